@@ -1,0 +1,220 @@
+//! Everything that can be wrong with what a caller hands in, each with the place and the value.
+//!
+//! Ending early is not an error: see [`crate::Status`]. An [`Error`] means that there is no usable answer.
+
+/// `Result` with this crate's [`Error`].
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Why no answer could be given. Rows and columns count from zero, as in the caller's arrays.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// There is nothing to learn from.
+    #[error("{what} is empty")]
+    Empty {
+        /// The empty thing.
+        what: &'static str,
+    },
+
+    /// Two arrays that must have the same length do not.
+    #[error("{what} has length {got}, expected {expected}")]
+    Length {
+        /// The array of the wrong length.
+        what: &'static str,
+        /// Its length.
+        got: usize,
+        /// The length that fits the rest.
+        expected: usize,
+    },
+
+    /// NaN or infinity among the inputs.
+    #[error("input row {row}, column {column}: {value} is not a finite number")]
+    NonFiniteInput {
+        /// Row of the first such entry.
+        row: usize,
+        /// Its column.
+        column: usize,
+        /// Its value.
+        value: f64,
+    },
+
+    /// An input so large that its square is not a number.
+    #[error("input row {row}: its kernel value with itself is {value}, outside the range of double precision")]
+    KernelRange {
+        /// Row of the first such input.
+        row: usize,
+        /// k(x, x).
+        value: f64,
+    },
+
+    /// A label that the loss of its task cannot take.
+    #[error("observation {row} (task {task}): label {value} does not suit the {loss} loss, which expects {expected}")]
+    Label {
+        /// Observation.
+        row: usize,
+        /// Name of its task.
+        task: String,
+        /// The label.
+        value: f64,
+        /// Name of the loss.
+        loss: &'static str,
+        /// What the loss takes and how to convert.
+        expected: &'static str,
+    },
+
+    /// A task index beyond the last task.
+    #[error("observation {row}: task {task} is out of range, there are {n_tasks} tasks")]
+    TaskOutOfRange {
+        /// Observation.
+        row: usize,
+        /// The index given.
+        task: usize,
+        /// Number of tasks.
+        n_tasks: usize,
+    },
+
+    /// An input index beyond the last input.
+    #[error("observation {row}: input {input} is out of range, there are {n_inputs} inputs")]
+    InputOutOfRange {
+        /// Observation.
+        row: usize,
+        /// The index given.
+        input: usize,
+        /// Number of inputs.
+        n_inputs: usize,
+    },
+
+    /// A task name that the model does not know.
+    #[error("task {name:?} is unknown; the tasks are {known}")]
+    UnknownTask {
+        /// The name asked for.
+        name: String,
+        /// The first few known names.
+        known: String,
+    },
+
+    /// Two tasks of the same name.
+    #[error("task name {name:?} is given twice, to tasks {first} and {second}")]
+    DuplicateTask {
+        /// The name.
+        name: String,
+        /// First task so named.
+        first: usize,
+        /// Second task so named.
+        second: usize,
+    },
+
+    /// The same input given two labels for one task in a table that has one cell for both.
+    #[error("observation weight {row}: {value} is not a non-negative finite number")]
+    Weight {
+        /// Observation or task.
+        row: usize,
+        /// The weight.
+        value: f64,
+    },
+
+    /// Every observation has weight zero.
+    #[error("all observation weights are zero")]
+    AllWeightsZero,
+
+    /// A parameter outside its range.
+    #[error("{name} = {value}: {expected}")]
+    Parameter {
+        /// Name of the parameter.
+        name: &'static str,
+        /// Its value.
+        value: f64,
+        /// Its range.
+        expected: &'static str,
+    },
+
+    /// A Gram matrix that is not symmetric.
+    #[error("Gram matrix is not symmetric: entry ({row}, {column}) is {value}, entry ({column}, {row}) is {mirror}")]
+    GramAsymmetric {
+        /// Row of the first such entry.
+        row: usize,
+        /// Its column.
+        column: usize,
+        /// Its value.
+        value: f64,
+        /// The value on the other side of the diagonal.
+        mirror: f64,
+    },
+
+    /// A matrix that should be positive semidefinite and is not, beyond rounding.
+    #[error("{what} is not positive semidefinite: {detail}")]
+    NotPsd {
+        /// Which matrix.
+        what: &'static str,
+        /// Row, column and value that show it.
+        detail: String,
+    },
+
+    /// A sparse matrix whose index arrays contradict each other.
+    #[error("sparse input row {row}: {detail}")]
+    Sparse {
+        /// Row.
+        row: usize,
+        /// What is wrong, with the value.
+        detail: String,
+    },
+
+    /// Inputs of a different kind or width than the model was fitted on.
+    #[error("{0}")]
+    Incompatible(String),
+
+    /// The work does not fit the memory budget, not even in blocks.
+    #[error("{what} needs {needed} bytes of memory, the budget is {budget} bytes")]
+    Memory {
+        /// The work.
+        what: &'static str,
+        /// Bytes needed.
+        needed: u64,
+        /// Bytes allowed.
+        budget: u64,
+    },
+
+    /// A solver that cannot solve this kind of problem.
+    #[error("solver {solver} cannot solve this problem: {why}")]
+    Unsuitable {
+        /// Name of the solver.
+        solver: &'static str,
+        /// Why, and what can.
+        why: String,
+    },
+
+    /// A certificate term that must not be negative came out negative beyond rounding: a bug in a loss or regulariser.
+    #[error("observation {observation}: its term of the duality gap is {term}, which must not be negative")]
+    NegativeGap {
+        /// Observation.
+        observation: usize,
+        /// The term.
+        term: f64,
+    },
+
+    /// A dual variable outside the domain of its loss.
+    #[error("observation {observation}: dual variable {value} is outside [{low}, {high}]")]
+    Infeasible {
+        /// Observation.
+        observation: usize,
+        /// Its dual variable.
+        value: f64,
+        /// Lower end of its domain.
+        low: f64,
+        /// Upper end of its domain.
+        high: f64,
+    },
+
+    /// A model file that cannot be read.
+    #[error("model file: {0}")]
+    Model(String),
+
+    /// Reading or writing failed.
+    #[error("{path}: {source}")]
+    Io {
+        /// The file.
+        path: String,
+        /// What the system said.
+        source: std::io::Error,
+    },
+}

@@ -1,0 +1,101 @@
+//! The shape shared by most conjugates, and the short way to write a loss that has it.
+
+use super::Loss;
+use std::fmt::Debug;
+
+/// `L*(u) = y u + quad u^2 / 2 + eps |u|` on `low <= u <= high`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct QuadraticConjugate {
+    /// Coefficient of u.
+    pub y: f64,
+    /// Curvature.
+    pub quad: f64,
+    /// Half the jump of the slope at u = 0.
+    pub eps: f64,
+    /// Lower end of the domain.
+    pub low: f64,
+    /// Upper end of the domain.
+    pub high: f64,
+}
+
+impl QuadraticConjugate {
+    /// L*(u), infinite outside the domain.
+    #[inline]
+    pub fn value(&self, u: f64) -> f64 {
+        if u < self.low || u > self.high {
+            return f64::INFINITY;
+        }
+        u * (self.y + 0.5 * self.quad * u) + self.eps * u.abs()
+    }
+
+    /// Left and right derivative of the formula, ignoring the ends of the domain.
+    #[inline]
+    pub fn slope(&self, u: f64) -> (f64, f64) {
+        let smooth = self.y + self.quad * u;
+        let (left, right) = if u > 0.0 {
+            (self.eps, self.eps)
+        } else if u < 0.0 {
+            (-self.eps, -self.eps)
+        } else {
+            (-self.eps, self.eps)
+        };
+        (smooth + left, smooth + right)
+    }
+}
+
+/// A loss whose conjugate is a [`QuadraticConjugate`]. Implementing this gives [`Loss`].
+pub trait QuadraticLoss: Debug + Send + Sync {
+    /// See [`Loss::name`].
+    fn name(&self) -> &'static str;
+    /// See [`Loss::check_label`].
+    fn check_label(&self, y: f64) -> Result<(), &'static str>;
+    /// See [`Loss::value`].
+    fn value(&self, y: f64, z: f64) -> f64;
+    /// See [`Loss::slope`].
+    fn slope(&self, y: f64, z: f64) -> (f64, f64);
+    /// See [`Loss::curvature`].
+    fn curvature(&self, y: f64, z: f64) -> f64;
+    /// L*(y, .).
+    fn conjugate(&self, y: f64) -> QuadraticConjugate;
+    /// See [`Loss::fenchel_young`].
+    fn fenchel_young(&self, y: f64, z: f64, u: f64) -> f64 {
+        self.value(y, z) + self.conjugate(y).value(u) - z * u
+    }
+}
+
+impl<L: QuadraticLoss> Loss for L {
+    fn name(&self) -> &'static str {
+        QuadraticLoss::name(self)
+    }
+    fn check_label(&self, y: f64) -> Result<(), &'static str> {
+        QuadraticLoss::check_label(self, y)
+    }
+    fn value(&self, y: f64, z: f64) -> f64 {
+        QuadraticLoss::value(self, y, z)
+    }
+    fn slope(&self, y: f64, z: f64) -> (f64, f64) {
+        QuadraticLoss::slope(self, y, z)
+    }
+    fn curvature(&self, y: f64, z: f64) -> f64 {
+        QuadraticLoss::curvature(self, y, z)
+    }
+    fn conj(&self, y: f64, u: f64) -> f64 {
+        self.conjugate(y).value(u)
+    }
+    fn conj_domain(&self, y: f64) -> (f64, f64) {
+        let shape = self.conjugate(y);
+        (shape.low, shape.high)
+    }
+    fn conj_slope(&self, y: f64, u: f64) -> (f64, f64) {
+        self.conjugate(y).slope(u)
+    }
+    fn conj_curvature(&self, y: f64, _u: f64) -> f64 {
+        self.conjugate(y).quad
+    }
+    fn quadratic_conjugate(&self, y: f64) -> Option<QuadraticConjugate> {
+        Some(self.conjugate(y))
+    }
+    fn fenchel_young(&self, y: f64, z: f64, u: f64) -> f64 {
+        QuadraticLoss::fenchel_young(self, y, z, u)
+    }
+}

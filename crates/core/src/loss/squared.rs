@@ -1,0 +1,45 @@
+//! Squared loss: ridge regression.
+
+use super::{QuadraticConjugate, QuadraticLoss};
+
+/// `L(y, z) = (y - z)^2 / 2` for real labels. For `(y - z)^2` double C.
+///
+/// Conjugate: `L*(u) = y u + u^2 / 2` everywhere.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Squared;
+
+/// `Ok` for finite numbers.
+pub(super) fn check_real(y: f64) -> Result<(), &'static str> {
+    if y.is_finite() { Ok(()) } else { Err("a finite number (leave out missing labels)") }
+}
+
+impl QuadraticLoss for Squared {
+    fn name(&self) -> &'static str {
+        "squared"
+    }
+
+    fn check_label(&self, y: f64) -> Result<(), &'static str> {
+        check_real(y)
+    }
+
+    fn value(&self, y: f64, z: f64) -> f64 {
+        0.5 * (y - z) * (y - z)
+    }
+
+    fn slope(&self, y: f64, z: f64) -> (f64, f64) {
+        (z - y, z - y)
+    }
+
+    fn curvature(&self, _y: f64, _z: f64) -> f64 {
+        1.0
+    }
+
+    fn conjugate(&self, y: f64) -> QuadraticConjugate {
+        QuadraticConjugate { y, quad: 1.0, eps: 0.0, low: f64::NEG_INFINITY, high: f64::INFINITY }
+    }
+
+    fn fenchel_young(&self, y: f64, z: f64, u: f64) -> f64 {
+        let residual = y - z + u;
+        0.5 * residual * residual
+    }
+}
