@@ -1,9 +1,40 @@
 //! Learn many related tasks together, and how they are related.
+#![doc = include_str!("../../../docs/problem.md")]
 
+pub mod backend;
+pub mod certificate;
+mod dataset;
 mod error;
+mod fit;
+pub mod inputs;
+pub mod kernel;
+mod linalg;
 pub mod loss;
 mod matrix;
+pub mod model;
+mod observations;
+mod observer;
 pub mod output;
+mod path;
+mod problem;
+mod psd;
+pub mod solver;
+mod step;
+mod tasks;
 
+pub use certificate::{Certificate, Form, certify};
+pub use dataset::{Dataset, DatasetOptions};
 pub use error::{Error, Result};
+pub use fit::{Fit, fit, fit_from};
+pub use inputs::Inputs;
+pub use kernel::Kernel;
+pub use loss::LossKind;
 pub use matrix::Matrix;
+pub use model::Model;
+pub use observations::Observations;
+pub use observer::{Flow, Observer, Progress, Silent};
+pub use output::OutputKind;
+pub use path::fit_path;
+pub use problem::{Losses, Problem, ProblemSpec};
+pub use solver::{Settings, SolverKind, Status};
+pub use tasks::TaskNames;

@@ -60,6 +60,11 @@ pub trait OutputRegularizer: Debug + Send + Sync {
         None
     }
 
+    /// `(sum over s of phi'_rs(0) b_s, phi'_rr(0))`: what Theta at rho = 0 adds to a coordinate's slope. Zero for most.
+    fn prior_slope(&self, r: usize, b: &[f64]) -> (f64, f64) {
+        ((0..b.len()).map(|s| self.dphi((r, s), 0.0) * b[s]).sum(), self.dphi((r, r), 0.0))
+    }
+
     /// `Some(2k)` if phi(a z) = a^2k phi(z): then the two hyper-parameters act as one.
     fn degree(&self) -> Option<u32> {
         None

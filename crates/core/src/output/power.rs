@@ -80,6 +80,10 @@ impl OutputRegularizer for Power {
         (self.k == 1).then_some(self.q)
     }
 
+    fn prior_slope(&self, _r: usize, _b: &[f64]) -> (f64, f64) {
+        (0.0, 0.0)
+    }
+
     fn degree(&self) -> Option<u32> {
         Some(2 * self.k)
     }

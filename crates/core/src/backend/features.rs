@@ -1,0 +1,291 @@
+//! Linear and cosine kernels on explicit features: the state is V = X'Z.
+
+use super::{Backend, Columns, Panel, Spectrum};
+use crate::inputs::{Inputs, Sparse};
+use crate::linalg::{self, add_gram_lower, add_product, axpy, par, product, view, view_mut};
+use crate::{Error, Matrix, Result};
+
+/// Features X, dense or sparse, with an optional constant feature.
+///
+/// Rows are loaded in double precision a block at a time, scaled on the way: the caller's array is never copied whole.
+#[derive(Debug)]
+pub struct Features<'a> {
+    inputs: &'a Inputs<'a>,
+    /// Value of the constant feature appended to every row; 0 = none.
+    bias: f64,
+    /// Factor of every row: 2^-e, and 1/|x| as well for the cosine kernel.
+    scale: f64,
+    row_scale: Option<Vec<f64>>,
+    diagonal: Vec<f64>,
+}
+
+impl<'a> Features<'a> {
+    /// `cosine` brings rows to unit length (a zero row stays zero); `bias` is the constant feature, 0 = none.
+    pub fn new(inputs: &'a Inputs<'a>, cosine: bool, bias: f64) -> Result<Self> {
+        let (n, peak) = (inputs.n_inputs(), max_abs(inputs));
+        // Norms are taken of x / 2^e with |x| near 2^e, so that their squares are in range.
+        let shrink = 1.0 / linalg::power_of_two(peak);
+        let norms: Vec<f64> = (0..n).map(|i| squared_norm(inputs, i, shrink)).collect();
+        let mut features = Features { inputs, bias, scale: 1.0, row_scale: None, diagonal: vec![] };
+        if cosine {
+            features.row_scale =
+                Some(norms.iter().map(|q| if *q > 0.0 { shrink / q.sqrt() } else { 0.0 }).collect());
+            let one = |q: &f64| if *q > 0.0 { 1.0 } else { 0.0 } + bias * bias;
+            features.diagonal = norms.iter().map(one).collect();
+            features.scale = shrink_to_one(&features.diagonal);
+            let unit = features.scale * features.scale;
+            features.diagonal.iter_mut().for_each(|k| *k *= unit);
+        } else {
+            // Mean of k(x, x) in units of the peak, then the power of two that brings it near one.
+            let bias_in = bias * shrink;
+            let inner: Vec<f64> = norms.iter().map(|q| q + bias_in * bias_in).collect();
+            let rescale = shrink_to_one(&inner);
+            features.scale = shrink * rescale;
+            features.diagonal = inner.iter().map(|q| q * rescale * rescale).collect();
+        }
+        if let Some(row) = features.diagonal.iter().position(|k| !k.is_finite()) {
+            return Err(Error::KernelRange { row, value: features.diagonal[row] });
+        }
+        if !(features.unit().is_normal()) {
+            return Err(Error::KernelRange { row: 0, value: features.unit() });
+        }
+        Ok(features)
+    }
+
+    fn width(&self) -> usize {
+        self.inputs.n_features()
+    }
+
+    /// Factor of row i, and the constant feature in the same units.
+    fn row_factor(&self, i: usize) -> (f64, f64) {
+        let own = self.row_scale.as_ref().map_or(1.0, |s| s[i]);
+        (self.scale * own, self.scale * self.bias)
+    }
+
+    fn sparse(&self) -> Option<&Sparse<'a>> {
+        match self.inputs {
+            Inputs::Sparse(sparse) => Some(sparse),
+            _ => None,
+        }
+    }
+
+    /// Adds `x_i' delta` to the state, for a sparse row.
+    fn add_sparse_row(&self, sparse: &Sparse<'_>, i: usize, columns: Columns, delta: &[f64], state: &mut Matrix) {
+        let (factor, bias) = self.row_factor(i);
+        let entries = sparse.row(i).map(|(j, x)| (j, factor * x));
+        let constant = (self.bias != 0.0).then_some((self.width(), bias));
+        for (j, x) in entries.chain(constant) {
+            match columns {
+                Columns::All => axpy(state.row_mut(j), x, delta),
+                Columns::One(t) => state[(j, t)] += x * delta[0],
+            }
+        }
+    }
+}
+
+fn max_abs(inputs: &Inputs<'_>) -> f64 {
+    match inputs {
+        Inputs::Dense(dense) => dense.max_abs(),
+        Inputs::Sparse(sparse) => sparse.max_abs(),
+        Inputs::Gram(_) => 1.0,
+    }
+}
+
+fn squared_norm(inputs: &Inputs<'_>, i: usize, shrink: f64) -> f64 {
+    let mut sum = 0.0;
+    inputs.for_each_in_row(i, |_, x| sum += (x * shrink) * (x * shrink));
+    sum
+}
+
+/// The power of two s for which `s^2 values` have a mean near one.
+fn shrink_to_one(values: &[f64]) -> f64 {
+    let mean = values.iter().sum::<f64>() / values.len() as f64;
+    1.0 / linalg::power_of_two(mean.sqrt())
+}
+
+impl Backend for Features<'_> {
+    fn n_inputs(&self) -> usize {
+        self.inputs.n_inputs()
+    }
+
+    fn dim(&self) -> usize {
+        self.width() + usize::from(self.bias != 0.0)
+    }
+
+    fn unit(&self) -> f64 {
+        1.0 / (self.scale * self.scale)
+    }
+
+    fn diagonal(&self) -> &[f64] {
+        &self.diagonal
+    }
+
+    fn load(&self, rows: &[u32], panel: &mut Panel) {
+        panel.rows.clear();
+        panel.rows.extend_from_slice(rows);
+        panel.loaded = false;
+        if let Inputs::Dense(dense) = self.inputs {
+            let (width, dim) = (self.width(), self.dim());
+            if panel.values.rows() != rows.len() || panel.values.cols() != dim {
+                panel.values.reset(rows.len(), dim);
+            }
+            for (row, &i) in rows.iter().enumerate() {
+                let out = panel.values.row_mut(row);
+                dense.load(&[i], &mut out[..width]);
+                let (factor, bias) = self.row_factor(i as usize);
+                out[..width].iter_mut().for_each(|x| *x *= factor);
+                if dim > width {
+                    out[width] = bias;
+                }
+            }
+            panel.loaded = true;
+        }
+    }
+
+    fn scores(&self, panel: &mut Panel, columns: Columns, state: &Matrix, out: &mut Matrix, threads: usize) {
+        let n = panel.rows.len();
+        let n_columns = if columns == Columns::All { state.cols() } else { 1 };
+        out.reset(n, n_columns);
+        if let Some(sparse) = self.sparse() {
+            for (row, &i) in panel.rows.iter().enumerate() {
+                let (factor, bias) = self.row_factor(i as usize);
+                let entries = sparse.row(i as usize).map(|(j, x)| (j, factor * x));
+                let constant = (self.bias != 0.0).then_some((self.width(), bias));
+                for (j, x) in entries.chain(constant) {
+                    match columns {
+                        Columns::All => axpy(out.row_mut(row), x, state.row(j)),
+                        Columns::One(t) => out[(row, 0)] += x * state[(j, t)],
+                    }
+                }
+            }
+            return;
+        }
+        let state = view(state);
+        let state = match columns {
+            Columns::All => state,
+            Columns::One(t) => state.subcols(t, 1),
+        };
+        product(view_mut(out), view(&panel.values), state, 1.0, par(threads));
+    }
+
+    fn add(&self, panel: &mut Panel, columns: Columns, delta: &Matrix, state: &mut Matrix, threads: usize) {
+        if let Some(sparse) = self.sparse() {
+            for (row, &i) in panel.rows.iter().enumerate() {
+                self.add_sparse_row(sparse, i as usize, columns, delta.row(row), state);
+            }
+            return;
+        }
+        let state = view_mut(state);
+        let state = match columns {
+            Columns::All => state,
+            Columns::One(t) => state.subcols_mut(t, 1),
+        };
+        add_product(state, view(&panel.values).transpose(), view(delta), 1.0, par(threads));
+    }
+
+    fn gram(&self, panel: &mut Panel, out: &mut Matrix, threads: usize) {
+        let n = panel.rows.len();
+        out.reset(n, n);
+        let Some(sparse) = self.sparse() else {
+            return product(view_mut(out), view(&panel.values), view(&panel.values).transpose(), 1.0, par(threads));
+        };
+        // One row at a time is spread out over a dense vector, the others are read against it.
+        panel.scratch.clear();
+        panel.scratch.resize(self.width(), 0.0);
+        for (row, &i) in panel.rows.iter().enumerate() {
+            let (factor, bias) = self.row_factor(i as usize);
+            sparse.row(i as usize).for_each(|(j, x)| panel.scratch[j] = factor * x);
+            for (col, &i2) in panel.rows[..=row].iter().enumerate() {
+                let (factor2, bias2) = self.row_factor(i2 as usize);
+                let sum: f64 = sparse.row(i2 as usize).map(|(j, x)| factor2 * x * panel.scratch[j]).sum();
+                out[(row, col)] = sum + bias * bias2;
+                out[(col, row)] = out[(row, col)];
+            }
+            sparse.row(i as usize).for_each(|(j, _)| panel.scratch[j] = 0.0);
+        }
+    }
+
+    fn state_of_coordinates(&self, coordinates: &Matrix, _threads: usize) -> Matrix {
+        coordinates.clone()
+    }
+
+    fn coordinate_unit(&self) -> f64 {
+        1.0 / self.scale
+    }
+
+    fn coordinates_are_state(&self) -> bool {
+        true
+    }
+
+    fn spectrum_bytes(&self) -> u64 {
+        let (m, d) = (self.n_inputs() as u64, self.dim() as u64);
+        let small = m.min(d);
+        // The moment, its eigenvectors and their scratch space, and the frame.
+        8 * (4 * small * small + d * small)
+    }
+
+    fn spectrum(&self, threads: usize) -> Result<Spectrum> {
+        let (m, d) = (self.n_inputs(), self.dim());
+        let all: Vec<u32> = (0..m as u32).collect();
+        let mut panel = Panel::default();
+        if d <= m {
+            let mut moment = Matrix::zeros(d, d);
+            for rows in all.chunks(MOMENT_ROWS) {
+                self.load(rows, &mut panel);
+                self.add_moment(&panel, &mut moment, threads);
+            }
+            let (values, frame) = linalg::eigen(&moment, par(threads))?;
+            return Ok(Spectrum { values: values.iter().map(|l| l.max(0.0)).collect(), frame });
+        }
+        // Fewer inputs than features: with X X' = U diag(l) U' the frame is X' U diag(l)^(-1/2).
+        self.load(&all, &mut panel);
+        let mut gram = Matrix::default();
+        self.gram(&mut panel, &mut gram, threads);
+        let (values, vectors) = linalg::eigen(&gram, par(threads))?;
+        let (values, coefficients) = keep_positive(values, vectors);
+        let mut frame = Matrix::zeros(d, values.len());
+        self.add(&mut panel, Columns::All, &coefficients, &mut frame, threads);
+        Ok(Spectrum { values, frame })
+    }
+}
+
+/// Rows loaded at a time for X'X.
+const MOMENT_ROWS: usize = 1024;
+
+impl Features<'_> {
+    /// Lower triangle of `moment += X_b' X_b`.
+    fn add_moment(&self, panel: &Panel, moment: &mut Matrix, threads: usize) {
+        match self.sparse() {
+            None => add_gram_lower(view_mut(moment), view(&panel.values), 1.0, par(threads)),
+            Some(sparse) => {
+                for &i in &panel.rows {
+                    let (factor, bias) = self.row_factor(i as usize);
+                    let entries = || {
+                        let constant = (self.bias != 0.0).then_some((self.width(), bias));
+                        sparse.row(i as usize).map(|(j, x)| (j, factor * x)).chain(constant)
+                    };
+                    for (j, x) in entries() {
+                        for (j2, x2) in entries().take_while(|(j2, _)| *j2 <= j) {
+                            moment[(j, j2)] += x * x2;
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Drops eigenvalues that are rounding noise and divides the remaining vectors by the root of theirs.
+pub(super) fn keep_positive(values: Vec<f64>, vectors: Matrix) -> (Vec<f64>, Matrix) {
+    let largest = values.iter().fold(0.0f64, |a, &b| a.max(b));
+    let noise = largest * values.len() as f64 * f64::EPSILON;
+    let kept: Vec<usize> = (0..values.len()).filter(|&j| values[j] > noise).collect();
+    let mut scaled = Matrix::zeros(vectors.rows(), kept.len());
+    for i in 0..vectors.rows() {
+        for (col, &j) in kept.iter().enumerate() {
+            scaled[(i, col)] = vectors[(i, j)] / values[j].sqrt();
+        }
+    }
+    (kept.iter().map(|&j| values[j]).collect(), scaled)
+}
+

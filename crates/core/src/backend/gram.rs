@@ -1,0 +1,221 @@
+//! Any kernel through its Gram matrix: the state is K Z.
+
+use super::{Backend, Columns, Panel, Spectrum, features::keep_positive};
+use crate::inputs::Inputs;
+use crate::kernel::{self, Kernel};
+use crate::linalg::{self, add_product, par, view, view_mut};
+use crate::{Error, Matrix, Result};
+use faer::MatRef;
+use rayon::prelude::*;
+
+/// A Gram matrix, stored whole if the memory budget allows, else computed in panels of rows when needed.
+#[derive(Debug)]
+pub struct GramBackend<'a> {
+    inputs: &'a Inputs<'a>,
+    kernel: Kernel,
+    /// Constant added to every kernel value, in the inputs' own units.
+    shift: f64,
+    scale: f64,
+    stored: Option<Matrix>,
+    diagonal: Vec<f64>,
+}
+
+/// Rows of the Gram matrix computed at a time.
+const PANEL_ROWS: usize = 128;
+
+impl<'a> GramBackend<'a> {
+    /// `kernel` is resolved; `bias` squared is added to it. Stores the matrix if it takes at most `budget` bytes.
+    pub fn new(inputs: &'a Inputs<'a>, kernel: Kernel, bias: f64, budget: u64, threads: usize) -> Result<Self> {
+        let n = inputs.n_inputs();
+        let shift = bias * bias;
+        let mut diagonal = kernel::diagonal(&kernel, inputs);
+        diagonal.iter_mut().for_each(|k| *k += shift);
+        if let Some(row) = diagonal.iter().position(|k| !k.is_finite()) {
+            return Err(Error::KernelRange { row, value: diagonal[row] });
+        }
+        let peak = diagonal.iter().fold(0.0f64, |a, &b| a.max(b));
+        let mean = if peak > 0.0 { peak * diagonal.iter().map(|k| k / peak).sum::<f64>() / n as f64 } else { 1.0 };
+        let root = linalg::power_of_two(mean.sqrt());
+        let scale = 1.0 / (root * root);
+        diagonal.iter_mut().for_each(|k| *k *= scale);
+        let mut backend = GramBackend { inputs, kernel, shift, scale, stored: None, diagonal };
+        let whole = 8 * (n as u64) * (n as u64);
+        let panels = 8 * (n as u64) * (PANEL_ROWS.min(n) as u64) * threads.max(1) as u64;
+        if panels > budget {
+            return Err(Error::Memory { what: "a panel of the Gram matrix", needed: panels, budget });
+        }
+        if whole <= budget {
+            backend.stored = Some(backend.compute_all());
+        }
+        Ok(backend)
+    }
+
+    /// Whether the whole matrix is in memory.
+    pub fn is_stored(&self) -> bool {
+        self.stored.is_some()
+    }
+
+    fn compute(&self, rows: &[u32], out: &mut Matrix) {
+        let all: Vec<u32> = (0..self.n_inputs() as u32).collect();
+        kernel::block(&self.kernel, self.inputs, rows, self.inputs, &all, out, &mut Default::default());
+        out.as_mut_slice().iter_mut().for_each(|k| *k = (*k + self.shift) * self.scale);
+        // Rounding of a product may differ from the diagonal computed one by one; solvers rely on the two being equal.
+        for (row, &i) in rows.iter().enumerate() {
+            out[(row, i as usize)] = self.diagonal[i as usize];
+        }
+    }
+
+    fn compute_all(&self) -> Matrix {
+        let n = self.n_inputs();
+        let mut whole = Matrix::zeros(n, n);
+        whole.as_mut_slice().par_chunks_mut(PANEL_ROWS * n).enumerate().for_each(|(panel, out)| {
+            let first = (panel * PANEL_ROWS) as u32;
+            let rows: Vec<u32> = (first..first + (out.len() / n) as u32).collect();
+            let mut block = Matrix::zeros(rows.len(), n);
+            self.compute(&rows, &mut block);
+            out.copy_from_slice(block.as_slice());
+        });
+        linalg::symmetrise(&mut whole);
+        whole
+    }
+
+    fn ensure_loaded(&self, panel: &mut Panel) {
+        if panel.loaded {
+            return;
+        }
+        panel.values.reset(panel.rows.len(), self.n_inputs());
+        match &self.stored {
+            Some(whole) => {
+                for (row, &i) in panel.rows.iter().enumerate() {
+                    panel.values.row_mut(row).copy_from_slice(whole.row(i as usize));
+                }
+            }
+            None => self.compute(&panel.rows, &mut panel.values),
+        }
+        panel.loaded = true;
+    }
+}
+
+impl Backend for GramBackend<'_> {
+    fn n_inputs(&self) -> usize {
+        self.inputs.n_inputs()
+    }
+
+    fn dim(&self) -> usize {
+        self.n_inputs()
+    }
+
+    fn unit(&self) -> f64 {
+        1.0 / self.scale
+    }
+
+    fn diagonal(&self) -> &[f64] {
+        &self.diagonal
+    }
+
+    fn load(&self, rows: &[u32], panel: &mut Panel) {
+        panel.rows.clear();
+        panel.rows.extend_from_slice(rows);
+        panel.loaded = false;
+    }
+
+    fn scores(&self, panel: &mut Panel, columns: Columns, state: &Matrix, out: &mut Matrix, _threads: usize) {
+        match columns {
+            Columns::All => {
+                out.reset(panel.rows.len(), state.cols());
+                for (row, &i) in panel.rows.iter().enumerate() {
+                    out.row_mut(row).copy_from_slice(state.row(i as usize));
+                }
+            }
+            Columns::One(t) => {
+                out.reset(panel.rows.len(), 1);
+                for (row, &i) in panel.rows.iter().enumerate() {
+                    out[(row, 0)] = state[(i as usize, t)];
+                }
+            }
+        }
+    }
+
+    fn add(&self, panel: &mut Panel, columns: Columns, delta: &Matrix, state: &mut Matrix, threads: usize) {
+        let state = view_mut(state);
+        let state = match columns {
+            Columns::All => state,
+            Columns::One(t) => state.subcols_mut(t, 1),
+        };
+        // Neighbouring rows of a stored matrix need no copy.
+        let contiguous = panel.rows.windows(2).all(|w| w[1] == w[0] + 1);
+        match (&self.stored, panel.rows.first()) {
+            (Some(whole), Some(&first)) if contiguous => {
+                let n = self.n_inputs();
+                let (from, to) = (first as usize * n, (first as usize + panel.rows.len()) * n);
+                let rows = MatRef::from_row_major_slice(&whole.as_slice()[from..to], panel.rows.len(), n);
+                add_product(state, rows.transpose(), view(delta), 1.0, par(threads));
+            }
+            _ => {
+                self.ensure_loaded(panel);
+                add_product(state, view(&panel.values).transpose(), view(delta), 1.0, par(threads));
+            }
+        }
+    }
+
+    fn gram(&self, panel: &mut Panel, out: &mut Matrix, _threads: usize) {
+        let n = panel.rows.len();
+        out.reset(n, n);
+        if self.stored.is_none() {
+            self.ensure_loaded(panel);
+        }
+        for row in 0..n {
+            for col in 0..n {
+                let j = panel.rows[col] as usize;
+                out[(row, col)] = match &self.stored {
+                    Some(whole) => whole[(panel.rows[row] as usize, j)],
+                    None => panel.values[(row, j)],
+                };
+            }
+        }
+    }
+
+    fn state_of_coordinates(&self, coordinates: &Matrix, threads: usize) -> Matrix {
+        if let Some(whole) = &self.stored {
+            return linalg::times(view(whole), view(coordinates), par(threads));
+        }
+        let mut state = Matrix::zeros(self.n_inputs(), coordinates.cols());
+        let (mut panel, mut delta) = (Panel::default(), Matrix::default());
+        for rows in (0..self.n_inputs() as u32).collect::<Vec<_>>().chunks(PANEL_ROWS) {
+            self.load(rows, &mut panel);
+            delta.reset(rows.len(), coordinates.cols());
+            for (row, &i) in rows.iter().enumerate() {
+                delta.row_mut(row).copy_from_slice(coordinates.row(i as usize));
+            }
+            self.add(&mut panel, Columns::All, &delta, &mut state, threads);
+        }
+        state
+    }
+
+    fn coordinate_unit(&self) -> f64 {
+        1.0
+    }
+
+    fn coordinates_are_state(&self) -> bool {
+        false
+    }
+
+    fn spectrum_bytes(&self) -> u64 {
+        let n = self.n_inputs() as u64;
+        8 * 5 * n * n
+    }
+
+    fn spectrum(&self, threads: usize) -> Result<Spectrum> {
+        let computed;
+        let whole = match &self.stored {
+            Some(whole) => whole,
+            None => {
+                computed = self.compute_all();
+                &computed
+            }
+        };
+        let (values, vectors) = linalg::eigen(whole, par(threads))?;
+        let (values, frame) = keep_positive(values, vectors);
+        Ok(Spectrum { values, frame })
+    }
+}

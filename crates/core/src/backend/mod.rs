@@ -1,0 +1,176 @@
+//! Where scores come from: the only way solvers and the certificate touch the inputs.
+//!
+//! A function of the model is `x -> sum_i z_i k(x, x_i)`, one per task, given by coefficients Z (inputs x tasks). A backend
+//! represents it by a *state* with one column per task, made by [`state_of`](Backend::state_of):
+//!
+//! | backend | kernel | coordinates | state |
+//! |---|---|---|---|
+//! | [`Features`] | linear, cosine | V = X'Z (features x tasks) | V |
+//! | [`GramBackend`] | any | Z (inputs x tasks) | K Z |
+//!
+//! so that scores are `X V` or rows of `K Z`, and the task Gram matrix is `coordinates' state` in both. Kernel values are
+//! divided by a power of four, [`unit`](Backend::unit), near the mean of k(x, x): inputs of any size look alike inside.
+
+mod blocks;
+mod features;
+mod gram;
+
+pub(crate) use blocks::{RowBlock, row_blocks, scatter};
+pub use features::Features;
+pub use gram::GramBackend;
+
+use crate::linalg::{self, par, view};
+use crate::{Matrix, Observations, Result};
+use rayon::prelude::*;
+
+/// Which tasks (columns of a state) a block of rows is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Columns {
+    /// All of them.
+    All,
+    /// A single one: rows of one task with their own inputs.
+    One(usize),
+}
+
+/// Coefficients Z of a function in one of its two forms.
+#[derive(Debug, Clone, Copy)]
+pub enum Expansion<'a> {
+    /// One coefficient per observation.
+    Duals(&'a Observations, &'a [f64]),
+    /// Coordinates of the backend: V, or Z itself.
+    Coordinates(&'a Matrix),
+}
+
+/// Some rows of the inputs, loaded once and used for several products. Scratch space: contents belong to the backend.
+#[derive(Debug, Default)]
+pub struct Panel {
+    /// Which inputs.
+    pub rows: Vec<u32>,
+    /// The backend's own copy of them, if it makes one.
+    pub values: Matrix,
+    /// Whether `values` is filled.
+    pub loaded: bool,
+    /// More room.
+    pub scratch: Vec<f64>,
+}
+
+/// X'X (or K) diagonalised: `values` l and a `frame` P with `P' state(Z) = (rotated X)' Z` and `coordinates = P V`, in
+/// which X'X is diag(l). See `docs/math.md`, "Spectral".
+#[derive(Debug)]
+pub struct Spectrum {
+    /// Eigenvalues of X'X that are not zero, or all of them.
+    pub values: Vec<f64>,
+    /// One column per value.
+    pub frame: Matrix,
+}
+
+/// Access to the inputs by blocks of rows. All kernel values are in units of [`unit`](Self::unit).
+///
+/// `threads` is how many threads a call may use; calls with more than one are made inside the owner's thread pool.
+pub trait Backend: Send + Sync + std::fmt::Debug {
+    /// Number of inputs.
+    fn n_inputs(&self) -> usize;
+
+    /// Rows of a state and of coordinates.
+    fn dim(&self) -> usize;
+
+    /// The power of four by which kernel values are divided.
+    fn unit(&self) -> f64;
+
+    /// k(x, x) of every input.
+    fn diagonal(&self) -> &[f64];
+
+    /// Makes `panel` stand for these rows.
+    fn load(&self, rows: &[u32], panel: &mut Panel);
+
+    /// `out = scores of the panel's rows for these columns`, (rows x columns).
+    fn scores(&self, panel: &mut Panel, columns: Columns, state: &Matrix, out: &mut Matrix, threads: usize);
+
+    /// Adds coefficients `delta` (rows x columns) of the panel's rows to a state.
+    fn add(&self, panel: &mut Panel, columns: Columns, delta: &Matrix, state: &mut Matrix, threads: usize);
+
+    /// Kernel values among the panel's rows.
+    fn gram(&self, panel: &mut Panel, out: &mut Matrix, threads: usize);
+
+    /// The state of coordinates.
+    fn state_of_coordinates(&self, coordinates: &Matrix, threads: usize) -> Matrix;
+
+
+    /// Bytes that [`spectrum`](Self::spectrum) needs at its peak.
+    fn spectrum_bytes(&self) -> u64;
+
+    /// Diagonalises the second moment of the inputs.
+    fn spectrum(&self, threads: usize) -> Result<Spectrum>;
+
+    /// Coordinates in the inputs' own units are this times ours (for equal Z).
+    fn coordinate_unit(&self) -> f64;
+
+    /// Whether the coordinates *are* the state, as for features.
+    fn coordinates_are_state(&self) -> bool;
+}
+
+/// Rows handled at a time when streaming over all inputs: big enough for fast products, small enough for the cache.
+pub(crate) const STREAM_ROWS: usize = 256;
+
+/// The state of an expansion, from scratch: no history, no rounding errors carried along.
+pub(crate) fn state_of(backend: &dyn Backend, expansion: Expansion<'_>, threads: usize) -> Matrix {
+    match expansion {
+        Expansion::Coordinates(coordinates) => backend.state_of_coordinates(coordinates, threads),
+        Expansion::Duals(obs, duals) => {
+            let blocks = row_blocks(obs, STREAM_ROWS);
+            // One partial state per thread, each over a fixed run of blocks, added up in order: same bits every time.
+            let run = blocks.len().div_ceil(threads.max(1)).max(1);
+            let partial: Vec<Matrix> = blocks
+                .par_chunks(run)
+                .map(|run| {
+                    let mut state = Matrix::zeros(backend.dim(), obs.n_tasks());
+                    let (mut panel, mut delta) = (Panel::default(), Matrix::default());
+                    for block in run {
+                        backend.load(&block.rows, &mut panel);
+                        scatter(obs, duals, block, &mut delta);
+                        backend.add(&mut panel, block.columns, &delta, &mut state, 1);
+                    }
+                    state
+                })
+                .collect();
+            let mut partial = partial.into_iter();
+            let mut state = partial.next().unwrap_or_else(|| Matrix::zeros(backend.dim(), obs.n_tasks()));
+            for other in partial {
+                linalg::axpy(state.as_mut_slice(), 1.0, other.as_slice());
+            }
+            state
+        }
+    }
+}
+
+/// The task Gram matrix `coordinates' state`, exactly symmetric.
+pub(crate) fn task_gram(backend: &dyn Backend, expansion: Expansion<'_>, state: &Matrix, threads: usize) -> Matrix {
+    let mut gram = match expansion {
+        _ if backend.coordinates_are_state() => linalg::times(view(state).transpose(), view(state), par(threads)),
+        Expansion::Coordinates(z) => linalg::times(view(z).transpose(), view(state), par(threads)),
+        Expansion::Duals(obs, duals) => {
+            let mut gram = Matrix::zeros(obs.n_tasks(), obs.n_tasks());
+            for (o, &dual) in duals.iter().enumerate().filter(|(_, dual)| **dual != 0.0) {
+                linalg::axpy(gram.row_mut(obs.task(o)), dual, state.row(obs.input(o)));
+            }
+            gram
+        }
+    };
+    linalg::symmetrise(&mut gram);
+    gram
+}
+
+/// Coordinates of an expansion that has this state.
+pub(crate) fn coordinates(backend: &dyn Backend, expansion: Expansion<'_>, state: &Matrix) -> Matrix {
+    match expansion {
+        Expansion::Coordinates(z) => z.clone(),
+        _ if backend.coordinates_are_state() => state.clone(),
+        Expansion::Duals(obs, duals) => {
+            let mut z = Matrix::zeros(backend.n_inputs(), obs.n_tasks());
+            for (o, &dual) in duals.iter().enumerate() {
+                z[(obs.input(o), obs.task(o))] += dual;
+            }
+            z
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! Inputs, kernel and observations brought together: what does not depend on C, lambda, losses or regulariser.
+
+use crate::backend::{self, Backend, Expansion, Features, GramBackend, Spectrum};
+use crate::inputs::Inputs;
+use crate::kernel::Kernel;
+use crate::linalg::{self, Pool, par, view};
+use crate::{Error, Matrix, Observations, Result};
+use std::sync::{Mutex, OnceLock};
+
+/// How inputs are compared, and what the work may cost.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DatasetOptions {
+    /// The kernel k; gammas given by convention are resolved on the inputs.
+    pub kernel: Kernel,
+    /// A constant feature B: B^2 is added to the kernel, and the tasks share it through Theta like any feature. 0 = none.
+    pub bias: f64,
+    /// Memory budget in bytes for Gram matrices and eigenbases.
+    pub memory: u64,
+    /// Number of threads; 0 = one per core.
+    pub threads: usize,
+}
+
+impl Default for DatasetOptions {
+    fn default() -> Self {
+        DatasetOptions { kernel: Kernel::Linear, bias: 0.0, memory: 4 << 30, threads: 0 }
+    }
+}
+
+/// A data set ready for fitting any number of problems: the Gram matrix and the eigenbasis of the inputs are computed at
+/// most once, whatever the losses, regularisers and values of C.
+#[derive(Debug)]
+pub struct Dataset<'a> {
+    observations: &'a Observations,
+    inputs: &'a Inputs<'a>,
+    kernel: Kernel,
+    options: DatasetOptions,
+    backend: Box<dyn Backend + 'a>,
+    pool: Pool,
+    statistics: OnceLock<Statistics>,
+    statistics_lock: Mutex<()>,
+}
+
+/// What the squared loss on shared inputs needs of the data, in the eigenbasis of the inputs.
+#[derive(Debug)]
+pub(crate) struct Statistics {
+    pub(crate) spectrum: Spectrum,
+    /// X'Y (rotated features x tasks).
+    pub(crate) moment: Matrix,
+    /// |Y|^2.
+    pub(crate) label_square: f64,
+}
+
+impl<'a> Dataset<'a> {
+    /// Checks that the parts fit together.
+    pub fn new(inputs: &'a Inputs<'a>, observations: &'a Observations, options: DatasetOptions) -> Result<Self> {
+        if inputs.n_inputs() != observations.n_inputs() {
+            let (got, expected) = (inputs.n_inputs(), observations.n_inputs());
+            return Err(Error::Length { what: "the list of inputs", got, expected });
+        }
+        if !(options.bias.is_finite() && options.bias >= 0.0) {
+            let expected = "must be finite and not negative";
+            return Err(Error::Parameter { name: "bias", value: options.bias, expected });
+        }
+        let kernel = options.kernel.resolve(inputs)?;
+        let pool = Pool::new(options.threads)?;
+        let backend: Box<dyn Backend + 'a> = match kernel {
+            Kernel::Linear | Kernel::Cosine => {
+                Box::new(Features::new(inputs, matches!(kernel, Kernel::Cosine), options.bias)?)
+            }
+            _ => {
+                let (kernel, threads) = (kernel.clone(), pool.threads());
+                let build = || GramBackend::new(inputs, kernel, options.bias, options.memory, threads);
+                Box::new(pool.install(build)?)
+            }
+        };
+        let (statistics, statistics_lock) = (OnceLock::new(), Mutex::new(()));
+        Ok(Dataset { observations, inputs, kernel, options, backend, pool, statistics, statistics_lock })
+    }
+
+    /// The observations.
+    pub fn observations(&self) -> &'a Observations {
+        self.observations
+    }
+
+    /// The inputs.
+    pub fn inputs(&self) -> &'a Inputs<'a> {
+        self.inputs
+    }
+
+    /// The kernel with its parameters as numbers.
+    pub fn kernel(&self) -> &Kernel {
+        &self.kernel
+    }
+
+    /// The options given.
+    pub fn options(&self) -> &DatasetOptions {
+        &self.options
+    }
+
+    /// Access to the inputs for solvers.
+    pub fn backend(&self) -> &(dyn Backend + 'a) {
+        &*self.backend
+    }
+
+    /// Number of threads in use.
+    pub fn threads(&self) -> usize {
+        self.pool.threads()
+    }
+
+    pub(crate) fn pool(&self) -> &Pool {
+        &self.pool
+    }
+
+    /// Eigenbasis and moments, computed on first use and kept: they depend neither on C nor on the regulariser.
+    pub(crate) fn statistics(&self) -> Result<&Statistics> {
+        if let Some(statistics) = self.statistics.get() {
+            return Ok(statistics);
+        }
+        let _one_at_a_time = self.statistics_lock.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if self.statistics.get().is_none() {
+            let (needed, budget) = (self.backend.spectrum_bytes(), self.options.memory);
+            if needed > budget {
+                return Err(Error::Memory { what: "the eigenbasis of the inputs", needed, budget });
+            }
+            let _ = self.statistics.set(self.pool.install(|| self.compute_statistics())?);
+        }
+        Ok(self.statistics.get().expect("set just above"))
+    }
+
+    fn compute_statistics(&self) -> Result<Statistics> {
+        let (backend, threads) = (self.backend(), self.threads());
+        let spectrum = backend.spectrum(threads)?;
+        let labels = self.observations.labels();
+        let state = backend::state_of(backend, Expansion::Duals(self.observations, labels), threads);
+        let moment = linalg::times(view(&spectrum.frame).transpose(), view(&state), par(threads));
+        Ok(Statistics { spectrum, moment, label_square: linalg::dot(labels, labels) })
+    }
+}

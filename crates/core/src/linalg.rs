@@ -1,0 +1,142 @@
+//! The linear algebra behind everything: thin wrappers of faer over our own [`Matrix`], and the thread pool.
+
+use crate::{Error, Matrix, Result};
+use faer::{Accum, MatMut, MatRef, Par, linalg::matmul::matmul, linalg::matmul::triangular};
+use std::sync::Arc;
+
+/// A pool of threads owned by one data set: never the global one, which would hang in a forked process.
+#[derive(Debug, Clone)]
+pub(crate) struct Pool(Arc<rayon::ThreadPool>);
+
+impl Pool {
+    /// `threads` = 0 means one per core.
+    pub(crate) fn new(threads: usize) -> Result<Self> {
+        let threads = if threads == 0 { std::thread::available_parallelism().map_or(1, |n| n.get()) } else { threads };
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .thread_name(|i| format!("kinfolk-{i}"))
+            .build()
+            .map_err(|e| Error::Incompatible(format!("cannot start {threads} threads: {e}")))?;
+        Ok(Pool(Arc::new(pool)))
+    }
+
+    pub(crate) fn threads(&self) -> usize {
+        self.0.current_num_threads()
+    }
+
+    /// Runs `work` inside the pool.
+    pub(crate) fn install<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
+        self.0.install(work)
+    }
+}
+
+/// How products inside the current pool are shared out.
+pub(crate) fn par(threads: usize) -> Par {
+    if threads > 1 { Par::rayon(threads) } else { Par::Seq }
+}
+
+pub(crate) fn view(m: &Matrix) -> MatRef<'_, f64> {
+    MatRef::from_row_major_slice(m.as_slice(), m.rows(), m.cols())
+}
+
+pub(crate) fn view_mut(m: &mut Matrix) -> MatMut<'_, f64> {
+    let (rows, cols) = (m.rows(), m.cols());
+    MatMut::from_row_major_slice_mut(m.as_mut_slice(), rows, cols)
+}
+
+/// `out = scale a b`.
+pub(crate) fn product(out: MatMut<'_, f64>, a: MatRef<'_, f64>, b: MatRef<'_, f64>, scale: f64, par: Par) {
+    matmul(out, Accum::Replace, a, b, scale, par);
+}
+
+/// `out += scale a b`.
+pub(crate) fn add_product(out: MatMut<'_, f64>, a: MatRef<'_, f64>, b: MatRef<'_, f64>, scale: f64, par: Par) {
+    matmul(out, Accum::Add, a, b, scale, par);
+}
+
+/// The new matrix `a b`.
+pub(crate) fn times(a: MatRef<'_, f64>, b: MatRef<'_, f64>, par: Par) -> Matrix {
+    let mut out = Matrix::zeros(a.nrows(), b.ncols());
+    product(view_mut(&mut out), a, b, 1.0, par);
+    out
+}
+
+/// Lower triangle of `out += scale a' a`: half the work of a full product.
+pub(crate) fn add_gram_lower(out: MatMut<'_, f64>, a: MatRef<'_, f64>, scale: f64, par: Par) {
+    use triangular::BlockStructure::{Rectangular, TriangularLower};
+    triangular::matmul(out, TriangularLower, Accum::Add, a.transpose(), Rectangular, a, Rectangular, scale, par);
+}
+
+/// Copies the lower triangle to the upper one.
+pub(crate) fn mirror_lower(m: &mut Matrix) {
+    for i in 0..m.rows() {
+        for j in 0..i {
+            m[(j, i)] = m[(i, j)];
+        }
+    }
+}
+
+/// `(a + a') / 2` in place.
+pub(crate) fn symmetrise(m: &mut Matrix) {
+    for i in 0..m.rows() {
+        for j in 0..i {
+            let mean = 0.5 * (m[(i, j)] + m[(j, i)]);
+            m[(i, j)] = mean;
+            m[(j, i)] = mean;
+        }
+    }
+}
+
+/// Eigenvalues (increasing) and eigenvectors (columns) of a symmetric matrix given by its lower triangle.
+pub(crate) fn eigen(m: &Matrix, par: Par) -> Result<(Vec<f64>, Matrix)> {
+    use faer::dyn_stack::{MemBuffer, MemStack};
+    use faer::linalg::evd;
+    let n = m.rows();
+    let mut values = vec![0.0; n];
+    let mut vectors = Matrix::zeros(n, n);
+    let params = Default::default();
+    let scratch = evd::self_adjoint_evd_scratch::<f64>(n, evd::ComputeEigenvectors::Yes, par, params);
+    evd::self_adjoint_evd(
+        view(m),
+        faer::diag::DiagMut::from_slice_mut(&mut values),
+        Some(view_mut(&mut vectors)),
+        par,
+        MemStack::new(&mut MemBuffer::new(scratch)),
+        params,
+    )
+    .map_err(|e| Error::Incompatible(format!("eigendecomposition did not converge: {e:?}")))?;
+    Ok((values, vectors))
+}
+
+/// Sum of products of all entries.
+pub(crate) fn inner(a: &Matrix, b: &Matrix) -> f64 {
+    dot(a.as_slice(), b.as_slice())
+}
+
+/// Inner product with eight running sums: fast, and more accurate than one.
+#[inline(always)]
+pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
+    let mut sums = [0.0f64; 8];
+    let (a8, a1) = a.as_chunks::<8>();
+    let (b8, b1) = b.as_chunks::<8>();
+    for (x, y) in a8.iter().zip(b8) {
+        for l in 0..8 {
+            sums[l] += x[l] * y[l];
+        }
+    }
+    let rest: f64 = a1.iter().zip(b1).map(|(x, y)| x * y).sum();
+    sums.iter().sum::<f64>() + rest
+}
+
+/// `y += scale x`.
+#[inline(always)]
+pub(crate) fn axpy(y: &mut [f64], scale: f64, x: &[f64]) {
+    for (y, x) in y.iter_mut().zip(x) {
+        *y += scale * x;
+    }
+}
+
+/// The power of two next to |x| (1 for zero): scaling by it is exact.
+pub(crate) fn power_of_two(x: f64) -> f64 {
+    if x == 0.0 || !x.is_finite() { 1.0 } else { x.abs().log2().round().clamp(-1000.0, 1000.0).exp2() }
+}

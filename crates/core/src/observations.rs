@@ -1,0 +1,356 @@
+//! Which input carries which label for which task.
+
+use crate::{Error, Result, TaskNames};
+
+/// Observations: (input, task, label, weight) quadruples, checked once.
+///
+/// Multi-task data, one-vs-all multi-class, multi-label, multi-output and any mixture are constructors of this one type.
+/// A missing label is a quadruple that is not there. A task without observations is allowed: its row of the task Gram
+/// matrix is zero, so `Theta = phi'(0)` there: it predicts 0 with the power and cosh regularisers (nothing was learned,
+/// nothing is borrowed), the sum of all tasks with `exp` (whose Theta is 1 where nothing is known), and what the prior says
+/// where one is given.
+///
+/// Observations are numbered in the order given; duals come back in that order.
+///
+/// ```
+/// use kinfolk::Observations;
+/// // Two sensors, three readings: the first two rows of X belong to task 0, the third to task 1.
+/// let own_inputs = Observations::multi_task(&[0, 0, 1], vec![0.5, 1.0, -2.0])?;
+/// assert_eq!((own_inputs.n_inputs(), own_inputs.n_tasks(), own_inputs.len()), (3, 2, 3));
+/// // Three classes: every input is an observation of every one-vs-all task.
+/// let classes = Observations::multi_class(&[0, 2, 1, 0], 3)?;
+/// assert_eq!((classes.n_inputs(), classes.len()), (4, 12));
+/// assert_eq!(classes.label(5), 1.0);
+/// // A table with holes.
+/// let wide = Observations::multi_output(&[1.0, f64::NAN, 3.0, 4.0], 2, 2)?;
+/// assert_eq!(wide.len(), 3);
+/// # Ok::<(), kinfolk::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Observations {
+    layout: Layout,
+    label: Vec<f64>,
+    weight: Weight,
+    n_inputs: usize,
+    tasks: TaskNames,
+}
+
+#[derive(Debug, Clone)]
+enum Layout {
+    /// Every input has every task: observation i T + t is (input i, task t). Nothing needs to be stored.
+    Complete,
+    /// Any list; `by_input[start[i]..start[i + 1]]` are the observations of input i.
+    Listed { input: Vec<u32>, task: Vec<u32>, start: Vec<u32>, by_input: Vec<u32> },
+}
+
+#[derive(Debug, Clone)]
+enum Weight {
+    One,
+    PerTask(Vec<f64>),
+    Each(Vec<f64>),
+}
+
+impl Observations {
+    /// Any list of (input, task, label).
+    pub fn from_triples(n_inputs: usize, n_tasks: usize, input: Vec<u32>, task: Vec<u32>, label: Vec<f64>) -> Result<Self> {
+        if label.is_empty() {
+            return Err(Error::Empty { what: "the list of observations" });
+        }
+        if label.len() > u32::MAX as usize {
+            return Err(Error::Incompatible(format!("{} observations are more than 2^32 - 1", label.len())));
+        }
+        same_length("the input column", input.len(), label.len())?;
+        same_length("the task column", task.len(), label.len())?;
+        for row in 0..label.len() {
+            let (i, t) = (input[row] as usize, task[row] as usize);
+            if t >= n_tasks {
+                return Err(Error::TaskOutOfRange { row, task: t, n_tasks });
+            }
+            if i >= n_inputs {
+                return Err(Error::InputOutOfRange { row, input: i, n_inputs });
+            }
+        }
+        let complete = label.len() == n_inputs * n_tasks
+            && (0..label.len()).all(|o| (input[o] as usize, task[o] as usize) == (o / n_tasks, o % n_tasks));
+        let layout = if complete { Layout::Complete } else { listed(n_inputs, input, task) };
+        Ok(Observations { layout, label, weight: Weight::One, n_inputs, tasks: TaskNames::Numbered(n_tasks) })
+    }
+
+    /// Own inputs for each task: row i of the inputs belongs to task `task[i]` and has label `label[i]`.
+    pub fn multi_task(task: &[u32], label: Vec<f64>) -> Result<Self> {
+        let n_tasks = task.iter().max().map_or(0, |&t| t as usize + 1);
+        Self::from_triples(task.len(), n_tasks, (0..task.len() as u32).collect(), task.to_vec(), label)
+    }
+
+    /// One-vs-all: task t asks "is it class t?", with labels +1 and -1, of every input.
+    pub fn multi_class(class: &[u32], n_classes: usize) -> Result<Self> {
+        for (row, &c) in class.iter().enumerate() {
+            if c as usize >= n_classes {
+                return Err(Error::TaskOutOfRange { row, task: c as usize, n_tasks: n_classes });
+            }
+        }
+        let mut label = vec![-1.0; class.len() * n_classes];
+        for (i, &c) in class.iter().enumerate() {
+            label[i * n_classes + c as usize] = 1.0;
+        }
+        Self::complete(label, class.len(), n_classes)
+    }
+
+    /// Multi-label: a table (inputs x labels, row-major) of yes and no, which become +1 and -1.
+    pub fn multi_label(table: &[bool], n_inputs: usize, n_tasks: usize) -> Result<Self> {
+        Self::complete(table.iter().map(|&yes| if yes { 1.0 } else { -1.0 }).collect(), n_inputs, n_tasks)
+    }
+
+    /// Multi-output: a table (inputs x tasks, row-major) of labels, NaN where one is missing.
+    pub fn multi_output(table: &[f64], n_inputs: usize, n_tasks: usize) -> Result<Self> {
+        same_length("the table of labels", table.len(), n_inputs * n_tasks)?;
+        if table.iter().all(|y| !y.is_nan()) {
+            return Self::complete(table.to_vec(), n_inputs, n_tasks);
+        }
+        let (mut input, mut task, mut label) = (vec![], vec![], vec![]);
+        for (cell, &y) in table.iter().enumerate().filter(|(_, y)| !y.is_nan()) {
+            input.push((cell / n_tasks) as u32);
+            task.push((cell % n_tasks) as u32);
+            label.push(y);
+        }
+        Self::from_triples(n_inputs, n_tasks, input, task, label)
+    }
+
+    fn complete(label: Vec<f64>, n_inputs: usize, n_tasks: usize) -> Result<Self> {
+        same_length("the table of labels", label.len(), n_inputs * n_tasks)?;
+        if label.is_empty() {
+            return Err(Error::Empty { what: "the table of labels" });
+        }
+        let tasks = TaskNames::Numbered(n_tasks);
+        Ok(Observations { layout: Layout::Complete, label, weight: Weight::One, n_inputs, tasks })
+    }
+
+    /// Names the tasks. More names than tasks so far adds tasks without observations.
+    pub fn with_task_names(mut self, names: TaskNames) -> Result<Self> {
+        let n_tasks = self.n_tasks();
+        if names.len() < n_tasks {
+            return Err(Error::Length { what: "the list of task names", got: names.len(), expected: n_tasks });
+        }
+        names.check_distinct()?;
+        if names.len() > n_tasks {
+            let added = names.len() - n_tasks;
+            if let Weight::PerTask(w) = &mut self.weight {
+                w.resize(w.len() + added, 1.0);
+            }
+            if matches!(self.layout, Layout::Complete) {
+                let n = self.len() as u32;
+                let (input, task) = ((0..n).map(|o| o / n_tasks as u32), (0..n).map(|o| o % n_tasks as u32));
+                self.layout = listed(self.n_inputs, input.collect(), task.collect());
+            }
+        }
+        self.tasks = names;
+        Ok(self)
+    }
+
+    /// Multiplies the weight of each observation.
+    pub fn with_weights(mut self, weight: &[f64]) -> Result<Self> {
+        same_length("the weights", weight.len(), self.len())?;
+        check_weights(weight)?;
+        self.weight = Weight::Each((0..self.len()).map(|o| self.weight(o) * weight[o]).collect());
+        self.check_some_weight()
+    }
+
+    /// Multiplies the weights of all observations of a task.
+    pub fn with_task_weights(mut self, weight: &[f64]) -> Result<Self> {
+        same_length("the task weights", weight.len(), self.n_tasks())?;
+        check_weights(weight)?;
+        self.weight = match self.weight {
+            Weight::One => Weight::PerTask(weight.to_vec()),
+            Weight::PerTask(old) => Weight::PerTask(old.iter().zip(weight).map(|(a, b)| a * b).collect()),
+            Weight::Each(_) => Weight::Each((0..self.len()).map(|o| self.weight(o) * weight[self.task(o)]).collect()),
+        };
+        self.check_some_weight()
+    }
+
+    /// Gives both classes of a task the same total weight, keeping the task's total: `n_t / (2 n_t,class)`, as
+    /// scikit-learn's `class_weight="balanced"`. Positive labels are one class, the others the other; a task with one
+    /// class keeps its weights.
+    pub fn class_balanced(self) -> Result<Self> {
+        let mut counts = vec![[0.0f64; 2]; self.n_tasks()];
+        for o in 0..self.len() {
+            counts[self.task(o)][usize::from(self.label(o) > 0.0)] += 1.0;
+        }
+        let balanced = |o: usize| {
+            let [negative, positive] = counts[self.task(o)];
+            let own = if self.label(o) > 0.0 { positive } else { negative };
+            if negative == 0.0 || positive == 0.0 { 1.0 } else { (negative + positive) / (2.0 * own) }
+        };
+        let weight: Vec<f64> = (0..self.len()).map(balanced).collect();
+        self.with_weights(&weight)
+    }
+
+    fn check_some_weight(self) -> Result<Self> {
+        if (0..self.len()).any(|o| self.weight(o) > 0.0) { Ok(self) } else { Err(Error::AllWeightsZero) }
+    }
+
+    /// Number of observations.
+    pub fn len(&self) -> usize {
+        self.label.len()
+    }
+
+    /// Never true: an empty list is refused at construction.
+    pub fn is_empty(&self) -> bool {
+        self.label.is_empty()
+    }
+
+    /// Number of inputs.
+    pub fn n_inputs(&self) -> usize {
+        self.n_inputs
+    }
+
+    /// Number of tasks, those without observations included.
+    pub fn n_tasks(&self) -> usize {
+        self.tasks.len()
+    }
+
+    /// Names of the tasks.
+    pub fn task_names(&self) -> &TaskNames {
+        &self.tasks
+    }
+
+    /// Whether every input has exactly one observation for every task, in row-major order.
+    pub fn is_complete(&self) -> bool {
+        matches!(self.layout, Layout::Complete)
+    }
+
+    /// Input of observation o.
+    #[inline]
+    pub fn input(&self, o: usize) -> usize {
+        match &self.layout {
+            Layout::Complete => o / self.n_tasks(),
+            Layout::Listed { input, .. } => input[o] as usize,
+        }
+    }
+
+    /// Task of observation o.
+    #[inline]
+    pub fn task(&self, o: usize) -> usize {
+        match &self.layout {
+            Layout::Complete => o % self.n_tasks(),
+            Layout::Listed { task, .. } => task[o] as usize,
+        }
+    }
+
+    /// Label of observation o.
+    #[inline]
+    pub fn label(&self, o: usize) -> f64 {
+        self.label[o]
+    }
+
+    /// All labels.
+    pub fn labels(&self) -> &[f64] {
+        &self.label
+    }
+
+    /// Weight of observation o.
+    #[inline]
+    pub fn weight(&self, o: usize) -> f64 {
+        match &self.weight {
+            Weight::One => 1.0,
+            Weight::PerTask(w) => w[self.task(o)],
+            Weight::Each(w) => w[o],
+        }
+    }
+
+    /// The weight that all observations share, if they do.
+    pub fn uniform_weight(&self) -> Option<f64> {
+        match &self.weight {
+            Weight::One => Some(1.0),
+            Weight::PerTask(w) | Weight::Each(w) => w.iter().all(|&v| v == w[0]).then_some(w[0]),
+        }
+    }
+
+    /// The observations of input i.
+    #[inline]
+    pub fn of_input(&self, i: usize) -> impl Iterator<Item = usize> + '_ {
+        let (range, listed) = match &self.layout {
+            Layout::Complete => (i * self.n_tasks()..(i + 1) * self.n_tasks(), None),
+            Layout::Listed { start, by_input, .. } => (start[i] as usize..start[i + 1] as usize, Some(by_input)),
+        };
+        range.map(move |k| listed.map_or(k, |order| order[k] as usize))
+    }
+
+    /// Number of observations of each task.
+    pub fn task_counts(&self) -> Vec<usize> {
+        let mut counts = vec![0; self.n_tasks()];
+        (0..self.len()).for_each(|o| counts[self.task(o)] += 1);
+        counts
+    }
+}
+
+fn same_length(what: &'static str, got: usize, expected: usize) -> Result<()> {
+    if got == expected { Ok(()) } else { Err(Error::Length { what, got, expected }) }
+}
+
+fn check_weights(weight: &[f64]) -> Result<()> {
+    match weight.iter().position(|w| !(w.is_finite() && *w >= 0.0)) {
+        Some(row) => Err(Error::Weight { row, value: weight[row] }),
+        None => Ok(()),
+    }
+}
+
+/// Sorts the observations by input (counting sort, order kept within an input).
+fn listed(n_inputs: usize, input: Vec<u32>, task: Vec<u32>) -> Layout {
+    let mut start = vec![0u32; n_inputs + 1];
+    input.iter().for_each(|&i| start[i as usize + 1] += 1);
+    for i in 0..n_inputs {
+        start[i + 1] += start[i];
+    }
+    let mut next = start.clone();
+    let mut by_input = vec![0u32; input.len()];
+    for (o, &i) in input.iter().enumerate() {
+        by_input[next[i as usize] as usize] = o as u32;
+        next[i as usize] += 1;
+    }
+    Layout::Listed { input, task, start, by_input }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn observations_are_found_by_input() {
+        let obs = Observations::from_triples(3, 2, vec![2, 0, 2, 0], vec![0, 1, 1, 1], vec![1.0, 2.0, 3.0, 4.0]).unwrap();
+        assert_eq!(obs.of_input(0).collect::<Vec<_>>(), [1, 3]);
+        assert_eq!(obs.of_input(1).count(), 0);
+        assert_eq!(obs.of_input(2).collect::<Vec<_>>(), [0, 2]);
+        assert!(!obs.is_complete());
+    }
+
+    #[test]
+    fn a_complete_list_is_recognised() {
+        let obs = Observations::from_triples(2, 2, vec![0, 0, 1, 1], vec![0, 1, 0, 1], vec![1.0; 4]).unwrap();
+        assert!(obs.is_complete());
+        assert_eq!(obs.of_input(1).collect::<Vec<_>>(), [2, 3]);
+    }
+
+    #[test]
+    fn balanced_classes_have_equal_weight() {
+        let obs = Observations::multi_task(&[0, 0, 0, 0, 1], vec![1.0, -1.0, -1.0, -1.0, 1.0]).unwrap();
+        let obs = obs.class_balanced().unwrap();
+        let weight: Vec<f64> = (0..5).map(|o| obs.weight(o)).collect();
+        assert_eq!(weight, [2.0, 2.0 / 3.0, 2.0 / 3.0, 2.0 / 3.0, 1.0]);
+    }
+
+    #[test]
+    fn weights_multiply() {
+        let obs = Observations::multi_task(&[0, 1], vec![1.0, 1.0]).unwrap();
+        let obs = obs.with_task_weights(&[2.0, 3.0]).unwrap().with_weights(&[0.5, 1.0]).unwrap();
+        assert_eq!((obs.weight(0), obs.weight(1)), (1.0, 3.0));
+        assert_eq!(obs.uniform_weight(), None);
+    }
+
+    #[test]
+    fn names_may_add_tasks_without_observations() {
+        let names = TaskNames::Strings(vec!["a".into(), "b".into(), "c".into()]);
+        let obs = Observations::multi_class(&[0, 1], 2).unwrap().with_task_names(names).unwrap();
+        assert_eq!((obs.n_tasks(), obs.len(), obs.task(3), obs.input(3)), (3, 4, 1, 1));
+        assert_eq!(obs.task_counts(), [2, 2, 0]);
+    }
+}

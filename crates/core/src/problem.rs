@@ -1,0 +1,226 @@
+//! The learning problem, and the units in which it is solved.
+
+use crate::linalg::power_of_two;
+use crate::loss::{Loss, LossKind};
+use crate::output::{OutputKind, OutputRegularizer};
+use crate::{Dataset, Error, Observations, Result};
+use serde::{Deserialize, Serialize};
+
+/// One loss for all tasks, or one for each.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Losses {
+    /// The same loss for every task.
+    Same(LossKind),
+    /// Loss of each task: binary and regression tasks can be learned together.
+    PerTask(Vec<LossKind>),
+}
+
+impl From<LossKind> for Losses {
+    fn from(kind: LossKind) -> Self {
+        Losses::Same(kind)
+    }
+}
+
+/// ```text
+/// min over F and positive semidefinite Theta of
+///     C sum_i w_i L(y_i, F(x_i, t_i)) + |F|^2 / 2 + lambda sum_rs phi*(Theta_rs)
+/// ```
+/// with the norm of the kernel `k(x, x') Theta_ts`; equivalently the dual
+/// ```text
+/// max over alpha of  -sum_i c_i L*(y_i, -alpha_i / c_i) - lambda sum_rs phi(rho_rs),     c_i = C w_i,
+///     rho_rs = <alpha^r, K_rs alpha^s> / (2 lambda),   Theta = phi'(rho),   F(x, t) = sum_j alpha_j Theta_(t, t_j) k(x_j, x).
+/// ```
+///
+/// For the power regularisers `C^(4k-1) lambda^(1-2k)` is the only thing that matters for predictions: keep lambda = 1 and
+/// vary C. Not so for `exp` and `cosh`.
+///
+/// # Units
+///
+/// Solvers and the certificate see the same problem with `lambda = 1/2`, in units chosen so that every quantity at the
+/// solution is of moderate size whatever the scale of the inputs, C and lambda: `K = sigma K^`, `alpha = omega kappa`, with
+/// sigma and omega powers of two, so that going back and forth is exact. See `docs/math.md`, "Units".
+#[derive(Debug)]
+pub struct Problem<'a> {
+    data: &'a Dataset<'a>,
+    losses: Vec<Box<dyn Loss>>,
+    loss_of_task: Vec<usize>,
+    output: Box<dyn OutputRegularizer>,
+    spec: ProblemSpec,
+    normal: Normal,
+}
+
+/// What a problem is made of besides its data; stored in model files.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ProblemSpec {
+    /// Loss, or losses.
+    pub loss: Losses,
+    /// Output regulariser.
+    pub output: OutputKind,
+    /// Weight of the losses.
+    pub c: f64,
+    /// Weight of the output regulariser.
+    pub lambda: f64,
+}
+
+/// The problem in its own units.
+#[derive(Debug)]
+struct Normal {
+    /// alpha = unit * kappa.
+    unit: f64,
+    /// C / unit.
+    c: f64,
+    output: Box<dyn OutputRegularizer>,
+}
+
+impl<'a> Problem<'a> {
+    /// Checks parameters and labels.
+    pub fn new(data: &'a Dataset<'a>, spec: ProblemSpec) -> Result<Self> {
+        positive("C", spec.c)?;
+        positive("lambda", spec.lambda)?;
+        let obs = data.observations();
+        let (losses, loss_of_task) = build_losses(&spec.loss, obs.n_tasks())?;
+        for row in 0..obs.len() {
+            let (task, value) = (obs.task(row), obs.label(row));
+            let loss = &losses[loss_of_task[task]];
+            if let Err(expected) = loss.check_label(value) {
+                let task = obs.task_names().name(task);
+                return Err(Error::Label { row, task, value, loss: loss.name(), expected });
+            }
+        }
+        let output = spec.output.build()?;
+        output.check_tasks(obs.n_tasks())?;
+        let normal = Normal::new(&*output, obs.n_tasks(), data.backend().unit(), &spec)?;
+        Ok(Problem { data, losses, loss_of_task, output, spec, normal })
+    }
+
+    /// The data.
+    pub fn data(&self) -> &'a Dataset<'a> {
+        self.data
+    }
+
+    /// The observations.
+    pub fn observations(&self) -> &'a Observations {
+        self.data.observations()
+    }
+
+    /// Losses, regulariser, C and lambda.
+    pub fn spec(&self) -> &ProblemSpec {
+        &self.spec
+    }
+
+    /// The output regulariser in the caller's units.
+    pub fn output(&self) -> &dyn OutputRegularizer {
+        &*self.output
+    }
+
+    /// Loss of a task.
+    #[inline]
+    pub fn loss(&self, task: usize) -> &dyn Loss {
+        &*self.losses[self.loss_of_task[task]]
+    }
+
+    /// The loss that all tasks share, if they do.
+    pub fn only_loss(&self) -> Option<&dyn Loss> {
+        (self.losses.len() == 1).then(|| &*self.losses[0])
+    }
+
+    /// `alpha = unit * kappa`: a power of two.
+    pub fn unit(&self) -> f64 {
+        self.normal.unit
+    }
+
+    /// The regulariser in the problem's own units, in which `Theta^ = phi'(task Gram matrix of kappa)`.
+    pub fn normal_output(&self) -> &dyn OutputRegularizer {
+        &*self.normal.output
+    }
+
+    /// `Theta = theta_unit * Theta^`.
+    pub fn theta_unit(&self) -> f64 {
+        1.0 / self.normal.unit / self.data.backend().unit()
+    }
+
+    /// C in the problem's own units.
+    pub fn normal_c(&self) -> f64 {
+        self.normal.c
+    }
+
+    /// Weight of observation o in the problem's own units.
+    #[inline]
+    pub fn gamma(&self, o: usize) -> f64 {
+        self.normal.c * self.observations().weight(o)
+    }
+
+    /// The interval in which kappa of observation o may lie.
+    #[inline]
+    pub fn box_of(&self, o: usize) -> (f64, f64) {
+        let (gamma, obs) = (self.gamma(o), self.observations());
+        if gamma == 0.0 {
+            return (0.0, 0.0);
+        }
+        let (low, high) = self.loss(obs.task(o)).conj_domain(obs.label(o));
+        (-gamma * high, -gamma * low)
+    }
+}
+
+fn positive(name: &'static str, value: f64) -> Result<()> {
+    if value.is_finite() && value > 0.0 {
+        return Ok(());
+    }
+    Err(Error::Parameter { name, value, expected: "must be positive and finite" })
+}
+
+/// The distinct losses, and which one each task has.
+fn build_losses(losses: &Losses, n_tasks: usize) -> Result<(Vec<Box<dyn Loss>>, Vec<usize>)> {
+    match losses {
+        Losses::Same(kind) => Ok((vec![kind.build()?], vec![0; n_tasks])),
+        Losses::PerTask(kinds) => {
+            if kinds.len() != n_tasks {
+                return Err(Error::Length { what: "the list of losses", got: kinds.len(), expected: n_tasks });
+            }
+            let mut distinct: Vec<&LossKind> = vec![];
+            let mut of_task = vec![];
+            for kind in kinds {
+                let known = distinct.iter().position(|other| *other == kind);
+                of_task.push(known.unwrap_or(distinct.len()));
+                if known.is_none() {
+                    distinct.push(kind);
+                }
+            }
+            Ok((distinct.iter().map(|kind| kind.build()).collect::<Result<_>>()?, of_task))
+        }
+    }
+}
+
+impl Normal {
+    fn new(output: &dyn OutputRegularizer, n_tasks: usize, sigma: f64, spec: &ProblemSpec) -> Result<Self> {
+        let unit = dual_unit(output, n_tasks, sigma, spec.lambda);
+        let gain = unit * sigma;
+        // omega^2 sigma / (2 lambda), in an order that stays in range.
+        let rate = gain / (2.0 * spec.lambda) * unit;
+        let c = spec.c / unit;
+        if !(gain.is_normal() && rate.is_normal() && c.is_normal()) {
+            let expected = "is too far from the scale of the kernel values and lambda for double precision";
+            return Err(Error::Parameter { name: "C", value: spec.c, expected });
+        }
+        Ok(Normal { unit, c, output: output.scaled(gain, rate) })
+    }
+}
+
+/// The power of two omega for which a dual variable of that size on an input of typical size moves predictions by about
+/// one: `omega sigma phi'(omega^2 sigma / 2 lambda) = 1`. The left side increases with omega: bisection on the exponent.
+fn dual_unit(output: &dyn OutputRegularizer, n_tasks: usize, sigma: f64, lambda: f64) -> f64 {
+    let too_small = |exponent: i32| {
+        let log_omega = f64::from(exponent) * std::f64::consts::LN_2;
+        let rho = (2.0 * log_omega + sigma.ln() - (2.0 * lambda).ln()).exp();
+        let slope = (0..n_tasks).map(|r| output.dphi((r, r), rho)).fold(0.0, f64::max);
+        log_omega + sigma.ln() + slope.ln() < 0.0
+    };
+    let (mut low, mut high) = (-1000, 1000);
+    while high - low > 1 {
+        let middle = (low + high) / 2;
+        if too_small(middle) { low = middle } else { high = middle }
+    }
+    // A regulariser with Theta = 0 (all tasks switched off) has no scale of its own.
+    if high == 1000 { power_of_two(1.0 / sigma) } else { f64::from(high).exp2() }
+}

@@ -1,0 +1,74 @@
+//! Solvers behind one trait. Each returns duals (and sometimes a primal point); the certificate grades them.
+
+mod auto;
+mod clock;
+mod sdca;
+mod settings;
+mod spectral;
+mod start;
+
+pub use auto::Auto;
+pub use sdca::{Order, Sdca};
+pub use settings::{CheckedSettings, Settings, SolverKind, Status};
+pub use spectral::Spectral;
+
+pub(crate) use clock::Clock;
+
+use crate::{Certificate, Matrix, Observer, Problem, Result};
+
+/// What a solver found, in the problem's own units.
+#[derive(Debug, Clone)]
+pub struct Solution {
+    /// Dual variables kappa = alpha / unit, in observation order.
+    pub kappa: Vec<f64>,
+    /// Coordinates of the primal point, if it is not the one induced by the duals.
+    pub v: Option<Matrix>,
+    /// The certificate of the two, in the caller's units.
+    pub certificate: Certificate,
+    /// Why the solver ended.
+    pub status: Status,
+    /// Which solver it was.
+    pub solver: &'static str,
+    /// Passes over the data, or iterations.
+    pub passes: usize,
+    /// Every certificate on the way.
+    pub trace: Vec<TracePoint>,
+    /// Why this solver, in words, if one was chosen.
+    pub reason: Option<String>,
+}
+
+/// One certificate on the way.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TracePoint {
+    /// Passes so far.
+    pub passes: usize,
+    /// Seconds so far.
+    pub seconds: f64,
+    /// Primal value.
+    pub primal: f64,
+    /// Dual value.
+    pub dual: f64,
+    /// Gap.
+    pub gap: f64,
+}
+
+/// Something that solves problems.
+pub trait Solver: Send + Sync + std::fmt::Debug {
+    /// Name in messages and files.
+    fn name(&self) -> &'static str;
+
+    /// `Err(why)` if this solver cannot solve such a problem.
+    fn suits(&self, problem: &Problem<'_>) -> std::result::Result<(), String>;
+
+    /// Bytes of memory needed besides the data set.
+    fn memory(&self, problem: &Problem<'_>) -> u64;
+
+    /// Solves, starting from the duals `start` (kappa) if given.
+    fn solve(
+        &self,
+        problem: &Problem<'_>,
+        settings: &CheckedSettings,
+        start: Option<&[f64]>,
+        observer: &mut dyn Observer,
+    ) -> Result<Solution>;
+}

@@ -1,0 +1,330 @@
+//! Dual coordinate ascent: Algorithm 1 of the paper, one observation at a time or in blocks of inputs.
+//!
+//! A step on observation (x, r) needs the scores b of x for all tasks and row r of the task Gram matrix. Taking inputs in
+//! blocks turns the scores into one matrix product per block; what earlier steps of the same block changed is corrected
+//! with the block's own kernel values, so that blocked and one-at-a-time ascent are the same algorithm in another order.
+
+use super::{CheckedSettings, Clock, Solution, Solver, Status, start::Start};
+use crate::backend::{self, Backend, Columns, Expansion, Panel, row_blocks};
+use crate::certificate::certify_normal;
+use crate::linalg::axpy;
+use crate::output::RowStep;
+use crate::step::{self, Coordinate};
+use crate::{Matrix, Observer, Problem, Result};
+use rand::{SeedableRng, seq::SliceRandom};
+use rand_chacha::ChaCha8Rng;
+
+/// In which order the observations are visited.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Order {
+    /// A random permutation of all observations, one at a time, as printed in the paper.
+    Sequential,
+    /// Observations 0, 1, 2, ... every time: for comparisons with other implementations.
+    Cyclic,
+    /// Random blocks of this many inputs; within a block inputs, and their tasks, at random.
+    Blocked(usize),
+}
+
+/// Stochastic dual coordinate ascent with exact steps. Suits every problem; slow where regularisation is weak.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sdca {
+    /// Order of visits.
+    pub order: Order,
+}
+
+impl Default for Sdca {
+    fn default() -> Self {
+        Sdca { order: Order::Blocked(64) }
+    }
+}
+
+/// Passes between rebuilding the state from the duals, to shed rounding errors.
+const REBUILD_EVERY: usize = 20;
+
+impl Solver for Sdca {
+    fn name(&self) -> &'static str {
+        match self.order {
+            Order::Blocked(_) => "sdca",
+            Order::Sequential | Order::Cyclic => "sdca-sequential",
+        }
+    }
+
+    fn suits(&self, _problem: &Problem<'_>) -> std::result::Result<(), String> {
+        Ok(())
+    }
+
+    fn memory(&self, problem: &Problem<'_>) -> u64 {
+        let (n, t, dim) = (problem.observations().len(), problem.observations().n_tasks(), problem.data().backend().dim());
+        8 * (n + 2 * dim * t + 3 * t * t) as u64
+    }
+
+    fn solve(
+        &self,
+        problem: &Problem<'_>,
+        settings: &CheckedSettings,
+        start: Option<&[f64]>,
+        observer: &mut dyn Observer,
+    ) -> Result<Solution> {
+        let mut clock = Clock::new(self.name(), settings, observer);
+        let finish = |kappa, certificate, status, clock: Clock<'_>| {
+            let (passes, trace) = (clock.passes, clock.trace);
+            Ok(Solution { kappa, v: None, certificate, status, solver: self.name(), passes, trace, reason: None })
+        };
+        let start = match start {
+            Some(kappa) => Start::warm(problem, kappa),
+            None => Start::cold(problem),
+        };
+        let certificate = certify_normal(problem, &start.kappa, None)?;
+        if let Some(status) = clock.report(&certificate) {
+            return finish(start.kappa, certificate, status, clock);
+        }
+        let mut ascent = Ascent::new(problem, start);
+        let mut rng = ChaCha8Rng::seed_from_u64(settings.seed);
+        let mut visits = Visits::new(problem, self.order);
+        let mut next_check = 1;
+        loop {
+            let moved = ascent.pass(&mut visits, &mut rng, &mut clock);
+            clock.passes += 1;
+            ascent.refresh(clock.passes.is_multiple_of(REBUILD_EVERY));
+            let ending = clock.must_stop().is_some() || !moved || clock.passes >= settings.max_passes;
+            if ending || clock.passes >= next_check {
+                next_check = clock.passes + (clock.passes / 4).max(1);
+                let certificate = certify_normal(problem, &ascent.kappa, None)?;
+                let status = clock.report(&certificate).or((!moved).then_some(Status::Stalled));
+                if let Some(status) = status {
+                    return finish(ascent.kappa, certificate, status, clock);
+                }
+            }
+        }
+    }
+}
+
+/// Blocks to visit in a pass, in random order.
+struct Visits {
+    order: Order,
+    /// Inputs that may share a block.
+    groups: Vec<(Vec<u32>, Columns)>,
+    blocks: Vec<Visit>,
+}
+
+struct Visit {
+    rows: Vec<u32>,
+    columns: Columns,
+    /// Only this observation of the only row.
+    only: Option<usize>,
+}
+
+impl Visits {
+    fn new(problem: &Problem<'_>, order: Order) -> Self {
+        let obs = problem.observations();
+        let blocks = match order {
+            Order::Blocked(_) => vec![],
+            Order::Sequential | Order::Cyclic => (0..obs.len())
+                .map(|o| Visit { rows: vec![obs.input(o) as u32], columns: Columns::One(obs.task(o)), only: Some(o) })
+                .collect(),
+        };
+        let groups = match order {
+            Order::Blocked(_) => row_blocks(obs, usize::MAX).into_iter().map(|b| (b.rows, b.columns)).collect(),
+            Order::Sequential | Order::Cyclic => vec![],
+        };
+        Visits { order, groups, blocks }
+    }
+
+    fn shuffle(&mut self, rng: &mut ChaCha8Rng) -> &[Visit] {
+        match self.order {
+            Order::Cyclic => return &self.blocks,
+            Order::Sequential => {}
+            Order::Blocked(size) => {
+                self.blocks.clear();
+                for (rows, columns) in &mut self.groups {
+                    rows.shuffle(rng);
+                    let cut = rows.chunks(size.max(1));
+                    self.blocks.extend(cut.map(|rows| Visit { rows: rows.to_vec(), columns: *columns, only: None }));
+                }
+            }
+        }
+        self.blocks.shuffle(rng);
+        &self.blocks
+    }
+}
+
+/// The duals and everything kept in step with them.
+struct Ascent<'a> {
+    problem: &'a Problem<'a>,
+    linear: Option<f64>,
+    kappa: Vec<f64>,
+    state: Matrix,
+    gram: Matrix,
+    work: Work,
+}
+
+/// Scratch space of a block.
+#[derive(Default)]
+struct Work {
+    panel: Panel,
+    scores: Matrix,
+    kernel: Matrix,
+    delta: Matrix,
+    observations: Vec<u32>,
+    b: Vec<f64>,
+    row: Vec<f64>,
+}
+
+impl<'a> Ascent<'a> {
+    fn new(problem: &'a Problem<'a>, start: Start) -> Self {
+        let Start { kappa, state, gram } = start;
+        let linear = problem.normal_output().linear_slope();
+        Ascent { problem, linear, kappa, state, gram, work: Work::default() }
+    }
+
+    /// One pass over all observations; whether any dual moved.
+    fn pass(&mut self, visits: &mut Visits, rng: &mut ChaCha8Rng, clock: &mut Clock<'_>) -> bool {
+        let mut moved = false;
+        for visit in visits.shuffle(rng) {
+            moved |= self.block(visit, rng);
+            if clock.must_stop().is_some() {
+                break;
+            }
+        }
+        moved
+    }
+
+    /// Recomputes the task Gram matrix, and on request the state it comes from.
+    fn refresh(&mut self, rebuild: bool) {
+        let (backend, threads) = (self.problem.data().backend(), self.problem.data().threads());
+        let duals = Expansion::Duals(self.problem.observations(), &self.kappa);
+        self.problem.data().pool().install(|| {
+            if rebuild {
+                self.state = backend::state_of(backend, duals, threads);
+            }
+            self.gram = backend::task_gram(backend, duals, &self.state, threads);
+        });
+    }
+
+    /// Visits every observation of a block; whether any dual moved.
+    fn block(&mut self, visit: &Visit, rng: &mut ChaCha8Rng) -> bool {
+        let backend = self.problem.data().backend();
+        let work = &mut self.work;
+        let n_columns = if visit.columns == Columns::All { self.state.cols() } else { 1 };
+        backend.load(&visit.rows, &mut work.panel);
+        backend.scores(&mut work.panel, Columns::All, &self.state, &mut work.scores, 1);
+        if visit.rows.len() > 1 {
+            backend.gram(&mut work.panel, &mut work.kernel, 1);
+        }
+        work.delta.reset(visit.rows.len(), n_columns);
+        let moved = pulp::Arch::new().dispatch(|| self.visit_inputs(visit, rng));
+        if moved {
+            let work = &mut self.work;
+            backend.add(&mut work.panel, visit.columns, &work.delta, &mut self.state, 1);
+        }
+        moved
+    }
+
+    #[inline(always)]
+    fn visit_inputs(&mut self, visit: &Visit, rng: &mut ChaCha8Rng) -> bool {
+        let obs = self.problem.observations();
+        let diagonal = self.problem.data().backend().diagonal();
+        let mut moved = false;
+        for (i, &input) in visit.rows.iter().enumerate() {
+            self.correct_scores(visit.columns, i);
+            self.work.observations.clear();
+            match visit.only {
+                Some(o) => self.work.observations.push(o as u32),
+                None => self.work.observations.extend(obs.of_input(input as usize).map(|o| o as u32)),
+            }
+            if self.work.observations.len() > 1 {
+                self.work.observations.shuffle(rng);
+            }
+            let a = diagonal[input as usize];
+            moved |= match visit.columns {
+                Columns::One(task) => self.visit_one(i, task, a),
+                Columns::All => self.visit_all(i, a),
+            };
+        }
+        if let Columns::One(task) = visit.columns {
+            for s in 0..self.gram.rows() {
+                self.gram[(s, task)] = self.gram[(task, s)];
+            }
+        }
+        moved
+    }
+
+    /// Brings the scores of the block's i-th input up to date with the steps made on those before it.
+    #[inline(always)]
+    fn correct_scores(&mut self, columns: Columns, i: usize) {
+        let Work { scores, kernel, delta, .. } = &mut self.work;
+        for j in 0..i {
+            match columns {
+                Columns::One(task) => scores[(i, task)] += kernel[(i, j)] * delta[(j, 0)],
+                Columns::All => axpy(scores.row_mut(i), kernel[(i, j)], delta.row(j)),
+            }
+        }
+    }
+
+    /// The step of observation o, its task's row of the task Gram matrix and its input's scores given.
+    #[inline(always)]
+    fn step(problem: &Problem<'_>, linear: Option<f64>, kappa: &mut f64, o: usize, row: &RowStep<'_>) -> f64 {
+        let gamma = problem.gamma(o);
+        if gamma == 0.0 {
+            return 0.0;
+        }
+        let coordinate =
+            Coordinate { loss: problem.loss(row.task), y: problem.observations().label(o), gamma, kappa: *kappa };
+        let old = *kappa;
+        *kappa = step::solve(&coordinate, problem.normal_output(), linear, row);
+        // The difference actually stored, not the one wished for.
+        *kappa - old
+    }
+
+    /// An input with one observation in this block: only row `task` of the task Gram matrix changes.
+    #[inline(always)]
+    fn visit_one(&mut self, i: usize, task: usize, a: f64) -> bool {
+        let Work { scores, delta, observations, .. } = &mut self.work;
+        let o = observations[0] as usize;
+        let b = scores.row(i);
+        let row = RowStep { task, a, b, c: self.gram.row(task) };
+        let step = Self::step(self.problem, self.linear, &mut self.kappa[o], o, &row);
+        if step != 0.0 {
+            delta[(i, 0)] = step;
+            axpy(self.gram.row_mut(task), step, b);
+            self.gram[(task, task)] += step * (b[task] + a * step);
+        }
+        step != 0.0
+    }
+
+    /// An input with observations of several tasks. With b0 its scores before, d the steps so far and b = b0 + a d, the task
+    /// Gram matrix is now `G + d b' + b0 d'`; G itself is brought up to date once, after the last step.
+    #[inline(always)]
+    fn visit_all(&mut self, i: usize, a: f64) -> bool {
+        let Work { scores, delta, observations, b, row, .. } = &mut self.work;
+        let (b0, d) = (scores.row(i), delta.row_mut(i));
+        b.clear();
+        b.extend_from_slice(b0);
+        row.resize(b0.len(), 0.0);
+        let mut moved = false;
+        for &o in observations.iter() {
+            let o = o as usize;
+            let task = self.problem.observations().task(o);
+            let (own, score) = (d[task], b0[task]);
+            let gram = self.gram.row(task);
+            for s in 0..row.len().min(gram.len()).min(d.len()).min(b.len()) {
+                row[s] = gram[s] + score * d[s] + own * b[s];
+            }
+            let coordinate = RowStep { task, a, b, c: row };
+            let step = Self::step(self.problem, self.linear, &mut self.kappa[o], o, &coordinate);
+            d[task] += step;
+            b[task] += a * step;
+            moved |= step != 0.0;
+        }
+        if moved {
+            for r in 0..b0.len() {
+                let (step, score) = (d[r], b0[r]);
+                let gram = self.gram.row_mut(r);
+                for s in 0..gram.len().min(d.len()).min(b.len()) {
+                    gram[s] += step * b[s] + score * d[s];
+                }
+            }
+        }
+        moved
+    }
+}

@@ -1,0 +1,102 @@
+//! When to stop, and with what.
+
+use super::{Auto, Order, Sdca, Solver, Spectral};
+use crate::{Error, Result};
+use serde::{Deserialize, Serialize};
+use std::ops::Deref;
+use std::time::Duration;
+
+/// Which solver.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum SolverKind {
+    /// The one that fits the problem.
+    #[default]
+    Auto,
+    /// Dual coordinate ascent in blocks.
+    Sdca,
+    /// Dual coordinate ascent one observation at a time, as printed in the paper.
+    SdcaSequential,
+    /// Squared loss with shared inputs, in the eigenbasis of the inputs.
+    Spectral,
+}
+
+impl SolverKind {
+    /// The solver.
+    pub fn build(self) -> Box<dyn Solver> {
+        match self {
+            SolverKind::Auto => Box::new(Auto),
+            SolverKind::Sdca => Box::new(Sdca::default()),
+            SolverKind::SdcaSequential => Box::new(Sdca { order: Order::Sequential }),
+            SolverKind::Spectral => Box::new(Spectral),
+        }
+    }
+}
+
+/// Settings of a fit.
+///
+/// | name | default | range |
+/// |---|---|---|
+/// | `tolerance` | 1e-3 | relative gap to reach, > 0 |
+/// | `max_passes` | 1000 | passes over the data, or iterations |
+/// | `max_time` | none | ends at the next poll after it |
+/// | `seed` | 0 | of every random choice |
+/// | `solver` | auto | |
+#[derive(Debug, Clone, PartialEq)]
+pub struct Settings {
+    /// Relative gap at which to stop.
+    pub tolerance: f64,
+    /// Passes over the data after which to stop.
+    pub max_passes: usize,
+    /// Time after which to stop.
+    pub max_time: Option<Duration>,
+    /// Seed of every random choice: same seed, same number of threads, same bits.
+    pub seed: u64,
+    /// Which solver.
+    pub solver: SolverKind,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings { tolerance: 1e-3, max_passes: 1000, max_time: None, seed: 0, solver: SolverKind::Auto }
+    }
+}
+
+/// Settings that were found in range. Solvers take only these.
+#[derive(Debug, Clone)]
+pub struct CheckedSettings(Settings);
+
+impl Settings {
+    /// Checks the ranges.
+    pub fn check(self) -> Result<CheckedSettings> {
+        if !(self.tolerance.is_finite() && self.tolerance > 0.0) {
+            let expected = "must be positive and finite";
+            return Err(Error::Parameter { name: "tolerance", value: self.tolerance, expected });
+        }
+        Ok(CheckedSettings(self))
+    }
+}
+
+impl Deref for CheckedSettings {
+    type Target = Settings;
+    fn deref(&self) -> &Settings {
+        &self.0
+    }
+}
+
+/// Why a solver ended. Every one of these comes with a usable model and its true certificate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Status {
+    /// The gap is within the tolerance.
+    Certified,
+    /// `max_passes` were made.
+    PassLimit,
+    /// `max_time` is over.
+    TimeLimit,
+    /// An observer said stop.
+    Stopped,
+    /// No further progress in double precision.
+    Stalled,
+}

@@ -1,0 +1,157 @@
+//! Squared loss on shared inputs, from X'X and X'Y alone, in the basis where X'X is diagonal.
+//!
+//! Everything the data say is in `l = eigenvalues of X'X`, `b = X'Y` (features x tasks, rotated) and `|Y|^2`. With
+//! `W = V phi'(V'V)` the problem is a smooth one in V, of the size of b, and optimal where `V = gamma (b - l W)`.
+//! [`alternation`] is quick where Theta is well conditioned (k = 1 only); [`newton`] does the rest.
+
+mod alternation;
+mod gmres;
+mod newton;
+mod reduced;
+
+use super::{CheckedSettings, Clock, Solution, Solver, Status};
+use crate::backend::{self, Columns, Expansion, Panel, STREAM_ROWS};
+use crate::certificate::certify_normal;
+use crate::linalg::{self, par, view};
+use crate::{Certificate, Error, Matrix, Observer, Problem, Result};
+use reduced::{Point, Reduced};
+
+/// Newton's method on sufficient statistics.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Spectral;
+
+impl Solver for Spectral {
+    fn name(&self) -> &'static str {
+        "spectral"
+    }
+
+    fn suits(&self, problem: &Problem<'_>) -> std::result::Result<(), String> {
+        let obs = problem.observations();
+        match problem.only_loss() {
+            Some(loss) if loss.name() == "squared" => {}
+            _ => return Err("not every task has the squared loss".into()),
+        }
+        if !obs.is_complete() {
+            return Err("not every input has a label for every task".into());
+        }
+        if obs.uniform_weight().is_none() {
+            return Err("observations have different weights".into());
+        }
+        Ok(())
+    }
+
+    fn memory(&self, problem: &Problem<'_>) -> u64 {
+        let (backend, obs) = (problem.data().backend(), problem.observations());
+        // A dozen matrices of the size of V, room for the Krylov space, and the duals.
+        let point = (backend.dim().min(backend.n_inputs()) * obs.n_tasks()) as u64;
+        backend.spectrum_bytes() + 8 * (30 * point + obs.len() as u64)
+    }
+
+    fn solve(
+        &self,
+        problem: &Problem<'_>,
+        settings: &CheckedSettings,
+        start: Option<&[f64]>,
+        observer: &mut dyn Observer,
+    ) -> Result<Solution> {
+        if let Err(why) = self.suits(problem) {
+            return Err(Error::Unsuitable { solver: self.name(), why });
+        }
+        let mut clock = Clock::new(self.name(), settings, observer);
+        if let Some(kappa) = start {
+            // Refitting from a solution does no work.
+            let certificate = certify_normal(problem, kappa, None)?;
+            if let Some(status) = clock.report(&certificate) {
+                return Ok(solution(kappa.to_vec(), None, certificate, status, clock));
+            }
+        }
+        let statistics = problem.data().statistics()?;
+        problem.data().pool().install(|| {
+            let reduced = Reduced::new(problem, statistics);
+            let first = match start {
+                Some(kappa) => reduced.point(reduced.rotated_state(problem, kappa)),
+                None => reduced.point(reduced.cold_start()),
+            };
+            let mut search = Search { reduced: &reduced, tolerance: settings.tolerance, clock };
+            let ended = search.run(first);
+            let (kappa, v, certificate) = grade(problem, &ended.point, settings.tolerance)?;
+            let status =
+                if certificate.rel_gap() <= settings.tolerance { Status::Certified } else { ended.status };
+            Ok(solution(kappa, v, certificate, status, search.clock))
+        })
+    }
+}
+
+fn solution(kappa: Vec<f64>, v: Option<Matrix>, certificate: Certificate, status: Status, clock: Clock<'_>) -> Solution {
+    let (passes, trace) = (clock.passes, clock.trace);
+    Solution { kappa, v, certificate, status, solver: "spectral", passes, trace, reason: None }
+}
+
+/// Where the search ended.
+struct Ended {
+    point: Point,
+    status: Status,
+}
+
+/// The search for a V, watched by the clock.
+struct Search<'a, 'c> {
+    reduced: &'a Reduced<'a>,
+    tolerance: f64,
+    clock: Clock<'c>,
+}
+
+impl Search<'_, '_> {
+    fn run(&mut self, first: Point) -> Ended {
+        match alternation::run(self, first) {
+            Ok(ended) => ended,
+            Err(point) => newton::run(self, point),
+        }
+    }
+
+    /// Certifies a point from the statistics and reports it; the relative gap, and a status if it is time to end.
+    fn report(&mut self, point: &Point) -> (f64, Option<Status>) {
+        let certificate = self.reduced.certify(point);
+        (certificate.rel_gap(), self.clock.report(&certificate))
+    }
+}
+
+/// The duals `gamma (Y - X W)` of a point, certified from the data: first with the primal point that they induce, then, if
+/// that one is not good enough, with the point itself.
+fn grade(problem: &Problem<'_>, point: &Point, tolerance: f64) -> Result<(Vec<f64>, Option<Matrix>, Certificate)> {
+    let (backend, threads) = (problem.data().backend(), problem.data().threads());
+    let spectrum = &problem.data().statistics()?.spectrum;
+    let coordinates = linalg::times(view(&spectrum.frame), view(&point.v), par(threads));
+    let kappa = residual_duals(problem, &coordinates, &point.theta);
+    let induced = certify_normal(problem, &kappa, None)?;
+    if induced.rel_gap() <= tolerance {
+        return Ok((kappa, None, induced));
+    }
+    let certificate = certify_normal(problem, &kappa, Some(&coordinates))?;
+    if certificate.rel_gap() < induced.rel_gap() {
+        Ok((kappa, Some(coordinates), certificate))
+    } else {
+        Ok((kappa, None, induced))
+    }
+}
+
+/// `gamma (Y - X W)`, one streaming pass.
+fn residual_duals(problem: &Problem<'_>, coordinates: &Matrix, theta: &Matrix) -> Vec<f64> {
+    use rayon::prelude::*;
+    let (backend, threads, obs) = (problem.data().backend(), problem.data().threads(), problem.observations());
+    let state = backend::state_of(backend, Expansion::Coordinates(coordinates), threads);
+    let weights = linalg::times(view(&state), view(theta), par(threads));
+    let (gamma, t) = (problem.gamma(0), obs.n_tasks());
+    let mut kappa = obs.labels().to_vec();
+    let rows: Vec<u32> = (0..obs.n_inputs() as u32).collect();
+    kappa.par_chunks_mut(STREAM_ROWS * t).zip(rows.par_chunks(STREAM_ROWS)).for_each_init(
+        || (Panel::default(), Matrix::default()),
+        |(panel, scores), (kappa, rows)| {
+            backend.load(rows, panel);
+            backend.scores(panel, Columns::All, &weights, scores, 1);
+            for (k, z) in kappa.iter_mut().zip(scores.as_slice()) {
+                *k = gamma * (*k - z);
+            }
+        },
+    );
+    kappa
+}

@@ -1,0 +1,118 @@
+//! Where to start: at alpha = 0 the dual is flat in every direction, so solvers start elsewhere on a ray.
+
+use crate::backend::{self, Expansion};
+use crate::{Matrix, Problem};
+
+/// Duals with the state and task Gram matrix that belong to them.
+pub(crate) struct Start {
+    pub(crate) kappa: Vec<f64>,
+    pub(crate) state: Matrix,
+    pub(crate) gram: Matrix,
+}
+
+impl Start {
+    /// From given duals, brought into their domains.
+    pub(crate) fn warm(problem: &Problem<'_>, kappa: &[f64]) -> Self {
+        let clip = |(o, k): (usize, &f64)| {
+            let (low, high) = problem.box_of(o);
+            if k.is_finite() { k.clamp(low, high) } else { 0.0f64.clamp(low, high) }
+        };
+        Self::at(problem, kappa.iter().enumerate().map(clip).collect())
+    }
+
+    /// The best point between zero and the duals that fit the prediction 0: `kappa = -s gamma L'(y, 0)`, 0 < s <= 1.
+    pub(crate) fn cold(problem: &Problem<'_>) -> Self {
+        let obs = problem.observations();
+        let residual = |o: usize| {
+            let (left, right) = problem.loss(obs.task(o)).slope(obs.label(o), 0.0);
+            let (low, high) = problem.box_of(o);
+            (-problem.gamma(o) * 0.5 * (left + right)).clamp(low, high)
+        };
+        let mut start = Self::at(problem, (0..obs.len()).map(residual).collect());
+        let s = best_on_ray(problem, &start.kappa, &start.gram);
+        start.kappa.iter_mut().for_each(|k| *k *= s);
+        start.state.as_mut_slice().iter_mut().for_each(|v| *v *= s);
+        start.gram.as_mut_slice().iter_mut().for_each(|c| *c *= s * s);
+        start
+    }
+
+    fn at(problem: &Problem<'_>, kappa: Vec<f64>) -> Self {
+        let (backend, threads) = (problem.data().backend(), problem.data().threads());
+        let duals = Expansion::Duals(problem.observations(), &kappa);
+        let (state, gram) = problem.data().pool().install(|| {
+            let state = backend::state_of(backend, duals, threads);
+            let gram = backend::task_gram(backend, duals, &state, threads);
+            (state, gram)
+        });
+        Start { kappa, state, gram }
+    }
+}
+
+/// The s in (0, 1] that maximises the dual at `s kappa`.
+///
+/// The dual is concave along the ray, with slope `sum_i kappa_i L*'(-s kappa_i / gamma_i) - s <phi'(s^2 G), G>`: bisection on
+/// the exponent of s, so that a solution thousands of times smaller than the residuals is found as well.
+fn best_on_ray(problem: &Problem<'_>, kappa: &[f64], gram: &Matrix) -> f64 {
+    let from_losses = LossSlope::new(problem, kappa);
+    let rises = |s: f64| {
+        let t = gram.rows();
+        let mut pull = 0.0;
+        for r in 0..t {
+            for q in 0..t {
+                let g = gram[(r, q)];
+                pull += if g == 0.0 { 0.0 } else { problem.normal_output().dphi((r, q), s * s * g) * g };
+            }
+        }
+        from_losses.at(s) - s * pull > 0.0
+    };
+    if rises(1.0) {
+        return 1.0;
+    }
+    let (mut low, mut high) = (-400.0f64, 0.0f64);
+    for _ in 0..50 {
+        let middle = 0.5 * (low + high);
+        if rises(middle.exp()) { low = middle } else { high = middle }
+    }
+    low.exp()
+}
+
+/// `sum_i kappa_i L*'(-s kappa_i / gamma_i)` as a function of s.
+enum LossSlope<'a> {
+    /// Quadratic conjugates: `constant + linear s`.
+    Summed { constant: f64, linear: f64 },
+    Each { problem: &'a Problem<'a>, kappa: &'a [f64] },
+}
+
+impl<'a> LossSlope<'a> {
+    fn new(problem: &'a Problem<'a>, kappa: &'a [f64]) -> Self {
+        let obs = problem.observations();
+        let (mut constant, mut linear) = (0.0, 0.0);
+        for (o, &k) in kappa.iter().enumerate().filter(|(_, k)| **k != 0.0) {
+            match problem.loss(obs.task(o)).quadratic_conjugate(obs.label(o)) {
+                Some(shape) => {
+                    constant += k * shape.y - k.abs() * shape.eps;
+                    linear -= shape.quad * k * k / problem.gamma(o);
+                }
+                None => return LossSlope::Each { problem, kappa },
+            }
+        }
+        LossSlope::Summed { constant, linear }
+    }
+
+    fn at(&self, s: f64) -> f64 {
+        match self {
+            LossSlope::Summed { constant, linear } => constant + linear * s,
+            LossSlope::Each { problem, kappa } => {
+                let obs = problem.observations();
+                let moved = kappa.iter().enumerate().filter(|(_, k)| **k != 0.0);
+                moved
+                    .map(|(o, &k)| {
+                        let u = -s * k / problem.gamma(o);
+                        let (left, right) = problem.loss(obs.task(o)).conj_slope(obs.label(o), u);
+                        k * if k > 0.0 { left } else { right }
+                    })
+                    .sum()
+            }
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! One coordinate of the dual, solved exactly.
+//!
+//! With lambda = 1/2 and weight gamma, moving kappa by `step` changes the (negative) dual by
+//! `g(step) + gamma L*(y, -(kappa + step) / gamma)`, g as in [`RowStep`]. Convex in `step`; its slope is increasing.
+//! [`cubic`] has the closed form for the regularisers with linear phi' and the losses with quadratic conjugate,
+//! [`newton`] does every other pair.
+
+mod cubic;
+mod newton;
+
+use crate::loss::Loss;
+use crate::output::{OutputRegularizer, RowStep};
+
+/// The loss side of a coordinate.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Coordinate<'a> {
+    pub(crate) loss: &'a dyn Loss,
+    pub(crate) y: f64,
+    /// Weight of the observation, positive.
+    pub(crate) gamma: f64,
+    /// Its dual variable now.
+    pub(crate) kappa: f64,
+}
+
+impl Coordinate<'_> {
+    /// Interval in which kappa may lie.
+    fn bounds(&self) -> (f64, f64) {
+        let (low, high) = self.loss.conj_domain(self.y);
+        (-self.gamma * high, -self.gamma * low)
+    }
+
+    /// Slope of `gamma L*(-kappa / gamma)` on the left and on the right of kappa.
+    fn slope(&self, kappa: f64) -> (f64, f64) {
+        let (left, right) = self.loss.conj_slope(self.y, -kappa / self.gamma);
+        (-right, -left)
+    }
+
+    fn curvature(&self, kappa: f64) -> f64 {
+        self.loss.conj_curvature(self.y, -kappa / self.gamma) / self.gamma
+    }
+
+    /// The best kappa for an input of zero norm, whose prediction is 0 whatever happens: a subgradient there.
+    fn without_input(&self) -> f64 {
+        let (left, right) = self.loss.slope(self.y, 0.0);
+        let u = 0.0f64.clamp(left.min(right), left.max(right));
+        let (low, high) = self.bounds();
+        (-self.gamma * u).clamp(low, high)
+    }
+}
+
+/// The kappa that minimises the coordinate problem.
+#[inline(always)]
+pub(crate) fn solve(coordinate: &Coordinate<'_>, output: &dyn OutputRegularizer, linear: Option<f64>, row: &RowStep<'_>) -> f64 {
+    if row.a == 0.0 {
+        return coordinate.without_input();
+    }
+    if let Some(gain) = linear
+        && let Some(shape) = coordinate.loss.quadratic_conjugate(coordinate.y)
+    {
+        return cubic::solve(coordinate, &shape, output, gain, row);
+    }
+    newton::solve(coordinate, output, row)
+}
