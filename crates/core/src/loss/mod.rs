@@ -82,14 +82,16 @@ pub trait Loss: Debug + Send + Sync {
     fn block_terms(&self, block: &mut TermBlock<'_>) {
         for j in 0..block.y.len() {
             let (y, z, w) = (block.y[j], block.z[j], block.w[j]);
-            let u = if w > 0.0 { -block.kappa[j] / w } else { 0.0 };
+            if w == 0.0 {
+                continue; // not even if its loss is infinite
+            }
+            let u = -block.kappa[j] / w;
             let (value, conj) = (self.value(y, z), self.conj(y, u));
             let term = self.fenchel_young(y, z, u);
             block.value += w * value;
             block.conj += w * conj;
             let noise = 64.0 * f64::EPSILON * (value.abs() + conj.abs() + (z * u).abs());
-            // `!(a >= b)` also catches NaN.
-            if !(term >= -noise) && block.negative.is_none() {
+            if (term < -noise || term.is_nan()) && block.negative.is_none() {
                 block.negative = Some((j, w * term));
             }
             block.gap += w * term.max(0.0);
