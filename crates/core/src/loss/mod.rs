@@ -30,6 +30,7 @@ pub use squared::Squared;
 pub use squared_epsilon::SquaredEpsilon;
 pub use squared_hinge::SquaredHinge;
 
+use crate::Error;
 use std::fmt::Debug;
 
 /// A convex loss z -> L(y, z) and its conjugate u -> L*(y, u).
@@ -118,4 +119,9 @@ pub struct TermBlock<'a> {
     pub gap: f64,
     /// First term that was negative beyond rounding: position and value. A bug in the loss.
     pub negative: Option<(usize, f64)>,
+}
+
+/// The parameter of a loss, if it is finite and `in_range`.
+fn checked(name: &'static str, value: f64, in_range: bool, expected: &'static str) -> crate::Result<f64> {
+    if value.is_finite() && in_range { Ok(value) } else { Err(Error::Parameter { name, value, expected }) }
 }
