@@ -128,6 +128,17 @@ pub enum Error {
         expected: &'static str,
     },
 
+    /// A name, with or without a parameter, that stands for nothing.
+    #[error("{what} {text:?} is not understood: {why}")]
+    Parse {
+        /// What was to be named.
+        what: &'static str,
+        /// The text given.
+        text: String,
+        /// What is wrong with it, or what is known instead.
+        why: String,
+    },
+
     /// A Gram matrix that is not symmetric.
     #[error("Gram matrix is not symmetric: entry ({row}, {column}) is {value}, entry ({column}, {row}) is {mirror}")]
     GramAsymmetric {

@@ -30,6 +30,7 @@ pub use squared::Squared;
 pub use squared_epsilon::SquaredEpsilon;
 pub use squared_hinge::SquaredHinge;
 
+use crate::Error;
 use std::fmt::Debug;
 
 /// A convex loss z -> L(y, z) and its conjugate u -> L*(y, u).
@@ -82,14 +83,16 @@ pub trait Loss: Debug + Send + Sync {
     fn block_terms(&self, block: &mut TermBlock<'_>) {
         for j in 0..block.y.len() {
             let (y, z, w) = (block.y[j], block.z[j], block.w[j]);
-            let u = if w > 0.0 { -block.kappa[j] / w } else { 0.0 };
+            if w == 0.0 {
+                continue; // not even if its loss is infinite
+            }
+            let u = -block.kappa[j] / w;
             let (value, conj) = (self.value(y, z), self.conj(y, u));
             let term = self.fenchel_young(y, z, u);
             block.value += w * value;
             block.conj += w * conj;
             let noise = 64.0 * f64::EPSILON * (value.abs() + conj.abs() + (z * u).abs());
-            // `!(a >= b)` also catches NaN.
-            if !(term >= -noise) && block.negative.is_none() {
+            if (term < -noise || term.is_nan()) && block.negative.is_none() {
                 block.negative = Some((j, w * term));
             }
             block.gap += w * term.max(0.0);
@@ -116,4 +119,9 @@ pub struct TermBlock<'a> {
     pub gap: f64,
     /// First term that was negative beyond rounding: position and value. A bug in the loss.
     pub negative: Option<(usize, f64)>,
+}
+
+/// The parameter of a loss, if it is finite and `in_range`.
+fn checked(name: &'static str, value: f64, in_range: bool, expected: &'static str) -> crate::Result<f64> {
+    if value.is_finite() && in_range { Ok(value) } else { Err(Error::Parameter { name, value, expected }) }
 }

@@ -25,7 +25,8 @@ impl QuadraticConjugate {
         if u < self.low || u > self.high {
             return f64::INFINITY;
         }
-        u * (self.y + 0.5 * self.quad * u) + self.eps * u.abs()
+        // One product, not a sum of products: it may overflow, but not to infinity minus infinity.
+        u * (self.y + 0.5 * self.quad * u + self.eps.copysign(u))
     }
 
     /// Left and right derivative of the formula, ignoring the ends of the domain.

@@ -13,6 +13,11 @@ pub(super) fn check_real(y: f64) -> Result<(), &'static str> {
     if y.is_finite() { Ok(()) } else { Err("a finite number (leave out missing labels)") }
 }
 
+/// `y - z`, kept finite: in a Fenchel-Young term zero times an overflowed residual must stay zero.
+pub(super) fn residual(y: f64, z: f64) -> f64 {
+    (y - z).clamp(f64::MIN, f64::MAX)
+}
+
 impl QuadraticLoss for Squared {
     fn name(&self) -> &'static str {
         "squared"
