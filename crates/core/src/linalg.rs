@@ -67,14 +67,6 @@ pub(crate) fn add_gram_lower(out: MatMut<'_, f64>, a: MatRef<'_, f64>, scale: f6
     triangular::matmul(out, TriangularLower, Accum::Add, a.transpose(), Rectangular, a, Rectangular, scale, par);
 }
 
-/// Copies the lower triangle to the upper one.
-pub(crate) fn mirror_lower(m: &mut Matrix) {
-    for i in 0..m.rows() {
-        for j in 0..i {
-            m[(j, i)] = m[(i, j)];
-        }
-    }
-}
 
 /// `(a + a') / 2` in place.
 pub(crate) fn symmetrise(m: &mut Matrix) {

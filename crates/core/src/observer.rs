@@ -26,7 +26,7 @@ pub struct Progress<'a> {
 }
 
 /// Listens to a solver.
-pub trait Observer {
+pub trait Observer: Send {
     /// A new certificate was computed.
     fn progress(&mut self, _progress: &Progress<'_>) -> Flow {
         Flow::Continue

@@ -5,7 +5,7 @@
 //! with the block's own kernel values, so that blocked and one-at-a-time ascent are the same algorithm in another order.
 
 use super::{CheckedSettings, Clock, Solution, Solver, Status, start::Start};
-use crate::backend::{self, Backend, Columns, Expansion, Panel, row_blocks};
+use crate::backend::{self, Columns, Expansion, Panel, row_blocks};
 use crate::certificate::certify_normal;
 use crate::linalg::axpy;
 use crate::output::RowStep;

@@ -72,7 +72,7 @@ impl Solver for Spectral {
                 Some(kappa) => reduced.point(reduced.rotated_state(problem, kappa)),
                 None => reduced.point(reduced.cold_start()),
             };
-            let mut search = Search { reduced: &reduced, tolerance: settings.tolerance, clock };
+            let mut search = Search { reduced: &reduced, clock };
             let ended = search.run(first);
             let (kappa, v, certificate) = grade(problem, &ended.point, settings.tolerance)?;
             let status =
@@ -96,7 +96,6 @@ struct Ended {
 /// The search for a V, watched by the clock.
 struct Search<'a, 'c> {
     reduced: &'a Reduced<'a>,
-    tolerance: f64,
     clock: Clock<'c>,
 }
 
@@ -118,9 +117,8 @@ impl Search<'_, '_> {
 /// The duals `gamma (Y - X W)` of a point, certified from the data: first with the primal point that they induce, then, if
 /// that one is not good enough, with the point itself.
 fn grade(problem: &Problem<'_>, point: &Point, tolerance: f64) -> Result<(Vec<f64>, Option<Matrix>, Certificate)> {
-    let (backend, threads) = (problem.data().backend(), problem.data().threads());
-    let spectrum = &problem.data().statistics()?.spectrum;
-    let coordinates = linalg::times(view(&spectrum.frame), view(&point.v), par(threads));
+    let frame = &problem.data().statistics()?.spectrum.frame;
+    let coordinates = linalg::times(view(frame), view(&point.v), par(problem.data().threads()));
     let kappa = residual_duals(problem, &coordinates, &point.theta);
     let induced = certify_normal(problem, &kappa, None)?;
     if induced.rel_gap() <= tolerance {
