@@ -4,6 +4,7 @@ mod error;
 pub mod loss;
 mod matrix;
 pub mod output;
+mod psd;
 
 pub use error::{Error, Result};
 pub use matrix::Matrix;
