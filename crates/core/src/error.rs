@@ -39,7 +39,9 @@ pub enum Error {
     },
 
     /// An input so large that its square is not a number.
-    #[error("input row {row}: its kernel value with itself is {value}, outside the range of double precision")]
+    #[error(
+        "input row {row}: its kernel value with itself is {value}, outside the range of double precision"
+    )]
     KernelRange {
         /// Row of the first such input.
         row: usize,
@@ -48,7 +50,9 @@ pub enum Error {
     },
 
     /// A label that the loss of its task cannot take.
-    #[error("observation {row} (task {task}): label {value} does not suit the {loss} loss, which expects {expected}")]
+    #[error(
+        "observation {row} (task {task}): label {value} does not suit the {loss} loss, which expects {expected}"
+    )]
     Label {
         /// Observation.
         row: usize,
@@ -139,9 +143,63 @@ pub enum Error {
         why: String,
     },
 
+    /// The function given for a regulariser is not convex.
+    #[error("the series is not convex: its second derivative at z = {z} is {value}")]
+    NotConvex {
+        /// Where it shows.
+        z: f64,
+        /// The second derivative there, negative.
+        value: f64,
+    },
+
     /// A Gram matrix that is not symmetric.
-    #[error("Gram matrix is not symmetric: entry ({row}, {column}) is {value}, entry ({column}, {row}) is {mirror}")]
+    #[error(
+        "Gram matrix is not symmetric: entry ({row}, {column}) is {value}, entry ({column}, {row}) is {mirror}"
+    )]
     GramAsymmetric {
+        /// Row of the first such entry.
+        row: usize,
+        /// Its column.
+        column: usize,
+        /// Its value.
+        value: f64,
+        /// The value on the other side of the diagonal.
+        mirror: f64,
+    },
+
+    /// A matrix that must have as many columns as rows.
+    #[error("{what} has {rows} rows and {columns} columns, expected as many columns as rows")]
+    NotSquare {
+        /// Which matrix.
+        what: &'static str,
+        /// Its rows.
+        rows: usize,
+        /// Its columns.
+        columns: usize,
+    },
+
+    /// An entry of a matrix outside its range.
+    #[error("{what}: entry ({row}, {column}) is {value}, {expected}")]
+    Entry {
+        /// Which matrix.
+        what: &'static str,
+        /// Row of the first such entry.
+        row: usize,
+        /// Its column.
+        column: usize,
+        /// Its value.
+        value: f64,
+        /// Its range.
+        expected: &'static str,
+    },
+
+    /// A matrix that should be symmetric and is not, beyond rounding.
+    #[error(
+        "{what} is not symmetric: entry ({row}, {column}) is {value}, entry ({column}, {row}) is {mirror}"
+    )]
+    Asymmetric {
+        /// Which matrix.
+        what: &'static str,
         /// Row of the first such entry.
         row: usize,
         /// Its column.

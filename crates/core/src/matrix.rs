@@ -37,7 +37,11 @@ impl Matrix {
     /// Takes over `data`, rows one after another.
     pub fn from_vec(data: Vec<f64>, rows: usize, cols: usize) -> Result<Self> {
         if rows.checked_mul(cols) != Some(data.len()) {
-            return Err(Error::Length { what: "matrix data", got: data.len(), expected: rows.saturating_mul(cols) });
+            return Err(Error::Length {
+                what: "matrix data",
+                got: data.len(),
+                expected: rows.saturating_mul(cols),
+            });
         }
         Ok(Matrix { data, rows, cols })
     }

@@ -9,6 +9,8 @@ mod exp;
 mod fixed;
 mod frobenius;
 mod kind;
+mod numeric;
+mod polynomial;
 mod power;
 mod series;
 
@@ -20,7 +22,7 @@ pub use kind::OutputKind;
 pub use power::Power;
 pub use series::Series;
 
-use crate::{Result, matrix::Matrix};
+use crate::{Error, Result, matrix::Matrix};
 use std::fmt::Debug;
 
 /// A pair of tasks (r, s).
@@ -76,8 +78,10 @@ pub trait OutputRegularizer: Debug + Send + Sync {
         self.phi(rs, z) + self.phi_conj(rs, theta) - z * theta
     }
 
-    /// Logarithm of a common factor that keeps `phi'` and `phi''` in range for all |z| <= `z_max`; 0 for polynomials.
-    fn log_scale(&self, _z_max: f64) -> f64 {
+    /// Logarithm of a common factor that keeps `phi'` and `phi''` in range for all z from `low` to `high`, as close to
+    /// their largest values as it can be; 0 for polynomials. Both ends are needed: e^z is small where z is very
+    /// negative, cosh is not, and a factor larger than necessary would turn every slope into zero.
+    fn log_scale(&self, _low: f64, _high: f64) -> f64 {
         0.0
     }
 
@@ -110,13 +114,14 @@ pub trait OutputRegularizer: Debug + Send + Sync {
     fn row_slope(&self, row: &RowStep<'_>, step: f64) -> RowSlope {
         let RowStep { task: r, a, b, c } = *row;
         let z_r = (c[r] + step * (2.0 * b[r] + a * step)).max(0.0);
-        let mut z_max = z_r;
+        let (mut low, mut high) = (z_r, z_r);
         for s in 0..b.len() {
             if s != r {
-                z_max = z_max.max((c[s] + b[s] * step).abs());
+                let z_s = c[s] + b[s] * step;
+                (low, high) = (low.min(z_s), high.max(z_s));
             }
         }
-        let log_scale = self.log_scale(z_max);
+        let log_scale = self.log_scale(low, high);
         let along = b[r] + a * step;
         let (d1, d2) = self.scaled_slopes((r, r), z_r, log_scale);
         let mut out = RowSlope {
@@ -135,6 +140,14 @@ pub trait OutputRegularizer: Debug + Send + Sync {
         }
         out
     }
+}
+
+/// `Err` if a matrix held by a regulariser has another size than the number of tasks.
+fn check_size(what: &'static str, m: &Matrix, n_tasks: usize) -> Result<()> {
+    if m.rows() == n_tasks {
+        return Ok(());
+    }
+    Err(Error::Length { what, got: m.rows(), expected: n_tasks })
 }
 
 /// One coordinate of the dual as the regulariser sees it, in units where lambda = 1/2 and so rho is the task Gram matrix:

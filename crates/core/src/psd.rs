@@ -1,0 +1,168 @@
+//! Is a matrix symmetric and positive semidefinite, up to rounding? If not, where does it show?
+
+use crate::{Error, Matrix, Result};
+use faer::{
+    Mat, Par,
+    diag::Diag,
+    dyn_stack::{MemBuffer, MemStack},
+    linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch},
+};
+
+/// What counts as rounding, relative to the largest entry (symmetry) or the largest eigenvalue.
+const TOLERANCE: f64 = 1e-8;
+
+/// `Ok` if `m` is square, finite, symmetric to 1e-8 of its largest entry, and has no eigenvalue below -1e-8 times its
+/// largest. Costs one eigenvalue computation on the calling thread, O(n^3).
+pub(crate) fn check_psd(what: &'static str, m: &Matrix) -> Result<()> {
+    check_symmetric(what, m)?;
+    let largest_entry = max_abs(m);
+    if largest_entry == 0.0 {
+        return Ok(());
+    }
+    let eigenvalues = eigenvalues(m, largest_entry)
+        .ok_or_else(|| Error::NotPsd { what, detail: "its eigenvalues cannot be computed".into() })?;
+    let smallest = eigenvalues.iter().copied().fold(f64::INFINITY, f64::min);
+    let largest = eigenvalues.iter().copied().fold(0.0, f64::max);
+    let floor = -TOLERANCE * largest;
+    if smallest >= floor {
+        return Ok(());
+    }
+    Err(Error::NotPsd { what, detail: explain(m, largest_entry, floor, smallest) })
+}
+
+/// `m` after [`check_psd`], with the rounding it forgives removed: exactly symmetric, no diagonal entry below zero.
+pub(crate) fn checked(what: &'static str, mut m: Matrix) -> Result<Matrix> {
+    check_psd(what, &m)?;
+    for r in 0..m.rows() {
+        m[(r, r)] = m[(r, r)].max(0.0);
+        for s in 0..r {
+            let (here, mirror) = (m[(r, s)], m[(s, r)]);
+            let mean = if here == mirror { here } else { 0.5 * here + 0.5 * mirror };
+            m[(r, s)] = mean;
+            m[(s, r)] = mean;
+        }
+    }
+    Ok(m)
+}
+
+fn check_symmetric(what: &'static str, m: &Matrix) -> Result<()> {
+    let (rows, columns) = (m.rows(), m.cols());
+    if rows != columns {
+        return Err(Error::NotSquare { what, rows, columns });
+    }
+    if rows == 0 {
+        return Err(Error::Empty { what });
+    }
+    for row in 0..rows {
+        for (column, &value) in m.row(row).iter().enumerate() {
+            if !value.is_finite() {
+                return Err(Error::Entry {
+                    what,
+                    row,
+                    column,
+                    value,
+                    expected: "which is not a finite number",
+                });
+            }
+        }
+    }
+    let allowed = TOLERANCE * max_abs(m);
+    for row in 0..rows {
+        for column in 0..row {
+            let (value, mirror) = (m[(row, column)], m[(column, row)]);
+            if (value - mirror).abs() > allowed {
+                return Err(Error::Asymmetric { what, row, column, value, mirror });
+            }
+        }
+    }
+    Ok(())
+}
+
+fn max_abs(m: &Matrix) -> f64 {
+    m.as_slice().iter().fold(0.0, |max, v| v.abs().max(max))
+}
+
+/// Eigenvalues of the lower triangle of `m / unit`. Without threads: faer's convenience method would use the global pool.
+fn eigenvalues(m: &Matrix, unit: f64) -> Option<Vec<f64>> {
+    let n = m.rows();
+    let scaled = Mat::from_fn(n, n, |r, s| m[(r, s)] / unit);
+    let mut values = Diag::<f64>::zeros(n);
+    let need = self_adjoint_evd_scratch::<f64>(n, ComputeEigenvectors::No, Par::Seq, Default::default());
+    let mut memory = MemBuffer::new(need);
+    let stack = MemStack::new(&mut memory);
+    self_adjoint_evd(scaled.as_ref(), values.as_mut(), None, Par::Seq, stack, Default::default()).ok()?;
+    Some(values.column_vector().iter().copied().collect())
+}
+
+/// The simplest sign of an eigenvalue below `floor`: a diagonal entry, two rows, or the eigenvalue itself.
+fn explain(m: &Matrix, unit: f64, floor: f64, smallest: f64) -> String {
+    let n = m.rows();
+    for r in 0..n {
+        if m[(r, r)] / unit < floor {
+            return format!("entry ({r}, {r}) is {}, a diagonal entry must not be negative", m[(r, r)]);
+        }
+    }
+    for r in 0..n {
+        for s in 0..r {
+            let (a, b, c) = (m[(r, r)] / unit, m[(r, s)] / unit, m[(s, s)] / unit);
+            // Smaller eigenvalue of [a b; b c].
+            if 0.5 * (a + c) - (0.5 * (a - c)).hypot(b) < floor {
+                return format!(
+                    "entry ({r}, {s}) is {}, too large for the diagonal entries {} and {}",
+                    m[(r, s)],
+                    m[(r, r)],
+                    m[(s, s)]
+                );
+            }
+        }
+    }
+    format!("its smallest eigenvalue is {:e}", smallest * unit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn matrix(n: usize, data: &[f64]) -> Matrix {
+        Matrix::from_vec(data.to_vec(), n, n).unwrap()
+    }
+
+    fn message(n: usize, data: &[f64]) -> String {
+        check_psd("prior", &matrix(n, data)).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn psd_matrices_pass_at_every_scale() {
+        for unit in [1e-300, 1e-8, 1.0, 1e300] {
+            for data in [[2.0, 1.0, 1.0, 2.0], [1.0, -1.0, -1.0, 1.0], [0.0; 4]] {
+                check_psd("prior", &matrix(2, &data.map(|v| v * unit))).unwrap();
+            }
+        }
+    }
+
+    #[test]
+    fn rounding_is_forgiven_and_removed() {
+        let m = checked("prior", matrix(2, &[1.0, 1e-10, 3e-10, -1e-12])).unwrap();
+        assert_eq!(m.as_slice(), [1.0, 2e-10, 2e-10, 0.0]);
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        assert_eq!(
+            message(2, &[1.0, 0.5, 0.25, 1.0]),
+            "prior is not symmetric: entry (1, 0) is 0.25, entry (0, 1) is 0.5"
+        );
+        assert!(message(2, &[1.0, f64::NAN, 0.0, 1.0]).contains("entry (0, 1) is NaN"));
+        assert!(message(2, &[1.0, 0.0, 0.0, -2.0]).contains("entry (1, 1) is -2"));
+        assert!(message(2, &[1.0, 2.0, 2.0, 3.0]).contains("entry (1, 0) is 2, too large"));
+        // All 2 x 2 minors are fine: eigenvalues 1.9, 1.9, -0.8.
+        let three = message(3, &[1.0, -0.9, -0.9, -0.9, 1.0, -0.9, -0.9, -0.9, 1.0]);
+        assert!(
+            three.contains("smallest eigenvalue is -8.0") || three.contains("smallest eigenvalue is -7.99"),
+            "{three}"
+        );
+        let wide = check_psd("prior", &Matrix::zeros(2, 3)).unwrap_err();
+        assert!(matches!(wide, Error::NotSquare { rows: 2, columns: 3, .. }));
+        assert!(matches!(check_psd("prior", &Matrix::zeros(0, 0)), Err(Error::Empty { what: "prior" })));
+    }
+}
