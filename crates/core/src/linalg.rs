@@ -105,26 +105,69 @@ pub(crate) fn inner(a: &Matrix, b: &Matrix) -> f64 {
     dot(a.as_slice(), b.as_slice())
 }
 
-/// Inner product with eight running sums: fast, and more accurate than one.
-#[inline(always)]
+/// Inner product.
 pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
-    let mut sums = [0.0f64; 8];
-    let (a8, a1) = a.as_chunks::<8>();
-    let (b8, b1) = b.as_chunks::<8>();
-    for (x, y) in a8.iter().zip(b8) {
-        for l in 0..8 {
+    struct Dot<'a>(&'a [f64], &'a [f64]);
+    impl pulp::WithSimd for Dot<'_> {
+        type Output = f64;
+        #[inline(always)]
+        fn with_simd<S: pulp::Simd>(self, _: S) -> f64 {
+            dot_inline(self.0, self.1)
+        }
+    }
+    pulp::Arch::new().dispatch(Dot(a, b))
+}
+
+/// `y += scale x`.
+pub(crate) fn axpy(y: &mut [f64], scale: f64, x: &[f64]) {
+    struct Axpy<'a>(&'a mut [f64], f64, &'a [f64]);
+    impl pulp::WithSimd for Axpy<'_> {
+        type Output = ();
+        #[inline(always)]
+        fn with_simd<S: pulp::Simd>(self, _: S) {
+            axpy_inline(self.0, self.1, self.2);
+        }
+    }
+    pulp::Arch::new().dispatch(Axpy(y, scale, x));
+}
+
+/// [`dot`] for loops that are already compiled for this machine's widest instructions. Sixteen running sums: fast, and
+/// more accurate than one.
+#[inline(always)]
+pub(crate) fn dot_inline(a: &[f64], b: &[f64]) -> f64 {
+    let n = a.len().min(b.len());
+    let (a16, a1) = a[..n].as_chunks::<16>();
+    let (b16, b1) = b[..n].as_chunks::<16>();
+    let mut sums = [0.0f64; 16];
+    for (x, y) in a16.iter().zip(b16) {
+        for l in 0..16 {
             sums[l] += x[l] * y[l];
         }
     }
     let rest: f64 = a1.iter().zip(b1).map(|(x, y)| x * y).sum();
-    sums.iter().sum::<f64>() + rest
+    for half in [8, 4, 2, 1] {
+        for l in 0..half {
+            sums[l] += sums[l + half];
+        }
+    }
+    sums[0] + rest
 }
 
-/// `y += scale x`.
+/// [`axpy`] for loops that are already compiled for this machine's widest instructions.
 #[inline(always)]
-pub(crate) fn axpy(y: &mut [f64], scale: f64, x: &[f64]) {
+pub(crate) fn axpy_inline(y: &mut [f64], scale: f64, x: &[f64]) {
     for (y, x) in y.iter_mut().zip(x) {
         *y += scale * x;
+    }
+}
+
+/// `y += scale x + other z`, for loops that are already compiled for this machine's widest instructions.
+#[inline(always)]
+pub(crate) fn axpy2_inline(y: &mut [f64], scale: f64, x: &[f64], other: f64, z: &[f64]) {
+    let n = y.len();
+    let (x, z) = (&x[..n], &z[..n]);
+    for i in 0..n {
+        y[i] += scale * x[i] + other * z[i];
     }
 }
 

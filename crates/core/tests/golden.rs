@@ -3,8 +3,7 @@
 
 use kinfolk::inputs::{Dense, Inputs};
 use kinfolk::kernel::Gamma;
-use kinfolk::solver::{Order, Sdca, Solver};
-use kinfolk::{Dataset, DatasetOptions, Fit, Kernel, LossKind, Observations, OutputKind, Problem, ProblemSpec, Settings, Silent, fit};
+use kinfolk::{Dataset, DatasetOptions, Fit, Kernel, LossKind, Observations, OutputKind, Problem, ProblemSpec, Settings, fit};
 use serde_json::Value;
 
 fn read(name: &str) -> Value {
@@ -83,6 +82,7 @@ fn a_conic_solver_agrees() {
         let (low, high) = (fit.certificate.dual - 1e-8 * want.abs(), fit.certificate.primal + 1e-8 * want.abs());
         println!("{name}: gap {:.1e} after {} passes", fit.certificate.rel_gap(), fit.passes);
         assert!(low <= want && want <= high, "{name}: {want} is not in [{low}, {high}]");
+        assert!(fit.certificate.rel_gap() <= 1e-6, "{name}: gap {}", fit.certificate.rel_gap());
         assert!((fit.certificate.primal - want).abs() <= 1e-6 * want.abs(), "{name}: {} is not {want}", fit.certificate.primal);
     }
 }

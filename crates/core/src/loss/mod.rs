@@ -86,7 +86,13 @@ pub trait Loss: Debug + Send + Sync {
             if w == 0.0 {
                 continue; // not even if its loss is infinite
             }
-            let u = -block.kappa[j] / w;
+            if !z.is_finite() {
+                (block.value, block.gap) = (f64::INFINITY, f64::INFINITY);
+                continue;
+            }
+            // Feasible duals are feasible: rounding of the quotient must not carry u out of the domain.
+            let (low, high) = self.conj_domain(y);
+            let u = (-block.kappa[j] / w).clamp(low, high);
             let (value, conj) = (self.value(y, z), self.conj(y, u));
             let term = self.fenchel_young(y, z, u);
             block.value += w * value;

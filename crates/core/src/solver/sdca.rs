@@ -7,7 +7,7 @@
 use super::{CheckedSettings, Clock, Solution, Solver, Status, start::Start};
 use crate::backend::{self, Columns, Expansion, Panel, row_blocks};
 use crate::certificate::certify_normal;
-use crate::linalg::axpy;
+use crate::linalg::{axpy_inline as axpy, axpy2_inline as axpy2};
 use crate::output::RowStep;
 use crate::step::{self, Coordinate};
 use crate::{Matrix, Observer, Problem, Result};
@@ -30,11 +30,13 @@ pub enum Order {
 pub struct Sdca {
     /// Order of visits.
     pub order: Order,
+    /// Passes between certificates; `None` = often at first, then ever less, about a fifth of the work in all.
+    pub check_every: Option<usize>,
 }
 
 impl Default for Sdca {
     fn default() -> Self {
-        Sdca { order: Order::Blocked(64) }
+        Sdca { order: Order::Blocked(64), check_every: None }
     }
 }
 
@@ -81,14 +83,14 @@ impl Solver for Sdca {
         let mut ascent = Ascent::new(problem, start);
         let mut rng = ChaCha8Rng::seed_from_u64(settings.seed);
         let mut visits = Visits::new(problem, self.order);
-        let mut next_check = 1;
+        let mut next_check = self.check_every.unwrap_or(1);
         loop {
             let moved = ascent.pass(&mut visits, &mut rng, &mut clock);
             clock.passes += 1;
             ascent.refresh(clock.passes.is_multiple_of(REBUILD_EVERY));
             let ending = clock.must_stop().is_some() || !moved || clock.passes >= settings.max_passes;
             if ending || clock.passes >= next_check {
-                next_check = clock.passes + (clock.passes / 4).max(1);
+                next_check = clock.passes.saturating_add(self.check_every.unwrap_or((clock.passes / 4).max(1)));
                 let certificate = certify_normal(problem, &ascent.kappa, None)?;
                 let status = clock.report(&certificate).or((!moved).then_some(Status::Stalled));
                 if let Some(status) = status {
@@ -170,6 +172,21 @@ struct Work {
     row: Vec<f64>,
 }
 
+/// [`Ascent::visit_inputs`], compiled for this machine's widest instructions.
+struct VisitInputs<'x, 'a> {
+    ascent: &'x mut Ascent<'a>,
+    visit: &'x Visit,
+    rng: &'x mut ChaCha8Rng,
+}
+
+impl pulp::WithSimd for VisitInputs<'_, '_> {
+    type Output = bool;
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, _: S) -> bool {
+        self.ascent.visit_inputs(self.visit, self.rng)
+    }
+}
+
 impl<'a> Ascent<'a> {
     fn new(problem: &'a Problem<'a>, start: Start) -> Self {
         let Start { kappa, state, gram } = start;
@@ -212,7 +229,7 @@ impl<'a> Ascent<'a> {
             backend.gram(&mut work.panel, &mut work.kernel, 1);
         }
         work.delta.reset(visit.rows.len(), n_columns);
-        let moved = pulp::Arch::new().dispatch(|| self.visit_inputs(visit, rng));
+        let moved = pulp::Arch::new().dispatch(VisitInputs { ascent: self, visit, rng });
         if moved {
             let work = &mut self.work;
             backend.add(&mut work.panel, visit.columns, &work.delta, &mut self.state, 1);
@@ -306,10 +323,8 @@ impl<'a> Ascent<'a> {
             let o = o as usize;
             let task = self.problem.observations().task(o);
             let (own, score) = (d[task], b0[task]);
-            let gram = self.gram.row(task);
-            for s in 0..row.len().min(gram.len()).min(d.len()).min(b.len()) {
-                row[s] = gram[s] + score * d[s] + own * b[s];
-            }
+            row.copy_from_slice(self.gram.row(task));
+            axpy2(row, score, d, own, b);
             let coordinate = RowStep { task, a, b, c: row };
             let step = Self::step(self.problem, self.linear, &mut self.kappa[o], o, &coordinate);
             d[task] += step;
@@ -318,11 +333,7 @@ impl<'a> Ascent<'a> {
         }
         if moved {
             for r in 0..b0.len() {
-                let (step, score) = (d[r], b0[r]);
-                let gram = self.gram.row_mut(r);
-                for s in 0..gram.len().min(d.len()).min(b.len()) {
-                    gram[s] += step * b[s] + score * d[s];
-                }
+                axpy2(self.gram.row_mut(r), d[r], b, b0[r], d);
             }
         }
         moved

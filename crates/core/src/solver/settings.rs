@@ -28,7 +28,7 @@ impl SolverKind {
         match self {
             SolverKind::Auto => Box::new(Auto),
             SolverKind::Sdca => Box::new(Sdca::default()),
-            SolverKind::SdcaSequential => Box::new(Sdca { order: Order::Sequential }),
+            SolverKind::SdcaSequential => Box::new(Sdca { order: Order::Sequential, ..Sdca::default() }),
             SolverKind::Spectral => Box::new(Spectral),
         }
     }

@@ -2,7 +2,7 @@
 //! polynomial (linear for a given Theta), increasing, with one real root.
 
 use super::Coordinate;
-use crate::linalg::dot;
+use crate::linalg::dot_inline as dot;
 use crate::loss::QuadraticConjugate;
 use crate::output::{OutputRegularizer, RowStep};
 

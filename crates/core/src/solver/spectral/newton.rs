@@ -53,17 +53,21 @@ impl Derivative<'_> {
     fn apply(&self, u: &Matrix) -> Matrix {
         let (reduced, Point { v, theta, .. }) = (self.reduced, self.point);
         let mut mixed = reduced.cross(u, v);
-        let t = mixed.rows();
-        for r in 0..t {
-            for s in 0..=r {
-                let both = mixed[(r, s)] + mixed[(s, r)];
-                mixed[(r, s)] = both * self.second[(r, s)];
-                mixed[(s, r)] = both * self.second[(s, r)];
-            }
-        }
+        self.mix(&mut mixed);
         let mut out = reduced.times(u, theta);
         linalg::add_product(linalg::view_mut(&mut out), view(v), view(&mixed), 1.0, par(reduced.threads));
         out
+    }
+
+    /// `phi'' o (m + m')`, in place.
+    fn mix(&self, m: &mut Matrix) {
+        for r in 0..m.rows() {
+            for s in 0..=r {
+                let both = m[(r, s)] + m[(s, r)];
+                m[(r, s)] = both * self.second[(r, s)];
+                m[(s, r)] = both * self.second[(s, r)];
+            }
+        }
     }
 }
 
@@ -91,6 +95,7 @@ struct System<'a> {
     reduced: &'a Reduced<'a>,
     derivative: &'a Derivative<'a>,
     basis: Matrix,
+    values: Vec<f64>,
     /// 1 / (1 + gamma l_i om_j), and the weights of the energy norm.
     inverse: Matrix,
     weight: Matrix,
@@ -109,10 +114,13 @@ impl<'a> System<'a> {
                 weight[(i, j)] = (om * inverse[(i, j)] + floor).sqrt();
             }
         }
-        (floor > 0.0).then_some(System { reduced, derivative, basis, inverse, weight })
+        let values = om.iter().map(|om| om.max(0.0)).collect();
+        (floor > 0.0).then_some(System { reduced, derivative, basis, values, inverse, weight })
     }
 }
 
+/// Vectors are kept in the eigenbasis of Theta, `z~ = z U`, where the first part of B costs nothing:
+/// `B[z] U = z~ diag(om) + V (M U)`, `M = phi'' o (z'V + V'z)`, `z'V = U z~'V`.
 impl Operator for System<'_> {
     fn enter(&self, r: &Matrix) -> Matrix {
         let mut x = self.reduced.times(r, &self.basis);
@@ -124,17 +132,26 @@ impl Operator for System<'_> {
         let mut z = x.clone();
         let factors = self.inverse.as_slice().iter().zip(self.weight.as_slice());
         z.as_mut_slice().iter_mut().zip(factors).for_each(|(z, (inverse, weight))| *z *= inverse / weight);
-        linalg::times(view(&z), view(&self.basis).transpose(), par(self.reduced.threads))
+        z
     }
 
     fn apply(&self, z: &Matrix) -> Matrix {
-        let mut out = self.derivative.apply(z);
-        for (j, &l) in self.reduced.data.values.iter().enumerate() {
-            for (x, z) in out.row_mut(j).iter_mut().zip(z.row(j)) {
-                *x = z + self.reduced.data.gamma * l * *x;
+        let (reduced, v) = (self.reduced, &self.derivative.point.v);
+        let mut mixed = reduced.times(&self.basis, &reduced.cross(z, v));
+        self.derivative.mix(&mut mixed);
+        let mut out = reduced.times(v, &reduced.times(&mixed, &self.basis));
+        for (j, &l) in reduced.data.values.iter().enumerate() {
+            let rate = reduced.data.gamma * l;
+            let factors = self.values.iter().zip(self.weight.row(j));
+            for ((x, z), (om, weight)) in out.row_mut(j).iter_mut().zip(z.row(j)).zip(factors) {
+                *x = (z + rate * (z * om + *x)) * weight;
             }
         }
-        self.enter(&out)
+        out
+    }
+
+    fn leave(&self, z: Matrix) -> Matrix {
+        linalg::times(view(&z), view(&self.basis).transpose(), par(self.reduced.threads))
     }
 }
 
