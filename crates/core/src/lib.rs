@@ -1,6 +1,8 @@
 //! Learn many related tasks together, and how they are related.
 
 mod error;
+pub mod inputs;
+mod lanes;
 pub mod loss;
 mod matrix;
 pub mod output;
