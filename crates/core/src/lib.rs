@@ -2,6 +2,7 @@
 
 mod error;
 pub mod inputs;
+pub mod kernel;
 mod lanes;
 pub mod loss;
 mod matrix;
