@@ -8,7 +8,9 @@
 use faer::{Accum, MatMut, MatRef, Par};
 use kinfolk::inputs::{Dense, Inputs};
 use kinfolk::solver::{Order, Sdca, Solver};
-use kinfolk::{Dataset, DatasetOptions, LossKind, Observations, OutputKind, Problem, ProblemSpec, Settings, Silent, fit};
+use kinfolk::{
+    Dataset, DatasetOptions, LossKind, Observations, OutputKind, Problem, ProblemSpec, Settings, Silent, fit,
+};
 use std::time::Instant;
 
 struct Args {
@@ -35,8 +37,10 @@ fn main() {
     let dtype = next();
     let args = Args { mode, dir, n, d, t, threads, dtype, rest: args.collect() };
     let inputs = load_inputs(&args);
-    let classes: Vec<u32> =
-        read(&args, "label.u32").chunks_exact(4).map(|b| u32::from_le_bytes(b.try_into().expect("4 bytes"))).collect();
+    let classes: Vec<u32> = read(&args, "label.u32")
+        .chunks_exact(4)
+        .map(|b| u32::from_le_bytes(b.try_into().expect("4 bytes")))
+        .collect();
     let observations = Observations::multi_class(&classes, args.t).expect("labels in range");
     match args.mode.as_str() {
         "spectral" => spectral(&args, &inputs, &observations),
@@ -54,11 +58,13 @@ fn load_inputs(args: &Args) -> Inputs<'static> {
     let bytes = read(args, &format!("x.{}", args.dtype));
     let dense = match args.dtype.as_str() {
         "f32" => {
-            let x = bytes.chunks_exact(4).map(|b| f32::from_le_bytes(b.try_into().expect("4 bytes"))).collect();
+            let x =
+                bytes.chunks_exact(4).map(|b| f32::from_le_bytes(b.try_into().expect("4 bytes"))).collect();
             Dense::f32_owned(x, args.n, args.d)
         }
         _ => {
-            let x = bytes.chunks_exact(8).map(|b| f64::from_le_bytes(b.try_into().expect("8 bytes"))).collect();
+            let x =
+                bytes.chunks_exact(8).map(|b| f64::from_le_bytes(b.try_into().expect("8 bytes"))).collect();
             Dense::f64_owned(x, args.n, args.d)
         }
     };
@@ -113,7 +119,11 @@ fn sdca(args: &Args, inputs: &Inputs<'_>, observations: &Observations) {
         // Products: scores and update, 2 n d T each; kernel values of the blocks, 2 n d B. Steps, per observation: the task
         // Gram row and its two inner products 8 T, bringing the Gram matrix up to date 4 T, correcting scores B.
         let block = if let Order::Blocked(size) = order { size as f64 } else { 1.0 };
-        let products = if order == Order::Sequential { 2.0 * n * d * t * (t + 1.0) } else { 4.0 * n * d * t + 2.0 * n * d * block };
+        let products = if order == Order::Sequential {
+            2.0 * n * d * t * (t + 1.0)
+        } else {
+            4.0 * n * d * t + 2.0 * n * d * block
+        };
         let steps = n * t * (12.0 * t + block);
         println!(
             "{{\"order\":\"{order:?}\",\"loss\":\"{loss}\",\"k\":{k},\"c\":{c},\"epoch_seconds\":{epoch:.5},\"product_gflop\":{:.3},\"step_gflop\":{:.3},\"gflops\":{:.2}}}",
@@ -152,9 +162,12 @@ fn product_rate(args: &Args) -> f64 {
 /// Seconds of an average pass without certificates: the time of `passes` passes less that of none.
 fn epoch_seconds(problem: &Problem<'_>, order: Order, passes: usize) -> f64 {
     let run = |max_passes| {
-        let settings = Settings { tolerance: 1e-300, max_passes, ..Settings::default() }.check().expect("settings");
+        let settings =
+            Settings { tolerance: 1e-300, max_passes, ..Settings::default() }.check().expect("settings");
         let start = Instant::now();
-        Sdca { order, check_every: Some(usize::MAX) }.solve(problem, &settings, None, &mut Silent).expect("a solution");
+        Sdca { order, check_every: Some(usize::MAX) }
+            .solve(problem, &settings, None, &mut Silent)
+            .expect("a solution");
         start.elapsed().as_secs_f64()
     };
     let once = run(1);
@@ -167,11 +180,14 @@ fn peak(args: &Args, inputs: &Inputs<'_>, observations: &Observations) {
     let options = DatasetOptions { threads: args.threads, ..DatasetOptions::default() };
     let data = Dataset::new(inputs, observations, options).expect("a data set");
     let solver = args.rest[0].parse::<String>().expect("a solver");
-    let problem = Problem::new(&data, spec(if solver == "sdca" { LossKind::Hinge } else { LossKind::Squared }, 1, 1.0)).expect("a problem");
+    let problem =
+        Problem::new(&data, spec(if solver == "sdca" { LossKind::Hinge } else { LossKind::Squared }, 1, 1.0))
+            .expect("a problem");
     let settings = Settings { tolerance: 1e-6, max_passes: 20, ..Settings::default() };
     let fit = fit(&problem, &settings).expect("a fit");
     let width = if args.dtype == "f32" { 4 } else { 8 };
-    let arrays = args.n * args.d * width + 2 * 8 * args.n * args.t + 8 * args.d * args.t + 8 * args.t * args.t;
+    let arrays =
+        args.n * args.d * width + 2 * 8 * args.n * args.t + 8 * args.d * args.t + 8 * args.t * args.t;
     println!(
         "{{\"solver\":\"{}\",\"dtype\":\"{}\",\"threads\":{},\"resident_before\":{before},\"peak\":{},\"arrays\":{arrays},\"x\":{},\"y\":{}}}",
         fit.solver,

@@ -15,7 +15,7 @@
 //! V = V_a and Theta = phi'(G(V_a)): the last two lines vanish and the gap is a sum over observations, hence over tasks.
 
 use crate::backend::{self, Columns, Expansion, Panel, RowBlock, STREAM_ROWS, row_blocks};
-use crate::linalg::{self, inner, par, view};
+use crate::linalg::{self, inner, view};
 use crate::loss::TermBlock;
 use crate::output::OutputRegularizer;
 use crate::{Error, Matrix, Problem, Result};
@@ -86,7 +86,11 @@ fn scaled(m: &Matrix, factor: f64) -> Matrix {
 }
 
 /// [`certify`] for duals and coordinates in the problem's own units; the certificate is in the caller's.
-pub(crate) fn certify_normal(problem: &Problem<'_>, kappa: &[f64], v: Option<&Matrix>) -> Result<Certificate> {
+pub(crate) fn certify_normal(
+    problem: &Problem<'_>,
+    kappa: &[f64],
+    v: Option<&Matrix>,
+) -> Result<Certificate> {
     check_feasible(problem, kappa)?;
     problem.data().pool().install(|| {
         let (backend, threads) = (problem.data().backend(), problem.data().threads());
@@ -169,11 +173,19 @@ struct LossTerms {
 }
 
 /// One pass over the data: predictions F = scores Theta, then the terms of every observation.
-fn loss_terms(problem: &Problem<'_>, kappa: &[f64], state: &Matrix, theta: &Matrix, threads: usize) -> Result<LossTerms> {
-    let weights = linalg::times(view(state), view(theta), par(threads));
+fn loss_terms(
+    problem: &Problem<'_>,
+    kappa: &[f64],
+    state: &Matrix,
+    theta: &Matrix,
+    threads: usize,
+) -> Result<LossTerms> {
+    let weights = linalg::times(view(state), view(theta), threads);
     let blocks = row_blocks(problem.observations(), STREAM_ROWS);
-    let parts: Vec<Result<LossTerms>> =
-        blocks.par_iter().map_init(Scratch::default, |scratch, block| block_terms(problem, kappa, &weights, block, scratch)).collect();
+    let parts: Vec<Result<LossTerms>> = blocks
+        .par_iter()
+        .map_init(Scratch::default, |scratch, block| block_terms(problem, kappa, &weights, block, scratch))
+        .collect();
     let mut total = LossTerms { value: 0.0, conj: 0.0, gap: vec![0.0; problem.observations().n_tasks()] };
     for part in parts {
         let part = part?;
@@ -201,7 +213,13 @@ struct TaskTerms {
     kappa: Vec<f64>,
 }
 
-fn block_terms(problem: &Problem<'_>, kappa: &[f64], weights: &Matrix, block: &RowBlock, scratch: &mut Scratch) -> Result<LossTerms> {
+fn block_terms(
+    problem: &Problem<'_>,
+    kappa: &[f64],
+    weights: &Matrix,
+    block: &RowBlock,
+    scratch: &mut Scratch,
+) -> Result<LossTerms> {
     let (backend, obs) = (problem.data().backend(), problem.observations());
     let Scratch { panel, scores, tasks } = scratch;
     backend.load(&block.rows, panel);
@@ -242,7 +260,12 @@ fn check_feasible(problem: &Problem<'_>, kappa: &[f64]) -> Result<()> {
         let (low, high) = problem.box_of(observation);
         if !(low <= value && value <= high) {
             let unit = problem.unit();
-            return Err(Error::Infeasible { observation, value: value * unit, low: low * unit, high: high * unit });
+            return Err(Error::Infeasible {
+                observation,
+                value: value * unit,
+                low: low * unit,
+                high: high * unit,
+            });
         }
     }
     Ok(())
@@ -268,15 +291,16 @@ impl SquaredStatistics<'_> {
                 v[(j, s)] = self.gamma * (self.moment[(j, s)] - l * w[(j, s)]);
             }
         }
-        let mut gram = linalg::times(view(&v).transpose(), view(&v), par(threads));
+        let mut gram = linalg::times(view(&v).transpose(), view(&v), threads);
         linalg::symmetrise(&mut gram);
         let point = Regularisation::at(output, &gram);
-        let weights = linalg::times(view(&v), view(&point.theta), par(threads));
+        let weights = linalg::times(view(&v), view(&point.theta), threads);
         let mut offset = weights.clone();
         linalg::axpy(offset.as_mut_slice(), -1.0, w.as_slice());
         let half = 0.5 * self.gamma;
         let conj = self.loss(w) - self.gamma * (self.label_square - inner(self.moment, w));
-        let losses = LossTerms { value: self.loss(&weights), conj, gap: vec![half * self.weighted_square(&offset)] };
+        let losses =
+            LossTerms { value: self.loss(&weights), conj, gap: vec![half * self.weighted_square(&offset)] };
         point.certificate(losses, Form::OnePoint)
     }
 

@@ -3,7 +3,7 @@
 use crate::backend::{self, Backend, Expansion, Features, GramBackend, Spectrum};
 use crate::inputs::Inputs;
 use crate::kernel::Kernel;
-use crate::linalg::{self, Pool, par, view};
+use crate::linalg::{self, Pool, view};
 use crate::{Error, Matrix, Observations, Result};
 use std::sync::{Mutex, OnceLock};
 
@@ -52,7 +52,11 @@ pub(crate) struct Statistics {
 
 impl<'a> Dataset<'a> {
     /// Checks that the parts fit together.
-    pub fn new(inputs: &'a Inputs<'a>, observations: &'a Observations, options: DatasetOptions) -> Result<Self> {
+    pub fn new(
+        inputs: &'a Inputs<'a>,
+        observations: &'a Observations,
+        options: DatasetOptions,
+    ) -> Result<Self> {
         if inputs.n_inputs() != observations.n_inputs() {
             let (got, expected) = (inputs.n_inputs(), observations.n_inputs());
             return Err(Error::Length { what: "the list of inputs", got, expected });
@@ -132,7 +136,7 @@ impl<'a> Dataset<'a> {
         let spectrum = backend.spectrum(threads)?;
         let labels = self.observations.labels();
         let state = backend::state_of(backend, Expansion::Duals(self.observations, labels), threads);
-        let moment = linalg::times(view(&spectrum.frame).transpose(), view(&state), par(threads));
+        let moment = linalg::times(view(&spectrum.frame).transpose(), view(&state), threads);
         Ok(Statistics { spectrum, moment, label_square: linalg::dot(labels, labels) })
     }
 }

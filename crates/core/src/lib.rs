@@ -8,6 +8,7 @@ mod error;
 mod fit;
 pub mod inputs;
 pub mod kernel;
+mod lanes;
 mod linalg;
 pub mod loss;
 mod matrix;

@@ -11,7 +11,8 @@ pub(crate) struct Pool(Arc<rayon::ThreadPool>);
 impl Pool {
     /// `threads` = 0 means one per core.
     pub(crate) fn new(threads: usize) -> Result<Self> {
-        let threads = if threads == 0 { std::thread::available_parallelism().map_or(1, |n| n.get()) } else { threads };
+        let threads =
+            if threads == 0 { std::thread::available_parallelism().map_or(1, |n| n.get()) } else { threads };
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(threads)
             .thread_name(|i| format!("kinfolk-{i}"))
@@ -30,11 +31,6 @@ impl Pool {
     }
 }
 
-/// How products inside the current pool are shared out.
-pub(crate) fn par(threads: usize) -> Par {
-    if threads > 1 { Par::rayon(threads) } else { Par::Seq }
-}
-
 pub(crate) fn view(m: &Matrix) -> MatRef<'_, f64> {
     MatRef::from_row_major_slice(m.as_slice(), m.rows(), m.cols())
 }
@@ -44,29 +40,64 @@ pub(crate) fn view_mut(m: &mut Matrix) -> MatMut<'_, f64> {
     MatMut::from_row_major_slice_mut(m.as_mut_slice(), rows, cols)
 }
 
-/// `out = scale a b`.
-pub(crate) fn product(out: MatMut<'_, f64>, a: MatRef<'_, f64>, b: MatRef<'_, f64>, scale: f64, par: Par) {
-    matmul(out, Accum::Replace, a, b, scale, par);
+/// `out = a b`.
+pub(crate) fn product(out: MatMut<'_, f64>, a: MatRef<'_, f64>, b: MatRef<'_, f64>, threads: usize) {
+    shared_product(out, Accum::Replace, a, b, threads);
 }
 
-/// `out += scale a b`.
-pub(crate) fn add_product(out: MatMut<'_, f64>, a: MatRef<'_, f64>, b: MatRef<'_, f64>, scale: f64, par: Par) {
-    matmul(out, Accum::Add, a, b, scale, par);
+/// `out += a b`.
+pub(crate) fn add_product(out: MatMut<'_, f64>, a: MatRef<'_, f64>, b: MatRef<'_, f64>, threads: usize) {
+    shared_product(out, Accum::Add, a, b, threads);
+}
+
+/// Products smaller than this are not worth a second thread.
+const SHARED_FLOPS: usize = 1 << 21;
+
+/// Shares out the rows of `out`. Not faer's own parallel product, of which wrong entries were reported (faer-rs issue 273):
+/// a certificate must stand on the sequential one.
+fn shared_product(
+    out: MatMut<'_, f64>,
+    accum: Accum,
+    a: MatRef<'_, f64>,
+    b: MatRef<'_, f64>,
+    threads: usize,
+) {
+    let flops = 2 * out.nrows() * out.ncols() * a.ncols();
+    if threads <= 1 || flops < SHARED_FLOPS || out.nrows() < 2 {
+        return matmul(out, accum, a, b, 1.0, Par::Seq);
+    }
+    let (left, right) = (threads / 2, threads - threads / 2);
+    let cut = out.nrows() * left / threads;
+    let (out_left, out_right) = out.split_at_row_mut(cut);
+    let (a_left, a_right) = a.split_at_row(cut);
+    rayon::join(
+        || shared_product(out_left, accum, a_left, b, left),
+        || shared_product(out_right, accum, a_right, b, right),
+    );
 }
 
 /// The new matrix `a b`.
-pub(crate) fn times(a: MatRef<'_, f64>, b: MatRef<'_, f64>, par: Par) -> Matrix {
+pub(crate) fn times(a: MatRef<'_, f64>, b: MatRef<'_, f64>, threads: usize) -> Matrix {
     let mut out = Matrix::zeros(a.nrows(), b.ncols());
-    product(view_mut(&mut out), a, b, 1.0, par);
+    product(view_mut(&mut out), a, b, threads);
     out
 }
 
-/// Lower triangle of `out += scale a' a`: half the work of a full product.
-pub(crate) fn add_gram_lower(out: MatMut<'_, f64>, a: MatRef<'_, f64>, scale: f64, par: Par) {
+/// Lower triangle of `out += a' a`: half the work of a full product.
+pub(crate) fn add_gram_lower(out: MatMut<'_, f64>, a: MatRef<'_, f64>) {
     use triangular::BlockStructure::{Rectangular, TriangularLower};
-    triangular::matmul(out, TriangularLower, Accum::Add, a.transpose(), Rectangular, a, Rectangular, scale, par);
+    triangular::matmul(
+        out,
+        TriangularLower,
+        Accum::Add,
+        a.transpose(),
+        Rectangular,
+        a,
+        Rectangular,
+        1.0,
+        Par::Seq,
+    );
 }
-
 
 /// `(a + a') / 2` in place.
 pub(crate) fn symmetrise(m: &mut Matrix) {
@@ -80,19 +111,19 @@ pub(crate) fn symmetrise(m: &mut Matrix) {
 }
 
 /// Eigenvalues (increasing) and eigenvectors (columns) of a symmetric matrix given by its lower triangle.
-pub(crate) fn eigen(m: &Matrix, par: Par) -> Result<(Vec<f64>, Matrix)> {
+pub(crate) fn eigen(m: &Matrix) -> Result<(Vec<f64>, Matrix)> {
     use faer::dyn_stack::{MemBuffer, MemStack};
     use faer::linalg::evd;
     let n = m.rows();
     let mut values = vec![0.0; n];
     let mut vectors = Matrix::zeros(n, n);
     let params = Default::default();
-    let scratch = evd::self_adjoint_evd_scratch::<f64>(n, evd::ComputeEigenvectors::Yes, par, params);
+    let scratch = evd::self_adjoint_evd_scratch::<f64>(n, evd::ComputeEigenvectors::Yes, Par::Seq, params);
     evd::self_adjoint_evd(
         view(m),
         faer::diag::DiagMut::from_slice_mut(&mut values),
         Some(view_mut(&mut vectors)),
-        par,
+        Par::Seq,
         MemStack::new(&mut MemBuffer::new(scratch)),
         params,
     )

@@ -52,7 +52,13 @@ enum Weight {
 
 impl Observations {
     /// Any list of (input, task, label).
-    pub fn from_triples(n_inputs: usize, n_tasks: usize, input: Vec<u32>, task: Vec<u32>, label: Vec<f64>) -> Result<Self> {
+    pub fn from_triples(
+        n_inputs: usize,
+        n_tasks: usize,
+        input: Vec<u32>,
+        task: Vec<u32>,
+        label: Vec<f64>,
+    ) -> Result<Self> {
         if label.is_empty() {
             return Err(Error::Empty { what: "the list of observations" });
         }
@@ -129,7 +135,11 @@ impl Observations {
     pub fn with_task_names(mut self, names: TaskNames) -> Result<Self> {
         let n_tasks = self.n_tasks();
         if names.len() < n_tasks {
-            return Err(Error::Length { what: "the list of task names", got: names.len(), expected: n_tasks });
+            return Err(Error::Length {
+                what: "the list of task names",
+                got: names.len(),
+                expected: n_tasks,
+            });
         }
         names.check_distinct()?;
         if names.len() > n_tasks {
@@ -162,7 +172,9 @@ impl Observations {
         self.weight = match self.weight {
             Weight::One => Weight::PerTask(weight.to_vec()),
             Weight::PerTask(old) => Weight::PerTask(old.iter().zip(weight).map(|(a, b)| a * b).collect()),
-            Weight::Each(_) => Weight::Each((0..self.len()).map(|o| self.weight(o) * weight[self.task(o)]).collect()),
+            Weight::Each(_) => {
+                Weight::Each((0..self.len()).map(|o| self.weight(o) * weight[self.task(o)]).collect())
+            }
         };
         self.check_some_weight()
     }
@@ -270,7 +282,9 @@ impl Observations {
     pub fn of_input(&self, i: usize) -> impl Iterator<Item = usize> + '_ {
         let (range, listed) = match &self.layout {
             Layout::Complete => (i * self.n_tasks()..(i + 1) * self.n_tasks(), None),
-            Layout::Listed { start, by_input, .. } => (start[i] as usize..start[i + 1] as usize, Some(by_input)),
+            Layout::Listed { start, by_input, .. } => {
+                (start[i] as usize..start[i + 1] as usize, Some(by_input))
+            }
         };
         range.map(move |k| listed.map_or(k, |order| order[k] as usize))
     }
@@ -316,7 +330,9 @@ mod tests {
 
     #[test]
     fn observations_are_found_by_input() {
-        let obs = Observations::from_triples(3, 2, vec![2, 0, 2, 0], vec![0, 1, 1, 1], vec![1.0, 2.0, 3.0, 4.0]).unwrap();
+        let obs =
+            Observations::from_triples(3, 2, vec![2, 0, 2, 0], vec![0, 1, 1, 1], vec![1.0, 2.0, 3.0, 4.0])
+                .unwrap();
         assert_eq!(obs.of_input(0).collect::<Vec<_>>(), [1, 3]);
         assert_eq!(obs.of_input(1).count(), 0);
         assert_eq!(obs.of_input(2).collect::<Vec<_>>(), [0, 2]);

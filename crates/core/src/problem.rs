@@ -176,7 +176,11 @@ fn build_losses(losses: &Losses, n_tasks: usize) -> Result<(Vec<Box<dyn Loss>>, 
         Losses::Same(kind) => Ok((vec![kind.build()?], vec![0; n_tasks])),
         Losses::PerTask(kinds) => {
             if kinds.len() != n_tasks {
-                return Err(Error::Length { what: "the list of losses", got: kinds.len(), expected: n_tasks });
+                return Err(Error::Length {
+                    what: "the list of losses",
+                    got: kinds.len(),
+                    expected: n_tasks,
+                });
             }
             let mut distinct: Vec<&LossKind> = vec![];
             let mut of_task = vec![];

@@ -3,7 +3,10 @@
 
 use kinfolk::inputs::{Dense, Inputs};
 use kinfolk::kernel::Gamma;
-use kinfolk::{Dataset, DatasetOptions, Fit, Kernel, LossKind, Observations, OutputKind, Problem, ProblemSpec, Settings, fit};
+use kinfolk::{
+    Dataset, DatasetOptions, Fit, Kernel, LossKind, Observations, OutputKind, Problem, ProblemSpec, Settings,
+    fit,
+};
 use serde_json::Value;
 
 fn read(name: &str) -> Value {
@@ -48,9 +51,10 @@ fn instance(v: &Value) -> Instance {
     let size = |name: &str| v[name].as_u64().unwrap() as usize;
     let (n, d, t) = (size("n_inputs"), size("n_features"), size("n_tasks"));
     let inputs = Dense::f64_owned(numbers(&v["x"]), n, d).unwrap().into();
-    let observations = Observations::from_triples(n, t, indices(&v["input"]), indices(&v["task"]), numbers(&v["label"]))
-        .and_then(|obs| obs.with_weights(&numbers(&v["weight"])))
-        .unwrap();
+    let observations =
+        Observations::from_triples(n, t, indices(&v["input"]), indices(&v["task"]), numbers(&v["label"]))
+            .and_then(|obs| obs.with_weights(&numbers(&v["weight"])))
+            .unwrap();
     let kernel = match v["kernel"]["kind"].as_str().unwrap() {
         "linear" => Kernel::Linear,
         "rbf" => Kernel::Rbf { gamma: Gamma::Value(v["kernel"]["gamma"].as_f64().unwrap()) },
@@ -79,10 +83,15 @@ fn a_conic_solver_agrees() {
         let fit = solve(&instance(v), 1e-8);
         let want = v["objective"].as_f64().unwrap();
         // The optimum lies between dual and primal, and so does the conic solver's to its own accuracy.
-        let (low, high) = (fit.certificate.dual - 1e-8 * want.abs(), fit.certificate.primal + 1e-8 * want.abs());
+        let (low, high) =
+            (fit.certificate.dual - 1e-8 * want.abs(), fit.certificate.primal + 1e-8 * want.abs());
         println!("{name}: gap {:.1e} after {} passes", fit.certificate.rel_gap(), fit.passes);
         assert!(low <= want && want <= high, "{name}: {want} is not in [{low}, {high}]");
         assert!(fit.certificate.rel_gap() <= 1e-6, "{name}: gap {}", fit.certificate.rel_gap());
-        assert!((fit.certificate.primal - want).abs() <= 1e-6 * want.abs(), "{name}: {} is not {want}", fit.certificate.primal);
+        assert!(
+            (fit.certificate.primal - want).abs() <= 1e-6 * want.abs(),
+            "{name}: {} is not {want}",
+            fit.certificate.primal
+        );
     }
 }

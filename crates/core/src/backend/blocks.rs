@@ -65,11 +65,20 @@ mod tests {
 
     #[test]
     fn single_observations_are_grouped_by_task_and_the_rest_stays_together() {
-        let obs =
-            Observations::from_triples(5, 2, vec![0, 1, 1, 2, 4], vec![1, 0, 1, 0, 1], vec![1.0, 2.0, 3.0, 4.0, 5.0]).unwrap();
+        let obs = Observations::from_triples(
+            5,
+            2,
+            vec![0, 1, 1, 2, 4],
+            vec![1, 0, 1, 0, 1],
+            vec![1.0, 2.0, 3.0, 4.0, 5.0],
+        )
+        .unwrap();
         let blocks = row_blocks(&obs, 10);
         let seen: Vec<_> = blocks.iter().map(|b| (b.rows.clone(), b.columns)).collect();
-        assert_eq!(seen, [(vec![1], Columns::All), (vec![2], Columns::One(0)), (vec![0, 4], Columns::One(1))]);
+        assert_eq!(
+            seen,
+            [(vec![1], Columns::All), (vec![2], Columns::One(0)), (vec![0, 4], Columns::One(1))]
+        );
         let mut table = Matrix::default();
         scatter(&obs, obs.labels(), &blocks[0], &mut table);
         assert_eq!(table.as_slice(), [2.0, 3.0]);

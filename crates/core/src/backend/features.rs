@@ -2,8 +2,9 @@
 
 use super::{Backend, Columns, Panel, Spectrum};
 use crate::inputs::{Inputs, Sparse};
-use crate::linalg::{self, add_gram_lower, add_product, axpy, par, product, view, view_mut};
+use crate::linalg::{self, add_gram_lower, add_product, axpy, product, view, view_mut};
 use crate::{Error, Matrix, Result};
+use rayon::prelude::*;
 
 /// Features X, dense or sparse, with an optional constant feature.
 ///
@@ -70,7 +71,14 @@ impl<'a> Features<'a> {
     }
 
     /// Adds `x_i' delta` to the state, for a sparse row.
-    fn add_sparse_row(&self, sparse: &Sparse<'_>, i: usize, columns: Columns, delta: &[f64], state: &mut Matrix) {
+    fn add_sparse_row(
+        &self,
+        sparse: &Sparse<'_>,
+        i: usize,
+        columns: Columns,
+        delta: &[f64],
+        state: &mut Matrix,
+    ) {
         let (factor, bias) = self.row_factor(i);
         let entries = sparse.row(i).map(|(j, x)| (j, factor * x));
         let constant = (self.bias != 0.0).then_some((self.width(), bias));
@@ -165,7 +173,7 @@ impl Backend for Features<'_> {
             Columns::All => state,
             Columns::One(t) => state.subcols(t, 1),
         };
-        product(view_mut(out), view(&panel.values), state, 1.0, par(threads));
+        product(view_mut(out), view(&panel.values), state, threads);
     }
 
     fn add(&self, panel: &mut Panel, columns: Columns, delta: &Matrix, state: &mut Matrix, threads: usize) {
@@ -180,14 +188,14 @@ impl Backend for Features<'_> {
             Columns::All => state,
             Columns::One(t) => state.subcols_mut(t, 1),
         };
-        add_product(state, view(&panel.values).transpose(), view(delta), 1.0, par(threads));
+        add_product(state, view(&panel.values).transpose(), view(delta), threads);
     }
 
     fn gram(&self, panel: &mut Panel, out: &mut Matrix, threads: usize) {
         let n = panel.rows.len();
         out.reset(n, n);
         let Some(sparse) = self.sparse() else {
-            return product(view_mut(out), view(&panel.values), view(&panel.values).transpose(), 1.0, par(threads));
+            return product(view_mut(out), view(&panel.values), view(&panel.values).transpose(), threads);
         };
         // One row at a time is spread out over a dense vector, the others are read against it.
         panel.scratch.clear();
@@ -229,19 +237,15 @@ impl Backend for Features<'_> {
         let all: Vec<u32> = (0..m as u32).collect();
         let mut panel = Panel::default();
         if d <= m {
-            let mut moment = Matrix::zeros(d, d);
-            for rows in all.chunks(MOMENT_ROWS) {
-                self.load(rows, &mut panel);
-                self.add_moment(&panel, &mut moment, threads);
-            }
-            let (values, frame) = linalg::eigen(&moment, par(threads))?;
+            let moment = self.moment(&all, threads);
+            let (values, frame) = linalg::eigen(&moment)?;
             return Ok(Spectrum { values: values.iter().map(|l| l.max(0.0)).collect(), frame });
         }
         // Fewer inputs than features: with X X' = U diag(l) U' the frame is X' U diag(l)^(-1/2).
         self.load(&all, &mut panel);
         let mut gram = Matrix::default();
         self.gram(&mut panel, &mut gram, threads);
-        let (values, vectors) = linalg::eigen(&gram, par(threads))?;
+        let (values, vectors) = linalg::eigen(&gram)?;
         let (values, coefficients) = keep_positive(values, vectors);
         let mut frame = Matrix::zeros(d, values.len());
         self.add(&mut panel, Columns::All, &coefficients, &mut frame, threads);
@@ -253,22 +257,40 @@ impl Backend for Features<'_> {
 const MOMENT_ROWS: usize = 1024;
 
 impl Features<'_> {
+    /// Lower triangle of X'X: one partial sum per thread over a fixed run of rows, added up in order.
+    fn moment(&self, all: &[u32], threads: usize) -> Matrix {
+        let d = self.dim();
+        let partial: Vec<Matrix> = all
+            .par_chunks(all.len().div_ceil(threads.max(1)).max(1))
+            .map(|run| {
+                let (mut panel, mut moment) = (Panel::default(), Matrix::zeros(d, d));
+                for rows in run.chunks(MOMENT_ROWS) {
+                    self.load(rows, &mut panel);
+                    self.add_moment(&panel, &mut moment);
+                }
+                moment
+            })
+            .collect();
+        let mut partial = partial.into_iter();
+        let mut moment = partial.next().unwrap_or_else(|| Matrix::zeros(d, d));
+        partial.for_each(|other| axpy(moment.as_mut_slice(), 1.0, other.as_slice()));
+        moment
+    }
+
     /// Lower triangle of `moment += X_b' X_b`.
-    fn add_moment(&self, panel: &Panel, moment: &mut Matrix, threads: usize) {
-        match self.sparse() {
-            None => add_gram_lower(view_mut(moment), view(&panel.values), 1.0, par(threads)),
-            Some(sparse) => {
-                for &i in &panel.rows {
-                    let (factor, bias) = self.row_factor(i as usize);
-                    let entries = || {
-                        let constant = (self.bias != 0.0).then_some((self.width(), bias));
-                        sparse.row(i as usize).map(|(j, x)| (j, factor * x)).chain(constant)
-                    };
-                    for (j, x) in entries() {
-                        for (j2, x2) in entries().take_while(|(j2, _)| *j2 <= j) {
-                            moment[(j, j2)] += x * x2;
-                        }
-                    }
+    fn add_moment(&self, panel: &Panel, moment: &mut Matrix) {
+        let Some(sparse) = self.sparse() else {
+            return add_gram_lower(view_mut(moment), view(&panel.values));
+        };
+        for &i in &panel.rows {
+            let (factor, bias) = self.row_factor(i as usize);
+            let entries = || {
+                let constant = (self.bias != 0.0).then_some((self.width(), bias));
+                sparse.row(i as usize).map(|(j, x)| (j, factor * x)).chain(constant)
+            };
+            for (j, x) in entries() {
+                for (j2, x2) in entries().take_while(|(j2, _)| *j2 <= j) {
+                    moment[(j, j2)] += x * x2;
                 }
             }
         }
@@ -288,4 +310,3 @@ pub(super) fn keep_positive(values: Vec<f64>, vectors: Matrix) -> (Vec<f64>, Mat
     }
     (kept.iter().map(|&j| values[j]).collect(), scaled)
 }
-

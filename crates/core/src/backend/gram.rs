@@ -3,7 +3,7 @@
 use super::{Backend, Columns, Panel, Spectrum, features::keep_positive};
 use crate::inputs::Inputs;
 use crate::kernel::{self, Kernel};
-use crate::linalg::{self, add_product, par, view, view_mut};
+use crate::linalg::{self, add_product, view, view_mut};
 use crate::{Error, Matrix, Result};
 use faer::MatRef;
 use rayon::prelude::*;
@@ -25,7 +25,13 @@ const PANEL_ROWS: usize = 128;
 
 impl<'a> GramBackend<'a> {
     /// `kernel` is resolved; `bias` squared is added to it. Stores the matrix if it takes at most `budget` bytes.
-    pub fn new(inputs: &'a Inputs<'a>, kernel: Kernel, bias: f64, budget: u64, threads: usize) -> Result<Self> {
+    pub fn new(
+        inputs: &'a Inputs<'a>,
+        kernel: Kernel,
+        bias: f64,
+        budget: u64,
+        threads: usize,
+    ) -> Result<Self> {
         let n = inputs.n_inputs();
         let shift = bias * bias;
         let mut diagonal = kernel::diagonal(&kernel, inputs);
@@ -34,7 +40,8 @@ impl<'a> GramBackend<'a> {
             return Err(Error::KernelRange { row, value: diagonal[row] });
         }
         let peak = diagonal.iter().fold(0.0f64, |a, &b| a.max(b));
-        let mean = if peak > 0.0 { peak * diagonal.iter().map(|k| k / peak).sum::<f64>() / n as f64 } else { 1.0 };
+        let mean =
+            if peak > 0.0 { peak * diagonal.iter().map(|k| k / peak).sum::<f64>() / n as f64 } else { 1.0 };
         let root = linalg::power_of_two(mean.sqrt());
         let scale = 1.0 / (root * root);
         diagonal.iter_mut().for_each(|k| *k *= scale);
@@ -149,11 +156,11 @@ impl Backend for GramBackend<'_> {
                 let n = self.n_inputs();
                 let (from, to) = (first as usize * n, (first as usize + panel.rows.len()) * n);
                 let rows = MatRef::from_row_major_slice(&whole.as_slice()[from..to], panel.rows.len(), n);
-                add_product(state, rows.transpose(), view(delta), 1.0, par(threads));
+                add_product(state, rows.transpose(), view(delta), threads);
             }
             _ => {
                 self.ensure_loaded(panel);
-                add_product(state, view(&panel.values).transpose(), view(delta), 1.0, par(threads));
+                add_product(state, view(&panel.values).transpose(), view(delta), threads);
             }
         }
     }
@@ -177,7 +184,7 @@ impl Backend for GramBackend<'_> {
 
     fn state_of_coordinates(&self, coordinates: &Matrix, threads: usize) -> Matrix {
         if let Some(whole) = &self.stored {
-            return linalg::times(view(whole), view(coordinates), par(threads));
+            return linalg::times(view(whole), view(coordinates), threads);
         }
         let mut state = Matrix::zeros(self.n_inputs(), coordinates.cols());
         let (mut panel, mut delta) = (Panel::default(), Matrix::default());
@@ -205,7 +212,7 @@ impl Backend for GramBackend<'_> {
         8 * 5 * n * n
     }
 
-    fn spectrum(&self, threads: usize) -> Result<Spectrum> {
+    fn spectrum(&self, _threads: usize) -> Result<Spectrum> {
         let computed;
         let whole = match &self.stored {
             Some(whole) => whole,
@@ -214,7 +221,7 @@ impl Backend for GramBackend<'_> {
                 &computed
             }
         };
-        let (values, vectors) = linalg::eigen(whole, par(threads))?;
+        let (values, vectors) = linalg::eigen(whole)?;
         let (values, frame) = keep_positive(values, vectors);
         Ok(Spectrum { values, frame })
     }

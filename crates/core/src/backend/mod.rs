@@ -19,7 +19,7 @@ pub(crate) use blocks::{RowBlock, row_blocks, scatter};
 pub use features::Features;
 pub use gram::GramBackend;
 
-use crate::linalg::{self, par, view};
+use crate::linalg::{self, view};
 use crate::{Matrix, Observations, Result};
 use rayon::prelude::*;
 
@@ -95,7 +95,6 @@ pub trait Backend: Send + Sync + std::fmt::Debug {
     /// The state of coordinates.
     fn state_of_coordinates(&self, coordinates: &Matrix, threads: usize) -> Matrix;
 
-
     /// Bytes that [`spectrum`](Self::spectrum) needs at its peak.
     fn spectrum_bytes(&self) -> u64;
 
@@ -144,10 +143,15 @@ pub(crate) fn state_of(backend: &dyn Backend, expansion: Expansion<'_>, threads:
 }
 
 /// The task Gram matrix `coordinates' state`, exactly symmetric.
-pub(crate) fn task_gram(backend: &dyn Backend, expansion: Expansion<'_>, state: &Matrix, threads: usize) -> Matrix {
+pub(crate) fn task_gram(
+    backend: &dyn Backend,
+    expansion: Expansion<'_>,
+    state: &Matrix,
+    threads: usize,
+) -> Matrix {
     let mut gram = match expansion {
-        _ if backend.coordinates_are_state() => linalg::times(view(state).transpose(), view(state), par(threads)),
-        Expansion::Coordinates(z) => linalg::times(view(z).transpose(), view(state), par(threads)),
+        _ if backend.coordinates_are_state() => linalg::times(view(state).transpose(), view(state), threads),
+        Expansion::Coordinates(z) => linalg::times(view(z).transpose(), view(state), threads),
         Expansion::Duals(obs, duals) => {
             let mut gram = Matrix::zeros(obs.n_tasks(), obs.n_tasks());
             for (o, &dual) in duals.iter().enumerate().filter(|(_, dual)| **dual != 0.0) {

@@ -7,7 +7,7 @@ pub use file::FORMAT_VERSION;
 pub use predictor::{KernelExpansion, Predictor};
 
 use crate::backend::{self, Expansion};
-use crate::linalg::{self, par, view};
+use crate::linalg::{self, view};
 use crate::{Certificate, Error, Inputs, Kernel, Matrix, Problem, ProblemSpec, Result, TaskNames};
 
 /// A fitted model.
@@ -50,7 +50,12 @@ pub struct About {
 
 impl Model {
     /// The model of duals (the paper's scale) and, if it is not the one they induce, a primal point's coordinates.
-    pub(crate) fn new(problem: &Problem<'_>, alpha: Vec<f64>, v: Option<Matrix>, certificate: Certificate) -> Result<Self> {
+    pub(crate) fn new(
+        problem: &Problem<'_>,
+        alpha: Vec<f64>,
+        v: Option<Matrix>,
+        certificate: Certificate,
+    ) -> Result<Self> {
         let (data, obs) = (problem.data(), problem.observations());
         let (backend, threads) = (data.backend(), data.threads());
         // In the problem's own units, where nothing is too large or too small.
@@ -66,7 +71,7 @@ impl Model {
             let gram = backend::task_gram(backend, expansion, &state, threads);
             let theta = problem.normal_output().theta(&gram);
             let coordinates = backend::coordinates(backend, expansion, &state);
-            let function = linalg::times(view(&coordinates), view(&theta), par(threads));
+            let function = linalg::times(view(&coordinates), view(&theta), threads);
             (theta, function)
         });
         let predictor = Predictor::new(data, function);

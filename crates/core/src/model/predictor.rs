@@ -2,7 +2,7 @@
 
 use super::About;
 use crate::inputs::Inputs;
-use crate::linalg::{self, axpy, dot, par, view, view_mut};
+use crate::linalg::{self, axpy, dot, view, view_mut};
 use crate::{Dataset, Error, Kernel, Matrix, Result, kernel};
 
 /// How predictions are made.
@@ -42,7 +42,11 @@ impl Predictor {
         }
         let all = 0..function.rows() as u32;
         if *data.kernel() == Kernel::Precomputed {
-            return Predictor::Kernel(KernelExpansion { support: None, rows: all.collect(), coefficients: function });
+            return Predictor::Kernel(KernelExpansion {
+                support: None,
+                rows: all.collect(),
+                coefficients: function,
+            });
         }
         let rows: Vec<u32> = all.filter(|&i| function.row(i as usize).iter().any(|c| *c != 0.0)).collect();
         let mut coefficients = Matrix::zeros(rows.len(), function.cols());
@@ -54,7 +58,12 @@ impl Predictor {
     }
 
     /// All tasks (inputs x tasks), or the given one of each input (inputs x 1).
-    pub(super) fn predict(&self, about: &About, inputs: &Inputs<'_>, tasks: Option<&[u32]>) -> Result<Matrix> {
+    pub(super) fn predict(
+        &self,
+        about: &About,
+        inputs: &Inputs<'_>,
+        tasks: Option<&[u32]>,
+    ) -> Result<Matrix> {
         if inputs.n_features() != about.n_features || matches!(inputs, Inputs::Gram(_)) {
             let what = if about.kernel == Kernel::Precomputed { "training inputs" } else { "features" };
             return Err(Error::Incompatible(format!(
@@ -72,7 +81,12 @@ impl Predictor {
 }
 
 /// Runs `scores(rows, out)` over all inputs and picks the tasks asked for.
-fn in_blocks(n: usize, n_tasks: usize, tasks: Option<&[u32]>, mut scores: impl FnMut(&[u32], &mut Matrix)) -> Matrix {
+fn in_blocks(
+    n: usize,
+    n_tasks: usize,
+    tasks: Option<&[u32]>,
+    mut scores: impl FnMut(&[u32], &mut Matrix),
+) -> Matrix {
     let mut out = Matrix::zeros(n, if tasks.is_some() { 1 } else { n_tasks });
     let all: Vec<u32> = (0..n as u32).collect();
     let mut block = Matrix::default();
@@ -104,7 +118,9 @@ fn by_weights(weights: &Matrix, about: &About, inputs: &Inputs<'_>, tasks: Optio
             Inputs::Sparse(sparse) => {
                 for (row, &i) in rows.iter().enumerate() {
                     let factor = norm(i);
-                    sparse.row(i as usize).for_each(|(j, x)| axpy(out.row_mut(row), factor * x, weights.row(j)));
+                    sparse
+                        .row(i as usize)
+                        .for_each(|(j, x)| axpy(out.row_mut(row), factor * x, weights.row(j)));
                 }
             }
             Inputs::Dense(dense) => {
@@ -116,7 +132,7 @@ fn by_weights(weights: &Matrix, about: &About, inputs: &Inputs<'_>, tasks: Optio
                         x.row_mut(row).iter_mut().for_each(|v| *v *= factor);
                     }
                 }
-                linalg::product(view_mut(out), view(&x), view(weights).subrows(0, d), 1.0, par(1));
+                linalg::product(view_mut(out), view(&x), view(weights).subrows(0, d), 1);
             }
             Inputs::Gram(_) => unreachable!("refused above"),
         }
@@ -140,7 +156,12 @@ fn scaled_square(inputs: &Inputs<'_>, i: u32, peak: f64) -> f64 {
     sum
 }
 
-fn by_kernel(expansion: &KernelExpansion, about: &About, inputs: &Inputs<'_>, tasks: Option<&[u32]>) -> Result<Matrix> {
+fn by_kernel(
+    expansion: &KernelExpansion,
+    about: &About,
+    inputs: &Inputs<'_>,
+    tasks: Option<&[u32]>,
+) -> Result<Matrix> {
     let KernelExpansion { support, coefficients, .. } = expansion;
     let (n, t) = (inputs.n_inputs(), coefficients.cols());
     let (mut values, mut scratch) = (Matrix::default(), Default::default());
@@ -152,7 +173,9 @@ fn by_kernel(expansion: &KernelExpansion, about: &About, inputs: &Inputs<'_>, ta
     Ok(in_blocks(n, t, tasks, |rows, out| {
         values.reset(rows.len(), all.len());
         match (support, inputs) {
-            (Some(support), _) => kernel::block(&about.kernel, inputs, rows, support, &all, &mut values, &mut scratch),
+            (Some(support), _) => {
+                kernel::block(&about.kernel, inputs, rows, support, &all, &mut values, &mut scratch)
+            }
             (None, Inputs::Dense(dense)) => dense.load(rows, values.as_mut_slice()),
             (None, _) => {
                 for (row, &i) in rows.iter().enumerate() {
@@ -170,7 +193,7 @@ fn by_kernel(expansion: &KernelExpansion, about: &About, inputs: &Inputs<'_>, ta
                     out[(row, task)] = dot(values.row(row), &column);
                 }
             }
-            _ => linalg::product(view_mut(out), view(&values), view(coefficients), 1.0, par(1)),
+            _ => linalg::product(view_mut(out), view(&values), view(coefficients), 1),
         }
     }))
 }

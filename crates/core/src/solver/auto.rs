@@ -12,12 +12,15 @@ impl Auto {
     pub fn choose(&self, problem: &Problem<'_>) -> (Box<dyn Solver>, String) {
         let (needed, budget) = (Spectral.memory(problem), problem.data().options().memory);
         match Spectral.suits(problem) {
-            Ok(()) if needed <= budget => {
-                (Box::new(Spectral), "squared loss on shared inputs: solved in the eigenbasis of the inputs".into())
-            }
+            Ok(()) if needed <= budget => (
+                Box::new(Spectral),
+                "squared loss on shared inputs: solved in the eigenbasis of the inputs".into(),
+            ),
             Ok(()) => (
                 Box::new(Sdca::default()),
-                format!("the eigenbasis of the inputs needs {needed} bytes, the budget is {budget}: coordinate ascent"),
+                format!(
+                    "the eigenbasis of the inputs needs {needed} bytes, the budget is {budget}: coordinate ascent"
+                ),
             ),
             Err(why) => (Box::new(Sdca::default()), format!("coordinate ascent, since {why}")),
         }

@@ -15,7 +15,11 @@ pub(crate) struct Clock<'a> {
 }
 
 impl<'a> Clock<'a> {
-    pub(crate) fn new(solver: &'static str, settings: &'a CheckedSettings, observer: &'a mut dyn Observer) -> Self {
+    pub(crate) fn new(
+        solver: &'static str,
+        settings: &'a CheckedSettings,
+        observer: &'a mut dyn Observer,
+    ) -> Self {
         Clock { solver, settings, observer, start: Instant::now(), stop: None, passes: 0, trace: vec![] }
     }
 

@@ -56,7 +56,8 @@ impl Solver for Sdca {
     }
 
     fn memory(&self, problem: &Problem<'_>) -> u64 {
-        let (n, t, dim) = (problem.observations().len(), problem.observations().n_tasks(), problem.data().backend().dim());
+        let (n, t, dim) =
+            (problem.observations().len(), problem.observations().n_tasks(), problem.data().backend().dim());
         8 * (n + 2 * dim * t + 3 * t * t) as u64
     }
 
@@ -70,7 +71,16 @@ impl Solver for Sdca {
         let mut clock = Clock::new(self.name(), settings, observer);
         let finish = |kappa, certificate, status, clock: Clock<'_>| {
             let (passes, trace) = (clock.passes, clock.trace);
-            Ok(Solution { kappa, v: None, certificate, status, solver: self.name(), passes, trace, reason: None })
+            Ok(Solution {
+                kappa,
+                v: None,
+                certificate,
+                status,
+                solver: self.name(),
+                passes,
+                trace,
+                reason: None,
+            })
         };
         let start = match start {
             Some(kappa) => Start::warm(problem, kappa),
@@ -90,7 +100,8 @@ impl Solver for Sdca {
             ascent.refresh(clock.passes.is_multiple_of(REBUILD_EVERY));
             let ending = clock.must_stop().is_some() || !moved || clock.passes >= settings.max_passes;
             if ending || clock.passes >= next_check {
-                next_check = clock.passes.saturating_add(self.check_every.unwrap_or((clock.passes / 4).max(1)));
+                next_check =
+                    clock.passes.saturating_add(self.check_every.unwrap_or((clock.passes / 4).max(1)));
                 let certificate = certify_normal(problem, &ascent.kappa, None)?;
                 let status = clock.report(&certificate).or((!moved).then_some(Status::Stalled));
                 if let Some(status) = status {
@@ -122,11 +133,17 @@ impl Visits {
         let blocks = match order {
             Order::Blocked(_) => vec![],
             Order::Sequential | Order::Cyclic => (0..obs.len())
-                .map(|o| Visit { rows: vec![obs.input(o) as u32], columns: Columns::One(obs.task(o)), only: Some(o) })
+                .map(|o| Visit {
+                    rows: vec![obs.input(o) as u32],
+                    columns: Columns::One(obs.task(o)),
+                    only: Some(o),
+                })
                 .collect(),
         };
         let groups = match order {
-            Order::Blocked(_) => row_blocks(obs, usize::MAX).into_iter().map(|b| (b.rows, b.columns)).collect(),
+            Order::Blocked(_) => {
+                row_blocks(obs, usize::MAX).into_iter().map(|b| (b.rows, b.columns)).collect()
+            }
             Order::Sequential | Order::Cyclic => vec![],
         };
         Visits { order, groups, blocks }
@@ -141,7 +158,11 @@ impl Visits {
                 for (rows, columns) in &mut self.groups {
                     rows.shuffle(rng);
                     let cut = rows.chunks(size.max(1));
-                    self.blocks.extend(cut.map(|rows| Visit { rows: rows.to_vec(), columns: *columns, only: None }));
+                    self.blocks.extend(cut.map(|rows| Visit {
+                        rows: rows.to_vec(),
+                        columns: *columns,
+                        only: None,
+                    }));
                 }
             }
         }
@@ -285,8 +306,12 @@ impl<'a> Ascent<'a> {
         if gamma == 0.0 {
             return 0.0;
         }
-        let coordinate =
-            Coordinate { loss: problem.loss(row.task), y: problem.observations().label(o), gamma, kappa: *kappa };
+        let coordinate = Coordinate {
+            loss: problem.loss(row.task),
+            y: problem.observations().label(o),
+            gamma,
+            kappa: *kappa,
+        };
         let old = *kappa;
         *kappa = step::solve(&coordinate, problem.normal_output(), linear, row);
         // The difference actually stored, not the one wished for.

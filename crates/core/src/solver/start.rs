@@ -79,8 +79,14 @@ fn best_on_ray(problem: &Problem<'_>, kappa: &[f64], gram: &Matrix) -> f64 {
 /// `sum_i kappa_i L*'(-s kappa_i / gamma_i)` as a function of s.
 enum LossSlope<'a> {
     /// Quadratic conjugates: `constant + linear s`.
-    Summed { constant: f64, linear: f64 },
-    Each { problem: &'a Problem<'a>, kappa: &'a [f64] },
+    Summed {
+        constant: f64,
+        linear: f64,
+    },
+    Each {
+        problem: &'a Problem<'a>,
+        kappa: &'a [f64],
+    },
 }
 
 impl<'a> LossSlope<'a> {

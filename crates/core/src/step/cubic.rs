@@ -108,9 +108,15 @@ mod tests {
 
     #[test]
     fn roots_are_found_from_near_and_far() {
-        for (shift, linear, root) in [(0.0, 1.0, 1e-9), (0.3, 2.0, -5.0), (-40.0, 1e-3, 1e6), (1e3, 0.0, 1.0)] {
+        for (shift, linear, root) in [(0.0, 1.0, 1e-9), (0.3, 2.0, -5.0), (-40.0, 1e-3, 1e6), (1e3, 0.0, 1.0)]
+        {
             // (d - s)^3 + linear d, moved so that `root` is its root.
-            let mut cubic = Cubic { cube: 1.0, square: -3.0 * shift, linear: 3.0 * shift * shift + linear, constant: 0.0 };
+            let mut cubic = Cubic {
+                cube: 1.0,
+                square: -3.0 * shift,
+                linear: 3.0 * shift * shift + linear,
+                constant: 0.0,
+            };
             cubic.constant = -cubic.at(root);
             let found = cubic.root();
             assert!((found - root).abs() <= 1e-9 * root.abs().max(shift.abs()), "{found} is not {root}");

@@ -50,7 +50,12 @@ impl Coordinate<'_> {
 
 /// The kappa that minimises the coordinate problem.
 #[inline(always)]
-pub(crate) fn solve(coordinate: &Coordinate<'_>, output: &dyn OutputRegularizer, linear: Option<f64>, row: &RowStep<'_>) -> f64 {
+pub(crate) fn solve(
+    coordinate: &Coordinate<'_>,
+    output: &dyn OutputRegularizer,
+    linear: Option<f64>,
+    row: &RowStep<'_>,
+) -> f64 {
     if row.a == 0.0 {
         return coordinate.without_input();
     }

@@ -87,7 +87,8 @@ pub(super) fn solve(coordinate: &Coordinate<'_>, output: &dyn OutputRegularizer,
             break;
         }
         let newton = now - slope.value / slope.derivative;
-        let useful = newton > low && newton < high && (2.0 * slope.value).abs() <= before_last * slope.derivative;
+        let useful =
+            newton > low && newton < high && (2.0 * slope.value).abs() <= before_last * slope.derivative;
         let next = if useful { newton } else { split(low, high, coordinate) };
         if next == now {
             break;

@@ -6,7 +6,7 @@
 //! rounds is all it takes. Handed over to Newton as soon as it slows down.
 
 use super::{Ended, Point, Reduced, Search};
-use crate::linalg::{self, par, view};
+use crate::linalg::{self, view};
 use crate::{Matrix, Result};
 
 /// A round that reduces the gap by less than this factor is the last.
@@ -25,7 +25,7 @@ pub(super) fn run(search: &mut Search<'_, '_>, mut point: Point) -> std::result:
         (Some(2), Some(gain)) => gain,
         _ => return Err(point),
     };
-    let Ok((values, basis)) = linalg::eigen(&point.theta, par(reduced.threads)) else { return Err(point) };
+    let Ok((values, basis)) = linalg::eigen(&point.theta) else { return Err(point) };
     let mut theta = Eigen { values, basis };
     let mut last = f64::INFINITY;
     loop {
@@ -57,7 +57,7 @@ fn round(reduced: &Reduced<'_>, gain: f64, theta: &Eigen) -> Result<(Point, Eige
     // W and W'W here in the eigenbasis of the old Theta.
     let mut square = reduced.cross(&w, &w);
     linalg::symmetrise(&mut square);
-    let (cubes, turn) = linalg::eigen(&square, par(reduced.threads))?;
+    let (cubes, turn) = linalg::eigen(&square)?;
     let values: Vec<f64> = cubes.iter().map(|x| (gain * x.max(0.0)).cbrt()).collect();
     let basis = reduced.times(&theta.basis, &turn);
     let mut v = reduced.times(&w, &turn);
@@ -67,6 +67,6 @@ fn round(reduced: &Reduced<'_>, gain: f64, theta: &Eigen) -> Result<(Point, Eige
             *x = if *s > floor { *x / s } else { 0.0 };
         }
     }
-    let v = linalg::times(view(&v), view(&basis).transpose(), par(reduced.threads));
+    let v = linalg::times(view(&v), view(&basis).transpose(), reduced.threads);
     Ok((reduced.point(v), Eigen { values, basis }))
 }

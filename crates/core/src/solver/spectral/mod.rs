@@ -12,7 +12,7 @@ mod reduced;
 use super::{CheckedSettings, Clock, Solution, Solver, Status};
 use crate::backend::{self, Columns, Expansion, Panel, STREAM_ROWS};
 use crate::certificate::certify_normal;
-use crate::linalg::{self, par, view};
+use crate::linalg::{self, view};
 use crate::{Certificate, Error, Matrix, Observer, Problem, Result};
 use reduced::{Point, Reduced};
 
@@ -82,7 +82,13 @@ impl Solver for Spectral {
     }
 }
 
-fn solution(kappa: Vec<f64>, v: Option<Matrix>, certificate: Certificate, status: Status, clock: Clock<'_>) -> Solution {
+fn solution(
+    kappa: Vec<f64>,
+    v: Option<Matrix>,
+    certificate: Certificate,
+    status: Status,
+    clock: Clock<'_>,
+) -> Solution {
     let (passes, trace) = (clock.passes, clock.trace);
     Solution { kappa, v, certificate, status, solver: "spectral", passes, trace, reason: None }
 }
@@ -116,9 +122,13 @@ impl Search<'_, '_> {
 
 /// The duals `gamma (Y - X W)` of a point, certified from the data: first with the primal point that they induce, then, if
 /// that one is not good enough, with the point itself.
-fn grade(problem: &Problem<'_>, point: &Point, tolerance: f64) -> Result<(Vec<f64>, Option<Matrix>, Certificate)> {
+fn grade(
+    problem: &Problem<'_>,
+    point: &Point,
+    tolerance: f64,
+) -> Result<(Vec<f64>, Option<Matrix>, Certificate)> {
     let frame = &problem.data().statistics()?.spectrum.frame;
-    let coordinates = linalg::times(view(frame), view(&point.v), par(problem.data().threads()));
+    let coordinates = linalg::times(view(frame), view(&point.v), problem.data().threads());
     let kappa = residual_duals(problem, &coordinates, &point.theta);
     let induced = certify_normal(problem, &kappa, None)?;
     if induced.rel_gap() <= tolerance {
@@ -135,9 +145,10 @@ fn grade(problem: &Problem<'_>, point: &Point, tolerance: f64) -> Result<(Vec<f6
 /// `gamma (Y - X W)`, one streaming pass.
 fn residual_duals(problem: &Problem<'_>, coordinates: &Matrix, theta: &Matrix) -> Vec<f64> {
     use rayon::prelude::*;
-    let (backend, threads, obs) = (problem.data().backend(), problem.data().threads(), problem.observations());
+    let (backend, threads, obs) =
+        (problem.data().backend(), problem.data().threads(), problem.observations());
     let state = backend::state_of(backend, Expansion::Coordinates(coordinates), threads);
-    let weights = linalg::times(view(&state), view(theta), par(threads));
+    let weights = linalg::times(view(&state), view(theta), threads);
     let (gamma, t) = (problem.gamma(0), obs.n_tasks());
     let mut kappa = obs.labels().to_vec();
     let rows: Vec<u32> = (0..obs.n_inputs() as u32).collect();

@@ -6,8 +6,8 @@
 
 use super::gmres::{self, Operator};
 use super::{Ended, Point, Reduced, Search, Status};
-use crate::linalg::{self, axpy, dot, inner, par, view};
 use crate::Matrix;
+use crate::linalg::{self, axpy, dot, inner, view};
 
 /// How much tighter than usual the linear solves may become after failed line searches.
 const TIGHTEST: f64 = 1e-3;
@@ -55,7 +55,7 @@ impl Derivative<'_> {
         let mut mixed = reduced.cross(u, v);
         self.mix(&mut mixed);
         let mut out = reduced.times(u, theta);
-        linalg::add_product(linalg::view_mut(&mut out), view(v), view(&mixed), 1.0, par(reduced.threads));
+        linalg::add_product(linalg::view_mut(&mut out), view(v), view(&mixed), reduced.threads);
         out
     }
 
@@ -103,7 +103,7 @@ struct System<'a> {
 
 impl<'a> System<'a> {
     fn new(reduced: &'a Reduced<'a>, derivative: &'a Derivative<'a>) -> Option<Self> {
-        let (om, basis) = linalg::eigen(&derivative.point.theta, par(reduced.threads)).ok()?;
+        let (om, basis) = linalg::eigen(&derivative.point.theta).ok()?;
         let floor = 1e-8 * om.iter().fold(0.0f64, |a, &b| a.max(b));
         let (d, t) = (reduced.data.values.len(), om.len());
         let (mut inverse, mut weight) = (Matrix::zeros(d, t), Matrix::zeros(d, t));
@@ -151,7 +151,7 @@ impl Operator for System<'_> {
     }
 
     fn leave(&self, z: Matrix) -> Matrix {
-        linalg::times(view(&z), view(&self.basis).transpose(), par(self.reduced.threads))
+        linalg::times(view(&z), view(&self.basis).transpose(), self.reduced.threads)
     }
 }
 

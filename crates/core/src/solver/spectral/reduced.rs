@@ -3,7 +3,7 @@
 use crate::backend::{self, Expansion};
 use crate::certificate::SquaredStatistics;
 use crate::dataset::Statistics;
-use crate::linalg::{self, inner, par, view};
+use crate::linalg::{self, inner, view};
 use crate::output::OutputRegularizer;
 use crate::{Certificate, Matrix, Problem};
 
@@ -39,12 +39,12 @@ impl<'a> Reduced<'a> {
     }
 
     pub(super) fn times(&self, a: &Matrix, b: &Matrix) -> Matrix {
-        linalg::times(view(a), view(b), par(self.threads))
+        linalg::times(view(a), view(b), self.threads)
     }
 
     /// `a' b`.
     pub(super) fn cross(&self, a: &Matrix, b: &Matrix) -> Matrix {
-        linalg::times(view(a).transpose(), view(b), par(self.threads))
+        linalg::times(view(a).transpose(), view(b), self.threads)
     }
 
     pub(super) fn point(&self, v: Matrix) -> Point {

@@ -1,0 +1,3 @@
+//! file
+/// version
+pub const FORMAT_VERSION: u32 = 1;
