@@ -2,6 +2,7 @@
 
 use crate::{Error, Matrix, Result};
 use faer::{Accum, MatMut, MatRef, Par, linalg::matmul::matmul, linalg::matmul::triangular};
+use pulp::{Simd, WithSimd};
 use std::sync::Arc;
 
 /// A pool of threads owned by one data set: never the global one, which would hang in a forked process.
@@ -139,11 +140,11 @@ pub(crate) fn inner(a: &Matrix, b: &Matrix) -> f64 {
 /// Inner product.
 pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
     struct Dot<'a>(&'a [f64], &'a [f64]);
-    impl pulp::WithSimd for Dot<'_> {
+    impl WithSimd for Dot<'_> {
         type Output = f64;
         #[inline(always)]
-        fn with_simd<S: pulp::Simd>(self, _: S) -> f64 {
-            dot_inline(self.0, self.1)
+        fn with_simd<S: Simd>(self, simd: S) -> f64 {
+            dot_simd(simd, self.0, self.1)
         }
     }
     pulp::Arch::new().dispatch(Dot(a, b))
@@ -152,53 +153,111 @@ pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
 /// `y += scale x`.
 pub(crate) fn axpy(y: &mut [f64], scale: f64, x: &[f64]) {
     struct Axpy<'a>(&'a mut [f64], f64, &'a [f64]);
-    impl pulp::WithSimd for Axpy<'_> {
+    impl WithSimd for Axpy<'_> {
         type Output = ();
         #[inline(always)]
-        fn with_simd<S: pulp::Simd>(self, _: S) {
-            axpy_inline(self.0, self.1, self.2);
+        fn with_simd<S: Simd>(self, simd: S) {
+            axpy_simd(simd, self.0, self.1, self.2);
         }
     }
     pulp::Arch::new().dispatch(Axpy(y, scale, x));
 }
 
-/// [`dot`] for loops that are already compiled for this machine's widest instructions. Sixteen running sums: fast, and
-/// more accurate than one.
+/// [`dot`] inside code that is already compiled for the widest instructions of this machine. Four vectors of running sums:
+/// fast, and more accurate than one number.
 #[inline(always)]
-pub(crate) fn dot_inline(a: &[f64], b: &[f64]) -> f64 {
+pub(crate) fn dot_simd<S: Simd>(simd: S, a: &[f64], b: &[f64]) -> f64 {
     let n = a.len().min(b.len());
-    let (a16, a1) = a[..n].as_chunks::<16>();
-    let (b16, b1) = b[..n].as_chunks::<16>();
-    let mut sums = [0.0f64; 16];
-    for (x, y) in a16.iter().zip(b16) {
-        for l in 0..16 {
-            sums[l] += x[l] * y[l];
-        }
+    let (a, a_rest) = S::as_simd_f64s(&a[..n]);
+    let (b, b_rest) = S::as_simd_f64s(&b[..n]);
+    let (a4, a1) = a.as_chunks::<4>();
+    let (b4, b1) = b.as_chunks::<4>();
+    let zero = simd.splat_f64s(0.0);
+    let (mut s0, mut s1, mut s2, mut s3) = (zero, zero, zero, zero);
+    for (x, y) in a4.iter().zip(b4) {
+        s0 = simd.mul_add_e_f64s(x[0], y[0], s0);
+        s1 = simd.mul_add_e_f64s(x[1], y[1], s1);
+        s2 = simd.mul_add_e_f64s(x[2], y[2], s2);
+        s3 = simd.mul_add_e_f64s(x[3], y[3], s3);
     }
-    let rest: f64 = a1.iter().zip(b1).map(|(x, y)| x * y).sum();
-    for half in [8, 4, 2, 1] {
-        for l in 0..half {
-            sums[l] += sums[l + half];
-        }
+    for (x, y) in a1.iter().zip(b1) {
+        s0 = simd.mul_add_e_f64s(*x, *y, s0);
     }
-    sums[0] + rest
+    let sum = simd.add_f64s(simd.add_f64s(s0, s1), simd.add_f64s(s2, s3));
+    let mut rest = 0.0;
+    for (x, y) in a_rest.iter().zip(b_rest) {
+        rest += x * y;
+    }
+    simd.reduce_sum_f64s(sum) + rest
 }
 
-/// [`axpy`] for loops that are already compiled for this machine's widest instructions.
+/// [`axpy`] inside code that is already compiled for the widest instructions of this machine.
 #[inline(always)]
-pub(crate) fn axpy_inline(y: &mut [f64], scale: f64, x: &[f64]) {
+pub(crate) fn axpy_simd<S: Simd>(simd: S, y: &mut [f64], scale: f64, x: &[f64]) {
+    let n = y.len().min(x.len());
+    let (y, y_rest) = S::as_mut_simd_f64s(&mut y[..n]);
+    let (x, x_rest) = S::as_simd_f64s(&x[..n]);
+    let s = simd.splat_f64s(scale);
     for (y, x) in y.iter_mut().zip(x) {
+        *y = simd.mul_add_e_f64s(s, *x, *y);
+    }
+    for (y, x) in y_rest.iter_mut().zip(x_rest) {
         *y += scale * x;
     }
 }
 
-/// `y += scale x + other z`, for loops that are already compiled for this machine's widest instructions.
+/// `a b + c`, rounded once where the machine can do so at no cost.
 #[inline(always)]
-pub(crate) fn axpy2_inline(y: &mut [f64], scale: f64, x: &[f64], other: f64, z: &[f64]) {
+pub(crate) fn fma<S: Simd>(a: f64, b: f64, c: f64) -> f64 {
+    if S::IS_SCALAR { a * b + c } else { a.mul_add(b, c) }
+}
+
+/// `y += sum over j of coefficients_j rows_j`. Four vectors of y at a time stay in registers through the whole sum.
+#[inline(always)]
+pub(crate) fn add_rows_simd<S: Simd>(simd: S, y: &mut [f64], coefficients: &[f64], rows: &Matrix) {
+    let lanes = size_of::<S::f64s>() / size_of::<f64>();
     let n = y.len();
-    let (x, z) = (&x[..n], &z[..n]);
-    for i in 0..n {
-        y[i] += scale * x[i] + other * z[i];
+    let (y, y_rest) = S::as_mut_simd_f64s(y);
+    let whole = y.len() * lanes;
+    let (y4, y1) = y.as_chunks_mut::<4>();
+    for (chunk, y) in y4.iter_mut().enumerate() {
+        let (from, mut sums) = (chunk * 4 * lanes, *y);
+        for (j, &coefficient) in coefficients.iter().enumerate() {
+            let (x, _) = S::as_simd_f64s(&rows.row(j)[from..from + 4 * lanes]);
+            let s = simd.splat_f64s(coefficient);
+            for l in 0..4 {
+                sums[l] = simd.mul_add_e_f64s(s, x[l], sums[l]);
+            }
+        }
+        *y = sums;
+    }
+    let from = y4.len() * 4 * lanes;
+    for (j, &coefficient) in coefficients.iter().enumerate() {
+        let row = rows.row(j);
+        let (x, _) = S::as_simd_f64s(&row[from..whole]);
+        let s = simd.splat_f64s(coefficient);
+        for (y, x) in y1.iter_mut().zip(x) {
+            *y = simd.mul_add_e_f64s(s, *x, *y);
+        }
+        for (y, x) in y_rest.iter_mut().zip(&row[whole..n]) {
+            *y += coefficient * x;
+        }
+    }
+}
+
+/// `y += scale x + other z`, for vectors of the same length.
+#[inline(always)]
+pub(crate) fn axpy2_simd<S: Simd>(simd: S, y: &mut [f64], scale: f64, x: &[f64], other: f64, z: &[f64]) {
+    let n = y.len();
+    let (y, y_rest) = S::as_mut_simd_f64s(y);
+    let (x, x_rest) = S::as_simd_f64s(&x[..n]);
+    let (z, z_rest) = S::as_simd_f64s(&z[..n]);
+    let (s, o) = (simd.splat_f64s(scale), simd.splat_f64s(other));
+    for ((y, x), z) in y.iter_mut().zip(x).zip(z) {
+        *y = simd.mul_add_e_f64s(s, *x, simd.mul_add_e_f64s(o, *z, *y));
+    }
+    for ((y, x), z) in y_rest.iter_mut().zip(x_rest).zip(z_rest) {
+        *y += scale * x + other * z;
     }
 }
 

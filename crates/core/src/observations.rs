@@ -289,6 +289,14 @@ impl Observations {
         range.map(move |k| listed.map_or(k, |order| order[k] as usize))
     }
 
+    /// [`of_input`](Self::of_input), each with its task.
+    #[inline]
+    pub(crate) fn of_input_with_task(&self, i: usize) -> impl Iterator<Item = (u32, u32)> + '_ {
+        let (start, complete) = (i * self.n_tasks(), self.is_complete());
+        // A complete table needs no division to know the task.
+        self.of_input(i).map(move |o| (o as u32, if complete { o - start } else { self.task(o) } as u32))
+    }
+
     /// Number of observations of each task.
     pub fn task_counts(&self) -> Vec<usize> {
         let mut counts = vec![0; self.n_tasks()];

@@ -1,7 +1,8 @@
 //! The power family: V = sum |Theta_rs|^p / 2 with p = 2k / (2k - 1), the regulariser of the paper's main theorem.
 
-use super::{OutputRegularizer, Pair};
+use super::{OutputRegularizer, Pair, RowSlope, RowStep};
 use crate::{Error, Result};
+use pulp::{Simd, WithSimd};
 
 /// `phi(z) = (q z)^2k / (2k q)`, so `Theta = (q rho)^(2k-1)`.
 ///
@@ -108,6 +109,87 @@ impl OutputRegularizer for Power {
 
     fn degree(&self) -> Option<u32> {
         Some(2 * self.k)
+    }
+
+    fn row_slope(&self, row: &RowStep<'_>, step: f64) -> RowSlope {
+        pulp::Arch::new().dispatch(PowerRow { power: *self, row, step })
+    }
+}
+
+/// The sums of a coordinate step, as many tasks at a time as the machine can take.
+struct PowerRow<'a> {
+    power: Power,
+    row: &'a RowStep<'a>,
+    step: f64,
+}
+
+/// Sums over the tasks other than r.
+struct Sums<V> {
+    slope: V,
+    curvature: V,
+    size: V,
+}
+
+impl PowerRow<'_> {
+    /// Adds tasks with scores `b` and Gram entries `c`.
+    #[inline(always)]
+    fn add<S: Simd>(&self, simd: S, sums: &mut Sums<S::f64s>, b: S::f64s, c: S::f64s) {
+        let (q, step) = (simd.splat_f64s(self.power.q), simd.splat_f64s(self.step));
+        let t = simd.mul_f64s(q, simd.mul_add_e_f64s(b, step, c));
+        let even_b = simd.mul_f64s(even_power(simd, t, self.power.k - 1), b);
+        let term = simd.mul_f64s(t, even_b);
+        sums.slope = simd.add_f64s(sums.slope, term);
+        sums.curvature = simd.mul_add_e_f64s(even_b, b, sums.curvature);
+        // |x| as max(x, -x): the absolute value is not inlined on every machine.
+        sums.size = simd.add_f64s(sums.size, simd.max_f64s(term, simd.neg_f64s(term)));
+    }
+}
+
+/// `t^(2 n)` by repeated squaring.
+#[inline(always)]
+fn even_power<S: Simd>(simd: S, t: S::f64s, n: u32) -> S::f64s {
+    let (mut base, mut power, mut left) = (simd.mul_f64s(t, t), simd.splat_f64s(1.0), n);
+    while left > 0 {
+        if left & 1 == 1 {
+            power = simd.mul_f64s(power, base);
+        }
+        base = simd.mul_f64s(base, base);
+        left >>= 1;
+    }
+    power
+}
+
+impl WithSimd for PowerRow<'_> {
+    type Output = RowSlope;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> RowSlope {
+        let RowStep { task: r, a, b, c } = *self.row;
+        let (q, step) = (self.power.q, self.step);
+        let zero = simd.splat_f64s(0.0);
+        let mut sums = Sums { slope: zero, curvature: zero, size: zero };
+        // The task itself is treated apart.
+        for (b, c) in [(&b[..r], &c[..r]), (&b[r + 1..], &c[r + 1..])] {
+            let (b, b_rest) = S::as_simd_f64s(b);
+            let (c, c_rest) = S::as_simd_f64s(c);
+            for (b, c) in b.iter().zip(c) {
+                self.add(simd, &mut sums, *b, *c);
+            }
+            if !b_rest.is_empty() {
+                self.add(simd, &mut sums, simd.partial_load_f64s(b_rest), simd.partial_load_f64s(c_rest));
+            }
+        }
+        let odd = q * f64::from(self.power.odd_power());
+        let along = b[r] + a * step;
+        let t = q * (c[r] + step * (2.0 * b[r] + a * step)).max(0.0);
+        let even = t.powi(self.power.odd_power() - 1);
+        let sum = |x| simd.reduce_sum_f64s(x);
+        RowSlope {
+            slope: sum(sums.slope) + t * even * along,
+            curvature: odd * (sum(sums.curvature) + 2.0 * even * along * along) + a * t * even,
+            size: sum(sums.size) + (t * even * along).abs(),
+            log_scale: 0.0,
+        }
     }
 }
 

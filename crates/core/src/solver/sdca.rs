@@ -7,10 +7,11 @@
 use super::{CheckedSettings, Clock, Solution, Solver, Status, start::Start};
 use crate::backend::{self, Columns, Expansion, Panel, row_blocks};
 use crate::certificate::certify_normal;
-use crate::linalg::{axpy_inline as axpy, axpy2_inline as axpy2};
+use crate::linalg::{add_rows_simd, axpy_simd, axpy2_simd, dot_simd};
 use crate::output::RowStep;
-use crate::step::{self, Coordinate};
+use crate::step::{self, Coordinate, RowSums};
 use crate::{Matrix, Observer, Problem, Result};
+use pulp::{Simd, WithSimd};
 use rand::{SeedableRng, seq::SliceRandom};
 use rand_chacha::ChaCha8Rng;
 
@@ -175,6 +176,10 @@ impl Visits {
 struct Ascent<'a> {
     problem: &'a Problem<'a>,
     linear: Option<f64>,
+    /// The same, if every loss has a quadratic conjugate too: all steps are cubic.
+    cubic: Option<f64>,
+    /// Whether Theta is anything but zero at rho = 0.
+    prior: bool,
     kappa: Vec<f64>,
     state: Matrix,
     gram: Matrix,
@@ -188,9 +193,14 @@ struct Work {
     scores: Matrix,
     kernel: Matrix,
     delta: Matrix,
-    observations: Vec<u32>,
+    /// Observations of the input at hand, with their tasks.
+    observations: Vec<(u32, u32)>,
+    b0: Vec<f64>,
     b: Vec<f64>,
+    d: Vec<f64>,
     row: Vec<f64>,
+    gram_b0: Vec<f64>,
+    gram_d: Vec<f64>,
 }
 
 /// [`Ascent::visit_inputs`], compiled for this machine's widest instructions.
@@ -200,19 +210,24 @@ struct VisitInputs<'x, 'a> {
     rng: &'x mut ChaCha8Rng,
 }
 
-impl pulp::WithSimd for VisitInputs<'_, '_> {
+impl WithSimd for VisitInputs<'_, '_> {
     type Output = bool;
     #[inline(always)]
-    fn with_simd<S: pulp::Simd>(self, _: S) -> bool {
-        self.ascent.visit_inputs(self.visit, self.rng)
+    fn with_simd<S: Simd>(self, simd: S) -> bool {
+        self.ascent.visit_inputs(simd, self.visit, self.rng)
     }
 }
 
 impl<'a> Ascent<'a> {
     fn new(problem: &'a Problem<'a>, start: Start) -> Self {
         let Start { kappa, state, gram } = start;
-        let linear = problem.normal_output().linear_slope();
-        Ascent { problem, linear, kappa, state, gram, work: Work::default() }
+        let (output, t) = (problem.normal_output(), gram.rows());
+        let linear = output.linear_slope();
+        let prior = (0..t).any(|r| (0..t).any(|s| output.dphi((r, s), 0.0) != 0.0));
+        let obs = problem.observations();
+        let quadratic = (0..obs.len()).all(|o| problem.loss(obs.task(o)).quadratic_conjugate(obs.label(o)).is_some());
+        let cubic = linear.filter(|_| quadratic);
+        Ascent { problem, linear, cubic, prior, kappa, state, gram: padded(&gram), work: Work::default() }
     }
 
     /// One pass over all observations; whether any dual moved.
@@ -235,7 +250,7 @@ impl<'a> Ascent<'a> {
             if rebuild {
                 self.state = backend::state_of(backend, duals, threads);
             }
-            self.gram = backend::task_gram(backend, duals, &self.state, threads);
+            self.gram = padded(&backend::task_gram(backend, duals, &self.state, threads));
         });
     }
 
@@ -259,24 +274,24 @@ impl<'a> Ascent<'a> {
     }
 
     #[inline(always)]
-    fn visit_inputs(&mut self, visit: &Visit, rng: &mut ChaCha8Rng) -> bool {
+    fn visit_inputs<S: Simd>(&mut self, simd: S, visit: &Visit, rng: &mut ChaCha8Rng) -> bool {
         let obs = self.problem.observations();
         let diagonal = self.problem.data().backend().diagonal();
         let mut moved = false;
         for (i, &input) in visit.rows.iter().enumerate() {
-            self.correct_scores(visit.columns, i);
+            self.correct_scores(simd, visit.columns, i);
             self.work.observations.clear();
             match visit.only {
-                Some(o) => self.work.observations.push(o as u32),
-                None => self.work.observations.extend(obs.of_input(input as usize).map(|o| o as u32)),
+                Some(o) => self.work.observations.push((o as u32, obs.task(o) as u32)),
+                None => self.work.observations.extend(obs.of_input_with_task(input as usize)),
             }
             if self.work.observations.len() > 1 {
                 self.work.observations.shuffle(rng);
             }
             let a = diagonal[input as usize];
             moved |= match visit.columns {
-                Columns::One(task) => self.visit_one(i, task, a),
-                Columns::All => self.visit_all(i, a),
+                Columns::One(task) => self.visit_one(simd, i, task, a),
+                Columns::All => self.visit_all(simd, i, a),
             };
         }
         if let Columns::One(task) = visit.columns {
@@ -289,46 +304,32 @@ impl<'a> Ascent<'a> {
 
     /// Brings the scores of the block's i-th input up to date with the steps made on those before it.
     #[inline(always)]
-    fn correct_scores(&mut self, columns: Columns, i: usize) {
+    fn correct_scores<S: Simd>(&mut self, simd: S, columns: Columns, i: usize) {
+        if i == 0 {
+            return;
+        }
         let Work { scores, kernel, delta, .. } = &mut self.work;
-        for j in 0..i {
-            match columns {
-                Columns::One(task) => scores[(i, task)] += kernel[(i, j)] * delta[(j, 0)],
-                Columns::All => axpy(scores.row_mut(i), kernel[(i, j)], delta.row(j)),
-            }
+        let kernel = &kernel.row(i)[..i];
+        match columns {
+            Columns::One(task) => scores[(i, task)] += dot_simd(simd, kernel, &delta.as_slice()[..i]),
+            Columns::All => add_rows_simd(simd, scores.row_mut(i), kernel, delta),
         }
-    }
-
-    /// The step of observation o, its task's row of the task Gram matrix and its input's scores given.
-    #[inline(always)]
-    fn step(problem: &Problem<'_>, linear: Option<f64>, kappa: &mut f64, o: usize, row: &RowStep<'_>) -> f64 {
-        let gamma = problem.gamma(o);
-        if gamma == 0.0 {
-            return 0.0;
-        }
-        let coordinate = Coordinate {
-            loss: problem.loss(row.task),
-            y: problem.observations().label(o),
-            gamma,
-            kappa: *kappa,
-        };
-        let old = *kappa;
-        *kappa = step::solve(&coordinate, problem.normal_output(), linear, row);
-        // The difference actually stored, not the one wished for.
-        *kappa - old
     }
 
     /// An input with one observation in this block: only row `task` of the task Gram matrix changes.
     #[inline(always)]
-    fn visit_one(&mut self, i: usize, task: usize, a: f64) -> bool {
+    fn visit_one<S: Simd>(&mut self, simd: S, i: usize, task: usize, a: f64) -> bool {
         let Work { scores, delta, observations, .. } = &mut self.work;
-        let o = observations[0] as usize;
+        let o = observations[0].0 as usize;
         let b = scores.row(i);
-        let row = RowStep { task, a, b, c: self.gram.row(task) };
-        let step = Self::step(self.problem, self.linear, &mut self.kappa[o], o, &row);
+        let Some(coordinate) = coordinate(self.problem, o, task, self.kappa[o]) else { return false };
+        let row = RowStep { task, a, b, c: &self.gram.row(task)[..b.len()] };
+        let new = step::solve(simd, &coordinate, self.problem.normal_output(), self.linear, &row);
+        let step = new - self.kappa[o];
         if step != 0.0 {
+            self.kappa[o] = new;
             delta[(i, 0)] = step;
-            axpy(self.gram.row_mut(task), step, b);
+            axpy_simd(simd, self.gram.row_mut(task), step, b);
             self.gram[(task, task)] += step * (b[task] + a * step);
         }
         step != 0.0
@@ -337,30 +338,105 @@ impl<'a> Ascent<'a> {
     /// An input with observations of several tasks. With b0 its scores before, d the steps so far and b = b0 + a d, the task
     /// Gram matrix is now `G + d b' + b0 d'`; G itself is brought up to date once, after the last step.
     #[inline(always)]
-    fn visit_all(&mut self, i: usize, a: f64) -> bool {
-        let Work { scores, delta, observations, b, row, .. } = &mut self.work;
-        let (b0, d) = (scores.row(i), delta.row_mut(i));
-        b.clear();
-        b.extend_from_slice(b0);
-        row.resize(b0.len(), 0.0);
+    fn visit_all<S: Simd>(&mut self, simd: S, i: usize, a: f64) -> bool {
+        let t = self.work.scores.cols();
+        let Work { scores, b0, b, d, .. } = &mut self.work;
+        for vector in [&mut *b0, &mut *b, &mut *d] {
+            vector.clear();
+            vector.resize(t.next_multiple_of(LANES), 0.0);
+        }
+        b0[..t].copy_from_slice(scores.row(i));
+        b[..t].copy_from_slice(scores.row(i));
+        let moved = match self.cubic {
+            Some(gain) => self.steps_by_sums(simd, gain, a),
+            None => self.steps_by_rows(simd, a),
+        };
+        if moved {
+            let Work { delta, b0, b, d, .. } = &mut self.work;
+            for r in 0..t {
+                axpy2_simd(simd, self.gram.row_mut(r), d[r], b, b0[r], d);
+            }
+            delta.row_mut(i).copy_from_slice(&d[..t]);
+        }
+        moved
+    }
+
+    /// The general case: each step gets its row of the task Gram matrix.
+    #[inline(always)]
+    fn steps_by_rows<S: Simd>(&mut self, simd: S, a: f64) -> bool {
+        let Work { observations, scores, b0, b, d, row, .. } = &mut self.work;
+        let t = scores.cols();
+        row.resize(b.len(), 0.0);
         let mut moved = false;
-        for &o in observations.iter() {
-            let o = o as usize;
-            let task = self.problem.observations().task(o);
-            let (own, score) = (d[task], b0[task]);
+        for &(o, task) in observations.iter() {
+            let (o, task) = (o as usize, task as usize);
+            let Some(coordinate) = coordinate(self.problem, o, task, self.kappa[o]) else { continue };
             row.copy_from_slice(self.gram.row(task));
-            axpy2(row, score, d, own, b);
-            let coordinate = RowStep { task, a, b, c: row };
-            let step = Self::step(self.problem, self.linear, &mut self.kappa[o], o, &coordinate);
-            d[task] += step;
+            axpy2_simd(simd, row, b0[task], d, d[task], b);
+            let row = RowStep { task, a, b: &b[..t], c: &row[..t] };
+            let new = step::solve(simd, &coordinate, self.problem.normal_output(), self.linear, &row);
+            // The difference actually stored, not the one wished for.
+            let step = new - self.kappa[o];
+            self.kappa[o] = new;
             b[task] += a * step;
+            d[task] += step;
             moved |= step != 0.0;
         }
-        if moved {
-            for r in 0..b0.len() {
-                axpy2(self.gram.row_mut(r), d[r], b, b0[r], d);
+        moved
+    }
+
+    /// Cubic steps, which need only sums: `row'b = (G b0)_r + a (G d)_r + b0_r d'b + d_r b'b`, with G d, d'b and b'b kept up to
+    /// date. No sum of T terms stands between one step and the next.
+    #[inline(always)]
+    fn steps_by_sums<S: Simd>(&mut self, simd: S, gain: f64, a: f64) -> bool {
+        let Work { observations, scores, b0, b, d, gram_b0, gram_d, .. } = &mut self.work;
+        let t = scores.cols();
+        for vector in [&mut *gram_b0, &mut *gram_d] {
+            vector.clear();
+            vector.resize(b.len(), 0.0);
+        }
+        add_rows_simd(simd, gram_b0, &b0[..t], &self.gram);
+        let (mut bb, mut bd) = (dot_simd(simd, b, b), 0.0);
+        let output = self.problem.normal_output();
+        let mut moved = false;
+        for &(o, task) in observations.iter() {
+            let (o, task) = (o as usize, task as usize);
+            let Some(coordinate) = coordinate(self.problem, o, task, self.kappa[o]) else { continue };
+            let Some(shape) = coordinate.loss.quadratic_conjugate(coordinate.y) else { continue };
+            let (own, score, now) = (d[task], b0[task], b[task]);
+            let inner = gram_b0[task] + a * gram_d[task] + score * bd + own * bb;
+            let c = self.gram[(task, task)] + own * (score + now);
+            let sums = RowSums { a, b: now, c, squares: bb, inner };
+            let prior = if self.prior { output.prior_slope(task, &b[..t]) } else { (0.0, 0.0) };
+            let new = step::solve_summed(simd, &coordinate, &shape, gain, &sums, prior);
+            let step = new - self.kappa[o];
+            if step != 0.0 {
+                self.kappa[o] = new;
+                (b[task], d[task]) = (now + a * step, own + step);
+                bb += b[task] * b[task] - now * now;
+                bd += b[task] * d[task] - now * own;
+                axpy_simd(simd, gram_d, step, self.gram.row(task));
+                moved = true;
             }
         }
         moved
     }
+}
+
+/// Rows of the task Gram matrix are padded with zeros to a multiple of this: no loop over them has a remainder.
+const LANES: usize = 8;
+
+fn padded(m: &Matrix) -> Matrix {
+    let mut out = Matrix::zeros(m.rows(), m.cols().next_multiple_of(LANES));
+    for r in 0..m.rows() {
+        out.row_mut(r)[..m.cols()].copy_from_slice(m.row(r));
+    }
+    out
+}
+
+/// The loss side of observation o; `None` if it has no weight.
+#[inline(always)]
+fn coordinate<'p>(problem: &'p Problem<'_>, o: usize, task: usize, kappa: f64) -> Option<Coordinate<'p>> {
+    let (gamma, y) = (problem.gamma(o), problem.observations().label(o));
+    (gamma != 0.0).then(|| Coordinate { loss: problem.loss(task), y, gamma, kappa })
 }

@@ -1,10 +1,10 @@
 //! Closed form where `phi'(z) = theta0 + gain z` and L* is quadratic: the slope of the coordinate problem is a cubic
 //! polynomial (linear for a given Theta), increasing, with one real root.
 
-use super::Coordinate;
-use crate::linalg::dot_inline as dot;
+use super::{Coordinate, RowSums};
+use crate::linalg::fma;
 use crate::loss::QuadraticConjugate;
-use crate::output::{OutputRegularizer, RowStep};
+use pulp::Simd;
 
 /// `cube d^3 + square d^2 + linear d + constant`, increasing in d.
 #[derive(Debug, Clone, Copy)]
@@ -17,38 +17,40 @@ struct Cubic {
 
 impl Cubic {
     #[inline(always)]
-    fn at(&self, d: f64) -> f64 {
-        ((self.cube * d + self.square) * d + self.linear) * d + self.constant
+    fn at<S: Simd>(&self, d: f64) -> f64 {
+        fma::<S>(fma::<S>(fma::<S>(self.cube, d, self.square), d, self.linear), d, self.constant)
     }
 
     #[inline(always)]
-    fn slope(&self, d: f64) -> f64 {
-        (3.0 * self.cube * d + 2.0 * self.square) * d + self.linear
+    fn slope<S: Simd>(&self, d: f64) -> f64 {
+        fma::<S>(fma::<S>(3.0 * self.cube, d, 2.0 * self.square), d, self.linear)
     }
 
     /// The real root; an infinity if the polynomial is constant.
     #[inline(always)]
-    fn root(&self) -> f64 {
+    fn root<S: Simd>(&self) -> f64 {
         if self.constant == 0.0 {
             return 0.0;
         }
         if self.cube == 0.0 {
             return -self.constant / self.linear;
         }
-        // Near a solution steps are small and Newton from zero is done in two or three rounds.
-        let mut d = 0.0;
+        // Near a solution steps are small, and Halley's iteration from zero, which cubes the error, is done in two rounds.
+        let mut d = -self.constant * self.linear / (self.linear * self.linear - self.constant * self.square);
         for _ in 0..4 {
-            let move_by = self.at(d) / self.slope(d);
+            let (value, slope) = (self.at::<S>(d), self.slope::<S>(d));
+            let bend = fma::<S>(3.0 * self.cube, d, self.square);
+            let move_by = value * slope / fma::<S>(slope, slope, -value * bend);
             d -= move_by;
-            if move_by.abs() <= 1e-9 * d.abs() {
-                return d - self.at(d) / self.slope(d);
+            if move_by.abs() <= 1e-5 * d.abs() {
+                return d;
             }
         }
         let mut d = self.closed_form();
         for _ in 0..2 {
-            let slope = self.slope(d);
+            let slope = self.slope::<S>(d);
             if slope > 0.0 {
-                d -= self.at(d) / slope;
+                d -= self.at::<S>(d) / slope;
             }
         }
         d
@@ -67,38 +69,42 @@ impl Cubic {
     }
 }
 
+/// `prior` is what Theta at rho = 0 adds: to the slope, and per unit of `a` to its derivative.
 #[inline(always)]
-pub(super) fn solve(
+pub(super) fn solve<S: Simd>(
+    _simd: S,
     coordinate: &Coordinate<'_>,
     shape: &QuadraticConjugate,
-    output: &dyn OutputRegularizer,
     gain: f64,
-    row: &RowStep<'_>,
+    sums: &RowSums,
+    prior: (f64, f64),
 ) -> f64 {
-    let RowStep { task: r, a, b, c } = *row;
+    let RowSums { a, b, c, squares, inner } = *sums;
     let Coordinate { gamma, kappa, .. } = *coordinate;
     let (low, high) = (-gamma * shape.high, -gamma * shape.low);
-    let (squares, prediction) = (dot(b, b) - b[r] * b[r], gain * dot(b, c));
-    let (prior, prior_rr) = output.prior_slope(r, b);
     let quad = shape.quad / gamma;
     let mut cubic = Cubic {
         cube: gain * a * a,
-        square: 3.0 * gain * a * b[r],
-        linear: gain * (2.0 * b[r] * b[r] + a * c[r] + squares.max(0.0)) + prior_rr * a + quad,
-        constant: prediction + prior - shape.y + quad * kappa,
+        square: 3.0 * gain * a * b,
+        linear: gain * (b * b + a * c + squares.max(b * b)) + prior.1 * a + quad,
+        constant: gain * inner + prior.0 - shape.y + quad * kappa,
     };
+    // At the end of its interval and pushed further out: nothing to solve.
+    if (kappa <= low && cubic.constant - shape.eps >= 0.0) || (kappa >= high && cubic.constant + shape.eps <= 0.0) {
+        return kappa.clamp(low, high);
+    }
     if shape.eps == 0.0 {
-        return (kappa + cubic.root()).clamp(low, high);
+        return (kappa + cubic.root::<S>()).clamp(low, high);
     }
     // A kink at kappa = 0: the root with slope +eps counts if it is positive, the one with -eps if it is negative.
     let smooth = cubic.constant;
     cubic.constant = smooth + shape.eps;
-    let above = kappa + cubic.root();
+    let above = kappa + cubic.root::<S>();
     if above > 0.0 {
         return above.clamp(low, high);
     }
     cubic.constant = smooth - shape.eps;
-    let below = kappa + cubic.root();
+    let below = kappa + cubic.root::<S>();
     if below < 0.0 { below.clamp(low, high) } else { 0.0 }
 }
 
@@ -117,8 +123,8 @@ mod tests {
                 linear: 3.0 * shift * shift + linear,
                 constant: 0.0,
             };
-            cubic.constant = -cubic.at(root);
-            let found = cubic.root();
+            cubic.constant = -cubic.at::<pulp::Scalar>(root);
+            let found = cubic.root::<pulp::Scalar>();
             assert!((found - root).abs() <= 1e-9 * root.abs().max(shift.abs()), "{found} is not {root}");
         }
     }

@@ -8,7 +8,9 @@
 mod cubic;
 mod newton;
 
-use crate::loss::Loss;
+use crate::linalg::dot_simd;
+use pulp::Simd;
+use crate::loss::{Loss, QuadraticConjugate};
 use crate::output::{OutputRegularizer, RowStep};
 
 /// The loss side of a coordinate.
@@ -50,7 +52,8 @@ impl Coordinate<'_> {
 
 /// The kappa that minimises the coordinate problem.
 #[inline(always)]
-pub(crate) fn solve(
+pub(crate) fn solve<S: Simd>(
+    simd: S,
     coordinate: &Coordinate<'_>,
     output: &dyn OutputRegularizer,
     linear: Option<f64>,
@@ -62,7 +65,39 @@ pub(crate) fn solve(
     if let Some(gain) = linear
         && let Some(shape) = coordinate.loss.quadratic_conjugate(coordinate.y)
     {
-        return cubic::solve(coordinate, &shape, output, gain, row);
+        let RowStep { task, a, b, c } = *row;
+        let sums = RowSums { a, b: b[task], c: c[task], squares: dot_simd(simd, b, b), inner: dot_simd(simd, b, c) };
+        return cubic::solve(simd, coordinate, &shape, gain, &sums, output.prior_slope(task, b));
     }
     newton::solve(coordinate, output, row)
+}
+
+/// [`solve`] where the sums of a row are known: only for a regulariser of linear slope and a loss of quadratic conjugate.
+#[inline(always)]
+pub(crate) fn solve_summed<S: Simd>(
+    simd: S,
+    coordinate: &Coordinate<'_>,
+    shape: &QuadraticConjugate,
+    gain: f64,
+    sums: &RowSums,
+    prior: (f64, f64),
+) -> f64 {
+    if sums.a == 0.0 {
+        return coordinate.without_input();
+    }
+    cubic::solve(simd, coordinate, shape, gain, sums, prior)
+}
+
+/// All that the cubic needs of a row.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RowSums {
+    /// k(x, x).
+    pub(crate) a: f64,
+    /// b_r and c_r.
+    pub(crate) b: f64,
+    pub(crate) c: f64,
+    /// Sum of b_s^2, r included.
+    pub(crate) squares: f64,
+    /// Sum of b_s c_s.
+    pub(crate) inner: f64,
 }
