@@ -16,7 +16,7 @@
 
 use crate::backend::{self, Columns, Expansion, Panel, RowBlock, STREAM_ROWS, row_blocks};
 use crate::linalg::{self, inner, view};
-use crate::loss::TermBlock;
+use crate::loss::{Loss, TermBlock};
 use crate::output::OutputRegularizer;
 use crate::{Error, Matrix, Problem, Result};
 use rayon::prelude::*;
@@ -76,7 +76,7 @@ pub fn certify(problem: &Problem<'_>, alpha: &[f64], v: Option<&Matrix>) -> Resu
     let unit = problem.unit();
     let kappa: Vec<f64> = alpha.iter().map(|a| a / unit).collect();
     let v = v.map(|v| scaled(v, 1.0 / (unit * problem.data().backend().coordinate_unit())));
-    certify_normal(problem, &kappa, v.as_ref())
+    Ok(certify_normal(problem, &kappa, v.as_ref())?.certificate)
 }
 
 fn scaled(m: &Matrix, factor: f64) -> Matrix {
@@ -85,12 +85,17 @@ fn scaled(m: &Matrix, factor: f64) -> Matrix {
     m
 }
 
-/// [`certify`] for duals and coordinates in the problem's own units; the certificate is in the caller's.
-pub(crate) fn certify_normal(
-    problem: &Problem<'_>,
-    kappa: &[f64],
-    v: Option<&Matrix>,
-) -> Result<Certificate> {
+/// A primal point that was graded, in the problem's own units.
+#[derive(Debug, Clone)]
+pub(crate) struct Graded {
+    /// In the caller's units.
+    pub(crate) certificate: Certificate,
+    pub(crate) theta: Matrix,
+    pub(crate) state: Matrix,
+}
+
+/// [`certify`] for duals and coordinates in the problem's own units.
+pub(crate) fn certify_normal(problem: &Problem<'_>, kappa: &[f64], v: Option<&Matrix>) -> Result<Graded> {
     check_feasible(problem, kappa)?;
     problem.data().pool().install(|| {
         let (backend, threads) = (problem.data().backend(), problem.data().threads());
@@ -98,30 +103,28 @@ pub(crate) fn certify_normal(
         let duals = Expansion::Duals(problem.observations(), kappa);
         let state_a = backend::state_of(backend, duals, threads);
         let gram_a = backend::task_gram(backend, duals, &state_a, threads);
-        let (parts, losses) = match v {
-            None => {
-                let point = Regularisation::at(output, &gram_a);
-                let terms = loss_terms(problem, kappa, &state_a, &point.theta, threads)?;
-                (point, terms)
-            }
-            Some(v) => {
-                let expansion = Expansion::Coordinates(v);
-                let mut state = backend::state_of(backend, expansion, threads);
-                let gram = backend::task_gram(backend, expansion, &state, threads);
-                let mut point = Regularisation::at(output, &gram);
-                let terms = loss_terms(problem, kappa, &state, &point.theta, threads)?;
-                let mut offset = backend::coordinates(backend, duals, &state_a);
-                linalg::axpy(offset.as_mut_slice(), -1.0, v.as_slice());
-                linalg::axpy(state.as_mut_slice(), -1.0, state_a.as_slice());
-                state.as_mut_slice().iter_mut().for_each(|x| *x = -*x);
-                let distance = backend::task_gram(backend, Expansion::Coordinates(&offset), &state, threads);
-                point.move_dual_to(output, &gram_a, &distance);
-                (point, terms)
-            }
+        let Some(v) = v else {
+            let point = Regularisation::at(output, &gram_a);
+            let terms = loss_terms(problem, kappa, &state_a, &point.theta, threads)?;
+            return Ok(point.graded(terms, Form::OnePoint, problem.unit(), state_a));
         };
-        let form = if v.is_some() { Form::TwoPoint } else { Form::OnePoint };
-        Ok(parts.certificate(losses, form).in_units(problem.unit()))
+        let expansion = Expansion::Coordinates(v);
+        let state = backend::state_of(backend, expansion, threads);
+        let gram = backend::task_gram(backend, expansion, &state, threads);
+        let mut point = Regularisation::at(output, &gram);
+        let terms = loss_terms(problem, kappa, &state, &point.theta, threads)?;
+        let offset = minus(v, &backend::coordinates(backend, duals, &state_a));
+        let state_offset = minus(&state, &state_a);
+        let distance = backend::task_gram(backend, Expansion::Coordinates(&offset), &state_offset, threads);
+        point.move_dual_to(output, &gram_a, inner(&point.theta, &distance));
+        Ok(point.graded(terms, Form::TwoPoint, problem.unit(), state))
     })
+}
+
+fn minus(a: &Matrix, b: &Matrix) -> Matrix {
+    let mut out = a.clone();
+    linalg::axpy(out.as_mut_slice(), -1.0, b.as_slice());
+    out
 }
 
 /// Everything in P and D that is not a loss.
@@ -140,8 +143,8 @@ impl Regularisation {
         Regularisation { primal: inner(&theta, gram) - half_phi, dual: -half_phi, gap: 0.0, theta }
     }
 
-    /// Two points: duals with another task Gram matrix, and the Gram matrix of V - V_a.
-    fn move_dual_to(&mut self, output: &dyn OutputRegularizer, gram_a: &Matrix, distance: &Matrix) {
+    /// Two points: duals with another task Gram matrix, and `<Theta, G(V - V_a)>`.
+    fn move_dual_to(&mut self, output: &dyn OutputRegularizer, gram_a: &Matrix, distance: f64) {
         self.dual = -0.5 * output.phi_sum(gram_a);
         let t = gram_a.rows();
         let mut theta_terms = 0.0;
@@ -150,10 +153,15 @@ impl Regularisation {
                 theta_terms += output.fenchel_young((r, s), gram_a[(r, s)], self.theta[(r, s)]).max(0.0);
             }
         }
-        self.gap = 0.5 * inner(&self.theta, distance).max(0.0) + 0.5 * theta_terms;
+        self.gap = 0.5 * distance.max(0.0) + 0.5 * theta_terms;
     }
 
-    fn certificate(self, losses: LossTerms, form: Form) -> Certificate {
+    fn graded(self, losses: LossTerms, form: Form, unit: f64, state: Matrix) -> Graded {
+        let certificate = self.certificate(losses, form).in_units(unit);
+        Graded { certificate, theta: self.theta, state }
+    }
+
+    fn certificate(&self, losses: LossTerms, form: Form) -> Certificate {
         let or_infinite = |x: f64| if x.is_nan() { f64::INFINITY } else { x };
         Certificate {
             primal: or_infinite(losses.value + self.primal),
@@ -200,12 +208,14 @@ fn loss_terms(
 struct Scratch {
     panel: Panel,
     scores: Matrix,
-    tasks: Vec<TaskTerms>,
+    columns: Vec<Column>,
+    weights: Vec<f64>,
+    terms: Vec<f64>,
 }
 
 /// The observations of one task within a block.
-#[derive(Default, Clone)]
-struct TaskTerms {
+#[derive(Default)]
+struct Column {
     observation: Vec<u32>,
     y: Vec<f64>,
     z: Vec<f64>,
@@ -221,37 +231,66 @@ fn block_terms(
     scratch: &mut Scratch,
 ) -> Result<LossTerms> {
     let (backend, obs) = (problem.data().backend(), problem.observations());
-    let Scratch { panel, scores, tasks } = scratch;
+    let Scratch { panel, scores, columns, weights: w, terms } = scratch;
     backend.load(&block.rows, panel);
     backend.scores(panel, block.columns, weights, scores, 1);
-    tasks.resize(obs.n_tasks(), TaskTerms::default());
+    let mut out = LossTerms { value: 0.0, conj: 0.0, gap: vec![0.0; obs.n_tasks()] };
+    let first = block.rows.first().map_or(0, |&i| i as usize);
+    let neighbours = block.rows.iter().enumerate().all(|(j, &i)| i as usize == first + j);
+    if let (true, true, Some(_)) = (obs.is_complete(), neighbours, problem.only_loss()) {
+        // The arrays lie side by side as they are.
+        let t = obs.n_tasks();
+        let span = first * t..(first + block.rows.len()) * t;
+        w.clear();
+        w.extend(span.clone().map(|o| problem.gamma(o)));
+        let (y, kappa) = (&obs.labels()[span.clone()], &kappa[span.clone()]);
+        out.add(problem.loss(0), [y, scores.as_slice(), w, kappa], terms, |j| span.start + j)?;
+        terms.chunks(t).for_each(|row| linalg::axpy(&mut out.gap, 1.0, row));
+        return Ok(out);
+    }
+    columns.resize_with(obs.n_tasks(), Column::default);
     for (row, &i) in block.rows.iter().enumerate() {
         for o in obs.of_input(i as usize) {
             let task = obs.task(o);
-            let column = if block.columns == Columns::All { task } else { 0 };
-            let terms = &mut tasks[task];
-            terms.observation.push(o as u32);
-            terms.y.push(obs.label(o));
-            terms.z.push(scores[(row, column)]);
-            terms.w.push(problem.gamma(o));
-            terms.kappa.push(kappa[o]);
+            let table_column = if block.columns == Columns::All { task } else { 0 };
+            let column = &mut columns[task];
+            column.observation.push(o as u32);
+            column.y.push(obs.label(o));
+            column.z.push(scores[(row, table_column)]);
+            column.w.push(problem.gamma(o));
+            column.kappa.push(kappa[o]);
         }
     }
-    let mut out = LossTerms { value: 0.0, conj: 0.0, gap: vec![0.0; obs.n_tasks()] };
-    for (task, terms) in tasks.iter_mut().enumerate().filter(|(_, terms)| !terms.y.is_empty()) {
-        let TaskTerms { y, z, w, kappa, observation } = terms;
-        let mut sums = TermBlock { y, z, w, kappa, value: 0.0, conj: 0.0, gap: 0.0, negative: None };
-        problem.loss(task).block_terms(&mut sums);
-        if let Some((j, term)) = sums.negative {
-            return Err(Error::NegativeGap { observation: observation[j] as usize, term });
-        }
-        out.value += sums.value;
-        out.conj += sums.conj;
-        out.gap[task] += sums.gap;
-        [y, z, w, kappa].into_iter().for_each(|column| column.clear());
+    for (task, column) in columns.iter_mut().enumerate().filter(|(_, column)| !column.y.is_empty()) {
+        let Column { observation, y, z, w, kappa } = column;
+        out.add(problem.loss(task), [y, z, w, kappa], terms, |j| observation[j] as usize)?;
+        out.gap[task] += terms.iter().sum::<f64>();
+        [y, z, w, kappa].into_iter().for_each(|entries| entries.clear());
         observation.clear();
     }
     Ok(out)
+}
+
+impl LossTerms {
+    /// Adds observations given by their labels, predictions, weights and duals; leaves their terms in `terms`.
+    fn add(
+        &mut self,
+        loss: &dyn Loss,
+        [y, z, w, kappa]: [&[f64]; 4],
+        terms: &mut Vec<f64>,
+        number: impl Fn(usize) -> usize,
+    ) -> Result<()> {
+        terms.clear();
+        terms.resize(y.len(), 0.0);
+        let mut block = TermBlock { y, z, w, kappa, terms, value: 0.0, conj: 0.0, negative: None };
+        loss.block_terms(&mut block);
+        if let Some((j, term)) = block.negative {
+            return Err(Error::NegativeGap { observation: number(j), term });
+        }
+        self.value += block.value;
+        self.conj += block.conj;
+        Ok(())
+    }
 }
 
 /// Every dual variable must lie in the domain of its loss: outside, the dual value would be minus infinity.
@@ -281,27 +320,48 @@ pub(crate) struct SquaredStatistics<'a> {
 }
 
 impl SquaredStatistics<'_> {
-    /// Grades the duals `gamma (Y - X w)` of any weights w and the primal point they induce; the same sums as above, with
+    /// Grades the duals `gamma (Y - X w)` of any weights w with the primal point they induce; the same sums as above, with
     /// the observations' terms added up in closed form: `gamma/2 |X (W - w)|^2`.
     pub(crate) fn certify(&self, output: &dyn OutputRegularizer, w: &Matrix, threads: usize) -> Certificate {
-        let t = w.cols();
-        let mut v = Matrix::zeros(w.rows(), t);
+        let v = self.induced(w);
+        let point = Regularisation::at(output, &gram(&v, threads));
+        let weights = linalg::times(view(&v), view(&point.theta), threads);
+        let gap = vec![0.5 * self.gamma * self.weighted_square(&minus(&weights, w))];
+        let losses = LossTerms { value: self.loss(&weights), conj: self.conj(w), gap };
+        point.certificate(losses, Form::OnePoint)
+    }
+
+    /// Grades the duals `gamma (Y - X W)` of the weights W of V with V itself: the observations' terms are all zero.
+    pub(crate) fn certify_point(
+        &self,
+        output: &dyn OutputRegularizer,
+        v: &Matrix,
+        threads: usize,
+    ) -> Certificate {
+        let mut point = Regularisation::at(output, &gram(v, threads));
+        let w = linalg::times(view(v), view(&point.theta), threads);
+        let v_a = self.induced(&w);
+        let offset = minus(v, &v_a);
+        let distance = inner(&offset, &linalg::times(view(&offset), view(&point.theta), threads));
+        point.move_dual_to(output, &gram(&v_a, threads), distance);
+        let losses = LossTerms { value: self.loss(&w), conj: self.conj(&w), gap: vec![0.0] };
+        point.certificate(losses, Form::TwoPoint)
+    }
+
+    /// `gamma (X'Y - l w)`: the V that the duals `gamma (Y - X w)` induce.
+    pub(crate) fn induced(&self, w: &Matrix) -> Matrix {
+        let mut out = self.moment.clone();
         for (j, &l) in self.values.iter().enumerate() {
-            for s in 0..t {
-                v[(j, s)] = self.gamma * (self.moment[(j, s)] - l * w[(j, s)]);
+            for (x, w) in out.row_mut(j).iter_mut().zip(w.row(j)) {
+                *x = self.gamma * (*x - l * w);
             }
         }
-        let mut gram = linalg::times(view(&v).transpose(), view(&v), threads);
-        linalg::symmetrise(&mut gram);
-        let point = Regularisation::at(output, &gram);
-        let weights = linalg::times(view(&v), view(&point.theta), threads);
-        let mut offset = weights.clone();
-        linalg::axpy(offset.as_mut_slice(), -1.0, w.as_slice());
-        let half = 0.5 * self.gamma;
-        let conj = self.loss(w) - self.gamma * (self.label_square - inner(self.moment, w));
-        let losses =
-            LossTerms { value: self.loss(&weights), conj, gap: vec![half * self.weighted_square(&offset)] };
-        point.certificate(losses, Form::OnePoint)
+        out
+    }
+
+    /// Sum of `gamma L*(Y, X w - Y)`.
+    fn conj(&self, w: &Matrix) -> f64 {
+        self.loss(w) - self.gamma * (self.label_square - inner(self.moment, w))
     }
 
     /// `gamma/2 |Y - X w|^2`.
@@ -312,4 +372,10 @@ impl SquaredStatistics<'_> {
     fn weighted_square(&self, w: &Matrix) -> f64 {
         self.values.iter().enumerate().map(|(j, l)| l * linalg::dot(w.row(j), w.row(j))).sum()
     }
+}
+
+fn gram(v: &Matrix, threads: usize) -> Matrix {
+    let mut gram = linalg::times(view(v).transpose(), view(v), threads);
+    linalg::symmetrise(&mut gram);
+    gram
 }

@@ -1,7 +1,7 @@
 //! Fitting: problem in, certified model out.
 
 use crate::solver::TracePoint;
-use crate::{Certificate, Matrix, Model, Observer, Problem, Result, Settings, Silent, Status};
+use crate::{Certificate, Model, Observer, Problem, Result, Settings, Silent, Status};
 
 /// The result of a fit.
 #[derive(Debug, Clone)]
@@ -63,16 +63,9 @@ pub fn fit_from(
     }
     let solver = settings.solver.build();
     let solution = solver.solve(problem, &settings, start.as_deref(), observer)?;
-    let alpha = solution.kappa.iter().map(|k| k * problem.unit()).collect();
-    let to_callers = problem.unit() * problem.data().backend().coordinate_unit();
-    let v = solution.v.map(|v| scaled(v, to_callers));
-    let model = Model::new(problem, alpha, v, solution.certificate.clone())?;
-    let (certificate, status) = (solution.certificate, solution.status);
-    let (solver, reason, passes, trace) = (solution.solver, solution.reason, solution.passes, solution.trace);
-    Ok(Fit { model, certificate, status, solver, reason, passes, trace })
-}
-
-fn scaled(mut m: Matrix, factor: f64) -> Matrix {
-    m.as_mut_slice().iter_mut().for_each(|x| *x *= factor);
-    m
+    let certificate = solution.certificate().clone();
+    let (status, passes, name) = (solution.status, solution.passes, solution.solver);
+    let (reason, trace) = (solution.reason.clone(), solution.trace.clone());
+    let model = Model::new(problem, solution)?;
+    Ok(Fit { model, certificate, status, solver: name, reason, passes, trace })
 }

@@ -43,37 +43,40 @@ pub(crate) fn view_mut(m: &mut Matrix) -> MatMut<'_, f64> {
 
 /// `out = a b`.
 pub(crate) fn product(out: MatMut<'_, f64>, a: MatRef<'_, f64>, b: MatRef<'_, f64>, threads: usize) {
-    shared_product(out, Accum::Replace, a, b, threads);
+    shared_product(out, Accum::Replace, 1.0, a, b, threads);
 }
 
 /// `out += a b`.
 pub(crate) fn add_product(out: MatMut<'_, f64>, a: MatRef<'_, f64>, b: MatRef<'_, f64>, threads: usize) {
-    shared_product(out, Accum::Add, a, b, threads);
+    shared_product(out, Accum::Add, 1.0, a, b, threads);
 }
 
 /// Products smaller than this are not worth a second thread.
 const SHARED_FLOPS: usize = 1 << 21;
 
-/// Shares out the rows of `out`. Not faer's own parallel product, of which wrong entries were reported (faer-rs issue 273):
-/// a certificate must stand on the sequential one.
-fn shared_product(
+/// `out = scale a b` or `out += scale a b`, the rows of `out` shared out over threads.
+///
+/// Not faer's own parallel product, of which wrong entries were reported (faer-rs issue 273): a certificate must stand on
+/// the sequential one.
+pub(crate) fn shared_product(
     out: MatMut<'_, f64>,
     accum: Accum,
+    scale: f64,
     a: MatRef<'_, f64>,
     b: MatRef<'_, f64>,
     threads: usize,
 ) {
     let flops = 2 * out.nrows() * out.ncols() * a.ncols();
     if threads <= 1 || flops < SHARED_FLOPS || out.nrows() < 2 {
-        return matmul(out, accum, a, b, 1.0, Par::Seq);
+        return matmul(out, accum, a, b, scale, Par::Seq);
     }
     let (left, right) = (threads / 2, threads - threads / 2);
     let cut = out.nrows() * left / threads;
     let (out_left, out_right) = out.split_at_row_mut(cut);
     let (a_left, a_right) = a.split_at_row(cut);
     rayon::join(
-        || shared_product(out_left, accum, a_left, b, left),
-        || shared_product(out_right, accum, a_right, b, right),
+        || shared_product(out_left, accum, scale, a_left, b, left),
+        || shared_product(out_right, accum, scale, a_right, b, right),
     );
 }
 
@@ -84,8 +87,8 @@ pub(crate) fn times(a: MatRef<'_, f64>, b: MatRef<'_, f64>, threads: usize) -> M
     out
 }
 
-/// Lower triangle of `out += a' a`: half the work of a full product.
-pub(crate) fn add_gram_lower(out: MatMut<'_, f64>, a: MatRef<'_, f64>) {
+/// Lower triangle of `out += scale a' a`: half the work of a full product.
+pub(crate) fn add_gram_lower(out: MatMut<'_, f64>, a: MatRef<'_, f64>, scale: f64) {
     use triangular::BlockStructure::{Rectangular, TriangularLower};
     triangular::matmul(
         out,
@@ -95,7 +98,7 @@ pub(crate) fn add_gram_lower(out: MatMut<'_, f64>, a: MatRef<'_, f64>) {
         Rectangular,
         a,
         Rectangular,
-        1.0,
+        scale,
         Par::Seq,
     );
 }

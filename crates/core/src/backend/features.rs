@@ -2,13 +2,15 @@
 
 use super::{Backend, Columns, Panel, Spectrum};
 use crate::inputs::{Inputs, Sparse};
-use crate::linalg::{self, add_gram_lower, add_product, axpy, product, view, view_mut};
+use crate::linalg::{self, add_gram_lower, axpy, shared_product, view, view_mut};
 use crate::{Error, Matrix, Result};
+use faer::{Accum, MatRef};
 use rayon::prelude::*;
 
 /// Features X, dense or sparse, with an optional constant feature.
 ///
-/// Rows are loaded in double precision a block at a time, scaled on the way: the caller's array is never copied whole.
+/// Rows are loaded in double precision a block at a time, scaled on the way, or used where they lie: the caller's array is
+/// never copied whole.
 #[derive(Debug)]
 pub struct Features<'a> {
     inputs: &'a Inputs<'a>,
@@ -61,6 +63,26 @@ impl<'a> Features<'a> {
     fn row_factor(&self, i: usize) -> (f64, f64) {
         let own = self.row_scale.as_ref().map_or(1.0, |s| s[i]);
         (self.scale * own, self.scale * self.bias)
+    }
+
+    /// The caller's own memory of neighbouring rows, where nothing but a common factor is to be applied to them.
+    fn in_place(&self, rows: &[u32]) -> Option<MatRef<'_, f64>> {
+        let Inputs::Dense(dense) = self.inputs else { return None };
+        let (values, first) = (dense.as_f64()?, *rows.first()? as usize);
+        let plain = self.bias == 0.0 && self.row_scale.is_none();
+        let neighbours = rows.windows(2).all(|w| w[1] == w[0] + 1);
+        let d = self.width();
+        (plain && neighbours).then(|| {
+            MatRef::from_row_major_slice(&values[first * d..(first + rows.len()) * d], rows.len(), d)
+        })
+    }
+
+    /// The rows of a loaded panel, and a factor still to be applied to them.
+    fn dense_rows<'p>(&'p self, panel: &'p Panel) -> (MatRef<'p, f64>, f64) {
+        match self.in_place(&panel.rows) {
+            Some(rows) if !panel.loaded => (rows, self.scale),
+            _ => (view(&panel.values), 1.0),
+        }
     }
 
     fn sparse(&self) -> Option<&Sparse<'a>> {
@@ -131,22 +153,25 @@ impl Backend for Features<'_> {
     fn load(&self, rows: &[u32], panel: &mut Panel) {
         panel.rows.clear();
         panel.rows.extend_from_slice(rows);
-        panel.loaded = false;
-        if let Inputs::Dense(dense) = self.inputs {
-            let (width, dim) = (self.width(), self.dim());
-            if panel.values.rows() != rows.len() || panel.values.cols() != dim {
-                panel.values.reset(rows.len(), dim);
-            }
-            for (row, &i) in rows.iter().enumerate() {
-                let out = panel.values.row_mut(row);
-                dense.load(&[i], &mut out[..width]);
-                let (factor, bias) = self.row_factor(i as usize);
+        let Inputs::Dense(dense) = self.inputs else { return };
+        panel.loaded = self.in_place(rows).is_none();
+        if !panel.loaded {
+            return;
+        }
+        let (width, dim) = (self.width(), self.dim());
+        if (panel.values.rows(), panel.values.cols()) != (rows.len(), dim) {
+            panel.values.reset(rows.len(), dim);
+        }
+        for (row, &i) in rows.iter().enumerate() {
+            let out = panel.values.row_mut(row);
+            dense.load(&[i], &mut out[..width]);
+            let (factor, bias) = self.row_factor(i as usize);
+            if factor != 1.0 {
                 out[..width].iter_mut().for_each(|x| *x *= factor);
-                if dim > width {
-                    out[width] = bias;
-                }
             }
-            panel.loaded = true;
+            if dim > width {
+                out[width] = bias;
+            }
         }
     }
 
@@ -173,7 +198,8 @@ impl Backend for Features<'_> {
             Columns::All => state,
             Columns::One(t) => state.subcols(t, 1),
         };
-        product(view_mut(out), view(&panel.values), state, threads);
+        let (rows, scale) = self.dense_rows(panel);
+        shared_product(view_mut(out), Accum::Replace, scale, rows, state, threads);
     }
 
     fn add(&self, panel: &mut Panel, columns: Columns, delta: &Matrix, state: &mut Matrix, threads: usize) {
@@ -188,14 +214,23 @@ impl Backend for Features<'_> {
             Columns::All => state,
             Columns::One(t) => state.subcols_mut(t, 1),
         };
-        add_product(state, view(&panel.values).transpose(), view(delta), threads);
+        let (rows, scale) = self.dense_rows(panel);
+        shared_product(state, Accum::Add, scale, rows.transpose(), view(delta), threads);
     }
 
     fn gram(&self, panel: &mut Panel, out: &mut Matrix, threads: usize) {
         let n = panel.rows.len();
         out.reset(n, n);
         let Some(sparse) = self.sparse() else {
-            return product(view_mut(out), view(&panel.values), view(&panel.values).transpose(), threads);
+            let (rows, scale) = self.dense_rows(panel);
+            return shared_product(
+                view_mut(out),
+                Accum::Replace,
+                scale * scale,
+                rows,
+                rows.transpose(),
+                threads,
+            );
         };
         // One row at a time is spread out over a dense vector, the others are read against it.
         panel.scratch.clear();
@@ -280,7 +315,8 @@ impl Features<'_> {
     /// Lower triangle of `moment += X_b' X_b`.
     fn add_moment(&self, panel: &Panel, moment: &mut Matrix) {
         let Some(sparse) = self.sparse() else {
-            return add_gram_lower(view_mut(moment), view(&panel.values));
+            let (rows, scale) = self.dense_rows(panel);
+            return add_gram_lower(view_mut(moment), rows, scale * scale);
         };
         for &i in &panel.rows {
             let (factor, bias) = self.row_factor(i as usize);

@@ -78,16 +78,17 @@ pub trait Loss: Debug + Send + Sync {
         self.value(y, z) + self.conj(y, u) - z * u
     }
 
-    /// Sums over many observations of one task, for the certificate: `(sum w L(y, z), sum w L*(y, u), sum w FY)`, where
+    /// The Fenchel-Young terms of many observations and the sums of their losses and conjugates, for the certificate, where
     /// `u = -kappa / w`. Called through a vtable once per block; the loop inside is compiled for each loss.
     fn block_terms(&self, block: &mut TermBlock<'_>) {
         for j in 0..block.y.len() {
             let (y, z, w) = (block.y[j], block.z[j], block.w[j]);
             if w == 0.0 {
-                continue; // not even if its loss is infinite
+                block.terms[j] = 0.0; // even if its loss is infinite
+                continue;
             }
             if !z.is_finite() {
-                (block.value, block.gap) = (f64::INFINITY, f64::INFINITY);
+                (block.value, block.terms[j]) = (f64::INFINITY, f64::INFINITY);
                 continue;
             }
             // Feasible duals are feasible: rounding of the quotient must not carry u out of the domain.
@@ -101,12 +102,12 @@ pub trait Loss: Debug + Send + Sync {
             if (term < -noise || term.is_nan()) && block.negative.is_none() {
                 block.negative = Some((j, w * term));
             }
-            block.gap += w * term.max(0.0);
+            block.terms[j] = w * term.max(0.0);
         }
     }
 }
 
-/// Observations of one task, and what [`Loss::block_terms`] adds up over them.
+/// Observations with one loss, and what [`Loss::block_terms`] finds for them.
 #[derive(Debug)]
 pub struct TermBlock<'a> {
     /// Labels.
@@ -117,12 +118,12 @@ pub struct TermBlock<'a> {
     pub w: &'a [f64],
     /// Dual variables, inside their domain.
     pub kappa: &'a [f64],
+    /// The Fenchel-Young terms, times w.
+    pub terms: &'a mut [f64],
     /// Sum of w L(y, z).
     pub value: f64,
     /// Sum of w L*(y, u).
     pub conj: f64,
-    /// Sum of the Fenchel-Young terms.
-    pub gap: f64,
     /// First term that was negative beyond rounding: position and value. A bug in the loss.
     pub negative: Option<(usize, f64)>,
 }

@@ -7,7 +7,9 @@ pub use file::FORMAT_VERSION;
 pub use predictor::{KernelExpansion, Predictor};
 
 use crate::backend::{self, Expansion};
+use crate::certificate::Graded;
 use crate::linalg::{self, view};
+use crate::solver::Solution;
 use crate::{Certificate, Error, Inputs, Kernel, Matrix, Problem, ProblemSpec, Result, TaskNames};
 
 /// A fitted model.
@@ -49,33 +51,22 @@ pub struct About {
 }
 
 impl Model {
-    /// The model of duals (the paper's scale) and, if it is not the one they induce, a primal point's coordinates.
-    pub(crate) fn new(
-        problem: &Problem<'_>,
-        alpha: Vec<f64>,
-        v: Option<Matrix>,
-        certificate: Certificate,
-    ) -> Result<Self> {
+    /// The model of a solution, brought to the caller's units.
+    pub(crate) fn new(problem: &Problem<'_>, solution: Solution) -> Result<Self> {
         let (data, obs) = (problem.data(), problem.observations());
-        let (backend, threads) = (data.backend(), data.threads());
-        // In the problem's own units, where nothing is too large or too small.
-        let kappa: Vec<f64> = alpha.iter().map(|a| a / problem.unit()).collect();
-        let down = 1.0 / (problem.unit() * backend.coordinate_unit());
-        let point = v.as_ref().map(|v| scaled(v, down));
-        let expansion = match &point {
-            Some(point) => Expansion::Coordinates(point),
+        let backend = data.backend();
+        let Solution { kappa, v, graded: Graded { certificate, theta, state }, .. } = solution;
+        let expansion = match &v {
+            Some(v) => Expansion::Coordinates(v),
             None => Expansion::Duals(obs, &kappa),
         };
-        let (theta, function) = data.pool().install(|| {
-            let state = backend::state_of(backend, expansion, threads);
-            let gram = backend::task_gram(backend, expansion, &state, threads);
-            let theta = problem.normal_output().theta(&gram);
-            let coordinates = backend::coordinates(backend, expansion, &state);
-            let function = linalg::times(view(&coordinates), view(&theta), threads);
-            (theta, function)
-        });
+        let coordinates = backend::coordinates(backend, expansion, &state);
+        let function =
+            data.pool().install(|| linalg::times(view(&coordinates), view(&theta), data.threads()));
         let predictor = Predictor::new(data, function);
-        let theta = scaled(&theta, problem.theta_unit());
+        let theta = scaled(theta, problem.theta_unit());
+        let alpha = kappa.iter().map(|k| k * problem.unit()).collect();
+        let v = v.map(|v| scaled(v, problem.unit() * backend.coordinate_unit()));
         let observation_weights = match obs.uniform_weight() {
             Some(1.0) => None,
             _ => Some((0..obs.len()).map(|o| obs.weight(o)).collect()),
@@ -179,8 +170,7 @@ impl Model {
     }
 }
 
-fn scaled(m: &Matrix, factor: f64) -> Matrix {
-    let mut m = m.clone();
+fn scaled(mut m: Matrix, factor: f64) -> Matrix {
     m.as_mut_slice().iter_mut().for_each(|x| *x *= factor);
     m
 }

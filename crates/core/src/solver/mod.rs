@@ -14,6 +14,7 @@ pub use spectral::Spectral;
 
 pub(crate) use clock::Clock;
 
+use crate::certificate::Graded;
 use crate::{Certificate, Matrix, Observer, Problem, Result};
 
 /// What a solver found, in the problem's own units.
@@ -23,8 +24,7 @@ pub struct Solution {
     pub kappa: Vec<f64>,
     /// Coordinates of the primal point, if it is not the one induced by the duals.
     pub v: Option<Matrix>,
-    /// The certificate of the two, in the caller's units.
-    pub certificate: Certificate,
+    pub(crate) graded: Graded,
     /// Why the solver ended.
     pub status: Status,
     /// Which solver it was.
@@ -35,6 +35,13 @@ pub struct Solution {
     pub trace: Vec<TracePoint>,
     /// Why this solver, in words, if one was chosen.
     pub reason: Option<String>,
+}
+
+impl Solution {
+    /// The certificate of the duals and the primal point, in the caller's units.
+    pub fn certificate(&self) -> &Certificate {
+        &self.graded.certificate
+    }
 }
 
 /// One certificate on the way.

@@ -70,26 +70,17 @@ impl Solver for Sdca {
         observer: &mut dyn Observer,
     ) -> Result<Solution> {
         let mut clock = Clock::new(self.name(), settings, observer);
-        let finish = |kappa, certificate, status, clock: Clock<'_>| {
+        let finish = |kappa, graded, status, clock: Clock<'_>| {
             let (passes, trace) = (clock.passes, clock.trace);
-            Ok(Solution {
-                kappa,
-                v: None,
-                certificate,
-                status,
-                solver: self.name(),
-                passes,
-                trace,
-                reason: None,
-            })
+            Ok(Solution { kappa, v: None, graded, status, solver: self.name(), passes, trace, reason: None })
         };
         let start = match start {
             Some(kappa) => Start::warm(problem, kappa),
             None => Start::cold(problem),
         };
-        let certificate = certify_normal(problem, &start.kappa, None)?;
-        if let Some(status) = clock.report(&certificate) {
-            return finish(start.kappa, certificate, status, clock);
+        let graded = certify_normal(problem, &start.kappa, None)?;
+        if let Some(status) = clock.report(&graded.certificate) {
+            return finish(start.kappa, graded, status, clock);
         }
         let mut ascent = Ascent::new(problem, start);
         let mut rng = ChaCha8Rng::seed_from_u64(settings.seed);
@@ -103,10 +94,10 @@ impl Solver for Sdca {
             if ending || clock.passes >= next_check {
                 next_check =
                     clock.passes.saturating_add(self.check_every.unwrap_or((clock.passes / 4).max(1)));
-                let certificate = certify_normal(problem, &ascent.kappa, None)?;
-                let status = clock.report(&certificate).or((!moved).then_some(Status::Stalled));
+                let graded = certify_normal(problem, &ascent.kappa, None)?;
+                let status = clock.report(&graded.certificate).or((!moved).then_some(Status::Stalled));
                 if let Some(status) = status {
-                    return finish(ascent.kappa, certificate, status, clock);
+                    return finish(ascent.kappa, graded, status, clock);
                 }
             }
         }
@@ -225,7 +216,8 @@ impl<'a> Ascent<'a> {
         let linear = output.linear_slope();
         let prior = (0..t).any(|r| (0..t).any(|s| output.dphi((r, s), 0.0) != 0.0));
         let obs = problem.observations();
-        let quadratic = (0..obs.len()).all(|o| problem.loss(obs.task(o)).quadratic_conjugate(obs.label(o)).is_some());
+        let quadratic =
+            (0..obs.len()).all(|o| problem.loss(obs.task(o)).quadratic_conjugate(obs.label(o)).is_some());
         let cubic = linear.filter(|_| quadratic);
         Ascent { problem, linear, cubic, prior, kappa, state, gram: padded(&gram), work: Work::default() }
     }

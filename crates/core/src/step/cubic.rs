@@ -90,7 +90,9 @@ pub(super) fn solve<S: Simd>(
         constant: gain * inner + prior.0 - shape.y + quad * kappa,
     };
     // At the end of its interval and pushed further out: nothing to solve.
-    if (kappa <= low && cubic.constant - shape.eps >= 0.0) || (kappa >= high && cubic.constant + shape.eps <= 0.0) {
+    if (kappa <= low && cubic.constant - shape.eps >= 0.0)
+        || (kappa >= high && cubic.constant + shape.eps <= 0.0)
+    {
         return kappa.clamp(low, high);
     }
     if shape.eps == 0.0 {

@@ -9,9 +9,9 @@ mod cubic;
 mod newton;
 
 use crate::linalg::dot_simd;
-use pulp::Simd;
 use crate::loss::{Loss, QuadraticConjugate};
 use crate::output::{OutputRegularizer, RowStep};
+use pulp::Simd;
 
 /// The loss side of a coordinate.
 #[derive(Debug, Clone, Copy)]
@@ -66,7 +66,8 @@ pub(crate) fn solve<S: Simd>(
         && let Some(shape) = coordinate.loss.quadratic_conjugate(coordinate.y)
     {
         let RowStep { task, a, b, c } = *row;
-        let sums = RowSums { a, b: b[task], c: c[task], squares: dot_simd(simd, b, b), inner: dot_simd(simd, b, c) };
+        let sums =
+            RowSums { a, b: b[task], c: c[task], squares: dot_simd(simd, b, b), inner: dot_simd(simd, b, c) };
         return cubic::solve(simd, coordinate, &shape, gain, &sums, output.prior_slope(task, b));
     }
     newton::solve(coordinate, output, row)

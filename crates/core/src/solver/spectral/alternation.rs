@@ -5,7 +5,7 @@
 //! eigendecomposition of the size of Theta, far less than a Newton step, and where Theta is well conditioned a handful of
 //! rounds is all it takes. Handed over to Newton as soon as it slows down.
 
-use super::{Ended, Point, Reduced, Search};
+use super::{Ended, Point, Reduced, Search, Status};
 use crate::linalg::{self, view};
 use crate::{Matrix, Result};
 
@@ -18,15 +18,25 @@ struct Eigen {
     basis: Matrix,
 }
 
-/// The end of the search, or a point from which to go on.
-pub(super) fn run(search: &mut Search<'_, '_>, mut point: Point) -> std::result::Result<Ended, Point> {
+/// The end of the search, or a point from which to go on. `scale` is the Theta to start from, a multiple of the identity;
+/// without one it is that of the point.
+pub(super) fn run(
+    search: &mut Search<'_, '_>,
+    mut point: Point,
+    scale: Option<f64>,
+) -> std::result::Result<Ended, Point> {
     let reduced = search.reduced;
     let gain = match (reduced.output.degree(), reduced.output.linear_slope()) {
         (Some(2), Some(gain)) => gain,
         _ => return Err(point),
     };
-    let Ok((values, basis)) = linalg::eigen(&point.theta) else { return Err(point) };
-    let mut theta = Eigen { values, basis };
+    let mut theta = match scale {
+        Some(s) => Eigen { values: vec![s; point.theta.rows()], basis: Matrix::identity(point.theta.rows()) },
+        None => match linalg::eigen(&point.theta) {
+            Ok((values, basis)) => Eigen { values, basis },
+            Err(_) => return Err(point),
+        },
+    };
     let mut last = f64::INFINITY;
     loop {
         let Ok((next, next_theta)) = round(reduced, gain, &theta) else { return Err(point) };
@@ -37,6 +47,7 @@ pub(super) fn run(search: &mut Search<'_, '_>, mut point: Point) -> std::result:
         }
         (point, theta) = (next, next_theta);
         match status {
+            Some(Status::Certified) if !search.induced_too(&point) => last = gap,
             Some(status) => return Ok(Ended { point, status }),
             None if gap * SLOW > last => return Err(point),
             None => last = gap,

@@ -11,9 +11,9 @@ mod reduced;
 
 use super::{CheckedSettings, Clock, Solution, Solver, Status};
 use crate::backend::{self, Columns, Expansion, Panel, STREAM_ROWS};
-use crate::certificate::certify_normal;
+use crate::certificate::{Graded, certify_normal};
 use crate::linalg::{self, view};
-use crate::{Certificate, Error, Matrix, Observer, Problem, Result};
+use crate::{Error, Matrix, Observer, Problem, Result};
 use reduced::{Point, Reduced};
 
 /// Newton's method on sufficient statistics.
@@ -60,24 +60,31 @@ impl Solver for Spectral {
         let mut clock = Clock::new(self.name(), settings, observer);
         if let Some(kappa) = start {
             // Refitting from a solution does no work.
-            let certificate = certify_normal(problem, kappa, None)?;
-            if let Some(status) = clock.report(&certificate) {
-                return Ok(solution(kappa.to_vec(), None, certificate, status, clock));
+            let graded = certify_normal(problem, kappa, None)?;
+            if let Some(status) = clock.report(&graded.certificate) {
+                return Ok(solution(kappa.to_vec(), None, graded, status, clock));
             }
         }
         let statistics = problem.data().statistics()?;
         problem.data().pool().install(|| {
             let reduced = Reduced::new(problem, statistics);
-            let first = match start {
-                Some(kappa) => reduced.point(reduced.rotated_state(problem, kappa)),
-                None => reduced.point(reduced.cold_start()),
+            let (first, scale) = match start {
+                Some(kappa) => (reduced.rotated_state(problem, kappa), None),
+                None => {
+                    let (v, scale) = reduced.cold_start();
+                    (v, Some(scale))
+                }
             };
-            let mut search = Search { reduced: &reduced, clock };
-            let ended = search.run(first);
-            let (kappa, v, certificate) = grade(problem, &ended.point, settings.tolerance)?;
-            let status =
-                if certificate.rel_gap() <= settings.tolerance { Status::Certified } else { ended.status };
-            Ok(solution(kappa, v, certificate, status, search.clock))
+            let mut search = Search { reduced: &reduced, tolerance: settings.tolerance, clock };
+            let ended = search.run(reduced.point(first), scale);
+            let (kappa, v, graded) = grade(problem, &ended.point, settings.tolerance)?;
+            let certified = graded.certificate.rel_gap() <= settings.tolerance;
+            let status = match ended.status {
+                _ if certified => Status::Certified,
+                Status::Certified => Status::Stalled,
+                other => other,
+            };
+            Ok(solution(kappa, v, graded, status, search.clock))
         })
     }
 }
@@ -85,12 +92,12 @@ impl Solver for Spectral {
 fn solution(
     kappa: Vec<f64>,
     v: Option<Matrix>,
-    certificate: Certificate,
+    graded: Graded,
     status: Status,
     clock: Clock<'_>,
 ) -> Solution {
     let (passes, trace) = (clock.passes, clock.trace);
-    Solution { kappa, v, certificate, status, solver: "spectral", passes, trace, reason: None }
+    Solution { kappa, v, graded, status, solver: "spectral", passes, trace, reason: None }
 }
 
 /// Where the search ended.
@@ -102,12 +109,13 @@ struct Ended {
 /// The search for a V, watched by the clock.
 struct Search<'a, 'c> {
     reduced: &'a Reduced<'a>,
+    tolerance: f64,
     clock: Clock<'c>,
 }
 
 impl Search<'_, '_> {
-    fn run(&mut self, first: Point) -> Ended {
-        match alternation::run(self, first) {
+    fn run(&mut self, first: Point, scale: Option<f64>) -> Ended {
+        match alternation::run(self, first, scale) {
             Ok(ended) => ended,
             Err(point) => newton::run(self, point),
         }
@@ -118,25 +126,26 @@ impl Search<'_, '_> {
         let certificate = self.reduced.certify(point);
         (certificate.rel_gap(), self.clock.report(&certificate))
     }
+
+    /// Whether the duals of the point certify themselves, without the point.
+    fn induced_too(&self, point: &Point) -> bool {
+        self.reduced.certify_induced(point).rel_gap() <= self.tolerance
+    }
 }
 
 /// The duals `gamma (Y - X W)` of a point, certified from the data: first with the primal point that they induce, then, if
 /// that one is not good enough, with the point itself.
-fn grade(
-    problem: &Problem<'_>,
-    point: &Point,
-    tolerance: f64,
-) -> Result<(Vec<f64>, Option<Matrix>, Certificate)> {
+fn grade(problem: &Problem<'_>, point: &Point, tolerance: f64) -> Result<(Vec<f64>, Option<Matrix>, Graded)> {
     let frame = &problem.data().statistics()?.spectrum.frame;
     let coordinates = linalg::times(view(frame), view(&point.v), problem.data().threads());
     let kappa = residual_duals(problem, &coordinates, &point.theta);
     let induced = certify_normal(problem, &kappa, None)?;
-    if induced.rel_gap() <= tolerance {
+    if induced.certificate.rel_gap() <= tolerance {
         return Ok((kappa, None, induced));
     }
-    let certificate = certify_normal(problem, &kappa, Some(&coordinates))?;
-    if certificate.rel_gap() < induced.rel_gap() {
-        Ok((kappa, Some(coordinates), certificate))
+    let graded = certify_normal(problem, &kappa, Some(&coordinates))?;
+    if graded.certificate.rel_gap() < induced.certificate.rel_gap() {
+        Ok((kappa, Some(coordinates), graded))
     } else {
         Ok((kappa, None, induced))
     }

@@ -12,16 +12,22 @@ use crate::linalg::{self, axpy, dot, inner, view};
 /// How much tighter than usual the linear solves may become after failed line searches.
 const TIGHTEST: f64 = 1e-3;
 
+/// Further steps taken for a certificate that needs no V beside the duals.
+const POLISH: usize = 2;
+
 pub(super) fn run(search: &mut Search<'_, '_>, mut point: Point) -> Ended {
     let reduced = search.reduced;
     let (mut tighten, mut certify) = (1.0, true);
-    let mut gap = f64::INFINITY;
+    let (mut gap, mut polished) = (f64::INFINITY, 0);
     loop {
         if certify {
             let (new_gap, status) = search.report(&point);
             gap = new_gap;
             if let Some(status) = status {
-                return Ended { point, status };
+                if status != Status::Certified || polished >= POLISH || search.induced_too(&point) {
+                    return Ended { point, status };
+                }
+                polished += 1;
             }
         }
         search.clock.passes += 1;
@@ -29,7 +35,10 @@ pub(super) fn run(search: &mut Search<'_, '_>, mut point: Point) -> Ended {
         match direction(reduced, &point, tolerance).and_then(|step| line_search(reduced, &point, &step)) {
             Some(next) => (point, tighten, certify) = (next, 1.0, true),
             None if tighten > TIGHTEST => (tighten, certify) = (tighten * 0.1, false),
-            None => return Ended { point, status: Status::Stalled },
+            None => {
+                let status = if polished > 0 { Status::Certified } else { Status::Stalled };
+                return Ended { point, status };
+            }
         }
     }
 }
@@ -81,7 +90,7 @@ fn direction(reduced: &Reduced<'_>, point: &Point, tolerance: f64) -> Option<Ste
     }
     let derivative = Derivative { reduced, point, second };
     let mut residual = point.v.clone();
-    axpy(residual.as_mut_slice(), -1.0, reduced.induced(&point.w).as_slice());
+    axpy(residual.as_mut_slice(), -1.0, reduced.data.induced(&point.w).as_slice());
     let operator = System::new(reduced, &derivative)?;
     let mut dv = gmres::solve(&operator, &residual, tolerance)?;
     dv.as_mut_slice().iter_mut().for_each(|x| *x = -*x);

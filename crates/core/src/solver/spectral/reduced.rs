@@ -56,18 +56,13 @@ impl<'a> Reduced<'a> {
         Point { v, gram, theta, w, psi: if psi.is_nan() { f64::INFINITY } else { psi } }
     }
 
-    /// `gamma (b - l W)`: the V that the duals of W induce.
-    pub(super) fn induced(&self, w: &Matrix) -> Matrix {
-        let mut out = self.data.moment.clone();
-        for (j, &l) in self.data.values.iter().enumerate() {
-            for (x, w) in out.row_mut(j).iter_mut().zip(w.row(j)) {
-                *x = self.data.gamma * (*x - l * w);
-            }
-        }
-        out
+    /// The point and the duals of its W.
+    pub(super) fn certify(&self, point: &Point) -> Certificate {
+        self.data.certify_point(self.output, &point.v, self.threads).in_units(self.unit)
     }
 
-    pub(super) fn certify(&self, point: &Point) -> Certificate {
+    /// The duals of the point's W and the point they induce: worse, but needs no V beside the duals.
+    pub(super) fn certify_induced(&self, point: &Point) -> Certificate {
         self.data.certify(self.output, &point.w, self.threads).in_units(self.unit)
     }
 
@@ -78,29 +73,32 @@ impl<'a> Reduced<'a> {
         self.cross(&self.statistics.spectrum.frame, &state)
     }
 
-    /// V of the duals `s gamma Y` with the best s: the slope of the dual along the ray changes sign there.
-    pub(super) fn cold_start(&self) -> Matrix {
-        let (moment, gamma) = (self.data.moment, self.data.gamma);
-        let gram = self.cross(moment, moment);
-        let t = gram.rows();
-        let rises = |s: f64| {
-            let factor = gamma * gamma * s;
-            let mut pull = 0.0;
-            for r in 0..t {
-                for q in 0..t {
-                    let g = gram[(r, q)];
-                    pull += if g == 0.0 { 0.0 } else { self.output.dphi((r, q), factor * s * g) * g };
+    /// V for the best multiple of the identity as Theta: `V = gamma b / (1 + gamma l s)` with `s = mean of phi'((V'V)_rr)`,
+    /// where both sides meet since the right one falls with s. Returns s too.
+    pub(super) fn cold_start(&self) -> (Matrix, f64) {
+        let (t, gamma) = (self.data.moment.cols(), self.data.gamma);
+        let too_small = |s: f64| {
+            let mut squares = vec![0.0; t];
+            for (j, &l) in self.data.values.iter().enumerate() {
+                let factor = gamma / (1.0 + gamma * l * s);
+                for (sum, b) in squares.iter_mut().zip(self.data.moment.row(j)) {
+                    *sum += (factor * b) * (factor * b);
                 }
             }
-            gamma * self.data.label_square * (1.0 - s) - factor * pull > 0.0
+            let mean = squares.iter().enumerate().map(|(r, g)| self.output.dphi((r, r), *g)).sum::<f64>() / t as f64;
+            mean.is_nan() || mean > s
         };
-        let (mut low, mut high) = (-400.0f64, 0.0f64);
-        for _ in 0..40 {
+        let (mut low, mut high) = (-300.0f64, 300.0f64);
+        for _ in 0..30 {
             let middle = 0.5 * (low + high);
-            if rises(middle.exp()) { low = middle } else { high = middle }
+            if too_small(middle.exp()) { low = middle } else { high = middle }
         }
-        let mut v = moment.clone();
-        v.as_mut_slice().iter_mut().for_each(|x| *x *= gamma * low.exp());
-        v
+        let s = low.exp();
+        let mut v = self.data.moment.clone();
+        for (j, &l) in self.data.values.iter().enumerate() {
+            let factor = gamma / (1.0 + gamma * l * s);
+            v.row_mut(j).iter_mut().for_each(|x| *x *= factor);
+        }
+        (v, s)
     }
 }
