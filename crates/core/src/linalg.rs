@@ -120,18 +120,21 @@ pub(crate) fn eigen(m: &Matrix) -> Result<(Vec<f64>, Matrix)> {
     use faer::linalg::evd;
     let n = m.rows();
     let mut values = vec![0.0; n];
-    let mut vectors = Matrix::zeros(n, n);
+    // faer is faster with columns side by side; our rows are theirs, transposed.
+    let mut columns = Matrix::zeros(n, n);
     let params = Default::default();
     let scratch = evd::self_adjoint_evd_scratch::<f64>(n, evd::ComputeEigenvectors::Yes, Par::Seq, params);
     evd::self_adjoint_evd(
         view(m),
         faer::diag::DiagMut::from_slice_mut(&mut values),
-        Some(view_mut(&mut vectors)),
+        Some(view_mut(&mut columns).transpose_mut()),
         Par::Seq,
         MemStack::new(&mut MemBuffer::new(scratch)),
         params,
     )
     .map_err(|e| Error::Incompatible(format!("eigendecomposition did not converge: {e:?}")))?;
+    let mut vectors = Matrix::zeros(n, n);
+    view_mut(&mut vectors).copy_from(view(&columns).transpose());
     Ok((values, vectors))
 }
 

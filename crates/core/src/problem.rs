@@ -80,11 +80,11 @@ impl<'a> Problem<'a> {
         positive("lambda", spec.lambda)?;
         let obs = data.observations();
         let (losses, loss_of_task) = build_losses(&spec.loss, obs.n_tasks())?;
-        for row in 0..obs.len() {
-            let (task, value) = (obs.task(row), obs.label(row));
-            let loss = &losses[loss_of_task[task]];
+        for (row, &value) in obs.labels().iter().enumerate() {
+            // The task only matters if it decides about the loss: finding it costs a division.
+            let loss = if losses.len() == 1 { &losses[0] } else { &losses[loss_of_task[obs.task(row)]] };
             if let Err(expected) = loss.check_label(value) {
-                let task = obs.task_names().name(task);
+                let task = obs.task_names().name(obs.task(row));
                 return Err(Error::Label { row, task, value, loss: loss.name(), expected });
             }
         }
@@ -158,7 +158,9 @@ impl<'a> Problem<'a> {
         if gamma == 0.0 {
             return (0.0, 0.0);
         }
-        let (low, high) = self.loss(obs.task(o)).conj_domain(obs.label(o));
+        // The task only matters if it decides about the loss: finding it costs a division.
+        let loss = self.only_loss().unwrap_or_else(|| self.loss(obs.task(o)));
+        let (low, high) = loss.conj_domain(obs.label(o));
         (-gamma * high, -gamma * low)
     }
 }

@@ -2,6 +2,7 @@
 
 use super::{Backend, Columns, Panel, Spectrum};
 use crate::inputs::{Inputs, Sparse};
+use crate::lanes::sum_pairs;
 use crate::linalg::{self, add_gram_lower, axpy, shared_product, view, view_mut};
 use crate::{Error, Matrix, Result};
 use faer::{Accum, MatRef};
@@ -122,6 +123,12 @@ fn max_abs(inputs: &Inputs<'_>) -> f64 {
 }
 
 fn squared_norm(inputs: &Inputs<'_>, i: usize, shrink: f64) -> f64 {
+    if let Inputs::Dense(dense) = inputs
+        && let Some(values) = dense.as_f64()
+    {
+        let row = &values[i * dense.cols()..(i + 1) * dense.cols()];
+        return sum_pairs(row, row, |x, y| (x * shrink) * (y * shrink));
+    }
     let mut sum = 0.0;
     inputs.for_each_in_row(i, |_, x| sum += (x * shrink) * (x * shrink));
     sum

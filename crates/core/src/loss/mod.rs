@@ -81,28 +81,78 @@ pub trait Loss: Debug + Send + Sync {
     /// The Fenchel-Young terms of many observations and the sums of their losses and conjugates, for the certificate, where
     /// `u = -kappa / w`. Called through a vtable once per block; the loop inside is compiled for each loss.
     fn block_terms(&self, block: &mut TermBlock<'_>) {
-        for j in 0..block.y.len() {
-            let (y, z, w) = (block.y[j], block.z[j], block.w[j]);
-            if w == 0.0 {
-                block.terms[j] = 0.0; // even if its loss is infinite
-                continue;
-            }
-            if !z.is_finite() {
-                (block.value, block.terms[j]) = (f64::INFINITY, f64::INFINITY);
-                continue;
-            }
+        for start in (0..block.y.len()).step_by(CHUNK) {
+            let mut sums = ChunkSums { values: [0.0; CHUNK], conjs: [0.0; CHUNK], noises: [0.0; CHUNK] };
+            let end = (start + CHUNK).min(block.y.len());
+            pulp::Arch::new().dispatch(ChunkTerms { loss: self, block, sums: &mut sums, start, end });
+            block.add_up(start, end, &sums);
+        }
+    }
+}
+
+/// What [`ChunkTerms`] leaves behind besides the terms.
+struct ChunkSums {
+    values: [f64; CHUNK],
+    conjs: [f64; CHUNK],
+    noises: [f64; CHUNK],
+}
+
+/// The terms of a chunk, compiled for the widest instructions of this machine.
+struct ChunkTerms<'a, 'b, L: ?Sized> {
+    loss: &'a L,
+    block: &'a mut TermBlock<'b>,
+    sums: &'a mut ChunkSums,
+    start: usize,
+    end: usize,
+}
+
+impl<L: Loss + ?Sized> pulp::WithSimd for ChunkTerms<'_, '_, L> {
+    type Output = ();
+
+    /// Without branches or running sums, so that the compiler can do several observations at once.
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, _: S) {
+        let ChunkTerms { loss, block, sums, start, end } = self;
+        let n = (end - start).min(CHUNK);
+        let (y, z) = (&block.y[start..end][..n], &block.z[start..end][..n]);
+        let (w, kappa) = (&block.w[start..end][..n], &block.kappa[start..end][..n]);
+        let terms = &mut block.terms[start..end][..n];
+        for j in 0..n {
             // Feasible duals are feasible: rounding of the quotient must not carry u out of the domain.
-            let (low, high) = self.conj_domain(y);
-            let u = (-block.kappa[j] / w).clamp(low, high);
-            let (value, conj) = (self.value(y, z), self.conj(y, u));
-            let term = self.fenchel_young(y, z, u);
-            block.value += w * value;
-            block.conj += w * conj;
-            let noise = 64.0 * f64::EPSILON * (value.abs() + conj.abs() + (z * u).abs());
-            if (term < -noise || term.is_nan()) && block.negative.is_none() {
-                block.negative = Some((j, w * term));
+            let (low, high) = loss.conj_domain(y[j]);
+            let u = if w[j] == 0.0 { 0.0 } else { -kappa[j] / w[j] };
+            let u = u.max(low).min(high);
+            let (value, conj) = (loss.value(y[j], z[j]), loss.conj(y[j], u));
+            sums.values[j] = value;
+            sums.conjs[j] = conj;
+            sums.noises[j] = 64.0 * f64::EPSILON * (value.abs() + conj.abs() + (z[j] * u).abs());
+            terms[j] = loss.fenchel_young(y[j], z[j], u);
+        }
+    }
+}
+
+/// Observations handled at a time by [`Loss::block_terms`].
+const CHUNK: usize = 64;
+
+impl TermBlock<'_> {
+    /// Adds up a chunk and checks its terms.
+    fn add_up(&mut self, start: usize, end: usize, sums: &ChunkSums) {
+        for j in start..end {
+            let (w, z, term) = (self.w[j], self.z[j], self.terms[j]);
+            let at = j - start;
+            let (value, conj, noise) = (sums.values[at], sums.conjs[at], sums.noises[at]);
+            if w == 0.0 {
+                self.terms[j] = 0.0; // even if its loss is infinite
+            } else if !z.is_finite() {
+                (self.value, self.terms[j]) = (f64::INFINITY, f64::INFINITY);
+            } else {
+                self.value += w * value;
+                self.conj += w * conj;
+                if (term < -noise || term.is_nan()) && self.negative.is_none() {
+                    self.negative = Some((j, w * term));
+                }
+                self.terms[j] = w * term.max(0.0);
             }
-            block.terms[j] = w * term.max(0.0);
         }
     }
 }

@@ -65,37 +65,48 @@ pub trait QuadraticLoss: Debug + Send + Sync {
 }
 
 impl<L: QuadraticLoss> Loss for L {
+    #[inline(always)]
     fn name(&self) -> &'static str {
         QuadraticLoss::name(self)
     }
+    #[inline(always)]
     fn check_label(&self, y: f64) -> Result<(), &'static str> {
         QuadraticLoss::check_label(self, y)
     }
+    #[inline(always)]
     fn value(&self, y: f64, z: f64) -> f64 {
         QuadraticLoss::value(self, y, z)
     }
+    #[inline(always)]
     fn slope(&self, y: f64, z: f64) -> (f64, f64) {
         QuadraticLoss::slope(self, y, z)
     }
+    #[inline(always)]
     fn curvature(&self, y: f64, z: f64) -> f64 {
         QuadraticLoss::curvature(self, y, z)
     }
+    #[inline(always)]
     fn conj(&self, y: f64, u: f64) -> f64 {
         self.conjugate(y).value(u)
     }
+    #[inline(always)]
     fn conj_domain(&self, y: f64) -> (f64, f64) {
         let shape = self.conjugate(y);
         (shape.low, shape.high)
     }
+    #[inline(always)]
     fn conj_slope(&self, y: f64, u: f64) -> (f64, f64) {
         self.conjugate(y).slope(u)
     }
+    #[inline(always)]
     fn conj_curvature(&self, y: f64, _u: f64) -> f64 {
         self.conjugate(y).quad
     }
+    #[inline(always)]
     fn quadratic_conjugate(&self, y: f64) -> Option<QuadraticConjugate> {
         Some(self.conjugate(y))
     }
+    #[inline(always)]
     fn fenchel_young(&self, y: f64, z: f64, u: f64) -> f64 {
         QuadraticLoss::fenchel_young(self, y, z, u)
     }

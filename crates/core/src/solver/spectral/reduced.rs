@@ -85,7 +85,8 @@ impl<'a> Reduced<'a> {
                     *sum += (factor * b) * (factor * b);
                 }
             }
-            let mean = squares.iter().enumerate().map(|(r, g)| self.output.dphi((r, r), *g)).sum::<f64>() / t as f64;
+            let mean =
+                squares.iter().enumerate().map(|(r, g)| self.output.dphi((r, r), *g)).sum::<f64>() / t as f64;
             mean.is_nan() || mean > s
         };
         let (mut low, mut high) = (-300.0f64, 300.0f64);
