@@ -36,14 +36,18 @@ pub enum Form {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Certificate {
     /// Objective value of the model.
+    #[serde(with = "crate::json::number")]
     pub primal: f64,
     /// Lower bound on the objective value of any model.
+    #[serde(with = "crate::json::number")]
     pub dual: f64,
     /// primal - dual, as a sum of non-negative terms: more accurate than the difference.
+    #[serde(with = "crate::json::number")]
     pub gap: f64,
     /// Which primal point this is about.
     pub form: Form,
     /// The part of the gap that comes from the observations of each task (one-point form: all of it).
+    #[serde(with = "crate::json::numbers")]
     pub task_gaps: Vec<f64>,
 }
 
@@ -72,6 +76,16 @@ pub fn certify(problem: &Problem<'_>, alpha: &[f64], v: Option<&Matrix>) -> Resu
     let n = problem.observations().len();
     if alpha.len() != n {
         return Err(Error::Length { what: "the list of duals", got: alpha.len(), expected: n });
+    }
+    if let Some(v) = v {
+        let (rows, cols) = (problem.data().backend().dim(), problem.observations().n_tasks());
+        if (v.rows(), v.cols()) != (rows, cols) {
+            return Err(Error::Incompatible(format!(
+                "the coordinates of the primal point are {} x {}, expected {rows} x {cols}",
+                v.rows(),
+                v.cols()
+            )));
+        }
     }
     let unit = problem.unit();
     let kappa: Vec<f64> = alpha.iter().map(|a| a / unit).collect();

@@ -108,7 +108,7 @@ pub enum Error {
         second: usize,
     },
 
-    /// The same input given two labels for one task in a table that has one cell for both.
+    /// A weight that is negative, infinite or NaN.
     #[error("observation weight {row}: {value} is not a non-negative finite number")]
     Weight {
         /// Observation or task.
@@ -274,7 +274,7 @@ pub enum Error {
         high: f64,
     },
 
-    /// A model file that cannot be read.
+    /// A model file that cannot be read, or a model that cannot be written.
     #[error("model file: {0}")]
     Model(String),
 

@@ -7,6 +7,7 @@ mod dataset;
 mod error;
 mod fit;
 pub mod inputs;
+mod json;
 pub mod kernel;
 mod lanes;
 mod linalg;

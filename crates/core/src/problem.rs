@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 /// One loss for all tasks, or one for each.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "expected a loss with its parameter, or a list with one for each task")]
 pub enum Losses {
     /// The same loss for every task.
     Same(LossKind),
@@ -73,13 +73,23 @@ struct Normal {
     output: Box<dyn OutputRegularizer>,
 }
 
+/// The distinct losses, and which one each task has.
+type TaskLosses = (Vec<Box<dyn Loss>>, Vec<usize>);
+
+impl ProblemSpec {
+    /// `Err` if C, lambda or a parameter of a loss is out of range, or there is not one loss for each task.
+    pub(crate) fn losses(&self, n_tasks: usize) -> Result<TaskLosses> {
+        positive("C", self.c)?;
+        positive("lambda", self.lambda)?;
+        build_losses(&self.loss, n_tasks)
+    }
+}
+
 impl<'a> Problem<'a> {
     /// Checks parameters and labels.
     pub fn new(data: &'a Dataset<'a>, spec: ProblemSpec) -> Result<Self> {
-        positive("C", spec.c)?;
-        positive("lambda", spec.lambda)?;
         let obs = data.observations();
-        let (losses, loss_of_task) = build_losses(&spec.loss, obs.n_tasks())?;
+        let (losses, loss_of_task) = spec.losses(obs.n_tasks())?;
         for (row, &value) in obs.labels().iter().enumerate() {
             // The task only matters if it decides about the loss: finding it costs a division.
             let loss = if losses.len() == 1 { &losses[0] } else { &losses[loss_of_task[obs.task(row)]] };
@@ -172,8 +182,7 @@ fn positive(name: &'static str, value: f64) -> Result<()> {
     Err(Error::Parameter { name, value, expected: "must be positive and finite" })
 }
 
-/// The distinct losses, and which one each task has.
-fn build_losses(losses: &Losses, n_tasks: usize) -> Result<(Vec<Box<dyn Loss>>, Vec<usize>)> {
+fn build_losses(losses: &Losses, n_tasks: usize) -> Result<TaskLosses> {
     match losses {
         Losses::Same(kind) => Ok((vec![kind.build()?], vec![0; n_tasks])),
         Losses::PerTask(kinds) => {

@@ -45,7 +45,8 @@ pub(crate) fn checked(what: &'static str, mut m: Matrix) -> Result<Matrix> {
     Ok(m)
 }
 
-fn check_symmetric(what: &'static str, m: &Matrix) -> Result<()> {
+/// The first half of [`check_psd`]: square, finite, symmetric. O(n^2).
+pub(crate) fn check_symmetric(what: &'static str, m: &Matrix) -> Result<()> {
     let (rows, columns) = (m.rows(), m.cols());
     if rows != columns {
         return Err(Error::NotSquare { what, rows, columns });

@@ -1,7 +1,7 @@
 //! Where scores come from: the only way solvers and the certificate touch the inputs.
 //!
 //! A function of the model is `x -> sum_i z_i k(x, x_i)`, one per task, given by coefficients Z (inputs x tasks). A backend
-//! represents it by a *state* with one column per task, made by [`state_of`](Backend::state_of):
+//! represents it by a *state* with one column per task, made by `state_of`:
 //!
 //! | backend | kernel | coordinates | state |
 //! |---|---|---|---|

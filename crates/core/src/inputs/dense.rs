@@ -54,6 +54,11 @@ impl<'a> Dense<'a> {
 
     fn new(values: Values<'a>, rows: usize, cols: usize) -> Result<Self> {
         super::check_shape(rows, cols)?;
+        Dense::of_any_length(values, rows, cols)
+    }
+
+    /// As the constructors, but without rows if need be: what a model remembers of its inputs may be nothing.
+    pub(crate) fn of_any_length(values: Values<'a>, rows: usize, cols: usize) -> Result<Self> {
         if rows.checked_mul(cols) != Some(values.len()) {
             let expected = rows.saturating_mul(cols);
             return Err(Error::Length { what: "array of input values", got: values.len(), expected });

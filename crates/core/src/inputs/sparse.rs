@@ -61,6 +61,17 @@ impl<'a> Sparse<'a> {
         cols: usize,
     ) -> Result<Self> {
         super::check_shape(indptr.len().saturating_sub(1), cols)?;
+        Sparse::of_any_length(indptr, indices, values, cols)
+    }
+
+    /// As the constructors, but without rows if need be: what a model remembers of its inputs may be nothing. `indptr`
+    /// has at least one entry.
+    pub(crate) fn of_any_length(
+        indptr: Cow<'a, [usize]>,
+        indices: Cow<'a, [u32]>,
+        values: Values<'a>,
+        cols: usize,
+    ) -> Result<Self> {
         if values.len() != indices.len() {
             let (got, expected) = (values.len(), indices.len());
             return Err(Error::Length { what: "array of sparse values", got, expected });
@@ -207,7 +218,7 @@ fn check_indptr(indptr: &[usize], nnz: usize) -> Result<()> {
     match indptr[indptr.len() - 1] {
         end if end == nnz => Ok(()),
         end => Err(Error::Sparse {
-            row: indptr.len() - 2,
+            row: indptr.len().saturating_sub(2),
             detail: format!("indptr ends at entry {end}, there are {nnz} entries"),
         }),
     }

@@ -34,10 +34,18 @@ impl Gamma {
             Gamma::Auto => (1.0 / inputs.n_features() as f64, "must be positive"),
             Gamma::Value(value) => (value, "must be a positive finite number"),
         };
-        if !(value > 0.0 && value.is_finite()) {
-            return Err(Error::Parameter { name: "gamma", value, expected });
-        }
+        check(value, expected)?;
         Ok(Gamma::Value(value))
+    }
+
+    /// `Err` unless it is a number in range.
+    pub(super) fn check_resolved(self) -> Result<()> {
+        match self {
+            Gamma::Value(value) => check(value, "must be a positive finite number"),
+            Gamma::Scale | Gamma::Auto => {
+                Err(Error::Incompatible("gamma is a rule for the training inputs, not a number".into()))
+            }
+        }
     }
 
     /// The number.
@@ -50,6 +58,13 @@ impl Gamma {
             _ => panic!("gamma must be resolved before kernel values are computed"),
         }
     }
+}
+
+fn check(value: f64, expected: &'static str) -> Result<()> {
+    if value > 0.0 && value.is_finite() {
+        return Ok(());
+    }
+    Err(Error::Parameter { name: "gamma", value, expected })
 }
 
 fn scale(inputs: &Inputs<'_>) -> f64 {

@@ -136,6 +136,18 @@ impl Kernel {
         })
     }
 
+    /// `Err` unless all parameters are numbers in range, as [`resolve`](Self::resolve) leaves them.
+    pub(crate) fn check_resolved(&self) -> Result<()> {
+        match *self {
+            Kernel::Rbf { gamma } | Kernel::Laplacian { gamma } => gamma.check_resolved(),
+            Kernel::Polynomial { degree, gamma, coef0 } => {
+                polynomial::check(degree, coef0)?;
+                gamma.check_resolved()
+            }
+            Kernel::Linear | Kernel::Cosine | Kernel::Precomputed => Ok(()),
+        }
+    }
+
     /// `Err` unless kernel values between `new` and `train` exist: features of the same number in both, dense or sparse;
     /// for the precomputed kernel a [`Gram`](crate::inputs::Gram) matrix in `train` and in `new` a
     /// [`Dense`](crate::inputs::Dense) matrix with one column of kernel values per training input.

@@ -1,7 +1,8 @@
 //! What a fit leaves behind: the task matrix, a predictor, the duals and the certificate.
 
-mod file;
+pub mod file;
 mod predictor;
+mod recheck;
 
 pub use file::FORMAT_VERSION;
 pub use predictor::{KernelExpansion, Predictor};
@@ -113,6 +114,11 @@ impl Model {
     /// Coordinates of the primal point, if it is not the one induced by the duals.
     pub fn v(&self) -> Option<&Matrix> {
         self.v.as_ref()
+    }
+
+    /// Weights of the observations, unless they are all one or were dropped with the duals.
+    pub fn observation_weights(&self) -> Option<&[f64]> {
+        self.observation_weights.as_deref()
     }
 
     /// Weights for linear kernels (features x tasks, and a last row for the constant feature if there is a bias).

@@ -8,6 +8,7 @@
 use super::{Ended, Point, Reduced, Search, Status};
 use crate::linalg::{self, view};
 use crate::{Matrix, Result};
+use std::ops::ControlFlow;
 
 /// A round that reduces the gap by less than this factor is the last.
 const SLOW: f64 = 3.0;
@@ -24,32 +25,34 @@ pub(super) fn run(
     search: &mut Search<'_, '_>,
     mut point: Point,
     scale: Option<f64>,
-) -> std::result::Result<Ended, Point> {
+) -> ControlFlow<Ended, Point> {
     let reduced = search.reduced;
     let gain = match (reduced.output.degree(), reduced.output.linear_slope()) {
         (Some(2), Some(gain)) => gain,
-        _ => return Err(point),
+        _ => return ControlFlow::Continue(point),
     };
     let mut theta = match scale {
         Some(s) => Eigen { values: vec![s; point.theta.rows()], basis: Matrix::identity(point.theta.rows()) },
         None => match linalg::eigen(&point.theta) {
             Ok((values, basis)) => Eigen { values, basis },
-            Err(_) => return Err(point),
+            Err(_) => return ControlFlow::Continue(point),
         },
     };
     let mut last = f64::INFINITY;
     loop {
-        let Ok((next, next_theta)) = round(reduced, gain, &theta) else { return Err(point) };
+        let Ok((next, next_theta)) = round(reduced, gain, &theta) else {
+            return ControlFlow::Continue(point);
+        };
         search.clock.passes += 1;
         let (gap, status) = search.report(&next);
         if !next.psi.is_finite() {
-            return Err(point);
+            return ControlFlow::Continue(point);
         }
         (point, theta) = (next, next_theta);
         match status {
             Some(Status::Certified) if !search.induced_too(&point) => last = gap,
-            Some(status) => return Ok(Ended { point, status }),
-            None if gap * SLOW > last => return Err(point),
+            Some(status) => return ControlFlow::Break(Ended { point, status }),
+            None if gap * SLOW > last => return ControlFlow::Continue(point),
             None => last = gap,
         }
     }

@@ -15,6 +15,7 @@ use crate::certificate::{Graded, certify_normal};
 use crate::linalg::{self, view};
 use crate::{Error, Matrix, Observer, Problem, Result};
 use reduced::{Point, Reduced};
+use std::ops::ControlFlow;
 
 /// Newton's method on sufficient statistics.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -116,8 +117,8 @@ struct Search<'a, 'c> {
 impl Search<'_, '_> {
     fn run(&mut self, first: Point, scale: Option<f64>) -> Ended {
         match alternation::run(self, first, scale) {
-            Ok(ended) => ended,
-            Err(point) => newton::run(self, point),
+            ControlFlow::Break(ended) => ended,
+            ControlFlow::Continue(point) => newton::run(self, point),
         }
     }
 

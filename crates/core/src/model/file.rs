@@ -1,3 +1,0 @@
-//! file
-/// version
-pub const FORMAT_VERSION: u32 = 1;

@@ -1,0 +1,139 @@
+//! Model files: one [safetensors](https://github.com/huggingface/safetensors) file per model, readable from any language.
+//!
+//! | Tensor | Type | Shape | Present |
+//! |---|---|---|---|
+//! | `theta` | f64 | tasks x tasks | always |
+//! | `alpha` | f64 | inputs x tasks if every input has every task, else observations | unless the duals were dropped |
+//! | `v` | f64 | features (+ 1 with a bias) x tasks, or inputs x tasks | if the primal point is not the one induced by `alpha` |
+//! | `observation_weight` | f64 | observations | with `alpha`, if the weights are not all one |
+//! | `weights` | f64 | features (+ 1 with a bias) x tasks | linear and cosine kernels |
+//! | `coefficients` | f64 | support x tasks | all other kernels; precomputed: inputs x tasks |
+//! | `support_rows` | u32 | support | all other kernels but precomputed: which training inputs these are, increasing |
+//! | `support` | f32, f64 | support x features | the same kernels, dense inputs |
+//! | `support_indptr` | u64 | support + 1 | the same kernels, sparse inputs |
+//! | `support_indices` | u32 | entries | the same |
+//! | `support_values` | f32, f64 | entries | the same |
+//!
+//! The entry `kinfolk` of `__metadata__` is JSON:
+//!
+//! ```text
+//! {"format_version": 1, "kinfolk_version": "0.1.0",
+//!  "tensors": {"alpha": 2893241, "theta": 91827364, ...},        CRC-32 of the bytes of every tensor of the model
+//!  "about_crc32": 1234567, "about": {...}}                       CRC-32 of the text of `about`, an About
+//! ```
+//!
+//! with the CRC-32 of zlib. Numbers come back to the last bit; an infinite objective value is the string `"inf"`.
+//!
+//! Reading trusts nothing: checksums, types, shapes against each other and against the sizes in `about`, finiteness and
+//! ranges are checked, and whatever is wrong is an [`Error::Model`]. Tensors that are not listed under `tensors` are not
+//! part of the model and are left alone, unless they have a name of the table above.
+
+mod atomic;
+mod check;
+mod crc;
+mod read;
+mod write;
+
+use super::Model;
+use crate::{Error, Result};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::Path;
+
+/// The newest version of the format of model files that this version of the crate reads, and the one it writes.
+pub const FORMAT_VERSION: u32 = 1;
+
+/// Entry of the metadata that makes a safetensors file a model file.
+const METADATA_KEY: &str = "kinfolk";
+
+/// What is stored under [`METADATA_KEY`].
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Envelope {
+    format_version: u32,
+    kinfolk_version: String,
+    /// CRC-32 of each tensor's bytes.
+    tensors: BTreeMap<String, u32>,
+    about_crc32: u32,
+    about: Box<RawValue>,
+}
+
+impl Model {
+    /// Writes the model to a file, replacing one that is there.
+    ///
+    /// The new file is written beside the old one, flushed to the disk and then renamed, so that at any moment there is
+    /// either the old file or the whole new one. On failure the old file is as it was.
+    ///
+    /// ```
+    /// use kinfolk::inputs::{Dense, Inputs};
+    /// use kinfolk::{Dataset, LossKind, Model, Observations, OutputKind, Problem, ProblemSpec, Settings, fit};
+    ///
+    /// let x = [1.0, 0.0, 0.5, 1.0, 1.0, 0.1, 0.4, 1.0];
+    /// let inputs = Inputs::from(Dense::f64(&x, 4, 2)?);
+    /// let observations = Observations::multi_task(&[0, 0, 1, 1], vec![1.0, 0.2, 1.1, 0.1])?;
+    /// let data = Dataset::new(&inputs, &observations, Default::default())?;
+    /// let spec = ProblemSpec { loss: LossKind::Squared.into(), output: OutputKind::Power { k: 1 }, c: 10.0, lambda: 1.0 };
+    /// let model = fit(&Problem::new(&data, spec)?, &Settings::default())?.model;
+    ///
+    /// let directory = tempfile::tempdir()?;
+    /// let path = directory.path().join("sensors.safetensors");
+    /// model.save(&path)?;
+    /// let loaded = Model::load(&path)?;
+    /// assert_eq!(loaded.predict_all(&inputs)?, model.predict_all(&inputs)?); // the same bits
+    ///
+    /// // Anyone with the file and the data can check how good the model is.
+    /// let certificate = loaded.certify(&inputs, &observations, 1)?;
+    /// assert!((certificate.gap - model.certificate().gap).abs() <= 1e-12 * certificate.primal);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Io`] if the system refuses, or if something that is not a file has this name; [`Error::Model`] if the
+    /// model itself is not fit for use, with infinite values of Theta for example.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
+        let (path, bytes) = (path.as_ref(), self.to_bytes()?);
+        atomic::replace(path, |file| file.write_all(&bytes))
+            .map_err(|source| Error::Io { path: path.display().to_string(), source })
+    }
+
+    /// Reads a model from a file that [`save`](Self::save) wrote.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if the file cannot be read, [`Error::Model`] if it is not a sound model file; the message says why.
+    pub fn load(path: impl AsRef<Path>) -> Result<Model> {
+        let path = path.as_ref();
+        let bytes =
+            std::fs::read(path).map_err(|source| Error::Io { path: path.display().to_string(), source })?;
+        Model::from_bytes(&bytes).map_err(|error| match error {
+            Error::Model(why) => Error::Model(format!("{}: {why}", path.display())),
+            other => other,
+        })
+    }
+
+    /// The contents of a model file. The same model gives the same bytes.
+    ///
+    /// # Errors
+    /// [`Error::Model`] as for [`save`](Self::save).
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        check::about(&self.about)?;
+        check::arrays(self)?;
+        write::to_bytes(self)
+    }
+
+    /// Reads a model from the contents of a model file.
+    ///
+    /// # Errors
+    /// [`Error::Model`] as for [`load`](Self::load).
+    pub fn from_bytes(bytes: &[u8]) -> Result<Model> {
+        let model = read::from_bytes(bytes)?;
+        check::arrays(&model)?;
+        Ok(model)
+    }
+}
+
+/// An error about this part of a model.
+fn wrong(what: impl std::fmt::Display, why: impl std::fmt::Display) -> Error {
+    Error::Model(format!("{what}: {why}"))
+}

@@ -1,0 +1,118 @@
+//! From a model to bytes.
+
+use super::{Envelope, FORMAT_VERSION, METADATA_KEY, crc::crc32, wrong};
+use crate::inputs::{Inputs, Values};
+use crate::model::{KernelExpansion, Model, Predictor};
+use crate::{Matrix, Result};
+use safetensors::tensor::{Dtype, View};
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+pub(super) fn to_bytes(model: &Model) -> Result<Vec<u8>> {
+    let tensors = tensors(model);
+    let json = |error: serde_json::Error| wrong("about", error);
+    let about = RawValue::from_string(serde_json::to_string(&model.about).map_err(json)?).map_err(json)?;
+    let envelope = Envelope {
+        format_version: FORMAT_VERSION,
+        kinfolk_version: env!("CARGO_PKG_VERSION").into(),
+        tensors: tensors.iter().map(|(name, tensor)| (name.to_string(), crc32(&tensor.bytes))).collect(),
+        about_crc32: crc32(about.get().as_bytes()),
+        about,
+    };
+    let metadata =
+        HashMap::from([(METADATA_KEY.to_string(), serde_json::to_string(&envelope).map_err(json)?)]);
+    safetensors::serialize(tensors.iter().map(|(name, tensor)| (*name, tensor)), Some(metadata))
+        .map_err(|error| wrong("it cannot be written", error))
+}
+
+/// A tensor ready to be written.
+struct Tensor {
+    dtype: Dtype,
+    shape: Vec<usize>,
+    bytes: Vec<u8>,
+}
+
+impl View for &Tensor {
+    fn dtype(&self) -> Dtype {
+        self.dtype
+    }
+
+    fn shape(&self) -> &[usize] {
+        &self.shape
+    }
+
+    fn data(&self) -> Cow<'_, [u8]> {
+        Cow::Borrowed(&self.bytes)
+    }
+
+    fn data_len(&self) -> usize {
+        self.bytes.len()
+    }
+}
+
+fn tensors(model: &Model) -> Vec<(&'static str, Tensor)> {
+    let about = &model.about;
+    let mut out = vec![("theta", matrix(&model.theta))];
+    if let Some(alpha) = &model.alpha {
+        let table = vec![about.n_inputs, about.tasks.len()];
+        out.push(("alpha", doubles(alpha, if about.complete { table } else { vec![alpha.len()] })));
+    }
+    if let Some(v) = &model.v {
+        out.push(("v", matrix(v)));
+    }
+    if let Some(weight) = &model.observation_weights {
+        out.push(("observation_weight", doubles(weight, vec![weight.len()])));
+    }
+    match &model.predictor {
+        Predictor::Weights(weights) => out.push(("weights", matrix(weights))),
+        Predictor::Kernel(KernelExpansion { support, rows, coefficients }) => {
+            out.push(("coefficients", matrix(coefficients)));
+            if let Some(support) = support {
+                out.push(("support_rows", integers(rows)));
+                out.extend(inputs(support));
+            }
+        }
+    }
+    out
+}
+
+fn inputs(inputs: &Inputs<'_>) -> Vec<(&'static str, Tensor)> {
+    match inputs {
+        Inputs::Dense(x) => vec![("support", values(x.values(), vec![x.rows(), x.cols()]))],
+        Inputs::Sparse(x) => {
+            let bytes = x.indptr().iter().flat_map(|&start| (start as u64).to_le_bytes()).collect();
+            let indptr = Tensor { dtype: Dtype::U64, shape: vec![x.indptr().len()], bytes };
+            vec![
+                ("support_indptr", indptr),
+                ("support_indices", integers(x.indices())),
+                ("support_values", values(x.values(), vec![x.nnz()])),
+            ]
+        }
+        // Models of a Gram matrix remember no inputs.
+        Inputs::Gram(_) => vec![],
+    }
+}
+
+fn values(values: &Values<'_>, shape: Vec<usize>) -> Tensor {
+    match values {
+        Values::F64(v) => doubles(v, shape),
+        Values::F32(v) => {
+            let bytes = v.iter().flat_map(|x| x.to_le_bytes()).collect();
+            Tensor { dtype: Dtype::F32, shape, bytes }
+        }
+    }
+}
+
+fn matrix(m: &Matrix) -> Tensor {
+    doubles(m.as_slice(), vec![m.rows(), m.cols()])
+}
+
+fn doubles(values: &[f64], shape: Vec<usize>) -> Tensor {
+    Tensor { dtype: Dtype::F64, shape, bytes: values.iter().flat_map(|x| x.to_le_bytes()).collect() }
+}
+
+fn integers(values: &[u32]) -> Tensor {
+    let bytes = values.iter().flat_map(|x| x.to_le_bytes()).collect();
+    Tensor { dtype: Dtype::U32, shape: vec![values.len()], bytes }
+}
