@@ -251,6 +251,43 @@ pub(crate) fn add_rows_simd<S: Simd>(simd: S, y: &mut [f64], coefficients: &[f64
     }
 }
 
+/// One sweep over a matrix: `G += d b' + p d'`, then `y += G' x`, for vectors of the length of a row (x: of a column).
+/// Whole vectors of `S` only: rows must be padded.
+#[inline(always)]
+pub(crate) fn sweep_simd<S: Simd>(simd: S, g: &mut Matrix, [d, b, p]: [&[f64]; 3], x: &[f64], y: &mut [f64]) {
+    let lanes = size_of::<S::f64s>() / size_of::<f64>();
+    let (rows, width) = (g.rows(), g.cols());
+    debug_assert_eq!(width % lanes, 0);
+    let mut from = 0;
+    while from < width {
+        // Up to four vectors of b, d and y stay in registers down all rows.
+        let n = ((width - from) / lanes).min(4);
+        let span = from..from + n * lanes;
+        let zero = [simd.splat_f64s(0.0); 4];
+        let (mut b4, mut d4, mut y4) = (zero, zero, zero);
+        b4[..n].copy_from_slice(S::as_simd_f64s(&b[span.clone()]).0);
+        d4[..n].copy_from_slice(S::as_simd_f64s(&d[span.clone()]).0);
+        y4[..n].copy_from_slice(S::as_simd_f64s(&y[span.clone()]).0);
+        for r in 0..rows {
+            let (dr, pr, xr) = (simd.splat_f64s(d[r]), simd.splat_f64s(p[r]), simd.splat_f64s(x[r]));
+            let (row, _) = S::as_mut_simd_f64s(&mut g.row_mut(r)[span.clone()]);
+            if let Ok(row) = <&mut [S::f64s; 4]>::try_from(&mut *row) {
+                for l in 0..4 {
+                    row[l] = simd.mul_add_e_f64s(dr, b4[l], simd.mul_add_e_f64s(pr, d4[l], row[l]));
+                    y4[l] = simd.mul_add_e_f64s(xr, row[l], y4[l]);
+                }
+            } else {
+                for (l, g) in row.iter_mut().enumerate() {
+                    *g = simd.mul_add_e_f64s(dr, b4[l], simd.mul_add_e_f64s(pr, d4[l], *g));
+                    y4[l] = simd.mul_add_e_f64s(xr, *g, y4[l]);
+                }
+            }
+        }
+        S::as_mut_simd_f64s(&mut y[span]).0.copy_from_slice(&y4[..n]);
+        from += n * lanes;
+    }
+}
+
 /// `y += scale x + other z`, for vectors of the same length.
 #[inline(always)]
 pub(crate) fn axpy2_simd<S: Simd>(simd: S, y: &mut [f64], scale: f64, x: &[f64], other: f64, z: &[f64]) {

@@ -7,7 +7,7 @@
 use super::{CheckedSettings, Clock, Solution, Solver, Status, start::Start};
 use crate::backend::{self, Columns, Expansion, Panel, row_blocks};
 use crate::certificate::certify_normal;
-use crate::linalg::{add_rows_simd, axpy_simd, axpy2_simd, dot_simd};
+use crate::linalg::{add_rows_simd, axpy_simd, axpy2_simd, dot_simd, sweep_simd};
 use crate::output::RowStep;
 use crate::step::{self, Coordinate, RowSums};
 use crate::{Matrix, Observer, Problem, Result};
@@ -192,6 +192,17 @@ struct Work {
     row: Vec<f64>,
     gram_b0: Vec<f64>,
     gram_d: Vec<f64>,
+    pending: Pending,
+}
+
+/// Steps of the last input, which the task Gram matrix does not know yet: it becomes `G + d b' + b0 d'`, in the same sweep
+/// over it that the next input needs anyway.
+#[derive(Default)]
+struct Pending {
+    any: bool,
+    d: Vec<f64>,
+    b: Vec<f64>,
+    b0: Vec<f64>,
 }
 
 /// [`Ascent::visit_inputs`], compiled for this machine's widest instructions.
@@ -286,6 +297,7 @@ impl<'a> Ascent<'a> {
                 Columns::All => self.visit_all(simd, i, a),
             };
         }
+        self.settle(simd);
         if let Columns::One(task) = visit.columns {
             for s in 0..self.gram.rows() {
                 self.gram[(s, task)] = self.gram[(task, s)];
@@ -328,7 +340,7 @@ impl<'a> Ascent<'a> {
     }
 
     /// An input with observations of several tasks. With b0 its scores before, d the steps so far and b = b0 + a d, the task
-    /// Gram matrix is now `G + d b' + b0 d'`; G itself is brought up to date once, after the last step.
+    /// Gram matrix is now `G + d b' + b0 d'`; G itself is brought up to date once, with the next input.
     #[inline(always)]
     fn visit_all<S: Simd>(&mut self, simd: S, i: usize, a: f64) -> bool {
         let t = self.work.scores.cols();
@@ -344,18 +356,31 @@ impl<'a> Ascent<'a> {
             None => self.steps_by_rows(simd, a),
         };
         if moved {
-            let Work { delta, b0, b, d, .. } = &mut self.work;
-            for r in 0..t {
-                axpy2_simd(simd, self.gram.row_mut(r), d[r], b, b0[r], d);
-            }
+            let Work { delta, b0, b, d, pending, .. } = &mut self.work;
             delta.row_mut(i).copy_from_slice(&d[..t]);
+            std::mem::swap(&mut pending.d, d);
+            std::mem::swap(&mut pending.b, b);
+            std::mem::swap(&mut pending.b0, b0);
+            pending.any = true;
         }
         moved
+    }
+
+    /// Brings the task Gram matrix up to date with the last input's steps.
+    #[inline(always)]
+    fn settle<S: Simd>(&mut self, simd: S) {
+        let Pending { any, d, b, b0 } = &mut self.work.pending;
+        if std::mem::take(any) {
+            for r in 0..self.gram.rows() {
+                axpy2_simd(simd, self.gram.row_mut(r), d[r], b, b0[r], d);
+            }
+        }
     }
 
     /// The general case: each step gets its row of the task Gram matrix.
     #[inline(always)]
     fn steps_by_rows<S: Simd>(&mut self, simd: S, a: f64) -> bool {
+        self.settle(simd);
         let Work { observations, scores, b0, b, d, row, .. } = &mut self.work;
         let t = scores.cols();
         row.resize(b.len(), 0.0);
@@ -381,13 +406,17 @@ impl<'a> Ascent<'a> {
     /// date. No sum of T terms stands between one step and the next.
     #[inline(always)]
     fn steps_by_sums<S: Simd>(&mut self, simd: S, gain: f64, a: f64) -> bool {
-        let Work { observations, scores, b0, b, d, gram_b0, gram_d, .. } = &mut self.work;
+        let Work { observations, scores, b0, b, d, gram_b0, gram_d, pending, .. } = &mut self.work;
         let t = scores.cols();
         for vector in [&mut *gram_b0, &mut *gram_d] {
             vector.clear();
             vector.resize(b.len(), 0.0);
         }
-        add_rows_simd(simd, gram_b0, &b0[..t], &self.gram);
+        if std::mem::take(&mut pending.any) {
+            sweep_simd(simd, &mut self.gram, [&pending.d, &pending.b, &pending.b0], b0, gram_b0);
+        } else {
+            add_rows_simd(simd, gram_b0, &b0[..t], &self.gram);
+        }
         let (mut bb, mut bd) = (dot_simd(simd, b, b), 0.0);
         let output = self.problem.normal_output();
         let mut moved = false;
