@@ -40,3 +40,8 @@ pub use path::fit_path;
 pub use problem::{Losses, Problem, ProblemSpec};
 pub use solver::{Settings, SolverKind, Status};
 pub use tasks::TaskNames;
+
+/// The README's code, run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

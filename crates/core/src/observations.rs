@@ -62,9 +62,7 @@ impl Observations {
         if label.is_empty() {
             return Err(Error::Empty { what: "the list of observations" });
         }
-        if label.len() > u32::MAX as usize {
-            return Err(Error::Incompatible(format!("{} observations are more than 2^32 - 1", label.len())));
-        }
+        check_count(label.len())?;
         same_length("the input column", input.len(), label.len())?;
         same_length("the task column", task.len(), label.len())?;
         for row in 0..label.len() {
@@ -127,6 +125,7 @@ impl Observations {
         if label.is_empty() {
             return Err(Error::Empty { what: "the table of labels" });
         }
+        check_count(label.len())?;
         let tasks = TaskNames::Numbered(n_tasks);
         Ok(Observations { layout: Layout::Complete, label, weight: Weight::One, n_inputs, tasks })
     }
@@ -307,6 +306,14 @@ impl Observations {
 
 fn same_length(what: &'static str, got: usize, expected: usize) -> Result<()> {
     if got == expected { Ok(()) } else { Err(Error::Length { what, got, expected }) }
+}
+
+/// Observations are numbered by 32 bits inside.
+fn check_count(n: usize) -> Result<()> {
+    if n <= u32::MAX as usize {
+        return Ok(());
+    }
+    Err(Error::Incompatible(format!("{n} observations are more than 2^32 - 1, the most there can be")))
 }
 
 fn check_weights(weight: &[f64]) -> Result<()> {

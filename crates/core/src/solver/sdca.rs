@@ -8,6 +8,7 @@ use super::{CheckedSettings, Clock, Solution, Solver, Status, start::Start};
 use crate::backend::{self, Columns, Expansion, Panel, row_blocks};
 use crate::certificate::certify_normal;
 use crate::linalg::{add_rows_simd, axpy_simd, axpy2_simd, dot_simd, sweep_simd};
+use crate::loss::QuadraticConjugate;
 use crate::output::RowStep;
 use crate::step::{self, Coordinate, RowSums};
 use crate::{Matrix, Observer, Problem, Result};
@@ -186,6 +187,7 @@ struct Work {
     delta: Matrix,
     /// Observations of the input at hand, with their tasks.
     observations: Vec<(u32, u32)>,
+    steps: Vec<Step>,
     b0: Vec<f64>,
     b: Vec<f64>,
     d: Vec<f64>,
@@ -406,7 +408,7 @@ impl<'a> Ascent<'a> {
     /// date. No sum of T terms stands between one step and the next.
     #[inline(always)]
     fn steps_by_sums<S: Simd>(&mut self, simd: S, gain: f64, a: f64) -> bool {
-        let Work { observations, scores, b0, b, d, gram_b0, gram_d, pending, .. } = &mut self.work;
+        let Work { observations, steps, scores, b0, b, d, gram_b0, gram_d, pending, .. } = &mut self.work;
         let t = scores.cols();
         for vector in [&mut *gram_b0, &mut *gram_d] {
             vector.clear();
@@ -417,20 +419,30 @@ impl<'a> Ascent<'a> {
         } else {
             add_rows_simd(simd, gram_b0, &b0[..t], &self.gram);
         }
+        // What the losses have to say, ahead of the steps: there nothing should wait but the arithmetic.
+        steps.clear();
+        for &(o, task) in observations.iter() {
+            let Some(coordinate) =
+                coordinate(self.problem, o as usize, task as usize, self.kappa[o as usize])
+            else {
+                continue;
+            };
+            if let Some(shape) = coordinate.loss.quadratic_conjugate(coordinate.y) {
+                steps.push(Step { o, task, gamma: coordinate.gamma, kappa: coordinate.kappa, shape });
+            }
+        }
         let (mut bb, mut bd) = (dot_simd(simd, b, b), 0.0);
         let output = self.problem.normal_output();
         let mut moved = false;
-        for &(o, task) in observations.iter() {
+        for &Step { o, task, gamma, kappa, shape } in steps.iter() {
             let (o, task) = (o as usize, task as usize);
-            let Some(coordinate) = coordinate(self.problem, o, task, self.kappa[o]) else { continue };
-            let Some(shape) = coordinate.loss.quadratic_conjugate(coordinate.y) else { continue };
             let (own, score, now) = (d[task], b0[task], b[task]);
             let inner = gram_b0[task] + a * gram_d[task] + score * bd + own * bb;
             let c = self.gram[(task, task)] + own * (score + now);
             let sums = RowSums { a, b: now, c, squares: bb, inner };
             let prior = if self.prior { output.prior_slope(task, &b[..t]) } else { (0.0, 0.0) };
-            let new = step::solve_summed(simd, &coordinate, &shape, gain, &sums, prior);
-            let step = new - self.kappa[o];
+            let new = step::solve_summed(simd, &shape, gamma, kappa, gain, &sums, prior);
+            let step = new - kappa;
             if step != 0.0 {
                 self.kappa[o] = new;
                 (b[task], d[task]) = (now + a * step, own + step);
@@ -442,6 +454,16 @@ impl<'a> Ascent<'a> {
         }
         moved
     }
+}
+
+/// A step to be made, seen from its loss.
+#[derive(Clone, Copy)]
+struct Step {
+    o: u32,
+    task: u32,
+    gamma: f64,
+    kappa: f64,
+    shape: QuadraticConjugate,
 }
 
 /// Rows of the task Gram matrix are padded with zeros to a multiple of this: no loop over them has a remainder.

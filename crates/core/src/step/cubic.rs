@@ -1,7 +1,7 @@
 //! Closed form where `phi'(z) = theta0 + gain z` and L* is quadratic: the slope of the coordinate problem is a cubic
 //! polynomial (linear for a given Theta), increasing, with one real root.
 
-use super::{Coordinate, RowSums};
+use super::RowSums;
 use crate::linalg::fma;
 use crate::loss::QuadraticConjugate;
 use pulp::Simd;
@@ -42,7 +42,8 @@ impl Cubic {
             let bend = fma::<S>(3.0 * self.cube, d, self.square);
             let move_by = value * slope / fma::<S>(slope, slope, -value * bend);
             d -= move_by;
-            if move_by.abs() <= 1e-5 * d.abs() {
+            // What is left is of the order of the cube.
+            if move_by.abs() <= 1e-3 * d.abs() {
                 return d;
             }
         }
@@ -73,16 +74,19 @@ impl Cubic {
 #[inline(always)]
 pub(super) fn solve<S: Simd>(
     _simd: S,
-    coordinate: &Coordinate<'_>,
     shape: &QuadraticConjugate,
+    gamma: f64,
+    kappa: f64,
     gain: f64,
     sums: &RowSums,
     prior: (f64, f64),
 ) -> f64 {
     let RowSums { a, b, c, squares, inner } = *sums;
-    let Coordinate { gamma, kappa, .. } = *coordinate;
     let (low, high) = (-gamma * shape.high, -gamma * shape.low);
     let quad = shape.quad / gamma;
+    if a == 0.0 {
+        return without_input(shape, gamma, low, high);
+    }
     let mut cubic = Cubic {
         cube: gain * a * a,
         square: 3.0 * gain * a * b,
@@ -108,6 +112,15 @@ pub(super) fn solve<S: Simd>(
     cubic.constant = smooth - shape.eps;
     let below = kappa + cubic.root::<S>();
     if below < 0.0 { below.clamp(low, high) } else { 0.0 }
+}
+
+/// The best kappa for an input of zero norm, whose prediction is 0 whatever happens: the minimum of
+/// `quad kappa^2 / 2 gamma - y kappa + eps |kappa|`.
+#[cold]
+fn without_input(shape: &QuadraticConjugate, gamma: f64, low: f64, high: f64) -> f64 {
+    let excess = (shape.y.abs() - shape.eps).max(0.0);
+    let free = if excess == 0.0 { 0.0 } else { gamma * excess / shape.quad };
+    free.copysign(shape.y).clamp(low, high)
 }
 
 #[cfg(test)]

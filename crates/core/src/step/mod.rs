@@ -68,7 +68,8 @@ pub(crate) fn solve<S: Simd>(
         let RowStep { task, a, b, c } = *row;
         let sums =
             RowSums { a, b: b[task], c: c[task], squares: dot_simd(simd, b, b), inner: dot_simd(simd, b, c) };
-        return cubic::solve(simd, coordinate, &shape, gain, &sums, output.prior_slope(task, b));
+        let Coordinate { gamma, kappa, .. } = *coordinate;
+        return cubic::solve(simd, &shape, gamma, kappa, gain, &sums, output.prior_slope(task, b));
     }
     newton::solve(coordinate, output, row)
 }
@@ -77,16 +78,14 @@ pub(crate) fn solve<S: Simd>(
 #[inline(always)]
 pub(crate) fn solve_summed<S: Simd>(
     simd: S,
-    coordinate: &Coordinate<'_>,
     shape: &QuadraticConjugate,
+    gamma: f64,
+    kappa: f64,
     gain: f64,
     sums: &RowSums,
     prior: (f64, f64),
 ) -> f64 {
-    if sums.a == 0.0 {
-        return coordinate.without_input();
-    }
-    cubic::solve(simd, coordinate, shape, gain, sums, prior)
+    cubic::solve(simd, shape, gamma, kappa, gain, sums, prior)
 }
 
 /// All that the cubic needs of a row.
