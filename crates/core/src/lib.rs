@@ -1,6 +1,7 @@
 //! Learn many related tasks together, and how they are related.
 #![doc = include_str!("../../../docs/problem.md")]
 
+mod aligned;
 pub mod backend;
 pub mod certificate;
 mod dataset;

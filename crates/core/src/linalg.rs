@@ -1,5 +1,6 @@
 //! The linear algebra behind everything: thin wrappers of faer over our own [`Matrix`], and the thread pool.
 
+use crate::aligned::AlignedRows;
 use crate::{Error, Matrix, Result};
 use faer::{Accum, MatMut, MatRef, Par, linalg::matmul::matmul, linalg::matmul::triangular};
 use pulp::{Simd, WithSimd};
@@ -220,7 +221,7 @@ pub(crate) fn fma<S: Simd>(a: f64, b: f64, c: f64) -> f64 {
 
 /// `y += sum over j of coefficients_j rows_j`. Four vectors of y at a time stay in registers through the whole sum.
 #[inline(always)]
-pub(crate) fn add_rows_simd<S: Simd>(simd: S, y: &mut [f64], coefficients: &[f64], rows: &Matrix) {
+pub(crate) fn add_rows_simd<S: Simd>(simd: S, y: &mut [f64], coefficients: &[f64], rows: &AlignedRows) {
     let lanes = size_of::<S::f64s>() / size_of::<f64>();
     let n = y.len();
     let (y, y_rest) = S::as_mut_simd_f64s(y);
@@ -251,12 +252,17 @@ pub(crate) fn add_rows_simd<S: Simd>(simd: S, y: &mut [f64], coefficients: &[f64
     }
 }
 
-/// One sweep over a matrix: `G += d b' + p d'`, then `y += G' x`, for vectors of the length of a row (x: of a column).
-/// Whole vectors of `S` only: rows must be padded.
+/// One sweep over a matrix: `G += d b' + p d'`, then `y += G' x`, for vectors of the width of G; x has one number per row in use.
 #[inline(always)]
-pub(crate) fn sweep_simd<S: Simd>(simd: S, g: &mut Matrix, [d, b, p]: [&[f64]; 3], x: &[f64], y: &mut [f64]) {
+pub(crate) fn sweep_simd<S: Simd>(
+    simd: S,
+    g: &mut AlignedRows,
+    [d, b, p]: [&[f64]; 3],
+    x: &[f64],
+    y: &mut [f64],
+) {
     let lanes = size_of::<S::f64s>() / size_of::<f64>();
-    let (rows, width) = (g.rows(), g.cols());
+    let (rows, width) = (x.len(), g.width());
     debug_assert_eq!(width % lanes, 0);
     let mut from = 0;
     while from < width {

@@ -171,10 +171,16 @@ impl Backend for Features<'_> {
         }
         for (row, &i) in rows.iter().enumerate() {
             let out = panel.values.row_mut(row);
-            dense.load(&[i], &mut out[..width]);
             let (factor, bias) = self.row_factor(i as usize);
-            if factor != 1.0 {
-                out[..width].iter_mut().for_each(|x| *x *= factor);
+            match dense.as_f64() {
+                Some(values) => {
+                    let own = &values[i as usize * width..(i as usize + 1) * width];
+                    out[..width].iter_mut().zip(own).for_each(|(out, x)| *out = factor * x);
+                }
+                None => {
+                    dense.load(&[i], &mut out[..width]);
+                    out[..width].iter_mut().for_each(|x| *x *= factor);
+                }
             }
             if dim > width {
                 out[width] = bias;

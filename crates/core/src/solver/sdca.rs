@@ -5,6 +5,7 @@
 //! with the block's own kernel values, so that blocked and one-at-a-time ascent are the same algorithm in another order.
 
 use super::{CheckedSettings, Clock, Solution, Solver, Status, start::Start};
+use crate::aligned::{Aligned, AlignedRows};
 use crate::backend::{self, Columns, Expansion, Panel, row_blocks};
 use crate::certificate::certify_normal;
 use crate::linalg::{add_rows_simd, axpy_simd, axpy2_simd, dot_simd, sweep_simd};
@@ -174,7 +175,8 @@ struct Ascent<'a> {
     prior: bool,
     kappa: Vec<f64>,
     state: Matrix,
-    gram: Matrix,
+    /// The task Gram matrix G.
+    gram: AlignedRows,
     work: Work,
 }
 
@@ -187,13 +189,17 @@ struct Work {
     delta: Matrix,
     /// Observations of the input at hand, with their tasks.
     observations: Vec<(u32, u32)>,
-    steps: Vec<Step>,
-    b0: Vec<f64>,
-    b: Vec<f64>,
-    d: Vec<f64>,
-    row: Vec<f64>,
-    gram_b0: Vec<f64>,
-    gram_d: Vec<f64>,
+    /// In which order to visit them.
+    order: Vec<u32>,
+    steps: Vec<Option<Step>>,
+    /// Steps of the block's inputs so far.
+    steps_made: AlignedRows,
+    b0: Aligned,
+    b: Aligned,
+    d: Aligned,
+    row: Aligned,
+    gram_b0: Aligned,
+    gram_d: Aligned,
     pending: Pending,
 }
 
@@ -202,9 +208,9 @@ struct Work {
 #[derive(Default)]
 struct Pending {
     any: bool,
-    d: Vec<f64>,
-    b: Vec<f64>,
-    b0: Vec<f64>,
+    d: Aligned,
+    b: Aligned,
+    b0: Aligned,
 }
 
 /// [`Ascent::visit_inputs`], compiled for this machine's widest instructions.
@@ -232,7 +238,7 @@ impl<'a> Ascent<'a> {
         let quadratic =
             (0..obs.len()).all(|o| problem.loss(obs.task(o)).quadratic_conjugate(obs.label(o)).is_some());
         let cubic = linear.filter(|_| quadratic);
-        Ascent { problem, linear, cubic, prior, kappa, state, gram: padded(&gram), work: Work::default() }
+        Ascent { problem, linear, cubic, prior, kappa, state, gram: aligned(&gram), work: Work::default() }
     }
 
     /// One pass over all observations; whether any dual moved.
@@ -255,7 +261,7 @@ impl<'a> Ascent<'a> {
             if rebuild {
                 self.state = backend::state_of(backend, duals, threads);
             }
-            self.gram = padded(&backend::task_gram(backend, duals, &self.state, threads));
+            self.gram = aligned(&backend::task_gram(backend, duals, &self.state, threads));
         });
     }
 
@@ -270,6 +276,9 @@ impl<'a> Ascent<'a> {
             backend.gram(&mut work.panel, &mut work.kernel, 1);
         }
         work.delta.reset(visit.rows.len(), n_columns);
+        if visit.columns == Columns::All {
+            work.steps_made = AlignedRows::zeros(visit.rows.len(), n_columns);
+        }
         let moved = pulp::Arch::new().dispatch(VisitInputs { ascent: self, visit, rng });
         if moved {
             let work = &mut self.work;
@@ -290,8 +299,11 @@ impl<'a> Ascent<'a> {
                 Some(o) => self.work.observations.push((o as u32, obs.task(o) as u32)),
                 None => self.work.observations.extend(obs.of_input_with_task(input as usize)),
             }
-            if self.work.observations.len() > 1 {
-                self.work.observations.shuffle(rng);
+            let n = self.work.observations.len() as u32;
+            self.work.order.clear();
+            self.work.order.extend(0..n);
+            if n > 1 {
+                self.work.order.shuffle(rng);
             }
             let a = diagonal[input as usize];
             moved |= match visit.columns {
@@ -301,8 +313,8 @@ impl<'a> Ascent<'a> {
         }
         self.settle(simd);
         if let Columns::One(task) = visit.columns {
-            for s in 0..self.gram.rows() {
-                self.gram[(s, task)] = self.gram[(task, s)];
+            for s in 0..self.state.cols() {
+                self.gram.row_mut(s)[task] = self.gram.row(task)[s];
             }
         }
         moved
@@ -315,10 +327,8 @@ impl<'a> Ascent<'a> {
             return;
         }
         let Work { scores, kernel, delta, .. } = &mut self.work;
-        let kernel = &kernel.row(i)[..i];
-        match columns {
-            Columns::One(task) => scores[(i, task)] += dot_simd(simd, kernel, &delta.as_slice()[..i]),
-            Columns::All => add_rows_simd(simd, scores.row_mut(i), kernel, delta),
+        if let Columns::One(task) = columns {
+            scores[(i, task)] += dot_simd(simd, &kernel.row(i)[..i], &delta.as_slice()[..i]);
         }
     }
 
@@ -336,7 +346,7 @@ impl<'a> Ascent<'a> {
             self.kappa[o] = new;
             delta[(i, 0)] = step;
             axpy_simd(simd, self.gram.row_mut(task), step, b);
-            self.gram[(task, task)] += step * (b[task] + a * step);
+            self.gram.row_mut(task)[task] += step * (b[task] + a * step);
         }
         step != 0.0
     }
@@ -346,20 +356,21 @@ impl<'a> Ascent<'a> {
     #[inline(always)]
     fn visit_all<S: Simd>(&mut self, simd: S, i: usize, a: f64) -> bool {
         let t = self.work.scores.cols();
-        let Work { scores, b0, b, d, .. } = &mut self.work;
-        for vector in [&mut *b0, &mut *b, &mut *d] {
-            vector.clear();
-            vector.resize(t.next_multiple_of(LANES), 0.0);
-        }
+        let Work { scores, kernel, steps_made, b0, b, d, .. } = &mut self.work;
+        [&mut *b0, &mut *b, &mut *d].into_iter().for_each(|vector| vector.reset(t));
         b0[..t].copy_from_slice(scores.row(i));
-        b[..t].copy_from_slice(scores.row(i));
+        if i > 0 {
+            add_rows_simd(simd, b0, &kernel.row(i)[..i], steps_made);
+        }
+        b.copy_from_slice(b0);
         let moved = match self.cubic {
             Some(gain) => self.steps_by_sums(simd, gain, a),
             None => self.steps_by_rows(simd, a),
         };
         if moved {
-            let Work { delta, b0, b, d, pending, .. } = &mut self.work;
+            let Work { delta, steps_made, b0, b, d, pending, .. } = &mut self.work;
             delta.row_mut(i).copy_from_slice(&d[..t]);
+            steps_made.row_mut(i).copy_from_slice(d);
             std::mem::swap(&mut pending.d, d);
             std::mem::swap(&mut pending.b, b);
             std::mem::swap(&mut pending.b0, b0);
@@ -373,7 +384,7 @@ impl<'a> Ascent<'a> {
     fn settle<S: Simd>(&mut self, simd: S) {
         let Pending { any, d, b, b0 } = &mut self.work.pending;
         if std::mem::take(any) {
-            for r in 0..self.gram.rows() {
+            for r in 0..self.state.cols() {
                 axpy2_simd(simd, self.gram.row_mut(r), d[r], b, b0[r], d);
             }
         }
@@ -383,12 +394,12 @@ impl<'a> Ascent<'a> {
     #[inline(always)]
     fn steps_by_rows<S: Simd>(&mut self, simd: S, a: f64) -> bool {
         self.settle(simd);
-        let Work { observations, scores, b0, b, d, row, .. } = &mut self.work;
+        let Work { observations, order, scores, b0, b, d, row, .. } = &mut self.work;
         let t = scores.cols();
-        row.resize(b.len(), 0.0);
+        row.reset(t);
         let mut moved = false;
-        for &(o, task) in observations.iter() {
-            let (o, task) = (o as usize, task as usize);
+        for &j in order.iter() {
+            let (o, task) = (observations[j as usize].0 as usize, observations[j as usize].1 as usize);
             let Some(coordinate) = coordinate(self.problem, o, task, self.kappa[o]) else { continue };
             row.copy_from_slice(self.gram.row(task));
             axpy2_simd(simd, row, b0[task], d, d[task], b);
@@ -408,37 +419,32 @@ impl<'a> Ascent<'a> {
     /// date. No sum of T terms stands between one step and the next.
     #[inline(always)]
     fn steps_by_sums<S: Simd>(&mut self, simd: S, gain: f64, a: f64) -> bool {
-        let Work { observations, steps, scores, b0, b, d, gram_b0, gram_d, pending, .. } = &mut self.work;
+        let Work { observations, order, steps, scores, b0, b, d, gram_b0, gram_d, pending, .. } =
+            &mut self.work;
         let t = scores.cols();
-        for vector in [&mut *gram_b0, &mut *gram_d] {
-            vector.clear();
-            vector.resize(b.len(), 0.0);
-        }
+        [&mut *gram_b0, &mut *gram_d].into_iter().for_each(|vector| vector.reset(t));
         if std::mem::take(&mut pending.any) {
-            sweep_simd(simd, &mut self.gram, [&pending.d, &pending.b, &pending.b0], b0, gram_b0);
+            sweep_simd(simd, &mut self.gram, [&pending.d, &pending.b, &pending.b0], &b0[..t], gram_b0);
         } else {
             add_rows_simd(simd, gram_b0, &b0[..t], &self.gram);
         }
-        // What the losses have to say, ahead of the steps: there nothing should wait but the arithmetic.
+        // What the losses have to say, ahead of the steps and in the order of memory: in between nothing should wait but the
+        // arithmetic.
         steps.clear();
-        for &(o, task) in observations.iter() {
-            let Some(coordinate) =
-                coordinate(self.problem, o as usize, task as usize, self.kappa[o as usize])
-            else {
-                continue;
-            };
-            if let Some(shape) = coordinate.loss.quadratic_conjugate(coordinate.y) {
-                steps.push(Step { o, task, gamma: coordinate.gamma, kappa: coordinate.kappa, shape });
-            }
-        }
+        steps.extend(observations.iter().map(|&(o, task)| {
+            let coordinate = coordinate(self.problem, o as usize, task as usize, self.kappa[o as usize])?;
+            let shape = coordinate.loss.quadratic_conjugate(coordinate.y)?;
+            Some(Step { o, task, gamma: coordinate.gamma, kappa: coordinate.kappa, shape })
+        }));
         let (mut bb, mut bd) = (dot_simd(simd, b, b), 0.0);
         let output = self.problem.normal_output();
         let mut moved = false;
-        for &Step { o, task, gamma, kappa, shape } in steps.iter() {
+        for &j in order.iter() {
+            let Some(Step { o, task, gamma, kappa, shape }) = steps[j as usize] else { continue };
             let (o, task) = (o as usize, task as usize);
             let (own, score, now) = (d[task], b0[task], b[task]);
             let inner = gram_b0[task] + a * gram_d[task] + score * bd + own * bb;
-            let c = self.gram[(task, task)] + own * (score + now);
+            let c = self.gram.row(task)[task] + own * (score + now);
             let sums = RowSums { a, b: now, c, squares: bb, inner };
             let prior = if self.prior { output.prior_slope(task, &b[..t]) } else { (0.0, 0.0) };
             let new = step::solve_summed(simd, &shape, gamma, kappa, gain, &sums, prior);
@@ -466,11 +472,8 @@ struct Step {
     shape: QuadraticConjugate,
 }
 
-/// Rows of the task Gram matrix are padded with zeros to a multiple of this: no loop over them has a remainder.
-const LANES: usize = 8;
-
-fn padded(m: &Matrix) -> Matrix {
-    let mut out = Matrix::zeros(m.rows(), m.cols().next_multiple_of(LANES));
+fn aligned(m: &Matrix) -> AlignedRows {
+    let mut out = AlignedRows::zeros(m.rows(), m.cols());
     for r in 0..m.rows() {
         out.row_mut(r)[..m.cols()].copy_from_slice(m.row(r));
     }
