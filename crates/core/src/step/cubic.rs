@@ -40,7 +40,8 @@ impl Cubic {
         for _ in 0..4 {
             let move_by = self.at(d) / self.slope(d);
             d -= move_by;
-            if move_by.abs() <= 1e-9 * d.abs() {
+            // Without any slope at zero (no dual of any task has moved yet) the first move is infinite.
+            if move_by.abs() <= 1e-9 * d.abs() && d.is_finite() {
                 return d - self.at(d) / self.slope(d);
             }
         }
@@ -120,6 +121,15 @@ mod tests {
             cubic.constant = -cubic.at(root);
             let found = cubic.root();
             assert!((found - root).abs() <= 1e-9 * root.abs().max(shift.abs()), "{found} is not {root}");
+        }
+    }
+
+    #[test]
+    fn a_root_is_found_where_the_slope_at_zero_vanishes() {
+        for constant in [-8.0, 8.0, -1e-300, 1e300] {
+            let found = Cubic { cube: 1.0, square: 0.0, linear: 0.0, constant }.root();
+            let root = -constant.cbrt();
+            assert!((found - root).abs() <= 1e-12 * root.abs(), "{found} is not {root}");
         }
     }
 }
