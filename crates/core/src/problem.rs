@@ -159,7 +159,8 @@ impl<'a> Problem<'a> {
             return (0.0, 0.0);
         }
         let (low, high) = self.loss(obs.task(o)).conj_domain(obs.label(o));
-        (-gamma * high, -gamma * low)
+        // Not -gamma * 0, which is -0 and reads oddly in messages.
+        (0.0 - gamma * high, 0.0 - gamma * low)
     }
 }
 
@@ -171,7 +172,9 @@ fn positive(name: &'static str, value: f64) -> Result<()> {
 }
 
 /// The distinct losses, and which one each task has.
-fn build_losses(losses: &Losses, n_tasks: usize) -> Result<(Vec<Box<dyn Loss>>, Vec<usize>)> {
+type LossOfTask = (Vec<Box<dyn Loss>>, Vec<usize>);
+
+fn build_losses(losses: &Losses, n_tasks: usize) -> Result<LossOfTask> {
     match losses {
         Losses::Same(kind) => Ok((vec![kind.build()?], vec![0; n_tasks])),
         Losses::PerTask(kinds) => {
