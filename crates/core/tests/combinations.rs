@@ -1,11 +1,15 @@
 //! One body for every loss with every output regulariser on every source of inputs.
 
+#![allow(clippy::unwrap_used)] // helpers outside test functions
+
 mod common;
 
 use common::*;
+use kinfolk::kernel::Gamma;
+use kinfolk::solver::{Order, Sdca, Solver};
 use kinfolk::{
-    Certificate, Fit, LossKind, OutputKind, Problem, Settings, Silent, SolverKind, Status, certify, fit,
-    fit_from,
+    Certificate, Dataset, DatasetOptions, Fit, Kernel, LossKind, Observations, OutputKind, Problem, Settings,
+    Silent, SolverKind, Status, certify, fit, fit_from,
 };
 
 const C: f64 = 1.0;
@@ -308,4 +312,68 @@ fn spectral_and_coordinate_ascent_agree() {
             }
         }
     }
+}
+
+/// All orders of n things.
+fn permutations(n: usize) -> Vec<Vec<usize>> {
+    if n == 0 {
+        return vec![vec![]];
+    }
+    let shorter = permutations(n - 1);
+    let insert = |order: &Vec<usize>, at: usize| {
+        let mut order = order.clone();
+        order.insert(at, n - 1);
+        order
+    };
+    shorter.iter().flat_map(|order| (0..n).map(move |at| insert(order, at))).collect()
+}
+
+/// A pass in blocks is a pass of exact steps, one observation at a time, in some order: whatever the solver keeps up to
+/// date within a block must be exact, or no order gives the same duals.
+#[test]
+fn blocks_are_single_steps_in_another_order() {
+    // (input, task): shared inputs; own inputs; both; observations given twice.
+    let lists: [[(u32, u32); 4]; 4] = [
+        [(0, 0), (0, 1), (1, 0), (1, 1)],
+        [(0, 0), (1, 0), (2, 1), (3, 1)],
+        [(0, 0), (0, 1), (1, 0), (2, 1)],
+        [(0, 0), (0, 0), (0, 1), (1, 1)],
+    ];
+    let label = [1.0, -1.0, -1.0, 1.0];
+    let settings = Settings { max_passes: 1, ..sdca(1e-300) }.check().unwrap();
+    for (list, kernel) in lists.iter().flat_map(|list| kernels().map(|kernel| (list, kernel))) {
+        let n = list.iter().map(|(input, _)| *input as usize + 1).max().unwrap();
+        let inputs = common::dense(&common::inputs(n, &mut Random(5)));
+        let options = DatasetOptions { kernel, ..linear() };
+        for loss in [LossKind::Squared, LossKind::Hinge, LossKind::Logistic] {
+            for output in OutputKind::all_examples(2) {
+                let pass = |order: &[usize], how: Order| {
+                    let pick = |f: &dyn Fn(usize) -> u32| order.iter().map(|&o| f(o)).collect::<Vec<u32>>();
+                    let (input, task) = (pick(&|o| list[o].0), pick(&|o| list[o].1));
+                    let y: Vec<f64> = order.iter().map(|&o| label[o]).collect();
+                    let observations = Observations::from_triples(n, 2, input, task, y.clone()).unwrap();
+                    let data = Dataset::new(&inputs, &observations, options.clone()).unwrap();
+                    let problem = Problem::new(&data, spec(loss.clone(), output.clone(), C, LAMBDA)).unwrap();
+                    let start: Vec<f64> = y.iter().map(|y| 0.3 * y / problem.unit()).collect();
+                    let solver = Sdca { order: how, check_every: None };
+                    let found = solver.solve(&problem, &settings, Some(&start), &mut Silent).unwrap();
+                    let mut alpha = vec![0.0; 4];
+                    order.iter().zip(found.kappa).for_each(|(&o, kappa)| alpha[o] = kappa * problem.unit());
+                    alpha
+                };
+                for size in [1, 2, 64] {
+                    let blocked = pass(&[0, 1, 2, 3], Order::Blocked(size));
+                    let closest = permutations(4)
+                        .iter()
+                        .map(|order| distance(&blocked, &pass(order, Order::Cyclic)))
+                        .fold(f64::INFINITY, f64::min);
+                    assert!(closest <= 1e-12, "{list:?} {loss} {output} blocks of {size}: {closest:e}");
+                }
+            }
+        }
+    }
+}
+
+fn kernels() -> [Kernel; 2] {
+    [Kernel::Linear, Kernel::Rbf { gamma: Gamma::Value(0.25) }]
 }

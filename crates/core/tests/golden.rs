@@ -1,6 +1,8 @@
 //! Objective values of an independent conic solver, and of the literature notes, met to their accuracy.
 //! `golden/make_golden.py` made the numbers.
 
+#![allow(clippy::unwrap_used)] // helpers outside test functions
+
 use kinfolk::inputs::{Dense, Inputs};
 use kinfolk::kernel::Gamma;
 use kinfolk::solver::{Order, Sdca, Solver};
@@ -146,8 +148,7 @@ mod section13 {
             "quantile" => (LossKind::Quantile { q: 0.3 }, 1.0),
             plain => (plain.parse().unwrap(), 1.0),
         };
-        let (inputs, observations) =
-            d1(kind.is_classification().then(|| numbers(&golden["d1"]["labels"])));
+        let (inputs, observations) = d1(kind.is_classification().then(|| numbers(&golden["d1"]["labels"])));
         let options = DatasetOptions { kernel, threads: 1, ..DatasetOptions::default() };
         let spec = ProblemSpec { loss: kind.into(), output: output(output_name), c, lambda: 0.5 };
         Instance { inputs, observations, options, spec }

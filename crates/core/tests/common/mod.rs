@@ -104,7 +104,9 @@ impl Sample {
 
 /// Rows of a sample's kind.
 pub fn inputs(n: usize, random: &mut Random) -> Vec<f64> {
-    (0..n * FEATURES).map(|_| if random.bits() % 3 == 0 { 0.0 } else { 2.0 * random.coarse() }).collect()
+    (0..n * FEATURES)
+        .map(|_| if random.bits().is_multiple_of(3) { 0.0 } else { 2.0 * random.coarse() })
+        .collect()
 }
 
 /// How the inputs are given and compared.
