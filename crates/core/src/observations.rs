@@ -158,7 +158,7 @@ impl Observations {
 
     /// Multiplies the weight of each observation.
     pub fn with_weights(mut self, weight: &[f64]) -> Result<Self> {
-        same_length("the weights", weight.len(), self.len())?;
+        same_length("the list of weights", weight.len(), self.len())?;
         check_weights(weight)?;
         self.weight = Weight::Each((0..self.len()).map(|o| self.weight(o) * weight[o]).collect());
         self.check_some_weight()
@@ -166,7 +166,7 @@ impl Observations {
 
     /// Multiplies the weights of all observations of a task.
     pub fn with_task_weights(mut self, weight: &[f64]) -> Result<Self> {
-        same_length("the task weights", weight.len(), self.n_tasks())?;
+        same_length("the list of task weights", weight.len(), self.n_tasks())?;
         check_weights(weight)?;
         self.weight = match self.weight {
             Weight::One => Weight::PerTask(weight.to_vec()),

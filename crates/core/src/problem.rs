@@ -171,7 +171,8 @@ impl<'a> Problem<'a> {
         // The task only matters if it decides about the loss: finding it costs a division.
         let loss = self.only_loss().unwrap_or_else(|| self.loss(obs.task(o)));
         let (low, high) = loss.conj_domain(obs.label(o));
-        (-gamma * high, -gamma * low)
+        // Not -gamma * 0, which is -0 and reads oddly in messages.
+        (0.0 - gamma * high, 0.0 - gamma * low)
     }
 }
 

@@ -26,23 +26,22 @@ pub struct Features<'a> {
 impl<'a> Features<'a> {
     /// `cosine` brings rows to unit length (a zero row stays zero); `bias` is the constant feature, 0 = none.
     pub fn new(inputs: &'a Inputs<'a>, cosine: bool, bias: f64) -> Result<Self> {
-        let (n, peak) = (inputs.n_inputs(), max_abs(inputs));
-        // Norms are taken of x / 2^e with |x| near 2^e, so that their squares are in range.
-        let shrink = 1.0 / linalg::power_of_two(peak);
-        let norms: Vec<f64> = (0..n).map(|i| squared_norm(inputs, i, shrink)).collect();
+        let n = inputs.n_inputs();
         let mut features = Features { inputs, bias, scale: 1.0, row_scale: None, diagonal: vec![] };
         if cosine {
-            features.row_scale =
-                Some(norms.iter().map(|q| if *q > 0.0 { shrink / q.sqrt() } else { 0.0 }).collect());
-            let one = |q: &f64| if *q > 0.0 { 1.0 } else { 0.0 } + bias * bias;
-            features.diagonal = norms.iter().map(one).collect();
+            let inverse: Vec<f64> = (0..n).map(|i| inverse_norm(inputs, i)).collect();
+            let one = |factor: &f64| if *factor > 0.0 { 1.0 } else { 0.0 } + bias * bias;
+            features.diagonal = inverse.iter().map(one).collect();
+            features.row_scale = Some(inverse);
             features.scale = shrink_to_one(&features.diagonal);
             let unit = features.scale * features.scale;
             features.diagonal.iter_mut().for_each(|k| *k *= unit);
         } else {
-            // Mean of k(x, x) in units of the peak, then the power of two that brings it near one.
-            let bias_in = bias * shrink;
-            let inner: Vec<f64> = norms.iter().map(|q| q + bias_in * bias_in).collect();
+            // Norms are taken of x / 2^e with |x| near 2^e, so that their squares are in range; then the power of two that
+            // brings their mean near one.
+            let shrink = 1.0 / linalg::power_of_two(max_abs(inputs).max(bias));
+            let constant = (bias * shrink) * (bias * shrink);
+            let inner: Vec<f64> = (0..n).map(|i| squared_norm(inputs, i, shrink) + constant).collect();
             let rescale = shrink_to_one(&inner);
             features.scale = shrink * rescale;
             features.diagonal = inner.iter().map(|q| q * rescale * rescale).collect();
@@ -50,8 +49,11 @@ impl<'a> Features<'a> {
         if let Some(row) = features.diagonal.iter().position(|k| !k.is_finite()) {
             return Err(Error::KernelRange { row, value: features.diagonal[row] });
         }
-        if !(features.unit().is_normal()) {
-            return Err(Error::KernelRange { row: 0, value: features.unit() });
+        let unit = features.unit();
+        if !unit.is_normal() {
+            let largest = |a: &usize, b: &usize| features.diagonal[*a].total_cmp(&features.diagonal[*b]);
+            let row = (0..n).max_by(largest).unwrap_or(0);
+            return Err(Error::KernelRange { row, value: unit * features.diagonal[row] });
         }
         Ok(features)
     }
@@ -132,6 +134,17 @@ fn squared_norm(inputs: &Inputs<'_>, i: usize, shrink: f64) -> f64 {
     let mut sum = 0.0;
     inputs.for_each_in_row(i, |_, x| sum += (x * shrink) * (x * shrink));
     sum
+}
+
+/// 1 / |x|, or 0 for a zero row, whether or not |x|^2 is a number.
+fn inverse_norm(inputs: &Inputs<'_>, i: usize) -> f64 {
+    let mut peak = 0.0f64;
+    inputs.for_each_in_row(i, |_, x| peak = peak.max(x.abs()));
+    if peak == 0.0 {
+        return 0.0;
+    }
+    let shrink = 1.0 / peak.max(f64::MIN_POSITIVE);
+    (shrink / squared_norm(inputs, i, shrink).sqrt()).min(f64::MAX)
 }
 
 /// The power of two s for which `s^2 values` have a mean near one.

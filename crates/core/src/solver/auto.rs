@@ -1,9 +1,10 @@
 //! The solver that fits the problem.
 
-use super::{CheckedSettings, Sdca, Solution, Solver, Spectral};
+use super::{CheckedSettings, Sdca, Solution, Solver, Spectral, Status};
 use crate::{Observer, Problem, Result};
 
-/// Chooses: [`Spectral`] for the squared loss on shared inputs if its eigenbasis fits the memory budget, else [`Sdca`].
+/// Chooses: [`Spectral`] for the squared loss on shared inputs if its eigenbasis fits the memory budget, else [`Sdca`], which
+/// also steps in where the former stalls.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Auto;
 
@@ -47,9 +48,21 @@ impl Solver for Auto {
         start: Option<&[f64]>,
         observer: &mut dyn Observer,
     ) -> Result<Solution> {
-        let (solver, reason) = self.choose(problem);
+        let (solver, mut reason) = self.choose(problem);
         observer.note(&format!("{}: {reason}", solver.name()));
         let mut solution = solver.solve(problem, settings, start, observer)?;
+        if solution.status == Status::Stalled && solver.name() == Spectral.name() {
+            reason = format!(
+                "{reason}; it stalled at a gap of {:.1e}, so coordinate ascent",
+                solution.certificate().rel_gap()
+            );
+            observer.note(&reason);
+            let other = Sdca::default().solve(problem, settings, start, observer)?;
+            let badness = |solution: &Solution| (solution.certificate().gap, solution.certificate().primal);
+            if badness(&other) < badness(&solution) {
+                solution = other;
+            }
+        }
         solution.reason = Some(reason);
         Ok(solution)
     }

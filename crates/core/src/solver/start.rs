@@ -1,6 +1,7 @@
 //! Where to start: at alpha = 0 the dual is flat in every direction, so solvers start elsewhere on a ray.
 
 use crate::backend::{self, Expansion};
+use crate::linalg::power_of_two;
 use crate::{Matrix, Problem};
 
 /// Duals with the state and task Gram matrix that belong to them.
@@ -28,8 +29,12 @@ impl Start {
             let (low, high) = problem.box_of(o);
             (-problem.gamma(o) * 0.5 * (left + right)).clamp(low, high)
         };
-        let mut start = Self::at(problem, (0..obs.len()).map(residual).collect());
-        let s = best_on_ray(problem, &start.kappa, &start.gram);
+        let mut kappa: Vec<f64> = (0..obs.len()).map(residual).collect();
+        // The residuals may be so large that their task Gram matrix overflows: they only give the direction.
+        let size = power_of_two(kappa.iter().fold(0.0, |m, k| k.abs().max(m)));
+        kappa.iter_mut().for_each(|k| *k /= size);
+        let mut start = Self::at(problem, kappa);
+        let s = best_on_ray(problem, &start.kappa, &start.gram, size);
         start.kappa.iter_mut().for_each(|k| *k *= s);
         start.state.as_mut_slice().iter_mut().for_each(|v| *v *= s);
         start.gram.as_mut_slice().iter_mut().for_each(|c| *c *= s * s);
@@ -48,11 +53,11 @@ impl Start {
     }
 }
 
-/// The s in (0, 1] that maximises the dual at `s kappa`.
+/// The s in (0, most] that maximises the dual at `s kappa`.
 ///
 /// The dual is concave along the ray, with slope `sum_i kappa_i L*'(-s kappa_i / gamma_i) - s <phi'(s^2 G), G>`: bisection on
 /// the exponent of s, so that a solution thousands of times smaller than the residuals is found as well.
-fn best_on_ray(problem: &Problem<'_>, kappa: &[f64], gram: &Matrix) -> f64 {
+fn best_on_ray(problem: &Problem<'_>, kappa: &[f64], gram: &Matrix, most: f64) -> f64 {
     let from_losses = LossSlope::new(problem, kappa);
     let rises = |s: f64| {
         let t = gram.rows();
@@ -65,11 +70,11 @@ fn best_on_ray(problem: &Problem<'_>, kappa: &[f64], gram: &Matrix) -> f64 {
         }
         from_losses.at(s) - s * pull > 0.0
     };
-    if rises(1.0) {
-        return 1.0;
+    if rises(most) {
+        return most;
     }
-    let (mut low, mut high) = (-400.0f64, 0.0f64);
-    for _ in 0..50 {
+    let (mut low, mut high) = (-700.0f64, most.ln());
+    for _ in 0..60 {
         let middle = 0.5 * (low + high);
         if rises(middle.exp()) { low = middle } else { high = middle }
     }

@@ -43,7 +43,7 @@ impl Cubic {
             let move_by = value * slope / fma::<S>(slope, slope, -value * bend);
             d -= move_by;
             // What is left is of the order of the cube.
-            if move_by.abs() <= 1e-3 * d.abs() {
+            if move_by.abs() <= 1e-3 * d.abs() && d.is_finite() {
                 return d;
             }
         }
@@ -141,6 +141,15 @@ mod tests {
             cubic.constant = -cubic.at::<pulp::Scalar>(root);
             let found = cubic.root::<pulp::Scalar>();
             assert!((found - root).abs() <= 1e-9 * root.abs().max(shift.abs()), "{found} is not {root}");
+        }
+    }
+
+    #[test]
+    fn a_root_is_found_where_the_slope_at_zero_vanishes() {
+        for constant in [-8.0, 8.0, -1e-300, 1e300] {
+            let found = Cubic { cube: 1.0, square: 0.0, linear: 0.0, constant }.root::<pulp::Scalar>();
+            let root = -constant.cbrt();
+            assert!((found - root).abs() <= 1e-12 * root.abs(), "{found} is not {root}");
         }
     }
 }

@@ -21,9 +21,19 @@ struct Search<'a> {
     row: &'a RowStep<'a>,
 }
 
-/// Rounds until the bracket must have closed; reached only when numbers run out.
-const MAX_ROUNDS: usize = 200;
-const TOLERANCE: f64 = 1e-12;
+/// Rounds until the bracket must have closed: halving takes at most this many from the largest number to the smallest.
+const MAX_ROUNDS: usize = 2200;
+/// h is zero to this part of its terms: nothing to do, but for rounding.
+const NOTHING: f64 = 4.0 * f64::EPSILON;
+/// h is zero to this part of its terms: one more Newton step, whose result need not be looked at, does the rest.
+const NEARLY: f64 = 1e-10;
+
+impl Slope {
+    /// Whether h is small compared with its terms. Where one of them is infinite nothing is known but its sign.
+    fn vanishes(&self, tolerance: f64) -> bool {
+        self.size.is_finite() && self.value.abs() <= tolerance * self.size
+    }
+}
 
 impl Search<'_> {
     /// h at kappa; at a kink the side is chosen by `right`.
@@ -34,8 +44,10 @@ impl Search<'_> {
         let shrink = (-from_output.log_scale).exp();
         // An infinite slope must win over a factor that underflowed.
         let from_loss = if from_loss.is_infinite() { from_loss } else { from_loss * shrink };
+        let value = from_output.slope + from_loss;
         Slope {
-            value: from_output.slope + from_loss,
+            // So far away that terms of both signs overflow, the input's own one decides.
+            value: if value.is_nan() { f64::INFINITY.copysign(kappa - self.coordinate.kappa) } else { value },
             derivative: from_output.curvature + self.coordinate.curvature(kappa) * shrink,
             size: from_output.size + from_loss.abs(),
         }
@@ -63,7 +75,7 @@ pub(super) fn solve(coordinate: &Coordinate<'_>, output: &dyn OutputRegularizer,
     // Slopes are taken from inside the interval.
     let inside = |kappa: f64, high: f64| kappa < high;
     let mut slope = search.at(now, inside(now, high));
-    if slope.value.abs() <= TOLERANCE * slope.size {
+    if slope.vanishes(NOTHING) {
         return now;
     }
     if slope.value > 0.0 {
@@ -83,7 +95,7 @@ pub(super) fn solve(coordinate: &Coordinate<'_>, output: &dyn OutputRegularizer,
     }
     let (mut last, mut before_last) = (f64::INFINITY, f64::INFINITY);
     for _ in 0..MAX_ROUNDS {
-        if high - low <= TOLERANCE * low.abs().max(high.abs()) {
+        if high - low <= f64::EPSILON * low.abs().max(high.abs()) {
             break;
         }
         let newton = now - slope.value / slope.derivative;
@@ -96,8 +108,9 @@ pub(super) fn solve(coordinate: &Coordinate<'_>, output: &dyn OutputRegularizer,
         (before_last, last) = (last, (next - now).abs());
         now = next;
         slope = search.at(now, inside(now, high));
-        if slope.value.abs() <= TOLERANCE * slope.size {
-            break;
+        if slope.vanishes(NEARLY) {
+            let better = now - slope.value / slope.derivative;
+            return if better > low && better < high { better } else { now };
         }
         if slope.value > 0.0 { high = now } else { low = now }
     }
@@ -130,4 +143,53 @@ fn split(low: f64, high: f64, coordinate: &Coordinate<'_>) -> f64 {
         return high - 0.1 * (high - low);
     }
     0.5 * (low + high)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::loss::{Hinge, Logistic, Loss};
+    use crate::output::Power;
+
+    /// One task, one input with k(x, x) = 1: `g'(kappa) = (q kappa^2)^(2k-1) kappa` wherever the search starts.
+    fn alone(loss: &dyn Loss, k: u32, gamma: f64, kappa: f64) -> f64 {
+        let row = RowStep { task: 0, a: 1.0, b: &[kappa], c: &[kappa * kappa] };
+        solve(&Coordinate { loss, y: 1.0, gamma, kappa }, &Power::new(k).unwrap(), &row)
+    }
+
+    #[test]
+    fn an_infinite_slope_is_not_an_answer() {
+        // The conjugate of the logistic loss is infinitely steep at both ends, where a search may well start.
+        for k in [1, 4] {
+            let inside = alone(&Logistic, k, 1.0, 0.3);
+            assert!(inside > 0.1 && inside < 0.9);
+            for end in [0.0, 1.0] {
+                assert!((alone(&Logistic, k, 1.0, end) - inside).abs() < 1e-14, "k = {k} from {end}");
+            }
+        }
+    }
+
+    #[test]
+    fn powers_beyond_all_numbers_are_not_an_answer() {
+        for (k, gamma) in [(4, 1e30), (4, 1e300), (100, 1e3), (1000, 1e100)] {
+            // (q kappa^2)^(2k-1) kappa = 1.
+            let (odd, q) = (f64::from(2 * k - 1), f64::from(2 * k - 1) / f64::from(k));
+            let exact = (-odd * q.ln() / (2.0 * odd + 1.0)).exp();
+            for start in [0.0, 0.5, 2.0] {
+                let found = alone(&Hinge, k, gamma, start);
+                assert!(
+                    (found / exact - 1.0).abs() < 1e-13,
+                    "k = {k}: {found} instead of {exact} from {start}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_moves_at_an_answer() {
+        for loss in [&Logistic as &dyn Loss, &Hinge] {
+            let answer = alone(loss, 4, 10.0, 0.2);
+            assert!((alone(loss, 4, 10.0, answer) / answer - 1.0).abs() <= 2.0 * f64::EPSILON);
+        }
+    }
 }

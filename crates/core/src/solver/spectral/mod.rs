@@ -145,7 +145,9 @@ fn grade(problem: &Problem<'_>, point: &Point, tolerance: f64) -> Result<(Vec<f6
         return Ok((kappa, None, induced));
     }
     let graded = certify_normal(problem, &kappa, Some(&coordinates))?;
-    if graded.certificate.rel_gap() < induced.certificate.rel_gap() {
+    // Far from a solution relative gaps are all alike, and gaps may be infinite while one of the points is still usable.
+    let badness = |graded: &Graded| (graded.certificate.gap, graded.certificate.primal);
+    if badness(&graded) < badness(&induced) {
         Ok((kappa, Some(coordinates), graded))
     } else {
         Ok((kappa, None, induced))

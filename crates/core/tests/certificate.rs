@@ -1,0 +1,189 @@
+//! Primal, dual and gap at arbitrary points, against the formulas written out with loops.
+
+#![allow(clippy::unwrap_used)] // helpers outside test functions
+
+mod common;
+
+use common::*;
+use kinfolk::kernel::Gamma;
+use kinfolk::loss::Loss;
+use kinfolk::output::OutputRegularizer;
+use kinfolk::{Dataset, DatasetOptions, Form, Kernel, LossKind, Matrix, OutputKind, Problem, certify, fit};
+
+const C: f64 = 0.7;
+const LAMBDA: f64 = 1.3;
+
+/// The problem written out: kernel values between observations, labels, tasks, weights.
+struct Plain {
+    kernel: Vec<Vec<f64>>,
+    label: Vec<f64>,
+    task: Vec<usize>,
+    weight: Vec<f64>,
+    loss: Box<dyn Loss>,
+    output: Box<dyn OutputRegularizer>,
+}
+
+/// `sum_ij a_i k_ij b_j` for every pair of tasks.
+fn task_gram(plain: &Plain, a: &[f64]) -> Matrix {
+    let mut gram = Matrix::zeros(TASKS, TASKS);
+    for (i, row) in plain.kernel.iter().enumerate() {
+        for (j, k) in row.iter().enumerate() {
+            gram[(plain.task[i], plain.task[j])] += a[i] * k * a[j];
+        }
+    }
+    gram
+}
+
+fn over_two_lambda(gram: &Matrix) -> Matrix {
+    let values = gram.as_slice().iter().map(|g| g / (2.0 * LAMBDA)).collect();
+    Matrix::from_vec(values, TASKS, TASKS).unwrap()
+}
+
+/// C sum w L(y, F) + <Theta, G> / 2 + lambda sum phi*(Theta), for a function with expansion coefficients `a`.
+fn primal(plain: &Plain, a: &[f64]) -> f64 {
+    let gram = task_gram(plain, a);
+    let theta = plain.output.theta(&over_two_lambda(&gram));
+    let mut value = 0.0;
+    for (i, row) in plain.kernel.iter().enumerate() {
+        let f: f64 =
+            row.iter().enumerate().map(|(j, k)| theta[(plain.task[i], plain.task[j])] * k * a[j]).sum();
+        value += C * plain.weight[i] * plain.loss.value(plain.label[i], f);
+    }
+    for r in 0..TASKS {
+        for s in 0..TASKS {
+            value +=
+                0.5 * theta[(r, s)] * gram[(r, s)] + LAMBDA * plain.output.phi_conj((r, s), theta[(r, s)]);
+        }
+    }
+    value
+}
+
+/// -C sum w L*(y, -alpha / C w) - lambda sum phi(rho).
+fn dual(plain: &Plain, alpha: &[f64]) -> f64 {
+    let mut value = -LAMBDA * plain.output.phi_sum(&over_two_lambda(&task_gram(plain, alpha)));
+    for (i, a) in alpha.iter().enumerate() {
+        let c = C * plain.weight[i];
+        value -= c * plain.loss.conj(plain.label[i], -a / c);
+    }
+    value
+}
+
+/// Duals inside their domains, some of them at an end.
+fn feasible(plain: &Plain, random: &mut Random) -> Vec<f64> {
+    let one = |i: usize| {
+        let (low, high) = plain.loss.conj_domain(plain.label[i]);
+        let (low, high) = (low.max(-2.0), high.min(2.0));
+        let share = (0.75 * random.fine() + 0.5).clamp(0.0, 1.0);
+        -C * plain.weight[i] * (low + share * (high - low))
+    };
+    (0..plain.label.len()).map(one).collect()
+}
+
+/// Coordinates of the function with these coefficients: X'A for linear kernels, A itself for others.
+fn coordinates(sample: &Sample, kernel: &Kernel, a: &[f64]) -> Matrix {
+    let dim = if *kernel == Kernel::Linear { FEATURES } else { sample.n_inputs() };
+    let mut v = Matrix::zeros(dim, TASKS);
+    for (o, a) in a.iter().enumerate() {
+        let (input, task) = (sample.input[o] as usize, sample.task[o] as usize);
+        if *kernel == Kernel::Linear {
+            (0..FEATURES).for_each(|j| v[(j, task)] += a * sample.x[input * FEATURES + j]);
+        } else {
+            v[(input, task)] += a;
+        }
+    }
+    v
+}
+
+#[test]
+fn certificates_are_the_formulas() {
+    for shape in SHAPES {
+        let sample = Sample::new(shape, 20);
+        for kernel in [Kernel::Linear, Kernel::Rbf { gamma: Gamma::Value(0.25) }] {
+            for loss in LossKind::all_examples() {
+                for output in OutputKind::all_examples(TASKS) {
+                    let mut random = Random(21);
+                    let weight: Vec<f64> = (0..24).map(|_| 1.0 + 0.5 * random.fine()).collect();
+                    let row = |o: usize| &sample.x[sample.input[o] as usize * FEATURES..][..FEATURES];
+                    let value = |x: &[f64], z: &[f64]| match kernel {
+                        Kernel::Linear => x.iter().zip(z).map(|(x, z)| x * z).sum::<f64>(),
+                        _ => (-0.25 * x.iter().zip(z).map(|(x, z)| (x - z).powi(2)).sum::<f64>()).exp(),
+                    };
+                    let plain = Plain {
+                        kernel: (0..24).map(|i| (0..24).map(|j| value(row(i), row(j))).collect()).collect(),
+                        label: sample.labels(&loss),
+                        task: sample.task.iter().map(|&t| t as usize).collect(),
+                        weight: weight.clone(),
+                        loss: loss.build().unwrap(),
+                        output: output.build().unwrap(),
+                    };
+                    let (inputs, observations) =
+                        (dense(&sample.x), sample.observations(&loss).with_weights(&weight).unwrap());
+                    let options = DatasetOptions { kernel: kernel.clone(), ..linear() };
+                    let data = Dataset::new(&inputs, &observations, options).unwrap();
+                    let problem = Problem::new(&data, spec(loss.clone(), output.clone(), C, LAMBDA)).unwrap();
+                    let alpha = feasible(&plain, &mut random);
+                    let name = format!("{shape:?} {kernel} {loss} {output}");
+                    // Roundings of some hundred terms, which powers and exponentials multiply.
+                    let close = |what: &str, got: f64, want: f64, size: f64| {
+                        assert!(
+                            (got - want).abs() <= 1e-11 * size,
+                            "{name}: {what} {got:e} instead of {want:e}"
+                        );
+                    };
+                    let one = certify(&problem, &alpha, None).unwrap();
+                    let (p, d) = (primal(&plain, &alpha), dual(&plain, &alpha));
+                    assert_eq!(one.form, Form::OnePoint);
+                    close("primal", one.primal, p, p.abs());
+                    close("dual", one.dual, d, p.abs() + d.abs());
+                    close("gap", one.gap, p - d, p.abs() + d.abs());
+                    // Another primal point: as good a certificate, of another pair.
+                    let other: Vec<f64> = alpha.iter().map(|a| 0.8 * a + 0.05 * random.fine()).collect();
+                    let v = coordinates(&sample, &kernel, &other);
+                    let two = certify(&problem, &alpha, Some(&v)).unwrap();
+                    let p = primal(&plain, &other);
+                    assert_eq!(two.form, Form::TwoPoint);
+                    close("primal", two.primal, p, p.abs());
+                    close("dual", two.dual, d, p.abs() + d.abs());
+                    close("two-point gap", two.gap, p - d, p.abs() + d.abs());
+                    // The point that alpha induces, given explicitly, is the same point.
+                    let v = coordinates(&sample, &kernel, &alpha);
+                    let same = certify(&problem, &alpha, Some(&v)).unwrap();
+                    close("primal", same.primal, one.primal, one.primal.abs());
+                    close("gap", same.gap, one.gap, one.primal.abs() + d.abs());
+                }
+            }
+        }
+    }
+}
+
+/// No model, however far from the solution, has an objective below any dual value, however far.
+#[test]
+fn weak_duality() {
+    let sample = Sample::new(Shape::Missing, 22);
+    let inputs = dense(&sample.x);
+    for loss in LossKind::all_examples() {
+        let observations = sample.observations(&loss);
+        let data = Dataset::new(&inputs, &observations, linear()).unwrap();
+        for output in OutputKind::all_examples(TASKS) {
+            let problem = Problem::new(&data, spec(loss.clone(), output.clone(), C, LAMBDA)).unwrap();
+            let best = fit(&problem, &sdca(1e-3)).unwrap().certificate;
+            let mut random = Random(23);
+            for size in [0.01, 0.3, 1.0] {
+                let alpha: Vec<f64> = (0..24)
+                    .map(|o| {
+                        let built = loss.build().unwrap();
+                        let (low, high) = built.conj_domain(observations.label(o));
+                        -C * size
+                            * (0.5 * random.fine() + 0.5)
+                            * if random.fine() < 0.0 { low } else { high }.clamp(-2.0, 2.0)
+                    })
+                    .collect();
+                let certificate = certify(&problem, &alpha, None).unwrap();
+                assert!(
+                    certificate.dual <= best.primal && best.dual <= certificate.primal,
+                    "{loss} {output} {size}"
+                );
+            }
+        }
+    }
+}
