@@ -33,11 +33,11 @@ pub(super) fn solve(operator: &impl Operator, r: &Matrix, tolerance: f64) -> Opt
     for step in 0..MAX_STEPS {
         let mut next = operator.apply(&operator.precondition(&basis[step]));
         let mut column = vec![0.0; step + 2];
-        // Once is enough: tolerances are loose.
-        for (entry, q) in column.iter_mut().zip(&basis) {
-            let share = dot(q.as_slice(), next.as_slice());
-            *entry = share;
-            axpy(next.as_mut_slice(), -share, q.as_slice());
+        let before = norm(&next);
+        orthogonalise(&mut next, &basis, &mut column);
+        // Twice is enough, and once unless nearly everything was taken away.
+        if norm(&next) < 0.1 * before {
+            orthogonalise(&mut next, &basis, &mut column);
         }
         let length = norm(&next);
         column[step + 1] = length;
@@ -75,6 +75,15 @@ pub(super) fn solve(operator: &impl Operator, r: &Matrix, tolerance: f64) -> Opt
         axpy(x.as_mut_slice(), *y, q.as_slice());
     }
     Some(operator.leave(operator.precondition(&x)))
+}
+
+/// Takes the directions of the basis out of a vector and adds what was taken to `column`.
+fn orthogonalise(v: &mut Matrix, basis: &[Matrix], column: &mut [f64]) {
+    for (entry, q) in column.iter_mut().zip(basis) {
+        let share = dot(q.as_slice(), v.as_slice());
+        *entry += share;
+        axpy(v.as_mut_slice(), -share, q.as_slice());
+    }
 }
 
 fn rotate(c: f64, s: f64, a: f64, b: f64) -> (f64, f64) {
