@@ -141,6 +141,11 @@ fn minus(a: &Matrix, b: &Matrix) -> Matrix {
     out
 }
 
+/// Rounding may turn a zero negative; a number that is none (infinity minus infinity) proves nothing.
+fn not_negative(term: f64) -> f64 {
+    if term.is_nan() { f64::INFINITY } else { term.max(0.0) }
+}
+
 /// Everything in P and D that is not a loss.
 struct Regularisation {
     theta: Matrix,
@@ -164,10 +169,10 @@ impl Regularisation {
         let mut theta_terms = 0.0;
         for r in 0..t {
             for s in 0..t {
-                theta_terms += output.fenchel_young((r, s), gram_a[(r, s)], self.theta[(r, s)]).max(0.0);
+                theta_terms += not_negative(output.fenchel_young((r, s), gram_a[(r, s)], self.theta[(r, s)]));
             }
         }
-        self.gap = 0.5 * distance.max(0.0) + 0.5 * theta_terms;
+        self.gap = 0.5 * not_negative(distance) + 0.5 * theta_terms;
     }
 
     fn graded(self, losses: LossTerms, form: Form, unit: f64, state: Matrix) -> Graded {
@@ -324,12 +329,14 @@ fn check_feasible(problem: &Problem<'_>, kappa: &[f64]) -> Result<()> {
     Ok(())
 }
 
-/// The squared loss on shared inputs, reduced to what the data say: in the eigenbasis of X'X = diag(l),
-/// `moment = X'Y` and `label_square = |Y|^2`.
+/// The squared loss on shared inputs, reduced to what the data say: in the eigenbasis of X'X = diag(l), `moment = X'Y`.
 pub(crate) struct SquaredStatistics<'a> {
     pub(crate) values: &'a [f64],
     pub(crate) moment: &'a Matrix,
+    /// |Y|^2.
     pub(crate) label_square: f64,
+    /// The part of |Y|^2 that no weights can explain.
+    pub(crate) floor: f64,
     pub(crate) gamma: f64,
 }
 
@@ -340,7 +347,11 @@ impl SquaredStatistics<'_> {
         let v = self.induced(w);
         let point = Regularisation::at(output, &gram(&v, threads));
         let weights = linalg::times(view(&v), view(&point.theta), threads);
-        let gap = vec![0.5 * self.gamma * self.weighted_square(&minus(&weights, w))];
+        let offset = minus(&weights, w);
+        let mut gap = vec![0.0; w.cols()];
+        for (j, &l) in self.values.iter().enumerate() {
+            gap.iter_mut().zip(offset.row(j)).for_each(|(gap, x)| *gap += 0.5 * self.gamma * l * x * x);
+        }
         let losses = LossTerms { value: self.loss(&weights), conj: self.conj(w), gap };
         point.certificate(losses, Form::OnePoint)
     }
@@ -358,7 +369,7 @@ impl SquaredStatistics<'_> {
         let offset = minus(v, &v_a);
         let distance = inner(&offset, &linalg::times(view(&offset), view(&point.theta), threads));
         point.move_dual_to(output, &gram(&v_a, threads), distance);
-        let losses = LossTerms { value: self.loss(&w), conj: self.conj(&w), gap: vec![0.0] };
+        let losses = LossTerms { value: self.loss(&w), conj: self.conj(&w), gap: vec![0.0; w.cols()] };
         point.certificate(losses, Form::TwoPoint)
     }
 
@@ -379,13 +390,36 @@ impl SquaredStatistics<'_> {
     }
 
     /// `gamma/2 |Y - X w|^2`.
-    pub(crate) fn loss(&self, w: &Matrix) -> f64 {
-        0.5 * self.gamma * (self.label_square - 2.0 * inner(self.moment, w) + self.weighted_square(w))
+    fn loss(&self, w: &Matrix) -> f64 {
+        0.5 * self.gamma * self.floor + self.excess_loss(w)
     }
 
-    fn weighted_square(&self, w: &Matrix) -> f64 {
-        self.values.iter().enumerate().map(|(j, l)| l * linalg::dot(w.row(j), w.row(j))).sum()
+    /// `gamma/2 (|Y - X w|^2 - floor)`, a sum of squares: no digits are lost however close w comes to the best fit.
+    pub(crate) fn excess_loss(&self, w: &Matrix) -> f64 {
+        let (noise, mut sum) = (noise_level(self.values), 0.0);
+        for (j, &l) in self.values.iter().enumerate() {
+            let pairs = self.moment.row(j).iter().zip(w.row(j));
+            sum += if l > noise {
+                pairs.map(|(b, w)| (b - l * w) * (b - l * w)).sum::<f64>() / l
+            } else {
+                pairs.map(|(b, w)| (l * w - 2.0 * b) * w).sum::<f64>()
+            };
+        }
+        0.5 * self.gamma * sum
     }
+}
+
+/// Eigenvalues up to here are rounding errors.
+fn noise_level(values: &[f64]) -> f64 {
+    values.iter().fold(0.0f64, |a, &b| a.max(b)) * values.len() as f64 * f64::EPSILON
+}
+
+/// `|Y|^2 - sum b^2 / l`: what no weights can explain.
+pub(crate) fn unexplained(values: &[f64], moment: &Matrix, label_square: f64) -> f64 {
+    let noise = noise_level(values);
+    let kept = values.iter().enumerate().filter(|(_, l)| **l > noise);
+    let explained: f64 = kept.map(|(j, l)| linalg::dot(moment.row(j), moment.row(j)) / l).sum();
+    (label_square - explained).max(0.0)
 }
 
 fn gram(v: &Matrix, threads: usize) -> Matrix {

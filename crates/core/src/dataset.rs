@@ -3,6 +3,7 @@
 use crate::backend::{
     self, Backend, Columns, Expansion, Features, GramBackend, Panel, STREAM_ROWS, Spectrum,
 };
+use crate::certificate::unexplained;
 use crate::inputs::Inputs;
 use crate::kernel::Kernel;
 use crate::linalg::{self, Pool, view};
@@ -53,6 +54,8 @@ pub(crate) struct Statistics {
     pub(crate) moment: Matrix,
     /// |Y|^2.
     pub(crate) label_square: f64,
+    /// The part of it that no weights can explain.
+    pub(crate) floor: f64,
 }
 
 impl<'a> Dataset<'a> {
@@ -180,6 +183,8 @@ impl<'a> Dataset<'a> {
         let labels = self.observations.labels();
         let state = self.label_state(threads);
         let moment = linalg::times(view(&spectrum.frame).transpose(), view(&state), threads);
-        Ok(Statistics { spectrum, moment, label_square: linalg::dot(labels, labels) })
+        let label_square = linalg::dot(labels, labels);
+        let floor = unexplained(&spectrum.values, &moment, label_square);
+        Ok(Statistics { spectrum, moment, label_square, floor })
     }
 }

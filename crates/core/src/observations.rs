@@ -7,7 +7,7 @@ use crate::{Error, Result, TaskNames};
 /// Multi-task data, one-vs-all multi-class, multi-label, multi-output and any mixture are constructors of this one type.
 /// A missing label is a quadruple that is not there. A task without observations is allowed: its row of the task Gram
 /// matrix is zero, so `Theta = phi'(0)` there: it predicts 0 with the power and cosh regularisers (nothing was learned,
-/// nothing is borrowed), the sum of all tasks with `exp` (whose Theta is 1 where nothing is known), and what the prior says
+/// nothing is borrowed), the sum of all tasks' scores with `exp` (whose Theta is 1 where nothing is known), and what the prior says
 /// where one is given.
 ///
 /// Observations are numbered in the order given; duals come back in that order.

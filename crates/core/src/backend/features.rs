@@ -10,8 +10,8 @@ use rayon::prelude::*;
 
 /// Features X, dense or sparse, with an optional constant feature.
 ///
-/// Rows are loaded in double precision a block at a time, scaled on the way, or used where they lie: the caller's array is
-/// never copied whole.
+/// Rows are loaded in double precision a block at a time, scaled on the way, or used where they lie; the caller's array is
+/// copied whole only for the eigenbasis of wide data (more features than inputs).
 #[derive(Debug)]
 pub struct Features<'a> {
     inputs: &'a Inputs<'a>,
@@ -289,8 +289,9 @@ impl Backend for Features<'_> {
     fn spectrum_bytes(&self) -> u64 {
         let (m, d) = (self.n_inputs() as u64, self.dim() as u64);
         let small = m.min(d);
-        // The moment, its eigenvectors and their scratch space, and the frame.
-        8 * (4 * small * small + d * small)
+        // The moment, its eigenvectors and their scratch space, and the frame; with more features than inputs also a copy of
+        // the inputs.
+        8 * (4 * small * small + d * small + if d > m { m * d } else { 0 })
     }
 
     fn spectrum(&self, threads: usize) -> Result<Spectrum> {

@@ -66,7 +66,7 @@ impl Model {
             data.pool().install(|| linalg::times(view(&coordinates), view(&theta), data.threads()));
         let predictor = Predictor::new(data, function);
         let theta = scaled(theta, problem.theta_unit());
-        let alpha = kappa.iter().map(|k| k * problem.unit()).collect();
+        let alpha = kappa.into_iter().map(|k| k * problem.unit()).collect();
         let v = v.map(|v| scaled(v, problem.unit() * backend.coordinate_unit()));
         let observation_weights = match obs.uniform_weight() {
             Some(1.0) => None,

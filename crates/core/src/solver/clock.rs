@@ -35,6 +35,11 @@ impl<'a> Clock<'a> {
         self.stop
     }
 
+    /// Whether any limit is reached, whatever was certified.
+    pub(crate) fn is_over(&mut self) -> bool {
+        self.must_stop().is_some() || self.passes >= self.settings.max_passes
+    }
+
     /// Records a certificate; the status with which to end, if it is time.
     pub(crate) fn report(&mut self, certificate: &Certificate) -> Option<Status> {
         let elapsed = self.start.elapsed();
@@ -48,6 +53,7 @@ impl<'a> Clock<'a> {
         if certificate.rel_gap() <= self.settings.tolerance {
             return Some(Status::Certified);
         }
-        self.must_stop().or((self.passes >= self.settings.max_passes).then_some(Status::PassLimit))
+        let limit = self.is_over().then_some(Status::PassLimit);
+        self.stop.or(limit)
     }
 }

@@ -8,7 +8,7 @@ use super::{CheckedSettings, Clock, Solution, Solver, Status, start::Start};
 use crate::aligned::{Aligned, AlignedRows};
 use crate::backend::{self, Columns, Expansion, Panel, row_blocks};
 use crate::certificate::certify_normal;
-use crate::linalg::{add_rows_simd, axpy_simd, axpy2_simd, dot_simd, sweep_simd};
+use crate::linalg::{add_rows_simd, axpy_simd, axpy2_simd, dot_simd, fma, sweep_simd};
 use crate::loss::QuadraticConjugate;
 use crate::output::RowStep;
 use crate::step::{self, Coordinate, RowSums};
@@ -443,17 +443,19 @@ impl<'a> Ascent<'a> {
             let Some(Step { o, task, gamma, kappa, shape }) = steps[j as usize] else { continue };
             let (o, task) = (o as usize, task as usize);
             let (own, score, now) = (d[task], b0[task], b[task]);
-            let inner = gram_b0[task] + a * gram_d[task] + score * bd + own * bb;
-            let c = self.gram.row(task)[task] + own * (score + now);
+            // What was computed last is added last: each step waits for the one before.
+            let inner = fma::<S>(a, gram_d[task], fma::<S>(own, bb, fma::<S>(score, bd, gram_b0[task])));
+            let c = fma::<S>(own, score + now, self.gram.row(task)[task]);
+            let (other_bb, other_bd) = (fma::<S>(-now, now, bb), fma::<S>(-now, own, bd));
             let sums = RowSums { a, b: now, c, squares: bb, inner };
             let prior = if self.prior { output.prior_slope(task, &b[..t]) } else { (0.0, 0.0) };
             let new = step::solve_summed(simd, &shape, gamma, kappa, gain, &sums, prior);
             let step = new - kappa;
             if step != 0.0 {
                 self.kappa[o] = new;
-                (b[task], d[task]) = (now + a * step, own + step);
-                bb += b[task] * b[task] - now * now;
-                bd += b[task] * d[task] - now * own;
+                let (new_b, new_d) = (fma::<S>(a, step, now), own + step);
+                (b[task], d[task]) = (new_b, new_d);
+                (bb, bd) = (fma::<S>(new_b, new_b, other_bb), fma::<S>(new_b, new_d, other_bd));
                 axpy_simd(simd, gram_d, step, self.gram.row(task));
                 moved = true;
             }

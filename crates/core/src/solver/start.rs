@@ -1,4 +1,5 @@
-//! Where to start: at alpha = 0 the dual is flat in every direction, so solvers start elsewhere on a ray.
+//! Where to start: at alpha = 0 the regulariser of the dual is flat in every direction and tells nothing about scale, so
+//! solvers start elsewhere on a ray.
 
 use crate::backend::{self, Expansion};
 use crate::linalg::power_of_two;

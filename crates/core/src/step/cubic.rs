@@ -36,7 +36,8 @@ impl Cubic {
             return -self.constant / self.linear;
         }
         // Near a solution steps are small, and Halley's iteration from zero, which cubes the error, is done in two rounds.
-        let mut d = -self.constant * self.linear / (self.linear * self.linear - self.constant * self.square);
+        let bottom = fma::<S>(self.linear, self.linear, -self.constant * self.square);
+        let mut d = -self.constant * self.linear / bottom;
         for _ in 0..4 {
             let (value, slope) = (self.at::<S>(d), self.slope::<S>(d));
             let bend = fma::<S>(3.0 * self.cube, d, self.square);
@@ -90,8 +91,8 @@ pub(super) fn solve<S: Simd>(
     let mut cubic = Cubic {
         cube: gain * a * a,
         square: 3.0 * gain * a * b,
-        linear: gain * (b * b + a * c + squares.max(b * b)) + prior.1 * a + quad,
-        constant: gain * inner + prior.0 - shape.y + quad * kappa,
+        linear: fma::<S>(gain, fma::<S>(a, c, b * b) + squares.max(b * b), fma::<S>(prior.1, a, quad)),
+        constant: fma::<S>(gain, inner, fma::<S>(quad, kappa, prior.0 - shape.y)),
     };
     // At the end of its interval and pushed further out: nothing to solve.
     if (kappa <= low && cubic.constant - shape.eps >= 0.0)

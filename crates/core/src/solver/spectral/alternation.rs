@@ -5,7 +5,7 @@
 //! eigendecomposition of the size of Theta, far less than a Newton step, and where Theta is well conditioned a handful of
 //! rounds is all it takes. Handed over to Newton as soon as it slows down.
 
-use super::{Ended, Point, Reduced, Search, Status};
+use super::{Ended, Point, Reduced, Search};
 use crate::linalg::{self, view};
 use crate::{Matrix, Result};
 use std::ops::ControlFlow;
@@ -13,17 +13,19 @@ use std::ops::ControlFlow;
 /// A round that reduces the gap by less than this factor is the last.
 const SLOW: f64 = 3.0;
 
-/// `Theta = basis diag(values) basis'`.
-struct Eigen {
+/// `Theta = basis diag(values) basis'`, and X'Y in that basis. The regulariser of k = 1 is a sum of squares, the same in every
+/// basis: a whole round, its certificate included, stays there.
+struct Turned {
     values: Vec<f64>,
     basis: Matrix,
+    moment: Matrix,
 }
 
 /// The end of the search, or a point from which to go on. `scale` is the Theta to start from, a multiple of the identity;
 /// without one it is that of the point.
 pub(super) fn run(
     search: &mut Search<'_, '_>,
-    mut point: Point,
+    point: Point,
     scale: Option<f64>,
 ) -> ControlFlow<Ended, Point> {
     let reduced = search.reduced;
@@ -31,49 +33,53 @@ pub(super) fn run(
         (Some(2), Some(gain)) => gain,
         _ => return ControlFlow::Continue(point),
     };
-    let mut theta = match scale {
-        Some(s) => Eigen { values: vec![s; point.theta.rows()], basis: Matrix::identity(point.theta.rows()) },
-        None => match linalg::eigen(&point.theta) {
-            Ok((values, basis)) => Eigen { values, basis },
-            Err(_) => return ControlFlow::Continue(point),
-        },
-    };
-    let mut last = f64::INFINITY;
-    loop {
-        let Ok((next, next_theta)) = round(reduced, gain, &theta) else {
-            return ControlFlow::Continue(point);
-        };
-        search.clock.passes += 1;
-        let (gap, status) = search.report(&next);
-        if !next.psi.is_finite() {
-            return ControlFlow::Continue(point);
+    let t = point.theta.rows();
+    let (values, basis, moment) = match (scale, linalg::eigen(&point.theta)) {
+        (Some(s), _) => (vec![s; t], Matrix::identity(t), reduced.data.moment.clone()),
+        (None, Ok((values, basis))) => {
+            let moment = reduced.times(reduced.data.moment, &basis);
+            (values, basis, moment)
         }
-        (point, theta) = (next, next_theta);
+        (None, Err(_)) => return ControlFlow::Continue(point),
+    };
+    let mut theta = Turned { values, basis, moment };
+    let (mut last, mut v) = (f64::INFINITY, None);
+    let back = |v: &Matrix, theta: &Turned| {
+        reduced.point(linalg::times(view(v), view(&theta.basis).transpose(), reduced.threads))
+    };
+    loop {
+        let Ok((next_v, next_theta)) = round(reduced, gain, &theta) else { break };
+        search.clock.passes += 1;
+        let (gap, status) = search.report(&reduced.turned(&next_theta.moment), &next_v);
+        if !gap.is_finite() {
+            break;
+        }
+        theta = next_theta;
+        let (now, turned) = (v.insert(next_v), reduced.turned(&theta.moment));
         match status {
-            Some(Status::Certified) if !search.induced_too(&point) => last = gap,
-            Some(status) => return ControlFlow::Break(Ended { point, status }),
-            None if gap * SLOW > last => return ControlFlow::Continue(point),
-            None => last = gap,
+            Some(status) if search.is_final(&turned.weights(now), &turned, status) => {
+                return ControlFlow::Break(Ended { point: back(now, &theta), status });
+            }
+            None if gap * SLOW > last => break,
+            _ => last = gap,
         }
     }
+    ControlFlow::Continue(v.map_or(point, |v| back(&v, &theta)))
 }
 
-/// W for this Theta, as the point with the Theta that is best for that W.
-fn round(reduced: &Reduced<'_>, gain: f64, theta: &Eigen) -> Result<(Point, Eigen)> {
-    let mut w = reduced.times(reduced.data.moment, &theta.basis);
-    let gamma = reduced.data.gamma;
+/// W for this Theta, as the V whose own Theta is best for that W, and that Theta.
+fn round(reduced: &Reduced<'_>, gain: f64, theta: &Turned) -> Result<(Matrix, Turned)> {
+    let (gamma, mut w) = (reduced.data.gamma, theta.moment.clone());
     for (j, &l) in reduced.data.values.iter().enumerate() {
         for (x, s) in w.row_mut(j).iter_mut().zip(&theta.values) {
             let s = s.max(0.0);
             *x *= gamma * s / (1.0 + gamma * l * s);
         }
     }
-    // W and W'W here in the eigenbasis of the old Theta.
     let mut square = reduced.cross(&w, &w);
     linalg::symmetrise(&mut square);
     let (cubes, turn) = linalg::eigen(&square)?;
     let values: Vec<f64> = cubes.iter().map(|x| (gain * x.max(0.0)).cbrt()).collect();
-    let basis = reduced.times(&theta.basis, &turn);
     let mut v = reduced.times(&w, &turn);
     let floor = f64::EPSILON * values.iter().fold(0.0f64, |a, &b| a.max(b));
     for j in 0..v.rows() {
@@ -81,6 +87,6 @@ fn round(reduced: &Reduced<'_>, gain: f64, theta: &Eigen) -> Result<(Point, Eige
             *x = if *s > floor { *x / s } else { 0.0 };
         }
     }
-    let v = linalg::times(view(&v), view(&basis).transpose(), reduced.threads);
-    Ok((reduced.point(v), Eigen { values, basis }))
+    let (basis, moment) = (reduced.times(&theta.basis, &turn), reduced.times(&theta.moment, &turn));
+    Ok((v, Turned { values, basis, moment }))
 }

@@ -16,7 +16,7 @@ pub(super) trait Operator {
 }
 
 /// Krylov vectors at most.
-const MAX_STEPS: usize = 60;
+pub(super) const MAX_STEPS: usize = 60;
 const MIN_STEPS: usize = 2;
 
 /// x with `|operator x - r| <= tolerance |r|`, or the best in the Krylov space; `None` if numbers ran out.

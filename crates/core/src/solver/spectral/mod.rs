@@ -43,9 +43,10 @@ impl Solver for Spectral {
 
     fn memory(&self, problem: &Problem<'_>) -> u64 {
         let (backend, obs) = (problem.data().backend(), problem.observations());
-        // A dozen matrices of the size of V, room for the Krylov space, and the duals.
+        // A dozen matrices of the size of V, the Krylov space, and the duals.
         let point = (backend.dim().min(backend.n_inputs()) * obs.n_tasks()) as u64;
-        backend.spectrum_bytes() + 8 * (30 * point + obs.len() as u64)
+        let matrices = 12 + gmres::MAX_STEPS as u64;
+        backend.spectrum_bytes().saturating_add(8 * (matrices * point + 2 * obs.len() as u64))
     }
 
     fn solve(
@@ -76,7 +77,7 @@ impl Solver for Spectral {
                     (v, Some(scale))
                 }
             };
-            let mut search = Search { reduced: &reduced, tolerance: settings.tolerance, clock };
+            let mut search = Search { reduced: &reduced, tolerance: settings.tolerance, polished: 0, clock };
             let ended = search.run(reduced.point(first), scale);
             let (kappa, v, graded) = grade(problem, &ended.point, settings.tolerance)?;
             let certified = graded.certificate.rel_gap() <= settings.tolerance;
@@ -101,6 +102,9 @@ fn solution(
     Solution { kappa, v, graded, status, solver: "spectral", passes, trace, reason: None }
 }
 
+/// Further steps taken for a certificate that needs no V beside the duals.
+const POLISH: usize = 4;
+
 /// Where the search ended.
 struct Ended {
     point: Point,
@@ -111,6 +115,8 @@ struct Ended {
 struct Search<'a, 'c> {
     reduced: &'a Reduced<'a>,
     tolerance: f64,
+    /// Steps made beyond a certified point.
+    polished: usize,
     clock: Clock<'c>,
 }
 
@@ -122,15 +128,24 @@ impl Search<'_, '_> {
         }
     }
 
-    /// Certifies a point from the statistics and reports it; the relative gap, and a status if it is time to end.
-    fn report(&mut self, point: &Point) -> (f64, Option<Status>) {
-        let certificate = self.reduced.certify(point);
+    /// Certifies a V from the statistics and reports it; the relative gap, and a status if it is time to end.
+    fn report(&mut self, reduced: &Reduced<'_>, v: &Matrix) -> (f64, Option<Status>) {
+        let certificate = reduced.certify(v);
         (certificate.rel_gap(), self.clock.report(&certificate))
     }
 
-    /// Whether the duals of the point certify themselves, without the point.
-    fn induced_too(&self, point: &Point) -> bool {
-        self.reduced.certify_induced(point).rel_gap() <= self.tolerance
+    /// Whether to end with these weights although a few more steps might make their duals certify themselves, without a V
+    /// beside them.
+    fn is_final(&mut self, w: &Matrix, reduced: &Reduced<'_>, status: Status) -> bool {
+        if status != Status::Certified
+            || self.polished == POLISH
+            || self.clock.is_over()
+            || reduced.certify_induced(w).rel_gap() <= self.tolerance
+        {
+            return true;
+        }
+        self.polished += 1;
+        false
     }
 }
 

@@ -12,31 +12,29 @@ use crate::linalg::{self, axpy, dot, inner, view};
 /// How much tighter than usual the linear solves may become after failed line searches.
 const TIGHTEST: f64 = 1e-3;
 
-/// Further steps taken for a certificate that needs no V beside the duals.
-const POLISH: usize = 2;
-
 pub(super) fn run(search: &mut Search<'_, '_>, mut point: Point) -> Ended {
     let reduced = search.reduced;
     let (mut tighten, mut certify) = (1.0, true);
-    let (mut gap, mut polished) = (f64::INFINITY, 0);
+    let mut gap = f64::INFINITY;
     loop {
         if certify {
-            let (new_gap, status) = search.report(&point);
+            let (new_gap, status) = search.report(reduced, &point.v);
             gap = new_gap;
-            if let Some(status) = status {
-                if status != Status::Certified || polished >= POLISH || search.induced_too(&point) {
-                    return Ended { point, status };
-                }
-                polished += 1;
+            if let Some(status) = status
+                && search.is_final(&point.w, reduced, status)
+            {
+                return Ended { point, status };
             }
         }
         search.clock.passes += 1;
-        let tolerance = tighten * gap.sqrt().clamp(1e-4, 0.1);
+        // Tight enough to square the gap, but no tighter than what is left to do.
+        let wanted = 0.3 * (search.tolerance / gap).sqrt();
+        let tolerance = tighten * gap.sqrt().max(wanted).clamp(1e-4, 0.1);
         match direction(reduced, &point, tolerance).and_then(|step| line_search(reduced, &point, &step)) {
             Some(next) => (point, tighten, certify) = (next, 1.0, true),
             None if tighten > TIGHTEST => (tighten, certify) = (tighten * 0.1, false),
             None => {
-                let status = if polished > 0 { Status::Certified } else { Status::Stalled };
+                let status = if search.polished > 0 { Status::Certified } else { Status::Stalled };
                 return Ended { point, status };
             }
         }

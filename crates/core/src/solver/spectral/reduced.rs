@@ -7,7 +7,7 @@ use crate::linalg::{self, inner, view};
 use crate::output::OutputRegularizer;
 use crate::{Certificate, Matrix, Problem};
 
-/// `min over V of psi(V) = gamma/2 |Y - X W|^2 + <Theta, V'V> - sum phi(V'V) / 2`, `Theta = phi'(V'V)`, `W = V Theta`.
+/// `min over V of psi(V) = gamma/2 |Y - X W|^2 + <Theta, V'V> - sum phi(V'V) / 2 - const`, `Theta = phi'(V'V)`, `W = V Theta`.
 pub(super) struct Reduced<'a> {
     pub(super) data: SquaredStatistics<'a>,
     pub(super) output: &'a dyn OutputRegularizer,
@@ -23,6 +23,7 @@ pub(super) struct Point {
     pub(super) gram: Matrix,
     pub(super) theta: Matrix,
     pub(super) w: Matrix,
+    /// The objective, less what no weights can explain.
     pub(super) psi: f64,
 }
 
@@ -32,6 +33,7 @@ impl<'a> Reduced<'a> {
             values: &statistics.spectrum.values,
             moment: &statistics.moment,
             label_square: statistics.label_square,
+            floor: statistics.floor,
             gamma: problem.gamma(0),
         };
         let (output, threads) = (problem.normal_output(), problem.data().threads());
@@ -52,18 +54,41 @@ impl<'a> Reduced<'a> {
         linalg::symmetrise(&mut gram);
         let theta = self.output.theta(&gram);
         let w = self.times(&v, &theta);
-        let psi = self.data.loss(&w) + inner(&theta, &gram) - 0.5 * self.output.phi_sum(&gram);
+        let psi = self.data.excess_loss(&w) + inner(&theta, &gram) - 0.5 * self.output.phi_sum(&gram);
         Point { v, gram, theta, w, psi: if psi.is_nan() { f64::INFINITY } else { psi } }
     }
 
-    /// The point and the duals of its W.
-    pub(super) fn certify(&self, point: &Point) -> Certificate {
-        self.data.certify_point(self.output, &point.v, self.threads).in_units(self.unit)
+    /// The same problem with the tasks turned so that X'Y is `moment`: only for a regulariser that does not mind.
+    pub(super) fn turned<'b>(&self, moment: &'b Matrix) -> Reduced<'b>
+    where
+        'a: 'b,
+    {
+        let SquaredStatistics { values, label_square, floor, gamma, .. } = self.data;
+        let data = SquaredStatistics { values, moment, label_square, floor, gamma };
+        Reduced {
+            data,
+            output: self.output,
+            threads: self.threads,
+            statistics: self.statistics,
+            unit: self.unit,
+        }
     }
 
-    /// The duals of the point's W and the point they induce: worse, but needs no V beside the duals.
-    pub(super) fn certify_induced(&self, point: &Point) -> Certificate {
-        self.data.certify(self.output, &point.w, self.threads).in_units(self.unit)
+    /// W of V.
+    pub(super) fn weights(&self, v: &Matrix) -> Matrix {
+        let mut gram = self.cross(v, v);
+        linalg::symmetrise(&mut gram);
+        self.times(v, &self.output.theta(&gram))
+    }
+
+    /// V and the duals of its W.
+    pub(super) fn certify(&self, v: &Matrix) -> Certificate {
+        self.data.certify_point(self.output, v, self.threads).in_units(self.unit)
+    }
+
+    /// The duals of W and the point they induce: worse, but needs no V beside the duals.
+    pub(super) fn certify_induced(&self, w: &Matrix) -> Certificate {
+        self.data.certify(self.output, w, self.threads).in_units(self.unit)
     }
 
     /// The V of given duals, in the eigenbasis.
@@ -73,8 +98,8 @@ impl<'a> Reduced<'a> {
         self.cross(&self.statistics.spectrum.frame, &state)
     }
 
-    /// V for the best multiple of the identity as Theta: `V = gamma b / (1 + gamma l s)` with `s = mean of phi'((V'V)_rr)`,
-    /// where both sides meet since the right one falls with s. Returns s too.
+    /// V for a good multiple of the identity as Theta (the best one for k = 1): `V = gamma b / (1 + gamma l s)` with
+    /// `s = mean of phi'((V'V)_rr)`, where both sides meet since the right one falls with s. Returns s too.
     pub(super) fn cold_start(&self) -> (Matrix, f64) {
         let (t, gamma) = (self.data.moment.cols(), self.data.gamma);
         let too_small = |s: f64| {
