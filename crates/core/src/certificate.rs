@@ -16,7 +16,7 @@
 
 use crate::backend::{self, Columns, Expansion, Panel, RowBlock, STREAM_ROWS, row_blocks};
 use crate::linalg::{self, inner, view};
-use crate::loss::{Loss, TermBlock};
+use crate::loss::TermBlock;
 use crate::output::OutputRegularizer;
 use crate::{Error, Matrix, Problem, Result};
 use rayon::prelude::*;
@@ -110,7 +110,6 @@ pub(crate) struct Graded {
 
 /// [`certify`] for duals and coordinates in the problem's own units.
 pub(crate) fn certify_normal(problem: &Problem<'_>, kappa: &[f64], v: Option<&Matrix>) -> Result<Graded> {
-    check_feasible(problem, kappa)?;
     problem.data().pool().install(|| {
         let (backend, threads) = (problem.data().backend(), problem.data().threads());
         let output = problem.normal_output();
@@ -263,7 +262,7 @@ fn block_terms(
         w.clear();
         w.extend(span.clone().map(|o| problem.gamma(o)));
         let (y, kappa) = (&obs.labels()[span.clone()], &kappa[span.clone()]);
-        out.add(problem.loss(0), [y, scores.as_slice(), w, kappa], terms, |j| span.start + j)?;
+        out.add(problem, 0, [y, scores.as_slice(), w, kappa], terms, |j| span.start + j)?;
         terms.chunks(t).for_each(|row| linalg::axpy(&mut out.gap, 1.0, row));
         return Ok(out);
     }
@@ -282,7 +281,7 @@ fn block_terms(
     }
     for (task, column) in columns.iter_mut().enumerate().filter(|(_, column)| !column.y.is_empty()) {
         let Column { observation, y, z, w, kappa } = column;
-        out.add(problem.loss(task), [y, z, w, kappa], terms, |j| observation[j] as usize)?;
+        out.add(problem, task, [y, z, w, kappa], terms, |j| observation[j] as usize)?;
         out.gap[task] += terms.iter().sum::<f64>();
         [y, z, w, kappa].into_iter().for_each(|entries| entries.clear());
         observation.clear();
@@ -294,15 +293,20 @@ impl LossTerms {
     /// Adds observations given by their labels, predictions, weights and duals; leaves their terms in `terms`.
     fn add(
         &mut self,
-        loss: &dyn Loss,
+        problem: &Problem<'_>,
+        task: usize,
         [y, z, w, kappa]: [&[f64]; 4],
         terms: &mut Vec<f64>,
         number: impl Fn(usize) -> usize,
     ) -> Result<()> {
         terms.clear();
         terms.resize(y.len(), 0.0);
-        let mut block = TermBlock { y, z, w, kappa, terms, value: 0.0, conj: 0.0, negative: None };
-        loss.block_terms(&mut block);
+        let (value, conj, outside, negative) = (0.0, 0.0, None, None);
+        let mut block = TermBlock { y, z, w, kappa, terms, value, conj, outside, negative };
+        problem.loss(task).block_terms(&mut block);
+        if let Some(j) = block.outside {
+            return Err(infeasible(problem, number(j), kappa[j]));
+        }
         if let Some((j, term)) = block.negative {
             return Err(Error::NegativeGap { observation: number(j), term });
         }
@@ -313,20 +317,9 @@ impl LossTerms {
 }
 
 /// Every dual variable must lie in the domain of its loss: outside, the dual value would be minus infinity.
-fn check_feasible(problem: &Problem<'_>, kappa: &[f64]) -> Result<()> {
-    for (observation, &value) in kappa.iter().enumerate() {
-        let (low, high) = problem.box_of(observation);
-        if !(low <= value && value <= high) {
-            let unit = problem.unit();
-            return Err(Error::Infeasible {
-                observation,
-                value: value * unit,
-                low: low * unit,
-                high: high * unit,
-            });
-        }
-    }
-    Ok(())
+fn infeasible(problem: &Problem<'_>, observation: usize, kappa: f64) -> Error {
+    let ((low, high), unit) = (problem.box_of(observation), problem.unit());
+    Error::Infeasible { observation, value: kappa * unit, low: low * unit, high: high * unit }
 }
 
 /// The squared loss on shared inputs, reduced to what the data say: in the eigenbasis of X'X = diag(l), `moment = X'Y`.

@@ -378,15 +378,24 @@ fn block_terms_add_up() {
         let (y, z, w) = ([1.0, -1.0, 1.0], [0.3, 0.4, -1e300], [2.0, 0.5, 0.0]);
         let kappa = [0.4, -0.2, 0.0]; // u = -0.2, 0.4 and none: inside every domain
         let mut terms = [0.0; 3];
-        let (value, conj, negative) = (0.0, 0.0, None);
-        let mut block =
-            TermBlock { y: &y, z: &z, w: &w, kappa: &kappa, terms: &mut terms, value, conj, negative };
+        let (value, conj, outside, negative) = (0.0, 0.0, None, None);
+        let mut block = TermBlock {
+            y: &y,
+            z: &z,
+            w: &w,
+            kappa: &kappa,
+            terms: &mut terms,
+            value,
+            conj,
+            outside,
+            negative,
+        };
         loss.block_terms(&mut block);
         let value = 2.0 * loss.value(1.0, 0.3) + 0.5 * loss.value(-1.0, 0.4);
         let conj = 2.0 * loss.conj(1.0, -0.2) + 0.5 * loss.conj(-1.0, 0.4);
         let gap = 2.0 * loss.fenchel_young(1.0, 0.3, -0.2) + 0.5 * loss.fenchel_young(-1.0, 0.4, 0.4);
-        let found = (block.value, block.conj, block.negative);
-        assert_eq!((found, terms.iter().sum()), ((value, conj, None), gap), "{kind}");
+        let found = (block.value, block.conj, block.outside, block.negative);
+        assert_eq!((found, terms.iter().sum()), ((value, conj, None, None), gap), "{kind}");
     }
 }
 

@@ -82,7 +82,12 @@ pub trait Loss: Debug + Send + Sync {
     /// `u = -kappa / w`. Called through a vtable once per block; the loop inside is compiled for each loss.
     fn block_terms(&self, block: &mut TermBlock<'_>) {
         for start in (0..block.y.len()).step_by(CHUNK) {
-            let mut sums = ChunkSums { values: [0.0; CHUNK], conjs: [0.0; CHUNK], noises: [0.0; CHUNK] };
+            let mut sums = ChunkSums {
+                values: [0.0; CHUNK],
+                conjs: [0.0; CHUNK],
+                noises: [0.0; CHUNK],
+                strays: [0.0; CHUNK],
+            };
             let end = (start + CHUNK).min(block.y.len());
             pulp::Arch::new().dispatch(ChunkTerms { loss: self, block, sums: &mut sums, start, end });
             block.add_up(start, end, &sums);
@@ -95,6 +100,8 @@ struct ChunkSums {
     values: [f64; CHUNK],
     conjs: [f64; CHUNK],
     noises: [f64; CHUNK],
+    /// How far u had to be moved into its domain, beyond rounding.
+    strays: [f64; CHUNK],
 }
 
 /// The terms of a chunk, compiled for the widest instructions of this machine.
@@ -118,10 +125,11 @@ impl<L: Loss + ?Sized> pulp::WithSimd for ChunkTerms<'_, '_, L> {
         let (w, kappa) = (&block.w[start..end][..n], &block.kappa[start..end][..n]);
         let terms = &mut block.terms[start..end][..n];
         for j in 0..n {
-            // Feasible duals are feasible: rounding of the quotient must not carry u out of the domain.
+            // Rounding of the quotient must not carry u out of the domain.
             let (low, high) = loss.conj_domain(y[j]);
-            let u = if w[j] == 0.0 { 0.0 } else { -kappa[j] / w[j] };
-            let u = u.max(low).min(high);
+            let quotient = if w[j] == 0.0 { -kappa[j] } else { -kappa[j] / w[j] };
+            let u = if w[j] == 0.0 { 0.0 } else { quotient.max(low).min(high) };
+            sums.strays[j] = (quotient - u).abs() - 4.0 * f64::EPSILON * u.abs();
             let (value, conj) = (loss.value(y[j], z[j]), loss.conj(y[j], u));
             sums.values[j] = value;
             sums.conjs[j] = conj;
@@ -141,6 +149,11 @@ impl TermBlock<'_> {
             let (w, z, term) = (self.w[j], self.z[j], self.terms[j]);
             let at = j - start;
             let (value, conj, noise) = (sums.values[at], sums.conjs[at], sums.noises[at]);
+            // A quotient of two infinities is none: an infinite dual is feasible where the domain is unbounded.
+            let stray = sums.strays[at] > 0.0 || (sums.strays[at].is_nan() && !self.kappa[j].is_infinite());
+            if stray && self.outside.is_none() {
+                self.outside = Some(j);
+            }
             if w == 0.0 {
                 self.terms[j] = 0.0; // even if its loss is infinite
             } else if !z.is_finite() {
@@ -174,6 +187,8 @@ pub struct TermBlock<'a> {
     pub value: f64,
     /// Sum of w L*(y, u).
     pub conj: f64,
+    /// First dual outside its domain.
+    pub outside: Option<usize>,
     /// First term that was negative beyond rounding: position and value. A bug in the loss.
     pub negative: Option<(usize, f64)>,
 }

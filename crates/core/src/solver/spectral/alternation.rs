@@ -21,12 +21,12 @@ struct Turned {
     moment: Matrix,
 }
 
-/// The end of the search, or a point from which to go on. `scale` is the Theta to start from, a multiple of the identity;
-/// without one it is that of the point.
+/// The end of the search, or a point from which to go on. `diagonal` is the Theta to start from; without one it is that of
+/// the point.
 pub(super) fn run(
     search: &mut Search<'_, '_>,
     point: Point,
-    scale: Option<f64>,
+    diagonal: Option<Vec<f64>>,
 ) -> ControlFlow<Ended, Point> {
     let reduced = search.reduced;
     let gain = match (reduced.output.degree(), reduced.output.linear_slope()) {
@@ -34,21 +34,20 @@ pub(super) fn run(
         _ => return ControlFlow::Continue(point),
     };
     let t = point.theta.rows();
-    let (values, basis, moment) = match (scale, linalg::eigen(&point.theta)) {
-        (Some(s), _) => (vec![s; t], Matrix::identity(t), reduced.data.moment.clone()),
-        (None, Ok((values, basis))) => {
-            let moment = reduced.times(reduced.data.moment, &basis);
-            (values, basis, moment)
-        }
-        (None, Err(_)) => return ControlFlow::Continue(point),
+    let (values, basis) = match diagonal {
+        Some(values) => (values, Matrix::identity(t)),
+        None => match linalg::eigen(&point.theta) {
+            Ok(eigen) => eigen,
+            Err(_) => return ControlFlow::Continue(point),
+        },
     };
+    let moment = reduced.times(reduced.data.moment, &basis);
     let mut theta = Turned { values, basis, moment };
     let (mut last, mut v) = (f64::INFINITY, None);
     let back = |v: &Matrix, theta: &Turned| {
         reduced.point(linalg::times(view(v), view(&theta.basis).transpose(), reduced.threads))
     };
-    loop {
-        let Ok((next_v, next_theta)) = round(reduced, gain, &theta) else { break };
+    while let Ok((next_v, next_theta)) = round(reduced, gain, &theta) {
         search.clock.passes += 1;
         let (gap, status) = search.report(&reduced.turned(&next_theta.moment), &next_v);
         if !gap.is_finite() {

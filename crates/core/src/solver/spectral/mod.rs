@@ -70,15 +70,15 @@ impl Solver for Spectral {
         let statistics = problem.data().statistics()?;
         problem.data().pool().install(|| {
             let reduced = Reduced::new(problem, statistics);
-            let (first, scale) = match start {
+            let (first, diagonal) = match start {
                 Some(kappa) => (reduced.rotated_state(problem, kappa), None),
                 None => {
-                    let (v, scale) = reduced.cold_start();
-                    (v, Some(scale))
+                    let (v, diagonal) = reduced.cold_start();
+                    (v, Some(diagonal))
                 }
             };
             let mut search = Search { reduced: &reduced, tolerance: settings.tolerance, polished: 0, clock };
-            let ended = search.run(reduced.point(first), scale);
+            let ended = search.run(reduced.point(first), diagonal);
             let (kappa, v, graded) = grade(problem, &ended.point, settings.tolerance)?;
             let certified = graded.certificate.rel_gap() <= settings.tolerance;
             let status = match ended.status {
@@ -121,8 +121,8 @@ struct Search<'a, 'c> {
 }
 
 impl Search<'_, '_> {
-    fn run(&mut self, first: Point, scale: Option<f64>) -> Ended {
-        match alternation::run(self, first, scale) {
+    fn run(&mut self, first: Point, diagonal: Option<Vec<f64>>) -> Ended {
+        match alternation::run(self, first, diagonal) {
             ControlFlow::Break(ended) => ended,
             ControlFlow::Continue(point) => newton::run(self, point),
         }

@@ -98,32 +98,31 @@ impl<'a> Reduced<'a> {
         self.cross(&self.statistics.spectrum.frame, &state)
     }
 
-    /// V for a good multiple of the identity as Theta (the best one for k = 1): `V = gamma b / (1 + gamma l s)` with
-    /// `s = mean of phi'((V'V)_rr)`, where both sides meet since the right one falls with s. Returns s too.
-    pub(super) fn cold_start(&self) -> (Matrix, f64) {
+    /// V for the best Theta that is diagonal, i.e. tasks on their own: `V_r = gamma b_r / (1 + gamma l s_r)` with
+    /// `s_r = phi'(|V_r|^2)`, where both sides meet since the right one falls with s_r. Returns the s_r too.
+    pub(super) fn cold_start(&self) -> (Matrix, Vec<f64>) {
         let (t, gamma) = (self.data.moment.cols(), self.data.gamma);
-        let too_small = |s: f64| {
-            let mut squares = vec![0.0; t];
+        let (mut low, mut high) = (vec![-300.0f64; t], vec![300.0f64; t]);
+        let (mut s, mut squares) = (vec![0.0; t], vec![0.0; t]);
+        for _ in 0..30 {
+            for r in 0..t {
+                (s[r], squares[r]) = ((0.5 * (low[r] + high[r])).exp(), 0.0);
+            }
             for (j, &l) in self.data.values.iter().enumerate() {
-                let factor = gamma / (1.0 + gamma * l * s);
-                for (sum, b) in squares.iter_mut().zip(self.data.moment.row(j)) {
-                    *sum += (factor * b) * (factor * b);
+                let rate = gamma * l;
+                for ((sum, b), s) in squares.iter_mut().zip(self.data.moment.row(j)).zip(&s) {
+                    let v = gamma * b / (1.0 + rate * s);
+                    *sum += v * v;
                 }
             }
-            let mean =
-                squares.iter().enumerate().map(|(r, g)| self.output.dphi((r, r), *g)).sum::<f64>() / t as f64;
-            mean.is_nan() || mean > s
-        };
-        let (mut low, mut high) = (-300.0f64, 300.0f64);
-        for _ in 0..30 {
-            let middle = 0.5 * (low + high);
-            if too_small(middle.exp()) { low = middle } else { high = middle }
+            for r in 0..t {
+                let slope = self.output.dphi((r, r), squares[r]);
+                if slope.is_nan() || slope > s[r] { low[r] = s[r].ln() } else { high[r] = s[r].ln() }
+            }
         }
-        let s = low.exp();
         let mut v = self.data.moment.clone();
         for (j, &l) in self.data.values.iter().enumerate() {
-            let factor = gamma / (1.0 + gamma * l * s);
-            v.row_mut(j).iter_mut().for_each(|x| *x *= factor);
+            v.row_mut(j).iter_mut().zip(&s).for_each(|(x, s)| *x *= gamma / (1.0 + gamma * l * s));
         }
         (v, s)
     }
