@@ -260,7 +260,10 @@ fn block_terms(
         let t = obs.n_tasks();
         let span = first * t..(first + block.rows.len()) * t;
         w.clear();
-        w.extend(span.clone().map(|o| problem.gamma(o)));
+        match problem.uniform_gamma() {
+            Some(gamma) => w.resize(span.len(), gamma),
+            None => w.extend(span.clone().map(|o| problem.gamma(o))),
+        }
         let (y, kappa) = (&obs.labels()[span.clone()], &kappa[span.clone()]);
         out.add(problem, 0, [y, scores.as_slice(), w, kappa], terms, |j| span.start + j)?;
         terms.chunks(t).for_each(|row| linalg::axpy(&mut out.gap, 1.0, row));

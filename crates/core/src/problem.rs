@@ -48,6 +48,7 @@ pub struct Problem<'a> {
     output: Box<dyn OutputRegularizer>,
     spec: ProblemSpec,
     normal: Normal,
+    uniform_gamma: Option<f64>,
 }
 
 /// What a problem is made of besides its data; stored in model files.
@@ -101,7 +102,8 @@ impl<'a> Problem<'a> {
         let output = spec.output.build()?;
         output.check_tasks(obs.n_tasks())?;
         let normal = Normal::new(&*output, obs.n_tasks(), data.backend().unit(), &spec)?;
-        Ok(Problem { data, losses, loss_of_task, output, spec, normal })
+        let uniform_gamma = obs.uniform_weight().map(|w| normal.c * w);
+        Ok(Problem { data, losses, loss_of_task, output, spec, normal, uniform_gamma })
     }
 
     /// The data.
@@ -159,6 +161,11 @@ impl<'a> Problem<'a> {
     #[inline]
     pub fn gamma(&self, o: usize) -> f64 {
         self.normal.c * self.observations().weight(o)
+    }
+
+    /// The weight that all observations share in the problem's own units, if they do.
+    pub fn uniform_gamma(&self) -> Option<f64> {
+        self.uniform_gamma
     }
 
     /// The interval in which kappa of observation o may lie.

@@ -31,6 +31,7 @@ pub use squared_epsilon::SquaredEpsilon;
 pub use squared_hinge::SquaredHinge;
 
 use crate::Error;
+use crate::lanes::sum_pairs;
 use std::fmt::Debug;
 
 /// A convex loss z -> L(y, z) and its conjugate u -> L*(y, u).
@@ -145,26 +146,37 @@ const CHUNK: usize = 64;
 impl TermBlock<'_> {
     /// Adds up a chunk and checks its terms.
     fn add_up(&mut self, start: usize, end: usize, sums: &ChunkSums) {
-        for j in start..end {
-            let (w, z, term) = (self.w[j], self.z[j], self.terms[j]);
-            let at = j - start;
-            let (value, conj, noise) = (sums.values[at], sums.conjs[at], sums.noises[at]);
+        let n = end - start;
+        let (w, z, kappa) = (&self.w[start..end], &self.z[start..end], &self.kappa[start..end]);
+        let terms = &mut self.terms[start..end];
+        let ChunkSums { values, conjs, noises, strays } = sums;
+        // Nearly always everything is in order, and the sums need no look at single observations.
+        let mut plain = true;
+        for j in 0..n {
+            plain &= w[j] != 0.0 && z[j].is_finite() && strays[j] <= 0.0 && terms[j] >= -noises[j];
+        }
+        if plain {
+            self.value += sum_pairs(w, &values[..n], |w, value| w * value);
+            self.conj += sum_pairs(w, &conjs[..n], |w, conj| w * conj);
+            terms.iter_mut().zip(w).for_each(|(term, w)| *term = w * term.max(0.0));
+            return;
+        }
+        for j in 0..n {
             // A quotient of two infinities is none: an infinite dual is feasible where the domain is unbounded.
-            let stray = sums.strays[at] > 0.0 || (sums.strays[at].is_nan() && !self.kappa[j].is_infinite());
-            if stray && self.outside.is_none() {
-                self.outside = Some(j);
+            if strays[j] > 0.0 || (strays[j].is_nan() && !kappa[j].is_infinite()) {
+                self.outside = self.outside.or(Some(start + j));
             }
-            if w == 0.0 {
-                self.terms[j] = 0.0; // even if its loss is infinite
-            } else if !z.is_finite() {
-                (self.value, self.terms[j]) = (f64::INFINITY, f64::INFINITY);
+            if w[j] == 0.0 {
+                terms[j] = 0.0; // even if its loss is infinite
+            } else if !z[j].is_finite() {
+                (self.value, terms[j]) = (f64::INFINITY, f64::INFINITY);
             } else {
-                self.value += w * value;
-                self.conj += w * conj;
-                if (term < -noise || term.is_nan()) && self.negative.is_none() {
-                    self.negative = Some((j, w * term));
+                self.value += w[j] * values[j];
+                self.conj += w[j] * conjs[j];
+                if terms[j] < -noises[j] || terms[j].is_nan() {
+                    self.negative = self.negative.or(Some((start + j, w[j] * terms[j])));
                 }
-                self.terms[j] = w * term.max(0.0);
+                terms[j] = w[j] * terms[j].max(0.0);
             }
         }
     }

@@ -30,8 +30,12 @@ impl Start {
             let (low, high) = problem.box_of(o);
             (-problem.gamma(o) * 0.5 * (left + right)).clamp(low, high)
         };
-        let mut kappa: Vec<f64> = (0..obs.len()).map(residual).collect();
-        // The residuals may be so large that their task Gram matrix overflows: they only give the direction.
+        Self::along(problem, (0..obs.len()).map(residual).collect())
+    }
+
+    /// The best point between zero and given duals.
+    pub(crate) fn along(problem: &Problem<'_>, mut kappa: Vec<f64>) -> Self {
+        // The duals may be so large that their task Gram matrix overflows: they only give the direction.
         let size = power_of_two(kappa.iter().fold(0.0, |m, k| k.abs().max(m)));
         kappa.iter_mut().for_each(|k| *k /= size);
         let mut start = Self::at(problem, kappa);

@@ -11,7 +11,7 @@ use crate::{Matrix, Result};
 use std::ops::ControlFlow;
 
 /// A round that reduces the gap by less than this factor is the last.
-const SLOW: f64 = 3.0;
+const SLOW: f64 = 3.5;
 
 /// `Theta = basis diag(values) basis'`, and X'Y in that basis. The regulariser of k = 1 is a sum of squares, the same in every
 /// basis: a whole round, its certificate included, stays there.

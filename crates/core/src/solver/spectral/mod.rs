@@ -9,7 +9,7 @@ mod gmres;
 mod newton;
 mod reduced;
 
-use super::{CheckedSettings, Clock, Solution, Solver, Status};
+use super::{CheckedSettings, Clock, Solution, Solver, Status, start::Start};
 use crate::backend::{self, Columns, Expansion, Panel, STREAM_ROWS};
 use crate::certificate::{Graded, certify_normal};
 use crate::linalg::{self, view};
@@ -159,14 +159,19 @@ fn grade(problem: &Problem<'_>, point: &Point, tolerance: f64) -> Result<(Vec<f6
     if induced.certificate.rel_gap() <= tolerance {
         return Ok((kappa, None, induced));
     }
-    let graded = certify_normal(problem, &kappa, Some(&coordinates))?;
+    let mut kappa = kappa;
+    let mut graded = certify_normal(problem, &kappa, Some(&coordinates))?;
+    if !graded.certificate.gap.is_finite() {
+        // Duals of a poor point can be beyond all bounds; a fraction of them is not.
+        kappa = Start::along(problem, kappa).kappa;
+        graded = certify_normal(problem, &kappa, Some(&coordinates))?;
+    }
     // Far from a solution relative gaps are all alike, and gaps may be infinite while one of the points is still usable.
     let badness = |graded: &Graded| (graded.certificate.gap, graded.certificate.primal);
     if badness(&graded) < badness(&induced) {
-        Ok((kappa, Some(coordinates), graded))
-    } else {
-        Ok((kappa, None, induced))
+        return Ok((kappa, Some(coordinates), graded));
     }
+    Ok((kappa, None, induced))
 }
 
 /// `gamma (Y - X W)`, one streaming pass.
