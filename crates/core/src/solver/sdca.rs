@@ -24,7 +24,8 @@ pub enum Order {
     Sequential,
     /// Observations 0, 1, 2, ... every time: for comparisons with other implementations.
     Cyclic,
-    /// Random blocks of this many inputs; within a block inputs, and their tasks, at random.
+    /// Random blocks of this many inputs, at random within a block, their tasks in a random order that changes from block to
+    /// block.
     Blocked(usize),
 }
 
@@ -299,10 +300,11 @@ impl<'a> Ascent<'a> {
                 Some(o) => self.work.observations.push((o as u32, obs.task(o) as u32)),
                 None => self.work.observations.extend(obs.of_input_with_task(input as usize)),
             }
-            let n = self.work.observations.len() as u32;
-            self.work.order.clear();
-            self.work.order.extend(0..n);
-            if n > 1 {
+            // One random order of the tasks serves all inputs of a block that have as many.
+            let n = self.work.observations.len();
+            if i == 0 || n != self.work.order.len() {
+                self.work.order.clear();
+                self.work.order.extend(0..n as u32);
                 self.work.order.shuffle(rng);
             }
             let a = diagonal[input as usize];
@@ -431,10 +433,13 @@ impl<'a> Ascent<'a> {
         // What the losses have to say, ahead of the steps and in the order of memory: in between nothing should wait but the
         // arithmetic.
         steps.clear();
+        let (problem, labels) = (self.problem, self.problem.observations().labels());
+        let (uniform, only) = (problem.uniform_gamma(), problem.only_loss());
         steps.extend(observations.iter().map(|&(o, task)| {
-            let coordinate = coordinate(self.problem, o as usize, task as usize, self.kappa[o as usize])?;
-            let shape = coordinate.loss.quadratic_conjugate(coordinate.y)?;
-            Some(Step { o, task, gamma: coordinate.gamma, kappa: coordinate.kappa, shape })
+            let gamma = uniform.unwrap_or_else(|| problem.gamma(o as usize));
+            let loss = only.unwrap_or_else(|| problem.loss(task as usize));
+            let shape = loss.quadratic_conjugate(labels[o as usize])?;
+            (gamma != 0.0).then(|| Step { o, task, gamma, kappa: self.kappa[o as usize], shape })
         }));
         let (mut bb, mut bd) = (dot_simd(simd, b, b), 0.0);
         let output = self.problem.normal_output();

@@ -162,19 +162,27 @@ impl Operator for System<'_> {
     }
 }
 
-/// The better of the curved and the straight point at the first t that makes psi fall enough.
+/// The better of the curved and the straight point at the first t that makes psi fall enough. The second one is only looked
+/// at if the first is not good: the straight one where W is nearly linear in V (k = 1), else the curved one.
 fn line_search(reduced: &Reduced<'_>, point: &Point, step: &Step) -> Option<Point> {
+    let straight_first = reduced.output.degree().is_none_or(|degree| degree == 2);
     let mut t = 1.0;
     while t > 1e-6 {
         let enough = |share: f64| point.psi + share * t * step.slope + 1e-14 * point.psi.abs();
         let mut straight = point.v.clone();
         axpy(straight.as_mut_slice(), t, step.dv.as_slice());
-        let mut best = curved(reduced, point, step, t, &straight).map(|v| reduced.point(v));
-        if best.as_ref().is_none_or(|b| b.psi > enough(0.3)) {
-            let trial = reduced.point(straight);
-            if best.as_ref().is_none_or(|b| trial.psi < b.psi) {
-                best = Some(trial);
+        let mut best: Option<Point> = None;
+        for is_straight in [straight_first, !straight_first] {
+            if best.as_ref().is_some_and(|best| best.psi <= enough(0.3)) {
+                break;
             }
+            let v =
+                if is_straight { Some(straight.clone()) } else { curved(reduced, point, step, t, &straight) };
+            let trial = v.map(|v| reduced.point(v));
+            best = match (best, trial) {
+                (Some(best), Some(trial)) => Some(if trial.psi < best.psi { trial } else { best }),
+                (best, trial) => best.or(trial),
+            };
         }
         match best {
             Some(best) if best.psi <= enough(1e-4) => return Some(best),

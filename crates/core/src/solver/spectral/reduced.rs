@@ -104,7 +104,7 @@ impl<'a> Reduced<'a> {
         let (t, gamma) = (self.data.moment.cols(), self.data.gamma);
         let (mut low, mut high) = (vec![-300.0f64; t], vec![300.0f64; t]);
         let (mut s, mut squares) = (vec![0.0; t], vec![0.0; t]);
-        for _ in 0..30 {
+        for _ in 0..22 {
             for r in 0..t {
                 (s[r], squares[r]) = ((0.5 * (low[r] + high[r])).exp(), 0.0);
             }
