@@ -70,6 +70,13 @@ impl Certificate {
     }
 }
 
+impl std::fmt::Display for Certificate {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Certificate { primal, dual, .. } = self;
+        write!(f, "objective {primal}, no model below {dual}, relative gap {:.1e}", self.rel_gap())
+    }
+}
+
 /// Grades duals `alpha` (the paper's scale, in observation order) and the primal point they induce, or the one with
 /// coordinates `v` (features x tasks for linear kernels, inputs x tasks otherwise).
 pub fn certify(problem: &Problem<'_>, alpha: &[f64], v: Option<&Matrix>) -> Result<Certificate> {

@@ -17,7 +17,7 @@ const LAMBDA: f64 = 0.5;
 
 /// What plain coordinate ascent does not bring to a relative gap of 1e-6 in 20000 passes, at the C given, and the gap it
 /// must at least reach: a few times the one measured, which depends on the order of visits. A few duals drift along the
-/// null space of the kernel matrix until they meet the box (errata A19). For the next solver to close.
+/// null space of the kernel matrix until they meet the box (docs/math.md, errata). For the next solver to close.
 struct Hard {
     source: Source,
     shape: Shape,

@@ -1,4 +1,4 @@
-//! Objective values of an independent conic solver, and of the literature notes, met to their accuracy.
+//! Objective values of an independent conic solver, and of a numpy prototype, met to their accuracy.
 //! `golden/make_golden.py` made the numbers.
 
 #![allow(clippy::unwrap_used)] // helpers outside test functions
@@ -99,8 +99,8 @@ fn a_conic_solver_agrees() {
     }
 }
 
-/// The rows of `section13.json`, whose data are formulas.
-mod section13 {
+/// The rows of `prototype.json`, whose data are formulas.
+mod prototype {
     use super::*;
 
     const WEIGHTS: [[f64; 3]; 3] = [[1.0, 0.5, 0.0], [1.0, 0.0, -0.5], [-1.0, 0.5, 0.5]];
@@ -194,49 +194,49 @@ fn assert_theta(name: &str, fit: &Fit, want: &Value) {
 }
 
 #[test]
-fn objectives_of_section_13() {
-    let golden = read("section13.json");
+fn objectives_of_the_prototype() {
+    let golden = read("prototype.json");
     let mut count = 0;
     for table in ["objective", "objective_other_losses"] {
-        count += section13::each_entry(&golden["d1"][table], |output, loss, want| {
-            let instance = section13::problem(&golden, loss, output, Kernel::Linear);
+        count += prototype::each_entry(&golden["d1"][table], |output, loss, want| {
+            let instance = prototype::problem(&golden, loss, output, Kernel::Linear);
             assert_objective(&format!("{loss} {output}"), &solve(&instance, 1e-8), want);
         });
     }
-    count += section13::each_entry(&golden["d1"]["rbf_objective"], |output, loss, want| {
+    count += prototype::each_entry(&golden["d1"]["rbf_objective"], |output, loss, want| {
         let kernel = Kernel::Rbf { gamma: Gamma::Value(0.5) };
-        let instance = section13::problem(&golden, loss, output, kernel);
+        let instance = prototype::problem(&golden, loss, output, kernel);
         assert_objective(&format!("rbf {loss} {output}"), &solve(&instance, 1e-8), want);
     });
-    count += section13::each_entry(&golden["d2"]["objective"], |output, _, want| {
-        assert_objective(&format!("shared {output}"), &solve(&section13::shared(output), 1e-8), want);
+    count += prototype::each_entry(&golden["d2"]["objective"], |output, _, want| {
+        assert_objective(&format!("shared {output}"), &solve(&prototype::shared(output), 1e-8), want);
     });
     assert_eq!(count, 15 + 16 + 4 + 1);
 }
 
 #[test]
-fn task_matrices_of_section_13() {
-    let golden = read("section13.json");
-    let mut count = section13::each_entry(&golden["d1"]["theta"], |output, loss, want| {
-        let instance = section13::problem(&golden, loss, output, Kernel::Linear);
+fn task_matrices_of_the_prototype() {
+    let golden = read("prototype.json");
+    let mut count = prototype::each_entry(&golden["d1"]["theta"], |output, loss, want| {
+        let instance = prototype::problem(&golden, loss, output, Kernel::Linear);
         assert_theta(&format!("{loss} {output}"), &solve(&instance, 1e-13), want);
     });
-    count += section13::each_entry(&golden["d2"]["theta"], |output, _, want| {
-        assert_theta(&format!("shared {output}"), &solve(&section13::shared(output), 1e-13), want);
+    count += prototype::each_entry(&golden["d2"]["theta"], |output, _, want| {
+        assert_theta(&format!("shared {output}"), &solve(&prototype::shared(output), 1e-13), want);
     });
     assert_eq!(count, 6);
 }
 
 /// Exact coordinate steps, once around, from zero: every digit is determined, duals included.
 #[test]
-fn one_cyclic_pass_of_section_13() {
-    let golden = read("section13.json");
+fn one_cyclic_pass_of_the_prototype() {
+    let golden = read("prototype.json");
     let runs = golden["d1"]["one_cyclic_pass"]["runs"].as_array().unwrap();
     assert_eq!(runs.len(), 4);
     for run in runs {
         let (loss, output) = (run["loss"].as_str().unwrap(), run["output"].as_str().unwrap());
         let name = format!("{loss} {output}");
-        let instance = section13::problem(&golden, loss, output, Kernel::Linear);
+        let instance = prototype::problem(&golden, loss, output, Kernel::Linear);
         let data = Dataset::new(&instance.inputs, &instance.observations, instance.options.clone()).unwrap();
         let problem = Problem::new(&data, instance.spec.clone()).unwrap();
         let settings = Settings { tolerance: 1e-300, max_passes: 1, ..Settings::default() }.check().unwrap();

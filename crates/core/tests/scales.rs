@@ -179,8 +179,8 @@ fn the_fourth_power_does_not_mind_a_million() {
     }
 }
 
-/// For powers only `tau = C^((4k-1)/(2k-1)) / lambda` counts, and inputs times s are `tau` times `s^(4k/(2k-1))` (errata A5,
-/// E2). All factors are powers of two here, so that the solvers do the same arithmetic but for the roots in `tau`.
+/// For powers only `tau = C^((4k-1)/(2k-1)) / lambda` counts, and inputs times s are `tau` times `s^(4k/(2k-1))` (docs/math.md,
+/// \"One hyper-parameter\"). All factors are powers of two here, so that the solvers do the same arithmetic but for the roots in `tau`.
 #[test]
 fn scaling_inputs_c_and_lambda_together_changes_no_prediction() {
     for loss in LossKind::all_examples() {

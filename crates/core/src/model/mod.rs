@@ -91,7 +91,8 @@ impl Model {
         &self.theta
     }
 
-    /// Theta as correlations: `Theta_rs / sqrt(Theta_rr Theta_ss)`, zero where a task has none.
+    /// Theta as correlations: `Theta_rs / sqrt(Theta_rr Theta_ss)`, zero where a task has none. With the `exp` regulariser, whose
+    /// Theta is 1 where nothing is known, unrelated tasks correlate too: compare with each other, not with zero.
     pub fn correlation(&self) -> Matrix {
         let t = self.theta.rows();
         let mut out = Matrix::zeros(t, t);

@@ -49,6 +49,17 @@ pub enum OutputKind {
 }
 
 impl OutputKind {
+    /// Independent tasks: Theta is the identity.
+    pub fn independent(n_tasks: usize) -> OutputKind {
+        OutputKind::shared_mean(n_tasks, 0.0)
+    }
+
+    /// Classic multi-task learning: every pair of tasks correlates by `share`, from 0 (independent) to 1 (one model for all).
+    pub fn shared_mean(n_tasks: usize, share: f64) -> OutputKind {
+        let row = |r: usize| (0..n_tasks).map(|s| if r == s { 1.0 } else { share }).collect();
+        OutputKind::Fixed { theta: (0..n_tasks).map(row).collect() }
+    }
+
     /// The regulariser, or what is wrong with its parameters.
     pub fn build(&self) -> Result<Box<dyn OutputRegularizer>> {
         Ok(match self {

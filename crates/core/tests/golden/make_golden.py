@@ -15,7 +15,7 @@ are the dual vector alpha. Plain numpy then gives
 
 where rho = R/(2 lambda), R_rs = <alpha^r, K alpha^s>. The bracket [lower, upper] holds
 whatever the solver did; an instance is written only when it is narrower than
-`MAX_GAP` relative to the objective. Values listed in section13.json are compared too.
+`MAX_GAP` relative to the objective. Values listed in prototype.json are compared too.
 
 Run `python make_golden.py`; it takes no arguments and writes golden.json next to itself.
 """
@@ -275,7 +275,7 @@ class Data:
 
 @dataclass(frozen=True)
 class Instance:
-    """One problem. `reference` is a list of keys into section13.json, or None."""
+    """One problem. `reference` is a list of keys into prototype.json, or None."""
 
     name: str
     data: Data
@@ -296,7 +296,7 @@ class Instance:
         return self.c * self.weight
 
 
-def section13_inputs(n):
+def prototype_inputs(n):
     """Inputs of D1: x_ij = sin((i+1)(j+1))."""
     return np.sin(np.outer(np.arange(1, n + 1), np.arange(1, 4)))
 
@@ -305,17 +305,17 @@ SECTION13_W = np.array([[1.0, 1.0, -1.0], [0.5, 0.0, 0.5], [0.0, -0.5, 0.5]])
 
 
 def data_d1():
-    """Data D1 of section 13: twelve observations, three tasks with their own inputs."""
+    """Data D1 of prototype.json: twelve observations, three tasks with their own inputs."""
     i = np.arange(12)
-    x, task = section13_inputs(12), i % 3
+    x, task = prototype_inputs(12), i % 3
     target = np.einsum("ij,ji->i", x, SECTION13_W[:, task]) + 0.1 * np.cos(5 * (i + 1))
     return Data(x, i, task, target, 3)
 
 
 def data_d2():
-    """Data D2 of section 13: six shared inputs, three complete outputs."""
+    """Data D2 of prototype.json: six shared inputs, three complete outputs."""
     row, task = (a.ravel() for a in np.indices((6, 3)))
-    x = section13_inputs(6)
+    x = prototype_inputs(6)
     target = (x @ SECTION13_W)[row, task] + 0.1 * np.cos(5 * (row + 1) + task)
     return Data(x, row, task, target, 3)
 
@@ -370,8 +370,8 @@ def instance(name, data, loss, output, c=1.0, lam=0.5, weight=None, **extra):
     return Instance(name, data, data.label(loss), loss, output, c, lam, weight, **extra)
 
 
-def section13_instances():
-    """Every FMTL problem of section 13."""
+def prototype_instances():
+    """Every FMTL problem of prototype.json."""
     d1, outputs = data_d1(), {o.name: o for o in (power(1), power(2), power(4), EXP, COSH)}
     for output in outputs.values():
         for kind in ("squared", "hinge", "epsilon"):
@@ -543,13 +543,13 @@ def lookup(tree, keys):
     return tree
 
 
-def section13_differences(inst, objective, theta, section13):
+def prototype_differences(inst, objective, theta, prototype):
     """(relative difference of the objective, largest difference of Theta), None where not listed."""
     if inst.reference is None:
         return None, None
-    listed = lookup(section13, inst.reference)
+    listed = lookup(prototype, inst.reference)
     place, table, output, kind = inst.reference
-    upper = lookup(section13, (place, "theta", output, kind)) if table == "objective" else None
+    upper = lookup(prototype, (place, "theta", output, kind)) if table == "objective" else None
     theta_difference = None
     if upper is not None:
         theta_difference = np.abs(theta[np.triu_indices(len(theta))] - upper).max()
@@ -604,31 +604,31 @@ def main():
     """Solve, check and write; the exit status is 1 when any check fails."""
     # The brackets, not the solver's own status, decide what is accurate enough.
     warnings.filterwarnings("ignore", message="Solution may be inaccurate")
-    section13 = json.loads((HERE / "section13.json").read_text())
+    prototype = json.loads((HERE / "prototype.json").read_text())
     records, failures, worst, worst_theta = [], [], 0.0, 0.0
-    for inst in (*section13_instances(), *shape_instances(), *special_instances()):
+    for inst in (*prototype_instances(), *shape_instances(), *special_instances()):
         solution = solve(inst)
         if solution is None:
             failures.append(f"{inst.name}: the solver failed")
             continue
         entry = record(inst, solution)
-        difference, theta_difference = section13_differences(
-            inst, entry["objective"], solution["theta"], section13)
+        difference, theta_difference = prototype_differences(
+            inst, entry["objective"], solution["theta"], prototype)
         worst = max(worst, difference or 0.0)
         worst_theta = max(worst_theta, theta_difference or 0.0)
         print(f"{inst.name:34s} {entry['objective']:.12f} gap {solution['gap']:8.1e} "
               f"solver {solution['solver_value'] - entry['objective']:+.1e} theta {solution['theta_difference']:.1e} "
-              f"section13 {difference} {theta_difference}", flush=True)
+              f"prototype {difference} {theta_difference}", flush=True)
         if solution["gap"] > MAX_GAP:
             failures.append(f"{inst.name}: gap {solution['gap']:.1e}")
             continue
         if (difference or 0.0) > MAX_SECTION13_DIFFERENCE:
-            failures.append(f"{inst.name}: differs from section 13 by {difference:.1e}")
+            failures.append(f"{inst.name}: differs from prototype.json by {difference:.1e}")
         if (theta_difference or 0.0) > MAX_SECTION13_THETA_DIFFERENCE:
-            failures.append(f"{inst.name}: Theta differs from section 13 by {theta_difference:.1e}")
+            failures.append(f"{inst.name}: Theta differs from prototype.json by {theta_difference:.1e}")
         records.append(entry)
     (HERE / "golden.json").write_text(to_text(versions(), records))
-    print(f"{len(records)} instances; section 13: objective {worst:.1e}, Theta {worst_theta:.1e}")
+    print(f"{len(records)} instances; prototype.json: objective {worst:.1e}, Theta {worst_theta:.1e}")
     print("\n".join(failures))
     return 1 if failures else 0
 
