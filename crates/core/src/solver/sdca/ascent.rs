@@ -1,0 +1,342 @@
+//! The state of an ascent, and a pass of it: blocks of inputs, inputs, steps.
+
+use super::visits::{Visit, Visits};
+use crate::aligned::{Aligned, AlignedRows};
+use crate::backend::{self, Columns, Expansion, Panel};
+use crate::linalg::{add_rows_simd, axpy_simd, axpy2_simd, dot_simd, fma, sweep_simd};
+use crate::loss::QuadraticConjugate;
+use crate::output::RowStep;
+use crate::solver::{Clock, start::Start};
+use crate::step::{self, Coordinate, RowSums};
+use crate::{Matrix, Problem};
+use pulp::{Simd, WithSimd};
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
+
+/// The duals and everything kept in step with them.
+pub(super) struct Ascent<'a> {
+    problem: &'a Problem<'a>,
+    linear: Option<f64>,
+    /// The same, if every loss has a quadratic conjugate too: all steps are cubic.
+    cubic: Option<f64>,
+    /// Whether Theta is anything but zero at rho = 0.
+    prior: bool,
+    pub(super) kappa: Vec<f64>,
+    state: Matrix,
+    /// The task Gram matrix G.
+    gram: AlignedRows,
+    work: Work,
+}
+
+/// Scratch space of a block.
+#[derive(Default)]
+struct Work {
+    panel: Panel,
+    scores: Matrix,
+    kernel: Matrix,
+    delta: Matrix,
+    /// Observations of the input at hand, with their tasks.
+    observations: Vec<(u32, u32)>,
+    /// In which order to visit them.
+    order: Vec<u32>,
+    steps: Vec<Option<Step>>,
+    /// Steps of the block's inputs so far.
+    steps_made: AlignedRows,
+    b0: Aligned,
+    b: Aligned,
+    d: Aligned,
+    row: Aligned,
+    gram_b0: Aligned,
+    gram_d: Aligned,
+    pending: Pending,
+}
+
+/// Steps of the last input, which the task Gram matrix does not know yet: it becomes `G + d b' + b0 d'`, in the same sweep
+/// over it that the next input needs anyway.
+#[derive(Default)]
+struct Pending {
+    any: bool,
+    d: Aligned,
+    b: Aligned,
+    b0: Aligned,
+}
+
+/// [`Ascent::visit_inputs`], compiled for this machine's widest instructions.
+struct VisitInputs<'x, 'a> {
+    ascent: &'x mut Ascent<'a>,
+    visit: &'x Visit,
+    rng: &'x mut ChaCha8Rng,
+}
+
+impl WithSimd for VisitInputs<'_, '_> {
+    type Output = bool;
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> bool {
+        self.ascent.visit_inputs(simd, self.visit, self.rng)
+    }
+}
+
+impl<'a> Ascent<'a> {
+    pub(super) fn new(problem: &'a Problem<'a>, start: Start) -> Self {
+        let Start { kappa, state, gram } = start;
+        let (output, t) = (problem.normal_output(), gram.rows());
+        let linear = output.linear_slope();
+        let prior = (0..t).any(|r| (0..t).any(|s| output.dphi((r, s), 0.0) != 0.0));
+        let obs = problem.observations();
+        let quadratic =
+            (0..obs.len()).all(|o| problem.loss(obs.task(o)).quadratic_conjugate(obs.label(o)).is_some());
+        let cubic = linear.filter(|_| quadratic);
+        Ascent { problem, linear, cubic, prior, kappa, state, gram: aligned(&gram), work: Work::default() }
+    }
+
+    /// One pass over all observations; whether any dual moved.
+    pub(super) fn pass(&mut self, visits: &mut Visits, rng: &mut ChaCha8Rng, clock: &mut Clock<'_>) -> bool {
+        let mut moved = false;
+        for visit in visits.shuffle(rng) {
+            moved |= self.block(visit, rng);
+            if clock.must_stop().is_some() {
+                break;
+            }
+        }
+        moved
+    }
+
+    /// Recomputes the task Gram matrix, and on request the state it comes from.
+    pub(super) fn refresh(&mut self, rebuild: bool) {
+        let (backend, threads) = (self.problem.data().backend(), self.problem.data().threads());
+        let duals = Expansion::Duals(self.problem.observations(), &self.kappa);
+        self.problem.data().pool().install(|| {
+            if rebuild {
+                self.state = backend::state_of(backend, duals, threads);
+            }
+            self.gram = aligned(&backend::task_gram(backend, duals, &self.state, threads));
+        });
+    }
+
+    /// Visits every observation of a block; whether any dual moved.
+    fn block(&mut self, visit: &Visit, rng: &mut ChaCha8Rng) -> bool {
+        let backend = self.problem.data().backend();
+        let work = &mut self.work;
+        let n_columns = if visit.columns == Columns::All { self.state.cols() } else { 1 };
+        backend.load(&visit.rows, &mut work.panel);
+        backend.scores(&mut work.panel, Columns::All, &self.state, &mut work.scores, 1);
+        if visit.rows.len() > 1 {
+            backend.gram(&mut work.panel, &mut work.kernel, 1);
+        }
+        work.delta.reset(visit.rows.len(), n_columns);
+        if visit.columns == Columns::All {
+            work.steps_made = AlignedRows::zeros(visit.rows.len(), n_columns);
+        }
+        let moved = pulp::Arch::new().dispatch(VisitInputs { ascent: self, visit, rng });
+        if moved {
+            let work = &mut self.work;
+            backend.add(&mut work.panel, visit.columns, &work.delta, &mut self.state, 1);
+        }
+        moved
+    }
+
+    #[inline(always)]
+    fn visit_inputs<S: Simd>(&mut self, simd: S, visit: &Visit, rng: &mut ChaCha8Rng) -> bool {
+        let obs = self.problem.observations();
+        let diagonal = self.problem.data().backend().diagonal();
+        let mut moved = false;
+        for (i, &input) in visit.rows.iter().enumerate() {
+            self.correct_scores(simd, visit.columns, i);
+            self.work.observations.clear();
+            match visit.only {
+                Some(o) => self.work.observations.push((o as u32, obs.task(o) as u32)),
+                None => self.work.observations.extend(obs.of_input_with_task(input as usize)),
+            }
+            // One random order of the tasks serves all inputs of a block that have as many.
+            let n = self.work.observations.len();
+            if i == 0 || n != self.work.order.len() {
+                self.work.order.clear();
+                self.work.order.extend(0..n as u32);
+                self.work.order.shuffle(rng);
+            }
+            let a = diagonal[input as usize];
+            moved |= match visit.columns {
+                Columns::One(task) => self.visit_one(simd, i, task, a),
+                Columns::All => self.visit_all(simd, i, a),
+            };
+        }
+        self.settle(simd);
+        if let Columns::One(task) = visit.columns {
+            for s in 0..self.state.cols() {
+                self.gram.row_mut(s)[task] = self.gram.row(task)[s];
+            }
+        }
+        moved
+    }
+
+    /// Brings the scores of the block's i-th input up to date with the steps made on those before it.
+    #[inline(always)]
+    fn correct_scores<S: Simd>(&mut self, simd: S, columns: Columns, i: usize) {
+        if i == 0 {
+            return;
+        }
+        let Work { scores, kernel, delta, .. } = &mut self.work;
+        if let Columns::One(task) = columns {
+            scores[(i, task)] += dot_simd(simd, &kernel.row(i)[..i], &delta.as_slice()[..i]);
+        }
+    }
+
+    /// An input with one observation in this block: only row `task` of the task Gram matrix changes.
+    #[inline(always)]
+    fn visit_one<S: Simd>(&mut self, simd: S, i: usize, task: usize, a: f64) -> bool {
+        let Work { scores, delta, observations, .. } = &mut self.work;
+        let o = observations[0].0 as usize;
+        let b = scores.row(i);
+        let Some(coordinate) = coordinate(self.problem, o, task, self.kappa[o]) else { return false };
+        let row = RowStep { task, a, b, c: &self.gram.row(task)[..b.len()] };
+        let new = step::solve(simd, &coordinate, self.problem.normal_output(), self.linear, &row);
+        let step = new - self.kappa[o];
+        if step != 0.0 {
+            self.kappa[o] = new;
+            delta[(i, 0)] = step;
+            axpy_simd(simd, self.gram.row_mut(task), step, b);
+            self.gram.row_mut(task)[task] += step * (b[task] + a * step);
+        }
+        step != 0.0
+    }
+
+    /// An input with observations of several tasks. With b0 its scores before, d the steps so far and b = b0 + a d, the task
+    /// Gram matrix is now `G + d b' + b0 d'`; G itself is brought up to date once, with the next input.
+    #[inline(always)]
+    fn visit_all<S: Simd>(&mut self, simd: S, i: usize, a: f64) -> bool {
+        let t = self.work.scores.cols();
+        let Work { scores, kernel, steps_made, b0, b, d, .. } = &mut self.work;
+        [&mut *b0, &mut *b, &mut *d].into_iter().for_each(|vector| vector.reset(t));
+        b0[..t].copy_from_slice(scores.row(i));
+        if i > 0 {
+            add_rows_simd(simd, b0, &kernel.row(i)[..i], steps_made);
+        }
+        b.copy_from_slice(b0);
+        let moved = match self.cubic {
+            Some(gain) => self.steps_by_sums(simd, gain, a),
+            None => self.steps_by_rows(simd, a),
+        };
+        if moved {
+            let Work { delta, steps_made, b0, b, d, pending, .. } = &mut self.work;
+            delta.row_mut(i).copy_from_slice(&d[..t]);
+            steps_made.row_mut(i).copy_from_slice(d);
+            std::mem::swap(&mut pending.d, d);
+            std::mem::swap(&mut pending.b, b);
+            std::mem::swap(&mut pending.b0, b0);
+            pending.any = true;
+        }
+        moved
+    }
+
+    /// Brings the task Gram matrix up to date with the last input's steps.
+    #[inline(always)]
+    fn settle<S: Simd>(&mut self, simd: S) {
+        let Pending { any, d, b, b0 } = &mut self.work.pending;
+        if std::mem::take(any) {
+            for r in 0..self.state.cols() {
+                axpy2_simd(simd, self.gram.row_mut(r), d[r], b, b0[r], d);
+            }
+        }
+    }
+
+    /// The general case: each step gets its row of the task Gram matrix.
+    #[inline(always)]
+    fn steps_by_rows<S: Simd>(&mut self, simd: S, a: f64) -> bool {
+        self.settle(simd);
+        let Work { observations, order, scores, b0, b, d, row, .. } = &mut self.work;
+        let t = scores.cols();
+        row.reset(t);
+        let mut moved = false;
+        for &j in order.iter() {
+            let (o, task) = (observations[j as usize].0 as usize, observations[j as usize].1 as usize);
+            let Some(coordinate) = coordinate(self.problem, o, task, self.kappa[o]) else { continue };
+            row.copy_from_slice(self.gram.row(task));
+            axpy2_simd(simd, row, b0[task], d, d[task], b);
+            let row = RowStep { task, a, b: &b[..t], c: &row[..t] };
+            let new = step::solve(simd, &coordinate, self.problem.normal_output(), self.linear, &row);
+            // The difference actually stored, not the one wished for.
+            let step = new - self.kappa[o];
+            self.kappa[o] = new;
+            b[task] += a * step;
+            d[task] += step;
+            moved |= step != 0.0;
+        }
+        moved
+    }
+
+    /// Cubic steps, which need only sums: `row'b = (G b0)_r + a (G d)_r + b0_r d'b + d_r b'b`, with G d, d'b and b'b kept up to
+    /// date. No sum of T terms stands between one step and the next.
+    #[inline(always)]
+    fn steps_by_sums<S: Simd>(&mut self, simd: S, gain: f64, a: f64) -> bool {
+        let Work { observations, order, steps, scores, b0, b, d, gram_b0, gram_d, pending, .. } =
+            &mut self.work;
+        let t = scores.cols();
+        [&mut *gram_b0, &mut *gram_d].into_iter().for_each(|vector| vector.reset(t));
+        if std::mem::take(&mut pending.any) {
+            sweep_simd(simd, &mut self.gram, [&pending.d, &pending.b, &pending.b0], &b0[..t], gram_b0);
+        } else {
+            add_rows_simd(simd, gram_b0, &b0[..t], &self.gram);
+        }
+        // What the losses have to say, ahead of the steps and in the order of memory: in between nothing should wait but the
+        // arithmetic.
+        steps.clear();
+        let (problem, labels) = (self.problem, self.problem.observations().labels());
+        let (uniform, only) = (problem.uniform_gamma(), problem.only_loss());
+        steps.extend(observations.iter().map(|&(o, task)| {
+            let gamma = uniform.unwrap_or_else(|| problem.gamma(o as usize));
+            let loss = only.unwrap_or_else(|| problem.loss(task as usize));
+            let shape = loss.quadratic_conjugate(labels[o as usize])?;
+            (gamma != 0.0).then(|| Step { o, task, gamma, kappa: self.kappa[o as usize], shape })
+        }));
+        let (mut bb, mut bd) = (dot_simd(simd, b, b), 0.0);
+        let output = self.problem.normal_output();
+        let mut moved = false;
+        for &j in order.iter() {
+            let Some(Step { o, task, gamma, kappa, shape }) = steps[j as usize] else { continue };
+            let (o, task) = (o as usize, task as usize);
+            let (own, score, now) = (d[task], b0[task], b[task]);
+            // What was computed last is added last: each step waits for the one before.
+            let inner = fma::<S>(a, gram_d[task], fma::<S>(own, bb, fma::<S>(score, bd, gram_b0[task])));
+            let c = fma::<S>(own, score + now, self.gram.row(task)[task]);
+            let (other_bb, other_bd) = (fma::<S>(-now, now, bb), fma::<S>(-now, own, bd));
+            let sums = RowSums { a, b: now, c, squares: bb, inner };
+            let prior = if self.prior { output.prior_slope(task, &b[..t]) } else { (0.0, 0.0) };
+            let new = step::solve_summed(simd, &shape, gamma, kappa, gain, &sums, prior);
+            let step = new - kappa;
+            if step != 0.0 {
+                self.kappa[o] = new;
+                let (new_b, new_d) = (fma::<S>(a, step, now), own + step);
+                (b[task], d[task]) = (new_b, new_d);
+                (bb, bd) = (fma::<S>(new_b, new_b, other_bb), fma::<S>(new_b, new_d, other_bd));
+                axpy_simd(simd, gram_d, step, self.gram.row(task));
+                moved = true;
+            }
+        }
+        moved
+    }
+}
+
+/// A step to be made, seen from its loss.
+#[derive(Clone, Copy)]
+struct Step {
+    o: u32,
+    task: u32,
+    gamma: f64,
+    kappa: f64,
+    shape: QuadraticConjugate,
+}
+
+fn aligned(m: &Matrix) -> AlignedRows {
+    let mut out = AlignedRows::zeros(m.rows(), m.cols());
+    for r in 0..m.rows() {
+        out.row_mut(r)[..m.cols()].copy_from_slice(m.row(r));
+    }
+    out
+}
+
+/// The loss side of observation o; `None` if it has no weight.
+#[inline(always)]
+fn coordinate<'p>(problem: &'p Problem<'_>, o: usize, task: usize, kappa: f64) -> Option<Coordinate<'p>> {
+    let (gamma, y) = (problem.gamma(o), problem.observations().label(o));
+    (gamma != 0.0).then(|| Coordinate { loss: problem.loss(task), y, gamma, kappa })
+}
