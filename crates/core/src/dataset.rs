@@ -43,9 +43,6 @@ pub struct Dataset<'a> {
     statistics_lock: Mutex<()>,
 }
 
-/// Labels count as rare if at most one in this many is.
-const RARE: usize = 8;
-
 /// What the squared loss on shared inputs needs of the data, in the eigenbasis of the inputs.
 #[derive(Debug)]
 pub(crate) struct Statistics {
@@ -139,39 +136,43 @@ impl<'a> Dataset<'a> {
         Ok(self.statistics.get().expect("set just above"))
     }
 
-    /// The state of the labels, X'Y. With Y = c 1 + (the few labels that are not c), as one-vs-all labels are, it takes far
-    /// fewer additions: a sum over the few, and c times the sum over all inputs.
+    /// The state of the labels, X'Y. Where each input has at most one label that is not the common one c, as with one-vs-all,
+    /// it takes one addition per input instead of one per label: the sum of the inputs of each task's rare labels, and c
+    /// times the sum of all.
     fn label_state(&self, threads: usize) -> Matrix {
-        let (backend, labels) = (self.backend(), self.observations.labels());
+        let (backend, labels, t) = (self.backend(), self.observations.labels(), self.observations.n_tasks());
         let common = labels[labels.len() - 1];
-        let rare: Vec<usize> = (0..labels.len()).filter(|&o| labels[o] != common).collect();
-        if rare.len() * RARE > labels.len() {
-            return backend::state_of(backend, Expansion::Duals(self.observations, labels), threads);
+        let mut rows_of_task = vec![vec![]; t + 1];
+        for (i, row) in labels.chunks(t).enumerate() {
+            let mut rare = (0..t).filter(|&task| row[task] != common);
+            let task = rare.next().unwrap_or(t);
+            if rare.next().is_some() {
+                return backend::state_of(backend, Expansion::Duals(self.observations, labels), threads);
+            }
+            rows_of_task[task].push(i as u32);
         }
-        let t = self.observations.n_tasks();
-        let mut rows_of_task = vec![vec![]; t];
-        rare.iter().for_each(|&o| rows_of_task[o % t].push((o / t) as u32));
         let mut state = Matrix::zeros(backend.dim(), t);
-        let (mut panel, mut delta) = (Panel::default(), Matrix::default());
+        let mut all = vec![0.0; backend.dim()];
+        let (mut panel, mut delta, mut sums) = (Panel::default(), Matrix::default(), Matrix::default());
         for (task, rows) in rows_of_task.iter().enumerate() {
+            sums.reset(backend.dim(), 2);
             for rows in rows.chunks(STREAM_ROWS) {
                 backend.load(rows, &mut panel);
-                delta.reset(rows.len(), 1);
+                delta.reset(rows.len(), 2);
                 for (j, &i) in rows.iter().enumerate() {
-                    delta[(j, 0)] = labels[i as usize * t + task] - common;
+                    let label = if task < t { labels[i as usize * t + task] } else { common };
+                    delta.row_mut(j).copy_from_slice(&[label - common, common]);
                 }
-                backend.add(&mut panel, Columns::One(task), &delta, &mut state, 1);
+                backend.add(&mut panel, Columns::All, &delta, &mut sums, 1);
+            }
+            for j in 0..sums.rows() {
+                all[j] += sums[(j, 1)];
+                if task < t {
+                    state[(j, task)] = sums[(j, 0)];
+                }
             }
         }
-        let mut all = Matrix::zeros(backend.dim(), 1);
-        for rows in (0..backend.n_inputs() as u32).collect::<Vec<_>>().chunks(STREAM_ROWS) {
-            backend.load(rows, &mut panel);
-            delta.reset(rows.len(), 1);
-            delta.as_mut_slice().fill(common);
-            backend.add(&mut panel, Columns::All, &delta, &mut all, 1);
-        }
-        for j in 0..state.rows() {
-            let sum = all[(j, 0)];
+        for (j, sum) in all.iter().enumerate() {
             state.row_mut(j).iter_mut().for_each(|x| *x += sum);
         }
         state

@@ -222,76 +222,87 @@ pub(crate) fn fma<S: Simd>(a: f64, b: f64, c: f64) -> f64 {
 /// `y += sum over j of coefficients_j rows_j`. Four vectors of y at a time stay in registers through the whole sum.
 #[inline(always)]
 pub(crate) fn add_rows_simd<S: Simd>(simd: S, y: &mut [f64], coefficients: &[f64], rows: &AlignedRows) {
-    let lanes = size_of::<S::f64s>() / size_of::<f64>();
-    let n = y.len();
-    let (y, y_rest) = S::as_mut_simd_f64s(y);
-    let whole = y.len() * lanes;
-    let (y4, y1) = y.as_chunks_mut::<4>();
-    for (chunk, y) in y4.iter_mut().enumerate() {
-        let (from, mut sums) = (chunk * 4 * lanes, *y);
-        for (j, &coefficient) in coefficients.iter().enumerate() {
-            let (x, _) = S::as_simd_f64s(&rows.row(j)[from..from + 4 * lanes]);
-            let s = simd.splat_f64s(coefficient);
-            for l in 0..4 {
-                sums[l] = simd.mul_add_e_f64s(s, x[l], sums[l]);
-            }
-        }
-        *y = sums;
-    }
-    let from = y4.len() * 4 * lanes;
-    for (j, &coefficient) in coefficients.iter().enumerate() {
-        let row = rows.row(j);
-        let (x, _) = S::as_simd_f64s(&row[from..whole]);
-        let s = simd.splat_f64s(coefficient);
-        for (y, x) in y1.iter_mut().zip(x) {
-            *y = simd.mul_add_e_f64s(s, *x, *y);
-        }
-        for (y, x) in y_rest.iter_mut().zip(&row[whole..n]) {
-            *y += coefficient * x;
-        }
+    let mut from = 0;
+    while from < rows.width() {
+        from += match rows.width() - from {
+            left if left >= 4 * lanes::<S>() => add_rows_chunk::<S, 4>(simd, y, coefficients, rows, from),
+            left if left >= 2 * lanes::<S>() => add_rows_chunk::<S, 2>(simd, y, coefficients, rows, from),
+            _ => add_rows_chunk::<S, 1>(simd, y, coefficients, rows, from),
+        };
     }
 }
 
-/// One sweep over a matrix: `G += d b' + p d'`, then `y += G' x`, for vectors of the width of G; x has one number per row in use.
+/// Numbers in a vector.
 #[inline(always)]
-pub(crate) fn sweep_simd<S: Simd>(
+fn lanes<S: Simd>() -> usize {
+    size_of::<S::f64s>() / size_of::<f64>()
+}
+
+/// N vectors out of a row, as an array.
+#[inline(always)]
+fn vectors<S: Simd, const N: usize>(row: &[f64], from: usize) -> [S::f64s; N] {
+    let (vectors, _) = S::as_simd_f64s(&row[from..from + N * lanes::<S>()]);
+    std::array::from_fn(|l| vectors[l])
+}
+
+/// [`add_rows_simd`] for N vectors of columns; how many columns these are.
+#[inline(always)]
+fn add_rows_chunk<S: Simd, const N: usize>(
+    simd: S,
+    y: &mut [f64],
+    coefficients: &[f64],
+    rows: &AlignedRows,
+    from: usize,
+) -> usize {
+    let mut sums = vectors::<S, N>(y, from);
+    for (j, &coefficient) in coefficients.iter().enumerate() {
+        let (x, s) = (vectors::<S, N>(rows.row(j), from), simd.splat_f64s(coefficient));
+        for l in 0..N {
+            sums[l] = simd.mul_add_e_f64s(s, x[l], sums[l]);
+        }
+    }
+    let width = N * lanes::<S>();
+    S::as_mut_simd_f64s(&mut y[from..from + width]).0.copy_from_slice(&sums);
+    width
+}
+
+/// One sweep over a matrix: `G += d b' + p d'`, then `y += G' x`, for vectors of the width of G; x has one number per row
+/// in use.
+#[inline(always)]
+pub(crate) fn sweep_simd<S: Simd>(simd: S, g: &mut AlignedRows, dbp: [&[f64]; 3], x: &[f64], y: &mut [f64]) {
+    let mut from = 0;
+    while from < g.width() {
+        from += match g.width() - from {
+            left if left >= 4 * lanes::<S>() => sweep_chunk::<S, 4>(simd, g, dbp, x, y, from),
+            left if left >= 2 * lanes::<S>() => sweep_chunk::<S, 2>(simd, g, dbp, x, y, from),
+            _ => sweep_chunk::<S, 1>(simd, g, dbp, x, y, from),
+        };
+    }
+}
+
+/// [`sweep_simd`] for N vectors of columns, those of b, d and y in registers down all rows; how many columns these are.
+#[inline(always)]
+fn sweep_chunk<S: Simd, const N: usize>(
     simd: S,
     g: &mut AlignedRows,
     [d, b, p]: [&[f64]; 3],
     x: &[f64],
     y: &mut [f64],
-) {
-    let lanes = size_of::<S::f64s>() / size_of::<f64>();
-    let (rows, width) = (x.len(), g.width());
-    debug_assert_eq!(width % lanes, 0);
-    let mut from = 0;
-    while from < width {
-        // Up to four vectors of b, d and y stay in registers down all rows.
-        let n = ((width - from) / lanes).min(4);
-        let span = from..from + n * lanes;
-        let zero = [simd.splat_f64s(0.0); 4];
-        let (mut b4, mut d4, mut y4) = (zero, zero, zero);
-        b4[..n].copy_from_slice(S::as_simd_f64s(&b[span.clone()]).0);
-        d4[..n].copy_from_slice(S::as_simd_f64s(&d[span.clone()]).0);
-        y4[..n].copy_from_slice(S::as_simd_f64s(&y[span.clone()]).0);
-        for r in 0..rows {
-            let (dr, pr, xr) = (simd.splat_f64s(d[r]), simd.splat_f64s(p[r]), simd.splat_f64s(x[r]));
-            let (row, _) = S::as_mut_simd_f64s(&mut g.row_mut(r)[span.clone()]);
-            if let Ok(row) = <&mut [S::f64s; 4]>::try_from(&mut *row) {
-                for l in 0..4 {
-                    row[l] = simd.mul_add_e_f64s(dr, b4[l], simd.mul_add_e_f64s(pr, d4[l], row[l]));
-                    y4[l] = simd.mul_add_e_f64s(xr, row[l], y4[l]);
-                }
-            } else {
-                for (l, g) in row.iter_mut().enumerate() {
-                    *g = simd.mul_add_e_f64s(dr, b4[l], simd.mul_add_e_f64s(pr, d4[l], *g));
-                    y4[l] = simd.mul_add_e_f64s(xr, *g, y4[l]);
-                }
-            }
+    from: usize,
+) -> usize {
+    let width = N * lanes::<S>();
+    let (b_n, d_n, mut y_n) = (vectors::<S, N>(b, from), vectors::<S, N>(d, from), vectors::<S, N>(y, from));
+    for r in 0..x.len() {
+        let (dr, pr, xr) = (simd.splat_f64s(d[r]), simd.splat_f64s(p[r]), simd.splat_f64s(x[r]));
+        let mut row = vectors::<S, N>(g.row(r), from);
+        for l in 0..N {
+            row[l] = simd.mul_add_e_f64s(dr, b_n[l], simd.mul_add_e_f64s(pr, d_n[l], row[l]));
+            y_n[l] = simd.mul_add_e_f64s(xr, row[l], y_n[l]);
         }
-        S::as_mut_simd_f64s(&mut y[span]).0.copy_from_slice(&y4[..n]);
-        from += n * lanes;
+        S::as_mut_simd_f64s(&mut g.row_mut(r)[from..from + width]).0.copy_from_slice(&row);
     }
+    S::as_mut_simd_f64s(&mut y[from..from + width]).0.copy_from_slice(&y_n);
+    width
 }
 
 /// `y += scale x + other z`, for vectors of the same length.

@@ -3,15 +3,21 @@
 //! Given `Theta = U diag(s) U'`: `V U = gamma b U / (1 + gamma l_i s_j)` and `W = V Theta`. Given W: `Theta = (g W'W)^(1/3)`
 //! with phi'(z) = g z; then `W Theta^-1` is the V whose own Theta this is. A round costs a few products and one
 //! eigendecomposition of the size of Theta, far less than a Newton step, and where Theta is well conditioned a handful of
-//! rounds is all it takes. Handed over to Newton as soon as it slows down.
+//! rounds is all it takes. Handed over to Newton as soon as that one would be done earlier.
 
 use super::{Ended, Point, Reduced, Search};
 use crate::linalg::{self, view};
 use crate::{Matrix, Result};
 use std::ops::ControlFlow;
 
-/// A round that reduces the gap by less than this factor is the last.
-const SLOW: f64 = 3.5;
+/// What Newton needs to finish costs about as much as this many rounds.
+const NEWTON_ROUNDS: f64 = 9.0;
+
+/// Rounds to a certificate at the present pace. Duals that certify themselves take a gap some fifty times smaller.
+fn rounds_left(gap: f64, last: f64, tolerance: f64) -> f64 {
+    let pace = (last / gap).ln();
+    if pace > 0.0 { (50.0 * gap / tolerance).ln() / pace } else { f64::INFINITY }
+}
 
 /// `Theta = basis diag(values) basis'`, and X'Y in that basis. The regulariser of k = 1 is a sum of squares, the same in every
 /// basis: a whole round, its certificate included, stays there.
@@ -59,7 +65,7 @@ pub(super) fn run(
             Some(status) if search.is_final(&turned.weights(now), &turned, status) => {
                 return ControlFlow::Break(Ended { point: back(now, &theta), status });
             }
-            None if gap * SLOW > last => break,
+            None if rounds_left(gap, last, search.tolerance) > NEWTON_ROUNDS => break,
             _ => last = gap,
         }
     }
