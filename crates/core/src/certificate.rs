@@ -54,11 +54,12 @@ pub struct Certificate {
 impl Certificate {
     /// gap / max(|primal|, |dual|).
     pub fn rel_gap(&self) -> f64 {
-        if self.gap == 0.0 {
-            return 0.0;
-        }
         let size = self.primal.abs().max(self.dual.abs());
-        if size.is_finite() { self.gap / size } else { f64::INFINITY }
+        match self.gap {
+            _ if !size.is_finite() => f64::INFINITY,
+            0.0 => 0.0,
+            gap => gap / size,
+        }
     }
 
     pub(crate) fn in_units(mut self, unit: f64) -> Self {

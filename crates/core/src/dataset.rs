@@ -3,7 +3,6 @@
 use crate::backend::{
     self, Backend, Columns, Expansion, Features, GramBackend, Panel, STREAM_ROWS, Spectrum,
 };
-use crate::certificate::unexplained;
 use crate::inputs::Inputs;
 use crate::kernel::Kernel;
 use crate::linalg::{self, Pool, view};
@@ -51,8 +50,6 @@ pub(crate) struct Statistics {
     pub(crate) moment: Matrix,
     /// |Y|^2.
     pub(crate) label_square: f64,
-    /// The part of it that no weights can explain.
-    pub(crate) floor: f64,
 }
 
 impl<'a> Dataset<'a> {
@@ -142,6 +139,10 @@ impl<'a> Dataset<'a> {
     fn label_state(&self, threads: usize) -> Matrix {
         let (backend, labels, t) = (self.backend(), self.observations.labels(), self.observations.n_tasks());
         let common = labels[labels.len() - 1];
+        if t < 3 {
+            // One label in two or three that is not the common one is not rare.
+            return backend::state_of(backend, Expansion::Duals(self.observations, labels), threads);
+        }
         let mut rows_of_task = vec![vec![]; t + 1];
         for (i, row) in labels.chunks(t).enumerate() {
             let mut rare = (0..t).filter(|&task| row[task] != common);
@@ -185,7 +186,6 @@ impl<'a> Dataset<'a> {
         let state = self.label_state(threads);
         let moment = linalg::times(view(&spectrum.frame).transpose(), view(&state), threads);
         let label_square = linalg::dot(labels, labels);
-        let floor = unexplained(&spectrum.values, &moment, label_square);
-        Ok(Statistics { spectrum, moment, label_square, floor })
+        Ok(Statistics { spectrum, moment, label_square })
     }
 }

@@ -196,6 +196,9 @@ impl Observations {
     }
 
     fn check_some_weight(self) -> Result<Self> {
+        if let Weight::PerTask(w) | Weight::Each(w) = &self.weight {
+            check_weights(w)?; // products of finite weights need not be finite
+        }
         if (0..self.len()).any(|o| self.weight(o) > 0.0) { Ok(self) } else { Err(Error::AllWeightsZero) }
     }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 pub enum Flow {
     /// Go on.
     Continue,
-    /// End with the best model so far: [`crate::Status::Stopped`].
+    /// End with the model reached: [`crate::Status::Stopped`].
     Stop,
 }
 

@@ -102,6 +102,13 @@ impl<'a> Problem<'a> {
         let output = spec.output.build()?;
         output.check_tasks(obs.n_tasks())?;
         let normal = Normal::new(&*output, obs.n_tasks(), data.backend().unit(), &spec)?;
+        let each = || (0..obs.len()).map(|o| obs.weight(o)).fold(0.0, f64::max);
+        let largest = obs.uniform_weight().unwrap_or_else(each);
+        if !(normal.c * largest).is_finite() {
+            let expected =
+                "times the largest weight is too far from the scale of the kernel values and lambda";
+            return Err(Error::Parameter { name: "C", value: spec.c, expected });
+        }
         let uniform_gamma = obs.uniform_weight().map(|w| normal.c * w);
         Ok(Problem { data, losses, loss_of_task, output, spec, normal, uniform_gamma })
     }

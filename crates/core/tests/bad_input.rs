@@ -465,3 +465,21 @@ fn coordinates_of_the_wrong_shape() {
         }
     });
 }
+
+/// Products of weights used to be taken unchecked, and an infinite one ended in a panic.
+#[test]
+fn weights_whose_product_is_not_finite() {
+    let obs = Observations::multi_task(&[0, 1], vec![1.0, -1.0]).unwrap();
+    let twice = obs.with_task_weights(&[1e200, 1.0]).unwrap().with_weights(&[1e200, 1.0]);
+    assert!(matches!(twice, Err(Error::Weight { row: 0, value }) if value.is_infinite()), "{twice:?}");
+}
+
+#[test]
+fn a_weight_too_large_for_c() {
+    let inputs = Inputs::from(Dense::f64(&[1e10, 2e10], 2, 1).unwrap());
+    let obs =
+        Observations::multi_task(&[0, 1], vec![1.0, -1.0]).unwrap().with_weights(&[1e305, 1.0]).unwrap();
+    let data = Dataset::new(&inputs, &obs, DatasetOptions::default()).unwrap();
+    let problem = Problem::new(&data, spec(LossKind::Hinge, OutputKind::Power { k: 1 }, 1e3, 1.0));
+    assert!(matches!(problem, Err(Error::Parameter { name: "C", .. })), "{problem:?}");
+}

@@ -137,7 +137,7 @@ fn squared_norm(inputs: &Inputs<'_>, i: usize, shrink: f64) -> f64 {
 }
 
 /// 1 / |x|, or 0 for a zero row, whether or not |x|^2 is a number.
-fn inverse_norm(inputs: &Inputs<'_>, i: usize) -> f64 {
+pub(crate) fn inverse_norm(inputs: &Inputs<'_>, i: usize) -> f64 {
     let mut peak = 0.0f64;
     inputs.for_each_in_row(i, |_, x| peak = peak.max(x.abs()));
     if peak == 0.0 {

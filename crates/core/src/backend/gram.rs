@@ -5,7 +5,7 @@ use crate::inputs::Inputs;
 use crate::kernel::{self, Kernel};
 use crate::linalg::{self, add_product, view, view_mut};
 use crate::{Error, Matrix, Result};
-use faer::MatRef;
+use faer::{MatRef, prelude::ReborrowMut};
 use rayon::prelude::*;
 
 /// A Gram matrix, stored whole if the memory budget allows, else computed in panels of rows when needed.
@@ -41,7 +41,7 @@ impl<'a> GramBackend<'a> {
         }
         let peak = diagonal.iter().fold(0.0f64, |a, &b| a.max(b));
         let mean =
-            if peak > 0.0 { peak * diagonal.iter().map(|k| k / peak).sum::<f64>() / n as f64 } else { 1.0 };
+            if peak > 0.0 { peak * (diagonal.iter().map(|k| k / peak).sum::<f64>() / n as f64) } else { 1.0 };
         let root = linalg::power_of_two(mean.sqrt());
         let scale = 1.0 / (root * root);
         diagonal.iter_mut().for_each(|k| *k *= scale);
@@ -157,6 +157,18 @@ impl Backend for GramBackend<'_> {
                 let (from, to) = (first as usize * n, (first as usize + panel.rows.len()) * n);
                 let rows = MatRef::from_row_major_slice(&whole.as_slice()[from..to], panel.rows.len(), n);
                 add_product(state, rows.transpose(), view(delta), threads);
+            }
+            (None, _) if panel.rows.len() > PANEL_ROWS => {
+                // More rows than the budget has room for: one panel after the other.
+                let mut state = state;
+                for start in (0..panel.rows.len()).step_by(PANEL_ROWS) {
+                    let n = PANEL_ROWS.min(panel.rows.len() - start);
+                    panel.values.reset(n, self.n_inputs());
+                    self.compute(&panel.rows[start..start + n], &mut panel.values);
+                    let delta = view(delta).subrows(start, n);
+                    add_product(state.rb_mut(), view(&panel.values).transpose(), delta, threads);
+                }
+                panel.loaded = false;
             }
             _ => {
                 self.ensure_loaded(panel);

@@ -17,6 +17,7 @@ mod gram;
 
 pub(crate) use blocks::{RowBlock, row_blocks, scatter};
 pub use features::Features;
+pub(crate) use features::inverse_norm;
 pub use gram::GramBackend;
 
 use crate::linalg::{self, view};

@@ -170,6 +170,7 @@ impl TermBlock<'_> {
                 terms[j] = 0.0; // even if its loss is infinite
             } else if !z[j].is_finite() {
                 (self.value, terms[j]) = (f64::INFINITY, f64::INFINITY);
+                self.conj += w[j] * conjs[j];
             } else {
                 self.value += w[j] * values[j];
                 self.conj += w[j] * conjs[j];

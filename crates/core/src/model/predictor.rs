@@ -1,6 +1,7 @@
 //! From inputs to predictions.
 
 use super::About;
+use crate::backend::inverse_norm;
 use crate::inputs::Inputs;
 use crate::linalg::{self, axpy, dot, view, view_mut};
 use crate::{Dataset, Error, Kernel, Matrix, Result, kernel};
@@ -106,10 +107,7 @@ fn in_blocks(
 fn by_weights(weights: &Matrix, about: &About, inputs: &Inputs<'_>, tasks: Option<&[u32]>) -> Matrix {
     let (d, t, n) = (about.n_features, weights.cols(), inputs.n_inputs());
     let norm = |i: u32| match about.kernel {
-        Kernel::Cosine => {
-            let peak = largest(inputs, i);
-            if peak == 0.0 { 1.0 } else { 1.0 / (peak * scaled_square(inputs, i, peak).sqrt()) }
-        }
+        Kernel::Cosine => inverse_norm(inputs, i as usize),
         _ => 1.0,
     };
     let mut x = Matrix::default();
@@ -142,18 +140,6 @@ fn by_weights(weights: &Matrix, about: &About, inputs: &Inputs<'_>, tasks: Optio
             }
         }
     })
-}
-
-fn largest(inputs: &Inputs<'_>, i: u32) -> f64 {
-    let mut peak = 0.0f64;
-    inputs.for_each_in_row(i as usize, |_, x| peak = peak.max(x.abs()));
-    peak
-}
-
-fn scaled_square(inputs: &Inputs<'_>, i: u32, peak: f64) -> f64 {
-    let mut sum = 0.0;
-    inputs.for_each_in_row(i as usize, |_, x| sum += (x / peak) * (x / peak));
-    sum
 }
 
 fn by_kernel(

@@ -2,6 +2,7 @@
 
 use super::{CheckedSettings, Sdca, Solution, Solver, Spectral, Status};
 use crate::{Observer, Problem, Result};
+use std::time::Instant;
 
 /// Chooses: [`Spectral`] for the squared loss on shared inputs if its eigenbasis fits the memory budget, else [`Sdca`], which
 /// also steps in where the former stalls.
@@ -28,6 +29,11 @@ impl Auto {
     }
 }
 
+/// Gap, then primal value: gaps may be infinite while the model is still usable.
+fn badness(solution: &Solution) -> (f64, f64) {
+    (solution.certificate().gap, solution.certificate().primal)
+}
+
 impl Solver for Auto {
     fn name(&self) -> &'static str {
         "auto"
@@ -48,6 +54,7 @@ impl Solver for Auto {
         start: Option<&[f64]>,
         observer: &mut dyn Observer,
     ) -> Result<Solution> {
+        let started = Instant::now();
         let (solver, mut reason) = self.choose(problem);
         observer.note(&format!("{}: {reason}", solver.name()));
         let mut solution = solver.solve(problem, settings, start, observer)?;
@@ -57,11 +64,21 @@ impl Solver for Auto {
                 solution.certificate().rel_gap()
             );
             observer.note(&reason);
-            let other = Sdca::default().solve(problem, settings, start, observer)?;
-            let badness = |solution: &Solution| (solution.certificate().gap, solution.certificate().primal);
-            if badness(&other) < badness(&solution) {
+            let other = Sdca::default().solve(
+                problem,
+                &settings.after(started.elapsed(), solution.passes),
+                start,
+                observer,
+            )?;
+            let (ended, better) = (other.status, badness(&other) < badness(&solution));
+            let (trace, passes) =
+                ([&solution.trace[..], &other.trace[..]].concat(), solution.passes + other.passes);
+            if better {
                 solution = other;
+            } else if ended != Status::Certified {
+                solution.status = ended;
             }
+            (solution.trace, solution.passes) = (trace, passes);
         }
         solution.reason = Some(reason);
         Ok(solution)

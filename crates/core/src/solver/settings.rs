@@ -78,6 +78,16 @@ impl Settings {
     }
 }
 
+impl CheckedSettings {
+    /// What is left of the limits after this much work.
+    pub(crate) fn after(&self, elapsed: Duration, passes: usize) -> CheckedSettings {
+        let mut left = self.0.clone();
+        left.max_time = left.max_time.map(|limit| limit.saturating_sub(elapsed));
+        left.max_passes = left.max_passes.saturating_sub(passes);
+        CheckedSettings(left)
+    }
+}
+
 impl Deref for CheckedSettings {
     type Target = Settings;
     fn deref(&self) -> &Settings {

@@ -159,17 +159,17 @@ fn grade(problem: &Problem<'_>, point: &Point, tolerance: f64) -> Result<(Vec<f6
     if induced.certificate.rel_gap() <= tolerance {
         return Ok((kappa, None, induced));
     }
-    let mut kappa = kappa;
-    let mut graded = certify_normal(problem, &kappa, Some(&coordinates))?;
-    if !graded.certificate.gap.is_finite() {
+    let mut pair = (kappa.clone(), certify_normal(problem, &kappa, Some(&coordinates))?);
+    if !pair.1.certificate.gap.is_finite() {
         // Duals of a poor point can be beyond all bounds; a fraction of them is not.
-        kappa = Start::along(problem, kappa).kappa;
-        graded = certify_normal(problem, &kappa, Some(&coordinates))?;
+        let fraction = Start::along(problem, kappa.clone()).kappa;
+        let graded = certify_normal(problem, &fraction, Some(&coordinates))?;
+        pair = (fraction, graded);
     }
     // Far from a solution relative gaps are all alike, and gaps may be infinite while one of the points is still usable.
     let badness = |graded: &Graded| (graded.certificate.gap, graded.certificate.primal);
-    if badness(&graded) < badness(&induced) {
-        return Ok((kappa, Some(coordinates), graded));
+    if badness(&pair.1) < badness(&induced) {
+        return Ok((pair.0, Some(coordinates), pair.1));
     }
     Ok((kappa, None, induced))
 }

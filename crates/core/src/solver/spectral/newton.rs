@@ -26,6 +26,10 @@ pub(super) fn run(search: &mut Search<'_, '_>, mut point: Point) -> Ended {
                 return Ended { point, status };
             }
         }
+        if !certify && search.clock.is_over() {
+            let status = search.clock.must_stop().unwrap_or(Status::PassLimit);
+            return Ended { point, status };
+        }
         search.clock.passes += 1;
         // Tight enough to square the gap, but no tighter than what is left to do.
         let wanted = 0.3 * (search.tolerance / gap).sqrt();

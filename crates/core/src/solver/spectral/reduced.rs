@@ -1,7 +1,7 @@
 //! The problem reduced to statistics, and a point of it.
 
 use crate::backend::{self, Expansion};
-use crate::certificate::SquaredStatistics;
+use crate::certificate::{SquaredStatistics, unexplained};
 use crate::dataset::Statistics;
 use crate::linalg::{self, inner, view};
 use crate::output::OutputRegularizer;
@@ -33,7 +33,7 @@ impl<'a> Reduced<'a> {
             values: &statistics.spectrum.values,
             moment: &statistics.moment,
             label_square: statistics.label_square,
-            floor: statistics.floor,
+            floor: unexplained(&statistics.spectrum.values, &statistics.moment, statistics.label_square),
             gamma: problem.gamma(0),
         };
         let (output, threads) = (problem.normal_output(), problem.data().threads());
