@@ -73,7 +73,7 @@ impl Cubic {
 
 /// `prior` is what Theta at rho = 0 adds: to the slope, and per unit of `a` to its derivative.
 #[inline(always)]
-pub(super) fn solve<S: Simd>(
+pub(crate) fn solve<S: Simd>(
     _simd: S,
     shape: &QuadraticConjugate,
     gamma: f64,

@@ -5,11 +5,11 @@
 //! [`cubic`] has the closed form for the regularisers with linear phi' and the losses with quadratic conjugate,
 //! [`newton`] does every other pair.
 
-mod cubic;
+pub(crate) mod cubic;
 mod newton;
 
 use crate::linalg::dot_simd;
-use crate::loss::{Loss, QuadraticConjugate};
+use crate::loss::Loss;
 use crate::output::{OutputRegularizer, RowStep};
 use pulp::Simd;
 
@@ -72,20 +72,6 @@ pub(crate) fn solve<S: Simd>(
         return cubic::solve(simd, &shape, gamma, kappa, gain, &sums, output.prior_slope(task, b));
     }
     newton::solve(coordinate, output, row)
-}
-
-/// [`solve`] where the sums of a row are known: only for a regulariser of linear slope and a loss of quadratic conjugate.
-#[inline(always)]
-pub(crate) fn solve_summed<S: Simd>(
-    simd: S,
-    shape: &QuadraticConjugate,
-    gamma: f64,
-    kappa: f64,
-    gain: f64,
-    sums: &RowSums,
-    prior: (f64, f64),
-) -> f64 {
-    cubic::solve(simd, shape, gamma, kappa, gain, sums, prior)
 }
 
 /// All that the cubic needs of a row.

@@ -7,7 +7,7 @@ use crate::linalg::{add_rows_simd, axpy_simd, axpy2_simd, dot_simd, fma, sweep_s
 use crate::loss::QuadraticConjugate;
 use crate::output::RowStep;
 use crate::solver::{Clock, start::Start};
-use crate::step::{self, Coordinate, RowSums};
+use crate::step::{self, Coordinate, RowSums, cubic};
 use crate::{Matrix, Problem};
 use pulp::{Simd, WithSimd};
 use rand::seq::SliceRandom;
@@ -301,7 +301,7 @@ impl<'a> Ascent<'a> {
             let (other_bb, other_bd) = (fma::<S>(-now, now, bb), fma::<S>(-now, own, bd));
             let sums = RowSums { a, b: now, c, squares: bb, inner };
             let prior = if self.prior { output.prior_slope(task, &b[..t]) } else { (0.0, 0.0) };
-            let new = step::solve_summed(simd, &shape, gamma, kappa, gain, &sums, prior);
+            let new = cubic::solve(simd, &shape, gamma, kappa, gain, &sums, prior);
             let step = new - kappa;
             if step != 0.0 {
                 self.kappa[o] = new;
