@@ -73,6 +73,12 @@ pub trait Loss: Debug + Send + Sync {
         None
     }
 
+    /// [`quadratic_conjugate`](Self::quadratic_conjugate) of many labels, appended to `out` as far as there are any. Called
+    /// through a vtable once per input; the loop inside is compiled for each loss.
+    fn quadratic_conjugates(&self, labels: &[f64], out: &mut Vec<QuadraticConjugate>) {
+        out.extend(labels.iter().filter_map(|&y| self.quadratic_conjugate(y)));
+    }
+
     /// `L(y, z) + L*(y, u) - z u`, which is never negative (Fenchel-Young), for u in the domain: what one observation
     /// of weight one adds to the duality gap. Overridden where a form without cancellation exists.
     fn fenchel_young(&self, y: f64, z: f64, u: f64) -> f64 {

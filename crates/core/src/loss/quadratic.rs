@@ -106,6 +106,9 @@ impl<L: QuadraticLoss> Loss for L {
     fn quadratic_conjugate(&self, y: f64) -> Option<QuadraticConjugate> {
         Some(self.conjugate(y))
     }
+    fn quadratic_conjugates(&self, labels: &[f64], out: &mut Vec<QuadraticConjugate>) {
+        out.extend(labels.iter().map(|&y| self.conjugate(y)));
+    }
     #[inline(always)]
     fn fenchel_young(&self, y: f64, z: f64, u: f64) -> f64 {
         QuadraticLoss::fenchel_young(self, y, z, u)

@@ -39,7 +39,10 @@ struct Work {
     observations: Vec<(u32, u32)>,
     /// In which order to visit them.
     order: Vec<u32>,
-    steps: Vec<Option<Step>>,
+    /// Their labels, conjugate losses and duals.
+    labels: Vec<f64>,
+    shapes: Vec<QuadraticConjugate>,
+    kappas: Vec<f64>,
     /// Steps of the block's inputs so far.
     steps_made: AlignedRows,
     b0: Aligned,
@@ -268,8 +271,21 @@ impl<'a> Ascent<'a> {
     /// date. No sum of T terms stands between one step and the next.
     #[inline(always)]
     fn steps_by_sums<S: Simd>(&mut self, simd: S, gain: f64, a: f64) -> bool {
-        let Work { observations, order, steps, scores, b0, b, d, gram_b0, gram_d, pending, .. } =
-            &mut self.work;
+        let Work {
+            observations,
+            order,
+            labels,
+            shapes,
+            kappas,
+            scores,
+            b0,
+            b,
+            d,
+            gram_b0,
+            gram_d,
+            pending,
+            ..
+        } = &mut self.work;
         let t = scores.cols();
         [&mut *gram_b0, &mut *gram_d].into_iter().for_each(|vector| vector.reset(t));
         if std::mem::take(&mut pending.any) {
@@ -279,21 +295,30 @@ impl<'a> Ascent<'a> {
         }
         // What the losses have to say, ahead of the steps and in the order of memory: in between nothing should wait but the
         // arithmetic.
-        steps.clear();
-        let (problem, labels) = (self.problem, self.problem.observations().labels());
-        let (uniform, only) = (problem.uniform_gamma(), problem.only_loss());
-        steps.extend(observations.iter().map(|&(o, task)| {
-            let gamma = uniform.unwrap_or_else(|| problem.gamma(o as usize));
-            let loss = only.unwrap_or_else(|| problem.loss(task as usize));
-            let shape = loss.quadratic_conjugate(labels[o as usize])?;
-            (gamma != 0.0).then(|| Step { o, task, gamma, kappa: self.kappa[o as usize], shape })
-        }));
+        let (problem, all_labels) = (self.problem, self.problem.observations().labels());
+        labels.clear();
+        labels.extend(observations.iter().map(|&(o, _)| all_labels[o as usize]));
+        shapes.clear();
+        match problem.only_loss() {
+            Some(loss) => loss.quadratic_conjugates(labels, shapes),
+            None => observations.iter().zip(&*labels).for_each(|(&(_, task), y)| {
+                shapes.extend(problem.loss(task as usize).quadratic_conjugate(*y));
+            }),
+        }
+        kappas.clear();
+        kappas.extend(observations.iter().map(|&(o, _)| self.kappa[o as usize]));
+        let uniform = problem.uniform_gamma();
         let (mut bb, mut bd) = (dot_simd(simd, b, b), 0.0);
         let output = self.problem.normal_output();
         let mut moved = false;
         for &j in order.iter() {
-            let Some(Step { o, task, gamma, kappa, shape }) = steps[j as usize] else { continue };
+            let j = j as usize;
+            let ((o, task), kappa, shape) = (observations[j], kappas[j], &shapes[j]);
             let (o, task) = (o as usize, task as usize);
+            let gamma = uniform.unwrap_or_else(|| problem.gamma(o));
+            if gamma == 0.0 {
+                continue;
+            }
             let (own, score, now) = (d[task], b0[task], b[task]);
             // What was computed last is added last: each step waits for the one before.
             let inner = fma::<S>(a, gram_d[task], fma::<S>(own, bb, fma::<S>(score, bd, gram_b0[task])));
@@ -301,7 +326,7 @@ impl<'a> Ascent<'a> {
             let (other_bb, other_bd) = (fma::<S>(-now, now, bb), fma::<S>(-now, own, bd));
             let sums = RowSums { a, b: now, c, squares: bb, inner };
             let prior = if self.prior { output.prior_slope(task, &b[..t]) } else { (0.0, 0.0) };
-            let new = cubic::solve(simd, &shape, gamma, kappa, gain, &sums, prior);
+            let new = cubic::solve(simd, shape, gamma, kappa, gain, &sums, prior);
             let step = new - kappa;
             if step != 0.0 {
                 self.kappa[o] = new;
@@ -314,16 +339,6 @@ impl<'a> Ascent<'a> {
         }
         moved
     }
-}
-
-/// A step to be made, seen from its loss.
-#[derive(Clone, Copy)]
-struct Step {
-    o: u32,
-    task: u32,
-    gamma: f64,
-    kappa: f64,
-    shape: QuadraticConjugate,
 }
 
 fn aligned(m: &Matrix) -> AlignedRows {
