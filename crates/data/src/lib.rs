@@ -1,0 +1,21 @@
+//! Tables in, tables out: files of many kinds become the inputs and observations of a learning problem.
+//!
+//! ```text
+//! file -> Source (chunks of rows) -> Table -> inputs, Observations
+//! ```
+//!
+//! Every format is read through one door, [`open`], a chunk of rows at a time; [`read`] puts the chunks together. What a
+//! table means for learning (which column is the task, how "yes" and "no" become +1 and -1) is a [`Recipe`], kept in the
+//! model file so that nobody has to repeat it at prediction.
+
+mod error;
+mod keys;
+mod recipe;
+mod source;
+mod table;
+
+pub use error::{Error, Result};
+pub use keys::Keys;
+pub use recipe::{Coding, Columns, Feature, Recipe};
+pub use source::{Format, Source, open, read};
+pub use table::{Labels, Table, Targets};

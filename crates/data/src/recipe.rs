@@ -1,0 +1,72 @@
+//! What the columns of a file mean.
+
+use serde::{Deserialize, Serialize};
+
+/// What a caller says about the columns of a table with named columns. Formats whose arrays have fixed names (npz, npy,
+/// svm) need none of it.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Columns {
+    /// The column that says which task a row belongs to.
+    pub task: Option<String>,
+    /// The columns to be learned; several = one task each.
+    pub target: Vec<String>,
+    /// The columns to learn from; `None` = all other numeric ones.
+    pub features: Option<Vec<String>>,
+    /// Columns to leave out.
+    pub drop: Vec<String>,
+    /// Columns of words to turn into one feature per word.
+    pub one_hot: Vec<String>,
+    /// Column of weights.
+    pub weight: Option<String>,
+    /// Column that says which part a row belongs to.
+    pub split: Option<String>,
+    /// Whether the target's values are classes even if they are numbers.
+    pub classes: bool,
+    /// Whether to keep inputs dense however many zeros there are.
+    pub dense: bool,
+}
+
+/// Everything needed to read a file the way the training file was read. Stored in the model file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Recipe {
+    /// What the caller said.
+    pub columns: Columns,
+    /// The features in their order, if they have names.
+    pub features: Option<Vec<Feature>>,
+    /// Number of features after one-hot coding.
+    pub n_features: usize,
+    /// How labels became numbers.
+    pub coding: Coding,
+}
+
+/// Where one or several features come from.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Feature {
+    /// A numeric column.
+    Number(String),
+    /// A column of words: one feature for each of the values seen in training, 0 or 1.
+    OneHot {
+        /// The column.
+        column: String,
+        /// Its values in increasing order.
+        values: Vec<String>,
+    },
+}
+
+/// How labels become numbers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Coding {
+    /// They are numbers.
+    Numbers,
+    /// Two values, coded -1 and +1.
+    Binary {
+        /// What -1 was.
+        negative: String,
+        /// What +1 was.
+        positive: String,
+    },
+    /// One class per row, one task per class: +1 for its own, -1 for the others.
+    Classes,
+}
