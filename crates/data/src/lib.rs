@@ -16,6 +16,6 @@ mod table;
 
 pub use error::{Error, Result};
 pub use keys::Keys;
-pub use recipe::{Coding, Columns, Feature, Recipe};
+pub use recipe::{Coding, Columns, Feature, Recipe, Storage};
 pub use source::{Format, Source, open, read};
 pub use table::{Labels, Table, Targets};

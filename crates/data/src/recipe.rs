@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// What a caller says about the columns of a table with named columns. Formats whose arrays have fixed names (npz, npy,
-/// svm) need none of it.
+/// svm) need none of it; in npz, `task`, `target`, `weight` and `split` may name other arrays than the usual ones.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Columns {
     /// The column that says which task a row belongs to.
@@ -35,8 +35,35 @@ pub struct Recipe {
     pub features: Option<Vec<Feature>>,
     /// Number of features after one-hot coding.
     pub n_features: usize,
-    /// How labels became numbers.
+    /// How the inputs are stored; settled once, when the file is first read as a whole.
+    pub storage: Storage,
+    /// How labels became numbers; settled by [`Table::coding`](crate::Table::coding).
     pub coding: Coding,
+}
+
+impl Recipe {
+    /// A recipe that is not settled yet: dense inputs, labels as they are.
+    pub fn new(columns: Columns, features: Option<Vec<Feature>>, n_features: usize) -> Self {
+        Recipe { columns, features, n_features, storage: Storage::Dense, coding: Coding::Numbers }
+    }
+
+    /// Names of the features, one-hot ones included, if they have names.
+    pub fn feature_names(&self) -> Option<Vec<String>> {
+        self.features.as_ref().map(|features| features.iter().flat_map(Feature::names).collect())
+    }
+}
+
+/// How inputs are stored. All rows of a problem are stored in one way, in training and prediction: sums of the same numbers
+/// then come in the same order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Storage {
+    /// Features, all of them.
+    Dense,
+    /// Features, those that are not zero.
+    Sparse,
+    /// Kernel values with the training inputs.
+    Kernel,
 }
 
 /// Where one or several features come from.
@@ -52,6 +79,18 @@ pub enum Feature {
         /// Its values in increasing order.
         values: Vec<String>,
     },
+}
+
+impl Feature {
+    /// What its features are called: `age`, or `colour=blue`, `colour=red`.
+    pub fn names(&self) -> Vec<String> {
+        match self {
+            Feature::Number(column) => vec![column.clone()],
+            Feature::OneHot { column, values } => {
+                values.iter().map(|value| format!("{column}={value}")).collect()
+            }
+        }
+    }
 }
 
 /// How labels become numbers.
