@@ -8,12 +8,15 @@
 //! table means for learning (which column is the task, how "yes" and "no" become +1 and -1) is a [`Recipe`], kept in the
 //! model file so that nobody has to repeat it at prediction.
 
+mod csv;
 mod error;
 mod keys;
+mod named;
 mod recipe;
 mod source;
 mod table;
 
+pub use csv::CsvSource;
 pub use error::{Error, Result};
 pub use keys::Keys;
 pub use recipe::{Coding, Columns, Feature, Recipe, Storage};
