@@ -10,6 +10,7 @@
 
 mod assemble;
 mod bytes;
+mod coding;
 mod digits;
 mod error;
 mod generate;
