@@ -38,7 +38,7 @@ pub use model::Model;
 pub use observations::Observations;
 pub use observer::{Flow, Observer, Progress, Silent};
 pub use output::OutputKind;
-pub use path::{fit_along, fit_path};
+pub use path::{fit_along, fit_near, fit_path};
 pub use problem::{Losses, Problem, ProblemSpec};
 pub use solver::{Settings, SolverKind, Status};
 pub use tasks::TaskNames;
