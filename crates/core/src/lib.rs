@@ -26,6 +26,7 @@ mod scaling;
 pub mod solver;
 mod step;
 mod tasks;
+mod yardstick;
 
 pub use atomic::write_atomically;
 pub use certificate::{Certificate, Form, certify};
@@ -40,11 +41,12 @@ pub use model::{CertifyOptions, Model};
 pub use observations::Observations;
 pub use observer::{Flow, Observer, Progress, Silent};
 pub use output::OutputKind;
-pub use path::fit_path;
+pub use path::{fit_along, fit_near, fit_path};
 pub use problem::{Losses, Problem, ProblemSpec};
 pub use scaling::{Scaling, ScalingKind};
 pub use solver::{Settings, SolverKind, Status};
 pub use tasks::TaskNames;
+pub use yardstick::{Weights, Yardstick};
 
 /// The README's code, run as a test.
 #[cfg(doctest)]
