@@ -24,6 +24,7 @@ mod psd;
 pub mod solver;
 mod step;
 mod tasks;
+mod yardstick;
 
 pub use certificate::{Certificate, Form, certify};
 pub use dataset::{Dataset, DatasetOptions};
@@ -37,10 +38,11 @@ pub use model::Model;
 pub use observations::Observations;
 pub use observer::{Flow, Observer, Progress, Silent};
 pub use output::OutputKind;
-pub use path::fit_path;
+pub use path::{fit_along, fit_path};
 pub use problem::{Losses, Problem, ProblemSpec};
 pub use solver::{Settings, SolverKind, Status};
 pub use tasks::TaskNames;
+pub use yardstick::{Weights, Yardstick};
 
 /// The README's code, run as a test.
 #[cfg(doctest)]

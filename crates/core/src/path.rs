@@ -1,6 +1,6 @@
 //! Regularisation paths.
 
-use crate::{Dataset, Fit, Observer, Problem, ProblemSpec, Result, Settings, fit_from};
+use crate::{Dataset, Fit, Observer, Problem, ProblemSpec, Result, Settings, Weights, fit_from};
 
 /// Fits a list of values of C, increasing or decreasing, each from the solution of the one before, each certified.
 ///
@@ -26,9 +26,22 @@ pub fn fit_path(
     settings: &Settings,
     observer: &mut dyn Observer,
 ) -> Result<Vec<Fit>> {
+    let lambda = spec.lambda;
+    let weights: Vec<Weights> = c_values.iter().map(|&c| Weights { c, lambda }).collect();
+    fit_along(data, spec, &weights, settings, observer)
+}
+
+/// [`fit_path`] where lambda changes with C; `c` and `lambda` of `spec` are not used.
+pub fn fit_along(
+    data: &Dataset<'_>,
+    spec: &ProblemSpec,
+    weights: &[Weights],
+    settings: &Settings,
+    observer: &mut dyn Observer,
+) -> Result<Vec<Fit>> {
     let mut fits: Vec<Fit> = vec![];
-    for &c in c_values {
-        let problem = Problem::new(data, ProblemSpec { c, ..spec.clone() })?;
+    for &Weights { c, lambda } in weights {
+        let problem = Problem::new(data, ProblemSpec { c, lambda, ..spec.clone() })?;
         let start = fits.last().map(|fit| feasible(&problem, fit.model.alpha().unwrap_or_default()));
         let fit = fit_from(&problem, settings, start.as_deref(), observer)?;
         let stopped = fit.status == crate::Status::Stopped;
