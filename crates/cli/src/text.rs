@@ -63,6 +63,11 @@ pub(crate) fn count(n: usize) -> String {
     out
 }
 
+/// `1 pass`, `2 passes`.
+pub(crate) fn plural_es(n: usize, what: &str) -> String {
+    format!("{} {what}{}", count(n), if n == 1 { "" } else { "es" })
+}
+
 /// `1 task`, `2 tasks`.
 pub(crate) fn plural(n: usize, what: &str) -> String {
     format!("{} {what}{}", count(n), if n == 1 { "" } else { "s" })
