@@ -42,8 +42,7 @@ pub fn fit_along(
     let mut fits: Vec<Fit> = vec![];
     for &Weights { c, lambda } in weights {
         let problem = Problem::new(data, ProblemSpec { c, lambda, ..spec.clone() })?;
-        let start = fits.last().map(|fit| feasible(&problem, fit.model.alpha().unwrap_or_default()));
-        let fit = fit_from(&problem, settings, start.as_deref(), observer)?;
+        let fit = fit_near(&problem, settings, fits.last().and_then(|fit| fit.model.alpha()), observer)?;
         let stopped = fit.status == crate::Status::Stopped;
         fits.push(fit);
         if stopped {
@@ -51,6 +50,18 @@ pub fn fit_along(
         }
     }
     Ok(fits)
+}
+
+/// [`fit_from`] the duals of a neighbouring problem (another C, lambda, loss or regulariser), brought into the domain of this one.
+pub fn fit_near(
+    problem: &Problem<'_>,
+    settings: &Settings,
+    alpha: Option<&[f64]>,
+    observer: &mut dyn Observer,
+) -> Result<Fit> {
+    let same_length = |alpha: &&[f64]| alpha.len() == problem.observations().len();
+    let start = alpha.filter(same_length).map(|alpha| feasible(problem, alpha));
+    fit_from(problem, settings, start.as_deref(), observer)
 }
 
 /// Duals of another C, brought into the domain of this one.

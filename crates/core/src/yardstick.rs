@@ -65,7 +65,7 @@ pub struct Weights {
 
 impl Yardstick {
     /// The middle of [`grid`](Self::grid), which serves most data.
-    pub const MIDDLE: f64 = 0.1;
+    pub const MIDDLE: f64 = 1.0;
 
     /// Strengths that cover the useful range: half a decade apart, weakest first.
     pub fn grid() -> [f64; 13] {
