@@ -87,6 +87,15 @@ pub(crate) fn number(x: f64, digits: usize) -> String {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_string() } else { text }
 }
 
+/// A size as `12 bytes`, `3.4 kB`, `1.2 GB`.
+pub(crate) fn bytes(n: u64) -> String {
+    let units = [(1_000_000_000_000, "TB"), (1_000_000_000, "GB"), (1_000_000, "MB"), (1_000, "kB")];
+    match units.iter().find(|(size, _)| n >= *size) {
+        Some((size, unit)) => format!("{:.1} {unit}", n as f64 / *size as f64),
+        None => plural(n as usize, "byte"),
+    }
+}
+
 /// A duration as `0.42 s`, `12 s`, `3 min 05 s`, `2 h 10 min`.
 pub(crate) fn seconds(s: f64) -> String {
     let whole = s.round() as u64;
