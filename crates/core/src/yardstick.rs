@@ -89,12 +89,12 @@ impl Yardstick {
         let mean = backend.diagonal().iter().sum::<f64>() / backend.n_inputs() as f64;
         let mean = or_one(mean);
         let mut spectra = vec![];
-        let mut shared: Option<(Vec<u32>, Vec<f64>, Vec<f64>, Matrix)> = None;
+        let mut shared: Option<Basis> = None;
         for Sample { observations, share } in &samples {
             let rows: Vec<u32> = observations.iter().map(|&o| obs.input(o) as u32).collect();
             let roots: Vec<f64> = observations.iter().map(|&o| obs.weight(o).sqrt()).collect();
             // Tasks with the same inputs share the eigenvectors.
-            if shared.as_ref().is_none_or(|(r, w, ..)| *r != rows || *w != roots) {
+            if shared.as_ref().is_none_or(|basis| basis.rows != rows || basis.roots != roots) {
                 let (mut panel, mut gram) = (Panel::default(), Matrix::default());
                 backend.load(&rows, &mut panel);
                 data.pool().install(|| backend.gram(&mut panel, &mut gram, data.threads()));
@@ -104,9 +104,9 @@ impl Yardstick {
                     }
                 }
                 let (values, vectors) = linalg::eigen(&gram)?;
-                shared = Some((rows, roots, values, vectors));
+                shared = Some(Basis { rows, roots, values, vectors });
             }
-            let (_, roots, values, vectors) = shared.as_ref().expect("set just above");
+            let Some(Basis { roots, values, vectors, .. }) = &shared else { continue };
             let mut inner = vec![0.0; values.len()];
             for (i, &o) in observations.iter().enumerate() {
                 linalg::axpy(&mut inner, roots[i] * slope(o) / slope_size, vectors.row(i));
@@ -165,6 +165,14 @@ impl Yardstick {
 /// The number of this logarithm, within the range of normal numbers.
 fn in_range(ln: f64) -> f64 {
     ln.exp().clamp(f64::MIN_POSITIVE, f64::MAX)
+}
+
+/// Eigenvalues and eigenvectors (columns) of the kernel on some rows, each weighted by a root.
+struct Basis {
+    rows: Vec<u32>,
+    roots: Vec<f64>,
+    values: Vec<f64>,
+    vectors: Matrix,
 }
 
 /// Some observations of a task.

@@ -16,6 +16,6 @@ pub mod select;
 
 pub use error::{Error, Result};
 pub use method::{Job, Method, Point};
-pub use metric::Metric;
+pub use metric::{Metric, Score, predict};
 pub use params::{Param, Params, Value};
 pub use registry::{find, registry};
