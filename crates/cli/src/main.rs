@@ -5,6 +5,7 @@ mod cluster;
 mod cmd;
 mod eta;
 mod failure;
+mod files;
 mod graphml;
 mod interrupt;
 mod report;
