@@ -19,6 +19,7 @@ pub(crate) const FMTL: Engine = Engine {
             allowed: Allowed::Word(&["power", "exp", "cosh"]),
             default: "power",
             grid: &["power"],
+            only_with: None,
         },
         Param {
             name: "k",
@@ -26,6 +27,7 @@ pub(crate) const FMTL: Engine = Engine {
             allowed: Allowed::Integer(1, 64),
             default: "1",
             grid: &["1", "2", "4"],
+            only_with: Some(("output", "power")),
         },
     ],
     output: |_, params| match params.word("output") {

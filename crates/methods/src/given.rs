@@ -51,6 +51,7 @@ pub(crate) const MTL: Engine = Engine {
         allowed: Allowed::Number(1e-9, 1e9),
         default: "1",
         grid: &["0.01", "0.1", "1", "10"],
+        only_with: None,
     }],
     // (1/mu + I) / (1 + 1/mu): the factor goes into C, and strengths mean the same as elsewhere.
     output: |n_tasks, params| OutputKind::shared_mean(n_tasks, 1.0 / (1.0 + params.number("mu"))),

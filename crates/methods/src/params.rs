@@ -18,6 +18,8 @@ pub struct Param {
     pub default: &'static str,
     /// The values that selection tries if nobody says.
     pub grid: &'static [&'static str],
+    /// Another parameter and the value it must have for this one to matter.
+    pub only_with: Option<(&'static str, &'static str)>,
 }
 
 /// The values a parameter may have.
@@ -67,6 +69,11 @@ impl fmt::Display for Allowed {
 }
 
 impl Param {
+    /// Whether this one matters where another parameter has this value.
+    pub fn matters_with(&self, name: &str, value: &str) -> bool {
+        self.only_with.is_none_or(|(other, needed)| other != name || needed == value)
+    }
+
     /// Reads a value.
     pub fn parse(&self, method: &'static str, text: &str) -> Result<Value> {
         let value = match self.allowed {
@@ -107,7 +114,8 @@ impl Params {
             values.insert(name.to_string(), spec.parse(method, text)?);
         }
         for spec in specs {
-            if !values.contains_key(spec.name) {
+            let matters = values.iter().all(|(name, value)| spec.matters_with(name, &value.to_string()));
+            if matters && !values.contains_key(spec.name) {
                 values.insert(spec.name.to_string(), spec.parse(method, spec.default)?);
             }
         }

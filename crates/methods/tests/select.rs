@@ -1,5 +1,7 @@
 //! Cross-validation on small generated tasks.
 
+#![allow(clippy::unwrap_used)] // helpers outside test functions
+
 use kinfolk::ScalingKind;
 use kinfolk::inputs::{Dense, Inputs};
 use kinfolk::{Dataset, DatasetOptions, LossKind, Observations, Settings, Silent, Yardstick};

@@ -1,11 +1,13 @@
 //! Which method, with which parameters: cross-validation on the same folds for all.
 
 mod compare;
+mod grid;
 mod part;
 mod run;
 mod splits;
 
 pub use compare::Comparison;
+pub use grid::{Axis, candidates};
 pub use splits::{SplitResult, repeat};
 
 use crate::metric::Score;
