@@ -71,6 +71,14 @@ impl From<kinfolk_data::Error> for Failure {
     }
 }
 
+/// Errors of methods are the engine's, or about their parameters.
+pub(crate) fn of_method(error: kinfolk_methods::Error) -> Failure {
+    match error {
+        kinfolk_methods::Error::Engine(error) => error.into(),
+        other => Failure::input(other),
+    }
+}
+
 /// File names and cells may hold anything; a message stays on its line.
 fn one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());

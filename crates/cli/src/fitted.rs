@@ -2,9 +2,11 @@
 
 use crate::args::ColumnArgs;
 use crate::failure::{Failure, Result};
+use crate::fit_params::FitParams;
+use crate::files;
 use crate::training::part;
 use kinfolk::{Model, Observations};
-use kinfolk_data::{Recipe, Table};
+use kinfolk_data::{Recipe, Source, Table};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
@@ -34,17 +36,36 @@ impl Fitted {
         Ok(Fitted { path: path.to_path_buf(), model, recipe, fit })
     }
 
+    /// Opens a file, to be read as the data of the fit were.
+    pub(crate) fn open(&self, path: &Path, columns: &ColumnArgs) -> Result<Box<dyn Source>> {
+        Ok(kinfolk_data::open(path, &columns.over(&self.recipe.columns), Some(&self.recipe))?)
+    }
+
+    /// The labels of a table, for the tasks of the model.
+    pub(crate) fn observations(&self, table: &Table, path: &Path) -> Result<Observations> {
+        let observations = table.observations_in(&self.recipe.coding, self.model.tasks());
+        observations.map_err(|error| Failure::from(error).about(path))
+    }
+
     /// The data of the fit as the fit saw them, but for scaling.
     pub(crate) fn training_data(&self, path: &Path, columns: &ColumnArgs) -> Result<(Table, Observations)> {
         let about = |failure: Failure| failure.about(path);
         let (table, _) = kinfolk_data::read(path, &columns.over(&self.recipe.columns), Some(&self.recipe))?;
         let table = part(table, self.fit.split).map_err(about)?;
-        let observations = table.observations(&self.recipe.coding).map_err(|e| about(e.into()))?;
+        let observations = self.observations(&table, path)?;
         match self.fit.class_weight.as_deref() {
             Some("balanced") => Ok((table, observations.class_balanced()?)),
             _ => Ok((table, observations)),
         }
     }
+}
+
+/// Writes a model with what later commands need to know.
+pub(crate) fn save(path: &Path, model: &mut Model, recipe: &Recipe, params: &FitParams) -> Result<()> {
+    let json = |value: serde_json::Result<String>| value.map_err(Failure::output);
+    model.attach("recipe", &json(serde_json::to_string(recipe))?)?;
+    model.attach("fit", &json(serde_json::to_string(params))?)?;
+    files::write_model(path, model)
 }
 
 fn parse<T: for<'a> Deserialize<'a>>(path: &Path, model: &Model, key: &str) -> Result<T> {

@@ -65,3 +65,9 @@ pub(crate) fn places(task: &Keys, model: &Model) -> Vec<Option<u32>> {
     let place = task.find_in(model.tasks());
     task.index.iter().map(|&t| place[t as usize]).collect()
 }
+
+/// The task with the highest score, of equal ones the first.
+pub(crate) fn highest(scores: &[f64]) -> usize {
+    let better = |best: usize, t: usize| if scores[t] > scores[best] { t } else { best };
+    (0..scores.len()).reduce(better).unwrap_or(0)
+}

@@ -1,9 +1,9 @@
 //! From a file to a learning problem.
 
-use crate::args::{ColumnArgs, InputArgs, LossChoice};
+use crate::args::{ColumnArgs, LossChoice};
 use crate::failure::{Failure, Result};
-use kinfolk::{Inputs, LossKind, Observations, Scaling};
-use kinfolk_data::{Coding, Labels, Recipe, Table, Targets};
+use kinfolk::{Inputs, LossKind, Observations, Scaling, ScalingKind};
+use kinfolk_data::{Labels, Recipe, Table, Targets};
 use std::path::Path;
 
 /// What a model is fitted on.
@@ -20,7 +20,7 @@ pub(crate) struct Training {
 /// What of a file to use, and how.
 pub(crate) struct Choices<'a> {
     pub(crate) columns: &'a ColumnArgs,
-    pub(crate) inputs: &'a InputArgs,
+    pub(crate) scale: ScalingKind,
     pub(crate) loss: &'a LossChoice,
     pub(crate) split: Option<i64>,
     pub(crate) balanced: bool,
@@ -40,7 +40,7 @@ impl Training {
             true => observations.class_balanced()?,
             false => observations,
         };
-        let scaling = Scaling::fit(choices.inputs.scale, &table.inputs)?;
+        let scaling = Scaling::fit(choices.scale, &table.inputs)?;
         let inputs = scaling.apply(&table.inputs)?.into_owned();
         Ok(Training { inputs, scaling, observations, recipe, loss })
     }
@@ -52,6 +52,20 @@ pub(crate) fn part(table: Table, split: Option<i64>) -> Result<Table> {
         None => Ok(table),
         Some(part) => Ok(table.take_split(part)?),
     }
+}
+
+/// The rows of one part among those of a chunk, which may have none.
+pub(crate) fn part_of_chunk(table: Table, split: Option<i64>) -> Result<Option<Table>> {
+    let Some(part) = split else { return Ok(Some(table)) };
+    let Some(parts) = &table.split else {
+        return Err(Failure::input("there is no split: name its column with --split-column"));
+    };
+    let rows: Vec<u32> = (0..parts.len()).filter(|&i| parts[i] == part).map(|i| i as u32).collect();
+    Ok(match rows.len() {
+        0 => None,
+        n if n == parts.len() => Some(table),
+        _ => Some(table.select_rows(&rows)),
+    })
 }
 
 /// Squared for numbers and for classes, hinge where there are two values.
@@ -77,18 +91,6 @@ fn has_two_values(labels: &[f64]) -> bool {
         }
     }
     other.is_some()
-}
-
-/// What was done to the labels, in words; nothing if nothing was.
-pub(crate) fn coding_in_words(coding: &Coding) -> Option<String> {
-    match coding {
-        Coding::Binary { negative, positive } if (&**negative, &**positive) != ("-1", "1") => {
-            Some(format!("{negative} = -1, {positive} = +1"))
-        }
-        Coding::Binary { .. } | Coding::Numbers => None,
-        Coding::Classes => Some("one task per class, +1 for its own rows, -1 for the others".into()),
-        _ => None,
-    }
 }
 
 #[cfg(test)]

@@ -13,9 +13,12 @@ pub(crate) struct ProblemArgs {
     /// absolute or quantile:Q; auto is hinge for two-valued labels, else squared.
     #[arg(long, default_value = "auto", value_parser = loss)]
     pub(crate) loss: LossChoice,
-    /// Regulariser of the task matrix: power, exp or cosh learn it, fixed takes the one of --theta.
-    #[arg(long, value_enum, default_value_t = OutputName::Power)]
-    pub(crate) output: OutputName,
+    /// Method with its parameters, such as stl or mtl:mu=0.1; see `kinfolk methods` [default: fmtl].
+    #[arg(long, value_name = "NAME")]
+    pub(crate) method: Option<String>,
+    /// Regulariser of the task matrix: power, exp or cosh learn it, fixed takes the one of --theta [default: power].
+    #[arg(long, value_enum)]
+    pub(crate) output: Option<OutputName>,
     /// For power: sum |Theta|^p / 2 with p = 2k / (2k - 1); 1 is the Frobenius norm, larger is sparser [default: 1].
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=64))]
     pub(crate) k: Option<u32>,

@@ -33,7 +33,7 @@ pub(crate) fn positive(text: &str) -> Result<f64, String> {
 }
 
 /// A number, not below zero.
-pub(super) fn not_negative(text: &str) -> Result<f64, String> {
+pub(crate) fn not_negative(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(x) if x >= 0.0 && x.is_finite() => Ok(x),
         _ => Err("must be a number, not below zero".into()),

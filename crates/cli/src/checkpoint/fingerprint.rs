@@ -33,9 +33,9 @@ impl Fingerprint {
         };
         FREE.iter().for_each(|key| drop(params.remove(*key)));
         let each = |what: &str, value: &dyn Fn(usize) -> [u8; 8]| {
-            let mut crc = crc32fast::Hasher::new();
-            (0..n).for_each(|o| crc.update(&value(o)));
-            Part { what: format!("{n} {what}"), crc32: crc.finalize() }
+            let mut crc = Checksum::default();
+            (0..n).for_each(|o| crc.add(&value(o)));
+            Part { what: format!("{n} {what}"), crc32: crc.finish() }
         };
         Fingerprint {
             inputs: of_inputs(inputs),
@@ -73,40 +73,63 @@ impl Fingerprint {
     }
 }
 
+/// A checksum of many small pieces, taken in large ones for speed.
+#[derive(Default)]
+struct Checksum {
+    hasher: crc32fast::Hasher,
+    waiting: Vec<u8>,
+}
+
+impl Checksum {
+    fn add(&mut self, bytes: &[u8]) {
+        self.waiting.extend(bytes);
+        if self.waiting.len() >= 1 << 14 {
+            self.hasher.update(&self.waiting);
+            self.waiting.clear();
+        }
+    }
+
+    fn finish(mut self) -> u32 {
+        self.hasher.update(&self.waiting);
+        self.hasher.finalize()
+    }
+}
+
 fn of_inputs(inputs: &Inputs<'_>) -> Part {
-    let mut crc = crc32fast::Hasher::new();
+    let mut crc = Checksum::default();
     match inputs {
         Inputs::Dense(x) => {
-            x.as_f32().unwrap_or_default().iter().for_each(|v| crc.update(&v.to_le_bytes()));
-            x.as_f64().unwrap_or_default().iter().for_each(|v| crc.update(&v.to_le_bytes()));
+            x.as_f32().unwrap_or_default().iter().for_each(|v| crc.add(&v.to_le_bytes()));
+            x.as_f64().unwrap_or_default().iter().for_each(|v| crc.add(&v.to_le_bytes()));
         }
         Inputs::Sparse(x) => {
             for i in 0..x.rows() {
-                crc.update(&(x.row(i).len() as u64).to_le_bytes());
+                crc.add(&(x.row(i).len() as u64).to_le_bytes());
                 for (j, v) in x.row(i) {
-                    crc.update(&(j as u64).to_le_bytes());
-                    crc.update(&v.to_le_bytes());
+                    crc.add(&(j as u64).to_le_bytes());
+                    crc.add(&v.to_le_bytes());
                 }
             }
         }
-        Inputs::Gram(k) => k.as_slice().iter().for_each(|v| crc.update(&v.to_le_bytes())),
+        Inputs::Gram(k) => k.as_slice().iter().for_each(|v| crc.add(&v.to_le_bytes())),
         _ => {}
     }
-    Part { what: format!("{} {} x {}", inputs.kind(), inputs.n_inputs(), inputs.n_features()), crc32: crc.finalize() }
+    let what = format!("{} {} x {}", inputs.kind(), inputs.n_inputs(), inputs.n_features());
+    Part { what, crc32: crc.finish() }
 }
 
 /// Names, and which observation belongs to which input and task.
 fn of_tasks(observations: &Observations) -> Part {
-    let mut crc = crc32fast::Hasher::new();
+    let mut crc = Checksum::default();
     for t in 0..observations.n_tasks() {
-        crc.update(observations.task_names().name(t).as_bytes());
-        crc.update(&[0]);
+        crc.add(observations.task_names().name(t).as_bytes());
+        crc.add(&[0]);
     }
     for o in 0..observations.len() {
-        crc.update(&(observations.input(o) as u64).to_le_bytes());
-        crc.update(&(observations.task(o) as u64).to_le_bytes());
+        crc.add(&(observations.input(o) as u64).to_le_bytes());
+        crc.add(&(observations.task(o) as u64).to_le_bytes());
     }
-    Part { what: format!("{} tasks", observations.n_tasks()), crc32: crc.finalize() }
+    Part { what: format!("{} tasks", observations.n_tasks()), crc32: crc.finish() }
 }
 
 #[cfg(test)]
