@@ -1,6 +1,6 @@
 //! What decides about a fit besides its data: told to people and programs, and kept in the model.
 
-use kinfolk::{Dataset, Kernel, Model, OutputKind, ScalingKind, Settings};
+use kinfolk::{Dataset, Kernel, Model, OutputKind, ScalingKind, Settings, SolverKind};
 use serde::Serialize;
 
 /// Parameters of a fit.
@@ -20,7 +20,7 @@ pub(crate) struct FitParams {
     pub(crate) bias: f64,
     pub(crate) class_weight: Option<&'static str>,
     pub(crate) split: Option<i64>,
-    pub(crate) solver: String,
+    pub(crate) solver: SolverKind,
     pub(crate) tol: f64,
     pub(crate) max_passes: usize,
     pub(crate) max_seconds: Option<f64>,
@@ -64,7 +64,7 @@ impl FitParams {
             bias: options.bias,
             class_weight: choice.balanced.then_some("balanced"),
             split: choice.split,
-            solver: settings.solver.to_string(),
+            solver: settings.solver,
             tol: settings.tolerance,
             max_passes: settings.max_passes,
             max_seconds: settings.max_time.map(|time| time.as_secs_f64()),

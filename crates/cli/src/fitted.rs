@@ -5,8 +5,9 @@ use crate::failure::{Failure, Result};
 use crate::fit_params::FitParams;
 use crate::files;
 use crate::training::part;
-use kinfolk::{Model, Observations};
-use kinfolk_data::{Recipe, Source, Table};
+use kinfolk::inputs::Gram;
+use kinfolk::{Inputs, Model, Observations};
+use kinfolk_data::{Recipe, Source, Storage, Table};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
@@ -38,7 +39,7 @@ impl Fitted {
 
     /// Opens a file, to be read as the data of the fit were.
     pub(crate) fn open(&self, path: &Path, columns: &ColumnArgs) -> Result<Box<dyn Source>> {
-        Ok(kinfolk_data::open(path, &columns.over(&self.recipe.columns), Some(&self.recipe))?)
+        Ok(kinfolk_data::open(path, &columns.columns(), Some(&self.recipe))?)
     }
 
     /// The labels of a table, for the tasks of the model.
@@ -50,14 +51,28 @@ impl Fitted {
     /// The data of the fit as the fit saw them, but for scaling.
     pub(crate) fn training_data(&self, path: &Path, columns: &ColumnArgs) -> Result<(Table, Observations)> {
         let about = |failure: Failure| failure.about(path);
-        let (table, _) = kinfolk_data::read(path, &columns.over(&self.recipe.columns), Some(&self.recipe))?;
-        let table = part(table, self.fit.split).map_err(about)?;
+        let (table, _) = kinfolk_data::read(path, &columns.columns(), Some(&self.recipe))?;
+        let mut table = part(table, self.fit.split).map_err(about)?;
+        if self.recipe.storage == Storage::Kernel {
+            table.inputs = as_gram(&table.inputs).map_err(about)?;
+        }
         let observations = self.observations(&table, path)?;
         match self.fit.class_weight.as_deref() {
             Some("balanced") => Ok((table, observations.class_balanced()?)),
             _ => Ok((table, observations)),
         }
     }
+}
+
+/// Kernel values of the training inputs with themselves, which are read like those of any other inputs.
+fn as_gram(inputs: &Inputs<'_>) -> Result<Inputs<'static>> {
+    let Inputs::Dense(x) = inputs else { return Ok(inputs.clone().into_owned()) };
+    if x.rows() != x.cols() {
+        let (rows, cols) = (x.rows(), x.cols());
+        return Err(Failure::input(format!("a Gram matrix of {rows} x {cols}, expected as many columns as rows")));
+    }
+    let values: Vec<f64> = (0..x.rows()).flat_map(|i| (0..x.cols()).map(move |j| x.get(i, j))).collect();
+    Ok(Gram::new(values, x.rows())?.into_owned().into())
 }
 
 /// Writes a model with what later commands need to know.

@@ -1,20 +1,28 @@
 //! The command `kinfolk`: data in, certified model out.
 
 mod args;
+mod checkpoint;
+mod chunks;
 mod cluster;
 mod cmd;
 mod eta;
 mod failure;
 mod files;
+mod fit_params;
+mod fitted;
 mod graphml;
 mod interrupt;
 mod report;
+mod scores;
 mod svg;
+mod taskmatrix;
 mod text;
+mod training;
+mod watch;
 
 use args::{Cli, Command};
 use clap::Parser;
-use failure::{Failure, Result};
+use failure::Result;
 use report::Report;
 use std::io::Write;
 use std::process::ExitCode;

@@ -37,27 +37,17 @@ pub(crate) struct ColumnArgs {
 }
 
 impl ColumnArgs {
-    /// What was said here; what was not is as it was when the model was fitted.
-    pub(crate) fn over(&self, first: &Columns) -> Columns {
-        let or = |said: &Option<String>, before: &Option<String>| said.clone().or_else(|| before.clone());
-        let or_list = |said: &[String], before: &[String]| {
-            if said.is_empty() { before.to_vec() } else { said.to_vec() }
-        };
-        Columns {
-            task: or(&self.task, &first.task),
-            target: or_list(&self.target, &first.target),
-            features: self.features.clone().or_else(|| first.features.clone()),
-            drop: or_list(&self.drop, &first.drop),
-            one_hot: or_list(&self.one_hot, &first.one_hot),
-            weight: or(&self.weight, &first.weight),
-            split: or(&self.split_column, &first.split),
-            classes: self.classes || first.classes,
-            dense: self.dense || first.dense,
-        }
-    }
-
-    /// What was said.
     pub(crate) fn columns(&self) -> Columns {
-        self.over(&Columns::default())
+        Columns {
+            task: self.task.clone(),
+            target: self.target.clone(),
+            features: self.features.clone(),
+            drop: self.drop.clone(),
+            one_hot: self.one_hot.clone(),
+            weight: self.weight.clone(),
+            split: self.split_column.clone(),
+            classes: self.classes,
+            dense: self.dense,
+        }
     }
 }

@@ -9,7 +9,7 @@ mod solver;
 pub(crate) use columns::ColumnArgs;
 pub(crate) use inputs::InputArgs;
 pub(crate) use problem::{ClassWeight, LossChoice, OutputName, ProblemArgs, Weight};
-pub(crate) use size::{not_negative, positive};
+pub(crate) use size::{bytes, not_negative, positive};
 pub(crate) use solver::SolverArgs;
 
 use crate::cmd;

@@ -1,7 +1,7 @@
 //! Numbers on the command line.
 
 /// Bytes: `500MB`, `4GB`, `2.5GiB`, `1000000`.
-pub(super) fn bytes(text: &str) -> Result<u64, String> {
+pub(crate) fn bytes(text: &str) -> Result<u64, String> {
     let text = text.trim();
     let split = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
     // An exponent would be taken for a unit; nobody writes memory like that.

@@ -6,7 +6,7 @@ use crate::fitted::Fitted;
 use crate::report::{Report, json_number};
 use crate::text::Grid;
 use clap::Args;
-use kinfolk::Certificate;
+use kinfolk::{Certificate, CertifyOptions};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -32,6 +32,9 @@ pub(crate) struct CertifyArgs {
     /// Relative duality gap to hold [default: that of the fit].
     #[arg(long, value_name = "GAP", value_parser = crate::args::positive)]
     tol: Option<f64>,
+    /// Memory for kernel matrices.
+    #[arg(long, value_name = "SIZE", default_value = "4GB", value_parser = crate::args::bytes)]
+    memory: u64,
     #[command(flatten)]
     columns: ColumnArgs,
 }
@@ -68,7 +71,8 @@ pub(crate) fn run(args: CertifyArgs, global: &Global, report: Report) -> Result<
     let tol = args.tol.unwrap_or(fitted.fit.tol);
     let (table, observations) = fitted.training_data(&args.data, &args.columns)?;
     let stored = fitted.model.certificate();
-    let recomputed = fitted.model.certify(&table.inputs, &observations, global.threads)?;
+    let options = CertifyOptions { threads: global.threads, memory: args.memory };
+    let recomputed = fitted.model.certify(&table.inputs, &observations, &options)?;
     let agrees = agree(stored, &recomputed);
     let within_tol = recomputed.rel_gap() <= tol;
     let holds = agrees && within_tol;

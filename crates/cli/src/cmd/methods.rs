@@ -44,7 +44,7 @@ struct AboutParam {
 
 impl From<&Param> for AboutParam {
     fn from(param: &Param) -> Self {
-        let Param { name, meaning, allowed, default, grid } = *param;
+        let Param { name, meaning, allowed, default, grid, .. } = *param;
         AboutParam { name, meaning, allowed: allowed.to_string(), default, grid }
     }
 }

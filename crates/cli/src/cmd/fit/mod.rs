@@ -16,7 +16,8 @@ use kinfolk::{Dataset, DatasetOptions, Fit, Problem, ProblemSpec, Settings, Star
 use plan::Plan;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::Duration;
+use std::time::{Duration, Instant};
+use words::Told;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -82,9 +83,12 @@ pub(crate) fn run(args: FitArgs, global: &Global, report: Report) -> Result<Exit
     interrupt::end_well();
     let data = Dataset::new(&training.inputs, &training.observations, options)?;
     let settings = args.solver.settings(global.seed);
+    let started = Instant::now();
     let (fit, params) = args.fit(&plan, &training, &data, &settings, report)?;
+    let seconds = started.elapsed().as_secs_f64();
     let fit = args.save(fit, &training, &params)?;
-    report.done(&words::said(&fit, &training, &params, &args.out), words::text(&fit, &training, &params, &args.out))?;
+    let told = Told { fit: &fit, seconds, training: &training, params: &params, model: &args.out };
+    report.done(&words::said(&told), words::text(&told))?;
     Ok(match fit.status {
         _ if interrupt::asked() => ExitCode::from(INTERRUPTED),
         Status::Certified => ExitCode::SUCCESS,

@@ -29,7 +29,17 @@ pub(super) struct Said<'a> {
     model: &'a Path,
 }
 
-pub(super) fn said<'a>(fit: &Fit, training: &Training, params: &'a FitParams, model: &'a Path) -> Said<'a> {
+/// A fit and what is told of it.
+pub(super) struct Told<'a> {
+    pub(super) fit: &'a Fit,
+    pub(super) seconds: f64,
+    pub(super) training: &'a Training,
+    pub(super) params: &'a FitParams,
+    pub(super) model: &'a Path,
+}
+
+pub(super) fn said<'a>(told: &Told<'a>) -> Said<'a> {
+    let &Told { fit, seconds, training, params, model } = told;
     let certificate = &fit.certificate;
     Said {
         status: fit.status,
@@ -39,7 +49,7 @@ pub(super) fn said<'a>(fit: &Fit, training: &Training, params: &'a FitParams, mo
         rel_gap: certificate.rel_gap(),
         solver: fit.solver,
         passes: fit.passes,
-        seconds: fit.seconds,
+        seconds,
         n_inputs: training.observations.n_inputs(),
         n_tasks: training.observations.n_tasks(),
         n_observations: training.observations.len(),
@@ -48,7 +58,8 @@ pub(super) fn said<'a>(fit: &Fit, training: &Training, params: &'a FitParams, mo
     }
 }
 
-pub(super) fn text(fit: &Fit, training: &Training, params: &FitParams, model: &Path) -> String {
+pub(super) fn text(told: &Told<'_>) -> String {
+    let &Told { fit, seconds, training, params, model } = told;
     let (obs, certificate) = (&training.observations, &fit.certificate);
     let rows = plural(obs.n_inputs(), "row");
     let features = plural(training.inputs.n_features(), "feature");
@@ -68,7 +79,7 @@ pub(super) fn text(fit: &Fit, training: &Training, params: &FitParams, model: &P
         number(params.bias, 4),
         params.scale
     ));
-    let (passes, seconds) = (plural_es(fit.passes, "pass"), text::seconds(fit.seconds));
+    let (passes, seconds) = (plural_es(fit.passes, "pass"), text::seconds(seconds));
     lines.push(format!("fit      {} after {passes} of {}, {seconds}", in_words(fit.status), fit.solver));
     let (primal, dual, gap) = (certificate.primal, certificate.dual, certificate.rel_gap());
     lines.push(format!("proof    objective {primal}, no model below {dual}, relative gap {gap:.1e}"));
