@@ -44,7 +44,7 @@ pub use output::OutputKind;
 pub use path::{fit_along, fit_near, fit_path};
 pub use problem::{Losses, Problem, ProblemSpec};
 pub use scaling::{Scaling, ScalingKind};
-pub use solver::{Settings, SolverKind, Status};
+pub use solver::{Settings, Snapshot, SolverKind, Start, Status};
 pub use tasks::TaskNames;
 pub use yardstick::{Weights, Yardstick};
 

@@ -1,6 +1,6 @@
 //! Regularisation paths.
 
-use crate::{Dataset, Fit, Observer, Problem, ProblemSpec, Result, Settings, Weights, fit_from};
+use crate::{Dataset, Fit, Observer, Problem, ProblemSpec, Result, Settings, Start, Weights, fit_from};
 
 /// Fits a list of values of C, increasing or decreasing, each from the solution of the one before, each certified.
 ///
@@ -61,7 +61,7 @@ pub fn fit_near(
 ) -> Result<Fit> {
     let same_length = |alpha: &&[f64]| alpha.len() == problem.observations().len();
     let start = alpha.filter(same_length).map(|alpha| feasible(problem, alpha));
-    fit_from(problem, settings, start.as_deref(), observer)
+    fit_from(problem, settings, start.as_deref().map_or(Start::Cold, Start::Warm), observer)
 }
 
 /// Duals of another C, brought into the domain of this one.

@@ -67,7 +67,7 @@ impl Model {
     pub(crate) fn new(problem: &Problem<'_>, solution: Solution) -> Result<Self> {
         let (data, obs) = (problem.data(), problem.observations());
         let backend = data.backend();
-        let Solution { kappa, v, graded: Graded { certificate, theta, state }, .. } = solution;
+        let Solution { kappa, v, graded: Graded { certificate, theta, state, .. }, .. } = solution;
         let expansion = match &v {
             Some(v) => Expansion::Coordinates(v),
             None => Expansion::Duals(obs, &kappa),
