@@ -8,14 +8,22 @@
 //! table means for learning (which column is the task, how "yes" and "no" become +1 and -1) is a [`Recipe`], kept in the
 //! model file so that nobody has to repeat it at prediction.
 
+mod assemble;
+mod bytes;
 mod error;
 mod keys;
+mod npy;
+mod npz;
+mod observations;
 mod recipe;
 mod source;
+mod storage;
+mod svm;
 mod table;
+mod text;
 
 pub use error::{Error, Result};
 pub use keys::Keys;
-pub use recipe::{Coding, Columns, Feature, Recipe};
-pub use source::{Format, Source, open, read};
+pub use recipe::{Coding, Columns, Feature, Recipe, Storage};
+pub use source::{Format, Source, open, read, read_bytes};
 pub use table::{Labels, Table, Targets};

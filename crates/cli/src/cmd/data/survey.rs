@@ -82,7 +82,7 @@ impl LabelSurvey {
 
     fn add_words(&mut self, keys: &Keys) {
         self.known += keys.len();
-        for row in 0..keys.len().min(keys.len()) {
+        for row in 0..keys.len() {
             if self.values.len() > VALUES {
                 break;
             }
