@@ -9,12 +9,11 @@ use kinfolk::inputs::Gram;
 use kinfolk::{Inputs, Model, Observations};
 use kinfolk_data::{Recipe, Source, Storage, Table};
 use serde::Deserialize;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// A model file of the command `fit`.
 #[derive(Debug)]
 pub(crate) struct Fitted {
-    pub(crate) path: PathBuf,
     pub(crate) model: Model,
     /// How its data were read.
     pub(crate) recipe: Recipe,
@@ -34,7 +33,7 @@ impl Fitted {
         let model = Model::load(path)?;
         let recipe = parse(path, &model, "recipe")?;
         let fit = parse(path, &model, "fit")?;
-        Ok(Fitted { path: path.to_path_buf(), model, recipe, fit })
+        Ok(Fitted { model, recipe, fit })
     }
 
     /// Opens a file, to be read as the data of the fit were.

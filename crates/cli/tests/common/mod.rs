@@ -1,5 +1,5 @@
 //! Running the command in a folder of its own, and comparing what it says with golden files.
-#![allow(dead_code)]
+#![allow(dead_code, unreachable_pub)]
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

@@ -27,7 +27,7 @@ Examples:
   kinfolk demo
   kinfolk demo --data digits -o digits-demo";
 
-/// Show what it is about: related tasks with few rows each, learned alone, as one, and with their relations.
+/// Show what it is about: related tasks with few rows each, learned alone, as one, and as kin.
 ///
 /// C is chosen by cross-validation on the training rows, for each method on the same folds; test rows are looked at once, at
 /// the end.

@@ -97,8 +97,11 @@ pub(super) fn run(args: &EvaluateArgs, fitted: &Fitted, report: Report) -> Resul
     };
     let tasks: Vec<Task> = seen.iter().enumerate().map(of_task).collect();
     let all = together(&seen);
+    // Explained variance stays around each task's own mean: around one mean for all, far-off tasks would do the explaining.
+    let within = || explained_variance_within(&seen, &all, args.weighted);
+    let pooled = |name: &str, f: Score| if name == "explained_variance" { within() } else { score(&all, f) };
     let means: Vec<Mean> =
-        metrics.iter().enumerate().map(|(m, (_, f))| mean(&tasks, m, score(&all, *f))).collect();
+        metrics.iter().enumerate().map(|(m, (name, f))| mean(&tasks, m, pooled(name, *f))).collect();
     let text = in_words(&tasks, &means, &metrics, signs);
     let named = metrics.iter().zip(&means).map(|((name, _), m)| (name.to_string(), serde_json::json!(m)));
     let said = Said {
@@ -117,6 +120,12 @@ pub(super) fn run(args: &EvaluateArgs, fitted: &Fitted, report: Report) -> Resul
 fn together(seen: &[Seen]) -> Seen {
     let all = |pick: fn(&Seen) -> &Vec<f64>| seen.iter().flat_map(pick).copied().collect();
     Seen { labels: all(|s| &s.labels), scores: all(|s| &s.scores), weights: all(|s| &s.weights) }
+}
+
+fn explained_variance_within(seen: &[Seen], all: &Seen, weighted: bool) -> Option<f64> {
+    let task_of = |(t, seen): (usize, &Seen)| std::iter::repeat_n(t as u32, seen.labels.len());
+    let tasks: Vec<u32> = seen.iter().enumerate().flat_map(task_of).collect();
+    metrics::explained_variance_within(&tasks, &all.labels, &all.scores, weighted.then_some(&all.weights[..]))
 }
 
 /// Over the tasks that have rows.
@@ -148,7 +157,7 @@ fn in_words(tasks: &[Task], means: &[Mean], metrics: &[(&str, Score)], signs: bo
         grid.row(cells);
     };
     summary("mean over tasks", &|m| m.mean);
-    summary("all rows as one", &|m| m.pooled);
+    summary("all rows together", &|m| m.pooled);
     let mut text = grid.to_string();
     for ((name, _), m) in metrics.iter().zip(means).filter(|(_, m)| m.n_undefined > 0) {
         let (name, n) = (name.replace('_', " "), plural(m.n_undefined, "task"));

@@ -115,10 +115,10 @@ impl Layout {
     }
 }
 
-/// The label of a score as it is in the data; zero counts as positive.
+/// The label of a score as it is in the data; zero counts as negative, as in the metrics.
 fn sign(fitted: &Fitted, score: f64) -> String {
     match &fitted.recipe.coding {
-        Coding::Binary { negative, positive } => if score < 0.0 { negative } else { positive }.clone(),
+        Coding::Binary { negative, positive } => if score > 0.0 { positive } else { negative }.clone(),
         _ => score.to_string(),
     }
 }
