@@ -15,6 +15,7 @@ mod lanes;
 mod linalg;
 pub mod loss;
 mod matrix;
+pub mod metrics;
 pub mod model;
 mod observations;
 mod observer;
