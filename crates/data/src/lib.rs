@@ -10,7 +10,10 @@
 
 mod assemble;
 mod bytes;
+mod coding;
+mod digits;
 mod error;
+mod generate;
 mod keys;
 mod npy;
 mod npz;
@@ -21,9 +24,13 @@ mod storage;
 mod svm;
 mod table;
 mod text;
+mod write;
 
+pub use digits::digits;
 pub use error::{Error, Result};
+pub use generate::{Generator, Kinship, Truth};
 pub use keys::Keys;
 pub use recipe::{Coding, Columns, Feature, Recipe, Storage};
 pub use source::{Format, Source, open, read, read_bytes};
 pub use table::{Labels, Table, Targets};
+pub use write::write_table;

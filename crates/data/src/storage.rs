@@ -16,11 +16,14 @@ const SPARSE_BELOW_ONE_IN: u128 = 10;
 const MOST_ZEROS_PER_NUMBER: u128 = 1000;
 const MOST_WRITTEN_OUT: u128 = 1 << 28;
 
-/// Some rows in the smallest form that loses nothing, to be [joined](join) later. A sparse matrix stays one.
+/// Some rows in a small form that loses nothing, to be [joined](join) later. A sparse matrix stays one.
 pub(crate) fn compact(inputs: Inputs<'static>) -> Result<Inputs<'static>> {
     let (rows, cols) = (inputs.n_inputs(), inputs.n_features());
     let storage = match inputs {
-        Inputs::Dense(_) if !is_sparse(nonzeros(&inputs), rows as u128 * cols as u128) => Storage::Dense,
+        // The start of a sparse row takes room too.
+        Inputs::Dense(_) if !is_sparse(nonzeros(&inputs) + rows as u128, rows as u128 * cols as u128) => {
+            Storage::Dense
+        }
         Inputs::Dense(_) | Inputs::Sparse(_) => Storage::Sparse,
         _ => return Ok(inputs),
     };

@@ -8,6 +8,7 @@
 mod line;
 mod preamble;
 mod source;
+mod targets;
 
 pub(crate) use preamble::{Kind, Preamble};
 pub(crate) use source::open;
