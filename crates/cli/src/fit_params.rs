@@ -41,7 +41,12 @@ pub(crate) struct Choice {
 
 impl FitParams {
     /// Of a problem to be solved.
-    pub(crate) fn new(spec: &kinfolk::ProblemSpec, data: &Dataset<'_>, settings: &Settings, choice: Choice) -> Self {
+    pub(crate) fn new(
+        spec: &kinfolk::ProblemSpec,
+        data: &Dataset<'_>,
+        settings: &Settings,
+        choice: Choice,
+    ) -> Self {
         let options = data.options();
         let loss = match &spec.loss {
             kinfolk::Losses::Same(loss) => loss.to_string(),

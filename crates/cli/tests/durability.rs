@@ -1,4 +1,5 @@
 //! Killed at any moment, a fit leaves the model file whole, and goes on from its checkpoint to the same bits.
+#![allow(clippy::unwrap_used)]
 
 mod common;
 
@@ -40,7 +41,10 @@ fn sigkill_at_twenty_moments_harms_nothing_and_resuming_gives_the_same_bits() {
         child.kill().unwrap();
         child.wait().unwrap();
         let left = place.read("m.st");
-        assert!(left == old_model || left == final_model, "moment {moment}: the model file is neither old nor new");
+        assert!(
+            left == old_model || left == final_model,
+            "moment {moment}: the model file is neither old nor new"
+        );
         in_the_middle += usize::from(left == old_model && place.path("c.st").exists());
         place.ok("theta m.st --quiet");
         let resumed = certificate(&place.ok(&format!("{FIT} --resume")));
@@ -79,8 +83,14 @@ fn a_run_that_fails_touches_nothing() {
     place.ok("data generate data.npz --tasks 4 --rows 20 --features 5 --quiet");
     place.write("m.st", "precious");
     place.write("bad.npz", "no archive");
-    for words in ["fit bad.npz -o m.st", "fit missing.npz -o m.st", "fit data.npz --loss hinge -o m.st",
-        "fit data.npz -o nowhere/m.st", "predict m.st data.npz -o p.csv", "theta m.st -o t.csv"] {
+    for words in [
+        "fit bad.npz -o m.st",
+        "fit missing.npz -o m.st",
+        "fit data.npz --loss hinge -o m.st",
+        "fit data.npz -o nowhere/m.st",
+        "predict m.st data.npz -o p.csv",
+        "theta m.st -o t.csv",
+    ] {
         let said = place.run(words);
         assert!(said.code == 3 || said.code == 4, "kinfolk {words}: {} {}", said.code, said.stderr);
         assert_eq!(said.stdout, "");

@@ -1,4 +1,5 @@
 //! What every command says, to people and to programs.
+#![allow(clippy::unwrap_used)]
 
 mod common;
 
@@ -31,15 +32,27 @@ fn fit_and_certify() {
     text += &json(&place, fit);
     text += &place.run("fit digits.npz -o digits.st --threads 1 --scale unit --k 2").transcript();
     text += &place.run("fit school.csv --task school --target score -o school.st --threads 1").transcript();
-    text += &place.run("fit mines.npz -o limit.st --threads 1 --max-passes 1 --tol 1e-9 --strict").transcript();
+    text +=
+        &place.run("fit mines.npz -o limit.st --threads 1 --max-passes 1 --tol 1e-9 --strict").transcript();
     text += &place.run("certify mines.st mines.npz --threads 1").transcript();
     text += &json(&place, "certify mines.st mines.npz --threads 1");
     text += &place.run("certify limit.st mines.npz --threads 1").transcript();
     text += &place.run("certify school.st school.csv --threads 1").transcript();
     golden("fit.txt", &text);
     let expected = [
-        "status", "primal", "dual", "gap", "rel_gap", "solver", "passes", "seconds", "n_inputs", "n_tasks",
-        "n_observations", "params", "model",
+        "status",
+        "primal",
+        "dual",
+        "gap",
+        "rel_gap",
+        "solver",
+        "passes",
+        "seconds",
+        "n_inputs",
+        "n_tasks",
+        "n_observations",
+        "params",
+        "model",
     ];
     assert_eq!(keys(&place, fit), expected);
 }
@@ -55,7 +68,9 @@ fn predict_and_evaluate() {
     text += &first_lines(&place.ok("predict digits.st digits.npz --labels"), 3);
     text += &first_lines(&place.ok("predict mines.st mines.npz --labels"), 3);
     text += &first_lines(&place.ok("predict school.st school.csv"), 3);
-    for words in ["evaluate mines.st mines.npz", "evaluate digits.st digits.npz", "evaluate school.st school.csv"] {
+    for words in
+        ["evaluate mines.st mines.npz", "evaluate digits.st digits.npz", "evaluate school.st school.csv"]
+    {
         text += &place.run(words).transcript();
         text += &json(&place, words);
     }
@@ -93,7 +108,9 @@ fn methods_and_data() {
     let place = Place::with_examples();
     let mut text = place.run("methods").transcript();
     text += &json(&place, "methods");
-    for words in ["data info digits.npz", "data info mines.npz", "data info school.csv --task school --target score"] {
+    for words in
+        ["data info digits.npz", "data info mines.npz", "data info school.csv --task school --target score"]
+    {
         text += &place.run(words).transcript();
         text += &json(&place, words);
     }

@@ -1,4 +1,5 @@
 //! Every command has a help with examples, and every example runs.
+#![allow(clippy::unwrap_used)]
 
 mod common;
 
@@ -7,8 +8,13 @@ use common::{Place, golden};
 /// Words after "Commands:" in a help.
 fn commands(help: &str) -> Vec<String> {
     let list = help.split("Commands:\n").nth(1).unwrap_or("");
-    let names = list.lines().take_while(|line| line.starts_with("  ")).filter(|line| !line.starts_with("   "));
-    names.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help").map(String::from).collect()
+    let names =
+        list.lines().take_while(|line| line.starts_with("  ")).filter(|line| !line.starts_with("   "));
+    names
+        .filter_map(|line| line.split_whitespace().next())
+        .filter(|name| *name != "help")
+        .map(String::from)
+        .collect()
 }
 
 /// All commands that do something, `fit` first since others need its models.
@@ -67,10 +73,24 @@ fn help_is_short_and_says_what_the_command_is_for() {
 #[test]
 fn usage_errors_have_code_two_and_leave_stdout_alone() {
     let place = Place::new();
-    for words in ["", "fitt", "fit", "fit x.npz", "fit x.npz -o m --c 0", "fit x.npz -o m --k 0", "theta m --order x",
-        "fit x.npz -o m --memory 3lb", "fit x.npz -o m --loss hing", "fit x.npz -o m --output fixed",
-        "fit x.npz -o m --output exp --k 2", "fit x.npz -o m --resume", "fit x.npz -o m --method nn",
-        "fit x.npz -o m --method mtl:nu=1", "fit x.npz -o m --method stl --k 2", "predict m x.npz --json --tasks"] {
+    for words in [
+        "",
+        "fitt",
+        "fit",
+        "fit x.npz",
+        "fit x.npz -o m --c 0",
+        "fit x.npz -o m --k 0",
+        "theta m --order x",
+        "fit x.npz -o m --memory 3lb",
+        "fit x.npz -o m --loss hing",
+        "fit x.npz -o m --output fixed",
+        "fit x.npz -o m --output exp --k 2",
+        "fit x.npz -o m --resume",
+        "fit x.npz -o m --method nn",
+        "fit x.npz -o m --method mtl:nu=1",
+        "fit x.npz -o m --method stl --k 2",
+        "predict m x.npz --json --tasks",
+    ] {
         let said = place.run(words);
         assert_eq!((said.code, said.stdout.as_str()), (2, ""), "kinfolk {words}\n{}", said.stderr);
         let says = said.stderr.starts_with("error: ") || said.stderr.contains("Usage:");

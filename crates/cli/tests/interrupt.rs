@@ -1,5 +1,6 @@
 //! Ctrl-C.
 #![cfg(unix)]
+#![allow(clippy::unwrap_used)]
 
 mod common;
 
@@ -47,7 +48,8 @@ fn ctrl_c_ends_a_fit_with_its_model_and_true_certificate() {
 fn ctrl_c_before_there_is_a_model_ends_at_once_and_leaves_nothing() {
     let place = Place::new();
     assert!(Command::new("mkfifo").arg(place.path("pipe.svm")).status().unwrap().success());
-    let child = place.command("fit pipe.svm -o m.st").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let child =
+        place.command("fit pipe.svm -o m.st").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     // Opening the other end waits for the reader.
     let writer = std::fs::OpenOptions::new().write(true).open(place.path("pipe.svm")).unwrap();
     std::thread::sleep(Duration::from_millis(50));

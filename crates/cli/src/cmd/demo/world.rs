@@ -59,7 +59,8 @@ fn tasks(seed: u64) -> Result<World> {
     let (table, truth) = generator.generate()?;
     // Rows come task by task.
     let (mut train, mut test) = (vec![], vec![]);
-    (0..table.n_rows()).for_each(|i| if i % rows < TRAIN_ROWS { train.push(i as u32) } else { test.push(i as u32) });
+    (0..table.n_rows())
+        .for_each(|i| if i % rows < TRAIN_ROWS { train.push(i as u32) } else { test.push(i as u32) });
     let group: Vec<usize> = truth.group.iter().map(|&g| g as usize).collect();
     let n_groups = group.iter().max().map_or(0, |g| g + 1);
     let kin = TASKS - OUTLIERS;

@@ -72,8 +72,8 @@ pub(super) fn run(args: &EvaluateArgs, fitted: &Fitted, report: Report) -> Resul
         metrics.extend(LOGISTIC);
     }
     let mut seen = vec![Seen::default(); model.tasks().len()];
-    let n_inputs = args.for_each_chunk(fitted, |table| {
-        let observations = fitted.observations(table, &args.data)?;
+    let n_inputs = args.for_each_chunk(fitted, |table, first_row| {
+        let observations = fitted.observations(table, &args.data, first_row)?;
         let scores = predict(model, &table.inputs, &observations).map_err(crate::failure::of_method)?;
         for (o, score) in scores.into_iter().enumerate() {
             let task = &mut seen[observations.task(o)];
@@ -83,7 +83,8 @@ pub(super) fn run(args: &EvaluateArgs, fitted: &Fitted, report: Report) -> Resul
         }
         Ok(())
     })?;
-    let score = |seen: &Seen, f: Score| f(&seen.labels, &seen.scores, args.weighted.then_some(&seen.weights[..]));
+    let score =
+        |seen: &Seen, f: Score| f(&seen.labels, &seen.scores, args.weighted.then_some(&seen.weights[..]));
     let of_task = |(t, seen): (usize, &Seen)| {
         let values: Vec<Option<f64>> = metrics.iter().map(|(_, f)| score(seen, *f)).collect();
         let named = metrics.iter().zip(&values).map(|((name, _), v)| (name.to_string(), (*v).into()));

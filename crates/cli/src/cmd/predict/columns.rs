@@ -2,10 +2,9 @@
 
 use crate::failure::{Failure, Result};
 use crate::fitted::Fitted;
-use crate::scores::{Scores, UnknownTask, highest, scores};
+use crate::scores::{Chunk, Scores, UnknownTask, highest, scores};
 use kinfolk::{Losses, Matrix};
 use kinfolk_data::{Coding, Table, Targets};
-use std::path::Path;
 
 /// Columns of the output, the same for all chunks.
 #[derive(Debug, Clone)]
@@ -82,18 +81,17 @@ impl Layout {
     pub(super) fn cells(
         &self,
         fitted: &Fitted,
-        table: &Table,
+        chunk: &Chunk<'_>,
         unknown: Option<UnknownTask>,
-        path: &Path,
     ) -> Result<Vec<Cells>> {
-        match (self, scores(&fitted.model, table, unknown, path)?, &table.targets) {
+        match (self, scores(&fitted.model, chunk, unknown)?, &chunk.table.targets) {
             (Layout::Own { labels }, Scores::Own(own), Targets::Tasks { task, .. }) => {
                 let tasks = (0..task.len()).map(|row| task.name(row)).collect();
                 let signs = labels.then(|| Cells::Words(own.iter().map(|z| sign(fitted, *z)).collect()));
                 Ok([Cells::Words(tasks), Cells::Numbers(own)].into_iter().chain(signs).collect())
             }
             (Layout::All { labels, .. }, Scores::All(all), _) => Ok(self.all(fitted, &all, *labels)),
-            _ => Err(Failure::input("some rows say their task and others do not").about(path)),
+            _ => Err(Failure::input("some rows say their task and others do not").about(chunk.path)),
         }
     }
 
@@ -107,9 +105,9 @@ impl Layout {
                 let name = |row: &[f64]| fitted.model.tasks().name(highest(row));
                 cells.push(Cells::Words(rows().map(name).collect()));
             }
-            Some(Kind::Sign) => cells.extend((0..all.cols()).map(|t| {
-                Cells::Words(rows().map(|row| sign(fitted, row[t])).collect())
-            })),
+            Some(Kind::Sign) => cells.extend(
+                (0..all.cols()).map(|t| Cells::Words(rows().map(|row| sign(fitted, row[t])).collect())),
+            ),
         }
         cells
     }

@@ -7,7 +7,7 @@ use crate::args::{ColumnArgs, Global};
 use crate::failure::{Failure, Result};
 use crate::fitted::Fitted;
 use crate::report::Report;
-use crate::scores::UnknownTask;
+use crate::scores::{Chunk, UnknownTask};
 use crate::text::plural;
 use crate::{chunks, files, training};
 use clap::Args;
@@ -108,7 +108,8 @@ impl Wish<'_> {
         let mut source = fitted.open(self.data, self.columns)?;
         let (mut open, mut out, mut rows) = (Some(open), None, 0);
         chunks::for_each(&mut *source, |table| {
-            let Some(table) = training::part_of_chunk(table, self.split).map_err(|f| f.about(self.data))? else {
+            let Some(table) = training::part_of_chunk(table, self.split).map_err(|f| f.about(self.data))?
+            else {
                 return Ok(());
             };
             if let Some(open) = open.take() {
@@ -116,8 +117,10 @@ impl Wish<'_> {
                 out = Some((open(&layout)?, layout));
             }
             let Some((sink, layout)) = &mut out else { return Ok(()) };
+            let chunk = Chunk { table: &table, path: self.data, first_row: rows };
+            sink.append(layout.cells(fitted, &chunk, self.unknown)?)?;
             rows += table.n_rows();
-            sink.append(layout.cells(fitted, &table, self.unknown, self.data)?)
+            Ok(())
         })?;
         match out {
             Some((sink, layout)) => {
