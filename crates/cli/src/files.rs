@@ -29,14 +29,17 @@ pub(crate) fn check_writable(path: &Path) -> Result<()> {
         return refuse("it exists and is not a file");
     }
     match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() && !parent.is_dir() => refuse("there is no such folder"),
+        Some(parent) if !parent.as_os_str().is_empty() && !parent.is_dir() => {
+            refuse("there is no such folder")
+        }
         _ => Ok(()),
     }
 }
 
 /// A matrix of doubles in the format of numpy, version 1.0.
 pub(crate) fn npy(m: &Matrix) -> Vec<u8> {
-    let mut header = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({}, {}), }}", m.rows(), m.cols());
+    let mut header =
+        format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({}, {}), }}", m.rows(), m.cols());
     // Magic, version and length take 10 bytes; all of it with the final newline a multiple of 64.
     while (10 + header.len() + 1) % 64 != 0 {
         header.push(' ');

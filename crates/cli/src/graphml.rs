@@ -50,7 +50,8 @@ mod tests {
     #[test]
     fn pairs_without_a_relation_have_no_edge() {
         let theta = Matrix::from_vec(vec![4.0, 1.0, 0.0, 1.0, 1.0, -0.1, 0.0, -0.1, 1.0], 3, 3).unwrap();
-        let correlation = Matrix::from_vec(vec![1.0, 0.5, 0.0, 0.5, 1.0, -0.1, 0.0, -0.1, 1.0], 3, 3).unwrap();
+        let correlation =
+            Matrix::from_vec(vec![1.0, 0.5, 0.0, 0.5, 1.0, -0.1, 0.0, -0.1, 1.0], 3, 3).unwrap();
         let names = ["a".to_string(), "b & c".to_string(), "d".to_string()];
         let all = graphml(&names, &theta, &correlation, 0.0);
         assert_eq!(all.matches("<edge").count(), 2);

@@ -43,12 +43,14 @@ pub(crate) fn will_write(path: &Path) {
     OUTPUTS.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push(directory);
 }
 
-/// Files are written under names that begin so, then renamed.
+/// Files are written under names such as `.kinfolk-PROCESS-NUMBER.tmp`, then renamed.
 fn remove_unfinished() {
     let Ok(directories) = OUTPUTS.try_lock() else { return };
-    let own = format!(".kinfolk-{}-", std::process::id());
+    let own = format!("-{}-", std::process::id());
     for entry in directories.iter().filter_map(|directory| directory.read_dir().ok()).flatten().flatten() {
-        if entry.file_name().to_string_lossy().starts_with(&own) {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        if name.starts_with(".kinfolk-") && name.contains(&own) && name.ends_with(".tmp") {
             let _ = std::fs::remove_file(entry.path());
         }
     }

@@ -41,7 +41,9 @@ impl Report {
 pub(crate) fn print(text: &str) -> Result<()> {
     let mut stdout = std::io::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Failure::output(format!("stdout: {error}"))),
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(Failure::output(format!("stdout: {error}")))
+        }
         _ => Ok(()),
     }
 }
@@ -56,6 +58,9 @@ pub(crate) fn json_number(x: f64) -> serde_json::Value {
 }
 
 /// For `#[serde(serialize_with)]`.
-pub(crate) fn as_number<S: serde::Serializer>(x: &f64, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+pub(crate) fn as_number<S: serde::Serializer>(
+    x: &f64,
+    serializer: S,
+) -> std::result::Result<S::Ok, S::Error> {
     json_number(*x).serialize(serializer)
 }

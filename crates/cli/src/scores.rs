@@ -24,22 +24,33 @@ pub(crate) enum Scores {
     All(Matrix),
 }
 
-/// Scores of a table's rows: for their own tasks where the table says which, else for all.
-pub(crate) fn scores(model: &Model, table: &Table, unknown: Option<UnknownTask>, path: &Path) -> Result<Scores> {
+/// Rows of a file.
+pub(crate) struct Chunk<'a> {
+    pub(crate) table: &'a Table,
+    pub(crate) path: &'a Path,
+    /// How many came before.
+    pub(crate) first_row: usize,
+}
+
+/// Scores of a file's rows: for their own tasks where the file says which, else for all.
+pub(crate) fn scores(model: &Model, chunk: &Chunk<'_>, instead: Option<UnknownTask>) -> Result<Scores> {
+    let Chunk { table, path, first_row } = *chunk;
     let about = |error: kinfolk::Error| Failure::from(error).about(path);
     let Targets::Tasks { task, .. } = &table.targets else {
         return Ok(Scores::All(model.predict_all(&table.inputs).map_err(about)?));
     };
     let place = task.find_in(model.tasks());
     let row_of = |row: usize| place[task.index[row] as usize];
-    if let (None, Some(row)) = (unknown, (0..task.len()).find(|&row| row_of(row).is_none())) {
-        return Err(unknown_task(&task.name(row), model.tasks()).about(path));
+    if let (None, Some(row)) = (instead, (0..task.len()).find(|&row| row_of(row).is_none())) {
+        let why = unknown(&task.name(row), model.tasks(), first_row + row);
+        return Err(Failure::input(format!("{why}; --unknown-task predicts for it all the same")).about(path));
     }
     let known: Vec<u32> = (0..task.len()).map(|row| row_of(row).unwrap_or(0)).collect();
     let mut scores = model.predict(&table.inputs, &known).map_err(about)?;
-    let strangers: Vec<u32> = (0..task.len()).filter(|&row| row_of(row).is_none()).map(|row| row as u32).collect();
+    let strangers: Vec<u32> =
+        (0..task.len()).filter(|&row| row_of(row).is_none()).map(|row| row as u32).collect();
     if !strangers.is_empty() {
-        let instead = match unknown {
+        let instead = match instead {
             Some(UnknownTask::Mean) => mean_of_all(model, &table.inputs, &strangers).map_err(about)?,
             _ => vec![0.0; strangers.len()],
         };
@@ -53,11 +64,10 @@ fn mean_of_all(model: &Model, inputs: &Inputs<'_>, rows: &[u32]) -> kinfolk::Res
     Ok((0..all.rows()).map(|i| all.row(i).iter().sum::<f64>() / all.cols() as f64).collect())
 }
 
-fn unknown_task(name: &str, known: &TaskNames) -> Failure {
-    match known.find(name) {
-        Err(error) => Failure::input(format!("{error}; --unknown-task mean or zero predicts for it all the same")),
-        Ok(_) => Failure::output(format!("task {name:?} was lost")),
-    }
+/// A task or class that the model does not know.
+pub(crate) fn unknown(name: &str, known: &TaskNames, row: usize) -> Failure {
+    let why = known.find(name).err().map_or_else(|| format!("task {name:?}"), |error| error.to_string());
+    Failure::input(format!("row {row}: {why}"))
 }
 
 /// The tasks of a table's rows as tasks of the model, where it knows them.

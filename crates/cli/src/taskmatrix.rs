@@ -32,9 +32,10 @@ fn arranged(names: Option<Vec<String>>, matrix: &Matrix, tasks: &TaskNames) -> R
         Some(names) => {
             let place = |task: usize| {
                 let name = tasks.name(task);
-                names.iter().position(|n| *n == name).ok_or_else(|| {
-                    Failure::input(format!("it has no task {name:?}, which the data have"))
-                })
+                names
+                    .iter()
+                    .position(|n| *n == name)
+                    .ok_or_else(|| Failure::input(format!("it has no task {name:?}, which the data have")))
             };
             (0..t).map(place).collect::<Result<_>>()?
         }

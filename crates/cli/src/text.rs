@@ -121,7 +121,8 @@ mod tests {
 
     #[test]
     fn numbers_are_short() {
-        let cases = [(0.0, "0"), (12.3456, "12.35"), (0.000123456, "0.0001235"), (1.5e-9, "1.500e-9"), (3.0, "3")];
+        let cases =
+            [(0.0, "0"), (12.3456, "12.35"), (0.000123456, "0.0001235"), (1.5e-9, "1.500e-9"), (3.0, "3")];
         for (x, text) in cases {
             assert_eq!(number(x, 4), text);
         }
@@ -134,6 +135,9 @@ mod tests {
     fn counts_and_times_read_well() {
         assert_eq!((count(7), count(1234567), count(100)), ("7".into(), "1,234,567".into(), "100".into()));
         assert_eq!((plural(1, "task"), plural(1200, "row")), ("1 task".into(), "1,200 rows".into()));
-        assert_eq!((seconds(0.123), seconds(75.2), seconds(7_830.0)), ("0.12 s".into(), "1 min 15 s".into(), "2 h 10 min".into()));
+        assert_eq!(
+            (seconds(0.123), seconds(75.2), seconds(7_830.0)),
+            ("0.12 s".into(), "1 min 15 s".into(), "2 h 10 min".into())
+        );
     }
 }

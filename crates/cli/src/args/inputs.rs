@@ -60,15 +60,19 @@ impl InputArgs {
             ("--coef0", self.coef0.is_some() && name != KernelName::Polynomial),
         ];
         if let Some((option, _)) = unused.iter().find(|(_, unused)| *unused) {
-            return Err(Failure::usage(format!("{option} has no meaning for this kernel; choose one with --kernel")));
+            return Err(Failure::usage(format!(
+                "{option} has no meaning for this kernel; choose one with --kernel"
+            )));
         }
         let gamma = self.gamma.unwrap_or_default();
         Ok(match name {
             KernelName::Linear => Kernel::Linear,
             KernelName::Rbf => Kernel::Rbf { gamma },
-            KernelName::Polynomial => {
-                Kernel::Polynomial { degree: self.degree.unwrap_or(3), gamma, coef0: self.coef0.unwrap_or(0.0) }
-            }
+            KernelName::Polynomial => Kernel::Polynomial {
+                degree: self.degree.unwrap_or(3),
+                gamma,
+                coef0: self.coef0.unwrap_or(0.0),
+            },
             KernelName::Laplacian => Kernel::Laplacian { gamma },
             KernelName::Cosine => Kernel::Cosine,
             KernelName::Precomputed => Kernel::Precomputed,

@@ -98,7 +98,8 @@ pub(crate) fn load(path: &Path, fingerprint: &Fingerprint) -> Result<Option<Snap
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         other => other.map_err(|error| wrong(error.to_string()))?,
     };
-    let (header, snapshot) = from_bytes(&bytes).map_err(|why| wrong(format!("it is no sound checkpoint: {why}")))?;
+    let (header, snapshot) =
+        from_bytes(&bytes).map_err(|why| wrong(format!("it is no sound checkpoint: {why}")))?;
     let differences = header.fingerprint.differences(fingerprint);
     if !differences.is_empty() {
         return Err(wrong(format!(
@@ -137,7 +138,8 @@ mod tests {
     use super::*;
 
     fn example() -> (Snapshot, Fingerprint) {
-        let snapshot = Snapshot { solver: "sdca".into(), seed: 7, passes: 12, alpha: vec![0.5, -1e-300, 3.0] };
+        let snapshot =
+            Snapshot { solver: "sdca".into(), seed: 7, passes: 12, alpha: vec![0.5, -1e-300, 3.0] };
         (snapshot, Fingerprint::example())
     }
 
@@ -173,8 +175,11 @@ mod tests {
         std::fs::write(&path, to_bytes(&snapshot, &fingerprint).unwrap()).unwrap();
         assert_eq!(load(&path, &fingerprint).unwrap().unwrap().passes, 12);
         let message = load(&path, &fingerprint.with_other_c()).unwrap_err().to_string();
-        assert!(message.ends_with(
-            "this checkpoint is of another fit: c was 1.0 and is 2.0; leave out --resume to start afresh"
-        ), "{message}");
+        assert!(
+            message.ends_with(
+                "this checkpoint is of another fit: c was 1.0 and is 2.0; leave out --resume to start afresh"
+            ),
+            "{message}"
+        );
     }
 }

@@ -103,7 +103,13 @@ fn text(stored: &Certificate, recomputed: &Certificate, agrees: bool, within: bo
     let mut grid = Grid::new(&["", ">objective", ">no model below", ">gap", ">relative gap"]);
     for (name, c) in [("model file", stored), ("recomputed", recomputed)] {
         let gap = format!("{:.6e}", c.gap);
-        grid.row([name.into(), c.primal.to_string(), c.dual.to_string(), gap, format!("{:.3e}", c.rel_gap())]);
+        grid.row([
+            name.into(),
+            c.primal.to_string(),
+            c.dual.to_string(),
+            gap,
+            format!("{:.3e}", c.rel_gap()),
+        ]);
     }
     let verdict = match (agrees, within) {
         (true, true) => format!("holds: they agree, and the relative gap is within {tol:.1e}"),

@@ -129,7 +129,8 @@ pub(crate) fn run(args: ThetaArgs, report: Report) -> Result<ExitCode> {
         Format::Csv => csv(&ordered.names, ordered.values(args.correlation)).into_bytes(),
         Format::Npy => files::npy(ordered.values(args.correlation)),
         Format::Graphml => {
-            graphml::graphml(&ordered.names, &ordered.theta, &ordered.correlation, args.threshold).into_bytes()
+            graphml::graphml(&ordered.names, &ordered.theta, &ordered.correlation, args.threshold)
+                .into_bytes()
         }
     };
     if let Some(path) = &args.svg {
@@ -141,7 +142,8 @@ pub(crate) fn run(args: ThetaArgs, report: Report) -> Result<ExitCode> {
         files::write(path, &bytes)?;
     }
     let values = ordered.values(args.correlation);
-    let rows = || (0..values.rows()).map(|r| values.row(r).iter().map(|x| json_number(*x)).collect()).collect();
+    let rows =
+        || (0..values.rows()).map(|r| values.row(r).iter().map(|x| json_number(*x)).collect()).collect();
     let said = Said {
         model: &args.model,
         kind,

@@ -1,5 +1,5 @@
 //! Running the command in a folder of its own, and comparing what it says with golden files.
-#![allow(dead_code)]
+#![allow(dead_code, unreachable_pub, clippy::unwrap_used)]
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -78,7 +78,8 @@ pub fn school() -> String {
         f64::from(state >> 16) / 65_536.0
     };
     for i in 0..60 {
-        let (school, age, hours) = (["north", "south", "east", "west"][i % 4], 10.0 + (10.0 * next()).floor(), next());
+        let (school, age, hours) =
+            (["north", "south", "east", "west"][i % 4], 10.0 + (10.0 * next()).floor(), next());
         let slope = if i % 2 == 0 { 3.0 } else { -1.0 };
         text += &format!("{school},{age},{hours:.3},{:.3}\n", 0.1 * age + slope * hours + 0.1 * next());
     }

@@ -7,6 +7,7 @@ use crate::report::Report;
 use crate::text::{count, number, plural};
 use crate::{chunks, text};
 use clap::Args;
+use kinfolk_data::Storage;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -37,7 +38,6 @@ struct Said<'a> {
     n_inputs: usize,
     n_features: usize,
     inputs: &'static str,
-    precision: &'static str,
     nonzero: f64,
     targets: &'static str,
     n_tasks: usize,
@@ -64,8 +64,7 @@ pub(super) fn run(args: InfoArgs, report: Report) -> Result<ExitCode> {
         bytes,
         n_inputs: survey.rows,
         n_features: survey.features,
-        inputs: survey.kind,
-        precision: if survey.single { "single" } else { "double" },
+        inputs: stored(&survey, source.recipe().storage, args.columns.columns().dense),
         nonzero: survey.density(),
         targets: survey.targets,
         n_tasks: survey.tasks.names.len(),
@@ -82,15 +81,23 @@ pub(super) fn run(args: InfoArgs, report: Report) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// How fit would store them: sparse if at most a tenth is not zero.
+fn stored(survey: &Survey, storage: Storage, dense: bool) -> &'static str {
+    match storage {
+        Storage::Kernel => "kernel values",
+        _ if survey.density() <= 0.1 && !dense => "sparse",
+        _ => "dense",
+    }
+}
+
 fn in_words(said: &Said<'_>) -> String {
     let mut lines = vec![
         format!("file      {}, {}", said.data.display(), text::bytes(said.bytes)),
         format!(
-            "inputs    {}, {}, {}, {} precision, {} % not zero",
+            "inputs    {}, {}, {}, {} % not zero",
             plural(said.n_inputs, "row"),
             plural(said.n_features, "feature"),
             said.inputs,
-            said.precision,
             number(100.0 * said.nonzero, 3)
         ),
     ];
@@ -108,7 +115,9 @@ fn in_words(said: &Said<'_>) -> String {
         _ => "targets   none: good for predict".into(),
     });
     match (&said.label_values, said.label_range) {
-        (Some(values), _) => lines.push(format!("labels    {} (values: {})", count(said.n_labels), values.join(", "))),
+        (Some(values), _) => {
+            lines.push(format!("labels    {} (values: {})", count(said.n_labels), values.join(", ")))
+        }
         (None, Some((low, high))) => lines.push(format!(
             "labels    {} (numbers from {} to {})",
             count(said.n_labels),
@@ -124,7 +133,8 @@ fn in_words(said: &Said<'_>) -> String {
         lines.push("weights   one per row".into());
     }
     if !said.split.is_empty() {
-        let parts: Vec<String> = said.split.iter().map(|(part, n)| format!("{part} ({})", plural(*n, "row"))).collect();
+        let parts: Vec<String> =
+            said.split.iter().map(|(part, n)| format!("{part} ({})", plural(*n, "row"))).collect();
         lines.push(format!("split     {}", parts.join(", ")));
     }
     lines.join("\n") + "\n"

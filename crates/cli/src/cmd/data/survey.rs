@@ -12,8 +12,6 @@ const VALUES: usize = 10;
 pub(super) struct Survey {
     pub(super) rows: usize,
     pub(super) features: usize,
-    pub(super) kind: &'static str,
-    pub(super) single: bool,
     pub(super) nonzero: u64,
     pub(super) targets: &'static str,
     pub(super) tasks: Counts,
@@ -82,7 +80,7 @@ impl LabelSurvey {
 
     fn add_words(&mut self, keys: &Keys) {
         self.known += keys.len();
-        for row in 0..keys.len().min(keys.len()) {
+        for row in 0..keys.len() {
             if self.values.len() > VALUES {
                 break;
             }
@@ -100,7 +98,6 @@ impl Survey {
     pub(super) fn add(&mut self, table: &Table) {
         self.rows += table.inputs.n_inputs();
         self.features = table.inputs.n_features();
-        self.kind = table.inputs.kind();
         self.look_at_inputs(&table.inputs);
         self.weights |= table.weight.is_some();
         table.split.iter().flatten().for_each(|part| *self.parts.entry(*part).or_default() += 1);
@@ -131,7 +128,6 @@ impl Survey {
     fn look_at_inputs(&mut self, inputs: &Inputs<'_>) {
         match inputs {
             Inputs::Dense(x) => {
-                self.single = x.is_f32();
                 let nonzero = match (x.as_f32(), x.as_f64()) {
                     (Some(values), _) => values.iter().filter(|v| **v != 0.0).count(),
                     (_, Some(values)) => values.iter().filter(|v| **v != 0.0).count(),
@@ -139,10 +135,7 @@ impl Survey {
                 };
                 self.nonzero += nonzero as u64;
             }
-            Inputs::Sparse(x) => {
-                self.single = x.is_f32();
-                self.nonzero += x.nnz() as u64;
-            }
+            Inputs::Sparse(x) => self.nonzero += x.nnz() as u64,
             Inputs::Gram(k) => self.nonzero += k.as_slice().iter().filter(|v| **v != 0.0).count() as u64,
             _ => {}
         }

@@ -27,7 +27,7 @@ Examples:
   kinfolk demo
   kinfolk demo --data digits -o digits-demo";
 
-/// Show what it is about: related tasks with few rows each, learned alone, as one, and with their relations.
+/// Show what it is about: related tasks with few rows each, learned alone, as one, and as kin.
 ///
 /// C is chosen by cross-validation on the training rows, for each method on the same folds; test rows are looked at once, at
 /// the end.
@@ -61,7 +61,8 @@ struct Files {
 
 pub(crate) fn run(args: DemoArgs, global: &Global, report: Report) -> Result<ExitCode> {
     let started = Instant::now();
-    std::fs::create_dir_all(&args.out).map_err(|error| Failure::output(format!("{}: {error}", args.out.display())))?;
+    std::fs::create_dir_all(&args.out)
+        .map_err(|error| Failure::output(format!("{}: {error}", args.out.display())))?;
     let place = |name: &str| args.out.join(name);
     let files = Files {
         train: place("train.npz"),
@@ -96,7 +97,14 @@ pub(crate) fn run(args: DemoArgs, global: &Global, report: Report) -> Result<Exi
     let fitted = Fitted::load(&files.model)?;
     crate::cmd::predict::to_file(&fitted, &files.test, &files.predictions)?;
     let seconds = started.elapsed().as_secs_f64();
-    let scene = words::Scene { world: &world, contest: &contest, recomputed: &recomputed, kin: &kin, files: &files, seconds };
+    let scene = words::Scene {
+        world: &world,
+        contest: &contest,
+        recomputed: &recomputed,
+        kin: &kin,
+        files: &files,
+        seconds,
+    };
     report.answer(&scene.said(args.data), scene.text())?;
     Ok(ExitCode::SUCCESS)
 }

@@ -134,8 +134,13 @@ impl Scene<'_> {
             groups.agreement
         );
         for group in 0..truth.n_groups {
-            let members: Vec<String> =
-                self.kin.order.iter().filter(|&&task| groups.found[task] == group).map(|&task| name(task)).collect();
+            let members: Vec<String> = self
+                .kin
+                .order
+                .iter()
+                .filter(|&&task| groups.found[task] == group)
+                .map(|&task| name(task))
+                .collect();
             text += &format!("  {}\n", members.join(" "));
         }
         text + "\n"

@@ -4,7 +4,7 @@ use super::EvaluateArgs;
 use crate::failure::{Failure, Result};
 use crate::fitted::Fitted;
 use crate::report::Report;
-use crate::scores::highest;
+use crate::scores::{highest, unknown};
 use crate::text::{Grid, count, number};
 use kinfolk_data::Targets;
 use serde::Serialize;
@@ -44,8 +44,9 @@ struct Sums {
 pub(super) fn run(args: &EvaluateArgs, fitted: &Fitted, report: Report) -> Result<()> {
     let tasks = fitted.model.tasks();
     let t = tasks.len();
-    let mut sums = Sums { rows: vec![0; t], weight: vec![0.0; t], right: vec![0.0; t], at_place: vec![0.0; t] };
-    let n_inputs = args.for_each_chunk(fitted, |table| {
+    let mut sums =
+        Sums { rows: vec![0; t], weight: vec![0.0; t], right: vec![0.0; t], at_place: vec![0.0; t] };
+    let n_inputs = args.for_each_chunk(fitted, |table, first_row| {
         let Targets::Classes(class) = &table.targets else {
             return Err(Failure::input("there is no column of classes").about(&args.data));
         };
@@ -53,8 +54,7 @@ pub(super) fn run(args: &EvaluateArgs, fitted: &Fitted, report: Report) -> Resul
         let all = fitted.model.predict_all(&table.inputs).map_err(|e| Failure::from(e).about(&args.data))?;
         for (row, place) in places.into_iter().enumerate() {
             let Some(own) = place.map(|p| p as usize) else {
-                let error = tasks.find(&class.name(row)).err().map(Failure::from);
-                return Err(error.unwrap_or_else(|| Failure::input("unknown class")).about(&args.data));
+                return Err(unknown(&class.name(row), tasks, first_row + row).about(&args.data));
             };
             let weight = if args.weighted { table.weight.as_ref().map_or(1.0, |w| w[row]) } else { 1.0 };
             let scores = all.row(row);
@@ -79,7 +79,9 @@ pub(super) fn run(args: &EvaluateArgs, fitted: &Fitted, report: Report) -> Resul
         accuracy: within(1),
         balanced_accuracy: shares.iter().sum::<f64>() / shares.len() as f64,
         top: args.top.iter().map(|&k| (k.to_string(), within(k).into())).collect(),
-        classes: (0..t).map(|c| Class { class: tasks.name(c), n: sums.rows[c], accuracy: share(c) }).collect(),
+        classes: (0..t)
+            .map(|c| Class { class: tasks.name(c), n: sums.rows[c], accuracy: share(c) })
+            .collect(),
     };
     let text = in_words(&said, &args.top);
     report.answer(&said, text)

@@ -55,19 +55,27 @@ pub(crate) fn run(args: EvaluateArgs, _: &Global, report: Report) -> Result<Exit
 }
 
 impl EvaluateArgs {
-    /// Calls `visit` with all rows of the part, chunk by chunk; how many there were.
-    fn for_each_chunk(&self, fitted: &Fitted, mut visit: impl FnMut(&Table) -> Result<()>) -> Result<usize> {
+    /// Calls `visit` with all rows of the part, chunk by chunk, and how many came before; how many there were.
+    fn for_each_chunk(
+        &self,
+        fitted: &Fitted,
+        mut visit: impl FnMut(&Table, usize) -> Result<()>,
+    ) -> Result<usize> {
         let mut source = fitted.open(&self.data, &self.columns)?;
         let mut rows = 0;
         chunks::for_each(&mut *source, |table| {
-            let Some(table) = training::part_of_chunk(table, self.split).map_err(|f| f.about(&self.data))? else {
+            let Some(table) = training::part_of_chunk(table, self.split).map_err(|f| f.about(&self.data))?
+            else {
                 return Ok(());
             };
+            visit(&table, rows)?;
             rows += table.n_rows();
-            visit(&table)
+            Ok(())
         })?;
         match (rows, self.split) {
-            (0, Some(part)) => Err(Failure::input(format!("there are no rows of part {part}")).about(&self.data)),
+            (0, Some(part)) => {
+                Err(Failure::input(format!("there are no rows of part {part}")).about(&self.data))
+            }
             (0, None) => Err(Failure::input("there are no rows").about(&self.data)),
             _ => Ok(rows),
         }

@@ -72,8 +72,8 @@ pub(super) fn run(args: &EvaluateArgs, fitted: &Fitted, report: Report) -> Resul
         metrics.extend(LOGISTIC);
     }
     let mut seen = vec![Seen::default(); model.tasks().len()];
-    let n_inputs = args.for_each_chunk(fitted, |table| {
-        let observations = fitted.observations(table, &args.data)?;
+    let n_inputs = args.for_each_chunk(fitted, |table, first_row| {
+        let observations = fitted.observations(table, &args.data, first_row)?;
         let scores = predict(model, &table.inputs, &observations).map_err(crate::failure::of_method)?;
         for (o, score) in scores.into_iter().enumerate() {
             let task = &mut seen[observations.task(o)];
@@ -83,7 +83,8 @@ pub(super) fn run(args: &EvaluateArgs, fitted: &Fitted, report: Report) -> Resul
         }
         Ok(())
     })?;
-    let score = |seen: &Seen, f: Score| f(&seen.labels, &seen.scores, args.weighted.then_some(&seen.weights[..]));
+    let score =
+        |seen: &Seen, f: Score| f(&seen.labels, &seen.scores, args.weighted.then_some(&seen.weights[..]));
     let of_task = |(t, seen): (usize, &Seen)| {
         let values: Vec<Option<f64>> = metrics.iter().map(|(_, f)| score(seen, *f)).collect();
         let named = metrics.iter().zip(&values).map(|((name, _), v)| (name.to_string(), (*v).into()));
@@ -97,8 +98,11 @@ pub(super) fn run(args: &EvaluateArgs, fitted: &Fitted, report: Report) -> Resul
     };
     let tasks: Vec<Task> = seen.iter().enumerate().map(of_task).collect();
     let all = together(&seen);
+    // Explained variance stays around each task's own mean: around one mean for all, far-off tasks would do the explaining.
+    let within = || explained_variance_within(&seen, &all, args.weighted);
+    let pooled = |name: &str, f: Score| if name == "explained_variance" { within() } else { score(&all, f) };
     let means: Vec<Mean> =
-        metrics.iter().enumerate().map(|(m, (_, f))| mean(&tasks, m, score(&all, *f))).collect();
+        metrics.iter().enumerate().map(|(m, (name, f))| mean(&tasks, m, pooled(name, *f))).collect();
     let text = in_words(&tasks, &means, &metrics, signs);
     let named = metrics.iter().zip(&means).map(|((name, _), m)| (name.to_string(), serde_json::json!(m)));
     let said = Said {
@@ -117,6 +121,12 @@ pub(super) fn run(args: &EvaluateArgs, fitted: &Fitted, report: Report) -> Resul
 fn together(seen: &[Seen]) -> Seen {
     let all = |pick: fn(&Seen) -> &Vec<f64>| seen.iter().flat_map(pick).copied().collect();
     Seen { labels: all(|s| &s.labels), scores: all(|s| &s.scores), weights: all(|s| &s.weights) }
+}
+
+fn explained_variance_within(seen: &[Seen], all: &Seen, weighted: bool) -> Option<f64> {
+    let task_of = |(t, seen): (usize, &Seen)| std::iter::repeat_n(t as u32, seen.labels.len());
+    let tasks: Vec<u32> = seen.iter().enumerate().flat_map(task_of).collect();
+    metrics::explained_variance_within(&tasks, &all.labels, &all.scores, weighted.then_some(&all.weights[..]))
 }
 
 /// Over the tasks that have rows.
@@ -148,7 +158,7 @@ fn in_words(tasks: &[Task], means: &[Mean], metrics: &[(&str, Score)], signs: bo
         grid.row(cells);
     };
     summary("mean over tasks", &|m| m.mean);
-    summary("all rows as one", &|m| m.pooled);
+    summary("all rows together", &|m| m.pooled);
     let mut text = grid.to_string();
     for ((name, _), m) in metrics.iter().zip(means).filter(|(_, m)| m.n_undefined > 0) {
         let (name, n) = (name.replace('_', " "), plural(m.n_undefined, "task"));

@@ -159,8 +159,12 @@ impl FitArgs {
             false => None,
         };
         match &snapshot {
-            Some(snapshot) => report.note(format!("resumed after pass {} of {}", snapshot.passes, path.display())),
-            None if self.long_run.resume => report.note(format!("there is no {}: starting afresh", path.display())),
+            Some(snapshot) => {
+                report.note(format!("resumed after pass {} of {}", snapshot.passes, path.display()))
+            }
+            None if self.long_run.resume => {
+                report.note(format!("there is no {}: starting afresh", path.display()))
+            }
             None => {}
         }
         let every = Duration::try_from_secs_f64(self.long_run.checkpoint_every).unwrap_or(Duration::MAX);

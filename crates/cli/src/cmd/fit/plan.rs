@@ -34,14 +34,23 @@ impl Plan {
     /// `Err` if options contradict each other.
     pub(super) fn new(args: &FitArgs) -> Result<Plan> {
         let ProblemArgs { method, output, k, theta, prior, .. } = &args.problem;
-        let (name, given) = method.as_deref().map_or(("fmtl", ""), |text| text.split_once(':').unwrap_or((text, "")));
+        let (name, given) =
+            method.as_deref().map_or(("fmtl", ""), |text| text.split_once(':').unwrap_or((text, "")));
         if name == "fmtl" {
             let why = "parameters of fmtl have options of their own: --output, --k";
-            return if given.is_empty() { Ok(Plan::Engine(Output::new(&args.problem)?)) } else { Err(Failure::usage(why)) };
+            return if given.is_empty() {
+                Ok(Plan::Engine(Output::new(&args.problem)?))
+            } else {
+                Err(Failure::usage(why))
+            };
         }
         let method = kinfolk_methods::find(name).map_err(Failure::usage)?;
-        let options =
-            [("--output", output.is_some()), ("--k", k.is_some()), ("--theta", theta.is_some()), ("--prior", prior.is_some())];
+        let options = [
+            ("--output", output.is_some()),
+            ("--k", k.is_some()),
+            ("--theta", theta.is_some()),
+            ("--prior", prior.is_some()),
+        ];
         let checkpoint = ("--checkpoint", args.long_run.checkpoint.is_some());
         if let Some((option, _)) = options.iter().chain([&checkpoint]).find(|(_, given)| *given) {
             return Err(Failure::usage(format!("{option} is for the method fmtl, not for {name}")));
@@ -49,7 +58,9 @@ impl Plan {
         let mut pairs = vec![];
         for part in given.split(';').filter(|part| !part.trim().is_empty()) {
             let pair = part.split_once('=').map(|(key, value)| (key.trim(), value.trim()));
-            pairs.push(pair.ok_or_else(|| Failure::usage(format!("method {name}: {part:?} is not NAME=VALUE")))?);
+            pairs.push(
+                pair.ok_or_else(|| Failure::usage(format!("method {name}: {part:?} is not NAME=VALUE")))?,
+            );
         }
         let params = Params::parse(method.name(), method.params(), &pairs).map_err(Failure::usage)?;
         Ok(Plan::Method(method, params))
@@ -101,7 +112,9 @@ impl Output {
         }
         match (name, prior, theta) {
             (OutputName::Power, None, _) => Ok(Output::Power { k: k.unwrap_or(1) }),
-            (OutputName::Power, Some(prior), _) if k.unwrap_or(1) == 1 => Ok(Output::PowerWithPrior { prior }),
+            (OutputName::Power, Some(prior), _) if k.unwrap_or(1) == 1 => {
+                Ok(Output::PowerWithPrior { prior })
+            }
             (OutputName::Exp, None, _) => Ok(Output::Exp),
             (OutputName::Exp, Some(prior), _) => Ok(Output::ExpWithPrior { prior }),
             (OutputName::Cosh, None, _) => Ok(Output::Cosh),
@@ -118,8 +131,12 @@ impl Output {
             Output::Exp => OutputKind::Exp { prior: None },
             Output::Cosh => OutputKind::Cosh,
             Output::Fixed { theta } => OutputKind::Fixed { theta: taskmatrix::read(theta, tasks)? },
-            Output::PowerWithPrior { prior } => OutputKind::Frobenius { prior: taskmatrix::read(prior, tasks)? },
-            Output::ExpWithPrior { prior } => OutputKind::Exp { prior: Some(taskmatrix::read(prior, tasks)?) },
+            Output::PowerWithPrior { prior } => {
+                OutputKind::Frobenius { prior: taskmatrix::read(prior, tasks)? }
+            }
+            Output::ExpWithPrior { prior } => {
+                OutputKind::Exp { prior: Some(taskmatrix::read(prior, tasks)?) }
+            }
         })
     }
 }
