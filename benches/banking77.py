@@ -112,7 +112,7 @@ def compare_with_ridge(bench, x, labels, record, lines):
 def coordinate_ascent(bench, lines):
     """Claim (b): arithmetic rate of a blocked epoch, and blocked against one at a time."""
     lines += ["## Blocked coordinate ascent", ""]
-    lines += ["One thread, squared loss, k = 1. Rate of one epoch (products, sums and cubics of the steps, counted as in"]
+    lines += ["One thread, squared loss, k = 1. Rate of one epoch (products and sums of the steps, counted as in"]
     lines += ["`crates/core/benches/banking77.rs`) over the rate of faer's product (rows x features) (features x classes)."]
     lines += ["Medians of nine runs; the range in brackets. `Blocked(1)` takes one input at a time.", ""]
     lines += ["| order | C | seconds per epoch | GFLOP/s | over faer's product |", "|---|---|---|---|---|"]

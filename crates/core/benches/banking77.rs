@@ -9,7 +9,8 @@ use faer::{Accum, MatMut, MatRef, Par};
 use kinfolk::inputs::{Dense, Inputs};
 use kinfolk::solver::{Order, Sdca, Solver};
 use kinfolk::{
-    Dataset, DatasetOptions, LossKind, Observations, OutputKind, Problem, ProblemSpec, Settings, Silent, fit,
+    Dataset, DatasetOptions, LossKind, Observations, OutputKind, Problem, ProblemSpec, Settings, Silent,
+    Start, fit,
 };
 use std::time::Instant;
 
@@ -166,7 +167,7 @@ fn epoch_seconds(problem: &Problem<'_>, order: Order, passes: usize) -> f64 {
             Settings { tolerance: 1e-300, max_passes, ..Settings::default() }.check().expect("settings");
         let start = Instant::now();
         Sdca { order, check_every: Some(usize::MAX) }
-            .solve(problem, &settings, None, &mut Silent)
+            .solve(problem, &settings, Start::Cold, &mut Silent)
             .expect("a solution");
         start.elapsed().as_secs_f64()
     };

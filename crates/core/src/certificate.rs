@@ -114,6 +114,8 @@ pub(crate) struct Graded {
     pub(crate) certificate: Certificate,
     pub(crate) theta: Matrix,
     pub(crate) state: Matrix,
+    /// The task Gram matrix.
+    pub(crate) gram: Matrix,
 }
 
 /// [`certify`] for duals and coordinates in the problem's own units.
@@ -127,7 +129,7 @@ pub(crate) fn certify_normal(problem: &Problem<'_>, kappa: &[f64], v: Option<&Ma
         let Some(v) = v else {
             let point = Regularisation::at(output, &gram_a);
             let terms = loss_terms(problem, kappa, &state_a, &point.theta, threads)?;
-            return Ok(point.graded(terms, Form::OnePoint, problem.unit(), state_a));
+            return Ok(point.graded(terms, Form::OnePoint, problem.unit(), state_a, gram_a));
         };
         let expansion = Expansion::Coordinates(v);
         let state = backend::state_of(backend, expansion, threads);
@@ -138,7 +140,7 @@ pub(crate) fn certify_normal(problem: &Problem<'_>, kappa: &[f64], v: Option<&Ma
         let state_offset = minus(&state, &state_a);
         let distance = backend::task_gram(backend, Expansion::Coordinates(&offset), &state_offset, threads);
         point.move_dual_to(output, &gram_a, inner(&point.theta, &distance));
-        Ok(point.graded(terms, Form::TwoPoint, problem.unit(), state))
+        Ok(point.graded(terms, Form::TwoPoint, problem.unit(), state, gram))
     })
 }
 
@@ -182,9 +184,9 @@ impl Regularisation {
         self.gap = 0.5 * not_negative(distance) + 0.5 * theta_terms;
     }
 
-    fn graded(self, losses: LossTerms, form: Form, unit: f64, state: Matrix) -> Graded {
+    fn graded(self, losses: LossTerms, form: Form, unit: f64, state: Matrix, gram: Matrix) -> Graded {
         let certificate = self.certificate(losses, form).in_units(unit);
-        Graded { certificate, theta: self.theta, state }
+        Graded { certificate, theta: self.theta, state, gram }
     }
 
     fn certificate(&self, losses: LossTerms, form: Form) -> Certificate {

@@ -1,6 +1,6 @@
 //! Fitting: problem in, certified model out.
 
-use crate::solver::TracePoint;
+use crate::solver::{Start, TracePoint};
 use crate::{Certificate, Model, Observer, Problem, Result, Settings, Silent, Status};
 
 /// The result of a fit.
@@ -43,26 +43,53 @@ pub struct Fit {
 /// # Ok::<(), kinfolk::Error>(())
 /// ```
 pub fn fit(problem: &Problem<'_>, settings: &Settings) -> Result<Fit> {
-    fit_from(problem, settings, None, &mut Silent)
+    fit_from(problem, settings, Start::Cold, &mut Silent)
 }
 
-/// [`fit`] from duals `alpha` (the paper's scale, in observation order) if given, watched by an observer.
+/// [`fit`] from a start of choice, watched by an observer.
+///
+/// A long fit that keeps [snapshots](crate::Progress::snapshot) can be resumed after an interruption, to the same bits:
+///
+/// ```
+/// # use kinfolk::{Dataset, DatasetOptions, LossKind, Observations, OutputKind, Problem, ProblemSpec};
+/// # use kinfolk::inputs::{Dense, Inputs};
+/// use kinfolk::{Flow, Observer, Progress, Settings, Silent, Snapshot, Start, Status, fit, fit_from};
+/// # let x = [1.0, 0.0, 0.5, 1.0, 1.0, 0.1, 0.4, 1.0];
+/// # let inputs = Inputs::from(Dense::f64(&x, 4, 2)?);
+/// # let observations = Observations::multi_task(&[0, 0, 1, 1], vec![1.0, 0.2, 1.1, 0.1])?;
+/// # let data = Dataset::new(&inputs, &observations, DatasetOptions::default())?;
+/// # let spec = ProblemSpec { loss: LossKind::Squared.into(), output: OutputKind::Power { k: 2 }, c: 10.0, lambda: 1.0 };
+/// # let problem = Problem::new(&data, spec)?;
+/// # let settings = Settings { tolerance: 1e-12, ..Settings::default() };
+///
+/// /// Keeps a snapshot of the second certificate, where the power fails.
+/// struct PowerFailure(usize, Option<Snapshot>);
+/// impl Observer for PowerFailure {
+///     fn progress(&mut self, progress: &Progress<'_>) -> Flow {
+///         self.0 += 1;
+///         self.1 = progress.snapshot();
+///         if self.0 < 2 { Flow::Continue } else { Flow::Stop }
+///     }
+/// }
+///
+/// let mut observer = PowerFailure(0, None);
+/// let interrupted = fit_from(&problem, &settings, Start::Cold, &mut observer)?;
+/// assert_eq!(interrupted.status, Status::Stopped);
+/// let resumed = fit_from(&problem, &settings, Start::Resume(&observer.1.unwrap()), &mut Silent)?;
+/// let whole = fit(&problem, &settings)?;
+/// assert_eq!(resumed.model.alpha(), whole.model.alpha());
+/// assert_eq!((resumed.passes, resumed.status), (whole.passes, whole.status));
+/// # Ok::<(), kinfolk::Error>(())
+/// ```
 pub fn fit_from(
     problem: &Problem<'_>,
     settings: &Settings,
-    alpha: Option<&[f64]>,
+    start: Start<'_>,
     observer: &mut dyn Observer,
 ) -> Result<Fit> {
     let settings = settings.clone().check()?;
-    let start: Option<Vec<f64>> = alpha.map(|alpha| alpha.iter().map(|a| a / problem.unit()).collect());
-    if let Some(start) = &start
-        && start.len() != problem.observations().len()
-    {
-        let (got, expected) = (start.len(), problem.observations().len());
-        return Err(crate::Error::Length { what: "the list of duals", got, expected });
-    }
     let solver = settings.solver.build();
-    let solution = solver.solve(problem, &settings, start.as_deref(), observer)?;
+    let solution = solver.solve(problem, &settings, start, observer)?;
     let certificate = solution.certificate().clone();
     let (status, passes, name) = (solution.status, solution.passes, solution.solver);
     let (reason, trace) = (solution.reason.clone(), solution.trace.clone());

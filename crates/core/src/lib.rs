@@ -2,6 +2,7 @@
 #![doc = include_str!("../../../docs/problem.md")]
 
 mod aligned;
+mod atomic;
 pub mod backend;
 pub mod certificate;
 mod dataset;
@@ -14,6 +15,7 @@ mod lanes;
 mod linalg;
 pub mod loss;
 mod matrix;
+pub mod metrics;
 pub mod model;
 mod observations;
 mod observer;
@@ -21,10 +23,13 @@ pub mod output;
 mod path;
 mod problem;
 mod psd;
+mod scaling;
 pub mod solver;
 mod step;
 mod tasks;
+mod yardstick;
 
+pub use atomic::write_atomically;
 pub use certificate::{Certificate, Form, certify};
 pub use dataset::{Dataset, DatasetOptions};
 pub use error::{Error, Result};
@@ -33,14 +38,16 @@ pub use inputs::Inputs;
 pub use kernel::Kernel;
 pub use loss::LossKind;
 pub use matrix::Matrix;
-pub use model::Model;
+pub use model::{CertifyOptions, Model};
 pub use observations::Observations;
 pub use observer::{Flow, Observer, Progress, Silent};
 pub use output::OutputKind;
-pub use path::fit_path;
+pub use path::{fit_along, fit_near, fit_path};
 pub use problem::{Losses, Problem, ProblemSpec};
-pub use solver::{Settings, SolverKind, Status};
+pub use scaling::{Scaling, ScalingKind};
+pub use solver::{Settings, Snapshot, SolverKind, Start, Status};
 pub use tasks::TaskNames;
+pub use yardstick::{Weights, Yardstick};
 
 /// The README's code, run as a test.
 #[cfg(doctest)]

@@ -178,6 +178,31 @@ impl Observations {
         self.check_some_weight()
     }
 
+    /// The observations of these inputs, which become inputs 0, 1, ...; all tasks stay, some perhaps without observations.
+    pub fn select_inputs(&self, inputs: &[u32]) -> Result<Self> {
+        if let Some(row) = inputs.iter().position(|&i| i as usize >= self.n_inputs) {
+            let (input, n_inputs) = (inputs[row] as usize, self.n_inputs);
+            return Err(Error::InputOutOfRange { row, input, n_inputs });
+        }
+        let kept: Vec<usize> = inputs.iter().flat_map(|&i| self.of_input(i as usize)).collect();
+        let label: Vec<f64> = kept.iter().map(|&o| self.label[o]).collect();
+        let n_tasks = self.n_tasks();
+        let mut out = if self.is_complete() {
+            Self::complete(label, inputs.len(), n_tasks)?
+        } else {
+            let count = |(new, &i): (usize, &u32)| self.of_input(i as usize).map(move |_| new as u32);
+            let input = inputs.iter().enumerate().flat_map(count).collect();
+            let task = kept.iter().map(|&o| self.task(o) as u32).collect();
+            Self::from_triples(inputs.len(), n_tasks, input, task, label)?
+        };
+        out.tasks = self.tasks.clone();
+        out.weight = match &self.weight {
+            Weight::Each(w) => Weight::Each(kept.iter().map(|&o| w[o]).collect()),
+            other => other.clone(),
+        };
+        out.check_some_weight()
+    }
+
     /// Gives both classes of a task the same total weight, keeping the task's total: `n_t / (2 n_t,class)`, as
     /// scikit-learn's `class_weight="balanced"`. Positive labels are one class, the others the other; a task with one
     /// class keeps its weights.
@@ -378,6 +403,18 @@ mod tests {
         let obs = obs.with_task_weights(&[2.0, 3.0]).unwrap().with_weights(&[0.5, 1.0]).unwrap();
         assert_eq!((obs.weight(0), obs.weight(1)), (1.0, 3.0));
         assert_eq!(obs.uniform_weight(), None);
+    }
+
+    #[test]
+    fn selected_inputs_keep_their_tasks_labels_and_weights() {
+        let obs = Observations::multi_task(&[0, 1, 2, 1], vec![1.0, 2.0, 3.0, 4.0]).unwrap();
+        let obs = obs.with_weights(&[0.1, 0.2, 0.3, 0.4]).unwrap().select_inputs(&[3, 0]).unwrap();
+        assert_eq!((obs.n_inputs(), obs.n_tasks(), obs.labels()), (2, 3, &[4.0, 1.0][..]));
+        assert_eq!((obs.task(0), obs.input(0), obs.weight(0), obs.task(1)), (1, 0, 0.4, 0));
+        let classes = Observations::multi_class(&[0, 1, 2], 3).unwrap().select_inputs(&[2, 2]).unwrap();
+        assert!(classes.is_complete());
+        assert_eq!(classes.labels(), [-1.0, -1.0, 1.0, -1.0, -1.0, 1.0]);
+        assert!(classes.select_inputs(&[2]).is_err());
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! What a solver reports, and to whom. Progress bars, records and Ctrl-C are all observers.
 
 use crate::Certificate;
+use crate::solver::Snapshot;
 use std::time::Duration;
 
 /// Whether to go on.
@@ -23,6 +24,31 @@ pub struct Progress<'a> {
     pub elapsed: Duration,
     /// The certificate just computed.
     pub certificate: &'a Certificate,
+    /// Seed, and duals in the problem's own units, if the fit can go on from here.
+    pub(crate) resumable: Option<(u64, Duals<'a>)>,
+}
+
+/// Duals in the problem's own units, and the unit.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Duals<'a> {
+    pub(crate) kappa: &'a [f64],
+    pub(crate) unit: f64,
+}
+
+impl Progress<'_> {
+    /// All that is needed to go on from here another time, to the same bits; a copy of the duals, made when asked for.
+    ///
+    /// `None` where there is no such point: after a pass that was cut short, or changed nothing, or ended by a limit between
+    /// two regular certificates, and from solvers that are as quick to start again, which gives the same bits too. Keep the last one
+    /// that is some.
+    pub fn snapshot(&self) -> Option<Snapshot> {
+        self.resumable.map(|(seed, Duals { kappa, unit })| Snapshot {
+            solver: self.solver.into(),
+            seed,
+            passes: self.passes,
+            alpha: kappa.iter().map(|k| k * unit).collect(),
+        })
+    }
 }
 
 /// Listens to a solver.

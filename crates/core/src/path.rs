@@ -1,6 +1,6 @@
 //! Regularisation paths.
 
-use crate::{Dataset, Fit, Observer, Problem, ProblemSpec, Result, Settings, fit_from};
+use crate::{Dataset, Fit, Observer, Problem, ProblemSpec, Result, Settings, Start, Weights, fit_from};
 
 /// Fits a list of values of C, increasing or decreasing, each from the solution of the one before, each certified.
 ///
@@ -26,11 +26,23 @@ pub fn fit_path(
     settings: &Settings,
     observer: &mut dyn Observer,
 ) -> Result<Vec<Fit>> {
+    let lambda = spec.lambda;
+    let weights: Vec<Weights> = c_values.iter().map(|&c| Weights { c, lambda }).collect();
+    fit_along(data, spec, &weights, settings, observer)
+}
+
+/// [`fit_path`] where lambda changes with C; `c` and `lambda` of `spec` are not used.
+pub fn fit_along(
+    data: &Dataset<'_>,
+    spec: &ProblemSpec,
+    weights: &[Weights],
+    settings: &Settings,
+    observer: &mut dyn Observer,
+) -> Result<Vec<Fit>> {
     let mut fits: Vec<Fit> = vec![];
-    for &c in c_values {
-        let problem = Problem::new(data, ProblemSpec { c, ..spec.clone() })?;
-        let start = fits.last().map(|fit| feasible(&problem, fit.model.alpha().unwrap_or_default()));
-        let fit = fit_from(&problem, settings, start.as_deref(), observer)?;
+    for &Weights { c, lambda } in weights {
+        let problem = Problem::new(data, ProblemSpec { c, lambda, ..spec.clone() })?;
+        let fit = fit_near(&problem, settings, fits.last().and_then(|fit| fit.model.alpha()), observer)?;
         let stopped = fit.status == crate::Status::Stopped;
         fits.push(fit);
         if stopped {
@@ -38,6 +50,18 @@ pub fn fit_path(
         }
     }
     Ok(fits)
+}
+
+/// [`fit_from`] the duals of a neighbouring problem (another C, lambda, loss or regulariser), brought into the domain of this one.
+pub fn fit_near(
+    problem: &Problem<'_>,
+    settings: &Settings,
+    alpha: Option<&[f64]>,
+    observer: &mut dyn Observer,
+) -> Result<Fit> {
+    let same_length = |alpha: &&[f64]| alpha.len() == problem.observations().len();
+    let start = alpha.filter(same_length).map(|alpha| feasible(problem, alpha));
+    fit_from(problem, settings, start.as_deref().map_or(Start::Cold, Start::Warm), observer)
 }
 
 /// Duals of another C, brought into the domain of this one.

@@ -9,7 +9,7 @@ use kinfolk::kernel::Gamma;
 use kinfolk::solver::{Order, Sdca, Solver};
 use kinfolk::{
     Certificate, Dataset, DatasetOptions, Fit, Kernel, LossKind, Observations, OutputKind, Problem, Settings,
-    Silent, SolverKind, Status, certify, fit, fit_from,
+    Silent, SolverKind, Start, Status, certify, fit, fit_from,
 };
 
 const C: f64 = 1.0;
@@ -149,7 +149,7 @@ fn dual_never_falls(name: &str, solved: &Fit) {
 fn refitting_does_nothing(name: &str, problem: &Problem<'_>, solved: &Fit) {
     let alpha = solved.model.alpha().unwrap();
     let settings = Settings { seed: 5, ..sdca(1e-6) };
-    let again = fit_from(problem, &settings, Some(alpha), &mut Silent).unwrap();
+    let again = fit_from(problem, &settings, Start::Warm(alpha), &mut Silent).unwrap();
     assert_eq!((again.passes, again.status), (0, Status::Certified), "{name}");
     assert_eq!(again.model.alpha(), Some(alpha), "{name}");
     assert_eq!(again.model.theta(), solved.model.theta(), "{name}");
@@ -356,7 +356,7 @@ fn blocks_are_single_steps_in_another_order() {
                     let problem = Problem::new(&data, spec(loss.clone(), output.clone(), C, LAMBDA)).unwrap();
                     let start: Vec<f64> = y.iter().map(|y| 0.3 * y / problem.unit()).collect();
                     let solver = Sdca { order: how, check_every: None };
-                    let found = solver.solve(&problem, &settings, Some(&start), &mut Silent).unwrap();
+                    let found = solver.solve(&problem, &settings, Start::Warm(&start), &mut Silent).unwrap();
                     let mut alpha = vec![0.0; 4];
                     order.iter().zip(found.kappa).for_each(|(&o, kappa)| alpha[o] = kappa * problem.unit());
                     alpha

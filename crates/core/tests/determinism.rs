@@ -8,7 +8,7 @@ use common::*;
 use kinfolk::kernel::Gamma;
 use kinfolk::{
     Dataset, DatasetOptions, Fit, Flow, Kernel, LossKind, Observations, Observer, OutputKind, Problem,
-    ProblemSpec, Progress, Settings, Silent, SolverKind, Status, certify, fit, fit_from, fit_path,
+    ProblemSpec, Progress, Settings, Silent, SolverKind, Start, Status, certify, fit, fit_from, fit_path,
 };
 use std::time::Duration;
 
@@ -180,7 +180,7 @@ fn an_observer_stops_a_fit() {
             let name = format!("{solver:?} {loss} {output} reports {reports:?} polls {polls:?}");
             let mut observer =
                 Impatient { stop_after_reports: reports, stop_after_polls: polls, ..Impatient::default() };
-            let fit = fit_from(&problem, &settings, None, &mut observer).unwrap();
+            let fit = fit_from(&problem, &settings, Start::Cold, &mut observer).unwrap();
             assert_eq!(fit.status, Status::Stopped, "{name}: {:e}", fit.certificate.rel_gap());
             assert_usable(&name, &problem, &fit);
             if let Some(reports) = reports {
@@ -250,7 +250,8 @@ fn any_start_will_do() {
                 let cold = fit(&problem, &sdca(1e-6)).unwrap();
                 // Ends of the domain (where there are any) are as good a start as its middle: solvers clip.
                 for start in [0.0, 1e3, -1e3] {
-                    let warm = fit_from(&problem, &sdca(1e-6), Some(&[start; 24]), &mut Silent).unwrap();
+                    let warm =
+                        fit_from(&problem, &sdca(1e-6), Start::Warm(&[start; 24]), &mut Silent).unwrap();
                     assert_eq!(warm.status, Status::Certified, "{name} from {start}");
                     let (a, b) = (&cold.certificate, &warm.certificate);
                     let rounding = 1e-12 * a.primal;
@@ -340,7 +341,7 @@ fn the_choice_of_solver_is_told() {
         let data = setup.data();
         let problem = Problem::new(&data, path_spec(&LossKind::Squared, &OutputKind::Cosh)).unwrap();
         let mut observer = Impatient::default();
-        let fit = fit_from(&problem, &Settings::default(), None, &mut observer).unwrap();
+        let fit = fit_from(&problem, &Settings::default(), Start::Cold, &mut observer).unwrap();
         assert_eq!(fit.solver, solver);
         assert!(fit.reason.clone().unwrap().contains(why), "{:?}", fit.reason);
         assert_eq!(observer.notes, [format!("{solver}: {}", fit.reason.unwrap())]);

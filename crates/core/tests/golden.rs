@@ -8,7 +8,7 @@ use kinfolk::kernel::Gamma;
 use kinfolk::solver::{Order, Sdca, Solver};
 use kinfolk::{
     Dataset, DatasetOptions, Fit, Kernel, LossKind, Observations, OutputKind, Problem, ProblemSpec, Settings,
-    Silent, fit,
+    Silent, Start, fit,
 };
 use serde_json::Value;
 
@@ -241,7 +241,7 @@ fn one_cyclic_pass_of_the_prototype() {
         let problem = Problem::new(&data, instance.spec.clone()).unwrap();
         let settings = Settings { tolerance: 1e-300, max_passes: 1, ..Settings::default() }.check().unwrap();
         let solver = Sdca { order: Order::Cyclic, ..Sdca::default() };
-        let solution = solver.solve(&problem, &settings, Some(&[0.0; 12]), &mut Silent).unwrap();
+        let solution = solver.solve(&problem, &settings, Start::Warm(&[0.0; 12]), &mut Silent).unwrap();
         assert_eq!(solution.passes, 1);
         for (got, want) in [
             (solution.certificate().dual, run["dual"].as_f64().unwrap()),

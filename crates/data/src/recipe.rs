@@ -1,5 +1,6 @@
 //! What the columns of a file mean.
 
+use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 /// What a caller says about the columns of a table with named columns. Formats whose arrays have fixed names (npz, npy,
@@ -108,4 +109,26 @@ pub enum Coding {
     },
     /// One class per row, one task per class: +1 for its own, -1 for the others.
     Classes,
+}
+
+/// `Err` if the caller chooses features by name in a format where they have none to choose by.
+pub(crate) fn no_named_features(columns: &Columns, format: &str) -> Result<()> {
+    match columns.features.is_some() || !columns.drop.is_empty() || !columns.one_hot.is_empty() {
+        true => Err(Error::of_table(format!(
+            "features of {format} files are not chosen by name; csv and parquet can"
+        ))),
+        false => Ok(()),
+    }
+}
+
+/// The same for tasks, targets, weights and parts.
+pub(crate) fn no_named_columns(columns: &Columns, format: &str) -> Result<()> {
+    no_named_features(columns, format)?;
+    let named = [&columns.task, &columns.weight, &columns.split].into_iter().flatten().chain(&columns.target);
+    match named.into_iter().next() {
+        Some(name) => {
+            Err(Error::of_table(format!("{format} files have no columns by name, such as {name:?}")))
+        }
+        None => Ok(()),
+    }
 }

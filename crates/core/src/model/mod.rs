@@ -1,17 +1,22 @@
 //! What a fit leaves behind: the task matrix, a predictor, the duals and the certificate.
 
+mod attachments;
 pub mod file;
 mod predictor;
 mod recheck;
 
 pub use file::FORMAT_VERSION;
 pub use predictor::{KernelExpansion, Predictor};
+pub use recheck::CertifyOptions;
 
 use crate::backend::{self, Expansion};
 use crate::certificate::Graded;
 use crate::linalg::{self, view};
 use crate::solver::Solution;
-use crate::{Certificate, Error, Inputs, Kernel, Matrix, Problem, ProblemSpec, Result, TaskNames};
+use crate::{
+    Certificate, Error, Inputs, Kernel, Matrix, Problem, ProblemSpec, Result, Scaling, ScalingKind, TaskNames,
+};
+use attachments::Attachments;
 
 /// A fitted model.
 ///
@@ -25,6 +30,9 @@ pub struct Model {
     /// Weights of the observations, if they are not all one.
     pub(crate) observation_weights: Option<Vec<f64>>,
     pub(crate) predictor: Predictor,
+    /// Of the kind that `about` names.
+    pub(crate) scaling: Scaling,
+    pub(crate) attachments: Attachments,
     pub(crate) about: About,
 }
 
@@ -35,6 +43,9 @@ pub struct About {
     pub problem: ProblemSpec,
     /// The kernel with its parameters as numbers.
     pub kernel: Kernel,
+    /// What is done to inputs before the kernel sees them.
+    #[serde(default)]
+    pub scaling: ScalingKind,
     /// The constant feature; its square is added to the kernel.
     pub bias: f64,
     /// Names of the tasks.
@@ -56,7 +67,7 @@ impl Model {
     pub(crate) fn new(problem: &Problem<'_>, solution: Solution) -> Result<Self> {
         let (data, obs) = (problem.data(), problem.observations());
         let backend = data.backend();
-        let Solution { kappa, v, graded: Graded { certificate, theta, state }, .. } = solution;
+        let Solution { kappa, v, graded: Graded { certificate, theta, state, .. }, .. } = solution;
         let expansion = match &v {
             Some(v) => Expansion::Coordinates(v),
             None => Expansion::Duals(obs, &kappa),
@@ -75,6 +86,7 @@ impl Model {
         let about = About {
             problem: problem.spec().clone(),
             kernel: data.kernel().clone(),
+            scaling: ScalingKind::None,
             bias: data.options().bias,
             tasks: obs.task_names().clone(),
             n_inputs: obs.n_inputs(),
@@ -83,7 +95,8 @@ impl Model {
             complete: obs.is_complete(),
             certificate,
         };
-        Ok(Model { theta, alpha: Some(alpha), v, observation_weights, predictor, about })
+        let (alpha, scaling, attachments) = (Some(alpha), Scaling::None, Attachments::default());
+        Ok(Model { theta, alpha, v, observation_weights, predictor, scaling, attachments, about })
     }
 
     /// The task matrix (tasks x tasks), positive semidefinite.
@@ -157,10 +170,44 @@ impl Model {
         self.observation_weights = None;
     }
 
+    /// Tells the model how its training inputs were scaled, so that from now on it takes inputs as they were before:
+    /// [`predict`](Self::predict), [`predict_all`](Self::predict_all) and [`certify`](Self::certify) scale them.
+    ///
+    /// ```
+    /// # use kinfolk::inputs::{Dense, Inputs};
+    /// # use kinfolk::{Dataset, LossKind, Observations, OutputKind, Problem, ProblemSpec, Settings, fit};
+    /// use kinfolk::{Scaling, ScalingKind};
+    /// # let x = [1.0, 0.0, 0.5, 1.0, 1.0, 0.1, 0.4, 1.0];
+    /// # let observations = Observations::multi_task(&[0, 0, 1, 1], vec![1.0, 0.2, 1.1, 0.1])?;
+    /// # let spec = ProblemSpec { loss: LossKind::Squared.into(), output: OutputKind::Power { k: 1 }, c: 10.0, lambda: 1.0 };
+    /// let raw = Inputs::from(Dense::f64(&x, 4, 2)?);
+    /// let scaling = Scaling::fit(ScalingKind::Standard, &raw)?;
+    /// let inputs = scaling.apply(&raw)?;
+    /// let data = Dataset::new(&inputs, &observations, Default::default())?;
+    /// let mut model = fit(&Problem::new(&data, spec)?, &Settings::default())?.model;
+    /// model.set_scaling(scaling)?;
+    /// let predictions = model.predict_all(&raw)?;
+    /// # Ok::<(), kinfolk::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Incompatible`] if the scaling is about another number of features, or the kernel is precomputed.
+    pub fn set_scaling(&mut self, scaling: Scaling) -> Result<()> {
+        self.about.check_scaling(&scaling)?;
+        self.about.scaling = scaling.kind();
+        self.scaling = scaling;
+        Ok(())
+    }
+
+    /// How inputs are scaled before the kernel sees them.
+    pub fn scaling(&self) -> &Scaling {
+        &self.scaling
+    }
+
     /// Predictions of all tasks (inputs x tasks). For a precomputed kernel the inputs are [`crate::inputs::Dense`] rows of
     /// kernel values with the training inputs.
     pub fn predict_all(&self, inputs: &Inputs<'_>) -> Result<Matrix> {
-        self.predictor.predict(&self.about, inputs, None)
+        self.predict_scaled(inputs, None)
     }
 
     /// Predictions of pairs: input i for task `tasks[i]`.
@@ -173,7 +220,26 @@ impl Model {
         if let Some(row) = tasks.iter().position(|&t| t as usize >= n_tasks) {
             return Err(Error::TaskOutOfRange { row, task: tasks[row] as usize, n_tasks });
         }
-        Ok(self.predictor.predict(&self.about, inputs, Some(tasks))?.into_vec())
+        Ok(self.predict_scaled(inputs, Some(tasks))?.into_vec())
+    }
+
+    fn predict_scaled(&self, inputs: &Inputs<'_>, tasks: Option<&[u32]>) -> Result<Matrix> {
+        self.predictor.check_inputs(&self.about, inputs)?;
+        self.predictor.predict(&self.about, &self.scaling.apply(inputs)?, tasks)
+    }
+}
+
+impl About {
+    /// `Err` unless inputs of this kind can be scaled so.
+    pub(crate) fn check_scaling(&self, scaling: &Scaling) -> Result<()> {
+        if self.kernel == Kernel::Precomputed && *scaling != Scaling::None {
+            let kind = scaling.kind();
+            return Err(Error::Incompatible(format!(
+                "{kind} scaling is about features, the model was fitted on kernel values"
+            )));
+        }
+        scaling.check_features(self.n_features)?;
+        scaling.check_numbers()
     }
 }
 

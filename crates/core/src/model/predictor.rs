@@ -58,13 +58,8 @@ impl Predictor {
         Predictor::Kernel(KernelExpansion { support, rows, coefficients })
     }
 
-    /// All tasks (inputs x tasks), or the given one of each input (inputs x 1).
-    pub(super) fn predict(
-        &self,
-        about: &About,
-        inputs: &Inputs<'_>,
-        tasks: Option<&[u32]>,
-    ) -> Result<Matrix> {
+    /// `Err` unless these are inputs that the model can predict.
+    pub(super) fn check_inputs(&self, about: &About, inputs: &Inputs<'_>) -> Result<()> {
         if inputs.n_features() != about.n_features || matches!(inputs, Inputs::Gram(_)) {
             let what = if about.kernel == Kernel::Precomputed { "training inputs" } else { "features" };
             return Err(Error::Incompatible(format!(
@@ -74,6 +69,16 @@ impl Predictor {
                 inputs.n_features()
             )));
         }
+        Ok(())
+    }
+
+    /// All tasks (inputs x tasks), or the given one of each input (inputs x 1). The inputs are checked and scaled.
+    pub(super) fn predict(
+        &self,
+        about: &About,
+        inputs: &Inputs<'_>,
+        tasks: Option<&[u32]>,
+    ) -> Result<Matrix> {
         match self {
             Predictor::Weights(weights) => Ok(by_weights(weights, about, inputs, tasks)),
             Predictor::Kernel(expansion) => by_kernel(expansion, about, inputs, tasks),

@@ -5,11 +5,27 @@ use crate::{
     Certificate, Dataset, DatasetOptions, Error, Inputs, Observations, Problem, Result, TaskNames, certify,
 };
 
+/// What grading a stored model may cost.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CertifyOptions {
+    /// Memory budget in bytes for the Gram matrix; a larger one is computed in panels.
+    pub memory: u64,
+    /// Number of threads; 0 = one per core.
+    pub threads: usize,
+}
+
+impl Default for CertifyOptions {
+    fn default() -> Self {
+        let DatasetOptions { memory, threads, .. } = DatasetOptions::default();
+        CertifyOptions { memory, threads }
+    }
+}
+
 impl Model {
     /// The certificate of the stored duals, from scratch, for the inputs and observations that the model was fitted on, in
-    /// the same order. `threads` = 0 uses one per core.
+    /// the same order.
     ///
-    /// Kernel, bias, losses, regulariser, C and lambda are the model's. So are the weights of the observations and the
+    /// Scaling, kernel, bias, losses, regulariser, C and lambda are the model's. So are the weights of the observations and the
     /// names of the tasks: those given may have none, or the same.
     ///
     /// Equal to [`certificate`](Self::certificate) up to rounding if nobody changed either. For any other data of the
@@ -23,7 +39,7 @@ impl Model {
         &self,
         inputs: &Inputs<'_>,
         observations: &Observations,
-        threads: usize,
+        options: &CertifyOptions,
     ) -> Result<Certificate> {
         let Some(alpha) = &self.alpha else {
             return Err(Error::Incompatible(
@@ -53,9 +69,11 @@ impl Model {
             )));
         }
         let observations = self.with_own_weights(observations)?;
+        let inputs = self.scaling.apply(inputs)?;
         let (kernel, bias) = (about.kernel.clone(), about.bias);
-        let options = DatasetOptions { kernel, bias, threads, ..DatasetOptions::default() };
-        let data = Dataset::new(inputs, &observations, options)?;
+        let CertifyOptions { memory, threads } = *options;
+        let options = DatasetOptions { kernel, bias, memory, threads };
+        let data = Dataset::new(&inputs, &observations, options)?;
         certify(&Problem::new(&data, about.problem.clone())?, alpha, self.v.as_ref())
     }
 

@@ -1,6 +1,6 @@
 //! The solver that fits the problem.
 
-use super::{CheckedSettings, Sdca, Solution, Solver, Spectral, Status};
+use super::{CheckedSettings, Sdca, Solution, Solver, Spectral, Start, Status};
 use crate::{Observer, Problem, Result};
 use std::time::Instant;
 
@@ -51,11 +51,17 @@ impl Solver for Auto {
         &self,
         problem: &Problem<'_>,
         settings: &CheckedSettings,
-        start: Option<&[f64]>,
+        start: Start<'_>,
         observer: &mut dyn Observer,
     ) -> Result<Solution> {
         let started = Instant::now();
-        let (solver, mut reason) = self.choose(problem);
+        let (solver, mut reason) = match start {
+            Start::Resume(snapshot) if snapshot.solver == Sdca::default().name() => (
+                Box::new(Sdca::default()) as Box<dyn Solver>,
+                "coordinate ascent, as before it was interrupted".into(),
+            ),
+            _ => self.choose(problem),
+        };
         observer.note(&format!("{}: {reason}", solver.name()));
         let mut solution = solver.solve(problem, settings, start, observer)?;
         if solution.status == Status::Stalled && solver.name() == Spectral.name() {
@@ -71,8 +77,7 @@ impl Solver for Auto {
                 observer,
             )?;
             let (ended, better) = (other.status, badness(&other) < badness(&solution));
-            let (trace, passes) =
-                ([&solution.trace[..], &other.trace[..]].concat(), solution.passes + other.passes);
+            let (trace, passes) = ([&solution.trace[..], &other.trace[..]].concat(), other.passes);
             if better {
                 solution = other;
             } else if ended != Status::Certified {

@@ -1,6 +1,7 @@
 //! Bookkeeping that every solver needs: time, limits, trace, and talk with the observer.
 
 use super::{CheckedSettings, Status, TracePoint};
+use crate::observer::Duals;
 use crate::{Certificate, Flow, Observer, Progress};
 use std::time::Instant;
 
@@ -10,6 +11,7 @@ pub(crate) struct Clock<'a> {
     observer: &'a mut dyn Observer,
     start: Instant,
     stop: Option<Status>,
+    /// Of the whole fit: those before it was resumed and those of solvers tried earlier count.
     pub(crate) passes: usize,
     pub(crate) trace: Vec<TracePoint>,
 }
@@ -20,7 +22,8 @@ impl<'a> Clock<'a> {
         settings: &'a CheckedSettings,
         observer: &'a mut dyn Observer,
     ) -> Self {
-        Clock { solver, settings, observer, start: Instant::now(), stop: None, passes: 0, trace: vec![] }
+        let (start, passes) = (Instant::now(), settings.passes_made());
+        Clock { solver, settings, observer, start, stop: None, passes, trace: vec![] }
     }
 
     /// Called often: whether to end at once.
@@ -40,13 +43,20 @@ impl<'a> Clock<'a> {
         self.must_stop().is_some() || self.passes >= self.settings.max_passes
     }
 
-    /// Records a certificate; the status with which to end, if it is time.
-    pub(crate) fn report(&mut self, certificate: &Certificate) -> Option<Status> {
+    /// Records a certificate; the status with which to end, if it is time. `resumable` if the fit could go on from here
+    /// another time.
+    pub(crate) fn report(
+        &mut self,
+        certificate: &Certificate,
+        resumable: Option<Duals<'_>>,
+    ) -> Option<Status> {
         let elapsed = self.start.elapsed();
         let Certificate { primal, dual, gap, .. } = *certificate;
         let seconds = elapsed.as_secs_f64();
         self.trace.push(TracePoint { passes: self.passes, seconds, primal, dual, gap });
-        let progress = Progress { solver: self.solver, passes: self.passes, elapsed, certificate };
+        let (solver, passes) = (self.solver, self.passes);
+        let resumable = resumable.map(|duals| (self.settings.seed, duals));
+        let progress = Progress { solver, passes, elapsed, certificate, resumable };
         if self.observer.progress(&progress) == Flow::Stop {
             self.stop = Some(Status::Stopped);
         }

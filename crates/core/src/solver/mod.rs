@@ -4,12 +4,14 @@ mod auto;
 mod clock;
 mod sdca;
 mod settings;
+mod snapshot;
 mod spectral;
 mod start;
 
 pub use auto::Auto;
 pub use sdca::{Order, Sdca};
 pub use settings::{CheckedSettings, Settings, SolverKind, Status};
+pub use snapshot::{Snapshot, Start};
 pub use spectral::Spectral;
 
 pub(crate) use clock::Clock;
@@ -70,12 +72,12 @@ pub trait Solver: Send + Sync + std::fmt::Debug {
     /// Bytes of memory needed besides the data set.
     fn memory(&self, problem: &Problem<'_>) -> u64;
 
-    /// Solves, starting from the duals `start` (kappa) if given.
+    /// Solves.
     fn solve(
         &self,
         problem: &Problem<'_>,
         settings: &CheckedSettings,
-        start: Option<&[f64]>,
+        start: Start<'_>,
         observer: &mut dyn Observer,
     ) -> Result<Solution>;
 }

@@ -7,12 +7,11 @@
 mod ascent;
 mod visits;
 
-use super::{CheckedSettings, Clock, Solution, Solver, Status, start::Start};
+use super::{CheckedSettings, Clock, Solution, Solver, Start, Status, start};
 use crate::certificate::certify_normal;
+use crate::observer::Duals;
 use crate::{Observer, Problem, Result};
-use ascent::Ascent;
-use rand::SeedableRng;
-use rand_chacha::ChaCha8Rng;
+use ascent::{Ascent, Pass};
 use visits::Visits;
 
 /// In which order the observations are visited.
@@ -32,7 +31,7 @@ pub enum Order {
 pub struct Sdca {
     /// Order of visits.
     pub order: Order,
-    /// Passes between certificates; `None` = often at first, then ever less, about a fifth of the work in all.
+    /// Passes between certificates; `None` = often at first, then ever less, and at least one in twenty passes.
     pub check_every: Option<usize>,
 }
 
@@ -42,8 +41,15 @@ impl Default for Sdca {
     }
 }
 
-/// Passes between rebuilding the state from the duals, to shed rounding errors.
+/// Passes between rebuilding the state from the duals, to shed rounding errors. A certificate does so, too.
 const REBUILD_EVERY: usize = 20;
+
+impl Sdca {
+    /// The pass after the next certificate, if there was one after this pass. No other memory: a fit can be resumed anywhere.
+    fn next_check(&self, passes: usize) -> usize {
+        passes.saturating_add(self.check_every.unwrap_or((passes / 4).clamp(1, REBUILD_EVERY)))
+    }
+}
 
 impl Solver for Sdca {
     fn name(&self) -> &'static str {
@@ -67,40 +73,46 @@ impl Solver for Sdca {
         &self,
         problem: &Problem<'_>,
         settings: &CheckedSettings,
-        start: Option<&[f64]>,
+        start: Start<'_>,
         observer: &mut dyn Observer,
     ) -> Result<Solution> {
+        let made = start.passes(self.name(), settings.seed)?;
+        let kappa = match start.kappa(problem)? {
+            Some(kappa) => start::warm(problem, kappa),
+            None => start::cold(problem),
+        };
         let mut clock = Clock::new(self.name(), settings, observer);
+        clock.passes += made;
+        let unit = problem.unit();
         let finish = |kappa, graded, status, clock: Clock<'_>| {
             let (passes, trace) = (clock.passes, clock.trace);
             Ok(Solution { kappa, v: None, graded, status, solver: self.name(), passes, trace, reason: None })
         };
-        let start = match start {
-            Some(kappa) => Start::warm(problem, kappa),
-            None => Start::cold(problem),
-        };
-        let graded = certify_normal(problem, &start.kappa, None)?;
-        if let Some(status) = clock.report(&graded.certificate) {
-            return finish(start.kappa, graded, status, clock);
+        let graded = certify_normal(problem, &kappa, None)?;
+        if let Some(status) = clock.report(&graded.certificate, Some(Duals { kappa: &kappa, unit })) {
+            return finish(kappa, graded, status, clock);
         }
-        let mut ascent = Ascent::new(problem, start);
-        let mut rng = ChaCha8Rng::seed_from_u64(settings.seed);
-        let mut visits = Visits::new(problem, self.order);
-        let mut next_check = self.check_every.unwrap_or(1);
+        let mut ascent = Ascent::new(problem, kappa, graded);
+        let mut visits = Visits::new(problem, self.order, settings.seed);
+        let mut next_check = self.next_check(clock.passes);
         loop {
-            let moved = ascent.pass(&mut visits, &mut rng, &mut clock);
-            clock.passes += 1;
-            ascent.refresh(clock.passes.is_multiple_of(REBUILD_EVERY));
+            let Pass { moved, whole } = ascent.pass(&mut visits, &mut clock);
             let ending = clock.must_stop().is_some() || !moved || clock.passes >= settings.max_passes;
-            if ending || clock.passes >= next_check {
-                next_check =
-                    clock.passes.saturating_add(self.check_every.unwrap_or((clock.passes / 4).max(1)));
-                let graded = certify_normal(problem, &ascent.kappa, None)?;
-                let status = clock.report(&graded.certificate).or((!moved).then_some(Status::Stalled));
-                if let Some(status) = status {
-                    return finish(ascent.kappa, graded, status, clock);
-                }
+            if !ending && clock.passes < next_check {
+                ascent.refresh(clock.passes.is_multiple_of(REBUILD_EVERY));
+                continue;
             }
+            let graded = certify_normal(problem, &ascent.kappa, None)?;
+            // A certificate out of turn, at the end, is no part of the way that a longer fit would take. After a stall
+            // there is no way.
+            let in_turn = whole && moved && clock.passes == next_check;
+            let duals = in_turn.then_some(Duals { kappa: &ascent.kappa, unit });
+            let status = clock.report(&graded.certificate, duals);
+            if let Some(status) = status.or((!moved).then_some(Status::Stalled)) {
+                return finish(ascent.kappa, graded, status, clock);
+            }
+            ascent.forget_history(graded);
+            next_check = self.next_check(clock.passes);
         }
     }
 }

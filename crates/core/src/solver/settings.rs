@@ -39,9 +39,9 @@ impl SolverKind {
 /// | name | default | range |
 /// |---|---|---|
 /// | `tolerance` | 1e-3 | relative gap to reach, > 0 |
-/// | `max_passes` | 1000 | passes over the data, or iterations |
-/// | `max_time` | none | ends at the next poll after it |
-/// | `seed` | 0 | of every random choice |
+/// | `max_passes` | 1000 | passes over the data, or iterations; those before a fit was resumed count |
+/// | `max_time` | none | ends at the next poll after it; only this call counts |
+/// | `seed` | 0 | of every random choice; the order of a pass depends on it and the number of the pass alone |
 /// | `solver` | auto | |
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
@@ -65,7 +65,11 @@ impl Default for Settings {
 
 /// Settings that were found in range. Solvers take only these.
 #[derive(Debug, Clone)]
-pub struct CheckedSettings(Settings);
+pub struct CheckedSettings {
+    settings: Settings,
+    /// By solvers tried before.
+    passes_made: usize,
+}
 
 impl Settings {
     /// Checks the ranges.
@@ -74,24 +78,27 @@ impl Settings {
             let expected = "must be positive and finite";
             return Err(Error::Parameter { name: "tolerance", value: self.tolerance, expected });
         }
-        Ok(CheckedSettings(self))
+        Ok(CheckedSettings { settings: self, passes_made: 0 })
     }
 }
 
 impl CheckedSettings {
-    /// What is left of the limits after this much work.
-    pub(crate) fn after(&self, elapsed: Duration, passes: usize) -> CheckedSettings {
-        let mut left = self.0.clone();
-        left.max_time = left.max_time.map(|limit| limit.saturating_sub(elapsed));
-        left.max_passes = left.max_passes.saturating_sub(passes);
-        CheckedSettings(left)
+    /// The same after this much time and this many passes of the whole fit.
+    pub(crate) fn after(&self, elapsed: Duration, passes_made: usize) -> CheckedSettings {
+        let mut settings = self.settings.clone();
+        settings.max_time = settings.max_time.map(|limit| limit.saturating_sub(elapsed));
+        CheckedSettings { settings, passes_made }
+    }
+
+    pub(crate) fn passes_made(&self) -> usize {
+        self.passes_made
     }
 }
 
 impl Deref for CheckedSettings {
     type Target = Settings;
     fn deref(&self) -> &Settings {
-        &self.0
+        &self.settings
     }
 }
 

@@ -5,57 +5,40 @@ use crate::backend::{self, Expansion};
 use crate::linalg::power_of_two;
 use crate::{Matrix, Problem};
 
-/// Duals with the state and task Gram matrix that belong to them.
-pub(crate) struct Start {
-    pub(crate) kappa: Vec<f64>,
-    pub(crate) state: Matrix,
-    pub(crate) gram: Matrix,
+/// Given duals, brought into their domains.
+pub(crate) fn warm(problem: &Problem<'_>, mut kappa: Vec<f64>) -> Vec<f64> {
+    for (o, k) in kappa.iter_mut().enumerate() {
+        let (low, high) = problem.box_of(o);
+        *k = if k.is_finite() { k.clamp(low, high) } else { 0.0f64.clamp(low, high) };
+    }
+    kappa
 }
 
-impl Start {
-    /// From given duals, brought into their domains.
-    pub(crate) fn warm(problem: &Problem<'_>, kappa: &[f64]) -> Self {
-        let clip = |(o, k): (usize, &f64)| {
-            let (low, high) = problem.box_of(o);
-            if k.is_finite() { k.clamp(low, high) } else { 0.0f64.clamp(low, high) }
-        };
-        Self::at(problem, kappa.iter().enumerate().map(clip).collect())
-    }
+/// The best point between zero and the duals that fit the prediction 0: `kappa = -s gamma L'(y, 0)`, 0 < s <= 1.
+pub(crate) fn cold(problem: &Problem<'_>) -> Vec<f64> {
+    let obs = problem.observations();
+    let residual = |o: usize| {
+        let (left, right) = problem.loss(obs.task(o)).slope(obs.label(o), 0.0);
+        let (low, high) = problem.box_of(o);
+        (-problem.gamma(o) * 0.5 * (left + right)).clamp(low, high)
+    };
+    along(problem, (0..obs.len()).map(residual).collect())
+}
 
-    /// The best point between zero and the duals that fit the prediction 0: `kappa = -s gamma L'(y, 0)`, 0 < s <= 1.
-    pub(crate) fn cold(problem: &Problem<'_>) -> Self {
-        let obs = problem.observations();
-        let residual = |o: usize| {
-            let (left, right) = problem.loss(obs.task(o)).slope(obs.label(o), 0.0);
-            let (low, high) = problem.box_of(o);
-            (-problem.gamma(o) * 0.5 * (left + right)).clamp(low, high)
-        };
-        Self::along(problem, (0..obs.len()).map(residual).collect())
-    }
-
-    /// The best point between zero and given duals.
-    pub(crate) fn along(problem: &Problem<'_>, mut kappa: Vec<f64>) -> Self {
-        // The duals may be so large that their task Gram matrix overflows: they only give the direction.
-        let size = power_of_two(kappa.iter().fold(0.0, |m, k| k.abs().max(m)));
-        kappa.iter_mut().for_each(|k| *k /= size);
-        let mut start = Self::at(problem, kappa);
-        let s = best_on_ray(problem, &start.kappa, &start.gram, size);
-        start.kappa.iter_mut().for_each(|k| *k *= s);
-        start.state.as_mut_slice().iter_mut().for_each(|v| *v *= s);
-        start.gram.as_mut_slice().iter_mut().for_each(|c| *c *= s * s);
-        start
-    }
-
-    fn at(problem: &Problem<'_>, kappa: Vec<f64>) -> Self {
-        let (backend, threads) = (problem.data().backend(), problem.data().threads());
-        let duals = Expansion::Duals(problem.observations(), &kappa);
-        let (state, gram) = problem.data().pool().install(|| {
-            let state = backend::state_of(backend, duals, threads);
-            let gram = backend::task_gram(backend, duals, &state, threads);
-            (state, gram)
-        });
-        Start { kappa, state, gram }
-    }
+/// The best point between zero and given duals.
+pub(crate) fn along(problem: &Problem<'_>, mut kappa: Vec<f64>) -> Vec<f64> {
+    // The duals may be so large that their task Gram matrix overflows: they only give the direction.
+    let size = power_of_two(kappa.iter().fold(0.0, |m, k| k.abs().max(m)));
+    kappa.iter_mut().for_each(|k| *k /= size);
+    let (backend, threads) = (problem.data().backend(), problem.data().threads());
+    let duals = Expansion::Duals(problem.observations(), &kappa);
+    let gram = problem.data().pool().install(|| {
+        let state = backend::state_of(backend, duals, threads);
+        backend::task_gram(backend, duals, &state, threads)
+    });
+    let s = best_on_ray(problem, &kappa, &gram, size);
+    kappa.iter_mut().for_each(|k| *k *= s);
+    kappa
 }
 
 /// The s in (0, most] that maximises the dual at `s kappa`.

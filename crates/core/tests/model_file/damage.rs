@@ -6,7 +6,8 @@ use kinfolk::{Error, Model};
 use proptest::prelude::*;
 
 fn small_files() -> Vec<Vec<u8>> {
-    let models = [fixtures::linear().model, fixtures::sparse_rbf().model, fixtures::dense_rbf().model];
+    let [linear, scaled] = [fixtures::linear().model, fixtures::scaled().model];
+    let models = [linear, fixtures::sparse_rbf().model, fixtures::dense_rbf().model, scaled];
     models.iter().map(|model| model.to_bytes().unwrap()).collect()
 }
 
@@ -118,7 +119,7 @@ fn an_about_of_great_depth() {
 proptest! {
     #[test]
     fn overwritten_stretches_are_found(
-        which in 0usize..3, start in 0usize..4000, stretch in prop::collection::vec(any::<u8>(), 1..40),
+        which in 0usize..4, start in 0usize..4000, stretch in prop::collection::vec(any::<u8>(), 1..40),
     ) {
         let original = &small_files_once()[which];
         let mut bytes = original.clone();

@@ -1,6 +1,6 @@
 //! A model file taken apart, to be put together again with something changed: an independent reading of the format.
 
-use serde_json::{Value, json};
+use serde_json::{Value, json, value::RawValue};
 use std::collections::BTreeMap;
 
 #[derive(Clone)]
@@ -8,6 +8,8 @@ pub(crate) struct Parts {
     /// format_version and kinfolk_version.
     pub(crate) version: (Value, Value),
     pub(crate) about: Value,
+    /// Raw text of the attachments.
+    pub(crate) attachments: Option<String>,
     pub(crate) tensors: BTreeMap<String, Tensor>,
     /// In the file, but not in the list of tensors.
     pub(crate) unlisted: Vec<&'static str>,
@@ -49,6 +51,14 @@ impl Parts {
         let mut header: BTreeMap<String, Value> = serde_json::from_slice(&bytes[8..8 + length]).unwrap();
         let metadata = header.remove("__metadata__").unwrap();
         let envelope: Value = serde_json::from_str(metadata["kinfolk"].as_str().unwrap()).unwrap();
+        #[derive(serde::Deserialize)]
+        struct Raw {
+            attachments: Option<Box<RawValue>>,
+        }
+        let raw: Raw = serde_json::from_str(metadata["kinfolk"].as_str().unwrap()).unwrap();
+        let attachments = raw.attachments.map(|text| text.get().to_string());
+        let crc = attachments.as_ref().map(|text| crc32(text.as_bytes()));
+        assert_eq!(envelope["attachments_crc32"], json!(crc));
         let tensors = header.into_iter().map(|(name, info)| {
             let numbers = |key: &str| -> Vec<usize> { serde_json::from_value(info[key].clone()).unwrap() };
             let (shape, span) = (numbers("shape"), numbers("data_offsets"));
@@ -59,6 +69,7 @@ impl Parts {
         Parts {
             version: (envelope["format_version"].clone(), envelope["kinfolk_version"].clone()),
             about: envelope["about"].clone(),
+            attachments,
             tensors: tensors.collect(),
             unlisted: vec![],
             missing: vec![],
@@ -76,8 +87,11 @@ impl Parts {
         let mut checksums: BTreeMap<&str, u32> =
             listed.map(|(name, tensor)| (name.as_str(), crc32(&tensor.bytes))).collect();
         checksums.extend(self.missing.iter().map(|name| (*name, 0)));
+        let attachments = self.attachments.as_ref().map_or(String::new(), |text| {
+            format!(r#", "attachments_crc32": {}, "attachments": {text}"#, crc32(text.as_bytes()))
+        });
         let envelope = format!(
-            r#"{{"format_version": {}, "kinfolk_version": {}, "tensors": {}, "about_crc32": {}, "about": {about}}}"#,
+            r#"{{"format_version": {}, "kinfolk_version": {}, "tensors": {}, "about_crc32": {}, "about": {about}{attachments}}}"#,
             self.version.0,
             self.version.1,
             json!(checksums),

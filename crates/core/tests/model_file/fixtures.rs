@@ -4,8 +4,8 @@ use crate::envelope::{Parts, Tensor};
 use kinfolk::inputs::{Dense, Gram, Inputs, Sparse};
 use kinfolk::kernel::Gamma;
 use kinfolk::{
-    Dataset, DatasetOptions, Kernel, LossKind, Losses, Matrix, Model, Observations, OutputKind, Problem,
-    ProblemSpec, Settings, TaskNames, certify, fit,
+    CertifyOptions, Dataset, DatasetOptions, Kernel, LossKind, Losses, Matrix, Model, Observations,
+    OutputKind, Problem, ProblemSpec, Scaling, ScalingKind, Settings, TaskNames, certify, fit,
 };
 
 pub(crate) const TASKS: usize = 3;
@@ -27,6 +27,7 @@ pub(crate) struct Recipe {
     pub(crate) observations: Observations,
     pub(crate) kernel: Kernel,
     pub(crate) bias: f64,
+    pub(crate) scaling: ScalingKind,
     pub(crate) loss: Losses,
     pub(crate) output: OutputKind,
     pub(crate) tolerance: f64,
@@ -34,14 +35,17 @@ pub(crate) struct Recipe {
 
 impl Recipe {
     pub(crate) fn fit(self, name: &'static str) -> Case {
-        let Recipe { inputs, observations, kernel, bias, loss, output, tolerance } = self;
-        let model = {
+        let Recipe { inputs, observations, kernel, bias, scaling, loss, output, tolerance } = self;
+        let scaling = Scaling::fit(scaling, &inputs).unwrap();
+        let mut model = {
+            let inputs = scaling.apply(&inputs).unwrap();
             let options = DatasetOptions { kernel, bias, threads: 1, ..DatasetOptions::default() };
             let data = Dataset::new(&inputs, &observations, options).unwrap();
             let spec = ProblemSpec { loss, output, c: 0.7, lambda: 0.3 };
             let problem = Problem::new(&data, spec).unwrap();
             fit(&problem, &Settings { tolerance, ..Settings::default() }).unwrap().model
         };
+        model.set_scaling(scaling).unwrap();
         let new = match &inputs {
             Inputs::Gram(_) => Dense::f64_owned(numbers(7, 5 * INPUTS), 5, INPUTS).unwrap().into(),
             _ => Dense::f64_owned(numbers(7, 5 * FEATURES), 5, FEATURES).unwrap().into(),
@@ -127,6 +131,7 @@ pub(crate) fn recipe(inputs: Inputs<'static>, observations: Observations, loss: 
         observations,
         kernel: Kernel::Linear,
         bias: 0.0,
+        scaling: ScalingKind::None,
         loss: loss.into(),
         output: OutputKind::Power { k: 2 },
         tolerance: 1e-4,
@@ -152,6 +157,19 @@ pub(crate) fn dense_rbf() -> Case {
     let loss = LossKind::Huber { delta: 0.1 };
     Recipe { kernel, bias: 0.5, output, ..recipe(dense(), observations, loss) }
         .fit("rbf, dense, exp with prior")
+}
+
+/// Standard scaling, and something attached.
+pub(crate) fn scaled() -> Case {
+    let recipe = recipe(dense_f32(), own_inputs(true), LossKind::Hinge);
+    let mut case = Recipe { scaling: ScalingKind::Standard, bias: 1.0, ..recipe }.fit("standard scaling");
+    case.model.attach("cli.columns", r#" ["a \"b\"", "\u00e9", "日本"] "#).unwrap();
+    case.model.attach("notes", "{\n  \"x\": 1.0e2 }").unwrap();
+    case
+}
+
+pub(crate) fn one_thread() -> CertifyOptions {
+    CertifyOptions { threads: 1, ..CertifyOptions::default() }
 }
 
 pub(crate) fn weights() -> Vec<f64> {
@@ -201,8 +219,17 @@ pub(crate) fn all() -> Vec<Case> {
         dense_rbf(),
         shared(),
         two_point(),
+        scaled(),
         zeros(dense()),
         zeros(sparse()),
+        Recipe { scaling: ScalingKind::Unit, ..recipe(sparse_f32(), own_inputs(true), LossKind::Hinge) }
+            .fit("unit scaling, sparse"),
+        Recipe {
+            scaling: ScalingKind::Standard,
+            kernel: Kernel::Rbf { gamma: Gamma::Scale },
+            ..recipe(dense(), own_inputs(false), LossKind::Squared)
+        }
+        .fit("standard scaling, rbf"),
         recipe(sparse(), shared_inputs(), LossKind::Squared).fit("linear, sparse, shared inputs"),
         Recipe { bias: 1.0, ..recipe(sparse_f32(), own_inputs(true), LossKind::Logistic) }
             .fit("linear, sparse f32, bias"),

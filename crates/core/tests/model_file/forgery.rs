@@ -1,7 +1,7 @@
 //! Files with the right checksums and something wrong inside: each refused in its own words.
 
 use crate::envelope::{Parts, Tensor};
-use crate::fixtures::{self, Case};
+use crate::fixtures::{self, Case, one_thread};
 use kinfolk::{Error, Model, Observations};
 use serde_json::{Value, json};
 
@@ -54,7 +54,8 @@ fn a_newer_format_is_named() {
 
 #[test]
 fn every_tensor_has_its_type_and_shape() {
-    for case in [fixtures::linear(), fixtures::sparse_rbf(), fixtures::dense_rbf(), fixtures::two_point()] {
+    let cases = [fixtures::linear(), fixtures::sparse_rbf(), fixtures::dense_rbf(), fixtures::two_point()];
+    for case in cases.into_iter().chain([fixtures::scaled()]) {
         let parts = Parts::of(&case.model.to_bytes().unwrap());
         for (name, Tensor { dtype, shape, .. }) in &parts.tensors {
             let name = name.as_str();
@@ -145,6 +146,16 @@ fn numbers_must_be_finite_and_in_range() {
     check(set(&dense, "coefficients", 0, f64::NAN), "coefficients: entry (0, 0) is NaN");
     check(set(&dense, "support", 5, f64::NAN), "support: input row 1, column 1: NaN is not a finite number");
     check(set(&two_point, "v", 2, f64::NAN), "v: entry (0, 2) is NaN");
+    let scaled = fixtures::scaled();
+    check(
+        set(&scaled, "scale_mean", 2, f64::NAN),
+        "scaling: the mean of feature 2 is NaN, not a finite number",
+    );
+    check(
+        set(&scaled, "scale_factor", 1, 0.0),
+        "scaling: the factor of feature 1 is 0, not a positive finite",
+    );
+    check(set(&scaled, "scale_factor", 3, f64::INFINITY), "scaling: the factor of feature 3 is inf");
     check(set(&sparse, "observation_weight", 1, -0.5), "observation_weight: entry 1 is -0.5, below zero");
     check(set(&sparse, "observation_weight", 1, f64::NAN), "observation_weight: entry 1 is NaN");
     check(
@@ -169,7 +180,7 @@ fn everything_in_about_is_checked() {
         let case = fixtures::all().into_iter().find(|case| case.name == "precomputed, fixed");
         case.unwrap()
     });
-    let shared = fixtures::shared();
+    let (shared, scaled) = (fixtures::shared(), fixtures::scaled());
     for (case, path, value, expected) in [
         (&linear, "/problem/c", json!(0.0), "about: C = 0: must be positive"),
         (&linear, "/problem/lambda", json!(-1), "about: lambda = -1"),
@@ -188,6 +199,10 @@ fn everything_in_about_is_checked() {
         (&rbf, "/kernel/gamma", json!(-2.0), "about: gamma = -2"),
         (&rbf, "/kernel", json!({"kind": "polynomial", "gamma": 1, "degree": 0}), "about: degree = 0"),
         (&linear, "/bias", json!(-1.0), "about: bias = -1"),
+        (&linear, "/scaling", json!("standard"), "tensor scale_mean: missing in the list of tensors"),
+        (&linear, "/scaling", json!("robust"), "about: unknown variant `robust`"),
+        (&scaled, "/scaling", json!("none"), "tensor scale_factor: it has no place"),
+        (&gram, "/scaling", json!("unit"), "scaling: unit scaling is about features"),
         (&linear, "/bias", json!(1.0), "tensor weights: its shape is [4, 3], expected [5, 3]"),
         (&linear, "/tasks", json!({"strings": ["a", "b", "a"]}), "\"a\" is given twice, to tasks 0 and 2"),
         (&linear, "/tasks", json!({"integers": [1, 2]}), "certificate: 3 task gaps for 2 tasks"),
@@ -249,7 +264,8 @@ fn what_is_accepted_can_be_used() {
         json!([[[1]]]),
     ];
     let mut accepted = 0;
-    for case in [fixtures::linear(), fixtures::sparse_rbf(), fixtures::dense_rbf(), fixtures::shared()] {
+    let cases = [fixtures::linear(), fixtures::sparse_rbf(), fixtures::dense_rbf(), fixtures::shared()];
+    for case in cases.into_iter().chain([fixtures::scaled()]) {
         let original = Parts::of(&case.model.to_bytes().unwrap());
         for path in paths(&original.about) {
             for value in &odd {
@@ -261,9 +277,9 @@ fn what_is_accepted_can_be_used() {
                     Ok(model) => {
                         accepted += 1;
                         let _ = model.predict_all(&case.new);
-                        let _ = model.certify(&case.inputs, &case.observations, 1);
+                        let _ = model.certify(&case.inputs, &case.observations, &one_thread());
                         let no_weights = Observations::multi_task(&[0, 1, 2], vec![1.0; 3]).unwrap();
-                        let _ = model.certify(&case.inputs, &no_weights, 1);
+                        let _ = model.certify(&case.inputs, &no_weights, &one_thread());
                         assert!(model.to_bytes().is_ok(), "{path} = {value}");
                     }
                 }

@@ -2,9 +2,11 @@
 
 #![allow(clippy::unwrap_used)] // helpers outside test functions
 
+mod attachments;
 mod damage;
 mod envelope;
 mod fixtures;
 mod forgery;
 mod recheck;
 mod round_trip;
+mod scaling;

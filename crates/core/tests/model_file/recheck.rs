@@ -1,11 +1,11 @@
 //! Certifying a loaded model again, and what data it must not be certified with.
 
-use crate::fixtures::{self, Case, INPUTS};
+use crate::fixtures::{self, Case, INPUTS, one_thread};
 use kinfolk::inputs::{Dense, Inputs};
 use kinfolk::{Dataset, DatasetOptions, Error, Matrix, Model, Observations, Problem, TaskNames, certify};
 
 fn refusal(model: &Model, inputs: &Inputs<'_>, observations: &Observations) -> String {
-    match model.certify(inputs, observations, 1) {
+    match model.certify(inputs, observations, &one_thread()) {
         Err(Error::Incompatible(why)) => why,
         other => panic!("{other:?}"),
     }
@@ -15,14 +15,17 @@ fn refusal(model: &Model, inputs: &Inputs<'_>, observations: &Observations) -> S
 fn weights_and_names_come_from_the_model() {
     let Case { inputs, observations, model, .. } = fixtures::sparse_rbf();
     let plain = fixtures::own_inputs(true);
-    assert_eq!(model.certify(&inputs, &plain, 1).unwrap(), model.certify(&inputs, &observations, 1).unwrap());
+    assert_eq!(
+        model.certify(&inputs, &plain, &one_thread()).unwrap(),
+        model.certify(&inputs, &observations, &one_thread()).unwrap()
+    );
     let other = plain.clone().with_weights(&[2.0; INPUTS]).unwrap();
     let why = refusal(&model, &inputs, &other);
     assert_eq!(why, "observation 0 has weight 1 in the model and 2 in the data given");
 
     let Case { inputs, observations, model, .. } = fixtures::linear();
-    let named = model.certify(&inputs, &observations, 1).unwrap();
-    assert_eq!(model.certify(&inputs, &plain, 1).unwrap(), named);
+    let named = model.certify(&inputs, &observations, &one_thread()).unwrap();
+    assert_eq!(model.certify(&inputs, &plain, &one_thread()).unwrap(), named);
     let why = refusal(&model, &inputs, &other);
     assert_eq!(why, "observation 0 has weight 1 in the model and 2 in the data given");
     let integers = plain.with_task_names(TaskNames::Integers(vec![1, 2, 3])).unwrap();
@@ -69,7 +72,7 @@ fn other_labels_show() {
     let labels = fixtures::own_inputs(true).labels().iter().map(|y| -y).collect();
     let task: Vec<u32> = (0..INPUTS as u32).map(|i| i % 3).collect();
     let flipped = Observations::multi_task(&task, labels).unwrap();
-    assert!(matches!(model.certify(&inputs, &flipped, 1), Err(Error::Infeasible { .. })));
+    assert!(matches!(model.certify(&inputs, &flipped, &one_thread()), Err(Error::Infeasible { .. })));
 }
 
 #[test]

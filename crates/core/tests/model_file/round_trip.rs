@@ -1,10 +1,10 @@
 //! Saving and loading.
 
-use crate::fixtures::{self, Case, INPUTS, TASKS, all};
+use crate::fixtures::{self, Case, INPUTS, TASKS, all, one_thread};
 use kinfolk::model::{KernelExpansion, Predictor};
 use kinfolk::{
-    Dataset, DatasetOptions, Error, Form, Inputs, LossKind, Model, OutputKind, Problem, ProblemSpec,
-    Settings, Silent, fit_from,
+    CertifyOptions, Dataset, DatasetOptions, Error, Form, Inputs, LossKind, Model, OutputKind, Problem,
+    ProblemSpec, Settings, Silent, Start, fit_from,
 };
 
 /// Bits of all predictions, of all tasks and of pairs.
@@ -38,7 +38,8 @@ fn certificates_are_the_same_from_file_and_data() {
     for Case { name, inputs, observations, model, .. } in all() {
         let loaded = Model::from_bytes(&model.to_bytes().unwrap()).unwrap();
         for threads in [1, 2] {
-            let again = loaded.certify(&inputs, &observations, threads).unwrap();
+            let options = CertifyOptions { threads, ..CertifyOptions::default() };
+            let again = loaded.certify(&inputs, &observations, &options).unwrap();
             let stored = model.certificate();
             let tolerance = 1e-12 * stored.primal.abs().max(stored.dual.abs());
             for (a, b) in [
@@ -62,7 +63,7 @@ fn a_primal_point_of_its_own_is_kept() {
     let loaded = Model::from_bytes(&model.to_bytes().unwrap()).unwrap();
     assert_eq!(loaded.v(), Some(v));
     assert_eq!(predictions(&loaded, &new), predictions(&model, &new));
-    let again = loaded.certify(&inputs, &observations, 1).unwrap();
+    let again = loaded.certify(&inputs, &observations, &one_thread()).unwrap();
     assert_eq!(again.form, Form::TwoPoint);
     assert!((again.gap - stored.gap).abs() <= 1e-12 * stored.primal, "{again:?} {stored:?}");
 }
@@ -198,7 +199,7 @@ fn a_model_of_infinite_numbers_is_not_written() {
     // All duals at the end of their range: Theta overflows, and no pass is made to mend it.
     let alpha: Vec<f64> = observations.labels().iter().map(|y| 1e3 * y).collect();
     let settings = Settings { max_passes: 0, ..Settings::default() };
-    let fit = fit_from(&problem, &settings, Some(&alpha), &mut Silent).unwrap();
+    let fit = fit_from(&problem, &settings, Start::Warm(&alpha), &mut Silent).unwrap();
     assert_eq!(fit.certificate.gap, f64::INFINITY);
     let directory = tempfile::tempdir().unwrap();
     let error = fit.model.save(directory.path().join("model")).unwrap_err();

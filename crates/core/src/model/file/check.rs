@@ -92,6 +92,11 @@ pub(super) fn arrays(model: &Model) -> Result<()> {
             support_rows(&expansion.rows, model.about.n_inputs)?;
         }
     }
+    if model.scaling.kind() != model.about.scaling {
+        let (found, named) = (model.scaling.kind(), model.about.scaling);
+        return Err(wrong("scaling", format!("it is {found}, about says {named}")));
+    }
+    model.about.check_scaling(&model.scaling).map_err(|error| wrong("scaling", error))?;
     if let Some(v) = &model.v {
         finite_matrix("v", v)?;
     }

@@ -13,22 +13,24 @@
 //! | `support_indptr` | u64 | support + 1 | the same kernels, sparse inputs |
 //! | `support_indices` | u32 | entries | the same |
 //! | `support_values` | f32, f64 | entries | the same |
+//! | `scale_mean` | f64 | features | standard scaling: what is subtracted from inputs |
+//! | `scale_factor` | f64 | features | standard scaling: what they are then multiplied with |
 //!
 //! The entry `kinfolk` of `__metadata__` is JSON:
 //!
 //! ```text
 //! {"format_version": 1, "kinfolk_version": "0.1.0",
 //!  "tensors": {"alpha": 2893241, "theta": 91827364, ...},        CRC-32 of the bytes of every tensor of the model
-//!  "about_crc32": 1234567, "about": {...}}                       CRC-32 of the text of `about`, an About
+//!  "about_crc32": 1234567, "about": {...},                       CRC-32 of the text of `about`, an About
+//!  "attachments_crc32": 7654321, "attachments": {"key": ...}}    the same for what callers attached, if they did
 //! ```
 //!
-//! with the CRC-32 of zlib. Numbers come back to the last bit; an infinite objective value is the string `"inf"`.
+//! with the CRC-32 of zlib. Support inputs are scaled already, as the kernel sees them. Numbers come back to the last bit; an infinite objective value is the string `"inf"`.
 //!
 //! Reading trusts nothing: checksums, types, shapes against each other and against the sizes in `about`, finiteness and
 //! ranges are checked, and whatever is wrong is an [`Error::Model`]. Tensors that are not listed under `tensors` are not
 //! part of the model and are left alone, unless they have a name of the table above.
 
-mod atomic;
 mod check;
 mod crc;
 mod read;
@@ -58,6 +60,11 @@ struct Envelope {
     tensors: BTreeMap<String, u32>,
     about_crc32: u32,
     about: Box<RawValue>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    attachments_crc32: Option<u32>,
+    /// Keys with JSON values.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    attachments: Option<Box<RawValue>>,
 }
 
 impl Model {
@@ -84,7 +91,7 @@ impl Model {
     /// assert_eq!(loaded.predict_all(&inputs)?, model.predict_all(&inputs)?); // the same bits
     ///
     /// // Anyone with the file and the data can check how good the model is.
-    /// let certificate = loaded.certify(&inputs, &observations, 1)?;
+    /// let certificate = loaded.certify(&inputs, &observations, &Default::default())?;
     /// assert!((certificate.gap - model.certificate().gap).abs() <= 1e-12 * certificate.primal);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -94,7 +101,7 @@ impl Model {
     /// model itself is not fit for use, with infinite values of Theta for example.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
         let (path, bytes) = (path.as_ref(), self.to_bytes()?);
-        atomic::replace(path, |file| file.write_all(&bytes))
+        crate::write_atomically(path, |file| file.write_all(&bytes))
             .map_err(|source| Error::Io { path: path.display().to_string(), source })
     }
 

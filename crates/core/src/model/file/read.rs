@@ -2,10 +2,11 @@
 
 use super::{Envelope, FORMAT_VERSION, METADATA_KEY, check, crc::crc32, wrong};
 use crate::inputs::{Dense, Inputs, Sparse, Values};
-use crate::model::{About, KernelExpansion, Model, Predictor};
-use crate::{Error, Kernel, Matrix, Result};
+use crate::model::{About, Attachments, KernelExpansion, Model, Predictor};
+use crate::{Error, Kernel, Matrix, Result, Scaling, ScalingKind};
 use safetensors::tensor::{Dtype, Metadata, TensorInfo};
 use serde::Deserialize;
+use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const MAX_HEADER: u64 = 100_000_000;
 
 /// Every name that means something in some model.
-const NAMES: [&str; 11] = [
+const NAMES: [&str; 13] = [
     "theta",
     "alpha",
     "v",
@@ -25,6 +26,8 @@ const NAMES: [&str; 11] = [
     "support_indptr",
     "support_indices",
     "support_values",
+    "scale_mean",
+    "scale_factor",
 ];
 
 pub(super) fn from_bytes(bytes: &[u8]) -> Result<Model> {
@@ -36,8 +39,9 @@ pub(super) fn from_bytes(bytes: &[u8]) -> Result<Model> {
     }
     let about: About = serde_json::from_str(text).map_err(|error| wrong("about", error))?;
     check::about(&about)?;
+    let attachments = attachments(envelope.attachments.as_deref(), envelope.attachments_crc32)?;
     let mut tensors = Tensors { header, data, checksums: envelope.tensors, taken: BTreeSet::new() };
-    let model = model(about, &mut tensors)?;
+    let model = Model { attachments, ..model(about, &mut tensors)? };
     tensors.finish(&model.about.kernel)?;
     Ok(model)
 }
@@ -98,6 +102,16 @@ fn envelope(header: &Metadata) -> Result<Envelope> {
     serde_json::from_str(text).map_err(in_metadata)
 }
 
+fn attachments(text: Option<&RawValue>, checksum: Option<u32>) -> Result<Attachments> {
+    match (text, checksum) {
+        (None, None) => Ok(Attachments::default()),
+        (Some(text), Some(checksum)) if crc32(text.get().as_bytes()) == checksum => {
+            Attachments::from_json(text).map_err(|error| wrong("attachments", error))
+        }
+        _ => Err(wrong("attachments", "they do not match their checksum: the file is damaged")),
+    }
+}
+
 fn model(about: About, tensors: &mut Tensors<'_>) -> Result<Model> {
     let n_tasks = about.tasks.len();
     let features = about.n_features + usize::from(about.bias != 0.0);
@@ -132,7 +146,17 @@ fn model(about: About, tensors: &mut Tensors<'_>) -> Result<Model> {
             Predictor::Kernel(KernelExpansion { support, rows, coefficients })
         }
     };
-    Ok(Model { theta, alpha, v, observation_weights, predictor, about })
+    let scaling = match about.scaling {
+        ScalingKind::None => Scaling::None,
+        ScalingKind::Unit => Scaling::Unit,
+        ScalingKind::Standard => {
+            let features = [about.n_features];
+            let mean = tensors.doubles("scale_mean", &features)?;
+            Scaling::Standard { mean, factor: tensors.doubles("scale_factor", &features)? }
+        }
+    };
+    let attachments = Attachments::default();
+    Ok(Model { theta, alpha, v, observation_weights, predictor, scaling, attachments, about })
 }
 
 fn support(n: usize, n_features: usize, tensors: &mut Tensors<'_>) -> Result<Inputs<'static>> {

@@ -3,7 +3,7 @@
 use super::{Envelope, FORMAT_VERSION, METADATA_KEY, crc::crc32, wrong};
 use crate::inputs::{Inputs, Values};
 use crate::model::{KernelExpansion, Model, Predictor};
-use crate::{Matrix, Result};
+use crate::{Matrix, Result, Scaling};
 use safetensors::tensor::{Dtype, View};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -13,12 +13,15 @@ pub(super) fn to_bytes(model: &Model) -> Result<Vec<u8>> {
     let tensors = tensors(model);
     let json = |error: serde_json::Error| wrong("about", error);
     let about = RawValue::from_string(serde_json::to_string(&model.about).map_err(json)?).map_err(json)?;
+    let attachments = model.attachments.to_json()?;
     let envelope = Envelope {
         format_version: FORMAT_VERSION,
         kinfolk_version: env!("CARGO_PKG_VERSION").into(),
         tensors: tensors.iter().map(|(name, tensor)| (name.to_string(), crc32(&tensor.bytes))).collect(),
         about_crc32: crc32(about.get().as_bytes()),
         about,
+        attachments_crc32: attachments.as_ref().map(|text| crc32(text.get().as_bytes())),
+        attachments,
     };
     let metadata =
         HashMap::from([(METADATA_KEY.to_string(), serde_json::to_string(&envelope).map_err(json)?)]);
@@ -63,6 +66,10 @@ fn tensors(model: &Model) -> Vec<(&'static str, Tensor)> {
     }
     if let Some(weight) = &model.observation_weights {
         out.push(("observation_weight", doubles(weight, vec![weight.len()])));
+    }
+    if let Scaling::Standard { mean, factor } = &model.scaling {
+        out.push(("scale_mean", doubles(mean, vec![mean.len()])));
+        out.push(("scale_factor", doubles(factor, vec![factor.len()])));
     }
     match &model.predictor {
         Predictor::Weights(weights) => out.push(("weights", matrix(weights))),

@@ -3,10 +3,11 @@
 use super::visits::{Visit, Visits};
 use crate::aligned::{Aligned, AlignedRows};
 use crate::backend::{self, Columns, Expansion, Panel};
+use crate::certificate::Graded;
 use crate::linalg::{add_rows_simd, axpy_simd, axpy2_simd, dot_simd, fma, sweep_simd};
 use crate::loss::QuadraticConjugate;
 use crate::output::RowStep;
-use crate::solver::{Clock, start::Start};
+use crate::solver::Clock;
 use crate::step::{self, Coordinate, RowSums, cubic};
 use crate::{Matrix, Problem};
 use pulp::{Simd, WithSimd};
@@ -64,6 +65,14 @@ struct Pending {
     b0: Aligned,
 }
 
+/// What a pass did.
+pub(super) struct Pass {
+    /// Whether any dual moved.
+    pub(super) moved: bool,
+    /// Whether every observation was visited.
+    pub(super) whole: bool,
+}
+
 /// [`Ascent::visit_inputs`], compiled for this machine's widest instructions.
 struct VisitInputs<'x, 'a> {
     ascent: &'x mut Ascent<'a>,
@@ -80,8 +89,9 @@ impl WithSimd for VisitInputs<'_, '_> {
 }
 
 impl<'a> Ascent<'a> {
-    pub(super) fn new(problem: &'a Problem<'a>, start: Start) -> Self {
-        let Start { kappa, state, gram } = start;
+    /// At duals that were just graded.
+    pub(super) fn new(problem: &'a Problem<'a>, kappa: Vec<f64>, graded: Graded) -> Self {
+        let Graded { state, gram, .. } = graded;
         let (output, t) = (problem.normal_output(), gram.rows());
         let linear = output.linear_slope();
         let prior = (0..t).any(|r| (0..t).any(|s| output.dphi((r, s), 0.0) != 0.0));
@@ -92,16 +102,28 @@ impl<'a> Ascent<'a> {
         Ascent { problem, linear, cubic, prior, kappa, state, gram: aligned(&gram), work: Work::default() }
     }
 
-    /// One pass over all observations; whether any dual moved.
-    pub(super) fn pass(&mut self, visits: &mut Visits, rng: &mut ChaCha8Rng, clock: &mut Clock<'_>) -> bool {
-        let mut moved = false;
-        for visit in visits.shuffle(rng) {
-            moved |= self.block(visit, rng);
+    /// One pass over all observations.
+    pub(super) fn pass(&mut self, visits: &mut Visits, clock: &mut Clock<'_>) -> Pass {
+        let (visits, mut rng) = visits.of_pass(clock.passes);
+        let mut pass = Pass { moved: false, whole: true };
+        let mut left = visits.len();
+        for visit in visits {
+            pass.moved |= self.block(visit, &mut rng);
+            left -= 1;
             if clock.must_stop().is_some() {
+                pass.whole = left == 0;
                 break;
             }
         }
-        moved
+        clock.passes += 1;
+        pass
+    }
+
+    /// Takes over the state and the task Gram matrix of the duals' certificate, which come from the duals alone: what
+    /// happens from here on is the same whether or not anything happened before.
+    pub(super) fn forget_history(&mut self, graded: Graded) {
+        self.state = graded.state;
+        self.gram = aligned(&graded.gram);
     }
 
     /// Recomputes the task Gram matrix, and on request the state it comes from.

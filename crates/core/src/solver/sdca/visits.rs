@@ -3,6 +3,7 @@
 use super::Order;
 use crate::Problem;
 use crate::backend::{Columns, row_blocks};
+use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
@@ -12,6 +13,9 @@ pub(super) struct Visits {
     /// Inputs that may share a block.
     groups: Vec<(Vec<u32>, Columns)>,
     blocks: Vec<Visit>,
+    /// In which order to visit the blocks.
+    permutation: Vec<u32>,
+    seed: ChaCha8Rng,
 }
 
 pub(super) struct Visit {
@@ -22,7 +26,7 @@ pub(super) struct Visit {
 }
 
 impl Visits {
-    pub(super) fn new(problem: &Problem<'_>, order: Order) -> Self {
+    pub(super) fn new(problem: &Problem<'_>, order: Order, seed: u64) -> Self {
         let obs = problem.observations();
         let blocks = match order {
             Order::Blocked(_) => vec![],
@@ -40,27 +44,32 @@ impl Visits {
             }
             Order::Sequential | Order::Cyclic => vec![],
         };
-        Visits { order, groups, blocks }
+        Visits { order, groups, blocks, permutation: vec![], seed: ChaCha8Rng::seed_from_u64(seed) }
     }
 
-    pub(super) fn shuffle(&mut self, rng: &mut ChaCha8Rng) -> &[Visit] {
-        match self.order {
-            Order::Cyclic => return &self.blocks,
-            Order::Sequential => {}
-            Order::Blocked(size) => {
-                self.blocks.clear();
-                for (rows, columns) in &mut self.groups {
-                    rows.shuffle(rng);
-                    let cut = rows.chunks(size.max(1));
-                    self.blocks.extend(cut.map(|rows| Visit {
-                        rows: rows.to_vec(),
-                        columns: *columns,
-                        only: None,
-                    }));
-                }
+    /// The blocks of pass number `pass`, and the source of whatever else is random in it. Both depend on the seed and that
+    /// number, not on passes before it: a fit can be resumed anywhere.
+    pub(super) fn of_pass(&mut self, pass: usize) -> (impl ExactSizeIterator<Item = &Visit>, ChaCha8Rng) {
+        let mut rng = self.seed.clone();
+        rng.set_stream(pass as u64);
+        if let Order::Blocked(size) = self.order {
+            self.blocks.clear();
+            for (rows, columns) in &self.groups {
+                let mut rows = rows.clone();
+                rows.shuffle(&mut rng);
+                let cut = rows.chunks(size.max(1));
+                self.blocks.extend(cut.map(|rows| Visit {
+                    rows: rows.to_vec(),
+                    columns: *columns,
+                    only: None,
+                }));
             }
         }
-        self.blocks.shuffle(rng);
-        &self.blocks
+        self.permutation.clear();
+        self.permutation.extend(0..self.blocks.len() as u32);
+        if self.order != Order::Cyclic {
+            self.permutation.shuffle(&mut rng);
+        }
+        (self.permutation.iter().map(|&b| &self.blocks[b as usize]), rng)
     }
 }

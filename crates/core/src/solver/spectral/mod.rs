@@ -9,7 +9,7 @@ mod gmres;
 mod newton;
 mod reduced;
 
-use super::{CheckedSettings, Clock, Solution, Solver, Status, start::Start};
+use super::{CheckedSettings, Clock, Solution, Solver, Start, Status, start};
 use crate::backend::{self, Columns, Expansion, Panel, STREAM_ROWS};
 use crate::certificate::{Graded, certify_normal};
 use crate::linalg::{self, view};
@@ -53,24 +53,26 @@ impl Solver for Spectral {
         &self,
         problem: &Problem<'_>,
         settings: &CheckedSettings,
-        start: Option<&[f64]>,
+        start: Start<'_>,
         observer: &mut dyn Observer,
     ) -> Result<Solution> {
         if let Err(why) = self.suits(problem) {
             return Err(Error::Unsuitable { solver: self.name(), why });
         }
+        start.passes(self.name(), settings.seed)?;
+        let start = start.kappa(problem)?;
         let mut clock = Clock::new(self.name(), settings, observer);
-        if let Some(kappa) = start {
+        if let Some(kappa) = &start {
             // Refitting from a solution does no work.
             let graded = certify_normal(problem, kappa, None)?;
-            if let Some(status) = clock.report(&graded.certificate) {
-                return Ok(solution(kappa.to_vec(), None, graded, status, clock));
+            if let Some(status) = clock.report(&graded.certificate, None) {
+                return Ok(solution(kappa.clone(), None, graded, status, clock));
             }
         }
         let statistics = problem.data().statistics()?;
         problem.data().pool().install(|| {
             let reduced = Reduced::new(problem, statistics);
-            let (first, diagonal) = match start {
+            let (first, diagonal) = match &start {
                 Some(kappa) => (reduced.rotated_state(problem, kappa), None),
                 None => {
                     let (v, diagonal) = reduced.cold_start();
@@ -131,7 +133,7 @@ impl Search<'_, '_> {
     /// Certifies a V from the statistics and reports it; the relative gap, and a status if it is time to end.
     fn report(&mut self, reduced: &Reduced<'_>, v: &Matrix) -> (f64, Option<Status>) {
         let certificate = reduced.certify(v);
-        (certificate.rel_gap(), self.clock.report(&certificate))
+        (certificate.rel_gap(), self.clock.report(&certificate, None))
     }
 
     /// Whether to end with these weights although a few more steps might make their duals certify themselves, without a V
@@ -162,7 +164,7 @@ fn grade(problem: &Problem<'_>, point: &Point, tolerance: f64) -> Result<(Vec<f6
     let mut pair = (kappa.clone(), certify_normal(problem, &kappa, Some(&coordinates))?);
     if !pair.1.certificate.gap.is_finite() {
         // Duals of a poor point can be beyond all bounds; a fraction of them is not.
-        let fraction = Start::along(problem, kappa.clone()).kappa;
+        let fraction = start::along(problem, kappa.clone());
         let graded = certify_normal(problem, &fraction, Some(&coordinates))?;
         pair = (fraction, graded);
     }

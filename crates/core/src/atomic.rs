@@ -5,9 +5,24 @@ use std::io::{Error, ErrorKind, Result};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Makes a new file beside `path`, has it filled, flushes it to the disk and renames it to `path`. On failure the new file
-/// is removed again and the old one is as it was.
-pub(super) fn replace(path: &Path, fill: impl FnOnce(&mut File) -> Result<()>) -> Result<()> {
+/// Makes a new file beside `path`, has it filled, flushes it to the disk and renames it to `path`: at any moment there is
+/// either the old file or the whole new one. The new file gets the permissions of the old one.
+///
+/// ```
+/// use std::io::Write;
+/// let directory = tempfile::tempdir()?;
+/// let path = directory.path().join("answer.txt");
+/// kinfolk::write_atomically(&path, |file| file.write_all(b"42"))?;
+/// assert_eq!(std::fs::read(&path)?, b"42");
+/// # Ok::<(), std::io::Error>(())
+/// ```
+///
+/// # Errors
+/// What `fill` or the system says, or [`ErrorKind::InvalidInput`] if something that is not a file has this name. The new
+/// file is removed again and the old one is as it was. A process that is killed on the way leaves a file
+/// `.kinfolk-*.tmp` behind.
+pub fn write_atomically(path: impl AsRef<Path>, fill: impl FnOnce(&mut File) -> Result<()>) -> Result<()> {
+    let path = path.as_ref();
     let old = fs::metadata(path).ok();
     // Renaming onto a device or a pipe would replace it by a file.
     if old.as_ref().is_some_and(|old| !old.is_file()) {
@@ -65,15 +80,15 @@ mod tests {
     fn an_interrupted_write_leaves_the_old_file_and_nothing_else() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("model");
-        replace(&path, |file| file.write_all(b"old")).unwrap();
-        let error = replace(&path, |file| {
+        write_atomically(&path, |file| file.write_all(b"old")).unwrap();
+        let error = write_atomically(&path, |file| {
             file.write_all(b"half of the n")?;
             Err(Error::other("the disk is full"))
         });
         assert_eq!(error.unwrap_err().to_string(), "the disk is full");
         assert_eq!(fs::read(&path).unwrap(), b"old");
         assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
-        replace(&path, |file| file.write_all(b"new")).unwrap();
+        write_atomically(&path, |file| file.write_all(b"new")).unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"new");
     }
 
@@ -82,7 +97,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("model");
         // A directory appears under that name while the file is being written.
-        let error = replace(&path, |_| fs::create_dir_all(path.join("inside")));
+        let error = write_atomically(&path, |_| fs::create_dir_all(path.join("inside")));
         assert!(error.is_err());
         assert!(path.is_dir());
         assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);

@@ -1,0 +1,282 @@
+//! What is done to inputs before a kernel sees them. Part of the model, so that nobody has to repeat it by hand.
+
+use crate::inputs::{Dense, Inputs, Sparse, Values};
+use crate::linalg::power_of_two;
+use crate::{Error, Result};
+use serde::{Deserialize, Serialize};
+use std::{borrow::Cow, fmt, str::FromStr};
+
+/// Which scaling, as written in settings, files and on the command line: `none`, `standard` or `unit`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ScalingKind {
+    /// See [`Scaling::None`].
+    #[default]
+    None,
+    /// See [`Scaling::Standard`].
+    Standard,
+    /// See [`Scaling::Unit`].
+    Unit,
+}
+
+impl ScalingKind {
+    /// All of them.
+    pub const ALL: [ScalingKind; 3] = [ScalingKind::None, ScalingKind::Standard, ScalingKind::Unit];
+
+    fn name(self) -> &'static str {
+        match self {
+            ScalingKind::None => "none",
+            ScalingKind::Standard => "standard",
+            ScalingKind::Unit => "unit",
+        }
+    }
+}
+
+impl fmt::Display for ScalingKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for ScalingKind {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        ScalingKind::ALL.into_iter().find(|kind| kind.name() == text).ok_or_else(|| {
+            let why = format!("the scalings are {}", ScalingKind::ALL.map(ScalingKind::name).join(", "));
+            Error::Parse { what: "scaling", text: text.into(), why }
+        })
+    }
+}
+
+/// A map of inputs, with its numbers.
+///
+/// A scaled value depends on the values of its own row and on the numbers here, and on nothing else: not on the rows that
+/// come with it, nor on how they are stored. Single and double precision, dense and sparse, whole or in chunks, equal
+/// inputs become the same bits, in double precision.
+///
+/// ```
+/// use kinfolk::inputs::{Dense, Inputs};
+/// use kinfolk::{Scaling, ScalingKind};
+/// let x: Inputs = Dense::f64(&[0.0, 5.0, 2.0, 5.0], 2, 2)?.into();
+/// let scaling = Scaling::fit(ScalingKind::Standard, &x)?;
+/// assert_eq!(scaling, Scaling::Standard { mean: vec![1.0, 5.0], factor: vec![1.0, 1.0] });
+/// let Inputs::Dense(scaled) = scaling.apply(&x)? else { panic!() };
+/// assert_eq!(scaled.as_f64(), Some(&[-1.0, 0.0, 1.0, 0.0][..]));
+/// # Ok::<(), kinfolk::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Default)]
+#[non_exhaustive]
+pub enum Scaling {
+    /// Inputs stay as they are.
+    #[default]
+    None,
+    /// `(x_j - mean_j) factor_j`: every feature has mean 0 and variance 1, as after scikit-learn's `StandardScaler`.
+    Standard {
+        /// Mean of each feature.
+        mean: Vec<f64>,
+        /// One over its population standard deviation; 1 for a constant feature.
+        factor: Vec<f64>,
+    },
+    /// `x / |x|`: every row has unit length. A zero row stays zero.
+    Unit,
+}
+
+impl Scaling {
+    /// The scaling of this kind for these training inputs.
+    ///
+    /// A feature is constant, as in scikit-learn, if its standard deviation is no more than what rounding may leave of
+    /// equal values: `n eps |mean|` for n inputs.
+    ///
+    /// # Errors
+    /// [`Error::Incompatible`] for standard scaling of sparse inputs or of a feature whose deviation is below the range of
+    /// double precision, and for any scaling of a Gram matrix.
+    pub fn fit(kind: ScalingKind, inputs: &Inputs<'_>) -> Result<Scaling> {
+        let scaling = match (kind, inputs) {
+            (ScalingKind::Standard, Inputs::Dense(x)) => standard(x)?,
+            (ScalingKind::Standard, _) => Scaling::Standard { mean: vec![], factor: vec![] },
+            (ScalingKind::Unit, _) => Scaling::Unit,
+            (ScalingKind::None, _) => Scaling::None,
+        };
+        scaling.check_form(inputs)?;
+        Ok(scaling)
+    }
+
+    /// Its name.
+    pub fn kind(&self) -> ScalingKind {
+        match self {
+            Scaling::None => ScalingKind::None,
+            Scaling::Standard { .. } => ScalingKind::Standard,
+            Scaling::Unit => ScalingKind::Unit,
+        }
+    }
+
+    /// The inputs, scaled; a view of them if there is nothing to do.
+    ///
+    /// # Errors
+    /// [`Error::Incompatible`] for forms of inputs that [`fit`](Self::fit) refuses, another number of features, and a value
+    /// so far from the training inputs that it leaves the range of double precision.
+    pub fn apply<'a>(&self, inputs: &'a Inputs<'_>) -> Result<Inputs<'a>> {
+        self.check_form(inputs)?;
+        match (self, inputs) {
+            (Scaling::Standard { mean, factor }, Inputs::Dense(x)) => {
+                self.check_features(x.cols())?;
+                Ok(standardised(x, mean, factor)?.into())
+            }
+            (Scaling::Unit, Inputs::Dense(x)) => Ok(unit_dense(x)?.into()),
+            (Scaling::Unit, Inputs::Sparse(x)) => Ok(unit_sparse(x)?.into()),
+            _ => Ok(inputs.view()),
+        }
+    }
+
+    /// `Err` if this is about another number of features.
+    pub(crate) fn check_features(&self, n_features: usize) -> Result<()> {
+        match self {
+            Scaling::Standard { mean, factor } if mean.len() != n_features || factor.len() != n_features => {
+                Err(Error::Incompatible(format!(
+                    "the scaling has {} means and {} factors, there are {n_features} features",
+                    mean.len(),
+                    factor.len()
+                )))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// `Err` if a mean is not finite or a factor not positive.
+    pub(crate) fn check_numbers(&self) -> Result<()> {
+        let Scaling::Standard { mean, factor } = self else { return Ok(()) };
+        let wrong = |what: &str, j: usize, value: f64, range: &str| {
+            Err(Error::Incompatible(format!("the {what} of feature {j} is {value}, not a {range} number")))
+        };
+        if let Some(j) = mean.iter().position(|m| !m.is_finite()) {
+            return wrong("mean", j, mean[j], "finite");
+        }
+        match factor.iter().position(|f| !(f.is_finite() && *f > 0.0)) {
+            Some(j) => wrong("factor", j, factor[j], "positive finite"),
+            None => Ok(()),
+        }
+    }
+
+    fn check_form(&self, inputs: &Inputs<'_>) -> Result<()> {
+        match (self, inputs) {
+            (Scaling::None, _) => Ok(()),
+            (_, Inputs::Gram(_)) => Err(Error::Incompatible(format!(
+                "{} scaling is about features, the inputs are a Gram matrix of kernel values; scale the features \
+                 before computing it",
+                self.kind()
+            ))),
+            (Scaling::Standard { .. }, Inputs::Sparse(_)) => Err(Error::Incompatible(
+                "standard scaling would fill sparse inputs, since a zero less the mean is none; give dense inputs or \
+                 choose unit scaling"
+                    .into(),
+            )),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Rows added up before their sum goes to the total: rounding errors grow with the number of blocks only.
+const BLOCK: usize = 512;
+
+/// Calls `visit(row)` for every row, in double precision.
+fn for_each_row(x: &Dense<'_>, rows: std::ops::Range<usize>, mut visit: impl FnMut(&[f64])) {
+    let mut row = vec![0.0; x.cols()];
+    for i in rows {
+        x.load_range(i..i + 1, &mut row);
+        visit(&row);
+    }
+}
+
+/// Sums over all rows of `term(x_j, j)`, one for each feature.
+fn column_sums(x: &Dense<'_>, term: impl Fn(f64, usize) -> f64) -> Vec<f64> {
+    let (mut total, mut block) = (vec![0.0; x.cols()], vec![0.0; x.cols()]);
+    for start in (0..x.rows()).step_by(BLOCK) {
+        block.fill(0.0);
+        for_each_row(x, start..x.rows().min(start + BLOCK), |row| {
+            block.iter_mut().zip(row).enumerate().for_each(|(j, (sum, x))| *sum += term(*x, j));
+        });
+        total.iter_mut().zip(&block).for_each(|(total, block)| *total += block);
+    }
+    total
+}
+
+/// Two passes over differences from the first row, so that equal values have variance exactly 0, each feature in units of
+/// a power of two, so that no square over- or underflows.
+fn standard(x: &Dense<'_>) -> Result<Scaling> {
+    let (n, d) = (x.rows() as f64, x.cols());
+    let mut unit = vec![0.0f64; d];
+    for_each_row(x, 0..x.rows(), |row| {
+        unit.iter_mut().zip(row).for_each(|(unit, x)| *unit = unit.max(x.abs()));
+    });
+    unit.iter_mut().for_each(|unit| *unit = power_of_two(*unit));
+    let first: Vec<f64> = (0..d).map(|j| x.get(0, j) / unit[j]).collect();
+    let mut offset = column_sums(x, |x, j| x / unit[j] - first[j]);
+    offset.iter_mut().for_each(|sum| *sum /= n);
+    let squares = column_sums(x, |x, j| {
+        let difference = x / unit[j] - first[j] - offset[j];
+        difference * difference
+    });
+    let (mut mean, mut factor) = (vec![0.0; d], vec![1.0; d]);
+    for j in 0..d {
+        let (centre, deviation) = (first[j] + offset[j], (squares[j] / n).sqrt());
+        mean[j] = centre * unit[j];
+        if deviation > n * f64::EPSILON * centre.abs() {
+            factor[j] = 1.0 / deviation / unit[j];
+        }
+        if factor[j].is_infinite() {
+            let deviation = deviation * unit[j];
+            return Err(Error::Incompatible(format!(
+                "feature {j} has standard deviation {deviation:e}, too small to divide by; change its unit"
+            )));
+        }
+    }
+    Ok(Scaling::Standard { mean, factor })
+}
+
+fn standardised(x: &Dense<'_>, mean: &[f64], factor: &[f64]) -> Result<Dense<'static>> {
+    let scaled = |x: f64, j: usize| match x - mean[j] {
+        // The difference of two huge numbers, whose halves are in range.
+        difference if difference.is_infinite() => (0.5 * x - 0.5 * mean[j]) * factor[j] * 2.0,
+        difference => difference * factor[j],
+    };
+    let mut out = Vec::with_capacity(x.rows() * x.cols());
+    for_each_row(x, 0..x.rows(), |row| out.extend(row.iter().enumerate().map(|(j, x)| scaled(*x, j))));
+    Dense::of_any_length(Values::F64(Cow::Owned(out)), x.rows(), x.cols()).map_err(|error| match error {
+        Error::NonFiniteInput { row, column, .. } => Error::Incompatible(format!(
+            "input row {row}, column {column}: {} is out of range once scaled by the training inputs' mean {} and \
+             factor {}",
+            x.get(row, column),
+            mean[column],
+            factor[column]
+        )),
+        other => other,
+    })
+}
+
+/// Brings the entries of a row to unit length, whether or not their squares are numbers. One after the other, so that
+/// zeros in between change no bit of the sum.
+fn to_unit_length(row: &mut [f64]) {
+    let unit = power_of_two(row.iter().fold(0.0, |max: f64, x| max.max(x.abs())));
+    row.iter_mut().for_each(|x| *x /= unit);
+    let length = row.iter().fold(0.0, |sum, x| sum + x * x).sqrt();
+    if length > 0.0 {
+        row.iter_mut().for_each(|x| *x /= length);
+    }
+}
+
+fn unit_dense(x: &Dense<'_>) -> Result<Dense<'static>> {
+    let mut out = vec![0.0; x.rows() * x.cols()];
+    x.load_range(0..x.rows(), &mut out);
+    out.chunks_exact_mut(x.cols()).for_each(to_unit_length);
+    Dense::of_any_length(Values::F64(Cow::Owned(out)), x.rows(), x.cols())
+}
+
+fn unit_sparse(x: &Sparse<'_>) -> Result<Sparse<'static>> {
+    let mut out = vec![0.0; x.nnz()];
+    x.values().load(0..x.nnz(), &mut out);
+    (0..x.rows()).for_each(|i| to_unit_length(&mut out[x.span(i)]));
+    let (indptr, indices) = (x.indptr().to_vec(), x.indices().to_vec());
+    Sparse::of_any_length(Cow::Owned(indptr), Cow::Owned(indices), Values::F64(Cow::Owned(out)), x.cols())
+}

@@ -1,0 +1,35 @@
+//! What can go wrong with a choice of methods.
+
+/// An error of this crate.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// From the engine.
+    #[error(transparent)]
+    Engine(#[from] kinfolk::Error),
+
+    /// No such method.
+    #[error("there is no method {name:?}; the methods are {known}")]
+    UnknownMethod {
+        /// What was asked for.
+        name: String,
+        /// All names.
+        known: String,
+    },
+
+    /// A parameter that the method does not have, or a value it cannot have.
+    #[error("method {method}: {why}")]
+    Param {
+        /// The method.
+        method: &'static str,
+        /// What is wrong.
+        why: String,
+    },
+
+    /// A study that cannot be done.
+    #[error("{0}")]
+    Study(String),
+}
+
+/// A result of this crate.
+pub type Result<T> = std::result::Result<T, Error>;

@@ -1,0 +1,20 @@
+//! Methods of multi-task learning under one roof, and how to choose between them.
+//!
+//! A [`Method`] turns data into models along a grid of strengths; [`registry`] lists them all; [`select`] compares any of them
+//! by cross-validation, on the same folds, with the same metric.
+
+mod error;
+mod fmtl;
+pub mod folds;
+mod given;
+mod method;
+mod metric;
+mod params;
+mod registry;
+pub mod select;
+
+pub use error::{Error, Result};
+pub use method::{Job, Method, Point};
+pub use metric::{Metric, Score, predict};
+pub use params::{Param, Params, Value};
+pub use registry::{find, registry};

@@ -1,0 +1,86 @@
+//! Does joining help, and whom?
+
+use super::run::mean_and_sd;
+use super::{Row, Selection};
+use kinfolk::TaskNames;
+use serde::Serialize;
+
+/// Two settings on the same folds.
+#[derive(Debug, Clone, Serialize)]
+pub struct Comparison {
+    /// The method in question.
+    pub method: String,
+    /// What it is compared with.
+    pub baseline: String,
+    /// Mean gain in score over the folds; positive is better whatever the metric.
+    pub gain: f64,
+    /// Its standard error over the folds.
+    pub standard_error: f64,
+    /// Gain of each task, mean over the folds where both are defined.
+    pub per_task: Vec<Option<f64>>,
+    /// Tasks that lose by more than twice the standard error of their own gains.
+    pub hurt: Vec<usize>,
+    /// Tasks that gain by more than that.
+    pub helped: Vec<usize>,
+}
+
+impl Selection {
+    /// The best setting of a candidate against that of another.
+    pub fn compare(&self, candidate: usize, baseline: usize) -> Comparison {
+        let (a, b) = (&self.rows[self.best[candidate]], &self.rows[self.best[baseline]]);
+        let sign = if self.metric.higher_is_better() { 1.0 } else { -1.0 };
+        let differences: Vec<f64> =
+            a.folds.iter().zip(&b.folds).map(|(a, b)| sign * (a.mean - b.mean)).collect();
+        let (gain, sd) = mean_and_sd(&differences);
+        let standard_error = sd / (differences.len() as f64).sqrt();
+        let n_tasks = a.folds.first().map_or(0, |fold| fold.per_task.len());
+        let of_task = |t: usize| -> Vec<f64> {
+            let both = a.folds.iter().zip(&b.folds);
+            both.filter_map(|(a, b)| Some(sign * (a.per_task[t]? - b.per_task[t]?))).collect()
+        };
+        let (mut per_task, mut hurt, mut helped) = (vec![], vec![], vec![]);
+        for t in 0..n_tasks {
+            let gains = of_task(t);
+            let (mean, sd) = mean_and_sd(&gains);
+            per_task.push((!gains.is_empty()).then_some(mean));
+            let noise = 2.0 * sd / (gains.len() as f64).sqrt();
+            if gains.len() > 1 && mean.abs() > noise {
+                if mean < 0.0 { hurt.push(t) } else { helped.push(t) }
+            }
+        }
+        Comparison { method: title(a), baseline: title(b), gain, standard_error, per_task, hurt, helped }
+    }
+}
+
+fn title(row: &Row) -> String {
+    if row.params.is_empty() { row.method.to_string() } else { format!("{} ({})", row.method, row.params) }
+}
+
+impl Comparison {
+    /// A sentence or two for people.
+    pub fn in_words(&self, tasks: &TaskNames) -> String {
+        let Comparison { method, baseline, gain, standard_error, .. } = self;
+        let verdict = if gain.abs() <= 2.0 * standard_error || !gain.is_finite() {
+            format!(
+                "{method} and {baseline} do not differ beyond noise (gain {gain:+.4} +- {standard_error:.4})"
+            )
+        } else if *gain > 0.0 {
+            format!("{method} is better than {baseline} by {gain:.4} +- {standard_error:.4}")
+        } else {
+            format!("{method} is worse than {baseline} by {:.4} +- {standard_error:.4}", -gain)
+        };
+        let n = self.per_task.iter().flatten().count();
+        let better = self.per_task.iter().flatten().filter(|g| **g > 0.0).count();
+        let mut words = format!("{verdict}; it gains for {better} of {n} tasks");
+        if !self.hurt.is_empty() {
+            let some: Vec<String> = self.hurt.iter().take(8).map(|&t| tasks.name(t)).collect();
+            let more = if self.hurt.len() > 8 {
+                format!(" and {} more", self.hurt.len() - 8)
+            } else {
+                String::new()
+            };
+            words += &format!(", and hurts beyond noise: {}{more}", some.join(", "));
+        }
+        words + "."
+    }
+}
