@@ -1,6 +1,5 @@
 //! Tables to files, such that reading them back gives the same table.
 
-mod atomic;
 mod npy;
 mod npz;
 mod svm;
@@ -36,7 +35,7 @@ pub fn write_table(table: &Table, path: &Path) -> Result<()> {
         Format::Svm => buffered(file, |to| svm::write(table, to)),
         Format::Csv | Format::Parquet => Err(io::Error::other("this format cannot be written yet")),
     };
-    atomic::write_atomically(path, write).map_err(|error| Error::new(path, error))
+    kinfolk::write_atomically(path, write).map_err(|error| Error::new(path, error))
 }
 
 fn buffered(
