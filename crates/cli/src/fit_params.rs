@@ -1,6 +1,6 @@
 //! What decides about a fit besides its data: told to people and programs, and kept in the model.
 
-use kinfolk::{Dataset, Kernel, Model, OutputKind, ScalingKind, Settings, SolverKind};
+use kinfolk::{Dataset, DatasetOptions, Kernel, Model, OutputKind, ProblemSpec, ScalingKind, Settings, SolverKind};
 use serde::Serialize;
 
 /// Parameters of a fit.
@@ -41,13 +41,17 @@ pub(crate) struct Choice {
 
 impl FitParams {
     /// Of a problem to be solved.
-    pub(crate) fn new(
-        spec: &kinfolk::ProblemSpec,
-        data: &Dataset<'_>,
+    pub(crate) fn new(spec: &ProblemSpec, data: &Dataset<'_>, settings: &Settings, choice: Choice) -> Self {
+        Self::with(spec, data.kernel(), data.options(), settings, choice)
+    }
+
+    fn with(
+        spec: &ProblemSpec,
+        kernel: &Kernel,
+        options: &DatasetOptions,
         settings: &Settings,
         choice: Choice,
     ) -> Self {
-        let options = data.options();
         let loss = match &spec.loss {
             kinfolk::Losses::Same(loss) => loss.to_string(),
             kinfolk::Losses::PerTask(_) => "one per task".into(),
@@ -64,7 +68,7 @@ impl FitParams {
             c: spec.c,
             c_rule: choice.c_rule,
             lambda: spec.lambda,
-            kernel: data.kernel().clone(),
+            kernel: kernel.clone(),
             scale: choice.scale,
             bias: options.bias,
             class_weight: choice.balanced.then_some("balanced"),
@@ -77,6 +81,11 @@ impl FitParams {
             seed: settings.seed,
             threads: options.threads,
         }
+    }
+
+    /// Of a model fitted to data that are gone.
+    pub(crate) fn of_fitted(model: &Model, options: &DatasetOptions, settings: &Settings, choice: Choice) -> Self {
+        Self::with(&model.about().problem, &model.about().kernel, options, settings, choice)
     }
 
     /// Of a model that was fitted.

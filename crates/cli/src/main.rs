@@ -55,6 +55,7 @@ fn run(cli: Cli) -> Result<ExitCode> {
         Command::Predict(args) => cmd::predict::run(args, global, report),
         Command::Certify(args) => cmd::certify::run(args, global, report),
         Command::Evaluate(args) => cmd::evaluate::run(args, global, report),
+        Command::Select(args) => cmd::select::run(*args, global, report),
         Command::Theta(args) => cmd::theta::run(args, report),
         Command::Demo(args) => cmd::demo::run(args, global, report),
         Command::Methods(args) => cmd::methods::run(args, report),

@@ -8,7 +8,7 @@ mod solver;
 
 pub(crate) use columns::ColumnArgs;
 pub(crate) use inputs::InputArgs;
-pub(crate) use problem::{ClassWeight, LossChoice, OutputName, ProblemArgs, Weight};
+pub(crate) use problem::{ClassWeight, LossChoice, OutputName, ProblemArgs, Weight, loss};
 pub(crate) use size::{bytes, not_negative, positive};
 pub(crate) use solver::SolverArgs;
 
@@ -61,6 +61,7 @@ pub(crate) enum Command {
     Predict(cmd::predict::PredictArgs),
     Certify(cmd::certify::CertifyArgs),
     Evaluate(cmd::evaluate::EvaluateArgs),
+    Select(Box<cmd::select::SelectArgs>),
     Theta(cmd::theta::ThetaArgs),
     Demo(cmd::demo::DemoArgs),
     Methods(cmd::methods::MethodsArgs),

@@ -68,7 +68,7 @@ pub(crate) enum ClassWeight {
     Balanced,
 }
 
-fn loss(text: &str) -> Result<LossChoice, String> {
+pub(crate) fn loss(text: &str) -> Result<LossChoice, String> {
     match text {
         "auto" => Ok(LossChoice::Auto),
         _ => text.parse().map(LossChoice::Is).map_err(|error: kinfolk::Error| error.to_string()),

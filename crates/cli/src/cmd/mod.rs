@@ -8,4 +8,5 @@ pub(crate) mod evaluate;
 pub(crate) mod fit;
 pub(crate) mod methods;
 pub(crate) mod predict;
+pub(crate) mod select;
 pub(crate) mod theta;
