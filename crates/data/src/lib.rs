@@ -11,10 +11,12 @@
 mod assemble;
 mod bytes;
 mod coding;
+mod csv;
 mod digits;
 mod error;
 mod generate;
 mod keys;
+mod named;
 mod npy;
 mod npz;
 mod observations;
@@ -26,6 +28,7 @@ mod table;
 mod text;
 mod write;
 
+pub use csv::CsvSource;
 pub use digits::digits;
 pub use error::{Error, Result};
 pub use generate::{Generator, Kinship, Truth};

@@ -1,7 +1,7 @@
 //! The one door to all formats.
 
 use crate::bytes::{self, Bytes};
-use crate::{Columns, Error, Recipe, Result, Storage, Table, assemble, npy, npz, storage, svm};
+use crate::{Columns, CsvSource, Error, Recipe, Result, Storage, Table, assemble, npy, npz, storage, svm};
 use std::collections::VecDeque;
 use std::io::Cursor;
 use std::path::Path;
@@ -69,7 +69,11 @@ pub trait Source: Send {
 pub fn open(path: &Path, columns: &Columns, recipe: Option<&Recipe>) -> Result<Box<dyn Source>> {
     let opened = Format::of(path).and_then(|format| {
         let packed = path.extension().is_some_and(|end| end.eq_ignore_ascii_case("gz"));
-        open_bytes(bytes::open(path)?, format, packed, columns, recipe)
+        match format {
+            // Named columns may take two passes over the file.
+            Format::Csv => Ok(as_before(Box::new(CsvSource::open(path, columns, recipe)?), recipe)),
+            _ => open_bytes(bytes::open(path)?, format, packed, columns, recipe),
+        }
     });
     let source = opened.map_err(|error| error.in_file(path))?;
     Ok(Box::new(InFile { source, path: path.to_path_buf() }))
@@ -89,7 +93,10 @@ pub fn read_bytes(
     columns: &Columns,
     recipe: Option<&Recipe>,
 ) -> Result<(Table, Recipe)> {
-    let source = open_bytes(Box::new(Cursor::new(bytes)), format, false, columns, recipe)?;
+    let source = match format {
+        Format::Csv => as_before(Box::new(CsvSource::from_bytes(Path::new(""), &bytes, columns, recipe)?), recipe),
+        _ => open_bytes(Box::new(Cursor::new(bytes)), format, false, columns, recipe)?,
+    };
     assemble::read_all(source, recipe)
 }
 
@@ -107,10 +114,14 @@ fn open_bytes(
         Format::Svm => svm::open(Box::new(from), columns, recipe)?,
         Format::Csv | Format::Parquet => return Err(Error::of_table("this format cannot be read yet")),
     };
-    Ok(match recipe {
+    Ok(as_before(source, recipe))
+}
+
+fn as_before(source: Box<dyn Source>, recipe: Option<&Recipe>) -> Box<dyn Source> {
+    match recipe {
         Some(recipe) => Box::new(AsBefore { source, recipe: recipe.clone() }),
         None => source,
-    })
+    }
 }
 
 /// Says which file an error is about.

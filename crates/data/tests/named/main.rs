@@ -1,0 +1,5 @@
+//! Tables with named columns: csv and parquet, read and written.
+
+mod common;
+mod csv;
+mod hostile_csv;
