@@ -1,6 +1,8 @@
 //! What decides about a fit besides its data: told to people and programs, and kept in the model.
 
-use kinfolk::{Dataset, DatasetOptions, Kernel, Model, OutputKind, ProblemSpec, ScalingKind, Settings, SolverKind};
+use kinfolk::{
+    Dataset, DatasetOptions, Kernel, Model, OutputKind, ProblemSpec, ScalingKind, Settings, SolverKind,
+};
 use serde::Serialize;
 
 /// Parameters of a fit.
@@ -84,7 +86,12 @@ impl FitParams {
     }
 
     /// Of a model fitted to data that are gone.
-    pub(crate) fn of_fitted(model: &Model, options: &DatasetOptions, settings: &Settings, choice: Choice) -> Self {
+    pub(crate) fn of_fitted(
+        model: &Model,
+        options: &DatasetOptions,
+        settings: &Settings,
+        choice: Choice,
+    ) -> Self {
         Self::with(&model.about().problem, &model.about().kernel, options, settings, choice)
     }
 

@@ -44,7 +44,8 @@ pub(super) fn run(
     let Some(results) = results.map_err(of_method)? else { return Ok(stopped(report)) };
     let summary = summaries(study.metric, candidates, &results);
     let text = text(study.metric, &summary, n, share);
-    let said = Said { metric: study.metric, folds: study.folds, train_share: share, summary, splits: &results };
+    let said =
+        Said { metric: study.metric, folds: study.folds, train_share: share, summary, splits: &results };
     report.answer(&said, text)?;
     Ok(ExitCode::SUCCESS)
 }
@@ -62,7 +63,14 @@ fn summaries(metric: Metric, candidates: &[Candidate], results: &[SplitResult]) 
         let (gain, gain_sd) = mean_and_sd(&gains);
         let params: Vec<String> = candidate.params.iter().map(ToString::to_string).collect();
         let gain_standard_error = gain_sd / (own.len() as f64).sqrt();
-        Summary { method: candidate.method.name(), params: params.join(" | "), mean, sd, gain, gain_standard_error }
+        Summary {
+            method: candidate.method.name(),
+            params: params.join(" | "),
+            mean,
+            sd,
+            gain,
+            gain_standard_error,
+        }
     };
     candidates.iter().enumerate().map(one).collect()
 }

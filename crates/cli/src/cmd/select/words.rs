@@ -84,7 +84,11 @@ pub(super) fn verdicts(selection: &Selection, tasks: &TaskNames) -> Vec<Verdict>
     let method = |candidate: usize| selection.rows[selection.best[candidate]].method;
     let (mut joint, mut bases) = (vec![], vec![]);
     for candidate in 0..selection.best.len() {
-        if matches!(method(candidate), "stl" | "pooled") { bases.push(candidate) } else { joint.push(candidate) }
+        if matches!(method(candidate), "stl" | "pooled") {
+            bases.push(candidate)
+        } else {
+            joint.push(candidate)
+        }
     }
     let pairs = joint.iter().flat_map(|&candidate| bases.iter().map(move |&base| (candidate, base)));
     pairs
@@ -123,15 +127,22 @@ pub(super) fn text(told: &Told<'_>, all: bool) -> String {
             grid.row(cells(mark, row));
         }
     }
-    let mut out = format!("{grid}\n** the winner, * the best of its method; mean and standard deviation over folds\n");
+    let mut out =
+        format!("{grid}\n** the winner, * the best of its method; mean and standard deviation over folds\n");
     let open: usize = selection.rows.iter().map(|row| row.uncertified).sum();
     if open > 0 {
-        out += &format!("{open} fits ended at a limit before their tolerance; gap is the worst of each setting\n");
+        out += &format!(
+            "{open} fits ended at a limit before their tolerance; gap is the worst of each setting\n"
+        );
     }
     told.verdicts.iter().for_each(|verdict| out += &format!("{}\n", verdict.words));
     if let (Some(fit), Some(model)) = (told.fit, told.model) {
         let gap = fit.certificate.rel_gap();
-        out += &format!("the winner on all rows: {}, relative gap {gap:.1e}, {}\n", fit.status, model.display());
+        out += &format!(
+            "the winner on all rows: {:?}, relative gap {gap:.1e}, {}\n",
+            fit.status,
+            model.display()
+        );
     }
     out
 }
