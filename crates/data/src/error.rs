@@ -71,7 +71,7 @@ impl fmt::Display for Error {
         place.extend(self.row.map(|row| format!("row {row}")));
         place.extend(self.column.as_ref().map(|column| format!("column {}", quoted(column))));
         let path = self.path.display().to_string();
-        let parts = [path, place.join(", "), self.why.clone()];
+        let parts = [path, place.join(", "), shortened(&self.why, LONGEST)];
         let text = parts.iter().filter(|part| !part.is_empty()).cloned().collect::<Vec<_>>().join(": ");
         text.chars().try_for_each(|c| match c.is_control() {
             true => write!(f, "{}", c.escape_default()),
@@ -82,12 +82,18 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
+/// Longest explanation, in characters: a file may have names without end.
+const LONGEST: usize = 600;
+
 /// A value for a message: in quotes, on one line, and short.
 pub(crate) fn quoted(text: &str) -> String {
-    const MOST: usize = 60;
-    match text.char_indices().nth(MOST) {
-        Some((end, _)) => format!("{:?}...", &text[..end]),
-        None => format!("{text:?}"),
+    format!("{:?}", shortened(text, 60))
+}
+
+fn shortened(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text.to_string(),
     }
 }
 

@@ -48,7 +48,7 @@ impl CsvSource {
                 let why = "is not a regular file, and has to be read twice: save it as a file first";
                 return Err(Error::new(bytes.path(), why));
             }
-            layout = read_through(&mut records, &header, survey)?.settle(layout, &header)?;
+            read_through(&mut records, &header, survey)?.settle(&mut layout, &header)?;
             records = first_record(bytes)?.0;
         }
         Ok(CsvSource { header, layout, records, n_rows: 0 })

@@ -45,7 +45,7 @@ pub(super) fn push(rows: &mut Rows, record: &Records, layout: &Layout, header: &
         rows.weight.push(weight(record, column).map_err(at(column))?);
     }
     if let Some(column) = layout.split {
-        rows.split.push(text(record, column).and_then(split).map_err(at(column))?);
+        rows.split.push(text(record, column).and_then(cells::split).map_err(at(column))?);
     }
     rows.n += 1;
     Ok(())
@@ -104,16 +104,5 @@ fn weight(record: &Records, column: usize) -> Cell<f64> {
     match cells::number(text) {
         Reading::Number(value) if value >= 0.0 => Ok(value),
         _ => Err(Why::weight(text)),
-    }
-}
-
-/// Integers, or the usual words for them.
-pub(super) fn split(text: &str) -> Cell<i64> {
-    let text = text.trim_ascii();
-    match text.to_ascii_lowercase().as_str() {
-        "train" | "training" => Ok(0),
-        "test" => Ok(1),
-        "validation" | "valid" | "val" | "dev" => Ok(2),
-        _ => text.parse().map_err(|_| Why::split(text)),
     }
 }

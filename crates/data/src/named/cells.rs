@@ -1,5 +1,7 @@
 //! What a cell says.
 
+use super::Why;
+
 /// A cell that should hold a number.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Reading {
@@ -42,6 +44,17 @@ pub(crate) fn is_integer(text: &str) -> bool {
         [b'0'] => text == "0",
         [b'1'..=b'9', rest @ ..] => rest.iter().all(u8::is_ascii_digit),
         _ => false,
+    }
+}
+
+/// Which part a row belongs to: an integer, or one of the usual words.
+pub(crate) fn split(text: &str) -> Result<i64, String> {
+    let text = text.trim_ascii();
+    match text.to_ascii_lowercase().as_str() {
+        "train" | "training" => Ok(0),
+        "test" => Ok(1),
+        "validation" | "valid" | "val" | "dev" => Ok(2),
+        _ => text.parse().map_err(|_| Why::split(text)),
     }
 }
 

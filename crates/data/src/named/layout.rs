@@ -95,8 +95,9 @@ impl Layout {
         }
         let recipe = Recipe::new(columns.clone(), None, 0);
         let (weight, split) = (find(&columns.weight), find(&columns.split));
-        Ok(Layout { features, task, target, weight, split, fitting: true, recipe }
-            .with_recipe_features(header))
+        let mut layout = Layout { features, task, target, weight, split, fitting: true, recipe };
+        layout.note_features(header);
+        Ok(layout)
     }
 
     /// As the training file was read. What the caller names besides must be there.
@@ -133,7 +134,7 @@ impl Layout {
     }
 
     /// Writes the features, with what is known of them, into the recipe.
-    pub(crate) fn with_recipe_features(mut self, header: &Header) -> Self {
+    pub(crate) fn note_features(&mut self, header: &Header) {
         let feature = |feature: &FeatureColumn| {
             let column = header.name(feature.column).to_string();
             match &feature.one_hot {
@@ -143,7 +144,6 @@ impl Layout {
         };
         self.recipe.features = Some(self.features.iter().map(feature).collect());
         self.recipe.n_features = self.n_features();
-        self
     }
 
     /// The model knows its features by number only: all columns that have no other use, in the order of the file.

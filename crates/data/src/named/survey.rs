@@ -71,7 +71,7 @@ impl Survey {
     }
 
     /// Writes the answers into the layout. Integers among words are words; decimals among words are a mistake.
-    pub(crate) fn settle(self, mut layout: Layout, header: &Header) -> Result<Layout> {
+    pub(crate) fn settle(self, layout: &mut Layout, header: &Header) -> Result<()> {
         for (k, _, values) in self.one_hot {
             layout.features[k].one_hot = Some(OneHot::sorted(values));
         }
@@ -90,6 +90,7 @@ impl Survey {
                 }
             };
         }
-        Ok(layout.with_recipe_features(header))
+        layout.note_features(header);
+        Ok(())
     }
 }

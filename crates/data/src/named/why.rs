@@ -21,8 +21,8 @@ impl Why {
         match (reading, self.fitting) {
             (Reading::Missing, false) => format!("{found}; features may not be missing: fill it in"),
             (Reading::Missing, true) => format!(
-                "{found}; features may not be missing: fill it in, delete the row, or leave the column out with --drop {}",
-                argument(column)
+                "{found}; features may not be missing: fill it in, delete the row, or {}",
+                Why::offer_drop(column)
             ),
             (_, false) | (Reading::NotFinite, true) => found,
             (_, true) => format!("{found}; {}", Why::offer(column)),
@@ -31,10 +31,13 @@ impl Why {
 
     /// What to do about a column of words among the features.
     pub(crate) fn offer(column: &str) -> String {
-        let column = argument(column);
-        format!(
-            "leave the column out with --drop {column}, or make features of its words with --one-hot {column}"
-        )
+        let column_name = argument(column);
+        format!("{}, or make features of its words with --one-hot {column_name}", Why::offer_drop(column))
+    }
+
+    /// What to do about a column that cannot be a feature in any way.
+    pub(crate) fn offer_drop(column: &str) -> String {
+        format!("leave the column out with --drop {}", argument(column))
     }
 
     /// A cell of a one-hot column whose value was not there in training.

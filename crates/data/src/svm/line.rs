@@ -23,10 +23,12 @@ pub(super) fn parse<'a>(
     columns: &mut Vec<u32>,
     values: &mut Vec<f64>,
 ) -> Result<Option<Line<'a>>> {
-    let line = std::str::from_utf8(bytes).map_err(|error| {
+    let end = bytes.iter().position(|&byte| byte == b'#').unwrap_or(bytes.len());
+    let row = std::str::from_utf8(&bytes[..end]).map_err(|error| {
         Error::of_table(format!("byte {} of the line is not text (UTF-8)", error.valid_up_to()))
     })?;
-    let (row, comment) = line.split_once('#').unwrap_or((line, ""));
+    // In whatever encoding, a comment does no harm.
+    let comment = std::str::from_utf8(&bytes[end..]).unwrap_or_default().trim_start_matches('#');
     let mut tokens = row.split_ascii_whitespace().peekable();
     let Some(label) = tokens.next() else { return Ok(None) };
     let qid = match tokens.peek().and_then(|token| token.strip_prefix("qid:")) {
@@ -112,7 +114,7 @@ mod tests {
             Line { label: "-1", qid: Some(7), width: 9, comment: "a: comment" }
         );
         assert_eq!((columns, values), (vec![0, 8], vec![0.5, -2000.0]));
-        assert!(parse(b"  # only a comment", None, &mut vec![], &mut vec![]).unwrap().is_none());
+        assert!(parse(b"  # only a comment, caf\xe9", None, &mut vec![], &mut vec![]).unwrap().is_none());
         assert_eq!(entries("1").unwrap(), []);
     }
 

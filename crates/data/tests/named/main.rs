@@ -3,3 +3,5 @@
 mod common;
 mod csv;
 mod hostile_csv;
+#[cfg(feature = "parquet")]
+mod parquet;
