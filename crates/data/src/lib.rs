@@ -12,6 +12,7 @@
 //! |---|---|---|---|
 //! | `.npz` | array `X`, or kernel values `K` | `y` (and `task`), or `label`, or `Y` with NaN = missing | `task_names`, `class_names`, `feature_names`, `weight`, `split` |
 //! | `.npy` | the array | none | |
+//! | `.csv`, `.csv.gz`, `.parquet` | columns of numbers; words with [`one_hot`](Columns::one_hot) | the columns that [`Columns`] name | columns of weights and parts |
 //! | `.svm`, `.svmlight`, `.libsvm` (also `.gz`) | `index:value`, from 1, increasing | label, and `qid:` for the task | in comments, if [`write_table`] wrote them |
 //!
 //! # The same data, the same model
@@ -47,6 +48,7 @@ mod svm;
 mod table;
 mod text;
 mod write;
+mod writer;
 
 pub use csv::CsvSource;
 pub use digits::digits;
@@ -58,3 +60,4 @@ pub use recipe::{Coding, Columns, Feature, Recipe, Storage};
 pub use source::{Format, Source, open, read, read_bytes};
 pub use table::{Labels, Table, Targets};
 pub use write::write_table;
+pub use writer::{CellKind, Cells, TableWriter, columns_of};

@@ -1,7 +1,10 @@
 //! The one door to all formats.
 
 use crate::bytes::{self, Bytes};
-use crate::{Columns, CsvSource, Error, Recipe, Result, Storage, Table, assemble, npy, npz, storage, svm};
+use crate::{
+    Columns, CsvSource, Error, ParquetSource, Recipe, Result, Storage, Table, assemble, npy, npz, storage,
+    svm,
+};
 use std::collections::VecDeque;
 use std::io::Cursor;
 use std::path::Path;
@@ -67,15 +70,15 @@ pub trait Source: Send {
 /// `columns` says goes before what the recipe says, so leave it empty if nothing is different. Without, chunks come as the
 /// format has them, and [`read`] settles how they are stored.
 pub fn open(path: &Path, columns: &Columns, recipe: Option<&Recipe>) -> Result<Box<dyn Source>> {
-    let opened = Format::of(path).and_then(|format| {
-        let packed = path.extension().is_some_and(|end| end.eq_ignore_ascii_case("gz"));
-        match format {
-            // Named columns may take two passes over the file.
-            Format::Csv => Ok(as_before(Box::new(CsvSource::open(path, columns, recipe)?), recipe)),
-            _ => open_bytes(bytes::open(path)?, format, packed, columns, recipe),
+    let opened = Format::of(path).and_then(|format| match format {
+        Format::Csv => Ok(Box::new(CsvSource::open(path, columns, recipe)?) as Box<dyn Source>),
+        Format::Parquet => Ok(Box::new(ParquetSource::open(path, columns, recipe)?)),
+        _ => {
+            let packed = path.extension().is_some_and(|end| end.eq_ignore_ascii_case("gz"));
+            open_bytes(bytes::open(path)?, format, packed, columns, recipe)
         }
     });
-    let source = opened.map_err(|error| error.in_file(path))?;
+    let source = as_before(opened.map_err(|error| error.in_file(path))?, recipe);
     Ok(Box::new(InFile { source, path: path.to_path_buf() }))
 }
 
@@ -93,13 +96,15 @@ pub fn read_bytes(
     columns: &Columns,
     recipe: Option<&Recipe>,
 ) -> Result<(Table, Recipe)> {
-    let source = match format {
-        Format::Csv => as_before(Box::new(CsvSource::from_bytes(Path::new(""), &bytes, columns, recipe)?), recipe),
+    let source: Box<dyn Source> = match format {
+        Format::Csv => Box::new(CsvSource::from_bytes(Path::new(""), &bytes, columns, recipe)?),
+        Format::Parquet => Box::new(ParquetSource::from_bytes(Path::new(""), &bytes, columns, recipe)?),
         _ => open_bytes(Box::new(Cursor::new(bytes)), format, false, columns, recipe)?,
     };
-    assemble::read_all(source, recipe)
+    assemble::read_all(as_before(source, recipe), recipe)
 }
 
+/// Formats of arrays and lists, which need nothing but their bytes.
 fn open_bytes(
     from: Box<dyn Bytes>,
     format: Format,
@@ -107,14 +112,15 @@ fn open_bytes(
     columns: &Columns,
     recipe: Option<&Recipe>,
 ) -> Result<Box<dyn Source>> {
-    let source = match format {
-        Format::Npz => npz::open(from, columns, recipe)?,
-        Format::Npy => npy::open(from, columns, recipe)?,
-        Format::Svm if packed => svm::open(bytes::gunzip(from)?, columns, recipe)?,
-        Format::Svm => svm::open(Box::new(from), columns, recipe)?,
-        Format::Csv | Format::Parquet => return Err(Error::of_table("this format cannot be read yet")),
-    };
-    Ok(as_before(source, recipe))
+    match format {
+        Format::Npz => npz::open(from, columns, recipe),
+        Format::Npy => npy::open(from, columns, recipe),
+        Format::Svm if packed => svm::open(bytes::gunzip(from)?, columns, recipe),
+        Format::Svm => svm::open(Box::new(from), columns, recipe),
+        Format::Csv | Format::Parquet => {
+            Err(Error::of_table("tables with named columns are opened elsewhere"))
+        }
+    }
 }
 
 fn as_before(source: Box<dyn Source>, recipe: Option<&Recipe>) -> Box<dyn Source> {

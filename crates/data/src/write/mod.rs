@@ -5,7 +5,7 @@ mod npy;
 mod npz;
 mod svm;
 
-use crate::{Error, Format, Result, Table, Targets};
+use crate::{Error, Format, Result, Table, Targets, writer};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use kinfolk::Inputs;
@@ -20,10 +20,14 @@ use std::path::Path;
 ///
 /// # Errors
 /// If the file cannot be written, or the format cannot hold what is in the table: `.npy` holds inputs alone (it drops the names
-/// of the features), and a Gram matrix needs `.npz`.
+/// of the features), and a Gram matrix needs `.npz`. Reading `.csv` and `.parquet` back takes the [`columns_of`](crate::columns_of)
+/// the table; features without names are called `x0`, `x1`, ..., and names of tasks and classes without rows are lost.
 pub fn write_table(table: &Table, path: &Path) -> Result<()> {
     let format = Format::of(path)?;
     check(table, format).map_err(|error| error.in_file(path))?;
+    if matches!(format, Format::Csv | Format::Parquet) {
+        return writer::write(table, path);
+    }
     let packed = path.extension().is_some_and(|end| end.eq_ignore_ascii_case("gz"));
     let write = |file: &mut File| match format {
         Format::Npz => npz::write(table, file),
@@ -34,7 +38,9 @@ pub fn write_table(table: &Table, path: &Path) -> Result<()> {
             to.finish().map(drop)
         }),
         Format::Svm => buffered(file, |to| svm::write(table, to)),
-        Format::Csv | Format::Parquet => Err(io::Error::other("this format cannot be written yet")),
+        Format::Csv | Format::Parquet => {
+            Err(io::Error::other("tables with named columns are written elsewhere"))
+        }
     };
     atomic::write_atomically(path, write).map_err(|error| Error::new(path, error))
 }

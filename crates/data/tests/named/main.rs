@@ -5,3 +5,5 @@ mod csv;
 mod hostile_csv;
 #[cfg(feature = "parquet")]
 mod parquet;
+mod round_trip;
+mod writer;
