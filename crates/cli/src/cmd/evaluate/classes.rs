@@ -5,7 +5,7 @@ use crate::failure::{Failure, Result};
 use crate::fitted::Fitted;
 use crate::report::Report;
 use crate::scores::{highest, unknown};
-use crate::text::{Grid, count, number};
+use crate::text::{Grid, count, score};
 use kinfolk_data::Targets;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -90,10 +90,10 @@ pub(super) fn run(args: &EvaluateArgs, fitted: &Fitted, report: Report) -> Resul
 fn in_words(said: &Said<'_>, top: &[u32]) -> String {
     let mut grid = Grid::new(&["class", ">rows", ">accuracy"]);
     for class in &said.classes {
-        let accuracy = class.accuracy.map_or("undefined".into(), |a| number(a, 4));
+        let accuracy = class.accuracy.map_or("undefined".into(), |a| score(a));
         grid.row([class.class.clone(), count(class.n), accuracy]);
     }
-    let mut summary = |name: String, value: f64| grid.row([name, count(said.n_inputs), number(value, 4)]);
+    let mut summary = |name: String, value: f64| grid.row([name, count(said.n_inputs), score(value)]);
     summary("all".into(), said.accuracy);
     summary("mean over classes".into(), said.balanced_accuracy);
     for k in top.iter().filter(|k| **k > 1) {
