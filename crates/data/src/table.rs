@@ -1,12 +1,14 @@
 //! What a file holds, before it is a learning problem.
 
-use crate::Keys;
+use crate::{Error, Keys, Result};
 use kinfolk::{Inputs, Matrix, TaskNames};
+use std::collections::BTreeMap;
 
 /// Rows of a file.
 ///
-/// Inputs are dense or sparse by their contents, not by the format they came in: sparse if at most a tenth of the numbers
-/// is not zero. So the same numbers give the same model to the last bit, whatever file they are in.
+/// Inputs are dense or sparse, in single or double precision, by their contents and not by the format they came in: sparse
+/// if at most a tenth of the numbers is not zero, single if that loses nothing. So the same numbers give the same model to the
+/// last bit, whatever file they are in.
 #[derive(Debug)]
 pub struct Table {
     /// Features, or kernel values (array `K`): a Gram matrix when read for fitting, rows against the training inputs when
@@ -48,8 +50,122 @@ pub enum Targets {
 /// Labels of a column.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Labels {
-    /// Numbers.
+    /// Numbers; NaN where one is missing.
     Numbers(Vec<f64>),
     /// Words: "yes", "no".
     Words(Keys),
+}
+
+impl Table {
+    /// Number of rows.
+    pub fn n_rows(&self) -> usize {
+        self.inputs.n_inputs()
+    }
+
+    /// The given rows, copied; of a Gram matrix those rows and columns. Tasks and classes keep their names, rows or not.
+    ///
+    /// # Panics
+    /// If a row is out of range.
+    pub fn select_rows(&self, rows: &[u32]) -> Table {
+        let rows_of = || rows.iter().map(|&i| i as usize);
+        Table {
+            inputs: self.inputs.select_rows(rows),
+            features: self.features.clone(),
+            targets: self.targets.select_rows(rows_of()),
+            weight: self.weight.as_ref().map(|weight| rows_of().map(|i| weight[i]).collect()),
+            split: self.split.as_ref().map(|split| rows_of().map(|i| split[i]).collect()),
+        }
+    }
+
+    /// The rows of one part of the data.
+    ///
+    /// # Errors
+    /// If the table has no split or no row is in that part; then it says which parts there are.
+    pub fn take_split(&self, part: i64) -> Result<Table> {
+        let split = self
+            .split
+            .as_ref()
+            .ok_or_else(|| Error::of_table("it does not say which part a row belongs to"))?;
+        let rows: Vec<u32> = (0..split.len()).filter(|&i| split[i] == part).map(|i| i as u32).collect();
+        if rows.is_empty() {
+            let mut counts = BTreeMap::new();
+            split.iter().for_each(|part| *counts.entry(part).or_insert(0usize) += 1);
+            let parts =
+                counts.iter().take(10).map(|(part, n)| format!("{part} ({n} rows)")).collect::<Vec<_>>();
+            let why = format!("no row is in part {part}; there is {}", parts.join(", "));
+            return Err(Error::of_table(why).in_column("split"));
+        }
+        Ok(self.select_rows(&rows))
+    }
+}
+
+impl Targets {
+    /// The given rows.
+    pub(crate) fn select_rows(&self, rows: impl Iterator<Item = usize> + Clone) -> Targets {
+        match self {
+            Targets::None => Targets::None,
+            Targets::Tasks { task, label } => Targets::Tasks {
+                task: task.select_rows(rows.clone()),
+                label: label.as_ref().map(|label| label.select_rows(rows)),
+            },
+            Targets::Classes(class) => Targets::Classes(class.select_rows(rows)),
+            Targets::Wide { label, tasks } => {
+                let mut taken = Matrix::zeros(rows.clone().count(), label.cols());
+                rows.enumerate().for_each(|(to, from)| taken.row_mut(to).copy_from_slice(label.row(from)));
+                Targets::Wide { label: taken, tasks: tasks.clone() }
+            }
+        }
+    }
+}
+
+impl Labels {
+    fn select_rows(&self, rows: impl Iterator<Item = usize>) -> Labels {
+        match self {
+            Labels::Numbers(labels) => Labels::Numbers(rows.map(|i| labels[i]).collect()),
+            Labels::Words(labels) => Labels::Words(labels.select_rows(rows)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kinfolk::inputs::Dense;
+
+    fn table() -> Table {
+        Table {
+            inputs: Dense::f64_owned(vec![1.0, 2.0, 3.0], 3, 1).unwrap().into(),
+            features: None,
+            targets: Targets::Tasks {
+                task: Keys::from_words(&["a", "b", "c"]),
+                label: Some(Labels::Numbers(vec![0.1, 0.2, 0.3])),
+            },
+            weight: Some(vec![1.0, 2.0, 3.0]),
+            split: Some(vec![0, 1, 0]),
+        }
+    }
+
+    #[test]
+    fn a_part_has_its_rows_and_all_names() {
+        let part = table().take_split(0).unwrap();
+        assert_eq!((part.n_rows(), part.weight), (2, Some(vec![1.0, 3.0])));
+        let Targets::Tasks { task, label } = part.targets else { panic!() };
+        assert_eq!((task.names.len(), task.index), (3, vec![0, 2]));
+        assert_eq!(label, Some(Labels::Numbers(vec![0.1, 0.3])));
+    }
+
+    #[test]
+    fn a_part_that_is_not_there_is_an_error_that_lists_those_that_are() {
+        let error = table().take_split(2).unwrap_err().to_string();
+        assert_eq!(error, "column \"split\": no row is in part 2; there is 0 (2 rows), 1 (1 rows)");
+    }
+
+    #[test]
+    fn rows_of_a_wide_table_are_taken_whole() {
+        let label = Matrix::from_vec(vec![1.0, f64::NAN, 3.0, 4.0], 2, 2).unwrap();
+        let wide = Targets::Wide { label, tasks: TaskNames::Numbered(2) };
+        let Targets::Wide { label, .. } = wide.select_rows([1, 0].into_iter()) else { panic!() };
+        assert_eq!(label.row(0), [3.0, 4.0]);
+        assert!(label[(1, 1)].is_nan());
+    }
 }

@@ -9,7 +9,6 @@ pub mod folds;
 mod given;
 mod method;
 mod metric;
-mod metrics;
 mod params;
 mod registry;
 pub mod select;

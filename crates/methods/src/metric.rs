@@ -1,8 +1,7 @@
 //! Scores by which methods are compared.
 
-use crate::metrics;
 use crate::{Error, Result};
-use kinfolk::{Inputs, Losses, Model, Observations};
+use kinfolk::{Inputs, Losses, Model, Observations, metrics};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;

@@ -8,6 +8,7 @@ mod splits;
 
 pub use compare::Comparison;
 pub use grid::{Axis, candidates};
+pub use run::mean_and_sd;
 pub use splits::{SplitResult, repeat};
 
 use crate::metric::Score;
@@ -81,6 +82,13 @@ pub struct Row {
     pub folds: Vec<Score>,
     #[serde(skip)]
     pub(crate) place: (usize, usize),
+}
+
+impl Row {
+    /// Which of the candidates it belongs to.
+    pub fn candidate(&self) -> usize {
+        self.place.0
+    }
 }
 
 /// Listens to a study, from several threads at once.

@@ -211,7 +211,7 @@ fn gather(candidates: &[Candidate], groups: Vec<Vec<Vec<Outcome>>>) -> Vec<Row> 
 }
 
 /// Mean and standard deviation (n - 1); the latter zero for one value.
-pub(super) fn mean_and_sd(values: &[f64]) -> (f64, f64) {
+pub fn mean_and_sd(values: &[f64]) -> (f64, f64) {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
     let square: f64 = values.iter().map(|v| (v - mean) * (v - mean)).sum();

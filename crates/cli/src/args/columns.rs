@@ -1,0 +1,53 @@
+//! What the columns of a file mean.
+
+use clap::Args;
+use kinfolk_data::Columns;
+
+/// Columns of csv and parquet files; arrays of npz files where they have other names than usual.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Columns of the data")]
+pub(crate) struct ColumnArgs {
+    /// The column that says which task a row belongs to.
+    #[arg(long, value_name = "COL")]
+    task: Option<String>,
+    /// The column to be learned; several = one task each, an empty cell is a missing label.
+    #[arg(long, value_name = "COL,...", value_delimiter = ',')]
+    target: Vec<String>,
+    /// The columns to learn from [default: all others].
+    #[arg(long, value_name = "COL,...", value_delimiter = ',')]
+    features: Option<Vec<String>>,
+    /// Columns to leave out.
+    #[arg(long, value_name = "COL,...", value_delimiter = ',')]
+    drop: Vec<String>,
+    /// Columns of words to turn into one feature per word.
+    #[arg(long, value_name = "COL,...", value_delimiter = ',')]
+    one_hot: Vec<String>,
+    /// The column of weights.
+    #[arg(long, value_name = "COL")]
+    weight: Option<String>,
+    /// The column that says which part (train, test, ...) a row belongs to.
+    #[arg(long, value_name = "COL")]
+    split_column: Option<String>,
+    /// The target's values are classes, even if they are numbers.
+    #[arg(long)]
+    classes: bool,
+    /// Keep inputs dense however many zeros there are.
+    #[arg(long)]
+    dense: bool,
+}
+
+impl ColumnArgs {
+    pub(crate) fn columns(&self) -> Columns {
+        Columns {
+            task: self.task.clone(),
+            target: self.target.clone(),
+            features: self.features.clone(),
+            drop: self.drop.clone(),
+            one_hot: self.one_hot.clone(),
+            weight: self.weight.clone(),
+            split: self.split_column.clone(),
+            classes: self.classes,
+            dense: self.dense,
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! What can be said on the command line. Options shared by several commands live here, the others with their command.
+
+mod columns;
+mod inputs;
+mod problem;
+mod size;
+mod solver;
+
+pub(crate) use columns::ColumnArgs;
+pub(crate) use inputs::InputArgs;
+pub(crate) use problem::{ClassWeight, LossChoice, OutputName, ProblemArgs, Weight, loss};
+pub(crate) use size::{bytes, not_negative, positive};
+pub(crate) use solver::SolverArgs;
+
+use crate::cmd;
+use clap::{ArgAction, Args, Parser, Subcommand};
+
+/// Learn many related tasks together, and how they are related, with a certificate of optimality.
+#[derive(Debug, Parser)]
+#[command(name = "kinfolk", version, propagate_version = true, max_term_width = 100, after_help = EXAMPLES)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) global: Global,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  kinfolk demo
+  kinfolk fit school.csv --task school --target score -o school.safetensors
+  kinfolk certify school.safetensors school.csv
+
+Exit codes: 0 fine, 1 the answer is no, 2 usage, 3 bad input, 4 cannot write, 130 interrupted.";
+
+/// Options of every command.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Everywhere")]
+pub(crate) struct Global {
+    /// One JSON object on stdout instead of text for people.
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// No progress, no notes, no report where the result is a file.
+    #[arg(long, short, global = true)]
+    pub(crate) quiet: bool,
+    /// More about what is going on, on stderr; twice for even more.
+    #[arg(long, short, global = true, action = ArgAction::Count)]
+    pub(crate) verbose: u8,
+    /// Threads to use; 0 = one per core.
+    #[arg(long, global = true, value_name = "N", default_value_t = 0)]
+    pub(crate) threads: usize,
+    /// Seed of every random choice.
+    #[arg(long, global = true, value_name = "N", default_value_t = 0)]
+    pub(crate) seed: u64,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Fit(Box<cmd::fit::FitArgs>),
+    Predict(cmd::predict::PredictArgs),
+    Certify(cmd::certify::CertifyArgs),
+    Evaluate(cmd::evaluate::EvaluateArgs),
+    Select(Box<cmd::select::SelectArgs>),
+    Theta(cmd::theta::ThetaArgs),
+    Demo(cmd::demo::DemoArgs),
+    Methods(cmd::methods::MethodsArgs),
+    Data(cmd::data::DataArgs),
+    Completions(cmd::completions::CompletionsArgs),
+}

@@ -1,0 +1,185 @@
+//! Checkpoints: a long fit that was killed goes on where it was, to the same bits.
+//!
+//! A checkpoint is a safetensors file with the duals, how many passes they took, and a fingerprint of data and parameters:
+//! going on with others would give an answer to neither question.
+
+mod fingerprint;
+
+pub(crate) use fingerprint::Fingerprint;
+
+use crate::failure::{Failure, Result};
+use crate::files;
+use kinfolk::{Progress, Snapshot};
+use safetensors::tensor::{Dtype, SafeTensors, TensorView};
+use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// Entry of the metadata that makes a safetensors file a checkpoint.
+const KEY: &str = "kinfolk_checkpoint";
+const VERSION: u32 = 1;
+
+/// What is stored under [`KEY`].
+#[derive(Debug, Serialize, Deserialize)]
+struct Header {
+    version: u32,
+    solver: String,
+    seed: u64,
+    passes: usize,
+    alpha_crc32: u32,
+    fingerprint: Fingerprint,
+}
+
+/// Writes checkpoints now and then.
+#[derive(Debug)]
+pub(crate) struct Saver {
+    path: PathBuf,
+    every: Duration,
+    fingerprint: Fingerprint,
+    written: Instant,
+    /// Newer than what is on the disk.
+    pending: Option<Snapshot>,
+    failed: Option<Failure>,
+}
+
+impl Saver {
+    pub(crate) fn new(path: &Path, every: Duration, fingerprint: Fingerprint) -> Self {
+        let (path, written) = (path.to_path_buf(), Instant::now());
+        Saver { path, every, fingerprint, written, pending: None, failed: None }
+    }
+
+    /// Takes note of where a fit stands, and writes it down if it is time.
+    pub(crate) fn offer(&mut self, progress: &Progress<'_>) {
+        let Some(snapshot) = progress.snapshot() else { return };
+        self.pending = Some(snapshot);
+        if self.written.elapsed() >= self.every {
+            let written = self.write();
+            // A full disk now is no reason to lose the fit; it is told at the end.
+            self.failed = written.err().inspect(|failure| tracing::warn!("{failure}"));
+        }
+    }
+
+    /// Writes down the last point of a fit, so that nothing is lost.
+    pub(crate) fn finish(mut self) -> Result<()> {
+        self.write()?;
+        self.failed.map_or(Ok(()), Err)
+    }
+
+    fn write(&mut self) -> Result<()> {
+        let Some(snapshot) = self.pending.take() else { return Ok(()) };
+        files::write(&self.path, &to_bytes(&snapshot, &self.fingerprint)?)?;
+        tracing::info!("checkpoint after {} passes in {}", snapshot.passes, self.path.display());
+        self.written = Instant::now();
+        Ok(())
+    }
+}
+
+fn to_bytes(snapshot: &Snapshot, fingerprint: &Fingerprint) -> Result<Vec<u8>> {
+    let bytes: Vec<u8> = snapshot.alpha.iter().flat_map(|a| a.to_le_bytes()).collect();
+    let header = Header {
+        version: VERSION,
+        solver: snapshot.solver.clone(),
+        seed: snapshot.seed,
+        passes: snapshot.passes,
+        alpha_crc32: crc32fast::hash(&bytes),
+        fingerprint: fingerprint.clone(),
+    };
+    let header = serde_json::to_string(&header).map_err(Failure::output)?;
+    let alpha = TensorView::new(Dtype::F64, vec![snapshot.alpha.len()], &bytes).map_err(Failure::output)?;
+    let metadata = HashMap::from([(KEY.to_string(), header)]);
+    safetensors::serialize([("alpha", alpha)], Some(metadata)).map_err(Failure::output)
+}
+
+/// The checkpoint of this very fit; `None` if there is no file.
+pub(crate) fn load(path: &Path, fingerprint: &Fingerprint) -> Result<Option<Snapshot>> {
+    let wrong = |why: String| Failure::input(why).about(path);
+    let bytes = match std::fs::read(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        other => other.map_err(|error| wrong(error.to_string()))?,
+    };
+    let (header, snapshot) =
+        from_bytes(&bytes).map_err(|why| wrong(format!("it is no sound checkpoint: {why}")))?;
+    let differences = header.fingerprint.differences(fingerprint);
+    if !differences.is_empty() {
+        return Err(wrong(format!(
+            "this checkpoint is of another fit: {}; leave out --resume to start afresh",
+            differences.join("; ")
+        )));
+    }
+    Ok(Some(snapshot))
+}
+
+fn from_bytes(bytes: &[u8]) -> std::result::Result<(Header, Snapshot), String> {
+    let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(|error| error.to_string())?;
+    let text = metadata.metadata().as_ref().and_then(|entries| entries.get(KEY));
+    let header: Header = serde_json::from_str(text.ok_or("it has no entry for kinfolk")?)
+        .map_err(|error| format!("its entry for kinfolk: {error}"))?;
+    if header.version != VERSION {
+        return Err(format!("it has version {}, this program knows {VERSION}", header.version));
+    }
+    let tensors = SafeTensors::deserialize(bytes).map_err(|error| error.to_string())?;
+    let alpha = tensors.tensor("alpha").map_err(|error| error.to_string())?;
+    if alpha.dtype() != Dtype::F64 || crc32fast::hash(alpha.data()) != header.alpha_crc32 {
+        return Err("its duals are damaged".into());
+    }
+    let number = |chunk: &[u8; 8]| f64::from_le_bytes(*chunk);
+    let alpha: Vec<f64> = alpha.data().as_chunks::<8>().0.iter().map(number).collect();
+    if let Some(i) = alpha.iter().position(|a| !a.is_finite()) {
+        return Err(format!("dual {i} is {}", alpha[i]));
+    }
+    let Header { ref solver, seed, passes, .. } = header;
+    let snapshot = Snapshot { solver: solver.clone(), seed, passes, alpha };
+    Ok((header, snapshot))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn example() -> (Snapshot, Fingerprint) {
+        let snapshot =
+            Snapshot { solver: "sdca".into(), seed: 7, passes: 12, alpha: vec![0.5, -1e-300, 3.0] };
+        (snapshot, Fingerprint::example())
+    }
+
+    #[test]
+    fn a_checkpoint_comes_back_to_the_last_bit() {
+        let (snapshot, fingerprint) = example();
+        let bytes = to_bytes(&snapshot, &fingerprint).unwrap();
+        let (header, back) = from_bytes(&bytes).unwrap();
+        assert_eq!((back.alpha, back.passes, back.seed, back.solver), (snapshot.alpha, 12, 7, "sdca".into()));
+        assert!(header.fingerprint.differences(&fingerprint).is_empty());
+    }
+
+    #[test]
+    fn damage_of_any_byte_is_noticed_or_harmless() {
+        let (snapshot, fingerprint) = example();
+        let bytes = to_bytes(&snapshot, &fingerprint).unwrap();
+        for i in 0..bytes.len() {
+            let mut damaged = bytes.clone();
+            damaged[i] ^= 1;
+            if let Ok((_, back)) = from_bytes(&damaged) {
+                assert_eq!(back.alpha, snapshot.alpha, "byte {i}");
+            }
+            assert!(from_bytes(&bytes[..i]).is_err(), "cut at {i}");
+        }
+    }
+
+    #[test]
+    fn another_fit_is_refused_and_no_file_is_a_fresh_start() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("x.checkpoint");
+        let (snapshot, fingerprint) = example();
+        assert!(load(&path, &fingerprint).unwrap().is_none());
+        std::fs::write(&path, to_bytes(&snapshot, &fingerprint).unwrap()).unwrap();
+        assert_eq!(load(&path, &fingerprint).unwrap().unwrap().passes, 12);
+        let message = load(&path, &fingerprint.with_other_c()).unwrap_err().to_string();
+        assert!(
+            message.ends_with(
+                "this checkpoint is of another fit: c was 1.0 and is 2.0; leave out --resume to start afresh"
+            ),
+            "{message}"
+        );
+    }
+}

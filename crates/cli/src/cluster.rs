@@ -1,0 +1,287 @@
+//! Tasks in an order that shows who is kin to whom: average linkage, then the best order of the leaves.
+
+use kinfolk::Matrix;
+
+/// Beyond this many tasks the leaves keep the order of the joins: the best one takes cubic time.
+const MOST_LEAVES: usize = 1000;
+
+/// A tree of tasks: leaves are 0..n, join i is node n + i.
+#[derive(Debug)]
+pub(crate) struct Tree {
+    n: usize,
+    /// Two nodes and their distance, from the closest to the farthest.
+    joins: Vec<(usize, usize, f64)>,
+}
+
+/// How far two tasks are from being kin: 1 - |correlation|. Opposites are kin too.
+pub(crate) fn distances(correlation: &Matrix) -> Matrix {
+    let mut d = correlation.clone();
+    d.as_mut_slice().iter_mut().for_each(|c| *c = 1.0 - c.abs());
+    d
+}
+
+impl Tree {
+    /// Joins the two closest clusters, by the average distance between their members, until one is left. Uses chains of
+    /// nearest neighbours: quadratic time.
+    pub(crate) fn new(distance: &Matrix) -> Tree {
+        let n = distance.rows();
+        let mut d = distance.clone();
+        let (mut size, mut height, mut alive) = (vec![1.0; n], vec![0.0f64; n], vec![true; n]);
+        let (mut chain, mut found): (Vec<usize>, Vec<(usize, usize, f64)>) = (vec![], vec![]);
+        while found.len() + 1 < n {
+            let Some(&last) = chain.last() else {
+                chain.extend(alive.iter().position(|a| *a));
+                continue;
+            };
+            let before = chain.len().checked_sub(2).map(|i| chain[i]);
+            // Ties go to the one before, or the chain would not end; then to the smaller number.
+            let mut nearest = before.unwrap_or(usize::MAX);
+            let mut smallest = before.map_or(f64::INFINITY, |b| d[(last, b)]);
+            for other in (0..n).filter(|&other| alive[other] && other != last) {
+                if d[(last, other)] < smallest || nearest == usize::MAX {
+                    (nearest, smallest) = (other, d[(last, other)]);
+                }
+            }
+            if Some(nearest) != before {
+                chain.push(nearest);
+                continue;
+            }
+            chain.truncate(chain.len() - 2);
+            let (a, b) = (last.min(nearest), last.max(nearest));
+            for other in (0..n).filter(|&other| alive[other] && other != a && other != b) {
+                let joined = (size[a] * d[(a, other)] + size[b] * d[(b, other)]) / (size[a] + size[b]);
+                d[(a, other)] = joined;
+                d[(other, a)] = joined;
+            }
+            // Never below the joins it is made of, not even by rounding.
+            height[a] = smallest.max(height[a]).max(height[b]);
+            size[a] += size[b];
+            alive[b] = false;
+            found.push((a, b, height[a]));
+        }
+        Tree { n, joins: numbered(n, found) }
+    }
+
+    /// The clusters left after `n - k` joins, as the cluster of each task; numbered as they first appear.
+    pub(crate) fn cut(&self, k: usize) -> Vec<usize> {
+        let mut leader: Vec<usize> = (0..self.n + self.joins.len()).collect();
+        for (i, &(a, b, _)) in self.joins.iter().enumerate().take(self.n.saturating_sub(k.max(1))) {
+            leader[a] = self.n + i;
+            leader[b] = self.n + i;
+        }
+        let top = |mut node: usize| {
+            while leader[node] != node {
+                node = leader[node];
+            }
+            node
+        };
+        let mut seen: Vec<usize> = vec![];
+        let number = |t: usize| {
+            let node = top(t);
+            seen.iter().position(|s| *s == node).unwrap_or_else(|| {
+                seen.push(node);
+                seen.len() - 1
+            })
+        };
+        (0..self.n).map(number).collect()
+    }
+
+    /// The tasks from left to right, neighbours as alike as the tree allows (Bar-Joseph, Gifford and Jaakkola 2001):
+    /// of all orders that turn joins around, the one with the least sum of distances between neighbours.
+    pub(crate) fn order(&self, distance: &Matrix) -> Vec<usize> {
+        if self.n < 2 {
+            return (0..self.n).collect();
+        }
+        let leaves = self.leaves();
+        if self.n > MOST_LEAVES {
+            return leaves[self.n + self.joins.len() - 1].clone();
+        }
+        // best[(u, w)]: least cost of the smallest subtree with both leaves, u at one end and w at the other.
+        let mut best = Matrix::zeros(self.n, self.n);
+        for &(a, b, _) in &self.joins {
+            let (left, right) = (&leaves[a], &leaves[b]);
+            let inner = |side: usize, leaf: usize| self.inner_ends(&leaves, side, leaf);
+            for &u in left {
+                let ends = inner(a, u);
+                let reach = |k: usize| least(ends.iter().map(|&m| best[(u, m)] + distance[(m, k)]));
+                let bridge: Vec<(usize, f64)> = right.iter().map(|&k| (k, reach(k))).collect();
+                let mut cost_of = vec![f64::INFINITY; self.n];
+                bridge.iter().for_each(|&(k, cost)| cost_of[k] = cost);
+                for &w in right {
+                    let ends = inner(b, w);
+                    let cost = least(ends.iter().map(|&k| cost_of[k] + best[(k, w)]));
+                    best[(u, w)] = cost;
+                    best[(w, u)] = cost;
+                }
+            }
+        }
+        let root = self.n + self.joins.len() - 1;
+        let (a, b, _) = self.joins[root - self.n];
+        let pairs = leaves[a].iter().flat_map(|&u| leaves[b].iter().map(move |&w| (u, w)));
+        let ends = pairs.min_by(|p, q| best[*p].total_cmp(&best[*q])).unwrap_or((0, 0));
+        let mut order = Vec::with_capacity(self.n);
+        self.lay_out(root, ends, &leaves, &best, distance, &mut order);
+        // Of the two directions, the one that begins with the smaller number.
+        if order.first() > order.last() {
+            order.reverse();
+        }
+        order
+    }
+
+    /// The leaves of every node.
+    fn leaves(&self) -> Vec<Vec<usize>> {
+        let mut leaves: Vec<Vec<usize>> = (0..self.n).map(|t| vec![t]).collect();
+        for &(a, b, _) in &self.joins {
+            leaves.push([&leaves[a][..], &leaves[b][..]].concat());
+        }
+        leaves
+    }
+
+    /// If `leaf` is at one end of the node, which can be at the other: those of the child it is not in.
+    fn inner_ends<'a>(&self, leaves: &'a [Vec<usize>], node: usize, leaf: usize) -> &'a [usize] {
+        if node < self.n {
+            return &leaves[node];
+        }
+        let (a, b, _) = self.joins[node - self.n];
+        if leaves[a].contains(&leaf) { &leaves[b] } else { &leaves[a] }
+    }
+
+    /// Appends the leaves of a node with these two ends.
+    fn lay_out(
+        &self,
+        node: usize,
+        (u, w): (usize, usize),
+        leaves: &[Vec<usize>],
+        best: &Matrix,
+        distance: &Matrix,
+        order: &mut Vec<usize>,
+    ) {
+        if node < self.n {
+            order.push(node);
+            return;
+        }
+        let (a, b, _) = self.joins[node - self.n];
+        let (a, b) = if leaves[a].contains(&u) { (a, b) } else { (b, a) };
+        let (from, to) = (self.inner_ends(leaves, a, u), self.inner_ends(leaves, b, w));
+        let pairs = from.iter().flat_map(|&m| to.iter().map(move |&k| (m, k)));
+        let cost = |&(m, k): &(usize, usize)| best[(u, m)] + distance[(m, k)] + best[(k, w)];
+        let (m, k) = pairs.min_by(|p, q| cost(p).total_cmp(&cost(q))).unwrap_or((u, w));
+        self.lay_out(a, (u, m), leaves, best, distance, order);
+        self.lay_out(b, (k, w), leaves, best, distance, order);
+    }
+}
+
+fn least(values: impl Iterator<Item = f64>) -> f64 {
+    values.fold(f64::INFINITY, f64::min)
+}
+
+/// Joins of clusters named by their smallest task, in the order found, become joins of nodes in the order of distance.
+fn numbered(n: usize, mut found: Vec<(usize, usize, f64)>) -> Vec<(usize, usize, f64)> {
+    // Stable, so that a join comes after those it is made of.
+    found.sort_by(|p, q| p.2.total_cmp(&q.2));
+    let mut node: Vec<usize> = (0..n).collect();
+    let mut joins = vec![];
+    for (a, b, d) in found {
+        joins.push((node[a], node[b], d));
+        node[a] = n + joins.len() - 1;
+    }
+    joins
+}
+
+/// How well two clusterings of the same things agree: the adjusted Rand index, 1 if they are the same, about 0 by chance.
+pub(crate) fn adjusted_rand_index(one: &[usize], other: &[usize]) -> f64 {
+    let pairs = || (0..one.len()).flat_map(|r| (0..r).map(move |s| (r, s)));
+    let (mut in_one, mut in_other, mut in_both) = (0.0, 0.0, 0.0);
+    for (r, s) in pairs() {
+        let (a, b) = (one[r] == one[s], other[r] == other[s]);
+        in_one += f64::from(a);
+        in_other += f64::from(b);
+        in_both += f64::from(a && b);
+    }
+    let by_chance = in_one * in_other / (pairs().count() as f64).max(1.0);
+    let most = 0.5 * (in_one + in_other);
+    // Everything together or everything apart, in both: they agree.
+    if most == by_chance { 1.0 } else { (in_both - by_chance) / (most - by_chance) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Distances between points on a line.
+    fn line(points: &[f64]) -> Matrix {
+        let n = points.len();
+        let d = (0..n * n).map(|i| (points[i / n] - points[i % n]).abs()).collect();
+        Matrix::from_vec(d, n, n).unwrap()
+    }
+
+    #[test]
+    fn points_on_a_line_are_put_in_order() {
+        let points = [5.0, 1.1, 9.0, 1.0, 5.3, 2.0, 9.4, 5.1];
+        let d = line(&points);
+        let order = Tree::new(&d).order(&d);
+        let mut placed: Vec<f64> = order.iter().map(|&i| points[i]).collect();
+        if placed[0] > placed[7] {
+            placed.reverse();
+        }
+        assert!(placed.is_sorted(), "{placed:?}");
+    }
+
+    #[test]
+    fn a_cut_finds_the_groups() {
+        let d = line(&[0.0, 10.0, 0.1, 20.0, 10.2, 0.3]);
+        let tree = Tree::new(&d);
+        assert_eq!(tree.cut(3), [0, 1, 0, 2, 1, 0]);
+        assert_eq!(tree.cut(1), [0; 6]);
+        assert_eq!(tree.cut(6), [0, 1, 2, 3, 4, 5]);
+        assert_eq!(tree.cut(99), [0, 1, 2, 3, 4, 5]);
+    }
+
+    #[test]
+    fn joins_are_those_of_scipy() {
+        // scipy.cluster.hierarchy.linkage(squareform(d), "average") gives these heights.
+        let d = line(&[0.0, 1.0, 3.0, 7.0, 10.0]);
+        let heights: Vec<f64> = Tree::new(&d).joins.iter().map(|join| join.2).collect();
+        let expected = [1.0, 2.5, 3.0, 43.0 / 6.0];
+        assert!(heights.iter().zip(expected).all(|(h, e)| (h - e).abs() < 1e-14), "{heights:?}");
+    }
+
+    #[test]
+    fn ties_and_small_numbers_do_no_harm() {
+        for n in 0..5 {
+            let d = Matrix::zeros(n, n);
+            let tree = Tree::new(&d);
+            let mut order = tree.order(&d);
+            order.sort_unstable();
+            assert_eq!(order, (0..n).collect::<Vec<_>>());
+            assert_eq!(tree.cut(1).len(), n);
+        }
+    }
+
+    #[test]
+    fn no_turning_of_joins_improves_the_order() {
+        // A tree of four leaves has eight orders; all are tried.
+        let points = [(0.0, 0.0), (1.0, 0.2), (0.1, 2.0), (1.3, 2.1)];
+        let n = points.len();
+        let between = |i: usize, j: usize| {
+            let (a, b): ((f64, f64), (f64, f64)) = (points[i], points[j]);
+            (a.0 - b.0).hypot(a.1 - b.1)
+        };
+        let d = Matrix::from_vec((0..n * n).map(|i| between(i / n, i % n)).collect(), n, n).unwrap();
+        let length = |order: &[usize]| order.windows(2).map(|w| d[(w[0], w[1])]).sum::<f64>();
+        let found = length(&Tree::new(&d).order(&d));
+        for (a, b) in [([0, 1], [2, 3]), ([1, 0], [2, 3]), ([0, 1], [3, 2]), ([1, 0], [3, 2])] {
+            assert!(found <= length(&[a, b].concat()) + 1e-12);
+            assert!(found <= length(&[b, a].concat()) + 1e-12);
+        }
+    }
+
+    #[test]
+    fn agreement_is_one_for_the_same_and_near_zero_by_chance() {
+        assert_eq!(adjusted_rand_index(&[0, 0, 1, 1], &[5, 5, 2, 2]), 1.0);
+        // sklearn.metrics.adjusted_rand_score([0, 0, 1, 2], [0, 0, 1, 1])
+        assert!((adjusted_rand_index(&[0, 0, 1, 2], &[0, 0, 1, 1]) - 0.571_428_571_428_571_4).abs() < 1e-15);
+        assert_eq!(adjusted_rand_index(&[0, 1, 2], &[0, 1, 2]), 1.0);
+        assert_eq!(adjusted_rand_index(&[], &[]), 1.0);
+    }
+}

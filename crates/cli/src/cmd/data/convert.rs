@@ -1,0 +1,48 @@
+//! `kinfolk data convert`: the same data in another format.
+
+use crate::args::ColumnArgs;
+use crate::failure::{Failure, Result};
+use crate::report::Report;
+use crate::text::plural;
+use crate::{files, interrupt};
+use clap::Args;
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+const EXAMPLES: &str = "\
+Examples:
+  kinfolk data convert digits.npz digits.parquet
+  kinfolk data convert school.csv school.npz --task school --target score";
+
+/// Write the same data in another format, by the ending of its name: a model fitted on it is the same.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct ConvertArgs {
+    /// csv, csv.gz, parquet, npz, npy or svm.
+    data: PathBuf,
+    /// The new file: csv, csv.gz, parquet, npz, npy or svm.
+    out: PathBuf,
+    #[command(flatten)]
+    columns: ColumnArgs,
+}
+
+#[derive(Serialize)]
+struct Said<'a> {
+    data: &'a Path,
+    out: &'a Path,
+    n_inputs: usize,
+    n_features: usize,
+}
+
+pub(super) fn run(args: ConvertArgs, report: Report) -> Result<ExitCode> {
+    files::check_writable(&args.out)?;
+    let (table, _) = kinfolk_data::read(&args.data, &args.columns.columns(), None)?;
+    interrupt::will_write(&args.out);
+    kinfolk_data::write_table(&table, &args.out).map_err(Failure::output)?;
+    let (n_inputs, n_features) = (table.inputs.n_inputs(), table.inputs.n_features());
+    let said = Said { data: &args.data, out: &args.out, n_inputs, n_features };
+    let rows = plural(n_inputs, "row");
+    report.done(&said, format!("{rows} of {} in {}\n", plural(n_features, "feature"), args.out.display()))?;
+    Ok(ExitCode::SUCCESS)
+}

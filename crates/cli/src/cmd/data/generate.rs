@@ -1,0 +1,114 @@
+//! `kinfolk data generate`: tasks whose kinship is known, and the data set that comes with the program.
+
+use crate::args::{Global, not_negative};
+use crate::failure::{Failure, Result};
+use crate::report::Report;
+use crate::text::plural;
+use crate::{files, interrupt};
+use clap::{Args, ValueEnum};
+use kinfolk_data::{Generator, Kinship};
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+const EXAMPLES: &str = "\
+Examples:
+  kinfolk data generate kin.npz --tasks 20 --groups 3 --rows 20
+  kinfolk data generate kin.csv --kind hierarchical --groups 4 --binary --seed 7
+  kinfolk data generate digits.npz --kind digits";
+
+/// Write tasks whose kinship is known, or the handwritten digits that come with the program.
+///
+/// Rows are standard normal, labels are w.x + noise or the sign of that; kin have similar weights w.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct GenerateArgs {
+    /// The new file: csv, csv.gz, parquet, npz or svm.
+    out: PathBuf,
+    /// What to write.
+    #[arg(long, value_enum, default_value_t = Kind::Clustered)]
+    kind: Kind,
+    /// Number of tasks.
+    #[arg(long, value_name = "N", default_value_t = 12)]
+    tasks: usize,
+    /// Number of groups of kin.
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    groups: usize,
+    /// For outliers: tasks that are related to nobody.
+    #[arg(long, value_name = "N", default_value_t = 2)]
+    outliers: usize,
+    /// Rows of each task.
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    rows: usize,
+    /// Number of features.
+    #[arg(long, value_name = "N", default_value_t = 30)]
+    features: usize,
+    /// Size of the noise; the signal has size 1.
+    #[arg(long, value_name = "X", default_value_t = 0.3, value_parser = not_negative)]
+    noise: f64,
+    /// How much of its weights a task has for itself, from 0 to 1.
+    #[arg(long, value_name = "X", default_value_t = 0.2, value_parser = not_negative)]
+    own: f64,
+    /// Labels -1 and +1 instead of numbers.
+    #[arg(long)]
+    binary: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Kind {
+    /// Groups of kin that have nothing to do with each other.
+    Clustered,
+    /// Groups at the leaves of a tree.
+    Hierarchical,
+    /// Groups, and tasks related to nobody.
+    Outliers,
+    /// 1,797 handwritten digits of 8 x 8 pixels.
+    Digits,
+}
+
+#[derive(Serialize)]
+struct Said<'a> {
+    out: &'a Path,
+    n_inputs: usize,
+    n_features: usize,
+    /// True group of each task.
+    groups: Option<Vec<u32>>,
+}
+
+pub(super) fn run(args: GenerateArgs, global: &Global, report: Report) -> Result<ExitCode> {
+    files::check_writable(&args.out)?;
+    let (table, groups) = match args.kind {
+        Kind::Digits => (kinfolk_data::digits(), None),
+        _ => {
+            let (table, truth) = args.generator(global.seed).generate().map_err(Failure::usage)?;
+            (table, Some(truth.group))
+        }
+    };
+    interrupt::will_write(&args.out);
+    kinfolk_data::write_table(&table, &args.out).map_err(Failure::output)?;
+    let (n_inputs, n_features) = (table.inputs.n_inputs(), table.inputs.n_features());
+    let said = Said { out: &args.out, n_inputs, n_features, groups };
+    let rows = plural(n_inputs, "row");
+    report.done(&said, format!("{rows} of {} in {}\n", plural(n_features, "feature"), args.out.display()))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+impl GenerateArgs {
+    fn generator(&self, seed: u64) -> Generator {
+        Generator {
+            kinship: match self.kind {
+                Kind::Hierarchical => Kinship::Hierarchical,
+                Kind::Outliers => Kinship::Outliers(self.outliers),
+                Kind::Clustered | Kind::Digits => Kinship::Clustered,
+            },
+            tasks: self.tasks,
+            groups: self.groups,
+            rows: self.rows,
+            features: self.features,
+            noise: self.noise,
+            own: self.own,
+            binary: self.binary,
+            seed,
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! The same rows for all methods, C by cross-validation, test rows once.
+
+use super::world::World;
+use crate::args::Global;
+use crate::failure::{Result, of_method};
+use crate::interrupt;
+use crate::training::Training;
+use kinfolk::{DatasetOptions, Fit, Observations, Settings, Silent};
+use kinfolk_methods::select::{Candidate, Study, Watch, candidates, cross_validate, refit};
+use kinfolk_methods::{Metric, predict};
+
+/// Rows are few, so three folds.
+const FOLDS: usize = 3;
+/// Of the final fits: leaves no doubt.
+const TOLERANCE: f64 = 1e-6;
+
+/// How all methods did.
+pub(super) struct Contest {
+    pub(super) metric: Metric,
+    pub(super) settings: Settings,
+    pub(super) entries: Vec<Entry>,
+}
+
+/// How one method did.
+pub(super) struct Entry {
+    pub(super) title: &'static str,
+    pub(super) learns_theta: bool,
+    pub(super) c: f64,
+    pub(super) cross_validated: f64,
+    pub(super) test: f64,
+    pub(super) fit: Fit,
+}
+
+/// Ends when Ctrl-C is pressed.
+struct Interruptible;
+
+impl Watch for Interruptible {
+    fn stop(&self) -> bool {
+        interrupt::asked()
+    }
+}
+
+pub(super) fn options(global: &Global) -> DatasetOptions {
+    DatasetOptions { bias: 1.0, threads: global.threads, ..DatasetOptions::default() }
+}
+
+impl Contest {
+    /// `None` if Ctrl-C was pressed.
+    pub(super) fn run(training: &Training, world: &World, global: &Global) -> Result<Option<Contest>> {
+        let metric = Metric::default_for(&training.observations);
+        let settings = Settings { tolerance: TOLERANCE, seed: global.seed, ..Settings::default() };
+        let study = Study {
+            inputs: &training.inputs,
+            observations: &training.observations,
+            loss: training.loss.clone().into(),
+            options: options(global),
+            scaling: kinfolk::ScalingKind::None,
+            balanced: false,
+            lambda: None,
+            settings: Settings { seed: global.seed, ..Settings::default() },
+            metric,
+            folds: FOLDS,
+            seed: global.seed,
+        };
+        let methods = methods(&training.observations, metric)?;
+        let all: Vec<Candidate> = methods.iter().map(|(_, _, candidate)| candidate.clone()).collect();
+        let Some(selection) = cross_validate(&study, &all, &Interruptible).map_err(of_method)? else {
+            return Ok(None);
+        };
+        let final_study = Study { settings: settings.clone(), ..study.clone() };
+        let test = world.test.observations_in(&training.recipe.coding, training.observations.task_names())?;
+        let mut entries = vec![];
+        for ((title, learns_theta, candidate), &best) in methods.iter().zip(&selection.best) {
+            let row = &selection.rows[best];
+            let fit = refit(&final_study, row, candidate, &mut Silent).map_err(of_method)?;
+            let predictions = predict(&fit.model, &world.test.inputs, &test).map_err(of_method)?;
+            entries.push(Entry {
+                title,
+                learns_theta: *learns_theta,
+                c: fit.model.about().problem.c,
+                cross_validated: row.mean,
+                test: metric.score(&test, &predictions).mean,
+                fit,
+            });
+            if interrupt::asked() {
+                return Ok(None);
+            }
+        }
+        Ok(Some(Contest { metric, settings, entries }))
+    }
+
+    /// The one that cross-validation would hand out; test rows have no say in it.
+    pub(super) fn best_kinfolk(&self) -> &Entry {
+        let learned = self.entries.iter().filter(|entry| entry.learns_theta);
+        let better = |a, b| if b_is_better(self.metric, a, b) { b } else { a };
+        learned.reduce(better).unwrap_or(&self.entries[0])
+    }
+}
+
+fn b_is_better(metric: Metric, a: &Entry, b: &Entry) -> bool {
+    match metric.higher_is_better() {
+        true => b.cross_validated > a.cross_validated,
+        false => b.cross_validated < a.cross_validated,
+    }
+}
+
+/// Title, whether Theta is learned, and what to try. One model for all classes would be no classifier.
+fn methods(observations: &Observations, metric: Metric) -> Result<Vec<(&'static str, bool, Candidate)>> {
+    let mut words = vec![("each task alone", false, "stl")];
+    if metric != Metric::ClassAccuracy && observations.n_tasks() > 1 {
+        words.push(("one model for all", false, "pooled"));
+    }
+    words.extend([
+        ("kinfolk k = 1", true, "fmtl:k=1"),
+        ("kinfolk k = 2", true, "fmtl:k=2"),
+        ("kinfolk k = 4", true, "fmtl:k=4"),
+    ]);
+    let mut all = vec![];
+    for (title, learns, word) in words {
+        let found = candidates(&[word.to_string()], &[]).map_err(of_method)?;
+        all.extend(found.into_iter().map(|candidate| (title, learns, candidate)));
+    }
+    Ok(all)
+}

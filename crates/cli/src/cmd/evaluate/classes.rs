@@ -1,0 +1,104 @@
+//! Is the right class the one with the highest score?
+
+use super::EvaluateArgs;
+use crate::failure::{Failure, Result};
+use crate::fitted::Fitted;
+use crate::report::Report;
+use crate::scores::{highest, unknown};
+use crate::text::{Grid, count, score};
+use kinfolk_data::Targets;
+use serde::Serialize;
+use serde_json::{Map, Value};
+use std::path::Path;
+
+#[derive(Serialize)]
+struct Said<'a> {
+    model: &'a Path,
+    data: &'a Path,
+    n_inputs: usize,
+    n_classes: usize,
+    accuracy: f64,
+    balanced_accuracy: f64,
+    top: Map<String, Value>,
+    classes: Vec<Class>,
+}
+
+#[derive(Serialize)]
+struct Class {
+    class: String,
+    n: usize,
+    /// Share of its rows that are recognised.
+    accuracy: Option<f64>,
+}
+
+/// Sums of weights.
+#[derive(Debug, Default)]
+struct Sums {
+    rows: Vec<usize>,
+    weight: Vec<f64>,
+    right: Vec<f64>,
+    /// Weight of the rows whose class is at place 0, 1, ... by its score.
+    at_place: Vec<f64>,
+}
+
+pub(super) fn run(args: &EvaluateArgs, fitted: &Fitted, report: Report) -> Result<()> {
+    let tasks = fitted.model.tasks();
+    let t = tasks.len();
+    let mut sums =
+        Sums { rows: vec![0; t], weight: vec![0.0; t], right: vec![0.0; t], at_place: vec![0.0; t] };
+    let n_inputs = args.for_each_chunk(fitted, |table, first_row| {
+        let Targets::Classes(class) = &table.targets else {
+            return Err(Failure::input("there is no column of classes").about(&args.data));
+        };
+        let places = crate::scores::places(class, &fitted.model);
+        let all = fitted.model.predict_all(&table.inputs).map_err(|e| Failure::from(e).about(&args.data))?;
+        for (row, place) in places.into_iter().enumerate() {
+            let Some(own) = place.map(|p| p as usize) else {
+                return Err(unknown(&class.name(row), tasks, first_row + row).about(&args.data));
+            };
+            let weight = if args.weighted { table.weight.as_ref().map_or(1.0, |w| w[row]) } else { 1.0 };
+            let scores = all.row(row);
+            // Of equal scores the first class is taken to be the higher one, as in predictions.
+            let before = (0..t).filter(|&c| scores[c] > scores[own] || (scores[c] == scores[own] && c < own));
+            sums.at_place[before.count()] += weight;
+            sums.rows[own] += 1;
+            sums.weight[own] += weight;
+            sums.right[own] += if highest(scores) == own { weight } else { 0.0 };
+        }
+        Ok(())
+    })?;
+    let share = |c: usize| (sums.weight[c] > 0.0).then(|| sums.right[c] / sums.weight[c]);
+    let total: f64 = sums.weight.iter().sum();
+    let within = |k: u32| sums.at_place.iter().take(k as usize).sum::<f64>() / total;
+    let shares: Vec<f64> = (0..t).filter_map(share).collect();
+    let said = Said {
+        model: &args.model,
+        data: &args.data,
+        n_inputs,
+        n_classes: t,
+        accuracy: within(1),
+        balanced_accuracy: shares.iter().sum::<f64>() / shares.len() as f64,
+        top: args.top.iter().map(|&k| (k.to_string(), within(k).into())).collect(),
+        classes: (0..t)
+            .map(|c| Class { class: tasks.name(c), n: sums.rows[c], accuracy: share(c) })
+            .collect(),
+    };
+    let text = in_words(&said, &args.top);
+    report.answer(&said, text)
+}
+
+fn in_words(said: &Said<'_>, top: &[u32]) -> String {
+    let mut grid = Grid::new(&["class", ">rows", ">accuracy"]);
+    for class in &said.classes {
+        let accuracy = class.accuracy.map_or("undefined".into(), |a| score(a));
+        grid.row([class.class.clone(), count(class.n), accuracy]);
+    }
+    let mut summary = |name: String, value: f64| grid.row([name, count(said.n_inputs), score(value)]);
+    summary("all".into(), said.accuracy);
+    summary("mean over classes".into(), said.balanced_accuracy);
+    for k in top.iter().filter(|k| **k > 1) {
+        let within = said.top.get(&k.to_string()).and_then(Value::as_f64).unwrap_or(f64::NAN);
+        summary(format!("within the top {k}"), within);
+    }
+    grid.to_string()
+}

@@ -1,0 +1,91 @@
+//! `kinfolk evaluate`: how good are the predictions of a model?
+
+mod classes;
+mod per_task;
+
+use crate::args::{ColumnArgs, Global};
+use crate::failure::{Failure, Result};
+use crate::fitted::Fitted;
+use crate::report::Report;
+use crate::{chunks, training};
+use clap::Args;
+use kinfolk::Losses;
+use kinfolk_data::{Coding, Table};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+const EXAMPLES: &str = "\
+Examples:
+  kinfolk evaluate school.safetensors school.csv
+  kinfolk evaluate digits.safetensors digits.npz --top 1,2,3 --json";
+
+/// Score the predictions of a model, task by task and on average.
+///
+/// Two-valued labels: AUC, accuracy, balanced accuracy, and log-loss for the logistic loss. Numbers: explained variance
+/// (1 - SSE / SST around the task's own mean) and RMSE. Classes: accuracy and top-k. A score that does not exist for a
+/// task, such as the AUC of one class, is left out of the mean and counted.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct EvaluateArgs {
+    /// A model that fit wrote.
+    model: PathBuf,
+    /// Data with labels.
+    data: PathBuf,
+    /// Only the rows of this part, by the split column or array.
+    #[arg(long, value_name = "PART", allow_negative_numbers = true)]
+    split: Option<i64>,
+    /// For classes: the right one among the k with the highest scores.
+    #[arg(long, value_name = "K,...", value_delimiter = ',', default_value = "1,5",
+          value_parser = clap::value_parser!(u32).range(1..))]
+    top: Vec<u32>,
+    /// Use the weights of the rows.
+    #[arg(long)]
+    weighted: bool,
+    #[command(flatten)]
+    columns: ColumnArgs,
+}
+
+pub(crate) fn run(args: EvaluateArgs, _: &Global, report: Report) -> Result<ExitCode> {
+    let fitted = Fitted::load(&args.model)?;
+    match fitted.recipe.coding {
+        Coding::Classes => classes::run(&args, &fitted, report)?,
+        _ => per_task::run(&args, &fitted, report)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+impl EvaluateArgs {
+    /// Calls `visit` with all rows of the part, chunk by chunk, and how many came before; how many there were.
+    fn for_each_chunk(
+        &self,
+        fitted: &Fitted,
+        mut visit: impl FnMut(&Table, usize) -> Result<()>,
+    ) -> Result<usize> {
+        let mut source = fitted.open(&self.data, &self.columns)?;
+        let mut rows = 0;
+        chunks::for_each(&mut *source, |table| {
+            let Some(table) = training::part_of_chunk(table, self.split).map_err(|f| f.about(&self.data))?
+            else {
+                return Ok(());
+            };
+            visit(&table, rows)?;
+            rows += table.n_rows();
+            Ok(())
+        })?;
+        match (rows, self.split) {
+            (0, Some(part)) => {
+                Err(Failure::input(format!("there are no rows of part {part}")).about(&self.data))
+            }
+            (0, None) => Err(Failure::input("there are no rows").about(&self.data)),
+            _ => Ok(rows),
+        }
+    }
+}
+
+/// Whether all tasks have a loss for which this holds.
+fn all_losses(losses: &Losses, holds: impl Fn(&kinfolk::LossKind) -> bool) -> bool {
+    match losses {
+        Losses::Same(loss) => holds(loss),
+        Losses::PerTask(all) => all.iter().all(holds),
+    }
+}

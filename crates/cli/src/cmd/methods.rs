@@ -1,0 +1,83 @@
+//! `kinfolk methods`: what can be fitted and compared.
+
+use crate::failure::Result;
+use crate::report::Report;
+use crate::text::Grid;
+use clap::Args;
+use kinfolk_methods::{Method, Param, registry};
+use serde::Serialize;
+use std::process::ExitCode;
+
+const EXAMPLES: &str = "\
+Examples:
+  kinfolk methods
+  kinfolk methods --json";
+
+/// List the methods that fit and select know, with their parameters.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct MethodsArgs {}
+
+#[derive(Serialize)]
+struct Said {
+    methods: Vec<About>,
+}
+
+#[derive(Serialize)]
+struct About {
+    name: &'static str,
+    title: &'static str,
+    learns: &'static str,
+    problem: &'static str,
+    reference: &'static str,
+    params: Vec<AboutParam>,
+}
+
+#[derive(Serialize)]
+struct AboutParam {
+    name: &'static str,
+    meaning: &'static str,
+    allowed: String,
+    default: &'static str,
+    grid: &'static [&'static str],
+}
+
+impl From<&Param> for AboutParam {
+    fn from(param: &Param) -> Self {
+        let Param { name, meaning, allowed, default, grid, .. } = *param;
+        AboutParam { name, meaning, allowed: allowed.to_string(), default, grid }
+    }
+}
+
+impl From<&dyn Method> for About {
+    fn from(method: &dyn Method) -> Self {
+        About {
+            name: method.name(),
+            title: method.title(),
+            learns: method.learns(),
+            problem: method.problem(),
+            reference: method.reference(),
+            params: method.params().iter().map(AboutParam::from).collect(),
+        }
+    }
+}
+
+pub(crate) fn run(_: MethodsArgs, report: Report) -> Result<ExitCode> {
+    let methods: Vec<About> = registry().iter().map(|method| About::from(*method)).collect();
+    let text = in_words(&methods);
+    report.answer(&Said { methods }, text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn in_words(methods: &[About]) -> String {
+    let mut list = Grid::new(&["method", "what it is", "what it learns about the tasks"]);
+    let mut params = Grid::new(&["method", "parameter", "default", "values", "meaning"]);
+    for method in methods {
+        list.row([method.name, method.title, method.learns].map(String::from));
+        for param in &method.params {
+            let cells = [method.name, param.name, param.default, &param.allowed, param.meaning];
+            params.row(cells.map(String::from));
+        }
+    }
+    format!("{list}\n{params}")
+}

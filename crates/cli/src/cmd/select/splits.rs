@@ -1,0 +1,97 @@
+//! `kinfolk select --splits`: methods compared on rows that selection never saw.
+
+use super::{Bar, stopped};
+use crate::failure::{Result, of_method};
+use crate::report::Report;
+use crate::text::{Grid, number};
+use kinfolk_methods::Metric;
+use kinfolk_methods::select::{self, Candidate, SplitResult, Study, mean_and_sd};
+use serde::Serialize;
+use std::process::ExitCode;
+
+#[derive(Serialize)]
+struct Said<'a> {
+    metric: Metric,
+    folds: usize,
+    train_share: f64,
+    summary: Vec<Summary>,
+    splits: &'a [SplitResult],
+}
+
+/// How a candidate did over all splits.
+#[derive(Serialize)]
+struct Summary {
+    method: &'static str,
+    /// What there was to choose from.
+    params: String,
+    mean: f64,
+    sd: f64,
+    /// Over the first candidate, split by split; positive is better whatever the metric.
+    gain: f64,
+    gain_standard_error: f64,
+}
+
+pub(super) fn run(
+    study: &Study<'_>,
+    candidates: &[Candidate],
+    n: usize,
+    share: f64,
+    report: Report,
+) -> Result<ExitCode> {
+    let bar = Bar::new(report.quiet);
+    let results = select::repeat(study, candidates, share, n, &bar, &mut |_| ());
+    bar.finish();
+    let Some(results) = results.map_err(of_method)? else { return Ok(stopped(report)) };
+    let summary = summaries(study.metric, candidates, &results);
+    let text = text(study.metric, &summary, n, share);
+    let said =
+        Said { metric: study.metric, folds: study.folds, train_share: share, summary, splits: &results };
+    report.answer(&said, text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn summaries(metric: Metric, candidates: &[Candidate], results: &[SplitResult]) -> Vec<Summary> {
+    let scores = |c: usize| -> Vec<f64> {
+        results.iter().skip(c).step_by(candidates.len()).map(|result| result.test.mean).collect()
+    };
+    let base = scores(0);
+    let sign = if metric.higher_is_better() { 1.0 } else { -1.0 };
+    let one = |(c, candidate): (usize, &Candidate)| {
+        let own = scores(c);
+        let (mean, sd) = mean_and_sd(&own);
+        let gains: Vec<f64> = own.iter().zip(&base).map(|(a, b)| sign * (a - b)).collect();
+        let (gain, gain_sd) = mean_and_sd(&gains);
+        let params: Vec<String> = candidate.params.iter().map(ToString::to_string).collect();
+        let gain_standard_error = gain_sd / (own.len() as f64).sqrt();
+        Summary {
+            method: candidate.method.name(),
+            params: params.join(" | "),
+            mean,
+            sd,
+            gain,
+            gain_standard_error,
+        }
+    };
+    candidates.iter().enumerate().map(one).collect()
+}
+
+fn text(metric: Metric, summary: &[Summary], n: usize, share: f64) -> String {
+    let mut grid = Grid::new(&["method", "parameters", &format!(">{metric}"), ">+-", ">gain", ">+-"]);
+    for s in summary {
+        let short = |x: f64| format!("{x:.4}");
+        grid.row([
+            s.method.into(),
+            s.params.clone(),
+            short(s.mean),
+            short(s.sd),
+            format!("{:+.4}", s.gain),
+            short(s.gain_standard_error),
+        ]);
+    }
+    let first = summary.first().map_or("the first", |s| s.method);
+    format!(
+        "{grid}\nmean and standard deviation over {n} splits, {} of the rows of each task for training;\n\
+         gain over {first}, split by split, with its standard error\n",
+        number(share, 3)
+    )
+}

@@ -1,0 +1,246 @@
+//! `kinfolk theta`: the task matrix of a model, in an order that shows who is kin to whom.
+
+use crate::cluster::{Tree, distances};
+use crate::failure::{Failure, Result};
+use crate::report::{Report, json_number};
+use crate::svg::HeatMap;
+use crate::text::{Grid, number, plural};
+use crate::{files, graphml};
+use clap::{Args, ValueEnum};
+use kinfolk::{Matrix, Model};
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+const EXAMPLES: &str = "\
+Examples:
+  kinfolk theta school.safetensors
+  kinfolk theta school.safetensors --correlation -o kin.csv --svg kin.svg
+  kinfolk theta school.safetensors -o kin.graphml --threshold 0.3";
+
+/// Tasks up to which people get the whole matrix.
+const FULL: usize = 14;
+
+/// Show the task matrix Theta of a model: who is kin to whom.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct ThetaArgs {
+    /// A model that fit wrote.
+    model: PathBuf,
+    /// Write it to a file, by its ending: csv, npy or graphml.
+    #[arg(short, long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Write it in this format, whatever the ending; without a file, to stdout.
+    #[arg(long)]
+    format: Option<Format>,
+    /// Correlations Theta_rs / sqrt(Theta_rr Theta_ss) instead of Theta itself.
+    #[arg(long)]
+    correlation: bool,
+    /// Order of the tasks [default: cluster; for npy, which has no names, given].
+    #[arg(long)]
+    order: Option<Order>,
+    /// Leave out edges of the graph with a correlation below this size.
+    #[arg(long, value_name = "R", default_value_t = 0.0)]
+    threshold: f64,
+    /// Also draw a picture.
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
+    /// Print the whole matrix however many tasks there are.
+    #[arg(long)]
+    full: bool,
+}
+
+/// What a task matrix can be written as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    Table,
+    Csv,
+    Npy,
+    Graphml,
+}
+
+/// Which task comes first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Order {
+    /// By hierarchical clustering: kin beside kin.
+    Cluster,
+    /// As in the model.
+    Given,
+}
+
+/// A task matrix in order.
+struct Ordered {
+    names: Vec<String>,
+    theta: Matrix,
+    correlation: Matrix,
+}
+
+impl Ordered {
+    fn new(model: &Model, order: Order) -> Self {
+        let correlation = model.correlation();
+        let t = correlation.rows();
+        let order = match order {
+            Order::Given => (0..t).collect(),
+            Order::Cluster => {
+                let d = distances(&correlation);
+                Tree::new(&d).order(&d)
+            }
+        };
+        let names = order.iter().map(|&t| model.tasks().name(t)).collect();
+        Ordered { names, theta: permuted(model.theta(), &order), correlation: permuted(&correlation, &order) }
+    }
+
+    fn values(&self, correlation: bool) -> &Matrix {
+        if correlation { &self.correlation } else { &self.theta }
+    }
+}
+
+fn permuted(m: &Matrix, order: &[usize]) -> Matrix {
+    let mut out = Matrix::zeros(order.len(), order.len());
+    for (r, &from) in order.iter().enumerate() {
+        for (s, &of) in order.iter().enumerate() {
+            out[(r, s)] = m[(from, of)];
+        }
+    }
+    out
+}
+
+#[derive(Serialize)]
+struct Said<'a> {
+    model: &'a Path,
+    kind: &'static str,
+    order: Order,
+    tasks: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    theta: Option<Vec<Vec<serde_json::Value>>>,
+    out: Option<&'a Path>,
+    svg: Option<&'a Path>,
+}
+
+pub(crate) fn run(args: ThetaArgs, report: Report) -> Result<ExitCode> {
+    let format = args.format()?;
+    let model = Model::load(&args.model)?;
+    let order = args.order.unwrap_or(if format == Format::Npy { Order::Given } else { Order::Cluster });
+    let ordered = Ordered::new(&model, order);
+    let kind = if args.correlation { "correlation" } else { "theta" };
+    let bytes = match format {
+        Format::Table => args.text(&ordered).into_bytes(),
+        Format::Csv => csv(&ordered.names, ordered.values(args.correlation)).into_bytes(),
+        Format::Npy => files::npy(ordered.values(args.correlation)),
+        Format::Graphml => {
+            graphml::graphml(&ordered.names, &ordered.theta, &ordered.correlation, args.threshold)
+                .into_bytes()
+        }
+    };
+    if let Some(path) = &args.svg {
+        let title = format!("{kind} of {}", plural(ordered.names.len(), "task"));
+        let values = ordered.values(args.correlation);
+        files::write(path, HeatMap { title: &title, names: &ordered.names, values }.to_svg().as_bytes())?;
+    }
+    if let Some(path) = &args.out {
+        files::write(path, &bytes)?;
+    }
+    let values = ordered.values(args.correlation);
+    let rows =
+        || (0..values.rows()).map(|r| values.row(r).iter().map(|x| json_number(*x)).collect()).collect();
+    let said = Said {
+        model: &args.model,
+        kind,
+        order,
+        tasks: &ordered.names,
+        theta: args.out.is_none().then(rows),
+        out: args.out.as_deref(),
+        svg: args.svg.as_deref(),
+    };
+    match &args.out {
+        None => report.answer(&said, String::from_utf8_lossy(&bytes))?,
+        Some(path) => {
+            let what = format!("{kind} of {} in {}\n", plural(ordered.names.len(), "task"), path.display());
+            report.done(&said, what)?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+impl ThetaArgs {
+    fn format(&self) -> Result<Format> {
+        if let Some(format) = self.format {
+            if format == Format::Npy && self.out.is_none() {
+                return Err(Failure::usage("npy is not for the screen: name a file with -o FILE"));
+            }
+            return Ok(format);
+        }
+        let Some(path) = &self.out else { return Ok(Format::Table) };
+        let ending = path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default();
+        match &*ending {
+            "csv" => Ok(Format::Csv),
+            "npy" => Ok(Format::Npy),
+            "graphml" => Ok(Format::Graphml),
+            "txt" => Ok(Format::Table),
+            _ => Err(Failure::usage(format!(
+                "{}: the ending {ending:?} is none of csv, npy, graphml, txt; or say --format",
+                path.display()
+            ))),
+        }
+    }
+
+    /// The whole matrix if it is small, and in any case who is closest to whom.
+    fn text(&self, ordered: &Ordered) -> String {
+        let n = ordered.names.len();
+        let mut text = String::new();
+        if n <= FULL || self.full {
+            text.push_str(&matrix(ordered, self.correlation));
+            text.push('\n');
+        }
+        text.push_str(&closest(ordered));
+        text
+    }
+}
+
+fn matrix(ordered: &Ordered, correlation: bool) -> String {
+    let values = ordered.values(correlation);
+    let heads: Vec<String> = ordered.names.iter().map(|name| format!(">{name}")).collect();
+    let mut columns = vec![if correlation { "correlation" } else { "Theta" }];
+    columns.extend(heads.iter().map(String::as_str));
+    let mut grid = Grid::new(&columns);
+    let cell = |x: &f64| if correlation { format!("{x:.2}") } else { number(*x, 3) };
+    for (r, name) in ordered.names.iter().enumerate() {
+        grid.row(std::iter::once(name.clone()).chain(values.row(r).iter().map(cell)));
+    }
+    grid.to_string()
+}
+
+/// Up to three closest kin of each task.
+fn closest(ordered: &Ordered) -> String {
+    let mut grid = Grid::new(&["task", ">Theta_tt", "closest kin (correlation)"]);
+    for (r, name) in ordered.names.iter().enumerate() {
+        let row = ordered.correlation.row(r);
+        let mut others: Vec<usize> = (0..row.len()).filter(|&s| s != r && row[s] != 0.0).collect();
+        others.sort_by(|&a, &b| row[b].abs().total_cmp(&row[a].abs()));
+        let kin: Vec<String> =
+            others.iter().take(3).map(|&s| format!("{} ({:.2})", ordered.names[s], row[s])).collect();
+        grid.row([name.clone(), number(ordered.theta[(r, r)], 3), kin.join(", ")]);
+    }
+    grid.to_string()
+}
+
+/// A header of names, and a first column of names; numbers come back to the last bit.
+fn csv(names: &[String], values: &Matrix) -> String {
+    let mut text = String::from("task");
+    names.iter().for_each(|name| text.extend([",", &quoted(name)]));
+    text.push('\n');
+    for (r, name) in names.iter().enumerate() {
+        text.push_str(&quoted(name));
+        values.row(r).iter().for_each(|x| text.extend([",", &x.to_string()]));
+        text.push('\n');
+    }
+    text
+}
+
+fn quoted(cell: &str) -> String {
+    match cell.contains([',', '"', '\n', '\r']) {
+        true => format!("\"{}\"", cell.replace('"', "\"\"")),
+        false => cell.to_string(),
+    }
+}

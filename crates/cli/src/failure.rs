@@ -1,0 +1,101 @@
+//! What ends a command early, and with which exit code.
+
+use std::fmt;
+
+/// Exit code: the answer is no.
+pub(crate) const NO: u8 = 1;
+/// Exit code: the command line makes no sense.
+pub(crate) const USAGE: u8 = 2;
+/// Exit code: data, model file or parameters cannot be used.
+pub(crate) const INPUT: u8 = 3;
+/// Exit code: something could not be written, or a bug.
+pub(crate) const OUTPUT: u8 = 4;
+/// Exit code: ended by Ctrl-C.
+pub(crate) const INTERRUPTED: u8 = 130;
+
+/// Why a command ends without an answer.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    pub(crate) code: u8,
+    message: String,
+}
+
+/// A result whose error knows its exit code.
+pub(crate) type Result<T> = std::result::Result<T, Failure>;
+
+impl Failure {
+    fn new(code: u8, message: impl fmt::Display) -> Self {
+        Failure { code, message: one_line(&message.to_string()) }
+    }
+
+    /// The command line makes no sense.
+    pub(crate) fn usage(message: impl fmt::Display) -> Self {
+        Self::new(USAGE, message)
+    }
+
+    /// Data, model or parameters cannot be used.
+    pub(crate) fn input(message: impl fmt::Display) -> Self {
+        Self::new(INPUT, message)
+    }
+
+    /// Something could not be written, or a bug.
+    pub(crate) fn output(message: impl fmt::Display) -> Self {
+        Self::new(OUTPUT, message)
+    }
+
+    /// The same, with the file it is about in front.
+    pub(crate) fn about(mut self, path: &std::path::Path) -> Self {
+        self.message = one_line(&format!("{}: {}", path.display(), self.message));
+        self
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl From<kinfolk::Error> for Failure {
+    fn from(error: kinfolk::Error) -> Self {
+        match error {
+            kinfolk::Error::NegativeGap { .. } => Self::output(error),
+            _ => Self::input(error),
+        }
+    }
+}
+
+impl From<kinfolk_data::Error> for Failure {
+    fn from(error: kinfolk_data::Error) -> Self {
+        Self::input(error)
+    }
+}
+
+/// Errors of methods are the engine's, or about their parameters.
+pub(crate) fn of_method(error: kinfolk_methods::Error) -> Failure {
+    match error {
+        kinfolk_methods::Error::Engine(error) => error.into(),
+        other => Failure::input(other),
+    }
+}
+
+/// File names and cells may hold anything; a message stays on its line.
+fn one_line(text: &str) -> String {
+    let mut line = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_control() { line.extend(c.escape_default()) } else { line.push(c) }
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_stays_on_its_line() {
+        let failure = Failure::input("a\nb.csv: line 3").about(std::path::Path::new("c\td"));
+        assert_eq!(failure.to_string(), "c\\td: a\\nb.csv: line 3");
+        assert_eq!(failure.code, 3);
+    }
+}

@@ -1,0 +1,97 @@
+//! A model with what the command knows about its fit.
+
+use crate::args::ColumnArgs;
+use crate::failure::{Failure, Result};
+use crate::files;
+use crate::fit_params::FitParams;
+use crate::training::part;
+use kinfolk::inputs::Gram;
+use kinfolk::{Inputs, Model, Observations};
+use kinfolk_data::{Recipe, Source, Storage, Table};
+use serde::Deserialize;
+use std::path::Path;
+
+/// A model file of the command `fit`.
+#[derive(Debug)]
+pub(crate) struct Fitted {
+    pub(crate) model: Model,
+    /// How its data were read.
+    pub(crate) recipe: Recipe,
+    pub(crate) fit: FitNotes,
+}
+
+/// What of the parameters of the fit matters later.
+#[derive(Debug, Clone, Deserialize)]
+pub(crate) struct FitNotes {
+    pub(crate) tol: f64,
+    pub(crate) split: Option<i64>,
+    pub(crate) class_weight: Option<String>,
+}
+
+impl Fitted {
+    pub(crate) fn load(path: &Path) -> Result<Fitted> {
+        let model = Model::load(path)?;
+        let recipe = parse(path, &model, "recipe")?;
+        let fit = parse(path, &model, "fit")?;
+        Ok(Fitted { model, recipe, fit })
+    }
+
+    /// Opens a file, to be read as the data of the fit were.
+    pub(crate) fn open(&self, path: &Path, columns: &ColumnArgs) -> Result<Box<dyn Source>> {
+        Ok(kinfolk_data::open(path, &columns.columns(), Some(&self.recipe))?)
+    }
+
+    /// The labels of rows from `first_row` of a file on, for the tasks of the model.
+    pub(crate) fn observations(&self, table: &Table, path: &Path, first_row: usize) -> Result<Observations> {
+        let observations = table.observations_in(&self.recipe.coding, self.model.tasks());
+        observations.map_err(|mut error| {
+            error.row = error.row.map(|row| row + first_row as u64);
+            error.in_file(path).into()
+        })
+    }
+
+    /// The data of the fit as the fit saw them, but for scaling.
+    pub(crate) fn training_data(&self, path: &Path, columns: &ColumnArgs) -> Result<(Table, Observations)> {
+        let about = |failure: Failure| failure.about(path);
+        let (table, _) = kinfolk_data::read(path, &columns.columns(), Some(&self.recipe))?;
+        let mut table = part(table, self.fit.split).map_err(about)?;
+        if self.recipe.storage == Storage::Kernel {
+            table.inputs = as_gram(&table.inputs).map_err(about)?;
+        }
+        let observations = self.observations(&table, path, 0)?;
+        match self.fit.class_weight.as_deref() {
+            Some("balanced") => Ok((table, observations.class_balanced()?)),
+            _ => Ok((table, observations)),
+        }
+    }
+}
+
+/// Kernel values of the training inputs with themselves, which are read like those of any other inputs.
+fn as_gram(inputs: &Inputs<'_>) -> Result<Inputs<'static>> {
+    let Inputs::Dense(x) = inputs else { return Ok(inputs.clone().into_owned()) };
+    if x.rows() != x.cols() {
+        let (rows, cols) = (x.rows(), x.cols());
+        return Err(Failure::input(format!(
+            "a Gram matrix of {rows} x {cols}, expected as many columns as rows"
+        )));
+    }
+    let values: Vec<f64> = (0..x.rows()).flat_map(|i| (0..x.cols()).map(move |j| x.get(i, j))).collect();
+    Ok(Gram::new(values, x.rows())?.into_owned().into())
+}
+
+/// Writes a model with what later commands need to know.
+pub(crate) fn save(path: &Path, model: &mut Model, recipe: &Recipe, params: &FitParams) -> Result<()> {
+    let json = |value: serde_json::Result<String>| value.map_err(Failure::output);
+    model.attach("recipe", &json(serde_json::to_string(recipe))?)?;
+    model.attach("fit", &json(serde_json::to_string(params))?)?;
+    files::write_model(path, model)
+}
+
+fn parse<T: for<'a> Deserialize<'a>>(path: &Path, model: &Model, key: &str) -> Result<T> {
+    let wrong = |why: String| Failure::input(why).about(path);
+    let text = model.attachment(key).ok_or_else(|| {
+        wrong(format!("the model has no {key:?}: it was not written by the command kinfolk fit"))
+    })?;
+    serde_json::from_str(text)
+        .map_err(|error| wrong(format!("{key:?} of the model is not understood: {error}")))
+}

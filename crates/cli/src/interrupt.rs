@@ -1,0 +1,57 @@
+//! Ctrl-C: the first one asks a fit to end with the model it has, the second ends the program at once. Where there is
+//! nothing to save the first is the second.
+
+use crate::failure::INTERRUPTED;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+static ASKED: AtomicBool = AtomicBool::new(false);
+static CAN_END_WELL: AtomicBool = AtomicBool::new(false);
+/// Where unfinished files may lie.
+static OUTPUTS: Mutex<Vec<PathBuf>> = Mutex::new(vec![]);
+
+/// Starts to listen. Without signals (a strange system) Ctrl-C is what it always was.
+pub(crate) fn listen() {
+    let heard = || {
+        if !CAN_END_WELL.load(Ordering::SeqCst) || ASKED.swap(true, Ordering::SeqCst) {
+            remove_unfinished();
+            std::process::exit(i32::from(INTERRUPTED));
+        }
+    };
+    if let Err(error) = ctrlc::set_handler(heard) {
+        tracing::warn!("Ctrl-C cannot be caught: {error}");
+    }
+}
+
+/// Whether Ctrl-C was pressed during the work that [`end_well`] announced.
+pub(crate) fn asked() -> bool {
+    ASKED.load(Ordering::SeqCst)
+}
+
+/// From now on the work looks at [`asked`] and ends well by itself.
+pub(crate) fn end_well() {
+    CAN_END_WELL.store(true, Ordering::SeqCst);
+}
+
+/// Announces a file that will be written, so that nothing unfinished stays beside it.
+pub(crate) fn will_write(path: &Path) {
+    let directory = match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent.to_path_buf(),
+        _ => PathBuf::from("."),
+    };
+    OUTPUTS.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push(directory);
+}
+
+/// Files are written under names such as `.kinfolk-PROCESS-NUMBER.tmp`, then renamed.
+fn remove_unfinished() {
+    let Ok(directories) = OUTPUTS.try_lock() else { return };
+    let own = format!("-{}-", std::process::id());
+    for entry in directories.iter().filter_map(|directory| directory.read_dir().ok()).flatten().flatten() {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        if name.starts_with(".kinfolk-") && name.contains(&own) && name.ends_with(".tmp") {
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
+}

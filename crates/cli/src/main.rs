@@ -1,0 +1,78 @@
+//! The command `kinfolk`: data in, certified model out.
+
+mod args;
+mod checkpoint;
+mod chunks;
+mod cluster;
+mod cmd;
+mod eta;
+mod failure;
+mod files;
+mod fit_params;
+mod fitted;
+mod graphml;
+mod interrupt;
+mod report;
+mod scores;
+mod svg;
+mod taskmatrix;
+mod text;
+mod training;
+mod watch;
+
+use args::{Cli, Command};
+use clap::Parser;
+use failure::Result;
+use report::Report;
+use std::io::Write;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version go to stdout with code 0, the rest to stderr with code 2.
+            let _ = error.print();
+            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(failure::USAGE));
+        }
+    };
+    start_log(cli.global.verbose, cli.global.quiet);
+    interrupt::listen();
+    match run(cli) {
+        Ok(code) => code,
+        Err(failure) => {
+            let _ = writeln!(std::io::stderr(), "error: {failure}");
+            ExitCode::from(failure.code)
+        }
+    }
+}
+
+fn run(cli: Cli) -> Result<ExitCode> {
+    let global = &cli.global;
+    let report = Report { json: global.json, quiet: global.quiet };
+    match cli.command {
+        Command::Fit(args) => cmd::fit::run(*args, global, report),
+        Command::Predict(args) => cmd::predict::run(args, global, report),
+        Command::Certify(args) => cmd::certify::run(args, global, report),
+        Command::Evaluate(args) => cmd::evaluate::run(args, global, report),
+        Command::Select(args) => cmd::select::run(*args, global, report),
+        Command::Theta(args) => cmd::theta::run(args, report),
+        Command::Demo(args) => cmd::demo::run(args, global, report),
+        Command::Methods(args) => cmd::methods::run(args, report),
+        Command::Data(args) => cmd::data::run(args, global, report),
+        Command::Completions(args) => cmd::completions::run(args),
+    }
+}
+
+/// Diagnostics go to stderr, without colours: they end up in files as often as on screens.
+fn start_log(verbose: u8, quiet: bool) {
+    let level = match (quiet, verbose) {
+        (true, _) => tracing::Level::ERROR,
+        (false, 0) => tracing::Level::WARN,
+        (false, 1) => tracing::Level::INFO,
+        (false, 2) => tracing::Level::DEBUG,
+        (false, _) => tracing::Level::TRACE,
+    };
+    let subscriber = tracing_subscriber::fmt().with_max_level(level).with_writer(std::io::stderr);
+    subscriber.without_time().with_ansi(false).with_target(false).init();
+}

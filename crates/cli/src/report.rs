@@ -1,0 +1,66 @@
+//! Where results go: one JSON object or text for people on stdout, everything else on stderr.
+
+use crate::failure::{Failure, Result};
+use serde::Serialize;
+use std::fmt::Display;
+use std::io::{ErrorKind, Write};
+
+/// How results are told.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Report {
+    pub(crate) json: bool,
+    pub(crate) quiet: bool,
+}
+
+impl Report {
+    /// What was asked for, always told.
+    pub(crate) fn answer(self, object: &impl Serialize, text: impl Display) -> Result<()> {
+        if self.json {
+            let line = serde_json::to_string(object).map_err(Failure::output)?;
+            print(&format!("{line}\n"))
+        } else {
+            print(&text.to_string())
+        }
+    }
+
+    /// What was done; `--quiet` keeps it from people.
+    pub(crate) fn done(self, object: &impl Serialize, text: impl Display) -> Result<()> {
+        if self.quiet && !self.json { Ok(()) } else { self.answer(object, text) }
+    }
+
+    /// A remark on stderr.
+    pub(crate) fn note(self, text: impl Display) {
+        if !self.quiet {
+            // Nobody is left to hear that stderr is closed.
+            let _ = writeln!(std::io::stderr(), "note: {text}");
+        }
+    }
+}
+
+/// Writes to stdout. A reader that has seen enough (`| head`) is no failure.
+pub(crate) fn print(text: &str) -> Result<()> {
+    let mut stdout = std::io::stdout().lock();
+    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(Failure::output(format!("stdout: {error}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A number for JSON, which knows no infinity: `"inf"`, `"-inf"` and `"nan"` as in model files.
+pub(crate) fn json_number(x: f64) -> serde_json::Value {
+    match serde_json::Number::from_f64(x) {
+        Some(number) => number.into(),
+        None if x.is_nan() => "nan".into(),
+        None => if x > 0.0 { "inf" } else { "-inf" }.into(),
+    }
+}
+
+/// For `#[serde(serialize_with)]`.
+pub(crate) fn as_number<S: serde::Serializer>(
+    x: &f64,
+    serializer: S,
+) -> std::result::Result<S::Ok, S::Error> {
+    json_number(*x).serialize(serializer)
+}

@@ -1,0 +1,83 @@
+//! Predictions of a model for the rows of a table.
+
+use crate::failure::{Failure, Result};
+use clap::ValueEnum;
+use kinfolk::{Inputs, Matrix, Model, TaskNames};
+use kinfolk_data::{Keys, Table, Targets};
+use std::path::Path;
+
+/// What to predict for a task that the model does not know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum UnknownTask {
+    /// The mean of the predictions for all tasks it knows.
+    Mean,
+    /// 0.
+    Zero,
+}
+
+/// Scores of some rows.
+#[derive(Debug)]
+pub(crate) enum Scores {
+    /// Of each row for its own task.
+    Own(Vec<f64>),
+    /// Of each row for every task of the model.
+    All(Matrix),
+}
+
+/// Rows of a file.
+pub(crate) struct Chunk<'a> {
+    pub(crate) table: &'a Table,
+    pub(crate) path: &'a Path,
+    /// How many came before.
+    pub(crate) first_row: usize,
+}
+
+/// Scores of a file's rows: for their own tasks where the file says which, else for all.
+pub(crate) fn scores(model: &Model, chunk: &Chunk<'_>, instead: Option<UnknownTask>) -> Result<Scores> {
+    let Chunk { table, path, first_row } = *chunk;
+    let about = |error: kinfolk::Error| Failure::from(error).about(path);
+    let Targets::Tasks { task, .. } = &table.targets else {
+        return Ok(Scores::All(model.predict_all(&table.inputs).map_err(about)?));
+    };
+    let place = task.find_in(model.tasks());
+    let row_of = |row: usize| place[task.index[row] as usize];
+    if let (None, Some(row)) = (instead, (0..task.len()).find(|&row| row_of(row).is_none())) {
+        let why = unknown(&task.name(row), model.tasks(), first_row + row);
+        return Err(Failure::input(format!("{why}; --unknown-task predicts for it all the same")).about(path));
+    }
+    let known: Vec<u32> = (0..task.len()).map(|row| row_of(row).unwrap_or(0)).collect();
+    let mut scores = model.predict(&table.inputs, &known).map_err(about)?;
+    let strangers: Vec<u32> =
+        (0..task.len()).filter(|&row| row_of(row).is_none()).map(|row| row as u32).collect();
+    if !strangers.is_empty() {
+        let instead = match instead {
+            Some(UnknownTask::Mean) => mean_of_all(model, &table.inputs, &strangers).map_err(about)?,
+            _ => vec![0.0; strangers.len()],
+        };
+        strangers.iter().zip(instead).for_each(|(&row, score)| scores[row as usize] = score);
+    }
+    Ok(Scores::Own(scores))
+}
+
+fn mean_of_all(model: &Model, inputs: &Inputs<'_>, rows: &[u32]) -> kinfolk::Result<Vec<f64>> {
+    let all = model.predict_all(&inputs.select_rows(rows))?;
+    Ok((0..all.rows()).map(|i| all.row(i).iter().sum::<f64>() / all.cols() as f64).collect())
+}
+
+/// A task or class that the model does not know.
+pub(crate) fn unknown(name: &str, known: &TaskNames, row: usize) -> Failure {
+    let why = known.find(name).err().map_or_else(|| format!("task {name:?}"), |error| error.to_string());
+    Failure::input(format!("row {row}: {why}"))
+}
+
+/// The tasks of a table's rows as tasks of the model, where it knows them.
+pub(crate) fn places(task: &Keys, model: &Model) -> Vec<Option<u32>> {
+    let place = task.find_in(model.tasks());
+    task.index.iter().map(|&t| place[t as usize]).collect()
+}
+
+/// The task with the highest score, of equal ones the first.
+pub(crate) fn highest(scores: &[f64]) -> usize {
+    let better = |best: usize, t: usize| if scores[t] > scores[best] { t } else { best };
+    (0..scores.len()).reduce(better).unwrap_or(0)
+}

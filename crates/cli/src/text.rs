@@ -1,0 +1,148 @@
+//! Text for people: aligned tables, short numbers.
+
+use std::fmt::Write;
+
+/// Which way a column leans.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Lean {
+    Left,
+    Right,
+}
+
+/// Rows of cells, printed with aligned columns, two blanks between them, and none at the end of a line.
+#[derive(Debug)]
+pub(crate) struct Grid {
+    lean: Vec<Lean>,
+    rows: Vec<Vec<String>>,
+}
+
+impl Grid {
+    /// Columns by their heads; those that begin with `>` lean right.
+    pub(crate) fn new(heads: &[&str]) -> Self {
+        let lean = |head: &&str| if head.starts_with('>') { Lean::Right } else { Lean::Left };
+        let names = heads.iter().map(|head| head.trim_start_matches('>').to_string()).collect();
+        Grid { lean: heads.iter().map(lean).collect(), rows: vec![names] }
+    }
+
+    pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = String>) {
+        self.rows.push(cells.into_iter().collect());
+    }
+}
+
+impl std::fmt::Display for Grid {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let width_of = |column: usize| {
+            let cells = self.rows.iter().filter_map(|row| row.get(column));
+            cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+        };
+        let widths: Vec<usize> = (0..self.lean.len()).map(width_of).collect();
+        for row in &self.rows {
+            let mut line = String::new();
+            for ((cell, &width), lean) in row.iter().zip(&widths).zip(&self.lean) {
+                match lean {
+                    Lean::Left => write!(line, "{cell:<width$}  ")?,
+                    Lean::Right => write!(line, "{cell:>width$}  ")?,
+                }
+            }
+            writeln!(f, "{}", line.trim_end())?;
+        }
+        Ok(())
+    }
+}
+
+/// 1234567 as `1,234,567`.
+pub(crate) fn count(n: usize) -> String {
+    let digits = n.to_string();
+    let mut out = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// `1 pass`, `2 passes`.
+pub(crate) fn plural_es(n: usize, what: &str) -> String {
+    format!("{} {what}{}", count(n), if n == 1 { "" } else { "es" })
+}
+
+/// `1 task`, `2 tasks`.
+pub(crate) fn plural(n: usize, what: &str) -> String {
+    format!("{} {what}{}", count(n), if n == 1 { "" } else { "s" })
+}
+
+/// A number in about this many significant digits, as people write it: `0.0123`, `12.3`, `1.23e9`.
+pub(crate) fn number(x: f64, digits: usize) -> String {
+    if x == 0.0 || !x.is_finite() {
+        return x.to_string();
+    }
+    let exponent = x.abs().log10().floor() as i32;
+    if !(-4..=8).contains(&exponent) {
+        return format!("{x:.*e}", digits.saturating_sub(1));
+    }
+    let decimals = (digits as i32 - 1 - exponent).max(0) as usize;
+    let text = format!("{x:.decimals$}");
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_string() } else { text }
+}
+
+/// A score: four decimals, or six digits where it is large.
+pub(crate) fn score(x: f64) -> String {
+    if x.abs() < 10.0 { format!("{x:.4}") } else { number(x, 6) }
+}
+
+/// A size as `12 bytes`, `3.4 kB`, `1.2 GB`.
+pub(crate) fn bytes(n: u64) -> String {
+    let units = [(1_000_000_000_000, "TB"), (1_000_000_000, "GB"), (1_000_000, "MB"), (1_000, "kB")];
+    match units.iter().find(|(size, _)| n >= *size) {
+        Some((size, unit)) => format!("{:.1} {unit}", n as f64 / *size as f64),
+        None => plural(n as usize, "byte"),
+    }
+}
+
+/// A duration as `0.42 s`, `12 s`, `3 min 05 s`, `2 h 10 min`.
+pub(crate) fn seconds(s: f64) -> String {
+    let whole = s.round() as u64;
+    match s {
+        _ if s < 9.95 => format!("{s:.2} s"),
+        _ if whole < 60 => format!("{whole} s"),
+        _ if whole < 3600 => format!("{} min {:02} s", whole / 60, whole % 60),
+        _ => format!("{} h {:02} min", whole / 3600, whole / 60 % 60),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_aligned_and_lines_end_without_blanks() {
+        let mut grid = Grid::new(&["task", ">AUC"]);
+        grid.row(["a".into(), "0.5".into()]);
+        grid.row(["long name".into(), "".into()]);
+        assert_eq!(grid.to_string(), "task       AUC\na          0.5\nlong name\n");
+    }
+
+    #[test]
+    fn numbers_are_short() {
+        let cases =
+            [(0.0, "0"), (12.3456, "12.35"), (0.000123456, "0.0001235"), (1.5e-9, "1.500e-9"), (3.0, "3")];
+        for (x, text) in cases {
+            assert_eq!(number(x, 4), text);
+        }
+        assert_eq!(number(123456.7, 4), "123457");
+        assert_eq!(number(-0.25, 3), "-0.25");
+        assert_eq!(number(f64::INFINITY, 3), "inf");
+    }
+
+    #[test]
+    fn counts_and_times_read_well() {
+        assert_eq!((count(7), count(1234567), count(100)), ("7".into(), "1,234,567".into(), "100".into()));
+        assert_eq!((plural(1, "task"), plural(1200, "row")), ("1 task".into(), "1,200 rows".into()));
+        assert_eq!(
+            (seconds(0.123), seconds(75.2), seconds(7_830.0)),
+            ("0.12 s".into(), "1 min 15 s".into(), "2 h 10 min".into())
+        );
+    }
+}

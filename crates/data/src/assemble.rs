@@ -1,0 +1,274 @@
+//! Chunks of rows put together to one table.
+
+use crate::{Error, Keys, Labels, Recipe, Result, Source, Storage, Table, Targets, keys, storage, text};
+use kinfolk::{Inputs, Matrix, TaskNames};
+use std::collections::VecDeque;
+
+/// Numbers in a chunk, about.
+const CHUNK: usize = 1 << 21;
+/// Rows in a chunk, at most.
+const CHUNK_ROWS: usize = 1 << 16;
+
+/// Reads a source to its end. With a `recipe` the inputs are stored as it says; without, as the numbers say, and kernel values
+/// become a Gram matrix. Returns the recipe with the storage settled.
+pub(crate) fn read_all(mut source: Box<dyn Source>, recipe: Option<&Recipe>) -> Result<(Table, Recipe)> {
+    let own = source.recipe();
+    let max_rows = (CHUNK / own.n_features.max(1)).clamp(1, CHUNK_ROWS);
+    let mut assembly = Assembly::default();
+    while let Some(chunk) = source.next_chunk(max_rows)? {
+        assembly.push(chunk)?;
+    }
+    let mut settled = source.recipe();
+    let kernel = (settled.storage == Storage::Kernel).then_some(Storage::Kernel);
+    let wanted = recipe.map(|recipe| recipe.storage).or(kernel);
+    let (mut table, storage) = assembly.finish(wanted, settled.columns.dense)?;
+    if recipe.is_none() && storage == Storage::Kernel {
+        table.inputs = storage::gram(&table.inputs)?;
+    }
+    settled.n_features = table.inputs.n_features();
+    settled.storage = storage;
+    Ok((table, settled))
+}
+
+/// Rows so far.
+#[derive(Default)]
+pub(crate) struct Assembly {
+    inputs: VecDeque<Inputs<'static>>,
+    features: Option<Vec<String>>,
+    rows: usize,
+    cols: usize,
+    targets: Collected,
+    weight: Option<Vec<f64>>,
+    split: Option<Vec<i64>>,
+}
+
+impl Assembly {
+    /// Adds the rows of a chunk. Dense chunks have the same number of columns; sparse ones may widen.
+    pub(crate) fn push(&mut self, chunk: Table) -> Result<()> {
+        let (rows, cols) = (chunk.n_rows(), chunk.inputs.n_features());
+        if self.rows == 0 {
+            self.features = chunk.features;
+        } else if self.features != chunk.features || (cols != self.cols && chunk.inputs.kind() != "sparse") {
+            return Err(Error::of_table("the features are not the same as before").at_row(self.rows));
+        }
+        if (self.rows + rows) as u64 >= u64::from(u32::MAX) {
+            return Err(Error::of_table("there are more than 2^32 - 2 rows, the most there can be"));
+        }
+        self.targets.push(chunk.targets).map_err(|error| error.at_row(self.rows))?;
+        append(&mut self.weight, chunk.weight, self.rows, "weight")?;
+        append(&mut self.split, chunk.split, self.rows, "split")?;
+        self.inputs.push_back(storage::compact(chunk.inputs)?);
+        (self.rows, self.cols) = (self.rows + rows, self.cols.max(cols));
+        Ok(())
+    }
+
+    /// The table, and how its inputs are stored.
+    pub(crate) fn finish(self, storage: Option<Storage>, keep_dense: bool) -> Result<(Table, Storage)> {
+        if self.rows == 0 {
+            return Err(Error::of_table("there are no rows"));
+        }
+        let (inputs, storage) = storage::join(self.inputs, self.cols, storage, keep_dense)?;
+        let targets = self.targets.finish()?;
+        Ok((
+            Table { inputs, features: self.features, targets, weight: self.weight, split: self.split },
+            storage,
+        ))
+    }
+}
+
+/// A whole table as if it had been read from a file: names in order, inputs stored as their numbers say.
+pub(crate) fn settle(table: Table) -> Result<Table> {
+    if matches!(table.inputs, Inputs::Gram(_)) {
+        return Ok(table);
+    }
+    let mut assembly = Assembly::default();
+    assembly.push(table)?;
+    Ok(assembly.finish(None, false)?.0)
+}
+
+fn append<T>(to: &mut Option<Vec<T>>, more: Option<Vec<T>>, rows: usize, what: &str) -> Result<()> {
+    match (to.as_mut(), more) {
+        (Some(to), Some(more)) => to.extend(more),
+        (None, Some(more)) if rows == 0 => *to = Some(more),
+        (None, None) => {}
+        _ => {
+            return Err(Error::of_table("some rows have one and others do not").at_row(rows).in_column(what));
+        }
+    }
+    Ok(())
+}
+
+/// Targets so far.
+#[derive(Default)]
+enum Collected {
+    #[default]
+    Nothing,
+    None,
+    Tasks {
+        task: Vec<Keys>,
+        label: CollectedLabels,
+    },
+    Classes(Vec<Keys>),
+    Wide {
+        label: Vec<f64>,
+        tasks: TaskNames,
+    },
+}
+
+enum CollectedLabels {
+    None,
+    Numbers(Vec<f64>),
+    Words(Vec<Keys>),
+}
+
+impl Collected {
+    fn push(&mut self, more: Targets) -> Result<()> {
+        if matches!(self, Collected::Nothing) {
+            *self = Collected::start(&more);
+        }
+        match (self, more) {
+            (Collected::None, Targets::None) => {}
+            (Collected::Tasks { task, label }, Targets::Tasks { task: more, label: labels }) => {
+                push_keys(task, more);
+                label.push(labels)?;
+            }
+            (Collected::Classes(keys), Targets::Classes(more)) => push_keys(keys, more),
+            (Collected::Wide { label, tasks }, Targets::Wide { label: more, tasks: names })
+                if *tasks == names =>
+            {
+                label.extend_from_slice(more.as_slice());
+            }
+            _ => return Err(Error::of_table("the targets are not of the same kind as before")),
+        }
+        Ok(())
+    }
+
+    fn start(first: &Targets) -> Self {
+        match first {
+            Targets::None => Collected::None,
+            Targets::Tasks { label, .. } => Collected::Tasks {
+                task: vec![],
+                label: match label {
+                    None => CollectedLabels::None,
+                    Some(Labels::Numbers(_)) => CollectedLabels::Numbers(vec![]),
+                    Some(Labels::Words(_)) => CollectedLabels::Words(vec![]),
+                },
+            },
+            Targets::Classes(_) => Collected::Classes(vec![]),
+            Targets::Wide { tasks, .. } => Collected::Wide { label: vec![], tasks: tasks.clone() },
+        }
+    }
+
+    fn finish(self) -> Result<Targets> {
+        Ok(match self {
+            Collected::Nothing | Collected::None => Targets::None,
+            Collected::Tasks { task, label } => Targets::Tasks {
+                task: Keys::concatenate(task),
+                label: match label {
+                    CollectedLabels::None => None,
+                    CollectedLabels::Numbers(labels) => Some(Labels::Numbers(labels)),
+                    CollectedLabels::Words(labels) => Some(Labels::Words(Keys::concatenate(labels))),
+                },
+            },
+            Collected::Classes(keys) => Targets::Classes(Keys::concatenate(keys)),
+            Collected::Wide { label, tasks } => {
+                let tasks = keys::names_of((0..tasks.len()).map(|t| tasks.name(t)).collect());
+                keys::check_distinct(&tasks)?;
+                let rows = label.len() / tasks.len().max(1);
+                let label = Matrix::from_vec(label, rows, tasks.len()).map_err(Error::of_table)?;
+                Targets::Wide { label, tasks }
+            }
+        })
+    }
+}
+
+impl CollectedLabels {
+    /// A chunk of numbers among words is a chunk of words that look like numbers.
+    fn push(&mut self, more: Option<Labels>) -> Result<()> {
+        match (&mut *self, more) {
+            (CollectedLabels::None, None) => {}
+            (CollectedLabels::Numbers(labels), Some(Labels::Numbers(more))) => labels.extend(more),
+            (CollectedLabels::Words(labels), Some(Labels::Words(more))) => push_keys(labels, more),
+            (CollectedLabels::Words(labels), Some(Labels::Numbers(more))) => {
+                push_keys(labels, as_words(&more)?)
+            }
+            (CollectedLabels::Numbers(labels), Some(Labels::Words(more))) => {
+                *self = CollectedLabels::Words(vec![as_words(labels)?, more]);
+            }
+            _ => return Err(Error::of_table("some rows have a label and others do not")),
+        }
+        Ok(())
+    }
+}
+
+fn as_words(numbers: &[f64]) -> Result<Keys> {
+    match numbers.iter().any(|x| x.is_nan()) {
+        true => Err(Error::of_table("some labels are missing and others are words")),
+        false => Ok(Keys::from_words(&numbers.iter().map(|&x| text::of_number(x)).collect::<Vec<_>>())),
+    }
+}
+
+/// Chunks that share their names are kept as one, so that many chunks of many names do not pile up.
+fn push_keys(to: &mut Vec<Keys>, more: Keys) {
+    match to.last_mut() {
+        Some(last) if last.names == more.names => last.index.extend(more.index),
+        _ => to.push(more),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kinfolk::inputs::Dense;
+
+    fn chunk(targets: Targets, rows: usize) -> Table {
+        let inputs = Dense::f64_owned(vec![0.3; rows], rows, 1).unwrap().into();
+        Table { inputs, features: None, targets, weight: None, split: None }
+    }
+
+    fn together(chunks: Vec<Table>) -> Result<Table> {
+        let mut assembly = Assembly::default();
+        chunks.into_iter().try_for_each(|chunk| assembly.push(chunk))?;
+        Ok(assembly.finish(None, false)?.0)
+    }
+
+    fn tasks(names: &[&str], label: Labels) -> Targets {
+        Targets::Tasks { task: Keys::from_words(names), label: Some(label) }
+    }
+
+    #[test]
+    fn tasks_of_chunks_are_joined_by_name() {
+        let table = together(vec![
+            chunk(tasks(&["b", "c"], Labels::Numbers(vec![1.0, 2.0])), 2),
+            chunk(tasks(&["a"], Labels::Numbers(vec![3.0])), 1),
+        ]);
+        let wanted = tasks(&["b", "c", "a"], Labels::Numbers(vec![1.0, 2.0, 3.0]));
+        assert_eq!(table.unwrap().targets, wanted);
+    }
+
+    #[test]
+    fn a_chunk_of_numbers_among_words_is_words() {
+        let table = together(vec![
+            chunk(tasks(&["a"], Labels::Numbers(vec![1.0])), 1),
+            chunk(tasks(&["a"], Labels::Words(Keys::from_words(&["one"]))), 1),
+        ]);
+        let wanted = tasks(&["a", "a"], Labels::Words(Keys::from_words(&["1", "one"])));
+        assert_eq!(table.unwrap().targets, wanted);
+    }
+
+    #[test]
+    fn numbered_tasks_are_integers() {
+        let label = Matrix::from_vec(vec![1.0, 2.0], 1, 2).unwrap();
+        let table = settle(chunk(Targets::Wide { label, tasks: TaskNames::Numbered(2) }, 1)).unwrap();
+        let Targets::Wide { tasks, .. } = table.targets else { panic!() };
+        assert_eq!(tasks, TaskNames::Integers(vec![0, 1]));
+    }
+
+    #[test]
+    fn chunks_that_do_not_agree_are_an_error() {
+        let mixed =
+            together(vec![chunk(Targets::None, 2), chunk(tasks(&["a"], Labels::Numbers(vec![1.0])), 1)]);
+        assert_eq!(mixed.unwrap_err().to_string(), "row 2: the targets are not of the same kind as before");
+        assert_eq!(together(vec![]).unwrap_err().to_string(), "there are no rows");
+    }
+}

@@ -1,0 +1,9 @@
+//! Tables with named columns: csv and parquet, read and written.
+
+mod common;
+mod csv;
+mod hostile_csv;
+#[cfg(feature = "parquet")]
+mod parquet;
+mod round_trip;
+mod writer;
