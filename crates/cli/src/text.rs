@@ -87,6 +87,11 @@ pub(crate) fn number(x: f64, digits: usize) -> String {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_string() } else { text }
 }
 
+/// A score: four decimals, or six digits where it is large.
+pub(crate) fn score(x: f64) -> String {
+    if x.abs() < 10.0 { format!("{x:.4}") } else { number(x, 6) }
+}
+
 /// A size as `12 bytes`, `3.4 kB`, `1.2 GB`.
 pub(crate) fn bytes(n: u64) -> String {
     let units = [(1_000_000_000_000, "TB"), (1_000_000_000, "GB"), (1_000_000, "MB"), (1_000, "kB")];

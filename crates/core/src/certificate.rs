@@ -14,7 +14,7 @@
 //! Every term is non-negative, so the gap loses no digits to cancellation, however small. In the *one-point* form
 //! V = V_a and Theta = phi'(G(V_a)): the last two lines vanish and the gap is a sum over observations, hence over tasks.
 
-use crate::backend::{self, Columns, Expansion, Panel, RowBlock, STREAM_ROWS, row_blocks};
+use crate::backend::{self, Columns, Expansion, Interrupt, Panel, RowBlock, STREAM_ROWS, row_blocks};
 use crate::linalg::{self, inner, view};
 use crate::loss::TermBlock;
 use crate::output::OutputRegularizer;
@@ -95,10 +95,12 @@ pub fn certify(problem: &Problem<'_>, alpha: &[f64], v: Option<&Matrix>) -> Resu
             )));
         }
     }
+    let never = &mut Interrupt::never();
+    problem.data().prepare(never)?;
     let unit = problem.unit();
     let kappa: Vec<f64> = alpha.iter().map(|a| a / unit).collect();
     let v = v.map(|v| scaled(v, 1.0 / (unit * problem.data().backend().coordinate_unit())));
-    Ok(certify_normal(problem, &kappa, v.as_ref())?.certificate)
+    Ok(certify_normal(problem, &kappa, v.as_ref(), never)?.certificate)
 }
 
 fn scaled(m: &Matrix, factor: f64) -> Matrix {
@@ -119,23 +121,28 @@ pub(crate) struct Graded {
 }
 
 /// [`certify`] for duals and coordinates in the problem's own units.
-pub(crate) fn certify_normal(problem: &Problem<'_>, kappa: &[f64], v: Option<&Matrix>) -> Result<Graded> {
+pub(crate) fn certify_normal(
+    problem: &Problem<'_>,
+    kappa: &[f64],
+    v: Option<&Matrix>,
+    interrupt: &mut Interrupt<'_>,
+) -> Result<Graded> {
     problem.data().pool().install(|| {
         let (backend, threads) = (problem.data().backend(), problem.data().threads());
         let output = problem.normal_output();
         let duals = Expansion::Duals(problem.observations(), kappa);
-        let state_a = backend::state_of(backend, duals, threads);
+        let state_a = backend::state_of(backend, duals, threads, interrupt)?;
         let gram_a = backend::task_gram(backend, duals, &state_a, threads);
         let Some(v) = v else {
             let point = Regularisation::at(output, &gram_a);
-            let terms = loss_terms(problem, kappa, &state_a, &point.theta, threads)?;
+            let terms = loss_terms(problem, kappa, &state_a, &point.theta, threads, interrupt)?;
             return Ok(point.graded(terms, Form::OnePoint, problem.unit(), state_a, gram_a));
         };
         let expansion = Expansion::Coordinates(v);
-        let state = backend::state_of(backend, expansion, threads);
+        let state = backend::state_of(backend, expansion, threads, interrupt)?;
         let gram = backend::task_gram(backend, expansion, &state, threads);
         let mut point = Regularisation::at(output, &gram);
-        let terms = loss_terms(problem, kappa, &state, &point.theta, threads)?;
+        let terms = loss_terms(problem, kappa, &state, &point.theta, threads, interrupt)?;
         let offset = minus(v, &backend::coordinates(backend, duals, &state_a));
         let state_offset = minus(&state, &state_a);
         let distance = backend::task_gram(backend, Expansion::Coordinates(&offset), &state_offset, threads);
@@ -215,13 +222,17 @@ fn loss_terms(
     state: &Matrix,
     theta: &Matrix,
     threads: usize,
+    interrupt: &mut Interrupt<'_>,
 ) -> Result<LossTerms> {
     let weights = linalg::times(view(state), view(theta), threads);
     let blocks = row_blocks(problem.observations(), STREAM_ROWS);
-    let parts: Vec<Result<LossTerms>> = blocks
-        .par_iter()
-        .map_init(Scratch::default, |scratch, block| block_terms(problem, kappa, &weights, block, scratch))
-        .collect();
+    let mut parts: Vec<Result<LossTerms>> = Vec::with_capacity(blocks.len());
+    interrupt.in_rounds(blocks.len(), 4 * threads, |round| {
+        let terms = blocks[round].par_iter().map_init(Scratch::default, |scratch, block| {
+            block_terms(problem, kappa, &weights, block, scratch)
+        });
+        parts.par_extend(terms);
+    })?;
     let mut total = LossTerms { value: 0.0, conj: 0.0, gap: vec![0.0; problem.observations().n_tasks()] };
     for part in parts {
         let part = part?;

@@ -1,7 +1,7 @@
 //! Inputs, kernel and observations brought together: what does not depend on C, lambda, losses or regulariser.
 
 use crate::backend::{
-    self, Backend, Columns, Expansion, Features, GramBackend, Panel, STREAM_ROWS, Spectrum,
+    self, Backend, Columns, Expansion, Features, GramBackend, Interrupt, Panel, STREAM_ROWS, Spectrum,
 };
 use crate::inputs::Inputs;
 use crate::kernel::Kernel;
@@ -29,7 +29,7 @@ impl Default for DatasetOptions {
 }
 
 /// A data set ready for fitting any number of problems: the Gram matrix and the eigenbasis of the inputs are computed at
-/// most once, whatever the losses, regularisers and values of C.
+/// most once, by the first fit that needs them, whatever the losses, regularisers and values of C.
 #[derive(Debug)]
 pub struct Dataset<'a> {
     observations: &'a Observations,
@@ -39,6 +39,7 @@ pub struct Dataset<'a> {
     backend: Box<dyn Backend + 'a>,
     pool: Pool,
     statistics: OnceLock<Statistics>,
+    prepare_lock: Mutex<()>,
     statistics_lock: Mutex<()>,
 }
 
@@ -79,8 +80,18 @@ impl<'a> Dataset<'a> {
                 Box::new(pool.install(build)?)
             }
         };
-        let (statistics, statistics_lock) = (OnceLock::new(), Mutex::new(()));
-        Ok(Dataset { observations, inputs, kernel, options, backend, pool, statistics, statistics_lock })
+        let (statistics, prepare_lock, statistics_lock) = (OnceLock::new(), Mutex::new(()), Mutex::new(()));
+        Ok(Dataset {
+            observations,
+            inputs,
+            kernel,
+            options,
+            backend,
+            pool,
+            statistics,
+            prepare_lock,
+            statistics_lock,
+        })
     }
 
     /// The observations.
@@ -117,8 +128,16 @@ impl<'a> Dataset<'a> {
         &self.pool
     }
 
+    /// The Gram matrix, computed on first use and kept, if there is to be one.
+    pub(crate) fn prepare(&self, interrupt: &mut Interrupt<'_>) -> Result<()> {
+        // Locked outside of the pool: a thread of the pool that waits for others takes up other work, and would wait for a
+        // lock that it holds itself.
+        let _one_at_a_time = self.prepare_lock.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        self.pool.install(|| self.backend.prepare(self.threads(), interrupt))
+    }
+
     /// Eigenbasis and moments, computed on first use and kept: they depend neither on C nor on the regulariser.
-    pub(crate) fn statistics(&self) -> Result<&Statistics> {
+    pub(crate) fn statistics(&self, interrupt: &mut Interrupt<'_>) -> Result<&Statistics> {
         if let Some(statistics) = self.statistics.get() {
             return Ok(statistics);
         }
@@ -128,7 +147,8 @@ impl<'a> Dataset<'a> {
             if needed > budget {
                 return Err(Error::Memory { what: "the eigenbasis of the inputs", needed, budget });
             }
-            let _ = self.statistics.set(self.pool.install(|| self.compute_statistics())?);
+            self.prepare(interrupt)?;
+            let _ = self.statistics.set(self.pool.install(|| self.compute_statistics(interrupt))?);
         }
         Ok(self.statistics.get().expect("set just above"))
     }
@@ -136,19 +156,25 @@ impl<'a> Dataset<'a> {
     /// The state of the labels, X'Y. Where each input has at most one label that is not the common one c, as with one-vs-all,
     /// it takes one addition per input instead of one per label: the sum of the inputs of each task's rare labels, and c
     /// times the sum of all.
-    fn label_state(&self, threads: usize) -> Matrix {
+    fn label_state(&self, threads: usize, interrupt: &mut Interrupt<'_>) -> Result<Matrix> {
         let (backend, labels, t) = (self.backend(), self.observations.labels(), self.observations.n_tasks());
         let common = labels[labels.len() - 1];
         if t < 3 {
             // One label in two or three that is not the common one is not rare.
-            return backend::state_of(backend, Expansion::Duals(self.observations, labels), threads);
+            return backend::state_of(
+                backend,
+                Expansion::Duals(self.observations, labels),
+                threads,
+                interrupt,
+            );
         }
         let mut rows_of_task = vec![vec![]; t + 1];
         for (i, row) in labels.chunks(t).enumerate() {
             let mut rare = (0..t).filter(|&task| row[task] != common);
             let task = rare.next().unwrap_or(t);
             if rare.next().is_some() {
-                return backend::state_of(backend, Expansion::Duals(self.observations, labels), threads);
+                let labels = Expansion::Duals(self.observations, labels);
+                return backend::state_of(backend, labels, threads, interrupt);
             }
             rows_of_task[task].push(i as u32);
         }
@@ -156,6 +182,7 @@ impl<'a> Dataset<'a> {
         let mut all = vec![0.0; backend.dim()];
         let (mut panel, mut delta, mut sums) = (Panel::default(), Matrix::default(), Matrix::default());
         for (task, rows) in rows_of_task.iter().enumerate() {
+            interrupt.check()?;
             sums.reset(backend.dim(), 2);
             for rows in rows.chunks(STREAM_ROWS) {
                 backend.load(rows, &mut panel);
@@ -176,14 +203,14 @@ impl<'a> Dataset<'a> {
         for (j, sum) in all.iter().enumerate() {
             state.row_mut(j).iter_mut().for_each(|x| *x += sum);
         }
-        state
+        Ok(state)
     }
 
-    fn compute_statistics(&self) -> Result<Statistics> {
+    fn compute_statistics(&self, interrupt: &mut Interrupt<'_>) -> Result<Statistics> {
         let (backend, threads) = (self.backend(), self.threads());
-        let spectrum = backend.spectrum(threads)?;
+        let spectrum = backend.spectrum(threads, interrupt)?;
         let labels = self.observations.labels();
-        let state = self.label_state(threads);
+        let state = self.label_state(threads, interrupt)?;
         let moment = linalg::times(view(&spectrum.frame).transpose(), view(&state), threads);
         let label_square = linalg::dot(labels, labels);
         Ok(Statistics { spectrum, moment, label_square })

@@ -274,6 +274,11 @@ pub enum Error {
         high: f64,
     },
 
+    /// Work that an [`Interrupt`](crate::backend::Interrupt) ended. Fits do not return it: they end with a
+    /// [`Status`](crate::Status).
+    #[error("interrupted")]
+    Interrupted,
+
     /// A model file that cannot be read, or a model that cannot be written.
     #[error("model file: {0}")]
     Model(String),

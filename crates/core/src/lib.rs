@@ -9,6 +9,7 @@ mod dataset;
 mod error;
 mod fit;
 pub mod inputs;
+mod interrupt;
 mod json;
 pub mod kernel;
 mod lanes;

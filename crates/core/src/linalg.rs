@@ -106,11 +106,26 @@ pub(crate) fn add_gram_lower(out: MatMut<'_, f64>, a: MatRef<'_, f64>, scale: f6
 
 /// `(a + a') / 2` in place.
 pub(crate) fn symmetrise(m: &mut Matrix) {
-    for i in 0..m.rows() {
-        for j in 0..i {
-            let mean = 0.5 * (m[(i, j)] + m[(j, i)]);
-            m[(i, j)] = mean;
-            m[(j, i)] = mean;
+    for_each_pair(m.rows(), |i, j| {
+        let mean = 0.5 * (m[(i, j)] + m[(j, i)]);
+        m[(i, j)] = mean;
+        m[(j, i)] = mean;
+    });
+}
+
+/// Copies the lower triangle to the upper one.
+pub(crate) fn mirror_lower(m: &mut Matrix) {
+    for_each_pair(m.rows(), |i, j| m[(j, i)] = m[(i, j)]);
+}
+
+/// Calls `visit(i, j)` for all `j < i < n`, in tiles of which both mirror images fit the cache.
+fn for_each_pair(n: usize, mut visit: impl FnMut(usize, usize)) {
+    const TILE: usize = 64;
+    for rows in (0..n).step_by(TILE) {
+        for columns in (0..=rows).step_by(TILE) {
+            for i in rows..n.min(rows + TILE) {
+                (columns..i.min(columns + TILE)).for_each(|j| visit(i, j));
+            }
         }
     }
 }

@@ -276,9 +276,18 @@ fn single_precision_is_exact() {
 fn the_small_budget_is_kept() {
     let loss = LossKind::Squared;
     let sample = Sample::new(Shape::Own, 1);
-    let stored = |source: Source| format!("{:?}", Setup::new(source, &sample, &loss).data().backend());
-    assert!(stored(Source::Rbf).contains("stored: Some"));
-    assert!(stored(Source::RbfOnTheFly).contains("stored: None"));
+    let is_quick_after = |source: Source, passes: usize| {
+        let setup = Setup::new(source, &sample, &loss);
+        let data = setup.data();
+        assert_eq!(data.backend().is_quick(), source != Source::Rbf && source != Source::RbfOnTheFly);
+        let problem = Problem::new(&data, spec(loss.clone(), OutputKind::Power { k: 1 }, C, LAMBDA)).unwrap();
+        fit(&problem, &Settings { max_passes: passes, ..sdca(1e-300) }).unwrap();
+        data.backend().is_quick()
+    };
+    // The matrix is stored by the first fit, if there is room for it.
+    assert!(is_quick_after(Source::Dense, 0));
+    assert!(is_quick_after(Source::Rbf, 0));
+    assert!(!is_quick_after(Source::RbfOnTheFly, 1));
 }
 
 /// Two solvers that share nothing but the certificate: their intervals [dual, primal] both hold the optimum.

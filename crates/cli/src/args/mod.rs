@@ -17,7 +17,7 @@ use clap::{ArgAction, Args, Parser, Subcommand};
 
 /// Learn many related tasks together, and how they are related, with a certificate of optimality.
 #[derive(Debug, Parser)]
-#[command(name = "kinfolk", version, propagate_version = true, max_term_width = 110, after_help = EXAMPLES)]
+#[command(name = "kinfolk", version, propagate_version = true, max_term_width = 100, after_help = EXAMPLES)]
 pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) global: Global,

@@ -1,12 +1,12 @@
 //! `kinfolk certify`: is the model as good as it says? From the data and the stored duals, without solving.
 
 use crate::args::{ColumnArgs, Global};
-use crate::failure::{NO, Result};
+use crate::failure::{self, Failure, NO};
 use crate::fitted::Fitted;
 use crate::report::{Report, json_number};
 use crate::text::Grid;
 use clap::Args;
-use kinfolk::{Certificate, CertifyOptions};
+use kinfolk::{Certificate, CertifyOptions, Error};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -46,7 +46,9 @@ struct Said<'a> {
     within_tol: bool,
     tol: f64,
     stored: Numbers,
-    recomputed: Numbers,
+    /// `None` if the duals cannot belong to these data.
+    recomputed: Option<Numbers>,
+    why: &'a str,
     model: &'a Path,
     data: &'a Path,
 }
@@ -66,28 +68,58 @@ impl From<&Certificate> for Numbers {
     }
 }
 
-pub(crate) fn run(args: CertifyArgs, global: &Global, report: Report) -> Result<ExitCode> {
+pub(crate) fn run(args: CertifyArgs, global: &Global, report: Report) -> failure::Result<ExitCode> {
     let fitted = Fitted::load(&args.model)?;
     let tol = args.tol.unwrap_or(fitted.fit.tol);
     let (table, observations) = fitted.training_data(&args.data, &args.columns)?;
     let stored = fitted.model.certificate();
     let options = CertifyOptions { threads: global.threads, memory: args.memory };
-    let recomputed = fitted.model.certify(&table.inputs, &observations, &options)?;
-    let agrees = agree(stored, &recomputed);
-    let within_tol = recomputed.rel_gap() <= tol;
-    let holds = agrees && within_tol;
+    let recomputed = match fitted.model.certify(&table.inputs, &observations, &options) {
+        Ok(certificate) => Ok(certificate),
+        // No solver would leave such duals on these data: they belong to others.
+        Err(error @ Error::Infeasible { .. }) => Err(error.to_string()),
+        Err(error) => return Err(Failure::from(error).about(&args.data)),
+    };
+    let verdict = Verdict::new(stored, recomputed.as_ref(), tol);
     let said = Said {
-        holds,
-        agrees,
-        within_tol,
+        holds: verdict.holds(),
+        agrees: verdict.agrees,
+        within_tol: verdict.within_tol,
         tol,
         stored: stored.into(),
-        recomputed: (&recomputed).into(),
+        recomputed: recomputed.as_ref().ok().map(Numbers::from),
+        why: &verdict.why,
         model: &args.model,
         data: &args.data,
     };
-    report.answer(&said, text(stored, &recomputed, agrees, within_tol, tol))?;
-    Ok(if holds { ExitCode::SUCCESS } else { ExitCode::from(NO) })
+    report.answer(&said, text(stored, recomputed.as_ref().ok(), &verdict))?;
+    Ok(if verdict.holds() { ExitCode::SUCCESS } else { ExitCode::from(NO) })
+}
+
+struct Verdict {
+    agrees: bool,
+    within_tol: bool,
+    why: String,
+}
+
+impl Verdict {
+    fn new(stored: &Certificate, recomputed: Result<&Certificate, &String>, tol: f64) -> Self {
+        let (agrees, within_tol, why) = match recomputed {
+            Err(why) => (false, false, format!("the duals of the model do not belong to these data: {why}")),
+            Ok(found) => match (agree(stored, found), found.rel_gap() <= tol) {
+                (true, true) => (true, true, format!("they agree, and the relative gap is within {tol:.1e}")),
+                (true, false) => {
+                    (true, false, format!("they agree, but the relative gap is not within {tol:.1e}"))
+                }
+                (false, within) => (false, within, "the model file says something else than the data".into()),
+            },
+        };
+        Verdict { agrees, within_tol, why }
+    }
+
+    fn holds(&self) -> bool {
+        self.agrees && self.within_tol
+    }
 }
 
 /// The same up to rounding. The gap is a difference of the other two, so their size is its scale.
@@ -99,9 +131,10 @@ fn agree(stored: &Certificate, recomputed: &Certificate) -> bool {
         && close(stored.gap, recomputed.gap)
 }
 
-fn text(stored: &Certificate, recomputed: &Certificate, agrees: bool, within: bool, tol: f64) -> String {
+fn text(stored: &Certificate, recomputed: Option<&Certificate>, verdict: &Verdict) -> String {
     let mut grid = Grid::new(&["", ">objective", ">no model below", ">gap", ">relative gap"]);
-    for (name, c) in [("model file", stored), ("recomputed", recomputed)] {
+    for (name, c) in [("model file", Some(stored)), ("recomputed", recomputed)] {
+        let Some(c) = c else { continue };
         let gap = format!("{:.6e}", c.gap);
         grid.row([
             name.into(),
@@ -111,10 +144,5 @@ fn text(stored: &Certificate, recomputed: &Certificate, agrees: bool, within: bo
             format!("{:.3e}", c.rel_gap()),
         ]);
     }
-    let verdict = match (agrees, within) {
-        (true, true) => format!("holds: they agree, and the relative gap is within {tol:.1e}"),
-        (true, false) => format!("does not hold: they agree, but the relative gap is not within {tol:.1e}"),
-        (false, _) => "does not hold: the model file says something else than the data".into(),
-    };
-    format!("{grid}\n{verdict}\n")
+    format!("{grid}\n{}: {}\n", if verdict.holds() { "holds" } else { "does not hold" }, verdict.why)
 }

@@ -129,31 +129,36 @@ pub fn golden(name: &str, text: &str) {
     assert_eq!(text, expected, "{} differs; if that is right, run with KINFOLK_BLESS=1", path.display());
 }
 
-/// Numbers with a point or an exponent become `#`, with as many blanks less before them as they were long: columns keep
-/// their places only by chance otherwise.
+/// What varies from machine to machine becomes `#`: numbers with a point or an exponent, counts of passes and bytes, and the
+/// width of columns. Command lines stay as they are.
 pub fn mask(text: &str) -> String {
-    let mut out = String::new();
-    let mut rest = text;
+    let mask = |line: &str| if line.starts_with("$ ") { line.to_string() } else { mask_line(line) };
+    text.lines().map(|line| mask(line) + "\n").collect()
+}
+
+fn mask_line(line: &str) -> String {
+    let (mut out, mut rest) = (String::new(), line);
     while !rest.is_empty() {
         let number_at = rest.find(|c: char| c.is_ascii_digit() || c == '-' || c == '+').unwrap_or(rest.len());
         out.push_str(&rest[..number_at]);
         rest = &rest[number_at..];
         let inside_word = out.chars().next_back().is_some_and(|c| c.is_alphanumeric() || c == '_');
         let length = if inside_word { 0 } else { number_length(rest) };
-        let token = &rest[..length];
-        if length > 0 && token.contains(['.', 'e']) {
-            while out.ends_with("  ") {
-                out.pop();
-            }
+        let (token, after) = rest.split_at(length);
+        let counts =
+            after.starts_with(" pass") || out.ends_with("\"passes\":") || out.ends_with("\"bytes\":");
+        if length > 0 && (token.contains(['.', 'e']) || counts) {
             out.push('#');
-            rest = &rest[length..];
+            rest = after;
         } else {
             let skip = length.max(rest.chars().next().map_or(0, char::len_utf8));
             out.push_str(&rest[..skip]);
             rest = &rest[skip..];
         }
     }
-    out
+    let indent = out.len() - out.trim_start().len();
+    let words: Vec<&str> = out.split("  ").map(str::trim).filter(|word| !word.is_empty()).collect();
+    format!("{}{}", &out[..indent.min(4)], words.join("  "))
 }
 
 /// Length of the longest number at the start.

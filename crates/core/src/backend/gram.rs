@@ -1,14 +1,16 @@
 //! Any kernel through its Gram matrix: the state is K Z.
 
-use super::{Backend, Columns, Panel, Spectrum, features::keep_positive};
+use super::{Backend, Columns, Interrupt, Panel, Spectrum, features::keep_positive};
 use crate::inputs::Inputs;
 use crate::kernel::{self, Kernel};
 use crate::linalg::{self, add_product, view, view_mut};
 use crate::{Error, Matrix, Result};
 use faer::{MatRef, prelude::ReborrowMut};
 use rayon::prelude::*;
+use std::sync::OnceLock;
 
-/// A Gram matrix, stored whole if the memory budget allows, else computed in panels of rows when needed.
+/// A Gram matrix, stored whole once [prepared](Backend::prepare) if the memory budget allows, else computed in panels of
+/// rows when needed.
 #[derive(Debug)]
 pub struct GramBackend<'a> {
     inputs: &'a Inputs<'a>,
@@ -16,15 +18,23 @@ pub struct GramBackend<'a> {
     /// Constant added to every kernel value, in the inputs' own units.
     shift: f64,
     scale: f64,
-    stored: Option<Matrix>,
+    /// Whether the budget allows to store it.
+    storable: bool,
+    stored: OnceLock<Matrix>,
     diagonal: Vec<f64>,
 }
 
-/// Rows of the Gram matrix computed at a time.
+/// Rows of the Gram matrix computed at a time when it is not stored, at most.
 const PANEL_ROWS: usize = 128;
+/// Products of entries that such rows may take, about.
+const PANEL_PRODUCTS: usize = 1 << 31;
+
+/// Rows of a tile of the stored matrix, and products of entries that one takes, about.
+const BAND_ROWS: usize = 256;
+const TILE_PRODUCTS: usize = 1 << 29;
 
 impl<'a> GramBackend<'a> {
-    /// `kernel` is resolved; `bias` squared is added to it. Stores the matrix if it takes at most `budget` bytes.
+    /// `kernel` is resolved; `bias` squared is added to it. The matrix will be stored if it takes at most `budget` bytes.
     pub fn new(
         inputs: &'a Inputs<'a>,
         kernel: Kernel,
@@ -45,45 +55,79 @@ impl<'a> GramBackend<'a> {
         let root = linalg::power_of_two(mean.sqrt());
         let scale = 1.0 / (root * root);
         diagonal.iter_mut().for_each(|k| *k *= scale);
-        let mut backend = GramBackend { inputs, kernel, shift, scale, stored: None, diagonal };
         let whole = 8 * (n as u64) * (n as u64);
         let panels = 8 * (n as u64) * (PANEL_ROWS.min(n) as u64) * threads.max(1) as u64;
         if panels > budget {
             return Err(Error::Memory { what: "a panel of the Gram matrix", needed: panels, budget });
         }
-        if whole <= budget {
-            backend.stored = Some(backend.compute_all());
-        }
-        Ok(backend)
+        let (storable, stored) = (whole <= budget, OnceLock::new());
+        Ok(GramBackend { inputs, kernel, shift, scale, storable, stored, diagonal })
     }
 
     /// Whether the whole matrix is in memory.
     pub fn is_stored(&self) -> bool {
-        self.stored.is_some()
+        self.stored.get().is_some()
+    }
+
+    /// Numbers in an input, those of sparse ones that are not zero.
+    fn width(&self) -> usize {
+        match self.inputs {
+            Inputs::Dense(x) => x.cols(),
+            Inputs::Sparse(x) => x.nnz().div_ceil(x.rows()),
+            Inputs::Gram(_) => 1,
+        }
+    }
+
+    /// Kernel values of some inputs with others.
+    fn block(&self, rows: &[u32], columns: &[u32], out: &mut Matrix) {
+        kernel::block(&self.kernel, self.inputs, rows, self.inputs, columns, out, &mut Default::default());
+        out.as_mut_slice().iter_mut().for_each(|k| *k = (*k + self.shift) * self.scale);
     }
 
     fn compute(&self, rows: &[u32], out: &mut Matrix) {
         let all: Vec<u32> = (0..self.n_inputs() as u32).collect();
-        kernel::block(&self.kernel, self.inputs, rows, self.inputs, &all, out, &mut Default::default());
-        out.as_mut_slice().iter_mut().for_each(|k| *k = (*k + self.shift) * self.scale);
+        self.block(rows, &all, out);
         // Rounding of a product may differ from the diagonal computed one by one; solvers rely on the two being equal.
         for (row, &i) in rows.iter().enumerate() {
             out[(row, i as usize)] = self.diagonal[i as usize];
         }
     }
 
-    fn compute_all(&self) -> Matrix {
-        let n = self.n_inputs();
+    /// The lower triangle in tiles, as many at a time as there are threads, each some columns of a band of rows; then its
+    /// mirror image. A matrix that was given may differ from its mirror image by rounding: the mean of both is taken.
+    fn compute_all(&self, threads: usize, interrupt: &mut Interrupt<'_>) -> Result<Matrix> {
+        let (n, given) = (self.n_inputs(), self.kernel == Kernel::Precomputed);
         let mut whole = Matrix::zeros(n, n);
-        whole.as_mut_slice().par_chunks_mut(PANEL_ROWS * n).enumerate().for_each(|(panel, out)| {
-            let first = (panel * PANEL_ROWS) as u32;
-            let rows: Vec<u32> = (first..first + (out.len() / n) as u32).collect();
-            let mut block = Matrix::zeros(rows.len(), n);
-            self.compute(&rows, &mut block);
-            out.copy_from_slice(block.as_slice());
-        });
-        linalg::symmetrise(&mut whole);
-        whole
+        let columns = (TILE_PRODUCTS / (BAND_ROWS * self.width())).max(BAND_ROWS);
+        for (group, bands) in whole.as_mut_slice().chunks_mut(threads.max(1) * BAND_ROWS * n).enumerate() {
+            let start = group * threads.max(1) * BAND_ROWS;
+            let end = if given { n } else { start + bands.len() / n };
+            interrupt.in_rounds(end.div_ceil(columns), 1, |tiles| {
+                let tiles = (tiles.start * columns) as u32..end.min(tiles.end * columns) as u32;
+                bands.par_chunks_mut(BAND_ROWS * n).enumerate().for_each(|(band, out)| {
+                    let first = (start + band * BAND_ROWS) as u32;
+                    let rows: Vec<u32> = (first..first + (out.len() / n) as u32).collect();
+                    let last = if given { tiles.end } else { tiles.end.min(first + rows.len() as u32) };
+                    let columns: Vec<u32> = (tiles.start..last).collect();
+                    if columns.is_empty() {
+                        return;
+                    }
+                    let mut block = Matrix::zeros(rows.len(), columns.len());
+                    self.block(&rows, &columns, &mut block);
+                    for (row, out) in out.chunks_exact_mut(n).enumerate() {
+                        out[columns[0] as usize..][..columns.len()].copy_from_slice(block.row(row));
+                    }
+                });
+            })?;
+            interrupt.check()?;
+        }
+        if given {
+            linalg::symmetrise(&mut whole)
+        } else {
+            linalg::mirror_lower(&mut whole)
+        }
+        (0..n).for_each(|i| whole[(i, i)] = self.diagonal[i]);
+        Ok(whole)
     }
 
     fn ensure_loaded(&self, panel: &mut Panel) {
@@ -91,7 +135,7 @@ impl<'a> GramBackend<'a> {
             return;
         }
         panel.values.reset(panel.rows.len(), self.n_inputs());
-        match &self.stored {
+        match self.stored.get() {
             Some(whole) => {
                 for (row, &i) in panel.rows.iter().enumerate() {
                     panel.values.row_mut(row).copy_from_slice(whole.row(i as usize));
@@ -151,7 +195,7 @@ impl Backend for GramBackend<'_> {
         };
         // Neighbouring rows of a stored matrix need no copy.
         let contiguous = panel.rows.windows(2).all(|w| w[1] == w[0] + 1);
-        match (&self.stored, panel.rows.first()) {
+        match (self.stored.get(), panel.rows.first()) {
             (Some(whole), Some(&first)) if contiguous => {
                 let n = self.n_inputs();
                 let (from, to) = (first as usize * n, (first as usize + panel.rows.len()) * n);
@@ -180,22 +224,22 @@ impl Backend for GramBackend<'_> {
     fn gram(&self, panel: &mut Panel, out: &mut Matrix, _threads: usize) {
         let n = panel.rows.len();
         out.reset(n, n);
-        if self.stored.is_none() {
-            self.ensure_loaded(panel);
-        }
+        let Some(whole) = self.stored.get() else {
+            // Not by way of whole rows, which are n times as many values.
+            self.block(&panel.rows, &panel.rows, out);
+            linalg::symmetrise(out);
+            (0..n).for_each(|row| out[(row, row)] = self.diagonal[panel.rows[row] as usize]);
+            return;
+        };
         for row in 0..n {
             for col in 0..n {
-                let j = panel.rows[col] as usize;
-                out[(row, col)] = match &self.stored {
-                    Some(whole) => whole[(panel.rows[row] as usize, j)],
-                    None => panel.values[(row, j)],
-                };
+                out[(row, col)] = whole[(panel.rows[row] as usize, panel.rows[col] as usize)];
             }
         }
     }
 
     fn state_of_coordinates(&self, coordinates: &Matrix, threads: usize) -> Matrix {
-        if let Some(whole) = &self.stored {
+        if let Some(whole) = self.stored.get() {
             return linalg::times(view(whole), view(coordinates), threads);
         }
         let mut state = Matrix::zeros(self.n_inputs(), coordinates.cols());
@@ -219,20 +263,43 @@ impl Backend for GramBackend<'_> {
         false
     }
 
+    fn prepare(&self, threads: usize, interrupt: &mut Interrupt<'_>) -> Result<()> {
+        if !self.storable || self.is_stored() {
+            return Ok(());
+        }
+        // Of two callers at a time one works in vain; the data set lets them in one by one.
+        let _ = self.stored.set(self.compute_all(threads, interrupt)?);
+        Ok(())
+    }
+
+    fn stream_rows(&self) -> usize {
+        if self.is_stored() {
+            return super::STREAM_ROWS;
+        }
+        let products = self.n_inputs().saturating_mul(self.width()).max(1);
+        (PANEL_PRODUCTS / products).clamp(PANEL_ROWS / 4, PANEL_ROWS)
+    }
+
+    fn is_quick(&self) -> bool {
+        self.is_stored()
+    }
+
     fn spectrum_bytes(&self) -> u64 {
         let n = self.n_inputs() as u64;
         8 * 5 * n * n
     }
 
-    fn spectrum(&self, _threads: usize) -> Result<Spectrum> {
+    fn spectrum(&self, threads: usize, interrupt: &mut Interrupt<'_>) -> Result<Spectrum> {
+        self.prepare(threads, interrupt)?;
         let computed;
-        let whole = match &self.stored {
+        let whole = match self.stored.get() {
             Some(whole) => whole,
             None => {
-                computed = self.compute_all();
+                computed = self.compute_all(threads, interrupt)?;
                 &computed
             }
         };
+        interrupt.check()?;
         let (values, vectors) = linalg::eigen(whole)?;
         let (values, frame) = keep_positive(values, vectors);
         Ok(Spectrum { values, frame })

@@ -15,6 +15,7 @@ mod blocks;
 mod features;
 mod gram;
 
+pub use crate::interrupt::Interrupt;
 pub(crate) use blocks::{RowBlock, row_blocks, scatter};
 pub use features::Features;
 pub(crate) use features::inverse_norm;
@@ -23,6 +24,7 @@ pub use gram::GramBackend;
 use crate::linalg::{self, view};
 use crate::{Matrix, Observations, Result};
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// Which tasks (columns of a state) a block of rows is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,11 +98,28 @@ pub trait Backend: Send + Sync + std::fmt::Debug {
     /// The state of coordinates.
     fn state_of_coordinates(&self, coordinates: &Matrix, threads: usize) -> Matrix;
 
+    /// Computes what is computed once and kept, a Gram matrix for example: solvers call this first. The rest works without,
+    /// only slower.
+    fn prepare(&self, _threads: usize, _interrupt: &mut Interrupt<'_>) -> Result<()> {
+        Ok(())
+    }
+
+    /// Rows to take at a time when streaming over all inputs: big enough for fast products, small enough for the cache, and
+    /// such that nobody who wants to interrupt has to wait long.
+    fn stream_rows(&self) -> usize {
+        STREAM_ROWS
+    }
+
+    /// Whether inputs are at hand, and need not be computed each time they are looked at.
+    fn is_quick(&self) -> bool {
+        true
+    }
+
     /// Bytes that [`spectrum`](Self::spectrum) needs at its peak.
     fn spectrum_bytes(&self) -> u64;
 
-    /// Diagonalises the second moment of the inputs.
-    fn spectrum(&self, threads: usize) -> Result<Spectrum>;
+    /// Diagonalises the second moment of the inputs. The decomposition itself cannot be interrupted.
+    fn spectrum(&self, threads: usize, interrupt: &mut Interrupt<'_>) -> Result<Spectrum>;
 
     /// Coordinates in the inputs' own units are this times ours (for equal Z).
     fn coordinate_unit(&self) -> f64;
@@ -109,36 +128,57 @@ pub trait Backend: Send + Sync + std::fmt::Debug {
     fn coordinates_are_state(&self) -> bool;
 }
 
-/// Rows handled at a time when streaming over all inputs: big enough for fast products, small enough for the cache.
+/// [`Backend::stream_rows`] of rows that are at hand.
 pub(crate) const STREAM_ROWS: usize = 256;
 
 /// The state of an expansion, from scratch: no history, no rounding errors carried along.
-pub(crate) fn state_of(backend: &dyn Backend, expansion: Expansion<'_>, threads: usize) -> Matrix {
+pub(crate) fn state_of(
+    backend: &dyn Backend,
+    expansion: Expansion<'_>,
+    threads: usize,
+    interrupt: &mut Interrupt<'_>,
+) -> Result<Matrix> {
     match expansion {
-        Expansion::Coordinates(coordinates) => backend.state_of_coordinates(coordinates, threads),
+        Expansion::Coordinates(coordinates) => Ok(backend.state_of_coordinates(coordinates, threads)),
         Expansion::Duals(obs, duals) => {
-            let blocks = row_blocks(obs, STREAM_ROWS);
+            let blocks = row_blocks(obs, backend.stream_rows());
             // One partial state per thread, each over a fixed run of blocks, added up in order: same bits every time.
             let run = blocks.len().div_ceil(threads.max(1)).max(1);
-            let partial: Vec<Matrix> = blocks
-                .par_chunks(run)
-                .map(|run| {
-                    let mut state = Matrix::zeros(backend.dim(), obs.n_tasks());
-                    let (mut panel, mut delta) = (Panel::default(), Matrix::default());
-                    for block in run {
-                        backend.load(&block.rows, &mut panel);
-                        scatter(obs, duals, block, &mut delta);
-                        backend.add(&mut panel, block.columns, &delta, &mut state, 1);
-                    }
-                    state
-                })
-                .collect();
-            let mut partial = partial.into_iter();
-            let mut state = partial.next().unwrap_or_else(|| Matrix::zeros(backend.dim(), obs.n_tasks()));
-            for other in partial {
+            let new =
+                |blocks| Partial { blocks, panel: Panel::default(), delta: Matrix::default(), state: None };
+            let mut partial: Vec<Partial<'_>> = blocks.chunks(run).map(new).collect();
+            interrupt.in_rounds(run, 1, |round| {
+                partial.par_iter_mut().for_each(|part| part.add_blocks(backend, obs, duals, round.clone()));
+            })?;
+            let mut states = partial.into_iter().filter_map(|part| part.state);
+            let mut state = states.next().unwrap_or_else(|| Matrix::zeros(backend.dim(), obs.n_tasks()));
+            for other in states {
                 linalg::axpy(state.as_mut_slice(), 1.0, other.as_slice());
             }
-            state
+            Ok(state)
+        }
+    }
+}
+
+/// The state of a run of blocks; `None` while it is zero.
+struct Partial<'a> {
+    blocks: &'a [RowBlock],
+    panel: Panel,
+    delta: Matrix,
+    state: Option<Matrix>,
+}
+
+impl Partial<'_> {
+    fn add_blocks(&mut self, backend: &dyn Backend, obs: &Observations, duals: &[f64], round: Range<usize>) {
+        let end = self.blocks.len();
+        for block in &self.blocks[round.start.min(end)..round.end.min(end)] {
+            scatter(obs, duals, block, &mut self.delta);
+            // Duals that are zero need no inputs, which are costly to have where kernel values are computed on the way.
+            if self.delta.as_slice().iter().any(|d| *d != 0.0) {
+                let state = self.state.get_or_insert_with(|| Matrix::zeros(backend.dim(), obs.n_tasks()));
+                backend.load(&block.rows, &mut self.panel);
+                backend.add(&mut self.panel, block.columns, &self.delta, state, 1);
+            }
         }
     }
 }

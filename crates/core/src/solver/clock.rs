@@ -1,9 +1,10 @@
 //! Bookkeeping that every solver needs: time, limits, trace, and talk with the observer.
 
 use super::{CheckedSettings, Status, TracePoint};
+use crate::backend::Interrupt;
 use crate::observer::Duals;
 use crate::{Certificate, Flow, Observer, Progress};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 pub(crate) struct Clock<'a> {
     solver: &'static str,
@@ -36,6 +37,24 @@ impl<'a> Clock<'a> {
             }
         }
         self.stop
+    }
+
+    /// `work` with an interrupt that asks this clock.
+    pub(crate) fn interrupting<T>(&mut self, work: impl FnOnce(&mut Interrupt<'_>) -> T) -> T {
+        work(&mut Interrupt::when(&mut || self.must_stop().is_some()))
+    }
+
+    /// The same for the last work to be done: it is given up only if it goes on for long after somebody said stop.
+    pub(crate) fn interrupting_late<T>(
+        &mut self,
+        patience: Duration,
+        work: impl FnOnce(&mut Interrupt<'_>) -> T,
+    ) -> T {
+        let mut since: Option<Instant> = None;
+        work(&mut Interrupt::when(&mut || {
+            self.must_stop() == Some(Status::Stopped)
+                && since.get_or_insert_with(Instant::now).elapsed() >= patience
+        }))
     }
 
     /// Whether any limit is reached, whatever was certified.

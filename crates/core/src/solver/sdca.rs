@@ -8,10 +8,13 @@ mod ascent;
 mod visits;
 
 use super::{CheckedSettings, Clock, Solution, Solver, Start, Status, start};
+use crate::backend::Interrupt;
+use crate::certificate::Graded;
 use crate::certificate::certify_normal;
 use crate::observer::Duals;
-use crate::{Observer, Problem, Result};
+use crate::{Error, Observer, Problem, Result};
 use ascent::{Ascent, Pass};
+use std::time::{Duration, Instant};
 use visits::Visits;
 
 /// In which order the observations are visited.
@@ -77,21 +80,26 @@ impl Solver for Sdca {
         observer: &mut dyn Observer,
     ) -> Result<Solution> {
         let made = start.passes(self.name(), settings.seed)?;
-        let kappa = match start.kappa(problem)? {
-            Some(kappa) => start::warm(problem, kappa),
-            None => start::cold(problem),
-        };
+        let start = start.kappa(problem)?;
         let mut clock = Clock::new(self.name(), settings, observer);
         clock.passes += made;
-        let unit = problem.unit();
-        let finish = |kappa, graded, status, clock: Clock<'_>| {
+        let (unit, solver) = (problem.unit(), self.name());
+        let finish = |(kappa, graded), status, clock: Clock<'_>| {
             let (passes, trace) = (clock.passes, clock.trace);
-            Ok(Solution { kappa, v: None, graded, status, solver: self.name(), passes, trace, reason: None })
+            Ok(Solution { kappa, v: None, graded, status, solver, passes, trace, reason: None })
         };
-        let graded = certify_normal(problem, &kappa, None)?;
+        let began = Instant::now();
+        let (kappa, graded) = match clock.interrupting(|interrupt| begin(problem, start.clone(), interrupt)) {
+            Err(Error::Interrupted) => start::at_once(problem, start)?,
+            other => other?,
+        };
         if let Some(status) = clock.report(&graded.certificate, Some(Duals { kappa: &kappa, unit })) {
-            return finish(kappa, graded, status, clock);
+            return finish((kappa, graded), status, clock);
         }
+        let quick = problem.data().backend().is_quick();
+        let patience = if quick { start::PATIENCE } else { Duration::ZERO };
+        let mut spare = Spare::default();
+        spare.keep(began.elapsed(), &kappa, &graded, clock.passes);
         let mut ascent = Ascent::new(problem, kappa, graded);
         let mut visits = Visits::new(problem, self.order, settings.seed);
         let mut next_check = self.next_check(clock.passes);
@@ -102,17 +110,63 @@ impl Solver for Sdca {
                 ascent.refresh(clock.passes.is_multiple_of(REBUILD_EVERY));
                 continue;
             }
-            let graded = certify_normal(problem, &ascent.kappa, None)?;
+            let began = Instant::now();
+            let certify = |interrupt: &mut Interrupt<'_>| {
+                interrupt.check()?;
+                certify_normal(problem, &ascent.kappa, None, interrupt)
+            };
+            let graded = match clock.interrupting_late(patience, certify) {
+                Err(Error::Interrupted) => match spare.point.take() {
+                    Some((passes, point)) => {
+                        clock.passes = passes;
+                        return finish(point, Status::Stopped, clock);
+                    }
+                    None => certify_normal(problem, &ascent.kappa, None, &mut Interrupt::never())?,
+                },
+                other => other?,
+            };
             // A certificate out of turn, at the end, is no part of the way that a longer fit would take. After a stall
             // there is no way.
             let in_turn = whole && moved && clock.passes == next_check;
             let duals = in_turn.then_some(Duals { kappa: &ascent.kappa, unit });
             let status = clock.report(&graded.certificate, duals);
             if let Some(status) = status.or((!moved).then_some(Status::Stalled)) {
-                return finish(ascent.kappa, graded, status, clock);
+                return finish((ascent.kappa, graded), status, clock);
             }
+            spare.keep(began.elapsed(), &ascent.kappa, &graded, clock.passes);
             ascent.forget_history(graded);
             next_check = self.next_check(clock.passes);
         }
+    }
+}
+
+/// The first duals and their certificate.
+fn begin(
+    problem: &Problem<'_>,
+    start: Option<Vec<f64>>,
+    interrupt: &mut Interrupt<'_>,
+) -> Result<(Vec<f64>, Graded)> {
+    problem.data().prepare(interrupt)?;
+    let kappa = match start {
+        Some(kappa) => start::warm(problem, kappa),
+        None => start::cold(problem, interrupt)?,
+    };
+    let graded = certify_normal(problem, &kappa, None, interrupt)?;
+    Ok((kappa, graded))
+}
+
+/// Certificates that take longer than this are not waited for when a fit is stopped.
+const SLOW: Duration = Duration::from_millis(200);
+
+/// The last point that was certified and the passes it took, kept where another certificate would take long: a fit that is
+/// stopped then ends with this one.
+#[derive(Default)]
+struct Spare {
+    point: Option<(usize, (Vec<f64>, Graded))>,
+}
+
+impl Spare {
+    fn keep(&mut self, took: Duration, kappa: &[f64], graded: &Graded, passes: usize) {
+        self.point = (took > SLOW).then(|| (passes, (kappa.to_vec(), graded.clone())));
     }
 }

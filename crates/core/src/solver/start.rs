@@ -1,9 +1,11 @@
 //! Where to start: at alpha = 0 the regulariser of the dual is flat in every direction and tells nothing about scale, so
 //! solvers start elsewhere on a ray.
 
-use crate::backend::{self, Expansion};
+use crate::backend::{self, Expansion, Interrupt};
+use crate::certificate::{Graded, certify_normal};
 use crate::linalg::power_of_two;
-use crate::{Matrix, Problem};
+use crate::{Error, Matrix, Problem, Result};
+use std::time::{Duration, Instant};
 
 /// Given duals, brought into their domains.
 pub(crate) fn warm(problem: &Problem<'_>, mut kappa: Vec<f64>) -> Vec<f64> {
@@ -15,30 +17,62 @@ pub(crate) fn warm(problem: &Problem<'_>, mut kappa: Vec<f64>) -> Vec<f64> {
 }
 
 /// The best point between zero and the duals that fit the prediction 0: `kappa = -s gamma L'(y, 0)`, 0 < s <= 1.
-pub(crate) fn cold(problem: &Problem<'_>) -> Vec<f64> {
+pub(crate) fn cold(problem: &Problem<'_>, interrupt: &mut Interrupt<'_>) -> Result<Vec<f64>> {
     let obs = problem.observations();
     let residual = |o: usize| {
         let (left, right) = problem.loss(obs.task(o)).slope(obs.label(o), 0.0);
         let (low, high) = problem.box_of(o);
         (-problem.gamma(o) * 0.5 * (left + right)).clamp(low, high)
     };
-    along(problem, (0..obs.len()).map(residual).collect())
+    along(problem, (0..obs.len()).map(residual).collect(), interrupt)
 }
 
 /// The best point between zero and given duals.
-pub(crate) fn along(problem: &Problem<'_>, mut kappa: Vec<f64>) -> Vec<f64> {
+pub(crate) fn along(
+    problem: &Problem<'_>,
+    mut kappa: Vec<f64>,
+    interrupt: &mut Interrupt<'_>,
+) -> Result<Vec<f64>> {
     // The duals may be so large that their task Gram matrix overflows: they only give the direction.
     let size = power_of_two(kappa.iter().fold(0.0, |m, k| k.abs().max(m)));
     kappa.iter_mut().for_each(|k| *k /= size);
     let (backend, threads) = (problem.data().backend(), problem.data().threads());
     let duals = Expansion::Duals(problem.observations(), &kappa);
     let gram = problem.data().pool().install(|| {
-        let state = backend::state_of(backend, duals, threads);
-        backend::task_gram(backend, duals, &state, threads)
-    });
+        let state = backend::state_of(backend, duals, threads, interrupt)?;
+        Ok::<_, Error>(backend::task_gram(backend, duals, &state, threads))
+    })?;
     let s = best_on_ray(problem, &kappa, &gram, size);
     kappa.iter_mut().for_each(|k| *k *= s);
-    kappa
+    Ok(kappa)
+}
+
+/// How long a solver that was told to stop may go on to have something better to show.
+pub(crate) const PATIENCE: Duration = Duration::from_millis(300);
+
+/// Duals with a certificate for a solver that must end at once and has none: those given or a cold start if they take no
+/// time to speak of, else zeros, for which no input has to be looked at.
+pub(crate) fn at_once(problem: &Problem<'_>, kappa: Option<Vec<f64>>) -> Result<(Vec<f64>, Graded)> {
+    let begin = Instant::now();
+    let mut late = || begin.elapsed() > PATIENCE;
+    let first = || -> Result<(Vec<f64>, Graded)> {
+        let interrupt = &mut Interrupt::when(&mut late);
+        let kappa = match kappa {
+            Some(kappa) => warm(problem, kappa),
+            None => cold(problem, interrupt)?,
+        };
+        let graded = certify_normal(problem, &kappa, None, interrupt)?;
+        Ok((kappa, graded))
+    };
+    if problem.data().backend().is_quick() {
+        match first() {
+            Err(Error::Interrupted) => {}
+            other => return other,
+        }
+    }
+    let zeros = warm(problem, vec![0.0; problem.observations().len()]);
+    let graded = certify_normal(problem, &zeros, None, &mut Interrupt::never())?;
+    Ok((zeros, graded))
 }
 
 /// The s in (0, most] that maximises the dual at `s kappa`.

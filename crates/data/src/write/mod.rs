@@ -1,6 +1,5 @@
 //! Tables to files, such that reading them back gives the same table.
 
-mod atomic;
 mod npy;
 mod npz;
 mod svm;
@@ -42,7 +41,7 @@ pub fn write_table(table: &Table, path: &Path) -> Result<()> {
             Err(io::Error::other("tables with named columns are written elsewhere"))
         }
     };
-    atomic::write_atomically(path, write).map_err(|error| Error::new(path, error))
+    kinfolk::write_atomically(path, write).map_err(|error| Error::new(path, error))
 }
 
 fn buffered(

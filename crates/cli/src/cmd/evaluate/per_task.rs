@@ -4,7 +4,7 @@ use super::{EvaluateArgs, all_losses};
 use crate::failure::Result;
 use crate::fitted::Fitted;
 use crate::report::Report;
-use crate::text::{Grid, count, number, plural};
+use crate::text::{self, Grid, count, plural};
 use kinfolk::{LossKind, metrics};
 use kinfolk_methods::predict;
 use serde::Serialize;
@@ -103,7 +103,7 @@ pub(super) fn run(args: &EvaluateArgs, fitted: &Fitted, report: Report) -> Resul
     let pooled = |name: &str, f: Score| if name == "explained_variance" { within() } else { score(&all, f) };
     let means: Vec<Mean> =
         metrics.iter().enumerate().map(|(m, (name, f))| mean(&tasks, m, pooled(name, *f))).collect();
-    let text = in_words(&tasks, &means, &metrics, signs);
+    let words = in_words(&tasks, &means, &metrics, signs);
     let named = metrics.iter().zip(&means).map(|((name, _), m)| (name.to_string(), serde_json::json!(m)));
     let said = Said {
         model: &args.model,
@@ -114,7 +114,7 @@ pub(super) fn run(args: &EvaluateArgs, fitted: &Fitted, report: Report) -> Resul
         metrics: named.collect(),
         tasks,
     };
-    report.answer(&said, text)
+    report.answer(&said, words)
 }
 
 /// All tasks as one.
@@ -143,7 +143,7 @@ fn in_words(tasks: &[Task], means: &[Mean], metrics: &[(&str, Score)], signs: bo
     heads.extend(signs.then(|| ">positive".into()));
     heads.extend(metrics.iter().map(|(name, _)| format!(">{}", name.replace('_', " "))));
     let mut grid = Grid::new(&heads.iter().map(String::as_str).collect::<Vec<_>>());
-    let cell = |value: Option<f64>| value.map_or("undefined".into(), |x| number(x, 4));
+    let cell = |value: Option<f64>| value.map_or("undefined".into(), text::score);
     for task in tasks.iter().filter(|task| task.n > 0) {
         let mut cells = vec![task.task.clone(), count(task.n)];
         cells.extend(task.n_positive.map(count));

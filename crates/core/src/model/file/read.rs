@@ -1,6 +1,6 @@
 //! From bytes to a model, trusting nothing.
 
-use super::{Envelope, FORMAT_VERSION, METADATA_KEY, check, crc::crc32, wrong};
+use super::{Envelope, FORMAT_VERSION, METADATA_KEY, check, crc, wrong};
 use crate::inputs::{Dense, Inputs, Sparse, Values};
 use crate::model::{About, Attachments, KernelExpansion, Model, Predictor};
 use crate::{Error, Kernel, Matrix, Result, Scaling, ScalingKind};
@@ -34,7 +34,7 @@ pub(super) fn from_bytes(bytes: &[u8]) -> Result<Model> {
     let (header, data) = split(bytes)?;
     let envelope = envelope(&header)?;
     let text = envelope.about.get();
-    if crc32(text.as_bytes()) != envelope.about_crc32 {
+    if !crc::matches(text.as_bytes(), envelope.about_crc32) {
         return Err(wrong("about", "it does not match its checksum: the file is damaged"));
     }
     let about: About = serde_json::from_str(text).map_err(|error| wrong("about", error))?;
@@ -105,7 +105,7 @@ fn envelope(header: &Metadata) -> Result<Envelope> {
 fn attachments(text: Option<&RawValue>, checksum: Option<u32>) -> Result<Attachments> {
     match (text, checksum) {
         (None, None) => Ok(Attachments::default()),
-        (Some(text), Some(checksum)) if crc32(text.get().as_bytes()) == checksum => {
+        (Some(text), Some(checksum)) if crc::matches(text.get().as_bytes(), checksum) => {
             Attachments::from_json(text).map_err(|error| wrong("attachments", error))
         }
         _ => Err(wrong("attachments", "they do not match their checksum: the file is damaged")),
@@ -217,7 +217,7 @@ impl<'a> Tensors<'a> {
         let Some(bytes) = self.data.get(start..end) else {
             return in_tensor(format!("bytes {start} to {end} are not in the file"));
         };
-        if crc32(bytes) != checksum {
+        if !crc::matches(bytes, checksum) {
             return in_tensor("it does not match its checksum: the file is damaged".into());
         }
         Ok((info, bytes))

@@ -2,7 +2,7 @@
 
 use super::visits::{Visit, Visits};
 use crate::aligned::{Aligned, AlignedRows};
-use crate::backend::{self, Columns, Expansion, Panel};
+use crate::backend::{self, Columns, Expansion, Interrupt, Panel};
 use crate::certificate::Graded;
 use crate::linalg::{add_rows_simd, axpy_simd, axpy2_simd, dot_simd, fma, sweep_simd};
 use crate::loss::QuadraticConjugate;
@@ -132,7 +132,8 @@ impl<'a> Ascent<'a> {
         let duals = Expansion::Duals(self.problem.observations(), &self.kappa);
         self.problem.data().pool().install(|| {
             if rebuild {
-                self.state = backend::state_of(backend, duals, threads);
+                let state = backend::state_of(backend, duals, threads, &mut Interrupt::never());
+                self.state = state.expect("never interrupted");
             }
             self.gram = aligned(&backend::task_gram(backend, duals, &self.state, threads));
         });

@@ -19,8 +19,14 @@ pub(super) trait Operator {
 pub(super) const MAX_STEPS: usize = 60;
 const MIN_STEPS: usize = 2;
 
-/// x with `|operator x - r| <= tolerance |r|`, or the best in the Krylov space; `None` if numbers ran out.
-pub(super) fn solve(operator: &impl Operator, r: &Matrix, tolerance: f64) -> Option<Matrix> {
+/// x with `|operator x - r| <= tolerance |r|`, or the best in the Krylov space; `None` if numbers ran out, or as soon as
+/// `stop()`.
+pub(super) fn solve(
+    operator: &impl Operator,
+    r: &Matrix,
+    tolerance: f64,
+    stop: &mut dyn FnMut() -> bool,
+) -> Option<Matrix> {
     let mut first = operator.enter(r);
     let size = norm(&first);
     if !(size.is_finite() && size > 0.0) {
@@ -31,6 +37,9 @@ pub(super) fn solve(operator: &impl Operator, r: &Matrix, tolerance: f64) -> Opt
     // Columns of the triangular factor, the rotations that made it, and the rotated right-hand side.
     let (mut columns, mut rotations, mut rhs) = (vec![], vec![], vec![size]);
     for step in 0..MAX_STEPS {
+        if stop() {
+            return None;
+        }
         let mut next = operator.apply(&operator.precondition(&basis[step]));
         let mut column = vec![0.0; step + 2];
         let before = norm(&next);
@@ -124,7 +133,7 @@ mod tests {
     fn a_diagonal_system_is_solved() {
         let operator = Diagonal(vec![1.0, 2.0, 5.0, 10.0]);
         let r = Matrix::from_vec(vec![1.0, 1.0, 1.0, -3.0], 2, 2).unwrap();
-        let x = solve(&operator, &r, 1e-12).unwrap();
+        let x = solve(&operator, &r, 1e-12, &mut || false).unwrap();
         for (x, want) in x.as_slice().iter().zip([1.0, 0.5, 0.2, -0.3]) {
             assert!((x - want).abs() < 1e-12);
         }

@@ -10,7 +10,7 @@ mod newton;
 mod reduced;
 
 use super::{CheckedSettings, Clock, Solution, Solver, Start, Status, start};
-use crate::backend::{self, Columns, Expansion, Panel, STREAM_ROWS};
+use crate::backend::{self, Columns, Expansion, Interrupt, Panel, STREAM_ROWS};
 use crate::certificate::{Graded, certify_normal};
 use crate::linalg::{self, view};
 use crate::{Error, Matrix, Observer, Problem, Result};
@@ -64,16 +64,19 @@ impl Solver for Spectral {
         let mut clock = Clock::new(self.name(), settings, observer);
         if let Some(kappa) = &start {
             // Refitting from a solution does no work.
-            let graded = certify_normal(problem, kappa, None)?;
+            let graded = certify_normal(problem, kappa, None, &mut Interrupt::never())?;
             if let Some(status) = clock.report(&graded.certificate, None) {
                 return Ok(solution(kappa.clone(), None, graded, status, clock));
             }
         }
-        let statistics = problem.data().statistics()?;
+        let statistics = match clock.interrupting(|interrupt| problem.data().statistics(interrupt)) {
+            Err(Error::Interrupted) => return self.give_up(problem, start, clock),
+            other => other?,
+        };
         problem.data().pool().install(|| {
             let reduced = Reduced::new(problem, statistics);
             let (first, diagonal) = match &start {
-                Some(kappa) => (reduced.rotated_state(problem, kappa), None),
+                Some(kappa) => (reduced.rotated_state(problem, kappa)?, None),
                 None => {
                     let (v, diagonal) = reduced.cold_start();
                     (v, Some(diagonal))
@@ -90,6 +93,20 @@ impl Solver for Spectral {
             };
             Ok(solution(kappa, v, graded, status, search.clock))
         })
+    }
+}
+
+impl Spectral {
+    /// Stopped before the data were reduced: ends with what can be had at once.
+    fn give_up(
+        &self,
+        problem: &Problem<'_>,
+        start: Option<Vec<f64>>,
+        mut clock: Clock<'_>,
+    ) -> Result<Solution> {
+        let (kappa, graded) = start::at_once(problem, start)?;
+        let status = clock.report(&graded.certificate, None).unwrap_or(Status::Stopped);
+        Ok(solution(kappa, None, graded, status, clock))
     }
 }
 
@@ -154,18 +171,19 @@ impl Search<'_, '_> {
 /// The duals `gamma (Y - X W)` of a point, certified from the data: first with the primal point that they induce, then, if
 /// that one is not good enough, with the point itself.
 fn grade(problem: &Problem<'_>, point: &Point, tolerance: f64) -> Result<(Vec<f64>, Option<Matrix>, Graded)> {
-    let frame = &problem.data().statistics()?.spectrum.frame;
+    let never = &mut Interrupt::never();
+    let frame = &problem.data().statistics(never)?.spectrum.frame;
     let coordinates = linalg::times(view(frame), view(&point.v), problem.data().threads());
-    let kappa = residual_duals(problem, &coordinates, &point.theta);
-    let induced = certify_normal(problem, &kappa, None)?;
+    let kappa = residual_duals(problem, &coordinates, &point.theta)?;
+    let induced = certify_normal(problem, &kappa, None, never)?;
     if induced.certificate.rel_gap() <= tolerance {
         return Ok((kappa, None, induced));
     }
-    let mut pair = (kappa.clone(), certify_normal(problem, &kappa, Some(&coordinates))?);
+    let mut pair = (kappa.clone(), certify_normal(problem, &kappa, Some(&coordinates), never)?);
     if !pair.1.certificate.gap.is_finite() {
         // Duals of a poor point can be beyond all bounds; a fraction of them is not.
-        let fraction = start::along(problem, kappa.clone());
-        let graded = certify_normal(problem, &fraction, Some(&coordinates))?;
+        let fraction = start::along(problem, kappa.clone(), never)?;
+        let graded = certify_normal(problem, &fraction, Some(&coordinates), never)?;
         pair = (fraction, graded);
     }
     // Far from a solution relative gaps are all alike, and gaps may be infinite while one of the points is still usable.
@@ -177,11 +195,12 @@ fn grade(problem: &Problem<'_>, point: &Point, tolerance: f64) -> Result<(Vec<f6
 }
 
 /// `gamma (Y - X W)`, one streaming pass.
-fn residual_duals(problem: &Problem<'_>, coordinates: &Matrix, theta: &Matrix) -> Vec<f64> {
+fn residual_duals(problem: &Problem<'_>, coordinates: &Matrix, theta: &Matrix) -> Result<Vec<f64>> {
     use rayon::prelude::*;
     let (backend, threads, obs) =
         (problem.data().backend(), problem.data().threads(), problem.observations());
-    let state = backend::state_of(backend, Expansion::Coordinates(coordinates), threads);
+    let expansion = Expansion::Coordinates(coordinates);
+    let state = backend::state_of(backend, expansion, threads, &mut Interrupt::never())?;
     let weights = linalg::times(view(&state), view(theta), threads);
     let (gamma, t) = (problem.gamma(0), obs.n_tasks());
     let mut kappa = obs.labels().to_vec();
@@ -196,5 +215,5 @@ fn residual_duals(problem: &Problem<'_>, coordinates: &Matrix, theta: &Matrix) -
             }
         },
     );
-    kappa
+    Ok(kappa)
 }

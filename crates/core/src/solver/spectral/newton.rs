@@ -34,7 +34,11 @@ pub(super) fn run(search: &mut Search<'_, '_>, mut point: Point) -> Ended {
         // Tight enough to square the gap, but no tighter than what is left to do.
         let wanted = 0.3 * (search.tolerance / gap).sqrt();
         let tolerance = tighten * gap.sqrt().max(wanted).clamp(1e-4, 0.1);
-        match direction(reduced, &point, tolerance).and_then(|step| line_search(reduced, &point, &step)) {
+        // Stopped on the way there is no direction; the next round sees why.
+        let mut stop = || search.clock.must_stop().is_some();
+        match direction(reduced, &point, tolerance, &mut stop)
+            .and_then(|step| line_search(reduced, &point, &step))
+        {
             Some(next) => (point, tighten, certify) = (next, 1.0, true),
             None if tighten > TIGHTEST => (tighten, certify) = (tighten * 0.1, false),
             None => {
@@ -82,7 +86,12 @@ impl Derivative<'_> {
     }
 }
 
-fn direction(reduced: &Reduced<'_>, point: &Point, tolerance: f64) -> Option<Step> {
+fn direction(
+    reduced: &Reduced<'_>,
+    point: &Point,
+    tolerance: f64,
+    stop: &mut dyn FnMut() -> bool,
+) -> Option<Step> {
     let t = point.gram.rows();
     let mut second = Matrix::zeros(t, t);
     for r in 0..t {
@@ -94,7 +103,7 @@ fn direction(reduced: &Reduced<'_>, point: &Point, tolerance: f64) -> Option<Ste
     let mut residual = point.v.clone();
     axpy(residual.as_mut_slice(), -1.0, reduced.data.induced(&point.w).as_slice());
     let operator = System::new(reduced, &derivative)?;
-    let mut dv = gmres::solve(&operator, &residual, tolerance)?;
+    let mut dv = gmres::solve(&operator, &residual, tolerance, stop)?;
     dv.as_mut_slice().iter_mut().for_each(|x| *x = -*x);
     let dw = derivative.apply(&dv);
     let slope = inner(&residual, &dw);

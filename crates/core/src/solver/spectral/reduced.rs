@@ -1,11 +1,11 @@
 //! The problem reduced to statistics, and a point of it.
 
-use crate::backend::{self, Expansion};
+use crate::backend::{self, Expansion, Interrupt};
 use crate::certificate::{SquaredStatistics, unexplained};
 use crate::dataset::Statistics;
 use crate::linalg::{self, inner, view};
 use crate::output::OutputRegularizer;
-use crate::{Certificate, Matrix, Problem};
+use crate::{Certificate, Matrix, Problem, Result};
 
 /// `min over V of psi(V) = gamma/2 |Y - X W|^2 + <Theta, V'V> - sum phi(V'V) / 2 - const`, `Theta = phi'(V'V)`, `W = V Theta`.
 pub(super) struct Reduced<'a> {
@@ -92,10 +92,11 @@ impl<'a> Reduced<'a> {
     }
 
     /// The V of given duals, in the eigenbasis.
-    pub(super) fn rotated_state(&self, problem: &Problem<'_>, kappa: &[f64]) -> Matrix {
+    pub(super) fn rotated_state(&self, problem: &Problem<'_>, kappa: &[f64]) -> Result<Matrix> {
         let duals = Expansion::Duals(problem.observations(), kappa);
-        let state = backend::state_of(problem.data().backend(), duals, self.threads);
-        self.cross(&self.statistics.spectrum.frame, &state)
+        let interrupt = &mut Interrupt::never();
+        let state = backend::state_of(problem.data().backend(), duals, self.threads, interrupt)?;
+        Ok(self.cross(&self.statistics.spectrum.frame, &state))
     }
 
     /// V for the best Theta that is diagonal, i.e. tasks on their own: `V_r = gamma b_r / (1 + gamma l s_r)` with
