@@ -1,5 +1,6 @@
 //! Where the bytes of a csv file come from: a file, plain or compressed, or memory. Can be opened more than once.
 
+use crate::bytes::Bounded;
 use crate::{Error, Result};
 use flate2::bufread::MultiGzDecoder;
 use std::fs::File;
@@ -43,17 +44,20 @@ impl Bytes {
                 if file.metadata().is_ok_and(|metadata| metadata.is_dir()) {
                     return Err(Error::new(path, "is a folder, not a file"));
                 }
-                Ok(self.decompressed(BufReader::with_capacity(BUFFER, file)))
+                let size = file.metadata().map_or(0, |metadata| metadata.len());
+                Ok(self.decompressed(BufReader::with_capacity(BUFFER, file), size))
             }
-            Bytes::Memory(_, bytes) => Ok(self.decompressed(Cursor::new(Arc::clone(bytes)))),
+            Bytes::Memory(_, bytes) => {
+                Ok(self.decompressed(Cursor::new(Arc::clone(bytes)), bytes.len() as u64))
+            }
         }
     }
 
-    fn decompressed(&self, bytes: impl BufRead + Send + 'static) -> Box<dyn BufRead + Send> {
+    fn decompressed(&self, bytes: impl BufRead + Send + 'static, size: u64) -> Box<dyn BufRead + Send> {
         let gzip = self.path().extension().is_some_and(|end| end.eq_ignore_ascii_case("gz"));
         if !gzip {
             return Box::new(bytes);
         }
-        Box::new(BufReader::with_capacity(BUFFER, MultiGzDecoder::new(bytes)))
+        Box::new(BufReader::with_capacity(BUFFER, Bounded::new(MultiGzDecoder::new(bytes), size)))
     }
 }

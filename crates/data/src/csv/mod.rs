@@ -17,6 +17,9 @@ use bytes::Bytes;
 use records::Records;
 use std::path::Path;
 
+/// Names of columns take memory before any row is seen, so there is an end to them.
+const MOST_COLUMNS: usize = 1 << 22;
+
 /// A csv file, read in chunks.
 pub struct CsvSource {
     header: Header,
@@ -82,6 +85,10 @@ fn first_record(bytes: &Bytes) -> Result<(Records, Header)> {
     let mut records = Records::open(bytes)?;
     if !records.advance()? {
         return Err(Error::new(path, "is empty; the first line must name the columns"));
+    }
+    if records.len() > MOST_COLUMNS {
+        let why = format!("there are {} columns; at most {MOST_COLUMNS} can be read", records.len());
+        return Err(Error::new(path, why).at_line(records.line()));
     }
     let name = |i| row::text(&records, i).map_err(|why| Error::new(path, why).at_line(records.line()));
     let names = (0..records.len()).map(|i| name(i).map(str::to_string)).collect::<Result<Vec<_>>>()?;

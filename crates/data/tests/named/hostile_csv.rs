@@ -1,7 +1,9 @@
 //! Csv files that are wrong: every message says where and what, on one line.
 
 use crate::common::*;
+use flate2::{Compression, write::GzEncoder};
 use kinfolk_data::{Columns, CsvSource};
+use std::io::Write;
 use std::path::Path;
 
 fn y() -> Columns {
@@ -199,6 +201,32 @@ fn a_million_columns_are_read_in_bounded_chunks() {
     assert_eq!(rows, 1);
     let message = message(&text, &columns("", "z"));
     assert!(message.contains("... (1000000 in all)"), "{message}");
+}
+
+#[test]
+fn more_columns_than_anyone_has_are_refused() {
+    let text = ",".repeat(5_000_000);
+    assert_eq!(message(text, &y()), "a.csv: line 1: there are 5000001 columns; at most 4194304 can be read");
+}
+
+#[test]
+fn bombs_are_not_read_to_their_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.csv.gz");
+    let mut gz = GzEncoder::new(std::fs::File::create(&path).unwrap(), Compression::best());
+    gz.write_all(b"a,y\n").unwrap();
+    let rows = b"0,0\n".repeat(1 << 18);
+    (0..300).for_each(|_| gz.write_all(&rows).unwrap());
+    gz.finish().unwrap();
+    let message = one_line(CsvSource::open(&path, &y(), None).map(|_| ()));
+    assert!(message.contains("as zip bombs do"), "{message}");
+    // One line without end.
+    let mut gz = GzEncoder::new(std::fs::File::create(&path).unwrap(), Compression::best());
+    let line = vec![b'a'; 1 << 20];
+    (0..300).for_each(|_| gz.write_all(&line).unwrap());
+    gz.finish().unwrap();
+    let message = one_line(CsvSource::open(&path, &y(), None).map(|_| ()));
+    assert!(message.contains("MiB"), "{message}");
 }
 
 #[test]
