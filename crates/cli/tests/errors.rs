@@ -17,7 +17,11 @@ fn refused(place: &Place, name: &str, code: i32, commands: &[&str]) {
         assert!(said.stderr.starts_with("error: "), "kinfolk {words}\n{}", said.stderr);
         // With --json the same.
         let again = place.run(&format!("{words} --json"));
-        assert_eq!((again.code, again.stdout.as_str(), &again.stderr), (code, "", &said.stderr), "kinfolk {words}");
+        assert_eq!(
+            (again.code, again.stdout.as_str(), &again.stderr),
+            (code, "", &said.stderr),
+            "kinfolk {words}"
+        );
         text += &said.transcript();
     }
     assert_eq!(place.files(), before, "nothing is written");
@@ -45,11 +49,28 @@ fn bad_tables() {
     std::fs::create_dir(place.path("folder.csv")).unwrap();
     let fit = |rest: &str| format!("fit {rest} -o m.st");
     let commands: Vec<String> = [
-        "missing.csv --target y", "empty.csv --target y", "header.csv --target y", "ragged.csv --target y",
-        "words.csv --target y", "twice.csv --target y", "nan.csv --target y", "hole.csv --target y",
-        "three.csv --target z", "three.csv --target y --task t", "three.csv", "three.csv --target y --loss hinge",
-        "three.csv --target y --drop nothing", "three.csv --target y --split 1", "bytes.csv --target y", "zero.svm",
-        "down.svm", "word.svm", "junk.npz", "junk.npy", "what.doc", "folder.csv --target y",
+        "missing.csv --target y",
+        "empty.csv --target y",
+        "header.csv --target y",
+        "ragged.csv --target y",
+        "words.csv --target y",
+        "twice.csv --target y",
+        "nan.csv --target y",
+        "hole.csv --target y",
+        "three.csv --target z",
+        "three.csv --target y --task t",
+        "three.csv",
+        "three.csv --target y --loss hinge",
+        "three.csv --target y --drop nothing",
+        "three.csv --target y --split 1",
+        "bytes.csv --target y",
+        "zero.svm",
+        "down.svm",
+        "word.svm",
+        "junk.npz",
+        "junk.npy",
+        "what.doc",
+        "folder.csv --target y",
     ]
     .map(fit)
     .to_vec();
@@ -143,7 +164,11 @@ fn a_model_of_other_numbers_does_not_hold() {
     place.ok("fit one.npz -o m.st --quiet");
     let said = place.run("certify m.st two.npz");
     assert_eq!(said.code, 1);
-    assert!(said.stdout.ends_with("does not hold: the model file says something else than the data\n"), "{}", said.stdout);
+    assert!(
+        said.stdout.ends_with("does not hold: the model file says something else than the data\n"),
+        "{}",
+        said.stdout
+    );
     let said = place.run("certify m.st one.npz --tol 1e-9");
     assert_eq!(said.code, 1);
     let said = place.run("certify m.st two.npz --json");

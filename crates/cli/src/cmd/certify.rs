@@ -108,7 +108,9 @@ impl Verdict {
             Err(why) => (false, false, format!("the duals of the model do not belong to these data: {why}")),
             Ok(found) => match (agree(stored, found), found.rel_gap() <= tol) {
                 (true, true) => (true, true, format!("they agree, and the relative gap is within {tol:.1e}")),
-                (true, false) => (true, false, format!("they agree, but the relative gap is not within {tol:.1e}")),
+                (true, false) => {
+                    (true, false, format!("they agree, but the relative gap is not within {tol:.1e}"))
+                }
                 (false, within) => (false, within, "the model file says something else than the data".into()),
             },
         };
@@ -134,7 +136,13 @@ fn text(stored: &Certificate, recomputed: Option<&Certificate>, verdict: &Verdic
     for (name, c) in [("model file", Some(stored)), ("recomputed", recomputed)] {
         let Some(c) = c else { continue };
         let gap = format!("{:.6e}", c.gap);
-        grid.row([name.into(), c.primal.to_string(), c.dual.to_string(), gap, format!("{:.3e}", c.rel_gap())]);
+        grid.row([
+            name.into(),
+            c.primal.to_string(),
+            c.dual.to_string(),
+            gap,
+            format!("{:.3e}", c.rel_gap()),
+        ]);
     }
     format!("{grid}\n{}: {}\n", if verdict.holds() { "holds" } else { "does not hold" }, verdict.why)
 }

@@ -145,7 +145,8 @@ fn mask_line(line: &str) -> String {
         let inside_word = out.chars().next_back().is_some_and(|c| c.is_alphanumeric() || c == '_');
         let length = if inside_word { 0 } else { number_length(rest) };
         let (token, after) = rest.split_at(length);
-        let counts = after.starts_with(" pass") || out.ends_with("\"passes\":") || out.ends_with("\"bytes\":");
+        let counts =
+            after.starts_with(" pass") || out.ends_with("\"passes\":") || out.ends_with("\"bytes\":");
         if length > 0 && (token.contains(['.', 'e']) || counts) {
             out.push('#');
             rest = after;
