@@ -139,7 +139,7 @@ pub(super) fn text(told: &Told<'_>, all: bool) -> String {
     if let (Some(fit), Some(model)) = (told.fit, told.model) {
         let gap = fit.certificate.rel_gap();
         out += &format!(
-            "the winner on all rows: {:?}, relative gap {gap:.1e}, {}\n",
+            "the winner on all rows: {}, relative gap {gap:.1e}, {}\n",
             fit.status,
             model.display()
         );
