@@ -30,11 +30,13 @@ pub(crate) struct Chunk<'a> {
     pub(crate) path: &'a Path,
     /// How many came before.
     pub(crate) first_row: usize,
+    /// Name of the column of tasks, if it has one.
+    pub(crate) task_column: Option<&'a str>,
 }
 
 /// Scores of a file's rows: for their own tasks where the file says which, else for all.
 pub(crate) fn scores(model: &Model, chunk: &Chunk<'_>, instead: Option<UnknownTask>) -> Result<Scores> {
-    let Chunk { table, path, first_row } = *chunk;
+    let Chunk { table, path, first_row, task_column } = *chunk;
     let about = |error: kinfolk::Error| Failure::from(error).about(path);
     let Targets::Tasks { task, .. } = &table.targets else {
         return Ok(Scores::All(model.predict_all(&table.inputs).map_err(about)?));
@@ -42,7 +44,7 @@ pub(crate) fn scores(model: &Model, chunk: &Chunk<'_>, instead: Option<UnknownTa
     let place = task.find_in(model.tasks());
     let row_of = |row: usize| place[task.index[row] as usize];
     if let (None, Some(row)) = (instead, (0..task.len()).find(|&row| row_of(row).is_none())) {
-        let why = unknown(&task.name(row), model.tasks(), first_row + row);
+        let why = unknown(&task.name(row), model.tasks(), first_row + row, task_column);
         return Err(Failure::input(format!("{why}; --unknown-task predicts for it all the same")).about(path));
     }
     let known: Vec<u32> = (0..task.len()).map(|row| row_of(row).unwrap_or(0)).collect();
@@ -65,9 +67,10 @@ fn mean_of_all(model: &Model, inputs: &Inputs<'_>, rows: &[u32]) -> kinfolk::Res
 }
 
 /// A task or class that the model does not know.
-pub(crate) fn unknown(name: &str, known: &TaskNames, row: usize) -> Failure {
+pub(crate) fn unknown(name: &str, known: &TaskNames, row: usize, column: Option<&str>) -> Failure {
     let why = known.find(name).err().map_or_else(|| format!("task {name:?}"), |error| error.to_string());
-    Failure::input(format!("row {row}: {why}"))
+    let column = column.map_or(String::new(), |column| format!(", column {column:?}"));
+    Failure::input(format!("row {row}{column}: {why}"))
 }
 
 /// The tasks of a table's rows as tasks of the model, where it knows them.

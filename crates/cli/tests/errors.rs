@@ -159,8 +159,8 @@ fn tasks_of_one_row_or_one_class_are_fitted_and_counted() {
 #[test]
 fn a_model_of_other_numbers_does_not_hold() {
     let place = Place::new();
-    place.ok("data generate one.npz --binary --quiet");
-    place.ok("data generate two.npz --binary --seed 1 --quiet");
+    place.ok("data generate one.npz --quiet");
+    place.ok("data generate two.npz --seed 1 --quiet");
     place.ok("fit one.npz -o m.st --quiet");
     let said = place.run("certify m.st two.npz");
     assert_eq!(said.code, 1);
@@ -174,4 +174,15 @@ fn a_model_of_other_numbers_does_not_hold() {
     let said = place.run("certify m.st two.npz --json");
     assert_eq!(said.code, 1);
     assert!(said.stdout.starts_with("{\"holds\":false,\"agrees\":false"), "{}", said.stdout);
+    // Duals of one side of the hinge on labels of the other: nobody could have fitted that.
+    place.ok("data generate one.npz --binary --quiet");
+    place.ok("data generate two.npz --binary --seed 1 --quiet");
+    place.ok("fit one.npz -o m.st --quiet");
+    let said = place.run("certify m.st two.npz");
+    assert_eq!(said.code, 1);
+    assert!(
+        said.stdout.contains("does not hold: the duals of the model do not belong to these data"),
+        "{}",
+        said.stdout
+    );
 }

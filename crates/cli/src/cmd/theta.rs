@@ -120,6 +120,9 @@ struct Said<'a> {
 
 pub(crate) fn run(args: ThetaArgs, report: Report) -> Result<ExitCode> {
     let format = args.format()?;
+    for path in args.out.iter().chain(&args.svg) {
+        files::check_writable(path)?;
+    }
     let model = Model::load(&args.model)?;
     let order = args.order.unwrap_or(if format == Format::Npy { Order::Given } else { Order::Cluster });
     let ordered = Ordered::new(&model, order);

@@ -12,6 +12,8 @@ use std::sync::Arc;
 /// A file: what it says of itself, and its columns.
 pub(super) struct File {
     pub(super) metadata: Arc<ParquetMetaData>,
+    /// Bytes of the file.
+    pub(super) size: u64,
     open: Box<dyn Fn(usize, usize) -> Result<Pages, String> + Send>,
 }
 
@@ -20,13 +22,13 @@ impl File {
     pub(super) fn new<R: ChunkReader + 'static>(input: R) -> Result<Self, String> {
         let metadata =
             ParquetMetaDataReader::new().parse_and_finish(&input).map_err(|error| error.to_string())?;
-        let metadata = Arc::new(metadata);
+        let (metadata, size) = (Arc::new(metadata), input.len());
         let (input, known) = (Arc::new(input), Arc::clone(&metadata));
         let open = move |group: usize, leaf: usize| {
             let column = known.row_groups().get(group).and_then(|group| group.columns().get(leaf));
             Pages::new(Arc::clone(&input), column.ok_or("a row group lacks the column")?)
         };
-        Ok(File { metadata, open: Box::new(open) })
+        Ok(File { metadata, size, open: Box::new(open) })
     }
 
     /// A column of a row group.

@@ -11,6 +11,11 @@ use std::path::Path;
 /// Rows decoded at a time from one column: enough for speed, little enough for the cache.
 const BATCH: usize = 4096;
 
+/// A file may claim this many cells without question...
+const FREE: u128 = 1 << 24;
+/// ... and beyond that this many for each of its bytes. Runs of equal values take no room, but no data are all alike.
+const MOST_PER_BYTE: u128 = 1000;
+
 /// A parquet file, read in chunks.
 pub struct ParquetSource {
     file: File,
@@ -64,10 +69,25 @@ impl ParquetSource {
         let (group, left, row) = (0, 0, 0);
         let mut source =
             ParquetSource { file, fields, header, layout, precision, group, left, columns: vec![], row };
+        source.check_size()?;
         if let Some(survey) = Survey::of(&source.layout) {
             source.survey(survey)?;
         }
         Ok(source)
+    }
+
+    /// Refuses a few bytes that claim to be a large table.
+    fn check_size(&self) -> Result<()> {
+        let rows = self.n_rows().unwrap_or(usize::MAX);
+        let columns = rows::uses(&self.layout).len();
+        if rows as u128 * columns as u128 <= FREE.max(u128::from(self.file.size) * MOST_PER_BYTE) {
+            return Ok(());
+        }
+        let why = format!(
+            "it claims to hold {rows} rows of {columns} columns in {} bytes, as zip bombs do",
+            self.file.size
+        );
+        Err(Error::new(self.header.path(), why))
     }
 
     /// Reads one-hot columns to know their values, then goes back to the beginning.

@@ -13,14 +13,14 @@ pub(super) struct CsvSink {
 
 enum To {
     Plain(BufWriter<File>),
-    Packed(GzEncoder<BufWriter<File>>),
+    Packed(Box<GzEncoder<BufWriter<File>>>),
 }
 
 impl CsvSink {
     pub(super) fn new(file: File, columns: &[(String, CellKind)], packed: bool) -> Result<Self> {
         let file = BufWriter::with_capacity(1 << 16, file);
         let to = match packed {
-            true => To::Packed(GzEncoder::new(file, Compression::default())),
+            true => To::Packed(Box::new(GzEncoder::new(file, Compression::default()))),
             false => To::Plain(file),
         };
         let mut sink = CsvSink { to, line: vec![] };

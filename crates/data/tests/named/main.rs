@@ -1,5 +1,7 @@
 //! Tables with named columns: csv and parquet, read and written.
 
+#![allow(clippy::unwrap_used)] // helpers outside test functions
+
 mod common;
 mod csv;
 mod hostile_csv;

@@ -3,7 +3,6 @@
 use crate::args::ColumnArgs;
 use crate::failure::{Failure, Result};
 use crate::report::Report;
-use crate::text::plural;
 use crate::{files, interrupt};
 use clap::Args;
 use serde::Serialize;
@@ -33,6 +32,8 @@ struct Said<'a> {
     out: &'a Path,
     n_inputs: usize,
     n_features: usize,
+    /// Options with which to read it.
+    options: Option<String>,
 }
 
 pub(super) fn run(args: ConvertArgs, report: Report) -> Result<ExitCode> {
@@ -41,8 +42,8 @@ pub(super) fn run(args: ConvertArgs, report: Report) -> Result<ExitCode> {
     interrupt::will_write(&args.out);
     kinfolk_data::write_table(&table, &args.out).map_err(Failure::output)?;
     let (n_inputs, n_features) = (table.inputs.n_inputs(), table.inputs.n_features());
-    let said = Said { data: &args.data, out: &args.out, n_inputs, n_features };
-    let rows = plural(n_inputs, "row");
-    report.done(&said, format!("{rows} of {} in {}\n", plural(n_features, "feature"), args.out.display()))?;
+    let options = super::how_to_read(&table, &args.out);
+    let said = Said { data: &args.data, out: &args.out, n_inputs, n_features, options };
+    report.done(&said, super::written(&table, &args.out))?;
     Ok(ExitCode::SUCCESS)
 }

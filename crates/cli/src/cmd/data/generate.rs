@@ -3,7 +3,6 @@
 use crate::args::{Global, not_negative};
 use crate::failure::{Failure, Result};
 use crate::report::Report;
-use crate::text::plural;
 use crate::{files, interrupt};
 use clap::{Args, ValueEnum};
 use kinfolk_data::{Generator, Kinship};
@@ -71,6 +70,8 @@ struct Said<'a> {
     out: &'a Path,
     n_inputs: usize,
     n_features: usize,
+    /// Options with which to read it.
+    options: Option<String>,
     /// True group of each task.
     groups: Option<Vec<u32>>,
 }
@@ -87,9 +88,9 @@ pub(super) fn run(args: GenerateArgs, global: &Global, report: Report) -> Result
     interrupt::will_write(&args.out);
     kinfolk_data::write_table(&table, &args.out).map_err(Failure::output)?;
     let (n_inputs, n_features) = (table.inputs.n_inputs(), table.inputs.n_features());
-    let said = Said { out: &args.out, n_inputs, n_features, groups };
-    let rows = plural(n_inputs, "row");
-    report.done(&said, format!("{rows} of {} in {}\n", plural(n_features, "feature"), args.out.display()))?;
+    let options = super::how_to_read(&table, &args.out);
+    let said = Said { out: &args.out, n_inputs, n_features, options, groups };
+    report.done(&said, super::written(&table, &args.out))?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -8,7 +8,10 @@ mod survey;
 use crate::args::Global;
 use crate::failure::Result;
 use crate::report::Report;
+use crate::text::plural;
 use clap::{Args, Subcommand};
+use kinfolk_data::{Columns, Format, Table};
+use std::path::Path;
 use std::process::ExitCode;
 
 /// Look at data files, change their format, make new ones.
@@ -31,4 +34,30 @@ pub(crate) fn run(args: DataArgs, global: &Global, report: Report) -> Result<Exi
         DataCommand::Convert(args) => convert::run(args, report),
         DataCommand::Generate(args) => generate::run(args, global, report),
     }
+}
+
+/// The options with which fit reads a file that was written from a table; nothing if it needs none.
+fn how_to_read(table: &Table, out: &Path) -> Option<String> {
+    if !matches!(Format::of(out), Ok(Format::Csv | Format::Parquet)) {
+        return None;
+    }
+    let Columns { task, target, weight, split, classes, .. } = kinfolk_data::columns_of(table);
+    let mut options = vec![];
+    let mut option = |name: &str, value: &str| options.push(format!("--{name} {value}"));
+    task.iter().for_each(|column| option("task", column));
+    if !target.is_empty() {
+        option("target", &target.join(","));
+    }
+    weight.iter().for_each(|column| option("weight", column));
+    split.iter().for_each(|column| option("split-column", column));
+    options.extend(classes.then(|| "--classes".into()));
+    Some(options.join(" "))
+}
+
+/// What was written, for people.
+fn written(table: &Table, out: &Path) -> String {
+    let (rows, features) = (plural(table.n_rows(), "row"), plural(table.inputs.n_features(), "feature"));
+    let how = how_to_read(table, out).filter(|options| !options.is_empty());
+    let how = how.map_or(String::new(), |options| format!("; read it with {options}"));
+    format!("{rows} of {features} in {}{how}\n", out.display())
 }

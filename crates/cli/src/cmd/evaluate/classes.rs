@@ -46,6 +46,7 @@ pub(super) fn run(args: &EvaluateArgs, fitted: &Fitted, report: Report) -> Resul
     let t = tasks.len();
     let mut sums =
         Sums { rows: vec![0; t], weight: vec![0.0; t], right: vec![0.0; t], at_place: vec![0.0; t] };
+    let column = fitted.recipe.columns.target.first().map(String::as_str);
     let n_inputs = args.for_each_chunk(fitted, |table, first_row| {
         let Targets::Classes(class) = &table.targets else {
             return Err(Failure::input("there is no column of classes").about(&args.data));
@@ -54,7 +55,7 @@ pub(super) fn run(args: &EvaluateArgs, fitted: &Fitted, report: Report) -> Resul
         let all = fitted.model.predict_all(&table.inputs).map_err(|e| Failure::from(e).about(&args.data))?;
         for (row, place) in places.into_iter().enumerate() {
             let Some(own) = place.map(|p| p as usize) else {
-                return Err(unknown(&class.name(row), tasks, first_row + row).about(&args.data));
+                return Err(unknown(&class.name(row), tasks, first_row + row, column).about(&args.data));
             };
             let weight = if args.weighted { table.weight.as_ref().map_or(1.0, |w| w[row]) } else { 1.0 };
             let scores = all.row(row);
@@ -90,7 +91,7 @@ pub(super) fn run(args: &EvaluateArgs, fitted: &Fitted, report: Report) -> Resul
 fn in_words(said: &Said<'_>, top: &[u32]) -> String {
     let mut grid = Grid::new(&["class", ">rows", ">accuracy"]);
     for class in &said.classes {
-        let accuracy = class.accuracy.map_or("undefined".into(), |a| score(a));
+        let accuracy = class.accuracy.map_or("undefined".into(), score);
         grid.row([class.class.clone(), count(class.n), accuracy]);
     }
     let mut summary = |name: String, value: f64| grid.row([name, count(said.n_inputs), score(value)]);

@@ -90,8 +90,8 @@ pub(crate) fn run(args: FitArgs, global: &Global, report: Report) -> Result<Exit
     let told = Told { fit: &fit, seconds, training: &training, params: &params, model: &args.out };
     report.done(&words::said(&told), words::text(&told))?;
     Ok(match fit.status {
-        _ if interrupt::asked() => ExitCode::from(INTERRUPTED),
         Status::Certified => ExitCode::SUCCESS,
+        Status::Stopped => ExitCode::from(INTERRUPTED),
         _ if args.strict => ExitCode::from(NO),
         _ => ExitCode::SUCCESS,
     })

@@ -12,6 +12,7 @@ use crate::text::plural;
 use crate::{chunks, files, training};
 use clap::Args;
 use columns::Layout;
+use kinfolk_data::Format;
 use serde::Serialize;
 use sink::Sink;
 use std::path::{Path, PathBuf};
@@ -85,6 +86,7 @@ pub(crate) fn run(args: PredictArgs, _: &Global, report: Report) -> Result<ExitC
         return Ok(ExitCode::SUCCESS);
     };
     files::check_writable(out)?;
+    Format::of(out).map_err(Failure::usage)?;
     let (n_inputs, columns) = wish.grant(&fitted, |layout| Sink::file(out, layout))?;
     let said = Said { model: &args.model, data: &args.data, out, n_inputs, columns: &columns };
     report.done(&said, format!("predictions for {} in {}\n", plural(n_inputs, "row"), out.display()))?;
@@ -106,6 +108,7 @@ impl Wish<'_> {
         open: impl FnOnce(&Layout) -> Result<Sink>,
     ) -> Result<(usize, Vec<String>)> {
         let mut source = fitted.open(self.data, self.columns)?;
+        let task_column = self.columns.columns().task.or_else(|| fitted.recipe.columns.task.clone());
         let (mut open, mut out, mut rows) = (Some(open), None, 0);
         chunks::for_each(&mut *source, |table| {
             let Some(table) = training::part_of_chunk(table, self.split).map_err(|f| f.about(self.data))?
@@ -113,12 +116,13 @@ impl Wish<'_> {
                 return Ok(());
             };
             if let Some(open) = open.take() {
-                let layout = Layout::new(fitted, &table, self.labels)?;
+                let layout = Layout::new(fitted, &table, self.labels, self.unknown)?;
                 out = Some((open(&layout)?, layout));
             }
             let Some((sink, layout)) = &mut out else { return Ok(()) };
-            let chunk = Chunk { table: &table, path: self.data, first_row: rows };
-            sink.append(layout.cells(fitted, &chunk, self.unknown)?)?;
+            let task_column = task_column.as_deref();
+            let chunk = Chunk { table: &table, path: self.data, first_row: rows, task_column };
+            sink.append(&layout.fill(fitted, &chunk, self.unknown)?)?;
             rows += table.n_rows();
             Ok(())
         })?;

@@ -1,0 +1,121 @@
+//! The same data in any format, dense or sparse, whole or in chunks, give the same model and the same predictions.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::Place;
+use std::path::{Path, PathBuf};
+
+/// Fits all formats of a file, all options else being equal; everything that is said must be the same to the last bit.
+fn same_in_all_formats(place: &Place, data: &str, formats: &[&str], options: &str) {
+    let mut first: Option<(Vec<serde_json::Value>, Vec<u8>)> = None;
+    for format in formats {
+        let file = format!("same.{format}");
+        let said = place.json(&format!("data convert {data} {file}"));
+        let read = said["options"].as_str().unwrap_or_default().to_string();
+        let fit = place.json(&format!("fit {file} {read} -o same.st --threads 1 {options}"));
+        assert_eq!(fit["status"], "certified", "{data} as {format}");
+        let checked = place.json(&format!("certify same.st {file} --threads 1"));
+        assert_eq!(checked["holds"], true);
+        let numbers = ["primal", "dual", "gap", "passes", "n_inputs", "n_tasks", "n_observations"];
+        let said: Vec<serde_json::Value> = numbers.iter().map(|key| fit[key].clone()).collect();
+        place.ok(&format!("predict same.st {file} -o same-scores.csv --quiet"));
+        let scores = place.read("same-scores.csv");
+        match &first {
+            None => first = Some((said, scores)),
+            Some((numbers, expected)) => {
+                assert_eq!(said, *numbers, "{data} as {format}");
+                assert!(scores == *expected, "{data} as {format}: predictions differ");
+            }
+        }
+    }
+}
+
+#[test]
+fn generated_tasks() {
+    let place = Place::new();
+    place.ok("data generate kin.npz --tasks 5 --rows 30 --features 8 --quiet");
+    same_in_all_formats(&place, "kin.npz", &["npz", "csv", "csv.gz", "parquet", "svm", "svm.gz"], "");
+    place.ok("data generate signs.npz --tasks 5 --rows 30 --features 8 --binary --quiet");
+    same_in_all_formats(
+        &place,
+        "signs.npz",
+        &["npz", "csv", "parquet", "svm"],
+        "--k 2 --class-weight balanced",
+    );
+}
+
+#[test]
+fn digits_with_kernels_and_scalings() {
+    let place = Place::new();
+    place.ok("data generate digits.npz --kind digits --quiet");
+    let formats = ["npz", "csv", "parquet", "svm"];
+    same_in_all_formats(&place, "digits.npz", &formats, "--scale unit");
+    same_in_all_formats(&place, "digits.npz", &formats, "--scale standard --solver sdca --tol 1e-2 --dense");
+}
+
+#[test]
+fn predictions_of_features_alone_are_those_of_rows_with_labels() {
+    let place = Place::new();
+    place.write("wide.csv", "a,b,first,second\n1,2,3,\n2,1,,1\n3,3,1,2\n0,1,2,4\n");
+    place.ok("fit wide.csv --target first,second -o m.st --quiet");
+    let with_labels = place.ok("predict m.st wide.csv");
+    place.write("new.csv", "b,extra,a\n2,x,1\n1,y,2\n3,x,3\n1,z,0\n");
+    assert_eq!(place.ok("predict m.st new.csv"), with_labels);
+    assert!(with_labels.starts_with("first,second\n"));
+    place.ok("predict m.st new.csv -o p.npy --quiet");
+    place.ok("predict m.st new.csv -o p.parquet --quiet");
+    let info = place.json("data info p.npy");
+    assert_eq!((info["n_inputs"].as_u64(), info["n_features"].as_u64()), (Some(4), Some(2)));
+    let info = place.json("data info p.parquet");
+    assert_eq!((info["n_inputs"].as_u64(), info["n_features"].as_u64()), (Some(4), Some(2)));
+}
+
+/// Files shared by the project's developers, where they are.
+fn shared() -> Option<PathBuf> {
+    let default = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
+    let folder = std::env::var_os("KINFOLK_DATA").map_or(default, PathBuf::from);
+    let there = folder.is_dir();
+    if !there {
+        eprintln!("skipped: there is no {}", folder.display());
+    }
+    there.then(|| folder.canonicalize().unwrap())
+}
+
+fn shared_sets(names: &[&str], formats: &[&str]) {
+    let Some(folder) = shared() else { return };
+    let place = Place::new();
+    for name in names {
+        let data = folder.join(format!("{name}.npz"));
+        if data.exists() {
+            same_in_all_formats(&place, &data.display().to_string(), formats, "");
+            let said = place.json(&format!("evaluate same.st {}", data.display()));
+            assert!(said.is_object());
+        }
+    }
+}
+
+#[test]
+fn small_real_sets() {
+    shared_sets(
+        &["landmine", "parkinson", "sarcos", "yale", "usps_lapin14"],
+        &["npz", "csv", "parquet", "svm"],
+    );
+}
+
+#[test]
+#[ignore = "takes minutes and gigabytes"]
+fn large_real_sets() {
+    let large = [
+        "banking77",
+        "caltech101",
+        "flowers102",
+        "letter",
+        "mhci",
+        "miniplaces100",
+        "mnist",
+        "mnist_lapin14",
+        "usps",
+    ];
+    shared_sets(&large, &["npz", "csv", "parquet", "svm"]);
+}
