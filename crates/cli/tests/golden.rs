@@ -153,20 +153,6 @@ fn methods_and_data() {
 }
 
 #[test]
-fn select() {
-    let place = Place::with_examples();
-    let words =
-        "select mines.npz --method fmtl:k=1 --grid strength=0.1,1 --folds 3 --compare -o m.st --threads 1";
-    let mut text = place.run(words).transcript();
-    text += &json(&place, words);
-    text += &place.run("select mines.npz --method nn").transcript();
-    text += &place.run("select mines.npz --metric rmse2").transcript();
-    text += &place.run("select mines.npz --folds 1").transcript();
-    golden("select.txt", &text);
-    place.ok("certify m.st mines.npz");
-}
-
-#[test]
 fn demo() {
     let place = Place::new();
     let said = place.run("demo --threads 1");
