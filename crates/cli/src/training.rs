@@ -44,6 +44,12 @@ impl Training {
         };
         let scaling = Scaling::fit(choices.scale, &table.inputs)?;
         let inputs = scaling.apply(&table.inputs)?.into_owned();
+        let (n, d, kind) = (inputs.n_inputs(), inputs.n_features(), inputs.kind());
+        tracing::info!(
+            "{}: {n} rows, {d} features, {kind}, {} tasks",
+            path.display(),
+            observations.n_tasks()
+        );
         Ok(Training { inputs, scaling, observations, recipe, loss })
     }
 }
