@@ -5,9 +5,8 @@ use crate::failure::{Failure, Result};
 use crate::files;
 use crate::fit_params::FitParams;
 use crate::training::part;
-use kinfolk::inputs::Gram;
-use kinfolk::{Inputs, Model, Observations};
-use kinfolk_data::{Recipe, Source, Storage, Table};
+use kinfolk::{Model, Observations};
+use kinfolk_data::{Columns, Recipe, Source, Storage, Table};
 use serde::Deserialize;
 use std::path::Path;
 
@@ -52,31 +51,22 @@ impl Fitted {
 
     /// The data of the fit as the fit saw them, but for scaling.
     pub(crate) fn training_data(&self, path: &Path, columns: &ColumnArgs) -> Result<(Table, Observations)> {
-        let about = |failure: Failure| failure.about(path);
-        let (table, _) = kinfolk_data::read(path, &columns.columns(), Some(&self.recipe))?;
-        let mut table = part(table, self.fit.split).map_err(about)?;
-        if self.recipe.storage == Storage::Kernel {
-            table.inputs = as_gram(&table.inputs).map_err(about)?;
-        }
+        let said = columns.columns();
+        let (table, _) = match self.recipe.storage {
+            // Kernel values among the training inputs: read as for fitting, not as those of new inputs.
+            Storage::Kernel => {
+                let columns = if said == Columns::default() { &self.recipe.columns } else { &said };
+                kinfolk_data::read(path, columns, None)?
+            }
+            _ => kinfolk_data::read(path, &said, Some(&self.recipe))?,
+        };
+        let table = part(table, self.fit.split).map_err(|failure| failure.about(path))?;
         let observations = self.observations(&table, path, 0)?;
         match self.fit.class_weight.as_deref() {
             Some("balanced") => Ok((table, observations.class_balanced()?)),
             _ => Ok((table, observations)),
         }
     }
-}
-
-/// Kernel values of the training inputs with themselves, which are read like those of any other inputs.
-fn as_gram(inputs: &Inputs<'_>) -> Result<Inputs<'static>> {
-    let Inputs::Dense(x) = inputs else { return Ok(inputs.clone().into_owned()) };
-    if x.rows() != x.cols() {
-        let (rows, cols) = (x.rows(), x.cols());
-        return Err(Failure::input(format!(
-            "a Gram matrix of {rows} x {cols}, expected as many columns as rows"
-        )));
-    }
-    let values: Vec<f64> = (0..x.rows()).flat_map(|i| (0..x.cols()).map(move |j| x.get(i, j))).collect();
-    Ok(Gram::new(values, x.rows())?.into_owned().into())
 }
 
 /// Writes a model with what later commands need to know.

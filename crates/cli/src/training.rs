@@ -30,6 +30,8 @@ impl Training {
     pub(crate) fn read(path: &Path, choices: &Choices<'_>) -> Result<Training> {
         let (table, mut recipe) = kinfolk_data::read(path, &choices.columns.columns(), None)?;
         let table = part(table, choices.split).map_err(|failure| failure.about(path))?;
+        // Of a Gram matrix a part has fewer columns.
+        recipe.n_features = table.inputs.n_features();
         let loss = match choices.loss {
             LossChoice::Is(kind) => kind.clone(),
             LossChoice::Auto => fitting_loss(&table.targets),
@@ -42,6 +44,12 @@ impl Training {
         };
         let scaling = Scaling::fit(choices.scale, &table.inputs)?;
         let inputs = scaling.apply(&table.inputs)?.into_owned();
+        let (n, d, kind) = (inputs.n_inputs(), inputs.n_features(), inputs.kind());
+        tracing::info!(
+            "{}: {n} rows, {d} features, {kind}, {} tasks",
+            path.display(),
+            observations.n_tasks()
+        );
         Ok(Training { inputs, scaling, observations, recipe, loss })
     }
 }

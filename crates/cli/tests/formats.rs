@@ -77,7 +77,7 @@ fn shared() -> Option<PathBuf> {
     let folder = std::env::var_os("KINFOLK_DATA").map_or(default, PathBuf::from);
     let there = folder.is_dir();
     if !there {
-        println!("skipped: there is no {}", folder.display());
+        eprintln!("skipped: there is no {}", folder.display());
     }
     there.then(|| folder.canonicalize().unwrap())
 }

@@ -104,6 +104,37 @@ fn theta() {
 }
 
 #[test]
+fn select() {
+    let place = Place::with_examples();
+    let school = "school.csv --task school --target score --folds 3 --grid strength=1,10";
+    let mut text = place.run(&format!("select {school} --compare -o s.st")).transcript();
+    text += &json(&place, &format!("select {school} --compare"));
+    text += &place.run(&format!("select {school} --method fmtl:k=1,mtl:mu=0.1 --all")).transcript();
+    text += &place.run("select mines.npz --folds 3 --grid c=0.1 --method stl --metric accuracy").transcript();
+    let splits = format!("select {school} --method stl,fmtl:k=1 --splits 2 --train-share 0.5");
+    text += &place.run(&splits).transcript();
+    text += &json(&place, &splits);
+    // The winner is a model like any other.
+    text += &place.run("certify s.st school.csv --threads 1").transcript();
+    for wrong in [
+        "select mines.npz --method lasso",
+        "select mines.npz --method fmtl:k=0",
+        "select mines.npz --method stl --grid k=1",
+        "select mines.npz --grid c=1 --grid strength=1",
+        "select mines.npz --grid strength",
+        "select mines.npz --metric r2",
+        "select mines.npz --metric log-loss",
+        "select mines.npz --metric class-accuracy",
+        "select mines.npz --folds 1000",
+        "select mines.npz --splits 2",
+        "select mines.npz --splits 2 --train-share 2",
+    ] {
+        text += &place.run(wrong).transcript();
+    }
+    golden("select.txt", &text);
+}
+
+#[test]
 fn methods_and_data() {
     let place = Place::with_examples();
     let mut text = place.run("methods").transcript();

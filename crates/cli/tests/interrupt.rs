@@ -5,6 +5,7 @@
 mod common;
 
 use common::Place;
+use std::io::Write;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -59,4 +60,25 @@ fn ctrl_c_before_there_is_a_model_ends_at_once_and_leaves_nothing() {
     assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(output.stdout.is_empty());
     assert_eq!(place.files(), ["pipe.svm"]);
+}
+
+#[test]
+fn ctrl_c_in_the_middle_of_writing_leaves_nothing_unfinished() {
+    let place = Place::new();
+    place.write("train.svm", "1 qid:1 1:0.5 2:1\n-1 qid:1 1:-1\n1 qid:2 1:2\n-1 qid:2 2:-3\n");
+    place.ok("fit train.svm -o m.st --quiet");
+    place.write("scores.csv", "precious");
+    assert!(Command::new("mkfifo").arg(place.path("pipe.svm")).status().unwrap().success());
+    let words = "predict m.st pipe.svm -o scores.csv";
+    let child = place.command(words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut writer = std::fs::OpenOptions::new().write(true).open(place.path("pipe.svm")).unwrap();
+    // More than a chunk, and no end.
+    writer.write_all("1 qid:1 1:0.5\n".repeat(40_000).as_bytes()).unwrap();
+    wait_until(|| place.files().iter().any(|name| name.starts_with(".kinfolk-")));
+    interrupt(&child);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
+    drop(writer);
+    assert_eq!(place.files(), ["m.st", "pipe.svm", "scores.csv", "train.svm"]);
+    assert_eq!(place.read("scores.csv"), b"precious");
 }

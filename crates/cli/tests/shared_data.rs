@@ -20,7 +20,8 @@ fn every_data_set_is_fitted_certified_predicted_and_the_same_in_every_format() {
         return;
     };
     let all = std::env::var_os("KINFOLK_TEST_ALL").is_some();
-    let mut files: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut files: Vec<PathBuf> =
+        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.retain(|path| path.extension().is_some_and(|end| end == "npz"));
     files.sort();
     for path in files {
@@ -59,7 +60,8 @@ fn from_end_to_end(path: &Path) {
     let wide = matches!(table.targets, Targets::Wide { .. });
     let columns = options(&columns_of(&table));
     let classes = if matches!(table.targets, Targets::Classes(_)) { "--classes" } else { "" };
-    let formats = [("again.npz", ""), ("again.csv", &*columns), ("again.parquet", &*columns), ("again.svm", classes)];
+    let formats =
+        [("again.npz", ""), ("again.csv", &*columns), ("again.parquet", &*columns), ("again.svm", classes)];
     for (file, options) in formats {
         // A line of this format has one label.
         if file.ends_with(".svm") && wide {
@@ -67,9 +69,13 @@ fn from_end_to_end(path: &Path) {
         }
         place.ok(&format!("data convert {data} {file}"));
         place.ok(&format!("fit {file} {options} -o again.safetensors"));
-        let (a, b) = (Model::load(place.path("npz.safetensors")), Model::load(place.path("again.safetensors")));
+        let (a, b) =
+            (Model::load(place.path("npz.safetensors")), Model::load(place.path("again.safetensors")));
         let (a, b) = (a.unwrap(), b.unwrap());
-        assert!(a.theta() == b.theta() && a.alpha() == b.alpha() && a.weights() == b.weights(), "{data}: {file}");
+        assert!(
+            a.theta() == b.theta() && a.alpha() == b.alpha() && a.weights() == b.weights(),
+            "{data}: {file}"
+        );
     }
 }
 

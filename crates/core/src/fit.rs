@@ -2,6 +2,7 @@
 
 use crate::solver::{Start, TracePoint};
 use crate::{Certificate, Model, Observer, Problem, Result, Settings, Silent, Status};
+use std::time::Instant;
 
 /// The result of a fit.
 #[derive(Debug, Clone)]
@@ -18,6 +19,8 @@ pub struct Fit {
     pub reason: Option<String>,
     /// Passes over the data, or iterations.
     pub passes: usize,
+    /// Seconds it took, from the problem to the model.
+    pub seconds: f64,
     /// Every certificate on the way.
     pub trace: Vec<TracePoint>,
 }
@@ -87,6 +90,7 @@ pub fn fit_from(
     start: Start<'_>,
     observer: &mut dyn Observer,
 ) -> Result<Fit> {
+    let began = Instant::now();
     let settings = settings.clone().check()?;
     let solver = settings.solver.build();
     let solution = solver.solve(problem, &settings, start, observer)?;
@@ -94,5 +98,6 @@ pub fn fit_from(
     let (status, passes, name) = (solution.status, solution.passes, solution.solver);
     let (reason, trace) = (solution.reason.clone(), solution.trace.clone());
     let model = Model::new(problem, solution)?;
-    Ok(Fit { model, certificate, status, solver: name, reason, passes, trace })
+    let seconds = began.elapsed().as_secs_f64();
+    Ok(Fit { model, certificate, status, solver: name, reason, passes, seconds, trace })
 }

@@ -130,6 +130,26 @@ fn for_each_pair(n: usize, mut visit: impl FnMut(usize, usize)) {
     }
 }
 
+/// Eigenvalues (increasing) of the row-major n x n symmetric matrix, of which one triangle is read; `None` if they cannot be
+/// found. Without threads: faer's convenience method would use the global pool.
+pub(crate) fn eigenvalues(matrix: &[f64], n: usize) -> Option<Vec<f64>> {
+    use faer::dyn_stack::{MemBuffer, MemStack};
+    use faer::linalg::evd;
+    let mut values = vec![0.0; n];
+    let params = Default::default();
+    let scratch = evd::self_adjoint_evd_scratch::<f64>(n, evd::ComputeEigenvectors::No, Par::Seq, params);
+    evd::self_adjoint_evd(
+        MatRef::from_row_major_slice(matrix, n, n),
+        faer::diag::DiagMut::from_slice_mut(&mut values),
+        None,
+        Par::Seq,
+        MemStack::new(&mut MemBuffer::new(scratch)),
+        params,
+    )
+    .ok()?;
+    Some(values)
+}
+
 /// Eigenvalues (increasing) and eigenvectors (columns) of a symmetric matrix given by its lower triangle.
 pub(crate) fn eigen(m: &Matrix) -> Result<(Vec<f64>, Matrix)> {
     use faer::dyn_stack::{MemBuffer, MemStack};

@@ -1,12 +1,6 @@
 //! Is a matrix symmetric and positive semidefinite, up to rounding? If not, where does it show?
 
-use crate::{Error, Matrix, Result};
-use faer::{
-    Mat, Par,
-    diag::Diag,
-    dyn_stack::{MemBuffer, MemStack},
-    linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch},
-};
+use crate::{Error, Matrix, Result, linalg};
 
 /// What counts as rounding, relative to the largest entry (symmetry) or the largest eigenvalue.
 const TOLERANCE: f64 = 1e-8;
@@ -19,7 +13,8 @@ pub(crate) fn check_psd(what: &'static str, m: &Matrix) -> Result<()> {
     if largest_entry == 0.0 {
         return Ok(());
     }
-    let eigenvalues = eigenvalues(m, largest_entry)
+    let scaled: Vec<f64> = m.as_slice().iter().map(|x| x / largest_entry).collect();
+    let eigenvalues = linalg::eigenvalues(&scaled, m.rows())
         .ok_or_else(|| Error::NotPsd { what, detail: "its eigenvalues cannot be computed".into() })?;
     let smallest = eigenvalues.iter().copied().fold(f64::INFINITY, f64::min);
     let largest = eigenvalues.iter().copied().fold(0.0, f64::max);
@@ -81,18 +76,6 @@ pub(crate) fn check_symmetric(what: &'static str, m: &Matrix) -> Result<()> {
 
 fn max_abs(m: &Matrix) -> f64 {
     m.as_slice().iter().fold(0.0, |max, v| v.abs().max(max))
-}
-
-/// Eigenvalues of the lower triangle of `m / unit`. Without threads: faer's convenience method would use the global pool.
-fn eigenvalues(m: &Matrix, unit: f64) -> Option<Vec<f64>> {
-    let n = m.rows();
-    let scaled = Mat::from_fn(n, n, |r, s| m[(r, s)] / unit);
-    let mut values = Diag::<f64>::zeros(n);
-    let need = self_adjoint_evd_scratch::<f64>(n, ComputeEigenvectors::No, Par::Seq, Default::default());
-    let mut memory = MemBuffer::new(need);
-    let stack = MemStack::new(&mut memory);
-    self_adjoint_evd(scaled.as_ref(), values.as_mut(), None, Par::Seq, stack, Default::default()).ok()?;
-    Some(values.column_vector().iter().copied().collect())
 }
 
 /// The simplest sign of an eigenvalue below `floor`: a diagonal entry, two rows, or the eigenvalue itself.

@@ -54,6 +54,25 @@ impl TaskNames {
         })
     }
 
+    /// Names given as texts: integers if all of them are written as such, else strings.
+    ///
+    /// ```
+    /// use kinfolk::TaskNames;
+    /// assert_eq!(TaskNames::from_texts(&["7", "-1"]), TaskNames::Integers(vec![7, -1]));
+    /// assert_eq!(TaskNames::from_texts(&["7", "07"]), TaskNames::Strings(vec!["7".into(), "07".into()]));
+    /// ```
+    pub fn from_texts<S: AsRef<str>>(names: &[S]) -> TaskNames {
+        let integer = |name: &S| name.as_ref().parse::<i64>().ok().filter(|i| i.to_string() == name.as_ref());
+        let integers: Option<Vec<i64>> = names.iter().map(integer).collect();
+        let strings = || TaskNames::Strings(names.iter().map(|name| name.as_ref().into()).collect());
+        integers.map_or_else(strings, TaskNames::Integers)
+    }
+
+    /// All names as text.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = String> + '_ {
+        (0..self.len()).map(|t| self.name(t))
+    }
+
     /// The distinct integers of a task column, in increasing order, and the column as task indices.
     pub fn encode_integers(column: &[i64]) -> (TaskNames, Vec<u32>) {
         let (names, index) = encode(column);
@@ -73,6 +92,18 @@ impl TaskNames {
             TaskNames::Integers(names) => distinct(names),
             TaskNames::Strings(names) => distinct(names),
         }
+    }
+}
+
+impl From<Vec<i64>> for TaskNames {
+    fn from(names: Vec<i64>) -> Self {
+        TaskNames::Integers(names)
+    }
+}
+
+impl From<Vec<String>> for TaskNames {
+    fn from(names: Vec<String>) -> Self {
+        TaskNames::Strings(names)
     }
 }
 

@@ -82,7 +82,7 @@ fn names_and_json_round_trip() {
         let json = serde_json::to_string(&kernel).unwrap();
         assert_eq!(serde_json::from_str::<Kernel>(&json).unwrap(), kernel);
         assert_eq!(
-            serde_json::from_str::<Kernel>(&format!("{{\"kind\": \"{kernel}\"}}")).unwrap(),
+            serde_json::from_str::<Kernel>(&format!("{{\"kind\": \"{}\"}}", kernel.name())).unwrap(),
             kernel,
             "parameters may be left out"
         );
@@ -97,4 +97,56 @@ fn names_and_json_round_trip() {
     assert!(serde_json::from_str::<Kernel>(r#"{"kind": "rbf", "gamma": "wide"}"#).is_err());
     let error = "sigmoid".parse::<Kernel>().unwrap_err().to_string();
     assert!(error.contains("\"sigmoid\"") && error.contains("linear, rbf, polynomial"), "{error}");
+}
+
+#[test]
+fn texts_with_parameters() {
+    let kernel = |text: &str| text.parse::<Kernel>().unwrap();
+    assert_eq!(kernel("rbf:0.5"), Kernel::Rbf { gamma: Gamma::Value(0.5) });
+    assert_eq!(kernel("laplacian:auto"), Kernel::Laplacian { gamma: Gamma::Auto });
+    let polynomial = |degree, gamma, coef0| Kernel::Polynomial { degree, gamma, coef0 };
+    assert_eq!(kernel("polynomial"), polynomial(3, Gamma::Scale, 0.0));
+    assert_eq!(kernel("polynomial:2"), polynomial(2, Gamma::Scale, 0.0));
+    assert_eq!(kernel("polynomial:2,0.1"), polynomial(2, Gamma::Value(0.1), 0.0));
+    assert_eq!(kernel("polynomial:2,auto,1.5"), polynomial(2, Gamma::Auto, 1.5));
+    for text in [
+        "linear",
+        "cosine",
+        "precomputed",
+        "rbf:scale",
+        "rbf:0.1",
+        "laplacian:1e-300",
+        "polynomial:4,0.3,1.5",
+    ] {
+        let shown = kernel(text).to_string();
+        assert_eq!(kernel(&shown), kernel(text), "{shown}");
+    }
+    assert_eq!(kernel("rbf:1e-7").to_string(), "rbf:0.0000001");
+    for (text, why) in [
+        ("", "the kernels are linear, rbf"),
+        ("linear:1", "linear takes no parameter, not 1"),
+        ("rbf:1,2", "rbf takes one parameter, not 2"),
+        ("rbf:", "it is a number, scale or auto"),
+        ("rbf:wide", "gamma \"wide\" is not understood"),
+        ("polynomial:x", "\"x\" is not a degree"),
+        ("polynomial:2,1,y", "\"y\" is not a number"),
+        ("polynomial:2,1,0,0", "polynomial takes three parameters, not 4"),
+    ] {
+        let error = text.parse::<Kernel>().unwrap_err().to_string();
+        assert!(error.contains(why), "{text}: {error}");
+    }
+}
+
+#[test]
+fn piece_by_piece() {
+    let rbf: Kernel = "rbf".parse().unwrap();
+    assert_eq!(rbf.clone().with_gamma("0.5".parse().unwrap()).unwrap().to_string(), "rbf:0.5");
+    assert_eq!(rbf.with_degree(2).unwrap_err().to_string(), "the rbf kernel has no degree");
+    let polynomial = "polynomial".parse::<Kernel>().unwrap().with_degree(2).unwrap();
+    assert_eq!(polynomial.with_coef0(1.0).unwrap().to_string(), "polynomial:2,scale,1");
+    assert_eq!(
+        Kernel::Linear.with_gamma(Gamma::Auto).unwrap_err().to_string(),
+        "the linear kernel has no gamma"
+    );
+    assert!(Kernel::Cosine.with_coef0(1.0).is_err());
 }

@@ -40,19 +40,20 @@ pub(crate) struct Saver {
     written: Instant,
     /// Newer than what is on the disk.
     pending: Option<Snapshot>,
+    any: bool,
     failed: Option<Failure>,
 }
 
 impl Saver {
     pub(crate) fn new(path: &Path, every: Duration, fingerprint: Fingerprint) -> Self {
         let (path, written) = (path.to_path_buf(), Instant::now());
-        Saver { path, every, fingerprint, written, pending: None, failed: None }
+        Saver { path, every, fingerprint, written, pending: None, any: false, failed: None }
     }
 
     /// Takes note of where a fit stands, and writes it down if it is time.
     pub(crate) fn offer(&mut self, progress: &Progress<'_>) {
         let Some(snapshot) = progress.snapshot() else { return };
-        self.pending = Some(snapshot);
+        (self.pending, self.any) = (Some(snapshot), true);
         if self.written.elapsed() >= self.every {
             let written = self.write();
             // A full disk now is no reason to lose the fit; it is told at the end.
@@ -60,10 +61,10 @@ impl Saver {
         }
     }
 
-    /// Writes down the last point of a fit, so that nothing is lost.
-    pub(crate) fn finish(mut self) -> Result<()> {
+    /// Writes down the last point of a fit, so that nothing is lost; whether there was any to write.
+    pub(crate) fn finish(mut self) -> Result<bool> {
         self.write()?;
-        self.failed.map_or(Ok(()), Err)
+        self.failed.map_or(Ok(self.any), Err)
     }
 
     fn write(&mut self) -> Result<()> {

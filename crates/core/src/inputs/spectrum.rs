@@ -1,20 +1,10 @@
 //! The ends of the spectrum of a symmetric matrix: exactly, or from a few Lanczos steps.
 
-use faer::dyn_stack::{MemBuffer, MemStack};
-use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch};
-use faer::{MatRef, Par, diag::Diag};
-
 const STEPS: usize = 8;
 
 /// Smallest and largest eigenvalue of the row-major n x n matrix, of which one triangle is read. n > 0.
 pub(super) fn extremes(values: &[f64], n: usize) -> Option<(f64, f64)> {
-    let request = self_adjoint_evd_scratch::<f64>(n, ComputeEigenvectors::No, Par::Seq, Default::default());
-    let mut memory = MemBuffer::new(request);
-    let mut eigenvalues = Diag::zeros(n);
-    let stack = MemStack::new(&mut memory);
-    let matrix = MatRef::from_row_major_slice(values, n, n);
-    self_adjoint_evd(matrix, eigenvalues.as_mut(), None, Par::Seq, stack, Default::default()).ok()?;
-    let eigenvalues = eigenvalues.column_vector();
+    let eigenvalues = crate::linalg::eigenvalues(values, n)?;
     Some((eigenvalues[0], eigenvalues[n - 1]))
 }
 

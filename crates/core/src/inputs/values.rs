@@ -64,12 +64,21 @@ impl Values<'_> {
     }
 
     /// The values of the given ranges, one after another, in their own precision.
-    pub(crate) fn gather(&self, ranges: impl Iterator<Item = std::ops::Range<usize>>) -> Values<'static> {
+    pub(crate) fn gather(
+        &self,
+        ranges: impl Iterator<Item = std::ops::Range<usize>> + Clone,
+    ) -> Values<'static> {
         match self {
-            Values::F32(v) => Values::F32(ranges.flat_map(|r| &v[r]).copied().collect()),
-            Values::F64(v) => Values::F64(ranges.flat_map(|r| &v[r]).copied().collect()),
+            Values::F32(v) => Values::F32(Cow::Owned(gather(v, ranges))),
+            Values::F64(v) => Values::F64(Cow::Owned(gather(v, ranges))),
         }
     }
+}
+
+fn gather<T: Copy>(values: &[T], ranges: impl Iterator<Item = std::ops::Range<usize>> + Clone) -> Vec<T> {
+    let mut out = Vec::with_capacity(ranges.clone().map(|range| range.len()).sum());
+    ranges.for_each(|range| out.extend_from_slice(&values[range]));
+    out
 }
 
 fn max_abs<T: Copy + Into<f64>>(values: &[T]) -> Result<f64, usize> {

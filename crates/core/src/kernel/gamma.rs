@@ -3,10 +3,11 @@
 use crate::inputs::{Inputs, Values};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
+use std::{fmt, str::FromStr};
 
 /// The parameter gamma of a kernel: a number, or one of scikit-learn's two rules.
 ///
-/// As JSON: `"scale"`, `"auto"` or a number.
+/// As JSON: `"scale"`, `"auto"` or a number; as text the same without quotes.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Gamma {
@@ -56,6 +57,32 @@ impl Gamma {
         match self {
             Gamma::Value(value) => value,
             _ => panic!("gamma must be resolved before kernel values are computed"),
+        }
+    }
+}
+
+impl fmt::Display for Gamma {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Gamma::Scale => f.pad("scale"),
+            Gamma::Auto => f.pad("auto"),
+            Gamma::Value(value) => f.pad(&value.to_string()),
+        }
+    }
+}
+
+impl FromStr for Gamma {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        match text {
+            "scale" => Ok(Gamma::Scale),
+            "auto" => Ok(Gamma::Auto),
+            number => number.parse().map(Gamma::Value).map_err(|_| Error::Parse {
+                what: "gamma",
+                text: text.into(),
+                why: "it is a number, scale or auto".into(),
+            }),
         }
     }
 }

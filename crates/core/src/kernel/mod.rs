@@ -21,18 +21,19 @@ mod linear;
 mod polynomial;
 mod rbf;
 mod rows;
+mod words;
 
 pub use block::{Scratch, block, diagonal};
 pub use gamma::Gamma;
 
 use crate::{Error, Result, inputs::Inputs};
 use serde::{Deserialize, Serialize};
-use std::{fmt, str::FromStr};
 
 /// Which kernel, with its parameters. See the [module](self) for the formulas.
 ///
 /// As JSON: `{"kind": "rbf", "gamma": "scale"}`, `{"kind": "polynomial", "degree": 2, "gamma": 0.5, "coef0": 1.0}`;
-/// parameters left out take the values that [`FromStr`] gives: gamma `scale`, degree 3, coef0 0.
+/// parameters left out are gamma `scale`, degree 3, coef0 0. As text: `rbf:0.5`, `polynomial:2,0.5,1`, see its
+/// [`FromStr`](std::str::FromStr).
 ///
 /// ```
 /// use kinfolk::{inputs::{Dense, Inputs}, kernel::{Gamma, Kernel}};
@@ -90,7 +91,7 @@ impl Kernel {
         Kernel::Precomputed,
     ];
 
-    /// Name without parameters, as [`Display`](fmt::Display) and [`FromStr`] use it.
+    /// Name without parameters.
     pub fn name(&self) -> &'static str {
         match self {
             Kernel::Linear => "linear",
@@ -119,8 +120,9 @@ impl Kernel {
             }
             (_, Inputs::Gram(_)) => {
                 return Err(Error::Incompatible(format!(
-                    "the {self} kernel needs features, the inputs are a Gram matrix of kernel values; choose the \
-                     precomputed kernel"
+                    "the {} kernel needs features, the inputs are a Gram matrix of kernel values; choose the \
+                     precomputed kernel",
+                    self.name()
                 )));
             }
             _ => {}
@@ -165,29 +167,13 @@ impl Kernel {
                 new.kind()
             ))),
             (_, Inputs::Gram(_), _) | (_, _, Inputs::Gram(_)) => Err(Error::Incompatible(format!(
-                "the {self} kernel needs features, got a Gram matrix of kernel values"
+                "the {} kernel needs features, got a Gram matrix of kernel values",
+                self.name()
             ))),
             _ if got == expected => Ok(()),
             _ => Err(Error::Incompatible(format!(
                 "the inputs have {got} features, the model was fitted on {expected} features"
             ))),
         }
-    }
-}
-
-impl fmt::Display for Kernel {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for Kernel {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Self> {
-        Kernel::ALL.into_iter().find(|k| k.name() == name).ok_or_else(|| {
-            let known = Kernel::ALL.map(|k| k.name()).join(", ");
-            Error::Incompatible(format!("kernel {name:?} is unknown; the kernels are {known}"))
-        })
     }
 }

@@ -156,7 +156,7 @@ fn begin(
 }
 
 /// Certificates that take longer than this are not waited for when a fit is stopped.
-const SLOW: Duration = Duration::from_millis(200);
+const SLOW: Duration = Duration::from_millis(100);
 
 /// The last point that was certified and the passes it took, kept where another certificate would take long: a fit that is
 /// stopped then ends with this one.

@@ -5,6 +5,7 @@ use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::ops::Deref;
 use std::time::Duration;
+use std::{fmt, str::FromStr};
 
 /// Which solver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -23,6 +24,19 @@ pub enum SolverKind {
 }
 
 impl SolverKind {
+    /// All of them.
+    pub const ALL: [SolverKind; 4] =
+        [SolverKind::Auto, SolverKind::Sdca, SolverKind::SdcaSequential, SolverKind::Spectral];
+
+    fn name(self) -> &'static str {
+        match self {
+            SolverKind::Auto => "auto",
+            SolverKind::Sdca => "sdca",
+            SolverKind::SdcaSequential => "sdca-sequential",
+            SolverKind::Spectral => "spectral",
+        }
+    }
+
     /// The solver.
     pub fn build(self) -> Box<dyn Solver> {
         match self {
@@ -32,6 +46,28 @@ impl SolverKind {
             SolverKind::Spectral => Box::new(Spectral),
         }
     }
+}
+
+impl fmt::Display for SolverKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for SolverKind {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        by_name("solver", text, &Self::ALL.map(|kind| (kind.name(), kind)))
+    }
+}
+
+/// The one of this name.
+fn by_name<T: Copy>(what: &'static str, text: &str, all: &[(&'static str, T)]) -> Result<T> {
+    all.iter().find(|(name, _)| *name == text).map(|(_, value)| *value).ok_or_else(|| {
+        let names: Vec<&str> = all.iter().map(|(name, _)| *name).collect();
+        Error::Parse { what, text: text.into(), why: format!("it is one of {}", names.join(", ")) }
+    })
 }
 
 /// Settings of a fit.
@@ -116,4 +152,57 @@ pub enum Status {
     Stopped,
     /// No further progress in double precision.
     Stalled,
+}
+
+impl Status {
+    /// All of them.
+    pub const ALL: [Status; 5] =
+        [Status::Certified, Status::PassLimit, Status::TimeLimit, Status::Stopped, Status::Stalled];
+
+    fn name(self) -> &'static str {
+        match self {
+            Status::Certified => "certified",
+            Status::PassLimit => "pass-limit",
+            Status::TimeLimit => "time-limit",
+            Status::Stopped => "stopped",
+            Status::Stalled => "stalled",
+        }
+    }
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Status {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        by_name("status", text, &Self::ALL.map(|status| (status.name(), status)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_those_of_json_and_of_solvers() {
+        for kind in SolverKind::ALL {
+            assert_eq!(kind.to_string().parse::<SolverKind>().unwrap(), kind);
+            assert_eq!(serde_json::to_value(kind).unwrap(), kind.to_string());
+            assert_eq!(kind.build().name(), kind.to_string());
+        }
+        for status in Status::ALL {
+            assert_eq!(status.to_string().parse::<Status>().unwrap(), status);
+            assert_eq!(serde_json::to_value(status).unwrap(), status.to_string());
+        }
+        let error = "newton".parse::<SolverKind>().unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "solver \"newton\" is not understood: it is one of auto, sdca, sdca-sequential, spectral"
+        );
+    }
 }

@@ -48,7 +48,7 @@ pub(crate) fn along(
 }
 
 /// How long a solver that was told to stop may go on to have something better to show.
-pub(crate) const PATIENCE: Duration = Duration::from_millis(300);
+pub(crate) const PATIENCE: Duration = Duration::from_millis(200);
 
 /// Duals with a certificate for a solver that must end at once and has none: those given or a cold start if they take no
 /// time to speak of, else zeros, for which no input has to be looked at.

@@ -5,6 +5,7 @@ use crate::failure::{Failure, Result};
 use crate::report::Report;
 use crate::{files, interrupt};
 use clap::Args;
+use kinfolk_data::Format;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -38,6 +39,7 @@ struct Said<'a> {
 
 pub(super) fn run(args: ConvertArgs, report: Report) -> Result<ExitCode> {
     files::check_writable(&args.out)?;
+    Format::of(&args.out).map_err(Failure::usage)?;
     let (table, _) = kinfolk_data::read(&args.data, &args.columns.columns(), None)?;
     interrupt::will_write(&args.out);
     kinfolk_data::write_table(&table, &args.out).map_err(Failure::output)?;

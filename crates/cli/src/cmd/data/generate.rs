@@ -5,7 +5,7 @@ use crate::failure::{Failure, Result};
 use crate::report::Report;
 use crate::{files, interrupt};
 use clap::{Args, ValueEnum};
-use kinfolk_data::{Generator, Kinship};
+use kinfolk_data::{Format, Generator, Kinship};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -78,6 +78,7 @@ struct Said<'a> {
 
 pub(super) fn run(args: GenerateArgs, global: &Global, report: Report) -> Result<ExitCode> {
     files::check_writable(&args.out)?;
+    Format::of(&args.out).map_err(Failure::usage)?;
     let (table, groups) = match args.kind {
         Kind::Digits => (kinfolk_data::digits(), None),
         _ => {

@@ -2,11 +2,10 @@
 
 use super::world::World;
 use crate::args::Global;
-use crate::failure::{Result, of_method};
-use crate::interrupt;
+use crate::failure::{Failure, Result, of_method};
 use crate::training::Training;
 use kinfolk::{DatasetOptions, Fit, Observations, Settings, Silent};
-use kinfolk_methods::select::{Candidate, Study, Watch, candidates, cross_validate, refit};
+use kinfolk_methods::select::{Candidate, Study, Unwatched, candidates, cross_validate, refit};
 use kinfolk_methods::{Metric, predict};
 
 /// Rows are few, so three folds.
@@ -31,22 +30,12 @@ pub(super) struct Entry {
     pub(super) fit: Fit,
 }
 
-/// Ends when Ctrl-C is pressed.
-struct Interruptible;
-
-impl Watch for Interruptible {
-    fn stop(&self) -> bool {
-        interrupt::asked()
-    }
-}
-
 pub(super) fn options(global: &Global) -> DatasetOptions {
     DatasetOptions { bias: 1.0, threads: global.threads, ..DatasetOptions::default() }
 }
 
 impl Contest {
-    /// `None` if Ctrl-C was pressed.
-    pub(super) fn run(training: &Training, world: &World, global: &Global) -> Result<Option<Contest>> {
+    pub(super) fn run(training: &Training, world: &World, global: &Global) -> Result<Contest> {
         let metric = Metric::default_for(&training.observations);
         let settings = Settings { tolerance: TOLERANCE, seed: global.seed, ..Settings::default() };
         let study = Study {
@@ -64,9 +53,9 @@ impl Contest {
         };
         let methods = methods(&training.observations, metric)?;
         let all: Vec<Candidate> = methods.iter().map(|(_, _, candidate)| candidate.clone()).collect();
-        let Some(selection) = cross_validate(&study, &all, &Interruptible).map_err(of_method)? else {
-            return Ok(None);
-        };
+        // Nobody listens who could say stop: Ctrl-C ends the demo at once.
+        let selection = cross_validate(&study, &all, &Unwatched).map_err(of_method)?;
+        let selection = selection.ok_or_else(|| Failure::output("the contest was stopped"))?;
         let final_study = Study { settings: settings.clone(), ..study.clone() };
         let test = world.test.observations_in(&training.recipe.coding, training.observations.task_names())?;
         let mut entries = vec![];
@@ -82,11 +71,8 @@ impl Contest {
                 test: metric.score(&test, &predictions).mean,
                 fit,
             });
-            if interrupt::asked() {
-                return Ok(None);
-            }
         }
-        Ok(Some(Contest { metric, settings, entries }))
+        Ok(Contest { metric, settings, entries })
     }
 
     /// The one that cross-validation would hand out; test rows have no say in it.

@@ -6,7 +6,7 @@ mod words;
 mod world;
 
 use crate::args::{ColumnArgs, Global, LossChoice};
-use crate::failure::{Failure, INTERRUPTED, Result};
+use crate::failure::{Failure, Result};
 use crate::fit_params::{Choice, FitParams};
 use crate::fitted::{self, Fitted};
 use crate::report::Report;
@@ -86,9 +86,7 @@ pub(crate) fn run(args: DemoArgs, global: &Global, report: Report) -> Result<Exi
         balanced: false,
     };
     let training = Training::read(&files.train, &choices)?;
-    let Some(contest) = Contest::run(&training, &world, global)? else {
-        return Ok(ExitCode::from(INTERRUPTED));
-    };
+    let contest = Contest::run(&training, &world, global)?;
     let mut best = contest.best_kinfolk().fit.model.clone();
     let recomputed = best.certify(&training.inputs, &training.observations, &CertifyOptions::default())?;
     save(&files, &mut best, &training, &contest, global)?;

@@ -90,8 +90,8 @@ pub(crate) fn run(args: FitArgs, global: &Global, report: Report) -> Result<Exit
     let told = Told { fit: &fit, seconds, training: &training, params: &params, model: &args.out };
     report.done(&words::said(&told), words::text(&told))?;
     Ok(match fit.status {
-        _ if interrupt::asked() => ExitCode::from(INTERRUPTED),
         Status::Certified => ExitCode::SUCCESS,
+        Status::Stopped => ExitCode::from(INTERRUPTED),
         _ if args.strict => ExitCode::from(NO),
         _ => ExitCode::SUCCESS,
     })
@@ -133,6 +133,7 @@ impl FitArgs {
         let spec =
             ProblemSpec { loss: training.loss.clone().into(), output, c: weights.c, lambda: weights.lambda };
         let params = FitParams::new(&spec, data, settings, choice);
+        tracing::info!("C = {}, lambda = {}, {}, {} loss", spec.c, spec.lambda, spec.output, params.loss);
         let problem = Problem::new(data, spec)?;
         let fit = self.fit_with_checkpoints(&problem, training, &params, settings, report)?;
         Ok((fit, params))
@@ -173,7 +174,9 @@ impl FitArgs {
         let mut watch = Watch::new(settings.tolerance, report.quiet, Some(&mut saver));
         let fit = fit_from(problem, settings, start, &mut watch)?;
         watch.finish();
-        saver.finish()?;
+        if !saver.finish()? {
+            report.note(format!("no checkpoint was written: {} is as quick to start again", fit.solver));
+        }
         Ok(fit)
     }
 

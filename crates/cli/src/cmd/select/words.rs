@@ -138,11 +138,8 @@ pub(super) fn text(told: &Told<'_>, all: bool) -> String {
     told.verdicts.iter().for_each(|verdict| out += &format!("{}\n", verdict.words));
     if let (Some(fit), Some(model)) = (told.fit, told.model) {
         let gap = fit.certificate.rel_gap();
-        out += &format!(
-            "the winner on all rows: {:?}, relative gap {gap:.1e}, {}\n",
-            fit.status,
-            model.display()
-        );
+        out +=
+            &format!("the winner on all rows: {}, relative gap {gap:.1e}, {}\n", fit.status, model.display());
     }
     out
 }

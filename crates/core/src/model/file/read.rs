@@ -257,7 +257,7 @@ impl<'a> Tensors<'a> {
     /// `Err` if a tensor is left over that could be mistaken for a part of the model.
     fn finish(self, kernel: &Kernel) -> Result<()> {
         if let Some(name) = self.checksums.keys().find(|name| !self.taken.contains(*name)) {
-            let why = format!("it has no place in a model of the {kernel} kernel");
+            let why = format!("it has no place in a model of the {} kernel", kernel.name());
             return Err(wrong(format!("tensor {name}"), why));
         }
         match NAMES.iter().find(|name| self.header.info(name).is_some() && !self.taken.contains(**name)) {
