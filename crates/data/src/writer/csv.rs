@@ -110,7 +110,8 @@ mod tests {
             number(&mut line, value);
             let text = String::from_utf8(line).unwrap();
             assert_eq!(text.parse::<f64>().unwrap().to_bits(), value.to_bits(), "{text}");
-            assert!(text.len() <= format!("{value:?}").len(), "{text}");
+            // Some write the sign of an exponent, some do not.
+            assert!(text.replace("e+", "e").len() <= format!("{value:?}").len(), "{text}");
         }
     }
 }
