@@ -26,7 +26,7 @@ pub(crate) struct InputArgs {
     #[arg(long, value_name = "none|standard|unit", default_value_t = ScalingKind::None)]
     pub(crate) scale: ScalingKind,
     /// A constant feature B: B^2 is added to the kernel; 0 = none.
-    #[arg(long, value_name = "B", default_value_t = 1.0, value_parser = not_negative)]
+    #[arg(long, allow_negative_numbers = true, value_name = "B", default_value_t = 1.0, value_parser = not_negative)]
     pub(crate) bias: f64,
 }
 

@@ -29,10 +29,10 @@ pub(crate) struct ProblemArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) prior: Option<PathBuf>,
     /// Weight of the losses: a number, or auto, the middle of the useful range for the data at hand.
-    #[arg(long, value_name = "C", default_value = "auto", value_parser = weight)]
+    #[arg(long, allow_negative_numbers = true, value_name = "C", default_value = "auto", value_parser = weight)]
     pub(crate) c: Weight,
     /// Weight of the regulariser [default: 1; with --c auto, for exp and cosh, what suits the data].
-    #[arg(long, value_name = "X", value_parser = positive)]
+    #[arg(long, allow_negative_numbers = true, value_name = "X", value_parser = positive)]
     pub(crate) lambda: Option<f64>,
     /// Weights of classes: balanced gives both classes of each task the same weight.
     #[arg(long, value_enum)]

@@ -13,13 +13,13 @@ pub(crate) struct SolverArgs {
     #[arg(long, value_enum, default_value_t = SolverName::Auto)]
     solver: SolverName,
     /// Relative duality gap to reach.
-    #[arg(long, value_name = "GAP", default_value_t = 1e-3, value_parser = positive)]
+    #[arg(long, allow_negative_numbers = true, value_name = "GAP", default_value_t = 1e-3, value_parser = positive)]
     pub(crate) tol: f64,
     /// Passes over the data after which to stop.
     #[arg(long, value_name = "N", default_value_t = 1000)]
     pub(crate) max_passes: usize,
     /// Time after which to stop.
-    #[arg(long, value_name = "SECONDS", value_parser = positive)]
+    #[arg(long, allow_negative_numbers = true, value_name = "SECONDS", value_parser = positive)]
     pub(crate) max_seconds: Option<f64>,
     /// Memory for kernel matrices and the like.
     #[arg(long, value_name = "SIZE", default_value = "4GB", value_parser = bytes)]
