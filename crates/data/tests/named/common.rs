@@ -136,3 +136,8 @@ pub(crate) fn columns(task: &str, target: &str) -> Columns {
 pub(crate) fn names(list: &[&str]) -> Vec<String> {
     list.iter().map(|name| name.to_string()).collect()
 }
+
+/// Those of the names that this build can read and write.
+pub(crate) fn possible<'a>(names: &'a [&'a str]) -> impl Iterator<Item = &'a str> {
+    names.iter().copied().filter(|name| cfg!(feature = "parquet") || !name.ends_with("parquet"))
+}

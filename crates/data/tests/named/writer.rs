@@ -1,5 +1,6 @@
 //! Rows appended to files of every format.
 
+use crate::common::possible;
 use kinfolk_data::{CellKind, Cells, Columns, TableWriter, read};
 use std::fs;
 use std::path::Path;
@@ -38,7 +39,7 @@ fn write(path: &Path, step: usize, columns: &[(String, CellKind)]) -> kinfolk_da
 #[test]
 fn chunks_of_any_size_make_the_same_file() {
     let folder = tempfile::tempdir().unwrap();
-    for name in ["a.csv", "a.csv.gz", "a.npy", "a.parquet"] {
+    for name in possible(&["a.csv", "a.csv.gz", "a.npy", "a.parquet"]) {
         let columns = if name == "a.npy" { columns()[..3].to_vec() } else { columns() };
         let path = folder.path().join(name);
         let files: Vec<Vec<u8>> = [1, 7, 10]
@@ -51,7 +52,7 @@ fn chunks_of_any_size_make_the_same_file() {
         assert_eq!(files[0], files[1], "{name}");
         assert_eq!(files[0], files[2], "{name}");
     }
-    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 4);
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), if cfg!(feature = "parquet") { 4 } else { 3 });
 }
 
 #[test]
@@ -92,7 +93,7 @@ fn arrays_have_the_shape_that_was_written() {
 #[test]
 fn until_the_end_nothing_is_touched_and_nothing_is_left_behind() {
     let folder = tempfile::tempdir().unwrap();
-    for name in ["a.csv", "a.csv.gz", "a.npy", "a.parquet"] {
+    for name in possible(&["a.csv", "a.csv.gz", "a.npy", "a.parquet"]) {
         let path = folder.path().join(name);
         fs::write(&path, "old").unwrap();
         let mut writer = TableWriter::create(&path, &columns()[..1]).unwrap();
@@ -108,7 +109,7 @@ fn until_the_end_nothing_is_touched_and_nothing_is_left_behind() {
 #[test]
 fn files_without_rows_are_files() {
     let folder = tempfile::tempdir().unwrap();
-    for name in ["a.csv", "a.npy", "a.parquet"] {
+    for name in possible(&["a.csv", "a.npy", "a.parquet"]) {
         let path = folder.path().join(name);
         assert_eq!(TableWriter::create(&path, &columns()[..1]).unwrap().finish().unwrap(), 0);
         assert!(path.is_file());
@@ -144,4 +145,17 @@ fn what_cannot_be_written_is_refused_before_anything_is_there() {
     ] {
         assert!(writer.append(cells).unwrap_err().to_string().ends_with("are not those that were announced"));
     }
+}
+
+#[cfg(not(feature = "parquet"))]
+#[test]
+fn a_program_without_parquet_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.parquet");
+    let refused = TableWriter::create(&path, &columns()).err().unwrap().to_string();
+    assert!(refused.contains("built without parquet; rebuild it with --features parquet"), "{refused}");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    assert!(
+        read(&path, &Columns::default(), None).err().unwrap().to_string().contains("built without parquet")
+    );
 }
