@@ -4,7 +4,6 @@
 mod common;
 
 use common::Place;
-use std::path::{Path, PathBuf};
 
 /// Fits all formats of a file, all options else being equal; everything that is said must be the same to the last bit.
 fn same_in_all_formats(place: &Place, data: &str, formats: &[&str], options: &str) {
@@ -69,53 +68,4 @@ fn predictions_of_features_alone_are_those_of_rows_with_labels() {
     assert_eq!((info["n_inputs"].as_u64(), info["n_features"].as_u64()), (Some(4), Some(2)));
     let info = place.json("data info p.parquet");
     assert_eq!((info["n_inputs"].as_u64(), info["n_features"].as_u64()), (Some(4), Some(2)));
-}
-
-/// Files shared by the project's developers, where they are.
-fn shared() -> Option<PathBuf> {
-    let default = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    let folder = std::env::var_os("KINFOLK_DATA").map_or(default, PathBuf::from);
-    let there = folder.is_dir();
-    if !there {
-        eprintln!("skipped: there is no {}", folder.display());
-    }
-    there.then(|| folder.canonicalize().unwrap())
-}
-
-fn shared_sets(names: &[&str], formats: &[&str]) {
-    let Some(folder) = shared() else { return };
-    let place = Place::new();
-    for name in names {
-        let data = folder.join(format!("{name}.npz"));
-        if data.exists() {
-            same_in_all_formats(&place, &data.display().to_string(), formats, "");
-            let said = place.json(&format!("evaluate same.st {}", data.display()));
-            assert!(said.is_object());
-        }
-    }
-}
-
-#[test]
-fn small_real_sets() {
-    shared_sets(
-        &["landmine", "parkinson", "sarcos", "yale", "usps_lapin14"],
-        &["npz", "csv", "parquet", "svm"],
-    );
-}
-
-#[test]
-#[ignore = "takes minutes and gigabytes"]
-fn large_real_sets() {
-    let large = [
-        "banking77",
-        "caltech101",
-        "flowers102",
-        "letter",
-        "mhci",
-        "miniplaces100",
-        "mnist",
-        "mnist_lapin14",
-        "usps",
-    ];
-    shared_sets(&large, &["npz", "csv", "parquet", "svm"]);
 }
