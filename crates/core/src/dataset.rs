@@ -3,6 +3,7 @@
 use crate::backend::{
     self, Backend, Columns, Expansion, Features, GramBackend, Interrupt, Panel, STREAM_ROWS, Spectrum,
 };
+use crate::design::Design;
 use crate::inputs::Inputs;
 use crate::kernel::Kernel;
 use crate::linalg::{self, Pool, view};
@@ -38,15 +39,16 @@ pub struct Dataset<'a> {
     options: DatasetOptions,
     backend: Box<dyn Backend + 'a>,
     pool: Pool,
-    statistics: OnceLock<Statistics>,
+    spectrum: OnceLock<Spectrum>,
+    moments: OnceLock<Moments>,
+    design: OnceLock<Design>,
     prepare_lock: Mutex<()>,
-    statistics_lock: Mutex<()>,
+    derive_lock: Mutex<()>,
 }
 
-/// What the squared loss on shared inputs needs of the data, in the eigenbasis of the inputs.
+/// What the squared loss on shared inputs needs of the labels, in the eigenbasis of the inputs.
 #[derive(Debug)]
-pub(crate) struct Statistics {
-    pub(crate) spectrum: Spectrum,
+pub(crate) struct Moments {
     /// X'Y (rotated features x tasks).
     pub(crate) moment: Matrix,
     /// |Y|^2.
@@ -80,7 +82,6 @@ impl<'a> Dataset<'a> {
                 Box::new(pool.install(build)?)
             }
         };
-        let (statistics, prepare_lock, statistics_lock) = (OnceLock::new(), Mutex::new(()), Mutex::new(()));
         Ok(Dataset {
             observations,
             inputs,
@@ -88,9 +89,11 @@ impl<'a> Dataset<'a> {
             options,
             backend,
             pool,
-            statistics,
-            prepare_lock,
-            statistics_lock,
+            spectrum: OnceLock::new(),
+            moments: OnceLock::new(),
+            design: OnceLock::new(),
+            prepare_lock: Mutex::new(()),
+            derive_lock: Mutex::new(()),
         })
     }
 
@@ -136,21 +139,41 @@ impl<'a> Dataset<'a> {
         self.pool.install(|| self.backend.prepare(self.threads(), interrupt))
     }
 
-    /// Eigenbasis and moments, computed on first use and kept: they depend neither on C nor on the regulariser.
-    pub(crate) fn statistics(&self, interrupt: &mut Interrupt<'_>) -> Result<&Statistics> {
-        if let Some(statistics) = self.statistics.get() {
-            return Ok(statistics);
-        }
-        let _one_at_a_time = self.statistics_lock.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        if self.statistics.get().is_none() {
+    /// The eigenbasis of the inputs, computed on first use and kept.
+    fn spectrum(&self, interrupt: &mut Interrupt<'_>) -> Result<&Spectrum> {
+        if self.spectrum.get().is_none() {
             let (needed, budget) = (self.backend.spectrum_bytes(), self.options.memory);
             if needed > budget {
                 return Err(Error::Memory { what: "the eigenbasis of the inputs", needed, budget });
             }
             self.prepare(interrupt)?;
-            let _ = self.statistics.set(self.pool.install(|| self.compute_statistics(interrupt))?);
+            let compute = || self.backend.spectrum(self.threads(), interrupt);
+            let _ = self.spectrum.set(self.pool.install(compute)?);
         }
-        Ok(self.statistics.get().expect("set just above"))
+        Ok(self.spectrum.get().expect("set just above"))
+    }
+
+    /// Eigenbasis and moments, computed on first use and kept: they depend neither on C nor on the regulariser.
+    pub(crate) fn statistics(&self, interrupt: &mut Interrupt<'_>) -> Result<(&Spectrum, &Moments)> {
+        let _one_at_a_time = self.derive_lock.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let spectrum = self.spectrum(interrupt)?;
+        if self.moments.get().is_none() {
+            let compute = || self.compute_moments(spectrum, interrupt);
+            let _ = self.moments.set(self.pool.install(compute)?);
+        }
+        Ok((spectrum, self.moments.get().expect("set just above")))
+    }
+
+    /// Eigenbasis and rotated inputs, computed on first use and kept.
+    pub(crate) fn design(&self, interrupt: &mut Interrupt<'_>) -> Result<(&Spectrum, &Design)> {
+        let _one_at_a_time = self.derive_lock.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let spectrum = self.spectrum(interrupt)?;
+        if self.design.get().is_none() {
+            let compute =
+                || Design::new(self.backend(), self.observations, spectrum, self.threads(), interrupt);
+            let _ = self.design.set(self.pool.install(compute)?);
+        }
+        Ok((spectrum, self.design.get().expect("set just above")))
     }
 
     /// The state of the labels, X'Y. Where each input has at most one label that is not the common one c, as with one-vs-all,
@@ -206,13 +229,10 @@ impl<'a> Dataset<'a> {
         Ok(state)
     }
 
-    fn compute_statistics(&self, interrupt: &mut Interrupt<'_>) -> Result<Statistics> {
-        let (backend, threads) = (self.backend(), self.threads());
-        let spectrum = backend.spectrum(threads, interrupt)?;
-        let labels = self.observations.labels();
+    fn compute_moments(&self, spectrum: &Spectrum, interrupt: &mut Interrupt<'_>) -> Result<Moments> {
+        let (labels, threads) = (self.observations.labels(), self.threads());
         let state = self.label_state(threads, interrupt)?;
         let moment = linalg::times(view(&spectrum.frame).transpose(), view(&state), threads);
-        let label_square = linalg::dot(labels, labels);
-        Ok(Statistics { spectrum, moment, label_square })
+        Ok(Moments { moment, label_square: linalg::dot(labels, labels) })
     }
 }

@@ -6,6 +6,7 @@ mod atomic;
 pub mod backend;
 pub mod certificate;
 mod dataset;
+mod design;
 mod error;
 mod fit;
 pub mod inputs;

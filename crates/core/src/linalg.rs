@@ -174,6 +174,52 @@ pub(crate) fn eigen(m: &Matrix) -> Result<(Vec<f64>, Matrix)> {
     Ok((values, vectors))
 }
 
+/// The Cholesky factor of the positive definite matrix given by its lower triangle, in its place; false if it has none.
+pub(crate) fn cholesky(m: &mut Matrix, threads: usize) -> bool {
+    use faer::dyn_stack::{MemBuffer, MemStack};
+    use faer::linalg::cholesky::llt::factor;
+    let n = m.rows();
+    // A wrong entry in a factor, unlike one in a certificate, would only cost time: faer's own threads are good enough.
+    let par = if threads > 1 && n >= 256 { Par::rayon(threads) } else { Par::Seq };
+    // faer is faster with columns side by side: the lower triangle by rows is the upper one by columns.
+    mirror_lower(m);
+    let scratch = factor::cholesky_in_place_scratch::<f64>(n, par, Default::default());
+    let mut memory = MemBuffer::new(scratch);
+    let (columns, stack) = (view_mut(m).transpose_mut(), MemStack::new(&mut memory));
+    factor::cholesky_in_place(columns, Default::default(), par, stack, Default::default()).is_ok()
+}
+
+/// Solves with a factor of [`cholesky`], in place.
+pub(crate) fn cholesky_solve(factor: &Matrix, x: &mut [f64]) {
+    use faer::linalg::triangular_solve as solve;
+    use faer::prelude::ReborrowMut;
+    let (lower, n) = (view(factor).transpose(), x.len());
+    let mut x = MatMut::from_column_major_slice_mut(x, n, 1);
+    solve::solve_lower_triangular_in_place(lower, x.rb_mut(), Par::Seq);
+    solve::solve_upper_triangular_in_place(lower.transpose(), x, Par::Seq);
+}
+
+/// The lower factor L with `L L' = m` for a matrix that may be singular, given by its lower triangle, in its place: columns
+/// whose pivots are rounding errors become zero. The upper triangle is set to zero.
+pub(crate) fn semidefinite_cholesky(m: &mut Matrix) {
+    let n = m.rows();
+    for i in 0..n {
+        let diagonal = m[(i, i)];
+        for j in 0..=i {
+            let sum = dot(&m.row(i)[..j], &m.row(j)[..j]);
+            m[(i, j)] = if i == j {
+                let pivot = diagonal - sum;
+                if pivot > 4.0 * f64::EPSILON * n as f64 * diagonal { pivot.sqrt() } else { 0.0 }
+            } else if m[(j, j)] > 0.0 {
+                (m[(i, j)] - sum) / m[(j, j)]
+            } else {
+                0.0
+            };
+        }
+        m.row_mut(i)[i + 1..].fill(0.0);
+    }
+}
+
 /// Sum of products of all entries.
 pub(crate) fn inner(a: &Matrix, b: &Matrix) -> f64 {
     dot(a.as_slice(), b.as_slice())

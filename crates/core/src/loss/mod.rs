@@ -12,6 +12,7 @@ mod kind;
 mod logistic;
 mod quadratic;
 mod quantile;
+mod response;
 mod smoothed_hinge;
 mod squared;
 mod squared_epsilon;
@@ -25,6 +26,7 @@ pub use kind::LossKind;
 pub use logistic::Logistic;
 pub use quadratic::{QuadraticConjugate, QuadraticLoss};
 pub use quantile::Quantile;
+pub use response::{Response, ResponseBlock};
 pub use smoothed_hinge::SmoothedHinge;
 pub use squared::Squared;
 pub use squared_epsilon::SquaredEpsilon;
@@ -83,6 +85,17 @@ pub trait Loss: Debug + Send + Sync {
     /// of weight one adds to the duality gap. Overridden where a form without cancellation exists.
     fn fenchel_young(&self, y: f64, z: f64, u: f64) -> f64 {
         self.value(y, z) + self.conj(y, u) - z * u
+    }
+
+    /// Whether the loss has a derivative everywhere: then Newton's method applies to it as it is.
+    fn is_smooth(&self) -> bool {
+        true
+    }
+
+    /// Duals, curvatures and losses at given predictions, for Newton's method. Called through a vtable once per block; the loop
+    /// inside is compiled for each loss.
+    fn respond(&self, block: &mut ResponseBlock<'_>) {
+        block.fill(|y, z, _, _| response::smooth(self, y, z));
     }
 
     /// The Fenchel-Young terms of many observations and the sums of their losses and conjugates, for the certificate, where

@@ -1,6 +1,6 @@
 //! The shape shared by most conjugates, and the short way to write a loss that has it.
 
-use super::Loss;
+use super::{Loss, ResponseBlock};
 use std::fmt::Debug;
 
 /// `L*(u) = y u + quad u^2 / 2 + eps |u|` on `low <= u <= high`.
@@ -105,6 +105,12 @@ impl<L: QuadraticLoss> Loss for L {
     #[inline(always)]
     fn quadratic_conjugate(&self, y: f64) -> Option<QuadraticConjugate> {
         Some(self.conjugate(y))
+    }
+    fn is_smooth(&self) -> bool {
+        self.conjugate(1.0).quad > 0.0
+    }
+    fn respond(&self, block: &mut ResponseBlock<'_>) {
+        block.fill(|y, z, mu, centre| self.conjugate(y).respond(z, mu, centre));
     }
     fn quadratic_conjugates(&self, labels: &[f64], out: &mut Vec<QuadraticConjugate>) {
         out.extend(labels.iter().map(|&y| self.conjugate(y)));

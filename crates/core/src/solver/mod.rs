@@ -7,6 +7,7 @@ mod settings;
 mod snapshot;
 mod spectral;
 mod start;
+mod vspace;
 
 pub use auto::Auto;
 pub use sdca::{Order, Sdca};

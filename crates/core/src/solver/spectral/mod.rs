@@ -5,7 +5,6 @@
 //! [`alternation`] is quick where Theta is well conditioned (k = 1 only); [`newton`] does the rest.
 
 mod alternation;
-mod gmres;
 mod newton;
 mod reduced;
 
@@ -45,7 +44,7 @@ impl Solver for Spectral {
         let (backend, obs) = (problem.data().backend(), problem.observations());
         // A dozen matrices of the size of V, the Krylov space, and the duals.
         let point = (backend.dim().min(backend.n_inputs()) * obs.n_tasks()) as u64;
-        let matrices = 12 + gmres::MAX_STEPS as u64;
+        let matrices = 12 + newton::MAX_STEPS as u64;
         backend.spectrum_bytes().saturating_add(8 * (matrices * point + 2 * obs.len() as u64))
     }
 
@@ -172,7 +171,7 @@ impl Search<'_, '_> {
 /// that one is not good enough, with the point itself.
 fn grade(problem: &Problem<'_>, point: &Point, tolerance: f64) -> Result<(Vec<f64>, Option<Matrix>, Graded)> {
     let never = &mut Interrupt::never();
-    let frame = &problem.data().statistics(never)?.spectrum.frame;
+    let frame = &problem.data().statistics(never)?.0.frame;
     let coordinates = linalg::times(view(frame), view(&point.v), problem.data().threads());
     let kappa = residual_duals(problem, &coordinates, &point.theta)?;
     let induced = certify_normal(problem, &kappa, None, never)?;

@@ -1,10 +1,11 @@
 //! The problem reduced to statistics, and a point of it.
 
-use crate::backend::{self, Expansion, Interrupt};
+use crate::backend::{self, Expansion, Interrupt, Spectrum};
 use crate::certificate::{SquaredStatistics, unexplained};
-use crate::dataset::Statistics;
-use crate::linalg::{self, inner, view};
+use crate::dataset::Moments;
+use crate::linalg::{self, view};
 use crate::output::OutputRegularizer;
+use crate::solver::vspace::{self, Smooth};
 use crate::{Certificate, Matrix, Problem, Result};
 
 /// `min over V of psi(V) = gamma/2 |Y - X W|^2 + <Theta, V'V> - sum phi(V'V) / 2 - const`, `Theta = phi'(V'V)`, `W = V Theta`.
@@ -12,32 +13,41 @@ pub(super) struct Reduced<'a> {
     pub(super) data: SquaredStatistics<'a>,
     pub(super) output: &'a dyn OutputRegularizer,
     pub(super) threads: usize,
-    statistics: &'a Statistics,
+    spectrum: &'a Spectrum,
     unit: f64,
 }
 
-/// A V with what follows from it.
-#[derive(Debug, Clone)]
-pub(super) struct Point {
-    pub(super) v: Matrix,
-    pub(super) gram: Matrix,
-    pub(super) theta: Matrix,
-    pub(super) w: Matrix,
-    /// The objective, less what no weights can explain.
-    pub(super) psi: f64,
+/// A V with what follows from it; psi less what no weights can explain.
+pub(super) type Point = vspace::Point<()>;
+
+impl Smooth for Reduced<'_> {
+    type Side = ();
+
+    fn output(&self) -> &dyn OutputRegularizer {
+        self.output
+    }
+
+    fn threads(&self) -> usize {
+        self.threads
+    }
+
+    fn losses(&self, w: &Matrix) -> (f64, ()) {
+        (self.data.excess_loss(w), ())
+    }
 }
 
 impl<'a> Reduced<'a> {
-    pub(super) fn new(problem: &'a Problem<'a>, statistics: &'a Statistics) -> Self {
+    pub(super) fn new(problem: &'a Problem<'a>, (spectrum, moments): (&'a Spectrum, &'a Moments)) -> Self {
+        let Moments { moment, label_square } = moments;
         let data = SquaredStatistics {
-            values: &statistics.spectrum.values,
-            moment: &statistics.moment,
-            label_square: statistics.label_square,
-            floor: unexplained(&statistics.spectrum.values, &statistics.moment, statistics.label_square),
+            values: &spectrum.values,
+            moment,
+            label_square: *label_square,
+            floor: unexplained(&spectrum.values, moment, *label_square),
             gamma: problem.gamma(0),
         };
         let (output, threads) = (problem.normal_output(), problem.data().threads());
-        Reduced { data, output, threads, statistics, unit: problem.unit() }
+        Reduced { data, output, threads, spectrum, unit: problem.unit() }
     }
 
     pub(super) fn times(&self, a: &Matrix, b: &Matrix) -> Matrix {
@@ -50,12 +60,7 @@ impl<'a> Reduced<'a> {
     }
 
     pub(super) fn point(&self, v: Matrix) -> Point {
-        let mut gram = self.cross(&v, &v);
-        linalg::symmetrise(&mut gram);
-        let theta = self.output.theta(&gram);
-        let w = self.times(&v, &theta);
-        let psi = self.data.excess_loss(&w) + inner(&theta, &gram) - 0.5 * self.output.phi_sum(&gram);
-        Point { v, gram, theta, w, psi: if psi.is_nan() { f64::INFINITY } else { psi } }
+        Point::at(self, v)
     }
 
     /// The same problem with the tasks turned so that X'Y is `moment`: only for a regulariser that does not mind.
@@ -65,13 +70,7 @@ impl<'a> Reduced<'a> {
     {
         let SquaredStatistics { values, label_square, floor, gamma, .. } = self.data;
         let data = SquaredStatistics { values, moment, label_square, floor, gamma };
-        Reduced {
-            data,
-            output: self.output,
-            threads: self.threads,
-            statistics: self.statistics,
-            unit: self.unit,
-        }
+        Reduced { data, output: self.output, threads: self.threads, spectrum: self.spectrum, unit: self.unit }
     }
 
     /// W of V.
@@ -96,7 +95,7 @@ impl<'a> Reduced<'a> {
         let duals = Expansion::Duals(problem.observations(), kappa);
         let interrupt = &mut Interrupt::never();
         let state = backend::state_of(problem.data().backend(), duals, self.threads, interrupt)?;
-        Ok(self.cross(&self.statistics.spectrum.frame, &state))
+        Ok(self.cross(&self.spectrum.frame, &state))
     }
 
     /// V for the best Theta that is diagonal, i.e. tasks on their own: `V_r = gamma b_r / (1 + gamma l s_r)` with

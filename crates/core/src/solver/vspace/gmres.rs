@@ -4,7 +4,7 @@ use crate::Matrix;
 use crate::linalg::{axpy, dot};
 
 /// A linear operator with a preconditioner, in the coordinates whose norm is to be made small.
-pub(super) trait Operator {
+pub(in crate::solver) trait Operator {
     /// A right-hand side in those coordinates.
     fn enter(&self, r: &Matrix) -> Matrix;
     /// The preconditioned vector.
@@ -15,18 +15,17 @@ pub(super) trait Operator {
     fn leave(&self, z: Matrix) -> Matrix;
 }
 
-/// Krylov vectors at most.
-pub(super) const MAX_STEPS: usize = 60;
 const MIN_STEPS: usize = 2;
 
-/// x with `|operator x - r| <= tolerance |r|`, or the best in the Krylov space; `None` if numbers ran out, or as soon as
-/// `stop()`.
-pub(super) fn solve(
+/// x with `|operator x - r| <= tolerance |r|`, or the best in a Krylov space of `limit` dimensions, and the number of its
+/// dimensions; `None` if numbers ran out, or as soon as `stop()`.
+pub(in crate::solver) fn solve(
     operator: &impl Operator,
     r: &Matrix,
     tolerance: f64,
+    limit: usize,
     stop: &mut dyn FnMut() -> bool,
-) -> Option<Matrix> {
+) -> Option<(Matrix, usize)> {
     let mut first = operator.enter(r);
     let size = norm(&first);
     if !(size.is_finite() && size > 0.0) {
@@ -36,7 +35,7 @@ pub(super) fn solve(
     let mut basis = vec![first];
     // Columns of the triangular factor, the rotations that made it, and the rotated right-hand side.
     let (mut columns, mut rotations, mut rhs) = (vec![], vec![], vec![size]);
-    for step in 0..MAX_STEPS {
+    for step in 0..limit {
         if stop() {
             return None;
         }
@@ -83,7 +82,7 @@ pub(super) fn solve(
     for (y, q) in y.iter().zip(&basis) {
         axpy(x.as_mut_slice(), *y, q.as_slice());
     }
-    Some(operator.leave(operator.precondition(&x)))
+    Some((operator.leave(operator.precondition(&x)), n))
 }
 
 /// Takes the directions of the basis out of a vector and adds what was taken to `column`.
@@ -133,7 +132,7 @@ mod tests {
     fn a_diagonal_system_is_solved() {
         let operator = Diagonal(vec![1.0, 2.0, 5.0, 10.0]);
         let r = Matrix::from_vec(vec![1.0, 1.0, 1.0, -3.0], 2, 2).unwrap();
-        let x = solve(&operator, &r, 1e-12, &mut || false).unwrap();
+        let x = solve(&operator, &r, 1e-12, 10, &mut || false).unwrap().0;
         for (x, want) in x.as_slice().iter().zip([1.0, 0.5, 0.2, -0.3]) {
             assert!((x - want).abs() < 1e-12);
         }

@@ -1,0 +1,138 @@
+//! The second derivative of the losses in W: `S[U] = x'(D o x U)`, block diagonal over tasks.
+
+use super::{Design, each, transposed};
+use crate::Matrix;
+use crate::linalg::{axpy, dot};
+use std::ops::Range;
+
+/// Curvatures of all entries, and the entries where they are not zero.
+#[derive(Debug)]
+pub(crate) struct Curvature<'a> {
+    design: &'a Design,
+    /// D.
+    values: Vec<f64>,
+    /// Rows with a curvature, and the curvature, task by task; `None` if nearly all have one.
+    free: Option<Free>,
+}
+
+#[derive(Debug)]
+struct Free {
+    rows: Vec<(u32, f64)>,
+    of_task: Vec<Range<usize>>,
+}
+
+/// A product with all rows at once is this many times as fast as one with single rows.
+const PRODUCT_ADVANTAGE: usize = 4;
+
+impl<'a> Curvature<'a> {
+    pub(crate) fn new(design: &'a Design, values: Vec<f64>) -> Self {
+        let count = values.iter().filter(|d| **d != 0.0).count();
+        let table = design.task_rows().is_none();
+        let sparse = !table || count * PRODUCT_ADVANTAGE < values.len();
+        let free = sparse.then(|| Free::new(design, &values, count));
+        Curvature { design, values, free }
+    }
+
+    /// Rows of the task that have a curvature, with it.
+    pub(crate) fn of_task(&self, task: usize) -> Vec<(u32, f64)> {
+        match &self.free {
+            Some(free) => free.rows[free.of_task[task].clone()].to_vec(),
+            None => {
+                let column = self.values.iter().skip(task).step_by(self.design.n_tasks());
+                column.enumerate().filter(|(_, d)| **d != 0.0).map(|(i, &d)| (i as u32, d)).collect()
+            }
+        }
+    }
+
+    /// Number of rows with a curvature, of each task.
+    pub(crate) fn counts(&self) -> Vec<usize> {
+        match &self.free {
+            Some(free) => free.of_task.iter().map(Range::len).collect(),
+            None => {
+                let mut counts = vec![0; self.design.n_tasks()];
+                for row in self.values.chunks(counts.len()) {
+                    counts.iter_mut().zip(row).for_each(|(count, d)| *count += usize::from(*d != 0.0));
+                }
+                counts
+            }
+        }
+    }
+
+    /// Multiplications that [`apply`](Self::apply) takes, in units of those of a matrix product.
+    pub(crate) fn work(&self) -> f64 {
+        let (factor, entries) = match &self.free {
+            Some(free) => (PRODUCT_ADVANTAGE, free.rows.len()),
+            None => (1, self.values.len()),
+        };
+        2.0 * (factor * entries * self.design.rank()) as f64
+    }
+
+    /// S[U].
+    pub(crate) fn apply(&self, u: &Matrix, threads: usize) -> Matrix {
+        let Some(free) = &self.free else {
+            let mut f = self.design.forward(u, threads);
+            f.iter_mut().zip(&self.values).for_each(|(f, d)| *f *= d);
+            return self.design.backward(&f, threads);
+        };
+        let (rank, columns) = (self.design.rank(), transposed(u));
+        let mut out = Matrix::zeros(columns.rows(), rank);
+        let mut parts: Vec<&mut [f64]> = out.as_mut_slice().chunks_mut(rank.max(1)).collect();
+        each(&mut parts, free.rows.len() * rank, threads, |task, out| {
+            let own = columns.row(task);
+            for &(i, d) in &free.rows[free.of_task[task].clone()] {
+                let row = self.design.row(i as usize);
+                axpy(out, d * dot(row, own), row);
+            }
+        });
+        transposed(&out)
+    }
+
+    /// Diagonal of the mean of the tasks' blocks, and the trace of each block.
+    pub(crate) fn shape(&self) -> (Vec<f64>, Vec<f64>) {
+        let (design, t) = (self.design, self.design.n_tasks());
+        let (mut lam, mut traces) = (vec![0.0; design.rank()], vec![0.0; t]);
+        let mut add = |row: &[f64], weight: f64| {
+            lam.iter_mut().zip(row).for_each(|(lam, x)| *lam += weight / t as f64 * x * x);
+        };
+        match &self.free {
+            Some(free) => {
+                for (task, range) in free.of_task.iter().enumerate() {
+                    for &(i, d) in &free.rows[range.clone()] {
+                        let row = design.row(i as usize);
+                        add(row, d);
+                        traces[task] += d * dot(row, row);
+                    }
+                }
+            }
+            None => {
+                for (i, curvatures) in self.values.chunks(t).enumerate() {
+                    let row = design.row(i);
+                    add(row, curvatures.iter().sum());
+                    axpy(&mut traces, dot(row, row), curvatures);
+                }
+            }
+        }
+        (lam, traces)
+    }
+}
+
+impl Free {
+    fn new(design: &Design, values: &[f64], count: usize) -> Self {
+        let (t, mut rows, mut of_task) = (design.n_tasks(), Vec::with_capacity(count), vec![]);
+        for task in 0..t {
+            let start = rows.len();
+            match design.task_rows() {
+                Some(ranges) => {
+                    let own = ranges[task].clone();
+                    rows.extend(own.filter(|&i| values[i] != 0.0).map(|i| (i as u32, values[i])));
+                }
+                None => {
+                    let column = values.iter().skip(task).step_by(t).enumerate();
+                    rows.extend(column.filter(|(_, d)| **d != 0.0).map(|(i, &d)| (i as u32, d)));
+                }
+            }
+            of_task.push(start..rows.len());
+        }
+        Free { rows, of_task }
+    }
+}

@@ -1,0 +1,182 @@
+//! The inputs as second-order solvers need them: in the basis where X'X is diagonal, and laid out by tasks.
+//!
+//! *Entries* are observations in the order of the layout. Where most inputs have a label for most tasks, they form a table
+//! (inputs x tasks) with holes of weight zero, and products with the inputs are matrix products; else each task has its own
+//! copy of its rows.
+
+mod curvature;
+mod layout;
+
+pub(crate) use curvature::Curvature;
+
+use crate::backend::{Backend, Columns, Interrupt, Panel, STREAM_ROWS, Spectrum};
+use crate::linalg::{axpy, dot, shared_product, times, view, view_mut};
+use crate::{Matrix, Observations, Problem, Result};
+use faer::Accum;
+use layout::{Layout, NO_OBSERVATION};
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// Rotated inputs, labels, and where they belong. Depends neither on C nor on losses or regulariser.
+#[derive(Debug)]
+pub(crate) struct Design {
+    /// One row per input (shared) or per observation (own), `x Q`.
+    x: Matrix,
+    layout: Layout,
+    labels: Vec<f64>,
+}
+
+impl Design {
+    /// Bytes of a design of these data, besides the eigenbasis.
+    pub(crate) fn bytes(backend: &dyn Backend, obs: &Observations) -> u64 {
+        let rank = backend.dim().min(backend.n_inputs()) as u64;
+        let (rows, entries) = Layout::size(obs);
+        8 * (rows as u64 * rank + 2 * entries as u64)
+    }
+
+    pub(crate) fn new(
+        backend: &dyn Backend,
+        obs: &Observations,
+        spectrum: &Spectrum,
+        threads: usize,
+        interrupt: &mut Interrupt<'_>,
+    ) -> Result<Self> {
+        let (layout, rows) = Layout::new(obs);
+        let (state, rank) = (backend.state_of_coordinates(&spectrum.frame, threads), spectrum.values.len());
+        let mut x = Matrix::zeros(rows.len(), rank);
+        let mut blocks: Vec<(&[u32], &mut [f64])> =
+            rows.chunks(STREAM_ROWS).zip(x.as_mut_slice().chunks_mut(STREAM_ROWS * rank.max(1))).collect();
+        interrupt.in_rounds(blocks.len(), threads, |round| {
+            blocks[round].par_iter_mut().for_each_init(
+                || (Panel::default(), Matrix::default()),
+                |(panel, scores), (rows, out)| {
+                    backend.load(rows, panel);
+                    backend.scores(panel, Columns::All, &state, scores, 1);
+                    out.copy_from_slice(scores.as_slice());
+                },
+            );
+        })?;
+        let labels = layout.gather(obs.labels());
+        Ok(Design { x, layout, labels })
+    }
+
+    /// Number of entries.
+    pub(crate) fn len(&self) -> usize {
+        self.labels.len()
+    }
+
+    pub(crate) fn rank(&self) -> usize {
+        self.x.cols()
+    }
+
+    pub(crate) fn n_tasks(&self) -> usize {
+        self.layout.n_tasks()
+    }
+
+    pub(crate) fn labels(&self) -> &[f64] {
+        &self.labels
+    }
+
+    /// Values of observations as values of entries, zero in holes.
+    pub(crate) fn gather(&self, of_observations: &[f64]) -> Vec<f64> {
+        self.layout.gather(of_observations)
+    }
+
+    /// Values of entries as values of observations.
+    pub(crate) fn scatter(&self, of_entries: &[f64], n_observations: usize) -> Vec<f64> {
+        self.layout.scatter(of_entries, n_observations)
+    }
+
+    /// Weights of the entries in the problem's own units, zero in holes.
+    pub(crate) fn gammas(&self, problem: &Problem<'_>) -> Vec<f64> {
+        let gamma = |&o: &u32| if o == NO_OBSERVATION { 0.0 } else { problem.gamma(o as usize) };
+        self.layout.observations().iter().map(gamma).collect()
+    }
+
+    /// Runs of entries of one task (own rows), or `None` if entries are a table with a column for each task.
+    pub(crate) fn task_rows(&self) -> Option<&[Range<usize>]> {
+        self.layout.task_rows()
+    }
+
+    /// Row of the inputs, and task, of an entry.
+    pub(crate) fn place(&self, entry: usize) -> (usize, usize) {
+        self.layout.place(entry)
+    }
+
+    pub(crate) fn row(&self, i: usize) -> &[f64] {
+        self.x.row(i)
+    }
+
+    /// Predictions `x W` of all entries.
+    pub(crate) fn forward(&self, w: &Matrix, threads: usize) -> Vec<f64> {
+        let Some(task_rows) = self.task_rows() else {
+            return times(view(&self.x), view(w), threads).into_vec();
+        };
+        let (columns, mut out) = (transposed(w), vec![0.0; self.len()]);
+        let mut parts = split(&mut out, task_rows);
+        each(&mut parts, self.work(), threads, |task, (rows, out)| {
+            let own = columns.row(task);
+            rows.clone().zip(out.iter_mut()).for_each(|(i, f)| *f = dot(self.x.row(i), own));
+        });
+        out
+    }
+
+    /// `x'A` for values A of all entries: features x tasks.
+    pub(crate) fn backward(&self, a: &[f64], threads: usize) -> Matrix {
+        let (rank, t) = (self.rank(), self.n_tasks());
+        let Some(task_rows) = self.task_rows() else {
+            let mut out = Matrix::zeros(rank, t);
+            let table = faer::MatRef::from_row_major_slice(a, self.x.rows(), t);
+            shared_product(
+                view_mut(&mut out),
+                Accum::Replace,
+                1.0,
+                view(&self.x).transpose(),
+                table,
+                threads,
+            );
+            return out;
+        };
+        let mut columns = Matrix::zeros(t, rank);
+        let mut parts: Vec<(Range<usize>, &mut [f64])> =
+            task_rows.iter().cloned().zip(columns.as_mut_slice().chunks_mut(rank.max(1))).collect();
+        each(&mut parts, self.work(), threads, |_, (rows, out)| {
+            rows.clone().filter(|&i| a[i] != 0.0).for_each(|i| axpy(out, a[i], self.x.row(i)));
+        });
+        transposed(&columns)
+    }
+
+    /// Multiplications of a pass.
+    fn work(&self) -> usize {
+        self.len() * self.rank()
+    }
+}
+
+/// Work below this is not worth a second thread.
+const SHARED_WORK: usize = 1 << 17;
+
+/// Calls `visit` for each part, on several threads if there is much to do.
+fn each<T: Send>(parts: &mut [T], work: usize, threads: usize, visit: impl Fn(usize, &mut T) + Sync + Send) {
+    if threads > 1 && work > SHARED_WORK {
+        parts.par_iter_mut().enumerate().for_each(|(j, part)| visit(j, part));
+    } else {
+        parts.iter_mut().enumerate().for_each(|(j, part)| visit(j, part));
+    }
+}
+
+/// A vector cut at the ends of neighbouring ranges that cover it.
+fn split<'v>(mut values: &'v mut [f64], ranges: &[Range<usize>]) -> Vec<(Range<usize>, &'v mut [f64])> {
+    let mut parts = Vec::with_capacity(ranges.len());
+    for range in ranges {
+        let (head, tail) = values.split_at_mut(range.len());
+        parts.push((range.clone(), head));
+        values = tail;
+    }
+    parts
+}
+
+fn transposed(m: &Matrix) -> Matrix {
+    let mut out = Matrix::zeros(m.cols(), m.rows());
+    view_mut(&mut out).copy_from(view(m).transpose());
+    out
+}

@@ -1,0 +1,85 @@
+//! Duals and curvatures at given predictions: what Newton's method asks of a loss.
+
+use super::{Loss, QuadraticConjugate};
+
+/// Observations with one loss, and how it responds to their predictions.
+///
+/// With `mu > 0` a loss that is not smooth is replaced by its smooth lower bound around a centre a0,
+/// `L_mu(y, z) = max over a of -L*(y, -a) - a z - mu (a - a0)^2 / 2`, which touches it at the solution of proximal point
+/// steps; smooth losses ignore mu.
+#[derive(Debug)]
+pub struct ResponseBlock<'a> {
+    /// Labels.
+    pub y: &'a [f64],
+    /// Predictions.
+    pub z: &'a [f64],
+    /// Weights; 0 means that the observation does not count.
+    pub w: &'a [f64],
+    /// Centres a0, as many as labels, or none for zeros.
+    pub centre: &'a [f64],
+    /// Weight of the proximal term.
+    pub mu: f64,
+    /// The duals `-w L'(y, z)`.
+    pub kappa: &'a mut [f64],
+    /// The curvatures `w L''(y, z)`.
+    pub curvature: &'a mut [f64],
+    /// Sum of w L(y, z).
+    pub value: f64,
+}
+
+/// What one observation of weight one answers.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Response {
+    /// -L'(z).
+    pub dual: f64,
+    /// L''(z).
+    pub curvature: f64,
+    /// L(z).
+    pub value: f64,
+}
+
+impl QuadraticConjugate {
+    /// The response of the loss with this conjugate. The dual solves
+    /// `min over a in [-high, -low] of (z - y) a + quad a^2 / 2 + eps |a| + mu (a - a0)^2 / 2`; losses with `quad > 0` need no mu.
+    #[inline]
+    pub fn respond(&self, z: f64, mu: f64, centre: f64) -> Response {
+        let mu = if self.quad > 0.0 { 0.0 } else { mu };
+        let (pull, stiffness) = (self.y - z + mu * centre, self.quad + mu);
+        let soft = (pull.abs() - self.eps).max(0.0).copysign(pull);
+        let dual = (soft / stiffness).max(-self.high).min(-self.low);
+        let free = dual > -self.high && dual < -self.low && (soft != 0.0 || self.eps == 0.0);
+        let off = dual - centre;
+        Response {
+            dual,
+            curvature: if free { stiffness.recip() } else { 0.0 },
+            value: dual * (self.y - z)
+                - self.eps * dual.abs()
+                - 0.5 * self.quad * dual * dual
+                - 0.5 * mu * off * off,
+        }
+    }
+}
+
+impl ResponseBlock<'_> {
+    /// Fills the block with what `respond(y, z, mu, a0)` says of each observation.
+    #[inline(always)]
+    pub(super) fn fill(&mut self, respond: impl Fn(f64, f64, f64, f64) -> Response) {
+        let mut value = 0.0;
+        for j in 0..self.y.len() {
+            let w = self.w[j];
+            let centre = if self.centre.is_empty() { 0.0 } else { self.centre[j] };
+            let answer = respond(self.y[j], self.z[j], self.mu, centre);
+            self.kappa[j] = w * answer.dual;
+            self.curvature[j] = w * answer.curvature;
+            value += if w == 0.0 { 0.0 } else { w * answer.value };
+        }
+        self.value += value;
+    }
+}
+
+/// The response of a smooth loss through its own derivatives.
+#[inline(always)]
+pub(super) fn smooth<L: Loss + ?Sized>(loss: &L, y: f64, z: f64) -> Response {
+    let (left, right) = loss.slope(y, z);
+    Response { dual: -0.5 * (left + right), curvature: loss.curvature(y, z), value: loss.value(y, z) }
+}

@@ -1,0 +1,136 @@
+//! `(I + S B) x = w` by factorisation, for systems of moderate size.
+//!
+//! With `S_r = L_r L_r'` for each task, `x = w - L E^-1 L' B[w]` where `E = I + L'BL` is symmetric and positive definite. For l_a a
+//! column of L_r and l_b one of L_s,
+//! `E_ab = Theta_rs (l_a l_b) + phi''_rs (l_a v_s) (v_r l_b) + [r = s] sum_q phi''_qr (l_a v_q) (v_q l_b) + [a = b]`.
+
+use super::Derivative;
+use crate::Matrix;
+use crate::design::{Curvature, Design};
+use crate::linalg::{self, add_gram_lower, axpy, dot, times, view, view_mut};
+use rayon::prelude::*;
+use std::ops::Range;
+
+#[derive(Debug)]
+pub(in crate::solver) struct Direct<'a> {
+    derivative: &'a Derivative<'a>,
+    /// L', one column of L after the other, task by task.
+    columns: Matrix,
+    of_task: Vec<Range<usize>>,
+    /// The Cholesky factor of E.
+    factor: Matrix,
+}
+
+/// Unknowns of E: the rank of S, at most.
+pub(in crate::solver) fn unknowns(design: &Design, free: &[usize]) -> usize {
+    free.iter().map(|&free| free.min(design.rank())).sum()
+}
+
+impl<'a> Direct<'a> {
+    /// `None` if numbers ran out.
+    pub(in crate::solver) fn new(
+        design: &Design,
+        curvature: &Curvature<'_>,
+        derivative: &'a Derivative<'a>,
+    ) -> Option<Self> {
+        let factors: Vec<Matrix> = (0..design.n_tasks())
+            .into_par_iter()
+            .map(|task| task_factor(design, &curvature.of_task(task)))
+            .collect();
+        let (mut of_task, mut all, mut end) = (vec![], vec![], 0);
+        for factor in &factors {
+            of_task.push(end..end + factor.rows());
+            end += factor.rows();
+            all.extend_from_slice(factor.as_slice());
+        }
+        let columns = Matrix::from_vec(all, end, design.rank()).ok()?;
+        let mut factor = system(&columns, &of_task, derivative);
+        linalg::cholesky(&mut factor, derivative.threads).then_some(Direct {
+            derivative,
+            columns,
+            of_task,
+            factor,
+        })
+    }
+
+    /// x for a right-hand side w.
+    pub(in crate::solver) fn solve(&self, w: &Matrix) -> Matrix {
+        let bw = transposed(&self.derivative.apply(w));
+        let mut y = vec![0.0; self.columns.rows()];
+        for (task, range) in self.of_task.iter().enumerate() {
+            range.clone().for_each(|a| y[a] = dot(self.columns.row(a), bw.row(task)));
+        }
+        linalg::cholesky_solve(&self.factor, &mut y);
+        let mut x = transposed(w);
+        for (task, range) in self.of_task.iter().enumerate() {
+            range.clone().for_each(|a| axpy(x.row_mut(task), -y[a], self.columns.row(a)));
+        }
+        transposed(&x)
+    }
+}
+
+fn transposed(m: &Matrix) -> Matrix {
+    let mut out = Matrix::zeros(m.cols(), m.rows());
+    view_mut(&mut out).copy_from(view(m).transpose());
+    out
+}
+
+/// `L_r'`: rows times the roots of their curvatures, or where these are more than features the Cholesky factor of their
+/// moment.
+fn task_factor(design: &Design, free: &[(u32, f64)]) -> Matrix {
+    let rank = design.rank();
+    let mut rows = Matrix::zeros(free.len(), rank);
+    for (j, &(i, d)) in free.iter().enumerate() {
+        axpy(rows.row_mut(j), d.sqrt(), design.row(i as usize));
+    }
+    if free.len() <= rank {
+        return rows;
+    }
+    let mut moment = Matrix::zeros(rank, rank);
+    add_gram_lower(view_mut(&mut moment), view(&rows), 1.0);
+    linalg::semidefinite_cholesky(&mut moment);
+    transposed(&moment)
+}
+
+/// The lower triangle of E.
+fn system(columns: &Matrix, of_task: &[Range<usize>], derivative: &Derivative<'_>) -> Matrix {
+    let (n, rank) = (columns.rows(), columns.cols());
+    let Derivative { v, theta, second, threads } = derivative;
+    let scores = times(view(columns), view(v), *threads);
+    let mut e = Matrix::zeros(n, n);
+    let mut blocks: Vec<(usize, &mut [f64])> = vec![];
+    let mut rest = e.as_mut_slice();
+    for (task, range) in of_task.iter().enumerate() {
+        let (block, tail) = rest.split_at_mut(range.len() * n);
+        blocks.push((task, block));
+        rest = tail;
+    }
+    blocks.par_iter_mut().filter(|(_, block)| !block.is_empty()).for_each(|(r, block)| {
+        let (r, own) = (*r, of_task[*r].clone());
+        let products = times(
+            view(columns).subrows(own.start, own.len()),
+            view(columns).subrows(0, own.end).transpose(),
+            1,
+        );
+        let mut weighted = vec![0.0; v.cols()];
+        for (a, out) in own.clone().zip(block.chunks_mut(n)) {
+            let (own_scores, products) = (scores.row(a), products.row(a - own.start));
+            for (s, range) in of_task[..r].iter().enumerate() {
+                let (theta, mixed) = (theta[(r, s)], second[(r, s)] * own_scores[s]);
+                for b in range.clone() {
+                    out[b] = theta * products[b] + mixed * scores[(b, r)];
+                }
+            }
+            for (q, x) in weighted.iter_mut().enumerate() {
+                *x = second[(q, r)] * own_scores[q];
+            }
+            weighted[r] *= 2.0;
+            for b in own.start..=a {
+                out[b] = theta[(r, r)] * products[b] + dot(&weighted, scores.row(b));
+            }
+            out[a] += 1.0;
+        }
+    });
+    debug_assert_eq!(rank, v.rows());
+    e
+}

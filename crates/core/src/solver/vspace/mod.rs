@@ -1,0 +1,130 @@
+//! The problem as a smooth one in V, and Newton's method for it.
+//!
+//! With `W = V Theta`, `Theta = phi'(V'V)` (nothing is ever divided by Theta) the objective is
+//! `psi(V) = losses(X W) + <Theta, V'V> - sum phi(V'V) / 2`, and the derivative of W is
+//! `B[U] = U Theta + V (phi''(V'V) o (U'V + V'U))`. With `kappa` the duals that the losses answer to the predictions and D their
+//! curvatures, psi is least where `r = V - X'kappa` is zero, and Newton's step solves `(I + S B) dV = -r`, `S[U] = X'(D o X U)`.
+//! V stays in the span of the inputs, so all of this is the same for every kernel.
+
+pub(super) mod direct;
+pub(super) mod gmres;
+pub(super) mod iterative;
+pub(super) mod linear;
+pub(super) mod search;
+
+use crate::Matrix;
+use crate::linalg::{self, inner, view};
+use crate::output::OutputRegularizer;
+
+/// Losses as a function of the weights W, and the regulariser.
+pub(super) trait Smooth: Sync {
+    /// What the losses leave behind besides their value.
+    type Side;
+
+    fn output(&self) -> &dyn OutputRegularizer;
+
+    fn threads(&self) -> usize;
+
+    /// Sum of the losses at weights W, and what else is known then.
+    fn losses(&self, w: &Matrix) -> (f64, Self::Side);
+}
+
+/// A V with what follows from it.
+#[derive(Debug, Clone)]
+pub(super) struct Point<S> {
+    pub(super) v: Matrix,
+    pub(super) gram: Matrix,
+    pub(super) theta: Matrix,
+    pub(super) w: Matrix,
+    pub(super) psi: f64,
+    pub(super) side: S,
+}
+
+impl<S> Point<S> {
+    pub(super) fn at<M: Smooth<Side = S>>(model: &M, v: Matrix) -> Self {
+        let threads = model.threads();
+        let gram = gram(&v, threads);
+        let theta = model.output().theta(&gram);
+        let w = linalg::times(view(&v), view(&theta), threads);
+        let (losses, side) = model.losses(&w);
+        let psi = losses + inner(&theta, &gram) - 0.5 * model.output().phi_sum(&gram);
+        Point { v, gram, theta, w, psi: if psi.is_nan() { f64::INFINITY } else { psi }, side }
+    }
+
+    pub(super) fn derivative(&self, output: &dyn OutputRegularizer, threads: usize) -> Derivative<'_> {
+        Derivative::new(output, &self.v, &self.gram, &self.theta, threads)
+    }
+}
+
+/// `V'V`, exactly symmetric.
+pub(super) fn gram(v: &Matrix, threads: usize) -> Matrix {
+    let mut gram = linalg::times(view(v).transpose(), view(v), threads);
+    linalg::symmetrise(&mut gram);
+    gram
+}
+
+/// `B`, the derivative of W.
+#[derive(Debug)]
+pub(super) struct Derivative<'a> {
+    pub(super) v: &'a Matrix,
+    pub(super) theta: &'a Matrix,
+    /// phi''(V'V).
+    pub(super) second: Matrix,
+    pub(super) threads: usize,
+}
+
+impl<'a> Derivative<'a> {
+    pub(super) fn new(
+        output: &dyn OutputRegularizer,
+        v: &'a Matrix,
+        gram: &Matrix,
+        theta: &'a Matrix,
+        threads: usize,
+    ) -> Self {
+        let t = gram.rows();
+        let mut second = Matrix::zeros(t, t);
+        for r in 0..t {
+            for s in 0..t {
+                second[(r, s)] = output.d2phi((r, s), gram[(r, s)]);
+            }
+        }
+        Derivative { v, theta, second, threads }
+    }
+
+    /// B[U].
+    pub(super) fn apply(&self, u: &Matrix) -> Matrix {
+        let mut mixed = linalg::times(view(u).transpose(), view(self.v), self.threads);
+        self.mix(&mut mixed);
+        let mut out = linalg::times(view(u), view(self.theta), self.threads);
+        linalg::add_product(linalg::view_mut(&mut out), view(self.v), view(&mixed), self.threads);
+        out
+    }
+
+    /// `phi'' o (m + m')`, in place.
+    pub(super) fn mix(&self, m: &mut Matrix) {
+        for r in 0..m.rows() {
+            for s in 0..=r {
+                let both = m[(r, s)] + m[(s, r)];
+                m[(r, s)] = both * self.second[(r, s)];
+                m[(s, r)] = both * self.second[(s, r)];
+            }
+        }
+    }
+}
+
+/// A step dV with the change dW of W and the slope of psi along it.
+#[derive(Debug)]
+pub(super) struct Step {
+    pub(super) dv: Matrix,
+    pub(super) dw: Matrix,
+    pub(super) slope: f64,
+}
+
+impl Step {
+    /// The step dV, if psi falls along it.
+    pub(super) fn down(derivative: &Derivative<'_>, residual: &Matrix, dv: Matrix) -> Option<Step> {
+        let dw = derivative.apply(&dv);
+        let slope = inner(residual, &dw);
+        (slope < 0.0).then_some(Step { dv, dw, slope })
+    }
+}
