@@ -2,6 +2,8 @@
 
 mod auto;
 mod clock;
+mod graded;
+mod interior;
 mod sdca;
 mod settings;
 mod snapshot;
@@ -10,6 +12,7 @@ mod start;
 mod vspace;
 
 pub use auto::Auto;
+pub use interior::InteriorPoint;
 pub use sdca::{Order, Sdca};
 pub use settings::{CheckedSettings, Settings, SolverKind, Status};
 pub use snapshot::{Snapshot, Start};

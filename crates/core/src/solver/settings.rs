@@ -1,6 +1,6 @@
 //! When to stop, and with what.
 
-use super::{Auto, Order, Sdca, Solver, Spectral};
+use super::{Auto, InteriorPoint, Order, Sdca, Solver, Spectral};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::ops::Deref;
@@ -21,12 +21,19 @@ pub enum SolverKind {
     SdcaSequential,
     /// Squared loss with shared inputs, in the eigenbasis of the inputs.
     Spectral,
+    /// Any loss but the logistic one, while a direct system of all tasks' features is small enough to factorise.
+    InteriorPoint,
 }
 
 impl SolverKind {
     /// All of them.
-    pub const ALL: [SolverKind; 4] =
-        [SolverKind::Auto, SolverKind::Sdca, SolverKind::SdcaSequential, SolverKind::Spectral];
+    pub const ALL: [SolverKind; 5] = [
+        SolverKind::Auto,
+        SolverKind::Sdca,
+        SolverKind::SdcaSequential,
+        SolverKind::Spectral,
+        SolverKind::InteriorPoint,
+    ];
 
     fn name(self) -> &'static str {
         match self {
@@ -34,6 +41,7 @@ impl SolverKind {
             SolverKind::Sdca => "sdca",
             SolverKind::SdcaSequential => "sdca-sequential",
             SolverKind::Spectral => "spectral",
+            SolverKind::InteriorPoint => "interior-point",
         }
     }
 
@@ -44,6 +52,7 @@ impl SolverKind {
             SolverKind::Sdca => Box::new(Sdca::default()),
             SolverKind::SdcaSequential => Box::new(Sdca { order: Order::Sequential, ..Sdca::default() }),
             SolverKind::Spectral => Box::new(Spectral),
+            SolverKind::InteriorPoint => Box::new(InteriorPoint),
         }
     }
 }
@@ -202,7 +211,7 @@ mod tests {
         let error = "newton".parse::<SolverKind>().unwrap_err().to_string();
         assert_eq!(
             error,
-            "solver \"newton\" is not understood: it is one of auto, sdca, sdca-sequential, spectral"
+            "solver \"newton\" is not understood: it is one of auto, sdca, sdca-sequential, spectral, interior-point"
         );
     }
 }

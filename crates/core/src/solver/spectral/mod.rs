@@ -8,7 +8,7 @@ mod alternation;
 mod newton;
 mod reduced;
 
-use super::{CheckedSettings, Clock, Solution, Solver, Start, Status, start};
+use super::{CheckedSettings, Clock, Solution, Solver, Start, Status, graded, start};
 use crate::backend::{self, Columns, Expansion, Interrupt, Panel, STREAM_ROWS};
 use crate::certificate::{Graded, certify_normal};
 use crate::linalg::{self, view};
@@ -83,7 +83,8 @@ impl Solver for Spectral {
             };
             let mut search = Search { reduced: &reduced, tolerance: settings.tolerance, polished: 0, clock };
             let ended = search.run(reduced.point(first), diagonal);
-            let (kappa, v, graded) = grade(problem, &ended.point, settings.tolerance)?;
+            let kappa = residual_duals(problem, &ended.point)?;
+            let (kappa, v, graded) = graded::grade(problem, kappa, &ended.point.v, settings.tolerance)?;
             let certified = graded.certificate.rel_gap() <= settings.tolerance;
             let status = match ended.status {
                 _ if certified => Status::Certified,
@@ -167,40 +168,16 @@ impl Search<'_, '_> {
     }
 }
 
-/// The duals `gamma (Y - X W)` of a point, certified from the data: first with the primal point that they induce, then, if
-/// that one is not good enough, with the point itself.
-fn grade(problem: &Problem<'_>, point: &Point, tolerance: f64) -> Result<(Vec<f64>, Option<Matrix>, Graded)> {
-    let never = &mut Interrupt::never();
-    let frame = &problem.data().statistics(never)?.0.frame;
-    let coordinates = linalg::times(view(frame), view(&point.v), problem.data().threads());
-    let kappa = residual_duals(problem, &coordinates, &point.theta)?;
-    let induced = certify_normal(problem, &kappa, None, never)?;
-    if induced.certificate.rel_gap() <= tolerance {
-        return Ok((kappa, None, induced));
-    }
-    let mut pair = (kappa.clone(), certify_normal(problem, &kappa, Some(&coordinates), never)?);
-    if !pair.1.certificate.gap.is_finite() {
-        // Duals of a poor point can be beyond all bounds; a fraction of them is not.
-        let fraction = start::along(problem, kappa.clone(), never)?;
-        let graded = certify_normal(problem, &fraction, Some(&coordinates), never)?;
-        pair = (fraction, graded);
-    }
-    // Far from a solution relative gaps are all alike, and gaps may be infinite while one of the points is still usable.
-    let badness = |graded: &Graded| (graded.certificate.gap, graded.certificate.primal);
-    if badness(&pair.1) < badness(&induced) {
-        return Ok((pair.0, Some(coordinates), pair.1));
-    }
-    Ok((kappa, None, induced))
-}
-
 /// `gamma (Y - X W)`, one streaming pass.
-fn residual_duals(problem: &Problem<'_>, coordinates: &Matrix, theta: &Matrix) -> Result<Vec<f64>> {
+fn residual_duals(problem: &Problem<'_>, point: &Point) -> Result<Vec<f64>> {
     use rayon::prelude::*;
     let (backend, threads, obs) =
         (problem.data().backend(), problem.data().threads(), problem.observations());
-    let expansion = Expansion::Coordinates(coordinates);
+    let frame = &problem.data().eigenbasis(&mut Interrupt::never())?.frame;
+    let coordinates = linalg::times(view(frame), view(&point.v), threads);
+    let expansion = Expansion::Coordinates(&coordinates);
     let state = backend::state_of(backend, expansion, threads, &mut Interrupt::never())?;
-    let weights = linalg::times(view(&state), view(theta), threads);
+    let weights = linalg::times(view(&state), view(&point.theta), threads);
     let (gamma, t) = (problem.gamma(0), obs.n_tasks());
     let mut kappa = obs.labels().to_vec();
     let rows: Vec<u32> = (0..obs.n_inputs() as u32).collect();
