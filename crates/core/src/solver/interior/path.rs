@@ -39,6 +39,8 @@ struct Best {
     kappa: Vec<f64>,
     /// Least relative gap, of the two together or of any point alone.
     gap: f64,
+    /// Least mean product of slack and multiplier.
+    mean: f64,
     /// The same when a certificate was last made.
     certified: f64,
     /// Steps since there was something better.
@@ -54,6 +56,7 @@ impl<'a, 'c> Path<'a, 'c> {
             primal: f64::INFINITY,
             dual: f64::NEG_INFINITY,
             gap: f64::INFINITY,
+            mean: f64::INFINITY,
             certified: f64::INFINITY,
             ..Best::default()
         };
@@ -124,13 +127,16 @@ impl<'a, 'c> Path<'a, 'c> {
         if dual > best.dual {
             (best.dual, best.kappa) = (dual, atoms.kappa());
         }
-        let size = primal.abs().max(dual.abs()).max(f64::MIN_POSITIVE);
+        let size = best.primal.abs().max(best.dual.abs()).max(f64::MIN_POSITIVE);
         let gap = (sums.gap / size).min(((best.primal - best.dual) / size).max(f64::EPSILON));
-        if gap < 0.99 * best.gap {
-            (best.gap, best.idle) = (gap, 0);
+        let mean = atoms.mean_product(sums.products);
+        if gap < 0.99 * best.gap || mean < 0.9 * best.mean {
+            best.idle = 0;
         } else {
             best.idle += 1;
         }
+        best.gap = best.gap.min(gap);
+        best.mean = best.mean.min(mean);
         if std::env::var_os("IPM_TRACE").is_some() {
             eprintln!(
                 "{:3} P {:.9e} D {:.9e} gap {:.2e} best {:.2e} mu {:.2e}",
