@@ -53,6 +53,8 @@ struct Atom {
     weight: f64,
     cost: f64,
     quad: f64,
+    low: f64,
+    high: f64,
     x: f64,
     lower: Bound,
     upper: Bound,
@@ -64,35 +66,77 @@ struct Atom {
 
 impl Atom {
     fn new(weight: f64, cost: f64, quad: f64, low: f64, high: f64) -> Self {
-        let bound = |slack| Bound { slack, ..Bound::default() };
-        Atom { weight, cost, quad, lower: bound(0.0 - low), upper: bound(high), ..Atom::default() }
+        // Not -0, of which the slack would be lost.
+        let (low, high) = (low + 0.0, high + 0.0);
+        Atom { weight, cost, quad, low, high, ..Atom::default() }
     }
 
     /// What fills a table up.
     fn idle() -> Self {
-        Atom::new(0.0, 0.0, 0.0, f64::NEG_INFINITY, f64::INFINITY)
+        Atom::new(0.0, 0.0, 0.0, 0.0, 0.0)
     }
 
-    fn width(&self) -> f64 {
-        self.lower.slack + self.upper.slack
+    /// Loss at the prediction f: `max over x of -(f + cost) x - quad x^2 / 2`.
+    fn loss(&self, f: f64) -> f64 {
+        let h = f + self.cost;
+        if h == 0.0 {
+            return 0.0;
+        }
+        let x = (-h / self.quad).max(self.low).min(self.high);
+        -x * (h + 0.5 * self.quad * x)
     }
 
-    /// Moves x of a fresh atom inside its box, at least `margin` away from bounds if there is room.
-    fn place(&mut self, x: f64, margin: f64) {
-        let margin = margin.min(0.1 * self.width());
-        let (low, high) = (-self.lower.slack, self.upper.slack);
-        self.x = x.max(low + margin).min(high - margin);
-        // Next to a bound at zero these are exact.
-        self.lower.slack = self.x - low;
-        self.upper.slack = high - self.x;
+    /// About what slacks times multipliers are if nothing is known but the prediction.
+    fn scale(&self, f: f64) -> f64 {
+        let h = (f + self.cost).abs();
+        h * (h / self.quad).min(self.high - self.low)
     }
 
-    /// What this atom adds to the duality gap: `max over d of slope d - quad d^2 / 2` within the box.
-    fn gap(&self) -> f64 {
-        let (g, quad) = (self.slope, self.quad);
-        let d = if g > 0.0 { (g / quad).min(self.lower.slack) } else { (g / quad).max(-self.upper.slack) };
-        if g == 0.0 { 0.0 } else { d * (g - 0.5 * quad * d) }
+    /// Puts x where slope and barriers of weight `tau` are in balance: `f + cost + quad x = tau / slack - tau / slack`.
+    fn place(&mut self, f: f64, tau: f64) {
+        let Atom { quad, low, high, .. } = *self;
+        let h = f + self.cost;
+        let width = high - low;
+        if low == f64::NEG_INFINITY && high == f64::INFINITY {
+            self.x = -h / quad;
+            (self.lower.slack, self.upper.slack) = (f64::INFINITY, f64::INFINITY);
+            return;
+        }
+        // Distance from the bound that the slope pushes to; it solves an increasing equation.
+        let from_low = if width.is_finite() { h + 0.5 * quad * (low + high) >= 0.0 } else { low.is_finite() };
+        let push = if from_low { h + quad * low } else { -(h + quad * high) };
+        let slack = nearer_slack(push, quad, width, tau);
+        if from_low {
+            self.x = low + slack;
+            (self.lower.slack, self.upper.slack) = (slack, width - slack);
+        } else {
+            self.x = high - slack;
+            (self.lower.slack, self.upper.slack) = (width - slack, slack);
+        }
+        for bound in [&mut self.lower, &mut self.upper] {
+            bound.force = tau / bound.slack;
+        }
     }
+}
+
+/// s with `push + quad s = tau / s - tau / (width - s)`.
+fn nearer_slack(push: f64, quad: f64, width: f64, tau: f64) -> f64 {
+    let excess = |s: f64| push + quad * s - tau / s + tau / (width - s);
+    let mut low = 0.0;
+    let mut high = 0.5 * width;
+    if width == f64::INFINITY {
+        // The positive root of quad s^2 + push s = tau, without cancellation.
+        let root = push.hypot(2.0 * (quad * tau).sqrt());
+        return if push > 0.0 { 2.0 * tau / (push + root) } else { (root - push) / (2.0 * quad) };
+    }
+    if push > 0.0 {
+        high = high.min(tau / push);
+    }
+    for _ in 0..40 {
+        let middle = 0.5 * (low + high);
+        if excess(middle) > 0.0 { high = middle } else { low = middle }
+    }
+    0.5 * (low + high)
 }
 
 /// All atoms, as many for each entry of the design.
@@ -111,8 +155,6 @@ pub(super) struct Sums {
     pub(super) products: f64,
     /// `gamma L*(-a)`.
     pub(super) conj: f64,
-    /// The duality gap if V is the one of the duals.
-    pub(super) gap: f64,
 }
 
 /// Entries at a time: sums are taken over these first, whatever the number of threads.
@@ -144,8 +186,8 @@ impl Atoms {
             }
             all.resize(end, Atom::idle());
         }
-        let finite = |bound: &Bound| f64::from(u8::from(bound.slack < f64::INFINITY));
-        let bounds = all.iter().map(|atom| atom.weight * (finite(&atom.lower) + finite(&atom.upper))).sum();
+        let finite = |bound: f64| f64::from(u8::from(bound.is_finite()));
+        let bounds = all.iter().map(|atom| atom.weight * (finite(atom.low) + finite(atom.high))).sum();
         Some(Atoms { all, per_entry, bounds })
     }
 
@@ -154,41 +196,31 @@ impl Atoms {
         self.bounds > 0.0
     }
 
-    /// Starts near given duals, inside all boxes.
-    pub(super) fn place(&mut self, kappa: &[f64]) {
-        let (mut sum, mut count) = (0.0, 0.0);
-        for (atoms, kappa) in self.all.chunks(self.per_entry).zip(kappa) {
-            if atoms[0].weight > 0.0 {
-                (sum, count) = (sum + (kappa / atoms[0].weight).abs(), count + 1.0);
-            }
+    /// Puts all atoms where the predictions `f` and barriers push them.
+    pub(super) fn place(&mut self, f: &[f64], share: f64) {
+        let (mut scale, per_entry) = (0.0, self.per_entry);
+        for (atoms, f) in self.all.chunks(per_entry).zip(f) {
+            scale += atoms.iter().filter(|atom| atom.weight > 0.0).map(|atom| atom.weight * atom.scale(*f)).sum::<f64>();
         }
-        let margin = 0.1 * (sum / f64::max(count, 1.0)).max(1e-300);
-        for (atoms, kappa) in self.all.chunks_mut(self.per_entry).zip(kappa) {
-            for atom in atoms.iter_mut().filter(|atom| atom.weight > 0.0) {
-                let a = kappa / atom.weight;
-                atom.place(a.clamp(-atom.lower.slack, atom.upper.slack), margin);
-            }
+        let tau = (share * scale / self.bounds).max(1e-100);
+        for (atoms, f) in self.all.chunks_mut(per_entry).zip(f) {
+            atoms.iter_mut().filter(|atom| atom.weight > 0.0).for_each(|atom| atom.place(*f, tau));
         }
     }
 
-    /// The first multipliers, from the first predictions.
-    pub(super) fn balance(&mut self, f: &[f64]) {
-        let sums = self.linearise(f);
-        drop(sums);
-        let mut mean = 0.0;
-        let mut count = 0.0;
-        for atom in self.all.iter().filter(|atom| atom.weight > 0.0) {
-            (mean, count) = (mean + atom.slope.abs(), count + 1.0);
-        }
-        let floor = 0.5 * mean / f64::max(count, 1.0) + 1e-300;
-        for atom in self.all.iter_mut().filter(|atom| atom.weight > 0.0) {
-            if atom.lower.slack < f64::INFINITY {
-                atom.lower.force = atom.slope.max(0.0) + floor;
-            }
-            if atom.upper.slack < f64::INFINITY {
-                atom.upper.force = (-atom.slope).max(0.0) + floor;
-            }
-        }
+    /// Sum of the losses at predictions `f`.
+    pub(super) fn losses(&self, f: &[f64]) -> f64 {
+        let per_entry = self.per_entry;
+        let part = |(atoms, f): (&[Atom], &[f64])| -> f64 {
+            let entry = |(atoms, f): (&[Atom], &f64)| -> f64 {
+                let active = atoms.iter().filter(|atom| atom.weight > 0.0);
+                active.map(|atom| atom.weight * atom.loss(*f)).sum()
+            };
+            atoms.chunks(per_entry).zip(f).map(entry).sum()
+        };
+        let parts: Vec<f64> =
+            self.all.par_chunks(CHUNK * per_entry).zip(f.par_chunks(CHUNK)).map(part).collect();
+        parts.iter().sum()
     }
 
     /// The duals of all entries.
@@ -215,7 +247,6 @@ impl Atoms {
                         *d += weight * atom.give;
                         sums.products += weight * (lower.product() + upper.product());
                         sums.conj += weight * x * (cost + 0.5 * quad * x);
-                        sums.gap += weight * atom.gap();
                     }
                 }
                 sums
@@ -225,7 +256,6 @@ impl Atoms {
         for part in parts {
             total.products += part.products;
             total.conj += part.conj;
-            total.gap += part.gap;
         }
         (total, d)
     }
@@ -235,8 +265,8 @@ impl Atoms {
         if self.bounds > 0.0 { products / self.bounds } else { 0.0 }
     }
 
-    /// Takes aim at products `tau`, with the second order of the last direction; what the duals would do if predictions
-    /// did not change.
+    /// Takes aim at products `tau`, with the second order of the last direction; what the duals of the entries would do if
+    /// predictions did not change.
     pub(super) fn take_aim(&mut self, tau: f64, second: f64) -> Vec<f64> {
         let entry = |atoms: &mut [Atom]| {
             let mut sum = 0.0;

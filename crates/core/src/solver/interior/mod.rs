@@ -5,7 +5,6 @@
 //! features or observations, whichever are fewer: [`path`].
 
 mod atoms;
-mod guard;
 mod path;
 
 use super::{CheckedSettings, Clock, Solution, Solver, Start, Status, start};

@@ -2,11 +2,11 @@
 
 use super::Answer;
 use super::atoms::{Atoms, Sums};
-use super::guard::Ray;
 use crate::design::{Curvature, Design};
-use crate::linalg::{times, view};
+use crate::linalg::{axpy, inner, times, view};
 use crate::output::OutputRegularizer;
 use crate::solver::vspace::direct::Direct;
+use crate::solver::vspace::search::curved;
 use crate::solver::vspace::{Derivative, gram};
 use crate::solver::{Clock, Status, graded, start};
 use crate::{Error, Matrix, Problem, Result};
@@ -21,12 +21,15 @@ pub(super) struct Path<'a, 'c> {
     pub(super) clock: Clock<'c>,
 }
 
-/// Where the duals are, and what follows from it.
+/// A primal point, and what follows from it.
 struct Point {
     v: Matrix,
     gram: Matrix,
     theta: Matrix,
+    w: Matrix,
     f: Vec<f64>,
+    /// Primal value.
+    value: f64,
 }
 
 /// The best primal point and the best duals met so far, with what they are thought to be worth.
@@ -70,12 +73,16 @@ impl<'a, 'c> Path<'a, 'c> {
             let why = "a loss has no quadratic conjugate".into();
             return Err(Error::Unsuitable { solver: "interior-point", why });
         };
-        atoms.place(&self.design.gather(first));
-        let mut point = self.point(&atoms);
-        atoms.balance(&point.f);
+        let mut point = self.point(&atoms, self.design.backward(&self.design.gather(first), self.threads));
+        let share = std::env::var("IPM_SHARE").ok().and_then(|s| s.parse().ok()).unwrap_or(1.0);
+        atoms.place(&point.f, share);
         let status = loop {
             let (sums, curvatures) = atoms.linearise(&point.f);
-            if !self.note(&atoms, &point, &sums) {
+            let kappa = atoms.kappa();
+            let mut offset = self.design.backward(&kappa, self.threads);
+            let half_phi = 0.5 * self.output.phi_sum(&gram(&offset, self.threads));
+            offset.as_mut_slice().iter_mut().zip(point.v.as_slice()).for_each(|(x, v)| *x = v - *x);
+            if !self.note(&point, kappa, -sums.conj - half_phi, atoms.mean_product(sums.products)) {
                 break Status::Stalled;
             }
             if self.wants_certificate() {
@@ -90,46 +97,38 @@ impl<'a, 'c> Path<'a, 'c> {
             if self.clock.is_over() {
                 break self.clock.must_stop().unwrap_or(Status::PassLimit);
             }
-            match self.step(&mut atoms, &point, &sums, curvatures) {
+            match self.step(&mut atoms, &point, &sums, curvatures, &offset) {
                 Some(next) => point = next,
                 None => break self.clock.must_stop().unwrap_or(Status::Stalled),
             }
         };
-        if self.best.v.rows() == 0 && self.design.rank() > 0 {
-            let (kappa, graded) = start::at_once(self.problem, None)?;
-            return Ok(((kappa, None, graded), status));
-        }
         let answer = self.certify()?;
         Ok((answer, status))
     }
 
-    fn point(&self, atoms: &Atoms) -> Point {
-        let v = self.design.backward(&atoms.kappa(), self.threads);
+    fn point(&self, atoms: &Atoms, v: Matrix) -> Point {
         let gram = gram(&v, self.threads);
         let theta = self.output.theta(&gram);
         let w = times(view(&v), view(&theta), self.threads);
         let f = self.design.forward(&w, self.threads);
-        Point { v, gram, theta, f }
+        let value = atoms.losses(&f) + inner(&theta, &gram) - 0.5 * self.output.phi_sum(&gram);
+        Point { v, gram, theta, w, f, value: if value.is_nan() { f64::INFINITY } else { value } }
     }
 
     /// Keeps what is better than before; false if numbers ran out.
-    fn note(&mut self, atoms: &Atoms, point: &Point, sums: &Sums) -> bool {
-        let half_phi = 0.5 * self.output.phi_sum(&point.gram);
-        let dual = -sums.conj - half_phi;
-        let primal = dual + sums.gap;
-        if !(dual.is_finite() && primal.is_finite()) {
+    fn note(&mut self, point: &Point, kappa: Vec<f64>, dual: f64, mean: f64) -> bool {
+        if !(point.value.is_finite() && mean.is_finite()) {
             return false;
         }
         let best = &mut self.best;
-        if primal < best.primal {
-            (best.primal, best.v) = (primal, point.v.clone());
+        if point.value < best.primal {
+            (best.primal, best.v) = (point.value, point.v.clone());
         }
-        if dual > best.dual {
-            (best.dual, best.kappa) = (dual, atoms.kappa());
+        if dual > best.dual || best.kappa.is_empty() {
+            (best.dual, best.kappa) = (dual, kappa);
         }
         let size = best.primal.abs().max(best.dual.abs()).max(f64::MIN_POSITIVE);
-        let gap = (sums.gap / size).min(((best.primal - best.dual) / size).max(f64::EPSILON));
-        let mean = atoms.mean_product(sums.products);
+        let gap = ((best.primal - best.dual) / size).max(f64::EPSILON);
         if gap < 0.99 * best.gap || mean < 0.9 * best.mean {
             best.idle = 0;
         } else {
@@ -139,13 +138,8 @@ impl<'a, 'c> Path<'a, 'c> {
         best.mean = best.mean.min(mean);
         if std::env::var_os("IPM_TRACE").is_some() {
             eprintln!(
-                "{:3} P {:.9e} D {:.9e} gap {:.2e} best {:.2e} mu {:.2e}",
-                self.clock.passes,
-                primal,
-                dual,
-                sums.gap / size,
-                best.gap,
-                atoms.mean_product(sums.products)
+                "{:3} P {:.9e} D {:.9e} best {:.2e} mu {:.2e}",
+                self.clock.passes, point.value, dual, best.gap, mean
             );
         }
         true
@@ -171,8 +165,10 @@ impl<'a, 'c> Path<'a, 'c> {
         point: &Point,
         sums: &Sums,
         curvatures: Vec<f64>,
+        offset: &Matrix,
     ) -> Option<Point> {
         let (design, threads) = (self.design, self.threads);
+        let gives = curvatures.clone();
         let curvature = Curvature::new(design, curvatures);
         let derivative = Derivative::new(self.output, &point.v, &point.gram, &point.theta, threads);
         let direct = Direct::new(design, &curvature, &derivative)?;
@@ -181,33 +177,69 @@ impl<'a, 'c> Path<'a, 'c> {
             return None;
         }
         let towards = |atoms: &mut Atoms, tau: f64, second: f64| {
-            let dv = direct.solve(&design.backward(&atoms.take_aim(tau, second), threads));
-            let df = design.forward(&derivative.apply(&dv), threads);
-            (dv, atoms.follow(&df))
+            let mut pull = atoms.take_aim(tau, second);
+            let w = design.backward(&pull, threads);
+            pull.iter_mut().zip(&gives).for_each(|(pull, d)| *pull = if *d > 0.0 { *pull / d } else { 0.0 });
+            let dv = direct.solve_pull(design, &w, &pull, offset);
+            let dw = derivative.apply(&dv);
+            let longest = atoms.follow(&design.forward(&dw, threads));
+            (dv, dw, longest)
         };
         let mean = atoms.mean_product(sums.products);
-        let (mut dv, (primal, dual)) = towards(atoms, 0.0, 0.0);
+        let (mut dv, mut dw, (primal, dual)) = towards(atoms, 0.0, 0.0);
         let (mut primal, mut dual) = (primal.min(1.0), dual.min(1.0));
         let mut tau = 0.0;
         if atoms.are_bounded() {
             let after = atoms.mean_product(atoms.products_after(primal, dual));
             tau = mean * (after / mean).powi(3).clamp(1e-4, 1.0);
             let most;
-            (dv, most) = towards(atoms, tau, primal * dual);
+            (dv, dw, most) = towards(atoms, tau, primal * dual);
             (primal, dual) = ((0.99 * most.0).min(1.0), (0.99 * most.1).min(1.0));
         }
         if dv.as_slice().iter().any(|x| !x.is_finite()) {
             return None;
         }
-        let ray = Ray::new(self.output, &point.gram, &point.v, &dv, threads);
-        let t = ray.guard(atoms, tau, primal);
-        if t < primal {
+        let mode = std::env::var("IPM_MODE").unwrap_or_default();
+        if mode == "same" {
+            primal = primal.min(dual);
+            dual = primal;
+        }
+        let mut t = if mode == "vz" { dual } else { primal };
+        let t0 = t;
+        let slack = 0.5 * sums.products;
+        let straight_first = self.output.degree().is_none_or(|degree| degree == 2);
+        let mut tries = 0;
+        let mut kind = 's';
+        let next = 'search: loop {
+            let mut straight = point.v.clone();
+            axpy(straight.as_mut_slice(), t, dv.as_slice());
+            for is_straight in [straight_first, !straight_first] {
+                let v = if is_straight {
+                    Some(straight.clone())
+                } else {
+                    curved(self.output, [&point.w, &dw], t, &straight, threads)
+                };
+                let Some(v) = v else { continue };
+                let trial = self.point(atoms, v);
+                tries += 1;
+                kind = if is_straight { 's' } else { 'c' };
+                if trial.value <= point.value + slack {
+                    break 'search trial;
+                }
+            }
+            t *= 0.5;
+            if t < 1e-8 {
+                return None;
+            }
+        };
+        if t < t0 {
+            primal = primal.min(t);
             dual = dual.min(t);
         }
-        atoms.advance(t, dual);
+        atoms.advance(primal, dual);
         if std::env::var_os("IPM_TRACE").is_some() {
-            eprintln!("      tau {tau:.2e} primal {primal:.3} guarded {t:.3} dual {dual:.3}");
+            eprintln!("      tau {tau:.2e} primal {primal:.3} dual {dual:.3} v {t:.4} ({t0:.3}) {kind} tries {tries}");
         }
-        Some(self.point(atoms))
+        Some(next)
     }
 }
