@@ -330,6 +330,14 @@ impl Atoms {
         })
     }
 
+    pub(super) fn centrality(&self) -> Vec<f64> {
+        let mut p: Vec<f64> = self.all.iter().filter(|a| a.weight > 0.0).flat_map(|a| [a.lower.product(), a.upper.product()]).filter(|p| *p > 0.0).collect();
+        p.sort_by(f64::total_cmp);
+        let n = p.len();
+        let mean = p.iter().sum::<f64>() / n as f64;
+        [0, n / 1000, n / 20, n / 2, n * 19 / 20, n - 1].iter().map(|&i| (p[i] / mean * 1e5).round() / 1e5).collect()
+    }
+
     /// Sum of weights times what `of` says of each atom.
     fn sum(&self, of: impl Fn(&Atom) -> f64 + Sync) -> f64 {
         let part = |atoms: &[Atom]| -> f64 {

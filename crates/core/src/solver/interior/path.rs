@@ -6,11 +6,13 @@ use crate::design::{Curvature, Design};
 use crate::linalg::{axpy, inner, times, view};
 use crate::output::OutputRegularizer;
 use crate::solver::vspace::direct::Direct;
+use crate::solver::vspace::invert::invert;
 use crate::solver::vspace::search::curved;
 use crate::solver::vspace::{Derivative, gram};
 use crate::solver::{Clock, Status, graded, start};
 use crate::{Error, Matrix, Problem, Result};
 
+thread_local! { static DF: std::cell::RefCell<Vec<f64>> = const { std::cell::RefCell::new(vec![]) }; }
 pub(super) struct Path<'a, 'c> {
     problem: &'a Problem<'a>,
     design: &'a Design,
@@ -121,6 +123,7 @@ impl<'a, 'c> Path<'a, 'c> {
             return false;
         }
         let best = &mut self.best;
+        let improved = point.value < best.primal - 1e-3 * best.primal.abs();
         if point.value < best.primal {
             (best.primal, best.v) = (point.value, point.v.clone());
         }
@@ -129,7 +132,7 @@ impl<'a, 'c> Path<'a, 'c> {
         }
         let size = best.primal.abs().max(best.dual.abs()).max(f64::MIN_POSITIVE);
         let gap = ((best.primal - best.dual) / size).max(f64::EPSILON);
-        if gap < 0.99 * best.gap || mean < 0.9 * best.mean {
+        if gap < 0.99 * best.gap || mean < 0.97 * best.mean || improved {
             best.idle = 0;
         } else {
             best.idle += 1;
@@ -182,7 +185,9 @@ impl<'a, 'c> Path<'a, 'c> {
             pull.iter_mut().zip(&gives).for_each(|(pull, d)| *pull = if *d > 0.0 { *pull / d } else { 0.0 });
             let dv = direct.solve_pull(design, &w, &pull, offset);
             let dw = derivative.apply(&dv);
-            let longest = atoms.follow(&design.forward(&dw, threads));
+            let df = design.forward(&dw, threads);
+            let longest = atoms.follow(&df);
+            if std::env::var_os("IPM_TRACE").is_some() { DF.with(|c| *c.borrow_mut() = df); }
             (dv, dw, longest)
         };
         let mean = atoms.mean_product(sums.products);
@@ -207,25 +212,21 @@ impl<'a, 'c> Path<'a, 'c> {
         let mut t = if mode == "vz" { dual } else { primal };
         let t0 = t;
         let slack = 0.5 * sums.products;
-        let straight_first = self.output.degree().is_none_or(|degree| degree == 2);
         let mut tries = 0;
         let mut kind = 's';
-        let next = 'search: loop {
+        let next = loop {
             let mut straight = point.v.clone();
             axpy(straight.as_mut_slice(), t, dv.as_slice());
-            for is_straight in [straight_first, !straight_first] {
-                let v = if is_straight {
-                    Some(straight.clone())
-                } else {
-                    curved(self.output, [&point.w, &dw], t, &straight, threads)
-                };
-                let Some(v) = v else { continue };
-                let trial = self.point(atoms, v);
-                tries += 1;
-                kind = if is_straight { 's' } else { 'c' };
-                if trial.value <= point.value + slack {
-                    break 'search trial;
-                }
+            let mut target = point.w.clone();
+            axpy(target.as_mut_slice(), t, dw.as_slice());
+            let guess = columns_guess(self.output, &target, threads).unwrap_or_else(|| point.v.clone());
+            let bent = invert(self.output, &target, [&point.v, &guess], threads);
+            let (straight, bent) = (self.point(atoms, straight), self.point(atoms, bent));
+            tries += 1;
+            kind = if straight.value <= bent.value { 's' } else { 'b' };
+            let trial = if straight.value <= bent.value { straight } else { bent };
+            if trial.value <= point.value + slack {
+                break trial;
             }
             t *= 0.5;
             if t < 1e-8 {
@@ -238,8 +239,26 @@ impl<'a, 'c> Path<'a, 'c> {
         }
         atoms.advance(primal, dual);
         if std::env::var_os("IPM_TRACE").is_some() {
+            let df = DF.with(|c| c.borrow().clone());
+            let (mut e, mut m) = (0.0, 0.0);
+            for i in 0..df.len() { e += (next.f[i] - point.f[i] - t * df[i]).abs(); m += (t * df[i]).abs(); }
+            let n = df.len() as f64;
+            eprintln!("      nonlinear {:.2e} of {:.2e}; centrality {:?}", e / n, m / n, atoms.centrality());
             eprintln!("      tau {tau:.2e} primal {primal:.3} dual {dual:.3} v {t:.4} ({t0:.3}) {kind} tries {tries}");
         }
         Some(next)
     }
+}
+
+fn columns_guess(output: &dyn OutputRegularizer, w: &Matrix, threads: usize) -> Option<Matrix> {
+    let power = f64::from(2 * output.degree()? - 1);
+    let mut v = w.clone();
+    for r in 0..v.cols() {
+        let norm = (0..v.rows()).map(|j| v[(j, r)] * v[(j, r)]).sum::<f64>().sqrt();
+        for j in 0..v.rows() {
+            v[(j, r)] *= norm.max(1e-300).powf(1.0 / power - 1.0);
+        }
+    }
+    let zero = Matrix::zeros(w.rows(), w.cols());
+    curved(output, [w, &zero], 0.0, &v, threads)
 }

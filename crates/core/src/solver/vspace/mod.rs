@@ -8,6 +8,7 @@
 
 pub(super) mod direct;
 pub(super) mod gmres;
+pub(super) mod invert;
 pub(super) mod iterative;
 pub(super) mod linear;
 pub(super) mod search;
