@@ -3,11 +3,10 @@
 use super::Answer;
 use super::atoms::{Atoms, Sums};
 use crate::design::{Curvature, Design};
-use crate::linalg::{axpy, inner, times, view};
+use crate::linalg::{axpy, dot, inner, times, view};
 use crate::output::OutputRegularizer;
 use crate::solver::vspace::direct::Direct;
 use crate::solver::vspace::invert::invert;
-use crate::solver::vspace::search::curved;
 use crate::solver::vspace::{Derivative, gram};
 use crate::solver::{Clock, Status, graded, start};
 use crate::{Error, Matrix, Problem, Result};
@@ -219,8 +218,8 @@ impl<'a, 'c> Path<'a, 'c> {
             axpy(straight.as_mut_slice(), t, dv.as_slice());
             let mut target = point.w.clone();
             axpy(target.as_mut_slice(), t, dw.as_slice());
-            let guess = columns_guess(self.output, &target, threads).unwrap_or_else(|| point.v.clone());
-            let bent = invert(self.output, &target, [&point.v, &guess], threads);
+            let length = t * dot(dw.as_slice(), dw.as_slice()).sqrt();
+            let bent = invert(self.output, &target, [&point.v, &straight], 0.01 * length, threads);
             let (straight, bent) = (self.point(atoms, straight), self.point(atoms, bent));
             tries += 1;
             kind = if straight.value <= bent.value { 's' } else { 'b' };
@@ -248,17 +247,4 @@ impl<'a, 'c> Path<'a, 'c> {
         }
         Some(next)
     }
-}
-
-fn columns_guess(output: &dyn OutputRegularizer, w: &Matrix, threads: usize) -> Option<Matrix> {
-    let power = f64::from(2 * output.degree()? - 1);
-    let mut v = w.clone();
-    for r in 0..v.cols() {
-        let norm = (0..v.rows()).map(|j| v[(j, r)] * v[(j, r)]).sum::<f64>().sqrt();
-        for j in 0..v.rows() {
-            v[(j, r)] *= norm.max(1e-300).powf(1.0 / power - 1.0);
-        }
-    }
-    let zero = Matrix::zeros(w.rows(), w.cols());
-    curved(output, [w, &zero], 0.0, &v, threads)
 }

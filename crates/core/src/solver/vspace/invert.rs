@@ -4,6 +4,7 @@
 //! conjugate gradients with `. Theta` for `B`. No data are touched. W grows with a high power of V: a step that is straight in W
 //! is a tame one in V, not the other way round.
 
+use super::search::curved;
 use super::{Derivative, gram};
 use crate::Matrix;
 use crate::linalg::{self, axpy, dot, inner, times, view};
@@ -11,60 +12,91 @@ use crate::output::OutputRegularizer;
 
 const STEPS: usize = 30;
 const PRODUCTS: usize = 40;
-/// Relative accuracy of W: it need not be exact, nobody takes W for anything but what V says.
-const ACCURACY: f64 = 1e-3;
 
-/// A V with weights near `target`, from a first guess; the best found, which may be the guess.
+/// A V on the way from a guess to the one with weights `target`.
+struct Trial {
+    v: Matrix,
+    gram: Matrix,
+    theta: Matrix,
+    /// What W still lacks, and its size.
+    rest: Matrix,
+    off: f64,
+    /// R(V) - <target, V>.
+    value: f64,
+}
+
+impl Trial {
+    fn new(output: &dyn OutputRegularizer, target: &Matrix, v: Matrix, threads: usize) -> Self {
+        let gram = gram(&v, threads);
+        let theta = output.theta(&gram);
+        let mut rest = target.clone();
+        axpy(rest.as_mut_slice(), -1.0, times(view(&v), view(&theta), threads).as_slice());
+        let value = 0.5 * output.phi_sum(&gram) - inner(target, &v);
+        let or_infinite = |x: f64| if x.is_nan() { f64::INFINITY } else { x };
+        let off = or_infinite(norm(&rest));
+        Trial { v, gram, theta, rest, off, value: or_infinite(value) }
+    }
+}
+
+/// A V with weights within `accuracy` of `target`, from one of two guesses or from the columns of `target` themselves; the best
+/// found, which may be a guess.
 pub(in crate::solver) fn invert(
     output: &dyn OutputRegularizer,
     target: &Matrix,
     guesses: [&Matrix; 2],
+    accuracy: f64,
     threads: usize,
 ) -> Matrix {
-    let value = |v: &Matrix| {
-        let value = 0.5 * output.phi_sum(&gram(v, threads)) - inner(target, v);
-        if value.is_nan() { f64::INFINITY } else { value }
-    };
-    let [one, other] = guesses;
-    let mut v = if value(one) <= value(other) { one.clone() } else { other.clone() };
-    let size = norm(target);
+    let at = |v: Matrix| Trial::new(output, target, v, threads);
+    let guesses = guesses.map(Matrix::clone).into_iter().chain(from_columns(output, target, threads));
+    let Some(mut best) = guesses.map(at).min_by(|a, b| a.off.total_cmp(&b.off)) else { return target.clone() };
     for _ in 0..STEPS {
-        let gram_v = gram(&v, threads);
-        let theta = output.theta(&gram_v);
-        let mut rest = target.clone();
-        axpy(rest.as_mut_slice(), -1.0, times(view(&v), view(&theta), threads).as_slice());
-        let off = norm(&rest) / size;
-        if !(off > ACCURACY) {
+        if !(best.off > accuracy) || !best.off.is_finite() {
             break;
         }
-        let derivative = Derivative::new(output, &v, &gram_v, &theta, threads);
-        let Some(step) = conjugate_gradients(&derivative, &rest, (0.1 * off).clamp(1e-4, 0.1)) else { break };
-        let slope = inner(&rest, &step);
-        let now = value(&v);
+        let derivative = Derivative::new(output, &best.v, &best.gram, &best.theta, threads);
+        let tolerance = (0.3 * accuracy / best.off).clamp(1e-4, 0.1);
+        let Some(step) = conjugate_gradients(&derivative, &best.rest, tolerance) else { break };
+        let slope = inner(&best.rest, &step);
         let mut t = 1.0;
         let next = loop {
-            let mut trial = v.clone();
-            axpy(trial.as_mut_slice(), t, step.as_slice());
-            // Rounding may hide the last of the descent.
-            if value(&trial) <= now - 0.1 * t * slope + 1e-13 * now.abs() {
+            let mut v = best.v.clone();
+            axpy(v.as_mut_slice(), t, step.as_slice());
+            let trial = at(v);
+            // Next to the solution the values are too much alike to tell.
+            if trial.value <= best.value - 0.1 * t * slope || trial.off <= 0.5 * best.off {
                 break Some(trial);
             }
-            t *= 0.5;
-            if t < 1e-4 {
+            t *= 0.4;
+            if t < 1e-6 {
                 break None;
             }
         };
         match next {
-            Some(next) => v = next,
+            Some(next) => best = next,
             None => break,
         }
     }
     if std::env::var_os("IPM_TRACE").is_some() {
-        let mut rest = target.clone();
-        axpy(rest.as_mut_slice(), -1.0, times(view(&v), view(&output.theta(&gram(&v, threads))), threads).as_slice());
-        eprintln!("        inverted to {:.2e}", norm(&rest) / size);
+        eprintln!("        inverted to {:.2e} of accuracy", best.off / accuracy);
     }
-    v
+    best.v
+}
+
+/// As if Theta were diagonal, for regularisers that have a degree: columns like those of W, with the lengths that fit.
+fn from_columns(output: &dyn OutputRegularizer, w: &Matrix, threads: usize) -> Option<Matrix> {
+    let power = f64::from(2 * output.degree()? - 1);
+    let mut squares = vec![0.0; w.cols()];
+    for j in 0..w.rows() {
+        squares.iter_mut().zip(w.row(j)).for_each(|(sum, w)| *sum += w * w);
+    }
+    let factors: Vec<f64> = squares.iter().map(|s| s.max(1e-300).powf(0.5 / power - 0.5)).collect();
+    let mut v = w.clone();
+    for j in 0..v.rows() {
+        v.row_mut(j).iter_mut().zip(&factors).for_each(|(v, factor)| *v *= factor);
+    }
+    let still = Matrix::zeros(w.rows(), w.cols());
+    curved(output, [w, &still], 0.0, &v, threads)
 }
 
 /// d with `B[d] = rest`, to this relative accuracy; `None` if numbers ran out.
