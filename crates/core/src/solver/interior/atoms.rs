@@ -23,6 +23,8 @@ struct Bound {
     aim: f64,
     /// Direction of the multiplier.
     turn: f64,
+    /// The direction before the last attempt to better it.
+    kept: f64,
 }
 
 impl Bound {
@@ -33,6 +35,17 @@ impl Bound {
     /// Takes aim at a product of `tau`, less the second order of the direction last computed, `second dx turn`.
     fn take_aim(&mut self, tau: f64, second: f64, dx: f64) {
         self.aim = (tau - second * dx * self.turn) / self.slack;
+    }
+
+    /// Aims at a product between the two after steps of these lengths, if the direction does not lead there.
+    fn centre(&mut self, dx: f64, (primal, dual): (f64, f64), [low, high]: [f64; 2]) {
+        let slack = self.slack + primal * dx;
+        let product = slack * (self.force + dual * self.turn);
+        // Not too much at once where a product is much too large.
+        let change = (product.max(low).min(high) - product).max(-high);
+        if slack < f64::INFINITY {
+            self.aim += change / self.slack;
+        }
     }
 
     /// The direction of the multiplier if the slack changes by `dx`.
@@ -62,6 +75,7 @@ struct Atom {
     /// One over the stiffness, `quad + force / slack` of both bounds.
     give: f64,
     dx: f64,
+    kept: f64,
 }
 
 impl Atom {
@@ -278,6 +292,33 @@ impl Atoms {
             sum
         };
         self.all.par_chunks_mut(self.per_entry).with_min_len(CHUNK).map(entry).collect()
+    }
+
+    /// Keeps the direction, and takes aim anew so that steps of these lengths lead to products of about `tau`.
+    pub(super) fn centre(&mut self, lengths: (f64, f64), tau: f64) -> Vec<f64> {
+        let range = [0.1 * tau, 10.0 * tau];
+        let entry = |atoms: &mut [Atom]| {
+            let mut sum = 0.0;
+            for atom in atoms.iter_mut().filter(|atom| atom.weight > 0.0) {
+                atom.kept = atom.dx;
+                (atom.lower.kept, atom.upper.kept) = (atom.lower.turn, atom.upper.turn);
+                atom.lower.centre(atom.dx, lengths, range);
+                atom.upper.centre(-atom.dx, lengths, range);
+                sum += atom.weight * atom.give * (atom.lower.aim - atom.upper.aim - atom.slope);
+            }
+            sum
+        };
+        self.all.par_chunks_mut(self.per_entry).with_min_len(CHUNK).map(entry).collect()
+    }
+
+    /// Back to the direction kept.
+    pub(super) fn revert(&mut self) {
+        self.all.par_chunks_mut(CHUNK).for_each(|atoms| {
+            for atom in atoms {
+                atom.dx = atom.kept;
+                (atom.lower.turn, atom.upper.turn) = (atom.lower.kept, atom.upper.kept);
+            }
+        });
     }
 
     /// The direction, if predictions change by `df`; the largest steps of duals and multipliers.

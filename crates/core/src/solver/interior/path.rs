@@ -178,8 +178,7 @@ impl<'a, 'c> Path<'a, 'c> {
         if self.clock.must_stop().is_some() {
             return None;
         }
-        let towards = |atoms: &mut Atoms, tau: f64, second: f64| {
-            let mut pull = atoms.take_aim(tau, second);
+        let towards = |atoms: &mut Atoms, mut pull: Vec<f64>| {
             let w = design.backward(&pull, threads);
             pull.iter_mut().zip(&gives).for_each(|(pull, d)| *pull = if *d > 0.0 { *pull / d } else { 0.0 });
             let dv = direct.solve_pull(design, &w, &pull, offset);
@@ -190,14 +189,31 @@ impl<'a, 'c> Path<'a, 'c> {
             (dv, dw, longest)
         };
         let mean = atoms.mean_product(sums.products);
-        let (mut dv, mut dw, (primal, dual)) = towards(atoms, 0.0, 0.0);
+        let pull = atoms.take_aim(0.0, 0.0);
+        let (mut dv, mut dw, (primal, dual)) = towards(atoms, pull);
         let (mut primal, mut dual) = (primal.min(1.0), dual.min(1.0));
         let mut tau = 0.0;
         if atoms.are_bounded() {
             let after = atoms.mean_product(atoms.products_after(primal, dual));
             tau = mean * (after / mean).powi(3).clamp(1e-4, 1.0);
-            let most;
-            (dv, dw, most) = towards(atoms, tau, primal * dual);
+            let mut most;
+            let pull = atoms.take_aim(tau, primal * dual);
+            (dv, dw, most) = towards(atoms, pull);
+            let correctors = std::env::var("IPM_MCC").ok().and_then(|s| s.parse().ok()).unwrap_or(2);
+            for _ in 0..correctors {
+                let cut = |most: (f64, f64)| (most.0.min(1.0), most.1.min(1.0));
+                let now = cut(most);
+                if now.0 + now.1 > 1.9 { break; }
+                let aim = ((1.5 * now.0 + 0.1).min(1.0), (1.5 * now.1 + 0.1).min(1.0));
+                let pull = atoms.centre(aim, tau);
+                let (dv_, dw_, most_) = towards(atoms, pull);
+                let new = cut(most_);
+                if new.0 + new.1 < now.0 + now.1 + 0.05 * (aim.0 + aim.1 - now.0 - now.1) || new.0 < 0.9 * now.0 || new.1 < 0.9 * now.1 {
+                    atoms.revert();
+                    break;
+                }
+                (dv, dw, most) = (dv_, dw_, most_);
+            }
             (primal, dual) = ((0.99 * most.0).min(1.0), (0.99 * most.1).min(1.0));
         }
         if dv.as_slice().iter().any(|x| !x.is_finite()) {
