@@ -169,6 +169,8 @@ pub(super) struct Sums {
     pub(super) products: f64,
     /// `gamma L*(-a)`.
     pub(super) conj: f64,
+    /// What slopes that do not match their multipliers add to the gap, about.
+    pub(super) strain: f64,
 }
 
 /// Entries at a time: sums are taken over these first, whatever the number of threads.
@@ -260,6 +262,8 @@ impl Atoms {
                         atom.give = 1.0 / (quad + lower.force / lower.slack + upper.force / upper.slack);
                         *d += weight * atom.give;
                         sums.products += weight * (lower.product() + upper.product());
+                        let off = (atom.slope - lower.force + upper.force).abs();
+                        sums.strain += weight * off * (off * atom.give).min(lower.slack.min(upper.slack));
                         sums.conj += weight * x * (cost + 0.5 * quad * x);
                     }
                 }
@@ -270,6 +274,7 @@ impl Atoms {
         for part in parts {
             total.products += part.products;
             total.conj += part.conj;
+            total.strain += part.strain;
         }
         (total, d)
     }

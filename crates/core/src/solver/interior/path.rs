@@ -3,7 +3,7 @@
 use super::Answer;
 use super::atoms::{Atoms, Sums};
 use crate::design::{Curvature, Design};
-use crate::linalg::{axpy, dot, inner, times, view};
+use crate::linalg::{axpy, inner, times, view};
 use crate::output::OutputRegularizer;
 use crate::solver::vspace::direct::Direct;
 use crate::solver::vspace::invert::invert;
@@ -83,7 +83,7 @@ impl<'a, 'c> Path<'a, 'c> {
             let mut offset = self.design.backward(&kappa, self.threads);
             let half_phi = 0.5 * self.output.phi_sum(&gram(&offset, self.threads));
             offset.as_mut_slice().iter_mut().zip(point.v.as_slice()).for_each(|(x, v)| *x = v - *x);
-            if !self.note(&point, kappa, -sums.conj - half_phi, atoms.mean_product(sums.products)) {
+            if !self.note(&point, kappa, -sums.conj - half_phi, atoms.mean_product(sums.products), sums.strain / sums.products) {
                 break Status::Stalled;
             }
             if self.wants_certificate() {
@@ -117,7 +117,7 @@ impl<'a, 'c> Path<'a, 'c> {
     }
 
     /// Keeps what is better than before; false if numbers ran out.
-    fn note(&mut self, point: &Point, kappa: Vec<f64>, dual: f64, mean: f64) -> bool {
+    fn note(&mut self, point: &Point, kappa: Vec<f64>, dual: f64, mean: f64, strain: f64) -> bool {
         if !(point.value.is_finite() && mean.is_finite()) {
             return false;
         }
@@ -140,8 +140,8 @@ impl<'a, 'c> Path<'a, 'c> {
         best.mean = best.mean.min(mean);
         if std::env::var_os("IPM_TRACE").is_some() {
             eprintln!(
-                "{:3} P {:.9e} D {:.9e} best {:.2e} mu {:.2e}",
-                self.clock.passes, point.value, dual, best.gap, mean
+                "{:3} P {:.9e} D {:.9e} best {:.2e} mu {:.2e} strain {:.1e}",
+                self.clock.passes, point.value, dual, best.gap, mean, strain
             );
         }
         true
@@ -181,9 +181,14 @@ impl<'a, 'c> Path<'a, 'c> {
         let towards = |atoms: &mut Atoms, mut pull: Vec<f64>| {
             let w = design.backward(&pull, threads);
             pull.iter_mut().zip(&gives).for_each(|(pull, d)| *pull = if *d > 0.0 { *pull / d } else { 0.0 });
-            let dv = direct.solve_pull(design, &w, &pull, offset);
-            let dw = derivative.apply(&dv);
-            let df = design.forward(&dw, threads);
+            let pulled = direct.solve_pull(design, &w, &pull, offset);
+            let dw = derivative.apply(&pulled.x);
+            let mut df = design.forward(&dw, threads);
+            let limit: f64 = std::env::var("IPM_REC").ok().and_then(|s| s.parse().ok()).unwrap_or(1e5);
+            if pulled.cancelled > limit {
+                direct.reconcile(design, &gives, &pull, &pulled, &mut df);
+            }
+            let dv = pulled.x;
             let longest = atoms.follow(&df);
             if std::env::var_os("IPM_TRACE").is_some() { DF.with(|c| *c.borrow_mut() = df); }
             (dv, dw, longest)
@@ -195,7 +200,8 @@ impl<'a, 'c> Path<'a, 'c> {
         let mut tau = 0.0;
         if atoms.are_bounded() {
             let after = atoms.mean_product(atoms.products_after(primal, dual));
-            tau = mean * (after / mean).powi(3).clamp(1e-4, 1.0);
+            let strain: f64 = std::env::var("IPM_STRAIN").ok().and_then(|s| s.parse().ok()).unwrap_or(0.3);
+            tau = mean * (after / mean).powi(3).max((strain * sums.strain / sums.products).powi(2)).clamp(1e-4, 1.0);
             let mut most;
             let pull = atoms.take_aim(tau, primal * dual);
             (dv, dw, most) = towards(atoms, pull);
@@ -232,14 +238,35 @@ impl<'a, 'c> Path<'a, 'c> {
         let next = loop {
             let mut straight = point.v.clone();
             axpy(straight.as_mut_slice(), t, dv.as_slice());
-            let mut target = point.w.clone();
-            axpy(target.as_mut_slice(), t, dw.as_slice());
-            let length = t * dot(dw.as_slice(), dw.as_slice()).sqrt();
-            let bent = invert(self.output, &target, [&point.v, &straight], 0.01 * length, threads);
-            let (straight, bent) = (self.point(atoms, straight), self.point(atoms, bent));
+            let measure = |w: &Matrix| direct.energy(w).sqrt();
+            let length = t * measure(&dw);
+            let straight = self.point(atoms, straight);
             tries += 1;
-            kind = if straight.value <= bent.value { 's' } else { 'b' };
-            let trial = if straight.value <= bent.value { straight } else { bent };
+            let mut off = straight.w.clone();
+            axpy(off.as_mut_slice(), -1.0, point.w.as_slice());
+            axpy(off.as_mut_slice(), -t, dw.as_slice());
+            let off = measure(&off);
+            let trial = if off <= 0.1 * length || off * off <= 0.1 * sums.products {
+                kind = 's';
+                straight
+            } else {
+                let mut target = point.w.clone();
+                axpy(target.as_mut_slice(), t, dw.as_slice());
+                let bent = invert(self.output, &target, [&point.v, &straight.v], &measure, 0.03 * length, threads);
+                let bent = self.point(atoms, bent);
+                let mut off_v = bent.v.clone();
+                axpy(off_v.as_mut_slice(), -1.0, straight.v.as_slice());
+                let bent_energy = inner(&off_v, &derivative.apply(&off_v));
+                let mut off_w = bent.w.clone();
+                axpy(off_w.as_mut_slice(), -1.0, target.as_slice());
+                let bent_energy = bent_energy + direct.energy(&off_w);
+                if std::env::var_os("IPM_TRACE").is_some() {
+                    eprintln!("      straight off {:.1e} bent off {:.1e}, products {:.1e}, length {:.1e}", off * off, bent_energy, sums.products, length * length);
+                }
+                let is_straight = !(bent_energy < off * off);
+                kind = if is_straight { 'S' } else { 'b' };
+                if is_straight { straight } else { bent }
+            };
             if trial.value <= point.value + slack {
                 break trial;
             }

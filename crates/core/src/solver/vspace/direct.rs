@@ -23,6 +23,18 @@ pub(in crate::solver) struct Direct<'a> {
     factor: Matrix,
 }
 
+/// What [`Direct::solve_pull`] finds.
+#[derive(Debug)]
+pub(in crate::solver) struct Pulled {
+    /// x.
+    pub(in crate::solver) x: Matrix,
+    /// `x + r = L y`: what the changes of the duals add up to.
+    sum: Matrix,
+    y: Vec<f64>,
+    /// How many times smaller y is than what it is made from.
+    pub(in crate::solver) cancelled: f64,
+}
+
 /// Unknowns of E: the rank of S, at most.
 pub(in crate::solver) fn unknowns(design: &Design, free: &[usize]) -> usize {
     free.iter().map(|&free| free.min(design.rank())).sum()
@@ -62,8 +74,8 @@ impl<'a> Direct<'a> {
     }
 
     /// x for the right-hand side `X'(D pull) - r`, where D are the curvatures of the entries. Written as `L c - r` it becomes
-    /// `x = L E^-1 (c + L'B[r]) - r`: what is large in the first part is never added up and taken away again.
-    pub(in crate::solver) fn solve_pull(&self, design: &Design, w: &Matrix, pull: &[f64], r: &Matrix) -> Matrix {
+    /// `x = L y - r`, `y = E^-1 (c + L'B[r])`: what is large in c is never added up and taken away again.
+    pub(in crate::solver) fn solve_pull(&self, design: &Design, w: &Matrix, pull: &[f64], r: &Matrix) -> Pulled {
         let br = transposed(&self.derivative.apply(r));
         let w = transposed(w);
         let mut y = vec![0.0; self.columns.rows()];
@@ -75,29 +87,83 @@ impl<'a> Direct<'a> {
                         *y = d.sqrt() * pull[design.entry(i as usize, task)];
                     }
                 }
-                None => {
-                    let mut rest = w.row(task).to_vec();
-                    for (j, y) in y.iter_mut().enumerate() {
-                        let column = self.columns.row(range.start + j);
-                        if column[j] > 0.0 {
-                            *y = rest[j] / column[j];
-                            axpy(&mut rest[j..], -*y, &column[j..]);
-                        }
-                    }
-                }
+                None => self.forward_substitute(range.start, w.row(task), y),
             }
             for (j, y) in y.iter_mut().enumerate() {
                 *y += dot(self.columns.row(range.start + j), br.row(task));
             }
         }
+        let before = dot(&y, &y).sqrt();
         linalg::cholesky_solve(&self.factor, &mut y);
+        let cancelled = before / dot(&y, &y).sqrt();
         let mut x = Matrix::zeros(br.rows(), br.cols());
         for (task, range) in self.of_task.iter().enumerate() {
             range.clone().for_each(|a| axpy(x.row_mut(task), y[a], self.columns.row(a)));
         }
-        let mut x = transposed(&x);
+        let sum = transposed(&x);
+        let mut x = sum.clone();
         axpy(x.as_mut_slice(), -1.0, r.as_slice());
-        x
+        Pulled { x, sum, y, cancelled }
+    }
+
+    /// `L_r^-1 w` of a task with a triangular factor.
+    fn forward_substitute(&self, start: usize, w: &[f64], out: &mut [f64]) {
+        let mut rest = w.to_vec();
+        for (j, y) in out.iter_mut().enumerate() {
+            let column = self.columns.row(start + j);
+            *y = 0.0;
+            if column[j] > 0.0 {
+                *y = rest[j] / column[j];
+                axpy(&mut rest[j..], -*y, &column[j..]);
+            }
+        }
+    }
+
+    /// Makes the change of predictions agree with that of the duals, `D (pull - df)`: these must add up to `x + r = L y`, but are
+    /// differences of numbers that may be a great many times larger. Rows that are columns of L have their duals in y; others
+    /// are moved by `S^-1` of what they lack.
+    pub(in crate::solver) fn reconcile(
+        &self,
+        design: &Design,
+        curvatures: &[f64],
+        pull: &[f64],
+        pulled: &Pulled,
+        df: &mut [f64],
+    ) {
+        let threads = self.derivative.threads;
+        let duals: Vec<f64> = (0..df.len()).map(|i| curvatures[i] * (pull[i] - df[i])).collect();
+        let mut lack = pulled.sum.clone();
+        axpy(lack.as_mut_slice(), -1.0, design.backward(&duals, threads).as_slice());
+        let lack = transposed(&lack);
+        let mut shift = Matrix::zeros(lack.rows(), lack.cols());
+        for (task, range) in self.of_task.iter().enumerate().filter(|(task, _)| self.rows[*task].is_none()) {
+            let mut z = vec![0.0; range.len()];
+            self.forward_substitute(range.start, lack.row(task), &mut z);
+            let out = shift.row_mut(task);
+            for j in (0..range.len()).rev() {
+                let column = self.columns.row(range.start + j);
+                if column[j] > 0.0 {
+                    out[j] = (z[j] - dot(&column[j + 1..], &out[j + 1..])) / column[j];
+                }
+            }
+        }
+        let shift = design.forward(&transposed(&shift), threads);
+        df.iter_mut().zip(&shift).for_each(|(df, shift)| *df -= shift);
+        for (task, range) in self.of_task.iter().enumerate() {
+            for (&(i, d), y) in self.rows[task].iter().flatten().zip(&pulled.y[range.clone()]) {
+                let entry = design.entry(i as usize, task);
+                df[entry] = pull[entry] - y / d.sqrt();
+            }
+        }
+    }
+
+    /// `<w, S[w]>`: what a change w of the weights means to the losses.
+    pub(in crate::solver) fn energy(&self, w: &Matrix) -> f64 {
+        let (w, mut sum) = (transposed(w), 0.0);
+        for (task, range) in self.of_task.iter().enumerate() {
+            sum += range.clone().map(|a| dot(self.columns.row(a), w.row(task)).powi(2)).sum::<f64>();
+        }
+        sum
     }
 
     /// x for a right-hand side w.

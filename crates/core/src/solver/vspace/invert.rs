@@ -11,7 +11,10 @@ use crate::linalg::{self, axpy, dot, inner, times, view};
 use crate::output::OutputRegularizer;
 
 const STEPS: usize = 30;
-const PRODUCTS: usize = 40;
+/// Products with B for one step.
+const PRODUCTS: usize = 80;
+/// Systems up to this size are factorised.
+const DENSE: usize = 900;
 
 /// A V on the way from a guess to the one with weights `target`.
 struct Trial {
@@ -26,14 +29,14 @@ struct Trial {
 }
 
 impl Trial {
-    fn new(output: &dyn OutputRegularizer, target: &Matrix, v: Matrix, threads: usize) -> Self {
+    fn new(output: &dyn OutputRegularizer, target: &Matrix, v: Matrix, measure: &dyn Fn(&Matrix) -> f64, threads: usize) -> Self {
         let gram = gram(&v, threads);
         let theta = output.theta(&gram);
         let mut rest = target.clone();
         axpy(rest.as_mut_slice(), -1.0, times(view(&v), view(&theta), threads).as_slice());
         let value = 0.5 * output.phi_sum(&gram) - inner(target, &v);
         let or_infinite = |x: f64| if x.is_nan() { f64::INFINITY } else { x };
-        let off = or_infinite(norm(&rest));
+        let off = or_infinite(measure(&rest));
         Trial { v, gram, theta, rest, off, value: or_infinite(value) }
     }
 }
@@ -44,10 +47,19 @@ pub(in crate::solver) fn invert(
     output: &dyn OutputRegularizer,
     target: &Matrix,
     guesses: [&Matrix; 2],
+    measure: &dyn Fn(&Matrix) -> f64,
     accuracy: f64,
     threads: usize,
 ) -> Matrix {
-    let at = |v: Matrix| Trial::new(output, target, v, threads);
+    let Some((mut basis, values, right)) = linalg::singular(target) else { return guesses[0].clone() };
+    if let (Some(2), Some(slope)) = (output.degree(), output.linear_slope()) {
+        // W = slope V V'V: with W = U diag(w) Q' it is V = U diag((w / slope)^(1/3)) Q'.
+        for j in 0..basis.rows() {
+            basis.row_mut(j).iter_mut().zip(&values).for_each(|(u, w)| *u *= (w / slope).cbrt());
+        }
+        return times(view(&basis), view(&right).transpose(), threads);
+    }
+    let at = |v: Matrix| Trial::new(output, target, v, measure, threads);
     let guesses = guesses.map(Matrix::clone).into_iter().chain(from_columns(output, target, threads));
     let Some(mut best) = guesses.map(at).min_by(|a, b| a.off.total_cmp(&b.off)) else { return target.clone() };
     for _ in 0..STEPS {
@@ -55,8 +67,12 @@ pub(in crate::solver) fn invert(
             break;
         }
         let derivative = Derivative::new(output, &best.v, &best.gram, &best.theta, threads);
-        let tolerance = (0.3 * accuracy / best.off).clamp(1e-4, 0.1);
-        let Some(step) = conjugate_gradients(&derivative, &best.rest, tolerance) else { break };
+        let tolerance = (0.1 * accuracy / best.off).clamp(1e-5, 0.1);
+        let step = match basis.cols() * target.cols() {
+            size if size <= DENSE => direct(&derivative, &best.rest, &basis),
+            _ => conjugate_gradients(&derivative, &best.rest, tolerance),
+        };
+        let Some(step) = step else { break };
         let slope = inner(&best.rest, &step);
         let mut t = 1.0;
         let next = loop {
@@ -97,6 +113,40 @@ fn from_columns(output: &dyn OutputRegularizer, w: &Matrix, threads: usize) -> O
     }
     let still = Matrix::zeros(w.rows(), w.cols());
     curved(output, [w, &still], 0.0, &v, threads)
+}
+
+/// d = Q m with `Q'B[Q m] = Q'rest`, where the columns of Q span those of W, and of the V that is sought.
+fn direct(derivative: &Derivative<'_>, rest: &Matrix, basis: &Matrix) -> Option<Matrix> {
+    let Derivative { theta, second, threads, .. } = derivative;
+    let v = times(view(basis).transpose(), view(derivative.v), *threads);
+    let rest = times(view(basis).transpose(), view(rest), *threads);
+    let (p, t) = (v.rows(), v.cols());
+    // Unknowns task by task: entry (r, i), (s, j) is Theta_rs [i = j] + phi''_rs v_is v_jr + [r = s] sum_q phi''_qr v_iq v_jq.
+    let mut system = Matrix::zeros(p * t, p * t);
+    for r in 0..t {
+        for i in 0..p {
+            let row = &mut system.row_mut(r * p + i)[..];
+            for s in 0..=r {
+                for j in 0..p {
+                    row[s * p + j] = second[(r, s)] * v[(i, s)] * v[(j, r)];
+                }
+                row[s * p + i] += theta[(r, s)];
+            }
+            for j in 0..p {
+                row[r * p + j] += (0..t).map(|q| second[(q, r)] * v[(i, q)] * v[(j, q)]).sum::<f64>();
+            }
+        }
+    }
+    let largest = (0..p * t).fold(0.0f64, |m, i| m.max(system[(i, i)]));
+    (0..p * t).for_each(|i| system[(i, i)] += 1e-14 * largest);
+    if !linalg::cholesky(&mut system, *threads) {
+        return None;
+    }
+    let mut x: Vec<f64> = (0..p * t).map(|a| rest[(a % p, a / p)]).collect();
+    linalg::cholesky_solve(&system, &mut x);
+    let mut m = Matrix::zeros(p, t);
+    (0..p * t).for_each(|a| m[(a % p, a / p)] = x[a]);
+    m.as_slice().iter().all(|x| x.is_finite()).then(|| times(view(basis), view(&m), *threads))
 }
 
 /// d with `B[d] = rest`, to this relative accuracy; `None` if numbers ran out.
