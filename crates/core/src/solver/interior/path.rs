@@ -19,6 +19,7 @@ pub(super) struct Path<'a, 'c> {
     threads: usize,
     tolerance: f64,
     best: Best,
+    excess: f64,
     pub(super) clock: Clock<'c>,
 }
 
@@ -65,7 +66,7 @@ impl<'a, 'c> Path<'a, 'c> {
             ..Best::default()
         };
         let (output, threads) = (problem.normal_output(), problem.data().threads());
-        Path { problem, design, output, threads, tolerance, best, clock }
+        Path { problem, design, output, threads, tolerance, best, excess: f64::INFINITY, clock }
     }
 
     /// Goes on until the gap is certified, or nothing gets better.
@@ -75,15 +76,25 @@ impl<'a, 'c> Path<'a, 'c> {
             return Err(Error::Unsuitable { solver: "interior-point", why });
         };
         let mut point = self.point(&atoms, self.design.backward(&self.design.gather(first), self.threads));
-        let share = std::env::var("IPM_SHARE").ok().and_then(|s| s.parse().ok()).unwrap_or(1.0);
+        let share = std::env::var("IPM_SHARE").ok().and_then(|s| s.parse().ok()).unwrap_or(10.0);
         atoms.place(&point.f, share);
         let status = loop {
-            let (sums, curvatures) = atoms.linearise(&point.f);
+            let (mut sums, mut curvatures) = atoms.linearise(&point.f);
             let kappa = atoms.kappa();
             let mut offset = self.design.backward(&kappa, self.threads);
             let half_phi = 0.5 * self.output.phi_sum(&gram(&offset, self.threads));
+            let dual = -sums.conj - half_phi;
+            if point.value - dual > 2.0 * sums.products {
+                // The two points are farther apart than the barriers account for: the one of the duals may be better.
+                let induced = self.point(&atoms, offset.clone());
+                if induced.value < point.value {
+                    point = induced;
+                    (sums, curvatures) = atoms.linearise(&point.f);
+                    if std::env::var_os("IPM_TRACE").is_some() { eprintln!("      induced"); }
+                }
+            }
             offset.as_mut_slice().iter_mut().zip(point.v.as_slice()).for_each(|(x, v)| *x = v - *x);
-            if !self.note(&point, kappa, -sums.conj - half_phi, atoms.mean_product(sums.products), sums.strain / sums.products) {
+            if !self.note(&point, kappa, dual, atoms.mean_product(sums.products), sums.strain / sums.products, sums.products) {
                 break Status::Stalled;
             }
             if self.wants_certificate() {
@@ -98,7 +109,8 @@ impl<'a, 'c> Path<'a, 'c> {
             if self.clock.is_over() {
                 break self.clock.must_stop().unwrap_or(Status::PassLimit);
             }
-            match self.step(&mut atoms, &point, &sums, curvatures, &offset) {
+            let excess = (point.value - dual) / sums.products;
+            match self.step(&mut atoms, &point, &sums, curvatures, &offset, excess) {
                 Some(next) => point = next,
                 None => break self.clock.must_stop().unwrap_or(Status::Stalled),
             }
@@ -117,7 +129,7 @@ impl<'a, 'c> Path<'a, 'c> {
     }
 
     /// Keeps what is better than before; false if numbers ran out.
-    fn note(&mut self, point: &Point, kappa: Vec<f64>, dual: f64, mean: f64, strain: f64) -> bool {
+    fn note(&mut self, point: &Point, kappa: Vec<f64>, dual: f64, mean: f64, strain: f64, products: f64) -> bool {
         if !(point.value.is_finite() && mean.is_finite()) {
             return false;
         }
@@ -130,7 +142,8 @@ impl<'a, 'c> Path<'a, 'c> {
             (best.dual, best.kappa) = (dual, kappa);
         }
         let size = best.primal.abs().max(best.dual.abs()).max(f64::MIN_POSITIVE);
-        let gap = ((best.primal - best.dual) / size).max(f64::EPSILON);
+        let gap = (best.primal - best.dual) / size;
+        let gap = if gap.is_nan() { f64::INFINITY } else { gap.max(f64::EPSILON) };
         if gap < 0.99 * best.gap || mean < 0.97 * best.mean || improved {
             best.idle = 0;
         } else {
@@ -140,8 +153,8 @@ impl<'a, 'c> Path<'a, 'c> {
         best.mean = best.mean.min(mean);
         if std::env::var_os("IPM_TRACE").is_some() {
             eprintln!(
-                "{:3} P {:.9e} D {:.9e} best {:.2e} mu {:.2e} strain {:.1e}",
-                self.clock.passes, point.value, dual, best.gap, mean, strain
+                "{:3} P {:.9e} D {:.9e} best {:.2e} mu {:.2e} strain {:.1e} excess {:.1e}",
+                self.clock.passes, point.value, dual, best.gap, mean, strain, (point.value - dual) / products
             );
         }
         true
@@ -168,6 +181,7 @@ impl<'a, 'c> Path<'a, 'c> {
         sums: &Sums,
         curvatures: Vec<f64>,
         offset: &Matrix,
+        excess: f64,
     ) -> Option<Point> {
         let (design, threads) = (self.design, self.threads);
         let gives = curvatures.clone();
@@ -201,11 +215,17 @@ impl<'a, 'c> Path<'a, 'c> {
         if atoms.are_bounded() {
             let after = atoms.mean_product(atoms.products_after(primal, dual));
             let strain: f64 = std::env::var("IPM_STRAIN").ok().and_then(|s| s.parse().ok()).unwrap_or(0.3);
-            tau = mean * (after / mean).powi(3).max((strain * sums.strain / sums.products).powi(2)).clamp(1e-4, 1.0);
+            let far = match excess {
+                excess if !(excess > 5.0) => 0.0,
+                excess if excess < 0.5 * self.excess => 0.3,
+                _ => 1.0,
+            };
+            self.excess = excess;
+            tau = mean * (after / mean).powi(3).max((strain * sums.strain / sums.products).powi(2)).max(far).clamp(1e-4, 1.0);
             let mut most;
             let pull = atoms.take_aim(tau, primal * dual);
             (dv, dw, most) = towards(atoms, pull);
-            let correctors = std::env::var("IPM_MCC").ok().and_then(|s| s.parse().ok()).unwrap_or(2);
+            let correctors = std::env::var("IPM_MCC").ok().and_then(|s| s.parse().ok()).unwrap_or(3);
             for _ in 0..correctors {
                 let cut = |most: (f64, f64)| (most.0.min(1.0), most.1.min(1.0));
                 let now = cut(most);
@@ -246,7 +266,7 @@ impl<'a, 'c> Path<'a, 'c> {
             axpy(off.as_mut_slice(), -1.0, point.w.as_slice());
             axpy(off.as_mut_slice(), -t, dw.as_slice());
             let off = measure(&off);
-            let trial = if off <= 0.1 * length || off * off <= 0.1 * sums.products {
+            let trial = if off <= ev("IPM_A", 0.1) * length || off * off <= ev("IPM_B", 0.1) * sums.products {
                 kind = 's';
                 straight
             } else {
@@ -290,4 +310,8 @@ impl<'a, 'c> Path<'a, 'c> {
         }
         Some(next)
     }
+}
+
+fn ev(name: &str, default: f64) -> f64 {
+    std::env::var(name).ok().and_then(|s| s.parse().ok()).unwrap_or(default)
 }
