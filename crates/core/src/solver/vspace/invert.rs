@@ -60,12 +60,18 @@ pub(in crate::solver) fn invert(
         return times(view(&basis), view(&right).transpose(), threads);
     }
     let at = |v: Matrix| Trial::new(output, target, v, measure, threads);
-    let guesses = guesses.map(Matrix::clone).into_iter().chain(from_columns(output, target, threads));
+    // The columns of V span the same space as those of W.
+    let into_span = |v: &Matrix| {
+        let inside = times(view(&basis).transpose(), view(v), threads);
+        times(view(&basis), view(&inside), threads)
+    };
+    let guesses = guesses.map(into_span).into_iter().chain(from_columns(output, target, threads));
     let Some(mut best) = guesses.map(at).min_by(|a, b| a.off.total_cmp(&b.off)) else { return target.clone() };
     for _ in 0..STEPS {
         if !(best.off > accuracy) || !best.off.is_finite() {
             break;
         }
+        let before = (best.off, best.value);
         let derivative = Derivative::new(output, &best.v, &best.gram, &best.theta, threads);
         let tolerance = (0.1 * accuracy / best.off).clamp(1e-5, 0.1);
         let step = match basis.cols() * target.cols() {
@@ -88,9 +94,15 @@ pub(in crate::solver) fn invert(
                 break None;
             }
         };
+        if std::env::var_os("IPM_INV").is_some() {
+            eprintln!("          off {:.2e} rel {:.2e} t {t:.1e} value {:.15e} slope {slope:.1e} norms {:?}", best.off / accuracy, norm(&best.rest) / norm(target), best.value, (0..best.v.cols()).map(|r| (0..best.v.rows()).map(|j| best.v[(j, r)].powi(2)).sum::<f64>().sqrt() ).collect::<Vec<_>>());
+        }
         match next {
             Some(next) => best = next,
             None => break,
+        }
+        if best.off > 0.9 * before.0 && best.value > before.1 - 1e-12 * before.1.abs() {
+            break;
         }
     }
     if std::env::var_os("IPM_TRACE").is_some() {
