@@ -6,6 +6,7 @@
 
 mod atoms;
 mod path;
+mod settle;
 
 use super::{CheckedSettings, Clock, Solution, Solver, Start, Status, start};
 use crate::backend::Interrupt;

@@ -2,11 +2,11 @@
 
 use super::Answer;
 use super::atoms::{Atoms, Sums};
+use super::settle::Ends;
 use crate::design::{Curvature, Design};
 use crate::linalg::{axpy, inner, times, view};
 use crate::output::OutputRegularizer;
 use crate::solver::vspace::direct::Direct;
-use crate::solver::vspace::invert::invert;
 use crate::solver::vspace::{Derivative, gram};
 use crate::solver::{Clock, Status, graded, start};
 use crate::{Error, Matrix, Problem, Result};
@@ -202,14 +202,14 @@ impl<'a, 'c> Path<'a, 'c> {
             if pulled.cancelled > limit {
                 direct.reconcile(design, &gives, &pull, &pulled, &mut df);
             }
-            let dv = pulled.x;
+            let (dv, y) = (pulled.x, pulled.y);
             let longest = atoms.follow(&df);
             if std::env::var_os("IPM_TRACE").is_some() { DF.with(|c| *c.borrow_mut() = df); }
-            (dv, dw, longest)
+            (dv, dw, y, longest)
         };
         let mean = atoms.mean_product(sums.products);
         let pull = atoms.take_aim(0.0, 0.0);
-        let (mut dv, mut dw, (primal, dual)) = towards(atoms, pull);
+        let (mut dv, mut dw, mut y, (primal, dual)) = towards(atoms, pull);
         let (mut primal, mut dual) = (primal.min(1.0), dual.min(1.0));
         let mut tau = 0.0;
         if atoms.are_bounded() {
@@ -224,7 +224,7 @@ impl<'a, 'c> Path<'a, 'c> {
             tau = mean * (after / mean).powi(3).max((strain * sums.strain / sums.products).powi(2)).max(far).clamp(1e-4, 1.0);
             let mut most;
             let pull = atoms.take_aim(tau, primal * dual);
-            (dv, dw, most) = towards(atoms, pull);
+            (dv, dw, y, most) = towards(atoms, pull);
             let correctors = std::env::var("IPM_MCC").ok().and_then(|s| s.parse().ok()).unwrap_or(3);
             for _ in 0..correctors {
                 let cut = |most: (f64, f64)| (most.0.min(1.0), most.1.min(1.0));
@@ -232,13 +232,13 @@ impl<'a, 'c> Path<'a, 'c> {
                 if now.0 + now.1 > 1.9 { break; }
                 let aim = ((1.5 * now.0 + 0.1).min(1.0), (1.5 * now.1 + 0.1).min(1.0));
                 let pull = atoms.centre(aim, tau);
-                let (dv_, dw_, most_) = towards(atoms, pull);
+                let (dv_, dw_, y_, most_) = towards(atoms, pull);
                 let new = cut(most_);
                 if new.0 + new.1 < now.0 + now.1 + 0.05 * (aim.0 + aim.1 - now.0 - now.1) || new.0 < 0.9 * now.0 || new.1 < 0.9 * now.1 {
                     atoms.revert();
                     break;
                 }
-                (dv, dw, most) = (dv_, dw_, most_);
+                (dv, dw, y, most) = (dv_, dw_, y_, most_);
             }
             (primal, dual) = ((0.99 * most.0).min(1.0), (0.99 * most.1).min(1.0));
         }
@@ -254,39 +254,14 @@ impl<'a, 'c> Path<'a, 'c> {
         let t0 = t;
         let slack = 0.5 * sums.products;
         let mut tries = 0;
-        let mut kind = 's';
         let next = loop {
-            let mut straight = point.v.clone();
-            axpy(straight.as_mut_slice(), t, dv.as_slice());
-            let measure = |w: &Matrix| direct.energy(w).sqrt();
-            let length = t * measure(&dw);
-            let straight = self.point(atoms, straight);
+            let (mut v, mut w) = (point.v.clone(), point.w.clone());
+            axpy(v.as_mut_slice(), t, dv.as_slice());
+            axpy(w.as_mut_slice(), t, dw.as_slice());
+            let ends = Ends { output: self.output, direct: &direct, v: &v, w: &w, threads };
+            let back: Vec<f64> = y.iter().map(|y| -t * y).collect();
+            let trial = self.point(atoms, ends.settle(&back, ev("IPM_E", 0.01) * sums.products));
             tries += 1;
-            let mut off = straight.w.clone();
-            axpy(off.as_mut_slice(), -1.0, point.w.as_slice());
-            axpy(off.as_mut_slice(), -t, dw.as_slice());
-            let off = measure(&off);
-            let trial = if off <= ev("IPM_A", 0.1) * length || off * off <= ev("IPM_B", 0.1) * sums.products {
-                kind = 's';
-                straight
-            } else {
-                let mut target = point.w.clone();
-                axpy(target.as_mut_slice(), t, dw.as_slice());
-                let bent = invert(self.output, &target, [&point.v, &straight.v], &measure, 0.03 * length, threads);
-                let bent = self.point(atoms, bent);
-                let mut off_v = bent.v.clone();
-                axpy(off_v.as_mut_slice(), -1.0, straight.v.as_slice());
-                let bent_energy = inner(&off_v, &derivative.apply(&off_v));
-                let mut off_w = bent.w.clone();
-                axpy(off_w.as_mut_slice(), -1.0, target.as_slice());
-                let bent_energy = bent_energy + direct.energy(&off_w);
-                if std::env::var_os("IPM_TRACE").is_some() {
-                    eprintln!("      straight off {:.1e} bent off {:.1e}, products {:.1e}, length {:.1e}", off * off, bent_energy, sums.products, length * length);
-                }
-                let is_straight = !(bent_energy < off * off);
-                kind = if is_straight { 'S' } else { 'b' };
-                if is_straight { straight } else { bent }
-            };
             if trial.value <= point.value + slack {
                 break trial;
             }
@@ -306,7 +281,7 @@ impl<'a, 'c> Path<'a, 'c> {
             for i in 0..df.len() { e += (next.f[i] - point.f[i] - t * df[i]).abs(); m += (t * df[i]).abs(); }
             let n = df.len() as f64;
             eprintln!("      nonlinear {:.2e} of {:.2e}; centrality {:?}", e / n, m / n, atoms.centrality());
-            eprintln!("      tau {tau:.2e} primal {primal:.3} dual {dual:.3} v {t:.4} ({t0:.3}) {kind} tries {tries}");
+            eprintln!("      tau {tau:.2e} primal {primal:.3} dual {dual:.3} v {t:.4} ({t0:.3}) tries {tries}");
         }
         Some(next)
     }

@@ -30,7 +30,7 @@ pub(in crate::solver) struct Pulled {
     pub(in crate::solver) x: Matrix,
     /// `x + r = L y`: what the changes of the duals add up to.
     sum: Matrix,
-    y: Vec<f64>,
+    pub(in crate::solver) y: Vec<f64>,
     /// How many times smaller y is than what it is made from.
     pub(in crate::solver) cancelled: f64,
 }
@@ -96,11 +96,7 @@ impl<'a> Direct<'a> {
         let before = dot(&y, &y).sqrt();
         linalg::cholesky_solve(&self.factor, &mut y);
         let cancelled = before / dot(&y, &y).sqrt();
-        let mut x = Matrix::zeros(br.rows(), br.cols());
-        for (task, range) in self.of_task.iter().enumerate() {
-            range.clone().for_each(|a| axpy(x.row_mut(task), y[a], self.columns.row(a)));
-        }
-        let sum = transposed(&x);
+        let sum = self.spread(&y);
         let mut x = sum.clone();
         axpy(x.as_mut_slice(), -1.0, r.as_slice());
         Pulled { x, sum, y, cancelled }
@@ -157,13 +153,29 @@ impl<'a> Direct<'a> {
         }
     }
 
-    /// `<w, S[w]>`: what a change w of the weights means to the losses.
-    pub(in crate::solver) fn energy(&self, w: &Matrix) -> f64 {
-        let (w, mut sum) = (transposed(w), 0.0);
+    /// `L y`.
+    pub(in crate::solver) fn spread(&self, y: &[f64]) -> Matrix {
+        let mut x = Matrix::zeros(self.of_task.len(), self.columns.cols());
         for (task, range) in self.of_task.iter().enumerate() {
-            sum += range.clone().map(|a| dot(self.columns.row(a), w.row(task)).powi(2)).sum::<f64>();
+            range.clone().for_each(|a| axpy(x.row_mut(task), y[a], self.columns.row(a)));
         }
-        sum
+        transposed(&x)
+    }
+
+    /// `L'w`.
+    pub(in crate::solver) fn collect(&self, w: &Matrix) -> Vec<f64> {
+        let (w, mut y) = (transposed(w), vec![0.0; self.columns.rows()]);
+        for (task, range) in self.of_task.iter().enumerate() {
+            range.clone().for_each(|a| y[a] = dot(self.columns.row(a), w.row(task)));
+        }
+        y
+    }
+
+    /// `E^-1 y`.
+    pub(in crate::solver) fn precondition(&self, y: &[f64]) -> Vec<f64> {
+        let mut x = y.to_vec();
+        linalg::cholesky_solve(&self.factor, &mut x);
+        x
     }
 
     /// x for a right-hand side w.

@@ -8,7 +8,6 @@
 
 pub(super) mod direct;
 pub(super) mod gmres;
-pub(super) mod invert;
 pub(super) mod iterative;
 pub(super) mod linear;
 pub(super) mod search;
