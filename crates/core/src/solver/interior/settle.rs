@@ -14,9 +14,9 @@ use crate::output::OutputRegularizer;
 use crate::solver::vspace::direct::Direct;
 use crate::solver::vspace::{Derivative, gram};
 
-const STEPS: usize = 12;
+const STEPS: usize = 40;
 /// Products with E of one step.
-const PRODUCTS: usize = 12;
+const PRODUCTS: usize = 100;
 
 /// The ends of a step.
 pub(super) struct Ends<'a> {
@@ -63,22 +63,22 @@ impl Ends<'_> {
         }
         best = self.on_ray(best, back);
         for _ in 0..STEPS {
-            let newton = self.direct.precondition(&best.slope);
-            let gain = dot(&best.slope, &newton);
+            let strain = dot(&best.slope, &best.slope);
             if std::env::var_os("IPM_INV").is_some() {
-                eprintln!("          value {:.9e} gain {gain:.2e} enough {enough:.2e} |y|2 {:.2e}", best.value, dot(&best.y, &best.y));
+                eprintln!("          value {:.9e} strain {strain:.2e} enough {enough:.2e} |y|2 {:.2e}", best.value, dot(&best.y, &best.y));
             }
-            if !(gain > enough) {
+            if !(strain > enough) {
                 break;
             }
-            let Some(step) = self.newton(&best, newton) else { break };
+            let Some(step) = self.newton(&best, 0.1 * enough) else { break };
             let fall = -dot(&best.slope, &step);
             let mut t = 1.0;
             let next = loop {
                 let mut y = best.y.clone();
                 axpy(&mut y, t, &step);
                 let trial = self.at(y);
-                if trial.value <= best.value - 0.1 * t * fall + 1e-15 * best.value.abs() {
+                // Next to the solution the values are too much alike to tell.
+                if trial.value <= best.value - 0.1 * t * fall || dot(&trial.slope, &trial.slope) <= 0.3 * strain {
                     break Some(trial);
                 }
                 t *= 0.3;
@@ -117,25 +117,25 @@ impl Ends<'_> {
         best
     }
 
-    /// Newton's step, nearly: a few conjugate gradients, the first of which is `-newton`.
-    fn newton(&self, at: &Trial, newton: Vec<f64>) -> Option<Vec<f64>> {
+    /// Newton's step, nearly: conjugate gradients until the square of the slope that is left is `enough`, or a small part of the
+    /// present one.
+    fn newton(&self, at: &Trial, enough: f64) -> Option<Vec<f64>> {
         let derivative = Derivative::new(self.output, &at.v, &at.gram, &at.theta, self.threads);
         let mut rest: Vec<f64> = at.slope.iter().map(|g| -g).collect();
-        let mut z: Vec<f64> = newton.iter().map(|z| -z).collect();
-        let (mut x, mut p) = (vec![0.0; rest.len()], z.clone());
-        let mut product = dot(&rest, &z);
-        let first = product;
+        let enough = enough.max(1e-4 * dot(&rest, &rest));
+        let (mut x, mut p) = (vec![0.0; rest.len()], self.direct.precondition(&rest));
+        let mut product = dot(&rest, &p);
         for _ in 0..PRODUCTS {
             let mut ep = self.direct.collect(&derivative.apply(&self.direct.spread(&p)));
             axpy(&mut ep, 1.0, &p);
             let alpha = product / dot(&p, &ep);
             axpy(&mut x, alpha, &p);
             axpy(&mut rest, -alpha, &ep);
-            z = self.direct.precondition(&rest);
-            let next = dot(&rest, &z);
-            if !(next > 1e-3 * first) {
+            if !(dot(&rest, &rest) > enough) {
                 break;
             }
+            let z = self.direct.precondition(&rest);
+            let next = dot(&rest, &z);
             let beta = next / product;
             product = next;
             p.iter_mut().zip(&z).for_each(|(p, z)| *p = z + beta * *p);
