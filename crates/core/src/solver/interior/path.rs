@@ -187,7 +187,9 @@ impl<'a, 'c> Path<'a, 'c> {
         let gives = curvatures.clone();
         let curvature = Curvature::new(design, curvatures);
         let derivative = Derivative::new(self.output, &point.v, &point.gram, &point.theta, threads);
-        let direct = Direct::new(design, &curvature, &derivative)?;
+        let direct = Direct::new(design, &curvature, &derivative);
+        if direct.is_none() && std::env::var_os("IPM_TRACE").is_some() { eprintln!("factorisation failed"); }
+        let direct = direct?;
         self.clock.passes += 1;
         if self.clock.must_stop().is_some() {
             return None;
@@ -202,14 +204,14 @@ impl<'a, 'c> Path<'a, 'c> {
             if pulled.cancelled > limit {
                 direct.reconcile(design, &gives, &pull, &pulled, &mut df);
             }
-            let (dv, y) = (pulled.x, pulled.y);
+            let dv = pulled.x;
             let longest = atoms.follow(&df);
             if std::env::var_os("IPM_TRACE").is_some() { DF.with(|c| *c.borrow_mut() = df); }
-            (dv, dw, y, longest)
+            (dv, dw, longest)
         };
         let mean = atoms.mean_product(sums.products);
         let pull = atoms.take_aim(0.0, 0.0);
-        let (mut dv, mut dw, mut y, (primal, dual)) = towards(atoms, pull);
+        let (mut dv, mut dw, (primal, dual)) = towards(atoms, pull);
         let (mut primal, mut dual) = (primal.min(1.0), dual.min(1.0));
         let mut tau = 0.0;
         if atoms.are_bounded() {
@@ -224,7 +226,7 @@ impl<'a, 'c> Path<'a, 'c> {
             tau = mean * (after / mean).powi(3).max((strain * sums.strain / sums.products).powi(2)).max(far).clamp(1e-4, 1.0);
             let mut most;
             let pull = atoms.take_aim(tau, primal * dual);
-            (dv, dw, y, most) = towards(atoms, pull);
+            (dv, dw, most) = towards(atoms, pull);
             let correctors = std::env::var("IPM_MCC").ok().and_then(|s| s.parse().ok()).unwrap_or(3);
             for _ in 0..correctors {
                 let cut = |most: (f64, f64)| (most.0.min(1.0), most.1.min(1.0));
@@ -232,13 +234,13 @@ impl<'a, 'c> Path<'a, 'c> {
                 if now.0 + now.1 > 1.9 { break; }
                 let aim = ((1.5 * now.0 + 0.1).min(1.0), (1.5 * now.1 + 0.1).min(1.0));
                 let pull = atoms.centre(aim, tau);
-                let (dv_, dw_, y_, most_) = towards(atoms, pull);
+                let (dv_, dw_, most_) = towards(atoms, pull);
                 let new = cut(most_);
                 if new.0 + new.1 < now.0 + now.1 + 0.05 * (aim.0 + aim.1 - now.0 - now.1) || new.0 < 0.9 * now.0 || new.1 < 0.9 * now.1 {
                     atoms.revert();
                     break;
                 }
-                (dv, dw, y, most) = (dv_, dw_, y_, most_);
+                (dv, dw, most) = (dv_, dw_, most_);
             }
             (primal, dual) = ((0.99 * most.0).min(1.0), (0.99 * most.1).min(1.0));
         }
@@ -250,23 +252,25 @@ impl<'a, 'c> Path<'a, 'c> {
             primal = primal.min(dual);
             dual = primal;
         }
-        let mut t = if mode == "vz" { dual } else { primal };
+        let mut t = if mode != "x" { dual } else { primal };
         let t0 = t;
-        let slack = 0.5 * sums.products;
+        let allowance = sums.products.max(0.1 * self.tolerance * point.value.abs()).max(if atoms.are_bounded() { 0.0 } else { 0.03 * (point.value - self.best.dual).min(point.value.abs()) });
+        let slack = 0.5 * allowance;
         let mut tries = 0;
         let next = loop {
             let (mut v, mut w) = (point.v.clone(), point.w.clone());
             axpy(v.as_mut_slice(), t, dv.as_slice());
             axpy(w.as_mut_slice(), t, dw.as_slice());
             let ends = Ends { output: self.output, direct: &direct, v: &v, w: &w, threads };
-            let back: Vec<f64> = y.iter().map(|y| -t * y).collect();
-            let trial = self.point(atoms, ends.settle(&back, ev("IPM_E", 0.01) * sums.products));
+            let back = || direct.represent(&dv).iter().map(|y| -t * y).collect();
+            let trial = self.point(atoms, ends.settle(back, ev("IPM_E", 0.01) * allowance));
             tries += 1;
             if trial.value <= point.value + slack {
                 break trial;
             }
             t *= 0.5;
             if t < 1e-8 {
+                if std::env::var_os("IPM_TRACE").is_some() { eprintln!("line search failed"); }
                 return None;
             }
         };
@@ -287,6 +291,6 @@ impl<'a, 'c> Path<'a, 'c> {
     }
 }
 
-fn ev(name: &str, default: f64) -> f64 {
+pub(super) fn ev(name: &str, default: f64) -> f64 {
     std::env::var(name).ok().and_then(|s| s.parse().ok()).unwrap_or(default)
 }

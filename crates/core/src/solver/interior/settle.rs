@@ -9,14 +9,15 @@
 //! count for little (L small) the step is straight in V; where they are all that counts, straight in W.
 
 use crate::Matrix;
+use super::path::ev;
 use crate::linalg::{axpy, dot, inner, times, view};
 use crate::output::OutputRegularizer;
 use crate::solver::vspace::direct::Direct;
 use crate::solver::vspace::{Derivative, gram};
 
-const STEPS: usize = 40;
+
 /// Products with E of one step.
-const PRODUCTS: usize = 100;
+
 
 /// The ends of a step.
 pub(super) struct Ends<'a> {
@@ -55,14 +56,14 @@ impl Ends<'_> {
     }
 
     /// V at the compromise, nearly: what is left to gain is less than `enough`. `back` leads from V1 to where the step began.
-    pub(super) fn settle(&self, back: &[f64], enough: f64) -> Matrix {
-        let mut best = self.at(vec![0.0; back.len()]);
+    pub(super) fn settle(&self, back: impl FnOnce() -> Vec<f64>, enough: f64) -> Matrix {
+        let mut best = self.at(vec![0.0; self.direct.unknowns()]);
         // E is at least the unit matrix.
         if dot(&best.slope, &best.slope) <= enough {
             return best.v;
         }
-        best = self.on_ray(best, back);
-        for _ in 0..STEPS {
+        best = self.on_ray(best, &back());
+        for _ in 0..ev("IPM_S", 12.0) as usize {
             let strain = dot(&best.slope, &best.slope);
             if std::env::var_os("IPM_INV").is_some() {
                 eprintln!("          value {:.9e} strain {strain:.2e} enough {enough:.2e} |y|2 {:.2e}", best.value, dot(&best.y, &best.y));
@@ -101,15 +102,16 @@ impl Ends<'_> {
             return first;
         }
         let at = |share: f64| self.at(back.iter().map(|y| share * y).collect());
-        let (mut low, mut high) = (0.0, 1.0);
         let mut best = at(1.0);
         if slope(&best) <= 0.0 {
             return best;
         }
-        for _ in 0..8 {
-            let middle = 0.5 * (low + high);
-            let trial = at(middle);
-            if slope(&trial) > 0.0 { high = middle } else { low = middle }
+        // A step can be many orders of magnitude too long: bisection on the exponent of what is kept of it.
+        let (mut low, mut high) = (-35.0, 0.0);
+        for _ in 0..12 {
+            let middle: f64 = 0.5 * (low + high);
+            let trial = at(1.0 - middle.exp());
+            if slope(&trial) > 0.0 { low = middle } else { high = middle }
             if trial.value < best.value {
                 best = trial;
             }
@@ -125,7 +127,7 @@ impl Ends<'_> {
         let enough = enough.max(1e-4 * dot(&rest, &rest));
         let (mut x, mut p) = (vec![0.0; rest.len()], self.direct.precondition(&rest));
         let mut product = dot(&rest, &p);
-        for _ in 0..PRODUCTS {
+        for _ in 0..ev("IPM_P", 12.0) as usize {
             let mut ep = self.direct.collect(&derivative.apply(&self.direct.spread(&p)));
             axpy(&mut ep, 1.0, &p);
             let alpha = product / dot(&p, &ep);

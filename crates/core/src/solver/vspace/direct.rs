@@ -162,6 +162,37 @@ impl<'a> Direct<'a> {
         transposed(&x)
     }
 
+    /// y with `L y = x`, nearly, for an x in the span of L.
+    pub(in crate::solver) fn represent(&self, x: &Matrix) -> Vec<f64> {
+        let (x, mut y) = (transposed(x), vec![0.0; self.columns.rows()]);
+        for (task, range) in self.of_task.iter().enumerate() {
+            let y = &mut y[range.clone()];
+            if self.rows[task].is_none() {
+                self.forward_substitute(range.start, x.row(task), y);
+                continue;
+            }
+            // Least squares: L'L y = L'x.
+            let own = view(&self.columns).subrows(range.start, range.len());
+            let mut gram = times(own, own.transpose(), 1);
+            linalg::semidefinite_cholesky(&mut gram);
+            range.clone().zip(y.iter_mut()).for_each(|(a, y)| *y = dot(self.columns.row(a), x.row(task)));
+            for j in 0..y.len() {
+                let (pivot, known) = (gram[(j, j)], dot(&gram.row(j)[..j], &y[..j]));
+                y[j] = if pivot > 0.0 { (y[j] - known) / pivot } else { 0.0 };
+            }
+            for j in (0..y.len()).rev() {
+                let known: f64 = (j + 1..y.len()).map(|i| gram[(i, j)] * y[i]).sum();
+                y[j] = if gram[(j, j)] > 0.0 { (y[j] - known) / gram[(j, j)] } else { 0.0 };
+            }
+        }
+        y
+    }
+
+    /// Number of columns of L.
+    pub(in crate::solver) fn unknowns(&self) -> usize {
+        self.columns.rows()
+    }
+
     /// `L'w`.
     pub(in crate::solver) fn collect(&self, w: &Matrix) -> Vec<f64> {
         let (w, mut y) = (transposed(w), vec![0.0; self.columns.rows()]);
