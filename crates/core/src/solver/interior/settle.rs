@@ -9,15 +9,14 @@
 //! count for little (L small) the step is straight in V; where they are all that counts, straight in W.
 
 use crate::Matrix;
-use super::path::ev;
 use crate::linalg::{axpy, dot, inner, times, view};
 use crate::output::OutputRegularizer;
 use crate::solver::vspace::direct::Direct;
 use crate::solver::vspace::{Derivative, gram};
 
-
-/// Products with E of one step.
-
+/// Newton's steps, and products with E for each.
+const STEPS: usize = 12;
+const PRODUCTS: usize = 12;
 
 /// The ends of a step.
 pub(super) struct Ends<'a> {
@@ -63,11 +62,8 @@ impl Ends<'_> {
             return best.v;
         }
         best = self.on_ray(best, &back());
-        for _ in 0..ev("IPM_S", 12.0) as usize {
+        for _ in 0..STEPS {
             let strain = dot(&best.slope, &best.slope);
-            if std::env::var_os("IPM_INV").is_some() {
-                eprintln!("          value {:.9e} strain {strain:.2e} enough {enough:.2e} |y|2 {:.2e}", best.value, dot(&best.y, &best.y));
-            }
             if !(strain > enough) {
                 break;
             }
@@ -79,7 +75,9 @@ impl Ends<'_> {
                 axpy(&mut y, t, &step);
                 let trial = self.at(y);
                 // Next to the solution the values are too much alike to tell.
-                if trial.value <= best.value - 0.1 * t * fall || dot(&trial.slope, &trial.slope) <= 0.3 * strain {
+                if trial.value <= best.value - 0.1 * t * fall
+                    || dot(&trial.slope, &trial.slope) <= 0.3 * strain
+                {
                     break Some(trial);
                 }
                 t *= 0.3;
@@ -97,7 +95,8 @@ impl Ends<'_> {
 
     /// The least psi between V1 and the beginning.
     fn on_ray(&self, first: Trial, back: &[f64]) -> Trial {
-        let slope = |trial: &Trial| if trial.value.is_finite() { dot(&trial.slope, back) } else { f64::NEG_INFINITY };
+        let slope =
+            |trial: &Trial| if trial.value.is_finite() { dot(&trial.slope, back) } else { f64::NEG_INFINITY };
         if slope(&first) >= 0.0 {
             return first;
         }
@@ -111,7 +110,11 @@ impl Ends<'_> {
         for _ in 0..12 {
             let middle: f64 = 0.5 * (low + high);
             let trial = at(1.0 - middle.exp());
-            if slope(&trial) > 0.0 { low = middle } else { high = middle }
+            if slope(&trial) > 0.0 {
+                low = middle
+            } else {
+                high = middle
+            }
             if trial.value < best.value {
                 best = trial;
             }
@@ -127,7 +130,7 @@ impl Ends<'_> {
         let enough = enough.max(1e-4 * dot(&rest, &rest));
         let (mut x, mut p) = (vec![0.0; rest.len()], self.direct.precondition(&rest));
         let mut product = dot(&rest, &p);
-        for _ in 0..ev("IPM_P", 12.0) as usize {
+        for _ in 0..PRODUCTS {
             let mut ep = self.direct.collect(&derivative.apply(&self.direct.spread(&p)));
             axpy(&mut ep, 1.0, &p);
             let alpha = product / dot(&p, &ep);

@@ -75,7 +75,13 @@ impl<'a> Direct<'a> {
 
     /// x for the right-hand side `X'(D pull) - r`, where D are the curvatures of the entries. Written as `L c - r` it becomes
     /// `x = L y - r`, `y = E^-1 (c + L'B[r])`: what is large in c is never added up and taken away again.
-    pub(in crate::solver) fn solve_pull(&self, design: &Design, w: &Matrix, pull: &[f64], r: &Matrix) -> Pulled {
+    pub(in crate::solver) fn solve_pull(
+        &self,
+        design: &Design,
+        w: &Matrix,
+        pull: &[f64],
+        r: &Matrix,
+    ) -> Pulled {
         let br = transposed(&self.derivative.apply(r));
         let w = transposed(w);
         let mut y = vec![0.0; self.columns.rows()];
