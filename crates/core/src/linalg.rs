@@ -174,28 +174,6 @@ pub(crate) fn eigen(m: &Matrix) -> Result<(Vec<f64>, Matrix)> {
     Ok((values, vectors))
 }
 
-/// `U, s, V` with `m = U diag(s) V'`, as many columns as m has rows or columns, whichever are fewer; `None` if they cannot be
-/// found.
-pub(crate) fn singular(m: &Matrix) -> Option<(Matrix, Vec<f64>, Matrix)> {
-    use faer::dyn_stack::{MemBuffer, MemStack};
-    use faer::linalg::svd::{ComputeSvdVectors, svd, svd_scratch};
-    let size = m.rows().min(m.cols());
-    let (mut u, mut v) = (Matrix::zeros(m.rows(), size), Matrix::zeros(m.cols(), size));
-    let (mut values, params, thin) = (vec![0.0; size], Default::default(), ComputeSvdVectors::Thin);
-    let mut memory = MemBuffer::new(svd_scratch::<f64>(m.rows(), m.cols(), thin, thin, Par::Seq, params));
-    svd(
-        view(m),
-        faer::diag::DiagMut::from_slice_mut(&mut values),
-        Some(view_mut(&mut u)),
-        Some(view_mut(&mut v)),
-        Par::Seq,
-        MemStack::new(&mut memory),
-        params,
-    )
-    .ok()?;
-    Some((u, values, v))
-}
-
 /// The Cholesky factor of the positive definite matrix given by its lower triangle, in its place; false if it has none.
 pub(crate) fn cholesky(m: &mut Matrix, threads: usize) -> bool {
     use faer::dyn_stack::{MemBuffer, MemStack};

@@ -63,6 +63,11 @@ impl<'a, 'c> Path<'a, 'c> {
             let why = "a loss has no quadratic conjugate".into();
             return Err(Error::Unsuitable { solver: InteriorPoint.name(), why });
         };
+        // Where nothing can be learnt, zeros are the solution, and no interior point comes near.
+        let nothing = self.model.point(&atoms, Matrix::zeros(design.rank(), design.n_tasks()));
+        let zeros = vec![0.0; design.len()];
+        let dual = -atoms.conj_of(&zeros) - 0.5 * output.phi_sum(&nothing.gram);
+        self.best.note(&nothing, zeros, dual, f64::INFINITY);
         let kappa = design.gather(first);
         let mut point = self.model.point(&atoms, design.backward(&kappa, threads));
         let dual = -atoms.conj_of(&kappa) - 0.5 * output.phi_sum(&point.gram);

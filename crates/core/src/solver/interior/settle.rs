@@ -64,7 +64,7 @@ impl Ends<'_> {
         best = self.on_ray(best, &back());
         for _ in 0..STEPS {
             let strain = dot(&best.slope, &best.slope);
-            if !(strain > enough) {
+            if strain <= enough || strain.is_nan() {
                 break;
             }
             let Some(step) = self.newton(&best, 0.1 * enough) else { break };
@@ -110,11 +110,7 @@ impl Ends<'_> {
         for _ in 0..12 {
             let middle: f64 = 0.5 * (low + high);
             let trial = at(1.0 - middle.exp());
-            if slope(&trial) > 0.0 {
-                low = middle
-            } else {
-                high = middle
-            }
+            *(if slope(&trial) > 0.0 { &mut low } else { &mut high }) = middle;
             if trial.value < best.value {
                 best = trial;
             }
@@ -136,7 +132,8 @@ impl Ends<'_> {
             let alpha = product / dot(&p, &ep);
             axpy(&mut x, alpha, &p);
             axpy(&mut rest, -alpha, &ep);
-            if !(dot(&rest, &rest) > enough) {
+            let left = dot(&rest, &rest);
+            if left <= enough || left.is_nan() {
                 break;
             }
             let z = self.direct.precondition(&rest);
