@@ -129,7 +129,7 @@ impl<'a, 'c> Path<'a, 'c> {
                 },
             };
             last_excess = excess;
-            match step.take(&mut atoms) {
+            match step.take(&mut atoms, &mut self.clock.passes) {
                 Some(next) => point = next,
                 None => break Status::Stalled,
             }
