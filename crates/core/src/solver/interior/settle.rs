@@ -100,20 +100,35 @@ impl Ends<'_> {
         Settled { v: best.v, off, factorisations: fresh.len() }
     }
 
-    /// The first point along a step where psi, or its slope, is enough less.
+    /// A point along a step where psi, or its slope, is enough less. Far beyond the solution, where R is all that counts and grows
+    /// like a power p, Newton's steps are p - 1 times too short: longer ones are tried.
     fn search(&self, from: &Trial, step: &[f64], strain: f64) -> Option<Trial> {
-        let (fall, mut t) = (-dot(&from.slope, step), 1.0);
-        while t > 1e-5 {
+        let at = |t: f64| {
             let mut y = from.y.clone();
             axpy(&mut y, t, step);
-            let trial = self.at(y);
+            self.at(y)
+        };
+        let (fall, mut t) = (-dot(&from.slope, step), 1.0);
+        let mut best = loop {
+            let trial = at(t);
             // Next to the solution the values are too much alike to tell.
             if trial.value <= from.value - 0.1 * t * fall || dot(&trial.slope, &trial.slope) <= 0.3 * strain {
-                return Some(trial);
+                break trial;
             }
             t *= 0.3;
+            if t < 1e-5 {
+                return None;
+            }
+        };
+        while (1.0..64.0).contains(&t) && dot(&best.slope, step) < -0.1 * fall {
+            t *= 1.5;
+            let longer = at(t);
+            if longer.value >= best.value {
+                break;
+            }
+            best = longer;
         }
-        None
+        Some(best)
     }
 
     /// The least psi between V1 and the beginning.
