@@ -34,6 +34,11 @@ impl Design {
         8 * (rows as u64 * rank + 2 * entries as u64)
     }
 
+    /// Number of entries of a design of these observations.
+    pub(crate) fn entries(obs: &Observations) -> usize {
+        Layout::size(obs).1
+    }
+
     pub(crate) fn new(
         backend: &dyn Backend,
         obs: &Observations,

@@ -1,8 +1,14 @@
 //! Primal-dual interior point method, for every loss with a quadratic conjugate.
 //!
-//! Mehrotra's predictor and corrector on the duals in their boxes ([`atoms`]), with the regulariser's second derivative, that of
-//! Theta included. One factorisation a step ([`Direct`](super::vspace::direct::Direct)), of as many unknowns as the tasks have
-//! features or observations, whichever are fewer: [`path`].
+//! Duals are atoms in boxes ([`atoms`]), all that is known of a loss. [`path`] follows Mehrotra's predictor and corrector towards
+//! slacks and multipliers whose products vanish, one factorisation a step ([`step`], [`Direct`](super::vspace::direct::Direct)), of
+//! as many unknowns as the tasks have features or observations, whichever are fewer. Three things make it indifferent to the
+//! strength of the regularisation:
+//!
+//! - V is an unknown of its own and becomes `X'kappa` on the way, so that it starts at a moderate size in the middle of all
+//!   boxes, and keeps its digits where it is a small difference of large duals.
+//! - The regulariser is not linearised within a step: [`settle`] finds the point that losses and the true regulariser agree on.
+//! - What the duals add up to is solved for, not summed up from parts that cancel (`solve_pull` and `reconcile`).
 
 mod atom;
 mod atoms;
@@ -60,11 +66,11 @@ impl Solver for InteriorPoint {
     fn memory(&self, problem: &Problem<'_>) -> u64 {
         let (data, obs) = (problem.data(), problem.observations());
         let (n, rank) = (unknowns(problem) as u64, rank(problem) as u64);
-        // The system, the columns of L twice over, a dozen matrices of the size of V, and for each observation its atoms,
-        // the duals and predictions.
+        // The system, of which there may be two, the columns of L twice over, two dozen matrices of the size of V, and for each
+        // entry two atoms and a dozen numbers.
         let point = rank * obs.n_tasks() as u64;
-        let rows = obs.len() as u64;
-        let system = 8 * (n * n + 2 * n * rank + 12 * point + 60 * rows);
+        let entry = 2 * size_of::<atom::Atom>() as u64 + 8 * 12;
+        let system = 8 * (2 * n * n + 2 * n * rank + 24 * point) + entry * Design::entries(obs) as u64;
         data.backend()
             .spectrum_bytes()
             .saturating_add(Design::bytes(data.backend(), obs))

@@ -71,7 +71,7 @@ impl Ends<'_> {
     /// from V1 to where the step began.
     pub(super) fn settle(&self, back: impl FnOnce() -> Vec<f64>, enough: f64) -> Settled {
         let mut best = self.at(vec![0.0; self.direct.unknowns()]);
-        let mut fresh: Vec<Matrix> = vec![];
+        let (mut fresh, mut factorisations) = (None, 0);
         if dot(&best.slope, &best.slope) <= enough {
             return Settled { v: best.v, off: enough, factorisations: 0 };
         }
@@ -82,14 +82,15 @@ impl Ends<'_> {
                 break;
             }
             let derivative = Derivative::new(self.output, &best.v, &best.gram, &best.theta, self.threads);
-            let factor = fresh.last().unwrap_or(self.direct.factor());
+            let factor = fresh.as_ref().unwrap_or(self.direct.factor());
             let (mut step, left) = self.newton(&best.slope, &derivative, factor, 0.1 * enough);
-            if (left > POOR * strain || left.is_nan()) && fresh.len() < FACTORS {
+            if (left > POOR * strain || left.is_nan()) && factorisations < FACTORS {
                 // B has changed too much on the way for the factor to be of help.
                 let Some(factor) = self.direct.factor_at(&derivative) else { break };
                 step = best.slope.iter().map(|g| -g).collect();
                 linalg::cholesky_solve(&factor, &mut step);
-                fresh.push(factor);
+                fresh = Some(factor);
+                factorisations += 1;
             }
             match self.search(&best, &step, strain) {
                 Some(next) => best = next,
@@ -97,7 +98,7 @@ impl Ends<'_> {
             }
         }
         let off = dot(&best.y, &best.y) + dot(&best.slope, &best.slope);
-        Settled { v: best.v, off, factorisations: fresh.len() }
+        Settled { v: best.v, off, factorisations }
     }
 
     /// A point along a step where psi, or its slope, is enough less. Far beyond the solution, where R is all that counts and grows
@@ -192,5 +193,48 @@ impl Ends<'_> {
             p.iter_mut().zip(&z).for_each(|(p, z)| *p = z + beta * *p);
         }
         (x, left)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backend::Interrupt;
+    use crate::design::Curvature;
+    use crate::inputs::{Dense, Inputs};
+    use crate::output::Power;
+    use crate::{Dataset, DatasetOptions, Observations};
+
+    /// A step far too long in V: where it ends, slopes are small, whatever the losses weigh.
+    #[test]
+    fn steps_end_where_v_and_w_are_in_balance() {
+        let x = (0..40).map(|i| (f64::from(i) * 1.7).sin()).collect();
+        let inputs: Inputs<'_> = Dense::f64_owned(x, 20, 2).unwrap().into();
+        let task: Vec<u32> = (0..20).map(|i| i % 2).collect();
+        let observations = Observations::multi_task(&task, vec![1.0; 20]).unwrap();
+        let data = Dataset::new(&inputs, &observations, DatasetOptions::default()).unwrap();
+        let design = data.design(&mut Interrupt::never()).unwrap().1;
+        let v = Matrix::from_vec(vec![0.5, 0.3, -0.2, 0.4], 2, 2).unwrap();
+        for (k, weight) in [(1, 1e-8), (1, 1.0), (1, 1e8), (4, 1e-8), (4, 1.0), (4, 1e8)] {
+            let output = Power::new(k).unwrap();
+            let gram = gram(&v, 1);
+            let theta = output.theta(&gram);
+            let derivative = Derivative::new(&output, &v, &gram, &theta, 1);
+            let curvature = Curvature::new(design, vec![weight; 20]);
+            let direct = Direct::new(design, &curvature, &derivative).unwrap();
+            let dv = Matrix::from_vec(vec![30.0, -20.0, 10.0, 5.0], 2, 2).unwrap();
+            let (mut v1, mut w1) = (v.clone(), times(view(&v), view(&theta), 1));
+            axpy(v1.as_mut_slice(), 1.0, dv.as_slice());
+            axpy(w1.as_mut_slice(), 1.0, derivative.apply(&dv).as_slice());
+            let ends = Ends { output: &output, direct: &direct, v: &v1, w: &w1, threads: 1 };
+            let back = || direct.represent(&dv).iter().map(|y| -y).collect();
+            let enough = 1e-6 * dot(w1.as_slice(), w1.as_slice()) * weight;
+            let settled = ends.settle(back, enough);
+            let mut shift = settled.v.clone();
+            axpy(shift.as_mut_slice(), -1.0, v1.as_slice());
+            let end = ends.at(direct.represent(&shift));
+            let slope = dot(&end.slope, &end.slope);
+            assert!(slope <= 1.01 * enough.max(1e-12), "k = {k}, weight {weight}: {slope:e} {enough:e}");
+        }
     }
 }

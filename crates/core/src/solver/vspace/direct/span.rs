@@ -168,3 +168,78 @@ impl Direct<'_> {
 fn over(x: f64, pivot: f64) -> f64 {
     if pivot > 0.0 { x / pivot } else { 0.0 }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backend::Interrupt;
+    use crate::design::Curvature;
+    use crate::inputs::{Dense, Inputs};
+    use crate::output::{OutputRegularizer, Power};
+    use crate::solver::vspace::gram;
+    use crate::{Dataset, DatasetOptions, Observations};
+
+    const FEATURES: usize = 4;
+
+    /// Numbers that look random.
+    fn numbers(n: usize, seed: f64) -> Vec<f64> {
+        (0..n).map(|i| ((i as f64 + seed) * 12.9898).sin() * 1.7).collect()
+    }
+
+    fn norm(m: &Matrix) -> f64 {
+        dot(m.as_slice(), m.as_slice()).sqrt()
+    }
+
+    /// Two tasks with more rows than features, one with fewer, one without.
+    #[test]
+    fn pulls_and_right_hand_sides_have_the_same_solution() {
+        let task: Vec<u32> = (0..16)
+            .map(|i| {
+                if i < 7 {
+                    0
+                } else if i < 14 {
+                    1
+                } else {
+                    3
+                }
+            })
+            .collect();
+        let observations = Observations::multi_task(&task, vec![1.0; 16]).unwrap();
+        let inputs: Inputs<'_> = Dense::f64_owned(numbers(16 * FEATURES, 0.5), 16, FEATURES).unwrap().into();
+        let data = Dataset::new(&inputs, &observations, DatasetOptions::default()).unwrap();
+        let design = data.design(&mut Interrupt::never()).unwrap().1;
+        let d: Vec<f64> = numbers(16, 3.0).iter().map(|x| x * x + 0.1).collect();
+        let (d, n) = (design.gather(&d), design.len());
+        let v = Matrix::from_vec(numbers(FEATURES * 4, 7.0), FEATURES, 4).unwrap();
+        let output = Power::new(2).unwrap();
+        let gram = gram(&v, 1);
+        let theta = output.theta(&gram);
+        let derivative = Derivative::new(&output, &v, &gram, &theta, 1);
+        let curvature = Curvature::new(design, d.clone());
+        let direct = Direct::new(design, &curvature, &derivative).unwrap();
+
+        let pull = numbers(n, 11.0);
+        let weighted: Vec<f64> = pull.iter().zip(&d).map(|(pull, d)| pull * d).collect();
+        let w = design.backward(&weighted, 1);
+        let r = design.backward(&design.gather(&numbers(16, 13.0)), 1);
+        let pulled = direct.solve_pull(design, &w, &pull, &r);
+        let mut rhs = w.clone();
+        axpy(rhs.as_mut_slice(), -1.0, r.as_slice());
+        let mut off = direct.solve(&rhs);
+        axpy(off.as_mut_slice(), -1.0, pulled.x.as_slice());
+        assert!(norm(&off) <= 1e-10 * norm(&rhs), "{off:?}");
+
+        // Predictions already agree with the duals; if they did not, they would be made to.
+        let exact = design.forward(&derivative.apply(&pulled.x), 1);
+        let mut df: Vec<f64> = exact.iter().zip(numbers(n, 17.0)).map(|(f, e)| f + 1e-3 * e).collect();
+        direct.reconcile(design, &d, &pull, &pulled, &mut df);
+        let duals: Vec<f64> = (0..n).map(|i| d[i] * (pull[i] - df[i])).collect();
+        let mut lack = design.backward(&duals, 1);
+        axpy(lack.as_mut_slice(), -1.0, pulled.sum.as_slice());
+        assert!(norm(&lack) <= 1e-10 * norm(&pulled.sum), "{lack:?}");
+
+        let mut again = direct.spread(&direct.represent(&pulled.sum));
+        axpy(again.as_mut_slice(), -1.0, pulled.sum.as_slice());
+        assert!(norm(&again) <= 1e-10 * norm(&pulled.sum), "{again:?}");
+    }
+}
