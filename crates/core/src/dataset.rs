@@ -153,6 +153,12 @@ impl<'a> Dataset<'a> {
         Ok(self.spectrum.get().expect("set just above"))
     }
 
+    /// The eigenbasis, which some solver has asked for before.
+    pub(crate) fn spectrum_now(&self) -> Result<&Spectrum> {
+        let _one_at_a_time = self.derive_lock.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        self.spectrum(&mut Interrupt::never())
+    }
+
     /// Eigenbasis and moments, computed on first use and kept: they depend neither on C nor on the regulariser.
     pub(crate) fn statistics(&self, interrupt: &mut Interrupt<'_>) -> Result<(&Spectrum, &Moments)> {
         let _one_at_a_time = self.derive_lock.lock().unwrap_or_else(|poisoned| poisoned.into_inner());

@@ -2,6 +2,9 @@
 
 mod auto;
 mod clock;
+mod graded;
+mod newton;
+mod proximal;
 mod sdca;
 mod settings;
 mod snapshot;
@@ -10,6 +13,8 @@ mod start;
 mod vspace;
 
 pub use auto::Auto;
+pub use newton::Newton;
+pub use proximal::Proximal;
 pub use sdca::{Order, Sdca};
 pub use settings::{CheckedSettings, Settings, SolverKind, Status};
 pub use snapshot::{Snapshot, Start};

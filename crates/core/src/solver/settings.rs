@@ -1,6 +1,6 @@
 //! When to stop, and with what.
 
-use super::{Auto, Order, Sdca, Solver, Spectral};
+use super::{Auto, Newton, Order, Proximal, Sdca, Solver, Spectral};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::ops::Deref;
@@ -21,12 +21,22 @@ pub enum SolverKind {
     SdcaSequential,
     /// Squared loss with shared inputs, in the eigenbasis of the inputs.
     Spectral,
+    /// Smooth losses: Newton's method.
+    Newton,
+    /// Losses with kinks: proximal point steps around Newton's method.
+    Proximal,
 }
 
 impl SolverKind {
     /// All of them.
-    pub const ALL: [SolverKind; 4] =
-        [SolverKind::Auto, SolverKind::Sdca, SolverKind::SdcaSequential, SolverKind::Spectral];
+    pub const ALL: [SolverKind; 6] = [
+        SolverKind::Auto,
+        SolverKind::Sdca,
+        SolverKind::SdcaSequential,
+        SolverKind::Spectral,
+        SolverKind::Newton,
+        SolverKind::Proximal,
+    ];
 
     fn name(self) -> &'static str {
         match self {
@@ -34,6 +44,8 @@ impl SolverKind {
             SolverKind::Sdca => "sdca",
             SolverKind::SdcaSequential => "sdca-sequential",
             SolverKind::Spectral => "spectral",
+            SolverKind::Newton => "newton",
+            SolverKind::Proximal => "proximal",
         }
     }
 
@@ -44,6 +56,8 @@ impl SolverKind {
             SolverKind::Sdca => Box::new(Sdca::default()),
             SolverKind::SdcaSequential => Box::new(Sdca { order: Order::Sequential, ..Sdca::default() }),
             SolverKind::Spectral => Box::new(Spectral),
+            SolverKind::Newton => Box::new(Newton),
+            SolverKind::Proximal => Box::new(Proximal),
         }
     }
 }
@@ -199,10 +213,10 @@ mod tests {
             assert_eq!(status.to_string().parse::<Status>().unwrap(), status);
             assert_eq!(serde_json::to_value(status).unwrap(), status.to_string());
         }
-        let error = "newton".parse::<SolverKind>().unwrap_err().to_string();
+        let error = "simplex".parse::<SolverKind>().unwrap_err().to_string();
         assert_eq!(
             error,
-            "solver \"newton\" is not understood: it is one of auto, sdca, sdca-sequential, spectral"
+            "solver \"simplex\" is not understood: it is one of auto, sdca, sdca-sequential, spectral, newton, proximal"
         );
     }
 }

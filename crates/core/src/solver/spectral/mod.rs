@@ -8,7 +8,7 @@ mod alternation;
 mod newton;
 mod reduced;
 
-use super::{CheckedSettings, Clock, Solution, Solver, Start, Status, start};
+use super::{CheckedSettings, Clock, Solution, Solver, Start, Status, graded, start};
 use crate::backend::{self, Columns, Expansion, Interrupt, Panel, STREAM_ROWS};
 use crate::certificate::{Graded, certify_normal};
 use crate::linalg::{self, view};
@@ -167,30 +167,10 @@ impl Search<'_, '_> {
     }
 }
 
-/// The duals `gamma (Y - X W)` of a point, certified from the data: first with the primal point that they induce, then, if
-/// that one is not good enough, with the point itself.
+/// The duals `gamma (Y - X W)` of a point, certified from the data.
 fn grade(problem: &Problem<'_>, point: &Point, tolerance: f64) -> Result<(Vec<f64>, Option<Matrix>, Graded)> {
-    let never = &mut Interrupt::never();
-    let frame = &problem.data().statistics(never)?.0.frame;
-    let coordinates = linalg::times(view(frame), view(&point.v), problem.data().threads());
-    let kappa = residual_duals(problem, &coordinates, &point.theta)?;
-    let induced = certify_normal(problem, &kappa, None, never)?;
-    if induced.certificate.rel_gap() <= tolerance {
-        return Ok((kappa, None, induced));
-    }
-    let mut pair = (kappa.clone(), certify_normal(problem, &kappa, Some(&coordinates), never)?);
-    if !pair.1.certificate.gap.is_finite() {
-        // Duals of a poor point can be beyond all bounds; a fraction of them is not.
-        let fraction = start::along(problem, kappa.clone(), never)?;
-        let graded = certify_normal(problem, &fraction, Some(&coordinates), never)?;
-        pair = (fraction, graded);
-    }
-    // Far from a solution relative gaps are all alike, and gaps may be infinite while one of the points is still usable.
-    let badness = |graded: &Graded| (graded.certificate.gap, graded.certificate.primal);
-    if badness(&pair.1) < badness(&induced) {
-        return Ok((pair.0, Some(coordinates), pair.1));
-    }
-    Ok((kappa, None, induced))
+    let kappa = residual_duals(problem, &graded::coordinates(problem, &point.v)?, &point.theta)?;
+    graded::grade(problem, kappa, &point.v, tolerance)
 }
 
 /// `gamma (Y - X W)`, one streaming pass.

@@ -1,0 +1,143 @@
+//! Newton's method for smooth losses, on any inputs that have an eigenbasis.
+
+mod descent;
+mod model;
+
+pub(super) use descent::Descent;
+pub(super) use model::{Point, Smoothed};
+
+use super::graded::grade;
+use super::vspace::linear;
+use super::{CheckedSettings, Clock, Solution, Solver, Start, Status, start};
+use crate::backend::Interrupt;
+use crate::certificate::{Graded, certify_normal};
+use crate::design::Design;
+use crate::{Error, Matrix, Observer, Problem, Result};
+
+/// Newton's method in V with a curved line search; steps by factorisation or by preconditioned iteration.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Newton;
+
+/// Bytes that solvers in V need: eigenbasis, rotated inputs, a dozen vectors of entries, and Krylov vectors or a factor.
+pub(super) fn memory(problem: &Problem<'_>) -> u64 {
+    let (backend, obs) = (problem.data().backend(), problem.observations());
+    let point = (backend.dim().min(backend.n_inputs()) * obs.n_tasks()) as u64;
+    let krylov = 8 * linear::MAX_STEPS as u64 * point;
+    let factor = 8 * (linear::MAX_UNKNOWNS as u64).min(point).pow(2);
+    backend.spectrum_bytes() + Design::bytes(backend, obs) + 8 * 12 * obs.len() as u64 + krylov.max(factor)
+}
+
+/// Where a solver in V begins: kappa in observation order, certified.
+pub(super) fn begin(
+    problem: &Problem<'_>,
+    kappa: Option<Vec<f64>>,
+    interrupt: &mut Interrupt<'_>,
+) -> Result<(Vec<f64>, Graded)> {
+    problem.data().design(interrupt)?;
+    let kappa = match kappa {
+        Some(kappa) => start::warm(problem, kappa),
+        None => start::cold(problem, interrupt)?,
+    };
+    let graded = certify_normal(problem, &kappa, None, interrupt)?;
+    Ok((kappa, graded))
+}
+
+impl Solver for Newton {
+    fn name(&self) -> &'static str {
+        "newton"
+    }
+
+    fn suits(&self, problem: &Problem<'_>) -> std::result::Result<(), String> {
+        let t = problem.observations().n_tasks();
+        match (0..t).find(|&task| !problem.loss(task).is_smooth()) {
+            Some(task) => Err(format!("the {} loss is not smooth", problem.loss(task).name())),
+            None => Ok(()),
+        }
+    }
+
+    fn memory(&self, problem: &Problem<'_>) -> u64 {
+        memory(problem)
+    }
+
+    fn solve(
+        &self,
+        problem: &Problem<'_>,
+        settings: &CheckedSettings,
+        start: Start<'_>,
+        observer: &mut dyn Observer,
+    ) -> Result<Solution> {
+        if let Err(why) = self.suits(problem) {
+            return Err(Error::Unsuitable { solver: self.name(), why });
+        }
+        start.passes(self.name(), settings.seed)?;
+        let start = start.kappa(problem)?;
+        let mut clock = Clock::new(self.name(), settings, observer);
+        let finish = |(kappa, v, graded), status, clock: Clock<'_>| {
+            let (passes, trace) = (clock.passes, clock.trace);
+            Ok(Solution { kappa, v, graded, status, solver: "newton", passes, trace, reason: None })
+        };
+        let (kappa, graded) = match clock.interrupting(|interrupt| begin(problem, start.clone(), interrupt)) {
+            Err(Error::Interrupted) => start::at_once(problem, start)?,
+            other => other?,
+        };
+        if let Some(status) = clock.report(&graded.certificate, None) {
+            return finish((kappa, None, graded), status, clock);
+        }
+        problem.data().pool().install(|| {
+            let design = problem.data().design(&mut Interrupt::never())?.1;
+            let model = Smoothed::new(problem, design);
+            let first = design.backward(&design.gather(&kappa), problem.data().threads());
+            let (mut point, mut descent) = (Point::at(&model, first), Descent::default());
+            let mut best = (kappa, None, graded);
+            let mut certified_at = f64::INFINITY;
+            loop {
+                let residual = model.residual(&point);
+                let estimate = model.mismatch(&point, &residual) / point.psi.abs();
+                let mut over = clock.is_over();
+                if over || estimate <= settings.tolerance || estimate <= 0.1 * certified_at {
+                    certified_at = estimate;
+                    let kappa = design.scatter(&point.side.kappa, problem.observations().len());
+                    let graded = grade(problem, kappa, &point.v, settings.tolerance)?;
+                    let status = clock.report(&graded.2.certificate, None);
+                    if graded.2.certificate.gap < best.2.certificate.gap {
+                        best = graded;
+                    }
+                    if let Some(status) = status {
+                        return finish(best, status, clock);
+                    }
+                    over = clock.is_over();
+                }
+                if over {
+                    let status = clock.must_stop().unwrap_or(Status::PassLimit);
+                    return finish(best, status, clock);
+                }
+                clock.passes += 1;
+                // Tight enough to square the gap, but no tighter than what is left to do.
+                let wanted = 0.3 * (settings.tolerance / estimate).sqrt();
+                let tolerance = estimate.sqrt().max(wanted).clamp(1e-4, 0.1);
+                let mut stop = || clock.must_stop().is_some();
+                match descent.step(&model, &point, &residual, tolerance, &mut stop) {
+                    Some(next) => point = next,
+                    None if clock.must_stop().is_some() => {}
+                    None => {
+                        let graded = grade(
+                            problem,
+                            design.scatter(&point.side.kappa, problem.observations().len()),
+                            &point.v,
+                            settings.tolerance,
+                        )?;
+                        let status = clock.report(&graded.2.certificate, None).unwrap_or(Status::Stalled);
+                        if graded.2.certificate.gap < best.2.certificate.gap {
+                            best = graded;
+                        }
+                        return finish(best, status, clock);
+                    }
+                }
+            }
+        })
+    }
+}
+
+/// Coordinates, kept for readers of this file: see [`grade`].
+#[allow(dead_code)]
+type Coordinates = Matrix;
