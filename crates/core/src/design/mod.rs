@@ -10,18 +10,21 @@ mod layout;
 pub(crate) use curvature::Curvature;
 
 use crate::backend::{Backend, Columns, Interrupt, Panel, STREAM_ROWS, Spectrum};
-use crate::linalg::{axpy, dot, shared_product, times, view, view_mut};
+use crate::linalg::{axpy, dot, shared_product, times, transposed, view, view_mut};
 use crate::{Matrix, Observations, Problem, Result};
-use faer::Accum;
+use faer::{Accum, MatRef};
 use layout::{Layout, NO_OBSERVATION};
 use rayon::prelude::*;
 use std::ops::Range;
+use std::sync::OnceLock;
 
 /// Rotated inputs, labels, and where they belong. Depends neither on C nor on losses or regulariser.
 #[derive(Debug)]
 pub(crate) struct Design {
     /// One row per input (shared) or per observation (own), `x Q`.
     x: Matrix,
+    /// The same in single precision, for products that need no more.
+    rough: OnceLock<Vec<f32>>,
     layout: Layout,
     labels: Vec<f64>,
 }
@@ -31,7 +34,7 @@ impl Design {
     pub(crate) fn bytes(backend: &dyn Backend, obs: &Observations) -> u64 {
         let rank = backend.dim().min(backend.n_inputs()) as u64;
         let (rows, entries) = Layout::size(obs);
-        8 * (rows as u64 * rank + 2 * entries as u64)
+        12 * rows as u64 * rank + 16 * entries as u64
     }
 
     pub(crate) fn new(
@@ -57,7 +60,7 @@ impl Design {
             );
         })?;
         let labels = layout.gather(obs.labels());
-        Ok(Design { x, layout, labels })
+        Ok(Design { x, rough: OnceLock::new(), layout, labels })
     }
 
     /// Number of entries.
@@ -126,7 +129,7 @@ impl Design {
         let (rank, t) = (self.rank(), self.n_tasks());
         let Some(task_rows) = self.task_rows() else {
             let mut out = Matrix::zeros(rank, t);
-            let table = faer::MatRef::from_row_major_slice(a, self.x.rows(), t);
+            let table = MatRef::from_row_major_slice(a, self.x.rows(), t);
             shared_product(
                 view_mut(&mut out),
                 Accum::Replace,
@@ -144,6 +147,12 @@ impl Design {
             rows.clone().filter(|&i| a[i] != 0.0).for_each(|i| axpy(out, a[i], self.x.row(i)));
         });
         transposed(&columns)
+    }
+
+    /// The inputs in single precision.
+    fn rough(&self) -> MatRef<'_, f32> {
+        let x = self.rough.get_or_init(|| self.x.as_slice().iter().map(|&x| x as f32).collect());
+        MatRef::from_row_major_slice(x, self.x.rows(), self.x.cols())
     }
 
     /// Multiplications of a pass.
@@ -173,10 +182,4 @@ fn split<'v>(mut values: &'v mut [f64], ranges: &[Range<usize>]) -> Vec<(Range<u
         values = tail;
     }
     parts
-}
-
-fn transposed(m: &Matrix) -> Matrix {
-    let mut out = Matrix::zeros(m.cols(), m.rows());
-    view_mut(&mut out).copy_from(view(m).transpose());
-    out
 }

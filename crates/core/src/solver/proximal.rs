@@ -63,15 +63,16 @@ impl Solver for Proximal {
             let mut model = Smoothed::new(problem, design);
             let mut kappa = design.gather(&best.kappa);
             let mut v = design.backward(&kappa, problem.data().threads());
-            let (mut descent, mut softness) = (Descent::default(), 1.0f64);
+            let mut descent = Descent::default();
+            model.centre_at(&kappa);
+            model.mu = 1.0 / scale(&model.centre);
             loop {
                 model.centre_at(&kappa);
-                model.mu = softness / scale(&model.centre);
                 let wanted = INNER_SHARE * best.gap() / problem.unit();
                 let (point, inner) = round(&model, v, wanted, &mut descent, &mut clock);
                 if std::env::var("KF_DEBUG").is_ok() {
                     eprintln!(
-                        "inner {inner} mu {:.1e} softness {softness:.1e} free {} of {} products {} factor {}",
+                        "inner {inner} mu {:.1e} free {} of {} products {} factor {}",
                         model.mu,
                         point.side.curvature.iter().filter(|d| **d > 0.0).count(),
                         kappa.len(),
@@ -87,11 +88,13 @@ impl Solver for Proximal {
                 if inner == 0 {
                     return finish(best, Status::Stalled, clock);
                 }
-                if inner <= 3 {
-                    softness = (softness / 2.0).max(LEAST_MU);
-                } else if inner > 8 {
-                    softness = (softness * 2.0).min(1.0);
-                }
+                let least = LEAST_MU / scale(&model.centre);
+                model.mu = match inner {
+                    ..=2 => (model.mu / 4.0).max(least),
+                    3..=5 => (model.mu / 2.0).max(least),
+                    6..=10 => model.mu,
+                    _ => 2.0 * model.mu,
+                };
                 v = point.v;
             }
         })

@@ -6,13 +6,15 @@
 //! curvatures, psi is least where `r = V - X'kappa` is zero, and Newton's step solves `(I + S B) dV = -r`, `S[U] = X'(D o X U)`.
 //! V stays in the span of the inputs, so all of this is the same for every kernel.
 
+mod blocks;
 pub(super) mod direct;
 pub(super) mod gmres;
-pub(super) mod iterative;
+mod kronecker;
 pub(super) mod linear;
 pub(super) mod search;
 
 use crate::Matrix;
+use crate::design::Curvature;
 use crate::linalg::{self, inner, view};
 use crate::output::OutputRegularizer;
 
@@ -98,6 +100,13 @@ impl<'a> Derivative<'a> {
         let mut out = linalg::times(view(u), view(self.theta), self.threads);
         linalg::add_product(linalg::view_mut(&mut out), view(self.v), view(&mixed), self.threads);
         out
+    }
+
+    /// `(I + S B)[U]`.
+    fn newton(&self, curvature: &Curvature<'_>, u: &Matrix) -> Matrix {
+        let mut sum = curvature.apply(&self.apply(u), self.threads);
+        linalg::axpy(sum.as_mut_slice(), 1.0, u.as_slice());
+        sum
     }
 
     /// `phi'' o (m + m')`, in place.
