@@ -15,15 +15,15 @@ import math
 import os
 import pathlib
 import re
-import subprocess
 import sys
 import time
 
-from solverbench import peers, report, sets
+from solverbench import files, peers, report, sets
 from solverbench.worker import Worker, build
 
 FACTORS = [1e-4, 1e-2, 1.0, 1e2, 1e4]
 TOLERANCE = 1e-6
+ROUNDS = 3
 PARTS = ["cv", "auto", "peers", "sdca-centre", "sdca", "product"]
 OUTPUTS = {f"k{k}": {"kind": "power", "k": k} for k in (1, 2, 4)} | {o: {"kind": o} for o in ("exp", "cosh")}
 FULL = {"sets": list(sets.SETS), "outputs": list(OUTPUTS), "factors": FACTORS, "cap": 30, "peer_cap": 60, "cv_cap": 5}
@@ -44,31 +44,27 @@ class Run:
         self.args, self.plan, self.out = args, plan, args.out
         self.out.mkdir(parents=True, exist_ok=True)
         self.raw = self.out / "raw.jsonl"
-        self.rows = report.read(self.raw)
+        self.rows = files.read(self.raw)
         self.done = {row["key"] for row in self.rows}
         self.only = re.compile(args.only)
         settings = {"threads": args.threads, "tolerance": TOLERANCE, **plan}
         file = self.out / "settings.json"
         if file.exists() and json.loads(file.read_text()) != settings:
             sys.exit(f"{file} is of a run with other settings: give another folder")
-        replace(file, json.dumps(settings, indent=1) + "\n")
+        files.replace(file, json.dumps(settings, indent=1) + "\n")
         self.cstar = self.out / "cstar.json"
         if args.cstar and not self.cstar.exists():
-            replace(self.cstar, args.cstar.read_text())
+            files.replace(self.cstar, args.cstar.read_text())
         self.chosen = json.loads(self.cstar.read_text()) if self.cstar.exists() else {}
-        git = subprocess.run(["git", "describe", "--always", "--dirty"], cwd=sets.ROOT, capture_output=True, text=True)
-        self.commit = git.stdout.strip()
+        self.commit = files.commit()
 
     def wanted(self, key):
         """Whether to measure this now."""
         return bool(self.only.search(key)) and (self.args.redo or key not in self.done)
 
     def record(self, key, **row):
-        row = {"key": key, "commit": self.commit, **row}
-        with open(self.raw, "a") as file:
-            file.write(json.dumps(row) + "\n")
-            file.flush()
-            os.fsync(file.fileno())
+        row = {"key": key, "commit": self.commit, "load": os.getloadavg()[0], **row}
+        files.append(self.raw, row)
         self.rows.append(row)
         self.done.add(key)
         print(report.line(row), flush=True)
@@ -76,7 +72,7 @@ class Run:
     def choose(self, key, chosen):
         self.chosen[key] = chosen
         lines = ",\n".join(f"{json.dumps(k)}: {json.dumps(v)}" for k, v in sorted(self.chosen.items()))
-        replace(self.cstar, "{\n" + lines + "\n}\n")
+        files.replace(self.cstar, "{\n" + lines + "\n}\n")
         print(f"{key}: strength {chosen['strength']:g}, C {chosen['c']:.3g}", flush=True)
 
     def pairs(self, name):
@@ -86,13 +82,6 @@ class Run:
 
     def data(self, name):
         return sets.prepare(self.args.work, name)
-
-
-def replace(path, text):
-    """Writes beside and renames."""
-    beside = path.with_name(path.name + ".new")
-    beside.write_text(text)
-    os.replace(beside, path)
 
 
 def cv(run, executable):
@@ -153,8 +142,11 @@ def peer_fits(run):
             for factor in run.plan["factors"]:
                 row = auto.get(key_of("auto", name, loss, "k1", f"{factor:g}", "auto"))
                 key = key_of("peers", name, loss, f"{factor:g}")
-                if run.wanted(key) and row and row.get("theta"):
-                    todo.append((key, loss, factor, peer_c(row)))
+                if run.wanted(key):
+                    if row and row.get("theta"):
+                        todo.append((key, loss, factor, peer_c(row)))
+                    else:
+                        print(f"{key}: skipped, no Theta of auto for k = 1 yet", flush=True)
         if not todo:
             continue
         folder, meta = run.data(name)
@@ -162,10 +154,10 @@ def peer_fits(run):
         with Worker(command, hello="hello") as worker:
             for key, loss, factor, c in todo:
                 tried, cap = [], run.plan["peer_cap"]
-                for peer in peers.names(loss, meta["kernel"]):
-                    request = {"peer": peer, "loss": loss, "c": c, "threads": run.args.threads}
-                    said = worker.ask(request, cap + 2)
-                    tried.append({"peer": peer, "cap": cap, **said})
+                candidates = peers.names(loss, meta["kernel"])
+                for peer, threads in [(p, t) for p in candidates for t in peers.thread_counts(p, run.args.threads)]:
+                    said = worker.ask({"peer": peer, "loss": loss, "c": c, "threads": threads}, cap + 2)
+                    tried.append({"peer": peer, "threads": threads, "cap": cap, **said})
                     if "seconds" in said and not said["limit"]:
                         # Slower than this does not win.
                         cap = min(cap, max(said["seconds"], 1.0))
@@ -178,12 +170,26 @@ def peer_c(row):
 
 
 def product(run, executable):
-    """Seconds of one X'X of the generated set, against which its squared loss is held."""
-    key = "product/gen400"
-    if "gen400" in run.plan["sets"] and run.wanted(key):
-        folder, _ = run.data("gen400")
-        with Worker([executable, folder]) as worker:
-            run.record(key, part="product", set="gen400", **worker.ask({"mode": "product", "threads": run.args.threads}, 600))
+    """One X'X of the generated set and its squared loss at the chosen C, in turns, so that a noisy moment hurts both."""
+    key, threads, cap = "product/gen400", run.args.threads, run.plan["cap"]
+    if "gen400" not in run.plan["sets"] or not run.wanted(key):
+        return
+    folder, _ = run.data("gen400")
+    row = {"whole": [], "triangle": [], "k1": [], "k4": []}
+    with Worker([executable, folder]) as worker:
+        for _ in range(ROUNDS):
+            said = worker.ask({"mode": "product", "threads": threads}, 600)
+            row["whole"].append(said["whole"])
+            row["triangle"].append(said["triangle"])
+            for output in ("k1", "k4"):
+                chosen = run.chosen.get(key_of("gen400", "squared", output))
+                if chosen is None:
+                    print(f"{key}: {output} skipped, no C chosen yet (part cv)", flush=True)
+                    continue
+                cell = {"loss": "squared", "output": OUTPUTS[output], "c": chosen["c"], "lambda": chosen["lambda"]}
+                cell |= {"solver": "auto", "threads": threads, "tolerance": TOLERANCE, "cap_seconds": cap}
+                row[output].append(worker.ask({"mode": "fit", **cell}, 4 * cap + 120).get("seconds_6"))
+    run.record(key, part="product", set="gen400", **row)
 
 
 def arguments():
@@ -228,8 +234,8 @@ def main():
             product(run, executable)
     print(f"{time.time() - started:.0f} s", flush=True)
     summary, misses = report.write(run.rows, run.chosen, run.plan, args.threads)
-    replace(run.out / "summary.md", summary)
-    replace(run.out / "misses.md", misses)
+    files.replace(run.out / "summary.md", summary)
+    files.replace(run.out / "misses.md", misses)
 
 
 if __name__ == "__main__":

@@ -137,7 +137,7 @@ def write(folder, parts):
     n, d = x.shape
     if kernel == "rbf":
         # The default of the project and of scikit-learn's SVC; KernelRidge needs it as a number.
-        kernel = f"rbf:{1 / (d * x.var())!r}"
+        kernel = f"rbf:{float(1 / (d * x.var()))!r}"
         d_of_kernel = n
     else:
         d_of_kernel = d
@@ -148,7 +148,7 @@ def write(folder, parts):
         "tasks": tasks,
         "form": form,
         "dtype": "f64",
-        "kernel": kernel.replace("np.float64(", "").rstrip(")"),
+        "kernel": kernel,
         "metric": parts.get("metric", "accuracy"),
         "unknowns": int(np.minimum(d_of_kernel, counts).sum()),
     }
