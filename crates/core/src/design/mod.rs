@@ -37,6 +37,11 @@ impl Design {
         12 * rows as u64 * rank + 16 * entries as u64
     }
 
+    /// Rows of inputs and entries of a design of these observations.
+    pub(crate) fn size(obs: &Observations) -> (usize, usize) {
+        Layout::size(obs)
+    }
+
     pub(crate) fn new(
         backend: &dyn Backend,
         obs: &Observations,
