@@ -139,7 +139,7 @@ impl<'a> Dataset<'a> {
         self.pool.install(|| self.backend.prepare(self.threads(), interrupt))
     }
 
-    /// The eigenbasis of the inputs, computed on first use and kept.
+    /// [`eigenbasis`](Self::eigenbasis) for those who hold the lock.
     fn spectrum(&self, interrupt: &mut Interrupt<'_>) -> Result<&Spectrum> {
         if self.spectrum.get().is_none() {
             let (needed, budget) = (self.backend.spectrum_bytes(), self.options.memory);
@@ -153,10 +153,10 @@ impl<'a> Dataset<'a> {
         Ok(self.spectrum.get().expect("set just above"))
     }
 
-    /// The eigenbasis, which some solver has asked for before.
-    pub(crate) fn spectrum_now(&self) -> Result<&Spectrum> {
+    /// The eigenbasis of the inputs, computed on first use and kept.
+    pub(crate) fn eigenbasis(&self, interrupt: &mut Interrupt<'_>) -> Result<&Spectrum> {
         let _one_at_a_time = self.derive_lock.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        self.spectrum(&mut Interrupt::never())
+        self.spectrum(interrupt)
     }
 
     /// Eigenbasis and moments, computed on first use and kept: they depend neither on C nor on the regulariser.

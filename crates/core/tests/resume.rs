@@ -226,7 +226,8 @@ fn another_solver_seed_or_problem_is_refused() {
     let setup = Setup::new(Source::Dense, &Sample::new(Shape::Own, 1), &LossKind::Hinge);
     let data = setup.data();
     let problem = Problem::new(&data, spec(LossKind::Hinge, OutputKind::Power { k: 2 }, 3.0, 0.5)).unwrap();
-    let snapshot = Snapshot { solver: "sdca".into(), seed: 1, passes: 3, previous: None, alpha: vec![0.0; 24] };
+    let snapshot =
+        Snapshot { solver: "sdca".into(), seed: 1, passes: 3, previous: None, alpha: vec![0.0; 24] };
     let refusal = |settings: &Settings, snapshot: &Snapshot| {
         fit_from(&problem, settings, Start::Resume(snapshot), &mut Silent).unwrap_err()
     };

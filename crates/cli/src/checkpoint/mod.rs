@@ -27,6 +27,8 @@ struct Header {
     solver: String,
     seed: u64,
     passes: usize,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    previous: Option<(usize, f64)>,
     alpha_crc32: u32,
     fingerprint: Fingerprint,
 }
@@ -140,8 +142,13 @@ mod tests {
     use super::*;
 
     fn example() -> (Snapshot, Fingerprint) {
-        let snapshot =
-            Snapshot { solver: "sdca".into(), seed: 7, passes: 12, previous: Some((9, 0.1)), alpha: vec![0.5, -1e-300, 3.0] };
+        let snapshot = Snapshot {
+            solver: "sdca".into(),
+            seed: 7,
+            passes: 12,
+            previous: Some((9, 0.1)),
+            alpha: vec![0.5, -1e-300, 3.0],
+        };
         (snapshot, Fingerprint::example())
     }
 

@@ -111,6 +111,11 @@ impl Design {
         self.layout.place(entry)
     }
 
+    /// The entry of a row of the inputs and a task: the opposite of [`place`](Self::place).
+    pub(crate) fn entry(&self, row: usize, task: usize) -> usize {
+        if self.task_rows().is_some() { row } else { row * self.n_tasks() + task }
+    }
+
     pub(crate) fn row(&self, i: usize) -> &[f64] {
         self.x.row(i)
     }

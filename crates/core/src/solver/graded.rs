@@ -37,7 +37,7 @@ pub(super) fn grade(
 
 /// Coordinates of the backend for those in the eigenbasis.
 pub(super) fn coordinates(problem: &Problem<'_>, v: &Matrix) -> Result<Matrix> {
-    let frame = &problem.data().spectrum_now()?.frame;
+    let frame = &problem.data().eigenbasis(&mut Interrupt::never())?.frame;
     let times = || linalg::times(view(frame), view(v), problem.data().threads());
     Ok(problem.data().pool().install(times))
 }

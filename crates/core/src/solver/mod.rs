@@ -3,6 +3,7 @@
 mod auto;
 mod clock;
 mod graded;
+mod interior;
 mod newton;
 mod proximal;
 mod sdca;
@@ -13,6 +14,7 @@ mod start;
 mod vspace;
 
 pub use auto::Auto;
+pub use interior::InteriorPoint;
 pub use newton::Newton;
 pub use proximal::Proximal;
 pub use sdca::{Order, Sdca};

@@ -1,6 +1,6 @@
 //! When to stop, and with what.
 
-use super::{Auto, Newton, Order, Proximal, Sdca, Solver, Spectral};
+use super::{Auto, InteriorPoint, Newton, Order, Proximal, Sdca, Solver, Spectral};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::ops::Deref;
@@ -25,17 +25,20 @@ pub enum SolverKind {
     Newton,
     /// Losses with kinks: proximal point steps around Newton's method.
     Proximal,
+    /// Any loss but the logistic one, while a direct system of all tasks' features is small enough to factorise.
+    InteriorPoint,
 }
 
 impl SolverKind {
     /// All of them.
-    pub const ALL: [SolverKind; 6] = [
+    pub const ALL: [SolverKind; 7] = [
         SolverKind::Auto,
         SolverKind::Sdca,
         SolverKind::SdcaSequential,
         SolverKind::Spectral,
         SolverKind::Newton,
         SolverKind::Proximal,
+        SolverKind::InteriorPoint,
     ];
 
     fn name(self) -> &'static str {
@@ -46,6 +49,7 @@ impl SolverKind {
             SolverKind::Spectral => "spectral",
             SolverKind::Newton => "newton",
             SolverKind::Proximal => "proximal",
+            SolverKind::InteriorPoint => "interior-point",
         }
     }
 
@@ -58,6 +62,7 @@ impl SolverKind {
             SolverKind::Spectral => Box::new(Spectral),
             SolverKind::Newton => Box::new(Newton),
             SolverKind::Proximal => Box::new(Proximal),
+            SolverKind::InteriorPoint => Box::new(InteriorPoint),
         }
     }
 }
@@ -216,7 +221,7 @@ mod tests {
         let error = "simplex".parse::<SolverKind>().unwrap_err().to_string();
         assert_eq!(
             error,
-            "solver \"simplex\" is not understood: it is one of auto, sdca, sdca-sequential, spectral, newton, proximal"
+            "solver \"simplex\" is not understood: it is one of auto, sdca, sdca-sequential, spectral, newton, proximal, interior-point"
         );
     }
 }

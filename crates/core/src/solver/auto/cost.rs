@@ -83,7 +83,8 @@ impl Cost {
     /// A Newton step where nearly all entries have a curvature.
     fn smooth_step(&self) -> f64 {
         let answers = 6.0 * self.entries / self.threads;
-        let iterations = 10.0 * (2.0 * self.pass() + 10.0 * self.rank * self.tasks * self.tasks / PRODUCT_RATE);
+        let iterations =
+            10.0 * (2.0 * self.pass() + 10.0 * self.rank * self.tasks * self.tasks / PRODUCT_RATE);
         3.0 * self.pass() + answers + iterations.min(self.factorise())
     }
 
@@ -104,7 +105,9 @@ impl Cost {
     }
 
     pub(super) fn interior_point(&self) -> f64 {
-        self.setup + 16.0 * (6.0 * self.pass() + 20.0 * self.entries / self.threads + self.factorise()) + FIXED
+        self.setup
+            + 16.0 * (6.0 * self.pass() + 20.0 * self.entries / self.threads + self.factorise())
+            + FIXED
     }
 }
 

@@ -3,7 +3,10 @@
 mod cost;
 mod watch;
 
-use super::{CheckedSettings, InteriorPoint, Newton, Proximal, Sdca, Snapshot, Solution, Solver, Spectral, Start, Status};
+use super::{
+    CheckedSettings, InteriorPoint, Newton, Proximal, Sdca, Snapshot, Solution, Solver, Spectral, Start,
+    Status,
+};
 use crate::{Observer, Problem, Result};
 use cost::Cost;
 use std::time::Instant;
@@ -47,8 +50,10 @@ impl Auto {
         let first = Box::new(Sdca::default());
         let needed = second.memory(problem);
         if needed > budget {
-            let reason =
-                format!("{} would need {needed} bytes, the budget is {budget}: coordinate ascent", second.name());
+            let reason = format!(
+                "{} would need {needed} bytes, the budget is {budget}: coordinate ascent",
+                second.name()
+            );
             return Plan { first, second: None, reason };
         }
         let slows_down = if smooth { 1.0 } else { KINKS_SLOW_DOWN };

@@ -54,10 +54,15 @@ impl Rivals {
             return None;
         }
         let pace = if passes > before { (gap_before / gap).ln() / (passes - before) as f64 } else { 0.0 };
-        let left = if pace > 0.0 { self.slows_down * (gap / self.tolerance).ln() / pace } else { f64::INFINITY };
+        let left =
+            if pace > 0.0 { self.slows_down * (gap / self.tolerance).ln() / pace } else { f64::INFINITY };
         let (made, left_work) = (passes as f64 * self.pass, left * self.pass);
         let worth_waiting = left_work <= PATIENCE * self.other && made <= self.other;
-        (!worth_waiting && made >= HEAD_START * self.other).then_some(Verdict { passes, gap, passes_left: left })
+        (!worth_waiting && made >= HEAD_START * self.other).then_some(Verdict {
+            passes,
+            gap,
+            passes_left: left,
+        })
     }
 }
 

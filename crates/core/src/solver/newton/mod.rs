@@ -94,7 +94,10 @@ impl Solver for Newton {
                 let residual = model.residual(&point);
                 let estimate = model.mismatch(&point, &residual) / point.psi.abs();
                 if std::env::var("KF_DEBUG").is_ok() {
-                    eprintln!("newton {} psi {:.6e} estimate {estimate:.1e} products {} {:.2}", clock.passes, point.psi, descent.linear.products, 0.0);
+                    eprintln!(
+                        "newton {} psi {:.6e} estimate {estimate:.1e} products {} {:.2}",
+                        clock.passes, point.psi, descent.linear.products, 0.0
+                    );
                 }
                 let mut over = clock.is_over();
                 if over || estimate <= settings.tolerance || estimate <= 0.1 * certified_at {

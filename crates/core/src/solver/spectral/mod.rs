@@ -83,7 +83,8 @@ impl Solver for Spectral {
             };
             let mut search = Search { reduced: &reduced, tolerance: settings.tolerance, polished: 0, clock };
             let ended = search.run(reduced.point(first), diagonal);
-            let (kappa, v, graded) = grade(problem, &ended.point, settings.tolerance)?;
+            let kappa = residual_duals(problem, &ended.point)?;
+            let (kappa, v, graded) = graded::grade(problem, kappa, &ended.point.v, settings.tolerance)?;
             let certified = graded.certificate.rel_gap() <= settings.tolerance;
             let status = match ended.status {
                 _ if certified => Status::Certified,
@@ -167,20 +168,16 @@ impl Search<'_, '_> {
     }
 }
 
-/// The duals `gamma (Y - X W)` of a point, certified from the data.
-fn grade(problem: &Problem<'_>, point: &Point, tolerance: f64) -> Result<(Vec<f64>, Option<Matrix>, Graded)> {
-    let kappa = residual_duals(problem, &graded::coordinates(problem, &point.v)?, &point.theta)?;
-    graded::grade(problem, kappa, &point.v, tolerance)
-}
-
 /// `gamma (Y - X W)`, one streaming pass.
-fn residual_duals(problem: &Problem<'_>, coordinates: &Matrix, theta: &Matrix) -> Result<Vec<f64>> {
+fn residual_duals(problem: &Problem<'_>, point: &Point) -> Result<Vec<f64>> {
     use rayon::prelude::*;
     let (backend, threads, obs) =
         (problem.data().backend(), problem.data().threads(), problem.observations());
-    let expansion = Expansion::Coordinates(coordinates);
+    let frame = &problem.data().eigenbasis(&mut Interrupt::never())?.frame;
+    let coordinates = linalg::times(view(frame), view(&point.v), threads);
+    let expansion = Expansion::Coordinates(&coordinates);
     let state = backend::state_of(backend, expansion, threads, &mut Interrupt::never())?;
-    let weights = linalg::times(view(&state), view(theta), threads);
+    let weights = linalg::times(view(&state), view(&point.theta), threads);
     let (gamma, t) = (problem.gamma(0), obs.n_tasks());
     let mut kappa = obs.labels().to_vec();
     let rows: Vec<u32> = (0..obs.n_inputs() as u32).collect();

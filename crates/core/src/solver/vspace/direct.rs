@@ -17,6 +17,8 @@ pub(in crate::solver) struct Direct<'a> {
     /// L', one column of L after the other, task by task.
     columns: Matrix,
     of_task: Vec<Range<usize>>,
+    /// The curvatures of the rows that are the columns of L of a task, or `None` if these are a triangular factor.
+    rows: Vec<Option<Vec<(u32, f64)>>>,
     /// The Cholesky factor of E.
     factor: Matrix,
 }
@@ -33,15 +35,20 @@ impl<'a> Direct<'a> {
         curvature: &Curvature<'_>,
         derivative: &'a Derivative<'a>,
     ) -> Option<Self> {
-        let factors: Vec<Matrix> = (0..design.n_tasks())
+        let factors: Vec<(Matrix, Option<Vec<(u32, f64)>>)> = (0..design.n_tasks())
             .into_par_iter()
-            .map(|task| task_factor(design, &curvature.of_task(task)))
+            .map(|task| {
+                let free = curvature.of_task(task);
+                let factor = task_factor(design, &free);
+                (factor, (free.len() <= design.rank()).then_some(free))
+            })
             .collect();
-        let (mut of_task, mut all, mut end) = (vec![], vec![], 0);
-        for factor in &factors {
+        let (mut of_task, mut all, mut rows, mut end) = (vec![], vec![], vec![], 0);
+        for (factor, own) in factors {
             of_task.push(end..end + factor.rows());
             end += factor.rows();
             all.extend_from_slice(factor.as_slice());
+            rows.push(own);
         }
         let columns = Matrix::from_vec(all, end, design.rank()).ok()?;
         let mut factor = system(&columns, &of_task, derivative);
@@ -49,8 +56,54 @@ impl<'a> Direct<'a> {
             derivative,
             columns,
             of_task,
+            rows,
             factor,
         })
+    }
+
+    /// x for the right-hand side `X'(D pull) - r`, where D are the curvatures of the entries. Written as `L c - r` it becomes
+    /// `x = L E^-1 (c + L'B[r]) - r`: what is large in the first part is never added up and taken away again.
+    pub(in crate::solver) fn solve_pull(
+        &self,
+        design: &Design,
+        w: &Matrix,
+        pull: &[f64],
+        r: &Matrix,
+    ) -> Matrix {
+        let br = transposed(&self.derivative.apply(r));
+        let w = transposed(w);
+        let mut y = vec![0.0; self.columns.rows()];
+        for (task, range) in self.of_task.iter().enumerate() {
+            let y = &mut y[range.clone()];
+            match &self.rows[task] {
+                Some(rows) => {
+                    for (y, &(i, d)) in y.iter_mut().zip(rows) {
+                        *y = d.sqrt() * pull[design.entry(i as usize, task)];
+                    }
+                }
+                None => {
+                    let mut rest = w.row(task).to_vec();
+                    for (j, y) in y.iter_mut().enumerate() {
+                        let column = self.columns.row(range.start + j);
+                        if column[j] > 0.0 {
+                            *y = rest[j] / column[j];
+                            axpy(&mut rest[j..], -*y, &column[j..]);
+                        }
+                    }
+                }
+            }
+            for (j, y) in y.iter_mut().enumerate() {
+                *y += dot(self.columns.row(range.start + j), br.row(task));
+            }
+        }
+        linalg::cholesky_solve(&self.factor, &mut y);
+        let mut x = Matrix::zeros(br.rows(), br.cols());
+        for (task, range) in self.of_task.iter().enumerate() {
+            range.clone().for_each(|a| axpy(x.row_mut(task), y[a], self.columns.row(a)));
+        }
+        let mut x = transposed(&x);
+        axpy(x.as_mut_slice(), -1.0, r.as_slice());
+        x
     }
 
     /// x for a right-hand side w.

@@ -6,6 +6,7 @@
 use super::{Point, Smooth, Step, gram};
 use crate::Matrix;
 use crate::linalg::{axpy, dot, times, view};
+use crate::output::OutputRegularizer;
 
 /// The better of the curved and the straight point at the first t that makes psi fall enough. The second one is only looked
 /// at if the first is not good: the straight one where W is nearly linear in V (k = 1), else the curved one.
@@ -25,8 +26,11 @@ pub(in crate::solver) fn line_search<M: Smooth>(
             if best.as_ref().is_some_and(|best| best.psi <= enough(0.3)) {
                 break;
             }
-            let v =
-                if is_straight { Some(straight.clone()) } else { curved(model, point, step, t, &straight) };
+            let v = if is_straight {
+                Some(straight.clone())
+            } else {
+                curved(model.output(), [&point.w, &step.dw], t, &straight, model.threads())
+            };
             let trial = v.map(|v| Point::at(model, v));
             best = match (best, trial) {
                 (Some(best), Some(trial)) => Some(if trial.psi < best.psi { trial } else { best }),
@@ -41,19 +45,19 @@ pub(in crate::solver) fn line_search<M: Smooth>(
     None
 }
 
-/// `(V + t dV) diag(s)` with `|W_r|` near `|W_r + t dW_r|`.
-fn curved<M: Smooth>(
-    model: &M,
-    point: &Point<M::Side>,
-    step: &Step,
+/// `(V + t dV) diag(s)` with `|W_r|` near `|W_r + t dW_r|`, for regularisers that have a degree.
+pub(in crate::solver) fn curved(
+    output: &dyn OutputRegularizer,
+    [w, dw]: [&Matrix; 2],
     t: f64,
     straight: &Matrix,
+    threads: usize,
 ) -> Option<Matrix> {
-    let degree = model.output().degree()?;
+    let degree = output.degree()?;
     let power = f64::from(2 * degree - 1);
-    let n = point.gram.rows();
-    let target = column_squares(&point.w, &step.dw, t);
-    let gram = gram(straight, model.threads());
+    let n = straight.cols();
+    let target = column_squares(w, dw, t);
+    let gram = gram(straight, threads);
     let mut scale = vec![1.0f64; n];
     for _ in 0..if degree == 2 { 1 } else { 4 } {
         let mut scaled = gram.clone();
@@ -62,8 +66,8 @@ fn curved<M: Smooth>(
                 scaled[(r, s)] *= scale[r] * scale[s];
             }
         }
-        let theta = model.output().theta(&scaled);
-        let both = times(view(&theta), view(&scaled), model.threads());
+        let theta = output.theta(&scaled);
+        let both = times(view(&theta), view(&scaled), threads);
         for r in 0..n {
             let now = dot(both.row(r), theta.row(r));
             scale[r] *= (target[r] / now.max(1e-300)).powf(0.5 / power).clamp(0.2, 5.0);

@@ -1,0 +1,117 @@
+//! Primal-dual interior point method, for every loss with a quadratic conjugate.
+//!
+//! Mehrotra's predictor and corrector on the duals in their boxes ([`atoms`]), with the regulariser's second derivative, that of
+//! Theta included. One factorisation a step ([`Direct`](super::vspace::direct::Direct)), of as many unknowns as the tasks have
+//! features or observations, whichever are fewer: [`path`].
+
+mod atoms;
+mod path;
+
+use super::{CheckedSettings, Clock, Solution, Solver, Start, Status, start};
+use crate::backend::Interrupt;
+use crate::certificate::{Graded, certify_normal};
+use crate::design::Design;
+use crate::{Error, Matrix, Observer, Problem, Result};
+use path::Path;
+
+/// Interior point method with direct solves.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct InteriorPoint;
+
+/// A factorisation of this size is the largest thought of: its matrix has 8 n^2 bytes.
+const MAX_UNKNOWNS: usize = 6000;
+
+/// Unknowns of the direct system, at most.
+fn unknowns(problem: &Problem<'_>) -> usize {
+    let rank = rank(problem);
+    problem.observations().task_counts().iter().map(|&n| n.min(rank)).sum()
+}
+
+/// Rank of the inputs, at most.
+fn rank(problem: &Problem<'_>) -> usize {
+    let backend = problem.data().backend();
+    backend.dim().min(backend.n_inputs())
+}
+
+impl Solver for InteriorPoint {
+    fn name(&self) -> &'static str {
+        "interior-point"
+    }
+
+    fn suits(&self, problem: &Problem<'_>) -> std::result::Result<(), String> {
+        let obs = problem.observations();
+        for task in 0..obs.n_tasks() {
+            let loss = problem.loss(task);
+            if loss.quadratic_conjugate(1.0).is_none() {
+                return Err(format!("the conjugate of the {} loss is not quadratic", loss.name()));
+            }
+        }
+        let unknowns = unknowns(problem);
+        if unknowns > MAX_UNKNOWNS {
+            return Err(format!("it would factorise systems of {unknowns} unknowns, at most {MAX_UNKNOWNS}"));
+        }
+        Ok(())
+    }
+
+    fn memory(&self, problem: &Problem<'_>) -> u64 {
+        let (data, obs) = (problem.data(), problem.observations());
+        let (n, rank) = (unknowns(problem) as u64, rank(problem) as u64);
+        // The system, the columns of L twice over, a dozen matrices of the size of V, and for each observation its atoms,
+        // the duals and predictions.
+        let point = rank * obs.n_tasks() as u64;
+        let rows = obs.len() as u64;
+        let system = 8 * (n * n + 2 * n * rank + 12 * point + 60 * rows);
+        data.backend()
+            .spectrum_bytes()
+            .saturating_add(Design::bytes(data.backend(), obs))
+            .saturating_add(system)
+    }
+
+    fn solve(
+        &self,
+        problem: &Problem<'_>,
+        settings: &CheckedSettings,
+        start: Start<'_>,
+        observer: &mut dyn Observer,
+    ) -> Result<Solution> {
+        if let Err(why) = self.suits(problem) {
+            return Err(Error::Unsuitable { solver: self.name(), why });
+        }
+        start.passes(self.name(), settings.seed)?;
+        let given = start.kappa(problem)?.map(|kappa| start::warm(problem, kappa));
+        let mut clock = Clock::new(self.name(), settings, observer);
+        if let Some(kappa) = &given {
+            // Refitting from a solution does no work.
+            let graded = certify_normal(problem, kappa, None, &mut Interrupt::never())?;
+            if let Some(status) = clock.report(&graded.certificate, None) {
+                return Ok(solution((kappa.clone(), None, graded), status, clock));
+            }
+        }
+        let ready = clock.interrupting(|interrupt| {
+            let design = problem.data().design(interrupt)?.1;
+            // Bounds that were active for another C hold up an interior point: only the scale of a start matters.
+            Ok((design, start::cold(problem, interrupt)?))
+        });
+        let (design, first) = match ready {
+            Err(Error::Interrupted) => {
+                let (kappa, graded) = start::at_once(problem, given)?;
+                let status = clock.report(&graded.certificate, None).unwrap_or(Status::Stopped);
+                return Ok(solution((kappa, None, graded), status, clock));
+            }
+            other => other?,
+        };
+        problem.data().pool().install(|| {
+            let mut path = Path::new(problem, design, settings.tolerance, clock);
+            let (answer, status) = path.run(&first)?;
+            Ok(solution(answer, status, path.clock))
+        })
+    }
+}
+
+/// Duals, perhaps coordinates of a primal point beside them, and their certificate.
+type Answer = (Vec<f64>, Option<Matrix>, Graded);
+
+fn solution((kappa, v, graded): Answer, status: Status, clock: Clock<'_>) -> Solution {
+    let (passes, trace) = (clock.passes, clock.trace);
+    Solution { kappa, v, graded, status, solver: "interior-point", passes, trace, reason: None }
+}
