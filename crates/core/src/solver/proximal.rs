@@ -6,10 +6,10 @@
 
 use super::graded::coordinates;
 use super::newton::{self, Descent, Point, Smoothed, begin};
-use super::{CheckedSettings, Clock, Solution, Solver, Start, Status, start};
+use super::{CheckedSettings, Clock, Solution, Solver, Start, Status};
 use crate::backend::Interrupt;
 use crate::certificate::{Graded, certify_normal};
-use crate::{Error, Matrix, Observer, Problem, Result};
+use crate::{Matrix, Observer, Problem, Result};
 
 /// Proximal point steps around Newton's method.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -44,10 +44,7 @@ impl Solver for Proximal {
         start.passes(self.name(), settings.seed)?;
         let start = start.kappa(problem)?;
         let mut clock = Clock::new(self.name(), settings, observer);
-        let (kappa, graded) = match clock.interrupting(|interrupt| begin(problem, start.clone(), interrupt)) {
-            Err(Error::Interrupted) => start::at_once(problem, start)?,
-            other => other?,
-        };
+        let ((kappa, graded), ended) = begin(problem, settings, start, &mut clock)?;
         let finish = |best: Best, status, clock: Clock<'_>| {
             let (passes, trace) = (clock.passes, clock.trace);
             let Best { kappa, v, graded, .. } = best;
@@ -55,7 +52,7 @@ impl Solver for Proximal {
         };
         let (primal, dual) = (graded.certificate.primal, graded.certificate.dual);
         let mut best = Best { kappa, v: None, graded, primal, dual };
-        if let Some(status) = clock.report(&best.graded.certificate, None) {
+        if let Some(status) = ended {
             return finish(best, status, clock);
         }
         problem.data().pool().install(|| {

@@ -140,6 +140,26 @@ impl Solver for Sdca {
     }
 }
 
+/// A few passes from duals that were just graded, for solvers that do badly far from a solution.
+pub(super) fn head_start(
+    problem: &Problem<'_>,
+    (kappa, graded): (Vec<f64>, Graded),
+    passes: usize,
+    seed: u64,
+    clock: &mut Clock<'_>,
+) -> Vec<f64> {
+    let mut ascent = Ascent::new(problem, kappa, graded);
+    let mut visits = Visits::new(problem, Sdca::default().order, seed);
+    for _ in 0..passes {
+        ascent.pass(&mut visits, clock);
+        ascent.refresh(false);
+        if clock.is_over() {
+            break;
+        }
+    }
+    ascent.kappa
+}
+
 /// The first duals and their certificate.
 fn begin(
     problem: &Problem<'_>,

@@ -8,11 +8,11 @@ pub(super) use model::{Point, Smoothed};
 
 use super::graded::grade;
 use super::vspace::linear;
-use super::{CheckedSettings, Clock, Solution, Solver, Start, Status, start};
+use super::{CheckedSettings, Clock, Solution, Solver, Start, Status, sdca, start};
 use crate::backend::Interrupt;
 use crate::certificate::{Graded, certify_normal};
 use crate::design::Design;
-use crate::{Error, Matrix, Observer, Problem, Result};
+use crate::{Error, Observer, Problem, Result};
 
 /// Newton's method in V with a curved line search; steps by factorisation or by preconditioned iteration.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -27,19 +27,42 @@ pub(super) fn memory(problem: &Problem<'_>) -> u64 {
     backend.spectrum_bytes() + Design::bytes(backend, obs) + 8 * 12 * obs.len() as u64 + krylov.max(factor)
 }
 
-/// Where a solver in V begins: kappa in observation order, certified.
+/// Passes of coordinate ascent before the first step from a cold start, where all tasks look alike and Theta is nearly singular.
+const HEAD_START: usize = 3;
+
+/// Where a solver in V begins: duals in observation order, with their certificate; or the status with which it ends at once.
 pub(super) fn begin(
     problem: &Problem<'_>,
-    kappa: Option<Vec<f64>>,
-    interrupt: &mut Interrupt<'_>,
-) -> Result<(Vec<f64>, Graded)> {
-    problem.data().design(interrupt)?;
-    let kappa = match kappa {
-        Some(kappa) => start::warm(problem, kappa),
-        None => start::cold(problem, interrupt)?,
+    settings: &CheckedSettings,
+    start: Option<Vec<f64>>,
+    clock: &mut Clock<'_>,
+) -> Result<((Vec<f64>, Graded), Option<Status>)> {
+    let first = |interrupt: &mut Interrupt<'_>| {
+        problem.data().prepare(interrupt)?;
+        let kappa = match start.clone() {
+            Some(kappa) => start::warm(problem, kappa),
+            None => start::cold(problem, interrupt)?,
+        };
+        let graded = certify_normal(problem, &kappa, None, interrupt)?;
+        Ok((kappa, graded))
     };
-    let graded = certify_normal(problem, &kappa, None, interrupt)?;
-    Ok((kappa, graded))
+    let (mut kappa, mut graded) = match clock.interrupting(first) {
+        Err(Error::Interrupted) => start::at_once(problem, start.clone())?,
+        other => other?,
+    };
+    let mut status = clock.report(&graded.certificate, None);
+    if start.is_none() && status.is_none() {
+        kappa = sdca::head_start(problem, (kappa, graded), HEAD_START, settings.seed, clock);
+        graded = certify_normal(problem, &kappa, None, &mut Interrupt::never())?;
+        status = clock.report(&graded.certificate, None);
+    }
+    if status.is_none() {
+        match clock.interrupting(|interrupt| problem.data().design(interrupt).map(|_| ())) {
+            Err(Error::Interrupted) => status = clock.must_stop(),
+            other => other?,
+        }
+    }
+    Ok(((kappa, graded), status))
 }
 
 impl Solver for Newton {
@@ -76,11 +99,8 @@ impl Solver for Newton {
             let (passes, trace) = (clock.passes, clock.trace);
             Ok(Solution { kappa, v, graded, status, solver: "newton", passes, trace, reason: None })
         };
-        let (kappa, graded) = match clock.interrupting(|interrupt| begin(problem, start.clone(), interrupt)) {
-            Err(Error::Interrupted) => start::at_once(problem, start)?,
-            other => other?,
-        };
-        if let Some(status) = clock.report(&graded.certificate, None) {
+        let ((kappa, graded), ended) = begin(problem, settings, start, &mut clock)?;
+        if let Some(status) = ended {
             return finish((kappa, None, graded), status, clock);
         }
         problem.data().pool().install(|| {
@@ -143,7 +163,3 @@ impl Solver for Newton {
         })
     }
 }
-
-/// Coordinates, kept for readers of this file: see [`grade`].
-#[allow(dead_code)]
-type Coordinates = Matrix;
