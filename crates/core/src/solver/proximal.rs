@@ -69,12 +69,11 @@ impl Solver for Proximal {
                 let (point, inner) = round(&model, v, wanted, &mut descent, &mut clock);
                 if std::env::var("KF_DEBUG").is_ok() {
                     eprintln!(
-                        "inner {inner} mu {:.1e} free {} of {} products {} factor {}",
+                        "inner {inner} mu {:.1e} free {} of {} {:?}",
                         model.mu,
                         point.side.curvature.iter().filter(|d| **d > 0.0).count(),
                         kappa.len(),
-                        descent.linear.products,
-                        descent.linear.factorisations
+                        descent.linear
                     );
                 }
                 kappa.clone_from(&point.side.kappa);

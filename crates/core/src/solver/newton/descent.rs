@@ -3,7 +3,7 @@
 use super::model::{Point, Smoothed};
 use crate::Matrix;
 use crate::design::Curvature;
-use crate::solver::vspace::linear::Linear;
+use crate::solver::vspace::linear::{Linear, System};
 use crate::solver::vspace::search::line_search;
 use crate::solver::vspace::{Smooth, Step};
 
@@ -31,8 +31,9 @@ impl Descent {
         let derivative = point.derivative(model.output(), model.threads());
         let mut tighten = 1.0;
         while tighten >= TIGHTEST {
-            let (design, tolerance) = (model.design, tighten * tolerance);
-            let dv = self.linear.step(design, &curvature, &derivative, residual, tolerance, stop);
+            let system =
+                System { design: model.design, curvature: &curvature, derivative: &derivative, residual };
+            let dv = self.linear.step(&system, tighten * tolerance, stop);
             if stop() {
                 return None;
             }

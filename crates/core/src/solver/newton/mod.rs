@@ -115,8 +115,8 @@ impl Solver for Newton {
                 let estimate = model.mismatch(&point, &residual) / point.psi.abs();
                 if std::env::var("KF_DEBUG").is_ok() {
                     eprintln!(
-                        "newton {} psi {:.6e} estimate {estimate:.1e} products {} {:.2}",
-                        clock.passes, point.psi, descent.linear.products, 0.0
+                        "newton {} psi {:.6e} estimate {estimate:.1e} {:?}",
+                        clock.passes, point.psi, descent.linear
                     );
                 }
                 let mut over = clock.is_over();

@@ -12,6 +12,8 @@ use crate::design::{Curvature, Design};
 pub(in crate::solver) const MAX_STEPS: usize = 60;
 /// A factorisation of this size is the largest thought of: its matrix has 8 n^2 bytes.
 pub(in crate::solver) const MAX_UNKNOWNS: usize = 6000;
+/// What an iteration that did not converge counts as.
+const UNCONVERGED: f64 = 8.0 * MAX_STEPS as f64;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Way {
@@ -20,58 +22,68 @@ enum Way {
     Kronecker,
 }
 
+/// A Newton system `(I + S B) dV = -r`.
+pub(in crate::solver) struct System<'a> {
+    pub(in crate::solver) design: &'a Design,
+    pub(in crate::solver) curvature: &'a Curvature<'a>,
+    pub(in crate::solver) derivative: &'a Derivative<'a>,
+    pub(in crate::solver) residual: &'a Matrix,
+}
+
 /// Chooses by the arithmetic that each way takes, and remembers how many products the last iterations took.
 #[derive(Debug)]
 pub(in crate::solver) struct Linear {
     blocks_steps: f64,
     kronecker_steps: f64,
-    /// Products and factorisations made.
-    pub(in crate::solver) products: usize,
-    pub(in crate::solver) factorisations: usize,
 }
 
 impl Default for Linear {
     fn default() -> Self {
-        Linear { blocks_steps: 8.0, kronecker_steps: 16.0, products: 0, factorisations: 0 }
+        Linear { blocks_steps: 8.0, kronecker_steps: 16.0 }
     }
 }
 
 impl Linear {
-    /// dV with `(I + S B) dV = -r`, to this tolerance if by iteration.
+    /// dV, to this tolerance if by iteration; by factorisation where an iteration does not converge and there can be one.
     pub(in crate::solver) fn step(
         &mut self,
-        design: &Design,
-        curvature: &Curvature<'_>,
-        derivative: &Derivative<'_>,
-        residual: &Matrix,
+        system: &System<'_>,
         tolerance: f64,
         stop: &mut dyn FnMut() -> bool,
     ) -> Option<Matrix> {
-        let mut dv = match self.choose(design, curvature) {
-            Way::Direct => {
-                self.factorisations += 1;
-                Direct::new(design, curvature, derivative)?.solve(residual)
+        let (mut dv, mut converged) = (None, true);
+        let mut way = self.choose(system);
+        while dv.is_none() || !converged {
+            let System { design, curvature, derivative, residual } = *system;
+            let solved = match way {
+                Way::Direct => Direct::new(design, curvature, derivative).map(|e| (e.solve(residual), 0)),
+                Way::Blocks => Blocks::new(design, curvature, derivative)
+                    .and_then(|operator| gmres::solve(&operator, residual, tolerance, MAX_STEPS, stop)),
+                Way::Kronecker => Kronecker::new(curvature, derivative)
+                    .and_then(|operator| gmres::solve(&operator, residual, tolerance, MAX_STEPS, stop)),
+            };
+            let Some((solution, steps)) = solved else { break };
+            converged = steps < MAX_STEPS;
+            dv = Some(solution);
+            let steps = if converged { steps as f64 } else { UNCONVERGED };
+            match way {
+                Way::Direct => {}
+                Way::Blocks => self.blocks_steps = 0.5 * (self.blocks_steps + steps),
+                Way::Kronecker => self.kronecker_steps = 0.5 * (self.kronecker_steps + steps),
             }
-            Way::Blocks => {
-                let operator = Blocks::new(design, curvature, derivative)?;
-                let (dv, steps) = gmres::solve(&operator, residual, tolerance, MAX_STEPS, stop)?;
-                self.products += steps;
-                self.blocks_steps = 0.5 * (self.blocks_steps + steps as f64);
-                dv
+            let next = self.choose(system);
+            if next == way {
+                break;
             }
-            Way::Kronecker => {
-                let operator = Kronecker::new(curvature, derivative)?;
-                let (dv, steps) = gmres::solve(&operator, residual, tolerance, MAX_STEPS, stop)?;
-                self.products += steps;
-                self.kronecker_steps = 0.5 * (self.kronecker_steps + steps as f64);
-                dv
-            }
-        };
+            way = next;
+        }
+        let mut dv = dv?;
         dv.as_mut_slice().iter_mut().for_each(|x| *x = -*x);
         Some(dv)
     }
 
-    fn choose(&self, design: &Design, curvature: &Curvature<'_>) -> Way {
+    fn choose(&self, system: &System<'_>) -> Way {
+        let System { design, curvature, .. } = *system;
         let (rank, t, free) = (design.rank() as f64, design.n_tasks() as f64, curvature.counts());
         let n = direct::unknowns(design, &free);
         let product = 2.0 * curvature.work() + 6.0 * rank * t * t;
