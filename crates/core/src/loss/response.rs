@@ -4,9 +4,9 @@ use super::{Loss, QuadraticConjugate};
 
 /// Observations with one loss, and how it responds to their predictions.
 ///
-/// With `mu > 0` a loss that is not smooth is replaced by its smooth lower bound around a centre a0,
+/// With `mu > 0` a loss is replaced by its smooth lower bound around a centre a0,
 /// `L_mu(y, z) = max over a of -L*(y, -a) - a z - mu (a - a0)^2 / 2`, which touches it at the solution of proximal point
-/// steps; smooth losses ignore mu.
+/// steps; a loss whose conjugate is not quadratic ignores mu.
 #[derive(Debug)]
 pub struct ResponseBlock<'a> {
     /// Labels.
@@ -40,10 +40,9 @@ pub struct Response {
 
 impl QuadraticConjugate {
     /// The response of the loss with this conjugate. The dual solves
-    /// `min over a in [-high, -low] of (z - y) a + quad a^2 / 2 + eps |a| + mu (a - a0)^2 / 2`; losses with `quad > 0` need no mu.
+    /// `min over a in [-high, -low] of (z - y) a + quad a^2 / 2 + eps |a| + mu (a - a0)^2 / 2`.
     #[inline(always)]
     pub fn respond(&self, z: f64, mu: f64, centre: f64) -> Response {
-        let mu = if self.quad > 0.0 { 0.0 } else { mu };
         let (pull, stiffness) = (self.y - z + mu * centre, self.quad + mu);
         let soft = (pull.abs() - self.eps).max(0.0).copysign(pull);
         let dual = (soft / stiffness).max(-self.high).min(-self.low);

@@ -62,6 +62,7 @@ impl Solver for Proximal {
             let mut v = design.backward(&kappa, problem.data().threads());
             let mut descent = Descent::default();
             model.centre_at(&kappa);
+            let softest = softest_conjugate(problem);
             model.mu = 1.0 / scale(&model.centre);
             loop {
                 model.centre_at(&kappa);
@@ -84,7 +85,8 @@ impl Solver for Proximal {
                 if inner == 0 {
                     return finish(best, Status::Stalled, clock);
                 }
-                let least = LEAST_MU / scale(&model.centre);
+                // Where the losses are smooth enough themselves, what is left is Newton's method.
+                let least = (LEAST_MU / scale(&model.centre)).max(0.05 * softest);
                 model.mu = match inner {
                     ..=2 => (model.mu / 4.0).max(least),
                     3..=5 => (model.mu / 2.0).max(least),
@@ -95,6 +97,12 @@ impl Solver for Proximal {
             }
         })
     }
+}
+
+/// The least curvature of all conjugates: zero if any loss has a kink.
+fn softest_conjugate(problem: &Problem<'_>) -> f64 {
+    let tasks = 0..problem.observations().n_tasks();
+    tasks.map(|task| problem.loss(task).conj_curvature(1.0, -0.5)).fold(f64::INFINITY, f64::min)
 }
 
 /// Typical size of the duals that are not zero, in units of their bound.

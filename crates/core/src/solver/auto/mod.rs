@@ -42,7 +42,9 @@ impl Auto {
         let cost = Cost::new(problem);
         let smooth = Newton.suits(problem).is_ok();
         let small = cost.unknowns <= SMALL_SYSTEM && InteriorPoint.suits(problem).is_ok();
+        let bounded = bounded_duals(problem);
         let (second, other): (Box<dyn Solver>, f64) = match (smooth, small) {
+            (true, _) if bounded => (Box::new(Proximal), cost.newton()),
             (true, _) => (Box::new(Newton), cost.newton()),
             (false, true) => (Box::new(InteriorPoint), cost.interior_point()),
             (false, false) => (Box::new(Proximal), cost.proximal()),
@@ -61,6 +63,15 @@ impl Auto {
         let reason = format!("coordinate ascent to begin with, then {} if it is slow", second.name());
         Plan { first, second: Some((second, rivals)), reason }
     }
+}
+
+/// Whether some duals have bounds that a solution may reach: then the curvature of the loss jumps, and plain Newton steps with it
+/// where regularisation is weak.
+fn bounded_duals(problem: &Problem<'_>) -> bool {
+    (0..problem.observations().n_tasks()).any(|task| {
+        let (low, high) = problem.loss(task).conj_domain(1.0);
+        problem.loss(task).quadratic_conjugate(1.0).is_some() && (low.is_finite() || high.is_finite())
+    })
 }
 
 /// Gap, then primal value: gaps may be infinite while the model is still usable.
