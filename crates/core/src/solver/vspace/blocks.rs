@@ -15,10 +15,14 @@ use crate::linalg::{self, axpy, dot, view};
 use rayon::prelude::*;
 
 /// Exact rows of a task at most; their factor has to be made anew for every step.
-const EXACT_ROWS: usize = 640;
+const EXACT_ROWS: usize = 1024;
 
-/// How many rows of a task with `free` rows enter exactly: as many as cost no more than a few products with all rows of the design.
+/// How many rows of a task with `free` rows enter exactly: all, if they are fewer than features; else as many as cost no more
+/// than a few products with all rows of the design.
 pub(super) fn exact_rows(design: &Design, free: usize) -> usize {
+    if free <= design.rank().min(EXACT_ROWS) {
+        return free;
+    }
     let (rank, entries) = (design.rank() as f64, (design.len() / design.n_tasks()) as f64);
     let budget = 16.0 * entries * rank;
     // f^2 (rank + f) = budget, by a few rounds of f = (budget / (rank + f))^(1/2).
