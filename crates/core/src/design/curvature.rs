@@ -137,7 +137,7 @@ impl<'a> Curvature<'a> {
                     for &(i, d) in &free.rows[range.clone()] {
                         let row = design.row(i as usize);
                         add(row, d);
-                        traces[task] += d * dot(row, row);
+                        traces[task] += d * design.square(i as usize);
                     }
                 }
             }
@@ -145,7 +145,7 @@ impl<'a> Curvature<'a> {
                 for (i, curvatures) in self.values.chunks(t).enumerate() {
                     let row = design.row(i);
                     add(row, curvatures.iter().sum());
-                    axpy(&mut traces, dot(row, row), curvatures);
+                    axpy(&mut traces, design.square(i), curvatures);
                 }
             }
         }

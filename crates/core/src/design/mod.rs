@@ -25,6 +25,10 @@ pub(crate) struct Design {
     x: Matrix,
     /// The same in single precision, for products that need no more.
     rough: OnceLock<Vec<f32>>,
+    /// Squared lengths of the rows.
+    squares: Vec<f64>,
+    /// The diagonal of X'X, of sum one.
+    spread: Vec<f64>,
     layout: Layout,
     labels: Vec<f64>,
 }
@@ -65,7 +69,10 @@ impl Design {
             );
         })?;
         let labels = layout.gather(obs.labels());
-        Ok(Design { x, rough: OnceLock::new(), layout, labels })
+        let squares = (0..x.rows()).map(|i| dot(x.row(i), x.row(i))).collect();
+        let total = spectrum.values.iter().sum::<f64>().max(f64::MIN_POSITIVE);
+        let spread = spectrum.values.iter().map(|l| l / total).collect();
+        Ok(Design { x, rough: OnceLock::new(), squares, spread, layout, labels })
     }
 
     /// Number of entries.
@@ -114,6 +121,16 @@ impl Design {
     /// The entry of a row of the inputs and a task: the opposite of [`place`](Self::place).
     pub(crate) fn entry(&self, row: usize, task: usize) -> usize {
         if self.task_rows().is_some() { row } else { row * self.n_tasks() + task }
+    }
+
+    /// `|x|^2` of a row.
+    pub(crate) fn square(&self, i: usize) -> f64 {
+        self.squares[i]
+    }
+
+    /// How squared lengths are spread over the features, on the whole.
+    pub(crate) fn spread(&self) -> &[f64] {
+        &self.spread
     }
 
     pub(crate) fn row(&self, i: usize) -> &[f64] {

@@ -127,8 +127,8 @@ fn coordinate_step(problem: &Problem<'_>) -> f64 {
     let evaluations = if quadratic { 3.0 } else { 5.0 };
     match (output.linear_slope(), output.degree()) {
         (Some(_), _) if quadratic => 50.0 + 0.3 * t,
-        (Some(_), _) => 250.0 + 2.0 * t,
-        (None, Some(_)) => evaluations * (40.0 + 0.8 * t),
+        (Some(_), _) => 280.0 + 3.6 * t,
+        (None, Some(_)) => evaluations * (45.0 + 0.9 * t),
         (None, None) => evaluations * (60.0 + slope_cost(output) * t),
     }
 }

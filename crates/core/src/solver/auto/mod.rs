@@ -23,6 +23,9 @@ const SMALL_SYSTEM: usize = 2500;
 /// Losses with kinks slow coordinate ascent down as it comes near the solution.
 const KINKS_SLOW_DOWN: f64 = 3.0;
 
+/// Coordinate ascent takes at least that many passes.
+const FEW_PASSES: f64 = 6.0;
+
 /// The solver to begin with, the one that may take over from it, and why.
 #[derive(Debug)]
 struct Plan {
@@ -57,6 +60,12 @@ impl Auto {
                 second.name()
             );
             return Plan { first, second: None, reason };
+        }
+        if Newton.suits(problem).is_ok() && !bounded && other <= FEW_PASSES * cost.sdca_pass() {
+            let reason =
+                "smooth losses, and Newton's method costs no more than a few passes of coordinate ascent"
+                    .into();
+            return Plan { first: second, second: None, reason };
         }
         let slows_down = if smooth { 1.0 } else { KINKS_SLOW_DOWN };
         let rivals = Rivals { tolerance, pass: cost.sdca_pass(), other, slows_down };

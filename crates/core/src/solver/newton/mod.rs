@@ -12,7 +12,8 @@ use super::{CheckedSettings, Clock, Solution, Solver, Start, Status, sdca, start
 use crate::backend::Interrupt;
 use crate::certificate::{Graded, certify_normal};
 use crate::design::Design;
-use crate::{Error, Observer, Problem, Result};
+use crate::problem::Losses;
+use crate::{Error, LossKind, Observer, Problem, ProblemSpec, Result};
 
 /// Newton's method in V with a curved line search; steps by factorisation or by preconditioned iteration.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -52,7 +53,16 @@ pub(super) fn begin(
     };
     let mut status = clock.report(&graded.certificate, None);
     if start.is_none() && status.is_none() {
-        kappa = sdca::head_start(problem, (kappa, graded), HEAD_START, settings.seed, clock);
+        kappa = match stand_in(problem) {
+            Some(spec) => {
+                let cheaper = Problem::new(problem.data(), spec)?;
+                let kappa = start::cold(&cheaper, &mut Interrupt::never())?;
+                let graded = certify_normal(&cheaper, &kappa, None, &mut Interrupt::never())?;
+                let kappa = sdca::head_start(&cheaper, (kappa, graded), HEAD_START, settings.seed, clock);
+                start::along(problem, start::warm(problem, kappa), &mut Interrupt::never())?
+            }
+            None => sdca::head_start(problem, (kappa, graded), HEAD_START, settings.seed, clock),
+        };
         graded = certify_normal(problem, &kappa, None, &mut Interrupt::never())?;
         status = clock.report(&graded.certificate, None);
     }
@@ -63,6 +73,13 @@ pub(super) fn begin(
         }
     }
     Ok(((kappa, graded), status))
+}
+
+/// The same problem with losses whose coordinate steps are cheaper, if there are such for all tasks.
+fn stand_in(problem: &Problem<'_>) -> Option<ProblemSpec> {
+    let tasks = 0..problem.observations().n_tasks();
+    let losses: Option<Vec<LossKind>> = tasks.map(|task| problem.loss(task).stand_in()).collect();
+    losses.map(|losses| ProblemSpec { loss: Losses::PerTask(losses), ..problem.spec().clone() })
 }
 
 impl Solver for Newton {

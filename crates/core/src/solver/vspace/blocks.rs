@@ -2,8 +2,8 @@
 //! curvatures of the tasks are.
 //!
 //! Of `I + S B` each task keeps its own block, with B reduced to Theta_rr: `N_r = I + Theta_rr S_r`. The rows of largest
-//! curvature enter exactly, the others by the diagonal of what they add up to. With `A = I + Theta_rr diag(others)` and J the
-//! exact rows times `(D / A)^(1/2)`,
+//! curvature enter exactly, the others as if they were spread over the features like all rows are. With
+//! `A = I + Theta_rr diag(others)` and J the exact rows times `(D / A)^(1/2)`,
 //! `N_r^-1 = A^(-1/2) (I - J' (1/Theta_rr + J J')^-1 J) A^(-1/2)`, of the size of the number of exact rows.
 
 use super::Derivative;
@@ -67,17 +67,16 @@ impl Block {
     fn new(design: &Design, mut free: Vec<(u32, f64)>, weight: f64) -> Option<Self> {
         let rank = design.rank();
         let most = exact_rows(design, free.len());
-        let mut others = vec![0.0; rank];
+        let mut others = 0.0;
         if free.len() > most {
-            let square = |i: u32| dot(design.row(i as usize), design.row(i as usize));
-            let mut sized: Vec<(f64, u32, f64)> = free.iter().map(|&(i, d)| (d * square(i), i, d)).collect();
+            let size = |i: u32, d: f64| d * design.square(i as usize);
+            let mut sized: Vec<(f64, u32, f64)> = free.iter().map(|&(i, d)| (size(i, d), i, d)).collect();
             sized.select_nth_unstable_by(most, |a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-            for &(_, i, d) in &sized[most..] {
-                others.iter_mut().zip(design.row(i as usize)).for_each(|(sum, x)| *sum += d * x * x);
-            }
+            others = sized[most..].iter().map(|row| row.0).sum();
             free = sized[..most].iter().map(|&(_, i, d)| (i, d)).collect();
         }
-        let root: Vec<f64> = others.iter().map(|x| (1.0 + weight * x).sqrt().recip()).collect();
+        let spread = design.spread().iter();
+        let root: Vec<f64> = spread.map(|x| (1.0 + weight * others * x).sqrt().recip()).collect();
         let mut rows = Matrix::zeros(free.len(), rank);
         for (j, &(i, d)) in free.iter().enumerate() {
             let scaled = design.row(i as usize).iter().zip(&root).map(|(x, root)| d.sqrt() * x * root);
