@@ -59,7 +59,9 @@ pub(super) fn begin(
                 let kappa = start::cold(&cheaper, &mut Interrupt::never())?;
                 let graded = certify_normal(&cheaper, &kappa, None, &mut Interrupt::never())?;
                 let kappa = sdca::head_start(&cheaper, (kappa, graded), HEAD_START, settings.seed, clock);
-                start::along(problem, start::warm(problem, kappa), &mut Interrupt::never())?
+                let kappa = start::along(problem, start::warm(problem, kappa), &mut Interrupt::never())?;
+                let graded = certify_normal(problem, &kappa, None, &mut Interrupt::never())?;
+                sdca::head_start(problem, (kappa, graded), 1, settings.seed, clock)
             }
             None => sdca::head_start(problem, (kappa, graded), HEAD_START, settings.seed, clock),
         };
