@@ -104,7 +104,8 @@ impl Solver for Sdca {
         let mut visits = Visits::new(problem, self.order, settings.seed);
         let mut next_check = self.next_check(clock.passes);
         loop {
-            let Pass { moved, whole } = ascent.pass(&mut visits, &mut clock);
+            let Pass { moved, whole } =
+                problem.data().pool().install(|| ascent.pass(&mut visits, &mut clock));
             let ending = clock.must_stop().is_some() || !moved || clock.passes >= settings.max_passes;
             if !ending && clock.passes < next_check {
                 ascent.refresh(clock.passes.is_multiple_of(REBUILD_EVERY));
@@ -151,7 +152,7 @@ pub(super) fn head_start(
     let mut ascent = Ascent::new(problem, kappa, graded);
     let mut visits = Visits::new(problem, Sdca::default().order, seed);
     for _ in 0..passes {
-        ascent.pass(&mut visits, clock);
+        problem.data().pool().install(|| ascent.pass(&mut visits, clock));
         ascent.refresh(false);
         if clock.is_over() {
             break;

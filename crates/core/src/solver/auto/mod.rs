@@ -164,27 +164,34 @@ impl Solver for Auto {
     }
 }
 
-/// The end, or where the last solver stalled coordinate ascent from the best duals.
+/// The end; or where the last solver stalled, the next one that may do better, from the best duals.
 fn finish(
     problem: &Problem<'_>,
     settings: &CheckedSettings,
-    solution: Solution,
+    mut solution: Solution,
     mut reason: String,
     began: Instant,
     observer: &mut dyn Observer,
 ) -> Result<Solution> {
-    let sdca = Sdca::default();
-    if solution.status != Status::Stalled || solution.solver == sdca.name() {
-        return Ok(Solution { reason: Some(reason), ..solution });
+    let small = Cost::new(problem).unknowns <= SMALL_SYSTEM;
+    let fits = InteriorPoint.memory(problem) <= problem.data().options().memory;
+    let interior: Option<Box<dyn Solver>> =
+        (small && fits && InteriorPoint.suits(problem).is_ok()).then(|| Box::new(InteriorPoint) as _);
+    for next in interior.into_iter().chain([Box::new(Sdca::default()) as Box<dyn Solver>]) {
+        if solution.certificate().rel_gap() <= settings.tolerance {
+            solution.status = Status::Certified;
+        }
+        if solution.status != Status::Stalled || solution.solver == next.name() {
+            break;
+        }
+        let gap = solution.certificate().rel_gap();
+        reason = format!("{reason}; it stalled at a gap of {gap:.1e}, so {}", next.name());
+        observer.note(&reason);
+        let elapsed = began.elapsed();
+        let alpha: Vec<f64> = solution.kappa.iter().map(|k| k * problem.unit()).collect();
+        let settings_left = settings.after(elapsed, solution.passes);
+        let later = next.solve(problem, &settings_left, Start::Warm(&alpha), observer)?;
+        solution = joined(solution, later, elapsed.as_secs_f64());
     }
-    reason = format!(
-        "{reason}; it stalled at a gap of {:.1e}, so coordinate ascent",
-        solution.certificate().rel_gap()
-    );
-    observer.note(&reason);
-    let elapsed = began.elapsed();
-    let alpha: Vec<f64> = solution.kappa.iter().map(|k| k * problem.unit()).collect();
-    let settings_left = settings.after(elapsed, solution.passes);
-    let later = sdca.solve(problem, &settings_left, Start::Warm(&alpha), observer)?;
-    Ok(Solution { reason: Some(reason), ..joined(solution, later, elapsed.as_secs_f64()) })
+    Ok(Solution { reason: Some(reason), ..solution })
 }

@@ -5,7 +5,7 @@ use crate::{Flow, Observer, Progress};
 /// Passes to make before judging.
 const LEAST_PASSES: usize = 3;
 /// Share of the other solver's work that coordinate ascent may take as a start for it.
-const HEAD_START: f64 = 0.25;
+const HEAD_START: f64 = 0.12;
 /// Coordinate ascent goes on if it should end within this share of the other solver's work.
 const PATIENCE: f64 = 0.6;
 
@@ -101,7 +101,7 @@ mod tests {
         let slow = RIVALS.judge((6, 1e-3), (5, 1.007e-3)).unwrap();
         assert!((900.0..1100.0).contains(&slow.passes_left), "{slow:?}");
         // Not before the head start, nor when there is nothing left to do, nor where the other is dear.
-        assert!(RIVALS.judge((4, 1e-3), (3, 1.007e-3)).is_none());
+        assert!(Rivals { other: 40.0, ..RIVALS }.judge((4, 1e-3), (3, 1.007e-3)).is_none());
         assert!(RIVALS.judge((6, 1e-7), (5, 1.007e-7)).is_none());
         assert!(Rivals { other: 1e9, ..RIVALS }.judge((6, 1e-3), (5, 1.007e-3)).is_none());
         // Gaps that grow promise nothing.
