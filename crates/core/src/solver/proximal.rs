@@ -68,15 +68,6 @@ impl Solver for Proximal {
                 model.centre_at(&kappa);
                 let wanted = INNER_SHARE * best.gap() / problem.unit();
                 let (point, inner) = round(&model, v, wanted, &mut descent, &mut clock);
-                if std::env::var("KF_DEBUG").is_ok() {
-                    eprintln!(
-                        "inner {inner} mu {:.1e} free {} of {} {:?}",
-                        model.mu,
-                        point.side.curvature.iter().filter(|d| **d > 0.0).count(),
-                        kappa.len(),
-                        descent.linear
-                    );
-                }
                 kappa.clone_from(&point.side.kappa);
                 best.offer(problem, design.scatter(&kappa, problem.observations().len()), &point.v)?;
                 if let Some(status) = clock.report(&best.graded.certificate, None) {

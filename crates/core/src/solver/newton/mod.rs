@@ -132,12 +132,6 @@ impl Solver for Newton {
             loop {
                 let residual = model.residual(&point);
                 let estimate = model.mismatch(&point, &residual) / point.psi.abs();
-                if std::env::var("KF_DEBUG").is_ok() {
-                    eprintln!(
-                        "newton {} psi {:.6e} estimate {estimate:.1e} {:?}",
-                        clock.passes, point.psi, descent.linear
-                    );
-                }
                 let mut over = clock.is_over();
                 if over || estimate <= settings.tolerance || estimate <= 0.1 * certified_at {
                     certified_at = estimate;
