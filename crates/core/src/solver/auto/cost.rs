@@ -97,22 +97,21 @@ impl Cost {
     }
 
     pub(super) fn newton(&self) -> f64 {
-        self.setup + 8.0 * self.smooth_step() + FIXED
+        self.setup + 8.0 * (self.smooth_step() + STEP)
     }
 
     pub(super) fn proximal(&self) -> f64 {
-        self.setup + 35.0 * self.kinked_step() + FIXED
+        self.setup + 40.0 * (self.kinked_step() + 1.5 * STEP)
     }
 
     pub(super) fn interior_point(&self) -> f64 {
-        self.setup
-            + 16.0 * (6.0 * self.pass() + 20.0 * self.entries / self.threads + self.factorise())
-            + FIXED
+        let loops = 60.0 * self.entries / self.threads;
+        self.setup + 20.0 * (6.0 * self.pass() + loops + 2.0 * self.factorise() + 0.6 * STEP)
     }
 }
 
-/// Starting threads and the like.
-const FIXED: f64 = 1e6;
+/// What any step takes.
+const STEP: f64 = 3e5;
 
 /// Unknowns of a factorised system: the rank of each task's inputs at most.
 fn unknowns(obs: &Observations, rank: usize) -> usize {

@@ -10,7 +10,7 @@ use super::{
 use crate::{Observer, Problem, Result};
 use cost::Cost;
 use std::time::Instant;
-use watch::{NONE_BEFORE, Rivals, Watch};
+use watch::{NONE_BEFORE, Rivals, Trial, Watch};
 
 /// Chooses. [`Spectral`] for the squared loss on shared inputs. Else a few passes of [`Sdca`], which may be all it takes; where
 /// their pace says otherwise, [`Newton`] goes on from there for smooth losses, [`InteriorPoint`] for others while its system is
@@ -31,6 +31,8 @@ const FEW_PASSES: f64 = 6.0;
 struct Plan {
     first: Box<dyn Solver>,
     second: Option<(Box<dyn Solver>, Rivals)>,
+    /// Whether the second one is to give up after some steps.
+    trial: bool,
     reason: String,
 }
 
@@ -40,18 +42,22 @@ impl Auto {
         let spectral = Spectral.suits(problem);
         if spectral.is_ok() && Spectral.memory(problem) <= budget {
             let reason = "squared loss on shared inputs: solved in the eigenbasis of the inputs".into();
-            return Plan { first: Box::new(Spectral), second: None, reason };
+            return Plan { first: Box::new(Spectral), second: None, trial: false, reason };
         }
         let cost = Cost::new(problem);
         let smooth = Newton.suits(problem).is_ok();
         let small = cost.unknowns <= SMALL_SYSTEM && InteriorPoint.suits(problem).is_ok();
         let bounded = bounded_duals(problem);
-        let (second, other): (Box<dyn Solver>, f64) = match (smooth, small) {
-            (true, _) if bounded => (Box::new(Proximal), cost.newton()),
-            (true, _) => (Box::new(Newton), cost.newton()),
-            (false, true) => (Box::new(InteriorPoint), cost.interior_point()),
-            (false, false) => (Box::new(Proximal), cost.proximal()),
+        let (second, other): (Box<dyn Solver>, f64) = match smooth {
+            true if bounded => (Box::new(Proximal), cost.newton()),
+            true => (Box::new(Newton), cost.newton()),
+            false if small && cost.interior_point() < cost.proximal() => {
+                (Box::new(InteriorPoint), cost.interior_point())
+            }
+            false => (Box::new(Proximal), cost.proximal()),
         };
+        // Where duals reach their bounds and regularisation is weak, proximal steps may become many.
+        let trial = small && second.name() == Proximal.name();
         let first = Box::new(Sdca::default());
         let needed = second.memory(problem);
         if needed > budget {
@@ -59,18 +65,18 @@ impl Auto {
                 "{} would need {needed} bytes, the budget is {budget}: coordinate ascent",
                 second.name()
             );
-            return Plan { first, second: None, reason };
+            return Plan { first, second: None, trial, reason };
         }
         if Newton.suits(problem).is_ok() && !bounded && other <= FEW_PASSES * cost.sdca_pass() {
             let reason =
                 "smooth losses, and Newton's method costs no more than a few passes of coordinate ascent"
                     .into();
-            return Plan { first: second, second: None, reason };
+            return Plan { first: second, second: None, trial, reason };
         }
         let slows_down = if smooth { 1.0 } else { KINKS_SLOW_DOWN };
         let rivals = Rivals { tolerance, pass: cost.sdca_pass(), other, slows_down };
         let reason = format!("coordinate ascent to begin with, then {} if it is slow", second.name());
-        Plan { first, second: Some((second, rivals)), reason }
+        Plan { first, second: Some((second, rivals)), trial, reason }
     }
 }
 
@@ -121,19 +127,24 @@ impl Solver for Auto {
     ) -> Result<Solution> {
         let began = Instant::now();
         let mut plan = self.plan(problem, settings.tolerance);
-        let mut previous = NONE_BEFORE;
+        let (mut previous, mut last_resort, mut resumed) = (NONE_BEFORE, false, "");
         if let Start::Resume(Snapshot { previous: before, solver, .. }) = start
             && solver == Sdca::default().name()
         {
             plan.first = Box::new(Sdca::default());
             plan.reason = "coordinate ascent, as before it was interrupted".into();
+            resumed = "as before it was interrupted, ";
             match before {
                 Some(before) => previous = *before,
-                None => plan.second = None,
+                None => last_resort = true,
             }
         }
-        let Plan { first, second, mut reason } = plan;
+        let Plan { first, second, trial, mut reason } = plan;
         observer.note(&format!("{}: {reason}", first.name()));
+        if last_resort {
+            let solution = first.solve(problem, settings, start, observer)?;
+            return Ok(Solution { reason: Some(reason), ..solution });
+        }
         let Some((second, rivals)) = second else {
             let solution = first.solve(problem, settings, start, observer)?;
             return finish(problem, settings, solution, reason, began, observer);
@@ -144,7 +155,7 @@ impl Solver for Auto {
             return Ok(Solution { reason: Some(reason), ..solution });
         };
         reason = format!(
-            "coordinate ascent was at a gap of {:.1e} after {} passes and {}, so {}",
+            "{resumed}coordinate ascent was at a gap of {:.1e} after {} passes and {}, so {}",
             verdict.gap,
             verdict.passes,
             if verdict.passes_left.is_finite() {
@@ -158,8 +169,17 @@ impl Solver for Auto {
         let elapsed = began.elapsed();
         let alpha: Vec<f64> = solution.kappa.iter().map(|k| k * problem.unit()).collect();
         let settings_left = settings.after(elapsed, solution.passes);
-        let later = second.solve(problem, &settings_left, Start::Warm(&alpha), observer)?;
-        let solution = joined(solution, later, elapsed.as_secs_f64());
+        let (later, failed) = if trial {
+            let mut on_trial = Trial::new(observer, solution.passes);
+            let later = second.solve(problem, &settings_left, Start::Warm(&alpha), &mut on_trial)?;
+            (later, on_trial.failed)
+        } else {
+            (second.solve(problem, &settings_left, Start::Warm(&alpha), observer)?, false)
+        };
+        let mut solution = joined(solution, later, elapsed.as_secs_f64());
+        if failed && solution.status == Status::Stopped {
+            solution.status = Status::Stalled;
+        }
         finish(problem, settings, solution, reason, began, observer)
     }
 }
@@ -185,7 +205,7 @@ fn finish(
             break;
         }
         let gap = solution.certificate().rel_gap();
-        reason = format!("{reason}; it stalled at a gap of {gap:.1e}, so {}", next.name());
+        reason = format!("{reason}; {} ended at a gap of {gap:.1e}, so {}", solution.solver, next.name());
         observer.note(&reason);
         let elapsed = began.elapsed();
         let alpha: Vec<f64> = solution.kappa.iter().map(|k| k * problem.unit()).collect();

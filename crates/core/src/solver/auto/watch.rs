@@ -87,6 +87,42 @@ impl Observer for Watch<'_> {
     }
 }
 
+/// Steps after which a solver on trial must have come somewhere, and must have ended.
+const TRIAL_STEPS: (usize, usize) = (45, 110);
+/// Where it must have come.
+const TRIAL_GAP: f64 = 0.05;
+
+/// Listens to a solver on trial on behalf of another observer, and ends it where the next one should take over.
+pub(super) struct Trial<'o> {
+    observer: &'o mut dyn Observer,
+    since: usize,
+    pub(super) failed: bool,
+}
+
+impl<'o> Trial<'o> {
+    pub(super) fn new(observer: &'o mut dyn Observer, since: usize) -> Self {
+        Trial { observer, since, failed: false }
+    }
+}
+
+impl Observer for Trial<'_> {
+    fn progress(&mut self, progress: &Progress<'_>) -> Flow {
+        let flow = self.observer.progress(progress);
+        let (steps, gap) = (progress.passes.saturating_sub(self.since), progress.certificate.rel_gap());
+        let (soon, late) = TRIAL_STEPS;
+        self.failed = flow == Flow::Continue && (steps >= late || (steps >= soon && gap > TRIAL_GAP));
+        if self.failed { Flow::Stop } else { flow }
+    }
+
+    fn poll(&mut self) -> Flow {
+        if self.failed { Flow::Stop } else { self.observer.poll() }
+    }
+
+    fn note(&mut self, text: &str) {
+        self.observer.note(text);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

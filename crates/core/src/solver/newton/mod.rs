@@ -13,7 +13,7 @@ use crate::backend::Interrupt;
 use crate::certificate::{Graded, certify_normal};
 use crate::design::Design;
 use crate::problem::Losses;
-use crate::{Error, LossKind, Observer, Problem, ProblemSpec, Result};
+use crate::{Error, LossKind, Matrix, Observer, Problem, ProblemSpec, Result};
 
 /// Newton's method in V with a curved line search; steps by factorisation or by preconditioned iteration.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -132,23 +132,13 @@ impl Solver for Newton {
             loop {
                 let residual = model.residual(&point);
                 let estimate = model.mismatch(&point, &residual) / point.psi.abs();
-                let mut over = clock.is_over();
-                if over || estimate <= settings.tolerance || estimate <= 0.1 * certified_at {
+                // A certificate for every decade, and where it should be the last.
+                if clock.is_over() || estimate <= settings.tolerance.max(0.1 * certified_at) {
                     certified_at = estimate;
-                    let kappa = design.scatter(&point.side.kappa, problem.observations().len());
-                    let graded = grade(problem, kappa, &point.v, settings.tolerance)?;
-                    let status = clock.report(&graded.2.certificate, None);
-                    if graded.2.certificate.gap < best.2.certificate.gap {
-                        best = graded;
-                    }
-                    if let Some(status) = status {
+                    if let Some(status) = certify(&model, &point, settings.tolerance, &mut best, &mut clock)?
+                    {
                         return finish(best, status, clock);
                     }
-                    over = clock.is_over();
-                }
-                if over {
-                    let status = clock.must_stop().unwrap_or(Status::PassLimit);
-                    return finish(best, status, clock);
                 }
                 clock.passes += 1;
                 // Tight enough to square the gap, but no tighter than what is left to do.
@@ -159,20 +149,32 @@ impl Solver for Newton {
                     Some(next) => point = next,
                     None if clock.must_stop().is_some() => {}
                     None => {
-                        let graded = grade(
-                            problem,
-                            design.scatter(&point.side.kappa, problem.observations().len()),
-                            &point.v,
-                            settings.tolerance,
-                        )?;
-                        let status = clock.report(&graded.2.certificate, None).unwrap_or(Status::Stalled);
-                        if graded.2.certificate.gap < best.2.certificate.gap {
-                            best = graded;
-                        }
-                        return finish(best, status, clock);
+                        let status = certify(&model, &point, settings.tolerance, &mut best, &mut clock)?;
+                        return finish(best, status.unwrap_or(Status::Stalled), clock);
                     }
                 }
             }
         })
     }
+}
+
+/// Duals, coordinates of the primal point if it is not theirs, and their certificate.
+type Certified = (Vec<f64>, Option<Matrix>, Graded);
+
+/// Certifies a point and the duals that answer it, and keeps the better; the status with which to end, if it is time.
+fn certify(
+    model: &Smoothed<'_>,
+    point: &Point,
+    tolerance: f64,
+    best: &mut Certified,
+    clock: &mut Clock<'_>,
+) -> Result<Option<Status>> {
+    let problem = model.problem;
+    let kappa = model.design.scatter(&point.side.kappa, problem.observations().len());
+    let graded = grade(problem, kappa, &point.v, tolerance)?;
+    let status = clock.report(&graded.2.certificate, None);
+    if graded.2.certificate.gap < best.2.certificate.gap {
+        *best = graded;
+    }
+    Ok(status)
 }
