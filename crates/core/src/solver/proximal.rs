@@ -69,7 +69,8 @@ impl Solver for Proximal {
                 let wanted = INNER_SHARE * best.gap() / problem.unit();
                 let (point, inner) = round(&model, v, wanted, &mut descent, &mut clock);
                 kappa.clone_from(&point.side.kappa);
-                best.offer(problem, design.scatter(&kappa, problem.observations().len()), &point.v)?;
+                let duals = design.scatter(&kappa, problem.observations().len());
+                best.offer(problem, duals, &model.scaled_best(&point))?;
                 if let Some(status) = clock.report(&best.graded.certificate, None) {
                     return finish(best, status, clock);
                 }
