@@ -4,8 +4,11 @@
 //! Theta included. One factorisation a step ([`Direct`](super::vspace::direct::Direct)), of as many unknowns as the tasks have
 //! features or observations, whichever are fewer: [`path`].
 
+mod atom;
 mod atoms;
 mod path;
+mod settle;
+mod step;
 
 use super::{CheckedSettings, Clock, Solution, Solver, Start, Status, start};
 use crate::backend::Interrupt;
@@ -13,6 +16,7 @@ use crate::certificate::{Graded, certify_normal};
 use crate::design::Design;
 use crate::{Error, Matrix, Observer, Problem, Result};
 use path::Path;
+use step::Model;
 
 /// Interior point method with direct solves.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -101,7 +105,8 @@ impl Solver for InteriorPoint {
             other => other?,
         };
         problem.data().pool().install(|| {
-            let mut path = Path::new(problem, design, settings.tolerance, clock);
+            let model = Model { design, output: problem.normal_output(), threads: problem.data().threads() };
+            let mut path = Path::new(problem, model, settings.tolerance, clock);
             let (answer, status) = path.run(&first)?;
             Ok(solution(answer, status, path.clock))
         })

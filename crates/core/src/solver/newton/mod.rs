@@ -31,13 +31,16 @@ pub(super) fn memory(problem: &Problem<'_>) -> u64 {
 /// Passes of coordinate ascent before the first step from a cold start, where all tasks look alike and Theta is nearly singular.
 const HEAD_START: usize = 3;
 
+/// Duals in observation order, with their certificate.
+type Begun = (Vec<f64>, Graded);
+
 /// Where a solver in V begins: duals in observation order, with their certificate; or the status with which it ends at once.
 pub(super) fn begin(
     problem: &Problem<'_>,
     settings: &CheckedSettings,
     start: Option<Vec<f64>>,
     clock: &mut Clock<'_>,
-) -> Result<((Vec<f64>, Graded), Option<Status>)> {
+) -> Result<(Begun, Option<Status>)> {
     let first = |interrupt: &mut Interrupt<'_>| {
         problem.data().prepare(interrupt)?;
         let kappa = match start.clone() {

@@ -4,6 +4,8 @@
 //! column of L_r and l_b one of L_s,
 //! `E_ab = Theta_rs (l_a l_b) + phi''_rs (l_a v_s) (v_r l_b) + [r = s] sum_q phi''_qr (l_a v_q) (v_q l_b) + [a = b]`.
 
+mod span;
+
 use super::Derivative;
 use crate::Matrix;
 use crate::design::{Curvature, Design};
@@ -11,14 +13,17 @@ use crate::linalg::{self, add_gram_lower, axpy, dot, times, transposed, view, vi
 use rayon::prelude::*;
 use std::ops::Range;
 
+/// Rows with a curvature.
+type Free = Vec<(u32, f64)>;
+
 #[derive(Debug)]
 pub(in crate::solver) struct Direct<'a> {
     derivative: &'a Derivative<'a>,
     /// L', one column of L after the other, task by task.
     columns: Matrix,
     of_task: Vec<Range<usize>>,
-    /// The curvatures of the rows that are the columns of L of a task, or `None` if these are a triangular factor.
-    rows: Vec<Option<Vec<(u32, f64)>>>,
+    /// For each task the rows that are its columns of L, with their curvatures, or `None` if these are a triangular factor.
+    rows: Vec<Option<Free>>,
     /// The Cholesky factor of E.
     factor: Matrix,
 }
@@ -35,7 +40,7 @@ impl<'a> Direct<'a> {
         curvature: &Curvature<'_>,
         derivative: &'a Derivative<'a>,
     ) -> Option<Self> {
-        let factors: Vec<(Matrix, Option<Vec<(u32, f64)>>)> = (0..design.n_tasks())
+        let factors: Vec<(Matrix, Option<Free>)> = (0..design.n_tasks())
             .into_par_iter()
             .map(|task| {
                 let free = curvature.of_task(task);
@@ -61,64 +66,13 @@ impl<'a> Direct<'a> {
         })
     }
 
-    /// x for the right-hand side `X'(D pull) - r`, where D are the curvatures of the entries. Written as `L c - r` it becomes
-    /// `x = L E^-1 (c + L'B[r]) - r`: what is large in the first part is never added up and taken away again.
-    pub(in crate::solver) fn solve_pull(
-        &self,
-        design: &Design,
-        w: &Matrix,
-        pull: &[f64],
-        r: &Matrix,
-    ) -> Matrix {
-        let br = transposed(&self.derivative.apply(r));
-        let w = transposed(w);
-        let mut y = vec![0.0; self.columns.rows()];
-        for (task, range) in self.of_task.iter().enumerate() {
-            let y = &mut y[range.clone()];
-            match &self.rows[task] {
-                Some(rows) => {
-                    for (y, &(i, d)) in y.iter_mut().zip(rows) {
-                        *y = d.sqrt() * pull[design.entry(i as usize, task)];
-                    }
-                }
-                None => {
-                    let mut rest = w.row(task).to_vec();
-                    for (j, y) in y.iter_mut().enumerate() {
-                        let column = self.columns.row(range.start + j);
-                        if column[j] > 0.0 {
-                            *y = rest[j] / column[j];
-                            axpy(&mut rest[j..], -*y, &column[j..]);
-                        }
-                    }
-                }
-            }
-            for (j, y) in y.iter_mut().enumerate() {
-                *y += dot(self.columns.row(range.start + j), br.row(task));
-            }
-        }
-        linalg::cholesky_solve(&self.factor, &mut y);
-        let mut x = Matrix::zeros(br.rows(), br.cols());
-        for (task, range) in self.of_task.iter().enumerate() {
-            range.clone().for_each(|a| axpy(x.row_mut(task), y[a], self.columns.row(a)));
-        }
-        let mut x = transposed(&x);
-        axpy(x.as_mut_slice(), -1.0, r.as_slice());
-        x
-    }
-
     /// x for a right-hand side w.
     pub(in crate::solver) fn solve(&self, w: &Matrix) -> Matrix {
-        let bw = transposed(&self.derivative.apply(w));
-        let mut y = vec![0.0; self.columns.rows()];
-        for (task, range) in self.of_task.iter().enumerate() {
-            range.clone().for_each(|a| y[a] = dot(self.columns.row(a), bw.row(task)));
-        }
+        let mut y = self.collect(&self.derivative.apply(w));
         linalg::cholesky_solve(&self.factor, &mut y);
-        let mut x = transposed(w);
-        for (task, range) in self.of_task.iter().enumerate() {
-            range.clone().for_each(|a| axpy(x.row_mut(task), -y[a], self.columns.row(a)));
-        }
-        transposed(&x)
+        let mut x = w.clone();
+        axpy(x.as_mut_slice(), -1.0, self.spread(&y).as_slice());
+        x
     }
 }
 

@@ -32,17 +32,15 @@ impl<'a> Kronecker<'a> {
         let share = |trace: &f64| if mean > 0.0 { (trace / mean).max(1e-8) } else { 1.0 };
         let roots: Vec<f64> = traces.iter().map(|trace| share(trace).sqrt()).collect();
         let mut scaled = derivative.theta.clone();
-        for r in 0..t {
-            for s in 0..t {
-                scaled[(r, s)] *= roots[r] * roots[s];
-            }
+        for (r, root) in roots.iter().enumerate() {
+            scaled.row_mut(r).iter_mut().zip(&roots).for_each(|(x, other)| *x *= root * other);
         }
         let (om, basis) = linalg::eigen(&scaled).ok()?;
         let floor = FLOOR * om.iter().fold(0.0f64, |a, &b| a.max(b));
         let (mut into, mut out) = (basis.clone(), basis);
-        for r in 0..t {
-            into.row_mut(r).iter_mut().for_each(|x| *x /= roots[r]);
-            out.row_mut(r).iter_mut().for_each(|x| *x *= roots[r]);
+        for (r, root) in roots.iter().enumerate() {
+            into.row_mut(r).iter_mut().for_each(|x| *x /= root);
+            out.row_mut(r).iter_mut().for_each(|x| *x *= root);
         }
         let mut inverse = Matrix::zeros(lam.len(), t);
         for (j, lam) in lam.iter().enumerate() {

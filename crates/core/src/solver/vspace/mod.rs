@@ -9,7 +9,6 @@
 mod blocks;
 pub(super) mod direct;
 pub(super) mod gmres;
-pub(super) mod invert;
 mod kronecker;
 pub(super) mod linear;
 pub(super) mod search;

@@ -1,0 +1,166 @@
+//! Newton's step with all that belongs to L: for right-hand sides in its span, given in a way that does not cancel.
+
+use super::{Direct, transposed};
+use crate::Matrix;
+use crate::design::Design;
+use crate::linalg::{self, axpy, dot, times, view};
+use std::ops::Range;
+
+/// What [`Direct::solve_pull`] finds.
+#[derive(Debug)]
+pub(in crate::solver) struct Pulled {
+    /// x.
+    pub(in crate::solver) x: Matrix,
+    /// `x + r = L y`: what the changes of the duals add up to.
+    sum: Matrix,
+    y: Vec<f64>,
+    /// How many times smaller y is than what it is made from.
+    pub(in crate::solver) cancelled: f64,
+}
+
+impl Direct<'_> {
+    /// Number of columns of L.
+    pub(in crate::solver) fn unknowns(&self) -> usize {
+        self.columns.rows()
+    }
+
+    /// `L y`.
+    pub(in crate::solver) fn spread(&self, y: &[f64]) -> Matrix {
+        let mut x = Matrix::zeros(self.of_task.len(), self.columns.cols());
+        for (task, range) in self.of_task.iter().enumerate() {
+            range.clone().for_each(|a| axpy(x.row_mut(task), y[a], self.columns.row(a)));
+        }
+        transposed(&x)
+    }
+
+    /// `L'w`.
+    pub(in crate::solver) fn collect(&self, w: &Matrix) -> Vec<f64> {
+        let (w, mut y) = (transposed(w), vec![0.0; self.columns.rows()]);
+        for (task, range) in self.of_task.iter().enumerate() {
+            range.clone().for_each(|a| y[a] = dot(self.columns.row(a), w.row(task)));
+        }
+        y
+    }
+
+    /// `E^-1 y`.
+    pub(in crate::solver) fn precondition(&self, y: &[f64]) -> Vec<f64> {
+        let mut x = y.to_vec();
+        linalg::cholesky_solve(&self.factor, &mut x);
+        x
+    }
+
+    /// x for the right-hand side `X'(D pull) - r`, where D are the curvatures of the entries. Written as `L c - r` it becomes
+    /// `x = L y - r`, `y = E^-1 (c + L'B[r])`: what is large in c is never added up and taken away again.
+    pub(in crate::solver) fn solve_pull(
+        &self,
+        design: &Design,
+        w: &Matrix,
+        pull: &[f64],
+        r: &Matrix,
+    ) -> Pulled {
+        let br = transposed(&self.derivative.apply(r));
+        let w = transposed(w);
+        let mut y = vec![0.0; self.columns.rows()];
+        for (task, range) in self.of_task.iter().enumerate() {
+            let y = &mut y[range.clone()];
+            match &self.rows[task] {
+                Some(rows) => {
+                    for (y, &(i, d)) in y.iter_mut().zip(rows) {
+                        *y = d.sqrt() * pull[design.entry(i as usize, task)];
+                    }
+                }
+                None => self.forward_substitute(range.start, w.row(task), y),
+            }
+            for (j, y) in y.iter_mut().enumerate() {
+                *y += dot(self.columns.row(range.start + j), br.row(task));
+            }
+        }
+        let before = dot(&y, &y).sqrt();
+        linalg::cholesky_solve(&self.factor, &mut y);
+        let cancelled = before / dot(&y, &y).sqrt();
+        let sum = self.spread(&y);
+        let mut x = sum.clone();
+        axpy(x.as_mut_slice(), -1.0, r.as_slice());
+        Pulled { x, sum, y, cancelled }
+    }
+
+    /// Makes the change of predictions agree with that of the duals, `D (pull - df)`: these must add up to `x + r = L y`, but are
+    /// differences of numbers that may be a great many times larger. Rows that are columns of L have their duals in y; others
+    /// are moved by `S^-1` of what they lack.
+    pub(in crate::solver) fn reconcile(
+        &self,
+        design: &Design,
+        curvatures: &[f64],
+        pull: &[f64],
+        pulled: &Pulled,
+        df: &mut [f64],
+    ) {
+        let threads = self.derivative.threads;
+        let duals: Vec<f64> = (0..df.len()).map(|i| curvatures[i] * (pull[i] - df[i])).collect();
+        let mut lack = pulled.sum.clone();
+        axpy(lack.as_mut_slice(), -1.0, design.backward(&duals, threads).as_slice());
+        let lack = transposed(&lack);
+        let mut shift = Matrix::zeros(lack.rows(), lack.cols());
+        for (task, range) in self.of_task.iter().enumerate().filter(|(task, _)| self.rows[*task].is_none()) {
+            let mut z = vec![0.0; range.len()];
+            self.forward_substitute(range.start, lack.row(task), &mut z);
+            let out = shift.row_mut(task);
+            for j in (0..range.len()).rev() {
+                let column = self.columns.row(range.start + j);
+                out[j] = over(z[j] - dot(&column[j + 1..], &out[j + 1..]), column[j]);
+            }
+        }
+        let shift = design.forward(&transposed(&shift), threads);
+        df.iter_mut().zip(&shift).for_each(|(df, shift)| *df -= shift);
+        for (task, range) in self.of_task.iter().enumerate() {
+            for (&(i, d), y) in self.rows[task].iter().flatten().zip(&pulled.y[range.clone()]) {
+                let entry = design.entry(i as usize, task);
+                df[entry] = pull[entry] - y / d.sqrt();
+            }
+        }
+    }
+
+    /// y with `L y = x`, nearly, for an x in the span of L.
+    pub(in crate::solver) fn represent(&self, x: &Matrix) -> Vec<f64> {
+        let (x, mut y) = (transposed(x), vec![0.0; self.columns.rows()]);
+        for (task, range) in self.of_task.iter().enumerate() {
+            let y = &mut y[range.clone()];
+            match &self.rows[task] {
+                None => self.forward_substitute(range.start, x.row(task), y),
+                Some(_) => self.least_squares(range, x.row(task), y),
+            }
+        }
+        y
+    }
+
+    /// y with `L_r'L_r y = L_r'x`.
+    fn least_squares(&self, range: &Range<usize>, x: &[f64], y: &mut [f64]) {
+        let own = view(&self.columns).subrows(range.start, range.len());
+        let mut gram = times(own, own.transpose(), 1);
+        linalg::semidefinite_cholesky(&mut gram);
+        range.clone().zip(y.iter_mut()).for_each(|(a, y)| *y = dot(self.columns.row(a), x));
+        for j in 0..y.len() {
+            let known = dot(&gram.row(j)[..j], &y[..j]);
+            y[j] = over(y[j] - known, gram[(j, j)]);
+        }
+        for j in (0..y.len()).rev() {
+            let known: f64 = (j + 1..y.len()).map(|i| gram[(i, j)] * y[i]).sum();
+            y[j] = over(y[j] - known, gram[(j, j)]);
+        }
+    }
+
+    /// `L_r^-1 w` of a task with a triangular factor.
+    fn forward_substitute(&self, start: usize, w: &[f64], out: &mut [f64]) {
+        let mut rest = w.to_vec();
+        for (j, y) in out.iter_mut().enumerate() {
+            let column = self.columns.row(start + j);
+            *y = over(rest[j], column[j]);
+            axpy(&mut rest[j..], -*y, &column[j..]);
+        }
+    }
+}
+
+/// x / pivot; zero where the pivot is, which is where a factor of a singular matrix has no direction.
+fn over(x: f64, pivot: f64) -> f64 {
+    if pivot > 0.0 { x / pivot } else { 0.0 }
+}
