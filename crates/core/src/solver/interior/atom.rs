@@ -167,6 +167,9 @@ fn balance(push: f64, quad: f64, width: f64, tau: f64) -> f64 {
         let root = push.hypot(2.0 * (quad * tau).sqrt());
         return if push > 0.0 { 2.0 * tau / (push + root) } else { (root - push) / (2.0 * quad) };
     }
+    if quad == 0.0 {
+        return 2.0 * tau * width / (push * width + 2.0 * tau + (push * width).hypot(2.0 * tau));
+    }
     let (mut low, mut high) = (0.0, 0.5 * width);
     if push > 0.0 {
         high = high.min(tau / push);

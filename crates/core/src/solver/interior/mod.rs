@@ -93,10 +93,9 @@ impl Solver for InteriorPoint {
         }
         let ready = clock.interrupting(|interrupt| {
             let design = problem.data().design(interrupt)?.1;
-            // Bounds that were active for another C hold up an interior point: only the scale of a start matters.
             Ok((design, start::cold(problem, interrupt)?))
         });
-        let (design, first) = match ready {
+        let (design, cold) = match ready {
             Err(Error::Interrupted) => {
                 let (kappa, graded) = start::at_once(problem, given)?;
                 let status = clock.report(&graded.certificate, None).unwrap_or(Status::Stopped);
@@ -107,7 +106,7 @@ impl Solver for InteriorPoint {
         problem.data().pool().install(|| {
             let model = Model { design, output: problem.normal_output(), threads: problem.data().threads() };
             let mut path = Path::new(problem, model, settings.tolerance, clock);
-            let (answer, status) = path.run(&first)?;
+            let (answer, status) = path.run(&cold, given.as_deref())?;
             Ok(solution(answer, status, path.clock))
         })
     }

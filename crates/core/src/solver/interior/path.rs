@@ -9,9 +9,11 @@ use crate::solver::vspace::{Derivative, direct::Direct, gram};
 use crate::solver::{Clock, Solver, Status, graded, start};
 use crate::{Error, Matrix, Problem, Result};
 
-/// The first barriers, in units of what they are thought to be: rather too strong, so that nothing starts next to a bound that
-/// it must leave.
-const FIRST_BARRIERS: f64 = 10.0;
+/// The first barriers, in units of what slacks times multipliers are thought to be: rather too strong, so that nothing starts
+/// next to a bound that it must leave. Of given duals only the predictions are kept: those at their bounds for another C would
+/// hold up an interior point.
+const COLD_BARRIERS: f64 = 10.0;
+const WARM_BARRIERS: f64 = 1.0;
 /// Steps without anything better after which to give up.
 const PATIENCE: usize = 12;
 /// The two points may be this many times farther apart than barriers account for; beyond, barriers are not lowered as fast.
@@ -56,23 +58,23 @@ impl<'a, 'c> Path<'a, 'c> {
         Path { problem, model, tolerance, best, clock }
     }
 
-    /// From the predictions of given duals until the gap is certified, or nothing gets better.
-    pub(super) fn run(&mut self, first: &[f64]) -> Result<(Answer, Status)> {
+    /// From a cold start or given duals, whichever is better, until the gap is certified or nothing gets better.
+    pub(super) fn run(&mut self, cold: &[f64], warm: Option<&[f64]>) -> Result<(Answer, Status)> {
         let Model { design, output, threads } = self.model;
         let Some(mut atoms) = Atoms::new(self.problem, design) else {
             let why = "a loss has no quadratic conjugate".into();
             return Err(Error::Unsuitable { solver: InteriorPoint.name(), why });
         };
         // Where nothing can be learnt, zeros are the solution, and no interior point comes near.
-        let nothing = self.model.point(&atoms, Matrix::zeros(design.rank(), design.n_tasks()));
-        let zeros = vec![0.0; design.len()];
-        let dual = -atoms.conj_of(&zeros) - 0.5 * output.phi_sum(&nothing.gram);
-        self.best.note(&nothing, zeros, dual, f64::INFINITY);
-        let kappa = design.gather(first);
-        let mut point = self.model.point(&atoms, design.backward(&kappa, threads));
-        let dual = -atoms.conj_of(&kappa) - 0.5 * output.phi_sum(&point.gram);
-        self.best.note(&point, kappa, dual, f64::INFINITY);
-        atoms.place(&point.f, FIRST_BARRIERS);
+        self.begin(&atoms, &vec![0.0; self.problem.observations().len()]);
+        let (mut point, is_warm) = match warm {
+            None => (self.begin(&atoms, cold), false),
+            Some(warm) => {
+                let (cold, warm) = (self.begin(&atoms, cold), self.begin(&atoms, warm));
+                if warm.value < cold.value { (warm, true) } else { (cold, false) }
+            }
+        };
+        atoms.place(&point.f, if is_warm { WARM_BARRIERS } else { COLD_BARRIERS });
         let mut last_excess = f64::INFINITY;
         let status = loop {
             let (mut sums, mut curvatures) = atoms.linearise(&point.f);
@@ -133,6 +135,16 @@ impl<'a, 'c> Path<'a, 'c> {
             }
         };
         Ok((self.certify()?, status))
+    }
+
+    /// The primal point of given duals.
+    fn begin(&mut self, atoms: &Atoms, first: &[f64]) -> Point {
+        let Model { design, output, threads } = self.model;
+        let kappa = design.gather(first);
+        let point = self.model.point(atoms, design.backward(&kappa, threads));
+        let dual = -atoms.conj_of(&kappa) - 0.5 * output.phi_sum(&point.gram);
+        self.best.note(&point, kappa, dual, f64::INFINITY);
+        point
     }
 
     /// How much the primal value may rise in a step: the barriers may want more than their own part of the gap, and nobody needs

@@ -54,12 +54,13 @@ impl Ends<'_> {
         Trial { y, v, gram, theta, value: if value.is_nan() { f64::INFINITY } else { value }, slope }
     }
 
-    /// V at the compromise, nearly: what is left to gain is less than `enough`. `back` leads from V1 to where the step began.
-    pub(super) fn settle(&self, back: impl FnOnce() -> Vec<f64>, enough: f64) -> Matrix {
+    /// V at the compromise, nearly: the square of the slope that is left is at most `enough`, if all goes well. And how far it is
+    /// from what the step wanted, in units of the gap. `back` leads from V1 to where the step began.
+    pub(super) fn settle(&self, back: impl FnOnce() -> Vec<f64>, enough: f64) -> (Matrix, f64) {
         let mut best = self.at(vec![0.0; self.direct.unknowns()]);
         // E is at least the unit matrix.
         if dot(&best.slope, &best.slope) <= enough {
-            return best.v;
+            return (best.v, enough);
         }
         best = self.on_ray(best, &back());
         for _ in 0..STEPS {
@@ -90,7 +91,8 @@ impl Ends<'_> {
                 None => break,
             }
         }
-        best.v
+        let off = dot(&best.y, &best.y) + dot(&best.slope, &best.slope);
+        (best.v, off)
     }
 
     /// The least psi between V1 and the beginning.

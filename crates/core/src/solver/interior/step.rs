@@ -93,8 +93,9 @@ impl Step<'_> {
         // Predictions belong to the multipliers: where the regulariser hardly counts, the two are all of the primal problem.
         let mut t = dual;
         let next = loop {
-            let next = self.end(atoms, &dv, &dw, t);
-            if next.value <= self.point.value + 0.5 * self.allowance {
+            let (next, off) = self.end(atoms, &dv, &dw, t);
+            // Next to a kink the value may rise a lot although the step goes where it should.
+            if next.value <= self.point.value + 0.5 * self.allowance || off <= self.allowance {
                 break next;
             }
             t *= 0.5;
@@ -155,14 +156,15 @@ impl Step<'_> {
         Direction { dv: pulled.x, dw, longest }
     }
 
-    /// The point t steps away.
-    fn end(&self, atoms: &Atoms, dv: &Matrix, dw: &Matrix, t: f64) -> Point {
+    /// The point t steps away, and how far from what was wanted.
+    fn end(&self, atoms: &Atoms, dv: &Matrix, dw: &Matrix, t: f64) -> (Point, f64) {
         let Model { output, threads, .. } = self.model;
         let (mut v, mut w) = (self.point.v.clone(), self.point.w.clone());
         axpy(v.as_mut_slice(), t, dv.as_slice());
         axpy(w.as_mut_slice(), t, dw.as_slice());
         let ends = Ends { output, direct: self.direct, v: &v, w: &w, threads };
         let back = || self.direct.represent(dv).iter().map(|y| -t * y).collect();
-        self.model.point(atoms, ends.settle(back, 0.01 * self.allowance))
+        let (v, off) = ends.settle(back, 0.01 * self.allowance);
+        (self.model.point(atoms, v), off)
     }
 }
