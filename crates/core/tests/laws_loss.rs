@@ -482,7 +482,7 @@ fn answers_are_slopes() {
     for kind in LossKind::all_examples() {
         let loss = kind.build().unwrap();
         let y = if kind.is_classification() { -1.0 } else { 0.4 };
-        for z in [-3.0, -1.23, -0.37, 0.11, 0.46, 0.9, 2.5] {
+        for z in [-3.0, -1.23, -0.37, 0.11, 0.46, 0.93, 2.5] {
             for mu in if loss.is_smooth() { vec![0.0, mu] } else { vec![mu] } {
                 let (low, high) = loss.conj_domain(y);
                 let centre = (-0.2f64).max(-high.min(1e3)).min(-low.max(-1e3));
