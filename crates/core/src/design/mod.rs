@@ -68,6 +68,7 @@ impl Design {
                 },
             );
         })?;
+        clear_noise(&mut x);
         let labels = layout.gather(obs.labels());
         let squares = (0..x.rows()).map(|i| dot(x.row(i), x.row(i))).collect();
         let total = spectrum.values.iter().sum::<f64>().max(f64::MIN_POSITIVE);
@@ -185,6 +186,21 @@ impl Design {
     /// Multiplications of a pass.
     fn work(&self) -> usize {
         self.len() * self.rank()
+    }
+}
+
+/// Sets coordinates to zero that are nothing but rounding: where the inputs have no extent, all that is left of them are errors
+/// of the others, and a factor that divides by them is worthless.
+fn clear_noise(x: &mut Matrix) {
+    let mut squares = vec![0.0; x.cols()];
+    for i in 0..x.rows() {
+        squares.iter_mut().zip(x.row(i)).for_each(|(sum, x)| *sum += x * x);
+    }
+    let noise = x.cols() as f64 * f64::EPSILON;
+    let least = noise * noise * squares.iter().fold(0.0f64, |a, &b| a.max(b));
+    for i in 0..x.rows() {
+        let row = x.row_mut(i).iter_mut().zip(&squares);
+        row.filter(|(_, sum)| **sum <= least).for_each(|(x, _)| *x = 0.0);
     }
 }
 

@@ -37,7 +37,8 @@ struct Best {
     /// Their relative gap, and the one when a certificate was last made.
     gap: f64,
     certified: f64,
-    /// Least mean product of slack and multiplier.
+    /// The least difference of the values of a point and its duals, and mean product of slack and multiplier.
+    apart: f64,
     mean: f64,
     /// Steps since anything became better.
     idle: usize,
@@ -52,6 +53,7 @@ impl<'a, 'c> Path<'a, 'c> {
             kappa: vec![],
             gap: f64::INFINITY,
             certified: f64::INFINITY,
+            apart: f64::INFINITY,
             mean: f64::INFINITY,
             idle: 0,
         };
@@ -129,7 +131,7 @@ impl<'a, 'c> Path<'a, 'c> {
                 },
             };
             last_excess = excess;
-            match step.take(&mut atoms) {
+            match step.take(&mut atoms, &mut self.clock.passes) {
                 Some(next) => point = next,
                 None => break Status::Stalled,
             }
@@ -167,7 +169,9 @@ impl<'a, 'c> Path<'a, 'c> {
 impl Best {
     /// Keeps what is better than before; false if numbers ran out.
     fn note(&mut self, point: &Point, kappa: Vec<f64>, dual: f64, mean: f64) -> bool {
-        let improved = point.value < self.primal - 1e-3 * self.primal.abs();
+        let apart = point.value - dual;
+        let improved = point.value < self.primal - 1e-3 * self.primal.abs() || apart < 0.97 * self.apart;
+        self.apart = self.apart.min(apart);
         if point.value < self.primal || self.v.rows() == 0 {
             (self.primal, self.v) = (point.value, point.v.clone());
         }

@@ -9,7 +9,7 @@
 //! count for little (L small) the step is straight in V; where they are all that counts, straight in W.
 
 use crate::Matrix;
-use crate::linalg::{axpy, dot, inner, times, view};
+use crate::linalg::{self, axpy, dot, inner, times, view};
 use crate::output::OutputRegularizer;
 use crate::solver::vspace::direct::Direct;
 use crate::solver::vspace::{Derivative, gram};
@@ -17,6 +17,10 @@ use crate::solver::vspace::{Derivative, gram};
 /// Newton's steps, and products with E for each.
 const STEPS: usize = 12;
 const PRODUCTS: usize = 12;
+/// Conjugate gradients that leave more than this of the slope are not worth their while, if there is another way: this many
+/// times E is factorised anew.
+const POOR: f64 = 0.1;
+const FACTORS: usize = 8;
 
 /// The ends of a step.
 pub(super) struct Ends<'a> {
@@ -26,6 +30,15 @@ pub(super) struct Ends<'a> {
     pub(super) v: &'a Matrix,
     pub(super) w: &'a Matrix,
     pub(super) threads: usize,
+}
+
+/// Where a step ends.
+pub(super) struct Settled {
+    pub(super) v: Matrix,
+    /// How far from what the step wanted, in units of the gap.
+    pub(super) off: f64,
+    /// Of E, besides that of the step.
+    pub(super) factorisations: usize,
 }
 
 /// A y on the way.
@@ -54,13 +67,13 @@ impl Ends<'_> {
         Trial { y, v, gram, theta, value: if value.is_nan() { f64::INFINITY } else { value }, slope }
     }
 
-    /// V at the compromise, nearly: the square of the slope that is left is at most `enough`, if all goes well. And how far it is
-    /// from what the step wanted, in units of the gap. `back` leads from V1 to where the step began.
-    pub(super) fn settle(&self, back: impl FnOnce() -> Vec<f64>, enough: f64) -> (Matrix, f64) {
+    /// V at the compromise, nearly: the square of the slope that is left is at most `enough`, if all goes well. `back` leads
+    /// from V1 to where the step began.
+    pub(super) fn settle(&self, back: impl FnOnce() -> Vec<f64>, enough: f64) -> Settled {
         let mut best = self.at(vec![0.0; self.direct.unknowns()]);
-        // E is at least the unit matrix.
+        let mut fresh: Vec<Matrix> = vec![];
         if dot(&best.slope, &best.slope) <= enough {
-            return (best.v, enough);
+            return Settled { v: best.v, off: enough, factorisations: 0 };
         }
         best = self.on_ray(best, &back());
         for _ in 0..STEPS {
@@ -68,31 +81,54 @@ impl Ends<'_> {
             if strain <= enough || strain.is_nan() {
                 break;
             }
-            let Some(step) = self.newton(&best, 0.1 * enough) else { break };
-            let fall = -dot(&best.slope, &step);
-            let mut t = 1.0;
-            let next = loop {
-                let mut y = best.y.clone();
-                axpy(&mut y, t, &step);
-                let trial = self.at(y);
-                // Next to the solution the values are too much alike to tell.
-                if trial.value <= best.value - 0.1 * t * fall
-                    || dot(&trial.slope, &trial.slope) <= 0.3 * strain
-                {
-                    break Some(trial);
-                }
-                t *= 0.3;
-                if t < 1e-5 {
-                    break None;
-                }
-            };
-            match next {
+            let derivative = Derivative::new(self.output, &best.v, &best.gram, &best.theta, self.threads);
+            let factor = fresh.last().unwrap_or(self.direct.factor());
+            let (mut step, left) = self.newton(&best.slope, &derivative, factor, 0.1 * enough);
+            if (left > POOR * strain || left.is_nan()) && fresh.len() < FACTORS {
+                // B has changed too much on the way for the factor to be of help.
+                let Some(factor) = self.direct.factor_at(&derivative) else { break };
+                step = best.slope.iter().map(|g| -g).collect();
+                linalg::cholesky_solve(&factor, &mut step);
+                fresh.push(factor);
+            }
+            match self.search(&best, &step, strain) {
                 Some(next) => best = next,
                 None => break,
             }
         }
         let off = dot(&best.y, &best.y) + dot(&best.slope, &best.slope);
-        (best.v, off)
+        Settled { v: best.v, off, factorisations: fresh.len() }
+    }
+
+    /// A point along a step where psi, or its slope, is enough less. Far beyond the solution, where R is all that counts and grows
+    /// like a power p, Newton's steps are p - 1 times too short: longer ones are tried.
+    fn search(&self, from: &Trial, step: &[f64], strain: f64) -> Option<Trial> {
+        let at = |t: f64| {
+            let mut y = from.y.clone();
+            axpy(&mut y, t, step);
+            self.at(y)
+        };
+        let (fall, mut t) = (-dot(&from.slope, step), 1.0);
+        let mut best = loop {
+            let trial = at(t);
+            // Next to the solution the values are too much alike to tell.
+            if trial.value <= from.value - 0.1 * t * fall || dot(&trial.slope, &trial.slope) <= 0.3 * strain {
+                break trial;
+            }
+            t *= 0.3;
+            if t < 1e-5 {
+                return None;
+            }
+        };
+        while (1.0..64.0).contains(&t) && dot(&best.slope, step) < -0.1 * fall {
+            t *= 1.5;
+            let longer = at(t);
+            if longer.value >= best.value {
+                break;
+            }
+            best = longer;
+        }
+        Some(best)
     }
 
     /// The least psi between V1 and the beginning.
@@ -121,12 +157,23 @@ impl Ends<'_> {
     }
 
     /// Newton's step, nearly: conjugate gradients until the square of the slope that is left is `enough`, or a small part of the
-    /// present one.
-    fn newton(&self, at: &Trial, enough: f64) -> Option<Vec<f64>> {
-        let derivative = Derivative::new(self.output, &at.v, &at.gram, &at.theta, self.threads);
-        let mut rest: Vec<f64> = at.slope.iter().map(|g| -g).collect();
-        let enough = enough.max(1e-4 * dot(&rest, &rest));
-        let (mut x, mut p) = (vec![0.0; rest.len()], self.direct.precondition(&rest));
+    /// present one. And what is left.
+    fn newton(
+        &self,
+        slope: &[f64],
+        derivative: &Derivative<'_>,
+        factor: &Matrix,
+        enough: f64,
+    ) -> (Vec<f64>, f64) {
+        let precondition = |r: &[f64]| {
+            let mut z = r.to_vec();
+            linalg::cholesky_solve(factor, &mut z);
+            z
+        };
+        let mut rest: Vec<f64> = slope.iter().map(|g| -g).collect();
+        let mut left = dot(&rest, &rest);
+        let enough = enough.max(1e-4 * left);
+        let (mut x, mut p) = (vec![0.0; rest.len()], precondition(&rest));
         let mut product = dot(&rest, &p);
         for _ in 0..PRODUCTS {
             let mut ep = self.direct.collect(&derivative.apply(&self.direct.spread(&p)));
@@ -134,16 +181,16 @@ impl Ends<'_> {
             let alpha = product / dot(&p, &ep);
             axpy(&mut x, alpha, &p);
             axpy(&mut rest, -alpha, &ep);
-            let left = dot(&rest, &rest);
+            left = dot(&rest, &rest);
             if left <= enough || left.is_nan() {
                 break;
             }
-            let z = self.direct.precondition(&rest);
+            let z = precondition(&rest);
             let next = dot(&rest, &z);
             let beta = next / product;
             product = next;
             p.iter_mut().zip(&z).for_each(|(p, z)| *p = z + beta * *p);
         }
-        x.iter().all(|x| x.is_finite()).then_some(x)
+        (x, left)
     }
 }

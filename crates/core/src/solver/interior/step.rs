@@ -1,7 +1,7 @@
 //! One step: where to go, and how far.
 
 use super::atoms::Atoms;
-use super::settle::Ends;
+use super::settle::{Ends, Settled};
 use crate::Matrix;
 use crate::design::Design;
 use crate::linalg::{axpy, inner, times, view};
@@ -83,8 +83,8 @@ impl Direction {
 }
 
 impl Step<'_> {
-    /// Moves the atoms; the next point, or `None` if there is no way on.
-    pub(super) fn take(&self, atoms: &mut Atoms) -> Option<Point> {
+    /// Moves the atoms; the next point, or `None` if there is no way on. Counts factorisations.
+    pub(super) fn take(&self, atoms: &mut Atoms, factorisations: &mut usize) -> Option<Point> {
         let Direction { dv, dw, longest } = self.direction(atoms);
         if dv.as_slice().iter().chain(dw.as_slice()).any(|x| !x.is_finite()) {
             return None;
@@ -93,9 +93,11 @@ impl Step<'_> {
         // Predictions belong to the multipliers: where the regulariser hardly counts, the two are all of the primal problem.
         let mut t = dual;
         let next = loop {
-            let (next, off) = self.end(atoms, &dv, &dw, t);
+            let settled = self.end(&dv, &dw, t);
+            *factorisations += settled.factorisations;
+            let next = self.model.point(atoms, settled.v);
             // Next to a kink the value may rise a lot although the step goes where it should.
-            if next.value <= self.point.value + 0.5 * self.allowance || off <= self.allowance {
+            if next.value <= self.point.value + 0.5 * self.allowance || settled.off <= self.allowance {
                 break next;
             }
             t *= 0.5;
@@ -156,15 +158,14 @@ impl Step<'_> {
         Direction { dv: pulled.x, dw, longest }
     }
 
-    /// The point t steps away, and how far from what was wanted.
-    fn end(&self, atoms: &Atoms, dv: &Matrix, dw: &Matrix, t: f64) -> (Point, f64) {
+    /// V at the end of t steps.
+    fn end(&self, dv: &Matrix, dw: &Matrix, t: f64) -> Settled {
         let Model { output, threads, .. } = self.model;
         let (mut v, mut w) = (self.point.v.clone(), self.point.w.clone());
         axpy(v.as_mut_slice(), t, dv.as_slice());
         axpy(w.as_mut_slice(), t, dw.as_slice());
         let ends = Ends { output, direct: self.direct, v: &v, w: &w, threads };
         let back = || self.direct.represent(dv).iter().map(|y| -t * y).collect();
-        let (v, off) = ends.settle(back, 0.01 * self.allowance);
-        (self.model.point(atoms, v), off)
+        ends.settle(back, 0.01 * self.allowance)
     }
 }

@@ -1,6 +1,6 @@
 //! Newton's step with all that belongs to L: for right-hand sides in its span, given in a way that does not cancel.
 
-use super::{Direct, transposed};
+use super::{Derivative, Direct, system, transposed};
 use crate::Matrix;
 use crate::design::Design;
 use crate::linalg::{self, axpy, dot, times, view};
@@ -42,11 +42,15 @@ impl Direct<'_> {
         y
     }
 
-    /// `E^-1 y`.
-    pub(in crate::solver) fn precondition(&self, y: &[f64]) -> Vec<f64> {
-        let mut x = y.to_vec();
-        linalg::cholesky_solve(&self.factor, &mut x);
-        x
+    /// The Cholesky factor of E.
+    pub(in crate::solver) fn factor(&self) -> &Matrix {
+        &self.factor
+    }
+
+    /// The same with another B.
+    pub(in crate::solver) fn factor_at(&self, derivative: &Derivative<'_>) -> Option<Matrix> {
+        let mut factor = system(&self.columns, &self.of_task, derivative);
+        linalg::cholesky(&mut factor, derivative.threads).then_some(factor)
     }
 
     /// x for the right-hand side `X'(D pull) - r`, where D are the curvatures of the entries. Written as `L c - r` it becomes
