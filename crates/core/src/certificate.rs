@@ -162,6 +162,29 @@ fn not_negative(term: f64) -> f64 {
     if term.is_nan() { f64::INFINITY } else { term.max(0.0) }
 }
 
+/// Sum of `phi(G) + phi*(Theta) - Theta G` over all pairs.
+fn theta_terms(output: &dyn OutputRegularizer, theta: &Matrix, gram_a: &Matrix) -> f64 {
+    let t = gram_a.rows();
+    let mut sum = 0.0;
+    for r in 0..t {
+        for s in 0..t {
+            sum += not_negative(output.fenchel_young((r, s), gram_a[(r, s)], theta[(r, s)]));
+        }
+    }
+    sum
+}
+
+/// The part of the gap that is not in the losses, for a V with this Theta, duals with the task Gram matrix `gram_a`, and
+/// `offset = G(V - V_a)`: all of it where the duals answer the losses exactly. Solvers steer by it.
+pub(crate) fn mismatch(
+    output: &dyn OutputRegularizer,
+    theta: &Matrix,
+    gram_a: &Matrix,
+    offset: &Matrix,
+) -> f64 {
+    0.5 * not_negative(inner(theta, offset)) + 0.5 * theta_terms(output, theta, gram_a)
+}
+
 /// Everything in P and D that is not a loss.
 struct Regularisation {
     theta: Matrix,
@@ -181,14 +204,7 @@ impl Regularisation {
     /// Two points: duals with another task Gram matrix, and `<Theta, G(V - V_a)>`.
     fn move_dual_to(&mut self, output: &dyn OutputRegularizer, gram_a: &Matrix, distance: f64) {
         self.dual = -0.5 * output.phi_sum(gram_a);
-        let t = gram_a.rows();
-        let mut theta_terms = 0.0;
-        for r in 0..t {
-            for s in 0..t {
-                theta_terms += not_negative(output.fenchel_young((r, s), gram_a[(r, s)], self.theta[(r, s)]));
-            }
-        }
-        self.gap = 0.5 * not_negative(distance) + 0.5 * theta_terms;
+        self.gap = 0.5 * not_negative(distance) + 0.5 * theta_terms(output, &self.theta, gram_a);
     }
 
     fn graded(self, losses: LossTerms, form: Form, unit: f64, state: Matrix, gram: Matrix) -> Graded {

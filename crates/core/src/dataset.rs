@@ -170,6 +170,11 @@ impl<'a> Dataset<'a> {
         Ok((spectrum, self.moments.get().expect("set just above")))
     }
 
+    /// Whether the rotated inputs are there already.
+    pub(crate) fn has_design(&self) -> bool {
+        self.design.get().is_some()
+    }
+
     /// Eigenbasis and rotated inputs, computed on first use and kept.
     pub(crate) fn design(&self, interrupt: &mut Interrupt<'_>) -> Result<(&Spectrum, &Design)> {
         let _one_at_a_time = self.derive_lock.lock().unwrap_or_else(|poisoned| poisoned.into_inner());

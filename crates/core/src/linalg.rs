@@ -59,12 +59,12 @@ const SHARED_FLOPS: usize = 1 << 21;
 ///
 /// Not faer's own parallel product, of which wrong entries were reported (faer-rs issue 273): a certificate must stand on
 /// the sequential one.
-pub(crate) fn shared_product(
-    out: MatMut<'_, f64>,
+pub(crate) fn shared_product<N: faer::traits::ComplexField + Copy + Send + Sync>(
+    out: MatMut<'_, N>,
     accum: Accum,
-    scale: f64,
-    a: MatRef<'_, f64>,
-    b: MatRef<'_, f64>,
+    scale: N,
+    a: MatRef<'_, N>,
+    b: MatRef<'_, N>,
     threads: usize,
 ) {
     let flops = 2 * out.nrows() * out.ncols() * a.ncols();
@@ -102,6 +102,13 @@ pub(crate) fn add_gram_lower(out: MatMut<'_, f64>, a: MatRef<'_, f64>, scale: f6
         scale,
         Par::Seq,
     );
+}
+
+/// `m'`.
+pub(crate) fn transposed(m: &Matrix) -> Matrix {
+    let mut out = Matrix::zeros(m.cols(), m.rows());
+    view_mut(&mut out).copy_from(view(m).transpose());
+    out
 }
 
 /// `(a + a') / 2` in place.

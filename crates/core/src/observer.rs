@@ -26,6 +26,8 @@ pub struct Progress<'a> {
     pub certificate: &'a Certificate,
     /// Seed, and duals in the problem's own units, if the fit can go on from here.
     pub(crate) resumable: Option<(u64, Duals<'a>)>,
+    /// Passes and relative gap of the certificate before, where they decide how a resumed fit goes on.
+    pub(crate) previous: Option<(usize, f64)>,
 }
 
 /// Duals in the problem's own units, and the unit.
@@ -46,6 +48,7 @@ impl Progress<'_> {
             solver: self.solver.into(),
             seed,
             passes: self.passes,
+            previous: self.previous,
             alpha: kappa.iter().map(|k| k * unit).collect(),
         })
     }

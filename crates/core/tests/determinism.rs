@@ -335,7 +335,7 @@ fn a_path_ends_where_the_observer_says() {
 fn the_choice_of_solver_is_told() {
     for (shape, solver, why) in [
         (Shape::Shared, "spectral", "squared loss on shared inputs"),
-        (Shape::Own, "sdca", "not every input has a label for every task"),
+        (Shape::Own, "sdca", "coordinate ascent to begin with, then newton if it is slow"),
     ] {
         let setup = Setup::new(Source::Dense, &Sample::new(shape, 1), &LossKind::Squared);
         let data = setup.data();

@@ -3,7 +3,7 @@
 //! Tolerances are `ROUNDING` times the size of what is added up: a few dozen units in the last place of the largest term.
 
 use kinfolk::Error;
-use kinfolk::loss::{Loss, LossKind, TermBlock};
+use kinfolk::loss::{Loss, LossKind, ResponseBlock, TermBlock};
 use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
 
@@ -454,4 +454,58 @@ fn names_are_the_same_everywhere() {
     assert!(why("huber:wide").contains("\"wide\" is not a number"));
     assert!(matches!("huber:0".parse::<LossKind>(), Err(Error::Parameter { name: "delta", .. })));
     assert!(serde_json::from_str::<LossKind>(r#"{"kind": "huber"}"#).is_err());
+}
+
+/// What a loss answers to a prediction, smoothed around a centre or not.
+fn answer(loss: &dyn Loss, y: f64, z: f64, mu: f64, centre: f64) -> (f64, f64, f64) {
+    let (mut kappa, mut curvature) = ([0.0], [0.0]);
+    let mut block = ResponseBlock {
+        y: &[y],
+        z: &[z],
+        w: &[1.0],
+        centre: &[centre],
+        mu,
+        kappa: &mut kappa,
+        curvature: &mut curvature,
+        value: 0.0,
+    };
+    loss.respond(&mut block);
+    let value = block.value;
+    (value, kappa[0], curvature[0])
+}
+
+/// The answer of a smooth loss is its slope; that of any loss, smoothed, is the slope of a lower bound that touches it where the
+/// centre is a solution.
+#[test]
+fn answers_are_slopes() {
+    let (h, mu) = (1e-6, 0.5);
+    for kind in LossKind::all_examples() {
+        let loss = kind.build().unwrap();
+        let y = if kind.is_classification() { -1.0 } else { 0.4 };
+        for z in [-3.0, -1.23, -0.37, 0.11, 0.46, 0.93, 2.5] {
+            for mu in if loss.is_smooth() { vec![0.0, mu] } else { vec![mu] } {
+                let (low, high) = loss.conj_domain(y);
+                let centre = (-0.2f64).max(-high.min(1e3)).min(-low.max(-1e3));
+                let at = |z: f64| answer(&*loss, y, z, mu, centre);
+                let (value, dual, curvature) = at(z);
+                let ((above, dual_above, _), (below, dual_below, _)) = (at(z + h), at(z - h));
+                assert!((-dual - (above - below) / (2.0 * h)).abs() < 1e-5, "{kind} {z} {mu}");
+                let numeric = (dual_below - dual_above) / (2.0 * h);
+                assert!(
+                    (curvature - numeric).abs() < 1e-4 * (1.0 + numeric),
+                    "{kind} {z} {mu}: {curvature} {numeric}"
+                );
+                assert!(value <= loss.value(y, z) + 1e-12, "{kind} {z} {mu}: a lower bound");
+                // Around its own answer the bound is tight where the loss is smooth there.
+                let (left, right) = loss.slope(y, z);
+                if left == right {
+                    let (tight, same, _) = answer(&*loss, y, z, mu, -left);
+                    assert!(
+                        (tight - loss.value(y, z)).abs() < 1e-12 && (same + left).abs() < 1e-12,
+                        "{kind} {z}"
+                    );
+                }
+            }
+        }
+    }
 }

@@ -209,7 +209,7 @@ fn passes_of_both_solvers_count() {
     let settings = Settings { tolerance: 1e-300, max_passes: 200, ..Settings::default() };
     let mut camera = Camera::default();
     let whole = fit_from(&problem, &settings, Start::Cold, &mut camera).unwrap();
-    assert!(whole.reason.clone().unwrap().contains("stalled"), "{:?}", whole.reason);
+    assert!(whole.reason.clone().unwrap().contains("so sdca"), "{:?}", whole.reason);
     assert!(whole.passes <= 200 && whole.trace.windows(2).all(|w| w[0].passes <= w[1].passes));
     let snapshots: Vec<&Snapshot> = camera.snapshots.iter().flatten().collect();
     let spectral = whole.trace.iter().zip(&camera.snapshots).filter(|(_, s)| s.is_none()).count();
@@ -226,7 +226,8 @@ fn another_solver_seed_or_problem_is_refused() {
     let setup = Setup::new(Source::Dense, &Sample::new(Shape::Own, 1), &LossKind::Hinge);
     let data = setup.data();
     let problem = Problem::new(&data, spec(LossKind::Hinge, OutputKind::Power { k: 2 }, 3.0, 0.5)).unwrap();
-    let snapshot = Snapshot { solver: "sdca".into(), seed: 1, passes: 3, alpha: vec![0.0; 24] };
+    let snapshot =
+        Snapshot { solver: "sdca".into(), seed: 1, passes: 3, previous: None, alpha: vec![0.0; 24] };
     let refusal = |settings: &Settings, snapshot: &Snapshot| {
         fit_from(&problem, settings, Start::Resume(snapshot), &mut Silent).unwrap_err()
     };

@@ -27,6 +27,8 @@ struct Header {
     solver: String,
     seed: u64,
     passes: usize,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    previous: Option<(usize, f64)>,
     alpha_crc32: u32,
     fingerprint: Fingerprint,
 }
@@ -83,6 +85,7 @@ fn to_bytes(snapshot: &Snapshot, fingerprint: &Fingerprint) -> Result<Vec<u8>> {
         solver: snapshot.solver.clone(),
         seed: snapshot.seed,
         passes: snapshot.passes,
+        previous: snapshot.previous,
         alpha_crc32: crc32fast::hash(&bytes),
         fingerprint: fingerprint.clone(),
     };
@@ -129,8 +132,8 @@ fn from_bytes(bytes: &[u8]) -> std::result::Result<(Header, Snapshot), String> {
     if let Some(i) = alpha.iter().position(|a| !a.is_finite()) {
         return Err(format!("dual {i} is {}", alpha[i]));
     }
-    let Header { ref solver, seed, passes, .. } = header;
-    let snapshot = Snapshot { solver: solver.clone(), seed, passes, alpha };
+    let Header { ref solver, seed, passes, previous, .. } = header;
+    let snapshot = Snapshot { solver: solver.clone(), seed, passes, previous, alpha };
     Ok((header, snapshot))
 }
 
@@ -139,8 +142,13 @@ mod tests {
     use super::*;
 
     fn example() -> (Snapshot, Fingerprint) {
-        let snapshot =
-            Snapshot { solver: "sdca".into(), seed: 7, passes: 12, alpha: vec![0.5, -1e-300, 3.0] };
+        let snapshot = Snapshot {
+            solver: "sdca".into(),
+            seed: 7,
+            passes: 12,
+            previous: Some((9, 0.1)),
+            alpha: vec![0.5, -1e-300, 3.0],
+        };
         (snapshot, Fingerprint::example())
     }
 

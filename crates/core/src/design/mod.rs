@@ -10,18 +10,25 @@ mod layout;
 pub(crate) use curvature::Curvature;
 
 use crate::backend::{Backend, Columns, Interrupt, Panel, STREAM_ROWS, Spectrum};
-use crate::linalg::{axpy, dot, shared_product, times, view, view_mut};
+use crate::linalg::{axpy, dot, shared_product, times, transposed, view, view_mut};
 use crate::{Matrix, Observations, Problem, Result};
-use faer::Accum;
+use faer::{Accum, MatRef};
 use layout::{Layout, NO_OBSERVATION};
 use rayon::prelude::*;
 use std::ops::Range;
+use std::sync::OnceLock;
 
 /// Rotated inputs, labels, and where they belong. Depends neither on C nor on losses or regulariser.
 #[derive(Debug)]
 pub(crate) struct Design {
     /// One row per input (shared) or per observation (own), `x Q`.
     x: Matrix,
+    /// The same in single precision, for products that need no more.
+    rough: OnceLock<Vec<f32>>,
+    /// Squared lengths of the rows.
+    squares: Vec<f64>,
+    /// The diagonal of X'X, of sum one.
+    spread: Vec<f64>,
     layout: Layout,
     labels: Vec<f64>,
 }
@@ -31,7 +38,12 @@ impl Design {
     pub(crate) fn bytes(backend: &dyn Backend, obs: &Observations) -> u64 {
         let rank = backend.dim().min(backend.n_inputs()) as u64;
         let (rows, entries) = Layout::size(obs);
-        8 * (rows as u64 * rank + 2 * entries as u64)
+        12 * rows as u64 * rank + 16 * entries as u64
+    }
+
+    /// Rows of inputs and entries of a design of these observations.
+    pub(crate) fn size(obs: &Observations) -> (usize, usize) {
+        Layout::size(obs)
     }
 
     /// Number of entries of a design of these observations.
@@ -63,7 +75,10 @@ impl Design {
         })?;
         clear_noise(&mut x);
         let labels = layout.gather(obs.labels());
-        Ok(Design { x, layout, labels })
+        let squares = (0..x.rows()).map(|i| dot(x.row(i), x.row(i))).collect();
+        let total = spectrum.values.iter().sum::<f64>().max(f64::MIN_POSITIVE);
+        let spread = spectrum.values.iter().map(|l| l / total).collect();
+        Ok(Design { x, rough: OnceLock::new(), squares, spread, layout, labels })
     }
 
     /// Number of entries.
@@ -114,6 +129,16 @@ impl Design {
         if self.task_rows().is_some() { row } else { row * self.n_tasks() + task }
     }
 
+    /// `|x|^2` of a row.
+    pub(crate) fn square(&self, i: usize) -> f64 {
+        self.squares[i]
+    }
+
+    /// How squared lengths are spread over the features, on the whole.
+    pub(crate) fn spread(&self) -> &[f64] {
+        &self.spread
+    }
+
     pub(crate) fn row(&self, i: usize) -> &[f64] {
         self.x.row(i)
     }
@@ -137,7 +162,7 @@ impl Design {
         let (rank, t) = (self.rank(), self.n_tasks());
         let Some(task_rows) = self.task_rows() else {
             let mut out = Matrix::zeros(rank, t);
-            let table = faer::MatRef::from_row_major_slice(a, self.x.rows(), t);
+            let table = MatRef::from_row_major_slice(a, self.x.rows(), t);
             shared_product(
                 view_mut(&mut out),
                 Accum::Replace,
@@ -155,6 +180,12 @@ impl Design {
             rows.clone().filter(|&i| a[i] != 0.0).for_each(|i| axpy(out, a[i], self.x.row(i)));
         });
         transposed(&columns)
+    }
+
+    /// The inputs in single precision.
+    fn rough(&self) -> MatRef<'_, f32> {
+        let x = self.rough.get_or_init(|| self.x.as_slice().iter().map(|&x| x as f32).collect());
+        MatRef::from_row_major_slice(x, self.x.rows(), self.x.cols())
     }
 
     /// Multiplications of a pass.
@@ -199,10 +230,4 @@ fn split<'v>(mut values: &'v mut [f64], ranges: &[Range<usize>]) -> Vec<(Range<u
         values = tail;
     }
     parts
-}
-
-fn transposed(m: &Matrix) -> Matrix {
-    let mut out = Matrix::zeros(m.cols(), m.rows());
-    view_mut(&mut out).copy_from(view(m).transpose());
-    out
 }

@@ -1,7 +1,7 @@
 //! Logistic loss: classification with probabilities.
 
-use super::Loss;
 use super::hinge::{check_two_classes, margin_domain};
+use super::{Loss, LossKind};
 
 /// `L(y, z) = log(1 + exp(-y z))` for labels y = -1, +1.
 ///
@@ -73,6 +73,10 @@ impl Loss for Logistic {
 
     fn curvature(&self, y: f64, z: f64) -> f64 {
         sigmoid(y * z) * sigmoid(-y * z)
+    }
+
+    fn stand_in(&self) -> Option<LossKind> {
+        Some(LossKind::SquaredHinge)
     }
 
     fn conj(&self, y: f64, u: f64) -> f64 {

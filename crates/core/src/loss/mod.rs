@@ -92,6 +92,11 @@ pub trait Loss: Debug + Send + Sync {
         true
     }
 
+    /// A loss for the same labels with a similar solution and cheaper coordinate steps, from whose solution to start.
+    fn stand_in(&self) -> Option<LossKind> {
+        None
+    }
+
     /// Duals, curvatures and losses at given predictions, for Newton's method. Called through a vtable once per block; the loop
     /// inside is compiled for each loss.
     fn respond(&self, block: &mut ResponseBlock<'_>) {

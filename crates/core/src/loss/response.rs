@@ -4,9 +4,9 @@ use super::{Loss, QuadraticConjugate};
 
 /// Observations with one loss, and how it responds to their predictions.
 ///
-/// With `mu > 0` a loss that is not smooth is replaced by its smooth lower bound around a centre a0,
+/// With `mu > 0` a loss is replaced by its smooth lower bound around a centre a0,
 /// `L_mu(y, z) = max over a of -L*(y, -a) - a z - mu (a - a0)^2 / 2`, which touches it at the solution of proximal point
-/// steps; smooth losses ignore mu.
+/// steps; a loss whose conjugate is not quadratic ignores mu.
 #[derive(Debug)]
 pub struct ResponseBlock<'a> {
     /// Labels.
@@ -40,14 +40,14 @@ pub struct Response {
 
 impl QuadraticConjugate {
     /// The response of the loss with this conjugate. The dual solves
-    /// `min over a in [-high, -low] of (z - y) a + quad a^2 / 2 + eps |a| + mu (a - a0)^2 / 2`; losses with `quad > 0` need no mu.
-    #[inline]
+    /// `min over a in [-high, -low] of (z - y) a + quad a^2 / 2 + eps |a| + mu (a - a0)^2 / 2`.
+    #[inline(always)]
     pub fn respond(&self, z: f64, mu: f64, centre: f64) -> Response {
-        let mu = if self.quad > 0.0 { 0.0 } else { mu };
         let (pull, stiffness) = (self.y - z + mu * centre, self.quad + mu);
         let soft = (pull.abs() - self.eps).max(0.0).copysign(pull);
         let dual = (soft / stiffness).max(-self.high).min(-self.low);
-        let free = dual > -self.high && dual < -self.low && (soft != 0.0 || self.eps == 0.0);
+        // Not `&&`, which would branch.
+        let free = (dual > -self.high) & (dual < -self.low) & ((soft != 0.0) | (self.eps == 0.0));
         let off = dual - centre;
         Response {
             dual,
@@ -60,20 +60,51 @@ impl QuadraticConjugate {
     }
 }
 
+/// Observations handled at a time.
+const CHUNK: usize = 64;
+
+/// The answers of a chunk, compiled for the widest instructions of this machine.
+struct Chunk<'a, 'b, F> {
+    block: &'a mut ResponseBlock<'b>,
+    respond: &'a F,
+    start: usize,
+    values: &'a mut [f64; CHUNK],
+}
+
+impl<F: Fn(f64, f64, f64, f64) -> Response> pulp::WithSimd for Chunk<'_, '_, F> {
+    type Output = usize;
+
+    /// Without branches or running sums, so that the compiler can do several observations at once.
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, _: S) -> usize {
+        let Chunk { block, respond, start, values } = self;
+        let n = (block.y.len() - start).min(CHUNK);
+        let range = start..start + n;
+        let (y, z, w) = (&block.y[range.clone()], &block.z[range.clone()], &block.w[range.clone()]);
+        let zeros = [0.0; CHUNK];
+        let centre = if block.centre.is_empty() { &zeros[..n] } else { &block.centre[range.clone()] };
+        let (kappa, curvature) = (&mut block.kappa[range.clone()], &mut block.curvature[range]);
+        let values = &mut values[..n];
+        for j in 0..n {
+            let answer = respond(y[j], z[j], block.mu, centre[j]);
+            kappa[j] = w[j] * answer.dual;
+            curvature[j] = w[j] * answer.curvature;
+            values[j] = if w[j] == 0.0 { 0.0 } else { w[j] * answer.value };
+        }
+        n
+    }
+}
+
 impl ResponseBlock<'_> {
     /// Fills the block with what `respond(y, z, mu, a0)` says of each observation.
     #[inline(always)]
     pub(super) fn fill(&mut self, respond: impl Fn(f64, f64, f64, f64) -> Response) {
-        let mut value = 0.0;
-        for j in 0..self.y.len() {
-            let w = self.w[j];
-            let centre = if self.centre.is_empty() { 0.0 } else { self.centre[j] };
-            let answer = respond(self.y[j], self.z[j], self.mu, centre);
-            self.kappa[j] = w * answer.dual;
-            self.curvature[j] = w * answer.curvature;
-            value += if w == 0.0 { 0.0 } else { w * answer.value };
+        let mut values = [0.0; CHUNK];
+        for start in (0..self.y.len()).step_by(CHUNK) {
+            let chunk = Chunk { block: &mut *self, respond: &respond, start, values: &mut values };
+            let n = pulp::Arch::new().dispatch(chunk);
+            self.value += values[..n].iter().sum::<f64>();
         }
-        self.value += value;
     }
 }
 

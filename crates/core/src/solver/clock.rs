@@ -75,7 +75,7 @@ impl<'a> Clock<'a> {
         self.trace.push(TracePoint { passes: self.passes, seconds, primal, dual, gap });
         let (solver, passes) = (self.solver, self.passes);
         let resumable = resumable.map(|duals| (self.settings.seed, duals));
-        let progress = Progress { solver, passes, elapsed, certificate, resumable };
+        let progress = Progress { solver, passes, elapsed, certificate, resumable, previous: None };
         if self.observer.progress(&progress) == Flow::Stop {
             self.stop = Some(Status::Stopped);
         }

@@ -1,4 +1,4 @@
-//! The certificate of what a solver in the eigenbasis of the inputs ends with: duals, and a V that may be better than theirs.
+//! The end of every solver that works in V: duals and a primal point, certified from the data.
 
 use super::start;
 use crate::backend::Interrupt;
@@ -6,12 +6,12 @@ use crate::certificate::{Graded, certify_normal};
 use crate::linalg::{self, view};
 use crate::{Matrix, Problem, Result};
 
-/// Certifies feasible duals with the primal point that they induce or, if that one is not good enough, with that of V, given
-/// in the eigenbasis. The duals, the coordinates of V if they are part of the certificate, and the certificate.
-pub(crate) fn grade(
+/// Duals certified with the primal point that they induce if that is good enough, else with the one whose coordinates in the
+/// eigenbasis are `v`; whichever is better.
+pub(super) fn grade(
     problem: &Problem<'_>,
     kappa: Vec<f64>,
-    v_rotated: &Matrix,
+    v: &Matrix,
     tolerance: f64,
 ) -> Result<(Vec<f64>, Option<Matrix>, Graded)> {
     let never = &mut Interrupt::never();
@@ -19,8 +19,7 @@ pub(crate) fn grade(
     if induced.certificate.rel_gap() <= tolerance {
         return Ok((kappa, None, induced));
     }
-    let frame = &problem.data().eigenbasis(never)?.frame;
-    let coordinates = linalg::times(view(frame), view(v_rotated), problem.data().threads());
+    let coordinates = coordinates(problem, v)?;
     let mut pair = (kappa.clone(), certify_normal(problem, &kappa, Some(&coordinates), never)?);
     if !pair.1.certificate.gap.is_finite() {
         // Duals of a poor point can be beyond all bounds; a fraction of them is not.
@@ -34,4 +33,11 @@ pub(crate) fn grade(
         return Ok((pair.0, Some(coordinates), pair.1));
     }
     Ok((kappa, None, induced))
+}
+
+/// Coordinates of the backend for those in the eigenbasis.
+pub(super) fn coordinates(problem: &Problem<'_>, v: &Matrix) -> Result<Matrix> {
+    let frame = &problem.data().eigenbasis(&mut Interrupt::never())?.frame;
+    let times = || linalg::times(view(frame), view(v), problem.data().threads());
+    Ok(problem.data().pool().install(times))
 }

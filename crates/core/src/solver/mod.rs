@@ -4,6 +4,8 @@ mod auto;
 mod clock;
 mod graded;
 mod interior;
+mod newton;
+mod proximal;
 mod sdca;
 mod settings;
 mod snapshot;
@@ -13,6 +15,8 @@ mod vspace;
 
 pub use auto::Auto;
 pub use interior::InteriorPoint;
+pub use newton::Newton;
+pub use proximal::Proximal;
 pub use sdca::{Order, Sdca};
 pub use settings::{CheckedSettings, Settings, SolverKind, Status};
 pub use snapshot::{Snapshot, Start};

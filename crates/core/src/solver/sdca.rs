@@ -104,7 +104,8 @@ impl Solver for Sdca {
         let mut visits = Visits::new(problem, self.order, settings.seed);
         let mut next_check = self.next_check(clock.passes);
         loop {
-            let Pass { moved, whole } = ascent.pass(&mut visits, &mut clock);
+            let Pass { moved, whole } =
+                problem.data().pool().install(|| ascent.pass(&mut visits, &mut clock));
             let ending = clock.must_stop().is_some() || !moved || clock.passes >= settings.max_passes;
             if !ending && clock.passes < next_check {
                 ascent.refresh(clock.passes.is_multiple_of(REBUILD_EVERY));
@@ -138,6 +139,26 @@ impl Solver for Sdca {
             next_check = self.next_check(clock.passes);
         }
     }
+}
+
+/// A few passes from duals that were just graded, for solvers that do badly far from a solution.
+pub(super) fn head_start(
+    problem: &Problem<'_>,
+    (kappa, graded): (Vec<f64>, Graded),
+    passes: usize,
+    seed: u64,
+    clock: &mut Clock<'_>,
+) -> Vec<f64> {
+    let mut ascent = Ascent::new(problem, kappa, graded);
+    let mut visits = Visits::new(problem, Sdca::default().order, seed);
+    for _ in 0..passes {
+        problem.data().pool().install(|| ascent.pass(&mut visits, clock));
+        ascent.refresh(false);
+        if clock.is_over() {
+            break;
+        }
+    }
+    ascent.kappa
 }
 
 /// The first duals and their certificate.

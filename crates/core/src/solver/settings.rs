@@ -1,6 +1,6 @@
 //! When to stop, and with what.
 
-use super::{Auto, InteriorPoint, Order, Sdca, Solver, Spectral};
+use super::{Auto, InteriorPoint, Newton, Order, Proximal, Sdca, Solver, Spectral};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::ops::Deref;
@@ -21,17 +21,23 @@ pub enum SolverKind {
     SdcaSequential,
     /// Squared loss with shared inputs, in the eigenbasis of the inputs.
     Spectral,
+    /// Smooth losses: Newton's method.
+    Newton,
+    /// Losses with kinks: proximal point steps around Newton's method.
+    Proximal,
     /// Any loss but the logistic one, while a direct system of all tasks' features is small enough to factorise.
     InteriorPoint,
 }
 
 impl SolverKind {
     /// All of them.
-    pub const ALL: [SolverKind; 5] = [
+    pub const ALL: [SolverKind; 7] = [
         SolverKind::Auto,
         SolverKind::Sdca,
         SolverKind::SdcaSequential,
         SolverKind::Spectral,
+        SolverKind::Newton,
+        SolverKind::Proximal,
         SolverKind::InteriorPoint,
     ];
 
@@ -41,6 +47,8 @@ impl SolverKind {
             SolverKind::Sdca => "sdca",
             SolverKind::SdcaSequential => "sdca-sequential",
             SolverKind::Spectral => "spectral",
+            SolverKind::Newton => "newton",
+            SolverKind::Proximal => "proximal",
             SolverKind::InteriorPoint => "interior-point",
         }
     }
@@ -52,6 +60,8 @@ impl SolverKind {
             SolverKind::Sdca => Box::new(Sdca::default()),
             SolverKind::SdcaSequential => Box::new(Sdca { order: Order::Sequential, ..Sdca::default() }),
             SolverKind::Spectral => Box::new(Spectral),
+            SolverKind::Newton => Box::new(Newton),
+            SolverKind::Proximal => Box::new(Proximal),
             SolverKind::InteriorPoint => Box::new(InteriorPoint),
         }
     }
@@ -208,10 +218,10 @@ mod tests {
             assert_eq!(status.to_string().parse::<Status>().unwrap(), status);
             assert_eq!(serde_json::to_value(status).unwrap(), status.to_string());
         }
-        let error = "newton".parse::<SolverKind>().unwrap_err().to_string();
+        let error = "simplex".parse::<SolverKind>().unwrap_err().to_string();
         assert_eq!(
             error,
-            "solver \"newton\" is not understood: it is one of auto, sdca, sdca-sequential, spectral, interior-point"
+            "solver \"simplex\" is not understood: it is one of auto, sdca, sdca-sequential, spectral, newton, proximal, interior-point"
         );
     }
 }

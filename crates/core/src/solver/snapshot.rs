@@ -16,6 +16,9 @@ pub struct Snapshot {
     pub seed: u64,
     /// Passes made so far.
     pub passes: usize,
+    /// Passes and relative gap of the certificate before this one, where the pace decides which solver goes on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub previous: Option<(usize, f64)>,
     /// The duals, in the paper's scale and observation order.
     pub alpha: Vec<f64>,
 }

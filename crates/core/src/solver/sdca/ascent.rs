@@ -141,13 +141,13 @@ impl<'a> Ascent<'a> {
 
     /// Visits every observation of a block; whether any dual moved.
     fn block(&mut self, visit: &Visit, rng: &mut ChaCha8Rng) -> bool {
-        let backend = self.problem.data().backend();
+        let (backend, threads) = (self.problem.data().backend(), self.problem.data().threads());
         let work = &mut self.work;
         let n_columns = if visit.columns == Columns::All { self.state.cols() } else { 1 };
         backend.load(&visit.rows, &mut work.panel);
-        backend.scores(&mut work.panel, Columns::All, &self.state, &mut work.scores, 1);
+        backend.scores(&mut work.panel, Columns::All, &self.state, &mut work.scores, threads);
         if visit.rows.len() > 1 {
-            backend.gram(&mut work.panel, &mut work.kernel, 1);
+            backend.gram(&mut work.panel, &mut work.kernel, threads);
         }
         work.delta.reset(visit.rows.len(), n_columns);
         if visit.columns == Columns::All {
@@ -156,7 +156,7 @@ impl<'a> Ascent<'a> {
         let moved = pulp::Arch::new().dispatch(VisitInputs { ascent: self, visit, rng });
         if moved {
             let work = &mut self.work;
-            backend.add(&mut work.panel, visit.columns, &work.delta, &mut self.state, 1);
+            backend.add(&mut work.panel, visit.columns, &work.delta, &mut self.state, threads);
         }
         moved
     }

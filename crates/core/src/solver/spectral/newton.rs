@@ -61,54 +61,62 @@ fn direction(
     let mut residual = point.v.clone();
     axpy(residual.as_mut_slice(), -1.0, reduced.data.induced(&point.w).as_slice());
     let operator = System::new(reduced, &derivative)?;
-    let (mut dv, _) = gmres::solve(&operator, &residual, tolerance, MAX_STEPS, stop)?;
+    let (dv, _) = gmres::solve(&operator, &operator.enter(&residual), tolerance, MAX_STEPS, stop)?;
+    let mut dv = operator.leave(&dv);
     dv.as_mut_slice().iter_mut().for_each(|x| *x = -*x);
     Step::down(&derivative, &residual, dv)
 }
 
-/// `I + gamma l B`, preconditioned by `I + gamma l (. Theta)`, which the eigenvectors of Theta diagonalise.
+/// `I + gamma l B`, preconditioned by `I + gamma l (. Theta)`, which the eigenvectors U of Theta diagonalise.
+///
+/// Vectors are kept in the eigenbasis of Theta, `z~ = z U`, where the first part of B costs nothing:
+/// `B[z] U = z~ diag(om) + V (M U)`, `M = phi'' o (z'V + V'z)`, `z'V = U z~'V`.
 struct System<'a> {
     reduced: &'a Reduced<'a>,
     derivative: &'a Derivative<'a>,
     basis: Matrix,
     values: Vec<f64>,
-    /// 1 / (1 + gamma l_i om_j), and the weights of the energy norm.
+    /// What stands for eigenvalues of zero in the norm.
+    floor: f64,
+    /// 1 / (1 + gamma l_i om_j).
     inverse: Matrix,
-    weight: Matrix,
 }
 
 impl<'a> System<'a> {
     fn new(reduced: &'a Reduced<'a>, derivative: &'a Derivative<'a>) -> Option<Self> {
-        let (om, basis) = linalg::eigen(&derivative.theta).ok()?;
+        let (om, basis) = linalg::eigen(derivative.theta).ok()?;
         let floor = 1e-8 * om.iter().fold(0.0f64, |a, &b| a.max(b));
-        let (d, t) = (reduced.data.values.len(), om.len());
-        let (mut inverse, mut weight) = (Matrix::zeros(d, t), Matrix::zeros(d, t));
+        let values: Vec<f64> = om.iter().map(|om| om.max(0.0)).collect();
+        let mut inverse = Matrix::zeros(reduced.data.values.len(), om.len());
         for (i, &l) in reduced.data.values.iter().enumerate() {
-            for j in 0..t {
-                let om = om[j].max(0.0);
-                inverse[(i, j)] = 1.0 / (1.0 + reduced.data.gamma * l * om);
-                weight[(i, j)] = (om * inverse[(i, j)] + floor).sqrt();
-            }
+            let rate = reduced.data.gamma * l;
+            inverse.row_mut(i).iter_mut().zip(&values).for_each(|(x, om)| *x = 1.0 / (1.0 + rate * om));
         }
-        let values = om.iter().map(|om| om.max(0.0)).collect();
-        (floor > 0.0).then_some(System { reduced, derivative, basis, values, inverse, weight })
+        (floor > 0.0).then_some(System { reduced, derivative, basis, values, floor, inverse })
+    }
+
+    fn enter(&self, r: &Matrix) -> Matrix {
+        self.reduced.times(r, &self.basis)
+    }
+
+    fn leave(&self, z: &Matrix) -> Matrix {
+        linalg::times(view(z), view(&self.basis).transpose(), self.reduced.threads)
     }
 }
 
-/// Vectors are kept in the eigenbasis of Theta, `z~ = z U`, where the first part of B costs nothing:
-/// `B[z] U = z~ diag(om) + V (M U)`, `M = phi'' o (z'V + V'z)`, `z'V = U z~'V`.
 impl Operator for System<'_> {
-    fn enter(&self, r: &Matrix) -> Matrix {
-        let mut x = self.reduced.times(r, &self.basis);
-        x.as_mut_slice().iter_mut().zip(self.weight.as_slice()).for_each(|(x, w)| *x *= w);
-        x
+    fn precondition(&self, v: &Matrix) -> Matrix {
+        let mut z = v.clone();
+        z.as_mut_slice().iter_mut().zip(self.inverse.as_slice()).for_each(|(z, inverse)| *z *= inverse);
+        z
     }
 
-    fn precondition(&self, x: &Matrix) -> Matrix {
-        let mut z = x.clone();
-        let factors = self.inverse.as_slice().iter().zip(self.weight.as_slice());
-        z.as_mut_slice().iter_mut().zip(factors).for_each(|(z, (inverse, weight))| *z *= inverse / weight);
-        z
+    fn weigh(&self, v: &Matrix) -> Matrix {
+        let mut out = v.clone();
+        for j in 0..out.rows() {
+            out.row_mut(j).iter_mut().zip(&self.values).for_each(|(x, om)| *x *= om + self.floor);
+        }
+        out
     }
 
     fn apply(&self, z: &Matrix) -> Matrix {
@@ -118,15 +126,10 @@ impl Operator for System<'_> {
         let mut out = reduced.times(v, &reduced.times(&mixed, &self.basis));
         for (j, &l) in reduced.data.values.iter().enumerate() {
             let rate = reduced.data.gamma * l;
-            let factors = self.values.iter().zip(self.weight.row(j));
-            for ((x, z), (om, weight)) in out.row_mut(j).iter_mut().zip(z.row(j)).zip(factors) {
-                *x = (z + rate * (z * om + *x)) * weight;
+            for ((x, z), om) in out.row_mut(j).iter_mut().zip(z.row(j)).zip(&self.values) {
+                *x = z + rate * (z * om + *x);
             }
         }
         out
-    }
-
-    fn leave(&self, z: Matrix) -> Matrix {
-        linalg::times(view(&z), view(&self.basis).transpose(), self.reduced.threads)
     }
 }

@@ -9,7 +9,7 @@ mod span;
 use super::Derivative;
 use crate::Matrix;
 use crate::design::{Curvature, Design};
-use crate::linalg::{self, add_gram_lower, axpy, dot, times, view, view_mut};
+use crate::linalg::{self, add_gram_lower, axpy, dot, times, transposed, view, view_mut};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -74,12 +74,6 @@ impl<'a> Direct<'a> {
         axpy(x.as_mut_slice(), -1.0, self.spread(&y).as_slice());
         x
     }
-}
-
-fn transposed(m: &Matrix) -> Matrix {
-    let mut out = Matrix::zeros(m.cols(), m.rows());
-    view_mut(&mut out).copy_from(view(m).transpose());
-    out
 }
 
 /// `L_r'`: rows times the roots of their curvatures, or where these are more than features the Cholesky factor of their

@@ -1,23 +1,25 @@
-//! GMRES, right-preconditioned, on matrices as vectors.
+//! GMRES, right-preconditioned, on matrices as vectors, in the energy norm of the preconditioned system.
+//!
+//! For `A = I + S B` with a preconditioner P near A, the natural size of a residual r is `<r, Theta P^-1 r>`: what the Newton model
+//! still has to gain. `P^-1 r` is needed anyway, so the norm is free. Truncated solutions are good directions in this norm; in the
+//! plain one they are not.
 
 use crate::Matrix;
 use crate::linalg::{axpy, dot};
 
-/// A linear operator with a preconditioner, in the coordinates whose norm is to be made small.
+/// A linear operator with a preconditioner.
 pub(in crate::solver) trait Operator {
-    /// A right-hand side in those coordinates.
-    fn enter(&self, r: &Matrix) -> Matrix;
-    /// The preconditioned vector.
-    fn precondition(&self, x: &Matrix) -> Matrix;
-    /// The operator on a preconditioned vector; the result in the coordinates of [`enter`](Self::enter).
+    /// `P^-1 v`.
+    fn precondition(&self, v: &Matrix) -> Matrix;
+    /// `v Theta`, or what stands for it in the norm: positive where Theta is singular.
+    fn weigh(&self, v: &Matrix) -> Matrix;
+    /// `A z`.
     fn apply(&self, z: &Matrix) -> Matrix;
-    /// A preconditioned vector back in the original space.
-    fn leave(&self, z: Matrix) -> Matrix;
 }
 
 const MIN_STEPS: usize = 2;
 
-/// x with `|operator x - r| <= tolerance |r|`, or the best in a Krylov space of `limit` dimensions, and the number of its
+/// x with `|A x - r| <= tolerance |r|`, or the best in a Krylov space of `limit` dimensions, and the number of its
 /// dimensions; `None` if numbers ran out, or as soon as `stop()`.
 pub(in crate::solver) fn solve(
     operator: &impl Operator,
@@ -26,28 +28,23 @@ pub(in crate::solver) fn solve(
     limit: usize,
     stop: &mut dyn FnMut() -> bool,
 ) -> Option<(Matrix, usize)> {
-    let mut first = operator.enter(r);
-    let size = norm(&first);
+    let (mut basis, mut images) = (vec![], vec![]);
+    let (first, image, size) = normalised(operator, r.clone());
     if !(size.is_finite() && size > 0.0) {
         return None;
     }
-    scale(&mut first, 1.0 / size);
-    let mut basis = vec![first];
+    basis.push(first);
+    images.push(image);
     // Columns of the triangular factor, the rotations that made it, and the rotated right-hand side.
     let (mut columns, mut rotations, mut rhs) = (vec![], vec![], vec![size]);
     for step in 0..limit {
         if stop() {
             return None;
         }
-        let mut next = operator.apply(&operator.precondition(&basis[step]));
+        let next = operator.apply(&images[step]);
         let mut column = vec![0.0; step + 2];
-        let before = norm(&next);
-        orthogonalise(&mut next, &basis, &mut column);
-        // Twice is enough, and once unless nearly everything was taken away.
-        if norm(&next) < 0.1 * before {
-            orthogonalise(&mut next, &basis, &mut column);
-        }
-        let length = norm(&next);
+        let next = orthogonalised(operator, next, &basis, &images, &mut column);
+        let (next, image, length) = normalised(operator, next);
         column[step + 1] = length;
         if !length.is_finite() {
             return None;
@@ -69,8 +66,8 @@ pub(in crate::solver) fn solve(
         if (rest.abs() <= tolerance * size && step + 1 >= MIN_STEPS) || length <= 1e-14 * hypot {
             break;
         }
-        scale(&mut next, 1.0 / length);
         basis.push(next);
+        images.push(image);
     }
     let n = columns.len();
     let mut y = vec![0.0; n];
@@ -78,28 +75,45 @@ pub(in crate::solver) fn solve(
         let sum: f64 = (i + 1..n).map(|j| columns[j][i] * y[j]).sum();
         y[i] = (rhs[i] - sum) / columns[i][i];
     }
-    let mut x = Matrix::zeros(basis[0].rows(), basis[0].cols());
-    for (y, q) in y.iter().zip(&basis) {
-        axpy(x.as_mut_slice(), *y, q.as_slice());
+    let mut x = Matrix::zeros(r.rows(), r.cols());
+    for (y, image) in y.iter().zip(&images) {
+        axpy(x.as_mut_slice(), *y, image.as_slice());
     }
-    Some((operator.leave(operator.precondition(&x)), n))
+    Some((x, n))
 }
 
-/// Takes the directions of the basis out of a vector and adds what was taken to `column`.
-fn orthogonalise(v: &mut Matrix, basis: &[Matrix], column: &mut [f64]) {
-    for (entry, q) in column.iter_mut().zip(basis) {
-        let share = dot(q.as_slice(), v.as_slice());
-        *entry += share;
-        axpy(v.as_mut_slice(), -share, q.as_slice());
+/// A vector of length one, its preconditioned image, and the length that it had.
+fn normalised(operator: &impl Operator, mut v: Matrix) -> (Matrix, Matrix, f64) {
+    let mut z = operator.precondition(&v);
+    let length = dot(operator.weigh(&v).as_slice(), z.as_slice()).max(0.0).sqrt();
+    if length > 0.0 {
+        scale(&mut v, 1.0 / length);
+        scale(&mut z, 1.0 / length);
     }
+    (v, z, length)
+}
+
+/// Takes the directions of the basis out of a vector, twice, and adds what was taken to `column`.
+fn orthogonalised(
+    operator: &impl Operator,
+    mut v: Matrix,
+    basis: &[Matrix],
+    images: &[Matrix],
+    column: &mut [f64],
+) -> Matrix {
+    for _ in 0..2 {
+        let weighed = operator.weigh(&v);
+        let shares: Vec<f64> = images.iter().map(|z| dot(z.as_slice(), weighed.as_slice())).collect();
+        for ((entry, share), q) in column.iter_mut().zip(&shares).zip(basis) {
+            *entry += share;
+            axpy(v.as_mut_slice(), -share, q.as_slice());
+        }
+    }
+    v
 }
 
 fn rotate(c: f64, s: f64, a: f64, b: f64) -> (f64, f64) {
     (c * a + s * b, c * b - s * a)
-}
-
-fn norm(m: &Matrix) -> f64 {
-    dot(m.as_slice(), m.as_slice()).sqrt()
 }
 
 fn scale(m: &mut Matrix, factor: f64) {
@@ -113,14 +127,13 @@ mod tests {
     struct Diagonal(Vec<f64>);
 
     impl Operator for Diagonal {
-        fn enter(&self, r: &Matrix) -> Matrix {
-            r.clone()
+        fn precondition(&self, v: &Matrix) -> Matrix {
+            v.clone()
         }
-        fn precondition(&self, x: &Matrix) -> Matrix {
-            x.clone()
-        }
-        fn leave(&self, z: Matrix) -> Matrix {
-            z
+        fn weigh(&self, v: &Matrix) -> Matrix {
+            let mut out = v.clone();
+            scale(&mut out, 3.0);
+            out
         }
         fn apply(&self, z: &Matrix) -> Matrix {
             let product = self.0.iter().zip(z.as_slice()).map(|(a, b)| a * b).collect();
@@ -132,7 +145,8 @@ mod tests {
     fn a_diagonal_system_is_solved() {
         let operator = Diagonal(vec![1.0, 2.0, 5.0, 10.0]);
         let r = Matrix::from_vec(vec![1.0, 1.0, 1.0, -3.0], 2, 2).unwrap();
-        let x = solve(&operator, &r, 1e-12, 10, &mut || false).unwrap().0;
+        let (x, steps) = solve(&operator, &r, 1e-12, 10, &mut || false).unwrap();
+        assert_eq!(steps, 4);
         for (x, want) in x.as_slice().iter().zip([1.0, 0.5, 0.2, -0.3]) {
             assert!((x - want).abs() < 1e-12);
         }

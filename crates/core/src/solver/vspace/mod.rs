@@ -6,13 +6,15 @@
 //! curvatures, psi is least where `r = V - X'kappa` is zero, and Newton's step solves `(I + S B) dV = -r`, `S[U] = X'(D o X U)`.
 //! V stays in the span of the inputs, so all of this is the same for every kernel.
 
+mod blocks;
 pub(super) mod direct;
 pub(super) mod gmres;
-pub(super) mod iterative;
+mod kronecker;
 pub(super) mod linear;
 pub(super) mod search;
 
 use crate::Matrix;
+use crate::design::Curvature;
 use crate::linalg::{self, inner, view};
 use crate::output::OutputRegularizer;
 
@@ -100,6 +102,13 @@ impl<'a> Derivative<'a> {
         out
     }
 
+    /// `(I + S B)[U]`.
+    fn newton(&self, curvature: &Curvature<'_>, u: &Matrix) -> Matrix {
+        let mut sum = curvature.apply(&self.apply(u), self.threads);
+        linalg::axpy(sum.as_mut_slice(), 1.0, u.as_slice());
+        sum
+    }
+
     /// `phi'' o (m + m')`, in place.
     pub(super) fn mix(&self, m: &mut Matrix) {
         for r in 0..m.rows() {
@@ -126,5 +135,64 @@ impl Step {
         let dw = derivative.apply(&dv);
         let slope = inner(residual, &dw);
         (slope < 0.0).then_some(Step { dv, dw, slope })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backend::Interrupt;
+    use crate::inputs::{Dense, Inputs};
+    use crate::output::Power;
+    use crate::{Dataset, DatasetOptions, Observations};
+
+    /// Numbers that repeat themselves late.
+    fn numbers(n: usize, mut seed: u64) -> Vec<f64> {
+        let mut next = || {
+            seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (seed >> 33) as f64 / f64::from(1u32 << 30) - 1.0
+        };
+        (0..n).map(|_| next()).collect()
+    }
+
+    /// All three ways to solve a Newton system, for a table and for own rows, with all or few curvatures.
+    #[test]
+    fn newton_systems_are_solved() {
+        let (m, d, t) = (30, 6, 3);
+        let x = numbers(m * d, 1);
+        let inputs = Inputs::from(Dense::f64(&x, m, d).unwrap());
+        let own: Vec<u32> = (0..m as u32).map(|i| i % t as u32).collect();
+        for obs in [
+            Observations::multi_output(&numbers(m * t, 2), m, t).unwrap(),
+            Observations::multi_task(&own, numbers(m, 3)).unwrap(),
+        ] {
+            let data = Dataset::new(&inputs, &obs, DatasetOptions::default()).unwrap();
+            let design = data.design(&mut Interrupt::never()).unwrap().1;
+            for share in [1.0, 0.15] {
+                let free = |z: f64| if z.abs() <= share { 1.0 + z } else { 0.0 };
+                let curvatures = numbers(design.len(), 4).into_iter().map(free).collect();
+                let curvature = Curvature::new(design, curvatures);
+                let v = Matrix::from_vec(numbers(design.rank() * t, 5), design.rank(), t).unwrap();
+                let (output, gram) = (Power::new(2).unwrap(), gram(&v, 1));
+                let theta = output.theta(&gram);
+                let derivative = Derivative::new(&output, &v, &gram, &theta, 1);
+                let w = Matrix::from_vec(numbers(design.rank() * t, 6), design.rank(), t).unwrap();
+                let never = &mut || false;
+                let blocks = blocks::Blocks::new(design, &curvature, &derivative).unwrap();
+                let kronecker = kronecker::Kronecker::new(&curvature, &derivative).unwrap();
+                // Products in single precision end where their rounding begins.
+                for (x, precision) in [
+                    (direct::Direct::new(design, &curvature, &derivative).unwrap().solve(&w), 1e-5),
+                    (gmres::solve(&blocks, &w, 1e-7, 60, never).unwrap().0, 1e-4),
+                    (gmres::solve(&kronecker, &w, 1e-7, 60, never).unwrap().0, 1e-4),
+                ] {
+                    let back = derivative.newton(&curvature, &x);
+                    let size = back.as_slice().iter().fold(1.0f64, |m, x| m.max(x.abs()));
+                    for (got, want) in back.as_slice().iter().zip(w.as_slice()) {
+                        assert!((got - want).abs() <= precision * size, "{got} instead of {want}");
+                    }
+                }
+            }
+        }
     }
 }

@@ -1,0 +1,1 @@
+"""Parts of the solver benchmarks: data sets, the timed executable, peers, the report."""

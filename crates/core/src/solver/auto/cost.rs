@@ -1,0 +1,138 @@
+//! What solvers should take on a problem, in nanoseconds of a machine of 2020: only ratios matter. Arithmetic on sizes, never a
+//! clock: the same problem is solved the same way every time.
+
+use crate::design::Design;
+use crate::output::OutputRegularizer;
+use crate::{Observations, Problem};
+
+/// Operations of a matrix product per nanosecond and thread.
+const PRODUCT_RATE: f64 = 25.0;
+
+/// Sizes of a problem.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Cost {
+    observations: f64,
+    /// Rows of inputs, entries, features (rank at most), tasks.
+    rows: f64,
+    entries: f64,
+    rank: f64,
+    tasks: f64,
+    table: bool,
+    threads: f64,
+    /// Unknowns of a factorised Newton system.
+    pub(super) unknowns: usize,
+    /// One coordinate step.
+    step: f64,
+    /// The eigenbasis and the rotated inputs, unless they are there.
+    setup: f64,
+}
+
+impl Cost {
+    pub(super) fn new(problem: &Problem<'_>) -> Self {
+        let (obs, backend) = (problem.observations(), problem.data().backend());
+        let (inputs, dim) = (backend.n_inputs(), backend.dim());
+        let rank = dim.min(inputs);
+        let (rows, entries) = Design::size(obs);
+        let threads = problem.data().threads() as f64;
+        let small = rank as f64;
+        let moment = inputs as f64 * dim as f64 * small;
+        let rotate = 2.0 * rows as f64 * dim as f64 * small;
+        let setup = if problem.data().has_design() {
+            0.0
+        } else {
+            (moment + rotate) / (PRODUCT_RATE * threads) + small.powi(3) / 5.0
+        };
+        Cost {
+            observations: obs.len() as f64,
+            rows: rows as f64,
+            entries: entries as f64,
+            rank: small,
+            tasks: obs.n_tasks() as f64,
+            table: rows < entries || obs.n_tasks() == 1,
+            threads,
+            unknowns: unknowns(obs, rank),
+            step: coordinate_step(problem),
+            setup,
+        }
+    }
+
+    /// A pass of coordinate ascent: scores and updates of blocks of 64 inputs, then the steps.
+    pub(super) fn sdca_pass(&self) -> f64 {
+        let block = 64.0;
+        let products = if self.table {
+            2.0 * self.rows * self.rank * (2.0 * self.tasks + block)
+        } else {
+            2.0 * self.observations * self.rank * (self.tasks + block)
+        };
+        products / PRODUCT_RATE + self.observations * self.step
+    }
+
+    /// A look at all rows, for all their tasks.
+    fn pass(&self) -> f64 {
+        let rate = if self.table { PRODUCT_RATE } else { 0.2 * PRODUCT_RATE };
+        2.0 * self.entries * self.rank / (rate * self.threads)
+    }
+
+    /// Forming and factorising a system with all rows in it.
+    fn factorise(&self) -> f64 {
+        let n = self.unknowns as f64;
+        let moments = self.entries * self.rank * self.rank;
+        (moments + n * n * self.rank + n * n * n / 3.0) / (0.6 * PRODUCT_RATE * self.threads) + 5.0 * n * n
+    }
+
+    /// A Newton step where nearly all entries have a curvature.
+    fn smooth_step(&self) -> f64 {
+        let answers = 6.0 * self.entries / self.threads;
+        let iterations =
+            10.0 * (2.0 * self.pass() + 10.0 * self.rank * self.tasks * self.tasks / PRODUCT_RATE);
+        3.0 * self.pass() + answers + iterations.min(self.factorise())
+    }
+
+    /// A Newton step where few entries have a curvature.
+    fn kinked_step(&self) -> f64 {
+        let answers = 6.0 * self.entries / self.threads;
+        let free = 0.4 * self.rank * self.tasks;
+        let iterations = 12.0 * (8.0 * free * self.rank / (0.25 * PRODUCT_RATE * self.threads));
+        5.0 * self.pass() + answers + iterations
+    }
+
+    pub(super) fn newton(&self) -> f64 {
+        self.setup + 8.0 * (self.smooth_step() + STEP)
+    }
+
+    pub(super) fn proximal(&self) -> f64 {
+        self.setup + 40.0 * (self.kinked_step() + 1.5 * STEP)
+    }
+
+    pub(super) fn interior_point(&self) -> f64 {
+        let loops = 60.0 * self.entries / self.threads;
+        self.setup + 20.0 * (6.0 * self.pass() + loops + 2.0 * self.factorise() + 0.6 * STEP)
+    }
+}
+
+/// What any step takes.
+const STEP: f64 = 3e5;
+
+/// Unknowns of a factorised system: the rank of each task's inputs at most.
+fn unknowns(obs: &Observations, rank: usize) -> usize {
+    obs.task_counts().iter().map(|&n| n.min(rank)).sum()
+}
+
+/// A coordinate step: a closed form for quadratic conjugates with k = 1, else some evaluations of a row of T slopes.
+fn coordinate_step(problem: &Problem<'_>) -> f64 {
+    let (obs, output) = (problem.observations(), problem.normal_output());
+    let t = obs.n_tasks() as f64;
+    let quadratic = (0..obs.n_tasks()).all(|task| problem.loss(task).quadratic_conjugate(1.0).is_some());
+    let evaluations = if quadratic { 3.0 } else { 5.0 };
+    match (output.linear_slope(), output.degree()) {
+        (Some(_), _) if quadratic => 50.0 + 0.3 * t,
+        (Some(_), _) => 280.0 + 3.6 * t,
+        (None, Some(_)) => evaluations * (45.0 + 0.9 * t),
+        (None, None) => evaluations * (60.0 + slope_cost(output) * t),
+    }
+}
+
+/// A slope that is no power takes exponentials.
+fn slope_cost(_output: &dyn OutputRegularizer) -> f64 {
+    8.0
+}

@@ -1,0 +1,146 @@
+//! Watches coordinate ascent, and says when another solver should take over.
+
+use crate::{Flow, Observer, Progress};
+
+/// Passes to make before judging.
+const LEAST_PASSES: usize = 3;
+/// Share of the other solver's work that coordinate ascent may take as a start for it.
+const HEAD_START: f64 = 0.12;
+/// Coordinate ascent goes on if it should end within this share of the other solver's work.
+const PATIENCE: f64 = 0.6;
+
+/// The certificate before any.
+pub(super) const NONE_BEFORE: (usize, f64) = (0, f64::MAX);
+
+/// What there is to weigh.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Rivals {
+    pub(super) tolerance: f64,
+    /// Work of a pass of coordinate ascent, and of the other solver altogether.
+    pub(super) pass: f64,
+    pub(super) other: f64,
+    /// How much slower coordinate ascent gets than its present pace promises.
+    pub(super) slows_down: f64,
+}
+
+/// Listens to coordinate ascent on behalf of another observer.
+pub(super) struct Watch<'o> {
+    observer: &'o mut dyn Observer,
+    rivals: Rivals,
+    /// Passes and relative gap of the certificate before.
+    previous: (usize, f64),
+    /// Passes of the certificate at which to change solvers.
+    pub(super) ended: Option<Verdict>,
+}
+
+/// Why coordinate ascent is given up.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Verdict {
+    pub(super) passes: usize,
+    pub(super) gap: f64,
+    pub(super) passes_left: f64,
+}
+
+impl<'o> Watch<'o> {
+    pub(super) fn new(observer: &'o mut dyn Observer, rivals: Rivals, previous: (usize, f64)) -> Self {
+        Watch { observer, rivals, previous, ended: None }
+    }
+}
+
+impl Rivals {
+    /// Whether to change, given this certificate and the one before.
+    fn judge(&self, (passes, gap): (usize, f64), (before, gap_before): (usize, f64)) -> Option<Verdict> {
+        if passes < LEAST_PASSES || gap <= self.tolerance {
+            return None;
+        }
+        let pace = if passes > before { (gap_before / gap).ln() / (passes - before) as f64 } else { 0.0 };
+        let left =
+            if pace > 0.0 { self.slows_down * (gap / self.tolerance).ln() / pace } else { f64::INFINITY };
+        let (made, left_work) = (passes as f64 * self.pass, left * self.pass);
+        let worth_waiting = left_work <= PATIENCE * self.other && made <= self.other;
+        (!worth_waiting && made >= HEAD_START * self.other).then_some(Verdict {
+            passes,
+            gap,
+            passes_left: left,
+        })
+    }
+}
+
+impl Observer for Watch<'_> {
+    fn progress(&mut self, progress: &Progress<'_>) -> Flow {
+        let previous = self.previous;
+        let flow = self.observer.progress(&Progress { previous: Some(previous), ..progress.clone() });
+        let now = (progress.passes, progress.certificate.rel_gap().min(f64::MAX));
+        if now.0 > previous.0 {
+            self.ended = self.rivals.judge(now, previous);
+            self.previous = now;
+        }
+        if self.ended.is_some() { Flow::Stop } else { flow }
+    }
+
+    fn poll(&mut self) -> Flow {
+        if self.ended.is_some() { Flow::Stop } else { self.observer.poll() }
+    }
+
+    fn note(&mut self, text: &str) {
+        self.observer.note(text);
+    }
+}
+
+/// Steps after which a solver on trial must have come somewhere, and must have ended.
+const TRIAL_STEPS: (usize, usize) = (45, 110);
+/// Where it must have come.
+const TRIAL_GAP: f64 = 0.05;
+
+/// Listens to a solver on trial on behalf of another observer, and ends it where the next one should take over.
+pub(super) struct Trial<'o> {
+    observer: &'o mut dyn Observer,
+    since: usize,
+    pub(super) failed: bool,
+}
+
+impl<'o> Trial<'o> {
+    pub(super) fn new(observer: &'o mut dyn Observer, since: usize) -> Self {
+        Trial { observer, since, failed: false }
+    }
+}
+
+impl Observer for Trial<'_> {
+    fn progress(&mut self, progress: &Progress<'_>) -> Flow {
+        let flow = self.observer.progress(progress);
+        let (steps, gap) = (progress.passes.saturating_sub(self.since), progress.certificate.rel_gap());
+        let (soon, late) = TRIAL_STEPS;
+        self.failed = flow == Flow::Continue && (steps >= late || (steps >= soon && gap > TRIAL_GAP));
+        if self.failed { Flow::Stop } else { flow }
+    }
+
+    fn poll(&mut self) -> Flow {
+        if self.failed { Flow::Stop } else { self.observer.poll() }
+    }
+
+    fn note(&mut self, text: &str) {
+        self.observer.note(text);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RIVALS: Rivals = Rivals { tolerance: 1e-6, pass: 1.0, other: 20.0, slows_down: 1.0 };
+
+    #[test]
+    fn quick_ascents_are_left_alone_and_slow_ones_are_not() {
+        // A factor of ten with each pass: three more will do.
+        assert!(RIVALS.judge((6, 1e-3), (5, 1e-2)).is_none());
+        // A factor of two with a hundred.
+        let slow = RIVALS.judge((6, 1e-3), (5, 1.007e-3)).unwrap();
+        assert!((900.0..1100.0).contains(&slow.passes_left), "{slow:?}");
+        // Not before the head start, nor when there is nothing left to do, nor where the other is dear.
+        assert!(Rivals { other: 40.0, ..RIVALS }.judge((4, 1e-3), (3, 1.007e-3)).is_none());
+        assert!(RIVALS.judge((6, 1e-7), (5, 1.007e-7)).is_none());
+        assert!(Rivals { other: 1e9, ..RIVALS }.judge((6, 1e-3), (5, 1.007e-3)).is_none());
+        // Gaps that grow promise nothing.
+        assert_eq!(RIVALS.judge((9, 1e-1), (8, 1e-2)).unwrap().passes_left, f64::INFINITY);
+    }
+}

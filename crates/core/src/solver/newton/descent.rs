@@ -1,0 +1,50 @@
+//! Newton steps on a smooth problem.
+
+use super::model::{Point, Smoothed};
+use crate::Matrix;
+use crate::design::Curvature;
+use crate::solver::vspace::linear::{Linear, System};
+use crate::solver::vspace::search::line_search;
+use crate::solver::vspace::{Smooth, Step};
+
+/// How much tighter than usual the linear solves may become after failed line searches.
+const TIGHTEST: f64 = 1e-3;
+
+/// Makes steps, and remembers what linear solves cost.
+#[derive(Debug, Default)]
+pub(in crate::solver) struct Descent {
+    pub(in crate::solver) linear: Linear,
+}
+
+impl Descent {
+    /// The point after a step, with linear solves to this tolerance, or tighter if the direction turns out to be none: a
+    /// truncated solution need not lead down. `None` if there is no way down, or as soon as `stop()`.
+    pub(in crate::solver) fn step(
+        &mut self,
+        model: &Smoothed<'_>,
+        point: &Point,
+        residual: &Matrix,
+        tolerance: f64,
+        stop: &mut dyn FnMut() -> bool,
+    ) -> Option<Point> {
+        let curvature = Curvature::new(model.design, point.side.curvature.clone());
+        let derivative = point.derivative(model.output(), model.threads());
+        let mut tighten = 1.0;
+        while tighten >= TIGHTEST {
+            let system =
+                System { design: model.design, curvature: &curvature, derivative: &derivative, residual };
+            let dv = self.linear.step(&system, tighten * tolerance, stop);
+            if stop() {
+                return None;
+            }
+            let next = dv
+                .and_then(|dv| Step::down(&derivative, residual, dv))
+                .and_then(|step| line_search(model, point, &step));
+            if next.is_some() {
+                return next;
+            }
+            tighten *= 0.1;
+        }
+        None
+    }
+}

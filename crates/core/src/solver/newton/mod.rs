@@ -1,0 +1,183 @@
+//! Newton's method for smooth losses, on any inputs that have an eigenbasis.
+
+mod descent;
+mod model;
+
+pub(super) use descent::Descent;
+pub(super) use model::{Point, Smoothed};
+
+use super::graded::grade;
+use super::vspace::linear;
+use super::{CheckedSettings, Clock, Solution, Solver, Start, Status, sdca, start};
+use crate::backend::Interrupt;
+use crate::certificate::{Graded, certify_normal};
+use crate::design::Design;
+use crate::problem::Losses;
+use crate::{Error, LossKind, Matrix, Observer, Problem, ProblemSpec, Result};
+
+/// Newton's method in V with a curved line search; steps by factorisation or by preconditioned iteration.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Newton;
+
+/// Bytes that solvers in V need: eigenbasis, rotated inputs, a dozen vectors of entries, and Krylov vectors or a factor.
+pub(super) fn memory(problem: &Problem<'_>) -> u64 {
+    let (backend, obs) = (problem.data().backend(), problem.observations());
+    let point = (backend.dim().min(backend.n_inputs()) * obs.n_tasks()) as u64;
+    let krylov = 8 * linear::MAX_STEPS as u64 * point;
+    let factor = 8 * (linear::MAX_UNKNOWNS as u64).min(point).pow(2);
+    backend.spectrum_bytes() + Design::bytes(backend, obs) + 8 * 12 * obs.len() as u64 + krylov.max(factor)
+}
+
+/// Passes of coordinate ascent before the first step from a cold start, where all tasks look alike and Theta is nearly singular.
+const HEAD_START: usize = 3;
+
+/// Duals in observation order, with their certificate.
+type Begun = (Vec<f64>, Graded);
+
+/// Where a solver in V begins: duals in observation order, with their certificate; or the status with which it ends at once.
+pub(super) fn begin(
+    problem: &Problem<'_>,
+    settings: &CheckedSettings,
+    start: Option<Vec<f64>>,
+    clock: &mut Clock<'_>,
+) -> Result<(Begun, Option<Status>)> {
+    let first = |interrupt: &mut Interrupt<'_>| {
+        problem.data().prepare(interrupt)?;
+        let kappa = match start.clone() {
+            Some(kappa) => start::warm(problem, kappa),
+            None => start::cold(problem, interrupt)?,
+        };
+        let graded = certify_normal(problem, &kappa, None, interrupt)?;
+        Ok((kappa, graded))
+    };
+    let (mut kappa, mut graded) = match clock.interrupting(first) {
+        Err(Error::Interrupted) => start::at_once(problem, start.clone())?,
+        other => other?,
+    };
+    let mut status = clock.report(&graded.certificate, None);
+    if start.is_none() && status.is_none() {
+        kappa = match stand_in(problem) {
+            Some(spec) => {
+                let cheaper = Problem::new(problem.data(), spec)?;
+                let kappa = start::cold(&cheaper, &mut Interrupt::never())?;
+                let graded = certify_normal(&cheaper, &kappa, None, &mut Interrupt::never())?;
+                let kappa = sdca::head_start(&cheaper, (kappa, graded), HEAD_START, settings.seed, clock);
+                let kappa = start::along(problem, start::warm(problem, kappa), &mut Interrupt::never())?;
+                let graded = certify_normal(problem, &kappa, None, &mut Interrupt::never())?;
+                sdca::head_start(problem, (kappa, graded), 1, settings.seed, clock)
+            }
+            None => sdca::head_start(problem, (kappa, graded), HEAD_START, settings.seed, clock),
+        };
+        graded = certify_normal(problem, &kappa, None, &mut Interrupt::never())?;
+        status = clock.report(&graded.certificate, None);
+    }
+    if status.is_none() {
+        match clock.interrupting(|interrupt| problem.data().design(interrupt).map(|_| ())) {
+            Err(Error::Interrupted) => status = clock.must_stop(),
+            other => other?,
+        }
+    }
+    Ok(((kappa, graded), status))
+}
+
+/// The same problem with losses whose coordinate steps are cheaper, if there are such for all tasks.
+fn stand_in(problem: &Problem<'_>) -> Option<ProblemSpec> {
+    let tasks = 0..problem.observations().n_tasks();
+    let losses: Option<Vec<LossKind>> = tasks.map(|task| problem.loss(task).stand_in()).collect();
+    losses.map(|losses| ProblemSpec { loss: Losses::PerTask(losses), ..problem.spec().clone() })
+}
+
+impl Solver for Newton {
+    fn name(&self) -> &'static str {
+        "newton"
+    }
+
+    fn suits(&self, problem: &Problem<'_>) -> std::result::Result<(), String> {
+        let t = problem.observations().n_tasks();
+        match (0..t).find(|&task| !problem.loss(task).is_smooth()) {
+            Some(task) => Err(format!("the {} loss is not smooth", problem.loss(task).name())),
+            None => Ok(()),
+        }
+    }
+
+    fn memory(&self, problem: &Problem<'_>) -> u64 {
+        memory(problem)
+    }
+
+    fn solve(
+        &self,
+        problem: &Problem<'_>,
+        settings: &CheckedSettings,
+        start: Start<'_>,
+        observer: &mut dyn Observer,
+    ) -> Result<Solution> {
+        if let Err(why) = self.suits(problem) {
+            return Err(Error::Unsuitable { solver: self.name(), why });
+        }
+        start.passes(self.name(), settings.seed)?;
+        let start = start.kappa(problem)?;
+        let mut clock = Clock::new(self.name(), settings, observer);
+        let finish = |(kappa, v, graded), status, clock: Clock<'_>| {
+            let (passes, trace) = (clock.passes, clock.trace);
+            Ok(Solution { kappa, v, graded, status, solver: "newton", passes, trace, reason: None })
+        };
+        let ((kappa, graded), ended) = begin(problem, settings, start, &mut clock)?;
+        if let Some(status) = ended {
+            return finish((kappa, None, graded), status, clock);
+        }
+        problem.data().pool().install(|| {
+            let design = problem.data().design(&mut Interrupt::never())?.1;
+            let model = Smoothed::new(problem, design);
+            let first = design.backward(&design.gather(&kappa), problem.data().threads());
+            let (mut point, mut descent) = (Point::at(&model, first), Descent::default());
+            let mut best = (kappa, None, graded);
+            let mut certified_at = f64::INFINITY;
+            loop {
+                let residual = model.residual(&point);
+                let estimate = model.mismatch(&point, &residual) / point.psi.abs();
+                // A certificate for every decade, and where it should be the last.
+                if clock.is_over() || estimate <= settings.tolerance.max(0.1 * certified_at) {
+                    certified_at = estimate;
+                    if let Some(status) = certify(&model, &point, settings.tolerance, &mut best, &mut clock)?
+                    {
+                        return finish(best, status, clock);
+                    }
+                }
+                clock.passes += 1;
+                // Tight enough to square the gap, but no tighter than what is left to do.
+                let wanted = 0.3 * (settings.tolerance / estimate).sqrt();
+                let tolerance = estimate.sqrt().max(wanted).clamp(1e-4, 0.1);
+                let mut stop = || clock.must_stop().is_some();
+                match descent.step(&model, &point, &residual, tolerance, &mut stop) {
+                    Some(next) => point = next,
+                    None if clock.must_stop().is_some() => {}
+                    None => {
+                        let status = certify(&model, &point, settings.tolerance, &mut best, &mut clock)?;
+                        return finish(best, status.unwrap_or(Status::Stalled), clock);
+                    }
+                }
+            }
+        })
+    }
+}
+
+/// Duals, coordinates of the primal point if it is not theirs, and their certificate.
+type Certified = (Vec<f64>, Option<Matrix>, Graded);
+
+/// Certifies a point and the duals that answer it, and keeps the better; the status with which to end, if it is time.
+fn certify(
+    model: &Smoothed<'_>,
+    point: &Point,
+    tolerance: f64,
+    best: &mut Certified,
+    clock: &mut Clock<'_>,
+) -> Result<Option<Status>> {
+    let problem = model.problem;
+    let kappa = model.design.scatter(&point.side.kappa, problem.observations().len());
+    let graded = grade(problem, kappa, &point.v, tolerance)?;
+    let status = clock.report(&graded.2.certificate, None);
+    if graded.2.certificate.gap < best.2.certificate.gap {
+        *best = graded;
+    }
+    Ok(status)
+}

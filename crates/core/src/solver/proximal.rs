@@ -1,0 +1,175 @@
+//! Proximal point steps around Newton's method, for losses with kinks on problems too large to factorise.
+//!
+//! The conjugate of a loss with kinks is not strongly convex. Adding `mu (a - a0)^2 / 2` around the duals reached makes the loss
+//! smooth, Newton's method solves that to moderate accuracy, its duals become the next centre, and so on: the centres converge to
+//! the solution for every mu. Small mu means few rounds of many Newton steps each; mu adapts to the number of these.
+
+use super::graded::coordinates;
+use super::newton::{self, Descent, Point, Smoothed, begin};
+use super::{CheckedSettings, Clock, Solution, Solver, Start, Status};
+use crate::backend::Interrupt;
+use crate::certificate::{Graded, certify_normal};
+use crate::{Matrix, Observer, Problem, Result};
+
+/// Proximal point steps around Newton's method.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Proximal;
+
+/// Newton steps of a round at most.
+const MAX_INNER: usize = 20;
+/// Accuracy of a round, of the gap that is left.
+const INNER_SHARE: f64 = 0.3;
+const LEAST_MU: f64 = 1e-4;
+
+impl Solver for Proximal {
+    fn name(&self) -> &'static str {
+        "proximal"
+    }
+
+    fn suits(&self, _problem: &Problem<'_>) -> std::result::Result<(), String> {
+        Ok(())
+    }
+
+    fn memory(&self, problem: &Problem<'_>) -> u64 {
+        newton::memory(problem)
+    }
+
+    fn solve(
+        &self,
+        problem: &Problem<'_>,
+        settings: &CheckedSettings,
+        start: Start<'_>,
+        observer: &mut dyn Observer,
+    ) -> Result<Solution> {
+        start.passes(self.name(), settings.seed)?;
+        let start = start.kappa(problem)?;
+        let mut clock = Clock::new(self.name(), settings, observer);
+        let ((kappa, graded), ended) = begin(problem, settings, start, &mut clock)?;
+        let finish = |best: Best, status, clock: Clock<'_>| {
+            let (passes, trace) = (clock.passes, clock.trace);
+            let Best { kappa, v, graded, .. } = best;
+            Ok(Solution { kappa, v, graded, status, solver: "proximal", passes, trace, reason: None })
+        };
+        let (primal, dual) = (graded.certificate.primal, graded.certificate.dual);
+        let mut best = Best { kappa, v: None, graded, primal, dual };
+        if let Some(status) = ended {
+            return finish(best, status, clock);
+        }
+        problem.data().pool().install(|| {
+            let design = problem.data().design(&mut Interrupt::never())?.1;
+            let mut model = Smoothed::new(problem, design);
+            let mut kappa = design.gather(&best.kappa);
+            let mut v = design.backward(&kappa, problem.data().threads());
+            let mut descent = Descent::default();
+            model.centre_at(&kappa);
+            let softest = softest_conjugate(problem);
+            model.mu = 1.0 / scale(&model.centre);
+            loop {
+                model.centre_at(&kappa);
+                let wanted = INNER_SHARE * best.gap() / problem.unit();
+                let (point, inner) = round(&model, v, wanted, &mut descent, &mut clock);
+                kappa.clone_from(&point.side.kappa);
+                let duals = design.scatter(&kappa, problem.observations().len());
+                best.offer(problem, duals, &model.scaled_best(&point))?;
+                if let Some(status) = clock.report(&best.graded.certificate, None) {
+                    return finish(best, status, clock);
+                }
+                if inner == 0 {
+                    return finish(best, Status::Stalled, clock);
+                }
+                // Where the losses are smooth enough themselves, what is left is Newton's method.
+                let least = (LEAST_MU / scale(&model.centre)).max(0.05 * softest);
+                model.mu = match inner {
+                    ..=2 => (model.mu / 4.0).max(least),
+                    3..=5 => (model.mu / 2.0).max(least),
+                    6..=10 => model.mu,
+                    _ => 2.0 * model.mu,
+                };
+                v = point.v;
+            }
+        })
+    }
+}
+
+/// The least curvature of all conjugates: zero if any loss has a kink.
+fn softest_conjugate(problem: &Problem<'_>) -> f64 {
+    let tasks = 0..problem.observations().n_tasks();
+    tasks.map(|task| problem.loss(task).conj_curvature(1.0, -0.5)).fold(f64::INFINITY, f64::min)
+}
+
+/// Typical size of the duals that are not zero, in units of their bound.
+fn scale(shares: &[f64]) -> f64 {
+    let (mut sum, mut count) = (0.0, 0usize);
+    for a in shares.iter().filter(|a| **a != 0.0) {
+        sum += a * a;
+        count += 1;
+    }
+    let mean = if count == 0 { 1.0 } else { sum / count as f64 };
+    mean.sqrt().clamp(1e-100, 1.0)
+}
+
+/// Newton steps until the smoothed problem is solved to the accuracy wanted; how many.
+fn round(
+    model: &Smoothed<'_>,
+    v: Matrix,
+    wanted: f64,
+    descent: &mut Descent,
+    clock: &mut Clock<'_>,
+) -> (Point, usize) {
+    let (mut point, mut steps) = (Point::at(model, v), 0);
+    while steps < MAX_INNER && !clock.is_over() {
+        let residual = model.residual(&point);
+        if steps > 0 && model.mismatch(&point, &residual) <= wanted {
+            break;
+        }
+        clock.passes += 1;
+        let mut stop = || clock.must_stop().is_some();
+        match descent.step(model, &point, &residual, 0.1, &mut stop) {
+            Some(next) => point = next,
+            None => break,
+        }
+        steps += 1;
+    }
+    (point, steps)
+}
+
+/// The best primal point and the best duals seen, which need not be of the same round.
+struct Best {
+    kappa: Vec<f64>,
+    v: Option<Matrix>,
+    graded: Graded,
+    primal: f64,
+    dual: f64,
+}
+
+impl Best {
+    fn gap(&self) -> f64 {
+        self.graded.certificate.gap
+    }
+
+    /// Takes over what is better.
+    fn offer(&mut self, problem: &Problem<'_>, kappa: Vec<f64>, v: &Matrix) -> Result<()> {
+        let never = &mut Interrupt::never();
+        let coordinates = coordinates(problem, v)?;
+        let new = certify_normal(problem, &kappa, Some(&coordinates), never)?;
+        let (primal, dual) = (new.certificate.primal, new.certificate.dual);
+        match (primal <= self.primal, dual >= self.dual) {
+            (true, true) => (self.kappa, self.v, self.graded) = (kappa, Some(coordinates), new),
+            (true, false) => {
+                self.graded = certify_normal(problem, &self.kappa, Some(&coordinates), never)?;
+                self.v = Some(coordinates);
+            }
+            (false, true) => {
+                // Not without a V of its own: the one that the old duals induce.
+                if let Some(v) = &self.v {
+                    self.graded = certify_normal(problem, &kappa, Some(v), never)?;
+                    self.kappa = kappa;
+                }
+            }
+            (false, false) => {}
+        }
+        self.primal = self.primal.min(primal);
+        self.dual = self.dual.max(dual);
+        Ok(())
+    }
+}

@@ -1,0 +1,149 @@
+//! Solvers that share nothing but the certificate: each must bring its gap below the tolerance, and their intervals
+//! [dual, primal] must all hold the optimum.
+
+#![allow(clippy::unwrap_used)] // helpers outside test functions
+
+mod common;
+
+use common::*;
+use kinfolk::solver::{InteriorPoint, Newton, Proximal, Solver};
+use kinfolk::{
+    Fit, LossKind, OutputKind, Problem, Settings, Silent, SolverKind, Start, Status, certify, fit, fit_from,
+};
+
+const LAMBDA: f64 = 0.5;
+
+fn settings(solver: SolverKind, tolerance: f64) -> Settings {
+    Settings { tolerance, max_passes: 3000, solver, ..Settings::default() }
+}
+
+/// The solvers in V that suit a problem, and the automatic choice.
+fn suitable(problem: &Problem<'_>) -> Vec<SolverKind> {
+    let solvers: [(&dyn Solver, SolverKind); 3] = [
+        (&Newton, SolverKind::Newton),
+        (&Proximal, SolverKind::Proximal),
+        (&InteriorPoint, SolverKind::InteriorPoint),
+    ];
+    let kinds = solvers.into_iter().filter(|(solver, _)| solver.suits(problem).is_ok());
+    kinds.map(|(_, kind)| kind).chain([SolverKind::Auto]).collect()
+}
+
+fn agree(name: &str, fits: &[Fit]) {
+    for a in fits {
+        for b in fits {
+            let rounding = 1e-12 * a.certificate.primal.abs().max(b.certificate.primal.abs());
+            let (dual, primal) = (a.certificate.dual, b.certificate.primal);
+            assert!(
+                dual <= primal + rounding,
+                "{name}: {} proves {dual}, {} found {primal}",
+                a.solver,
+                b.solver
+            );
+        }
+    }
+}
+
+/// Every pair of loss and regulariser by every solver that takes it, where regularisation is strong, moderate and weak.
+fn every_solver_certifies_every_pair(source: Source) {
+    for shape in SHAPES {
+        for loss in LossKind::all_examples() {
+            let setup = Setup::new(source, &Sample::new(shape, 1), &loss);
+            let data = setup.data();
+            for output in OutputKind::all_examples(TASKS) {
+                for c in [0.03, 1.0, 30.0] {
+                    let problem = Problem::new(&data, spec(loss.clone(), output.clone(), c, LAMBDA)).unwrap();
+                    let mut fits = vec![];
+                    for solver in suitable(&problem) {
+                        let name = format!("{source:?} {shape:?} {loss} {output} C = {c} {solver}");
+                        let solved = fit(&problem, &settings(solver, 1e-6)).unwrap();
+                        let gap = solved.certificate.rel_gap();
+                        assert_eq!(solved.status, Status::Certified, "{name}: {gap:e} {:?}", solved.reason);
+                        let alpha = solved.model.alpha().unwrap();
+                        let again = certify(&problem, alpha, solved.model.v()).unwrap();
+                        assert_eq!(again, solved.certificate, "{name}");
+                        fits.push(solved);
+                    }
+                    agree(&format!("{source:?} {shape:?} {loss} {output} C = {c}"), &fits);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn features() {
+    every_solver_certifies_every_pair(Source::Dense);
+}
+
+#[test]
+fn kernels() {
+    every_solver_certifies_every_pair(Source::Rbf);
+}
+
+/// Four decades of C on either side.
+#[test]
+fn the_automatic_choice_certifies_any_regularisation() {
+    for shape in [Shape::Own, Shape::Shared] {
+        for loss in [
+            LossKind::Squared,
+            LossKind::Logistic,
+            LossKind::Hinge,
+            LossKind::SquaredHinge,
+            LossKind::Epsilon { epsilon: 0.1 },
+        ] {
+            let setup = Setup::new(Source::Dense, &Sample::new(shape, 4), &loss);
+            let data = setup.data();
+            for k in [1, 2, 4] {
+                for exponent in -4..=4 {
+                    let c = 10f64.powi(exponent);
+                    let problem =
+                        Problem::new(&data, spec(loss.clone(), OutputKind::Power { k }, c, LAMBDA)).unwrap();
+                    let solved = fit(&problem, &settings(SolverKind::Auto, 1e-6)).unwrap();
+                    let gap = solved.certificate.rel_gap();
+                    let name = format!("{shape:?} {loss} k = {k} C = {c}");
+                    assert_eq!(solved.status, Status::Certified, "{name}: {gap:e} {:?}", solved.reason);
+                }
+            }
+        }
+    }
+}
+
+/// Refitting from a solution does no work, whichever solver it was.
+#[test]
+fn a_solution_is_where_it_ends() {
+    for (loss, solver) in [
+        (LossKind::Logistic, SolverKind::Newton),
+        (LossKind::Hinge, SolverKind::Proximal),
+        (LossKind::Hinge, SolverKind::Auto),
+    ] {
+        let setup = Setup::new(Source::Dense, &Sample::new(Shape::Own, 2), &loss);
+        let data = setup.data();
+        let problem = Problem::new(&data, spec(loss, OutputKind::Power { k: 1 }, 1.0, LAMBDA)).unwrap();
+        let tight = fit(&problem, &settings(SolverKind::Sdca, 1e-7)).unwrap();
+        let alpha = tight.model.alpha().unwrap();
+        let again = fit_from(&problem, &settings(solver, 1e-6), Start::Warm(alpha), &mut Silent).unwrap();
+        assert_eq!((again.passes, again.status), (0, Status::Certified), "{solver}");
+        assert_eq!(again.model.alpha(), Some(alpha), "{solver}");
+    }
+}
+
+/// Same seed and threads, same bits.
+#[test]
+fn twice_is_the_same() {
+    for (loss, solver) in [
+        (LossKind::Logistic, SolverKind::Newton),
+        (LossKind::Hinge, SolverKind::Proximal),
+        (LossKind::Hinge, SolverKind::InteriorPoint),
+        (LossKind::SquaredHinge, SolverKind::Auto),
+    ] {
+        for threads in [1, 2] {
+            let mut setup = Setup::new(Source::Dense, &Sample::new(Shape::Shared, 3), &loss);
+            setup.options.threads = threads;
+            let run = || {
+                let problem_spec = spec(loss.clone(), OutputKind::Power { k: 2 }, 30.0, LAMBDA);
+                setup.fit(problem_spec, &settings(solver, 1e-6)).model.to_bytes().unwrap()
+            };
+            assert_eq!(run(), run(), "{loss} {solver} on {threads} threads");
+        }
+    }
+}
