@@ -46,11 +46,6 @@ impl Design {
         Layout::size(obs)
     }
 
-    /// Number of entries of a design of these observations.
-    pub(crate) fn entries(obs: &Observations) -> usize {
-        Layout::size(obs).1
-    }
-
     pub(crate) fn new(
         backend: &dyn Backend,
         obs: &Observations,

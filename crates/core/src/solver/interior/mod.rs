@@ -70,7 +70,7 @@ impl Solver for InteriorPoint {
         // entry two atoms and a dozen numbers.
         let point = rank * obs.n_tasks() as u64;
         let entry = 2 * size_of::<atom::Atom>() as u64 + 8 * 12;
-        let system = 8 * (2 * n * n + 2 * n * rank + 24 * point) + entry * Design::entries(obs) as u64;
+        let system = 8 * (2 * n * n + 2 * n * rank + 24 * point) + entry * Design::size(obs).1 as u64;
         data.backend()
             .spectrum_bytes()
             .saturating_add(Design::bytes(data.backend(), obs))
