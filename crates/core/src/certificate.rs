@@ -17,7 +17,7 @@
 use crate::backend::{self, Columns, Expansion, Interrupt, Panel, RowBlock, STREAM_ROWS, row_blocks};
 use crate::linalg::{self, inner, view};
 use crate::loss::TermBlock;
-use crate::output::OutputRegularizer;
+use crate::output::{OutputRegularizer, Penalised};
 use crate::{Error, Matrix, Problem, Result};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -30,6 +30,8 @@ pub enum Form {
     OnePoint,
     /// Another V, stored beside alpha.
     TwoPoint,
+    /// Weights, stored beside alpha: for penalties, whose Theta is a function of the weights and not of alpha.
+    Weights,
 }
 
 /// How far from optimal: the optimum lies between `dual` and `primal`.
@@ -79,7 +81,8 @@ impl std::fmt::Display for Certificate {
 }
 
 /// Grades duals `alpha` (the paper's scale, in observation order) and the primal point they induce, or the one with
-/// coordinates `v` (features x tasks for linear kernels, inputs x tasks otherwise).
+/// coordinates `v` (features x tasks for linear kernels, inputs x tasks otherwise). With a penalty the point is weights, and
+/// without `v` they are zero.
 pub fn certify(problem: &Problem<'_>, alpha: &[f64], v: Option<&Matrix>) -> Result<Certificate> {
     let n = problem.observations().len();
     if alpha.len() != n {
@@ -99,7 +102,7 @@ pub fn certify(problem: &Problem<'_>, alpha: &[f64], v: Option<&Matrix>) -> Resu
     problem.data().prepare(never)?;
     let unit = problem.unit();
     let kappa: Vec<f64> = alpha.iter().map(|a| a / unit).collect();
-    let v = v.map(|v| scaled(v, 1.0 / (unit * problem.data().backend().coordinate_unit())));
+    let v = v.map(|v| scaled(v, 1.0 / problem.coordinate_scale()));
     Ok(certify_normal(problem, &kappa, v.as_ref(), never)?.certificate)
 }
 
@@ -133,22 +136,57 @@ pub(crate) fn certify_normal(
         let duals = Expansion::Duals(problem.observations(), kappa);
         let state_a = backend::state_of(backend, duals, threads, interrupt)?;
         let gram_a = backend::task_gram(backend, duals, &state_a, threads);
+        if let Some(penalised) = output.penalised() {
+            return certify_weights(problem, penalised, kappa, (&state_a, &gram_a), v, interrupt);
+        }
         let Some(v) = v else {
             let point = Regularisation::at(output, &gram_a);
-            let terms = loss_terms(problem, kappa, &state_a, &point.theta, threads, interrupt)?;
+            let weights = linalg::times(view(&state_a), view(&point.theta), threads);
+            let terms = loss_terms(problem, kappa, &weights, threads, interrupt)?;
             return Ok(point.graded(terms, Form::OnePoint, problem.unit(), state_a, gram_a));
         };
         let expansion = Expansion::Coordinates(v);
         let state = backend::state_of(backend, expansion, threads, interrupt)?;
         let gram = backend::task_gram(backend, expansion, &state, threads);
         let mut point = Regularisation::at(output, &gram);
-        let terms = loss_terms(problem, kappa, &state, &point.theta, threads, interrupt)?;
+        let weights = linalg::times(view(&state), view(&point.theta), threads);
+        let terms = loss_terms(problem, kappa, &weights, threads, interrupt)?;
         let offset = minus(v, &backend::coordinates(backend, duals, &state_a));
         let state_offset = minus(&state, &state_a);
         let distance = backend::task_gram(backend, Expansion::Coordinates(&offset), &state_offset, threads);
         point.move_dual_to(output, &gram_a, inner(&point.theta, &distance));
         Ok(point.graded(terms, Form::TwoPoint, problem.unit(), state, gram))
     })
+}
+
+/// Weights W and duals under a penalty: with Omega and H the prices of both, conjugate to each other,
+/// ```text
+/// P(W)     = sum_i c_i L(y_i, F_i) + Omega(W),                D(alpha) = -sum_i c_i L*(y_i, -alpha_i / c_i) - H(G(V_a))
+/// P - D    = the losses' Fenchel-Young terms + [ Omega(W) + H(G(V_a)) - <W, V_a> ].
+/// ```
+fn certify_weights(
+    problem: &Problem<'_>,
+    penalised: &Penalised,
+    kappa: &[f64],
+    (state_a, gram_a): (&Matrix, &Matrix),
+    w: Option<&Matrix>,
+    interrupt: &mut Interrupt<'_>,
+) -> Result<Graded> {
+    let (backend, threads) = (problem.data().backend(), problem.data().threads());
+    let zero = Matrix::zeros(state_a.rows(), state_a.cols());
+    let w = w.unwrap_or(&zero);
+    let expansion = Expansion::Coordinates(w);
+    let state = backend::state_of(backend, expansion, threads, interrupt)?;
+    let gram = backend::task_gram(backend, expansion, &state, threads);
+    let terms = loss_terms(problem, kappa, &state, threads, interrupt)?;
+    let rotation = penalised.rotation(&gram)?;
+    let squares = rotation.squares(w, &state, threads);
+    let price = penalised.price(&squares);
+    let dual_price = penalised.dual_price(&penalised.rotation(gram_a)?.squares_of(gram_a));
+    let theta = penalised.theta_of(&rotation, &squares);
+    let gap = not_negative(price + dual_price - inner(w, state_a));
+    let point = Regularisation { theta, primal: price, dual: -dual_price, gap };
+    Ok(point.graded(terms, Form::Weights, problem.unit(), state, gram))
 }
 
 fn minus(a: &Matrix, b: &Matrix) -> Matrix {
@@ -231,21 +269,19 @@ struct LossTerms {
     gap: Vec<f64>,
 }
 
-/// One pass over the data: predictions F = scores Theta, then the terms of every observation.
+/// One pass over the data: predictions F, the scores of the state W, then the terms of every observation.
 fn loss_terms(
     problem: &Problem<'_>,
     kappa: &[f64],
-    state: &Matrix,
-    theta: &Matrix,
+    weights: &Matrix,
     threads: usize,
     interrupt: &mut Interrupt<'_>,
 ) -> Result<LossTerms> {
-    let weights = linalg::times(view(state), view(theta), threads);
     let blocks = row_blocks(problem.observations(), STREAM_ROWS);
     let mut parts: Vec<Result<LossTerms>> = Vec::with_capacity(blocks.len());
     interrupt.in_rounds(blocks.len(), 4 * threads, |round| {
         let terms = blocks[round].par_iter().map_init(Scratch::default, |scratch, block| {
-            block_terms(problem, kappa, &weights, block, scratch)
+            block_terms(problem, kappa, weights, block, scratch)
         });
         parts.par_extend(terms);
     })?;

@@ -8,7 +8,7 @@ use crate::inputs::Inputs;
 use crate::kernel::Kernel;
 use crate::linalg::{self, Pool, view};
 use crate::{Error, Matrix, Observations, Result};
-use std::sync::{Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 /// How inputs are compared, and what the work may cost.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,9 +37,9 @@ pub struct Dataset<'a> {
     inputs: &'a Inputs<'a>,
     kernel: Kernel,
     options: DatasetOptions,
-    backend: Box<dyn Backend + 'a>,
+    backend: Arc<dyn Backend + 'a>,
     pool: Pool,
-    spectrum: OnceLock<Spectrum>,
+    spectrum: Arc<OnceLock<Spectrum>>,
     moments: OnceLock<Moments>,
     design: OnceLock<Design>,
     prepare_lock: Mutex<()>,
@@ -72,14 +72,14 @@ impl<'a> Dataset<'a> {
         }
         let kernel = options.kernel.resolve(inputs)?;
         let pool = Pool::new(options.threads)?;
-        let backend: Box<dyn Backend + 'a> = match kernel {
+        let backend: Arc<dyn Backend + 'a> = match kernel {
             Kernel::Linear | Kernel::Cosine => {
-                Box::new(Features::new(inputs, matches!(kernel, Kernel::Cosine), options.bias)?)
+                Arc::new(Features::new(inputs, matches!(kernel, Kernel::Cosine), options.bias)?)
             }
             _ => {
                 let (kernel, threads) = (kernel.clone(), pool.threads());
                 let build = || GramBackend::new(inputs, kernel, options.bias, options.memory, threads);
-                Box::new(pool.install(build)?)
+                Arc::new(pool.install(build)?)
             }
         };
         Ok(Dataset {
@@ -89,12 +89,29 @@ impl<'a> Dataset<'a> {
             options,
             backend,
             pool,
-            spectrum: OnceLock::new(),
+            spectrum: Arc::new(OnceLock::new()),
             moments: OnceLock::new(),
             design: OnceLock::new(),
             prepare_lock: Mutex::new(()),
             derive_lock: Mutex::new(()),
         })
+    }
+
+    /// The same inputs with other labels for the same tasks: what is known of the inputs is shared.
+    pub(crate) fn relabelled<'b>(&'b self, observations: &'b Observations) -> Dataset<'b> {
+        Dataset {
+            observations,
+            inputs: self.inputs,
+            kernel: self.kernel.clone(),
+            options: self.options.clone(),
+            backend: self.backend.clone(),
+            pool: self.pool.clone(),
+            spectrum: self.spectrum.clone(),
+            moments: OnceLock::new(),
+            design: OnceLock::new(),
+            prepare_lock: Mutex::new(()),
+            derive_lock: Mutex::new(()),
+        }
     }
 
     /// The observations.

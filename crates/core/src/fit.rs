@@ -1,7 +1,9 @@
 //! Fitting: problem in, certified model out.
 
-use crate::solver::{Start, TracePoint};
-use crate::{Certificate, Model, Observer, Problem, Result, Settings, Silent, Status};
+use crate::backend::Interrupt;
+use crate::certificate::{Graded, certify_normal};
+use crate::solver::{Solution, Start, TracePoint, start};
+use crate::{Certificate, Error, Matrix, Model, Observer, Problem, Result, Settings, Silent, Status};
 use std::time::Instant;
 
 /// The result of a fit.
@@ -23,6 +25,8 @@ pub struct Fit {
     pub seconds: f64,
     /// Every certificate on the way.
     pub trace: Vec<TracePoint>,
+    /// Inner products `<f_r, f_s>` of the tasks' functions in the space of the kernel.
+    pub products: Matrix,
 }
 
 /// Solves a problem.
@@ -93,11 +97,56 @@ pub fn fit_from(
     let began = Instant::now();
     let settings = settings.clone().check()?;
     let solver = settings.solver.build();
+    if let Err(why) = solver.suits(problem) {
+        return Err(Error::Unsuitable { solver: solver.name(), why });
+    }
     let solution = solver.solve(problem, &settings, start, observer)?;
+    finish(problem, solution, began)
+}
+
+/// The fit that duals and a primal point found elsewhere amount to: certified, and nothing else. Duals of the paper's scale, in observation
+/// order, are brought into their domain, and shrunk to where their bound is finite if need be; `v` as in [`certify`](crate::certify).
+pub fn grade(
+    problem: &Problem<'_>,
+    alpha: &[f64],
+    v: Option<&Matrix>,
+    settings: &Settings,
+    (solver, passes): (&'static str, usize),
+) -> Result<Fit> {
+    let began = Instant::now();
+    let never = &mut Interrupt::never();
+    problem.data().prepare(never)?;
+    let kappa = Start::Warm(alpha).kappa(problem)?.unwrap_or_default();
+    let kappa = start::allowed(problem, start::warm(problem, kappa))?;
+    let v = v.map(|v| {
+        let mut v = v.clone();
+        v.as_mut_slice().iter_mut().for_each(|x| *x /= problem.coordinate_scale());
+        v
+    });
+    let graded = certify_normal(problem, &kappa, v.as_ref(), never)?;
+    let certified = graded.certificate.rel_gap() <= settings.tolerance;
+    let status = if certified { Status::Certified } else { Status::PassLimit };
+    finish(problem, Solution { kappa, v, graded, status, solver, passes, trace: vec![], reason: None }, began)
+}
+
+fn finish(problem: &Problem<'_>, solution: Solution, began: Instant) -> Result<Fit> {
     let certificate = solution.certificate().clone();
     let (status, passes, name) = (solution.status, solution.passes, solution.solver);
     let (reason, trace) = (solution.reason.clone(), solution.trace.clone());
+    let products = products(problem, &solution);
     let model = Model::new(problem, solution)?;
     let seconds = began.elapsed().as_secs_f64();
-    Ok(Fit { model, certificate, status, solver: name, reason, passes, seconds, trace })
+    Ok(Fit { model, certificate, status, solver: name, reason, passes, seconds, trace, products })
+}
+
+/// `W'W` in the caller's units: `Theta G Theta`, or G itself where it is that of weights.
+fn products(problem: &Problem<'_>, solution: &Solution) -> Matrix {
+    let Graded { theta, gram, .. } = &solution.graded;
+    let mut products = match problem.output().penalised() {
+        Some(_) => gram.clone(),
+        None => theta.times(gram).times(theta),
+    };
+    let unit = problem.data().backend().unit();
+    products.as_mut_slice().iter_mut().for_each(|x| *x /= unit);
+    products
 }

@@ -35,7 +35,7 @@ pub use atomic::write_atomically;
 pub use certificate::{Certificate, Form, certify};
 pub use dataset::{Dataset, DatasetOptions};
 pub use error::{Error, Result};
-pub use fit::{Fit, fit, fit_from};
+pub use fit::{Fit, fit, fit_from, grade};
 pub use inputs::Inputs;
 pub use kernel::Kernel;
 pub use loss::LossKind;

@@ -33,6 +33,37 @@ impl Pool {
     }
 }
 
+/// Small algebra for callers: without threads.
+impl Matrix {
+    /// The product with another matrix.
+    ///
+    /// # Panics
+    /// If the shapes do not fit.
+    pub fn times(&self, other: &Matrix) -> Matrix {
+        assert_eq!(self.cols(), other.rows(), "shapes of a product");
+        times(view(self), view(other), 1)
+    }
+
+    /// Rows as columns.
+    pub fn transposed(&self) -> Matrix {
+        transposed(self)
+    }
+
+    /// Eigenvalues (increasing) and eigenvectors (columns) of a symmetric matrix, of which the lower triangle is read.
+    ///
+    /// ```
+    /// let m = kinfolk::Matrix::from_vec(vec![2.0, 1.0, 1.0, 2.0], 2, 2)?;
+    /// let (values, vectors) = m.eigen()?;
+    /// assert!((values[0] - 1.0).abs() < 1e-12 && (values[1] - 3.0).abs() < 1e-12);
+    /// assert!((vectors[(0, 1)].abs() - 0.5f64.sqrt()).abs() < 1e-12);
+    /// # Ok::<(), kinfolk::Error>(())
+    /// ```
+    pub fn eigen(&self) -> Result<(Vec<f64>, Matrix)> {
+        assert_eq!(self.rows(), self.cols(), "a square matrix");
+        eigen(self)
+    }
+}
+
 pub(crate) fn view(m: &Matrix) -> MatRef<'_, f64> {
     MatRef::from_row_major_slice(m.as_slice(), m.rows(), m.cols())
 }

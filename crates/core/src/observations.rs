@@ -220,6 +220,12 @@ impl Observations {
         self.with_weights(&weight)
     }
 
+    /// The same with other labels.
+    pub(crate) fn relabelled(&self, label: Vec<f64>) -> Self {
+        debug_assert_eq!(label.len(), self.len());
+        Observations { label, ..self.clone() }
+    }
+
     fn check_some_weight(self) -> Result<Self> {
         if let Weight::PerTask(w) | Weight::Each(w) = &self.weight {
             check_weights(w)?; // products of finite weights need not be finite

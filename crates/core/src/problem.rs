@@ -75,7 +75,7 @@ struct Normal {
 }
 
 /// The distinct losses, and which one each task has.
-type TaskLosses = (Vec<Box<dyn Loss>>, Vec<usize>);
+pub(crate) type TaskLosses = (Vec<Box<dyn Loss>>, Vec<usize>);
 
 impl ProblemSpec {
     /// `Err` if C, lambda or a parameter of a loss is out of range, or there is not one loss for each task.
@@ -99,8 +99,18 @@ impl<'a> Problem<'a> {
                 return Err(Error::Label { row, task, value, loss: loss.name(), expected });
             }
         }
-        let output = spec.output.build()?;
-        output.check_tasks(obs.n_tasks())?;
+        let output = spec.output.build_for(obs.n_tasks())?;
+        Self::from_parts(data, (losses, loss_of_task), output, spec)
+    }
+
+    /// With losses and regulariser that need not be those of the specification, nor have names.
+    pub(crate) fn from_parts(
+        data: &'a Dataset<'a>,
+        (losses, loss_of_task): TaskLosses,
+        output: Box<dyn OutputRegularizer>,
+        spec: ProblemSpec,
+    ) -> Result<Self> {
+        let obs = data.observations();
         let normal = Normal::new(&*output, obs.n_tasks(), data.backend().unit(), &spec)?;
         let each = || (0..obs.len()).map(|o| obs.weight(o)).fold(0.0, f64::max);
         let largest = obs.uniform_weight().unwrap_or_else(each);
@@ -157,6 +167,15 @@ impl<'a> Problem<'a> {
     /// `Theta = theta_unit * Theta^`.
     pub fn theta_unit(&self) -> f64 {
         1.0 / self.normal.unit / self.data.backend().unit()
+    }
+
+    /// Coordinates of a stored primal point over those in the problem's own units: of V, or of the weights where there is a penalty.
+    pub(crate) fn coordinate_scale(&self) -> f64 {
+        let backend = self.data.backend();
+        match self.output.penalised() {
+            Some(_) => backend.coordinate_unit() / backend.unit(),
+            None => self.unit() * backend.coordinate_unit(),
+        }
     }
 
     /// C in the problem's own units.

@@ -126,9 +126,9 @@ impl Yardstick {
     /// C and lambda of this strength. Without `lambda`, it is 1 where C and lambda are one parameter (powers, a given Theta), and
     /// else such that rho is about 1 for a task with itself: then Theta is as far from its shape at zero as from that of its tail.
     pub fn weights(&self, output: &OutputKind, lambda: Option<f64>, strength: f64) -> Result<Weights> {
-        let regularizer = output.build()?;
-        regularizer.check_tasks(self.n_tasks)?;
-        let one_parameter = matches!(output, OutputKind::Power { .. } | OutputKind::Fixed { .. });
+        let regularizer = output.build_for(self.n_tasks)?;
+        let one_parameter =
+            matches!(output, OutputKind::Power { .. } | OutputKind::Fixed { .. }) || !output.is_separable();
         let ln_gram = self.ln_gram(strength);
         // What ln(C Theta_tt) should be.
         let aim = strength.ln() + self.ln_label - self.ln_slope - self.ln_kernel;

@@ -73,12 +73,14 @@ impl Model {
             None => Expansion::Duals(obs, &kappa),
         };
         let coordinates = backend::coordinates(backend, expansion, &state);
-        let function =
-            data.pool().install(|| linalg::times(view(&coordinates), view(&theta), data.threads()));
+        let function = match problem.output().penalised() {
+            Some(_) => coordinates,
+            None => data.pool().install(|| linalg::times(view(&coordinates), view(&theta), data.threads())),
+        };
         let predictor = Predictor::new(data, function);
         let theta = scaled(theta, problem.theta_unit());
         let alpha = kappa.into_iter().map(|k| k * problem.unit()).collect();
-        let v = v.map(|v| scaled(v, problem.unit() * backend.coordinate_unit()));
+        let v = v.map(|v| scaled(v, problem.coordinate_scale()));
         let observation_weights = match obs.uniform_weight() {
             Some(1.0) => None,
             _ => Some((0..obs.len()).map(|o| obs.weight(o)).collect()),
@@ -125,7 +127,8 @@ impl Model {
         self.alpha.as_deref()
     }
 
-    /// Coordinates of the primal point, if it is not the one induced by the duals.
+    /// Coordinates of the primal point, if it is not the one induced by the duals: of V, or of the weights where Theta was penalised as
+    /// a whole.
     pub fn v(&self) -> Option<&Matrix> {
         self.v.as_ref()
     }

@@ -47,6 +47,11 @@ impl Fixed {
         Ok(Fixed { theta })
     }
 
+    /// A diagonal matrix of positive entries, which needs no check.
+    pub(crate) fn diagonal(theta: Matrix) -> Self {
+        Fixed { theta }
+    }
+
     /// The task matrix. (Hides the trait's `theta`, whose rho does not matter here; generic code sees that one.)
     pub fn theta(&self) -> &Matrix {
         &self.theta

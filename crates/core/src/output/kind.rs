@@ -1,6 +1,6 @@
 //! The names of all output regularisers: what settings, files and other languages say.
 
-use super::{Cosh, Exp, Fixed, Frobenius, OutputRegularizer, Power, Series};
+use super::{Clusters, Cosh, Exp, Fixed, Frobenius, OutputRegularizer, Penalised, Power, Relationship, Series, Trace};
 use crate::{Error, Matrix, Result};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -46,6 +46,32 @@ pub enum OutputKind {
         /// One row per task.
         prior: Vec<Vec<f64>>,
     },
+    /// [`Trace`]: the trace of Theta, and so the trace norm of the weights.
+    Trace {
+        /// Its weight.
+        nu: f64,
+    },
+    /// [`Relationship`]: a share of one for each direction of the tasks.
+    Relationship {
+        /// Weight of each task on its own.
+        l1: f64,
+        /// Weight of what they share.
+        l2: f64,
+        /// The group of each task, numbered from 0: what tasks share they share within their group. All are one if absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        groups: Option<Vec<u32>>,
+    },
+    /// [`Clusters`]: tasks in clusters, relaxed.
+    Clusters {
+        /// How many.
+        clusters: u32,
+        /// What the mean of all tasks costs.
+        mean: f64,
+        /// What the spread of cluster means costs.
+        between: f64,
+        /// What the spread within clusters costs.
+        within: f64,
+    },
 }
 
 impl OutputKind {
@@ -60,8 +86,19 @@ impl OutputKind {
         OutputKind::Fixed { theta: (0..n_tasks).map(row).collect() }
     }
 
-    /// The regulariser, or what is wrong with its parameters.
+    /// The regulariser for this number of tasks, or what is wrong with its parameters.
+    pub fn build_for(&self, n_tasks: usize) -> Result<Box<dyn OutputRegularizer>> {
+        let output = self.of_tasks(n_tasks)?;
+        output.check_tasks(n_tasks)?;
+        Ok(output)
+    }
+
+    /// The regulariser, or what is wrong with its parameters; the number of tasks matters for penalties only.
     pub fn build(&self) -> Result<Box<dyn OutputRegularizer>> {
+        self.of_tasks(1)
+    }
+
+    fn of_tasks(&self, n_tasks: usize) -> Result<Box<dyn OutputRegularizer>> {
         Ok(match self {
             OutputKind::Power { k } => Box::new(Power::new(*k)?),
             OutputKind::Exp { prior: None } => Box::new(Exp::new()),
@@ -74,10 +111,28 @@ impl OutputKind {
             OutputKind::Frobenius { prior } => {
                 Box::new(Frobenius::new(matrix("row of frobenius prior", prior)?)?)
             }
+            OutputKind::Trace { nu } => Box::new(Penalised::new(Trace::new(*nu)?, n_tasks)),
+            OutputKind::Relationship { l1, l2, groups: None } => {
+                Box::new(Penalised::new(Relationship::new(*l1, *l2)?, n_tasks))
+            }
+            OutputKind::Relationship { l1, l2, groups: Some(groups) } => {
+                Box::new(Penalised::of_groups(Relationship::new(*l1, *l2)?, members(groups)))
+            }
+            OutputKind::Clusters { clusters, mean, between, within } => {
+                Box::new(Penalised::new(Clusters::new(*clusters, *mean, *between, *within)?, n_tasks))
+            }
         })
     }
 
-    /// The name in files: `power`, `exp`, `cosh`, `series`, `fixed` or `frobenius`.
+    /// Whether it is a sum over the entries of Theta; else it is a [`Penalty`](super::Penalty).
+    pub fn is_separable(&self) -> bool {
+        !matches!(
+            self,
+            OutputKind::Trace { .. } | OutputKind::Relationship { .. } | OutputKind::Clusters { .. }
+        )
+    }
+
+    /// The name in files: `power`, `exp`, `cosh`, `series`, `fixed`, `frobenius`, `trace`, `relationship` or `clusters`.
     pub fn name(&self) -> &'static str {
         match self {
             OutputKind::Power { .. } => "power",
@@ -86,10 +141,23 @@ impl OutputKind {
             OutputKind::Series { .. } => "series",
             OutputKind::Fixed { .. } => "fixed",
             OutputKind::Frobenius { .. } => "frobenius",
+            OutputKind::Trace { .. } => "trace",
+            OutputKind::Relationship { .. } => "relationship",
+            OutputKind::Clusters { .. } => "clusters",
         }
     }
 
-    /// At least one of each kind, valid for this number of tasks: what tests walk through.
+    /// At least one of each kind of penalty: what tests walk through.
+    pub fn penalty_examples() -> Vec<OutputKind> {
+        vec![
+            OutputKind::Trace { nu: 0.3 },
+            OutputKind::Relationship { l1: 0.0, l2: 0.4, groups: None },
+            OutputKind::Relationship { l1: 0.3, l2: 0.4, groups: None },
+            OutputKind::Clusters { clusters: 1, mean: 0.2, between: 0.5, within: 2.0 },
+        ]
+    }
+
+    /// At least one of each separable kind, valid for this number of tasks: what tests walk through.
     pub fn all_examples(n_tasks: usize) -> Vec<OutputKind> {
         // Correlation falling with the distance between tasks: positive definite for |correlation| < 1.
         let falling = |size: f64, correlation: f64| -> Vec<Vec<f64>> {
@@ -116,9 +184,26 @@ impl fmt::Display for OutputKind {
             OutputKind::Power { k } => write!(f, "power(k={k})"),
             OutputKind::Exp { prior: Some(_) } => write!(f, "exp(prior)"),
             OutputKind::Series { coefficients } => write!(f, "series{coefficients:?}"),
+            OutputKind::Trace { nu } => write!(f, "trace(nu={nu})"),
+            OutputKind::Relationship { l1, l2, groups: None } => write!(f, "relationship(l1={l1}, l2={l2})"),
+            OutputKind::Relationship { l1, l2, groups: Some(groups) } => {
+                write!(f, "relationship(l1={l1}, l2={l2}, {} groups)", members(groups).len())
+            }
+            OutputKind::Clusters { clusters, mean, between, within } => {
+                write!(f, "clusters({clusters}, mean={mean}, between={between}, within={within})")
+            }
             _ => f.write_str(self.name()),
         }
     }
+}
+
+/// Tasks of each group that has any.
+fn members(groups: &[u32]) -> Vec<Vec<usize>> {
+    let mut numbers = groups.to_vec();
+    numbers.sort_unstable();
+    numbers.dedup();
+    let of = |group: &u32| (0..groups.len()).filter(|&t| groups[t] == *group).collect();
+    numbers.iter().map(of).collect()
 }
 
 /// A square matrix from its rows; `what` names a row of the wrong length.
@@ -136,7 +221,7 @@ mod tests {
 
     #[test]
     fn json_round_trip_of_every_example() {
-        for kind in OutputKind::all_examples(3) {
+        for kind in [OutputKind::all_examples(3), OutputKind::penalty_examples()].concat() {
             let text = serde_json::to_string(&kind).unwrap();
             assert!(text.contains(kind.name()), "{text}");
             assert_eq!(serde_json::from_str::<OutputKind>(&text).unwrap(), kind);

@@ -10,6 +10,7 @@ mod fixed;
 mod frobenius;
 mod kind;
 mod numeric;
+mod penalty;
 mod polynomial;
 mod power;
 mod series;
@@ -19,6 +20,7 @@ pub use exp::Exp;
 pub use fixed::Fixed;
 pub use frobenius::Frobenius;
 pub use kind::OutputKind;
+pub use penalty::{Clusters, Penalised, Penalty, Relationship, Trace};
 pub use power::Power;
 pub use series::Series;
 
@@ -55,6 +57,12 @@ pub trait OutputRegularizer: Debug + Send + Sync {
     /// `Err` if the regulariser holds a matrix that does not fit this number of tasks.
     fn check_tasks(&self, _n_tasks: usize) -> Result<()> {
         Ok(())
+    }
+
+    /// The penalty, if this is no sum over entries but one: such problems have a solver of their own, [`Splitting`](crate::solver::Splitting),
+    /// and a certificate of weights instead of V.
+    fn penalised(&self) -> Option<&Penalised> {
+        None
     }
 
     /// `Some(g)` if `phi'(z) = phi'(0) + g z` for all pairs: opens the way to closed-form coordinate steps.

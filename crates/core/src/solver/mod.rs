@@ -10,7 +10,8 @@ mod sdca;
 mod settings;
 mod snapshot;
 mod spectral;
-mod start;
+mod splitting;
+pub(crate) mod start;
 mod vspace;
 
 pub use auto::Auto;
@@ -21,6 +22,7 @@ pub use sdca::{Order, Sdca};
 pub use settings::{CheckedSettings, Settings, SolverKind, Status};
 pub use snapshot::{Snapshot, Start};
 pub use spectral::Spectral;
+pub use splitting::Splitting;
 
 pub(crate) use clock::Clock;
 
@@ -67,6 +69,14 @@ pub struct TracePoint {
     pub dual: f64,
     /// Gap.
     pub gap: f64,
+}
+
+/// `Err` where Theta is penalised as a whole: most solvers need a sum over its entries.
+fn needs_entries(problem: &Problem<'_>) -> std::result::Result<(), String> {
+    match problem.output().penalised() {
+        Some(_) => Err("the penalty of Theta is no sum over its entries".into()),
+        None => Ok(()),
+    }
 }
 
 /// Something that solves problems.

@@ -6,7 +6,7 @@
 
 use super::graded::coordinates;
 use super::newton::{self, Descent, Point, Smoothed, begin};
-use super::{CheckedSettings, Clock, Solution, Solver, Start, Status};
+use super::{CheckedSettings, Clock, Solution, Solver, Start, Status, needs_entries};
 use crate::backend::Interrupt;
 use crate::certificate::{Graded, certify_normal};
 use crate::{Matrix, Observer, Problem, Result};
@@ -26,8 +26,8 @@ impl Solver for Proximal {
         "proximal"
     }
 
-    fn suits(&self, _problem: &Problem<'_>) -> std::result::Result<(), String> {
-        Ok(())
+    fn suits(&self, problem: &Problem<'_>) -> std::result::Result<(), String> {
+        needs_entries(problem)
     }
 
     fn memory(&self, problem: &Problem<'_>) -> u64 {

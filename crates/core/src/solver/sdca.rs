@@ -7,7 +7,7 @@
 mod ascent;
 mod visits;
 
-use super::{CheckedSettings, Clock, Solution, Solver, Start, Status, start};
+use super::{CheckedSettings, Clock, Solution, Solver, Start, Status, needs_entries, start};
 use crate::backend::Interrupt;
 use crate::certificate::Graded;
 use crate::certificate::certify_normal;
@@ -62,8 +62,8 @@ impl Solver for Sdca {
         }
     }
 
-    fn suits(&self, _problem: &Problem<'_>) -> std::result::Result<(), String> {
-        Ok(())
+    fn suits(&self, problem: &Problem<'_>) -> std::result::Result<(), String> {
+        needs_entries(problem)
     }
 
     fn memory(&self, problem: &Problem<'_>) -> u64 {

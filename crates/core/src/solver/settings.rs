@@ -1,6 +1,6 @@
 //! When to stop, and with what.
 
-use super::{Auto, InteriorPoint, Newton, Order, Proximal, Sdca, Solver, Spectral};
+use super::{Auto, InteriorPoint, Newton, Order, Proximal, Sdca, Solver, Spectral, Splitting};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::ops::Deref;
@@ -27,11 +27,13 @@ pub enum SolverKind {
     Proximal,
     /// Any loss but the logistic one, while a direct system of all tasks' features is small enough to factorise.
     InteriorPoint,
+    /// Penalties of Theta as a whole: losses and penalty in turns.
+    Splitting,
 }
 
 impl SolverKind {
     /// All of them.
-    pub const ALL: [SolverKind; 7] = [
+    pub const ALL: [SolverKind; 8] = [
         SolverKind::Auto,
         SolverKind::Sdca,
         SolverKind::SdcaSequential,
@@ -39,6 +41,7 @@ impl SolverKind {
         SolverKind::Newton,
         SolverKind::Proximal,
         SolverKind::InteriorPoint,
+        SolverKind::Splitting,
     ];
 
     fn name(self) -> &'static str {
@@ -50,6 +53,7 @@ impl SolverKind {
             SolverKind::Newton => "newton",
             SolverKind::Proximal => "proximal",
             SolverKind::InteriorPoint => "interior-point",
+            SolverKind::Splitting => "splitting",
         }
     }
 
@@ -63,6 +67,7 @@ impl SolverKind {
             SolverKind::Newton => Box::new(Newton),
             SolverKind::Proximal => Box::new(Proximal),
             SolverKind::InteriorPoint => Box::new(InteriorPoint),
+            SolverKind::Splitting => Box::new(Splitting),
         }
     }
 }
@@ -221,7 +226,7 @@ mod tests {
         let error = "simplex".parse::<SolverKind>().unwrap_err().to_string();
         assert_eq!(
             error,
-            "solver \"simplex\" is not understood: it is one of auto, sdca, sdca-sequential, spectral, newton, proximal, interior-point"
+            "solver \"simplex\" is not understood: it is one of auto, sdca, sdca-sequential, spectral, newton, proximal, interior-point, splitting"
         );
     }
 }

@@ -16,6 +16,20 @@ pub(crate) fn warm(problem: &Problem<'_>, mut kappa: Vec<f64>) -> Vec<f64> {
     kappa
 }
 
+/// Duals as many times as the penalty allows, where there is one.
+pub(crate) fn allowed(problem: &Problem<'_>, mut kappa: Vec<f64>) -> Result<Vec<f64>> {
+    let Some(penalised) = problem.normal_output().penalised() else { return Ok(kappa) };
+    let (backend, threads) = (problem.data().backend(), problem.data().threads());
+    let duals = Expansion::Duals(problem.observations(), &kappa);
+    let gram = problem.data().pool().install(|| {
+        let state = backend::state_of(backend, duals, threads, &mut Interrupt::never())?;
+        Ok::<_, Error>(backend::task_gram(backend, duals, &state, threads))
+    })?;
+    let share = penalised.dual_share(&penalised.rotation(&gram)?.squares_of(&gram));
+    kappa.iter_mut().for_each(|k| *k *= share);
+    Ok(kappa)
+}
+
 /// The best point between zero and the duals that fit the prediction 0: `kappa = -s gamma L'(y, 0)`, 0 < s <= 1.
 pub(crate) fn cold(problem: &Problem<'_>, interrupt: &mut Interrupt<'_>) -> Result<Vec<f64>> {
     let obs = problem.observations();

@@ -102,11 +102,16 @@ pub(super) fn arrays(model: &Model) -> Result<()> {
     }
     if let Some(alpha) = &model.alpha {
         finite("alpha", alpha)?;
-        let stored = if model.v.is_some() { Form::TwoPoint } else { Form::OnePoint };
+        let stored = match (model.about.problem.output.is_separable(), model.v.is_some()) {
+            (false, _) => Form::Weights,
+            (true, true) => Form::TwoPoint,
+            (true, false) => Form::OnePoint,
+        };
         if model.about.certificate.form != stored {
             let why = match stored {
                 Form::OnePoint => "it is about a primal point of its own, but there is no tensor v",
                 Form::TwoPoint => "it is about the primal point induced by alpha, but there is a tensor v",
+                Form::Weights => "it is not about weights, but the output regulariser is a penalty",
             };
             return Err(wrong("certificate", why));
         }

@@ -4,8 +4,8 @@ mod cost;
 mod watch;
 
 use super::{
-    CheckedSettings, InteriorPoint, Newton, Proximal, Sdca, Snapshot, Solution, Solver, Spectral, Start,
-    Status,
+    CheckedSettings, InteriorPoint, Newton, Proximal, Sdca, Snapshot, Solution, Solver, Spectral, Splitting,
+    Start, Status,
 };
 use crate::{Observer, Problem, Result};
 use cost::Cost;
@@ -114,6 +114,9 @@ impl Solver for Auto {
     }
 
     fn memory(&self, problem: &Problem<'_>) -> u64 {
+        if Splitting.suits(problem).is_ok() {
+            return Splitting.memory(problem);
+        }
         let Plan { first, second, .. } = self.plan(problem, 1e-3);
         first.memory(problem).max(second.map_or(0, |(second, _)| second.memory(problem)))
     }
@@ -126,6 +129,12 @@ impl Solver for Auto {
         observer: &mut dyn Observer,
     ) -> Result<Solution> {
         let began = Instant::now();
+        if Splitting.suits(problem).is_ok() {
+            let reason = "Theta is penalised as a whole: losses and penalty in turns".to_string();
+            observer.note(&format!("{}: {reason}", Splitting.name()));
+            let solution = Splitting.solve(problem, settings, start, observer)?;
+            return Ok(Solution { reason: Some(reason), ..solution });
+        }
         let mut plan = self.plan(problem, settings.tolerance);
         let (mut previous, mut last_resort, mut resumed) = (NONE_BEFORE, false, "");
         if let Start::Resume(Snapshot { previous: before, solver, .. }) = start

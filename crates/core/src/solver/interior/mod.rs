@@ -16,7 +16,7 @@ mod path;
 mod settle;
 mod step;
 
-use super::{CheckedSettings, Clock, Solution, Solver, Start, Status, start};
+use super::{CheckedSettings, Clock, Solution, Solver, Start, Status, needs_entries, start};
 use crate::backend::Interrupt;
 use crate::certificate::{Graded, certify_normal};
 use crate::design::Design;
@@ -49,6 +49,7 @@ impl Solver for InteriorPoint {
     }
 
     fn suits(&self, problem: &Problem<'_>) -> std::result::Result<(), String> {
+        needs_entries(problem)?;
         let obs = problem.observations();
         for task in 0..obs.n_tasks() {
             let loss = problem.loss(task);

@@ -8,7 +8,7 @@ pub(super) use model::{Point, Smoothed};
 
 use super::graded::grade;
 use super::vspace::linear;
-use super::{CheckedSettings, Clock, Solution, Solver, Start, Status, sdca, start};
+use super::{CheckedSettings, Clock, Solution, Solver, Start, Status, needs_entries, sdca, start};
 use crate::backend::Interrupt;
 use crate::certificate::{Graded, certify_normal};
 use crate::design::Design;
@@ -93,6 +93,7 @@ impl Solver for Newton {
     }
 
     fn suits(&self, problem: &Problem<'_>) -> std::result::Result<(), String> {
+        needs_entries(problem)?;
         let t = problem.observations().n_tasks();
         match (0..t).find(|&task| !problem.loss(task).is_smooth()) {
             Some(task) => Err(format!("the {} loss is not smooth", problem.loss(task).name())),

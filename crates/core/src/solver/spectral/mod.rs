@@ -8,7 +8,7 @@ mod alternation;
 mod newton;
 mod reduced;
 
-use super::{CheckedSettings, Clock, Solution, Solver, Start, Status, graded, start};
+use super::{CheckedSettings, Clock, Solution, Solver, Start, Status, graded, needs_entries, start};
 use crate::backend::{self, Columns, Expansion, Interrupt, Panel, STREAM_ROWS};
 use crate::certificate::{Graded, certify_normal};
 use crate::linalg::{self, view};
@@ -26,6 +26,7 @@ impl Solver for Spectral {
     }
 
     fn suits(&self, problem: &Problem<'_>) -> std::result::Result<(), String> {
+        needs_entries(problem)?;
         let obs = problem.observations();
         match problem.only_loss() {
             Some(loss) if loss.name() == "squared" => {}

@@ -1,0 +1,295 @@
+//! Losses and penalty in turns, for penalties of Theta that are no sum over its entries.
+//!
+//! `min over W of losses(X W) + Omega(W)` with a copy Z of the weights for the penalty (the alternating direction method of multipliers):
+//!
+//! ```text
+//! W <- argmin losses(X W) + rho |W - (Z - U)|^2 / 2       independent tasks at predictions moved by X (Z - U)
+//! Z <- argmin Omega(Z) + rho |Z - (W + U)|^2 / 2          singular values of W + U, shrunk
+//! U <- U + W - Z
+//! ```
+//!
+//! The first line is a problem like any other, for which every loss and kernel has a solver; its duals are those of the whole
+//! problem, whose weights are Z. No eigenvalue of Theta has to be kept away from zero: at the solution most of them are.
+
+use super::{Auto, CheckedSettings, Clock, Settings, Solution, Solver, Start, Status, graded, newton, start};
+use crate::backend::Interrupt;
+use crate::certificate::{Graded, certify_normal};
+use crate::design::Design;
+use crate::linalg::{self, axpy, inner, view};
+use crate::loss::{ObservationLosses, Shifted};
+use crate::output::{Fixed, Penalised};
+use crate::{Dataset, Error, Flow, Matrix, Observer, Problem, ProblemSpec, Result};
+use std::sync::Arc;
+
+/// Alternating direction method of multipliers.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Splitting;
+
+/// A little further than to the new weights: the usual factor.
+const OVER_RELAXATION: f64 = 1.6;
+/// Tolerance of the first line, of the gap that is left.
+const INNER_SHARE: f64 = 0.01;
+const LOOSEST: f64 = 1e-4;
+const TIGHTEST: f64 = 1e-13;
+/// Passes of one first line at most.
+const INNER_PASSES: usize = 300;
+/// Rounds between looks at rho, and the round after which it stays: what changes for ever need not converge.
+const RHO_EVERY: usize = 5;
+const RHO_UNTIL: usize = 400;
+/// Residuals this far apart ask for another rho.
+const UNBALANCED: f64 = 4.0;
+/// Rounds without a better bound or better weights after which there is nothing more to come.
+const PATIENCE: usize = 200;
+
+impl Solver for Splitting {
+    fn name(&self) -> &'static str {
+        "splitting"
+    }
+
+    fn suits(&self, problem: &Problem<'_>) -> std::result::Result<(), String> {
+        match problem.output().penalised() {
+            Some(_) => Ok(()),
+            None => Err("Theta is penalised entry by entry, for which there are better solvers".into()),
+        }
+    }
+
+    fn memory(&self, problem: &Problem<'_>) -> u64 {
+        // What the solvers of the first line need, and half a dozen matrices of weights.
+        let (backend, obs) = (problem.data().backend(), problem.observations());
+        let point = (backend.dim().min(backend.n_inputs()) * obs.n_tasks()) as u64;
+        newton::memory(problem).saturating_add(8 * (6 * point + 4 * obs.len() as u64))
+    }
+
+    fn solve(
+        &self,
+        problem: &Problem<'_>,
+        settings: &CheckedSettings,
+        start: Start<'_>,
+        observer: &mut dyn Observer,
+    ) -> Result<Solution> {
+        let Some(penalised) = problem.normal_output().penalised() else {
+            let why = "Theta is penalised entry by entry, for which there are better solvers".into();
+            return Err(Error::Unsuitable { solver: self.name(), why });
+        };
+        start.passes(self.name(), settings.seed)?;
+        let given = start.kappa(problem)?.map(|kappa| start::warm(problem, kappa));
+        let mut clock = Clock::new(self.name(), settings, observer);
+        let numbers = (0..problem.observations().len()).map(|o| o as f64).collect();
+        let numbered = problem.observations().relabelled(numbers);
+        let data = problem.data().relabelled(&numbered);
+        let ready = |interrupt: &mut Interrupt<'_>| {
+            problem.data().prepare(interrupt)?;
+            data.design(interrupt).map(|_| ())
+        };
+        let nothing = |kappa: Option<Vec<f64>>| {
+            kappa.unwrap_or_else(|| start::warm(problem, vec![0.0; problem.observations().len()]))
+        };
+        match clock.interrupting(ready) {
+            Err(Error::Interrupted) => {
+                let best = Best::new(problem, nothing(given))?;
+                let status = clock.report(&best.graded.certificate, None).unwrap_or(Status::Stopped);
+                return Ok(best.solution(status, clock));
+            }
+            other => other?,
+        }
+        let design = data.design(&mut Interrupt::never())?.1;
+        let best = Best::new(problem, nothing(given))?;
+        let turns = Turns::new(problem, penalised, &data, design, settings, &best.kappa)?;
+        turns.run(best, clock)
+    }
+}
+
+/// What goes on between losses and penalty.
+struct Turns<'a> {
+    problem: &'a Problem<'a>,
+    penalised: &'a Penalised,
+    /// The data with numbers of observations as labels.
+    data: &'a Dataset<'a>,
+    design: &'a Design,
+    losses: Arc<ObservationLosses>,
+    settings: &'a CheckedSettings,
+    rho: f64,
+    z: Matrix,
+    u: Matrix,
+    kappa: Vec<f64>,
+}
+
+impl<'a> Turns<'a> {
+    fn new(
+        problem: &'a Problem<'a>,
+        penalised: &'a Penalised,
+        data: &'a Dataset<'a>,
+        design: &'a Design,
+        settings: &'a CheckedSettings,
+        kappa: &[f64],
+    ) -> Result<Self> {
+        let obs = problem.observations();
+        let (losses, loss_of_task) = problem.spec().losses(obs.n_tasks())?;
+        let loss_of = (0..obs.len()).map(|o| loss_of_task[obs.task(o)] as u32).collect();
+        let losses = Arc::new(ObservationLosses { losses, loss_of, labels: obs.labels().to_vec() });
+        let z = Matrix::zeros(design.rank(), obs.n_tasks());
+        // At a solution rho U is the function of the duals.
+        let u = design.backward(&design.gather(kappa), data.threads());
+        let kappa = kappa.to_vec();
+        Ok(Turns { problem, penalised, data, design, losses, settings, rho: 1.0, z, u, kappa })
+    }
+
+    fn threads(&self) -> usize {
+        self.data.threads()
+    }
+
+    fn run(mut self, mut best: Best, mut clock: Clock<'_>) -> Result<Solution> {
+        if let Some(status) = clock.report(&best.graded.certificate, None) {
+            return Ok(best.solution(status, clock));
+        }
+        let mut idle = 0;
+        for round in 1.. {
+            let tolerance = (INNER_SHARE * best.graded.certificate.rel_gap()).clamp(TIGHTEST, LOOSEST);
+            let moved = self.losses_turn(tolerance, &mut clock)?;
+            let before = self.z.clone();
+            let apart = self.penalty_turn(moved)?;
+            clock.passes += 1;
+            let better = best.offer(self.problem, start::allowed(self.problem, self.kappa.clone())?, &self.z)?;
+            idle = if better { 0 } else { idle + 1 };
+            if let Some(status) = clock.report(&best.graded.certificate, None) {
+                return Ok(best.solution(status, clock));
+            }
+            if idle > PATIENCE {
+                return Ok(best.solution(Status::Stalled, clock));
+            }
+            if round % RHO_EVERY == 0 && round <= RHO_UNTIL {
+                let mut change = self.z.clone();
+                axpy(change.as_mut_slice(), -1.0, before.as_slice());
+                self.balance(apart, self.rho * inner(&change, &change).sqrt());
+            }
+        }
+        unreachable!("the clock ends the rounds")
+    }
+
+    /// The first line; the new weights, relaxed.
+    fn losses_turn(&mut self, tolerance: f64, clock: &mut Clock<'_>) -> Result<Matrix> {
+        let mut centre = self.z.clone();
+        axpy(centre.as_mut_slice(), -1.0, self.u.as_slice());
+        let pool = self.problem.data().pool();
+        let n = self.kappa.len();
+        let offsets = pool.install(|| self.design.scatter(&self.design.forward(&centre, self.threads()), n));
+        let problem = self.first_line(offsets)?;
+        let settings =
+            Settings { tolerance, max_passes: INNER_PASSES, max_time: None, ..Settings::clone(self.settings) };
+        let alpha: Vec<f64> = self.kappa.iter().map(|k| k * self.problem.unit()).collect();
+        let settings = Settings { solver: Default::default(), ..settings }.check()?;
+        let solution = Auto.solve(&problem, &settings, Start::Warm(&alpha), &mut Poll(clock))?;
+        let unit = problem.unit() / self.problem.unit();
+        self.kappa = solution.kappa.iter().map(|k| k * unit).collect();
+        let gathered = self.design.gather(&self.kappa);
+        let mut w = pool.install(|| self.design.backward(&gathered, self.threads()));
+        w.as_mut_slice().iter_mut().for_each(|x| *x *= OVER_RELAXATION / self.rho);
+        axpy(w.as_mut_slice(), OVER_RELAXATION, centre.as_slice());
+        axpy(w.as_mut_slice(), 1.0 - OVER_RELAXATION, self.z.as_slice());
+        Ok(w)
+    }
+
+    /// Independent tasks at predictions moved by offsets, `Theta = I / rho`.
+    fn first_line(&self, offsets: Vec<f64>) -> Result<Problem<'_>> {
+        let t = self.problem.observations().n_tasks();
+        let ProblemSpec { c, .. } = *self.problem.spec();
+        let mut theta = Matrix::identity(t);
+        // Theta^ is I / rho in the problem's own units.
+        let scale = self.problem.theta_unit() / self.rho;
+        theta.as_mut_slice().iter_mut().for_each(|x| *x *= scale);
+        let spec = ProblemSpec { c, lambda: 1.0, ..self.problem.spec().clone() };
+        let loss: Box<dyn crate::loss::Loss> = Box::new(Shifted { losses: self.losses.clone(), offsets });
+        Problem::from_parts(self.data, (vec![loss], vec![0; t]), Box::new(Fixed::diagonal(theta)), spec)
+    }
+
+    /// The other two lines; how far the two copies of the weights are apart.
+    fn penalty_turn(&mut self, w: Matrix) -> Result<f64> {
+        let mut v = w.clone();
+        axpy(v.as_mut_slice(), 1.0, self.u.as_slice());
+        let threads = self.threads();
+        let (penalised, rho) = (self.penalised, self.rho);
+        self.z = self.problem.data().pool().install(|| {
+            let mut gram = linalg::times(view(&v).transpose(), view(&v), threads);
+            linalg::symmetrise(&mut gram);
+            let rotation = penalised.rotation(&gram)?;
+            let factor = penalised.shrinkage(&rotation, &rotation.squares(&v, &v, threads), 1.0 / rho);
+            Ok::<_, Error>(linalg::times(view(&v), view(&factor), threads))
+        })?;
+        self.u = v;
+        axpy(self.u.as_mut_slice(), -1.0, self.z.as_slice());
+        let mut apart = w;
+        axpy(apart.as_mut_slice(), -1.0, self.z.as_slice());
+        Ok(inner(&apart, &apart).sqrt())
+    }
+
+    /// Another rho where one residual is much larger than the other.
+    fn balance(&mut self, primal: f64, dual: f64) {
+        let ratio = primal / dual;
+        if !(ratio.is_finite() && ratio > 0.0) || (UNBALANCED.recip()..=UNBALANCED).contains(&ratio) {
+            return;
+        }
+        let factor = ratio.sqrt().clamp(0.1, 10.0);
+        self.rho *= factor;
+        self.u.as_mut_slice().iter_mut().for_each(|x| *x /= factor);
+    }
+}
+
+/// Whoever stops the whole stops its parts.
+struct Poll<'a, 'c>(&'a mut Clock<'c>);
+
+impl Observer for Poll<'_, '_> {
+    fn poll(&mut self) -> Flow {
+        if self.0.must_stop().is_some() { Flow::Stop } else { Flow::Continue }
+    }
+}
+
+/// The best weights and the best duals seen, which need not be of the same round.
+struct Best {
+    kappa: Vec<f64>,
+    w: Matrix,
+    graded: Graded,
+}
+
+impl Best {
+    /// No weights, and these duals if the penalty allows them.
+    fn new(problem: &Problem<'_>, kappa: Vec<f64>) -> Result<Self> {
+        let never = &mut Interrupt::never();
+        let w = Matrix::zeros(problem.data().backend().dim(), problem.observations().n_tasks());
+        let graded = certify_normal(problem, &kappa, Some(&w), never)?;
+        if graded.certificate.dual.is_finite() {
+            return Ok(Best { kappa, w, graded });
+        }
+        let kappa = start::warm(problem, vec![0.0; kappa.len()]);
+        let graded = certify_normal(problem, &kappa, Some(&w), never)?;
+        Ok(Best { kappa, w, graded })
+    }
+
+    /// Takes over what is better, if anything is.
+    fn offer(&mut self, problem: &Problem<'_>, kappa: Vec<f64>, z: &Matrix) -> Result<bool> {
+        let never = &mut Interrupt::never();
+        let w = graded::coordinates(problem, z)?;
+        let new = certify_normal(problem, &kappa, Some(&w), never)?;
+        let (old, offered) = (&self.graded.certificate, &new.certificate);
+        let (better_weights, better_duals) = (offered.primal < old.primal, offered.dual > old.dual);
+        match (better_weights, better_duals) {
+            (true, true) => *self = Best { kappa, w, graded: new },
+            (true, false) => {
+                self.graded = certify_normal(problem, &self.kappa, Some(&w), never)?;
+                self.w = w;
+            }
+            (false, true) => {
+                self.graded = certify_normal(problem, &kappa, Some(&self.w), never)?;
+                self.kappa = kappa;
+            }
+            (false, false) => {}
+        }
+        Ok(better_weights || better_duals)
+    }
+
+    fn solution(self, status: Status, clock: Clock<'_>) -> Solution {
+        let Best { kappa, w, graded } = self;
+        let (passes, trace) = (clock.passes, clock.trace);
+        let solver = "splitting";
+        Solution { kappa, v: Some(w), graded, status, solver, passes, trace, reason: None }
+    }
+}
