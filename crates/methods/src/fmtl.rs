@@ -1,6 +1,6 @@
 //! The method of this project: the task matrix is learned.
 
-use crate::Param;
+use crate::{Losses, Param};
 use crate::given::Engine;
 use crate::params::Allowed;
 use kinfolk::OutputKind;
@@ -35,4 +35,7 @@ pub(crate) const FMTL: Engine = Engine {
         "cosh" => OutputKind::Cosh,
         _ => OutputKind::Power { k: params.integer("k") },
     },
+    cost: "about that of independent tasks",
+    losses: Losses::All,
+    published: None,
 };

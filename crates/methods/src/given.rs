@@ -1,7 +1,7 @@
 //! Methods that are the engine with a task matrix or regulariser known beforehand: one line each.
 
 use crate::params::Allowed;
-use crate::{Job, Method, Param, Params, Point, Result};
+use crate::{Claim, Job, Losses, Method, Param, Params, Point, Result};
 use kinfolk::{Fit, Observer, OutputKind, Problem, ProblemSpec, Weights, fit_near};
 
 /// A method that is the engine's problem for some output regulariser.
@@ -12,9 +12,34 @@ pub(crate) struct Engine {
     pub(crate) learns: &'static str,
     pub(crate) reference: &'static str,
     pub(crate) problem: &'static str,
+    pub(crate) cost: &'static str,
+    pub(crate) losses: Losses,
     pub(crate) params: &'static [Param],
     pub(crate) output: fn(usize, &Params) -> OutputKind,
+    /// The iteration of the original, where it is offered beside our solver.
+    pub(crate) published: Option<Published>,
 }
+
+/// The iteration of an original.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Published {
+    /// The value of the parameter `form` that asks for it.
+    pub(crate) form: &'static str,
+    /// From the job and its problem to a fit of that problem.
+    pub(crate) run: fn(&Job<'_>, &Params, &Problem<'_>, &mut dyn Observer) -> Result<Fit>,
+    /// What its certificates hold for.
+    pub(crate) claim: Claim,
+}
+
+/// The parameter that chooses between our solver and the original's iteration.
+pub(crate) const FORM: Param = Param {
+    name: "form",
+    meaning: "fast: our solver, certified; published: the iteration of the original, for comparison",
+    allowed: Allowed::Word(&["fast", "published"]),
+    default: "fast",
+    grid: &["fast"],
+    only_with: None,
+};
 
 /// Independent tasks.
 pub(crate) const STL: Engine = Engine {
@@ -24,7 +49,10 @@ pub(crate) const STL: Engine = Engine {
     reference: "each task on its own: ridge regression, support vector machines",
     problem: "min C sum_i L(y_i, F(x_i, t_i)) + |F|^2 / 2 with Theta = I",
     params: &[],
+    cost: "each task on its own",
+    losses: Losses::All,
     output: |n_tasks, _| OutputKind::independent(n_tasks),
+    published: None,
 };
 
 /// One model for all tasks.
@@ -35,7 +63,10 @@ pub(crate) const POOLED: Engine = Engine {
     reference: "all rows as one task",
     problem: "min C sum_i L(y_i, F(x_i)) + |F|^2 / 2, that is Theta = 1 everywhere",
     params: &[],
+    cost: "one task with all rows",
+    losses: Losses::All,
     output: |n_tasks, _| OutputKind::shared_mean(n_tasks, 1.0),
+    published: None,
 };
 
 /// A common mean and deviations from it.
@@ -55,7 +86,17 @@ pub(crate) const MTL: Engine = Engine {
     }],
     // (1/mu + I) / (1 + 1/mu): the factor goes into C, and strengths mean the same as elsewhere.
     output: |n_tasks, params| OutputKind::shared_mean(n_tasks, 1.0 / (1.0 + params.number("mu"))),
+    cost: "one kernel machine with all rows",
+    losses: Losses::All,
+    published: None,
 };
+
+impl Engine {
+    /// The original iteration, if it is asked for.
+    fn published(&self, params: &Params) -> Option<Published> {
+        self.published.filter(|published| params.word("form") == published.form)
+    }
+}
 
 impl Method for Engine {
     fn name(&self) -> &'static str {
@@ -82,6 +123,18 @@ impl Method for Engine {
         self.problem
     }
 
+    fn cost(&self) -> &'static str {
+        self.cost
+    }
+
+    fn losses(&self) -> Losses {
+        self.losses
+    }
+
+    fn claim(&self, params: &Params) -> Claim {
+        self.published(params).map_or(Claim::Optimal, |published| published.claim)
+    }
+
     fn weights(&self, job: &Job<'_>, params: &Params, point: Point) -> Result<Weights> {
         let output = (self.output)(job.data.observations().n_tasks(), params);
         Ok(match point {
@@ -98,9 +151,13 @@ impl Method for Engine {
         near: Option<&Fit>,
         observer: &mut dyn Observer,
     ) -> Result<Fit> {
+        self.losses.check(self.name, job.loss)?;
         let Weights { c, lambda } = self.weights(job, params, point)?;
         let output = (self.output)(job.data.observations().n_tasks(), params);
         let problem = Problem::new(job.data, ProblemSpec { loss: job.loss.clone(), output, c, lambda })?;
+        if let Some(published) = self.published(params) {
+            return (published.run)(job, params, &problem, observer);
+        }
         Ok(fit_near(&problem, job.settings, near.and_then(|fit| fit.model.alpha()), observer)?)
     }
 }

@@ -3,18 +3,26 @@
 //! A [`Method`] turns data into models along a grid of strengths; [`registry`] lists them all; [`select`] compares any of them
 //! by cross-validation, on the same folds, with the same metric.
 
+mod alternation;
+mod cmtl;
+mod convex_okl;
 mod error;
 mod fmtl;
 pub mod folds;
 mod given;
+mod gmtl;
+mod kernel_matrix;
 mod method;
 mod metric;
+mod mtl_sdca;
+mod mtrl;
+mod okl;
 mod params;
 mod registry;
 pub mod select;
 
 pub use error::{Error, Result};
-pub use method::{Job, Method, Point};
+pub use method::{Claim, Job, Losses, Method, Point};
 pub use metric::{Metric, Score, predict};
 pub use params::{Param, Params, Value};
 pub use registry::{find, registry};

@@ -1,7 +1,7 @@
 //! Anything that turns data into a model.
 
-use crate::{Param, Params, Result};
-use kinfolk::{Dataset, Fit, Losses, Observer, Settings, Weights, Yardstick};
+use crate::{Error, Param, Params, Result};
+use kinfolk::{Dataset, Fit, LossKind, Observer, Settings, Weights, Yardstick};
 use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
 
@@ -15,13 +15,55 @@ pub enum Point {
     C(f64),
 }
 
+/// What a certificate of a method's fit holds for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Claim {
+    /// The method's problem is convex: no model of it is better than the bound.
+    Optimal,
+    /// The method's problem is not convex and has no certificate; the fit's is about the model given these, as they were found.
+    Given(&'static str),
+}
+
+/// Losses that a method can do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Losses {
+    /// All of them.
+    All,
+    /// The squared loss.
+    Squared,
+}
+
+impl Losses {
+    /// `Err` if a method of this name cannot do these losses.
+    pub(crate) fn check(self, method: &'static str, losses: &kinfolk::Losses) -> Result<()> {
+        let squared = |losses: &kinfolk::Losses| match losses {
+            kinfolk::Losses::Same(loss) => *loss == LossKind::Squared,
+            kinfolk::Losses::PerTask(all) => all.iter().all(|loss| *loss == LossKind::Squared),
+        };
+        if self == Losses::All || squared(losses) {
+            return Ok(());
+        }
+        let why = format!("it can do {self} only; convex-okl and fmtl:k=1 solve the same problem for every loss");
+        Err(Error::Param { method, why })
+    }
+}
+
+impl std::fmt::Display for Losses {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(match self {
+            Losses::All => "all losses",
+            Losses::Squared => "the squared loss",
+        })
+    }
+}
+
 /// What is to be fitted.
 #[derive(Debug)]
 pub struct Job<'a> {
     /// Inputs and observations.
     pub data: &'a Dataset<'a>,
     /// Loss, or losses.
-    pub loss: &'a Losses,
+    pub loss: &'a kinfolk::Losses,
     /// The scale of C for these.
     pub yardstick: &'a Yardstick,
     /// Weight of the output regulariser, where that is a parameter of its own and a caller has said.
@@ -44,6 +86,16 @@ pub trait Method: Debug + Sync {
     fn params(&self) -> &'static [Param];
     /// The problem it solves, as a formula.
     fn problem(&self) -> &'static str;
+    /// What a fit costs, in a few words.
+    fn cost(&self) -> &'static str;
+    /// The losses it can do.
+    fn losses(&self) -> Losses {
+        Losses::All
+    }
+    /// What certificates of its fits hold for.
+    fn claim(&self, _params: &Params) -> Claim {
+        Claim::Optimal
+    }
 
     /// Which C (and lambda) a point of the grid is.
     fn weights(&self, job: &Job<'_>, params: &Params, point: Point) -> Result<Weights>;

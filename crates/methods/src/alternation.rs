@@ -1,0 +1,133 @@
+//! Predictors and task matrix in turns, as published: the inner problem has a given Theta, the outer step a closed form.
+
+use crate::{Job, Result};
+use kinfolk::{
+    Fit, Flow, Matrix, Observer, OutputKind, Problem, ProblemSpec, Progress, Settings, Weights, fit_near,
+};
+use kinfolk::model::Predictor;
+
+/// An outer iteration.
+pub(crate) struct Alternation<'a> {
+    /// Theta from the inner products of the tasks' functions.
+    pub(crate) theta: &'a dyn Fn(&Matrix) -> Result<Matrix>,
+    /// Relative change of Theta at which the published code ends.
+    pub(crate) change: f64,
+    /// Rounds at most.
+    pub(crate) rounds: usize,
+}
+
+/// Inner problems are solved to this share of the tolerance.
+const INNER: f64 = 0.1;
+
+impl Alternation<'_> {
+    /// The last inner fit and the number of rounds, from a positive definite Theta.
+    pub(crate) fn run(
+        &self,
+        job: &Job<'_>,
+        weights: Weights,
+        mut theta: Matrix,
+        observer: &mut dyn Observer,
+    ) -> Result<(Fit, usize)> {
+        let settings = Settings { tolerance: INNER * job.settings.tolerance, ..job.settings.clone() };
+        let mut alpha: Option<Vec<f64>> = None;
+        for round in 1.. {
+            let output = OutputKind::Fixed { theta: rows(&theta) };
+            let spec = ProblemSpec { loss: job.loss.clone(), output, c: weights.c, lambda: 1.0 };
+            let problem = Problem::new(job.data, spec)?;
+            let mut inner = Inner { observer, stopped: false };
+            let fit = fit_near(&problem, &settings, alpha.as_deref(), &mut inner)?;
+            let stopped = inner.stopped;
+            let next = (self.theta)(&fit.products)?;
+            let change = distance(&next, &theta) / size(&theta);
+            if stopped || change <= self.change || round >= self.rounds {
+                return Ok((fit, round));
+            }
+            alpha = fit.model.alpha().map(<[f64]>::to_vec);
+            theta = next;
+        }
+        unreachable!("rounds are counted")
+    }
+}
+
+/// Certificates of inner problems are nobody's business but who wants it to end may say so.
+struct Inner<'a> {
+    observer: &'a mut dyn Observer,
+    stopped: bool,
+}
+
+impl Observer for Inner<'_> {
+    fn progress(&mut self, _: &Progress<'_>) -> Flow {
+        self.poll()
+    }
+
+    fn poll(&mut self) -> Flow {
+        let flow = self.observer.poll();
+        self.stopped |= flow == Flow::Stop;
+        flow
+    }
+}
+
+/// A function of the eigenvalues of a symmetric matrix.
+pub(crate) fn spectral(m: &Matrix, values: impl Fn(&[f64]) -> Vec<f64>) -> Result<Matrix> {
+    let (old, vectors) = m.eigen()?;
+    let new = values(&old.iter().map(|s| s.max(0.0)).collect::<Vec<_>>());
+    let mut scaled = vectors.clone();
+    for r in 0..scaled.rows() {
+        scaled.row_mut(r).iter_mut().zip(&new).for_each(|(x, value)| *x *= value);
+    }
+    let mut out = scaled.times(&vectors.transposed());
+    symmetrise(&mut out);
+    Ok(out)
+}
+
+pub(crate) fn symmetrise(m: &mut Matrix) {
+    for r in 0..m.rows() {
+        for s in 0..r {
+            let mean = 0.5 * (m[(r, s)] + m[(s, r)]);
+            (m[(r, s)], m[(s, r)]) = (mean, mean);
+        }
+    }
+}
+
+/// As a list of rows.
+pub(crate) fn rows(m: &Matrix) -> Vec<Vec<f64>> {
+    (0..m.rows()).map(|r| m.row(r).to_vec()).collect()
+}
+
+/// Frobenius norm.
+pub(crate) fn size(m: &Matrix) -> f64 {
+    m.as_slice().iter().map(|x| x * x).sum::<f64>().sqrt()
+}
+
+pub(crate) fn distance(a: &Matrix, b: &Matrix) -> f64 {
+    a.as_slice().iter().zip(b.as_slice()).map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt()
+}
+
+/// The weights of a model as coordinates of its data set: features x tasks, or inputs x tasks.
+pub(crate) fn weights(fit: &Fit) -> Matrix {
+    match fit.model.predictor() {
+        Predictor::Weights(weights) => weights.clone(),
+        Predictor::Kernel(expansion) => {
+            let coefficients = &expansion.coefficients;
+            let mut all = Matrix::zeros(fit.model.about().n_inputs, coefficients.cols());
+            for (from, &to) in expansion.rows.iter().enumerate() {
+                all.row_mut(to as usize).copy_from_slice(coefficients.row(from));
+            }
+            all
+        }
+        other => unreachable!("a predictor of another kind: {other:?}"),
+    }
+}
+
+/// Of an inner fit, what it says of the whole problem.
+pub(crate) fn graded(
+    problem: &Problem<'_>,
+    inner: &Fit,
+    settings: &Settings,
+    ended: (&'static str, usize),
+) -> Result<Fit> {
+    let alpha = inner.model.alpha().unwrap_or_default();
+    let separable = problem.spec().output.is_separable();
+    let own = (!separable).then(|| weights(inner));
+    Ok(kinfolk::grade(problem, alpha, own.as_ref(), settings, ended)?)
+}

@@ -1,0 +1,49 @@
+//! Clustered tasks: the convex relaxation of Jacob, Bach and Vert.
+
+use crate::given::Engine;
+use crate::params::Allowed;
+use crate::{Losses, Param};
+use kinfolk::OutputKind;
+
+/// The spread within clusters costs 1; scale goes into C.
+pub(crate) const CMTL: Engine = Engine {
+    name: "cmtl",
+    title: "tasks in clusters",
+    learns: "clusters, as a matrix between all partitions of that number",
+    reference: "Jacob, Bach and Vert, Clustered multi-task learning: a convex formulation, NIPS 2008",
+    problem: "min C sum_i L + [mean |W U|^2 + tr(W Pi S^-1 Pi W')] / 2 over W and S, 1 <= S <= 1/between, tr S of a partition",
+    params: &[
+        Param {
+            name: "clusters",
+            meaning: "how many; more than there are tasks count as one for each",
+            allowed: Allowed::Integer(1, u32::MAX),
+            default: "3",
+            grid: &["2", "3", "5"],
+            only_with: None,
+        },
+        Param {
+            name: "between",
+            meaning: "cost of the spread between clusters, where that within them costs 1",
+            allowed: Allowed::Number(1e-9, 1.0),
+            default: "0.1",
+            grid: &["0.01", "0.1", "0.3"],
+            only_with: None,
+        },
+        Param {
+            name: "mean",
+            meaning: "cost of the mean of all tasks, as a share of that between clusters",
+            allowed: Allowed::Number(1e-9, 1.0),
+            default: "0.1",
+            grid: &["0.1", "1"],
+            only_with: None,
+        },
+    ],
+    cost: "some 10 to 100 times that of independent tasks",
+    losses: Losses::All,
+    output: |n_tasks, params| {
+        let between = params.number("between");
+        let clusters = params.integer("clusters").min(n_tasks as u32);
+        OutputKind::Clusters { clusters, mean: params.number("mean") * between, between, within: 1.0 }
+    },
+    published: None,
+};

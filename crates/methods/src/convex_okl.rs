@@ -1,0 +1,64 @@
+//! Convex learning of tasks and their structure, Ciliberto and others: any loss, own inputs, and an alternation that converges.
+//!
+//! The original minimises `(1/N) sum (y - f)^2 + lc tr(A^-1 W'W) + g F(A)`. Divided by 2 lc that is ours with `C = 1 / (N lc)`,
+//! `lambda = g / lc` and Theta = A: [`fmtl`](crate::fmtl) with k = 1 for the Frobenius norm, the trace norm of the weights for the
+//! trace. For `F` the cluster set see [`cmtl`](crate::cmtl).
+
+use crate::alternation::{Alternation, graded, spectral};
+use crate::given::{Engine, FORM, Published};
+use crate::params::Allowed;
+use crate::{Claim, Job, Losses, Param, Params, Result};
+use kinfolk::{Fit, Matrix, Observer, OutputKind, Problem, Weights};
+
+/// Frobenius norm or trace of Theta.
+pub(crate) const CONVEX_OKL: Engine = Engine {
+    name: "convex-okl",
+    title: "convex learning of tasks and structure",
+    learns: "Theta, Frobenius norm or trace",
+    reference: "Ciliberto, Mroueh, Poggio and Rosasco, Convex learning of multiple tasks and their structure, ICML 2015",
+    problem: "min C sum_i L + |F|^2 / 2 + lambda |Theta|^2 / 2 over F and Theta: fmtl with k = 1; or lambda tr(Theta) / 2",
+    params: &[
+        Param {
+            name: "structure",
+            meaning: "what is paid for Theta",
+            allowed: Allowed::Word(&["frobenius", "trace"]),
+            default: "frobenius",
+            grid: &["frobenius"],
+            only_with: None,
+        },
+        FORM,
+    ],
+    cost: "fast: as fmtl, or some 10 to 300 times independent tasks for the trace; published: 5 to 100 fits of given Theta",
+    losses: Losses::All,
+    output: |_, params| match params.word("structure") {
+        "trace" => OutputKind::Trace { nu: 0.5 },
+        _ => OutputKind::Power { k: 1 },
+    },
+    published: Some(Published { form: "published", run: published, claim: Claim::Optimal }),
+};
+
+/// The floor under eigenvalues of W'W, and when to end, of the code that was released.
+const FLOOR: f64 = 1e-8;
+const CHANGE: f64 = 1e-4;
+const ROUNDS: usize = 1000;
+
+/// Supervised step and structure step in turns, from Theta = I.
+fn published(
+    job: &Job<'_>,
+    params: &Params,
+    problem: &Problem<'_>,
+    observer: &mut dyn Observer,
+) -> Result<Fit> {
+    let spec = problem.spec();
+    let trace = params.word("structure") == "trace";
+    let eigenvalue = |s: &f64| match trace {
+        true => ((s + FLOOR) / spec.lambda).sqrt(),
+        false => ((s + FLOOR) / (2.0 * spec.lambda)).cbrt(),
+    };
+    let update = |products: &Matrix| spectral(products, |squares| squares.iter().map(eigenvalue).collect());
+    let alternation = Alternation { theta: &update, change: CHANGE, rounds: ROUNDS };
+    let weights = Weights { c: spec.c, lambda: 1.0 };
+    let first = Matrix::identity(job.data.observations().n_tasks());
+    let (inner, rounds) = alternation.run(job, weights, first, observer)?;
+    graded(problem, &inner, job.settings, ("published convex-okl", rounds))
+}
