@@ -6,6 +6,7 @@
 mod alternation;
 mod cmtl;
 mod convex_okl;
+mod describe;
 mod error;
 mod fmtl;
 pub mod folds;
@@ -21,6 +22,7 @@ mod params;
 mod registry;
 pub mod select;
 
+pub use describe::markdown;
 pub use error::{Error, Result};
 pub use method::{Claim, Job, Losses, Method, Point};
 pub use metric::{Metric, Score, predict};

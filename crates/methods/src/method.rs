@@ -86,6 +86,10 @@ pub trait Method: Debug + Sync {
     fn params(&self) -> &'static [Param];
     /// The problem it solves, as a formula.
     fn problem(&self) -> &'static str;
+    /// What else a reader should know, as a paragraph; may be empty.
+    fn about(&self) -> &'static str {
+        ""
+    }
     /// What a fit costs, in a few words.
     fn cost(&self) -> &'static str;
     /// The losses it can do.
@@ -95,6 +99,12 @@ pub trait Method: Debug + Sync {
     /// What certificates of its fits hold for.
     fn claim(&self, _params: &Params) -> Claim {
         Claim::Optimal
+    }
+
+    /// Whether its problem is convex: then fits with default parameters have a certificate of it.
+    fn is_convex(&self) -> bool {
+        let defaults = Params::parse(self.name(), self.params(), &[]).unwrap_or_default();
+        self.claim(&defaults) == Claim::Optimal
     }
 
     /// Which C (and lambda) a point of the grid is.

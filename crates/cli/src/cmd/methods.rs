@@ -30,6 +30,9 @@ struct About {
     learns: &'static str,
     problem: &'static str,
     reference: &'static str,
+    losses: String,
+    cost: &'static str,
+    certificate: &'static str,
     params: Vec<AboutParam>,
 }
 
@@ -57,6 +60,9 @@ impl From<&dyn Method> for About {
             learns: method.learns(),
             problem: method.problem(),
             reference: method.reference(),
+            losses: method.losses().to_string(),
+            cost: method.cost(),
+            certificate: if method.is_convex() { "optimal" } else { "none" },
             params: method.params().iter().map(AboutParam::from).collect(),
         }
     }
@@ -71,13 +77,15 @@ pub(crate) fn run(_: MethodsArgs, report: Report) -> Result<ExitCode> {
 
 fn in_words(methods: &[About]) -> String {
     let mut list = Grid::new(&["method", "what it is", "what it learns about the tasks"]);
+    let mut costs = Grid::new(&["method", "losses", "certificate", "what a fit costs"]);
     let mut params = Grid::new(&["method", "parameter", "default", "values", "meaning"]);
     for method in methods {
         list.row([method.name, method.title, method.learns].map(String::from));
+        costs.row([method.name, &method.losses, method.certificate, method.cost].map(String::from));
         for param in &method.params {
             let cells = [method.name, param.name, param.default, &param.allowed, param.meaning];
             params.row(cells.map(String::from));
         }
     }
-    format!("{list}\n{params}")
+    format!("{list}\n{costs}\n{params}")
 }

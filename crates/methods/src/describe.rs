@@ -1,0 +1,61 @@
+//! The registry as a page of documentation.
+
+use crate::{Claim, Method, Params, registry};
+use std::fmt::Write;
+
+/// `docs/methods.md`, made from what methods say of themselves.
+pub fn markdown() -> String {
+    let mut page = String::from(HEAD);
+    page.push_str("\n| method | what it is | what it learns about the tasks |\n|---|---|---|\n");
+    for method in registry() {
+        let (name, title, learns) = (method.name(), method.title(), method.learns());
+        let _ = writeln!(page, "| [`{name}`](#{name}) | {title} | {learns} |");
+    }
+    registry().iter().for_each(|method| page.push_str(&section(*method)));
+    page
+}
+
+const HEAD: &str = "\
+# Methods
+
+Everything that `kinfolk fit --method NAME` and `kinfolk select --method A,B,C` know. All of them take the same data (own inputs for each
+task, shared inputs, classes, missing labels), the same kernels, and C or a strength; beyond that each has the parameters named here. This page is
+made from the registry; `kinfolk methods` prints the same.
+";
+
+fn section(method: &dyn Method) -> String {
+    let mut text = format!("\n## {}\n\n{}: {}.\n\n", method.name(), sentence(method.title()), method.learns());
+    let _ = writeln!(text, "```text\n{}\n```\n", method.problem());
+    let _ = writeln!(text, "- From: {}.", method.reference());
+    let _ = writeln!(text, "- Losses: {}.", method.losses());
+    let _ = writeln!(text, "- Cost: {}.", method.cost());
+    let _ = writeln!(text, "- Certificate: {}.", certificate(method));
+    if !method.about().is_empty() {
+        let _ = writeln!(text, "\n{}", method.about());
+    }
+    if method.params().is_empty() {
+        return text;
+    }
+    text.push_str("\n| parameter | default | values | tried by `select` | meaning |\n|---|---|---|---|---|\n");
+    for param in method.params() {
+        let grid = param.grid.join(", ");
+        let (name, default, meaning) = (param.name, param.default, param.meaning);
+        let _ = writeln!(text, "| `{name}` | {default} | {} | {grid} | {meaning} |", param.allowed);
+    }
+    text
+}
+
+fn certificate(method: &dyn Method) -> String {
+    let defaults = Params::parse(method.name(), method.params(), &[]).unwrap_or_default();
+    match method.claim(&defaults) {
+        Claim::Optimal => "the problem is convex, and every fit says how far from its optimum it is".into(),
+        Claim::Given(what) => format!(
+            "none, the problem is not convex; what a fit reports is about its model given {what}, as found"
+        ),
+    }
+}
+
+fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+}
