@@ -114,6 +114,24 @@ impl<'a> Dataset<'a> {
         }
     }
 
+    /// The task Gram matrix `<alpha^r, K_rs alpha^s>` of duals in observation order.
+    pub fn task_gram(&self, alpha: &[f64]) -> Result<Matrix> {
+        let (got, expected) = (alpha.len(), self.observations.len());
+        if got != expected {
+            return Err(Error::Length { what: "the list of duals", got, expected });
+        }
+        let never = &mut Interrupt::never();
+        self.prepare(never)?;
+        let duals = Expansion::Duals(self.observations, alpha);
+        let mut gram = self.pool.install(|| {
+            let state = backend::state_of(self.backend(), duals, self.threads(), never)?;
+            Ok::<_, Error>(backend::task_gram(self.backend(), duals, &state, self.threads()))
+        })?;
+        let unit = self.backend.unit();
+        gram.as_mut_slice().iter_mut().for_each(|x| *x *= unit);
+        Ok(gram)
+    }
+
     /// The observations.
     pub fn observations(&self) -> &'a Observations {
         self.observations

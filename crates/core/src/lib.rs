@@ -32,7 +32,7 @@ mod tasks;
 mod yardstick;
 
 pub use atomic::write_atomically;
-pub use certificate::{Certificate, Form, certify};
+pub use certificate::{Certificate, Form, certify, certify_priced};
 pub use dataset::{Dataset, DatasetOptions};
 pub use error::{Error, Result};
 pub use fit::{Fit, fit, fit_from, grade};

@@ -3,7 +3,7 @@
 use crate::params::Allowed;
 use crate::{Claim, Job, Method, Param, Params, Point, Result};
 use kinfolk::{Fit, Flow, Matrix, Observer, OutputKind, Problem, ProblemSpec, Settings, Weights, fit_near};
-use rand::{Rng, SeedableRng};
+use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 /// Groups and their subspaces. Not convex in the groups; given them, it is.

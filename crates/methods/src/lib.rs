@@ -15,6 +15,7 @@ mod gmtl;
 mod kernel_matrix;
 mod method;
 mod metric;
+mod mtfl;
 mod mtl_sdca;
 mod mtrl;
 mod okl;

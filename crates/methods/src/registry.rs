@@ -6,13 +6,14 @@ use crate::convex_okl::CONVEX_OKL;
 use crate::fmtl::FMTL;
 use crate::given::{MTL, POOLED, STL};
 use crate::gmtl::Gmtl;
+use crate::mtfl::Mtfl;
 use crate::mtl_sdca::MTL_SDCA;
 use crate::mtrl::MTRL;
 use crate::okl::OKL;
 
 /// All methods.
 pub fn registry() -> &'static [&'static dyn Method] {
-    &[&STL, &POOLED, &MTL, &CMTL, &Gmtl, &MTRL, &MTL_SDCA, &OKL, &CONVEX_OKL, &FMTL]
+    &[&STL, &POOLED, &MTL, &CMTL, &Mtfl, &Gmtl, &MTRL, &MTL_SDCA, &OKL, &CONVEX_OKL, &FMTL]
 }
 
 /// The method of this name.
@@ -44,7 +45,7 @@ mod tests {
     fn what_is_not_there_is_named_with_what_is() {
         assert_eq!(
             find("lasso").unwrap_err().to_string(),
-            "there is no method \"lasso\"; the methods are stl, pooled, mtl, cmtl, gmtl, mtrl, mtl-sdca, okl, convex-okl, fmtl"
+            "there is no method \"lasso\"; the methods are stl, pooled, mtl, cmtl, mtfl, gmtl, mtrl, mtl-sdca, okl, convex-okl, fmtl"
         );
         let mtl = find("mtl").unwrap();
         let parse = |given| Params::parse("mtl", mtl.params(), given).unwrap_err().to_string();
