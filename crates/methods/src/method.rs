@@ -24,6 +24,16 @@ pub enum Claim {
     Given(&'static str),
 }
 
+impl Claim {
+    /// What is given, if anything is.
+    pub fn given(self) -> Option<&'static str> {
+        match self {
+            Claim::Optimal => None,
+            Claim::Given(what) => Some(what),
+        }
+    }
+}
+
 /// Losses that a method can do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Losses {

@@ -2,7 +2,7 @@
 
 use super::{Candidate, Row, Study, Watch, certified, part, part::Part};
 use crate::metric::{self, Score};
-use crate::{Params, Result, folds};
+use crate::{Claim, Params, Result, folds};
 use kinfolk::{Dataset, Flow, Inputs, Observations, Observer};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -199,7 +199,8 @@ fn gather(candidates: &[Candidate], groups: Vec<Vec<Vec<Outcome>>>) -> Vec<Row> 
                 c: of_folds[0].c,
                 mean,
                 sd,
-                rel_gap: Some(of_folds.iter().map(|o| o.rel_gap).fold(0.0, f64::max)),
+                rel_gap: (candidates[c].method.claim(&candidates[c].params[p]) == Claim::Optimal)
+                    .then(|| of_folds.iter().map(|o| o.rel_gap).fold(0.0, f64::max)),
                 uncertified: of_folds.iter().filter(|o| !o.certified).count(),
                 seconds: of_folds.iter().map(|o| o.seconds).sum(),
                 folds: of_folds.iter().map(|o| o.score.clone()).collect(),

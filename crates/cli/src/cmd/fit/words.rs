@@ -8,6 +8,10 @@ use kinfolk::{Fit, Status};
 use serde::Serialize;
 use std::path::Path;
 
+/// A number that may be infinite.
+#[derive(Serialize)]
+pub(super) struct Number(#[serde(serialize_with = "as_number")] f64);
+
 #[derive(Serialize)]
 pub(super) struct Said<'a> {
     status: Status,
@@ -15,10 +19,9 @@ pub(super) struct Said<'a> {
     primal: f64,
     #[serde(serialize_with = "as_number")]
     dual: f64,
-    #[serde(serialize_with = "as_number")]
-    gap: f64,
-    #[serde(serialize_with = "as_number")]
-    rel_gap: f64,
+    /// None where the method's problem has no certificate.
+    gap: Option<Number>,
+    rel_gap: Option<Number>,
     solver: &'static str,
     passes: usize,
     seconds: f64,
@@ -45,8 +48,8 @@ pub(super) fn said<'a>(told: &Told<'a>) -> Said<'a> {
         status: fit.status,
         primal: certificate.primal,
         dual: certificate.dual,
-        gap: certificate.gap,
-        rel_gap: certificate.rel_gap(),
+        gap: params.given.is_none().then_some(Number(certificate.gap)),
+        rel_gap: params.given.is_none().then_some(Number(certificate.rel_gap())),
         solver: fit.solver,
         passes: fit.passes,
         seconds,
@@ -80,9 +83,18 @@ pub(super) fn text(told: &Told<'_>) -> String {
         params.scale
     ));
     let (passes, seconds) = (plural_es(fit.passes, "pass"), text::seconds(seconds));
-    lines.push(format!("fit      {} after {passes} of {}, {seconds}", in_words(fit.status), fit.solver));
+    let ended = match (params.given, fit.status) {
+        (Some(given), Status::Certified) => format!("best given {given}"),
+        (_, status) => in_words(status).into(),
+    };
+    lines.push(format!("fit      {ended} after {passes} of {}, {seconds}", fit.solver));
     let (primal, dual, gap) = (certificate.primal, certificate.dual, certificate.rel_gap());
-    lines.push(format!("proof    objective {primal}, no model below {dual}, relative gap {gap:.1e}"));
+    lines.push(match params.given {
+        None => format!("proof    objective {primal}, no model below {dual}, relative gap {gap:.1e}"),
+        Some(given) => format!(
+            "proof    none, the problem is not convex: objective {primal}, and given {given} no model below {dual}"
+        ),
+    });
     lines.push(format!("model    {}\n", model.display()));
     lines.join("\n")
 }
