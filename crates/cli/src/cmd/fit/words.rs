@@ -1,16 +1,12 @@
 //! What a fit says of itself.
 
 use crate::fit_params::FitParams;
-use crate::report::as_number;
+use crate::report::{Number, as_number};
 use crate::text::{self, number, plural, plural_es};
 use crate::training::Training;
 use kinfolk::{Fit, Status};
 use serde::Serialize;
 use std::path::Path;
-
-/// A number that may be infinite.
-#[derive(Serialize)]
-pub(super) struct Number(#[serde(serialize_with = "as_number")] f64);
 
 #[derive(Serialize)]
 pub(super) struct Said<'a> {

@@ -1,6 +1,6 @@
 //! What a selection says.
 
-use crate::report::as_number;
+use crate::report::{Number, as_number};
 use crate::text::{Grid, number, seconds};
 use kinfolk::{Fit, Status, TaskNames};
 use kinfolk_methods::select::{Candidate, Comparison, Row, Selection};
@@ -47,16 +47,16 @@ struct Refit {
     primal: f64,
     #[serde(serialize_with = "as_number")]
     dual: f64,
-    #[serde(serialize_with = "as_number")]
-    gap: f64,
-    #[serde(serialize_with = "as_number")]
-    rel_gap: f64,
+    /// None where the method's problem has no certificate.
+    gap: Option<Number>,
+    rel_gap: Option<Number>,
     solver: &'static str,
     passes: usize,
 }
 
 pub(super) fn said<'a>(told: &'a Told<'_>) -> Said<'a> {
     let rows = &told.selection.rows;
+    let proved = rows[told.selection.winner].rel_gap.is_some();
     Said {
         metric: told.selection.metric,
         folds: told.folds,
@@ -70,8 +70,8 @@ pub(super) fn said<'a>(told: &'a Told<'_>) -> Said<'a> {
             lambda: fit.model.about().problem.lambda,
             primal: fit.certificate.primal,
             dual: fit.certificate.dual,
-            gap: fit.certificate.gap,
-            rel_gap: fit.certificate.rel_gap(),
+            gap: proved.then_some(Number(fit.certificate.gap)),
+            rel_gap: proved.then_some(Number(fit.certificate.rel_gap())),
             solver: fit.solver,
             passes: fit.passes,
         }),
@@ -137,9 +137,11 @@ pub(super) fn text(told: &Told<'_>, all: bool) -> String {
     }
     told.verdicts.iter().for_each(|verdict| out += &format!("{}\n", verdict.words));
     if let (Some(fit), Some(model)) = (told.fit, told.model) {
-        let gap = fit.certificate.rel_gap();
-        out +=
-            &format!("the winner on all rows: {}, relative gap {gap:.1e}, {}\n", fit.status, model.display());
+        let proof = match selection.rows[selection.winner].rel_gap {
+            Some(_) => format!("{}, relative gap {:.1e}", fit.status, fit.certificate.rel_gap()),
+            None => "no certificate, its problem is not convex".into(),
+        };
+        out += &format!("the winner on all rows: {proof}, {}\n", model.display());
     }
     out
 }
