@@ -1,0 +1,173 @@
+"""All methods on generated tasks: is kinship found where there is some, and is nothing lost where there is none; and what do they cost.
+
+    python benches/methods.py --out benches/runs/NAME [--quick]
+
+Kin: 20 tasks of 15 rows and 20 features, in four groups, or related to nobody; numbers, or two classes; ten seeds. Each method selects its parameters and
+strength by three folds on the training rows, as `kinfolk select` does for anybody, and is scored on 200 fresh rows of each task. Groups are read off
+Theta by average linkage, cut at the true number, and compared with the truth (adjusted Rand index). Times: 40 tasks, 2,000 rows, 50 features,
+default parameters, middle strength, gap 1e-3. Needs the packages of benches/requirements.txt and cargo. What is in raw.jsonl is not measured again.
+"""
+
+import argparse
+import json
+import math
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+from solverbench import files, sets
+
+METHODS = ["stl", "pooled", "mtl", "cmtl", "mtfl", "gmtl", "mtrl", "mtl-sdca", "okl", "convex-okl", "fmtl"]
+STRENGTHS = "0.01,0.1,1,10,100"
+KIN = {"clustered": 4, "unrelated": 20}
+TRAIN, TEST, TASKS, FEATURES = 15, 200, 20, 20
+
+
+def build():
+    """The command."""
+    subprocess.run(["cargo", "build", "--release", "-p", "kinfolk-cli"], cwd=sets.ROOT, check=True)
+    return pathlib.Path(os.environ.get("CARGO_TARGET_DIR", sets.ROOT / "target")) / "release" / "kinfolk"
+
+
+def say(command, *words):
+    """What the command answers, as JSON."""
+    done = subprocess.run([command, *map(str, words), "--json", "--quiet"], capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(done.stderr.strip())
+    return json.loads(done.stdout)
+
+
+def generate(command, folder, kinship, binary, seed):
+    """A file with training rows in part 0 and test rows in part 1; the group of each task."""
+    file = folder / "kin.npz"
+    words = ["--tasks", TASKS, "--groups", KIN[kinship], "--rows", TRAIN + TEST, "--features", FEATURES]
+    words += ["--noise", 0.5, "--own", 0.3, "--seed", seed] + (["--binary"] if binary else [])
+    said = say(command, "data", "generate", file, *words)
+    with np.load(file) as stored:
+        arrays = {key: stored[key] for key in stored.files}
+    place = np.zeros(len(arrays["task"]), int)
+    for task in range(TASKS):
+        rows = np.flatnonzero(arrays["task"] == task)
+        place[rows] = np.arange(len(rows))
+    np.savez(file, **arrays, split=np.where(place < TRAIN, 0, 1))
+    return file, said["groups"]
+
+
+def recovered(command, model, folder, truth):
+    """Adjusted Rand index of the groups that Theta shows."""
+    from scipy.cluster.hierarchy import fcluster, linkage
+    from scipy.spatial.distance import squareform
+    from sklearn.metrics import adjusted_rand_score
+
+    subprocess.run([command, "theta", model, "--correlation", "-o", folder / "theta.npy", "--quiet"], check=True)
+    distance = 1 - np.abs(np.load(folder / "theta.npy"))
+    np.fill_diagonal(distance, 0)
+    tree = linkage(squareform(np.maximum(distance, 0), checks=False), "average")
+    return adjusted_rand_score(truth, fcluster(tree, len(set(truth)), "maxclust"))
+
+
+def kin(command, kinship, binary, seed, method, folder):
+    file, truth = generate(command, folder, kinship, binary, seed)
+    model = folder / "model.safetensors"
+    loss = ["--loss", "hinge"] if binary and method != "okl" else ["--loss", "squared"] if binary or method == "okl" else []
+    words = ["--method", method, "--grid", f"strength={STRENGTHS}", "--folds", 3, "--split", 0, "-o", model, *loss]
+    if method == "gmtl":
+        words += ["--grid", "restarts=3"]
+    said = say(command, "select", file, *words)
+    score = say(command, "evaluate", model, file, "--split", 1)
+    value = next(s["mean"] for s in score["scores"] if s["metric"] == ("auc" if binary else "explained-variance"))
+    found = recovered(command, model, folder, truth) if kinship == "clustered" else None
+    return {"score": value, "ari": found, "params": said["winner"]["params"], "seconds": sum(row["seconds"] for row in said["rows"])}
+
+
+def timed(command, method, loss, folder):
+    file = folder / "times.npz"
+    if not file.exists():
+        say(command, "data", "generate", file, "--tasks", 40, "--groups", 4, "--rows", 50, "--features", 50, "--seed", 1)
+    said = say(command, "fit", file, "--method", method, "--loss", loss, "-o", folder / "model.safetensors")
+    return {key: said[key] for key in ("seconds", "status", "rel_gap", "solver", "passes")}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--out", required=True, type=pathlib.Path)
+    parser.add_argument("--quick", action="store_true", help="two seeds")
+    parser.add_argument("--methods", default=",".join(METHODS))
+    args = parser.parse_args()
+    args.out.mkdir(parents=True, exist_ok=True)
+    raw = args.out / "raw.jsonl"
+    rows = files.read(raw)
+    done = {row["key"] for row in rows}
+    command = build()
+
+    def record(key, work):
+        if key in done:
+            return
+        try:
+            row = {"key": key, "commit": files.commit(), "load": os.getloadavg()[0], **work()}
+        except RuntimeError as error:
+            row = {"key": key, "error": str(error)}
+        files.append(raw, row)
+        rows.append(row)
+        print(row, flush=True)
+
+    methods = args.methods.split(",")
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        for method in methods:
+            for loss in ("squared", "epsilon:0.1"):
+                record(f"time/{method}/{loss}", lambda: timed(command, method, loss, folder))
+        for seed in range(2 if args.quick else 10):
+            for kinship in KIN:
+                for binary in (False, True):
+                    for method in methods:
+                        key = f"kin/{kinship}/{'auc' if binary else 'explained variance'}/{seed}/{method}"
+                        record(key, lambda: kin(command, kinship, binary, seed, method, folder))
+    files.replace(args.out / "summary.md", summary(rows, methods))
+
+
+def mean_and_error(values):
+    error = statistics.stdev(values) / math.sqrt(len(values)) if len(values) > 1 else math.nan
+    return statistics.mean(values), error
+
+
+def summary(rows, methods):
+    """Gains over independent tasks in the same seed, with standard errors; groups found; seconds."""
+    last = {row["key"]: row for row in rows if "error" not in row}
+    lines = ["# Methods on generated tasks", "", __doc__.strip().split("\n\n")[2].replace("\n", " "), ""]
+    lines += ["Gain over `stl` on the same seeds, mean and standard error, and in how many standard errors.", ""]
+    for kinship in KIN:
+        for score in ("explained variance", "auc"):
+            table = {m: {r["key"].split("/")[3]: r for k, r in last.items() if k.startswith(f"kin/{kinship}/{score}/") and k.endswith(f"/{m}")} for m in methods}
+            if not table.get("stl"):
+                continue
+            lines += [f"## {kinship}, {score}", "", "| method | score | gain | error | gain / error | adjusted Rand index |", "|---|---|---|---|---|---|"]
+            for method, of_seed in table.items():
+                if not of_seed:
+                    lines += [f"| {method} | - | | | | |"]
+                    continue
+                common = sorted(set(of_seed) & set(table["stl"]))
+                gains = [of_seed[s]["score"] - table["stl"][s]["score"] for s in common]
+                mean, error = mean_and_error(gains)
+                ari = [of_seed[s]["ari"] for s in common if of_seed[s]["ari"] is not None]
+                found = f"{statistics.mean(ari):.2f}" if ari else "-"
+                ratio = f"{mean / error:+.1f}" if error and method != "stl" else "-"
+                score_mean = statistics.mean(of_seed[s]["score"] for s in common)
+                lines += [f"| {method} | {score_mean:.4f} | {mean:+.4f} | {error:.4f} | {ratio} | {found} |"]
+            lines += [""]
+    lines += ["## Seconds: 40 tasks, 2,000 rows, 50 features", "", "| method | loss | seconds | gap | solver, passes |", "|---|---|---|---|---|"]
+    for key, row in last.items():
+        if key.startswith("time/"):
+            _, method, loss = key.split("/")
+            gap = "none" if row["rel_gap"] is None else f"{row['rel_gap']:.1e}"
+            lines += [f"| {method} | {loss} | {row['seconds']:.3f} | {gap} | {row['solver']}, {row['passes']} |"]
+    return "\n".join([*lines, ""])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
