@@ -39,7 +39,7 @@ pub(in crate::solver) struct Linear {
 
 impl Default for Linear {
     fn default() -> Self {
-        Linear { blocks_steps: 8.0, kronecker_steps: 16.0 }
+        Linear { blocks_steps: 8.0, kronecker_steps: 32.0 }
     }
 }
 

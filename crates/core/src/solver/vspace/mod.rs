@@ -6,7 +6,7 @@
 //! curvatures, psi is least where `r = V - X'kappa` is zero, and Newton's step solves `(I + S B) dV = -r`, `S[U] = X'(D o X U)`.
 //! V stays in the span of the inputs, so all of this is the same for every kernel.
 
-mod blocks;
+pub(super) mod blocks;
 pub(super) mod direct;
 pub(super) mod gmres;
 mod kronecker;
