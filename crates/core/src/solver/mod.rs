@@ -22,7 +22,7 @@ pub use settings::{CheckedSettings, Settings, SolverKind, Status};
 pub use snapshot::{Snapshot, Start};
 pub use spectral::Spectral;
 
-pub(crate) use clock::Clock;
+pub(crate) use clock::{Clock, Poll};
 
 use crate::certificate::Graded;
 use crate::{Certificate, Matrix, Observer, Problem, Result};

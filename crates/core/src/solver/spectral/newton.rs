@@ -87,17 +87,22 @@ fn solve(
 ) -> Option<(Matrix, usize)> {
     if tasks_apart {
         let operator = Apart::new(reduced, derivative)?;
-        return gmres::solve(&operator, residual, tolerance, MAX_STEPS, stop);
+        let right = linalg::transposed(residual);
+        let (dv, steps) = gmres::solve(&operator, &right, tolerance, MAX_STEPS, stop)?;
+        return Some((linalg::transposed(&dv), steps));
     }
     let operator = Joint::new(reduced, derivative)?;
     let (dv, steps) = gmres::solve(&operator, &operator.enter(residual), tolerance, MAX_STEPS, stop)?;
     Some((operator.leave(&dv), steps))
 }
 
-/// `I + gamma l B`, preconditioned task by task: better where Theta changes fast along V, and off its diagonal little is left.
+/// `I + gamma l B`, preconditioned task by task: better where Theta changes fast along V, and off its diagonal little is left. Vectors
+/// have one row per task.
 struct Apart<'a> {
     rates: Vec<f64>,
     derivative: &'a Derivative<'a>,
+    /// V'.
+    rows: Matrix,
     blocks: TaskBlocks,
 }
 
@@ -105,7 +110,7 @@ impl<'a> Apart<'a> {
     fn new(reduced: &Reduced<'_>, derivative: &'a Derivative<'a>) -> Option<Self> {
         let rates: Vec<f64> = reduced.data.values.iter().map(|l| reduced.data.gamma * l).collect();
         let blocks = TaskBlocks::diagonal(derivative, &rates)?;
-        Some(Apart { rates, derivative, blocks })
+        Some(Apart { rates, derivative, rows: linalg::transposed(derivative.v), blocks })
     }
 }
 
@@ -118,10 +123,16 @@ impl Operator for Apart<'_> {
         self.blocks.weigh(v)
     }
 
+    /// `B[U]' = Theta U' + M V'`, `M = phi'' o (U'V + V'U)`.
     fn apply(&self, z: &Matrix) -> Matrix {
-        let mut out = self.derivative.apply(z);
-        for (j, rate) in self.rates.iter().enumerate() {
-            out.row_mut(j).iter_mut().zip(z.row(j)).for_each(|(x, z)| *x = z + rate * *x);
+        let threads = self.derivative.threads;
+        let mut mixed = linalg::times(view(z), view(self.derivative.v), threads);
+        self.derivative.mix(&mut mixed);
+        let mut out = linalg::times(view(self.derivative.theta), view(z), threads);
+        linalg::add_product(linalg::view_mut(&mut out), view(&mixed), view(&self.rows), threads);
+        for t in 0..out.rows() {
+            let row = out.row_mut(t).iter_mut().zip(z.row(t)).zip(&self.rates);
+            row.for_each(|((x, z), rate)| *x = z + rate * *x);
         }
         out
     }

@@ -19,13 +19,13 @@ use rayon::prelude::*;
 const EXACT_ROWS: usize = 1024;
 
 /// How many rows of a task with `free` rows enter exactly: all, if they are fewer than features; else as many as cost no more
-/// than a few products with all rows of the design.
-pub(super) fn exact_rows(design: &Design, free: usize) -> usize {
+/// than `effort` products with all rows of the design.
+pub(super) fn exact_rows(design: &Design, free: usize, effort: f64) -> usize {
     if free <= design.rank().min(EXACT_ROWS) {
         return free;
     }
     let (rank, entries) = (design.rank() as f64, (design.len() / design.n_tasks()) as f64);
-    let budget = 16.0 * entries * rank;
+    let budget = effort * entries * rank;
     // f^2 (rank + f) = budget, by a few rounds of f = (budget / (rank + f))^(1/2).
     let affordable = (0..4).fold(0.0, |f, _| (budget / (rank + f)).sqrt()) as usize;
     free.min(EXACT_ROWS).min(design.rank()).min(affordable.max(32))
@@ -68,8 +68,9 @@ impl<'a> Blocks<'a> {
         design: &Design,
         curvature: &'a Curvature<'a>,
         derivative: &'a Derivative<'a>,
+        effort: f64,
     ) -> Option<Self> {
-        let exact = |task: usize, weight: f64| Block::new(design, curvature.of_task(task), weight);
+        let exact = |task: usize, weight: f64| Block::new(design, curvature.of_task(task), weight, effort);
         Some(Blocks { curvature, derivative, blocks: TaskBlocks::new(derivative, exact)? })
     }
 }
@@ -105,31 +106,32 @@ impl TaskBlocks {
         (0..gram.rows()).any(|r| changes(r) > LEAST_KIN * derivative.theta[(r, r)])
     }
 
-    /// The inverse of all blocks.
-    pub(in crate::solver) fn precondition(&self, v: &Matrix) -> Matrix {
-        self.each_column(v, |x, block, _| block.solve(x))
+    /// The inverse of all blocks, of a matrix with one row per task.
+    pub(in crate::solver) fn precondition(&self, rows: &Matrix) -> Matrix {
+        self.each_task(rows, |x, block, _| block.solve(x))
     }
 
-    /// B reduced to its blocks: what makes the inverse symmetric.
-    pub(in crate::solver) fn weigh(&self, v: &Matrix) -> Matrix {
-        self.each_column(v, |x, block, weight| block.weigh(x, weight))
+    /// B reduced to its blocks, which makes the inverse symmetric.
+    pub(in crate::solver) fn weigh(&self, rows: &Matrix) -> Matrix {
+        self.each_task(rows, |x, block, weight| block.weigh(x, weight))
     }
 
-    fn each_column(&self, v: &Matrix, work: impl Fn(&mut [f64], &Block, f64) + Sync) -> Matrix {
-        let mut columns = linalg::transposed(v);
-        let of_tasks = columns.as_mut_slice().par_chunks_mut(v.rows().max(1));
+    fn each_task(&self, rows: &Matrix, work: impl Fn(&mut [f64], &Block, f64) + Sync) -> Matrix {
+        let mut rows = rows.clone();
+        let width = rows.cols().max(1);
+        let of_tasks = rows.as_mut_slice().par_chunks_mut(width);
         of_tasks
             .zip(&self.blocks)
             .zip(&self.weights)
             .for_each(|((x, block), weight)| work(x, block, *weight));
-        linalg::transposed(&columns)
+        rows
     }
 }
 
 impl Block {
-    fn new(design: &Design, mut free: Vec<(u32, f64)>, weight: f64) -> Option<Self> {
+    fn new(design: &Design, mut free: Vec<(u32, f64)>, weight: f64, effort: f64) -> Option<Self> {
         let rank = design.rank();
-        let most = exact_rows(design, free.len());
+        let most = exact_rows(design, free.len(), effort);
         let mut others = 0.0;
         if free.len() > most {
             let size = |i: u32, d: f64| d * design.square(i as usize);
@@ -240,11 +242,11 @@ impl Kin {
 
 impl Operator for Blocks<'_> {
     fn precondition(&self, v: &Matrix) -> Matrix {
-        self.blocks.precondition(v)
+        linalg::transposed(&self.blocks.precondition(&linalg::transposed(v)))
     }
 
     fn weigh(&self, v: &Matrix) -> Matrix {
-        self.blocks.weigh(v)
+        linalg::transposed(&self.blocks.weigh(&linalg::transposed(v)))
     }
 
     fn apply(&self, z: &Matrix) -> Matrix {

@@ -178,7 +178,7 @@ mod tests {
                 let derivative = Derivative::new(&output, &v, &gram, &theta, 1);
                 let w = Matrix::from_vec(numbers(design.rank() * t, 6), design.rank(), t).unwrap();
                 let never = &mut || false;
-                let blocks = blocks::Blocks::new(design, &curvature, &derivative).unwrap();
+                let blocks = blocks::Blocks::new(design, &curvature, &derivative, 16.0).unwrap();
                 let kronecker = kronecker::Kronecker::new(&curvature, &derivative).unwrap();
                 // Products in single precision end where their rounding begins.
                 for (x, precision) in [
