@@ -128,6 +128,9 @@ def fits(run, executable, part, solver, factors):
                 cell = {"loss": loss, "output": OUTPUTS[output], "c": factor * chosen["c"], "lambda": chosen["lambda"]}
                 cell |= {"solver": solver, "threads": run.args.threads, "tolerance": TOLERANCE}
                 cap = run.plan["cap"]
+                if part == "sdca" and factor != 1.0:
+                    # Away from the chosen C nothing is waited for that would take ten times the cap at its pace.
+                    cell["hopeless_seconds"] = 10 * cap
                 said = worker.ask({"mode": "fit", **cell, "cap_seconds": cap, "repeats": 5}, 4 * cap + 120)
                 about = {"set": name, "loss": loss, "output": output, "factor": factor, "solver": solver, "part": part}
                 run.record(key, **about, unknowns=meta["unknowns"], c=cell["c"], cap=cap, **said)

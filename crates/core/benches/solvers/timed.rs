@@ -22,7 +22,17 @@ pub(crate) struct Cell {
     /// Runs at most; fewer if they take long. The one of median time is reported.
     #[serde(default = "once")]
     repeats: usize,
+    /// Ends where a gap of 1e-3 would take longer than this at the pace of the last half of the time.
+    #[serde(default = "forever")]
+    hopeless_seconds: f64,
 }
+
+fn forever() -> f64 {
+    f64::INFINITY
+}
+
+/// No pace is judged before.
+const EARLY: f64 = 5.0;
 
 fn once() -> usize {
     1
@@ -36,6 +46,8 @@ struct Watch {
     start: Instant,
     points: Vec<Point>,
     notes: Vec<String>,
+    hopeless_seconds: f64,
+    hopeless: bool,
 }
 
 #[derive(Clone, Copy)]
@@ -49,7 +61,8 @@ impl Observer for Watch {
     fn progress(&mut self, progress: &Progress<'_>) -> Flow {
         let (passes, rel_gap) = (progress.passes, progress.certificate.rel_gap());
         self.points.push(Point { seconds: self.start.elapsed().as_secs_f64(), passes, rel_gap });
-        Flow::Continue
+        self.hopeless |= self.expected_seconds() > self.hopeless_seconds;
+        if self.hopeless { Flow::Stop } else { Flow::Continue }
     }
 
     fn note(&mut self, text: &str) {
@@ -58,6 +71,16 @@ impl Observer for Watch {
 }
 
 impl Watch {
+    /// When the gap would be 1e-3, if its logarithm went on falling as in the last half of the time.
+    fn expected_seconds(&self) -> f64 {
+        let Some(now) = self.points.last().filter(|now| now.seconds > EARLY && now.rel_gap > 1e-3) else {
+            return 0.0;
+        };
+        let half = self.points.iter().rev().find(|point| point.seconds <= 0.5 * now.seconds).unwrap_or(now);
+        let pace = (half.rel_gap / now.rel_gap).ln() / (now.seconds - half.seconds);
+        if pace > 0.0 { now.seconds + (now.rel_gap / 1e-3).ln() / pace } else { f64::INFINITY }
+    }
+
     fn first(&self, gap: f64) -> Option<Point> {
         self.points.iter().copied().find(|point| point.rel_gap <= gap)
     }
@@ -77,7 +100,8 @@ fn run(data: &Data, cell: &Cell, settings: &Settings) -> Result<Run> {
     forget_peak();
     let resident = memory("VmRSS");
     let start = Instant::now();
-    let mut watch = Watch { start, points: vec![], notes: vec![] };
+    let hopeless_seconds = cell.hopeless_seconds;
+    let mut watch = Watch { start, points: vec![], notes: vec![], hopeless_seconds, hopeless: false };
     let options = DatasetOptions {
         kernel: data.kernel.clone(),
         threads: cell.pair.threads,
@@ -133,7 +157,7 @@ pub(crate) fn answer(data: &Data, cell: &Cell) -> Result<Value> {
         "seconds_3": at(1e-3), "passes_3": passes_at(1e-3), "seconds_6": at(1e-6), "passes_6": passes_at(1e-6),
         "rel_gap": fit.certificate.rel_gap(), "status": fit.status.to_string(), "ran": fit.solver, "reason": fit.reason,
         "notes": watch.notes, "passes": fit.passes, "setup": rounded(setup), "seconds": rounded(seconds), "all_seconds": all,
-        "resident": resident, "peak": peak, "theta": theta_mean, "decades": decades,
+        "hopeless": watch.hopeless, "resident": resident, "peak": peak, "theta": theta_mean, "decades": decades,
     }))
 }
 

@@ -86,3 +86,12 @@ impl<'a> Clock<'a> {
         self.stop.or(limit)
     }
 }
+
+/// Whoever stops the whole stops its parts, whose certificates are nobody's business.
+pub(crate) struct Poll<'a, 'c>(pub(crate) &'a mut Clock<'c>);
+
+impl Observer for Poll<'_, '_> {
+    fn poll(&mut self) -> Flow {
+        if self.0.must_stop().is_some() { Flow::Stop } else { Flow::Continue }
+    }
+}

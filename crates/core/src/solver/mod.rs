@@ -24,7 +24,7 @@ pub use snapshot::{Snapshot, Start};
 pub use spectral::Spectral;
 pub use splitting::Splitting;
 
-pub(crate) use clock::Clock;
+pub(crate) use clock::{Clock, Poll};
 
 use crate::certificate::Graded;
 use crate::{Certificate, Matrix, Observer, Problem, Result};

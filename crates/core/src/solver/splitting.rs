@@ -11,14 +11,14 @@
 //! The first line is a problem like any other, for which every loss and kernel has a solver; its duals are those of the whole
 //! problem, whose weights are Z. No eigenvalue of Theta has to be kept away from zero: at the solution most of them are.
 
-use super::{Auto, CheckedSettings, Clock, Settings, Solution, Solver, Start, Status, graded, newton, start};
+use super::{Auto, CheckedSettings, Clock, Poll, Settings, Solution, Solver, Start, Status, graded, newton, start};
 use crate::backend::Interrupt;
 use crate::certificate::{Graded, certify_normal};
 use crate::design::Design;
 use crate::linalg::{self, axpy, inner, view};
 use crate::loss::{ObservationLosses, Shifted};
 use crate::output::{Fixed, Penalised};
-use crate::{Dataset, Error, Flow, Matrix, Observer, Problem, ProblemSpec, Result};
+use crate::{Dataset, Error, Matrix, Observer, Problem, ProblemSpec, Result};
 use std::sync::Arc;
 
 /// Alternating direction method of multipliers.
@@ -231,15 +231,6 @@ impl<'a> Turns<'a> {
         let factor = ratio.sqrt().clamp(0.1, 10.0);
         self.rho *= factor;
         self.u.as_mut_slice().iter_mut().for_each(|x| *x /= factor);
-    }
-}
-
-/// Whoever stops the whole stops its parts.
-struct Poll<'a, 'c>(&'a mut Clock<'c>);
-
-impl Observer for Poll<'_, '_> {
-    fn poll(&mut self) -> Flow {
-        if self.0.must_stop().is_some() { Flow::Stop } else { Flow::Continue }
     }
 }
 

@@ -5,6 +5,7 @@ use crate::backend::{self, Expansion, Interrupt};
 use crate::certificate::{Graded, certify_normal};
 use crate::linalg::power_of_two;
 use crate::{Error, Matrix, Problem, Result};
+use rayon::prelude::*;
 use std::time::{Duration, Instant};
 
 /// Given duals, brought into their domains.
@@ -56,7 +57,7 @@ pub(crate) fn along(
         let state = backend::state_of(backend, duals, threads, interrupt)?;
         Ok::<_, Error>(backend::task_gram(backend, duals, &state, threads))
     })?;
-    let s = best_on_ray(problem, &kappa, &gram, size);
+    let s = problem.data().pool().install(|| best_on_ray(problem, &kappa, &gram, size));
     kappa.iter_mut().for_each(|k| *k *= s);
     Ok(kappa)
 }
@@ -92,10 +93,11 @@ pub(crate) fn at_once(problem: &Problem<'_>, kappa: Option<Vec<f64>>) -> Result<
 /// The s in (0, most] that maximises the dual at `s kappa`.
 ///
 /// The dual is concave along the ray, with slope `sum_i kappa_i L*'(-s kappa_i / gamma_i) - s <phi'(s^2 G), G>`: bisection on
-/// the exponent of s, so that a solution thousands of times smaller than the residuals is found as well.
+/// the exponent of s, so that a solution thousands of times smaller than the residuals is found as well. Where each look at all
+/// losses is dear, a sample of them says where to look.
 fn best_on_ray(problem: &Problem<'_>, kappa: &[f64], gram: &Matrix, most: f64) -> f64 {
-    let from_losses = LossSlope::new(problem, kappa);
-    let rises = |s: f64| {
+    let losses = LossSlope::new(problem, kappa);
+    let slope = |s: f64, stride: usize| {
         let t = gram.rows();
         let mut pull = 0.0;
         for r in 0..t {
@@ -104,31 +106,74 @@ fn best_on_ray(problem: &Problem<'_>, kappa: &[f64], gram: &Matrix, most: f64) -
                 pull += if g == 0.0 { 0.0 } else { problem.normal_output().dphi((r, q), s * s * g) * g };
             }
         }
-        from_losses.at(s) - s * pull > 0.0
+        losses.at(s, stride) - s * pull
     };
-    if rises(most) {
+    let stride = losses.stride(problem.observations().n_tasks());
+    let end = most.ln();
+    let (mut low, mut high) = (-700.0f64, end);
+    if stride > 1 {
+        bisect(|x| slope(x.exp(), stride) > 0.0, &mut low, &mut high, 0.02);
+        (low, high) = (low - 0.1, (high + 0.1).min(end));
+        if slope(low.exp(), 1) <= 0.0 {
+            (low, high) = (-700.0, low);
+        } else if high < end && slope(high.exp(), 1) > 0.0 {
+            (low, high) = (high, end);
+        }
+    }
+    if high == end && slope(most, 1) > 0.0 {
         return most;
     }
-    let (mut low, mut high) = (-700.0f64, most.ln());
-    for _ in 0..60 {
-        let middle = 0.5 * (low + high);
-        if rises(middle.exp()) { low = middle } else { high = middle }
+    if stride > 1 && high - low < 1.0 {
+        return falling_root(|x| slope(x.exp(), 1), low, high, 1e-5).exp();
     }
+    bisect(|x| slope(x.exp(), 1) > 0.0, &mut low, &mut high, 1e-12);
     low.exp()
+}
+
+/// Where a falling function is zero, to this width: regula falsi with the usual remedy against ends that stay.
+fn falling_root(f: impl Fn(f64) -> f64, mut low: f64, mut high: f64, width: f64) -> f64 {
+    let (mut at_low, mut at_high) = (f(low), f(high));
+    let mut last = 0.0;
+    for _ in 0..60 {
+        let x = (low * at_high - high * at_low) / (at_high - at_low);
+        if !(low..=high).contains(&x) {
+            break;
+        }
+        let y = f(x);
+        let near = (x - low).min(high - x) < width;
+        if y > 0.0 {
+            (low, at_low) = (x, y);
+            at_high *= if last > 0.0 { 0.5 } else { 1.0 };
+        } else {
+            (high, at_high) = (x, y);
+            at_low *= if last < 0.0 { 0.5 } else { 1.0 };
+        }
+        last = y;
+        if near || y == 0.0 {
+            break;
+        }
+    }
+    low
+}
+
+/// Halves an interval at whose lower end something is true, and at whose upper end it is not.
+fn bisect(holds: impl Fn(f64) -> bool, low: &mut f64, high: &mut f64, width: f64) {
+    while *high - *low > width {
+        let middle = 0.5 * (*low + *high);
+        if holds(middle) { *low = middle } else { *high = middle }
+    }
 }
 
 /// `sum_i kappa_i L*'(-s kappa_i / gamma_i)` as a function of s.
 enum LossSlope<'a> {
     /// Quadratic conjugates: `constant + linear s`.
-    Summed {
-        constant: f64,
-        linear: f64,
-    },
-    Each {
-        problem: &'a Problem<'a>,
-        kappa: &'a [f64],
-    },
+    Summed { constant: f64, linear: f64 },
+    /// Others, whose slopes are logarithms or worse.
+    Each { problem: &'a Problem<'a>, kappa: &'a [f64] },
 }
+
+/// Observations in a sample, about.
+const SAMPLE: usize = 8192;
 
 impl<'a> LossSlope<'a> {
     fn new(problem: &'a Problem<'a>, kappa: &'a [f64]) -> Self {
@@ -146,20 +191,48 @@ impl<'a> LossSlope<'a> {
         LossSlope::Summed { constant, linear }
     }
 
-    fn at(&self, s: f64) -> f64 {
+    /// One observation in so many makes a sample; no multiple of the number of tasks, which would leave tasks out.
+    fn stride(&self, n_tasks: usize) -> usize {
+        match self {
+            LossSlope::Summed { .. } => 1,
+            LossSlope::Each { kappa, .. } => {
+                let about = kappa.len() / SAMPLE + 1;
+                (about..).find(|stride| *stride == 1 || coprime(*stride, n_tasks)).unwrap_or(1)
+            }
+        }
+    }
+
+    /// At s, from one observation in `stride`.
+    fn at(&self, s: f64, stride: usize) -> f64 {
         match self {
             LossSlope::Summed { constant, linear } => constant + linear * s,
             LossSlope::Each { problem, kappa } => {
                 let obs = problem.observations();
-                let moved = kappa.iter().enumerate().filter(|(_, k)| **k != 0.0);
-                moved
-                    .map(|(o, &k)| {
-                        let u = -s * k / problem.gamma(o);
-                        let (left, right) = problem.loss(obs.task(o)).conj_slope(obs.label(o), u);
-                        k * if k > 0.0 { left } else { right }
-                    })
-                    .sum()
+                let term = |o: usize| {
+                    let k = kappa[o];
+                    if k == 0.0 {
+                        return 0.0;
+                    }
+                    let u = -s * k / problem.gamma(o);
+                    let (left, right) = problem.loss(obs.task(o)).conj_slope(obs.label(o), u);
+                    k * if k > 0.0 { left } else { right }
+                };
+                // Fixed chunks, added up in order: same bits whatever the number of threads.
+                let chunks: Vec<usize> = (0..kappa.len()).step_by(stride * SAMPLE).collect();
+                let sum = |&start: &usize| -> f64 {
+                    (start..kappa.len().min(start + stride * SAMPLE)).step_by(stride).map(term).sum()
+                };
+                let sums: Vec<f64> = chunks.par_iter().map(sum).collect();
+                stride as f64 * sums.iter().sum::<f64>()
             }
         }
     }
+}
+
+fn coprime(a: usize, b: usize) -> bool {
+    let (mut a, mut b) = (a, b);
+    while b > 0 {
+        (a, b) = (b, a % b);
+    }
+    a == 1
 }

@@ -63,7 +63,13 @@ impl Cost {
         } else {
             2.0 * self.observations * self.rank * (self.tasks + block)
         };
-        products / PRODUCT_RATE + self.observations * self.step
+        products / (PRODUCT_RATE * self.shared(products)) + self.observations * self.step
+    }
+
+    /// How many threads' worth the products of a pass get: those of small blocks are not shared.
+    fn shared(&self, products: f64) -> f64 {
+        let of_a_block = products / (self.rows / 64.0).max(1.0);
+        if of_a_block > 1e7 { 0.8 * self.threads.max(1.25) } else { 1.0 }
     }
 
     /// A look at all rows, for all their tasks.
@@ -84,7 +90,15 @@ impl Cost {
         let answers = 6.0 * self.entries / self.threads;
         let iterations =
             10.0 * (2.0 * self.pass() + 10.0 * self.rank * self.tasks * self.tasks / PRODUCT_RATE);
-        3.0 * self.pass() + answers + iterations.min(self.factorise())
+        3.0 * self.pass() + answers + (iterations + self.blocks()).min(self.factorise())
+    }
+
+    /// Factors of all tasks' blocks, with as many exact rows as [`Blocks`](crate::solver::vspace::blocks) would take.
+    fn blocks(&self) -> f64 {
+        let budget = 4.0 * self.entries / self.tasks * self.rank;
+        let affordable = (0..4).fold(0.0, |f: f64, _| (budget / (self.rank + f)).sqrt());
+        let rows = affordable.min(self.rank).min(1024.0).min(self.entries / self.tasks);
+        self.tasks * rows * rows * (self.rank + rows) / (0.5 * PRODUCT_RATE * self.threads)
     }
 
     /// A Newton step where few entries have a curvature.

@@ -49,7 +49,8 @@ impl Auto {
         let small = cost.unknowns <= SMALL_SYSTEM && InteriorPoint.suits(problem).is_ok();
         let bounded = bounded_duals(problem);
         let (second, other): (Box<dyn Solver>, f64) = match smooth {
-            true if bounded => (Box::new(Proximal), cost.newton()),
+            // Rounds have certificates of their own, and their Newton steps go less far.
+            true if bounded => (Box::new(Proximal), 2.0 * cost.newton()),
             true => (Box::new(Newton), cost.newton()),
             false if small && cost.interior_point() < cost.proximal() => {
                 (Box::new(InteriorPoint), cost.interior_point())

@@ -8,7 +8,10 @@ pub(super) use model::{Point, Smoothed};
 
 use super::graded::grade;
 use super::vspace::linear;
-use super::{CheckedSettings, Clock, Solution, Solver, Start, Status, needs_entries, sdca, start};
+use super::{
+    CheckedSettings, Clock, Poll, Settings, Solution, Solver, Spectral, Start, Status, needs_entries, sdca, spectral,
+    start,
+};
 use crate::backend::Interrupt;
 use crate::certificate::{Graded, certify_normal};
 use crate::design::Design;
@@ -56,17 +59,16 @@ pub(super) fn begin(
     };
     let mut status = clock.report(&graded.certificate, None);
     if start.is_none() && status.is_none() {
-        kappa = match stand_in(problem) {
-            Some(spec) => {
+        kappa = match (quadratic_start(problem, settings, clock)?, stand_in(problem)) {
+            (Some(kappa), _) => kappa,
+            (None, Some(spec)) => {
                 let cheaper = Problem::new(problem.data(), spec)?;
                 let kappa = start::cold(&cheaper, &mut Interrupt::never())?;
                 let graded = certify_normal(&cheaper, &kappa, None, &mut Interrupt::never())?;
-                let kappa = sdca::head_start(&cheaper, (kappa, graded), HEAD_START, settings.seed, clock);
-                let kappa = start::along(problem, start::warm(problem, kappa), &mut Interrupt::never())?;
-                let graded = certify_normal(problem, &kappa, None, &mut Interrupt::never())?;
-                sdca::head_start(problem, (kappa, graded), 1, settings.seed, clock)
+                let kappa = sdca::head_start(&cheaper, (kappa, graded), 1, settings.seed, clock);
+                start::along(problem, start::warm(problem, kappa), &mut Interrupt::never())?
             }
-            None => sdca::head_start(problem, (kappa, graded), HEAD_START, settings.seed, clock),
+            (None, None) => sdca::head_start(problem, (kappa, graded), HEAD_START, settings.seed, clock),
         };
         graded = certify_normal(problem, &kappa, None, &mut Interrupt::never())?;
         status = clock.report(&graded.certificate, None);
@@ -78,6 +80,56 @@ pub(super) fn begin(
         }
     }
     Ok(((kappa, graded), status))
+}
+
+/// Typical size of predictions beyond which parabolas at 0 tell nothing.
+const FAR: f64 = 1.75;
+/// Accuracy of the quadratic model.
+const MODEL_TOLERANCE: f64 = 1e-2;
+
+/// Duals at the solution for losses replaced by their parabolas at prediction 0, which the squared loss on shared inputs solves from
+/// statistics alone. With `L(z) ~ a (z - b y)^2 / 2`, `a = L''(0)`, `b = |L'(0)| / a`, weights `W = b W'` pay `b^p` times what W' pays, where
+/// `p = 2n / (2n - 1)` for `phi(s z) = s^n phi(z)`: W' solves the problem of the squared loss with weight `a b^(2 - p) C`. `None` where one
+/// of these is missing.
+fn quadratic_start(
+    problem: &Problem<'_>,
+    settings: &CheckedSettings,
+    clock: &mut Clock<'_>,
+) -> Result<Option<Vec<f64>>> {
+    let obs = problem.observations();
+    let (Some(loss), Some(degree)) = (problem.only_loss(), problem.output().degree()) else {
+        return Ok(None);
+    };
+    let (curvature, slope) = (loss.curvature(1.0, 0.0), loss.slope(1.0, 0.0).0);
+    if loss.check_label(2.0).is_ok() || !loss.is_smooth() || !(curvature > 0.0 && slope < 0.0) {
+        return Ok(None);
+    }
+    let (n, gain) = (f64::from(degree), -slope / curvature);
+    let c = problem.spec().c * curvature * gain.powf(2.0 - 2.0 * n / (2.0 * n - 1.0));
+    let spec = ProblemSpec { loss: LossKind::Squared.into(), c, ..problem.spec().clone() };
+    let model = Problem::new(problem.data(), spec)?;
+    if Spectral.suits(&model).is_err() || Spectral.memory(&model) > problem.data().options().memory {
+        return Ok(None);
+    }
+    let typical = match clock.interrupting(|interrupt| spectral::typical_prediction(&model, interrupt)) {
+        Err(Error::Interrupted) => return Ok(None),
+        other => gain * other?,
+    };
+    if typical > FAR {
+        return Ok(None);
+    }
+    let settings =
+        Settings { tolerance: MODEL_TOLERANCE.max(settings.tolerance), ..Settings::clone(settings) };
+    let solution = Spectral.solve(&model, &settings.check()?, Start::Cold, &mut Poll(clock))?;
+    // Its duals are residuals, and tell the predictions.
+    let answer = |(o, residual): (usize, &f64)| {
+        let y = obs.label(o);
+        let z = gain * (y - residual / model.gamma(o));
+        let (left, right) = loss.slope(y, z);
+        -0.5 * problem.gamma(o) * (left + right)
+    };
+    let kappa = solution.kappa.iter().enumerate().map(answer).collect();
+    Ok(Some(start::along(problem, start::warm(problem, kappa), &mut Interrupt::never())?))
 }
 
 /// The same problem with losses whose coordinate steps are cheaper, if there are such for all tasks.

@@ -122,6 +122,17 @@ fn solution(
     Solution { kappa, v, graded, status, solver: "spectral", passes, trace, reason: None }
 }
 
+/// The size of predictions of tasks on their own (root of the mean square), without solving anything.
+pub(super) fn typical_prediction(problem: &Problem<'_>, interrupt: &mut Interrupt<'_>) -> Result<f64> {
+    let reduced = Reduced::new(problem, problem.data().statistics(interrupt)?);
+    let (v, theta) = reduced.cold_start();
+    let mut sum = 0.0;
+    for (j, l) in reduced.data.values.iter().enumerate() {
+        sum += l * v.row(j).iter().zip(&theta).map(|(v, theta)| (v * theta).powi(2)).sum::<f64>();
+    }
+    Ok((sum / problem.observations().len() as f64).sqrt())
+}
+
 /// Further steps taken for a certificate that needs no V beside the duals.
 const POLISH: usize = 4;
 

@@ -4,6 +4,7 @@
 use super::{Ended, Point, Reduced, Search, Status};
 use crate::Matrix;
 use crate::linalg::{self, axpy, view};
+use crate::solver::vspace::blocks::TaskBlocks;
 use crate::solver::vspace::gmres::{self, Operator};
 use crate::solver::vspace::search::line_search;
 use crate::solver::vspace::{Derivative, Step};
@@ -17,6 +18,7 @@ const TIGHTEST: f64 = 1e-3;
 pub(super) fn run(search: &mut Search<'_, '_>, mut point: Point) -> Ended {
     let reduced = search.reduced;
     let (mut tighten, mut certify) = (1.0, true);
+    let mut by_tasks = None;
     let mut gap = f64::INFINITY;
     loop {
         if certify {
@@ -38,7 +40,7 @@ pub(super) fn run(search: &mut Search<'_, '_>, mut point: Point) -> Ended {
         let tolerance = tighten * gap.sqrt().max(wanted).clamp(1e-4, 0.1);
         // Stopped on the way there is no direction; the next round sees why.
         let mut stop = || search.clock.must_stop().is_some();
-        match direction(reduced, &point, tolerance, &mut stop)
+        match direction(reduced, &point, tolerance, &mut by_tasks, &mut stop)
             .and_then(|step| line_search(reduced, &point, &step))
         {
             Some(next) => (point, tighten, certify) = (next, 1.0, true),
@@ -51,27 +53,96 @@ pub(super) fn run(search: &mut Search<'_, '_>, mut point: Point) -> Ended {
     }
 }
 
+/// The Newton step. `by_tasks` remembers which preconditioner does better.
 fn direction(
     reduced: &Reduced<'_>,
     point: &Point,
     tolerance: f64,
+    by_tasks: &mut Option<bool>,
     stop: &mut dyn FnMut() -> bool,
 ) -> Option<Step> {
     let derivative = point.derivative(reduced.output, reduced.threads);
     let mut residual = point.v.clone();
     axpy(residual.as_mut_slice(), -1.0, reduced.data.induced(&point.w).as_slice());
-    let operator = System::new(reduced, &derivative)?;
-    let (dv, _) = gmres::solve(&operator, &operator.enter(&residual), tolerance, MAX_STEPS, stop)?;
-    let mut dv = operator.leave(&dv);
+    let mut tasks_apart = by_tasks.unwrap_or_else(|| TaskBlocks::any_kin(&derivative, &point.gram));
+    let (mut dv, mut steps) = solve(reduced, &derivative, &residual, tasks_apart, tolerance, stop)?;
+    if steps == MAX_STEPS && by_tasks.is_none() {
+        tasks_apart = !tasks_apart;
+        (dv, steps) = solve(reduced, &derivative, &residual, tasks_apart, tolerance, stop)?;
+    }
+    // One that fails has another try when the other fails too.
+    *by_tasks = (steps < MAX_STEPS).then_some(tasks_apart);
     dv.as_mut_slice().iter_mut().for_each(|x| *x = -*x);
     Step::down(&derivative, &residual, dv)
+}
+
+/// `(I + gamma l B)^-1 residual` and the dimensions it took, with the preconditioner that keeps tasks apart or the one that does not.
+fn solve(
+    reduced: &Reduced<'_>,
+    derivative: &Derivative<'_>,
+    residual: &Matrix,
+    tasks_apart: bool,
+    tolerance: f64,
+    stop: &mut dyn FnMut() -> bool,
+) -> Option<(Matrix, usize)> {
+    if tasks_apart {
+        let operator = Apart::new(reduced, derivative)?;
+        let right = linalg::transposed(residual);
+        let (dv, steps) = gmres::solve(&operator, &right, tolerance, MAX_STEPS, stop)?;
+        return Some((linalg::transposed(&dv), steps));
+    }
+    let operator = Joint::new(reduced, derivative)?;
+    let (dv, steps) = gmres::solve(&operator, &operator.enter(residual), tolerance, MAX_STEPS, stop)?;
+    Some((operator.leave(&dv), steps))
+}
+
+/// `I + gamma l B`, preconditioned task by task: better where Theta changes fast along V, and off its diagonal little is left. Vectors
+/// have one row per task.
+struct Apart<'a> {
+    rates: Vec<f64>,
+    derivative: &'a Derivative<'a>,
+    /// V'.
+    rows: Matrix,
+    blocks: TaskBlocks,
+}
+
+impl<'a> Apart<'a> {
+    fn new(reduced: &Reduced<'_>, derivative: &'a Derivative<'a>) -> Option<Self> {
+        let rates: Vec<f64> = reduced.data.values.iter().map(|l| reduced.data.gamma * l).collect();
+        let blocks = TaskBlocks::diagonal(derivative, &rates)?;
+        Some(Apart { rates, derivative, rows: linalg::transposed(derivative.v), blocks })
+    }
+}
+
+impl Operator for Apart<'_> {
+    fn precondition(&self, v: &Matrix) -> Matrix {
+        self.blocks.precondition(v)
+    }
+
+    fn weigh(&self, v: &Matrix) -> Matrix {
+        self.blocks.weigh(v)
+    }
+
+    /// `B[U]' = Theta U' + M V'`, `M = phi'' o (U'V + V'U)`.
+    fn apply(&self, z: &Matrix) -> Matrix {
+        let threads = self.derivative.threads;
+        let mut mixed = linalg::times(view(z), view(self.derivative.v), threads);
+        self.derivative.mix(&mut mixed);
+        let mut out = linalg::times(view(self.derivative.theta), view(z), threads);
+        linalg::add_product(linalg::view_mut(&mut out), view(&mixed), view(&self.rows), threads);
+        for t in 0..out.rows() {
+            let row = out.row_mut(t).iter_mut().zip(z.row(t)).zip(&self.rates);
+            row.for_each(|((x, z), rate)| *x = z + rate * *x);
+        }
+        out
+    }
 }
 
 /// `I + gamma l B`, preconditioned by `I + gamma l (. Theta)`, which the eigenvectors U of Theta diagonalise.
 ///
 /// Vectors are kept in the eigenbasis of Theta, `z~ = z U`, where the first part of B costs nothing:
 /// `B[z] U = z~ diag(om) + V (M U)`, `M = phi'' o (z'V + V'z)`, `z'V = U z~'V`.
-struct System<'a> {
+struct Joint<'a> {
     reduced: &'a Reduced<'a>,
     derivative: &'a Derivative<'a>,
     basis: Matrix,
@@ -82,7 +153,7 @@ struct System<'a> {
     inverse: Matrix,
 }
 
-impl<'a> System<'a> {
+impl<'a> Joint<'a> {
     fn new(reduced: &'a Reduced<'a>, derivative: &'a Derivative<'a>) -> Option<Self> {
         let (om, basis) = linalg::eigen(derivative.theta).ok()?;
         let floor = 1e-8 * om.iter().fold(0.0f64, |a, &b| a.max(b));
@@ -92,7 +163,7 @@ impl<'a> System<'a> {
             let rate = reduced.data.gamma * l;
             inverse.row_mut(i).iter_mut().zip(&values).for_each(|(x, om)| *x = 1.0 / (1.0 + rate * om));
         }
-        (floor > 0.0).then_some(System { reduced, derivative, basis, values, floor, inverse })
+        (floor > 0.0).then_some(Joint { reduced, derivative, basis, values, floor, inverse })
     }
 
     fn enter(&self, r: &Matrix) -> Matrix {
@@ -104,7 +175,7 @@ impl<'a> System<'a> {
     }
 }
 
-impl Operator for System<'_> {
+impl Operator for Joint<'_> {
     fn precondition(&self, v: &Matrix) -> Matrix {
         let mut z = v.clone();
         z.as_mut_slice().iter_mut().zip(self.inverse.as_slice()).for_each(|(z, inverse)| *z *= inverse);

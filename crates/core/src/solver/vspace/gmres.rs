@@ -6,6 +6,7 @@
 
 use crate::Matrix;
 use crate::linalg::{axpy, dot};
+use rayon::prelude::*;
 
 /// A linear operator with a preconditioner.
 pub(in crate::solver) trait Operator {
@@ -18,6 +19,8 @@ pub(in crate::solver) trait Operator {
 }
 
 const MIN_STEPS: usize = 2;
+/// A vector that keeps less than this share of its squared length is made orthogonal once more.
+const CANCELLED: f64 = 1e-2;
 
 /// x with `|A x - r| <= tolerance |r|`, or the best in a Krylov space of `limit` dimensions, and the number of its
 /// dimensions; `None` if numbers ran out, or as soon as `stop()`.
@@ -41,10 +44,17 @@ pub(in crate::solver) fn solve(
         if stop() {
             return None;
         }
-        let next = operator.apply(&images[step]);
         let mut column = vec![0.0; step + 2];
-        let next = orthogonalised(operator, next, &basis, &images, &mut column);
-        let (next, image, length) = normalised(operator, next);
+        let mut next = operator.apply(&images[step]);
+        orthogonalise(operator, &mut next, &basis, &images, &mut column);
+        let taken = dot(&column, &column);
+        let (mut vector, mut image, mut length) = normalised(operator, next);
+        if length * length < CANCELLED * taken {
+            // Most of it is gone, and of what is left rounding errors may be a part.
+            scale(&mut vector, length);
+            orthogonalise(operator, &mut vector, &basis, &images, &mut column);
+            (vector, image, length) = normalised(operator, vector);
+        }
         column[step + 1] = length;
         if !length.is_finite() {
             return None;
@@ -66,7 +76,7 @@ pub(in crate::solver) fn solve(
         if (rest.abs() <= tolerance * size && step + 1 >= MIN_STEPS) || length <= 1e-14 * hypot {
             break;
         }
-        basis.push(next);
+        basis.push(vector);
         images.push(image);
     }
     let n = columns.len();
@@ -76,9 +86,7 @@ pub(in crate::solver) fn solve(
         y[i] = (rhs[i] - sum) / columns[i][i];
     }
     let mut x = Matrix::zeros(r.rows(), r.cols());
-    for (y, image) in y.iter().zip(&images) {
-        axpy(x.as_mut_slice(), *y, image.as_slice());
-    }
+    add_multiples(&mut x, 1.0, &y, &images);
     Some((x, n))
 }
 
@@ -93,23 +101,42 @@ fn normalised(operator: &impl Operator, mut v: Matrix) -> (Matrix, Matrix, f64) 
     (v, z, length)
 }
 
-/// Takes the directions of the basis out of a vector, twice, and adds what was taken to `column`.
-fn orthogonalised(
+/// Takes the directions of the basis out of a vector, and adds what was taken to `column`.
+fn orthogonalise(
     operator: &impl Operator,
-    mut v: Matrix,
+    v: &mut Matrix,
     basis: &[Matrix],
     images: &[Matrix],
     column: &mut [f64],
-) -> Matrix {
-    for _ in 0..2 {
-        let weighed = operator.weigh(&v);
-        let shares: Vec<f64> = images.iter().map(|z| dot(z.as_slice(), weighed.as_slice())).collect();
-        for ((entry, share), q) in column.iter_mut().zip(&shares).zip(basis) {
-            *entry += share;
-            axpy(v.as_mut_slice(), -share, q.as_slice());
+) {
+    let shares = products(images, &operator.weigh(v));
+    add_multiples(v, -1.0, &shares, basis);
+    column.iter_mut().zip(&shares).for_each(|(entry, share)| *entry += share);
+}
+
+/// Entries of all vectors handled at a time, by one thread: they stay in its cache.
+const CHUNK: usize = 8192;
+
+/// Inner products of a vector with some others. Fixed chunks, added up in order: same bits whatever the number of threads.
+fn products(others: &[Matrix], v: &Matrix) -> Vec<f64> {
+    let of_chunk = |(c, chunk): (usize, &[f64])| -> Vec<f64> {
+        let start = c * CHUNK;
+        others.iter().map(|other| dot(&other.as_slice()[start..start + chunk.len()], chunk)).collect()
+    };
+    let parts: Vec<Vec<f64>> = v.as_slice().par_chunks(CHUNK).enumerate().map(of_chunk).collect();
+    let mut sums = vec![0.0; others.len()];
+    parts.iter().for_each(|part| axpy(&mut sums, 1.0, part));
+    sums
+}
+
+/// Adds multiples of some vectors to one.
+fn add_multiples(v: &mut Matrix, scale: f64, factors: &[f64], others: &[Matrix]) {
+    v.as_mut_slice().par_chunks_mut(CHUNK).enumerate().for_each(|(c, chunk)| {
+        let start = c * CHUNK;
+        for (factor, other) in factors.iter().zip(others) {
+            axpy(chunk, scale * factor, &other.as_slice()[start..start + chunk.len()]);
         }
-    }
-    v
+    });
 }
 
 fn rotate(c: f64, s: f64, a: f64, b: f64) -> (f64, f64) {

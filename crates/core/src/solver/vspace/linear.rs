@@ -12,6 +12,9 @@ use crate::design::{Curvature, Design};
 pub(in crate::solver) const MAX_STEPS: usize = 60;
 /// A factorisation of this size is the largest thought of: its matrix has 8 n^2 bytes.
 pub(in crate::solver) const MAX_UNKNOWNS: usize = 6000;
+/// Fewer steps ask for fewer exact rows, more for more.
+const FEW_STEPS: f64 = 6.0;
+const MANY_STEPS: f64 = 12.0;
 /// What an iteration that did not converge counts as.
 const UNCONVERGED: f64 = 8.0 * MAX_STEPS as f64;
 
@@ -35,11 +38,13 @@ pub(in crate::solver) struct System<'a> {
 pub(in crate::solver) struct Linear {
     blocks_steps: f64,
     kronecker_steps: f64,
+    /// What exact rows of the blocks may cost, in products.
+    effort: f64,
 }
 
 impl Default for Linear {
     fn default() -> Self {
-        Linear { blocks_steps: 8.0, kronecker_steps: 16.0 }
+        Linear { blocks_steps: 8.0, kronecker_steps: 32.0, effort: 4.0 }
     }
 }
 
@@ -57,7 +62,7 @@ impl Linear {
             let System { design, curvature, derivative, residual } = *system;
             let solved = match way {
                 Way::Direct => Direct::new(design, curvature, derivative).map(|e| (e.solve(residual), 0)),
-                Way::Blocks => Blocks::new(design, curvature, derivative)
+                Way::Blocks => Blocks::new(design, curvature, derivative, self.effort)
                     .and_then(|operator| gmres::solve(&operator, residual, tolerance, MAX_STEPS, stop)),
                 Way::Kronecker => Kronecker::new(curvature, derivative)
                     .and_then(|operator| gmres::solve(&operator, residual, tolerance, MAX_STEPS, stop)),
@@ -68,7 +73,14 @@ impl Linear {
             let steps = if converged { steps as f64 } else { UNCONVERGED };
             match way {
                 Way::Direct => {}
-                Way::Blocks => self.blocks_steps = 0.5 * (self.blocks_steps + steps),
+                Way::Blocks => {
+                    self.blocks_steps = 0.5 * (self.blocks_steps + steps);
+                    self.effort = match steps {
+                        ..FEW_STEPS => (0.5 * self.effort).max(0.25),
+                        MANY_STEPS.. => (2.0 * self.effort).min(32.0),
+                        _ => self.effort,
+                    };
+                }
                 Way::Kronecker => self.kronecker_steps = 0.5 * (self.kronecker_steps + steps),
             }
             let next = self.choose(system);
@@ -87,7 +99,7 @@ impl Linear {
         let (rank, t, free) = (design.rank() as f64, design.n_tasks() as f64, curvature.counts());
         let n = direct::unknowns(design, &free);
         let product = 2.0 * curvature.work() + 6.0 * rank * t * t;
-        let exact: Vec<f64> = free.iter().map(|&f| exact_rows(design, f) as f64).collect();
+        let exact: Vec<f64> = free.iter().map(|&f| exact_rows(design, f, self.effort) as f64).collect();
         // Rows one by one take about four times as long as the same arithmetic in a matrix product.
         let (build, solve) =
             exact.iter().fold((0.0, 0.0), |(b, s), f| (b + f * f * rank + f * f * f, s + 16.0 * f * rank));

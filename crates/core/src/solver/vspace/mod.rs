@@ -6,7 +6,7 @@
 //! curvatures, psi is least where `r = V - X'kappa` is zero, and Newton's step solves `(I + S B) dV = -r`, `S[U] = X'(D o X U)`.
 //! V stays in the span of the inputs, so all of this is the same for every kernel.
 
-mod blocks;
+pub(super) mod blocks;
 pub(super) mod direct;
 pub(super) mod gmres;
 mod kronecker;
@@ -178,7 +178,7 @@ mod tests {
                 let derivative = Derivative::new(&output, &v, &gram, &theta, 1);
                 let w = Matrix::from_vec(numbers(design.rank() * t, 6), design.rank(), t).unwrap();
                 let never = &mut || false;
-                let blocks = blocks::Blocks::new(design, &curvature, &derivative).unwrap();
+                let blocks = blocks::Blocks::new(design, &curvature, &derivative, 16.0).unwrap();
                 let kronecker = kronecker::Kronecker::new(&curvature, &derivative).unwrap();
                 // Products in single precision end where their rounding begins.
                 for (x, precision) in [
