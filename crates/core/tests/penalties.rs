@@ -8,8 +8,8 @@ use common::{SHAPES, Sample, Setup, Source, assert_close, spec};
 use kinfolk::inputs::{Dense, Inputs};
 use kinfolk::kernel::Gamma;
 use kinfolk::{
-    CertifyOptions, Dataset, DatasetOptions, Fit, Form, Kernel, LossKind, Model, Observations, OutputKind, Problem,
-    Settings, SolverKind, Status, fit,
+    CertifyOptions, Dataset, DatasetOptions, Fit, Form, Kernel, LossKind, Model, Observations, OutputKind,
+    Problem, Settings, SolverKind, Status, fit,
 };
 
 const WEIGHTS: [[f64; 3]; 3] = [[1.0, 0.5, 0.0], [1.0, 0.0, -0.5], [-1.0, 0.5, 0.5]];

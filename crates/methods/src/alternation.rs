@@ -1,10 +1,10 @@
 //! Predictors and task matrix in turns, as published: the inner problem has a given Theta, the outer step a closed form.
 
 use crate::{Job, Result};
+use kinfolk::model::Predictor;
 use kinfolk::{
     Fit, Flow, Matrix, Observer, OutputKind, Problem, ProblemSpec, Progress, Settings, Weights, fit_near,
 };
-use kinfolk::model::Predictor;
 
 /// An outer iteration.
 pub(crate) struct Alternation<'a> {

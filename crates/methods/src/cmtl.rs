@@ -38,7 +38,7 @@ pub(crate) const CMTL: Engine = Engine {
             only_with: None,
         },
     ],
-    cost: "some 10 to 100 times that of independent tasks",
+    cost: "a fit of independent tasks, warm, in each of some dozens of rounds",
     losses: Losses::All,
     output: |n_tasks, params| {
         let between = params.number("between");

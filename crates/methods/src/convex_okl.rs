@@ -28,7 +28,7 @@ pub(crate) const CONVEX_OKL: Engine = Engine {
         },
         FORM,
     ],
-    cost: "fast: as fmtl, or some 10 to 300 times independent tasks for the trace; published: 5 to 100 fits of given Theta",
+    cost: "fast: as fmtl, for the trace as mtrl; published: a fit of given Theta in each of up to 1,000 rounds",
     losses: Losses::All,
     output: |_, params| match params.word("structure") {
         "trace" => OutputKind::Trace { nu: 0.5 },

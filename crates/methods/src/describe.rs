@@ -24,7 +24,8 @@ made from the registry; `kinfolk methods` prints the same.
 ";
 
 fn section(method: &dyn Method) -> String {
-    let mut text = format!("\n## {}\n\n{}: {}.\n\n", method.name(), sentence(method.title()), method.learns());
+    let mut text =
+        format!("\n## {}\n\n{}: {}.\n\n", method.name(), sentence(method.title()), method.learns());
     let _ = writeln!(text, "```text\n{}\n```\n", method.problem());
     let _ = writeln!(text, "- From: {}.", method.reference());
     let _ = writeln!(text, "- Losses: {}.", method.losses());
@@ -36,7 +37,9 @@ fn section(method: &dyn Method) -> String {
     if method.params().is_empty() {
         return text;
     }
-    text.push_str("\n| parameter | default | values | tried by `select` | meaning |\n|---|---|---|---|---|\n");
+    text.push_str(
+        "\n| parameter | default | values | tried by `select` | meaning |\n|---|---|---|---|---|\n",
+    );
     for param in method.params() {
         let grid = param.grid.join(", ");
         let (name, default, meaning) = (param.name, param.default, param.meaning);

@@ -1,8 +1,8 @@
 //! The method of this project: the task matrix is learned.
 
-use crate::{Losses, Param};
 use crate::given::Engine;
 use crate::params::Allowed;
+use crate::{Losses, Param};
 use kinfolk::OutputKind;
 
 /// Output kernel learning without a constraint.

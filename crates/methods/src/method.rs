@@ -53,7 +53,8 @@ impl Losses {
         if self == Losses::All || squared(losses) {
             return Ok(());
         }
-        let why = format!("it can do {self} only; convex-okl and fmtl:k=1 solve the same problem for every loss");
+        let why =
+            format!("it can do {self} only; convex-okl and fmtl:k=1 solve the same problem for every loss");
         Err(Error::Param { method, why })
     }
 }

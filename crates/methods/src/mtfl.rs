@@ -11,7 +11,8 @@ use crate::alternation::rows;
 use crate::params::Allowed;
 use crate::{Job, Method, Param, Params, Point, Result};
 use kinfolk::{
-    Certificate, Fit, Flow, Matrix, Observer, OutputKind, Problem, ProblemSpec, Settings, Status, Weights, certify_priced, fit_near,
+    Certificate, Fit, Flow, Matrix, Observer, OutputKind, Problem, ProblemSpec, Settings, Status, Weights,
+    certify_priced, fit_near,
 };
 
 /// Groups of tasks, as far as they help.
@@ -48,8 +49,11 @@ const PARAMS: &[Param] = &[
 /// Rounds for one set of groups, and groups added at a time.
 const ROUNDS: usize = 300;
 const ADDED: usize = 3;
-/// Inner problems are solved to this share of the gap that is left.
+/// Inner problems are solved until their duals are as close as this share of the gap that is left: gaps only change with the square of
+/// duals, bounds in proportion to them.
 const INNER: f64 = 0.1;
+const LOOSEST: f64 = 1e-4;
+const TIGHTEST: f64 = 1e-14;
 /// What keeps weights above zero shrinks by this in each round.
 const SHRINK: f64 = 0.85;
 
@@ -85,7 +89,7 @@ impl Method for Mtfl {
     }
 
     fn cost(&self) -> &'static str {
-        "some 10 to 300 fits of a given Theta"
+        "a fit of a given Theta in each of up to hundreds of rounds for each set of groups; with many tasks its bound is loose"
     }
 
     /// Theta is made up of groups with diagonal about one.
@@ -222,7 +226,7 @@ impl Search<'_> {
             };
             let problem = Problem::new(self.job.data, spec)?;
             let left = self.best.as_ref().map_or(1e-2, |fit| fit.certificate.rel_gap().min(1e-2));
-            let tolerance = INNER * left.max(self.job.settings.tolerance);
+            let tolerance = (INNER * left).powi(2).clamp(TIGHTEST, LOOSEST);
             let settings = Settings { tolerance, ..self.job.settings.clone() };
             let mut fit = fit_near(&problem, &settings, self.alpha.as_deref(), observer)?;
             self.passes += 1;
@@ -287,10 +291,12 @@ impl Search<'_> {
         };
         let squares: Vec<f64> = self.groups.iter().map(above).collect();
         let costs: Vec<f64> = self.groups.iter().map(|v| self.lattice.cost(v)).collect();
-        let shares: Vec<f64> = squares.iter().zip(&costs).map(|(square, cost)| cost * square.sqrt()).collect();
+        let shares: Vec<f64> =
+            squares.iter().zip(&costs).map(|(square, cost)| cost * square.sqrt()).collect();
         let norm: f64 = shares.iter().sum();
         let inside = squares.iter().zip(&costs).zip(&self.gamma);
-        let inside = inside.map(|((square, cost), gamma)| (cost / gamma).powi(2) * square).fold(0.0, f64::max);
+        let inside =
+            inside.map(|((square, cost), gamma)| (cost / gamma).powi(2) * square).fold(0.0, f64::max);
         let beyond = self.sources(gram).first().map_or(0.0, |(bound, _)| *bound);
         Norms { primal: 0.5 * norm * norm, dual: 0.5 * inside.max(beyond), inside: 0.5 * inside, shares }
     }
@@ -346,7 +352,8 @@ mod tests {
         let mut gram = Matrix::zeros(t, t);
         for r in 0..t {
             for s in 0..t {
-                let product: f64 = (0..3).map(|i| ((r * 3 + i) as f64).sin() * ((s * 3 + i) as f64).sin()).sum();
+                let product: f64 =
+                    (0..3).map(|i| ((r * 3 + i) as f64).sin() * ((s * 3 + i) as f64).sin()).sum();
                 gram[(r, s)] = product;
             }
         }

@@ -10,7 +10,9 @@ use crate::kernel_matrix::{kernel_matrix, table};
 use crate::params::Allowed;
 use crate::{Claim, Job, Losses, Param, Params, Result};
 use kinfolk::inputs::{Gram, Inputs};
-use kinfolk::{Dataset, DatasetOptions, Fit, Flow, Kernel, Matrix, Observer, OutputKind, Problem, ProblemSpec, fit_near};
+use kinfolk::{
+    Dataset, DatasetOptions, Fit, Flow, Kernel, Matrix, Observer, OutputKind, Problem, ProblemSpec, fit_near,
+};
 
 /// lambda = 1 makes it the trace norm itself.
 pub(crate) const MTL_SDCA: Engine = Engine {
@@ -27,7 +29,7 @@ pub(crate) const MTL_SDCA: Engine = Engine {
         grid: &["balanced"],
         only_with: None,
     }],
-    cost: "balanced: some 10 to 300 times independent tasks; alternating: kernel values of all inputs, up to 200 fits",
+    cost: "balanced: a fit of independent tasks, warm, in each of dozens to hundreds of rounds; alternating: kernel values of all inputs, and up to 200 fits",
     losses: Losses::All,
     output: |_, _| OutputKind::Trace { nu: 0.5 },
     published: Some(Published {
@@ -41,12 +43,7 @@ pub(crate) const MTL_SDCA: Engine = Engine {
 const ROUNDS: usize = 100;
 const CHANGE: f64 = 1e-3;
 
-fn alternating(
-    job: &Job<'_>,
-    _: &Params,
-    problem: &Problem<'_>,
-    observer: &mut dyn Observer,
-) -> Result<Fit> {
+fn alternating(job: &Job<'_>, _: &Params, problem: &Problem<'_>, observer: &mut dyn Observer) -> Result<Fit> {
     let obs = job.data.observations();
     let (n, t) = (obs.n_inputs(), obs.n_tasks());
     let kernel = kernel_matrix("mtl-sdca", job, 4)?;
@@ -66,7 +63,8 @@ fn alternating(
     let mut least = f64::INFINITY;
     for round in 1.. {
         let scores = kernel.times(&duals_u);
-        let inputs = Inputs::from(Gram::new(scores.times(&shared).times(&scores.transposed()).into_vec(), n)?);
+        let inputs =
+            Inputs::from(Gram::new(scores.times(&shared).times(&scores.transposed()).into_vec(), n)?);
         let options = DatasetOptions { kernel: Kernel::Precomputed, bias: 0.0, ..job.data.options().clone() };
         let data = Dataset::new(&inputs, obs, options)?;
         let machines = Problem::new(&data, spec(&identity))?;

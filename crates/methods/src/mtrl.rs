@@ -25,7 +25,7 @@ pub(crate) const MTRL: Engine = Engine {
         },
         FORM,
     ],
-    cost: "some 10 to 300 times that of independent tasks",
+    cost: "a fit of independent tasks, warm, in each of dozens to hundreds of rounds",
     losses: Losses::All,
     output: |_, params| OutputKind::Relationship { l1: params.number("l1"), l2: 1.0, groups: None },
     published: Some(Published { form: "published", run: published, claim: Claim::Optimal }),

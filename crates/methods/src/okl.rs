@@ -29,12 +29,7 @@ const CHECK_EVERY: usize = 10;
 
 /// A-step and L-step in turns. The L-step may leave the cone: then it is projected, and where that does not help a projected gradient
 /// step is taken, so that the objective never rises.
-fn published(
-    job: &Job<'_>,
-    _: &Params,
-    problem: &Problem<'_>,
-    observer: &mut dyn Observer,
-) -> Result<Fit> {
+fn published(job: &Job<'_>, _: &Params, problem: &Problem<'_>, observer: &mut dyn Observer) -> Result<Fit> {
     let obs = job.data.observations();
     if !obs.is_complete() || obs.uniform_weight().is_none() {
         let why = "its published iteration needs a label of every input for every task, of equal weight; \
@@ -51,8 +46,10 @@ fn published(
         let stop = observer.poll() == Flow::Stop;
         if round % CHECK_EVERY == 0 || stop || round >= job.settings.max_passes {
             let alpha = descent.duals(&point, c);
-            let fit = kinfolk::grade(problem, alpha.as_slice(), None, job.settings, ("published okl", round))?;
-            if stop || fit.certificate.rel_gap() <= job.settings.tolerance || round >= job.settings.max_passes {
+            let fit =
+                kinfolk::grade(problem, alpha.as_slice(), None, job.settings, ("published okl", round))?;
+            if stop || fit.certificate.rel_gap() <= job.settings.tolerance || round >= job.settings.max_passes
+            {
                 return Ok(fit);
             }
         }
@@ -115,7 +112,8 @@ impl Descent {
         // The Lyapunov equation (R + ld) L' + L' (R + ld) = R L + L R + ld A'K A, R = A'K^2 A.
         let mut right = second.times(&point.l);
         let other = point.l.times(&second);
-        for (x, (y, z)) in right.as_mut_slice().iter_mut().zip(other.as_slice().iter().zip(first.as_slice())) {
+        for (x, (y, z)) in right.as_mut_slice().iter_mut().zip(other.as_slice().iter().zip(first.as_slice()))
+        {
             *x += y + self.ld * z;
         }
         let (values, turn) = second.eigen()?;

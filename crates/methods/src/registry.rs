@@ -1,6 +1,5 @@
 //! The one list of all methods.
 
-use crate::{Error, Method, Result};
 use crate::cmtl::CMTL;
 use crate::convex_okl::CONVEX_OKL;
 use crate::fmtl::FMTL;
@@ -10,6 +9,7 @@ use crate::mtfl::Mtfl;
 use crate::mtl_sdca::MTL_SDCA;
 use crate::mtrl::MTRL;
 use crate::okl::OKL;
+use crate::{Error, Method, Result};
 
 /// All methods.
 pub fn registry() -> &'static [&'static dyn Method] {

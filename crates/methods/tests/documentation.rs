@@ -10,5 +10,8 @@ fn the_page_is_up_to_date() {
         std::fs::write(path, &page).unwrap();
     }
     let stored = std::fs::read_to_string(path).unwrap_or_default();
-    assert!(stored == page, "docs/methods.md is not what the registry says: run this test with KINFOLK_BLESS=1");
+    assert!(
+        stored == page,
+        "docs/methods.md is not what the registry says: run this test with KINFOLK_BLESS=1"
+    );
 }

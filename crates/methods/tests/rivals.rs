@@ -5,7 +5,8 @@
 use kinfolk::inputs::{Dense, Inputs};
 use kinfolk::kernel::Gamma;
 use kinfolk::{
-    Dataset, DatasetOptions, Fit, Kernel, LossKind, Losses, Matrix, Observations, Settings, Silent, Status, Yardstick,
+    Dataset, DatasetOptions, Fit, Kernel, LossKind, Losses, Matrix, Observations, Settings, Silent, Status,
+    Yardstick,
 };
 use kinfolk_methods::{Claim, Job, Params, Point, find, registry};
 
@@ -114,7 +115,9 @@ fn every_method_fits_every_loss_it_can_do() {
 /// Optima of an outside solver. Methods here fix one of their weights at 1; its value in the table goes into C and the objective.
 #[test]
 fn optima_are_met() {
-    let golden: [(&str, &[(&str, &str)], f64, f64, [f64; 3]); 9] = [
+    /// Method, parameters, the weight that is 1 here, lambda, and the optimum for each loss.
+    type Golden<'a> = (&'a str, &'a [(&'a str, &'a str)], f64, f64, [f64; 3]);
+    let golden: [Golden<'_>; 9] = [
         ("stl", &[], 1.0, 1.0, [0.926564149, 4.517630018, 1.061400641]),
         // Theta = 1/2 + I over its diagonal.
         ("mtl", &[("mu", "2")], 1.0 / 1.5, 1.0, [0.591241938, 3.840732141, 0.597069524]),
@@ -138,6 +141,18 @@ fn optima_are_met() {
             near(&format!("{method} {params:?} {loss}"), weight * fit.certificate.primal, optimum, 1e-7);
             assert!(fit.certificate.rel_gap() <= 1e-6, "{method} {loss}: {}", fit.certificate);
         }
+    }
+}
+
+/// One base kernel, mu = 0.5, b = 1.3, all seven groups of three tasks.
+#[test]
+fn the_lattice_of_groups_meets_its_optima() {
+    let params = [("mu", "0.5"), ("b", "1.3")];
+    for (loss, optimum) in [(LossKind::Squared, 1.13235633), (LossKind::Hinge, 5.40973412)] {
+        let settings = Settings { tolerance: 1e-8, max_passes: 5000, ..Settings::default() };
+        let fit = own_rows(&loss).try_fit("mtfl", &params, &loss, Point::C(1.0), 1.0, &settings).unwrap();
+        near(&format!("mtfl {loss}"), fit.certificate.primal, optimum, 1e-7);
+        assert!(fit.certificate.rel_gap() <= 1e-6, "{loss}: {}", fit.certificate);
     }
 }
 
@@ -201,7 +216,10 @@ fn the_order_of_tasks_does_not_matter() {
     let toy = own_rows(&loss);
     let obs = &toy.observations;
     let task: Vec<u32> = (0..12).map(|o| order[obs.task(o)]).collect();
-    let turned = Toy { observations: Observations::multi_task(&task, obs.labels().to_vec()).unwrap(), ..own_rows(&loss) };
+    let turned = Toy {
+        observations: Observations::multi_task(&task, obs.labels().to_vec()).unwrap(),
+        ..own_rows(&loss)
+    };
     for method in registry().iter().filter(|method| method.name() != "gmtl") {
         let fit = |toy: &Toy| toy.fit(method.name(), &[], &loss, Point::C(1.0), 1.0);
         let (plain, other) = (fit(&toy), fit(&turned));
@@ -213,7 +231,11 @@ fn the_order_of_tasks_does_not_matter() {
                     entry(plain.model.theta(), r, s),
                     entry(other.model.theta(), order[r] as usize, order[s] as usize),
                 );
-                assert!((a - b).abs() < 1e-3 * plain.model.theta()[(0, 0)].max(1.0), "{}: {a} {b}", method.name());
+                assert!(
+                    (a - b).abs() < 1e-3 * plain.model.theta()[(0, 0)].max(1.0),
+                    "{}: {a} {b}",
+                    method.name()
+                );
             }
         }
     }

@@ -1,6 +1,8 @@
 //! The names of all output regularisers: what settings, files and other languages say.
 
-use super::{Clusters, Cosh, Exp, Fixed, Frobenius, OutputRegularizer, Penalised, Power, Relationship, Series, Trace};
+use super::{
+    Clusters, Cosh, Exp, Fixed, Frobenius, OutputRegularizer, Penalised, Power, Relationship, Series, Trace,
+};
 use crate::{Error, Matrix, Result};
 use serde::{Deserialize, Serialize};
 use std::fmt;

@@ -11,7 +11,9 @@
 //! The first line is a problem like any other, for which every loss and kernel has a solver; its duals are those of the whole
 //! problem, whose weights are Z. No eigenvalue of Theta has to be kept away from zero: at the solution most of them are.
 
-use super::{Auto, CheckedSettings, Clock, Poll, Settings, Solution, Solver, Start, Status, graded, newton, start};
+use super::{
+    Auto, CheckedSettings, Clock, Poll, Settings, Solution, Solver, Start, Status, graded, newton, start,
+};
 use crate::backend::Interrupt;
 use crate::certificate::{Graded, certify_normal};
 use crate::design::Design;
@@ -27,10 +29,11 @@ pub struct Splitting;
 
 /// A little further than to the new weights: the usual factor.
 const OVER_RELAXATION: f64 = 1.6;
-/// Tolerance of the first line, of the gap that is left.
-const INNER_SHARE: f64 = 0.01;
+/// The first line is solved until its duals are as close as this share of the gap that is left: the largest eigenvalue of their task
+/// Gram matrix changes in proportion to them, gaps only with their square.
+const INNER_SHARE: f64 = 0.1;
 const LOOSEST: f64 = 1e-4;
-const TIGHTEST: f64 = 1e-13;
+const TIGHTEST: f64 = 1e-14;
 /// Passes of one first line at most.
 const INNER_PASSES: usize = 300;
 /// Rounds between looks at rho, and the round after which it stays: what changes for ever need not converge.
@@ -144,12 +147,14 @@ impl<'a> Turns<'a> {
         }
         let mut idle = 0;
         for round in 1.. {
-            let tolerance = (INNER_SHARE * best.graded.certificate.rel_gap()).clamp(TIGHTEST, LOOSEST);
+            let tolerance =
+                (INNER_SHARE * best.graded.certificate.rel_gap()).powi(2).clamp(TIGHTEST, LOOSEST);
             let moved = self.losses_turn(tolerance, &mut clock)?;
             let before = self.z.clone();
             let apart = self.penalty_turn(moved)?;
             clock.passes += 1;
-            let better = best.offer(self.problem, start::allowed(self.problem, self.kappa.clone())?, &self.z)?;
+            let better =
+                best.offer(self.problem, start::allowed(self.problem, self.kappa.clone())?, &self.z)?;
             idle = if better { 0 } else { idle + 1 };
             if let Some(status) = clock.report(&best.graded.certificate, None) {
                 return Ok(best.solution(status, clock));
@@ -174,8 +179,12 @@ impl<'a> Turns<'a> {
         let n = self.kappa.len();
         let offsets = pool.install(|| self.design.scatter(&self.design.forward(&centre, self.threads()), n));
         let problem = self.first_line(offsets)?;
-        let settings =
-            Settings { tolerance, max_passes: INNER_PASSES, max_time: None, ..Settings::clone(self.settings) };
+        let settings = Settings {
+            tolerance,
+            max_passes: INNER_PASSES,
+            max_time: None,
+            ..Settings::clone(self.settings)
+        };
         let alpha: Vec<f64> = self.kappa.iter().map(|k| k * self.problem.unit()).collect();
         let settings = Settings { solver: Default::default(), ..settings }.check()?;
         let solution = Auto.solve(&problem, &settings, Start::Warm(&alpha), &mut Poll(clock))?;

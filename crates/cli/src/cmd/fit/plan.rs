@@ -77,7 +77,14 @@ impl Plan {
             Plan::Engine(_) => None,
         };
         let c_rule = if args.problem.c == Weight::Auto { "auto" } else { "given" };
-        Choice { method, given, c_rule, scale: args.inputs.scale, balanced: args.balanced(), split: args.split }
+        Choice {
+            method,
+            given,
+            c_rule,
+            scale: args.inputs.scale,
+            balanced: args.balanced(),
+            split: args.split,
+        }
     }
 
     /// Fits a method of the registry.

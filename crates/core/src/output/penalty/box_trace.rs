@@ -24,7 +24,8 @@ pub(super) fn box_trace(squares: &[f64], low: f64, high: f64, total: f64) -> Vec
     let at = breaks.partition_point(|&q| clipped(q).sum::<f64>() < total);
     let (from, to) = (if at == 0 { 0.0 } else { breaks[at - 1] }, breaks[at.min(breaks.len() - 1)]);
     let (sum_from, sum_to) = (clipped(from).sum::<f64>(), clipped(to).sum::<f64>());
-    let share = if sum_to > sum_from { ((total - sum_from) / (sum_to - sum_from)).clamp(0.0, 1.0) } else { 1.0 };
+    let share =
+        if sum_to > sum_from { ((total - sum_from) / (sum_to - sum_from)).clamp(0.0, 1.0) } else { 1.0 };
     clipped(from + share * (to - from)).collect()
 }
 

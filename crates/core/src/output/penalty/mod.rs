@@ -344,7 +344,11 @@ mod tests {
                 let paid = omega(&penalty, &other) - {
                     let (values, vectors) = linalg::eigen(&theirs).unwrap();
                     let along = Rotation { directions: vectors }.squares(&other, &other, 1);
-                    along.iter().zip(values).map(|(s, l)| if *s > 1e-14 { 0.5 * s / l } else { 0.0 }).sum::<f64>()
+                    along
+                        .iter()
+                        .zip(values)
+                        .map(|(s, l)| if *s > 1e-14 { 0.5 * s / l } else { 0.0 })
+                        .sum::<f64>()
                 };
                 assert!(cost(&theirs) + paid >= cost(&theta) + own - 1e-10, "{penalty:?}");
             }

@@ -105,9 +105,8 @@ mod tests {
     fn duals_pay_what_the_best_shares_of_one_give() {
         let penalty = Relationship::new(0.3, 0.4).unwrap();
         let squares = [2.0, 0.5, 1.0];
-        let value = |o: [f64; 3]| -> f64 {
-            o.iter().zip(squares).map(|(o, r)| 0.5 * o * r / (0.3 * o + 0.4)).sum()
-        };
+        let value =
+            |o: [f64; 3]| -> f64 { o.iter().zip(squares).map(|(o, r)| 0.5 * o * r / (0.3 * o + 0.4)).sum() };
         let mut best = 0.0f64;
         for i in 0..=400 {
             for j in 0..=400 - i {

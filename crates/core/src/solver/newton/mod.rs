@@ -9,8 +9,8 @@ pub(super) use model::{Point, Smoothed};
 use super::graded::grade;
 use super::vspace::linear;
 use super::{
-    CheckedSettings, Clock, Poll, Settings, Solution, Solver, Spectral, Start, Status, needs_entries, sdca, spectral,
-    start,
+    CheckedSettings, Clock, Poll, Settings, Solution, Solver, Spectral, Start, Status, needs_entries, sdca,
+    spectral, start,
 };
 use crate::backend::Interrupt;
 use crate::certificate::{Graded, certify_normal};
