@@ -49,9 +49,13 @@ const PARAMS: &[Param] = &[
 /// Rounds for one set of groups, and groups added at a time.
 const ROUNDS: usize = 300;
 const ADDED: usize = 3;
+/// Additions of groups that may fail to help, one after another.
+const PATIENCE: usize = 5;
 /// Inner problems are solved until their duals are as close as this share of the gap that is left: gaps only change with the square of
 /// duals, bounds in proportion to them.
 const INNER: f64 = 0.1;
+/// Beyond this gap the better objective is the better fit.
+const LOOSE: f64 = 0.1;
 const LOOSEST: f64 = 1e-4;
 const TIGHTEST: f64 = 1e-14;
 /// What keeps weights above zero shrinks by this in each round.
@@ -123,6 +127,7 @@ impl Method for Mtfl {
             alpha: near.and_then(|fit| fit.model.alpha()).map(<[f64]>::to_vec),
             gamma: vec![(t as f64).recip(); t],
             best: None,
+            least_primal: f64::INFINITY,
             passes: 0,
         };
         search.run(observer)
@@ -177,6 +182,8 @@ struct Search<'a> {
     gamma: Vec<f64>,
     alpha: Option<Vec<f64>>,
     best: Option<Fit>,
+    /// The least objective seen, whatever its bound.
+    least_primal: f64,
     passes: usize,
 }
 
@@ -193,11 +200,21 @@ struct Norms {
 
 impl Search<'_> {
     fn run(&mut self, observer: &mut dyn Observer) -> Result<Fit> {
+        let (mut least, mut idle) = (f64::INFINITY, 0);
         loop {
             let stopped = self.solve(observer)?;
             let Some(best) = &self.best else { unreachable!("solved at least once") };
             let done = best.certificate.rel_gap() <= self.job.settings.tolerance;
-            if done || stopped || self.passes >= self.job.settings.max_passes || !self.grow()? {
+            // With many tasks the bound over all groups is loose: then groups that no longer help are the end.
+            let primal = self.least_primal;
+            idle = if least - primal > self.job.settings.tolerance * primal.abs() { 0 } else { idle + 1 };
+            least = primal.min(least);
+            if done
+                || stopped
+                || idle > PATIENCE
+                || self.passes >= self.job.settings.max_passes
+                || !self.grow()?
+            {
                 break;
             }
         }
@@ -206,7 +223,8 @@ impl Search<'_> {
         fit.status = match fit.status {
             Status::Stopped => Status::Stopped,
             _ if certified => Status::Certified,
-            _ => Status::PassLimit,
+            _ if self.passes >= self.job.settings.max_passes => Status::PassLimit,
+            _ => Status::Stalled,
         };
         (fit.solver, fit.passes) = ("lattice", self.passes);
         Ok(fit)
@@ -234,8 +252,17 @@ impl Search<'_> {
             let norms = self.norms(&delta, &self.job.data.task_gram(&alpha)?);
             fit.certificate = certify_priced(&problem, &alpha, (norms.primal, norms.dual))?;
             let within = Self::gap_within(&fit, &norms);
+            let before = self.least_primal;
+            self.least_primal = before.min(fit.certificate.primal);
             self.alpha = Some(alpha);
-            let better = |old: &Fit| fit.certificate.gap < old.certificate.gap;
+            let better = |old: &Fit| {
+                let (new, old) = (&fit.certificate, &old.certificate);
+                if new.rel_gap() > LOOSE && old.rel_gap() > LOOSE {
+                    new.primal < old.primal
+                } else {
+                    new.gap < old.gap
+                }
+            };
             let (gap, stopped) = (fit.certificate.rel_gap(), fit.status == Status::Stopped);
             if self.best.as_ref().is_none_or(better) {
                 self.best = Some(fit);
@@ -244,7 +271,10 @@ impl Search<'_> {
             if stopped || observer.poll() == Flow::Stop {
                 return Ok(true);
             }
-            if gap <= tolerance || within <= 0.3 * tolerance || self.passes >= self.job.settings.max_passes {
+            // Steps that no longer pay, while the gap is a matter of other groups.
+            let fall = (before - self.least_primal) / self.least_primal.abs();
+            let settled = within <= 0.3 * tolerance || (fall < 0.01 * tolerance && within < 0.1 * gap);
+            if gap <= tolerance || settled || self.passes >= self.job.settings.max_passes {
                 return Ok(false);
             }
             let total: f64 = norms.shares.iter().sum();
