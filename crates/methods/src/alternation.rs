@@ -2,9 +2,7 @@
 
 use crate::{Job, Result};
 use kinfolk::model::Predictor;
-use kinfolk::{
-    Fit, Flow, Matrix, Observer, OutputKind, Problem, ProblemSpec, Progress, Settings, Weights, fit_near,
-};
+use kinfolk::{Fit, Flow, Matrix, Observer, OutputKind, Problem, ProblemSpec, Progress, Settings, fit_near};
 
 /// An outer iteration.
 pub(crate) struct Alternation<'a> {
@@ -20,11 +18,24 @@ pub(crate) struct Alternation<'a> {
 const INNER: f64 = 0.1;
 
 impl Alternation<'_> {
-    /// The last inner fit and the number of rounds, from a positive definite Theta.
-    pub(crate) fn run(
+    /// The fit of a problem that the last inner fit amounts to, from a positive definite Theta.
+    pub(crate) fn fit(
         &self,
         job: &Job<'_>,
-        weights: Weights,
+        problem: &Problem<'_>,
+        first: Matrix,
+        name: &'static str,
+        observer: &mut dyn Observer,
+    ) -> Result<Fit> {
+        let (inner, rounds) = self.run(job, problem.spec().c, first, observer)?;
+        graded(problem, &inner, job.settings, (name, rounds))
+    }
+
+    /// The last inner fit and the number of rounds, from a positive definite Theta.
+    fn run(
+        &self,
+        job: &Job<'_>,
+        c: f64,
         mut theta: Matrix,
         observer: &mut dyn Observer,
     ) -> Result<(Fit, usize)> {
@@ -32,7 +43,7 @@ impl Alternation<'_> {
         let mut alpha: Option<Vec<f64>> = None;
         for round in 1.. {
             let output = OutputKind::Fixed { theta: rows(&theta) };
-            let spec = ProblemSpec { loss: job.loss.clone(), output, c: weights.c, lambda: 1.0 };
+            let spec = ProblemSpec { loss: job.loss.clone(), output, c, lambda: 1.0 };
             let problem = Problem::new(job.data, spec)?;
             let mut inner = Inner { observer, stopped: false };
             let fit = fit_near(&problem, &settings, alpha.as_deref(), &mut inner)?;

@@ -4,11 +4,11 @@
 //! `lambda = g / lc` and Theta = A: [`fmtl`](crate::fmtl) with k = 1 for the Frobenius norm, the trace norm of the weights for the
 //! trace. For `F` the cluster set see [`cmtl`](crate::cmtl).
 
-use crate::alternation::{Alternation, graded, spectral};
+use crate::alternation::{Alternation, spectral};
 use crate::given::{Engine, FORM, Published};
 use crate::params::Allowed;
 use crate::{Claim, Job, Losses, Param, Params, Result};
-use kinfolk::{Fit, Matrix, Observer, OutputKind, Problem, Weights};
+use kinfolk::{Fit, Matrix, Observer, OutputKind, Problem};
 
 /// Frobenius norm or trace of Theta.
 pub(crate) const CONVEX_OKL: Engine = Engine {
@@ -57,8 +57,6 @@ fn published(
     };
     let update = |products: &Matrix| spectral(products, |squares| squares.iter().map(eigenvalue).collect());
     let alternation = Alternation { theta: &update, change: CHANGE, rounds: ROUNDS };
-    let weights = Weights { c: spec.c, lambda: 1.0 };
     let first = Matrix::identity(job.data.observations().n_tasks());
-    let (inner, rounds) = alternation.run(job, weights, first, observer)?;
-    graded(problem, &inner, job.settings, ("published convex-okl", rounds))
+    alternation.fit(job, problem, first, "published convex-okl", observer)
 }

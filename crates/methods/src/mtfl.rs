@@ -89,7 +89,8 @@ impl Method for Mtfl {
     fn about(&self) -> &'static str {
         "A reconstruction: of the original the lattice of groups, the closeness within them and the search from small groups to large ones are \
          known, the exponent, the weights of the nodes and the combination of base kernels are not. Here the kernel given is the only base \
-         kernel, the norm within a node is the Euclidean one, and a node costs b to the power of its size."
+         kernel, the norm within a node is the Euclidean one, and a node costs b to the power of its size. \
+         What a fit reports is about this problem; its model file keeps the certificate of the Theta found, as given."
     }
 
     fn cost(&self) -> &'static str {

@@ -1,11 +1,11 @@
 //! Task relationships: the matrix-variate prior of Zhang and Yeung.
 
-use crate::alternation::{Alternation, graded, spectral};
+use crate::alternation::{Alternation, spectral};
 use crate::given::{Engine, FORM, Published};
 use crate::params::Allowed;
 use crate::{Claim, Job, Losses, Param, Params, Result};
 use kinfolk::output::{Penalty, Relationship};
-use kinfolk::{Fit, Matrix, Observer, OutputKind, Problem, Weights};
+use kinfolk::{Fit, Matrix, Observer, OutputKind, Problem};
 
 /// The relationship costs 1; scale goes into C.
 pub(crate) const MTRL: Engine = Engine {
@@ -52,7 +52,5 @@ fn published(
     let first = spectral(&Matrix::identity(t), |_| relationship.theta(&vec![1.0; t]))?;
     let update = |products: &Matrix| spectral(products, theta_of);
     let alternation = Alternation { theta: &update, change: CHANGE, rounds: ROUNDS };
-    let weights = Weights { c: problem.spec().c, lambda: 1.0 };
-    let (inner, rounds) = alternation.run(job, weights, first, observer)?;
-    graded(problem, &inner, job.settings, ("published mtrl", rounds))
+    alternation.fit(job, problem, first, "published mtrl", observer)
 }
