@@ -6,7 +6,8 @@ use crate::backend::{
 use crate::design::Design;
 use crate::inputs::Inputs;
 use crate::kernel::Kernel;
-use crate::linalg::{self, Pool, view};
+use crate::linalg::{self, view};
+use crate::pool::Pool;
 use crate::{Error, Matrix, Observations, Result};
 use std::sync::{Arc, Mutex, OnceLock};
 

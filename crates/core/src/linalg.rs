@@ -1,37 +1,9 @@
-//! The linear algebra behind everything: thin wrappers of faer over our own [`Matrix`], and the thread pool.
+//! The linear algebra behind everything: thin wrappers of faer over our own [`Matrix`].
 
 use crate::aligned::AlignedRows;
 use crate::{Error, Matrix, Result};
 use faer::{Accum, MatMut, MatRef, Par, linalg::matmul::matmul, linalg::matmul::triangular};
 use pulp::{Simd, WithSimd};
-use std::sync::Arc;
-
-/// A pool of threads owned by one data set: never the global one, which would hang in a forked process.
-#[derive(Debug, Clone)]
-pub(crate) struct Pool(Arc<rayon::ThreadPool>);
-
-impl Pool {
-    /// `threads` = 0 means one per core.
-    pub(crate) fn new(threads: usize) -> Result<Self> {
-        let threads =
-            if threads == 0 { std::thread::available_parallelism().map_or(1, |n| n.get()) } else { threads };
-        let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(threads)
-            .thread_name(|i| format!("kinfolk-{i}"))
-            .build()
-            .map_err(|e| Error::Incompatible(format!("cannot start {threads} threads: {e}")))?;
-        Ok(Pool(Arc::new(pool)))
-    }
-
-    pub(crate) fn threads(&self) -> usize {
-        self.0.current_num_threads()
-    }
-
-    /// Runs `work` inside the pool.
-    pub(crate) fn install<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
-        self.0.install(work)
-    }
-}
 
 /// Small algebra for callers: without threads.
 impl Matrix {

@@ -148,7 +148,7 @@ impl Method for Engine {
         job: &Job<'_>,
         params: &Params,
         point: Point,
-        near: Option<&Fit>,
+        near: Option<&[f64]>,
         observer: &mut dyn Observer,
     ) -> Result<Fit> {
         self.losses.check(self.name, job.loss)?;
@@ -158,6 +158,6 @@ impl Method for Engine {
         if let Some(published) = self.published(params) {
             return (published.run)(job, params, &problem, observer);
         }
-        Ok(fit_near(&problem, job.settings, near.and_then(|fit| fit.model.alpha()), observer)?)
+        Ok(fit_near(&problem, job.settings, near, observer)?)
     }
 }

@@ -121,13 +121,13 @@ pub trait Method: Debug + Sync {
     /// Which C (and lambda) a point of the grid is.
     fn weights(&self, job: &Job<'_>, params: &Params, point: Point) -> Result<Weights>;
 
-    /// Fits a point of the grid, from the solution of a neighbouring one if that is given and of use.
+    /// Fits a point of the grid, from the duals of a neighbouring one if they are given and of use.
     fn fit(
         &self,
         job: &Job<'_>,
         params: &Params,
         point: Point,
-        near: Option<&Fit>,
+        near: Option<&[f64]>,
         observer: &mut dyn Observer,
     ) -> Result<Fit>;
 }

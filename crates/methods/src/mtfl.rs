@@ -113,7 +113,7 @@ impl Method for Mtfl {
         job: &Job<'_>,
         params: &Params,
         point: Point,
-        near: Option<&Fit>,
+        near: Option<&[f64]>,
         observer: &mut dyn Observer,
     ) -> Result<Fit> {
         let Weights { c, .. } = self.weights(job, params, point)?;
@@ -125,7 +125,7 @@ impl Method for Mtfl {
             lattice,
             largest: params.integer("largest") as usize,
             groups: (0..t).map(|task| vec![task]).collect(),
-            alpha: near.and_then(|fit| fit.model.alpha()).map(<[f64]>::to_vec),
+            alpha: near.map(<[f64]>::to_vec),
             gamma: vec![(t as f64).recip(); t],
             best: None,
             least_primal: f64::INFINITY,

@@ -1,87 +1,11 @@
 //! Every method on the same toy problem through one body, and each against what is known of it.
 
-#![allow(clippy::unwrap_used)] // helpers outside test functions
+mod common;
 
-use kinfolk::inputs::{Dense, Inputs};
+use common::{LOSSES, Toy, near, own_rows};
 use kinfolk::kernel::Gamma;
-use kinfolk::{
-    Dataset, DatasetOptions, Fit, Kernel, LossKind, Losses, Matrix, Observations, Settings, Silent, Status,
-    Yardstick,
-};
-use kinfolk_methods::{Claim, Job, Params, Point, find, registry};
-
-const WEIGHTS: [[f64; 3]; 3] = [[1.0, 0.5, 0.0], [1.0, 0.0, -0.5], [-1.0, 0.5, 0.5]];
-const LOSSES: [LossKind; 3] = [LossKind::Squared, LossKind::Hinge, LossKind::Epsilon { epsilon: 0.1 }];
-
-/// Inputs and observations, all of them formulas.
-struct Toy {
-    inputs: Inputs<'static>,
-    observations: Observations,
-    kernel: Kernel,
-}
-
-fn input(i: usize) -> [f64; 3] {
-    [0, 1, 2].map(|j| (((i + 1) * (j + 1)) as f64).sin())
-}
-
-fn label(i: usize, task: usize, phase: usize) -> f64 {
-    let signal: f64 = input(i).iter().zip(WEIGHTS[task]).map(|(x, w)| x * w).sum();
-    signal + 0.1 * ((5 * (i + 1) + phase) as f64).cos()
-}
-
-/// Twelve rows, task i mod 3; signs of the labels for two classes.
-fn own_rows(loss: &LossKind) -> Toy {
-    let x: Vec<f64> = (0..12).flat_map(input).collect();
-    let of_kind = |y: f64| if *loss == LossKind::Hinge { y.signum() } else { y };
-    let y = (0..12).map(|i| of_kind(label(i, i % 3, 0))).collect();
-    let task: Vec<u32> = (0..12).map(|i| i % 3).collect();
-    Toy {
-        inputs: Dense::f64_owned(x, 12, 3).unwrap().into(),
-        observations: Observations::multi_task(&task, y).unwrap(),
-        kernel: Kernel::Linear,
-    }
-}
-
-/// Six inputs with labels for all three tasks.
-fn shared_rows() -> Toy {
-    let x: Vec<f64> = (0..6).flat_map(input).collect();
-    let y: Vec<f64> = (0..18).map(|o| label(o / 3, o % 3, o % 3)).collect();
-    Toy {
-        inputs: Dense::f64_owned(x, 6, 3).unwrap().into(),
-        observations: Observations::multi_output(&y, 6, 3).unwrap(),
-        kernel: Kernel::Linear,
-    }
-}
-
-impl Toy {
-    fn fit(&self, method: &str, params: &[(&str, &str)], loss: &LossKind, point: Point, lambda: f64) -> Fit {
-        let settings = Settings { tolerance: 1e-9, max_passes: 5000, ..Settings::default() };
-        self.try_fit(method, params, loss, point, lambda, &settings).unwrap()
-    }
-
-    fn try_fit(
-        &self,
-        method: &str,
-        params: &[(&str, &str)],
-        loss: &LossKind,
-        point: Point,
-        lambda: f64,
-        settings: &Settings,
-    ) -> kinfolk_methods::Result<Fit> {
-        let method = find(method)?;
-        let params = Params::parse(method.name(), method.params(), params)?;
-        let options = DatasetOptions { kernel: self.kernel.clone(), threads: 1, ..DatasetOptions::default() };
-        let data = Dataset::new(&self.inputs, &self.observations, options)?;
-        let loss = Losses::from(loss.clone());
-        let yardstick = Yardstick::new(&data, &loss)?;
-        let job = Job { data: &data, loss: &loss, yardstick: &yardstick, lambda: Some(lambda), settings };
-        method.fit(&job, &params, point, None, &mut Silent)
-    }
-}
-
-fn near(what: &str, got: f64, want: f64, tolerance: f64) {
-    assert!((got - want).abs() <= tolerance * want.abs(), "{what}: {got} is not {want}");
-}
+use kinfolk::{Kernel, LossKind, Matrix, Observations, Settings, Status};
+use kinfolk_methods::{Claim, Params, Point, registry};
 
 #[test]
 fn every_method_fits_every_loss_it_can_do() {
@@ -153,58 +77,6 @@ fn the_lattice_of_groups_meets_its_optima() {
         let fit = own_rows(&loss).try_fit("mtfl", &params, &loss, Point::C(1.0), 1.0, &settings).unwrap();
         near(&format!("mtfl {loss}"), fit.certificate.primal, optimum, 1e-7);
         assert!(fit.certificate.rel_gap() <= 1e-6, "{loss}: {}", fit.certificate);
-    }
-}
-
-/// Three parametrisations of one problem, and the published iterations of two of them.
-#[test]
-fn okl_convex_okl_and_fmtl_are_one_problem() {
-    let toy = shared_rows();
-    let loss = LossKind::Squared;
-    let published: &[(&str, &str)] = &[("form", "published")];
-    let fits = [
-        ("fmtl", &[("k", "1")][..]),
-        ("okl", &[]),
-        ("convex-okl", &[]),
-        ("okl", published),
-        ("convex-okl", published),
-    ];
-    let first = toy.fit("fmtl", &[("k", "1")], &loss, Point::C(1.0), 0.5);
-    near("optimum", first.certificate.primal, 1.805425753, 1e-8);
-    for (method, params) in fits {
-        let fit = toy.fit(method, params, &loss, Point::C(1.0), 0.5);
-        near(&format!("{method} {params:?}"), fit.certificate.primal, first.certificate.primal, 1e-6);
-        for (a, b) in fit.model.theta().as_slice().iter().zip(first.model.theta().as_slice()) {
-            assert!((a - b).abs() < 1e-3, "{method} {params:?}: Theta {a} instead of {b}");
-        }
-    }
-    // The original's own objective: ld = lambda^(1/3) / C, ours is lambda^(1/3) times theirs.
-    near("in its own scale", first.certificate.primal / 0.5f64.cbrt(), 2.274693911, 1e-8);
-}
-
-#[test]
-fn limits_and_equivalences() {
-    for loss in &LOSSES {
-        let toy = own_rows(loss);
-        let primal = |method: &str, params: &[(&str, &str)], c: f64| {
-            toy.fit(method, params, loss, Point::C(c), 1.0).certificate.primal
-        };
-        let alone = primal("stl", &[], 1.0);
-        // A common mean that costs much is none: O(1 / mu).
-        near(&format!("{loss}: mtl"), primal("mtl", &[("mu", "1e6")], 1.0), alone, 1e-5);
-        // A cluster for each task, all costs the same, a group for each task: independent tasks.
-        near(&format!("{loss}: cmtl"), primal("cmtl", &[("between", "1"), ("mean", "1")], 1.0), alone, 1e-7);
-        near(&format!("{loss}: gmtl"), primal("gmtl", &[("groups", "3")], 1.0), alone, 1e-4);
-        // One group is mtrl.
-        let one = primal("gmtl", &[("groups", "1")], 1.0);
-        near(&format!("{loss}: one group"), one, primal("mtrl", &[], 1.0), 1e-7);
-        // Published iterations end at or above the optimum.
-        for method in ["mtrl", "mtl-sdca"] {
-            let form = if method == "mtrl" { "published" } else { "alternating" };
-            let (fast, slow) = (primal(method, &[], 1.0), primal(method, &[("form", form)], 1.0));
-            assert!(slow >= fast * (1.0 - 1e-8), "{loss} {method}: {slow} below {fast}");
-            assert!(slow <= 1.2 * fast, "{loss} {method}: {slow} far above {fast}");
-        }
     }
 }
 

@@ -36,6 +36,14 @@ enum SolverName {
     SdcaSequential,
     /// In the eigenbasis of the inputs: squared loss, every input for every task.
     Spectral,
+    /// Newton's method: smooth losses.
+    Newton,
+    /// Proximal point steps around Newton's method: losses with kinks.
+    Proximal,
+    /// Interior point method: any loss but the logistic one, while a direct system is small enough.
+    InteriorPoint,
+    /// Losses and penalty in turns: penalties of the task matrix as a whole.
+    Splitting,
 }
 
 impl SolverArgs {
@@ -45,6 +53,10 @@ impl SolverArgs {
             SolverName::Sdca => SolverKind::Sdca,
             SolverName::SdcaSequential => SolverKind::SdcaSequential,
             SolverName::Spectral => SolverKind::Spectral,
+            SolverName::Newton => SolverKind::Newton,
+            SolverName::Proximal => SolverKind::Proximal,
+            SolverName::InteriorPoint => SolverKind::InteriorPoint,
+            SolverName::Splitting => SolverKind::Splitting,
         };
         // Beyond what a duration can be there is no limit.
         let max_time = self.max_seconds.and_then(|s| Duration::try_from_secs_f64(s).ok());

@@ -47,7 +47,7 @@ impl Part {
         method: &dyn Method,
         params: &Params,
         point: Point,
-        near: Option<&Fit>,
+        near: Option<&[f64]>,
         observer: &mut dyn Observer,
     ) -> Result<Fit> {
         let yardstick = Yardstick::new(data, &study.loss)?;

@@ -3,7 +3,7 @@
 use super::{Candidate, Row, Study, Watch, certified, part, part::Part};
 use crate::metric::{self, Score};
 use crate::{Claim, Params, Result, folds};
-use kinfolk::{Dataset, Flow, Inputs, Observations, Observer};
+use kinfolk::{Dataset, Fit, Flow, Inputs, Observations, Observer};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -116,7 +116,7 @@ fn fit_path(
             candidate.method,
             params,
             point,
-            last.as_ref(),
+            last.as_ref().and_then(|fit: &Fit| fit.model.alpha()),
             &mut Listener(watch),
         )?;
         if watch.stop() {

@@ -1,5 +1,6 @@
 //! Newton's method for smooth losses, on any inputs that have an eigenbasis.
 
+mod alone;
 mod descent;
 mod model;
 
@@ -59,7 +60,11 @@ pub(super) fn begin(
     };
     let mut status = clock.report(&graded.certificate, None);
     if start.is_none() && status.is_none() {
-        kappa = match (quadratic_start(problem, settings, clock)?, stand_in(problem)) {
+        let guess = match alone_start(problem, clock)? {
+            None => quadratic_start(problem, settings, clock)?,
+            some => some,
+        };
+        kappa = match (guess, stand_in(problem)) {
             (Some(kappa), _) => kappa,
             (None, Some(spec)) => {
                 let cheaper = Problem::new(problem.data(), spec)?;
@@ -80,6 +85,16 @@ pub(super) fn begin(
         }
     }
     Ok(((kappa, graded), status))
+}
+
+/// [`alone`], once there is a design.
+fn alone_start(problem: &Problem<'_>, clock: &mut Clock<'_>) -> Result<Option<Vec<f64>>> {
+    let data = problem.data();
+    let design = match clock.interrupting(|interrupt| Ok(data.design(interrupt)?.1)) {
+        Err(Error::Interrupted) => return Ok(None),
+        other => other?,
+    };
+    data.pool().install(|| alone::start(problem, design))
 }
 
 /// Typical size of predictions beyond which parabolas at 0 tell nothing.

@@ -76,14 +76,15 @@ impl Solver for Spectral {
         problem.data().pool().install(|| {
             let reduced = Reduced::new(problem, statistics);
             let (first, diagonal) = match &start {
-                Some(kappa) => (reduced.rotated_state(problem, kappa)?, None),
+                Some(kappa) => (reduced.point(reduced.rotated_state(problem, kappa)?), None),
                 None => {
                     let (v, diagonal) = reduced.cold_start();
-                    (v, Some(diagonal))
+                    (reduced.point(v), Some(diagonal))
                 }
             };
+            let first = diagonal.as_ref().and_then(|own| reduced.in_company(&first, own)).unwrap_or(first);
             let mut search = Search { reduced: &reduced, tolerance: settings.tolerance, polished: 0, clock };
-            let ended = search.run(reduced.point(first), diagonal);
+            let ended = search.run(first, diagonal);
             let kappa = residual_duals(problem, &ended.point)?;
             let (kappa, v, graded) = graded::grade(problem, kappa, &ended.point.v, settings.tolerance)?;
             let certified = graded.certificate.rel_gap() <= settings.tolerance;

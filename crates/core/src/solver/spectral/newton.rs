@@ -4,6 +4,7 @@
 use super::{Ended, Point, Reduced, Search, Status};
 use crate::Matrix;
 use crate::linalg::{self, axpy, view};
+use crate::rough::Rough;
 use crate::solver::vspace::blocks::TaskBlocks;
 use crate::solver::vspace::gmres::{self, Operator};
 use crate::solver::vspace::search::line_search;
@@ -14,6 +15,9 @@ pub(super) const MAX_STEPS: usize = 60;
 
 /// How much tighter than usual the linear solves may become after failed line searches.
 const TIGHTEST: f64 = 1e-3;
+
+/// A share of psi that a step far from the end takes away.
+const FAST: f64 = 0.05;
 
 pub(super) fn run(search: &mut Search<'_, '_>, mut point: Point) -> Ended {
     let reduced = search.reduced;
@@ -43,7 +47,11 @@ pub(super) fn run(search: &mut Search<'_, '_>, mut point: Point) -> Ended {
         match direction(reduced, &point, tolerance, &mut by_tasks, &mut stop)
             .and_then(|step| line_search(reduced, &point, &step))
         {
-            Some(next) => (point, tighten, certify) = (next, 1.0, true),
+            Some(next) => {
+                // While psi falls fast there is nothing to certify.
+                certify = point.psi - next.psi <= FAST * point.psi.abs() || search.clock.is_over();
+                (point, tighten) = (next, 1.0);
+            }
             None if tighten > TIGHTEST => (tighten, certify) = (tighten * 0.1, false),
             None => {
                 let status = if search.polished > 0 { Status::Certified } else { Status::Stalled };
@@ -86,12 +94,12 @@ fn solve(
     stop: &mut dyn FnMut() -> bool,
 ) -> Option<(Matrix, usize)> {
     if tasks_apart {
-        let operator = Apart::new(reduced, derivative)?;
+        let operator = Apart::new(reduced, derivative, tolerance)?;
         let right = linalg::transposed(residual);
         let (dv, steps) = gmres::solve(&operator, &right, tolerance, MAX_STEPS, stop)?;
         return Some((linalg::transposed(&dv), steps));
     }
-    let operator = Joint::new(reduced, derivative)?;
+    let operator = Joint::new(reduced, derivative, tolerance)?;
     let (dv, steps) = gmres::solve(&operator, &operator.enter(residual), tolerance, MAX_STEPS, stop)?;
     Some((operator.leave(&dv), steps))
 }
@@ -101,16 +109,54 @@ fn solve(
 struct Apart<'a> {
     rates: Vec<f64>,
     derivative: &'a Derivative<'a>,
-    /// V'.
-    rows: Matrix,
+    factors: Factors,
     blocks: TaskBlocks,
 }
 
+/// V and Theta, as exact as the solution is to be.
+enum Factors {
+    /// V' in place of V.
+    Exact(Matrix),
+    Rough {
+        v: Rough,
+        theta: Rough,
+    },
+}
+
+/// Solutions better than this need products in double precision.
+const ROUGH: f64 = 1e-5;
+
 impl<'a> Apart<'a> {
-    fn new(reduced: &Reduced<'_>, derivative: &'a Derivative<'a>) -> Option<Self> {
+    fn new(reduced: &Reduced<'_>, derivative: &'a Derivative<'a>, tolerance: f64) -> Option<Self> {
         let rates: Vec<f64> = reduced.data.values.iter().map(|l| reduced.data.gamma * l).collect();
         let blocks = TaskBlocks::diagonal(derivative, &rates)?;
-        Some(Apart { rates, derivative, rows: linalg::transposed(derivative.v), blocks })
+        let factors = match tolerance < ROUGH {
+            true => Factors::Exact(linalg::transposed(derivative.v)),
+            false => Factors::Rough { v: Rough::new(derivative.v), theta: Rough::new(derivative.theta) },
+        };
+        Some(Apart { rates, derivative, factors, blocks })
+    }
+
+    /// `B[U]' = Theta U' + M V'`, `M = phi'' o (U'V + V'U)`, for `z = U'`.
+    fn mixed(&self, z: &Matrix) -> Matrix {
+        let Derivative { v, theta, threads, .. } = *self.derivative;
+        match &self.factors {
+            Factors::Exact(rows) => {
+                let mut mixed = linalg::times(view(z), view(v), threads);
+                self.derivative.mix(&mut mixed);
+                let mut out = linalg::times(view(theta), view(z), threads);
+                linalg::add_product(linalg::view_mut(&mut out), view(&mixed), view(rows), threads);
+                out
+            }
+            Factors::Rough { v, theta } => {
+                let z = Rough::new(z);
+                let mut mixed = z.times(v, threads);
+                self.derivative.mix(&mut mixed);
+                let mut out = theta.times(&z, threads);
+                axpy(out.as_mut_slice(), 1.0, Rough::new(&mixed).times_transposed(v, threads).as_slice());
+                out
+            }
+        }
     }
 }
 
@@ -123,13 +169,8 @@ impl Operator for Apart<'_> {
         self.blocks.weigh(v)
     }
 
-    /// `B[U]' = Theta U' + M V'`, `M = phi'' o (U'V + V'U)`.
     fn apply(&self, z: &Matrix) -> Matrix {
-        let threads = self.derivative.threads;
-        let mut mixed = linalg::times(view(z), view(self.derivative.v), threads);
-        self.derivative.mix(&mut mixed);
-        let mut out = linalg::times(view(self.derivative.theta), view(z), threads);
-        linalg::add_product(linalg::view_mut(&mut out), view(&mixed), view(&self.rows), threads);
+        let mut out = self.mixed(z);
         for t in 0..out.rows() {
             let row = out.row_mut(t).iter_mut().zip(z.row(t)).zip(&self.rates);
             row.for_each(|((x, z), rate)| *x = z + rate * *x);
@@ -151,10 +192,12 @@ struct Joint<'a> {
     floor: f64,
     /// 1 / (1 + gamma l_i om_j).
     inverse: Matrix,
+    /// V and the basis in single precision, if that is enough.
+    rough: Option<(Rough, Rough)>,
 }
 
 impl<'a> Joint<'a> {
-    fn new(reduced: &'a Reduced<'a>, derivative: &'a Derivative<'a>) -> Option<Self> {
+    fn new(reduced: &'a Reduced<'a>, derivative: &'a Derivative<'a>, tolerance: f64) -> Option<Self> {
         let (om, basis) = linalg::eigen(derivative.theta).ok()?;
         let floor = 1e-8 * om.iter().fold(0.0f64, |a, &b| a.max(b));
         let values: Vec<f64> = om.iter().map(|om| om.max(0.0)).collect();
@@ -163,7 +206,8 @@ impl<'a> Joint<'a> {
             let rate = reduced.data.gamma * l;
             inverse.row_mut(i).iter_mut().zip(&values).for_each(|(x, om)| *x = 1.0 / (1.0 + rate * om));
         }
-        (floor > 0.0).then_some(Joint { reduced, derivative, basis, values, floor, inverse })
+        let rough = (tolerance >= ROUGH).then(|| (Rough::new(derivative.v), Rough::new(&basis)));
+        (floor > 0.0).then_some(Joint { reduced, derivative, basis, values, floor, inverse, rough })
     }
 
     fn enter(&self, r: &Matrix) -> Matrix {
@@ -191,10 +235,21 @@ impl Operator for Joint<'_> {
     }
 
     fn apply(&self, z: &Matrix) -> Matrix {
-        let (reduced, v) = (self.reduced, self.derivative.v);
-        let mut mixed = reduced.times(&self.basis, &reduced.cross(z, v));
-        self.derivative.mix(&mut mixed);
-        let mut out = reduced.times(v, &reduced.times(&mixed, &self.basis));
+        let (reduced, threads) = (self.reduced, self.reduced.threads);
+        let mut out = match &self.rough {
+            Some((v, basis)) => {
+                let crossed = Rough::new(z).cross(v, threads);
+                let mut mixed = basis.times(&Rough::new(&crossed), threads);
+                self.derivative.mix(&mut mixed);
+                v.times(&Rough::new(&Rough::new(&mixed).times(basis, threads)), threads)
+            }
+            None => {
+                let v = self.derivative.v;
+                let mut mixed = reduced.times(&self.basis, &reduced.cross(z, v));
+                self.derivative.mix(&mut mixed);
+                reduced.times(v, &reduced.times(&mixed, &self.basis))
+            }
+        };
         for (j, &l) in reduced.data.values.iter().enumerate() {
             let rate = reduced.data.gamma * l;
             for ((x, z), om) in out.row_mut(j).iter_mut().zip(z.row(j)).zip(&self.values) {

@@ -5,6 +5,7 @@ use crate::certificate::{SquaredStatistics, unexplained};
 use crate::dataset::Moments;
 use crate::linalg::{self, view};
 use crate::output::OutputRegularizer;
+use crate::solver::vspace::search::curved;
 use crate::solver::vspace::{self, Smooth};
 use crate::{Certificate, Matrix, Problem, Result};
 
@@ -125,5 +126,40 @@ impl<'a> Reduced<'a> {
             v.row_mut(j).iter_mut().zip(&s).for_each(|(x, s)| *x *= gamma / (1.0 + gamma * l * s));
         }
         (v, s)
+    }
+
+    /// The cold start of tasks on their own, `own` their scales, made fit for company, since kin multiply each other's weights: columns of V
+    /// such that those of W keep their lengths, and what all tasks have in common explained by all of them together, in the share that
+    /// does best. `None` where that is no better.
+    pub(super) fn in_company(&self, alone: &Point, own: &[f64]) -> Option<Point> {
+        let mut w = alone.v.clone();
+        for j in 0..w.rows() {
+            w.row_mut(j).iter_mut().zip(own).for_each(|(x, s)| *x *= s);
+        }
+        let still = Matrix::zeros(w.rows(), w.cols());
+        let mut best: Option<Point> = None;
+        for doubled in 0..20 {
+            let v = self.with_common_part(own, f64::from(1 << doubled));
+            let point = self.point(curved(self.output, [&w, &still], 0.0, &v, self.threads)?);
+            match &best {
+                Some(best) if best.psi <= point.psi => break,
+                _ => best = Some(point),
+            }
+        }
+        best.filter(|best| best.psi < alone.psi)
+    }
+
+    /// V for `Theta = diag(own)`, but for the mean of the tasks, for which it is `1 + share` times as large.
+    fn with_common_part(&self, own: &[f64], share: f64) -> Matrix {
+        let (t, gamma) = (own.len() as f64, self.data.gamma);
+        let of_mean = (1.0 + share) * (own.iter().map(|s| s.ln()).sum::<f64>() / t).exp();
+        let mut v = self.data.moment.clone();
+        for (j, &l) in self.data.values.iter().enumerate() {
+            let (row, rate) = (v.row_mut(j), gamma * l);
+            let mean = row.iter().sum::<f64>() / t;
+            let common = gamma * mean / (1.0 + rate * of_mean);
+            row.iter_mut().zip(own).for_each(|(x, s)| *x = gamma * (*x - mean) / (1.0 + rate * s) + common);
+        }
+        v
     }
 }

@@ -1,0 +1,93 @@
+//! Where to begin with own rows: tasks on their own, each with the scale that the regulariser would give it.
+
+use crate::backend::Interrupt;
+use crate::design::Design;
+use crate::linalg::{self, axpy, dot, view};
+use crate::solver::start;
+use crate::{Matrix, Problem, Result};
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// More than this for the eigenvectors of all tasks is better spent on Newton steps.
+const MOST_WORK: f64 = 2e8;
+
+/// Where slopes differ from those of the parabolas by more than this share of what they are at 0, in squares, predictions are too far away
+/// for parabolas to tell anything.
+const FAR: f64 = 0.01;
+
+/// Duals of the best diagonal Theta for losses replaced by their parabolas at prediction 0, `L(z) ~ a (z - b)^2 / 2`, which are the losses
+/// themselves if they are squares. `None` where inputs are shared, or losses are no parabolas there, or features are many.
+///
+/// For task r, `V_r = x'(gamma a (b - s x V_r))` with `s = phi'(|V_r|^2)`: in the eigenbasis of `x'(gamma a x)` both sides are functions of
+/// s alone, and meet since the right one falls.
+pub(super) fn start(problem: &Problem<'_>, design: &Design) -> Result<Option<Vec<f64>>> {
+    let Some(task_rows) = design.task_rows() else { return Ok(None) };
+    let rank = design.rank() as f64;
+    if rank.powi(3) * task_rows.len() as f64 > MOST_WORK {
+        return Ok(None);
+    }
+    let gammas = design.gammas(problem);
+    let of_task = |(task, rows): (usize, &Range<usize>)| duals(problem, design, &gammas, task, rows.clone());
+    let parts: Option<Vec<Alone>> = task_rows.par_iter().enumerate().map(of_task).collect();
+    let Some(parts) = parts else { return Ok(None) };
+    let (far, size) = parts.iter().fold((0.0, 0.0), |(far, size), part| (far + part.far, size + part.size));
+    if far > FAR * size {
+        return Ok(None);
+    }
+    let kappa: Vec<f64> = parts.into_iter().flat_map(|part| part.duals).collect();
+    let kappa = design.scatter(&kappa, problem.observations().len());
+    Ok(Some(start::along(problem, start::warm(problem, kappa), &mut Interrupt::never())?))
+}
+
+/// A task on its own.
+struct Alone {
+    duals: Vec<f64>,
+    /// Squared differences of slopes from those of the parabolas, and squared slopes at 0, summed.
+    far: f64,
+    size: f64,
+}
+
+fn duals(
+    problem: &Problem<'_>,
+    design: &Design,
+    gammas: &[f64],
+    task: usize,
+    rows: Range<usize>,
+) -> Option<Alone> {
+    let (loss, rank) = (problem.loss(task), design.rank());
+    let mut scaled = Matrix::zeros(rows.len(), rank);
+    let mut moment = vec![0.0; rank];
+    for (i, row) in rows.clone().enumerate() {
+        let y = design.labels()[row];
+        let (curvature, slope) = (loss.curvature(y, 0.0), loss.slope(y, 0.0));
+        if !(curvature > 0.0 && slope.0 == slope.1) {
+            return None;
+        }
+        axpy(scaled.row_mut(i), (gammas[row] * curvature).sqrt(), design.row(row));
+        axpy(&mut moment, -gammas[row] * slope.0, design.row(row));
+    }
+    let (values, vectors) =
+        linalg::eigen(&linalg::times(view(&scaled).transpose(), view(&scaled), 1)).ok()?;
+    let mut inner = vec![0.0; rank];
+    (0..rank).for_each(|j| axpy(&mut inner, moment[j], vectors.row(j)));
+    let at = |s: f64| inner.iter().zip(&values).map(move |(c, l)| c / (1.0 + s * l.max(0.0)));
+    let (mut low, mut high) = (-300.0f64, 300.0f64);
+    while high - low > 1e-3 {
+        let middle = 0.5 * (low + high);
+        let slope = problem.normal_output().dphi((task, task), at(middle.exp()).map(|v| v * v).sum());
+        if slope.is_nan() || slope > middle.exp() { low = middle } else { high = middle }
+    }
+    let s = (0.5 * (low + high)).exp();
+    let turned: Vec<f64> = at(s).collect();
+    let weights: Vec<f64> = (0..rank).map(|j| s * dot(vectors.row(j), &turned)).collect();
+    let mut alone = Alone { duals: Vec::with_capacity(rows.len()), far: 0.0, size: 0.0 };
+    for row in rows {
+        let (y, z) = (design.labels()[row], dot(design.row(row), &weights));
+        let ((left, right), first) = (loss.slope(y, z), loss.slope(y, 0.0).0);
+        let slope = 0.5 * (left + right);
+        alone.duals.push(-gammas[row] * slope);
+        alone.far += (slope - first - loss.curvature(y, 0.0) * z).powi(2);
+        alone.size += first * first;
+    }
+    Some(alone)
+}

@@ -1,0 +1,40 @@
+"""Learn many related tasks together, and how they are related, with a certificate of optimality.
+
+>>> import numpy as np
+>>> from kinfolk import MultiTaskRegressor
+>>> rng = np.random.default_rng(0)
+>>> X, task = rng.normal(size=(40, 3)), np.repeat(["a", "b"], 20)
+>>> y = X @ [1.0, -1.0, 0.5]
+>>> model = MultiTaskRegressor().fit(X, y, task=task)
+>>> model.status_
+'certified'
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import _native
+from ._classifier import MultiTaskClassifier
+from ._cv import MultiTaskCV
+from ._files import load
+from ._output_kernel import OutputKernelClassifier, OutputKernelRegressor
+from ._regressor import MultiTaskRegressor
+
+__version__: str = _native.VERSION
+
+__all__ = [
+    "MultiTaskCV",
+    "MultiTaskClassifier",
+    "MultiTaskRegressor",
+    "OutputKernelClassifier",
+    "OutputKernelRegressor",
+    "load",
+    "methods",
+]
+
+
+def methods() -> list[dict[str, Any]]:
+    """All methods that `method=` takes: name, title, what they learn, reference, problem, whether it is convex, parameters."""
+    known: list[dict[str, Any]] = _native.methods()
+    return known

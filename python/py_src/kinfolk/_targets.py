@@ -1,0 +1,208 @@
+"""Labels of any kind as questions that the engine answers: one for a task of numbers or of two classes, one for each class of the others.
+
+The rows and columns of Theta are questions. Three forms: `single`, one task; `wide`, a table with a column for each task; `rows`, a task
+for each row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d
+
+from . import _inputs, _native
+
+Form = Literal["single", "wide", "rows"]
+
+
+@dataclass
+class Triples:
+    """Input, question and label of each observation, in order."""
+
+    input: np.ndarray
+    question: np.ndarray
+    label: np.ndarray
+
+
+@dataclass
+class Questions:
+    """What is asked of the engine, and how its answers are read."""
+
+    form: Form
+    tasks: np.ndarray
+    """Names of the tasks, in increasing order, or in that of the columns."""
+    names: list[Any]
+    """Names of the questions: integers or strings."""
+    first: np.ndarray
+    """The first question of each task, and the number of all."""
+    classes: list[np.ndarray] | None = None
+    """The classes of each task; None where labels are numbers."""
+    triples: Triples | None = field(default=None, repr=False)
+
+    @property
+    def one_each(self) -> bool:
+        """Whether every task is one question."""
+        return len(self.names) == len(self.tasks)
+
+    def find(self, task: np.ndarray) -> np.ndarray:
+        """Positions of tasks by name."""
+        known = self.tasks
+        if task.dtype.kind != known.dtype.kind:
+            task, known = task.astype(str), known.astype(str)
+        order = np.argsort(known)
+        at = np.minimum(np.searchsorted(known, task, sorter=order), len(known) - 1)
+        found: np.ndarray = order[at]
+        wrong = known[found] != task
+        if wrong.any():
+            row = int(np.flatnonzero(wrong)[0])
+            shown = ", ".join(map(str, self.tasks[:10])) + (", ..." if len(self.tasks) > 10 else "")
+            raise ValueError(f"row {row}: task {task.tolist()[row]!r} is unknown; the tasks are {shown}")
+        return found.astype(np.uint32)
+
+
+def plain(names: Iterable[Any]) -> list[Any]:
+    """Names as the engine takes them: integers, or else strings."""
+    values = [value.item() if isinstance(value, np.generic) else value for value in names]
+    if all(isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**63 for value in values):
+        return values
+    return [str(value) for value in values]
+
+
+def form_of(labels: np.ndarray, task: np.ndarray | None) -> Form:
+    if task is not None:
+        return "rows"
+    return "wide" if labels.ndim == 2 and labels.shape[1] > 1 else "single"
+
+
+def observations(n_inputs: int, questions: Questions) -> Any:
+    triples = questions.triples
+    assert triples is not None
+    return _native.Observations.triples(n_inputs, questions.names, triples.input, triples.question, triples.label)
+
+
+def _rows(task: np.ndarray | None, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Tasks, and that of each row."""
+    if task is None:
+        return np.asarray([0]), np.zeros(n, np.uint32)
+    tasks, index = np.unique(task, return_inverse=True)
+    return tasks, index.astype(np.uint32)
+
+
+def columns(y: Any, width: int) -> np.ndarray:
+    """Names of the columns of a table, or their numbers."""
+    return np.asarray(plain(_inputs.column_names(y))) if _inputs.is_table(y) else np.arange(width)
+
+
+def finite(label: np.ndarray) -> np.ndarray:
+    wrong = ~np.isfinite(label)
+    if wrong.any():
+        row = int(np.flatnonzero(wrong)[0])
+        what = "NaN" if np.isnan(label[row]) else "infinity"
+        raise ValueError(f"Input y contains {what}: the label of row {row} is {label[row]}")
+    return label
+
+
+def as_numbers(y: np.ndarray) -> np.ndarray:
+    if y.dtype.kind == "c":
+        raise ValueError("Complex data not supported: labels are real numbers")
+    try:
+        return np.ascontiguousarray(y, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"labels must be numbers: {error}") from error
+
+
+def numbers(y: Any, task: np.ndarray | None) -> Questions:
+    """Labels that are numbers; NaN in a table of several tasks is missing."""
+    label = _inputs.table(y)
+    form = form_of(label, task)
+    if form == "wide":
+        tasks, label = columns(y, label.shape[1]), as_numbers(label)
+        if np.isinf(label).any():
+            row, column = np.argwhere(np.isinf(label))[0]
+            raise ValueError(f"Input y contains infinity: row {row}, task {tasks[column]}")
+        known = ~np.isnan(label)
+        if not known.any(axis=0).all():
+            raise ValueError(f"task {tasks[int(np.flatnonzero(~known.any(axis=0))[0])]}: all its labels are missing")
+        input, question = np.nonzero(known)
+        triples = Triples(input.astype(np.uint32), question.astype(np.uint32), label[known])
+        return Questions(form, tasks, plain(tasks), np.arange(len(tasks) + 1), None, triples)
+    label = finite(as_numbers(column_or_1d(label, warn=True)))
+    tasks, index = _rows(task, len(label))
+    triples = Triples(np.arange(len(label), dtype=np.uint32), index, label)
+    return Questions(form, tasks, plain(tasks), np.arange(len(tasks) + 1), None, triples)
+
+
+def one_class_each(labels: np.ndarray) -> np.ndarray:
+    """Labels, if each row has one class."""
+    labels = column_or_1d(labels, warn=True)
+    if labels.dtype.kind == "f":
+        finite(labels)
+    check_classification_targets(labels)
+    return labels
+
+
+def classes(y: Any, task: np.ndarray | None) -> Questions:
+    """Labels that are classes; in a table of several tasks NaN and None are missing."""
+    labels = _inputs.table(y)
+    form = form_of(labels, task)
+    if form == "wide":
+        return _wide_classes(columns(y, labels.shape[1]), labels)
+    everything, code = np.unique(one_class_each(labels), return_inverse=True)
+    tasks, index = _rows(task, len(code))
+    if len(everything) <= 2:
+        label = np.where(code == len(everything) - 1, 1.0, -1.0)
+        triples = Triples(np.arange(len(code), dtype=np.uint32), index, label)
+        both = [everything] * len(tasks)
+        return Questions(form, tasks, plain(tasks), np.arange(len(tasks) + 1), both, triples)
+    parts = []
+    for t in range(len(tasks)):
+        rows = np.flatnonzero(index == t)
+        own, position = np.unique(code[rows], return_inverse=True)
+        parts.append((rows, everything[own], position))
+    return _many(form, tasks, parts)
+
+
+def _wide_classes(tasks: np.ndarray, table: np.ndarray) -> Questions:
+    rows, labels = [], []
+    for name, column in zip(tasks, table.T, strict=True):
+        at = np.flatnonzero(_inputs.known(column))
+        if not len(at):
+            raise ValueError(f"task {name}: all its labels are missing")
+        own = column[at]
+        rows.append(at)
+        labels.append(one_class_each(np.asarray(own.tolist()) if own.dtype.kind == "O" else own))
+    both = _pair(labels)
+    if both is not None:
+        return _many("wide", tasks, [(at, both, np.searchsorted(both, own)) for at, own in zip(rows, labels, strict=True)])
+    return _many("wide", tasks, [(at, *np.unique(own, return_inverse=True)) for at, own in zip(rows, labels, strict=True)])
+
+
+def _pair(labels: list[np.ndarray]) -> np.ndarray | None:
+    """The two classes of all columns, if there are no more: then a column that has seen one of them knows which one that is."""
+    if len({own.dtype.kind for own in labels}) > 1:
+        return None
+    both = np.unique(np.concatenate(labels))
+    return both if len(both) <= 2 else None
+
+
+def _many(form: Form, tasks: np.ndarray, parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]]) -> Questions:
+    """From rows, classes and positions among them of each task."""
+    names: list[Any] = []
+    first, found = [0], []
+    for task, (rows, own, position) in zip(tasks, parts, strict=True):
+        count = len(own) if len(own) > 2 else 1
+        for question in range(count):
+            positive = position == (question if count > 1 else len(own) - 1)
+            label = np.where(positive, 1.0, -1.0)
+            found.append((rows.astype(np.uint32), np.full(len(rows), len(names), np.uint32), label))
+            names.append(task if count == 1 else own[question] if form == "single" else f"{task}={own[question]}")
+        first.append(len(names))
+    input, question_of, label = (np.concatenate(column) for column in zip(*found, strict=True))
+    # By input: then a complete table is recognised.
+    order = np.lexsort((question_of, input))
+    triples = Triples(input[order], question_of[order], label[order])
+    return Questions(form, tasks, plain(names), np.asarray(first), [own for _, own, _ in parts], triples)

@@ -1,0 +1,146 @@
+"""Pictures on matplotlib axes. Needs matplotlib: the extra `plot` of this package installs it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from scipy.cluster.hierarchy import dendrogram, linkage, optimal_leaf_ordering
+from scipy.spatial.distance import squareform
+
+try:
+    import matplotlib.pyplot as plt
+except ImportError as error:  # pragma: no cover
+    raise ImportError("kinfolk.plot needs matplotlib; the extra kinfolk[plot] installs it") from error
+
+__all__ = ["gap_curve", "path_plot", "task_gain", "theta_heatmap"]
+
+LABELLED = 60
+"""More tasks than this have no labels in a heat map: nobody could read them."""
+
+
+def _axes(ax: Any, size: tuple[float, float]) -> Any:
+    return plt.subplots(figsize=size, layout="constrained")[1] if ax is None else ax
+
+
+def _tree(correlation: np.ndarray) -> np.ndarray:
+    """Average linkage of 1 - |correlation|, leaves in the order that puts kin side by side."""
+    distance = 1 - np.abs(correlation)
+    distance = np.maximum((distance + distance.T) / 2, 0)
+    np.fill_diagonal(distance, 0)
+    condensed = squareform(distance, checks=False)
+    tree: np.ndarray = optimal_leaf_ordering(linkage(condensed, "average"), condensed)
+    return tree
+
+
+def theta_heatmap(model: Any, *, correlation: bool = True, names: Sequence[Any] | None = None, cluster: bool = True, ax: Any = None) -> Any:
+    """Who is kin to whom: the task matrix, ordered by clustering, with its dendrogram.
+
+    Parameters
+    ----------
+    model : fitted estimator, or a matrix
+    correlation : bool, default=True
+        Whether to show correlations instead of the matrix itself.
+    names : list, default=None
+        Names of the tasks; None takes the model's.
+    cluster : bool, default=True
+        Whether to order tasks so that kin are side by side, and to draw the tree.
+    ax : matplotlib axes, default=None
+
+    Returns
+    -------
+    ax, with the order of the tasks as `ax.task_order`
+    """
+    is_model = hasattr(model, "theta_")
+    matrix = np.asarray(model.theta_ if is_model else model, dtype=float)
+    names = list(model.theta_names_ if is_model and names is None else range(len(matrix)) if names is None else names)
+    size = np.sqrt(np.maximum(np.diag(matrix), 0))
+    scale = np.outer(size, size)
+    related = np.divide(matrix, scale, out=np.zeros_like(matrix), where=scale > 0)
+    shown = related if correlation else matrix
+    ax = _axes(ax, (6.5, 6.0))
+    order = np.arange(len(matrix))
+    if cluster and len(matrix) > 2:
+        tree = _tree(related)
+        above = ax.inset_axes([0, 1.01, 1, 0.18])
+        drawn = dendrogram(tree, ax=above, no_labels=True, color_threshold=0, above_threshold_color="0.4")
+        above.set_axis_off()
+        order = np.asarray(drawn["leaves"])
+    limit = float(np.abs(shown).max()) or 1.0
+    image = ax.imshow(shown[np.ix_(order, order)], cmap="RdBu_r", vmin=-limit, vmax=limit, interpolation="nearest")
+    if len(matrix) <= LABELLED:
+        labels = [str(names[i]) for i in order]
+        ax.set_xticks(range(len(labels)), labels, rotation=90, fontsize=8)
+        ax.set_yticks(range(len(labels)), labels, fontsize=8)
+    else:
+        ax.set_xlabel(f"{len(matrix)} tasks")
+        ax.set_xticks([])
+        ax.set_yticks([])
+    ax.figure.colorbar(image, ax=ax, shrink=0.7, label="correlation of tasks" if correlation else "Theta")
+    ax.task_order = order
+    return ax
+
+
+def gap_curve(*models: Any, labels: Sequence[str] | None = None, against: str = "seconds", ax: Any = None) -> Any:
+    """How fast the proof came: relative duality gap against seconds or passes."""
+    if against not in ("seconds", "passes"):
+        raise ValueError(f"against = {against!r}: it must be seconds or passes")
+    ax = _axes(ax, (6.0, 4.0))
+    for i, model in enumerate(models):
+        trace = model.trace_
+        size = np.maximum(np.abs(trace["primal"]), np.abs(trace["dual"]))
+        gap = np.divide(trace["gap"], size, out=np.full(len(size), np.nan), where=size > 0)
+        label = labels[i] if labels is not None else f"{type(model).__name__}, {model.solver_}"
+        ax.plot(trace[against], np.maximum(gap, 1e-17), marker="o", markersize=3, label=label)
+        ax.axhline(model.tol, color="0.7", linewidth=0.8, linestyle="--")
+    ax.set_yscale("log")
+    ax.set_xlabel(against)
+    ax.set_ylabel("relative duality gap")
+    ax.legend(frameon=False)
+    return ax
+
+
+def path_plot(search: Any, *, ax: Any = None) -> Any:
+    """Score against C of a fitted `MultiTaskCV`, with a band of one standard error over folds; one line for each other setting."""
+    results = search.cv_results_
+    ax = _axes(ax, (6.0, 4.0))
+    lines: dict[str, list[int]] = {}
+    for row, params in enumerate(results["params"]):
+        other = ", ".join(f"{name}={value}" for name, value in params.items() if name not in ("C", "lam"))
+        lines.setdefault(other, []).append(row)
+    for label, rows in lines.items():
+        c = np.asarray([results["params"][row]["C"] for row in rows], dtype=float)
+        mean = results["mean_test_score"][rows]
+        error = results["std_test_score"][rows] / np.sqrt(max(search.n_splits_ - 1, 1))
+        (line,) = ax.plot(c, mean, marker="o", markersize=3, label=label or None)
+        ax.fill_between(c, mean - error, mean + error, color=line.get_color(), alpha=0.15, linewidth=0)
+    ax.axvline(search.best_C_, color="0.5", linewidth=0.8, linestyle="--")
+    ax.set_xscale("log")
+    ax.set_xlabel("C")
+    ax.set_ylabel("score")
+    if any(lines):
+        ax.legend(frameon=False)
+    return ax
+
+
+def task_gain(joint: Mapping[Any, float], alone: Mapping[Any, float], *, ax: Any = None) -> Any:
+    """Whom joining helped: scores of tasks learned together (`score_per_task` of one model) less those of tasks learned alone (of another,
+    say with method="stl"), from the largest gain to the largest loss."""
+    names = [name for name in joint if name in alone and np.isfinite(joint[name]) and np.isfinite(alone[name])]
+    if not names:
+        raise ValueError("there is no task with a score in both")
+    gain = np.asarray([joint[name] - alone[name] for name in names])
+    order = np.argsort(-gain)
+    ax = _axes(ax, (max(4.0, min(12.0, 0.25 * len(names) + 2)), 4.0))
+    ax.bar(range(len(names)), gain[order], color=np.where(gain[order] >= 0, "tab:blue", "tab:red"))
+    ax.axhline(0, color="0.3", linewidth=0.8)
+    ax.axhline(gain.mean(), color="0.5", linewidth=0.8, linestyle="--", label=f"mean {gain.mean():+.4f}")
+    if len(names) <= LABELLED:
+        ax.set_xticks(range(len(names)), [str(names[i]) for i in order], rotation=90, fontsize=8)
+    else:
+        ax.set_xticks([])
+        ax.set_xlabel(f"{len(names)} tasks")
+    ax.set_ylabel("gain in score")
+    ax.legend(frameon=False)
+    return ax

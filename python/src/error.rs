@@ -1,0 +1,26 @@
+//! Errors as Python knows them.
+
+use kinfolk::Error;
+use pyo3::PyErr;
+use pyo3::exceptions::{PyMemoryError, PyOSError, PyValueError};
+
+/// A value that cannot be used, or memory, or a file.
+pub(crate) fn of_engine(error: Error) -> PyErr {
+    let text = error.to_string();
+    match error {
+        Error::Memory { .. } => PyMemoryError::new_err(text),
+        Error::Io { .. } => PyOSError::new_err(text),
+        _ => PyValueError::new_err(text),
+    }
+}
+
+pub(crate) fn of_method(error: kinfolk_methods::Error) -> PyErr {
+    match error {
+        kinfolk_methods::Error::Engine(error) => of_engine(error),
+        other => PyValueError::new_err(other.to_string()),
+    }
+}
+
+pub(crate) fn value(text: impl std::fmt::Display) -> PyErr {
+    PyValueError::new_err(text.to_string())
+}

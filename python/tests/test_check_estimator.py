@@ -1,0 +1,49 @@
+"""scikit-learn's own checks, all of them."""
+
+import numpy as np
+import pytest
+import sklearn
+from sklearn.utils.estimator_checks import check_estimator
+
+from kinfolk import MultiTaskClassifier, MultiTaskRegressor, OutputKernelClassifier, OutputKernelRegressor
+
+ESTIMATORS = [
+    MultiTaskClassifier(),
+    MultiTaskRegressor(),
+    OutputKernelClassifier(),
+    OutputKernelRegressor(),
+    MultiTaskClassifier(calibrate="sigmoid"),
+    OutputKernelClassifier(calibrate="sigmoid"),
+    MultiTaskRegressor(kernel="rbf", output="exp"),
+]
+
+# They compare predictions to seven digits. Ours are as good as `tol`, and C="auto" counts rows, not weights: the test below has both fixed.
+TOO_EXACT = dict.fromkeys(
+    ["check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data"],
+    "fits end at the tolerance, and C is chosen for the rows",
+)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: repr(e).replace("\n", ""))
+def test_scikit_learn_checks(estimator, capsys):
+    results = check_estimator(estimator, on_skip=None, on_fail=None, expected_failed_checks=TOO_EXACT)
+    failed = [f"{r['check_name']}: {r['exception']!r}" for r in results if r["status"] == "failed"]
+    left_out = [f"{r['check_name']} ({r['status']}): {r['exception']!r:.120}" for r in results if r["status"] in ("skipped", "xfail")]
+    passed = sum(r["status"] == "passed" for r in results)
+    with capsys.disabled():
+        print(f"\n{estimator!r}: {passed} of {len(results)} checks of scikit-learn {sklearn.__version__} passed", *left_out, sep="\n  ")
+    assert not failed, "\n".join(failed)
+    assert passed >= 45
+
+
+@pytest.mark.parametrize(
+    "kind", [MultiTaskClassifier, MultiTaskRegressor, OutputKernelClassifier, OutputKernelRegressor], ids=lambda kind: kind.__name__
+)
+def test_weights_are_repetitions(kind):
+    rng = np.random.default_rng(0)
+    X, y, weight = rng.random((15, 8)), rng.integers(3, size=15), rng.integers(5, size=15)
+    tight = {"C": 1.0, "tol": 1e-12, "max_passes": 100_000}
+    weighted = kind(**tight).fit(X, y, sample_weight=weight)
+    repeated = kind(**tight).fit(X.repeat(weight, axis=0), y.repeat(weight))
+    scores = [getattr(model, "decision_function", model.predict)(X) for model in (weighted, repeated)]
+    np.testing.assert_allclose(*scores, rtol=1e-3, atol=1e-4)
