@@ -144,12 +144,15 @@ fn fit_groups(
     Ok(fit_near(&problem, &settings, alpha, observer)?)
 }
 
+/// From a fit and its groups to better groups.
+type Regroup<'a> = dyn FnMut(&Fit, &[u32]) -> Result<Vec<u32>> + 'a;
+
 /// Weights and groups in turns from some groups; never worse than before.
 fn search(
     job: &Job<'_>,
     c: f64,
     mut groups: Vec<u32>,
-    regroup: &mut dyn FnMut(&Fit, &[u32]) -> Result<Vec<u32>>,
+    regroup: &mut Regroup<'_>,
     observer: &mut dyn Observer,
 ) -> Result<(Vec<u32>, Fit)> {
     let rough = ROUGH.max(job.settings.tolerance);

@@ -10,13 +10,14 @@ use kinfolk::{
 use kinfolk_methods::{Job, Params, Point, find};
 
 const WEIGHTS: [[f64; 3]; 3] = [[1.0, 0.5, 0.0], [1.0, 0.0, -0.5], [-1.0, 0.5, 0.5]];
-pub const LOSSES: [LossKind; 3] = [LossKind::Squared, LossKind::Hinge, LossKind::Epsilon { epsilon: 0.1 }];
+pub(crate) const LOSSES: [LossKind; 3] =
+    [LossKind::Squared, LossKind::Hinge, LossKind::Epsilon { epsilon: 0.1 }];
 
 /// Inputs and observations, all of them formulas.
-pub struct Toy {
-    pub inputs: Inputs<'static>,
-    pub observations: Observations,
-    pub kernel: Kernel,
+pub(crate) struct Toy {
+    pub(crate) inputs: Inputs<'static>,
+    pub(crate) observations: Observations,
+    pub(crate) kernel: Kernel,
 }
 
 fn input(i: usize) -> [f64; 3] {
@@ -29,7 +30,7 @@ fn label(i: usize, task: usize, phase: usize) -> f64 {
 }
 
 /// Twelve rows, task i mod 3; signs of the labels for two classes.
-pub fn own_rows(loss: &LossKind) -> Toy {
+pub(crate) fn own_rows(loss: &LossKind) -> Toy {
     let x: Vec<f64> = (0..12).flat_map(input).collect();
     let of_kind = |y: f64| if *loss == LossKind::Hinge { y.signum() } else { y };
     let y = (0..12).map(|i| of_kind(label(i, i % 3, 0))).collect();
@@ -42,7 +43,7 @@ pub fn own_rows(loss: &LossKind) -> Toy {
 }
 
 /// Six inputs with labels for all three tasks.
-pub fn shared_rows() -> Toy {
+pub(crate) fn shared_rows() -> Toy {
     let x: Vec<f64> = (0..6).flat_map(input).collect();
     let y: Vec<f64> = (0..18).map(|o| label(o / 3, o % 3, o % 3)).collect();
     Toy {
@@ -53,7 +54,7 @@ pub fn shared_rows() -> Toy {
 }
 
 impl Toy {
-    pub fn fit(
+    pub(crate) fn fit(
         &self,
         method: &str,
         params: &[(&str, &str)],
@@ -65,7 +66,7 @@ impl Toy {
         self.try_fit(method, params, loss, point, lambda, &settings).unwrap()
     }
 
-    pub fn try_fit(
+    pub(crate) fn try_fit(
         &self,
         method: &str,
         params: &[(&str, &str)],
@@ -85,13 +86,13 @@ impl Toy {
     }
 }
 
-pub fn near(what: &str, got: f64, want: f64, tolerance: f64) {
+pub(crate) fn near(what: &str, got: f64, want: f64, tolerance: f64) {
     assert!((got - want).abs() <= tolerance * want.abs(), "{what}: {got} is not {want}");
 }
 
 impl Toy {
     /// A problem of the engine's own.
-    pub fn solve(&self, loss: &LossKind, output: OutputKind, c: f64, lambda: f64) -> Fit {
+    pub(crate) fn solve(&self, loss: &LossKind, output: OutputKind, c: f64, lambda: f64) -> Fit {
         let options = DatasetOptions { kernel: self.kernel.clone(), threads: 1, ..DatasetOptions::default() };
         let data = Dataset::new(&self.inputs, &self.observations, options).unwrap();
         let spec = ProblemSpec { loss: loss.clone().into(), output, c, lambda };
