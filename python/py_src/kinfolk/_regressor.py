@@ -32,7 +32,7 @@ class MultiTaskRegressor(RegressorMixin, MultiTask):  # type: ignore[misc]
     >>> model = MultiTaskRegressor(tol=1e-6).fit(X, y, task=task)
     >>> bool(model.rel_gap_ <= 1e-6), model.tasks_.tolist()
     (True, ['attic', 'cellar', 'porch'])
-    >>> bool(model.task_correlation_.min() > 0.9)
+    >>> bool(model.task_correlation_.min() > 0.8)
     True
     """
 

@@ -25,10 +25,10 @@ def number(name: str, value: Any, *, zero: bool = False) -> float:
     """A positive finite number, or zero where that is allowed."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
         raise TypeError(f"{name} = {value!r}: it must be a number")
-    value = float(value)
-    if not (math.isfinite(value) and (value > 0 or (zero and value == 0))):
-        raise ValueError(f"{name} = {value!r}: it must be finite and {'not negative' if zero else 'positive'}")
-    return value
+    size = float(value)
+    if not (math.isfinite(size) and (size > 0 or (zero and size == 0))):
+        raise ValueError(f"{name} = {size!r}: it must be finite and {'not negative' if zero else 'positive'}")
+    return size
 
 
 def whole(name: str, value: Any, least: int) -> int:
@@ -72,12 +72,12 @@ def threads(n_jobs: Any) -> int:
     if n_jobs is None:
         # Not parent_process(), which workers of joblib do not have.
         return 1 if multiprocessing.current_process().name != "MainProcess" else 0
-    n_jobs = whole("n_jobs", n_jobs, -(2**31))
-    if n_jobs == 0:
+    jobs = whole("n_jobs", n_jobs, -(2**31))
+    if jobs == 0:
         raise ValueError("n_jobs = 0: it must be a number of threads, or -1 for one for each core")
-    if n_jobs > 0:
-        return n_jobs
-    return max(1, cores() + 1 + n_jobs) if n_jobs < -1 else 0
+    if jobs > 0:
+        return jobs
+    return max(1, cores() + 1 + jobs) if jobs < -1 else 0
 
 
 def seed(random_state: Any) -> int:
