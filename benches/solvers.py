@@ -24,7 +24,8 @@ from solverbench.worker import Worker, build
 FACTORS = [1e-4, 1e-2, 1.0, 1e2, 1e4]
 TOLERANCE = 1e-6
 ROUNDS = 3
-PARTS = ["cv", "auto", "peers", "sdca-centre", "sdca", "product"]
+PARTS = ["cv", "auto", "peers", "sdca-centre", "sdca", "product", "long"]
+LONG_CAP = 600
 OUTPUTS = {f"k{k}": {"kind": "power", "k": k} for k in (1, 2, 4)} | {o: {"kind": o} for o in ("exp", "cosh")}
 FULL = {"sets": list(sets.SETS), "outputs": list(OUTPUTS), "factors": FACTORS, "cap": 30, "peer_cap": 60, "cv_cap": 5}
 QUICK = {
@@ -195,6 +196,20 @@ def product(run, executable):
     run.record(key, part="product", set="gen400", **row)
 
 
+def long(run, executable):
+    """The hinge loss on the generated set at the chosen C, to a gap of 1e-3, beyond the cap of the grid."""
+    for output in ("k1", "k4"):
+        key, chosen = key_of("long/gen400/hinge", output), run.chosen.get(key_of("gen400", "hinge", output))
+        if "gen400" not in run.plan["sets"] or chosen is None or not run.wanted(key):
+            continue
+        folder, _ = run.data("gen400")
+        cell = {"loss": "hinge", "output": OUTPUTS[output], "c": chosen["c"], "lambda": chosen["lambda"], "solver": "auto"}
+        cell |= {"threads": run.args.threads, "tolerance": 1e-3, "cap_seconds": LONG_CAP}
+        with Worker([executable, folder]) as worker:
+            said = worker.ask({"mode": "fit", **cell}, LONG_CAP + 300)
+        run.record(key, part="long", set="gen400", loss="hinge", output=output, factor=1.0, solver="auto", cap=LONG_CAP, **said)
+
+
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", required=True, type=pathlib.Path, help="folder of the run")
@@ -204,6 +219,7 @@ def arguments():
     parser.add_argument("--redo", action="store_true", help="measure again what is there; the last row counts")
     parser.add_argument("--solvers", default="", help="measure these solvers too, in the part 'auto'")
     parser.add_argument("--cstar", type=pathlib.Path, help="take the chosen C from this file of another run")
+    parser.add_argument("--docs", action="store_true", help="put the main tables into docs/solvers.md")
     parser.add_argument("--threads", type=int, default=2)
     work = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", sets.ROOT / "target")) / "solver-data"
     parser.add_argument("--work", type=pathlib.Path, default=work, help="folder for prepared data")
@@ -213,6 +229,17 @@ def arguments():
     if unknown:
         parser.error(f"no part {', '.join(sorted(unknown))}")
     return args
+
+
+def document(summary, out):
+    """Puts the main tables of a run into docs/solvers.md, between its marks."""
+    page = sets.ROOT / "docs" / "solvers.md"
+    begin, end = "<!-- measured: made by benches/solvers.py, do not edit -->\n", "<!-- /measured -->"
+    sections = {part.split("\n", 1)[0]: part.split("\n", 1)[1].strip() for part in summary.split("\n## ")[1:]}
+    link = f"[{out.name}](../benches/runs/{out.name}/summary.md)"
+    text = f"From {link}, which has what was measured and how.\n\n{sections['Claims']}\n\n{sections['By data set and loss']}\n"
+    before, rest = page.read_text().split(begin)
+    files.replace(page, before + begin + text + end + rest.split(end, 1)[1])
 
 
 def main():
@@ -235,10 +262,14 @@ def main():
             fits(run, executable, "sdca", "sdca", others)
         elif part == "product":
             product(run, executable)
+        elif part == "long":
+            long(run, executable)
     print(f"{time.time() - started:.0f} s", flush=True)
     summary, misses = report.write(run.rows, run.chosen, run.plan, args.threads)
     files.replace(run.out / "summary.md", summary)
     files.replace(run.out / "misses.md", misses)
+    if args.docs:
+        document(summary, run.out)
 
 
 if __name__ == "__main__":

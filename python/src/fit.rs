@@ -78,9 +78,9 @@ fn fit_one(
     observer: &mut dyn Observer,
 ) -> kinfolk_methods::Result<Fit> {
     let (loss, settings) = (setup.losses()?, setup.settings());
-    let yardstick = Yardstick::new(data, &loss)?;
     match plan {
         Plan::Method(method, params) => {
+            let yardstick = Yardstick::new(data, &loss)?;
             let point = c.map_or(Point::Strength(Yardstick::MIDDLE), Point::C);
             let (yardstick, settings) = (&yardstick, &settings);
             let job = Job { data, loss: &loss, yardstick, lambda: setup.lambda(), settings };
@@ -89,7 +89,10 @@ fn fit_one(
         Plan::Engine(output) => {
             let weights = match c {
                 Some(c) => Weights { c, lambda: setup.lambda().unwrap_or(1.0) },
-                None => yardstick.weights(output, setup.lambda(), Yardstick::MIDDLE)?,
+                None => {
+                    let yardstick = Yardstick::new(data, &loss)?;
+                    yardstick.weights(output, setup.lambda(), Yardstick::MIDDLE)?
+                }
             };
             let Weights { c, lambda } = weights;
             let problem = Problem::new(data, ProblemSpec { loss, output: output.clone(), c, lambda })?;
@@ -138,7 +141,7 @@ pub(crate) fn strengths(
     py.detach(|| {
         let scaled = Scaling::fit(setup.scale, &inputs).and_then(|s| s.apply(&inputs)).map_err(of_engine)?;
         let data = Dataset::new(&scaled, observations, setup.options()).map_err(of_engine)?;
-        let weights = |g: &f64| plan.weights(&setup, &data, *g).map(|w| (w.c, w.lambda)).map_err(of_method);
-        strengths.iter().map(weights).collect()
+        let weights = plan.weights(&setup, &data, &strengths).map_err(of_method)?;
+        Ok(weights.into_iter().map(|w| (w.c, w.lambda)).collect())
     })
 }

@@ -94,22 +94,20 @@ impl Plan {
         }
     }
 
-    /// C and lambda of a strength.
+    /// C and lambda of strengths.
     pub(crate) fn weights(
         &self,
         setup: &Setup,
         data: &Dataset<'_>,
-        strength: f64,
-    ) -> kinfolk_methods::Result<Weights> {
-        let (loss, settings) = (setup.losses()?, setup.settings());
+        strengths: &[f64],
+    ) -> kinfolk_methods::Result<Vec<Weights>> {
+        let (loss, settings, lambda) = (setup.losses()?, setup.settings(), setup.lambda);
         let yardstick = Yardstick::new(data, &loss)?;
-        match self {
-            Plan::Engine(output) => Ok(yardstick.weights(output, setup.lambda, strength)?),
-            Plan::Method(method, params) => {
-                let (yardstick, settings) = (&yardstick, &settings);
-                let job = Job { data, loss: &loss, yardstick, lambda: setup.lambda, settings };
-                method.weights(&job, params, Point::Strength(strength))
-            }
-        }
+        let job = Job { data, loss: &loss, yardstick: &yardstick, lambda, settings: &settings };
+        let of_strength = |&g: &f64| match self {
+            Plan::Engine(output) => Ok(yardstick.weights(output, lambda, g)?),
+            Plan::Method(method, params) => method.weights(&job, params, Point::Strength(g)),
+        };
+        strengths.iter().map(of_strength).collect()
     }
 }

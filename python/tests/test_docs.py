@@ -6,10 +6,11 @@ import pathlib
 import re
 import runpy
 
+import numpy as np
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-PAGES = [ROOT / "docs" / "python.md", ROOT / "python" / "README.md"]
+PAGES = [ROOT / "docs" / "python.md", ROOT / "python" / "README.md", ROOT / "README.md"]
 MODULES = ["kinfolk", "kinfolk._regressor", "kinfolk._classifier", "kinfolk._output_kernel", "kinfolk._cv"]
 
 
@@ -18,7 +19,9 @@ def test_pages(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     snippets = re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)
     assert snippets
-    world = {}
+    rng = np.random.default_rng(0)
+    rows = {"X": rng.normal(size=(40, 3)), "y": rng.normal(size=40), "sensor": np.repeat([1, 2], 20)}
+    world = rows | {"X_new": rows["X"], "sensor_new": rows["sensor"]}  # what a page takes for granted
     for number, snippet in enumerate(snippets, 1):
         try:
             exec(compile(snippet, f"{page.name}, snippet {number}", "exec"), world)

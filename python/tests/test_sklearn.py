@@ -182,3 +182,29 @@ def test_a_progress_bar(regression):
 def test_verbose_tells(regression, capsys):
     OutputKernelClassifier(verbose=1, solver="sdca").fit(regression.X, np.arange(100) % 3)
     assert "relative gap" in capsys.readouterr().err
+
+
+def predictions(model, X, task):
+    return model.predict(X, task=task)
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_fitted_models_travel_to_forked_processes(regression):
+    import multiprocessing
+
+    d = regression
+    model = MultiTaskRegressor().fit(d.X, d.y, task=d.task)
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        found = pool.starmap_async(predictions, [(model, d.X, d.task)] * 3).get(timeout=60)
+    for guess in found:
+        np.testing.assert_array_equal(guess, model.predict(d.X, task=d.task))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_arrays_in_order_are_not_copied(regression, dtype):
+    from kinfolk import _inputs
+
+    x = np.ascontiguousarray(regression.X, dtype=dtype)
+    model = MultiTaskRegressor()
+    checked, _ = _inputs.checked(model, x, reset=True)
+    assert np.shares_memory(_inputs.native(checked), x)

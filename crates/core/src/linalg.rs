@@ -184,6 +184,36 @@ pub(crate) fn eigen(m: &Matrix) -> Result<(Vec<f64>, Matrix)> {
     Ok((values, vectors))
 }
 
+/// Orthonormal columns that span those of a tall matrix.
+pub(crate) fn orthonormal(m: &Matrix) -> Matrix {
+    use faer::dyn_stack::{MemBuffer, MemStack};
+    use faer::linalg::{householder, qr::no_pivoting::factor};
+    let (rows, cols) = (m.rows(), m.cols());
+    let block = factor::recommended_block_size::<f64>(rows, cols);
+    let (mut basis, mut factors) =
+        (faer::Mat::<f64>::zeros(rows, cols), faer::Mat::<f64>::zeros(block, cols));
+    basis.copy_from(view(m));
+    let scratch = factor::qr_in_place_scratch::<f64>(rows, cols, block, Par::Seq, Default::default());
+    let mut memory = MemBuffer::new(scratch);
+    let stack = MemStack::new(&mut memory);
+    factor::qr_in_place(basis.as_mut(), factors.as_mut(), Par::Seq, stack, Default::default());
+    let mut q = faer::Mat::<f64>::identity(rows, cols);
+    let scratch =
+        householder::apply_block_householder_sequence_on_the_left_in_place_scratch::<f64>(rows, block, cols);
+    let mut memory = MemBuffer::new(scratch);
+    householder::apply_block_householder_sequence_on_the_left_in_place_with_conj(
+        basis.as_ref(),
+        factors.as_ref(),
+        faer::Conj::No,
+        q.as_mut(),
+        Par::Seq,
+        MemStack::new(&mut memory),
+    );
+    let mut out = Matrix::zeros(rows, cols);
+    view_mut(&mut out).copy_from(&q);
+    out
+}
+
 /// The Cholesky factor of the positive definite matrix given by its lower triangle, in its place; false if it has none.
 pub(crate) fn cholesky(m: &mut Matrix, threads: usize) -> bool {
     use faer::dyn_stack::{MemBuffer, MemStack};

@@ -116,7 +116,7 @@ def matrix(name: str, value: Any) -> list[list[float]]:
 
 
 def method(estimator: Any) -> dict[str, Any]:
-    """Method and parameters, or a regulariser with a matrix of the caller's own."""
+    """Method and parameters, or, for ours, the regulariser."""
     name, given = estimator.method, estimator.method_params
     if not isinstance(name, str):
         raise TypeError(f"method = {name!r}: it must be the name of a method; see kinfolk.methods()")
@@ -132,14 +132,9 @@ def method(estimator: Any) -> dict[str, Any]:
             if not (value is plain or (np.ndim(value) == 0 and value == plain)):
                 raise ValueError(f"{other} = {value!r}: it is for the method fmtl, not for {name}")
         return {"method": name, "params": list(params.items()), "output": None}
-    output = choice("output", estimator.output, ("power", "exp", "cosh", "fixed"))
-    k = whole("k", estimator.k, 1)
-    matrices = _with_matrix(output, k, estimator.theta, estimator.prior)
-    if output == "power":
-        params = {"output": output, "k": str(k)} | params
-    else:
-        params = {"output": output} | params
-    return {"method": name, "params": [] if matrices else list(params.items()), "output": matrices}
+    if params:
+        raise ValueError("method fmtl: its parameters are those of the estimator, output and k")
+    return {"method": name, "params": [], "output": _regulariser(estimator)}
 
 
 def _pair(name: str, part: str) -> tuple[str, str]:
@@ -149,13 +144,16 @@ def _pair(name: str, part: str) -> tuple[str, str]:
     return key.strip(), value.strip()
 
 
-def _with_matrix(output: str, k: int, theta: Any, prior: Any) -> dict[str, Any] | None:
+def _regulariser(estimator: Any) -> dict[str, Any]:
+    """Of the task matrix, as the engine writes it."""
+    output, k = choice("output", estimator.output, ("power", "exp", "cosh", "fixed")), whole("k", estimator.k, 1)
+    theta, prior = estimator.theta, estimator.prior
     if (theta is not None) != (output == "fixed"):
         raise ValueError("theta and output='fixed' belong together; a matrix to start from is a prior")
     if output == "fixed":
         return {"kind": "fixed", "theta": matrix("theta", theta)}
     if prior is None:
-        return None
+        return {"kind": "power", "k": k} if output == "power" else {"kind": output}
     if output == "exp":
         return {"kind": "exp", "prior": matrix("prior", prior)}
     if output == "power" and k == 1:

@@ -19,7 +19,7 @@ fn rounds_left(gap: f64, last: f64, tolerance: f64) -> f64 {
     if pace > 0.0 { (50.0 * gap / tolerance).ln() / pace } else { f64::INFINITY }
 }
 
-/// `Theta = basis diag(values) basis'`, and X'Y in that basis. The regulariser of k = 1 is a sum of squares, the same in every
+/// `Theta = basis diag(values) basis'` (tasks x directions), and X'Y in that basis. The regulariser of k = 1 is a sum of squares, the same in every
 /// basis: a whole round, its certificate included, stays there.
 struct Turned {
     values: Vec<f64>,
@@ -39,13 +39,8 @@ pub(super) fn run(
         (Some(2), Some(gain)) => gain,
         _ => return ControlFlow::Continue(point),
     };
-    let t = point.theta.rows();
-    let (values, basis) = match diagonal {
-        Some(values) => (values, Matrix::identity(t)),
-        None => match linalg::eigen(&point.theta) {
-            Ok(eigen) => eigen,
-            Err(_) => return ControlFlow::Continue(point),
-        },
+    let Ok((values, basis)) = first(reduced, &point.theta, diagonal) else {
+        return ControlFlow::Continue(point);
     };
     let moment = reduced.times(reduced.data.moment, &basis);
     let mut theta = Turned { values, basis, moment };
@@ -70,6 +65,30 @@ pub(super) fn run(
         }
     }
     ControlFlow::Continue(v.map_or(point, |v| back(&v, &theta)))
+}
+
+/// Eigenvalues and a basis of the first Theta. With more tasks than features, X'Y is nothing but zeros in most directions of the tasks,
+/// and so are V, W and Theta: a basis of the others will do.
+fn first(reduced: &Reduced<'_>, theta: &Matrix, diagonal: Option<Vec<f64>>) -> Result<(Vec<f64>, Matrix)> {
+    let (d, t) = (reduced.data.moment.rows(), theta.rows());
+    if t <= d {
+        return match diagonal {
+            Some(values) => Ok((values, Matrix::identity(t))),
+            None => linalg::eigen(theta),
+        };
+    }
+    let span = linalg::orthonormal(&linalg::transposed(reduced.data.moment));
+    let mut image = match diagonal {
+        None => reduced.times(theta, &span),
+        Some(_) => span.clone(),
+    };
+    for (r, scale) in diagonal.iter().flatten().enumerate() {
+        image.row_mut(r).iter_mut().for_each(|x| *x *= scale);
+    }
+    let mut inner = reduced.cross(&span, &image);
+    linalg::symmetrise(&mut inner);
+    let (values, turn) = linalg::eigen(&inner)?;
+    Ok((values, reduced.times(&span, &turn)))
 }
 
 /// W for this Theta, as the V whose own Theta is best for that W, and that Theta.
