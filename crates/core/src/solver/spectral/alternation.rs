@@ -71,7 +71,7 @@ pub(super) fn run(
 /// and so are V, W and Theta: a basis of the others will do.
 fn first(reduced: &Reduced<'_>, theta: &Matrix, diagonal: Option<Vec<f64>>) -> Result<(Vec<f64>, Matrix)> {
     let (d, t) = (reduced.data.moment.rows(), theta.rows());
-    if t <= d {
+    if t <= d || d == 0 {
         return match diagonal {
             Some(values) => Ok((values, Matrix::identity(t))),
             None => linalg::eigen(theta),
