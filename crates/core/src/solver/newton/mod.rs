@@ -8,7 +8,7 @@ pub(super) use descent::Descent;
 pub(super) use model::{Point, Smoothed};
 
 use super::graded::grade;
-use super::vspace::linear;
+use super::vspace::{Smooth, linear};
 use super::{
     CheckedSettings, Clock, Poll, Settings, Solution, Solver, Spectral, Start, Status, needs_entries, sdca,
     spectral, start,
@@ -197,7 +197,7 @@ impl Solver for Newton {
             let design = problem.data().design(&mut Interrupt::never())?.1;
             let model = Smoothed::new(problem, design);
             let first = design.backward(&design.gather(&kappa), problem.data().threads());
-            let (mut point, mut descent) = (Point::at(&model, first), Descent::default());
+            let (mut point, mut descent) = (shortened(&model, Point::at(&model, first)), Descent::default());
             let mut best = (kappa, None, graded);
             let mut certified_at = f64::INFINITY;
             loop {
@@ -228,6 +228,25 @@ impl Solver for Newton {
         })
     }
 }
+
+/// The point on the ray of a V where psi is least, about: duals that are good for their own sake may predict far too much. Weights are halved
+/// as long as that helps.
+fn shortened(model: &Smoothed<'_>, mut point: Point) -> Point {
+    let Some(degree) = model.output().degree() else { return point };
+    let half = 0.5f64.powf(1.0 / f64::from(2 * degree - 1));
+    for _ in 0..MOST_HALVINGS {
+        let mut v = point.v.clone();
+        v.as_mut_slice().iter_mut().for_each(|x| *x *= half);
+        let shorter = Point::at(model, v);
+        if shorter.psi >= point.psi {
+            break;
+        }
+        point = shorter;
+    }
+    point
+}
+
+const MOST_HALVINGS: usize = 12;
 
 /// Duals, coordinates of the primal point if it is not theirs, and their certificate.
 type Certified = (Vec<f64>, Option<Matrix>, Graded);
