@@ -33,7 +33,7 @@ def test_scikit_learn_checks(estimator, capsys):
     with capsys.disabled():
         print(f"\n{estimator!r}: {passed} of {len(results)} checks of scikit-learn {sklearn.__version__} passed", *left_out, sep="\n  ")
     assert not failed, "\n".join(failed)
-    assert passed >= 45
+    assert passed >= 55
 
 
 @pytest.mark.parametrize(
@@ -46,4 +46,4 @@ def test_weights_are_repetitions(kind):
     weighted = kind(**tight).fit(X, y, sample_weight=weight)
     repeated = kind(**tight).fit(X.repeat(weight, axis=0), y.repeat(weight))
     scores = [getattr(model, "decision_function", model.predict)(X) for model in (weighted, repeated)]
-    np.testing.assert_allclose(*scores, rtol=1e-3, atol=1e-4)
+    np.testing.assert_allclose(*scores, rtol=1e-5, atol=1e-5)
