@@ -206,6 +206,22 @@ impl<'a> Dataset<'a> {
         Ok((spectrum, self.moments.get().expect("set just above")))
     }
 
+    /// Eigenvalues of X'X (or of K) that are not zero, and X'Y in the eigenbasis, values x tasks: all that the data say to the squared loss
+    /// where every input has a label for every task.
+    ///
+    /// # Errors
+    /// If an eigendecomposition fails.
+    ///
+    /// # Panics
+    /// If some input has no label for some task.
+    pub fn sufficient_statistics(&self) -> Result<(Vec<f64>, Matrix)> {
+        assert!(self.observations.is_complete(), "every input needs a label for every task");
+        let (spectrum, moments) = self.statistics(&mut Interrupt::never())?;
+        let (unit, mut moment) = (self.backend.unit(), moments.moment.clone());
+        moment.as_mut_slice().iter_mut().for_each(|x| *x *= unit.sqrt());
+        Ok((spectrum.values.iter().map(|l| l * unit).collect(), moment))
+    }
+
     /// Whether the rotated inputs are there already.
     pub(crate) fn has_design(&self) -> bool {
         self.design.get().is_some()

@@ -61,6 +61,11 @@ pub trait Observer: Send {
         Flow::Continue
     }
 
+    /// The objective after a round, from iterations that know it but have no certificate yet.
+    fn objective(&mut self, _objective: f64) -> Flow {
+        Flow::Continue
+    }
+
     /// Asked many times a second: a place to look at a flag set by Ctrl-C. Not during an eigendecomposition, which cannot be
     /// interrupted (a second for 1,000 features, and eight times as long for twice as many).
     fn poll(&mut self) -> Flow {

@@ -55,6 +55,7 @@ pub use digits::digits;
 pub use error::{Error, Result};
 pub use generate::{Generator, Kinship, Truth};
 pub use keys::Keys;
+pub use npz::read_array;
 pub use parquet::ParquetSource;
 pub use recipe::{Coding, Columns, Feature, Recipe, Storage};
 pub use source::{Format, Source, open, read, read_bytes};

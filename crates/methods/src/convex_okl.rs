@@ -5,9 +5,10 @@
 //! trace. For `F` the cluster set see [`cmtl`](crate::cmtl).
 
 use crate::alternation::{Alternation, spectral};
-use crate::given::{Engine, FORM, Published};
+use crate::given::{Engine, FORMS, Published};
 use crate::params::Allowed;
-use crate::{Claim, Job, Losses, Param, Params, Result};
+use crate::sylvester::{self, Basis, Point};
+use crate::{Claim, Error, Job, Losses, Param, Params, Result};
 use kinfolk::{Fit, Matrix, Observer, OutputKind, Problem};
 
 /// Frobenius norm or trace of Theta.
@@ -26,15 +27,15 @@ pub(crate) const CONVEX_OKL: Engine = Engine {
             grid: &["frobenius"],
             only_with: None,
         },
-        FORM,
+        FORMS,
     ],
-    cost: "fast: as fmtl, for the trace as mtrl; published: a fit of given Theta in each of up to 1,000 rounds",
+    cost: "fast: as fmtl, for the trace as mtrl; published: a fit of given Theta in each of up to 1,000 rounds, on shared inputs with the squared loss as okl",
     losses: Losses::All,
     output: |_, params| match params.word("structure") {
         "trace" => OutputKind::Trace { nu: 0.5 },
         _ => OutputKind::Power { k: 1 },
     },
-    published: Some(Published { form: "published", run: published, claim: Claim::Optimal }),
+    published: Some(Published { forms: &["published", "reduced"], run: published, claim: Claim::Optimal }),
 };
 
 /// The floor under eigenvalues of W'W, and when to end, of the code that was released.
@@ -51,6 +52,16 @@ fn published(
 ) -> Result<Fit> {
     let spec = problem.spec();
     let trace = params.word("structure") == "trace";
+    let reduced = params.word("form") == "reduced";
+    if reduced && trace {
+        let why = "the reduced form is for the Frobenius norm".to_string();
+        return Err(Error::Param { method: "convex-okl", why });
+    }
+    if reduced || (!trace && sylvester::check("convex-okl", job).is_ok()) {
+        sylvester::check("convex-okl", job)?;
+        let basis = Basis::new("convex-okl", job, problem, reduced)?;
+        return basis.run(job, problem, "published convex-okl", step, observer);
+    }
     let eigenvalue = |s: &f64| match trace {
         true => ((s + FLOOR) / spec.lambda).sqrt(),
         false => ((s + FLOOR) / (2.0 * spec.lambda)).cbrt(),
@@ -59,4 +70,11 @@ fn published(
     let alternation = Alternation { theta: &update, change: CHANGE, rounds: ROUNDS };
     let first = Matrix::identity(job.data.observations().n_tasks());
     alternation.fit(job, problem, first, "published convex-okl", observer)
+}
+
+/// On shared inputs the supervised step is a Sylvester equation; then `L = (W'W / 2)^(1/3)`, `W'W = L A'K A L`.
+fn step(basis: &Basis, point: Point) -> Result<Point> {
+    let products = point.l.times(&basis.moment(&point.a, 1)).times(&point.l);
+    let root = |squares: &[f64]| squares.iter().map(|s| ((s + FLOOR) / 2.0).cbrt()).collect();
+    basis.point(spectral(&products, root)?)
 }

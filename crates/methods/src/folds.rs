@@ -7,6 +7,15 @@ use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use std::collections::{BTreeMap, BTreeSet};
 
+/// Which inputs are tested together.
+#[derive(Debug, Clone)]
+pub(crate) struct Cut {
+    /// Of each input.
+    pub(crate) fold_of: Vec<u32>,
+    /// Folds from this one on only ever train.
+    pub(crate) tested: usize,
+}
+
 /// Which fold each input is tested in. Stratified: every task, and every class of it, is spread evenly.
 ///
 /// # Errors

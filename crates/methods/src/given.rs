@@ -23,8 +23,8 @@ pub(crate) struct Engine {
 /// The iteration of an original.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Published {
-    /// The value of the parameter `form` that asks for it.
-    pub(crate) form: &'static str,
+    /// The values of the parameter `form` that ask for it.
+    pub(crate) forms: &'static [&'static str],
     /// From the job and its problem to a fit of that problem.
     pub(crate) run: fn(&Job<'_>, &Params, &Problem<'_>, &mut dyn Observer) -> Result<Fit>,
     /// What its certificates hold for.
@@ -39,6 +39,14 @@ pub(crate) const FORM: Param = Param {
     default: "fast",
     grid: &["fast"],
     only_with: None,
+};
+
+/// The same for iterations that are also offered on the eigenvectors of X'X.
+pub(crate) const FORMS: Param = Param {
+    meaning: "fast: our solver, certified; published: the iteration of the original, for comparison; reduced: the same on no more \
+              eigenvectors than there are features",
+    allowed: Allowed::Word(&["fast", "published", "reduced"]),
+    ..FORM
 };
 
 /// Independent tasks.
@@ -94,7 +102,7 @@ pub(crate) const MTL: Engine = Engine {
 impl Engine {
     /// The original iteration, if it is asked for.
     fn published(&self, params: &Params) -> Option<Published> {
-        self.published.filter(|published| params.word("form") == published.form)
+        self.published.filter(|published| published.forms.contains(&params.word("form")))
     }
 }
 

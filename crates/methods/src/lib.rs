@@ -22,6 +22,7 @@ mod okl;
 mod params;
 mod registry;
 pub mod select;
+mod sylvester;
 
 pub use describe::markdown;
 pub use error::{Error, Result};

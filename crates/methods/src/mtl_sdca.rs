@@ -33,7 +33,7 @@ pub(crate) const MTL_SDCA: Engine = Engine {
     losses: Losses::All,
     output: |_, _| OutputKind::Trace { nu: 0.5 },
     published: Some(Published {
-        form: "alternating",
+        forms: &["alternating"],
         run: alternating,
         claim: Claim::Given("the representation"),
     }),

@@ -28,7 +28,7 @@ pub(crate) const MTRL: Engine = Engine {
     cost: "a fit of independent tasks, warm, in each of dozens to hundreds of rounds",
     losses: Losses::All,
     output: |_, params| OutputKind::Relationship { l1: params.number("l1"), l2: 1.0, groups: None },
-    published: Some(Published { form: "published", run: published, claim: Claim::Optimal }),
+    published: Some(Published { forms: &["published"], run: published, claim: Claim::Optimal }),
 };
 
 /// The floor under eigenvalues of W'W, and when to end, of the code that was released.

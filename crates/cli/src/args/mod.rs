@@ -66,5 +66,6 @@ pub(crate) enum Command {
     Demo(cmd::demo::DemoArgs),
     Methods(cmd::methods::MethodsArgs),
     Data(cmd::data::DataArgs),
+    Reproduce(cmd::reproduce::ReproduceArgs),
     Completions(cmd::completions::CompletionsArgs),
 }

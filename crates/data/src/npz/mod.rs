@@ -1,6 +1,7 @@
 //! numpy's archives of arrays: inputs with everything that belongs to them.
 
 mod archive;
+mod array;
 mod columns;
 mod targets;
 
@@ -8,6 +9,7 @@ use crate::bytes::Bytes;
 use crate::npy::rows::{self, Rows};
 use crate::{Columns, Error, Feature, Recipe, Result, Source, Storage, Table, Targets, keys};
 use archive::Archive;
+pub use array::read_array;
 use kinfolk::TaskNames;
 
 /// Opens an archive: small arrays are read, the inputs only as they are asked for.

@@ -2,17 +2,19 @@
 
 mod compare;
 mod grid;
+mod holdout;
 mod part;
 mod run;
 mod splits;
 
 pub use compare::Comparison;
 pub use grid::{Axis, candidates};
+pub use holdout::{Held, Holdout, holdout};
 pub use run::mean_and_sd;
 pub use splits::{SplitResult, repeat};
 
 use crate::metric::Score;
-use crate::{Method, Metric, Params, Point, Result};
+use crate::{Method, Metric, Params, Point, Result, folds};
 use kinfolk::ScalingKind;
 use kinfolk::{DatasetOptions, Fit, Inputs, Losses, Observations, Observer, Settings, Status};
 use part::Part;
@@ -126,9 +128,18 @@ pub fn cross_validate(
     candidates: &[Candidate],
     watch: &dyn Watch,
 ) -> Result<Option<Selection>> {
-    let Some(rows) = run::rows(study, candidates, watch)? else { return Ok(None) };
+    let cut = folds::Cut {
+        fold_of: folds::folds(study.observations, study.folds, study.seed)?,
+        tested: study.folds,
+    };
+    let rows = run::rows(study, candidates, &cut, watch)?;
+    Ok(rows.map(|rows| of_rows(study.metric, candidates.len(), rows)))
+}
+
+/// The best row of each candidate, and of all.
+fn of_rows(metric: Metric, n_candidates: usize, rows: Vec<Row>) -> Selection {
     let better = |a: f64, b: f64| {
-        let (a, b) = if study.metric.higher_is_better() { (a, b) } else { (b, a) };
+        let (a, b) = if metric.higher_is_better() { (a, b) } else { (b, a) };
         a > b || (b.is_nan() && !a.is_nan())
     };
     // Of equal scores the first: the smallest strength.
@@ -138,9 +149,9 @@ pub fn cross_validate(
     };
     let of_candidate =
         |c: usize| -> Vec<usize> { (0..rows.len()).filter(|&row| rows[row].place.0 == c).collect() };
-    let best: Vec<usize> = (0..candidates.len()).filter_map(|c| best_of(&of_candidate(c))).collect();
+    let best: Vec<usize> = (0..n_candidates).filter_map(|c| best_of(&of_candidate(c))).collect();
     let winner = best_of(&best).unwrap_or(0);
-    Ok(Some(Selection { metric: study.metric, rows, best, winner }))
+    Selection { metric, rows, best, winner }
 }
 
 /// Fits a setting to all the data of a study.

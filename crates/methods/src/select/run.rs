@@ -1,9 +1,10 @@
 //! All fits of a cross-validation, several at a time.
 
+use super::holdout::Listener;
 use super::{Candidate, Row, Study, Watch, certified, part, part::Part};
 use crate::metric::{self, Score};
-use crate::{Claim, Params, Result, folds};
-use kinfolk::{Dataset, Fit, Flow, Inputs, Observations, Observer};
+use crate::{Claim, Params, Result, folds::Cut};
+use kinfolk::{Dataset, Fit, Inputs, Observations};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -34,19 +35,19 @@ struct Path<'a> {
 pub(super) fn rows(
     study: &Study<'_>,
     candidates: &[Candidate],
+    cut: &Cut,
     watch: &dyn Watch,
 ) -> Result<Option<Vec<Row>>> {
     study.metric.check(study.observations, &study.loss)?;
-    let fold_of = folds::folds(study.observations, study.folds, study.seed)?;
     let threads = threads(study);
-    let total = study.folds * candidates.iter().map(|c| c.params.len() * c.points.len()).sum::<usize>();
+    let total = cut.tested * candidates.iter().map(|c| c.params.len() * c.points.len()).sum::<usize>();
     let done = AtomicUsize::new(0);
     let mut outcomes = vec![];
     // As many folds at a time as threads: each holds a copy of its rows and what its kernel needs.
-    let numbers: Vec<usize> = (0..study.folds).collect();
+    let numbers: Vec<usize> = (0..cut.tested).collect();
     for group in numbers.chunks(threads) {
         let parts: Vec<Fold> =
-            group.iter().map(|&f| fold(study, &fold_of, f as u32)).collect::<Result<_>>()?;
+            group.iter().map(|&f| fold(study, &cut.fold_of, f as u32)).collect::<Result<_>>()?;
         let data: Vec<Dataset<'_>> = parts.iter().map(|p| p.part.dataset(study, 1)).collect::<Result<_>>()?;
         let paths = paths(parts.len(), candidates);
         let run = |path: &Path<'_>| {
@@ -135,15 +136,6 @@ fn fit_path(
         last = Some(fit);
     }
     Ok(Some(outcomes))
-}
-
-/// A watch as a solver's observer.
-struct Listener<'a>(&'a dyn Watch);
-
-impl Observer for Listener<'_> {
-    fn poll(&mut self) -> Flow {
-        if self.0.stop() { Flow::Stop } else { Flow::Continue }
-    }
 }
 
 /// Applies a function to all items on some threads; results in the order of the items, the first error if there is one,

@@ -1,0 +1,44 @@
+//! A progress bar over units, and Ctrl-C.
+
+use crate::interrupt;
+use indicatif::{ProgressBar, ProgressStyle};
+use kinfolk_eval::Watch;
+use std::io::IsTerminal;
+use std::time::Duration;
+
+pub(super) struct Bar(ProgressBar);
+
+impl Bar {
+    /// Silent unless stderr is a terminal and nobody asked for quiet.
+    pub(super) fn new(item: &str, quiet: bool) -> Self {
+        let bar = match !quiet && std::io::stderr().is_terminal() {
+            true => ProgressBar::new(0),
+            false => ProgressBar::hidden(),
+        };
+        let template = "{prefix} {elapsed} {wide_bar} {pos}/{len}, ETA {eta}, last {msg}";
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            bar.set_style(style);
+        }
+        bar.set_prefix(item.to_string());
+        bar.enable_steady_tick(Duration::from_millis(250));
+        Bar(bar)
+    }
+
+    /// Clears the line.
+    pub(super) fn finish(&self) {
+        self.0.finish_and_clear();
+    }
+}
+
+impl Watch for Bar {
+    fn unit(&self, key: &str, done: usize, of: usize) {
+        self.0.set_length(of as u64);
+        self.0.set_position(done as u64);
+        self.0.set_message(key.to_string());
+        tracing::info!("{done}/{of} {key}");
+    }
+
+    fn stop(&self) -> bool {
+        interrupt::asked()
+    }
+}

@@ -1,0 +1,91 @@
+//! A page with all tables and figures, made of records alone.
+
+mod claim;
+mod table;
+mod theta;
+mod words;
+
+use crate::recipe::{ITEMS, Kind, Recipe};
+use crate::record::{Record, Records};
+use crate::{Error, Expected, Origin, Result};
+use std::fmt::Write;
+use std::path::Path;
+
+/// A page and what it shows.
+#[derive(Debug, Clone)]
+pub struct Page {
+    /// Its text.
+    pub markdown: String,
+    /// Pictures that it links, beside it.
+    pub pictures: Vec<Picture>,
+}
+
+/// A picture.
+#[derive(Debug, Clone)]
+pub struct Picture {
+    /// Its file.
+    pub name: String,
+    /// Its contents.
+    pub svg: String,
+}
+
+const TOP: &str = "\
+# The paper, reproduced
+
+Every number on this page was written by `kinfolk reproduce`, from the records beside it: one line of JSON for each fit, with everything that was tried.
+`kinfolk reproduce ITEM -o DIR` makes such records anew, from the data; `kinfolk reproduce page -o DIR` writes the page and nothing else. The protocol of each
+item, and what the paper reports, are in `paper/ITEM/`. Scores are in percent, with their standard deviation over splits; differences to the paper are in
+standard errors of the two means, and gains over other methods are means of differences split by split, with their standard errors.
+";
+
+/// The page of all records in a folder.
+///
+/// # Errors
+/// If records cannot be read.
+pub fn of_folder(folder: &Path) -> Result<Page> {
+    let mut page = Page { markdown: TOP.to_string(), pictures: vec![] };
+    let mut sections = String::new();
+    let mut short = String::new();
+    for item in ITEMS {
+        let path = folder.join(format!("{item}.jsonl"));
+        if !path.is_file() {
+            continue;
+        }
+        let recipe = Recipe::named(item)?;
+        let _ = write!(sections, "\n## {}\n\n{}", recipe.title, recipe.about.trim_start());
+        if recipe.kind == Kind::Runtime {
+            crate::runtime::page(&recipe, &Records::open(&path)?.all, &mut sections, &mut short, &mut page);
+            continue;
+        }
+        let records: Vec<Record> = Records::open(&path)?.all;
+        if records.iter().any(|record| record.origin == Origin::Generated) {
+            sections.push_str("\nSome rows are of a quick look on generated data: they show that it works, and nothing else.\n");
+        }
+        match recipe.kind {
+            Kind::Theta => theta::section(&recipe, &records, &mut sections, &mut page.pictures)?,
+            _ => {
+                let expected = Expected::of(item)?;
+                table::section(&recipe, &records, &expected, &mut sections);
+                claim::section(&recipe, &records, &expected, &mut sections, &mut short);
+            }
+        }
+        let seconds: f64 = records.iter().map(|record| record.seconds + record.choosing).sum();
+        let fits: usize = records.iter().map(|record| 1 + record.tried.len()).sum();
+        let _ = writeln!(
+            sections,
+            "\n{} records, {fits} settings fitted, {} of fitting on one thread each.",
+            records.len(),
+            words::duration(seconds)
+        );
+    }
+    if !short.is_empty() {
+        let _ = write!(page.markdown, "\n## In short\n\n{short}");
+    }
+    page.markdown.push_str(&sections);
+    Ok(page)
+}
+
+/// A recipe's own error, for what should have been checked when it was read.
+fn inconsistent(recipe: &Recipe, why: &str) -> Error {
+    Error::recipe(&recipe.item, why)
+}

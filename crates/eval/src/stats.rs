@@ -1,0 +1,30 @@
+//! Means, and how sure they are.
+
+/// Mean, standard deviation (n - 1) and number of some values.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Summary {
+    pub(crate) mean: f64,
+    pub(crate) deviation: f64,
+    pub(crate) n: usize,
+}
+
+impl Summary {
+    /// `None` of nothing.
+    pub(crate) fn of(values: &[f64]) -> Option<Summary> {
+        let (mean, deviation) = kinfolk_methods::select::mean_and_sd(values);
+        (!values.is_empty()).then_some(Summary { mean, deviation, n: values.len() })
+    }
+
+    /// Standard error of the mean.
+    pub(crate) fn error(&self) -> f64 {
+        self.deviation / (self.n as f64).sqrt()
+    }
+}
+
+/// The middle one, or the mean of the middle two.
+pub(crate) fn median(values: &[f64]) -> Option<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let n = sorted.len();
+    (n > 0).then(|| 0.5 * (sorted[(n - 1) / 2] + sorted[n / 2]))
+}
