@@ -5,6 +5,9 @@ use kinfolk::Matrix;
 /// Beyond this many tasks the leaves keep the order of the joins: the best one takes cubic time.
 const MOST_LEAVES: usize = 1000;
 
+/// Height of the first join as it is drawn: what all pairs have in distance would leave no room for differences.
+const STEM: f64 = 0.15;
+
 /// A tree of tasks: leaves are 0..n, join i is node n + i.
 #[derive(Debug, Clone)]
 pub struct Tree {
@@ -87,10 +90,15 @@ impl Tree {
         &self.joins
     }
 
-    /// The joins as brackets over the leaves in this order, heights as shares of the largest.
+    /// The joins as brackets over the leaves in this order; heights tell the distances between the first join and the last.
     pub fn brackets(&self, order: &[usize]) -> Vec<Bracket> {
-        let highest = self.joins.last().map_or(0.0, |join| join.2);
-        let share = |height: f64| if highest > 0.0 { height / highest } else { 0.0 };
+        let (lowest, highest) = match (self.joins.first(), self.joins.last()) {
+            (Some(first), Some(last)) => (first.2, last.2),
+            _ => (0.0, 0.0),
+        };
+        let span = highest - lowest;
+        let share =
+            |height: f64| if span > 0.0 { STEM + (1.0 - STEM) * (height - lowest) / span } else { 1.0 };
         let mut nodes = vec![End { place: 0.0, height: 0.0 }; self.n];
         for (place, &leaf) in order.iter().enumerate() {
             nodes[leaf].place = place as f64;
@@ -303,7 +311,7 @@ mod tests {
         let brackets = Tree::new(&d).brackets(&[0, 2, 1]);
         assert_eq!((brackets[0].a.place, brackets[0].b.place), (0.0, 1.0));
         assert_eq!((brackets[1].height, brackets[1].a.place + brackets[1].b.place), (1.0, 2.5));
-        assert!((brackets[0].height - 1.0 / 9.5).abs() < 1e-12);
+        assert_eq!(brackets[0].height, STEM);
     }
 
     #[test]

@@ -7,9 +7,10 @@ pub(crate) const STEPS: i32 = 50;
 pub(crate) const SERIES: [&str; 7] =
     ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#777777"];
 
-/// The step of a value among those up to the largest.
+/// The step of a value among those up to the largest; the last for what is beyond.
 pub(crate) fn step(x: f64, largest: f64) -> i32 {
-    if largest > 0.0 { (x / largest * f64::from(STEPS)).round() as i32 } else { 0 }
+    let step = if largest > 0.0 { (x / largest * f64::from(STEPS)).round() as i32 } else { 0 };
+    step.clamp(-STEPS, STEPS)
 }
 
 /// From blue (33, 102, 172) over white to red (178, 24, 43).

@@ -22,7 +22,8 @@ const FINER: usize = 2;
 const INK: [u8; 3] = [51, 51, 51];
 const BRANCH: [u8; 3] = [136, 136, 136];
 
-/// A matrix with names of its rows. Blue is negative, white zero, red positive, up to the largest entry.
+/// A matrix with names of its rows. Blue is negative, white zero, red positive, up to the largest entry off the diagonal; tasks with
+/// themselves, which would leave all others pale, may be beyond.
 #[derive(Debug, Clone)]
 pub struct HeatMap<'a> {
     title: &'a str,
@@ -150,7 +151,13 @@ impl<'a> HeatMap<'a> {
     }
 
     fn largest(&self) -> f64 {
-        self.values.as_slice().iter().fold(0.0f64, |m, x| m.max(x.abs()))
+        let n = self.values.rows();
+        let size = |r: usize, s: usize| self.values[(r, s)].abs();
+        let pairs = (0..n).flat_map(|r| (0..n).filter(move |&s| s != r).map(move |s| (r, s)));
+        match pairs.fold(0.0f64, |m, (r, s)| m.max(size(r, s))) {
+            0.0 => (0..n).fold(0.0f64, |m, t| m.max(size(t, t))),
+            off => off,
+        }
     }
 
     fn brackets(&self) -> Vec<Bracket> {
@@ -279,8 +286,9 @@ mod tests {
         let raster = picture.to_raster();
         // Two letters wide with its gap, then cells of 36 pixels.
         let middle = |r: usize, s: usize| raster.pixel(16 + 16 + 36 * s + 18, 16 + 16 + 48 + 36 * r + 18);
-        assert_eq!(middle(1, 2), diverging(step(0.9, 1.0)));
-        assert_eq!(middle(0, 1), diverging(step(-0.2, 1.0)));
+        assert_eq!(middle(1, 2), diverging(STEPS));
+        assert_eq!(middle(2, 2), diverging(STEPS), "beyond the scale");
+        assert_eq!(middle(0, 1), diverging(step(-0.2, 0.9)));
         assert_eq!(middle(0, 2), [255; 3]);
         assert!(picture.to_svg().contains("<path"));
     }

@@ -127,7 +127,7 @@ impl Lines {
         for (value, name) in &self.levels {
             let Some(at) = y.place(*value) else { continue };
             let path = format!("M{left:.1} {at:.1}H{:.1}", WIDTH - right);
-            rule(path, name, (WIDTH - right, at - 5.0), "end");
+            rule(path, name, (left + 4.0, at - 5.0), "start");
         }
         for (value, name) in &self.marks {
             let Some(at) = x.place(*value) else { continue };

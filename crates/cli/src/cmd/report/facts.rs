@@ -1,6 +1,6 @@
 //! What was fitted, as pairs of a name and a value.
 
-use super::{Sources, Subject};
+use super::{Sources, Subject, metric_name};
 use crate::text::{count, number, plural};
 use kinfolk::{Losses, OutputKind};
 use serde::Serialize;
@@ -24,7 +24,7 @@ pub(super) fn facts(sources: &Sources<'_>, subject: &Subject) -> Vec<Fact> {
     }
     let method = notes.and_then(|notes| notes.method.clone()).unwrap_or_else(|| "fmtl".into());
     let name = method.split(':').next().unwrap_or_default();
-    let title = kinfolk_methods::find(name).map_or(String::new(), |found| format!(": {}", found.title()));
+    let title = kinfolk_methods::find(name).map_or(String::new(), |found| format!(" ({})", found.title()));
     add("Method", format!("{method}{title}"));
     let loss = match &about.problem.loss {
         Losses::Same(loss) => loss.to_string(),
@@ -37,7 +37,7 @@ pub(super) fn facts(sources: &Sources<'_>, subject: &Subject) -> Vec<Fact> {
         OutputKind::Frobenius { .. } => " k = 1".into(),
         _ => String::new(),
     };
-    add("Regulariser of Theta", format!("{}{k}", about.problem.output.name()));
+    add("Regulariser", format!("{}{k}", about.problem.output.name()));
     let rule = match notes.and_then(|notes| notes.c_rule.as_deref()) {
         Some("given") | None => String::new(),
         Some(rule) => format!(" ({rule})"),
@@ -52,7 +52,10 @@ pub(super) fn facts(sources: &Sources<'_>, subject: &Subject) -> Vec<Fact> {
     }
     if let Some(results) = &subject.results {
         let settings = plural(results.rows.len(), "setting");
-        add("Selection", format!("{settings}, {} folds, {}", count(results.folds), results.metric));
+        add(
+            "Selection",
+            format!("{settings}, {} folds, {}", count(results.folds), metric_name(results.metric)),
+        );
     }
     let written = version(sources.model).map_or(String::new(), |v| format!("{v} for the model, "));
     add("kinfolk", format!("{written}{} for this page", env!("CARGO_PKG_VERSION")));

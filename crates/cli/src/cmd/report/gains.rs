@@ -2,7 +2,7 @@
 
 use super::kin::brief;
 use super::results::Comparison;
-use super::{Sources, Subject};
+use super::{Sources, Subject, metric_name};
 use kinfolk_pictures::plot::{Dot, Intervals};
 use serde::Serialize;
 
@@ -39,15 +39,18 @@ pub(super) fn gains(sources: &Sources<'_>, subject: &Subject) -> Gains {
         let range = error.map(|error| (value - 2.0 * error, value + 2.0 * error));
         Some(Dot { name: name(t), value, range })
     });
-    let better = if results.metric.higher_is_better() { "" } else { ", less is better" };
+    let metric = metric_name(results.metric);
     let picture = Intervals {
         title: "Gain of each task by joining, with intervals over folds".into(),
-        label: format!("gain in {}{better} over each task alone", results.metric),
+        label: match results.metric.higher_is_better() {
+            true => format!("gain in {metric} over each task alone"),
+            false => format!("reduction of {metric} against each task alone"),
+        },
         dots: dots.collect(),
     };
     Gains {
         heading: heading(comparison),
-        sentences: sentences(comparison, results.folds, &results.metric.to_string(), name),
+        sentences: sentences(comparison, results.folds, metric, name),
         picture: Some(picture.to_svg()),
         hint: None,
     }

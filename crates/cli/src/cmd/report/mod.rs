@@ -20,6 +20,7 @@ use crate::{files, text};
 use clap::Args;
 use evidence::Evidence;
 use kinfolk::Model;
+use kinfolk_methods::Metric;
 use results::Results;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -61,6 +62,20 @@ pub(crate) struct ReportArgs {
     memory: u64,
     #[command(flatten)]
     columns: ColumnArgs,
+}
+
+/// As people write it.
+fn metric_name(metric: Metric) -> &'static str {
+    match metric {
+        Metric::Auc => "AUC",
+        Metric::Accuracy => "accuracy",
+        Metric::BalancedAccuracy => "balanced accuracy",
+        Metric::LogLoss => "log-loss",
+        Metric::ExplainedVariance => "explained variance",
+        Metric::Rmse => "RMSE",
+        Metric::ClassAccuracy => "class accuracy",
+        _ => "score",
+    }
 }
 
 /// What a page is made of.

@@ -1,13 +1,14 @@
 //! Score and gap along the values of C.
 
+use super::metric_name;
 use super::results::{Results, Setting};
 use crate::text::{number, score};
 use kinfolk_methods::Point as Place;
 use kinfolk_pictures::plot::{Axis, Lines, Point, Series};
 use serde::Serialize;
 
-/// A gap of zero has no place on a logarithmic axis; this is what rounding leaves.
-const SMALLEST: f64 = 1e-16;
+/// Smaller gaps are drawn as this: a gap of zero has no place on a logarithmic axis, and nobody cares.
+const SMALLEST: f64 = 1e-9;
 
 #[derive(Serialize)]
 pub(super) struct Path {
@@ -58,7 +59,7 @@ pub(super) fn path(results: Option<&Results>) -> Path {
         levels: vec![],
         marks: vec![(x(chosen), "chosen".into())],
     };
-    let metric = results.metric.to_string();
+    let metric = metric_name(results.metric);
     let scored = |row: &Setting| {
         let (y, sd) = (row.mean?, row.sd.unwrap_or(0.0));
         Some(Point { x: x(row), y, range: Some((y - sd, y + sd)) })

@@ -9,6 +9,8 @@ use serde::Serialize;
 
 /// Tasks whose part of the gap is drawn.
 const MOST_TASKS: usize = 12;
+/// Below this share of the gap it is not worth telling which tasks it comes from.
+pub(super) const LEAST_SHARE: f64 = 0.01;
 
 #[derive(Serialize)]
 pub(super) struct Proof {
@@ -63,14 +65,14 @@ pub(super) fn proof(sources: &Sources<'_>, subject: &Subject) -> Proof {
     }
 }
 
-/// A share as people say it, not below the truth: `0.031 %`.
-pub(super) fn percent(share: f64) -> String {
+/// A share as people say it, not below the truth: `0.031 %`. Whatever is smaller than a hundred thousandth is as good as that.
+fn percent(share: f64) -> String {
     if share == 0.0 || !share.is_finite() {
         return format!("{} %", 100.0 * share);
     }
-    let percent = 100.0 * share;
+    let percent = 100.0 * share.abs().max(1e-5);
     // Two digits, rounded up: what is proved is an upper bound.
-    let size = 10f64.powf(percent.abs().log10().floor() - 1.0);
+    let size = 10f64.powf(percent.log10().floor() - 1.0);
     format!("{} %", number((percent / size - 1e-9).ceil() * size, 2))
 }
 
@@ -145,9 +147,11 @@ fn curves(trace: &[Step], tolerance: Option<f64>) -> Vec<String> {
 /// The tasks that most of the gap comes from.
 fn by_task(gaps: &[f64], gap: f64, name: impl Fn(usize) -> String) -> (Option<String>, Option<String>) {
     let total: f64 = gaps.iter().sum();
-    // Zero where it was settled to the last bit, or not by tasks.
-    if gaps.len() < 2 || !(total > 0.0 && total.is_finite()) {
+    if gaps.len() < 2 || !total.is_finite() || gap == 0.0 {
         return (None, None);
+    }
+    if total < LEAST_SHARE * gap {
+        return (None, Some("Hardly any of the gap comes from single tasks: it is left in how Theta and they go together.".into()));
     }
     let mut order: Vec<usize> = (0..gaps.len()).collect();
     order.sort_by(|&a, &b| gaps[b].total_cmp(&gaps[a]));
@@ -177,8 +181,7 @@ mod tests {
 
     #[test]
     fn shares_are_rounded_up() {
-        let cases =
-            [(3.01e-4, "0.031 %"), (0.05, "5 %"), (1.0, "100 %"), (0.0, "0 %"), (9.99e-8, "1.0e-5 %")];
+        let cases = [(3.01e-4, "0.031 %"), (0.05, "5 %"), (1.0, "100 %"), (0.0, "0 %"), (9.99e-8, "0.001 %")];
         cases.iter().for_each(|(share, text)| assert_eq!(percent(*share), *text));
     }
 

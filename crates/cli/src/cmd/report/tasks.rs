@@ -1,5 +1,7 @@
 //! One line for each task, with all that is known about it.
 
+use super::metric_name;
+use super::proof::LEAST_SHARE;
 use super::{Evidence, Subject};
 use crate::text::{count, number, plural, score};
 use kinfolk_methods::Score;
@@ -59,8 +61,7 @@ pub(super) fn tasks(subject: &Subject, nearest: &[Option<(usize, f64)>]) -> Task
     }
     let scored = |score: &Score| score.per_task.iter().map(|x| Cell::number(*x, score_text)).collect();
     if let Some(cross_validated) = subject.results.as_ref().and_then(|results| results.cross_validated()) {
-        let metric = subject.results.as_ref().map(|r| r.metric.to_string()).unwrap_or_default();
-        add("cross-validated", format!("{metric}, cross-validated"), scored(&cross_validated));
+        add("cross-validated", "Score, cross-validated".into(), scored(&cross_validated));
     }
     for evidence in &subject.evidence {
         add("score", column_label(evidence), scored(&evidence.score));
@@ -81,7 +82,7 @@ pub(super) fn tasks(subject: &Subject, nearest: &[Option<(usize, f64)>]) -> Task
     });
     add("kin", "Nearest kin (correlation)".into(), kin.collect());
     let gaps = &model.certificate().task_gaps;
-    if gaps.iter().any(|gap| *gap > 0.0) {
+    if gaps.iter().sum::<f64>() > LEAST_SHARE * model.certificate().gap {
         let cells = gaps.iter().map(|x| Cell::number(Some(*x), |x| number(x, 2))).collect();
         add("gap", "Part of the gap".into(), cells);
     }
@@ -93,8 +94,10 @@ pub(super) fn tasks(subject: &Subject, nearest: &[Option<(usize, f64)>]) -> Task
 }
 
 fn column_label(evidence: &Evidence) -> String {
-    let of = if evidence.is_training() { " (rows of the fit)" } else { "" };
-    format!("{}, {}{of}", evidence.metric, evidence.name())
+    match evidence.is_training() {
+        true => "Score, rows of the fit".into(),
+        false => format!("Score, {}", evidence.name()),
+    }
 }
 
 fn mean_note(evidence: &Evidence) -> String {
@@ -107,7 +110,7 @@ fn mean_note(evidence: &Evidence) -> String {
         if evidence.is_training() { " These rows were fitted: expect less on new ones." } else { "" };
     format!(
         "{} on {}: {} on average over tasks.{without}{caution}",
-        capital(&evidence.metric.to_string()),
+        capital(metric_name(evidence.metric)),
         evidence.name(),
         score(evidence.score.mean)
     )

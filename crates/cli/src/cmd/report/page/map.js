@@ -17,9 +17,10 @@ const map = (() => {
 
   const brackets = (() => {
     const nodes = place.map((at) => ({ at, height: 0 }));
-    const highest = Math.max(...island.joins.slice(-1).map((join) => join[2]), 1e-300);
-    return island.joins.map(([a, b, height]) => {
-      const node = { at: (nodes[a].at + nodes[b].at) / 2, height: height / highest };
+    const lowest = island.joins[0][2], spread = island.joins[n - 2][2] - lowest;
+    return island.joins.map(([a, b, distance]) => {
+      const height = spread > 0 ? 0.15 + (0.85 * (distance - lowest)) / spread : 1;
+      const node = { at: (nodes[a].at + nodes[b].at) / 2, height };
       nodes.push(node);
       return { a: nodes[a], b: nodes[b], height: node.height };
     });
@@ -35,7 +36,7 @@ const map = (() => {
       const r = order[i];
       for (let j = 0; j <= i; j++) {
         const s = order[j];
-        const step = passes(r, s) ? Math.round(value(r, s) * scale) : 0;
+        const step = passes(r, s) ? Math.max(-STEPS, Math.min(STEPS, Math.round(value(r, s) * scale))) : 0;
         pixels[i * n + j] = pixels[j * n + i] = colours[STEPS + step];
       }
     }
@@ -289,7 +290,8 @@ const map = (() => {
     const { largest, signed } = views[state.view];
     const [opposite, zero, alike] = [css("--opposite"), css("--zero"), css("--alike")];
     byId("scale-low").textContent = signed ? short(-largest) : "0";
-    byId("scale-high").textContent = short(largest);
+    // The diagonal may be beyond.
+    byId("scale-high").textContent = `${short(largest)} or more`;
     byId("scale-bar").style.background = `linear-gradient(to right, ${signed ? `${opposite}, ` : ""}${zero}, ${alike})`;
   }
 

@@ -29,12 +29,16 @@ function correlation(r, s) {
 }
 const log = (r, s) => Math.log1p(Math.abs(raw(r, s)));
 
-// What can be shown: a value of each pair, and the largest there is.
-const views = {
-  correlation: { value: correlation, largest: 1, signed: true, title: "correlation" },
-  raw: { value: raw, largest: island.unit, signed: true, title: "Theta" },
-  log: { value: log, largest: Math.log1p(island.unit), signed: false, title: "log(1 + |Theta|)" },
-};
+// The largest size among pairs: tasks with themselves would leave all others pale.
+function largestPair(value) {
+  let largest = 0;
+  for (let r = 1; r < n; r++) for (let s = 0; s < r; s++) largest = Math.max(largest, Math.abs(value(r, s)));
+  return largest > 0 ? largest : Math.abs(value(0, 0));
+}
+
+// What can be shown: a value of each pair, and the end of the scale of colours.
+const view = (value, signed) => ({ value, signed, largest: drawn ? largestPair(value) : 0 });
+const views = { correlation: view(correlation, true), raw: view(raw, true), log: view(log, false) };
 
 // Three digits, as people write numbers.
 const short = (x) => String(Number(x.toPrecision(3)));
