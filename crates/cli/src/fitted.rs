@@ -25,11 +25,22 @@ pub(crate) struct FitNotes {
     pub(crate) tol: f64,
     pub(crate) split: Option<i64>,
     pub(crate) class_weight: Option<String>,
+    /// What the certificate takes as given, where there is no proof without.
+    pub(crate) given: Option<String>,
+    /// Name, and parameters if it has any.
+    pub(crate) method: Option<String>,
+    pub(crate) c_rule: Option<String>,
+    pub(crate) solver: Option<String>,
+    pub(crate) seed: Option<u64>,
 }
 
 impl Fitted {
     pub(crate) fn load(path: &Path) -> Result<Fitted> {
-        let model = Model::load(path)?;
+        Fitted::new(path, Model::load(path)?)
+    }
+
+    /// From a model that was loaded from there.
+    pub(crate) fn new(path: &Path, model: Model) -> Result<Fitted> {
         let recipe = parse(path, &model, "recipe")?;
         let fit = parse(path, &model, "fit")?;
         Ok(Fitted { model, recipe, fit })

@@ -3,7 +3,6 @@
 mod args;
 mod checkpoint;
 mod chunks;
-mod cluster;
 mod cmd;
 mod eta;
 mod failure;
@@ -13,10 +12,11 @@ mod fitted;
 mod graphml;
 mod interrupt;
 mod report;
+mod results;
 mod scores;
-mod svg;
 mod taskmatrix;
 mod text;
+mod trace;
 mod training;
 mod watch;
 
@@ -57,6 +57,7 @@ fn run(cli: Cli) -> Result<ExitCode> {
         Command::Evaluate(args) => cmd::evaluate::run(args, global, report),
         Command::Select(args) => cmd::select::run(*args, global, report),
         Command::Theta(args) => cmd::theta::run(args, report),
+        Command::Report(args) => cmd::report::run(args, global, report),
         Command::Demo(args) => cmd::demo::run(args, global, report),
         Command::Methods(args) => cmd::methods::run(args, report),
         Command::Data(args) => cmd::data::run(args, global, report),

@@ -1,5 +1,6 @@
 //! Text for people: aligned tables, short numbers.
 
+pub(crate) use kinfolk_pictures::number;
 use std::fmt::Write;
 
 /// Which way a column leans.
@@ -73,20 +74,6 @@ pub(crate) fn plural(n: usize, what: &str) -> String {
     format!("{} {what}{}", count(n), if n == 1 { "" } else { "s" })
 }
 
-/// A number in about this many significant digits, as people write it: `0.0123`, `12.3`, `1.23e9`.
-pub(crate) fn number(x: f64, digits: usize) -> String {
-    if x == 0.0 || !x.is_finite() {
-        return x.to_string();
-    }
-    let exponent = x.abs().log10().floor() as i32;
-    if !(-4..=8).contains(&exponent) {
-        return format!("{x:.*e}", digits.saturating_sub(1));
-    }
-    let decimals = (digits as i32 - 1 - exponent).max(0) as usize;
-    let text = format!("{x:.decimals$}");
-    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_string() } else { text }
-}
-
 /// A score: four decimals, or six digits where it is large.
 pub(crate) fn score(x: f64) -> String {
     if x.abs() < 10.0 { format!("{x:.4}") } else { number(x, 6) }
@@ -122,18 +109,6 @@ mod tests {
         grid.row(["a".into(), "0.5".into()]);
         grid.row(["long name".into(), "".into()]);
         assert_eq!(grid.to_string(), "task       AUC\na          0.5\nlong name\n");
-    }
-
-    #[test]
-    fn numbers_are_short() {
-        let cases =
-            [(0.0, "0"), (12.3456, "12.35"), (0.000123456, "0.0001235"), (1.5e-9, "1.500e-9"), (3.0, "3")];
-        for (x, text) in cases {
-            assert_eq!(number(x, 4), text);
-        }
-        assert_eq!(number(123456.7, 4), "123457");
-        assert_eq!(number(-0.25, 3), "-0.25");
-        assert_eq!(number(f64::INFINITY, 3), "inf");
     }
 
     #[test]

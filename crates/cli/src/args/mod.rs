@@ -63,6 +63,7 @@ pub(crate) enum Command {
     Evaluate(cmd::evaluate::EvaluateArgs),
     Select(Box<cmd::select::SelectArgs>),
     Theta(cmd::theta::ThetaArgs),
+    Report(cmd::report::ReportArgs),
     Demo(cmd::demo::DemoArgs),
     Methods(cmd::methods::MethodsArgs),
     Data(cmd::data::DataArgs),

@@ -123,7 +123,7 @@ impl Verdict {
 }
 
 /// The same up to rounding. The gap is a difference of the other two, so their size is its scale.
-fn agree(stored: &Certificate, recomputed: &Certificate) -> bool {
+pub(crate) fn agree(stored: &Certificate, recomputed: &Certificate) -> bool {
     let size = recomputed.primal.abs().max(recomputed.dual.abs());
     let close = |a: f64, b: f64| a == b || (a - b).abs() <= ROUNDING * size;
     close(stored.primal, recomputed.primal)

@@ -1,13 +1,12 @@
 //! `kinfolk theta`: the task matrix of a model, in an order that shows who is kin to whom.
 
-use crate::cluster::{Tree, distances};
 use crate::failure::{Failure, Result};
 use crate::report::{Report, json_number};
-use crate::svg::HeatMap;
 use crate::text::{Grid, number, plural};
 use crate::{files, graphml};
 use clap::{Args, ValueEnum};
 use kinfolk::{Matrix, Model};
+use kinfolk_pictures::{HeatMap, Tree, distances};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -16,6 +15,7 @@ const EXAMPLES: &str = "\
 Examples:
   kinfolk theta school.safetensors
   kinfolk theta school.safetensors --correlation -o kin.csv --svg kin.svg
+  kinfolk theta school.safetensors --png kin.png
   kinfolk theta school.safetensors -o kin.graphml --threshold 0.3";
 
 /// Tasks up to which people get the whole matrix.
@@ -42,9 +42,12 @@ pub(crate) struct ThetaArgs {
     /// Leave out edges of the graph with a correlation below this size.
     #[arg(long, value_name = "R", default_value_t = 0.0)]
     threshold: f64,
-    /// Also draw a picture.
+    /// Also draw a picture, with a tree of the tasks.
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
+    /// The same picture as pixels. Letters it has none for become question marks.
+    #[arg(long, value_name = "FILE")]
+    png: Option<PathBuf>,
     /// Print the whole matrix however many tasks there are.
     #[arg(long)]
     full: bool,
@@ -74,21 +77,36 @@ struct Ordered {
     names: Vec<String>,
     theta: Matrix,
     correlation: Matrix,
+    /// Over the tasks in this order.
+    tree: Option<Tree>,
 }
 
 impl Ordered {
     fn new(model: &Model, order: Order) -> Self {
         let correlation = model.correlation();
         let t = correlation.rows();
-        let order = match order {
-            Order::Given => (0..t).collect(),
+        let given = (0..t).collect();
+        let (order, tree) = match order {
+            Order::Given => (given, None),
             Order::Cluster => {
                 let d = distances(&correlation);
-                Tree::new(&d).order(&d)
+                let tree = Tree::new(&d);
+                let order = tree.order(&d);
+                let moved = tree.renumbered(&order);
+                (order, Some(moved))
             }
         };
         let names = order.iter().map(|&t| model.tasks().name(t)).collect();
-        Ordered { names, theta: permuted(model.theta(), &order), correlation: permuted(&correlation, &order) }
+        let (theta, correlation) = (permuted(model.theta(), &order), permuted(&correlation, &order));
+        Ordered { names, theta, correlation, tree }
+    }
+
+    fn picture<'a>(&'a self, title: &'a str, correlation: bool) -> HeatMap<'a> {
+        let map = HeatMap::new(title, &self.names, self.values(correlation));
+        match &self.tree {
+            Some(tree) => map.with_tree(tree),
+            None => map,
+        }
     }
 
     fn values(&self, correlation: bool) -> &Matrix {
@@ -116,11 +134,12 @@ struct Said<'a> {
     theta: Option<Vec<Vec<serde_json::Value>>>,
     out: Option<&'a Path>,
     svg: Option<&'a Path>,
+    png: Option<&'a Path>,
 }
 
 pub(crate) fn run(args: ThetaArgs, report: Report) -> Result<ExitCode> {
     let format = args.format()?;
-    for path in args.out.iter().chain(&args.svg) {
+    for path in args.out.iter().chain(&args.svg).chain(&args.png) {
         files::check_writable(path)?;
     }
     let model = Model::load(&args.model)?;
@@ -136,10 +155,14 @@ pub(crate) fn run(args: ThetaArgs, report: Report) -> Result<ExitCode> {
                 .into_bytes()
         }
     };
+    let title = format!("{kind} of {}", plural(ordered.names.len(), "task"));
+    let picture = ordered.picture(&title, args.correlation);
     if let Some(path) = &args.svg {
-        let title = format!("{kind} of {}", plural(ordered.names.len(), "task"));
-        let values = ordered.values(args.correlation);
-        files::write(path, HeatMap { title: &title, names: &ordered.names, values }.to_svg().as_bytes())?;
+        files::write(path, picture.to_svg().as_bytes())?;
+    }
+    if let Some(path) = &args.png {
+        let png = picture.to_png().map_err(|error| Failure::output(error).about(path))?;
+        files::write(path, &png)?;
     }
     if let Some(path) = &args.out {
         files::write(path, &bytes)?;
@@ -155,6 +178,7 @@ pub(crate) fn run(args: ThetaArgs, report: Report) -> Result<ExitCode> {
         theta: args.out.is_none().then(rows),
         out: args.out.as_deref(),
         svg: args.svg.as_deref(),
+        png: args.png.as_deref(),
     };
     match &args.out {
         None => report.answer(&said, String::from_utf8_lossy(&bytes))?,

@@ -18,6 +18,8 @@ pub struct Comparison {
     pub standard_error: f64,
     /// Gain of each task, mean over the folds where both are defined.
     pub per_task: Vec<Option<f64>>,
+    /// Standard errors of these over the folds; none where there is but one.
+    pub per_task_standard_error: Vec<Option<f64>>,
     /// Tasks that lose by more than twice the standard error of their own gains.
     pub hurt: Vec<usize>,
     /// Tasks that gain by more than that.
@@ -38,17 +40,19 @@ impl Selection {
             let both = a.folds.iter().zip(&b.folds);
             both.filter_map(|(a, b)| Some(sign * (a.per_task[t]? - b.per_task[t]?))).collect()
         };
-        let (mut per_task, mut hurt, mut helped) = (vec![], vec![], vec![]);
+        let (mut per_task, mut errors, mut hurt, mut helped) = (vec![], vec![], vec![], vec![]);
         for t in 0..n_tasks {
             let gains = of_task(t);
             let (mean, sd) = mean_and_sd(&gains);
             per_task.push((!gains.is_empty()).then_some(mean));
-            let noise = 2.0 * sd / (gains.len() as f64).sqrt();
-            if gains.len() > 1 && mean.abs() > noise {
+            let standard_error = sd / (gains.len() as f64).sqrt();
+            errors.push((gains.len() > 1).then_some(standard_error));
+            if gains.len() > 1 && mean.abs() > 2.0 * standard_error {
                 if mean < 0.0 { hurt.push(t) } else { helped.push(t) }
             }
         }
-        Comparison { method: title(a), baseline: title(b), gain, standard_error, per_task, hurt, helped }
+        let (method, baseline, per_task_standard_error) = (title(a), title(b), errors);
+        Comparison { method, baseline, gain, standard_error, per_task, per_task_standard_error, hurt, helped }
     }
 }
 

@@ -5,11 +5,11 @@ use crate::args::Global;
 use crate::failure::{Failure, Result, of_method};
 use crate::training::Training;
 use kinfolk::{DatasetOptions, Fit, Observations, Settings, Silent};
-use kinfolk_methods::select::{Candidate, Study, Unwatched, candidates, cross_validate, refit};
+use kinfolk_methods::select::{Candidate, Selection, Study, Unwatched, candidates, cross_validate, refit};
 use kinfolk_methods::{Metric, predict};
 
 /// Rows are few, so three folds.
-const FOLDS: usize = 3;
+pub(super) const FOLDS: usize = 3;
 /// Of the final fits: leaves no doubt.
 const TOLERANCE: f64 = 1e-6;
 
@@ -18,6 +18,7 @@ pub(super) struct Contest {
     pub(super) metric: Metric,
     pub(super) settings: Settings,
     pub(super) entries: Vec<Entry>,
+    pub(super) selection: Selection,
 }
 
 /// How one method did.
@@ -72,7 +73,7 @@ impl Contest {
                 fit,
             });
         }
-        Ok(Contest { metric, settings, entries })
+        Ok(Contest { metric, settings, entries, selection })
     }
 
     /// The one that cross-validation would hand out; test rows have no say in it.

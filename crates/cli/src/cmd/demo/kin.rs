@@ -1,13 +1,14 @@
 //! Who is kin to whom, as found and as it is.
 
 use super::world::Truth;
-use crate::cluster::{Tree, adjusted_rand_index, distances};
 use kinfolk::Model;
+use kinfolk_pictures::{Tree, adjusted_rand_index, distances};
 
 /// Groups of tasks.
 pub(super) struct Kin {
     /// Tasks, kin beside kin.
     pub(super) order: Vec<usize>,
+    pub(super) tree: Tree,
     /// Against the truth, where that is known.
     pub(super) groups: Option<Groups>,
 }
@@ -44,5 +45,5 @@ pub(super) fn look(model: &Model, truth: Option<&Truth>) -> Kin {
             between_others: mean(false),
         }
     });
-    Kin { order: tree.order(&d), groups }
+    Kin { order: tree.order(&d), tree, groups }
 }

@@ -6,16 +6,17 @@ mod words;
 mod world;
 
 use crate::args::{ColumnArgs, Global, LossChoice};
+use crate::cmd::report::Sources;
 use crate::failure::{Failure, Result};
 use crate::fit_params::{Choice, FitParams};
 use crate::fitted::{self, Fitted};
 use crate::report::Report;
-use crate::svg::HeatMap;
 use crate::training::{Choices, Training};
-use crate::{files, interrupt};
+use crate::{files, interrupt, results};
 use clap::{Args, ValueEnum};
 use contest::Contest;
 use kinfolk::{CertifyOptions, ScalingKind};
+use kinfolk_pictures::HeatMap;
 use serde::Serialize;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -37,7 +38,7 @@ pub(crate) struct DemoArgs {
     /// Generated tasks whose true groups are known, or handwritten digits.
     #[arg(long, value_enum, default_value_t = DemoData::Tasks)]
     data: DemoData,
-    /// Folder for data, model, predictions and the picture of Theta.
+    /// Folder for data, model, predictions, the picture of Theta and the report.
     #[arg(short, long, value_name = "FOLDER", default_value = "kinfolk-demo")]
     out: PathBuf,
 }
@@ -57,6 +58,9 @@ struct Files {
     model: PathBuf,
     predictions: PathBuf,
     theta: PathBuf,
+    /// What cross-validation found.
+    results: PathBuf,
+    report: PathBuf,
 }
 
 pub(crate) fn run(args: DemoArgs, global: &Global, report: Report) -> Result<ExitCode> {
@@ -70,6 +74,8 @@ pub(crate) fn run(args: DemoArgs, global: &Global, report: Report) -> Result<Exi
         model: place("model.safetensors"),
         predictions: place("predictions.csv"),
         theta: place("theta.svg"),
+        results: place("results.json"),
+        report: place("report.html"),
     };
     let world = World::new(args.data, global.seed)?;
     for (path, table) in [(&files.train, &world.train), (&files.test, &world.test)] {
@@ -94,6 +100,8 @@ pub(crate) fn run(args: DemoArgs, global: &Global, report: Report) -> Result<Exi
     files::write(&files.theta, picture(&best, &kin).as_bytes())?;
     let fitted = Fitted::load(&files.model)?;
     crate::cmd::predict::to_file(&fitted, &files.test, &files.predictions)?;
+    write_results(&files, &training, &contest)?;
+    write_report(&files, &columns, global)?;
     let seconds = started.elapsed().as_secs_f64();
     let scene = words::Scene {
         world: &world,
@@ -128,15 +136,38 @@ fn save(
     fitted::save(&files.model, model, &training.recipe, &params)
 }
 
+/// As `kinfolk select --results` would.
+fn write_results(files: &Files, training: &Training, contest: &Contest) -> Result<()> {
+    let tasks = training.observations.task_names();
+    let told = results::Told {
+        selection: &contest.selection,
+        verdicts: results::verdicts(&contest.selection, tasks),
+        tasks,
+        folds: contest::FOLDS,
+        fit: Some(&contest.best_kinfolk().fit),
+        model: Some(&files.model),
+    };
+    let json = serde_json::to_vec(&results::said(&told)).map_err(Failure::output)?;
+    files::write(&files.results, &json)
+}
+
+/// As `kinfolk report MODEL TRAIN TEST --select RESULTS` would.
+fn write_report(files: &Files, columns: &ColumnArgs, global: &Global) -> Result<()> {
+    let sources = Sources {
+        model: &files.model,
+        data: &[files.train.clone(), files.test.clone()],
+        select: Some(&files.results),
+        trace: None,
+        split: None,
+        memory: CertifyOptions::default().memory,
+        columns,
+    };
+    crate::cmd::report::to_file(&sources, global, &files.report)
+}
+
 fn picture(model: &kinfolk::Model, kin: &kin::Kin) -> String {
+    let names: Vec<String> = model.tasks().iter().collect();
     let correlation = model.correlation();
-    let t = kin.order.len();
-    let mut values = kinfolk::Matrix::zeros(t, t);
-    for (r, &from) in kin.order.iter().enumerate() {
-        for (s, &of) in kin.order.iter().enumerate() {
-            values[(r, s)] = correlation[(from, of)];
-        }
-    }
-    let names: Vec<String> = kin.order.iter().map(|&task| model.tasks().name(task)).collect();
-    HeatMap { title: "Theta as correlations, kin beside kin", names: &names, values: &values }.to_svg()
+    let map = HeatMap::new("Theta as correlations, kin beside kin", &names, &correlation);
+    map.ordered(kin.order.clone()).with_tree(&kin.tree).to_svg()
 }

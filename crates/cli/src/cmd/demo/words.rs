@@ -159,14 +159,15 @@ impl Scene<'_> {
     }
 
     fn ending(&self) -> String {
-        let Files { train, test, model, predictions, theta } = self.files;
+        let Files { train, test, model, predictions, theta, report, .. } = self.files;
         format!(
-            "Written in {}: {}, {}, {}.\nNow try:\n  kinfolk certify {} {}\n  kinfolk evaluate {} {}\n  \
+            "Written in {}: {}, {}, {}.\nA page to look at: open {} in a browser.\nNow try:\n  kinfolk certify {} {}\n  kinfolk evaluate {} {}\n  \
              kinfolk theta {} --correlation\n",
             text::seconds(self.seconds),
             model.display(),
             predictions.display(),
             theta.display(),
+            report.display(),
             model.display(),
             train.display(),
             model.display(),

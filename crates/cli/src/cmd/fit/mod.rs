@@ -10,7 +10,7 @@ use crate::fit_params::FitParams;
 use crate::report::Report;
 use crate::training::{Choices, Training};
 use crate::watch::Watch;
-use crate::{files, fitted, interrupt};
+use crate::{files, fitted, interrupt, trace};
 use clap::Args;
 use kinfolk::{Dataset, DatasetOptions, Fit, Problem, ProblemSpec, Settings, Start, Status, fit_from};
 use plan::Plan;
@@ -25,6 +25,7 @@ Examples:
   kinfolk fit digits.npz --k 2 --scale unit -o digits.safetensors
   kinfolk fit mines.npz --class-weight balanced --kernel rbf --tol 1e-2 -o mines.safetensors
   kinfolk fit school.csv --task school --target score --method mtl:mu=0.1 -o school-mtl.safetensors
+  kinfolk fit mines.npz -o mines.safetensors --trace mines-trace.csv
   kinfolk fit mines.npz -o mines.safetensors --checkpoint mines.checkpoint --resume --json";
 
 /// Learn all tasks of a file together, and how they are related.
@@ -39,6 +40,9 @@ pub(crate) struct FitArgs {
     /// Fit only the rows of this part, by the split column or array.
     #[arg(long, value_name = "PART", allow_negative_numbers = true)]
     split: Option<i64>,
+    /// Write every certificate on the way as csv (passes, seconds, primal, dual, gap), for `kinfolk report --trace`.
+    #[arg(long, value_name = "FILE")]
+    trace: Option<PathBuf>,
     /// End with exit code 1 unless the gap is within the tolerance.
     #[arg(long)]
     strict: bool,
@@ -71,7 +75,9 @@ struct LongRunArgs {
 
 pub(crate) fn run(args: FitArgs, global: &Global, report: Report) -> Result<ExitCode> {
     let plan = Plan::new(&args)?;
-    files::check_writable(&args.out)?;
+    for path in std::iter::once(&args.out).chain(&args.trace) {
+        files::check_writable(path)?;
+    }
     let training = Training::read(&args.data, &args.choices())?;
     let options = DatasetOptions {
         kernel: args.inputs.kernel(&training.inputs)?,
@@ -87,6 +93,9 @@ pub(crate) fn run(args: FitArgs, global: &Global, report: Report) -> Result<Exit
     let (fit, params) = args.fit(&plan, &training, &data, &settings, report)?;
     let seconds = started.elapsed().as_secs_f64();
     let fit = args.save(fit, &training, &params)?;
+    if let Some(path) = &args.trace {
+        trace::write(path, &fit.trace)?;
+    }
     let told = Told { fit: &fit, seconds, training: &training, params: &params, model: &args.out };
     report.done(&words::said(&told), words::text(&told))?;
     Ok(match fit.status {

@@ -10,7 +10,7 @@ use crate::fit_params::{Choice, FitParams};
 use crate::report::Report;
 use crate::training::{Choices, Training};
 use crate::watch::Watch;
-use crate::{files, fitted, interrupt};
+use crate::{files, fitted, interrupt, results};
 use clap::Args;
 use kinfolk::{DatasetOptions, Fit, ScalingKind};
 use kinfolk_methods::Metric;
@@ -22,6 +22,7 @@ use std::process::ExitCode;
 const EXAMPLES: &str = "\
 Examples:
   kinfolk select school.csv --task school --target score --compare -o school.safetensors
+  kinfolk select school.csv --task school --target score --compare --results school.json -o school.safetensors
   kinfolk select digits.npz --method fmtl:k=1,fmtl:k=4,stl --folds 3 --grid strength=0.1,1,10
   kinfolk select school.csv --task school --target score --method mtl --grid mu=0.1,1
   kinfolk select mines.npz --method stl,fmtl:k=1 --folds 3 --splits 2 --train-share 0.5";
@@ -38,6 +39,9 @@ pub(crate) struct SelectArgs {
     /// Where to write the winner, fitted to all rows.
     #[arg(short, long, value_name = "MODEL")]
     out: Option<PathBuf>,
+    /// Write all that was found, for `kinfolk report --select`: the same JSON object that --json prints.
+    #[arg(long, value_name = "FILE", conflicts_with = "splits")]
+    results: Option<PathBuf>,
     /// Methods to choose from, see `kinfolk methods`; parameters after a colon, `;` between them: fmtl:output=power;k=2.
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', default_value = "fmtl")]
     method: Vec<String>,
@@ -83,8 +87,8 @@ pub(crate) struct SelectArgs {
 }
 
 pub(crate) fn run(args: SelectArgs, global: &Global, report: Report) -> Result<ExitCode> {
-    if let Some(out) = &args.out {
-        files::check_writable(out)?;
+    for path in args.out.iter().chain(&args.results) {
+        files::check_writable(path)?;
     }
     let candidates = args.candidates()?;
     let metric: Option<Metric> =
@@ -124,14 +128,20 @@ pub(crate) fn run(args: SelectArgs, global: &Global, report: Report) -> Result<E
         Some(out) => Some(args.refit(&study, winner, &candidates, &training, out, report)?),
         None => None,
     };
-    let told = words::Told {
+    let tasks = training.observations.task_names();
+    let told = results::Told {
         selection: &selection,
-        verdicts: words::verdicts(&selection, training.observations.task_names()),
+        verdicts: results::verdicts(&selection, tasks),
+        tasks,
         folds: args.folds,
         fit: fit.as_ref(),
         model: args.out.as_deref(),
     };
-    report.answer(&words::said(&told), words::text(&told, args.all))?;
+    let said = results::said(&told);
+    if let Some(path) = &args.results {
+        files::write(path, &serde_json::to_vec(&said).map_err(Failure::output)?)?;
+    }
+    report.answer(&said, words::text(&told, args.all))?;
     Ok(if interrupt::asked() { ExitCode::from(INTERRUPTED) } else { ExitCode::SUCCESS })
 }
 

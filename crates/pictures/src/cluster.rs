@@ -5,16 +5,39 @@ use kinfolk::Matrix;
 /// Beyond this many tasks the leaves keep the order of the joins: the best one takes cubic time.
 const MOST_LEAVES: usize = 1000;
 
+/// Height of the first join as it is drawn: what all pairs have in distance would leave no room for differences.
+const STEM: f64 = 0.15;
+
 /// A tree of tasks: leaves are 0..n, join i is node n + i.
-#[derive(Debug)]
-pub(crate) struct Tree {
+#[derive(Debug, Clone)]
+pub struct Tree {
     n: usize,
     /// Two nodes and their distance, from the closest to the farthest.
     joins: Vec<(usize, usize, f64)>,
 }
 
+/// A join as it is drawn: from two nodes up to where they meet.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Bracket {
+    /// One node.
+    pub a: End,
+    /// The other.
+    pub b: End,
+    /// Where they meet, from 0 at the leaves to 1 at the root.
+    pub height: f64,
+}
+
+/// A node as it is drawn.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct End {
+    /// Its place among the leaves; between two of them for a join.
+    pub place: f64,
+    /// From 0 at the leaves to 1 at the root.
+    pub height: f64,
+}
+
 /// How far two tasks are from being kin: 1 - |correlation|. Opposites are kin too.
-pub(crate) fn distances(correlation: &Matrix) -> Matrix {
+pub fn distances(correlation: &Matrix) -> Matrix {
     let mut d = correlation.clone();
     d.as_mut_slice().iter_mut().for_each(|c| *c = 1.0 - c.abs());
     d
@@ -23,7 +46,7 @@ pub(crate) fn distances(correlation: &Matrix) -> Matrix {
 impl Tree {
     /// Joins the two closest clusters, by the average distance between their members, until one is left. Uses chains of
     /// nearest neighbours: quadratic time.
-    pub(crate) fn new(distance: &Matrix) -> Tree {
+    pub fn new(distance: &Matrix) -> Tree {
         let n = distance.rows();
         let mut d = distance.clone();
         let (mut size, mut height, mut alive) = (vec![1.0; n], vec![0.0f64; n], vec![true; n]);
@@ -62,8 +85,44 @@ impl Tree {
         Tree { n, joins: numbered(n, found) }
     }
 
+    /// Two nodes and their distance for each join, from the closest to the farthest.
+    pub fn joins(&self) -> &[(usize, usize, f64)] {
+        &self.joins
+    }
+
+    /// The joins as brackets over the leaves in this order; heights tell the distances between the first join and the last.
+    pub fn brackets(&self, order: &[usize]) -> Vec<Bracket> {
+        let (lowest, highest) = match (self.joins.first(), self.joins.last()) {
+            (Some(first), Some(last)) => (first.2, last.2),
+            _ => (0.0, 0.0),
+        };
+        let span = highest - lowest;
+        let share =
+            |height: f64| if span > 0.0 { STEM + (1.0 - STEM) * (height - lowest) / span } else { 1.0 };
+        let mut nodes = vec![End { place: 0.0, height: 0.0 }; self.n];
+        for (place, &leaf) in order.iter().enumerate() {
+            nodes[leaf].place = place as f64;
+        }
+        let mut brackets = vec![];
+        for &(a, b, height) in &self.joins {
+            let (a, b, height) = (nodes[a], nodes[b], share(height));
+            nodes.push(End { place: 0.5 * (a.place + b.place), height });
+            brackets.push(Bracket { a, b, height });
+        }
+        brackets
+    }
+
+    /// The same tree when task `order[i]` is called `i`.
+    #[must_use]
+    pub fn renumbered(&self, order: &[usize]) -> Tree {
+        let mut name: Vec<usize> = (0..self.n + self.joins.len()).collect();
+        order.iter().enumerate().for_each(|(place, &leaf)| name[leaf] = place);
+        let joins = self.joins.iter().map(|&(a, b, d)| (name[a], name[b], d)).collect();
+        Tree { n: self.n, joins }
+    }
+
     /// The clusters left after `n - k` joins, as the cluster of each task; numbered as they first appear.
-    pub(crate) fn cut(&self, k: usize) -> Vec<usize> {
+    pub fn cut(&self, k: usize) -> Vec<usize> {
         let mut leader: Vec<usize> = (0..self.n + self.joins.len()).collect();
         for (i, &(a, b, _)) in self.joins.iter().enumerate().take(self.n.saturating_sub(k.max(1))) {
             leader[a] = self.n + i;
@@ -88,7 +147,7 @@ impl Tree {
 
     /// The tasks from left to right, neighbours as alike as the tree allows (Bar-Joseph, Gifford and Jaakkola 2001):
     /// of all orders that turn joins around, the one with the least sum of distances between neighbours.
-    pub(crate) fn order(&self, distance: &Matrix) -> Vec<usize> {
+    pub fn order(&self, distance: &Matrix) -> Vec<usize> {
         if self.n < 2 {
             return (0..self.n).collect();
         }
@@ -189,7 +248,7 @@ fn numbered(n: usize, mut found: Vec<(usize, usize, f64)>) -> Vec<(usize, usize,
 }
 
 /// How well two clusterings of the same things agree: the adjusted Rand index, 1 if they are the same, about 0 by chance.
-pub(crate) fn adjusted_rand_index(one: &[usize], other: &[usize]) -> f64 {
+pub fn adjusted_rand_index(one: &[usize], other: &[usize]) -> f64 {
     let pairs = || (0..one.len()).flat_map(|r| (0..r).map(move |s| (r, s)));
     let (mut in_one, mut in_other, mut in_both) = (0.0, 0.0, 0.0);
     for (r, s) in pairs() {
@@ -244,6 +303,15 @@ mod tests {
         let heights: Vec<f64> = Tree::new(&d).joins.iter().map(|join| join.2).collect();
         let expected = [1.0, 2.5, 3.0, 43.0 / 6.0];
         assert!(heights.iter().zip(expected).all(|(h, e)| (h - e).abs() < 1e-14), "{heights:?}");
+    }
+
+    #[test]
+    fn brackets_stand_over_their_leaves() {
+        let d = line(&[0.0, 10.0, 1.0]);
+        let brackets = Tree::new(&d).brackets(&[0, 2, 1]);
+        assert_eq!((brackets[0].a.place, brackets[0].b.place), (0.0, 1.0));
+        assert_eq!((brackets[1].height, brackets[1].a.place + brackets[1].b.place), (1.0, 2.5));
+        assert_eq!(brackets[0].height, STEM);
     }
 
     #[test]

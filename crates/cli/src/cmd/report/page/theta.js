@@ -1,0 +1,70 @@
+// Theta and what is derived from it. Tasks are numbered as in the model.
+
+const island = JSON.parse(document.getElementById("data").textContent);
+const names = island.names;
+const n = names.length;
+const drawn = island.order.length > 0;
+const byId = (id) => document.getElementById(id);
+
+// Rows of the lower triangle, in units of the largest value.
+const half = (() => {
+  const text = atob(island.theta);
+  const bytes = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
+  const view = new DataView(bytes.buffer);
+  return Float32Array.from({ length: bytes.length / 4 }, (_, i) => view.getFloat32(4 * i, true));
+})();
+
+const share = (r, s) => (r >= s ? half[(r * (r + 1)) / 2 + s] : half[(s * (s + 1)) / 2 + r]);
+const inverseRoot = Float64Array.from({ length: drawn ? n : 0 }, (_, t) => {
+  const own = share(t, t);
+  return own > 0 ? 1 / Math.sqrt(own) : 0;
+});
+
+const raw = (r, s) => share(r, s) * island.unit;
+function correlation(r, s) {
+  const a = inverseRoot[r], b = inverseRoot[s];
+  if (a === 0 || b === 0) return 0;
+  return r === s ? 1 : Math.max(-1, Math.min(1, share(r, s) * a * b));
+}
+const log = (r, s) => Math.log1p(Math.abs(raw(r, s)));
+
+// The largest size among pairs: tasks with themselves would leave all others pale.
+function largestPair(value) {
+  let largest = 0;
+  for (let r = 1; r < n; r++) for (let s = 0; s < r; s++) largest = Math.max(largest, Math.abs(value(r, s)));
+  return largest > 0 ? largest : Math.abs(value(0, 0));
+}
+
+// What can be shown: a value of each pair, and the end of the scale of colours.
+const view = (value, signed) => ({ value, signed, largest: drawn ? largestPair(value) : 0 });
+const views = { correlation: view(correlation, true), raw: view(raw, true), log: view(log, false) };
+
+// Three digits, as people write numbers.
+const short = (x) => String(Number(x.toPrecision(3)));
+
+// What the reader chose; the parts of the page that depend on it are told by `changed`.
+const state = { view: "correlation", shape: "map", threshold: 0, found: new Set(), words: "" };
+const listeners = [];
+const changed = (what) => listeners.forEach((listener) => listener(what));
+
+const passes = (r, s) => state.threshold === 0 || r === s || Math.abs(correlation(r, s)) >= state.threshold;
+
+// The strongest pairs in this view, strongest first.
+function strongest(most) {
+  const value = views[state.view].value;
+  const found = [];
+  let least = 0;
+  for (let r = 1; r < n; r++) {
+    for (let s = 0; s < r; s++) {
+      const size = Math.abs(value(r, s));
+      if (size <= least || !passes(r, s)) continue;
+      let at = found.length;
+      while (at > 0 && found[at - 1].size < size) at--;
+      found.splice(at, 0, { r, s, size });
+      if (found.length > most) found.pop();
+      if (found.length === most) least = found[most - 1].size;
+    }
+  }
+  return found;
+}

@@ -1,0 +1,114 @@
+//! What a selection found, as one JSON object: on stdout with `--json`, in a file for `kinfolk report`.
+
+use crate::report::{Number, as_number};
+use crate::trace::{self, Step};
+use kinfolk::{Fit, Status, TaskNames};
+use kinfolk_methods::select::{Comparison, Row, Selection};
+use kinfolk_methods::{Metric, Score};
+use serde::Serialize;
+use std::path::Path;
+
+/// A selection and what came of it.
+pub(crate) struct Told<'a> {
+    pub(crate) selection: &'a Selection,
+    pub(crate) verdicts: Vec<Verdict>,
+    pub(crate) tasks: &'a TaskNames,
+    pub(crate) folds: usize,
+    pub(crate) fit: Option<&'a Fit>,
+    pub(crate) model: Option<&'a Path>,
+}
+
+/// A comparison, and the same in words.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Verdict {
+    #[serde(flatten)]
+    comparison: Comparison,
+    pub(crate) words: String,
+}
+
+#[derive(Serialize)]
+pub(crate) struct Said<'a> {
+    metric: Metric,
+    folds: usize,
+    tasks: Vec<String>,
+    winner: &'a Row,
+    best: Vec<Best<'a>>,
+    rows: &'a [Row],
+    comparisons: &'a [Verdict],
+    fit: Option<Refit>,
+    model: Option<&'a Path>,
+}
+
+/// The best setting of a method, with its scores fold by fold and task by task.
+#[derive(Serialize)]
+struct Best<'a> {
+    #[serde(flatten)]
+    row: &'a Row,
+    scores: &'a [Score],
+}
+
+/// The winner, fitted to all rows.
+#[derive(Serialize)]
+struct Refit {
+    status: Status,
+    c: f64,
+    lambda: f64,
+    #[serde(serialize_with = "as_number")]
+    primal: f64,
+    #[serde(serialize_with = "as_number")]
+    dual: f64,
+    /// None where the method's problem has no certificate.
+    gap: Option<Number>,
+    rel_gap: Option<Number>,
+    solver: &'static str,
+    passes: usize,
+    trace: Vec<Step>,
+}
+
+pub(crate) fn said<'a>(told: &'a Told<'_>) -> Said<'a> {
+    let rows = &told.selection.rows;
+    let proved = rows[told.selection.winner].rel_gap.is_some();
+    let best = |&row: &usize| Best { row: &rows[row], scores: &rows[row].folds };
+    Said {
+        metric: told.selection.metric,
+        folds: told.folds,
+        tasks: told.tasks.iter().collect(),
+        winner: &rows[told.selection.winner],
+        best: told.selection.best.iter().map(best).collect(),
+        rows,
+        comparisons: &told.verdicts,
+        fit: told.fit.map(|fit| Refit {
+            status: fit.status,
+            c: fit.model.about().problem.c,
+            lambda: fit.model.about().problem.lambda,
+            primal: fit.certificate.primal,
+            dual: fit.certificate.dual,
+            gap: proved.then_some(Number(fit.certificate.gap)),
+            rel_gap: proved.then_some(Number(fit.certificate.rel_gap())),
+            solver: fit.solver,
+            passes: fit.passes,
+            trace: trace::steps(&fit.trace),
+        }),
+        model: told.model,
+    }
+}
+
+/// The best of every method against independent tasks and against one model for all, as far as these are there.
+pub(crate) fn verdicts(selection: &Selection, tasks: &TaskNames) -> Vec<Verdict> {
+    let method = |candidate: usize| selection.rows[selection.best[candidate]].method;
+    let (mut joint, mut bases) = (vec![], vec![]);
+    for candidate in 0..selection.best.len() {
+        if matches!(method(candidate), "stl" | "pooled") {
+            bases.push(candidate)
+        } else {
+            joint.push(candidate)
+        }
+    }
+    let pairs = joint.iter().flat_map(|&candidate| bases.iter().map(move |&base| (candidate, base)));
+    pairs
+        .map(|(candidate, base)| {
+            let comparison = selection.compare(candidate, base);
+            Verdict { words: comparison.in_words(tasks), comparison }
+        })
+        .collect()
+}

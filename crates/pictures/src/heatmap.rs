@@ -1,0 +1,295 @@
+//! A picture of a task matrix: one cell for each pair, a tree beside it.
+
+use crate::cluster::{Bracket, Tree};
+use crate::colour::{STEPS, diverging, hex, step};
+use crate::raster::{LETTER, Raster};
+use crate::text::{escape, number, shorten};
+use kinfolk::Matrix;
+use std::fmt::Write;
+
+const CELL: f64 = 18.0;
+/// The whole matrix is at most this wide; cells shrink to fit.
+const WIDEST: f64 = 900.0;
+/// Rough width of a character, in units of the font size.
+const CHARACTER: f64 = 0.62;
+/// Characters of a name that are drawn.
+const LONGEST: usize = 40;
+/// Width of the tree.
+const TREE: f64 = 70.0;
+/// Pixels of a PNG for each unit of an SVG.
+const FINER: usize = 2;
+
+const INK: [u8; 3] = [51, 51, 51];
+const BRANCH: [u8; 3] = [136, 136, 136];
+
+/// A matrix with names of its rows. Blue is negative, white zero, red positive, up to the largest entry off the diagonal; tasks with
+/// themselves, which would leave all others pale, may be beyond.
+#[derive(Debug, Clone)]
+pub struct HeatMap<'a> {
+    title: &'a str,
+    names: &'a [String],
+    values: &'a Matrix,
+    order: Vec<usize>,
+    tree: Option<&'a Tree>,
+}
+
+/// Where things are, in units of an SVG.
+struct Layout {
+    cell: f64,
+    font: f64,
+    left: f64,
+    top: f64,
+    size: (f64, f64),
+    largest: f64,
+}
+
+impl<'a> HeatMap<'a> {
+    /// In the order of the matrix.
+    pub fn new(title: &'a str, names: &'a [String], values: &'a Matrix) -> Self {
+        HeatMap { title, names, values, order: (0..values.rows()).collect(), tree: None }
+    }
+
+    /// In this order of rows and columns.
+    #[must_use]
+    pub fn ordered(self, order: Vec<usize>) -> Self {
+        HeatMap { order, ..self }
+    }
+
+    /// With a tree to the right, whose leaves are the rows; the order should be one of its own.
+    #[must_use]
+    pub fn with_tree(self, tree: &'a Tree) -> Self {
+        HeatMap { tree: Some(tree), ..self }
+    }
+
+    /// As one self-contained SVG file.
+    pub fn to_svg(&self) -> String {
+        let Layout { left, top, size: (width, height), font, cell, largest } = self.layout();
+        let mut svg = format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width:.0}\" height=\"{height:.0}\" \
+             viewBox=\"0 0 {width:.0} {height:.0}\" font-family=\"sans-serif\">\n\
+             <rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n\
+             <text x=\"{left:.1}\" y=\"18\" font-size=\"14\">{}</text>\n",
+            escape(self.title)
+        );
+        self.cells(&mut svg, (left, top), cell, largest);
+        if font >= 4.0 {
+            self.labels(&mut svg, (left, top), cell, font);
+        }
+        let mut right = left + self.order.len() as f64 * cell + 6.0;
+        if !self.brackets().is_empty() {
+            self.branches(&mut svg, (right, top), cell);
+            right += TREE;
+        }
+        legend(&mut svg, right + 8.0, top, largest);
+        svg.push_str("</svg>\n");
+        svg
+    }
+
+    /// As a PNG file, twice as many pixels as the SVG has units.
+    ///
+    /// # Errors
+    /// As [`Raster::to_png`].
+    pub fn to_png(&self) -> std::io::Result<Vec<u8>> {
+        self.to_raster().to_png()
+    }
+
+    /// As pixels.
+    pub fn to_raster(&self) -> Raster {
+        let n = self.order.len();
+        // Whole pixels, or cells would differ in size.
+        let cell = ((WIDEST as usize * FINER) / n.max(1)).clamp(1, CELL as usize * FINER);
+        let scale = if cell >= 2 * LETTER { 2 } else { 1 };
+        let named = cell >= LETTER;
+        let names: Vec<String> = self.order.iter().map(|&t| shorten(&self.names[t], LONGEST)).collect();
+        let longest = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
+        let margin = if named { longest * LETTER * scale + 16 } else { 20 };
+        let (left, top, side) = (margin, margin + 48, n * cell);
+        let tree = if self.brackets().is_empty() { 0 } else { TREE as usize * FINER };
+        let title = left + self.title.chars().count() * LETTER * 2 + 10;
+        let mut picture =
+            Raster::new((left + side + tree + 180).max(title), top + side.max(100 * FINER) + 32);
+        picture.text((left, 12), self.title, 2, INK);
+        let largest = self.largest();
+        for (r, &from) in self.order.iter().enumerate() {
+            for (s, &of) in self.order.iter().enumerate() {
+                let colour = diverging(step(self.values[(from, of)], largest));
+                picture.fill((left + s * cell, top + r * cell), (cell, cell), colour);
+            }
+        }
+        for (r, name) in names.iter().enumerate().filter(|_| named) {
+            let middle = r * cell + (cell - LETTER * scale) / 2;
+            let width = name.chars().count() * LETTER * scale;
+            picture.text((left - 8 - width, top + middle), name, scale, INK);
+            picture.text_upwards((left + middle, top - 8), name, scale, INK);
+        }
+        let foot = left + side + 12;
+        for bracket in self.brackets() {
+            let x = |height: f64| foot + (height * (TREE - 8.0)) as usize * FINER;
+            let y = |place: f64| top + ((place + 0.5) * cell as f64) as usize;
+            let (up, down) = (bracket.a.place.min(bracket.b.place), bracket.a.place.max(bracket.b.place));
+            for end in [bracket.a, bracket.b] {
+                let long = x(bracket.height) - x(end.height) + 2;
+                picture.fill((x(end.height), y(end.place)), (long, 2), BRANCH);
+            }
+            picture.fill((x(bracket.height), y(up)), (2, y(down) - y(up) + 2), BRANCH);
+        }
+        raster_legend(&mut picture, (foot + tree + 16, top), largest);
+        picture
+    }
+
+    fn layout(&self) -> Layout {
+        let n = self.order.len() as f64;
+        let cell = (WIDEST / n.max(1.0)).min(CELL);
+        let font = (0.65 * cell).clamp(0.0, 12.0);
+        let longest = self.names.iter().map(|name| name.chars().count()).max().unwrap_or(0).min(LONGEST);
+        // Names too small to read are left out.
+        let left = if font < 4.0 { 10.0 } else { longest as f64 * CHARACTER * font + 12.0 };
+        let (side, top) = (n * cell, left + 26.0);
+        let tree = if self.brackets().is_empty() { 0.0 } else { TREE };
+        let size = (left + side.max(180.0) + tree + 76.0, top + side.max(120.0) + 16.0);
+        Layout { cell, font, left, top, size, largest: self.largest() }
+    }
+
+    fn largest(&self) -> f64 {
+        let n = self.values.rows();
+        let size = |r: usize, s: usize| self.values[(r, s)].abs();
+        let pairs = (0..n).flat_map(|r| (0..n).filter(move |&s| s != r).map(move |s| (r, s)));
+        match pairs.fold(0.0f64, |m, (r, s)| m.max(size(r, s))) {
+            0.0 => (0..n).fold(0.0f64, |m, t| m.max(size(t, t))),
+            off => off,
+        }
+    }
+
+    fn brackets(&self) -> Vec<Bracket> {
+        self.tree.map_or(vec![], |tree| tree.brackets(&self.order))
+    }
+
+    /// Neighbours of one colour become one rectangle.
+    fn cells(&self, svg: &mut String, (left, top): (f64, f64), cell: f64, largest: f64) {
+        svg.push_str("<g shape-rendering=\"crispEdges\">\n");
+        for (r, &from) in self.order.iter().enumerate() {
+            let row = self.values.row(from);
+            let steps: Vec<i32> = self.order.iter().map(|&of| step(row[of], largest)).collect();
+            let mut done = 0;
+            for run in steps.chunk_by(|a, b| a == b) {
+                let (x, y) = (left + done as f64 * cell, top + r as f64 * cell);
+                let _ = writeln!(
+                    svg,
+                    "<rect x=\"{x:.2}\" y=\"{y:.2}\" width=\"{:.2}\" height=\"{cell:.2}\" fill=\"{}\"/>",
+                    run.len() as f64 * cell,
+                    hex(diverging(run[0]))
+                );
+                done += run.len();
+            }
+        }
+        svg.push_str("</g>\n");
+    }
+
+    fn labels(&self, svg: &mut String, (left, top): (f64, f64), cell: f64, font: f64) {
+        let _ = writeln!(svg, "<g font-size=\"{font:.1}\" fill=\"{}\">", hex(INK));
+        for (r, &t) in self.order.iter().enumerate() {
+            let name = escape(&shorten(&self.names[t], LONGEST));
+            let middle = (r as f64 + 0.5) * cell + 0.35 * font;
+            let _ = writeln!(
+                svg,
+                "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{name}</text>\n\
+                 <text transform=\"translate({:.1} {:.1}) rotate(-90)\">{name}</text>",
+                left - 5.0,
+                top + middle,
+                left + middle,
+                top - 5.0
+            );
+        }
+        svg.push_str("</g>\n");
+    }
+
+    fn branches(&self, svg: &mut String, (left, top): (f64, f64), cell: f64) {
+        let mut path = String::new();
+        for Bracket { a, b, height } in self.brackets() {
+            let x = |height: f64| left + height * (TREE - 8.0);
+            let y = |place: f64| top + (place + 0.5) * cell;
+            let (ya, yb, top) = (y(a.place), y(b.place), x(height));
+            let _ = write!(path, "M{:.1} {ya:.1}H{top:.1}V{yb:.1}H{:.1}", x(a.height), x(b.height));
+        }
+        let _ = writeln!(svg, "<path d=\"{path}\" fill=\"none\" stroke=\"{}\"/>", hex(BRANCH));
+    }
+}
+
+/// Value of the largest step, of the middle and of the smallest.
+fn marks(largest: f64) -> [String; 3] {
+    [largest, 0.0, -largest].map(|value| number(value, 3))
+}
+
+fn legend(svg: &mut String, x: f64, top: f64, largest: f64) {
+    let height = 100.0;
+    let each = height / f64::from(2 * STEPS + 1);
+    svg.push_str("<g shape-rendering=\"crispEdges\">\n");
+    for (i, step) in (-STEPS..=STEPS).rev().enumerate() {
+        let y = top + i as f64 * each;
+        let _ = writeln!(
+            svg,
+            "<rect x=\"{x:.1}\" y=\"{y:.2}\" width=\"12\" height=\"{:.2}\" fill=\"{}\"/>",
+            each + 0.1,
+            hex(diverging(step))
+        );
+    }
+    let _ = writeln!(svg, "</g>\n<g font-size=\"10\" fill=\"{}\">", hex(INK));
+    for (text, y) in marks(largest).iter().zip([top + 8.0, top + 0.5 * height + 4.0, top + height]) {
+        let _ = writeln!(svg, "<text x=\"{:.1}\" y=\"{y:.1}\">{text}</text>", x + 16.0);
+    }
+    svg.push_str("</g>\n");
+}
+
+fn raster_legend(picture: &mut Raster, (x, top): (usize, usize), largest: f64) {
+    for (i, step) in (-STEPS..=STEPS).rev().enumerate() {
+        picture.fill((x, top + 2 * i), (24, 2), diverging(step));
+    }
+    for (text, y) in marks(largest).iter().zip([top, top + 93, top + 186]) {
+        picture.text((x + 32, y), text, 2, INK);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::distances;
+
+    #[test]
+    fn names_are_escaped_and_equal_neighbours_are_joined() {
+        let values = Matrix::from_vec(vec![1.0, 1.0, -1.0, 0.0], 2, 2).unwrap();
+        let names = ["a<b".to_string(), "\u{1}\"c\"".to_string()];
+        let svg = HeatMap::new("Theta & co", &names, &values).to_svg();
+        assert!(svg.contains("Theta &amp; co") && svg.contains("a&lt;b") && svg.contains("?&quot;c&quot;"));
+        // One rectangle for the row of two ones, two for the other row, the background and the legend.
+        assert_eq!(svg.matches("<rect").count(), 1 + 2 + 1 + 101);
+        assert!(svg.contains("fill=\"#b2182b\"") && svg.contains("fill=\"#2166ac\""));
+    }
+
+    #[test]
+    fn an_empty_matrix_and_a_thousand_tasks_are_drawn() {
+        for n in [0, 1, 1000] {
+            let names: Vec<String> = (0..n).map(|t| t.to_string()).collect();
+            let values = Matrix::zeros(n, n);
+            let picture = HeatMap::new("", &names, &values);
+            assert!(picture.to_svg().ends_with("</svg>\n"));
+            assert!(picture.to_png().unwrap().len() > 100);
+        }
+    }
+
+    #[test]
+    fn pixels_follow_the_order() {
+        let values = Matrix::from_vec(vec![1.0, 0.0, 0.9, 0.0, 1.0, -0.2, 0.9, -0.2, 1.0], 3, 3).unwrap();
+        let names = ["a", "b", "c"].map(String::from);
+        let d = distances(&values);
+        let tree = Tree::new(&d);
+        let picture = HeatMap::new("", &names, &values).ordered(vec![1, 2, 0]).with_tree(&tree);
+        let raster = picture.to_raster();
+        // Two letters wide with its gap, then cells of 36 pixels.
+        let middle = |r: usize, s: usize| raster.pixel(16 + 16 + 36 * s + 18, 16 + 16 + 48 + 36 * r + 18);
+        assert_eq!(middle(1, 2), diverging(STEPS));
+        assert_eq!(middle(2, 2), diverging(STEPS), "beyond the scale");
+        assert_eq!(middle(0, 1), diverging(step(-0.2, 0.9)));
+        assert_eq!(middle(0, 2), [255; 3]);
+        assert!(picture.to_svg().contains("<path"));
+    }
+}

@@ -1,0 +1,75 @@
+//! Bars: one number for each name.
+
+use super::axis::{Scale, Stretch};
+use crate::colour::SERIES;
+use crate::text::{escape, number, shorten};
+use std::fmt::Write;
+
+const WIDTH: f64 = 560.0;
+const LINE: f64 = 20.0;
+
+/// Numbers with names, as bars from zero, in the order given.
+#[derive(Debug, Clone, Default)]
+pub struct Bars {
+    /// What the picture shows, in words.
+    pub title: String,
+    /// What the numbers are.
+    pub label: String,
+    /// Name and number of each bar.
+    pub bars: Vec<(String, f64)>,
+}
+
+impl Bars {
+    /// As one SVG.
+    pub fn to_svg(&self) -> String {
+        let longest = self.bars.iter().map(|bar| bar.0.chars().count()).max().unwrap_or(0).min(28);
+        let left = longest as f64 * 7.2 + 16.0;
+        let foot = 8.0 + self.bars.len() as f64 * LINE;
+        let values = self.bars.iter().map(|bar| bar.1).chain([0.0]);
+        let x = Stretch::over(values, Scale::Linear, 0.0, (left, WIDTH - 70.0));
+        let zero = x.place(0.0).unwrap_or(left);
+        let mut svg = super::start(&self.title, WIDTH, foot + 28.0);
+        for (i, (name, value)) in self.bars.iter().enumerate() {
+            let Some(end) = x.place(*value) else { continue };
+            let y = 8.0 + i as f64 * LINE;
+            let _ = writeln!(
+                svg,
+                "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\" rx=\"1.5\" fill=\"{}\"/>\n\
+                 <g class=\"label\" fill=\"#444444\"><text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>\
+                 <text x=\"{:.1}\" y=\"{:.1}\">{}</text></g>",
+                zero.min(end),
+                y + 3.0,
+                (end - zero).abs().max(0.5),
+                LINE - 6.0,
+                SERIES[0],
+                left - 8.0,
+                y + 14.0,
+                escape(&shorten(name, 28)),
+                zero.max(end) + 6.0,
+                y + 14.0,
+                number(*value, 3)
+            );
+        }
+        let _ = writeln!(
+            svg,
+            "<path class=\"axis\" d=\"M{zero:.1} 8V{foot:.1}\" stroke=\"#888888\" fill=\"none\"/>\n\
+             <text class=\"label\" fill=\"#444444\" x=\"{left:.1}\" y=\"{:.1}\">{}</text>\n</svg>",
+            foot + 18.0,
+            escape(&self.label)
+        );
+        svg
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bars_start_at_zero() {
+        let bars = vec![("one".into(), 2.0), ("two & more".into(), -1.0), ("none".into(), f64::NAN)];
+        let svg = Bars { title: "t".into(), label: "seconds".into(), bars }.to_svg();
+        assert_eq!(svg.matches("rx=\"1.5\"").count(), 2);
+        assert!(svg.contains("two &amp; more") && svg.contains("seconds") && !svg.contains("NaN"));
+    }
+}

@@ -1,0 +1,206 @@
+//! Curves over a common axis, with bars for what is uncertain.
+
+use super::axis::{Axis, Stretch};
+use crate::colour::SERIES;
+use crate::text::escape;
+use std::fmt::Write;
+
+const WIDTH: f64 = 560.0;
+const HEIGHT: f64 = 300.0;
+/// Left, right, top and bottom of what is not the curves.
+const MARGINS: [f64; 4] = [64.0, 14.0, 14.0, 46.0];
+/// Height of a line of the key.
+const KEY: f64 = 18.0;
+
+/// A point of a curve.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Point {
+    /// Along the axis.
+    pub x: f64,
+    /// Value.
+    pub y: f64,
+    /// From where to where it may be.
+    pub range: Option<(f64, f64)>,
+}
+
+/// A curve with its name.
+#[derive(Debug, Clone)]
+pub struct Series {
+    /// For the key, and for those who point at it.
+    pub name: String,
+    /// From left to right.
+    pub points: Vec<Point>,
+}
+
+/// Curves in one picture.
+#[derive(Debug, Clone, Default)]
+pub struct Lines {
+    /// What the picture shows, in words.
+    pub title: String,
+    /// Horizontal.
+    pub x: Axis,
+    /// Vertical.
+    pub y: Axis,
+    /// The curves.
+    pub series: Vec<Series>,
+    /// Horizontal lines with their names, such as a tolerance.
+    pub levels: Vec<(f64, String)>,
+    /// Vertical lines with their names, such as a choice.
+    pub marks: Vec<(f64, String)>,
+}
+
+impl Lines {
+    /// As one SVG.
+    pub fn to_svg(&self) -> String {
+        let [left, right, top, bottom] = MARGINS;
+        let keys = if self.series.len() > 1 { self.series.len() as f64 * KEY } else { 0.0 };
+        let (height, top) = (HEIGHT + keys, top + keys);
+        let points = || self.series.iter().flat_map(|series| &series.points);
+        let xs = points().map(|p| p.x).chain(self.marks.iter().map(|mark| mark.0));
+        let ys = points().flat_map(|p| [p.y, p.range.map_or(p.y, |r| r.0), p.range.map_or(p.y, |r| r.1)]);
+        let ys = ys.chain(self.levels.iter().map(|level| level.0));
+        let x = Stretch::over(xs, self.x.scale, 0.03, (left, WIDTH - right));
+        let y = Stretch::over(ys, self.y.scale, 0.05, (height - bottom, top));
+        let mut svg = super::start(&self.title, WIDTH, height);
+        self.frame(&mut svg, (x, y), (top, height));
+        self.rules(&mut svg, (x, y), (top, height));
+        for (i, series) in self.series.iter().enumerate() {
+            curve(&mut svg, series, SERIES[i % SERIES.len()], (x, y));
+        }
+        if keys > 0.0 {
+            self.keys(&mut svg, left);
+        }
+        svg.push_str("</svg>\n");
+        svg
+    }
+
+    fn frame(&self, svg: &mut String, (x, y): (Stretch, Stretch), (top, height): (f64, f64)) {
+        let [left, right, _, bottom] = MARGINS;
+        let foot = height - bottom;
+        let (mut grid, mut labels) = (String::new(), String::new());
+        for (at, text) in y.ticks(5) {
+            let _ = write!(grid, "M{left:.1} {at:.1}H{:.1}", WIDTH - right);
+            let _ = writeln!(
+                labels,
+                "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{text}</text>",
+                left - 8.0,
+                at + 4.0
+            );
+        }
+        for (at, text) in x.ticks(7) {
+            let _ = write!(grid, "M{at:.1} {foot:.1}v4");
+            let _ = writeln!(
+                labels,
+                "<text x=\"{at:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{text}</text>",
+                foot + 18.0
+            );
+        }
+        let (middle, across) = (0.5 * (left + WIDTH - right), 0.5 * (top + foot));
+        let _ = writeln!(
+            svg,
+            "<path class=\"grid\" d=\"{grid}\" stroke=\"#e3e3e3\" fill=\"none\"/>\n\
+             <path class=\"axis\" d=\"M{left:.1} {foot:.1}H{:.1}\" stroke=\"#888888\" fill=\"none\"/>\n\
+             <g class=\"label\" fill=\"#444444\">\n{labels}\
+             <text x=\"{middle:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>\n\
+             <text transform=\"translate(14 {across:.1}) rotate(-90)\" text-anchor=\"middle\">{}</text>\n</g>",
+            WIDTH - right,
+            height - 8.0,
+            escape(&self.x.label),
+            escape(&self.y.label)
+        );
+    }
+
+    /// Levels and marks: dashed lines with a word.
+    fn rules(&self, svg: &mut String, (x, y): (Stretch, Stretch), (top, height): (f64, f64)) {
+        let [left, right, _, bottom] = MARGINS;
+        let mut rule = |path: String, name: &str, at: (f64, f64), anchor: &str| {
+            let _ = writeln!(
+                svg,
+                "<path class=\"rule\" d=\"{path}\" stroke=\"#888888\" stroke-dasharray=\"4 4\" fill=\"none\"/>\n\
+                 <text class=\"label\" fill=\"#444444\" font-size=\"11\" x=\"{:.1}\" y=\"{:.1}\" \
+                 text-anchor=\"{anchor}\">{}</text>",
+                at.0,
+                at.1,
+                escape(name)
+            );
+        };
+        for (value, name) in &self.levels {
+            let Some(at) = y.place(*value) else { continue };
+            let path = format!("M{left:.1} {at:.1}H{:.1}", WIDTH - right);
+            rule(path, name, (left + 4.0, at - 5.0), "start");
+        }
+        for (value, name) in &self.marks {
+            let Some(at) = x.place(*value) else { continue };
+            let path = format!("M{at:.1} {top:.1}V{:.1}", height - bottom);
+            // On the side with more room.
+            let (shift, anchor) = if at > 0.5 * WIDTH { (-5.0, "end") } else { (5.0, "start") };
+            rule(path, name, (at + shift, top + 9.0), anchor);
+        }
+    }
+
+    fn keys(&self, svg: &mut String, left: f64) {
+        svg.push_str("<g class=\"key\" fill=\"#444444\">\n");
+        for (i, series) in self.series.iter().enumerate() {
+            let (y, colour) = (14.0 + i as f64 * KEY, SERIES[i % SERIES.len()]);
+            let _ = writeln!(
+                svg,
+                "<path d=\"M{left:.1} {:.1}h20\" stroke=\"{colour}\" stroke-width=\"2.5\"/>\
+                 <text x=\"{:.1}\" y=\"{y:.1}\">{}</text>",
+                y - 4.0,
+                left + 28.0,
+                escape(&series.name)
+            );
+        }
+        svg.push_str("</g>\n");
+    }
+}
+
+/// A line with dots that say their numbers when pointed at, and bars.
+fn curve(svg: &mut String, series: &Series, colour: &str, (x, y): (Stretch, Stretch)) {
+    let (mut line, mut bars, mut dots) = (String::new(), String::new(), String::new());
+    for p in &series.points {
+        let (Some(px), Some(py)) = (x.place(p.x), y.place(p.y)) else { continue };
+        let _ = write!(line, "{}{px:.1} {py:.1}", if line.is_empty() { 'M' } else { 'L' });
+        if let Some((Some(low), Some(high))) = p.range.map(|r| (y.place(r.0), y.place(r.1))) {
+            let _ = write!(bars, "M{px:.1} {low:.1}V{high:.1}");
+        }
+        let (at, value) = (crate::number(p.x, 4), crate::number(p.y, 4));
+        let _ = writeln!(
+            dots,
+            "<circle cx=\"{px:.1}\" cy=\"{py:.1}\" r=\"3\"><title>{}: {value} at {at}</title></circle>",
+            escape(&series.name)
+        );
+    }
+    let _ = writeln!(
+        svg,
+        "<g stroke=\"{colour}\" fill=\"none\">\n<path d=\"{line}\" stroke-width=\"2\" stroke-linejoin=\"round\"/>\n\
+         <path d=\"{bars}\" stroke-opacity=\"0.5\"/>\n</g>\n<g fill=\"{colour}\">\n{dots}</g>"
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn curves_have_axes_keys_and_words() {
+        let point = |x: f64, y: f64| Point { x, y, range: Some((0.5 * y, 2.0 * y)) };
+        let one = Series { name: "a & b".into(), points: vec![point(1.0, 0.1), point(10.0, 1e-6)] };
+        let two = Series { name: "c".into(), points: vec![point(3.0, 0.01), point(4.0, f64::NAN)] };
+        let lines = Lines {
+            title: "gap \"curve\"".into(),
+            x: Axis::linear("passes"),
+            y: Axis::log("gap"),
+            series: vec![one, two],
+            levels: vec![(1e-3, "tolerance".into())],
+            marks: vec![(5.0, "chosen <C>".into())],
+        };
+        let svg = lines.to_svg();
+        for part in ["gap &quot;curve&quot;", "a &amp; b", "tolerance", "chosen &lt;C&gt;", ">passes<"] {
+            assert!(svg.contains(part), "{part}");
+        }
+        assert_eq!(svg.matches("<circle").count(), 3, "a point without a place is left out");
+        assert!(!svg.contains("NaN") && !svg.contains("inf"));
+        assert!(Lines::default().to_svg().ends_with("</svg>\n"));
+    }
+}
