@@ -1,7 +1,7 @@
 //! What an experiment is, as a text that people write.
 
 use crate::{Error, Result};
-use kinfolk::{LossKind, ScalingKind};
+use kinfolk::{LossKind, ScalingKind, SolverKind};
 use kinfolk_methods::Metric;
 use serde::{Deserialize, Deserializer};
 
@@ -134,6 +134,22 @@ pub struct Set {
     pub splits: Option<usize>,
     /// Parameters are chosen on so many splits; later ones take those of the first.
     pub chosen_on: Option<usize>,
+    /// Where it is timed.
+    #[serde(default)]
+    pub timed: Timed,
+}
+
+/// Where a set is timed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Timed {
+    /// With all tasks, at the strength that cross-validation chooses.
+    #[default]
+    Once,
+    /// Against the number of tasks, at that strength.
+    Tasks,
+    /// With all tasks, over a range of strengths.
+    Strengths,
 }
 
 /// Tasks made up for the purpose.
@@ -200,6 +216,10 @@ pub struct MethodOf {
     /// Values of its parameters to choose from: `groups=2,3`.
     #[serde(default)]
     pub grid: Vec<String>,
+    /// Which solver, where the method leaves it open.
+    pub solver: Option<SolverKind>,
+    /// Not timed on more rows than these.
+    pub most_rows: Option<usize>,
     /// Not on these sets.
     #[serde(default)]
     pub except: Vec<String>,
@@ -225,9 +245,9 @@ pub struct Runtime {
     pub repeats: usize,
     /// Seconds after which a fit is given up.
     pub limit: f64,
-    /// Numbers of tasks, on sets whose name ends in "tasks"; all of them on others.
+    /// Numbers of tasks, increasing, on sets that are timed against them.
     pub tasks: Vec<usize>,
-    /// Strengths around the middle one, on sets that are timed over a range.
+    /// Strengths, on sets that are timed over a range.
     pub range: Vec<f64>,
     /// The paper's factors.
     #[serde(default)]
@@ -300,6 +320,11 @@ impl Recipe {
         (self.splits, self.folds, self.strengths) = (splits, folds, strengths);
         for set in &mut self.sets {
             (set.splits, set.chosen_on) = (None, None);
+            if let Some(generated) = &mut set.generated {
+                generated.tasks = generated.tasks.min(8);
+                generated.groups = generated.groups.min(2);
+                generated.features = generated.features.min(16);
+            }
         }
         // The first value of each parameter.
         for axis in self.methods.iter_mut().flat_map(|method| &mut method.grid) {

@@ -50,6 +50,9 @@ pub struct Record {
     /// Theta over its largest entry, by rows, where the recipe wants it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub theta: Vec<Vec<f64>>,
+    /// Names of its rows.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub names: Vec<String>,
     /// Version of kinfolk.
     pub version: String,
 }

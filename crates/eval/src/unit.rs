@@ -104,6 +104,7 @@ impl Unit<'_> {
             choosing: rounded(tried.iter().map(|t| t.seconds).sum()),
             tried,
             theta: if keep_theta { theta(&held) } else { vec![] },
+            names: if keep_theta { names(&loaded.observations) } else { vec![] },
             version: env!("CARGO_PKG_VERSION").into(),
         }
     }
@@ -126,6 +127,10 @@ fn theta(held: &Held) -> Vec<Vec<f64>> {
     let scale = if largest > 0.0 { largest.recip() } else { 1.0 };
     let row = |r: usize| theta.row(r).iter().map(|x| (x * scale * 1e6).round() / 1e6).collect();
     (0..theta.rows()).map(row).collect()
+}
+
+fn names(observations: &Observations) -> Vec<String> {
+    (0..observations.n_tasks()).map(|t| observations.task_names().name(t)).collect()
 }
 
 /// Labels of each task with mean 0 and variance 1 over the training rows.

@@ -12,8 +12,8 @@ use kinfolk::{
     Fit, Flow, LossKind, Matrix, Observer, OutputKind, Problem, ProblemSpec, Settings, fit_near, grade,
 };
 
-/// Rounds between certificates.
-const CHECK_EVERY: usize = 10;
+/// The first round with a certificate; from one to the next it is half as far again as it was so far.
+const CHECK_FIRST: usize = 10;
 
 /// The data in an eigenbasis of the inputs.
 pub(crate) struct Basis {
@@ -110,11 +110,13 @@ impl Basis {
         observer: &mut dyn Observer,
     ) -> Result<Fit> {
         let mut point = self.point(Matrix::identity(job.data.observations().n_tasks()))?;
+        let mut check = CHECK_FIRST;
         for round in 1.. {
             point = step(self, point)?;
             let heard = observer.objective(self.scale * point.objective);
             let stop = heard == Flow::Stop || observer.poll() == Flow::Stop;
-            if round % CHECK_EVERY == 0 || stop || round >= job.settings.max_passes {
+            if round == check || stop || round >= job.settings.max_passes {
+                check = round + round / 2 + 1;
                 let fit = self.graded(job, problem, &point, (name, round))?;
                 let done = fit.certificate.rel_gap() <= job.settings.tolerance;
                 if stop || done || round >= job.settings.max_passes {

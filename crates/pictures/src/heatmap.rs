@@ -31,6 +31,8 @@ pub struct HeatMap<'a> {
     values: &'a Matrix,
     order: Vec<usize>,
     tree: Option<&'a Tree>,
+    /// Sizes of squares along the diagonal that are outlined.
+    blocks: Vec<usize>,
 }
 
 /// Where things are, in units of an SVG.
@@ -46,7 +48,7 @@ struct Layout {
 impl<'a> HeatMap<'a> {
     /// In the order of the matrix.
     pub fn new(title: &'a str, names: &'a [String], values: &'a Matrix) -> Self {
-        HeatMap { title, names, values, order: (0..values.rows()).collect(), tree: None }
+        HeatMap { title, names, values, order: (0..values.rows()).collect(), tree: None, blocks: vec![] }
     }
 
     /// In this order of rows and columns.
@@ -61,6 +63,20 @@ impl<'a> HeatMap<'a> {
         HeatMap { tree: Some(tree), ..self }
     }
 
+    /// With squares of these sizes outlined, one after another along the diagonal.
+    #[must_use]
+    pub fn with_blocks(self, blocks: Vec<usize>) -> Self {
+        HeatMap { blocks, ..self }
+    }
+
+    /// First row and size of each outlined square.
+    fn squares(&self) -> impl Iterator<Item = (usize, usize)> {
+        self.blocks.iter().scan(0, |first, &size| {
+            *first += size;
+            Some((*first - size, size))
+        })
+    }
+
     /// As one self-contained SVG file.
     pub fn to_svg(&self) -> String {
         let Layout { left, top, size: (width, height), font, cell, largest } = self.layout();
@@ -72,6 +88,17 @@ impl<'a> HeatMap<'a> {
             escape(self.title)
         );
         self.cells(&mut svg, (left, top), cell, largest);
+        for (first, size) in self.squares() {
+            let (at, side) = (first as f64 * cell, size as f64 * cell);
+            let _ = writeln!(
+                svg,
+                "<rect x=\"{:.2}\" y=\"{:.2}\" width=\"{side:.2}\" height=\"{side:.2}\" fill=\"none\" \
+                 stroke=\"{}\" stroke-width=\"2\"/>",
+                left + at,
+                top + at,
+                hex(INK)
+            );
+        }
         if font >= 4.0 {
             self.labels(&mut svg, (left, top), cell, font);
         }
@@ -114,6 +141,17 @@ impl<'a> HeatMap<'a> {
             for (s, &of) in self.order.iter().enumerate() {
                 let colour = diverging(step(self.values[(from, of)], largest));
                 picture.fill((left + s * cell, top + r * cell), (cell, cell), colour);
+            }
+        }
+        for (first, size) in self.squares() {
+            let (x, y, side) = (left + first * cell, top + first * cell, size * cell);
+            for (at, size) in [
+                ((x, y), (side, 4)),
+                ((x, y + side - 4), (side, 4)),
+                ((x, y), (4, side)),
+                ((x + side - 4, y), (4, side)),
+            ] {
+                picture.fill(at, size, INK);
             }
         }
         for (r, name) in names.iter().enumerate().filter(|_| named) {

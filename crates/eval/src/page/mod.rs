@@ -7,7 +7,7 @@ mod words;
 
 use crate::recipe::{ITEMS, Kind, Recipe};
 use crate::record::{Record, Records};
-use crate::{Error, Expected, Origin, Result};
+use crate::{Expected, Origin, Result};
 use std::fmt::Write;
 use std::path::Path;
 
@@ -83,9 +83,4 @@ pub fn of_folder(folder: &Path) -> Result<Page> {
     }
     page.markdown.push_str(&sections);
     Ok(page)
-}
-
-/// A recipe's own error, for what should have been checked when it was read.
-fn inconsistent(recipe: &Recipe, why: &str) -> Error {
-    Error::recipe(&recipe.item, why)
 }

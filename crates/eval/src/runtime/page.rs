@@ -1,0 +1,170 @@
+//! Factors and curves.
+
+use crate::page::{Page, Picture};
+use crate::recipe::{Recipe, Timed};
+use crate::record::Timing;
+use crate::stats::median;
+use kinfolk_pictures::plot::{Axis, Lines, Point, Series};
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+pub(crate) fn page(recipe: &Recipe, timings: &[Timing], text: &mut String, short: &mut String, page: &mut Page) {
+    for set in &recipe.sets {
+        let own: Vec<&Timing> = timings.iter().filter(|timing| timing.set == set.name).collect();
+        let Some(first) = own.first() else { continue };
+        let _ = writeln!(
+            text,
+            "\n### {}\n\n{} features, {} thread.{}{}\n",
+            set.name,
+            first.features,
+            first.threads,
+            if set.note.is_empty() { "" } else { " " },
+            set.note
+        );
+        table(recipe, &own, text);
+        overall(recipe, set.timed, &own, text, short);
+        if set.timed == Timed::Tasks {
+            let svg = against_tasks(recipe, &own);
+            picture(&format!("runtime-{}", slug(&set.name)), svg, "Seconds against tasks", text, page);
+        }
+        let svg = against_time(recipe, &own);
+        picture(&format!("objective-{}", slug(&set.name)), svg, "Objective against seconds", text, page);
+    }
+}
+
+fn picture(name: &str, svg: String, alt: &str, text: &mut String, page: &mut Page) {
+    let _ = writeln!(text, "\n![{alt}]({name}.svg)");
+    page.pictures.push(Picture { name: format!("{name}.svg"), svg });
+}
+
+fn slug(name: &str) -> String {
+    name.to_lowercase().chars().map(|c| if c.is_alphanumeric() { c } else { '-' }).collect()
+}
+
+/// Where something was timed: tasks, rows, strength.
+fn places(timings: &[&Timing]) -> Vec<(usize, usize, f64)> {
+    let mut all: Vec<(usize, usize, f64)> = timings.iter().map(|t| (t.tasks, t.rows, t.strength)).collect();
+    all.sort_by(|a, b| a.0.cmp(&b.0).then(a.2.total_cmp(&b.2)));
+    all.dedup();
+    all
+}
+
+/// Seconds of a method at a place, over all repeats; and whether the objective was always reached.
+fn seconds(timings: &[&Timing], method: &str, place: (usize, usize, f64)) -> Option<(f64, f64, f64, bool)> {
+    let own: Vec<&&Timing> = timings
+        .iter()
+        .filter(|t| t.method == method && (t.tasks, t.rows, t.strength) == place)
+        .collect();
+    let values: Vec<f64> = own.iter().map(|t| t.seconds).collect();
+    let (low, high) = values.iter().fold((f64::INFINITY, 0.0f64), |(l, h), s| (l.min(*s), h.max(*s)));
+    Some((median(&values)?, low, high, own.iter().all(|t| t.reached)))
+}
+
+fn table(recipe: &Recipe, timings: &[&Timing], text: &mut String) {
+    text.push_str("| tasks | rows | strength |");
+    recipe.methods.iter().for_each(|m| { let _ = write!(text, " {} |", m.label); });
+    let _ = write!(text, "\n|---|---|---|{}\n", "---|".repeat(recipe.methods.len()));
+    for place in places(timings) {
+        let ours = seconds(timings, &recipe.methods[0].label, place).map(|s| s.0);
+        let _ = write!(text, "| {} | {} | {} |", place.0, place.1, place.2);
+        for (number, method) in recipe.methods.iter().enumerate() {
+            let cell = match (seconds(timings, &method.label, place), ours) {
+                (None, _) => "not run".to_string(),
+                (Some((middle, low, high, _)), _) if number == 0 => format!("{middle:.3} s ({low:.3}-{high:.3})"),
+                (Some((middle, low, high, reached)), Some(ours)) => {
+                    let more = if reached { "" } else { "> " };
+                    format!("{more}{:.1}x ({:.1}-{:.1})", middle / ours, low / ours, high / ours)
+                }
+                (Some((middle, ..)), None) => format!("{middle:.3} s"),
+            };
+            let _ = write!(text, " {cell} |");
+        }
+        text.push('\n');
+    }
+    text.push_str("\nMedian, least and most over repeats; other methods over the median of ours. \">\": given up after the limit, or ended above our objective.\n");
+}
+
+/// How many times slower others are, on average over the range, and where there are most tasks.
+fn overall(recipe: &Recipe, timed: Timed, timings: &[&Timing], text: &mut String, short: &mut String) {
+    let Some(ours) = recipe.methods.first().map(|m| m.label.as_str()) else { return };
+    let set = &timings[0].set;
+    let most = timings.iter().map(|t| t.tasks).max().unwrap_or(0);
+    let chosen: Vec<(usize, usize, f64)> =
+        places(timings).into_iter().filter(|p| timed != Timed::Tasks || p.0 == most).collect();
+    for method in &recipe.methods[1..] {
+        let mut factors = vec![];
+        let mut bound = false;
+        for place in &chosen {
+            if let (Some(own), Some(other)) = (seconds(timings, ours, *place), seconds(timings, &method.label, *place)) {
+                factors.push(other.0 / own.0);
+                bound |= !other.3;
+            }
+        }
+        let n = factors.len();
+        if n == 0 {
+            continue;
+        }
+        let mean = factors.iter().sum::<f64>() / n as f64;
+        let paper = recipe
+            .runtime
+            .iter()
+            .flat_map(|runtime| &runtime.paper)
+            .find(|p| &p.set == set && p.method == method.label);
+        let where_ = if timed == Timed::Tasks { format!("{most} tasks") } else { format!("mean of {n} strengths") };
+        let line = format!(
+            "- {set}: {ours} is {}{mean:.1} times faster than {} ({where_}{}).",
+            if bound { "at least " } else { "" },
+            method.label,
+            paper.map_or(String::new(), |p| format!("; the paper: {}", p.factor))
+        );
+        let _ = writeln!(text, "\n{line}");
+        if paper.is_some() || timed == Timed::Tasks {
+            let _ = writeln!(short, "{line}");
+        }
+    }
+}
+
+fn against_tasks(recipe: &Recipe, timings: &[&Timing]) -> String {
+    let series = recipe.methods.iter().map(|method| {
+        let point = |place: &(usize, usize, f64)| {
+            let (y, low, high, _) = seconds(timings, &method.label, *place)?;
+            Some(Point { x: place.0 as f64, y, range: Some((low, high)) })
+        };
+        Series { name: method.label.clone(), points: places(timings).iter().filter_map(point).collect() }
+    });
+    let lines = Lines {
+        title: "Seconds against tasks".into(),
+        x: Axis::linear("tasks"),
+        y: Axis::log("seconds"),
+        series: series.filter(|series| !series.points.is_empty()).collect(),
+        ..Lines::default()
+    };
+    lines.to_svg()
+}
+
+/// Objective over the best seen, minus one, where there are most tasks and in the middle of the strengths.
+fn against_time(recipe: &Recipe, timings: &[&Timing]) -> String {
+    let all = places(timings);
+    let most = all.iter().map(|p| p.0).max().unwrap_or(0);
+    let of_most: Vec<(usize, usize, f64)> = all.into_iter().filter(|p| p.0 == most).collect();
+    let Some(place) = of_most.get(of_most.len() / 2).copied() else { return String::new() };
+    let here: Vec<&&Timing> =
+        timings.iter().filter(|t| t.repeat == 0 && (t.tasks, t.rows, t.strength) == place).collect();
+    let least = here.iter().map(|t| t.primal).fold(f64::INFINITY, f64::min);
+    let names: BTreeSet<&str> = here.iter().map(|t| t.method.as_str()).collect();
+    let series = recipe.methods.iter().filter(|m| names.contains(m.label.as_str())).map(|method| {
+        let own = here.iter().filter(|t| t.method == method.label).flat_map(|t| &t.curve);
+        let points = own
+            .map(|&(x, primal)| Point { x, y: primal / least - 1.0, range: None })
+            .filter(|p| p.y > 1e-9 && p.y.is_finite());
+        Series { name: method.label.clone(), points: points.collect() }
+    });
+    let lines = Lines {
+        title: format!("Objective against seconds, {most} tasks, strength {}", place.2),
+        x: Axis::log("seconds"),
+        y: Axis::log("objective above the best, relative"),
+        series: series.filter(|series| !series.points.is_empty()).collect(),
+        ..Lines::default()
+    };
+    lines.to_svg()
+}

@@ -1,0 +1,57 @@
+//! Watches objectives fall.
+
+use crate::Watch;
+use kinfolk::{Flow, Observer, Progress};
+use std::time::Instant;
+
+/// Points of a curve that are kept.
+const KEPT: usize = 60;
+
+pub(super) struct Stopwatch<'a> {
+    started: Instant,
+    wanted: Option<f64>,
+    limit: f64,
+    watch: &'a dyn Watch,
+    /// When the objective was there.
+    pub(super) reached: Option<f64>,
+    curve: Vec<(f64, f64)>,
+}
+
+impl<'a> Stopwatch<'a> {
+    /// Stops at an objective, after so many seconds, or when somebody says so.
+    pub(super) fn new(started: Instant, wanted: Option<f64>, limit: f64, watch: &'a dyn Watch) -> Self {
+        Stopwatch { started, wanted, limit, watch, reached: None, curve: vec![] }
+    }
+
+    fn see(&mut self, primal: f64) -> Flow {
+        let seconds = self.started.elapsed().as_secs_f64();
+        self.curve.push((seconds, primal));
+        if self.reached.is_none() && self.wanted.is_some_and(|wanted| primal <= wanted) {
+            self.reached = Some(seconds);
+        }
+        self.poll()
+    }
+
+    /// The curve with a limited number of points.
+    pub(super) fn thinned(&self) -> Vec<(f64, f64)> {
+        let every = self.curve.len().div_ceil(KEPT).max(1);
+        let last = self.curve.len().saturating_sub(1);
+        let kept = self.curve.iter().enumerate().filter(|(i, _)| i % every == 0 || *i == last);
+        kept.map(|(_, &(s, p))| (crate::record::rounded(s), p)).collect()
+    }
+}
+
+impl Observer for Stopwatch<'_> {
+    fn progress(&mut self, progress: &Progress<'_>) -> Flow {
+        self.see(progress.certificate.primal)
+    }
+
+    fn objective(&mut self, objective: f64) -> Flow {
+        self.see(objective)
+    }
+
+    fn poll(&mut self) -> Flow {
+        let late = self.started.elapsed().as_secs_f64() > self.limit;
+        if self.reached.is_some() || late || self.watch.stop() { Flow::Stop } else { Flow::Continue }
+    }
+}
