@@ -134,7 +134,7 @@ pub(crate) fn run(args: SelectArgs, global: &Global, report: Report) -> Result<E
         verdicts: results::verdicts(&selection, tasks),
         tasks,
         folds: args.folds,
-        fit: fit.as_ref(),
+        fit: fit.as_ref().map(|fit| (winner, fit)),
         model: args.out.as_deref(),
     };
     let said = results::said(&told);

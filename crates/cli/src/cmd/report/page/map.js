@@ -7,8 +7,14 @@ const map = (() => {
   const order = island.order;
   const place = new Array(n);
   order.forEach((task, i) => { place[task] = i; });
-  const image = document.createElement("canvas");
-  image.width = image.height = n;
+  // One dot for each cell; and, for more cells than a screen has dots, one for the mean of a block of them.
+  const MOST_DOTS = 700;
+  const block = Math.ceil(n / MOST_DOTS), blocks = Math.ceil(n / block);
+  const [fine, coarse] = [n, blocks].map((size) => {
+    const image = document.createElement("canvas");
+    image.width = image.height = size;
+    return image;
+  });
   // From which cell on, and how many.
   const part = { x: 0, y: 0, size: n };
   let layout = { left: 0, top: 0, side: 1, cell: 1, tree: 0, room: 0 };
@@ -29,25 +35,39 @@ const map = (() => {
   function paint() {
     const { value, largest } = views[state.view];
     const colours = palette();
-    const picture = new ImageData(n, n);
-    const pixels = new Uint32Array(picture.data.buffer);
     const scale = largest > 0 ? STEPS / largest : 0;
+    const colour = (x) => colours[STEPS + Math.max(-STEPS, Math.min(STEPS, Math.round(x * scale)))];
+    const cells = new ImageData(n, n), means = new ImageData(blocks, blocks);
+    const pixels = new Uint32Array(cells.data.buffer), sums = new Float64Array(blocks * blocks);
+    const row = new Float64Array(n);
     for (let i = 0; i < n; i++) {
-      const r = order[i];
+      const r = order[i], b = blocks * Math.floor(i / block);
       for (let j = 0; j <= i; j++) {
         const s = order[j];
-        const step = passes(r, s) ? Math.max(-STEPS, Math.min(STEPS, Math.round(value(r, s) * scale))) : 0;
-        pixels[i * n + j] = pixels[j * n + i] = colours[STEPS + step];
+        row[j] = passes(r, s) ? value(r, s) : 0;
+        pixels[i * n + j] = pixels[j * n + i] = colour(row[j]);
+      }
+      if (block > 1) for (let j = 0; j <= i; j++) sums[b + Math.floor(j / block)] += row[j];
+    }
+    fine.getContext("2d").putImageData(cells, 0, 0);
+    if (block === 1) return;
+    const dots = new Uint32Array(means.data.buffer);
+    for (let i = 0; i < blocks; i++) {
+      for (let j = 0; j <= i; j++) {
+        const rows = Math.min(block, n - i * block), columns = Math.min(block, n - j * block);
+        // A block on the diagonal is half full.
+        const count = i === j ? (rows * (rows + 1)) / 2 : rows * columns;
+        dots[i * blocks + j] = dots[j * blocks + i] = colour(sums[i * blocks + j] / count);
       }
     }
-    image.getContext("2d").putImageData(picture, 0, 0);
+    coarse.getContext("2d").putImageData(means, 0, 0);
   }
 
   function measure() {
     const width = stage.clientWidth;
     const narrow = width < 560;
     const tree = narrow ? 34 : 76;
-    context.font = font(false);
+    context.font = font(true);
     const widest = names.slice(0, 400).reduce((most, name) => Math.max(most, context.measureText(name.slice(0, 40)).width), 0);
     const room = Math.min(widest + 14, narrow ? 84 : 150);
     const side = Math.min(width - tree - room, 760);
@@ -66,10 +86,9 @@ const map = (() => {
     measure();
     const { left, top, side, cell } = layout;
     context.clearRect(0, 0, canvas.width, canvas.height);
-    // Enlarged cells keep their edges; a map with more cells than pixels is averaged.
-    context.imageSmoothingEnabled = cell < 1;
-    context.imageSmoothingQuality = "high";
-    context.drawImage(image, part.x, part.y, part.size, part.size, left, top, side, side);
+    context.imageSmoothingEnabled = false;
+    const [image, unit] = block > 1 && part.size > MOST_DOTS ? [coarse, block] : [fine, 1];
+    context.drawImage(image, part.x / unit, part.y / unit, part.size / unit, part.size / unit, left, top, side, side);
     context.strokeStyle = css("--line");
     context.strokeRect(left - 0.5, top - 0.5, side + 1, side + 1);
     drawTree();
@@ -290,8 +309,9 @@ const map = (() => {
     const { largest, signed } = views[state.view];
     const [opposite, zero, alike] = [css("--opposite"), css("--zero"), css("--alike")];
     byId("scale-low").textContent = signed ? short(-largest) : "0";
-    // The diagonal may be beyond.
-    byId("scale-high").textContent = `${short(largest)} or more`;
+    // Tasks with themselves may be beyond.
+    const beyond = order.some((t) => views[state.view].value(t, t) > 1.005 * largest);
+    byId("scale-high").textContent = short(largest) + (beyond ? " or more" : "");
     byId("scale-bar").style.background = `linear-gradient(to right, ${signed ? `${opposite}, ` : ""}${zero}, ${alike})`;
   }
 

@@ -43,8 +43,9 @@ function view(value, signed) {
 }
 const views = { correlation: view(correlation, true), raw: view(raw, true), log: view(log, false) };
 
-// Three digits, as people write numbers.
+// Three digits, as people write numbers; in columns with the zeros at the end.
 const short = (x) => String(Number(x.toPrecision(3)));
+const even = (x) => (x.toPrecision(3).includes("e") ? short(x) : x.toPrecision(3));
 
 // What the reader chose; the parts of the page that depend on it are told by `changed`.
 const state = { view: "correlation", shape: "map", threshold: 0, found: new Set(), words: "" };
