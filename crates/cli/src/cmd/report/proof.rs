@@ -127,6 +127,7 @@ fn recheck(evidence: &super::Evidence) -> String {
             "{file} has as many rows as the data of the fit, but the certificate recomputed from it is another: these are \
              other data, or the model file says what is not true."
         ),
+        Recheck::NoDuals => "The model holds no duals: its certificate cannot be recomputed.".into(),
         Recheck::Other => {
             format!(
                 "{file} ({}) is not the data of the fit; it says nothing about the gap.",
