@@ -4,7 +4,7 @@ use crate::report::{Number, as_number};
 use crate::trace::{self, Step};
 use kinfolk::{Fit, Status, TaskNames};
 use kinfolk_methods::select::{Comparison, Row, Selection};
-use kinfolk_methods::{Metric, Score};
+use kinfolk_methods::{Metric, Params, Score};
 use serde::Serialize;
 use std::path::Path;
 
@@ -14,7 +14,8 @@ pub(crate) struct Told<'a> {
     pub(crate) verdicts: Vec<Verdict>,
     pub(crate) tasks: &'a TaskNames,
     pub(crate) folds: usize,
-    pub(crate) fit: Option<&'a Fit>,
+    /// A row fitted to all the data.
+    pub(crate) fit: Option<(&'a Row, &'a Fit)>,
     pub(crate) model: Option<&'a Path>,
 }
 
@@ -35,7 +36,7 @@ pub(crate) struct Said<'a> {
     best: Vec<Best<'a>>,
     rows: &'a [Row],
     comparisons: &'a [Verdict],
-    fit: Option<Refit>,
+    fit: Option<Refit<'a>>,
     model: Option<&'a Path>,
 }
 
@@ -49,7 +50,9 @@ struct Best<'a> {
 
 /// The winner, fitted to all rows.
 #[derive(Serialize)]
-struct Refit {
+struct Refit<'a> {
+    method: &'static str,
+    params: &'a Params,
     status: Status,
     c: f64,
     lambda: f64,
@@ -67,7 +70,6 @@ struct Refit {
 
 pub(crate) fn said<'a>(told: &'a Told<'_>) -> Said<'a> {
     let rows = &told.selection.rows;
-    let proved = rows[told.selection.winner].rel_gap.is_some();
     let best = |&row: &usize| Best { row: &rows[row], scores: &rows[row].folds };
     Said {
         metric: told.selection.metric,
@@ -77,14 +79,16 @@ pub(crate) fn said<'a>(told: &'a Told<'_>) -> Said<'a> {
         best: told.selection.best.iter().map(best).collect(),
         rows,
         comparisons: &told.verdicts,
-        fit: told.fit.map(|fit| Refit {
+        fit: told.fit.map(|(row, fit)| Refit {
+            method: row.method,
+            params: &row.params,
             status: fit.status,
             c: fit.model.about().problem.c,
             lambda: fit.model.about().problem.lambda,
             primal: fit.certificate.primal,
             dual: fit.certificate.dual,
-            gap: proved.then_some(Number(fit.certificate.gap)),
-            rel_gap: proved.then_some(Number(fit.certificate.rel_gap())),
+            gap: row.rel_gap.map(|_| Number(fit.certificate.gap)),
+            rel_gap: row.rel_gap.map(|_| Number(fit.certificate.rel_gap())),
             solver: fit.solver,
             passes: fit.passes,
             trace: trace::steps(&fit.trace),

@@ -52,8 +52,8 @@ pub(crate) fn read(path: &Path) -> Result<Vec<Step>> {
     let wrong = |error: csv::Error| {
         Failure::input(format!("it is not a trace written by kinfolk fit --trace: {error}")).about(path)
     };
-    let mut reader = csv::Reader::from_path(path).map_err(wrong)?;
-    reader.deserialize().collect::<csv::Result<_>>().map_err(wrong)
+    let file = std::fs::File::open(path).map_err(|error| Failure::input(error).about(path))?;
+    csv::Reader::from_reader(file).into_deserialize().collect::<csv::Result<_>>().map_err(wrong)
 }
 
 #[cfg(test)]

@@ -158,7 +158,15 @@ fn demo() {
     let said = place.run("demo --threads 1");
     assert_eq!(said.code, 0, "{}", said.stderr);
     golden("demo.txt", &said.transcript());
-    let files = ["model.safetensors", "predictions.csv", "test.npz", "theta.svg", "train.npz"];
+    let files = [
+        "model.safetensors",
+        "predictions.csv",
+        "report.html",
+        "results.json",
+        "test.npz",
+        "theta.svg",
+        "train.npz",
+    ];
     for file in files {
         assert!(place.path("kinfolk-demo").join(file).exists(), "{file}");
     }

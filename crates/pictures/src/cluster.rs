@@ -5,35 +5,12 @@ use kinfolk::Matrix;
 /// Beyond this many tasks the leaves keep the order of the joins: the best one takes cubic time.
 const MOST_LEAVES: usize = 1000;
 
-/// Height of the first join as it is drawn: what all pairs have in distance would leave no room for differences.
-const STEM: f64 = 0.15;
-
 /// A tree of tasks: leaves are 0..n, join i is node n + i.
 #[derive(Debug, Clone)]
 pub struct Tree {
-    n: usize,
+    pub(crate) n: usize,
     /// Two nodes and their distance, from the closest to the farthest.
-    joins: Vec<(usize, usize, f64)>,
-}
-
-/// A join as it is drawn: from two nodes up to where they meet.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Bracket {
-    /// One node.
-    pub a: End,
-    /// The other.
-    pub b: End,
-    /// Where they meet, from 0 at the leaves to 1 at the root.
-    pub height: f64,
-}
-
-/// A node as it is drawn.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct End {
-    /// Its place among the leaves; between two of them for a join.
-    pub place: f64,
-    /// From 0 at the leaves to 1 at the root.
-    pub height: f64,
+    pub(crate) joins: Vec<(usize, usize, f64)>,
 }
 
 /// How far two tasks are from being kin: 1 - |correlation|. Opposites are kin too.
@@ -88,28 +65,6 @@ impl Tree {
     /// Two nodes and their distance for each join, from the closest to the farthest.
     pub fn joins(&self) -> &[(usize, usize, f64)] {
         &self.joins
-    }
-
-    /// The joins as brackets over the leaves in this order; heights tell the distances between the first join and the last.
-    pub fn brackets(&self, order: &[usize]) -> Vec<Bracket> {
-        let (lowest, highest) = match (self.joins.first(), self.joins.last()) {
-            (Some(first), Some(last)) => (first.2, last.2),
-            _ => (0.0, 0.0),
-        };
-        let span = highest - lowest;
-        let share =
-            |height: f64| if span > 0.0 { STEM + (1.0 - STEM) * (height - lowest) / span } else { 1.0 };
-        let mut nodes = vec![End { place: 0.0, height: 0.0 }; self.n];
-        for (place, &leaf) in order.iter().enumerate() {
-            nodes[leaf].place = place as f64;
-        }
-        let mut brackets = vec![];
-        for &(a, b, height) in &self.joins {
-            let (a, b, height) = (nodes[a], nodes[b], share(height));
-            nodes.push(End { place: 0.5 * (a.place + b.place), height });
-            brackets.push(Bracket { a, b, height });
-        }
-        brackets
     }
 
     /// The same tree when task `order[i]` is called `i`.
@@ -303,15 +258,6 @@ mod tests {
         let heights: Vec<f64> = Tree::new(&d).joins.iter().map(|join| join.2).collect();
         let expected = [1.0, 2.5, 3.0, 43.0 / 6.0];
         assert!(heights.iter().zip(expected).all(|(h, e)| (h - e).abs() < 1e-14), "{heights:?}");
-    }
-
-    #[test]
-    fn brackets_stand_over_their_leaves() {
-        let d = line(&[0.0, 10.0, 1.0]);
-        let brackets = Tree::new(&d).brackets(&[0, 2, 1]);
-        assert_eq!((brackets[0].a.place, brackets[0].b.place), (0.0, 1.0));
-        assert_eq!((brackets[1].height, brackets[1].a.place + brackets[1].b.place), (1.0, 2.5));
-        assert_eq!(brackets[0].height, STEM);
     }
 
     #[test]

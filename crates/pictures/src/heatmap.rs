@@ -1,6 +1,7 @@
 //! A picture of a task matrix: one cell for each pair, a tree beside it.
 
-use crate::cluster::{Bracket, Tree};
+use crate::brackets::Bracket;
+use crate::cluster::Tree;
 use crate::colour::{STEPS, diverging, hex, step};
 use crate::raster::{LETTER, Raster};
 use crate::text::{escape, number, shorten};

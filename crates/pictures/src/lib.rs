@@ -18,6 +18,7 @@
 //!
 //! Curves, dots with whiskers and bars: [`plot`].
 
+mod brackets;
 mod cluster;
 mod colour;
 mod heatmap;
@@ -25,7 +26,8 @@ pub mod plot;
 mod raster;
 mod text;
 
-pub use cluster::{Bracket, End, Tree, adjusted_rand_index, distances};
+pub use brackets::{Bracket, End};
+pub use cluster::{Tree, adjusted_rand_index, distances};
 pub use heatmap::HeatMap;
 pub use raster::Raster;
 pub use text::{escape, number, shorten};

@@ -25,6 +25,8 @@ pub(super) struct Contest {
 pub(super) struct Entry {
     pub(super) title: &'static str,
     pub(super) learns_theta: bool,
+    /// Its best row of the selection.
+    pub(super) row: usize,
     pub(super) c: f64,
     pub(super) cross_validated: f64,
     pub(super) test: f64,
@@ -67,6 +69,7 @@ impl Contest {
             entries.push(Entry {
                 title,
                 learns_theta: *learns_theta,
+                row: best,
                 c: fit.model.about().problem.c,
                 cross_validated: row.mean,
                 test: metric.score(&test, &predictions).mean,

@@ -138,13 +138,13 @@ fn save(
 
 /// As `kinfolk select --results` would.
 fn write_results(files: &Files, training: &Training, contest: &Contest) -> Result<()> {
-    let tasks = training.observations.task_names();
+    let (tasks, best) = (training.observations.task_names(), contest.best_kinfolk());
     let told = results::Told {
         selection: &contest.selection,
         verdicts: results::verdicts(&contest.selection, tasks),
         tasks,
         folds: contest::FOLDS,
-        fit: Some(&contest.best_kinfolk().fit),
+        fit: Some((&contest.selection.rows[best.row], &best.fit)),
         model: Some(&files.model),
     };
     let json = serde_json::to_vec(&results::said(&told)).map_err(Failure::output)?;

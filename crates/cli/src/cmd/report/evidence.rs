@@ -28,6 +28,8 @@ pub(super) enum Recheck {
     Differs,
     /// Other data.
     Other,
+    /// The model has no duals to recompute it from.
+    NoDuals,
 }
 
 impl Evidence {
@@ -72,6 +74,9 @@ impl Evidence {
 }
 
 fn recheck(fitted: &Fitted, path: &Path, sources: &Sources<'_>, global: &Global) -> Result<Recheck> {
+    if fitted.model.alpha().is_none() {
+        return Ok(Recheck::NoDuals);
+    }
     // A part that the fit used may be missing here: then these are other data.
     let Ok((table, observations)) = fitted.training_data(path, sources.columns) else {
         return Ok(Recheck::Other);
@@ -79,7 +84,7 @@ fn recheck(fitted: &Fitted, path: &Path, sources: &Sources<'_>, global: &Global)
     let model = &fitted.model;
     let about = model.about();
     let as_many = table.n_rows() == about.n_inputs && observations.len() == about.n_observations;
-    if model.alpha().is_none() || !as_many {
+    if !as_many {
         return Ok(Recheck::Other);
     }
     let options = CertifyOptions { threads: global.threads, memory: sources.memory };

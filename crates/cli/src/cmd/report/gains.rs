@@ -56,14 +56,31 @@ pub(super) fn gains(sources: &Sources<'_>, subject: &Subject) -> Gains {
     }
 }
 
-/// What is to be said in a line.
-pub(super) fn heading(comparison: &Comparison) -> String {
+/// What is to be said in a line: nobody is told of help that may be noise.
+fn heading(comparison: &Comparison) -> String {
     let scored = comparison.per_task.iter().flatten().count();
     let better = comparison.per_task.iter().flatten().filter(|gain| **gain > 0.0).count();
     let tasks = if scored == 1 { "task" } else { "tasks" };
-    match better {
-        0 => format!("Joining helped none of {scored} {tasks}"),
-        _ => format!("Joining helped {better} of {scored} {tasks}"),
+    match verdict(comparison) {
+        Verdict::Better => format!("Joining helped {better} of {scored} {tasks}"),
+        Verdict::Unsure => format!("Joining made no sure difference: {better} of {scored} {tasks} gained"),
+        Verdict::Worse => format!("Joining hurt: {better} of {scored} {tasks} gained"),
+    }
+}
+
+enum Verdict {
+    Better,
+    Unsure,
+    Worse,
+}
+
+/// Whether the mean gain is beyond twice its standard error.
+fn verdict(comparison: &Comparison) -> Verdict {
+    let (gain, error) = (comparison.gain.unwrap_or(0.0), comparison.standard_error.unwrap_or(0.0));
+    match () {
+        () if gain.abs() <= 2.0 * error => Verdict::Unsure,
+        () if gain > 0.0 => Verdict::Better,
+        () => Verdict::Worse,
     }
 }
 
@@ -74,10 +91,10 @@ fn sentences(
     name: impl Fn(usize) -> String,
 ) -> Vec<String> {
     let (gain, error) = (comparison.gain.unwrap_or(0.0), comparison.standard_error.unwrap_or(0.0));
-    let verdict = match () {
-        () if gain.abs() <= 2.0 * error => "no difference beyond noise",
-        () if gain > 0.0 => "better",
-        () => "worse",
+    let verdict = match verdict(comparison) {
+        Verdict::Better => "better",
+        Verdict::Unsure => "no difference beyond noise",
+        Verdict::Worse => "worse",
     };
     let list = |tasks: &[usize]| {
         let named: Vec<String> = tasks.iter().take(MOST_NAMES).map(|&t| brief(&name(t))).collect();
@@ -98,4 +115,26 @@ fn sentences(
         format!("{} {}", beyond("helped", &comparison.helped), beyond("hurt", &comparison.hurt)),
         "Dots are means over folds, whiskers two standard errors to either side; grey ones may go either way.".into(),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_heading_does_not_claim_what_may_be_noise() {
+        let with = |gain: f64| Comparison {
+            method: "fmtl".into(),
+            baseline: "stl".into(),
+            gain: Some(gain),
+            standard_error: Some(0.1),
+            per_task: vec![Some(1.0), Some(-1.0), None],
+            per_task_standard_error: vec![None; 3],
+            hurt: vec![],
+            helped: vec![],
+        };
+        assert_eq!(heading(&with(0.5)), "Joining helped 1 of 2 tasks");
+        assert_eq!(heading(&with(0.1)), "Joining made no sure difference: 1 of 2 tasks gained");
+        assert_eq!(heading(&with(-0.5)), "Joining hurt: 1 of 2 tasks gained");
+    }
 }

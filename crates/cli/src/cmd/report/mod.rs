@@ -30,8 +30,8 @@ const EXAMPLES: &str = "\
 Examples:
   kinfolk report school.safetensors
   kinfolk report school.safetensors school.csv -o school.html
-  kinfolk report school.safetensors school.csv --select school.json -o school.html
-  kinfolk report mines.safetensors mines.npz --trace mines-trace.csv -o mines.html";
+  kinfolk report mines.safetensors mines.npz --trace mines-trace.csv -o mines.html
+  kinfolk report best.safetensors mines.npz --select mines.json -o best.html";
 
 /// Write a page to look at: who is kin to whom, whether joining helped, and whether to believe it.
 ///

@@ -16,9 +16,10 @@ use serde::Serialize;
 const TEMPLATE: &str = include_str!("page/template.html");
 const STYLE: &str = include_str!("page/style.css");
 /// One idea each, joined into one script.
-const SCRIPT: [&str; 6] = [
+const SCRIPT: [&str; 7] = [
     include_str!("page/theta.js"),
     include_str!("page/colours.js"),
+    include_str!("page/cells.js"),
     include_str!("page/map.js"),
     include_str!("page/graph.js"),
     include_str!("page/table.js"),

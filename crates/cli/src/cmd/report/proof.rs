@@ -40,6 +40,13 @@ pub(super) fn proof(sources: &Sources<'_>, subject: &Subject) -> Proof {
                 .into(),
         );
     }
+    if let Some(last) = subject.trace.last().filter(|last| !near(last.primal, certificate.primal)) {
+        hints.push(format!(
+            "The trace ends at objective {}, and this model has {}: it may be that of another fit.",
+            number(last.primal, 8),
+            number(certificate.primal, 8)
+        ));
+    }
     if !subject.evidence.iter().any(|evidence| evidence.is_training()) {
         let model = sources.model.display();
         hints.push(format!(
@@ -63,6 +70,11 @@ pub(super) fn proof(sources: &Sources<'_>, subject: &Subject) -> Proof {
         task_sentence,
         hints,
     }
+}
+
+/// The same but for rounding, or for a last polish after the last step.
+fn near(a: f64, b: f64) -> bool {
+    (a - b).abs() <= 1e-4 * a.abs().max(b.abs())
 }
 
 /// A share as people say it, not below the truth: `0.031 %`. Whatever is smaller than a hundred thousandth is as good as that.
@@ -115,6 +127,7 @@ fn recheck(evidence: &super::Evidence) -> String {
             "{file} has as many rows as the data of the fit, but the certificate recomputed from it is another: these are \
              other data, or the model file says what is not true."
         ),
+        Recheck::NoDuals => "The model holds no duals: its certificate cannot be recomputed.".into(),
         Recheck::Other => {
             format!(
                 "{file} ({}) is not the data of the fit; it says nothing about the gap.",

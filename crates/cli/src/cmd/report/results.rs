@@ -59,20 +59,24 @@ pub(super) struct Comparison {
     pub(super) helped: Vec<usize>,
 }
 
+/// What was fitted to all rows.
 #[derive(Debug, Deserialize)]
 struct Refit {
+    method: String,
+    params: Params,
     primal: serde_json::Value,
     trace: Vec<Step>,
 }
 
 impl Setting {
-    /// `fmtl (k=1, output=power)`.
     pub(super) fn title(&self) -> String {
-        match self.params.is_empty() {
-            true => self.method.clone(),
-            false => format!("{} ({})", self.method, self.params),
-        }
+        title(&self.method, &self.params)
     }
+}
+
+/// `fmtl (k=1, output=power)`.
+fn title(method: &str, params: &Params) -> String {
+    if params.is_empty() { method.to_string() } else { format!("{method} ({params})") }
 }
 
 impl Results {
@@ -106,17 +110,23 @@ impl Results {
         if fine { Ok(()) } else { Err(format!("some of its lists are not about {n} tasks")) }
     }
 
-    /// The best joint method against independent tasks.
-    pub(super) fn against_alone(&self) -> Option<&Comparison> {
-        let alone = self.comparisons.iter().filter(|c| c.baseline == "stl" && c.gain.is_some());
-        alone.reduce(|a, b| if b.gain > a.gain { b } else { a })
+    /// The method of the model, if the selection fitted it.
+    fn fitted(&self) -> Option<String> {
+        self.fit.as_ref().map(|fit| title(&fit.method, &fit.params))
     }
 
-    /// The best setting of the method whose gains are told, or of the first.
+    /// The model's method against independent tasks; if it does not join them, or nobody knows, the best one that does.
+    pub(super) fn against_alone(&self) -> Option<&Comparison> {
+        let alone = || self.comparisons.iter().filter(|c| c.baseline == "stl" && c.gain.is_some());
+        let own = self.fitted().and_then(|fitted| alone().find(|c| c.method == fitted));
+        own.or_else(|| alone().reduce(|a, b| if b.gain > a.gain { b } else { a }))
+    }
+
+    /// The best setting of the model's method, or else of the one whose gains are told, or of the first.
     fn told(&self) -> Option<&Best> {
-        let method = self.against_alone().map(|c| &c.method);
-        let of = |best: &&Best| method.is_some_and(|method| best.setting.title() == *method);
-        self.best.iter().find(of).or(self.best.first())
+        let of = |title: String| self.best.iter().find(|best| best.setting.title() == title);
+        let compared = || self.against_alone().map(|c| c.method.clone());
+        self.fitted().and_then(of).or_else(|| compared().and_then(of)).or(self.best.first())
     }
 
     /// Its scores in cross-validation: the mean over folds of each task.

@@ -22,7 +22,7 @@ use std::process::ExitCode;
 const EXAMPLES: &str = "\
 Examples:
   kinfolk select school.csv --task school --target score --compare -o school.safetensors
-  kinfolk select school.csv --task school --target score --compare --results school.json -o school.safetensors
+  kinfolk select mines.npz --compare --results mines.json -o best.safetensors
   kinfolk select digits.npz --method fmtl:k=1,fmtl:k=4,stl --folds 3 --grid strength=0.1,1,10
   kinfolk select school.csv --task school --target score --method mtl --grid mu=0.1,1
   kinfolk select mines.npz --method stl,fmtl:k=1 --folds 3 --splits 2 --train-share 0.5";
@@ -134,7 +134,7 @@ pub(crate) fn run(args: SelectArgs, global: &Global, report: Report) -> Result<E
         verdicts: results::verdicts(&selection, tasks),
         tasks,
         folds: args.folds,
-        fit: fit.as_ref(),
+        fit: fit.as_ref().map(|fit| (winner, fit)),
         model: args.out.as_deref(),
     };
     let said = results::said(&told);

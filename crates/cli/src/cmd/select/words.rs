@@ -42,7 +42,7 @@ pub(super) fn text(told: &Told<'_>, all: bool) -> String {
         );
     }
     told.verdicts.iter().for_each(|verdict| out += &format!("{}\n", verdict.words));
-    if let (Some(fit), Some(model)) = (told.fit, told.model) {
+    if let (Some((_, fit)), Some(model)) = (told.fit, told.model) {
         let proof = match selection.rows[selection.winner].rel_gap {
             Some(_) => format!("{}, relative gap {:.1e}", fit.status, fit.certificate.rel_gap()),
             None => "no certificate, its problem is not convex".into(),

@@ -15,7 +15,7 @@ function listStrongest() {
       pair.append(name, between);
     }
     pair.title = `${names[r]} – ${names[s]}`;
-    value.textContent = short(view.value(r, s));
+    value.textContent = even(view.value(r, s));
     button.append(pair, value);
     button.addEventListener("click", () => {
       choose("shape", "map");

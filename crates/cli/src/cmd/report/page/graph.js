@@ -41,7 +41,7 @@ const graph = (() => {
     const ideal = 1.6 / Math.sqrt(Math.max(list.length, 1));
     for (let round = 0; round < 300; round++) {
       const heat = 0.12 * (1 - round / 300);
-      for (const p of list) { p.dx = -0.02 * p.x; p.dy = -0.02 * p.y; }
+      for (const p of list) { p.dx = -p.x; p.dy = -p.y; }
       for (let i = 1; i < list.length; i++) {
         for (let j = 0; j < i; j++) {
           const [p, q] = [list[i], list[j]];

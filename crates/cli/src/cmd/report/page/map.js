@@ -1,54 +1,23 @@
-// The heat map with its tree: a picture of one pixel per cell, drawn as large as the part that is looked at.
+// The heat map with its tree: drawn as large as the part that is looked at, pointed at with mouse, finger or keys.
 
 const map = (() => {
   if (!drawn) return null;
   const canvas = byId("map"), tip = byId("tip"), stage = byId("stage");
   const context = canvas.getContext("2d");
-  const order = island.order;
-  const place = new Array(n);
-  order.forEach((task, i) => { place[task] = i; });
-  const image = document.createElement("canvas");
-  image.width = image.height = n;
   // From which cell on, and how many.
   const part = { x: 0, y: 0, size: n };
   let layout = { left: 0, top: 0, side: 1, cell: 1, tree: 0, room: 0 };
   // The cell pointed at: row and column in the order of the map.
   let cursor = null;
 
-  const brackets = (() => {
-    const nodes = place.map((at) => ({ at, height: 0 }));
-    const lowest = island.joins[0][2], spread = island.joins[n - 2][2] - lowest;
-    return island.joins.map(([a, b, distance]) => {
-      const height = spread > 0 ? 0.15 + (0.85 * (distance - lowest)) / spread : 1;
-      const node = { at: (nodes[a].at + nodes[b].at) / 2, height };
-      nodes.push(node);
-      return { a: nodes[a], b: nodes[b], height: node.height };
-    });
-  })();
-
-  function paint() {
-    const { value, largest } = views[state.view];
-    const colours = palette();
-    const picture = new ImageData(n, n);
-    const pixels = new Uint32Array(picture.data.buffer);
-    const scale = largest > 0 ? STEPS / largest : 0;
-    for (let i = 0; i < n; i++) {
-      const r = order[i];
-      for (let j = 0; j <= i; j++) {
-        const s = order[j];
-        const step = passes(r, s) ? Math.max(-STEPS, Math.min(STEPS, Math.round(value(r, s) * scale))) : 0;
-        pixels[i * n + j] = pixels[j * n + i] = colours[STEPS + step];
-      }
-    }
-    image.getContext("2d").putImageData(picture, 0, 0);
-  }
+  const font = (bold) => `${bold ? "600 " : ""}11px system-ui, sans-serif`;
+  context.font = font(true);
+  const widest = Math.max(...names.slice(0, 400).map((name) => context.measureText(name.slice(0, 40)).width));
 
   function measure() {
     const width = stage.clientWidth;
     const narrow = width < 560;
     const tree = narrow ? 34 : 76;
-    context.font = font(false);
-    const widest = names.slice(0, 400).reduce((most, name) => Math.max(most, context.measureText(name.slice(0, 40)).width), 0);
     const room = Math.min(widest + 14, narrow ? 84 : 150);
     const side = Math.min(width - tree - room, 760);
     layout = { left: tree, top: 6, side, cell: side / part.size, tree, room };
@@ -60,16 +29,13 @@ const map = (() => {
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
   }
 
-  const font = (bold) => `${bold ? "600 " : ""}11px system-ui, sans-serif`;
-
   function draw() {
     measure();
     const { left, top, side, cell } = layout;
     context.clearRect(0, 0, canvas.width, canvas.height);
-    // Enlarged cells keep their edges; a map with more cells than pixels is averaged.
-    context.imageSmoothingEnabled = cell < 1;
-    context.imageSmoothingQuality = "high";
-    context.drawImage(image, part.x, part.y, part.size, part.size, left, top, side, side);
+    context.imageSmoothingEnabled = false;
+    const { image, unit } = cells.image(part.size);
+    context.drawImage(image, part.x / unit, part.y / unit, part.size / unit, part.size / unit, left, top, side, side);
     context.strokeStyle = css("--line");
     context.strokeRect(left - 0.5, top - 0.5, side + 1, side + 1);
     drawTree();
@@ -88,7 +54,7 @@ const map = (() => {
     context.beginPath();
     context.strokeStyle = css("--soft");
     context.lineWidth = cell < 3 ? 0.5 : 1;
-    for (const { a, b, height } of brackets) {
+    for (const { a, b, height } of cells.brackets) {
       context.moveTo(x(a.height), y(a.at));
       context.lineTo(x(height), y(a.at));
       context.lineTo(x(height), y(b.at));
@@ -290,18 +256,19 @@ const map = (() => {
     const { largest, signed } = views[state.view];
     const [opposite, zero, alike] = [css("--opposite"), css("--zero"), css("--alike")];
     byId("scale-low").textContent = signed ? short(-largest) : "0";
-    // The diagonal may be beyond.
-    byId("scale-high").textContent = `${short(largest)} or more`;
+    // Tasks with themselves may be beyond.
+    const beyond = order.some((t) => views[state.view].value(t, t) > 1.005 * largest);
+    byId("scale-high").textContent = short(largest) + (beyond ? " or more" : "");
     byId("scale-bar").style.background = `linear-gradient(to right, ${signed ? `${opposite}, ` : ""}${zero}, ${alike})`;
   }
 
-  const repaint = () => { paint(); legend(); refresh(); };
+  const repaint = () => { cells.paint(); legend(); refresh(); };
   listeners.push((what) => (what === "search" ? refresh() : repaint()));
   new ResizeObserver(refresh).observe(stage);
   for (const query of ["(prefers-color-scheme: dark)", "print"]) {
-    matchMedia(query).addEventListener("change", () => { paint(); legend(); draw(); });
+    matchMedia(query).addEventListener("change", () => { cells.paint(); legend(); draw(); });
   }
-  paint();
+  cells.paint();
   legend();
   draw();
   return { show };

@@ -11,8 +11,8 @@ const half = (() => {
   const text = atob(island.theta);
   const bytes = new Uint8Array(text.length);
   for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
-  const view = new DataView(bytes.buffer);
-  return Float32Array.from({ length: bytes.length / 4 }, (_, i) => view.getFloat32(4 * i, true));
+  // Written with the low byte first, as every machine with a browser has it.
+  return new Float32Array(bytes.buffer);
 })();
 
 const share = (r, s) => (r >= s ? half[(r * (r + 1)) / 2 + s] : half[(s * (s + 1)) / 2 + r]);
@@ -36,12 +36,16 @@ function largestPair(value) {
   return largest > 0 ? largest : Math.abs(value(0, 0));
 }
 
-// What can be shown: a value of each pair, and the end of the scale of colours.
-const view = (value, signed) => ({ value, signed, largest: drawn ? largestPair(value) : 0 });
+// What can be shown: a value of each pair, and the end of the scale of colours, found when it is needed.
+function view(value, signed) {
+  let largest;
+  return { value, signed, get largest() { return (largest ??= largestPair(value)); } };
+}
 const views = { correlation: view(correlation, true), raw: view(raw, true), log: view(log, false) };
 
-// Three digits, as people write numbers.
+// Three digits, as people write numbers; in columns with the zeros at the end.
 const short = (x) => String(Number(x.toPrecision(3)));
+const even = (x) => (x.toPrecision(3).includes("e") ? short(x) : x.toPrecision(3));
 
 // What the reader chose; the parts of the page that depend on it are told by `changed`.
 const state = { view: "correlation", shape: "map", threshold: 0, found: new Set(), words: "" };

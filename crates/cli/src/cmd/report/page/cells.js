@@ -1,0 +1,66 @@
+// What the map is drawn from: cells in the order of kin, and the tree beside them.
+
+const order = island.order;
+const place = new Array(n);
+order.forEach((task, i) => { place[task] = i; });
+
+const cells = (() => {
+  if (!drawn) return null;
+  // One dot for each cell; and, for more cells than a screen has dots, one for the mean of a block of them.
+  const MOST_DOTS = 700;
+  const block = Math.ceil(n / MOST_DOTS), blocks = Math.ceil(n / block);
+  const [fine, coarse] = [n, blocks].map((size) => {
+    const image = document.createElement("canvas");
+    image.width = image.height = size;
+    return image;
+  });
+
+  function paint() {
+    const { value, largest } = views[state.view];
+    const colours = palette();
+    const scale = largest > 0 ? STEPS / largest : 0;
+    const colour = (x) => colours[STEPS + Math.max(-STEPS, Math.min(STEPS, Math.round(x * scale)))];
+    const picture = new ImageData(n, n);
+    const pixels = new Uint32Array(picture.data.buffer), sums = new Float64Array(blocks * blocks);
+    for (let i = 0; i < n; i++) {
+      const r = order[i], from = blocks * Math.floor(i / block);
+      for (let j = 0; j <= i; j++) {
+        const s = order[j];
+        const x = passes(r, s) ? value(r, s) : 0;
+        pixels[i * n + j] = pixels[j * n + i] = colour(x);
+        sums[from + Math.floor(j / block)] += x;
+      }
+    }
+    fine.getContext("2d").putImageData(picture, 0, 0);
+    if (block > 1) paintMeans(sums, colour);
+  }
+
+  function paintMeans(sums, colour) {
+    const picture = new ImageData(blocks, blocks);
+    const dots = new Uint32Array(picture.data.buffer);
+    for (let i = 0; i < blocks; i++) {
+      for (let j = 0; j <= i; j++) {
+        const rows = Math.min(block, n - i * block), columns = Math.min(block, n - j * block);
+        // Of a block on the diagonal only the lower half was counted.
+        const count = i === j ? (rows * (rows + 1)) / 2 : rows * columns;
+        dots[i * blocks + j] = dots[j * blocks + i] = colour(sums[i * blocks + j] / count);
+      }
+    }
+    coarse.getContext("2d").putImageData(picture, 0, 0);
+  }
+
+  // Joins as brackets. The first one stands a little above the leaves: what all pairs have in distance would leave no room for
+  // differences.
+  const nodes = place.map((at) => ({ at, height: 0 }));
+  const lowest = island.joins[0][2], spread = island.joins[n - 2][2] - lowest;
+  const brackets = island.joins.map(([a, b, distance]) => {
+    const height = spread > 0 ? 0.15 + (0.85 * (distance - lowest)) / spread : 1;
+    nodes.push({ at: (nodes[a].at + nodes[b].at) / 2, height });
+    return { a: nodes[a], b: nodes[b], height };
+  });
+
+  // The picture to draw this many rows from, and how many cells a dot of it stands for.
+  const image = (rows) => (block > 1 && rows > MOST_DOTS ? { image: coarse, unit: block } : { image: fine, unit: 1 });
+  return { paint, image, brackets };
+})();
+
