@@ -107,8 +107,10 @@ fn gains(recipe: &Recipe, records: &[Record], text: &mut String, short: &mut Str
             let n = found.len() as f64;
             let mean = found.iter().map(|d| d.mean).sum::<f64>() / n;
             let error = found.iter().map(|d| d.error().powi(2)).sum::<f64>().sqrt() / n;
-            let _ = writeln!(text, " {:+.2} ± {:.2} | {:+.1} |", 100.0 * mean, 100.0 * error, mean / error);
-            if own == &ours[0] {
+            let ratio = if error > 0.0 { format!("{:+.1}", mean / error) } else { String::new() };
+            let _ = writeln!(text, " {:+.2} ± {:.2} | {ratio} |", 100.0 * mean, 100.0 * error);
+            // One split says nothing of how sure a mean is.
+            if own == &ours[0] && found.iter().all(|d| d.n > 1) {
                 let verdict = match mean / error {
                     r if r > 2.0 => "beats",
                     r if r < -2.0 => "**loses to**",

@@ -16,14 +16,30 @@ use std::path::Path;
 pub struct Page {
     /// Its text.
     pub markdown: String,
-    /// Pictures that it links, beside it.
+    /// Pictures that it links.
     pub pictures: Vec<Picture>,
+    /// How it links them: the folder of pictures, seen from the page.
+    folder: String,
+}
+
+impl Page {
+    /// Shows a picture.
+    pub(crate) fn show(&mut self, name: String, svg: String, alt: &str, text: &mut String) {
+        let _ = writeln!(text, "\n![{alt}]({}/{name})", self.folder);
+        self.pictures.push(Picture { name, svg });
+    }
+}
+
+/// Names of files from names of sets: letters, digits and dashes.
+pub(crate) fn slug(name: &str) -> String {
+    let letters: String = name.to_lowercase().chars().map(|c| if c.is_alphanumeric() { c } else { '-' }).collect();
+    letters.split('-').filter(|part| !part.is_empty()).collect::<Vec<_>>().join("-")
 }
 
 /// A picture.
 #[derive(Debug, Clone)]
 pub struct Picture {
-    /// Its file.
+    /// Its file, in the folder of pictures.
     pub name: String,
     /// Its contents.
     pub svg: String,
@@ -38,12 +54,12 @@ item, and what the paper reports, are in `paper/ITEM/`. Scores are in percent, w
 standard errors of the two means, and gains over other methods are means of differences split by split, with their standard errors.
 ";
 
-/// The page of all records in a folder.
+/// The page of all records in a folder, with its pictures in another, seen from the page.
 ///
 /// # Errors
 /// If records cannot be read.
-pub fn of_folder(folder: &Path) -> Result<Page> {
-    let mut page = Page { markdown: TOP.to_string(), pictures: vec![] };
+pub fn of_folder(folder: &Path, pictures: &str) -> Result<Page> {
+    let mut page = Page { markdown: TOP.to_string(), pictures: vec![], folder: pictures.to_string() };
     let mut sections = String::new();
     let mut short = String::new();
     for item in ITEMS {
@@ -62,7 +78,7 @@ pub fn of_folder(folder: &Path) -> Result<Page> {
             sections.push_str("\nSome rows are of a quick look on generated data: they show that it works, and nothing else.\n");
         }
         match recipe.kind {
-            Kind::Theta => theta::section(&recipe, &records, &mut sections, &mut page.pictures)?,
+            Kind::Theta => theta::section(&recipe, &records, &mut sections, &mut page)?,
             _ => {
                 let expected = Expected::of(item)?;
                 table::section(&recipe, &records, &expected, &mut sections);

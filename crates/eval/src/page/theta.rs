@@ -1,6 +1,6 @@
 //! Pictures of Theta, and two numbers for each: how sparse it is, and how much of it lies inside the true groups.
 
-use super::Picture;
+use super::{Page, slug};
 use crate::recipe::{Recipe, Set};
 use crate::stats::Summary;
 use crate::{Record, Result};
@@ -15,7 +15,7 @@ pub(super) fn section(
     recipe: &Recipe,
     records: &[Record],
     text: &mut String,
-    pictures: &mut Vec<Picture>,
+    page: &mut Page,
 ) -> Result<()> {
     for set in &recipe.sets {
         let of_set: Vec<&Record> = records.iter().filter(|r| r.set == set.name && !r.theta.is_empty()).collect();
@@ -36,8 +36,8 @@ pub(super) fn section(
             row(set, &method.label, &own, &matrices, text);
             let name = format!("theta-{}-{}.svg", slug(&set.name), slug(&method.label));
             let svg = drawn(set, &method.label, first, &average(&matrices))?;
-            let _ = writeln!(shown, "\n![|Theta| for {}, {}]({name})", set.name, method.label);
-            pictures.push(Picture { name, svg });
+            let alt = format!("|Theta| for {}, {}", set.name, method.label);
+            page.show(name, svg, &alt, &mut shown);
         }
         text.push_str(
             "\nMeans and standard deviations over splits, of the entries beside the diagonal. Sparsity is Hoyer's: 0 if all entries are equal, 1 if all \
@@ -46,10 +46,6 @@ pub(super) fn section(
         text.push_str(&shown);
     }
     Ok(())
-}
-
-fn slug(name: &str) -> String {
-    name.to_lowercase().chars().map(|c| if c.is_alphanumeric() { c } else { '-' }).collect()
 }
 
 /// |Theta|.

@@ -1,6 +1,6 @@
 //! Factors and curves.
 
-use crate::page::{Page, Picture};
+use crate::page::{Page, slug};
 use crate::recipe::{Recipe, Timed};
 use crate::record::Timing;
 use crate::stats::median;
@@ -25,20 +25,11 @@ pub(crate) fn page(recipe: &Recipe, timings: &[Timing], text: &mut String, short
         overall(recipe, set.timed, &own, text, short);
         if set.timed == Timed::Tasks {
             let svg = against_tasks(recipe, &own);
-            picture(&format!("runtime-{}", slug(&set.name)), svg, "Seconds against tasks", text, page);
+            page.show(format!("runtime-{}.svg", slug(&set.name)), svg, "Seconds against tasks", text);
         }
         let svg = against_time(recipe, &own);
-        picture(&format!("objective-{}", slug(&set.name)), svg, "Objective against seconds", text, page);
+        page.show(format!("objective-{}.svg", slug(&set.name)), svg, "Objective against seconds", text);
     }
-}
-
-fn picture(name: &str, svg: String, alt: &str, text: &mut String, page: &mut Page) {
-    let _ = writeln!(text, "\n![{alt}]({name}.svg)");
-    page.pictures.push(Picture { name: format!("{name}.svg"), svg });
-}
-
-fn slug(name: &str) -> String {
-    name.to_lowercase().chars().map(|c| if c.is_alphanumeric() { c } else { '-' }).collect()
 }
 
 /// Where something was timed: tasks, rows, strength.
@@ -91,6 +82,7 @@ fn overall(recipe: &Recipe, timed: Timed, timings: &[&Timing], text: &mut String
     let most = timings.iter().map(|t| t.tasks).max().unwrap_or(0);
     let chosen: Vec<(usize, usize, f64)> =
         places(timings).into_iter().filter(|p| timed != Timed::Tasks || p.0 == most).collect();
+    text.push('\n');
     for method in &recipe.methods[1..] {
         let mut factors = vec![];
         let mut bound = false;
@@ -110,15 +102,18 @@ fn overall(recipe: &Recipe, timed: Timed, timings: &[&Timing], text: &mut String
             .iter()
             .flat_map(|runtime| &runtime.paper)
             .find(|p| &p.set == set && p.method == method.label);
-        let where_ = if timed == Timed::Tasks { format!("{most} tasks") } else { format!("mean of {n} strengths") };
+        let place = match timed {
+            Timed::Strengths => format!("mean of {n} strengths"),
+            _ => format!("{most} tasks"),
+        };
         let line = format!(
-            "- {set}: {ours} is {}{mean:.1} times faster than {} ({where_}{}).",
-            if bound { "at least " } else { "" },
+            "- {set}, {place}: {} takes {}{mean:.1} times as long as {ours}{}.",
             method.label,
-            paper.map_or(String::new(), |p| format!("; the paper: {}", p.factor))
+            if bound { "at least " } else { "" },
+            paper.map_or(String::new(), |p| format!(" (the paper: {})", p.factor))
         );
-        let _ = writeln!(text, "\n{line}");
-        if paper.is_some() || timed == Timed::Tasks {
+        let _ = writeln!(text, "{line}");
+        if paper.is_some() || timed != Timed::Strengths {
             let _ = writeln!(short, "{line}");
         }
     }

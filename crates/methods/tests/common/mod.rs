@@ -4,7 +4,7 @@
 
 use kinfolk::inputs::{Dense, Inputs};
 use kinfolk::{
-    Dataset, DatasetOptions, Fit, Kernel, LossKind, Losses, Observations, OutputKind, Problem, ProblemSpec,
+    Dataset, DatasetOptions, Fit, Kernel, LossKind, Losses, Observations, Observer, OutputKind, Problem, ProblemSpec,
     Settings, Silent, Yardstick, fit,
 };
 use kinfolk_methods::{Job, Params, Point, find};
@@ -75,6 +75,19 @@ impl Toy {
         lambda: f64,
         settings: &Settings,
     ) -> kinfolk_methods::Result<Fit> {
+        self.watched(method, params, loss, point, lambda, settings, &mut Silent)
+    }
+
+    pub(crate) fn watched(
+        &self,
+        method: &str,
+        params: &[(&str, &str)],
+        loss: &LossKind,
+        point: Point,
+        lambda: f64,
+        settings: &Settings,
+        observer: &mut dyn Observer,
+    ) -> kinfolk_methods::Result<Fit> {
         let method = find(method)?;
         let params = Params::parse(method.name(), method.params(), params)?;
         let options = DatasetOptions { kernel: self.kernel.clone(), threads: 1, ..DatasetOptions::default() };
@@ -82,7 +95,7 @@ impl Toy {
         let loss = Losses::from(loss.clone());
         let yardstick = Yardstick::new(&data, &loss)?;
         let job = Job { data: &data, loss: &loss, yardstick: &yardstick, lambda: Some(lambda), settings };
-        method.fit(&job, &params, point, None, &mut Silent)
+        method.fit(&job, &params, point, None, observer)
     }
 }
 

@@ -17,15 +17,14 @@ use std::process::ExitCode;
 
 const EXAMPLES: &str = "\
 Examples:
-  kinfolk reproduce all --quick -o /tmp/look
-  kinfolk reproduce table-multitask --data sets -o results
-  kinfolk reproduce all --data sets -o results --resume
-  kinfolk reproduce page -o results";
+  kinfolk reproduce table-digits --quick -o look
+  kinfolk reproduce table-digits --quick -o look --resume
+  kinfolk reproduce page -o look --page look.md";
 
 /// Reproduce a table or figure of the paper, or all of them.
 ///
 /// Items: table-multitask, figure-theta, table-digits, table-scenes, figure-runtime; `all` of them; or `page`, to write the page anew
-/// from the records there are. Every fit is recorded as a line of OUT/ITEM.jsonl as soon as it is done; OUT/reproduction.md and its
+/// from the records there are. Every fit is recorded as a line of DIR/ITEM.jsonl as soon as it is done; the page and its
 /// pictures are made from these lines alone. Sets whose files are not found are left out, and named.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
@@ -33,9 +32,12 @@ pub(crate) struct ReproduceArgs {
     /// table-multitask, figure-theta, table-digits, table-scenes, figure-runtime, all or page.
     #[arg(value_name = "ITEM", value_parser = item)]
     item: String,
-    /// Folder for records, page and pictures.
+    /// Folder for records.
     #[arg(short, long, value_name = "DIR")]
     out: PathBuf,
+    /// The page; its pictures go into a folder of the same name beside it [default: DIR/reproduction.md].
+    #[arg(long, value_name = "FILE")]
+    page: Option<PathBuf>,
     /// Where the data sets are [default: KINFOLK_DATA, else ../shared/data].
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
@@ -97,7 +99,8 @@ pub(crate) fn run(args: ReproduceArgs, global: &Global, report: Report) -> Resul
             break;
         }
     }
-    let page = write_page(&args.out)?;
+    let page = args.page.clone().unwrap_or_else(|| args.out.join("reproduction.md"));
+    write_page(&args.out, &page)?;
     let items = outcomes.iter().map(|(item, outcome)| SaidItem {
         item,
         done: outcome.done,
@@ -110,14 +113,18 @@ pub(crate) fn run(args: ReproduceArgs, global: &Global, report: Report) -> Resul
 }
 
 /// The page and its pictures, from the records.
-fn write_page(out: &Path) -> Result<PathBuf> {
-    let page = page::of_folder(out).map_err(failed)?;
-    for picture in &page.pictures {
-        files::write(&out.join(&picture.name), picture.svg.as_bytes())?;
+fn write_page(records: &Path, path: &Path) -> Result<()> {
+    let folder = path.with_extension("");
+    let name = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let page = page::of_folder(records, &name).map_err(failed)?;
+    if !page.pictures.is_empty() {
+        let failed = |error| Failure::output(format!("{}: {error}", folder.display()));
+        std::fs::create_dir_all(&folder).map_err(failed)?;
     }
-    let path = out.join("reproduction.md");
-    files::write(&path, page.markdown.as_bytes())?;
-    Ok(path)
+    for picture in &page.pictures {
+        files::write(&folder.join(&picture.name), picture.svg.as_bytes())?;
+    }
+    files::write(path, page.markdown.as_bytes())
 }
 
 fn text(outcomes: &[(&str, Outcome)], page: &Path) -> String {
