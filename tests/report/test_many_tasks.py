@@ -1,7 +1,8 @@
 """400 tasks at once, and 2,000."""
 
+import numpy as np
 import pytest
-from page import Theta, right
+from page import Theta, right, three_digits
 
 
 def model(command, folder, tasks, rows, features):
@@ -66,11 +67,16 @@ def test_four_hundred_tasks(browser, command, four_hundred, capsys):
 
 def test_two_thousand_tasks_open(browser, command, tmp_path, capsys):
     stored, html = model(command, tmp_path, 2000, 4, 6)
-    theta = Theta(command, stored)
+    command("theta", stored.name, "--order", "given", "-o", "theta.npy", "--quiet", cwd=tmp_path)
+    raw = np.load(tmp_path / "theta.npy")
     page = browser.open(html)
+    # The table has all tasks, in the order of the model.
+    names = page.texts("#task-table tbody td:first-child")
+    assert len(names) == len(raw) == 2000
     page.js("document.getElementById('map').scrollIntoView({block: 'center', behavior: 'instant'})")
-    right(page.hover(321, 234), theta)
-    assert page.js("return document.querySelectorAll('#task-table tbody tr').length") == 2000
+    for x, y in ((321, 234), (555, 90)):
+        pair, values = page.hover(x, y)
+        assert three_digits(values["Theta"], raw[names.index(pair[0]), names.index(pair[1])])
     page.type("#filter", "t1999")
     assert page.js("return [...document.querySelectorAll('#task-table tbody tr')].filter((r) => !r.hidden).length") == 1
     with capsys.disabled():

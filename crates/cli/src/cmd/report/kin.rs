@@ -1,12 +1,16 @@
 //! Theta for the script of the page: every value, an order that puts kin beside kin, and the tree it comes from.
 
 use super::base64;
+use crate::text::number;
 use kinfolk::{Matrix, Model};
 use kinfolk_pictures::{Tree, distances};
 use serde::Serialize;
 
 /// Beyond this many tasks the values would make a page that browsers choke on.
 const MOST_TASKS: usize = 3000;
+
+/// A correlation that nobody would call one.
+const FAINT: f64 = 0.05;
 
 /// What the script draws.
 #[derive(Serialize)]
@@ -49,7 +53,15 @@ pub(super) fn kin(model: &Model, nearest: &[Option<(usize, f64)>]) -> Kin {
     let heading = match closest {
         Some((r, s, c)) => {
             let (r, s) = (model.tasks().name(r), model.tasks().name(s));
-            format!("Closest kin: {} and {}, correlation {c:.2}", brief(&r), brief(&s))
+            match c.abs() < FAINT {
+                true => format!(
+                    "Hardly any kin: the closest are {} and {}, correlation {}",
+                    brief(&r),
+                    brief(&s),
+                    number(c, 2)
+                ),
+                false => format!("Closest kin: {} and {}, correlation {c:.2}", brief(&r), brief(&s)),
+            }
         }
         None => "No task is kin to another".into(),
     };
