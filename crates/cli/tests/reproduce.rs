@@ -70,7 +70,10 @@ fn a_run_goes_on_where_it_was_and_gives_the_same_numbers() {
     let half: Vec<&str> = text.lines().take(10).collect();
     place.write("one/table-digits.jsonl", format!("{}\n{{\"set\": \"MN", half.join("\n")));
     let said = place.json(&format!("{words} -o one --resume"));
-    assert_eq!((said["items"][0]["before"].as_u64(), said["items"][0]["done"].as_u64()), (Some(10), Some(14)));
+    assert_eq!(
+        (said["items"][0]["before"].as_u64(), said["items"][0]["done"].as_u64()),
+        (Some(10), Some(14))
+    );
     assert_eq!(whole, scores(&place, "one/table-digits.jsonl"));
 }
 
@@ -88,8 +91,14 @@ fn mistakes_are_named() {
 fn the_page_in_the_documentation_was_written_by_the_tool() {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
     let place = Place::new();
-    place.ok(&format!("reproduce page -o {root}/paper/results --page {}", place.path("reproduction.md").display()));
+    place.ok(&format!(
+        "reproduce page -o {root}/paper/results --page {}",
+        place.path("reproduction.md").display()
+    ));
     let written = String::from_utf8(place.read("reproduction.md")).unwrap();
     let kept = std::fs::read_to_string(format!("{root}/docs/reproduction.md")).unwrap();
-    assert!(written == kept, "write it anew: kinfolk reproduce page -o paper/results --page docs/reproduction.md");
+    assert!(
+        written == kept,
+        "write it anew: kinfolk reproduce page -o paper/results --page docs/reproduction.md"
+    );
 }

@@ -211,7 +211,8 @@ mod tests {
         let class: Vec<u32> = (0..6).map(|i| i % 2).collect();
         let mut set = loaded(Observations::multi_class(&class, 2).unwrap());
         set.part = Some(vec![0, 0, 0, 0, 1, 1]);
-        set.trials = Some(kinfolk::Matrix::from_vec(vec![1.0, 1.0, 0.0, 0.0, 0.0, 1.0, 1.0, 0.0], 2, 4).unwrap());
+        set.trials =
+            Some(kinfolk::Matrix::from_vec(vec![1.0, 1.0, 0.0, 0.0, 0.0, 1.0, 1.0, 0.0], 2, 4).unwrap());
         let split = rows(&set, &Cut::Trials { array: String::new() }, 1, 0).unwrap();
         assert_eq!((split.train, split.validation, split.test), (vec![1, 2], Some(vec![0, 3]), vec![4, 5]));
     }

@@ -195,11 +195,7 @@ fn cut_at(path: &Path, length: u64) -> Result<()> {
 
 /// Six digits: more would only make files large.
 pub(crate) fn rounded(x: f64) -> f64 {
-    if x == 0.0 || !x.is_finite() {
-        return x;
-    }
-    let scale = 10f64.powi(5 - x.abs().log10().floor() as i32);
-    if scale.is_finite() && scale > 0.0 { (x * scale).round() / scale } else { x }
+    format!("{x:.5e}").parse().unwrap_or(x)
 }
 
 #[cfg(test)]

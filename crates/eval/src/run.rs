@@ -141,7 +141,8 @@ impl Work<'_> {
                             Ok(false) => break,
                             Err(error) => {
                                 next.store(units.len(), Ordering::Relaxed);
-                                *failure.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = Some(error);
+                                *failure.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) =
+                                    Some(error);
                                 break;
                             }
                         };

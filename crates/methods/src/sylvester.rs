@@ -54,7 +54,12 @@ pub(crate) fn check(method: &'static str, job: &Job<'_>) -> Result<()> {
 
 impl Basis {
     /// Of K itself, or of X'X.
-    pub(crate) fn new(method: &'static str, job: &Job<'_>, problem: &Problem<'_>, reduced: bool) -> Result<Self> {
+    pub(crate) fn new(
+        method: &'static str,
+        job: &Job<'_>,
+        problem: &Problem<'_>,
+        reduced: bool,
+    ) -> Result<Self> {
         let (obs, spec) = (job.data.observations(), problem.spec());
         let root = spec.lambda.cbrt();
         let ld = root / (spec.c * obs.uniform_weight().unwrap_or(1.0));

@@ -58,9 +58,15 @@ fn objectives_on_the_way_are_those_of_the_problem() {
     let settings = Settings { tolerance: 1e-9, max_passes: 5000, ..Settings::default() };
     for (method, params) in &FORMS[3..] {
         let mut heard = Heard(vec![]);
-        let fit = toy.watched(method, params, &LossKind::Squared, Point::C(1.0), 0.5, &settings, &mut heard).unwrap();
+        let fit = toy
+            .watched(method, params, &LossKind::Squared, Point::C(1.0), 0.5, &settings, &mut heard)
+            .unwrap();
         near(&format!("{method} {params:?}"), *heard.0.last().unwrap(), fit.certificate.primal, 1e-7);
-        assert!(heard.0.windows(2).all(|two| two[1] <= two[0] * (1.0 + 1e-12)), "{method} {params:?}: {:?}", heard.0);
+        assert!(
+            heard.0.windows(2).all(|two| two[1] <= two[0] * (1.0 + 1e-12)),
+            "{method} {params:?}: {:?}",
+            heard.0
+        );
     }
 }
 

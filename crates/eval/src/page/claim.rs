@@ -26,7 +26,13 @@ fn of_set<'a>(records: &'a [Record], set: &str) -> Vec<&'a Record> {
 }
 
 /// On data that the paper has: is ours not below the paper by more than its standard deviation, and is the order of STL and FMTL kept?
-fn agreement(recipe: &Recipe, records: &[Record], expected: &[Expected], text: &mut String, short: &mut String) {
+fn agreement(
+    recipe: &Recipe,
+    records: &[Record],
+    expected: &[Expected],
+    text: &mut String,
+    short: &mut String,
+) {
     let find = |set: &str, method: &str| expected.iter().find(|e| e.set == set && e.method == method);
     let (mut lines, mut held, mut all) = (String::new(), 0, 0);
     for set in recipe.sets.iter().filter(|set| set.matches_paper) {
@@ -37,9 +43,9 @@ fn agreement(recipe: &Recipe, records: &[Record], expected: &[Expected], text: &
             let (Some(figure), Some(summary)) = (find(&set.name, &method.label), summary) else { continue };
             let least = figure.mean - paper_spread(recipe, figure).1;
             let near = 100.0 * summary.mean >= least;
-            let order = base.zip(find(&set.name, "STL")).map(|(base, stl)| {
-                (summary.mean >= base.mean) == (figure.mean >= stl.mean)
-            });
+            let order = base
+                .zip(find(&set.name, "STL"))
+                .map(|(base, stl)| (summary.mean >= base.mean) == (figure.mean >= stl.mean));
             all += 1;
             held += usize::from(near && order != Some(false));
             let yes = |held: bool| if held { "yes" } else { "**no**" };
@@ -93,7 +99,9 @@ fn gains(recipe: &Recipe, records: &[Record], text: &mut String, short: &mut Str
     );
     for own in &ours {
         let _ = write!(text, "\n| {own} over |");
-        sets.iter().for_each(|set| { let _ = write!(text, " {set} |"); });
+        sets.iter().for_each(|set| {
+            let _ = write!(text, " {set} |");
+        });
         let _ = write!(text, " average | average / error |\n|---|{}---|---|\n", "---|".repeat(sets.len()));
         for rival in &rivals {
             let _ = write!(text, "| {rival} |");

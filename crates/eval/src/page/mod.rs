@@ -32,7 +32,8 @@ impl Page {
 
 /// Names of files from names of sets: letters, digits and dashes.
 pub(crate) fn slug(name: &str) -> String {
-    let letters: String = name.to_lowercase().chars().map(|c| if c.is_alphanumeric() { c } else { '-' }).collect();
+    let letters: String =
+        name.to_lowercase().chars().map(|c| if c.is_alphanumeric() { c } else { '-' }).collect();
     letters.split('-').filter(|part| !part.is_empty()).collect::<Vec<_>>().join("-")
 }
 

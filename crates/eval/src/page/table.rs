@@ -39,7 +39,11 @@ fn rows(recipe: &Recipe, set: &Set, records: &[&Record], expected: &[Expected], 
         text.push_str(" paper | difference / standard error |");
     }
     let _ = writeln!(text, " gain over {base} | strength | at the edge | largest gap | seconds |");
-    text.push_str(if compared { "|---|---|---|---|---|---|---|---|---|\n" } else { "|---|---|---|---|---|---|---|\n" });
+    text.push_str(if compared {
+        "|---|---|---|---|---|---|---|---|---|\n"
+    } else {
+        "|---|---|---|---|---|---|---|\n"
+    });
     for method in &recipe.methods {
         let own = scores(records, &method.label);
         let Some(summary) = Summary::of(&own.iter().map(|s| s.1).collect::<Vec<_>>()) else { continue };
@@ -49,7 +53,8 @@ fn rows(recipe: &Recipe, set: &Set, records: &[&Record], expected: &[Expected], 
             text.push_str(&paper_cells(recipe, figure, &summary));
         }
         let gained = paired(&own, &scores(records, base));
-        let gained = if method.label == base { String::new() } else { gained.map_or(String::new(), |g| gain(&g)) };
+        let gained =
+            if method.label == base { String::new() } else { gained.map_or(String::new(), |g| gain(&g)) };
         let _ = writeln!(text, " {gained} |{}", fit_cells(records, &method.label));
     }
 }
@@ -93,7 +98,8 @@ fn fit_cells(records: &[&Record], method: &str) -> String {
     };
     let strength = median(&own.iter().filter_map(strength).collect::<Vec<_>>());
     let edge = own.iter().filter(|record| record.at_the_edge).count();
-    let gap = own.iter().map(|record| record.rel_gap).try_fold(0.0f64, |most, gap| gap.map(|gap| most.max(gap)));
+    let gap =
+        own.iter().map(|record| record.rel_gap).try_fold(0.0f64, |most, gap| gap.map(|gap| most.max(gap)));
     let seconds = median(&own.iter().map(|record| record.seconds).collect::<Vec<_>>());
     format!(
         " {} | {} | {} | {} |",

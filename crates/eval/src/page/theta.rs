@@ -11,14 +11,10 @@ use std::fmt::Write;
 /// Entries below this share of the largest one count as nothing.
 const SMALL: f64 = 0.05;
 
-pub(super) fn section(
-    recipe: &Recipe,
-    records: &[Record],
-    text: &mut String,
-    page: &mut Page,
-) -> Result<()> {
+pub(super) fn section(recipe: &Recipe, records: &[Record], text: &mut String, page: &mut Page) -> Result<()> {
     for set in &recipe.sets {
-        let of_set: Vec<&Record> = records.iter().filter(|r| r.set == set.name && !r.theta.is_empty()).collect();
+        let of_set: Vec<&Record> =
+            records.iter().filter(|r| r.set == set.name && !r.theta.is_empty()).collect();
         if of_set.is_empty() {
             continue;
         }
@@ -99,12 +95,16 @@ fn contrast(m: &Matrix, groups: &[usize]) -> Option<f64> {
             .collect();
         Summary::of(&own).map(|summary| summary.mean)
     };
-    mean(true).zip(mean(false)).filter(|(_, outside)| *outside > 0.0).map(|(inside, outside)| inside / outside)
+    mean(true)
+        .zip(mean(false))
+        .filter(|(_, outside)| *outside > 0.0)
+        .map(|(inside, outside)| inside / outside)
 }
 
 fn row(set: &Set, label: &str, records: &[&&Record], matrices: &[Matrix], text: &mut String) {
     let said = |values: Vec<f64>, digits: usize| {
-        Summary::of(&values).map_or(String::new(), |s| format!("{:.digits$} ± {:.digits$}", s.mean, s.deviation))
+        Summary::of(&values)
+            .map_or(String::new(), |s| format!("{:.digits$} ± {:.digits$}", s.mean, s.deviation))
     };
     let scores = records.iter().map(|r| 100.0 * r.score).collect();
     let _ = writeln!(
@@ -132,7 +132,8 @@ fn drawn(set: &Set, label: &str, record: &Record, mean: &Matrix) -> Result<Strin
     for r in 0..mean.rows() {
         for s in 0..mean.cols() {
             let scale = (mean[(r, r)] * mean[(s, s)]).sqrt();
-            correlation[(r, s)] = if scale > 0.0 { mean[(r, s)] / scale } else { f64::from(u8::from(r == s)) };
+            correlation[(r, s)] =
+                if scale > 0.0 { mean[(r, s)] / scale } else { f64::from(u8::from(r == s)) };
         }
     }
     let d = distances(&correlation);

@@ -10,7 +10,9 @@ use crate::data::{self, Loaded};
 use crate::recipe::{MethodOf, Recipe, Runtime, Set, Timed};
 use crate::record::{Key, Records, Timing};
 use crate::{Error, Options, Outcome, Result, Watch};
-use kinfolk::{Dataset, DatasetOptions, Inputs, Observations, OutputKind, Scaling, ScalingKind, Settings, Yardstick};
+use kinfolk::{
+    Dataset, DatasetOptions, Inputs, Observations, OutputKind, Scaling, ScalingKind, Settings, Yardstick,
+};
 use kinfolk_methods::select::{Study, candidates, cross_validate};
 use kinfolk_methods::{Job, Metric, Params, Point, find};
 use std::path::Path;
@@ -167,7 +169,13 @@ impl Meet<'_> {
         let mut stopwatch = Stopwatch::new(started, wanted, self.runtime.limit, self.watch);
         let options = DatasetOptions { bias: set.bias, threads: 1, ..DatasetOptions::default() };
         let data = Dataset::new(&race.inputs, &race.observations, options)?;
-        let job = Job { data: &data, loss: &loss, yardstick: &race.yardstick, lambda: Some(1.0), settings: &settings };
+        let job = Job {
+            data: &data,
+            loss: &loss,
+            yardstick: &race.yardstick,
+            lambda: Some(1.0),
+            settings: &settings,
+        };
         let fit = entry.fit(&job, &params, Point::C(race.c), None, &mut stopwatch)?;
         let elapsed = started.elapsed().as_secs_f64();
         timing.seconds = if target.is_none() { elapsed } else { stopwatch.reached.unwrap_or(elapsed) };

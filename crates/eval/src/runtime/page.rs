@@ -8,7 +8,13 @@ use kinfolk_pictures::plot::{Axis, Lines, Point, Series};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-pub(crate) fn page(recipe: &Recipe, timings: &[Timing], text: &mut String, short: &mut String, page: &mut Page) {
+pub(crate) fn page(
+    recipe: &Recipe,
+    timings: &[Timing],
+    text: &mut String,
+    short: &mut String,
+    page: &mut Page,
+) {
     for set in &recipe.sets {
         let own: Vec<&Timing> = timings.iter().filter(|timing| timing.set == set.name).collect();
         let Some(first) = own.first() else { continue };
@@ -42,10 +48,8 @@ fn places(timings: &[&Timing]) -> Vec<(usize, usize, f64)> {
 
 /// Seconds of a method at a place, over all repeats; and whether the objective was always reached.
 fn seconds(timings: &[&Timing], method: &str, place: (usize, usize, f64)) -> Option<(f64, f64, f64, bool)> {
-    let own: Vec<&&Timing> = timings
-        .iter()
-        .filter(|t| t.method == method && (t.tasks, t.rows, t.strength) == place)
-        .collect();
+    let own: Vec<&&Timing> =
+        timings.iter().filter(|t| t.method == method && (t.tasks, t.rows, t.strength) == place).collect();
     let values: Vec<f64> = own.iter().map(|t| t.seconds).collect();
     let (low, high) = values.iter().fold((f64::INFINITY, 0.0f64), |(l, h), s| (l.min(*s), h.max(*s)));
     Some((median(&values)?, low, high, own.iter().all(|t| t.reached)))
@@ -53,7 +57,9 @@ fn seconds(timings: &[&Timing], method: &str, place: (usize, usize, f64)) -> Opt
 
 fn table(recipe: &Recipe, timings: &[&Timing], text: &mut String) {
     text.push_str("| tasks | rows | strength |");
-    recipe.methods.iter().for_each(|m| { let _ = write!(text, " {} |", m.label); });
+    recipe.methods.iter().for_each(|m| {
+        let _ = write!(text, " {} |", m.label);
+    });
     let _ = write!(text, "\n|---|---|---|{}\n", "---|".repeat(recipe.methods.len()));
     for place in places(timings) {
         let ours = seconds(timings, &recipe.methods[0].label, place).map(|s| s.0);
@@ -61,7 +67,9 @@ fn table(recipe: &Recipe, timings: &[&Timing], text: &mut String) {
         for (number, method) in recipe.methods.iter().enumerate() {
             let cell = match (seconds(timings, &method.label, place), ours) {
                 (None, _) => "not run".to_string(),
-                (Some((middle, low, high, _)), _) if number == 0 => format!("{middle:.3} s ({low:.3}-{high:.3})"),
+                (Some((middle, low, high, _)), _) if number == 0 => {
+                    format!("{middle:.3} s ({low:.3}-{high:.3})")
+                }
                 (Some((middle, low, high, reached)), Some(ours)) => {
                     let more = if reached { "" } else { "> " };
                     format!("{more}{:.1}x ({:.1}-{:.1})", middle / ours, low / ours, high / ours)
@@ -87,7 +95,9 @@ fn overall(recipe: &Recipe, timed: Timed, timings: &[&Timing], text: &mut String
         let mut factors = vec![];
         let mut bound = false;
         for place in &chosen {
-            if let (Some(own), Some(other)) = (seconds(timings, ours, *place), seconds(timings, &method.label, *place)) {
+            if let (Some(own), Some(other)) =
+                (seconds(timings, ours, *place), seconds(timings, &method.label, *place))
+            {
                 factors.push(other.0 / own.0);
                 bound |= !other.3;
             }

@@ -4,8 +4,8 @@
 
 use kinfolk::inputs::{Dense, Inputs};
 use kinfolk::{
-    Dataset, DatasetOptions, Fit, Kernel, LossKind, Losses, Observations, Observer, OutputKind, Problem, ProblemSpec,
-    Settings, Silent, Yardstick, fit,
+    Dataset, DatasetOptions, Fit, Kernel, LossKind, Losses, Observations, Observer, OutputKind, Problem,
+    ProblemSpec, Settings, Silent, Yardstick, fit,
 };
 use kinfolk_methods::{Job, Params, Point, find};
 
