@@ -124,7 +124,7 @@ fn drawn(set: &Set, label: &str, record: &Record, mean: &Matrix) -> Result<Strin
         let map = HeatMap::new(&title, &record.names, mean).with_blocks(set.groups.clone());
         return Ok(map.to_svg());
     }
-    let title = format!("log(1 + |Theta|), {}, {label}", set.name);
+    let title = format!("log(1 + 1000 |Theta| / largest), {}, {label}", set.name);
     // Theta over its largest entry: a thousandth of that is where the logarithm begins to bend.
     let logarithms = mean.as_slice().iter().map(|x| (1.0 + 1e3 * x).ln()).collect();
     let logarithms = Matrix::from_vec(logarithms, mean.rows(), mean.cols())?;
