@@ -23,10 +23,10 @@ pub(crate) const CMTL: Engine = Engine {
         },
         Param {
             name: "between",
-            meaning: "cost of the spread between clusters, where that within them costs 1",
+            meaning: "cost of the spread between clusters, where that within them costs 1; at 1, and mean too, tasks are independent",
             allowed: Allowed::Number(1e-9, 1.0),
             default: "0.1",
-            grid: &["0.01", "0.1", "0.3"],
+            grid: &["0.01", "0.1", "1"],
             only_with: None,
         },
         Param {

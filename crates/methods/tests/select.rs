@@ -5,7 +5,7 @@
 use kinfolk::ScalingKind;
 use kinfolk::inputs::{Dense, Inputs};
 use kinfolk::{Dataset, DatasetOptions, LossKind, Observations, Settings, Silent, Yardstick};
-use kinfolk_methods::select::{Candidate, Study, Unwatched, Watch, cross_validate, refit, repeat};
+use kinfolk_methods::select::{Candidate, Scored, Study, Unwatched, Watch, cross_validate, refit, repeat};
 use kinfolk_methods::{Job, Metric, Params, Point, find};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -41,6 +41,7 @@ fn study<'a>(inputs: &'a Inputs<'a>, observations: &'a Observations) -> Study<'a
         settings: Settings::default(),
         metric: Metric::ExplainedVariance,
         folds: 3,
+        scored: Scored::ByFold,
         seed: 1,
     }
 }

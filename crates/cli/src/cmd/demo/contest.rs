@@ -5,7 +5,7 @@ use crate::args::Global;
 use crate::failure::{Failure, Result, of_method};
 use crate::training::Training;
 use kinfolk::{DatasetOptions, Fit, Observations, Settings, Silent};
-use kinfolk_methods::select::{Candidate, Study, Unwatched, candidates, cross_validate, refit};
+use kinfolk_methods::select::{Candidate, Scored, Study, Unwatched, candidates, cross_validate, refit};
 use kinfolk_methods::{Metric, predict};
 
 /// Rows are few, so three folds.
@@ -49,6 +49,7 @@ impl Contest {
             settings: Settings { seed: global.seed, ..Settings::default() },
             metric,
             folds: FOLDS,
+            scored: Scored::ByFold,
             seed: global.seed,
         };
         let methods = methods(&training.observations, metric)?;
