@@ -27,15 +27,15 @@ const PARAMS: &[Param] = &[
         meaning: "within a group: large for tasks on their own, small for one model",
         allowed: Allowed::Number(1e-9, 1e9),
         default: "1",
-        grid: &["0.1", "10"],
+        grid: &["0.1", "1", "10"],
         only_with: None,
     },
     Param {
         name: "b",
-        meaning: "how much dearer a group is for every task in it; from 2 on hardly any but single tasks pay",
+        meaning: "how much dearer a group is for every task in it; below the root of 2 any pair pays, from 2 on none does",
         allowed: Allowed::Number(1.01, 100.0),
         default: "2",
-        grid: &["1.3", "2"],
+        grid: &["1.5", "2"],
         only_with: None,
     },
     Param {

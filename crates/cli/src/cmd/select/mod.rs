@@ -50,8 +50,8 @@ pub(crate) struct SelectArgs {
     /// Number of folds.
     #[arg(long, value_name = "K", default_value_t = 5)]
     folds: usize,
-    /// Choose by the mean over folds of each fold's score, or by the score of all rows together, each predicted by the fit of the fold
-    /// that left it out: better where tasks have few rows.
+    /// by-fold: choose by the mean of the scores of the folds; together: by the score of all rows, each predicted by the fit that left
+    /// it out. The latter is less noisy for numbers and tasks of few rows.
     #[arg(long, value_enum, default_value = "by-fold")]
     scored: ScoredChoice,
     /// auc, accuracy, balanced-accuracy, log-loss, explained-variance, rmse or class-accuracy [default: what fits the labels].
@@ -148,6 +148,7 @@ pub(crate) fn run(args: SelectArgs, global: &Global, report: Report) -> Result<E
         selection: &selection,
         verdicts: words::verdicts(&selection, training.observations.task_names()),
         folds: args.folds,
+        scored: study.scored,
         fit: fit.as_ref(),
         model: args.out.as_deref(),
     };

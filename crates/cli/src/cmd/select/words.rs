@@ -3,7 +3,7 @@
 use crate::report::{Number, as_number};
 use crate::text::{Grid, number, seconds};
 use kinfolk::{Fit, Status, TaskNames};
-use kinfolk_methods::select::{Candidate, Comparison, Row, Selection};
+use kinfolk_methods::select::{Candidate, Comparison, Row, Scored, Selection};
 use kinfolk_methods::{Metric, Point};
 use serde::Serialize;
 use std::path::Path;
@@ -13,6 +13,7 @@ pub(super) struct Told<'a> {
     pub(super) selection: &'a Selection,
     pub(super) verdicts: Vec<Verdict>,
     pub(super) folds: usize,
+    pub(super) scored: Scored,
     pub(super) fit: Option<&'a Fit>,
     pub(super) model: Option<&'a Path>,
 }
@@ -29,6 +30,7 @@ pub(super) struct Verdict {
 pub(super) struct Said<'a> {
     metric: Metric,
     folds: usize,
+    scored: Scored,
     winner: &'a Row,
     best: Vec<&'a Row>,
     rows: &'a [Row],
@@ -60,6 +62,7 @@ pub(super) fn said<'a>(told: &'a Told<'_>) -> Said<'a> {
     Said {
         metric: told.selection.metric,
         folds: told.folds,
+        scored: told.scored,
         winner: &rows[told.selection.winner],
         best: told.selection.best.iter().map(|&row| &rows[row]).collect(),
         rows,
@@ -127,8 +130,11 @@ pub(super) fn text(told: &Told<'_>, all: bool) -> String {
             grid.row(cells(mark, row));
         }
     }
-    let mut out =
-        format!("{grid}\n** the winner, * the best of its method; mean and standard deviation over folds\n");
+    let score = match told.scored {
+        Scored::ByFold => "mean and standard deviation over folds",
+        Scored::Together => "score of the rows of all folds together, standard deviation over folds",
+    };
+    let mut out = format!("{grid}\n** the winner, * the best of its method; {score}\n");
     let open: usize = selection.rows.iter().map(|row| row.uncertified).sum();
     if open > 0 {
         out += &format!(
@@ -158,7 +164,7 @@ fn cells(mark: &str, row: &Row) -> [String; 9] {
         row.params.to_string(),
         strength,
         number(row.c, 3),
-        format!("{:.4}", row.mean),
+        format!("{:.4}", row.score),
         format!("{:.4}", row.sd),
         gap,
         seconds(row.seconds),
