@@ -9,6 +9,7 @@ use crate::{Claim, Job, Method, Param, Params, Point, Result};
 use kinfolk::{Fit, Flow, Observer, OutputKind, Problem, ProblemSpec, Settings, Weights, fit_near};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use std::collections::BTreeSet;
 
 /// Groups and their subspaces. Not convex in the groups; given them, it is.
 #[derive(Debug)]
@@ -123,7 +124,12 @@ impl Method for Gmtl {
     }
 }
 
+/// A group of one task has nothing to learn, and if all are so, neither has the method.
 fn output(groups: Vec<u32>) -> OutputKind {
+    let different: BTreeSet<u32> = groups.iter().copied().collect();
+    if different.len() == groups.len() {
+        return OutputKind::independent(groups.len());
+    }
     OutputKind::Relationship { l1: 0.0, l2: 1.0, groups: Some(groups) }
 }
 
