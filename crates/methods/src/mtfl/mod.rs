@@ -21,6 +21,8 @@ use search::Search;
 #[derive(Debug)]
 pub(crate) struct Mtfl;
 
+/// For b: of two active tasks R_rr (1/mu + 1) = b^2 D, D the squared dual norm, and a group pays for itself if <Th_w, R> > b^(2|w|) D. With
+/// R_rs = 0 a pair has 2 b^2 D, hence pays below b = 2^(1/2); with R_rs = R_rr it has less than 4 b^2 D, hence does not from b = 2 on.
 const PARAMS: &[Param] = &[
     Param {
         name: "mu",
@@ -34,7 +36,7 @@ const PARAMS: &[Param] = &[
         name: "b",
         meaning: "how much dearer a group is for every task in it; below the root of 2 any pair pays, from 2 on none does",
         allowed: Allowed::Number(1.01, 100.0),
-        default: "2",
+        default: "1.5",
         grid: &["1.5", "2"],
         only_with: None,
     },
