@@ -130,13 +130,14 @@ fn what_cannot_be_done_is_said_by_name() {
 /// Twelve tasks in three groups, each task with fewer rows than features: whom Theta holds nearest is of the same group.
 #[test]
 fn groups_are_found_among_many_tasks() {
-    let (tasks, rows, features) = (12, 6, 8);
+    let (tasks, rows, features) = (12, 8, 9);
     // Fractional parts of multiples of irrational numbers, from -1 to 1.
     let spread = |i: usize, root: f64| 2.0 * (i as f64 * root.sqrt()).fract() - 1.0;
     let n = tasks * rows;
     let x: Vec<f64> = (0..n * features).map(|i| spread(i * i + 1, 7.0)).collect();
+    // Each group uses three features, each task all a little.
     let weight = |task: usize, j: usize| {
-        spread(task % 3 * features + j + 1, 2.0) + 0.1 * spread(task * features + j + 1, 3.0)
+        f64::from(u8::from(j / 3 == task % 3)) + 0.1 * spread(task * features + j + 1, 3.0)
     };
     let task: Vec<u32> = (0..n).map(|i| (i / rows) as u32).collect();
     let signal = |i: usize| (0..features).map(|j| x[i * features + j] * weight(i / rows, j)).sum();

@@ -94,12 +94,16 @@ impl Method for Gmtl {
         job: &Job<'_>,
         params: &Params,
         point: Point,
-        _near: Option<&[f64]>,
+        near: Option<&[f64]>,
         observer: &mut dyn Observer,
     ) -> Result<Fit> {
         let Weights { c, .. } = self.weights(job, params, point)?;
         let t = job.data.observations().n_tasks();
         let most = params.integer("groups").min(t as u32);
+        // All in one, or each alone: there is nothing to look for.
+        if most == 1 || most == t as u32 {
+            return fit_groups(job, c, even_groups(t, most), job.settings.tolerance, near, observer);
+        }
         let soft = params.word("grouping") == "softmax";
         let mut random = ChaCha8Rng::seed_from_u64(job.settings.seed);
         let mut best: Option<(Vec<u32>, Fit)> = None;
@@ -114,8 +118,7 @@ impl Method for Gmtl {
             if best.as_ref().is_none_or(|(_, fit)| better(fit)) {
                 best = Some(found);
             }
-            // All in one, or each alone: there is nothing to look for.
-            if observer.poll() == Flow::Stop || most == 1 || most == t as u32 {
+            if observer.poll() == Flow::Stop {
                 break;
             }
         }
