@@ -13,8 +13,9 @@ use kinfolk::{
 const ROUNDS: usize = 300;
 /// Groups added at a time at least, where none of them promises anything by itself but the bound is not yet met.
 const FEWEST: usize = 3;
-/// Additions of groups that may fail to help, one after another.
-const PATIENCE: usize = 5;
+/// Additions of groups that may fail to help, one after another; and rounds: the weight of a new group has to grow before it does.
+const PATIENCE: usize = 3;
+const CALM: usize = 5;
 /// Inner problems are solved until their duals are as close as this share of the gap that is left: gaps only change with the square of
 /// duals, bounds in proportion to them.
 const INNER: f64 = 0.1;
@@ -111,7 +112,7 @@ impl<'a> Search<'a> {
 
     /// Rounds of inner problem and new weights, until the groups in use have no more to give; whether an observer said stop.
     fn solve(&mut self, observer: &mut dyn Observer) -> Result<bool> {
-        let mut smoothing = 0.01;
+        let (mut smoothing, mut calm) = (0.01, 0);
         for _ in 0..ROUNDS {
             let delta = self.delta();
             let theta = self.theta(&delta);
@@ -153,7 +154,8 @@ impl<'a> Search<'a> {
             }
             // Steps that no longer pay, while the gap is a matter of other groups.
             let fall = (before - self.least_primal) / self.least_primal.abs();
-            let settled = within <= 0.3 * tolerance || (fall < 0.01 * tolerance && within < 0.1 * gap);
+            calm = if fall < 0.01 * tolerance { calm + 1 } else { 0 };
+            let settled = within <= 0.3 * tolerance || (calm > CALM && within < 0.1 * gap);
             if gap <= tolerance || settled || self.passes >= self.job.settings.max_passes {
                 return Ok(false);
             }
