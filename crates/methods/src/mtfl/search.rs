@@ -171,7 +171,8 @@ impl<'a> Search<'a> {
     /// The relative gap that would be left if no other groups could be used.
     fn gap_within(fit: &Fit, norms: &Norms) -> f64 {
         let Certificate { primal, dual, gap, .. } = fit.certificate;
-        (gap - (norms.dual - norms.inside)).max(0.0) / primal.abs().max(dual.abs())
+        let others = norms.dual - norms.inside;
+        (gap - others).max(0.0) / primal.abs().max((dual + others).abs())
     }
 
     /// Weights of the groups' task matrices.
