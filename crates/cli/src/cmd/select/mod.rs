@@ -50,8 +50,8 @@ pub(crate) struct SelectArgs {
     /// Number of folds.
     #[arg(long, value_name = "K", default_value_t = 5)]
     folds: usize,
-    /// by-fold: choose by the mean of the scores of the folds; together: by the score of all rows, each predicted by the fit that left
-    /// it out. The latter is less noisy for numbers and tasks of few rows.
+    /// by-fold: choose by the mean of the scores of the folds; together: by the score of all rows, each predicted by the fit of the fold
+    /// that left it out.
     #[arg(long, value_enum, default_value = "by-fold")]
     scored: ScoredChoice,
     /// auc, accuracy, balanced-accuracy, log-loss, explained-variance, rmse or class-accuracy [default: what fits the labels].
