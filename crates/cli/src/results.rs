@@ -3,7 +3,7 @@
 use crate::report::{Number, as_number};
 use crate::trace::{self, Step};
 use kinfolk::{Fit, Status, TaskNames};
-use kinfolk_methods::select::{Comparison, Row, Selection};
+use kinfolk_methods::select::{Comparison, Row, Scored, Selection};
 use kinfolk_methods::{Metric, Params, Score};
 use serde::Serialize;
 use std::path::Path;
@@ -14,6 +14,7 @@ pub(crate) struct Told<'a> {
     pub(crate) verdicts: Vec<Verdict>,
     pub(crate) tasks: &'a TaskNames,
     pub(crate) folds: usize,
+    pub(crate) scored: Scored,
     /// A row fitted to all the data.
     pub(crate) fit: Option<(&'a Row, &'a Fit)>,
     pub(crate) model: Option<&'a Path>,
@@ -31,6 +32,7 @@ pub(crate) struct Verdict {
 pub(crate) struct Said<'a> {
     metric: Metric,
     folds: usize,
+    scored: Scored,
     tasks: Vec<String>,
     winner: &'a Row,
     best: Vec<Best<'a>>,
@@ -74,6 +76,7 @@ pub(crate) fn said<'a>(told: &'a Told<'_>) -> Said<'a> {
     Said {
         metric: told.selection.metric,
         folds: told.folds,
+        scored: told.scored,
         tasks: told.tasks.iter().collect(),
         winner: &rows[told.selection.winner],
         best: told.selection.best.iter().map(best).collect(),

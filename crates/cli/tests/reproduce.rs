@@ -1,4 +1,5 @@
 //! The paper's tables and figures, as tiny versions.
+#![allow(clippy::unwrap_used)] // helpers outside test functions
 
 mod common;
 

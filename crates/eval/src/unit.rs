@@ -6,7 +6,7 @@ use crate::recipe::{Kind, MethodOf, Recipe, Set};
 use crate::record::{Record, Tried, rounded};
 use crate::{Error, Result, Watch};
 use kinfolk::{DatasetOptions, Observations, Settings};
-use kinfolk_methods::select::{Axis, Candidate, Held, Holdout, Row, Study, candidates, holdout};
+use kinfolk_methods::select::{Axis, Candidate, Held, Holdout, Row, Scored, Study, candidates, holdout};
 use kinfolk_methods::{Claim, Params, Point};
 
 /// Work to be done.
@@ -67,6 +67,7 @@ impl Unit<'_> {
             settings: Settings { tolerance: self.recipe.tolerance, ..Settings::default() },
             metric: self.set.choose_by.unwrap_or(self.set.metric),
             folds: self.recipe.folds,
+            scored: Scored::ByFold,
             seed,
         };
         let parts = Holdout {

@@ -23,10 +23,10 @@ pub(crate) const CMTL: Engine = Engine {
         },
         Param {
             name: "between",
-            meaning: "cost of the spread between clusters, where that within them costs 1",
+            meaning: "cost of the spread between clusters, where that within them costs 1; at 1, and mean too, tasks are independent",
             allowed: Allowed::Number(1e-9, 1.0),
             default: "0.1",
-            grid: &["0.01", "0.1", "0.3"],
+            grid: &["0.01", "0.1", "0.3", "1"],
             only_with: None,
         },
         Param {
@@ -43,7 +43,18 @@ pub(crate) const CMTL: Engine = Engine {
     output: |n_tasks, params| {
         let between = params.number("between");
         let clusters = params.integer("clusters").min(n_tasks as u32);
-        OutputKind::Clusters { clusters, mean: params.number("mean") * between, between, within: 1.0 }
+        let mean = params.number("mean") * between;
+        if between == 1.0 {
+            return nothing_to_learn(n_tasks, mean);
+        }
+        OutputKind::Clusters { clusters, mean, between, within: 1.0 }
     },
     published: None,
 };
+
+/// S = I is all there is: Theta = U / mean + Pi = I + (1 / mean - 1) U, where all entries of U are 1/T.
+fn nothing_to_learn(n_tasks: usize, mean: f64) -> OutputKind {
+    let common = (1.0 / mean - 1.0) / n_tasks as f64;
+    let entry = |r: usize, s: usize| common + if r == s { 1.0 } else { 0.0 };
+    OutputKind::Fixed { theta: (0..n_tasks).map(|r| (0..n_tasks).map(|s| entry(r, s)).collect()).collect() }
+}

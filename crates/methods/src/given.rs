@@ -89,7 +89,7 @@ pub(crate) const MTL: Engine = Engine {
         meaning: "large: independent tasks; small: one model for all",
         allowed: Allowed::Number(1e-9, 1e9),
         default: "1",
-        grid: &["0.01", "0.1", "1", "10"],
+        grid: &["0.01", "0.1", "1", "10", "100"],
         only_with: None,
     }],
     // (1/mu + I) / (1 + 1/mu): the factor goes into C, and strengths mean the same as elsewhere.

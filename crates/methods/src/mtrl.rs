@@ -17,10 +17,10 @@ pub(crate) const MTRL: Engine = Engine {
     params: &[
         Param {
             name: "l1",
-            meaning: "weight of each task on its own, beside 1 for what they share",
+            meaning: "weight of each task on its own, beside 1 for what they share; large: independent tasks",
             allowed: Allowed::Number(0.0, 1e9),
             default: "0",
-            grid: &["0", "0.1", "1"],
+            grid: &["0", "1", "100"],
             only_with: None,
         },
         FORM,

@@ -3,6 +3,7 @@
 mod common;
 
 use common::{LOSSES, Toy, near, own_rows};
+use kinfolk::inputs::Dense;
 use kinfolk::kernel::Gamma;
 use kinfolk::{Kernel, LossKind, Matrix, Observations, Settings, Status};
 use kinfolk_methods::{Claim, Params, Point, registry};
@@ -124,4 +125,40 @@ fn what_cannot_be_done_is_said_by_name() {
     assert!(own.contains("okl") && own.contains("convex-okl"), "{own}");
     let hinge = said(&[], &own_rows(&LossKind::Hinge), &LossKind::Hinge);
     assert!(hinge.contains("squared loss") && hinge.contains("fmtl:k=1"), "{hinge}");
+}
+
+/// Twelve tasks in three groups, each task with fewer rows than features: whom Theta holds nearest is of the same group.
+#[test]
+fn groups_are_found_among_many_tasks() {
+    let (tasks, rows, features) = (12, 8, 9);
+    // Fractional parts of multiples of irrational numbers, from -1 to 1.
+    let spread = |i: usize, root: f64| 2.0 * (i as f64 * root.sqrt()).fract() - 1.0;
+    let n = tasks * rows;
+    let x: Vec<f64> = (0..n * features).map(|i| spread(i * i + 1, 7.0)).collect();
+    // Each group uses three features, each task all a little.
+    let weight = |task: usize, j: usize| {
+        f64::from(u8::from(j / 3 == task % 3)) + 0.1 * spread(task * features + j + 1, 3.0)
+    };
+    let task: Vec<u32> = (0..n).map(|i| (i / rows) as u32).collect();
+    let signal = |i: usize| (0..features).map(|j| x[i * features + j] * weight(i / rows, j)).sum();
+    let y: Vec<f64> = (0..n).map(signal).collect();
+    let toy = Toy {
+        observations: Observations::multi_task(&task, y).unwrap(),
+        inputs: Dense::f64_owned(x, n, features).unwrap().into(),
+        kernel: Kernel::Linear,
+    };
+    let methods: [(&str, &[(&str, &str)]); 3] =
+        [("cmtl", &[]), ("mtfl", &[("mu", "0.1"), ("b", "1.5")]), ("gmtl", &[("restarts", "2")])];
+    for (method, params) in methods {
+        let fit = toy
+            .try_fit(method, params, &LossKind::Squared, Point::Strength(1.0), 1.0, &Settings::default())
+            .unwrap();
+        let theta = fit.model.theta();
+        let near = |r: usize, s: usize| theta[(r, s)].abs() / (theta[(r, r)] * theta[(s, s)]).sqrt();
+        for r in 0..tasks {
+            let others = (0..tasks).filter(|&s| s != r);
+            let nearest = others.max_by(|&a, &b| near(r, a).total_cmp(&near(r, b))).unwrap();
+            assert_eq!(nearest % 3, r % 3, "{method}: task {r} is nearest to {nearest}");
+        }
+    }
 }

@@ -5,7 +5,7 @@
 use kinfolk::ScalingKind;
 use kinfolk::inputs::{Dense, Inputs};
 use kinfolk::{Dataset, DatasetOptions, LossKind, Observations, Settings, Silent, Yardstick};
-use kinfolk_methods::select::{Candidate, Study, Unwatched, Watch, cross_validate, refit, repeat};
+use kinfolk_methods::select::{Candidate, Scored, Study, Unwatched, Watch, cross_validate, refit, repeat};
 use kinfolk_methods::{Job, Metric, Params, Point, find};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -41,6 +41,7 @@ fn study<'a>(inputs: &'a Inputs<'a>, observations: &'a Observations) -> Study<'a
         settings: Settings::default(),
         metric: Metric::ExplainedVariance,
         folds: 3,
+        scored: Scored::ByFold,
         seed: 1,
     }
 }
@@ -148,4 +149,26 @@ fn pooled_is_one_task_and_stl_is_each_alone() {
     let half = Observations::multi_task(&[0; 12], obs.labels()[..12].to_vec()).unwrap();
     let (both, own) = (predictions(&obs, &inputs, "stl"), predictions(&half, &first, "stl"));
     assert!((0..12).all(|i| (both[(i, 0)] - own[(i, 0)]).abs() < 1e-4));
+}
+
+/// Folds here have the same number of rows of each task: squared errors of all rows are means of those of the folds.
+#[test]
+fn rows_of_all_folds_can_be_scored_together() {
+    let (x, obs) = mirrored(8, 9, 6);
+    let inputs = Inputs::from(Dense::f64(&x, obs.n_inputs(), 6).unwrap());
+    let study = Study { metric: Metric::Rmse, scored: Scored::Together, ..study(&inputs, &obs) };
+    let candidates = [candidate("stl", &[]), candidate("fmtl", &[("k", "1")])];
+    let selection = cross_validate(&study, &candidates, &Unwatched).unwrap().unwrap();
+    for row in &selection.rows {
+        let of_task = |t: usize| {
+            let squares: f64 = row.folds.iter().map(|fold| fold.per_task[t].unwrap().powi(2)).sum();
+            (squares / 3.0).sqrt()
+        };
+        let together = (0..8).map(of_task).sum::<f64>() / 8.0;
+        assert!((row.score - together).abs() < 1e-12 && row.score > row.mean, "{} {together}", row.score);
+    }
+    let best = |c: usize| selection.rows[selection.best[c]].score;
+    let least =
+        |c: usize| selection.rows.iter().filter(|r| r.candidate() == c).map(|r| r.score).fold(9.0, f64::min);
+    assert_eq!((best(0), best(1)), (least(0), least(1)));
 }

@@ -13,7 +13,7 @@ use crate::{Error, Options, Outcome, Result, Watch};
 use kinfolk::{
     Dataset, DatasetOptions, Inputs, Observations, OutputKind, Scaling, ScalingKind, Settings, Yardstick,
 };
-use kinfolk_methods::select::{Study, candidates, cross_validate};
+use kinfolk_methods::select::{Scored, Study, candidates, cross_validate};
 use kinfolk_methods::{Job, Metric, Params, Point, find};
 use std::path::Path;
 use std::time::Instant;
@@ -103,6 +103,7 @@ impl Meet<'_> {
             settings: Settings { tolerance: 1e-3, ..Settings::default() },
             metric: Metric::ClassAccuracy,
             folds: 2,
+            scored: Scored::ByFold,
             seed: self.recipe.seed,
         };
         let selection = cross_validate(&study, &found, &kinfolk_methods::select::Unwatched)?;

@@ -1,5 +1,6 @@
 //! With whom to share: groups of tasks, each with a low-dimensional subspace of its own, Kang, Grauman and Sha.
 
+mod alike;
 mod moves;
 mod softmax;
 
@@ -8,6 +9,7 @@ use crate::{Claim, Job, Method, Param, Params, Point, Result};
 use kinfolk::{Fit, Flow, Observer, OutputKind, Problem, ProblemSpec, Settings, Weights, fit_near};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use std::collections::BTreeSet;
 
 /// Groups and their subspaces. Not convex in the groups; given them, it is.
 #[derive(Debug)]
@@ -16,18 +18,18 @@ pub(crate) struct Gmtl;
 const PARAMS: &[Param] = &[
     Param {
         name: "groups",
-        meaning: "how many; more always cost less, and as many as tasks share nothing",
+        meaning: "how many; more always cost less, and as many as tasks, or more, share nothing",
         allowed: Allowed::Integer(1, u32::MAX),
         default: "3",
-        grid: &["2", "3", "5"],
+        grid: &["1", "2", "3", "5", "1000000"],
         only_with: None,
     },
     Param {
         name: "restarts",
-        meaning: "first guesses of the groups: all tasks in one, then at random",
+        meaning: "first guesses of the groups: those alike when all are one group, those alike when each is alone, one group, then at random",
         allowed: Allowed::Integer(1, 1000),
         default: "8",
-        grid: &["8"],
+        grid: &["3"],
         only_with: None,
     },
     Param {
@@ -92,17 +94,21 @@ impl Method for Gmtl {
         job: &Job<'_>,
         params: &Params,
         point: Point,
-        _near: Option<&[f64]>,
+        near: Option<&[f64]>,
         observer: &mut dyn Observer,
     ) -> Result<Fit> {
         let Weights { c, .. } = self.weights(job, params, point)?;
         let t = job.data.observations().n_tasks();
         let most = params.integer("groups").min(t as u32);
+        // All in one, or each alone: there is nothing to look for.
+        if most == 1 || most == t as u32 {
+            return fit_groups(job, c, even_groups(t, most), job.settings.tolerance, near, observer);
+        }
+        let soft = params.word("grouping") == "softmax";
         let mut random = ChaCha8Rng::seed_from_u64(job.settings.seed);
         let mut best: Option<(Vec<u32>, Fit)> = None;
         for restart in 0..params.integer("restarts") {
-            let start = (0..t).map(|_| if restart == 0 { 0 } else { random.random_range(0..most) }).collect();
-            let soft = params.word("grouping") == "softmax";
+            let start = guess(job, c, restart, most, &mut random, observer)?;
             let mut regroup = |fit: &Fit, groups: &[u32]| match soft {
                 true => softmax::regroup(&fit.products, most, &mut random),
                 false => moves::regroup(&fit.products, groups.to_vec(), most),
@@ -112,7 +118,7 @@ impl Method for Gmtl {
             if best.as_ref().is_none_or(|(_, fit)| better(fit)) {
                 best = Some(found);
             }
-            if observer.poll() == Flow::Stop || most == 1 {
+            if observer.poll() == Flow::Stop {
                 break;
             }
         }
@@ -121,8 +127,34 @@ impl Method for Gmtl {
     }
 }
 
+/// A group of one task has nothing to learn, and if all are so, neither has the method.
 fn output(groups: Vec<u32>) -> OutputKind {
+    let different: BTreeSet<u32> = groups.iter().copied().collect();
+    if different.len() == groups.len() {
+        return OutputKind::independent(groups.len());
+    }
     OutputKind::Relationship { l1: 0.0, l2: 1.0, groups: Some(groups) }
+}
+
+/// Where a restart begins: with tasks that are alike if all are one group, with tasks that are alike if each is alone, with one group,
+/// then at random. Weights bend to the groups they are fitted with, and moves of single tasks do not lead far away from these.
+fn guess(
+    job: &Job<'_>,
+    c: f64,
+    restart: u32,
+    most: u32,
+    random: &mut ChaCha8Rng,
+    observer: &mut dyn Observer,
+) -> Result<Vec<u32>> {
+    let t = job.data.observations().n_tasks() as u32;
+    let seen_from = match restart {
+        0 => vec![0; t as usize],
+        1 => (0..t).collect(),
+        2 => return Ok(vec![0; t as usize]),
+        _ => return Ok((0..t).map(|_| random.random_range(0..most)).collect()),
+    };
+    let fit = fit_groups(job, c, seen_from, ROUGH.max(job.settings.tolerance), None, observer)?;
+    Ok(alike::groups(&fit.products, most))
 }
 
 /// Groups of equal size, to choose C by.

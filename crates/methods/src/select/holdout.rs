@@ -1,6 +1,6 @@
 //! Selection on some rows, the winner scored on others.
 
-use super::{Candidate, Selection, Study, Watch, of_rows, part, part::Part, run};
+use super::{Candidate, Scored, Selection, Study, Watch, of_rows, part, part::Part, run};
 use crate::metric::{self, Score};
 use crate::{Metric, Result, folds};
 use kinfolk::{Fit, Flow, Observer};
@@ -81,8 +81,8 @@ fn choose(
     let mut fold_of = vec![1; rows.train.len()];
     fold_of.resize(known.len(), 0);
     let cut = folds::Cut { fold_of, tested: 1 };
-    Ok(run::rows(&own.study(study), candidates, &cut, watch)?
-        .map(|rows| of_rows(study.metric, candidates.len(), rows)))
+    let own = Study { scored: Scored::ByFold, ..own.study(study) };
+    Ok(run::rows(&own, candidates, &cut, watch)?.map(|rows| of_rows(study.metric, candidates.len(), rows)))
 }
 
 /// Some rows of a study, copied.

@@ -43,8 +43,21 @@ pub struct Study<'a> {
     pub metric: Metric,
     /// Number of folds.
     pub folds: usize,
+    /// What settings are chosen by.
+    pub scored: Scored,
     /// Of folds and splits.
     pub seed: u64,
+}
+
+/// What settings are chosen by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Scored {
+    /// The mean over folds of the score of each.
+    #[default]
+    ByFold,
+    /// The score of all rows, each predicted once, by the fit of the fold that left it out: with few rows of a task in a fold, far less noise.
+    Together,
 }
 
 /// A method with the parameters and points to choose from.
@@ -69,6 +82,8 @@ pub struct Row {
     pub point: Point,
     /// C in the first fold: with a strength, it differs a little from fold to fold.
     pub c: f64,
+    /// What it is chosen by, see [`Scored`].
+    pub score: f64,
     /// Mean score over folds.
     pub mean: f64,
     /// Standard deviation over folds.
@@ -144,7 +159,8 @@ fn of_rows(metric: Metric, n_candidates: usize, rows: Vec<Row>) -> Selection {
     };
     // Of equal scores the first: the smallest strength.
     let best_of = |list: &[usize]| {
-        let pick = |best: usize, row: usize| if better(rows[row].mean, rows[best].mean) { row } else { best };
+        let pick =
+            |best: usize, row: usize| if better(rows[row].score, rows[best].score) { row } else { best };
         list.iter().copied().reduce(pick)
     };
     let of_candidate =

@@ -1,7 +1,7 @@
 //! All fits of a cross-validation, several at a time.
 
 use super::holdout::Listener;
-use super::{Candidate, Row, Study, Watch, certified, part, part::Part};
+use super::{Candidate, Row, Scored, Study, Watch, certified, part, part::Part};
 use crate::metric::{self, Score};
 use crate::{Claim, Params, Result, folds::Cut};
 use kinfolk::{Dataset, Fit, Inputs, Observations};
@@ -11,6 +11,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// One fit, seen from the test rows of its fold.
 struct Outcome {
     score: Score,
+    /// Of the test rows, if they are to be scored together.
+    predictions: Vec<f64>,
     c: f64,
     rel_gap: f64,
     certified: bool,
@@ -65,7 +67,7 @@ pub(super) fn rows(
         let Some(found) = in_parallel(&paths, threads, run)? else { return Ok(None) };
         outcomes.push(found);
     }
-    Ok(Some(gather(candidates, outcomes)))
+    Ok(Some(gather(study, &cut.fold_of, candidates, outcomes)))
 }
 
 fn threads(study: &Study<'_>) -> usize {
@@ -127,6 +129,7 @@ fn fit_path(
         let predictions = metric::predict(&fit.model, &fold.test_inputs, &fold.test)?;
         outcomes.push(Outcome {
             score: study.metric.score(&fold.test, &predictions),
+            predictions: if study.scored == Scored::Together { predictions } else { vec![] },
             c: fit.model.about().problem.c,
             rel_gap: fit.certificate.rel_gap(),
             certified: certified(&fit),
@@ -169,7 +172,12 @@ fn in_parallel<T: Sync, R: Send>(
 }
 
 /// From outcomes by fold and path to rows.
-fn gather(candidates: &[Candidate], groups: Vec<Vec<Vec<Outcome>>>) -> Vec<Row> {
+fn gather(
+    study: &Study<'_>,
+    fold_of: &[u32],
+    candidates: &[Candidate],
+    groups: Vec<Vec<Vec<Outcome>>>,
+) -> Vec<Row> {
     let settings: Vec<(usize, usize)> = candidates
         .iter()
         .enumerate()
@@ -189,6 +197,10 @@ fn gather(candidates: &[Candidate], groups: Vec<Vec<Vec<Outcome>>>) -> Vec<Row> 
                 params: candidates[c].params[p].clone(),
                 point,
                 c: of_folds[0].c,
+                score: match study.scored {
+                    Scored::ByFold => mean,
+                    Scored::Together => together(study, fold_of, &of_folds),
+                },
                 mean,
                 sd,
                 rel_gap: (candidates[c].method.claim(&candidates[c].params[p]) == Claim::Optimal)
@@ -201,6 +213,18 @@ fn gather(candidates: &[Candidate], groups: Vec<Vec<Vec<Outcome>>>) -> Vec<Row> 
         }
     }
     rows
+}
+
+/// The score of all rows, each predicted by the fit of the fold that left it out.
+fn together(study: &Study<'_>, fold_of: &[u32], of_folds: &[&Outcome]) -> f64 {
+    let observations = study.observations;
+    let mut all = vec![f64::NAN; observations.len()];
+    for (fold, outcome) in of_folds.iter().enumerate() {
+        let inputs = (0..fold_of.len()).filter(|&i| fold_of[i] as usize == fold);
+        let own = inputs.flat_map(|i| observations.of_input(i));
+        own.zip(&outcome.predictions).for_each(|(o, z)| all[o] = *z);
+    }
+    study.metric.score(observations, &all).mean
 }
 
 /// Mean and standard deviation (n - 1); the latter zero for one value.

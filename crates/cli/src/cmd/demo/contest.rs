@@ -5,7 +5,9 @@ use crate::args::Global;
 use crate::failure::{Failure, Result, of_method};
 use crate::training::Training;
 use kinfolk::{DatasetOptions, Fit, Observations, Settings, Silent};
-use kinfolk_methods::select::{Candidate, Selection, Study, Unwatched, candidates, cross_validate, refit};
+use kinfolk_methods::select::{
+    Candidate, Scored, Selection, Study, Unwatched, candidates, cross_validate, refit,
+};
 use kinfolk_methods::{Metric, predict};
 
 /// Rows are few, so three folds.
@@ -52,6 +54,7 @@ impl Contest {
             settings: Settings { seed: global.seed, ..Settings::default() },
             metric,
             folds: FOLDS,
+            scored: Scored::ByFold,
             seed: global.seed,
         };
         let methods = methods(&training.observations, metric)?;

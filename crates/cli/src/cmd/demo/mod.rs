@@ -16,6 +16,7 @@ use crate::{files, interrupt, results};
 use clap::{Args, ValueEnum};
 use contest::Contest;
 use kinfolk::{CertifyOptions, ScalingKind};
+use kinfolk_methods::select::Scored;
 use kinfolk_pictures::HeatMap;
 use serde::Serialize;
 use std::path::PathBuf;
@@ -144,6 +145,7 @@ fn write_results(files: &Files, training: &Training, contest: &Contest) -> Resul
         verdicts: results::verdicts(&contest.selection, tasks),
         tasks,
         folds: contest::FOLDS,
+        scored: Scored::ByFold,
         fit: Some((&contest.selection.rows[best.row], &best.fit)),
         model: Some(&files.model),
     };

@@ -14,7 +14,7 @@ use crate::{files, fitted, interrupt, results};
 use clap::Args;
 use kinfolk::{DatasetOptions, Fit, ScalingKind};
 use kinfolk_methods::Metric;
-use kinfolk_methods::select::{self, Axis, Candidate, Row, Study};
+use kinfolk_methods::select::{self, Axis, Candidate, Row, Scored, Study};
 use progress::Bar;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -54,6 +54,10 @@ pub(crate) struct SelectArgs {
     /// Number of folds.
     #[arg(long, value_name = "K", default_value_t = 5)]
     folds: usize,
+    /// by-fold: choose by the mean of the scores of the folds; together: by the score of all rows, each predicted by the fit of the fold
+    /// that left it out.
+    #[arg(long, value_enum, default_value = "by-fold")]
+    scored: ScoredChoice,
     /// auc, accuracy, balanced-accuracy, log-loss, explained-variance, rmse or class-accuracy [default: what fits the labels].
     #[arg(long, value_name = "NAME")]
     metric: Option<String>,
@@ -86,6 +90,21 @@ pub(crate) struct SelectArgs {
     solver: SolverArgs,
 }
 
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum ScoredChoice {
+    ByFold,
+    Together,
+}
+
+impl From<ScoredChoice> for Scored {
+    fn from(choice: ScoredChoice) -> Self {
+        match choice {
+            ScoredChoice::ByFold => Scored::ByFold,
+            ScoredChoice::Together => Scored::Together,
+        }
+    }
+}
+
 pub(crate) fn run(args: SelectArgs, global: &Global, report: Report) -> Result<ExitCode> {
     for path in args.out.iter().chain(&args.results) {
         files::check_writable(path)?;
@@ -110,6 +129,7 @@ pub(crate) fn run(args: SelectArgs, global: &Global, report: Report) -> Result<E
         settings: args.solver.settings(global.seed),
         metric: metric.unwrap_or_else(|| Metric::default_for(&training.observations)),
         folds: args.folds,
+        scored: args.scored.into(),
         seed: global.seed,
     };
     interrupt::end_well();
@@ -134,6 +154,7 @@ pub(crate) fn run(args: SelectArgs, global: &Global, report: Report) -> Result<E
         verdicts: results::verdicts(&selection, tasks),
         tasks,
         folds: args.folds,
+        scored: study.scored,
         fit: fit.as_ref().map(|fit| (winner, fit)),
         model: args.out.as_deref(),
     };

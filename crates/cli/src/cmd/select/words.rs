@@ -3,7 +3,7 @@
 use crate::results::Told;
 use crate::text::{Grid, number, seconds};
 use kinfolk_methods::Point;
-use kinfolk_methods::select::{Candidate, Row};
+use kinfolk_methods::select::{Candidate, Row, Scored};
 
 /// A remark if the winner is the first or the last of its points.
 pub(super) fn at_the_edge(winner: &Row, candidate: &Candidate) -> Option<String> {
@@ -33,8 +33,11 @@ pub(super) fn text(told: &Told<'_>, all: bool) -> String {
             grid.row(cells(mark, row));
         }
     }
-    let mut out =
-        format!("{grid}\n** the winner, * the best of its method; mean and standard deviation over folds\n");
+    let score = match told.scored {
+        Scored::ByFold => "mean and standard deviation over folds",
+        Scored::Together => "score of the rows of all folds together, standard deviation over folds",
+    };
+    let mut out = format!("{grid}\n** the winner, * the best of its method; {score}\n");
     let open: usize = selection.rows.iter().map(|row| row.uncertified).sum();
     if open > 0 {
         out += &format!(
@@ -64,7 +67,7 @@ fn cells(mark: &str, row: &Row) -> [String; 9] {
         row.params.to_string(),
         strength,
         number(row.c, 3),
-        format!("{:.4}", row.mean),
+        format!("{:.4}", row.score),
         format!("{:.4}", row.sd),
         gap,
         seconds(row.seconds),

@@ -1,0 +1,79 @@
+//! The lattice of all groups of tasks, and its norm.
+
+use kinfolk::Matrix;
+
+/// Its measures: closeness within a group, and what a task more costs.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Lattice {
+    pub(super) n_tasks: usize,
+    pub(super) mu: f64,
+    pub(super) b: f64,
+}
+
+impl Lattice {
+    /// What a node costs.
+    pub(super) fn cost(&self, group: &[usize]) -> f64 {
+        self.b.powi(group.len() as i32)
+    }
+
+    /// `<Th_w, R>`.
+    pub(super) fn size(&self, group: &[usize], gram: &Matrix) -> f64 {
+        let all: f64 = group.iter().flat_map(|&r| group.iter().map(move |&s| gram[(r, s)])).sum();
+        let own: f64 = group.iter().map(|&r| gram[(r, r)]).sum();
+        (all / self.mu + own).max(0.0)
+    }
+
+    /// What a group has to say for itself, with none of its supersets: beyond the dual norm it pays to use it.
+    pub(super) fn gain(&self, group: &[usize], gram: &Matrix) -> f64 {
+        self.size(group, gram) / self.cost(group).powi(2)
+    }
+
+    /// The part of the dual norm that all supersets of a group make up together, in closed form.
+    pub(super) fn bound(&self, group: &[usize], gram: &Matrix) -> f64 {
+        let z = (1.0 + self.b).powi(-2);
+        let share = |r: usize| if group.contains(&r) { 1.0 } else { z / (1.0 + z) };
+        let (mut all, mut own) = (0.0, 0.0);
+        for r in 0..self.n_tasks {
+            own += gram[(r, r)] * share(r);
+            for s in (0..self.n_tasks).filter(|&s| s != r) {
+                all += gram[(r, s)] * share(r) * share(s);
+            }
+        }
+        let others = (self.n_tasks - group.len()) as i32;
+        let scale = self.b.powi(-2 * group.len() as i32) * (1.0 + z).powi(others);
+        scale * ((all + own) / self.mu + own).max(0.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_bound_of_all_supersets_is_their_sum() {
+        let t = 5;
+        let lattice = Lattice { n_tasks: t, mu: 0.7, b: 1.8 };
+        let mut gram = Matrix::zeros(t, t);
+        for r in 0..t {
+            for s in 0..t {
+                let product: f64 =
+                    (0..3).map(|i| ((r * 3 + i) as f64).sin() * ((s * 3 + i) as f64).sin()).sum();
+                gram[(r, s)] = product;
+            }
+        }
+        for group in [vec![1], vec![0, 3], vec![0, 2, 4]] {
+            let mut sum = 0.0;
+            for mask in 0u32..1 << t {
+                let superset: Vec<usize> = (0..t).filter(|&task| mask >> task & 1 == 1).collect();
+                if !group.iter().all(|task| superset.contains(task)) {
+                    continue;
+                }
+                // Sum of b^|v| over all v between the group and the superset.
+                let between = superset.len() - group.len();
+                let costs = lattice.cost(&group) * (1.0 + lattice.b).powi(between as i32);
+                sum += lattice.size(&superset, &gram) / (costs * costs);
+            }
+            assert!((lattice.bound(&group, &gram) - sum).abs() < 1e-12 * sum);
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! Features shared by latent groups of tasks, after Jawanpuria and Nath: a reconstruction.
+//!
+//! A function for every group w of tasks, close to a common mean within it: kernel `k(x, z) Th_w`, `Th_w = 1_w 1_w' / mu + diag(1_w)`. The norm
+//! is hierarchical over the lattice of groups, `Om = sum_v b^|v| (sum over w containing v of |f_w|^2)^(1/2)`: a group can only be
+//! used if all its subgroups are, so that few groups are, and they can be searched from small to large.
+//!
+//! With weights gamma on the simplex the squared norm is a minimum over task matrices `Theta = sum_w delta_w Th_w`,
+//! `1 / delta_w = sum over v in w of b^2|v| / gamma_v`: the inner problem is that of a given Theta.
+
+mod hull;
+mod lattice;
+mod search;
+
+use crate::params::Allowed;
+use crate::{Job, Method, Param, Params, Point, Result};
+use kinfolk::{Fit, Observer, OutputKind, Weights};
+use lattice::Lattice;
+use search::Search;
+
+/// Groups of tasks, as far as they help.
+#[derive(Debug)]
+pub(crate) struct Mtfl;
+
+/// For b: of two active tasks R_rr (1/mu + 1) = b^2 D, D the squared dual norm, and a group pays for itself if <Th_w, R> > b^(2|w|) D. With
+/// R_rs = 0 a pair has 2 b^2 D, hence pays below b = 2^(1/2); with R_rs = R_rr it has less than 4 b^2 D, hence does not from b = 2 on.
+const PARAMS: &[Param] = &[
+    Param {
+        name: "mu",
+        meaning: "within a group: large for tasks on their own, small for one model",
+        allowed: Allowed::Number(1e-9, 1e9),
+        default: "1",
+        grid: &["0.1", "1", "10"],
+        only_with: None,
+    },
+    Param {
+        name: "b",
+        meaning: "how much dearer a group is for every task in it; below the root of 2 any pair pays, from 2 on none does",
+        allowed: Allowed::Number(1.01, 100.0),
+        default: "1.5",
+        grid: &["1.5", "2"],
+        only_with: None,
+    },
+    Param {
+        name: "largest",
+        meaning: "tasks of a group at most: one of m tasks brings 2^m - 1 groups with it",
+        allowed: Allowed::Integer(1, 12),
+        default: "6",
+        grid: &["6"],
+        only_with: None,
+    },
+];
+
+impl Method for Mtfl {
+    fn name(&self) -> &'static str {
+        "mtfl"
+    }
+
+    fn title(&self) -> &'static str {
+        "groups of tasks on a lattice"
+    }
+
+    fn learns(&self) -> &'static str {
+        "which groups of tasks are close, out of all 2^T"
+    }
+
+    fn reference(&self) -> &'static str {
+        "after Jawanpuria and Nath, A convex feature learning formulation for latent task structure discovery, ICML 2012"
+    }
+
+    fn params(&self) -> &'static [Param] {
+        PARAMS
+    }
+
+    fn problem(&self) -> &'static str {
+        "min C sum_i L + (sum_v b^|v| (sum_(w in D(v)) |f_w|^2)^(1/2))^2 / 2 over functions f_w of all groups w of tasks"
+    }
+
+    fn about(&self) -> &'static str {
+        "A reconstruction: of the original the lattice of groups, the closeness within them and the search from small groups to large ones are \
+         known, the exponent, the weights of the nodes and the combination of base kernels are not. Here the kernel given is the only base \
+         kernel, the norm within a node is the Euclidean one, and a node costs b to the power of its size. \
+         What a fit reports is about this problem; its model file keeps the certificate of the Theta found, as given."
+    }
+
+    fn cost(&self) -> &'static str {
+        "a fit of a given Theta in each of up to hundreds of rounds for each set of groups; with many tasks its bound is loose"
+    }
+
+    /// Theta is made up of groups with diagonal about one.
+    fn weights(&self, job: &Job<'_>, params: &Params, point: Point) -> Result<Weights> {
+        let t = job.data.observations().n_tasks();
+        let share = (t as f64).recip() * (1.0 + 1.0 / params.number("mu")) / params.number("b").powi(2);
+        let theta = (0..t).map(|r| (0..t).map(|s| if r == s { share } else { 0.0 }).collect()).collect();
+        Ok(match point {
+            Point::C(c) => Weights { c, lambda: 1.0 },
+            Point::Strength(g) => job.yardstick.weights(&OutputKind::Fixed { theta }, Some(1.0), g)?,
+        })
+    }
+
+    fn fit(
+        &self,
+        job: &Job<'_>,
+        params: &Params,
+        point: Point,
+        near: Option<&[f64]>,
+        observer: &mut dyn Observer,
+    ) -> Result<Fit> {
+        let Weights { c, .. } = self.weights(job, params, point)?;
+        let t = job.data.observations().n_tasks();
+        let lattice = Lattice { n_tasks: t, mu: params.number("mu"), b: params.number("b") };
+        let largest = params.integer("largest") as usize;
+        Search::new(job, c, lattice, largest, near).run(observer)
+    }
+}
