@@ -121,6 +121,9 @@ pub struct Set {
     pub balanced: bool,
     /// Who trains.
     pub cut: Cut,
+    /// Whether the choice is fitted to the rows that chose, too, where a set has such rows of its own.
+    #[serde(default)]
+    pub refit: bool,
     /// Whether the paper has this very data.
     #[serde(default)]
     pub matches_paper: bool,

@@ -74,6 +74,7 @@ impl Unit<'_> {
             train: &rows.train,
             validation: rows.validation.as_deref(),
             test: &rows.test,
+            refit: self.set.refit,
             score: self.set.metric,
         };
         let held = holdout(&study, &candidate, parts, &Asked(watch))?;

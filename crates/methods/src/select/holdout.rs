@@ -14,6 +14,8 @@ pub struct Holdout<'a> {
     pub validation: Option<&'a [u32]>,
     /// To score the choice, looked at only once it is made.
     pub test: &'a [u32],
+    /// Whether the choice is fitted to the validation rows too.
+    pub refit: bool,
     /// By which score; the study's metric is for choosing.
     pub score: Metric,
 }
@@ -23,7 +25,7 @@ pub struct Holdout<'a> {
 pub struct Held {
     /// All settings that were tried; `None` where there was but one.
     pub selection: Option<Selection>,
-    /// The best of them, fitted to the training rows.
+    /// The best of them, fitted to the training rows, and to the validation rows if so wanted.
     pub fit: Fit,
     /// Which that is: parameters and point are those of this candidate's list.
     pub chosen: (usize, usize),
@@ -49,7 +51,9 @@ pub fn holdout(
             (Some(found), chosen)
         }
     };
-    let own = Rows::new(study, rows.train)?;
+    let mut train = rows.train.to_vec();
+    train.extend(rows.validation.filter(|_| rows.refit).unwrap_or_default());
+    let own = Rows::new(study, &train)?;
     let own = own.study(study);
     let part = Part::whole(&own)?;
     let data = part.dataset(&own, own.options.threads)?;
@@ -58,7 +62,7 @@ pub fn holdout(
     if watch.stop() {
         return Ok(None);
     }
-    let inputs = part::test_inputs(study.inputs, rows.test, rows.train)?;
+    let inputs = part::test_inputs(study.inputs, rows.test, &train)?;
     let test = study.observations.select_inputs(rows.test)?;
     let predictions = metric::predict(&fit.model, &inputs, &test)?;
     Ok(Some(Held { selection, fit, chosen, test: rows.score.score(&test, &predictions) }))
