@@ -5,7 +5,7 @@ mod table;
 mod theta;
 mod words;
 
-use crate::recipe::{ITEMS, Kind, Recipe};
+use crate::recipe::{ITEMS, Kind, Recipe, Set};
 use crate::record::{Record, Records};
 use crate::{Expected, Origin, Result};
 use std::fmt::Write;
@@ -90,8 +90,9 @@ pub fn of_folder(folder: &Path, pictures: &str) -> Result<Page> {
         let fits: usize = records.iter().map(|record| 1 + record.tried.len()).sum();
         let _ = writeln!(
             sections,
-            "\n{} records, {fits} settings fitted, {} of fitting on one thread each.",
+            "\n{} of {} units of these sets are done: {fits} settings, {} of fitting, each on one thread.",
             records.len(),
+            wanted(&recipe, &records),
             words::duration(seconds)
         );
     }
@@ -100,4 +101,11 @@ pub fn of_folder(folder: &Path, pictures: &str) -> Result<Page> {
     }
     page.markdown.push_str(&sections);
     Ok(page)
+}
+
+/// Units of all sets that have records.
+fn wanted(recipe: &Recipe, records: &[Record]) -> usize {
+    let begun = recipe.sets.iter().filter(|set| records.iter().any(|record| record.set == set.name));
+    let methods = |set: &Set| recipe.methods.iter().filter(|m| !m.except.contains(&set.name)).count();
+    begun.map(|set| recipe.splits_of(set) * methods(set)).sum()
 }
