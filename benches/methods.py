@@ -1,6 +1,6 @@
 """All methods on generated tasks: is kinship found where there is some, and is nothing lost where there is none; and what do they cost.
 
-    python benches/methods.py --out benches/runs/NAME [--quick]
+    python benches/methods.py --out benches/runs/NAME [--quick] [--first SEED]
 
 Kin: 20 tasks of 15 rows and 20 features, in four groups, or related to nobody; numbers, or two classes; ten seeds. Each method selects its parameters and
 strength by three folds on the training rows, as `kinfolk select` does for anybody, and is scored on 200 fresh rows of each task. Groups are read off
@@ -99,6 +99,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", required=True, type=pathlib.Path)
     parser.add_argument("--quick", action="store_true", help="two seeds")
+    parser.add_argument("--first", type=int, default=0, help="the first of the seeds")
     parser.add_argument("--methods", default=",".join(METHODS))
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
@@ -124,7 +125,7 @@ def main():
         for method in methods:
             for loss in ("squared", "epsilon:0.1"):
                 record(f"time/{method}/{loss}", lambda: timed(command, method, loss, folder))
-        for seed in range(2 if args.quick else 10):
+        for seed in range(args.first, args.first + (2 if args.quick else 10)):
             for kinship in KIN:
                 for binary in (False, True):
                     for method in methods:
