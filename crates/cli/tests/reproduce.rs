@@ -73,7 +73,7 @@ fn a_run_goes_on_where_it_was_and_gives_the_same_numbers() {
     let said = place.json(&format!("{words} -o one --resume"));
     assert_eq!(
         (said["items"][0]["before"].as_u64(), said["items"][0]["done"].as_u64()),
-        (Some(10), Some(14))
+        (Some(10), Some(whole.len() as u64 - 10))
     );
     assert_eq!(whole, scores(&place, "one/table-digits.jsonl"));
 }
