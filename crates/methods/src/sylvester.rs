@@ -44,8 +44,8 @@ pub(crate) fn check(method: &'static str, job: &Job<'_>) -> Result<()> {
     match squared && obs.is_complete() && obs.uniform_weight().is_some() {
         true => Ok(()),
         false => {
-            let why = "this form needs the squared loss and a label of every input for every task, of equal weight; the \
-                       default form has none of these limits"
+            let why = "this form needs the squared loss and a label of every input for every task, of equal weight; \
+                       convex-okl in its default form has none of these limits"
                 .to_string();
             Err(Error::Param { method, why })
         }
