@@ -14,6 +14,7 @@ pub(crate) struct Told<'a> {
     pub(crate) verdicts: Vec<Verdict>,
     pub(crate) tasks: &'a TaskNames,
     pub(crate) folds: usize,
+    pub(crate) repeats: usize,
     pub(crate) scored: Scored,
     /// A row fitted to all the data.
     pub(crate) fit: Option<(&'a Row, &'a Fit)>,
@@ -32,6 +33,7 @@ pub(crate) struct Verdict {
 pub(crate) struct Said<'a> {
     metric: Metric,
     folds: usize,
+    repeats: usize,
     scored: Scored,
     tasks: Vec<String>,
     winner: &'a Row,
@@ -76,6 +78,7 @@ pub(crate) fn said<'a>(told: &'a Told<'_>) -> Said<'a> {
     Said {
         metric: told.selection.metric,
         folds: told.folds,
+        repeats: told.repeats,
         scored: told.scored,
         tasks: told.tasks.iter().collect(),
         winner: &rows[told.selection.winner],

@@ -485,7 +485,7 @@ impl SquaredStatistics<'_> {
     }
 
     /// `gamma/2 |Y - X w|^2`.
-    fn loss(&self, w: &Matrix) -> f64 {
+    pub(crate) fn loss(&self, w: &Matrix) -> f64 {
         0.5 * self.gamma * self.floor + self.excess_loss(w)
     }
 

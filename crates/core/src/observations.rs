@@ -332,6 +332,9 @@ impl Observations {
 
     /// Number of observations of each task.
     pub fn task_counts(&self) -> Vec<usize> {
+        if self.is_complete() {
+            return vec![self.n_inputs; self.n_tasks()];
+        }
         let mut counts = vec![0; self.n_tasks()];
         (0..self.len()).for_each(|o| counts[self.task(o)] += 1);
         counts

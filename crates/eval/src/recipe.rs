@@ -223,6 +223,8 @@ pub struct MethodOf {
     pub solver: Option<SolverKind>,
     /// Not timed on more rows than these.
     pub most_rows: Option<usize>,
+    /// Seconds after which it is given up, if not as for all.
+    pub limit: Option<f64>,
     /// Not on these sets.
     #[serde(default)]
     pub except: Vec<String>,

@@ -97,6 +97,9 @@ pub struct Timing {
     pub c: f64,
     /// Seconds until the objective was reached, or until it was given up.
     pub seconds: f64,
+    /// Seconds until it came back with a certificate, for the method that sets the objective.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub certified: Option<f64>,
     /// Whether it was reached.
     pub reached: bool,
     /// Primal objective at the end, and the one that was to be reached.
@@ -129,6 +132,13 @@ impl Key for Record {
 impl Key for Timing {
     fn key(&self) -> String {
         format!("{}/{}/{}/{}/{}", self.set, self.method, self.tasks, self.strength, self.repeat)
+    }
+}
+
+impl Timing {
+    /// The problem it is about.
+    pub(crate) fn place(&self) -> (&str, usize, f64) {
+        (&self.set, self.tasks, self.strength)
     }
 }
 

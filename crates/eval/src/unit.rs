@@ -67,6 +67,7 @@ impl Unit<'_> {
             settings: Settings { tolerance: self.recipe.tolerance, ..Settings::default() },
             metric: self.set.choose_by.unwrap_or(self.set.metric),
             folds: self.recipe.folds,
+            repeats: 1,
             scored: Scored::ByFold,
             seed,
         };

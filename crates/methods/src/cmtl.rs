@@ -18,7 +18,7 @@ pub(crate) const CMTL: Engine = Engine {
             meaning: "how many; more than there are tasks count as one for each",
             allowed: Allowed::Integer(1, u32::MAX),
             default: "3",
-            grid: &["2", "3", "5"],
+            grid: &["3", "5"],
             only_with: None,
         },
         Param {
@@ -26,7 +26,7 @@ pub(crate) const CMTL: Engine = Engine {
             meaning: "cost of the spread between clusters, where that within them costs 1; at 1, and mean too, tasks are independent",
             allowed: Allowed::Number(1e-9, 1.0),
             default: "0.1",
-            grid: &["0.01", "0.1", "0.3", "1"],
+            grid: &["0.1", "1"],
             only_with: None,
         },
         Param {

@@ -69,15 +69,23 @@ fn optima_are_met() {
     }
 }
 
-/// One base kernel, mu = 0.5, b = 1.3, all seven groups of three tasks.
+/// One base kernel, mu = 0.5, all seven groups of three tasks.
 #[test]
 fn the_lattice_of_groups_meets_its_optima() {
-    let params = [("mu", "0.5"), ("b", "1.3")];
-    for (loss, optimum) in [(LossKind::Squared, 1.13235633), (LossKind::Hinge, 5.40973412)] {
+    let golden = [
+        ("with-groups", "1.3", LossKind::Squared, 1.13235633),
+        ("with-groups", "1.3", LossKind::Hinge, 5.40973412),
+        ("apart", "1.3", LossKind::Squared, 0.370916489),
+        ("apart", "1.3", LossKind::Hinge, 3.119612105),
+        ("apart", "0.5", LossKind::Squared, 0.048335126),
+        ("apart", "0.5", LossKind::Hinge, 0.594816687),
+    ];
+    for (alone, b, loss, optimum) in golden {
+        let params = [("mu", "0.5"), ("b", b), ("alone", alone)];
         let settings = Settings { tolerance: 1e-8, max_passes: 5000, ..Settings::default() };
         let fit = own_rows(&loss).try_fit("mtfl", &params, &loss, Point::C(1.0), 1.0, &settings).unwrap();
-        near(&format!("mtfl {loss}"), fit.certificate.primal, optimum, 1e-7);
-        assert!(fit.certificate.rel_gap() <= 1e-6, "{loss}: {}", fit.certificate);
+        near(&format!("mtfl {alone} {b} {loss}"), fit.certificate.primal, optimum, 1e-7);
+        assert!(fit.certificate.rel_gap() <= 1e-6, "{alone} {b} {loss}: {}", fit.certificate);
     }
 }
 

@@ -5,7 +5,9 @@
 use kinfolk::ScalingKind;
 use kinfolk::inputs::{Dense, Inputs};
 use kinfolk::{Dataset, DatasetOptions, LossKind, Observations, Settings, Silent, Yardstick};
-use kinfolk_methods::select::{Candidate, Scored, Study, Unwatched, Watch, cross_validate, refit, repeat};
+use kinfolk_methods::select::{
+    Candidate, Scored, Selection, Study, Unwatched, Watch, cross_validate, refit, repeat,
+};
 use kinfolk_methods::{Job, Metric, Params, Point, find};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -41,6 +43,7 @@ fn study<'a>(inputs: &'a Inputs<'a>, observations: &'a Observations) -> Study<'a
         settings: Settings::default(),
         metric: Metric::ExplainedVariance,
         folds: 3,
+        repeats: 1,
         scored: Scored::ByFold,
         seed: 1,
     }
@@ -171,4 +174,28 @@ fn rows_of_all_folds_can_be_scored_together() {
     let least =
         |c: usize| selection.rows.iter().filter(|r| r.candidate() == c).map(|r| r.score).fold(9.0, f64::min);
     assert_eq!((best(0), best(1)), (least(0), least(1)));
+}
+
+/// Other folds, drawn as another seed would draw them; scores are means over all.
+#[test]
+fn folds_can_be_cut_more_than_once() {
+    let (x, obs) = mirrored(8, 9, 6);
+    let inputs = Inputs::from(Dense::f64(&x, obs.n_inputs(), 6).unwrap());
+    let candidates = [candidate("stl", &[]), candidate("fmtl", &[("k", "1")])];
+    let run = |repeats: usize, seed: u64| {
+        let study = Study { repeats, seed, ..study(&inputs, &obs) };
+        cross_validate(&study, &candidates, &Unwatched)
+    };
+    let found = |repeats: usize, seed: u64| run(repeats, seed).unwrap().unwrap();
+    let (both, first, second) = (found(2, 5), found(1, 5), found(1, 5 + (1 << 32)));
+    assert_eq!(both.rows.len(), first.rows.len());
+    for ((row, a), b) in both.rows.iter().zip(&first.rows).zip(&second.rows) {
+        assert_eq!(row.folds.len(), 6);
+        assert!((row.score - 0.5 * (a.score + b.score)).abs() < 1e-12);
+        assert!((row.mean - row.score).abs() < 1e-12 && a.score != b.score);
+    }
+    // The same rows again make no smaller error.
+    let spread = |s: &Selection| s.compare(1, 0).standard_error;
+    assert!(spread(&both) > 0.5 * spread(&first).min(spread(&second)));
+    assert!(run(0, 5).unwrap_err().to_string().contains("at least once"));
 }

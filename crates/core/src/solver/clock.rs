@@ -62,6 +62,13 @@ impl<'a> Clock<'a> {
         self.must_stop().is_some() || self.passes >= self.settings.max_passes
     }
 
+    /// Passes on an objective that has no certificate yet.
+    pub(crate) fn objective(&mut self, objective: f64) {
+        if self.observer.objective(objective) == Flow::Stop {
+            self.stop = Some(Status::Stopped);
+        }
+    }
+
     /// Records a certificate; the status with which to end, if it is time. `resumable` if the fit could go on from here
     /// another time.
     pub(crate) fn report(

@@ -12,24 +12,27 @@ pub(super) struct Stopwatch<'a> {
     wanted: Option<f64>,
     limit: f64,
     watch: &'a dyn Watch,
-    /// When the objective was there.
-    pub(super) reached: Option<f64>,
+    /// Whether the objective was there.
+    reached: bool,
     curve: Vec<(f64, f64)>,
 }
 
 impl<'a> Stopwatch<'a> {
     /// Stops at an objective, after so many seconds, or when somebody says so.
     pub(super) fn new(started: Instant, wanted: Option<f64>, limit: f64, watch: &'a dyn Watch) -> Self {
-        Stopwatch { started, wanted, limit, watch, reached: None, curve: vec![] }
+        Stopwatch { started, wanted, limit, watch, reached: false, curve: vec![] }
     }
 
     fn see(&mut self, primal: f64) -> Flow {
         let seconds = self.started.elapsed().as_secs_f64();
         self.curve.push((seconds, primal));
-        if self.reached.is_none() && self.wanted.is_some_and(|wanted| primal <= wanted) {
-            self.reached = Some(seconds);
-        }
+        self.reached |= self.wanted.is_some_and(|wanted| primal <= wanted);
         self.poll()
+    }
+
+    /// When an objective was first there.
+    pub(super) fn when(&self, target: f64) -> Option<f64> {
+        self.curve.iter().find(|(_, primal)| *primal <= target).map(|(seconds, _)| *seconds)
     }
 
     /// The curve with a limited number of points.
@@ -52,6 +55,6 @@ impl Observer for Stopwatch<'_> {
 
     fn poll(&mut self) -> Flow {
         let late = self.started.elapsed().as_secs_f64() > self.limit;
-        if self.reached.is_some() || late || self.watch.stop() { Flow::Stop } else { Flow::Continue }
+        if self.reached || late || self.watch.stop() { Flow::Stop } else { Flow::Continue }
     }
 }

@@ -21,7 +21,7 @@ const PARAMS: &[Param] = &[
         meaning: "how many; more always cost less, and as many as tasks, or more, share nothing",
         allowed: Allowed::Integer(1, u32::MAX),
         default: "3",
-        grid: &["1", "2", "3", "5", "1000000"],
+        grid: &["1", "3", "1000000"],
         only_with: None,
     },
     Param {

@@ -2,18 +2,33 @@
 
 use kinfolk::Matrix;
 
-/// Its measures: closeness within a group, and what a task more costs.
+/// Its measures: closeness within a group, what a task more costs, and whether tasks on their own are paid for apart from groups.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Lattice {
     pub(super) n_tasks: usize,
     pub(super) mu: f64,
     pub(super) b: f64,
+    pub(super) apart: bool,
 }
 
 impl Lattice {
-    /// What a node costs.
+    /// What a node costs. Apart from single tasks, groups share a budget of one for each task.
     pub(super) fn cost(&self, group: &[usize]) -> f64 {
-        self.b.powi(group.len() as i32)
+        self.b.powi(group.len() as i32) / if group.len() > 1 { self.budget().sqrt() } else { 1.0 }
+    }
+
+    fn budget(&self) -> f64 {
+        if self.apart { self.n_tasks as f64 } else { 1.0 }
+    }
+
+    /// The number of nodes, from the first on, whose weights are given: one, for the squares of a sum of squares.
+    pub(super) fn given(&self) -> usize {
+        if self.apart { self.n_tasks } else { 0 }
+    }
+
+    /// The weight of every single task before there are groups.
+    pub(super) fn first_weight(&self) -> f64 {
+        if self.apart { 1.0 } else { (self.n_tasks as f64).recip() }
     }
 
     /// `<Th_w, R>`.
@@ -40,7 +55,7 @@ impl Lattice {
             }
         }
         let others = (self.n_tasks - group.len()) as i32;
-        let scale = self.b.powi(-2 * group.len() as i32) * (1.0 + z).powi(others);
+        let scale = self.cost(group).powi(-2) * (1.0 + z).powi(others);
         scale * ((all + own) / self.mu + own).max(0.0)
     }
 }
@@ -52,7 +67,6 @@ mod tests {
     #[test]
     fn the_bound_of_all_supersets_is_their_sum() {
         let t = 5;
-        let lattice = Lattice { n_tasks: t, mu: 0.7, b: 1.8 };
         let mut gram = Matrix::zeros(t, t);
         for r in 0..t {
             for s in 0..t {
@@ -61,7 +75,10 @@ mod tests {
                 gram[(r, s)] = product;
             }
         }
-        for group in [vec![1], vec![0, 3], vec![0, 2, 4]] {
+        for (apart, group) in
+            [(false, vec![1]), (false, vec![0, 3]), (true, vec![0, 3]), (true, vec![0, 2, 4])]
+        {
+            let lattice = Lattice { n_tasks: t, mu: 0.7, b: 1.8, apart };
             let mut sum = 0.0;
             for mask in 0u32..1 << t {
                 let superset: Vec<usize> = (0..t).filter(|&task| mask >> task & 1 == 1).collect();

@@ -6,6 +6,10 @@
 //!
 //! With weights gamma on the simplex the squared norm is a minimum over task matrices `Theta = sum_w delta_w Th_w`,
 //! `1 / delta_w = sum over v in w of b^2|v| / gamma_v`: the inner problem is that of a given Theta.
+//!
+//! In that norm even tasks without any groups are not independent: it is a sum over tasks, which favours those with strong signals. Hence single
+//! tasks are paid for apart, by the sum of their squares (their gamma is one), and the sum of the groups, squared, is divided by T to
+//! weigh as much. What is paid is a maximum of concave functions of gamma either way, so the tangent at gamma bounds its conjugate.
 
 mod hull;
 mod lattice;
@@ -21,23 +25,22 @@ use search::Search;
 #[derive(Debug)]
 pub(crate) struct Mtfl;
 
-/// For b: of two active tasks R_rr (1/mu + 1) = b^2 D, D the squared dual norm, and a group pays for itself if <Th_w, R> > b^(2|w|) D. With
-/// R_rs = 0 a pair has 2 b^2 D, hence pays below b = 2^(1/2); with R_rs = R_rr it has less than 4 b^2 D, hence does not from b = 2 on.
+/// For b: a group of m tasks and all its subgroups of two or more cost (1 + b)^m - 1 - m b together.
 const PARAMS: &[Param] = &[
     Param {
         name: "mu",
         meaning: "within a group: large for tasks on their own, small for one model",
         allowed: Allowed::Number(1e-9, 1e9),
         default: "1",
-        grid: &["0.1", "1", "10"],
+        grid: &["0.1", "1"],
         only_with: None,
     },
     Param {
         name: "b",
-        meaning: "how much dearer a group is for every task in it; below the root of 2 any pair pays, from 2 on none does",
-        allowed: Allowed::Number(1.01, 100.0),
-        default: "1.5",
-        grid: &["1.5", "2"],
+        meaning: "a group of m tasks costs b to the power of m: large for tasks on their own, small for large groups",
+        allowed: Allowed::Number(0.01, 100.0),
+        default: "1",
+        grid: &["1", "10"],
         only_with: None,
     },
     Param {
@@ -46,6 +49,14 @@ const PARAMS: &[Param] = &[
         allowed: Allowed::Integer(1, 12),
         default: "6",
         grid: &["6"],
+        only_with: None,
+    },
+    Param {
+        name: "alone",
+        meaning: "what tasks on their own cost: apart, the sum of their squares, independent tasks if there are no groups; with-groups, as a group of one",
+        allowed: Allowed::Word(&["apart", "with-groups"]),
+        default: "apart",
+        grid: &["apart"],
         only_with: None,
     },
 ];
@@ -72,13 +83,15 @@ impl Method for Mtfl {
     }
 
     fn problem(&self) -> &'static str {
-        "min C sum_i L + (sum_v b^|v| (sum_(w in D(v)) |f_w|^2)^(1/2))^2 / 2 over functions f_w of all groups w of tasks"
+        "min C sum_i L + [sum_t b^2 |f_D(t)|^2 + (sum_(|v| > 1) b^|v| |f_D(v)|)^2 / T] / 2 over functions f_w of all groups w of tasks, \
+         |f_D(v)|^2 = sum of |f_w|^2 over all w that contain v"
     }
 
     fn about(&self) -> &'static str {
         "A reconstruction: of the original the lattice of groups, the closeness within them and the search from small groups to large ones are \
          known, the exponent, the weights of the nodes and the combination of base kernels are not. Here the kernel given is the only base \
-         kernel, the norm within a node is the Euclidean one, and a node costs b to the power of its size. \
+         kernel, the norm within a node is the Euclidean one, and a node costs b to the power of its size. Single tasks are paid for apart from groups: \
+         where they are among them, tasks are not independent even if there are no groups, and strong ones are favoured (alone=with-groups). \
          What a fit reports is about this problem; its model file keeps the certificate of the Theta found, as given."
     }
 
@@ -89,7 +102,8 @@ impl Method for Mtfl {
     /// Theta is made up of groups with diagonal about one.
     fn weights(&self, job: &Job<'_>, params: &Params, point: Point) -> Result<Weights> {
         let t = job.data.observations().n_tasks();
-        let share = (t as f64).recip() * (1.0 + 1.0 / params.number("mu")) / params.number("b").powi(2);
+        let lattice = lattice(t, params);
+        let share = lattice.first_weight() * (1.0 + 1.0 / lattice.mu) / lattice.b.powi(2);
         let theta = (0..t).map(|r| (0..t).map(|s| if r == s { share } else { 0.0 }).collect()).collect();
         Ok(match point {
             Point::C(c) => Weights { c, lambda: 1.0 },
@@ -107,8 +121,12 @@ impl Method for Mtfl {
     ) -> Result<Fit> {
         let Weights { c, .. } = self.weights(job, params, point)?;
         let t = job.data.observations().n_tasks();
-        let lattice = Lattice { n_tasks: t, mu: params.number("mu"), b: params.number("b") };
         let largest = params.integer("largest") as usize;
-        Search::new(job, c, lattice, largest, near).run(observer)
+        Search::new(job, c, lattice(t, params), largest, near).run(observer)
     }
+}
+
+fn lattice(n_tasks: usize, params: &Params) -> Lattice {
+    let (mu, b, apart) = (params.number("mu"), params.number("b"), params.word("alone") == "apart");
+    Lattice { n_tasks, mu, b, apart }
 }

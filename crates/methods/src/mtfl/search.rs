@@ -9,8 +9,9 @@ use kinfolk::{
     certify_priced, fit_near,
 };
 
-/// Rounds for one set of groups.
+/// Rounds for one set of groups; and while more of them are to come and the bound says nothing yet.
 const ROUNDS: usize = 300;
+const ROUNDS_GROWING: usize = 12;
 /// Groups added at a time at least, where none of them promises anything by itself but the bound is not yet met.
 const FEWEST: usize = 3;
 /// Additions of groups that may fail to help, one after another; and rounds: the weight of a new group has to grow before it does.
@@ -45,11 +46,13 @@ pub(super) struct Search<'a> {
 
 /// What the duals say of the groups in use.
 struct Norms {
-    /// Omega(f), and an upper bound on its dual norm, both halved squares.
+    /// What is paid for f, and an upper bound on its conjugate.
     primal: f64,
     dual: f64,
     /// The latter if there were no other groups.
     inside: f64,
+    /// The squared dual norm of nodes that share a budget.
+    shared: f64,
     /// New gamma before smoothing, `d_v (sum of |f_w|^2)^(1/2)`.
     shares: Vec<f64>,
 }
@@ -70,7 +73,7 @@ impl<'a> Search<'a> {
             lattice,
             largest,
             hull: Hull::of_single_tasks(t),
-            gamma: vec![(t as f64).recip(); t],
+            gamma: vec![lattice.first_weight(); t],
             alpha: near.map(<[f64]>::to_vec),
             best: None,
             dual_norm: 0.0,
@@ -81,8 +84,9 @@ impl<'a> Search<'a> {
 
     pub(super) fn run(&mut self, observer: &mut dyn Observer) -> Result<Fit> {
         let (mut least, mut idle) = (f64::INFINITY, 0);
+        let mut stopped;
         loop {
-            let stopped = self.solve(observer)?;
+            stopped = self.solve(ROUNDS_GROWING, observer)?;
             let Some(best) = &self.best else { unreachable!("solved at least once") };
             let done = best.certificate.rel_gap() <= self.job.settings.tolerance;
             // With many tasks the bound over all groups is loose: then groups that no longer help are the end.
@@ -98,6 +102,9 @@ impl<'a> Search<'a> {
                 break;
             }
         }
+        if !stopped {
+            self.solve(ROUNDS, observer)?;
+        }
         let Some(mut fit) = self.best.take() else { unreachable!("solved at least once") };
         let certified = fit.certificate.rel_gap() <= self.job.settings.tolerance;
         fit.status = match fit.status {
@@ -110,10 +117,11 @@ impl<'a> Search<'a> {
         Ok(fit)
     }
 
-    /// Rounds of inner problem and new weights, until the groups in use have no more to give; whether an observer said stop.
-    fn solve(&mut self, observer: &mut dyn Observer) -> Result<bool> {
+    /// Rounds of inner problem and new weights, until the groups in use have no more to give, `few` if the bound says nothing; whether an
+    /// observer said stop.
+    fn solve(&mut self, few: usize, observer: &mut dyn Observer) -> Result<bool> {
         let (mut smoothing, mut calm) = (0.01, 0);
-        for _ in 0..ROUNDS {
+        for round in 0..ROUNDS {
             let delta = self.delta();
             let theta = self.theta(&delta);
             let spec = ProblemSpec {
@@ -146,7 +154,7 @@ impl<'a> Search<'a> {
             let (gap, stopped) = (fit.certificate.rel_gap(), fit.status == Status::Stopped);
             if self.best.as_ref().is_none_or(better) {
                 self.best = Some(fit);
-                self.dual_norm = 2.0 * norms.inside;
+                self.dual_norm = norms.shared;
             }
             let tolerance = self.job.settings.tolerance;
             if stopped || observer.poll() == Flow::Stop {
@@ -154,16 +162,19 @@ impl<'a> Search<'a> {
             }
             // Steps that no longer pay, while the gap is a matter of other groups.
             let fall = (before - self.least_primal) / self.least_primal.abs();
-            calm = if fall < 0.01 * tolerance { calm + 1 } else { 0 };
+            let small = if gap > LOOSE { 0.3 * tolerance } else { 0.01 * tolerance };
+            calm = if fall < small { calm + 1 } else { 0 };
             let settled = within <= 0.3 * tolerance || (calm > CALM && within < 0.1 * gap);
-            if gap <= tolerance || settled || self.passes >= self.job.settings.max_passes {
+            let enough = round >= few && gap > LOOSE;
+            if gap <= tolerance || settled || enough || self.passes >= self.job.settings.max_passes {
                 return Ok(false);
             }
             let total: f64 = norms.shares.iter().sum();
             let floor = smoothing * total / norms.shares.len() as f64;
             smoothing *= SHRINK;
             let sum = total + floor * norms.shares.len() as f64;
-            self.gamma = norms.shares.iter().map(|share| (share + floor) / sum).collect();
+            let weights = self.gamma[self.lattice.given()..].iter_mut();
+            weights.zip(&norms.shares).for_each(|(gamma, share)| *gamma = (share + floor) / sum);
         }
         Ok(false)
     }
@@ -203,15 +214,23 @@ impl<'a> Search<'a> {
             below.iter().for_each(|&v| squares[v] += square);
         }
         let costs: Vec<f64> = groups.iter().map(|v| self.lattice.cost(v)).collect();
-        let shares: Vec<f64> =
-            squares.iter().zip(&costs).map(|(square, cost)| cost * square.sqrt()).collect();
+        // The given weights are one: both sides pay the squares themselves.
+        let (alone, squares) = squares.split_at(self.lattice.given());
+        let alone: f64 = alone.iter().zip(&costs).map(|(square, cost)| cost * cost * square).sum();
+        let costs = &costs[self.lattice.given()..];
+        let shares: Vec<f64> = squares.iter().zip(costs).map(|(square, cost)| cost * square.sqrt()).collect();
         let norm: f64 = shares.iter().sum();
-        let inside = squares.iter().zip(&costs).zip(&self.gamma);
-        let inside =
-            inside.map(|((square, cost), gamma)| (cost / gamma).powi(2) * square).fold(0.0, f64::max);
+        let parts = squares.iter().zip(costs).zip(&self.gamma[self.lattice.given()..]);
+        let shared = parts.map(|((square, cost), gamma)| (cost / gamma).powi(2) * square).fold(0.0, f64::max);
         let bounds = self.hull.sources().iter().map(|group| self.lattice.bound(group, gram));
         let beyond = bounds.fold(0.0, f64::max);
-        Norms { primal: 0.5 * norm * norm, dual: 0.5 * inside.max(beyond), inside: 0.5 * inside, shares }
+        Norms {
+            primal: 0.5 * (alone + norm * norm),
+            dual: 0.5 * (alone + shared.max(beyond)),
+            inside: 0.5 * (alone + shared),
+            shared,
+            shares,
+        }
     }
 
     /// Takes the most promising groups into use, as many as there are tasks; false if there are none, or they are larger than allowed.
@@ -231,8 +250,9 @@ impl<'a> Search<'a> {
         let small = 0.01 / self.gamma.len() as f64;
         self.gamma.extend(ranked.iter().map(|_| small));
         self.hull.extend(ranked.into_iter().map(|(_, group)| group).collect());
-        let sum: f64 = self.gamma.iter().sum();
-        self.gamma.iter_mut().for_each(|gamma| *gamma /= sum);
+        let weights = &mut self.gamma[self.lattice.given()..];
+        let sum: f64 = weights.iter().sum();
+        weights.iter_mut().for_each(|gamma| *gamma /= sum);
         Ok(true)
     }
 }

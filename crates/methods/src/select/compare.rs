@@ -14,7 +14,7 @@ pub struct Comparison {
     pub baseline: String,
     /// Mean gain in score over the folds; positive is better whatever the metric.
     pub gain: f64,
-    /// Its standard error over the folds.
+    /// Its standard error over the folds; folds cut anew have the same rows, and count as the first ones.
     pub standard_error: f64,
     /// Gain of each task, mean over the folds where both are defined.
     pub per_task: Vec<Option<f64>>,
@@ -34,7 +34,8 @@ impl Selection {
         let differences: Vec<f64> =
             a.folds.iter().zip(&b.folds).map(|(a, b)| sign * (a.mean - b.mean)).collect();
         let (gain, sd) = mean_and_sd(&differences);
-        let standard_error = sd / (differences.len() as f64).sqrt();
+        let error = |sd: f64, n: usize| sd / (n as f64 / self.repeats as f64).sqrt();
+        let standard_error = error(sd, differences.len());
         let n_tasks = a.folds.first().map_or(0, |fold| fold.per_task.len());
         let of_task = |t: usize| -> Vec<f64> {
             let both = a.folds.iter().zip(&b.folds);
@@ -45,7 +46,7 @@ impl Selection {
             let gains = of_task(t);
             let (mean, sd) = mean_and_sd(&gains);
             per_task.push((!gains.is_empty()).then_some(mean));
-            let standard_error = sd / (gains.len() as f64).sqrt();
+            let standard_error = error(sd, gains.len());
             errors.push((gains.len() > 1).then_some(standard_error));
             if gains.len() > 1 && mean.abs() > 2.0 * standard_error {
                 if mean < 0.0 { hurt.push(t) } else { helped.push(t) }

@@ -86,7 +86,8 @@ fn choose(
     fold_of.resize(known.len(), 0);
     let cut = folds::Cut { fold_of, tested: 1 };
     let own = Study { scored: Scored::ByFold, ..own.study(study) };
-    Ok(run::rows(&own, candidates, &cut, watch)?.map(|rows| of_rows(study.metric, candidates.len(), rows)))
+    let rows = run::rows(&own, candidates, &cut, watch)?;
+    Ok(rows.map(|rows| of_rows(study.metric, 1, candidates.len(), rows)))
 }
 
 /// Some rows of a study, copied.

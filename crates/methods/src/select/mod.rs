@@ -43,6 +43,8 @@ pub struct Study<'a> {
     pub metric: Metric,
     /// Number of folds.
     pub folds: usize,
+    /// How often the data are cut into folds anew: with few rows, one cut alone is a matter of luck.
+    pub repeats: usize,
     /// What settings are chosen by.
     pub scored: Scored,
     /// Of folds and splits.
@@ -106,6 +108,17 @@ impl Row {
     pub fn candidate(&self) -> usize {
         self.place.0
     }
+
+    /// With the same setting on other folds; `before` is the number of repeats that are in this one.
+    fn join(&mut self, more: Row, before: usize) {
+        self.score += (more.score - self.score) / (before + 1) as f64;
+        self.folds.extend(more.folds);
+        let scores: Vec<f64> = self.folds.iter().map(|fold| fold.mean).collect();
+        (self.mean, self.sd) = mean_and_sd(&scores);
+        self.rel_gap = self.rel_gap.zip(more.rel_gap).map(|(a, b)| a.max(b));
+        self.uncertified += more.uncertified;
+        self.seconds += more.seconds;
+    }
 }
 
 /// Listens to a study, from several threads at once.
@@ -129,6 +142,8 @@ impl Watch for Unwatched {}
 pub struct Selection {
     /// The score.
     pub metric: Metric,
+    /// How often the data were cut into folds.
+    pub repeats: usize,
     /// All settings, candidate by candidate.
     pub rows: Vec<Row>,
     /// For each candidate its best row.
@@ -143,16 +158,27 @@ pub fn cross_validate(
     candidates: &[Candidate],
     watch: &dyn Watch,
 ) -> Result<Option<Selection>> {
-    let cut = folds::Cut {
-        fold_of: folds::folds(study.observations, study.folds, study.seed)?,
-        tested: study.folds,
-    };
-    let rows = run::rows(study, candidates, &cut, watch)?;
-    Ok(rows.map(|rows| of_rows(study.metric, candidates.len(), rows)))
+    if study.repeats == 0 {
+        return Err(crate::Error::Study("folds must be cut at least once".into()));
+    }
+    let mut all: Vec<Row> = vec![];
+    for repeat in 0..study.repeats {
+        let seed = study.seed.wrapping_add((repeat as u64) << 32);
+        let cut =
+            folds::Cut { fold_of: folds::folds(study.observations, study.folds, seed)?, tested: study.folds };
+        let counted = splits::Counted { watch, before: repeat, of: study.repeats };
+        let Some(rows) = run::rows(study, candidates, &cut, &counted)? else { return Ok(None) };
+        if repeat == 0 {
+            all = rows;
+        } else {
+            all.iter_mut().zip(rows).for_each(|(row, more)| row.join(more, repeat));
+        }
+    }
+    Ok(Some(of_rows(study.metric, study.repeats, candidates.len(), all)))
 }
 
 /// The best row of each candidate, and of all.
-fn of_rows(metric: Metric, n_candidates: usize, rows: Vec<Row>) -> Selection {
+fn of_rows(metric: Metric, repeats: usize, n_candidates: usize, rows: Vec<Row>) -> Selection {
     let better = |a: f64, b: f64| {
         let (a, b) = if metric.higher_is_better() { (a, b) } else { (b, a) };
         a > b || (b.is_nan() && !a.is_nan())
@@ -167,7 +193,7 @@ fn of_rows(metric: Metric, n_candidates: usize, rows: Vec<Row>) -> Selection {
         |c: usize| -> Vec<usize> { (0..rows.len()).filter(|&row| rows[row].place.0 == c).collect() };
     let best: Vec<usize> = (0..n_candidates).filter_map(|c| best_of(&of_candidate(c))).collect();
     let winner = best_of(&best).unwrap_or(0);
-    Selection { metric, rows, best, winner }
+    Selection { metric, repeats, rows, best, winner }
 }
 
 /// Fits a setting to all the data of a study.

@@ -74,11 +74,11 @@ pub fn repeat(
     Ok(Some(results))
 }
 
-/// A watch that counts over all splits.
-struct Counted<'a> {
-    watch: &'a dyn Watch,
-    before: usize,
-    of: usize,
+/// A watch that counts over all splits, or repeats.
+pub(super) struct Counted<'a> {
+    pub(super) watch: &'a dyn Watch,
+    pub(super) before: usize,
+    pub(super) of: usize,
 }
 
 impl Watch for Counted<'_> {

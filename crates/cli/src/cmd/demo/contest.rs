@@ -54,6 +54,7 @@ impl Contest {
             settings: Settings { seed: global.seed, ..Settings::default() },
             metric,
             folds: FOLDS,
+            repeats: 1,
             scored: Scored::ByFold,
             seed: global.seed,
         };

@@ -145,6 +145,7 @@ fn write_results(files: &Files, training: &Training, contest: &Contest) -> Resul
         verdicts: results::verdicts(&contest.selection, tasks),
         tasks,
         folds: contest::FOLDS,
+        repeats: 1,
         scored: Scored::ByFold,
         fit: Some((&contest.selection.rows[best.row], &best.fit)),
         model: Some(&files.model),

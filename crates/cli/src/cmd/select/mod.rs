@@ -54,6 +54,9 @@ pub(crate) struct SelectArgs {
     /// Number of folds.
     #[arg(long, value_name = "K", default_value_t = 5)]
     folds: usize,
+    /// Cut the data into folds anew this many times, and choose by all of them: less luck where rows are few.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    repeats: usize,
     /// by-fold: choose by the mean of the scores of the folds; together: by the score of all rows, each predicted by the fit of the fold
     /// that left it out.
     #[arg(long, value_enum, default_value = "by-fold")]
@@ -129,6 +132,7 @@ pub(crate) fn run(args: SelectArgs, global: &Global, report: Report) -> Result<E
         settings: args.solver.settings(global.seed),
         metric: metric.unwrap_or_else(|| Metric::default_for(&training.observations)),
         folds: args.folds,
+        repeats: args.repeats,
         scored: args.scored.into(),
         seed: global.seed,
     };
@@ -154,6 +158,7 @@ pub(crate) fn run(args: SelectArgs, global: &Global, report: Report) -> Result<E
         verdicts: results::verdicts(&selection, tasks),
         tasks,
         folds: args.folds,
+        repeats: args.repeats,
         scored: study.scored,
         fit: fit.as_ref().map(|fit| (winner, fit)),
         model: args.out.as_deref(),

@@ -27,6 +27,11 @@ struct Turned {
     moment: Matrix,
 }
 
+/// g of `phi'(z) = g z`, if that is all there is.
+pub(super) fn gain(reduced: &Reduced<'_>) -> Option<f64> {
+    reduced.output.linear_slope().filter(|_| reduced.output.degree() == Some(2))
+}
+
 /// The end of the search, or a point from which to go on. `diagonal` is the Theta to start from; without one it is that of
 /// the point.
 pub(super) fn run(
@@ -35,10 +40,7 @@ pub(super) fn run(
     diagonal: Option<Vec<f64>>,
 ) -> ControlFlow<Ended, Point> {
     let reduced = search.reduced;
-    let gain = match (reduced.output.degree(), reduced.output.linear_slope()) {
-        (Some(2), Some(gain)) => gain,
-        _ => return ControlFlow::Continue(point),
-    };
+    let Some(gain) = gain(reduced) else { return ControlFlow::Continue(point) };
     let Ok((values, basis)) = first(reduced, &point.theta, diagonal) else {
         return ControlFlow::Continue(point);
     };
@@ -48,7 +50,9 @@ pub(super) fn run(
     let back = |v: &Matrix, theta: &Turned| {
         reduced.point(linalg::times(view(v), view(&theta.basis).transpose(), reduced.threads))
     };
-    while let Ok((next_v, next_theta)) = round(reduced, gain, &theta) {
+    while let Ok((next_v, next_theta)) =
+        round(reduced, gain, &theta, &mut |objective| search.clock.objective(objective))
+    {
         search.clock.passes += 1;
         let (gap, status) = search.report(&reduced.turned(&next_theta.moment), &next_v);
         if !gap.is_finite() {
@@ -91,8 +95,13 @@ fn first(reduced: &Reduced<'_>, theta: &Matrix, diagonal: Option<Vec<f64>>) -> R
     Ok((values, reduced.times(&span, &turn)))
 }
 
-/// W for this Theta, as the V whose own Theta is best for that W, and that Theta.
-fn round(reduced: &Reduced<'_>, gain: f64, theta: &Turned) -> Result<(Matrix, Turned)> {
+/// W for this Theta, as the V whose own Theta is best for that W, and that Theta. `tell` gets to know the objective of W.
+fn round(
+    reduced: &Reduced<'_>,
+    gain: f64,
+    theta: &Turned,
+    tell: &mut dyn FnMut(f64),
+) -> Result<(Matrix, Turned)> {
     let (gamma, mut w) = (reduced.data.gamma, theta.moment.clone());
     for (j, &l) in reduced.data.values.iter().enumerate() {
         for (x, s) in w.row_mut(j).iter_mut().zip(&theta.values) {
@@ -104,6 +113,8 @@ fn round(reduced: &Reduced<'_>, gain: f64, theta: &Turned) -> Result<(Matrix, Tu
     linalg::symmetrise(&mut square);
     let (cubes, turn) = linalg::eigen(&square)?;
     let values: Vec<f64> = cubes.iter().map(|x| (gain * x.max(0.0)).cbrt()).collect();
+    // <Theta, V'V> - phi(V'V) / 2 with V'V = Theta / g.
+    tell(reduced.objective(&w, 0.75 * values.iter().map(|s| s * s / gain).sum::<f64>()));
     let mut v = reduced.times(&w, &turn);
     let floor = f64::EPSILON * values.iter().fold(0.0f64, |a, &b| a.max(b));
     for j in 0..v.rows() {

@@ -82,7 +82,9 @@ impl Solver for Spectral {
                     (reduced.point(v), Some(diagonal))
                 }
             };
-            let first = diagonal.as_ref().and_then(|own| reduced.in_company(&first, own)).unwrap_or(first);
+            // Alternation starts from the diagonal, wherever it can be used.
+            let own = diagonal.as_ref().filter(|_| alternation::gain(&reduced).is_none());
+            let first = own.and_then(|own| reduced.in_company(&first, own)).unwrap_or(first);
             let mut search = Search { reduced: &reduced, tolerance: settings.tolerance, polished: 0, clock };
             let ended = search.run(first, diagonal);
             let kappa = residual_duals(problem, &ended.point)?;

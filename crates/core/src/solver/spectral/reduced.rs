@@ -81,6 +81,11 @@ impl<'a> Reduced<'a> {
         self.times(v, &self.output.theta(&gram))
     }
 
+    /// The objective of weights for which `price` is paid, in the problem's units.
+    pub(super) fn objective(&self, w: &Matrix, price: f64) -> f64 {
+        self.unit * (self.data.loss(w) + price)
+    }
+
     /// V and the duals of its W.
     pub(super) fn certify(&self, v: &Matrix) -> Certificate {
         self.data.certify_point(self.output, v, self.threads).in_units(self.unit)
