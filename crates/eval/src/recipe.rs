@@ -42,6 +42,9 @@ pub struct Recipe {
     pub tolerance: f64,
     /// What the paper's figures mean; there may be none.
     pub paper: Option<Paper>,
+    /// What experiments say of figures that do not agree, in Markdown.
+    #[serde(default)]
+    pub exceptions: String,
     /// Data sets.
     #[serde(rename = "set")]
     pub sets: Vec<Set>,
@@ -52,6 +55,17 @@ pub struct Recipe {
     pub quick: Quick,
     /// Of timings alone.
     pub runtime: Option<Runtime>,
+}
+
+impl Recipe {
+    /// The methods that are tried on a set.
+    pub(crate) fn methods_on(&self, set: &Set) -> impl Iterator<Item = &MethodOf> {
+        let tried = |method: &&MethodOf| {
+            let listed = set.methods.is_empty() || set.methods.contains(&method.label);
+            listed && !method.except.contains(&set.name)
+        };
+        self.methods.iter().filter(tried)
+    }
 }
 
 /// What is made of the records.
@@ -124,6 +138,15 @@ pub struct Set {
     /// Whether the choice is fitted to the rows that chose, too, where a set has such rows of its own.
     #[serde(default)]
     pub refit: bool,
+    /// Whether parameters are chosen by the test rows, and all others train: no choice of them can do better.
+    #[serde(default)]
+    pub chosen_on_test: bool,
+    /// Whether it is an experiment, beside what the paper did, and none of its claims.
+    #[serde(default)]
+    pub experiment: bool,
+    /// Only these methods, if there are any.
+    #[serde(default)]
+    pub methods: Vec<String>,
     /// Whether the paper has this very data.
     #[serde(default)]
     pub matches_paper: bool,

@@ -107,9 +107,8 @@ fn units(
 
 /// Split by split, so that a run that is stopped has something of every method.
 fn all_units<'a>(recipe: &'a Recipe, set: &'a Set) -> Vec<Unit<'a>> {
-    let wanted = recipe.methods.iter().filter(|method| !method.except.contains(&set.name));
     (0..recipe.splits_of(set))
-        .flat_map(|split| wanted.clone().map(move |method| Unit { recipe, set, method, split }))
+        .flat_map(|split| recipe.methods_on(set).map(move |method| Unit { recipe, set, method, split }))
         .collect()
 }
 

@@ -42,7 +42,11 @@ impl Unit<'_> {
         watch: &dyn Watch,
     ) -> Result<Option<Record>> {
         let seed = self.recipe.seed + self.split as u64;
-        let rows = cut::rows(loaded, &self.set.cut, self.split, seed)?;
+        let mut rows = cut::rows(loaded, &self.set.cut, self.split, seed)?;
+        if self.set.chosen_on_test {
+            rows.train.extend(rows.validation.take().unwrap_or_default());
+            rows.validation = Some(rows.test.clone());
+        }
         let mut candidate = self.candidate()?;
         if let Some((params, point)) = chosen {
             (candidate.params, candidate.points) = (vec![params.clone()], vec![point]);

@@ -69,6 +69,9 @@ fn agreement(
         "\n### {heading}\n\nOn the sets whose data are the paper's: is our mean not below the paper's by more than one of its standard deviations, \
          and do STL and FMTL keep their order?\n\n| set | method | ours | at least | near | same order |\n|---|---|---|---|---|---|\n{lines}"
     );
+    if !recipe.exceptions.is_empty() {
+        let _ = write!(text, "\n{}", recipe.exceptions);
+    }
     let _ = writeln!(
         short,
         "- {}: [agreement](#{}) with the paper on the data it has, {held} of {all} figures.",
@@ -86,6 +89,7 @@ fn gains(recipe: &Recipe, records: &[Record], text: &mut String, short: &mut Str
     let sets: Vec<&str> = recipe
         .sets
         .iter()
+        .filter(|set| !set.experiment)
         .map(|set| set.name.as_str())
         .filter(|set| records.iter().any(|record| record.set == *set))
         .collect();

@@ -5,7 +5,7 @@ mod table;
 mod theta;
 mod words;
 
-use crate::recipe::{ITEMS, Kind, Recipe, Set};
+use crate::recipe::{ITEMS, Kind, Recipe};
 use crate::record::{Record, Records};
 use crate::{Expected, Origin, Result};
 use std::fmt::Write;
@@ -106,6 +106,5 @@ pub fn of_folder(folder: &Path, pictures: &str) -> Result<Page> {
 /// Units of all sets that have records.
 fn wanted(recipe: &Recipe, records: &[Record]) -> usize {
     let begun = recipe.sets.iter().filter(|set| records.iter().any(|record| record.set == set.name));
-    let methods = |set: &Set| recipe.methods.iter().filter(|m| !m.except.contains(&set.name)).count();
-    begun.map(|set| recipe.splits_of(set) * methods(set)).sum()
+    begun.map(|set| recipe.splits_of(set) * recipe.methods_on(set).count()).sum()
 }
