@@ -2,7 +2,7 @@
 
     python benches/methods.py --out benches/runs/NAME [--quick] [--first SEED] [--repeats N]
 
-Kin: 20 tasks of 15 rows and 20 features, in four groups, or related to nobody; numbers, or two classes; ten seeds. Each method selects its parameters and
+Kin: 20 tasks of 20 features, in four groups, or related to nobody; 15 rows of each with numbers, or 30 with two classes, which say less; ten seeds. Each method selects its parameters and
 strength by three folds on the training rows, cut twice, as `kinfolk select` does for anybody, and is scored on 200 fresh rows of each task. Groups are read off
 Theta by average linkage, cut at the true number, and compared with the truth (adjusted Rand index). Times: 40 tasks, 2,000 rows, 50 features,
 default parameters, middle strength, gap 1e-3. Needs the packages of benches/requirements.txt and cargo. What is in raw.jsonl is not measured again.
@@ -27,7 +27,9 @@ STRENGTHS = "0.01,0.1,1,10,100"
 KIN = {"clustered": 4, "unrelated": 20}
 # Also selected by the score of the rows of all folds together.
 QUICK = ["stl", "mtl", "mtrl", "convex-okl", "fmtl"]
-TRAIN, TEST, TASKS, FEATURES = 15, 200, 20, 20
+TEST, TASKS, FEATURES = 200, 20, 20
+# Rows to learn from: numbers, classes.
+TRAIN = {False: 15, True: 30}
 # Two-sided 5 % of Student's distribution with nine degrees of freedom.
 NOISE = 2.262
 
@@ -49,7 +51,7 @@ def say(command, *words):
 def generate(command, folder, kinship, binary, seed):
     """A file with training rows in part 0 and test rows in part 1; the group of each task."""
     file = folder / "kin.npz"
-    words = ["--tasks", TASKS, "--groups", KIN[kinship], "--rows", TRAIN + TEST, "--features", FEATURES]
+    words = ["--tasks", TASKS, "--groups", KIN[kinship], "--rows", TRAIN[binary] + TEST, "--features", FEATURES]
     words += ["--noise", 0.5, "--own", 0.3, "--seed", seed] + (["--binary"] if binary else [])
     said = say(command, "data", "generate", file, *words)
     with np.load(file) as stored:
@@ -58,7 +60,7 @@ def generate(command, folder, kinship, binary, seed):
     for task in range(TASKS):
         rows = np.flatnonzero(arrays["task"] == task)
         place[rows] = np.arange(len(rows))
-    np.savez(file, **arrays, split=np.where(place < TRAIN, 0, 1))
+    np.savez(file, **arrays, split=np.where(place < TRAIN[binary], 0, 1))
     return file, said["groups"]
 
 
@@ -102,6 +104,7 @@ def main():
     parser.add_argument("--out", required=True, type=pathlib.Path)
     parser.add_argument("--quick", action="store_true", help="two seeds")
     parser.add_argument("--first", type=int, default=0, help="the first of the seeds")
+    parser.add_argument("--seeds", type=int, default=10, help="how many; several may be at work in one folder")
     parser.add_argument("--repeats", type=int, default=2, help="how often folds are cut")
     parser.add_argument("--methods", default=",".join(METHODS))
     args = parser.parse_args()
@@ -128,7 +131,7 @@ def main():
         for method in methods:
             for loss in ("squared", "epsilon:0.1"):
                 record(f"time/{method}/{loss}", lambda: timed(command, method, loss, folder))
-        for seed in range(args.first, args.first + (2 if args.quick else 10)):
+        for seed in range(args.first, args.first + (2 if args.quick else args.seeds)):
             for kinship in KIN:
                 for binary in (False, True):
                     for method in methods:
