@@ -103,3 +103,17 @@ fn the_page_in_the_documentation_was_written_by_the_tool() {
         "write it anew: kinfolk reproduce page -o paper/results --page docs/reproduction.md"
     );
 }
+
+#[test]
+fn single_sets_and_methods() {
+    let place = Place::new();
+    std::fs::create_dir(place.path("nothing")).unwrap();
+    let words = "reproduce table-digits --quick --data nothing -o one --method STL";
+    place.ok(&format!("{words} --set MNIST"));
+    assert_eq!(
+        scores(&place, "one/table-digits.jsonl").into_keys().collect::<Vec<_>>(),
+        ["\"MNIST\"/\"STL\"/0"]
+    );
+    let refused = place.run(&format!("{words} --set SVHN --resume"));
+    assert!(refused.stderr.contains("there is no set \"SVHN\"; there are MNIST; USPS"), "{}", refused.stderr);
+}

@@ -1,7 +1,7 @@
 //! Inputs, kernel and observations brought together: what does not depend on C, lambda, losses or regulariser.
 
 use crate::backend::{
-    self, Backend, Columns, Expansion, Features, GramBackend, Interrupt, Panel, STREAM_ROWS, Spectrum,
+    self, Backend, Columns, Expansion, Features, Frame, GramBackend, Interrupt, Panel, STREAM_ROWS, Spectrum,
 };
 use crate::design::Design;
 use crate::inputs::Inputs;
@@ -294,8 +294,15 @@ impl<'a> Dataset<'a> {
 
     fn compute_moments(&self, spectrum: &Spectrum, interrupt: &mut Interrupt<'_>) -> Result<Moments> {
         let (labels, threads) = (self.observations.labels(), self.threads());
-        let state = self.label_state(threads, interrupt)?;
-        let moment = linalg::times(view(&spectrum.frame).transpose(), view(&state), threads);
+        let moment = match &spectrum.frame {
+            Frame::Coordinates(frame) => {
+                let state = self.label_state(threads, interrupt)?;
+                linalg::times(view(frame).transpose(), view(&state), threads)
+            }
+            Frame::Inputs(_) => {
+                spectrum.rotated(self.backend(), (self.observations, labels), threads, interrupt)?
+            }
+        };
         Ok(Moments { moment, label_square: linalg::dot(labels, labels) })
     }
 }

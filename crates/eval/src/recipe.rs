@@ -58,6 +58,30 @@ pub struct Recipe {
 }
 
 impl Recipe {
+    /// With these sets and methods alone; an empty list is all.
+    ///
+    /// # Errors
+    /// If there is no such set or method.
+    pub fn only(mut self, sets: &[String], methods: &[String]) -> Result<Self> {
+        let known: Vec<&str> = self.sets.iter().map(|set| set.name.as_str()).collect();
+        self.check_known("set", sets, &known)?;
+        let known: Vec<&str> = self.methods.iter().map(|method| method.label.as_str()).collect();
+        self.check_known("method", methods, &known)?;
+        self.sets.retain(|set| sets.is_empty() || sets.contains(&set.name));
+        self.methods.retain(|method| methods.is_empty() || methods.contains(&method.label));
+        Ok(self)
+    }
+
+    fn check_known(&self, what: &str, wanted: &[String], known: &[&str]) -> Result<()> {
+        match wanted.iter().find(|name| !known.contains(&name.as_str())) {
+            None => Ok(()),
+            Some(name) => {
+                let why = format!("there is no {what} {name:?}; there are {}", known.join("; "));
+                Err(Error::recipe(&self.item, why))
+            }
+        }
+    }
+
     /// The methods that are tried on a set.
     pub(crate) fn methods_on(&self, set: &Set) -> impl Iterator<Item = &MethodOf> {
         let tried = |method: &&MethodOf| {

@@ -293,9 +293,8 @@ impl Backend for Features<'_> {
     fn spectrum_bytes(&self) -> u64 {
         let (m, d) = (self.n_inputs() as u64, self.dim() as u64);
         let small = m.min(d);
-        // The moment, its eigenvectors and their scratch space, and the frame; with more features than inputs also a copy of
-        // the inputs.
-        8 * (4 * small * small + d * small + if d > m { m * d } else { 0 })
+        // The moment, its eigenvectors and their scratch space; with more features than inputs also a copy of the inputs.
+        8 * (5 * small * small + if d > m { m * d } else { 0 })
     }
 
     fn spectrum(&self, threads: usize, interrupt: &mut Interrupt<'_>) -> Result<Spectrum> {

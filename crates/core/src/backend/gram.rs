@@ -1,6 +1,6 @@
 //! Any kernel through its Gram matrix: the state is K Z.
 
-use super::{Backend, Columns, Interrupt, Panel, Spectrum, features::keep_positive};
+use super::{Backend, Columns, Frame, Interrupt, Panel, Spectrum, features::keep_positive};
 use crate::inputs::Inputs;
 use crate::kernel::{self, Kernel};
 use crate::linalg::{self, add_product, view, view_mut};
@@ -302,6 +302,6 @@ impl Backend for GramBackend<'_> {
         interrupt.check()?;
         let (values, vectors) = linalg::eigen(whole)?;
         let (values, frame) = keep_positive(values, vectors);
-        Ok(Spectrum { values, frame })
+        Ok(Spectrum { values, frame: Frame::Coordinates(frame) })
     }
 }

@@ -14,12 +14,14 @@
 mod blocks;
 mod features;
 mod gram;
+mod spectrum;
 
 pub use crate::interrupt::Interrupt;
 pub(crate) use blocks::{RowBlock, row_blocks, scatter};
 pub use features::Features;
 pub(crate) use features::inverse_norm;
 pub use gram::GramBackend;
+pub use spectrum::{Frame, Spectrum};
 
 use crate::linalg::{self, view};
 use crate::{Matrix, Observations, Result};
@@ -55,16 +57,6 @@ pub struct Panel {
     pub loaded: bool,
     /// More room.
     pub scratch: Vec<f64>,
-}
-
-/// X'X (or K) diagonalised: `values` l and a `frame` P with `P' state(Z) = (rotated X)' Z` and `coordinates = P V`, in
-/// which X'X is diag(l). See `docs/math.md`, "Spectral".
-#[derive(Debug)]
-pub struct Spectrum {
-    /// Eigenvalues of X'X that are not zero, or all of them.
-    pub values: Vec<f64>,
-    /// One column per value.
-    pub frame: Matrix,
 }
 
 /// Access to the inputs by blocks of rows. All kernel values are in units of [`unit`](Self::unit).
@@ -210,12 +202,15 @@ pub(crate) fn coordinates(backend: &dyn Backend, expansion: Expansion<'_>, state
     match expansion {
         Expansion::Coordinates(z) => z.clone(),
         _ if backend.coordinates_are_state() => state.clone(),
-        Expansion::Duals(obs, duals) => {
-            let mut z = Matrix::zeros(backend.n_inputs(), obs.n_tasks());
-            for (o, &dual) in duals.iter().enumerate() {
-                z[(obs.input(o), obs.task(o))] += dual;
-            }
-            z
-        }
+        Expansion::Duals(obs, duals) => coefficients(backend.n_inputs(), obs, duals),
     }
+}
+
+/// Z, inputs x tasks.
+fn coefficients(n_inputs: usize, obs: &Observations, duals: &[f64]) -> Matrix {
+    let mut z = Matrix::zeros(n_inputs, obs.n_tasks());
+    for (o, &dual) in duals.iter().enumerate() {
+        z[(obs.input(o), obs.task(o))] += dual;
+    }
+    z
 }

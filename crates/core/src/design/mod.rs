@@ -9,7 +9,7 @@ mod layout;
 
 pub(crate) use curvature::Curvature;
 
-use crate::backend::{Backend, Columns, Interrupt, Panel, STREAM_ROWS, Spectrum};
+use crate::backend::{Backend, Columns, Frame, Interrupt, Panel, STREAM_ROWS, Spectrum};
 use crate::linalg::{axpy, dot, shared_product, times, transposed, view, view_mut};
 use crate::{Matrix, Observations, Problem, Result};
 use faer::{Accum, MatRef};
@@ -54,20 +54,18 @@ impl Design {
         interrupt: &mut Interrupt<'_>,
     ) -> Result<Self> {
         let (layout, rows) = Layout::new(obs);
-        let (state, rank) = (backend.state_of_coordinates(&spectrum.frame, threads), spectrum.values.len());
-        let mut x = Matrix::zeros(rows.len(), rank);
-        let mut blocks: Vec<(&[u32], &mut [f64])> =
-            rows.chunks(STREAM_ROWS).zip(x.as_mut_slice().chunks_mut(STREAM_ROWS * rank.max(1))).collect();
-        interrupt.in_rounds(blocks.len(), threads, |round| {
-            blocks[round].par_iter_mut().for_each_init(
-                || (Panel::default(), Matrix::default()),
-                |(panel, scores), (rows, out)| {
-                    backend.load(rows, panel);
-                    backend.scores(panel, Columns::All, &state, scores, 1);
-                    out.copy_from_slice(scores.as_slice());
-                },
-            );
-        })?;
+        let mut x = match &spectrum.frame {
+            Frame::Coordinates(frame) => rotated(backend, frame, &rows, threads, interrupt)?,
+            // X X'A = A diag(l).
+            Frame::Inputs(frame) => {
+                let mut x = Matrix::zeros(rows.len(), frame.cols());
+                for (i, &row) in rows.iter().enumerate() {
+                    let own = frame.row(row as usize).iter().zip(&spectrum.values);
+                    x.row_mut(i).iter_mut().zip(own).for_each(|(x, (a, l))| *x = a * l);
+                }
+                x
+            }
+        };
         clear_noise(&mut x);
         let labels = layout.gather(obs.labels());
         let squares = (0..x.rows()).map(|i| dot(x.row(i), x.row(i))).collect();
@@ -225,4 +223,28 @@ fn split<'v>(mut values: &'v mut [f64], ranges: &[Range<usize>]) -> Vec<(Range<u
         values = tail;
     }
     parts
+}
+/// Some rows of X times a frame.
+fn rotated(
+    backend: &dyn Backend,
+    frame: &Matrix,
+    rows: &[u32],
+    threads: usize,
+    interrupt: &mut Interrupt<'_>,
+) -> Result<Matrix> {
+    let (state, rank) = (backend.state_of_coordinates(frame, threads), frame.cols());
+    let mut x = Matrix::zeros(rows.len(), rank);
+    let mut blocks: Vec<(&[u32], &mut [f64])> =
+        rows.chunks(STREAM_ROWS).zip(x.as_mut_slice().chunks_mut(STREAM_ROWS * rank.max(1))).collect();
+    interrupt.in_rounds(blocks.len(), threads, |round| {
+        blocks[round].par_iter_mut().for_each_init(
+            || (Panel::default(), Matrix::default()),
+            |(panel, scores), (rows, out)| {
+                backend.load(rows, panel);
+                backend.scores(panel, Columns::All, &state, scores, 1);
+                out.copy_from_slice(scores.as_slice());
+            },
+        );
+    })?;
+    Ok(x)
 }

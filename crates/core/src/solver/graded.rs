@@ -3,7 +3,6 @@
 use super::start;
 use crate::backend::Interrupt;
 use crate::certificate::{Graded, certify_normal};
-use crate::linalg::{self, view};
 use crate::{Matrix, Problem, Result};
 
 /// Duals certified with the primal point that they induce if that is good enough, else with the one whose coordinates in the
@@ -37,7 +36,7 @@ pub(super) fn grade(
 
 /// Coordinates of the backend for those in the eigenbasis.
 pub(super) fn coordinates(problem: &Problem<'_>, v: &Matrix) -> Result<Matrix> {
-    let frame = &problem.data().eigenbasis(&mut Interrupt::never())?.frame;
-    let times = || linalg::times(view(frame), view(v), problem.data().threads());
-    Ok(problem.data().pool().install(times))
+    let data = problem.data();
+    let spectrum = data.eigenbasis(&mut Interrupt::never())?;
+    Ok(data.pool().install(|| spectrum.coordinates(data.backend(), v, data.threads())))
 }

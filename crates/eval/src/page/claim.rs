@@ -116,6 +116,10 @@ fn gains(recipe: &Recipe, records: &[Record], text: &mut String, short: &mut Str
                 let _ = write!(text, " {} |", difference.as_ref().map_or(String::new(), gain));
                 found.extend(difference);
             }
+            if found.is_empty() {
+                let _ = writeln!(text, " | |");
+                continue;
+            }
             let n = found.len() as f64;
             let mean = found.iter().map(|d| d.mean).sum::<f64>() / n;
             let error = found.iter().map(|d| d.error().powi(2)).sum::<f64>().sqrt() / n;

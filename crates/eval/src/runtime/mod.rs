@@ -33,7 +33,8 @@ pub(crate) fn run(recipe: &Recipe, options: &Options, path: &Path, watch: &dyn W
     let Some(runtime) = &recipe.runtime else {
         return Err(Error::recipe(&recipe.item, "nothing is said of what is timed"));
     };
-    let mut meet = Meet { recipe, runtime, records, outcome: Outcome::default(), watch };
+    let timed = records.all.clone();
+    let mut meet = Meet { recipe, runtime, records, timed, outcome: Outcome::default(), watch };
     for set in &recipe.sets {
         let Some(loaded) = data::load(set, options.data.as_ref(), options.quick)? else {
             meet.outcome.skipped.push(format!("{}: {}", set.name, data::listed(set, options.data.as_ref())));
@@ -52,6 +53,8 @@ struct Meet<'a> {
     recipe: &'a Recipe,
     runtime: &'a Runtime,
     records: Records<Timing>,
+    /// Those that were there, and those of this run.
+    timed: Vec<Timing>,
     outcome: Outcome,
     watch: &'a dyn Watch,
 }
@@ -124,7 +127,7 @@ impl Meet<'_> {
                 }
                 let most = method.most_rows.unwrap_or(usize::MAX);
                 let mut timing = blank(set, method, loaded, race, repeat);
-                let known = self.records.all.iter().find(|t| t.key() == timing.key());
+                let known = self.timed.iter().find(|t| t.key() == timing.key());
                 if let Some(known) = known {
                     target = target.or((number == 0).then_some(known.primal));
                     self.outcome.before += 1;
@@ -141,6 +144,7 @@ impl Meet<'_> {
                 self.outcome.done += 1;
                 let total = self.outcome.done + self.outcome.before;
                 self.watch.unit(&timing.key(), total, total);
+                self.timed.push(timing);
             }
         }
         Ok(())

@@ -19,6 +19,7 @@ const EXAMPLES: &str = "\
 Examples:
   kinfolk reproduce table-digits --quick -o look
   kinfolk reproduce table-digits --quick -o look --resume
+  kinfolk reproduce table-digits --quick -o look --resume --set USPS --method STL
   kinfolk reproduce page -o look --page look.md";
 
 /// Reproduce a table or figure of the paper, or all of them.
@@ -47,6 +48,12 @@ pub(crate) struct ReproduceArgs {
     /// Go on with the records that are there.
     #[arg(long)]
     resume: bool,
+    /// Only sets with this name; may be repeated.
+    #[arg(long, value_name = "NAME")]
+    set: Vec<String>,
+    /// Only methods with this name; may be repeated.
+    #[arg(long, value_name = "NAME")]
+    method: Vec<String>,
 }
 
 fn item(text: &str) -> std::result::Result<String, String> {
@@ -86,7 +93,7 @@ pub(crate) fn run(args: ReproduceArgs, global: &Global, report: Report) -> Resul
     let wanted: Vec<&str> = ITEMS.iter().copied().filter(|i| args.item == *i || args.item == "all").collect();
     let mut outcomes: Vec<(&str, Outcome)> = vec![];
     for item in wanted {
-        let recipe = Recipe::named(item).map_err(failed)?;
+        let recipe = Recipe::named(item).and_then(|r| r.only(&args.set, &args.method)).map_err(failed)?;
         let bar = Bar::new(item, report.quiet);
         let outcome = run_recipe(&recipe, &options, &bar);
         bar.finish();

@@ -1,7 +1,7 @@
 //! The eigenbasis of features: from X'X, or from X X' where that is smaller.
 
 use super::Features;
-use crate::backend::{Backend, Columns, Interrupt, Panel, Spectrum};
+use crate::backend::{Backend, Frame, Interrupt, Panel, Spectrum};
 use crate::linalg::{self, add_gram_lower, axpy, shared_product, view_mut};
 use crate::{Matrix, Result};
 use faer::Accum;
@@ -10,8 +10,8 @@ use rayon::prelude::*;
 /// Rows loaded at a time for X'X; of wide inputs fewer, so that none takes long.
 const MOMENT_ROWS: usize = 1024;
 const WIDE: usize = 2048;
-/// Rows at a time for X X' and the frame made from it.
-const FRAME_ROWS: usize = 256;
+/// Rows at a time for X X'.
+const GRAM_ROWS: usize = 256;
 
 /// The second moment of a run of rows.
 struct Partial<'a> {
@@ -28,26 +28,15 @@ impl Features<'_> {
             let moment = self.moment(&all, threads, interrupt)?;
             interrupt.check()?;
             let (values, frame) = linalg::eigen(&moment)?;
-            return Ok(Spectrum { values: values.iter().map(|l| l.max(0.0)).collect(), frame });
+            let values = values.iter().map(|l| l.max(0.0)).collect();
+            return Ok(Spectrum { values, frame: Frame::Coordinates(frame) });
         }
-        // Fewer inputs than features: with X X' = U diag(l) U' the frame is X' U diag(l)^(-1/2).
+        // Fewer inputs than features.
         let gram = self.gram_of_all(&all, threads, interrupt)?;
         interrupt.check()?;
         let (values, vectors) = linalg::eigen(&gram)?;
         let (values, coefficients) = keep_positive(values, vectors);
-        interrupt.check()?;
-        let mut frame = Matrix::zeros(d, values.len());
-        let (mut panel, mut part) = (Panel::default(), Matrix::default());
-        interrupt.in_rounds(m.div_ceil(FRAME_ROWS), 1, |round| {
-            let rows = round.start * FRAME_ROWS..m.min(round.end * FRAME_ROWS);
-            self.load(&all[rows.clone()], &mut panel);
-            part.reset(rows.len(), values.len());
-            let width = values.len();
-            part.as_mut_slice()
-                .copy_from_slice(&coefficients.as_slice()[rows.start * width..rows.end * width]);
-            self.add(&mut panel, Columns::All, &part, &mut frame, threads);
-        })?;
-        Ok(Spectrum { values, frame })
+        Ok(Spectrum { values, frame: Frame::Inputs(coefficients) })
     }
 
     /// Lower triangle of X'X: one partial sum per thread over a fixed run of rows, added up in order.
@@ -81,8 +70,8 @@ impl Features<'_> {
             return Ok(gram);
         }
         let (x, scale) = self.dense_rows(&panel);
-        interrupt.in_rounds(m.div_ceil(FRAME_ROWS), 1, |round| {
-            let rows = round.start * FRAME_ROWS..m.min(round.end * FRAME_ROWS);
+        interrupt.in_rounds(m.div_ceil(GRAM_ROWS), 1, |round| {
+            let rows = round.start * GRAM_ROWS..m.min(round.end * GRAM_ROWS);
             let out = view_mut(&mut gram).subrows_mut(rows.start, rows.len());
             let some = x.subrows(rows.start, rows.len());
             shared_product(out, Accum::Replace, scale * scale, some, x.transpose(), threads);

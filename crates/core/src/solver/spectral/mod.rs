@@ -188,8 +188,8 @@ fn residual_duals(problem: &Problem<'_>, point: &Point) -> Result<Vec<f64>> {
     use rayon::prelude::*;
     let (backend, threads, obs) =
         (problem.data().backend(), problem.data().threads(), problem.observations());
-    let frame = &problem.data().eigenbasis(&mut Interrupt::never())?.frame;
-    let coordinates = linalg::times(view(frame), view(&point.v), threads);
+    let spectrum = problem.data().eigenbasis(&mut Interrupt::never())?;
+    let coordinates = spectrum.coordinates(backend, &point.v, threads);
     let expansion = Expansion::Coordinates(&coordinates);
     let state = backend::state_of(backend, expansion, threads, &mut Interrupt::never())?;
     let weights = linalg::times(view(&state), view(&point.theta), threads);

@@ -1,6 +1,6 @@
 //! The problem reduced to statistics, and a point of it.
 
-use crate::backend::{self, Expansion, Interrupt, Spectrum};
+use crate::backend::{Interrupt, Spectrum};
 use crate::certificate::{SquaredStatistics, unexplained};
 use crate::dataset::Moments;
 use crate::linalg::{self, view};
@@ -98,10 +98,8 @@ impl<'a> Reduced<'a> {
 
     /// The V of given duals, in the eigenbasis.
     pub(super) fn rotated_state(&self, problem: &Problem<'_>, kappa: &[f64]) -> Result<Matrix> {
-        let duals = Expansion::Duals(problem.observations(), kappa);
-        let interrupt = &mut Interrupt::never();
-        let state = backend::state_of(problem.data().backend(), duals, self.threads, interrupt)?;
-        Ok(self.cross(&self.spectrum.frame, &state))
+        let duals = (problem.observations(), kappa);
+        self.spectrum.rotated(problem.data().backend(), duals, self.threads, &mut Interrupt::never())
     }
 
     /// V for the best Theta that is diagonal, i.e. tasks on their own: `V_r = gamma b_r / (1 + gamma l s_r)` with
