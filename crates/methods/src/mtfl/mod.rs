@@ -9,7 +9,7 @@
 //!
 //! In that norm even tasks without any groups are not independent: it is a sum over tasks, which favours those with strong signals. Hence single
 //! tasks are paid for apart, by the sum of their squares (their gamma is one), and the sum of the groups, squared, is divided by T to
-//! weigh as much. What is paid is a maximum of concave functions of gamma either way, so the tangent at gamma bounds its conjugate.
+//! weigh as much. The conjugate is the largest value of a concave function of gamma either way, which its tangent at any gamma bounds.
 
 mod hull;
 mod lattice;
