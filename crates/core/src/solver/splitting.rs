@@ -29,10 +29,14 @@ pub struct Splitting;
 
 /// A little further than to the new weights: the usual factor.
 const OVER_RELAXATION: f64 = 1.6;
-/// The first line is solved until its duals are as close as this share of the gap that is left: the largest eigenvalue of their task
-/// Gram matrix changes in proportion to them, gaps only with their square.
-const INNER_SHARE: f64 = 0.1;
-const LOOSEST: f64 = 1e-4;
+/// The first line is solved to this share of the gap that is left, and to half the share from the round on that brings little.
+const INNER_SHARE: f64 = 0.03;
+/// A round that leaves more than this of the gap brings little.
+const LITTLE: f64 = 0.95;
+/// Never closer than to the square of this share of the gap: the largest eigenvalue of the task Gram matrix of the duals changes in
+/// proportion to them, gaps only with their square.
+const CLOSEST_SHARE: f64 = 0.1;
+const LOOSEST: f64 = 1e-2;
 const TIGHTEST: f64 = 1e-14;
 /// Passes of one first line at most.
 const INNER_PASSES: usize = 300;
@@ -145,10 +149,10 @@ impl<'a> Turns<'a> {
         if let Some(status) = clock.report(&best.graded.certificate, None) {
             return Ok(best.solution(status, clock));
         }
-        let mut idle = 0;
+        let (mut idle, mut share) = (0, INNER_SHARE);
         for round in 1.. {
-            let tolerance =
-                (INNER_SHARE * best.graded.certificate.rel_gap()).powi(2).clamp(TIGHTEST, LOOSEST);
+            let gap = best.graded.certificate.rel_gap();
+            let tolerance = (share * gap).max((CLOSEST_SHARE * gap).powi(2)).clamp(TIGHTEST, LOOSEST);
             let moved = self.losses_turn(tolerance, &mut clock)?;
             let before = self.z.clone();
             let apart = self.penalty_turn(moved)?;
@@ -156,6 +160,9 @@ impl<'a> Turns<'a> {
             let better =
                 best.offer(self.problem, start::allowed(self.problem, self.kappa.clone())?, &self.z)?;
             idle = if better { 0 } else { idle + 1 };
+            if best.graded.certificate.rel_gap() > LITTLE * gap {
+                share *= 0.5;
+            }
             if let Some(status) = clock.report(&best.graded.certificate, None) {
                 return Ok(best.solution(status, clock));
             }
