@@ -268,8 +268,6 @@ pub struct MethodOf {
     pub grid: Vec<String>,
     /// Which solver, where the method leaves it open.
     pub solver: Option<SolverKind>,
-    /// Not timed on more rows than these.
-    pub most_rows: Option<usize>,
     /// Seconds after which it is given up, if not as for all.
     pub limit: Option<f64>,
     /// Not on these sets.
@@ -297,6 +295,12 @@ pub struct Runtime {
     pub repeats: usize,
     /// Seconds after which a fit is given up.
     pub limit: f64,
+    /// What took longer than so many seconds is not repeated.
+    #[serde(default = "for_ever")]
+    pub repeat_below: f64,
+    /// Memory that a fit may use, in GiB.
+    #[serde(default = "four")]
+    pub memory: u64,
     /// Numbers of tasks, increasing, on sets that are timed against them.
     pub tasks: Vec<usize>,
     /// Strengths, on sets that are timed over a range.
@@ -304,6 +308,14 @@ pub struct Runtime {
     /// The paper's factors.
     #[serde(default)]
     pub paper: Vec<PaperFactor>,
+}
+
+fn for_ever() -> f64 {
+    f64::INFINITY
+}
+
+fn four() -> u64 {
+    4
 }
 
 /// A factor that the paper reports.

@@ -1,5 +1,6 @@
 //! What the paper claims, and whether it holds here.
 
+use super::overall::Difference;
 use super::table::{paired, paper_spread, scores};
 use super::words::{anchor, gain};
 use crate::recipe::Recipe;
@@ -16,9 +17,9 @@ pub(super) fn section(
     expected: &[Expected],
     text: &mut String,
     short: &mut String,
-) {
+) -> Vec<Difference> {
     agreement(recipe, records, expected, text, short);
-    gains(recipe, records, text, short);
+    gains(recipe, records, text, short)
 }
 
 fn of_set<'a>(records: &'a [Record], set: &str) -> Vec<&'a Record> {
@@ -81,7 +82,7 @@ fn agreement(
 }
 
 /// Ours against each rival, set by set and on average.
-fn gains(recipe: &Recipe, records: &[Record], text: &mut String, short: &mut String) {
+fn gains(recipe: &Recipe, records: &[Record], text: &mut String, short: &mut String) -> Vec<Difference> {
     let rivals: Vec<&str> =
         recipe.methods.iter().map(|m| m.label.as_str()).filter(|label| !label.starts_with(OURS)).collect();
     let ours: Vec<&str> =
@@ -93,8 +94,9 @@ fn gains(recipe: &Recipe, records: &[Record], text: &mut String, short: &mut Str
         .map(|set| set.name.as_str())
         .filter(|set| records.iter().any(|record| record.set == *set))
         .collect();
+    let mut differences = vec![];
     if rivals.is_empty() || ours.is_empty() || sets.is_empty() {
-        return;
+        return differences;
     }
     let heading = format!("{}: gains", recipe.title);
     let _ = write!(
@@ -115,6 +117,7 @@ fn gains(recipe: &Recipe, records: &[Record], text: &mut String, short: &mut Str
                 let difference = paired(&scores(&of_set, own), &scores(&of_set, rival));
                 let _ = write!(text, " {} |", difference.as_ref().map_or(String::new(), gain));
                 found.extend(difference);
+                differences.extend(difference.map(|gain| Difference::new(own, rival, gain)));
             }
             if found.is_empty() {
                 let _ = writeln!(text, " | |");
@@ -144,4 +147,5 @@ fn gains(recipe: &Recipe, records: &[Record], text: &mut String, short: &mut Str
             }
         }
     }
+    differences
 }

@@ -1,6 +1,7 @@
 //! A page with all tables and figures, made of records alone.
 
 mod claim;
+mod overall;
 mod table;
 mod theta;
 mod words;
@@ -63,6 +64,7 @@ pub fn of_folder(folder: &Path, pictures: &str) -> Result<Page> {
     let mut page = Page { markdown: TOP.to_string(), pictures: vec![], folder: pictures.to_string() };
     let mut sections = String::new();
     let mut short = String::new();
+    let mut differences = vec![];
     for item in ITEMS {
         let path = folder.join(format!("{item}.jsonl"));
         if !path.is_file() {
@@ -83,7 +85,7 @@ pub fn of_folder(folder: &Path, pictures: &str) -> Result<Page> {
             _ => {
                 let expected = Expected::of(item)?;
                 table::section(&recipe, &records, &expected, &mut sections);
-                claim::section(&recipe, &records, &expected, &mut sections, &mut short);
+                differences.extend(claim::section(&recipe, &records, &expected, &mut sections, &mut short));
             }
         }
         let seconds: f64 = records.iter().map(|record| record.seconds + record.choosing).sum();
@@ -99,6 +101,7 @@ pub fn of_folder(folder: &Path, pictures: &str) -> Result<Page> {
     if !short.is_empty() {
         let _ = write!(page.markdown, "\n## In short\n\n{short}");
     }
+    overall::section(&differences, &mut page.markdown);
     page.markdown.push_str(&sections);
     Ok(page)
 }

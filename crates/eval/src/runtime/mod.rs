@@ -125,7 +125,6 @@ impl Meet<'_> {
                 if self.watch.stop() {
                     return Ok(());
                 }
-                let most = method.most_rows.unwrap_or(usize::MAX);
                 let mut timing = blank(set, method, loaded, race, repeat);
                 let known = self.timed.iter().find(|t| t.key() == timing.key());
                 if let Some(known) = known {
@@ -133,8 +132,7 @@ impl Meet<'_> {
                     self.outcome.before += 1;
                     continue;
                 }
-                if race.inputs.n_inputs() > most || method.except.contains(&set.name) || self.failed(&timing)
-                {
+                if method.except.contains(&set.name) || self.enough(&timing) {
                     continue;
                 }
                 // Ours never looks at what it reached before.
@@ -150,12 +148,10 @@ impl Meet<'_> {
         Ok(())
     }
 
-    /// Whether an earlier repeat came to nothing: another would tell as little.
-    fn failed(&self, timing: &Timing) -> bool {
-        self.records
-            .all
-            .iter()
-            .any(|t| t.place() == timing.place() && t.method == timing.method && !t.reached)
+    /// Whether an earlier repeat came to nothing, and another would tell as little, or took too long for another.
+    fn enough(&self, timing: &Timing) -> bool {
+        let same = |t: &&Timing| t.place() == timing.place() && t.method == timing.method;
+        self.timed.iter().filter(same).any(|t| !t.reached || t.seconds > self.runtime.repeat_below)
     }
 
     /// From inputs and labels to the objective: others until they have reached what the first method has certified, and the first, which
@@ -185,7 +181,8 @@ impl Meet<'_> {
         let wanted = target.map(|primal| primal * (1.0 + self.recipe.tolerance));
         let mut stopwatch =
             Stopwatch::new(started, wanted, method.limit.unwrap_or(self.runtime.limit), self.watch);
-        let options = DatasetOptions { bias: set.bias, threads: 1, ..DatasetOptions::default() };
+        let memory = self.runtime.memory << 30;
+        let options = DatasetOptions { bias: set.bias, threads: 1, memory, ..DatasetOptions::default() };
         let data = Dataset::new(&race.inputs, &race.observations, options)?;
         let job = Job {
             data: &data,
