@@ -266,6 +266,8 @@ pub struct MethodOf {
     /// Values of its parameters to choose from: `groups=2,3`.
     #[serde(default)]
     pub grid: Vec<String>,
+    /// Its own strengths to choose from.
+    pub strengths: Option<Vec<f64>>,
     /// Which solver, where the method leaves it open.
     pub solver: Option<SolverKind>,
     /// Seconds after which it is given up, if not as for all.
@@ -390,6 +392,7 @@ impl Recipe {
                 generated.features = generated.features.min(16);
             }
         }
+        self.methods.iter_mut().for_each(|method| method.strengths = None);
         // The first value of each parameter.
         for axis in self.methods.iter_mut().flat_map(|method| &mut method.grid) {
             axis.truncate(axis.find(',').unwrap_or(axis.len()));

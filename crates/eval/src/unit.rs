@@ -26,7 +26,8 @@ impl Unit<'_> {
     /// The parameters and points to choose from.
     pub(crate) fn candidate(&self) -> Result<Candidate> {
         let wrong = |why: String| Error::recipe(&self.recipe.item, format!("{}: {why}", self.method.label));
-        let strengths: Vec<String> = self.recipe.strengths.iter().map(f64::to_string).collect();
+        let strengths = self.method.strengths.as_ref().unwrap_or(&self.recipe.strengths);
+        let strengths: Vec<String> = strengths.iter().map(f64::to_string).collect();
         let points = format!("strength={}", strengths.join(","));
         let axes = std::iter::once(&points).chain(&self.method.grid);
         let axes: Vec<Axis> = axes.map(|axis| axis.parse().map_err(wrong)).collect::<Result<_>>()?;
