@@ -172,7 +172,8 @@ impl<'a> Turns<'a> {
             if round % RHO_EVERY == 0 && round <= RHO_UNTIL {
                 let mut change = self.z.clone();
                 axpy(change.as_mut_slice(), -1.0, before.as_slice());
-                self.balance(apart, self.rho * inner(&change, &change).sqrt());
+                let size = |m: &Matrix| inner(m, m).sqrt();
+                self.balance(apart / size(&self.z), size(&change) / size(&self.u));
             }
         }
         unreachable!("the clock ends the rounds")
@@ -238,7 +239,7 @@ impl<'a> Turns<'a> {
         Ok(inner(&apart, &apart).sqrt())
     }
 
-    /// Another rho where one residual is much larger than the other.
+    /// Another rho where one residual, as a share of what it is to vanish against, is much larger than the other.
     fn balance(&mut self, primal: f64, dual: f64) {
         let ratio = primal / dual;
         if !(ratio.is_finite() && ratio > 0.0) || (UNBALANCED.recip()..=UNBALANCED).contains(&ratio) {
