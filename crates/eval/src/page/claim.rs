@@ -101,7 +101,7 @@ fn gains(recipe: &Recipe, records: &[Record], text: &mut String, short: &mut Str
     let heading = format!("{}: gains", recipe.title);
     let _ = write!(
         text,
-        "\n### {heading}\n\nMean difference split by split, with its standard error; on average over the sets, the error of that average.\n"
+        "\n### {heading}\n\nMean difference split by split, with its standard error; on average over the sets with more than one split, the error of that average.\n"
     );
     for own in &ours {
         let _ = write!(text, "\n| {own} over |");
@@ -119,6 +119,10 @@ fn gains(recipe: &Recipe, records: &[Record], text: &mut String, short: &mut Str
                 found.extend(difference);
                 differences.extend(difference.map(|gain| Difference::new(own, rival, gain)));
             }
+            // One split says nothing of how sure a mean is.
+            if found.iter().any(|d| d.n > 1) {
+                found.retain(|d| d.n > 1);
+            }
             if found.is_empty() {
                 let _ = writeln!(text, " | |");
                 continue;
@@ -128,7 +132,6 @@ fn gains(recipe: &Recipe, records: &[Record], text: &mut String, short: &mut Str
             let error = found.iter().map(|d| d.error().powi(2)).sum::<f64>().sqrt() / n;
             let ratio = if error > 0.0 { format!("{:+.1}", mean / error) } else { String::new() };
             let _ = writeln!(text, " {:+.2} ± {:.2} | {ratio} |", 100.0 * mean, 100.0 * error);
-            // One split says nothing of how sure a mean is.
             if own == &ours[0] && found.iter().all(|d| d.n > 1) {
                 let verdict = match mean / error {
                     r if r > 2.0 => "beats",

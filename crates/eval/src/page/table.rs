@@ -22,9 +22,10 @@ fn heading(set: &Set, first: &Record, records: &[&Record], text: &mut String) {
     let (train, test) = first.rows;
     let _ = writeln!(
         text,
-        "\n### {}\n\n{} tasks, {train} training rows, {test} test rows, {splits} splits; {}.{}{}\n",
+        "\n### {}\n\n{} tasks, {train} training rows, {test} test rows, {splits} {}; {}.{}{}\n",
         set.name,
         first.tasks,
+        if splits == 1 { "split" } else { "splits" },
         set.metric,
         if set.note.is_empty() { "" } else { " " },
         set.note
