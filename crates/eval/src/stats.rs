@@ -21,6 +21,14 @@ impl Summary {
     }
 }
 
+/// Mean of independent means, and its standard error.
+pub(crate) fn average(means: &[Summary]) -> (f64, f64) {
+    let n = means.len() as f64;
+    let mean = means.iter().map(|m| m.mean).sum::<f64>() / n;
+    let error = means.iter().map(|m| m.error().powi(2)).sum::<f64>().sqrt() / n;
+    (mean, error)
+}
+
 /// The middle one, or the mean of the middle two.
 pub(crate) fn median(values: &[f64]) -> Option<f64> {
     let mut sorted = values.to_vec();

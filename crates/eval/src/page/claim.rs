@@ -4,7 +4,7 @@ use super::overall::Difference;
 use super::table::{paired, paper_spread, scores};
 use super::words::{anchor, gain};
 use crate::recipe::Recipe;
-use crate::stats::Summary;
+use crate::stats::{Summary, average};
 use crate::{Expected, Record};
 use std::fmt::Write;
 
@@ -127,9 +127,7 @@ fn gains(recipe: &Recipe, records: &[Record], text: &mut String, short: &mut Str
                 let _ = writeln!(text, " | |");
                 continue;
             }
-            let n = found.len() as f64;
-            let mean = found.iter().map(|d| d.mean).sum::<f64>() / n;
-            let error = found.iter().map(|d| d.error().powi(2)).sum::<f64>().sqrt() / n;
+            let (mean, error) = average(&found);
             let ratio = if error > 0.0 { format!("{:+.1}", mean / error) } else { String::new() };
             let _ = writeln!(text, " {:+.2} ± {:.2} | {ratio} |", 100.0 * mean, 100.0 * error);
             if own == &ours[0] && found.iter().all(|d| d.n > 1) {

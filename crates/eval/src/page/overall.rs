@@ -1,6 +1,6 @@
 //! The paper's claim over all data sets, of all tables.
 
-use crate::stats::{Summary, median};
+use crate::stats::{Summary, average, median};
 use std::fmt::Write;
 
 /// Gain of ours over a rival on one set, split by split.
@@ -52,9 +52,7 @@ pub(super) fn section(differences: &[Difference], text: &mut String) {
 }
 
 fn line(name: &str, rival: &str, found: &[&Difference], lines: &mut String) {
-    let n = found.len() as f64;
-    let mean = found.iter().map(|d| d.gain.mean).sum::<f64>() / n;
-    let error = found.iter().map(|d| d.gain.error().powi(2)).sum::<f64>().sqrt() / n;
+    let (mean, error) = average(&found.iter().map(|d| d.gain).collect::<Vec<_>>());
     let middle = median(&found.iter().map(|d| d.gain.mean).collect::<Vec<_>>()).unwrap_or(mean);
     let counted = |test: fn(f64) -> bool| found.iter().filter(|d| d.ratio().is_some_and(test)).count();
     let (won, lost) = (counted(|r| r > 2.0), counted(|r| r < -2.0));
