@@ -15,6 +15,7 @@
 //! V = V_a and Theta = phi'(G(V_a)): the last two lines vanish and the gap is a sum over observations, hence over tasks.
 
 use crate::backend::{self, Columns, Expansion, Interrupt, Panel, RowBlock, STREAM_ROWS, row_blocks};
+use crate::band::Band;
 use crate::linalg::{self, inner, view};
 use crate::loss::TermBlock;
 use crate::output::{OutputRegularizer, Penalised};
@@ -424,15 +425,39 @@ fn infeasible(problem: &Problem<'_>, observation: usize, kappa: f64) -> Error {
     Error::Infeasible { observation, value: kappa * unit, low: low * unit, high: high * unit }
 }
 
-/// The squared loss on shared inputs, reduced to what the data say: in the eigenbasis of X'X = diag(l), `moment = X'Y`.
+/// The squared loss on shared inputs, reduced to what the data say, `moment = X'Y` in a basis where X'X is simple.
 pub(crate) struct SquaredStatistics<'a> {
-    pub(crate) values: &'a [f64],
+    pub(crate) square: Square<'a>,
     pub(crate) moment: &'a Matrix,
     /// |Y|^2.
     pub(crate) label_square: f64,
-    /// The part of |Y|^2 that no weights can explain.
+    /// The part of |Y|^2 that no weights can explain, where that is known.
     pub(crate) floor: f64,
     pub(crate) gamma: f64,
+}
+
+/// X'X.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Square<'a> {
+    /// In the eigenbasis: diag(l).
+    Diagonal(&'a [f64]),
+    Banded(&'a Band),
+}
+
+impl Square<'_> {
+    /// `X'X w`.
+    fn times(&self, w: &Matrix) -> Matrix {
+        match self {
+            Square::Diagonal(values) => {
+                let mut out = w.clone();
+                for (j, &l) in values.iter().enumerate() {
+                    out.row_mut(j).iter_mut().for_each(|x| *x *= l);
+                }
+                out
+            }
+            Square::Banded(band) => band.times(w),
+        }
+    }
 }
 
 impl SquaredStatistics<'_> {
@@ -443,9 +468,11 @@ impl SquaredStatistics<'_> {
         let point = Regularisation::at(output, &gram(&v, threads));
         let weights = linalg::times(view(&v), view(&point.theta), threads);
         let offset = minus(&weights, w);
-        let mut gap = vec![0.0; w.cols()];
-        for (j, &l) in self.values.iter().enumerate() {
-            gap.iter_mut().zip(offset.row(j)).for_each(|(gap, x)| *gap += 0.5 * self.gamma * l * x * x);
+        let (mut gap, image) = (vec![0.0; w.cols()], self.square.times(&offset));
+        for j in 0..offset.rows() {
+            for ((gap, x), lx) in gap.iter_mut().zip(offset.row(j)).zip(image.row(j)) {
+                *gap += 0.5 * self.gamma * lx * x;
+            }
         }
         let losses = LossTerms { value: self.loss(&weights), conj: self.conj(w), gap };
         point.certificate(losses, Form::OnePoint)
@@ -468,13 +495,11 @@ impl SquaredStatistics<'_> {
         point.certificate(losses, Form::TwoPoint)
     }
 
-    /// `gamma (X'Y - l w)`: the V that the duals `gamma (Y - X w)` induce.
+    /// `gamma (X'Y - X'X w)`: the V that the duals `gamma (Y - X w)` induce.
     pub(crate) fn induced(&self, w: &Matrix) -> Matrix {
-        let mut out = self.moment.clone();
-        for (j, &l) in self.values.iter().enumerate() {
-            for (x, w) in out.row_mut(j).iter_mut().zip(w.row(j)) {
-                *x = self.gamma * (*x - l * w);
-            }
+        let mut out = self.square.times(w);
+        for (x, b) in out.as_mut_slice().iter_mut().zip(self.moment.as_slice()) {
+            *x = self.gamma * (b - *x);
         }
         out
     }
@@ -489,10 +514,18 @@ impl SquaredStatistics<'_> {
         0.5 * self.gamma * self.floor + self.excess_loss(w)
     }
 
-    /// `gamma/2 (|Y - X w|^2 - floor)`, a sum of squares: no digits are lost however close w comes to the best fit.
+    /// `gamma/2 (|Y - X w|^2 - floor)`; in the eigenbasis a sum of squares, of which no digits are lost however close w comes to the best
+    /// fit.
     pub(crate) fn excess_loss(&self, w: &Matrix) -> f64 {
-        let (noise, mut sum) = (noise_level(self.values), 0.0);
-        for (j, &l) in self.values.iter().enumerate() {
+        let values = match self.square {
+            Square::Diagonal(values) => values,
+            Square::Banded(band) => {
+                let explained = 2.0 * inner(self.moment, w) - inner(w, &band.times(w));
+                return 0.5 * self.gamma * (self.label_square - self.floor - explained);
+            }
+        };
+        let (noise, mut sum) = (noise_level(values), 0.0);
+        for (j, &l) in values.iter().enumerate() {
             let pairs = self.moment.row(j).iter().zip(w.row(j));
             sum += if l > noise {
                 pairs.map(|(b, w)| (b - l * w) * (b - l * w)).sum::<f64>() / l

@@ -1,12 +1,13 @@
 //! Inputs, kernel and observations brought together: what does not depend on C, lambda, losses or regulariser.
 
 use crate::backend::{
-    self, Backend, Columns, Expansion, Features, Frame, GramBackend, Interrupt, Panel, STREAM_ROWS, Spectrum,
+    self, Backend, Banded, Basis, Columns, Expansion, Features, GramBackend, Interrupt, Panel, STREAM_ROWS,
+    SecondMoment, Spectrum,
 };
 use crate::design::Design;
 use crate::inputs::Inputs;
 use crate::kernel::Kernel;
-use crate::linalg::{self, view};
+use crate::linalg;
 use crate::pool::Pool;
 use crate::{Error, Matrix, Observations, Result};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -42,12 +43,14 @@ pub struct Dataset<'a> {
     pool: Pool,
     spectrum: Arc<OnceLock<Spectrum>>,
     moments: OnceLock<Moments>,
+    banded: Arc<OnceLock<Option<Banded>>>,
+    banded_moments: OnceLock<Moments>,
     design: OnceLock<Design>,
     prepare_lock: Mutex<()>,
     derive_lock: Mutex<()>,
 }
 
-/// What the squared loss on shared inputs needs of the labels, in the eigenbasis of the inputs.
+/// What the squared loss on shared inputs needs of the labels, in a basis of the inputs.
 #[derive(Debug)]
 pub(crate) struct Moments {
     /// X'Y (rotated features x tasks).
@@ -92,6 +95,8 @@ impl<'a> Dataset<'a> {
             pool,
             spectrum: Arc::new(OnceLock::new()),
             moments: OnceLock::new(),
+            banded: Arc::new(OnceLock::new()),
+            banded_moments: OnceLock::new(),
             design: OnceLock::new(),
             prepare_lock: Mutex::new(()),
             derive_lock: Mutex::new(()),
@@ -109,6 +114,8 @@ impl<'a> Dataset<'a> {
             pool: self.pool.clone(),
             spectrum: self.spectrum.clone(),
             moments: OnceLock::new(),
+            banded: self.banded.clone(),
+            banded_moments: OnceLock::new(),
             design: OnceLock::new(),
             prepare_lock: Mutex::new(()),
             derive_lock: Mutex::new(()),
@@ -175,18 +182,32 @@ impl<'a> Dataset<'a> {
         self.pool.install(|| self.backend.prepare(self.threads(), interrupt))
     }
 
-    /// [`eigenbasis`](Self::eigenbasis) for those who hold the lock.
-    fn spectrum(&self, interrupt: &mut Interrupt<'_>) -> Result<&Spectrum> {
-        if self.spectrum.get().is_none() {
+    /// Something made of the second moment of the inputs, on first use.
+    fn of_second_moment<'s, T: Send>(
+        &'s self,
+        kept: &'s OnceLock<T>,
+        interrupt: &mut Interrupt<'_>,
+        make: impl FnOnce(SecondMoment<'_>, &mut Interrupt<'_>) -> Result<T> + Send,
+    ) -> Result<&'s T> {
+        if kept.get().is_none() {
             let (needed, budget) = (self.backend.spectrum_bytes(), self.options.memory);
             if needed > budget {
                 return Err(Error::Memory { what: "the eigenbasis of the inputs", needed, budget });
             }
             self.prepare(interrupt)?;
-            let compute = || self.backend.spectrum(self.threads(), interrupt);
-            let _ = self.spectrum.set(self.pool.install(compute)?);
+            let compute = || {
+                let moment = self.backend.second_moment(self.threads(), interrupt)?;
+                interrupt.check()?;
+                make(moment, interrupt)
+            };
+            let _ = kept.set(self.pool.install(compute)?);
         }
-        Ok(self.spectrum.get().expect("set just above"))
+        Ok(kept.get().expect("set just above"))
+    }
+
+    /// [`eigenbasis`](Self::eigenbasis) for those who hold the lock. The decomposition itself cannot be interrupted.
+    fn spectrum(&self, interrupt: &mut Interrupt<'_>) -> Result<&Spectrum> {
+        self.of_second_moment(&self.spectrum, interrupt, |moment, _| Spectrum::of(&moment))
     }
 
     /// The eigenbasis of the inputs, computed on first use and kept.
@@ -199,11 +220,33 @@ impl<'a> Dataset<'a> {
     pub(crate) fn statistics(&self, interrupt: &mut Interrupt<'_>) -> Result<(&Spectrum, &Moments)> {
         let _one_at_a_time = self.derive_lock.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         let spectrum = self.spectrum(interrupt)?;
-        if self.moments.get().is_none() {
-            let compute = || self.compute_moments(spectrum, interrupt);
-            let _ = self.moments.set(self.pool.install(compute)?);
+        Ok((spectrum, self.moments_in(spectrum, &self.moments, interrupt)?))
+    }
+
+    /// The same in a basis where X'X is a band, if there is one: sooner at hand, and enough for those who only have to solve
+    /// equations with it.
+    pub(crate) fn banded_statistics(
+        &self,
+        interrupt: &mut Interrupt<'_>,
+    ) -> Result<Option<(&Banded, &Moments)>> {
+        let _one_at_a_time = self.derive_lock.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        match self.of_second_moment(&self.banded, interrupt, Banded::of)? {
+            Some(banded) => Ok(Some((banded, self.moments_in(banded, &self.banded_moments, interrupt)?))),
+            None => Ok(None),
         }
-        Ok((spectrum, self.moments.get().expect("set just above")))
+    }
+
+    fn moments_in<'s>(
+        &'s self,
+        basis: &dyn Basis,
+        kept: &'s OnceLock<Moments>,
+        interrupt: &mut Interrupt<'_>,
+    ) -> Result<&'s Moments> {
+        if kept.get().is_none() {
+            let compute = || self.compute_moments(basis, interrupt);
+            let _ = kept.set(self.pool.install(compute)?);
+        }
+        Ok(kept.get().expect("set just above"))
     }
 
     /// Eigenvalues of X'X (or of K) that are not zero, and X'Y in the eigenbasis, values x tasks: all that the data say to the squared loss
@@ -292,16 +335,11 @@ impl<'a> Dataset<'a> {
         Ok(state)
     }
 
-    fn compute_moments(&self, spectrum: &Spectrum, interrupt: &mut Interrupt<'_>) -> Result<Moments> {
+    fn compute_moments(&self, basis: &dyn Basis, interrupt: &mut Interrupt<'_>) -> Result<Moments> {
         let (labels, threads) = (self.observations.labels(), self.threads());
-        let moment = match &spectrum.frame {
-            Frame::Coordinates(frame) => {
-                let state = self.label_state(threads, interrupt)?;
-                linalg::times(view(frame).transpose(), view(&state), threads)
-            }
-            Frame::Inputs(_) => {
-                spectrum.rotated(self.backend(), (self.observations, labels), threads, interrupt)?
-            }
+        let moment = match basis.wants_state() {
+            true => basis.of_state(self.label_state(threads, interrupt)?, threads),
+            false => basis.rotated(self.backend(), (self.observations, labels), threads, interrupt)?,
         };
         Ok(Moments { moment, label_square: linalg::dot(labels, labels) })
     }

@@ -4,6 +4,7 @@
 mod aligned;
 mod atomic;
 pub mod backend;
+mod band;
 pub mod certificate;
 mod dataset;
 mod design;

@@ -1,10 +1,8 @@
 //! Linear and cosine kernels on explicit features: the state is V = X'Z.
 
-mod spectrum;
+mod moment;
 
-pub(super) use spectrum::keep_positive;
-
-use super::{Backend, Columns, Interrupt, Panel, Spectrum};
+use super::{Backend, Columns, Interrupt, Panel, SecondMoment};
 use crate::inputs::{Inputs, Sparse};
 use crate::lanes::sum_pairs;
 use crate::linalg::{self, axpy, shared_product, view, view_mut};
@@ -297,7 +295,7 @@ impl Backend for Features<'_> {
         8 * (5 * small * small + if d > m { m * d } else { 0 })
     }
 
-    fn spectrum(&self, threads: usize, interrupt: &mut Interrupt<'_>) -> Result<Spectrum> {
-        self.diagonalise(threads, interrupt)
+    fn second_moment(&self, threads: usize, interrupt: &mut Interrupt<'_>) -> Result<SecondMoment<'_>> {
+        self.smaller_moment(threads, interrupt)
     }
 }

@@ -1,12 +1,13 @@
 //! Any kernel through its Gram matrix: the state is K Z.
 
-use super::{Backend, Columns, Frame, Interrupt, Panel, Spectrum, features::keep_positive};
+use super::{Backend, Columns, Interrupt, Of, Panel, SecondMoment};
 use crate::inputs::Inputs;
 use crate::kernel::{self, Kernel};
 use crate::linalg::{self, add_product, view, view_mut};
 use crate::{Error, Matrix, Result};
 use faer::{MatRef, prelude::ReborrowMut};
 use rayon::prelude::*;
+use std::borrow::Cow;
 use std::sync::OnceLock;
 
 /// A Gram matrix, stored whole once [prepared](Backend::prepare) if the memory budget allows, else computed in panels of
@@ -289,19 +290,12 @@ impl Backend for GramBackend<'_> {
         8 * 5 * n * n
     }
 
-    fn spectrum(&self, threads: usize, interrupt: &mut Interrupt<'_>) -> Result<Spectrum> {
+    fn second_moment(&self, threads: usize, interrupt: &mut Interrupt<'_>) -> Result<SecondMoment<'_>> {
         self.prepare(threads, interrupt)?;
-        let computed;
-        let whole = match self.stored.get() {
-            Some(whole) => whole,
-            None => {
-                computed = self.compute_all(threads, interrupt)?;
-                &computed
-            }
+        let matrix = match self.stored.get() {
+            Some(whole) => Cow::Borrowed(whole),
+            None => Cow::Owned(self.compute_all(threads, interrupt)?),
         };
-        interrupt.check()?;
-        let (values, vectors) = linalg::eigen(whole)?;
-        let (values, frame) = keep_positive(values, vectors);
-        Ok(Spectrum { values, frame: Frame::Coordinates(frame) })
+        Ok(SecondMoment { matrix, of: Of::Coefficients })
     }
 }

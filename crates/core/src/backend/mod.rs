@@ -11,17 +11,22 @@
 //! so that scores are `X V` or rows of `K Z`, and the task Gram matrix is `coordinates' state` in both. Kernel values are
 //! divided by a power of four, [`unit`](Backend::unit), near the mean of k(x, x): inputs of any size look alike inside.
 
+mod banded;
+mod basis;
 mod blocks;
 mod features;
 mod gram;
 mod spectrum;
 
 pub use crate::interrupt::Interrupt;
+pub(crate) use banded::Banded;
+pub(crate) use basis::Basis;
+pub use basis::{Of, SecondMoment};
 pub(crate) use blocks::{RowBlock, row_blocks, scatter};
 pub use features::Features;
 pub(crate) use features::inverse_norm;
 pub use gram::GramBackend;
-pub use spectrum::{Frame, Spectrum};
+pub(crate) use spectrum::{Frame, Spectrum};
 
 use crate::linalg::{self, view};
 use crate::{Matrix, Observations, Result};
@@ -107,11 +112,14 @@ pub trait Backend: Send + Sync + std::fmt::Debug {
         true
     }
 
-    /// Bytes that [`spectrum`](Self::spectrum) needs at its peak.
+    /// Bytes that an eigenbasis made of the [second moment](Self::second_moment) needs at its peak.
     fn spectrum_bytes(&self) -> u64;
 
-    /// Diagonalises the second moment of the inputs. The decomposition itself cannot be interrupted.
-    fn spectrum(&self, threads: usize, interrupt: &mut Interrupt<'_>) -> Result<Spectrum>;
+    /// The second moment of the inputs.
+    ///
+    /// # Errors
+    /// If interrupted.
+    fn second_moment(&self, threads: usize, interrupt: &mut Interrupt<'_>) -> Result<SecondMoment<'_>>;
 
     /// Coordinates in the inputs' own units are this times ours (for equal Z).
     fn coordinate_unit(&self) -> f64;

@@ -1,22 +1,22 @@
 //! The inputs in the basis where X'X, or K, is diagonal.
 
-use super::{Backend, Columns, Expansion, Interrupt, Panel, STREAM_ROWS, coefficients, state_of};
+use super::basis::of_inputs;
+use super::{Backend, Basis, Of, SecondMoment};
 use crate::linalg::{self, view};
-use crate::{Matrix, Observations, Result};
+use crate::{Matrix, Result};
 
-/// X'X (or K) diagonalised: `values` l and a frame P with `P' state(Z) = (rotated X)' Z` and `coordinates = P V`, in
-/// which X'X is diag(l). See `docs/math.md`, "Spectral".
+/// X'X (or K) diagonalised: `values` l and a frame P in which X'X is diag(l).
 #[derive(Debug)]
-pub struct Spectrum {
+pub(crate) struct Spectrum {
     /// Eigenvalues of X'X that are not zero, or all of them.
-    pub values: Vec<f64>,
+    pub(crate) values: Vec<f64>,
     /// One column per value.
-    pub frame: Frame,
+    pub(crate) frame: Frame,
 }
 
 /// P, or what makes it up.
 #[derive(Debug)]
-pub enum Frame {
+pub(crate) enum Frame {
     /// P itself.
     Coordinates(Matrix),
     /// A with `P = X'A`, `K = X X' = U diag(l) U'` and `A = U diag(l)^(-1/2)`: where features are many, P would take longer than all
@@ -25,8 +25,23 @@ pub enum Frame {
 }
 
 impl Spectrum {
-    /// `P V`.
-    pub(crate) fn coordinates(&self, backend: &dyn Backend, v: &Matrix, threads: usize) -> Matrix {
+    pub(crate) fn of(moment: &SecondMoment<'_>) -> Result<Self> {
+        let (values, vectors) = linalg::eigen(&moment.matrix)?;
+        if moment.of == Of::Features {
+            let values = values.iter().map(|l| l.max(0.0)).collect();
+            return Ok(Spectrum { values, frame: Frame::Coordinates(vectors) });
+        }
+        let (values, scaled) = keep_positive(&values, &vectors);
+        let frame = match moment.of {
+            Of::Inputs => Frame::Inputs(scaled),
+            _ => Frame::Coordinates(scaled),
+        };
+        Ok(Spectrum { values, frame })
+    }
+}
+
+impl Basis for Spectrum {
+    fn coordinates(&self, backend: &dyn Backend, v: &Matrix, threads: usize) -> Matrix {
         match &self.frame {
             Frame::Coordinates(frame) => linalg::times(view(frame), view(v), threads),
             Frame::Inputs(frame) => {
@@ -35,42 +50,35 @@ impl Spectrum {
         }
     }
 
-    /// `P' state(Z)` for the coefficients Z of some duals; by way of inputs `X X'A = A diag(l)`.
-    pub(crate) fn rotated(
-        &self,
-        backend: &dyn Backend,
-        (observations, duals): (&Observations, &[f64]),
-        threads: usize,
-        interrupt: &mut Interrupt<'_>,
-    ) -> Result<Matrix> {
-        match &self.frame {
-            Frame::Coordinates(frame) => {
-                let duals = Expansion::Duals(observations, duals);
-                let state = state_of(backend, duals, threads, interrupt)?;
-                Ok(linalg::times(view(frame).transpose(), view(&state), threads))
-            }
-            Frame::Inputs(frame) => {
-                let z = coefficients(backend.n_inputs(), observations, duals);
-                let mut out = linalg::times(view(frame).transpose(), view(&z), threads);
-                for (j, l) in self.values.iter().enumerate() {
-                    out.row_mut(j).iter_mut().for_each(|x| *x *= l);
-                }
-                Ok(out)
-            }
+    fn wants_state(&self) -> bool {
+        matches!(self.frame, Frame::Coordinates(_))
+    }
+
+    fn of_state(&self, state: Matrix, threads: usize) -> Matrix {
+        let (Frame::Coordinates(frame) | Frame::Inputs(frame)) = &self.frame;
+        linalg::times(view(frame).transpose(), view(&state), threads)
+    }
+
+    /// `X X'A = A diag(l)`.
+    fn of_coefficients(&self, z: Matrix, threads: usize) -> Matrix {
+        let mut out = self.of_state(z, threads);
+        for (j, l) in self.values.iter().enumerate() {
+            out.row_mut(j).iter_mut().for_each(|x| *x *= l);
         }
+        out
     }
 }
 
-/// `X'Z`, some rows at a time.
-fn of_inputs(backend: &dyn Backend, z: &Matrix, threads: usize) -> Matrix {
-    let (mut panel, mut part) = (Panel::default(), Matrix::default());
-    let mut state = Matrix::zeros(backend.dim(), z.cols());
-    let all: Vec<u32> = (0..z.rows() as u32).collect();
-    for (rows, values) in all.chunks(STREAM_ROWS).zip(z.as_slice().chunks(STREAM_ROWS * z.cols().max(1))) {
-        backend.load(rows, &mut panel);
-        part.reset(rows.len(), z.cols());
-        part.as_mut_slice().copy_from_slice(values);
-        backend.add(&mut panel, Columns::All, &part, &mut state, threads);
+/// Drops eigenvalues that are rounding noise and divides the remaining vectors by the root of theirs.
+fn keep_positive(values: &[f64], vectors: &Matrix) -> (Vec<f64>, Matrix) {
+    let largest = values.iter().fold(0.0f64, |a, &b| a.max(b));
+    let noise = largest * values.len() as f64 * f64::EPSILON;
+    let kept: Vec<usize> = (0..values.len()).filter(|&j| values[j] > noise).collect();
+    let mut scaled = Matrix::zeros(vectors.rows(), kept.len());
+    for i in 0..vectors.rows() {
+        for (col, &j) in kept.iter().enumerate() {
+            scaled[(i, col)] = vectors[(i, j)] / values[j].sqrt();
+        }
     }
-    state
+    (kept.iter().map(|&j| values[j]).collect(), scaled)
 }

@@ -1,16 +1,16 @@
 //! The end of every solver that works in V: duals and a primal point, certified from the data.
 
 use super::start;
-use crate::backend::Interrupt;
+use crate::backend::{Basis, Interrupt};
 use crate::certificate::{Graded, certify_normal};
 use crate::{Matrix, Problem, Result};
 
-/// Duals certified with the primal point that they induce if that is good enough, else with the one whose coordinates in the
-/// eigenbasis are `v`; whichever is better.
+/// Duals certified with the primal point that they induce if that is good enough, else with the one whose coordinates in a
+/// basis are `v`; whichever is better.
 pub(super) fn grade(
     problem: &Problem<'_>,
     kappa: Vec<f64>,
-    v: &Matrix,
+    (basis, v): (&dyn Basis, &Matrix),
     tolerance: f64,
 ) -> Result<(Vec<f64>, Option<Matrix>, Graded)> {
     let never = &mut Interrupt::never();
@@ -18,7 +18,8 @@ pub(super) fn grade(
     if induced.certificate.rel_gap() <= tolerance {
         return Ok((kappa, None, induced));
     }
-    let coordinates = coordinates(problem, v)?;
+    let data = problem.data();
+    let coordinates = data.pool().install(|| basis.coordinates(data.backend(), v, data.threads()));
     let mut pair = (kappa.clone(), certify_normal(problem, &kappa, Some(&coordinates), never)?);
     if !pair.1.certificate.gap.is_finite() {
         // Duals of a poor point can be beyond all bounds; a fraction of them is not.

@@ -3,6 +3,7 @@
 use super::atoms::Atoms;
 use super::step::{Model, Point, Step};
 use super::{Answer, InteriorPoint};
+use crate::backend::Interrupt;
 use crate::design::Curvature;
 use crate::linalg::axpy;
 use crate::solver::vspace::{Derivative, direct::Direct, gram};
@@ -162,7 +163,8 @@ impl<'a, 'c> Path<'a, 'c> {
         let kappa = self.model.design.scatter(&self.best.kappa, self.problem.observations().len());
         // To the last bit inside: duals were added up from atoms.
         let kappa = start::warm(self.problem, kappa);
-        graded::grade(self.problem, kappa, &self.best.v, self.tolerance)
+        let basis = self.problem.data().eigenbasis(&mut Interrupt::never())?;
+        graded::grade(self.problem, kappa, (basis, &self.best.v), self.tolerance)
     }
 }
 

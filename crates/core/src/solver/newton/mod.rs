@@ -135,7 +135,8 @@ fn quadratic_start(
     }
     let settings =
         Settings { tolerance: MODEL_TOLERANCE.max(settings.tolerance), ..Settings::clone(settings) };
-    let solution = Spectral.solve(&model, &settings.check()?, Start::Cold, &mut Poll(clock))?;
+    // In the eigenbasis, which Newton's method works in anyhow.
+    let solution = spectral::solve_in_eigenbasis(&model, &settings.check()?, &mut Poll(clock))?;
     // Its duals are residuals, and tell the predictions.
     let answer = |(o, residual): (usize, &f64)| {
         let y = obs.label(o);
@@ -261,7 +262,8 @@ fn certify(
 ) -> Result<Option<Status>> {
     let problem = model.problem;
     let kappa = model.design.scatter(&point.side.kappa, problem.observations().len());
-    let graded = grade(problem, kappa, &point.v, tolerance)?;
+    let basis = problem.data().eigenbasis(&mut Interrupt::never())?;
+    let graded = grade(problem, kappa, (basis, &point.v), tolerance)?;
     let status = clock.report(&graded.2.certificate, None);
     if graded.2.certificate.gap < best.2.certificate.gap {
         *best = graded;

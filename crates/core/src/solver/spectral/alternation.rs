@@ -1,17 +1,23 @@
 //! k = 1: closed forms for W given Theta and for Theta given W, taken in turn.
 //!
-//! Given `Theta = U diag(s) U'`: `V U = gamma b U / (1 + gamma l_i s_j)` and `W = V Theta`. Given W: `Theta = (g W'W)^(1/3)`
+//! Given `Theta = U diag(s) U'`: `V U = (I + gamma s_j X'X)^-1 gamma b U` and `W = V Theta`. Given W: `Theta = (g W'W)^(1/3)`
 //! with phi'(z) = g z; then `W Theta^-1` is the V whose own Theta this is. A round costs a few products and one
 //! eigendecomposition of the size of Theta, far less than a Newton step, and where Theta is well conditioned a handful of
-//! rounds is all it takes. Handed over to Newton as soon as that one would be done earlier.
+//! rounds is all it takes. Handed over to Newton as soon as that one would be done earlier. Equations are all there is to solve: a band
+//! will do where the eigenbasis, which Newton needs, would cost more than everything else.
 
 use super::{Ended, Point, Reduced, Search};
+use crate::certificate::Square;
 use crate::linalg::{self, view};
+use crate::output::OutputRegularizer;
 use crate::{Matrix, Result};
 use std::ops::ControlFlow;
 
 /// What Newton needs to finish costs about as much as this many rounds.
 const NEWTON_ROUNDS: f64 = 9.0;
+
+/// Eigenvectors of X'X cost about as much as this many rounds, times (features / tasks)^2.
+const EIGEN_ROUNDS: f64 = 0.5;
 
 /// Rounds to a certificate at the present pace. Duals that certify themselves take a gap some fifty times smaller.
 fn rounds_left(gap: f64, last: f64, tolerance: f64) -> f64 {
@@ -27,25 +33,27 @@ struct Turned {
     moment: Matrix,
 }
 
-/// g of `phi'(z) = g z`, if that is all there is.
-pub(super) fn gain(reduced: &Reduced<'_>) -> Option<f64> {
-    reduced.output.linear_slope().filter(|_| reduced.output.degree() == Some(2))
+/// The first Theta.
+pub(super) enum From<'a> {
+    Diagonal(&'a [f64]),
+    Point(&'a Point),
 }
 
-/// The end of the search, or a point from which to go on. `diagonal` is the Theta to start from; without one it is that of
-/// the point.
-pub(super) fn run(
-    search: &mut Search<'_, '_>,
-    point: Point,
-    diagonal: Option<Vec<f64>>,
-) -> ControlFlow<Ended, Point> {
+/// g of `phi'(z) = g z`, if that is all there is.
+pub(super) fn gain(output: &dyn OutputRegularizer) -> Option<f64> {
+    output.linear_slope().filter(|_| output.degree() == Some(2))
+}
+
+/// The end of the search, or a point from which to go on, if there is a better one than at the start.
+pub(super) fn run(search: &mut Search<'_, '_>, from: From<'_>) -> ControlFlow<Ended, Option<Point>> {
     let reduced = search.reduced;
-    let Some(gain) = gain(reduced) else { return ControlFlow::Continue(point) };
-    let Ok((values, basis)) = first(reduced, &point.theta, diagonal) else {
-        return ControlFlow::Continue(point);
-    };
-    let moment = reduced.times(reduced.data.moment, &basis);
-    let mut theta = Turned { values, basis, moment };
+    let Some(gain) = gain(reduced.output) else { return ControlFlow::Continue(None) };
+    let Ok(mut theta) = first(reduced, from) else { return ControlFlow::Continue(None) };
+    let patience = NEWTON_ROUNDS
+        + match reduced.data.square {
+            Square::Diagonal(_) => 0.0,
+            Square::Banded(band) => EIGEN_ROUNDS * (band.len() as f64 / theta.values.len() as f64).powi(2),
+        };
     let (mut last, mut v) = (f64::INFINITY, None);
     let back = |v: &Matrix, theta: &Turned| {
         reduced.point(linalg::times(view(v), view(&theta.basis).transpose(), reduced.threads))
@@ -64,35 +72,73 @@ pub(super) fn run(
             Some(status) if search.is_final(&turned.weights(now), &turned, status) => {
                 return ControlFlow::Break(Ended { point: back(now, &theta), status });
             }
-            None if rounds_left(gap, last, search.tolerance) > NEWTON_ROUNDS => break,
+            None if rounds_left(gap, last, search.tolerance) > patience => break,
             _ => last = gap,
         }
     }
-    ControlFlow::Continue(v.map_or(point, |v| back(&v, &theta)))
+    ControlFlow::Continue(v.map(|v| back(&v, &theta)))
 }
 
 /// Eigenvalues and a basis of the first Theta. With more tasks than features, X'Y is nothing but zeros in most directions of the tasks,
 /// and so are V, W and Theta: a basis of the others will do.
-fn first(reduced: &Reduced<'_>, theta: &Matrix, diagonal: Option<Vec<f64>>) -> Result<(Vec<f64>, Matrix)> {
-    let (d, t) = (reduced.data.moment.rows(), theta.rows());
-    if t <= d || d == 0 {
-        return match diagonal {
-            Some(values) => Ok((values, Matrix::identity(t))),
-            None => linalg::eigen(theta),
-        };
-    }
-    let span = linalg::orthonormal(&linalg::transposed(reduced.data.moment));
-    let mut image = match diagonal {
-        None => reduced.times(theta, &span),
-        Some(_) => span.clone(),
+fn first(reduced: &Reduced<'_>, from: From<'_>) -> Result<Turned> {
+    let (d, t) = (reduced.data.moment.rows(), reduced.data.moment.cols());
+    let (values, basis) = match from {
+        From::Diagonal(values) if t <= d || d == 0 => {
+            let moment = reduced.data.moment.clone();
+            return Ok(Turned { values: values.to_vec(), basis: Matrix::identity(t), moment });
+        }
+        From::Point(point) if t <= d || d == 0 => linalg::eigen(&point.theta)?,
+        _ => {
+            let span = linalg::orthonormal(&linalg::transposed(reduced.data.moment));
+            let image = match from {
+                From::Point(point) => reduced.times(&point.theta, &span),
+                From::Diagonal(values) => {
+                    let mut image = span.clone();
+                    for (r, scale) in values.iter().enumerate() {
+                        image.row_mut(r).iter_mut().for_each(|x| *x *= scale);
+                    }
+                    image
+                }
+            };
+            let mut inner = reduced.cross(&span, &image);
+            linalg::symmetrise(&mut inner);
+            let (values, turn) = linalg::eigen(&inner)?;
+            (values, reduced.times(&span, &turn))
+        }
     };
-    for (r, scale) in diagonal.iter().flatten().enumerate() {
-        image.row_mut(r).iter_mut().for_each(|x| *x *= scale);
+    let moment = reduced.times(reduced.data.moment, &basis);
+    Ok(Turned { values, basis, moment })
+}
+
+/// Probes of [`alone`], which only has to be near.
+const PROBES: usize = 4;
+
+/// About the best Theta that is diagonal, i.e. tasks on their own: `s = h(s)`, `h(s) = g |V(s)|^2` with `V = (I + gamma s X'X)^-1 gamma b`. That is at
+/// most `h(0)`, and from there on h falls like a power of s between 0 and -2, which two probes tell.
+pub(super) fn alone(reduced: &Reduced<'_>, gain: f64) -> Vec<f64> {
+    let squares = |v: &Matrix| {
+        let mut sums = vec![0.0; v.cols()];
+        for j in 0..v.rows() {
+            sums.iter_mut().zip(v.row(j)).for_each(|(sum, v)| *sum += v * v);
+        }
+        sums.iter().map(|sum| gain * reduced.data.gamma.powi(2) * sum).collect::<Vec<f64>>()
+    };
+    let mut s = squares(reduced.data.moment);
+    let mut last: Option<(Vec<f64>, Vec<f64>)> = None;
+    for _ in 0..PROBES {
+        let mut v = reduced.data.moment.clone();
+        reduced.solve_shifted(&s, &mut v);
+        let h = squares(&v);
+        let next = (0..s.len()).map(|r| {
+            let fall = last.as_ref().map_or(1.0, |(s0, h0)| -(h[r] / h0[r]).ln() / (s[r] / s0[r]).ln());
+            let fall = if fall.is_nan() { 1.0 } else { fall.clamp(0.0, 2.0) };
+            if h[r] > 0.0 { s[r] * (h[r] / s[r]).powf(1.0 / (1.0 + fall)) } else { 0.0 }
+        });
+        let next = next.collect();
+        last = Some((std::mem::replace(&mut s, next), h));
     }
-    let mut inner = reduced.cross(&span, &image);
-    linalg::symmetrise(&mut inner);
-    let (values, turn) = linalg::eigen(&inner)?;
-    Ok((values, reduced.times(&span, &turn)))
+    s
 }
 
 /// W for this Theta, as the V whose own Theta is best for that W, and that Theta. `tell` gets to know the objective of W.
@@ -103,18 +149,18 @@ fn round(
     tell: &mut dyn FnMut(f64),
 ) -> Result<(Matrix, Turned)> {
     let (gamma, mut w) = (reduced.data.gamma, theta.moment.clone());
-    for (j, &l) in reduced.data.values.iter().enumerate() {
-        for (x, s) in w.row_mut(j).iter_mut().zip(&theta.values) {
-            let s = s.max(0.0);
-            *x *= gamma * s / (1.0 + gamma * l * s);
-        }
+    let s: Vec<f64> = theta.values.iter().map(|s| s.max(0.0)).collect();
+    reduced.solve_shifted(&s, &mut w);
+    for j in 0..w.rows() {
+        w.row_mut(j).iter_mut().zip(&s).for_each(|(x, s)| *x *= gamma * s);
     }
     let mut square = reduced.cross(&w, &w);
     linalg::symmetrise(&mut square);
     let (cubes, turn) = linalg::eigen(&square)?;
     let values: Vec<f64> = cubes.iter().map(|x| (gain * x.max(0.0)).cbrt()).collect();
     // <Theta, V'V> - phi(V'V) / 2 with V'V = Theta / g.
-    tell(reduced.objective(&w, 0.75 * values.iter().map(|s| s * s / gain).sum::<f64>()));
+    let price = 0.75 * values.iter().map(|s| s * s / gain).sum::<f64>();
+    tell(reduced.turned(&theta.moment).objective(&w, price));
     let mut v = reduced.times(&w, &turn);
     let floor = f64::EPSILON * values.iter().fold(0.0f64, |a, &b| a.max(b));
     for j in 0..v.rows() {

@@ -1,18 +1,20 @@
-//! Squared loss on shared inputs, from X'X and X'Y alone, in the basis where X'X is diagonal.
+//! Squared loss on shared inputs, from X'X and X'Y alone, in a basis where X'X is diagonal, or a band.
 //!
-//! Everything the data say is in `l = eigenvalues of X'X`, `b = X'Y` (features x tasks, rotated) and `|Y|^2`. With
-//! `W = V phi'(V'V)` the problem is a smooth one in V, of the size of b, and optimal where `V = gamma (b - l W)`.
-//! [`alternation`] is quick where Theta is well conditioned (k = 1 only); [`newton`] does the rest.
+//! Everything the data say is in X'X, `b = X'Y` (features x tasks, rotated) and `|Y|^2`. With
+//! `W = V phi'(V'V)` the problem is a smooth one in V, of the size of b, and optimal where `V = gamma (b - X'X W)`.
+//! [`alternation`] is quick where Theta is well conditioned (k = 1 only), and a band is enough for it; [`newton`] does the rest, in the
+//! eigenbasis.
 
 mod alternation;
 mod newton;
 mod reduced;
 
 use super::{CheckedSettings, Clock, Solution, Solver, Start, Status, graded, needs_entries, start};
-use crate::backend::{self, Columns, Expansion, Interrupt, Panel, STREAM_ROWS};
+use crate::backend::{self, Basis, Columns, Expansion, Interrupt, Panel, STREAM_ROWS};
 use crate::certificate::{Graded, certify_normal};
 use crate::linalg::{self, view};
 use crate::{Error, Matrix, Observer, Problem, Result};
+use alternation::From;
 use reduced::{Point, Reduced};
 use std::ops::ControlFlow;
 
@@ -69,49 +71,118 @@ impl Solver for Spectral {
                 return Ok(solution(kappa.clone(), None, graded, status, clock));
             }
         }
-        let statistics = match clock.interrupting(|interrupt| problem.data().statistics(interrupt)) {
-            Err(Error::Interrupted) => return self.give_up(problem, start, clock),
-            other => other?,
-        };
-        problem.data().pool().install(|| {
-            let reduced = Reduced::new(problem, statistics);
-            let (first, diagonal) = match &start {
-                Some(kappa) => (reduced.point(reduced.rotated_state(problem, kappa)?), None),
-                None => {
-                    let (v, diagonal) = reduced.cold_start();
-                    (reduced.point(v), Some(diagonal))
+        if band_will_do(problem) {
+            match clock.interrupting(|interrupt| problem.data().banded_statistics(interrupt)) {
+                Err(Error::Interrupted) => return give_up(problem, start, clock),
+                Ok(None) => {}
+                other => {
+                    let statistics = other?.expect("seen just above");
+                    let reduced = Reduced::banded(problem, statistics);
+                    let in_band =
+                        || by_alternation(problem, &reduced, settings, start.as_deref(), &mut clock);
+                    if let Some((kappa, v, graded, status)) = problem.data().pool().install(in_band)? {
+                        return Ok(solution(kappa, v, graded, status, clock));
+                    }
                 }
-            };
-            // Alternation starts from the diagonal, wherever it can be used.
-            let own = diagonal.as_ref().filter(|_| alternation::gain(&reduced).is_none());
-            let first = own.and_then(|own| reduced.in_company(&first, own)).unwrap_or(first);
-            let mut search = Search { reduced: &reduced, tolerance: settings.tolerance, polished: 0, clock };
-            let ended = search.run(first, diagonal);
-            let kappa = residual_duals(problem, &ended.point)?;
-            let (kappa, v, graded) = graded::grade(problem, kappa, &ended.point.v, settings.tolerance)?;
-            let certified = graded.certificate.rel_gap() <= settings.tolerance;
-            let status = match ended.status {
-                _ if certified => Status::Certified,
-                Status::Certified => Status::Stalled,
-                other => other,
-            };
-            Ok(solution(kappa, v, graded, status, search.clock))
-        })
+            }
+        }
+        in_eigenbasis(problem, settings, start, clock)
     }
 }
 
-impl Spectral {
-    /// Stopped before the data were reduced: ends with what can be had at once.
-    fn give_up(
-        &self,
-        problem: &Problem<'_>,
-        start: Option<Vec<f64>>,
-        mut clock: Clock<'_>,
-    ) -> Result<Solution> {
-        let (kappa, graded) = start::at_once(problem, start)?;
-        let status = clock.report(&graded.certificate, None).unwrap_or(Status::Stopped);
-        Ok(solution(kappa, None, graded, status, clock))
-    }
+/// As [`Spectral`], for those who have the eigenbasis anyhow.
+pub(super) fn solve_in_eigenbasis(
+    problem: &Problem<'_>,
+    settings: &CheckedSettings,
+    observer: &mut dyn Observer,
+) -> Result<Solution> {
+    in_eigenbasis(problem, settings, None, Clock::new(Spectral.name(), settings, observer))
+}
+
+/// A band is had for a fifth of what eigenvectors cost, (features)^3; equations with it cost more, tasks x features in each round. By far, since
+/// eigenvectors serve many fits.
+const BAND_PAYS: usize = 4096;
+
+/// Whether to try a band first. A matter of the problem alone, not of what is there already: the same fit gives the same bits.
+fn band_will_do(problem: &Problem<'_>) -> bool {
+    let (backend, obs) = (problem.data().backend(), problem.observations());
+    let size = backend.dim().min(backend.n_inputs());
+    alternation::gain(problem.normal_output()).is_some() && size * size >= BAND_PAYS * obs.n_tasks()
+}
+
+/// What [`graded::grade`] makes of a point, and the status.
+type Finished = (Vec<f64>, Option<Matrix>, Graded, Status);
+
+/// Alternation alone; `None` where it gives up, or where its certificate does not stand up to the data.
+fn by_alternation(
+    problem: &Problem<'_>,
+    reduced: &Reduced<'_>,
+    settings: &CheckedSettings,
+    start: Option<&[f64]>,
+    clock: &mut Clock<'_>,
+) -> Result<Option<Finished>> {
+    let Some(gain) = alternation::gain(reduced.output) else { return Ok(None) };
+    let mut search = Search { reduced, tolerance: settings.tolerance, polished: 0, clock };
+    let flow = match start {
+        Some(kappa) => {
+            let first = reduced.point(reduced.rotated_state(problem, kappa)?);
+            alternation::run(&mut search, From::Point(&first))
+        }
+        None => alternation::run(&mut search, From::Diagonal(&alternation::alone(reduced, gain))),
+    };
+    let ControlFlow::Break(ended) = flow else { return Ok(None) };
+    let finished = finish(problem, reduced, ended, settings)?;
+    Ok((finished.3 != Status::Stalled).then_some(finished))
+}
+
+/// Alternation where it helps, then Newton's method.
+fn in_eigenbasis(
+    problem: &Problem<'_>,
+    settings: &CheckedSettings,
+    start: Option<Vec<f64>>,
+    mut clock: Clock<'_>,
+) -> Result<Solution> {
+    let statistics = match clock.interrupting(|interrupt| problem.data().statistics(interrupt)) {
+        Err(Error::Interrupted) => return give_up(problem, start, clock),
+        other => other?,
+    };
+    problem.data().pool().install(|| {
+        let reduced = Reduced::new(problem, statistics);
+        let mut search =
+            Search { reduced: &reduced, tolerance: settings.tolerance, polished: 0, clock: &mut clock };
+        let ended = match &start {
+            Some(kappa) => search.warm(reduced.point(reduced.rotated_state(problem, kappa)?)),
+            None => search.cold(),
+        };
+        let (kappa, v, graded, status) = finish(problem, &reduced, ended, settings)?;
+        Ok(solution(kappa, v, graded, status, clock))
+    })
+}
+
+/// The duals of the weights found, graded from the data.
+fn finish(
+    problem: &Problem<'_>,
+    reduced: &Reduced<'_>,
+    ended: Ended,
+    settings: &CheckedSettings,
+) -> Result<Finished> {
+    let kappa = residual_duals(problem, reduced.basis, &ended.point)?;
+    let point = (reduced.basis, &ended.point.v);
+    let (kappa, v, graded) = graded::grade(problem, kappa, point, settings.tolerance)?;
+    let certified = graded.certificate.rel_gap() <= settings.tolerance;
+    let status = match ended.status {
+        _ if certified => Status::Certified,
+        Status::Certified => Status::Stalled,
+        other => other,
+    };
+    Ok((kappa, v, graded, status))
+}
+
+/// Stopped before the data were reduced: ends with what can be had at once.
+fn give_up(problem: &Problem<'_>, start: Option<Vec<f64>>, mut clock: Clock<'_>) -> Result<Solution> {
+    let (kappa, graded) = start::at_once(problem, start)?;
+    let status = clock.report(&graded.certificate, None).unwrap_or(Status::Stopped);
+    Ok(solution(kappa, None, graded, status, clock))
 }
 
 fn solution(
@@ -130,7 +201,7 @@ pub(super) fn typical_prediction(problem: &Problem<'_>, interrupt: &mut Interrup
     let reduced = Reduced::new(problem, problem.data().statistics(interrupt)?);
     let (v, theta) = reduced.cold_start();
     let mut sum = 0.0;
-    for (j, l) in reduced.data.values.iter().enumerate() {
+    for (j, l) in reduced.values().iter().enumerate() {
         sum += l * v.row(j).iter().zip(&theta).map(|(v, theta)| (v * theta).powi(2)).sum::<f64>();
     }
     Ok((sum / problem.observations().len() as f64).sqrt())
@@ -151,14 +222,27 @@ struct Search<'a, 'c> {
     tolerance: f64,
     /// Steps made beyond a certified point.
     polished: usize,
-    clock: Clock<'c>,
+    clock: &'a mut Clock<'c>,
 }
 
 impl Search<'_, '_> {
-    fn run(&mut self, first: Point, diagonal: Option<Vec<f64>>) -> Ended {
-        match alternation::run(self, first, diagonal) {
+    fn warm(&mut self, first: Point) -> Ended {
+        match alternation::run(self, From::Point(&first)) {
             ControlFlow::Break(ended) => ended,
-            ControlFlow::Continue(point) => newton::run(self, point),
+            ControlFlow::Continue(point) => newton::run(self, point.unwrap_or(first)),
+        }
+    }
+
+    fn cold(&mut self) -> Ended {
+        let (v, diagonal) = self.reduced.cold_start();
+        match alternation::run(self, From::Diagonal(&diagonal)) {
+            ControlFlow::Break(ended) => ended,
+            ControlFlow::Continue(Some(point)) => newton::run(self, point),
+            ControlFlow::Continue(None) => {
+                let first = self.reduced.point(v);
+                let first = self.reduced.in_company(&first, &diagonal).unwrap_or(first);
+                newton::run(self, first)
+            }
         }
     }
 
@@ -184,12 +268,11 @@ impl Search<'_, '_> {
 }
 
 /// `gamma (Y - X W)`, one streaming pass.
-fn residual_duals(problem: &Problem<'_>, point: &Point) -> Result<Vec<f64>> {
+fn residual_duals(problem: &Problem<'_>, basis: &dyn Basis, point: &Point) -> Result<Vec<f64>> {
     use rayon::prelude::*;
     let (backend, threads, obs) =
         (problem.data().backend(), problem.data().threads(), problem.observations());
-    let spectrum = problem.data().eigenbasis(&mut Interrupt::never())?;
-    let coordinates = spectrum.coordinates(backend, &point.v, threads);
+    let coordinates = basis.coordinates(backend, &point.v, threads);
     let expansion = Expansion::Coordinates(&coordinates);
     let state = backend::state_of(backend, expansion, threads, &mut Interrupt::never())?;
     let weights = linalg::times(view(&state), view(&point.theta), threads);

@@ -128,7 +128,7 @@ const ROUGH: f64 = 1e-5;
 
 impl<'a> Apart<'a> {
     fn new(reduced: &Reduced<'_>, derivative: &'a Derivative<'a>, tolerance: f64) -> Option<Self> {
-        let rates: Vec<f64> = reduced.data.values.iter().map(|l| reduced.data.gamma * l).collect();
+        let rates: Vec<f64> = reduced.values().iter().map(|l| reduced.data.gamma * l).collect();
         let blocks = TaskBlocks::diagonal(derivative, &rates)?;
         let factors = match tolerance < ROUGH {
             true => Factors::Exact(linalg::transposed(derivative.v)),
@@ -201,8 +201,8 @@ impl<'a> Joint<'a> {
         let (om, basis) = linalg::eigen(derivative.theta).ok()?;
         let floor = 1e-8 * om.iter().fold(0.0f64, |a, &b| a.max(b));
         let values: Vec<f64> = om.iter().map(|om| om.max(0.0)).collect();
-        let mut inverse = Matrix::zeros(reduced.data.values.len(), om.len());
-        for (i, &l) in reduced.data.values.iter().enumerate() {
+        let mut inverse = Matrix::zeros(reduced.values().len(), om.len());
+        for (i, &l) in reduced.values().iter().enumerate() {
             let rate = reduced.data.gamma * l;
             inverse.row_mut(i).iter_mut().zip(&values).for_each(|(x, om)| *x = 1.0 / (1.0 + rate * om));
         }
@@ -250,7 +250,7 @@ impl Operator for Joint<'_> {
                 reduced.times(v, &reduced.times(&mixed, &self.basis))
             }
         };
-        for (j, &l) in reduced.data.values.iter().enumerate() {
+        for (j, &l) in reduced.values().iter().enumerate() {
             let rate = reduced.data.gamma * l;
             for ((x, z), om) in out.row_mut(j).iter_mut().zip(z.row(j)).zip(&self.values) {
                 *x = z + rate * (z * om + *x);

@@ -1,7 +1,7 @@
 //! The problem reduced to statistics, and a point of it.
 
-use crate::backend::{Interrupt, Spectrum};
-use crate::certificate::{SquaredStatistics, unexplained};
+use crate::backend::{Banded, Basis, Interrupt, Spectrum};
+use crate::certificate::{Square, SquaredStatistics, unexplained};
 use crate::dataset::Moments;
 use crate::linalg::{self, view};
 use crate::output::OutputRegularizer;
@@ -14,7 +14,7 @@ pub(super) struct Reduced<'a> {
     pub(super) data: SquaredStatistics<'a>,
     pub(super) output: &'a dyn OutputRegularizer,
     pub(super) threads: usize,
-    spectrum: &'a Spectrum,
+    pub(super) basis: &'a dyn Basis,
     unit: f64,
 }
 
@@ -39,16 +39,45 @@ impl Smooth for Reduced<'_> {
 
 impl<'a> Reduced<'a> {
     pub(super) fn new(problem: &'a Problem<'a>, (spectrum, moments): (&'a Spectrum, &'a Moments)) -> Self {
-        let Moments { moment, label_square } = moments;
-        let data = SquaredStatistics {
-            values: &spectrum.values,
-            moment,
-            label_square: *label_square,
-            floor: unexplained(&spectrum.values, moment, *label_square),
-            gamma: problem.gamma(0),
-        };
+        let floor = unexplained(&spectrum.values, &moments.moment, moments.label_square);
+        Reduced::of(problem, (spectrum, Square::Diagonal(&spectrum.values)), moments, floor)
+    }
+
+    pub(super) fn banded(problem: &'a Problem<'a>, (banded, moments): (&'a Banded, &'a Moments)) -> Self {
+        Reduced::of(problem, (banded, Square::Banded(&banded.band)), moments, 0.0)
+    }
+
+    fn of(
+        problem: &'a Problem<'a>,
+        (basis, square): (&'a dyn Basis, Square<'a>),
+        Moments { moment, label_square }: &'a Moments,
+        floor: f64,
+    ) -> Self {
+        let (label_square, gamma) = (*label_square, problem.gamma(0));
+        let data = SquaredStatistics { square, moment, label_square, floor, gamma };
         let (output, threads) = (problem.normal_output(), problem.data().threads());
-        Reduced { data, output, threads, spectrum, unit: problem.unit() }
+        Reduced { data, output, threads, basis, unit: problem.unit() }
+    }
+
+    /// Eigenvalues of X'X.
+    pub(super) fn values(&self) -> &'a [f64] {
+        match self.data.square {
+            Square::Diagonal(values) => values,
+            Square::Banded(_) => unreachable!("in a band there is nothing but alternation"),
+        }
+    }
+
+    /// `(I + gamma s_j X'X)^-1 x_j` in place of every column j.
+    pub(super) fn solve_shifted(&self, s: &[f64], x: &mut Matrix) {
+        let rates: Vec<f64> = s.iter().map(|s| self.data.gamma * s).collect();
+        match self.data.square {
+            Square::Banded(band) => band.solve_shifted(&rates, x, self.threads),
+            Square::Diagonal(values) => {
+                for (j, &l) in values.iter().enumerate() {
+                    x.row_mut(j).iter_mut().zip(&rates).for_each(|(x, rate)| *x /= 1.0 + l * rate);
+                }
+            }
+        }
     }
 
     pub(super) fn times(&self, a: &Matrix, b: &Matrix) -> Matrix {
@@ -69,9 +98,9 @@ impl<'a> Reduced<'a> {
     where
         'a: 'b,
     {
-        let SquaredStatistics { values, label_square, floor, gamma, .. } = self.data;
-        let data = SquaredStatistics { values, moment, label_square, floor, gamma };
-        Reduced { data, output: self.output, threads: self.threads, spectrum: self.spectrum, unit: self.unit }
+        let SquaredStatistics { square, label_square, floor, gamma, .. } = self.data;
+        let data = SquaredStatistics { square, moment, label_square, floor, gamma };
+        Reduced { data, output: self.output, threads: self.threads, basis: self.basis, unit: self.unit }
     }
 
     /// W of V.
@@ -96,10 +125,10 @@ impl<'a> Reduced<'a> {
         self.data.certify(self.output, w, self.threads).in_units(self.unit)
     }
 
-    /// The V of given duals, in the eigenbasis.
+    /// The V of given duals.
     pub(super) fn rotated_state(&self, problem: &Problem<'_>, kappa: &[f64]) -> Result<Matrix> {
         let duals = (problem.observations(), kappa);
-        self.spectrum.rotated(problem.data().backend(), duals, self.threads, &mut Interrupt::never())
+        self.basis.rotated(problem.data().backend(), duals, self.threads, &mut Interrupt::never())
     }
 
     /// V for the best Theta that is diagonal, i.e. tasks on their own: `V_r = gamma b_r / (1 + gamma l s_r)` with
@@ -112,7 +141,7 @@ impl<'a> Reduced<'a> {
             for r in 0..t {
                 (s[r], squares[r]) = ((0.5 * (low[r] + high[r])).exp(), 0.0);
             }
-            for (j, &l) in self.data.values.iter().enumerate() {
+            for (j, &l) in self.values().iter().enumerate() {
                 let rate = gamma * l;
                 for ((sum, b), s) in squares.iter_mut().zip(self.data.moment.row(j)).zip(&s) {
                     let v = gamma * b / (1.0 + rate * s);
@@ -125,7 +154,7 @@ impl<'a> Reduced<'a> {
             }
         }
         let mut v = self.data.moment.clone();
-        for (j, &l) in self.data.values.iter().enumerate() {
+        for (j, &l) in self.values().iter().enumerate() {
             v.row_mut(j).iter_mut().zip(&s).for_each(|(x, s)| *x *= gamma / (1.0 + gamma * l * s));
         }
         (v, s)
@@ -157,7 +186,7 @@ impl<'a> Reduced<'a> {
         let (t, gamma) = (own.len() as f64, self.data.gamma);
         let of_mean = (1.0 + share) * (own.iter().map(|s| s.ln()).sum::<f64>() / t).exp();
         let mut v = self.data.moment.clone();
-        for (j, &l) in self.data.values.iter().enumerate() {
+        for (j, &l) in self.values().iter().enumerate() {
             let (row, rate) = (v.row_mut(j), gamma * l);
             let mean = row.iter().sum::<f64>() / t;
             let common = gamma * mean / (1.0 + rate * of_mean);

@@ -1,11 +1,12 @@
-//! The eigenbasis of features: from X'X, or from X X' where that is smaller.
+//! The second moment of features: X'X, or X X' where that is smaller.
 
 use super::Features;
-use crate::backend::{Backend, Frame, Interrupt, Panel, Spectrum};
-use crate::linalg::{self, add_gram_lower, axpy, shared_product, view_mut};
+use crate::backend::{Backend, Interrupt, Of, Panel, SecondMoment};
+use crate::linalg::{add_gram_lower, axpy, shared_product, view_mut};
 use crate::{Matrix, Result};
 use faer::Accum;
 use rayon::prelude::*;
+use std::borrow::Cow;
 
 /// Rows loaded at a time for X'X; of wide inputs fewer, so that none takes long.
 const MOMENT_ROWS: usize = 1024;
@@ -21,22 +22,18 @@ struct Partial<'a> {
 }
 
 impl Features<'_> {
-    pub(super) fn diagonalise(&self, threads: usize, interrupt: &mut Interrupt<'_>) -> Result<Spectrum> {
+    pub(super) fn smaller_moment(
+        &self,
+        threads: usize,
+        interrupt: &mut Interrupt<'_>,
+    ) -> Result<SecondMoment<'static>> {
         let (m, d) = (self.n_inputs(), self.dim());
         let all: Vec<u32> = (0..m as u32).collect();
-        if d <= m {
-            let moment = self.moment(&all, threads, interrupt)?;
-            interrupt.check()?;
-            let (values, frame) = linalg::eigen(&moment)?;
-            let values = values.iter().map(|l| l.max(0.0)).collect();
-            return Ok(Spectrum { values, frame: Frame::Coordinates(frame) });
-        }
-        // Fewer inputs than features.
-        let gram = self.gram_of_all(&all, threads, interrupt)?;
-        interrupt.check()?;
-        let (values, vectors) = linalg::eigen(&gram)?;
-        let (values, coefficients) = keep_positive(values, vectors);
-        Ok(Spectrum { values, frame: Frame::Inputs(coefficients) })
+        let (matrix, of) = match d <= m {
+            true => (self.moment(&all, threads, interrupt)?, Of::Features),
+            false => (self.gram_of_all(&all, threads, interrupt)?, Of::Inputs),
+        };
+        Ok(SecondMoment { matrix: Cow::Owned(matrix), of })
     }
 
     /// Lower triangle of X'X: one partial sum per thread over a fixed run of rows, added up in order.
@@ -60,7 +57,7 @@ impl Features<'_> {
         Ok(moment)
     }
 
-    /// X X', some rows at a time.
+    /// The lower triangle of X X', some rows at a time.
     fn gram_of_all(&self, all: &[u32], threads: usize, interrupt: &mut Interrupt<'_>) -> Result<Matrix> {
         let m = all.len();
         let (mut gram, mut panel) = (Matrix::zeros(m, m), Panel::default());
@@ -71,10 +68,13 @@ impl Features<'_> {
         }
         let (x, scale) = self.dense_rows(&panel);
         interrupt.in_rounds(m.div_ceil(GRAM_ROWS), 1, |round| {
-            let rows = round.start * GRAM_ROWS..m.min(round.end * GRAM_ROWS);
-            let out = view_mut(&mut gram).subrows_mut(rows.start, rows.len());
-            let some = x.subrows(rows.start, rows.len());
-            shared_product(out, Accum::Replace, scale * scale, some, x.transpose(), threads);
+            for block in round {
+                let (start, end) = (block * GRAM_ROWS, m.min((block + 1) * GRAM_ROWS));
+                // Columns to the right are the mirror image of other rows.
+                let out = view_mut(&mut gram).submatrix_mut(start, 0, end - start, end);
+                let (some, before) = (x.subrows(start, end - start), x.subrows(0, end));
+                shared_product(out, Accum::Replace, scale * scale, some, before.transpose(), threads);
+            }
         })?;
         Ok(gram)
     }
@@ -98,18 +98,4 @@ impl Features<'_> {
             }
         }
     }
-}
-
-/// Drops eigenvalues that are rounding noise and divides the remaining vectors by the root of theirs.
-pub(in crate::backend) fn keep_positive(values: Vec<f64>, vectors: Matrix) -> (Vec<f64>, Matrix) {
-    let largest = values.iter().fold(0.0f64, |a, &b| a.max(b));
-    let noise = largest * values.len() as f64 * f64::EPSILON;
-    let kept: Vec<usize> = (0..values.len()).filter(|&j| values[j] > noise).collect();
-    let mut scaled = Matrix::zeros(vectors.rows(), kept.len());
-    for i in 0..vectors.rows() {
-        for (col, &j) in kept.iter().enumerate() {
-            scaled[(i, col)] = vectors[(i, j)] / values[j].sqrt();
-        }
-    }
-    (kept.iter().map(|&j| values[j]).collect(), scaled)
 }

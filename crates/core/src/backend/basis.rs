@@ -1,0 +1,69 @@
+//! Orthonormal coordinates for the functions that inputs can make up, from their second moments.
+
+use super::{Backend, Columns, Expansion, Interrupt, Panel, STREAM_ROWS, coefficients, state_of};
+use crate::{Matrix, Observations, Result};
+use std::borrow::Cow;
+
+/// The smaller of X'X and X X', or K.
+#[derive(Debug)]
+pub struct SecondMoment<'a> {
+    /// The lower triangle.
+    pub matrix: Cow<'a, Matrix>,
+    /// What its vectors are.
+    pub of: Of,
+}
+
+/// What the rows of a second moment stand for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Of {
+    /// Features, which are the coordinates.
+    Features,
+    /// Inputs, fewer than features: `X'A` are the coordinates.
+    Inputs,
+    /// Inputs, whose coefficients are the coordinates.
+    Coefficients,
+}
+
+/// A frame P with `P' state(Z) = (rotated X)' Z` and `coordinates = P V`. See `docs/math.md`, "Spectral".
+pub(crate) trait Basis: Sync {
+    /// `P V`.
+    fn coordinates(&self, backend: &dyn Backend, v: &Matrix, threads: usize) -> Matrix;
+
+    /// Whether [`of_state`](Self::of_state) is to be asked, or [`of_coefficients`](Self::of_coefficients).
+    fn wants_state(&self) -> bool;
+
+    /// `P' state(Z)` for the state.
+    fn of_state(&self, state: Matrix, threads: usize) -> Matrix;
+
+    /// `P' state(Z)` for Z.
+    fn of_coefficients(&self, z: Matrix, threads: usize) -> Matrix;
+
+    /// `P' state(Z)` for the coefficients Z of some duals.
+    fn rotated(
+        &self,
+        backend: &dyn Backend,
+        (observations, duals): (&Observations, &[f64]),
+        threads: usize,
+        interrupt: &mut Interrupt<'_>,
+    ) -> Result<Matrix> {
+        if self.wants_state() {
+            let state = state_of(backend, Expansion::Duals(observations, duals), threads, interrupt)?;
+            return Ok(self.of_state(state, threads));
+        }
+        Ok(self.of_coefficients(coefficients(backend.n_inputs(), observations, duals), threads))
+    }
+}
+
+/// `X'Z`, some rows at a time.
+pub(super) fn of_inputs(backend: &dyn Backend, z: &Matrix, threads: usize) -> Matrix {
+    let (mut panel, mut part) = (Panel::default(), Matrix::default());
+    let mut state = Matrix::zeros(backend.dim(), z.cols());
+    let all: Vec<u32> = (0..z.rows() as u32).collect();
+    for (rows, values) in all.chunks(STREAM_ROWS).zip(z.as_slice().chunks(STREAM_ROWS * z.cols().max(1))) {
+        backend.load(rows, &mut panel);
+        part.reset(rows.len(), z.cols());
+        part.as_mut_slice().copy_from_slice(values);
+        backend.add(&mut panel, Columns::All, &part, &mut state, threads);
+    }
+    state
+}
