@@ -38,8 +38,11 @@ const LITTLE: f64 = 0.95;
 const CLOSEST_SHARE: f64 = 0.1;
 const LOOSEST: f64 = 1e-2;
 const TIGHTEST: f64 = 1e-14;
-/// Passes of one first line at most.
+/// Passes of one first line: few, since the next one goes on from there; twice as many whenever the rounds of a spell leave more than half
+/// of the gap.
+const FIRST_PASSES: usize = 5;
 const INNER_PASSES: usize = 300;
+const SPELL: usize = 10;
 /// Rounds between looks at rho, and the round after which it stays: what changes for ever need not converge.
 const RHO_EVERY: usize = 5;
 const RHO_UNTIL: usize = 400;
@@ -150,10 +153,11 @@ impl<'a> Turns<'a> {
             return Ok(best.solution(status, clock));
         }
         let (mut idle, mut share) = (0, INNER_SHARE);
+        let (mut passes, mut before_spell) = (FIRST_PASSES, f64::INFINITY);
         for round in 1.. {
             let gap = best.graded.certificate.rel_gap();
             let tolerance = (share * gap).max((CLOSEST_SHARE * gap).powi(2)).clamp(TIGHTEST, LOOSEST);
-            let moved = self.losses_turn(tolerance, &mut clock)?;
+            let moved = self.losses_turn(tolerance, passes, &mut clock)?;
             let before = self.z.clone();
             let apart = self.penalty_turn(moved)?;
             clock.passes += 1;
@@ -162,6 +166,13 @@ impl<'a> Turns<'a> {
             idle = if better { 0 } else { idle + 1 };
             if best.graded.certificate.rel_gap() > LITTLE * gap {
                 share *= 0.5;
+            }
+            if round % SPELL == 0 {
+                let gap = best.graded.certificate.rel_gap();
+                if gap > 0.5 * before_spell {
+                    passes = (2 * passes).min(INNER_PASSES);
+                }
+                before_spell = gap;
             }
             if let Some(status) = clock.report(&best.graded.certificate, None) {
                 return Ok(best.solution(status, clock));
@@ -180,21 +191,22 @@ impl<'a> Turns<'a> {
     }
 
     /// The first line; the new weights, relaxed.
-    fn losses_turn(&mut self, tolerance: f64, clock: &mut Clock<'_>) -> Result<Matrix> {
+    fn losses_turn(&mut self, tolerance: f64, max_passes: usize, clock: &mut Clock<'_>) -> Result<Matrix> {
         let mut centre = self.z.clone();
         axpy(centre.as_mut_slice(), -1.0, self.u.as_slice());
         let pool = self.problem.data().pool();
         let n = self.kappa.len();
         let offsets = pool.install(|| self.design.scatter(&self.design.forward(&centre, self.threads()), n));
         let problem = self.first_line(offsets)?;
+        let alpha: Vec<f64> = self.kappa.iter().map(|k| k * self.problem.unit()).collect();
         let settings = Settings {
+            solver: Default::default(),
             tolerance,
-            max_passes: INNER_PASSES,
+            max_passes,
             max_time: None,
             ..Settings::clone(self.settings)
         };
-        let alpha: Vec<f64> = self.kappa.iter().map(|k| k * self.problem.unit()).collect();
-        let settings = Settings { solver: Default::default(), ..settings }.check()?;
+        let settings = settings.check()?;
         let solution = Auto.solve(&problem, &settings, Start::Warm(&alpha), &mut Poll(clock))?;
         let unit = problem.unit() / self.problem.unit();
         self.kappa = solution.kappa.iter().map(|k| k * unit).collect();
