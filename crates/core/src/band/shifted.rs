@@ -62,10 +62,7 @@ fn solve(band: &Band, rate: &Lane, x: &mut [Lane]) {
         let (first, entries) = band.row(i);
         let (before, row) = factor.split_at_mut(i * width);
         let row = &mut row[..width];
-        let (mut pivot, mut sum) = (times(rate, entries[i - first]), x[i]);
-        for l in 0..LANES {
-            pivot[l] += 1.0;
-        }
+        let (mut pivot, mut sum) = (times(rate, entries[i - first]).map(|r| 1.0 + r), x[i]);
         for k in first..i {
             let mut g = times(rate, entries[k - first]);
             let other = &before[k * width..(k + 1) * width][first + width - k..];
@@ -80,9 +77,7 @@ fn solve(band: &Band, rate: &Lane, x: &mut [Lane]) {
             subtract(&mut sum, &entry, &x[k]);
             (scaled[k - first], row[k + width - i]) = (g, entry);
         }
-        for l in 0..LANES {
-            inverse[i][l] = 1.0 / pivot[l];
-        }
+        inverse[i] = pivot.map(f64::recip);
         x[i] = sum;
     }
     for (x, inverse) in x.iter_mut().zip(&inverse) {
