@@ -62,7 +62,7 @@ impl Solver for Spectral {
             return Err(Error::Unsuitable { solver: self.name(), why });
         }
         start.passes(self.name(), settings.seed)?;
-        let start = start.kappa(problem)?;
+        let mut start = start.kappa(problem)?;
         let mut clock = Clock::new(self.name(), settings, observer);
         if let Some(kappa) = &start {
             // Refitting from a solution does no work.
@@ -72,17 +72,19 @@ impl Solver for Spectral {
             }
         }
         if band_will_do(problem) {
-            match clock.interrupting(|interrupt| problem.data().banded_statistics(interrupt)) {
+            let banded = clock.interrupting(|interrupt| problem.data().banded_statistics(interrupt));
+            let banded = match banded {
                 Err(Error::Interrupted) => return give_up(problem, start, clock),
-                Ok(None) => {}
-                other => {
-                    let statistics = other?.expect("seen just above");
-                    let reduced = Reduced::banded(problem, statistics);
-                    let in_band =
-                        || by_alternation(problem, &reduced, settings, start.as_deref(), &mut clock);
-                    if let Some((kappa, v, graded, status)) = problem.data().pool().install(in_band)? {
+                other => other?,
+            };
+            if let Some(statistics) = banded {
+                let reduced = Reduced::banded(problem, statistics);
+                let in_band = || by_alternation(problem, &reduced, settings, start.as_deref(), &mut clock);
+                match problem.data().pool().install(in_band)? {
+                    ControlFlow::Break((kappa, v, graded, status)) => {
                         return Ok(solution(kappa, v, graded, status, clock));
                     }
+                    ControlFlow::Continue(reached) => start = reached.or(start),
                 }
             }
         }
@@ -113,15 +115,15 @@ fn band_will_do(problem: &Problem<'_>) -> bool {
 /// What [`graded::grade`] makes of a point, and the status.
 type Finished = (Vec<f64>, Option<Matrix>, Graded, Status);
 
-/// Alternation alone; `None` where it gives up, or where its certificate does not stand up to the data.
+/// Alternation alone. The duals it reached where it gives up, or where its certificate does not stand up to the data.
 fn by_alternation(
     problem: &Problem<'_>,
     reduced: &Reduced<'_>,
     settings: &CheckedSettings,
     start: Option<&[f64]>,
     clock: &mut Clock<'_>,
-) -> Result<Option<Finished>> {
-    let Some(gain) = alternation::gain(reduced.output) else { return Ok(None) };
+) -> Result<ControlFlow<Finished, Option<Vec<f64>>>> {
+    let Some(gain) = alternation::gain(reduced.output) else { return Ok(ControlFlow::Continue(None)) };
     let mut search = Search { reduced, tolerance: settings.tolerance, polished: 0, clock };
     let flow = match start {
         Some(kappa) => {
@@ -130,9 +132,16 @@ fn by_alternation(
         }
         None => alternation::run(&mut search, From::Diagonal(&alternation::alone(reduced, gain))),
     };
-    let ControlFlow::Break(ended) = flow else { return Ok(None) };
-    let finished = finish(problem, reduced, ended, settings)?;
-    Ok((finished.3 != Status::Stalled).then_some(finished))
+    Ok(match flow {
+        ControlFlow::Break(ended) => match finish(problem, reduced, ended, settings)? {
+            (kappa, _, _, Status::Stalled) => ControlFlow::Continue(Some(kappa)),
+            finished => ControlFlow::Break(finished),
+        },
+        ControlFlow::Continue(Some(point)) => {
+            ControlFlow::Continue(Some(residual_duals(problem, reduced.basis, &point)?))
+        }
+        ControlFlow::Continue(None) => ControlFlow::Continue(None),
+    })
 }
 
 /// Alternation where it helps, then Newton's method.
