@@ -37,7 +37,7 @@ struct Turned {
 }
 
 /// The first Theta.
-pub(super) enum From<'a> {
+pub(super) enum FirstTheta<'a> {
     Diagonal(&'a [f64]),
     Point(&'a Point),
 }
@@ -48,7 +48,7 @@ pub(super) fn gain(output: &dyn OutputRegularizer) -> Option<f64> {
 }
 
 /// The end of the search, or a point from which to go on, if there is a better one than at the start.
-pub(super) fn run(search: &mut Search<'_, '_>, from: From<'_>) -> ControlFlow<Ended, Option<Point>> {
+pub(super) fn run(search: &mut Search<'_, '_>, from: FirstTheta<'_>) -> ControlFlow<Ended, Option<Point>> {
     let reduced = search.reduced;
     let Some(gain) = gain(reduced.output) else { return ControlFlow::Continue(None) };
     let Ok(mut theta) = first(reduced, from) else { return ControlFlow::Continue(None) };
@@ -84,19 +84,19 @@ pub(super) fn run(search: &mut Search<'_, '_>, from: From<'_>) -> ControlFlow<En
 
 /// Eigenvalues and a basis of the first Theta. With more tasks than features, X'Y is nothing but zeros in most directions of the tasks,
 /// and so are V, W and Theta: a basis of the others will do.
-fn first(reduced: &Reduced<'_>, from: From<'_>) -> Result<Turned> {
+fn first(reduced: &Reduced<'_>, from: FirstTheta<'_>) -> Result<Turned> {
     let (d, t) = (reduced.data.moment.rows(), reduced.data.moment.cols());
     let (values, basis) = match from {
-        From::Diagonal(values) if t <= d || d == 0 => {
+        FirstTheta::Diagonal(values) if t <= d || d == 0 => {
             let moment = reduced.data.moment.clone();
             return Ok(Turned { values: values.to_vec(), basis: Matrix::identity(t), moment });
         }
-        From::Point(point) if t <= d || d == 0 => linalg::eigen(&point.theta)?,
+        FirstTheta::Point(point) if t <= d || d == 0 => linalg::eigen(&point.theta)?,
         _ => {
             let span = linalg::orthonormal(&linalg::transposed(reduced.data.moment));
             let image = match from {
-                From::Point(point) => reduced.times(&point.theta, &span),
-                From::Diagonal(values) => {
+                FirstTheta::Point(point) => reduced.times(&point.theta, &span),
+                FirstTheta::Diagonal(values) => {
                     let mut image = span.clone();
                     for (r, scale) in values.iter().enumerate() {
                         image.row_mut(r).iter_mut().for_each(|x| *x *= scale);

@@ -14,7 +14,7 @@ use crate::backend::{self, Basis, Columns, Expansion, Interrupt, Panel, STREAM_R
 use crate::certificate::{Graded, certify_normal};
 use crate::linalg::{self, view};
 use crate::{Error, Matrix, Observer, Problem, Result};
-use alternation::From;
+use alternation::FirstTheta;
 use reduced::{Point, Reduced};
 use std::ops::ControlFlow;
 
@@ -128,9 +128,9 @@ fn by_alternation(
     let flow = match start {
         Some(kappa) => {
             let first = reduced.point(reduced.rotated_state(problem, kappa)?);
-            alternation::run(&mut search, From::Point(&first))
+            alternation::run(&mut search, FirstTheta::Point(&first))
         }
-        None => alternation::run(&mut search, From::Diagonal(&alternation::alone(reduced, gain))),
+        None => alternation::run(&mut search, FirstTheta::Diagonal(&alternation::alone(reduced, gain))),
     };
     Ok(match flow {
         ControlFlow::Break(ended) => match finish(problem, reduced, ended, settings)? {
@@ -236,7 +236,7 @@ struct Search<'a, 'c> {
 
 impl Search<'_, '_> {
     fn warm(&mut self, first: Point) -> Ended {
-        match alternation::run(self, From::Point(&first)) {
+        match alternation::run(self, FirstTheta::Point(&first)) {
             ControlFlow::Break(ended) => ended,
             ControlFlow::Continue(point) => newton::run(self, point.unwrap_or(first)),
         }
@@ -244,7 +244,7 @@ impl Search<'_, '_> {
 
     fn cold(&mut self) -> Ended {
         let (v, diagonal) = self.reduced.cold_start();
-        match alternation::run(self, From::Diagonal(&diagonal)) {
+        match alternation::run(self, FirstTheta::Diagonal(&diagonal)) {
             ControlFlow::Break(ended) => ended,
             ControlFlow::Continue(Some(point)) => newton::run(self, point),
             ControlFlow::Continue(None) => {
