@@ -1,5 +1,5 @@
 #![no_main]
 
-use kinfolk_data::Format;
+use kinfolk_io::Format;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| kinfolk_fuzz::read_twice(bytes, Format::Npy));

@@ -1,6 +1,6 @@
 //! What every reader is asked: read anything, and do what the program does with it. Errors are fine; anything else is not.
 
-use kinfolk_data::{Columns, Format, read_bytes};
+use kinfolk_io::{Columns, Format, read_bytes};
 
 /// Reads bytes as a file of some format, for fitting and then again for prediction.
 pub fn read_twice(bytes: &[u8], format: Format) {

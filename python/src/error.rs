@@ -14,9 +14,9 @@ pub(crate) fn of_engine(error: Error) -> PyErr {
     }
 }
 
-pub(crate) fn of_method(error: kinfolk_methods::Error) -> PyErr {
+pub(crate) fn of_method(error: kinfolk_train::Error) -> PyErr {
     match error {
-        kinfolk_methods::Error::Engine(error) => of_engine(error),
+        kinfolk_train::Error::Engine(error) => of_engine(error),
         other => PyValueError::new_err(other.to_string()),
     }
 }

@@ -7,7 +7,7 @@ use crate::observations::Observations;
 use crate::setup::{Plan, Setup};
 use crate::wait::{Ears, Teller, wait};
 use kinfolk::{Dataset, Fit, Observer, Problem, ProblemSpec, Scaling, Status, Weights, Yardstick, fit_near};
-use kinfolk_methods::{Job, Point};
+use kinfolk_train::{Job, Point};
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -38,7 +38,7 @@ pub(crate) fn fit_path<'py>(
     let plan = setup.plan().map_err(of_method)?;
     let start: Option<Vec<f64>> = start.map(|alpha| alpha.as_array().iter().copied().collect());
     let observations = &observations.0;
-    let work = |teller: &mut Teller<'_>| -> kinfolk_methods::Result<Vec<Fit>> {
+    let work = |teller: &mut Teller<'_>| -> kinfolk_train::Result<Vec<Fit>> {
         let scaling = Scaling::fit(setup.scale, &inputs)?;
         let scaled = scaling.apply(&inputs)?;
         let data = Dataset::new(&scaled, observations, setup.options())?;
@@ -76,7 +76,7 @@ fn fit_one(
     c: Option<f64>,
     near: Option<&[f64]>,
     observer: &mut dyn Observer,
-) -> kinfolk_methods::Result<Fit> {
+) -> kinfolk_train::Result<Fit> {
     let (loss, settings) = (setup.losses()?, setup.settings());
     match plan {
         Plan::Method(method, params) => {

@@ -3,7 +3,7 @@
 use crate::error::{of_engine, value};
 use crate::features::Features;
 use kinfolk::{Kernel, Matrix, Scaling, TaskNames};
-use kinfolk_data::{Coding, Columns, Feature, Recipe, Storage};
+use kinfolk_io::{Coding, Columns, Feature, Recipe, Storage};
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};

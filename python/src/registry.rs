@@ -2,14 +2,14 @@
 
 use crate::error::of_engine;
 use kinfolk::LossKind;
-use kinfolk_methods::registry;
+use kinfolk_train::registry;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 /// The methods: name, what they are, and their parameters with defaults and grids, as text.
 #[pyfunction]
 pub(crate) fn methods(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
-    let describe = |method: &'static dyn kinfolk_methods::Method| {
+    let describe = |method: &'static dyn kinfolk_train::Method| {
         let said = PyDict::new(py);
         said.set_item("name", method.name())?;
         said.set_item("title", method.title())?;

@@ -4,7 +4,7 @@ use kinfolk::{
     Dataset, DatasetOptions, Kernel, LossKind, Losses, OutputKind, ScalingKind, Settings, SolverKind,
     Weights, Yardstick,
 };
-use kinfolk_methods::{Job, Params, Point, find};
+use kinfolk_train::{Job, Params, Point, find};
 use serde::Deserialize;
 use std::time::Duration;
 
@@ -34,7 +34,7 @@ pub(crate) struct Setup {
 
 /// A fit of the registry, or of the engine with a matrix of the caller.
 pub(crate) enum Plan {
-    Method(&'static dyn kinfolk_methods::Method, Params),
+    Method(&'static dyn kinfolk_train::Method, Params),
     Engine(OutputKind),
 }
 
@@ -74,7 +74,7 @@ impl Setup {
         self.lambda
     }
 
-    pub(crate) fn plan(&self) -> kinfolk_methods::Result<Plan> {
+    pub(crate) fn plan(&self) -> kinfolk_train::Result<Plan> {
         if let Some(output) = &self.output {
             return Ok(Plan::Engine(output.clone()));
         }
@@ -100,7 +100,7 @@ impl Plan {
         setup: &Setup,
         data: &Dataset<'_>,
         strengths: &[f64],
-    ) -> kinfolk_methods::Result<Vec<Weights>> {
+    ) -> kinfolk_train::Result<Vec<Weights>> {
         let (loss, settings, lambda) = (setup.losses()?, setup.settings(), setup.lambda);
         let yardstick = Yardstick::new(data, &loss)?;
         let job = Job { data, loss: &loss, yardstick: &yardstick, lambda, settings: &settings };

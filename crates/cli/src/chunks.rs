@@ -1,7 +1,7 @@
 //! Files larger than memory, a chunk of rows at a time.
 
 use crate::failure::Result;
-use kinfolk_data::{Source, Table};
+use kinfolk_io::{Source, Table};
 
 /// Bytes of features that a chunk may have: large enough to be quick, small beside the rest of the program.
 const CHUNK_BYTES: usize = 16 << 20;

@@ -65,16 +65,16 @@ impl From<kinfolk::Error> for Failure {
     }
 }
 
-impl From<kinfolk_data::Error> for Failure {
-    fn from(error: kinfolk_data::Error) -> Self {
+impl From<kinfolk_io::Error> for Failure {
+    fn from(error: kinfolk_io::Error) -> Self {
         Self::input(error)
     }
 }
 
 /// Errors of methods are the engine's, or about their parameters.
-pub(crate) fn of_method(error: kinfolk_methods::Error) -> Failure {
+pub(crate) fn of_method(error: kinfolk_train::Error) -> Failure {
     match error {
-        kinfolk_methods::Error::Engine(error) => error.into(),
+        kinfolk_train::Error::Engine(error) => error.into(),
         other => Failure::input(other),
     }
 }

@@ -6,7 +6,7 @@ use crate::files;
 use crate::fit_params::FitParams;
 use crate::training::part;
 use kinfolk::{Model, Observations};
-use kinfolk_data::{Columns, Recipe, Source, Storage, Table};
+use kinfolk_io::{Columns, Recipe, Source, Storage, Table};
 use serde::Deserialize;
 use std::path::Path;
 
@@ -48,7 +48,7 @@ impl Fitted {
 
     /// Opens a file, to be read as the data of the fit were.
     pub(crate) fn open(&self, path: &Path, columns: &ColumnArgs) -> Result<Box<dyn Source>> {
-        Ok(kinfolk_data::open(path, &columns.columns(), Some(&self.recipe))?)
+        Ok(kinfolk_io::open(path, &columns.columns(), Some(&self.recipe))?)
     }
 
     /// The labels of rows from `first_row` of a file on, for the tasks of the model.
@@ -67,9 +67,9 @@ impl Fitted {
             // Kernel values among the training inputs: read as for fitting, not as those of new inputs.
             Storage::Kernel => {
                 let columns = if said == Columns::default() { &self.recipe.columns } else { &said };
-                kinfolk_data::read(path, columns, None)?
+                kinfolk_io::read(path, columns, None)?
             }
-            _ => kinfolk_data::read(path, &said, Some(&self.recipe))?,
+            _ => kinfolk_io::read(path, &said, Some(&self.recipe))?,
         };
         let table = part(table, self.fit.split).map_err(|failure| failure.about(path))?;
         let observations = self.observations(&table, path, 0)?;

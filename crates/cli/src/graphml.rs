@@ -1,7 +1,7 @@
 //! A task matrix as a graph, for Gephi, Cytoscape, networkx, igraph and the like.
 
 use kinfolk::Matrix;
-use kinfolk_pictures::escape;
+use kinfolk_report::escape;
 use std::fmt::Write;
 
 /// Tasks are nodes with their name and their own entry of Theta; every pair with an entry that is not zero and a

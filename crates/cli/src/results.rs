@@ -3,8 +3,8 @@
 use crate::report::{Number, as_number};
 use crate::trace::{self, Step};
 use kinfolk::{Fit, Status, TaskNames};
-use kinfolk_methods::select::{Comparison, Row, Scored, Selection};
-use kinfolk_methods::{Metric, Params, Score};
+use kinfolk_train::select::{Comparison, Row, Scored, Selection};
+use kinfolk_train::{Metric, Params, Score};
 use serde::Serialize;
 use std::path::Path;
 

@@ -3,7 +3,7 @@
 use crate::failure::{Failure, Result};
 use clap::ValueEnum;
 use kinfolk::{Inputs, Matrix, Model, TaskNames};
-use kinfolk_data::{Keys, Table, Targets};
+use kinfolk_io::{Keys, Table, Targets};
 use std::path::Path;
 
 /// What to predict for a task that the model does not know.

@@ -1,6 +1,6 @@
 //! Text for people: aligned tables, short numbers.
 
-pub(crate) use kinfolk_pictures::number;
+pub(crate) use kinfolk_report::number;
 use std::fmt::Write;
 
 /// Which way a column leans.

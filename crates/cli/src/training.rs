@@ -3,7 +3,7 @@
 use crate::args::{ColumnArgs, LossChoice};
 use crate::failure::{Failure, Result};
 use kinfolk::{Inputs, LossKind, Observations, Scaling, ScalingKind};
-use kinfolk_data::{Labels, Recipe, Table, Targets};
+use kinfolk_io::{Labels, Recipe, Table, Targets};
 use std::path::Path;
 
 /// What a model is fitted on.
@@ -28,7 +28,7 @@ pub(crate) struct Choices<'a> {
 
 impl Training {
     pub(crate) fn read(path: &Path, choices: &Choices<'_>) -> Result<Training> {
-        let (table, mut recipe) = kinfolk_data::read(path, &choices.columns.columns(), None)?;
+        let (table, mut recipe) = kinfolk_io::read(path, &choices.columns.columns(), None)?;
         let table = part(table, choices.split).map_err(|failure| failure.about(path))?;
         // Of a Gram matrix a part has fewer columns.
         recipe.n_features = table.inputs.n_features();

@@ -6,7 +6,7 @@ mod common;
 use common::Place;
 use kinfolk::inputs::{Dense, Gram};
 use kinfolk::{Inputs, TaskNames};
-use kinfolk_data::{Keys, Labels, Table, Targets, write_table};
+use kinfolk_io::{Keys, Labels, Table, Targets, write_table};
 
 /// Fits, and checks that the certificate holds with no further words, and that predictions can be made.
 fn fit_certify_predict(place: &Place, data: &str, options: &str) -> serde_json::Value {

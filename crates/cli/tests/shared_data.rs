@@ -10,7 +10,7 @@ mod common;
 
 use common::Place;
 use kinfolk::Model;
-use kinfolk_data::{Columns, Targets, columns_of, read};
+use kinfolk_io::{Columns, Targets, columns_of, read};
 use std::path::{Path, PathBuf};
 
 #[test]

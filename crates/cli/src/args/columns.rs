@@ -1,7 +1,7 @@
 //! What the columns of a file mean.
 
 use clap::Args;
-use kinfolk_data::Columns;
+use kinfolk_io::Columns;
 
 /// Columns of csv and parquet files; arrays of npz files where they have other names than usual.
 #[derive(Debug, Clone, Default, Args)]

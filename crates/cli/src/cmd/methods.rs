@@ -4,7 +4,7 @@ use crate::failure::Result;
 use crate::report::Report;
 use crate::text::Grid;
 use clap::Args;
-use kinfolk_methods::{Method, Param, registry};
+use kinfolk_train::{Method, Param, registry};
 use serde::Serialize;
 use std::process::ExitCode;
 

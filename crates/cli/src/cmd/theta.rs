@@ -6,7 +6,7 @@ use crate::text::{Grid, number, plural};
 use crate::{files, graphml};
 use clap::{Args, ValueEnum};
 use kinfolk::{Matrix, Model};
-use kinfolk_pictures::{HeatMap, Tree, distances};
+use kinfolk_report::{HeatMap, Tree, distances};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

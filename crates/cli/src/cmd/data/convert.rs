@@ -5,7 +5,7 @@ use crate::failure::{Failure, Result};
 use crate::report::Report;
 use crate::{files, interrupt};
 use clap::Args;
-use kinfolk_data::Format;
+use kinfolk_io::Format;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -40,9 +40,9 @@ struct Said<'a> {
 pub(super) fn run(args: ConvertArgs, report: Report) -> Result<ExitCode> {
     files::check_writable(&args.out)?;
     Format::of(&args.out).map_err(Failure::usage)?;
-    let (table, _) = kinfolk_data::read(&args.data, &args.columns.columns(), None)?;
+    let (table, _) = kinfolk_io::read(&args.data, &args.columns.columns(), None)?;
     interrupt::will_write(&args.out);
-    kinfolk_data::write_table(&table, &args.out).map_err(Failure::output)?;
+    kinfolk_io::write_table(&table, &args.out).map_err(Failure::output)?;
     let (n_inputs, n_features) = (table.inputs.n_inputs(), table.inputs.n_features());
     let options = super::how_to_read(&table, &args.out);
     let said = Said { data: &args.data, out: &args.out, n_inputs, n_features, options };

@@ -5,7 +5,7 @@ use crate::failure::{Failure, Result};
 use crate::report::Report;
 use crate::{files, interrupt};
 use clap::{Args, ValueEnum};
-use kinfolk_data::{Format, Generator, Kinship};
+use kinfolk_io::{Format, Generator, Kinship};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -80,14 +80,14 @@ pub(super) fn run(args: GenerateArgs, global: &Global, report: Report) -> Result
     files::check_writable(&args.out)?;
     Format::of(&args.out).map_err(Failure::usage)?;
     let (table, groups) = match args.kind {
-        Kind::Digits => (kinfolk_data::digits(), None),
+        Kind::Digits => (kinfolk_io::digits(), None),
         _ => {
             let (table, truth) = args.generator(global.seed).generate().map_err(Failure::usage)?;
             (table, Some(truth.group))
         }
     };
     interrupt::will_write(&args.out);
-    kinfolk_data::write_table(&table, &args.out).map_err(Failure::output)?;
+    kinfolk_io::write_table(&table, &args.out).map_err(Failure::output)?;
     let (n_inputs, n_features) = (table.inputs.n_inputs(), table.inputs.n_features());
     let options = super::how_to_read(&table, &args.out);
     let said = Said { out: &args.out, n_inputs, n_features, options, groups };

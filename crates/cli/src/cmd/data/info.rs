@@ -7,7 +7,7 @@ use crate::report::Report;
 use crate::text::{count, number, plural};
 use crate::{chunks, text};
 use clap::Args;
-use kinfolk_data::Storage;
+use kinfolk_io::Storage;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -53,7 +53,7 @@ struct Said<'a> {
 
 pub(super) fn run(args: InfoArgs, report: Report) -> Result<ExitCode> {
     let mut survey = Survey::default();
-    let mut source = kinfolk_data::open(&args.data, &args.columns.columns(), None)?;
+    let mut source = kinfolk_io::open(&args.data, &args.columns.columns(), None)?;
     chunks::for_each(&mut *source, |table| {
         survey.add(&table);
         Ok(())

@@ -10,7 +10,7 @@ use crate::failure::Result;
 use crate::report::Report;
 use crate::text::plural;
 use clap::{Args, Subcommand};
-use kinfolk_data::{Columns, Format, Table};
+use kinfolk_io::{Columns, Format, Table};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -41,7 +41,7 @@ fn how_to_read(table: &Table, out: &Path) -> Option<String> {
     if !matches!(Format::of(out), Ok(Format::Csv | Format::Parquet)) {
         return None;
     }
-    let Columns { task, target, weight, split, classes, .. } = kinfolk_data::columns_of(table);
+    let Columns { task, target, weight, split, classes, .. } = kinfolk_io::columns_of(table);
     let mut options = vec![];
     let mut option = |name: &str, value: &str| options.push(format!("--{name} {value}"));
     task.iter().for_each(|column| option("task", column));

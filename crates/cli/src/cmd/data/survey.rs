@@ -1,7 +1,7 @@
 //! What is in a file, counted chunk by chunk.
 
 use kinfolk::Inputs;
-use kinfolk_data::{Keys, Labels, Table, Targets};
+use kinfolk_io::{Keys, Labels, Table, Targets};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Different values that are listed; more are many.

@@ -5,10 +5,10 @@ use crate::args::Global;
 use crate::failure::{Failure, Result, of_method};
 use crate::training::Training;
 use kinfolk::{DatasetOptions, Fit, Observations, Settings, Silent};
-use kinfolk_methods::select::{
+use kinfolk_train::select::{
     Candidate, Scored, Selection, Study, Unwatched, candidates, cross_validate, refit,
 };
-use kinfolk_methods::{Metric, predict};
+use kinfolk_train::{Metric, predict};
 
 /// Rows are few, so three folds.
 pub(super) const FOLDS: usize = 3;

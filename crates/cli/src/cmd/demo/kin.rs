@@ -2,7 +2,7 @@
 
 use super::world::Truth;
 use kinfolk::Model;
-use kinfolk_pictures::{Tree, adjusted_rand_index, distances};
+use kinfolk_report::{Tree, adjusted_rand_index, distances};
 
 /// Groups of tasks.
 pub(super) struct Kin {

@@ -16,8 +16,8 @@ use crate::{files, interrupt, results};
 use clap::{Args, ValueEnum};
 use contest::Contest;
 use kinfolk::{CertifyOptions, ScalingKind};
-use kinfolk_methods::select::Scored;
-use kinfolk_pictures::HeatMap;
+use kinfolk_report::HeatMap;
+use kinfolk_train::select::Scored;
 use serde::Serialize;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -81,7 +81,7 @@ pub(crate) fn run(args: DemoArgs, global: &Global, report: Report) -> Result<Exi
     let world = World::new(args.data, global.seed)?;
     for (path, table) in [(&files.train, &world.train), (&files.test, &world.test)] {
         interrupt::will_write(path);
-        kinfolk_data::write_table(table, path).map_err(Failure::output)?;
+        kinfolk_io::write_table(table, path).map_err(Failure::output)?;
     }
     // From here on as anyone would do it with the files.
     let columns = ColumnArgs::default();

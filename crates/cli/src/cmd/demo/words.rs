@@ -7,7 +7,7 @@ use super::{DemoData, Files};
 use crate::report::as_number;
 use crate::text::{self, Grid, number, plural};
 use kinfolk::{Certificate, Status};
-use kinfolk_methods::Metric;
+use kinfolk_train::Metric;
 use serde::Serialize;
 
 /// Everything there is to tell.

@@ -3,8 +3,8 @@
 use super::DemoData;
 use crate::failure::{Failure, Result, of_method};
 use crate::text::count;
-use kinfolk_data::{Generator, Kinship, Table, Targets};
-use kinfolk_methods::folds;
+use kinfolk_io::{Generator, Kinship, Table, Targets};
+use kinfolk_train::folds;
 
 /// Rows of each generated task: fewer to learn from than there are features, plenty to test on.
 const TRAIN_ROWS: usize = 20;
@@ -77,7 +77,7 @@ fn tasks(seed: u64) -> Result<World> {
 }
 
 fn digits(seed: u64) -> Result<World> {
-    let table = kinfolk_data::digits();
+    let table = kinfolk_io::digits();
     let Targets::Classes(_) = &table.targets else {
         return Err(Failure::output("the digits have no classes"));
     };

@@ -6,7 +6,7 @@ use crate::fitted::Fitted;
 use crate::report::Report;
 use crate::scores::{highest, unknown};
 use crate::text::{Grid, count, score};
-use kinfolk_data::Targets;
+use kinfolk_io::Targets;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::path::Path;

@@ -10,7 +10,7 @@ use crate::report::Report;
 use crate::{chunks, training};
 use clap::Args;
 use kinfolk::Losses;
-use kinfolk_data::{Coding, Table};
+use kinfolk_io::{Coding, Table};
 use std::path::PathBuf;
 use std::process::ExitCode;
 

@@ -6,7 +6,7 @@ use crate::fitted::Fitted;
 use crate::report::Report;
 use crate::text::{self, Grid, count, plural};
 use kinfolk::{LossKind, metrics};
-use kinfolk_methods::predict;
+use kinfolk_train::predict;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::path::Path;

@@ -9,7 +9,7 @@ use crate::training::Training;
 use kinfolk::{
     Dataset, Fit, LossKind, Losses, Observer, OutputKind, Settings, TaskNames, Weights, Yardstick,
 };
-use kinfolk_methods::{Job, Method, Params, Point};
+use kinfolk_train::{Job, Method, Params, Point};
 use std::path::PathBuf;
 
 /// What to fit, before the data are read.
@@ -44,7 +44,7 @@ impl Plan {
                 Err(Failure::usage(why))
             };
         }
-        let method = kinfolk_methods::find(name).map_err(Failure::usage)?;
+        let method = kinfolk_train::find(name).map_err(Failure::usage)?;
         let options = [
             ("--output", output.is_some()),
             ("--k", k.is_some()),

@@ -4,7 +4,7 @@ use crate::failure::{Failure, Result};
 use crate::fitted::Fitted;
 use crate::scores::{Chunk, Scores, UnknownTask, highest, scores};
 use kinfolk::{Losses, Matrix, TaskNames};
-use kinfolk_data::{CellKind, Cells, Coding, Table, Targets};
+use kinfolk_io::{CellKind, Cells, Coding, Table, Targets};
 
 /// Columns of the output, the same for all chunks.
 #[derive(Debug, Clone)]

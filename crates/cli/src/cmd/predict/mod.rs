@@ -12,7 +12,7 @@ use crate::text::plural;
 use crate::{chunks, files, training};
 use clap::Args;
 use columns::Layout;
-use kinfolk_data::Format;
+use kinfolk_io::Format;
 use serde::Serialize;
 use sink::Sink;
 use std::path::{Path, PathBuf};

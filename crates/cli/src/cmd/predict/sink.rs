@@ -3,7 +3,7 @@
 use super::columns::{Column, Layout};
 use crate::failure::{Failure, Result};
 use crate::interrupt;
-use kinfolk_data::{CellKind, Cells, Format, TableWriter};
+use kinfolk_io::{CellKind, Cells, Format, TableWriter};
 use std::io::{BufWriter, ErrorKind, Stdout};
 use std::path::Path;
 

@@ -6,7 +6,7 @@ use crate::failure::{Failure, Result, of_method};
 use crate::fitted::Fitted;
 use crate::training::part;
 use kinfolk::{Certificate, CertifyOptions};
-use kinfolk_methods::{Metric, Score, predict};
+use kinfolk_train::{Metric, Score, predict};
 use std::path::{Path, PathBuf};
 
 /// A file, seen by the model.
@@ -41,7 +41,7 @@ impl Evidence {
         global: &Global,
     ) -> Result<Evidence> {
         let said = sources.columns.columns();
-        let (table, _) = kinfolk_data::read(path, &said, Some(&fitted.recipe))?;
+        let (table, _) = kinfolk_io::read(path, &said, Some(&fitted.recipe))?;
         let table = part(table, sources.split).map_err(|failure| failure.about(path))?;
         let observations = fitted.observations(&table, path, 0)?;
         let mut rows = vec![0; fitted.model.tasks().len()];

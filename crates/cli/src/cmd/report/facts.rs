@@ -24,7 +24,7 @@ pub(super) fn facts(sources: &Sources<'_>, subject: &Subject) -> Vec<Fact> {
     }
     let method = notes.and_then(|notes| notes.method.clone()).unwrap_or_else(|| "fmtl".into());
     let name = method.split(':').next().unwrap_or_default();
-    let title = kinfolk_methods::find(name).map_or(String::new(), |found| format!(" ({})", found.title()));
+    let title = kinfolk_train::find(name).map_or(String::new(), |found| format!(" ({})", found.title()));
     add("Method", format!("{method}{title}"));
     let loss = match &about.problem.loss {
         Losses::Same(loss) => loss.to_string(),

@@ -3,7 +3,7 @@
 use super::kin::brief;
 use super::results::Comparison;
 use super::{Sources, Subject, metric_name};
-use kinfolk_pictures::plot::{Dot, Intervals};
+use kinfolk_report::plot::{Dot, Intervals};
 use serde::Serialize;
 
 /// Names in a sentence.

@@ -3,7 +3,7 @@
 use super::base64;
 use crate::text::number;
 use kinfolk::{Matrix, Model};
-use kinfolk_pictures::{Tree, distances};
+use kinfolk_report::{Tree, distances};
 use serde::Serialize;
 
 /// Beyond this many tasks the values would make a page that browsers choke on.
@@ -81,7 +81,7 @@ pub(super) fn kin(model: &Model, nearest: &[Option<(usize, f64)>]) -> Kin {
 
 /// A name that fits a heading.
 pub(super) fn brief(name: &str) -> String {
-    kinfolk_pictures::shorten(name, 40)
+    kinfolk_report::shorten(name, 40)
 }
 
 pub(super) fn island(model: &Model, correlation: &Matrix, drawn: bool) -> Island {

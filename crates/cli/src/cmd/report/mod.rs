@@ -20,7 +20,7 @@ use crate::{files, text};
 use clap::Args;
 use evidence::Evidence;
 use kinfolk::Model;
-use kinfolk_methods::Metric;
+use kinfolk_train::Metric;
 use results::Results;
 use serde::Serialize;
 use std::path::{Path, PathBuf};

@@ -3,8 +3,8 @@
 use super::metric_name;
 use super::results::{Results, Setting};
 use crate::text::{number, score};
-use kinfolk_methods::Point as Place;
-use kinfolk_pictures::plot::{Axis, Lines, Point, Series};
+use kinfolk_report::plot::{Axis, Lines, Point, Series};
+use kinfolk_train::Point as Place;
 use serde::Serialize;
 
 /// Smaller gaps are drawn as this: a gap of zero has no place on a logarithmic axis, and nobody cares.

@@ -4,7 +4,7 @@ use super::evidence::Recheck;
 use super::{Sources, Subject};
 use crate::text::{number, plural};
 use crate::trace::Step;
-use kinfolk_pictures::plot::{Axis, Bars, Lines, Point, Series};
+use kinfolk_report::plot::{Axis, Bars, Lines, Point, Series};
 use serde::Serialize;
 
 /// Tasks whose part of the gap is drawn.

@@ -3,7 +3,7 @@
 use crate::failure::{Failure, Result};
 use crate::trace::Step;
 use kinfolk::Model;
-use kinfolk_methods::{Metric, Params, Point, Score};
+use kinfolk_train::{Metric, Params, Point, Score};
 use serde::Deserialize;
 use std::path::Path;
 

@@ -4,7 +4,7 @@ use super::metric_name;
 use super::proof::LEAST_SHARE;
 use super::{Evidence, Subject};
 use crate::text::{count, number, plural, score};
-use kinfolk_methods::Score;
+use kinfolk_train::Score;
 use serde::Serialize;
 
 /// The table and what it says.

@@ -8,7 +8,7 @@ use crate::report::Report;
 use crate::text::plural;
 use crate::{files, interrupt};
 use clap::Args;
-use kinfolk_eval::{Folder, ITEMS, Options, Outcome, Recipe, page, run as run_recipe};
+use kinfolk_paper::{Folder, ITEMS, Options, Outcome, Recipe, page, run as run_recipe};
 use progress::Bar;
 use serde::Serialize;
 use std::fmt::Write;
@@ -150,10 +150,10 @@ fn text(outcomes: &[(&str, Outcome)], page: &Path) -> String {
     text
 }
 
-fn failed(error: kinfolk_eval::Error) -> Failure {
+fn failed(error: kinfolk_paper::Error) -> Failure {
     match error {
-        kinfolk_eval::Error::Method(error) => of_method(error),
-        kinfolk_eval::Error::Engine(error) => error.into(),
+        kinfolk_paper::Error::Method(error) => of_method(error),
+        kinfolk_paper::Error::Engine(error) => error.into(),
         other => Failure::input(other),
     }
 }

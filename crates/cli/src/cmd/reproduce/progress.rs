@@ -2,7 +2,7 @@
 
 use crate::interrupt;
 use indicatif::{ProgressBar, ProgressStyle};
-use kinfolk_eval::Watch;
+use kinfolk_paper::Watch;
 use std::io::IsTerminal;
 use std::time::Duration;
 

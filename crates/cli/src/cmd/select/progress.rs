@@ -2,7 +2,7 @@
 
 use crate::interrupt;
 use indicatif::{ProgressBar, ProgressStyle};
-use kinfolk_methods::select::Watch;
+use kinfolk_train::select::Watch;
 use std::io::IsTerminal;
 use std::time::Duration;
 

@@ -4,8 +4,8 @@ use super::{Bar, stopped};
 use crate::failure::{Result, of_method};
 use crate::report::Report;
 use crate::text::{Grid, number};
-use kinfolk_methods::Metric;
-use kinfolk_methods::select::{self, Candidate, SplitResult, Study, mean_and_sd};
+use kinfolk_train::Metric;
+use kinfolk_train::select::{self, Candidate, SplitResult, Study, mean_and_sd};
 use serde::Serialize;
 use std::process::ExitCode;
 

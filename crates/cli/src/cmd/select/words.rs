@@ -2,8 +2,8 @@
 
 use crate::results::Told;
 use crate::text::{Grid, number, seconds};
-use kinfolk_methods::Point;
-use kinfolk_methods::select::{Candidate, Row, Scored};
+use kinfolk_train::Point;
+use kinfolk_train::select::{Candidate, Row, Scored};
 
 /// A remark if the winner is the first or the last of its points.
 pub(super) fn at_the_edge(winner: &Row, candidate: &Candidate) -> Option<String> {

@@ -1,0 +1,57 @@
+//! numpy reads what we write, and we read what numpy writes, in all its types and orders.
+
+#![allow(clippy::unwrap_used)] // helpers outside test functions
+
+mod common;
+
+use common::assert_same;
+use kinfolk_io::{Columns, digits, read, write_table};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const SCRIPT: &str = r#"
+import sys, numpy
+given = dict(numpy.load(sys.argv[1]))
+assert given["X"].shape == (1797, 64) and given["X"].max() == 16
+for kind in ["f2", "f4", "f8", ">f4", ">f8", "u1", "u2", "u4", "u8", ">u4", "i1", "i2", "i4", "i8", ">i2"]:
+    for order in "CF":
+        X = given["X"].astype(kind, order=order)
+        save = numpy.savez_compressed if order == "C" else numpy.savez
+        save(f"{sys.argv[2]}/{kind.replace('>', 'big')}-{order}.npz", **{**given, "X": X})
+names = given["class_names"].astype(str)
+for text in ["U", "S"]:
+    save(f"{sys.argv[2]}/{text}.npz", X=given["X"], label=names[given["label"]].astype(text))
+"#;
+
+#[test]
+fn digits_come_back_from_numpy_in_every_type() {
+    let Some(python) = python() else {
+        println!("skipped: no python with numpy in .venv, and KINFOLK_PYTHON is not set");
+        return;
+    };
+    let directory = tempfile::tempdir().unwrap();
+    let given = directory.path().join("given.npz");
+    write_table(&digits(), &given).unwrap();
+    let run = Command::new(python).args(["-c", SCRIPT]).arg(&given).arg(directory.path()).output().unwrap();
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+    let files: Vec<PathBuf> =
+        std::fs::read_dir(&directory).unwrap().map(|file| file.unwrap().path()).collect();
+    assert_eq!(files.len(), 33);
+    for file in files {
+        println!("{}", file.display());
+        assert_same(&read(&file, &Columns::default(), None).unwrap().0, &digits());
+    }
+}
+
+/// One set by hand must work; the one of the workspace may be missing.
+fn python() -> Option<PathBuf> {
+    let works = |python: &Path| {
+        Command::new(python).args(["-c", "import numpy"]).output().is_ok_and(|output| output.status.success())
+    };
+    if let Some(python) = std::env::var_os("KINFOLK_PYTHON").map(PathBuf::from) {
+        assert!(works(&python), "KINFOLK_PYTHON = {python:?} has no numpy");
+        return Some(python);
+    }
+    let python = std::path::absolute(concat!(env!("CARGO_MANIFEST_DIR"), "/../../.venv/bin/python")).unwrap();
+    works(&python).then_some(python)
+}

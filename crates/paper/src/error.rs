@@ -1,0 +1,47 @@
+//! What can go wrong with an experiment.
+
+use std::path::{Path, PathBuf};
+
+/// Why there is no result.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A recipe makes no sense.
+    #[error("recipe {item}: {why}")]
+    Recipe {
+        /// Its name.
+        item: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// A file of records or figures cannot be read or written.
+    #[error("{}: {why}", path.display())]
+    File {
+        /// Which file.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// A data set cannot be read.
+    #[error(transparent)]
+    Data(#[from] kinfolk_io::Error),
+    /// A fit failed.
+    #[error(transparent)]
+    Method(#[from] kinfolk_train::Error),
+    /// The engine refused.
+    #[error(transparent)]
+    Engine(#[from] kinfolk::Error),
+}
+
+/// A result of this crate.
+pub type Result<T> = std::result::Result<T, Error>;
+
+impl Error {
+    pub(crate) fn file(path: &Path, why: impl std::fmt::Display) -> Self {
+        Error::File { path: path.to_path_buf(), why: why.to_string() }
+    }
+
+    pub(crate) fn recipe(item: &str, why: impl std::fmt::Display) -> Self {
+        Error::Recipe { item: item.to_string(), why: why.to_string() }
+    }
+}

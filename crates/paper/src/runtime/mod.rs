@@ -1,0 +1,251 @@
+//! Seconds until an objective is reached, by several methods on one problem, one after another on a machine with nothing else to do.
+
+mod page;
+mod stopwatch;
+
+pub(crate) use page::page;
+
+use crate::cut;
+use crate::data::{self, Loaded};
+use crate::recipe::{MethodOf, Recipe, Runtime, Set, Timed};
+use crate::record::{Key, Records, Timing};
+use crate::{Error, Options, Outcome, Result, Watch};
+use kinfolk::{
+    Dataset, DatasetOptions, Inputs, Observations, OutputKind, Scaling, ScalingKind, Settings, Yardstick,
+};
+use kinfolk_train::select::{Scored, Study, candidates, cross_validate};
+use kinfolk_train::{Job, Metric, Params, Point, find};
+use std::path::Path;
+use std::time::Instant;
+use stopwatch::Stopwatch;
+
+/// A problem to be solved by all.
+struct Race {
+    inputs: Inputs<'static>,
+    observations: Observations,
+    strength: f64,
+    c: f64,
+    yardstick: Yardstick,
+}
+
+pub(crate) fn run(recipe: &Recipe, options: &Options, path: &Path, watch: &dyn Watch) -> Result<Outcome> {
+    let records: Records<Timing> = Records::open(path)?;
+    let Some(runtime) = &recipe.runtime else {
+        return Err(Error::recipe(&recipe.item, "nothing is said of what is timed"));
+    };
+    let timed = records.all.clone();
+    let mut meet = Meet { recipe, runtime, records, timed, outcome: Outcome::default(), watch };
+    for set in &recipe.sets {
+        let Some(loaded) = data::load(set, options.data.as_ref(), options.quick)? else {
+            meet.outcome.skipped.push(format!("{}: {}", set.name, data::listed(set, options.data.as_ref())));
+            continue;
+        };
+        meet.set(set, &loaded)?;
+        if watch.stop() {
+            meet.outcome.stopped = true;
+            break;
+        }
+    }
+    Ok(meet.outcome)
+}
+
+struct Meet<'a> {
+    recipe: &'a Recipe,
+    runtime: &'a Runtime,
+    records: Records<Timing>,
+    /// Those that were there, and those of this run.
+    timed: Vec<Timing>,
+    outcome: Outcome,
+    watch: &'a dyn Watch,
+}
+
+impl Meet<'_> {
+    fn set(&mut self, set: &Set, loaded: &Loaded) -> Result<()> {
+        let rows = cut::rows(loaded, &set.cut, 0, self.recipe.seed)?.train;
+        let all = loaded.observations.n_tasks();
+        let counts = match set.timed {
+            Timed::Tasks => self.runtime.tasks.iter().map(|&t| t.min(all)).collect(),
+            _ => vec![all],
+        };
+        let mut chosen = None;
+        // The largest first: its choice of strength is everybody's.
+        for &tasks in counts.iter().rev() {
+            let (inputs, observations) = of_classes(loaded, &rows, tasks)?;
+            let inputs = Scaling::fit(set.scale, &inputs)?.apply(&inputs)?.into_owned();
+            let strengths = match (set.timed, chosen) {
+                (Timed::Strengths, _) => self.runtime.range.clone(),
+                (_, Some(strength)) => vec![strength],
+                _ => vec![self.choose(set, &inputs, &observations)?],
+            };
+            chosen = strengths.first().copied();
+            let yardstick = yardstick(set, &inputs, &observations)?;
+            let mut race = Race { inputs, observations, strength: 0.0, c: 0.0, yardstick };
+            for strength in strengths {
+                race.strength = strength;
+                race.c = race.yardstick.weights(&OutputKind::Power { k: 1 }, Some(1.0), strength)?.c;
+                self.race(set, loaded, &race)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The strength that two folds choose for the first method.
+    fn choose(&self, set: &Set, inputs: &Inputs<'_>, observations: &Observations) -> Result<f64> {
+        let strengths: Vec<String> = self.recipe.strengths.iter().map(f64::to_string).collect();
+        let axis = format!("strength={}", strengths.join(",")).parse();
+        let axis = axis.map_err(|why: String| Error::recipe(&self.recipe.item, why))?;
+        let found = candidates(&[self.recipe.methods[0].method.clone()], &[axis])?;
+        let study = Study {
+            inputs,
+            observations,
+            loss: set.loss.clone().into(),
+            options: DatasetOptions { bias: set.bias, threads: 1, ..DatasetOptions::default() },
+            scaling: ScalingKind::None,
+            balanced: false,
+            lambda: None,
+            settings: Settings { tolerance: 1e-3, ..Settings::default() },
+            metric: Metric::ClassAccuracy,
+            folds: 2,
+            repeats: 1,
+            scored: Scored::ByFold,
+            seed: self.recipe.seed,
+        };
+        let selection = cross_validate(&study, &found, &kinfolk_train::select::Unwatched)?;
+        match selection.map(|selection| selection.rows[selection.winner].point) {
+            Some(Point::Strength(strength)) => Ok(strength),
+            _ => Err(Error::recipe(&self.recipe.item, "no strength was chosen")),
+        }
+    }
+
+    /// All methods, in turns, as often as the recipe says.
+    fn race(&mut self, set: &Set, loaded: &Loaded, race: &Race) -> Result<()> {
+        let mut target = None;
+        for repeat in 0..self.runtime.repeats {
+            for (number, method) in self.recipe.methods.iter().enumerate() {
+                if self.watch.stop() {
+                    return Ok(());
+                }
+                let mut timing = blank(set, method, loaded, race, repeat);
+                let known = self.timed.iter().find(|t| t.key() == timing.key());
+                if let Some(known) = known {
+                    target = target.or((number == 0).then_some(known.primal));
+                    self.outcome.before += 1;
+                    continue;
+                }
+                if method.except.contains(&set.name) || self.enough(&timing) {
+                    continue;
+                }
+                // Ours never looks at what it reached before.
+                self.time(set, method, race, target.filter(|_| number > 0), &mut timing)?;
+                target = target.or((number == 0).then_some(timing.primal));
+                self.records.append(&timing)?;
+                self.outcome.done += 1;
+                let total = self.outcome.done + self.outcome.before;
+                self.watch.unit(&timing.key(), total, total);
+                self.timed.push(timing);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether an earlier repeat came to nothing, and another would tell as little, or took too long for another.
+    fn enough(&self, timing: &Timing) -> bool {
+        let same = |t: &&Timing| t.place() == timing.place() && t.method == timing.method;
+        self.timed.iter().filter(same).any(|t| !t.reached || t.seconds > self.runtime.repeat_below)
+    }
+
+    /// From inputs and labels to the objective: others until they have reached what the first method has certified, and the first, which
+    /// goes on until then, until it had reached that itself.
+    fn time(
+        &self,
+        set: &Set,
+        method: &MethodOf,
+        race: &Race,
+        target: Option<f64>,
+        timing: &mut Timing,
+    ) -> Result<()> {
+        let (name, said) = method.method.split_once(':').unwrap_or((&method.method, ""));
+        let entry = find(name)?;
+        let pairs: Vec<(&str, &str)> = said.split(';').filter_map(|pair| pair.split_once('=')).collect();
+        let params = Params::parse(entry.name(), entry.params(), &pairs)?;
+        let settings = Settings {
+            // Others end where they have what we have, which they see for themselves.
+            tolerance: if target.is_none() { self.recipe.tolerance } else { 1e-12 },
+            max_passes: 1_000_000,
+            solver: method.solver.unwrap_or_default(),
+            ..Settings::default()
+        };
+        let loss = set.loss.clone().into();
+        timing.load = load();
+        let started = Instant::now();
+        let wanted = target.map(|primal| primal * (1.0 + self.recipe.tolerance));
+        let mut stopwatch =
+            Stopwatch::new(started, wanted, method.limit.unwrap_or(self.runtime.limit), self.watch);
+        let memory = self.runtime.memory << 30;
+        let options = DatasetOptions { bias: set.bias, threads: 1, memory, ..DatasetOptions::default() };
+        let data = Dataset::new(&race.inputs, &race.observations, options)?;
+        let job = Job {
+            data: &data,
+            loss: &loss,
+            yardstick: &race.yardstick,
+            lambda: Some(1.0),
+            settings: &settings,
+        };
+        let fit = entry.fit(&job, &params, Point::C(race.c), None, &mut stopwatch)?;
+        let elapsed = started.elapsed().as_secs_f64();
+        timing.primal = fit.certificate.primal;
+        timing.target = wanted.unwrap_or(fit.certificate.primal * (1.0 + self.recipe.tolerance));
+        let reached = stopwatch.when(timing.target);
+        timing.reached = reached.is_some() || target.is_none();
+        timing.seconds = reached.unwrap_or(elapsed);
+        timing.certified = target.is_none().then_some(elapsed);
+        timing.rel_gap = fit.certificate.rel_gap();
+        timing.curve = stopwatch.thinned();
+        Ok(())
+    }
+}
+
+fn blank(set: &Set, method: &MethodOf, loaded: &Loaded, race: &Race, repeat: usize) -> Timing {
+    Timing {
+        set: set.name.clone(),
+        method: method.label.clone(),
+        repeat,
+        origin: loaded.origin,
+        tasks: race.observations.n_tasks(),
+        rows: race.inputs.n_inputs(),
+        features: race.inputs.n_features(),
+        threads: 1,
+        strength: race.strength,
+        c: race.c,
+        seconds: 0.0,
+        certified: None,
+        reached: false,
+        primal: 0.0,
+        target: 0.0,
+        rel_gap: 0.0,
+        curve: vec![],
+        load: None,
+        version: env!("CARGO_PKG_VERSION").into(),
+    }
+}
+
+/// The rows of the first so many classes.
+fn of_classes(loaded: &Loaded, rows: &[u32], tasks: usize) -> Result<(Inputs<'static>, Observations)> {
+    let obs = &loaded.observations;
+    let class = |i: u32| obs.of_input(i as usize).find(|&o| obs.label(o) > 0.0).map_or(0, |o| obs.task(o));
+    let kept: Vec<u32> = rows.iter().copied().filter(|&i| class(i) < tasks).collect();
+    let classes: Vec<u32> = kept.iter().map(|&i| class(i) as u32).collect();
+    Ok((loaded.inputs.select_rows(&kept), Observations::multi_class(&classes, tasks)?))
+}
+
+/// From strengths to C.
+fn yardstick(set: &Set, inputs: &Inputs<'_>, observations: &Observations) -> Result<Yardstick> {
+    let options = DatasetOptions { bias: set.bias, threads: 1, ..DatasetOptions::default() };
+    let data = Dataset::new(inputs, observations, options)?;
+    Ok(Yardstick::new(&data, &set.loss.clone().into())?)
+}
+
+/// Processes that were running in the last minute, where the system tells.
+fn load() -> Option<f64> {
+    std::fs::read_to_string("/proc/loadavg").ok()?.split(' ').next()?.parse().ok()
+}

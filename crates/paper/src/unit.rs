@@ -1,0 +1,176 @@
+//! One method on one split of one set.
+
+use crate::cut::{self, Rows};
+use crate::data::Loaded;
+use crate::recipe::{Kind, MethodOf, Recipe, Set};
+use crate::record::{Record, Tried, rounded};
+use crate::{Error, Result, Watch};
+use kinfolk::{DatasetOptions, Observations, Settings};
+use kinfolk_train::select::{Axis, Candidate, Held, Holdout, Row, Scored, Study, candidates, holdout};
+use kinfolk_train::{Claim, Params, Point};
+
+/// Work to be done.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Unit<'a> {
+    pub(crate) recipe: &'a Recipe,
+    pub(crate) set: &'a Set,
+    pub(crate) method: &'a MethodOf,
+    pub(crate) split: usize,
+}
+
+impl Unit<'_> {
+    pub(crate) fn key(&self) -> String {
+        format!("{}/{}/{}", self.set.name, self.method.label, self.split)
+    }
+
+    /// The parameters and points to choose from.
+    pub(crate) fn candidate(&self) -> Result<Candidate> {
+        let wrong = |why: String| Error::recipe(&self.recipe.item, format!("{}: {why}", self.method.label));
+        let strengths = self.method.strengths.as_ref().unwrap_or(&self.recipe.strengths);
+        let strengths: Vec<String> = strengths.iter().map(f64::to_string).collect();
+        let points = format!("strength={}", strengths.join(","));
+        let axes = std::iter::once(&points).chain(&self.method.grid);
+        let axes: Vec<Axis> = axes.map(|axis| axis.parse().map_err(wrong)).collect::<Result<_>>()?;
+        let mut found = candidates(std::slice::from_ref(&self.method.method), &axes)?;
+        found.pop().ok_or_else(|| wrong("it is no method".into()))
+    }
+
+    /// Chooses, fits and scores. `chosen` is what an earlier split has settled. `None` if the watch said stop.
+    pub(crate) fn run(
+        &self,
+        loaded: &Loaded,
+        chosen: Option<(&Params, Point)>,
+        watch: &dyn Watch,
+    ) -> Result<Option<Record>> {
+        let seed = self.recipe.seed + self.split as u64;
+        let mut rows = cut::rows(loaded, &self.set.cut, self.split, seed)?;
+        if self.set.chosen_on_test {
+            rows.train.extend(rows.validation.take().unwrap_or_default());
+            rows.validation = Some(rows.test.clone());
+        }
+        let mut candidate = self.candidate()?;
+        if let Some((params, point)) = chosen {
+            (candidate.params, candidate.points) = (vec![params.clone()], vec![point]);
+        }
+        let scaled;
+        let observations = match self.set.scale_labels {
+            false => &loaded.observations,
+            true => {
+                scaled = scaled_labels(&loaded.observations, &rows.train)?;
+                &scaled
+            }
+        };
+        let loss = self.method.loss.clone().unwrap_or_else(|| self.set.loss.clone());
+        let study = Study {
+            inputs: &loaded.inputs,
+            observations,
+            loss: loss.into(),
+            options: DatasetOptions { bias: self.set.bias, threads: 1, ..DatasetOptions::default() },
+            scaling: self.set.scale,
+            balanced: self.set.balanced,
+            lambda: None,
+            settings: Settings { tolerance: self.recipe.tolerance, ..Settings::default() },
+            metric: self.set.choose_by.unwrap_or(self.set.metric),
+            folds: self.recipe.folds,
+            repeats: 1,
+            scored: Scored::ByFold,
+            seed,
+        };
+        let parts = Holdout {
+            train: &rows.train,
+            validation: rows.validation.as_deref(),
+            test: &rows.test,
+            refit: self.set.refit,
+            score: self.set.metric,
+        };
+        let held = holdout(&study, &candidate, parts, &Asked(watch))?;
+        Ok(held.map(|held| self.record(loaded, &rows, &candidate, seed, held)))
+    }
+
+    fn record(&self, loaded: &Loaded, rows: &Rows, candidate: &Candidate, seed: u64, held: Held) -> Record {
+        let (params, point) = (&candidate.params[held.chosen.0], candidate.points[held.chosen.1]);
+        let tried: Vec<Tried> = held.selection.iter().flat_map(|s| &s.rows).map(tried).collect();
+        let last = candidate.points.len() - 1;
+        let certified = candidate.method.claim(params) == Claim::Optimal;
+        let keep_theta = self.recipe.kind == Kind::Theta;
+        Record {
+            set: self.set.name.clone(),
+            method: self.method.label.clone(),
+            split: self.split,
+            seed,
+            origin: loaded.origin,
+            rows: (rows.train.len(), rows.test.len()),
+            tasks: loaded.observations.n_tasks(),
+            params: params.clone(),
+            point,
+            c: held.fit.model.about().problem.c,
+            at_the_edge: last > 0 && (held.chosen.1 == 0 || held.chosen.1 == last),
+            score: held.test.mean,
+            per_task: held.test.per_task.iter().map(|score| score.map(rounded)).collect(),
+            rel_gap: certified.then(|| held.fit.certificate.rel_gap()),
+            seconds: rounded(held.fit.seconds),
+            choosing: rounded(tried.iter().map(|t| t.seconds).sum()),
+            tried,
+            theta: if keep_theta { theta(&held) } else { vec![] },
+            names: if keep_theta { names(&loaded.observations) } else { vec![] },
+            version: env!("CARGO_PKG_VERSION").into(),
+        }
+    }
+}
+
+fn tried(row: &Row) -> Tried {
+    Tried {
+        params: row.params.clone(),
+        point: row.point,
+        score: Some(rounded(row.mean)).filter(|score| score.is_finite()),
+        rel_gap: row.rel_gap.map(rounded).filter(|gap| gap.is_finite()),
+        seconds: rounded(row.seconds),
+    }
+}
+
+/// Over its largest entry: scale is a matter of C.
+fn theta(held: &Held) -> Vec<Vec<f64>> {
+    let theta = held.fit.model.theta();
+    let largest = theta.as_slice().iter().fold(0.0f64, |most, x| most.max(x.abs()));
+    let scale = if largest > 0.0 { largest.recip() } else { 1.0 };
+    let row = |r: usize| theta.row(r).iter().map(|x| (x * scale * 1e6).round() / 1e6).collect();
+    (0..theta.rows()).map(row).collect()
+}
+
+fn names(observations: &Observations) -> Vec<String> {
+    (0..observations.n_tasks()).map(|t| observations.task_names().name(t)).collect()
+}
+
+/// Labels of each task with mean 0 and variance 1 over the training rows.
+fn scaled_labels(observations: &Observations, train: &[u32]) -> Result<Observations> {
+    let (n, t) = (observations.len(), observations.n_tasks());
+    let mut of_task = vec![vec![]; t];
+    for o in train.iter().flat_map(|&i| observations.of_input(i as usize)) {
+        of_task[observations.task(o)].push(observations.label(o));
+    }
+    let scales: Vec<(f64, f64)> = of_task
+        .iter()
+        .map(|labels| {
+            let (mean, deviation) = kinfolk_train::select::mean_and_sd(labels);
+            if labels.is_empty() { (0.0, 1.0) } else { (mean, if deviation > 0.0 { deviation } else { 1.0 }) }
+        })
+        .collect();
+    let scaled = |o: usize| {
+        let (mean, deviation) = scales[observations.task(o)];
+        (observations.label(o) - mean) / deviation
+    };
+    let input = (0..n).map(|o| observations.input(o) as u32).collect();
+    let task = (0..n).map(|o| observations.task(o) as u32).collect();
+    let labels = (0..n).map(scaled).collect();
+    let scaled = Observations::from_triples(observations.n_inputs(), t, input, task, labels)?;
+    Ok(scaled.with_task_names(observations.task_names().clone())?)
+}
+
+/// Fits only want to know whether to stop.
+struct Asked<'a>(&'a dyn Watch);
+
+impl kinfolk_train::select::Watch for Asked<'_> {
+    fn stop(&self) -> bool {
+        self.0.stop()
+    }
+}
