@@ -7,7 +7,7 @@
 
 use faer::{Accum, MatMut, MatRef, Par};
 use kinfolk::inputs::{Dense, Inputs};
-use kinfolk::solver::{Order, Sdca, Solver};
+use kinfolk::solver::{Sdca, Solver, VisitOrder};
 use kinfolk::{
     Dataset, DatasetOptions, LossKind, Observations, OutputKind, Problem, ProblemSpec, Settings, Silent,
     Start, fit,
@@ -113,14 +113,14 @@ fn sdca(args: &Args, inputs: &Inputs<'_>, observations: &Observations) {
     println!("{{\"product_gflops\":{:.2},\"threads\":{}}}", product_rate(args), args.threads);
     for order in &args.rest[4..] {
         let order = match order.as_str() {
-            "sequential" => Order::Sequential,
-            size => Order::Blocked(size.parse().expect("a block size")),
+            "sequential" => VisitOrder::Sequential,
+            size => VisitOrder::Blocked(size.parse().expect("a block size")),
         };
         let epoch = epoch_seconds(&problem, order, passes);
         // Products: scores and update, 2 n d T each; kernel values of the blocks, 2 n d B. Steps, per observation (k = 1): its
         // share of G b0 and G d 4 T, bringing G up to date 4 T, correcting scores B. What the cubics cost is not counted.
-        let block = if let Order::Blocked(size) = order { size as f64 } else { 1.0 };
-        let products = if order == Order::Sequential {
+        let block = if let VisitOrder::Blocked(size) = order { size as f64 } else { 1.0 };
+        let products = if order == VisitOrder::Sequential {
             2.0 * n * d * t * (t + 1.0)
         } else {
             4.0 * n * d * t + 2.0 * n * d * block
@@ -161,7 +161,7 @@ fn product_rate(args: &Args) -> f64 {
 }
 
 /// Seconds of an average pass without certificates: the time of `passes` passes less that of none.
-fn epoch_seconds(problem: &Problem<'_>, order: Order, passes: usize) -> f64 {
+fn epoch_seconds(problem: &Problem<'_>, order: VisitOrder, passes: usize) -> f64 {
     let run = |max_passes| {
         let settings =
             Settings { tolerance: 1e-300, max_passes, ..Settings::default() }.check().expect("settings");

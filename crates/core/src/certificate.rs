@@ -15,7 +15,7 @@
 //! V = V_a and Theta = phi'(G(V_a)): the last two lines vanish and the gap is a sum over observations, hence over tasks.
 
 use crate::backend::{self, Columns, Expansion, Interrupt, Panel, RowBlock, STREAM_ROWS, row_blocks};
-use crate::band::Band;
+use crate::linalg::band::Band;
 use crate::linalg::{self, inner, view};
 use crate::loss::TermBlock;
 use crate::output::{OutputRegularizer, Penalised};
@@ -39,18 +39,18 @@ pub enum Form {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Certificate {
     /// Objective value of the model.
-    #[serde(with = "crate::json::number")]
+    #[serde(with = "crate::serde_f64::number")]
     pub primal: f64,
     /// Lower bound on the objective value of any model.
-    #[serde(with = "crate::json::number")]
+    #[serde(with = "crate::serde_f64::number")]
     pub dual: f64,
     /// primal - dual, as a sum of non-negative terms: more accurate than the difference.
-    #[serde(with = "crate::json::number")]
+    #[serde(with = "crate::serde_f64::number")]
     pub gap: f64,
     /// Which primal point this is about.
     pub form: Form,
     /// The part of the gap that comes from the observations of each task (one-point form: all of it).
-    #[serde(with = "crate::json::numbers")]
+    #[serde(with = "crate::serde_f64::numbers")]
     pub task_gaps: Vec<f64>,
 }
 

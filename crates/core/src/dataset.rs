@@ -1,8 +1,8 @@
 //! Inputs, kernel and observations brought together: what does not depend on C, lambda, losses or regulariser.
 
 use crate::backend::{
-    self, Backend, Banded, Basis, Columns, Expansion, Features, GramBackend, Interrupt, Panel, STREAM_ROWS,
-    SecondMoment, Spectrum,
+    self, Backend, Banded, Columns, Expansion, Features, GramBackend, Interrupt, OrthonormalBasis, Panel,
+    STREAM_ROWS, SecondMoment, Spectrum,
 };
 use crate::design::Design;
 use crate::inputs::Inputs;
@@ -238,7 +238,7 @@ impl<'a> Dataset<'a> {
 
     fn moments_in<'s>(
         &'s self,
-        basis: &dyn Basis,
+        basis: &dyn OrthonormalBasis,
         kept: &'s OnceLock<Moments>,
         interrupt: &mut Interrupt<'_>,
     ) -> Result<&'s Moments> {
@@ -335,10 +335,14 @@ impl<'a> Dataset<'a> {
         Ok(state)
     }
 
-    fn compute_moments(&self, basis: &dyn Basis, interrupt: &mut Interrupt<'_>) -> Result<Moments> {
+    fn compute_moments(
+        &self,
+        basis: &dyn OrthonormalBasis,
+        interrupt: &mut Interrupt<'_>,
+    ) -> Result<Moments> {
         let (labels, threads) = (self.observations.labels(), self.threads());
-        let moment = match basis.wants_state() {
-            true => basis.of_state(self.label_state(threads, interrupt)?, threads),
+        let moment = match basis.projects_state() {
+            true => basis.project_state(self.label_state(threads, interrupt)?, threads),
             false => basis.rotated(self.backend(), (self.observations, labels), threads, interrupt)?,
         };
         Ok(Moments { moment, label_square: linalg::dot(labels, labels) })

@@ -1,20 +1,16 @@
 //! Learn many related tasks together, and how they are related.
 #![doc = include_str!("../../../docs/problem.md")]
 
-mod aligned;
-mod atomic;
 pub mod backend;
-mod band;
 pub mod certificate;
 mod dataset;
 mod design;
 mod error;
 mod fit;
+pub mod fs;
 pub mod inputs;
 mod interrupt;
-mod json;
 pub mod kernel;
-mod lanes;
 mod linalg;
 pub mod loss;
 mod matrix;
@@ -26,19 +22,18 @@ pub mod output;
 mod path;
 mod pool;
 mod problem;
-mod psd;
-mod rough;
 mod scaling;
+pub mod serde_f64;
 pub mod solver;
 mod step;
 mod tasks;
 mod yardstick;
 
-pub use atomic::write_atomically;
 pub use certificate::{Certificate, Form, certify, certify_priced};
 pub use dataset::{Dataset, DatasetOptions};
 pub use error::{Error, Result};
 pub use fit::{Fit, fit, fit_from, grade};
+pub use fs::write_atomically;
 pub use inputs::Inputs;
 pub use kernel::Kernel;
 pub use loss::LossKind;

@@ -6,7 +6,7 @@ mod common;
 
 use common::*;
 use kinfolk::kernel::Gamma;
-use kinfolk::solver::{Order, Sdca, Solver};
+use kinfolk::solver::{Sdca, Solver, VisitOrder};
 use kinfolk::{
     Certificate, Dataset, DatasetOptions, Fit, Kernel, LossKind, Observations, OutputKind, Problem, Settings,
     Silent, SolverKind, Start, Status, certify, fit, fit_from,
@@ -360,7 +360,7 @@ fn blocks_are_single_steps_in_another_order() {
         let options = DatasetOptions { kernel, ..linear() };
         for loss in [LossKind::Squared, LossKind::Hinge, LossKind::Logistic] {
             for output in OutputKind::all_examples(2) {
-                let pass = |order: &[usize], how: Order| {
+                let pass = |order: &[usize], how: VisitOrder| {
                     let pick = |f: &dyn Fn(usize) -> u32| order.iter().map(|&o| f(o)).collect::<Vec<u32>>();
                     let (input, task) = (pick(&|o| list[o].0), pick(&|o| list[o].1));
                     let y: Vec<f64> = order.iter().map(|&o| label[o]).collect();
@@ -375,10 +375,10 @@ fn blocks_are_single_steps_in_another_order() {
                     alpha
                 };
                 for size in [1, 2, 64] {
-                    let blocked = pass(&[0, 1, 2, 3], Order::Blocked(size));
+                    let blocked = pass(&[0, 1, 2, 3], VisitOrder::Blocked(size));
                     let closest = permutations(4)
                         .iter()
-                        .map(|order| distance(&blocked, &pass(order, Order::Cyclic)))
+                        .map(|order| distance(&blocked, &pass(order, VisitOrder::Cyclic)))
                         .fold(f64::INFINITY, f64::min);
                     assert!(closest <= 1e-12, "{list:?} {loss} {output} blocks of {size}: {closest:e}");
                 }

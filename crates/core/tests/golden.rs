@@ -5,7 +5,7 @@
 
 use kinfolk::inputs::{Dense, Inputs};
 use kinfolk::kernel::Gamma;
-use kinfolk::solver::{Order, Sdca, Solver};
+use kinfolk::solver::{Sdca, Solver, VisitOrder};
 use kinfolk::{
     Dataset, DatasetOptions, Fit, Kernel, LossKind, Observations, OutputKind, Problem, ProblemSpec, Settings,
     Silent, Start, fit,
@@ -240,7 +240,7 @@ fn one_cyclic_pass_of_the_prototype() {
         let data = Dataset::new(&instance.inputs, &instance.observations, instance.options.clone()).unwrap();
         let problem = Problem::new(&data, instance.spec.clone()).unwrap();
         let settings = Settings { tolerance: 1e-300, max_passes: 1, ..Settings::default() }.check().unwrap();
-        let solver = Sdca { order: Order::Cyclic, ..Sdca::default() };
+        let solver = Sdca { order: VisitOrder::Cyclic, ..Sdca::default() };
         let solution = solver.solve(&problem, &settings, Start::Warm(&[0.0; 12]), &mut Silent).unwrap();
         assert_eq!(solution.passes, 1);
         for (got, want) in [

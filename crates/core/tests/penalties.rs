@@ -129,7 +129,7 @@ fn every_loss_and_shape_is_certified() {
                 let fit = setup.fit(spec(loss.clone(), output.clone(), 1.0, 0.5), &settings);
                 assert_eq!(fit.status, Status::Certified, "{shape:?} {loss} {output}: {}", fit.certificate);
                 assert_eq!(fit.certificate.form, Form::Weights);
-                assert_eq!(fit.solver, "splitting");
+                assert_eq!(fit.solver, "admm");
             }
         }
     }
@@ -162,11 +162,11 @@ fn other_solvers_say_that_they_cannot() {
     for solver in SolverKind::ALL {
         let said = fit(&problem(OutputKind::Trace { nu: 1.0 }), &settings(solver));
         match solver {
-            SolverKind::Auto | SolverKind::Splitting => assert!(said.is_ok()),
+            SolverKind::Auto | SolverKind::Admm => assert!(said.is_ok()),
             _ => assert!(said.unwrap_err().to_string().contains("no sum over its entries"), "{solver}"),
         }
     }
-    let said = fit(&problem(OutputKind::Power { k: 1 }), &settings(SolverKind::Splitting)).unwrap_err();
+    let said = fit(&problem(OutputKind::Power { k: 1 }), &settings(SolverKind::Admm)).unwrap_err();
     assert!(said.to_string().contains("entry by entry"), "{said}");
 }
 

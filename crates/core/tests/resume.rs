@@ -5,7 +5,7 @@
 mod common;
 
 use common::*;
-use kinfolk::solver::{Order, Sdca, Solution, Solver};
+use kinfolk::solver::{Sdca, Solution, Solver, VisitOrder};
 use kinfolk::{
     Error, Flow, LossKind, Observer, OutputKind, Problem, Progress, Settings, Silent, Snapshot, SolverKind,
     Start, Status, fit, fit_from,
@@ -85,7 +85,12 @@ fn every_certificate_is_a_place_to_resume_from() {
             [LossKind::Hinge, LossKind::Squared, LossKind::Logistic, LossKind::Epsilon { epsilon: 0.1 }]
         {
             for source in [Source::Dense, Source::Sparse, Source::Rbf, Source::RbfOnTheFly, Source::Bias] {
-                for order in [Order::Blocked(64), Order::Blocked(3), Order::Sequential, Order::Cyclic] {
+                for order in [
+                    VisitOrder::Blocked(64),
+                    VisitOrder::Blocked(3),
+                    VisitOrder::Sequential,
+                    VisitOrder::Cyclic,
+                ] {
                     let output = match source {
                         Source::Dense => OutputKind::Power { k: 1 },
                         Source::Sparse => OutputKind::Exp { prior: None },

@@ -39,7 +39,7 @@ C : float or "auto", default="auto"
         Weight of the regulariser of the task matrix. Only one of C and lam matters for "power". None is 1, or what suits the data where
         C="auto" and the output is "exp" or "cosh".
     solver : str, default="auto"
-        auto, sdca, sdca-sequential, spectral, newton, proximal, interior-point or splitting.
+        auto, sdca, sdca-sequential, spectral, newton, proximal, interior-point or admm.
     tol : float, default=1e-3
         Relative duality gap to reach. `rel_gap_` has the one reached.
     max_passes : int, default=1000

@@ -42,8 +42,9 @@ enum SolverName {
     Proximal,
     /// Interior point method: any loss but the logistic one, while a direct system is small enough.
     InteriorPoint,
-    /// Losses and penalty in turns: penalties of the task matrix as a whole.
-    Splitting,
+    /// Alternating direction method of multipliers: penalties of the task matrix as a whole.
+    #[value(alias = "splitting")]
+    Admm,
 }
 
 impl SolverArgs {
@@ -56,7 +57,7 @@ impl SolverArgs {
             SolverName::Newton => SolverKind::Newton,
             SolverName::Proximal => SolverKind::Proximal,
             SolverName::InteriorPoint => SolverKind::InteriorPoint,
-            SolverName::Splitting => SolverKind::Splitting,
+            SolverName::Admm => SolverKind::Admm,
         };
         // Beyond what a duration can be there is no limit.
         let max_time = self.max_seconds.and_then(|s| Duration::try_from_secs_f64(s).ok());

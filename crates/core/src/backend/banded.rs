@@ -1,8 +1,8 @@
 //! The inputs in a basis where X'X is a band.
 
 use super::basis::of_inputs;
-use super::{Backend, Basis, Interrupt, Of, SecondMoment};
-use crate::band::{Band, Reflections, Root, reduce};
+use super::{Backend, Interrupt, MomentOf, OrthonormalBasis, SecondMoment};
+use crate::linalg::band::{Band, Reflections, Root, reduce};
 use crate::{Matrix, Result};
 
 /// `X'X = Q B Q'`: Q is the frame. Of inputs `K = Q B Q'`, `B = R'R`, and the frame is `X'Q R^-1`: its columns are orthonormal, X'X is the band
@@ -12,14 +12,14 @@ pub(crate) struct Banded {
     pub(crate) band: Band,
     turn: Reflections,
     root: Option<Root>,
-    of: Of,
+    of: MomentOf,
 }
 
 impl Banded {
     /// `None` where inputs are dependent: eigenvectors tell what is to be left out, a band does not.
     pub(crate) fn of(moment: SecondMoment<'_>, interrupt: &mut Interrupt<'_>) -> Result<Option<Self>> {
         let (band, turn) = reduce(moment.matrix.into_owned(), interrupt)?;
-        if moment.of == Of::Features {
+        if moment.of == MomentOf::Features {
             return Ok(Some(Banded { band, turn, root: None, of: moment.of }));
         }
         let Some(root) = Root::of(&band) else { return Ok(None) };
@@ -27,26 +27,26 @@ impl Banded {
     }
 }
 
-impl Basis for Banded {
+impl OrthonormalBasis for Banded {
     fn coordinates(&self, backend: &dyn Backend, v: &Matrix, threads: usize) -> Matrix {
         let mut x = v.clone();
         if let Some(root) = &self.root {
             root.solve(&mut x);
         }
         self.turn.forth(&mut x, threads);
-        if self.of == Of::Inputs { of_inputs(backend, &x, threads) } else { x }
+        if self.of == MomentOf::Inputs { of_inputs(backend, &x, threads) } else { x }
     }
 
-    fn wants_state(&self) -> bool {
+    fn projects_state(&self) -> bool {
         self.root.is_none()
     }
 
-    fn of_state(&self, mut state: Matrix, threads: usize) -> Matrix {
+    fn project_state(&self, mut state: Matrix, threads: usize) -> Matrix {
         self.turn.back(&mut state, threads);
         state
     }
 
-    fn of_coefficients(&self, mut z: Matrix, threads: usize) -> Matrix {
+    fn project_coefficients(&self, mut z: Matrix, threads: usize) -> Matrix {
         self.turn.back(&mut z, threads);
         match &self.root {
             Some(root) => root.times(&z),

@@ -10,12 +10,12 @@ pub struct SecondMoment<'a> {
     /// The lower triangle.
     pub matrix: Cow<'a, Matrix>,
     /// What its vectors are.
-    pub of: Of,
+    pub of: MomentOf,
 }
 
 /// What the rows of a second moment stand for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Of {
+pub enum MomentOf {
     /// Features, which are the coordinates.
     Features,
     /// Inputs, fewer than features: `X'A` are the coordinates.
@@ -25,18 +25,18 @@ pub enum Of {
 }
 
 /// A frame P with `P' state(Z) = (rotated X)' Z` and `coordinates = P V`. See `docs/math.md`, "Spectral".
-pub(crate) trait Basis: Sync {
+pub(crate) trait OrthonormalBasis: Sync {
     /// `P V`.
     fn coordinates(&self, backend: &dyn Backend, v: &Matrix, threads: usize) -> Matrix;
 
-    /// Whether [`of_state`](Self::of_state) is to be asked, or [`of_coefficients`](Self::of_coefficients).
-    fn wants_state(&self) -> bool;
+    /// Whether [`project_state`](Self::project_state) is to be asked, or [`project_coefficients`](Self::project_coefficients).
+    fn projects_state(&self) -> bool;
 
     /// `P' state(Z)` for the state.
-    fn of_state(&self, state: Matrix, threads: usize) -> Matrix;
+    fn project_state(&self, state: Matrix, threads: usize) -> Matrix;
 
     /// `P' state(Z)` for Z.
-    fn of_coefficients(&self, z: Matrix, threads: usize) -> Matrix;
+    fn project_coefficients(&self, z: Matrix, threads: usize) -> Matrix;
 
     /// `P' state(Z)` for the coefficients Z of some duals.
     fn rotated(
@@ -46,11 +46,11 @@ pub(crate) trait Basis: Sync {
         threads: usize,
         interrupt: &mut Interrupt<'_>,
     ) -> Result<Matrix> {
-        if self.wants_state() {
+        if self.projects_state() {
             let state = state_of(backend, Expansion::Duals(observations, duals), threads, interrupt)?;
-            return Ok(self.of_state(state, threads));
+            return Ok(self.project_state(state, threads));
         }
-        Ok(self.of_coefficients(coefficients(backend.n_inputs(), observations, duals), threads))
+        Ok(self.project_coefficients(coefficients(backend.n_inputs(), observations, duals), threads))
     }
 }
 

@@ -4,7 +4,7 @@ mod moment;
 
 use super::{Backend, Columns, Interrupt, Panel, SecondMoment};
 use crate::inputs::{Inputs, Sparse};
-use crate::lanes::sum_pairs;
+use crate::linalg::sum_pairs;
 use crate::linalg::{self, axpy, shared_product, view, view_mut};
 use crate::{Error, Matrix, Result};
 use faer::{Accum, MatRef};

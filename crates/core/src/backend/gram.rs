@@ -1,6 +1,6 @@
 //! Any kernel through its Gram matrix: the state is K Z.
 
-use super::{Backend, Columns, Interrupt, Of, Panel, SecondMoment};
+use super::{Backend, Columns, Interrupt, MomentOf, Panel, SecondMoment};
 use crate::inputs::Inputs;
 use crate::kernel::{self, Kernel};
 use crate::linalg::{self, add_product, view, view_mut};
@@ -296,6 +296,6 @@ impl Backend for GramBackend<'_> {
             Some(whole) => Cow::Borrowed(whole),
             None => Cow::Owned(self.compute_all(threads, interrupt)?),
         };
-        Ok(SecondMoment { matrix, of: Of::Coefficients })
+        Ok(SecondMoment { matrix, of: MomentOf::Coefficients })
     }
 }

@@ -20,8 +20,8 @@ mod spectrum;
 
 pub use crate::interrupt::Interrupt;
 pub(crate) use banded::Banded;
-pub(crate) use basis::Basis;
-pub use basis::{Of, SecondMoment};
+pub(crate) use basis::OrthonormalBasis;
+pub use basis::{MomentOf, SecondMoment};
 pub(crate) use blocks::{RowBlock, row_blocks, scatter};
 pub use features::Features;
 pub(crate) use features::inverse_norm;
@@ -144,9 +144,13 @@ pub(crate) fn state_of(
             let blocks = row_blocks(obs, backend.stream_rows());
             // One partial state per thread, each over a fixed run of blocks, added up in order: same bits every time.
             let run = blocks.len().div_ceil(threads.max(1)).max(1);
-            let new =
-                |blocks| Partial { blocks, panel: Panel::default(), delta: Matrix::default(), state: None };
-            let mut partial: Vec<Partial<'_>> = blocks.chunks(run).map(new).collect();
+            let new = |blocks| PartialState {
+                blocks,
+                panel: Panel::default(),
+                delta: Matrix::default(),
+                state: None,
+            };
+            let mut partial: Vec<PartialState<'_>> = blocks.chunks(run).map(new).collect();
             interrupt.in_rounds(run, 1, |round| {
                 partial.par_iter_mut().for_each(|part| part.add_blocks(backend, obs, duals, round.clone()));
             })?;
@@ -161,14 +165,14 @@ pub(crate) fn state_of(
 }
 
 /// The state of a run of blocks; `None` while it is zero.
-struct Partial<'a> {
+struct PartialState<'a> {
     blocks: &'a [RowBlock],
     panel: Panel,
     delta: Matrix,
     state: Option<Matrix>,
 }
 
-impl Partial<'_> {
+impl PartialState<'_> {
     fn add_blocks(&mut self, backend: &dyn Backend, obs: &Observations, duals: &[f64], round: Range<usize>) {
         let end = self.blocks.len();
         for block in &self.blocks[round.start.min(end)..round.end.min(end)] {

@@ -1,7 +1,7 @@
 //! The inputs in the basis where X'X, or K, is diagonal.
 
 use super::basis::of_inputs;
-use super::{Backend, Basis, Of, SecondMoment};
+use super::{Backend, MomentOf, OrthonormalBasis, SecondMoment};
 use crate::linalg::{self, view};
 use crate::{Matrix, Result};
 
@@ -27,20 +27,20 @@ pub(crate) enum Frame {
 impl Spectrum {
     pub(crate) fn of(moment: &SecondMoment<'_>) -> Result<Self> {
         let (values, vectors) = linalg::eigen(&moment.matrix)?;
-        if moment.of == Of::Features {
+        if moment.of == MomentOf::Features {
             let values = values.iter().map(|l| l.max(0.0)).collect();
             return Ok(Spectrum { values, frame: Frame::Coordinates(vectors) });
         }
         let (values, scaled) = keep_positive(&values, &vectors);
         let frame = match moment.of {
-            Of::Inputs => Frame::Inputs(scaled),
+            MomentOf::Inputs => Frame::Inputs(scaled),
             _ => Frame::Coordinates(scaled),
         };
         Ok(Spectrum { values, frame })
     }
 }
 
-impl Basis for Spectrum {
+impl OrthonormalBasis for Spectrum {
     fn coordinates(&self, backend: &dyn Backend, v: &Matrix, threads: usize) -> Matrix {
         match &self.frame {
             Frame::Coordinates(frame) => linalg::times(view(frame), view(v), threads),
@@ -50,18 +50,18 @@ impl Basis for Spectrum {
         }
     }
 
-    fn wants_state(&self) -> bool {
+    fn projects_state(&self) -> bool {
         matches!(self.frame, Frame::Coordinates(_))
     }
 
-    fn of_state(&self, state: Matrix, threads: usize) -> Matrix {
+    fn project_state(&self, state: Matrix, threads: usize) -> Matrix {
         let (Frame::Coordinates(frame) | Frame::Inputs(frame)) = &self.frame;
         linalg::times(view(frame).transpose(), view(&state), threads)
     }
 
     /// `X X'A = A diag(l)`.
-    fn of_coefficients(&self, z: Matrix, threads: usize) -> Matrix {
-        let mut out = self.of_state(z, threads);
+    fn project_coefficients(&self, z: Matrix, threads: usize) -> Matrix {
+        let mut out = self.project_state(z, threads);
         for (j, l) in self.values.iter().enumerate() {
             out.row_mut(j).iter_mut().for_each(|x| *x *= l);
         }

@@ -10,7 +10,7 @@ pub(super) const NO_OBSERVATION: u32 = u32::MAX;
 const FULL_ENOUGH: f64 = 0.25;
 
 #[derive(Debug)]
-pub(super) struct Layout {
+pub(super) struct RowLayout {
     /// The observation of each entry.
     observations: Vec<u32>,
     n_tasks: usize,
@@ -18,7 +18,7 @@ pub(super) struct Layout {
     task_rows: Option<Vec<Range<usize>>>,
 }
 
-impl Layout {
+impl RowLayout {
     /// Whether a table of inputs x tasks: most cells are filled, none twice.
     fn is_table(obs: &Observations) -> bool {
         let cells = obs.n_inputs() * obs.n_tasks();
@@ -50,7 +50,7 @@ impl Layout {
             for o in 0..obs.len() {
                 observations[obs.input(o) * t + obs.task(o)] = o as u32;
             }
-            let layout = Layout { observations, n_tasks: t, task_rows: None };
+            let layout = RowLayout { observations, n_tasks: t, task_rows: None };
             return (layout, (0..obs.n_inputs() as u32).collect());
         }
         let counts = obs.task_counts();
@@ -69,7 +69,7 @@ impl Layout {
             (observations[*slot], rows[*slot]) = (o as u32, obs.input(o) as u32);
             *slot += 1;
         }
-        (Layout { observations, n_tasks: t, task_rows: Some(ranges) }, rows)
+        (RowLayout { observations, n_tasks: t, task_rows: Some(ranges) }, rows)
     }
 
     pub(super) fn n_tasks(&self) -> usize {
@@ -119,7 +119,7 @@ mod tests {
     #[test]
     fn full_tables_stay_tables_and_others_are_sorted_by_task() {
         let nearly_full = listed(vec![3, 0, 0, 1, 1, 2, 2], vec![0, 0, 1, 1, 2, 0, 2]);
-        let (layout, rows) = Layout::new(&nearly_full);
+        let (layout, rows) = RowLayout::new(&nearly_full);
         assert!(layout.task_rows().is_none());
         assert_eq!(rows, [0, 1, 2, 3]);
         assert_eq!(layout.place(7), (2, 1));
@@ -127,13 +127,13 @@ mod tests {
         assert_eq!(there_and_back, nearly_full.labels());
 
         let own = listed(vec![3, 0], vec![2, 0]);
-        let (layout, rows) = Layout::new(&own);
+        let (layout, rows) = RowLayout::new(&own);
         assert_eq!(layout.task_rows().unwrap(), [0..1, 1..1, 1..2]);
         assert_eq!((rows, layout.place(1)), (vec![0, 3], (1, 2)));
         assert_eq!(layout.gather(own.labels()), [1.0, 0.0]);
-        assert_eq!(Layout::size(&own), (2, 2));
+        assert_eq!(RowLayout::size(&own), (2, 2));
 
         let twice = listed(vec![0, 0, 1, 2, 3], vec![1, 1, 1, 1, 1]);
-        assert!(Layout::new(&twice).0.task_rows().is_some());
+        assert!(RowLayout::new(&twice).0.task_rows().is_some());
     }
 }

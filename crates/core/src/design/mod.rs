@@ -13,7 +13,7 @@ use crate::backend::{Backend, Columns, Frame, Interrupt, Panel, STREAM_ROWS, Spe
 use crate::linalg::{axpy, dot, shared_product, times, transposed, view, view_mut};
 use crate::{Matrix, Observations, Problem, Result};
 use faer::{Accum, MatRef};
-use layout::{Layout, NO_OBSERVATION};
+use layout::{NO_OBSERVATION, RowLayout};
 use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -29,7 +29,7 @@ pub(crate) struct Design {
     squares: Vec<f64>,
     /// The diagonal of X'X, of sum one.
     spread: Vec<f64>,
-    layout: Layout,
+    layout: RowLayout,
     labels: Vec<f64>,
 }
 
@@ -37,13 +37,13 @@ impl Design {
     /// Bytes of a design of these data, besides the eigenbasis.
     pub(crate) fn bytes(backend: &dyn Backend, obs: &Observations) -> u64 {
         let rank = backend.dim().min(backend.n_inputs()) as u64;
-        let (rows, entries) = Layout::size(obs);
+        let (rows, entries) = RowLayout::size(obs);
         12 * rows as u64 * rank + 16 * entries as u64
     }
 
     /// Rows of inputs and entries of a design of these observations.
     pub(crate) fn size(obs: &Observations) -> (usize, usize) {
-        Layout::size(obs)
+        RowLayout::size(obs)
     }
 
     pub(crate) fn new(
@@ -53,7 +53,7 @@ impl Design {
         threads: usize,
         interrupt: &mut Interrupt<'_>,
     ) -> Result<Self> {
-        let (layout, rows) = Layout::new(obs);
+        let (layout, rows) = RowLayout::new(obs);
         let mut x = match &spectrum.frame {
             Frame::Coordinates(frame) => rotated(backend, frame, &rows, threads, interrupt)?,
             // X X'A = A diag(l).

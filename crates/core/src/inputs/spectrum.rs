@@ -56,5 +56,5 @@ fn pseudo_random(n: usize) -> Vec<f64> {
 }
 
 fn dot(a: &[f64], b: &[f64]) -> f64 {
-    crate::lanes::sum_pairs(a, b, |x, y| x * y)
+    crate::linalg::sum_pairs(a, b, |x, y| x * y)
 }

@@ -1,7 +1,7 @@
 //! `k(x, z) = <x, z>`: inner products, on which most other kernels stand.
 
 use crate::inputs::{Sparse, Values};
-use crate::lanes::sum_pairs;
+use crate::linalg::sum_pairs;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
 

@@ -1,7 +1,7 @@
 //! Pairs of rows, coordinate by coordinate: for kernels and cases in which inner products will not do.
 
 use crate::inputs::Sparse;
-use crate::lanes::sum_pairs;
+use crate::linalg::sum_pairs;
 
 /// Rows a_i and b_j of two sets.
 pub(super) trait Rows {

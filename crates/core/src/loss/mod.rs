@@ -35,7 +35,7 @@ pub use squared_epsilon::SquaredEpsilon;
 pub use squared_hinge::SquaredHinge;
 
 use crate::Error;
-use crate::lanes::sum_pairs;
+use crate::linalg::sum_pairs;
 use std::fmt::Debug;
 
 /// A convex loss z -> L(y, z) and its conjugate u -> L*(y, u).

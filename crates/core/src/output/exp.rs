@@ -4,7 +4,8 @@ use super::{
     OutputRegularizer, Pair, check_size,
     numeric::{exp_gap, grow, log_ratio},
 };
-use crate::{Error, Matrix, Result, psd};
+use crate::linalg::psd;
+use crate::{Error, Matrix, Result};
 
 /// `phi_rs(z) = P_rs (gain / rate) (e^(rate z) - 1)`, so `Theta = gain P e^(rate rho)`, entry by entry.
 ///

@@ -1,7 +1,8 @@
 //! A given task matrix: nothing is learned about the tasks, and every classic method with a fixed Theta is this one.
 
 use super::{OutputRegularizer, Pair, check_size};
-use crate::{Error, Matrix, Result, psd};
+use crate::linalg::psd;
+use crate::{Error, Matrix, Result};
 
 /// `phi_rs(z) = Theta_rs z`, so Theta is what was given, whatever rho. `phi*` is zero there and infinite elsewhere.
 ///

@@ -1,7 +1,8 @@
 //! Squared Frobenius distance to a prior: V = |Theta - Theta_0|^2 / 2.
 
 use super::{OutputRegularizer, Pair, check_size};
-use crate::{Matrix, Result, psd};
+use crate::linalg::psd;
+use crate::{Matrix, Result};
 
 /// `phi_rs(z) = slope z^2 / 2 + P_rs z`, so `Theta = P + slope rho`; slope = 1 until rescaled.
 ///

@@ -59,7 +59,7 @@ pub trait OutputRegularizer: Debug + Send + Sync {
         Ok(())
     }
 
-    /// The penalty, if this is no sum over entries but one: such problems have a solver of their own, [`Splitting`](crate::solver::Splitting),
+    /// The penalty, if this is no sum over entries but one: such problems have a solver of their own, [`Admm`](crate::solver::Admm),
     /// and a certificate of weights instead of V.
     fn penalised(&self) -> Option<&Penalised> {
         None

@@ -1,28 +1,28 @@
 //! Solvers behind one trait. Each returns duals (and sometimes a primal point); the certificate grades them.
 
+mod admm;
 mod auto;
 mod clock;
-mod graded;
+mod finish;
 mod interior;
 mod newton;
+mod newton_system;
 mod proximal;
 mod sdca;
 mod settings;
 mod snapshot;
 mod spectral;
-mod splitting;
 pub(crate) mod start;
-mod vspace;
 
+pub use admm::Admm;
 pub use auto::Auto;
 pub use interior::InteriorPoint;
 pub use newton::Newton;
 pub use proximal::Proximal;
-pub use sdca::{Order, Sdca};
+pub use sdca::{Sdca, VisitOrder};
 pub use settings::{CheckedSettings, Settings, SolverKind, Status};
 pub use snapshot::{Snapshot, Start};
 pub use spectral::Spectral;
-pub use splitting::Splitting;
 
 pub(crate) use clock::{Clock, Poll};
 

@@ -4,8 +4,8 @@
 //! smooth, Newton's method solves that to moderate accuracy, its duals become the next centre, and so on: the centres converge to
 //! the solution for every mu. Small mu means few rounds of many Newton steps each; mu adapts to the number of these.
 
-use super::graded::coordinates;
-use super::newton::{self, Descent, Point, Smoothed, begin};
+use super::finish::coordinates;
+use super::newton::{self, Descent, Smoothed, VPoint, begin};
 use super::{CheckedSettings, Clock, Solution, Solver, Start, Status, needs_entries};
 use crate::backend::Interrupt;
 use crate::certificate::{Graded, certify_normal};
@@ -16,10 +16,10 @@ use crate::{Matrix, Observer, Problem, Result};
 pub struct Proximal;
 
 /// Newton steps of a round at most.
-const MAX_INNER: usize = 20;
+const MAX_ROUND_STEPS: usize = 20;
 /// Accuracy of a round, of the gap that is left.
-const INNER_SHARE: f64 = 0.3;
-const LEAST_MU: f64 = 1e-4;
+const ROUND_GAP_SHARE: f64 = 0.3;
+const MIN_RELATIVE_MU: f64 = 1e-4;
 
 impl Solver for Proximal {
     fn name(&self) -> &'static str {
@@ -66,7 +66,7 @@ impl Solver for Proximal {
             model.mu = 1.0 / scale(&model.centre);
             loop {
                 model.centre_at(&kappa);
-                let wanted = INNER_SHARE * best.gap() / problem.unit();
+                let wanted = ROUND_GAP_SHARE * best.gap() / problem.unit();
                 let (point, inner) = round(&model, v, wanted, &mut descent, &mut clock);
                 kappa.clone_from(&point.side.kappa);
                 let duals = design.scatter(&kappa, problem.observations().len());
@@ -78,7 +78,7 @@ impl Solver for Proximal {
                     return finish(best, Status::Stalled, clock);
                 }
                 // Where the losses are smooth enough themselves, what is left is Newton's method.
-                let least = (LEAST_MU / scale(&model.centre)).max(0.05 * softest);
+                let least = (MIN_RELATIVE_MU / scale(&model.centre)).max(0.05 * softest);
                 model.mu = match inner {
                     ..=2 => (model.mu / 4.0).max(least),
                     3..=5 => (model.mu / 2.0).max(least),
@@ -115,9 +115,9 @@ fn round(
     wanted: f64,
     descent: &mut Descent,
     clock: &mut Clock<'_>,
-) -> (Point, usize) {
-    let (mut point, mut steps) = (Point::at(model, v), 0);
-    while steps < MAX_INNER && !clock.is_over() {
+) -> (VPoint, usize) {
+    let (mut point, mut steps) = (VPoint::at(model, v), 0);
+    while steps < MAX_ROUND_STEPS && !clock.is_over() {
         let residual = model.residual(&point);
         if steps > 0 && model.mismatch(&point, &residual) <= wanted {
             break;

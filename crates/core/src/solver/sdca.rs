@@ -5,7 +5,7 @@
 //! with the block's own kernel values, so that blocked and one-at-a-time ascent are the same algorithm in another order.
 
 mod ascent;
-mod visits;
+mod order;
 
 use super::{CheckedSettings, Clock, Solution, Solver, Start, Status, needs_entries, start};
 use crate::backend::Interrupt;
@@ -14,12 +14,12 @@ use crate::certificate::certify_normal;
 use crate::observer::Duals;
 use crate::{Error, Observer, Problem, Result};
 use ascent::{Ascent, Pass};
+use order::Visits;
 use std::time::{Duration, Instant};
-use visits::Visits;
 
 /// In which order the observations are visited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Order {
+pub enum VisitOrder {
     /// A random permutation of all observations, one at a time, as printed in the paper.
     Sequential,
     /// Observations 0, 1, 2, ... every time: for comparisons with other implementations.
@@ -33,14 +33,14 @@ pub enum Order {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sdca {
     /// Order of visits.
-    pub order: Order,
+    pub order: VisitOrder,
     /// Passes between certificates; `None` = often at first, then ever less, and at least one in twenty passes.
     pub check_every: Option<usize>,
 }
 
 impl Default for Sdca {
     fn default() -> Self {
-        Sdca { order: Order::Blocked(64), check_every: None }
+        Sdca { order: VisitOrder::Blocked(64), check_every: None }
     }
 }
 
@@ -57,8 +57,8 @@ impl Sdca {
 impl Solver for Sdca {
     fn name(&self) -> &'static str {
         match self.order {
-            Order::Blocked(_) => "sdca",
-            Order::Sequential | Order::Cyclic => "sdca-sequential",
+            VisitOrder::Blocked(_) => "sdca",
+            VisitOrder::Sequential | VisitOrder::Cyclic => "sdca-sequential",
         }
     }
 
@@ -97,9 +97,9 @@ impl Solver for Sdca {
             return finish((kappa, graded), status, clock);
         }
         let quick = problem.data().backend().is_quick();
-        let patience = if quick { start::PATIENCE } else { Duration::ZERO };
-        let mut spare = Spare::default();
-        spare.keep(began.elapsed(), &kappa, &graded, clock.passes);
+        let patience = if quick { start::STOP_GRACE } else { Duration::ZERO };
+        let mut last_certified = LastCertified::default();
+        last_certified.keep(began.elapsed(), &kappa, &graded, clock.passes);
         let mut ascent = Ascent::new(problem, kappa, graded);
         let mut visits = Visits::new(problem, self.order, settings.seed);
         let mut next_check = self.next_check(clock.passes);
@@ -117,7 +117,7 @@ impl Solver for Sdca {
                 certify_normal(problem, &ascent.kappa, None, interrupt)
             };
             let graded = match clock.interrupting_late(patience, certify) {
-                Err(Error::Interrupted) => match spare.point.take() {
+                Err(Error::Interrupted) => match last_certified.point.take() {
                     Some((passes, point)) => {
                         clock.passes = passes;
                         return finish(point, Status::Stopped, clock);
@@ -134,7 +134,7 @@ impl Solver for Sdca {
             if let Some(status) = status.or((!moved).then_some(Status::Stalled)) {
                 return finish((ascent.kappa, graded), status, clock);
             }
-            spare.keep(began.elapsed(), &ascent.kappa, &graded, clock.passes);
+            last_certified.keep(began.elapsed(), &ascent.kappa, &graded, clock.passes);
             ascent.forget_history(graded);
             next_check = self.next_check(clock.passes);
         }
@@ -177,17 +177,17 @@ fn begin(
 }
 
 /// Certificates that take longer than this are not waited for when a fit is stopped.
-const SLOW: Duration = Duration::from_millis(100);
+const SLOW_CERTIFICATE: Duration = Duration::from_millis(100);
 
 /// The last point that was certified and the passes it took, kept where another certificate would take long: a fit that is
 /// stopped then ends with this one.
 #[derive(Default)]
-struct Spare {
+struct LastCertified {
     point: Option<(usize, (Vec<f64>, Graded))>,
 }
 
-impl Spare {
+impl LastCertified {
     fn keep(&mut self, took: Duration, kappa: &[f64], graded: &Graded, passes: usize) {
-        self.point = (took > SLOW).then(|| (passes, (kappa.to_vec(), graded.clone())));
+        self.point = (took > SLOW_CERTIFICATE).then(|| (passes, (kappa.to_vec(), graded.clone())));
     }
 }

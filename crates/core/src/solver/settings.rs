@@ -1,6 +1,6 @@
 //! When to stop, and with what.
 
-use super::{Auto, InteriorPoint, Newton, Order, Proximal, Sdca, Solver, Spectral, Splitting};
+use super::{Admm, Auto, InteriorPoint, Newton, Proximal, Sdca, Solver, Spectral, VisitOrder};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::ops::Deref;
@@ -27,8 +27,9 @@ pub enum SolverKind {
     Proximal,
     /// Any loss but the logistic one, while a direct system of all tasks' features is small enough to factorise.
     InteriorPoint,
-    /// Penalties of Theta as a whole: losses and penalty in turns.
-    Splitting,
+    /// Penalties of Theta as a whole: alternating direction method of multipliers.
+    #[serde(alias = "splitting")]
+    Admm,
 }
 
 impl SolverKind {
@@ -41,7 +42,7 @@ impl SolverKind {
         SolverKind::Newton,
         SolverKind::Proximal,
         SolverKind::InteriorPoint,
-        SolverKind::Splitting,
+        SolverKind::Admm,
     ];
 
     fn name(self) -> &'static str {
@@ -53,7 +54,7 @@ impl SolverKind {
             SolverKind::Newton => "newton",
             SolverKind::Proximal => "proximal",
             SolverKind::InteriorPoint => "interior-point",
-            SolverKind::Splitting => "splitting",
+            SolverKind::Admm => "admm",
         }
     }
 
@@ -62,12 +63,12 @@ impl SolverKind {
         match self {
             SolverKind::Auto => Box::new(Auto),
             SolverKind::Sdca => Box::new(Sdca::default()),
-            SolverKind::SdcaSequential => Box::new(Sdca { order: Order::Sequential, ..Sdca::default() }),
+            SolverKind::SdcaSequential => Box::new(Sdca { order: VisitOrder::Sequential, ..Sdca::default() }),
             SolverKind::Spectral => Box::new(Spectral),
             SolverKind::Newton => Box::new(Newton),
             SolverKind::Proximal => Box::new(Proximal),
             SolverKind::InteriorPoint => Box::new(InteriorPoint),
-            SolverKind::Splitting => Box::new(Splitting),
+            SolverKind::Admm => Box::new(Admm),
         }
     }
 }
@@ -82,6 +83,8 @@ impl FromStr for SolverKind {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
+        // The name of version 0.1.
+        let text = if text == "splitting" { "admm" } else { text };
         by_name("solver", text, &Self::ALL.map(|kind| (kind.name(), kind)))
     }
 }
@@ -226,7 +229,10 @@ mod tests {
         let error = "simplex".parse::<SolverKind>().unwrap_err().to_string();
         assert_eq!(
             error,
-            "solver \"simplex\" is not understood: it is one of auto, sdca, sdca-sequential, spectral, newton, proximal, interior-point, splitting"
+            "solver \"simplex\" is not understood: \
+             it is one of auto, sdca, sdca-sequential, spectral, newton, proximal, interior-point, admm"
         );
+        assert_eq!("splitting".parse::<SolverKind>().unwrap(), SolverKind::Admm);
+        assert_eq!(serde_json::from_str::<SolverKind>("\"splitting\"").unwrap(), SolverKind::Admm);
     }
 }

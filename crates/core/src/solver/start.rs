@@ -63,13 +63,13 @@ pub(crate) fn along(
 }
 
 /// How long a solver that was told to stop may go on to have something better to show.
-pub(crate) const PATIENCE: Duration = Duration::from_millis(200);
+pub(crate) const STOP_GRACE: Duration = Duration::from_millis(200);
 
 /// Duals with a certificate for a solver that must end at once and has none: those given or a cold start if they take no
 /// time to speak of, else zeros, for which no input has to be looked at.
 pub(crate) fn at_once(problem: &Problem<'_>, kappa: Option<Vec<f64>>) -> Result<(Vec<f64>, Graded)> {
     let begin = Instant::now();
-    let mut late = || begin.elapsed() > PATIENCE;
+    let mut late = || begin.elapsed() > STOP_GRACE;
     let first = || -> Result<(Vec<f64>, Graded)> {
         let interrupt = &mut Interrupt::when(&mut late);
         let kappa = match kappa {
@@ -173,7 +173,7 @@ enum LossSlope<'a> {
 }
 
 /// Observations in a sample, about.
-const SAMPLE: usize = 8192;
+const SAMPLE_OBSERVATIONS: usize = 8192;
 
 impl<'a> LossSlope<'a> {
     fn new(problem: &'a Problem<'a>, kappa: &'a [f64]) -> Self {
@@ -196,7 +196,7 @@ impl<'a> LossSlope<'a> {
         match self {
             LossSlope::Summed { .. } => 1,
             LossSlope::Each { kappa, .. } => {
-                let about = kappa.len() / SAMPLE + 1;
+                let about = kappa.len() / SAMPLE_OBSERVATIONS + 1;
                 (about..).find(|stride| *stride == 1 || coprime(*stride, n_tasks)).unwrap_or(1)
             }
         }
@@ -218,9 +218,12 @@ impl<'a> LossSlope<'a> {
                     k * if k > 0.0 { left } else { right }
                 };
                 // Fixed chunks, added up in order: same bits whatever the number of threads.
-                let chunks: Vec<usize> = (0..kappa.len()).step_by(stride * SAMPLE).collect();
+                let chunks: Vec<usize> = (0..kappa.len()).step_by(stride * SAMPLE_OBSERVATIONS).collect();
                 let sum = |&start: &usize| -> f64 {
-                    (start..kappa.len().min(start + stride * SAMPLE)).step_by(stride).map(term).sum()
+                    (start..kappa.len().min(start + stride * SAMPLE_OBSERVATIONS))
+                        .step_by(stride)
+                        .map(term)
+                        .sum()
                 };
                 let sums: Vec<f64> = chunks.par_iter().map(sum).collect();
                 stride as f64 * sums.iter().sum::<f64>()

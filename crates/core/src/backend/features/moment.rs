@@ -1,7 +1,7 @@
 //! The second moment of features: X'X, or X X' where that is smaller.
 
 use super::Features;
-use crate::backend::{Backend, Interrupt, Of, Panel, SecondMoment};
+use crate::backend::{Backend, Interrupt, MomentOf, Panel, SecondMoment};
 use crate::linalg::{add_gram_lower, axpy, shared_product, view_mut};
 use crate::{Matrix, Result};
 use faer::Accum;
@@ -15,7 +15,7 @@ const WIDE: usize = 2048;
 const GRAM_ROWS: usize = 256;
 
 /// The second moment of a run of rows.
-struct Partial<'a> {
+struct PartialMoment<'a> {
     rows: &'a [u32],
     panel: Panel,
     moment: Matrix,
@@ -30,8 +30,8 @@ impl Features<'_> {
         let (m, d) = (self.n_inputs(), self.dim());
         let all: Vec<u32> = (0..m as u32).collect();
         let (matrix, of) = match d <= m {
-            true => (self.moment(&all, threads, interrupt)?, Of::Features),
-            false => (self.gram_of_all(&all, threads, interrupt)?, Of::Inputs),
+            true => (self.moment(&all, threads, interrupt)?, MomentOf::Features),
+            false => (self.gram_of_all(&all, threads, interrupt)?, MomentOf::Inputs),
         };
         Ok(SecondMoment { matrix: Cow::Owned(matrix), of })
     }
@@ -40,11 +40,11 @@ impl Features<'_> {
     fn moment(&self, all: &[u32], threads: usize, interrupt: &mut Interrupt<'_>) -> Result<Matrix> {
         let d = self.dim();
         let run = all.len().div_ceil(threads.max(1)).max(1);
-        let new = |rows| Partial { rows, panel: Panel::default(), moment: Matrix::zeros(d, d) };
-        let mut partial: Vec<Partial<'_>> = all.chunks(run).map(new).collect();
+        let new = |rows| PartialMoment { rows, panel: Panel::default(), moment: Matrix::zeros(d, d) };
+        let mut partial: Vec<PartialMoment<'_>> = all.chunks(run).map(new).collect();
         let size = if d <= WIDE { MOMENT_ROWS } else { MOMENT_ROWS / 4 };
         interrupt.in_rounds(run.div_ceil(size), 1, |round| {
-            partial.par_iter_mut().for_each(|Partial { rows, panel, moment }| {
+            partial.par_iter_mut().for_each(|PartialMoment { rows, panel, moment }| {
                 for rows in rows.chunks(size).skip(round.start).take(round.len()) {
                     self.load(rows, panel);
                     self.add_moment(panel, moment);

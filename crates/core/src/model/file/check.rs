@@ -1,8 +1,9 @@
 //! What must be true of a model, before it is written and after it was read.
 
 use super::wrong;
+use crate::linalg::psd;
 use crate::model::{About, Model, Predictor};
-use crate::{Certificate, Form, Kernel, Matrix, OutputKind, Result, psd};
+use crate::{Certificate, Form, Kernel, Matrix, OutputKind, Result};
 
 /// Everything that is not an array: sizes, names and parameters.
 pub(super) fn about(about: &About) -> Result<()> {

@@ -5,7 +5,7 @@ use crate::design::Design;
 use crate::{Observations, Problem};
 
 /// Operations of a matrix product per nanosecond and thread.
-const PRODUCT_RATE: f64 = 25.0;
+const PRODUCT_FLOPS_PER_NS: f64 = 25.0;
 
 /// Sizes of a problem.
 #[derive(Debug, Clone, Copy)]
@@ -39,7 +39,7 @@ impl Cost {
         let setup = if problem.data().has_design() {
             0.0
         } else {
-            (moment + rotate) / (PRODUCT_RATE * threads) + small.powi(3) / 5.0
+            (moment + rotate) / (PRODUCT_FLOPS_PER_NS * threads) + small.powi(3) / 5.0
         };
         Cost {
             observations: obs.len() as f64,
@@ -63,7 +63,7 @@ impl Cost {
         } else {
             2.0 * self.observations * self.rank * (self.tasks + block)
         };
-        products / (PRODUCT_RATE * self.shared(products)) + self.observations * self.step
+        products / (PRODUCT_FLOPS_PER_NS * self.shared(products)) + self.observations * self.step
     }
 
     /// How many threads' worth the products of a pass get: those of small blocks are not shared.
@@ -74,7 +74,7 @@ impl Cost {
 
     /// A look at all rows, for all their tasks.
     fn pass(&self) -> f64 {
-        let rate = if self.table { PRODUCT_RATE } else { 0.2 * PRODUCT_RATE };
+        let rate = if self.table { PRODUCT_FLOPS_PER_NS } else { 0.2 * PRODUCT_FLOPS_PER_NS };
         2.0 * self.entries * self.rank / (rate * self.threads)
     }
 
@@ -82,49 +82,50 @@ impl Cost {
     fn factorise(&self) -> f64 {
         let n = self.unknowns as f64;
         let moments = self.entries * self.rank * self.rank;
-        (moments + n * n * self.rank + n * n * n / 3.0) / (0.6 * PRODUCT_RATE * self.threads) + 5.0 * n * n
+        (moments + n * n * self.rank + n * n * n / 3.0) / (0.6 * PRODUCT_FLOPS_PER_NS * self.threads)
+            + 5.0 * n * n
     }
 
     /// A Newton step where nearly all entries have a curvature.
     fn smooth_step(&self) -> f64 {
         let answers = 6.0 * self.entries / self.threads;
         let iterations =
-            10.0 * (2.0 * self.pass() + 10.0 * self.rank * self.tasks * self.tasks / PRODUCT_RATE);
+            10.0 * (2.0 * self.pass() + 10.0 * self.rank * self.tasks * self.tasks / PRODUCT_FLOPS_PER_NS);
         3.0 * self.pass() + answers + (iterations + self.blocks()).min(self.factorise())
     }
 
-    /// Factors of all tasks' blocks, with as many exact rows as [`Blocks`](crate::solver::vspace::blocks) would take.
+    /// Factors of all tasks' blocks, with as many exact rows as [`Blocks`](crate::solver::newton_system::blocks) would take.
     fn blocks(&self) -> f64 {
         let budget = 4.0 * self.entries / self.tasks * self.rank;
         let affordable = (0..4).fold(0.0, |f: f64, _| (budget / (self.rank + f)).sqrt());
         let rows = affordable.min(self.rank).min(1024.0).min(self.entries / self.tasks);
-        self.tasks * rows * rows * (self.rank + rows) / (0.5 * PRODUCT_RATE * self.threads)
+        self.tasks * rows * rows * (self.rank + rows) / (0.5 * PRODUCT_FLOPS_PER_NS * self.threads)
     }
 
     /// A Newton step where few entries have a curvature.
     fn kinked_step(&self) -> f64 {
         let answers = 6.0 * self.entries / self.threads;
         let free = 0.4 * self.rank * self.tasks;
-        let iterations = 12.0 * (8.0 * free * self.rank / (0.25 * PRODUCT_RATE * self.threads));
+        let iterations = 12.0 * (8.0 * free * self.rank / (0.25 * PRODUCT_FLOPS_PER_NS * self.threads));
         5.0 * self.pass() + answers + iterations
     }
 
     pub(super) fn newton(&self) -> f64 {
-        self.setup + 8.0 * (self.smooth_step() + STEP)
+        self.setup + 8.0 * (self.smooth_step() + STEP_OVERHEAD_NS)
     }
 
     pub(super) fn proximal(&self) -> f64 {
-        self.setup + 40.0 * (self.kinked_step() + 1.5 * STEP)
+        self.setup + 40.0 * (self.kinked_step() + 1.5 * STEP_OVERHEAD_NS)
     }
 
     pub(super) fn interior_point(&self) -> f64 {
         let loops = 60.0 * self.entries / self.threads;
-        self.setup + 20.0 * (6.0 * self.pass() + loops + 2.0 * self.factorise() + 0.6 * STEP)
+        self.setup + 20.0 * (6.0 * self.pass() + loops + 2.0 * self.factorise() + 0.6 * STEP_OVERHEAD_NS)
     }
 }
 
 /// What any step takes.
-const STEP: f64 = 3e5;
+const STEP_OVERHEAD_NS: f64 = 3e5;
 
 /// Unknowns of a factorised system: the rank of each task's inputs at most.
 fn unknowns(obs: &Observations, rank: usize) -> usize {
@@ -141,9 +142,9 @@ fn coordinate_step(problem: &Problem<'_>) -> f64 {
         (Some(_), _) if quadratic => 50.0 + 0.3 * t,
         (Some(_), _) => 280.0 + 3.6 * t,
         (None, Some(_)) => evaluations * (45.0 + 0.9 * t),
-        (None, None) => evaluations * (60.0 + SLOPE * t),
+        (None, None) => evaluations * (60.0 + EXP_SLOPE_NS * t),
     }
 }
 
 /// A slope that is no power takes exponentials.
-const SLOPE: f64 = 8.0;
+const EXP_SLOPE_NS: f64 = 8.0;

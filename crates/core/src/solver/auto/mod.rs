@@ -1,16 +1,16 @@
 //! The solver that fits the problem.
 
 mod cost;
-mod watch;
+mod switch;
 
 use super::{
-    CheckedSettings, InteriorPoint, Newton, Proximal, Sdca, Snapshot, Solution, Solver, Spectral, Splitting,
+    Admm, CheckedSettings, InteriorPoint, Newton, Proximal, Sdca, Snapshot, Solution, Solver, Spectral,
     Start, Status,
 };
 use crate::{Observer, Problem, Result};
 use cost::Cost;
 use std::time::Instant;
-use watch::{NONE_BEFORE, Rivals, Trial, Watch};
+use switch::{Candidates, NONE_BEFORE, Probation, SwitchRule};
 
 /// Chooses. [`Spectral`] for the squared loss on shared inputs. Else a few passes of [`Sdca`], which may be all it takes; where
 /// their pace says otherwise, [`Newton`] goes on from there for smooth losses, [`InteriorPoint`] for others while its system is
@@ -19,34 +19,34 @@ use watch::{NONE_BEFORE, Rivals, Trial, Watch};
 pub struct Auto;
 
 /// Unknowns of a system that is always factorised where losses have kinks.
-const SMALL_SYSTEM: usize = 2500;
+const SMALL_SYSTEM_UNKNOWNS: usize = 2500;
 /// Losses with kinks slow coordinate ascent down as it comes near the solution.
-const KINKS_SLOW_DOWN: f64 = 3.0;
+const KINK_SLOWDOWN: f64 = 3.0;
 
 /// Coordinate ascent takes at least that many passes.
-const FEW_PASSES: f64 = 6.0;
+const MIN_SDCA_PASSES: f64 = 6.0;
 
 /// The solver to begin with, the one that may take over from it, and why.
 #[derive(Debug)]
-struct Plan {
+struct SolverPlan {
     first: Box<dyn Solver>,
-    second: Option<(Box<dyn Solver>, Rivals)>,
+    second: Option<(Box<dyn Solver>, Candidates)>,
     /// Whether the second one is to give up after some steps.
-    trial: bool,
+    probation: bool,
     reason: String,
 }
 
 impl Auto {
-    fn plan(&self, problem: &Problem<'_>, tolerance: f64) -> Plan {
+    fn plan(&self, problem: &Problem<'_>, tolerance: f64) -> SolverPlan {
         let budget = problem.data().options().memory;
         let spectral = Spectral.suits(problem);
         if spectral.is_ok() && Spectral.memory(problem) <= budget {
             let reason = "squared loss on shared inputs: solved in the eigenbasis of the inputs".into();
-            return Plan { first: Box::new(Spectral), second: None, trial: false, reason };
+            return SolverPlan { first: Box::new(Spectral), second: None, probation: false, reason };
         }
         let cost = Cost::new(problem);
         let smooth = Newton.suits(problem).is_ok();
-        let small = cost.unknowns <= SMALL_SYSTEM && InteriorPoint.suits(problem).is_ok();
+        let small = cost.unknowns <= SMALL_SYSTEM_UNKNOWNS && InteriorPoint.suits(problem).is_ok();
         let bounded = bounded_duals(problem);
         let (second, other): (Box<dyn Solver>, f64) = match smooth {
             // Rounds have certificates of their own, and their Newton steps go less far.
@@ -58,7 +58,7 @@ impl Auto {
             false => (Box::new(Proximal), cost.proximal()),
         };
         // Where duals reach their bounds and regularisation is weak, proximal steps may become many.
-        let trial = small && second.name() == Proximal.name();
+        let probation = small && second.name() == Proximal.name();
         let first = Box::new(Sdca::default());
         let needed = second.memory(problem);
         if needed > budget {
@@ -66,18 +66,18 @@ impl Auto {
                 "{} would need {needed} bytes, the budget is {budget}: coordinate ascent",
                 second.name()
             );
-            return Plan { first, second: None, trial, reason };
+            return SolverPlan { first, second: None, probation, reason };
         }
-        if Newton.suits(problem).is_ok() && !bounded && other <= FEW_PASSES * cost.sdca_pass() {
+        if Newton.suits(problem).is_ok() && !bounded && other <= MIN_SDCA_PASSES * cost.sdca_pass() {
             let reason =
                 "smooth losses, and Newton's method costs no more than a few passes of coordinate ascent"
                     .into();
-            return Plan { first: second, second: None, trial, reason };
+            return SolverPlan { first: second, second: None, probation, reason };
         }
-        let slows_down = if smooth { 1.0 } else { KINKS_SLOW_DOWN };
-        let rivals = Rivals { tolerance, pass: cost.sdca_pass(), other, slows_down };
+        let slows_down = if smooth { 1.0 } else { KINK_SLOWDOWN };
+        let candidates = Candidates { tolerance, pass: cost.sdca_pass(), other, slows_down };
         let reason = format!("coordinate ascent to begin with, then {} if it is slow", second.name());
-        Plan { first, second: Some((second, rivals)), trial, reason }
+        SolverPlan { first, second: Some((second, candidates)), probation, reason }
     }
 }
 
@@ -115,10 +115,10 @@ impl Solver for Auto {
     }
 
     fn memory(&self, problem: &Problem<'_>) -> u64 {
-        if Splitting.suits(problem).is_ok() {
-            return Splitting.memory(problem);
+        if Admm.suits(problem).is_ok() {
+            return Admm.memory(problem);
         }
-        let Plan { first, second, .. } = self.plan(problem, 1e-3);
+        let SolverPlan { first, second, .. } = self.plan(problem, 1e-3);
         first.memory(problem).max(second.map_or(0, |(second, _)| second.memory(problem)))
     }
 
@@ -130,10 +130,10 @@ impl Solver for Auto {
         observer: &mut dyn Observer,
     ) -> Result<Solution> {
         let began = Instant::now();
-        if Splitting.suits(problem).is_ok() {
+        if Admm.suits(problem).is_ok() {
             let reason = "Theta is penalised as a whole: losses and penalty in turns".to_string();
-            observer.note(&format!("{}: {reason}", Splitting.name()));
-            let solution = Splitting.solve(problem, settings, start, observer)?;
+            observer.note(&format!("{}: {reason}", Admm.name()));
+            let solution = Admm.solve(problem, settings, start, observer)?;
             return Ok(Solution { reason: Some(reason), ..solution });
         }
         let mut plan = self.plan(problem, settings.tolerance);
@@ -149,27 +149,27 @@ impl Solver for Auto {
                 None => last_resort = true,
             }
         }
-        let Plan { first, second, trial, mut reason } = plan;
+        let SolverPlan { first, second, probation, mut reason } = plan;
         observer.note(&format!("{}: {reason}", first.name()));
         if last_resort {
             let solution = first.solve(problem, settings, start, observer)?;
             return Ok(Solution { reason: Some(reason), ..solution });
         }
-        let Some((second, rivals)) = second else {
+        let Some((second, candidates)) = second else {
             let solution = first.solve(problem, settings, start, observer)?;
             return finish(problem, settings, solution, reason, began, observer);
         };
-        let mut watch = Watch::new(observer, rivals, previous);
-        let solution = first.solve(problem, settings, start, &mut watch)?;
-        let Some(verdict) = watch.ended else {
+        let mut rule = SwitchRule::new(observer, candidates, previous);
+        let solution = first.solve(problem, settings, start, &mut rule)?;
+        let Some(switch) = rule.ended else {
             return Ok(Solution { reason: Some(reason), ..solution });
         };
         reason = format!(
             "{resumed}coordinate ascent was at a gap of {:.1e} after {} passes and {}, so {}",
-            verdict.gap,
-            verdict.passes,
-            if verdict.passes_left.is_finite() {
-                format!("seemed to need {:.0} more", verdict.passes_left.max(1.0))
+            switch.gap,
+            switch.passes,
+            if switch.passes_left.is_finite() {
+                format!("seemed to need {:.0} more", switch.passes_left.max(1.0))
             } else {
                 "came no closer".into()
             },
@@ -179,10 +179,10 @@ impl Solver for Auto {
         let elapsed = began.elapsed();
         let alpha: Vec<f64> = solution.kappa.iter().map(|k| k * problem.unit()).collect();
         let settings_left = settings.after(elapsed, solution.passes);
-        let (later, failed) = if trial {
-            let mut on_trial = Trial::new(observer, solution.passes);
-            let later = second.solve(problem, &settings_left, Start::Warm(&alpha), &mut on_trial)?;
-            (later, on_trial.failed)
+        let (later, failed) = if probation {
+            let mut on_probation = Probation::new(observer, solution.passes);
+            let later = second.solve(problem, &settings_left, Start::Warm(&alpha), &mut on_probation)?;
+            (later, on_probation.failed)
         } else {
             (second.solve(problem, &settings_left, Start::Warm(&alpha), observer)?, false)
         };
@@ -203,7 +203,7 @@ fn finish(
     began: Instant,
     observer: &mut dyn Observer,
 ) -> Result<Solution> {
-    let small = Cost::new(problem).unknowns <= SMALL_SYSTEM;
+    let small = Cost::new(problem).unknowns <= SMALL_SYSTEM_UNKNOWNS;
     let fits = InteriorPoint.memory(problem) <= problem.data().options().memory;
     let interior: Option<Box<dyn Solver>> =
         (small && fits && InteriorPoint.suits(problem).is_ok()).then(|| Box::new(InteriorPoint) as _);

@@ -1,19 +1,19 @@
 //! Primal-dual interior point method, for every loss with a quadratic conjugate.
 //!
-//! Duals are atoms in boxes ([`atoms`]), all that is known of a loss. [`path`] follows Mehrotra's predictor and corrector towards
-//! slacks and multipliers whose products vanish, one factorisation a step ([`step`], [`Direct`](super::vspace::direct::Direct)), of
+//! Duals are variables in boxes ([`duals`]), all that is known of a loss. [`path`] follows Mehrotra's predictor and corrector towards
+//! slacks and multipliers whose products vanish, one factorisation a step ([`step`], [`Direct`](super::newton_system::direct::Direct)), of
 //! as many unknowns as the tasks have features or observations, whichever are fewer. Three things make it indifferent to the
 //! strength of the regularisation:
 //!
 //! - V is an unknown of its own and becomes `X'kappa` on the way, so that it starts at a moderate size in the middle of all
 //!   boxes, and keeps its digits where it is a small difference of large duals.
-//! - The regulariser is not linearised within a step: [`settle`] finds the point that losses and the true regulariser agree on.
+//! - The regulariser is not linearised within a step: [`corrector`] finds the point that losses and the true regulariser agree on.
 //! - What the duals add up to is solved for, not summed up from parts that cancel (`solve_pull` and `reconcile`).
 
-mod atom;
-mod atoms;
+mod bounded_dual;
+mod corrector;
+mod duals;
 mod path;
-mod settle;
 mod step;
 
 use super::{CheckedSettings, Clock, Solution, Solver, Start, Status, needs_entries, start};
@@ -21,8 +21,8 @@ use crate::backend::Interrupt;
 use crate::certificate::{Graded, certify_normal};
 use crate::design::Design;
 use crate::{Error, Matrix, Observer, Problem, Result};
-use path::Path;
-use step::Model;
+use path::CentralPath;
+use step::InteriorProblem;
 
 /// Interior point method with direct solves.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -68,9 +68,9 @@ impl Solver for InteriorPoint {
         let (data, obs) = (problem.data(), problem.observations());
         let (n, rank) = (unknowns(problem) as u64, rank(problem) as u64);
         // The system, of which there may be two, the columns of L twice over, two dozen matrices of the size of V, and for each
-        // entry two atoms and a dozen numbers.
+        // entry two variables and a dozen numbers.
         let point = rank * obs.n_tasks() as u64;
-        let entry = 2 * size_of::<atom::Atom>() as u64 + 8 * 12;
+        let entry = 2 * size_of::<bounded_dual::BoundedDual>() as u64 + 8 * 12;
         let system = 8 * (2 * n * n + 2 * n * rank + 24 * point) + entry * Design::size(obs).1 as u64;
         data.backend()
             .spectrum_bytes()
@@ -111,8 +111,12 @@ impl Solver for InteriorPoint {
             other => other?,
         };
         problem.data().pool().install(|| {
-            let model = Model { design, output: problem.normal_output(), threads: problem.data().threads() };
-            let mut path = Path::new(problem, model, settings.tolerance, clock);
+            let model = InteriorProblem {
+                design,
+                output: problem.normal_output(),
+                threads: problem.data().threads(),
+            };
+            let mut path = CentralPath::new(problem, model, settings.tolerance, clock);
             let (answer, status) = path.run(&cold, given.as_deref())?;
             Ok(solution(answer, status, path.clock))
         })

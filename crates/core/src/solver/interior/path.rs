@@ -1,13 +1,13 @@
 //! The way through the interior, and what is kept of it.
 
-use super::atoms::Atoms;
-use super::step::{Model, Point, Step};
+use super::duals::BoundedDuals;
+use super::step::{InteriorProblem, InteriorStep, PrimalPoint};
 use super::{Answer, InteriorPoint};
 use crate::backend::Interrupt;
 use crate::design::Curvature;
 use crate::linalg::axpy;
-use crate::solver::vspace::{Derivative, direct::Direct, gram};
-use crate::solver::{Clock, Solver, Status, graded, start};
+use crate::solver::newton_system::{Derivative, direct::Direct, gram};
+use crate::solver::{Clock, Solver, Status, finish, start};
 use crate::{Error, Matrix, Problem, Result};
 
 /// The first barriers, in units of what slacks times multipliers are thought to be: rather too strong, so that nothing starts
@@ -16,13 +16,13 @@ use crate::{Error, Matrix, Problem, Result};
 const COLD_BARRIERS: f64 = 10.0;
 const WARM_BARRIERS: f64 = 1.0;
 /// Steps without anything better after which to give up.
-const PATIENCE: usize = 12;
+const MAX_IDLE_STEPS: usize = 12;
 /// The two points may be this many times farther apart than barriers account for; beyond, barriers are not lowered as fast.
-const FAR: f64 = 5.0;
+const MAX_BARRIER_EXCESS: f64 = 5.0;
 
-pub(super) struct Path<'a, 'c> {
+pub(super) struct CentralPath<'a, 'c> {
     problem: &'a Problem<'a>,
-    model: Model<'a>,
+    model: InteriorProblem<'a>,
     tolerance: f64,
     best: Best,
     pub(super) clock: Clock<'c>,
@@ -45,8 +45,13 @@ struct Best {
     idle: usize,
 }
 
-impl<'a, 'c> Path<'a, 'c> {
-    pub(super) fn new(problem: &'a Problem<'a>, model: Model<'a>, tolerance: f64, clock: Clock<'c>) -> Self {
+impl<'a, 'c> CentralPath<'a, 'c> {
+    pub(super) fn new(
+        problem: &'a Problem<'a>,
+        model: InteriorProblem<'a>,
+        tolerance: f64,
+        clock: Clock<'c>,
+    ) -> Self {
         let best = Best {
             primal: f64::INFINITY,
             v: Matrix::default(),
@@ -58,41 +63,41 @@ impl<'a, 'c> Path<'a, 'c> {
             mean: f64::INFINITY,
             idle: 0,
         };
-        Path { problem, model, tolerance, best, clock }
+        CentralPath { problem, model, tolerance, best, clock }
     }
 
     /// From a cold start or given duals, whichever is better, until the gap is certified or nothing gets better.
     pub(super) fn run(&mut self, cold: &[f64], warm: Option<&[f64]>) -> Result<(Answer, Status)> {
-        let Model { design, output, threads } = self.model;
-        let Some(mut atoms) = Atoms::new(self.problem, design) else {
+        let InteriorProblem { design, output, threads } = self.model;
+        let Some(mut variables) = BoundedDuals::new(self.problem, design) else {
             let why = "a loss has no quadratic conjugate".into();
             return Err(Error::Unsuitable { solver: InteriorPoint.name(), why });
         };
         // Where nothing can be learnt, zeros are the solution, and no interior point comes near.
-        self.begin(&atoms, &vec![0.0; self.problem.observations().len()]);
+        self.begin(&variables, &vec![0.0; self.problem.observations().len()]);
         let (mut point, is_warm) = match warm {
-            None => (self.begin(&atoms, cold), false),
+            None => (self.begin(&variables, cold), false),
             Some(warm) => {
-                let (cold, warm) = (self.begin(&atoms, cold), self.begin(&atoms, warm));
+                let (cold, warm) = (self.begin(&variables, cold), self.begin(&variables, warm));
                 if warm.value < cold.value { (warm, true) } else { (cold, false) }
             }
         };
-        atoms.place(&point.f, if is_warm { WARM_BARRIERS } else { COLD_BARRIERS });
+        variables.place(&point.f, if is_warm { WARM_BARRIERS } else { COLD_BARRIERS });
         let mut last_excess = f64::INFINITY;
         let status = loop {
-            let (mut sums, mut curvatures) = atoms.linearise(&point.f);
-            let kappa = atoms.kappa();
+            let (mut sums, mut curvatures) = variables.linearise(&point.f);
+            let kappa = variables.kappa();
             let induced = design.backward(&kappa, threads);
             let dual = -sums.conj - 0.5 * output.phi_sum(&gram(&induced, threads));
             let excess = (point.value - dual) / sums.products;
             if excess > 2.0 {
-                let other = self.model.point(&atoms, induced.clone());
+                let other = self.model.point(&variables, induced.clone());
                 if other.value < point.value {
                     point = other;
-                    (sums, curvatures) = atoms.linearise(&point.f);
+                    (sums, curvatures) = variables.linearise(&point.f);
                 }
             }
-            if !self.best.note(&point, kappa, dual, atoms.mean(sums.products)) {
+            if !self.best.note(&point, kappa, dual, variables.mean(sums.products)) {
                 break Status::Stalled;
             }
             if self.best.wants_certificate(self.tolerance) {
@@ -101,7 +106,7 @@ impl<'a, 'c> Path<'a, 'c> {
                     return Ok((answer, status));
                 }
             }
-            if self.best.idle > PATIENCE {
+            if self.best.idle > MAX_IDLE_STEPS {
                 break Status::Stalled;
             }
             if self.clock.is_over() {
@@ -116,7 +121,7 @@ impl<'a, 'c> Path<'a, 'c> {
             if let Some(status) = self.clock.must_stop() {
                 break status;
             }
-            let step = Step {
+            let step = InteriorStep {
                 model: self.model,
                 point: &point,
                 offset: &offset,
@@ -124,15 +129,15 @@ impl<'a, 'c> Path<'a, 'c> {
                 derivative: &derivative,
                 direct: &direct,
                 products: sums.products,
-                allowance: self.allowance(&atoms, &point, sums.products),
+                allowance: self.allowance(&variables, &point, sums.products),
                 least: match excess {
-                    excess if excess > FAR && excess > 0.5 * last_excess => 1.0,
-                    excess if excess > FAR => 0.3,
+                    excess if excess > MAX_BARRIER_EXCESS && excess > 0.5 * last_excess => 1.0,
+                    excess if excess > MAX_BARRIER_EXCESS => 0.3,
                     _ => 0.0,
                 },
             };
             last_excess = excess;
-            match step.take(&mut atoms, &mut self.clock.passes) {
+            match step.take(&mut variables, &mut self.clock.passes) {
                 Some(next) => point = next,
                 None => break Status::Stalled,
             }
@@ -141,36 +146,36 @@ impl<'a, 'c> Path<'a, 'c> {
     }
 
     /// The primal point of given duals.
-    fn begin(&mut self, atoms: &Atoms, first: &[f64]) -> Point {
-        let Model { design, output, threads } = self.model;
+    fn begin(&mut self, variables: &BoundedDuals, first: &[f64]) -> PrimalPoint {
+        let InteriorProblem { design, output, threads } = self.model;
         let kappa = design.gather(first);
-        let point = self.model.point(atoms, design.backward(&kappa, threads));
-        let dual = -atoms.conj_of(&kappa) - 0.5 * output.phi_sum(&point.gram);
+        let point = self.model.point(variables, design.backward(&kappa, threads));
+        let dual = -variables.conj_of(&kappa) - 0.5 * output.phi_sum(&point.gram);
         self.best.note(&point, kappa, dual, f64::INFINITY);
         point
     }
 
     /// How much the primal value may rise in a step: the barriers may want more than their own part of the gap, and nobody needs
     /// more than the tolerance. Without bounds there are no barriers.
-    fn allowance(&self, atoms: &Atoms, point: &Point, products: f64) -> f64 {
+    fn allowance(&self, variables: &BoundedDuals, point: &PrimalPoint, products: f64) -> f64 {
         let size = point.value.abs();
-        let gap = if atoms.are_bounded() { 0.0 } else { (point.value - self.best.dual).min(size) };
+        let gap = if variables.are_bounded() { 0.0 } else { (point.value - self.best.dual).min(size) };
         products.max(0.1 * self.tolerance * size).max(0.03 * gap)
     }
 
     fn certify(&mut self) -> Result<Answer> {
         self.best.certified = self.best.gap;
         let kappa = self.model.design.scatter(&self.best.kappa, self.problem.observations().len());
-        // To the last bit inside: duals were added up from atoms.
+        // To the last bit inside: duals were added up from variables.
         let kappa = start::warm(self.problem, kappa);
         let basis = self.problem.data().eigenbasis(&mut Interrupt::never())?;
-        graded::grade(self.problem, kappa, (basis, &self.best.v), self.tolerance)
+        finish::certify(self.problem, kappa, (basis, &self.best.v), self.tolerance)
     }
 }
 
 impl Best {
     /// Keeps what is better than before; false if numbers ran out.
-    fn note(&mut self, point: &Point, kappa: Vec<f64>, dual: f64, mean: f64) -> bool {
+    fn note(&mut self, point: &PrimalPoint, kappa: Vec<f64>, dual: f64, mean: f64) -> bool {
         let apart = point.value - dual;
         let improved = point.value < self.primal - 1e-3 * self.primal.abs() || apart < 0.97 * self.apart;
         self.apart = self.apart.min(apart);

@@ -1,31 +1,31 @@
 //! One step: where to go, and how far.
 
-use super::atoms::Atoms;
-use super::settle::{Ends, Settled};
+use super::corrector::{Corrected, Corrector};
+use super::duals::BoundedDuals;
 use crate::Matrix;
 use crate::design::Design;
 use crate::linalg::{axpy, inner, times, view};
 use crate::output::OutputRegularizer;
-use crate::solver::vspace::{Derivative, direct::Direct, gram};
+use crate::solver::newton_system::{Derivative, direct::Direct, gram};
 
 /// Attempts to lengthen the steps by a better centred direction: each takes two substitutions and two passes, which is little
 /// beside the factorisation.
-const CENTRINGS: usize = 3;
+const MAX_CENTRINGS: usize = 3;
 /// The part of the way to the nearest bound that a step may take.
-const NOT_QUITE: f64 = 0.99;
+const SHARE_TO_BOUND: f64 = 0.99;
 /// Duals are reconciled with predictions once numbers cancel by more than this.
-const CANCELLED: f64 = 1e5;
+const CANCELLATION_LIMIT: f64 = 1e5;
 
 /// What does not change on the way.
 #[derive(Clone, Copy)]
-pub(super) struct Model<'a> {
+pub(super) struct InteriorProblem<'a> {
     pub(super) design: &'a Design,
     pub(super) output: &'a dyn OutputRegularizer,
     pub(super) threads: usize,
 }
 
 /// A primal point, and what follows from it.
-pub(super) struct Point {
+pub(super) struct PrimalPoint {
     pub(super) v: Matrix,
     pub(super) gram: Matrix,
     pub(super) theta: Matrix,
@@ -35,26 +35,26 @@ pub(super) struct Point {
     pub(super) value: f64,
 }
 
-impl Model<'_> {
-    pub(super) fn point(&self, atoms: &Atoms, v: Matrix) -> Point {
+impl InteriorProblem<'_> {
+    pub(super) fn point(&self, variables: &BoundedDuals, v: Matrix) -> PrimalPoint {
         let gram = gram(&v, self.threads);
         let theta = self.output.theta(&gram);
         let w = times(view(&v), view(&theta), self.threads);
         let f = self.design.forward(&w, self.threads);
-        let value = atoms.losses(&f) + inner(&theta, &gram) - 0.5 * self.output.phi_sum(&gram);
-        Point { v, gram, theta, w, f, value: if value.is_nan() { f64::INFINITY } else { value } }
+        let value = variables.losses(&f) + inner(&theta, &gram) - 0.5 * self.output.phi_sum(&gram);
+        PrimalPoint { v, gram, theta, w, f, value: if value.is_nan() { f64::INFINITY } else { value } }
     }
 }
 
 /// A step from a point.
 ///
-/// Unknown are V and the atoms x with their multipliers. V is not tied to the duals: it is to become `X'kappa`, and each step
+/// Unknown are V and the variables x with their multipliers. V is not tied to the duals: it is to become `X'kappa`, and each step
 /// takes a part of the way. That way the start can be well inside all bounds with predictions of a moderate size, and V
 /// keeps its digits where it is a small difference of large duals. With `D = sum gamma / stiffness` of an entry and `pull` what
-/// its atoms would do for their own part, Newton's equations are `(I + S B) dV = X'(D pull) - (V - X'kappa)`.
-pub(super) struct Step<'a> {
-    pub(super) model: Model<'a>,
-    pub(super) point: &'a Point,
+/// its variables would do for their own part, Newton's equations are `(I + S B) dV = X'(D pull) - (V - X'kappa)`.
+pub(super) struct InteriorStep<'a> {
+    pub(super) model: InteriorProblem<'a>,
+    pub(super) point: &'a PrimalPoint,
     /// `V - X'kappa`.
     pub(super) offset: &'a Matrix,
     pub(super) curvatures: &'a [f64],
@@ -82,22 +82,26 @@ impl Direction {
     }
 }
 
-impl Step<'_> {
-    /// Moves the atoms; the next point, or `None` if there is no way on. Counts factorisations.
-    pub(super) fn take(&self, atoms: &mut Atoms, factorisations: &mut usize) -> Option<Point> {
-        let Direction { dv, dw, longest } = self.direction(atoms);
+impl InteriorStep<'_> {
+    /// Moves the variables; the next point, or `None` if there is no way on. Counts factorisations.
+    pub(super) fn take(
+        &self,
+        variables: &mut BoundedDuals,
+        factorisations: &mut usize,
+    ) -> Option<PrimalPoint> {
+        let Direction { dv, dw, longest } = self.direction(variables);
         if dv.as_slice().iter().chain(dw.as_slice()).any(|x| !x.is_finite()) {
             return None;
         }
-        let (primal, dual) = ((NOT_QUITE * longest.0).min(1.0), (NOT_QUITE * longest.1).min(1.0));
+        let (primal, dual) = ((SHARE_TO_BOUND * longest.0).min(1.0), (SHARE_TO_BOUND * longest.1).min(1.0));
         // Predictions belong to the multipliers: where the regulariser hardly counts, the two are all of the primal problem.
         let mut t = dual;
         let next = loop {
-            let settled = self.end(&dv, &dw, t);
-            *factorisations += settled.factorisations;
-            let next = self.model.point(atoms, settled.v);
+            let corrected = self.end(&dv, &dw, t);
+            *factorisations += corrected.factorisations;
+            let next = self.model.point(variables, corrected.v);
             // Next to a kink the value may rise a lot although the step goes where it should.
-            if next.value <= self.point.value + 0.5 * self.allowance || settled.off <= self.allowance {
+            if next.value <= self.point.value + 0.5 * self.allowance || corrected.off <= self.allowance {
                 break next;
             }
             t *= 0.5;
@@ -105,36 +109,36 @@ impl Step<'_> {
                 return None;
             }
         };
-        atoms.advance(if t < dual { (primal.min(t), t) } else { (primal, dual) });
+        variables.advance(if t < dual { (primal.min(t), t) } else { (primal, dual) });
         Some(next)
     }
 
     /// Mehrotra's predictor and corrector, then Gondzio's centrings.
-    fn direction(&self, atoms: &mut Atoms) -> Direction {
-        let pull = atoms.take_aim(0.0, 0.0);
-        let predicted = self.towards(atoms, pull);
-        if !atoms.are_bounded() {
+    fn direction(&self, variables: &mut BoundedDuals) -> Direction {
+        let pull = variables.take_aim(0.0, 0.0);
+        let predicted = self.towards(variables, pull);
+        if !variables.are_bounded() {
             return predicted;
         }
-        let mean = atoms.mean(self.products);
+        let mean = variables.mean(self.products);
         let (primal, dual) = predicted.lengths();
-        let left = (atoms.mean_after((primal, dual)) / mean).powi(3);
+        let left = (variables.mean_after((primal, dual)) / mean).powi(3);
         let tau = mean * left.max(self.least).clamp(1e-4, 1.0);
-        let pull = atoms.take_aim(tau, primal * dual);
-        let mut best = self.towards(atoms, pull);
-        for _ in 0..CENTRINGS {
+        let pull = variables.take_aim(tau, primal * dual);
+        let mut best = self.towards(variables, pull);
+        for _ in 0..MAX_CENTRINGS {
             let (primal, dual) = best.lengths();
             if primal + dual > 1.9 {
                 break;
             }
             let hoped = ((1.5 * primal + 0.1).min(1.0), (1.5 * dual + 0.1).min(1.0));
-            let pull = atoms.centre(hoped, tau);
-            let next = self.towards(atoms, pull);
+            let pull = variables.centre(hoped, tau);
+            let next = self.towards(variables, pull);
             let lengths = next.lengths();
             let gain = lengths.0 + lengths.1 - primal - dual;
             let enough = 0.05 * (hoped.0 + hoped.1 - primal - dual);
             if gain < enough || lengths.0 < 0.9 * primal || lengths.1 < 0.9 * dual {
-                atoms.revert();
+                variables.revert();
                 break;
             }
             best = next;
@@ -143,29 +147,29 @@ impl Step<'_> {
     }
 
     /// The direction for what the duals of all entries would do if predictions did not change.
-    fn towards(&self, atoms: &mut Atoms, mut pull: Vec<f64>) -> Direction {
-        let Model { design, threads, .. } = self.model;
+    fn towards(&self, variables: &mut BoundedDuals, mut pull: Vec<f64>) -> Direction {
+        let InteriorProblem { design, threads, .. } = self.model;
         let w = design.backward(&pull, threads);
         let mean = |(pull, d): (&mut f64, &f64)| *pull = if *d > 0.0 { *pull / d } else { 0.0 };
         pull.iter_mut().zip(self.curvatures).for_each(mean);
         let pulled = self.direct.solve_pull(design, &w, &pull, self.offset);
         let dw = self.derivative.apply(&pulled.x);
         let mut df = design.forward(&dw, threads);
-        if pulled.cancelled > CANCELLED {
+        if pulled.cancelled > CANCELLATION_LIMIT {
             self.direct.reconcile(design, self.curvatures, &pull, &pulled, &mut df);
         }
-        let longest = atoms.follow(&df);
+        let longest = variables.follow(&df);
         Direction { dv: pulled.x, dw, longest }
     }
 
     /// V at the end of t steps.
-    fn end(&self, dv: &Matrix, dw: &Matrix, t: f64) -> Settled {
-        let Model { output, threads, .. } = self.model;
+    fn end(&self, dv: &Matrix, dw: &Matrix, t: f64) -> Corrected {
+        let InteriorProblem { output, threads, .. } = self.model;
         let (mut v, mut w) = (self.point.v.clone(), self.point.w.clone());
         axpy(v.as_mut_slice(), t, dv.as_slice());
         axpy(w.as_mut_slice(), t, dw.as_slice());
-        let ends = Ends { output, direct: self.direct, v: &v, w: &w, threads };
+        let corrector = Corrector { output, direct: self.direct, v: &v, w: &w, threads };
         let back = || self.direct.represent(dv).iter().map(|y| -t * y).collect();
-        ends.settle(back, 0.01 * self.allowance)
+        corrector.correct(back, 0.01 * self.allowance)
     }
 }

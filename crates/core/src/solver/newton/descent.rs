@@ -1,11 +1,11 @@
 //! Newton steps on a smooth problem.
 
-use super::model::{Point, Smoothed};
+use super::model::{Smoothed, VPoint};
 use crate::Matrix;
 use crate::design::Curvature;
-use crate::solver::vspace::linear::{Linear, System};
-use crate::solver::vspace::search::line_search;
-use crate::solver::vspace::{Smooth, Step};
+use crate::solver::newton_system::linear::{Linear, System};
+use crate::solver::newton_system::search::line_search;
+use crate::solver::newton_system::{NewtonStep, Smooth};
 
 /// How much tighter than usual the linear solves may become after failed line searches.
 const TIGHTEST: f64 = 1e-3;
@@ -22,11 +22,11 @@ impl Descent {
     pub(in crate::solver) fn step(
         &mut self,
         model: &Smoothed<'_>,
-        point: &Point,
+        point: &VPoint,
         residual: &Matrix,
         tolerance: f64,
         stop: &mut dyn FnMut() -> bool,
-    ) -> Option<Point> {
+    ) -> Option<VPoint> {
         let curvature = Curvature::new(model.design, point.side.curvature.clone());
         let derivative = point.derivative(model.output(), model.threads());
         let mut tighten = 1.0;
@@ -38,7 +38,7 @@ impl Descent {
                 return None;
             }
             let next = dv
-                .and_then(|dv| Step::down(&derivative, residual, dv))
+                .and_then(|dv| NewtonStep::down(&derivative, residual, dv))
                 .and_then(|step| line_search(model, point, &step));
             if next.is_some() {
                 return next;

@@ -1,14 +1,14 @@
 //! Newton's method for smooth losses, on any inputs that have an eigenbasis.
 
-mod alone;
 mod descent;
 mod model;
+mod start_independent;
 
 pub(super) use descent::Descent;
-pub(super) use model::{Point, Smoothed};
+pub(super) use model::{Smoothed, VPoint};
 
-use super::graded::grade;
-use super::vspace::{Smooth, linear};
+use super::finish;
+use super::newton_system::{Smooth, linear};
 use super::{
     CheckedSettings, Clock, Poll, Settings, Solution, Solver, Spectral, Start, Status, needs_entries, sdca,
     spectral, start,
@@ -33,7 +33,7 @@ pub(super) fn memory(problem: &Problem<'_>) -> u64 {
 }
 
 /// Passes of coordinate ascent before the first step from a cold start, where all tasks look alike and Theta is nearly singular.
-const HEAD_START: usize = 3;
+const HEAD_START_PASSES: usize = 3;
 
 /// Duals in observation order, with their certificate.
 type Begun = (Vec<f64>, Graded);
@@ -60,7 +60,7 @@ pub(super) fn begin(
     };
     let mut status = clock.report(&graded.certificate, None);
     if start.is_none() && status.is_none() {
-        let guess = match alone_start(problem, clock)? {
+        let guess = match independent_start(problem, clock)? {
             None => quadratic_start(problem, settings, clock)?,
             some => some,
         };
@@ -73,7 +73,9 @@ pub(super) fn begin(
                 let kappa = sdca::head_start(&cheaper, (kappa, graded), 1, settings.seed, clock);
                 start::along(problem, start::warm(problem, kappa), &mut Interrupt::never())?
             }
-            (None, None) => sdca::head_start(problem, (kappa, graded), HEAD_START, settings.seed, clock),
+            (None, None) => {
+                sdca::head_start(problem, (kappa, graded), HEAD_START_PASSES, settings.seed, clock)
+            }
         };
         graded = certify_normal(problem, &kappa, None, &mut Interrupt::never())?;
         status = clock.report(&graded.certificate, None);
@@ -87,18 +89,18 @@ pub(super) fn begin(
     Ok(((kappa, graded), status))
 }
 
-/// [`alone`], once there is a design.
-fn alone_start(problem: &Problem<'_>, clock: &mut Clock<'_>) -> Result<Option<Vec<f64>>> {
+/// [`start_independent`], once there is a design.
+fn independent_start(problem: &Problem<'_>, clock: &mut Clock<'_>) -> Result<Option<Vec<f64>>> {
     let data = problem.data();
     let design = match clock.interrupting(|interrupt| Ok(data.design(interrupt)?.1)) {
         Err(Error::Interrupted) => return Ok(None),
         other => other?,
     };
-    data.pool().install(|| alone::start(problem, design))
+    data.pool().install(|| start_independent::start(problem, design))
 }
 
 /// Typical size of predictions beyond which parabolas at 0 tell nothing.
-const FAR: f64 = 1.75;
+const MAX_TYPICAL_PREDICTION: f64 = 1.75;
 /// Accuracy of the quadratic model.
 const MODEL_TOLERANCE: f64 = 1e-2;
 
@@ -130,7 +132,7 @@ fn quadratic_start(
         Err(Error::Interrupted) => return Ok(None),
         other => gain * other?,
     };
-    if typical > FAR {
+    if typical > MAX_TYPICAL_PREDICTION {
         return Ok(None);
     }
     let settings =
@@ -198,7 +200,7 @@ impl Solver for Newton {
             let design = problem.data().design(&mut Interrupt::never())?.1;
             let model = Smoothed::new(problem, design);
             let first = design.backward(&design.gather(&kappa), problem.data().threads());
-            let (mut point, mut descent) = (shortened(&model, Point::at(&model, first)), Descent::default());
+            let (mut point, mut descent) = (shortened(&model, VPoint::at(&model, first)), Descent::default());
             let mut best = (kappa, None, graded);
             let mut certified_at = f64::INFINITY;
             loop {
@@ -232,13 +234,13 @@ impl Solver for Newton {
 
 /// The point on the ray of a V where psi is least, about: duals that are good for their own sake may predict far too much. Weights are halved
 /// as long as that helps.
-fn shortened(model: &Smoothed<'_>, mut point: Point) -> Point {
+fn shortened(model: &Smoothed<'_>, mut point: VPoint) -> VPoint {
     let Some(degree) = model.output().degree() else { return point };
     let half = 0.5f64.powf(1.0 / f64::from(2 * degree - 1));
     for _ in 0..MOST_HALVINGS {
         let mut v = point.v.clone();
         v.as_mut_slice().iter_mut().for_each(|x| *x *= half);
-        let shorter = Point::at(model, v);
+        let shorter = VPoint::at(model, v);
         if shorter.psi >= point.psi {
             break;
         }
@@ -255,7 +257,7 @@ type Certified = (Vec<f64>, Option<Matrix>, Graded);
 /// Certifies a point and the duals that answer it, and keeps the better; the status with which to end, if it is time.
 fn certify(
     model: &Smoothed<'_>,
-    point: &Point,
+    point: &VPoint,
     tolerance: f64,
     best: &mut Certified,
     clock: &mut Clock<'_>,
@@ -263,7 +265,7 @@ fn certify(
     let problem = model.problem;
     let kappa = model.design.scatter(&point.side.kappa, problem.observations().len());
     let basis = problem.data().eigenbasis(&mut Interrupt::never())?;
-    let graded = grade(problem, kappa, (basis, &point.v), tolerance)?;
+    let graded = finish::certify(problem, kappa, (basis, &point.v), tolerance)?;
     let status = clock.report(&graded.2.certificate, None);
     if graded.2.certificate.gap < best.2.certificate.gap {
         *best = graded;

@@ -5,7 +5,7 @@ use crate::design::Design;
 use crate::linalg::{axpy, inner};
 use crate::loss::ResponseBlock;
 use crate::output::OutputRegularizer;
-use crate::solver::vspace::{self, Smooth, gram};
+use crate::solver::newton_system::{self, Smooth, gram};
 use crate::{Matrix, Problem};
 use rayon::prelude::*;
 
@@ -28,7 +28,7 @@ pub(in crate::solver) struct Answer {
     pub(in crate::solver) curvature: Vec<f64>,
 }
 
-pub(in crate::solver) type Point = vspace::Point<Answer>;
+pub(in crate::solver) type VPoint = newton_system::VPoint<Answer>;
 
 /// Entries handled at a time.
 const CHUNK: usize = 8192;
@@ -45,14 +45,14 @@ impl<'a> Smoothed<'a> {
     }
 
     /// `V - X'kappa`, zero at the solution.
-    pub(in crate::solver) fn residual(&self, point: &Point) -> Matrix {
+    pub(in crate::solver) fn residual(&self, point: &VPoint) -> Matrix {
         let mut residual = self.design.backward(&point.side.kappa, self.threads());
         residual.as_mut_slice().iter_mut().zip(point.v.as_slice()).for_each(|(x, v)| *x = v - *x);
         residual
     }
 
     /// How far psi is from the bound that its own duals give: an estimate to steer by, not a certificate.
-    pub(in crate::solver) fn mismatch(&self, point: &Point, residual: &Matrix) -> f64 {
+    pub(in crate::solver) fn mismatch(&self, point: &VPoint, residual: &Matrix) -> f64 {
         let mut induced = point.v.clone();
         axpy(induced.as_mut_slice(), -1.0, residual.as_slice());
         let (threads, output) = (self.threads(), self.output());
@@ -64,7 +64,7 @@ impl Smoothed<'_> {
     /// The multiple of V with the least objective, losses with their kinks. Where losses weigh much, margins missed by 1e-8 make
     /// most of the objective, and slightly larger predictions miss none. For homogeneous regularisers only, where
     /// `V -> s V` means `F -> t F`, `t = s^(2n-1)`, and t^(2n/(2n-1)) times the regularisation, for `phi(a z) = a^n phi(z)`.
-    pub(in crate::solver) fn scaled_best(&self, point: &Point) -> Matrix {
+    pub(in crate::solver) fn scaled_best(&self, point: &VPoint) -> Matrix {
         let Some(degree) = self.output().degree() else { return point.v.clone() };
         let n = f64::from(degree);
         let power = 2.0 * n / (2.0 * n - 1.0);

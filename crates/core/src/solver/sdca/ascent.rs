@@ -1,9 +1,9 @@
 //! The state of an ascent, and a pass of it: blocks of inputs, inputs, steps.
 
-use super::visits::{Visit, Visits};
-use crate::aligned::{Aligned, AlignedRows};
+use super::order::{Visit, Visits};
 use crate::backend::{self, Columns, Expansion, Interrupt, Panel};
 use crate::certificate::Graded;
+use crate::linalg::aligned::{Aligned, AlignedRows};
 use crate::linalg::{add_rows_simd, axpy_simd, axpy2_simd, dot_simd, fma, sweep_simd};
 use crate::loss::QuadraticConjugate;
 use crate::output::RowStep;
@@ -26,12 +26,12 @@ pub(super) struct Ascent<'a> {
     state: Matrix,
     /// The task Gram matrix G.
     gram: AlignedRows,
-    work: Work,
+    work: AscentScratch,
 }
 
 /// Scratch space of a block.
 #[derive(Default)]
-struct Work {
+struct AscentScratch {
     panel: Panel,
     scores: Matrix,
     kernel: Matrix,
@@ -99,7 +99,16 @@ impl<'a> Ascent<'a> {
         let quadratic =
             (0..obs.len()).all(|o| problem.loss(obs.task(o)).quadratic_conjugate(obs.label(o)).is_some());
         let cubic = linear.filter(|_| quadratic);
-        Ascent { problem, linear, cubic, prior, kappa, state, gram: aligned(&gram), work: Work::default() }
+        Ascent {
+            problem,
+            linear,
+            cubic,
+            prior,
+            kappa,
+            state,
+            gram: aligned(&gram),
+            work: AscentScratch::default(),
+        }
     }
 
     /// One pass over all observations.
@@ -201,7 +210,7 @@ impl<'a> Ascent<'a> {
         if i == 0 {
             return;
         }
-        let Work { scores, kernel, delta, .. } = &mut self.work;
+        let AscentScratch { scores, kernel, delta, .. } = &mut self.work;
         if let Columns::One(task) = columns {
             scores[(i, task)] += dot_simd(simd, &kernel.row(i)[..i], &delta.as_slice()[..i]);
         }
@@ -210,7 +219,7 @@ impl<'a> Ascent<'a> {
     /// An input with one observation in this block: only row `task` of the task Gram matrix changes.
     #[inline(always)]
     fn visit_one<S: Simd>(&mut self, simd: S, i: usize, task: usize, a: f64) -> bool {
-        let Work { scores, delta, observations, .. } = &mut self.work;
+        let AscentScratch { scores, delta, observations, .. } = &mut self.work;
         let o = observations[0].0 as usize;
         let b = scores.row(i);
         let Some(coordinate) = coordinate(self.problem, o, task, self.kappa[o]) else { return false };
@@ -231,7 +240,7 @@ impl<'a> Ascent<'a> {
     #[inline(always)]
     fn visit_all<S: Simd>(&mut self, simd: S, i: usize, a: f64) -> bool {
         let t = self.work.scores.cols();
-        let Work { scores, kernel, steps_made, b0, b, d, .. } = &mut self.work;
+        let AscentScratch { scores, kernel, steps_made, b0, b, d, .. } = &mut self.work;
         [&mut *b0, &mut *b, &mut *d].into_iter().for_each(|vector| vector.reset(t));
         b0[..t].copy_from_slice(scores.row(i));
         if i > 0 {
@@ -243,7 +252,7 @@ impl<'a> Ascent<'a> {
             None => self.steps_by_rows(simd, a),
         };
         if moved {
-            let Work { delta, steps_made, b0, b, d, pending, .. } = &mut self.work;
+            let AscentScratch { delta, steps_made, b0, b, d, pending, .. } = &mut self.work;
             delta.row_mut(i).copy_from_slice(&d[..t]);
             steps_made.row_mut(i).copy_from_slice(d);
             std::mem::swap(&mut pending.d, d);
@@ -269,7 +278,7 @@ impl<'a> Ascent<'a> {
     #[inline(always)]
     fn steps_by_rows<S: Simd>(&mut self, simd: S, a: f64) -> bool {
         self.settle(simd);
-        let Work { observations, order, scores, b0, b, d, row, .. } = &mut self.work;
+        let AscentScratch { observations, order, scores, b0, b, d, row, .. } = &mut self.work;
         let t = scores.cols();
         row.reset(t);
         let mut moved = false;
@@ -294,7 +303,7 @@ impl<'a> Ascent<'a> {
     /// date. No sum of T terms stands between one step and the next.
     #[inline(always)]
     fn steps_by_sums<S: Simd>(&mut self, simd: S, gain: f64, a: f64) -> bool {
-        let Work {
+        let AscentScratch {
             observations,
             order,
             labels,

@@ -6,7 +6,7 @@
 //! rounds is all it takes. Handed over to Newton as soon as that one would be done earlier. Equations are all there is to solve: a band
 //! will do where the eigenbasis, which Newton needs, would cost more than everything else.
 
-use super::{Ended, Point, Reduced, Search};
+use super::{Ended, Reduced, SpectralSearch, VPoint};
 use crate::certificate::Square;
 use crate::linalg::{self, view};
 use crate::output::OutputRegularizer;
@@ -39,7 +39,7 @@ struct Turned {
 /// The first Theta.
 pub(super) enum FirstTheta<'a> {
     Diagonal(&'a [f64]),
-    Point(&'a Point),
+    OfPoint(&'a VPoint),
 }
 
 /// g of `phi'(z) = g z`, if that is all there is.
@@ -48,7 +48,10 @@ pub(super) fn gain(output: &dyn OutputRegularizer) -> Option<f64> {
 }
 
 /// The end of the search, or a point from which to go on, if there is a better one than at the start.
-pub(super) fn run(search: &mut Search<'_, '_>, from: FirstTheta<'_>) -> ControlFlow<Ended, Option<Point>> {
+pub(super) fn run(
+    search: &mut SpectralSearch<'_, '_>,
+    from: FirstTheta<'_>,
+) -> ControlFlow<Ended, Option<VPoint>> {
     let reduced = search.reduced;
     let Some(gain) = gain(reduced.output) else { return ControlFlow::Continue(None) };
     let Ok(mut theta) = first(reduced, from) else { return ControlFlow::Continue(None) };
@@ -91,11 +94,11 @@ fn first(reduced: &Reduced<'_>, from: FirstTheta<'_>) -> Result<Turned> {
             let moment = reduced.data.moment.clone();
             return Ok(Turned { values: values.to_vec(), basis: Matrix::identity(t), moment });
         }
-        FirstTheta::Point(point) if t <= d || d == 0 => linalg::eigen(&point.theta)?,
+        FirstTheta::OfPoint(point) if t <= d || d == 0 => linalg::eigen(&point.theta)?,
         _ => {
             let span = linalg::orthonormal(&linalg::transposed(reduced.data.moment));
             let image = match from {
-                FirstTheta::Point(point) => reduced.times(&point.theta, &span),
+                FirstTheta::OfPoint(point) => reduced.times(&point.theta, &span),
                 FirstTheta::Diagonal(values) => {
                     let mut image = span.clone();
                     for (r, scale) in values.iter().enumerate() {

@@ -9,13 +9,13 @@ mod alternation;
 mod newton;
 mod reduced;
 
-use super::{CheckedSettings, Clock, Solution, Solver, Start, Status, graded, needs_entries, start};
-use crate::backend::{self, Basis, Columns, Expansion, Interrupt, Panel, STREAM_ROWS};
+use super::{CheckedSettings, Clock, Solution, Solver, Start, Status, finish, needs_entries, start};
+use crate::backend::{self, Columns, Expansion, Interrupt, OrthonormalBasis, Panel, STREAM_ROWS};
 use crate::certificate::{Graded, certify_normal};
 use crate::linalg::{self, view};
 use crate::{Error, Matrix, Observer, Problem, Result};
 use alternation::FirstTheta;
-use reduced::{Point, Reduced};
+use reduced::{Reduced, VPoint};
 use std::ops::ControlFlow;
 
 /// Newton's method on sufficient statistics.
@@ -112,7 +112,7 @@ fn band_will_do(problem: &Problem<'_>) -> bool {
     alternation::gain(problem.normal_output()).is_some() && size * size >= BAND_PAYS * obs.n_tasks()
 }
 
-/// What [`graded::grade`] makes of a point, and the status.
+/// What [`finish::certify`] makes of a point, and the status.
 type Finished = (Vec<f64>, Option<Matrix>, Graded, Status);
 
 /// Alternation alone. The duals it reached where it gives up, or where its certificate does not stand up to the data.
@@ -124,11 +124,11 @@ fn by_alternation(
     clock: &mut Clock<'_>,
 ) -> Result<ControlFlow<Finished, Option<Vec<f64>>>> {
     let Some(gain) = alternation::gain(reduced.output) else { return Ok(ControlFlow::Continue(None)) };
-    let mut search = Search { reduced, tolerance: settings.tolerance, polished: 0, clock };
+    let mut search = SpectralSearch { reduced, tolerance: settings.tolerance, polished: 0, clock };
     let flow = match start {
         Some(kappa) => {
             let first = reduced.point(reduced.rotated_state(problem, kappa)?);
-            alternation::run(&mut search, FirstTheta::Point(&first))
+            alternation::run(&mut search, FirstTheta::OfPoint(&first))
         }
         None => alternation::run(&mut search, FirstTheta::Diagonal(&alternation::alone(reduced, gain))),
     };
@@ -157,8 +157,12 @@ fn in_eigenbasis(
     };
     problem.data().pool().install(|| {
         let reduced = Reduced::new(problem, statistics);
-        let mut search =
-            Search { reduced: &reduced, tolerance: settings.tolerance, polished: 0, clock: &mut clock };
+        let mut search = SpectralSearch {
+            reduced: &reduced,
+            tolerance: settings.tolerance,
+            polished: 0,
+            clock: &mut clock,
+        };
         let ended = match &start {
             Some(kappa) => search.warm(reduced.point(reduced.rotated_state(problem, kappa)?)),
             None => search.cold(),
@@ -177,7 +181,7 @@ fn finish(
 ) -> Result<Finished> {
     let kappa = residual_duals(problem, reduced.basis, &ended.point)?;
     let point = (reduced.basis, &ended.point.v);
-    let (kappa, v, graded) = graded::grade(problem, kappa, point, settings.tolerance)?;
+    let (kappa, v, graded) = finish::certify(problem, kappa, point, settings.tolerance)?;
     let certified = graded.certificate.rel_gap() <= settings.tolerance;
     let status = match ended.status {
         _ if certified => Status::Certified,
@@ -221,12 +225,12 @@ const POLISH: usize = 4;
 
 /// Where the search ended.
 struct Ended {
-    point: Point,
+    point: VPoint,
     status: Status,
 }
 
 /// The search for a V, watched by the clock.
-struct Search<'a, 'c> {
+struct SpectralSearch<'a, 'c> {
     reduced: &'a Reduced<'a>,
     tolerance: f64,
     /// Steps made beyond a certified point.
@@ -234,9 +238,9 @@ struct Search<'a, 'c> {
     clock: &'a mut Clock<'c>,
 }
 
-impl Search<'_, '_> {
-    fn warm(&mut self, first: Point) -> Ended {
-        match alternation::run(self, FirstTheta::Point(&first)) {
+impl SpectralSearch<'_, '_> {
+    fn warm(&mut self, first: VPoint) -> Ended {
+        match alternation::run(self, FirstTheta::OfPoint(&first)) {
             ControlFlow::Break(ended) => ended,
             ControlFlow::Continue(point) => newton::run(self, point.unwrap_or(first)),
         }
@@ -277,7 +281,7 @@ impl Search<'_, '_> {
 }
 
 /// `gamma (Y - X W)`, one streaming pass.
-fn residual_duals(problem: &Problem<'_>, basis: &dyn Basis, point: &Point) -> Result<Vec<f64>> {
+fn residual_duals(problem: &Problem<'_>, basis: &dyn OrthonormalBasis, point: &VPoint) -> Result<Vec<f64>> {
     use rayon::prelude::*;
     let (backend, threads, obs) =
         (problem.data().backend(), problem.data().threads(), problem.observations());

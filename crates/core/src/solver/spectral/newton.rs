@@ -1,14 +1,14 @@
 //! Newton's method in V with a curved line search, for any regulariser: the step solves
 //! `(I + gamma l B) dV = -(V - gamma (b - l W))`.
 
-use super::{Ended, Point, Reduced, Search, Status};
+use super::{Ended, Reduced, SpectralSearch, Status, VPoint};
 use crate::Matrix;
+use crate::linalg::single::SinglePrecision;
 use crate::linalg::{self, axpy, view};
-use crate::rough::Rough;
-use crate::solver::vspace::blocks::TaskBlocks;
-use crate::solver::vspace::gmres::{self, Operator};
-use crate::solver::vspace::search::line_search;
-use crate::solver::vspace::{Derivative, Step};
+use crate::solver::newton_system::blocks::TaskBlocks;
+use crate::solver::newton_system::gmres::{self, Operator};
+use crate::solver::newton_system::search::line_search;
+use crate::solver::newton_system::{Derivative, NewtonStep};
 
 /// Krylov vectors at most.
 pub(super) const MAX_STEPS: usize = 60;
@@ -19,7 +19,7 @@ const TIGHTEST: f64 = 1e-3;
 /// A share of psi that a step far from the end takes away.
 const FAST: f64 = 0.05;
 
-pub(super) fn run(search: &mut Search<'_, '_>, mut point: Point) -> Ended {
+pub(super) fn run(search: &mut SpectralSearch<'_, '_>, mut point: VPoint) -> Ended {
     let reduced = search.reduced;
     let (mut tighten, mut certify) = (1.0, true);
     let mut by_tasks = None;
@@ -64,15 +64,15 @@ pub(super) fn run(search: &mut Search<'_, '_>, mut point: Point) -> Ended {
 /// The Newton step. `by_tasks` remembers which preconditioner does better.
 fn direction(
     reduced: &Reduced<'_>,
-    point: &Point,
+    point: &VPoint,
     tolerance: f64,
     by_tasks: &mut Option<bool>,
     stop: &mut dyn FnMut() -> bool,
-) -> Option<Step> {
+) -> Option<NewtonStep> {
     let derivative = point.derivative(reduced.output, reduced.threads);
     let mut residual = point.v.clone();
     axpy(residual.as_mut_slice(), -1.0, reduced.data.induced(&point.w).as_slice());
-    let mut tasks_apart = by_tasks.unwrap_or_else(|| TaskBlocks::any_kin(&derivative, &point.gram));
+    let mut tasks_apart = by_tasks.unwrap_or_else(|| TaskBlocks::any_close(&derivative, &point.gram));
     let (mut dv, mut steps) = solve(reduced, &derivative, &residual, tasks_apart, tolerance, stop)?;
     if steps == MAX_STEPS && by_tasks.is_none() {
         tasks_apart = !tasks_apart;
@@ -81,7 +81,7 @@ fn direction(
     // One that fails has another try when the other fails too.
     *by_tasks = (steps < MAX_STEPS).then_some(tasks_apart);
     dv.as_mut_slice().iter_mut().for_each(|x| *x = -*x);
-    Step::down(&derivative, &residual, dv)
+    NewtonStep::down(&derivative, &residual, dv)
 }
 
 /// `(I + gamma l B)^-1 residual` and the dimensions it took, with the preconditioner that keeps tasks apart or the one that does not.
@@ -117,22 +117,25 @@ struct Apart<'a> {
 enum Factors {
     /// V' in place of V.
     Exact(Matrix),
-    Rough {
-        v: Rough,
-        theta: Rough,
+    Single {
+        v: SinglePrecision,
+        theta: SinglePrecision,
     },
 }
 
 /// Solutions better than this need products in double precision.
-const ROUGH: f64 = 1e-5;
+const SINGLE_PRECISION_TOLERANCE: f64 = 1e-5;
 
 impl<'a> Apart<'a> {
     fn new(reduced: &Reduced<'_>, derivative: &'a Derivative<'a>, tolerance: f64) -> Option<Self> {
         let rates: Vec<f64> = reduced.values().iter().map(|l| reduced.data.gamma * l).collect();
         let blocks = TaskBlocks::diagonal(derivative, &rates)?;
-        let factors = match tolerance < ROUGH {
+        let factors = match tolerance < SINGLE_PRECISION_TOLERANCE {
             true => Factors::Exact(linalg::transposed(derivative.v)),
-            false => Factors::Rough { v: Rough::new(derivative.v), theta: Rough::new(derivative.theta) },
+            false => Factors::Single {
+                v: SinglePrecision::new(derivative.v),
+                theta: SinglePrecision::new(derivative.theta),
+            },
         };
         Some(Apart { rates, derivative, factors, blocks })
     }
@@ -148,12 +151,16 @@ impl<'a> Apart<'a> {
                 linalg::add_product(linalg::view_mut(&mut out), view(&mixed), view(rows), threads);
                 out
             }
-            Factors::Rough { v, theta } => {
-                let z = Rough::new(z);
+            Factors::Single { v, theta } => {
+                let z = SinglePrecision::new(z);
                 let mut mixed = z.times(v, threads);
                 self.derivative.mix(&mut mixed);
                 let mut out = theta.times(&z, threads);
-                axpy(out.as_mut_slice(), 1.0, Rough::new(&mixed).times_transposed(v, threads).as_slice());
+                axpy(
+                    out.as_mut_slice(),
+                    1.0,
+                    SinglePrecision::new(&mixed).times_transposed(v, threads).as_slice(),
+                );
                 out
             }
         }
@@ -193,7 +200,7 @@ struct Joint<'a> {
     /// 1 / (1 + gamma l_i om_j).
     inverse: Matrix,
     /// V and the basis in single precision, if that is enough.
-    rough: Option<(Rough, Rough)>,
+    rough: Option<(SinglePrecision, SinglePrecision)>,
 }
 
 impl<'a> Joint<'a> {
@@ -206,7 +213,8 @@ impl<'a> Joint<'a> {
             let rate = reduced.data.gamma * l;
             inverse.row_mut(i).iter_mut().zip(&values).for_each(|(x, om)| *x = 1.0 / (1.0 + rate * om));
         }
-        let rough = (tolerance >= ROUGH).then(|| (Rough::new(derivative.v), Rough::new(&basis)));
+        let rough = (tolerance >= SINGLE_PRECISION_TOLERANCE)
+            .then(|| (SinglePrecision::new(derivative.v), SinglePrecision::new(&basis)));
         (floor > 0.0).then_some(Joint { reduced, derivative, basis, values, floor, inverse, rough })
     }
 
@@ -238,10 +246,10 @@ impl Operator for Joint<'_> {
         let (reduced, threads) = (self.reduced, self.reduced.threads);
         let mut out = match &self.rough {
             Some((v, basis)) => {
-                let crossed = Rough::new(z).cross(v, threads);
-                let mut mixed = basis.times(&Rough::new(&crossed), threads);
+                let crossed = SinglePrecision::new(z).cross(v, threads);
+                let mut mixed = basis.times(&SinglePrecision::new(&crossed), threads);
                 self.derivative.mix(&mut mixed);
-                v.times(&Rough::new(&Rough::new(&mixed).times(basis, threads)), threads)
+                v.times(&SinglePrecision::new(&SinglePrecision::new(&mixed).times(basis, threads)), threads)
             }
             None => {
                 let v = self.derivative.v;

@@ -1,12 +1,12 @@
 //! The problem reduced to statistics, and a point of it.
 
-use crate::backend::{Banded, Basis, Interrupt, Spectrum};
+use crate::backend::{Banded, Interrupt, OrthonormalBasis, Spectrum};
 use crate::certificate::{Square, SquaredStatistics, unexplained};
 use crate::dataset::Moments;
 use crate::linalg::{self, view};
 use crate::output::OutputRegularizer;
-use crate::solver::vspace::search::curved;
-use crate::solver::vspace::{self, Smooth};
+use crate::solver::newton_system::search::curved;
+use crate::solver::newton_system::{self, Smooth};
 use crate::{Certificate, Matrix, Problem, Result};
 
 /// `min over V of psi(V) = gamma/2 |Y - X W|^2 + <Theta, V'V> - sum phi(V'V) / 2 - const`, `Theta = phi'(V'V)`, `W = V Theta`.
@@ -14,12 +14,12 @@ pub(super) struct Reduced<'a> {
     pub(super) data: SquaredStatistics<'a>,
     pub(super) output: &'a dyn OutputRegularizer,
     pub(super) threads: usize,
-    pub(super) basis: &'a dyn Basis,
+    pub(super) basis: &'a dyn OrthonormalBasis,
     unit: f64,
 }
 
 /// A V with what follows from it; psi less what no weights can explain.
-pub(super) type Point = vspace::Point<()>;
+pub(super) type VPoint = newton_system::VPoint<()>;
 
 impl Smooth for Reduced<'_> {
     type Side = ();
@@ -49,7 +49,7 @@ impl<'a> Reduced<'a> {
 
     fn of(
         problem: &'a Problem<'a>,
-        (basis, square): (&'a dyn Basis, Square<'a>),
+        (basis, square): (&'a dyn OrthonormalBasis, Square<'a>),
         Moments { moment, label_square }: &'a Moments,
         floor: f64,
     ) -> Self {
@@ -89,8 +89,8 @@ impl<'a> Reduced<'a> {
         linalg::times(view(a).transpose(), view(b), self.threads)
     }
 
-    pub(super) fn point(&self, v: Matrix) -> Point {
-        Point::at(self, v)
+    pub(super) fn point(&self, v: Matrix) -> VPoint {
+        VPoint::at(self, v)
     }
 
     /// The same problem with the tasks turned so that X'Y is `moment`: only for a regulariser that does not mind.
@@ -163,13 +163,13 @@ impl<'a> Reduced<'a> {
     /// The cold start of tasks on their own, `own` their scales, made fit for company, since kin multiply each other's weights: columns of V
     /// such that those of W keep their lengths, and what all tasks have in common explained by all of them together, in the share that
     /// does best. `None` where that is no better.
-    pub(super) fn in_company(&self, alone: &Point, own: &[f64]) -> Option<Point> {
+    pub(super) fn in_company(&self, alone: &VPoint, own: &[f64]) -> Option<VPoint> {
         let mut w = alone.v.clone();
         for j in 0..w.rows() {
             w.row_mut(j).iter_mut().zip(own).for_each(|(x, s)| *x *= s);
         }
         let still = Matrix::zeros(w.rows(), w.cols());
-        let mut best: Option<Point> = None;
+        let mut best: Option<VPoint> = None;
         for doubled in 0..20 {
             let v = self.with_common_part(own, f64::from(1 << doubled));
             let point = self.point(curved(self.output, [&w, &still], 0.0, &v, self.threads)?);

@@ -3,18 +3,18 @@
 use crate::{Flow, Observer, Progress};
 
 /// Passes to make before judging.
-const LEAST_PASSES: usize = 3;
+const MIN_PASSES_BEFORE_SWITCH: usize = 3;
 /// Share of the other solver's work that coordinate ascent may take as a start for it.
-const HEAD_START: f64 = 0.12;
+const HEAD_START_WORK_SHARE: f64 = 0.12;
 /// Coordinate ascent goes on if it should end within this share of the other solver's work.
-const PATIENCE: f64 = 0.6;
+const MAX_REMAINING_WORK_SHARE: f64 = 0.6;
 
 /// The certificate before any.
 pub(super) const NONE_BEFORE: (usize, f64) = (0, f64::MAX);
 
 /// What there is to weigh.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Rivals {
+pub(super) struct Candidates {
     pub(super) tolerance: f64,
     /// Work of a pass of coordinate ascent, and of the other solver altogether.
     pub(super) pass: f64,
@@ -24,41 +24,45 @@ pub(super) struct Rivals {
 }
 
 /// Listens to coordinate ascent on behalf of another observer.
-pub(super) struct Watch<'o> {
+pub(super) struct SwitchRule<'o> {
     observer: &'o mut dyn Observer,
-    rivals: Rivals,
+    candidates: Candidates,
     /// Passes and relative gap of the certificate before.
     previous: (usize, f64),
     /// Passes of the certificate at which to change solvers.
-    pub(super) ended: Option<Verdict>,
+    pub(super) ended: Option<SwitchReason>,
 }
 
 /// Why coordinate ascent is given up.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Verdict {
+pub(super) struct SwitchReason {
     pub(super) passes: usize,
     pub(super) gap: f64,
     pub(super) passes_left: f64,
 }
 
-impl<'o> Watch<'o> {
-    pub(super) fn new(observer: &'o mut dyn Observer, rivals: Rivals, previous: (usize, f64)) -> Self {
-        Watch { observer, rivals, previous, ended: None }
+impl<'o> SwitchRule<'o> {
+    pub(super) fn new(
+        observer: &'o mut dyn Observer,
+        candidates: Candidates,
+        previous: (usize, f64),
+    ) -> Self {
+        SwitchRule { observer, candidates, previous, ended: None }
     }
 }
 
-impl Rivals {
+impl Candidates {
     /// Whether to change, given this certificate and the one before.
-    fn judge(&self, (passes, gap): (usize, f64), (before, gap_before): (usize, f64)) -> Option<Verdict> {
-        if passes < LEAST_PASSES || gap <= self.tolerance {
+    fn judge(&self, (passes, gap): (usize, f64), (before, gap_before): (usize, f64)) -> Option<SwitchReason> {
+        if passes < MIN_PASSES_BEFORE_SWITCH || gap <= self.tolerance {
             return None;
         }
         let pace = if passes > before { (gap_before / gap).ln() / (passes - before) as f64 } else { 0.0 };
         let left =
             if pace > 0.0 { self.slows_down * (gap / self.tolerance).ln() / pace } else { f64::INFINITY };
         let (made, left_work) = (passes as f64 * self.pass, left * self.pass);
-        let worth_waiting = left_work <= PATIENCE * self.other && made <= self.other;
-        (!worth_waiting && made >= HEAD_START * self.other).then_some(Verdict {
+        let worth_waiting = left_work <= MAX_REMAINING_WORK_SHARE * self.other && made <= self.other;
+        (!worth_waiting && made >= HEAD_START_WORK_SHARE * self.other).then_some(SwitchReason {
             passes,
             gap,
             passes_left: left,
@@ -66,13 +70,13 @@ impl Rivals {
     }
 }
 
-impl Observer for Watch<'_> {
+impl Observer for SwitchRule<'_> {
     fn progress(&mut self, progress: &Progress<'_>) -> Flow {
         let previous = self.previous;
         let flow = self.observer.progress(&Progress { previous: Some(previous), ..progress.clone() });
         let now = (progress.passes, progress.certificate.rel_gap().min(f64::MAX));
         if now.0 > previous.0 {
-            self.ended = self.rivals.judge(now, previous);
+            self.ended = self.candidates.judge(now, previous);
             self.previous = now;
         }
         if self.ended.is_some() { Flow::Stop } else { flow }
@@ -87,30 +91,30 @@ impl Observer for Watch<'_> {
     }
 }
 
-/// Steps after which a solver on trial must have come somewhere, and must have ended.
-const TRIAL_STEPS: (usize, usize) = (45, 110);
+/// Steps after which a solver on probation must have come somewhere, and must have ended.
+const PROBATION_STEPS: (usize, usize) = (45, 110);
 /// Where it must have come.
-const TRIAL_GAP: f64 = 0.05;
+const PROBATION_REL_GAP: f64 = 0.05;
 
-/// Listens to a solver on trial on behalf of another observer, and ends it where the next one should take over.
-pub(super) struct Trial<'o> {
+/// Listens to a solver on probation on behalf of another observer, and ends it where the next one should take over.
+pub(super) struct Probation<'o> {
     observer: &'o mut dyn Observer,
     since: usize,
     pub(super) failed: bool,
 }
 
-impl<'o> Trial<'o> {
+impl<'o> Probation<'o> {
     pub(super) fn new(observer: &'o mut dyn Observer, since: usize) -> Self {
-        Trial { observer, since, failed: false }
+        Probation { observer, since, failed: false }
     }
 }
 
-impl Observer for Trial<'_> {
+impl Observer for Probation<'_> {
     fn progress(&mut self, progress: &Progress<'_>) -> Flow {
         let flow = self.observer.progress(progress);
         let (steps, gap) = (progress.passes.saturating_sub(self.since), progress.certificate.rel_gap());
-        let (soon, late) = TRIAL_STEPS;
-        self.failed = flow == Flow::Continue && (steps >= late || (steps >= soon && gap > TRIAL_GAP));
+        let (soon, late) = PROBATION_STEPS;
+        self.failed = flow == Flow::Continue && (steps >= late || (steps >= soon && gap > PROBATION_REL_GAP));
         if self.failed { Flow::Stop } else { flow }
     }
 
@@ -127,20 +131,20 @@ impl Observer for Trial<'_> {
 mod tests {
     use super::*;
 
-    const RIVALS: Rivals = Rivals { tolerance: 1e-6, pass: 1.0, other: 20.0, slows_down: 1.0 };
+    const CANDIDATES: Candidates = Candidates { tolerance: 1e-6, pass: 1.0, other: 20.0, slows_down: 1.0 };
 
     #[test]
     fn quick_ascents_are_left_alone_and_slow_ones_are_not() {
         // A factor of ten with each pass: three more will do.
-        assert!(RIVALS.judge((6, 1e-3), (5, 1e-2)).is_none());
+        assert!(CANDIDATES.judge((6, 1e-3), (5, 1e-2)).is_none());
         // A factor of two with a hundred.
-        let slow = RIVALS.judge((6, 1e-3), (5, 1.007e-3)).unwrap();
+        let slow = CANDIDATES.judge((6, 1e-3), (5, 1.007e-3)).unwrap();
         assert!((900.0..1100.0).contains(&slow.passes_left), "{slow:?}");
         // Not before the head start, nor when there is nothing left to do, nor where the other is dear.
-        assert!(Rivals { other: 40.0, ..RIVALS }.judge((4, 1e-3), (3, 1.007e-3)).is_none());
-        assert!(RIVALS.judge((6, 1e-7), (5, 1.007e-7)).is_none());
-        assert!(Rivals { other: 1e9, ..RIVALS }.judge((6, 1e-3), (5, 1.007e-3)).is_none());
+        assert!(Candidates { other: 40.0, ..CANDIDATES }.judge((4, 1e-3), (3, 1.007e-3)).is_none());
+        assert!(CANDIDATES.judge((6, 1e-7), (5, 1.007e-7)).is_none());
+        assert!(Candidates { other: 1e9, ..CANDIDATES }.judge((6, 1e-3), (5, 1.007e-3)).is_none());
         // Gaps that grow promise nothing.
-        assert_eq!(RIVALS.judge((9, 1e-1), (8, 1e-2)).unwrap().passes_left, f64::INFINITY);
+        assert_eq!(CANDIDATES.judge((9, 1e-1), (8, 1e-2)).unwrap().passes_left, f64::INFINITY);
     }
 }

@@ -54,8 +54,8 @@ impl Bound {
 
 /// A variable x with the cost `cost x + quad x^2 / 2`.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Atom {
-    /// gamma; zero for atoms that are only there to fill a table.
+pub(super) struct BoundedDual {
+    /// gamma; zero for variables that are only there to fill a table.
     pub(super) weight: f64,
     pub(super) cost: f64,
     pub(super) quad: f64,
@@ -73,9 +73,9 @@ pub(super) struct Atom {
     kept: f64,
 }
 
-impl Atom {
+impl BoundedDual {
     pub(super) fn new(weight: f64, cost: f64, quad: f64, low: f64, high: f64) -> Self {
-        Atom { weight, cost, quad, low, high, ..Atom::default() }
+        BoundedDual { weight, cost, quad, low, high, ..BoundedDual::default() }
     }
 
     /// Loss at the prediction f: `max over x of -(f + cost) x - quad x^2 / 2`.
@@ -101,7 +101,7 @@ impl Atom {
 
     /// Puts x where the slope and barriers of weight `tau` are in balance: `f + cost + quad x = tau / lower - tau / upper`.
     pub(super) fn place(&mut self, f: f64, tau: f64) {
-        let Atom { quad, low, high, .. } = *self;
+        let BoundedDual { quad, low, high, .. } = *self;
         let (h, width) = (f + self.cost, high - low);
         let from_low = match (low.is_finite(), high.is_finite()) {
             (true, true) => h + 0.5 * quad * (low + high) >= 0.0,
@@ -186,34 +186,34 @@ mod tests {
     use super::*;
 
     /// Hinge, squared hinge, absolute, Huber, squared.
-    fn atoms() -> [Atom; 5] {
+    fn variables() -> [BoundedDual; 5] {
         let infinity = f64::INFINITY;
         [
-            Atom::new(1.0, -1.0, 0.0, 0.0, 1.0),
-            Atom::new(1.0, 1.0, 1.0, -infinity, 0.0),
-            Atom::new(1.0, 0.3, 0.0, -1.0, 1.0),
-            Atom::new(1.0, -2.0, 1.0, -0.5, 0.5),
-            Atom::new(1.0, -2.0, 1.0, -infinity, infinity),
+            BoundedDual::new(1.0, -1.0, 0.0, 0.0, 1.0),
+            BoundedDual::new(1.0, 1.0, 1.0, -infinity, 0.0),
+            BoundedDual::new(1.0, 0.3, 0.0, -1.0, 1.0),
+            BoundedDual::new(1.0, -2.0, 1.0, -0.5, 0.5),
+            BoundedDual::new(1.0, -2.0, 1.0, -infinity, infinity),
         ]
     }
 
     #[test]
     fn atoms_start_in_balance() {
-        for mut atom in atoms() {
+        for mut variable in variables() {
             for (f, tau) in [(-3.0, 1.0), (0.2, 1e-3), (1.0, 1e-9), (5.0, 100.0)] {
-                atom.place(f, tau);
-                let slope = f + atom.cost + atom.quad * atom.x;
-                let forces = atom.lower.force - atom.upper.force;
-                let size = f.abs() + atom.cost.abs() + atom.lower.force + atom.upper.force;
-                assert!((slope - forces).abs() <= 1e-9 * size, "{atom:?}: {slope} {forces}");
-                assert!(atom.low < atom.x && atom.x < atom.high, "{atom:?}");
+                variable.place(f, tau);
+                let slope = f + variable.cost + variable.quad * variable.x;
+                let forces = variable.lower.force - variable.upper.force;
+                let size = f.abs() + variable.cost.abs() + variable.lower.force + variable.upper.force;
+                assert!((slope - forces).abs() <= 1e-9 * size, "{variable:?}: {slope} {forces}");
+                assert!(variable.low < variable.x && variable.x < variable.high, "{variable:?}");
             }
         }
     }
 
     #[test]
     fn losses_are_the_conjugates_of_costs() {
-        let [hinge, squared_hinge, absolute, huber, squared] = atoms();
+        let [hinge, squared_hinge, absolute, huber, squared] = variables();
         assert_eq!([hinge.loss(-0.5), hinge.loss(1.5), hinge.loss(1.0)], [1.5, 0.0, 0.0]);
         assert_eq!([squared_hinge.loss(0.5), squared_hinge.loss(-1.5)], [1.125, 0.0]);
         assert_eq!(absolute.loss(0.7), 1.0);
@@ -223,16 +223,18 @@ mod tests {
 
     #[test]
     fn a_newton_step_reaches_the_product_aimed_at_to_first_order() {
-        let mut atom = atoms()[0];
-        atom.place(0.3, 0.1);
-        (atom.slope, atom.give) =
-            (0.3 - 1.0, 1.0 / (atom.lower.force / atom.lower.slack + atom.upper.force / atom.upper.slack));
-        atom.take_aim(0.1 * (1.0 - 1e-5), 0.0);
-        atom.follow(0.0);
-        atom.advance((1.0, 1.0));
-        for product in [atom.lower.product(), atom.upper.product()] {
+        let mut variable = variables()[0];
+        variable.place(0.3, 0.1);
+        (variable.slope, variable.give) = (
+            0.3 - 1.0,
+            1.0 / (variable.lower.force / variable.lower.slack + variable.upper.force / variable.upper.slack),
+        );
+        variable.take_aim(0.1 * (1.0 - 1e-5), 0.0);
+        variable.follow(0.0);
+        variable.advance((1.0, 1.0));
+        for product in [variable.lower.product(), variable.upper.product()] {
             assert!((product - 0.1 * (1.0 - 1e-5)).abs() < 1e-9, "{product}");
         }
-        assert!((atom.slope - atom.lower.force + atom.upper.force).abs() < 1e-12);
+        assert!((variable.slope - variable.lower.force + variable.upper.force).abs() < 1e-12);
     }
 }

@@ -1,6 +1,7 @@
 //! Is a matrix symmetric and positive semidefinite, up to rounding? If not, where does it show?
 
-use crate::{Error, Matrix, Result, linalg};
+use super::eigenvalues;
+use crate::{Error, Matrix, Result};
 
 /// What counts as rounding, relative to the largest entry (symmetry) or the largest eigenvalue.
 const TOLERANCE: f64 = 1e-8;
@@ -14,7 +15,7 @@ pub(crate) fn check_psd(what: &'static str, m: &Matrix) -> Result<()> {
         return Ok(());
     }
     let scaled: Vec<f64> = m.as_slice().iter().map(|x| x / largest_entry).collect();
-    let eigenvalues = linalg::eigenvalues(&scaled, m.rows())
+    let eigenvalues = eigenvalues(&scaled, m.rows())
         .ok_or_else(|| Error::NotPsd { what, detail: "its eigenvalues cannot be computed".into() })?;
     let smallest = eigenvalues.iter().copied().fold(f64::INFINITY, f64::min);
     let largest = eigenvalues.iter().copied().fold(0.0, f64::max);

@@ -11,19 +11,19 @@
 use crate::Matrix;
 use crate::linalg::{self, axpy, dot, inner, times, view};
 use crate::output::OutputRegularizer;
-use crate::solver::vspace::direct::Direct;
-use crate::solver::vspace::{Derivative, gram};
+use crate::solver::newton_system::direct::Direct;
+use crate::solver::newton_system::{Derivative, gram};
 
 /// Newton's steps, and products with E for each.
-const STEPS: usize = 12;
-const PRODUCTS: usize = 12;
+const MAX_NEWTON_STEPS: usize = 12;
+const MAX_CG_STEPS: usize = 12;
 /// Conjugate gradients that leave more than this of the slope are not worth their while, if there is another way: this many
 /// times E is factorised anew.
-const POOR: f64 = 0.1;
-const FACTORS: usize = 8;
+const CG_RESIDUAL_TOO_LARGE: f64 = 0.1;
+const MAX_FACTORISATIONS: usize = 8;
 
 /// The ends of a step.
-pub(super) struct Ends<'a> {
+pub(super) struct Corrector<'a> {
     pub(super) output: &'a dyn OutputRegularizer,
     pub(super) direct: &'a Direct<'a>,
     /// V1 and W1.
@@ -33,7 +33,7 @@ pub(super) struct Ends<'a> {
 }
 
 /// Where a step ends.
-pub(super) struct Settled {
+pub(super) struct Corrected {
     pub(super) v: Matrix,
     /// How far from what the step wanted, in units of the gap.
     pub(super) off: f64,
@@ -42,7 +42,7 @@ pub(super) struct Settled {
 }
 
 /// A y on the way.
-struct Trial {
+struct TrialPoint {
     y: Vec<f64>,
     v: Matrix,
     gram: Matrix,
@@ -52,8 +52,8 @@ struct Trial {
     slope: Vec<f64>,
 }
 
-impl Ends<'_> {
-    fn at(&self, y: Vec<f64>) -> Trial {
+impl Corrector<'_> {
+    fn at(&self, y: Vec<f64>) -> TrialPoint {
         let shift = self.direct.spread(&y);
         let mut v = self.v.clone();
         axpy(v.as_mut_slice(), 1.0, shift.as_slice());
@@ -64,27 +64,29 @@ impl Ends<'_> {
         let mut slope = self.direct.collect(&off);
         axpy(&mut slope, 1.0, &y);
         let value = 0.5 * dot(&y, &y) + 0.5 * self.output.phi_sum(&gram) - inner(self.w, &shift);
-        Trial { y, v, gram, theta, value: if value.is_nan() { f64::INFINITY } else { value }, slope }
+        TrialPoint { y, v, gram, theta, value: if value.is_nan() { f64::INFINITY } else { value }, slope }
     }
 
     /// V at the compromise, nearly: the square of the slope that is left is at most `enough`, if all goes well. `back` leads
     /// from V1 to where the step began.
-    pub(super) fn settle(&self, back: impl FnOnce() -> Vec<f64>, enough: f64) -> Settled {
+    pub(super) fn correct(&self, back: impl FnOnce() -> Vec<f64>, enough: f64) -> Corrected {
         let mut best = self.at(vec![0.0; self.direct.unknowns()]);
         let (mut fresh, mut factorisations) = (None, 0);
         if dot(&best.slope, &best.slope) <= enough {
-            return Settled { v: best.v, off: enough, factorisations: 0 };
+            return Corrected { v: best.v, off: enough, factorisations: 0 };
         }
         best = self.on_ray(best, &back());
-        for _ in 0..STEPS {
-            let strain = dot(&best.slope, &best.slope);
-            if strain <= enough || strain.is_nan() {
+        for _ in 0..MAX_NEWTON_STEPS {
+            let squared_slope = dot(&best.slope, &best.slope);
+            if squared_slope <= enough || squared_slope.is_nan() {
                 break;
             }
             let derivative = Derivative::new(self.output, &best.v, &best.gram, &best.theta, self.threads);
             let factor = fresh.as_ref().unwrap_or(self.direct.factor());
             let (mut step, left) = self.newton(&best.slope, &derivative, factor, 0.1 * enough);
-            if (left > POOR * strain || left.is_nan()) && factorisations < FACTORS {
+            if (left > CG_RESIDUAL_TOO_LARGE * squared_slope || left.is_nan())
+                && factorisations < MAX_FACTORISATIONS
+            {
                 // B has changed too much on the way for the factor to be of help.
                 let Some(factor) = self.direct.factor_at(&derivative) else { break };
                 step = best.slope.iter().map(|g| -g).collect();
@@ -92,18 +94,18 @@ impl Ends<'_> {
                 fresh = Some(factor);
                 factorisations += 1;
             }
-            match self.search(&best, &step, strain) {
+            match self.search(&best, &step, squared_slope) {
                 Some(next) => best = next,
                 None => break,
             }
         }
         let off = dot(&best.y, &best.y) + dot(&best.slope, &best.slope);
-        Settled { v: best.v, off, factorisations }
+        Corrected { v: best.v, off, factorisations }
     }
 
     /// A point along a step where psi, or its slope, is enough less. Far beyond the solution, where R is all that counts and grows
     /// like a power p, Newton's steps are p - 1 times too short: longer ones are tried.
-    fn search(&self, from: &Trial, step: &[f64], strain: f64) -> Option<Trial> {
+    fn search(&self, from: &TrialPoint, step: &[f64], squared_slope: f64) -> Option<TrialPoint> {
         let at = |t: f64| {
             let mut y = from.y.clone();
             axpy(&mut y, t, step);
@@ -113,7 +115,9 @@ impl Ends<'_> {
         let mut best = loop {
             let trial = at(t);
             // Next to the solution the values are too much alike to tell.
-            if trial.value <= from.value - 0.1 * t * fall || dot(&trial.slope, &trial.slope) <= 0.3 * strain {
+            if trial.value <= from.value - 0.1 * t * fall
+                || dot(&trial.slope, &trial.slope) <= 0.3 * squared_slope
+            {
                 break trial;
             }
             t *= 0.3;
@@ -133,9 +137,10 @@ impl Ends<'_> {
     }
 
     /// The least psi between V1 and the beginning.
-    fn on_ray(&self, first: Trial, back: &[f64]) -> Trial {
-        let slope =
-            |trial: &Trial| if trial.value.is_finite() { dot(&trial.slope, back) } else { f64::NEG_INFINITY };
+    fn on_ray(&self, first: TrialPoint, back: &[f64]) -> TrialPoint {
+        let slope = |trial: &TrialPoint| {
+            if trial.value.is_finite() { dot(&trial.slope, back) } else { f64::NEG_INFINITY }
+        };
         if slope(&first) >= 0.0 {
             return first;
         }
@@ -176,7 +181,7 @@ impl Ends<'_> {
         let enough = enough.max(1e-4 * left);
         let (mut x, mut p) = (vec![0.0; rest.len()], precondition(&rest));
         let mut product = dot(&rest, &p);
-        for _ in 0..PRODUCTS {
+        for _ in 0..MAX_CG_STEPS {
             let mut ep = self.direct.collect(&derivative.apply(&self.direct.spread(&p)));
             axpy(&mut ep, 1.0, &p);
             let alpha = product / dot(&p, &ep);
@@ -226,13 +231,13 @@ mod tests {
             let (mut v1, mut w1) = (v.clone(), times(view(&v), view(&theta), 1));
             axpy(v1.as_mut_slice(), 1.0, dv.as_slice());
             axpy(w1.as_mut_slice(), 1.0, derivative.apply(&dv).as_slice());
-            let ends = Ends { output: &output, direct: &direct, v: &v1, w: &w1, threads: 1 };
+            let corrector = Corrector { output: &output, direct: &direct, v: &v1, w: &w1, threads: 1 };
             let back = || direct.represent(&dv).iter().map(|y| -y).collect();
             let enough = 1e-6 * dot(w1.as_slice(), w1.as_slice()) * weight;
-            let settled = ends.settle(back, enough);
-            let mut shift = settled.v.clone();
+            let corrected = corrector.correct(back, enough);
+            let mut shift = corrected.v.clone();
             axpy(shift.as_mut_slice(), -1.0, v1.as_slice());
-            let end = ends.at(direct.represent(&shift));
+            let end = corrector.at(direct.represent(&shift));
             let slope = dot(&end.slope, &end.slope);
             assert!(slope <= 1.01 * enough.max(1e-12), "k = {k}, weight {weight}: {slope:e} {enough:e}");
         }

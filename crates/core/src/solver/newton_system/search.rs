@@ -3,7 +3,7 @@
 //! W is homogeneous of degree `p = 4k - 1` in V, so that a straight step in V overshoots W by `(1 + t)^p`: columns are
 //! rescaled until those of W have the length that the linear model wants.
 
-use super::{Point, Smooth, Step, gram};
+use super::{NewtonStep, Smooth, VPoint, gram};
 use crate::Matrix;
 use crate::linalg::{axpy, dot, times, view};
 use crate::output::OutputRegularizer;
@@ -12,16 +12,16 @@ use crate::output::OutputRegularizer;
 /// at if the first is not good: the straight one where W is nearly linear in V (k = 1), else the curved one.
 pub(in crate::solver) fn line_search<M: Smooth>(
     model: &M,
-    point: &Point<M::Side>,
-    step: &Step,
-) -> Option<Point<M::Side>> {
+    point: &VPoint<M::Side>,
+    step: &NewtonStep,
+) -> Option<VPoint<M::Side>> {
     let straight_first = model.output().degree().is_none_or(|degree| degree == 2);
     let mut t = 1.0;
     while t > 1e-6 {
         let enough = |share: f64| point.psi + share * t * step.slope + 1e-14 * point.psi.abs();
         let mut straight = point.v.clone();
         axpy(straight.as_mut_slice(), t, step.dv.as_slice());
-        let mut best: Option<Point<M::Side>> = None;
+        let mut best: Option<VPoint<M::Side>> = None;
         for is_straight in [straight_first, !straight_first] {
             if best.as_ref().is_some_and(|best| best.psi <= enough(0.3)) {
                 break;
@@ -31,7 +31,7 @@ pub(in crate::solver) fn line_search<M: Smooth>(
             } else {
                 curved(model.output(), [&point.w, &step.dw], t, &straight, model.threads())
             };
-            let trial = v.map(|v| Point::at(model, v));
+            let trial = v.map(|v| VPoint::at(model, v));
             best = match (best, trial) {
                 (Some(best), Some(trial)) => Some(if trial.psi < best.psi { trial } else { best }),
                 (best, trial) => best.or(trial),

@@ -2,7 +2,7 @@
 //! curvatures of the tasks are.
 //!
 //! Of `I + S B` each task keeps its own block, with B reduced to Theta_rr, `N_r = I + Theta_rr S_r`, and, where Theta changes fast
-//! (k = 2 and beyond), to what the task's own V and those of its closest kin make of it: [`Kin`]. The rows of largest
+//! (k = 2 and beyond), to what the task's own V and those of the tasks closest to it contribute: [`CloseTasks`]. The rows of largest
 //! curvature enter exactly, the others as if they were spread over the features like all rows are. With
 //! `A = I + Theta_rr diag(others)` and J the exact rows times `(D / A)^(1/2)`,
 //! `N_r^-1 = A^(-1/2) (I - J' (1/Theta_rr + J J')^-1 J) A^(-1/2)`, of the size of the number of exact rows.
@@ -50,12 +50,12 @@ struct Block {
     /// J, and the Cholesky factor of `1/Theta_rr + J J'`.
     rows: Matrix,
     factor: Matrix,
-    kin: Option<Kin>,
+    close: Option<CloseTasks>,
 }
 
-/// What the part of B that changes Theta adds to a block, through the V_s of its closest kin: with
+/// What the part of B that changes Theta adds to a block, through the V_s of the closest tasks: with
 /// `P = V_s phi''_rs^(1/2)` in columns and `Q = N_r^-1 S_r P`, the inverse becomes `N_r^-1 - Q (I + P'Q)^-1 P' N_r^-1`.
-struct Kin {
+struct CloseTasks {
     /// Rows of P' and Q'.
     p: Matrix,
     q: Matrix,
@@ -80,11 +80,11 @@ impl TaskBlocks {
     pub(in crate::solver) fn diagonal(derivative: &Derivative<'_>, rates: &[f64]) -> Option<Self> {
         TaskBlocks::new(derivative, |_, weight| {
             let root = rates.iter().map(|rate| (1.0 + weight * rate).sqrt().recip()).collect();
-            Some(Block { root, rows: Matrix::default(), factor: Matrix::default(), kin: None })
+            Some(Block { root, rows: Matrix::default(), factor: Matrix::default(), close: None })
         })
     }
 
-    /// From blocks without kin, given by task and Theta_rr.
+    /// From blocks without close tasks, given by task and Theta_rr.
     fn new(derivative: &Derivative<'_>, plain: impl Fn(usize, f64) -> Option<Block> + Sync) -> Option<Self> {
         let t = derivative.theta.rows();
         let diagonal: Vec<f64> = (0..t).map(|r| derivative.theta[(r, r)]).collect();
@@ -93,7 +93,7 @@ impl TaskBlocks {
         let columns = linalg::transposed(derivative.v);
         let build = |task: usize| {
             let mut block = plain(task, weights[task])?;
-            block.kin = Kin::new(&block, derivative, &columns, task, weights[task]);
+            block.close = CloseTasks::new(&block, derivative, &columns, task, weights[task]);
             Some(block)
         };
         let blocks: Option<Vec<Block>> = (0..t).into_par_iter().map(build).collect();
@@ -101,9 +101,9 @@ impl TaskBlocks {
     }
 
     /// Whether Theta changes along any task's own V enough for this to matter.
-    pub(in crate::solver) fn any_kin(derivative: &Derivative<'_>, gram: &Matrix) -> bool {
+    pub(in crate::solver) fn any_close(derivative: &Derivative<'_>, gram: &Matrix) -> bool {
         let changes = |r: usize| 2.0 * derivative.second[(r, r)] * gram[(r, r)];
-        (0..gram.rows()).any(|r| changes(r) > LEAST_KIN * derivative.theta[(r, r)])
+        (0..gram.rows()).any(|r| changes(r) > LEAST_CLOSENESS * derivative.theta[(r, r)])
     }
 
     /// The inverse of all blocks, of a matrix with one row per task.
@@ -154,25 +154,25 @@ impl Block {
             root,
             rows,
             factor,
-            kin: None,
+            close: None,
         })
     }
 
     /// The inverse of the block, of a vector, in place.
     fn solve(&self, x: &mut [f64]) {
         self.solve_plain(x);
-        if let Some(Kin { p, q, factor }) = &self.kin {
+        if let Some(CloseTasks { p, q, factor }) = &self.close {
             let mut y = times_rows(p, x);
             linalg::cholesky_solve(factor, &mut y);
             y.iter().enumerate().for_each(|(j, y)| axpy(x, -y, q.row(j)));
         }
     }
 
-    /// The block of B: Theta_rr, and what kin add.
+    /// The block of B: Theta_rr, and what close tasks add.
     fn weigh(&self, x: &mut [f64], weight: f64) {
-        let shares = self.kin.as_ref().map(|Kin { p, .. }| times_rows(p, x));
+        let shares = self.close.as_ref().map(|CloseTasks { p, .. }| times_rows(p, x));
         x.iter_mut().for_each(|x| *x *= weight);
-        if let (Some(Kin { p, .. }), Some(shares)) = (&self.kin, shares) {
+        if let (Some(CloseTasks { p, .. }), Some(shares)) = (&self.close, shares) {
             shares.iter().enumerate().for_each(|(j, share)| axpy(x, *share, p.row(j)));
         }
     }
@@ -193,11 +193,11 @@ fn times_rows(m: &Matrix, x: &[f64]) -> Vec<f64> {
     (0..m.rows()).map(|j| dot(m.row(j), x)).collect()
 }
 
-/// Kin of a task at most, and how much they must add to Theta_rr to count.
-const MAX_KIN: usize = 32;
-const LEAST_KIN: f64 = 3.0;
+/// CloseTasks of a task at most, and how much they must add to Theta_rr to count.
+const MAX_CLOSE_TASKS: usize = 32;
+const LEAST_CLOSENESS: f64 = 3.0;
 
-impl Kin {
+impl CloseTasks {
     fn new(
         block: &Block,
         derivative: &Derivative<'_>,
@@ -210,18 +210,18 @@ impl Kin {
             let twice = if s == task { 2.0 } else { 1.0 };
             twice * second[s] * dot(columns.row(s), columns.row(s))
         };
-        let mut kin: Vec<(f64, usize)> = (0..columns.rows())
+        let mut close: Vec<(f64, usize)> = (0..columns.rows())
             .map(|s| (size(s), s))
-            .filter(|(size, _)| *size > LEAST_KIN * weight)
+            .filter(|(size, _)| *size > LEAST_CLOSENESS * weight)
             .collect();
-        kin.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        kin.truncate(MAX_KIN);
-        if kin.is_empty() {
+        close.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        close.truncate(MAX_CLOSE_TASKS);
+        if close.is_empty() {
             return None;
         }
-        let (rank, n) = (columns.cols(), kin.len());
+        let (rank, n) = (columns.cols(), close.len());
         let (mut p, mut q) = (Matrix::zeros(n, rank), Matrix::zeros(n, rank));
-        for (j, &(_, s)) in kin.iter().enumerate() {
+        for (j, &(_, s)) in close.iter().enumerate() {
             let twice = if s == task { 2.0 } else { 1.0 };
             let root = (twice * second[s]).sqrt();
             p.row_mut(j).iter_mut().zip(columns.row(s)).for_each(|(x, v)| *x = root * v);
@@ -236,7 +236,7 @@ impl Kin {
                 factor[(i, j)] = dot(p.row(i), q.row(j)) + if i == j { 1.0 } else { 0.0 };
             }
         }
-        linalg::cholesky(&mut factor, 1).then_some(Kin { p, q, factor })
+        linalg::cholesky(&mut factor, 1).then_some(CloseTasks { p, q, factor })
     }
 }
 

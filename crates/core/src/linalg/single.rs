@@ -1,13 +1,13 @@
 //! Products in single precision, for directions and other guesses: half the time, and seven digits.
 
+use super::{power_of_two, shared_product};
 use crate::Matrix;
-use crate::linalg::{power_of_two, shared_product};
 use faer::{Accum, MatMut, MatRef};
 use rayon::prelude::*;
 
 /// A matrix in single precision, its entries between -1 and 1 times a unit, so that no product over- or underflows.
 #[derive(Debug)]
-pub(crate) struct Rough {
+pub(crate) struct SinglePrecision {
     values: Vec<f32>,
     rows: usize,
     cols: usize,
@@ -19,7 +19,7 @@ const SMALLEST: f32 = 1e-18;
 /// Entries handled at a time.
 const CHUNK: usize = 1 << 14;
 
-impl Rough {
+impl SinglePrecision {
     pub(crate) fn new(m: &Matrix) -> Self {
         let most = |part: &[f64]| part.iter().fold(0.0f64, |most, x| x.abs().max(most));
         let unit = power_of_two(m.as_slice().par_chunks(CHUNK).map(most).reduce(|| 0.0, f64::max));
@@ -30,7 +30,7 @@ impl Rough {
                 *out = if x.abs() < SMALLEST { 0.0 } else { x };
             }
         });
-        Rough { values, rows: m.rows(), cols: m.cols(), unit }
+        SinglePrecision { values, rows: m.rows(), cols: m.cols(), unit }
     }
 
     fn view(&self) -> MatRef<'_, f32> {
@@ -38,17 +38,17 @@ impl Rough {
     }
 
     /// The product with another.
-    pub(crate) fn times(&self, other: &Rough, threads: usize) -> Matrix {
+    pub(crate) fn times(&self, other: &SinglePrecision, threads: usize) -> Matrix {
         product(self.view(), other.view(), self.unit * other.unit, threads)
     }
 
     /// The product with the transpose of another.
-    pub(crate) fn times_transposed(&self, other: &Rough, threads: usize) -> Matrix {
+    pub(crate) fn times_transposed(&self, other: &SinglePrecision, threads: usize) -> Matrix {
         product(self.view(), other.view().transpose(), self.unit * other.unit, threads)
     }
 
     /// The product of the transpose with another.
-    pub(crate) fn cross(&self, other: &Rough, threads: usize) -> Matrix {
+    pub(crate) fn cross(&self, other: &SinglePrecision, threads: usize) -> Matrix {
         product(self.view().transpose(), other.view(), self.unit * other.unit, threads)
     }
 }
@@ -75,9 +75,9 @@ mod tests {
         for unit in [1e-120, 1.0, 1e120] {
             let a = Matrix::from_vec(numbers(15, unit), 5, 3).unwrap();
             let b = Matrix::from_vec(numbers(12, 1.0 / unit), 3, 4).unwrap();
-            let (exact, rough) = (a.times(&b), Rough::new(&a).times(&Rough::new(&b), 1));
-            let crossed = Rough::new(&a.transposed()).cross(&Rough::new(&b), 1);
-            let turned = Rough::new(&a).times_transposed(&Rough::new(&b.transposed()), 1);
+            let (exact, rough) = (a.times(&b), SinglePrecision::new(&a).times(&SinglePrecision::new(&b), 1));
+            let crossed = SinglePrecision::new(&a.transposed()).cross(&SinglePrecision::new(&b), 1);
+            let turned = SinglePrecision::new(&a).times_transposed(&SinglePrecision::new(&b.transposed()), 1);
             for other in [rough, crossed, turned] {
                 let near = |(x, y): (&f64, &f64)| (x - y).abs() < 1e-6;
                 assert!(exact.as_slice().iter().zip(other.as_slice()).all(near));

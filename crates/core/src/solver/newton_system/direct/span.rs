@@ -176,7 +176,7 @@ mod tests {
     use crate::design::Curvature;
     use crate::inputs::{Dense, Inputs};
     use crate::output::{OutputRegularizer, Power};
-    use crate::solver::vspace::gram;
+    use crate::solver::newton_system::gram;
     use crate::{Dataset, DatasetOptions, Observations};
 
     const FEATURES: usize = 4;

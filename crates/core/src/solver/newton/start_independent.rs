@@ -9,11 +9,11 @@ use rayon::prelude::*;
 use std::ops::Range;
 
 /// More than this for the eigenvectors of all tasks is better spent on Newton steps.
-const MOST_WORK: f64 = 2e8;
+const MAX_EIGEN_WORK: f64 = 2e8;
 
 /// Where slopes differ from those of the parabolas by more than this share of what they are at 0, in squares, predictions are too far away
 /// for parabolas to tell anything.
-const FAR: f64 = 0.01;
+const MAX_PARABOLA_ERROR: f64 = 0.01;
 
 /// Duals of the best diagonal Theta for losses replaced by their parabolas at prediction 0, `L(z) ~ a (z - b)^2 / 2`, which are the losses
 /// themselves if they are squares. `None` where inputs are shared, or losses are no parabolas there, or features are many.
@@ -23,15 +23,15 @@ const FAR: f64 = 0.01;
 pub(super) fn start(problem: &Problem<'_>, design: &Design) -> Result<Option<Vec<f64>>> {
     let Some(task_rows) = design.task_rows() else { return Ok(None) };
     let rank = design.rank() as f64;
-    if rank.powi(3) * task_rows.len() as f64 > MOST_WORK {
+    if rank.powi(3) * task_rows.len() as f64 > MAX_EIGEN_WORK {
         return Ok(None);
     }
     let gammas = design.gammas(problem);
     let of_task = |(task, rows): (usize, &Range<usize>)| duals(problem, design, &gammas, task, rows.clone());
-    let parts: Option<Vec<Alone>> = task_rows.par_iter().enumerate().map(of_task).collect();
+    let parts: Option<Vec<IndependentTask>> = task_rows.par_iter().enumerate().map(of_task).collect();
     let Some(parts) = parts else { return Ok(None) };
     let (far, size) = parts.iter().fold((0.0, 0.0), |(far, size), part| (far + part.far, size + part.size));
-    if far > FAR * size {
+    if far > MAX_PARABOLA_ERROR * size {
         return Ok(None);
     }
     let kappa: Vec<f64> = parts.into_iter().flat_map(|part| part.duals).collect();
@@ -40,7 +40,7 @@ pub(super) fn start(problem: &Problem<'_>, design: &Design) -> Result<Option<Vec
 }
 
 /// A task on its own.
-struct Alone {
+struct IndependentTask {
     duals: Vec<f64>,
     /// Squared differences of slopes from those of the parabolas, and squared slopes at 0, summed.
     far: f64,
@@ -53,7 +53,7 @@ fn duals(
     gammas: &[f64],
     task: usize,
     rows: Range<usize>,
-) -> Option<Alone> {
+) -> Option<IndependentTask> {
     let (loss, rank) = (problem.loss(task), design.rank());
     let mut scaled = Matrix::zeros(rows.len(), rank);
     let mut moment = vec![0.0; rank];
@@ -80,14 +80,14 @@ fn duals(
     let s = (0.5 * (low + high)).exp();
     let turned: Vec<f64> = at(s).collect();
     let weights: Vec<f64> = (0..rank).map(|j| s * dot(vectors.row(j), &turned)).collect();
-    let mut alone = Alone { duals: Vec::with_capacity(rows.len()), far: 0.0, size: 0.0 };
+    let mut task_result = IndependentTask { duals: Vec::with_capacity(rows.len()), far: 0.0, size: 0.0 };
     for row in rows {
         let (y, z) = (design.labels()[row], dot(design.row(row), &weights));
         let ((left, right), first) = (loss.slope(y, z), loss.slope(y, 0.0).0);
         let slope = 0.5 * (left + right);
-        alone.duals.push(-gammas[row] * slope);
-        alone.far += (slope - first - loss.curvature(y, 0.0) * z).powi(2);
-        alone.size += first * first;
+        task_result.duals.push(-gammas[row] * slope);
+        task_result.far += (slope - first - loss.curvature(y, 0.0) * z).powi(2);
+        task_result.size += first * first;
     }
-    Some(alone)
+    Some(task_result)
 }

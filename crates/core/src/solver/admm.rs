@@ -1,4 +1,4 @@
-//! Losses and penalty in turns, for penalties of Theta that are no sum over its entries.
+//! Losses and penalty in iteration, for penalties of Theta that are no sum over its entries.
 //!
 //! `min over W of losses(X W) + Omega(W)` with a copy Z of the weights for the penalty (the alternating direction method of multipliers):
 //!
@@ -12,7 +12,7 @@
 //! problem, whose weights are Z. No eigenvalue of Theta has to be kept away from zero: at the solution most of them are.
 
 use super::{
-    Auto, CheckedSettings, Clock, Poll, Settings, Solution, Solver, Start, Status, graded, newton, start,
+    Auto, CheckedSettings, Clock, Poll, Settings, Solution, Solver, Start, Status, finish, newton, start,
 };
 use crate::backend::Interrupt;
 use crate::certificate::{Graded, certify_normal};
@@ -25,35 +25,35 @@ use std::sync::Arc;
 
 /// Alternating direction method of multipliers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Splitting;
+pub struct Admm;
 
 /// A little further than to the new weights: the usual factor.
 const OVER_RELAXATION: f64 = 1.6;
 /// The first line is solved to this share of the gap that is left, and to half the share from the round on that brings little.
-const INNER_SHARE: f64 = 0.03;
+const INNER_GAP_SHARE: f64 = 0.03;
 /// A round that leaves more than this of the gap brings little.
-const LITTLE: f64 = 0.95;
+const SLOW_ROUND_GAP_RATIO: f64 = 0.95;
 /// Never closer than to the square of this share of the gap: the largest eigenvalue of the task Gram matrix of the duals changes in
 /// proportion to them, gaps only with their square.
-const CLOSEST_SHARE: f64 = 0.1;
-const LOOSEST: f64 = 1e-2;
-const TIGHTEST: f64 = 1e-14;
+const MIN_INNER_GAP_SHARE: f64 = 0.1;
+const MAX_INNER_TOLERANCE: f64 = 1e-2;
+const MIN_INNER_TOLERANCE: f64 = 1e-14;
 /// Passes of one first line: few, since the next one goes on from there; twice as many whenever the rounds of a spell leave more than half
 /// of the gap.
-const FIRST_PASSES: usize = 5;
-const INNER_PASSES: usize = 300;
-const SPELL: usize = 10;
+const FIRST_INNER_PASSES: usize = 5;
+const MAX_INNER_PASSES: usize = 300;
+const ROUNDS_PER_BUDGET_CHECK: usize = 10;
 /// Rounds between looks at rho, and the round after which it stays: what changes for ever need not converge.
-const RHO_EVERY: usize = 5;
-const RHO_UNTIL: usize = 400;
+const RHO_UPDATE_ROUNDS: usize = 5;
+const LAST_RHO_UPDATE_ROUND: usize = 400;
 /// Residuals this far apart ask for another rho.
-const UNBALANCED: f64 = 4.0;
+const MAX_RESIDUAL_RATIO: f64 = 4.0;
 /// Rounds without a better bound or better weights after which there is nothing more to come.
-const PATIENCE: usize = 200;
+const MAX_IDLE_ROUNDS: usize = 200;
 
-impl Solver for Splitting {
+impl Solver for Admm {
     fn name(&self) -> &'static str {
-        "splitting"
+        "admm"
     }
 
     fn suits(&self, problem: &Problem<'_>) -> std::result::Result<(), String> {
@@ -104,13 +104,13 @@ impl Solver for Splitting {
         }
         let design = data.design(&mut Interrupt::never())?.1;
         let best = Best::new(problem, nothing(given))?;
-        let turns = Turns::new(problem, penalised, &data, design, settings, &best.kappa)?;
-        turns.run(best, clock)
+        let iteration = Iteration::new(problem, penalised, &data, design, settings, &best.kappa)?;
+        iteration.run(best, clock)
     }
 }
 
 /// What goes on between losses and penalty.
-struct Turns<'a> {
+struct Iteration<'a> {
     problem: &'a Problem<'a>,
     penalised: &'a Penalised,
     /// The data with numbers of observations as labels.
@@ -124,7 +124,7 @@ struct Turns<'a> {
     kappa: Vec<f64>,
 }
 
-impl<'a> Turns<'a> {
+impl<'a> Iteration<'a> {
     fn new(
         problem: &'a Problem<'a>,
         penalised: &'a Penalised,
@@ -141,7 +141,7 @@ impl<'a> Turns<'a> {
         // At a solution rho U is the function of the duals.
         let u = design.backward(&design.gather(kappa), data.threads());
         let kappa = kappa.to_vec();
-        Ok(Turns { problem, penalised, data, design, losses, settings, rho: 1.0, z, u, kappa })
+        Ok(Iteration { problem, penalised, data, design, losses, settings, rho: 1.0, z, u, kappa })
     }
 
     fn threads(&self) -> usize {
@@ -152,35 +152,37 @@ impl<'a> Turns<'a> {
         if let Some(status) = clock.report(&best.graded.certificate, None) {
             return Ok(best.solution(status, clock));
         }
-        let (mut idle, mut share) = (0, INNER_SHARE);
-        let (mut passes, mut before_spell) = (FIRST_PASSES, f64::INFINITY);
+        let (mut idle, mut share) = (0, INNER_GAP_SHARE);
+        let (mut passes, mut gap_at_last_check) = (FIRST_INNER_PASSES, f64::INFINITY);
         for round in 1.. {
             let gap = best.graded.certificate.rel_gap();
-            let tolerance = (share * gap).max((CLOSEST_SHARE * gap).powi(2)).clamp(TIGHTEST, LOOSEST);
-            let moved = self.losses_turn(tolerance, passes, &mut clock)?;
+            let tolerance = (share * gap)
+                .max((MIN_INNER_GAP_SHARE * gap).powi(2))
+                .clamp(MIN_INNER_TOLERANCE, MAX_INNER_TOLERANCE);
+            let moved = self.solve_losses(tolerance, passes, &mut clock)?;
             let before = self.z.clone();
-            let apart = self.penalty_turn(moved)?;
+            let apart = self.apply_penalty(moved)?;
             clock.passes += 1;
             let better =
                 best.offer(self.problem, start::allowed(self.problem, self.kappa.clone())?, &self.z)?;
             idle = if better { 0 } else { idle + 1 };
-            if best.graded.certificate.rel_gap() > LITTLE * gap {
+            if best.graded.certificate.rel_gap() > SLOW_ROUND_GAP_RATIO * gap {
                 share *= 0.5;
             }
-            if round % SPELL == 0 {
+            if round % ROUNDS_PER_BUDGET_CHECK == 0 {
                 let gap = best.graded.certificate.rel_gap();
-                if gap > 0.5 * before_spell {
-                    passes = (2 * passes).min(INNER_PASSES);
+                if gap > 0.5 * gap_at_last_check {
+                    passes = (2 * passes).min(MAX_INNER_PASSES);
                 }
-                before_spell = gap;
+                gap_at_last_check = gap;
             }
             if let Some(status) = clock.report(&best.graded.certificate, None) {
                 return Ok(best.solution(status, clock));
             }
-            if idle > PATIENCE {
+            if idle > MAX_IDLE_ROUNDS {
                 return Ok(best.solution(Status::Stalled, clock));
             }
-            if round % RHO_EVERY == 0 && round <= RHO_UNTIL {
+            if round % RHO_UPDATE_ROUNDS == 0 && round <= LAST_RHO_UPDATE_ROUND {
                 let mut change = self.z.clone();
                 axpy(change.as_mut_slice(), -1.0, before.as_slice());
                 let size = |m: &Matrix| inner(m, m).sqrt();
@@ -191,13 +193,13 @@ impl<'a> Turns<'a> {
     }
 
     /// The first line; the new weights, relaxed.
-    fn losses_turn(&mut self, tolerance: f64, max_passes: usize, clock: &mut Clock<'_>) -> Result<Matrix> {
+    fn solve_losses(&mut self, tolerance: f64, max_passes: usize, clock: &mut Clock<'_>) -> Result<Matrix> {
         let mut centre = self.z.clone();
         axpy(centre.as_mut_slice(), -1.0, self.u.as_slice());
         let pool = self.problem.data().pool();
         let n = self.kappa.len();
         let offsets = pool.install(|| self.design.scatter(&self.design.forward(&centre, self.threads()), n));
-        let problem = self.first_line(offsets)?;
+        let problem = self.loss_subproblem(offsets)?;
         let alpha: Vec<f64> = self.kappa.iter().map(|k| k * self.problem.unit()).collect();
         let settings = Settings {
             solver: Default::default(),
@@ -219,7 +221,7 @@ impl<'a> Turns<'a> {
     }
 
     /// Independent tasks at predictions moved by offsets, `Theta = I / rho`.
-    fn first_line(&self, offsets: Vec<f64>) -> Result<Problem<'_>> {
+    fn loss_subproblem(&self, offsets: Vec<f64>) -> Result<Problem<'_>> {
         let t = self.problem.observations().n_tasks();
         let ProblemSpec { c, .. } = *self.problem.spec();
         let mut theta = Matrix::identity(t);
@@ -232,7 +234,7 @@ impl<'a> Turns<'a> {
     }
 
     /// The other two lines; how far the two copies of the weights are apart.
-    fn penalty_turn(&mut self, w: Matrix) -> Result<f64> {
+    fn apply_penalty(&mut self, w: Matrix) -> Result<f64> {
         let mut v = w.clone();
         axpy(v.as_mut_slice(), 1.0, self.u.as_slice());
         let threads = self.threads();
@@ -254,7 +256,9 @@ impl<'a> Turns<'a> {
     /// Another rho where one residual, as a share of what it is to vanish against, is much larger than the other.
     fn balance(&mut self, primal: f64, dual: f64) {
         let ratio = primal / dual;
-        if !(ratio.is_finite() && ratio > 0.0) || (UNBALANCED.recip()..=UNBALANCED).contains(&ratio) {
+        if !(ratio.is_finite() && ratio > 0.0)
+            || (MAX_RESIDUAL_RATIO.recip()..=MAX_RESIDUAL_RATIO).contains(&ratio)
+        {
             return;
         }
         let factor = ratio.sqrt().clamp(0.1, 10.0);
@@ -287,7 +291,7 @@ impl Best {
     /// Takes over what is better, if anything is.
     fn offer(&mut self, problem: &Problem<'_>, kappa: Vec<f64>, z: &Matrix) -> Result<bool> {
         let never = &mut Interrupt::never();
-        let w = graded::coordinates(problem, z)?;
+        let w = finish::coordinates(problem, z)?;
         let new = certify_normal(problem, &kappa, Some(&w), never)?;
         let (old, offered) = (&self.graded.certificate, &new.certificate);
         let (better_weights, better_duals) = (offered.primal < old.primal, offered.dual > old.dual);
@@ -309,7 +313,7 @@ impl Best {
     fn solution(self, status: Status, clock: Clock<'_>) -> Solution {
         let Best { kappa, w, graded } = self;
         let (passes, trace) = (clock.passes, clock.trace);
-        let solver = "splitting";
+        let solver = "admm";
         Solution { kappa, v: Some(w), graded, status, solver, passes, trace, reason: None }
     }
 }

@@ -33,7 +33,7 @@ pub(super) trait Smooth: Sync {
 
 /// A V with what follows from it.
 #[derive(Debug, Clone)]
-pub(super) struct Point<S> {
+pub(super) struct VPoint<S> {
     pub(super) v: Matrix,
     pub(super) gram: Matrix,
     pub(super) theta: Matrix,
@@ -42,7 +42,7 @@ pub(super) struct Point<S> {
     pub(super) side: S,
 }
 
-impl<S> Point<S> {
+impl<S> VPoint<S> {
     pub(super) fn at<M: Smooth<Side = S>>(model: &M, v: Matrix) -> Self {
         let threads = model.threads();
         let gram = gram(&v, threads);
@@ -50,7 +50,7 @@ impl<S> Point<S> {
         let w = linalg::times(view(&v), view(&theta), threads);
         let (losses, side) = model.losses(&w);
         let psi = losses + inner(&theta, &gram) - 0.5 * model.output().phi_sum(&gram);
-        Point { v, gram, theta, w, psi: if psi.is_nan() { f64::INFINITY } else { psi }, side }
+        VPoint { v, gram, theta, w, psi: if psi.is_nan() { f64::INFINITY } else { psi }, side }
     }
 
     pub(super) fn derivative(&self, output: &dyn OutputRegularizer, threads: usize) -> Derivative<'_> {
@@ -123,18 +123,18 @@ impl<'a> Derivative<'a> {
 
 /// A step dV with the change dW of W and the slope of psi along it.
 #[derive(Debug)]
-pub(super) struct Step {
+pub(super) struct NewtonStep {
     pub(super) dv: Matrix,
     pub(super) dw: Matrix,
     pub(super) slope: f64,
 }
 
-impl Step {
+impl NewtonStep {
     /// The step dV, if psi falls along it.
-    pub(super) fn down(derivative: &Derivative<'_>, residual: &Matrix, dv: Matrix) -> Option<Step> {
+    pub(super) fn down(derivative: &Derivative<'_>, residual: &Matrix, dv: Matrix) -> Option<NewtonStep> {
         let dw = derivative.apply(&dv);
         let slope = inner(residual, &dw);
-        (slope < 0.0).then_some(Step { dv, dw, slope })
+        (slope < 0.0).then_some(NewtonStep { dv, dw, slope })
     }
 }
 

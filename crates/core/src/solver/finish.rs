@@ -1,16 +1,16 @@
 //! The end of every solver that works in V: duals and a primal point, certified from the data.
 
 use super::start;
-use crate::backend::{Basis, Interrupt};
+use crate::backend::{Interrupt, OrthonormalBasis};
 use crate::certificate::{Graded, certify_normal};
 use crate::{Matrix, Problem, Result};
 
 /// Duals certified with the primal point that they induce if that is good enough, else with the one whose coordinates in a
 /// basis are `v`; whichever is better.
-pub(super) fn grade(
+pub(super) fn certify(
     problem: &Problem<'_>,
     kappa: Vec<f64>,
-    (basis, v): (&dyn Basis, &Matrix),
+    (basis, v): (&dyn OrthonormalBasis, &Matrix),
     tolerance: f64,
 ) -> Result<(Vec<f64>, Option<Matrix>, Graded)> {
     let never = &mut Interrupt::never();

@@ -1,6 +1,6 @@
 //! Who is visited when.
 
-use super::Order;
+use super::VisitOrder;
 use crate::Problem;
 use crate::backend::{Columns, row_blocks};
 use rand::SeedableRng;
@@ -9,7 +9,7 @@ use rand_chacha::ChaCha8Rng;
 
 /// Blocks to visit in a pass, in random order.
 pub(super) struct Visits {
-    order: Order,
+    order: VisitOrder,
     /// Inputs that may share a block.
     groups: Vec<(Vec<u32>, Columns)>,
     blocks: Vec<Visit>,
@@ -26,11 +26,11 @@ pub(super) struct Visit {
 }
 
 impl Visits {
-    pub(super) fn new(problem: &Problem<'_>, order: Order, seed: u64) -> Self {
+    pub(super) fn new(problem: &Problem<'_>, order: VisitOrder, seed: u64) -> Self {
         let obs = problem.observations();
         let blocks = match order {
-            Order::Blocked(_) => vec![],
-            Order::Sequential | Order::Cyclic => (0..obs.len())
+            VisitOrder::Blocked(_) => vec![],
+            VisitOrder::Sequential | VisitOrder::Cyclic => (0..obs.len())
                 .map(|o| Visit {
                     rows: vec![obs.input(o) as u32],
                     columns: Columns::One(obs.task(o)),
@@ -39,10 +39,10 @@ impl Visits {
                 .collect(),
         };
         let groups = match order {
-            Order::Blocked(_) => {
+            VisitOrder::Blocked(_) => {
                 row_blocks(obs, usize::MAX).into_iter().map(|b| (b.rows, b.columns)).collect()
             }
-            Order::Sequential | Order::Cyclic => vec![],
+            VisitOrder::Sequential | VisitOrder::Cyclic => vec![],
         };
         Visits { order, groups, blocks, permutation: vec![], seed: ChaCha8Rng::seed_from_u64(seed) }
     }
@@ -52,7 +52,7 @@ impl Visits {
     pub(super) fn of_pass(&mut self, pass: usize) -> (impl ExactSizeIterator<Item = &Visit>, ChaCha8Rng) {
         let mut rng = self.seed.clone();
         rng.set_stream(pass as u64);
-        if let Order::Blocked(size) = self.order {
+        if let VisitOrder::Blocked(size) = self.order {
             self.blocks.clear();
             for (rows, columns) in &self.groups {
                 let mut rows = rows.clone();
@@ -67,7 +67,7 @@ impl Visits {
         }
         self.permutation.clear();
         self.permutation.extend(0..self.blocks.len() as u32);
-        if self.order != Order::Cyclic {
+        if self.order != VisitOrder::Cyclic {
             self.permutation.shuffle(&mut rng);
         }
         (self.permutation.iter().map(|&b| &self.blocks[b as usize]), rng)

@@ -1,13 +1,13 @@
-//! Numbers in JSON, which knows neither infinity nor NaN: those are written as `"inf"`, `"-inf"` and `"nan"`, words that
-//! `float()` of Python and `parse` of Rust understand.
+//! `f64` in JSON, which has no infinity and no NaN: those are written as `"inf"`, `"-inf"` and `"nan"`, which
+//! `float()` of Python and `parse` of Rust read.
 
 use serde::de::{Error, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 
-struct Number(f64);
+struct JsonNumber(f64);
 
-impl Serialize for Number {
+impl Serialize for JsonNumber {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.0 {
             x if x.is_finite() => serializer.serialize_f64(x),
@@ -18,7 +18,7 @@ impl Serialize for Number {
     }
 }
 
-impl<'de> Deserialize<'de> for Number {
+impl<'de> Deserialize<'de> for JsonNumber {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(NumberVisitor)
     }
@@ -27,57 +27,61 @@ impl<'de> Deserialize<'de> for Number {
 struct NumberVisitor;
 
 impl Visitor<'_> for NumberVisitor {
-    type Value = Number;
+    type Value = JsonNumber;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a number, \"inf\", \"-inf\" or \"nan\"")
     }
 
-    fn visit_f64<E: Error>(self, value: f64) -> Result<Number, E> {
-        Ok(Number(value))
+    fn visit_f64<E: Error>(self, value: f64) -> Result<JsonNumber, E> {
+        Ok(JsonNumber(value))
     }
 
-    fn visit_i64<E: Error>(self, value: i64) -> Result<Number, E> {
-        Ok(Number(value as f64))
+    fn visit_i64<E: Error>(self, value: i64) -> Result<JsonNumber, E> {
+        Ok(JsonNumber(value as f64))
     }
 
-    fn visit_u64<E: Error>(self, value: u64) -> Result<Number, E> {
-        Ok(Number(value as f64))
+    fn visit_u64<E: Error>(self, value: u64) -> Result<JsonNumber, E> {
+        Ok(JsonNumber(value as f64))
     }
 
-    fn visit_str<E: Error>(self, value: &str) -> Result<Number, E> {
+    fn visit_str<E: Error>(self, value: &str) -> Result<JsonNumber, E> {
         match value {
-            "inf" => Ok(Number(f64::INFINITY)),
-            "-inf" => Ok(Number(f64::NEG_INFINITY)),
-            "nan" => Ok(Number(f64::NAN)),
+            "inf" => Ok(JsonNumber(f64::INFINITY)),
+            "-inf" => Ok(JsonNumber(f64::NEG_INFINITY)),
+            "nan" => Ok(JsonNumber(f64::NAN)),
             _ => Err(E::invalid_value(Unexpected::Str(value), &self)),
         }
     }
 }
 
-/// For `#[serde(with = "crate::json::number")]` on an `f64`.
-pub(crate) mod number {
-    use super::{Deserialize, Deserializer, Number, Serialize, Serializer};
+/// For `#[serde(with = "kinfolk::serde_f64::number")]` on an `f64`.
+pub mod number {
+    use super::{Deserialize, Deserializer, JsonNumber, Serialize, Serializer};
 
-    pub(crate) fn serialize<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
-        Number(*value).serialize(serializer)
+    /// Writes it.
+    pub fn serialize<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+        JsonNumber(*value).serialize(serializer)
     }
 
-    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
-        Ok(Number::deserialize(deserializer)?.0)
+    /// Reads it.
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+        Ok(JsonNumber::deserialize(deserializer)?.0)
     }
 }
 
-/// For `#[serde(with = "crate::json::numbers")]` on a list of them.
-pub(crate) mod numbers {
-    use super::{Deserialize, Deserializer, Number, Serializer};
+/// For `#[serde(with = "kinfolk::serde_f64::numbers")]` on a list of them.
+pub mod numbers {
+    use super::{Deserialize, Deserializer, JsonNumber, Serializer};
 
-    pub(crate) fn serialize<S: Serializer>(values: &[f64], serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(values.iter().map(|value| Number(*value)))
+    /// Writes it.
+    pub fn serialize<S: Serializer>(values: &[f64], serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(values.iter().map(|value| JsonNumber(*value)))
     }
 
-    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<f64>, D::Error> {
-        Ok(Vec::<Number>::deserialize(deserializer)?.into_iter().map(|number| number.0).collect())
+    /// Reads it.
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<f64>, D::Error> {
+        Ok(Vec::<JsonNumber>::deserialize(deserializer)?.into_iter().map(|number| number.0).collect())
     }
 }
 

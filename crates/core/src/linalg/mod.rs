@@ -1,0 +1,163 @@
+//! Linear algebra: thin wrappers of faer for [`Matrix`], and vector loops.
+
+pub(crate) mod aligned;
+pub(crate) mod band;
+mod decompose;
+pub(crate) mod psd;
+mod simd;
+pub(crate) mod single;
+mod sum;
+
+pub(crate) use decompose::{
+    cholesky, cholesky_solve, eigen, eigenvalues, orthonormal, semidefinite_cholesky,
+};
+pub(crate) use simd::{add_rows_simd, axpy, axpy_simd, axpy2_simd, dot, dot_simd, fma, sweep_simd};
+pub(crate) use sum::sum_pairs;
+
+use crate::{Matrix, Result};
+use faer::{Accum, MatMut, MatRef, Par, linalg::matmul::matmul, linalg::matmul::triangular};
+
+/// Small algebra for callers: without threads.
+impl Matrix {
+    /// The product with another matrix.
+    ///
+    /// # Panics
+    /// If the shapes do not fit.
+    pub fn times(&self, other: &Matrix) -> Matrix {
+        assert_eq!(self.cols(), other.rows(), "shapes of a product");
+        times(view(self), view(other), 1)
+    }
+
+    /// Rows as columns.
+    pub fn transposed(&self) -> Matrix {
+        transposed(self)
+    }
+
+    /// Eigenvalues (increasing) and eigenvectors (columns) of a symmetric matrix, of which the lower triangle is read.
+    ///
+    /// ```
+    /// let m = kinfolk::Matrix::from_vec(vec![2.0, 1.0, 1.0, 2.0], 2, 2)?;
+    /// let (values, vectors) = m.eigen()?;
+    /// assert!((values[0] - 1.0).abs() < 1e-12 && (values[1] - 3.0).abs() < 1e-12);
+    /// assert!((vectors[(0, 1)].abs() - 0.5f64.sqrt()).abs() < 1e-12);
+    /// # Ok::<(), kinfolk::Error>(())
+    /// ```
+    pub fn eigen(&self) -> Result<(Vec<f64>, Matrix)> {
+        assert_eq!(self.rows(), self.cols(), "a square matrix");
+        eigen(self)
+    }
+}
+
+pub(crate) fn view(m: &Matrix) -> MatRef<'_, f64> {
+    MatRef::from_row_major_slice(m.as_slice(), m.rows(), m.cols())
+}
+
+pub(crate) fn view_mut(m: &mut Matrix) -> MatMut<'_, f64> {
+    let (rows, cols) = (m.rows(), m.cols());
+    MatMut::from_row_major_slice_mut(m.as_mut_slice(), rows, cols)
+}
+
+/// `out = a b`.
+pub(crate) fn product(out: MatMut<'_, f64>, a: MatRef<'_, f64>, b: MatRef<'_, f64>, threads: usize) {
+    shared_product(out, Accum::Replace, 1.0, a, b, threads);
+}
+
+/// `out += a b`.
+pub(crate) fn add_product(out: MatMut<'_, f64>, a: MatRef<'_, f64>, b: MatRef<'_, f64>, threads: usize) {
+    shared_product(out, Accum::Add, 1.0, a, b, threads);
+}
+
+/// Products smaller than this are not worth a second thread.
+const SHARED_FLOPS: usize = 1 << 21;
+
+/// `out = scale a b` or `out += scale a b`, the rows of `out` shared out over threads.
+///
+/// Not faer's own parallel product, of which wrong entries were reported (faer-rs issue 273): a certificate must stand on
+/// the sequential one.
+pub(crate) fn shared_product<N: faer::traits::ComplexField + Copy + Send + Sync>(
+    out: MatMut<'_, N>,
+    accum: Accum,
+    scale: N,
+    a: MatRef<'_, N>,
+    b: MatRef<'_, N>,
+    threads: usize,
+) {
+    let flops = 2 * out.nrows() * out.ncols() * a.ncols();
+    if threads <= 1 || flops < SHARED_FLOPS || out.nrows() < 2 {
+        return matmul(out, accum, a, b, scale, Par::Seq);
+    }
+    let (left, right) = (threads / 2, threads - threads / 2);
+    let cut = out.nrows() * left / threads;
+    let (out_left, out_right) = out.split_at_row_mut(cut);
+    let (a_left, a_right) = a.split_at_row(cut);
+    rayon::join(
+        || shared_product(out_left, accum, scale, a_left, b, left),
+        || shared_product(out_right, accum, scale, a_right, b, right),
+    );
+}
+
+/// The new matrix `a b`.
+pub(crate) fn times(a: MatRef<'_, f64>, b: MatRef<'_, f64>, threads: usize) -> Matrix {
+    let mut out = Matrix::zeros(a.nrows(), b.ncols());
+    product(view_mut(&mut out), a, b, threads);
+    out
+}
+
+/// Lower triangle of `out += scale a' a`: half the work of a full product.
+pub(crate) fn add_gram_lower(out: MatMut<'_, f64>, a: MatRef<'_, f64>, scale: f64) {
+    use triangular::BlockStructure::{Rectangular, TriangularLower};
+    triangular::matmul(
+        out,
+        TriangularLower,
+        Accum::Add,
+        a.transpose(),
+        Rectangular,
+        a,
+        Rectangular,
+        scale,
+        Par::Seq,
+    );
+}
+
+/// `m'`.
+pub(crate) fn transposed(m: &Matrix) -> Matrix {
+    let mut out = Matrix::zeros(m.cols(), m.rows());
+    view_mut(&mut out).copy_from(view(m).transpose());
+    out
+}
+
+/// `(a + a') / 2` in place.
+pub(crate) fn symmetrise(m: &mut Matrix) {
+    for_each_pair(m.rows(), |i, j| {
+        let mean = 0.5 * (m[(i, j)] + m[(j, i)]);
+        m[(i, j)] = mean;
+        m[(j, i)] = mean;
+    });
+}
+
+/// Copies the lower triangle to the upper one.
+pub(crate) fn mirror_lower(m: &mut Matrix) {
+    for_each_pair(m.rows(), |i, j| m[(j, i)] = m[(i, j)]);
+}
+
+/// Calls `visit(i, j)` for all `j < i < n`, in tiles of which both mirror images fit the cache.
+fn for_each_pair(n: usize, mut visit: impl FnMut(usize, usize)) {
+    const TILE: usize = 64;
+    for rows in (0..n).step_by(TILE) {
+        for columns in (0..=rows).step_by(TILE) {
+            for i in rows..n.min(rows + TILE) {
+                (columns..i.min(columns + TILE)).for_each(|j| visit(i, j));
+            }
+        }
+    }
+}
+
+/// Sum of products of all entries.
+pub(crate) fn inner(a: &Matrix, b: &Matrix) -> f64 {
+    dot(a.as_slice(), b.as_slice())
+}
+
+/// The power of two next to |x| (1 for zero): scaling by it is exact.
+pub(crate) fn power_of_two(x: f64) -> f64 {
+    if x == 0.0 || !x.is_finite() { 1.0 } else { x.abs().log2().round().clamp(-1000.0, 1000.0).exp2() }
+}
