@@ -1,6 +1,6 @@
 """A table with missing labels: patients, and several measurements that not everybody has.
 
-    python missing_labels.py
+python missing_labels.py
 """
 
 import numpy as np

@@ -1,6 +1,6 @@
 """Sensors with few readings each: is it worth learning them together, and which of them are alike?
 
-    python sensors.py
+python sensors.py
 """
 
 import numpy as np
@@ -27,12 +27,13 @@ new_X, new_y, new_sensor = readings(200)
 joint = MultiTaskCV(MultiTaskRegressor(), cv=3).fit(X, y, task=sensor)
 alone = MultiTaskCV(MultiTaskRegressor(method="stl"), cv=3).fit(X, y, task=sensor)
 
-print(f"R2 together {joint.score(new_X, new_y, task=new_sensor):.3f}, alone {alone.score(new_X, new_y, task=new_sensor):.3f}")
+scores = [search.score(new_X, new_y, task=new_sensor) for search in (joint, alone)]
+print(f"R2 together {scores[0]:.3f}, alone {scores[1]:.3f}")
 model = joint.best_estimator_
 print(f"certified: relative gap {model.rel_gap_:.1e} by {model.solver_}")
 nearest = np.argsort(-np.abs(model.task_correlation_[0]))[1:4]
-print(f"nearest kin of {model.tasks_[0]}: {', '.join(model.tasks_[nearest])}")
+print(f"most similar to {model.tasks_[0]}: {', '.join(model.tasks_[nearest])}")
 
 by_itself = alone.best_estimator_.score_per_task(new_X, new_y, task=new_sensor)
 gain = [score - by_itself[name] for name, score in model.score_per_task(new_X, new_y, task=new_sensor).items()]
-print(f"joining helped {sum(g > 0 for g in gain)} of {len(gain)} sensors")
+print(f"learning together helped {sum(g > 0 for g in gain)} of {len(gain)} sensors")

@@ -1,10 +1,10 @@
-//! Errors as Python knows them.
+//! Errors of the engine as Python exceptions.
 
 use kinfolk::Error;
 use pyo3::PyErr;
 use pyo3::exceptions::{PyMemoryError, PyOSError, PyValueError};
 
-/// A value that cannot be used, or memory, or a file.
+/// MemoryError, OSError or ValueError.
 pub(crate) fn of_engine(error: Error) -> PyErr {
     let text = error.to_string();
     match error {

@@ -1,4 +1,4 @@
-//! Arrays of numpy as inputs, read where they lie.
+//! Arrays of numpy as inputs, without a copy.
 
 use crate::error::{of_engine, value};
 use kinfolk::Inputs;
@@ -55,7 +55,7 @@ impl Features<'_> {
 
 fn slice<'a, T: Element>(array: &'a PyReadonlyArray2<'_, T>) -> PyResult<&'a [T]> {
     match array.as_slice() {
-        // Fortran's order is contiguous too.
+        // Arrays in Fortran order are contiguous too.
         Ok(values) if array.is_c_contiguous() => Ok(values),
         _ => Err(value("the array of inputs must be contiguous, in C order")),
     }

@@ -1,51 +1,51 @@
 //! Fitting.
 
+use crate::background::{Callbacks, ChannelObserver, run_in_background};
 use crate::error::{of_engine, of_method, value};
 use crate::features::Features;
-use crate::model::Model;
-use crate::observations::Observations;
+use crate::model::PyModel;
+use crate::observations::PyObservations;
 use crate::setup::{Plan, Setup};
-use crate::wait::{Ears, Teller, wait};
 use kinfolk::{Dataset, Fit, Observer, Problem, ProblemSpec, Scaling, Status, Weights, Yardstick, fit_near};
 use kinfolk_train::{Job, Point};
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// A model, what is to be said of its fit, and the exception that ended it early.
-type Fitted<'py> = (Model, Bound<'py, PyDict>, Option<PyErr>);
+/// A model, a summary of its fit, and the exception that ended it early.
+type FitResult<'py> = (PyModel, Bound<'py, PyDict>, Option<PyErr>);
 
 fn parsed(setup: &str) -> PyResult<Setup> {
     serde_json::from_str(setup).map_err(value)
 }
 
-/// Fits a list of values of C in turn, each from the duals of the one before; None stands for the value that
-/// suits the data. Ends early with the fits so far if Python raises something.
+/// Fits a list of values of C in turn, each starting from the dual variables of the previous one; None is the
+/// value that suits the data. If Python raises an exception it ends early, with the fits so far.
 #[pyfunction]
 #[pyo3(signature = (x, observations, setup, c_values, start=None, listener=None, tick=None))]
 pub(crate) fn fit_path<'py>(
     py: Python<'py>,
     x: Features<'_>,
-    observations: &Observations,
+    observations: &PyObservations,
     setup: &str,
     c_values: Vec<Option<f64>>,
     start: Option<PyReadonlyArray1<'_, f64>>,
     listener: Option<Py<PyAny>>,
     tick: Option<Py<PyAny>>,
-) -> PyResult<Vec<Fitted<'py>>> {
+) -> PyResult<Vec<FitResult<'py>>> {
     let setup = parsed(setup)?;
     let inputs = x.inputs(setup.is_gram())?;
     let plan = setup.plan().map_err(of_method)?;
     let start: Option<Vec<f64>> = start.map(|alpha| alpha.as_array().iter().copied().collect());
     let observations = &observations.0;
-    let work = |teller: &mut Teller<'_>| -> kinfolk_train::Result<Vec<Fit>> {
+    let work = |observer: &mut ChannelObserver<'_>| -> kinfolk_train::Result<Vec<Fit>> {
         let scaling = Scaling::fit(setup.scale, &inputs)?;
         let scaled = scaling.apply(&inputs)?;
         let data = Dataset::new(&scaled, observations, setup.options())?;
         let mut fits: Vec<Fit> = vec![];
         for c in c_values {
             let near = fits.last().map_or(start.as_deref(), |fit| fit.model.alpha());
-            let mut fit = fit_one(&setup, &plan, &data, c, near, teller)?;
+            let mut fit = fit_one(&setup, &plan, &data, c, near, observer)?;
             fit.model.set_scaling(scaling.clone())?;
             let stopped = fit.status == Status::Stopped;
             fits.push(fit);
@@ -55,18 +55,18 @@ pub(crate) fn fit_path<'py>(
         }
         Ok(fits)
     };
-    let (fits, mut raised) = wait(py, &Ears { listener, tick }, work)?;
+    let (fits, mut raised) = run_in_background(py, &Callbacks { listener, tick }, work)?;
     let fits = match fits {
         Ok(fits) => fits,
         // Stopped before there was a model.
         Err(error) => return Err(raised.unwrap_or_else(|| of_method(error))),
     };
     let last = fits.len().saturating_sub(1);
-    let said = fits.into_iter().enumerate().map(|(i, fit)| {
-        let said = describe(py, &fit, plan.given())?;
-        Ok((Model(fit.model), said, if i == last { raised.take() } else { None }))
+    let results = fits.into_iter().enumerate().map(|(i, fit)| {
+        let summary = summary(py, &fit, plan.given())?;
+        Ok((PyModel(fit.model), summary, if i == last { raised.take() } else { None }))
     });
-    said.collect()
+    results.collect()
 }
 
 fn fit_one(
@@ -101,35 +101,35 @@ fn fit_one(
     }
 }
 
-fn describe<'py>(py: Python<'py>, fit: &Fit, given: Option<&str>) -> PyResult<Bound<'py, PyDict>> {
-    let said = PyDict::new(py);
+fn summary<'py>(py: Python<'py>, fit: &Fit, given: Option<&str>) -> PyResult<Bound<'py, PyDict>> {
+    let summary = PyDict::new(py);
     let certificate = &fit.certificate;
-    said.set_item("status", fit.status.to_string())?;
-    said.set_item("primal", certificate.primal)?;
-    said.set_item("dual", certificate.dual)?;
-    // Of a problem that is not convex there is no certificate.
-    said.set_item("gap", given.is_none().then_some(certificate.gap))?;
-    said.set_item("rel_gap", given.is_none().then_some(certificate.rel_gap()))?;
-    said.set_item("given", given)?;
-    said.set_item("task_gaps", certificate.task_gaps.clone())?;
-    said.set_item("solver", fit.solver)?;
-    said.set_item("reason", fit.reason.clone())?;
-    said.set_item("passes", fit.passes)?;
-    said.set_item("seconds", fit.seconds)?;
-    said.set_item("c", fit.model.about().problem.c)?;
-    said.set_item("lambda", fit.model.about().problem.lambda)?;
+    summary.set_item("status", fit.status.to_string())?;
+    summary.set_item("primal", certificate.primal)?;
+    summary.set_item("dual", certificate.dual)?;
+    // A problem that is not convex has no certificate.
+    summary.set_item("gap", given.is_none().then_some(certificate.gap))?;
+    summary.set_item("rel_gap", given.is_none().then_some(certificate.rel_gap()))?;
+    summary.set_item("given", given)?;
+    summary.set_item("task_gaps", certificate.task_gaps.clone())?;
+    summary.set_item("solver", fit.solver)?;
+    summary.set_item("reason", fit.reason.clone())?;
+    summary.set_item("passes", fit.passes)?;
+    summary.set_item("seconds", fit.seconds)?;
+    summary.set_item("c", fit.model.about().problem.c)?;
+    summary.set_item("lambda", fit.model.about().problem.lambda)?;
     let trace = fit.trace.iter().map(|at| (at.passes, at.seconds, at.primal, at.dual, at.gap));
-    said.set_item("trace", trace.collect::<Vec<_>>())?;
-    Ok(said)
+    summary.set_item("trace", trace.collect::<Vec<_>>())?;
+    Ok(summary)
 }
 
-/// C and lambda for strengths on the scale without units; without any, for the default grid.
+/// C and lambda for a list of strengths, or for the default grid of strengths.
 #[pyfunction]
 #[pyo3(signature = (x, observations, setup, strengths=None))]
 pub(crate) fn strengths(
     py: Python<'_>,
     x: Features<'_>,
-    observations: &Observations,
+    observations: &PyObservations,
     setup: &str,
     strengths: Option<Vec<f64>>,
 ) -> PyResult<Vec<(f64, f64)>> {

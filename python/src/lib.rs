@@ -1,7 +1,7 @@
-//! The engine for Python: arrays in, certified models out. Conversions and names only; nothing is computed
-//! here, and nothing of Python is touched while a fit runs, but for signals and progress, by the thread that
-//! called.
+//! The extension module of the Python package: arrays in, certified models out. It only converts; the engine
+//! computes. While a fit runs, only the calling thread uses Python, for signals and progress.
 
+mod background;
 mod error;
 mod features;
 mod fit;
@@ -9,7 +9,6 @@ mod model;
 mod observations;
 mod registry;
 mod setup;
-mod wait;
 
 use pyo3::prelude::*;
 
@@ -19,11 +18,11 @@ mod _native {
     #[pymodule_export]
     use super::fit::{fit_path, strengths};
     #[pymodule_export]
-    use super::model::Model;
+    use super::model::PyModel;
     #[pymodule_export]
-    use super::observations::Observations;
+    use super::observations::PyObservations;
     #[pymodule_export]
-    use super::registry::{is_classification, methods};
+    use super::registry::{describe, is_classification, methods};
     #[pymodule_export]
     const VERSION: &str = env!("CARGO_PKG_VERSION");
 }

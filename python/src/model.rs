@@ -12,15 +12,15 @@ use std::path::PathBuf;
 type Vector<'py> = Bound<'py, PyArray1<f64>>;
 
 /// A fitted model.
-#[pyclass(frozen, module = "kinfolk._native")]
-pub(crate) struct Model(pub(crate) kinfolk::Model);
+#[pyclass(frozen, name = "Model", module = "kinfolk._native")]
+pub(crate) struct PyModel(pub(crate) kinfolk::Model);
 
 fn array<'py>(py: Python<'py>, m: &Matrix) -> PyResult<Bound<'py, PyArray2<f64>>> {
     m.as_slice().to_vec().into_pyarray(py).reshape([m.rows(), m.cols()])
 }
 
 #[pymethods]
-impl Model {
+impl PyModel {
     /// The task matrix.
     #[getter]
     fn theta<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
@@ -33,13 +33,13 @@ impl Model {
         array(py, &self.0.correlation())
     }
 
-    /// The duals, in the order of the observations.
+    /// The dual variables, in the order of the observations.
     #[getter]
     fn alpha<'py>(&self, py: Python<'py>) -> Option<Vector<'py>> {
         self.0.alpha().map(|alpha| alpha.to_vec().into_pyarray(py))
     }
 
-    /// Weights (features x tasks, then the constant feature's) of linear models.
+    /// Weights of linear models: (features, tasks), with the constant feature last.
     #[getter]
     fn weights<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray2<f64>>>> {
         self.0.weights().map(|weights| array(py, weights)).transpose()
@@ -66,13 +66,13 @@ impl Model {
         }
     }
 
-    /// What is known about it besides arrays, as JSON.
+    /// Everything but the arrays, as JSON.
     #[getter]
     fn about(&self) -> PyResult<String> {
         serde_json::to_string(self.0.about()).map_err(value)
     }
 
-    /// JSON texts kept with it, by key.
+    /// JSON texts in the model file, by key.
     #[getter]
     fn attachments<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let all = PyDict::new(py);
@@ -80,7 +80,7 @@ impl Model {
         Ok(all)
     }
 
-    /// Predictions of all tasks (inputs x tasks).
+    /// Predictions of all tasks: (inputs, tasks).
     fn predict_all<'py>(&self, py: Python<'py>, x: Features<'_>) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let inputs = x.inputs(false)?;
         let scores = py.detach(|| self.0.predict_all(&inputs)).map_err(of_engine)?;
@@ -108,18 +108,17 @@ impl Model {
     /// From the bytes of a file.
     #[staticmethod]
     fn from_bytes(bytes: &[u8]) -> PyResult<Self> {
-        kinfolk::Model::from_bytes(bytes).map(Model).map_err(of_engine)
+        kinfolk::Model::from_bytes(bytes).map(PyModel).map_err(of_engine)
     }
 
     /// From a file.
     #[staticmethod]
     fn load(path: PathBuf) -> PyResult<Self> {
-        kinfolk::Model::load(path).map(Model).map_err(of_engine)
+        kinfolk::Model::load(path).map(PyModel).map_err(of_engine)
     }
 
-    /// Writes a file that the command understands, and keeps `python`, a JSON text, for this package.
-    /// `classes` are the two values of labels, in the order of -1 and +1, or nothing where labels are
-    /// numbers, or all where tasks are classes.
+    /// Writes a file that the command can read. `python` is a JSON text for this package. `classes` are the two
+    /// values of labels for -1 and +1, None if labels are numbers, or empty if tasks are classes.
     #[pyo3(signature = (
         path, *, python, tol, balanced, features=None, task_column=None, classes=None, sparse=false
     ))]
@@ -166,7 +165,7 @@ impl Model {
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
-        let class = py.get_type::<Model>();
+        let class = py.get_type::<PyModel>();
         Ok((class.getattr("from_bytes")?, (self.to_bytes(py)?,)))
     }
 

@@ -6,8 +6,8 @@ use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
 /// Which input has which label for which task.
-#[pyclass(frozen, module = "kinfolk._native")]
-pub(crate) struct Observations(pub(crate) kinfolk::Observations);
+#[pyclass(frozen, name = "Observations", module = "kinfolk._native")]
+pub(crate) struct PyObservations(pub(crate) kinfolk::Observations);
 
 /// Names of tasks: integers or strings.
 #[derive(FromPyObject)]
@@ -27,9 +27,9 @@ impl From<Names> for TaskNames {
     }
 }
 
-fn named(observations: kinfolk::Result<kinfolk::Observations>, names: Names) -> PyResult<Observations> {
+fn named(observations: kinfolk::Result<kinfolk::Observations>, names: Names) -> PyResult<PyObservations> {
     let named = observations.and_then(|all| all.with_task_names(names.into()));
-    named.map(Observations).map_err(of_engine)
+    named.map(PyObservations).map_err(of_engine)
 }
 
 fn numbers<T: numpy::Element + Copy>(array: &PyReadonlyArray1<'_, T>) -> Vec<T> {
@@ -37,7 +37,7 @@ fn numbers<T: numpy::Element + Copy>(array: &PyReadonlyArray1<'_, T>) -> Vec<T> 
 }
 
 #[pymethods]
-impl Observations {
+impl PyObservations {
     /// Input `input[i]` has label `label[i]` for task `task[i]`.
     #[staticmethod]
     fn triples(
@@ -50,7 +50,7 @@ impl Observations {
         let names: TaskNames = names.into();
         let (input, task, label) = (numbers(&input), numbers(&task), numbers(&label));
         let all = kinfolk::Observations::from_triples(n_inputs, names.len(), input, task, label);
-        all.and_then(|all| all.with_task_names(names)).map(Observations).map_err(of_engine)
+        all.and_then(|all| all.with_task_names(names)).map(PyObservations).map_err(of_engine)
     }
 
     /// One task for each class: +1 for its own inputs, -1 for the others.
@@ -58,7 +58,7 @@ impl Observations {
     fn classes(names: Names, class_: PyReadonlyArray1<'_, u32>) -> PyResult<Self> {
         let names: TaskNames = names.into();
         let all = kinfolk::Observations::multi_class(&numbers(&class_), names.len());
-        all.and_then(|all| all.with_task_names(names)).map(Observations).map_err(of_engine)
+        all.and_then(|all| all.with_task_names(names)).map(PyObservations).map_err(of_engine)
     }
 
     /// A table (inputs x tasks) of labels, NaN where one is missing.
@@ -71,12 +71,12 @@ impl Observations {
 
     /// The same with these weights, one for each observation.
     fn weighted(&self, weight: PyReadonlyArray1<'_, f64>) -> PyResult<Self> {
-        self.0.clone().with_weights(&numbers(&weight)).map(Observations).map_err(of_engine)
+        self.0.clone().with_weights(&numbers(&weight)).map(PyObservations).map_err(of_engine)
     }
 
-    /// The same with both classes of each task of the same weight.
+    /// The same with equal total weights for both classes of each task.
     fn balanced(&self) -> PyResult<Self> {
-        self.0.clone().class_balanced().map(Observations).map_err(of_engine)
+        self.0.clone().class_balanced().map(PyObservations).map_err(of_engine)
     }
 
     fn __len__(&self) -> usize {

@@ -1,35 +1,59 @@
-//! What the methods crate knows, told to Python.
+//! Lists of what the engine can do, for the checks and the documentation of the Python package.
 
 use crate::error::of_engine;
-use kinfolk::LossKind;
+use kinfolk::{Kernel, LossKind, ScalingKind, SolverKind};
 use kinfolk_train::registry;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// The methods: name, what they are, and their parameters with defaults and grids, as text.
+/// The methods: name, description, and parameters with defaults and grids, as text.
 #[pyfunction]
 pub(crate) fn methods(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
-    let describe = |method: &'static dyn kinfolk_train::Method| {
-        let said = PyDict::new(py);
-        said.set_item("name", method.name())?;
-        said.set_item("title", method.title())?;
-        said.set_item("learns", method.learns())?;
-        said.set_item("reference", method.reference())?;
-        said.set_item("problem", method.problem())?;
-        said.set_item("convex", method.is_convex())?;
-        let params = PyDict::new(py);
-        for param in method.params() {
+    registry().iter().map(|method| describe_method(py, *method)).collect()
+}
+
+fn describe_method<'py>(
+    py: Python<'py>,
+    method: &'static dyn kinfolk_train::Method,
+) -> PyResult<Bound<'py, PyDict>> {
+    let description = PyDict::new(py);
+    description.set_item("name", method.name())?;
+    description.set_item("title", method.title())?;
+    description.set_item("learns", method.learns())?;
+    description.set_item("reference", method.reference())?;
+    description.set_item("problem", method.problem())?;
+    description.set_item("convex", method.is_convex())?;
+    let params = PyDict::new(py);
+    for param in method.params() {
+        let about = PyDict::new(py);
+        about.set_item("meaning", param.meaning)?;
+        about.set_item("values", param.allowed.to_string())?;
+        about.set_item("default", param.default)?;
+        about.set_item("grid", param.grid.to_vec())?;
+        params.set_item(param.name, about)?;
+    }
+    description.set_item("params", params)?;
+    Ok(description)
+}
+
+/// The losses, kernels, solvers and scalings by name.
+#[pyfunction]
+pub(crate) fn describe(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+    let losses: PyResult<Vec<_>> = LossKind::all_examples()
+        .iter()
+        .map(|loss| {
             let about = PyDict::new(py);
-            about.set_item("meaning", param.meaning)?;
-            about.set_item("values", param.allowed.to_string())?;
-            about.set_item("default", param.default)?;
-            about.set_item("grid", param.grid.to_vec())?;
-            params.set_item(param.name, about)?;
-        }
-        said.set_item("params", params)?;
-        Ok(said)
-    };
-    registry().iter().map(|method| describe(*method)).collect()
+            about.set_item("text", loss.to_string())?;
+            about.set_item("classification", loss.is_classification())?;
+            Ok(about)
+        })
+        .collect();
+    let description = PyDict::new(py);
+    description.set_item("losses", losses?)?;
+    description.set_item("kernels", Kernel::ALL.map(|kernel| kernel.name()).to_vec())?;
+    description.set_item("solvers", SolverKind::ALL.map(|solver| solver.to_string()).to_vec())?;
+    description.set_item("scalings", ScalingKind::ALL.map(|scaling| scaling.to_string()).to_vec())?;
+    Ok(description)
 }
 
 /// Whether a loss is for labels of two values.

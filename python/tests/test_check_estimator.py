@@ -17,7 +17,8 @@ ESTIMATORS = [
     MultiTaskRegressor(kernel="rbf", output="exp"),
 ]
 
-# They compare predictions to seven digits. Ours are as good as `tol`, and C="auto" counts rows, not weights: the test below has both fixed.
+# They compare predictions to seven digits, but ours are as accurate as `tol`, and C="auto" depends on the number of rows,
+# not on weights. The test below fixes both.
 TOO_EXACT = dict.fromkeys(
     ["check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data"],
     "fits end at the tolerance, and C is chosen for the rows",
@@ -28,16 +29,26 @@ TOO_EXACT = dict.fromkeys(
 def test_scikit_learn_checks(estimator, capsys):
     results = check_estimator(estimator, on_skip=None, on_fail=None, expected_failed_checks=TOO_EXACT)
     failed = [f"{r['check_name']}: {r['exception']!r}" for r in results if r["status"] == "failed"]
-    left_out = [f"{r['check_name']} ({r['status']}): {r['exception']!r:.120}" for r in results if r["status"] in ("skipped", "xfail")]
+    left_out = [
+        f"{r['check_name']} ({r['status']}): {r['exception']!r:.120}"
+        for r in results
+        if r["status"] in ("skipped", "xfail")
+    ]
     passed = sum(r["status"] == "passed" for r in results)
     with capsys.disabled():
-        print(f"\n{estimator!r}: {passed} of {len(results)} checks of scikit-learn {sklearn.__version__} passed", *left_out, sep="\n  ")
+        print(
+            f"\n{estimator!r}: {passed} of {len(results)} checks of scikit-learn {sklearn.__version__} passed",
+            *left_out,
+            sep="\n  ",
+        )
     assert not failed, "\n".join(failed)
     assert passed >= 55
 
 
 @pytest.mark.parametrize(
-    "kind", [MultiTaskClassifier, MultiTaskRegressor, OutputKernelClassifier, OutputKernelRegressor], ids=lambda kind: kind.__name__
+    "kind",
+    [MultiTaskClassifier, MultiTaskRegressor, OutputKernelClassifier, OutputKernelRegressor],
+    ids=lambda kind: kind.__name__,
 )
 def test_weights_are_repetitions(kind):
     rng = np.random.default_rng(0)

@@ -124,9 +124,13 @@ numbers = st.one_of(st.floats(allow_nan=True, allow_infinity=True), st.integers(
 def test_no_input_ends_the_interpreter(data):
     """Any arrays and parameters give a model or a Python exception of the usual kinds."""
     rows, features = data.draw(st.integers(0, 6)), data.draw(st.integers(0, 3))
-    X = np.asarray(data.draw(st.lists(numbers, min_size=rows * features, max_size=rows * features))).reshape(rows, features)
+    X = np.asarray(data.draw(st.lists(numbers, min_size=rows * features, max_size=rows * features))).reshape(
+        rows, features
+    )
     y = data.draw(st.lists(st.one_of(numbers, st.sampled_from(["a", "b"]), st.none()), min_size=rows, max_size=rows))
-    task = data.draw(st.one_of(st.none(), st.lists(st.one_of(st.integers(0, 2), st.text(max_size=2)), min_size=rows, max_size=rows)))
+    task = data.draw(
+        st.one_of(st.none(), st.lists(st.one_of(st.integers(0, 2), st.text(max_size=2)), min_size=rows, max_size=rows))
+    )
     params = data.draw(
         st.fixed_dictionaries(
             {},
@@ -143,7 +147,9 @@ def test_no_input_ends_the_interpreter(data):
             },
         )
     )
-    kind = data.draw(st.sampled_from([MultiTaskRegressor, MultiTaskClassifier, OutputKernelClassifier, OutputKernelRegressor]))
+    kind = data.draw(
+        st.sampled_from([MultiTaskRegressor, MultiTaskClassifier, OutputKernelClassifier, OutputKernelRegressor])
+    )
     more = {"task": task} if kind in (MultiTaskRegressor, MultiTaskClassifier) else {}
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -160,7 +166,9 @@ def test_the_compiled_part_by_itself(garbage, text, indices):
     calls = [
         lambda: _native.Model.from_bytes(garbage),
         lambda: _native.is_classification(text),
-        lambda: _native.Observations.triples(3, ["a", "b"], *(np.asarray(indices, np.uint32),) * 2, np.zeros(len(indices))),
+        lambda: _native.Observations.triples(
+            3, ["a", "b"], *(np.asarray(indices, np.uint32),) * 2, np.zeros(len(indices))
+        ),
         lambda: _native.Observations.classes(["a"], np.asarray(indices, np.uint32)),
         lambda: _native.fit_path(np.zeros((2, 2)), _native.Observations.table(["a"], np.zeros((2, 1))), text, [1.0]),
         lambda: _native.fit_path(

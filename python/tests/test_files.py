@@ -23,7 +23,9 @@ def table(d):
 
 def test_save_and_load(binary, tmp_path):
     d = binary
-    model = MultiTaskClassifier(calibrate="sigmoid", class_weight={"yes": 2.0}, method_params=None).fit(d.X, d.y, task=d.task)
+    model = MultiTaskClassifier(calibrate="sigmoid", class_weight={"yes": 2.0}, method_params=None).fit(
+        d.X, d.y, task=d.task
+    )
     model.save(tmp_path / "m.safetensors")
     back = kinfolk.load(tmp_path / "m.safetensors")
     assert back.get_params() == model.get_params() and back.classes_.tolist() == ["no", "yes"]
@@ -69,14 +71,33 @@ def test_same_bits_as_the_command(regression, command, tmp_path):
     cases = [("squared", 1, "linear"), ("epsilon:0.1", 2, "linear"), ("huber:0.5", 1, "rbf"), ("squared", 4, "linear")]
     for loss, k, kernel in cases:
         words = ["--task", "where", "--target", "score", "--loss", loss, "--k", k, "--kernel", kernel]
-        run(command, "fit", tmp_path / "d.csv", *words, "--threads", 2, "--seed", 3, "--tol", 1e-6, "-o", tmp_path / "m.safetensors")
+        run(
+            command,
+            "fit",
+            tmp_path / "d.csv",
+            *words,
+            "--threads",
+            2,
+            "--seed",
+            3,
+            "--tol",
+            1e-6,
+            "-o",
+            tmp_path / "m.safetensors",
+        )
         theirs = kinfolk.load(tmp_path / "m.safetensors")
-        ours = MultiTaskRegressor(loss=loss, k=k, kernel=kernel, n_jobs=2, random_state=3, tol=1e-6, task_column="where")
+        ours = MultiTaskRegressor(
+            loss=loss, k=k, kernel=kernel, n_jobs=2, random_state=3, tol=1e-6, task_column="where"
+        )
         frame = pd.read_csv(tmp_path / "d.csv")
         ours.fit(frame.drop(columns="score"), frame["score"])
         np.testing.assert_array_equal(ours.dual_coef_, theirs.dual_coef_)
         np.testing.assert_array_equal(ours.theta_, theirs.theta_)
-        assert ours.C_ == theirs.C_ and (ours.primal_, ours.dual_, ours.dual_gap_) == (theirs.primal_, theirs.dual_, theirs.dual_gap_)
+        assert ours.C_ == theirs.C_ and (ours.primal_, ours.dual_, ours.dual_gap_) == (
+            theirs.primal_,
+            theirs.dual_,
+            theirs.dual_gap_,
+        )
 
 
 def test_same_bits_as_the_command_with_classes(command, tmp_path):

@@ -33,7 +33,11 @@ def test_rows_and_column_are_the_same(regression):
 def test_tables_of_all_kinds(regression, kind):
     d = regression
     frame = pd.DataFrame(d.X, columns=list("abcdef")).assign(where=d.task)
-    table = {"pandas": lambda: frame, "polars": lambda: pl.from_pandas(frame), "pyarrow": lambda: pa.Table.from_pandas(frame)}[kind]()
+    table = {
+        "pandas": lambda: frame,
+        "polars": lambda: pl.from_pandas(frame),
+        "pyarrow": lambda: pa.Table.from_pandas(frame),
+    }[kind]()
     model = MultiTaskRegressor(task_column="where").fit(table, d.y)
     plain = MultiTaskRegressor().fit(d.X, d.y, task=d.task)
     np.testing.assert_array_equal(model.predict(table), plain.predict(d.X, task=d.task))
@@ -67,7 +71,9 @@ def test_sparse_and_single_precision(regression):
     dense = MultiTaskRegressor(tol=TOL).fit(x, d.y, task=d.task)
     for kind in (sp.csr_matrix, sp.csr_array, sp.csc_array, sp.coo_matrix):
         sparse = MultiTaskRegressor(tol=TOL).fit(kind(x), d.y, task=d.task)
-        np.testing.assert_allclose(sparse.predict(kind(x), task=d.task), dense.predict(x, task=d.task), rtol=1e-4, atol=1e-5)
+        np.testing.assert_allclose(
+            sparse.predict(kind(x), task=d.task), dense.predict(x, task=d.task), rtol=1e-4, atol=1e-5
+        )
     single = MultiTaskRegressor(tol=TOL).fit(x.astype(np.float32), d.y, task=d.task)
     np.testing.assert_allclose(single.theta_, dense.theta_, rtol=1e-4, atol=1e-5 * dense.theta_.max())
 
@@ -129,7 +135,10 @@ def test_a_table_of_different_classes():
     Y = pd.DataFrame({"size": np.digitize(X[:, 0], [-0.5, 0.5]), "colour": np.where(X[:, 1] > 0, "red", "blue")})
     Y.loc[::7, "colour"] = None
     model = MultiTaskClassifier(C=10.0, calibrate="sigmoid").fit(X, Y)
-    assert model.theta_names_ == ["size=0", "size=1", "size=2", "colour"] and [len(own) for own in model.classes_] == [3, 2]
+    assert model.theta_names_ == ["size=0", "size=1", "size=2", "colour"] and [len(own) for own in model.classes_] == [
+        3,
+        2,
+    ]
     guess, sure = model.predict(X), model.predict_proba(X)
     assert guess.shape == (80, 2) and [p.shape for p in sure] == [(80, 3), (80, 2)]
     for t, own in enumerate(model.classes_):
@@ -155,7 +164,9 @@ def test_probabilities_choose_as_predictions_do(binary):
 
 def test_losses_per_task(regression):
     d = regression
-    model = MultiTaskRegressor(loss={"task 1": "huber:0.5", "task 3": "epsilon:0.1"}, tol=1e-6).fit(d.X, d.y, task=d.task)
+    model = MultiTaskRegressor(loss={"task 1": "huber:0.5", "task 3": "epsilon:0.1"}, tol=1e-6).fit(
+        d.X, d.y, task=d.task
+    )
     assert model.status_ == "certified"
     with pytest.raises(ValueError, match="there is no task 'task 9'"):
         MultiTaskRegressor(loss={"task 9": "huber"}).fit(d.X, d.y, task=d.task)
@@ -188,7 +199,13 @@ def test_coefficients_are_those_of_inputs_as_given(regression):
 
 def test_other_methods_and_given_matrices(regression):
     d = regression
-    for method, params in [("stl", None), ("pooled", None), ("mtl", {"mu": 0.1}), ("cmtl", {"clusters": 2}), ("gmtl", None)]:
+    for method, params in [
+        ("stl", None),
+        ("pooled", None),
+        ("mtl", {"mu": 0.1}),
+        ("cmtl", {"clusters": 2}),
+        ("gmtl", None),
+    ]:
         model = MultiTaskRegressor(method=method, method_params=params).fit(d.X, d.y, task=d.task)
         assert model.score(d.X, d.y, task=d.task) > 0.5
         assert (model.rel_gap_ is None) == (method == "gmtl")

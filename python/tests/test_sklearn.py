@@ -30,13 +30,17 @@ def test_grid_search_with_a_task_column(regression):
 
 
 def test_cross_validation_by_a_named_score(regression):
-    scores = cross_val_score(MultiTaskRegressor(task_column="where"), frame(regression), regression.y, scoring="r2", cv=4)
+    scores = cross_val_score(
+        MultiTaskRegressor(task_column="where"), frame(regression), regression.y, scoring="r2", cv=4
+    )
     assert scores.shape == (4,) and scores.mean() > 0.5
 
 
 def test_a_pipeline(regression):
     table = frame(regression)
-    scaled = make_column_transformer((StandardScaler(), list("abcdef")), remainder="passthrough", verbose_feature_names_out=False)
+    scaled = make_column_transformer(
+        (StandardScaler(), list("abcdef")), remainder="passthrough", verbose_feature_names_out=False
+    )
     model = make_pipeline(scaled.set_output(transform="pandas"), MultiTaskRegressor(task_column="where"))
     assert model.fit(table, regression.y).score(table, regression.y) > 0.5
 
@@ -109,10 +113,14 @@ def test_search_in_the_engine_is_grid_search(regression):
 
 def test_search_with_other_parameters_scores_and_tasks(binary):
     d = binary
-    search = MultiTaskCV(MultiTaskClassifier(), param_grid={"k": [1, 2]}, cv=3, scoring="roc_auc").fit(d.X, d.y, task=d.task)
+    search = MultiTaskCV(MultiTaskClassifier(), param_grid={"k": [1, 2]}, cv=3, scoring="roc_auc").fit(
+        d.X, d.y, task=d.task
+    )
     assert len(search.cv_results_["params"]) == 2 * 13 and search.best_score_ > 0.9
     assert search.score(d.X, d.y, task=d.task) > 0.9 and search.predict(d.X, task=d.task).shape == (100,)
-    sure = MultiTaskCV(MultiTaskClassifier(calibrate="sigmoid"), Cs=[0.1, 1.0], cv=3, scoring="neg_log_loss").fit(d.X, d.y, task=d.task)
+    sure = MultiTaskCV(MultiTaskClassifier(calibrate="sigmoid"), Cs=[0.1, 1.0], cv=3, scoring="neg_log_loss").fit(
+        d.X, d.y, task=d.task
+    )
     assert -np.log(2) < sure.best_score_ < 0
     assert set(search.best_params_) == {"k", "C"}
     exp = MultiTaskCV(MultiTaskClassifier(output="exp"), cv=3).fit(d.X, d.y, task=d.task)
@@ -140,7 +148,9 @@ def test_set_output_and_names(regression):
         model.predict(table.rename(columns={"a": "z"}))
 
 
-needs_callbacks = pytest.mark.skipif(not hasattr(MultiTaskRegressor, "set_callbacks"), reason="this scikit-learn has no callbacks")
+needs_callbacks = pytest.mark.skipif(
+    not hasattr(MultiTaskRegressor, "set_callbacks"), reason="this scikit-learn has no callbacks"
+)
 
 
 @needs_callbacks

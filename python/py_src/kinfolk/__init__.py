@@ -1,4 +1,4 @@
-"""Learn many related tasks together, and how they are related, with a certificate of optimality.
+"""Learn many related tasks together, and the relations between them, with a certificate of optimality.
 
 >>> import numpy as np
 >>> from kinfolk import MultiTaskRegressor
@@ -35,6 +35,6 @@ __all__ = [
 
 
 def methods() -> list[dict[str, Any]]:
-    """All methods that `method=` takes: name, title, what they learn, reference, problem, whether it is convex, parameters."""
+    """All values of `method=`: name, title, what is learned, reference, problem, whether it is convex, parameters."""
     known: list[dict[str, Any]] = _native.methods()
     return known

@@ -1,4 +1,4 @@
-"""What all estimators share: parameters, the call of the engine, and what is known after it."""
+"""What all estimators share: the call of the engine, and what is known after a fit."""
 
 from __future__ import annotations
 
@@ -14,40 +14,42 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
-from . import _inputs, _native, _setup
+from . import _checks, _inputs, _native
 from ._compat import HAS_CALLBACKS, Callbacks
+from ._parameters import EngineParameters, specification
 from ._targets import Triples
 
 
 @dataclass
-class Prepared:
-    """Data that were read and checked."""
+class TrainingData:
+    """Checked data of a fit."""
 
     x: Any
     observations: Any
     losses: list[str]
-    names: list[Any]
-    """Of the questions."""
+    outputs: list[Any]
+    """Names of the rows of Theta."""
     weight: np.ndarray | None
     """One for each row."""
     triples: Triples | None = None
     start: np.ndarray | None = None
+    """Dual variables to start from."""
 
 
-class Kinfolk(Callbacks, BaseEstimator):  # type: ignore[misc]
-    """Parameters and results of every estimator.
+class BaseKinfolkEstimator(EngineParameters, Callbacks, BaseEstimator):  # type: ignore[misc]
+    """The fit and the fitted attributes of every estimator.
 
     After fitting there are
 
-    - `theta_`: the task matrix, `task_correlation_`: the same as correlations, `theta_names_`: what their rows are;
-    - `primal_`, `dual_`, `dual_gap_`, `rel_gap_`, `status_`: the certificate, and why the solver ended;
-    - `C_`, `lam_`, `n_passes_`, `seconds_`, `solver_`, `reason_`, `trace_`: how it went;
+    - `theta_`: the task matrix, `task_correlation_`: the same as correlations, `theta_names_`: the names of their rows;
+    - `primal_`, `dual_`, `dual_gap_`, `rel_gap_`, `status_`: the certificate, and why the solver stopped;
+    - `C_`, `lam_`, `n_passes_`, `seconds_`, `solver_`, `reason_`, `trace_`: the course of the fit;
     - `dual_coef_`, and for linear kernels `coef_` and `intercept_`.
     """
 
     model_: Any
 
-    # --- what the engine found ---
+    # --- results ---
 
     @property
     def theta_(self) -> np.ndarray:
@@ -63,13 +65,13 @@ class Kinfolk(Callbacks, BaseEstimator):  # type: ignore[misc]
 
     @property
     def theta_names_(self) -> list[Any]:
-        """What the rows of `theta_` are: tasks, or classes, or classes of tasks."""
+        """Names of the rows of `theta_`: tasks, or classes, or classes of tasks."""
         names: list[Any] = self.model_.tasks
         return names
 
     @property
     def dual_coef_(self) -> np.ndarray:
-        """The duals: inputs x tasks where every input has every task, else one for each label in the order of the engine."""
+        """The dual variables: (inputs, tasks) if every input has a label for every task, else one for each label."""
         alpha: np.ndarray = self.model_.alpha
         about = json.loads(self.model_.about)
         return alpha.reshape(about["n_inputs"], -1) if about["complete"] else alpha
@@ -77,7 +79,7 @@ class Kinfolk(Callbacks, BaseEstimator):  # type: ignore[misc]
     def _linear(self) -> tuple[np.ndarray, np.ndarray]:
         weights = self.model_.weights
         if weights is None:
-            raise AttributeError("coef_ and intercept_ are of linear kernels only")
+            raise AttributeError("coef_ and intercept_ exist for linear kernels only")
         coef, bias = weights.T, np.zeros(weights.shape[1])
         about = json.loads(self.model_.about)
         if about["bias"] > 0:
@@ -90,12 +92,13 @@ class Kinfolk(Callbacks, BaseEstimator):  # type: ignore[misc]
 
     @property
     def coef_(self) -> np.ndarray:
-        """Weights (tasks x features) of inputs as given; with the cosine kernel or unit scaling, of inputs of unit length."""
+        """Weights (tasks, features) of the inputs before scaling; with the cosine kernel or unit scaling, of inputs of
+        length one."""
         return self._linear()[0]
 
     @property
     def intercept_(self) -> np.ndarray:
-        """What is added for each task: the share of the constant feature."""
+        """The constant term of each task."""
         return self._linear()[1]
 
     # --- the engine ---
@@ -103,75 +106,81 @@ class Kinfolk(Callbacks, BaseEstimator):  # type: ignore[misc]
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "model_")
 
-    def _setup(self, loss: Sequence[str], lam: float | None = None) -> str:
-        return _setup.setup(self, loss, lam)
+    def _specification(self, losses: Sequence[str], lam: float | None = None) -> str:
+        return specification(self, losses, lam)
 
     def _native_inputs(self, x: Any, *, training: bool = False) -> Any:
         return _inputs.as_gram(x) if training and self.kernel == "precomputed" else _inputs.native(x)
 
-    def _run(self, work: Prepared) -> None:
-        """Fits, and keeps what there is to know, even if it is interrupted."""
-        inputs, setup, weight = self._native_inputs(work.x, training=True), self._setup(work.losses), _setup.weight(self.C)
+    def _fit_engine(self, data: TrainingData) -> None:
+        """Fits, and stores the result even if the fit is interrupted."""
+        inputs = self._native_inputs(data.x, training=True)
+        spec, weight = self._specification(data.losses), _checks.weight(self.C)
         with _Progress(self) as listener:
-            fits = _native.fit_path(inputs, work.observations, setup, [weight], work.start, listener)
-        model, said, raised = fits[-1]
-        self._adopt(model, said)
-        if raised is not None and not isinstance(raised, _Enough):
+            fits = _native.fit_path(inputs, data.observations, spec, [weight], data.start, listener)
+        model, summary, raised = fits[-1]
+        self._store_fit(model, summary)
+        if raised is not None and not isinstance(raised, _StopRequested):
             raise raised
-        self._warn(said)
-        self._finish(work)
+        self._warn(summary)
+        self._after_fit(data)
 
-    def _finish(self, work: Prepared) -> None:
-        """After the fit."""
+    def _after_fit(self, data: TrainingData) -> None:
+        """What an estimator computes from a fitted model, such as its calibration."""
 
-    def _path(self, work: Prepared, weights: Sequence[float], tick: Callable[[], None] | None) -> list[Any]:
-        """Estimators fitted to the same data at several C, each from the duals of the one before."""
-        inputs, setup = self._native_inputs(work.x, training=True), self._setup(work.losses)
+    def _fit_path(self, data: TrainingData, weights: Sequence[float], tick: Callable[[], None] | None) -> list[Any]:
+        """Estimators fitted to the same data at several C. Each starts from the dual variables of the previous one."""
+        inputs, spec = self._native_inputs(data.x, training=True), self._specification(data.losses)
+        fits = _native.fit_path(inputs, data.observations, spec, list(weights), None, None, tick)
         fitted: list[Any] = []
-        for c, (model, said, raised) in zip(
-            weights, _native.fit_path(inputs, work.observations, setup, list(weights), None, None, tick), strict=False
-        ):
+        for c, (model, summary, raised) in zip(weights, fits, strict=False):
             if raised is not None:
                 raise raised
-            one = copy.copy(self)
-            one.C = c
-            one._adopt(model, said)
-            one._finish(work)
-            fitted.append(one)
+            estimator = copy.copy(self)
+            estimator.C = c
+            estimator._store_fit(model, summary)
+            estimator._after_fit(data)
+            fitted.append(estimator)
         return fitted
 
-    def _adopt(self, model: Any, said: dict[str, Any]) -> None:
+    def _store_fit(self, model: Any, summary: dict[str, Any]) -> None:
         self.model_ = model
-        self.__dict__.pop("calibration_", None)  # that of another model
-        self.primal_, self.dual_ = said["primal"], said["dual"]
-        self.dual_gap_, self.rel_gap_ = said["gap"], said["rel_gap"]
-        self.task_gaps_ = np.asarray(said["task_gaps"])
-        self.status_, self.solver_, self.reason_ = said["status"], said["solver"], said["reason"]
-        self.n_passes_, self.seconds_ = said["passes"], said["seconds"]
-        self.C_, self.lam_ = said["c"], said["lambda"]
+        self.__dict__.pop("calibration_", None)  # it belongs to the previous model
+        self.primal_, self.dual_ = summary["primal"], summary["dual"]
+        self.dual_gap_, self.rel_gap_ = summary["gap"], summary["rel_gap"]
+        self.task_gaps_ = np.asarray(summary["task_gaps"])
+        self.status_, self.solver_, self.reason_ = summary["status"], summary["solver"], summary["reason"]
+        self.n_passes_, self.seconds_ = summary["passes"], summary["seconds"]
+        self.C_, self.lam_ = summary["c"], summary["lambda"]
         fields = ("passes", "seconds", "primal", "dual", "gap")
-        columns = list(zip(*said["trace"], strict=True)) or [()] * len(fields)
+        columns = list(zip(*summary["trace"], strict=True)) or [()] * len(fields)
         self.trace_ = {name: np.asarray(column) for name, column in zip(fields, columns, strict=True)}
 
-    def _warn(self, said: dict[str, Any]) -> None:
-        if said["status"] == "certified" or said["given"] is not None:
+    def _warn(self, summary: dict[str, Any]) -> None:
+        """Warns of a fit that ended above its tolerance."""
+        status = summary["status"]
+        if status == "certified" or summary["given"] is not None:
             return
-        limit = {"pass-limit": "max_passes", "time-limit": "max_seconds"}.get(said["status"])
+        limit = {"pass-limit": "max_passes", "time-limit": "max_seconds"}.get(status)
         if limit is not None:
-            advice = f"raise {limit} (now {getattr(self, limit)}), take a smaller C, scale the features, or accept a larger tol"
-        elif said["status"] == "stopped":
+            now = getattr(self, limit)
+            advice = f"raise {limit} (now {now}), use a smaller C, scale the features, or accept a larger tol"
+        elif status == "stopped":
             advice = "a callback ended the fit"
         else:
-            advice = "double precision gives no more here: accept a larger tol, scale the features, or take a smaller C"
+            advice = (
+                "double precision does not allow a smaller gap here: accept a larger tol, scale the features, "
+                "or use a smaller C"
+            )
         warnings.warn(
-            f"the relative duality gap is {said['rel_gap']:.2e} after {said['passes']} passes, above tol = {self.tol:g} "
-            f"({said['status']}): the model may be that far from optimal; {advice}",
+            f"the relative duality gap is {summary['rel_gap']:.2e} after {summary['passes']} passes, "
+            f"above tol = {self.tol:g} ({status}): the model may be that far from optimal; {advice}",
             ConvergenceWarning,
             stacklevel=5 if HAS_CALLBACKS else 4,
         )
 
     def _start(self, observations: Any) -> np.ndarray | None:
-        """Duals to start from."""
+        """Dual variables of the previous fit, if a warm start is possible."""
         if not (self.warm_start and hasattr(self, "model_")):
             return None
         alpha: np.ndarray | None = self.model_.alpha
@@ -184,12 +193,14 @@ class Kinfolk(Callbacks, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-class _Enough(Exception):
+class _StopRequested(Exception):
     """A callback asked to stop."""
 
 
 class _Progress:
-    """Tells whoever listens: callbacks of scikit-learn, or a reader of the standard error stream. Is None where nobody does."""
+    """Reports the progress of a fit to the callbacks of scikit-learn, and to the standard error stream if `verbose`.
+
+    As a context manager it gives the function to call, or None if there is nothing to report to."""
 
     def __init__(self, estimator: Any) -> None:
         self.estimator = estimator
@@ -200,17 +211,17 @@ class _Progress:
         if getattr(estimator, "_skl_callbacks", None):
             self.context = estimator._init_callback_context(max_subtasks=None)
             self.context.call_on_fit_task_begin(estimator=estimator)
-        return self._tell if self.context is not None or estimator.verbose else None
+        return self._report if self.context is not None or estimator.verbose else None
 
-    def _tell(self, solver: str, passes: int, seconds: float, primal: float, dual: float, gap: float) -> None:
+    def _report(self, solver: str, passes: int, seconds: float, primal: float, dual: float, gap: float) -> None:
         if self.estimator.verbose:
-            text = f"[kinfolk] {solver}: {passes} passes, {seconds:.2f} s, primal {primal:.6g}, dual {dual:.6g}, relative gap {gap:.2e}"
-            print(text, file=sys.stderr, flush=True)
+            objective = f"primal {primal:.6g}, dual {dual:.6g}, relative gap {gap:.2e}"
+            print(f"[kinfolk] {solver}: {passes} passes, {seconds:.2f} s, {objective}", file=sys.stderr, flush=True)
         if self.context is not None:
             step = self.context.subcontext(task_name="certificate")
             step.call_on_fit_task_begin(estimator=self.estimator)
             if step.call_on_fit_task_end(estimator=self.estimator):
-                raise _Enough("a callback ended the fit before there was a model")
+                raise _StopRequested("a callback ended the fit before there was a model")
 
     def __exit__(self, kind: object, *_: object) -> None:
         if self.context is not None and kind is None:

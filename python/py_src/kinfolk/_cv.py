@@ -16,7 +16,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
-from . import _folds, _inputs, _native, _setup
+from . import _checks, _folds, _inputs, _native
 from ._compat import Method, available_if
 from ._regressor import MultiTaskRegressor
 
@@ -127,7 +127,9 @@ class MultiTaskCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         self._tell(settings, grids, found, len(splits))
         if self.refit:
             best = clone(estimator).set_params(**self.best_params_)
-            more = {name: value for name, value in (("task", task), ("sample_weight", sample_weight)) if value is not None}
+            more = {
+                name: value for name, value in (("task", task), ("sample_weight", sample_weight)) if value is not None
+            }
             self.best_estimator_ = best.fit(X, y, **more)
             for name in ("n_features_in_", "feature_names_in_", "classes_", "tasks_"):
                 if hasattr(self.best_estimator_, name):
@@ -137,7 +139,7 @@ class MultiTaskCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     def _splits(self, estimator: Any, X: Any, y: Any, task: Any) -> list[tuple[np.ndarray, np.ndarray]]:
         if not isinstance(self.cv, (int, np.integer)):
             return list(check_cv(self.cv, np.asarray(y), classifier=is_classifier(estimator)).split(X, y))
-        n_folds = _setup.whole("cv", self.cv, 2)
+        n_folds = _checks.whole("cv", self.cv, 2)
         column = getattr(estimator, "task_column", None)
         if task is None and column is not None:
             task = _inputs.split(X, column)[1]
@@ -146,7 +148,7 @@ class MultiTaskCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         if n_folds > n:
             raise ValueError(f"cv = {n_folds}: there are {n} rows")
         group = _folds.groups(y, names, by_class=is_classifier(estimator))
-        fold = _folds.folds(group, n_folds, _setup.seed(getattr(estimator, "random_state", None)))
+        fold = _folds.folds(group, n_folds, _checks.seed(getattr(estimator, "random_state", None)))
         fold[_folds.lonely(names, n)] = -1
         splits = [(np.flatnonzero(fold != f), np.flatnonzero(fold == f)) for f in range(n_folds)]
         if any(len(test) == 0 for _, test in splits):
@@ -157,20 +159,22 @@ class MultiTaskCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         """Values of C, each with a lambda where that is chosen too."""
         one = clone(estimator).set_params(**setting)
         if self.Cs is not None:
-            values = sorted(_setup.number("C", c) for c in self.Cs)
+            values = sorted(_checks.number("C", c) for c in self.Cs)
             if not values:
                 raise ValueError("Cs is empty")
             return [(c, one.lam) for c in values]
         work = one._prepare(*data)
         inputs = one._native_inputs(work.x, training=True)
-        grid = _native.strengths(inputs, work.observations, one._setup(work.losses))
+        grid = _native.strengths(inputs, work.observations, one._specification(work.losses))
         moved = one.lam is None and any(lam != 1.0 for _, lam in grid)
         return [(c, lam if moved else one.lam) for c, lam in grid]
 
-    def _scores(self, estimator: Any, settings: list[Any], grids: list[Any], splits: list[Any], data: Any) -> dict[Any, Any]:
+    def _scores(
+        self, estimator: Any, settings: list[Any], grids: list[Any], splits: list[Any], data: Any
+    ) -> dict[Any, Any]:
         """Score, gap and seconds by setting, C and fold."""
         X, y, task, weight = data
-        threads = _setup.threads(self.n_jobs) or _setup.cores()
+        threads = _checks.threads(self.n_jobs) or _checks.cores()
         stop = threading.Event()
 
         def tick() -> None:
@@ -259,7 +263,11 @@ class MultiTaskCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         inner = (MultiTaskRegressor() if self.estimator is None else self.estimator).__sklearn_tags__()
         tags.estimator_type, tags.classifier_tags = inner.estimator_type, inner.classifier_tags
-        tags.regressor_tags, tags.target_tags, tags.input_tags = inner.regressor_tags, inner.target_tags, inner.input_tags
+        tags.regressor_tags, tags.target_tags, tags.input_tags = (
+            inner.regressor_tags,
+            inner.target_tags,
+            inner.input_tags,
+        )
         return tags
 
 
@@ -272,10 +280,10 @@ def _along(estimator: Any, grid: list[tuple[float, float | None]], tick: Any, *d
     """Fitted estimators along a grid; where lambda changes with C, each by itself."""
     if len({lam for _, lam in grid}) == 1:
         one = estimator.set_params(lam=grid[0][1])
-        fitted: list[Any] = one._path(one._prepare(*data), [c for c, _ in grid], tick)
+        fitted: list[Any] = one._fit_path(one._prepare(*data), [c for c, _ in grid], tick)
         return fitted
     out = []
     for c, lam in grid:
         one = clone(estimator).set_params(lam=lam)
-        out += one._path(one._prepare(*data), [c], tick)
+        out += one._fit_path(one._prepare(*data), [c], tick)
     return out

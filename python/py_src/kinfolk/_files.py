@@ -1,4 +1,4 @@
-"""Models as files that the command and this package share."""
+"""Model files, which the command and this package share."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from . import _native, _setup
-from ._targets import Form, Questions
+from . import _checks, _native
+from ._targets import Form, Targets
 
 
-class Saved:
-    """Writes estimators."""
+class SaveMixin:
+    """Adds `save` to an estimator."""
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the model, for `kinfolk.load` and for the command `kinfolk predict`, `certify`, `theta` and so on. An existing file is
-        replaced at once or not at all."""
+        """Writes a model file, for `kinfolk.load` and for the commands `kinfolk predict`, `certify`, `theta` and so on.
+        An existing file is replaced atomically."""
         check_is_fitted(self)
         own: Any = self
         python = {
@@ -31,7 +31,7 @@ class Saved:
         own.model_.save(
             os.fspath(path),
             python=json.dumps(python, allow_nan=False),
-            tol=_setup.number("tol", own.tol),
+            tol=_checks.number("tol", own.tol),
             balanced=isinstance(getattr(own, "class_weight", None), str),
             features=features,
             task_column=column,
@@ -41,7 +41,7 @@ class Saved:
 
 
 def _columns(estimator: Any) -> tuple[list[str] | None, str | None]:
-    """Names of the features and of the task column, where they have any."""
+    """Names of the features and of the task column, if they have names."""
     column, names = getattr(estimator, "task_column", None), getattr(estimator, "feature_names_in_", None)
     if names is None:
         return None, column if isinstance(column, str) else None
@@ -53,11 +53,11 @@ def _columns(estimator: Any) -> tuple[list[str] | None, str | None]:
 
 
 def _classes(estimator: Any) -> list[str] | None:
-    """The two values of labels; nothing where classes are tasks; None for numbers."""
+    """The two values of labels; empty if classes are tasks; None for numbers."""
     classes = getattr(estimator, "classes_", None)
     if classes is None:
         return None
-    # Of a list, the columns of a table differ.
+    # A list means that the columns of a table have different classes.
     if type(estimator).__name__ == "OutputKernelClassifier" or isinstance(classes, list) or len(classes) != 2:
         return []
     return [_text(value) for value in classes]
@@ -70,7 +70,7 @@ def _text(value: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """As JSON, which knows no infinity and no keys but strings; what it cannot say is None."""
+    """A value for JSON, which has no infinity and only strings as keys. A value that it cannot express becomes None."""
     if isinstance(value, np.ndarray):
         return _plain(value.tolist())
     if isinstance(value, np.generic):
@@ -100,14 +100,14 @@ def _state(estimator: Any) -> dict[str, Any]:
         if value is not None:
             state[name] = [_array(own) for own in value] if isinstance(value, list) else _array(value)
     state["trace_"] = {name: _array(column) for name, column in estimator.trace_.items()}
-    questions: Questions | None = getattr(estimator, "_questions", None)
-    if questions is not None:
-        state["_questions"] = {
-            "form": questions.form,
-            "tasks": _array(questions.tasks),
-            "names": questions.names,
-            "first": _array(questions.first),
-            "classes": None if questions.classes is None else [_array(own) for own in questions.classes],
+    targets: Targets | None = getattr(estimator, "_targets", None)
+    if targets is not None:
+        state["_targets"] = {
+            "form": targets.form,
+            "tasks": _array(targets.tasks),
+            "names": targets.outputs,
+            "first": _array(targets.first_output),
+            "classes": None if targets.classes is None else [_array(own) for own in targets.classes],
         }
     return state
 
@@ -117,8 +117,8 @@ def _array(value: np.ndarray) -> dict[str, Any]:
     return {"dtype": kind, "values": _plain(value)}
 
 
-def _from_array(said: Any) -> np.ndarray:
-    return np.asarray(said["values"], dtype=said["dtype"])
+def _from_array(stored: Any) -> np.ndarray:
+    return np.asarray(stored["values"], dtype=stored["dtype"])
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -130,27 +130,20 @@ def load(path: str | os.PathLike[str]) -> Any:
     attached = model.attachments
     if "python" not in attached:
         return _of_command(model, attached)
-    said = json.loads(attached["python"])
-    cls = {kind.__name__: kind for kind in known}.get(said["class"])
+    stored = json.loads(attached["python"])
+    cls = {kind.__name__: kind for kind in known}.get(stored["class"])
     if cls is None:
-        raise ValueError(f"{os.fspath(path)}: the model is of a class {said['class']!r} that this version does not know")
-    estimator: Any = cls(**{name: _param(value) for name, value in said["params"].items()})
-    _restore(estimator, model, said["state"])
+        raise ValueError(f"{os.fspath(path)}: this version has no class {stored['class']!r}, which wrote the model")
+    estimator: Any = cls(**{name: _param(value) for name, value in stored["params"].items()})
+    _restore(estimator, model, stored["state"])
     return estimator
 
 
 def _restore(estimator: Any, model: Any, state: dict[str, Any]) -> None:
     estimator.model_ = model
     for name, value in state.items():
-        if name == "_questions":
-            classes = value["classes"]
-            value = Questions(
-                form=value["form"],
-                tasks=_from_array(value["tasks"]),
-                names=value["names"],
-                first=_from_array(value["first"]),
-                classes=None if classes is None else [_from_array(own) for own in classes],
-            )
+        if name in ("_targets", "_questions"):  # the second is its name in files of version 0.1
+            name, value = "_targets", _stored_targets(value)
         elif name == "trace_":
             value = {key: _from_array(column) for key, column in value.items()}
         elif name in NUMBERS:
@@ -162,12 +155,23 @@ def _restore(estimator: Any, model: Any, state: dict[str, Any]) -> None:
         setattr(estimator, name, value)
 
 
+def _stored_targets(stored: dict[str, Any]) -> Targets:
+    classes = stored["classes"]
+    return Targets(
+        form=stored["form"],
+        tasks=_from_array(stored["tasks"]),
+        outputs=stored["names"],
+        first_output=_from_array(stored["first"]),
+        classes=None if classes is None else [_from_array(own) for own in classes],
+    )
+
+
 def _of_command(model: Any, attached: dict[str, str]) -> Any:
     """A model that the command wrote: what its recipe says of labels and columns."""
     from . import MultiTaskClassifier, MultiTaskRegressor, OutputKernelClassifier
 
     if "recipe" not in attached or "fit" not in attached:
-        raise ValueError("the model was written by neither kinfolk fit nor this package: kinfolk._native.Model.load reads it")
+        raise ValueError("neither kinfolk fit nor this package wrote the model: kinfolk._native.Model.load reads it")
     recipe, about, fit = json.loads(attached["recipe"]), json.loads(model.about), json.loads(attached["fit"])
     coding, column, names = recipe["coding"], recipe["columns"]["task"], np.asarray(model.tasks)
     params = _params_of_command(about, fit)
@@ -189,7 +193,7 @@ def _of_command(model: Any, attached: dict[str, str]) -> Any:
             classes = [both] * len(names)
             estimator = MultiTaskClassifier(task_column=column, **params)
             estimator.classes_ = both
-        estimator._questions = Questions(form, names, list(model.tasks), np.arange(len(names) + 1), classes)
+        estimator._targets = Targets(form, names, list(model.tasks), np.arange(len(names) + 1), classes)
     estimator.tasks_ = names
     certificate = about["certificate"]
     primal, dual, gap = (float(certificate[name]) for name in ("primal", "dual", "gap"))

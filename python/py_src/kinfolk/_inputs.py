@@ -1,4 +1,4 @@
-"""Inputs of any kind as arrays that the engine reads where they lie, and the tasks of their rows."""
+"""Inputs in any form as arrays that the engine reads without a copy, and the tasks of their rows."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Native = Any
 
 
 def frame(x: Any) -> Any:
-    """Tables of pyarrow as those of pandas: not every scikit-learn knows their names."""
+    """Tables of pyarrow as those of pandas: older versions of scikit-learn do not read their column names."""
     return x.to_pandas() if hasattr(x, "column_names") and hasattr(x, "to_pandas") else x
 
 
@@ -28,12 +28,14 @@ def column_names(x: Any) -> list[Any]:
 
 
 def is_missing(value: Any) -> bool:
-    """None, NaN, or what pandas has for them."""
-    return value is None or (isinstance(value, float) and value != value) or type(value).__name__ in ("NAType", "NaTType")
+    """None, NaN, or a missing value of pandas."""
+    if value is None or (isinstance(value, float) and value != value):
+        return True
+    return type(value).__name__ in ("NAType", "NaTType")
 
 
 def known(labels: np.ndarray) -> np.ndarray:
-    """Which ones are not missing."""
+    """Which labels are not missing."""
     if labels.dtype.kind == "f":
         return np.asarray(~np.isnan(labels))
     if labels.dtype.kind != "O":
@@ -42,7 +44,7 @@ def known(labels: np.ndarray) -> np.ndarray:
 
 
 def table(y: Any) -> np.ndarray:
-    """Labels as an array; None where pandas says missing, which numpy reads as NaN where it wants numbers."""
+    """Labels as an array. Missing values of pandas become None, which numpy converts to NaN in arrays of numbers."""
     values = np.asarray(frame(y))
     if values.dtype.kind != "O":
         return values
@@ -86,8 +88,8 @@ def split(x: Any, column: Any) -> tuple[Any, np.ndarray]:
 
 
 def checked(estimator: Any, x: Any, *, reset: bool, column: Any = None) -> tuple[Any, np.ndarray | None]:
-    """Features as an array or sparse matrix of floats, and the task column if there is one. Names and number of the columns are those of
-    X as given."""
+    """Features as an array or sparse matrix of floats, and the task column if there is one. The estimator stores the
+    names and the number of columns of X with its task column."""
     x = frame(x)
     if column is None:
         return validate_data(estimator, x, reset=reset, **_FORM), None
@@ -101,12 +103,17 @@ def features(estimator: Any, x: Any) -> Any:
     return check_array(frame(x), estimator=estimator, input_name="X", **_FORM)
 
 
-# What is not finite is left to the engine, which names row, column and value.
-_FORM: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "order": "C", "ensure_all_finite": False}
+# The engine checks that values are finite: its message names row, column and value.
+_FORM: dict[str, Any] = {
+    "accept_sparse": "csr",
+    "dtype": [np.float64, np.float32],
+    "order": "C",
+    "ensure_all_finite": False,
+}
 
 
 def native(x: Any) -> Native:
-    """What the engine takes. No copy of dense arrays, nor of the values of sparse ones."""
+    """Inputs in the form that the engine takes, without a copy of dense arrays or of the values of sparse ones."""
     if not sp.issparse(x):
         return x
     if x.shape[1] > 2**32:
@@ -125,7 +132,7 @@ def as_gram(x: Any) -> np.ndarray:
 
 
 def task_names(column: Any, n_rows: int) -> np.ndarray:
-    """The task of each row: integers or strings, of rows that all have one."""
+    """The task of each row, as integers or strings. None may be missing."""
     task = np.asarray(frame(column))
     if task.ndim == 2 and task.shape[1] == 1:
         task = task.ravel()

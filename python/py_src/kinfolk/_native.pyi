@@ -6,7 +6,16 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["VERSION", "Model", "Observations", "fit_path", "is_classification", "methods", "strengths"]
+__all__ = [
+    "VERSION",
+    "Model",
+    "Observations",
+    "describe",
+    "fit_path",
+    "is_classification",
+    "methods",
+    "strengths",
+]
 
 VERSION: str
 
@@ -78,4 +87,5 @@ def strengths(
     x: _Features, observations: Observations, setup: str, strengths: list[float] | None = None
 ) -> list[tuple[float, float]]: ...
 def methods() -> list[dict[str, Any]]: ...
+def describe() -> dict[str, Any]: ...
 def is_classification(loss: str) -> bool: ...

@@ -1,8 +1,9 @@
-"""Classes as tasks, outputs as tasks: every input has a label for every task."""
+"""Estimators whose tasks are classes, or outputs: every input has a label for every task."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -10,22 +11,24 @@ from scipy.special import expit
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import _check_sample_weight, check_consistent_length, check_is_fitted
 
-from . import _calibration, _inputs, _native, _setup, _targets
-from ._base import Kinfolk, Prepared
+from . import _calibration, _checks, _inputs, _native, _targets
+from ._base import BaseKinfolkEstimator, TrainingData
 from ._compat import available_if, with_callbacks
-from ._docs import documented
-from ._files import Saved
+from ._files import SaveMixin
+from ._parameters import ClassParameters, documented, numeric_loss
 
 
-class OutputKernel(Saved, Kinfolk):
-    """What both share."""
+class OutputKernel(SaveMixin, BaseKinfolkEstimator):
+    """The part that both estimators share."""
+
+    AUTO_LOSS = "squared"
 
     def _loss(self) -> str:
         if not isinstance(self.loss, str):
             raise TypeError(f"loss = {self.loss!r}: it must be the name of a loss")
-        return "squared" if self.loss == "auto" else self.loss
+        return self.AUTO_LOSS if self.loss == "auto" else self.loss
 
-    def _prepare(self, X: Any, y: Any, task: None = None, sample_weight: Any = None) -> Prepared:
+    def _prepare(self, X: Any, y: Any, task: None = None, sample_weight: Any = None) -> TrainingData:
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
         x, _ = _inputs.checked(self, X, reset=True)
@@ -37,13 +40,13 @@ class OutputKernel(Saved, Kinfolk):
         if weight is not None:
             observations = observations.weighted(np.repeat(weight, len(observations) // x.shape[0]))
         names = _targets.plain(self.tasks_)
-        return Prepared(x, observations, [self._loss()], names, weight, triples, self._start(observations))
+        return TrainingData(x, observations, [self._loss()], names, weight, triples, self._start(observations))
 
     def _encode(self, y: Any) -> tuple[Any, np.ndarray | None, _targets.Triples | None]:
-        """Observations, weights of rows, and the observations again where they are needed here."""
+        """Observations, weights of rows, and the observations as arrays where calibration needs them."""
         raise NotImplementedError
 
-    def _answers(self, X: Any) -> np.ndarray:
+    def _decision_matrix(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
         x, _ = _inputs.checked(self, X, reset=False)
         scores: np.ndarray = self.model_.predict_all(self._native_inputs(x))
@@ -51,13 +54,11 @@ class OutputKernel(Saved, Kinfolk):
 
 
 @documented
+@dataclass(eq=False, repr=False, kw_only=True)
 class OutputKernelRegressor(RegressorMixin, OutputKernel):  # type: ignore[misc]
-    """Regression of several outputs, learned together with how they are related. For tables with missing labels there is
-    `MultiTaskRegressor`.
+    """Regression of several outputs, learned together with the relations between them.
 
-    Parameters
-    ----------
-    {parameters}
+    For tables with missing labels use `MultiTaskRegressor`.
 
     Examples
     --------
@@ -70,70 +71,14 @@ class OutputKernelRegressor(RegressorMixin, OutputKernel):  # type: ignore[misc]
     (50, 3)
     """
 
-    def __init__(
-        self,
-        C: Any = "auto",
-        *,
-        output: str = "power",
-        k: int = 1,
-        loss: Any = "auto",
-        kernel: str = "linear",
-        gamma: Any = "scale",
-        degree: int = 3,
-        coef0: float = 0.0,
-        bias: float = 1.0,
-        scale: str = "none",
-        method: str = "fmtl",
-        method_params: Any = None,
-        theta: Any = None,
-        prior: Any = None,
-        lam: float | None = None,
-        solver: str = "auto",
-        tol: float = 1e-3,
-        max_passes: int = 1000,
-        max_seconds: float | None = None,
-        memory: Any = "4GB",
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        warm_start: bool = False,
-        verbose: int = 0,
-    ) -> None:
-        self.C = C
-        self.output = output
-        self.k = k
-        self.loss = loss
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.bias = bias
-        self.scale = scale
-        self.method = method
-        self.method_params = method_params
-        self.theta = theta
-        self.prior = prior
-        self.lam = lam
-        self.solver = solver
-        self.tol = tol
-        self.max_passes = max_passes
-        self.max_seconds = max_seconds
-        self.memory = memory
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.warm_start = warm_start
-        self.verbose = verbose
-
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learns all outputs: y is (rows, outputs), or (rows,) for one."""
-        self._run(self._prepare(X, y, None, sample_weight))
+        self._fit_engine(self._prepare(X, y, None, sample_weight))
         return self
 
     def _loss(self) -> str:
-        text = super()._loss()
-        if _native.is_classification(text):
-            raise ValueError(f"loss = {text!r}: it is for classes; numbers have squared, epsilon, huber, absolute or quantile")
-        return text
+        return numeric_loss(super()._loss())
 
     def _encode(self, y: Any) -> tuple[Any, np.ndarray | None, _targets.Triples | None]:
         table = _inputs.table(y)
@@ -144,18 +89,18 @@ class OutputKernelRegressor(RegressorMixin, OutputKernel):  # type: ignore[misc]
         self._flat = label.ndim == 1
         wrong = np.argwhere(~np.isfinite(label))
         if len(wrong):
-            value = label[tuple(wrong[0])]
+            row, value = wrong[0][0], label[tuple(wrong[0])]
             what = "NaN" if np.isnan(value) else "infinity"
             raise ValueError(
-                f"Input y contains {what}: the label of row {wrong[0][0]} is {value}; MultiTaskRegressor takes missing labels"
+                f"Input y contains {what}: the label of row {row} is {value}; MultiTaskRegressor takes missing labels"
             )
         self.tasks_ = names
         return _native.Observations.table(_targets.plain(names), label.reshape(len(label), -1)), None, None
 
     def predict(self, X: Any) -> np.ndarray:
-        """Predictions, of the shape of the labels."""
-        answers = self._answers(X)
-        return answers[:, 0] if self._flat else answers
+        """Predictions, in the shape of the labels."""
+        values = self._decision_matrix(X)
+        return values[:, 0] if self._flat else values
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -164,12 +109,10 @@ class OutputKernelRegressor(RegressorMixin, OutputKernel):  # type: ignore[misc]
 
 
 @documented
-class OutputKernelClassifier(ClassifierMixin, OutputKernel):  # type: ignore[misc]
-    """Classification into many related classes, learned together with how they are related: `theta_` says which classes are kin.
-
-    Parameters
-    ----------
-    {parameters}
+@dataclass(eq=False, repr=False, kw_only=True)
+class OutputKernelClassifier(ClassifierMixin, ClassParameters, OutputKernel):  # type: ignore[misc]
+    """Classification into many related classes, learned together with the relations between them: `theta_` says which
+    classes are similar.
 
     Examples
     --------
@@ -181,79 +124,22 @@ class OutputKernelClassifier(ClassifierMixin, OutputKernel):  # type: ignore[mis
     (True, (3, 3))
     """
 
-    def __init__(
-        self,
-        C: Any = "auto",
-        *,
-        output: str = "power",
-        k: int = 1,
-        loss: Any = "auto",
-        kernel: str = "linear",
-        gamma: Any = "scale",
-        degree: int = 3,
-        coef0: float = 0.0,
-        bias: float = 1.0,
-        scale: str = "none",
-        method: str = "fmtl",
-        method_params: Any = None,
-        theta: Any = None,
-        prior: Any = None,
-        lam: float | None = None,
-        solver: str = "auto",
-        tol: float = 1e-3,
-        max_passes: int = 1000,
-        max_seconds: float | None = None,
-        memory: Any = "4GB",
-        class_weight: Any = None,
-        calibrate: str | None = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        warm_start: bool = False,
-        verbose: int = 0,
-    ) -> None:
-        self.C = C
-        self.output = output
-        self.k = k
-        self.loss = loss
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.bias = bias
-        self.scale = scale
-        self.method = method
-        self.method_params = method_params
-        self.theta = theta
-        self.prior = prior
-        self.lam = lam
-        self.solver = solver
-        self.tol = tol
-        self.max_passes = max_passes
-        self.max_seconds = max_seconds
-        self.memory = memory
-        self.class_weight = class_weight
-        self.calibrate = calibrate
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.warm_start = warm_start
-        self.verbose = verbose
-
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learns all classes: y is (rows,)."""
-        self._run(self._prepare(X, y, None, sample_weight))
+        self._fit_engine(self._prepare(X, y, None, sample_weight))
         return self
 
-    def _prepare(self, X: Any, y: Any, task: None = None, sample_weight: Any = None) -> Prepared:
-        work = super()._prepare(X, y, task, sample_weight)
+    def _prepare(self, X: Any, y: Any, task: None = None, sample_weight: Any = None) -> TrainingData:
+        data = super()._prepare(X, y, task, sample_weight)
         if isinstance(self.class_weight, str):
-            _setup.choice("class_weight", self.class_weight, ("balanced",))
-            work.observations = work.observations.balanced()
-        return work
+            _checks.choice("class_weight", self.class_weight, ("balanced",))
+            data.observations = data.observations.balanced()
+        return data
 
-    def _finish(self, work: Prepared) -> None:
+    def _after_fit(self, data: TrainingData) -> None:
         if self.calibrate is not None:
-            self.calibration_ = _calibration.cross_fitted(self, work)
+            self.calibration_ = _calibration.cross_fitted(self, data)
 
     def _encode(self, y: Any) -> tuple[Any, np.ndarray | None, _targets.Triples | None]:
         self.classes_, code = np.unique(_targets.one_class_each(_inputs.table(y)), return_inverse=True)
@@ -265,19 +151,19 @@ class OutputKernelClassifier(ClassifierMixin, OutputKernel):  # type: ignore[mis
         elif self.class_weight is not None and not isinstance(self.class_weight, str):
             raise TypeError(f"class_weight = {self.class_weight!r}: it must be a dictionary, 'balanced' or None")
         if self.calibrate is not None:
-            _setup.choice("calibrate", self.calibrate, ("sigmoid",))
+            _checks.choice("calibrate", self.calibrate, ("sigmoid",))
             n, t = len(code), len(self.classes_)
-            row, question = np.repeat(np.arange(n, dtype=np.uint32), t), np.tile(np.arange(t, dtype=np.uint32), n)
-            triples = _targets.Triples(row, question, np.where(code[row] == question, 1.0, -1.0))
+            row, output = np.repeat(np.arange(n, dtype=np.uint32), t), np.tile(np.arange(t, dtype=np.uint32), n)
+            triples = _targets.Triples(row, output, np.where(code[row] == output, 1.0, -1.0))
         return _native.Observations.classes(_targets.plain(self.classes_), code.astype(np.uint32)), rows, triples
 
     def _scores(self, X: Any) -> np.ndarray:
-        """Answers, as log-odds where there are probabilities: then both choose the same class."""
-        answers, pairs = self._answers(X), getattr(self, "calibration_", None)
-        return answers if pairs is None else _calibration.log_odds(pairs, answers)
+        """Scores; log-odds if the model is calibrated, so that scores and probabilities choose the same class."""
+        scores, sigmoids = self._decision_matrix(X), getattr(self, "calibration_", None)
+        return scores if sigmoids is None else _calibration.log_odds(sigmoids, scores)
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """A score for each class; for two classes one, positive for the second. With `calibrate`, log-odds."""
+        """A score for each class; with two classes one score, positive for the second. With `calibrate`, log-odds."""
         scores = self._scores(X)
         return np.asarray(0.5 * (scores[:, 1] - scores[:, 0])) if len(self.classes_) == 2 else scores
 

@@ -1,7 +1,7 @@
-"""Labels of any kind as questions that the engine answers: one for a task of numbers or of two classes, one for each class of the others.
+"""Labels in any form as outputs of the engine: its binary or numeric problems, the rows of Theta.
 
-The rows and columns of Theta are questions. Three forms: `single`, one task; `wide`, a table with a column for each task; `rows`, a task
-for each row.
+A task with numbers or with two classes is one output; a task with more classes has one output for each class. Labels
+come in three forms: `single`, one task; `wide`, a table with a column for each task; `rows`, a task for each row.
 """
 
 from __future__ import annotations
@@ -21,32 +21,32 @@ Form = Literal["single", "wide", "rows"]
 
 @dataclass
 class Triples:
-    """Input, question and label of each observation, in order."""
+    """Input, output and label of each observation, in order."""
 
     input: np.ndarray
-    question: np.ndarray
+    output: np.ndarray
     label: np.ndarray
 
 
 @dataclass
-class Questions:
-    """What is asked of the engine, and how its answers are read."""
+class Targets:
+    """Tasks, their classes, and the outputs that they are for the engine."""
 
     form: Form
     tasks: np.ndarray
-    """Names of the tasks, in increasing order, or in that of the columns."""
-    names: list[Any]
-    """Names of the questions: integers or strings."""
-    first: np.ndarray
-    """The first question of each task, and the number of all."""
+    """Names of the tasks, sorted, or in the order of the columns."""
+    outputs: list[Any]
+    """Names of the outputs: integers or strings."""
+    first_output: np.ndarray
+    """The first output of each task, and then the number of outputs."""
     classes: list[np.ndarray] | None = None
-    """The classes of each task; None where labels are numbers."""
+    """The classes of each task; None if labels are numbers."""
     triples: Triples | None = field(default=None, repr=False)
 
     @property
-    def one_each(self) -> bool:
-        """Whether every task is one question."""
-        return len(self.names) == len(self.tasks)
+    def one_output_each(self) -> bool:
+        """Whether every task is one output."""
+        return len(self.outputs) == len(self.tasks)
 
     def find(self, task: np.ndarray) -> np.ndarray:
         """Positions of tasks by name."""
@@ -65,7 +65,7 @@ class Questions:
 
 
 def plain(names: Iterable[Any]) -> list[Any]:
-    """Names as the engine takes them: integers, or else strings."""
+    """Names in the form that the engine takes: all integers, or all strings."""
     values = [value.item() if isinstance(value, np.generic) else value for value in names]
     if all(isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**63 for value in values):
         return values
@@ -78,14 +78,14 @@ def form_of(labels: np.ndarray, task: np.ndarray | None) -> Form:
     return "wide" if labels.ndim == 2 and labels.shape[1] > 1 else "single"
 
 
-def observations(n_inputs: int, questions: Questions) -> Any:
-    triples = questions.triples
+def observations(n_inputs: int, targets: Targets) -> Any:
+    triples = targets.triples
     assert triples is not None
-    return _native.Observations.triples(n_inputs, questions.names, triples.input, triples.question, triples.label)
+    return _native.Observations.triples(n_inputs, targets.outputs, triples.input, triples.output, triples.label)
 
 
 def _rows(task: np.ndarray | None, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Tasks, and that of each row."""
+    """The tasks, and the position among them of the task of each row."""
     if task is None:
         return np.asarray([0]), np.zeros(n, np.uint32)
     tasks, index = np.unique(task, return_inverse=True)
@@ -115,8 +115,8 @@ def as_numbers(y: np.ndarray) -> np.ndarray:
         raise ValueError(f"labels must be numbers: {error}") from error
 
 
-def numbers(y: Any, task: np.ndarray | None) -> Questions:
-    """Labels that are numbers; NaN in a table of several tasks is missing."""
+def numbers(y: Any, task: np.ndarray | None) -> Targets:
+    """Targets from numbers. In a table of several tasks NaN is a missing label."""
     label = _inputs.table(y)
     form = form_of(label, task)
     if form == "wide":
@@ -127,13 +127,13 @@ def numbers(y: Any, task: np.ndarray | None) -> Questions:
         known = ~np.isnan(label)
         if not known.any(axis=0).all():
             raise ValueError(f"task {tasks[int(np.flatnonzero(~known.any(axis=0))[0])]}: all its labels are missing")
-        input, question = np.nonzero(known)
-        triples = Triples(input.astype(np.uint32), question.astype(np.uint32), label[known])
-        return Questions(form, tasks, plain(tasks), np.arange(len(tasks) + 1), None, triples)
+        input, output = np.nonzero(known)
+        triples = Triples(input.astype(np.uint32), output.astype(np.uint32), label[known])
+        return Targets(form, tasks, plain(tasks), np.arange(len(tasks) + 1), None, triples)
     label = finite(as_numbers(column_or_1d(label, warn=True)))
     tasks, index = _rows(task, len(label))
     triples = Triples(np.arange(len(label), dtype=np.uint32), index, label)
-    return Questions(form, tasks, plain(tasks), np.arange(len(tasks) + 1), None, triples)
+    return Targets(form, tasks, plain(tasks), np.arange(len(tasks) + 1), None, triples)
 
 
 def one_class_each(labels: np.ndarray) -> np.ndarray:
@@ -145,8 +145,8 @@ def one_class_each(labels: np.ndarray) -> np.ndarray:
     return labels
 
 
-def classes(y: Any, task: np.ndarray | None) -> Questions:
-    """Labels that are classes; in a table of several tasks NaN and None are missing."""
+def classes(y: Any, task: np.ndarray | None) -> Targets:
+    """Targets from classes. In a table of several tasks NaN and None are missing labels."""
     labels = _inputs.table(y)
     form = form_of(labels, task)
     if form == "wide":
@@ -157,16 +157,16 @@ def classes(y: Any, task: np.ndarray | None) -> Questions:
         label = np.where(code == len(everything) - 1, 1.0, -1.0)
         triples = Triples(np.arange(len(code), dtype=np.uint32), index, label)
         both = [everything] * len(tasks)
-        return Questions(form, tasks, plain(tasks), np.arange(len(tasks) + 1), both, triples)
+        return Targets(form, tasks, plain(tasks), np.arange(len(tasks) + 1), both, triples)
     parts = []
     for t in range(len(tasks)):
         rows = np.flatnonzero(index == t)
         own, position = np.unique(code[rows], return_inverse=True)
         parts.append((rows, everything[own], position))
-    return _many(form, tasks, parts)
+    return _from_parts(form, tasks, parts)
 
 
-def _wide_classes(tasks: np.ndarray, table: np.ndarray) -> Questions:
+def _wide_classes(tasks: np.ndarray, table: np.ndarray) -> Targets:
     rows, labels = [], []
     for name, column in zip(tasks, table.T, strict=True):
         at = np.flatnonzero(_inputs.known(column))
@@ -177,32 +177,35 @@ def _wide_classes(tasks: np.ndarray, table: np.ndarray) -> Questions:
         labels.append(one_class_each(np.asarray(own.tolist()) if own.dtype.kind == "O" else own))
     both = _pair(labels)
     if both is not None:
-        return _many("wide", tasks, [(at, both, np.searchsorted(both, own)) for at, own in zip(rows, labels, strict=True)])
-    return _many("wide", tasks, [(at, *np.unique(own, return_inverse=True)) for at, own in zip(rows, labels, strict=True)])
+        parts = [(at, both, np.searchsorted(both, own)) for at, own in zip(rows, labels, strict=True)]
+    else:
+        parts = [(at, *np.unique(own, return_inverse=True)) for at, own in zip(rows, labels, strict=True)]
+    return _from_parts("wide", tasks, parts)
 
 
 def _pair(labels: list[np.ndarray]) -> np.ndarray | None:
-    """The two classes of all columns, if there are no more: then a column that has seen one of them knows which one that is."""
+    """The classes of all columns together, if they are at most two. A column in which only one of them occurs is then
+    still coded like the others."""
     if len({own.dtype.kind for own in labels}) > 1:
         return None
     both = np.unique(np.concatenate(labels))
     return both if len(both) <= 2 else None
 
 
-def _many(form: Form, tasks: np.ndarray, parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]]) -> Questions:
-    """From rows, classes and positions among them of each task."""
+def _from_parts(form: Form, tasks: np.ndarray, parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]]) -> Targets:
+    """Targets from the rows of each task, its classes, and the position of each row's class."""
     names: list[Any] = []
     first, found = [0], []
     for task, (rows, own, position) in zip(tasks, parts, strict=True):
         count = len(own) if len(own) > 2 else 1
-        for question in range(count):
-            positive = position == (question if count > 1 else len(own) - 1)
+        for c in range(count):
+            positive = position == (c if count > 1 else len(own) - 1)
             label = np.where(positive, 1.0, -1.0)
             found.append((rows.astype(np.uint32), np.full(len(rows), len(names), np.uint32), label))
-            names.append(task if count == 1 else own[question] if form == "single" else f"{task}={own[question]}")
+            names.append(task if count == 1 else own[c] if form == "single" else f"{task}={own[c]}")
         first.append(len(names))
-    input, question_of, label = (np.concatenate(column) for column in zip(*found, strict=True))
-    # By input: then a complete table is recognised.
-    order = np.lexsort((question_of, input))
-    triples = Triples(input[order], question_of[order], label[order])
-    return Questions(form, tasks, plain(names), np.asarray(first), [own for _, own, _ in parts], triples)
+    input, output, label = (np.concatenate(column) for column in zip(*found, strict=True))
+    # Sorted by input, so that the engine recognises a complete table.
+    order = np.lexsort((output, input))
+    triples = Triples(input[order], output[order], label[order])
+    return Targets(form, tasks, plain(names), np.asarray(first), [own for _, own, _ in parts], triples)

@@ -16,8 +16,8 @@ except ImportError as error:  # pragma: no cover
 
 __all__ = ["gap_curve", "path_plot", "task_gain", "theta_heatmap"]
 
-LABELLED = 60
-"""More tasks than this have no labels in a heat map: nobody could read them."""
+MAX_LABELLED_TASKS = 60
+"""Largest number of tasks with labels in a plot: more would not be readable."""
 
 
 def _axes(ax: Any, size: tuple[float, float]) -> Any:
@@ -25,7 +25,7 @@ def _axes(ax: Any, size: tuple[float, float]) -> Any:
 
 
 def _tree(correlation: np.ndarray) -> np.ndarray:
-    """Average linkage of 1 - |correlation|, leaves in the order that puts kin side by side."""
+    """Average linkage of 1 - |correlation|, with the order of leaves that puts similar tasks side by side."""
     distance = 1 - np.abs(correlation)
     distance = np.maximum((distance + distance.T) / 2, 0)
     np.fill_diagonal(distance, 0)
@@ -34,8 +34,15 @@ def _tree(correlation: np.ndarray) -> np.ndarray:
     return tree
 
 
-def theta_heatmap(model: Any, *, correlation: bool = True, names: Sequence[Any] | None = None, cluster: bool = True, ax: Any = None) -> Any:
-    """Who is kin to whom: the task matrix, ordered by clustering, with its dendrogram.
+def theta_heatmap(
+    model: Any,
+    *,
+    correlation: bool = True,
+    names: Sequence[Any] | None = None,
+    cluster: bool = True,
+    ax: Any = None,
+) -> Any:
+    """The task matrix as a heat map, ordered by clustering, with its dendrogram.
 
     Parameters
     ----------
@@ -45,7 +52,7 @@ def theta_heatmap(model: Any, *, correlation: bool = True, names: Sequence[Any] 
     names : list, default=None
         Names of the tasks; None takes the model's.
     cluster : bool, default=True
-        Whether to order tasks so that kin are side by side, and to draw the tree.
+        Whether to order tasks so that similar ones are side by side, and to draw the tree.
     ax : matplotlib axes, default=None
 
     Returns
@@ -69,7 +76,7 @@ def theta_heatmap(model: Any, *, correlation: bool = True, names: Sequence[Any] 
         order = np.asarray(drawn["leaves"])
     limit = float(np.abs(shown).max()) or 1.0
     image = ax.imshow(shown[np.ix_(order, order)], cmap="RdBu_r", vmin=-limit, vmax=limit, interpolation="nearest")
-    if len(matrix) <= LABELLED:
+    if len(matrix) <= MAX_LABELLED_TASKS:
         labels = [str(names[i]) for i in order]
         ax.set_xticks(range(len(labels)), labels, rotation=90, fontsize=8)
         ax.set_yticks(range(len(labels)), labels, fontsize=8)
@@ -83,7 +90,7 @@ def theta_heatmap(model: Any, *, correlation: bool = True, names: Sequence[Any] 
 
 
 def gap_curve(*models: Any, labels: Sequence[str] | None = None, against: str = "seconds", ax: Any = None) -> Any:
-    """How fast the proof came: relative duality gap against seconds or passes."""
+    """Convergence: relative duality gap against seconds or passes."""
     if against not in ("seconds", "passes"):
         raise ValueError(f"against = {against!r}: it must be seconds or passes")
     ax = _axes(ax, (6.0, 4.0))
@@ -102,7 +109,8 @@ def gap_curve(*models: Any, labels: Sequence[str] | None = None, against: str = 
 
 
 def path_plot(search: Any, *, ax: Any = None) -> Any:
-    """Score against C of a fitted `MultiTaskCV`, with a band of one standard error over folds; one line for each other setting."""
+    """Score against C of a fitted `MultiTaskCV`, with a band of one standard error over folds. One line for each
+    combination of the other parameters."""
     results = search.cv_results_
     ax = _axes(ax, (6.0, 4.0))
     lines: dict[str, list[int]] = {}
@@ -125,8 +133,8 @@ def path_plot(search: Any, *, ax: Any = None) -> Any:
 
 
 def task_gain(joint: Mapping[Any, float], alone: Mapping[Any, float], *, ax: Any = None) -> Any:
-    """Whom joining helped: scores of tasks learned together (`score_per_task` of one model) less those of tasks learned alone (of another,
-    say with method="stl"), from the largest gain to the largest loss."""
+    """Which tasks gain from joint learning: scores of one model (`score_per_task`) minus scores of another, say with
+    method="stl", from the largest gain to the largest loss."""
     names = [name for name in joint if name in alone and np.isfinite(joint[name]) and np.isfinite(alone[name])]
     if not names:
         raise ValueError("there is no task with a score in both")
@@ -136,7 +144,7 @@ def task_gain(joint: Mapping[Any, float], alone: Mapping[Any, float], *, ax: Any
     ax.bar(range(len(names)), gain[order], color=np.where(gain[order] >= 0, "tab:blue", "tab:red"))
     ax.axhline(0, color="0.3", linewidth=0.8)
     ax.axhline(gain.mean(), color="0.5", linewidth=0.8, linestyle="--", label=f"mean {gain.mean():+.4f}")
-    if len(names) <= LABELLED:
+    if len(names) <= MAX_LABELLED_TASKS:
         ax.set_xticks(range(len(names)), [str(names[i]) for i in order], rotation=90, fontsize=8)
     else:
         ax.set_xticks([])

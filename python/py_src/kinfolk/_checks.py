@@ -1,0 +1,107 @@
+"""Checks of parameters: each returns the value in its plain form, or raises an error with name, value and cure."""
+
+from __future__ import annotations
+
+import math
+import multiprocessing
+import numbers
+import os
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+BYTES_PER_UNIT = {"": 1, "b": 1, "k": 1e3, "kb": 1e3, "m": 1e6, "mb": 1e6, "g": 1e9, "gb": 1e9, "t": 1e12, "tb": 1e12}
+BYTES_PER_UNIT |= {"kib": 2**10, "mib": 2**20, "gib": 2**30, "tib": 2**40}
+
+
+def number(name: str, value: Any, *, zero: bool = False) -> float:
+    """A positive finite number, or zero where that is allowed."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
+        raise TypeError(f"{name} = {value!r}: it must be a number")
+    size = float(value)
+    if not (math.isfinite(size) and (size > 0 or (zero and size == 0))):
+        raise ValueError(f"{name} = {size!r}: it must be finite and {'not negative' if zero else 'positive'}")
+    return size
+
+
+def whole(name: str, value: Any, least: int) -> int:
+    """A whole number of at least `least`."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Integral):
+        raise TypeError(f"{name} = {value!r}: it must be a whole number")
+    if value < least:
+        raise ValueError(f"{name} = {value!r}: it must be at least {least}")
+    return int(value)
+
+
+def choice(name: str, value: Any, values: Sequence[str]) -> str:
+    """One of some words."""
+    if not isinstance(value, str):
+        raise TypeError(f"{name} = {value!r}: it must be one of {', '.join(values)}")
+    if value not in values:
+        raise ValueError(f"{name} = {value!r}: it must be one of {', '.join(values)}")
+    return value
+
+
+def memory(value: Any) -> int:
+    """Bytes: a number, or text such as 4GB."""
+    if isinstance(value, str):
+        found = re.fullmatch(r"\s*([0-9.]+)\s*([a-z]*)\s*", value.lower())
+        try:
+            size = float(found[1]) * BYTES_PER_UNIT[found[2]] if found else math.nan
+        except (KeyError, ValueError):
+            size = math.nan
+        if not 1 <= size <= 1e18:
+            raise ValueError(f"memory = {value!r}: it must be a number of bytes, or text such as '4GB'")
+        return int(size)
+    return whole("memory", value, 1)
+
+
+def cores() -> int:
+    return os.cpu_count() or 1
+
+
+def threads(n_jobs: Any) -> int:
+    """The number of threads, 0 for one per core. None is one per core, but one in worker processes, whose parent
+    already uses the other cores."""
+    if n_jobs is None:
+        # Not parent_process(), which workers of joblib do not have.
+        return 1 if multiprocessing.current_process().name != "MainProcess" else 0
+    jobs = whole("n_jobs", n_jobs, -(2**31))
+    if jobs == 0:
+        raise ValueError("n_jobs = 0: it must be a number of threads, or -1 for one per core")
+    if jobs > 0:
+        return jobs
+    return max(1, cores() + 1 + jobs) if jobs < -1 else 0
+
+
+def seed(random_state: Any) -> int:
+    """A seed. None is zero, so that fits are reproducible."""
+    if random_state is None:
+        return 0
+    if isinstance(random_state, numbers.Integral):
+        check_random_state(int(random_state))
+        return int(random_state)
+    return int(check_random_state(random_state).randint(2**31 - 1))
+
+
+def weight(value: Any) -> float | None:
+    """C, or None for "auto"."""
+    if isinstance(value, str):
+        choice("C", value, ("auto",))
+        return None
+    return number("C", value)
+
+
+def square_matrix(name: str, value: Any) -> list[list[float]]:
+    """A square matrix of finite numbers."""
+    table = np.asarray(value, dtype=float)
+    if table.ndim != 2 or table.shape[0] != table.shape[1]:
+        raise ValueError(f"{name}: a task matrix has as many columns as rows, not the shape {table.shape}")
+    if not np.isfinite(table).all():
+        row, column = np.argwhere(~np.isfinite(table))[0]
+        raise ValueError(f"{name}: entry ({row}, {column}) is {table[row, column]}, not a finite number")
+    rows: list[list[float]] = table.tolist()
+    return rows

@@ -1,0 +1,294 @@
+"""The parameters of all estimators, each written once: type, default, meaning, and its place in the specification.
+
+The fields of these data classes become the signature of `__init__`, the section "Parameters" of the documentation
+(`documented`) and the specification of a fit for the engine (`specification`). A new parameter is one new field here.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import json
+import textwrap
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar, TypeVar
+
+from . import _checks, _native
+from ._checks import choice, number, whole
+from ._method import method_name, method_params, regularizer
+
+Class = TypeVar("Class", bound=type[Any])
+Value = TypeVar("Value")
+Convert = Callable[[Any, str], Any]
+"""From an estimator and the name of a parameter to its value in the specification."""
+
+
+def parameter(default: Value, types: str, doc: str, *, key: str = "", convert: Convert | None = None) -> Value:
+    """A field with its documentation. `key` is its place in the specification, where it has one, and `convert` its
+    value there."""
+    metadata = {"types": types, "doc": doc, "key": key, "convert": convert or getattr}
+    field: Value = dataclasses.field(default=default, metadata=metadata)
+    return field
+
+
+def _positive(estimator: Any, name: str) -> float | None:
+    return number(name, getattr(estimator, name))
+
+
+def _positive_or_none(estimator: Any, name: str) -> float | None:
+    return None if getattr(estimator, name) is None else _positive(estimator, name)
+
+
+def _kernel(estimator: Any, name: str) -> dict[str, Any]:
+    """The kernel with those of gamma, degree and coef0 that it has."""
+    text = "polynomial" if estimator.kernel == "poly" else estimator.kernel
+    kernel: dict[str, Any] = {"kind": choice(name, text, ENGINE["kernels"])}
+    if kernel["kind"] in ("rbf", "polynomial", "laplacian"):
+        gamma = estimator.gamma
+        named = isinstance(gamma, str)
+        kernel["gamma"] = choice("gamma", gamma, ("scale", "auto")) if named else number("gamma", gamma)
+    if kernel["kind"] == "polynomial":
+        kernel["degree"] = whole("degree", estimator.degree, 1)
+        kernel["coef0"] = number("coef0", estimator.coef0, zero=True)
+    return kernel
+
+
+def _scale(estimator: Any, name: str) -> str:
+    return choice(name, "none" if estimator.scale is None else estimator.scale, ENGINE["scalings"])
+
+
+ENGINE: dict[str, Any] = _native.describe()
+"""The losses, kernels, solvers and so on that the engine has."""
+
+
+@dataclass(eq=False, repr=False)
+class EngineParameters:
+    """Parameters of every estimator."""
+
+    AUTO_LOSS: ClassVar[str]
+    """What loss="auto" stands for."""
+
+    C: float | str = parameter(
+        "auto",
+        'float or "auto"',
+        """Weight of the losses relative to the regularisers. "auto" is the middle of the useful range for the data,
+        as in the command. `C_` is the value that was used.""",
+    )
+    _: KW_ONLY
+    output: str = parameter(
+        "power",
+        '{"power", "exp", "cosh", "fixed"}',
+        """Regulariser of the task matrix. "fixed" uses the matrix `theta` instead of learning one.""",
+        key="output",
+        convert=regularizer,
+    )
+    k: int = parameter(
+        1,
+        "int",
+        """For output="power": the sum of |Theta|^p / 2 with p = 2k / (2k - 1). 1 is the squared Frobenius norm; larger
+        values give a sparser task matrix.""",
+    )
+    loss: str | Mapping[Any, str] | Sequence[str] = parameter(
+        "auto",
+        "{loss_types}",
+        """{losses}. The number after the colon may be left out. "auto" is {auto_loss}.{loss_per_task}""",
+    )
+    kernel: str = parameter(
+        "linear",
+        "{{kernels}}",
+        """Kernel of the inputs. With "precomputed", X is the square matrix of kernel values between training rows, and
+        at prediction the matrix of kernel values between new rows and training rows.""",
+        key="kernel",
+        convert=_kernel,
+    )
+    gamma: float | str = parameter(
+        "scale",
+        'float, "scale" or "auto"',
+        """Inverse width of the kernels rbf and laplacian, factor of polynomial. "scale" is 1 / (features * variance),
+        "auto" is 1 / features.""",
+    )
+    degree: int = parameter(3, "int", """Degree of the polynomial kernel.""")
+    coef0: float = parameter(0.0, "float", """Constant term of the polynomial kernel.""")
+    bias: float = parameter(
+        1.0,
+        "float",
+        """Value of a constant feature that is added to the inputs. The tasks share it like any other feature. 0 adds
+        none.""",
+        key="bias",
+        convert=lambda estimator, name: number(name, estimator.bias, zero=True),
+    )
+    scale: str | None = parameter(
+        "none",
+        "{{scalings}}",
+        """Scaling of the features, kept in the model: "standard" gives mean 0 and variance 1, "unit" rows of length
+        1.""",
+        key="scale",
+        convert=_scale,
+    )
+    method: str = parameter(
+        "fmtl",
+        "str",
+        """A method of `kinfolk.methods()`: {methods}. Its parameters are given in `method_params`, or in the text, as
+        in "mtl:mu=0.1".""",
+        key="method",
+        convert=method_name,
+    )
+    method_params: Mapping[str, Any] | None = parameter(
+        None, "dict", """Parameters of the method.""", key="params", convert=method_params
+    )
+    theta: Any = parameter(
+        None,
+        "array of shape (tasks, tasks)",
+        """The task matrix for output="fixed", in the order of `theta_names_`.""",
+    )
+    prior: Any = parameter(
+        None,
+        "array of shape (tasks, tasks)",
+        """A task matrix to which the learned one is drawn, for output="exp" and for output="power" with k=1. In the
+        order of `theta_names_`.""",
+    )
+    lam: float | None = parameter(
+        None,
+        "float",
+        """Weight of the regulariser of the task matrix. With output="power" only one of C and lam has an effect. None
+        is 1, or a value that suits the data if C="auto" and the output is "exp" or "cosh".""",
+        key="lambda",
+        convert=_positive_or_none,
+    )
+    solver: str = parameter("auto", "{{solvers}}", """The solver.""", key="solver")
+    tol: float = parameter(
+        1e-3,
+        "float",
+        """Relative duality gap at which to stop. `rel_gap_` is the one that was reached.""",
+        key="tol",
+        convert=_positive,
+    )
+    max_passes: int = parameter(
+        1000,
+        "int",
+        """Largest number of passes over the data. A fit that ends at a limit returns a model with its true gap, and a
+        ConvergenceWarning.""",
+        key="max_passes",
+        convert=lambda estimator, name: whole(name, estimator.max_passes, 1),
+    )
+    max_seconds: float | None = parameter(
+        None, "float", """Largest number of seconds.""", key="max_seconds", convert=_positive_or_none
+    )
+    memory: int | str = parameter(
+        "4GB",
+        "int or str",
+        """Limit for kernel matrices and other large temporary arrays, in bytes or as text such as "4GB".""",
+        key="memory",
+        convert=lambda estimator, _: _checks.memory(estimator.memory),
+    )
+    random_state: Any = parameter(
+        None,
+        "int, RandomState or None",
+        """Seed of every random choice. None is 0: fits are reproducible.""",
+        key="seed",
+        convert=lambda estimator, _: _checks.seed(estimator.random_state),
+    )
+    n_jobs: int | None = parameter(
+        None,
+        "int",
+        """Number of threads. None and -1 are one per core; inside a worker process None is one.""",
+        key="threads",
+        convert=lambda estimator, _: _checks.threads(estimator.n_jobs),
+    )
+    warm_start: bool = parameter(
+        False,
+        "bool",
+        """Whether `fit` starts from the dual variables of the previous fit, if the data have the same number of
+        labels.""",
+    )
+    verbose: int = parameter(0, "int", """Whether to print every certificate to the standard error stream.""")
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class ClassParameters:
+    """Parameters of classifiers."""
+
+    class_weight: Mapping[Any, float] | str | None = parameter(
+        None,
+        'dict, "balanced" or None',
+        """Weights of classes. "balanced" gives the two sides of each binary problem (a task, or a class against the
+        others) the same total weight.""",
+    )
+    calibrate: str | None = parameter(
+        None,
+        '{"sigmoid"} or None',
+        """Whether `predict_proba` is available. It applies a sigmoid to the scores of each binary problem, fitted to
+        scores of held-out rows. Scores are then log-odds, and predictions the classes of highest probability.""",
+    )
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class TaskParameters:
+    """Parameters of estimators whose rows belong to tasks."""
+
+    task_column: str | int | None = parameter(
+        None,
+        "str or int",
+        """The column of X with the task of each row, by name or number. Then pipelines, searches and scorers do not
+        need to know about tasks.""",
+    )
+    keep_data: bool = parameter(
+        True,
+        "bool",
+        """Whether to keep a reference to the training data, for `add_task` and `update`. Pickles and files never
+        contain the data.""",
+    )
+
+
+def specification(estimator: Any, losses: Sequence[str], lam: float | None = None) -> str:
+    """What the engine is asked for, as JSON. `lam` replaces the estimator's."""
+    spec: dict[str, Any] = {"loss": list(losses)}
+    for field in dataclasses.fields(estimator):
+        if field.metadata["key"]:
+            spec[field.metadata["key"]] = field.metadata["convert"](estimator, field.name)
+    if lam is not None:
+        spec["lambda"] = number("lam", lam)
+    return json.dumps(spec)
+
+
+def documented(cls: Class) -> Class:
+    """Adds the section "Parameters" to the documentation of an estimator, before its examples."""
+    before, examples, after = inspect.cleandoc(cls.__doc__ or "").partition("Examples\n--------\n")
+    words = _words(cls)
+    sections = [before + "Parameters\n----------"]
+    for field in dataclasses.fields(cls):
+        sections.append(_documentation(field, words))
+    cls.__doc__ = "\n".join(sections) + f"\n\n{examples}{after}"
+    return cls
+
+
+def _documentation(field: Any, words: Mapping[str, str]) -> str:
+    """Type, default and meaning of a parameter, in the layout of numpydoc."""
+    default = json.dumps(field.default) if isinstance(field.default, str) else repr(field.default)
+    types, doc = field.metadata["types"], " ".join(field.metadata["doc"].split())
+    for name, text in words.items():
+        types, doc = types.replace(f"{{{name}}}", text), doc.replace(f"{{{name}}}", text)
+    lines = textwrap.wrap(doc, 100, initial_indent="    ", subsequent_indent="    ", break_on_hyphens=False)
+    return "\n".join([f"{field.name} : {types}, default={default}", *lines])
+
+
+def _words(cls: Any) -> dict[str, str]:
+    """What stands for the names in braces: lists that the engine knows, and what differs between estimators."""
+    per_task = hasattr(cls, "score_per_task")
+    listed = {name: ", ".join(f'"{word}"' for word in ENGINE[name]) for name in ("kernels", "scalings", "solvers")}
+    return listed | {
+        "losses": ", ".join(loss["text"] for loss in ENGINE["losses"]),
+        "methods": ", ".join(method["name"] for method in _native.methods()),
+        "auto_loss": cls.AUTO_LOSS,
+        "loss_types": "str, dict or list" if per_task else "str",
+        "loss_per_task": " A dictionary or list gives one for each task." if per_task else "",
+    }
+
+
+def numeric_loss(text: str) -> str:
+    """The name of a loss, if it is for numbers."""
+    if _native.is_classification(text):
+        known = ", ".join(loss["text"].partition(":")[0] for loss in ENGINE["losses"] if not loss["classification"])
+        raise ValueError(f"loss = {text!r}: it is for classes; the losses for numbers are {known}")
+    return text
