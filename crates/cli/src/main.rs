@@ -61,7 +61,6 @@ fn run(cli: Cli) -> Result<ExitCode> {
         Command::Demo(args) => cmd::demo::run(args, global, report),
         Command::Methods(args) => cmd::methods::run(args, report),
         Command::Data(args) => cmd::data::run(args, global, report),
-        Command::Reproduce(args) => cmd::reproduce::run(args, global, report),
         Command::Completions(args) => cmd::completions::run(args),
     }
 }

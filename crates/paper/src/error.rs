@@ -37,7 +37,8 @@ pub enum Error {
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
-    pub(crate) fn file(path: &Path, why: impl std::fmt::Display) -> Self {
+    /// A file that cannot be read or written.
+    pub fn file(path: &Path, why: impl std::fmt::Display) -> Self {
         Error::File { path: path.to_path_buf(), why: why.to_string() }
     }
 

@@ -4,9 +4,9 @@ use crate::cut::{self, Rows};
 use crate::data::Loaded;
 use crate::recipe::{Kind, MethodOf, Recipe, Set};
 use crate::record::{Record, Tried, rounded};
-use crate::{Error, Result, Watch};
+use crate::{Error, Result, Watch, find};
 use kinfolk::{DatasetOptions, Observations, Settings};
-use kinfolk_train::select::{Axis, Candidate, Held, Holdout, Row, Scored, Study, candidates, holdout};
+use kinfolk_train::select::{Axis, Candidate, Held, Holdout, Row, Scored, Study, candidates_from, holdout};
 use kinfolk_train::{Claim, Params, Point};
 
 /// Work to be done.
@@ -31,7 +31,7 @@ impl Unit<'_> {
         let points = format!("strength={}", strengths.join(","));
         let axes = std::iter::once(&points).chain(&self.method.grid);
         let axes: Vec<Axis> = axes.map(|axis| axis.parse().map_err(wrong)).collect::<Result<_>>()?;
-        let mut found = candidates(std::slice::from_ref(&self.method.method), &axes)?;
+        let mut found = candidates_from(find, std::slice::from_ref(&self.method.method), &axes)?;
         found.pop().ok_or_else(|| wrong("it is no method".into()))
     }
 

@@ -49,7 +49,6 @@ pub(crate) const CMTL: Engine = Engine {
         }
         OutputKind::Clusters { clusters, mean, between, within: 1.0 }
     },
-    published: None,
 };
 
 /// S = I is all there is: Theta = U / mean + Pi = I + (1 / mean - 1) U, where all entries of U are 1/T.

@@ -37,5 +37,4 @@ pub(crate) const FMTL: Engine = Engine {
     },
     cost: "about that of independent tasks",
     losses: Losses::All,
-    published: None,
 };

@@ -1,12 +1,12 @@
 //! Methods that are the engine with a task matrix or regulariser known beforehand: one line each.
 
 use crate::params::Allowed;
-use crate::{Claim, Job, Losses, Method, Param, Params, Point, Result};
+use crate::{Job, Losses, Method, Param, Params, Point, Result};
 use kinfolk::{Fit, Observer, OutputKind, Problem, ProblemSpec, Weights, fit_near};
 
 /// A method that is the engine's problem for some output regulariser.
 #[derive(Debug)]
-pub(crate) struct Engine {
+pub struct Engine {
     pub(crate) name: &'static str,
     pub(crate) title: &'static str,
     pub(crate) learns: &'static str,
@@ -16,38 +16,7 @@ pub(crate) struct Engine {
     pub(crate) losses: Losses,
     pub(crate) params: &'static [Param],
     pub(crate) output: fn(usize, &Params) -> OutputKind,
-    /// The iteration of the original, where it is offered beside our solver.
-    pub(crate) published: Option<Published>,
 }
-
-/// The iteration of an original.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Published {
-    /// The values of the parameter `form` that ask for it.
-    pub(crate) forms: &'static [&'static str],
-    /// From the job and its problem to a fit of that problem.
-    pub(crate) run: fn(&Job<'_>, &Params, &Problem<'_>, &mut dyn Observer) -> Result<Fit>,
-    /// What its certificates hold for.
-    pub(crate) claim: Claim,
-}
-
-/// The parameter that chooses between our solver and the original's iteration.
-pub(crate) const FORM: Param = Param {
-    name: "form",
-    meaning: "fast: our solver, certified; published: the iteration of the original, for comparison",
-    allowed: Allowed::Word(&["fast", "published"]),
-    default: "fast",
-    grid: &["fast"],
-    only_with: None,
-};
-
-/// The same for iterations that are also offered on the eigenvectors of X'X.
-pub(crate) const FORMS: Param = Param {
-    meaning: "fast: our solver, certified; published: the iteration of the original, for comparison; reduced: the same on no more \
-              eigenvectors than there are features",
-    allowed: Allowed::Word(&["fast", "published", "reduced"]),
-    ..FORM
-};
 
 /// Independent tasks.
 pub(crate) const STL: Engine = Engine {
@@ -60,7 +29,6 @@ pub(crate) const STL: Engine = Engine {
     cost: "each task on its own",
     losses: Losses::All,
     output: |n_tasks, _| OutputKind::independent(n_tasks),
-    published: None,
 };
 
 /// One model for all tasks.
@@ -74,7 +42,6 @@ pub(crate) const POOLED: Engine = Engine {
     cost: "one task with all rows",
     losses: Losses::All,
     output: |n_tasks, _| OutputKind::shared_mean(n_tasks, 1.0),
-    published: None,
 };
 
 /// A common mean and deviations from it.
@@ -96,13 +63,18 @@ pub(crate) const MTL: Engine = Engine {
     output: |n_tasks, params| OutputKind::shared_mean(n_tasks, 1.0 / (1.0 + params.number("mu"))),
     cost: "one kernel machine with all rows",
     losses: Losses::All,
-    published: None,
 };
 
 impl Engine {
-    /// The original iteration, if it is asked for.
-    fn published(&self, params: &Params) -> Option<Published> {
-        self.published.filter(|published| published.forms.contains(&params.word("form")))
+    /// The problem that a point of the grid stands for.
+    ///
+    /// # Errors
+    /// If the method cannot do the loss, or a parameter or the data do not suit the problem.
+    pub fn problem<'a>(&self, job: &Job<'a>, params: &Params, point: Point) -> Result<Problem<'a>> {
+        self.losses.check(self.name, job.loss)?;
+        let Weights { c, lambda } = self.weights(job, params, point)?;
+        let output = (self.output)(job.data.observations().n_tasks(), params);
+        Ok(Problem::new(job.data, ProblemSpec { loss: job.loss.clone(), output, c, lambda })?)
     }
 }
 
@@ -139,10 +111,6 @@ impl Method for Engine {
         self.losses
     }
 
-    fn claim(&self, params: &Params) -> Claim {
-        self.published(params).map_or(Claim::Optimal, |published| published.claim)
-    }
-
     fn weights(&self, job: &Job<'_>, params: &Params, point: Point) -> Result<Weights> {
         let output = (self.output)(job.data.observations().n_tasks(), params);
         Ok(match point {
@@ -159,13 +127,7 @@ impl Method for Engine {
         near: Option<&[f64]>,
         observer: &mut dyn Observer,
     ) -> Result<Fit> {
-        self.losses.check(self.name, job.loss)?;
-        let Weights { c, lambda } = self.weights(job, params, point)?;
-        let output = (self.output)(job.data.observations().n_tasks(), params);
-        let problem = Problem::new(job.data, ProblemSpec { loss: job.loss.clone(), output, c, lambda })?;
-        if let Some(published) = self.published(params) {
-            return (published.run)(job, params, &problem, observer);
-        }
+        let problem = Engine::problem(self, job, params, point)?;
         Ok(fit_near(&problem, job.settings, near, observer)?)
     }
 }

@@ -3,7 +3,6 @@
 //! A [`Method`] turns data into models along a grid of strengths; [`registry`] lists them all; [`select`] compares any of them
 //! by cross-validation, on the same folds, with the same metric.
 
-mod alternation;
 mod cmtl;
 mod convex_okl;
 mod describe;
@@ -12,7 +11,6 @@ mod fmtl;
 pub mod folds;
 mod given;
 mod gmtl;
-mod kernel_matrix;
 mod method;
 mod metric;
 mod mtfl;
@@ -22,11 +20,16 @@ mod okl;
 mod params;
 mod registry;
 pub mod select;
-mod sylvester;
 
+pub use convex_okl::CONVEX_OKL;
 pub use describe::markdown;
 pub use error::{Error, Result};
+pub use given::Engine;
+pub use gmtl::{Gmtl, Regroup};
 pub use method::{Claim, Job, Losses, Method, Point};
 pub use metric::{Metric, Score, predict};
+pub use mtl_sdca::MTL_SDCA;
+pub use mtrl::MTRL;
+pub use okl::OKL;
 pub use params::{Param, Params, Value};
 pub use registry::{find, registry};

@@ -92,6 +92,15 @@ impl Param {
     }
 }
 
+/// Parameters that release 0.1.0 had and stored in model files, with the value that is still what the method does.
+const RETIRED: [(&str, &str, &str); 5] = [
+    ("mtrl", "form", "fast"),
+    ("okl", "form", "fast"),
+    ("convex-okl", "form", "fast"),
+    ("mtl-sdca", "form", "balanced"),
+    ("gmtl", "grouping", "moves"),
+];
+
 /// Values of a method's parameters, defaults filled in.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -101,7 +110,7 @@ impl Params {
     /// From pairs of text; parameters that are not named get their defaults.
     pub fn parse(method: &'static str, specs: &[Param], given: &[(&str, &str)]) -> Result<Self> {
         let mut values = BTreeMap::new();
-        for (name, text) in given {
+        for (name, text) in given.iter().filter(|(name, text)| !RETIRED.contains(&(method, name, text))) {
             let Some(spec) = specs.iter().find(|spec| spec.name == *name) else {
                 let known: Vec<&str> = specs.iter().map(|spec| spec.name).collect();
                 let known = if known.is_empty() {

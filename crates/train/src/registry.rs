@@ -4,7 +4,7 @@ use crate::cmtl::CMTL;
 use crate::convex_okl::CONVEX_OKL;
 use crate::fmtl::FMTL;
 use crate::given::{MTL, POOLED, STL};
-use crate::gmtl::Gmtl;
+use crate::gmtl::GMTL;
 use crate::mtfl::Mtfl;
 use crate::mtl_sdca::MTL_SDCA;
 use crate::mtrl::MTRL;
@@ -13,7 +13,7 @@ use crate::{Error, Method, Result};
 
 /// All methods.
 pub fn registry() -> &'static [&'static dyn Method] {
-    &[&STL, &POOLED, &MTL, &CMTL, &Mtfl, &Gmtl, &MTRL, &MTL_SDCA, &OKL, &CONVEX_OKL, &FMTL]
+    &[&STL, &POOLED, &MTL, &CMTL, &Mtfl, &GMTL, &MTRL, &MTL_SDCA, &OKL, &CONVEX_OKL, &FMTL]
 }
 
 /// The method of this name.

@@ -67,6 +67,5 @@ pub(crate) enum Command {
     Demo(cmd::demo::DemoArgs),
     Methods(cmd::methods::MethodsArgs),
     Data(cmd::data::DataArgs),
-    Reproduce(cmd::reproduce::ReproduceArgs),
     Completions(cmd::completions::CompletionsArgs),
 }

@@ -9,6 +9,5 @@ pub(crate) mod fit;
 pub(crate) mod methods;
 pub(crate) mod predict;
 pub(crate) mod report;
-pub(crate) mod reproduce;
 pub(crate) mod select;
 pub(crate) mod theta;

@@ -9,12 +9,12 @@ use crate::cut;
 use crate::data::{self, Loaded};
 use crate::recipe::{MethodOf, Recipe, Runtime, Set, Timed};
 use crate::record::{Key, Records, Timing};
-use crate::{Error, Options, Outcome, Result, Watch};
+use crate::{Error, Options, Outcome, Result, Watch, find};
 use kinfolk::{
     Dataset, DatasetOptions, Inputs, Observations, OutputKind, Scaling, ScalingKind, Settings, Yardstick,
 };
-use kinfolk_train::select::{Scored, Study, candidates, cross_validate};
-use kinfolk_train::{Job, Metric, Params, Point, find};
+use kinfolk_train::select::{Scored, Study, candidates_from, cross_validate};
+use kinfolk_train::{Job, Metric, Params, Point};
 use std::path::Path;
 use std::time::Instant;
 use stopwatch::Stopwatch;
@@ -94,7 +94,7 @@ impl Meet<'_> {
         let strengths: Vec<String> = self.recipe.strengths.iter().map(f64::to_string).collect();
         let axis = format!("strength={}", strengths.join(",")).parse();
         let axis = axis.map_err(|why: String| Error::recipe(&self.recipe.item, why))?;
-        let found = candidates(&[self.recipe.methods[0].method.clone()], &[axis])?;
+        let found = candidates_from(find, &[self.recipe.methods[0].method.clone()], &[axis])?;
         let study = Study {
             inputs,
             observations,

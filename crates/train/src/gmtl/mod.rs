@@ -2,18 +2,32 @@
 
 mod alike;
 mod moves;
-mod softmax;
 
 use crate::params::Allowed;
 use crate::{Claim, Job, Method, Param, Params, Point, Result};
-use kinfolk::{Fit, Flow, Observer, OutputKind, Problem, ProblemSpec, Settings, Weights, fit_near};
+use kinfolk::{Fit, Flow, Matrix, Observer, OutputKind, Problem, ProblemSpec, Settings, Weights, fit_near};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::collections::BTreeSet;
 
+/// How groups are improved, from the inner products of the tasks' functions, the groups that these were fitted with, the number of
+/// groups at most and a source of random numbers.
+pub type Regroup = fn(&Matrix, &[u32], u32, &mut ChaCha8Rng) -> Result<Vec<u32>>;
+
 /// Groups and their subspaces. Not convex in the groups; given them, it is.
 #[derive(Debug)]
-pub(crate) struct Gmtl;
+pub struct Gmtl {
+    /// Name of the method.
+    pub name: &'static str,
+    /// The step between two fits.
+    pub regroup: Regroup,
+}
+
+/// Groups that single tasks move between.
+pub(crate) const GMTL: Gmtl = Gmtl {
+    name: "gmtl",
+    regroup: |products, groups, most, _| moves::regroup(products, groups.to_vec(), most),
+};
 
 const PARAMS: &[Param] = &[
     Param {
@@ -32,14 +46,6 @@ const PARAMS: &[Param] = &[
         grid: &["3"],
         only_with: None,
     },
-    Param {
-        name: "grouping",
-        meaning: "moves: single tasks to where they cost least; softmax: the original's descent on soft memberships, then the nearest partition",
-        allowed: Allowed::Word(&["moves", "softmax"]),
-        default: "moves",
-        grid: &["moves"],
-        only_with: None,
-    },
 ];
 
 /// While groups are looked for, fits need not be better than this.
@@ -50,7 +56,7 @@ const FALL: f64 = 1e-4;
 
 impl Method for Gmtl {
     fn name(&self) -> &'static str {
-        "gmtl"
+        self.name
     }
 
     fn title(&self) -> &'static str {
@@ -104,16 +110,17 @@ impl Method for Gmtl {
         if most == 1 || most == t as u32 {
             return fit_groups(job, c, even_groups(t, most), job.settings.tolerance, near, observer);
         }
-        let soft = params.word("grouping") == "softmax";
         let mut random = ChaCha8Rng::seed_from_u64(job.settings.seed);
         let mut best: Option<(Vec<u32>, Fit)> = None;
         for restart in 0..params.integer("restarts") {
             let start = guess(job, c, restart, most, &mut random, observer)?;
-            let mut regroup = |fit: &Fit, groups: &[u32]| match soft {
-                true => softmax::regroup(&fit.products, most, &mut random),
-                false => moves::regroup(&fit.products, groups.to_vec(), most),
-            };
-            let found = search(job, c, start, &mut regroup, observer)?;
+            let found = search(
+                job,
+                c,
+                start,
+                &mut |fit, groups| (self.regroup)(&fit.products, groups, most, &mut random),
+                observer,
+            )?;
             let better = |fit: &Fit| found.1.certificate.primal < fit.certificate.primal;
             if best.as_ref().is_none_or(|(_, fit)| better(fit)) {
                 best = Some(found);
@@ -176,15 +183,12 @@ fn fit_groups(
     Ok(fit_near(&problem, &settings, alpha, observer)?)
 }
 
-/// From a fit and its groups to better groups.
-type Regroup<'a> = dyn FnMut(&Fit, &[u32]) -> Result<Vec<u32>> + 'a;
-
 /// Weights and groups in turns from some groups; never worse than before.
 fn search(
     job: &Job<'_>,
     c: f64,
     mut groups: Vec<u32>,
-    regroup: &mut Regroup<'_>,
+    regroup: &mut dyn FnMut(&Fit, &[u32]) -> Result<Vec<u32>>,
     observer: &mut dyn Observer,
 ) -> Result<(Vec<u32>, Fit)> {
     let rough = ROUGH.max(job.settings.tolerance);

@@ -2,7 +2,6 @@
 
 use super::hull::Hull;
 use super::lattice::Lattice;
-use crate::alternation::rows;
 use crate::{Job, Result};
 use kinfolk::{
     Certificate, Fit, Flow, Matrix, Observer, OutputKind, Problem, ProblemSpec, Settings, Status,
@@ -255,4 +254,9 @@ impl<'a> Search<'a> {
         weights.iter_mut().for_each(|gamma| *gamma /= sum);
         Ok(true)
     }
+}
+
+/// A list of rows.
+fn rows(m: &Matrix) -> Vec<Vec<f64>> {
+    (0..m.rows()).map(|r| m.row(r).to_vec()).collect()
 }

@@ -27,6 +27,15 @@ impl std::str::FromStr for Axis {
 /// Candidates from a list such as `stl,mtl:mu=0.1,fmtl:k=1` (several parameters: `fmtl:output=exp;k=1`) and axes for what the list
 /// leaves open. What nobody says is on the default grids.
 pub fn candidates(methods: &[String], axes: &[Axis]) -> Result<Vec<Candidate>> {
+    candidates_from(find, methods, axes)
+}
+
+/// The same for methods that a caller looks up by name, such as those of a longer list than [`registry`](crate::registry).
+pub fn candidates_from(
+    find: impl Fn(&str) -> Result<&'static dyn Method>,
+    methods: &[String],
+    axes: &[Axis],
+) -> Result<Vec<Candidate>> {
     let points = points(axes)?;
     let mut used = vec![false; axes.len()];
     let mut out: Vec<Candidate> = vec![];

@@ -8,7 +8,7 @@ mod run;
 mod splits;
 
 pub use compare::Comparison;
-pub use grid::{Axis, candidates};
+pub use grid::{Axis, candidates, candidates_from};
 pub use holdout::{Held, Holdout, holdout};
 pub use run::mean_and_sd;
 pub use splits::{SplitResult, repeat};

@@ -7,7 +7,7 @@ use kinfolk::{
     Dataset, DatasetOptions, Fit, Kernel, LossKind, Losses, Observations, Observer, OutputKind, Problem,
     ProblemSpec, Settings, Silent, Yardstick, fit,
 };
-use kinfolk_train::{Job, Params, Point, find};
+use kinfolk_train::{Job, Method, Params, Point, find};
 
 const WEIGHTS: [[f64; 3]; 3] = [[1.0, 0.5, 0.0], [1.0, 0.0, -0.5], [-1.0, 0.5, 0.5]];
 pub(crate) const LOSSES: [LossKind; 3] =
@@ -88,7 +88,20 @@ impl Toy {
         settings: &Settings,
         observer: &mut dyn Observer,
     ) -> kinfolk_train::Result<Fit> {
-        let method = find(method)?;
+        self.fit_method(find(method)?, params, loss, point, lambda, settings, observer)
+    }
+
+    /// The same for a method that need not be in the registry.
+    pub(crate) fn fit_method(
+        &self,
+        method: &dyn Method,
+        params: &[(&str, &str)],
+        loss: &LossKind,
+        point: Point,
+        lambda: f64,
+        settings: &Settings,
+        observer: &mut dyn Observer,
+    ) -> kinfolk_train::Result<Fit> {
         let params = Params::parse(method.name(), method.params(), params)?;
         let options = DatasetOptions { kernel: self.kernel.clone(), threads: 1, ..DatasetOptions::default() };
         let data = Dataset::new(&self.inputs, &self.observations, options)?;

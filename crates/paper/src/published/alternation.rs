@@ -1,25 +1,25 @@
-//! Predictors and task matrix in turns, as published: the inner problem has a given Theta, the outer step a closed form.
+//! Predictors and task matrix in turns: the inner problem has a given Theta, the outer step a closed form.
 
-use crate::{Job, Result};
 use kinfolk::model::Predictor;
 use kinfolk::{Fit, Flow, Matrix, Observer, OutputKind, Problem, ProblemSpec, Progress, Settings, fit_near};
+use kinfolk_train::{Job, Result};
 
 /// An outer iteration.
-pub(crate) struct Alternation<'a> {
+pub(super) struct Alternation<'a> {
     /// Theta from the inner products of the tasks' functions.
-    pub(crate) theta: &'a dyn Fn(&Matrix) -> Result<Matrix>,
+    pub(super) theta: &'a dyn Fn(&Matrix) -> Result<Matrix>,
     /// Relative change of Theta at which the published code ends.
-    pub(crate) change: f64,
+    pub(super) min_change: f64,
     /// Rounds at most.
-    pub(crate) rounds: usize,
+    pub(super) max_rounds: usize,
 }
 
-/// Inner problems are solved to this share of the tolerance.
-const INNER: f64 = 0.1;
+/// Tolerance of inner problems, as a fraction of that of the whole.
+const INNER_TOLERANCE: f64 = 0.1;
 
 impl Alternation<'_> {
-    /// The fit of a problem that the last inner fit amounts to, from a positive definite Theta.
-    pub(crate) fn fit(
+    /// The last inner fit, certified for the whole problem. `first` must be positive definite.
+    pub(super) fn fit(
         &self,
         job: &Job<'_>,
         problem: &Problem<'_>,
@@ -28,10 +28,10 @@ impl Alternation<'_> {
         observer: &mut dyn Observer,
     ) -> Result<Fit> {
         let (inner, rounds) = self.run(job, problem.spec().c, first, observer)?;
-        graded(problem, &inner, job.settings, (name, rounds))
+        certified(problem, &inner, job.settings, (name, rounds))
     }
 
-    /// The last inner fit and the number of rounds, from a positive definite Theta.
+    /// The last inner fit and the number of rounds.
     fn run(
         &self,
         job: &Job<'_>,
@@ -39,7 +39,8 @@ impl Alternation<'_> {
         mut theta: Matrix,
         observer: &mut dyn Observer,
     ) -> Result<(Fit, usize)> {
-        let settings = Settings { tolerance: INNER * job.settings.tolerance, ..job.settings.clone() };
+        let settings =
+            Settings { tolerance: INNER_TOLERANCE * job.settings.tolerance, ..job.settings.clone() };
         let mut alpha: Option<Vec<f64>> = None;
         for round in 1.. {
             let output = OutputKind::Fixed { theta: rows(&theta) };
@@ -50,7 +51,7 @@ impl Alternation<'_> {
             let stopped = inner.stopped;
             let next = (self.theta)(&fit.products)?;
             let change = distance(&next, &theta) / size(&theta);
-            if stopped || change <= self.change || round >= self.rounds {
+            if stopped || change <= self.min_change || round >= self.max_rounds {
                 return Ok((fit, round));
             }
             alpha = fit.model.alpha().map(<[f64]>::to_vec);
@@ -60,7 +61,7 @@ impl Alternation<'_> {
     }
 }
 
-/// Certificates of inner problems are nobody's business but who wants it to end may say so.
+/// Forwards requests to stop to an inner fit and hides its progress reports.
 struct Inner<'a> {
     observer: &'a mut dyn Observer,
     stopped: bool,
@@ -79,7 +80,7 @@ impl Observer for Inner<'_> {
 }
 
 /// A function of the eigenvalues of a symmetric matrix.
-pub(crate) fn spectral(m: &Matrix, values: impl Fn(&[f64]) -> Vec<f64>) -> Result<Matrix> {
+pub(super) fn spectral(m: &Matrix, values: impl Fn(&[f64]) -> Vec<f64>) -> Result<Matrix> {
     let (old, vectors) = m.eigen()?;
     let new = values(&old.iter().map(|s| s.max(0.0)).collect::<Vec<_>>());
     let mut scaled = vectors.clone();
@@ -91,7 +92,7 @@ pub(crate) fn spectral(m: &Matrix, values: impl Fn(&[f64]) -> Vec<f64>) -> Resul
     Ok(out)
 }
 
-pub(crate) fn symmetrise(m: &mut Matrix) {
+pub(super) fn symmetrise(m: &mut Matrix) {
     for r in 0..m.rows() {
         for s in 0..r {
             let mean = 0.5 * (m[(r, s)] + m[(s, r)]);
@@ -100,22 +101,22 @@ pub(crate) fn symmetrise(m: &mut Matrix) {
     }
 }
 
-/// As a list of rows.
-pub(crate) fn rows(m: &Matrix) -> Vec<Vec<f64>> {
+/// A list of rows.
+pub(super) fn rows(m: &Matrix) -> Vec<Vec<f64>> {
     (0..m.rows()).map(|r| m.row(r).to_vec()).collect()
 }
 
 /// Frobenius norm.
-pub(crate) fn size(m: &Matrix) -> f64 {
+pub(super) fn size(m: &Matrix) -> f64 {
     m.as_slice().iter().map(|x| x * x).sum::<f64>().sqrt()
 }
 
-pub(crate) fn distance(a: &Matrix, b: &Matrix) -> f64 {
+pub(super) fn distance(a: &Matrix, b: &Matrix) -> f64 {
     a.as_slice().iter().zip(b.as_slice()).map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt()
 }
 
-/// The weights of a model as coordinates of its data set: features x tasks, or inputs x tasks.
-pub(crate) fn weights(fit: &Fit) -> Matrix {
+/// The weights of a model, features x tasks, or its coefficients, inputs x tasks.
+pub(super) fn weights(fit: &Fit) -> Matrix {
     match fit.model.predictor() {
         Predictor::Weights(weights) => weights.clone(),
         Predictor::Kernel(expansion) => {
@@ -130,8 +131,8 @@ pub(crate) fn weights(fit: &Fit) -> Matrix {
     }
 }
 
-/// Of an inner fit, what it says of the whole problem.
-pub(crate) fn graded(
+/// The fit of the whole problem that an inner fit with a given Theta stands for.
+pub(super) fn certified(
     problem: &Problem<'_>,
     inner: &Fit,
     settings: &Settings,

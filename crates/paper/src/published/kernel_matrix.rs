@@ -1,18 +1,18 @@
-//! Kernel values of all inputs with each other, for iterations that are stated in them.
+//! The kernel matrix of all inputs, for iterations that work on it.
 
-use crate::{Error, Job, Result};
 use kinfolk::backend::Panel;
 use kinfolk::{Matrix, Observations};
+use kinfolk_train::{Error, Job, Result};
 
 /// K, if `copies` of it fit into the memory budget.
-pub(crate) fn kernel_matrix(method: &'static str, job: &Job<'_>, copies: u64) -> Result<Matrix> {
+pub(super) fn kernel_matrix(method: &'static str, job: &Job<'_>, copies: u64) -> Result<Matrix> {
     let (backend, budget) = (job.data.backend(), job.data.options().memory);
     let n = backend.n_inputs();
     let needed = 8 * copies * (n as u64) * (n as u64);
     if needed > budget {
         let why = format!(
-            "its published iteration would need {needed} bytes for kernel values of {n} inputs, the budget is {budget}; \
-             the default form needs far less"
+            "it would need {needed} bytes for kernel values of {n} inputs, the budget is {budget}; \
+             the method without -published needs far less"
         );
         return Err(Error::Param { method, why });
     }
@@ -26,7 +26,7 @@ pub(crate) fn kernel_matrix(method: &'static str, job: &Job<'_>, copies: u64) ->
 }
 
 /// Values of observations as a table, inputs x tasks; those of the same cell add up.
-pub(crate) fn table(observations: &Observations, values: &[f64]) -> Matrix {
+pub(super) fn table(observations: &Observations, values: &[f64]) -> Matrix {
     let mut table = Matrix::zeros(observations.n_inputs(), observations.n_tasks());
     for (o, value) in values.iter().enumerate() {
         table[(observations.input(o), observations.task(o))] += value;

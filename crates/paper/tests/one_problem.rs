@@ -8,41 +8,50 @@
 
 #![allow(clippy::unwrap_used)] // helpers outside test functions
 
+#[path = "../../train/tests/common/mod.rs"]
 mod common;
 
 use common::{Toy, near, shared_rows};
 use kinfolk::inputs::Dense;
-use kinfolk::{Kernel, LossKind, Observations, Settings, Status};
+use kinfolk::{Fit, Kernel, LossKind, Observations, Observer, Settings, Silent, Status};
+use kinfolk_paper::find;
 use kinfolk_train::Point;
 use std::path::PathBuf;
+
+/// The methods, with our solver and as published.
+const METHODS: [&str; 7] = [
+    "fmtl",
+    "okl",
+    "convex-okl",
+    "okl-published",
+    "convex-okl-published",
+    "okl-reduced",
+    "convex-okl-reduced",
+];
+
+/// A fit of one of them, with its default parameters.
+fn fit(toy: &Toy, method: &str, (c, lambda): (f64, f64), tolerance: f64, observer: &mut dyn Observer) -> Fit {
+    let settings = Settings { tolerance, max_passes: 5000, ..Settings::default() };
+    let method = find(method).unwrap();
+    toy.fit_method(method, &[], &LossKind::Squared, Point::C(c), lambda, &settings, observer).unwrap()
+}
 
 /// Three parametrisations of one problem, and the published iterations of two of them.
 #[test]
 fn okl_convex_okl_and_fmtl_are_one_problem() {
     let toy = shared_rows();
-    let loss = LossKind::Squared;
-    let first = toy.fit("fmtl", &[("k", "1")], &loss, Point::C(1.0), 0.5);
+    let first = fit(&toy, "fmtl", (1.0, 0.5), 1e-9, &mut Silent);
     near("optimum", first.certificate.primal, 1.805425753, 1e-8);
-    for (method, params) in FORMS {
-        let fit = toy.fit(method, params, &loss, Point::C(1.0), 0.5);
-        near(&format!("{method} {params:?}"), fit.certificate.primal, first.certificate.primal, 1e-6);
+    for method in METHODS {
+        let fit = fit(&toy, method, (1.0, 0.5), 1e-9, &mut Silent);
+        near(method, fit.certificate.primal, first.certificate.primal, 1e-6);
         for (a, b) in fit.model.theta().as_slice().iter().zip(first.model.theta().as_slice()) {
-            assert!((a - b).abs() < 1e-3, "{method} {params:?}: Theta {a} instead of {b}");
+            assert!((a - b).abs() < 1e-3, "{method}: Theta {a} instead of {b}");
         }
     }
     // The original's own objective: ld = lambda^(1/3) / C, ours is lambda^(1/3) times theirs.
     near("in its own scale", first.certificate.primal / 0.5f64.cbrt(), 2.274693911, 1e-8);
 }
-
-const FORMS: [(&str, &[(&str, &str)]); 7] = [
-    ("fmtl", &[("k", "1")]),
-    ("okl", &[]),
-    ("convex-okl", &[]),
-    ("okl", &[("form", "published")]),
-    ("convex-okl", &[("form", "published")]),
-    ("okl", &[("form", "reduced")]),
-    ("convex-okl", &[("form", "reduced")]),
-];
 
 /// Iterations without certificates say where they are, in the scale of the problem, and never rise.
 #[test]
@@ -55,32 +64,21 @@ fn objectives_on_the_way_are_those_of_the_problem() {
         }
     }
     let toy = shared_rows();
-    let settings = Settings { tolerance: 1e-9, max_passes: 5000, ..Settings::default() };
-    for (method, params) in &FORMS[3..] {
+    for method in &METHODS[3..] {
         let mut heard = Heard(vec![]);
-        let fit = toy
-            .watched(method, params, &LossKind::Squared, Point::C(1.0), 0.5, &settings, &mut heard)
-            .unwrap();
-        near(&format!("{method} {params:?}"), *heard.0.last().unwrap(), fit.certificate.primal, 1e-7);
-        assert!(
-            heard.0.windows(2).all(|two| two[1] <= two[0] * (1.0 + 1e-12)),
-            "{method} {params:?}: {:?}",
-            heard.0
-        );
+        let fit = fit(&toy, method, (1.0, 0.5), 1e-9, &mut heard);
+        near(method, *heard.0.last().unwrap(), fit.certificate.primal, 1e-7);
+        assert!(heard.0.windows(2).all(|two| two[1] <= two[0] * (1.0 + 1e-12)), "{method}: {:?}", heard.0);
     }
 }
 
-/// The first and the others of these at one optimum to 1e-6.
-fn agree(what: &str, toy: &Toy, c: f64, lambda: f64, others: &[(&str, &[(&str, &str)])]) {
-    let settings = Settings { tolerance: 1e-8, max_passes: 5000, ..Settings::default() };
-    let fit = |(method, params): (&str, &[(&str, &str)])| {
-        toy.try_fit(method, params, &LossKind::Squared, Point::C(c), lambda, &settings).unwrap()
-    };
-    let first = fit(FORMS[0]);
+/// Ours and these reach one optimum to 1e-6.
+fn agree(what: &str, toy: &Toy, weights: (f64, f64), others: &[&str]) {
+    let first = fit(toy, METHODS[0], weights, 1e-8, &mut Silent);
     assert_eq!(first.status, Status::Certified, "{what}: {}", first.certificate);
-    for form in others {
-        let primal = fit(*form).certificate.primal;
-        near(&format!("{what}: {form:?}"), primal, first.certificate.primal, 1e-6);
+    for method in others {
+        let primal = fit(toy, method, weights, 1e-8, &mut Silent).certificate.primal;
+        near(&format!("{what}: {method}"), primal, first.certificate.primal, 1e-6);
     }
 }
 
@@ -101,7 +99,7 @@ fn ten_random_problems() {
         };
         let (c, lambda) =
             (10f64.powf(random.random_range(-1.0..1.5)), 10f64.powf(random.random_range(-1.0..1.0)));
-        agree(&format!("problem {problem}, C = {c}, lambda = {lambda}"), &toy, c, lambda, &FORMS[1..]);
+        agree(&format!("problem {problem}, C = {c}, lambda = {lambda}"), &toy, (c, lambda), &METHODS[1..]);
     }
 }
 
@@ -118,7 +116,12 @@ fn real_digits() {
     let coding = table.coding(false).unwrap();
     let observations = table.observations(&coding).unwrap();
     let toy = Toy { inputs: table.inputs, observations, kernel: Kernel::Linear };
-    agree("usps, C = 0.01", &toy, 0.01, 1.0, &FORMS[1..]);
+    agree("usps, C = 0.01", &toy, (0.01, 1.0), &METHODS[1..]);
     // With little regularisation the published block descent of OKL has not arrived after thousands of rounds.
-    agree("usps, C = 1", &toy, 1.0, 1.0, &[FORMS[1], FORMS[2], FORMS[4], FORMS[6]]);
+    agree(
+        "usps, C = 1",
+        &toy,
+        (1.0, 1.0),
+        &["okl", "convex-okl", "convex-okl-published", "convex-okl-reduced"],
+    );
 }

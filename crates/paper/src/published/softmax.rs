@@ -1,45 +1,45 @@
-//! Groups as the original finds them: gradient descent on soft memberships.
+//! Groups as Kang, Grauman and Sha find them: gradient descent on soft memberships, then the nearest partition.
 //!
 //! `q_gt = exp(z_gt) / sum_g exp(z_gt)`, and `H = sum_g (tr A_g^(1/2))^2` with `A_g = W Q_g W' + eps I` is to be small. With
 //! `Q_g^(1/2) W'W Q_g^(1/2) = R diag(s) R'` all of it is in `W'W`:
 //! `dH/dq_gt = tr(A_g^(1/2)) sum_i s_i R_ti^2 / (q_gt sqrt(s_i + eps))`.
 
-use crate::Result;
 use kinfolk::Matrix;
+use kinfolk_train::Result;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-/// Of the code that was released: what keeps roots smooth, and the line search.
-const EPS: f64 = 0.1;
-const ITERATIONS: usize = 200;
-const SUFFICIENT: f64 = 1e-4;
-const SHRINK: f64 = 0.3;
-const TRIALS: usize = 10;
-/// Memberships are not divided by less.
-const SMALLEST: f64 = 1e-12;
+/// Constants of the released code: smoothing of the square root, and the line search.
+const SMOOTHING: f64 = 0.1;
+const MAX_ITERATIONS: usize = 200;
+const SUFFICIENT_DECREASE: f64 = 1e-4;
+const STEP_SHRINK: f64 = 0.3;
+const MAX_TRIALS: usize = 10;
+/// Smaller memberships count as this much where they are divided by.
+const MIN_MEMBERSHIP: f64 = 1e-12;
 
 /// The partition nearest to where the descent ends, from memberships drawn at random.
-pub(super) fn regroup(products: &Matrix, most: u32, random: &mut ChaCha8Rng) -> Result<Vec<u32>> {
-    let (groups, tasks) = (most as usize, products.rows());
-    // The released code's eps is for weights of unit size.
+pub(super) fn regroup(products: &Matrix, n_groups: u32, random: &mut ChaCha8Rng) -> Result<Vec<u32>> {
+    let (groups, tasks) = (n_groups as usize, products.rows());
+    // The released code's constant is for weights of unit size.
     let size = (0..tasks).map(|t| products[(t, t)]).sum::<f64>() / tasks as f64;
-    let eps = EPS * if size > 0.0 { size } else { 1.0 };
+    let eps = SMOOTHING * if size > 0.0 { size } else { 1.0 };
     let mut z = Matrix::zeros(groups, tasks);
     z.as_mut_slice().iter_mut().for_each(|z| *z = random.random_range(-1.0..1.0));
     let (mut value, mut slope) = at(products, &z, eps)?;
-    for _ in 0..ITERATIONS {
+    for _ in 0..MAX_ITERATIONS {
         let square: f64 = slope.as_slice().iter().map(|s| s * s).sum();
         let mut step = 1.0 / value.max(f64::MIN_POSITIVE);
         let mut next = None;
-        for _ in 0..TRIALS {
+        for _ in 0..MAX_TRIALS {
             let mut trial = z.clone();
             trial.as_mut_slice().iter_mut().zip(slope.as_slice()).for_each(|(z, s)| *z -= step * s);
             let (new, new_slope) = at(products, &trial, eps)?;
-            if new <= value - SUFFICIENT * step * square {
+            if new <= value - SUFFICIENT_DECREASE * step * square {
                 next = Some((trial, new, new_slope));
                 break;
             }
-            step *= SHRINK;
+            step *= STEP_SHRINK;
         }
         let Some((trial, new, new_slope)) = next else { break };
         let fall = value - new;
@@ -73,7 +73,7 @@ fn at(products: &Matrix, z: &Matrix, eps: f64) -> Result<(f64, Matrix)> {
         for t in 0..tasks {
             let row = vectors.row(t).iter().zip(&squares).zip(&roots);
             let sum: f64 = row.map(|((v, s), root)| s.max(0.0) * v * v / root).sum();
-            slope[(g, t)] = trace * sum / q[(g, t)].max(SMALLEST);
+            slope[(g, t)] = trace * sum / q[(g, t)].max(MIN_MEMBERSHIP);
         }
     }
     // dH/dz_gt = q_gt (dH/dq_gt - sum_g' q_g't dH/dq_g't).

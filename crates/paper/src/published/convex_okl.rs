@@ -1,0 +1,73 @@
+//! Convex learning of tasks and their structure as published by Ciliberto and others: supervised step and structure step in turns.
+
+use super::Published;
+use super::alternation::{Alternation, spectral};
+use super::sylvester::{self, Basis, Iterate};
+use kinfolk::{Fit, Matrix, Observer, Problem};
+use kinfolk_train::{CONVEX_OKL, Claim, Error, Job, Params, Result};
+
+pub(super) const PUBLISHED: Published = Published {
+    name: "convex-okl-published",
+    title: "convex learning of tasks and structure, supervised and structure step in turns",
+    cost: "a fit of given Theta in each of up to 1,000 rounds; on shared inputs with the squared loss as okl-published",
+    engine: &CONVEX_OKL,
+    iteration: alternate,
+    claim: Claim::Optimal,
+};
+
+pub(super) const REDUCED: Published = Published {
+    name: "convex-okl-reduced",
+    title: "the iteration of convex-okl-published on no more eigenvectors than there are features",
+    cost: "as okl-reduced",
+    iteration: alternate_reduced,
+    ..PUBLISHED
+};
+
+/// Added to the eigenvalues of W'W, as in the released code.
+const EIGENVALUE_FLOOR: f64 = 1e-8;
+/// Relative change of Theta at which the released code ends.
+const MIN_CHANGE: f64 = 1e-4;
+const MAX_ROUNDS: usize = 1000;
+
+fn alternate(
+    job: &Job<'_>,
+    params: &Params,
+    problem: &Problem<'_>,
+    observer: &mut dyn Observer,
+) -> Result<Fit> {
+    let trace = params.word("structure") == "trace";
+    if !trace && sylvester::check(PUBLISHED.name, job).is_ok() {
+        let basis = Basis::of_kernel(PUBLISHED.name, job, problem)?;
+        return basis.run(job, problem, PUBLISHED.name, step, observer);
+    }
+    let lambda = problem.spec().lambda;
+    let eigenvalue = |s: &f64| match trace {
+        true => ((s + EIGENVALUE_FLOOR) / lambda).sqrt(),
+        false => ((s + EIGENVALUE_FLOOR) / (2.0 * lambda)).cbrt(),
+    };
+    let update = |products: &Matrix| spectral(products, |squares| squares.iter().map(eigenvalue).collect());
+    let alternation = Alternation { theta: &update, min_change: MIN_CHANGE, max_rounds: MAX_ROUNDS };
+    let first = Matrix::identity(job.data.observations().n_tasks());
+    alternation.fit(job, problem, first, PUBLISHED.name, observer)
+}
+
+fn alternate_reduced(
+    job: &Job<'_>,
+    params: &Params,
+    problem: &Problem<'_>,
+    observer: &mut dyn Observer,
+) -> Result<Fit> {
+    if params.word("structure") == "trace" {
+        let why = "the reduced form is for the Frobenius norm".to_string();
+        return Err(Error::Param { method: REDUCED.name, why });
+    }
+    sylvester::check(REDUCED.name, job)?;
+    Basis::of_features(job, problem)?.run(job, problem, REDUCED.name, step, observer)
+}
+
+/// On shared inputs the supervised step is a Sylvester equation; then `L = (W'W / 2)^(1/3)`, `W'W = L A'K A L`.
+fn step(basis: &Basis, at: Iterate) -> Result<Iterate> {
+    let products = at.l.times(&basis.moment(&at.a, 1)).times(&at.l);
+    let root = |squares: &[f64]| squares.iter().map(|s| ((s + EIGENVALUE_FLOOR) / 2.0).cbrt()).collect();
+    basis.best_for(spectral(&products, root)?)
+}
