@@ -4,11 +4,11 @@
 //! (lambda = 1/2), with `V_a` the function of alpha and `G(V) = V'V`,
 //!
 //! ```text
-//! P(V, Theta) = sum_i c_i L(y_i, F_i) + <Theta, G(V)> / 2 + sum phi*(Theta) / 2,      F = X W
-//! D(alpha)    = -sum_i c_i L*(y_i, -alpha_i / c_i) - sum phi(G(V_a)) / 2
-//! P - D       = sum_i [ c_i L(y_i, F_i) + c_i L*(y_i, -alpha_i / c_i) + alpha_i F_i ]         (Fenchel-Young, losses)
-//!             + <Theta, G(V - V_a)> / 2                                                       (distance of V from V_a)
-//!             + sum [ phi(G(V_a)) + phi*(Theta) - Theta G(V_a) ] / 2                          (Fenchel-Young, Theta)
+//! P(V, Theta) = sum_i c_i L(y_i, F_i) + <Theta, G(V)> / 2 + sum phi*(Theta) / 2,      F = X W + offsets
+//! D(alpha)    = -sum_i [ c_i L*(y_i, -alpha_i / c_i) + alpha_i offset_i ] - sum phi(G(V_a)) / 2
+//! P - D       = sum_i [ c_i L(y_i, F_i) + c_i L*(y_i, -alpha_i / c_i) + alpha_i F_i ]  (losses, Fenchel-Young)
+//!             + <Theta, G(V - V_a)> / 2                                                (distance of V from V_a)
+//!             + sum [ phi(G(V_a)) + phi*(Theta) - Theta G(V_a) ] / 2                   (Theta, Fenchel-Young)
 //! ```
 //!
 //! Every term is non-negative, so the gap loses no digits to cancellation, however small. In the *one-point* form
@@ -337,8 +337,18 @@ struct Column {
     observation: Vec<u32>,
     y: Vec<f64>,
     z: Vec<f64>,
+    offset: Vec<f64>,
     w: Vec<f64>,
     kappa: Vec<f64>,
+}
+
+/// Observations of one loss: labels, scores, offsets (none where all are zero), weights and duals.
+struct Entries<'a> {
+    y: &'a [f64],
+    z: &'a mut [f64],
+    offset: &'a [f64],
+    w: &'a [f64],
+    kappa: &'a [f64],
 }
 
 fn block_terms(
@@ -365,7 +375,9 @@ fn block_terms(
             None => w.extend(span.clone().map(|o| problem.gamma(o))),
         }
         let (y, kappa) = (&obs.labels()[span.clone()], &kappa[span.clone()]);
-        out.add(problem, 0, [y, scores.as_slice(), w, kappa], terms, |j| span.start + j)?;
+        let offset = obs.offsets().map_or(&[][..], |offset| &offset[span.clone()]);
+        let entries = Entries { y, z: scores.as_mut_slice(), offset, w, kappa };
+        out.add(problem, 0, entries, terms, |j| span.start + j)?;
         terms.chunks(t).for_each(|row| linalg::axpy(&mut out.gap, 1.0, row));
         return Ok(out);
     }
@@ -378,30 +390,36 @@ fn block_terms(
             column.observation.push(o as u32);
             column.y.push(obs.label(o));
             column.z.push(scores[(row, table_column)]);
+            column.offset.extend(obs.offsets().map(|offset| offset[o]));
             column.w.push(problem.gamma(o));
             column.kappa.push(kappa[o]);
         }
     }
     for (task, column) in columns.iter_mut().enumerate().filter(|(_, column)| !column.y.is_empty()) {
-        let Column { observation, y, z, w, kappa } = column;
-        out.add(problem, task, [y, z, w, kappa], terms, |j| observation[j] as usize)?;
+        let Column { observation, y, z, offset, w, kappa } = column;
+        out.add(problem, task, Entries { y, z, offset, w, kappa }, terms, |j| observation[j] as usize)?;
         out.gap[task] += terms.iter().sum::<f64>();
-        [y, z, w, kappa].into_iter().for_each(|entries| entries.clear());
+        [y, z, offset, w, kappa].into_iter().for_each(|entries| entries.clear());
         observation.clear();
     }
     Ok(out)
 }
 
 impl LossTerms {
-    /// Adds observations given by their labels, predictions, weights and duals; leaves their terms in `terms`.
+    /// Adds observations; leaves their terms in `terms`, and their scores with offsets.
     fn add(
         &mut self,
         problem: &Problem<'_>,
         task: usize,
-        [y, z, w, kappa]: [&[f64]; 4],
+        Entries { y, z, offset, w, kappa }: Entries<'_>,
         terms: &mut Vec<f64>,
         number: impl Fn(usize) -> usize,
     ) -> Result<()> {
+        if !offset.is_empty() {
+            // The conjugate of `z -> L(y, z + offset)` is `L*(y, u) - offset u`, at `u = -kappa / w`.
+            linalg::axpy(z, 1.0, offset);
+            self.conj += linalg::dot(kappa, offset);
+        }
         terms.clear();
         terms.resize(y.len(), 0.0);
         let (value, conj, outside, negative) = (0.0, 0.0, None, None);

@@ -45,12 +45,12 @@ pub struct Dataset<'a> {
     moments: OnceLock<Moments>,
     banded: Arc<OnceLock<Option<Banded>>>,
     banded_moments: OnceLock<Moments>,
-    design: OnceLock<Design>,
+    design: Arc<OnceLock<Design>>,
     prepare_lock: Mutex<()>,
     derive_lock: Mutex<()>,
 }
 
-/// What the squared loss on shared inputs needs of the labels, in a basis of the inputs.
+/// What the squared loss on shared inputs needs of the labels (less offsets), in a basis of the inputs.
 #[derive(Debug)]
 pub(crate) struct Moments {
     /// X'Y (rotated features x tasks).
@@ -97,14 +97,14 @@ impl<'a> Dataset<'a> {
             moments: OnceLock::new(),
             banded: Arc::new(OnceLock::new()),
             banded_moments: OnceLock::new(),
-            design: OnceLock::new(),
+            design: Arc::new(OnceLock::new()),
             prepare_lock: Mutex::new(()),
             derive_lock: Mutex::new(()),
         })
     }
 
-    /// The same inputs with other labels for the same tasks: what is known of the inputs is shared.
-    pub(crate) fn relabelled<'b>(&'b self, observations: &'b Observations) -> Dataset<'b> {
+    /// The same inputs for the same tasks with other labels or offsets: what is known of the inputs is shared.
+    pub(crate) fn with_observations<'b>(&'b self, observations: &'b Observations) -> Dataset<'b> {
         Dataset {
             observations,
             inputs: self.inputs,
@@ -116,7 +116,7 @@ impl<'a> Dataset<'a> {
             moments: OnceLock::new(),
             banded: self.banded.clone(),
             banded_moments: OnceLock::new(),
-            design: OnceLock::new(),
+            design: self.design.clone(),
             prepare_lock: Mutex::new(()),
             derive_lock: Mutex::new(()),
         }
@@ -285,8 +285,8 @@ impl<'a> Dataset<'a> {
     /// The state of the labels, X'Y. Where each input has at most one label that is not the common one c, as with one-vs-all,
     /// it takes one addition per input instead of one per label: the sum of the inputs of each task's rare labels, and c
     /// times the sum of all.
-    fn label_state(&self, threads: usize, interrupt: &mut Interrupt<'_>) -> Result<Matrix> {
-        let (backend, labels, t) = (self.backend(), self.observations.labels(), self.observations.n_tasks());
+    fn label_state(&self, labels: &[f64], threads: usize, interrupt: &mut Interrupt<'_>) -> Result<Matrix> {
+        let (backend, t) = (self.backend(), self.observations.n_tasks());
         let common = labels[labels.len() - 1];
         if t < 3 {
             // One label in two or three that is not the common one is not rare.
@@ -340,11 +340,11 @@ impl<'a> Dataset<'a> {
         basis: &dyn OrthonormalBasis,
         interrupt: &mut Interrupt<'_>,
     ) -> Result<Moments> {
-        let (labels, threads) = (self.observations.labels(), self.threads());
+        let (labels, threads) = (self.observations.targets(), self.threads());
         let moment = match basis.projects_state() {
-            true => basis.project_state(self.label_state(threads, interrupt)?, threads),
-            false => basis.rotated(self.backend(), (self.observations, labels), threads, interrupt)?,
+            true => basis.project_state(self.label_state(&labels, threads, interrupt)?, threads),
+            false => basis.rotated(self.backend(), (self.observations, &labels), threads, interrupt)?,
         };
-        Ok(Moments { moment, label_square: linalg::dot(labels, labels) })
+        Ok(Moments { moment, label_square: linalg::dot(&labels, &labels) })
     }
 }

@@ -117,6 +117,15 @@ pub enum Error {
         value: f64,
     },
 
+    /// An offset that is infinite or NaN.
+    #[error("observation offset {row}: {value} is not a finite number")]
+    Offset {
+        /// Observation.
+        row: usize,
+        /// The offset.
+        value: f64,
+    },
+
     /// Every observation has weight zero.
     #[error("all observation weights are zero")]
     AllWeightsZero,

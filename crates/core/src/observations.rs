@@ -1,14 +1,19 @@
 //! Which input carries which label for which task.
 
 use crate::{Error, Result, TaskNames};
+use std::borrow::Cow;
 
-/// Observations: (input, task, label, weight) quadruples, checked once.
+/// Observations: an input, a task, a label, a weight and an offset each, checked once.
 ///
 /// Multi-task data, one-vs-all multi-class, multi-label, multi-output and any mixture are constructors of this one type.
-/// A missing label is a quadruple that is not there. A task without observations is allowed: its row of the task Gram
-/// matrix is zero, so `Theta = phi'(0)` there: it predicts 0 with the power and cosh regularisers (nothing was learned,
-/// nothing is borrowed), the sum of all tasks' scores with `exp` (whose Theta is 1 where nothing is known), and what the prior says
-/// where one is given.
+/// A missing label is an observation that is not there. A task without observations is allowed: its row of the task Gram
+/// matrix is zero, so `Theta = phi'(0)` there. It predicts 0 with the power and cosh regularisers (nothing was
+/// learned, nothing is borrowed), the sum of all tasks' scores with `exp` (whose Theta is 1 where nothing is known),
+/// and what the prior says where one is given.
+///
+/// An *offset* is a known part of the prediction: the loss of observation i is `L(y_i, F(x_i, t_i) + offset_i)`. Use it
+/// for exposures, or to fit what another model leaves over. A model predicts F alone; add offsets to its predictions
+/// yourself. For the squared loss an offset is the same as a label lower by as much.
 ///
 /// Observations are numbered in the order given; duals come back in that order.
 ///
@@ -31,6 +36,8 @@ pub struct Observations {
     layout: Layout,
     label: Vec<f64>,
     weight: Weight,
+    /// None where all are zero.
+    offset: Option<Vec<f64>>,
     n_inputs: usize,
     tasks: TaskNames,
 }
@@ -77,7 +84,7 @@ impl Observations {
         let complete = label.len() == n_inputs * n_tasks
             && (0..label.len()).all(|o| (input[o] as usize, task[o] as usize) == (o / n_tasks, o % n_tasks));
         let layout = if complete { Layout::Complete } else { listed(n_inputs, input, task) };
-        Ok(Observations { layout, label, weight: Weight::One, n_inputs, tasks: TaskNames::Numbered(n_tasks) })
+        Ok(Self::plain(layout, label, n_inputs, n_tasks))
     }
 
     /// Own inputs for each task: row i of the inputs belongs to task `task[i]` and has label `label[i]`.
@@ -126,8 +133,13 @@ impl Observations {
             return Err(Error::Empty { what: "the table of labels" });
         }
         check_count(label.len())?;
+        Ok(Self::plain(Layout::Complete, label, n_inputs, n_tasks))
+    }
+
+    /// Weights of one, no offsets, numbered tasks.
+    fn plain(layout: Layout, label: Vec<f64>, n_inputs: usize, n_tasks: usize) -> Self {
         let tasks = TaskNames::Numbered(n_tasks);
-        Ok(Observations { layout: Layout::Complete, label, weight: Weight::One, n_inputs, tasks })
+        Observations { layout, label, weight: Weight::One, offset: None, n_inputs, tasks }
     }
 
     /// Names the tasks. More names than tasks so far adds tasks without observations.
@@ -178,6 +190,30 @@ impl Observations {
         self.check_some_weight()
     }
 
+    /// Sets the offset of each observation: its loss becomes `L(y, z + offset)`. Replaces earlier offsets.
+    ///
+    /// ```
+    /// use kinfolk::Observations;
+    /// let obs = Observations::multi_task(&[0, 0, 1], vec![0.5, 1.0, -2.0])?.with_offsets(vec![0.1, 0.0, -3.0])?;
+    /// assert_eq!((obs.offset(2), obs.select_inputs(&[2])?.offset(0)), (-3.0, -3.0));
+    /// # Ok::<(), kinfolk::Error>(())
+    /// ```
+    pub fn with_offsets(mut self, offset: Vec<f64>) -> Result<Self> {
+        same_length("the list of offsets", offset.len(), self.len())?;
+        if let Some(row) = offset.iter().position(|o| !o.is_finite()) {
+            return Err(Error::Offset { row, value: offset[row] });
+        }
+        self.offset = offset.iter().any(|&o| o != 0.0).then_some(offset);
+        Ok(self)
+    }
+
+    /// The same observations with other labels.
+    pub fn with_labels(mut self, label: Vec<f64>) -> Result<Self> {
+        same_length("the list of labels", label.len(), self.len())?;
+        self.label = label;
+        Ok(self)
+    }
+
     /// The observations of these inputs, which become inputs 0, 1, ...; all tasks stay, some perhaps without observations.
     pub fn select_inputs(&self, inputs: &[u32]) -> Result<Self> {
         if let Some(row) = inputs.iter().position(|&i| i as usize >= self.n_inputs) {
@@ -200,6 +236,7 @@ impl Observations {
             Weight::Each(w) => Weight::Each(kept.iter().map(|&o| w[o]).collect()),
             other => other.clone(),
         };
+        out.offset = self.offset.as_ref().map(|offset| kept.iter().map(|&o| offset[o]).collect());
         out.check_some_weight()
     }
 
@@ -218,12 +255,6 @@ impl Observations {
         };
         let weight: Vec<f64> = (0..self.len()).map(balanced).collect();
         self.with_weights(&weight)
-    }
-
-    /// The same with other labels.
-    pub(crate) fn relabelled(&self, label: Vec<f64>) -> Self {
-        debug_assert_eq!(label.len(), self.len());
-        Observations { label, ..self.clone() }
     }
 
     fn check_some_weight(self) -> Result<Self> {
@@ -299,6 +330,25 @@ impl Observations {
             Weight::One => 1.0,
             Weight::PerTask(w) => w[self.task(o)],
             Weight::Each(w) => w[o],
+        }
+    }
+
+    /// Offset of observation o: a known part of its prediction.
+    #[inline]
+    pub fn offset(&self, o: usize) -> f64 {
+        self.offset.as_ref().map_or(0.0, |offset| offset[o])
+    }
+
+    /// All offsets, unless they are all zero.
+    pub fn offsets(&self) -> Option<&[f64]> {
+        self.offset.as_deref()
+    }
+
+    /// Labels less offsets: what the squared loss wants predictions to be.
+    pub(crate) fn targets(&self) -> Cow<'_, [f64]> {
+        match &self.offset {
+            None => Cow::Borrowed(&self.label),
+            Some(offset) => self.label.iter().zip(offset).map(|(y, o)| y - o).collect(),
         }
     }
 
@@ -424,6 +474,30 @@ mod tests {
         assert!(classes.is_complete());
         assert_eq!(classes.labels(), [-1.0, -1.0, 1.0, -1.0, -1.0, 1.0]);
         assert!(classes.select_inputs(&[2]).is_err());
+    }
+
+    #[test]
+    fn offsets_stay_with_their_observations() {
+        let obs = Observations::multi_task(&[0, 1, 2, 1], vec![1.0, 2.0, 3.0, 4.0]).unwrap();
+        let obs = obs.with_offsets(vec![0.1, 0.2, 0.3, 0.4]).unwrap();
+        let names = TaskNames::Strings(["a", "b", "c", "d"].map(String::from).to_vec());
+        let obs = obs.with_task_names(names).unwrap().with_weights(&[1.0, 2.0, 3.0, 4.0]).unwrap();
+        let obs = obs.with_task_weights(&[1.0, 2.0, 3.0, 4.0]).unwrap().class_balanced().unwrap();
+        let obs = obs.with_labels(vec![5.0; 4]).unwrap().select_inputs(&[3, 0, 3]).unwrap();
+        assert_eq!(obs.offsets(), Some(&[0.4, 0.1, 0.4][..]));
+        assert_eq!(obs.targets().to_vec(), [5.0 - 0.4, 5.0 - 0.1, 5.0 - 0.4]);
+        let classes = Observations::multi_class(&[0, 1], 2).unwrap();
+        let classes = classes.with_offsets(vec![1.0, 2.0, 3.0, 4.0]).unwrap();
+        assert_eq!(classes.select_inputs(&[1]).unwrap().offsets(), Some(&[3.0, 4.0][..]));
+    }
+
+    #[test]
+    fn zero_offsets_are_none_and_others_are_checked() {
+        let obs = || Observations::multi_task(&[0, 1], vec![1.0, 2.0]).unwrap();
+        assert_eq!(obs().with_offsets(vec![0.0, -0.0]).unwrap().offsets(), None);
+        assert!(matches!(obs().with_offsets(vec![0.0]), Err(Error::Length { .. })));
+        let infinite = obs().with_offsets(vec![0.0, f64::INFINITY]);
+        assert!(matches!(infinite, Err(Error::Offset { row: 1, .. })));
     }
 
     #[test]

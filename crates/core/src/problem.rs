@@ -1,7 +1,7 @@
 //! The learning problem, and the units in which it is solved.
 
 use crate::linalg::power_of_two;
-use crate::loss::{Loss, LossKind};
+use crate::loss::{Loss, LossKind, ObservedLoss};
 use crate::output::{OutputKind, OutputRegularizer};
 use crate::{Dataset, Error, Observations, Result};
 use serde::{Deserialize, Serialize};
@@ -24,11 +24,11 @@ impl From<LossKind> for Losses {
 
 /// ```text
 /// min over F and positive semidefinite Theta of
-///     C sum_i w_i L(y_i, F(x_i, t_i)) + |F|^2 / 2 + lambda sum_rs phi*(Theta_rs)
+///     C sum_i w_i L(y_i, F(x_i, t_i) + o_i) + |F|^2 / 2 + lambda sum_rs phi*(Theta_rs)
 /// ```
-/// with the norm of the kernel `k(x, x') Theta_ts`; equivalently the dual
+/// with offsets o (zero unless given) and the norm of the kernel `k(x, x') Theta_ts`; equivalently the dual
 /// ```text
-/// max over alpha of  -sum_i c_i L*(y_i, -alpha_i / c_i) - lambda sum_rs phi(rho_rs),     c_i = C w_i,
+/// max over alpha of  -sum_i [c_i L*(y_i, -alpha_i / c_i) + alpha_i o_i] - lambda sum_rs phi(rho_rs),     c_i = C w_i,
 ///     rho_rs = <alpha^r, K_rs alpha^s> / (2 lambda),   Theta = phi'(rho),   F(x, t) = sum_j alpha_j Theta_(t, t_j) k(x_j, x).
 /// ```
 ///
@@ -154,6 +154,15 @@ impl<'a> Problem<'a> {
         (self.losses.len() == 1).then(|| &*self.losses[0])
     }
 
+    /// Loss of observation o.
+    #[inline]
+    pub(crate) fn loss_at(&self, o: usize) -> ObservedLoss<'_> {
+        let obs = self.observations();
+        // The task only matters if it decides about the loss: finding it costs a division.
+        let loss = self.only_loss().unwrap_or_else(|| self.loss(obs.task(o)));
+        ObservedLoss { loss, y: obs.label(o), offset: obs.offset(o) }
+    }
+
     /// `alpha = unit * kappa`: a power of two.
     pub fn unit(&self) -> f64 {
         self.normal.unit
@@ -197,13 +206,11 @@ impl<'a> Problem<'a> {
     /// The interval in which kappa of observation o may lie.
     #[inline]
     pub fn box_of(&self, o: usize) -> (f64, f64) {
-        let (gamma, obs) = (self.gamma(o), self.observations());
+        let gamma = self.gamma(o);
         if gamma == 0.0 {
             return (0.0, 0.0);
         }
-        // The task only matters if it decides about the loss: finding it costs a division.
-        let loss = self.only_loss().unwrap_or_else(|| self.loss(obs.task(o)));
-        let (low, high) = loss.conj_domain(obs.label(o));
+        let (low, high) = self.loss_at(o).conj_domain();
         // Not -gamma * 0, which is -0 and reads oddly in messages.
         (0.0 - gamma * high, 0.0 - gamma * low)
     }

@@ -16,6 +16,7 @@
 
 use crate::backend::Panel;
 use crate::linalg;
+use crate::loss::ObservedLoss;
 use crate::output::OutputRegularizer;
 use crate::{Dataset, Losses, Matrix, Observations, OutputKind, ProblemSpec, Result};
 
@@ -79,13 +80,18 @@ impl Yardstick {
         let (losses, loss_of_task) = spec.losses(obs.n_tasks())?;
         let samples = samples(obs);
         let slope = |o: usize| {
-            let (left, right) = losses[loss_of_task[obs.task(o)]].slope(obs.label(o), 0.0);
-            -0.5 * (left + right)
+            let loss = &*losses[loss_of_task[obs.task(o)]];
+            -ObservedLoss { loss, y: obs.label(o), offset: obs.offset(o) }.mean_slope(0.0)
+        };
+        // What a prediction should be like.
+        let aim = |o: usize| match losses[loss_of_task[obs.task(o)]].is_classification() {
+            true => obs.label(o),
+            false => obs.label(o) - obs.offset(o),
         };
         let all = || samples.iter().flat_map(|sample| &sample.observations);
         let or_one = |size: f64| if size.is_finite() && size > 0.0 { size } else { 1.0 };
         let slope_size = or_one(root_mean_square(all().map(|&o| slope(o))));
-        let label_size = or_one(root_mean_square(all().map(|&o| obs.label(o))));
+        let label_size = or_one(root_mean_square(all().map(|&o| aim(o))));
         let mean = backend.diagonal().iter().sum::<f64>() / backend.n_inputs() as f64;
         let mean = or_one(mean);
         let mut spectra = vec![];

@@ -3,7 +3,7 @@
 //! Tolerances are `ROUNDING` times the size of what is added up: a few dozen units in the last place of the largest term.
 
 use kinfolk::Error;
-use kinfolk::loss::{Loss, LossKind, ResponseBlock, TermBlock};
+use kinfolk::loss::{DerivativeBlock, Loss, LossKind, TermBlock};
 use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
 
@@ -459,7 +459,7 @@ fn names_are_the_same_everywhere() {
 /// What a loss answers to a prediction, smoothed around a centre or not.
 fn answer(loss: &dyn Loss, y: f64, z: f64, mu: f64, centre: f64) -> (f64, f64, f64) {
     let (mut kappa, mut curvature) = ([0.0], [0.0]);
-    let mut block = ResponseBlock {
+    let mut block = DerivativeBlock {
         y: &[y],
         z: &[z],
         w: &[1.0],
@@ -469,7 +469,7 @@ fn answer(loss: &dyn Loss, y: f64, z: f64, mu: f64, centre: f64) -> (f64, f64, f
         curvature: &mut curvature,
         value: 0.0,
     };
-    loss.respond(&mut block);
+    loss.derivatives(&mut block);
     let value = block.value;
     (value, kappa[0], curvature[0])
 }
@@ -507,5 +507,30 @@ fn answers_are_slopes() {
                 }
             }
         }
+    }
+}
+
+/// What a loss says of itself without a label is so for every label.
+#[test]
+fn properties_hold_for_every_label() {
+    for kind in kinds(1.0) {
+        let loss = kind.build().unwrap();
+        for y in if loss.is_classification() { vec![-1.0, 1.0] } else { vec![-3.0, 0.0, 1.0, 2.5] } {
+            let name = format!("{kind} at label {y}");
+            let shape = loss.quadratic_conjugate(y);
+            assert_eq!(loss.has_quadratic_conjugate(), shape.is_some(), "{name}");
+            let (low, high) = loss.conj_domain(y);
+            let inside = |share: f64| low.max(-10.0) * share + high.min(10.0) * (1.0 - share);
+            let least = (1..20).map(|i| loss.conj_curvature(y, inside(f64::from(i) / 20.0)));
+            let least = least.fold(f64::INFINITY, f64::min);
+            assert!((loss.conj_modulus() - least).abs() <= 1e-12 * least, "{name}: {least}");
+            // Linear from some prediction on: the slope reaches an end of the conjugate's domain.
+            let reached =
+                [-1e6, 1e6].iter().any(|&z| loss.slope(y, z).0 == low || loss.slope(y, z).1 == high);
+            let bounded = low.is_finite() || high.is_finite();
+            assert_eq!(loss.has_linear_tail(), shape.is_some() && bounded && reached, "{name}");
+        }
+        assert_eq!(loss.is_classification(), loss.check_label(2.0).is_err(), "{kind}");
+        assert_eq!(loss.is_classification(), kind.is_classification(), "{kind}");
     }
 }

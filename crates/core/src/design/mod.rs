@@ -18,7 +18,7 @@ use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::OnceLock;
 
-/// Rotated inputs, labels, and where they belong. Depends neither on C nor on losses or regulariser.
+/// Rotated inputs, and where they belong. Depends on which input has which task, and on nothing else.
 #[derive(Debug)]
 pub(crate) struct Design {
     /// One row per input (shared) or per observation (own), `x Q`.
@@ -30,7 +30,6 @@ pub(crate) struct Design {
     /// The diagonal of X'X, of sum one.
     spread: Vec<f64>,
     layout: RowLayout,
-    labels: Vec<f64>,
 }
 
 impl Design {
@@ -67,16 +66,15 @@ impl Design {
             }
         };
         clear_noise(&mut x);
-        let labels = layout.gather(obs.labels());
         let squares = (0..x.rows()).map(|i| dot(x.row(i), x.row(i))).collect();
         let total = spectrum.values.iter().sum::<f64>().max(f64::MIN_POSITIVE);
         let spread = spectrum.values.iter().map(|l| l / total).collect();
-        Ok(Design { x, rough: OnceLock::new(), squares, spread, layout, labels })
+        Ok(Design { x, rough: OnceLock::new(), squares, spread, layout })
     }
 
     /// Number of entries.
     pub(crate) fn len(&self) -> usize {
-        self.labels.len()
+        self.layout.observations().len()
     }
 
     pub(crate) fn rank(&self) -> usize {
@@ -87,8 +85,9 @@ impl Design {
         self.layout.n_tasks()
     }
 
-    pub(crate) fn labels(&self) -> &[f64] {
-        &self.labels
+    /// The observation of an entry that is no hole.
+    pub(crate) fn observation(&self, entry: usize) -> usize {
+        self.layout.observations()[entry] as usize
     }
 
     /// Values of observations as values of entries, zero in holes.

@@ -1,6 +1,6 @@
 //! Absolute loss: regression towards the median.
 
-use super::squared::{check_real, residual};
+use super::squared::residual;
 use super::{QuadraticConjugate, QuadraticLoss};
 
 /// `L(y, z) = |y - z|` for real labels.
@@ -20,8 +20,16 @@ impl QuadraticLoss for Absolute {
         "absolute"
     }
 
-    fn check_label(&self, y: f64) -> Result<(), &'static str> {
-        check_real(y)
+    fn is_classification(&self) -> bool {
+        false
+    }
+
+    fn conj_modulus(&self) -> f64 {
+        0.0
+    }
+
+    fn has_linear_tail(&self) -> bool {
+        true
     }
 
     fn value(&self, y: f64, z: f64) -> f64 {

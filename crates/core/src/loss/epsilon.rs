@@ -1,6 +1,6 @@
 //! Epsilon-insensitive loss: support vector regression.
 
-use super::squared::{check_real, residual};
+use super::squared::residual;
 use super::{QuadraticConjugate, QuadraticLoss, checked};
 
 /// `L(y, z) = max(0, |y - z| - epsilon)` for real labels: errors up to epsilon are free.
@@ -36,8 +36,16 @@ impl QuadraticLoss for Epsilon {
         "epsilon"
     }
 
-    fn check_label(&self, y: f64) -> Result<(), &'static str> {
-        check_real(y)
+    fn is_classification(&self) -> bool {
+        false
+    }
+
+    fn conj_modulus(&self) -> f64 {
+        0.0
+    }
+
+    fn has_linear_tail(&self) -> bool {
+        true
     }
 
     fn value(&self, y: f64, z: f64) -> f64 {

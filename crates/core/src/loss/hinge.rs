@@ -8,11 +8,6 @@ use super::{QuadraticConjugate, QuadraticLoss};
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Hinge;
 
-/// `Ok` for -1 and +1.
-pub(super) fn check_two_classes(y: f64) -> Result<(), &'static str> {
-    if y == 1.0 || y == -1.0 { Ok(()) } else { Err("-1 or +1 (convert 0/1 labels by 2*y - 1)") }
-}
-
 /// The u with `0 <= -y u <= high`, for y = -1 or +1.
 pub(super) fn margin_domain(y: f64, high: f64) -> (f64, f64) {
     if y > 0.0 { (-high, 0.0) } else { (0.0, high) }
@@ -23,8 +18,16 @@ impl QuadraticLoss for Hinge {
         "hinge"
     }
 
-    fn check_label(&self, y: f64) -> Result<(), &'static str> {
-        check_two_classes(y)
+    fn is_classification(&self) -> bool {
+        true
+    }
+
+    fn conj_modulus(&self) -> f64 {
+        0.0
+    }
+
+    fn has_linear_tail(&self) -> bool {
+        true
     }
 
     fn value(&self, y: f64, z: f64) -> f64 {

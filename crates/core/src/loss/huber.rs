@@ -1,6 +1,6 @@
 //! Huber loss: regression that bears outliers.
 
-use super::squared::{check_real, residual};
+use super::squared::residual;
 use super::{QuadraticConjugate, QuadraticLoss, checked};
 
 /// With `r = y - z` and real labels:
@@ -36,8 +36,16 @@ impl QuadraticLoss for Huber {
         "huber"
     }
 
-    fn check_label(&self, y: f64) -> Result<(), &'static str> {
-        check_real(y)
+    fn is_classification(&self) -> bool {
+        false
+    }
+
+    fn conj_modulus(&self) -> f64 {
+        1.0
+    }
+
+    fn has_linear_tail(&self) -> bool {
+        true
     }
 
     fn value(&self, y: f64, z: f64) -> f64 {

@@ -1,7 +1,7 @@
 //! Logistic loss: classification with probabilities.
 
-use super::hinge::{check_two_classes, margin_domain};
-use super::{Loss, LossKind};
+use super::Loss;
+use super::hinge::margin_domain;
 
 /// `L(y, z) = log(1 + exp(-y z))` for labels y = -1, +1.
 ///
@@ -58,8 +58,12 @@ impl Loss for Logistic {
         "logistic"
     }
 
-    fn check_label(&self, y: f64) -> Result<(), &'static str> {
-        check_two_classes(y)
+    fn is_classification(&self) -> bool {
+        true
+    }
+
+    fn conj_modulus(&self) -> f64 {
+        4.0
     }
 
     fn value(&self, y: f64, z: f64) -> f64 {
@@ -73,10 +77,6 @@ impl Loss for Logistic {
 
     fn curvature(&self, y: f64, z: f64) -> f64 {
         sigmoid(y * z) * sigmoid(-y * z)
-    }
-
-    fn stand_in(&self) -> Option<LossKind> {
-        Some(LossKind::SquaredHinge)
     }
 
     fn conj(&self, y: f64, u: f64) -> f64 {

@@ -5,30 +5,30 @@
 //! or quadratic (nine of the ten here), else [`Loss`]. `docs/add-a-loss.md` walks through `huber.rs`.
 
 mod absolute;
+mod derivatives;
 mod epsilon;
 mod hinge;
 mod huber;
 mod kind;
 mod logistic;
+mod observed;
 mod quadratic;
 mod quantile;
-mod response;
-mod shifted;
 mod smoothed_hinge;
 mod squared;
 mod squared_epsilon;
 mod squared_hinge;
 
 pub use absolute::Absolute;
+pub use derivatives::{DerivativeBlock, LossDerivatives};
 pub use epsilon::Epsilon;
 pub use hinge::Hinge;
 pub use huber::Huber;
 pub use kind::LossKind;
 pub use logistic::Logistic;
+pub(crate) use observed::ObservedLoss;
 pub use quadratic::{QuadraticConjugate, QuadraticLoss};
 pub use quantile::Quantile;
-pub use response::{Response, ResponseBlock};
-pub(crate) use shifted::{ObservationLosses, Shifted};
 pub use smoothed_hinge::SmoothedHinge;
 pub use squared::Squared;
 pub use squared_epsilon::SquaredEpsilon;
@@ -46,8 +46,17 @@ pub trait Loss: Debug + Send + Sync {
     /// Name in messages and files.
     fn name(&self) -> &'static str;
 
+    /// Whether labels are -1 and +1; else they are real numbers.
+    fn is_classification(&self) -> bool;
+
     /// `Err(what is expected)` if `y` is not a label of this loss.
-    fn check_label(&self, y: f64) -> Result<(), &'static str>;
+    fn check_label(&self, y: f64) -> Result<(), &'static str> {
+        match self.is_classification() {
+            true if y.abs() != 1.0 => Err("-1 or +1 (convert 0/1 labels by 2*y - 1)"),
+            false if !y.is_finite() => Err("a finite number (leave out missing labels)"),
+            _ => Ok(()),
+        }
+    }
 
     /// L(y, z).
     fn value(&self, y: f64, z: f64) -> f64;
@@ -71,14 +80,27 @@ pub trait Loss: Debug + Send + Sync {
     /// Second derivative of L*(y, .) at u; 0 on linear pieces.
     fn conj_curvature(&self, y: f64, u: f64) -> f64;
 
+    /// The least second derivative of L*(y, .), for every label: 0 if the loss has a kink.
+    fn conj_modulus(&self) -> f64;
+
+    /// Whether the loss is linear from some prediction on, so that duals may lie at the ends of their domain.
+    fn has_linear_tail(&self) -> bool {
+        false
+    }
+
+    /// Whether there is a [`quadratic_conjugate`](Self::quadratic_conjugate), for every label.
+    fn has_quadratic_conjugate(&self) -> bool {
+        false
+    }
+
     /// The conjugate as a linear or quadratic function with at most one kink, if it is one: opens the way to
     /// closed-form coordinate steps.
     fn quadratic_conjugate(&self, _y: f64) -> Option<QuadraticConjugate> {
         None
     }
 
-    /// [`quadratic_conjugate`](Self::quadratic_conjugate) of many labels, appended to `out` as far as there are any. Called
-    /// through a vtable once per input; the loop inside is compiled for each loss.
+    /// [`quadratic_conjugate`](Self::quadratic_conjugate) of many labels, appended to `out` as far as there are any.
+    /// Called through a vtable once per input; the loop inside is compiled for each loss.
     fn quadratic_conjugates(&self, labels: &[f64], out: &mut Vec<QuadraticConjugate>) {
         out.extend(labels.iter().filter_map(|&y| self.quadratic_conjugate(y)));
     }
@@ -89,24 +111,19 @@ pub trait Loss: Debug + Send + Sync {
         self.value(y, z) + self.conj(y, u) - z * u
     }
 
-    /// Whether the loss has a derivative everywhere: then Newton's method applies to it as it is.
+    /// Whether the loss has a derivative everywhere.
     fn is_smooth(&self) -> bool {
-        true
+        self.conj_modulus() > 0.0
     }
 
-    /// A loss for the same labels with a similar solution and cheaper coordinate steps, from whose solution to start.
-    fn stand_in(&self) -> Option<LossKind> {
-        None
+    /// Values and derivatives at many predictions. Called through a vtable once per block; the loop inside is compiled
+    /// for each loss.
+    fn derivatives(&self, block: &mut DerivativeBlock<'_>) {
+        block.fill(|y, z, _, _| derivatives::smooth(self, y, z));
     }
 
-    /// Duals, curvatures and losses at given predictions, for Newton's method. Called through a vtable once per block; the loop
-    /// inside is compiled for each loss.
-    fn respond(&self, block: &mut ResponseBlock<'_>) {
-        block.fill(|y, z, _, _| response::smooth(self, y, z));
-    }
-
-    /// The Fenchel-Young terms of many observations and the sums of their losses and conjugates, for the certificate, where
-    /// `u = -kappa / w`. Called through a vtable once per block; the loop inside is compiled for each loss.
+    /// The Fenchel-Young terms of many observations and the sums of their losses and conjugates, for the certificate,
+    /// where `u = -kappa / w`. Called through a vtable once per block; the loop inside is compiled for each loss.
     fn block_terms(&self, block: &mut TermBlock<'_>) {
         for start in (0..block.y.len()).step_by(CHUNK) {
             let mut sums = ChunkSums {

@@ -1,6 +1,6 @@
 //! The shape shared by most conjugates, and the short way to write a loss that has it.
 
-use super::{Loss, ResponseBlock};
+use super::{DerivativeBlock, Loss};
 use std::fmt::Debug;
 
 /// `L*(u) = y u + quad u^2 / 2 + eps |u|` on `low <= u <= high`.
@@ -19,6 +19,12 @@ pub struct QuadraticConjugate {
 }
 
 impl QuadraticConjugate {
+    /// The conjugate of `z -> L(z + offset)`: `L*(u) - offset u`.
+    #[inline(always)]
+    pub fn with_offset(self, offset: f64) -> Self {
+        QuadraticConjugate { y: self.y - offset, ..self }
+    }
+
     /// L*(u), infinite outside the domain.
     #[inline]
     pub fn value(&self, u: f64) -> f64 {
@@ -48,8 +54,12 @@ impl QuadraticConjugate {
 pub trait QuadraticLoss: Debug + Send + Sync {
     /// See [`Loss::name`].
     fn name(&self) -> &'static str;
-    /// See [`Loss::check_label`].
-    fn check_label(&self, y: f64) -> Result<(), &'static str>;
+    /// See [`Loss::is_classification`].
+    fn is_classification(&self) -> bool;
+    /// See [`Loss::conj_modulus`]: `quad` of every conjugate.
+    fn conj_modulus(&self) -> f64;
+    /// See [`Loss::has_linear_tail`].
+    fn has_linear_tail(&self) -> bool;
     /// See [`Loss::value`].
     fn value(&self, y: f64, z: f64) -> f64;
     /// See [`Loss::slope`].
@@ -70,8 +80,20 @@ impl<L: QuadraticLoss> Loss for L {
         QuadraticLoss::name(self)
     }
     #[inline(always)]
-    fn check_label(&self, y: f64) -> Result<(), &'static str> {
-        QuadraticLoss::check_label(self, y)
+    fn is_classification(&self) -> bool {
+        QuadraticLoss::is_classification(self)
+    }
+    #[inline(always)]
+    fn conj_modulus(&self) -> f64 {
+        QuadraticLoss::conj_modulus(self)
+    }
+    #[inline(always)]
+    fn has_linear_tail(&self) -> bool {
+        QuadraticLoss::has_linear_tail(self)
+    }
+    #[inline(always)]
+    fn has_quadratic_conjugate(&self) -> bool {
+        true
     }
     #[inline(always)]
     fn value(&self, y: f64, z: f64) -> f64 {
@@ -106,11 +128,8 @@ impl<L: QuadraticLoss> Loss for L {
     fn quadratic_conjugate(&self, y: f64) -> Option<QuadraticConjugate> {
         Some(self.conjugate(y))
     }
-    fn is_smooth(&self) -> bool {
-        self.conjugate(1.0).quad > 0.0
-    }
-    fn respond(&self, block: &mut ResponseBlock<'_>) {
-        block.fill(|y, z, mu, centre| self.conjugate(y).respond(z, mu, centre));
+    fn derivatives(&self, block: &mut DerivativeBlock<'_>) {
+        block.fill(|y, z, mu, centre| self.conjugate(y).derivatives(z, mu, centre));
     }
     fn quadratic_conjugates(&self, labels: &[f64], out: &mut Vec<QuadraticConjugate>) {
         out.extend(labels.iter().map(|&y| self.conjugate(y)));

@@ -1,6 +1,6 @@
 //! Quantile (pinball) loss: regression towards a quantile.
 
-use super::squared::{check_real, residual};
+use super::squared::residual;
 use super::{QuadraticConjugate, QuadraticLoss, checked};
 
 /// `L(y, z) = q (y - z)` if `y >= z`, else `(1 - q) (z - y)`, for real labels: a fraction q of them should end up below
@@ -32,8 +32,16 @@ impl QuadraticLoss for Quantile {
         "quantile"
     }
 
-    fn check_label(&self, y: f64) -> Result<(), &'static str> {
-        check_real(y)
+    fn is_classification(&self) -> bool {
+        false
+    }
+
+    fn conj_modulus(&self) -> f64 {
+        0.0
+    }
+
+    fn has_linear_tail(&self) -> bool {
+        true
     }
 
     fn value(&self, y: f64, z: f64) -> f64 {

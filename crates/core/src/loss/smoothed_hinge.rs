@@ -1,6 +1,6 @@
 //! Smoothed hinge loss: the hinge with its corner rounded by a parabola of width gamma.
 
-use super::hinge::{check_two_classes, margin_domain};
+use super::hinge::margin_domain;
 use super::{QuadraticConjugate, QuadraticLoss, checked};
 
 /// With `s = 1 - y z` and labels y = -1, +1:
@@ -38,8 +38,16 @@ impl QuadraticLoss for SmoothedHinge {
         "smoothed_hinge"
     }
 
-    fn check_label(&self, y: f64) -> Result<(), &'static str> {
-        check_two_classes(y)
+    fn is_classification(&self) -> bool {
+        true
+    }
+
+    fn conj_modulus(&self) -> f64 {
+        self.gamma
+    }
+
+    fn has_linear_tail(&self) -> bool {
+        true
     }
 
     fn value(&self, y: f64, z: f64) -> f64 {

@@ -8,11 +8,6 @@ use super::{QuadraticConjugate, QuadraticLoss};
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Squared;
 
-/// `Ok` for finite numbers.
-pub(super) fn check_real(y: f64) -> Result<(), &'static str> {
-    if y.is_finite() { Ok(()) } else { Err("a finite number (leave out missing labels)") }
-}
-
 /// `y - z`, kept finite: in a Fenchel-Young term zero times an overflowed residual must stay zero.
 pub(super) fn residual(y: f64, z: f64) -> f64 {
     (y - z).clamp(f64::MIN, f64::MAX)
@@ -23,8 +18,16 @@ impl QuadraticLoss for Squared {
         "squared"
     }
 
-    fn check_label(&self, y: f64) -> Result<(), &'static str> {
-        check_real(y)
+    fn is_classification(&self) -> bool {
+        false
+    }
+
+    fn conj_modulus(&self) -> f64 {
+        1.0
+    }
+
+    fn has_linear_tail(&self) -> bool {
+        false
     }
 
     fn value(&self, y: f64, z: f64) -> f64 {

@@ -1,7 +1,7 @@
 //! Squared epsilon-insensitive loss: support vector regression with a smooth loss.
 
 use super::epsilon::check_epsilon;
-use super::squared::{check_real, residual};
+use super::squared::residual;
 use super::{QuadraticConjugate, QuadraticLoss};
 
 /// `L(y, z) = max(0, |y - z| - epsilon)^2 / 2` for real labels.
@@ -32,8 +32,16 @@ impl QuadraticLoss for SquaredEpsilon {
         "squared_epsilon"
     }
 
-    fn check_label(&self, y: f64) -> Result<(), &'static str> {
-        check_real(y)
+    fn is_classification(&self) -> bool {
+        false
+    }
+
+    fn conj_modulus(&self) -> f64 {
+        1.0
+    }
+
+    fn has_linear_tail(&self) -> bool {
+        false
     }
 
     fn value(&self, y: f64, z: f64) -> f64 {

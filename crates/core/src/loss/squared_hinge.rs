@@ -1,6 +1,6 @@
 //! Squared hinge loss: support vector classification with a smooth loss.
 
-use super::hinge::{check_two_classes, margin_domain};
+use super::hinge::margin_domain;
 use super::{QuadraticConjugate, QuadraticLoss};
 
 /// `L(y, z) = max(0, 1 - y z)^2 / 2` for labels y = -1, +1.
@@ -20,8 +20,16 @@ impl QuadraticLoss for SquaredHinge {
         "squared_hinge"
     }
 
-    fn check_label(&self, y: f64) -> Result<(), &'static str> {
-        check_two_classes(y)
+    fn is_classification(&self) -> bool {
+        true
+    }
+
+    fn conj_modulus(&self) -> f64 {
+        1.0
+    }
+
+    fn has_linear_tail(&self) -> bool {
+        true
     }
 
     fn value(&self, y: f64, z: f64) -> f64 {

@@ -18,10 +18,8 @@ use crate::backend::Interrupt;
 use crate::certificate::{Graded, certify_normal};
 use crate::design::Design;
 use crate::linalg::{self, axpy, inner, view};
-use crate::loss::{ObservationLosses, Shifted};
 use crate::output::{Fixed, Penalised};
 use crate::{Dataset, Error, Matrix, Observer, Problem, ProblemSpec, Result};
-use std::sync::Arc;
 
 /// Alternating direction method of multipliers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -84,11 +82,9 @@ impl Solver for Admm {
         start.passes(self.name(), settings.seed)?;
         let given = start.kappa(problem)?.map(|kappa| start::warm(problem, kappa));
         let mut clock = Clock::new(self.name(), settings, observer);
-        let numbers = (0..problem.observations().len()).map(|o| o as f64).collect();
-        let numbered = problem.observations().relabelled(numbers);
-        let data = problem.data().relabelled(&numbered);
+        let data = problem.data();
         let ready = |interrupt: &mut Interrupt<'_>| {
-            problem.data().prepare(interrupt)?;
+            data.prepare(interrupt)?;
             data.design(interrupt).map(|_| ())
         };
         let nothing = |kappa: Option<Vec<f64>>| {
@@ -104,7 +100,7 @@ impl Solver for Admm {
         }
         let design = data.design(&mut Interrupt::never())?.1;
         let best = Best::new(problem, nothing(given))?;
-        let iteration = Iteration::new(problem, penalised, &data, design, settings, &best.kappa)?;
+        let iteration = Iteration::new(problem, penalised, design, settings, &best.kappa);
         iteration.run(best, clock)
     }
 }
@@ -113,10 +109,7 @@ impl Solver for Admm {
 struct Iteration<'a> {
     problem: &'a Problem<'a>,
     penalised: &'a Penalised,
-    /// The data with numbers of observations as labels.
-    data: &'a Dataset<'a>,
     design: &'a Design,
-    losses: Arc<ObservationLosses>,
     settings: &'a CheckedSettings,
     rho: f64,
     z: Matrix,
@@ -128,24 +121,19 @@ impl<'a> Iteration<'a> {
     fn new(
         problem: &'a Problem<'a>,
         penalised: &'a Penalised,
-        data: &'a Dataset<'a>,
         design: &'a Design,
         settings: &'a CheckedSettings,
         kappa: &[f64],
-    ) -> Result<Self> {
-        let obs = problem.observations();
-        let (losses, loss_of_task) = problem.spec().losses(obs.n_tasks())?;
-        let loss_of = (0..obs.len()).map(|o| loss_of_task[obs.task(o)] as u32).collect();
-        let losses = Arc::new(ObservationLosses { losses, loss_of, labels: obs.labels().to_vec() });
-        let z = Matrix::zeros(design.rank(), obs.n_tasks());
+    ) -> Self {
+        let z = Matrix::zeros(design.rank(), problem.observations().n_tasks());
         // At a solution rho U is the function of the duals.
-        let u = design.backward(&design.gather(kappa), data.threads());
+        let u = design.backward(&design.gather(kappa), problem.data().threads());
         let kappa = kappa.to_vec();
-        Ok(Iteration { problem, penalised, data, design, losses, settings, rho: 1.0, z, u, kappa })
+        Iteration { problem, penalised, design, settings, rho: 1.0, z, u, kappa }
     }
 
     fn threads(&self) -> usize {
-        self.data.threads()
+        self.problem.data().threads()
     }
 
     fn run(mut self, mut best: Best, mut clock: Clock<'_>) -> Result<Solution> {
@@ -198,8 +186,13 @@ impl<'a> Iteration<'a> {
         axpy(centre.as_mut_slice(), -1.0, self.u.as_slice());
         let pool = self.problem.data().pool();
         let n = self.kappa.len();
-        let offsets = pool.install(|| self.design.scatter(&self.design.forward(&centre, self.threads()), n));
-        let problem = self.loss_subproblem(offsets)?;
+        let mut offsets =
+            pool.install(|| self.design.scatter(&self.design.forward(&centre, self.threads()), n));
+        let obs = self.problem.observations();
+        obs.offsets().into_iter().for_each(|own| axpy(&mut offsets, 1.0, own));
+        let obs = obs.clone().with_offsets(offsets)?;
+        let data = self.problem.data().with_observations(&obs);
+        let problem = self.loss_subproblem(&data)?;
         let alpha: Vec<f64> = self.kappa.iter().map(|k| k * self.problem.unit()).collect();
         let settings = Settings {
             solver: Default::default(),
@@ -221,16 +214,14 @@ impl<'a> Iteration<'a> {
     }
 
     /// Independent tasks at predictions moved by offsets, `Theta = I / rho`.
-    fn loss_subproblem(&self, offsets: Vec<f64>) -> Result<Problem<'_>> {
-        let t = self.problem.observations().n_tasks();
-        let ProblemSpec { c, .. } = *self.problem.spec();
+    fn loss_subproblem<'d>(&self, data: &'d Dataset<'d>) -> Result<Problem<'d>> {
+        let t = data.observations().n_tasks();
         let mut theta = Matrix::identity(t);
         // Theta^ is I / rho in the problem's own units.
         let scale = self.problem.theta_unit() / self.rho;
         theta.as_mut_slice().iter_mut().for_each(|x| *x *= scale);
-        let spec = ProblemSpec { c, lambda: 1.0, ..self.problem.spec().clone() };
-        let loss: Box<dyn crate::loss::Loss> = Box::new(Shifted { losses: self.losses.clone(), offsets });
-        Problem::from_parts(self.data, (vec![loss], vec![0; t]), Box::new(Fixed::diagonal(theta)), spec)
+        let spec = ProblemSpec { lambda: 1.0, ..self.problem.spec().clone() };
+        Problem::from_parts(data, spec.losses(t)?, Box::new(Fixed::diagonal(theta)), spec)
     }
 
     /// The other two lines; how far the two copies of the weights are apart.

@@ -94,7 +94,7 @@ impl Solver for Proximal {
 /// The least curvature of all conjugates: zero if any loss has a kink.
 fn softest_conjugate(problem: &Problem<'_>) -> f64 {
     let tasks = 0..problem.observations().n_tasks();
-    tasks.map(|task| problem.loss(task).conj_curvature(1.0, -0.5)).fold(f64::INFINITY, f64::min)
+    tasks.map(|task| problem.loss(task).conj_modulus()).fold(f64::INFINITY, f64::min)
 }
 
 /// Typical size of the duals that are not zero, in units of their bound.

@@ -35,9 +35,8 @@ pub(crate) fn allowed(problem: &Problem<'_>, mut kappa: Vec<f64>) -> Result<Vec<
 pub(crate) fn cold(problem: &Problem<'_>, interrupt: &mut Interrupt<'_>) -> Result<Vec<f64>> {
     let obs = problem.observations();
     let residual = |o: usize| {
-        let (left, right) = problem.loss(obs.task(o)).slope(obs.label(o), 0.0);
         let (low, high) = problem.box_of(o);
-        (-problem.gamma(o) * 0.5 * (left + right)).clamp(low, high)
+        (-problem.gamma(o) * problem.loss_at(o).mean_slope(0.0)).clamp(low, high)
     };
     along(problem, (0..obs.len()).map(residual).collect(), interrupt)
 }
@@ -177,10 +176,9 @@ const SAMPLE_OBSERVATIONS: usize = 8192;
 
 impl<'a> LossSlope<'a> {
     fn new(problem: &'a Problem<'a>, kappa: &'a [f64]) -> Self {
-        let obs = problem.observations();
         let (mut constant, mut linear) = (0.0, 0.0);
         for (o, &k) in kappa.iter().enumerate().filter(|(_, k)| **k != 0.0) {
-            match problem.loss(obs.task(o)).quadratic_conjugate(obs.label(o)) {
+            match problem.loss_at(o).quadratic_conjugate() {
                 Some(shape) => {
                     constant += k * shape.y - k.abs() * shape.eps;
                     linear -= shape.quad * k * k / problem.gamma(o);
@@ -207,14 +205,13 @@ impl<'a> LossSlope<'a> {
         match self {
             LossSlope::Summed { constant, linear } => constant + linear * s,
             LossSlope::Each { problem, kappa } => {
-                let obs = problem.observations();
                 let term = |o: usize| {
                     let k = kappa[o];
                     if k == 0.0 {
                         return 0.0;
                     }
                     let u = -s * k / problem.gamma(o);
-                    let (left, right) = problem.loss(obs.task(o)).conj_slope(obs.label(o), u);
+                    let (left, right) = problem.loss_at(o).conj_slope(u);
                     k * if k > 0.0 { left } else { right }
                 };
                 // Fixed chunks, added up in order: same bits whatever the number of threads.

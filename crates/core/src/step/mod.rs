@@ -9,15 +9,14 @@ pub(crate) mod cubic;
 mod newton;
 
 use crate::linalg::dot_simd;
-use crate::loss::Loss;
+use crate::loss::ObservedLoss;
 use crate::output::{OutputRegularizer, RowStep};
 use pulp::Simd;
 
 /// The loss side of a coordinate.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Coordinate<'a> {
-    pub(crate) loss: &'a dyn Loss,
-    pub(crate) y: f64,
+    pub(crate) loss: ObservedLoss<'a>,
     /// Weight of the observation, positive.
     pub(crate) gamma: f64,
     /// Its dual variable now.
@@ -27,23 +26,23 @@ pub(crate) struct Coordinate<'a> {
 impl Coordinate<'_> {
     /// Interval in which kappa may lie.
     fn bounds(&self) -> (f64, f64) {
-        let (low, high) = self.loss.conj_domain(self.y);
+        let (low, high) = self.loss.conj_domain();
         (-self.gamma * high, -self.gamma * low)
     }
 
     /// Slope of `gamma L*(-kappa / gamma)` on the left and on the right of kappa.
     fn slope(&self, kappa: f64) -> (f64, f64) {
-        let (left, right) = self.loss.conj_slope(self.y, -kappa / self.gamma);
+        let (left, right) = self.loss.conj_slope(-kappa / self.gamma);
         (-right, -left)
     }
 
     fn curvature(&self, kappa: f64) -> f64 {
-        self.loss.conj_curvature(self.y, -kappa / self.gamma) / self.gamma
+        self.loss.conj_curvature(-kappa / self.gamma) / self.gamma
     }
 
     /// The best kappa for an input of zero norm, whose prediction is 0 whatever happens: a subgradient there.
     fn without_input(&self) -> f64 {
-        let (left, right) = self.loss.slope(self.y, 0.0);
+        let (left, right) = self.loss.slope(0.0);
         let u = 0.0f64.clamp(left.min(right), left.max(right));
         let (low, high) = self.bounds();
         (-self.gamma * u).clamp(low, high)
@@ -63,7 +62,7 @@ pub(crate) fn solve<S: Simd>(
         return coordinate.without_input();
     }
     if let Some(gain) = linear
-        && let Some(shape) = coordinate.loss.quadratic_conjugate(coordinate.y)
+        && let Some(shape) = coordinate.loss.quadratic_conjugate()
     {
         let RowStep { task, a, b, c } = *row;
         let sums =

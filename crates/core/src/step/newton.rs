@@ -148,13 +148,14 @@ fn split(low: f64, high: f64, coordinate: &Coordinate<'_>) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::loss::{Hinge, Logistic, Loss};
+    use crate::loss::{Hinge, Logistic, Loss, ObservedLoss};
     use crate::output::Power;
 
     /// One task, one input with k(x, x) = 1: `g'(kappa) = (q kappa^2)^(2k-1) kappa` wherever the search starts.
     fn alone(loss: &dyn Loss, k: u32, gamma: f64, kappa: f64) -> f64 {
         let row = RowStep { task: 0, a: 1.0, b: &[kappa], c: &[kappa * kappa] };
-        solve(&Coordinate { loss, y: 1.0, gamma, kappa }, &Power::new(k).unwrap(), &row)
+        let loss = ObservedLoss { loss, y: 1.0, offset: 0.0 };
+        solve(&Coordinate { loss, gamma, kappa }, &Power::new(k).unwrap(), &row)
     }
 
     #[test]

@@ -136,7 +136,7 @@ fn unknowns(obs: &Observations, rank: usize) -> usize {
 fn coordinate_step(problem: &Problem<'_>) -> f64 {
     let (obs, output) = (problem.observations(), problem.normal_output());
     let t = obs.n_tasks() as f64;
-    let quadratic = (0..obs.n_tasks()).all(|task| problem.loss(task).quadratic_conjugate(1.0).is_some());
+    let quadratic = (0..obs.n_tasks()).all(|task| problem.loss(task).has_quadratic_conjugate());
     let evaluations = if quadratic { 3.0 } else { 5.0 };
     match (output.linear_slope(), output.degree()) {
         (Some(_), _) if quadratic => 50.0 + 0.3 * t,

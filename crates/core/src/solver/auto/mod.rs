@@ -84,10 +84,7 @@ impl Auto {
 /// Whether some duals have bounds that a solution may reach: then the curvature of the loss jumps, and plain Newton steps with it
 /// where regularisation is weak.
 fn bounded_duals(problem: &Problem<'_>) -> bool {
-    (0..problem.observations().n_tasks()).any(|task| {
-        let (low, high) = problem.loss(task).conj_domain(1.0);
-        problem.loss(task).quadratic_conjugate(1.0).is_some() && (low.is_finite() || high.is_finite())
-    })
+    (0..problem.observations().n_tasks()).any(|task| problem.loss(task).has_linear_tail())
 }
 
 /// Gap, then primal value: gaps may be infinite while the model is still usable.

@@ -42,8 +42,7 @@ impl BoundedDuals {
             if gammas[entry] == 0.0 {
                 return Some(None);
             }
-            let loss = problem.only_loss().unwrap_or_else(|| problem.loss(design.place(entry).1));
-            loss.quadratic_conjugate(design.labels()[entry]).map(Some)
+            problem.loss_at(design.observation(entry)).quadratic_conjugate().map(Some)
         };
         let shapes: Vec<_> = (0..design.len()).map(shape).collect::<Option<_>>()?;
         let per_entry = if shapes.iter().flatten().any(|shape| shape.eps > 0.0) { 2 } else { 1 };

@@ -53,7 +53,7 @@ impl Solver for InteriorPoint {
         let obs = problem.observations();
         for task in 0..obs.n_tasks() {
             let loss = problem.loss(task);
-            if loss.quadratic_conjugate(1.0).is_none() {
+            if !loss.has_quadratic_conjugate() {
                 return Err(format!("the conjugate of the {} loss is not quadratic", loss.name()));
             }
         }

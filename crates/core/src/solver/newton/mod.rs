@@ -64,7 +64,7 @@ pub(super) fn begin(
             None => quadratic_start(problem, settings, clock)?,
             some => some,
         };
-        kappa = match (guess, stand_in(problem)) {
+        kappa = match (guess, quadratic_surrogate(problem)) {
             (Some(kappa), _) => kappa,
             (None, Some(spec)) => {
                 let cheaper = Problem::new(problem.data(), spec)?;
@@ -117,8 +117,12 @@ fn quadratic_start(
     let (Some(loss), Some(degree)) = (problem.only_loss(), problem.output().degree()) else {
         return Ok(None);
     };
+    if !(loss.is_classification() && loss.is_smooth() && obs.offsets().is_none()) {
+        return Ok(None);
+    }
+    // The same parabola for both labels, mirrored.
     let (curvature, slope) = (loss.curvature(1.0, 0.0), loss.slope(1.0, 0.0).0);
-    if loss.check_label(2.0).is_ok() || !loss.is_smooth() || !(curvature > 0.0 && slope < 0.0) {
+    if !(curvature > 0.0 && slope < 0.0) {
         return Ok(None);
     }
     let (n, gain) = (f64::from(degree), -slope / curvature);
@@ -150,10 +154,15 @@ fn quadratic_start(
     Ok(Some(start::along(problem, start::warm(problem, kappa), &mut Interrupt::never())?))
 }
 
-/// The same problem with losses whose coordinate steps are cheaper, if there are such for all tasks.
-fn stand_in(problem: &Problem<'_>) -> Option<ProblemSpec> {
-    let tasks = 0..problem.observations().n_tasks();
-    let losses: Option<Vec<LossKind>> = tasks.map(|task| problem.loss(task).stand_in()).collect();
+/// The same problem with losses whose conjugates are quadratic, so that coordinate steps are cheap; `None` if a loss has
+/// such a conjugate already.
+fn quadratic_surrogate(problem: &Problem<'_>) -> Option<ProblemSpec> {
+    let surrogate = |task: usize| match problem.loss(task) {
+        loss if loss.has_quadratic_conjugate() => None,
+        loss if loss.is_classification() => Some(LossKind::SquaredHinge),
+        _ => Some(LossKind::Squared),
+    };
+    let losses: Option<Vec<_>> = (0..problem.observations().n_tasks()).map(surrogate).collect();
     losses.map(|losses| ProblemSpec { loss: Losses::PerTask(losses), ..problem.spec().clone() })
 }
 

@@ -3,7 +3,7 @@
 use crate::certificate::mismatch;
 use crate::design::Design;
 use crate::linalg::{axpy, inner};
-use crate::loss::ResponseBlock;
+use crate::loss::DerivativeBlock;
 use crate::output::OutputRegularizer;
 use crate::solver::newton_system::{self, Smooth, gram};
 use crate::{Matrix, Problem};
@@ -14,6 +14,8 @@ pub(in crate::solver) struct Smoothed<'a> {
     pub(in crate::solver) problem: &'a Problem<'a>,
     pub(in crate::solver) design: &'a Design,
     gamma: Vec<f64>,
+    labels: Vec<f64>,
+    offsets: Option<Vec<f64>>,
     /// Weight of the proximal term; 0 where all losses are smooth.
     pub(in crate::solver) mu: f64,
     /// Its centre, kappa / gamma.
@@ -35,7 +37,9 @@ const CHUNK: usize = 8192;
 
 impl<'a> Smoothed<'a> {
     pub(in crate::solver) fn new(problem: &'a Problem<'a>, design: &'a Design) -> Self {
-        Smoothed { problem, design, gamma: design.gammas(problem), mu: 0.0, centre: vec![] }
+        let (obs, gamma) = (problem.observations(), design.gammas(problem));
+        let (labels, offsets) = (design.gather(obs.labels()), obs.offsets().map(|o| design.gather(o)));
+        Smoothed { problem, design, gamma, labels, offsets, mu: 0.0, centre: vec![] }
     }
 
     /// Centres the proximal term at these duals.
@@ -84,10 +88,8 @@ impl Smoothed<'_> {
 
     /// The derivative of the losses at predictions `t z` in t, from the right.
     fn loss_slope(&self, z: &[f64], t: f64) -> f64 {
-        let (labels, only) = (self.design.labels(), self.problem.only_loss());
         let slope = |e: usize| {
-            let loss = only.unwrap_or_else(|| self.problem.loss(self.design.place(e).1));
-            let (left, right) = loss.slope(labels[e], t * z[e]);
+            let (left, right) = self.problem.loss_at(self.design.observation(e)).slope(t * z[e]);
             self.gamma[e] * z[e] * if z[e] > 0.0 { right } else { left }
         };
         let counted = |e: &usize| self.gamma[*e] > 0.0;
@@ -115,15 +117,21 @@ impl Smooth for Smoothed<'_> {
     }
 
     fn losses(&self, w: &Matrix) -> (f64, Answer) {
-        let z = self.design.forward(w, self.threads());
+        let predictions = self.design.forward(w, self.threads());
+        let with_offsets = self.offsets.as_ref().map(|offsets| {
+            let mut sum = predictions.clone();
+            axpy(&mut sum, 1.0, offsets);
+            sum
+        });
+        let z = with_offsets.as_ref().unwrap_or(&predictions);
         let (mut kappa, mut curvature) = (vec![0.0; z.len()], vec![0.0; z.len()]);
-        let (labels, t) = (self.design.labels(), self.design.n_tasks());
-        let respond = |task: usize, start: usize, kappa: &mut [f64], curvature: &mut [f64]| {
+        let (labels, t) = (&self.labels, self.design.n_tasks());
+        let fill = |task: usize, start: usize, kappa: &mut [f64], curvature: &mut [f64]| {
             let range = start..start + kappa.len();
             let centre = if self.centre.is_empty() { &[] } else { &self.centre[range.clone()] };
             let (y, z, w) = (&labels[range.clone()], &z[range.clone()], &self.gamma[range]);
-            let mut block = ResponseBlock { y, z, w, centre, mu: self.mu, kappa, curvature, value: 0.0 };
-            self.problem.loss(task).respond(&mut block);
+            let mut block = DerivativeBlock { y, z, w, centre, mu: self.mu, kappa, curvature, value: 0.0 };
+            self.problem.loss(task).derivatives(&mut block);
             block.value
         };
         let one_loss = self.problem.only_loss().is_some();
@@ -135,15 +143,15 @@ impl Smooth for Smoothed<'_> {
             .map(|(chunk, (kappa, curvature))| {
                 let start = chunk * CHUNK;
                 if one_loss {
-                    return respond(0, start, kappa, curvature);
+                    return fill(0, start, kappa, curvature);
                 }
                 let mut sum = 0.0;
                 for (j, (kappa, curvature)) in kappa.chunks_mut(1).zip(curvature.chunks_mut(1)).enumerate() {
-                    sum += respond(self.design.place(start + j).1.min(t - 1), start + j, kappa, curvature);
+                    sum += fill(self.design.place(start + j).1.min(t - 1), start + j, kappa, curvature);
                 }
                 sum
             })
             .collect();
-        (values.iter().sum(), Answer { predictions: z, kappa, curvature })
+        (values.iter().sum(), Answer { predictions, kappa, curvature })
     }
 }

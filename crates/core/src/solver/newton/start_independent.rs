@@ -54,12 +54,11 @@ fn duals(
     task: usize,
     rows: Range<usize>,
 ) -> Option<IndependentTask> {
-    let (loss, rank) = (problem.loss(task), design.rank());
+    let (rank, loss_of) = (design.rank(), |row: usize| problem.loss_at(design.observation(row)));
     let mut scaled = Matrix::zeros(rows.len(), rank);
     let mut moment = vec![0.0; rank];
     for (i, row) in rows.clone().enumerate() {
-        let y = design.labels()[row];
-        let (curvature, slope) = (loss.curvature(y, 0.0), loss.slope(y, 0.0));
+        let (curvature, slope) = (loss_of(row).curvature(0.0), loss_of(row).slope(0.0));
         if !(curvature > 0.0 && slope.0 == slope.1) {
             return None;
         }
@@ -82,11 +81,10 @@ fn duals(
     let weights: Vec<f64> = (0..rank).map(|j| s * dot(vectors.row(j), &turned)).collect();
     let mut task_result = IndependentTask { duals: Vec::with_capacity(rows.len()), far: 0.0, size: 0.0 };
     for row in rows {
-        let (y, z) = (design.labels()[row], dot(design.row(row), &weights));
-        let ((left, right), first) = (loss.slope(y, z), loss.slope(y, 0.0).0);
-        let slope = 0.5 * (left + right);
+        let (loss, z) = (loss_of(row), dot(design.row(row), &weights));
+        let (slope, first) = (loss.mean_slope(z), loss.slope(0.0).0);
         task_result.duals.push(-gammas[row] * slope);
-        task_result.far += (slope - first - loss.curvature(y, 0.0) * z).powi(2);
+        task_result.far += (slope - first - loss.curvature(0.0) * z).powi(2);
         task_result.size += first * first;
     }
     Some(task_result)

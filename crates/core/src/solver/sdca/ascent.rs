@@ -95,9 +95,7 @@ impl<'a> Ascent<'a> {
         let (output, t) = (problem.normal_output(), gram.rows());
         let linear = output.linear_slope();
         let prior = (0..t).any(|r| (0..t).any(|s| output.dphi((r, s), 0.0) != 0.0));
-        let obs = problem.observations();
-        let quadratic =
-            (0..obs.len()).all(|o| problem.loss(obs.task(o)).quadratic_conjugate(obs.label(o)).is_some());
+        let quadratic = (0..t).all(|task| problem.loss(task).has_quadratic_conjugate());
         let cubic = linear.filter(|_| quadratic);
         Ascent {
             problem,
@@ -222,7 +220,7 @@ impl<'a> Ascent<'a> {
         let AscentScratch { scores, delta, observations, .. } = &mut self.work;
         let o = observations[0].0 as usize;
         let b = scores.row(i);
-        let Some(coordinate) = coordinate(self.problem, o, task, self.kappa[o]) else { return false };
+        let Some(coordinate) = coordinate(self.problem, o, self.kappa[o]) else { return false };
         let row = RowStep { task, a, b, c: &self.gram.row(task)[..b.len()] };
         let new = step::solve(simd, &coordinate, self.problem.normal_output(), self.linear, &row);
         let step = new - self.kappa[o];
@@ -284,7 +282,7 @@ impl<'a> Ascent<'a> {
         let mut moved = false;
         for &j in order.iter() {
             let (o, task) = (observations[j as usize].0 as usize, observations[j as usize].1 as usize);
-            let Some(coordinate) = coordinate(self.problem, o, task, self.kappa[o]) else { continue };
+            let Some(coordinate) = coordinate(self.problem, o, self.kappa[o]) else { continue };
             row.copy_from_slice(self.gram.row(task));
             axpy2_simd(simd, row, b0[task], d, d[task], b);
             let row = RowStep { task, a, b: &b[..t], c: &row[..t] };
@@ -337,6 +335,11 @@ impl<'a> Ascent<'a> {
                 shapes.extend(problem.loss(task as usize).quadratic_conjugate(*y));
             }),
         }
+        if let Some(offsets) = problem.observations().offsets() {
+            for (shape, &(o, _)) in shapes.iter_mut().zip(&*observations) {
+                *shape = shape.with_offset(offsets[o as usize]);
+            }
+        }
         kappas.clear();
         kappas.extend(observations.iter().map(|&(o, _)| self.kappa[o as usize]));
         let uniform = problem.uniform_gamma();
@@ -383,7 +386,7 @@ fn aligned(m: &Matrix) -> AlignedRows {
 
 /// The loss side of observation o; `None` if it has no weight.
 #[inline(always)]
-fn coordinate<'p>(problem: &'p Problem<'_>, o: usize, task: usize, kappa: f64) -> Option<Coordinate<'p>> {
-    let (gamma, y) = (problem.gamma(o), problem.observations().label(o));
-    (gamma != 0.0).then(|| Coordinate { loss: problem.loss(task), y, gamma, kappa })
+fn coordinate<'p>(problem: &'p Problem<'_>, o: usize, kappa: f64) -> Option<Coordinate<'p>> {
+    let gamma = problem.gamma(o);
+    (gamma != 0.0).then(|| Coordinate { loss: problem.loss_at(o), gamma, kappa })
 }

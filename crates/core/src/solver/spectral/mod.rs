@@ -290,7 +290,7 @@ fn residual_duals(problem: &Problem<'_>, basis: &dyn OrthonormalBasis, point: &V
     let state = backend::state_of(backend, expansion, threads, &mut Interrupt::never())?;
     let weights = linalg::times(view(&state), view(&point.theta), threads);
     let (gamma, t) = (problem.gamma(0), obs.n_tasks());
-    let mut kappa = obs.labels().to_vec();
+    let mut kappa = obs.targets().into_owned();
     let rows: Vec<u32> = (0..obs.n_inputs() as u32).collect();
     kappa.par_chunks_mut(STREAM_ROWS * t).zip(rows.par_chunks(STREAM_ROWS)).for_each_init(
         || (Panel::default(), Matrix::default()),

@@ -1,14 +1,14 @@
-//! Duals and curvatures at given predictions: what Newton's method asks of a loss.
+//! First and second derivatives of a loss at many predictions.
 
 use super::{Loss, QuadraticConjugate};
 
-/// Observations with one loss, and how it responds to their predictions.
+/// Observations with one loss, and its derivatives at their predictions.
 ///
 /// With `mu > 0` a loss is replaced by its smooth lower bound around a centre a0,
-/// `L_mu(y, z) = max over a of -L*(y, -a) - a z - mu (a - a0)^2 / 2`, which touches it at the solution of proximal point
-/// steps; a loss whose conjugate is not quadratic ignores mu.
+/// `L_mu(y, z) = max over a of -L*(y, -a) - a z - mu (a - a0)^2 / 2`, which touches it at the solution of proximal
+/// point steps; a loss whose conjugate is not quadratic ignores mu.
 #[derive(Debug)]
-pub struct ResponseBlock<'a> {
+pub struct DerivativeBlock<'a> {
     /// Labels.
     pub y: &'a [f64],
     /// Predictions.
@@ -27,9 +27,9 @@ pub struct ResponseBlock<'a> {
     pub value: f64,
 }
 
-/// What one observation of weight one answers.
+/// Value and derivatives of one observation of weight one.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Response {
+pub struct LossDerivatives {
     /// -L'(z).
     pub dual: f64,
     /// L''(z).
@@ -39,17 +39,17 @@ pub struct Response {
 }
 
 impl QuadraticConjugate {
-    /// The response of the loss with this conjugate. The dual solves
+    /// Value and derivatives of the loss with this conjugate. The dual solves
     /// `min over a in [-high, -low] of (z - y) a + quad a^2 / 2 + eps |a| + mu (a - a0)^2 / 2`.
     #[inline(always)]
-    pub fn respond(&self, z: f64, mu: f64, centre: f64) -> Response {
+    pub fn derivatives(&self, z: f64, mu: f64, centre: f64) -> LossDerivatives {
         let (pull, stiffness) = (self.y - z + mu * centre, self.quad + mu);
         let soft = (pull.abs() - self.eps).max(0.0).copysign(pull);
         let dual = (soft / stiffness).max(-self.high).min(-self.low);
         // Not `&&`, which would branch.
         let free = (dual > -self.high) & (dual < -self.low) & ((soft != 0.0) | (self.eps == 0.0));
         let off = dual - centre;
-        Response {
+        LossDerivatives {
             dual,
             curvature: if free { stiffness.recip() } else { 0.0 },
             value: dual * (self.y - z)
@@ -63,21 +63,21 @@ impl QuadraticConjugate {
 /// Observations handled at a time.
 const CHUNK: usize = 64;
 
-/// The answers of a chunk, compiled for the widest instructions of this machine.
+/// The derivatives of a chunk, compiled for the widest instructions of this machine.
 struct Chunk<'a, 'b, F> {
-    block: &'a mut ResponseBlock<'b>,
-    respond: &'a F,
+    block: &'a mut DerivativeBlock<'b>,
+    of: &'a F,
     start: usize,
     values: &'a mut [f64; CHUNK],
 }
 
-impl<F: Fn(f64, f64, f64, f64) -> Response> pulp::WithSimd for Chunk<'_, '_, F> {
+impl<F: Fn(f64, f64, f64, f64) -> LossDerivatives> pulp::WithSimd for Chunk<'_, '_, F> {
     type Output = usize;
 
     /// Without branches or running sums, so that the compiler can do several observations at once.
     #[inline(always)]
     fn with_simd<S: pulp::Simd>(self, _: S) -> usize {
-        let Chunk { block, respond, start, values } = self;
+        let Chunk { block, of, start, values } = self;
         let n = (block.y.len() - start).min(CHUNK);
         let range = start..start + n;
         let (y, z, w) = (&block.y[range.clone()], &block.z[range.clone()], &block.w[range.clone()]);
@@ -86,31 +86,31 @@ impl<F: Fn(f64, f64, f64, f64) -> Response> pulp::WithSimd for Chunk<'_, '_, F> 
         let (kappa, curvature) = (&mut block.kappa[range.clone()], &mut block.curvature[range]);
         let values = &mut values[..n];
         for j in 0..n {
-            let answer = respond(y[j], z[j], block.mu, centre[j]);
-            kappa[j] = w[j] * answer.dual;
-            curvature[j] = w[j] * answer.curvature;
-            values[j] = if w[j] == 0.0 { 0.0 } else { w[j] * answer.value };
+            let at = of(y[j], z[j], block.mu, centre[j]);
+            kappa[j] = w[j] * at.dual;
+            curvature[j] = w[j] * at.curvature;
+            values[j] = if w[j] == 0.0 { 0.0 } else { w[j] * at.value };
         }
         n
     }
 }
 
-impl ResponseBlock<'_> {
-    /// Fills the block with what `respond(y, z, mu, a0)` says of each observation.
+impl DerivativeBlock<'_> {
+    /// Fills the block with `of(y, z, mu, a0)` of each observation.
     #[inline(always)]
-    pub(super) fn fill(&mut self, respond: impl Fn(f64, f64, f64, f64) -> Response) {
+    pub(super) fn fill(&mut self, of: impl Fn(f64, f64, f64, f64) -> LossDerivatives) {
         let mut values = [0.0; CHUNK];
         for start in (0..self.y.len()).step_by(CHUNK) {
-            let chunk = Chunk { block: &mut *self, respond: &respond, start, values: &mut values };
+            let chunk = Chunk { block: &mut *self, of: &of, start, values: &mut values };
             let n = pulp::Arch::new().dispatch(chunk);
             self.value += values[..n].iter().sum::<f64>();
         }
     }
 }
 
-/// The response of a smooth loss through its own derivatives.
+/// Value and derivatives of a smooth loss.
 #[inline(always)]
-pub(super) fn smooth<L: Loss + ?Sized>(loss: &L, y: f64, z: f64) -> Response {
+pub(super) fn smooth<L: Loss + ?Sized>(loss: &L, y: f64, z: f64) -> LossDerivatives {
     let (left, right) = loss.slope(y, z);
-    Response { dual: -0.5 * (left + right), curvature: loss.curvature(y, z), value: loss.value(y, z) }
+    LossDerivatives { dual: -0.5 * (left + right), curvature: loss.curvature(y, z), value: loss.value(y, z) }
 }
