@@ -6,7 +6,7 @@ use crate::features::Features;
 use crate::model::PyModel;
 use crate::observations::PyObservations;
 use crate::setup::{Plan, Setup};
-use kinfolk::{Dataset, Fit, Observer, Problem, ProblemSpec, Scaling, Status, Weights, Yardstick, fit_near};
+use kinfolk::{Claim, Dataset, Fit, Observer, Problem, ProblemSpec, Scaling, Status, Weights, Yardstick, fit_near};
 use kinfolk_train::{Job, Point};
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
@@ -47,7 +47,7 @@ pub(crate) fn fit_path<'py>(
             let near = fits.last().map_or(start.as_deref(), |fit| fit.model.alpha());
             let mut fit = fit_one(&setup, &plan, &data, c, near, observer)?;
             fit.model.set_scaling(scaling.clone())?;
-            let stopped = fit.status == Status::Stopped;
+            let stopped = fit.status() == Status::Stopped;
             fits.push(fit);
             if stopped {
                 break;
@@ -63,7 +63,7 @@ pub(crate) fn fit_path<'py>(
     };
     let last = fits.len().saturating_sub(1);
     let results = fits.into_iter().enumerate().map(|(i, fit)| {
-        let summary = summary(py, &fit, plan.given())?;
+        let summary = summary(py, &fit)?;
         Ok((PyModel(fit.model), summary, if i == last { raised.take() } else { None }))
     });
     results.collect()
@@ -101,16 +101,16 @@ fn fit_one(
     }
 }
 
-fn summary<'py>(py: Python<'py>, fit: &Fit, given: Option<&str>) -> PyResult<Bound<'py, PyDict>> {
+fn summary<'py>(py: Python<'py>, fit: &Fit) -> PyResult<Bound<'py, PyDict>> {
     let summary = PyDict::new(py);
-    let certificate = &fit.certificate;
-    summary.set_item("status", fit.status.to_string())?;
+    let certificate = fit.certificate();
+    summary.set_item("status", fit.status().to_string())?;
     summary.set_item("primal", certificate.primal)?;
     summary.set_item("dual", certificate.dual)?;
-    // A problem that is not convex has no certificate.
-    summary.set_item("gap", given.is_none().then_some(certificate.gap))?;
-    summary.set_item("rel_gap", given.is_none().then_some(certificate.rel_gap()))?;
-    summary.set_item("given", given)?;
+    summary.set_item("gap", certificate.gap)?;
+    summary.set_item("rel_gap", certificate.rel_gap())?;
+    summary.set_item("claim", fit.model.claim().map(Claim::to_string))?;
+    summary.set_item("remark", fit.model.remark())?;
     summary.set_item("task_gaps", certificate.task_gaps.clone())?;
     summary.set_item("solver", fit.solver)?;
     summary.set_item("reason", fit.reason.clone())?;

@@ -22,7 +22,7 @@ fn describe_method<'py>(
     description.set_item("learns", method.learns())?;
     description.set_item("reference", method.reference())?;
     description.set_item("problem", method.problem())?;
-    description.set_item("convex", method.is_convex())?;
+    description.set_item("certifies_optimum", method.certifies_optimum())?;
     let params = PyDict::new(py);
     for param in method.params() {
         let about = PyDict::new(py);

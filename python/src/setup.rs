@@ -86,14 +86,6 @@ impl Setup {
 }
 
 impl Plan {
-    /// What a certificate takes as given, where the problem of the method has none of its own.
-    pub(crate) fn given(&self) -> Option<&'static str> {
-        match self {
-            Plan::Method(method, params) => method.claim(params).given(),
-            Plan::Engine(_) => None,
-        }
-    }
-
     /// C and lambda of strengths.
     pub(crate) fn weights(
         &self,

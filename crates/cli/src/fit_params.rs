@@ -10,9 +10,6 @@ use serde::Serialize;
 pub(crate) struct FitParams {
     /// Name, and parameters if it has any: `fmtl`, `mtl:mu=0.1`.
     pub(crate) method: String,
-    /// What a certificate takes as given, where the method's own problem is not convex and has none.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) given: Option<&'static str>,
     pub(crate) loss: String,
     pub(crate) output: &'static str,
     pub(crate) k: Option<u32>,
@@ -38,7 +35,6 @@ pub(crate) struct FitParams {
 #[derive(Debug, Clone)]
 pub(crate) struct Choice {
     pub(crate) method: String,
-    pub(crate) given: Option<&'static str>,
     pub(crate) c_rule: &'static str,
     pub(crate) scale: ScalingKind,
     pub(crate) balanced: bool,
@@ -64,7 +60,6 @@ impl FitParams {
         };
         FitParams {
             method: choice.method,
-            given: choice.given,
             loss,
             output: spec.output.name(),
             k: match spec.output {

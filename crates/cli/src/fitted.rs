@@ -5,8 +5,9 @@ use crate::failure::{Failure, Result};
 use crate::files;
 use crate::fit_params::FitParams;
 use crate::training::part;
-use kinfolk::{Model, Observations};
+use kinfolk::{Claim, Model, Observations};
 use kinfolk_io::{Columns, Recipe, Source, Storage, Table};
+use kinfolk_train::Params;
 use serde::Deserialize;
 use std::path::Path;
 
@@ -25,13 +26,26 @@ pub(crate) struct FitNotes {
     pub(crate) tol: f64,
     pub(crate) split: Option<i64>,
     pub(crate) class_weight: Option<String>,
-    /// What the certificate takes as given, where there is no proof without.
-    pub(crate) given: Option<String>,
+    /// The claim, in files of 0.1.0.
+    given: Option<String>,
     /// Name, and parameters if it has any.
     pub(crate) method: Option<String>,
     pub(crate) c_rule: Option<String>,
     pub(crate) solver: Option<String>,
     pub(crate) seed: Option<u64>,
+}
+
+impl FitNotes {
+    /// The claim of a file of 0.1.0, which has none among its own metadata: what the fit took as given, or else what
+    /// the method claims now.
+    fn claim(&self) -> Claim {
+        if let Some(given) = &self.given {
+            return Claim::Given(given.clone().into());
+        }
+        let name = self.method.as_deref().and_then(|method| method.split(':').next()).unwrap_or("fmtl");
+        let Ok(method) = kinfolk_train::find(name) else { return Claim::Optimal };
+        method.claim(&Params::parse(method.name(), method.params(), &[]).unwrap_or_default())
+    }
 }
 
 impl Fitted {
@@ -40,9 +54,12 @@ impl Fitted {
     }
 
     /// From a model that was loaded from there.
-    pub(crate) fn new(path: &Path, model: Model) -> Result<Fitted> {
+    pub(crate) fn new(path: &Path, mut model: Model) -> Result<Fitted> {
         let recipe = parse(path, &model, "recipe")?;
-        let fit = parse(path, &model, "fit")?;
+        let fit: FitNotes = parse(path, &model, "fit")?;
+        if model.claim().is_none() {
+            model.set_claim(fit.claim());
+        }
         Ok(Fitted { model, recipe, fit })
     }
 

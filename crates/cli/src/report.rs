@@ -57,10 +57,6 @@ pub(crate) fn json_number(x: f64) -> serde_json::Value {
     }
 }
 
-/// A number that may be infinite.
-#[derive(Debug, serde::Serialize)]
-pub(crate) struct Number(#[serde(serialize_with = "as_number")] pub(crate) f64);
-
 /// For `#[serde(serialize_with)]`.
 pub(crate) fn as_number<S: serde::Serializer>(
     x: &f64,

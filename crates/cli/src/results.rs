@@ -1,8 +1,7 @@
 //! What a selection found, as one JSON object: on stdout with `--json`, in a file for `kinfolk report`.
 
-use crate::report::{Number, as_number};
 use crate::trace::{self, Step};
-use kinfolk::{Fit, Status, TaskNames};
+use kinfolk::{CertificateSummary, Fit, TaskNames};
 use kinfolk_train::select::{Comparison, Row, Scored, Selection};
 use kinfolk_train::{Metric, Params, Score};
 use serde::Serialize;
@@ -57,16 +56,10 @@ struct Best<'a> {
 struct Refit<'a> {
     method: &'static str,
     params: &'a Params,
-    status: Status,
+    #[serde(flatten)]
+    certificate: CertificateSummary,
     c: f64,
     lambda: f64,
-    #[serde(serialize_with = "as_number")]
-    primal: f64,
-    #[serde(serialize_with = "as_number")]
-    dual: f64,
-    /// None where the method's problem has no certificate.
-    gap: Option<Number>,
-    rel_gap: Option<Number>,
     solver: &'static str,
     passes: usize,
     trace: Vec<Step>,
@@ -88,13 +81,9 @@ pub(crate) fn said<'a>(told: &'a Told<'_>) -> Said<'a> {
         fit: told.fit.map(|(row, fit)| Refit {
             method: row.method,
             params: &row.params,
-            status: fit.status,
+            certificate: fit.model.summary(),
             c: fit.model.about().problem.c,
             lambda: fit.model.about().problem.lambda,
-            primal: fit.certificate.primal,
-            dual: fit.certificate.dual,
-            gap: row.rel_gap.map(|_| Number(fit.certificate.gap)),
-            rel_gap: row.rel_gap.map(|_| Number(fit.certificate.rel_gap())),
             solver: fit.solver,
             passes: fit.passes,
             trace: trace::steps(&fit.trace),

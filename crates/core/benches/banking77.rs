@@ -90,7 +90,7 @@ fn spectral(args: &Args, inputs: &Inputs<'_>, observations: &Observations) {
             let problem = Problem::new(&data, spec(LossKind::Squared, k, c)).expect("a problem");
             let fit = fit(&problem, &Settings { tolerance: 1e-6, ..Settings::default() }).expect("a fit");
             seconds.push(start.elapsed().as_secs_f64());
-            result = Some((fit.certificate.rel_gap(), fit.passes, fit.solver, fit.certificate.form));
+            result = Some((fit.certificate().rel_gap(), fit.passes, fit.solver, fit.certificate().form));
         }
         let (gap, passes, solver, form) = result.expect("at least one repetition");
         println!(

@@ -230,7 +230,7 @@ fn print_row(result: &Outcome, world: &World) -> Result<()> {
         method.name,
         fit.model.about().problem.c,
         mean_r2(&fit.model, &world.test_rows)?,
-        fit.certificate.rel_gap(),
+        fit.certificate().rel_gap(),
         fit.solver,
         fit.passes,
     );

@@ -160,32 +160,6 @@ pub(crate) fn certify_normal(
     })
 }
 
-/// Grades duals and the function they induce for a given Theta under another price of functions than that of the problem: `primal` is what
-/// this function costs, `dual` what these duals cost, conjugate to each other. For methods whose norms are not of this crate.
-pub fn certify_priced(
-    problem: &Problem<'_>,
-    alpha: &[f64],
-    (primal, dual): (f64, f64),
-) -> Result<Certificate> {
-    let unit = problem.unit();
-    let kappa: Vec<f64> = alpha.iter().map(|a| a / unit).collect();
-    let never = &mut Interrupt::never();
-    problem.data().prepare(never)?;
-    problem.data().pool().install(|| {
-        let (backend, threads) = (problem.data().backend(), problem.data().threads());
-        let duals = Expansion::Duals(problem.observations(), &kappa);
-        let state = backend::state_of(backend, duals, threads, never)?;
-        let gram = backend::task_gram(backend, duals, &state, threads);
-        let theta = problem.normal_output().theta(&gram);
-        let weights = linalg::times(view(&state), view(&theta), threads);
-        let terms = loss_terms(problem, &kappa, &weights, threads, never)?;
-        let (primal, dual) = (primal / unit, dual / unit);
-        let gap = not_negative(primal + dual - inner(&theta, &gram));
-        let point = Regularisation { theta, primal, dual: -dual, gap };
-        Ok(point.certificate(terms, Form::OnePoint).in_units(unit))
-    })
-}
-
 /// Weights W and duals under a penalty: with Omega and H the prices of both, conjugate to each other,
 /// ```text
 /// P(W)     = sum_i c_i L(y_i, F_i) + Omega(W),                D(alpha) = -sum_i c_i L*(y_i, -alpha_i / c_i) - H(G(V_a))

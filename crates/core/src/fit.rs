@@ -9,12 +9,8 @@ use std::time::Instant;
 /// The result of a fit.
 #[derive(Debug, Clone)]
 pub struct Fit {
-    /// The model, with its certificate inside.
+    /// The model. It holds the certificate and the status, too.
     pub model: Model,
-    /// How far from optimal the model is.
-    pub certificate: Certificate,
-    /// Why the solver ended.
-    pub status: Status,
     /// Which solver it was.
     pub solver: &'static str,
     /// Why that solver, if it was chosen automatically.
@@ -27,6 +23,21 @@ pub struct Fit {
     pub trace: Vec<TracePoint>,
     /// Inner products `<f_r, f_s>` of the tasks' functions in the space of the kernel.
     pub products: Matrix,
+}
+
+impl Fit {
+    /// How far from optimal the model is.
+    pub fn certificate(&self) -> &Certificate {
+        self.model.certificate()
+    }
+
+    /// Why the solver ended.
+    pub fn status(&self) -> Status {
+        match self.model.status() {
+            Some(status) => status,
+            None => unreachable!("only models from files may lack a status"),
+        }
+    }
 }
 
 /// Solves a problem.
@@ -43,8 +54,8 @@ pub struct Fit {
 /// let spec = ProblemSpec { loss: LossKind::Squared.into(), output: OutputKind::Power { k: 1 }, c: 10.0, lambda: 1.0 };
 /// let problem = Problem::new(&data, spec)?;
 /// let fit = fit(&problem, &Settings { tolerance: 1e-8, ..Settings::default() })?;
-/// assert_eq!(fit.status, Status::Certified);
-/// assert!(fit.certificate.rel_gap() <= 1e-8);
+/// assert_eq!(fit.status(), Status::Certified);
+/// assert!(fit.certificate().rel_gap() <= 1e-8);
 /// // The sensors were found to be kin.
 /// assert!(fit.model.correlation()[(0, 1)] > 0.9);
 /// # Ok::<(), kinfolk::Error>(())
@@ -81,11 +92,11 @@ pub fn fit(problem: &Problem<'_>, settings: &Settings) -> Result<Fit> {
 ///
 /// let mut observer = PowerFailure(0, None);
 /// let interrupted = fit_from(&problem, &settings, Start::Cold, &mut observer)?;
-/// assert_eq!(interrupted.status, Status::Stopped);
+/// assert_eq!(interrupted.status(), Status::Stopped);
 /// let resumed = fit_from(&problem, &settings, Start::Resume(&observer.1.unwrap()), &mut Silent)?;
 /// let whole = fit(&problem, &settings)?;
 /// assert_eq!(resumed.model.alpha(), whole.model.alpha());
-/// assert_eq!((resumed.passes, resumed.status), (whole.passes, whole.status));
+/// assert_eq!((resumed.passes, resumed.status()), (whole.passes, whole.status()));
 /// # Ok::<(), kinfolk::Error>(())
 /// ```
 pub fn fit_from(
@@ -130,13 +141,12 @@ pub fn grade(
 }
 
 fn finish(problem: &Problem<'_>, solution: Solution, began: Instant) -> Result<Fit> {
-    let certificate = solution.certificate().clone();
-    let (status, passes, name) = (solution.status, solution.passes, solution.solver);
+    let (passes, name) = (solution.passes, solution.solver);
     let (reason, trace) = (solution.reason.clone(), solution.trace.clone());
     let products = products(problem, &solution);
     let model = Model::new(problem, solution)?;
     let seconds = began.elapsed().as_secs_f64();
-    Ok(Fit { model, certificate, status, solver: name, reason, passes, seconds, trace, products })
+    Ok(Fit { model, solver: name, reason, passes, seconds, trace, products })
 }
 
 /// `W'W` in the caller's units: `Theta G Theta`, or G itself where it is that of weights.

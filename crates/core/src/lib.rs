@@ -29,7 +29,7 @@ mod step;
 mod tasks;
 mod yardstick;
 
-pub use certificate::{Certificate, Form, certify, certify_priced};
+pub use certificate::{Certificate, Form, certify};
 pub use dataset::{Dataset, DatasetOptions};
 pub use error::{Error, Result};
 pub use fit::{Fit, fit, fit_from, grade};
@@ -38,7 +38,7 @@ pub use inputs::Inputs;
 pub use kernel::Kernel;
 pub use loss::LossKind;
 pub use matrix::Matrix;
-pub use model::{CertifyOptions, Model};
+pub use model::{CertificateSummary, CertifyOptions, Claim, Model};
 pub use observations::Observations;
 pub use observer::{Flow, Observer, Progress, Silent};
 pub use output::OutputKind;

@@ -16,7 +16,7 @@ use crate::{Dataset, Fit, Observer, Problem, ProblemSpec, Result, Settings, Star
 /// let data = Dataset::new(&inputs, &observations, DatasetOptions::default())?;
 /// let spec = ProblemSpec { loss: LossKind::Hinge.into(), output: OutputKind::Power { k: 2 }, c: 1.0, lambda: 1.0 };
 /// let fits = fit_path(&data, &spec, &[0.1, 1.0, 10.0], &Settings::default(), &mut Silent)?;
-/// assert!(fits.iter().all(|fit| fit.certificate.rel_gap() <= 1e-3));
+/// assert!(fits.iter().all(|fit| fit.certificate().rel_gap() <= 1e-3));
 /// # Ok::<(), kinfolk::Error>(())
 /// ```
 pub fn fit_path(
@@ -43,7 +43,7 @@ pub fn fit_along(
     for &Weights { c, lambda } in weights {
         let problem = Problem::new(data, ProblemSpec { c, lambda, ..spec.clone() })?;
         let fit = fit_near(&problem, settings, fits.last().and_then(|fit| fit.model.alpha()), observer)?;
-        let stopped = fit.status == crate::Status::Stopped;
+        let stopped = fit.status() == crate::Status::Stopped;
         fits.push(fit);
         if stopped {
             break;

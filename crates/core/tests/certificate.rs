@@ -166,7 +166,7 @@ fn weak_duality() {
         let data = Dataset::new(&inputs, &observations, linear()).unwrap();
         for output in OutputKind::all_examples(TASKS) {
             let problem = Problem::new(&data, spec(loss.clone(), output.clone(), C, LAMBDA)).unwrap();
-            let best = fit(&problem, &sdca(1e-3)).unwrap().certificate;
+            let best = fit(&problem, &sdca(1e-3)).unwrap().certificate().clone();
             let mut random = Random(23);
             for size in [0.01, 0.3, 1.0] {
                 let alpha: Vec<f64> = (0..24)

@@ -114,8 +114,8 @@ fn every_pair_is_certified(source: Source) {
         let data = setup.data();
         let problem = Problem::new(&data, spec(loss.clone(), output.clone(), C, LAMBDA)).unwrap();
         let solved = fit(&problem, &sdca(1e-6)).unwrap();
-        assert_eq!(solved.status, Status::Certified, "{name}: gap {:e}", solved.certificate.rel_gap());
-        assert!(solved.certificate.rel_gap() <= 1e-6, "{name}");
+        assert_eq!(solved.status(), Status::Certified, "{name}: gap {:e}", solved.certificate().rel_gap());
+        assert!(solved.certificate().rel_gap() <= 1e-6, "{name}");
         check_certificate(&name, &problem, &solved);
         dual_never_falls(&name, &solved);
         refitting_does_nothing(&name, &problem, &solved);
@@ -125,10 +125,10 @@ fn every_pair_is_certified(source: Source) {
 
 /// The certificate can be recomputed from alpha, bit by bit, and its parts fit together.
 fn check_certificate(name: &str, problem: &Problem<'_>, solved: &Fit) {
-    let Certificate { primal, dual, gap, ref task_gaps, .. } = solved.certificate;
+    let Certificate { primal, dual, gap, ref task_gaps, .. } = *solved.certificate();
     let again = certify(problem, solved.model.alpha().unwrap(), solved.model.v()).unwrap();
-    assert_eq!(again, solved.certificate, "{name}");
-    assert_eq!(*solved.model.certificate(), solved.certificate, "{name}");
+    assert_eq!(again, *solved.certificate(), "{name}");
+    assert_eq!(solved.model.certificate(), solved.certificate(), "{name}");
     assert!(gap >= 0.0 && task_gaps.iter().all(|g| *g >= 0.0), "{name}: {task_gaps:?}");
     // A few roundings of each of some hundred terms.
     let rounding = 1e-13 * (primal.abs() + dual.abs() + gap);
@@ -142,7 +142,7 @@ fn dual_never_falls(name: &str, solved: &Fit) {
         // Sums of some hundred terms; steps stop at 1e-12 of the terms of their slope.
         let rounding = 1e-12 * before.primal.abs().max(before.dual.abs());
         assert!(after.dual >= before.dual - rounding, "{name}: {before:?} to {after:?}");
-        assert!(after.dual <= solved.certificate.primal + rounding, "{name}: weak duality, {after:?}");
+        assert!(after.dual <= solved.certificate().primal + rounding, "{name}: weak duality, {after:?}");
     }
 }
 
@@ -150,7 +150,7 @@ fn refitting_does_nothing(name: &str, problem: &Problem<'_>, solved: &Fit) {
     let alpha = solved.model.alpha().unwrap();
     let settings = Settings { seed: 5, ..sdca(1e-6) };
     let again = fit_from(problem, &settings, Start::Warm(alpha), &mut Silent).unwrap();
-    assert_eq!((again.passes, again.status), (0, Status::Certified), "{name}");
+    assert_eq!((again.passes, again.status()), (0, Status::Certified), "{name}");
     assert_eq!(again.model.alpha(), Some(alpha), "{name}");
     assert_eq!(again.model.theta(), solved.model.theta(), "{name}");
 }
@@ -163,9 +163,9 @@ fn gap_is_unchanged_when_theta_is_fixed(name: &str, setup: &Setup, solved: &Fit)
     let problem =
         Problem::new(&data, spec(solved.model.about().problem.loss.clone(), given, C, LAMBDA)).unwrap();
     let certificate = certify(&problem, solved.model.alpha().unwrap(), None).unwrap();
-    let off = (certificate.gap - solved.certificate.gap).abs();
+    let off = (certificate.gap - solved.certificate().gap).abs();
     // Predictions differ by roundings, and the gap by those times the duals.
-    assert!(off <= 1e-13 * solved.certificate.primal.abs(), "{name}: {off:e}");
+    assert!(off <= 1e-13 * solved.certificate().primal.abs(), "{name}: {off:e}");
 }
 
 #[test]
@@ -216,14 +216,19 @@ fn hard_pairs_come_close() {
         for name in names {
             let output = known.iter().find(|o| o.to_string() == *name).expect("an example of this name");
             let fit = setup.fit(spec(loss.clone(), output.clone(), c, LAMBDA), &sdca(1e-6));
-            let reached = fit.certificate.rel_gap();
+            let reached = fit.certificate().rel_gap();
             println!("{source:?} {shape:?} C = {c} {loss} {name}: {reached:.1e} after {} passes", fit.passes);
             assert!(reached <= gap, "{source:?} {shape:?} {loss} {name}: gap {reached:e}");
             dual_never_falls(name, &fit);
             // What coordinate ascent leaves open, the automatic choice closes.
             let auto = Settings { solver: SolverKind::Auto, ..sdca(1e-6) };
             let fit = setup.fit(spec(loss.clone(), output.clone(), c, LAMBDA), &auto);
-            assert_eq!(fit.status, Status::Certified, "{source:?} {shape:?} {loss} {name}: {:?}", fit.reason);
+            assert_eq!(
+                fit.status(),
+                Status::Certified,
+                "{source:?} {shape:?} {loss} {name}: {:?}",
+                fit.reason
+            );
         }
     }
 }
@@ -249,7 +254,7 @@ fn forms_of_the_same_inputs_agree() {
         let agree = |one: Source, other: Source| {
             let name = format!("{one:?} {other:?} {shape:?} {loss} {output}");
             let ((a, a_predictions), (b, b_predictions)) = (run(one), run(other));
-            let values = |fit: &Fit| [fit.certificate.primal, fit.certificate.dual];
+            let values = |fit: &Fit| [fit.certificate().primal, fit.certificate().dual];
             assert_close(&format!("{name}: values"), &values(&a), &values(&b), 1e-9);
             let (a_theta, b_theta) = (a.model.theta().as_slice(), b.model.theta().as_slice());
             assert_close(&format!("{name}: theta"), a_theta, b_theta, 1e-9);
@@ -270,7 +275,7 @@ fn single_precision_is_exact() {
         let run = |source: Source| {
             let setup = Setup::new(source, &sample, loss);
             let fit = setup.fit(spec(loss.clone(), output.clone(), C, LAMBDA), &passes(5));
-            (fit.certificate.clone(), fit.model.alpha().unwrap().to_vec(), setup.predict(&fit))
+            (fit.certificate().clone(), fit.model.alpha().unwrap().to_vec(), setup.predict(&fit))
         };
         assert_eq!(run(Source::Dense), run(Source::Single), "{shape:?} {loss} {output}");
     });
@@ -309,14 +314,14 @@ fn spectral_and_coordinate_ascent_agree() {
                 assert_eq!((ascent.solver, spectral.solver), ("sdca", "spectral"));
                 for fit in [&ascent, &spectral] {
                     assert_eq!(
-                        fit.status,
+                        fit.status(),
                         Status::Certified,
                         "{name} {}: {:e}",
                         fit.solver,
-                        fit.certificate.rel_gap()
+                        fit.certificate().rel_gap()
                     );
                 }
-                let (a, b) = (&ascent.certificate, &spectral.certificate);
+                let (a, b) = (ascent.certificate(), spectral.certificate());
                 let rounding = 1e-13 * a.primal.abs();
                 assert!(
                     a.dual <= b.primal + rounding && b.dual <= a.primal + rounding,

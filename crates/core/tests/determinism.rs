@@ -38,8 +38,8 @@ fn kernels() -> [Kernel; 2] {
 /// Everything a fit leaves, as bits.
 fn bits(fit: &Fit) -> Vec<u64> {
     let model = &fit.model;
-    let mut values = vec![fit.certificate.primal, fit.certificate.dual, fit.certificate.gap];
-    values.extend(&fit.certificate.task_gaps);
+    let mut values = vec![fit.certificate().primal, fit.certificate().dual, fit.certificate().gap];
+    values.extend(fit.certificate().task_gaps.iter());
     values.extend(model.alpha().unwrap());
     values.extend(model.theta().as_slice());
     values.extend(model.weights().map_or(&[][..], |w| w.as_slice()));
@@ -84,7 +84,7 @@ fn same_seed_same_bits() {
                 let (first, second) = (run.fit(), run.fit());
                 let name = format!("{kernel} {solver:?} {loss} threads: {threads}");
                 assert_eq!(bits(&first), bits(&second), "{name}");
-                optima.push((first.certificate.dual, first.certificate.primal));
+                optima.push((first.certificate().dual, first.certificate().primal));
             }
             // Another number of threads adds up in another order, no more than that.
             let ((d1, p1), (d2, p2)) = (optima[0], optima[1]);
@@ -110,8 +110,8 @@ fn another_seed_finds_the_same_optimum() {
             for seed in 1..5 {
                 let other = run(seed);
                 assert_ne!(first.model.alpha(), other.model.alpha(), "a seed changes the order of visits");
-                assert_eq!((first.status, other.status), (Status::Certified, Status::Certified));
-                let (a, b) = (&first.certificate, &other.certificate);
+                assert_eq!((first.status(), other.status()), (Status::Certified, Status::Certified));
+                let (a, b) = (first.certificate(), other.certificate());
                 assert!(a.dual <= b.primal && b.dual <= a.primal, "{a:?} {b:?}");
             }
         }
@@ -151,12 +151,12 @@ impl Observer for Impatient {
 fn assert_usable(name: &str, problem: &Problem<'_>, fit: &Fit) {
     let model = &fit.model;
     let again = certify(problem, model.alpha().unwrap(), model.v()).unwrap();
-    assert_eq!(again, fit.certificate, "{name}");
-    assert_eq!(model.certificate(), &fit.certificate, "{name}");
+    assert_eq!(again, *fit.certificate(), "{name}");
+    assert_eq!(model.certificate(), fit.certificate(), "{name}");
     let predictions = model.predict_all(problem.data().inputs()).unwrap();
     assert!(predictions.as_slice().iter().all(|f| f.is_finite()), "{name}");
-    let (dual, primal) = (fit.certificate.dual, fit.certificate.primal);
-    assert!(fit.certificate.gap.is_finite() && dual <= primal * (1.0 + 1e-14), "{name}: {dual} {primal}");
+    let (dual, primal) = (fit.certificate().dual, fit.certificate().primal);
+    assert!(fit.certificate().gap.is_finite() && dual <= primal * (1.0 + 1e-14), "{name}: {dual} {primal}");
 }
 
 /// Solvers with a problem each that takes them a while.
@@ -181,7 +181,7 @@ fn an_observer_stops_a_fit() {
             let mut observer =
                 Impatient { stop_after_reports: reports, stop_after_polls: polls, ..Impatient::default() };
             let fit = fit_from(&problem, &settings, Start::Cold, &mut observer).unwrap();
-            assert_eq!(fit.status, Status::Stopped, "{name}: {:e}", fit.certificate.rel_gap());
+            assert_eq!(fit.status(), Status::Stopped, "{name}: {:e}", fit.certificate().rel_gap());
             assert_usable(&name, &problem, &fit);
             if let Some(reports) = reports {
                 assert_eq!(observer.reports, reports, "{name}");
@@ -189,7 +189,7 @@ fn an_observer_stops_a_fit() {
             }
             if solver != SolverKind::Spectral {
                 // What was last reported is what is returned.
-                let Fit { certificate, .. } = &fit;
+                let certificate = fit.certificate();
                 assert_eq!(
                     observer.last,
                     Some((certificate.primal, certificate.dual, certificate.gap)),
@@ -209,14 +209,14 @@ fn time_runs_out() {
         let name = format!("{solver:?} {loss} {output}");
         let settings = Settings { solver, max_time: Some(Duration::ZERO), ..sdca(1e-14) };
         let fit = fit(&problem, &settings).unwrap();
-        assert_eq!(fit.status, Status::TimeLimit, "{name}");
+        assert_eq!(fit.status(), Status::TimeLimit, "{name}");
         assert_usable(&name, &problem, &fit);
     }
     // Without any work left to do, there is no hurry either.
     let setup = Setup::new(Source::Dense, &Sample::new(Shape::Own, 1), &LossKind::Squared);
     let settings = Settings { max_time: Some(Duration::from_secs(3600)), ..sdca(1e-6) };
     let fit = setup.fit(spec(LossKind::Squared, OutputKind::Power { k: 1 }, 1.0, 0.5), &settings);
-    assert_eq!(fit.status, Status::Certified);
+    assert_eq!(fit.status(), Status::Certified);
 }
 
 #[test]
@@ -228,7 +228,7 @@ fn passes_run_out() {
         for max_passes in [0, 1, 3] {
             let name = format!("{solver:?} {loss} {output} passes: {max_passes}");
             let fit = fit(&problem, &Settings { solver, max_passes, ..sdca(1e-14) }).unwrap();
-            assert_eq!(fit.status, Status::PassLimit, "{name}: {} passes", fit.passes);
+            assert_eq!(fit.status(), Status::PassLimit, "{name}: {} passes", fit.passes);
             // The spectral solver starts with a round of alternation where it can.
             assert!(fit.passes <= max_passes.max(1), "{name}: {} passes", fit.passes);
             assert_usable(&name, &problem, &fit);
@@ -252,8 +252,8 @@ fn any_start_will_do() {
                 for start in [0.0, 1e3, -1e3] {
                     let warm =
                         fit_from(&problem, &sdca(1e-6), Start::Warm(&[start; 24]), &mut Silent).unwrap();
-                    assert_eq!(warm.status, Status::Certified, "{name} from {start}");
-                    let (a, b) = (&cold.certificate, &warm.certificate);
+                    assert_eq!(warm.status(), Status::Certified, "{name} from {start}");
+                    let (a, b) = (cold.certificate(), warm.certificate());
                     let rounding = 1e-12 * a.primal;
                     assert!(
                         a.dual <= b.primal + rounding && b.dual <= a.primal + rounding,
@@ -291,17 +291,22 @@ fn paths_are_certified_up_and_down() {
                         Problem::new(&data, ProblemSpec { c: *c, ..path_spec(&loss, &output) }).unwrap();
                     for fit in [&*a, &*b] {
                         assert_eq!(fit.model.about().problem.c, *c, "{name}");
-                        let gap = fit.certificate.rel_gap();
-                        assert_eq!(fit.status, Status::Certified, "{name}: gap {gap:e} after {}", fit.passes);
+                        let gap = fit.certificate().rel_gap();
+                        assert_eq!(
+                            fit.status(),
+                            Status::Certified,
+                            "{name}: gap {gap:e} after {}",
+                            fit.passes
+                        );
                         assert_usable(&name, &problem, fit);
                     }
-                    let (a, b) = (&a.certificate, &b.certificate);
+                    let (a, b) = (a.certificate(), b.certificate());
                     let rounding = 1e-12 * a.primal;
                     assert!(a.dual <= b.primal + rounding && b.dual <= a.primal + rounding, "{name}");
                 }
                 // The optimum grows with C: it is a minimum of functions that do.
                 for pair in rising.windows(2) {
-                    assert!(pair[0].certificate.dual <= pair[1].certificate.primal, "{loss} {output}");
+                    assert!(pair[0].certificate().dual <= pair[1].certificate().primal, "{loss} {output}");
                 }
             }
         }
@@ -323,7 +328,7 @@ fn a_path_ends_where_the_observer_says() {
     let middle = all[0].trace.len() + all[1].trace.len() + 1;
     let mut observer = Impatient { stop_after_reports: Some(middle), ..Impatient::default() };
     let some = fit_path(&data, &spec, &values, &sdca(1e-6), &mut observer).unwrap();
-    let statuses: Vec<Status> = some.iter().map(|fit| fit.status).collect();
+    let statuses: Vec<Status> = some.iter().map(|fit| fit.status()).collect();
     assert_eq!(statuses, [Status::Certified, Status::Certified, Status::Stopped]);
     assert_eq!(bits(&some[1]), bits(&all[1]));
     // Nothing to fit is fine; a wrong C is not, wherever it stands.

@@ -87,14 +87,14 @@ fn a_conic_solver_agrees() {
         let want = v["objective"].as_f64().unwrap();
         // The optimum lies between dual and primal, and so does the conic solver's to its own accuracy.
         let (low, high) =
-            (fit.certificate.dual - 1e-8 * want.abs(), fit.certificate.primal + 1e-8 * want.abs());
-        println!("{name}: gap {:.1e} after {} passes", fit.certificate.rel_gap(), fit.passes);
+            (fit.certificate().dual - 1e-8 * want.abs(), fit.certificate().primal + 1e-8 * want.abs());
+        println!("{name}: gap {:.1e} after {} passes", fit.certificate().rel_gap(), fit.passes);
         assert!(low <= want && want <= high, "{name}: {want} is not in [{low}, {high}]");
-        assert!(fit.certificate.rel_gap() <= 1e-6, "{name}: gap {}", fit.certificate.rel_gap());
+        assert!(fit.certificate().rel_gap() <= 1e-6, "{name}: gap {}", fit.certificate().rel_gap());
         assert!(
-            (fit.certificate.primal - want).abs() <= 1e-6 * want.abs(),
+            (fit.certificate().primal - want).abs() <= 1e-6 * want.abs(),
             "{name}: {} is not {want}",
-            fit.certificate.primal
+            fit.certificate().primal
         );
     }
 }
@@ -177,8 +177,8 @@ mod prototype {
 
 /// The table gives ten digits of a conic solver, of which it promises seven.
 fn assert_objective(name: &str, fit: &Fit, want: &Value) {
-    let (want, got) = (want.as_f64().unwrap(), fit.certificate.primal);
-    assert!(fit.certificate.rel_gap() <= 1e-8, "{name}: gap {:e}", fit.certificate.rel_gap());
+    let (want, got) = (want.as_f64().unwrap(), fit.certificate().primal);
+    assert!(fit.certificate().rel_gap() <= 1e-8, "{name}: gap {:e}", fit.certificate().rel_gap());
     assert!((got - want).abs() <= 1e-7 * want.abs(), "{name}: {got} is not {want}");
 }
 

@@ -33,11 +33,11 @@ const FOUR: [&str; 4] = ["power(k=1)", "power(k=4)", "exp", "cosh"];
 
 /// Certified, and so says whoever recomputes it.
 fn check(name: &str, problem: &Problem<'_>, fit: &Fit) {
-    let (gap, status) = (fit.certificate.rel_gap(), fit.status);
+    let (gap, status) = (fit.certificate().rel_gap(), fit.status());
     assert_eq!(status, Status::Certified, "{name}: gap {gap:e} after {} steps", fit.passes);
     assert_eq!(fit.solver, "interior-point");
     let again = certify(problem, fit.model.alpha().unwrap(), fit.model.v()).unwrap();
-    assert_eq!(again, fit.certificate, "{name}");
+    assert_eq!(again, *fit.certificate(), "{name}");
 }
 
 /// Their intervals [dual, primal] both hold the optimum; certified values agree.
@@ -53,10 +53,10 @@ fn agrees_with_coordinate_ascent() {
                 let ours = fit(&problem, &interior(1e-9)).unwrap();
                 check(&name, &problem, &ours);
                 let other = fit(&problem, &Settings { max_passes: 2000, ..sdca(1e-8) }).unwrap();
-                let (a, b) = (&ours.certificate, &other.certificate);
+                let (a, b) = (ours.certificate(), other.certificate());
                 let rounding = 1e-12 * a.primal.abs();
                 assert!(a.dual <= b.primal + rounding && b.dual <= a.primal + rounding, "{name}: {a} {b}");
-                if other.status == Status::Certified {
+                if other.status() == Status::Certified {
                     assert_close(&name, &[a.primal], &[b.primal], 1e-7);
                 }
             }
@@ -217,13 +217,13 @@ fn ends_with_what_it_has() {
     for steps in 0..6 {
         let settings = Settings { max_passes: steps, ..interior(1e-9) };
         let fit = fit(&problem, &settings).unwrap();
-        assert_eq!((fit.status, fit.passes), (Status::PassLimit, steps));
-        assert!(fit.certificate.gap.is_finite() && fit.certificate.rel_gap() <= 1.0);
+        assert_eq!((fit.status(), fit.passes), (Status::PassLimit, steps));
+        assert!(fit.certificate().gap.is_finite() && fit.certificate().rel_gap() <= 1.0);
     }
     // More than double precision has: still a model, and what it is worth.
     let fit = fit(&problem, &interior(1e-300)).unwrap();
-    assert!(matches!(fit.status, Status::Stalled | Status::PassLimit), "{}", fit.status);
-    assert!(fit.certificate.rel_gap() <= 1e-9, "{:e}", fit.certificate.rel_gap());
+    assert!(matches!(fit.status(), Status::Stalled | Status::PassLimit), "{}", fit.status());
+    assert!(fit.certificate().rel_gap() <= 1e-9, "{:e}", fit.certificate().rel_gap());
 }
 
 #[test]
@@ -232,7 +232,7 @@ fn refitting_does_nothing() {
     let data = setup.data();
     let problem = Problem::new(&data, spec(LossKind::Hinge, OutputKind::Power { k: 1 }, 1.0, 0.5)).unwrap();
     let solved = fit(&problem, &interior(1e-6)).unwrap();
-    assert_eq!(solved.certificate.form, Form::OnePoint);
+    assert_eq!(solved.certificate().form, Form::OnePoint);
     let start = Start::Warm(solved.model.alpha().unwrap());
     let again = fit_from(&problem, &interior(1e-6), start, &mut Silent).unwrap();
     assert_eq!((again.passes, again.model.alpha()), (0, solved.model.alpha()));
@@ -253,7 +253,7 @@ fn the_same_bits_for_the_same_threads() {
         let problem = Problem::new(&data, spec(loss.clone(), OutputKind::Power { k: 2 }, 1.0, 0.5)).unwrap();
         let fit = fit(&problem, &interior(1e-8)).unwrap();
         check("random labels", &problem, &fit);
-        (fit.certificate.clone(), fit.model.alpha().unwrap().to_vec(), fit.passes)
+        (fit.certificate().clone(), fit.model.alpha().unwrap().to_vec(), fit.passes)
     };
     let (one, two) = (run(1), run(2));
     assert_eq!(one, run(1));

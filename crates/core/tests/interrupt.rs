@@ -97,13 +97,13 @@ fn observations(n: usize, loss: &LossKind) -> Observations {
 
 fn assert_usable(name: &str, problem: &Problem<'_>, fit: &Fit) {
     let again = certify(problem, fit.model.alpha().unwrap(), fit.model.v()).unwrap();
-    assert_eq!(again, fit.certificate, "{name}");
-    assert!(fit.certificate.gap.is_finite(), "{name}");
+    assert_eq!(again, *fit.certificate(), "{name}");
+    assert!(fit.certificate().gap.is_finite(), "{name}");
     let predictions = fit.model.predict_all(problem.data().inputs()).unwrap();
     assert!(predictions.as_slice().iter().all(|z| z.is_finite()), "{name}");
     // The spectral solver reports certificates of reduced data, and grades what it found once more.
     if fit.solver != "spectral" {
-        assert_eq!(fit.trace.last().map(|point| point.gap), Some(fit.certificate.gap), "{name}");
+        assert_eq!(fit.trace.last().map(|point| point.gap), Some(fit.certificate().gap), "{name}");
     }
 }
 
@@ -128,9 +128,9 @@ fn every_moment_is_a_moment_to_stop() {
             let mut observer = StopAt::new(poll);
             let part = fit_from(&problem, &settings, Start::Cold, &mut observer).unwrap();
             // Rounds depend on how quick they are, so there may be fewer; and what is certified is not stopped.
-            let expected = if observer.said.is_some() { Status::Stopped } else { whole.status };
-            assert!([expected, Status::Certified].contains(&part.status), "{name}: {:?}", part.status);
-            stopped += usize::from(part.status == Status::Stopped);
+            let expected = if observer.said.is_some() { Status::Stopped } else { whole.status() };
+            assert!([expected, Status::Certified].contains(&part.status()), "{name}: {:?}", part.status());
+            stopped += usize::from(part.status() == Status::Stopped);
             assert_usable(&name, &problem, &part);
             // Half-done work is forgotten.
             let again = fit_from(&problem, &settings, Start::Cold, &mut Silent).unwrap();
@@ -154,9 +154,9 @@ fn a_warm_start_survives_a_stop() {
     let problem = Problem::new(&fresh, problem.spec().clone()).unwrap();
     let settings = Settings { tolerance: 1e-14, ..settings };
     let part = fit_from(&problem, &settings, Start::Warm(alpha), &mut StopAt::new(2)).unwrap();
-    assert_eq!(part.status, Status::Stopped);
+    assert_eq!(part.status(), Status::Stopped);
     assert_eq!(part.model.alpha(), Some(alpha));
-    assert_eq!(part.certificate.gap, first.certificate.gap);
+    assert_eq!(part.certificate().gap, first.certificate().gap);
 }
 
 #[test]
@@ -169,7 +169,7 @@ fn time_that_is_over_ends_the_setup() {
         let settings =
             Settings { tolerance: 1e-9, solver, max_time: Some(Duration::ZERO), ..Settings::default() };
         let part = fit_from(&problem, &settings, Start::Cold, &mut Silent).unwrap();
-        assert_eq!(part.status, Status::TimeLimit, "{name}");
+        assert_eq!(part.status(), Status::TimeLimit, "{name}");
         assert_usable(name, &problem, &part);
     }
 }
@@ -199,7 +199,7 @@ fn within_a_second() {
             let fit = fit_from(&problem, &settings, Start::Cold, &mut observer).unwrap();
             let total = began.elapsed().as_secs_f64();
             let waited = observer.said.map_or(0.0, |said| said.elapsed().as_secs_f64());
-            let (status, gap) = (fit.status, fit.certificate.rel_gap());
+            let (status, gap) = (fit.status(), fit.certificate().rel_gap());
             println!(
                 "{kernel} {memory} {loss} poll {poll}: {status:?} at a gap of {gap:.0e}, {waited:.2} s after the stop \
                  at {:.2} s",

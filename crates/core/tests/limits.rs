@@ -66,7 +66,7 @@ fn assert_same_optimum(name: &str, a: (f64, f64), b: (f64, f64)) {
 }
 
 fn interval(fit: &Fit) -> (f64, f64) {
-    (fit.certificate.dual, fit.certificate.primal)
+    (fit.certificate().dual, fit.certificate().primal)
 }
 
 /// The rows and labels of one task, as a problem of its own.
@@ -97,19 +97,19 @@ fn is_independent_tasks(sample: &Sample, losses: [LossKind; TASKS], tolerance: f
     let identity = fixed(&Matrix::identity(TASKS));
     let spec_all = spec(Losses::PerTask(losses.to_vec()), identity, C, LAMBDA);
     let all = solve_on(&sample.x, &observations, spec_all, &sdca(tolerance));
-    assert_eq!(all.fit.status, Status::Certified, "{name}");
+    assert_eq!(all.fit.status(), Status::Certified, "{name}");
     let mut sum = (0.0, 0.0);
     for (task, loss) in losses.iter().enumerate() {
         let (x, own) = alone(sample, task as u32, loss);
         let one =
             solve_on(&x, &own, spec(loss.clone(), fixed(&Matrix::identity(1)), C, LAMBDA), &sdca(tolerance));
-        assert_eq!(one.fit.status, Status::Certified, "{name}");
-        sum = (sum.0 + one.fit.certificate.dual, sum.1 + one.fit.certificate.primal);
+        assert_eq!(one.fit.status(), Status::Certified, "{name}");
+        sum = (sum.0 + one.fit.certificate().dual, sum.1 + one.fit.certificate().primal);
         let predictions = one.fit.model.predict_all(&dense(&sample.x)).unwrap();
         for (i, square) in squares(&sample.x).into_iter().enumerate() {
             let off = (predictions[(i, 0)] - all.predictions[(i, task)]).abs();
             let allowed =
-                reach(one.fit.certificate.gap, 1.0, square) + reach(all.fit.certificate.gap, 1.0, square);
+                reach(one.fit.certificate().gap, 1.0, square) + reach(all.fit.certificate().gap, 1.0, square);
             assert!(off <= allowed, "{name} task {task} input {i}: {off:e} apart, allowed {allowed:e}");
         }
     }
@@ -143,7 +143,7 @@ fn the_same_loss_for_every_task_is_one_loss() {
                 let settings = Settings { max_passes: 5, ..sdca(1e-300) };
                 let spec = spec(losses, output.clone(), C, LAMBDA);
                 let fit = solve_on(&sample.x, &sample.observations(&loss), spec, &settings).fit;
-                (fit.model.alpha().unwrap().to_vec(), fit.certificate)
+                (fit.model.alpha().unwrap().to_vec(), fit.certificate().clone())
             };
             assert_eq!(
                 run(loss.clone().into()),
@@ -164,7 +164,7 @@ fn mixed_losses_are_certified_with_a_learned_theta() {
     for output in outputs() {
         let spec = spec(Losses::PerTask(losses.to_vec()), output.clone(), C, LAMBDA);
         let solved = solve_on(&sample.x, &observations, spec, &sdca(1e-6));
-        assert_eq!(solved.fit.status, Status::Certified, "{output}");
+        assert_eq!(solved.fit.status(), Status::Certified, "{output}");
     }
 }
 
@@ -181,12 +181,12 @@ fn a_learned_theta_given_back_gives_the_same_model() {
             let theta = learned.fit.model.theta();
             let given = solve(&sample, spec(loss.clone(), fixed(theta), C, LAMBDA), &settings);
             for fit in [&learned.fit, &given.fit] {
-                assert!(fit.certificate.rel_gap() <= 1e-2, "{name}: {:e}", fit.certificate.rel_gap());
+                assert!(fit.certificate().rel_gap() <= 1e-2, "{name}: {:e}", fit.certificate().rel_gap());
             }
             for (i, square) in squares(&sample.x).into_iter().enumerate() {
                 for t in 0..TASKS {
                     let off = (learned.predictions[(i, t)] - given.predictions[(i, t)]).abs();
-                    let gaps = [learned.fit.certificate.gap, given.fit.certificate.gap];
+                    let gaps = [learned.fit.certificate().gap, given.fit.certificate().gap];
                     let allowed: f64 = gaps.iter().map(|gap| reach(*gap, theta[(t, t)], square)).sum();
                     assert!(off <= allowed, "{name}: {off:e} apart, allowed {allowed:e}");
                 }
@@ -209,12 +209,12 @@ fn one_task_is_a_single_task_with_another_c() {
             let single = spec(loss.clone(), fixed(&Matrix::identity(1)), C * theta, LAMBDA);
             let single = solve_on(&x, &observations, single, &sdca(1e-8));
             for fit in [&learned.fit, &single.fit] {
-                assert_eq!(fit.status, Status::Certified, "{name}");
+                assert_eq!(fit.status(), Status::Certified, "{name}");
             }
             for (i, square) in squares(&x).into_iter().enumerate() {
                 let off = (learned.predictions[(i, 0)] - single.predictions[(i, 0)]).abs();
-                let allowed = reach(learned.fit.certificate.gap, theta, square)
-                    + reach(single.fit.certificate.gap, 1.0, square);
+                let allowed = reach(learned.fit.certificate().gap, theta, square)
+                    + reach(single.fit.certificate().gap, 1.0, square);
                 assert!(off <= allowed, "{name}: {off:e} apart, allowed {allowed:e}");
             }
         }
@@ -325,7 +325,7 @@ fn assert_same_regulariser(one: &OutputKind, other: &OutputKind) {
             let settings = Settings { max_passes: 20, ..sdca(1e-300) };
             let [a, b] =
                 [one, other].map(|o| solve(&sample, spec(loss.clone(), o.clone(), C, LAMBDA), &settings));
-            let values = |s: &Solved| [s.fit.certificate.primal, s.fit.certificate.dual];
+            let values = |s: &Solved| [s.fit.certificate().primal, s.fit.certificate().dual];
             assert_close(&name, &values(&a), &values(&b), 1e-9);
             assert_close(&name, a.fit.model.theta().as_slice(), b.fit.model.theta().as_slice(), 1e-9);
             assert_close(&name, a.predictions.as_slice(), b.predictions.as_slice(), 1e-9);
@@ -381,7 +381,7 @@ fn tasks_without_observations() {
             let observations = sample.observations(&loss).with_task_names(names).unwrap();
             let spec = spec(loss.clone(), output.clone(), C, LAMBDA);
             let solved = solve_on(&sample.x, &observations, spec, &sdca(1e-9));
-            assert_eq!(solved.fit.status, Status::Certified, "{name}");
+            assert_eq!(solved.fit.status(), Status::Certified, "{name}");
             let (alpha, regulariser) = (solved.fit.model.alpha().unwrap(), output.build().unwrap());
             let nothing: Vec<f64> = (0..=TASKS).map(|s| regulariser.dphi((TASKS, s), 0.0)).collect();
             assert_close(&format!("{name}: theta"), solved.fit.model.theta().row(TASKS), &nothing, 1e-15);
@@ -413,7 +413,7 @@ fn tasks_without_observations() {
             let names = TaskNames::Numbered(TASKS + 1);
             let observations = sample.observations(&loss).with_task_names(names).unwrap();
             let with = solve_on(&sample.x, &observations, spec, &settings);
-            let values = |s: &Solved| [s.fit.certificate.primal, s.fit.certificate.dual];
+            let values = |s: &Solved| [s.fit.certificate().primal, s.fit.certificate().dual];
             assert_close(&format!("{loss} {output}"), &values(&with), &values(&without), 1e-12);
         }
     }
@@ -422,7 +422,12 @@ fn tasks_without_observations() {
 /// Two ways to say the same: equal optima, Theta and predictions. The second problem may have more inputs.
 fn assert_same_problem(name: &str, a: &Solved, b: &Solved) {
     for solved in [a, b] {
-        assert_eq!(solved.fit.status, Status::Certified, "{name}: {:e}", solved.fit.certificate.rel_gap());
+        assert_eq!(
+            solved.fit.status(),
+            Status::Certified,
+            "{name}: {:e}",
+            solved.fit.certificate().rel_gap()
+        );
     }
     assert_same_optimum(name, interval(&a.fit), interval(&b.fit));
     // Half the digits of a gap of 1e-13.
@@ -510,7 +515,7 @@ fn weights_of_tasks_classes_and_all_observations() {
         let settings = Settings { max_passes: 10, ..sdca(1e-300) };
         let spec = spec(loss.clone(), OutputKind::Power { k: 2 }, c, LAMBDA);
         let fit = solve_on(&sample.x, &observations, spec, &settings).fit;
-        (fit.certificate.clone(), fit.model.alpha().unwrap().to_vec())
+        (fit.certificate().clone(), fit.model.alpha().unwrap().to_vec())
     };
     // One weight per task is that weight for each of its observations.
     let of_task = [0.5, 2.0, 3.0];

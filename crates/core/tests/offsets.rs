@@ -65,9 +65,9 @@ fn every_solver_certifies_every_pair() {
                         Err(Error::Unsuitable { .. }) => continue,
                         other => other.unwrap(),
                     };
-                    assert_eq!(solved.status, Status::Certified, "{name}: {}", solved.certificate);
+                    assert_eq!(solved.status(), Status::Certified, "{name}: {}", solved.certificate());
                     let (primal, dual, gap) =
-                        (solved.certificate.primal, solved.certificate.dual, solved.certificate.gap);
+                        (solved.certificate().primal, solved.certificate().dual, solved.certificate().gap);
                     let rounding = 1e-12 * (primal.abs() + dual.abs() + gap);
                     assert!(
                         (primal - dual - gap).abs() <= rounding,
@@ -114,7 +114,7 @@ fn an_offset_is_a_shifted_label_for_the_squared_loss() {
                     (Err(Error::Unsuitable { .. }), Err(Error::Unsuitable { .. })) => continue,
                     (a, b) => (a.unwrap(), b.unwrap()),
                 };
-                assert_close(&name, &[a.certificate.primal], &[b.certificate.primal], 2e-9);
+                assert_close(&name, &[a.certificate().primal], &[b.certificate().primal], 2e-9);
                 assert_close(&name, a.model.theta().as_slice(), b.model.theta().as_slice(), 3e-4);
             }
         }
@@ -136,7 +136,7 @@ fn duals_are_slopes_in_the_offsets() {
                 fit(&problem, &settings(SolverKind::Auto, 1e-10)).unwrap()
             };
             let (before, here, after) = (optimum(-1e-4), optimum(0.0), optimum(1e-4));
-            let measured = (after.certificate.primal - before.certificate.primal) / 2e-4;
+            let measured = (after.certificate().primal - before.certificate().primal) / 2e-4;
             let alpha = here.model.alpha().unwrap();
             let slope: f64 = alpha.iter().enumerate().map(|(o, a)| -a * (o as f64).sin()).sum();
             let size: f64 = alpha.iter().map(|a| a.abs()).sum();
@@ -159,7 +159,7 @@ fn one_observation_has_the_minimum_of_a_line_search() {
             let built = loss.build().unwrap();
             let value = |w: f64| 0.8 * built.value(y, w + offset) + 0.5 * w * w;
             let best = golden_section(value, -2.0 * offset.abs() - 4.0, 2.0 * offset.abs() + 4.0);
-            let (got, name) = (solved.certificate.primal, format!("{loss} {y} {offset}"));
+            let (got, name) = (solved.certificate().primal, format!("{loss} {y} {offset}"));
             assert!((got - best).abs() <= 1e-8 * best.abs() + 1e-12, "{name}: {got} {best}");
         }
     }
@@ -204,7 +204,7 @@ fn huge_offsets_are_certified() {
                 let problem_spec = spec(loss.clone(), output.clone(), 1e-3, LAMBDA);
                 let solved = setup.fit(problem_spec, &settings(SolverKind::Auto, 1e-6));
                 let name = format!("{loss} {output} {size:e}");
-                assert_eq!(solved.status, Status::Certified, "{name}: {}", solved.certificate);
+                assert_eq!(solved.status(), Status::Certified, "{name}: {}", solved.certificate());
             }
         }
     }

@@ -57,10 +57,10 @@ fn a_conic_solver_agrees() {
     for (output, optima) in golden {
         for (loss, optimum) in LOSSES.iter().zip(optima) {
             let fit = solve(loss, output.clone(), 1.0, Kernel::Linear);
-            let primal = fit.certificate.primal;
-            println!("{output} {loss}: gap {:.1e} after {} rounds", fit.certificate.rel_gap(), fit.passes);
+            let primal = fit.certificate().primal;
+            println!("{output} {loss}: gap {:.1e} after {} rounds", fit.certificate().rel_gap(), fit.passes);
             assert!((primal - optimum).abs() <= 1e-7 * optimum, "{output} {loss}: {primal} is not {optimum}");
-            assert!(fit.certificate.rel_gap() <= 1e-6, "{output} {loss}: {}", fit.certificate);
+            assert!(fit.certificate().rel_gap() <= 1e-6, "{output} {loss}: {}", fit.certificate());
         }
     }
 }
@@ -72,7 +72,7 @@ fn penalties_meet_given_task_matrices_at_their_limits() {
         theta: (0..3).map(|r| (0..3).map(|s| entry(r, s)).collect()).collect(),
     };
     for (loss, kernel) in LOSSES.iter().flat_map(|loss| kernels.iter().map(move |kernel| (loss, kernel))) {
-        let primal = |output| solve(loss, output, 1.3, kernel.clone()).certificate.primal;
+        let primal = |output| solve(loss, output, 1.3, kernel.clone()).certificate().primal;
         // One cluster is a common mean: Theta = 1/mu + I, mu = T / (1/mean - 1).
         let mean = 0.2;
         let mu = 3.0 / (1.0 / mean - 1.0);
@@ -114,7 +114,7 @@ fn the_relaxation_costs_no_more_than_any_partition() {
         };
         let theta = (0..3).map(|r| (0..3).map(|s| entry(r, s)).collect()).collect();
         let hard = solve(&LossKind::Hinge, OutputKind::Fixed { theta }, 1.0, Kernel::Linear);
-        assert!(relaxed.certificate.dual <= hard.certificate.primal * (1.0 + 1e-9));
+        assert!(relaxed.certificate().dual <= hard.certificate().primal * (1.0 + 1e-9));
     }
 }
 
@@ -127,8 +127,13 @@ fn every_loss_and_shape_is_certified() {
             for output in OutputKind::penalty_examples() {
                 let settings = Settings { tolerance: 1e-6, max_passes: 3000, ..Settings::default() };
                 let fit = setup.fit(spec(loss.clone(), output.clone(), 1.0, 0.5), &settings);
-                assert_eq!(fit.status, Status::Certified, "{shape:?} {loss} {output}: {}", fit.certificate);
-                assert_eq!(fit.certificate.form, Form::Weights);
+                assert_eq!(
+                    fit.status(),
+                    Status::Certified,
+                    "{shape:?} {loss} {output}: {}",
+                    fit.certificate()
+                );
+                assert_eq!(fit.certificate().form, Form::Weights);
                 assert_eq!(fit.solver, "admm");
             }
         }
@@ -143,7 +148,7 @@ fn a_model_keeps_what_its_certificate_needs() {
         let bytes = fit.model.to_bytes().unwrap();
         let model = Model::from_bytes(&bytes).unwrap();
         let again = model.certify(&inputs, &obs, &CertifyOptions::default()).unwrap();
-        let old = &fit.certificate;
+        let old = fit.certificate();
         assert_close("values", &[again.primal, again.dual], &[old.primal, old.dual], 1e-12);
         // Theta is that of the weights, and predictions are those of the weights.
         let theta = fit.model.theta();

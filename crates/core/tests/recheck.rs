@@ -83,14 +83,14 @@ fn fit_and_save(k: u32, directory: &Path) -> Certificate {
         ProblemSpec { loss: LossKind::Hinge.into(), output: OutputKind::Power { k }, c: 0.8, lambda: 1.7 };
     let problem = Problem::new(&data, spec).unwrap();
     let fit = fit(&problem, &Settings { tolerance: 1e-2, ..Settings::default() }).unwrap();
-    assert!(fit.certificate.rel_gap() > 1e-6, "a gap that a difference can show");
+    assert!(fit.certificate().rel_gap() > 1e-6, "a gap that a difference can show");
     fit.model.save(directory.join("model.safetensors")).unwrap();
     let doubles = |values: &[f64]| values.iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<u8>>();
     npy(&directory.join("x.npy"), "<f8", "(60, 5)", &doubles(&x));
     npy(&directory.join("y.npy"), "<f8", "(60,)", &doubles(&y));
     let tasks: Vec<u8> = task.iter().flat_map(|t| t.to_le_bytes()).collect();
     npy(&directory.join("task.npy"), "<u4", "(60,)", &tasks);
-    fit.certificate
+    fit.certificate().clone()
 }
 
 /// An array in numpy's own format, version 1.0.

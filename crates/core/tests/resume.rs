@@ -142,19 +142,19 @@ fn limits_count_the_whole_fit_and_may_change() {
     let problem = Problem::new(&data, spec(LossKind::Hinge, OutputKind::Power { k: 2 }, 3.0, 0.5)).unwrap();
     let settings = |max_passes, tolerance| Settings { max_passes, ..sdca(tolerance) };
     let whole = fit(&problem, &settings(40, 1e-14)).unwrap();
-    assert_eq!(whole.status, Status::PassLimit);
+    assert_eq!(whole.status(), Status::PassLimit);
     let mut camera = Camera::default();
     let part = fit_from(&problem, &settings(7, 1e-3), Start::Cold, &mut camera).unwrap();
     assert!(part.passes <= 7);
     let snapshot = camera.snapshots.iter().flatten().last().unwrap();
     let resume = |settings: &Settings| fit_from(&problem, settings, Start::Resume(snapshot), &mut Silent);
     let resumed = resume(&settings(40, 1e-14)).unwrap();
-    assert_eq!((resumed.passes, resumed.status), (40, Status::PassLimit));
+    assert_eq!((resumed.passes, resumed.status()), (40, Status::PassLimit));
     assert_eq!(resumed.model.alpha(), whole.model.alpha());
     assert_eq!(resumed.model.to_bytes().unwrap(), whole.model.to_bytes().unwrap());
     // Nothing is left to do.
     let done = resume(&settings(snapshot.passes, 1e-14)).unwrap();
-    assert_eq!((done.passes, done.status), (snapshot.passes, Status::PassLimit));
+    assert_eq!((done.passes, done.status()), (snapshot.passes, Status::PassLimit));
     assert_eq!(done.model.alpha(), Some(&snapshot.alpha[..]));
 }
 
@@ -169,7 +169,7 @@ fn a_pass_that_was_cut_short_leaves_no_snapshot() {
     for poll in (1..200).step_by(7) {
         let mut camera = Camera { stop_at_poll: Some(poll), ..Camera::default() };
         let part = fit_from(&problem, &settings, Start::Cold, &mut camera).unwrap();
-        assert_eq!(part.status, Status::Stopped);
+        assert_eq!(part.status(), Status::Stopped);
         cut += usize::from(camera.snapshots.last() == Some(&None));
         // The last snapshot there is lies on the way.
         let snapshot = camera.snapshots.iter().flatten().last().unwrap();

@@ -36,7 +36,7 @@ fn quick(tolerance: f64) -> Settings {
 /// Numbers throughout, a certificate that can be recomputed, and for coordinate ascent no worse than doing nothing (whose
 /// dual is 0).
 fn assert_sound(name: &str, setup: &Setup, problem: &Problem<'_>, fit: &Fit) {
-    let Certificate { primal, dual, gap, .. } = fit.certificate;
+    let Certificate { primal, dual, gap, .. } = *fit.certificate();
     let model = &fit.model;
     let finite = |what: &str, values: &[f64]| {
         assert!(values.iter().all(|v| v.is_finite()), "{name}: {what} {values:?}");
@@ -46,10 +46,10 @@ fn assert_sound(name: &str, setup: &Setup, problem: &Problem<'_>, fit: &Fit) {
     finite("correlation", model.correlation().as_slice());
     finite("alpha", model.alpha().unwrap());
     finite("predictions", setup.predict(fit).as_slice());
-    assert!(gap >= 0.0 && fit.certificate.rel_gap() >= 0.0, "{name}: {gap}");
+    assert!(gap >= 0.0 && fit.certificate().rel_gap() >= 0.0, "{name}: {gap}");
     assert!(dual >= 0.0 || fit.solver != "sdca", "{name}: {dual}");
     assert!(dual <= primal * (1.0 + 1e-14), "{name}: {dual} {primal}");
-    assert_eq!(fit.status == Status::Certified, fit.certificate.rel_gap() <= 1e-6, "{name}");
+    assert_eq!(fit.status() == Status::Certified, fit.certificate().rel_gap() <= 1e-6, "{name}");
     // Not bit by bit: duals may be so small that alpha is not a normal number.
     let again = certify(problem, model.alpha().unwrap(), model.v()).unwrap();
     assert_close(name, &[again.primal, again.dual, again.gap], &[primal, dual, gap], 1e-9);
@@ -87,8 +87,8 @@ fn must_be_certified(s: f64, loss: &LossKind, output: &OutputKind, (c, lambda): 
 fn every_problem_is_sound(s: f64) {
     each_problem(s, |name, loss, output, parameters, fit| {
         if must_be_certified(s, loss, output, parameters) {
-            let gap = fit.certificate.rel_gap();
-            assert_eq!(fit.status, Status::Certified, "{name}: gap {gap:e} after {} passes", fit.passes);
+            let gap = fit.certificate().rel_gap();
+            assert_eq!(fit.status(), Status::Certified, "{name}: gap {gap:e} after {} passes", fit.passes);
         }
     });
 }
@@ -121,7 +121,7 @@ fn every_source_at_every_scale() {
                 let problem = Problem::new(&data, spec(loss.clone(), output.clone(), 1.0, 1.0)).unwrap();
                 let fit = fit(&problem, &quick(1e-6)).unwrap_or_else(|error| panic!("{name}: {error}"));
                 assert_sound(&name, &setup, &problem, &fit);
-                assert_eq!(fit.status, Status::Certified, "{name}: gap {:e}", fit.certificate.rel_gap());
+                assert_eq!(fit.status(), Status::Certified, "{name}: gap {:e}", fit.certificate().rel_gap());
             }
         }
     }
@@ -155,7 +155,7 @@ fn a_constant_feature_beside_tiny_inputs() {
         let sample = scaled(&Sample::new(Shape::Own, 1), s);
         let setup = Setup::new(Source::Bias, &sample, &LossKind::Squared);
         let fit = setup.fit(spec(LossKind::Squared, power(1), 1.0, 0.5), &quick(1e-10));
-        assert_eq!(fit.status, Status::Certified, "{s:e}");
+        assert_eq!(fit.status(), Status::Certified, "{s:e}");
         fit.model.predict_all(&setup.inputs).unwrap()
     };
     let nothing = run(0.0);
@@ -173,8 +173,8 @@ fn the_fourth_power_does_not_mind_a_million() {
             let solver = if loss == LossKind::Squared { SolverKind::Spectral } else { SolverKind::Sdca };
             let settings = Settings { solver, ..sdca(1e-6) };
             let fit = setup.fit(spec(loss.clone(), power(4), 1.0, 1.0), &settings);
-            let gap = fit.certificate.rel_gap();
-            assert_eq!(fit.status, Status::Certified, "inputs {s:e} {loss}: gap {gap:e}");
+            let gap = fit.certificate().rel_gap();
+            assert_eq!(fit.status(), Status::Certified, "inputs {s:e} {loss}: gap {gap:e}");
         }
     }
 }
@@ -197,7 +197,7 @@ fn scaling_inputs_c_and_lambda_together_changes_no_prediction() {
                     setup.fit(spec(loss.clone(), power(k as u32), c, 0.5 * two(lambda_exponent)), &settings);
                 let predictions = fit.model.predict_all(&setup.inputs).unwrap();
                 let kappa: Vec<f64> = fit.model.alpha().unwrap().iter().map(|a| a / c).collect();
-                (predictions, kappa, fit.certificate.primal / c)
+                (predictions, kappa, fit.certificate().primal / c)
             };
             let (predictions, kappa, primal) = run(0, 0);
             // Multiples of 105 = 1 * 3 * 5 * 7 are divisible by every 2k - 1.
@@ -224,7 +224,7 @@ fn one_observation() {
             let data = setup.data();
             let problem = Problem::new(&data, spec(loss.clone(), output.clone(), 2.0, 0.5)).unwrap();
             let fit = fit(&problem, &quick(1e-10)).unwrap();
-            assert_eq!(fit.status, Status::Certified, "{name}");
+            assert_eq!(fit.status(), Status::Certified, "{name}");
             // Nothing pulls the prediction beyond the label, or below zero.
             let prediction = setup.predict(&fit)[(0, 0)];
             let most = if loss == LossKind::Logistic { f64::INFINITY } else { 1.0 + 1e-6 };
@@ -263,8 +263,8 @@ fn degenerate_data() {
                     let data = setup.data();
                     let problem = Problem::new(&data, spec(loss.clone(), output.clone(), 1.0, 0.5)).unwrap();
                     let fit = fit(&problem, &sdca(1e-6)).unwrap_or_else(|error| panic!("{name}: {error}"));
-                    let gap = fit.certificate.rel_gap();
-                    assert_eq!(fit.status, Status::Certified, "{name}: gap {gap:e} after {}", fit.passes);
+                    let gap = fit.certificate().rel_gap();
+                    assert_eq!(fit.status(), Status::Certified, "{name}: gap {gap:e} after {}", fit.passes);
                     let predictions = setup.predict(&fit);
                     assert!(predictions.as_slice().iter().all(|f| f.is_finite()), "{name}: {predictions:?}");
                     if what == "all inputs zero" && source != Source::Rbf {
@@ -293,7 +293,7 @@ fn zero_inputs_in_the_spectral_solver() {
                 let problem = Problem::new(&data, spec(LossKind::Squared, output.clone(), 1.0, 0.5)).unwrap();
                 let fit = fit(&problem, &settings).unwrap_or_else(|error| panic!("{name}: {error}"));
                 assert_sound(&name, &setup, &problem, &fit);
-                assert_eq!(fit.status, Status::Certified, "{name}: gap {:e}", fit.certificate.rel_gap());
+                assert_eq!(fit.status(), Status::Certified, "{name}: gap {:e}", fit.certificate().rel_gap());
             }
         }
     }
@@ -308,7 +308,11 @@ fn nothing_to_learn() {
             let loss = LossKind::Epsilon { epsilon: 0.1 };
             let setup = Setup::new(source, &sample, &loss);
             let fit = setup.fit(spec(loss, output.clone(), 1.0, 0.5), &sdca(1e-6));
-            assert_eq!((fit.status, fit.certificate.primal), (Status::Certified, 0.0), "{source:?} {output}");
+            assert_eq!(
+                (fit.status(), fit.certificate().primal),
+                (Status::Certified, 0.0),
+                "{source:?} {output}"
+            );
             assert!(setup.predict(&fit).as_slice().iter().all(|f| *f == 0.0), "{source:?} {output}");
         }
     }
@@ -347,7 +351,7 @@ fn labels_of_any_size_in_coordinate_ascent() {
 fn labels_of_many_sizes_in_the_spectral_solver() {
     for size in [1e-100, 1e-10, 1e-3, 1e3, 1e5] {
         each_regression(size, SolverKind::Spectral, |name, fit| {
-            assert_eq!(fit.status, Status::Certified, "{name}: gap {:e}", fit.certificate.rel_gap());
+            assert_eq!(fit.status(), Status::Certified, "{name}: gap {:e}", fit.certificate().rel_gap());
         });
     }
 }

@@ -31,8 +31,8 @@ fn suitable(problem: &Problem<'_>) -> Vec<SolverKind> {
 fn agree(name: &str, fits: &[Fit]) {
     for a in fits {
         for b in fits {
-            let rounding = 1e-12 * a.certificate.primal.abs().max(b.certificate.primal.abs());
-            let (dual, primal) = (a.certificate.dual, b.certificate.primal);
+            let rounding = 1e-12 * a.certificate().primal.abs().max(b.certificate().primal.abs());
+            let (dual, primal) = (a.certificate().dual, b.certificate().primal);
             assert!(
                 dual <= primal + rounding,
                 "{name}: {} proves {dual}, {} found {primal}",
@@ -56,11 +56,11 @@ fn every_solver_certifies_every_pair(source: Source) {
                     for solver in suitable(&problem) {
                         let name = format!("{source:?} {shape:?} {loss} {output} C = {c} {solver}");
                         let solved = fit(&problem, &settings(solver, 1e-6)).unwrap();
-                        let gap = solved.certificate.rel_gap();
-                        assert_eq!(solved.status, Status::Certified, "{name}: {gap:e} {:?}", solved.reason);
+                        let gap = solved.certificate().rel_gap();
+                        assert_eq!(solved.status(), Status::Certified, "{name}: {gap:e} {:?}", solved.reason);
                         let alpha = solved.model.alpha().unwrap();
                         let again = certify(&problem, alpha, solved.model.v()).unwrap();
-                        assert_eq!(again, solved.certificate, "{name}");
+                        assert_eq!(again, *solved.certificate(), "{name}");
                         fits.push(solved);
                     }
                     agree(&format!("{source:?} {shape:?} {loss} {output} C = {c}"), &fits);
@@ -99,9 +99,9 @@ fn the_automatic_choice_certifies_any_regularisation() {
                     let problem =
                         Problem::new(&data, spec(loss.clone(), OutputKind::Power { k }, c, LAMBDA)).unwrap();
                     let solved = fit(&problem, &settings(SolverKind::Auto, 1e-6)).unwrap();
-                    let gap = solved.certificate.rel_gap();
+                    let gap = solved.certificate().rel_gap();
                     let name = format!("{shape:?} {loss} k = {k} C = {c}");
-                    assert_eq!(solved.status, Status::Certified, "{name}: {gap:e} {:?}", solved.reason);
+                    assert_eq!(solved.status(), Status::Certified, "{name}: {gap:e} {:?}", solved.reason);
                 }
             }
         }
@@ -122,7 +122,7 @@ fn a_solution_is_where_it_ends() {
         let tight = fit(&problem, &settings(SolverKind::Sdca, 1e-7)).unwrap();
         let alpha = tight.model.alpha().unwrap();
         let again = fit_from(&problem, &settings(solver, 1e-6), Start::Warm(alpha), &mut Silent).unwrap();
-        assert_eq!((again.passes, again.status), (0, Status::Certified), "{solver}");
+        assert_eq!((again.passes, again.status()), (0, Status::Certified), "{solver}");
         assert_eq!(again.model.alpha(), Some(alpha), "{solver}");
     }
 }

@@ -107,7 +107,7 @@ impl Unit<'_> {
             at_the_edge: last > 0 && (held.chosen.1 == 0 || held.chosen.1 == last),
             score: held.test.mean,
             per_task: held.test.per_task.iter().map(|score| score.map(rounded)).collect(),
-            rel_gap: certified.then(|| held.fit.certificate.rel_gap()),
+            rel_gap: certified.then(|| held.fit.certificate().rel_gap()),
             seconds: rounded(held.fit.seconds),
             choosing: rounded(tried.iter().map(|t| t.seconds).sum()),
             tried,

@@ -41,16 +41,16 @@ fn fit(toy: &Toy, method: &str, (c, lambda): (f64, f64), tolerance: f64, observe
 fn okl_convex_okl_and_fmtl_are_one_problem() {
     let toy = shared_rows();
     let first = fit(&toy, "fmtl", (1.0, 0.5), 1e-9, &mut Silent);
-    near("optimum", first.certificate.primal, 1.805425753, 1e-8);
+    near("optimum", first.certificate().primal, 1.805425753, 1e-8);
     for method in METHODS {
         let fit = fit(&toy, method, (1.0, 0.5), 1e-9, &mut Silent);
-        near(method, fit.certificate.primal, first.certificate.primal, 1e-6);
+        near(method, fit.certificate().primal, first.certificate().primal, 1e-6);
         for (a, b) in fit.model.theta().as_slice().iter().zip(first.model.theta().as_slice()) {
             assert!((a - b).abs() < 1e-3, "{method}: Theta {a} instead of {b}");
         }
     }
     // The original's own objective: ld = lambda^(1/3) / C, ours is lambda^(1/3) times theirs.
-    near("in its own scale", first.certificate.primal / 0.5f64.cbrt(), 2.274693911, 1e-8);
+    near("in its own scale", first.certificate().primal / 0.5f64.cbrt(), 2.274693911, 1e-8);
 }
 
 /// Iterations without certificates say where they are, in the scale of the problem, and never rise.
@@ -67,7 +67,7 @@ fn objectives_on_the_way_are_those_of_the_problem() {
     for method in &METHODS[3..] {
         let mut heard = Heard(vec![]);
         let fit = fit(&toy, method, (1.0, 0.5), 1e-9, &mut heard);
-        near(method, *heard.0.last().unwrap(), fit.certificate.primal, 1e-7);
+        near(method, *heard.0.last().unwrap(), fit.certificate().primal, 1e-7);
         assert!(heard.0.windows(2).all(|two| two[1] <= two[0] * (1.0 + 1e-12)), "{method}: {:?}", heard.0);
     }
 }
@@ -75,10 +75,10 @@ fn objectives_on_the_way_are_those_of_the_problem() {
 /// Ours and these reach one optimum to 1e-6.
 fn agree(what: &str, toy: &Toy, weights: (f64, f64), others: &[&str]) {
     let first = fit(toy, METHODS[0], weights, 1e-8, &mut Silent);
-    assert_eq!(first.status, Status::Certified, "{what}: {}", first.certificate);
+    assert_eq!(first.status(), Status::Certified, "{what}: {}", first.certificate());
     for method in others {
-        let primal = fit(toy, method, weights, 1e-8, &mut Silent).certificate.primal;
-        near(&format!("{what}: {method}"), primal, first.certificate.primal, 1e-6);
+        let primal = fit(toy, method, weights, 1e-8, &mut Silent).certificate().primal;
+        near(&format!("{what}: {method}"), primal, first.certificate().primal, 1e-6);
     }
 }
 

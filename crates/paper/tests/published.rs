@@ -21,8 +21,8 @@ fn no_published_iteration_is_below_the_optimum() {
     for loss in &LOSSES {
         let toy = own_rows(loss);
         for method in ["mtrl", "mtl-sdca"] {
-            let ours = fit(&toy, method, loss).unwrap().certificate.primal;
-            let published = fit(&toy, &format!("{method}-published"), loss).unwrap().certificate.primal;
+            let ours = fit(&toy, method, loss).unwrap().certificate().primal;
+            let published = fit(&toy, &format!("{method}-published"), loss).unwrap().certificate().primal;
             assert!(published >= ours * (1.0 - 1e-8), "{loss} {method}: {published} below {ours}");
             assert!(published <= 1.2 * ours, "{loss} {method}: {published} far above {ours}");
         }

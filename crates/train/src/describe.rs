@@ -1,6 +1,7 @@
 //! The registry as a page of documentation.
 
-use crate::{Claim, Method, Params, registry};
+use crate::{Method, Params, registry};
+use kinfolk::Claim;
 use std::fmt::Write;
 
 /// `docs/methods.md`, made from what methods say of themselves.
@@ -52,9 +53,12 @@ fn certificate(method: &dyn Method) -> String {
     let defaults = Params::parse(method.name(), method.params(), &[]).unwrap_or_default();
     match method.claim(&defaults) {
         Claim::Optimal => "the problem is convex, and every fit says how far from its optimum it is".into(),
-        Claim::Given(what) => format!(
-            "none, the problem is not convex; what a fit reports is about its model given {what}, as found"
-        ),
+        Claim::Given(what) => {
+            format!(
+                "about models with the same {what}; these come from a search that may miss better ones",
+                what = what.trim_start_matches("the ")
+            )
+        }
     }
 }
 

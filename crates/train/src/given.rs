@@ -119,7 +119,7 @@ impl Method for Engine {
         })
     }
 
-    fn fit(
+    fn solve(
         &self,
         job: &Job<'_>,
         params: &Params,

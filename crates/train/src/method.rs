@@ -1,7 +1,7 @@
 //! Anything that turns data into a model.
 
 use crate::{Error, Param, Params, Result};
-use kinfolk::{Dataset, Fit, LossKind, Observer, Settings, Weights, Yardstick};
+use kinfolk::{Claim, Dataset, Fit, LossKind, Observer, Settings, Weights, Yardstick};
 use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
 
@@ -13,25 +13,6 @@ pub enum Point {
     Strength(f64),
     /// C itself.
     C(f64),
-}
-
-/// What a certificate of a method's fit holds for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Claim {
-    /// The method's problem is convex: no model of it is better than the bound.
-    Optimal,
-    /// The method's problem is not convex and has no certificate; the fit's is about the model given these, as they were found.
-    Given(&'static str),
-}
-
-impl Claim {
-    /// What is given, if anything is.
-    pub fn given(self) -> Option<&'static str> {
-        match self {
-            Claim::Optimal => None,
-            Claim::Given(what) => Some(what),
-        }
-    }
 }
 
 /// Losses that a method can do.
@@ -107,13 +88,13 @@ pub trait Method: Debug + Sync {
     fn losses(&self) -> Losses {
         Losses::All
     }
-    /// What certificates of its fits hold for.
+    /// What the certificates of its fits are about.
     fn claim(&self, _params: &Params) -> Claim {
         Claim::Optimal
     }
 
-    /// Whether its problem is convex: then fits with default parameters have a certificate of it.
-    fn is_convex(&self) -> bool {
+    /// Whether fits with default parameters are certified for the whole problem of the method.
+    fn certifies_optimum(&self) -> bool {
         let defaults = Params::parse(self.name(), self.params(), &[]).unwrap_or_default();
         self.claim(&defaults) == Claim::Optimal
     }
@@ -121,8 +102,9 @@ pub trait Method: Debug + Sync {
     /// Which C (and lambda) a point of the grid is.
     fn weights(&self, job: &Job<'_>, params: &Params, point: Point) -> Result<Weights>;
 
-    /// Fits a point of the grid, from the duals of a neighbouring one if they are given and of use.
-    fn fit(
+    /// Fits a point of the grid, from the duals of a neighbouring one if they are given and of use. Callers use
+    /// [`fit`](Self::fit).
+    fn solve(
         &self,
         job: &Job<'_>,
         params: &Params,
@@ -130,4 +112,18 @@ pub trait Method: Debug + Sync {
         near: Option<&[f64]>,
         observer: &mut dyn Observer,
     ) -> Result<Fit>;
+
+    /// Fits a point of the grid and stores in the model what its certificate is about.
+    fn fit(
+        &self,
+        job: &Job<'_>,
+        params: &Params,
+        point: Point,
+        near: Option<&[f64]>,
+        observer: &mut dyn Observer,
+    ) -> Result<Fit> {
+        let mut fit = self.solve(job, params, point, near, observer)?;
+        fit.model.set_claim(self.claim(params));
+        Ok(fit)
+    }
 }

@@ -14,7 +14,7 @@ fn limits_and_equivalences() {
     for loss in &LOSSES {
         let toy = own_rows(loss);
         let primal = |method: &str, params: &[(&str, &str)], c: f64| {
-            toy.fit(method, params, loss, Point::C(c), 1.0).certificate.primal
+            toy.fit(method, params, loss, Point::C(c), 1.0).certificate().primal
         };
         let alone = primal("stl", &[], 1.0);
         // A common mean that costs much is none: O(1 / mu).
@@ -43,12 +43,12 @@ fn given_matrices_scale() {
         let alone = toy.fit("stl", &[], loss, Point::C(0.6), 1.0);
         let theta = (0..3).map(|r| (0..3).map(|s| if r == s { 3.0 } else { 0.0 }).collect()).collect();
         let scaled = toy.solve(loss, OutputKind::Fixed { theta }, 0.2, 1.0);
-        near(&loss.to_string(), 3.0 * scaled.certificate.primal, alone.certificate.primal, 1e-7);
+        near(&loss.to_string(), 3.0 * scaled.certificate().primal, alone.certificate().primal, 1e-7);
         // One model for all, as the limit of a common mean.
-        let pooled = toy.fit("pooled", &[], loss, Point::C(1.0), 1.0).certificate.primal;
+        let pooled = toy.fit("pooled", &[], loss, Point::C(1.0), 1.0).certificate().primal;
         near(
             &format!("{loss}: mtl"),
-            toy.fit("mtl", &[("mu", "1e-6")], loss, Point::C(1.0), 1.0).certificate.primal,
+            toy.fit("mtl", &[("mu", "1e-6")], loss, Point::C(1.0), 1.0).certificate().primal,
             pooled,
             1e-4,
         );
@@ -89,7 +89,7 @@ fn one_cluster_is_a_common_mean() {
         let clusters = [("clusters", "1"), ("between", "0.5"), ("mean", "0.4")];
         let one = toy.fit("cmtl", &clusters, loss, Point::C(1.0), 1.0);
         let mean = toy.fit("mtl", &[("mu", &mu.to_string())], loss, Point::C(factor), 1.0);
-        near(&loss.to_string(), factor * one.certificate.primal, mean.certificate.primal, 1e-7);
+        near(&loss.to_string(), factor * one.certificate().primal, mean.certificate().primal, 1e-7);
     }
 }
 
@@ -100,7 +100,7 @@ fn no_partition_is_below_its_relaxation() {
     for loss in &LOSSES {
         let toy = own_rows(loss);
         let params = [("clusters", "2"), ("between", "0.25"), ("mean", "0.4")];
-        let relaxed = toy.fit("cmtl", &params, loss, Point::C(1.0), 1.0).certificate;
+        let relaxed = toy.fit("cmtl", &params, loss, Point::C(1.0), 1.0).certificate().clone();
         let mut best = f64::INFINITY;
         for alone in 0..3usize {
             let together = |r: usize, s: usize| {
@@ -117,7 +117,7 @@ fn no_partition_is_below_its_relaxation() {
                 u / of_mean + (m - u) / between + (i - m) / within
             };
             let theta = (0..3).map(|r| (0..3).map(|s| entry(r, s)).collect()).collect();
-            best = best.min(toy.solve(loss, OutputKind::Fixed { theta }, 1.0, 1.0).certificate.primal);
+            best = best.min(toy.solve(loss, OutputKind::Fixed { theta }, 1.0, 1.0).certificate().primal);
         }
         assert!(relaxed.dual <= best * (1.0 + 1e-9), "{loss}: {} above {best}", relaxed.dual);
         assert!(relaxed.primal >= 0.5 * best, "{loss}: {} far below {best}", relaxed.primal);
@@ -129,8 +129,8 @@ fn no_partition_is_below_its_relaxation() {
 fn relationships_at_their_ends() {
     for loss in &LOSSES {
         let toy = own_rows(loss);
-        let alone = toy.fit("stl", &[], loss, Point::C(1.0), 1.0).certificate.primal;
-        let mostly = toy.fit("mtrl", &[("l1", "1e6")], loss, Point::C(1e6), 1.0).certificate.primal;
+        let alone = toy.fit("stl", &[], loss, Point::C(1.0), 1.0).certificate().primal;
+        let mostly = toy.fit("mtrl", &[("l1", "1e6")], loss, Point::C(1e6), 1.0).certificate().primal;
         near(&loss.to_string(), mostly / 1e6, alone, 1e-5);
         let fit = toy.fit("mtrl", &[], loss, Point::C(1.0), 1.0);
         let (theta, products) = (fit.model.theta(), &fit.products);
@@ -151,8 +151,8 @@ fn known_groups_meet_their_optima() {
         let toy = own_rows(loss);
         let output = OutputKind::Relationship { l1: 0.0, l2: 1.0, groups: Some(vec![0, 0, 1]) };
         let fit = toy.solve(loss, output, 1.0 / 0.4, 1.0);
-        near(&loss.to_string(), 0.4 * fit.certificate.primal, optimum, 1e-7);
-        assert!(fit.certificate.rel_gap() <= 1e-6, "{loss}: {}", fit.certificate);
+        near(&loss.to_string(), 0.4 * fit.certificate().primal, optimum, 1e-7);
+        assert!(fit.certificate().rel_gap() <= 1e-6, "{loss}: {}", fit.certificate());
     }
 }
 
@@ -169,7 +169,7 @@ fn a_lattice_of_one_task() {
     let factor = (1.0 + 1.0 / 0.5) / (1.3 * 1.3);
     let lattice = toy.fit("mtfl", &[("mu", "0.5"), ("b", "1.3")], &loss, Point::C(1.0), 1.0);
     let alone = toy.fit("stl", &[], &loss, Point::C(factor), 1.0);
-    near("mtfl", factor * lattice.certificate.primal, alone.certificate.primal, 1e-6);
+    near("mtfl", factor * lattice.certificate().primal, alone.certificate().primal, 1e-6);
 }
 
 /// k = 1 is the Schatten norm of the weights with exponent 4/3: `3 lambda / 2 sum (s^2 / 2 lambda)^(2/3)`.
@@ -181,6 +181,6 @@ fn a_learned_theta_is_a_norm_of_the_weights() {
         let squares = fit.products.eigen().unwrap().0;
         let norm: f64 = squares.iter().map(|s| (s.max(0.0) / (2.0 * lambda)).powf(2.0 / 3.0)).sum();
         let by_norm = losses_of(&toy, &fit, loss) + 1.5 * lambda * norm;
-        near(&loss.to_string(), by_norm, fit.certificate.primal, 1e-6);
+        near(&loss.to_string(), by_norm, fit.certificate().primal, 1e-6);
     }
 }

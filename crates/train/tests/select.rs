@@ -125,9 +125,9 @@ fn every_method_fits_a_toy_problem_to_its_certificate() {
     for method in kinfolk_train::registry() {
         let params = Params::parse(method.name(), method.params(), &[]).unwrap();
         let fit = method.fit(&job, &params, Point::Strength(1.0), None, &mut Silent).unwrap();
-        assert!(fit.certificate.rel_gap() <= 1e-6, "{}", method.name());
+        assert!(fit.certificate().rel_gap() <= 1e-6, "{}", method.name());
         let near = method.fit(&job, &params, Point::Strength(1.5), fit.model.alpha(), &mut Silent).unwrap();
-        assert!(near.certificate.rel_gap() <= 1e-6, "{}", method.name());
+        assert!(near.certificate().rel_gap() <= 1e-6, "{}", method.name());
     }
 }
 

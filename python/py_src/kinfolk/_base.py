@@ -148,6 +148,7 @@ class BaseKinfolkEstimator(EngineParameters, Callbacks, BaseEstimator):  # type:
         self.__dict__.pop("calibration_", None)  # it belongs to the previous model
         self.primal_, self.dual_ = summary["primal"], summary["dual"]
         self.dual_gap_, self.rel_gap_ = summary["gap"], summary["rel_gap"]
+        self.claim_, self.remark_ = summary["claim"], summary["remark"]
         self.task_gaps_ = np.asarray(summary["task_gaps"])
         self.status_, self.solver_, self.reason_ = summary["status"], summary["solver"], summary["reason"]
         self.n_passes_, self.seconds_ = summary["passes"], summary["seconds"]
@@ -159,7 +160,7 @@ class BaseKinfolkEstimator(EngineParameters, Callbacks, BaseEstimator):  # type:
     def _warn(self, summary: dict[str, Any]) -> None:
         """Warns of a fit that ended above its tolerance."""
         status = summary["status"]
-        if status == "certified" or summary["given"] is not None:
+        if status == "certified":
             return
         limit = {"pass-limit": "max_passes", "time-limit": "max_seconds"}.get(status)
         if limit is not None:

@@ -194,8 +194,7 @@ class MultiTaskCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             out = []
             for fitted in _along(one, grids[s], tick, known_X, known_y, *parts):
                 score = _score(fitted, self.scoring, new_X, new_y, new_task)
-                gap = np.nan if fitted.rel_gap_ is None else fitted.rel_gap_
-                out.append((score, gap, fitted.seconds_))
+                out.append((score, fitted.rel_gap_, fitted.seconds_))
             return out
 
         jobs = [(s, f) for s in range(len(settings)) for f in range(len(splits))]

@@ -89,7 +89,7 @@ def _param(value: Any) -> Any:
 
 
 NUMBERS = ("primal_", "dual_", "dual_gap_", "rel_gap_", "seconds_", "C_", "lam_")
-FITTED = (*NUMBERS, "status_", "solver_", "reason_", "n_passes_", "_flat")
+FITTED = (*NUMBERS, "status_", "claim_", "remark_", "solver_", "reason_", "n_passes_", "_flat")
 
 
 def _state(estimator: Any) -> dict[str, Any]:
@@ -201,10 +201,10 @@ def _of_command(model: Any, attached: dict[str, str]) -> Any:
     estimator.model_, estimator.primal_, estimator.dual_, estimator.dual_gap_ = model, primal, dual, gap
     estimator.rel_gap_ = (gap / size if gap else 0.0) if math.isfinite(size) else math.inf
     estimator.task_gaps_ = np.asarray([float(g) for g in certificate["task_gaps"]])
-    estimator.status_ = "certified" if estimator.rel_gap_ <= fit["tol"] else "unknown"
-    if fit.get("given") is not None:  # no certificate of a problem that is not convex
-        estimator.dual_gap_ = estimator.rel_gap_ = None
-        estimator.status_ = "unknown"
+    estimator.status_ = about.get("status", "certified" if estimator.rel_gap_ <= fit["tol"] else "unknown")
+    claim = about.get("claim", {"given": fit["given"]} if fit.get("given") else "optimal")
+    estimator.claim_ = claim if isinstance(claim, str) else f"best given {claim['given']}"
+    estimator.remark_ = about.get("remark")
     estimator.C_, estimator.lam_ = about["problem"]["c"], about["problem"]["lambda"]
     estimator.trace_ = {name: np.empty(0) for name in ("passes", "seconds", "primal", "dual", "gap")}
     features = recipe["features"]

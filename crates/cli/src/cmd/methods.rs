@@ -4,7 +4,7 @@ use crate::failure::Result;
 use crate::report::Report;
 use crate::text::Grid;
 use clap::Args;
-use kinfolk_train::{Method, Param, registry};
+use kinfolk_train::{Method, Param, Params, registry};
 use serde::Serialize;
 use std::process::ExitCode;
 
@@ -32,7 +32,7 @@ struct About {
     reference: &'static str,
     losses: String,
     cost: &'static str,
-    certificate: &'static str,
+    certificate: String,
     params: Vec<AboutParam>,
 }
 
@@ -54,6 +54,7 @@ impl From<&Param> for AboutParam {
 
 impl From<&dyn Method> for About {
     fn from(method: &dyn Method) -> Self {
+        let defaults = Params::parse(method.name(), method.params(), &[]).unwrap_or_default();
         About {
             name: method.name(),
             title: method.title(),
@@ -62,7 +63,7 @@ impl From<&dyn Method> for About {
             reference: method.reference(),
             losses: method.losses().to_string(),
             cost: method.cost(),
-            certificate: if method.is_convex() { "optimal" } else { "none" },
+            certificate: method.claim(&defaults).to_string(),
             params: method.params().iter().map(AboutParam::from).collect(),
         }
     }
@@ -81,7 +82,7 @@ fn in_words(methods: &[About]) -> String {
     let mut params = Grid::new(&["method", "parameter", "default", "values", "meaning"]);
     for method in methods {
         list.row([method.name, method.title, method.learns].map(String::from));
-        costs.row([method.name, &method.losses, method.certificate, method.cost].map(String::from));
+        costs.row([method.name, &method.losses, &method.certificate, method.cost].map(String::from));
         for param in &method.params {
             let cells = [method.name, param.name, param.default, &param.allowed, param.meaning];
             params.row(cells.map(String::from));

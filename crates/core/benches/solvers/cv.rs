@@ -49,7 +49,7 @@ pub(crate) fn answer(data: &Data, pair: &Pair, cap: f64) -> Result<Value> {
             ..Settings::default()
         };
         let fit = fit(&Problem::new(&dataset, spec)?, &settings)?;
-        scores.push((strength, parts.score(&fit.model)?, fit.certificate.rel_gap()));
+        scores.push((strength, parts.score(&fit.model)?, fit.certificate().rel_gap()));
     }
     let best = scores.iter().filter_map(|(_, score, _)| *score).fold(f64::NEG_INFINITY, f64::max);
     let chosen = scores.iter().find(|(_, score, _)| score.is_some_and(|s| s >= best - FLAT * best.abs()));

@@ -119,7 +119,7 @@ fn run(data: &Data, cell: &Cell, settings: &Settings) -> Result<Run> {
     let fit = fit_from(&problem, settings, Start::Cold, &mut watch)?;
     let seconds = start.elapsed().as_secs_f64();
     // What the solver did not report on the way, its result says.
-    let (passes, rel_gap) = (fit.passes, fit.certificate.rel_gap());
+    let (passes, rel_gap) = (fit.passes, fit.certificate().rel_gap());
     watch.points.push(Point { seconds, passes, rel_gap });
     Ok(Run { watch, fit, setup, seconds, resident, peak: memory("VmHWM") })
 }
@@ -155,7 +155,7 @@ pub(crate) fn answer(data: &Data, cell: &Cell) -> Result<Value> {
     }
     Ok(json!({
         "seconds_3": at(1e-3), "passes_3": passes_at(1e-3), "seconds_6": at(1e-6), "passes_6": passes_at(1e-6),
-        "rel_gap": fit.certificate.rel_gap(), "status": fit.status.to_string(), "ran": fit.solver, "reason": fit.reason,
+        "rel_gap": fit.certificate().rel_gap(), "status": fit.status().to_string(), "ran": fit.solver, "reason": fit.reason,
         "notes": watch.notes, "passes": fit.passes, "setup": rounded(setup), "seconds": rounded(seconds), "all_seconds": all,
         "hopeless": watch.hopeless, "resident": resident, "peak": peak, "theta": theta_mean, "decades": decades,
     }))

@@ -1,20 +1,25 @@
 //! What a fit leaves behind: the task matrix, a predictor, the duals and the certificate.
 
 mod attachments;
+mod claim;
 pub mod file;
 mod predictor;
 mod recheck;
+mod summary;
 
+pub use claim::Claim;
 pub use file::FORMAT_VERSION;
 pub use predictor::{KernelExpansion, Predictor};
 pub use recheck::CertifyOptions;
+pub use summary::CertificateSummary;
 
 use crate::backend::{self, Expansion};
 use crate::certificate::Graded;
 use crate::linalg::{self, view};
 use crate::solver::Solution;
 use crate::{
-    Certificate, Error, Inputs, Kernel, Matrix, Problem, ProblemSpec, Result, Scaling, ScalingKind, TaskNames,
+    Certificate, Error, Inputs, Kernel, Matrix, Problem, ProblemSpec, Result, Scaling, ScalingKind, Status,
+    TaskNames,
 };
 use attachments::Attachments;
 
@@ -60,6 +65,15 @@ pub struct About {
     pub complete: bool,
     /// How far from optimal.
     pub certificate: Certificate,
+    /// Why the solver ended. Files of format 1 do not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<Status>,
+    /// What the certificate is about. Files of format 1 do not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub claim: Option<Claim>,
+    /// What the method says about its search. No part of the certificate, and checked by nobody.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remark: Option<String>,
 }
 
 impl Model {
@@ -67,7 +81,7 @@ impl Model {
     pub(crate) fn new(problem: &Problem<'_>, solution: Solution) -> Result<Self> {
         let (data, obs) = (problem.data(), problem.observations());
         let backend = data.backend();
-        let Solution { kappa, v, graded: Graded { certificate, theta, state, .. }, .. } = solution;
+        let Solution { kappa, v, status, graded: Graded { certificate, theta, state, .. }, .. } = solution;
         let expansion = match &v {
             Some(v) => Expansion::Coordinates(v),
             None => Expansion::Duals(obs, &kappa),
@@ -96,6 +110,9 @@ impl Model {
             n_observations: obs.len(),
             complete: obs.is_complete(),
             certificate,
+            status: Some(status),
+            claim: Some(Claim::Optimal),
+            remark: None,
         };
         let (alpha, scaling, attachments) = (Some(alpha), Scaling::None, Attachments::default());
         Ok(Model { theta, alpha, v, observation_weights, predictor, scaling, attachments, about })
@@ -164,6 +181,31 @@ impl Model {
     /// How far from optimal.
     pub fn certificate(&self) -> &Certificate {
         &self.about.certificate
+    }
+
+    /// Why the solver ended; `None` if the file does not say.
+    pub fn status(&self) -> Option<Status> {
+        self.about.status
+    }
+
+    /// What the certificate is about; `None` if the file does not say.
+    pub fn claim(&self) -> Option<&Claim> {
+        self.about.claim.as_ref()
+    }
+
+    /// Says what the certificate is about, where the problem of the model is only a part of what a method solves.
+    pub fn set_claim(&mut self, claim: Claim) {
+        self.about.claim = Some(claim);
+    }
+
+    /// What the method says about its search. No part of the certificate.
+    pub fn remark(&self) -> Option<&str> {
+        self.about.remark.as_deref()
+    }
+
+    /// Keeps a sentence about the search of a method with the model.
+    pub fn set_remark(&mut self, remark: impl Into<String>) {
+        self.about.remark = Some(remark.into());
     }
 
     /// Forgets the duals: a smaller file, which can still predict but no longer be re-certified.

@@ -37,14 +37,14 @@ fn taken_apart_and_put_together_it_is_the_same_model() {
 fn a_newer_format_is_named() {
     let linear = fixtures::linear();
     let why = refusal(&linear, |parts| {
-        parts.version = (json!(2), json!("7.1.0"));
+        parts.version = (json!(3), json!("7.1.0"));
         parts.about = json!("something else entirely");
     });
     let expected =
-        "format version 2, written by kinfolk 7.1.0, is newer than version 1, the newest that kinfolk ";
+        "format version 3, written by kinfolk 7.1.0, is newer than version 2, the newest that kinfolk ";
     assert_eq!(why, format!("{expected}{} reads", env!("CARGO_PKG_VERSION")));
     for version in [json!(u64::MAX), json!(u64::from(u32::MAX) + 2)] {
-        check(refusal(&linear, |parts| parts.version.0 = version), "is newer than version 1");
+        check(refusal(&linear, |parts| parts.version.0 = version), "is newer than version 2");
     }
     check(refusal(&linear, |parts| parts.version.0 = json!(0)), "format version 0 does not exist");
     for version in [json!(-1), json!(1.5), json!("1"), json!(null)] {

@@ -200,7 +200,7 @@ fn a_model_of_infinite_numbers_is_not_written() {
     let alpha: Vec<f64> = observations.labels().iter().map(|y| 1e3 * y).collect();
     let settings = Settings { max_passes: 0, ..Settings::default() };
     let fit = fit_from(&problem, &settings, Start::Warm(&alpha), &mut Silent).unwrap();
-    assert_eq!(fit.certificate.gap, f64::INFINITY);
+    assert_eq!(fit.certificate().gap, f64::INFINITY);
     let directory = tempfile::tempdir().unwrap();
     let error = fit.model.save(directory.path().join("model")).unwrap_err();
     let expected = "model file: theta: entry (0, 0) is inf, which is not a finite number";

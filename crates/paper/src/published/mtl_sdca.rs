@@ -15,7 +15,7 @@ pub(super) const PUBLISHED: Published = Published {
     cost: "kernel values of all inputs, and up to 200 fits",
     engine: &MTL_SDCA,
     iteration: alternate,
-    claim: Claim::Given("the representation"),
+    claim: Claim::Given(std::borrow::Cow::Borrowed("the representation")),
 };
 
 /// Pairs of steps at most.
@@ -54,7 +54,7 @@ fn alternate(job: &Job<'_>, _: &Params, problem: &Problem<'_>, observer: &mut dy
         let next = fit_near(&given, job.settings, of_u.model.alpha(), observer)?;
         let moved_u = duals(job, &next);
         let trace: f64 = (0..t).map(|r| of_w.products[(r, r)]).sum();
-        let objective = next.certificate.primal + 0.5 * trace;
+        let objective = next.certificate().primal + 0.5 * trace;
         let change = distance(&moved_u, &duals_u).hypot(distance(&moved_w, &duals_w)) / c;
         let small = change / (2.0 * (n * t) as f64).sqrt() < MIN_CHANGE;
         let rose = objective > least;

@@ -130,7 +130,7 @@ impl Basis {
             if round == check || stop || round >= job.settings.max_passes {
                 check = round + round / 2 + 1;
                 let fit = self.certified(job, problem, &at, (name, round))?;
-                let done = fit.certificate.rel_gap() <= job.settings.tolerance;
+                let done = fit.certificate().rel_gap() <= job.settings.tolerance;
                 if stop || done || round >= job.settings.max_passes {
                     return Ok(fit);
                 }

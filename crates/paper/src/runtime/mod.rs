@@ -193,13 +193,13 @@ impl Meet<'_> {
         };
         let fit = entry.fit(&job, &params, Point::C(race.c), None, &mut stopwatch)?;
         let elapsed = started.elapsed().as_secs_f64();
-        timing.primal = fit.certificate.primal;
-        timing.target = wanted.unwrap_or(fit.certificate.primal * (1.0 + self.recipe.tolerance));
+        timing.primal = fit.certificate().primal;
+        timing.target = wanted.unwrap_or(fit.certificate().primal * (1.0 + self.recipe.tolerance));
         let reached = stopwatch.when(timing.target);
         timing.reached = reached.is_some() || target.is_none();
         timing.seconds = reached.unwrap_or(elapsed);
         timing.certified = target.is_none().then_some(elapsed);
-        timing.rel_gap = fit.certificate.rel_gap();
+        timing.rel_gap = fit.certificate().rel_gap();
         timing.curve = stopwatch.thinned();
         Ok(())
     }

@@ -84,7 +84,7 @@ impl Method for Gmtl {
     }
 
     fn claim(&self, _: &Params) -> Claim {
-        Claim::Given("the groups")
+        Claim::Given("the groups".into())
     }
 
     fn weights(&self, job: &Job<'_>, params: &Params, point: Point) -> Result<Weights> {
@@ -95,7 +95,7 @@ impl Method for Gmtl {
         })
     }
 
-    fn fit(
+    fn solve(
         &self,
         job: &Job<'_>,
         params: &Params,
@@ -121,7 +121,7 @@ impl Method for Gmtl {
                 &mut |fit, groups| (self.regroup)(&fit.products, groups, most, &mut random),
                 observer,
             )?;
-            let better = |fit: &Fit| found.1.certificate.primal < fit.certificate.primal;
+            let better = |fit: &Fit| found.1.certificate().primal < fit.certificate().primal;
             if best.as_ref().is_none_or(|(_, fit)| better(fit)) {
                 best = Some(found);
             }
@@ -199,11 +199,11 @@ fn search(
             break;
         }
         let next = fit_groups(job, c, moved.clone(), rough, fit.model.alpha(), observer)?;
-        let fall = fit.certificate.primal - next.certificate.primal;
+        let fall = fit.certificate().primal - next.certificate().primal;
         if fall > 0.0 {
             (groups, fit) = (moved, next);
         }
-        if fall <= FALL * fit.certificate.primal {
+        if fall <= FALL * fit.certificate().primal {
             break;
         }
     }

@@ -17,7 +17,7 @@ mod search;
 
 use crate::params::Allowed;
 use crate::{Job, Method, Param, Params, Point, Result};
-use kinfolk::{Fit, Observer, OutputKind, Weights};
+use kinfolk::{Claim, Fit, Observer, OutputKind, Weights};
 use lattice::Lattice;
 use search::Search;
 
@@ -92,11 +92,16 @@ impl Method for Mtfl {
          known, the exponent, the weights of the nodes and the combination of base kernels are not. Here the kernel given is the only base \
          kernel, the norm within a node is the Euclidean one, and a node costs b to the power of its size. Single tasks are paid for apart from groups: \
          where they are among them, tasks are not independent even if there are no groups, and strong ones are favoured (alone=with-groups). \
-         What a fit reports is about this problem; its model file keeps the certificate of the Theta found, as given."
+         The certificate is about the Theta of the groups and weights found. The bound of the search over all groups is computed by the method \
+         itself and reported as a remark."
+    }
+
+    fn claim(&self, _: &Params) -> Claim {
+        Claim::Given("the groups and their weights".into())
     }
 
     fn cost(&self) -> &'static str {
-        "a fit of a given Theta in each of up to hundreds of rounds for each set of groups; with many tasks its bound is loose"
+        "a fit of a given Theta in each of up to hundreds of rounds for each set of groups; with many tasks the bound of the search is loose"
     }
 
     /// Theta is made up of groups with diagonal about one.
@@ -111,7 +116,7 @@ impl Method for Mtfl {
         })
     }
 
-    fn fit(
+    fn solve(
         &self,
         job: &Job<'_>,
         params: &Params,

@@ -210,5 +210,5 @@ pub fn refit(
 
 /// Whether a fit ended as it should.
 fn certified(fit: &Fit) -> bool {
-    fit.status == Status::Certified
+    fit.status() == Status::Certified
 }

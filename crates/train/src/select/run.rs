@@ -3,8 +3,8 @@
 use super::holdout::Listener;
 use super::{Candidate, Row, Scored, Study, Watch, certified, part, part::Part};
 use crate::metric::{self, Score};
-use crate::{Claim, Params, Result, folds::Cut};
-use kinfolk::{Dataset, Fit, Inputs, Observations};
+use crate::{Params, Result, folds::Cut};
+use kinfolk::{Claim, Dataset, Fit, Inputs, Observations};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -131,7 +131,7 @@ fn fit_path(
             score: study.metric.score(&fold.test, &predictions),
             predictions: if study.scored == Scored::Together { predictions } else { vec![] },
             c: fit.model.about().problem.c,
-            rel_gap: fit.certificate.rel_gap(),
+            rel_gap: fit.certificate().rel_gap(),
             certified: certified(&fit),
             seconds,
         });

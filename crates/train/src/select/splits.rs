@@ -61,7 +61,7 @@ pub fn repeat(
                 params: row.params.clone(),
                 point: row.point,
                 c: fit.model.about().problem.c,
-                rel_gap: fit.certificate.rel_gap(),
+                rel_gap: fit.certificate().rel_gap(),
                 test: study.metric.score(&test, &predictions),
             };
             each(&result);

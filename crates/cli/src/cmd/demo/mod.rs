@@ -127,7 +127,6 @@ fn save(
     let data = kinfolk::Dataset::new(&training.inputs, &training.observations, options)?;
     let choice = Choice {
         method: "fmtl".into(),
-        given: None,
         c_rule: "cross-validation",
         scale: ScalingKind::None,
         balanced: false,

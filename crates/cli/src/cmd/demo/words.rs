@@ -66,8 +66,8 @@ impl Scene<'_> {
             c: entry.c,
             cross_validated: entry.cross_validated,
             test: entry.test,
-            status: entry.fit.status,
-            rel_gap: entry.fit.certificate.rel_gap(),
+            status: entry.fit.status(),
+            rel_gap: entry.fit.certificate().rel_gap(),
             passes: entry.fit.passes,
         };
         Said {
@@ -128,7 +128,7 @@ impl Scene<'_> {
                 number(entry.c, 3),
                 format!("{:.3}", entry.cross_validated),
                 format!("{:.3}", entry.test),
-                format!("{:.0e}", entry.fit.certificate.rel_gap()),
+                format!("{:.0e}", entry.fit.certificate().rel_gap()),
             ]);
         }
         grid.to_string()

@@ -98,7 +98,7 @@ pub(crate) fn run(args: FitArgs, global: &Global, report: Report) -> Result<Exit
     }
     let told = Told { fit: &fit, seconds, training: &training, params: &params, model: &args.out };
     report.done(&words::said(&told), words::text(&told))?;
-    Ok(match fit.status {
+    Ok(match fit.status() {
         Status::Certified => ExitCode::SUCCESS,
         Status::Stopped => ExitCode::from(INTERRUPTED),
         _ if args.strict => ExitCode::from(NO),

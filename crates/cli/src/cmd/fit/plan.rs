@@ -72,19 +72,8 @@ impl Plan {
             Plan::Method(method, params) if params.is_empty() => method.name().into(),
             Plan::Method(method, params) => format!("{}:{params}", method.name()),
         };
-        let given = match self {
-            Plan::Method(method, params) => method.claim(params).given(),
-            Plan::Engine(_) => None,
-        };
         let c_rule = if args.problem.c == Weight::Auto { "auto" } else { "given" };
-        Choice {
-            method,
-            given,
-            c_rule,
-            scale: args.inputs.scale,
-            balanced: args.balanced(),
-            split: args.split,
-        }
+        Choice { method, c_rule, scale: args.inputs.scale, balanced: args.balanced(), split: args.split }
     }
 
     /// Fits a method of the registry.

@@ -1,23 +1,16 @@
 //! What a fit says of itself.
 
 use crate::fit_params::FitParams;
-use crate::report::{Number, as_number};
 use crate::text::{self, number, plural, plural_es};
 use crate::training::Training;
-use kinfolk::{Fit, Status};
+use kinfolk::{CertificateSummary, Claim, Fit, Status};
 use serde::Serialize;
 use std::path::Path;
 
 #[derive(Serialize)]
 pub(super) struct Said<'a> {
-    status: Status,
-    #[serde(serialize_with = "as_number")]
-    primal: f64,
-    #[serde(serialize_with = "as_number")]
-    dual: f64,
-    /// None where the method's problem has no certificate.
-    gap: Option<Number>,
-    rel_gap: Option<Number>,
+    #[serde(flatten)]
+    certificate: CertificateSummary,
     solver: &'static str,
     passes: usize,
     seconds: f64,
@@ -39,13 +32,8 @@ pub(super) struct Told<'a> {
 
 pub(super) fn said<'a>(told: &Told<'a>) -> Said<'a> {
     let &Told { fit, seconds, training, params, model } = told;
-    let certificate = &fit.certificate;
     Said {
-        status: fit.status,
-        primal: certificate.primal,
-        dual: certificate.dual,
-        gap: params.given.is_none().then_some(Number(certificate.gap)),
-        rel_gap: params.given.is_none().then_some(Number(certificate.rel_gap())),
+        certificate: fit.model.summary(),
         solver: fit.solver,
         passes: fit.passes,
         seconds,
@@ -59,7 +47,7 @@ pub(super) fn said<'a>(told: &Told<'a>) -> Said<'a> {
 
 pub(super) fn text(told: &Told<'_>) -> String {
     let &Told { fit, seconds, training, params, model } = told;
-    let (obs, certificate) = (&training.observations, &fit.certificate);
+    let (obs, certificate) = (&training.observations, fit.certificate());
     let rows = plural(obs.n_inputs(), "row");
     let features = plural(training.inputs.n_features(), "feature");
     let (tasks, labels) = (plural(obs.n_tasks(), "task"), plural(obs.len(), "label"));
@@ -79,18 +67,16 @@ pub(super) fn text(told: &Told<'_>) -> String {
         params.scale
     ));
     let (passes, seconds) = (plural_es(fit.passes, "pass"), text::seconds(seconds));
-    let ended = match (params.given, fit.status) {
-        (Some(given), Status::Certified) => format!("best given {given}"),
+    let ended = match (fit.model.claim(), fit.status()) {
+        (Some(claim @ Claim::Given(_)), Status::Certified) => format!("certified: {claim}"),
         (_, status) => in_words(status).into(),
     };
     lines.push(format!("fit      {ended} after {passes} of {}, {seconds}", fit.solver));
     let (primal, dual, gap) = (certificate.primal, certificate.dual, certificate.rel_gap());
-    lines.push(match params.given {
-        None => format!("proof    objective {primal}, no model below {dual}, relative gap {gap:.1e}"),
-        Some(given) => format!(
-            "proof    none, the problem is not convex: objective {primal}, and given {given} no model below {dual}"
-        ),
-    });
+    let given = fit.model.claim().and_then(Claim::given);
+    let given = given.map_or(String::new(), |given| format!("given {given} "));
+    lines.push(format!("proof    objective {primal}, {given}no model below {dual}, relative gap {gap:.1e}"));
+    lines.extend(fit.model.remark().map(|remark| format!("remark   {remark}")));
     lines.push(format!("model    {}\n", model.display()));
     lines.join("\n")
 }

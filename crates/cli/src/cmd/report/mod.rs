@@ -14,12 +14,12 @@ mod tasks;
 use crate::args::{ColumnArgs, Global};
 use crate::failure::{Failure, Result};
 use crate::fitted::Fitted;
-use crate::report::{Report, json_number};
+use crate::report::Report;
 use crate::trace::{self, Step};
 use crate::{files, text};
 use clap::Args;
 use evidence::Evidence;
-use kinfolk::Model;
+use kinfolk::{CertificateSummary, Model};
 use kinfolk_train::Metric;
 use results::Results;
 use serde::Serialize;
@@ -124,7 +124,8 @@ struct Said<'a> {
     report: &'a Path,
     model: &'a Path,
     n_tasks: usize,
-    rel_gap: serde_json::Value,
+    #[serde(flatten)]
+    certificate: CertificateSummary,
     bytes: usize,
 }
 
@@ -147,7 +148,7 @@ pub(crate) fn run(args: ReportArgs, global: &Global, report: Report) -> Result<E
         report: &args.out,
         model: &args.model,
         n_tasks: model.tasks().len(),
-        rel_gap: json_number(model.certificate().rel_gap()),
+        certificate: model.summary(),
         bytes: html.len(),
     };
     let text = format!("report of {} in {}\n", text::plural(said.n_tasks, "task"), args.out.display());

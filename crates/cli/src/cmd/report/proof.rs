@@ -4,6 +4,7 @@ use super::evidence::Recheck;
 use super::{Sources, Subject};
 use crate::text::{number, plural};
 use crate::trace::Step;
+use kinfolk::Claim;
 use kinfolk_report::plot::{Axis, Bars, Lines, Point, Series};
 use serde::Serialize;
 
@@ -16,6 +17,7 @@ pub(super) const LEAST_SHARE: f64 = 0.01;
 pub(super) struct Proof {
     pub(super) heading: String,
     pub(super) sentence: String,
+    remark: Option<String>,
     numbers: [(&'static str, String); 4],
     rechecks: Vec<String>,
     curves: Vec<String>,
@@ -29,9 +31,8 @@ pub(super) fn proof(sources: &Sources<'_>, subject: &Subject) -> Proof {
     let certificate = model.certificate();
     let notes = subject.fitted.fitted().map(|fitted| &fitted.fit);
     let gap = certificate.rel_gap();
-    let given = notes.and_then(|notes| notes.given.as_deref());
     let tolerance = notes.map(|notes| notes.tol);
-    let (heading, sentence) = words(gap, given, tolerance);
+    let (heading, sentence) = words(gap, model.claim(), tolerance);
     let mut hints = vec![];
     if subject.trace.is_empty() {
         hints.push(
@@ -58,6 +59,7 @@ pub(super) fn proof(sources: &Sources<'_>, subject: &Subject) -> Proof {
     Proof {
         heading,
         sentence,
+        remark: model.remark().map(|remark| format!("From the method itself, not checked: {remark}.")),
         numbers: [
             ("Objective of this model", number(certificate.primal, 8)),
             ("No model can be below", number(certificate.dual, 8)),
@@ -88,21 +90,21 @@ fn percent(share: f64) -> String {
     format!("{} %", number((percent / size - 1e-9).ceil() * size, 2))
 }
 
-fn words(gap: f64, given: Option<&str>, tolerance: Option<f64>) -> (String, String) {
+fn words(gap: f64, claim: Option<&Claim>, tolerance: Option<f64>) -> (String, String) {
     let most = percent(gap);
-    if let Some(given) = given {
-        return (
-            "No proof: the method's own problem is not convex".into(),
-            format!(
-                "Its {given} was found by a search that may have missed a better one. Given that, no model can be better \
-                 than this one by more than {most}."
-            ),
-        );
-    }
     if !gap.is_finite() {
         return (
             "No proof".into(),
             "The lower bound is not finite: nothing is known about how good this is.".into(),
+        );
+    }
+    if let Some(Claim::Given(what)) = claim {
+        return (
+            format!("No proof beyond {what}"),
+            format!(
+                "A search found {what}; it may have missed better ones. No model with the same can be better than this \
+                 one by more than {most}."
+            ),
         );
     }
     let sentence = format!("No model of this kind can be better than this one by more than {most}.");
@@ -202,7 +204,8 @@ mod tests {
     fn what_is_not_proved_is_not_called_so() {
         assert!(words(1e-4, None, Some(1e-3)).0.starts_with("Proved: within 0.01 %"));
         assert!(words(1e-2, None, Some(1e-3)).0.starts_with("Not settled"));
-        assert!(words(1e-4, Some("grouping"), Some(1e-3)).0.starts_with("No proof"));
+        let given = Claim::Given("the groups".into());
+        assert!(words(1e-4, Some(&given), Some(1e-3)).0.starts_with("No proof"));
         assert!(words(f64::INFINITY, None, None).0.starts_with("No proof"));
     }
 }

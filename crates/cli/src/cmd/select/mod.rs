@@ -216,7 +216,6 @@ impl SelectArgs {
         };
         let choice = Choice {
             method,
-            given: candidates[winner.candidate()].method.claim(&winner.params).given(),
             c_rule: "selected",
             scale: study.scaling,
             balanced: study.balanced,

@@ -2,6 +2,7 @@
 
 use crate::results::Told;
 use crate::text::{Grid, number, seconds};
+use kinfolk::Claim;
 use kinfolk_train::Point;
 use kinfolk_train::select::{Candidate, Row, Scored};
 
@@ -46,11 +47,14 @@ pub(super) fn text(told: &Told<'_>, all: bool) -> String {
     }
     told.verdicts.iter().for_each(|verdict| out += &format!("{}\n", verdict.words));
     if let (Some((_, fit)), Some(model)) = (told.fit, told.model) {
-        let proof = match selection.rows[selection.winner].rel_gap {
-            Some(_) => format!("{}, relative gap {:.1e}", fit.status, fit.certificate.rel_gap()),
-            None => "no certificate, its problem is not convex".into(),
-        };
-        out += &format!("the winner on all rows: {proof}, {}\n", model.display());
+        let given = fit.model.claim().and_then(Claim::given);
+        let given = given.map_or(String::new(), |given| format!(" given {given}"));
+        let gap = fit.certificate().rel_gap();
+        out += &format!(
+            "the winner on all rows: {}{given}, relative gap {gap:.1e}, {}\n",
+            fit.status(),
+            model.display()
+        );
     }
     out
 }

@@ -19,7 +19,7 @@
 //! The entry `kinfolk` of `__metadata__` is JSON:
 //!
 //! ```text
-//! {"format_version": 1, "kinfolk_version": "0.1.0",
+//! {"format_version": 2, "kinfolk_version": "0.2.0",
 //!  "tensors": {"alpha": 2893241, "theta": 91827364, ...},        CRC-32 of the bytes of every tensor of the model
 //!  "about_crc32": 1234567, "about": {...},                       CRC-32 of the text of `about`, an About
 //!  "attachments_crc32": 7654321, "attachments": {"key": ...}}    the same for what callers attached, if they did
@@ -45,7 +45,7 @@ use std::io::Write;
 use std::path::Path;
 
 /// The newest version of the format of model files that this version of the crate reads, and the one it writes.
-pub const FORMAT_VERSION: u32 = 1;
+pub const FORMAT_VERSION: u32 = 2;
 
 /// Entry of the metadata that makes a safetensors file a model file.
 const METADATA_KEY: &str = "kinfolk";
