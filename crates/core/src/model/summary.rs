@@ -12,16 +12,16 @@ pub struct CertificateSummary {
     /// Why the solver ended.
     pub status: Option<Status>,
     /// Objective value of the model.
-    #[serde(with = "crate::json::number")]
+    #[serde(with = "crate::serde_f64::number")]
     pub primal: f64,
     /// Lower bound on the objective value of every model that the claim is about.
-    #[serde(with = "crate::json::number")]
+    #[serde(with = "crate::serde_f64::number")]
     pub dual: f64,
     /// primal - dual.
-    #[serde(with = "crate::json::number")]
+    #[serde(with = "crate::serde_f64::number")]
     pub gap: f64,
     /// gap / max(|primal|, |dual|).
-    #[serde(with = "crate::json::number")]
+    #[serde(with = "crate::serde_f64::number")]
     pub rel_gap: f64,
     /// What the method says about its search. No part of the certificate.
     #[serde(skip_serializing_if = "Option::is_none")]
