@@ -6,7 +6,9 @@ use crate::features::Features;
 use crate::model::PyModel;
 use crate::observations::PyObservations;
 use crate::setup::{Plan, Setup};
-use kinfolk::{Claim, Dataset, Fit, Observer, Problem, ProblemSpec, Scaling, Status, Weights, Yardstick, fit_near};
+use kinfolk::{
+    Claim, Dataset, Fit, Observer, Problem, ProblemSpec, Scaling, Status, Weights, Yardstick, fit_near,
+};
 use kinfolk_train::{Job, Point};
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;

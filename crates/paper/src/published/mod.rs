@@ -95,14 +95,14 @@ impl Method for Published {
     }
 
     fn claim(&self, _: &Params) -> Claim {
-        self.claim
+        self.claim.clone()
     }
 
     fn weights(&self, job: &Job<'_>, params: &Params, point: Point) -> Result<Weights> {
         self.engine.weights(job, params, point)
     }
 
-    fn fit(
+    fn solve(
         &self,
         job: &Job<'_>,
         params: &Params,
