@@ -1,6 +1,7 @@
 //! What a selection found, as one JSON object: on stdout with `--json`, in a file for `kinfolk report`.
 
-use crate::trace::{self, Step};
+use crate::trace;
+use kinfolk::solver::TracePoint;
 use kinfolk::{CertificateSummary, Fit, TaskNames};
 use kinfolk_train::select::{Comparison, Row, Scored, Selection};
 use kinfolk_train::{Metric, Params, Score};
@@ -62,7 +63,7 @@ struct Refit<'a> {
     lambda: f64,
     solver: &'static str,
     passes: usize,
-    trace: Vec<Step>,
+    trace: Vec<TracePoint>,
 }
 
 pub(crate) fn said<'a>(told: &'a Told<'_>) -> Said<'a> {
@@ -86,7 +87,7 @@ pub(crate) fn said<'a>(told: &'a Told<'_>) -> Said<'a> {
             lambda: fit.model.about().problem.lambda,
             solver: fit.solver,
             passes: fit.passes,
-            trace: trace::steps(&fit.trace),
+            trace: trace::finite(&fit.trace),
         }),
         model: told.model,
     }

@@ -1,6 +1,6 @@
 //! Text for people: aligned tables, short numbers.
 
-pub(crate) use kinfolk_report::number;
+pub(crate) use kinfolk_report::{count, number, plural, score};
 use std::fmt::Write;
 
 /// Which way a column leans.
@@ -51,32 +51,9 @@ impl std::fmt::Display for Grid {
     }
 }
 
-/// 1234567 as `1,234,567`.
-pub(crate) fn count(n: usize) -> String {
-    let digits = n.to_string();
-    let mut out = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
-}
-
 /// `1 pass`, `2 passes`.
 pub(crate) fn plural_es(n: usize, what: &str) -> String {
     format!("{} {what}{}", count(n), if n == 1 { "" } else { "es" })
-}
-
-/// `1 task`, `2 tasks`.
-pub(crate) fn plural(n: usize, what: &str) -> String {
-    format!("{} {what}{}", count(n), if n == 1 { "" } else { "s" })
-}
-
-/// A score: four decimals, or six digits where it is large.
-pub(crate) fn score(x: f64) -> String {
-    if x.abs() < 10.0 { format!("{x:.4}") } else { number(x, 6) }
 }
 
 /// A size as `12 bytes`, `3.4 kB`, `1.2 GB`.
@@ -112,9 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_and_times_read_well() {
-        assert_eq!((count(7), count(1234567), count(100)), ("7".into(), "1,234,567".into(), "100".into()));
-        assert_eq!((plural(1, "task"), plural(1200, "row")), ("1 task".into(), "1,200 rows".into()));
+    fn times_are_short() {
         assert_eq!(
             (seconds(0.123), seconds(75.2), seconds(7_830.0)),
             ("0.12 s".into(), "1 min 15 s".into(), "2 h 10 min".into())

@@ -54,15 +54,20 @@ pub struct Certificate {
     pub task_gaps: Vec<f64>,
 }
 
+/// gap / max(|primal|, |dual|).
+pub(crate) fn relative_gap(primal: f64, dual: f64, gap: f64) -> f64 {
+    let size = primal.abs().max(dual.abs());
+    match gap {
+        _ if !size.is_finite() => f64::INFINITY,
+        0.0 => 0.0,
+        gap => gap / size,
+    }
+}
+
 impl Certificate {
     /// gap / max(|primal|, |dual|).
     pub fn rel_gap(&self) -> f64 {
-        let size = self.primal.abs().max(self.dual.abs());
-        match self.gap {
-            _ if !size.is_finite() => f64::INFINITY,
-            0.0 => 0.0,
-            gap => gap / size,
-        }
+        relative_gap(self.primal, self.dual, self.gap)
     }
 
     pub(crate) fn in_units(mut self, unit: f64) -> Self {

@@ -1,9 +1,9 @@
-//! Tasks in an order that shows who is kin to whom: average linkage, then the best order of the leaves.
+//! Hierarchical clustering of tasks, and an order in which related tasks stand side by side.
 
 use kinfolk::Matrix;
 
-/// Beyond this many tasks the leaves keep the order of the joins: the best one takes cubic time.
-const MOST_LEAVES: usize = 1000;
+/// With more tasks, the leaves keep the order of the joins: the optimal order takes cubic time.
+const MAX_ORDERED_LEAVES: usize = 1000;
 
 /// A tree of tasks: leaves are 0..n, join i is node n + i.
 #[derive(Debug, Clone)]
@@ -13,7 +13,7 @@ pub struct Tree {
     pub(crate) joins: Vec<(usize, usize, f64)>,
 }
 
-/// How far two tasks are from being kin: 1 - |correlation|. Opposites are kin too.
+/// The distance between tasks, 1 - |correlation|: opposite tasks are related too.
 pub fn distances(correlation: &Matrix) -> Matrix {
     let mut d = correlation.clone();
     d.as_mut_slice().iter_mut().for_each(|c| *c = 1.0 - c.abs());
@@ -21,45 +21,16 @@ pub fn distances(correlation: &Matrix) -> Matrix {
 }
 
 impl Tree {
-    /// Joins the two closest clusters, by the average distance between their members, until one is left. Uses chains of
-    /// nearest neighbours: quadratic time.
+    /// Average linkage: joins the two closest clusters, by the mean distance between their members, until one is left.
     pub fn new(distance: &Matrix) -> Tree {
         let n = distance.rows();
-        let mut d = distance.clone();
-        let (mut size, mut height, mut alive) = (vec![1.0; n], vec![0.0f64; n], vec![true; n]);
-        let (mut chain, mut found): (Vec<usize>, Vec<(usize, usize, f64)>) = (vec![], vec![]);
-        while found.len() + 1 < n {
-            let Some(&last) = chain.last() else {
-                chain.extend(alive.iter().position(|a| *a));
-                continue;
-            };
-            let before = chain.len().checked_sub(2).map(|i| chain[i]);
-            // Ties go to the one before, or the chain would not end; then to the smaller number.
-            let mut nearest = before.unwrap_or(usize::MAX);
-            let mut smallest = before.map_or(f64::INFINITY, |b| d[(last, b)]);
-            for other in (0..n).filter(|&other| alive[other] && other != last) {
-                if d[(last, other)] < smallest || nearest == usize::MAX {
-                    (nearest, smallest) = (other, d[(last, other)]);
-                }
-            }
-            if Some(nearest) != before {
-                chain.push(nearest);
-                continue;
-            }
-            chain.truncate(chain.len() - 2);
-            let (a, b) = (last.min(nearest), last.max(nearest));
-            for other in (0..n).filter(|&other| alive[other] && other != a && other != b) {
-                let joined = (size[a] * d[(a, other)] + size[b] * d[(b, other)]) / (size[a] + size[b]);
-                d[(a, other)] = joined;
-                d[(other, a)] = joined;
-            }
-            // Never below the joins it is made of, not even by rounding.
-            height[a] = smallest.max(height[a]).max(height[b]);
-            size[a] += size[b];
-            alive[b] = false;
-            found.push((a, b, height[a]));
-        }
-        Tree { n, joins: numbered(n, found) }
+        // Kodama takes the upper triangle, row by row, and does not accept NaN.
+        let pairs = (0..n).flat_map(|r| (r + 1..n).map(move |s| (r, s)));
+        let mut condensed: Vec<f64> =
+            pairs.map(|pair| if distance[pair].is_nan() { f64::MAX } else { distance[pair] }).collect();
+        let linked = kodama::linkage(&mut condensed, n, kodama::Method::Average);
+        let join = |step: &kodama::Step<f64>| (step.cluster1, step.cluster2, step.dissimilarity);
+        Tree { n, joins: linked.steps().iter().map(join).collect() }
     }
 
     /// Two nodes and their distance for each join, from the closest to the farthest.
@@ -67,7 +38,7 @@ impl Tree {
         &self.joins
     }
 
-    /// The same tree when task `order[i]` is called `i`.
+    /// The same tree for tasks in another order: task `order[i]` becomes task `i`.
     #[must_use]
     pub fn renumbered(&self, order: &[usize]) -> Tree {
         let mut name: Vec<usize> = (0..self.n + self.joins.len()).collect();
@@ -76,7 +47,7 @@ impl Tree {
         Tree { n: self.n, joins }
     }
 
-    /// The clusters left after `n - k` joins, as the cluster of each task; numbered as they first appear.
+    /// The cluster of each task if the tree is cut into `k` clusters, numbered in the order of their first tasks.
     pub fn cut(&self, k: usize) -> Vec<usize> {
         let mut leader: Vec<usize> = (0..self.n + self.joins.len()).collect();
         for (i, &(a, b, _)) in self.joins.iter().enumerate().take(self.n.saturating_sub(k.max(1))) {
@@ -100,14 +71,14 @@ impl Tree {
         (0..self.n).map(number).collect()
     }
 
-    /// The tasks from left to right, neighbours as alike as the tree allows (Bar-Joseph, Gifford and Jaakkola 2001):
-    /// of all orders that turn joins around, the one with the least sum of distances between neighbours.
+    /// The optimal order of the leaves (Bar-Joseph, Gifford and Jaakkola 2001): of all orders that swap the two sides of
+    /// joins, the one with the smallest sum of distances between neighbours.
     pub fn order(&self, distance: &Matrix) -> Vec<usize> {
         if self.n < 2 {
             return (0..self.n).collect();
         }
         let leaves = self.leaves();
-        if self.n > MOST_LEAVES {
+        if self.n > MAX_ORDERED_LEAVES {
             return leaves[self.n + self.joins.len() - 1].clone();
         }
         // best[(u, w)]: least cost of the smallest subtree with both leaves, u at one end and w at the other.
@@ -151,7 +122,7 @@ impl Tree {
         leaves
     }
 
-    /// If `leaf` is at one end of the node, which can be at the other: those of the child it is not in.
+    /// The leaves that can be at the other end of a node if `leaf` is at one end: those of the child without it.
     fn inner_ends<'a>(&self, leaves: &'a [Vec<usize>], node: usize, leaf: usize) -> &'a [usize] {
         if node < self.n {
             return &leaves[node];
@@ -187,19 +158,6 @@ impl Tree {
 
 fn least(values: impl Iterator<Item = f64>) -> f64 {
     values.fold(f64::INFINITY, f64::min)
-}
-
-/// Joins of clusters named by their smallest task, in the order found, become joins of nodes in the order of distance.
-fn numbered(n: usize, mut found: Vec<(usize, usize, f64)>) -> Vec<(usize, usize, f64)> {
-    // Stable, so that a join comes after those it is made of.
-    found.sort_by(|p, q| p.2.total_cmp(&q.2));
-    let mut node: Vec<usize> = (0..n).collect();
-    let mut joins = vec![];
-    for (a, b, d) in found {
-        joins.push((node[a], node[b], d));
-        node[a] = n + joins.len() - 1;
-    }
-    joins
 }
 
 /// How well two clusterings of the same things agree: the adjusted Rand index, 1 if they are the same, about 0 by chance.

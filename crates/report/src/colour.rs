@@ -1,13 +1,13 @@
-//! Colours that people of all kinds of sight can tell apart.
+//! Colours that colour-blind readers can tell apart.
 
 /// Steps of the diverging scale on either side of zero.
 pub(crate) const STEPS: i32 = 50;
 
-/// Series of a plot, after Okabe and Ito.
-pub(crate) const SERIES: [&str; 7] =
+/// Colours of curves, after Okabe and Ito.
+pub(crate) const PALETTE: [&str; 7] =
     ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#777777"];
 
-/// The step of a value among those up to the largest; the last for what is beyond.
+/// The step of a value on a scale that ends at `largest`; larger values get the last step.
 pub(crate) fn step(x: f64, largest: f64) -> i32 {
     let step = if largest > 0.0 { (x / largest * f64::from(STEPS)).round() as i32 } else { 0 };
     step.clamp(-STEPS, STEPS)

@@ -1,9 +1,8 @@
 //! A picture of a task matrix: one cell for each pair, a tree beside it.
 
-use crate::brackets::Bracket;
 use crate::cluster::Tree;
 use crate::colour::{STEPS, diverging, hex, step};
-use crate::raster::{LETTER, Raster};
+use crate::dendrogram::Branch;
 use crate::text::{escape, number, shorten};
 use kinfolk::Matrix;
 use std::fmt::Write;
@@ -17,8 +16,6 @@ const CHARACTER: f64 = 0.62;
 const LONGEST: usize = 40;
 /// Width of the tree.
 const TREE: f64 = 70.0;
-/// Pixels of a PNG for each unit of an SVG.
-const FINER: usize = 2;
 
 const INK: [u8; 3] = [51, 51, 51];
 const BRANCH: [u8; 3] = [136, 136, 136];
@@ -104,76 +101,13 @@ impl<'a> HeatMap<'a> {
             self.labels(&mut svg, (left, top), cell, font);
         }
         let mut right = left + self.order.len() as f64 * cell + 6.0;
-        if !self.brackets().is_empty() {
-            self.branches(&mut svg, (right, top), cell);
+        if !self.drawn_branches().is_empty() {
+            self.tree_lines(&mut svg, (right, top), cell);
             right += TREE;
         }
         legend(&mut svg, right + 8.0, top, largest);
         svg.push_str("</svg>\n");
         svg
-    }
-
-    /// As a PNG file, twice as many pixels as the SVG has units.
-    ///
-    /// # Errors
-    /// As [`Raster::to_png`].
-    pub fn to_png(&self) -> std::io::Result<Vec<u8>> {
-        self.to_raster().to_png()
-    }
-
-    /// As pixels.
-    pub fn to_raster(&self) -> Raster {
-        let n = self.order.len();
-        // Whole pixels, or cells would differ in size.
-        let cell = ((WIDEST as usize * FINER) / n.max(1)).clamp(1, CELL as usize * FINER);
-        let scale = if cell >= 2 * LETTER { 2 } else { 1 };
-        let named = cell >= LETTER;
-        let names: Vec<String> = self.order.iter().map(|&t| shorten(&self.names[t], LONGEST)).collect();
-        let longest = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
-        let margin = if named { longest * LETTER * scale + 16 } else { 20 };
-        let (left, top, side) = (margin, margin + 48, n * cell);
-        let tree = if self.brackets().is_empty() { 0 } else { TREE as usize * FINER };
-        let title = left + self.title.chars().count() * LETTER * 2 + 10;
-        let mut picture =
-            Raster::new((left + side + tree + 180).max(title), top + side.max(100 * FINER) + 32);
-        picture.text((left, 12), self.title, 2, INK);
-        let largest = self.largest();
-        for (r, &from) in self.order.iter().enumerate() {
-            for (s, &of) in self.order.iter().enumerate() {
-                let colour = diverging(step(self.values[(from, of)], largest));
-                picture.fill((left + s * cell, top + r * cell), (cell, cell), colour);
-            }
-        }
-        for (first, size) in self.squares() {
-            let (x, y, side) = (left + first * cell, top + first * cell, size * cell);
-            for (at, size) in [
-                ((x, y), (side, 4)),
-                ((x, y + side - 4), (side, 4)),
-                ((x, y), (4, side)),
-                ((x + side - 4, y), (4, side)),
-            ] {
-                picture.fill(at, size, INK);
-            }
-        }
-        for (r, name) in names.iter().enumerate().filter(|_| named) {
-            let middle = r * cell + (cell - LETTER * scale) / 2;
-            let width = name.chars().count() * LETTER * scale;
-            picture.text((left - 8 - width, top + middle), name, scale, INK);
-            picture.text_upwards((left + middle, top - 8), name, scale, INK);
-        }
-        let foot = left + side + 12;
-        for bracket in self.brackets() {
-            let x = |height: f64| foot + (height * (TREE - 8.0)) as usize * FINER;
-            let y = |place: f64| top + ((place + 0.5) * cell as f64) as usize;
-            let (up, down) = (bracket.a.place.min(bracket.b.place), bracket.a.place.max(bracket.b.place));
-            for end in [bracket.a, bracket.b] {
-                let long = x(bracket.height) - x(end.height) + 2;
-                picture.fill((x(end.height), y(end.place)), (long, 2), BRANCH);
-            }
-            picture.fill((x(bracket.height), y(up)), (2, y(down) - y(up) + 2), BRANCH);
-        }
-        raster_legend(&mut picture, (foot + tree + 16, top), largest);
-        picture
     }
 
     fn layout(&self) -> Layout {
@@ -184,7 +118,7 @@ impl<'a> HeatMap<'a> {
         // Names too small to read are left out.
         let left = if font < 4.0 { 10.0 } else { longest as f64 * CHARACTER * font + 12.0 };
         let (side, top) = (n * cell, left + 26.0);
-        let tree = if self.brackets().is_empty() { 0.0 } else { TREE };
+        let tree = if self.drawn_branches().is_empty() { 0.0 } else { TREE };
         let size = (left + side.max(180.0) + tree + 76.0, top + side.max(120.0) + 16.0);
         Layout { cell, font, left, top, size, largest: self.largest() }
     }
@@ -199,8 +133,8 @@ impl<'a> HeatMap<'a> {
         }
     }
 
-    fn brackets(&self) -> Vec<Bracket> {
-        self.tree.map_or(vec![], |tree| tree.brackets(&self.order))
+    fn drawn_branches(&self) -> Vec<Branch> {
+        self.tree.map_or(vec![], |tree| tree.branches(&self.order))
     }
 
     /// Neighbours of one colour become one rectangle.
@@ -242,9 +176,9 @@ impl<'a> HeatMap<'a> {
         svg.push_str("</g>\n");
     }
 
-    fn branches(&self, svg: &mut String, (left, top): (f64, f64), cell: f64) {
+    fn tree_lines(&self, svg: &mut String, (left, top): (f64, f64), cell: f64) {
         let mut path = String::new();
-        for Bracket { a, b, height } in self.brackets() {
+        for Branch { a, b, height } in self.drawn_branches() {
             let x = |height: f64| left + height * (TREE - 8.0);
             let y = |place: f64| top + (place + 0.5) * cell;
             let (ya, yb, top) = (y(a.place), y(b.place), x(height));
@@ -279,15 +213,6 @@ fn legend(svg: &mut String, x: f64, top: f64, largest: f64) {
     svg.push_str("</g>\n");
 }
 
-fn raster_legend(picture: &mut Raster, (x, top): (usize, usize), largest: f64) {
-    for (i, step) in (-STEPS..=STEPS).rev().enumerate() {
-        picture.fill((x, top + 2 * i), (24, 2), diverging(step));
-    }
-    for (text, y) in marks(largest).iter().zip([top, top + 93, top + 186]) {
-        picture.text((x + 32, y), text, 2, INK);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -311,24 +236,22 @@ mod tests {
             let values = Matrix::zeros(n, n);
             let picture = HeatMap::new("", &names, &values);
             assert!(picture.to_svg().ends_with("</svg>\n"));
-            assert!(picture.to_png().unwrap().len() > 100);
         }
     }
 
     #[test]
-    fn pixels_follow_the_order() {
+    fn rows_follow_the_order() {
         let values = Matrix::from_vec(vec![1.0, 0.0, 0.9, 0.0, 1.0, -0.2, 0.9, -0.2, 1.0], 3, 3).unwrap();
         let names = ["a", "b", "c"].map(String::from);
         let d = distances(&values);
         let tree = Tree::new(&d);
-        let picture = HeatMap::new("", &names, &values).ordered(vec![1, 2, 0]).with_tree(&tree);
-        let raster = picture.to_raster();
-        // Two letters wide with its gap, then cells of 36 pixels.
-        let middle = |r: usize, s: usize| raster.pixel(16 + 16 + 36 * s + 18, 16 + 16 + 48 + 36 * r + 18);
-        assert_eq!(middle(1, 2), diverging(STEPS));
-        assert_eq!(middle(2, 2), diverging(STEPS), "beyond the scale");
-        assert_eq!(middle(0, 1), diverging(step(-0.2, 0.9)));
-        assert_eq!(middle(0, 2), [255; 3]);
-        assert!(picture.to_svg().contains("<path"));
+        let svg = HeatMap::new("", &names, &values).ordered(vec![1, 2, 0]).with_tree(&tree).to_svg();
+        let cells = svg.split_once("</g>").unwrap().0;
+        let colours: Vec<&str> = cells.split("fill=\"").skip(2).map(|rest| &rest[..7]).collect();
+        let (strongest, weak) = (hex(diverging(STEPS)), hex(diverging(step(-0.2, 0.9))));
+        // Equal neighbours are one rectangle; values beyond the scale have its last colour.
+        let expected = [&*strongest, &weak, "#ffffff", &weak, &strongest, "#ffffff", &strongest];
+        assert_eq!(colours, expected);
+        assert!(svg.contains("<path"));
     }
 }

@@ -1,6 +1,7 @@
-//! Pictures of what kinfolk finds, as SVG and PNG, without fonts, browsers or other programs.
+//! The report of a model as one HTML page, and its pictures as SVG, without fonts, browsers or other programs.
 //!
-//! A task matrix as a heat map with kin beside kin:
+//! [`render`] makes the page from [`ReportInputs`]. The pictures can be had alone: a task matrix as a heat map whose
+//! related tasks stand side by side,
 //!
 //! ```
 //! use kinfolk::Matrix;
@@ -12,22 +13,21 @@
 //! let tree = Tree::new(&d);
 //! let picture = HeatMap::new("Theta", &names, &correlation).ordered(tree.order(&d)).with_tree(&tree);
 //! assert!(picture.to_svg().starts_with("<svg"));
-//! assert!(picture.to_png()?.starts_with(b"\x89PNG"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Curves, dots with whiskers and bars: [`plot`].
+//! and curves, dots with intervals, and bars: [`plot`].
 
-mod brackets;
 mod cluster;
 mod colour;
+mod dendrogram;
 mod heatmap;
+mod page;
 pub mod plot;
-mod raster;
 mod text;
 
-pub use brackets::{Bracket, End};
 pub use cluster::{Tree, adjusted_rand_index, distances};
+pub use dendrogram::{Branch, BranchEnd};
 pub use heatmap::HeatMap;
-pub use raster::Raster;
-pub use text::{escape, number, shorten};
+pub use page::{DataCheck, FitOptions, Recheck, RenderError, ReportInputs, SelectionResults, render};
+pub use text::{count, escape, number, plural, score, shorten};

@@ -1,6 +1,6 @@
-//! Text in pictures: safe in XML, short enough to fit.
+//! Short numbers and texts, safe in XML.
 
-/// Text that may stand in XML, also in quotes. Characters XML cannot hold become question marks.
+/// Text for XML, also inside quotes. Characters that XML does not allow become question marks.
 pub fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -39,6 +39,29 @@ pub fn number(x: f64, digits: usize) -> String {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_string() } else { text }
 }
 
+/// 1234567 as `1,234,567`.
+pub fn count(n: usize) -> String {
+    let digits = n.to_string();
+    let mut out = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// `1 task`, `2 tasks`.
+pub fn plural(n: usize, what: &str) -> String {
+    format!("{} {what}{}", count(n), if n == 1 { "" } else { "s" })
+}
+
+/// A score: four decimals, or six digits where it is large.
+pub fn score(x: f64) -> String {
+    if x.abs() < 10.0 { format!("{x:.4}") } else { number(x, 6) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -53,6 +76,12 @@ mod tests {
         assert_eq!(number(123456.7, 4), "123457");
         assert_eq!(number(-0.25, 3), "-0.25");
         assert_eq!(number(f64::INFINITY, 3), "inf");
+    }
+
+    #[test]
+    fn counts_have_commas() {
+        assert_eq!((count(7), count(1234567), count(100)), ("7".into(), "1,234,567".into(), "100".into()));
+        assert_eq!((plural(1, "task"), plural(1200, "row")), ("1 task".into(), "1,200 rows".into()));
     }
 
     #[test]

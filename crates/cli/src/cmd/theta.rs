@@ -15,7 +15,6 @@ const EXAMPLES: &str = "\
 Examples:
   kinfolk theta school.safetensors
   kinfolk theta school.safetensors --correlation -o kin.csv --svg kin.svg
-  kinfolk theta school.safetensors --png kin.png
   kinfolk theta school.safetensors -o kin.graphml --threshold 0.3";
 
 /// Tasks up to which people get the whole matrix.
@@ -45,9 +44,6 @@ pub(crate) struct ThetaArgs {
     /// Also draw a picture, with a tree of the tasks.
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
-    /// The same picture as pixels. Letters it has none for become question marks.
-    #[arg(long, value_name = "FILE")]
-    png: Option<PathBuf>,
     /// Print the whole matrix however many tasks there are.
     #[arg(long)]
     full: bool,
@@ -134,12 +130,11 @@ struct Said<'a> {
     theta: Option<Vec<Vec<serde_json::Value>>>,
     out: Option<&'a Path>,
     svg: Option<&'a Path>,
-    png: Option<&'a Path>,
 }
 
 pub(crate) fn run(args: ThetaArgs, report: Report) -> Result<ExitCode> {
     let format = args.format()?;
-    for path in args.out.iter().chain(&args.svg).chain(&args.png) {
+    for path in args.out.iter().chain(&args.svg) {
         files::check_writable(path)?;
     }
     let model = Model::load(&args.model)?;
@@ -160,10 +155,6 @@ pub(crate) fn run(args: ThetaArgs, report: Report) -> Result<ExitCode> {
     if let Some(path) = &args.svg {
         files::write(path, picture.to_svg().as_bytes())?;
     }
-    if let Some(path) = &args.png {
-        let png = picture.to_png().map_err(|error| Failure::output(error).about(path))?;
-        files::write(path, &png)?;
-    }
     if let Some(path) = &args.out {
         files::write(path, &bytes)?;
     }
@@ -178,7 +169,6 @@ pub(crate) fn run(args: ThetaArgs, report: Report) -> Result<ExitCode> {
         theta: args.out.is_none().then(rows),
         out: args.out.as_deref(),
         svg: args.svg.as_deref(),
-        png: args.png.as_deref(),
     };
     match &args.out {
         None => report.answer(&said, String::from_utf8_lossy(&bytes))?,

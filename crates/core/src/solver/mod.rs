@@ -26,8 +26,9 @@ pub use spectral::Spectral;
 
 pub(crate) use clock::{Clock, Poll};
 
-use crate::certificate::Graded;
+use crate::certificate::{Graded, relative_gap};
 use crate::{Certificate, Matrix, Observer, Problem, Result};
+use serde::{Deserialize, Serialize};
 
 /// What a solver found, in the problem's own units.
 #[derive(Debug, Clone)]
@@ -56,19 +57,29 @@ impl Solution {
     }
 }
 
-/// One certificate on the way.
-#[derive(Debug, Clone, PartialEq)]
+/// A certificate that was computed during a fit.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TracePoint {
     /// Passes so far.
     pub passes: usize,
     /// Seconds so far.
     pub seconds: f64,
     /// Primal value.
+    #[serde(with = "crate::serde_f64::number")]
     pub primal: f64,
     /// Dual value.
+    #[serde(with = "crate::serde_f64::number")]
     pub dual: f64,
     /// Gap.
+    #[serde(with = "crate::serde_f64::number")]
     pub gap: f64,
+}
+
+impl TracePoint {
+    /// gap / max(|primal|, |dual|), as [`Certificate::rel_gap`].
+    pub fn rel_gap(&self) -> f64 {
+        relative_gap(self.primal, self.dual, self.gap)
+    }
 }
 
 /// `Err` where Theta is penalised as a whole: most solvers need a sum over its entries.

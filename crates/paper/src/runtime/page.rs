@@ -4,7 +4,7 @@ use crate::page::{Page, slug};
 use crate::recipe::{Recipe, Timed};
 use crate::record::Timing;
 use crate::stats::median;
-use kinfolk_report::plot::{Axis, Lines, Point, Series};
+use kinfolk_report::plot::{Curve, CurvePoint, Lines, PlotAxis};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
@@ -141,18 +141,18 @@ fn overall(recipe: &Recipe, timed: Timed, timings: &[&Timing], text: &mut String
 }
 
 fn against_tasks(recipe: &Recipe, timings: &[&Timing]) -> String {
-    let series = recipe.methods.iter().map(|method| {
+    let curves = recipe.methods.iter().map(|method| {
         let point = |place: &(usize, usize, f64)| {
             let (y, low, high, _) = seconds(timings, &method.label, *place)?;
-            Some(Point { x: place.0 as f64, y, range: Some((low, high)) })
+            Some(CurvePoint { x: place.0 as f64, y, range: Some((low, high)) })
         };
-        Series { name: method.label.clone(), points: places(timings).iter().filter_map(point).collect() }
+        Curve { name: method.label.clone(), points: places(timings).iter().filter_map(point).collect() }
     });
     let lines = Lines {
         title: "Seconds against tasks".into(),
-        x: Axis::linear("tasks"),
-        y: Axis::log("seconds"),
-        series: series.filter(|series| !series.points.is_empty()).collect(),
+        x: PlotAxis::linear("tasks"),
+        y: PlotAxis::log("seconds"),
+        curves: curves.filter(|curve| !curve.points.is_empty()).collect(),
         ..Lines::default()
     };
     lines.to_svg()
@@ -168,18 +168,18 @@ fn against_time(recipe: &Recipe, timings: &[&Timing]) -> String {
         timings.iter().filter(|t| t.repeat == 0 && (t.tasks, t.rows, t.strength) == place).collect();
     let least = here.iter().map(|t| t.primal).fold(f64::INFINITY, f64::min);
     let names: BTreeSet<&str> = here.iter().map(|t| t.method.as_str()).collect();
-    let series = recipe.methods.iter().filter(|m| names.contains(m.label.as_str())).map(|method| {
+    let curves = recipe.methods.iter().filter(|m| names.contains(m.label.as_str())).map(|method| {
         let own = here.iter().filter(|t| t.method == method.label).flat_map(|t| &t.curve);
         let points = own
-            .map(|&(x, primal)| Point { x, y: primal / least - 1.0, range: None })
+            .map(|&(x, primal)| CurvePoint { x, y: primal / least - 1.0, range: None })
             .filter(|p| p.y > 1e-9 && p.y.is_finite());
-        Series { name: method.label.clone(), points: points.collect() }
+        Curve { name: method.label.clone(), points: points.collect() }
     });
     let lines = Lines {
         title: format!("Objective against seconds, {most} tasks, strength {}", place.2),
-        x: Axis::log("seconds"),
-        y: Axis::log("objective above the best, relative"),
-        series: series.filter(|series| !series.points.is_empty()).collect(),
+        x: PlotAxis::log("seconds"),
+        y: PlotAxis::log("objective above the best, relative"),
+        curves: curves.filter(|curve| !curve.points.is_empty()).collect(),
         ..Lines::default()
     };
     lines.to_svg()

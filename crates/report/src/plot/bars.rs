@@ -1,7 +1,7 @@
 //! Bars: one number for each name.
 
-use super::axis::{Scale, Stretch};
-use crate::colour::SERIES;
+use super::axis::{AxisRange, AxisScale};
+use crate::colour::PALETTE;
 use crate::text::{escape, number, shorten};
 use std::fmt::Write;
 
@@ -26,7 +26,7 @@ impl Bars {
         let left = longest as f64 * 7.2 + 16.0;
         let foot = 8.0 + self.bars.len() as f64 * LINE;
         let values = self.bars.iter().map(|bar| bar.1).chain([0.0]);
-        let x = Stretch::over(values, Scale::Linear, 0.0, (left, WIDTH - 70.0));
+        let x = AxisRange::over(values, AxisScale::Linear, 0.0, (left, WIDTH - 70.0));
         let zero = x.place(0.0).unwrap_or(left);
         let mut svg = super::start(&self.title, WIDTH, foot + 28.0);
         for (i, (name, value)) in self.bars.iter().enumerate() {
@@ -41,7 +41,7 @@ impl Bars {
                 y + 3.0,
                 (end - zero).abs().max(0.5),
                 LINE - 6.0,
-                SERIES[0],
+                PALETTE[0],
                 left - 8.0,
                 y + 14.0,
                 escape(&shorten(name, 28)),

@@ -1,6 +1,6 @@
 //! Values with whiskers, one line each, from the largest to the smallest.
 
-use super::axis::{Scale, Stretch};
+use super::axis::{AxisRange, AxisScale};
 use crate::text::{escape, number, shorten};
 use std::fmt::Write;
 
@@ -71,7 +71,7 @@ impl Intervals {
         let longest = dots.iter().map(|dot| dot.name.chars().count()).max().unwrap_or(0).min(28);
         let left = longest as f64 * 7.2 + 16.0;
         let foot = 12.0 + dots.len() as f64 * LINE;
-        let x = Stretch::over(Self::values(dots), Scale::Linear, 0.04, (left, WIDTH - 14.0));
+        let x = AxisRange::over(Self::values(dots), AxisScale::Linear, 0.04, (left, WIDTH - 14.0));
         let mut svg = super::start(&self.title, WIDTH, foot + 44.0);
         let (mut grid, mut labels) = (String::new(), String::new());
         for (at, text) in x.ticks(6) {
@@ -117,7 +117,7 @@ impl Intervals {
 
     fn side_by_side(&self, dots: &[&Dot]) -> String {
         let (left, foot) = (64.0, HEIGHT - 34.0);
-        let y = Stretch::over(Self::values(dots), Scale::Linear, 0.04, (foot, 12.0));
+        let y = AxisRange::over(Self::values(dots), AxisScale::Linear, 0.04, (foot, 12.0));
         let each = (WIDTH - 14.0 - left) / dots.len() as f64;
         let mut svg = super::start(&self.title, WIDTH, HEIGHT);
         let (mut grid, mut labels) = (String::new(), String::new());

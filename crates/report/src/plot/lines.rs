@@ -1,7 +1,7 @@
 //! Curves over a common axis, with bars for what is uncertain.
 
-use super::axis::{Axis, Stretch};
-use crate::colour::SERIES;
+use super::axis::{AxisRange, PlotAxis};
+use crate::colour::PALETTE;
 use crate::text::escape;
 use std::fmt::Write;
 
@@ -14,7 +14,7 @@ const KEY: f64 = 18.0;
 
 /// A point of a curve.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Point {
+pub struct CurvePoint {
     /// Along the axis.
     pub x: f64,
     /// Value.
@@ -25,11 +25,11 @@ pub struct Point {
 
 /// A curve with its name.
 #[derive(Debug, Clone)]
-pub struct Series {
+pub struct Curve {
     /// For the key, and for those who point at it.
     pub name: String,
     /// From left to right.
-    pub points: Vec<Point>,
+    pub points: Vec<CurvePoint>,
 }
 
 /// Curves in one picture.
@@ -38,11 +38,11 @@ pub struct Lines {
     /// What the picture shows, in words.
     pub title: String,
     /// Horizontal.
-    pub x: Axis,
+    pub x: PlotAxis,
     /// Vertical.
-    pub y: Axis,
+    pub y: PlotAxis,
     /// The curves.
-    pub series: Vec<Series>,
+    pub curves: Vec<Curve>,
     /// Horizontal lines with their names, such as a tolerance.
     pub levels: Vec<(f64, String)>,
     /// Vertical lines with their names, such as a choice.
@@ -53,19 +53,19 @@ impl Lines {
     /// As one SVG.
     pub fn to_svg(&self) -> String {
         let [left, right, top, bottom] = MARGINS;
-        let keys = if self.series.len() > 1 { self.series.len() as f64 * KEY } else { 0.0 };
+        let keys = if self.curves.len() > 1 { self.curves.len() as f64 * KEY } else { 0.0 };
         let (height, top) = (HEIGHT + keys, top + keys);
-        let points = || self.series.iter().flat_map(|series| &series.points);
+        let points = || self.curves.iter().flat_map(|curve| &curve.points);
         let xs = points().map(|p| p.x).chain(self.marks.iter().map(|mark| mark.0));
         let ys = points().flat_map(|p| [p.y, p.range.map_or(p.y, |r| r.0), p.range.map_or(p.y, |r| r.1)]);
         let ys = ys.chain(self.levels.iter().map(|level| level.0));
-        let x = Stretch::over(xs, self.x.scale, 0.03, (left, WIDTH - right));
-        let y = Stretch::over(ys, self.y.scale, 0.05, (height - bottom, top));
+        let x = AxisRange::over(xs, self.x.scale, 0.03, (left, WIDTH - right));
+        let y = AxisRange::over(ys, self.y.scale, 0.05, (height - bottom, top));
         let mut svg = super::start(&self.title, WIDTH, height);
         self.frame(&mut svg, (x, y), (top, height));
         self.rules(&mut svg, (x, y), (top, height));
-        for (i, series) in self.series.iter().enumerate() {
-            curve(&mut svg, series, SERIES[i % SERIES.len()], (x, y));
+        for (i, curve) in self.curves.iter().enumerate() {
+            draw_curve(&mut svg, curve, PALETTE[i % PALETTE.len()], (x, y));
         }
         if keys > 0.0 {
             self.keys(&mut svg, left);
@@ -74,7 +74,7 @@ impl Lines {
         svg
     }
 
-    fn frame(&self, svg: &mut String, (x, y): (Stretch, Stretch), (top, height): (f64, f64)) {
+    fn frame(&self, svg: &mut String, (x, y): (AxisRange, AxisRange), (top, height): (f64, f64)) {
         let [left, right, _, bottom] = MARGINS;
         let foot = height - bottom;
         let (mut grid, mut labels) = (String::new(), String::new());
@@ -111,7 +111,7 @@ impl Lines {
     }
 
     /// Levels and marks: dashed lines with a word.
-    fn rules(&self, svg: &mut String, (x, y): (Stretch, Stretch), (top, height): (f64, f64)) {
+    fn rules(&self, svg: &mut String, (x, y): (AxisRange, AxisRange), (top, height): (f64, f64)) {
         let [left, right, _, bottom] = MARGINS;
         let mut rule = |path: String, name: &str, at: (f64, f64), anchor: &str| {
             let _ = writeln!(
@@ -140,15 +140,15 @@ impl Lines {
 
     fn keys(&self, svg: &mut String, left: f64) {
         svg.push_str("<g class=\"key\" fill=\"#444444\">\n");
-        for (i, series) in self.series.iter().enumerate() {
-            let (y, colour) = (14.0 + i as f64 * KEY, SERIES[i % SERIES.len()]);
+        for (i, curve) in self.curves.iter().enumerate() {
+            let (y, colour) = (14.0 + i as f64 * KEY, PALETTE[i % PALETTE.len()]);
             let _ = writeln!(
                 svg,
                 "<path d=\"M{left:.1} {:.1}h20\" stroke=\"{colour}\" stroke-width=\"2.5\"/>\
                  <text x=\"{:.1}\" y=\"{y:.1}\">{}</text>",
                 y - 4.0,
                 left + 28.0,
-                escape(&series.name)
+                escape(&curve.name)
             );
         }
         svg.push_str("</g>\n");
@@ -156,9 +156,9 @@ impl Lines {
 }
 
 /// A line with dots that say their numbers when pointed at, and bars.
-fn curve(svg: &mut String, series: &Series, colour: &str, (x, y): (Stretch, Stretch)) {
+fn draw_curve(svg: &mut String, curve: &Curve, colour: &str, (x, y): (AxisRange, AxisRange)) {
     let (mut line, mut bars, mut dots) = (String::new(), String::new(), String::new());
-    for p in &series.points {
+    for p in &curve.points {
         let (Some(px), Some(py)) = (x.place(p.x), y.place(p.y)) else { continue };
         let _ = write!(line, "{}{px:.1} {py:.1}", if line.is_empty() { 'M' } else { 'L' });
         if let Some((Some(low), Some(high))) = p.range.map(|r| (y.place(r.0), y.place(r.1))) {
@@ -168,7 +168,7 @@ fn curve(svg: &mut String, series: &Series, colour: &str, (x, y): (Stretch, Stre
         let _ = writeln!(
             dots,
             "<circle cx=\"{px:.1}\" cy=\"{py:.1}\" r=\"3\"><title>{}: {value} at {at}</title></circle>",
-            escape(&series.name)
+            escape(&curve.name)
         );
     }
     let _ = writeln!(
@@ -184,14 +184,14 @@ mod tests {
 
     #[test]
     fn curves_have_axes_keys_and_words() {
-        let point = |x: f64, y: f64| Point { x, y, range: Some((0.5 * y, 2.0 * y)) };
-        let one = Series { name: "a & b".into(), points: vec![point(1.0, 0.1), point(10.0, 1e-6)] };
-        let two = Series { name: "c".into(), points: vec![point(3.0, 0.01), point(4.0, f64::NAN)] };
+        let point = |x: f64, y: f64| CurvePoint { x, y, range: Some((0.5 * y, 2.0 * y)) };
+        let one = Curve { name: "a & b".into(), points: vec![point(1.0, 0.1), point(10.0, 1e-6)] };
+        let two = Curve { name: "c".into(), points: vec![point(3.0, 0.01), point(4.0, f64::NAN)] };
         let lines = Lines {
             title: "gap \"curve\"".into(),
-            x: Axis::linear("passes"),
-            y: Axis::log("gap"),
-            series: vec![one, two],
+            x: PlotAxis::linear("passes"),
+            y: PlotAxis::log("gap"),
+            curves: vec![one, two],
             levels: vec![(1e-3, "tolerance".into())],
             marks: vec![(5.0, "chosen <C>".into())],
         };

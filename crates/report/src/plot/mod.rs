@@ -1,21 +1,21 @@
 //! Curves, dots with whiskers, and bars.
 //!
-//! Every picture is an SVG of its own, drawn for white paper. Its parts carry classes (`plot`, `grid`, `axis`, `label`,
-//! `key`), so that a page which holds it can give them other colours.
+//! Every picture is one SVG, drawn for a white background. Its parts have classes (`plot`, `grid`, `axis`, `label`,
+//! `key`), so that the style of a page can change their colours.
 
 mod axis;
 mod bars;
 mod intervals;
 mod lines;
 
-pub use axis::{Axis, Scale};
+pub use axis::{AxisScale, PlotAxis};
 pub use bars::Bars;
 pub use intervals::{Dot, Intervals};
-pub use lines::{Lines, Point, Series};
+pub use lines::{Curve, CurvePoint, Lines};
 
 use crate::text::escape;
 
-/// The start of an SVG of this size; `title` is what it says to those who do not see it.
+/// The start of an SVG of this size; `title` is its description for screen readers.
 fn start(title: &str, width: f64, height: f64) -> String {
     let title = escape(title);
     format!(

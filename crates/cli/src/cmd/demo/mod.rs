@@ -6,7 +6,7 @@ mod words;
 mod world;
 
 use crate::args::{ColumnArgs, Global, LossChoice};
-use crate::cmd::report::Sources;
+use crate::cmd::report::ReportFiles;
 use crate::failure::{Failure, Result};
 use crate::fit_params::{Choice, FitParams};
 use crate::fitted::{self, Fitted};
@@ -155,7 +155,7 @@ fn write_results(files: &Files, training: &Training, contest: &Contest) -> Resul
 
 /// As `kinfolk report MODEL TRAIN TEST --select RESULTS` would.
 fn write_report(files: &Files, columns: &ColumnArgs, global: &Global) -> Result<()> {
-    let sources = Sources {
+    let sources = ReportFiles {
         model: &files.model,
         data: &[files.train.clone(), files.test.clone()],
         select: Some(&files.results),

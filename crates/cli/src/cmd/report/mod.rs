@@ -1,27 +1,15 @@
-//! `kinfolk report`: a page to look at, in one file that needs nothing else.
+//! `kinfolk report`: reads the files, and writes the page that [`kinfolk_report::render`] makes of them.
 
-mod base64;
-mod evidence;
-mod facts;
-mod gains;
-mod kin;
-mod page;
-mod path;
-mod proof;
-mod results;
-mod tasks;
+mod data_check;
 
 use crate::args::{ColumnArgs, Global};
 use crate::failure::{Failure, Result};
-use crate::fitted::Fitted;
+use crate::fitted::{FitNotes, Fitted};
 use crate::report::Report;
-use crate::trace::{self, Step};
-use crate::{files, text};
+use crate::{files, text, trace};
 use clap::Args;
-use evidence::Evidence;
 use kinfolk::{CertificateSummary, Model};
-use kinfolk_train::Metric;
-use results::Results;
+use kinfolk_report::{FitOptions, ReportInputs, SelectionResults, render};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -33,11 +21,11 @@ Examples:
   kinfolk report mines.safetensors mines.npz --trace mines-trace.csv -o mines.html
   kinfolk report best.safetensors mines.npz --select mines.json -o best.html";
 
-/// Write a page to look at: who is kin to whom, whether joining helped, and whether to believe it.
+/// Write a page to look at: which tasks are kin (related), whether joining helped, and how far from optimal it is.
 ///
-/// One HTML file that asks nothing of the network. With data there are scores of each task, and the certificate is recomputed if they
-/// are those of the fit; with the results of `kinfolk select --compare --results FILE` there is who gained by joining, and the path
-/// over C. What is missing is left out, with a word on how to get it.
+/// One HTML file that asks nothing of the network. With data, it shows scores of each task, and recomputes the
+/// certificate if they are the data of the fit. With the results of `kinfolk select --compare --results FILE`, it shows
+/// which tasks gained by joining, and the path over C. Sections without a source say how to get one.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ReportArgs {
@@ -48,10 +36,10 @@ pub(crate) struct ReportArgs {
     /// Where to write the page.
     #[arg(short, long, value_name = "FILE", default_value = "report.html")]
     out: PathBuf,
-    /// What `kinfolk select --results FILE` wrote.
+    /// The results of `kinfolk select --results FILE`.
     #[arg(long, value_name = "RESULTS")]
     select: Option<PathBuf>,
-    /// What `kinfolk fit --trace FILE` wrote.
+    /// The trace of `kinfolk fit --trace FILE`.
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
     /// Score only the rows of this part, by the split column or array.
@@ -64,22 +52,8 @@ pub(crate) struct ReportArgs {
     columns: ColumnArgs,
 }
 
-/// As people write it.
-fn metric_name(metric: Metric) -> &'static str {
-    match metric {
-        Metric::Auc => "AUC",
-        Metric::Accuracy => "accuracy",
-        Metric::BalancedAccuracy => "balanced accuracy",
-        Metric::LogLoss => "log-loss",
-        Metric::ExplainedVariance => "explained variance",
-        Metric::Rmse => "RMSE",
-        Metric::ClassAccuracy => "class accuracy",
-        _ => "score",
-    }
-}
-
-/// What a page is made of.
-pub(crate) struct Sources<'a> {
+/// The files that a page is made from, and how to read them.
+pub(crate) struct ReportFiles<'a> {
     pub(crate) model: &'a Path,
     pub(crate) data: &'a [PathBuf],
     pub(crate) select: Option<&'a Path>,
@@ -89,38 +63,9 @@ pub(crate) struct Sources<'a> {
     pub(crate) columns: &'a ColumnArgs,
 }
 
-/// Everything known about a model.
-struct Subject {
-    fitted: Known,
-    evidence: Vec<Evidence>,
-    results: Option<Results>,
-    trace: Vec<Step>,
-}
-
-/// A model, and how its data were read if the command wrote it.
-enum Known {
-    Fitted(Box<Fitted>),
-    Bare(Box<Model>),
-}
-
-impl Known {
-    fn model(&self) -> &Model {
-        match self {
-            Known::Fitted(fitted) => &fitted.model,
-            Known::Bare(model) => model,
-        }
-    }
-
-    fn fitted(&self) -> Option<&Fitted> {
-        match self {
-            Known::Fitted(fitted) => Some(fitted),
-            Known::Bare(_) => None,
-        }
-    }
-}
-
+/// The answer with `--json`.
 #[derive(Serialize)]
-struct Said<'a> {
+struct ReportAnswer<'a> {
     report: &'a Path,
     model: &'a Path,
     n_tasks: usize,
@@ -131,7 +76,7 @@ struct Said<'a> {
 
 pub(crate) fn run(args: ReportArgs, global: &Global, report: Report) -> Result<ExitCode> {
     files::check_writable(&args.out)?;
-    let sources = Sources {
+    let files = ReportFiles {
         model: &args.model,
         data: &args.data,
         select: args.select.as_deref(),
@@ -140,52 +85,109 @@ pub(crate) fn run(args: ReportArgs, global: &Global, report: Report) -> Result<E
         memory: args.memory,
         columns: &args.columns,
     };
-    let subject = Subject::read(&sources, global)?;
-    let html = page::html(&sources, &subject)?;
+    let model = LoadedModel::read(&files)?;
+    let html = page(&model, &files, global)?;
     files::write(&args.out, html.as_bytes())?;
-    let model = subject.fitted.model();
-    let said = Said {
+    let n_tasks = model.model().tasks().len();
+    let answer = ReportAnswer {
         report: &args.out,
         model: &args.model,
-        n_tasks: model.tasks().len(),
-        certificate: model.summary(),
+        n_tasks,
+        certificate: model.model().summary(),
         bytes: html.len(),
     };
-    let text = format!("report of {} in {}\n", text::plural(said.n_tasks, "task"), args.out.display());
-    report.done(&said, text)?;
+    let text = format!("report of {} in {}\n", text::plural(n_tasks, "task"), args.out.display());
+    report.done(&answer, text)?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// Writes the page, for another command.
-pub(crate) fn to_file(sources: &Sources<'_>, global: &Global, out: &Path) -> Result<()> {
-    let subject = Subject::read(sources, global)?;
-    files::write(out, page::html(sources, &subject)?.as_bytes())
+pub(crate) fn to_file(sources: &ReportFiles<'_>, global: &Global, out: &Path) -> Result<()> {
+    files::write(out, page(&LoadedModel::read(sources)?, sources, global)?.as_bytes())
 }
 
-impl Subject {
-    fn read(sources: &Sources<'_>, global: &Global) -> Result<Subject> {
-        let model = Model::load(sources.model)?;
+/// Reads the other files and makes the page.
+fn page(loaded: &LoadedModel, files: &ReportFiles<'_>, global: &Global) -> Result<String> {
+    let model = loaded.model();
+    let selection = files.select.map(|path| selection(path, model)).transpose()?;
+    let trace = match files.trace {
+        Some(path) => trace::read(path)?,
+        None => selection.as_ref().map_or(vec![], |selection| selection.trace(model)),
+    };
+    let metric = selection.as_ref().map(|selection| selection.metric());
+    let check =
+        |fitted| files.data.iter().map(move |path| data_check::check(fitted, path, files, metric, global));
+    let data = loaded.fitted().map_or(Ok(vec![]), |fitted| check(fitted).collect::<Result<Vec<_>>>())?;
+    let version = written_by(files.model);
+    let inputs = ReportInputs {
+        model,
+        model_path: files.model,
+        model_version: version.as_deref(),
+        fit: loaded.fitted().map(|fitted| fit_options(&fitted.fit)),
+        data,
+        selection: selection.as_ref(),
+        trace,
+    };
+    render(&inputs).map_err(Failure::output)
+}
+
+/// A model; if this command fitted it, with how its data were read.
+enum LoadedModel {
+    Fitted(Box<Fitted>),
+    /// A model of another program: it has a Theta and a certificate, but does not say how to read its data.
+    Bare(Box<Model>),
+}
+
+impl LoadedModel {
+    fn read(files: &ReportFiles<'_>) -> Result<Self> {
+        let model = Model::load(files.model)?;
         if model.tasks().is_empty() {
-            return Err(Failure::input("the model has no tasks").about(sources.model));
+            return Err(Failure::input("the model has no tasks").about(files.model));
         }
-        // Models of other programs have a Theta and a certificate, but nobody knows how to read their data.
-        let bare = model.attachment("fit").is_none() && sources.data.is_empty();
-        let fitted = match bare {
-            true => Known::Bare(Box::new(model)),
-            false => Known::Fitted(Box::new(Fitted::new(sources.model, model)?)),
-        };
-        let results = sources.select.map(|path| Results::read(path, fitted.model())).transpose()?;
-        let trace = match sources.trace {
-            Some(path) => trace::read(path)?,
-            None => results.as_ref().map_or(vec![], |results| results.trace(fitted.model())),
-        };
-        let metric = results.as_ref().map(|results| results.metric);
-        let mut evidence = vec![];
-        if let Known::Fitted(fitted) = &fitted {
-            for path in sources.data {
-                evidence.push(Evidence::read(fitted, path, sources, metric, global)?);
-            }
-        }
-        Ok(Subject { fitted, evidence, results, trace })
+        let bare = model.attachment("fit").is_none() && files.data.is_empty();
+        Ok(match bare {
+            true => LoadedModel::Bare(Box::new(model)),
+            false => LoadedModel::Fitted(Box::new(Fitted::new(files.model, model)?)),
+        })
     }
+
+    fn model(&self) -> &Model {
+        match self {
+            LoadedModel::Fitted(fitted) => &fitted.model,
+            LoadedModel::Bare(model) => model,
+        }
+    }
+
+    fn fitted(&self) -> Option<&Fitted> {
+        match self {
+            LoadedModel::Fitted(fitted) => Some(fitted),
+            LoadedModel::Bare(_) => None,
+        }
+    }
+}
+
+fn fit_options(notes: &FitNotes) -> FitOptions {
+    FitOptions {
+        method: notes.method.clone().unwrap_or_else(|| "fmtl".into()),
+        tolerance: notes.tol,
+        class_weight: notes.class_weight.clone(),
+        c_rule: notes.c_rule.clone().filter(|rule| rule != "given"),
+        solver: notes.solver.clone().unwrap_or_else(|| "auto".into()),
+        seed: notes.seed,
+    }
+}
+
+fn selection(path: &Path, model: &Model) -> Result<SelectionResults> {
+    let wrong = |why: String| Failure::input(why).about(path);
+    let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
+    SelectionResults::parse(&text, model).map_err(wrong)
+}
+
+/// The version of kinfolk that wrote a model file.
+fn written_by(path: &Path) -> Option<String> {
+    let bytes = std::fs::read(path).ok()?;
+    let (_, header) = safetensors::SafeTensors::read_metadata(&bytes).ok()?;
+    let envelope: serde_json::Value =
+        serde_json::from_str(header.metadata().as_ref()?.get("kinfolk")?).ok()?;
+    Some(envelope.get("kinfolk_version")?.as_str()?.to_string())
 }

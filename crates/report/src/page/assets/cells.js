@@ -1,6 +1,6 @@
 // What the map is drawn from: cells in the order of kin, and the tree beside them.
 
-const order = island.order;
+const order = data.order;
 const place = new Array(n);
 order.forEach((task, i) => { place[task] = i; });
 
@@ -52,8 +52,8 @@ const cells = (() => {
   // Joins as brackets. The first one stands a little above the leaves: what all pairs have in distance would leave no room for
   // differences.
   const nodes = place.map((at) => ({ at, height: 0 }));
-  const lowest = island.joins[0][2], spread = island.joins[n - 2][2] - lowest;
-  const brackets = island.joins.map(([a, b, distance]) => {
+  const lowest = data.joins[0][2], spread = data.joins[n - 2][2] - lowest;
+  const brackets = data.joins.map(([a, b, distance]) => {
     const height = spread > 0 ? 0.15 + (0.85 * (distance - lowest)) / spread : 1;
     nodes.push({ at: (nodes[a].at + nodes[b].at) / 2, height });
     return { a: nodes[a], b: nodes[b], height };

@@ -1,14 +1,14 @@
 // Theta and what is derived from it. Tasks are numbered as in the model.
 
-const island = JSON.parse(document.getElementById("data").textContent);
-const names = island.names;
+const data = JSON.parse(document.getElementById("theta-data").textContent);
+const names = data.names;
 const n = names.length;
-const drawn = island.order.length > 0;
+const drawn = data.order.length > 0;
 const byId = (id) => document.getElementById(id);
 
 // Rows of the lower triangle, in units of the largest value.
 const half = (() => {
-  const text = atob(island.theta);
+  const text = atob(data.theta);
   const bytes = new Uint8Array(text.length);
   for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
   // Written with the low byte first, as every machine with a browser has it.
@@ -21,7 +21,7 @@ const inverseRoot = Float64Array.from({ length: drawn ? n : 0 }, (_, t) => {
   return own > 0 ? 1 / Math.sqrt(own) : 0;
 });
 
-const raw = (r, s) => share(r, s) * island.unit;
+const raw = (r, s) => share(r, s) * data.unit;
 function correlation(r, s) {
   const a = inverseRoot[r], b = inverseRoot[s];
   if (a === 0 || b === 0) return 0;

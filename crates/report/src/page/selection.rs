@@ -1,22 +1,20 @@
-//! What `kinfolk select --results` wrote, read again.
+//! The results of `kinfolk select --results`.
 
-use crate::failure::{Failure, Result};
-use crate::trace::Step;
 use kinfolk::Model;
+use kinfolk::solver::TracePoint;
 use kinfolk_train::{Metric, Params, Point, Score};
 use serde::Deserialize;
-use std::path::Path;
 
-/// A selection.
+/// The results of a selection.
 #[derive(Debug, Deserialize)]
-pub(super) struct Results {
+pub struct SelectionResults {
     pub(super) metric: Metric,
     pub(super) folds: usize,
     tasks: Vec<String>,
-    best: Vec<Best>,
+    best: Vec<BestSetting>,
     pub(super) rows: Vec<Setting>,
-    pub(super) comparisons: Vec<Comparison>,
-    fit: Option<Refit>,
+    comparisons: Vec<MethodComparison>,
+    fit: Option<FinalFit>,
 }
 
 /// How one setting did.
@@ -26,7 +24,7 @@ pub(super) struct Setting {
     pub(super) params: Params,
     pub(super) point: Point,
     pub(super) c: f64,
-    /// Not there where no task has a score.
+    /// `None` if no task has a score.
     pub(super) mean: Option<f64>,
     pub(super) sd: Option<f64>,
     pub(super) rel_gap: Option<f64>,
@@ -34,7 +32,7 @@ pub(super) struct Setting {
 
 /// The best setting of a method.
 #[derive(Debug, Deserialize)]
-struct Best {
+struct BestSetting {
     #[serde(flatten)]
     setting: Setting,
     scores: Vec<FoldScore>,
@@ -46,9 +44,9 @@ struct FoldScore {
     per_task: Vec<Option<f64>>,
 }
 
-/// A method against another, on the same folds.
+/// A method against another one, on the same folds.
 #[derive(Debug, Deserialize)]
-pub(super) struct Comparison {
+pub(super) struct MethodComparison {
     pub(super) method: String,
     pub(super) baseline: String,
     pub(super) gain: Option<f64>,
@@ -59,13 +57,13 @@ pub(super) struct Comparison {
     pub(super) helped: Vec<usize>,
 }
 
-/// What was fitted to all rows.
+/// The fit to all rows.
 #[derive(Debug, Deserialize)]
-struct Refit {
+struct FinalFit {
     method: String,
     params: Params,
     primal: serde_json::Value,
-    trace: Vec<Step>,
+    trace: Vec<TracePoint>,
 }
 
 impl Setting {
@@ -79,72 +77,76 @@ fn title(method: &str, params: &Params) -> String {
     if params.is_empty() { method.to_string() } else { format!("{method} ({params})") }
 }
 
-impl Results {
-    /// Reads them; `Err` if they are about other tasks than the model.
-    pub(super) fn read(path: &Path, model: &Model) -> Result<Results> {
-        let wrong = |why: String| Failure::input(why).about(path);
-        let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
-        let results: Results = serde_json::from_str(&text).map_err(|error| {
-            wrong(format!("these are not the results of kinfolk select --results: {error}"))
-        })?;
+impl SelectionResults {
+    /// Reads the JSON of `kinfolk select --results`.
+    ///
+    /// # Errors
+    /// A sentence that says what is wrong: it is something else, or it is about other tasks than the model.
+    pub fn parse(json: &str, model: &Model) -> Result<SelectionResults, String> {
+        let results: SelectionResults = serde_json::from_str(json)
+            .map_err(|error| format!("these are not the results of kinfolk select --results: {error}"))?;
         let n = model.tasks().len();
         if results.tasks.len() != n {
-            return Err(wrong(format!("it has {} tasks, and the model has {n}", results.tasks.len())));
+            return Err(format!("it has {} tasks, and the model has {n}", results.tasks.len()));
         }
         let other = model.tasks().iter().zip(&results.tasks).find(|(own, other)| own != *other);
         if let Some((own, other)) = other {
-            return Err(wrong(format!("it has a task {other:?} where the model has {own:?}")));
+            return Err(format!("it has a task {other:?} where the model has {own:?}"));
         }
-        results.check(n).map_err(wrong)?;
+        results.check(n)?;
         Ok(results)
     }
 
-    /// Every list of tasks has a place for each.
-    fn check(&self, n: usize) -> std::result::Result<(), String> {
+    /// `Err` unless every list over tasks has an entry for each.
+    fn check(&self, n: usize) -> Result<(), String> {
         let mut lists = self.comparisons.iter().flat_map(|c| [&c.per_task, &c.per_task_standard_error]);
         let mut scores = self.best.iter().flat_map(|best| &best.scores);
-        let mut places = self.comparisons.iter().flat_map(|c| c.hurt.iter().chain(&c.helped));
+        let mut tasks = self.comparisons.iter().flat_map(|c| c.hurt.iter().chain(&c.helped));
         let fine = lists.all(|list| list.len() == n)
             && scores.all(|score| score.per_task.len() == n)
-            && places.all(|&t| t < n);
+            && tasks.all(|&t| t < n);
         if fine { Ok(()) } else { Err(format!("some of its lists are not about {n} tasks")) }
     }
 
-    /// The method of the model, if the selection fitted it.
-    fn fitted(&self) -> Option<String> {
+    /// The method of the final fit.
+    fn fitted_method(&self) -> Option<String> {
         self.fit.as_ref().map(|fit| title(&fit.method, &fit.params))
     }
 
-    /// The model's method against independent tasks; if it does not join them, or nobody knows, the best one that does.
-    pub(super) fn against_alone(&self) -> Option<&Comparison> {
-        let alone = || self.comparisons.iter().filter(|c| c.baseline == "stl" && c.gain.is_some());
-        let own = self.fitted().and_then(|fitted| alone().find(|c| c.method == fitted));
-        own.or_else(|| alone().reduce(|a, b| if b.gain > a.gain { b } else { a }))
+    /// The comparison of the fitted method with independent tasks. If there is none, that of the method with the
+    /// largest gain.
+    pub(super) fn against_independent(&self) -> Option<&MethodComparison> {
+        let all = || self.comparisons.iter().filter(|c| c.baseline == "stl" && c.gain.is_some());
+        let own = self.fitted_method().and_then(|fitted| all().find(|c| c.method == fitted));
+        own.or_else(|| all().reduce(|a, b| if b.gain > a.gain { b } else { a }))
     }
 
-    /// The best setting of the model's method, or else of the one whose gains are told, or of the first.
-    fn told(&self) -> Option<&Best> {
+    /// The best setting of the fitted method, else of the method in the comparison, else of the first method.
+    fn best_setting(&self) -> Option<&BestSetting> {
         let of = |title: String| self.best.iter().find(|best| best.setting.title() == title);
-        let compared = || self.against_alone().map(|c| c.method.clone());
-        self.fitted().and_then(of).or_else(|| compared().and_then(of)).or(self.best.first())
+        let compared = || self.against_independent().map(|c| c.method.clone());
+        self.fitted_method().and_then(of).or_else(|| compared().and_then(of)).or(self.best.first())
     }
 
     /// Its scores in cross-validation: the mean over folds of each task.
     pub(super) fn cross_validated(&self) -> Option<Score> {
-        let told = self.told()?;
-        let n = self.tasks.len();
-        let of_task = |t: usize| mean(told.scores.iter().filter_map(|fold| fold.per_task[t]));
-        let per_task = (0..n).map(of_task).collect();
-        Some(Score { mean: told.setting.mean?, per_task })
+        let best = self.best_setting()?;
+        let of_task = |t: usize| mean(best.scores.iter().filter_map(|fold| fold.per_task[t]));
+        Some(Score { mean: best.setting.mean?, per_task: (0..self.tasks.len()).map(of_task).collect() })
     }
 
-    /// The point that was chosen for it.
+    /// The setting that was chosen.
     pub(super) fn chosen(&self) -> Option<&Setting> {
-        self.told().map(|best| &best.setting)
+        self.best_setting().map(|best| &best.setting)
     }
 
-    /// The way of the last fit, if that gave this model.
-    pub(super) fn trace(&self, model: &Model) -> Vec<Step> {
+    /// What the selection scored by.
+    pub fn metric(&self) -> Metric {
+        self.metric
+    }
+
+    /// The trace of the final fit, if that gave this model.
+    pub fn trace(&self, model: &Model) -> Vec<TracePoint> {
         let own = self.fit.as_ref().filter(|fit| fit.primal.as_f64() == Some(model.certificate().primal));
         own.map_or(vec![], |fit| fit.trace.clone())
     }

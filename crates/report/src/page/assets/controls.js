@@ -72,7 +72,7 @@ for (const id of ["search", "filter"]) {
   field.addEventListener("keydown", (event) => {
     if (event.key !== "Enter") return;
     event.preventDefault();
-    const first = island.order.find((t) => state.found.has(t));
+    const first = data.order.find((t) => state.found.has(t));
     if (id === "search" && first !== undefined && state.shape === "map") map.show(first, first);
   });
 }

@@ -35,7 +35,7 @@ const graph = (() => {
   // Springs along links, repulsion between all, from a circle in the order of the map: the same picture every time.
   function layOut(tasks, edges) {
     const rank = new Map();
-    island.order.filter((t) => tasks.has(t)).forEach((t, i, all) => rank.set(t, (2 * Math.PI * i) / all.length));
+    data.order.filter((t) => tasks.has(t)).forEach((t, i, all) => rank.set(t, (2 * Math.PI * i) / all.length));
     const points = new Map([...tasks].map((t) => [t, { x: Math.cos(rank.get(t)), y: Math.sin(rank.get(t)) }]));
     const list = [...points.values()];
     const ideal = 1.6 / Math.sqrt(Math.max(list.length, 1));

@@ -1,0 +1,58 @@
+//! A data file: scores of the model on it, and whether it confirms the certificate.
+
+use super::ReportFiles;
+use crate::args::Global;
+use crate::failure::{Failure, Result, of_method};
+use crate::fitted::Fitted;
+use crate::training::part;
+use kinfolk::CertifyOptions;
+use kinfolk_report::{DataCheck, Recheck};
+use kinfolk_train::{Metric, predict};
+use std::path::Path;
+
+pub(super) fn check(
+    fitted: &Fitted,
+    path: &Path,
+    files: &ReportFiles<'_>,
+    metric: Option<Metric>,
+    global: &Global,
+) -> Result<DataCheck> {
+    let (table, _) = kinfolk_io::read(path, &files.columns.columns(), Some(&fitted.recipe))?;
+    let table = part(table, files.split).map_err(|failure| failure.about(path))?;
+    let observations = fitted.observations(&table, path, 0)?;
+    let mut rows_per_task = vec![0; fitted.model.tasks().len()];
+    (0..observations.len()).for_each(|o| rows_per_task[observations.task(o)] += 1);
+    let metric = metric.unwrap_or_else(|| Metric::default_for(&observations));
+    let wrong = |error| of_method(error).about(path);
+    metric.check(&observations, &fitted.model.about().problem.loss).map_err(wrong)?;
+    let predictions = predict(&fitted.model, &table.inputs, &observations).map_err(wrong)?;
+    Ok(DataCheck {
+        path: path.into(),
+        n_rows: table.n_rows(),
+        rows_per_task,
+        metric,
+        score: metric.score(&observations, &predictions),
+        recheck: recheck(fitted, path, files, global)?,
+    })
+}
+
+fn recheck(fitted: &Fitted, path: &Path, files: &ReportFiles<'_>, global: &Global) -> Result<Recheck> {
+    let model = &fitted.model;
+    if model.alpha().is_none() {
+        return Ok(Recheck::NoDuals);
+    }
+    // If the file lacks the part that was fitted, it holds other data.
+    let Ok((table, observations)) = fitted.training_data(path, files.columns) else {
+        return Ok(Recheck::OtherData);
+    };
+    let about = model.about();
+    if table.n_rows() != about.n_inputs || observations.len() != about.n_observations {
+        return Ok(Recheck::OtherData);
+    }
+    let options = CertifyOptions { threads: global.threads, memory: files.memory };
+    match model.certify(&table.inputs, &observations, &options) {
+        Ok(found) if crate::cmd::certify::agree(model.certificate(), &found) => Ok(Recheck::Agrees(found)),
+        Ok(_) | Err(kinfolk::Error::Infeasible { .. }) => Ok(Recheck::Differs),
+        Err(error) => Err(Failure::from(error).about(path)),
+    }
+}

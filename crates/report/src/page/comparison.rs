@@ -1,0 +1,152 @@
+//! Section "Does joining help?": the method against one model for each task.
+
+use super::inputs::ReportInputs;
+use super::metric_name;
+use super::selection::MethodComparison;
+use super::theta::short_name;
+use crate::plot::{Dot, Intervals};
+use serde::Serialize;
+
+/// Names of tasks in a sentence.
+const MAX_NAMES: usize = 6;
+
+#[derive(Serialize)]
+pub(super) struct ComparisonSection {
+    pub(super) heading: String,
+    sentences: Vec<String>,
+    picture: Option<String>,
+    hint: Option<String>,
+}
+
+pub(super) fn section(inputs: &ReportInputs<'_>) -> ComparisonSection {
+    let found = inputs.selection.and_then(|selection| Some((selection, selection.against_independent()?)));
+    let Some((selection, comparison)) = found else {
+        let model = inputs.model_path.display();
+        return ComparisonSection {
+            heading: "Does joining help?".into(),
+            sentences: vec![],
+            picture: None,
+            hint: Some(format!(
+                "Answered by cross-validation against independent tasks: kinfolk select DATA --compare --results \
+                 results.json -o {model}, then kinfolk report {model} DATA --select results.json."
+            )),
+        };
+    };
+    let name = |t: usize| inputs.model.tasks().name(t);
+    let metric = metric_name(selection.metric);
+    let picture = Intervals {
+        title: "Gain of each task by joining, with intervals over folds".into(),
+        label: match selection.metric.higher_is_better() {
+            true => format!("gain in {metric} over each task alone"),
+            false => format!("reduction of {metric} against each task alone"),
+        },
+        dots: dots(comparison, name),
+    };
+    ComparisonSection {
+        heading: heading(comparison),
+        sentences: sentences(comparison, selection.folds, metric, name),
+        picture: Some(picture.to_svg()),
+        hint: None,
+    }
+}
+
+/// The gain of each task, two standard errors to either side.
+fn dots(comparison: &MethodComparison, name: impl Fn(usize) -> String) -> Vec<Dot> {
+    let gains = comparison.per_task.iter().zip(&comparison.per_task_standard_error).enumerate();
+    let dot = |(t, (gain, error)): (usize, (&Option<f64>, &Option<f64>))| {
+        let value = (*gain)?;
+        let range = error.map(|error| (value - 2.0 * error, value + 2.0 * error));
+        Some(Dot { name: name(t), value, range })
+    };
+    gains.filter_map(dot).collect()
+}
+
+/// One line that claims no effect which may be noise.
+fn heading(comparison: &MethodComparison) -> String {
+    let scored = comparison.per_task.iter().flatten().count();
+    let better = comparison.per_task.iter().flatten().filter(|gain| **gain > 0.0).count();
+    let tasks = if scored == 1 { "task" } else { "tasks" };
+    match Effect::of(comparison) {
+        Effect::Better => format!("Joining helped {better} of {scored} {tasks}"),
+        Effect::Unclear => format!("Joining made no clear difference: {better} of {scored} {tasks} gained"),
+        Effect::Worse => format!("Joining hurt: {better} of {scored} {tasks} gained"),
+    }
+}
+
+/// Whether the mean gain is more than twice its standard error.
+enum Effect {
+    Better,
+    Unclear,
+    Worse,
+}
+
+impl Effect {
+    fn of(comparison: &MethodComparison) -> Effect {
+        let (gain, error) = (comparison.gain.unwrap_or(0.0), comparison.standard_error.unwrap_or(0.0));
+        match () {
+            () if gain.abs() <= 2.0 * error => Effect::Unclear,
+            () if gain > 0.0 => Effect::Better,
+            () => Effect::Worse,
+        }
+    }
+}
+
+fn sentences(
+    comparison: &MethodComparison,
+    folds: usize,
+    metric: &str,
+    name: impl Fn(usize) -> String,
+) -> Vec<String> {
+    let (gain, error) = (comparison.gain.unwrap_or(0.0), comparison.standard_error.unwrap_or(0.0));
+    let effect = match Effect::of(comparison) {
+        Effect::Better => "better",
+        Effect::Unclear => "no difference beyond noise",
+        Effect::Worse => "worse",
+    };
+    let list = |tasks: &[usize]| {
+        let named: Vec<String> = tasks.iter().take(MAX_NAMES).map(|&t| short_name(&name(t))).collect();
+        let more = tasks.len().saturating_sub(MAX_NAMES);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        format!("{}{more}", named.join(", "))
+    };
+    let beyond_noise = |what: &str, tasks: &[usize]| match tasks.len() {
+        0 => format!("No task was {what} beyond noise."),
+        n => format!("Tasks {what} beyond noise: {n} ({}).", list(tasks)),
+    };
+    vec![
+        format!(
+            "{} against each task alone, on the same {folds} folds: {gain:+.4} in {metric} on average (standard error \
+             {error:.4}), {effect}.",
+            comparison.method
+        ),
+        format!("{} {}", beyond_noise("helped", &comparison.helped), beyond_noise("hurt", &comparison.hurt)),
+        "Dots are means over folds, bars reach two standard errors to either side. Grey dots may be noise: their bar \
+         contains zero, or there are too few folds for a bar."
+            .into(),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with_gain(gain: f64) -> MethodComparison {
+        MethodComparison {
+            method: "fmtl".into(),
+            baseline: "stl".into(),
+            gain: Some(gain),
+            standard_error: Some(0.1),
+            per_task: vec![Some(1.0), Some(-1.0), None],
+            per_task_standard_error: vec![Some(0.1), None, None],
+            hurt: vec![],
+            helped: vec![],
+        }
+    }
+
+    #[test]
+    fn the_heading_does_not_claim_what_may_be_noise() {
+        assert_eq!(heading(&with_gain(0.5)), "Joining helped 1 of 2 tasks");
+        assert_eq!(heading(&with_gain(0.1)), "Joining made no clear difference: 1 of 2 tasks gained");
+        assert_eq!(heading(&with_gain(-0.5)), "Joining hurt: 1 of 2 tasks gained");
+    }
+}

@@ -1,0 +1,97 @@
+//! What a page is made from: plain values that a command or a program fills in.
+
+use super::selection::SelectionResults;
+use kinfolk::solver::TracePoint;
+use kinfolk::{Certificate, Model};
+use kinfolk_train::{Metric, Score};
+use std::path::{Path, PathBuf};
+
+/// Everything that is known about a model. Sections without a source become hints on how to get one.
+#[derive(Debug)]
+pub struct ReportInputs<'a> {
+    /// The model.
+    pub model: &'a Model,
+    /// Its file, as it is named on the page.
+    pub model_path: &'a Path,
+    /// The version of kinfolk that wrote the file, if known.
+    pub model_version: Option<&'a str>,
+    /// How the model was fitted; `None` for models of other programs.
+    pub fit: Option<FitOptions>,
+    /// One entry for each data file that was given.
+    pub data: Vec<DataCheck>,
+    /// The results of a selection.
+    pub selection: Option<&'a SelectionResults>,
+    /// Certificates during the fit, from the first to the last.
+    pub trace: Vec<TracePoint>,
+}
+
+impl ReportInputs<'_> {
+    /// The data that the model was fitted to, if they were given.
+    pub(super) fn training_data(&self) -> Option<&DataCheck> {
+        self.data.iter().find(|data| data.is_training())
+    }
+}
+
+/// How a model was fitted.
+#[derive(Debug, Clone)]
+pub struct FitOptions {
+    /// Name of the method, with its parameters if it has any.
+    pub method: String,
+    /// Relative gap that was asked for.
+    pub tolerance: f64,
+    /// How classes were weighted, if not equally.
+    pub class_weight: Option<String>,
+    /// How C was chosen, unless it was given as a number.
+    pub c_rule: Option<String>,
+    /// Name of the solver.
+    pub solver: String,
+    /// Seed of the random numbers.
+    pub seed: Option<u64>,
+}
+
+/// A data file, and what the model makes of it.
+#[derive(Debug)]
+pub struct DataCheck {
+    /// The file.
+    pub path: PathBuf,
+    /// Number of rows.
+    pub n_rows: usize,
+    /// Number of labels of each task.
+    pub rows_per_task: Vec<usize>,
+    /// What the predictions are scored by.
+    pub metric: Metric,
+    /// Score of the predictions.
+    pub score: Score,
+    /// The certificate, recomputed.
+    pub recheck: Recheck,
+}
+
+/// The certificate, recomputed from a data file and the duals in the model.
+#[derive(Debug)]
+pub enum Recheck {
+    /// These are the data of the fit, and the certificate is the one in the model.
+    Agrees(Certificate),
+    /// As many rows as the fit had, but the certificate is another one.
+    Differs,
+    /// Other data than those of the fit.
+    OtherData,
+    /// The model holds no duals.
+    NoDuals,
+}
+
+impl DataCheck {
+    /// Whether the model was fitted to these rows.
+    pub(super) fn is_training(&self) -> bool {
+        matches!(self.recheck, Recheck::Agrees(_))
+    }
+
+    /// The name of the file, without its folder.
+    pub(super) fn file_name(&self) -> String {
+        file_name(&self.path)
+    }
+}
+
+/// The last part of a path.
+pub(super) fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
+}

@@ -1,0 +1,151 @@
+//! The report: one HTML file that needs nothing else.
+//!
+//! Each section is a module that turns [`ReportInputs`] into the words and pictures of the template in `assets`. The
+//! page holds two JSON elements: `#certificate-data`, a
+//! [`kinfolk::CertificateSummary`] as in the answers of the command, and `#theta-data`, which the script draws.
+
+mod certificate;
+mod comparison;
+mod inputs;
+mod path;
+mod selection;
+mod summary;
+mod tasks;
+mod theta;
+
+pub use inputs::{DataCheck, FitOptions, Recheck, ReportInputs};
+pub use selection::SelectionResults;
+
+use kinfolk_train::Metric;
+use minijinja::syntax::SyntaxConfig;
+use minijinja::value::Serde;
+use minijinja::{AutoEscape, Environment, UndefinedBehavior};
+use serde::Serialize;
+
+const TEMPLATE: &str = include_str!("assets/template.html");
+const STYLE: &str = include_str!("assets/style.css");
+/// The files of the script, in the order in which they are joined.
+const SCRIPT: [&str; 7] = [
+    include_str!("assets/theta.js"),
+    include_str!("assets/colours.js"),
+    include_str!("assets/cells.js"),
+    include_str!("assets/map.js"),
+    include_str!("assets/graph.js"),
+    include_str!("assets/table.js"),
+    include_str!("assets/controls.js"),
+];
+
+/// The values of the template.
+#[derive(Serialize)]
+struct Context {
+    title: String,
+    findings: Vec<Finding>,
+    summary: Vec<summary::SummaryLine>,
+    certificate: certificate::CertificateSection,
+    theta: theta::ThetaSection,
+    tasks: tasks::TaskSection,
+    comparison: comparison::ComparisonSection,
+    path: path::PathSection,
+    certificate_json: String,
+    theta_json: String,
+    style: &'static str,
+    script: String,
+}
+
+/// A finding in one line at the top of the page, with a link to its section.
+#[derive(Serialize)]
+struct Finding {
+    section: &'static str,
+    text: String,
+}
+
+/// Why a page could not be made: a fault of this crate, not of its inputs.
+#[derive(Debug, thiserror::Error)]
+#[error("the page could not be made: {0}")]
+pub struct RenderError(String);
+
+/// The page as HTML.
+///
+/// # Errors
+/// If the template and its values do not fit together, which the tests of this crate would have shown.
+pub fn render(inputs: &ReportInputs<'_>) -> Result<String, RenderError> {
+    let context = context(inputs)?;
+    fill_template(&context).map_err(|error| RenderError(format!("{error:#}")))
+}
+
+fn context(inputs: &ReportInputs<'_>) -> Result<Context, RenderError> {
+    let correlation = inputs.model.correlation();
+    let nearest = theta::nearest(&correlation);
+    let theta = theta::section(inputs.model, &nearest);
+    let certificate = certificate::section(inputs);
+    let comparison = comparison::section(inputs);
+    let finding = |section, text: &String| Finding { section, text: text.clone() };
+    let mut findings = vec![finding("certificate", &certificate.heading), finding("theta", &theta.heading)];
+    if inputs.selection.is_some_and(|selection| selection.against_independent().is_some()) {
+        findings.push(finding("joining", &comparison.heading));
+    }
+    Ok(Context {
+        title: inputs::file_name(inputs.model_path),
+        findings,
+        summary: summary::lines(inputs),
+        tasks: tasks::section(inputs, &nearest),
+        path: path::section(inputs.selection),
+        certificate_json: json_element(&inputs.model.summary())?,
+        theta_json: json_element(&theta::ThetaJson::new(inputs.model, &correlation, theta.drawn))?,
+        certificate,
+        theta,
+        comparison,
+        style: STYLE,
+        script: SCRIPT.concat(),
+    })
+}
+
+fn fill_template(context: &Context) -> Result<String, minijinja::Error> {
+    let mut environment = Environment::new();
+    environment.set_auto_escape_callback(|_| AutoEscape::Html);
+    environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
+    environment.add_template("report.html", TEMPLATE)?;
+    environment.get_template("report.html")?.render(Serde(context))
+}
+
+/// JSON that can stand inside a `<script>` element. The characters that could end the element occur only in strings,
+/// where `\u003c` means the same as `<`.
+fn json_element(value: &impl Serialize) -> Result<String, RenderError> {
+    let json = serde_json::to_string(value).map_err(|error| RenderError(error.to_string()))?;
+    let mut out = String::with_capacity(json.len());
+    for c in json.chars() {
+        match c {
+            '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => out += &format!("\\u{:04x}", c as u32),
+            c => out.push(c),
+        }
+    }
+    Ok(out)
+}
+
+/// The name of a metric in a sentence.
+fn metric_name(metric: Metric) -> &'static str {
+    match metric {
+        Metric::Auc => "AUC",
+        Metric::Accuracy => "accuracy",
+        Metric::BalancedAccuracy => "balanced accuracy",
+        Metric::LogLoss => "log-loss",
+        Metric::ExplainedVariance => "explained variance",
+        Metric::Rmse => "RMSE",
+        Metric::ClassAccuracy => "class accuracy",
+        _ => "score",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_stays_json_and_holds_no_markup() {
+        let names = ["</script><!--", "a & b", "\u{2028}", "\"quoted\\"];
+        let text = json_element(&names).unwrap();
+        assert!(!text.contains(['<', '>', '&', '\u{2028}']));
+        assert_eq!(serde_json::from_str::<Vec<String>>(&text).unwrap(), names);
+    }
+}

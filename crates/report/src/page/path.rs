@@ -1,0 +1,103 @@
+//! Section "Path": score and gap along the values of C.
+
+use super::metric_name;
+use super::selection::{SelectionResults, Setting};
+use crate::plot::{Curve, CurvePoint, Lines, PlotAxis};
+use crate::text::{number, score};
+use kinfolk_train::Point;
+use serde::Serialize;
+
+/// Smaller gaps are drawn as this one: a logarithmic axis has no zero.
+const SMALLEST_DRAWN_GAP: f64 = 1e-9;
+
+#[derive(Serialize)]
+pub(super) struct PathSection {
+    heading: String,
+    sentence: Option<String>,
+    pictures: Vec<String>,
+    hint: Option<String>,
+}
+
+pub(super) fn section(selection: Option<&SelectionResults>) -> PathSection {
+    let Some((selection, chosen)) = selection.and_then(|selection| Some((selection, selection.chosen()?)))
+    else {
+        return PathSection {
+            heading: "How large should C be?".into(),
+            sentence: None,
+            pictures: vec![],
+            hint: Some(
+                "Score and gap along C are drawn from the results of kinfolk select ... --results FILE."
+                    .into(),
+            ),
+        };
+    };
+    let strength = match chosen.point {
+        Point::Strength(strength) => format!(" (strength {})", number(strength, 3)),
+        Point::C(_) => String::new(),
+    };
+    let metric = metric_name(selection.metric);
+    let mean = score(chosen.mean.unwrap_or(f64::NAN));
+    PathSection {
+        heading: format!("Best at C = {}{strength}: {metric} {mean}", number(chosen.c, 3)),
+        sentence: Some(format!(
+            "{} settings on the same {} folds; bars are standard deviations over folds. The dashed line marks what was \
+             chosen for {}.",
+            selection.rows.len(),
+            selection.folds,
+            chosen.title()
+        )),
+        pictures: pictures(selection, chosen),
+        hint: None,
+    }
+}
+
+/// The score, and the gap.
+fn pictures(selection: &SelectionResults, chosen: &Setting) -> Vec<String> {
+    // Strengths are comparable between methods, values of C are not.
+    let by_strength = selection.rows.iter().all(|row| matches!(row.point, Point::Strength(_)));
+    let label = if by_strength { "strength of C (1 is the middle of the useful range)" } else { "C" };
+    let lines = |title: &str, y: PlotAxis, point: &dyn Fn(&Setting) -> Option<CurvePoint>| {
+        let lines = Lines {
+            title: title.into(),
+            x: PlotAxis::log(label),
+            y,
+            curves: curves(selection, point),
+            levels: vec![],
+            marks: vec![(place(chosen), "chosen".into())],
+        };
+        lines.to_svg()
+    };
+    let score = |row: &Setting| {
+        let (y, sd) = (row.mean?, row.sd.unwrap_or(0.0));
+        Some(CurvePoint { x: place(row), y, range: Some((y - sd, y + sd)) })
+    };
+    let gap = |row: &Setting| {
+        Some(CurvePoint { x: place(row), y: row.rel_gap?.max(SMALLEST_DRAWN_GAP), range: None })
+    };
+    let cross_validated = format!("{}, cross-validated", metric_name(selection.metric));
+    vec![
+        lines("Score along C", PlotAxis::linear(cross_validated), &score),
+        lines("Gap along C", PlotAxis::log("largest relative gap of the folds"), &gap),
+    ]
+}
+
+/// Where a setting stands on the axis.
+fn place(row: &Setting) -> f64 {
+    match row.point {
+        Point::Strength(x) | Point::C(x) => x,
+    }
+}
+
+/// One curve for each method with its parameters, in the order of the results; without those that have no point.
+fn curves(selection: &SelectionResults, point: &dyn Fn(&Setting) -> Option<CurvePoint>) -> Vec<Curve> {
+    let mut curves: Vec<Curve> = vec![];
+    for row in &selection.rows {
+        let Some(point) = point(row) else { continue };
+        let name = row.title();
+        match curves.iter_mut().find(|curve| curve.name == name) {
+            Some(curve) => curve.points.push(point),
+            None => curves.push(Curve { name, points: vec![point] }),
+        }
+    }
+    curves
+}
