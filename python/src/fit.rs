@@ -7,7 +7,7 @@ use crate::model::PyModel;
 use crate::observations::PyObservations;
 use crate::setup::{Plan, Setup};
 use kinfolk::{
-    Claim, Dataset, Fit, Observer, Problem, ProblemSpec, Scaling, Status, Weights, Yardstick, fit_near,
+    CScale, Claim, Dataset, Fit, Observer, Problem, ProblemSpec, Scaling, Status, Weights, fit_near,
 };
 use kinfolk_train::{Job, Point};
 use numpy::PyReadonlyArray1;
@@ -82,18 +82,18 @@ fn fit_one(
     let (loss, settings) = (setup.losses()?, setup.settings());
     match plan {
         Plan::Method(method, params) => {
-            let yardstick = Yardstick::new(data, &loss)?;
-            let point = c.map_or(Point::Strength(Yardstick::MIDDLE), Point::C);
-            let (yardstick, settings) = (&yardstick, &settings);
-            let job = Job { data, loss: &loss, yardstick, lambda: setup.lambda(), settings };
+            let c_scale = CScale::new(data, &loss)?;
+            let point = c.map_or(Point::Strength(CScale::MIDDLE), Point::C);
+            let (c_scale, settings) = (&c_scale, &settings);
+            let job = Job { data, loss: &loss, c_scale, lambda: setup.lambda(), settings };
             method.fit(&job, params, point, near, observer)
         }
         Plan::Engine(output) => {
             let weights = match c {
                 Some(c) => Weights { c, lambda: setup.lambda().unwrap_or(1.0) },
                 None => {
-                    let yardstick = Yardstick::new(data, &loss)?;
-                    yardstick.weights(output, setup.lambda(), Yardstick::MIDDLE)?
+                    let c_scale = CScale::new(data, &loss)?;
+                    c_scale.weights(output, setup.lambda(), CScale::MIDDLE)?
                 }
             };
             let Weights { c, lambda } = weights;
@@ -138,7 +138,7 @@ pub(crate) fn strengths(
     let setup = parsed(setup)?;
     let inputs = x.inputs(setup.is_gram())?;
     let plan = setup.plan().map_err(of_method)?;
-    let strengths = strengths.unwrap_or_else(|| Yardstick::grid().to_vec());
+    let strengths = strengths.unwrap_or_else(|| CScale::grid().to_vec());
     let observations = &observations.0;
     py.detach(|| {
         let scaled = Scaling::fit(setup.scale, &inputs).and_then(|s| s.apply(&inputs)).map_err(of_engine)?;

@@ -1,8 +1,8 @@
 //! What to fit, and how: what the command takes as options.
 
 use kinfolk::{
-    Dataset, DatasetOptions, Kernel, LossKind, Losses, OutputKind, ScalingKind, Settings, SolverKind,
-    Weights, Yardstick,
+    CScale, Dataset, DatasetOptions, Kernel, LossKind, Losses, RegularizerKind, ScalingKind, Settings,
+    SolverKind, Weights,
 };
 use kinfolk_train::{Job, Params, Point, find};
 use serde::Deserialize;
@@ -18,7 +18,7 @@ pub(crate) struct Setup {
     /// Parameters of the method, as text.
     params: Vec<(String, String)>,
     /// In place of the method: a regulariser with matrices of the caller.
-    output: Option<OutputKind>,
+    output: Option<RegularizerKind>,
     lambda: Option<f64>,
     kernel: Kernel,
     bias: f64,
@@ -35,7 +35,7 @@ pub(crate) struct Setup {
 /// A fit of the registry, or of the engine with a matrix of the caller.
 pub(crate) enum Plan {
     Method(&'static dyn kinfolk_train::Method, Params),
-    Engine(OutputKind),
+    Engine(RegularizerKind),
 }
 
 impl Setup {
@@ -94,10 +94,10 @@ impl Plan {
         strengths: &[f64],
     ) -> kinfolk_train::Result<Vec<Weights>> {
         let (loss, settings, lambda) = (setup.losses()?, setup.settings(), setup.lambda);
-        let yardstick = Yardstick::new(data, &loss)?;
-        let job = Job { data, loss: &loss, yardstick: &yardstick, lambda, settings: &settings };
+        let c_scale = CScale::new(data, &loss)?;
+        let job = Job { data, loss: &loss, c_scale: &c_scale, lambda, settings: &settings };
         let of_strength = |&g: &f64| match self {
-            Plan::Engine(output) => Ok(yardstick.weights(output, lambda, g)?),
+            Plan::Engine(output) => Ok(c_scale.weights(output, lambda, g)?),
             Plan::Method(method, params) => method.weights(&job, params, Point::Strength(g)),
         };
         strengths.iter().map(of_strength).collect()

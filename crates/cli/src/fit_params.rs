@@ -1,7 +1,7 @@
 //! What decides about a fit besides its data: told to people and programs, and kept in the model.
 
 use kinfolk::{
-    Dataset, DatasetOptions, Kernel, Model, OutputKind, ProblemSpec, ScalingKind, Settings, SolverKind,
+    Dataset, DatasetOptions, Kernel, Model, ProblemSpec, RegularizerKind, ScalingKind, Settings, SolverKind,
 };
 use serde::Serialize;
 
@@ -63,8 +63,8 @@ impl FitParams {
             loss,
             output: spec.output.name(),
             k: match spec.output {
-                OutputKind::Power { k } => Some(k),
-                OutputKind::Frobenius { .. } => Some(1),
+                RegularizerKind::Power { k } => Some(k),
+                RegularizerKind::Frobenius { .. } => Some(1),
                 _ => None,
             },
             c: spec.c,

@@ -9,7 +9,7 @@ use faer::{Accum, MatMut, MatRef, Par};
 use kinfolk::inputs::{Dense, Inputs};
 use kinfolk::solver::{Sdca, Solver, VisitOrder};
 use kinfolk::{
-    Dataset, DatasetOptions, LossKind, Observations, OutputKind, Problem, ProblemSpec, Settings, Silent,
+    Dataset, DatasetOptions, LossKind, Observations, Problem, ProblemSpec, RegularizerKind, Settings, Silent,
     Start, fit,
 };
 use std::time::Instant;
@@ -73,7 +73,7 @@ fn load_inputs(args: &Args) -> Inputs<'static> {
 }
 
 fn spec(loss: LossKind, k: u32, c: f64) -> ProblemSpec {
-    ProblemSpec { loss: loss.into(), output: OutputKind::Power { k }, c, lambda: 1.0 }
+    ProblemSpec { loss: loss.into(), output: RegularizerKind::Power { k }, c, lambda: 1.0 }
 }
 
 /// `rest`: k, repetitions, then the values of C. Everything is timed: data set, eigenbasis, solve, certificate, model.

@@ -15,8 +15,8 @@
 
 use kinfolk::inputs::Dense;
 use kinfolk::{
-    Dataset, DatasetOptions, Fit, Inputs, LossKind, Matrix, Model, Observations, OutputKind, Problem,
-    ProblemSpec, Result, Settings, Silent, TaskNames, certify, fit, fit_path,
+    Dataset, DatasetOptions, Fit, Inputs, LossKind, Matrix, Model, Observations, Problem, ProblemSpec,
+    RegularizerKind, Result, Settings, Silent, TaskNames, certify, fit, fit_path,
 };
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -91,8 +91,8 @@ fn methods() -> Vec<Method> {
     let told = shares.map(|share| spec(fixed(|r, s| share * kin(r, s) + (1.0 - share) * same(r, s)), 1.0));
     // Larger k asks for a sparser Theta: of faint relations, all there is to see in so few rows, it keeps less. For the power
     // family lambda is no more than another scale for C; for exp it is a choice of its own.
-    let power = |k| vec![spec(OutputKind::Power { k }, 1.0)];
-    let exp = [1.0, 10.0, 100.0].map(|lambda| spec(OutputKind::Exp { prior: None }, lambda));
+    let power = |k| vec![spec(RegularizerKind::Power { k }, 1.0)];
+    let exp = [1.0, 10.0, 100.0].map(|lambda| spec(RegularizerKind::Exp { prior: None }, lambda));
 
     let method =
         |name: &str, learns_theta, candidates| Method { name: name.into(), learns_theta, candidates };
@@ -107,14 +107,14 @@ fn methods() -> Vec<Method> {
     ]
 }
 
-fn spec(output: OutputKind, lambda: f64) -> ProblemSpec {
+fn spec(output: RegularizerKind, lambda: f64) -> ProblemSpec {
     ProblemSpec { loss: LossKind::Squared.into(), output, c: 1.0, lambda }
 }
 
 /// A task matrix that is given, not learned.
-fn fixed(entry: impl Fn(usize, usize) -> f64) -> OutputKind {
+fn fixed(entry: impl Fn(usize, usize) -> f64) -> RegularizerKind {
     let row = |r| (0..TASKS.len()).map(|s| entry(r, s)).collect();
-    OutputKind::Fixed { theta: (0..TASKS.len()).map(row).collect() }
+    RegularizerKind::Fixed { theta: (0..TASKS.len()).map(row).collect() }
 }
 
 // Fitting.

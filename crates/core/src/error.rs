@@ -261,6 +261,13 @@ pub enum Error {
         why: String,
     },
 
+    /// A regulariser of Theta as a whole where a sum over its entries is needed.
+    #[error("the {regularizer} regulariser of Theta is no sum over its entries")]
+    NotEntrywise {
+        /// Its name.
+        regularizer: &'static str,
+    },
+
     /// A certificate term that must not be negative came out negative beyond rounding: a bug in a loss or regulariser.
     #[error("observation {observation}: its term of the duality gap is {term}, which must not be negative")]
     NegativeGap {

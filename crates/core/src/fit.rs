@@ -2,6 +2,7 @@
 
 use crate::backend::Interrupt;
 use crate::certificate::{Graded, certify_normal};
+use crate::regularizer::Regularizer;
 use crate::solver::{Solution, Start, TracePoint, start};
 use crate::{Certificate, Error, Matrix, Model, Observer, Problem, Result, Settings, Silent, Status};
 use std::time::Instant;
@@ -43,7 +44,7 @@ impl Fit {
 /// Solves a problem.
 ///
 /// ```
-/// use kinfolk::{Dataset, DatasetOptions, LossKind, Observations, OutputKind, Problem, ProblemSpec, Settings, Status, fit};
+/// use kinfolk::{Dataset, DatasetOptions, LossKind, Observations, RegularizerKind, Problem, ProblemSpec, Settings, Status, fit};
 /// use kinfolk::inputs::{Dense, Inputs};
 ///
 /// // Four readings of two kindred sensors, two features each.
@@ -51,7 +52,7 @@ impl Fit {
 /// let inputs = Inputs::from(Dense::f64(&x, 4, 2)?);
 /// let observations = Observations::multi_task(&[0, 0, 1, 1], vec![1.0, 0.2, 1.1, 0.1])?;
 /// let data = Dataset::new(&inputs, &observations, DatasetOptions::default())?;
-/// let spec = ProblemSpec { loss: LossKind::Squared.into(), output: OutputKind::Power { k: 1 }, c: 10.0, lambda: 1.0 };
+/// let spec = ProblemSpec { loss: LossKind::Squared.into(), output: RegularizerKind::Power { k: 1 }, c: 10.0, lambda: 1.0 };
 /// let problem = Problem::new(&data, spec)?;
 /// let fit = fit(&problem, &Settings { tolerance: 1e-8, ..Settings::default() })?;
 /// assert_eq!(fit.status(), Status::Certified);
@@ -69,14 +70,14 @@ pub fn fit(problem: &Problem<'_>, settings: &Settings) -> Result<Fit> {
 /// A long fit that keeps [snapshots](crate::Progress::snapshot) can be resumed after an interruption, to the same bits:
 ///
 /// ```
-/// # use kinfolk::{Dataset, DatasetOptions, LossKind, Observations, OutputKind, Problem, ProblemSpec};
+/// # use kinfolk::{Dataset, DatasetOptions, LossKind, Observations, RegularizerKind, Problem, ProblemSpec};
 /// # use kinfolk::inputs::{Dense, Inputs};
 /// use kinfolk::{Flow, Observer, Progress, Settings, Silent, Snapshot, Start, Status, fit, fit_from};
 /// # let x = [1.0, 0.0, 0.5, 1.0, 1.0, 0.1, 0.4, 1.0];
 /// # let inputs = Inputs::from(Dense::f64(&x, 4, 2)?);
 /// # let observations = Observations::multi_task(&[0, 0, 1, 1], vec![1.0, 0.2, 1.1, 0.1])?;
 /// # let data = Dataset::new(&inputs, &observations, DatasetOptions::default())?;
-/// # let spec = ProblemSpec { loss: LossKind::Squared.into(), output: OutputKind::Power { k: 2 }, c: 10.0, lambda: 1.0 };
+/// # let spec = ProblemSpec { loss: LossKind::Squared.into(), output: RegularizerKind::Power { k: 2 }, c: 10.0, lambda: 1.0 };
 /// # let problem = Problem::new(&data, spec)?;
 /// # let settings = Settings { tolerance: 1e-12, ..Settings::default() };
 ///
@@ -152,9 +153,9 @@ fn finish(problem: &Problem<'_>, solution: Solution, began: Instant) -> Result<F
 /// `W'W` in the caller's units: `Theta G Theta`, or G itself where it is that of weights.
 fn products(problem: &Problem<'_>, solution: &Solution) -> Matrix {
     let Graded { theta, gram, .. } = &solution.graded;
-    let mut products = match problem.output().penalised() {
-        Some(_) => gram.clone(),
-        None => theta.times(gram).times(theta),
+    let mut products = match problem.regularizer() {
+        Regularizer::Spectral(_) => gram.clone(),
+        Regularizer::Entrywise(_) => theta.times(gram).times(theta),
     };
     let unit = problem.data().backend().unit();
     products.as_mut_slice().iter_mut().for_each(|x| *x /= unit);

@@ -2,6 +2,7 @@
 #![doc = include_str!("../../../docs/problem.md")]
 
 pub mod backend;
+mod c_scale;
 pub mod certificate;
 mod dataset;
 mod design;
@@ -18,17 +19,17 @@ pub mod metrics;
 pub mod model;
 mod observations;
 mod observer;
-pub mod output;
 mod path;
 mod pool;
 mod problem;
+pub mod regularizer;
 mod scaling;
 pub mod serde_f64;
 pub mod solver;
 mod step;
 mod tasks;
-mod yardstick;
 
+pub use c_scale::{CScale, Weights};
 pub use certificate::{Certificate, Form, certify};
 pub use dataset::{Dataset, DatasetOptions};
 pub use error::{Error, Result};
@@ -41,13 +42,16 @@ pub use matrix::Matrix;
 pub use model::{CertificateSummary, CertifyOptions, Claim, Model};
 pub use observations::Observations;
 pub use observer::{Flow, Observer, Progress, Silent};
-pub use output::OutputKind;
 pub use path::{fit_along, fit_near, fit_path};
 pub use problem::{Losses, Problem, ProblemSpec};
+pub use regularizer::{Regularizer, RegularizerKind};
 pub use scaling::{Scaling, ScalingKind};
 pub use solver::{Settings, Snapshot, SolverKind, Start, Status};
 pub use tasks::TaskNames;
-pub use yardstick::{Weights, Yardstick};
+
+// Former names, until every caller has changed.
+#[doc(hidden)]
+pub use {c_scale::CScale as Yardstick, regularizer::RegularizerKind as OutputKind};
 
 /// The README's code, run as a test.
 #[cfg(doctest)]

@@ -8,13 +8,13 @@ use crate::{Dataset, Fit, Observer, Problem, ProblemSpec, Result, Settings, Star
 /// far, if the observer says so.
 ///
 /// ```
-/// # use kinfolk::{Dataset, DatasetOptions, LossKind, Observations, OutputKind, ProblemSpec, Settings, Silent, fit_path};
+/// # use kinfolk::{Dataset, DatasetOptions, LossKind, Observations, RegularizerKind, ProblemSpec, Settings, Silent, fit_path};
 /// # use kinfolk::inputs::{Dense, Inputs};
 /// # let x = [1.0, 0.0, 0.5, 1.0, 1.0, 0.1, 0.4, 1.0];
 /// # let inputs = Inputs::from(Dense::f64(&x, 4, 2)?);
 /// # let observations = Observations::multi_task(&[0, 0, 1, 1], vec![1.0, -1.0, 1.0, -1.0])?;
 /// let data = Dataset::new(&inputs, &observations, DatasetOptions::default())?;
-/// let spec = ProblemSpec { loss: LossKind::Hinge.into(), output: OutputKind::Power { k: 2 }, c: 1.0, lambda: 1.0 };
+/// let spec = ProblemSpec { loss: LossKind::Hinge.into(), output: RegularizerKind::Power { k: 2 }, c: 1.0, lambda: 1.0 };
 /// let fits = fit_path(&data, &spec, &[0.1, 1.0, 10.0], &Settings::default(), &mut Silent)?;
 /// assert!(fits.iter().all(|fit| fit.certificate().rel_gap() <= 1e-3));
 /// # Ok::<(), kinfolk::Error>(())

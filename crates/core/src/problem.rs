@@ -2,7 +2,7 @@
 
 use crate::linalg::power_of_two;
 use crate::loss::{Loss, LossKind, ObservedLoss};
-use crate::output::{OutputKind, OutputRegularizer};
+use crate::regularizer::{Entrywise, Regularizer, RegularizerKind};
 use crate::{Dataset, Error, Observations, Result};
 use serde::{Deserialize, Serialize};
 
@@ -45,7 +45,7 @@ pub struct Problem<'a> {
     data: &'a Dataset<'a>,
     losses: Vec<Box<dyn Loss>>,
     loss_of_task: Vec<usize>,
-    output: Box<dyn OutputRegularizer>,
+    regularizer: Regularizer,
     spec: ProblemSpec,
     normal: Normal,
     uniform_gamma: Option<f64>,
@@ -56,11 +56,11 @@ pub struct Problem<'a> {
 pub struct ProblemSpec {
     /// Loss, or losses.
     pub loss: Losses,
-    /// Output regulariser.
-    pub output: OutputKind,
+    /// Regulariser of Theta.
+    pub output: RegularizerKind,
     /// Weight of the losses.
     pub c: f64,
-    /// Weight of the output regulariser.
+    /// Weight of the regulariser.
     pub lambda: f64,
 }
 
@@ -71,7 +71,7 @@ struct Normal {
     unit: f64,
     /// C / unit.
     c: f64,
-    output: Box<dyn OutputRegularizer>,
+    regularizer: Regularizer,
 }
 
 /// The distinct losses, and which one each task has.
@@ -99,19 +99,19 @@ impl<'a> Problem<'a> {
                 return Err(Error::Label { row, task, value, loss: loss.name(), expected });
             }
         }
-        let output = spec.output.build_for(obs.n_tasks())?;
-        Self::from_parts(data, (losses, loss_of_task), output, spec)
+        let regularizer = spec.output.build_for(obs.n_tasks())?;
+        Self::from_parts(data, (losses, loss_of_task), regularizer, spec)
     }
 
     /// With losses and regulariser that need not be those of the specification, nor have names.
     pub(crate) fn from_parts(
         data: &'a Dataset<'a>,
         (losses, loss_of_task): TaskLosses,
-        output: Box<dyn OutputRegularizer>,
+        regularizer: Regularizer,
         spec: ProblemSpec,
     ) -> Result<Self> {
         let obs = data.observations();
-        let normal = Normal::new(&*output, obs.n_tasks(), data.backend().unit(), &spec)?;
+        let normal = Normal::new(&regularizer, obs.n_tasks(), data.backend().unit(), &spec)?;
         let each = || (0..obs.len()).map(|o| obs.weight(o)).fold(0.0, f64::max);
         let largest = obs.uniform_weight().unwrap_or_else(each);
         if !(normal.c * largest).is_finite() {
@@ -120,7 +120,7 @@ impl<'a> Problem<'a> {
             return Err(Error::Parameter { name: "C", value: spec.c, expected });
         }
         let uniform_gamma = obs.uniform_weight().map(|w| normal.c * w);
-        Ok(Problem { data, losses, loss_of_task, output, spec, normal, uniform_gamma })
+        Ok(Problem { data, losses, loss_of_task, regularizer, spec, normal, uniform_gamma })
     }
 
     /// The data.
@@ -138,9 +138,9 @@ impl<'a> Problem<'a> {
         &self.spec
     }
 
-    /// The output regulariser in the caller's units.
-    pub fn output(&self) -> &dyn OutputRegularizer {
-        &*self.output
+    /// The regulariser in the caller's units.
+    pub fn regularizer(&self) -> &Regularizer {
+        &self.regularizer
     }
 
     /// Loss of a task.
@@ -169,8 +169,14 @@ impl<'a> Problem<'a> {
     }
 
     /// The regulariser in the problem's own units, in which `Theta^ = phi'(task Gram matrix of kappa)`.
-    pub fn normal_output(&self) -> &dyn OutputRegularizer {
-        &*self.normal.output
+    pub fn normal_regularizer(&self) -> &Regularizer {
+        &self.normal.regularizer
+    }
+
+    /// The same as a sum over the entries of Theta, which most solvers need.
+    pub fn entrywise(&self) -> Result<&dyn Entrywise> {
+        let regularizer = self.normal_regularizer();
+        regularizer.entrywise().ok_or(Error::NotEntrywise { regularizer: regularizer.name() })
     }
 
     /// `Theta = theta_unit * Theta^`.
@@ -178,18 +184,14 @@ impl<'a> Problem<'a> {
         1.0 / self.normal.unit / self.data.backend().unit()
     }
 
-    /// Coordinates of a stored primal point over those in the problem's own units: of V, or of the weights where there is a penalty.
+    /// Coordinates of a stored primal point over those in the problem's own units: of V, or of the weights for a
+    /// spectral regulariser.
     pub(crate) fn coordinate_scale(&self) -> f64 {
         let backend = self.data.backend();
-        match self.output.penalised() {
-            Some(_) => backend.coordinate_unit() / backend.unit(),
-            None => self.unit() * backend.coordinate_unit(),
+        match self.regularizer {
+            Regularizer::Spectral(_) => backend.coordinate_unit() / backend.unit(),
+            Regularizer::Entrywise(_) => self.unit() * backend.coordinate_unit(),
         }
-    }
-
-    /// C in the problem's own units.
-    pub fn normal_c(&self) -> f64 {
-        self.normal.c
     }
 
     /// Weight of observation o in the problem's own units.
@@ -249,8 +251,8 @@ fn build_losses(losses: &Losses, n_tasks: usize) -> Result<TaskLosses> {
 }
 
 impl Normal {
-    fn new(output: &dyn OutputRegularizer, n_tasks: usize, sigma: f64, spec: &ProblemSpec) -> Result<Self> {
-        let unit = dual_unit(output, n_tasks, sigma, spec.lambda);
+    fn new(regularizer: &Regularizer, n_tasks: usize, sigma: f64, spec: &ProblemSpec) -> Result<Self> {
+        let unit = dual_unit(regularizer, n_tasks, sigma, spec.lambda);
         let gain = unit * sigma;
         // omega^2 sigma / (2 lambda), in an order that stays in range.
         let rate = gain / (2.0 * spec.lambda) * unit;
@@ -259,17 +261,17 @@ impl Normal {
             let expected = "is too far from the scale of the kernel values and lambda for double precision";
             return Err(Error::Parameter { name: "C", value: spec.c, expected });
         }
-        Ok(Normal { unit, c, output: output.scaled(gain, rate) })
+        Ok(Normal { unit, c, regularizer: regularizer.scaled(gain, rate) })
     }
 }
 
 /// The power of two omega for which a dual variable of that size on an input of typical size moves predictions by about
 /// one: `omega sigma phi'(omega^2 sigma / 2 lambda) = 1`. The left side increases with omega: bisection on the exponent.
-fn dual_unit(output: &dyn OutputRegularizer, n_tasks: usize, sigma: f64, lambda: f64) -> f64 {
+fn dual_unit(regularizer: &Regularizer, n_tasks: usize, sigma: f64, lambda: f64) -> f64 {
     let too_small = |exponent: i32| {
         let log_omega = f64::from(exponent) * std::f64::consts::LN_2;
         let rho = (2.0 * log_omega + sigma.ln() - (2.0 * lambda).ln()).exp();
-        let slope = (0..n_tasks).map(|r| output.dphi((r, r), rho)).fold(0.0, f64::max);
+        let slope = (0..n_tasks).map(|r| regularizer.typical_theta(r, rho)).fold(0.0, f64::max);
         log_omega + sigma.ln() + slope.ln() < 0.0
     };
     let (mut low, mut high) = (-1000, 1000);

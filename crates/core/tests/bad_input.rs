@@ -8,8 +8,8 @@ use common::*;
 use kinfolk::inputs::{Dense, Gram, Inputs, Sparse};
 use kinfolk::kernel::Gamma;
 use kinfolk::{
-    Dataset, DatasetOptions, Error, Kernel, LossKind, Losses, Matrix, Model, Observations, OutputKind,
-    Problem, ProblemSpec, Settings, Silent, SolverKind, Start, TaskNames, certify, fit, fit_from,
+    Dataset, DatasetOptions, Error, Kernel, LossKind, Losses, Matrix, Model, Observations, Problem,
+    ProblemSpec, RegularizerKind, Settings, Silent, SolverKind, Start, TaskNames, certify, fit, fit_from,
 };
 
 /// Asserts variant and full text of an error.
@@ -36,7 +36,7 @@ fn observations(label: [f64; 3]) -> Observations {
 }
 
 fn plain() -> ProblemSpec {
-    spec(LossKind::Squared, OutputKind::Power { k: 1 }, 1.0, 1.0)
+    spec(LossKind::Squared, RegularizerKind::Power { k: 1 }, 1.0, 1.0)
 }
 
 /// What [`Problem::new`] says to this specification and these labels of two tasks.
@@ -245,7 +245,7 @@ fn parameters_out_of_range() {
         Dataset::new(&inputs, &observations, DatasetOptions { kernel, ..linear() }).map(|_| ()).unwrap_err();
     assert!(matches!(error, Error::Parameter { name: "gamma", value: -2.0, .. }), "{error:?}");
     assert!(error.to_string().starts_with("gamma = -2: "), "{error}");
-    let wrong = state(ProblemSpec { output: OutputKind::Power { k: 0 }, ..plain() }, [1.0; 3]);
+    let wrong = state(ProblemSpec { output: RegularizerKind::Power { k: 0 }, ..plain() }, [1.0; 3]);
     assert_error!(wrong, Error::Parameter { name: "k", .. }, "k = 0: must be an integer from 1 to 1000");
     let wrong = state(ProblemSpec { loss: LossKind::Huber { delta: -1.0 }.into(), ..plain() }, [1.0; 3]);
     let error = wrong.unwrap_err();
@@ -283,35 +283,35 @@ fn gram_matrices_that_are_none() {
 
 #[test]
 fn task_matrices_of_the_wrong_size_or_sign() {
-    let with = |output: OutputKind| state(ProblemSpec { output, ..plain() }, [1.0; 3]);
+    let with = |output: RegularizerKind| state(ProblemSpec { output, ..plain() }, [1.0; 3]);
     let identity = |n: usize| rows(&Matrix::identity(n));
     let ones = |n: usize| vec![vec![1.0; n]; n];
-    let wrong = with(OutputKind::Fixed { theta: identity(3) });
+    let wrong = with(RegularizerKind::Fixed { theta: identity(3) });
     assert_error!(wrong, Error::Length { .. }, "theta has length 3, expected 2");
-    let wrong = with(OutputKind::Frobenius { prior: identity(1) });
+    let wrong = with(RegularizerKind::Frobenius { prior: identity(1) });
     assert_error!(wrong, Error::Length { .. }, "frobenius prior has length 1, expected 2");
-    let wrong = with(OutputKind::Exp { prior: Some(ones(4)) });
+    let wrong = with(RegularizerKind::Exp { prior: Some(ones(4)) });
     assert_error!(wrong, Error::Length { .. }, "exp prior has length 4, expected 2");
-    let wrong = with(OutputKind::Fixed { theta: vec![vec![1.0, 0.0], vec![0.0]] });
+    let wrong = with(RegularizerKind::Fixed { theta: vec![vec![1.0, 0.0], vec![0.0]] });
     assert_error!(wrong, Error::Length { .. }, "row of theta has length 1, expected 2");
-    let wrong = with(OutputKind::Fixed { theta: vec![] });
+    let wrong = with(RegularizerKind::Fixed { theta: vec![] });
     assert_error!(wrong, Error::Empty { .. }, "theta is empty");
-    let wrong = with(OutputKind::Fixed { theta: vec![vec![1.0, 0.5], vec![0.25, 1.0]] });
+    let wrong = with(RegularizerKind::Fixed { theta: vec![vec![1.0, 0.5], vec![0.25, 1.0]] });
     let text = "theta is not symmetric: entry (1, 0) is 0.25, entry (0, 1) is 0.5";
     assert_error!(wrong, Error::Asymmetric { row: 1, column: 0, .. }, text);
-    let wrong = with(OutputKind::Fixed { theta: vec![vec![1.0, 2.0], vec![2.0, 1.0]] });
+    let wrong = with(RegularizerKind::Fixed { theta: vec![vec![1.0, 2.0], vec![2.0, 1.0]] });
     let error = wrong.unwrap_err();
     assert!(matches!(error, Error::NotPsd { what: "theta", .. }), "{error:?}");
     assert!(
         error.to_string().contains("entry (1, 0) is 2, too large for the diagonal entries 1 and 1"),
         "{error}"
     );
-    let wrong = with(OutputKind::Frobenius { prior: vec![vec![1.0, f64::NAN], vec![f64::NAN, 1.0]] });
+    let wrong = with(RegularizerKind::Frobenius { prior: vec![vec![1.0, f64::NAN], vec![f64::NAN, 1.0]] });
     let text = "frobenius prior: entry (0, 1) is NaN, which is not a finite number";
     assert_error!(wrong, Error::Entry { row: 0, column: 1, .. }, text);
-    let wrong = with(OutputKind::Exp { prior: Some(identity(2)) });
+    let wrong = with(RegularizerKind::Exp { prior: Some(identity(2)) });
     assert_error!(wrong, Error::Entry { .. }, "exp prior: entry (0, 1) is 0, must be positive");
-    let wrong = with(OutputKind::Series { coefficients: vec![0.0, 0.0, 1.0] });
+    let wrong = with(RegularizerKind::Series { coefficients: vec![0.0, 0.0, 1.0] });
     assert!(matches!(wrong, Err(Error::NotConvex { .. })), "{wrong:?}");
 }
 
@@ -480,6 +480,6 @@ fn a_weight_too_large_for_c() {
     let obs =
         Observations::multi_task(&[0, 1], vec![1.0, -1.0]).unwrap().with_weights(&[1e305, 1.0]).unwrap();
     let data = Dataset::new(&inputs, &obs, DatasetOptions::default()).unwrap();
-    let problem = Problem::new(&data, spec(LossKind::Hinge, OutputKind::Power { k: 1 }, 1e3, 1.0));
+    let problem = Problem::new(&data, spec(LossKind::Hinge, RegularizerKind::Power { k: 1 }, 1e3, 1.0));
     assert!(matches!(problem, Err(Error::Parameter { name: "C", .. })), "{problem:?}");
 }

@@ -9,8 +9,8 @@ use common::*;
 use kinfolk::inputs::{Dense, Inputs};
 use kinfolk::kernel::Gamma;
 use kinfolk::{
-    Dataset, DatasetOptions, Fit, Kernel, LossKind, Observations, OutputKind, Problem, Settings, SolverKind,
-    Status, fit, fit_from,
+    Dataset, DatasetOptions, Fit, Kernel, LossKind, Observations, Problem, RegularizerKind, Settings,
+    SolverKind, Status, fit, fit_from,
 };
 
 const N_TASKS: usize = 3;
@@ -39,7 +39,8 @@ fn table(rows: usize, features: usize, repeat: Option<usize>) -> (Inputs<'static
 }
 
 fn solved(data: &Dataset<'_>, c: f64, solver: SolverKind, tolerance: f64) -> Fit {
-    let problem = Problem::new(data, spec(LossKind::Squared, OutputKind::Power { k: 1 }, c, 1.0)).unwrap();
+    let problem =
+        Problem::new(data, spec(LossKind::Squared, RegularizerKind::Power { k: 1 }, c, 1.0)).unwrap();
     fit(&problem, &Settings { solver, tolerance, ..Settings::default() }).unwrap()
 }
 
@@ -89,7 +90,8 @@ fn warm_starts_and_determinism() {
     let fresh = || Dataset::new(&inputs, &observations, DatasetOptions::default()).unwrap();
     let data = fresh();
     let near = solved(&data, 0.5, SolverKind::Spectral, 1e-8);
-    let problem = Problem::new(&data, spec(LossKind::Squared, OutputKind::Power { k: 1 }, 1.0, 1.0)).unwrap();
+    let problem =
+        Problem::new(&data, spec(LossKind::Squared, RegularizerKind::Power { k: 1 }, 1.0, 1.0)).unwrap();
     let settings = Settings { solver: SolverKind::Spectral, tolerance: 1e-8, ..Settings::default() };
     let warm = fit_from(
         &problem,

@@ -7,8 +7,10 @@ mod common;
 use common::*;
 use kinfolk::kernel::Gamma;
 use kinfolk::loss::Loss;
-use kinfolk::output::OutputRegularizer;
-use kinfolk::{Dataset, DatasetOptions, Form, Kernel, LossKind, Matrix, OutputKind, Problem, certify, fit};
+use kinfolk::regularizer::Entrywise;
+use kinfolk::{
+    Dataset, DatasetOptions, Form, Kernel, LossKind, Matrix, Problem, RegularizerKind, certify, fit,
+};
 
 const C: f64 = 0.7;
 const LAMBDA: f64 = 1.3;
@@ -20,7 +22,7 @@ struct Plain {
     task: Vec<usize>,
     weight: Vec<f64>,
     loss: Box<dyn Loss>,
-    output: Box<dyn OutputRegularizer>,
+    output: Box<dyn Entrywise>,
 }
 
 /// `sum_ij a_i k_ij b_j` for every pair of tasks.
@@ -100,7 +102,7 @@ fn certificates_are_the_formulas() {
         let sample = Sample::new(shape, 20);
         for kernel in [Kernel::Linear, Kernel::Rbf { gamma: Gamma::Value(0.25) }] {
             for loss in LossKind::all_examples() {
-                for output in OutputKind::all_examples(TASKS) {
+                for output in RegularizerKind::entrywise_examples(TASKS) {
                     let mut random = Random(21);
                     let weight: Vec<f64> = (0..24).map(|_| 1.0 + 0.5 * random.fine()).collect();
                     let row = |o: usize| &sample.x[sample.input[o] as usize * FEATURES..][..FEATURES];
@@ -114,7 +116,7 @@ fn certificates_are_the_formulas() {
                         task: sample.task.iter().map(|&t| t as usize).collect(),
                         weight: weight.clone(),
                         loss: loss.build().unwrap(),
-                        output: output.build().unwrap(),
+                        output: entrywise(&output),
                     };
                     let (inputs, observations) =
                         (dense(&sample.x), sample.observations(&loss).with_weights(&weight).unwrap());
@@ -164,7 +166,7 @@ fn weak_duality() {
     for loss in LossKind::all_examples() {
         let observations = sample.observations(&loss);
         let data = Dataset::new(&inputs, &observations, linear()).unwrap();
-        for output in OutputKind::all_examples(TASKS) {
+        for output in RegularizerKind::entrywise_examples(TASKS) {
             let problem = Problem::new(&data, spec(loss.clone(), output.clone(), C, LAMBDA)).unwrap();
             let best = fit(&problem, &sdca(1e-3)).unwrap().certificate().clone();
             let mut random = Random(23);

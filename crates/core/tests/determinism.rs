@@ -7,8 +7,8 @@ mod common;
 use common::*;
 use kinfolk::kernel::Gamma;
 use kinfolk::{
-    Dataset, DatasetOptions, Fit, Flow, Kernel, LossKind, Observations, Observer, OutputKind, Problem,
-    ProblemSpec, Progress, Settings, Silent, SolverKind, Start, Status, certify, fit, fit_from, fit_path,
+    Dataset, DatasetOptions, Fit, Flow, Kernel, LossKind, Observations, Observer, Problem, ProblemSpec,
+    Progress, RegularizerKind, Settings, Silent, SolverKind, Start, Status, certify, fit, fit_from, fit_path,
 };
 use std::time::Duration;
 
@@ -62,7 +62,7 @@ impl Run {
         let observations = many_observations(self.shared, &self.loss);
         let options = DatasetOptions { kernel: self.kernel.clone(), threads: self.threads, ..linear() };
         let data = Dataset::new(&inputs, &observations, options).unwrap();
-        let spec = spec(self.loss.clone(), OutputKind::Power { k: 2 }, 0.1, 0.5);
+        let spec = spec(self.loss.clone(), RegularizerKind::Power { k: 2 }, 0.1, 0.5);
         fit(&Problem::new(&data, spec).unwrap(), &self.settings).unwrap()
     }
 }
@@ -104,7 +104,7 @@ fn another_seed_finds_the_same_optimum() {
         for solver in [SolverKind::Sdca, SolverKind::SdcaSequential] {
             let run = |seed: u64| {
                 let settings = Settings { seed, solver, ..sdca(1e-7) };
-                setup.fit(spec(loss.clone(), OutputKind::Power { k: 2 }, 1.0, 0.5), &settings)
+                setup.fit(spec(loss.clone(), RegularizerKind::Power { k: 2 }, 1.0, 0.5), &settings)
             };
             let first = run(0);
             for seed in 1..5 {
@@ -160,12 +160,12 @@ fn assert_usable(name: &str, problem: &Problem<'_>, fit: &Fit) {
 }
 
 /// Solvers with a problem each that takes them a while.
-fn slow_problems() -> [(SolverKind, LossKind, OutputKind); 4] {
+fn slow_problems() -> [(SolverKind, LossKind, RegularizerKind); 4] {
     [
-        (SolverKind::Sdca, LossKind::Absolute, OutputKind::Power { k: 2 }),
-        (SolverKind::SdcaSequential, LossKind::Absolute, OutputKind::Power { k: 2 }),
-        (SolverKind::Spectral, LossKind::Squared, OutputKind::Power { k: 1 }),
-        (SolverKind::Spectral, LossKind::Squared, OutputKind::Power { k: 4 }),
+        (SolverKind::Sdca, LossKind::Absolute, RegularizerKind::Power { k: 2 }),
+        (SolverKind::SdcaSequential, LossKind::Absolute, RegularizerKind::Power { k: 2 }),
+        (SolverKind::Spectral, LossKind::Squared, RegularizerKind::Power { k: 1 }),
+        (SolverKind::Spectral, LossKind::Squared, RegularizerKind::Power { k: 4 }),
     ]
 }
 
@@ -215,7 +215,7 @@ fn time_runs_out() {
     // Without any work left to do, there is no hurry either.
     let setup = Setup::new(Source::Dense, &Sample::new(Shape::Own, 1), &LossKind::Squared);
     let settings = Settings { max_time: Some(Duration::from_secs(3600)), ..sdca(1e-6) };
-    let fit = setup.fit(spec(LossKind::Squared, OutputKind::Power { k: 1 }, 1.0, 0.5), &settings);
+    let fit = setup.fit(spec(LossKind::Squared, RegularizerKind::Power { k: 1 }, 1.0, 0.5), &settings);
     assert_eq!(fit.status(), Status::Certified);
 }
 
@@ -244,7 +244,7 @@ fn any_start_will_do() {
         for loss in LossKind::all_examples() {
             let setup = Setup::new(Source::Rbf, &sample, &loss);
             let data = setup.data();
-            for output in OutputKind::all_examples(TASKS) {
+            for output in RegularizerKind::entrywise_examples(TASKS) {
                 let name = format!("{shape:?} {loss} {output}");
                 let problem = Problem::new(&data, spec(loss.clone(), output.clone(), 1.0, 0.5)).unwrap();
                 let cold = fit(&problem, &sdca(1e-6)).unwrap();
@@ -265,7 +265,7 @@ fn any_start_will_do() {
     }
 }
 
-fn path_spec(loss: &LossKind, output: &OutputKind) -> ProblemSpec {
+fn path_spec(loss: &LossKind, output: &RegularizerKind) -> ProblemSpec {
     spec(loss.clone(), output.clone(), 1.0, 0.5)
 }
 
@@ -278,7 +278,7 @@ fn paths_are_certified_up_and_down() {
         for loss in [LossKind::Squared, LossKind::Hinge, LossKind::Logistic, LossKind::Huber { delta: 1.0 }] {
             let setup = Setup::new(source, &Sample::new(Shape::Shared, 1), &loss);
             let data = setup.data();
-            for output in OutputKind::all_examples(TASKS) {
+            for output in RegularizerKind::entrywise_examples(TASKS) {
                 let settings = Settings { solver: SolverKind::Auto, ..sdca(1e-6) };
                 let run = |values: &[f64]| {
                     fit_path(&data, &path_spec(&loss, &output), values, &settings, &mut Silent).unwrap()
@@ -318,7 +318,7 @@ fn a_path_ends_where_the_observer_says() {
     let loss = LossKind::Hinge;
     let setup = Setup::new(Source::Dense, &Sample::new(Shape::Own, 1), &loss);
     let data = setup.data();
-    let spec = path_spec(&loss, &OutputKind::Power { k: 2 });
+    let spec = path_spec(&loss, &RegularizerKind::Power { k: 2 });
     let values = [0.01, 0.1, 1.0, 10.0];
     let mut observer = Impatient::default();
     let all = fit_path(&data, &spec, &values, &sdca(1e-6), &mut observer).unwrap();
@@ -344,7 +344,7 @@ fn the_choice_of_solver_is_told() {
     ] {
         let setup = Setup::new(Source::Dense, &Sample::new(shape, 1), &LossKind::Squared);
         let data = setup.data();
-        let problem = Problem::new(&data, path_spec(&LossKind::Squared, &OutputKind::Cosh)).unwrap();
+        let problem = Problem::new(&data, path_spec(&LossKind::Squared, &RegularizerKind::Cosh)).unwrap();
         let mut observer = Impatient::default();
         let fit = fit_from(&problem, &Settings::default(), Start::Cold, &mut observer).unwrap();
         assert_eq!(fit.solver, solver);

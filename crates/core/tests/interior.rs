@@ -8,8 +8,8 @@ use common::*;
 use kinfolk::inputs::{Dense, Inputs};
 use kinfolk::solver::{InteriorPoint, Solver};
 use kinfolk::{
-    Dataset, DatasetOptions, Error, Fit, Form, LossKind, Losses, Observations, OutputKind, Problem, Settings,
-    Silent, SolverKind, Start, Status, certify, fit, fit_from,
+    Dataset, DatasetOptions, Error, Fit, Form, LossKind, Losses, Observations, Problem, RegularizerKind,
+    Settings, Silent, SolverKind, Start, Status, certify, fit, fit_from,
 };
 
 /// A relative gap by the interior point method.
@@ -23,13 +23,13 @@ fn losses() -> Vec<LossKind> {
 }
 
 /// The examples of these names.
-fn outputs(n_tasks: usize, names: &[&str]) -> Vec<OutputKind> {
-    let all = OutputKind::all_examples(n_tasks);
+fn outputs(n_tasks: usize, names: &[&str]) -> Vec<RegularizerKind> {
+    let all = RegularizerKind::entrywise_examples(n_tasks);
     let named = |name: &&str| all.iter().find(|o| o.to_string() == **name).expect("an example").clone();
     names.iter().map(named).collect()
 }
 
-const FOUR: [&str; 4] = ["power(k=1)", "power(k=4)", "exp", "cosh"];
+const FOUR: [&str; 4] = ["power:1", "power:4", "exp", "cosh"];
 
 /// Certified, and so says whoever recomputes it.
 fn check(name: &str, problem: &Problem<'_>, fit: &Fit) {
@@ -69,7 +69,7 @@ fn every_source_of_inputs() {
     for source in SOURCES.into_iter().filter(|source| *source != Source::RbfOnTheFly) {
         for shape in SHAPES {
             for loss in [LossKind::Hinge, LossKind::Epsilon { epsilon: 0.1 }, LossKind::Squared] {
-                for output in OutputKind::all_examples(TASKS) {
+                for output in RegularizerKind::entrywise_examples(TASKS) {
                     let name = format!("{source:?} {shape:?} {loss} {output}");
                     let setup = Setup::new(source, &Sample::new(shape, 1), &loss);
                     let data = setup.data();
@@ -83,7 +83,7 @@ fn every_source_of_inputs() {
 
 #[test]
 fn any_regularisation() {
-    let names = ["power(k=1)", "power(k=2)", "power(k=4)", "exp", "cosh"];
+    let names = ["power:1", "power:2", "power:4", "exp", "cosh"];
     for shape in SHAPES {
         for loss in losses() {
             for output in outputs(TASKS, &names) {
@@ -116,7 +116,7 @@ fn pairs_that_are_hard_for_coordinate_ascent() {
     for (source, shape, c, loss) in hard {
         let setup = Setup::new(source, &Sample::new(shape, 1), &loss);
         let data = setup.data();
-        for output in OutputKind::all_examples(TASKS) {
+        for output in RegularizerKind::entrywise_examples(TASKS) {
             let name = format!("{source:?} {shape:?} C = {c} {loss} {output}");
             let problem = Problem::new(&data, spec(loss.clone(), output, c, 0.5)).unwrap();
             let fit = fit(&problem, &interior(1e-8)).unwrap();
@@ -187,7 +187,7 @@ fn each_task_its_own_loss() {
 fn refuses_what_it_cannot_do() {
     let setup = Setup::new(Source::Dense, &Sample::new(Shape::Shared, 1), &LossKind::Logistic);
     let data = setup.data();
-    let output = OutputKind::Power { k: 1 };
+    let output = RegularizerKind::Power { k: 1 };
     let problem = Problem::new(&data, spec(LossKind::Logistic, output.clone(), 1.0, 0.5)).unwrap();
     let error = fit(&problem, &interior(1e-3)).unwrap_err();
     assert!(matches!(error, Error::Unsuitable { solver: "interior-point", .. }), "{error}");
@@ -204,7 +204,8 @@ fn refuses_what_it_cannot_do() {
     assert!(InteriorPoint.memory(&problem) > 8 * (3100 * 3100 + 3100 * 1600 + 1600 * 1600) as u64);
     let all = Observations::multi_output(&vec![1.0; n * 4], n, 4).unwrap();
     let larger = Dataset::new(&inputs, &all, linear()).unwrap();
-    let problem = Problem::new(&larger, spec(LossKind::Hinge, OutputKind::Power { k: 1 }, 1.0, 0.5)).unwrap();
+    let problem =
+        Problem::new(&larger, spec(LossKind::Hinge, RegularizerKind::Power { k: 1 }, 1.0, 0.5)).unwrap();
     let why = InteriorPoint.suits(&problem).unwrap_err();
     assert_eq!(why, "it would factorise systems of 6400 unknowns, at most 6000");
 }
@@ -213,7 +214,8 @@ fn refuses_what_it_cannot_do() {
 fn ends_with_what_it_has() {
     let setup = Setup::new(Source::Dense, &Sample::new(Shape::Own, 1), &LossKind::Hinge);
     let data = setup.data();
-    let problem = Problem::new(&data, spec(LossKind::Hinge, OutputKind::Power { k: 2 }, 100.0, 0.5)).unwrap();
+    let problem =
+        Problem::new(&data, spec(LossKind::Hinge, RegularizerKind::Power { k: 2 }, 100.0, 0.5)).unwrap();
     for steps in 0..6 {
         let settings = Settings { max_passes: steps, ..interior(1e-9) };
         let fit = fit(&problem, &settings).unwrap();
@@ -230,7 +232,8 @@ fn ends_with_what_it_has() {
 fn refitting_does_nothing() {
     let setup = Setup::new(Source::Dense, &Sample::new(Shape::Shared, 1), &LossKind::Hinge);
     let data = setup.data();
-    let problem = Problem::new(&data, spec(LossKind::Hinge, OutputKind::Power { k: 1 }, 1.0, 0.5)).unwrap();
+    let problem =
+        Problem::new(&data, spec(LossKind::Hinge, RegularizerKind::Power { k: 1 }, 1.0, 0.5)).unwrap();
     let solved = fit(&problem, &interior(1e-6)).unwrap();
     assert_eq!(solved.certificate().form, Form::OnePoint);
     let start = Start::Warm(solved.model.alpha().unwrap());
@@ -250,7 +253,8 @@ fn the_same_bits_for_the_same_threads() {
     let run = |threads: usize| {
         let options = DatasetOptions { threads, ..DatasetOptions::default() };
         let data = Dataset::new(&inputs, &observations, options).unwrap();
-        let problem = Problem::new(&data, spec(loss.clone(), OutputKind::Power { k: 2 }, 1.0, 0.5)).unwrap();
+        let problem =
+            Problem::new(&data, spec(loss.clone(), RegularizerKind::Power { k: 2 }, 1.0, 0.5)).unwrap();
         let fit = fit(&problem, &interior(1e-8)).unwrap();
         check("random labels", &problem, &fit);
         (fit.certificate().clone(), fit.model.alpha().unwrap().to_vec(), fit.passes)

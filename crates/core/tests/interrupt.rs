@@ -8,7 +8,7 @@ use common::{Random, spec};
 use kinfolk::inputs::{Dense, Inputs, Sparse};
 use kinfolk::kernel::Gamma;
 use kinfolk::{
-    Dataset, DatasetOptions, Fit, Flow, Kernel, LossKind, Observations, Observer, OutputKind, Problem,
+    Dataset, DatasetOptions, Fit, Flow, Kernel, LossKind, Observations, Observer, Problem, RegularizerKind,
     Settings, Silent, SolverKind, Start, Status, certify, fit_from,
 };
 use std::time::{Duration, Instant};
@@ -113,7 +113,7 @@ fn every_moment_is_a_moment_to_stop() {
         let observations = observations(inputs.n_inputs(), &loss);
         let options = DatasetOptions { kernel, memory, threads: 2, ..DatasetOptions::default() };
         let new = || Dataset::new(&inputs, &observations, options.clone()).unwrap();
-        let spec = spec(loss, OutputKind::Power { k: 2 }, 10.0, 0.5);
+        let spec = spec(loss, RegularizerKind::Power { k: 2 }, 10.0, 0.5);
         let settings = Settings { tolerance: 1e-8, max_passes: 6, solver, ..Settings::default() };
         let mut observer = StopAt::new(usize::MAX);
         let data = new();
@@ -146,7 +146,7 @@ fn a_warm_start_survives_a_stop() {
     let observations = observations(inputs.n_inputs(), &loss);
     let options = DatasetOptions { kernel, threads: 1, ..DatasetOptions::default() };
     let data = Dataset::new(&inputs, &observations, options.clone()).unwrap();
-    let problem = Problem::new(&data, spec(loss, OutputKind::Power { k: 2 }, 10.0, 0.5)).unwrap();
+    let problem = Problem::new(&data, spec(loss, RegularizerKind::Power { k: 2 }, 10.0, 0.5)).unwrap();
     let settings = Settings { tolerance: 1e-8, max_passes: 6, solver, ..Settings::default() };
     let first = fit_from(&problem, &settings, Start::Cold, &mut Silent).unwrap();
     let alpha = first.model.alpha().unwrap();
@@ -165,7 +165,7 @@ fn time_that_is_over_ends_the_setup() {
         let observations = observations(inputs.n_inputs(), &loss);
         let options = DatasetOptions { kernel, memory, threads: 2, ..DatasetOptions::default() };
         let data = Dataset::new(&inputs, &observations, options).unwrap();
-        let problem = Problem::new(&data, spec(loss, OutputKind::Power { k: 1 }, 10.0, 0.5)).unwrap();
+        let problem = Problem::new(&data, spec(loss, RegularizerKind::Power { k: 1 }, 10.0, 0.5)).unwrap();
         let settings =
             Settings { tolerance: 1e-9, solver, max_time: Some(Duration::ZERO), ..Settings::default() };
         let part = fit_from(&problem, &settings, Start::Cold, &mut Silent).unwrap();
@@ -193,7 +193,7 @@ fn within_a_second() {
             let options = DatasetOptions { kernel: kernel.clone(), memory, ..DatasetOptions::default() };
             let data = Dataset::new(&inputs, &observations, options).unwrap();
             let problem =
-                Problem::new(&data, spec(loss.clone(), OutputKind::Power { k: 2 }, 1.0, 0.5)).unwrap();
+                Problem::new(&data, spec(loss.clone(), RegularizerKind::Power { k: 2 }, 1.0, 0.5)).unwrap();
             let (mut observer, began) = (StopAt::new(poll), Instant::now());
             let settings = Settings { tolerance: 1e-9, ..Settings::default() };
             let fit = fit_from(&problem, &settings, Start::Cold, &mut observer).unwrap();
@@ -220,7 +220,7 @@ fn many_fits_share_one_data_set() {
         let options = DatasetOptions { kernel: kernel.clone(), threads: 2, ..DatasetOptions::default() };
         let data = Dataset::new(&inputs, &observations, options).unwrap();
         let run = |i: usize| {
-            let spec = spec(LossKind::Squared, OutputKind::Power { k: 2 }, 10.0, 0.5);
+            let spec = spec(LossKind::Squared, RegularizerKind::Power { k: 2 }, 10.0, 0.5);
             let solver = if i.is_multiple_of(2) { SolverKind::Spectral } else { SolverKind::Sdca };
             let settings = Settings { max_passes: 3, solver, ..Settings::default() };
             let mut observer = StopAt::new(if i == round { 1 } else { usize::MAX });

@@ -1,4 +1,4 @@
-//! The laws every output regulariser must obey: one body, every example, in the paper's units and far from them.
+//! The laws every entrywise regulariser must obey: one body, every example, in the paper's units and far from them.
 //!
 //! A regulariser scaled by (gain, rate) has its natural arguments at z = u / rate and theta = gain v with u, v of
 //! order one; values of phi are then gain / rate times those in the paper's units. Tolerances are relative to the
@@ -6,8 +6,8 @@
 
 use faer::{Mat, Side};
 use kinfolk::{
-    Error, Matrix,
-    output::{Exp, Fixed, Frobenius, OutputKind, OutputRegularizer, Power, RowStep, Series},
+    Error, Matrix, Regularizer,
+    regularizer::{Entrywise, Exp, Fixed, Frobenius, Power, RegularizerKind, RowStep, Series},
 };
 use proptest::prelude::*;
 
@@ -21,22 +21,29 @@ const SCALES: [(f64, f64); 7] =
 /// One regulariser in one system of units.
 struct Case {
     label: String,
-    base: Box<dyn OutputRegularizer>,
-    output: Box<dyn OutputRegularizer>,
+    base: Box<dyn Entrywise>,
+    output: Box<dyn Entrywise>,
     gain: f64,
     rate: f64,
 }
 
 fn cases(n_tasks: usize) -> Vec<Case> {
     let mut all = Vec::new();
-    for kind in OutputKind::all_examples(n_tasks) {
+    for kind in RegularizerKind::entrywise_examples(n_tasks) {
         for (gain, rate) in SCALES {
-            let base = kind.build().expect("examples are valid");
+            let base = entrywise(&kind);
             let output = base.scaled(gain, rate);
             all.push(Case { label: format!("{kind} gain {gain:e} rate {rate:e}"), base, output, gain, rate });
         }
     }
     all
+}
+
+fn entrywise(kind: &RegularizerKind) -> Box<dyn Entrywise> {
+    match kind.build().expect("examples are valid") {
+        Regularizer::Entrywise(regularizer) => regularizer,
+        Regularizer::Spectral(_) => panic!("{kind} is no sum over entries"),
+    }
 }
 
 fn close(a: f64, b: f64, size: f64, tolerance: f64) -> bool {
@@ -305,12 +312,14 @@ fn theta_outside_the_domain_costs_infinitely_much() {
 
 #[test]
 fn matrices_must_fit_the_tasks() {
-    for kind in OutputKind::all_examples(TASKS) {
-        let output = kind.build().unwrap();
+    for kind in RegularizerKind::entrywise_examples(TASKS) {
+        let output = entrywise(&kind);
         output.check_tasks(TASKS).unwrap();
         let holds_a_matrix = matches!(
             kind,
-            OutputKind::Exp { prior: Some(_) } | OutputKind::Fixed { .. } | OutputKind::Frobenius { .. }
+            RegularizerKind::Exp { prior: Some(_) }
+                | RegularizerKind::Fixed { .. }
+                | RegularizerKind::Frobenius { .. }
         );
         let other = output.scaled(2.0, 3.0).check_tasks(TASKS + 1);
         assert_eq!(matches!(other, Err(Error::Length { got: 3, expected: 4, .. })), holds_a_matrix, "{kind}");
@@ -352,6 +361,6 @@ fn bad_parameters_are_refused_by_type() {
     }
     let zero = Exp::with_prior(Matrix::identity(2));
     assert!(matches!(zero, Err(Error::Entry { row: 0, column: 1, .. })));
-    let ragged = OutputKind::Fixed { theta: vec![vec![1.0, 0.0], vec![0.0]] };
+    let ragged = RegularizerKind::Fixed { theta: vec![vec![1.0, 0.0], vec![0.0]] };
     assert!(matches!(ragged.build(), Err(Error::Length { got: 1, expected: 2, .. })));
 }

@@ -9,19 +9,19 @@ use common::*;
 use faer::{Mat, Side};
 use kinfolk::inputs::Inputs;
 use kinfolk::{
-    Dataset, Fit, LossKind, Losses, Matrix, Observations, OutputKind, Problem, ProblemSpec, Settings, Status,
-    TaskNames, fit,
+    Dataset, Fit, LossKind, Losses, Matrix, Observations, Problem, ProblemSpec, RegularizerKind, Settings,
+    Status, TaskNames, fit,
 };
 
 const C: f64 = 1.0;
 const LAMBDA: f64 = 0.5;
 
-fn fixed(theta: &Matrix) -> OutputKind {
-    OutputKind::Fixed { theta: rows(theta) }
+fn fixed(theta: &Matrix) -> RegularizerKind {
+    RegularizerKind::Fixed { theta: rows(theta) }
 }
 
-fn outputs() -> Vec<OutputKind> {
-    OutputKind::all_examples(TASKS)
+fn outputs() -> Vec<RegularizerKind> {
+    RegularizerKind::entrywise_examples(TASKS)
 }
 
 /// Losses without linear pieces, which coordinate ascent solves to the last digits.
@@ -201,7 +201,7 @@ fn one_task_is_a_single_task_with_another_c() {
     let sample = Sample::new(Shape::Own, 2);
     for loss in LossKind::all_examples() {
         let (x, observations) = alone(&sample, 1, &loss);
-        for output in OutputKind::all_examples(1) {
+        for output in RegularizerKind::entrywise_examples(1) {
             let name = format!("{loss} {output}");
             let learned =
                 solve_on(&x, &observations, spec(loss.clone(), output.clone(), C, LAMBDA), &sdca(1e-8));
@@ -265,19 +265,19 @@ fn ridge_regression_in_closed_form() {
                     rho[(task(i), task(j))] += alpha[i] * k(i, j) * alpha[j] / (2.0 * LAMBDA);
                 }
             }
-            let expected = output.build().unwrap().theta(&rho);
+            let expected = entrywise(&output).theta(&rho);
             assert_close(&format!("{name}: theta"), theta.as_slice(), expected.as_slice(), 1e-12);
         }
     }
 }
 
 /// The same regulariser for the tasks in another order: new task t is old task `order[t]`.
-fn permuted(output: &OutputKind, order: [usize; TASKS]) -> OutputKind {
+fn permuted(output: &RegularizerKind, order: [usize; TASKS]) -> RegularizerKind {
     let permute = |m: &[Vec<f64>]| order.iter().map(|&r| order.iter().map(|&s| m[r][s]).collect()).collect();
     match output {
-        OutputKind::Exp { prior: Some(prior) } => OutputKind::Exp { prior: Some(permute(prior)) },
-        OutputKind::Fixed { theta } => OutputKind::Fixed { theta: permute(theta) },
-        OutputKind::Frobenius { prior } => OutputKind::Frobenius { prior: permute(prior) },
+        RegularizerKind::Exp { prior: Some(prior) } => RegularizerKind::Exp { prior: Some(permute(prior)) },
+        RegularizerKind::Fixed { theta } => RegularizerKind::Fixed { theta: permute(theta) },
+        RegularizerKind::Frobenius { prior } => RegularizerKind::Frobenius { prior: permute(prior) },
         other => other.clone(),
     }
 }
@@ -317,7 +317,7 @@ fn permuting_the_tasks_permutes_theta() {
 }
 
 /// Two names of one regulariser: with the same seed the solver does the same, up to rounding.
-fn assert_same_regulariser(one: &OutputKind, other: &OutputKind) {
+fn assert_same_regulariser(one: &RegularizerKind, other: &RegularizerKind) {
     for shape in SHAPES {
         let sample = Sample::new(shape, 8);
         for loss in LossKind::all_examples() {
@@ -336,13 +336,13 @@ fn assert_same_regulariser(one: &OutputKind, other: &OutputKind) {
 #[test]
 fn a_cubic_is_solved_in_closed_form_and_by_newton_alike() {
     // The fourth power is too small to change any sum, but its presence rules out the closed form.
-    let nearly = OutputKind::Series { coefficients: vec![0.0, 0.5, 0.0, 1e-300] };
-    assert_eq!(nearly.build().unwrap().linear_slope(), None);
-    assert!(OutputKind::Power { k: 1 }.build().unwrap().linear_slope().is_some());
-    assert_same_regulariser(&OutputKind::Power { k: 1 }, &nearly);
+    let nearly = RegularizerKind::Series { coefficients: vec![0.0, 0.5, 0.0, 1e-300] };
+    assert_eq!(entrywise(&nearly).linear_slope(), None);
+    assert!(entrywise(&RegularizerKind::Power { k: 1 }).linear_slope().is_some());
+    assert_same_regulariser(&RegularizerKind::Power { k: 1 }, &nearly);
     assert_same_regulariser(
-        &OutputKind::Frobenius { prior: vec![vec![0.1; TASKS]; TASKS] },
-        &OutputKind::Series { coefficients: vec![0.1, 0.5, 0.0, 1e-300] },
+        &RegularizerKind::Frobenius { prior: vec![vec![0.1; TASKS]; TASKS] },
+        &RegularizerKind::Series { coefficients: vec![0.1, 0.5, 0.0, 1e-300] },
     );
 }
 
@@ -353,18 +353,27 @@ fn powers_are_series() {
         let q = f64::from(2 * k - 1) / f64::from(k);
         let mut coefficients = vec![0.0; 2 * k as usize];
         coefficients[2 * k as usize - 1] = q.powi(2 * k - 1) / f64::from(2 * k);
-        assert_same_regulariser(&OutputKind::Power { k: k as u32 }, &OutputKind::Series { coefficients });
+        assert_same_regulariser(
+            &RegularizerKind::Power { k: k as u32 },
+            &RegularizerKind::Series { coefficients },
+        );
     }
 }
 
 #[test]
 fn no_prior_is_a_prior() {
     let all = |value: f64| vec![vec![value; TASKS]; TASKS];
-    assert_same_regulariser(&OutputKind::Power { k: 1 }, &OutputKind::Frobenius { prior: all(0.0) });
-    assert_same_regulariser(&OutputKind::Exp { prior: None }, &OutputKind::Exp { prior: Some(all(1.0)) });
     assert_same_regulariser(
-        &OutputKind::Series { coefficients: vec![0.7] },
-        &OutputKind::Fixed { theta: all(0.7) },
+        &RegularizerKind::Power { k: 1 },
+        &RegularizerKind::Frobenius { prior: all(0.0) },
+    );
+    assert_same_regulariser(
+        &RegularizerKind::Exp { prior: None },
+        &RegularizerKind::Exp { prior: Some(all(1.0)) },
+    );
+    assert_same_regulariser(
+        &RegularizerKind::Series { coefficients: vec![0.7] },
+        &RegularizerKind::Fixed { theta: all(0.7) },
     );
 }
 
@@ -375,14 +384,14 @@ fn tasks_without_observations() {
     let sample = Sample::new(Shape::Own, 9);
     let kernel = products(&sample.x, &sample.x);
     for loss in smooth_losses() {
-        for output in OutputKind::all_examples(TASKS + 1) {
+        for output in RegularizerKind::entrywise_examples(TASKS + 1) {
             let name = format!("{loss} {output}");
             let names = TaskNames::Numbered(TASKS + 1);
             let observations = sample.observations(&loss).with_task_names(names).unwrap();
             let spec = spec(loss.clone(), output.clone(), C, LAMBDA);
             let solved = solve_on(&sample.x, &observations, spec, &sdca(1e-9));
             assert_eq!(solved.fit.status(), Status::Certified, "{name}");
-            let (alpha, regulariser) = (solved.fit.model.alpha().unwrap(), output.build().unwrap());
+            let (alpha, regulariser) = (solved.fit.model.alpha().unwrap(), entrywise(&output));
             let nothing: Vec<f64> = (0..=TASKS).map(|s| regulariser.dphi((TASKS, s), 0.0)).collect();
             assert_close(&format!("{name}: theta"), solved.fit.model.theta().row(TASKS), &nothing, 1e-15);
             let expected: Vec<f64> = (0..24)
@@ -392,10 +401,10 @@ fn tasks_without_observations() {
                 .collect();
             let got: Vec<f64> = (0..24).map(|i| solved.predictions[(i, TASKS)]).collect();
             assert_close(&format!("{name}: predictions"), &got, &expected, 1e-12);
-            if matches!(output, OutputKind::Power { .. } | OutputKind::Cosh) {
+            if matches!(output, RegularizerKind::Power { .. } | RegularizerKind::Cosh) {
                 assert!(got.iter().all(|f| *f == 0.0), "{name}: {got:?}");
             }
-            if output == (OutputKind::Exp { prior: None }) {
+            if output == (RegularizerKind::Exp { prior: None }) {
                 assert_eq!(nothing, [1.0; TASKS + 1]);
             }
         }
@@ -403,7 +412,9 @@ fn tasks_without_observations() {
         for output in outputs() {
             if matches!(
                 output,
-                OutputKind::Fixed { .. } | OutputKind::Frobenius { .. } | OutputKind::Exp { prior: Some(_) }
+                RegularizerKind::Fixed { .. }
+                    | RegularizerKind::Frobenius { .. }
+                    | RegularizerKind::Exp { prior: Some(_) }
             ) {
                 continue;
             }
@@ -513,7 +524,7 @@ fn weights_of_tasks_classes_and_all_observations() {
     let plain = || sample.observations(&loss);
     let run = |observations: Observations, c: f64| {
         let settings = Settings { max_passes: 10, ..sdca(1e-300) };
-        let spec = spec(loss.clone(), OutputKind::Power { k: 2 }, c, LAMBDA);
+        let spec = spec(loss.clone(), RegularizerKind::Power { k: 2 }, c, LAMBDA);
         let fit = solve_on(&sample.x, &observations, spec, &settings).fit;
         (fit.certificate().clone(), fit.model.alpha().unwrap().to_vec())
     };
@@ -553,7 +564,7 @@ fn theta_is_positive_semidefinite() {
         let task: Vec<u32> = (0..n).map(|i| (i % n_tasks) as u32).collect();
         let label: Vec<f64> = (0..n).map(|_| if random.fine() < 0.0 { -1.0 } else { 1.0 }).collect();
         let observations = Observations::multi_task(&task, label).unwrap();
-        for output in OutputKind::all_examples(n_tasks) {
+        for output in RegularizerKind::entrywise_examples(n_tasks) {
             for (c, max_passes) in [(1e-3, 0), (1.0, 3), (1e3, 1)] {
                 let settings = Settings { max_passes, seed, ..sdca(1e-300) };
                 let spec = spec(LossKind::Hinge, output.clone(), c, LAMBDA);
@@ -585,7 +596,7 @@ fn inputs_without_observations_change_nothing() {
         sample.task.clone(),
         sample.labels(&LossKind::Hinge),
     );
-    let spec = spec(LossKind::Hinge, OutputKind::Power { k: 1 }, C, LAMBDA);
+    let spec = spec(LossKind::Hinge, RegularizerKind::Power { k: 1 }, C, LAMBDA);
     let settings = Settings { max_passes: 10, ..sdca(1e-300) };
     let (a, b) =
         (solve(&sample, spec.clone(), &settings), solve_on(&more, &observations.unwrap(), spec, &settings));

@@ -7,8 +7,8 @@ mod common;
 use common::*;
 use kinfolk::inputs::{Dense, Inputs};
 use kinfolk::{
-    CertifyOptions, Dataset, Error, Fit, LossKind, Model, Observations, OutputKind, Problem, ProblemSpec,
-    Settings, SolverKind, Status, Yardstick, certify, fit,
+    CScale, CertifyOptions, Dataset, Error, Fit, LossKind, Model, Observations, Problem, ProblemSpec,
+    RegularizerKind, Settings, SolverKind, Status, certify, fit,
 };
 
 const LAMBDA: f64 = 0.5;
@@ -40,8 +40,8 @@ fn loss_sum(setup: &Setup, loss: &LossKind, fit: &Fit, c: f64, share: f64) -> f6
     c * (0..obs.len()).map(term).sum::<f64>()
 }
 
-fn outputs() -> Vec<OutputKind> {
-    [OutputKind::all_examples(TASKS), OutputKind::penalty_examples()].concat()
+fn outputs() -> Vec<RegularizerKind> {
+    [RegularizerKind::entrywise_examples(TASKS), RegularizerKind::spectral_examples()].concat()
 }
 
 /// Every pair by every solver that takes it: certified, with a certificate whose parts fit together and whose losses are
@@ -98,8 +98,8 @@ fn an_offset_is_a_shifted_label_for_the_squared_loss() {
         let shifted = Dataset::new(&setup.inputs, &shifted, setup.options.clone()).unwrap();
         let data = setup.data();
         let scales = [&data, &shifted].map(|data| {
-            let scale = Yardstick::new(data, &loss.clone().into()).unwrap();
-            scale.weights(&OutputKind::Power { k: 1 }, None, 1.0).unwrap().c
+            let scale = CScale::new(data, &loss.clone().into()).unwrap();
+            scale.weights(&RegularizerKind::Power { k: 1 }, None, 1.0).unwrap().c
         });
         assert_close("C", &scales[..1], &scales[1..], 1e-14);
         for output in outputs() {
@@ -127,7 +127,9 @@ fn duals_are_slopes_in_the_offsets() {
     for loss in LossKind::all_examples() {
         let setup = with_offsets(Shape::Own, &loss, 0.5);
         let n = setup.observations.len();
-        for output in [OutputKind::Power { k: 1 }, OutputKind::Cosh, OutputKind::Trace { nu: 0.3 }] {
+        for output in
+            [RegularizerKind::Power { k: 1 }, RegularizerKind::Cosh, RegularizerKind::Trace { nu: 0.3 }]
+        {
             let optimum = |step: f64| {
                 let moved = (0..n).map(|o| setup.observations.offset(o) + step * (o as f64).sin()).collect();
                 let obs = setup.observations.clone().with_offsets(moved).unwrap();
@@ -153,7 +155,7 @@ fn one_observation_has_the_minimum_of_a_line_search() {
         for (y, offset) in [(1.0, 0.3), (1.0, -2.0), (-1.0, 0.7), (1.0, 1e4)] {
             let obs = Observations::multi_task(&[0], vec![y]).unwrap().with_offsets(vec![offset]).unwrap();
             let data = Dataset::new(&inputs, &obs, linear()).unwrap();
-            let output = OutputKind::independent(1);
+            let output = RegularizerKind::independent(1);
             let problem = Problem::new(&data, spec(loss.clone(), output, 0.8, LAMBDA)).unwrap();
             let solved = fit(&problem, &settings(SolverKind::Auto, 1e-9)).unwrap();
             let built = loss.build().unwrap();
@@ -198,9 +200,11 @@ fn huge_offsets_are_certified() {
     for loss in LossKind::all_examples() {
         for size in [1e4, 1e8] {
             let setup = with_offsets(Shape::Shared, &loss, size);
-            for output in
-                [OutputKind::Power { k: 1 }, OutputKind::Power { k: 3 }, OutputKind::independent(TASKS)]
-            {
+            for output in [
+                RegularizerKind::Power { k: 1 },
+                RegularizerKind::Power { k: 3 },
+                RegularizerKind::independent(TASKS),
+            ] {
                 let problem_spec = spec(loss.clone(), output.clone(), 1e-3, LAMBDA);
                 let solved = setup.fit(problem_spec, &settings(SolverKind::Auto, 1e-6));
                 let name = format!("{loss} {output} {size:e}");
@@ -215,8 +219,8 @@ fn huge_offsets_are_certified() {
 fn a_model_is_certified_with_its_offsets() {
     let loss = LossKind::Hinge;
     let setup = with_offsets(Shape::Own, &loss, 1.0);
-    for output in [OutputKind::Power { k: 2 }, OutputKind::Trace { nu: 0.3 }] {
-        let problem_spec = ProblemSpec { output, ..spec(loss.clone(), OutputKind::Cosh, 1.0, LAMBDA) };
+    for output in [RegularizerKind::Power { k: 2 }, RegularizerKind::Trace { nu: 0.3 }] {
+        let problem_spec = ProblemSpec { output, ..spec(loss.clone(), RegularizerKind::Cosh, 1.0, LAMBDA) };
         let solved = setup.fit(problem_spec, &settings(SolverKind::Auto, 1e-6));
         let model = Model::from_bytes(&solved.model.to_bytes().unwrap()).unwrap();
         let certify = |obs: &Observations| {

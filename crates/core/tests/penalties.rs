@@ -8,8 +8,8 @@ use common::{SHAPES, Sample, Setup, Source, assert_close, spec};
 use kinfolk::inputs::{Dense, Inputs};
 use kinfolk::kernel::Gamma;
 use kinfolk::{
-    CertifyOptions, Dataset, DatasetOptions, Fit, Form, Kernel, LossKind, Model, Observations, OutputKind,
-    Problem, Settings, SolverKind, Status, fit,
+    CertifyOptions, Dataset, DatasetOptions, Fit, Form, Kernel, LossKind, Model, Observations, Problem,
+    RegularizerKind, Settings, SolverKind, Status, fit,
 };
 
 const WEIGHTS: [[f64; 3]; 3] = [[1.0, 0.5, 0.0], [1.0, 0.0, -0.5], [-1.0, 0.5, 0.5]];
@@ -33,7 +33,7 @@ fn tight() -> Settings {
     Settings { tolerance: 1e-9, max_passes: 5000, ..Settings::default() }
 }
 
-fn solve(loss: &LossKind, output: OutputKind, c: f64, kernel: Kernel) -> Fit {
+fn solve(loss: &LossKind, output: RegularizerKind, c: f64, kernel: Kernel) -> Fit {
     let (inputs, obs) = twelve(loss);
     let options = DatasetOptions { threads: 1, kernel, ..DatasetOptions::default() };
     let data = Dataset::new(&inputs, &obs, options).unwrap();
@@ -44,14 +44,14 @@ fn solve(loss: &LossKind, output: OutputKind, c: f64, kernel: Kernel) -> Fit {
 /// Objective values of a conic solver, correct to 2e-8.
 #[test]
 fn a_conic_solver_agrees() {
-    let clusters = OutputKind::Clusters { clusters: 2, mean: 0.2, between: 0.5, within: 2.0 };
-    let relationship = |l1| OutputKind::Relationship { l1, l2: 0.4, groups: None };
-    let groups = OutputKind::Relationship { l1: 0.0, l2: 0.4, groups: Some(vec![0, 0, 1]) };
+    let clusters = RegularizerKind::Clusters { clusters: 2, mean: 0.2, between: 0.5, within: 2.0 };
+    let relationship = |l1| RegularizerKind::Relationship { l1, l2: 0.4, groups: None };
+    let groups = RegularizerKind::Relationship { l1: 0.0, l2: 0.4, groups: Some(vec![0, 0, 1]) };
     let golden = [
         (clusters, [0.350772210, 3.057070231, 0.327274791]),
         (relationship(0.0), [0.727485342, 4.152824472, 0.783486914]),
         (relationship(0.3), [0.981231453, 4.736594793, 1.155483008]),
-        (OutputKind::Trace { nu: 0.16 }, [0.815596329, 3.046913357, 0.791700405]),
+        (RegularizerKind::Trace { nu: 0.16 }, [0.815596329, 3.046913357, 0.791700405]),
         (groups, [0.657254121, 3.500247546, 0.665834417]),
     ];
     for (output, optima) in golden {
@@ -68,7 +68,7 @@ fn a_conic_solver_agrees() {
 #[test]
 fn penalties_meet_given_task_matrices_at_their_limits() {
     let kernels = [Kernel::Linear, Kernel::Rbf { gamma: Gamma::Value(0.5) }];
-    let fixed = |entry: &dyn Fn(usize, usize) -> f64| OutputKind::Fixed {
+    let fixed = |entry: &dyn Fn(usize, usize) -> f64| RegularizerKind::Fixed {
         theta: (0..3).map(|r| (0..3).map(|s| entry(r, s)).collect()).collect(),
     };
     for (loss, kernel) in LOSSES.iter().flat_map(|loss| kernels.iter().map(move |kernel| (loss, kernel))) {
@@ -77,17 +77,17 @@ fn penalties_meet_given_task_matrices_at_their_limits() {
         let mean = 0.2;
         let mu = 3.0 / (1.0 / mean - 1.0);
         let common = primal(fixed(&|r, s| 1.0 / mu + if r == s { 1.0 } else { 0.0 }));
-        let one = primal(OutputKind::Clusters { clusters: 1, mean, between: 0.5, within: 1.0 });
+        let one = primal(RegularizerKind::Clusters { clusters: 1, mean, between: 0.5, within: 1.0 });
         assert!((one - common).abs() <= 1e-7 * common, "{loss} {kernel:?}: {one} {common}");
         // Everything costs the same: independent tasks.
         let alone = primal(fixed(&|r, s| if r == s { 1.0 } else { 0.0 }));
-        let same = primal(OutputKind::Clusters { clusters: 2, mean: 1.0, between: 1.0, within: 1.0 });
+        let same = primal(RegularizerKind::Clusters { clusters: 2, mean: 1.0, between: 1.0, within: 1.0 });
         assert!((same - alone).abs() <= 1e-7 * alone, "{loss} {kernel:?}: {same} {alone}");
         // A group for each task: independent tasks too.
-        let apart = primal(OutputKind::Relationship { l1: 0.0, l2: 1.0, groups: Some(vec![2, 0, 1]) });
+        let apart = primal(RegularizerKind::Relationship { l1: 0.0, l2: 1.0, groups: Some(vec![2, 0, 1]) });
         assert!((apart - alone).abs() <= 1e-7 * alone, "{loss} {kernel:?}: {apart} {alone}");
         // The relationship at no cost: independent tasks of weight l1.
-        let free = primal(OutputKind::Relationship { l1: 1.0, l2: 1e-9, groups: None });
+        let free = primal(RegularizerKind::Relationship { l1: 1.0, l2: 1e-9, groups: None });
         assert!((free - alone).abs() <= 1e-6 * alone, "{loss} {kernel:?}: {free} {alone}");
     }
 }
@@ -98,7 +98,7 @@ fn the_relaxation_costs_no_more_than_any_partition() {
     let (mean, between, within) = (0.2, 0.5, 2.0);
     let relaxed = solve(
         &LossKind::Hinge,
-        OutputKind::Clusters { clusters: 2, mean, between, within },
+        RegularizerKind::Clusters { clusters: 2, mean, between, within },
         1.0,
         Kernel::Linear,
     );
@@ -113,7 +113,7 @@ fn the_relaxation_costs_no_more_than_any_partition() {
             u / mean + (m - u) / between + (if r == s { 1.0 } else { 0.0 } - m) / within
         };
         let theta = (0..3).map(|r| (0..3).map(|s| entry(r, s)).collect()).collect();
-        let hard = solve(&LossKind::Hinge, OutputKind::Fixed { theta }, 1.0, Kernel::Linear);
+        let hard = solve(&LossKind::Hinge, RegularizerKind::Fixed { theta }, 1.0, Kernel::Linear);
         assert!(relaxed.certificate().dual <= hard.certificate().primal * (1.0 + 1e-9));
     }
 }
@@ -124,7 +124,7 @@ fn every_loss_and_shape_is_certified() {
     for shape in SHAPES {
         for loss in LossKind::all_examples() {
             let setup = Setup::new(Source::Dense, &Sample::new(shape, 3), &loss);
-            for output in OutputKind::penalty_examples() {
+            for output in RegularizerKind::spectral_examples() {
                 let settings = Settings { tolerance: 1e-6, max_passes: 3000, ..Settings::default() };
                 let fit = setup.fit(spec(loss.clone(), output.clone(), 1.0, 0.5), &settings);
                 assert_eq!(
@@ -144,7 +144,7 @@ fn every_loss_and_shape_is_certified() {
 fn a_model_keeps_what_its_certificate_needs() {
     for kernel in [Kernel::Linear, Kernel::Rbf { gamma: Gamma::Value(0.5) }] {
         let (inputs, obs) = twelve(&LossKind::Hinge);
-        let fit = solve(&LossKind::Hinge, OutputKind::Trace { nu: 0.16 }, 1.0, kernel);
+        let fit = solve(&LossKind::Hinge, RegularizerKind::Trace { nu: 0.16 }, 1.0, kernel);
         let bytes = fit.model.to_bytes().unwrap();
         let model = Model::from_bytes(&bytes).unwrap();
         let again = model.certify(&inputs, &obs, &CertifyOptions::default()).unwrap();
@@ -165,13 +165,13 @@ fn other_solvers_say_that_they_cannot() {
     let problem = |output| Problem::new(&data, spec(LossKind::Hinge, output, 1.0, 0.5)).unwrap();
     let settings = |solver| Settings { solver, ..Settings::default() };
     for solver in SolverKind::ALL {
-        let said = fit(&problem(OutputKind::Trace { nu: 1.0 }), &settings(solver));
+        let said = fit(&problem(RegularizerKind::Trace { nu: 1.0 }), &settings(solver));
         match solver {
             SolverKind::Auto | SolverKind::Admm => assert!(said.is_ok()),
             _ => assert!(said.unwrap_err().to_string().contains("no sum over its entries"), "{solver}"),
         }
     }
-    let said = fit(&problem(OutputKind::Power { k: 1 }), &settings(SolverKind::Admm)).unwrap_err();
+    let said = fit(&problem(RegularizerKind::Power { k: 1 }), &settings(SolverKind::Admm)).unwrap_err();
     assert!(said.to_string().contains("entry by entry"), "{said}");
 }
 
@@ -180,11 +180,14 @@ fn bad_parameters_are_named() {
     let (inputs, obs) = twelve(&LossKind::Hinge);
     let data = Dataset::new(&inputs, &obs, DatasetOptions::default()).unwrap();
     let said = |output| Problem::new(&data, spec(LossKind::Hinge, output, 1.0, 0.5)).unwrap_err().to_string();
-    assert!(said(OutputKind::Trace { nu: 0.0 }).contains("nu"));
-    assert!(said(OutputKind::Relationship { l1: -1.0, l2: 1.0, groups: None }).contains("l1"));
-    assert!(said(OutputKind::Relationship { l1: 0.0, l2: 0.0, groups: None }).contains("l2"));
-    assert!(said(OutputKind::Relationship { l1: 0.0, l2: 1.0, groups: Some(vec![0]) }).contains("groups"));
-    let clusters = |clusters, mean, between, within| OutputKind::Clusters { clusters, mean, between, within };
+    assert!(said(RegularizerKind::Trace { nu: 0.0 }).contains("nu"));
+    assert!(said(RegularizerKind::Relationship { l1: -1.0, l2: 1.0, groups: None }).contains("l1"));
+    assert!(said(RegularizerKind::Relationship { l1: 0.0, l2: 0.0, groups: None }).contains("l2"));
+    assert!(
+        said(RegularizerKind::Relationship { l1: 0.0, l2: 1.0, groups: Some(vec![0]) }).contains("groups")
+    );
+    let clusters =
+        |clusters, mean, between, within| RegularizerKind::Clusters { clusters, mean, between, within };
     assert!(said(clusters(4, 0.1, 0.2, 1.0)).contains("number of tasks"));
     assert!(said(clusters(0, 0.1, 0.2, 1.0)).contains("at least 1"));
     assert!(said(clusters(2, 0.3, 0.2, 1.0)).contains("between"));

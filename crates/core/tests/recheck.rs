@@ -4,8 +4,8 @@
 
 use kinfolk::inputs::{Dense, Inputs};
 use kinfolk::{
-    Certificate, Dataset, DatasetOptions, LossKind, Observations, OutputKind, Problem, ProblemSpec, Settings,
-    fit,
+    Certificate, Dataset, DatasetOptions, LossKind, Observations, Problem, ProblemSpec, RegularizerKind,
+    Settings, fit,
 };
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -15,7 +15,7 @@ const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 #[test]
 fn numpy_finds_the_same_certificate() {
     let Some(python) = python() else {
-        println!("skipped: no python with numpy and safetensors in .venv, and KINFOLK_PYTHON is not set");
+        println!("SKIPPED: no python with numpy and safetensors in .venv, and KINFOLK_PYTHON is not set");
         return;
     };
     let page = std::fs::read_to_string(format!("{ROOT}/docs/recheck.md")).unwrap();
@@ -79,8 +79,12 @@ fn fit_and_save(k: u32, directory: &Path) -> Certificate {
     let inputs = Inputs::from(Dense::f64(&x, N, D).unwrap());
     let observations = Observations::multi_task(&task, y.clone()).unwrap();
     let data = Dataset::new(&inputs, &observations, DatasetOptions::default()).unwrap();
-    let spec =
-        ProblemSpec { loss: LossKind::Hinge.into(), output: OutputKind::Power { k }, c: 0.8, lambda: 1.7 };
+    let spec = ProblemSpec {
+        loss: LossKind::Hinge.into(),
+        output: RegularizerKind::Power { k },
+        c: 0.8,
+        lambda: 1.7,
+    };
     let problem = Problem::new(&data, spec).unwrap();
     let fit = fit(&problem, &Settings { tolerance: 1e-2, ..Settings::default() }).unwrap();
     assert!(fit.certificate().rel_gap() > 1e-6, "a gap that a difference can show");

@@ -7,8 +7,8 @@ mod common;
 use common::*;
 use kinfolk::solver::{Sdca, Solution, Solver, VisitOrder};
 use kinfolk::{
-    Error, Flow, LossKind, Observer, OutputKind, Problem, Progress, Settings, Silent, Snapshot, SolverKind,
-    Start, Status, fit, fit_from,
+    Error, Flow, LossKind, Observer, Problem, Progress, RegularizerKind, Settings, Silent, Snapshot,
+    SolverKind, Start, Status, fit, fit_from,
 };
 
 /// Keeps the snapshots of all certificates; says stop at some certificate or poll.
@@ -92,9 +92,9 @@ fn every_certificate_is_a_place_to_resume_from() {
                     VisitOrder::Cyclic,
                 ] {
                     let output = match source {
-                        Source::Dense => OutputKind::Power { k: 1 },
-                        Source::Sparse => OutputKind::Exp { prior: None },
-                        _ => OutputKind::Power { k: 2 },
+                        Source::Dense => RegularizerKind::Power { k: 1 },
+                        Source::Sparse => RegularizerKind::Exp { prior: None },
+                        _ => RegularizerKind::Power { k: 2 },
                     };
                     let mut setup = Setup::new(source, &sample, &loss);
                     setup.options.threads = 1 + usize::from(source == Source::Rbf);
@@ -119,7 +119,7 @@ fn long_fits_too() {
     let setup = Setup::new(Source::Dense, &Sample::new(Shape::Own, 1), &LossKind::Absolute);
     let data = setup.data();
     let problem =
-        Problem::new(&data, spec(LossKind::Absolute, OutputKind::Power { k: 2 }, 30.0, 0.5)).unwrap();
+        Problem::new(&data, spec(LossKind::Absolute, RegularizerKind::Power { k: 2 }, 30.0, 0.5)).unwrap();
     let settings = Settings { max_passes: 230, ..sdca(1e-14) };
     for check_every in [None, Some(50)] {
         let solver = Sdca { check_every, ..Sdca::default() };
@@ -139,7 +139,8 @@ fn long_fits_too() {
 fn limits_count_the_whole_fit_and_may_change() {
     let setup = Setup::new(Source::Dense, &Sample::new(Shape::Missing, 1), &LossKind::Hinge);
     let data = setup.data();
-    let problem = Problem::new(&data, spec(LossKind::Hinge, OutputKind::Power { k: 2 }, 3.0, 0.5)).unwrap();
+    let problem =
+        Problem::new(&data, spec(LossKind::Hinge, RegularizerKind::Power { k: 2 }, 3.0, 0.5)).unwrap();
     let settings = |max_passes, tolerance| Settings { max_passes, ..sdca(tolerance) };
     let whole = fit(&problem, &settings(40, 1e-14)).unwrap();
     assert_eq!(whole.status(), Status::PassLimit);
@@ -162,7 +163,8 @@ fn limits_count_the_whole_fit_and_may_change() {
 fn a_pass_that_was_cut_short_leaves_no_snapshot() {
     let setup = Setup::new(Source::Dense, &Sample::new(Shape::Own, 1), &LossKind::Hinge);
     let data = setup.data();
-    let problem = Problem::new(&data, spec(LossKind::Hinge, OutputKind::Power { k: 2 }, 3.0, 0.5)).unwrap();
+    let problem =
+        Problem::new(&data, spec(LossKind::Hinge, RegularizerKind::Power { k: 2 }, 3.0, 0.5)).unwrap();
     let settings = Settings { solver: SolverKind::SdcaSequential, ..sdca(1e-14) };
     let whole = fit(&problem, &Settings { max_passes: 60, ..settings.clone() }).unwrap();
     let mut cut = 0;
@@ -185,7 +187,7 @@ fn the_solver_that_was_chosen_goes_on() {
     for (shape, loss) in [(Shape::Own, LossKind::Squared), (Shape::Shared, LossKind::Hinge)] {
         let setup = Setup::new(Source::Dense, &Sample::new(shape, 1), &loss);
         let data = setup.data();
-        let problem = Problem::new(&data, spec(loss, OutputKind::Power { k: 2 }, 3.0, 0.5)).unwrap();
+        let problem = Problem::new(&data, spec(loss, RegularizerKind::Power { k: 2 }, 3.0, 0.5)).unwrap();
         let settings = Settings { tolerance: 1e-6, ..Settings::default() };
         let whole = fit(&problem, &settings).unwrap();
         let mut camera = Camera { stop_at_report: Some(3), ..Camera::default() };
@@ -198,7 +200,8 @@ fn the_solver_that_was_chosen_goes_on() {
     // Spectral takes no snapshots: starting again gives the same bits.
     let setup = Setup::new(Source::Dense, &Sample::new(Shape::Shared, 1), &LossKind::Squared);
     let data = setup.data();
-    let problem = Problem::new(&data, spec(LossKind::Squared, OutputKind::Power { k: 2 }, 3.0, 0.5)).unwrap();
+    let problem =
+        Problem::new(&data, spec(LossKind::Squared, RegularizerKind::Power { k: 2 }, 3.0, 0.5)).unwrap();
     let mut camera = Camera::default();
     fit_from(&problem, &Settings::default(), Start::Cold, &mut camera).unwrap();
     assert!(camera.snapshots.iter().all(|snapshot| snapshot.is_none()) && !camera.snapshots.is_empty());
@@ -210,7 +213,7 @@ fn passes_of_both_solvers_count() {
     let setup = Setup::new(Source::Dense, &Sample::new(Shape::Shared, 1), &LossKind::Squared);
     let data = setup.data();
     let problem =
-        Problem::new(&data, spec(LossKind::Squared, OutputKind::Power { k: 4 }, 1e-3, 0.5)).unwrap();
+        Problem::new(&data, spec(LossKind::Squared, RegularizerKind::Power { k: 4 }, 1e-3, 0.5)).unwrap();
     let settings = Settings { tolerance: 1e-300, max_passes: 200, ..Settings::default() };
     let mut camera = Camera::default();
     let whole = fit_from(&problem, &settings, Start::Cold, &mut camera).unwrap();
@@ -230,7 +233,8 @@ fn passes_of_both_solvers_count() {
 fn another_solver_seed_or_problem_is_refused() {
     let setup = Setup::new(Source::Dense, &Sample::new(Shape::Own, 1), &LossKind::Hinge);
     let data = setup.data();
-    let problem = Problem::new(&data, spec(LossKind::Hinge, OutputKind::Power { k: 2 }, 3.0, 0.5)).unwrap();
+    let problem =
+        Problem::new(&data, spec(LossKind::Hinge, RegularizerKind::Power { k: 2 }, 3.0, 0.5)).unwrap();
     let snapshot =
         Snapshot { solver: "sdca".into(), seed: 1, passes: 3, previous: None, alpha: vec![0.0; 24] };
     let refusal = |settings: &Settings, snapshot: &Snapshot| {

@@ -6,19 +6,20 @@ mod common;
 
 use common::*;
 use kinfolk::{
-    Certificate, Fit, LossKind, Observations, OutputKind, Problem, Settings, SolverKind, Status, certify, fit,
+    Certificate, Fit, LossKind, Observations, Problem, RegularizerKind, Settings, SolverKind, Status,
+    certify, fit,
 };
 
-fn power(k: u32) -> OutputKind {
-    OutputKind::Power { k }
+fn power(k: u32) -> RegularizerKind {
+    RegularizerKind::Power { k }
 }
 
-fn exp() -> OutputKind {
-    OutputKind::Exp { prior: None }
+fn exp() -> RegularizerKind {
+    RegularizerKind::Exp { prior: None }
 }
 
-fn outputs() -> Vec<OutputKind> {
-    vec![power(1), power(2), power(4), exp(), OutputKind::Cosh]
+fn outputs() -> Vec<RegularizerKind> {
+    vec![power(1), power(2), power(4), exp(), RegularizerKind::Cosh]
 }
 
 const LOSSES: [LossKind; 3] = [LossKind::Squared, LossKind::Hinge, LossKind::Logistic];
@@ -56,7 +57,7 @@ fn assert_sound(name: &str, setup: &Setup, problem: &Problem<'_>, fit: &Fit) {
 }
 
 /// Calls `check(name, loss, output, c, lambda, problem, fit)` for every loss, regulariser, C and lambda at scale s.
-fn each_problem(s: f64, check: impl Fn(&str, &LossKind, &OutputKind, (f64, f64), &Fit)) {
+fn each_problem(s: f64, check: impl Fn(&str, &LossKind, &RegularizerKind, (f64, f64), &Fit)) {
     for loss in LOSSES {
         let setup = Setup::new(Source::Dense, &scaled(&Sample::new(Shape::Own, 1), s), &loss);
         let data = setup.data();
@@ -76,7 +77,7 @@ fn each_problem(s: f64, check: impl Fn(&str, &LossKind, &OutputKind, (f64, f64),
 
 /// Where regularisation counts for something: a thousand passes must do. Elsewhere the squared loss is an
 /// ill-conditioned least squares problem, and the hinge loss has an optimum below C times the rounding of a margin.
-fn must_be_certified(s: f64, loss: &LossKind, output: &OutputKind, (c, lambda): (f64, f64)) -> bool {
+fn must_be_certified(s: f64, loss: &LossKind, output: &RegularizerKind, (c, lambda): (f64, f64)) -> bool {
     match loss {
         LossKind::Logistic => s <= 1.0 || *output != exp(),
         LossKind::Hinge => s <= 1.0 && (c <= 1.0 || *output != exp()),
@@ -116,7 +117,7 @@ fn every_source_at_every_scale() {
             let loss = LossKind::Logistic;
             let setup = Setup::new(source, &sample, &loss);
             let data = setup.data();
-            for output in [power(2), OutputKind::Cosh] {
+            for output in [power(2), RegularizerKind::Cosh] {
                 let name = format!("inputs {s:e} {source:?} {output}");
                 let problem = Problem::new(&data, spec(loss.clone(), output.clone(), 1.0, 1.0)).unwrap();
                 let fit = fit(&problem, &quick(1e-6)).unwrap_or_else(|error| panic!("{name}: {error}"));
@@ -216,7 +217,7 @@ fn scaling_inputs_c_and_lambda_together_changes_no_prediction() {
 #[test]
 fn one_observation() {
     for loss in LossKind::all_examples() {
-        for output in OutputKind::all_examples(1) {
+        for output in RegularizerKind::entrywise_examples(1) {
             let name = format!("{loss} {output}");
             let inputs = dense(&[1.0, 2.0, 0.0, -1.0, 0.5]);
             let observations = Observations::multi_task(&[0], vec![1.0]).unwrap();
@@ -252,7 +253,7 @@ fn degenerate_data() {
     ];
     for (what, x, label) in cases {
         for loss in LossKind::all_examples() {
-            for output in OutputKind::all_examples(TASKS) {
+            for output in RegularizerKind::entrywise_examples(TASKS) {
                 for source in
                     [Source::Dense, Source::Sparse, Source::Precomputed, Source::Rbf, Source::Cosine]
                 {
@@ -278,7 +279,7 @@ fn degenerate_data() {
 
 #[test]
 fn zero_inputs_in_the_spectral_solver() {
-    for output in OutputKind::all_examples(TASKS) {
+    for output in RegularizerKind::entrywise_examples(TASKS) {
         for source in [Source::Dense, Source::Precomputed] {
             for (what, x, label) in [
                 ("zero inputs", vec![0.0; 8 * FEATURES], Sample::new(Shape::Shared, 1).label),
@@ -303,7 +304,7 @@ fn zero_inputs_in_the_spectral_solver() {
 #[test]
 fn nothing_to_learn() {
     for source in SOURCES {
-        for output in OutputKind::all_examples(TASKS) {
+        for output in RegularizerKind::entrywise_examples(TASKS) {
             let sample = Sample { label: vec![0.05; 24], ..Sample::new(Shape::Missing, 1) };
             let loss = LossKind::Epsilon { epsilon: 0.1 };
             let setup = Setup::new(source, &sample, &loss);

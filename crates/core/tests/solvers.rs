@@ -8,7 +8,8 @@ mod common;
 use common::*;
 use kinfolk::solver::{InteriorPoint, Newton, Proximal, Solver};
 use kinfolk::{
-    Fit, LossKind, OutputKind, Problem, Settings, Silent, SolverKind, Start, Status, certify, fit, fit_from,
+    Fit, LossKind, Problem, RegularizerKind, Settings, Silent, SolverKind, Start, Status, certify, fit,
+    fit_from,
 };
 
 const LAMBDA: f64 = 0.5;
@@ -49,7 +50,7 @@ fn every_solver_certifies_every_pair(source: Source) {
         for loss in LossKind::all_examples() {
             let setup = Setup::new(source, &Sample::new(shape, 1), &loss);
             let data = setup.data();
-            for output in OutputKind::all_examples(TASKS) {
+            for output in RegularizerKind::entrywise_examples(TASKS) {
                 for c in [0.03, 1.0, 30.0] {
                     let problem = Problem::new(&data, spec(loss.clone(), output.clone(), c, LAMBDA)).unwrap();
                     let mut fits = vec![];
@@ -97,7 +98,8 @@ fn the_automatic_choice_certifies_any_regularisation() {
                 for exponent in -4..=4 {
                     let c = 10f64.powi(exponent);
                     let problem =
-                        Problem::new(&data, spec(loss.clone(), OutputKind::Power { k }, c, LAMBDA)).unwrap();
+                        Problem::new(&data, spec(loss.clone(), RegularizerKind::Power { k }, c, LAMBDA))
+                            .unwrap();
                     let solved = fit(&problem, &settings(SolverKind::Auto, 1e-6)).unwrap();
                     let gap = solved.certificate().rel_gap();
                     let name = format!("{shape:?} {loss} k = {k} C = {c}");
@@ -118,7 +120,7 @@ fn a_solution_is_where_it_ends() {
     ] {
         let setup = Setup::new(Source::Dense, &Sample::new(Shape::Own, 2), &loss);
         let data = setup.data();
-        let problem = Problem::new(&data, spec(loss, OutputKind::Power { k: 1 }, 1.0, LAMBDA)).unwrap();
+        let problem = Problem::new(&data, spec(loss, RegularizerKind::Power { k: 1 }, 1.0, LAMBDA)).unwrap();
         let tight = fit(&problem, &settings(SolverKind::Sdca, 1e-7)).unwrap();
         let alpha = tight.model.alpha().unwrap();
         let again = fit_from(&problem, &settings(solver, 1e-6), Start::Warm(alpha), &mut Silent).unwrap();
@@ -140,7 +142,7 @@ fn twice_is_the_same() {
             let mut setup = Setup::new(Source::Dense, &Sample::new(Shape::Shared, 3), &loss);
             setup.options.threads = threads;
             let run = || {
-                let problem_spec = spec(loss.clone(), OutputKind::Power { k: 2 }, 30.0, LAMBDA);
+                let problem_spec = spec(loss.clone(), RegularizerKind::Power { k: 2 }, 30.0, LAMBDA);
                 setup.fit(problem_spec, &settings(solver, 1e-6)).model.to_bytes().unwrap()
             };
             assert_eq!(run(), run(), "{loss} {solver} on {threads} threads");

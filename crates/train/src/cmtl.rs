@@ -3,7 +3,7 @@
 use crate::given::Engine;
 use crate::params::Allowed;
 use crate::{Losses, Param};
-use kinfolk::OutputKind;
+use kinfolk::RegularizerKind;
 
 /// The spread within clusters costs 1; scale goes into C.
 pub(crate) const CMTL: Engine = Engine {
@@ -47,13 +47,15 @@ pub(crate) const CMTL: Engine = Engine {
         if between == 1.0 {
             return nothing_to_learn(n_tasks, mean);
         }
-        OutputKind::Clusters { clusters, mean, between, within: 1.0 }
+        RegularizerKind::Clusters { clusters, mean, between, within: 1.0 }
     },
 };
 
 /// S = I is all there is: Theta = U / mean + Pi = I + (1 / mean - 1) U, where all entries of U are 1/T.
-fn nothing_to_learn(n_tasks: usize, mean: f64) -> OutputKind {
+fn nothing_to_learn(n_tasks: usize, mean: f64) -> RegularizerKind {
     let common = (1.0 / mean - 1.0) / n_tasks as f64;
     let entry = |r: usize, s: usize| common + if r == s { 1.0 } else { 0.0 };
-    OutputKind::Fixed { theta: (0..n_tasks).map(|r| (0..n_tasks).map(|s| entry(r, s)).collect()).collect() }
+    RegularizerKind::Fixed {
+        theta: (0..n_tasks).map(|r| (0..n_tasks).map(|s| entry(r, s)).collect()).collect(),
+    }
 }

@@ -7,7 +7,7 @@
 use crate::given::Engine;
 use crate::params::Allowed;
 use crate::{Losses, Param};
-use kinfolk::OutputKind;
+use kinfolk::RegularizerKind;
 
 /// Frobenius norm or trace of Theta.
 pub const CONVEX_OKL: Engine = Engine {
@@ -27,7 +27,7 @@ pub const CONVEX_OKL: Engine = Engine {
     cost: "as fmtl, for the trace as mtrl",
     losses: Losses::All,
     output: |_, params| match params.word("structure") {
-        "trace" => OutputKind::Trace { nu: 0.5 },
-        _ => OutputKind::Power { k: 1 },
+        "trace" => RegularizerKind::Trace { nu: 0.5 },
+        _ => RegularizerKind::Power { k: 1 },
     },
 };

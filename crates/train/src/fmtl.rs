@@ -3,7 +3,7 @@
 use crate::given::Engine;
 use crate::params::Allowed;
 use crate::{Losses, Param};
-use kinfolk::OutputKind;
+use kinfolk::RegularizerKind;
 
 /// Output kernel learning without a constraint.
 pub(crate) const FMTL: Engine = Engine {
@@ -31,9 +31,9 @@ pub(crate) const FMTL: Engine = Engine {
         },
     ],
     output: |_, params| match params.word("output") {
-        "exp" => OutputKind::Exp { prior: None },
-        "cosh" => OutputKind::Cosh,
-        _ => OutputKind::Power { k: params.integer("k") },
+        "exp" => RegularizerKind::Exp { prior: None },
+        "cosh" => RegularizerKind::Cosh,
+        _ => RegularizerKind::Power { k: params.integer("k") },
     },
     cost: "about that of independent tasks",
     losses: Losses::All,

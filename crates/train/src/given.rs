@@ -2,7 +2,7 @@
 
 use crate::params::Allowed;
 use crate::{Job, Losses, Method, Param, Params, Point, Result};
-use kinfolk::{Fit, Observer, OutputKind, Problem, ProblemSpec, Weights, fit_near};
+use kinfolk::{Fit, Observer, Problem, ProblemSpec, RegularizerKind, Weights, fit_near};
 
 /// A method that is the engine's problem for some output regulariser.
 #[derive(Debug)]
@@ -15,7 +15,7 @@ pub struct Engine {
     pub(crate) cost: &'static str,
     pub(crate) losses: Losses,
     pub(crate) params: &'static [Param],
-    pub(crate) output: fn(usize, &Params) -> OutputKind,
+    pub(crate) output: fn(usize, &Params) -> RegularizerKind,
 }
 
 /// Independent tasks.
@@ -28,7 +28,7 @@ pub(crate) const STL: Engine = Engine {
     params: &[],
     cost: "each task on its own",
     losses: Losses::All,
-    output: |n_tasks, _| OutputKind::independent(n_tasks),
+    output: |n_tasks, _| RegularizerKind::independent(n_tasks),
 };
 
 /// One model for all tasks.
@@ -41,7 +41,7 @@ pub(crate) const POOLED: Engine = Engine {
     params: &[],
     cost: "one task with all rows",
     losses: Losses::All,
-    output: |n_tasks, _| OutputKind::shared_mean(n_tasks, 1.0),
+    output: |n_tasks, _| RegularizerKind::shared_mean(n_tasks, 1.0),
 };
 
 /// A common mean and deviations from it.
@@ -60,7 +60,7 @@ pub(crate) const MTL: Engine = Engine {
         only_with: None,
     }],
     // (1/mu + I) / (1 + 1/mu): the factor goes into C, and strengths mean the same as elsewhere.
-    output: |n_tasks, params| OutputKind::shared_mean(n_tasks, 1.0 / (1.0 + params.number("mu"))),
+    output: |n_tasks, params| RegularizerKind::shared_mean(n_tasks, 1.0 / (1.0 + params.number("mu"))),
     cost: "one kernel machine with all rows",
     losses: Losses::All,
 };
@@ -115,7 +115,7 @@ impl Method for Engine {
         let output = (self.output)(job.data.observations().n_tasks(), params);
         Ok(match point {
             Point::C(c) => Weights { c, lambda: job.lambda.unwrap_or(1.0) },
-            Point::Strength(g) => job.yardstick.weights(&output, job.lambda, g)?,
+            Point::Strength(g) => job.c_scale.weights(&output, job.lambda, g)?,
         })
     }
 

@@ -1,7 +1,7 @@
 //! Anything that turns data into a model.
 
 use crate::{Error, Param, Params, Result};
-use kinfolk::{Claim, Dataset, Fit, LossKind, Observer, Settings, Weights, Yardstick};
+use kinfolk::{CScale, Claim, Dataset, Fit, LossKind, Observer, Settings, Weights};
 use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
 
@@ -9,7 +9,7 @@ use std::fmt::Debug;
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Point {
-    /// On the scale of the [`Yardstick`], without units: means the same for any data and method.
+    /// On the scale of the [`CScale`], without units: means the same for any data and method.
     Strength(f64),
     /// C itself.
     C(f64),
@@ -57,7 +57,7 @@ pub struct Job<'a> {
     /// Loss, or losses.
     pub loss: &'a kinfolk::Losses,
     /// The scale of C for these.
-    pub yardstick: &'a Yardstick,
+    pub c_scale: &'a CScale,
     /// Weight of the output regulariser, where that is a parameter of its own and a caller has said.
     pub lambda: Option<f64>,
     /// When to stop.

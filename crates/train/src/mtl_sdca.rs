@@ -6,7 +6,7 @@
 
 use crate::Losses;
 use crate::given::Engine;
-use kinfolk::OutputKind;
+use kinfolk::RegularizerKind;
 
 /// lambda = 1 makes it the trace norm itself.
 pub const MTL_SDCA: Engine = Engine {
@@ -18,5 +18,5 @@ pub const MTL_SDCA: Engine = Engine {
     params: &[],
     cost: "a fit of independent tasks, warm, in each of dozens to hundreds of rounds",
     losses: Losses::All,
-    output: |_, _| OutputKind::Trace { nu: 0.5 },
+    output: |_, _| RegularizerKind::Trace { nu: 0.5 },
 };

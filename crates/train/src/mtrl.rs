@@ -3,7 +3,7 @@
 use crate::given::Engine;
 use crate::params::Allowed;
 use crate::{Losses, Param};
-use kinfolk::OutputKind;
+use kinfolk::RegularizerKind;
 
 /// The relationship costs 1; scale goes into C.
 pub const MTRL: Engine = Engine {
@@ -22,5 +22,5 @@ pub const MTRL: Engine = Engine {
     }],
     cost: "a fit of independent tasks, warm, in each of dozens to hundreds of rounds",
     losses: Losses::All,
-    output: |_, params| OutputKind::Relationship { l1: params.number("l1"), l2: 1.0, groups: None },
+    output: |_, params| RegularizerKind::Relationship { l1: params.number("l1"), l2: 1.0, groups: None },
 };

@@ -6,7 +6,7 @@
 
 use crate::Losses;
 use crate::given::Engine;
-use kinfolk::OutputKind;
+use kinfolk::RegularizerKind;
 
 /// Frobenius norm of Theta.
 pub const OKL: Engine = Engine {
@@ -18,5 +18,5 @@ pub const OKL: Engine = Engine {
     params: &[],
     cost: "as fmtl",
     losses: Losses::Squared,
-    output: |_, _| OutputKind::Power { k: 1 },
+    output: |_, _| RegularizerKind::Power { k: 1 },
 };

@@ -6,7 +6,7 @@ mod common;
 
 use common::{LOSSES, Toy, near, own_rows};
 use kinfolk::inputs::Dense;
-use kinfolk::{Inputs, Kernel, LossKind, Matrix, Observations, OutputKind};
+use kinfolk::{Inputs, Kernel, LossKind, Matrix, Observations, RegularizerKind};
 use kinfolk_train::Point;
 
 #[test]
@@ -42,7 +42,7 @@ fn given_matrices_scale() {
         let toy = own_rows(loss);
         let alone = toy.fit("stl", &[], loss, Point::C(0.6), 1.0);
         let theta = (0..3).map(|r| (0..3).map(|s| if r == s { 3.0 } else { 0.0 }).collect()).collect();
-        let scaled = toy.solve(loss, OutputKind::Fixed { theta }, 0.2, 1.0);
+        let scaled = toy.solve(loss, RegularizerKind::Fixed { theta }, 0.2, 1.0);
         near(&loss.to_string(), 3.0 * scaled.certificate().primal, alone.certificate().primal, 1e-7);
         // One model for all, as the limit of a common mean.
         let pooled = toy.fit("pooled", &[], loss, Point::C(1.0), 1.0).certificate().primal;
@@ -117,7 +117,7 @@ fn no_partition_is_below_its_relaxation() {
                 u / of_mean + (m - u) / between + (i - m) / within
             };
             let theta = (0..3).map(|r| (0..3).map(|s| entry(r, s)).collect()).collect();
-            best = best.min(toy.solve(loss, OutputKind::Fixed { theta }, 1.0, 1.0).certificate().primal);
+            best = best.min(toy.solve(loss, RegularizerKind::Fixed { theta }, 1.0, 1.0).certificate().primal);
         }
         assert!(relaxed.dual <= best * (1.0 + 1e-9), "{loss}: {} above {best}", relaxed.dual);
         assert!(relaxed.primal >= 0.5 * best, "{loss}: {} far below {best}", relaxed.primal);
@@ -149,7 +149,7 @@ fn known_groups_meet_their_optima() {
     let optima = [0.657254121, 3.500247546, 0.665834417];
     for (loss, optimum) in LOSSES.iter().zip(optima) {
         let toy = own_rows(loss);
-        let output = OutputKind::Relationship { l1: 0.0, l2: 1.0, groups: Some(vec![0, 0, 1]) };
+        let output = RegularizerKind::Relationship { l1: 0.0, l2: 1.0, groups: Some(vec![0, 0, 1]) };
         let fit = toy.solve(loss, output, 1.0 / 0.4, 1.0);
         near(&loss.to_string(), 0.4 * fit.certificate().primal, optimum, 1e-7);
         assert!(fit.certificate().rel_gap() <= 1e-6, "{loss}: {}", fit.certificate());

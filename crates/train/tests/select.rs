@@ -4,7 +4,7 @@
 
 use kinfolk::ScalingKind;
 use kinfolk::inputs::{Dense, Inputs};
-use kinfolk::{Dataset, DatasetOptions, LossKind, Observations, Settings, Silent, Yardstick};
+use kinfolk::{CScale, Dataset, DatasetOptions, LossKind, Observations, Settings, Silent};
 use kinfolk_train::select::{
     Candidate, Scored, Selection, Study, Unwatched, Watch, cross_validate, refit, repeat,
 };
@@ -119,9 +119,9 @@ fn every_method_fits_a_toy_problem_to_its_certificate() {
     let inputs = Inputs::from(Dense::f64(&x, obs.n_inputs(), 3).unwrap());
     let data = Dataset::new(&inputs, &obs, DatasetOptions::default()).unwrap();
     let loss = LossKind::Squared.into();
-    let yardstick = Yardstick::new(&data, &loss).unwrap();
+    let c_scale = CScale::new(&data, &loss).unwrap();
     let settings = Settings { tolerance: 1e-6, ..Settings::default() };
-    let job = Job { data: &data, loss: &loss, yardstick: &yardstick, lambda: None, settings: &settings };
+    let job = Job { data: &data, loss: &loss, c_scale: &c_scale, lambda: None, settings: &settings };
     for method in kinfolk_train::registry() {
         let params = Params::parse(method.name(), method.params(), &[]).unwrap();
         let fit = method.fit(&job, &params, Point::Strength(1.0), None, &mut Silent).unwrap();
@@ -138,9 +138,9 @@ fn pooled_is_one_task_and_stl_is_each_alone() {
     let predictions = |obs: &Observations, inputs: &Inputs<'_>, name: &'static str| {
         let data = Dataset::new(inputs, obs, DatasetOptions::default()).unwrap();
         let loss = LossKind::Squared.into();
-        let yardstick = Yardstick::new(&data, &loss).unwrap();
+        let c_scale = CScale::new(&data, &loss).unwrap();
         let settings = Settings { tolerance: 1e-10, max_passes: 100_000, ..Settings::default() };
-        let job = Job { data: &data, loss: &loss, yardstick: &yardstick, lambda: None, settings: &settings };
+        let job = Job { data: &data, loss: &loss, c_scale: &c_scale, lambda: None, settings: &settings };
         let params = Params::parse(name, &[], &[]).unwrap();
         let fit = find(name).unwrap().fit(&job, &params, Point::C(0.7), None, &mut Silent).unwrap();
         fit.model.predict_all(inputs).unwrap()

@@ -4,8 +4,7 @@ use crate::Pair;
 use crate::data::{Data, Labels};
 use kinfolk::metrics::{self, PerTask};
 use kinfolk::{
-    Dataset, DatasetOptions, Error, Inputs, Observations, Problem, ProblemSpec, Result, Settings, Yardstick,
-    fit,
+    CScale, Dataset, DatasetOptions, Error, Inputs, Observations, Problem, ProblemSpec, Result, Settings, fit,
 };
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -23,7 +22,7 @@ fn options(data: &Data, pair: &Pair) -> DatasetOptions {
 /// C and lambda of a strength on all the data.
 pub(crate) fn weights(data: &Data, pair: &Pair, strength: f64) -> Result<Value> {
     let dataset = Dataset::new(&data.inputs, &data.observations, options(data, pair))?;
-    let weights = Yardstick::new(&dataset, &pair.loss()?.into())?.weights(&pair.output, None, strength)?;
+    let weights = CScale::new(&dataset, &pair.loss()?.into())?.weights(&pair.output, None, strength)?;
     Ok(json!({"strength": strength, "c": weights.c, "lambda": weights.lambda}))
 }
 
@@ -31,11 +30,11 @@ pub(crate) fn weights(data: &Data, pair: &Pair, strength: f64) -> Result<Value> 
 pub(crate) fn answer(data: &Data, pair: &Pair, cap: f64) -> Result<Value> {
     let parts = Parts::new(data)?;
     let dataset = Dataset::new(&parts.train, &parts.observations, options(data, pair))?;
-    let yardstick = Yardstick::new(&dataset, &pair.loss()?.into())?;
+    let c_scale = CScale::new(&dataset, &pair.loss()?.into())?;
     let mut scores = vec![];
     for exponent in -3..=3 {
         let strength = 10f64.powi(exponent);
-        let weights = yardstick.weights(&pair.output, None, strength)?;
+        let weights = c_scale.weights(&pair.output, None, strength)?;
         let spec = ProblemSpec {
             loss: pair.loss()?.into(),
             output: pair.output.clone(),

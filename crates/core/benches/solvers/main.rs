@@ -18,7 +18,7 @@ mod product;
 mod timed;
 
 use data::Data;
-use kinfolk::{LossKind, OutputKind, Result};
+use kinfolk::{LossKind, RegularizerKind, Result};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::io::{BufRead, Write};
@@ -27,7 +27,7 @@ use std::io::{BufRead, Write};
 #[derive(Deserialize)]
 pub(crate) struct Pair {
     loss: String,
-    output: OutputKind,
+    output: RegularizerKind,
     threads: usize,
 }
 

@@ -1,4 +1,4 @@
-//! Seconds of one product X'X: the yardstick for a solver that needs it.
+//! Seconds of one product X'X: the c_scale for a solver that needs it.
 
 use crate::data::Data;
 use faer::linalg::matmul::{matmul, triangular};

@@ -161,3 +161,10 @@ pub(crate) fn inner(a: &Matrix, b: &Matrix) -> f64 {
 pub(crate) fn power_of_two(x: f64) -> f64 {
     if x == 0.0 || !x.is_finite() { 1.0 } else { x.abs().log2().round().clamp(-1000.0, 1000.0).exp2() }
 }
+
+/// `a - b`.
+pub(crate) fn minus(a: &Matrix, b: &Matrix) -> Matrix {
+    let mut out = a.clone();
+    axpy(out.as_mut_slice(), -1.0, b.as_slice());
+    out
+}

@@ -16,6 +16,7 @@ pub use summary::CertificateSummary;
 use crate::backend::{self, Expansion};
 use crate::certificate::Graded;
 use crate::linalg::{self, view};
+use crate::regularizer::Regularizer;
 use crate::solver::Solution;
 use crate::{
     Certificate, Error, Inputs, Kernel, Matrix, Problem, ProblemSpec, Result, Scaling, ScalingKind, Status,
@@ -87,9 +88,11 @@ impl Model {
             None => Expansion::Duals(obs, &kappa),
         };
         let coordinates = backend::coordinates(backend, expansion, &state);
-        let function = match problem.output().penalised() {
-            Some(_) => coordinates,
-            None => data.pool().install(|| linalg::times(view(&coordinates), view(&theta), data.threads())),
+        let function = match problem.regularizer() {
+            Regularizer::Spectral(_) => coordinates,
+            Regularizer::Entrywise(_) => {
+                data.pool().install(|| linalg::times(view(&coordinates), view(&theta), data.threads()))
+            }
         };
         let predictor = Predictor::new(data, function);
         let theta = scaled(theta, problem.theta_unit());
@@ -220,11 +223,11 @@ impl Model {
     ///
     /// ```
     /// # use kinfolk::inputs::{Dense, Inputs};
-    /// # use kinfolk::{Dataset, LossKind, Observations, OutputKind, Problem, ProblemSpec, Settings, fit};
+    /// # use kinfolk::{Dataset, LossKind, Observations, RegularizerKind, Problem, ProblemSpec, Settings, fit};
     /// use kinfolk::{Scaling, ScalingKind};
     /// # let x = [1.0, 0.0, 0.5, 1.0, 1.0, 0.1, 0.4, 1.0];
     /// # let observations = Observations::multi_task(&[0, 0, 1, 1], vec![1.0, 0.2, 1.1, 0.1])?;
-    /// # let spec = ProblemSpec { loss: LossKind::Squared.into(), output: OutputKind::Power { k: 1 }, c: 10.0, lambda: 1.0 };
+    /// # let spec = ProblemSpec { loss: LossKind::Squared.into(), output: RegularizerKind::Power { k: 1 }, c: 10.0, lambda: 1.0 };
     /// let raw = Inputs::from(Dense::f64(&x, 4, 2)?);
     /// let scaling = Scaling::fit(ScalingKind::Standard, &raw)?;
     /// let inputs = scaling.apply(&raw)?;

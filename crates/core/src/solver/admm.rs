@@ -18,7 +18,7 @@ use crate::backend::Interrupt;
 use crate::certificate::{Graded, certify_normal};
 use crate::design::Design;
 use crate::linalg::{self, axpy, inner, view};
-use crate::output::{Fixed, Penalised};
+use crate::regularizer::{Fixed, Regularizer, SpectralRegularizer};
 use crate::{Dataset, Error, Matrix, Observer, Problem, ProblemSpec, Result};
 
 /// Alternating direction method of multipliers.
@@ -49,15 +49,18 @@ const MAX_RESIDUAL_RATIO: f64 = 4.0;
 /// Rounds without a better bound or better weights after which there is nothing more to come.
 const MAX_IDLE_ROUNDS: usize = 200;
 
+/// Why not here.
+const BETTER_SOLVERS: &str = "Theta is regularised entry by entry, for which there are better solvers";
+
 impl Solver for Admm {
     fn name(&self) -> &'static str {
         "admm"
     }
 
     fn suits(&self, problem: &Problem<'_>) -> std::result::Result<(), String> {
-        match problem.output().penalised() {
-            Some(_) => Ok(()),
-            None => Err("Theta is penalised entry by entry, for which there are better solvers".into()),
+        match problem.regularizer() {
+            Regularizer::Spectral(_) => Ok(()),
+            Regularizer::Entrywise(_) => Err(BETTER_SOLVERS.into()),
         }
     }
 
@@ -75,9 +78,8 @@ impl Solver for Admm {
         start: Start<'_>,
         observer: &mut dyn Observer,
     ) -> Result<Solution> {
-        let Some(penalised) = problem.normal_output().penalised() else {
-            let why = "Theta is penalised entry by entry, for which there are better solvers".into();
-            return Err(Error::Unsuitable { solver: self.name(), why });
+        let Regularizer::Spectral(regularizer) = problem.normal_regularizer() else {
+            return Err(Error::Unsuitable { solver: self.name(), why: BETTER_SOLVERS.into() });
         };
         start.passes(self.name(), settings.seed)?;
         let given = start.kappa(problem)?.map(|kappa| start::warm(problem, kappa));
@@ -100,7 +102,7 @@ impl Solver for Admm {
         }
         let design = data.design(&mut Interrupt::never())?.1;
         let best = Best::new(problem, nothing(given))?;
-        let iteration = Iteration::new(problem, penalised, design, settings, &best.kappa);
+        let iteration = Iteration::new(problem, regularizer, design, settings, &best.kappa);
         iteration.run(best, clock)
     }
 }
@@ -108,7 +110,7 @@ impl Solver for Admm {
 /// What goes on between losses and penalty.
 struct Iteration<'a> {
     problem: &'a Problem<'a>,
-    penalised: &'a Penalised,
+    regularizer: &'a SpectralRegularizer,
     design: &'a Design,
     settings: &'a CheckedSettings,
     rho: f64,
@@ -120,7 +122,7 @@ struct Iteration<'a> {
 impl<'a> Iteration<'a> {
     fn new(
         problem: &'a Problem<'a>,
-        penalised: &'a Penalised,
+        regularizer: &'a SpectralRegularizer,
         design: &'a Design,
         settings: &'a CheckedSettings,
         kappa: &[f64],
@@ -129,7 +131,7 @@ impl<'a> Iteration<'a> {
         // At a solution rho U is the function of the duals.
         let u = design.backward(&design.gather(kappa), problem.data().threads());
         let kappa = kappa.to_vec();
-        Iteration { problem, penalised, design, settings, rho: 1.0, z, u, kappa }
+        Iteration { problem, regularizer, design, settings, rho: 1.0, z, u, kappa }
     }
 
     fn threads(&self) -> usize {
@@ -221,7 +223,8 @@ impl<'a> Iteration<'a> {
         let scale = self.problem.theta_unit() / self.rho;
         theta.as_mut_slice().iter_mut().for_each(|x| *x *= scale);
         let spec = ProblemSpec { lambda: 1.0, ..self.problem.spec().clone() };
-        Problem::from_parts(data, spec.losses(t)?, Box::new(Fixed::diagonal(theta)), spec)
+        let regularizer = Regularizer::Entrywise(Box::new(Fixed::diagonal(theta)));
+        Problem::from_parts(data, spec.losses(t)?, regularizer, spec)
     }
 
     /// The other two lines; how far the two copies of the weights are apart.
@@ -229,12 +232,12 @@ impl<'a> Iteration<'a> {
         let mut v = w.clone();
         axpy(v.as_mut_slice(), 1.0, self.u.as_slice());
         let threads = self.threads();
-        let (penalised, rho) = (self.penalised, self.rho);
+        let (regularizer, rho) = (self.regularizer, self.rho);
         self.z = self.problem.data().pool().install(|| {
             let mut gram = linalg::times(view(&v).transpose(), view(&v), threads);
             linalg::symmetrise(&mut gram);
-            let rotation = penalised.rotation(&gram)?;
-            let factor = penalised.shrinkage(&rotation, &rotation.squares(&v, &v, threads), 1.0 / rho);
+            let rotation = regularizer.rotation(&gram)?;
+            let factor = regularizer.shrinkage(&rotation, &rotation.squares(&v, &v, threads), 1.0 / rho);
             Ok::<_, Error>(linalg::times(view(&v), view(&factor), threads))
         })?;
         self.u = v;

@@ -82,12 +82,9 @@ impl TracePoint {
     }
 }
 
-/// `Err` where Theta is penalised as a whole: most solvers need a sum over its entries.
+/// `Err` where the regulariser is a function of Theta as a whole: most solvers need a sum over its entries.
 fn needs_entries(problem: &Problem<'_>) -> std::result::Result<(), String> {
-    match problem.output().penalised() {
-        Some(_) => Err("the penalty of Theta is no sum over its entries".into()),
-        None => Ok(()),
-    }
+    problem.entrywise().map(|_| ()).map_err(|error| error.to_string())
 }
 
 /// Something that solves problems.

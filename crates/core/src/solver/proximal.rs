@@ -57,7 +57,7 @@ impl Solver for Proximal {
         }
         problem.data().pool().install(|| {
             let design = problem.data().design(&mut Interrupt::never())?.1;
-            let mut model = Smoothed::new(problem, design);
+            let mut model = Smoothed::new(problem, design)?;
             let mut kappa = design.gather(&best.kappa);
             let mut v = design.backward(&kappa, problem.data().threads());
             let mut descent = Descent::default();

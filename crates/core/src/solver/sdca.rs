@@ -100,7 +100,7 @@ impl Solver for Sdca {
         let patience = if quick { start::STOP_GRACE } else { Duration::ZERO };
         let mut last_certified = LastCertified::default();
         last_certified.keep(began.elapsed(), &kappa, &graded, clock.passes);
-        let mut ascent = Ascent::new(problem, kappa, graded);
+        let mut ascent = Ascent::new(problem, kappa, graded)?;
         let mut visits = Visits::new(problem, self.order, settings.seed);
         let mut next_check = self.next_check(clock.passes);
         loop {
@@ -148,8 +148,8 @@ pub(super) fn head_start(
     passes: usize,
     seed: u64,
     clock: &mut Clock<'_>,
-) -> Vec<f64> {
-    let mut ascent = Ascent::new(problem, kappa, graded);
+) -> Result<Vec<f64>> {
+    let mut ascent = Ascent::new(problem, kappa, graded)?;
     let mut visits = Visits::new(problem, Sdca::default().order, seed);
     for _ in 0..passes {
         problem.data().pool().install(|| ascent.pass(&mut visits, clock));
@@ -158,7 +158,7 @@ pub(super) fn head_start(
             break;
         }
     }
-    ascent.kappa
+    Ok(ascent.kappa)
 }
 
 /// The first duals and their certificate.

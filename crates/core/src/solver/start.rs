@@ -4,6 +4,7 @@
 use crate::backend::{self, Expansion, Interrupt};
 use crate::certificate::{Graded, certify_normal};
 use crate::linalg::power_of_two;
+use crate::regularizer::{Entrywise, Regularizer};
 use crate::{Error, Matrix, Problem, Result};
 use rayon::prelude::*;
 use std::time::{Duration, Instant};
@@ -17,16 +18,16 @@ pub(crate) fn warm(problem: &Problem<'_>, mut kappa: Vec<f64>) -> Vec<f64> {
     kappa
 }
 
-/// Duals as many times as the penalty allows, where there is one.
+/// Duals made small enough for a spectral regulariser, if there is one.
 pub(crate) fn allowed(problem: &Problem<'_>, mut kappa: Vec<f64>) -> Result<Vec<f64>> {
-    let Some(penalised) = problem.normal_output().penalised() else { return Ok(kappa) };
+    let Regularizer::Spectral(regularizer) = problem.normal_regularizer() else { return Ok(kappa) };
     let (backend, threads) = (problem.data().backend(), problem.data().threads());
     let duals = Expansion::Duals(problem.observations(), &kappa);
     let gram = problem.data().pool().install(|| {
         let state = backend::state_of(backend, duals, threads, &mut Interrupt::never())?;
         Ok::<_, Error>(backend::task_gram(backend, duals, &state, threads))
     })?;
-    let share = penalised.dual_share(&penalised.rotation(&gram)?.squares_of(&gram));
+    let share = regularizer.feasible_share(&regularizer.rotation(&gram)?.squares_of(&gram));
     kappa.iter_mut().for_each(|k| *k *= share);
     Ok(kappa)
 }
@@ -56,7 +57,8 @@ pub(crate) fn along(
         let state = backend::state_of(backend, duals, threads, interrupt)?;
         Ok::<_, Error>(backend::task_gram(backend, duals, &state, threads))
     })?;
-    let s = problem.data().pool().install(|| best_on_ray(problem, &kappa, &gram, size));
+    let output = problem.entrywise()?;
+    let s = problem.data().pool().install(|| best_on_ray(problem, output, &kappa, &gram, size));
     kappa.iter_mut().for_each(|k| *k *= s);
     Ok(kappa)
 }
@@ -94,7 +96,13 @@ pub(crate) fn at_once(problem: &Problem<'_>, kappa: Option<Vec<f64>>) -> Result<
 /// The dual is concave along the ray, with slope `sum_i kappa_i L*'(-s kappa_i / gamma_i) - s <phi'(s^2 G), G>`: bisection on
 /// the exponent of s, so that a solution thousands of times smaller than the residuals is found as well. Where each look at all
 /// losses is dear, a sample of them says where to look.
-fn best_on_ray(problem: &Problem<'_>, kappa: &[f64], gram: &Matrix, most: f64) -> f64 {
+fn best_on_ray(
+    problem: &Problem<'_>,
+    output: &dyn Entrywise,
+    kappa: &[f64],
+    gram: &Matrix,
+    most: f64,
+) -> f64 {
     let losses = LossSlope::new(problem, kappa);
     let slope = |s: f64, stride: usize| {
         let t = gram.rows();
@@ -102,7 +110,7 @@ fn best_on_ray(problem: &Problem<'_>, kappa: &[f64], gram: &Matrix, most: f64) -
         for r in 0..t {
             for q in 0..t {
                 let g = gram[(r, q)];
-                pull += if g == 0.0 { 0.0 } else { problem.normal_output().dphi((r, q), s * s * g) * g };
+                pull += if g == 0.0 { 0.0 } else { output.dphi((r, q), s * s * g) * g };
             }
         }
         losses.at(s, stride) - s * pull

@@ -10,7 +10,7 @@ mod newton;
 
 use crate::linalg::dot_simd;
 use crate::loss::ObservedLoss;
-use crate::output::{OutputRegularizer, RowStep};
+use crate::regularizer::{Entrywise, RowStep};
 use pulp::Simd;
 
 /// The loss side of a coordinate.
@@ -54,7 +54,7 @@ impl Coordinate<'_> {
 pub(crate) fn solve<S: Simd>(
     simd: S,
     coordinate: &Coordinate<'_>,
-    output: &dyn OutputRegularizer,
+    output: &dyn Entrywise,
     linear: Option<f64>,
     row: &RowStep<'_>,
 ) -> f64 {

@@ -5,7 +5,7 @@
 //! (exponentials), kinks and infinite slopes at the ends (logistic); so steps are only taken inside a shrinking bracket.
 
 use super::Coordinate;
-use crate::output::{OutputRegularizer, RowStep};
+use crate::regularizer::{Entrywise, RowStep};
 
 /// Value of h, its slope, and the size of the terms h is made of; all three times a common positive factor.
 #[derive(Debug, Clone, Copy)]
@@ -17,7 +17,7 @@ struct Slope {
 
 struct Search<'a> {
     coordinate: &'a Coordinate<'a>,
-    output: &'a dyn OutputRegularizer,
+    output: &'a dyn Entrywise,
     row: &'a RowStep<'a>,
 }
 
@@ -54,7 +54,7 @@ impl Search<'_> {
     }
 }
 
-pub(super) fn solve(coordinate: &Coordinate<'_>, output: &dyn OutputRegularizer, row: &RowStep<'_>) -> f64 {
+pub(super) fn solve(coordinate: &Coordinate<'_>, output: &dyn Entrywise, row: &RowStep<'_>) -> f64 {
     let search = Search { coordinate, output, row };
     let (mut low, mut high) = coordinate.bounds();
     let start = coordinate.kappa.clamp(low, high);
@@ -149,7 +149,7 @@ fn split(low: f64, high: f64, coordinate: &Coordinate<'_>) -> f64 {
 mod tests {
     use super::*;
     use crate::loss::{Hinge, Logistic, Loss, ObservedLoss};
-    use crate::output::Power;
+    use crate::regularizer::Power;
 
     /// One task, one input with k(x, x) = 1: `g'(kappa) = (q kappa^2)^(2k-1) kappa` wherever the search starts.
     fn alone(loss: &dyn Loss, k: u32, gamma: f64, kappa: f64) -> f64 {

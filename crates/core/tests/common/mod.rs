@@ -5,9 +5,10 @@
 
 use kinfolk::inputs::{Dense, Gram, Inputs, Sparse};
 use kinfolk::kernel::Gamma;
+use kinfolk::regularizer::Entrywise;
 use kinfolk::{
-    Dataset, DatasetOptions, Fit, Kernel, LossKind, Losses, Matrix, Observations, OutputKind, Problem,
-    ProblemSpec, Settings, SolverKind, fit,
+    Dataset, DatasetOptions, Fit, Kernel, LossKind, Losses, Matrix, Observations, Problem, ProblemSpec,
+    Regularizer, RegularizerKind, Settings, SolverKind, fit,
 };
 
 /// Tasks of every sample.
@@ -223,13 +224,21 @@ pub fn products(a: &[f64], b: &[f64]) -> Vec<f64> {
     a.chunks(FEATURES).flat_map(|x| b.chunks(FEATURES).map(move |z| dot(x, z))).collect()
 }
 
-pub fn spec(loss: impl Into<Losses>, output: OutputKind, c: f64, lambda: f64) -> ProblemSpec {
+pub fn spec(loss: impl Into<Losses>, output: RegularizerKind, c: f64, lambda: f64) -> ProblemSpec {
     ProblemSpec { loss: loss.into(), output, c, lambda }
 }
 
 /// Coordinate ascent to a relative gap.
 pub fn sdca(tolerance: f64) -> Settings {
     Settings { tolerance, max_passes: 20_000, solver: SolverKind::Sdca, ..Settings::default() }
+}
+
+/// The regulariser of an entrywise kind.
+pub fn entrywise(kind: &RegularizerKind) -> Box<dyn Entrywise> {
+    match kind.build().unwrap() {
+        Regularizer::Entrywise(regularizer) => regularizer,
+        Regularizer::Spectral(_) => panic!("{kind} is no sum over entries"),
+    }
 }
 
 pub fn rows(m: &Matrix) -> Vec<Vec<f64>> {

@@ -4,8 +4,8 @@ use crate::envelope::{Parts, Tensor};
 use kinfolk::inputs::{Dense, Gram, Inputs, Sparse};
 use kinfolk::kernel::Gamma;
 use kinfolk::{
-    CertifyOptions, Dataset, DatasetOptions, Kernel, LossKind, Losses, Matrix, Model, Observations,
-    OutputKind, Problem, ProblemSpec, Scaling, ScalingKind, Settings, TaskNames, certify, fit,
+    CertifyOptions, Dataset, DatasetOptions, Kernel, LossKind, Losses, Matrix, Model, Observations, Problem,
+    ProblemSpec, RegularizerKind, Scaling, ScalingKind, Settings, TaskNames, certify, fit,
 };
 
 pub(crate) const TASKS: usize = 3;
@@ -29,7 +29,7 @@ pub(crate) struct Recipe {
     pub(crate) bias: f64,
     pub(crate) scaling: ScalingKind,
     pub(crate) loss: Losses,
-    pub(crate) output: OutputKind,
+    pub(crate) output: RegularizerKind,
     pub(crate) tolerance: f64,
 }
 
@@ -133,7 +133,7 @@ pub(crate) fn recipe(inputs: Inputs<'static>, observations: Observations, loss: 
         bias: 0.0,
         scaling: ScalingKind::None,
         loss: loss.into(),
-        output: OutputKind::Power { k: 2 },
+        output: RegularizerKind::Power { k: 2 },
         tolerance: 1e-4,
     }
 }
@@ -152,7 +152,7 @@ pub(crate) fn sparse_rbf() -> Case {
 pub(crate) fn dense_rbf() -> Case {
     let integers = TaskNames::Integers(vec![i64::MIN, -1, i64::MAX]);
     let observations = own_inputs(false).with_task_names(integers).unwrap();
-    let output = OutputKind::Exp { prior: Some(prior(0.1)) };
+    let output = RegularizerKind::Exp { prior: Some(prior(0.1)) };
     let kernel = Kernel::Rbf { gamma: Gamma::Auto };
     let loss = LossKind::Huber { delta: 0.1 };
     Recipe { kernel, bias: 0.5, output, ..recipe(dense(), observations, loss) }
@@ -208,7 +208,7 @@ pub(crate) fn zeros(inputs: Inputs<'static>) -> Case {
 }
 
 pub(crate) fn all() -> Vec<Case> {
-    let fixed = OutputKind::Fixed { theta: prior(-0.1) };
+    let fixed = RegularizerKind::Fixed { theta: prior(-0.1) };
     let polynomial = Kernel::Polynomial { degree: 2, gamma: Gamma::Value(0.1), coef0: 0.3 };
     let per_task =
         Losses::PerTask(vec![LossKind::Squared, LossKind::Epsilon { epsilon: 0.1 }, LossKind::Squared]);
@@ -257,19 +257,19 @@ pub(crate) fn all() -> Vec<Case> {
             .fit("polynomial, dense f32"),
         Recipe {
             kernel: Kernel::Laplacian { gamma: Gamma::Value(0.7) },
-            output: OutputKind::Cosh,
+            output: RegularizerKind::Cosh,
             ..recipe(sparse(), own_inputs(false), LossKind::SquaredEpsilon { epsilon: 0.01 })
         }
         .fit("laplacian, sparse, cosh"),
         Recipe { loss: per_task, ..recipe(dense_f32(), own_inputs(false), LossKind::Squared) }
             .fit("a loss for each task"),
         Recipe {
-            output: OutputKind::Frobenius { prior: prior(0.2) },
+            output: RegularizerKind::Frobenius { prior: prior(0.2) },
             ..recipe(dense(), own_inputs(false), LossKind::Quantile { q: 0.3 })
         }
         .fit("frobenius"),
         Recipe {
-            output: OutputKind::Series { coefficients: vec![0.1, 0.5, 0.0, 0.25] },
+            output: RegularizerKind::Series { coefficients: vec![0.1, 0.5, 0.0, 0.25] },
             ..recipe(
                 dense(),
                 own_inputs(true).with_task_names(more_names).unwrap(),

@@ -3,8 +3,8 @@
 use crate::fixtures::{self, Case, INPUTS, TASKS, all, one_thread};
 use kinfolk::model::{KernelExpansion, Predictor};
 use kinfolk::{
-    CertifyOptions, Dataset, DatasetOptions, Error, Form, Inputs, LossKind, Model, OutputKind, Problem,
-    ProblemSpec, Settings, Silent, Start, fit_from,
+    CertifyOptions, Dataset, DatasetOptions, Error, Form, Inputs, LossKind, Model, Problem, ProblemSpec,
+    RegularizerKind, Settings, Silent, Start, fit_from,
 };
 
 /// Bits of all predictions, of all tasks and of pairs.
@@ -194,7 +194,7 @@ fn what_is_no_model_file_is_told_with_its_name() {
 fn a_model_of_infinite_numbers_is_not_written() {
     let (inputs, observations) = (fixtures::dense(), fixtures::own_inputs(true));
     let data = Dataset::new(&inputs, &observations, DatasetOptions::default()).unwrap();
-    let (loss, output) = (LossKind::Hinge.into(), OutputKind::Exp { prior: None });
+    let (loss, output) = (LossKind::Hinge.into(), RegularizerKind::Exp { prior: None });
     let problem = Problem::new(&data, ProblemSpec { loss, output, c: 1e3, lambda: 1e-3 }).unwrap();
     // All duals at the end of their range: Theta overflows, and no pass is made to mend it.
     let alpha: Vec<f64> = observations.labels().iter().map(|y| 1e3 * y).collect();

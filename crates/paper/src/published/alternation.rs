@@ -1,7 +1,9 @@
 //! Predictors and task matrix in turns: the inner problem has a given Theta, the outer step a closed form.
 
 use kinfolk::model::Predictor;
-use kinfolk::{Fit, Flow, Matrix, Observer, OutputKind, Problem, ProblemSpec, Progress, Settings, fit_near};
+use kinfolk::{
+    Fit, Flow, Matrix, Observer, Problem, ProblemSpec, Progress, RegularizerKind, Settings, fit_near,
+};
 use kinfolk_train::{Job, Result};
 
 /// An outer iteration.
@@ -43,7 +45,7 @@ impl Alternation<'_> {
             Settings { tolerance: INNER_TOLERANCE * job.settings.tolerance, ..job.settings.clone() };
         let mut alpha: Option<Vec<f64>> = None;
         for round in 1.. {
-            let output = OutputKind::Fixed { theta: rows(&theta) };
+            let output = RegularizerKind::Fixed { theta: rows(&theta) };
             let spec = ProblemSpec { loss: job.loss.clone(), output, c, lambda: 1.0 };
             let problem = Problem::new(job.data, spec)?;
             let mut inner = Inner { observer, stopped: false };
@@ -139,7 +141,7 @@ pub(super) fn certified(
     ended: (&'static str, usize),
 ) -> Result<Fit> {
     let alpha = inner.model.alpha().unwrap_or_default();
-    let separable = problem.spec().output.is_separable();
+    let separable = problem.spec().output.is_entrywise();
     let own = (!separable).then(|| weights(inner));
     Ok(kinfolk::grade(problem, alpha, own.as_ref(), settings, ended)?)
 }

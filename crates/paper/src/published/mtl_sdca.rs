@@ -5,7 +5,8 @@ use super::alternation::{certified, distance, rows};
 use super::kernel_matrix::{kernel_matrix, table};
 use kinfolk::inputs::{Gram, Inputs};
 use kinfolk::{
-    Dataset, DatasetOptions, Fit, Flow, Kernel, Matrix, Observer, OutputKind, Problem, ProblemSpec, fit_near,
+    Dataset, DatasetOptions, Fit, Flow, Kernel, Matrix, Observer, Problem, ProblemSpec, RegularizerKind,
+    fit_near,
 };
 use kinfolk_train::{Claim, Job, MTL_SDCA, Params, Result};
 
@@ -30,7 +31,7 @@ fn alternate(job: &Job<'_>, _: &Params, problem: &Problem<'_>, observer: &mut dy
     let c = problem.spec().c / problem.spec().lambda.sqrt();
     let spec = |theta: &Matrix| ProblemSpec {
         loss: job.loss.clone(),
-        output: OutputKind::Fixed { theta: rows(theta) },
+        output: RegularizerKind::Fixed { theta: rows(theta) },
         c,
         lambda: 1.0,
     };

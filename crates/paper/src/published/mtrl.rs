@@ -2,7 +2,7 @@
 
 use super::Published;
 use super::alternation::{Alternation, spectral};
-use kinfolk::output::{Penalty, Relationship};
+use kinfolk::regularizer::{Relationship, SpectralFunction};
 use kinfolk::{Fit, Matrix, Observer, Problem};
 use kinfolk_train::{Claim, Job, MTRL, Params, Result};
 

@@ -10,7 +10,7 @@
 use super::alternation::{certified, rows, size, symmetrise};
 use super::kernel_matrix::kernel_matrix;
 use kinfolk::{
-    Fit, Flow, LossKind, Matrix, Observer, OutputKind, Problem, ProblemSpec, Settings, fit_near, grade,
+    Fit, Flow, LossKind, Matrix, Observer, Problem, ProblemSpec, RegularizerKind, Settings, fit_near, grade,
 };
 use kinfolk_train::{Error, Job, Result};
 
@@ -158,7 +158,7 @@ impl Basis {
         theta.as_mut_slice().iter_mut().for_each(|l| *l /= self.scale);
         let spec = ProblemSpec {
             loss: job.loss.clone(),
-            output: OutputKind::Fixed { theta: rows(&theta) },
+            output: RegularizerKind::Fixed { theta: rows(&theta) },
             c: problem.spec().c,
             lambda: 1.0,
         };

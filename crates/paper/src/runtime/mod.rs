@@ -11,7 +11,7 @@ use crate::recipe::{MethodOf, Recipe, Runtime, Set, Timed};
 use crate::record::{Key, Records, Timing};
 use crate::{Error, Options, Outcome, Result, Watch, find};
 use kinfolk::{
-    Dataset, DatasetOptions, Inputs, Observations, OutputKind, Scaling, ScalingKind, Settings, Yardstick,
+    CScale, Dataset, DatasetOptions, Inputs, Observations, RegularizerKind, Scaling, ScalingKind, Settings,
 };
 use kinfolk_train::select::{Scored, Study, candidates_from, cross_validate};
 use kinfolk_train::{Job, Metric, Params, Point};
@@ -25,7 +25,7 @@ struct Race {
     observations: Observations,
     strength: f64,
     c: f64,
-    yardstick: Yardstick,
+    c_scale: CScale,
 }
 
 pub(crate) fn run(recipe: &Recipe, options: &Options, path: &Path, watch: &dyn Watch) -> Result<Outcome> {
@@ -78,11 +78,11 @@ impl Meet<'_> {
                 _ => vec![self.choose(set, &inputs, &observations)?],
             };
             chosen = strengths.first().copied();
-            let yardstick = yardstick(set, &inputs, &observations)?;
-            let mut race = Race { inputs, observations, strength: 0.0, c: 0.0, yardstick };
+            let c_scale = c_scale(set, &inputs, &observations)?;
+            let mut race = Race { inputs, observations, strength: 0.0, c: 0.0, c_scale };
             for strength in strengths {
                 race.strength = strength;
-                race.c = race.yardstick.weights(&OutputKind::Power { k: 1 }, Some(1.0), strength)?.c;
+                race.c = race.c_scale.weights(&RegularizerKind::Power { k: 1 }, Some(1.0), strength)?.c;
                 self.race(set, loaded, &race)?;
             }
         }
@@ -184,13 +184,8 @@ impl Meet<'_> {
         let memory = self.runtime.memory << 30;
         let options = DatasetOptions { bias: set.bias, threads: 1, memory, ..DatasetOptions::default() };
         let data = Dataset::new(&race.inputs, &race.observations, options)?;
-        let job = Job {
-            data: &data,
-            loss: &loss,
-            yardstick: &race.yardstick,
-            lambda: Some(1.0),
-            settings: &settings,
-        };
+        let job =
+            Job { data: &data, loss: &loss, c_scale: &race.c_scale, lambda: Some(1.0), settings: &settings };
         let fit = entry.fit(&job, &params, Point::C(race.c), None, &mut stopwatch)?;
         let elapsed = started.elapsed().as_secs_f64();
         timing.primal = fit.certificate().primal;
@@ -239,10 +234,10 @@ fn of_classes(loaded: &Loaded, rows: &[u32], tasks: usize) -> Result<(Inputs<'st
 }
 
 /// From strengths to C.
-fn yardstick(set: &Set, inputs: &Inputs<'_>, observations: &Observations) -> Result<Yardstick> {
+fn c_scale(set: &Set, inputs: &Inputs<'_>, observations: &Observations) -> Result<CScale> {
     let options = DatasetOptions { bias: set.bias, threads: 1, ..DatasetOptions::default() };
     let data = Dataset::new(inputs, observations, options)?;
-    Ok(Yardstick::new(&data, &set.loss.clone().into())?)
+    Ok(CScale::new(&data, &set.loss.clone().into())?)
 }
 
 /// Processes that were running in the last minute, where the system tells.

@@ -3,7 +3,7 @@
 use super::inputs::{FitOptions, ReportInputs};
 use super::metric_name;
 use crate::text::{count, number, plural};
-use kinfolk::{Losses, OutputKind};
+use kinfolk::{Losses, RegularizerKind};
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -61,10 +61,10 @@ fn loss(loss: &Losses, fit: Option<&FitOptions>) -> String {
     loss + &weights.map_or(String::new(), |weights| format!(", class weights {weights}"))
 }
 
-fn regularizer(output: &OutputKind) -> String {
+fn regularizer(output: &RegularizerKind) -> String {
     let k = match output {
-        OutputKind::Power { k } => format!(" k = {k}"),
-        OutputKind::Frobenius { .. } => " k = 1".into(),
+        RegularizerKind::Power { k } => format!(" k = {k}"),
+        RegularizerKind::Frobenius { .. } => " k = 1".into(),
         _ => String::new(),
     };
     format!("{}{k}", output.name())

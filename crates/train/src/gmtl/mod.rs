@@ -5,7 +5,9 @@ mod moves;
 
 use crate::params::Allowed;
 use crate::{Claim, Job, Method, Param, Params, Point, Result};
-use kinfolk::{Fit, Flow, Matrix, Observer, OutputKind, Problem, ProblemSpec, Settings, Weights, fit_near};
+use kinfolk::{
+    Fit, Flow, Matrix, Observer, Problem, ProblemSpec, RegularizerKind, Settings, Weights, fit_near,
+};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::collections::BTreeSet;
@@ -91,7 +93,7 @@ impl Method for Gmtl {
         let groups = even_groups(job.data.observations().n_tasks(), params.integer("groups"));
         Ok(match point {
             Point::C(c) => Weights { c, lambda: 1.0 },
-            Point::Strength(g) => job.yardstick.weights(&output(groups), Some(1.0), g)?,
+            Point::Strength(g) => job.c_scale.weights(&output(groups), Some(1.0), g)?,
         })
     }
 
@@ -135,12 +137,12 @@ impl Method for Gmtl {
 }
 
 /// A group of one task has nothing to learn, and if all are so, neither has the method.
-fn output(groups: Vec<u32>) -> OutputKind {
+fn output(groups: Vec<u32>) -> RegularizerKind {
     let different: BTreeSet<u32> = groups.iter().copied().collect();
     if different.len() == groups.len() {
-        return OutputKind::independent(groups.len());
+        return RegularizerKind::independent(groups.len());
     }
-    OutputKind::Relationship { l1: 0.0, l2: 1.0, groups: Some(groups) }
+    RegularizerKind::Relationship { l1: 0.0, l2: 1.0, groups: Some(groups) }
 }
 
 /// Where a restart begins: with tasks that are alike if all are one group, with tasks that are alike if each is alone, with one group,

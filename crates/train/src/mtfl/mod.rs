@@ -17,7 +17,7 @@ mod search;
 
 use crate::params::Allowed;
 use crate::{Job, Method, Param, Params, Point, Result};
-use kinfolk::{Claim, Fit, Observer, OutputKind, Weights};
+use kinfolk::{Claim, Fit, Observer, RegularizerKind, Weights};
 use lattice::Lattice;
 use search::Search;
 
@@ -112,7 +112,7 @@ impl Method for Mtfl {
         let theta = (0..t).map(|r| (0..t).map(|s| if r == s { share } else { 0.0 }).collect()).collect();
         Ok(match point {
             Point::C(c) => Weights { c, lambda: 1.0 },
-            Point::Strength(g) => job.yardstick.weights(&OutputKind::Fixed { theta }, Some(1.0), g)?,
+            Point::Strength(g) => job.c_scale.weights(&RegularizerKind::Fixed { theta }, Some(1.0), g)?,
         })
     }
 

@@ -4,8 +4,8 @@ use super::hull::Hull;
 use super::lattice::Lattice;
 use crate::{Job, Result};
 use kinfolk::{
-    Certificate, Fit, Flow, Matrix, Observer, OutputKind, Problem, ProblemSpec, Settings, Status, certify,
-    fit_near,
+    Certificate, Fit, Flow, Matrix, Observer, Problem, ProblemSpec, RegularizerKind, Settings, Status,
+    certify, fit_near,
 };
 use std::fmt;
 
@@ -174,7 +174,7 @@ impl<'a> Search<'a> {
 
     /// The problem for a given Theta.
     fn inner_problem(&self, theta: &Matrix) -> Result<Problem<'a>> {
-        let output = OutputKind::Fixed { theta: rows(theta) };
+        let output = RegularizerKind::Fixed { theta: rows(theta) };
         let spec = ProblemSpec { loss: self.job.loss.clone(), output, c: self.c, lambda: 1.0 };
         Ok(Problem::new(self.job.data, spec)?)
     }

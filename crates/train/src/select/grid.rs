@@ -2,7 +2,7 @@
 
 use super::Candidate;
 use crate::{Error, Method, Params, Point, Result, find};
-use kinfolk::Yardstick;
+use kinfolk::CScale;
 
 /// What a caller wants tried of a parameter: `k=1,2,4`, `mu=0.1,1`, `strength=1,10` or `c=0.1,1`.
 #[derive(Debug, Clone, PartialEq)]
@@ -77,7 +77,7 @@ fn is_point(axis: &Axis) -> bool {
 fn points(axes: &[Axis]) -> Result<Vec<Point>> {
     let said: Vec<&Axis> = axes.iter().filter(|axis| is_point(axis)).collect();
     let axis = match said[..] {
-        [] => return Ok(Yardstick::grid().map(Point::Strength).to_vec()),
+        [] => return Ok(CScale::grid().map(Point::Strength).to_vec()),
         [axis] => axis,
         _ => return Err(Error::Study("the grid may have values of c or of strength, not both".into())),
     };

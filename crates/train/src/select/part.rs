@@ -4,7 +4,7 @@ use super::Study;
 use crate::{Job, Method, Params, Point, Result};
 use kinfolk::Scaling;
 use kinfolk::inputs::Dense;
-use kinfolk::{Dataset, DatasetOptions, Fit, Inputs, Observations, Observer, Yardstick};
+use kinfolk::{CScale, Dataset, DatasetOptions, Fit, Inputs, Observations, Observer};
 
 /// Some rows to learn from, scaled and weighted by themselves alone.
 pub(super) struct Part {
@@ -50,11 +50,11 @@ impl Part {
         near: Option<&[f64]>,
         observer: &mut dyn Observer,
     ) -> Result<Fit> {
-        let yardstick = Yardstick::new(data, &study.loss)?;
+        let c_scale = CScale::new(data, &study.loss)?;
         let job = Job {
             data,
             loss: &study.loss,
-            yardstick: &yardstick,
+            c_scale: &c_scale,
             lambda: study.lambda,
             settings: &study.settings,
         };

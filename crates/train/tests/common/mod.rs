@@ -4,8 +4,8 @@
 
 use kinfolk::inputs::{Dense, Inputs};
 use kinfolk::{
-    Dataset, DatasetOptions, Fit, Kernel, LossKind, Losses, Observations, Observer, OutputKind, Problem,
-    ProblemSpec, Settings, Silent, Yardstick, fit,
+    CScale, Dataset, DatasetOptions, Fit, Kernel, LossKind, Losses, Observations, Observer, Problem,
+    ProblemSpec, RegularizerKind, Settings, Silent, fit,
 };
 use kinfolk_train::{Job, Method, Params, Point, find};
 
@@ -106,8 +106,8 @@ impl Toy {
         let options = DatasetOptions { kernel: self.kernel.clone(), threads: 1, ..DatasetOptions::default() };
         let data = Dataset::new(&self.inputs, &self.observations, options)?;
         let loss = Losses::from(loss.clone());
-        let yardstick = Yardstick::new(&data, &loss)?;
-        let job = Job { data: &data, loss: &loss, yardstick: &yardstick, lambda: Some(lambda), settings };
+        let c_scale = CScale::new(&data, &loss)?;
+        let job = Job { data: &data, loss: &loss, c_scale: &c_scale, lambda: Some(lambda), settings };
         method.fit(&job, &params, point, None, observer)
     }
 }
@@ -118,7 +118,7 @@ pub(crate) fn near(what: &str, got: f64, want: f64, tolerance: f64) {
 
 impl Toy {
     /// A problem of the engine's own.
-    pub(crate) fn solve(&self, loss: &LossKind, output: OutputKind, c: f64, lambda: f64) -> Fit {
+    pub(crate) fn solve(&self, loss: &LossKind, output: RegularizerKind, c: f64, lambda: f64) -> Fit {
         let options = DatasetOptions { kernel: self.kernel.clone(), threads: 1, ..DatasetOptions::default() };
         let data = Dataset::new(&self.inputs, &self.observations, options).unwrap();
         let spec = ProblemSpec { loss: loss.clone().into(), output, c, lambda };

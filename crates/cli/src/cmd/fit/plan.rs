@@ -7,7 +7,7 @@ use crate::fit_params::Choice;
 use crate::taskmatrix;
 use crate::training::Training;
 use kinfolk::{
-    Dataset, Fit, LossKind, Losses, Observer, OutputKind, Settings, TaskNames, Weights, Yardstick,
+    CScale, Dataset, Fit, LossKind, Losses, Observer, RegularizerKind, Settings, TaskNames, Weights,
 };
 use kinfolk_train::{Job, Method, Params, Point};
 use std::path::PathBuf;
@@ -89,11 +89,11 @@ impl Plan {
             return Err(Failure::output("the engine is not a method of the registry"));
         };
         let loss: Losses = training.loss.clone().into();
-        let yardstick = Yardstick::new(data, &loss)?;
-        let job = Job { data, loss: &loss, yardstick: &yardstick, lambda: args.problem.lambda, settings };
+        let c_scale = CScale::new(data, &loss)?;
+        let job = Job { data, loss: &loss, c_scale: &c_scale, lambda: args.problem.lambda, settings };
         let point = match args.problem.c {
             Weight::Is(c) => Point::C(c),
-            Weight::Auto => Point::Strength(Yardstick::MIDDLE),
+            Weight::Auto => Point::Strength(CScale::MIDDLE),
         };
         method.fit(&job, params, point, None, observer).map_err(crate::failure::of_method)
     }
@@ -125,17 +125,17 @@ impl Output {
     }
 
     /// With its matrices, for these tasks.
-    pub(super) fn read(&self, tasks: &TaskNames) -> Result<OutputKind> {
+    pub(super) fn read(&self, tasks: &TaskNames) -> Result<RegularizerKind> {
         Ok(match self {
-            Output::Power { k } => OutputKind::Power { k: *k },
-            Output::Exp => OutputKind::Exp { prior: None },
-            Output::Cosh => OutputKind::Cosh,
-            Output::Fixed { theta } => OutputKind::Fixed { theta: taskmatrix::read(theta, tasks)? },
+            Output::Power { k } => RegularizerKind::Power { k: *k },
+            Output::Exp => RegularizerKind::Exp { prior: None },
+            Output::Cosh => RegularizerKind::Cosh,
+            Output::Fixed { theta } => RegularizerKind::Fixed { theta: taskmatrix::read(theta, tasks)? },
             Output::PowerWithPrior { prior } => {
-                OutputKind::Frobenius { prior: taskmatrix::read(prior, tasks)? }
+                RegularizerKind::Frobenius { prior: taskmatrix::read(prior, tasks)? }
             }
             Output::ExpWithPrior { prior } => {
-                OutputKind::Exp { prior: Some(taskmatrix::read(prior, tasks)?) }
+                RegularizerKind::Exp { prior: Some(taskmatrix::read(prior, tasks)?) }
             }
         })
     }
@@ -146,13 +146,13 @@ pub(super) fn weights(
     args: &ProblemArgs,
     data: &Dataset<'_>,
     loss: &LossKind,
-    output: &OutputKind,
+    output: &RegularizerKind,
 ) -> Result<Weights> {
     match args.c {
         Weight::Is(c) => Ok(Weights { c, lambda: args.lambda.unwrap_or(1.0) }),
         Weight::Auto => {
-            let yardstick = Yardstick::new(data, &loss.clone().into())?;
-            Ok(yardstick.weights(output, args.lambda, Yardstick::MIDDLE)?)
+            let c_scale = CScale::new(data, &loss.clone().into())?;
+            Ok(c_scale.weights(output, args.lambda, CScale::MIDDLE)?)
         }
     }
 }

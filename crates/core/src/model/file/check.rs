@@ -3,7 +3,7 @@
 use super::wrong;
 use crate::linalg::psd;
 use crate::model::{About, Model, Predictor};
-use crate::{Certificate, Form, Kernel, Matrix, OutputKind, Result};
+use crate::{Certificate, Form, Kernel, Matrix, RegularizerKind, Result};
 
 /// Everything that is not an array: sizes, names and parameters.
 pub(super) fn about(about: &About) -> Result<()> {
@@ -50,10 +50,10 @@ fn sizes(about: &About) -> Result<()> {
 
 /// Parameters in range and matrices of the right size. Whether those are positive semidefinite costs a decomposition and
 /// matters only to whoever certifies or refits: [`crate::Problem::new`] looks then.
-fn output(output: &OutputKind, n_tasks: usize) -> Result<()> {
+fn output(output: &RegularizerKind, n_tasks: usize) -> Result<()> {
     let matrix = match output {
-        OutputKind::Fixed { theta } => theta,
-        OutputKind::Frobenius { prior } | OutputKind::Exp { prior: Some(prior) } => prior,
+        RegularizerKind::Fixed { theta } => theta,
+        RegularizerKind::Frobenius { prior } | RegularizerKind::Exp { prior: Some(prior) } => prior,
         _ => return output.build().map(|_| ()).map_err(|error| wrong("about", error)),
     };
     if matrix.len() == n_tasks && matrix.iter().all(|row| row.len() == n_tasks) {
@@ -103,7 +103,7 @@ pub(super) fn arrays(model: &Model) -> Result<()> {
     }
     if let Some(alpha) = &model.alpha {
         finite("alpha", alpha)?;
-        let stored = match (model.about.problem.output.is_separable(), model.v.is_some()) {
+        let stored = match (model.about.problem.output.is_entrywise(), model.v.is_some()) {
             (false, _) => Form::Weights,
             (true, true) => Form::TwoPoint,
             (true, false) => Form::OnePoint,
@@ -112,7 +112,9 @@ pub(super) fn arrays(model: &Model) -> Result<()> {
             let why = match stored {
                 Form::OnePoint => "it is about a primal point of its own, but there is no tensor v",
                 Form::TwoPoint => "it is about the primal point induced by alpha, but there is a tensor v",
-                Form::Weights => "it is not about weights, but the output regulariser is a penalty",
+                Form::Weights => {
+                    "it is not about weights, but the regulariser is a function of the eigenvalues of Theta"
+                }
             };
             return Err(wrong("certificate", why));
         }

@@ -75,13 +75,13 @@ impl Model {
     ///
     /// ```
     /// use kinfolk::inputs::{Dense, Inputs};
-    /// use kinfolk::{Dataset, LossKind, Model, Observations, OutputKind, Problem, ProblemSpec, Settings, fit};
+    /// use kinfolk::{Dataset, LossKind, Model, Observations, RegularizerKind, Problem, ProblemSpec, Settings, fit};
     ///
     /// let x = [1.0, 0.0, 0.5, 1.0, 1.0, 0.1, 0.4, 1.0];
     /// let inputs = Inputs::from(Dense::f64(&x, 4, 2)?);
     /// let observations = Observations::multi_task(&[0, 0, 1, 1], vec![1.0, 0.2, 1.1, 0.1])?;
     /// let data = Dataset::new(&inputs, &observations, Default::default())?;
-    /// let spec = ProblemSpec { loss: LossKind::Squared.into(), output: OutputKind::Power { k: 1 }, c: 10.0, lambda: 1.0 };
+    /// let spec = ProblemSpec { loss: LossKind::Squared.into(), output: RegularizerKind::Power { k: 1 }, c: 10.0, lambda: 1.0 };
     /// let model = fit(&Problem::new(&data, spec)?, &Settings::default())?.model;
     ///
     /// let directory = tempfile::tempdir()?;

@@ -134,11 +134,12 @@ fn unknowns(obs: &Observations, rank: usize) -> usize {
 
 /// A coordinate step: a closed form for quadratic conjugates with k = 1, else some evaluations of a row of T slopes.
 fn coordinate_step(problem: &Problem<'_>) -> f64 {
-    let (obs, output) = (problem.observations(), problem.normal_output());
+    let obs = problem.observations();
     let t = obs.n_tasks() as f64;
     let quadratic = (0..obs.n_tasks()).all(|task| problem.loss(task).has_quadratic_conjugate());
     let evaluations = if quadratic { 3.0 } else { 5.0 };
-    match (output.linear_slope(), output.degree()) {
+    let output = problem.normal_regularizer().entrywise();
+    match (output.and_then(|o| o.linear_slope()), output.and_then(|o| o.degree())) {
         (Some(_), _) if quadratic => 50.0 + 0.3 * t,
         (Some(_), _) => 280.0 + 3.6 * t,
         (None, Some(_)) => evaluations * (45.0 + 0.9 * t),

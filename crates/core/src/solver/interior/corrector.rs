@@ -10,7 +10,7 @@
 
 use crate::Matrix;
 use crate::linalg::{self, axpy, dot, inner, times, view};
-use crate::output::OutputRegularizer;
+use crate::regularizer::Entrywise;
 use crate::solver::newton_system::direct::Direct;
 use crate::solver::newton_system::{Derivative, gram};
 
@@ -24,7 +24,7 @@ const MAX_FACTORISATIONS: usize = 8;
 
 /// The ends of a step.
 pub(super) struct Corrector<'a> {
-    pub(super) output: &'a dyn OutputRegularizer,
+    pub(super) output: &'a dyn Entrywise,
     pub(super) direct: &'a Direct<'a>,
     /// V1 and W1.
     pub(super) v: &'a Matrix,
@@ -207,7 +207,7 @@ mod tests {
     use crate::backend::Interrupt;
     use crate::design::Curvature;
     use crate::inputs::{Dense, Inputs};
-    use crate::output::Power;
+    use crate::regularizer::Power;
     use crate::{Dataset, DatasetOptions, Observations};
 
     /// A step far too long in V: where it ends, slopes are small, whatever the losses weigh.

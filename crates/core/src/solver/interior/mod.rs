@@ -111,11 +111,8 @@ impl Solver for InteriorPoint {
             other => other?,
         };
         problem.data().pool().install(|| {
-            let model = InteriorProblem {
-                design,
-                output: problem.normal_output(),
-                threads: problem.data().threads(),
-            };
+            let model =
+                InteriorProblem { design, output: problem.entrywise()?, threads: problem.data().threads() };
             let mut path = CentralPath::new(problem, model, settings.tolerance, clock);
             let (answer, status) = path.run(&cold, given.as_deref())?;
             Ok(solution(answer, status, path.clock))

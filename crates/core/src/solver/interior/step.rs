@@ -5,7 +5,7 @@ use super::duals::BoundedDuals;
 use crate::Matrix;
 use crate::design::Design;
 use crate::linalg::{axpy, inner, times, view};
-use crate::output::OutputRegularizer;
+use crate::regularizer::Entrywise;
 use crate::solver::newton_system::{Derivative, direct::Direct, gram};
 
 /// Attempts to lengthen the steps by a better centred direction: each takes two substitutions and two passes, which is little
@@ -20,7 +20,7 @@ const CANCELLATION_LIMIT: f64 = 1e5;
 #[derive(Clone, Copy)]
 pub(super) struct InteriorProblem<'a> {
     pub(super) design: &'a Design,
-    pub(super) output: &'a dyn OutputRegularizer,
+    pub(super) output: &'a dyn Entrywise,
     pub(super) threads: usize,
 }
 

@@ -70,11 +70,11 @@ pub(super) fn begin(
                 let cheaper = Problem::new(problem.data(), spec)?;
                 let kappa = start::cold(&cheaper, &mut Interrupt::never())?;
                 let graded = certify_normal(&cheaper, &kappa, None, &mut Interrupt::never())?;
-                let kappa = sdca::head_start(&cheaper, (kappa, graded), 1, settings.seed, clock);
+                let kappa = sdca::head_start(&cheaper, (kappa, graded), 1, settings.seed, clock)?;
                 start::along(problem, start::warm(problem, kappa), &mut Interrupt::never())?
             }
             (None, None) => {
-                sdca::head_start(problem, (kappa, graded), HEAD_START_PASSES, settings.seed, clock)
+                sdca::head_start(problem, (kappa, graded), HEAD_START_PASSES, settings.seed, clock)?
             }
         };
         graded = certify_normal(problem, &kappa, None, &mut Interrupt::never())?;
@@ -114,7 +114,7 @@ fn quadratic_start(
     clock: &mut Clock<'_>,
 ) -> Result<Option<Vec<f64>>> {
     let obs = problem.observations();
-    let (Some(loss), Some(degree)) = (problem.only_loss(), problem.output().degree()) else {
+    let (Some(loss), Some(degree)) = (problem.only_loss(), problem.entrywise()?.degree()) else {
         return Ok(None);
     };
     if !(loss.is_classification() && loss.is_smooth() && obs.offsets().is_none()) {
@@ -207,7 +207,7 @@ impl Solver for Newton {
         }
         problem.data().pool().install(|| {
             let design = problem.data().design(&mut Interrupt::never())?.1;
-            let model = Smoothed::new(problem, design);
+            let model = Smoothed::new(problem, design)?;
             let first = design.backward(&design.gather(&kappa), problem.data().threads());
             let (mut point, mut descent) = (shortened(&model, VPoint::at(&model, first)), Descent::default());
             let mut best = (kappa, None, graded);

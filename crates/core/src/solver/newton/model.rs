@@ -1,18 +1,19 @@
 //! Losses of all entries at given weights, smooth by nature or smoothed around a centre.
 
-use crate::certificate::mismatch;
+use crate::certificate::{not_negative, theta_terms};
 use crate::design::Design;
 use crate::linalg::{axpy, inner};
 use crate::loss::DerivativeBlock;
-use crate::output::OutputRegularizer;
+use crate::regularizer::Entrywise;
 use crate::solver::newton_system::{self, Smooth, gram};
-use crate::{Matrix, Problem};
+use crate::{Matrix, Problem, Result};
 use rayon::prelude::*;
 
 /// The problem with smooth losses; those with kinks are replaced by their proximal approximation.
 pub(in crate::solver) struct Smoothed<'a> {
     pub(in crate::solver) problem: &'a Problem<'a>,
     pub(in crate::solver) design: &'a Design,
+    output: &'a dyn Entrywise,
     gamma: Vec<f64>,
     labels: Vec<f64>,
     offsets: Option<Vec<f64>>,
@@ -36,10 +37,11 @@ pub(in crate::solver) type VPoint = newton_system::VPoint<Answer>;
 const CHUNK: usize = 8192;
 
 impl<'a> Smoothed<'a> {
-    pub(in crate::solver) fn new(problem: &'a Problem<'a>, design: &'a Design) -> Self {
+    pub(in crate::solver) fn new(problem: &'a Problem<'a>, design: &'a Design) -> Result<Self> {
         let (obs, gamma) = (problem.observations(), design.gammas(problem));
         let (labels, offsets) = (design.gather(obs.labels()), obs.offsets().map(|o| design.gather(o)));
-        Smoothed { problem, design, gamma, labels, offsets, mu: 0.0, centre: vec![] }
+        let output = problem.entrywise()?;
+        Ok(Smoothed { problem, design, output, gamma, labels, offsets, mu: 0.0, centre: vec![] })
     }
 
     /// Centres the proximal term at these duals.
@@ -60,7 +62,8 @@ impl<'a> Smoothed<'a> {
         let mut induced = point.v.clone();
         axpy(induced.as_mut_slice(), -1.0, residual.as_slice());
         let (threads, output) = (self.threads(), self.output());
-        mismatch(output, &point.theta, &gram(&induced, threads), &gram(residual, threads))
+        let distance = not_negative(inner(&point.theta, &gram(residual, threads)));
+        0.5 * distance + 0.5 * theta_terms(output, &point.theta, &gram(&induced, threads))
     }
 }
 
@@ -108,8 +111,8 @@ const MOST_SCALED: f64 = 1e-2;
 impl Smooth for Smoothed<'_> {
     type Side = Answer;
 
-    fn output(&self) -> &dyn OutputRegularizer {
-        self.problem.normal_output()
+    fn output(&self) -> &dyn Entrywise {
+        self.output
     }
 
     fn threads(&self) -> usize {

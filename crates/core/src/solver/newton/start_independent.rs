@@ -3,6 +3,7 @@
 use crate::backend::Interrupt;
 use crate::design::Design;
 use crate::linalg::{self, axpy, dot, view};
+use crate::regularizer::Entrywise;
 use crate::solver::start;
 use crate::{Matrix, Problem, Result};
 use rayon::prelude::*;
@@ -26,8 +27,9 @@ pub(super) fn start(problem: &Problem<'_>, design: &Design) -> Result<Option<Vec
     if rank.powi(3) * task_rows.len() as f64 > MAX_EIGEN_WORK {
         return Ok(None);
     }
-    let gammas = design.gammas(problem);
-    let of_task = |(task, rows): (usize, &Range<usize>)| duals(problem, design, &gammas, task, rows.clone());
+    let (gammas, output) = (design.gammas(problem), problem.entrywise()?);
+    let of_task =
+        |(task, rows): (usize, &Range<usize>)| duals(problem, design, output, &gammas, task, rows.clone());
     let parts: Option<Vec<IndependentTask>> = task_rows.par_iter().enumerate().map(of_task).collect();
     let Some(parts) = parts else { return Ok(None) };
     let (far, size) = parts.iter().fold((0.0, 0.0), |(far, size), part| (far + part.far, size + part.size));
@@ -50,6 +52,7 @@ struct IndependentTask {
 fn duals(
     problem: &Problem<'_>,
     design: &Design,
+    output: &dyn Entrywise,
     gammas: &[f64],
     task: usize,
     rows: Range<usize>,
@@ -73,7 +76,7 @@ fn duals(
     let (mut low, mut high) = (-300.0f64, 300.0f64);
     while high - low > 1e-3 {
         let middle = 0.5 * (low + high);
-        let slope = problem.normal_output().dphi((task, task), at(middle.exp()).map(|v| v * v).sum());
+        let slope = output.dphi((task, task), at(middle.exp()).map(|v| v * v).sum());
         if slope.is_nan() || slope > middle.exp() { low = middle } else { high = middle }
     }
     let s = (0.5 * (low + high)).exp();

@@ -16,14 +16,14 @@ pub(super) mod search;
 use crate::Matrix;
 use crate::design::Curvature;
 use crate::linalg::{self, inner, view};
-use crate::output::OutputRegularizer;
+use crate::regularizer::Entrywise;
 
 /// Losses as a function of the weights W, and the regulariser.
 pub(super) trait Smooth: Sync {
     /// What the losses leave behind besides their value.
     type Side;
 
-    fn output(&self) -> &dyn OutputRegularizer;
+    fn output(&self) -> &dyn Entrywise;
 
     fn threads(&self) -> usize;
 
@@ -53,7 +53,7 @@ impl<S> VPoint<S> {
         VPoint { v, gram, theta, w, psi: if psi.is_nan() { f64::INFINITY } else { psi }, side }
     }
 
-    pub(super) fn derivative(&self, output: &dyn OutputRegularizer, threads: usize) -> Derivative<'_> {
+    pub(super) fn derivative(&self, output: &dyn Entrywise, threads: usize) -> Derivative<'_> {
         Derivative::new(output, &self.v, &self.gram, &self.theta, threads)
     }
 }
@@ -77,7 +77,7 @@ pub(super) struct Derivative<'a> {
 
 impl<'a> Derivative<'a> {
     pub(super) fn new(
-        output: &dyn OutputRegularizer,
+        output: &dyn Entrywise,
         v: &'a Matrix,
         gram: &Matrix,
         theta: &'a Matrix,
@@ -143,7 +143,7 @@ mod tests {
     use super::*;
     use crate::backend::Interrupt;
     use crate::inputs::{Dense, Inputs};
-    use crate::output::Power;
+    use crate::regularizer::Power;
     use crate::{Dataset, DatasetOptions, Observations};
 
     /// Numbers that repeat themselves late.

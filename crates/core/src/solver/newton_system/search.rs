@@ -6,7 +6,7 @@
 use super::{NewtonStep, Smooth, VPoint, gram};
 use crate::Matrix;
 use crate::linalg::{axpy, dot, times, view};
-use crate::output::OutputRegularizer;
+use crate::regularizer::Entrywise;
 
 /// The better of the curved and the straight point at the first t that makes psi fall enough. The second one is only looked
 /// at if the first is not good: the straight one where W is nearly linear in V (k = 1), else the curved one.
@@ -47,7 +47,7 @@ pub(in crate::solver) fn line_search<M: Smooth>(
 
 /// `(V + t dV) diag(s)` with `|W_r|` near `|W_r + t dW_r|`, for regularisers that have a degree.
 pub(in crate::solver) fn curved(
-    output: &dyn OutputRegularizer,
+    output: &dyn Entrywise,
     [w, dw]: [&Matrix; 2],
     t: f64,
     straight: &Matrix,

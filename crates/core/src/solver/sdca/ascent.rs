@@ -6,10 +6,10 @@ use crate::certificate::Graded;
 use crate::linalg::aligned::{Aligned, AlignedRows};
 use crate::linalg::{add_rows_simd, axpy_simd, axpy2_simd, dot_simd, fma, sweep_simd};
 use crate::loss::QuadraticConjugate;
-use crate::output::RowStep;
+use crate::regularizer::{Entrywise, RowStep};
 use crate::solver::Clock;
 use crate::step::{self, Coordinate, RowSums, cubic};
-use crate::{Matrix, Problem};
+use crate::{Matrix, Problem, Result};
 use pulp::{Simd, WithSimd};
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
@@ -17,6 +17,7 @@ use rand_chacha::ChaCha8Rng;
 /// The duals and everything kept in step with them.
 pub(super) struct Ascent<'a> {
     problem: &'a Problem<'a>,
+    output: &'a dyn Entrywise,
     linear: Option<f64>,
     /// The same, if every loss has a quadratic conjugate too: all steps are cubic.
     cubic: Option<f64>,
@@ -90,15 +91,16 @@ impl WithSimd for VisitInputs<'_, '_> {
 
 impl<'a> Ascent<'a> {
     /// At duals that were just graded.
-    pub(super) fn new(problem: &'a Problem<'a>, kappa: Vec<f64>, graded: Graded) -> Self {
+    pub(super) fn new(problem: &'a Problem<'a>, kappa: Vec<f64>, graded: Graded) -> Result<Self> {
         let Graded { state, gram, .. } = graded;
-        let (output, t) = (problem.normal_output(), gram.rows());
+        let (output, t) = (problem.entrywise()?, gram.rows());
         let linear = output.linear_slope();
         let prior = (0..t).any(|r| (0..t).any(|s| output.dphi((r, s), 0.0) != 0.0));
         let quadratic = (0..t).all(|task| problem.loss(task).has_quadratic_conjugate());
         let cubic = linear.filter(|_| quadratic);
-        Ascent {
+        Ok(Ascent {
             problem,
+            output,
             linear,
             cubic,
             prior,
@@ -106,7 +108,7 @@ impl<'a> Ascent<'a> {
             state,
             gram: aligned(&gram),
             work: AscentScratch::default(),
-        }
+        })
     }
 
     /// One pass over all observations.
@@ -222,7 +224,7 @@ impl<'a> Ascent<'a> {
         let b = scores.row(i);
         let Some(coordinate) = coordinate(self.problem, o, self.kappa[o]) else { return false };
         let row = RowStep { task, a, b, c: &self.gram.row(task)[..b.len()] };
-        let new = step::solve(simd, &coordinate, self.problem.normal_output(), self.linear, &row);
+        let new = step::solve(simd, &coordinate, self.output, self.linear, &row);
         let step = new - self.kappa[o];
         if step != 0.0 {
             self.kappa[o] = new;
@@ -286,7 +288,7 @@ impl<'a> Ascent<'a> {
             row.copy_from_slice(self.gram.row(task));
             axpy2_simd(simd, row, b0[task], d, d[task], b);
             let row = RowStep { task, a, b: &b[..t], c: &row[..t] };
-            let new = step::solve(simd, &coordinate, self.problem.normal_output(), self.linear, &row);
+            let new = step::solve(simd, &coordinate, self.output, self.linear, &row);
             // The difference actually stored, not the one wished for.
             let step = new - self.kappa[o];
             self.kappa[o] = new;
@@ -344,7 +346,7 @@ impl<'a> Ascent<'a> {
         kappas.extend(observations.iter().map(|&(o, _)| self.kappa[o as usize]));
         let uniform = problem.uniform_gamma();
         let (mut bb, mut bd) = (dot_simd(simd, b, b), 0.0);
-        let output = self.problem.normal_output();
+        let output = self.output;
         let mut moved = false;
         for &j in order.iter() {
             let j = j as usize;

@@ -6,10 +6,10 @@
 //! rounds is all it takes. Handed over to Newton as soon as that one would be done earlier. Equations are all there is to solve: a band
 //! will do where the eigenbasis, which Newton needs, would cost more than everything else.
 
+use super::statistics::Square;
 use super::{Ended, Reduced, SpectralSearch, VPoint};
-use crate::certificate::Square;
 use crate::linalg::{self, view};
-use crate::output::OutputRegularizer;
+use crate::regularizer::Entrywise;
 use crate::{Matrix, Result};
 use std::ops::ControlFlow;
 
@@ -43,7 +43,7 @@ pub(super) enum FirstTheta<'a> {
 }
 
 /// g of `phi'(z) = g z`, if that is all there is.
-pub(super) fn gain(output: &dyn OutputRegularizer) -> Option<f64> {
+pub(super) fn gain(output: &dyn Entrywise) -> Option<f64> {
     output.linear_slope().filter(|_| output.degree() == Some(2))
 }
 

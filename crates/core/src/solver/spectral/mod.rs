@@ -8,6 +8,7 @@
 mod alternation;
 mod newton;
 mod reduced;
+mod statistics;
 
 use super::{CheckedSettings, Clock, Solution, Solver, Start, Status, finish, needs_entries, start};
 use crate::backend::{self, Columns, Expansion, Interrupt, OrthonormalBasis, Panel, STREAM_ROWS};
@@ -78,7 +79,7 @@ impl Solver for Spectral {
                 other => other?,
             };
             if let Some(statistics) = banded {
-                let reduced = Reduced::banded(problem, statistics);
+                let reduced = Reduced::banded(problem, statistics)?;
                 let in_band = || by_alternation(problem, &reduced, settings, start.as_deref(), &mut clock);
                 match problem.data().pool().install(in_band)? {
                     ControlFlow::Break((kappa, v, graded, status)) => {
@@ -109,7 +110,8 @@ const BAND_PAYS: usize = 4096;
 fn band_will_do(problem: &Problem<'_>) -> bool {
     let (backend, obs) = (problem.data().backend(), problem.observations());
     let size = backend.dim().min(backend.n_inputs());
-    alternation::gain(problem.normal_output()).is_some() && size * size >= BAND_PAYS * obs.n_tasks()
+    problem.entrywise().is_ok_and(|output| alternation::gain(output).is_some())
+        && size * size >= BAND_PAYS * obs.n_tasks()
 }
 
 /// What [`finish::certify`] makes of a point, and the status.
@@ -156,7 +158,7 @@ fn in_eigenbasis(
         other => other?,
     };
     problem.data().pool().install(|| {
-        let reduced = Reduced::new(problem, statistics);
+        let reduced = Reduced::new(problem, statistics)?;
         let mut search = SpectralSearch {
             reduced: &reduced,
             tolerance: settings.tolerance,
@@ -211,7 +213,7 @@ fn solution(
 
 /// The size of predictions of tasks on their own (root of the mean square), without solving anything.
 pub(super) fn typical_prediction(problem: &Problem<'_>, interrupt: &mut Interrupt<'_>) -> Result<f64> {
-    let reduced = Reduced::new(problem, problem.data().statistics(interrupt)?);
+    let reduced = Reduced::new(problem, problem.data().statistics(interrupt)?)?;
     let (v, theta) = reduced.cold_start();
     let mut sum = 0.0;
     for (j, l) in reduced.values().iter().enumerate() {

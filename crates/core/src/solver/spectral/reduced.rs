@@ -1,10 +1,10 @@
 //! The problem reduced to statistics, and a point of it.
 
+use super::statistics::{Square, SquaredStatistics, unexplained};
 use crate::backend::{Banded, Interrupt, OrthonormalBasis, Spectrum};
-use crate::certificate::{Square, SquaredStatistics, unexplained};
 use crate::dataset::Moments;
 use crate::linalg::{self, view};
-use crate::output::OutputRegularizer;
+use crate::regularizer::Entrywise;
 use crate::solver::newton_system::search::curved;
 use crate::solver::newton_system::{self, Smooth};
 use crate::{Certificate, Matrix, Problem, Result};
@@ -12,7 +12,7 @@ use crate::{Certificate, Matrix, Problem, Result};
 /// `min over V of psi(V) = gamma/2 |Y - X W|^2 + <Theta, V'V> - sum phi(V'V) / 2 - const`, `Theta = phi'(V'V)`, `W = V Theta`.
 pub(super) struct Reduced<'a> {
     pub(super) data: SquaredStatistics<'a>,
-    pub(super) output: &'a dyn OutputRegularizer,
+    pub(super) output: &'a dyn Entrywise,
     pub(super) threads: usize,
     pub(super) basis: &'a dyn OrthonormalBasis,
     unit: f64,
@@ -24,7 +24,7 @@ pub(super) type VPoint = newton_system::VPoint<()>;
 impl Smooth for Reduced<'_> {
     type Side = ();
 
-    fn output(&self) -> &dyn OutputRegularizer {
+    fn output(&self) -> &dyn Entrywise {
         self.output
     }
 
@@ -38,12 +38,18 @@ impl Smooth for Reduced<'_> {
 }
 
 impl<'a> Reduced<'a> {
-    pub(super) fn new(problem: &'a Problem<'a>, (spectrum, moments): (&'a Spectrum, &'a Moments)) -> Self {
+    pub(super) fn new(
+        problem: &'a Problem<'a>,
+        (spectrum, moments): (&'a Spectrum, &'a Moments),
+    ) -> Result<Self> {
         let floor = unexplained(&spectrum.values, &moments.moment, moments.label_square);
         Reduced::of(problem, (spectrum, Square::Diagonal(&spectrum.values)), moments, floor)
     }
 
-    pub(super) fn banded(problem: &'a Problem<'a>, (banded, moments): (&'a Banded, &'a Moments)) -> Self {
+    pub(super) fn banded(
+        problem: &'a Problem<'a>,
+        (banded, moments): (&'a Banded, &'a Moments),
+    ) -> Result<Self> {
         Reduced::of(problem, (banded, Square::Banded(&banded.band)), moments, 0.0)
     }
 
@@ -52,11 +58,11 @@ impl<'a> Reduced<'a> {
         (basis, square): (&'a dyn OrthonormalBasis, Square<'a>),
         Moments { moment, label_square }: &'a Moments,
         floor: f64,
-    ) -> Self {
+    ) -> Result<Self> {
         let (label_square, gamma) = (*label_square, problem.gamma(0));
         let data = SquaredStatistics { square, moment, label_square, floor, gamma };
-        let (output, threads) = (problem.normal_output(), problem.data().threads());
-        Reduced { data, output, threads, basis, unit: problem.unit() }
+        let (output, threads) = (problem.entrywise()?, problem.data().threads());
+        Ok(Reduced { data, output, threads, basis, unit: problem.unit() })
     }
 
     /// Eigenvalues of X'X.

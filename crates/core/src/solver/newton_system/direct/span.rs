@@ -175,7 +175,7 @@ mod tests {
     use crate::backend::Interrupt;
     use crate::design::Curvature;
     use crate::inputs::{Dense, Inputs};
-    use crate::output::{OutputRegularizer, Power};
+    use crate::regularizer::{Entrywise, Power};
     use crate::solver::newton_system::gram;
     use crate::{Dataset, DatasetOptions, Observations};
 

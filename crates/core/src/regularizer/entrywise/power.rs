@@ -1,6 +1,6 @@
 //! The power family: V = sum |Theta_rs|^p / 2 with p = 2k / (2k - 1), the regulariser of the paper's main theorem.
 
-use super::{OutputRegularizer, Pair, RowSlope, RowStep};
+use super::{Entrywise, Pair, RowSlope, RowStep};
 use crate::{Error, Result};
 use pulp::{Simd, WithSimd};
 
@@ -48,7 +48,7 @@ impl Power {
     }
 }
 
-impl OutputRegularizer for Power {
+impl Entrywise for Power {
     fn name(&self) -> &'static str {
         "power"
     }
@@ -77,7 +77,7 @@ impl OutputRegularizer for Power {
         theta.abs() * z * f64::from(self.odd_power()) / f64::from(2 * self.k)
     }
 
-    fn scaled(&self, gain: f64, rate: f64) -> Box<dyn OutputRegularizer> {
+    fn scaled(&self, gain: f64, rate: f64) -> Box<dyn Entrywise> {
         // gain (q rate z)^odd = (gain^(1/odd) q rate z)^odd. No logarithm of q: the power would multiply its rounding.
         Box::new(Power { k: self.k, q: self.q * rate * gain.powf(1.0 / f64::from(self.odd_power())) })
     }

@@ -1,7 +1,7 @@
 //! The hyperbolic cosine regulariser: like the exponential for strong relations, but of either sign.
 
 use super::{
-    OutputRegularizer, Pair,
+    Entrywise, Pair,
     numeric::{exp_gap, grow},
 };
 
@@ -11,7 +11,7 @@ use super::{
 /// arcsinh for Theta; that is the inverse map, and it does not keep matrices positive semidefinite.
 ///
 /// ```
-/// use kinfolk::output::{Cosh, OutputRegularizer};
+/// use kinfolk::regularizer::{Cosh, Entrywise};
 /// assert_eq!(Cosh::new().dphi((0, 1), 1.0), 1.0_f64.sinh());
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -45,7 +45,7 @@ impl Cosh {
     }
 }
 
-impl OutputRegularizer for Cosh {
+impl Entrywise for Cosh {
     fn name(&self) -> &'static str {
         "cosh"
     }
@@ -74,7 +74,7 @@ impl OutputRegularizer for Cosh {
         theta.abs() * ((x - (0.5 * x).tanh()) / self.rate)
     }
 
-    fn scaled(&self, gain: f64, rate: f64) -> Box<dyn OutputRegularizer> {
+    fn scaled(&self, gain: f64, rate: f64) -> Box<dyn Entrywise> {
         Box::new(Cosh { gain: self.gain * gain, rate: self.rate * rate })
     }
 

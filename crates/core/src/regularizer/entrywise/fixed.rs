@@ -1,6 +1,6 @@
 //! A given task matrix: nothing is learned about the tasks, and every classic method with a fixed Theta is this one.
 
-use super::{OutputRegularizer, Pair, check_size};
+use super::{Entrywise, Pair, check_size};
 use crate::linalg::psd;
 use crate::{Error, Matrix, Result};
 
@@ -11,7 +11,7 @@ use crate::{Error, Matrix, Result};
 /// as a learned Theta.
 ///
 /// ```
-/// use kinfolk::output::{Fixed, OutputRegularizer};
+/// use kinfolk::regularizer::{Fixed, Entrywise};
 /// let fixed = Fixed::pooled_mean(3, 0.5)?;
 /// assert_eq!(fixed.theta()[(0, 0)], 3.0);
 /// assert_eq!(fixed.dphi((0, 1), 17.0), 2.0);
@@ -66,7 +66,7 @@ impl Fixed {
     }
 }
 
-impl OutputRegularizer for Fixed {
+impl Entrywise for Fixed {
     fn name(&self) -> &'static str {
         "fixed"
     }
@@ -90,7 +90,7 @@ impl OutputRegularizer for Fixed {
         if self.is_given(rs, theta) { 0.0 } else { f64::INFINITY }
     }
 
-    fn scaled(&self, gain: f64, _rate: f64) -> Box<dyn OutputRegularizer> {
+    fn scaled(&self, gain: f64, _rate: f64) -> Box<dyn Entrywise> {
         let mut theta = self.theta.clone();
         theta.as_mut_slice().iter_mut().for_each(|entry| *entry *= gain);
         Box::new(Fixed { theta })
@@ -116,7 +116,7 @@ mod tests {
     #[test]
     fn only_the_given_theta_is_free() {
         let fixed = Fixed::new(Matrix::from_vec(vec![2.0, -1.0, -1.0, 2.0], 2, 2).unwrap()).unwrap();
-        assert_eq!(OutputRegularizer::theta(&fixed, &Matrix::zeros(2, 2)), *fixed.theta());
+        assert_eq!(Entrywise::theta(&fixed, &Matrix::zeros(2, 2)), *fixed.theta());
         assert_eq!(fixed.phi((1, 0), 3.0), -3.0);
         assert_eq!(fixed.phi_conj((1, 0), -1.0 + 1e-14), 0.0);
         assert_eq!(fixed.phi_conj((1, 0), -0.999), f64::INFINITY);

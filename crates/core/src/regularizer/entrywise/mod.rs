@@ -1,4 +1,4 @@
-//! Output regularisers: what is paid for a task matrix Theta, `V(Theta) = sum over r, s of phi*(Theta_rs)`, one file each.
+//! Regularisers that are sums over the entries of Theta, `V(Theta) = sum over r, s of phi*(Theta_rs)`, one file each.
 //!
 //! Each is given by a convex phi whose Taylor series has non-negative coefficients (constant term zero). Then
 //! `Theta = phi'(rho)`, entry by entry, is positive semidefinite whenever rho is, and the cone constraint of the
@@ -8,9 +8,7 @@ mod cosh;
 mod exp;
 mod fixed;
 mod frobenius;
-mod kind;
 mod numeric;
-mod penalty;
 mod polynomial;
 mod power;
 mod series;
@@ -19,8 +17,6 @@ pub use cosh::Cosh;
 pub use exp::Exp;
 pub use fixed::Fixed;
 pub use frobenius::Frobenius;
-pub use kind::OutputKind;
-pub use penalty::{Clusters, Penalised, Penalty, Relationship, Trace};
 pub use power::Power;
 pub use series::Series;
 
@@ -30,12 +26,12 @@ use std::fmt::Debug;
 /// A pair of tasks (r, s).
 pub type Pair = (usize, usize);
 
-/// A separable output regulariser, through phi, its derivatives and its conjugate.
+/// A sum over the entries of Theta, through phi, its derivatives and its conjugate.
 ///
 /// All regularisers form families closed under `phi(z) -> (gain / rate) phi(rate z)` ([`scaled`](Self::scaled)), which
 /// multiplies Theta by `gain` and rho by `rate`: problems are brought to units in which nothing over- or underflows
 /// without any regulariser knowing.
-pub trait OutputRegularizer: Debug + Send + Sync {
+pub trait Entrywise: Debug + Send + Sync {
     /// Name in messages and files.
     fn name(&self) -> &'static str;
 
@@ -48,21 +44,16 @@ pub trait OutputRegularizer: Debug + Send + Sync {
     /// phi''(z).
     fn d2phi(&self, rs: Pair, z: f64) -> f64;
 
-    /// phi*(theta) = sup over z of theta z - phi(z): what the entry Theta_rs = theta costs. Infinite outside its domain.
+    /// phi*(theta) = sup over z of theta z - phi(z): the term of the entry Theta_rs = theta. Infinite outside its
+    /// domain.
     fn phi_conj(&self, rs: Pair, theta: f64) -> f64;
 
     /// The regulariser `z -> (gain / rate) phi(rate z)`, of the same family; gain, rate > 0.
-    fn scaled(&self, gain: f64, rate: f64) -> Box<dyn OutputRegularizer>;
+    fn scaled(&self, gain: f64, rate: f64) -> Box<dyn Entrywise>;
 
     /// `Err` if the regulariser holds a matrix that does not fit this number of tasks.
     fn check_tasks(&self, _n_tasks: usize) -> Result<()> {
         Ok(())
-    }
-
-    /// The penalty, if this is no sum over entries but one: such problems have a solver of their own, [`Admm`](crate::solver::Admm),
-    /// and a certificate of weights instead of V.
-    fn penalised(&self) -> Option<&Penalised> {
-        None
     }
 
     /// `Some(g)` if `phi'(z) = phi'(0) + g z` for all pairs: opens the way to closed-form coordinate steps.
@@ -80,7 +71,7 @@ pub trait OutputRegularizer: Debug + Send + Sync {
         None
     }
 
-    /// `phi(z) + phi*(theta) - z theta`, never negative: the price of a Theta that is not phi'(rho). Overridden where a
+    /// `phi(z) + phi*(theta) - z theta`, never negative, and zero where theta = phi'(z). Overridden where a
     /// form without cancellation exists.
     fn fenchel_young(&self, rs: Pair, z: f64, theta: f64) -> f64 {
         self.phi(rs, z) + self.phi_conj(rs, theta) - z * theta
@@ -158,7 +149,8 @@ fn check_size(what: &'static str, m: &Matrix, n_tasks: usize) -> Result<()> {
     Err(Error::Length { what, got: m.rows(), expected: n_tasks })
 }
 
-/// One coordinate of the dual as the regulariser sees it, in units where lambda = 1/2 and so rho is the task Gram matrix:
+/// One coordinate of the dual as the regulariser sees it, in units where lambda = 1/2 and so rho is the task Gram
+/// matrix:
 /// `g(step) = [phi(c_r + 2 b_r step + a step^2) + 2 sum over s != r of phi(c_s + b_s step)] / 2`.
 #[derive(Debug, Clone, Copy)]
 pub struct RowStep<'a> {

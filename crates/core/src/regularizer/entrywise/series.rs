@@ -1,7 +1,7 @@
 //! Any polynomial phi with non-negative coefficients that is convex: a regulariser made to measure.
 
 use super::{
-    OutputRegularizer, Pair,
+    Entrywise, Pair,
     polynomial::{derivative, find_negative, halfway, horner},
 };
 use crate::{Error, Result};
@@ -12,7 +12,7 @@ use crate::{Error, Result};
 /// imply, makes the learning problem convex. Both are checked. `phi*` has no formula and is found by Newton's method.
 ///
 /// ```
-/// use kinfolk::output::{OutputRegularizer, Series};
+/// use kinfolk::regularizer::{Entrywise, Series};
 /// let quartic = Series::new(vec![0.0, 0.5, 0.0, 0.25])?;      // z^2 / 2 + z^4 / 4
 /// assert_eq!(quartic.dphi((0, 1), 2.0), 10.0);
 /// assert!(Series::new(vec![0.0, 0.0, 1.0]).is_err());         // z^3 is not convex
@@ -146,7 +146,7 @@ impl Series {
     }
 }
 
-impl OutputRegularizer for Series {
+impl Entrywise for Series {
     fn name(&self) -> &'static str {
         "series"
     }
@@ -172,7 +172,7 @@ impl OutputRegularizer for Series {
         self.fenchel_young(rs, 0.0, theta)
     }
 
-    fn scaled(&self, gain: f64, rate: f64) -> Box<dyn OutputRegularizer> {
+    fn scaled(&self, gain: f64, rate: f64) -> Box<dyn Entrywise> {
         Box::new(Series { gain: self.gain * gain, rate: self.rate * rate, ..self.clone() })
     }
 

@@ -1,6 +1,6 @@
 //! Squared Frobenius distance to a prior: V = |Theta - Theta_0|^2 / 2.
 
-use super::{OutputRegularizer, Pair, check_size};
+use super::{Entrywise, Pair, check_size};
 use crate::linalg::psd;
 use crate::{Matrix, Result};
 
@@ -9,7 +9,7 @@ use crate::{Matrix, Result};
 /// Without a prior (P = 0) this is [`Power`](super::Power) with k = 1.
 ///
 /// ```
-/// use kinfolk::{Matrix, output::{Frobenius, OutputRegularizer}};
+/// use kinfolk::{Matrix, regularizer::{Frobenius, Entrywise}};
 /// let output = Frobenius::new(Matrix::identity(2))?;
 /// assert_eq!(output.dphi((0, 0), 0.5), 1.5);
 /// assert_eq!(output.phi_conj((0, 1), 2.0), 2.0);
@@ -28,7 +28,7 @@ impl Frobenius {
     }
 }
 
-impl OutputRegularizer for Frobenius {
+impl Entrywise for Frobenius {
     fn name(&self) -> &'static str {
         "frobenius"
     }
@@ -52,7 +52,7 @@ impl OutputRegularizer for Frobenius {
         self.fenchel_young(rs, 0.0, theta)
     }
 
-    fn scaled(&self, gain: f64, rate: f64) -> Box<dyn OutputRegularizer> {
+    fn scaled(&self, gain: f64, rate: f64) -> Box<dyn Entrywise> {
         let mut prior = self.prior.clone();
         prior.as_mut_slice().iter_mut().for_each(|entry| *entry *= gain);
         Box::new(Frobenius { prior, slope: self.slope * gain * rate })

@@ -1,7 +1,7 @@
 //! The exponential regulariser: V is the generalised Kullback-Leibler divergence of Theta to a prior.
 
 use super::{
-    OutputRegularizer, Pair, check_size,
+    Entrywise, Pair, check_size,
     numeric::{exp_gap, grow, log_ratio},
 };
 use crate::linalg::psd;
@@ -14,7 +14,7 @@ use crate::{Error, Matrix, Result};
 /// learned Theta is P itself; without a prior that is the matrix of ones, all tasks pooled.
 ///
 /// ```
-/// use kinfolk::output::{Exp, OutputRegularizer};
+/// use kinfolk::regularizer::{Exp, Entrywise};
 /// assert_eq!(Exp::new().dphi((0, 1), 0.0), 1.0);
 /// assert_eq!(Exp::new().phi_conj((0, 1), -0.1), f64::INFINITY);
 /// ```
@@ -63,7 +63,7 @@ impl Exp {
     }
 }
 
-impl OutputRegularizer for Exp {
+impl Entrywise for Exp {
     fn name(&self) -> &'static str {
         "exp"
     }
@@ -87,7 +87,7 @@ impl OutputRegularizer for Exp {
         self.fenchel_young(rs, 0.0, theta)
     }
 
-    fn scaled(&self, gain: f64, rate: f64) -> Box<dyn OutputRegularizer> {
+    fn scaled(&self, gain: f64, rate: f64) -> Box<dyn Entrywise> {
         Box::new(Exp { prior: self.prior.clone(), gain: self.gain * gain, rate: self.rate * rate })
     }
 

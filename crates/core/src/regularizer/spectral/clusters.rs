@@ -1,6 +1,6 @@
 //! Tasks in clusters, as a convex relaxation: Jacob, Bach and Vert's cluster norm.
 
-use super::{Penalty, box_trace::box_trace};
+use super::{SpectralFunction, box_trace::box_trace};
 use crate::{Error, Result};
 
 /// Weights pay `mean |mean of all|^2 + between |spread of cluster means|^2 + within |spread within clusters|^2`, halved, for the best
@@ -8,7 +8,7 @@ use crate::{Error, Result};
 /// eigenvalues from 1/within to 1/between whose sum is that of a partition.
 ///
 /// ```
-/// use kinfolk::output::{Clusters, Penalty};
+/// use kinfolk::regularizer::{Clusters, SpectralFunction};
 /// // Two clusters of four tasks: the mean costs 0.1, one more direction 0.5, the other two 1.
 /// let clusters = Clusters::new(2, 0.1, 0.5, 1.0)?;
 /// assert_eq!(clusters.theta(&[1.0, 100.0, 1e-3, 1e-3]), [10.0, 2.0, 1.0, 1.0]);
@@ -49,7 +49,7 @@ impl Clusters {
     }
 }
 
-impl Penalty for Clusters {
+impl SpectralFunction for Clusters {
     fn name(&self) -> &'static str {
         "clusters"
     }
@@ -66,12 +66,12 @@ impl Penalty for Clusters {
         true
     }
 
-    fn price(&self, squares: &[f64]) -> f64 {
+    fn value(&self, squares: &[f64]) -> f64 {
         let parts = squares.iter().zip(self.theta(squares)).map(|(s, l)| s / l);
         0.5 * parts.sum::<f64>()
     }
 
-    fn dual_price(&self, squares: &[f64]) -> f64 {
+    fn dual_value(&self, squares: &[f64]) -> f64 {
         let mut centred = squares[1..].to_vec();
         centred.sort_by(|a, b| b.total_cmp(a));
         let (low, high, _) = self.limits(centred.len());

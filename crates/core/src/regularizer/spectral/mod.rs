@@ -1,15 +1,15 @@
-//! Penalties of a task matrix that are no sum over its entries, one file each: what other methods than ours pay for Theta.
+//! Regularisers of Theta as a whole, through its eigenvalues, one file each.
 //!
-//! A penalty is a convex G(Theta), and what solvers need of it are the functions it gives rise to,
+//! Such a regulariser is a convex G(Theta). Solvers and the certificate need the two functions it gives rise to,
 //!
 //! ```text
-//! Omega(W) = min over Theta of tr(W Theta^+ W') / 2 + G(Theta),      what weights W cost
-//! H(R)     = sup over Theta of <Theta, R> / 2 - G(Theta),            what duals with the task Gram matrix R cost
+//! Omega(W) = min over Theta of tr(W Theta^+ W') / 2 + G(Theta),      the regularisation of weights W
+//! H(R)     = sup over Theta of <Theta, R> / 2 - G(Theta),            that of duals with the task Gram matrix R
 //! ```
 //!
-//! Both depend on squared lengths of columns alone once tasks are rotated to the eigenvectors of W'W, or of R: `Omega` is the
-//! conjugate norm of `V -> H(V'V)`. Any other rotation gives more than Omega, so that rounding errors in eigenvectors keep the
-//! certificate on the safe side. Theta may be singular at the solution, and for most penalties is.
+//! Both depend on nothing but squared lengths of columns once tasks are rotated to the eigenvectors of W'W, or of R:
+//! `Omega` is the conjugate of `V -> H(V'V)`. Any other rotation gives more than Omega, so that rounding errors in
+//! eigenvectors keep the certificate on the safe side. Theta may be singular at the solution, and mostly is.
 
 mod box_trace;
 mod clusters;
@@ -20,35 +20,34 @@ pub use clusters::Clusters;
 pub use relationship::Relationship;
 pub use trace::Trace;
 
-use super::{OutputRegularizer, Pair};
 use crate::linalg::{self, view};
 use crate::{Error, Matrix, Result};
 use std::fmt::Debug;
 use std::sync::Arc;
 
-/// A penalty, as functions of squared lengths of the columns of rotated weights (or functions of duals), one per direction.
-pub trait Penalty: Debug + Send + Sync {
+/// Omega and H as functions of the squared lengths of the columns of rotated weights, or duals, one per direction.
+pub trait SpectralFunction: Debug + Send + Sync {
     /// Name in messages and files.
     fn name(&self) -> &'static str;
 
-    /// `Err` if it cannot be had for this number of tasks.
+    /// `Err` if it does not exist for this number of tasks.
     fn check_tasks(&self, _n_tasks: usize) -> Result<()> {
         Ok(())
     }
 
-    /// Whether the mean of all tasks is a direction apart: the first one.
+    /// Whether the mean of all tasks is kept as a direction: the first one.
     fn is_centred(&self) -> bool {
         false
     }
 
     /// Omega.
-    fn price(&self, squares: &[f64]) -> f64;
+    fn value(&self, squares: &[f64]) -> f64;
 
     /// H.
-    fn dual_price(&self, squares: &[f64]) -> f64;
+    fn dual_value(&self, squares: &[f64]) -> f64;
 
-    /// The largest factor up to one for which H of so many times the duals is finite.
-    fn dual_share(&self, _squares: &[f64]) -> f64 {
+    /// The largest factor up to one by which to multiply duals so that H is finite.
+    fn feasible_share(&self, _squares: &[f64]) -> f64 {
         1.0
     }
 
@@ -58,40 +57,36 @@ pub trait Penalty: Debug + Send + Sync {
     /// The lengths z that minimise `|z - lengths|^2 / 2 + tau Omega(z)`.
     fn shrink(&self, lengths: &[f64], tau: f64) -> Vec<f64>;
 
-    /// What an entry of Theta's diagonal is like where the diagonal of the task Gram matrix over 2 lambda is `rho`; only to choose
-    /// units and values of C.
+    /// About what a diagonal entry of Theta is where the diagonal of rho has this value: only to choose units and values
+    /// of C.
     fn typical_theta(&self, rho: f64, n_tasks: usize) -> f64;
 }
 
-/// A penalty of weight 2 lambda, in some units: `H(R) -> (gain / rate) H(rate R)`, as for all regularisers. Groups of tasks, where
-/// there are any, have one each, and nothing in common.
+/// A regulariser of Theta as a whole, in some units: `H(R) -> (gain / rate) H(rate R)`, as for all regularisers. Tasks of
+/// different groups have nothing in common.
 #[derive(Debug, Clone)]
-pub struct Penalised {
-    penalty: Arc<dyn Penalty>,
+pub struct SpectralRegularizer {
+    function: Arc<dyn SpectralFunction>,
     /// Tasks of each group.
     groups: Arc<Vec<Vec<usize>>>,
     gain: f64,
     rate: f64,
 }
 
-/// Tasks rotated to where a penalty is a function of squared lengths.
+/// Directions of the tasks in which the regulariser is a function of squared lengths.
 #[derive(Debug)]
 pub(crate) struct Rotation {
     /// One direction per column, group by group.
     directions: Matrix,
 }
 
-impl Penalised {
-    /// All tasks as one group.
-    pub(super) fn new(penalty: impl Penalty + 'static, n_tasks: usize) -> Self {
-        Self::of_groups(penalty, vec![(0..n_tasks).collect()])
+impl SpectralRegularizer {
+    /// A function for each group of tasks.
+    pub(super) fn new(function: impl SpectralFunction + 'static, groups: Vec<Vec<usize>>) -> Self {
+        SpectralRegularizer { function: Arc::new(function), groups: Arc::new(groups), gain: 1.0, rate: 1.0 }
     }
 
-    pub(super) fn of_groups(penalty: impl Penalty + 'static, groups: Vec<Vec<usize>>) -> Self {
-        Penalised { penalty: Arc::new(penalty), groups: Arc::new(groups), gain: 1.0, rate: 1.0 }
-    }
-
-    /// What makes weights with this `W'W`, or duals with this task Gram matrix, a matter of lengths.
+    /// The directions for weights with this `W'W`, or duals with this task Gram matrix.
     pub(crate) fn rotation(&self, gram: &Matrix) -> Result<Rotation> {
         let mut directions = Matrix::zeros(gram.rows(), gram.rows());
         let mut column = 0;
@@ -100,7 +95,7 @@ impl Penalised {
             for (i, &r) in tasks.iter().enumerate() {
                 tasks.iter().enumerate().for_each(|(j, &s)| own[(i, j)] = gram[(r, s)]);
             }
-            let own = if self.penalty.is_centred() { centred(own)? } else { linalg::eigen(&own)?.1 };
+            let own = if self.function.is_centred() { centred(own)? } else { linalg::eigen(&own)?.1 };
             for (i, &r) in tasks.iter().enumerate() {
                 directions.row_mut(r)[column..column + tasks.len()].copy_from_slice(own.row(i));
             }
@@ -121,28 +116,29 @@ impl Penalised {
     }
 
     /// Omega of weights with these squared lengths.
-    pub(crate) fn price(&self, squares: &[f64]) -> f64 {
+    pub(crate) fn value(&self, squares: &[f64]) -> f64 {
         let squares = scaled(squares, self.rate / (self.gain * self.gain));
-        let sum: f64 = self.parts(&squares).iter().map(|part| self.penalty.price(part)).sum();
+        let sum: f64 = self.parts(&squares).iter().map(|part| self.function.value(part)).sum();
         self.gain / self.rate * sum
     }
 
     /// H of duals with these squared lengths.
-    pub(crate) fn dual_price(&self, squares: &[f64]) -> f64 {
+    pub(crate) fn dual_value(&self, squares: &[f64]) -> f64 {
         let squares = scaled(squares, self.rate);
-        let sum: f64 = self.parts(&squares).iter().map(|part| self.penalty.dual_price(part)).sum();
+        let sum: f64 = self.parts(&squares).iter().map(|part| self.function.dual_value(part)).sum();
         self.gain / self.rate * sum
     }
 
-    pub(crate) fn dual_share(&self, squares: &[f64]) -> f64 {
+    pub(crate) fn feasible_share(&self, squares: &[f64]) -> f64 {
         let squares = scaled(squares, self.rate);
-        self.parts(&squares).iter().map(|part| self.penalty.dual_share(part)).fold(1.0, f64::min)
+        self.parts(&squares).iter().map(|part| self.function.feasible_share(part)).fold(1.0, f64::min)
     }
 
     /// Theta of weights with these squared lengths.
     pub(crate) fn theta_of(&self, rotation: &Rotation, squares: &[f64]) -> Matrix {
         let squares = scaled(squares, self.rate / (self.gain * self.gain));
-        let theta: Vec<f64> = self.parts(&squares).iter().flat_map(|part| self.penalty.theta(part)).collect();
+        let theta: Vec<f64> =
+            self.parts(&squares).iter().flat_map(|part| self.function.theta(part)).collect();
         rotation.back(&scaled(&theta, self.gain))
     }
 
@@ -150,7 +146,7 @@ impl Penalised {
     pub(crate) fn shrinkage(&self, rotation: &Rotation, squares: &[f64], tau: f64) -> Matrix {
         let unit = self.gain / self.rate.sqrt();
         let lengths: Vec<f64> = squares.iter().map(|s| s.sqrt() / unit).collect();
-        let shrink = |part: &&[f64]| self.penalty.shrink(part, tau / self.gain);
+        let shrink = |part: &&[f64]| self.function.shrink(part, tau / self.gain);
         let shrunk: Vec<f64> = self.parts(&lengths).iter().flat_map(shrink).collect();
         let factor = |(z, v): (&f64, &f64)| if *v > 0.0 { z / v } else { 0.0 };
         rotation.back(&shrunk.iter().zip(&lengths).map(factor).collect::<Vec<_>>())
@@ -210,47 +206,28 @@ impl Rotation {
     }
 }
 
-impl OutputRegularizer for Penalised {
-    fn name(&self) -> &'static str {
-        self.penalty.name()
+impl SpectralRegularizer {
+    pub(super) fn name(&self) -> &'static str {
+        self.function.name()
     }
 
-    /// No sum over entries: infinite, so that nobody takes it for one.
-    fn phi(&self, _: Pair, _: f64) -> f64 {
-        f64::INFINITY
+    /// `H(R) -> (gain / rate) H(rate R)`.
+    pub(super) fn scaled(&self, gain: f64, rate: f64) -> Self {
+        SpectralRegularizer { gain: self.gain * gain, rate: self.rate * rate, ..self.clone() }
     }
 
-    /// Of a typical Theta, for the choice of units alone.
-    fn dphi(&self, (r, s): Pair, z: f64) -> f64 {
-        if r != s {
-            return 0.0;
-        }
+    /// About what Theta_rr is where rho_rr = rho: only to choose units and values of C.
+    pub(super) fn typical_theta(&self, r: usize, rho: f64) -> f64 {
         let n_tasks = self.groups.iter().find(|tasks| tasks.contains(&r)).map_or(1, Vec::len);
-        self.gain * self.penalty.typical_theta(self.rate * z, n_tasks)
+        self.gain * self.function.typical_theta(self.rate * rho, n_tasks)
     }
 
-    fn d2phi(&self, _: Pair, _: f64) -> f64 {
-        0.0
-    }
-
-    fn phi_conj(&self, _: Pair, _: f64) -> f64 {
-        f64::INFINITY
-    }
-
-    fn scaled(&self, gain: f64, rate: f64) -> Box<dyn OutputRegularizer> {
-        Box::new(Penalised { gain: self.gain * gain, rate: self.rate * rate, ..self.clone() })
-    }
-
-    fn check_tasks(&self, n_tasks: usize) -> Result<()> {
+    pub(super) fn check_tasks(&self, n_tasks: usize) -> Result<()> {
         let got = self.groups.iter().map(Vec::len).sum();
         if got != n_tasks {
             return Err(Error::Length { what: "the list of groups", got, expected: n_tasks });
         }
-        self.groups.iter().try_for_each(|tasks| self.penalty.check_tasks(tasks.len()))
-    }
-
-    fn penalised(&self) -> Option<&Penalised> {
-        Some(self)
+        self.groups.iter().try_for_each(|tasks| self.function.check_tasks(tasks.len()))
     }
 }
 
@@ -258,15 +235,18 @@ impl OutputRegularizer for Penalised {
 mod tests {
     use super::*;
 
-    fn examples() -> Vec<Penalised> {
+    fn examples() -> Vec<SpectralRegularizer> {
         vec![
-            Penalised::new(Trace::new(0.7).unwrap(), 4),
-            Penalised::new(Relationship::new(0.0, 0.4).unwrap(), 4),
-            Penalised::new(Relationship::new(0.3, 0.4).unwrap(), 4),
-            Penalised::new(Clusters::new(2, 0.2, 0.5, 2.0).unwrap(), 4),
-            Penalised::new(Clusters::new(1, 0.5, 0.5, 1.0).unwrap(), 4),
-            Penalised::new(Clusters::new(4, 0.1, 0.1, 1.0).unwrap(), 4),
-            Penalised::of_groups(Relationship::new(0.1, 0.4).unwrap(), vec![vec![0, 2], vec![3], vec![1]]),
+            SpectralRegularizer::new(Trace::new(0.7).unwrap(), vec![vec![0, 1, 2, 3]]),
+            SpectralRegularizer::new(Relationship::new(0.0, 0.4).unwrap(), vec![vec![0, 1, 2, 3]]),
+            SpectralRegularizer::new(Relationship::new(0.3, 0.4).unwrap(), vec![vec![0, 1, 2, 3]]),
+            SpectralRegularizer::new(Clusters::new(2, 0.2, 0.5, 2.0).unwrap(), vec![vec![0, 1, 2, 3]]),
+            SpectralRegularizer::new(Clusters::new(1, 0.5, 0.5, 1.0).unwrap(), vec![vec![0, 1, 2, 3]]),
+            SpectralRegularizer::new(Clusters::new(4, 0.1, 0.1, 1.0).unwrap(), vec![vec![0, 1, 2, 3]]),
+            SpectralRegularizer::new(
+                Relationship::new(0.1, 0.4).unwrap(),
+                vec![vec![0, 2], vec![3], vec![1]],
+            ),
         ]
     }
 
@@ -280,14 +260,14 @@ mod tests {
         linalg::times(view(w).transpose(), view(w), 1)
     }
 
-    fn omega(penalty: &Penalised, w: &Matrix) -> f64 {
+    fn omega(penalty: &SpectralRegularizer, w: &Matrix) -> f64 {
         let rotation = penalty.rotation(&gram(w)).unwrap();
-        penalty.price(&rotation.squares(w, w, 1))
+        penalty.value(&rotation.squares(w, w, 1))
     }
 
-    fn h(penalty: &Penalised, v: &Matrix) -> f64 {
+    fn h(penalty: &SpectralRegularizer, v: &Matrix) -> f64 {
         let gram = gram(v);
-        penalty.dual_price(&penalty.rotation(&gram).unwrap().squares_of(&gram))
+        penalty.dual_value(&penalty.rotation(&gram).unwrap().squares_of(&gram))
     }
 
     #[test]
@@ -296,7 +276,7 @@ mod tests {
             for seed in 0..20 {
                 let (w, mut v) = (weights(seed), weights(seed + 100));
                 let rotation = penalty.rotation(&gram(&v)).unwrap();
-                let share = penalty.dual_share(&rotation.squares_of(&gram(&v)));
+                let share = penalty.feasible_share(&rotation.squares_of(&gram(&v)));
                 v.as_mut_slice().iter_mut().for_each(|x| *x *= share);
                 let gap = omega(&penalty, &w) + h(&penalty, &v) - linalg::inner(&w, &v);
                 assert!(gap >= -1e-12, "{penalty:?}: {gap}");
@@ -360,7 +340,7 @@ mod tests {
         for penalty in examples() {
             let w = weights(3);
             let (gain, rate) = (8.0, 32.0);
-            let other = Penalised { gain, rate, ..penalty.clone() };
+            let other = SpectralRegularizer { gain, rate, ..penalty.clone() };
             // W -> (gain / sqrt(rate)) W, V -> V / sqrt(rate), and all prices times gain / rate.
             let mut scaled = w.clone();
             scaled.as_mut_slice().iter_mut().for_each(|x| *x *= gain / rate.sqrt());

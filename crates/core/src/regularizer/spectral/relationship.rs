@@ -1,15 +1,15 @@
 //! A task matrix of trace one beside independent tasks: Zhang and Yeung's task relationships.
 
-use super::{Penalty, trace::largest};
+use super::{SpectralFunction, trace::largest};
 use crate::{Error, Result};
 
 /// Weights pay `l1 |W|^2 / 2 + l2 tr(W Om^+ W') / 2` for some Om with `tr(Om) <= 1`, so that `Theta = Om (l1 Om + l2)^-1` and
 /// `Omega(W) = l1 |W|^2 / 2 + l2 |W|_*^2 / 2`, with the trace norm `|W|_*`, the sum of the singular values.
 ///
 /// ```
-/// use kinfolk::output::{Penalty, Relationship};
+/// use kinfolk::regularizer::{Relationship, SpectralFunction};
 /// let relationship = Relationship::new(0.0, 0.5)?;
-/// assert_eq!(relationship.price(&[9.0, 1.0]), 4.0);
+/// assert_eq!(relationship.value(&[9.0, 1.0]), 4.0);
 /// assert_eq!(relationship.theta(&[9.0, 1.0]), [1.5, 0.5]);
 /// # Ok::<(), kinfolk::Error>(())
 /// ```
@@ -33,19 +33,19 @@ impl Relationship {
     }
 }
 
-impl Penalty for Relationship {
+impl SpectralFunction for Relationship {
     fn name(&self) -> &'static str {
         "relationship"
     }
 
-    fn price(&self, squares: &[f64]) -> f64 {
+    fn value(&self, squares: &[f64]) -> f64 {
         let lengths: f64 = squares.iter().map(|s| s.sqrt()).sum();
         0.5 * self.l1 * squares.iter().sum::<f64>() + 0.5 * self.l2 * lengths * lengths
     }
 
     /// The largest `sum o r / (l1 o + l2) / 2` over o >= 0 of sum one: `o = max(0, sqrt(l2 r / nu) - l2) / l1` with the nu for
     /// which they sum to one.
-    fn dual_price(&self, squares: &[f64]) -> f64 {
+    fn dual_value(&self, squares: &[f64]) -> f64 {
         let (l1, l2, most) = (self.l1, self.l2, largest(squares));
         if l1 == 0.0 || most == 0.0 {
             return 0.5 * most / l2;
@@ -114,7 +114,7 @@ mod tests {
                 best = best.max(value([a, b, 1.0 - a - b]));
             }
         }
-        let price = penalty.dual_price(&squares);
+        let price = penalty.dual_value(&squares);
         assert!(price >= best && price < best + 1e-4, "{price} {best}");
     }
 }

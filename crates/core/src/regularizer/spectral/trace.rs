@@ -1,6 +1,6 @@
 //! The trace of Theta: weights pay their trace norm.
 
-use super::Penalty;
+use super::SpectralFunction;
 use crate::{Error, Result};
 
 /// `G(Theta) = nu tr(Theta) / 2`. Then `Omega(W) = sqrt(nu) (sum of the singular values of W)`, and duals cost nothing as long as the
@@ -8,9 +8,9 @@ use crate::{Error, Result};
 /// low dimension.
 ///
 /// ```
-/// use kinfolk::output::{Penalty, Trace};
+/// use kinfolk::regularizer::{SpectralFunction, Trace};
 /// let trace = Trace::new(4.0)?;
-/// assert_eq!(trace.price(&[9.0, 0.0]), 6.0);
+/// assert_eq!(trace.value(&[9.0, 0.0]), 6.0);
 /// assert_eq!(trace.theta(&[9.0, 0.0]), [1.5, 0.0]);
 /// assert_eq!(trace.shrink(&[3.0, 1.0], 1.0), [1.0, 0.0]);
 /// # Ok::<(), kinfolk::Error>(())
@@ -33,20 +33,20 @@ impl Trace {
 /// Rounding errors of eigenvalues are not held against duals.
 const ROUNDING: f64 = 1e-12;
 
-impl Penalty for Trace {
+impl SpectralFunction for Trace {
     fn name(&self) -> &'static str {
         "trace"
     }
 
-    fn price(&self, squares: &[f64]) -> f64 {
+    fn value(&self, squares: &[f64]) -> f64 {
         self.nu.sqrt() * squares.iter().map(|s| s.sqrt()).sum::<f64>()
     }
 
-    fn dual_price(&self, squares: &[f64]) -> f64 {
+    fn dual_value(&self, squares: &[f64]) -> f64 {
         if largest(squares) <= self.nu * (1.0 + ROUNDING) { 0.0 } else { f64::INFINITY }
     }
 
-    fn dual_share(&self, squares: &[f64]) -> f64 {
+    fn feasible_share(&self, squares: &[f64]) -> f64 {
         let most = largest(squares);
         if most <= self.nu { 1.0 } else { (self.nu / most).sqrt() }
     }

@@ -1,0 +1,160 @@
+//! The part of the certificate that is in the losses: one pass over the data.
+
+use crate::backend::{Columns, Interrupt, Panel, RowBlock, STREAM_ROWS, row_blocks};
+use crate::loss::TermBlock;
+use crate::{Error, Matrix, Problem, Result, linalg};
+use rayon::prelude::*;
+
+/// Sums of losses, conjugates and Fenchel-Young terms, the last by task.
+pub(crate) struct LossTerms {
+    pub(crate) value: f64,
+    pub(crate) conj: f64,
+    pub(crate) gap: Vec<f64>,
+}
+
+/// One pass over the data: predictions F, the scores of the state W, then the terms of every observation.
+pub(super) fn loss_terms(
+    problem: &Problem<'_>,
+    kappa: &[f64],
+    weights: &Matrix,
+    threads: usize,
+    interrupt: &mut Interrupt<'_>,
+) -> Result<LossTerms> {
+    let blocks = row_blocks(problem.observations(), STREAM_ROWS);
+    let mut parts: Vec<Result<LossTerms>> = Vec::with_capacity(blocks.len());
+    interrupt.in_rounds(blocks.len(), 4 * threads, |round| {
+        let terms = blocks[round].par_iter().map_init(Scratch::default, |scratch, block| {
+            block_terms(problem, kappa, weights, block, scratch)
+        });
+        parts.par_extend(terms);
+    })?;
+    let mut total = LossTerms { value: 0.0, conj: 0.0, gap: vec![0.0; problem.observations().n_tasks()] };
+    for part in parts {
+        let part = part?;
+        total.value += part.value;
+        total.conj += part.conj;
+        linalg::axpy(&mut total.gap, 1.0, &part.gap);
+    }
+    Ok(total)
+}
+
+#[derive(Default)]
+struct Scratch {
+    panel: Panel,
+    scores: Matrix,
+    columns: Vec<Column>,
+    weights: Vec<f64>,
+    terms: Vec<f64>,
+}
+
+/// The observations of one task within a block.
+#[derive(Default)]
+struct Column {
+    observation: Vec<u32>,
+    y: Vec<f64>,
+    z: Vec<f64>,
+    offset: Vec<f64>,
+    w: Vec<f64>,
+    kappa: Vec<f64>,
+}
+
+/// Observations of one loss: labels, scores, offsets (none where all are zero), weights and duals.
+struct Entries<'a> {
+    y: &'a [f64],
+    z: &'a mut [f64],
+    offset: &'a [f64],
+    w: &'a [f64],
+    kappa: &'a [f64],
+}
+
+fn block_terms(
+    problem: &Problem<'_>,
+    kappa: &[f64],
+    weights: &Matrix,
+    block: &RowBlock,
+    scratch: &mut Scratch,
+) -> Result<LossTerms> {
+    let (backend, obs) = (problem.data().backend(), problem.observations());
+    let Scratch { panel, scores, columns, weights: w, terms } = scratch;
+    backend.load(&block.rows, panel);
+    backend.scores(panel, block.columns, weights, scores, 1);
+    let mut out = LossTerms { value: 0.0, conj: 0.0, gap: vec![0.0; obs.n_tasks()] };
+    let first = block.rows.first().map_or(0, |&i| i as usize);
+    let neighbours = block.rows.iter().enumerate().all(|(j, &i)| i as usize == first + j);
+    if let (true, true, Some(_)) = (obs.is_complete(), neighbours, problem.only_loss()) {
+        // The arrays lie side by side as they are.
+        let t = obs.n_tasks();
+        let span = first * t..(first + block.rows.len()) * t;
+        w.clear();
+        match problem.uniform_gamma() {
+            Some(gamma) => w.resize(span.len(), gamma),
+            None => w.extend(span.clone().map(|o| problem.gamma(o))),
+        }
+        let (y, kappa) = (&obs.labels()[span.clone()], &kappa[span.clone()]);
+        let offset = obs.offsets().map_or(&[][..], |offset| &offset[span.clone()]);
+        let entries = Entries { y, z: scores.as_mut_slice(), offset, w, kappa };
+        out.add(problem, 0, entries, terms, |j| span.start + j)?;
+        terms.chunks(t).for_each(|row| linalg::axpy(&mut out.gap, 1.0, row));
+        return Ok(out);
+    }
+    columns.resize_with(obs.n_tasks(), Column::default);
+    for (row, &i) in block.rows.iter().enumerate() {
+        for o in obs.of_input(i as usize) {
+            let task = obs.task(o);
+            let table_column = if block.columns == Columns::All { task } else { 0 };
+            let column = &mut columns[task];
+            column.observation.push(o as u32);
+            column.y.push(obs.label(o));
+            column.z.push(scores[(row, table_column)]);
+            column.offset.extend(obs.offsets().map(|offset| offset[o]));
+            column.w.push(problem.gamma(o));
+            column.kappa.push(kappa[o]);
+        }
+    }
+    for (task, column) in columns.iter_mut().enumerate().filter(|(_, column)| !column.y.is_empty()) {
+        let Column { observation, y, z, offset, w, kappa } = column;
+        out.add(problem, task, Entries { y, z, offset, w, kappa }, terms, |j| observation[j] as usize)?;
+        out.gap[task] += terms.iter().sum::<f64>();
+        [y, z, offset, w, kappa].into_iter().for_each(|entries| entries.clear());
+        observation.clear();
+    }
+    Ok(out)
+}
+
+impl LossTerms {
+    /// Adds observations; leaves their terms in `terms`, and their scores with offsets.
+    fn add(
+        &mut self,
+        problem: &Problem<'_>,
+        task: usize,
+        Entries { y, z, offset, w, kappa }: Entries<'_>,
+        terms: &mut Vec<f64>,
+        number: impl Fn(usize) -> usize,
+    ) -> Result<()> {
+        if !offset.is_empty() {
+            // The conjugate of `z -> L(y, z + offset)` is `L*(y, u) - offset u`, at `u = -kappa / w`.
+            linalg::axpy(z, 1.0, offset);
+            self.conj += linalg::dot(kappa, offset);
+        }
+        terms.clear();
+        terms.resize(y.len(), 0.0);
+        let (value, conj, outside, negative) = (0.0, 0.0, None, None);
+        let mut block = TermBlock { y, z, w, kappa, terms, value, conj, outside, negative };
+        problem.loss(task).block_terms(&mut block);
+        if let Some(j) = block.outside {
+            return Err(infeasible(problem, number(j), kappa[j]));
+        }
+        if let Some((j, term)) = block.negative {
+            return Err(Error::NegativeGap { observation: number(j), term });
+        }
+        self.value += block.value;
+        self.conj += block.conj;
+        Ok(())
+    }
+}
+
+/// Every dual variable must lie in the domain of its loss: outside, the dual value would be minus infinity.
+fn infeasible(problem: &Problem<'_>, observation: usize, kappa: f64) -> Error {
+    let ((low, high), unit) = (problem.box_of(observation), problem.unit());
+    Error::Infeasible { observation, value: kappa * unit, low: low * unit, high: high * unit }
+}

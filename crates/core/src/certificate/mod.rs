@@ -1,0 +1,202 @@
+//! The duality gap: the only place where it is computed, from the data, by code that knows no solver.
+//!
+//! A primal point is a pair (V, Theta) with `W = V Theta`, a dual point a feasible alpha. In the problem's own units
+//! (lambda = 1/2), with `V_a` the function of alpha and `G(V) = V'V`,
+//!
+//! ```text
+//! P(V, Theta) = sum_i c_i L(y_i, F_i) + <Theta, G(V)> / 2 + sum phi*(Theta) / 2,      F = X W + offsets
+//! D(alpha)    = -sum_i [ c_i L*(y_i, -alpha_i / c_i) + alpha_i offset_i ] - sum phi(G(V_a)) / 2
+//! P - D       = sum_i [ c_i L(y_i, F_i) + c_i L*(y_i, -alpha_i / c_i) + alpha_i F_i ]  (losses, Fenchel-Young)
+//!             + <Theta, G(V - V_a)> / 2                                                (distance of V from V_a)
+//!             + sum [ phi(G(V_a)) + phi*(Theta) - Theta G(V_a) ] / 2                   (Theta, Fenchel-Young)
+//! ```
+//!
+//! Every term is non-negative, so the gap loses no digits to cancellation, however small. In the *one-point* form
+//! V = V_a and Theta = phi'(G(V_a)): the last two lines vanish and the gap is a sum over observations, hence over tasks.
+
+mod losses;
+mod regularisation;
+
+pub(crate) use losses::LossTerms;
+pub(crate) use regularisation::{RegularisationTerms, not_negative, theta_terms};
+
+use crate::backend::{self, Expansion, Interrupt};
+use crate::linalg::{self, inner, minus, view};
+use crate::regularizer::{Regularizer, SpectralRegularizer};
+use crate::{Error, Matrix, Problem, Result};
+use losses::loss_terms;
+use serde::{Deserialize, Serialize};
+
+/// Which primal point was graded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Form {
+    /// The one induced by alpha: anyone can recompute everything from alpha alone.
+    OnePoint,
+    /// Another V, stored beside alpha.
+    TwoPoint,
+    /// Weights, stored beside alpha: for spectral regularisers, whose Theta is a function of the weights, not of alpha.
+    Weights,
+}
+
+/// How far from optimal: the optimum lies between `dual` and `primal`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Certificate {
+    /// Objective value of the model.
+    #[serde(with = "crate::serde_f64::number")]
+    pub primal: f64,
+    /// Lower bound on the objective value of any model.
+    #[serde(with = "crate::serde_f64::number")]
+    pub dual: f64,
+    /// primal - dual, as a sum of non-negative terms: more accurate than the difference.
+    #[serde(with = "crate::serde_f64::number")]
+    pub gap: f64,
+    /// Which primal point this is about.
+    pub form: Form,
+    /// The part of the gap that comes from the observations of each task (one-point form: all of it).
+    #[serde(with = "crate::serde_f64::numbers")]
+    pub task_gaps: Vec<f64>,
+}
+
+/// gap / max(|primal|, |dual|).
+pub(crate) fn relative_gap(primal: f64, dual: f64, gap: f64) -> f64 {
+    let size = primal.abs().max(dual.abs());
+    match gap {
+        _ if !size.is_finite() => f64::INFINITY,
+        0.0 => 0.0,
+        gap => gap / size,
+    }
+}
+
+impl Certificate {
+    /// gap / max(|primal|, |dual|).
+    pub fn rel_gap(&self) -> f64 {
+        relative_gap(self.primal, self.dual, self.gap)
+    }
+
+    pub(crate) fn in_units(mut self, unit: f64) -> Self {
+        self.primal *= unit;
+        self.dual *= unit;
+        self.gap *= unit;
+        self.task_gaps.iter_mut().for_each(|g| *g *= unit);
+        self
+    }
+}
+
+impl std::fmt::Display for Certificate {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Certificate { primal, dual, .. } = self;
+        write!(f, "objective {primal}, no model below {dual}, relative gap {:.1e}", self.rel_gap())
+    }
+}
+
+/// Grades duals `alpha` (the paper's scale, in observation order) and the primal point they induce, or the one with
+/// coordinates `v` (features x tasks for linear kernels, inputs x tasks otherwise). With a spectral regulariser the point
+/// is weights, and without `v` they are zero.
+pub fn certify(problem: &Problem<'_>, alpha: &[f64], v: Option<&Matrix>) -> Result<Certificate> {
+    let n = problem.observations().len();
+    if alpha.len() != n {
+        return Err(Error::Length { what: "the list of duals", got: alpha.len(), expected: n });
+    }
+    if let Some(v) = v {
+        let (rows, cols) = (problem.data().backend().dim(), problem.observations().n_tasks());
+        if (v.rows(), v.cols()) != (rows, cols) {
+            return Err(Error::Incompatible(format!(
+                "the coordinates of the primal point are {} x {}, expected {rows} x {cols}",
+                v.rows(),
+                v.cols()
+            )));
+        }
+    }
+    let never = &mut Interrupt::never();
+    problem.data().prepare(never)?;
+    let unit = problem.unit();
+    let kappa: Vec<f64> = alpha.iter().map(|a| a / unit).collect();
+    let v = v.map(|v| scaled(v, 1.0 / problem.coordinate_scale()));
+    Ok(certify_normal(problem, &kappa, v.as_ref(), never)?.certificate)
+}
+
+fn scaled(m: &Matrix, factor: f64) -> Matrix {
+    let mut m = m.clone();
+    m.as_mut_slice().iter_mut().for_each(|x| *x *= factor);
+    m
+}
+
+/// A primal point that was graded, in the problem's own units.
+#[derive(Debug, Clone)]
+pub(crate) struct Graded {
+    /// In the caller's units.
+    pub(crate) certificate: Certificate,
+    pub(crate) theta: Matrix,
+    pub(crate) state: Matrix,
+    /// The task Gram matrix.
+    pub(crate) gram: Matrix,
+}
+
+/// [`certify`] for duals and coordinates in the problem's own units.
+pub(crate) fn certify_normal(
+    problem: &Problem<'_>,
+    kappa: &[f64],
+    v: Option<&Matrix>,
+    interrupt: &mut Interrupt<'_>,
+) -> Result<Graded> {
+    problem.data().pool().install(|| {
+        let (backend, threads) = (problem.data().backend(), problem.data().threads());
+        let duals = Expansion::Duals(problem.observations(), kappa);
+        let state_a = backend::state_of(backend, duals, threads, interrupt)?;
+        let gram_a = backend::task_gram(backend, duals, &state_a, threads);
+        let output = match problem.normal_regularizer() {
+            Regularizer::Entrywise(regularizer) => &**regularizer,
+            Regularizer::Spectral(regularizer) => {
+                return certify_weights(problem, regularizer, kappa, (&state_a, &gram_a), v, interrupt);
+            }
+        };
+        let Some(v) = v else {
+            let point = RegularisationTerms::at(output, &gram_a);
+            let weights = linalg::times(view(&state_a), view(&point.theta), threads);
+            let terms = loss_terms(problem, kappa, &weights, threads, interrupt)?;
+            return Ok(point.graded(terms, Form::OnePoint, problem.unit(), state_a, gram_a));
+        };
+        let expansion = Expansion::Coordinates(v);
+        let state = backend::state_of(backend, expansion, threads, interrupt)?;
+        let gram = backend::task_gram(backend, expansion, &state, threads);
+        let mut point = RegularisationTerms::at(output, &gram);
+        let weights = linalg::times(view(&state), view(&point.theta), threads);
+        let terms = loss_terms(problem, kappa, &weights, threads, interrupt)?;
+        let offset = minus(v, &backend::coordinates(backend, duals, &state_a));
+        let state_offset = minus(&state, &state_a);
+        let distance = backend::task_gram(backend, Expansion::Coordinates(&offset), &state_offset, threads);
+        point.move_dual_to(output, &gram_a, inner(&point.theta, &distance));
+        Ok(point.graded(terms, Form::TwoPoint, problem.unit(), state, gram))
+    })
+}
+
+/// Weights W and duals under a spectral regulariser: with Omega and H, conjugate to each other,
+/// ```text
+/// P(W)     = sum_i c_i L(y_i, F_i) + Omega(W),                D(alpha) = -sum_i c_i L*(y_i, -alpha_i / c_i) - H(G(V_a))
+/// P - D    = the losses' Fenchel-Young terms + [ Omega(W) + H(G(V_a)) - <W, V_a> ].
+/// ```
+fn certify_weights(
+    problem: &Problem<'_>,
+    regularizer: &SpectralRegularizer,
+    kappa: &[f64],
+    (state_a, gram_a): (&Matrix, &Matrix),
+    w: Option<&Matrix>,
+    interrupt: &mut Interrupt<'_>,
+) -> Result<Graded> {
+    let (backend, threads) = (problem.data().backend(), problem.data().threads());
+    let zero = Matrix::zeros(state_a.rows(), state_a.cols());
+    let w = w.unwrap_or(&zero);
+    let expansion = Expansion::Coordinates(w);
+    let state = backend::state_of(backend, expansion, threads, interrupt)?;
+    let gram = backend::task_gram(backend, expansion, &state, threads);
+    let terms = loss_terms(problem, kappa, &state, threads, interrupt)?;
+    let rotation = regularizer.rotation(&gram)?;
+    let squares = rotation.squares(w, &state, threads);
+    let primal = regularizer.value(&squares);
+    let dual = regularizer.dual_value(&regularizer.rotation(gram_a)?.squares_of(gram_a));
+    let theta = regularizer.theta_of(&rotation, &squares);
+    let gap = not_negative(primal + dual - inner(w, state_a));
+    let point = RegularisationTerms { theta, primal, dual: -dual, gap };
+    Ok(point.graded(terms, Form::Weights, problem.unit(), state, gram))
+}

@@ -1,0 +1,69 @@
+//! The part of the certificate that is not in the losses.
+
+use super::{Certificate, Form, Graded, LossTerms};
+use crate::Matrix;
+use crate::linalg::inner;
+use crate::regularizer::Entrywise;
+
+/// Rounding may turn a zero negative; a number that is none (infinity minus infinity) proves nothing.
+pub(crate) fn not_negative(term: f64) -> f64 {
+    if term.is_nan() { f64::INFINITY } else { term.max(0.0) }
+}
+
+/// Sum of `phi(G) + phi*(Theta) - Theta G` over all pairs.
+pub(crate) fn theta_terms(output: &dyn Entrywise, theta: &Matrix, gram_a: &Matrix) -> f64 {
+    let t = gram_a.rows();
+    let mut sum = 0.0;
+    for r in 0..t {
+        for s in 0..t {
+            sum += not_negative(output.fenchel_young((r, s), gram_a[(r, s)], theta[(r, s)]));
+        }
+    }
+    sum
+}
+
+/// Everything in P and D that is not a loss.
+pub(crate) struct RegularisationTerms {
+    pub(crate) theta: Matrix,
+    pub(crate) primal: f64,
+    pub(crate) dual: f64,
+    pub(crate) gap: f64,
+}
+
+impl RegularisationTerms {
+    /// One point: Theta = phi'(gram).
+    pub(crate) fn at(output: &dyn Entrywise, gram: &Matrix) -> Self {
+        let theta = output.theta(gram);
+        let half_phi = 0.5 * output.phi_sum(gram);
+        RegularisationTerms { primal: inner(&theta, gram) - half_phi, dual: -half_phi, gap: 0.0, theta }
+    }
+
+    /// Two points: duals with another task Gram matrix, and `<Theta, G(V - V_a)>`.
+    pub(crate) fn move_dual_to(&mut self, output: &dyn Entrywise, gram_a: &Matrix, distance: f64) {
+        self.dual = -0.5 * output.phi_sum(gram_a);
+        self.gap = 0.5 * not_negative(distance) + 0.5 * theta_terms(output, &self.theta, gram_a);
+    }
+
+    pub(crate) fn graded(
+        self,
+        losses: LossTerms,
+        form: Form,
+        unit: f64,
+        state: Matrix,
+        gram: Matrix,
+    ) -> Graded {
+        let certificate = self.certificate(losses, form).in_units(unit);
+        Graded { certificate, theta: self.theta, state, gram }
+    }
+
+    pub(crate) fn certificate(&self, losses: LossTerms, form: Form) -> Certificate {
+        let or_infinite = |x: f64| if x.is_nan() { f64::INFINITY } else { x };
+        Certificate {
+            primal: or_infinite(losses.value + self.primal),
+            dual: -or_infinite(losses.conj - self.dual),
+            gap: or_infinite(losses.gap.iter().sum::<f64>() + self.gap),
+            form,
+            task_gaps: losses.gap,
+        }
+    }
+}
