@@ -3,7 +3,7 @@
 use crate::error::{of_engine, value};
 use crate::features::Features;
 use kinfolk::{Kernel, Matrix, Scaling, TaskNames};
-use kinfolk_io::{Coding, Columns, Feature, Recipe, Storage};
+use kinfolk_io::{ColumnRoles, Feature, LabelEncoding, Schema, Storage};
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -134,22 +134,26 @@ impl PyModel {
         classes: Option<Vec<String>>,
         sparse: bool,
     ) -> PyResult<()> {
-        let columns = Columns { task: task_column, ..Columns::default() };
+        let columns = ColumnRoles { task: task_column, ..ColumnRoles::default() };
         let features = features.map(|names| names.into_iter().map(Feature::Number).collect());
         let coding = match classes {
-            None => Coding::Numbers,
+            None => LabelEncoding::Numbers,
             Some(two) if two.len() == 2 => {
                 let [negative, positive] = [two[0].clone(), two[1].clone()];
-                Coding::Binary { negative, positive }
+                LabelEncoding::Binary { negative, positive }
             }
-            Some(_) => Coding::Classes,
+            Some(_) => LabelEncoding::Classes,
         };
         let storage = match self.0.about().kernel {
             Kernel::Precomputed => Storage::Kernel,
             _ if sparse => Storage::Sparse,
             _ => Storage::Dense,
         };
-        let recipe = Recipe { storage, coding, ..Recipe::new(columns, features, self.0.about().n_features) };
+        let recipe = Schema {
+            storage,
+            label_encoding: coding,
+            ..Schema::new(columns, features, self.0.about().n_features)
+        };
         let recipe = serde_json::to_string(&recipe).map_err(value)?;
         let fit = serde_json::json!({
             "tol": tol, "split": null, "class_weight": balanced.then_some("balanced"), "written_by": "python",

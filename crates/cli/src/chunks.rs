@@ -10,7 +10,7 @@ const CHUNK_ROWS: usize = 16_384;
 
 /// Calls `visit` with all rows, chunk by chunk.
 pub(crate) fn for_each(source: &mut dyn Source, mut visit: impl FnMut(Table) -> Result<()>) -> Result<()> {
-    let width = source.recipe().n_features.max(1);
+    let width = source.schema().n_features.max(1);
     let rows = (CHUNK_BYTES / 8 / width).clamp(1, CHUNK_ROWS);
     while let Some(table) = source.next_chunk(rows)? {
         visit(table)?;

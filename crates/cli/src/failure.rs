@@ -1,5 +1,6 @@
 //! What ends a command early, and with which exit code.
 
+use kinfolk_io::{Hint, Role};
 use std::fmt;
 
 /// Exit code: the answer is no.
@@ -67,8 +68,39 @@ impl From<kinfolk::Error> for Failure {
 
 impl From<kinfolk_io::Error> for Failure {
     fn from(error: kinfolk_io::Error) -> Self {
-        Self::input(error)
+        Self::input(error.with_hints(option))
     }
+}
+
+/// A hint with the option that does it.
+fn option(hint: &Hint) -> String {
+    match hint {
+        Hint::Drop(column) => format!("leave the column out with --drop {}", argument(column)),
+        Hint::OneHot(column) => format!("make features of its words with --one-hot {}", argument(column)),
+        Hint::CheckRoles(roles) => {
+            format!("see {}", roles.iter().map(|role| role_option(*role)).collect::<Vec<_>>().join(" and "))
+        }
+        other => other.to_string(),
+    }
+}
+
+fn role_option(role: Role) -> &'static str {
+    match role {
+        Role::Task => "--task",
+        Role::Target => "--target",
+        Role::Features => "--features",
+        Role::Drop => "--drop",
+        Role::OneHot => "--one-hot",
+        Role::Weight => "--weight",
+        Role::Offset => "--offset",
+        Role::Split => "--split-column",
+    }
+}
+
+/// A name as one would type it in a shell.
+fn argument(name: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "_-.:/+=@".contains(c);
+    if name.len() <= 60 && name.chars().all(plain) { name.to_string() } else { format!("{name:?}") }
 }
 
 /// Errors of methods are the engine's, or about their parameters.
@@ -91,6 +123,17 @@ fn one_line(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn hints_name_options() {
+        let failure = |hint| Failure::from(kinfolk_io::Error::of_table("wrong").hint(hint)).to_string();
+        assert_eq!(
+            failure(Hint::OneHot("my city".into())),
+            "wrong; make features of its words with --one-hot \"my city\""
+        );
+        let clash = Hint::CheckRoles(vec![Role::Target, Role::Split]);
+        assert_eq!(failure(clash), "wrong; see --target and --split-column");
+    }
 
     #[test]
     fn a_message_stays_on_its_line() {

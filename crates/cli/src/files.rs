@@ -1,8 +1,8 @@
-//! Small files, written at once or not at all.
+//! Files: where they can be written, how they are replaced, which formats there are.
 
 use crate::failure::{Failure, Result};
 use crate::interrupt;
-use kinfolk::{Matrix, Model};
+use kinfolk::Model;
 use std::io::Write;
 use std::path::Path;
 
@@ -36,18 +36,12 @@ pub(crate) fn check_writable(path: &Path) -> Result<()> {
     }
 }
 
-/// A matrix of doubles in the format of numpy, version 1.0.
-pub(crate) fn npy(m: &Matrix) -> Vec<u8> {
-    let mut header =
-        format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({}, {}), }}", m.rows(), m.cols());
-    // Magic, version and length take 10 bytes; all of it with the final newline a multiple of 64.
-    while (10 + header.len() + 1) % 64 != 0 {
-        header.push(' ');
-    }
-    header.push('\n');
-    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
-    bytes.extend((header.len() as u16).to_le_bytes());
-    bytes.extend(header.as_bytes());
-    bytes.extend(m.as_slice().iter().flat_map(|x| x.to_le_bytes()));
-    bytes
+/// Formats of files that hold data with labels, for help texts.
+pub(crate) fn data_formats() -> String {
+    format!("{}; see `kinfolk data info`", kinfolk_io::format_names(|format| format.holds_targets()))
+}
+
+/// All formats of data files, for help texts.
+pub(crate) fn all_formats() -> String {
+    kinfolk_io::format_names(|_| true)
 }

@@ -6,7 +6,7 @@ use crate::files;
 use crate::fit_params::FitParams;
 use crate::training::part;
 use kinfolk::{Claim, Model, Observations};
-use kinfolk_io::{Columns, Recipe, Source, Storage, Table};
+use kinfolk_io::{ColumnRoles, Schema, Source, Storage, Table};
 use kinfolk_train::Params;
 use serde::Deserialize;
 use std::path::Path;
@@ -16,7 +16,7 @@ use std::path::Path;
 pub(crate) struct Fitted {
     pub(crate) model: Model,
     /// How its data were read.
-    pub(crate) recipe: Recipe,
+    pub(crate) recipe: Schema,
     pub(crate) fit: FitNotes,
 }
 
@@ -70,7 +70,7 @@ impl Fitted {
 
     /// The labels of rows from `first_row` of a file on, for the tasks of the model.
     pub(crate) fn observations(&self, table: &Table, path: &Path, first_row: usize) -> Result<Observations> {
-        let observations = table.observations_in(&self.recipe.coding, self.model.tasks());
+        let observations = table.observations_in(&self.recipe.label_encoding, self.model.tasks());
         observations.map_err(|mut error| {
             error.row = error.row.map(|row| row + first_row as u64);
             error.in_file(path).into()
@@ -83,7 +83,7 @@ impl Fitted {
         let (table, _) = match self.recipe.storage {
             // Kernel values among the training inputs: read as for fitting, not as those of new inputs.
             Storage::Kernel => {
-                let columns = if said == Columns::default() { &self.recipe.columns } else { &said };
+                let columns = if said == ColumnRoles::default() { &self.recipe.columns } else { &said };
                 kinfolk_io::read(path, columns, None)?
             }
             _ => kinfolk_io::read(path, &said, Some(&self.recipe))?,
@@ -98,7 +98,7 @@ impl Fitted {
 }
 
 /// Writes a model with what later commands need to know.
-pub(crate) fn save(path: &Path, model: &mut Model, recipe: &Recipe, params: &FitParams) -> Result<()> {
+pub(crate) fn save(path: &Path, model: &mut Model, recipe: &Schema, params: &FitParams) -> Result<()> {
     let json = |value: serde_json::Result<String>| value.map_err(Failure::output);
     model.attach("recipe", &json(serde_json::to_string(recipe))?)?;
     model.attach("fit", &json(serde_json::to_string(params))?)?;

@@ -43,15 +43,7 @@ pub(crate) fn will_write(path: &Path) {
     OUTPUTS.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push(directory);
 }
 
-/// Files are written under names such as `.kinfolk-PROCESS-NUMBER.tmp`, then renamed.
 fn remove_unfinished() {
     let Ok(directories) = OUTPUTS.try_lock() else { return };
-    let own = format!("-{}-", std::process::id());
-    for entry in directories.iter().filter_map(|directory| directory.read_dir().ok()).flatten().flatten() {
-        let name = entry.file_name();
-        let name = name.to_string_lossy();
-        if name.starts_with(".kinfolk-") && name.contains(&own) && name.ends_with(".tmp") {
-            let _ = std::fs::remove_file(entry.path());
-        }
-    }
+    directories.iter().for_each(|directory| kinfolk::remove_unfinished(directory));
 }

@@ -3,7 +3,7 @@
 use crate::failure::{Failure, Result};
 use clap::ValueEnum;
 use kinfolk::{Inputs, Matrix, Model, TaskNames};
-use kinfolk_io::{Keys, Table, Targets};
+use kinfolk_io::{Categorical, Table, Targets};
 use std::path::Path;
 
 /// What to predict for a task that the model does not know.
@@ -74,7 +74,7 @@ pub(crate) fn unknown(name: &str, known: &TaskNames, row: usize, column: Option<
 }
 
 /// The tasks of a table's rows as tasks of the model, where it knows them.
-pub(crate) fn places(task: &Keys, model: &Model) -> Vec<Option<u32>> {
+pub(crate) fn places(task: &Categorical, model: &Model) -> Vec<Option<u32>> {
     let place = task.find_in(model.tasks());
     task.index.iter().map(|&t| place[t as usize]).collect()
 }

@@ -2,7 +2,7 @@
 
 use crate::failure::{Failure, Result};
 use kinfolk::{Inputs, Matrix, Model, TaskNames};
-use kinfolk_io::Columns;
+use kinfolk_io::ColumnRoles;
 use std::path::Path;
 
 /// A matrix for these tasks, as rows. A model, or a csv file as `kinfolk theta` writes it, knows the names of its tasks, and
@@ -44,7 +44,7 @@ fn arranged(names: Option<Vec<String>>, matrix: &Matrix, tasks: &TaskNames) -> R
 }
 
 fn from_npy(path: &Path) -> Result<Matrix> {
-    let (table, _) = kinfolk_io::read(path, &Columns { dense: true, ..Columns::default() }, None)?;
+    let (table, _) = kinfolk_io::read(path, &ColumnRoles { dense: true, ..ColumnRoles::default() }, None)?;
     let Inputs::Dense(x) = &table.inputs else {
         return Err(Failure::input("it is not a dense matrix").about(path));
     };

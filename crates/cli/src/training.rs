@@ -3,7 +3,7 @@
 use crate::args::{ColumnArgs, LossChoice};
 use crate::failure::{Failure, Result};
 use kinfolk::{Inputs, LossKind, Observations, Scaling, ScalingKind};
-use kinfolk_io::{Labels, Recipe, Table, Targets};
+use kinfolk_io::{Labels, Schema, Table, Targets};
 use std::path::Path;
 
 /// What a model is fitted on.
@@ -13,7 +13,7 @@ pub(crate) struct Training {
     pub(crate) inputs: Inputs<'static>,
     pub(crate) scaling: Scaling,
     pub(crate) observations: Observations,
-    pub(crate) recipe: Recipe,
+    pub(crate) recipe: Schema,
     pub(crate) loss: LossKind,
 }
 
@@ -36,8 +36,10 @@ impl Training {
             LossChoice::Is(kind) => kind.clone(),
             LossChoice::Auto => fitting_loss(&table.targets),
         };
-        recipe.coding = table.coding(loss.is_classification()).map_err(|e| Failure::from(e).about(path))?;
-        let observations = table.observations(&recipe.coding).map_err(|e| Failure::from(e).about(path))?;
+        recipe.label_encoding =
+            table.label_encoding(loss.is_classification()).map_err(|e| Failure::from(e).about(path))?;
+        let observations =
+            table.observations(&recipe.label_encoding).map_err(|e| Failure::from(e).about(path))?;
         let observations = match choices.balanced {
             true => observations.class_balanced()?,
             false => observations,

@@ -6,7 +6,7 @@ mod common;
 use common::Place;
 use kinfolk::inputs::{Dense, Gram};
 use kinfolk::{Inputs, TaskNames};
-use kinfolk_io::{Keys, Labels, Table, Targets, write_table};
+use kinfolk_io::{Categorical, Labels, Table, Targets, write_table};
 
 /// Fits, and checks that the certificate holds with no further words, and that predictions can be made.
 fn fit_certify_predict(place: &Place, data: &str, options: &str) -> serde_json::Value {
@@ -94,10 +94,10 @@ fn gram(points: &[f64], against: &[f64]) -> Vec<f64> {
 
 fn table(inputs: Inputs<'static>, points: &[f64], split: bool) -> Table {
     let task = (0..points.len()).map(|i| (i % 2) as u32).collect();
-    let task = Keys::new(task, TaskNames::Strings(vec!["even".into(), "odd".into()])).unwrap();
+    let task = Categorical::new(task, TaskNames::Strings(vec!["even".into(), "odd".into()])).unwrap();
     let label = Some(Labels::Numbers(points.iter().map(|x| x.sin()).collect()));
     let split = split.then(|| (0..points.len()).map(|i| i64::from(i >= 15)).collect());
-    Table { inputs, features: None, targets: Targets::Tasks { task, label }, weight: None, split }
+    Table { split, ..Table::new(inputs, Targets::Tasks { task, label }) }
 }
 
 #[test]

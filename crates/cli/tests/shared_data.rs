@@ -10,7 +10,7 @@ mod common;
 
 use common::Place;
 use kinfolk::Model;
-use kinfolk_io::{Columns, Targets, columns_of, read};
+use kinfolk_io::{ColumnRoles, Targets, columns_of, read};
 use std::path::{Path, PathBuf};
 
 #[test]
@@ -56,7 +56,7 @@ fn from_end_to_end(path: &Path) {
     let rows = place.read("predictions.csv").iter().filter(|byte| **byte == b'\n').count();
     assert_eq!(rows as u64, 1 + fit["n_inputs"].as_u64().unwrap(), "{data}");
     place.json(&format!("evaluate npz.safetensors {data}"));
-    let (table, _) = read(path, &Columns::default(), None).unwrap();
+    let (table, _) = read(path, &ColumnRoles::default(), None).unwrap();
     let wide = matches!(table.targets, Targets::Wide { .. });
     let columns = options(&columns_of(&table));
     let classes = if matches!(table.targets, Targets::Classes(_)) { "--classes" } else { "" };
@@ -85,7 +85,7 @@ fn number(said: &serde_json::Value, key: &str) -> f64 {
 }
 
 /// The command line for these columns.
-fn options(columns: &Columns) -> String {
+fn options(columns: &ColumnRoles) -> String {
     let mut words = vec![];
     words.extend(columns.task.iter().map(|task| format!("--task {task}")));
     if !columns.target.is_empty() {

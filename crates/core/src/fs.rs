@@ -1,12 +1,78 @@
-//! Replaces a file completely or not at all.
+//! Replacing a file as a whole or not at all.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{Error, ErrorKind, Result};
+use std::fs::{self, File};
+use std::io::{Error, ErrorKind, Result, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use tempfile::NamedTempFile;
 
-/// Writes a new file in the same folder, flushes it to the disk and renames it to `path`: at any moment there is
-/// either the old file or the complete new one. The new file gets the permissions of the old one.
+/// A new file that replaces `path` when it is [committed](Self::commit). Until then it lies beside `path` under the name
+/// `.kinfolk-PROCESS-RANDOM.tmp`, and it is removed again if it is dropped. At any moment there is either the old file or
+/// the whole new one.
+#[derive(Debug)]
+pub struct AtomicFile {
+    temporary: NamedTempFile,
+    path: PathBuf,
+}
+
+impl AtomicFile {
+    /// Creates the file in the folder of `path`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidInput`] if `path` names no file or something that is not a file, or the system's error.
+    pub fn create(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref().to_path_buf();
+        // Renaming onto a device or a pipe would replace it by a file.
+        if fs::metadata(&path).is_ok_and(|old| !old.is_file()) {
+            return Err(Error::new(ErrorKind::InvalidInput, "it exists and is not a file"));
+        }
+        if path.file_name().is_none() {
+            return Err(Error::new(ErrorKind::InvalidInput, "it is not the name of a file"));
+        }
+        let prefix = temporary_prefix();
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(&prefix).suffix(TEMPORARY_SUFFIX);
+        // Like any new file: readable for others as far as the user's mask allows.
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+        let temporary = builder.tempfile_in(folder_of(&path)).map_err(without_name)?;
+        Ok(AtomicFile { temporary, path })
+    }
+
+    /// Flushes the file to the disk and gives it its name and the permissions of the file it replaces.
+    ///
+    /// # Errors
+    /// The system's error. Then the new file is removed and the old one is as it was.
+    pub fn commit(self) -> Result<()> {
+        let file = self.temporary.as_file();
+        if let Ok(old) = fs::metadata(&self.path) {
+            file.set_permissions(old.permissions())?;
+        }
+        file.sync_all()?;
+        self.temporary.persist(&self.path).map_err(|error| error.error)?;
+        // The new name must survive a power failure too. Not every system can sync a folder, and the file is in its place
+        // already: no reason to fail.
+        let _ = File::open(folder_of(&self.path)).and_then(|folder| folder.sync_all());
+        Ok(())
+    }
+}
+
+impl Write for AtomicFile {
+    fn write(&mut self, bytes: &[u8]) -> Result<usize> {
+        self.temporary.as_file_mut().write(bytes)
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        self.temporary.as_file_mut().flush()
+    }
+}
+
+impl Seek for AtomicFile {
+    fn seek(&mut self, to: SeekFrom) -> Result<u64> {
+        self.temporary.as_file_mut().seek(to)
+    }
+}
+
+/// Writes a file with [`AtomicFile`]: `fill` writes the content.
 ///
 /// ```
 /// use std::io::Write;
@@ -18,89 +84,50 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// ```
 ///
 /// # Errors
-/// Errors of `fill` or of the system, or [`ErrorKind::InvalidInput`] if `path` exists and is not a file. The new
-/// file is then removed and the old one is unchanged. A process that is killed in between leaves a file
-/// `.kinfolk-PROCESS-NUMBER.tmp` behind.
-pub fn write_atomically(path: impl AsRef<Path>, fill: impl FnOnce(&mut File) -> Result<()>) -> Result<()> {
-    let (replacement, mut file) = AtomicFile::create(path)?;
+/// What `fill` or the system says; then the old file is as it was.
+pub fn write_atomically(
+    path: impl AsRef<Path>,
+    fill: impl FnOnce(&mut AtomicFile) -> Result<()>,
+) -> Result<()> {
+    let mut file = AtomicFile::create(path)?;
     fill(&mut file)?;
-    replacement.commit(file)
+    file.commit()
 }
 
-/// A file that gets its name when it is complete: [`write_atomically`] for content that arrives in parts.
-///
-/// If it is dropped before [`commit`](Self::commit), the new file is removed and the old one is unchanged.
-#[derive(Debug)]
-pub struct AtomicFile {
-    path: PathBuf,
-    temporary: PathBuf,
-    committed: bool,
-}
-
-impl AtomicFile {
-    /// Creates an empty file in the folder of `path`, to be written by the caller.
-    ///
-    /// # Errors
-    /// Errors of the system, or [`ErrorKind::InvalidInput`] if `path` exists and is not a file.
-    pub fn create(path: impl AsRef<Path>) -> Result<(Self, File)> {
-        let path = path.as_ref();
-        // Renaming onto a device or a pipe would replace it by a file.
-        if fs::metadata(path).is_ok_and(|old| !old.is_file()) {
-            return Err(Error::new(ErrorKind::InvalidInput, "it exists and is not a file"));
+/// Removes the unfinished files that this process left in a folder: for a program that is ended by a signal.
+pub fn remove_unfinished(folder: &Path) {
+    let prefix = temporary_prefix();
+    for entry in folder.read_dir().into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        if name.starts_with(&prefix) && name.ends_with(TEMPORARY_SUFFIX) {
+            let _ = fs::remove_file(entry.path());
         }
-        if path.file_name().is_none() {
-            return Err(Error::new(ErrorKind::InvalidInput, "it is not the name of a file"));
-        }
-        static COUNT: AtomicU64 = AtomicU64::new(0);
-        loop {
-            let (process, count) = (std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
-            let temporary = path.with_file_name(format!(".kinfolk-{process}-{count}.tmp"));
-            match OpenOptions::new().write(true).create_new(true).open(&temporary) {
-                Ok(file) => {
-                    return Ok((AtomicFile { path: path.to_path_buf(), temporary, committed: false }, file));
-                }
-                // A killed process with the same number left it behind.
-                Err(error) if error.kind() == ErrorKind::AlreadyExists => continue,
-                Err(error) => return Err(error),
-            }
-        }
-    }
-
-    /// Flushes the file to the disk and gives it its name.
-    ///
-    /// # Errors
-    /// Errors of the system.
-    pub fn commit(mut self, file: File) -> Result<()> {
-        if let Ok(old) = fs::metadata(&self.path) {
-            file.set_permissions(old.permissions())?;
-        }
-        file.sync_all()?;
-        drop(file);
-        fs::rename(&self.temporary, &self.path)?;
-        self.committed = true;
-        // The new name must survive a power failure too. Not every system supports this, so errors are ignored.
-        let directory = match self.path.parent() {
-            Some(parent) if !parent.as_os_str().is_empty() => parent,
-            _ => Path::new("."),
-        };
-        let _ = File::open(directory).and_then(|directory| directory.sync_all());
-        Ok(())
     }
 }
 
-impl Drop for AtomicFile {
-    fn drop(&mut self) {
-        if !self.committed {
-            // An error here must not hide the first one.
-            let _ = fs::remove_file(&self.temporary);
-        }
+const TEMPORARY_SUFFIX: &str = ".tmp";
+
+fn temporary_prefix() -> String {
+    format!(".kinfolk-{}-", std::process::id())
+}
+
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
     }
+}
+
+/// The system's own error, without the name of the temporary file.
+fn without_name(error: Error) -> Error {
+    let reason = error.get_ref().and_then(|error| error.source()).map(ToString::to_string);
+    reason.map_or(error.kind().into(), |reason| Error::new(error.kind(), reason))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io::Write;
 
     #[test]
     fn an_interrupted_write_leaves_the_old_file_and_nothing_else() {
@@ -127,5 +154,40 @@ mod tests {
         assert!(error.is_err());
         assert!(path.is_dir());
         assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn unfinished_files_of_this_process_are_removed_and_no_others() {
+        let directory = tempfile::tempdir().unwrap();
+        let other = directory.path().join(".kinfolk-0-abc.tmp");
+        fs::write(&other, "of another process").unwrap();
+        let unfinished = AtomicFile::create(directory.path().join("model")).unwrap();
+        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 2);
+        remove_unfinished(directory.path());
+        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
+        assert!(other.is_file());
+        assert!(unfinished.commit().is_err());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_new_file_has_the_usual_permissions_and_a_replaced_one_its_own() {
+        use std::os::unix::fs::PermissionsExt;
+        let directory = tempfile::tempdir().unwrap();
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        let (plain, path) = (directory.path().join("plain"), directory.path().join("model"));
+        fs::write(&plain, "").unwrap();
+        write_atomically(&path, |_| Ok(())).unwrap();
+        assert_eq!(mode(&path), mode(&plain));
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
+        write_atomically(&path, |_| Ok(())).unwrap();
+        assert_eq!(mode(&path), 0o640);
+    }
+
+    #[test]
+    fn a_folder_that_is_not_there_is_the_systems_error() {
+        let error = AtomicFile::create("/no/such/folder/model").unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::NotFound);
+        assert!(!error.to_string().contains(".tmp"), "{error}");
     }
 }

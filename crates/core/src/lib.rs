@@ -34,7 +34,7 @@ pub use certificate::{Certificate, Form, certify};
 pub use dataset::{Dataset, DatasetOptions};
 pub use error::{Error, Result};
 pub use fit::{Fit, fit, fit_from, grade};
-pub use fs::write_atomically;
+pub use fs::{AtomicFile, remove_unfinished, write_atomically};
 pub use inputs::Inputs;
 pub use kernel::Kernel;
 pub use loss::LossKind;

@@ -1,33 +1,36 @@
 //! Chunks of rows put together to one table.
 
-use crate::{Error, Keys, Labels, Recipe, Result, Source, Storage, Table, Targets, keys, storage, text};
+use crate::{
+    Categorical, Error, Labels, Result, Schema, Source, Storage, Table, Targets, categories, dense_or_sparse,
+    text,
+};
 use kinfolk::{Inputs, Matrix, TaskNames};
 use std::collections::VecDeque;
 
 /// Numbers in a chunk, about.
-const CHUNK: usize = 1 << 21;
+const CHUNK_NUMBERS: usize = 1 << 21;
 /// Rows in a chunk, at most.
 const CHUNK_ROWS: usize = 1 << 16;
 
-/// Reads a source to its end. With a `recipe` the inputs are stored as it says; without, as the numbers say, and kernel values
-/// become a Gram matrix. Returns the recipe with the storage settled.
-pub(crate) fn read_all(mut source: Box<dyn Source>, recipe: Option<&Recipe>) -> Result<(Table, Recipe)> {
-    let own = source.recipe();
-    let max_rows = (CHUNK / own.n_features.max(1)).clamp(1, CHUNK_ROWS);
+/// Reads a source to its end. With a `schema` the inputs are stored as it says; without, as the numbers say, and kernel values
+/// become a Gram matrix. Returns the schema with the storage decided.
+pub(crate) fn read_all(mut source: Box<dyn Source>, schema: Option<&Schema>) -> Result<(Table, Schema)> {
+    let own = source.schema();
+    let max_rows = (CHUNK_NUMBERS / own.n_features.max(1)).clamp(1, CHUNK_ROWS);
     let mut assembly = Assembly::default();
     while let Some(chunk) = source.next_chunk(max_rows)? {
         assembly.push(chunk)?;
     }
-    let mut settled = source.recipe();
-    let kernel = (settled.storage == Storage::Kernel).then_some(Storage::Kernel);
-    let wanted = recipe.map(|recipe| recipe.storage).or(kernel);
-    let (mut table, storage) = assembly.finish(wanted, settled.columns.dense)?;
-    if recipe.is_none() && storage == Storage::Kernel {
-        table.inputs = storage::gram(&table.inputs)?;
+    let mut schema_now = source.schema();
+    let kernel = (schema_now.storage == Storage::Kernel).then_some(Storage::Kernel);
+    let wanted = schema.map(|schema| schema.storage).or(kernel);
+    let (mut table, storage) = assembly.finish(wanted, schema_now.columns.dense)?;
+    if schema.is_none() && storage == Storage::Kernel {
+        table.inputs = dense_or_sparse::gram(&table.inputs)?;
     }
-    settled.n_features = table.inputs.n_features();
-    settled.storage = storage;
-    Ok((table, settled))
+    schema_now.n_features = table.inputs.n_features();
+    schema_now.storage = storage;
+    Ok((table, schema_now))
 }
 
 /// Rows so far.
@@ -37,8 +40,9 @@ pub(crate) struct Assembly {
     features: Option<Vec<String>>,
     rows: usize,
     cols: usize,
-    targets: Collected,
+    targets: TargetsBuilder,
     weight: Option<Vec<f64>>,
+    offset: Option<Vec<f64>>,
     split: Option<Vec<i64>>,
 }
 
@@ -56,8 +60,9 @@ impl Assembly {
         }
         self.targets.push(chunk.targets).map_err(|error| error.at_row(self.rows))?;
         append(&mut self.weight, chunk.weight, self.rows, "weight")?;
+        append(&mut self.offset, chunk.offset, self.rows, "offset")?;
         append(&mut self.split, chunk.split, self.rows, "split")?;
-        self.inputs.push_back(storage::compact(chunk.inputs)?);
+        self.inputs.push_back(dense_or_sparse::compact(chunk.inputs)?);
         (self.rows, self.cols) = (self.rows + rows, self.cols.max(cols));
         Ok(())
     }
@@ -67,12 +72,10 @@ impl Assembly {
         if self.rows == 0 {
             return Err(Error::of_table("there are no rows"));
         }
-        let (inputs, storage) = storage::join(self.inputs, self.cols, storage, keep_dense)?;
+        let (inputs, storage) = dense_or_sparse::join(self.inputs, self.cols, storage, keep_dense)?;
         let targets = self.targets.finish()?;
-        Ok((
-            Table { inputs, features: self.features, targets, weight: self.weight, split: self.split },
-            storage,
-        ))
+        let (features, weight, offset, split) = (self.features, self.weight, self.offset, self.split);
+        Ok((Table { inputs, features, targets, weight, offset, split }, storage))
     }
 }
 
@@ -100,40 +103,40 @@ fn append<T>(to: &mut Option<Vec<T>>, more: Option<Vec<T>>, rows: usize, what: &
 
 /// Targets so far.
 #[derive(Default)]
-enum Collected {
+enum TargetsBuilder {
     #[default]
     Nothing,
     None,
     Tasks {
-        task: Vec<Keys>,
-        label: CollectedLabels,
+        task: Vec<Categorical>,
+        label: LabelsBuilder,
     },
-    Classes(Vec<Keys>),
+    Classes(Vec<Categorical>),
     Wide {
         label: Vec<f64>,
         tasks: TaskNames,
     },
 }
 
-enum CollectedLabels {
+enum LabelsBuilder {
     None,
     Numbers(Vec<f64>),
-    Words(Vec<Keys>),
+    Words(Vec<Categorical>),
 }
 
-impl Collected {
+impl TargetsBuilder {
     fn push(&mut self, more: Targets) -> Result<()> {
-        if matches!(self, Collected::Nothing) {
-            *self = Collected::start(&more);
+        if matches!(self, TargetsBuilder::Nothing) {
+            *self = TargetsBuilder::start(&more);
         }
         match (self, more) {
-            (Collected::None, Targets::None) => {}
-            (Collected::Tasks { task, label }, Targets::Tasks { task: more, label: labels }) => {
-                push_keys(task, more);
+            (TargetsBuilder::None, Targets::None) => {}
+            (TargetsBuilder::Tasks { task, label }, Targets::Tasks { task: more, label: labels }) => {
+                push_names(task, more);
                 label.push(labels)?;
             }
-            (Collected::Classes(keys), Targets::Classes(more)) => push_keys(keys, more),
-            (Collected::Wide { label, tasks }, Targets::Wide { label: more, tasks: names })
+            (TargetsBuilder::Classes(keys), Targets::Classes(more)) => push_names(keys, more),
+            (TargetsBuilder::Wide { label, tasks }, Targets::Wide { label: more, tasks: names })
                 if *tasks == names =>
             {
                 label.extend_from_slice(more.as_slice());
@@ -145,35 +148,35 @@ impl Collected {
 
     fn start(first: &Targets) -> Self {
         match first {
-            Targets::None => Collected::None,
-            Targets::Tasks { label, .. } => Collected::Tasks {
+            Targets::None => TargetsBuilder::None,
+            Targets::Tasks { label, .. } => TargetsBuilder::Tasks {
                 task: vec![],
                 label: match label {
-                    None => CollectedLabels::None,
-                    Some(Labels::Numbers(_)) => CollectedLabels::Numbers(vec![]),
-                    Some(Labels::Words(_)) => CollectedLabels::Words(vec![]),
+                    None => LabelsBuilder::None,
+                    Some(Labels::Numbers(_)) => LabelsBuilder::Numbers(vec![]),
+                    Some(Labels::Words(_)) => LabelsBuilder::Words(vec![]),
                 },
             },
-            Targets::Classes(_) => Collected::Classes(vec![]),
-            Targets::Wide { tasks, .. } => Collected::Wide { label: vec![], tasks: tasks.clone() },
+            Targets::Classes(_) => TargetsBuilder::Classes(vec![]),
+            Targets::Wide { tasks, .. } => TargetsBuilder::Wide { label: vec![], tasks: tasks.clone() },
         }
     }
 
     fn finish(self) -> Result<Targets> {
         Ok(match self {
-            Collected::Nothing | Collected::None => Targets::None,
-            Collected::Tasks { task, label } => Targets::Tasks {
-                task: Keys::concatenate(task),
+            TargetsBuilder::Nothing | TargetsBuilder::None => Targets::None,
+            TargetsBuilder::Tasks { task, label } => Targets::Tasks {
+                task: Categorical::concatenate(task),
                 label: match label {
-                    CollectedLabels::None => None,
-                    CollectedLabels::Numbers(labels) => Some(Labels::Numbers(labels)),
-                    CollectedLabels::Words(labels) => Some(Labels::Words(Keys::concatenate(labels))),
+                    LabelsBuilder::None => None,
+                    LabelsBuilder::Numbers(labels) => Some(Labels::Numbers(labels)),
+                    LabelsBuilder::Words(labels) => Some(Labels::Words(Categorical::concatenate(labels))),
                 },
             },
-            Collected::Classes(keys) => Targets::Classes(Keys::concatenate(keys)),
-            Collected::Wide { label, tasks } => {
-                let tasks = keys::names_of((0..tasks.len()).map(|t| tasks.name(t)).collect());
-                keys::check_distinct(&tasks)?;
+            TargetsBuilder::Classes(keys) => Targets::Classes(Categorical::concatenate(keys)),
+            TargetsBuilder::Wide { label, tasks } => {
+                let tasks = categories::names_of((0..tasks.len()).map(|t| tasks.name(t)).collect());
+                categories::check_distinct(&tasks)?;
                 let rows = label.len() / tasks.len().max(1);
                 let label = Matrix::from_vec(label, rows, tasks.len()).map_err(Error::of_table)?;
                 Targets::Wide { label, tasks }
@@ -182,18 +185,18 @@ impl Collected {
     }
 }
 
-impl CollectedLabels {
+impl LabelsBuilder {
     /// A chunk of numbers among words is a chunk of words that look like numbers.
     fn push(&mut self, more: Option<Labels>) -> Result<()> {
         match (&mut *self, more) {
-            (CollectedLabels::None, None) => {}
-            (CollectedLabels::Numbers(labels), Some(Labels::Numbers(more))) => labels.extend(more),
-            (CollectedLabels::Words(labels), Some(Labels::Words(more))) => push_keys(labels, more),
-            (CollectedLabels::Words(labels), Some(Labels::Numbers(more))) => {
-                push_keys(labels, as_words(&more)?)
+            (LabelsBuilder::None, None) => {}
+            (LabelsBuilder::Numbers(labels), Some(Labels::Numbers(more))) => labels.extend(more),
+            (LabelsBuilder::Words(labels), Some(Labels::Words(more))) => push_names(labels, more),
+            (LabelsBuilder::Words(labels), Some(Labels::Numbers(more))) => {
+                push_names(labels, as_words(&more)?)
             }
-            (CollectedLabels::Numbers(labels), Some(Labels::Words(more))) => {
-                *self = CollectedLabels::Words(vec![as_words(labels)?, more]);
+            (LabelsBuilder::Numbers(labels), Some(Labels::Words(more))) => {
+                *self = LabelsBuilder::Words(vec![as_words(labels)?, more]);
             }
             _ => return Err(Error::of_table("some rows have a label and others do not")),
         }
@@ -201,15 +204,17 @@ impl CollectedLabels {
     }
 }
 
-fn as_words(numbers: &[f64]) -> Result<Keys> {
+fn as_words(numbers: &[f64]) -> Result<Categorical> {
     match numbers.iter().any(|x| x.is_nan()) {
         true => Err(Error::of_table("some labels are missing and others are words")),
-        false => Ok(Keys::from_words(&numbers.iter().map(|&x| text::of_number(x)).collect::<Vec<_>>())),
+        false => {
+            Ok(Categorical::from_words(&numbers.iter().map(|&x| text::of_number(x)).collect::<Vec<_>>()))
+        }
     }
 }
 
 /// Chunks that share their names are kept as one, so that many chunks of many names do not pile up.
-fn push_keys(to: &mut Vec<Keys>, more: Keys) {
+fn push_names(to: &mut Vec<Categorical>, more: Categorical) {
     match to.last_mut() {
         Some(last) if last.names == more.names => last.index.extend(more.index),
         _ => to.push(more),
@@ -223,7 +228,7 @@ mod tests {
 
     fn chunk(targets: Targets, rows: usize) -> Table {
         let inputs = Dense::f64_owned(vec![0.3; rows], rows, 1).unwrap().into();
-        Table { inputs, features: None, targets, weight: None, split: None }
+        Table::new(inputs, targets)
     }
 
     fn together(chunks: Vec<Table>) -> Result<Table> {
@@ -233,7 +238,7 @@ mod tests {
     }
 
     fn tasks(names: &[&str], label: Labels) -> Targets {
-        Targets::Tasks { task: Keys::from_words(names), label: Some(label) }
+        Targets::Tasks { task: Categorical::from_words(names), label: Some(label) }
     }
 
     #[test]
@@ -250,9 +255,9 @@ mod tests {
     fn a_chunk_of_numbers_among_words_is_words() {
         let table = together(vec![
             chunk(tasks(&["a"], Labels::Numbers(vec![1.0])), 1),
-            chunk(tasks(&["a"], Labels::Words(Keys::from_words(&["one"]))), 1),
+            chunk(tasks(&["a"], Labels::Words(Categorical::from_words(&["one"]))), 1),
         ]);
-        let wanted = tasks(&["a", "a"], Labels::Words(Keys::from_words(&["1", "one"])));
+        let wanted = tasks(&["a", "a"], Labels::Words(Categorical::from_words(&["1", "one"])));
         assert_eq!(table.unwrap().targets, wanted);
     }
 

@@ -1,9 +1,10 @@
-//! What can be wrong with a file: always where, and what was found there.
+//! What can be wrong with a file: where, what was found there, and what to do about it.
 
+use crate::Role;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// A file that cannot be used, or not so.
+/// A file that cannot be used, or not in this way.
 #[derive(Debug)]
 pub struct Error {
     /// The file; empty for a table that did not come from one.
@@ -14,8 +15,38 @@ pub struct Error {
     pub row: Option<u64>,
     /// Name of the column, or of the array inside an archive.
     pub column: Option<String>,
-    /// What is wrong, with the offending value, and what to do about it where that is known.
+    /// What is wrong, with the offending value.
     pub why: String,
+    /// What to do about it, where that is known. See [`with_hints`](Self::with_hints).
+    pub hints: Vec<Hint>,
+}
+
+/// What a caller can do about an error. `Display` gives it in plain words; an interface that has options or parameters for
+/// it names those instead, with [`Error::with_hints`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Hint {
+    /// A value is missing: fill it in, or delete the row.
+    FillIn,
+    /// Leave this column out: [`ColumnRoles::drop`](crate::ColumnRoles::drop).
+    Drop(String),
+    /// Make features of the words of this column: [`ColumnRoles::one_hot`](crate::ColumnRoles::one_hot).
+    OneHot(String),
+    /// Look at what is named for these roles.
+    CheckRoles(Vec<Role>),
+}
+
+impl fmt::Display for Hint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Hint::FillIn => f.write_str("fill it in or delete the row"),
+            Hint::Drop(_) => f.write_str("leave the column out"),
+            Hint::OneHot(_) => f.write_str("make features of its words (one-hot)"),
+            Hint::CheckRoles(roles) => {
+                let roles: Vec<String> = roles.iter().map(Role::to_string).collect();
+                write!(f, "check the columns given as {}", roles.join(" and "))
+            }
+        }
+    }
 }
 
 /// A result whose error names the place.
@@ -24,7 +55,8 @@ pub type Result<T> = std::result::Result<T, Error>;
 impl Error {
     /// An error about a whole file.
     pub fn new(path: impl AsRef<Path>, why: impl fmt::Display) -> Self {
-        Error { path: path.as_ref().to_path_buf(), line: None, row: None, column: None, why: why.to_string() }
+        let (path, why) = (path.as_ref().to_path_buf(), why.to_string());
+        Error { path, line: None, row: None, column: None, why, hints: vec![] }
     }
 
     /// An error about a table, wherever it came from; see [`in_file`](Self::in_file).
@@ -61,33 +93,64 @@ impl Error {
         }
         self
     }
+
+    /// The same, with one more thing to do about it.
+    #[must_use]
+    pub fn hint(mut self, hint: Hint) -> Self {
+        self.hints.push(hint);
+        self
+    }
+
+    /// The message, with the hints in the words of an interface: `--drop age`, or `drop=["age"]`.
+    pub fn with_hints(&self, words: impl Fn(&Hint) -> String) -> String {
+        let mut place = vec![];
+        place.extend(self.line.map(|line| format!("line {line}")));
+        place.extend(self.row.map(|row| format!("row {row}")));
+        place.extend(self.column.as_ref().map(|column| format!("column {}", quoted(column))));
+        let hints = self.hints.iter().map(words).collect::<Vec<_>>().join(", or ");
+        let why = [shortened(&self.why, LONGEST_WHY), shortened(&hints, LONGEST_WHY)];
+        let parts = [self.path.display().to_string(), place.join(", "), joined(&why, "; ")];
+        one_line(&joined(&parts, ": "))
+    }
 }
 
 /// `file.csv: line 3, column "age": "x" is not a number`, on one line whatever the file holds.
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut place = vec![];
-        place.extend(self.line.map(|line| format!("line {line}")));
-        place.extend(self.row.map(|row| format!("row {row}")));
-        place.extend(self.column.as_ref().map(|column| format!("column {}", quoted(column))));
-        let path = self.path.display().to_string();
-        let parts = [path, place.join(", "), shortened(&self.why, LONGEST)];
-        let text = parts.iter().filter(|part| !part.is_empty()).cloned().collect::<Vec<_>>().join(": ");
-        text.chars().try_for_each(|c| match c.is_control() {
-            true => write!(f, "{}", c.escape_default()),
-            false => write!(f, "{c}"),
-        })
+        f.write_str(&self.with_hints(Hint::to_string))
     }
 }
 
 impl std::error::Error for Error {}
 
+impl From<std::io::Error> for Error {
+    fn from(error: std::io::Error) -> Self {
+        Error::of_table(error)
+    }
+}
+
+impl From<kinfolk::Error> for Error {
+    fn from(error: kinfolk::Error) -> Self {
+        Error::of_table(error)
+    }
+}
+
 /// Longest explanation, in characters: a file may have names without end.
-const LONGEST: usize = 600;
+const LONGEST_WHY: usize = 600;
 
 /// A value for a message: in quotes, on one line, and short.
 pub(crate) fn quoted(text: &str) -> String {
     format!("{:?}", shortened(text, 60))
+}
+
+/// The first few of many values, in quotes, for a message.
+pub(crate) fn listed(names: &[String]) -> String {
+    const MOST: usize = 10;
+    let mut list: Vec<String> = names.iter().take(MOST).map(|name| quoted(name)).collect();
+    if names.len() > MOST {
+        list.push(format!("... ({} in all)", names.len()));
+    }
+    list.join(", ")
 }
 
 fn shortened(text: &str, most: usize) -> String {
@@ -95,6 +158,15 @@ fn shortened(text: &str, most: usize) -> String {
         Some((end, _)) => format!("{}...", &text[..end]),
         None => text.to_string(),
     }
+}
+
+fn joined(parts: &[String], by: &str) -> String {
+    parts.iter().filter(|part| !part.is_empty()).cloned().collect::<Vec<_>>().join(by)
+}
+
+fn one_line(text: &str) -> String {
+    let escaped = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
+    text.chars().map(escaped).collect()
 }
 
 #[cfg(test)]
@@ -114,5 +186,19 @@ mod tests {
         let error = Error::new("a\nb", format!("{} is odd", quoted(&"x\n".repeat(1000))));
         let text = error.to_string();
         assert!(!text.contains('\n') && text.starts_with("a\\nb: ") && text.len() < 200, "{text}");
+    }
+
+    #[test]
+    fn hints_are_in_the_words_of_the_interface() {
+        let error = Error::of_table("it is text").hint(Hint::Drop("a".into())).hint(Hint::OneHot("a".into()));
+        assert_eq!(
+            error.to_string(),
+            "it is text; leave the column out, or make features of its words (one-hot)"
+        );
+        let words = |hint: &Hint| match hint {
+            Hint::Drop(name) => format!("drop={name}"),
+            other => other.to_string(),
+        };
+        assert_eq!(error.with_hints(words), "it is text; drop=a, or make features of its words (one-hot)");
     }
 }

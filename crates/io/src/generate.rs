@@ -1,6 +1,6 @@
 //! Tasks whose kinship is known: to show what can be found, and to test whether it is.
 
-use crate::{Error, Keys, Labels, Result, Table, Targets, assemble};
+use crate::{Categorical, Error, Labels, Result, Table, Targets, assemble};
 use kinfolk::inputs::Dense;
 use kinfolk::{Matrix, TaskNames};
 use rand::{RngExt, SeedableRng};
@@ -53,7 +53,7 @@ pub enum Kinship {
 
 /// What a learner should find.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Truth {
+pub struct GroundTruth {
     /// The group of each task. An outlier is a group of its own.
     pub group: Vec<u32>,
     /// Tasks x features.
@@ -82,9 +82,9 @@ impl Generator {
     ///
     /// # Errors
     /// If a number is zero or out of range, or the table would be too large.
-    pub fn generate(&self) -> Result<(Table, Truth)> {
+    pub fn generate(&self) -> Result<(Table, GroundTruth)> {
         self.check()?;
-        let mut random = Normal(ChaCha8Rng::seed_from_u64(self.seed));
+        let mut random = NormalSampler(ChaCha8Rng::seed_from_u64(self.seed));
         let truth = self.truth(&mut random);
         let n = self.tasks * self.rows;
         let (mut inputs, mut labels) = (Vec::with_capacity(n * self.features), Vec::with_capacity(n));
@@ -98,14 +98,9 @@ impl Generator {
             }
         }
         let index = (0..n).map(|i| (i / self.rows) as u32).collect();
-        let task = Keys::new(index, TaskNames::Strings(self.names(&truth.group)))?;
-        let table = Table {
-            inputs: Dense::f64_owned(inputs, n, self.features).map_err(Error::of_table)?.into(),
-            features: None,
-            targets: Targets::Tasks { task, label: Some(Labels::Numbers(labels)) },
-            weight: None,
-            split: None,
-        };
+        let task = Categorical::new(index, TaskNames::Strings(self.names(&truth.group)))?;
+        let targets = Targets::Tasks { task, label: Some(Labels::Numbers(labels)) };
+        let table = Table::new(Dense::f64_owned(inputs, n, self.features)?.into(), targets);
         Ok((assemble::settle(table)?, truth))
     }
 
@@ -139,7 +134,7 @@ impl Generator {
         }
     }
 
-    fn truth(&self, random: &mut Normal) -> Truth {
+    fn truth(&self, random: &mut NormalSampler) -> GroundTruth {
         let centres = match self.kinship {
             Kinship::Hierarchical => self.leaves(random),
             _ => (0..self.groups).map(|_| random.direction(self.features)).collect(),
@@ -157,11 +152,11 @@ impl Generator {
                 *w = centres.get(g).map_or(u, |centre: &Vec<f64>| shared * centre[j] + own * u);
             }
         }
-        Truth { group, weights }
+        GroundTruth { group, weights }
     }
 
     /// The sum of all steps from the root to a leaf, of equal variance and unit length together.
-    fn leaves(&self, random: &mut Normal) -> Vec<Vec<f64>> {
+    fn leaves(&self, random: &mut NormalSampler) -> Vec<Vec<f64>> {
         let depth = self.groups.next_power_of_two().trailing_zeros().max(1);
         let step = 1.0 / f64::from(depth).sqrt();
         let mut nodes = vec![vec![0.0; self.features]];
@@ -196,9 +191,9 @@ fn digits(n: usize) -> usize {
 }
 
 /// Standard normal numbers by Marsaglia's polar method. The logarithm is in software, hence the same on every machine.
-struct Normal(ChaCha8Rng);
+struct NormalSampler(ChaCha8Rng);
 
-impl Normal {
+impl NormalSampler {
     fn next(&mut self) -> f64 {
         loop {
             let (u, v): (f64, f64) = (self.0.random::<f64>() * 2.0 - 1.0, self.0.random::<f64>() * 2.0 - 1.0);
@@ -224,11 +219,11 @@ impl Normal {
 mod tests {
     use super::*;
 
-    fn similarity(truth: &Truth, a: usize, b: usize) -> f64 {
+    fn similarity(truth: &GroundTruth, a: usize, b: usize) -> f64 {
         truth.weights.row(a).iter().zip(truth.weights.row(b)).map(|(a, b)| a * b).sum()
     }
 
-    fn truth(kinship: Kinship) -> Truth {
+    fn truth(kinship: Kinship) -> GroundTruth {
         let generator =
             Generator { kinship, tasks: 10, groups: 4, features: 2000, rows: 1, ..Generator::default() };
         generator.generate().unwrap().1

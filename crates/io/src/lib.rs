@@ -5,20 +5,20 @@
 //! ```
 //!
 //! Every format is read through one door, [`open`], a chunk of rows at a time; [`read`] puts the chunks together. What a
-//! table means for learning (which column is the task, how "yes" and "no" become +1 and -1) is a [`Recipe`], kept in the
+//! table means for learning (which column is the task, how "yes" and "no" become +1 and -1) is a [`Schema`], kept in the
 //! model file so that nobody has to repeat it at prediction.
 //!
 //! | File | Inputs | Targets | Beside them |
 //! |---|---|---|---|
 //! | `.npz` | array `X`, or kernel values `K` | `y` (and `task`), or `label`, or `Y` with NaN = missing | `task_names`, `class_names`, `feature_names`, `weight`, `split` |
 //! | `.npy` | the array | none | |
-//! | `.csv`, `.csv.gz`, `.parquet` | columns of numbers; words with [`one_hot`](Columns::one_hot) | the columns that [`Columns`] name | columns of weights and parts |
+//! | `.csv`, `.csv.gz`, `.parquet` | columns of numbers; words with [`one_hot`](ColumnRoles::one_hot) | the columns that [`ColumnRoles`] name | columns of weights and parts |
 //! | `.svm`, `.svmlight`, `.libsvm` (also `.gz`) | `index:value`, from 1, increasing | label, and `qid:` for the task | in comments, if [`write_table`] wrote them |
 //!
 //! # The same data, the same model
 //!
 //! Formats differ in what they can say; tables do not. Whether inputs are dense or sparse, in single or double precision, depends
-//! on the numbers alone ([`Table`]), and names of tasks and classes come in increasing order ([`Keys`]). A table that is
+//! on the numbers alone ([`Table`]), and names of tasks and classes come in increasing order ([`Categorical`]). A table that is
 //! [written](write_table) comes back the same from every format that can hold it.
 //!
 //! # Bad files
@@ -29,36 +29,28 @@
 //! 256 MiB and 250 times their size at once. Pickled arrays are never read.
 
 mod assemble;
-mod bytes;
-mod coding;
-mod csv;
+mod categories;
+mod columns;
+mod dense_or_sparse;
 mod digits;
 mod error;
+mod format;
 mod generate;
-mod keys;
-mod named;
-mod npy;
-mod npz;
+mod label_encoding;
 mod observations;
-mod parquet;
-mod recipe;
+mod schema;
 mod source;
-mod storage;
-mod svm;
 mod table;
 mod text;
-mod write;
-mod writer;
 
-pub use csv::CsvSource;
+pub use categories::Categorical;
 pub use digits::digits;
-pub use error::{Error, Result};
-pub use generate::{Generator, Kinship, Truth};
-pub use keys::Keys;
-pub use npz::read_array;
-pub use parquet::ParquetSource;
-pub use recipe::{Coding, Columns, Feature, Recipe, Storage};
-pub use source::{Format, Source, open, read, read_bytes};
+pub use error::{Error, Hint, Result};
+pub use format::{
+    CellKind, Cells, ColumnWriter, FileFormat, Input, Output, TableWriter, columns_of, format_names,
+    format_of, npy_bytes, open, open_bytes, read_array, write_table,
+};
+pub use generate::{Generator, GroundTruth, Kinship};
+pub use schema::{ColumnRoles, Feature, LabelEncoding, Role, Schema, Storage};
+pub use source::{Source, read, read_bytes};
 pub use table::{Labels, Table, Targets};
-pub use write::write_table;
-pub use writer::{CellKind, Cells, TableWriter, columns_of};

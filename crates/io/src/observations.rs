@@ -1,22 +1,22 @@
 //! From a table to a learning problem: which row is an observation of which task.
 
-use crate::coding::{coder, no_labels, numbers, words};
 use crate::error::quoted;
-use crate::{Coding, Error, Keys, Labels, Result, Table, Targets, keys};
+use crate::label_encoding::{coder, no_labels, numbers, words};
+use crate::{Categorical, Error, LabelEncoding, Labels, Result, Table, Targets, categories};
 use kinfolk::{Matrix, Observations, TaskNames};
 
 impl Table {
-    /// The observations, with the tasks of the table, weights included.
+    /// The observations, with the tasks of the table, weights and offsets included.
     ///
     /// # Errors
-    /// If there are no labels, or one is missing or not among those that `coding` knows.
-    pub fn observations(&self, coding: &Coding) -> Result<Observations> {
+    /// If there are no labels, or one is missing or not among those that `encoding` knows.
+    pub fn observations(&self, encoding: &LabelEncoding) -> Result<Observations> {
         match &self.targets {
             Targets::None => Err(no_labels()),
             Targets::Tasks { task: keys, .. } | Targets::Classes(keys) => {
-                self.observations_in(coding, &keys.names)
+                self.observations_in(encoding, &keys.names)
             }
-            Targets::Wide { tasks, .. } => self.observations_in(coding, tasks),
+            Targets::Wide { tasks, .. } => self.observations_in(encoding, tasks),
         }
     }
 
@@ -24,31 +24,45 @@ impl Table {
     ///
     /// # Errors
     /// As [`observations`](Self::observations), and if a task of some row is not among those given.
-    pub fn observations_in(&self, coding: &Coding, tasks: &TaskNames) -> Result<Observations> {
+    pub fn observations_in(&self, encoding: &LabelEncoding, tasks: &TaskNames) -> Result<Observations> {
         let n = self.n_rows();
         let observations = match &self.targets {
             Targets::None | Targets::Tasks { label: None, .. } => return Err(no_labels()),
             Targets::Tasks { task, label: Some(label) } => {
                 let labels = match label {
-                    Labels::Numbers(labels) => numbers(labels, coding)?,
-                    Labels::Words(labels) => words(labels, coding)?,
+                    Labels::Numbers(labels) => numbers(labels, encoding)?,
+                    Labels::Words(labels) => words(labels, encoding)?,
                 };
                 let rows = (0..n as u32).collect();
                 Observations::from_triples(n, tasks.len(), rows, find_rows(task, tasks)?, labels)
             }
             Targets::Classes(class) => Observations::multi_class(&find_rows(class, tasks)?, tasks.len()),
-            Targets::Wide { label, tasks: own } => wide(label, own, coding, tasks)?,
+            Targets::Wide { label, tasks: own } => wide(label, own, encoding, tasks)?,
         };
         let observations =
             observations.and_then(|o| o.with_task_names(tasks.clone())).map_err(Error::of_table)?;
-        let Some(weight) = &self.weight else { return Ok(observations) };
-        let weights: Vec<f64> = (0..observations.len()).map(|o| weight[observations.input(o)]).collect();
-        observations.with_weights(&weights).map_err(Error::of_table)
+        let of_observations = |rows: &Vec<f64>, observations: &Observations| -> Vec<f64> {
+            (0..observations.len()).map(|o| rows[observations.input(o)]).collect()
+        };
+        let observations = match &self.weight {
+            Some(weight) => {
+                let weights = of_observations(weight, &observations);
+                observations.with_weights(&weights)?
+            }
+            None => observations,
+        };
+        Ok(match &self.offset {
+            Some(offset) => {
+                let offsets = of_observations(offset, &observations);
+                observations.with_offsets(offsets)?
+            }
+            None => observations,
+        })
     }
 }
 
 /// The position of each row's name in a list.
-fn find_rows(keys: &Keys, tasks: &TaskNames) -> Result<Vec<u32>> {
+fn find_rows(keys: &Categorical, tasks: &TaskNames) -> Result<Vec<u32>> {
     let to = keys.find_in(tasks);
     let find = |(row, &i): (usize, &u32)| {
         to[i as usize].ok_or_else(|| unknown_task(&keys.name(row), tasks).at_row(row))
@@ -67,15 +81,15 @@ fn unknown_task(name: &str, tasks: &TaskNames) -> Error {
 fn wide(
     label: &Matrix,
     own: &TaskNames,
-    coding: &Coding,
+    encoding: &LabelEncoding,
     tasks: &TaskNames,
 ) -> Result<kinfolk::Result<Observations>> {
-    let found = keys::find_in(own, tasks).into_iter().enumerate();
+    let found = categories::find_in(own, tasks).into_iter().enumerate();
     let to: Vec<u32> =
         found.map(|(t, to)| to.ok_or_else(|| unknown_task(&own.name(t), tasks))).collect::<Result<_>>()?;
     let mut table = Matrix::zeros(label.rows(), tasks.len());
     table.as_mut_slice().fill(f64::NAN);
-    let coded = coder(coding);
+    let coded = coder(encoding);
     for row in 0..label.rows() {
         for (t, &y) in label.row(row).iter().enumerate() {
             if y.is_infinite() {
@@ -95,7 +109,7 @@ mod tests {
 
     fn table(targets: Targets, rows: usize) -> Table {
         let inputs = Dense::f64_owned(vec![1.0; rows], rows, 1).unwrap().into();
-        Table { inputs, features: None, targets, weight: None, split: None }
+        Table::new(inputs, targets)
     }
 
     #[test]
@@ -104,29 +118,31 @@ mod tests {
         let tasks = TaskNames::Strings(vec!["b".into(), "a".into()]);
         let mut wide = table(Targets::Wide { label, tasks }, 2);
         wide.weight = Some(vec![2.0, 3.0]);
-        let coding = wide.coding(true).unwrap();
-        let own = wide.observations(&coding).unwrap();
+        wide.offset = Some(vec![0.5, -1.0]);
+        let encoding = wide.label_encoding(true).unwrap();
+        let own = wide.observations(&encoding).unwrap();
         assert_eq!(own.labels(), [-1.0, 1.0, -1.0]);
         assert_eq!((0..3).map(|o| own.weight(o)).collect::<Vec<_>>(), [2.0, 3.0, 3.0]);
+        assert_eq!((0..3).map(|o| own.offset(o)).collect::<Vec<_>>(), [0.5, -1.0, -1.0]);
         let known = TaskNames::Strings(vec!["a".into(), "b".into()]);
-        let of_model = wide.observations_in(&coding, &known).unwrap();
+        let of_model = wide.observations_in(&encoding, &known).unwrap();
         assert_eq!((0..3).map(|o| of_model.task(o)).collect::<Vec<_>>(), [1, 0, 1]);
         let unknown = TaskNames::Strings(vec!["a".into()]);
         assert_eq!(
-            wide.observations_in(&coding, &unknown).unwrap_err().to_string(),
+            wide.observations_in(&encoding, &unknown).unwrap_err().to_string(),
             "task \"b\" is unknown; the tasks are a"
         );
     }
 
     #[test]
     fn classes_are_one_task_each() {
-        let mut classes = table(Targets::Classes(Keys::from_words(&["oak", "elm", "ash"])), 3);
+        let mut classes = table(Targets::Classes(Categorical::from_words(&["oak", "elm", "ash"])), 3);
         classes.weight = Some(vec![1.0, 2.0, 3.0]);
-        let coding = classes.coding(true).unwrap();
-        let observations = classes.observations(&coding).unwrap();
+        let encoding = classes.label_encoding(true).unwrap();
+        let observations = classes.observations(&encoding).unwrap();
         assert_eq!(observations.labels()[..3], [-1.0, -1.0, 1.0]);
         assert_eq!((observations.len(), observations.weight(8)), (9, 3.0));
         assert_eq!(observations.task_names().name(0), "ash");
-        assert!(coding.note().unwrap().starts_with("classes: one task each"));
+        assert!(encoding.note().unwrap().starts_with("classes: one task each"));
     }
 }

@@ -1,6 +1,6 @@
 //! What a file holds, before it is a learning problem.
 
-use crate::{Error, Keys, Result};
+use crate::{Categorical, Error, Result};
 use kinfolk::{Inputs, Matrix, TaskNames};
 use std::collections::BTreeMap;
 
@@ -20,6 +20,8 @@ pub struct Table {
     pub targets: Targets,
     /// One weight per row.
     pub weight: Option<Vec<f64>>,
+    /// One offset per row: it is added to the scores of the row, for all its tasks, in the loss.
+    pub offset: Option<Vec<f64>>,
     /// Part of each row (0 = train, 1 = test, 2 = validation by custom).
     pub split: Option<Vec<i64>>,
 }
@@ -32,12 +34,12 @@ pub enum Targets {
     /// Each row belongs to one task and has one label.
     Tasks {
         /// Task of each row.
-        task: Keys,
+        task: Categorical,
         /// Label of each row; `None` if the file has tasks only, for prediction.
         label: Option<Labels>,
     },
     /// Each row has one class.
-    Classes(Keys),
+    Classes(Categorical),
     /// Each row has a label for every task, or none (NaN) for some.
     Wide {
         /// Rows x tasks.
@@ -53,10 +55,15 @@ pub enum Labels {
     /// Numbers; NaN where one is missing.
     Numbers(Vec<f64>),
     /// Words: "yes", "no".
-    Words(Keys),
+    Words(Categorical),
 }
 
 impl Table {
+    /// Inputs and targets, and nothing else.
+    pub fn new(inputs: Inputs<'static>, targets: Targets) -> Self {
+        Table { inputs, features: None, targets, weight: None, offset: None, split: None }
+    }
+
     /// Number of rows.
     pub fn n_rows(&self) -> usize {
         self.inputs.n_inputs()
@@ -73,6 +80,7 @@ impl Table {
             features: self.features.clone(),
             targets: self.targets.select_rows(rows_of()),
             weight: self.weight.as_ref().map(|weight| rows_of().map(|i| weight[i]).collect()),
+            offset: self.offset.as_ref().map(|offset| rows_of().map(|i| offset[i]).collect()),
             split: self.split.as_ref().map(|split| rows_of().map(|i| split[i]).collect()),
         }
     }
@@ -137,10 +145,11 @@ mod tests {
             inputs: Dense::f64_owned(vec![1.0, 2.0, 3.0], 3, 1).unwrap().into(),
             features: None,
             targets: Targets::Tasks {
-                task: Keys::from_words(&["a", "b", "c"]),
+                task: Categorical::from_words(&["a", "b", "c"]),
                 label: Some(Labels::Numbers(vec![0.1, 0.2, 0.3])),
             },
             weight: Some(vec![1.0, 2.0, 3.0]),
+            offset: Some(vec![0.5, 0.0, -0.5]),
             split: Some(vec![0, 1, 0]),
         }
     }
@@ -149,6 +158,7 @@ mod tests {
     fn a_part_has_its_rows_and_all_names() {
         let part = table().take_split(0).unwrap();
         assert_eq!((part.n_rows(), part.weight), (2, Some(vec![1.0, 3.0])));
+        assert_eq!(part.offset, Some(vec![0.5, -0.5]));
         let Targets::Tasks { task, label } = part.targets else { panic!() };
         assert_eq!((task.names.len(), task.index), (3, vec![0, 2]));
         assert_eq!(label, Some(Labels::Numbers(vec![0.1, 0.3])));

@@ -2,20 +2,20 @@
 
 mod common;
 
-use common::{f64s, i64s, npy, npz, words};
-use kinfolk_io::{Columns, Format, Recipe, Storage, read_bytes};
+use common::{f64s, i64s, npy, npz, read_named, words};
+use kinfolk_io::{ColumnRoles, Schema, Storage};
 
 fn npz_error(arrays: &[(&str, Vec<u8>)]) -> String {
-    error(npz(arrays), Format::Npz)
+    error(npz(arrays), "a.npz")
 }
 
 fn svm_error(text: &str) -> String {
-    error(text.as_bytes().to_vec(), Format::Svm)
+    error(text.as_bytes().to_vec(), "a.svm")
 }
 
-fn error(bytes: Vec<u8>, format: Format) -> String {
+fn error(bytes: Vec<u8>, format: &str) -> String {
     let error =
-        read_bytes(bytes, format, &Columns::default(), None).expect_err("it cannot be read").to_string();
+        read_named(bytes, format, &ColumnRoles::default(), None).expect_err("it cannot be read").to_string();
     assert!(!error.contains('\n'), "{error}");
     error
 }
@@ -33,8 +33,8 @@ fn an_npz_file_that_lacks_something_says_what_it_has() {
         npz_error(&[("X", x()), ("y", f64s(&[1.0; 3], "(3,)")), ("label", i64s(&[0; 3], "(3,)"))]),
         "there are several arrays to learn (label, y); name one as the target"
     );
-    let columns = Columns { target: vec!["z".into()], ..Columns::default() };
-    let error = read_bytes(npz(&[("X", x())]), Format::Npz, &columns, None).unwrap_err();
+    let columns = ColumnRoles { target: vec!["z".into()], ..ColumnRoles::default() };
+    let error = read_named(npz(&[("X", x())]), "a.npz", &columns, None).unwrap_err();
     assert_eq!(error.to_string(), "there is no array \"z\", but the arrays X");
 }
 
@@ -136,12 +136,12 @@ fn types_that_are_not_numbers_are_refused() {
 fn a_claim_of_many_rows_allocates_nothing() {
     let huge = npy("'<f8'", false, "(4000000000, 1000)", &[0; 800]);
     assert_eq!(npz_error(&[("X", huge.clone())]), "column \"X\": it ends too early: the file is truncated");
-    assert_eq!(error(huge, Format::Npy), "it ends too early: the file is truncated");
+    assert_eq!(error(huge, "a.npy"), "it ends too early: the file is truncated");
     let by_columns = npy("'<f8'", true, "(4000000000, 1000)", &[0; 800]);
-    assert_eq!(error(by_columns, Format::Npy), "it ends too early: the file is truncated");
+    assert_eq!(error(by_columns, "a.npy"), "it ends too early: the file is truncated");
     let wide = npy("'<f8'", false, "(2, 2000000000)", &[0; 800]);
-    assert_eq!(error(wide, Format::Npy), "it ends too early: the file is truncated");
-    let most = error(npy("'<f8'", false, "(9000000000000000000, 9)", &[0; 800]), Format::Npy);
+    assert_eq!(error(wide, "a.npy"), "it ends too early: the file is truncated");
+    let most = error(npy("'<f8'", false, "(9000000000000000000, 9)", &[0; 800]), "a.npy");
     assert!(most.contains("is too large"), "{most}");
     let claimed = npy("'<f8'", false, "(4000000000, 1)", &[0; 8]);
     let labels = npy("'<U9'", false, "(4000000000,)", &[65, 0, 0, 0]);
@@ -155,16 +155,16 @@ fn a_claim_of_many_rows_allocates_nothing() {
 fn a_truncated_or_damaged_npz_file_is_noticed() {
     let whole = npz(&[("X", x()), ("y", f64s(&[1.0, 2.0, 3.0], "(3,)"))]);
     for length in [0, 3, 30, whole.len() / 2, whole.len() - 1] {
-        let error = error(whole[..length].to_vec(), Format::Npz);
+        let error = error(whole[..length].to_vec(), "a.npz");
         assert!(error.starts_with("it is not a whole zip archive"), "{length}: {error}");
     }
-    let zip_of_nothing = error(b"not an archive at all".to_vec(), Format::Npz);
+    let zip_of_nothing = error(b"not an archive at all".to_vec(), "a.npz");
     assert!(zip_of_nothing.starts_with("it is not a whole zip archive"));
     let mut damaged = 0;
     for byte in 40..whole.len() - 60 {
         let mut bytes = whole.clone();
         bytes[byte] ^= 0x10;
-        damaged += usize::from(read_bytes(bytes, Format::Npz, &Columns::default(), None).is_err());
+        damaged += usize::from(read_named(bytes, "a.npz", &ColumnRoles::default(), None).is_err());
     }
     assert!(damaged > (whole.len() - 100) / 2, "{damaged} of {}", whole.len() - 100);
 }
@@ -178,18 +178,18 @@ fn a_zip_bomb_is_defused() {
     assert!(bomb.len() < 1_000_000);
     let wanted = "column \"X\": it unpacks to over 256 MiB and 250 times its size, as zip bombs do; \
                   save it uncompressed if that is meant";
-    assert_eq!(error(bomb, Format::Npz), wanted);
+    assert_eq!(error(bomb, "a.npz"), wanted);
 }
 
 #[test]
 fn an_array_nobody_asks_for_may_be_anything() {
     let bytes = npz(&[("X", x()), ("secret", b"\x93NUMPYnonsense".to_vec())]);
-    assert!(read_bytes(bytes, Format::Npz, &Columns::default(), None).is_ok());
+    assert!(read_named(bytes, "a.npz", &ColumnRoles::default(), None).is_ok());
 }
 
 #[test]
 fn data_beyond_the_shape_is_not_overlooked() {
-    let error = error(f64s(&[1.0, 2.0, 3.0], "(1, 2)"), Format::Npy);
+    let error = error(f64s(&[1.0, 2.0, 3.0], "(1, 2)"), "a.npy");
     assert_eq!(error, "there is more data than shape (1, 2) takes");
 }
 
@@ -225,7 +225,7 @@ fn svm_errors_name_line_token_and_value() {
     ] {
         assert_eq!(svm_error(text), wanted);
     }
-    assert_eq!(error(b"1 1:\xff\n".to_vec(), Format::Svm), "line 1: byte 4 of the line is not text (UTF-8)");
+    assert_eq!(error(b"1 1:\xff\n".to_vec(), "a.svm"), "line 1: byte 4 of the line is not text (UTF-8)");
 }
 
 #[test]
@@ -251,43 +251,39 @@ fn a_false_svm_preamble_is_refused() {
 
 #[test]
 fn one_huge_index_costs_no_memory() {
-    let (table, recipe) =
-        read_bytes(b"1 2147483648:1\n".to_vec(), Format::Svm, &Columns::default(), None).unwrap();
-    assert_eq!((table.inputs.n_features(), recipe.storage), (1 << 31, Storage::Sparse));
-    let columns = Columns { dense: true, ..Columns::default() };
-    let error =
-        read_bytes(b"1 2147483648:1\n".to_vec(), Format::Svm, &columns, None).unwrap_err().to_string();
+    let (table, schema) =
+        read_named(b"1 2147483648:1\n".to_vec(), "a.svm", &ColumnRoles::default(), None).unwrap();
+    assert_eq!((table.inputs.n_features(), schema.storage), (1 << 31, Storage::Sparse));
+    let columns = ColumnRoles { dense: true, ..ColumnRoles::default() };
+    let error = read_named(b"1 2147483648:1\n".to_vec(), "a.svm", &columns, None).unwrap_err().to_string();
     assert!(error.contains("almost all of them zero"), "{error}");
 }
 
 #[test]
 fn a_file_that_does_not_fit_the_model_is_refused() {
-    let recipe = Recipe::new(Columns::default(), None, 3);
-    let with = |bytes: Vec<u8>, format, recipe: &Recipe| {
-        read_bytes(bytes, format, &Columns::default(), Some(recipe)).err().unwrap().to_string()
+    let schema = Schema::new(ColumnRoles::default(), None, 3);
+    let with = |bytes: Vec<u8>, format, schema: &Schema| {
+        read_named(bytes, format, &ColumnRoles::default(), Some(schema)).err().unwrap().to_string()
     };
+    assert_eq!(with(npz(&[("X", x())]), "a.npz", &schema), "there are 2 features; the model was fitted on 3");
+    assert_eq!(with(x(), "a.npy", &schema), "there are 2 features; the model was fitted on 3");
     assert_eq!(
-        with(npz(&[("X", x())]), Format::Npz, &recipe),
-        "there are 2 features; the model was fitted on 3"
-    );
-    assert_eq!(with(x(), Format::Npy, &recipe), "there are 2 features; the model was fitted on 3");
-    assert_eq!(
-        with(b"1 4:1\n".to_vec(), Format::Svm, &recipe),
+        with(b"1 4:1\n".to_vec(), "a.svm", &schema),
         "line 1, column \"4:1\": index 4 is beyond the 3 features known"
     );
-    let kernel = Recipe { storage: Storage::Kernel, ..recipe };
+    let kernel = Schema { storage: Storage::Kernel, ..schema };
     assert_eq!(
-        with(npz(&[("X", x())]), Format::Npz, &kernel),
+        with(npz(&[("X", x())]), "a.npz", &kernel),
         "there is no array K, but the arrays X; the model was fitted on kernel values"
     );
     assert_eq!(
-        with(npz(&[("K", x())]), Format::Npz, &kernel),
+        with(npz(&[("K", x())]), "a.npz", &kernel),
         "there are 2 kernel values per row; the model was fitted on 3"
     );
     let named = |names: [&str; 2]| npz(&[("X", x()), ("feature_names", words(&names))]);
-    let (_, recipe) = read_bytes(named(["a", "b"]), Format::Npz, &Columns::default(), None).unwrap();
+    let (_, schema) = read_named(named(["a", "b"]), "a.npz", &ColumnRoles::default(), None).unwrap();
     assert_eq!(
-        with(named(["a", "c"]), Format::Npz, &recipe),
+        with(named(["a", "c"]), "a.npz", &schema),
         "feature 1 is called \"c\"; the model was fitted on \"b\""
     );
 }

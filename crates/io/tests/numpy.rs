@@ -5,7 +5,7 @@
 mod common;
 
 use common::assert_same;
-use kinfolk_io::{Columns, digits, read, write_table};
+use kinfolk_io::{ColumnRoles, digits, read, write_table};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -39,7 +39,7 @@ fn digits_come_back_from_numpy_in_every_type() {
     assert_eq!(files.len(), 33);
     for file in files {
         println!("{}", file.display());
-        assert_same(&read(&file, &Columns::default(), None).unwrap().0, &digits());
+        assert_same(&read(&file, &ColumnRoles::default(), None).unwrap().0, &digits());
     }
 }
 

@@ -4,10 +4,10 @@
 
 mod common;
 
-use common::assert_same;
+use common::{assert_same, read_named};
 use kinfolk::inputs::Dense;
 use kinfolk::{Matrix, TaskNames};
-use kinfolk_io::{Columns, Generator, Keys, Labels, Table, Targets, digits, read, write_table};
+use kinfolk_io::{Categorical, ColumnRoles, Generator, Labels, Table, Targets, digits, read, write_table};
 use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
 use std::path::Path;
@@ -17,9 +17,9 @@ fn comes_back(table: &Table, directory: &Path, names: &[&str]) {
     for name in names {
         let path = directory.join(name);
         write_table(table, &path).unwrap();
-        let (read, recipe) = read(&path, &Columns::default(), None).unwrap();
+        let (read, schema) = read(&path, &ColumnRoles::default(), None).unwrap();
         assert_same(table, &read);
-        assert_eq!(recipe.n_features, table.inputs.n_features());
+        assert_eq!(schema.n_features, table.inputs.n_features());
     }
     assert_eq!(std::fs::read_dir(directory).unwrap().count(), names.len(), "nothing else is left behind");
 }
@@ -28,7 +28,7 @@ fn comes_back(table: &Table, directory: &Path, names: &[&str]) {
 fn settled(table: Table, directory: &Path) -> Table {
     let path = directory.join("first.npz");
     write_table(&table, &path).unwrap();
-    let (table, _) = read(&path, &Columns::default(), None).unwrap();
+    let (table, _) = read(&path, &ColumnRoles::default(), None).unwrap();
     std::fs::remove_file(&path).unwrap();
     table
 }
@@ -54,11 +54,12 @@ fn number() -> impl Strategy<Value = f64> {
 
 fn targets(rows: usize) -> impl Strategy<Value = Targets> {
     let index = || prop::collection::vec(0..3u32, rows);
-    let keys =
-        move || (index(), names()).prop_map(|(i, names)| Keys::new(i, TaskNames::Strings(names)).unwrap());
+    let keys = move || {
+        (index(), names()).prop_map(|(i, names)| Categorical::new(i, TaskNames::Strings(names)).unwrap())
+    };
     let used = move || {
         (index(), names()).prop_map(|(i, names)| {
-            Keys::from_words(&i.iter().map(|&i| &names[i as usize]).collect::<Vec<_>>())
+            Categorical::from_words(&i.iter().map(|&i| &names[i as usize]).collect::<Vec<_>>())
         })
     };
     let label = || prop_oneof![9 => number(), 1 => Just(f64::NAN)];
@@ -86,13 +87,15 @@ fn tables() -> impl Strategy<Value = Table> {
             prop::option::of(prop::collection::btree_set("[a-z]{1,3}", cols)),
             targets(rows),
             prop::option::of(prop::collection::vec((0..99u8).prop_map(|w| f64::from(w) / 7.0), rows)),
+            prop::option::of(prop::collection::vec(number(), rows)),
             prop::option::of(prop::collection::vec(-1..3i64, rows)),
         )
-            .prop_map(move |(values, features, targets, weight, split)| Table {
+            .prop_map(move |(values, features, targets, weight, offset, split)| Table {
                 inputs: Dense::f64_owned(values, rows, cols).unwrap().into(),
                 features: features.map(|names| names.into_iter().collect()),
                 targets,
                 weight,
+                offset,
                 split,
             })
     })
@@ -107,13 +110,18 @@ proptest! {
     #[test]
     fn any_table_comes_back_from_any_format(table in tables()) {
         let directory = tempfile::tempdir().unwrap();
-        let table = settled(table, directory.path());
+        let mut table = settled(table, directory.path());
+        comes_back(&table, directory.path(), &["a.npz"]);
+        // A svm file has no room for offsets.
+        if table.offset.take().is_some() {
+            comes_back(&table, directory.path(), &["a.npz"]);
+        }
         comes_back(&table, directory.path(), &["a.npz", "a.svm", "a.svmlight.gz"]);
     }
 
     #[test]
     fn no_bytes_make_the_svm_reader_panic(text in "([-+0-9.e]{1,3}( qid:[0-9])?( [0-9]{1,2}:[-0-9.e]{1,3}){0,4}( #.{0,3})?\n){0,4}") {
-        let _ = kinfolk_io::read_bytes(text.into_bytes(), kinfolk_io::Format::Svm, &Columns::default(), None);
+        let _ = read_named(text.into_bytes(), "a.svm", &ColumnRoles::default(), None);
     }
 }
 
@@ -132,8 +140,7 @@ fn generated_tables_and_the_digits_come_back() {
 fn a_gram_matrix_comes_back() {
     let directory = tempfile::tempdir().unwrap();
     let gram = kinfolk::inputs::Gram::new(vec![2.0, 0.1, 0.1, 2.0], 2).unwrap();
-    let table =
-        Table { inputs: gram.into(), features: None, targets: Targets::None, weight: None, split: None };
+    let table = Table::new(gram.into(), Targets::None);
     comes_back(&table, directory.path(), &["a.npz"]);
     let error = write_table(&table, &directory.path().join("a.svm")).unwrap_err().to_string();
     assert!(error.ends_with("a.svm: this format cannot hold a Gram matrix; write .npz"), "{error}");

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{assert_same, shared};
-use kinfolk_io::{Columns, Labels, Targets, read, write_table};
+use kinfolk_io::{ColumnRoles, Labels, Targets, read, write_table};
 
 #[test]
 fn every_shared_file_is_read_and_comes_back() {
@@ -13,19 +13,19 @@ fn every_shared_file_is_read_and_comes_back() {
     }
     let directory = tempfile::tempdir().unwrap();
     for file in files {
-        let (table, recipe) = read(&file, &Columns::default(), None).unwrap();
+        let (table, schema) = read(&file, &ColumnRoles::default(), None).unwrap();
         let name = file.file_stem().unwrap().to_string_lossy().into_owned();
         eprintln!(
             "{name}: {} x {} {} {:?}",
             table.n_rows(),
             table.inputs.n_features(),
             table.inputs.kind(),
-            recipe.storage
+            schema.storage
         );
         assert_eq!(table.inputs.kind() == "sparse", name == "mhci");
         let regression = matches!(name.as_str(), "sarcos" | "parkinson");
-        let coding = table.coding(!regression).unwrap();
-        let observations = table.observations(&coding).unwrap();
+        let encoding = table.label_encoding(!regression).unwrap();
+        let observations = table.observations(&encoding).unwrap();
         let kinds = match &table.targets {
             Targets::Classes(_) => observations.len() == table.n_rows() * observations.n_tasks(),
             Targets::Tasks { label: Some(Labels::Numbers(_)), .. } => observations.len() == table.n_rows(),
@@ -37,7 +37,7 @@ fn every_shared_file_is_read_and_comes_back() {
         for end in ["svm", "npz"].iter().filter(|_| name != "mnist") {
             let path = directory.path().join(format!("{name}.{end}"));
             write_table(&table, &path).unwrap();
-            assert_same(&table, &read(&path, &Columns::default(), None).unwrap().0);
+            assert_same(&table, &read(&path, &ColumnRoles::default(), None).unwrap().0);
             std::fs::remove_file(&path).unwrap();
         }
     }

@@ -4,7 +4,7 @@ use crate::recipe::{Cut, Generated, Set};
 use crate::{Error, Result};
 use kinfolk::inputs::{Dense, Inputs};
 use kinfolk::{Matrix, Observations, TaskNames};
-use kinfolk_io::{Columns, Generator, Kinship, Table, Targets, read, read_array};
+use kinfolk_io::{ColumnRoles, Generator, Kinship, Table, Targets, read, read_array};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -65,7 +65,7 @@ pub(crate) fn load(set: &Set, folder: Option<&Folder>, quick: bool) -> Result<Op
 fn of_files(set: &Set, paths: &[PathBuf]) -> Result<Loaded> {
     let mut tables = vec![];
     for path in paths {
-        tables.push(read(path, &Columns::default(), None)?.0);
+        tables.push(read(path, &ColumnRoles::default(), None)?.0);
     }
     let part = (tables.len() == 1).then(|| tables[0].split.clone()).flatten();
     let table = if tables.len() == 1 { tables.remove(0) } else { stacked(tables)? };
@@ -84,7 +84,7 @@ fn of_files(set: &Set, paths: &[PathBuf]) -> Result<Loaded> {
 
 /// Inputs, and labels as numbers. A table with all tasks side by side becomes one with a task in each row.
 fn problem(table: &Table, set: &Set) -> Result<(Inputs<'static>, Observations)> {
-    let coding = table.coding(set.loss.is_classification())?;
+    let coding = table.label_encoding(set.loss.is_classification())?;
     let observations = table.observations(&coding)?;
     let Targets::Wide { tasks, .. } = &table.targets else {
         return Ok((table.inputs.view().into_owned(), observations));
@@ -117,8 +117,8 @@ fn stacked(tables: Vec<Table>) -> Result<Table> {
     }
     let n = index.len();
     let inputs = Dense::f64_owned(values, n, d)?.into();
-    let classes = kinfolk_io::Keys { index, names: TaskNames::Strings(names) };
-    Ok(Table { inputs, features: None, targets: Targets::Classes(classes), weight: None, split: None })
+    let classes = kinfolk_io::Categorical { index, names: TaskNames::Strings(names) };
+    Ok(Table::new(inputs, Targets::Classes(classes)))
 }
 
 fn of_generator(set: &Set, generated: &Generated) -> Result<Loaded> {

@@ -113,7 +113,7 @@ fn real_digits() {
         return;
     }
     let (table, _) = kinfolk_io::read(&file, &Default::default(), None).unwrap();
-    let coding = table.coding(false).unwrap();
+    let coding = table.label_encoding(false).unwrap();
     let observations = table.observations(&coding).unwrap();
     let toy = Toy { inputs: table.inputs, observations, kernel: Kernel::Linear };
     agree("usps, C = 0.01", &toy, (0.01, 1.0), &METHODS[1..]);

@@ -1,7 +1,7 @@
 //! What the columns of a file mean.
 
 use clap::Args;
-use kinfolk_io::Columns;
+use kinfolk_io::ColumnRoles;
 
 /// Columns of csv and parquet files; arrays of npz files where they have other names than usual.
 #[derive(Debug, Clone, Default, Args)]
@@ -37,14 +37,15 @@ pub(crate) struct ColumnArgs {
 }
 
 impl ColumnArgs {
-    pub(crate) fn columns(&self) -> Columns {
-        Columns {
+    pub(crate) fn columns(&self) -> ColumnRoles {
+        ColumnRoles {
             task: self.task.clone(),
             target: self.target.clone(),
             features: self.features.clone(),
             drop: self.drop.clone(),
             one_hot: self.one_hot.clone(),
             weight: self.weight.clone(),
+            offset: None,
             split: self.split_column.clone(),
             classes: self.classes,
             dense: self.dense,

@@ -144,7 +144,7 @@ pub(crate) fn run(args: ThetaArgs, report: Report) -> Result<ExitCode> {
     let bytes = match format {
         Format::Table => args.text(&ordered).into_bytes(),
         Format::Csv => csv(&ordered.names, ordered.values(args.correlation)).into_bytes(),
-        Format::Npy => files::npy(ordered.values(args.correlation)),
+        Format::Npy => kinfolk_io::npy_bytes(ordered.values(args.correlation)),
         Format::Graphml => {
             graphml::graphml(&ordered.names, &ordered.theta, &ordered.correlation, args.threshold)
                 .into_bytes()

@@ -2,9 +2,9 @@
 #![allow(dead_code, clippy::unwrap_used)]
 
 use kinfolk::Inputs;
-use kinfolk_io::{Labels, Table, Targets};
+use kinfolk_io::{ColumnRoles, Labels, Result, Schema, Table, Targets, read_bytes};
 use std::io::{Cursor, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use zip::write::SimpleFileOptions;
 
 /// The same to the last bit: form, precision, values, names, labels (a missing one is like another), weights, parts.
@@ -40,6 +40,7 @@ pub(crate) fn assert_same(a: &Table, b: &Table) {
         (a, b) => assert_eq!(a, b),
     }
     assert_eq!(a.weight, b.weight);
+    assert_eq!(a.offset, b.offset);
     assert_eq!(a.split, b.split);
 }
 
@@ -100,4 +101,18 @@ pub(crate) fn shared() -> Vec<PathBuf> {
     files.retain(|path| path.extension().is_some_and(|end| end == "npz"));
     files.sort();
     files
+}
+
+/// Reads bytes as a file of this name; messages come without it.
+pub(crate) fn read_named(
+    bytes: Vec<u8>,
+    name: &str,
+    columns: &ColumnRoles,
+    schema: Option<&Schema>,
+) -> Result<(Table, Schema)> {
+    read_bytes(Path::new(name), &bytes, columns, schema).map_err(|mut error| {
+        assert_eq!(error.path, Path::new(name));
+        error.path = PathBuf::new();
+        error
+    })
 }

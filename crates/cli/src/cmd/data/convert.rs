@@ -5,7 +5,6 @@ use crate::failure::{Failure, Result};
 use crate::report::Report;
 use crate::{files, interrupt};
 use clap::Args;
-use kinfolk_io::Format;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -19,16 +18,16 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct ConvertArgs {
-    /// csv, csv.gz, parquet, npz, npy or svm.
+    #[arg(help = files::all_formats())]
     data: PathBuf,
-    /// The new file: csv, csv.gz, parquet, npz, npy or svm.
+    #[arg(help = format!("The new file: {}", files::all_formats()))]
     out: PathBuf,
     #[command(flatten)]
     columns: ColumnArgs,
 }
 
 #[derive(Serialize)]
-struct Said<'a> {
+struct ConvertOutput<'a> {
     data: &'a Path,
     out: &'a Path,
     n_inputs: usize,
@@ -39,13 +38,13 @@ struct Said<'a> {
 
 pub(super) fn run(args: ConvertArgs, report: Report) -> Result<ExitCode> {
     files::check_writable(&args.out)?;
-    Format::of(&args.out).map_err(Failure::usage)?;
+    kinfolk_io::format_of(&args.out).map_err(Failure::usage)?;
     let (table, _) = kinfolk_io::read(&args.data, &args.columns.columns(), None)?;
     interrupt::will_write(&args.out);
     kinfolk_io::write_table(&table, &args.out).map_err(Failure::output)?;
     let (n_inputs, n_features) = (table.inputs.n_inputs(), table.inputs.n_features());
     let options = super::how_to_read(&table, &args.out);
-    let said = Said { data: &args.data, out: &args.out, n_inputs, n_features, options };
-    report.done(&said, super::written(&table, &args.out))?;
+    let output = ConvertOutput { data: &args.data, out: &args.out, n_inputs, n_features, options };
+    report.done(&output, super::written(&table, &args.out))?;
     Ok(ExitCode::SUCCESS)
 }

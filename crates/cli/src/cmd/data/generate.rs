@@ -5,7 +5,7 @@ use crate::failure::{Failure, Result};
 use crate::report::Report;
 use crate::{files, interrupt};
 use clap::{Args, ValueEnum};
-use kinfolk_io::{Format, Generator, Kinship};
+use kinfolk_io::{Generator, Kinship};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -22,11 +22,11 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct GenerateArgs {
-    /// The new file: csv, csv.gz, parquet, npz or svm.
+    #[arg(help = format!("The new file: {}", kinfolk_io::format_names(|format| format.holds_targets())))]
     out: PathBuf,
     /// What to write.
-    #[arg(long, value_enum, default_value_t = Kind::Clustered)]
-    kind: Kind,
+    #[arg(long, value_enum, default_value_t = GeneratedKind::Clustered)]
+    kind: GeneratedKind,
     /// Number of tasks.
     #[arg(long, value_name = "N", default_value_t = 12)]
     tasks: usize,
@@ -54,7 +54,7 @@ pub(super) struct GenerateArgs {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Kind {
+enum GeneratedKind {
     /// Groups of kin that have nothing to do with each other.
     Clustered,
     /// Groups at the leaves of a tree.
@@ -66,7 +66,7 @@ enum Kind {
 }
 
 #[derive(Serialize)]
-struct Said<'a> {
+struct GenerateOutput<'a> {
     out: &'a Path,
     n_inputs: usize,
     n_features: usize,
@@ -78,9 +78,9 @@ struct Said<'a> {
 
 pub(super) fn run(args: GenerateArgs, global: &Global, report: Report) -> Result<ExitCode> {
     files::check_writable(&args.out)?;
-    Format::of(&args.out).map_err(Failure::usage)?;
+    kinfolk_io::format_of(&args.out).map_err(Failure::usage)?;
     let (table, groups) = match args.kind {
-        Kind::Digits => (kinfolk_io::digits(), None),
+        GeneratedKind::Digits => (kinfolk_io::digits(), None),
         _ => {
             let (table, truth) = args.generator(global.seed).generate().map_err(Failure::usage)?;
             (table, Some(truth.group))
@@ -90,8 +90,8 @@ pub(super) fn run(args: GenerateArgs, global: &Global, report: Report) -> Result
     kinfolk_io::write_table(&table, &args.out).map_err(Failure::output)?;
     let (n_inputs, n_features) = (table.inputs.n_inputs(), table.inputs.n_features());
     let options = super::how_to_read(&table, &args.out);
-    let said = Said { out: &args.out, n_inputs, n_features, options, groups };
-    report.done(&said, super::written(&table, &args.out))?;
+    let output = GenerateOutput { out: &args.out, n_inputs, n_features, options, groups };
+    report.done(&output, super::written(&table, &args.out))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -99,9 +99,9 @@ impl GenerateArgs {
     fn generator(&self, seed: u64) -> Generator {
         Generator {
             kinship: match self.kind {
-                Kind::Hierarchical => Kinship::Hierarchical,
-                Kind::Outliers => Kinship::Outliers(self.outliers),
-                Kind::Clustered | Kind::Digits => Kinship::Clustered,
+                GeneratedKind::Hierarchical => Kinship::Hierarchical,
+                GeneratedKind::Outliers => Kinship::Outliers(self.outliers),
+                GeneratedKind::Clustered | GeneratedKind::Digits => Kinship::Clustered,
             },
             tasks: self.tasks,
             groups: self.groups,

@@ -1,6 +1,6 @@
 //! `kinfolk data info`: what is in a file.
 
-use super::survey::Survey;
+use super::summary::RowCounts;
 use crate::args::ColumnArgs;
 use crate::failure::Result;
 use crate::report::Report;
@@ -25,14 +25,14 @@ const NAMES: usize = 12;
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct InfoArgs {
-    /// csv, csv.gz, parquet, npz, npy or svm.
+    #[arg(help = crate::files::all_formats())]
     data: PathBuf,
     #[command(flatten)]
     columns: ColumnArgs,
 }
 
 #[derive(Serialize)]
-struct Said<'a> {
+struct DataInfo<'a> {
     data: &'a Path,
     bytes: u64,
     n_inputs: usize,
@@ -48,93 +48,98 @@ struct Said<'a> {
     label_values: Option<Vec<&'a str>>,
     label_range: Option<(f64, f64)>,
     weights: bool,
+    offsets: bool,
     split: &'a BTreeMap<i64, usize>,
 }
 
 pub(super) fn run(args: InfoArgs, report: Report) -> Result<ExitCode> {
-    let mut survey = Survey::default();
+    let mut counts = RowCounts::default();
     let mut source = kinfolk_io::open(&args.data, &args.columns.columns(), None)?;
     chunks::for_each(&mut *source, |table| {
-        survey.add(&table);
+        counts.add(&table);
         Ok(())
     })?;
     let bytes = std::fs::metadata(&args.data).map_or(0, |metadata| metadata.len());
-    let said = Said {
+    let info = DataInfo {
         data: &args.data,
         bytes,
-        n_inputs: survey.rows,
-        n_features: survey.features,
-        inputs: stored(&survey, source.recipe().storage, args.columns.columns().dense),
-        nonzero: survey.density(),
-        targets: survey.targets,
-        n_tasks: survey.tasks.names.len(),
-        n_labels: survey.labels.known,
-        n_missing: survey.labels.missing,
-        rows_per_task: survey.tasks.spread(),
-        tasks: &survey.tasks.names,
-        label_values: survey.labels.few(),
-        label_range: survey.labels.range,
-        weights: survey.weights,
-        split: &survey.parts,
+        n_inputs: counts.rows,
+        n_features: counts.features,
+        inputs: stored(&counts, source.schema().storage, args.columns.columns().dense),
+        nonzero: counts.density(),
+        targets: counts.targets,
+        n_tasks: counts.tasks.names.len(),
+        n_labels: counts.labels.known,
+        n_missing: counts.labels.missing,
+        rows_per_task: counts.tasks.spread(),
+        tasks: &counts.tasks.names,
+        label_values: counts.labels.few(),
+        label_range: counts.labels.range,
+        weights: counts.weights,
+        offsets: counts.offsets,
+        split: &counts.parts,
     };
-    report.answer(&said, in_words(&said))?;
+    report.answer(&info, in_words(&info))?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// How fit would store them: sparse if at most a tenth is not zero.
-fn stored(survey: &Survey, storage: Storage, dense: bool) -> &'static str {
+fn stored(counts: &RowCounts, storage: Storage, dense: bool) -> &'static str {
     match storage {
         Storage::Kernel => "kernel values",
-        _ if survey.density() <= 0.1 && !dense => "sparse",
+        _ if counts.density() <= 0.1 && !dense => "sparse",
         _ => "dense",
     }
 }
 
-fn in_words(said: &Said<'_>) -> String {
+fn in_words(info: &DataInfo<'_>) -> String {
     let mut lines = vec![
-        format!("file      {}, {}", said.data.display(), text::bytes(said.bytes)),
+        format!("file      {}, {}", info.data.display(), text::bytes(info.bytes)),
         format!(
             "inputs    {}, {}, {}, {} % not zero",
-            plural(said.n_inputs, "row"),
-            plural(said.n_features, "feature"),
-            said.inputs,
-            number(100.0 * said.nonzero, 3)
+            plural(info.n_inputs, "row"),
+            plural(info.n_features, "feature"),
+            info.inputs,
+            number(100.0 * info.nonzero, 3)
         ),
     ];
-    let spread = match said.rows_per_task {
+    let spread = match info.rows_per_task {
         Some([low, middle, high]) if low < high => {
             format!("{} to {} rows each, median {}", count(low), count(high), count(middle))
         }
         Some([low, ..]) => format!("{} each", plural(low, "row")),
         None => "no rows".into(),
     };
-    lines.push(match said.targets {
-        "tasks" => format!("tasks     {}, {spread}: {}", plural(said.n_tasks, "task"), names(said.tasks)),
-        "classes" => format!("classes   {}, {spread}: {}", said.n_tasks, names(said.tasks)),
-        "wide" => format!("targets   {}, {spread}: {}", said.n_tasks, names(said.tasks)),
+    lines.push(match info.targets {
+        "tasks" => format!("tasks     {}, {spread}: {}", plural(info.n_tasks, "task"), names(info.tasks)),
+        "classes" => format!("classes   {}, {spread}: {}", info.n_tasks, names(info.tasks)),
+        "wide" => format!("targets   {}, {spread}: {}", info.n_tasks, names(info.tasks)),
         _ => "targets   none: good for predict".into(),
     });
-    match (&said.label_values, said.label_range) {
+    match (&info.label_values, info.label_range) {
         (Some(values), _) => {
-            lines.push(format!("labels    {} (values: {})", count(said.n_labels), values.join(", ")))
+            lines.push(format!("labels    {} (values: {})", count(info.n_labels), values.join(", ")))
         }
         (None, Some((low, high))) => lines.push(format!(
             "labels    {} (numbers from {} to {})",
-            count(said.n_labels),
+            count(info.n_labels),
             number(low, 4),
             number(high, 4)
         )),
         (None, None) => {}
     }
-    if said.n_missing > 0 {
-        lines.push(format!("missing   {}", plural(said.n_missing, "label")));
+    if info.n_missing > 0 {
+        lines.push(format!("missing   {}", plural(info.n_missing, "label")));
     }
-    if said.weights {
+    if info.weights {
         lines.push("weights   one per row".into());
     }
-    if !said.split.is_empty() {
+    if info.offsets {
+        lines.push("offsets   one per row".into());
+    }
+    if !info.split.is_empty() {
         let parts: Vec<String> =
-            said.split.iter().map(|(part, n)| format!("{part} ({})", plural(*n, "row"))).collect();
+            info.split.iter().map(|(part, n)| format!("{part} ({})", plural(*n, "row"))).collect();
         lines.push(format!("split     {}", parts.join(", ")));
     }
     lines.join("\n") + "\n"

@@ -3,14 +3,14 @@
 mod convert;
 mod generate;
 mod info;
-mod survey;
+mod summary;
 
 use crate::args::Global;
 use crate::failure::Result;
 use crate::report::Report;
 use crate::text::plural;
 use clap::{Args, Subcommand};
-use kinfolk_io::{Columns, Format, Table};
+use kinfolk_io::{ColumnRoles, Table, format_of};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -38,10 +38,10 @@ pub(crate) fn run(args: DataArgs, global: &Global, report: Report) -> Result<Exi
 
 /// The options with which fit reads a file that was written from a table; nothing if it needs none.
 fn how_to_read(table: &Table, out: &Path) -> Option<String> {
-    if !matches!(Format::of(out), Ok(Format::Csv | Format::Parquet)) {
+    if !format_of(out).is_ok_and(|format| format.has_named_columns()) {
         return None;
     }
-    let Columns { task, target, weight, split, classes, .. } = kinfolk_io::columns_of(table);
+    let ColumnRoles { task, target, weight, offset, split, classes, .. } = kinfolk_io::columns_of(table);
     let mut options = vec![];
     let mut option = |name: &str, value: &str| options.push(format!("--{name} {value}"));
     task.iter().for_each(|column| option("task", column));
@@ -49,6 +49,7 @@ fn how_to_read(table: &Table, out: &Path) -> Option<String> {
         option("target", &target.join(","));
     }
     weight.iter().for_each(|column| option("weight", column));
+    offset.iter().for_each(|column| option("offset", column));
     split.iter().for_each(|column| option("split-column", column));
     options.extend(classes.then(|| "--classes".into()));
     Some(options.join(" "))

@@ -64,7 +64,9 @@ impl Contest {
         let selection = cross_validate(&study, &all, &Unwatched).map_err(of_method)?;
         let selection = selection.ok_or_else(|| Failure::output("the contest was stopped"))?;
         let final_study = Study { settings: settings.clone(), ..study.clone() };
-        let test = world.test.observations_in(&training.recipe.coding, training.observations.task_names())?;
+        let test = world
+            .test
+            .observations_in(&training.recipe.label_encoding, training.observations.task_names())?;
         let mut entries = vec![];
         for ((title, learns_theta, candidate), &best) in methods.iter().zip(&selection.best) {
             let row = &selection.rows[best];

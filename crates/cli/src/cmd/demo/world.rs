@@ -81,7 +81,7 @@ fn digits(seed: u64) -> Result<World> {
     let Targets::Classes(_) = &table.targets else {
         return Err(Failure::output("the digits have no classes"));
     };
-    let observations = table.observations(&table.coding(false)?)?;
+    let observations = table.observations(&table.label_encoding(false)?)?;
     let (train, test) = folds::split(&observations, DIGITS_SHARE, seed).map_err(of_method)?;
     let story = format!(
         "Handwritten digits of 8 x 8 pixels, one task per digit: is it this one? {} rows to learn from, {} for the test.",

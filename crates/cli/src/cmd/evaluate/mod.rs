@@ -10,7 +10,7 @@ use crate::report::Report;
 use crate::{chunks, training};
 use clap::Args;
 use kinfolk::Losses;
-use kinfolk_io::{Coding, Table};
+use kinfolk_io::{LabelEncoding, Table};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -47,8 +47,8 @@ pub(crate) struct EvaluateArgs {
 
 pub(crate) fn run(args: EvaluateArgs, _: &Global, report: Report) -> Result<ExitCode> {
     let fitted = Fitted::load(&args.model)?;
-    match fitted.recipe.coding {
-        Coding::Classes => classes::run(&args, &fitted, report)?,
+    match fitted.recipe.label_encoding {
+        LabelEncoding::Classes => classes::run(&args, &fitted, report)?,
         _ => per_task::run(&args, &fitted, report)?,
     }
     Ok(ExitCode::SUCCESS)

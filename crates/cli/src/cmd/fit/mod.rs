@@ -32,7 +32,7 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct FitArgs {
-    /// csv, csv.gz, parquet, npz or svm; see `kinfolk data info`.
+    #[arg(help = crate::files::data_formats())]
     data: PathBuf,
     /// Where to write the model.
     #[arg(short, long, value_name = "MODEL")]

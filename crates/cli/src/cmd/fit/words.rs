@@ -52,7 +52,7 @@ pub(super) fn text(told: &Told<'_>) -> String {
     let features = plural(training.inputs.n_features(), "feature");
     let (tasks, labels) = (plural(obs.n_tasks(), "task"), plural(obs.len(), "label"));
     let mut lines = vec![format!("data     {rows}, {features}, {tasks}, {labels}")];
-    lines.extend(training.recipe.coding.note().map(|note| format!("coding   {note}")));
+    lines.extend(training.recipe.label_encoding.note().map(|note| format!("coding   {note}")));
     let k = params.k.map_or(String::new(), |k| format!(" k = {k}"));
     let method = if params.method == "fmtl" { String::new() } else { format!("{}, ", params.method) };
     let auto = if params.c_rule == "auto" { " (auto)" } else { "" };

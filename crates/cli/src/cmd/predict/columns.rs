@@ -4,14 +4,14 @@ use crate::failure::{Failure, Result};
 use crate::fitted::Fitted;
 use crate::scores::{Chunk, Scores, UnknownTask, highest, scores};
 use kinfolk::{Losses, Matrix, TaskNames};
-use kinfolk_io::{CellKind, Cells, Coding, Table, Targets};
+use kinfolk_io::{CellKind, Cells, LabelEncoding, Table, Targets};
 
 /// Columns of the output, the same for all chunks.
 #[derive(Debug, Clone)]
-pub(super) struct Layout {
-    rows: Rows,
+pub(super) struct OutputColumns {
+    rows: ScoredTasks,
     /// What labels are, if they are wanted.
-    labels: Option<Kind>,
+    labels: Option<LabelRule>,
     /// Whether tasks and labels are written as integers.
     integer_tasks: bool,
     integer_labels: bool,
@@ -19,7 +19,7 @@ pub(super) struct Layout {
 
 /// Which scores a row has.
 #[derive(Debug, Clone)]
-enum Rows {
+enum ScoredTasks {
     /// That of its own task.
     Own,
     /// One for every task.
@@ -28,48 +28,22 @@ enum Rows {
 
 /// What a label is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum LabelRule {
     /// The class with the highest score.
     Class,
     /// One of two values, by the sign of the score.
     Sign,
 }
 
-/// A column of a chunk.
-#[derive(Debug)]
-pub(super) enum Column {
-    Numbers(Vec<f64>),
-    Integers(Vec<i64>),
-    Words(Vec<String>),
-}
-
-impl Column {
-    /// Names that were found to be integers, or not.
-    fn of(words: Vec<String>, integers: bool) -> Column {
-        match integers {
-            true => Column::Integers(words.iter().map(|word| word.parse().unwrap_or_default()).collect()),
-            false => Column::Words(words),
-        }
-    }
-
-    pub(super) fn cells(&self) -> Cells<'_> {
-        match self {
-            Column::Numbers(cells) => Cells::Numbers(cells),
-            Column::Integers(cells) => Cells::Integers(cells),
-            Column::Words(cells) => Cells::Words(cells),
-        }
-    }
-
-    pub(super) fn text(&self, row: usize) -> String {
-        match self {
-            Column::Numbers(cells) => cells[row].to_string(),
-            Column::Integers(cells) => cells[row].to_string(),
-            Column::Words(cells) => cells[row].clone(),
-        }
+/// Names that were found to be integers, or not.
+fn names(words: Vec<String>, integers: bool) -> Cells {
+    match integers {
+        true => Cells::Integers(words.iter().map(|word| word.parse().unwrap_or_default()).collect()),
+        false => Cells::Words(words),
     }
 }
 
-impl Layout {
+impl OutputColumns {
     /// By the first rows of a file.
     pub(super) fn new(
         fitted: &Fitted,
@@ -80,21 +54,21 @@ impl Layout {
         let tasks = fitted.model.tasks();
         let integers = !matches!(tasks, TaskNames::Strings(_));
         let is_integer = |word: &str| word.parse::<i64>().is_ok_and(|n| n.to_string() == word);
-        let (kind, integer_labels) = match &fitted.recipe.coding {
-            Coding::Classes => (Kind::Class, integers),
-            Coding::Binary { negative, positive } => {
-                (Kind::Sign, is_integer(negative) && is_integer(positive))
+        let (kind, integer_labels) = match &fitted.recipe.label_encoding {
+            LabelEncoding::Classes => (LabelRule::Class, integers),
+            LabelEncoding::Binary { negative, positive } => {
+                (LabelRule::Sign, is_integer(negative) && is_integer(positive))
             }
             _ if labels => return Err(no_labels(fitted)),
-            _ => (Kind::Sign, false),
+            _ => (LabelRule::Sign, false),
         };
         let rows = match table.targets {
-            Targets::Tasks { .. } => Rows::Own,
-            _ => Rows::All { tasks: (0..tasks.len()).map(|t| tasks.name(t)).collect() },
+            Targets::Tasks { .. } => ScoredTasks::Own,
+            _ => ScoredTasks::All { tasks: (0..tasks.len()).map(|t| tasks.name(t)).collect() },
         };
         // A task that the model does not know may have any name.
         let integer_tasks = integers && unknown.is_none();
-        Ok(Layout { rows, labels: labels.then_some(kind), integer_tasks, integer_labels })
+        Ok(OutputColumns { rows, labels: labels.then_some(kind), integer_tasks, integer_labels })
     }
 
     pub(super) fn has_labels(&self) -> bool {
@@ -106,12 +80,16 @@ impl Layout {
         let kind = |integers: bool| if integers { CellKind::Integers } else { CellKind::Words };
         let label = |name: String| (name, kind(self.integer_labels));
         let mut columns = match &self.rows {
-            Rows::Own => vec![("task".into(), kind(self.integer_tasks)), ("score".into(), CellKind::Numbers)],
-            Rows::All { tasks } => tasks.iter().map(|task| (task.clone(), CellKind::Numbers)).collect(),
+            ScoredTasks::Own => {
+                vec![("task".into(), kind(self.integer_tasks)), ("score".into(), CellKind::Numbers)]
+            }
+            ScoredTasks::All { tasks } => {
+                tasks.iter().map(|task| (task.clone(), CellKind::Numbers)).collect()
+            }
         };
         match (&self.rows, self.labels) {
             (_, None) => {}
-            (Rows::All { tasks }, Some(Kind::Sign)) => {
+            (ScoredTasks::All { tasks }, Some(LabelRule::Sign)) => {
                 columns.extend(tasks.iter().map(|task| label(format!("label {task}"))));
             }
             (_, Some(_)) => {
@@ -135,31 +113,30 @@ impl Layout {
         fitted: &Fitted,
         chunk: &Chunk<'_>,
         unknown: Option<UnknownTask>,
-    ) -> Result<Vec<Column>> {
+    ) -> Result<Vec<Cells>> {
         match (&self.rows, scores(&fitted.model, chunk, unknown)?, &chunk.table.targets) {
-            (Rows::Own, Scores::Own(own), Targets::Tasks { task, .. }) => {
-                let tasks =
-                    Column::of((0..task.len()).map(|row| task.name(row)).collect(), self.integer_tasks);
+            (ScoredTasks::Own, Scores::Own(own), Targets::Tasks { task, .. }) => {
+                let tasks = names((0..task.len()).map(|row| task.name(row)).collect(), self.integer_tasks);
                 let labels = self.labels.map(|_| self.signs(fitted, own.iter().copied()));
-                Ok([tasks, Column::Numbers(own)].into_iter().chain(labels).collect())
+                Ok([tasks, Cells::Numbers(own)].into_iter().chain(labels).collect())
             }
-            (Rows::All { .. }, Scores::All(all), _) => Ok(self.all(fitted, &all)),
+            (ScoredTasks::All { .. }, Scores::All(all), _) => Ok(self.all(fitted, &all)),
             _ => Err(Failure::input("some rows say their task and others do not").about(chunk.path)),
         }
     }
 
-    fn all(&self, fitted: &Fitted, all: &Matrix) -> Vec<Column> {
+    fn all(&self, fitted: &Fitted, all: &Matrix) -> Vec<Cells> {
         let rows = || (0..all.rows()).map(|i| all.row(i));
         let tasks = 0..all.cols();
-        let mut columns: Vec<Column> =
-            tasks.clone().map(|t| Column::Numbers(rows().map(|row| row[t]).collect())).collect();
+        let mut columns: Vec<Cells> =
+            tasks.clone().map(|t| Cells::Numbers(rows().map(|row| row[t]).collect())).collect();
         match self.labels {
             None => {}
-            Some(Kind::Class) => {
+            Some(LabelRule::Class) => {
                 let name = |row: &[f64]| fitted.model.tasks().name(highest(row));
-                columns.push(Column::of(rows().map(name).collect(), self.integer_labels));
+                columns.push(names(rows().map(name).collect(), self.integer_labels));
             }
-            Some(Kind::Sign) => {
+            Some(LabelRule::Sign) => {
                 columns.extend(tasks.map(|t| self.signs(fitted, rows().map(|row| row[t]))));
             }
         }
@@ -167,12 +144,12 @@ impl Layout {
     }
 
     /// Labels of scores as they are in the data; zero counts as negative, as in the metrics.
-    fn signs(&self, fitted: &Fitted, scores: impl Iterator<Item = f64>) -> Column {
-        let Coding::Binary { negative, positive } = &fitted.recipe.coding else {
-            return Column::Words(scores.map(|score| score.to_string()).collect());
+    fn signs(&self, fitted: &Fitted, scores: impl Iterator<Item = f64>) -> Cells {
+        let LabelEncoding::Binary { negative, positive } = &fitted.recipe.label_encoding else {
+            return Cells::Words(scores.map(|score| score.to_string()).collect());
         };
         let label = |score: f64| if score > 0.0 { positive.clone() } else { negative.clone() };
-        Column::of(scores.map(label).collect(), self.integer_labels)
+        names(scores.map(label).collect(), self.integer_labels)
     }
 }
 

@@ -1,7 +1,7 @@
 //! `kinfolk predict`: scores of a model for new rows, however many.
 
 mod columns;
-mod sink;
+mod writer;
 
 use crate::args::{ColumnArgs, Global};
 use crate::failure::{Failure, Result};
@@ -11,12 +11,11 @@ use crate::scores::{Chunk, UnknownTask};
 use crate::text::plural;
 use crate::{chunks, files, training};
 use clap::Args;
-use columns::Layout;
-use kinfolk_io::Format;
+use columns::OutputColumns;
 use serde::Serialize;
-use sink::Sink;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use writer::PredictionWriter;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -35,8 +34,7 @@ pub(crate) struct PredictArgs {
     model: PathBuf,
     /// Rows to predict for, read as the data of the fit were; labels are not needed.
     data: PathBuf,
-    /// Where to write, by its ending: csv, npy (scores alone) or parquet [default: csv to stdout].
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", help = out_help())]
     out: Option<PathBuf>,
     /// Also the label or class of each score.
     #[arg(long)]
@@ -52,7 +50,7 @@ pub(crate) struct PredictArgs {
 }
 
 #[derive(Serialize)]
-struct Said<'a> {
+struct PredictOutput<'a> {
     model: &'a Path,
     data: &'a Path,
     out: &'a Path,
@@ -60,8 +58,14 @@ struct Said<'a> {
     columns: &'a [String],
 }
 
+/// What `--out` says.
+fn out_help() -> String {
+    let formats = kinfolk_io::format_names(|format| format.writes_columns());
+    format!("Where to write, by its ending: {formats} (npy: scores alone) [default: csv to stdout]")
+}
+
 /// What to predict.
-struct Wish<'a> {
+struct PredictJob<'a> {
     data: &'a Path,
     columns: &'a ColumnArgs,
     labels: bool,
@@ -74,7 +78,7 @@ pub(crate) fn run(args: PredictArgs, _: &Global, report: Report) -> Result<ExitC
         return Err(Failure::usage("--json needs -o FILE: scores and the object cannot both go to stdout"));
     }
     let fitted = Fitted::load(&args.model)?;
-    let wish = Wish {
+    let job = PredictJob {
         data: &args.data,
         columns: &args.columns,
         labels: args.labels,
@@ -82,30 +86,30 @@ pub(crate) fn run(args: PredictArgs, _: &Global, report: Report) -> Result<ExitC
         split: args.split,
     };
     let Some(out) = &args.out else {
-        wish.grant(&fitted, Sink::stdout)?;
+        job.run(&fitted, PredictionWriter::stdout)?;
         return Ok(ExitCode::SUCCESS);
     };
     files::check_writable(out)?;
-    Format::of(out).map_err(Failure::usage)?;
-    let (n_inputs, columns) = wish.grant(&fitted, |layout| Sink::file(out, layout))?;
-    let said = Said { model: &args.model, data: &args.data, out, n_inputs, columns: &columns };
-    report.done(&said, format!("predictions for {} in {}\n", plural(n_inputs, "row"), out.display()))?;
+    kinfolk_io::format_of(out).map_err(Failure::usage)?;
+    let (n_inputs, columns) = job.run(&fitted, |columns| PredictionWriter::file(out, columns))?;
+    let output = PredictOutput { model: &args.model, data: &args.data, out, n_inputs, columns: &columns };
+    report.done(&output, format!("predictions for {} in {}\n", plural(n_inputs, "row"), out.display()))?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// Scores of all rows of a file, for the tasks that its rows say.
 pub(crate) fn to_file(fitted: &Fitted, data: &Path, out: &Path) -> Result<()> {
     let columns = ColumnArgs::default();
-    let wish = Wish { data, columns: &columns, labels: false, unknown: None, split: None };
-    wish.grant(fitted, |layout| Sink::file(out, layout)).map(drop)
+    let job = PredictJob { data, columns: &columns, labels: false, unknown: None, split: None };
+    job.run(fitted, |columns| PredictionWriter::file(out, columns)).map(drop)
 }
 
-impl Wish<'_> {
+impl PredictJob<'_> {
     /// Predicts chunk by chunk; how many rows, and the names of the columns written.
-    fn grant(
+    fn run(
         &self,
         fitted: &Fitted,
-        open: impl FnOnce(&Layout) -> Result<Sink>,
+        open: impl FnOnce(&OutputColumns) -> Result<PredictionWriter>,
     ) -> Result<(usize, Vec<String>)> {
         let mut source = fitted.open(self.data, self.columns)?;
         let task_column = self.columns.columns().task.or_else(|| fitted.recipe.columns.task.clone());
@@ -116,20 +120,20 @@ impl Wish<'_> {
                 return Ok(());
             };
             if let Some(open) = open.take() {
-                let layout = Layout::new(fitted, &table, self.labels, self.unknown)?;
-                out = Some((open(&layout)?, layout));
+                let columns = OutputColumns::new(fitted, &table, self.labels, self.unknown)?;
+                out = Some((open(&columns)?, columns));
             }
-            let Some((sink, layout)) = &mut out else { return Ok(()) };
+            let Some((writer, columns)) = &mut out else { return Ok(()) };
             let task_column = task_column.as_deref();
             let chunk = Chunk { table: &table, path: self.data, first_row: rows, task_column };
-            sink.append(&layout.fill(fitted, &chunk, self.unknown)?)?;
+            writer.append(columns.fill(fitted, &chunk, self.unknown)?)?;
             rows += table.n_rows();
             Ok(())
         })?;
         match out {
-            Some((sink, layout)) => {
-                sink.finish()?;
-                Ok((rows, layout.names()))
+            Some((writer, columns)) => {
+                writer.finish()?;
+                Ok((rows, columns.names()))
             }
             None => Err(Failure::input("there are no rows").about(self.data)),
         }

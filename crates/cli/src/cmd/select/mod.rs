@@ -34,7 +34,7 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct SelectArgs {
-    /// csv, csv.gz, parquet, npz or svm; see `kinfolk data info`.
+    #[arg(help = crate::files::data_formats())]
     data: PathBuf,
     /// Where to write the winner, fitted to all rows.
     #[arg(short, long, value_name = "MODEL")]

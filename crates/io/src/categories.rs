@@ -1,0 +1,243 @@
+//! A column of names: tasks, classes.
+
+use crate::{Error, Result, error::quoted};
+use kinfolk::TaskNames;
+use std::collections::HashMap;
+use std::hash::Hash;
+
+/// Names of rows: which of the `names` each row has.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Categorical {
+    /// One per row.
+    pub index: Vec<u32>,
+    /// In increasing order, whatever the order in the file: so the same data give the same model in any format. Some may be
+    /// without rows. Names that are all written like integers are integers.
+    pub names: TaskNames,
+}
+
+impl Categorical {
+    /// Integers that are themselves the names.
+    pub fn from_integers(column: &[i64]) -> Self {
+        let (names, index) = TaskNames::encode_integers(column);
+        Categorical { index, names }
+    }
+
+    /// Words that are themselves the names.
+    pub fn from_words<S: AsRef<str>>(column: &[S]) -> Self {
+        let (names, index) = TaskNames::encode_strings(column);
+        Categorical { index, names }.ordered()
+    }
+
+    /// Positions in a list of names, which must be distinct.
+    pub fn new(index: Vec<u32>, names: TaskNames) -> Result<Self> {
+        check_distinct(&names)?;
+        if let Some(row) = index.iter().position(|&i| i as usize >= names.len()) {
+            let why = format!("{} is no position in a list of {} names", index[row], names.len());
+            return Err(Error::of_table(why).at_row(row));
+        }
+        Ok(Categorical { index, names }.ordered())
+    }
+
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.index.len()
+    }
+
+    /// Whether there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.index.is_empty()
+    }
+
+    /// Name of a row.
+    pub fn name(&self, row: usize) -> String {
+        self.names.name(self.index[row] as usize)
+    }
+
+    /// The given rows; all names are kept.
+    pub fn select_rows(&self, rows: impl Iterator<Item = usize>) -> Self {
+        Categorical { index: rows.map(|i| self.index[i]).collect(), names: self.names.clone() }
+    }
+
+    /// For each of the names its position in another list, by the text of the name.
+    pub fn find_in(&self, names: &TaskNames) -> Vec<Option<u32>> {
+        find_in(&self.names, names)
+    }
+
+    /// Rows of several columns, one column after the other; the names are those of all of them.
+    pub fn concatenate(parts: Vec<Categorical>) -> Self {
+        let integers = |keys: &Categorical| !matches!(keys.names, TaskNames::Strings(_));
+        if parts.iter().all(integers) {
+            let columns = parts.into_iter().map(|keys| (keys.index, integer_names(&keys.names)));
+            let (names, index) = merge(columns.collect());
+            return Categorical { index, names: TaskNames::Integers(names) };
+        }
+        let columns = parts.into_iter().map(|keys| {
+            let names = (0..keys.names.len()).map(|t| keys.names.name(t)).collect();
+            (keys.index, names)
+        });
+        let (names, index) = merge(columns.collect());
+        Categorical { index, names: TaskNames::Strings(names) }.ordered()
+    }
+
+    /// The same column with its names in order, as integers if they are written so.
+    fn ordered(self) -> Self {
+        let names = match &self.names {
+            TaskNames::Strings(words) => words.iter().map(|word| as_integer(word)).collect(),
+            names => Some(integer_names(names)),
+        };
+        match (names, self.names) {
+            (Some(integers), _) => {
+                let (names, index) = merge(vec![(self.index, integers)]);
+                Categorical { index, names: TaskNames::Integers(names) }
+            }
+            (None, TaskNames::Strings(words)) => {
+                let (names, index) = merge(vec![(self.index, words)]);
+                Categorical { index, names: TaskNames::Strings(names) }
+            }
+            (None, names) => Categorical { index: self.index, names },
+        }
+    }
+}
+
+/// A column of names while it is being read: the names so far, and which of them each row has.
+#[derive(Default)]
+pub(crate) struct CategoricalBuilder {
+    code: HashMap<String, u32>,
+    names: Vec<String>,
+    index: Vec<u32>,
+}
+
+impl CategoricalBuilder {
+    pub(crate) fn push(&mut self, name: &str) {
+        // Rows of a task often follow one another.
+        if let Some(&last) = self.index.last()
+            && self.names[last as usize] == name
+        {
+            return self.index.push(last);
+        }
+        let next = self.names.len() as u32;
+        let code = self.code.get(name).copied().unwrap_or_else(|| {
+            self.names.push(name.to_string());
+            self.code.insert(name.to_string(), next);
+            next
+        });
+        self.index.push(code);
+    }
+
+    pub(crate) fn finish(self) -> Result<Categorical> {
+        Categorical::new(self.index, TaskNames::Strings(self.names))
+    }
+}
+
+/// For each name its position in another list, by the text of the name.
+pub(crate) fn find_in(names: &TaskNames, known: &TaskNames) -> Vec<Option<u32>> {
+    let known: HashMap<String, u32> = (0..known.len()).map(|t| (known.name(t), t as u32)).collect();
+    (0..names.len()).map(|t| known.get(&names.name(t)).copied()).collect()
+}
+
+/// `Err` if two names are the same.
+pub(crate) fn check_distinct(names: &TaskNames) -> Result<()> {
+    let mut seen = HashMap::new();
+    for t in 0..names.len() {
+        if let Some(first) = seen.insert(names.name(t), t) {
+            let why = format!("the name {} is given twice, at {first} and {t}", quoted(&names.name(t)));
+            return Err(Error::of_table(why));
+        }
+    }
+    Ok(())
+}
+
+/// Distinct words as names, integers if all are written so. The order is kept.
+pub(crate) fn names_of(words: Vec<String>) -> TaskNames {
+    match words.iter().map(|word| as_integer(word)).collect() {
+        Some(integers) => TaskNames::Integers(integers),
+        None => TaskNames::Strings(words),
+    }
+}
+
+fn integer_names(names: &TaskNames) -> Vec<i64> {
+    match names {
+        TaskNames::Integers(names) => names.clone(),
+        names => (0..names.len() as i64).collect(),
+    }
+}
+
+/// The integer that is written exactly like this: no plus, no leading zeros.
+fn as_integer(word: &str) -> Option<i64> {
+    let value: i64 = word.parse().ok()?;
+    (value.to_string() == word).then_some(value)
+}
+
+/// Columns of positions in different lists become one column of positions in one increasing list.
+fn merge<T: Ord + Hash + Clone>(parts: Vec<(Vec<u32>, Vec<T>)>) -> (Vec<T>, Vec<u32>) {
+    let mut names: Vec<T> = parts.iter().flat_map(|(_, names)| names).cloned().collect();
+    names.sort_unstable();
+    names.dedup();
+    let position: HashMap<&T, u32> = names.iter().enumerate().map(|(i, name)| (name, i as u32)).collect();
+    let mut index = Vec::with_capacity(parts.iter().map(|(index, _)| index.len()).sum());
+    for (part, own) in &parts {
+        let to: Vec<u32> = own.iter().map(|name| position[name]).collect();
+        index.extend(part.iter().map(|&i| to[i as usize]));
+    }
+    (names, index)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(names: &[&str]) -> TaskNames {
+        TaskNames::Strings(names.iter().map(|name| name.to_string()).collect())
+    }
+
+    #[test]
+    fn names_come_in_increasing_order_whatever_the_file_says() {
+        let keys = Categorical::new(vec![0, 2, 1, 0], words(&["oak", "ash", "elm"])).unwrap();
+        assert_eq!(keys.names, words(&["ash", "elm", "oak"]));
+        assert_eq!((keys.index.as_slice(), keys.name(1)), (&[2, 1, 0, 2][..], "elm".to_string()));
+    }
+
+    #[test]
+    fn words_that_are_integers_are_integers() {
+        let keys = Categorical::from_words(&["10", "9", "10"]);
+        assert_eq!(keys, Categorical::from_integers(&[10, 9, 10]));
+        assert_eq!(
+            Categorical::new(vec![1, 0], TaskNames::Numbered(2)).unwrap(),
+            Categorical::from_integers(&[1, 0])
+        );
+        assert_eq!(Categorical::from_words(&["09", "10"]).names, words(&["09", "10"]));
+    }
+
+    #[test]
+    fn columns_are_joined_by_name() {
+        let joined = Categorical::concatenate(vec![
+            Categorical::from_words(&["b", "a"]),
+            Categorical::from_words(&["7", "b"]),
+        ]);
+        assert_eq!(joined, Categorical::from_words(&["b", "a", "7", "b"]));
+        let joined = Categorical::concatenate(vec![
+            Categorical::from_integers(&[5]),
+            Categorical::from_integers(&[-1, 5]),
+        ]);
+        assert_eq!(joined, Categorical::from_integers(&[5, -1, 5]));
+    }
+
+    #[test]
+    fn twins_and_positions_beyond_the_list_are_refused() {
+        let message = |keys: Result<Categorical>| keys.unwrap_err().to_string();
+        assert_eq!(
+            message(Categorical::new(vec![], words(&["a", "b", "a"]))),
+            "the name \"a\" is given twice, at 0 and 2"
+        );
+        assert_eq!(
+            message(Categorical::new(vec![0, 3], words(&["a"]))),
+            "row 1: 3 is no position in a list of 1 names"
+        );
+    }
+
+    #[test]
+    fn names_are_found_by_their_text() {
+        let keys = Categorical::from_integers(&[3, 8]);
+        assert_eq!(keys.find_in(&words(&["x", "8"])), [None, Some(1)]);
+    }
+}

@@ -1,0 +1,76 @@
+//! Names of columns.
+
+use crate::error::{listed, quoted};
+use crate::{Error, Hint, Result, Role};
+use std::collections::HashMap;
+
+/// The columns of a file, by name and by position. Names are distinct and not empty.
+pub(crate) struct ColumnNames {
+    names: Vec<String>,
+    position: HashMap<String, usize>,
+}
+
+impl ColumnNames {
+    pub(crate) fn new(names: Vec<String>) -> Result<Self> {
+        let mut position = HashMap::with_capacity(names.len());
+        for (i, name) in names.iter().enumerate() {
+            if name.is_empty() {
+                let why = format!("column {} has no name; give it one, or write the file without it", i + 1);
+                return Err(Error::of_table(why));
+            }
+            if let Some(first) = position.insert(name.clone(), i) {
+                let why = format!("columns {} and {} are both named {}", first + 1, i + 1, quoted(name));
+                return Err(Error::of_table(why));
+            }
+        }
+        Ok(ColumnNames { names, position })
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.names.len()
+    }
+
+    pub(crate) fn name(&self, column: usize) -> &str {
+        &self.names[column]
+    }
+
+    pub(crate) fn find(&self, name: &str) -> Option<usize> {
+        self.position.get(name).copied()
+    }
+
+    /// The column of this name, which the caller gave for a role.
+    pub(crate) fn require(&self, name: &str, role: Role) -> Result<usize> {
+        self.find(name).ok_or_else(|| {
+            let why = format!("there is no column {}; the columns are {}", quoted(name), self.listed());
+            Error::of_table(why).hint(Hint::CheckRoles(vec![role]))
+        })
+    }
+
+    /// The names, or the first few of many.
+    pub(crate) fn listed(&self) -> String {
+        listed(&self.names)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(names: &[&str]) -> Result<ColumnNames> {
+        ColumnNames::new(names.iter().map(|name| name.to_string()).collect())
+    }
+
+    #[test]
+    fn names_are_distinct_and_not_empty() {
+        let message = |list: &[&str]| names(list).err().unwrap().to_string();
+        assert_eq!(message(&["a", "b", "a"]), "columns 1 and 3 are both named \"a\"");
+        assert!(message(&["", "b"]).starts_with("column 1 has no name"));
+    }
+
+    #[test]
+    fn a_column_that_is_not_there_lists_those_that_are() {
+        let error = names(&["x", " y"]).unwrap().require("y", Role::Target).unwrap_err();
+        assert_eq!(error.why, "there is no column \"y\"; the columns are \"x\", \" y\"");
+        assert_eq!(error.hints, [Hint::CheckRoles(vec![Role::Target])]);
+    }
+}

@@ -1,0 +1,100 @@
+//! Rows of text.
+
+use crate::format::{CellKind, Cells, ColumnWriter, Output};
+use std::io::{Result, Write};
+
+/// A csv file being written.
+pub(super) struct CsvWriter {
+    to: Output,
+    line: Vec<u8>,
+}
+
+impl CsvWriter {
+    pub(super) fn new(to: Output, columns: &[(String, CellKind)]) -> Result<Self> {
+        let mut writer = CsvWriter { to, line: vec![] };
+        columns.iter().for_each(|(name, _)| word(&mut writer.line, name));
+        writer.end_line()?;
+        Ok(writer)
+    }
+
+    /// Every cell ends in a comma; the last one becomes the end of the line.
+    fn end_line(&mut self) -> Result<()> {
+        if let Some(last) = self.line.last_mut() {
+            *last = b'\n';
+        }
+        self.to.write_all(&self.line)?;
+        self.line.clear();
+        Ok(())
+    }
+}
+
+impl ColumnWriter for CsvWriter {
+    fn append(&mut self, cells: &[Cells], rows: usize) -> Result<()> {
+        for row in 0..rows {
+            for column in cells {
+                match column {
+                    Cells::Numbers(cells) | Cells::Singles(cells) => number(&mut self.line, cells[row]),
+                    Cells::Integers(cells) => write!(self.line, "{}", cells[row])?,
+                    Cells::Words(cells) => {
+                        word(&mut self.line, &cells[row]);
+                        continue;
+                    }
+                }
+                self.line.push(b',');
+            }
+            self.end_line()?;
+        }
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>, _: u64) -> Result<Output> {
+        Ok(self.to)
+    }
+}
+
+/// The shortest text that gives the number back: `1`, `0.1`, `1e300`; nothing for NaN.
+fn number(line: &mut Vec<u8>, value: f64) {
+    if value.is_nan() {
+        return;
+    }
+    let mut buffer = zmij::Buffer::new();
+    let text = buffer.format(value);
+    line.extend_from_slice(text.strip_suffix(".0").unwrap_or(text).as_bytes());
+}
+
+/// A word and a comma; in quotes if a reader could take it for something else.
+fn word(line: &mut Vec<u8>, word: &str) {
+    let special = |byte: u8| b",;\t\"\r\n".contains(&byte);
+    if word.is_empty() || word.starts_with('\u{feff}') || word.bytes().any(special) {
+        line.push(b'"');
+        for byte in word.bytes() {
+            if byte == b'"' {
+                line.push(b'"');
+            }
+            line.push(byte);
+        }
+        line.extend_from_slice(b"\",");
+    } else {
+        line.extend_from_slice(word.as_bytes());
+        line.push(b',');
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_short_and_come_back() {
+        let values =
+            [0.0, -0.0, 1.0, -1.5, 1e300, 5e-324, f64::from(0.1_f32), 0.1, 1e16, 123456789.0, 2f64.powi(70)];
+        for value in values {
+            let mut line = vec![];
+            number(&mut line, value);
+            let text = String::from_utf8(line).unwrap();
+            assert_eq!(text.parse::<f64>().unwrap().to_bits(), value.to_bits(), "{text}");
+            // Some write the sign of an exponent, some do not.
+            assert!(text.replace("e+", "e").len() <= format!("{value:?}").len(), "{text}");
+        }
+    }
+}

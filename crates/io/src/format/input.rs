@@ -1,0 +1,127 @@
+//! Where bytes come from, and how many may come out of few.
+
+use crate::{Error, Result};
+use flate2::bufread::MultiGzDecoder;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Cursor, Read, Seek};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Large enough that a read costs nothing beside what is done with it, small enough for the cache.
+const BUFFER_BYTES: usize = 256 * 1024;
+/// Compressed data may grow to this many bytes without question...
+const FREE_BYTES: u64 = 1 << 28;
+/// ... and beyond that to this many times their size. Numbers that are worth learning from do not shrink more than that.
+const MAX_GROWTH: u64 = 250;
+
+/// A file to read, or bytes in memory. It can be opened more than once.
+#[derive(Debug, Clone)]
+pub struct Input {
+    path: PathBuf,
+    bytes: Option<Arc<[u8]>>,
+    gzipped: bool,
+}
+
+/// Bytes with a position.
+pub(crate) trait SeekableBytes: BufRead + Seek + Send {}
+impl<T: BufRead + Seek + Send> SeekableBytes for T {}
+
+impl Input {
+    /// A file, or `bytes` that stand for one.
+    pub(crate) fn new(path: &Path, bytes: Option<Arc<[u8]>>, gzipped: bool) -> Self {
+        Input { path: path.to_path_buf(), bytes, gzipped }
+    }
+
+    /// The name of the file.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The bytes, if they are in memory.
+    #[cfg_attr(not(feature = "parquet"), expect(dead_code))]
+    pub(crate) fn in_memory(&self) -> Option<&[u8]> {
+        self.bytes.as_deref()
+    }
+
+    /// Whether a second reading gives the same bytes: not so for a pipe.
+    pub(crate) fn is_repeatable(&self) -> bool {
+        self.bytes.is_some() || self.path.metadata().is_ok_and(|metadata| metadata.is_file())
+    }
+
+    /// The file itself; a folder is none.
+    pub(crate) fn file(&self) -> Result<File> {
+        let file = File::open(&self.path)?;
+        match file.metadata()?.is_dir() {
+            true => Err(Error::of_table("it is a folder, not a file")),
+            false => Ok(file),
+        }
+    }
+
+    /// The bytes as they are.
+    pub(crate) fn bytes(&self) -> Result<Box<dyn SeekableBytes>> {
+        Ok(match &self.bytes {
+            Some(bytes) => Box::new(Cursor::new(Arc::clone(bytes))),
+            None => Box::new(BufReader::with_capacity(BUFFER_BYTES, self.file()?)),
+        })
+    }
+
+    /// The bytes from the beginning, decompressed.
+    pub(crate) fn text(&self) -> Result<Box<dyn BufRead + Send>> {
+        let bytes = self.bytes()?;
+        if !self.gzipped {
+            return Ok(Box::new(bytes));
+        }
+        let size = match &self.bytes {
+            Some(bytes) => bytes.len() as u64,
+            None => self.path.metadata().map_or(0, |metadata| metadata.len()),
+        };
+        let text = Bounded::new(MultiGzDecoder::new(bytes), size);
+        Ok(Box::new(BufReader::with_capacity(BUFFER_BYTES, text)))
+    }
+}
+
+/// A reader that ends with an error when far more comes out of it than went in: a zip bomb.
+pub(crate) struct Bounded<R> {
+    from: R,
+    left: u64,
+}
+
+impl<R: Read> Bounded<R> {
+    /// `compressed` is the number of bytes that go in.
+    pub(crate) fn new(from: R, compressed: u64) -> Self {
+        Bounded { from, left: compressed.saturating_mul(MAX_GROWTH).max(FREE_BYTES) }
+    }
+}
+
+impl<R: Read> Read for Bounded<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let n = self.from.read(out)?;
+        self.left = self.left.checked_sub(n as u64).ok_or_else(|| {
+            io::Error::other(format!(
+                "it unpacks to over {} MiB and {MAX_GROWTH} times its size, as zip bombs do; \
+                 save it uncompressed if that is meant",
+                FREE_BYTES >> 20
+            ))
+        })?;
+        Ok(n)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bomb_is_not_read_to_its_end() {
+        let mut bomb = Bounded::new(io::repeat(0), 1000);
+        let error = io::copy(&mut bomb, &mut io::sink()).unwrap_err();
+        assert!(error.to_string().contains("as zip bombs do"), "{error}");
+    }
+
+    #[test]
+    fn a_folder_is_no_file() {
+        let error = |path: &str| Input::new(Path::new(path), None, false).bytes().err().unwrap().to_string();
+        assert!(error("/no/such/file").contains("No such file"));
+        assert_eq!(error("/"), "it is a folder, not a file");
+    }
+}

@@ -1,0 +1,86 @@
+//! A table as an archive of arrays, compressed.
+
+use crate::format::{Output, npy};
+use crate::{Categorical, Labels, Table, Targets};
+use kinfolk::{Inputs, TaskNames};
+use std::io::{BufWriter, Result, Write};
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipWriter};
+
+type Archive = ZipWriter<Output>;
+
+pub(super) fn write(table: &Table, to: Output) -> Result<Output> {
+    let mut archive = ZipWriter::new(to);
+    let to = &mut archive;
+    let name = if matches!(table.inputs, Inputs::Gram(_)) { "K" } else { "X" };
+    array(to, name, |to| npy::matrix(&table.inputs, to))?;
+    if let Some(names) = &table.features {
+        array(to, "feature_names", |to| npy::words(names.iter().map(String::as_str), to))?;
+    }
+    match &table.targets {
+        Targets::None => {}
+        Targets::Tasks { task, label } => {
+            categorical(to, "task", "task_names", task)?;
+            match label {
+                None => {}
+                Some(Labels::Numbers(labels)) => {
+                    array(to, "y", |to| npy::numbers(labels, &[labels.len()], to))?
+                }
+                Some(Labels::Words(labels)) => {
+                    let names = texts(&labels.names);
+                    let words = labels.index.iter().map(|&i| names[i as usize].as_str());
+                    array(to, "y", |to| npy::words(words, to))?;
+                }
+            }
+        }
+        Targets::Classes(class) => categorical(to, "label", "class_names", class)?,
+        Targets::Wide { label, tasks } => {
+            array(to, "Y", |to| npy::numbers(label.as_slice(), &[label.rows(), label.cols()], to))?;
+            names(to, "task_names", tasks)?;
+        }
+    }
+    if let Some(weight) = &table.weight {
+        array(to, "weight", |to| npy::numbers(weight, &[weight.len()], to))?;
+    }
+    if let Some(offset) = &table.offset {
+        array(to, "offset", |to| npy::numbers(offset, &[offset.len()], to))?;
+    }
+    if let Some(split) = &table.split {
+        array(to, "split", |to| npy::integers(split.iter().copied(), to))?;
+    }
+    Ok(archive.finish()?)
+}
+
+/// Positions, and the list they are in.
+fn categorical(to: &mut Archive, name: &str, list: &str, column: &Categorical) -> Result<()> {
+    array(to, name, |to| npy::integers(column.index.iter().map(|&i| i64::from(i)), to))?;
+    names(to, list, &column.names)
+}
+
+fn names(to: &mut Archive, name: &str, names: &TaskNames) -> Result<()> {
+    match names {
+        TaskNames::Integers(names) => array(to, name, |to| npy::integers(names.iter().copied(), to)),
+        names => {
+            let names = texts(names);
+            array(to, name, |to| npy::words(names.iter().map(String::as_str), to))
+        }
+    }
+}
+
+fn texts(names: &TaskNames) -> Vec<String> {
+    (0..names.len()).map(|i| names.name(i)).collect()
+}
+
+/// Always with room for sizes beyond 4 GiB; the same bytes for the same table, whatever the time.
+fn array(
+    to: &mut Archive,
+    name: &str,
+    write: impl FnOnce(&mut BufWriter<&mut Archive>) -> Result<()>,
+) -> Result<()> {
+    let options =
+        SimpleFileOptions::default().compression_method(CompressionMethod::Deflated).large_file(true);
+    to.start_file(format!("{name}.npy"), options)?;
+    let mut buffer = BufWriter::with_capacity(1 << 16, to);
+    write(&mut buffer)?;
+    buffer.flush()
+}

@@ -1,0 +1,61 @@
+//! Where bytes go: a new file, plain or compressed, that gets its name when it is complete.
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use kinfolk::AtomicFile;
+use std::io::{BufWriter, Error, ErrorKind, IntoInnerError, Result, Seek, SeekFrom, Write};
+use std::path::Path;
+
+const BUFFER_BYTES: usize = 1 << 16;
+
+/// A file being written. Until [`commit`](Self::commit) whatever has that name is as it was.
+pub struct Output(Inner);
+
+enum Inner {
+    Plain(BufWriter<AtomicFile>),
+    Gzip(Box<GzEncoder<BufWriter<AtomicFile>>>),
+}
+
+impl Output {
+    pub(crate) fn create(path: &Path, gzipped: bool) -> Result<Self> {
+        let file = BufWriter::with_capacity(BUFFER_BYTES, AtomicFile::create(path)?);
+        Ok(Output(match gzipped {
+            true => Inner::Gzip(Box::new(GzEncoder::new(file, Compression::default()))),
+            false => Inner::Plain(file),
+        }))
+    }
+
+    /// Ends the file and gives it its name.
+    pub(crate) fn commit(self) -> Result<()> {
+        let file = match self.0 {
+            Inner::Plain(file) => file,
+            Inner::Gzip(file) => file.finish()?,
+        };
+        file.into_inner().map_err(IntoInnerError::into_error)?.commit()
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> Result<usize> {
+        match &mut self.0 {
+            Inner::Plain(to) => to.write(bytes),
+            Inner::Gzip(to) => to.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        match &mut self.0 {
+            Inner::Plain(to) => to.flush(),
+            Inner::Gzip(to) => to.flush(),
+        }
+    }
+}
+
+impl Seek for Output {
+    fn seek(&mut self, to: SeekFrom) -> Result<u64> {
+        match &mut self.0 {
+            Inner::Plain(file) => file.seek(to),
+            Inner::Gzip(_) => Err(Error::new(ErrorKind::Unsupported, "compressed files have no positions")),
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! What the columns of a file hold.
+
+use half::f16;
+use parquet::basic::{ConvertedType, LogicalType, Type};
+use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor};
+
+/// How values are stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Physical {
+    Bool,
+    Int32,
+    Int64,
+    Half,
+    Float,
+    Double,
+    Text,
+}
+
+impl Physical {
+    /// Bytes of a value; of no use for booleans and texts.
+    pub(super) fn width(self) -> usize {
+        match self {
+            Physical::Bool | Physical::Text => 1,
+            Physical::Half => 2,
+            Physical::Int32 | Physical::Float => 4,
+            Physical::Int64 | Physical::Double => 8,
+        }
+    }
+}
+
+/// What values mean.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct ValueType {
+    pub(super) physical: Physical,
+    /// Integers: the bits they have; 0 for others.
+    bits: u8,
+    signed: bool,
+    /// Whether a value may be null.
+    pub(super) nullable: bool,
+}
+
+impl ValueType {
+    pub(super) fn is_text(self) -> bool {
+        self.physical == Physical::Text
+    }
+
+    /// Whether every value is a number in single precision.
+    pub(super) fn fits_single(self) -> bool {
+        match self.physical {
+            Physical::Bool | Physical::Half | Physical::Float => true,
+            Physical::Int32 | Physical::Int64 => self.bits <= 16,
+            Physical::Double | Physical::Text => false,
+        }
+    }
+
+    /// The number that is stored like this.
+    pub(super) fn number(self, raw: u64) -> f64 {
+        match self.physical {
+            Physical::Float => f64::from(f32::from_bits(raw as u32)),
+            Physical::Double => f64::from_bits(raw),
+            Physical::Half => f64::from(f16::from_bits(raw as u16)),
+            Physical::Int32 | Physical::Int64 if self.signed => self.integer(raw) as f64,
+            _ => self.unsigned(raw) as f64,
+        }
+    }
+
+    /// The number as it is written in text: as a name, or in a message.
+    pub(super) fn text(self, raw: u64) -> String {
+        match self.physical {
+            Physical::Bool => (raw != 0).to_string(),
+            Physical::Float => format!("{:?}", f32::from_bits(raw as u32)),
+            Physical::Half => f16::from_bits(raw as u16).to_string(),
+            Physical::Double => format!("{:?}", f64::from_bits(raw)),
+            _ if self.signed => self.integer(raw).to_string(),
+            _ => self.unsigned(raw).to_string(),
+        }
+    }
+
+    fn integer(self, raw: u64) -> i64 {
+        if self.physical == Physical::Int32 { i64::from(raw as i32) } else { raw as i64 }
+    }
+
+    fn unsigned(self, raw: u64) -> u64 {
+        if self.physical == Physical::Int32 { u64::from(raw as u32) } else { raw }
+    }
+}
+
+/// A column of the outermost level.
+pub(super) struct Field {
+    pub(super) name: String,
+    /// Position among the leaves of the schema, and what it holds; or why it cannot be used.
+    pub(super) content: Result<(usize, ValueType), String>,
+}
+
+/// The columns of the outermost level. Those with columns of their own cannot be used.
+pub(super) fn fields(schema: &SchemaDescriptor) -> Vec<Field> {
+    let nested = "it is nested (a list, a map or a struct)";
+    let roots = schema.root_schema().get_fields().iter();
+    let field = |root: &parquet::schema::types::TypePtr| Field {
+        name: root.name().to_string(),
+        content: Err(nested.to_string()),
+    };
+    let mut fields: Vec<Field> = roots.map(field).collect();
+    for leaf in 0..schema.num_columns() {
+        let column = schema.column(leaf);
+        let field = &mut fields[schema.get_column_root_idx(leaf)];
+        if column.path().parts().len() == 1 && column.max_rep_level() == 0 {
+            field.content = kind(&column).map(|kind| (leaf, kind));
+        }
+    }
+    fields
+}
+
+fn kind(column: &ColumnDescriptor) -> Result<ValueType, String> {
+    let nullable = column.max_def_level() > 0;
+    let of = |physical, bits, signed| Ok(ValueType { physical, bits, signed, nullable });
+    let (logical, converted) = (column.logical_type_ref(), column.converted_type());
+    let no_numbers = || {
+        let what = logical.map_or_else(|| converted.to_string(), |logical| format!("{logical:?}"));
+        Err(format!("it holds values of type {what}, which are neither numbers nor text"))
+    };
+    let integer = |physical, all: u8| match (logical, converted) {
+        (Some(LogicalType::Integer(integer)), _) => {
+            of(physical, integer.bit_width.unsigned_abs(), integer.is_signed)
+        }
+        (None, ConvertedType::NONE) => of(physical, all, true),
+        (None, ConvertedType::INT_8) => of(physical, 8, true),
+        (None, ConvertedType::INT_16) => of(physical, 16, true),
+        (None, ConvertedType::INT_32 | ConvertedType::INT_64) => of(physical, all, true),
+        (None, ConvertedType::UINT_8) => of(physical, 8, false),
+        (None, ConvertedType::UINT_16) => of(physical, 16, false),
+        (None, ConvertedType::UINT_32 | ConvertedType::UINT_64) => of(physical, all, false),
+        _ => no_numbers(),
+    };
+    match (column.physical_type(), logical) {
+        (Type::BOOLEAN, _) => of(Physical::Bool, 0, false),
+        (Type::INT32, _) => integer(Physical::Int32, 32),
+        (Type::INT64, _) => integer(Physical::Int64, 64),
+        (Type::FLOAT, _) => of(Physical::Float, 0, true),
+        (Type::DOUBLE, _) => of(Physical::Double, 0, true),
+        (Type::FIXED_LEN_BYTE_ARRAY, Some(LogicalType::Float16)) if column.type_length() == 2 => {
+            of(Physical::Half, 0, true)
+        }
+        // Bytes without a word on what they are may be text, and are told apart when they are read.
+        (Type::BYTE_ARRAY, None | Some(LogicalType::String | LogicalType::Enum))
+            if matches!(converted, ConvertedType::NONE | ConvertedType::UTF8 | ConvertedType::ENUM) =>
+        {
+            of(Physical::Text, 0, false)
+        }
+        (other, None) if converted == ConvertedType::NONE => {
+            Err(format!("it holds values of type {other}, which are neither numbers nor text"))
+        }
+        _ => no_numbers(),
+    }
+}

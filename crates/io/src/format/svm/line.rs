@@ -1,0 +1,144 @@
+//! One line of text: its label, task, entries and comment.
+
+use crate::error::quoted;
+use crate::{Error, Result};
+
+/// Columns are numbered by 31 bits.
+const MAX_INDEX: u64 = 1 << 31;
+
+/// The parts of a line that holds a row.
+#[derive(Debug, PartialEq)]
+pub(super) struct SvmLine<'a> {
+    pub(super) label: &'a str,
+    pub(super) qid: Option<i64>,
+    /// The last index, zeros included: the row has at least so many features.
+    pub(super) width: usize,
+    pub(super) comment: &'a str,
+}
+
+/// Takes a line apart; `None` if there is no row in it. Entries (from 0, not zero) are added to `columns` and `values`.
+pub(super) fn parse<'a>(
+    bytes: &'a [u8],
+    n_features: Option<usize>,
+    columns: &mut Vec<u32>,
+    values: &mut Vec<f64>,
+) -> Result<Option<SvmLine<'a>>> {
+    let end = bytes.iter().position(|&byte| byte == b'#').unwrap_or(bytes.len());
+    let row = std::str::from_utf8(&bytes[..end]).map_err(|error| {
+        Error::of_table(format!("byte {} of the line is not text (UTF-8)", error.valid_up_to()))
+    })?;
+    // In whatever encoding, a comment does no harm.
+    let comment = std::str::from_utf8(&bytes[end..]).unwrap_or_default().trim_start_matches('#');
+    let mut tokens = row.split_ascii_whitespace().peekable();
+    let Some(label) = tokens.next() else { return Ok(None) };
+    let qid = match tokens.peek().and_then(|token| token.strip_prefix("qid:")) {
+        Some(qid) => Some(qid.parse().map_err(|_| {
+            Error::of_table(format!("task {} is not an integer", quoted(qid))).in_column("qid")
+        })?),
+        None => None,
+    };
+    let mut last = 0;
+    for token in tokens.skip(usize::from(qid.is_some())) {
+        let (index, value) = entry(token)
+            .map_err(|error| if error.column.is_none() { error.in_column(short(token)) } else { error })?;
+        check_index(index, last, n_features).map_err(|error| error.in_column(short(token)))?;
+        last = index;
+        if value != 0.0 {
+            columns.push((index - 1) as u32);
+            values.push(value);
+        }
+    }
+    Ok(Some(SvmLine { label, qid, width: last as usize, comment: comment.trim() }))
+}
+
+/// `index:value`.
+fn entry(token: &str) -> Result<(u64, f64)> {
+    let (index, value) = token
+        .split_once(':')
+        .ok_or_else(|| Error::of_table(format!("{} is no entry; expected index:value", quoted(token))))?;
+    let number = index.parse().map_err(|_| Error::of_table(index_error(index)))?;
+    Ok((number, finite(value)?))
+}
+
+fn index_error(index: &str) -> String {
+    match index {
+        "qid" => "qid comes right after the label, once".into(),
+        index => format!("index {} is not an integer from 1 to 2^31", quoted(index)),
+    }
+}
+
+fn check_index(index: u64, last: u64, n_features: Option<usize>) -> Result<()> {
+    let why = match index {
+        0 => "index 0: they count from 1".into(),
+        index if index > MAX_INDEX => format!("index {index} is beyond 2^31"),
+        index if index == last => format!("index {index} is given twice"),
+        index if index < last => format!("index {index} comes after index {last}; they must increase"),
+        index if n_features.is_some_and(|n| index > n as u64) => {
+            format!("index {index} is beyond the {} features known", n_features.unwrap_or_default())
+        }
+        _ => return Ok(()),
+    };
+    Err(Error::of_table(why))
+}
+
+/// A finite number.
+pub(super) fn finite(text: &str) -> Result<f64> {
+    match text.parse::<f64>() {
+        Ok(value) if value.is_finite() => Ok(value),
+        Ok(value) => Err(Error::of_table(format!("{} is {value}, not a finite number", quoted(text)))),
+        Err(_) => Err(Error::of_table(format!("{} is not a number", quoted(text)))),
+    }
+}
+
+/// A token as the name of its column.
+fn short(token: &str) -> String {
+    token.chars().take(40).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entries(line: &str) -> Result<Vec<(u32, f64)>> {
+        let (mut columns, mut values) = (vec![], vec![]);
+        parse(line.as_bytes(), Some(50), &mut columns, &mut values)?;
+        Ok(columns.into_iter().zip(values).collect())
+    }
+
+    #[test]
+    fn a_line_is_taken_apart() {
+        let (mut columns, mut values) = (vec![], vec![]);
+        let line = parse(b"-1 qid:7 1:0.5\t3:0 9:-2e3 # a: comment\r", None, &mut columns, &mut values);
+        assert_eq!(
+            line.unwrap().unwrap(),
+            SvmLine { label: "-1", qid: Some(7), width: 9, comment: "a: comment" }
+        );
+        assert_eq!((columns, values), (vec![0, 8], vec![0.5, -2000.0]));
+        assert!(parse(b"  # only a comment, caf\xe9", None, &mut vec![], &mut vec![]).unwrap().is_none());
+        assert_eq!(entries("1").unwrap(), []);
+    }
+
+    #[test]
+    fn wrong_entries_name_the_token_and_the_value() {
+        for (line, wanted) in [
+            ("1 0:1", "column \"0:1\": index 0: they count from 1"),
+            ("1 3:1 2:1", "column \"2:1\": index 2 comes after index 3; they must increase"),
+            ("1 3:1 3:2", "column \"3:2\": index 3 is given twice"),
+            ("1 3:x", "column \"3:x\": \"x\" is not a number"),
+            ("1 3:nan", "column \"3:nan\": \"nan\" is NaN, not a finite number"),
+            ("1 3:1e999", "column \"3:1e999\": \"1e999\" is inf, not a finite number"),
+            ("1 2147483649:1", "column \"2147483649:1\": index 2147483649 is beyond 2^31"),
+            (
+                "1 99999999999999999999:1",
+                "column \"99999999999999999999:1\": index \"99999999999999999999\" is not an integer from 1 to 2^31",
+            ),
+            ("1 -1:1", "column \"-1:1\": index \"-1\" is not an integer from 1 to 2^31"),
+            ("1 51:1", "column \"51:1\": index 51 is beyond the 50 features known"),
+            ("1 abc", "column \"abc\": \"abc\" is no entry; expected index:value"),
+            ("1 qid:x 1:1", "column \"qid\": task \"x\" is not an integer"),
+            ("1 1:1 qid:3", "column \"qid:3\": qid comes right after the label, once"),
+        ] {
+            assert_eq!(entries(line).unwrap_err().to_string(), wanted);
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! Rows of a svm file, a chunk at a time.
+
+use super::line;
+use super::preamble::Preamble;
+use super::targets::SvmTargets;
+use crate::error::quoted;
+use crate::format::Input;
+use crate::{ColumnRoles, Error, Feature, Result, Schema, Source, Table, dense_or_sparse};
+use kinfolk::inputs::Sparse;
+use std::io::{BufRead, Read};
+
+/// Longest line, in bytes.
+const MAX_LINE_BYTES: u64 = 1 << 28;
+/// A chunk ends after this many entries, even if it has fewer rows than asked for.
+const MAX_CHUNK_ENTRIES: usize = 1 << 22;
+
+pub(super) struct SvmSource {
+    lines: TextLines,
+    /// Whether the line read last is still to be looked at.
+    pending: bool,
+    preamble: Option<Preamble>,
+    classes: bool,
+    /// Whether rows have a `qid`: as the first one does.
+    has_qid: Option<bool>,
+    /// Number of features, if that is known beforehand.
+    known: Option<usize>,
+    widest: usize,
+    rows: usize,
+    columns: ColumnRoles,
+}
+
+impl SvmSource {
+    pub(super) fn open(input: &Input, columns: &ColumnRoles, schema: Option<&Schema>) -> Result<Self> {
+        columns.refuse_all("svm")?;
+        let mut source = SvmSource {
+            lines: TextLines { from: input.text()?, line: vec![], number: 0 },
+            pending: false,
+            preamble: None,
+            classes: columns.classes || schema.is_some_and(|schema| schema.columns.classes),
+            has_qid: None,
+            known: schema.map(|schema| schema.n_features),
+            widest: 0,
+            rows: 0,
+            columns: columns.clone(),
+        };
+        source.begin()?;
+        Ok(source)
+    }
+
+    fn begin(&mut self) -> Result<()> {
+        self.pending = self.lines.next()?;
+        let first = std::str::from_utf8(&self.lines.line).unwrap_or_default().trim_end();
+        self.preamble = Preamble::parse(first)?;
+        let Some(preamble) = &self.preamble else { return Ok(()) };
+        if let Some(known) = self.known.filter(|&known| known != preamble.n_features) {
+            let why = format!("there are {} features; the model was fitted on {known}", preamble.n_features);
+            return Err(Error::of_table(why).at_line(1));
+        }
+        self.known = Some(preamble.n_features);
+        Ok(())
+    }
+
+    fn add_row(&mut self, chunk: &mut SvmChunk) -> Result<()> {
+        let parsed = line::parse(&self.lines.line, self.known, &mut chunk.columns, &mut chunk.values)?;
+        let Some(row) = parsed else { return Ok(()) };
+        self.widest = self.widest.max(row.width);
+        if *self.has_qid.get_or_insert(row.qid.is_some()) != row.qid.is_some() {
+            let why = if row.qid.is_some() {
+                "has a task, and the rows before do not"
+            } else {
+                "has no task, and the rows before do"
+            };
+            return Err(Error::of_table(format!("the row {why}")).in_column("qid"));
+        }
+        chunk.starts.push(chunk.columns.len());
+        let kind = self.preamble.as_ref().map(|preamble| &preamble.targets);
+        chunk.targets.push(&row, kind, self.classes)?;
+        match &self.preamble {
+            Some(preamble) => chunk.push_comment(row.comment, preamble),
+            None => Ok(()),
+        }
+    }
+
+    fn finish(&mut self, chunk: SvmChunk) -> Result<Table> {
+        let cols = self.known.unwrap_or(self.widest.max(1));
+        let first_row = self.rows;
+        self.rows += chunk.starts.len() - 1;
+        let inputs = Sparse::f64(chunk.starts, chunk.columns, chunk.values, cols);
+        let preamble = self.preamble.as_ref();
+        Ok(Table {
+            inputs: dense_or_sparse::checked(inputs, first_row, None)?,
+            features: preamble.and_then(|preamble| preamble.feature_names.clone()),
+            targets: chunk.targets.finish(preamble.map(|preamble| &preamble.targets), self.classes)?,
+            weight: preamble.is_some_and(|preamble| preamble.weight).then_some(chunk.weight),
+            offset: None,
+            split: preamble.is_some_and(|preamble| preamble.split).then_some(chunk.split),
+        })
+    }
+}
+
+impl Source for SvmSource {
+    fn next_chunk(&mut self, max_rows: usize) -> Result<Option<Table>> {
+        let mut chunk = SvmChunk { starts: vec![0], ..SvmChunk::default() };
+        while chunk.starts.len() <= max_rows.max(1) && chunk.columns.len() < MAX_CHUNK_ENTRIES {
+            if !std::mem::take(&mut self.pending) && !self.lines.next()? {
+                break;
+            }
+            let number = self.lines.number;
+            self.add_row(&mut chunk).map_err(|error| error.at_line(number))?;
+        }
+        match chunk.starts.len() {
+            1 if self.rows > 0 && self.widest == 0 && self.known.is_none() => {
+                Err(Error::of_table("no row has a feature"))
+            }
+            1 => Ok(None),
+            _ => self.finish(chunk).map(Some),
+        }
+    }
+
+    fn schema(&self) -> Schema {
+        let names = self.preamble.as_ref().and_then(|preamble| preamble.feature_names.clone());
+        let features = names.map(|names| names.into_iter().map(Feature::Number).collect());
+        Schema::new(self.columns.clone(), features, self.known.unwrap_or(self.widest))
+    }
+}
+
+/// TextLines of a text, without their ends.
+struct TextLines {
+    from: Box<dyn BufRead + Send>,
+    line: Vec<u8>,
+    number: u64,
+}
+
+impl TextLines {
+    /// Reads the next line; false at the end.
+    fn next(&mut self) -> Result<bool> {
+        self.line.clear();
+        self.number += 1;
+        let read = (&mut self.from).take(MAX_LINE_BYTES).read_until(b'\n', &mut self.line);
+        let read = read.map_err(|error| Error::of_table(error).at_line(self.number))? as u64;
+        if read == MAX_LINE_BYTES && self.line.last() != Some(&b'\n') {
+            return Err(
+                Error::of_table(format!("it is longer than {MAX_LINE_BYTES} bytes")).at_line(self.number)
+            );
+        }
+        if self.number == 1 && self.line.starts_with(b"\xef\xbb\xbf") {
+            self.line.drain(..3); // the mark that some editors put before UTF-8
+        }
+        Ok(read > 0)
+    }
+}
+
+#[derive(Default)]
+struct SvmChunk {
+    starts: Vec<usize>,
+    columns: Vec<u32>,
+    values: Vec<f64>,
+    targets: SvmTargets,
+    weight: Vec<f64>,
+    split: Vec<i64>,
+}
+
+impl SvmChunk {
+    /// The weight and the part of a row, in its comment.
+    fn push_comment(&mut self, comment: &str, preamble: &Preamble) -> Result<()> {
+        let mut fields = comment.split_ascii_whitespace();
+        if preamble.weight {
+            let weight =
+                line::finite(fields.next().unwrap_or_default()).map_err(|error| error.in_column("weight"))?;
+            if weight < 0.0 {
+                return Err(Error::of_table(format!("weight {weight} is negative")).in_column("weight"));
+            }
+            self.weight.push(weight);
+        }
+        if preamble.split {
+            let part = fields.next().unwrap_or_default();
+            let wrong = |_| Error::of_table(format!("{} is not an integer", quoted(part))).in_column("split");
+            self.split.push(part.parse().map_err(wrong)?);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,118 @@
+//! What the first field and the task of a row mean.
+
+use super::line::{self, SvmLine};
+use super::preamble::TargetKind;
+use crate::error::quoted;
+use crate::{Categorical, Error, Labels, Result, Targets};
+use kinfolk::{Matrix, TaskNames};
+
+/// First fields and tasks of the rows so far.
+#[derive(Default)]
+pub(super) struct SvmTargets {
+    tasks: Vec<i64>,
+    numbers: Vec<f64>,
+    words: Vec<String>,
+    positions: Vec<u32>,
+}
+
+impl SvmTargets {
+    pub(super) fn push(&mut self, row: &SvmLine<'_>, kind: Option<&TargetKind>, classes: bool) -> Result<()> {
+        let in_label = |error: Error| error.in_column("label");
+        match kind {
+            None if classes => self.words.push(class_name(row.label)),
+            None => {
+                self.numbers.push(plain_label(row.label).map_err(in_label)?);
+                self.tasks.push(row.qid.unwrap_or(0));
+            }
+            Some(TargetKind::None) => {}
+            Some(TargetKind::TasksOnly(tasks)) => self.push_task(row, tasks)?,
+            Some(TargetKind::Numbers(tasks)) => {
+                self.numbers.push(number_or_missing(row.label).map_err(in_label)?);
+                self.push_task(row, tasks)?;
+            }
+            Some(TargetKind::Words { tasks, labels }) => {
+                self.positions.push(position(row.label, labels).map_err(in_label)?);
+                self.push_task(row, tasks)?;
+            }
+            Some(TargetKind::Classes(names)) => {
+                self.positions.push(position(row.label, names).map_err(in_label)?)
+            }
+            Some(TargetKind::Wide(names)) => {
+                let before = self.numbers.len();
+                for label in row.label.split(',') {
+                    self.numbers.push(number_or_missing(label).map_err(in_label)?);
+                }
+                let (found, n) = (self.numbers.len() - before, names.len());
+                if found != n {
+                    return Err(in_label(Error::of_table(format!("{found} labels for {n} tasks"))));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn push_task(&mut self, row: &SvmLine<'_>, names: &TaskNames) -> Result<()> {
+        let qid = row.qid.map(|qid| qid.to_string()).unwrap_or_default();
+        let task = position(&qid, names).map_err(|error| error.in_column("qid"))?;
+        self.tasks.push(i64::from(task));
+        Ok(())
+    }
+
+    pub(super) fn finish(self, kind: Option<&TargetKind>, classes: bool) -> Result<Targets> {
+        let task = |names: &TaskNames| {
+            Categorical::new(self.tasks.iter().map(|&t| t as u32).collect(), names.clone())
+        };
+        Ok(match kind {
+            None if classes => Targets::Classes(Categorical::from_words(&self.words)),
+            None => {
+                let label = Some(Labels::Numbers(self.numbers));
+                Targets::Tasks { task: Categorical::from_integers(&self.tasks), label }
+            }
+            Some(TargetKind::None) => Targets::None,
+            Some(TargetKind::TasksOnly(names)) => Targets::Tasks { task: task(names)?, label: None },
+            Some(TargetKind::Numbers(names)) => {
+                Targets::Tasks { task: task(names)?, label: Some(Labels::Numbers(self.numbers)) }
+            }
+            Some(TargetKind::Words { tasks, labels }) => {
+                let label = Some(Labels::Words(Categorical::new(self.positions, labels.clone())?));
+                let task = Categorical::new(self.tasks.iter().map(|&t| t as u32).collect(), tasks.clone())?;
+                Targets::Tasks { task, label }
+            }
+            Some(TargetKind::Classes(names)) => {
+                Targets::Classes(Categorical::new(self.positions, names.clone())?)
+            }
+            Some(TargetKind::Wide(names)) => {
+                let rows = self.numbers.len() / names.len();
+                let label = Matrix::from_vec(self.numbers, rows, names.len()).map_err(Error::of_table)?;
+                Targets::Wide { label, tasks: names.clone() }
+            }
+        })
+    }
+}
+
+/// A label as other programs write it: one number.
+fn plain_label(text: &str) -> Result<f64> {
+    if text.contains(',') {
+        let why = "one label per row is read, not several; write one row for each, with the task as qid";
+        return Err(Error::of_table(format!("{}: {why}", quoted(text))));
+    }
+    line::finite(text)
+}
+
+fn number_or_missing(text: &str) -> Result<f64> {
+    if text == "nan" { Ok(f64::NAN) } else { line::finite(text) }
+}
+
+/// `+1` and `1.0` are class 1; what is not an integer is a word.
+fn class_name(text: &str) -> String {
+    match text.parse::<f64>() {
+        Ok(x) if x.fract() == 0.0 && x.abs() < 9e15 => (x as i64).to_string(),
+        _ => text.to_string(),
+    }
+}
+
+fn position(text: &str, names: &TaskNames) -> Result<u32> {
+    let n = names.len();
+    let found = text.parse().ok().filter(|&i: &u32| (i as usize) < n);
+    found.ok_or_else(|| Error::of_table(format!("{} is no position in a list of {n} names", quoted(text))))
+}

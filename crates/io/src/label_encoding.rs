@@ -1,0 +1,263 @@
+//! How labels become numbers.
+
+use crate::error::quoted;
+use crate::{Categorical, Error, LabelEncoding, Labels, Result, Table, Targets, text};
+use std::collections::BTreeSet;
+
+/// So many values are listed in a message.
+const SHOWN: usize = 6;
+
+impl Table {
+    /// How the labels become numbers. For a `classification` loss two values, numbers or words, become -1 and +1, the smaller
+    /// or alphabetically first one -1. Classes are one task each, whatever the loss.
+    ///
+    /// # Errors
+    /// If there are no labels, if they do not suit, or if one is missing where each row has to have one.
+    pub fn label_encoding(&self, classification: bool) -> Result<LabelEncoding> {
+        match &self.targets {
+            Targets::None | Targets::Tasks { label: None, .. } => Err(no_labels()),
+            Targets::Classes(_) => Ok(LabelEncoding::Classes),
+            Targets::Tasks { label: Some(Labels::Numbers(labels)), .. } => {
+                check_labels(labels)?;
+                if classification { binary_numbers(labels) } else { Ok(LabelEncoding::Numbers) }
+            }
+            Targets::Wide { label, .. } if classification => binary_numbers(label.as_slice()),
+            Targets::Wide { .. } => Ok(LabelEncoding::Numbers),
+            Targets::Tasks { label: Some(Labels::Words(labels)), .. } if classification => {
+                binary_words(labels)
+            }
+            Targets::Tasks { label: Some(Labels::Words(labels)), .. } => {
+                let why = format!(
+                    "labels are words ({}), and this loss is for numbers",
+                    listed(names_in_use(labels))
+                );
+                Err(Error::of_table(why + "; take a loss for classification"))
+            }
+        }
+    }
+}
+
+impl LabelEncoding {
+    /// What was done to the labels, for people; nothing if they are used as they are.
+    pub fn note(&self) -> Option<String> {
+        match self {
+            LabelEncoding::Numbers => None,
+            LabelEncoding::Binary { negative, positive }
+                if (negative.as_str(), positive.as_str()) == ("-1", "1") =>
+            {
+                None
+            }
+            LabelEncoding::Binary { negative, positive } => {
+                Some(format!("labels: {} became -1 and {} became +1", quoted(negative), quoted(positive)))
+            }
+            LabelEncoding::Classes => {
+                Some("classes: one task each, +1 for its own rows and -1 for all others".into())
+            }
+        }
+    }
+}
+
+pub(crate) fn no_labels() -> Error {
+    Error::of_table(
+        "there are no labels (npz: arrays y and task, or label, or Y; csv and parquet: name the target)",
+    )
+}
+
+/// A label for each row, finite.
+fn check_labels(labels: &[f64]) -> Result<()> {
+    let Some(row) = labels.iter().position(|y| !y.is_finite()) else { return Ok(()) };
+    let why = match labels[row].is_nan() {
+        true => "its label is missing; leave such rows out".to_string(),
+        false => format!("label {} is not a finite number", labels[row]),
+    };
+    Err(Error::of_table(why).at_row(row))
+}
+
+fn binary(negative: impl Into<String>, positive: impl Into<String>) -> LabelEncoding {
+    LabelEncoding::Binary { negative: negative.into(), positive: positive.into() }
+}
+
+fn binary_numbers(labels: &[f64]) -> Result<LabelEncoding> {
+    let mut values: Vec<f64> = vec![];
+    for &y in labels.iter().filter(|y| !y.is_nan()) {
+        // Few values, or it ends here.
+        if !values.contains(&y) {
+            values.push(y + 0.0);
+        }
+        if values.len() > SHOWN {
+            break;
+        }
+    }
+    values.sort_unstable_by(f64::total_cmp);
+    match values[..] {
+        [negative, positive] => Ok(binary(text::of_number(negative), text::of_number(positive))),
+        // One side of a common pair: then the other side is known.
+        [1.0] => Ok(binary("-1", "1")),
+        [zero_or_less] if zero_or_less == 0.0 || zero_or_less == -1.0 => {
+            Ok(binary(text::of_number(zero_or_less), "1"))
+        }
+        _ => Err(not_two(values.into_iter().map(text::of_number))),
+    }
+}
+
+fn binary_words(labels: &Categorical) -> Result<LabelEncoding> {
+    let mut used = names_in_use(labels);
+    match (used.next(), used.next(), used.next()) {
+        (Some(negative), Some(positive), None) => Ok(binary(negative, positive)),
+        _ => Err(not_two(names_in_use(labels))),
+    }
+}
+
+fn not_two(values: impl Iterator<Item = String>) -> Error {
+    let why =
+        format!("a classification loss needs labels of two values, and here they are {}", listed(values));
+    Error::of_table(why + "; declare them classes to learn one task per class, or take a loss for regression")
+}
+
+/// In increasing order.
+fn names_in_use(labels: &Categorical) -> impl Iterator<Item = String> + '_ {
+    let used: BTreeSet<u32> = labels.index.iter().copied().collect();
+    used.into_iter().map(|i| labels.names.name(i as usize))
+}
+
+fn listed(values: impl Iterator<Item = String>) -> String {
+    let values: Vec<String> = values.take(SHOWN + 1).collect();
+    let mut shown: Vec<String> = values.iter().take(SHOWN).map(|value| quoted(value)).collect();
+    if values.len() > SHOWN {
+        shown.push("...".into());
+    }
+    if shown.is_empty() { "missing".into() } else { shown.join(", ") }
+}
+
+/// -1 or +1 of a text; numbers are the same however they are written.
+fn sign(value: &str, encoding: &LabelEncoding) -> Option<f64> {
+    let LabelEncoding::Binary { negative, positive } = encoding else { return None };
+    let same =
+        |a: &str, b: &str| a == b || matches!((a.parse::<f64>(), b.parse::<f64>()), (Ok(a), Ok(b)) if a == b);
+    if same(value, negative) {
+        return Some(-1.0);
+    }
+    same(value, positive).then_some(1.0)
+}
+
+fn unknown_label(value: &str, encoding: &LabelEncoding, row: usize) -> Error {
+    let why = match encoding {
+        LabelEncoding::Binary { negative, positive } => {
+            let (negative, positive) = (quoted(negative), quoted(positive));
+            format!("label {} is neither {negative} (-1) nor {positive} (+1)", quoted(value))
+        }
+        LabelEncoding::Classes => format!("label {} of a task, where classes are expected", quoted(value)),
+        LabelEncoding::Numbers => format!("label {} is not a number", quoted(value)),
+    };
+    Error::of_table(why).at_row(row)
+}
+
+/// Numbers as the solver takes them; NaN stays.
+pub(crate) fn coder(encoding: &LabelEncoding) -> impl Fn(f64, usize) -> Result<f64> + '_ {
+    let value = |text: &str| text.parse().unwrap_or(f64::NAN);
+    let (negative, positive) = match encoding {
+        LabelEncoding::Binary { negative, positive } => (value(negative), value(positive)),
+        _ => (f64::NAN, f64::NAN),
+    };
+    move |y, row| match y {
+        y if y.is_nan() || *encoding == LabelEncoding::Numbers => Ok(y),
+        y if y == negative => Ok(-1.0),
+        y if y == positive => Ok(1.0),
+        y => Err(unknown_label(&text::of_number(y), encoding, row)),
+    }
+}
+
+pub(crate) fn numbers(labels: &[f64], encoding: &LabelEncoding) -> Result<Vec<f64>> {
+    check_labels(labels)?;
+    let coded = coder(encoding);
+    labels.iter().enumerate().map(|(row, &y)| coded(y, row)).collect()
+}
+
+pub(crate) fn words(labels: &Categorical, encoding: &LabelEncoding) -> Result<Vec<f64>> {
+    let signs: Vec<Option<f64>> =
+        (0..labels.names.len()).map(|i| sign(&labels.names.name(i), encoding)).collect();
+    let label = |(row, &i): (usize, &u32)| {
+        signs[i as usize].ok_or_else(|| unknown_label(&labels.name(row), encoding, row))
+    };
+    labels.index.iter().enumerate().map(label).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kinfolk::inputs::Dense;
+
+    fn table(targets: Targets, rows: usize) -> Table {
+        let inputs = Dense::f64_owned(vec![1.0; rows], rows, 1).unwrap().into();
+        Table::new(inputs, targets)
+    }
+
+    fn one_task(label: Labels) -> Table {
+        let rows = match &label {
+            Labels::Numbers(labels) => labels.len(),
+            Labels::Words(labels) => labels.len(),
+        };
+        table(Targets::Tasks { task: Categorical::from_integers(&vec![0; rows]), label: Some(label) }, rows)
+    }
+
+    fn message<T>(result: Result<T>) -> String {
+        result.err().unwrap().to_string()
+    }
+
+    #[test]
+    fn two_values_become_minus_and_plus_one() {
+        for (labels, negative, positive) in [
+            ([0.0, 1.0], "0", "1"),
+            ([2.0, 1.0], "1", "2"),
+            ([1.0, -1.0], "-1", "1"),
+            ([1.0, 1.0], "-1", "1"),
+        ] {
+            let encoding = one_task(Labels::Numbers(labels.to_vec())).label_encoding(true).unwrap();
+            assert_eq!(encoding, binary(negative, positive));
+        }
+        let words = one_task(Labels::Words(Categorical::from_words(&["yes", "no", "yes"])));
+        let encoding = words.label_encoding(true).unwrap();
+        assert_eq!(encoding.note().unwrap(), "labels: \"no\" became -1 and \"yes\" became +1");
+        assert_eq!(words.observations(&encoding).unwrap().labels(), [1.0, -1.0, 1.0]);
+    }
+
+    #[test]
+    fn labels_that_are_signs_already_need_no_note() {
+        let signs = one_task(Labels::Numbers(vec![1.0, -1.0]));
+        let encoding = signs.label_encoding(true).unwrap();
+        assert_eq!(encoding.note(), None);
+        assert_eq!(signs.observations(&encoding).unwrap().labels(), [1.0, -1.0]);
+    }
+
+    #[test]
+    fn more_than_two_values_are_listed() {
+        let many = one_task(Labels::Numbers((0..20).map(f64::from).collect()));
+        assert_eq!(
+            message(many.label_encoding(true)),
+            "a classification loss needs labels of two values, and here they are \"0\", \"1\", \"2\", \"3\", \"4\", \"5\", \
+             ...; declare them classes to learn one task per class, or take a loss for regression"
+        );
+        assert_eq!(many.label_encoding(false).unwrap(), LabelEncoding::Numbers);
+        let one = one_task(Labels::Words(Categorical::from_words(&["yes"])));
+        assert!(message(one.label_encoding(true)).contains("here they are \"yes\""));
+        assert!(message(one.label_encoding(false)).contains("this loss is for numbers"));
+    }
+
+    #[test]
+    fn a_missing_label_names_the_row() {
+        let holes = one_task(Labels::Numbers(vec![1.0, f64::NAN]));
+        assert_eq!(message(holes.label_encoding(false)), "row 1: its label is missing; leave such rows out");
+        assert_eq!(
+            message(holes.observations(&LabelEncoding::Numbers)),
+            "row 1: its label is missing; leave such rows out"
+        );
+        assert!(message(table(Targets::None, 1).label_encoding(true)).starts_with("there are no labels"));
+    }
+
+    #[test]
+    fn a_label_never_seen_in_training_is_an_error() {
+        let labels = one_task(Labels::Numbers(vec![1.0, 3.0]));
+        let error = message(labels.observations(&binary("0", "1")));
+        assert_eq!(error, "row 1: label \"3\" is neither \"0\" (-1) nor \"1\" (+1)");
+    }
+}

@@ -1,0 +1,207 @@
+//! What the columns of a file mean.
+
+use crate::{Error, Result};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// What a caller says about the columns of a file. Formats whose arrays have fixed names (npz, npy, svm) need none of it;
+/// in npz, `task`, `target`, `weight`, `offset` and `split` may name other arrays than the usual ones.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct ColumnRoles {
+    /// The column with the task of each row.
+    pub task: Option<String>,
+    /// The columns to learn; several = one task each.
+    pub target: Vec<String>,
+    /// The columns to learn from; `None` = all other numeric ones.
+    pub features: Option<Vec<String>>,
+    /// Columns to leave out.
+    pub drop: Vec<String>,
+    /// Columns of words to turn into one feature per word.
+    pub one_hot: Vec<String>,
+    /// Column of weights.
+    pub weight: Option<String>,
+    /// Column of offsets: numbers that are added to the scores of a row, in the loss.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub offset: Option<String>,
+    /// Column with the part of each row (train, test, ...).
+    pub split: Option<String>,
+    /// Whether the target's values are classes even if they are numbers.
+    pub classes: bool,
+    /// Whether to keep inputs dense however many zeros there are.
+    pub dense: bool,
+}
+
+impl ColumnRoles {
+    /// The columns that are named, except the features, with their roles.
+    pub(crate) fn named(&self) -> impl Iterator<Item = (Role, &String)> {
+        let one = |role, name| Option::iter(name).map(move |name| (role, name));
+        let list = |role, names| <[String]>::iter(names).map(move |name| (role, name));
+        one(Role::Task, &self.task)
+            .chain(list(Role::Target, &self.target))
+            .chain(one(Role::Weight, &self.weight))
+            .chain(one(Role::Offset, &self.offset))
+            .chain(one(Role::Split, &self.split))
+            .chain(list(Role::Drop, &self.drop))
+            .chain(list(Role::OneHot, &self.one_hot))
+    }
+
+    /// `Err` if features are chosen by name in a format where they have no names.
+    pub(crate) fn refuse_features(&self, format: &str) -> Result<()> {
+        let chosen = self.named().any(|(role, _)| matches!(role, Role::Drop | Role::OneHot));
+        match chosen || self.features.is_some() {
+            true => Err(Error::of_table(format!(
+                "features of {format} files are not chosen by name; csv and parquet can"
+            ))),
+            false => Ok(()),
+        }
+    }
+
+    /// `Err` if any column is named in a format without named columns.
+    pub(crate) fn refuse_all(&self, format: &str) -> Result<()> {
+        self.refuse_features(format)?;
+        match self.named().next() {
+            Some((_, name)) => {
+                Err(Error::of_table(format!("{format} files have no columns by name, such as {name:?}")))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+/// What a column is used for, as a field of [`ColumnRoles`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// [`ColumnRoles::task`].
+    Task,
+    /// [`ColumnRoles::target`].
+    Target,
+    /// [`ColumnRoles::features`].
+    Features,
+    /// [`ColumnRoles::drop`].
+    Drop,
+    /// [`ColumnRoles::one_hot`].
+    OneHot,
+    /// [`ColumnRoles::weight`].
+    Weight,
+    /// [`ColumnRoles::offset`].
+    Offset,
+    /// [`ColumnRoles::split`].
+    Split,
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Role::Task => "task",
+            Role::Target => "target",
+            Role::Features => "feature",
+            Role::Drop => "column to drop",
+            Role::OneHot => "one-hot column",
+            Role::Weight => "weight",
+            Role::Offset => "offset",
+            Role::Split => "split",
+        })
+    }
+}
+
+/// Everything needed to read a file the way the training file was read. Stored in the model file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Schema {
+    /// What the caller said.
+    pub columns: ColumnRoles,
+    /// The features in their order, if they have names.
+    pub features: Option<Vec<Feature>>,
+    /// Number of features after one-hot encoding.
+    pub n_features: usize,
+    /// How the inputs are stored; decided once, when the file is first read as a whole.
+    pub storage: Storage,
+    /// How labels became numbers; see [`Table::label_encoding`](crate::Table::label_encoding).
+    #[serde(rename = "coding")]
+    pub label_encoding: LabelEncoding,
+}
+
+impl Schema {
+    /// A schema before the rows were read: dense inputs, labels as they are.
+    pub fn new(columns: ColumnRoles, features: Option<Vec<Feature>>, n_features: usize) -> Self {
+        let (storage, label_encoding) = (Storage::Dense, LabelEncoding::Numbers);
+        Schema { columns, features, n_features, storage, label_encoding }
+    }
+
+    /// Names of the features, one-hot ones included, if they have names.
+    pub fn feature_names(&self) -> Option<Vec<String>> {
+        self.features.as_ref().map(|features| features.iter().flat_map(Feature::names).collect())
+    }
+}
+
+/// How inputs are stored. All rows of a problem are stored in one way, in training and prediction: sums of the same numbers
+/// then come in the same order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Storage {
+    /// Features, all of them.
+    Dense,
+    /// Features, those that are not zero.
+    Sparse,
+    /// Kernel values with the training inputs.
+    Kernel,
+}
+
+/// Where one or several features come from.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Feature {
+    /// A numeric column.
+    Number(String),
+    /// A column of words: one feature for each of the values seen in training, 0 or 1.
+    OneHot {
+        /// The column.
+        column: String,
+        /// Its values in increasing order.
+        values: Vec<String>,
+    },
+}
+
+impl Feature {
+    /// What its features are called: `age`, or `colour=blue`, `colour=red`.
+    pub fn names(&self) -> Vec<String> {
+        match self {
+            Feature::Number(column) => vec![column.clone()],
+            Feature::OneHot { column, values } => {
+                values.iter().map(|value| format!("{column}={value}")).collect()
+            }
+        }
+    }
+}
+
+/// How labels become numbers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LabelEncoding {
+    /// They are numbers.
+    Numbers,
+    /// Two values, encoded as -1 and +1.
+    Binary {
+        /// What -1 was.
+        negative: String,
+        /// What +1 was.
+        positive: String,
+    },
+    /// One class per row, one task per class: +1 for its own, -1 for the others.
+    Classes,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_schema_of_version_0_1_0_is_read() {
+        let text = r#"{"columns":{"task":"t","target":["y"],"features":null,"drop":[],"one_hot":["c"],"weight":null,
+            "split":null,"classes":false,"dense":false},"features":[{"number":"a"},{"one_hot":{"column":"c",
+            "values":["x"]}}],"n_features":2,"storage":"dense","coding":{"binary":{"negative":"0","positive":"1"}}}"#;
+        let schema: Schema = serde_json::from_str(text).unwrap();
+        assert_eq!((schema.columns.offset.as_ref(), schema.n_features), (None, 2));
+        let squeezed = text.replace(['\n', ' '], "");
+        assert_eq!(serde_json::to_string(&schema).unwrap(), squeezed, "and written the same");
+    }
+}

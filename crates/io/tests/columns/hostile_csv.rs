@@ -1,0 +1,248 @@
+//! Csv files that are wrong: every message says where and what, on one line.
+
+use crate::common::*;
+use flate2::{Compression, write::GzEncoder};
+use kinfolk_io::ColumnRoles;
+use std::io::Write;
+use std::path::Path;
+
+fn y() -> ColumnRoles {
+    columns("", "y")
+}
+
+#[test]
+fn a_word_among_the_features_offers_what_can_be_done() {
+    assert_eq!(
+        message("a,city,y\n1,2,3\n1,Rome,3\n", &y()),
+        "a.csv: line 3, column \"city\": \"Rome\" is not a number; leave the column out with --drop city, \
+         or make features of its words with --one-hot city"
+    );
+    assert!(message("a,my city,y\n1,Rome,3\n", &y()).ends_with("--one-hot \"my city\""));
+}
+
+#[test]
+fn missing_features_are_refused() {
+    for (cell, found) in [
+        ("", "the cell is empty"),
+        ("NA", "\"NA\" is a missing value"),
+        ("nan", "\"nan\" is a missing value"),
+    ] {
+        assert_eq!(
+            message(format!("a,b,y\n1,2,3\n\n1,{cell},3\n"), &y()),
+            format!(
+                "a.csv: line 4, column \"b\": {found}; features may not be missing: fill it in, delete the row, \
+                 or leave the column out with --drop b"
+            )
+        );
+    }
+}
+
+#[test]
+fn infinite_features_are_refused() {
+    for cell in ["inf", "-Infinity", "1e999"] {
+        let expected = format!("a.csv: line 2, column \"a\": \"{cell}\" is not a finite number");
+        assert_eq!(message(format!("a,y\n{cell},3\n"), &y()), expected);
+    }
+}
+
+#[test]
+fn labels_for_fitting_must_be_there_and_of_one_kind() {
+    assert_eq!(
+        message("a,y\n1,2\n1,\n", &y()),
+        "a.csv: line 3, column \"y\": the cell is empty, and every row needs a label: fill it in or delete the row"
+    );
+    assert_eq!(
+        message("a,y\n1,x\n1,\n", &y()),
+        "a.csv: line 3, column \"y\": the cell is empty, and every row needs a label"
+    );
+    assert_eq!(message("a,y\n1,inf\n", &y()), "a.csv: line 2, column \"y\": \"inf\" is not a finite number");
+    assert_eq!(
+        message("a,y\n1,2.5\n1,2,\n1,3\n1,3.x\n", &y()),
+        "a.csv: line 3: there are 3 cells, and the header has 2"
+    );
+    assert_eq!(
+        message("a,y\n1,2.5\n1,3\n1,3.x\n", &y()),
+        "a.csv: line 4, column \"y\": \"3.x\" is not a number, but \"2.5\" on line 2 is; labels are all numbers or all words"
+    );
+    assert_eq!(
+        message("a,y,z\n1,2,x\n", &columns("", "y,z")),
+        "a.csv: line 2, column \"z\": \"x\" is not a number"
+    );
+}
+
+#[test]
+fn tasks_weights_and_parts_must_be_there() {
+    assert_eq!(
+        message("t,a,y\n,1,2\n", &columns("t", "y")),
+        "a.csv: line 2, column \"t\": the cell is empty, and every row needs a task"
+    );
+    let weight = ColumnRoles { weight: Some("w".into()), ..y() };
+    for cell in ["", "-1", "inf", "x"] {
+        let expected = format!(
+            "a.csv: line 2, column \"w\": \"{cell}\" is not a weight; weights are finite and not negative"
+        );
+        assert_eq!(message(format!("w,a,y\n{cell},1,2\n"), &weight), expected);
+    }
+    let split = ColumnRoles { split: Some("s".into()), ..y() };
+    assert!(
+        message("s,a,y\n1.5,1,2\n", &split).starts_with("a.csv: line 2, column \"s\": \"1.5\" is not a part")
+    );
+    let one_hot = ColumnRoles { one_hot: names(&["c"]), ..y() };
+    assert!(
+        message("c,a,y\nu,1,2\n,1,2\n", &one_hot)
+            .starts_with("a.csv: line 3, column \"c\": the cell is empty")
+    );
+}
+
+#[test]
+fn headers_must_name_the_columns() {
+    assert_eq!(message("", &y()), "a.csv: is empty; the first line must name the columns");
+    assert_eq!(message("\n\r\n", &y()), "a.csv: is empty; the first line must name the columns");
+    assert_eq!(message("\u{feff}", &y()), "a.csv: is empty; the first line must name the columns");
+    assert_eq!(message("a,y\n", &y()), "a.csv: there are no rows below the header");
+    assert_eq!(message("a,y,a\n1,2,3\n", &y()), "a.csv: line 1: columns 1 and 3 are both named \"a\"");
+    assert_eq!(
+        message(",a,y\n0,1,2\n", &y()),
+        "a.csv: line 1: column 1 has no name; give it one, or write the file without it"
+    );
+    assert_eq!(
+        message("1,2.5\n3,4\n", &y()),
+        "a.csv: line 1: the first line holds numbers; it must name the columns"
+    );
+    assert_eq!(
+        message("a,b\n1,2\n", &y()),
+        "a.csv: there is no column \"y\" (--target); the columns are \"a\", \"b\""
+    );
+    assert_eq!(message("y\n1\n", &y()), "a.csv: there is no column left to learn from");
+    assert_eq!(message(b"\xff\xfea\0,\0", &y()), "a.csv: is in UTF-16; save it as UTF-8");
+}
+
+#[test]
+fn a_column_has_one_use() {
+    let text = "t,a,y\nu,1,2\n";
+    let twice = ColumnRoles { drop: names(&["t"]), ..columns("t", "y") };
+    assert_eq!(
+        message(text, &twice),
+        "a.csv: column \"t\": is given in --task and in --drop; a column has one use"
+    );
+    assert_eq!(message(text, &columns("t", "y,y")), "a.csv: column \"y\": is given twice in --target");
+    let target = ColumnRoles { features: Some(names(&["a", "y"])), ..columns("t", "y") };
+    assert_eq!(
+        message(text, &target),
+        "a.csv: column \"y\": is given in --target and in --features; a column has one use"
+    );
+    let feature = ColumnRoles { features: Some(names(&["a", "a"])), ..columns("t", "y") };
+    assert_eq!(message(text, &feature), "a.csv: column \"a\": is given twice in --features");
+    assert!(
+        message("t,a,y,z\nu,1,2,3\n", &columns("t", "y,z"))
+            .contains("with a column of tasks there is one --target")
+    );
+}
+
+#[test]
+fn ragged_lines_are_counted_as_editors_do() {
+    assert_eq!(
+        message("a,y\r\n\r\n1,2\r\n1\r\n", &y()),
+        "a.csv: line 4: there are 1 cells, and the header has 2"
+    );
+    assert_eq!(
+        message("a,y\n\"1\n\",2\n1,2,3\n", &y()),
+        "a.csv: line 4: there are 3 cells, and the header has 2"
+    );
+    assert_eq!(
+        message("a,y\n1,2\n\"1,2\n1,2\n1,2\n", &y()),
+        "a.csv: line 3: there are 1 cells, and the header has 2 (is a quote on this line not closed?)"
+    );
+}
+
+#[test]
+fn text_must_be_utf8_where_it_is_read() {
+    let odd = b"a,y,note\n1,2,ok\n1,2,\xff\xfe\n";
+    let dropped = ColumnRoles { drop: names(&["note"]), ..y() };
+    assert_eq!(read(odd, &dropped).unwrap().0.len(), 2);
+    assert_eq!(
+        message(odd, &ColumnRoles { one_hot: names(&["note"]), ..y() }),
+        "a.csv: line 3, column \"note\": \"\\xff\\xfe\" is not UTF-8; save the file as UTF-8"
+    );
+    assert_eq!(
+        message(b"a\xff,y\n1,2\n", &y()),
+        "a.csv: line 1: \"a\\xff\" is not UTF-8; save the file as UTF-8"
+    );
+    // Halves of a character that would make a whole one without the comma between them.
+    assert!(message(b"a,y,b\n1,2\xc3,\xa93\n", &y()).contains("is not UTF-8"));
+}
+
+#[test]
+fn at_prediction_a_missing_feature_is_named_and_no_options_are_offered() {
+    let schema = read("a,b,y\n1,2,3\n", &y()).unwrap().1;
+    let message = |text: &str| one_line(read_as(text, &ColumnRoles::default(), Some(&schema)).map(|_| ()));
+    assert_eq!(message("b,c\n1,2\n"), "a.csv: the model needs column \"a\", and there are only \"b\", \"c\"");
+    assert_eq!(message("b,a\n1,x\n"), "a.csv: line 2, column \"a\": \"x\" is not a number");
+    assert_eq!(
+        message("b,a\n,1\n"),
+        "a.csv: line 2, column \"b\": the cell is empty; features may not be missing: fill it in"
+    );
+    let named = read_as("b,a\n1,1\n", &columns("", "z"), Some(&schema)).map(|_| ());
+    assert_eq!(one_line(named), "a.csv: there is no column \"z\" (--target); the columns are \"b\", \"a\"");
+}
+
+#[test]
+fn a_million_columns_are_read_in_bounded_chunks() {
+    let n = 1_000_000;
+    let header: Vec<String> = (0..n).map(|i| format!("x{i}")).collect();
+    let line = vec!["1"; n].join(",");
+    let text = format!("{}\n{line}\n", header.join(","));
+    let mut rows = 0;
+    let mut source = open(&text, &columns("", "x7"), None).unwrap();
+    while let Some(table) = kinfolk_io::Source::next_chunk(&mut *source, usize::MAX).unwrap() {
+        assert_eq!(table.inputs.n_features(), n - 1);
+        rows += table.inputs.n_inputs();
+    }
+    assert_eq!(rows, 1);
+    let message = message(&text, &columns("", "z"));
+    assert!(message.contains("... (1000000 in all)"), "{message}");
+}
+
+#[test]
+fn more_columns_than_anyone_has_are_refused() {
+    let text = ",".repeat(5_000_000);
+    assert_eq!(message(text, &y()), "a.csv: line 1: there are 5000001 columns; at most 4194304 can be read");
+}
+
+#[test]
+fn bombs_are_not_read_to_their_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.csv.gz");
+    let mut gz = GzEncoder::new(std::fs::File::create(&path).unwrap(), Compression::best());
+    gz.write_all(b"a,y\n").unwrap();
+    let rows = b"0,0\n".repeat(1 << 18);
+    (0..300).for_each(|_| gz.write_all(&rows).unwrap());
+    gz.finish().unwrap();
+    let message = one_line(kinfolk_io::open(&path, &y(), None).map(|_| ()));
+    assert!(message.contains("as zip bombs do"), "{message}");
+    // One line without end.
+    let mut gz = GzEncoder::new(std::fs::File::create(&path).unwrap(), Compression::best());
+    let line = vec![b'a'; 1 << 20];
+    (0..300).for_each(|_| gz.write_all(&line).unwrap());
+    gz.finish().unwrap();
+    let message = one_line(kinfolk_io::open(&path, &y(), None).map(|_| ()));
+    assert!(message.contains("MiB"), "{message}");
+}
+
+#[test]
+fn long_cells_make_short_messages() {
+    let long = "x".repeat(100_000);
+    assert!(message(format!("a,{long}\n1,{long}\n"), &columns("", "a")).len() < 400);
+    assert!(message(format!("a,y\n{long},2\n"), &y()).len() < 400);
+}
+
+#[test]
+fn files_that_are_not_there_or_not_files_say_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let message = |path: &Path| one_line(kinfolk_io::open(path, &y(), None).map(|_| ()));
+    assert!(message(&folder.path().join("none.csv")).contains("No such file"));
+    assert!(message(folder.path()).ends_with("is a folder, not a file"));
+    let path = folder.path().join("a.csv.gz");
+    std::fs::write(&path, "a,y\n1,2\n".repeat(9)).unwrap();
+    assert!(message(&path).contains("cannot be decompressed"), "{}", message(&path));
+}
