@@ -1,32 +1,35 @@
-//! Tables in, tables out: files of many kinds become the inputs and observations of a learning problem.
+//! Tables in, tables out: files of many formats become the inputs and observations of a learning problem.
 //!
 //! ```text
 //! file -> Source (chunks of rows) -> Table -> inputs, Observations
 //! ```
 //!
-//! Every format is read through one door, [`open`], a chunk of rows at a time; [`read`] puts the chunks together. What a
-//! table means for learning (which column is the task, how "yes" and "no" become +1 and -1) is a [`Schema`], kept in the
-//! model file so that nobody has to repeat it at prediction.
+//! Every format is read by [`open`], a chunk of rows at a time; [`read`] puts the chunks together. What a table means for
+//! learning (which column is the task, how "yes" and "no" become +1 and -1) is a [`Schema`]. It is stored in the model file, so
+//! that prediction needs no options. The formats are in one table, see [`FileFormat`].
 //!
-//! | File | Inputs | Targets | Beside them |
+//! | File | Inputs | Targets | Besides |
 //! |---|---|---|---|
-//! | `.npz` | array `X`, or kernel values `K` | `y` (and `task`), or `label`, or `Y` with NaN = missing | `task_names`, `class_names`, `feature_names`, `weight`, `split` |
+//! | `.npz` | array `X`, or kernel values `K` | see below | `feature_names`, `weight`, `offset`, `split` |
 //! | `.npy` | the array | none | |
-//! | `.csv`, `.csv.gz`, `.parquet` | columns of numbers; words with [`one_hot`](ColumnRoles::one_hot) | the columns that [`ColumnRoles`] name | columns of weights and parts |
-//! | `.svm`, `.svmlight`, `.libsvm` (also `.gz`) | `index:value`, from 1, increasing | label, and `qid:` for the task | in comments, if [`write_table`] wrote them |
+//! | `.csv`, `.csv.gz`, `.parquet` | columns of numbers, or words made [`one_hot`](ColumnRoles::one_hot) | see [`ColumnRoles`] | weights, offsets, parts |
+//! | `.svm`, `.svmlight`, `.libsvm` (also `.gz`) | `index:value`, from 1 | label, and `qid:` for the task | in comments |
+//!
+//! Targets of an npz file are `y` (and `task`, with `task_names`), or `label` (with `class_names`), or `Y` with a column for
+//! each task and NaN for missing labels. Comments of a svm file have a meaning if [`write_table`] wrote it.
 //!
 //! # The same data, the same model
 //!
-//! Formats differ in what they can say; tables do not. Whether inputs are dense or sparse, in single or double precision, depends
-//! on the numbers alone ([`Table`]), and names of tasks and classes come in increasing order ([`Categorical`]). A table that is
-//! [written](write_table) comes back the same from every format that can hold it.
+//! Formats differ in what they can say; tables do not. Whether inputs are dense or sparse, in single or double precision,
+//! depends on the numbers alone ([`Table`]), and names of tasks and classes come in increasing order ([`Categorical`]). A table
+//! that is [written](write_table) comes back the same from every format that can hold it.
 //!
 //! # Bad files
 //!
-//! An [`Error`] is one line with the file, the line or row, the column, the value, and what to do where that is known. Nothing is
-//! believed before it is seen: memory grows with the data that come, not with what a header claims. Limits: 2^32 - 2 rows, 2^31
-//! features, 16,384 characters in a name of an npz file, 256 MiB in a line of text, and compressed data may not grow to more than
-//! 256 MiB and 250 times their size at once. Pickled arrays are never read.
+//! An [`Error`] is one line with the file, the line or row, the column and the value, and with [`Hint`]s on what to do. Memory
+//! grows with the data that come, not with what a header claims. Limits: 2^32 - 2 rows, 2^31 features, 16,384 characters in a
+//! name of an npz file, 256 MiB in a line of text, and compressed data may not grow to more than 256 MiB and 250 times their
+//! size at once. Pickled arrays are never read.
 
 mod assemble;
 mod categories;

@@ -99,11 +99,16 @@ fn wrong_values_are_shown_with_their_row() {
     );
     assert_eq!(
         npz_error(&[("X", x()), ("weight", f64s(&[1.0, -2.0, 1.0], "(3,)"))]),
-        "row 1, column \"weight\": weight -2 is not a finite number of at least 0"
+        "row 1, column \"weight\": -2 is not a finite number of at least 0"
+    );
+    assert_eq!(
+        npz_error(&[("X", x()), ("offset", f64s(&[1.0, 2.0, f64::NAN], "(3,)"))]),
+        "row 2, column \"offset\": NaN is not a finite number, and every row needs an offset"
     );
     assert_eq!(
         npz_error(&[("X", x()), ("split", words(&["train", "exam", "test"]))]),
-        "row 1, column \"split\": \"exam\" is no part; expected train, test, validation or integers"
+        "row 1, column \"split\": \"exam\" is not a part; give 0 or train, 1 or test, 2 or validation, \
+         or another integer"
     );
     assert_eq!(
         npz_error(&[("X", x()), ("label", npy("'<u8'", false, "(3,)", &[255; 24]))]),

@@ -26,7 +26,7 @@ for text in ["U", "S"]:
 #[test]
 fn digits_come_back_from_numpy_in_every_type() {
     let Some(python) = python() else {
-        println!("skipped: no python with numpy in .venv, and KINFOLK_PYTHON is not set");
+        eprintln!("SKIPPED: no python with numpy in .venv, and KINFOLK_PYTHON is not set");
         return;
     };
     let directory = tempfile::tempdir().unwrap();

@@ -83,6 +83,7 @@ fn other_arrays_may_be_the_target() {
             ("y_motor", f64s(&[4.0, 5.0, 6.0], "(3,)")),
             ("patient", i64s(&[3, 3, 4], "(3,)")),
             ("w", f64s(&[1.0, 2.0, 0.0], "(3,)")),
+            ("exposure", f64s(&[0.5, 0.0, -1.0], "(3,)")),
             ("part", words(&["train", "test", "validation"])),
         ])
     };
@@ -90,6 +91,7 @@ fn other_arrays_may_be_the_target() {
         task: Some("patient".into()),
         target: vec!["y_motor".into()],
         weight: Some("w".into()),
+        offset: Some("exposure".into()),
         split: Some("part".into()),
         ..ColumnRoles::default()
     };
@@ -98,7 +100,10 @@ fn other_arrays_may_be_the_target() {
     assert_eq!(read.targets, Targets::Tasks { task: Categorical::from_integers(&[3, 3, 4]), label });
     assert_eq!((read.weight.clone(), read.split.clone()), (Some(vec![1.0, 2.0, 0.0]), Some(vec![0, 1, 2])));
     let (again, _) = read_named(file(), "a.npz", &ColumnRoles::default(), Some(&schema)).unwrap();
-    assert_eq!((again.targets, again.split), (read.targets, read.split));
+    assert_eq!(read.offset, Some(vec![0.5, 0.0, -1.0]));
+    assert_eq!((again.targets, again.offset, again.split), (read.targets, read.offset, read.split));
+    let usual = npz(&[("X", x()), ("offset", f64s(&[1.0, 2.0, 3.0], "(3,)"))]);
+    assert_eq!(table(usual, "a.npz").offset, Some(vec![1.0, 2.0, 3.0]));
     // Names from training that a file for prediction does not have are not missed.
     let bare = read_named(npz(&[("X", x())]), "a.npz", &ColumnRoles::default(), Some(&schema)).unwrap().0;
     assert_eq!(bare.targets, Targets::None);

@@ -64,10 +64,17 @@ fn several_targets_are_tasks_and_may_be_missing() {
 }
 
 #[test]
-fn weights_and_parts_are_taken_along() {
-    let chosen = ColumnRoles { weight: Some("w".into()), split: Some("part".into()), ..columns("", "y") };
-    let (rows, schema) =
-        read("w,a,y,part\n2,1,1,train\n0.5,1,1,Test\n0,1,1,val\n1,1,1,7\n", &chosen).unwrap();
+fn weights_offsets_and_parts_are_taken_along() {
+    let some = |name: &str| Some(name.to_string());
+    let chosen =
+        ColumnRoles { weight: some("w"), offset: some("o"), split: some("part"), ..columns("", "y") };
+    let text = "w,a,y,o,part\n2,1,1,0,train\n0.5,1,1,-2,Test\n0,1,1,0,val\n1,1,1,1e3,7\n";
+    let (rows, schema) = read(text, &chosen).unwrap();
+    assert_eq!(rows[1].offset, Some((-2.0_f64).to_bits()));
+    // For prediction the column is found by its name; without it there are no offsets.
+    assert_eq!(read_as(text, &ColumnRoles::default(), Some(&schema)).unwrap().0[3].offset, rows[3].offset);
+    let bare = read_as("a\n1\n", &ColumnRoles::default(), Some(&schema)).unwrap().0;
+    assert_eq!(bare[0].offset, None);
     assert_eq!(rows.iter().map(|row| row.split).collect::<Vec<_>>(), [Some(0), Some(1), Some(2), Some(7)]);
     assert_eq!(rows[1].weight, Some(0.5_f64.to_bits()));
     assert_eq!(schema.n_features, 1);

@@ -2,7 +2,7 @@
 
 use crate::common::*;
 use flate2::{Compression, write::GzEncoder};
-use kinfolk_io::ColumnRoles;
+use kinfolk_io::{ColumnRoles, Hint, Role};
 use std::io::Write;
 use std::path::Path;
 
@@ -14,10 +14,11 @@ fn y() -> ColumnRoles {
 fn a_word_among_the_features_offers_what_can_be_done() {
     assert_eq!(
         message("a,city,y\n1,2,3\n1,Rome,3\n", &y()),
-        "a.csv: line 3, column \"city\": \"Rome\" is not a number; leave the column out with --drop city, \
-         or make features of its words with --one-hot city"
+        "a.csv: line 3, column \"city\": \"Rome\" is not a number; leave the column out, \
+         or make features of its words (one-hot)"
     );
-    assert!(message("a,my city,y\n1,Rome,3\n", &y()).ends_with("--one-hot \"my city\""));
+    let error = read("a,my city,y\n1,Rome,3\n", &y()).unwrap_err();
+    assert_eq!(error.hints, [Hint::Drop("my city".into()), Hint::OneHot("my city".into())]);
 }
 
 #[test]
@@ -30,8 +31,8 @@ fn missing_features_are_refused() {
         assert_eq!(
             message(format!("a,b,y\n1,2,3\n\n1,{cell},3\n"), &y()),
             format!(
-                "a.csv: line 4, column \"b\": {found}; features may not be missing: fill it in, delete the row, \
-                 or leave the column out with --drop b"
+                "a.csv: line 4, column \"b\": {found}, and features may not be missing; \
+                 fill it in or delete the row, or leave the column out"
             )
         );
     }
@@ -49,7 +50,7 @@ fn infinite_features_are_refused() {
 fn labels_for_fitting_must_be_there_and_of_one_kind() {
     assert_eq!(
         message("a,y\n1,2\n1,\n", &y()),
-        "a.csv: line 3, column \"y\": the cell is empty, and every row needs a label: fill it in or delete the row"
+        "a.csv: line 3, column \"y\": the cell is empty, and every row needs a label; fill it in or delete the row"
     );
     assert_eq!(
         message("a,y\n1,x\n1,\n", &y()),
@@ -83,6 +84,17 @@ fn tasks_weights_and_parts_must_be_there() {
         );
         assert_eq!(message(format!("w,a,y\n{cell},1,2\n"), &weight), expected);
     }
+    let offset = ColumnRoles { offset: Some("o".into()), ..y() };
+    for (cell, found) in [
+        ("", "the cell is empty"),
+        ("nan", "\"nan\" is a missing value"),
+        ("inf", "\"inf\" is not a finite number"),
+        ("x", "\"x\" is not a number"),
+    ] {
+        let why = "and every row needs an offset, a finite number";
+        let expected = format!("a.csv: line 2, column \"o\": {found}, {why}");
+        assert_eq!(message(format!("o,a,y\n{cell},1,2\n"), &offset), expected);
+    }
     let split = ColumnRoles { split: Some("s".into()), ..y() };
     assert!(
         message("s,a,y\n1.5,1,2\n", &split).starts_with("a.csv: line 2, column \"s\": \"1.5\" is not a part")
@@ -96,9 +108,9 @@ fn tasks_weights_and_parts_must_be_there() {
 
 #[test]
 fn headers_must_name_the_columns() {
-    assert_eq!(message("", &y()), "a.csv: is empty; the first line must name the columns");
-    assert_eq!(message("\n\r\n", &y()), "a.csv: is empty; the first line must name the columns");
-    assert_eq!(message("\u{feff}", &y()), "a.csv: is empty; the first line must name the columns");
+    assert_eq!(message("", &y()), "a.csv: it is empty; the first line must name the columns");
+    assert_eq!(message("\n\r\n", &y()), "a.csv: it is empty; the first line must name the columns");
+    assert_eq!(message("\u{feff}", &y()), "a.csv: it is empty; the first line must name the columns");
     assert_eq!(message("a,y\n", &y()), "a.csv: there are no rows below the header");
     assert_eq!(message("a,y,a\n1,2,3\n", &y()), "a.csv: line 1: columns 1 and 3 are both named \"a\"");
     assert_eq!(
@@ -111,10 +123,10 @@ fn headers_must_name_the_columns() {
     );
     assert_eq!(
         message("a,b\n1,2\n", &y()),
-        "a.csv: there is no column \"y\" (--target); the columns are \"a\", \"b\""
+        "a.csv: there is no column \"y\"; the columns are \"a\", \"b\"; check the columns given as target"
     );
     assert_eq!(message("y\n1\n", &y()), "a.csv: there is no column left to learn from");
-    assert_eq!(message(b"\xff\xfea\0,\0", &y()), "a.csv: is in UTF-16; save it as UTF-8");
+    assert_eq!(message(b"\xff\xfea\0,\0", &y()), "a.csv: it is in UTF-16; save it as UTF-8");
 }
 
 #[test]
@@ -123,19 +135,21 @@ fn a_column_has_one_use() {
     let twice = ColumnRoles { drop: names(&["t"]), ..columns("t", "y") };
     assert_eq!(
         message(text, &twice),
-        "a.csv: column \"t\": is given in --task and in --drop; a column has one use"
+        "a.csv: column \"t\": it is given as task and as column to drop; a column has one use; \
+         check the columns given as task and column to drop"
     );
-    assert_eq!(message(text, &columns("t", "y,y")), "a.csv: column \"y\": is given twice in --target");
+    let split = ColumnRoles { split: Some("y".into()), ..columns("t", "y") };
+    let error = read(text, &split).unwrap_err();
+    assert_eq!(error.hints, [Hint::CheckRoles(vec![Role::Target, Role::Split])]);
+    let why = |columns: &ColumnRoles| read(text, columns).unwrap_err().why;
+    assert_eq!(why(&columns("t", "y,y")), "it is given twice as target");
     let target = ColumnRoles { features: Some(names(&["a", "y"])), ..columns("t", "y") };
-    assert_eq!(
-        message(text, &target),
-        "a.csv: column \"y\": is given in --target and in --features; a column has one use"
-    );
+    assert_eq!(why(&target), "it is given as target and as feature; a column has one use");
     let feature = ColumnRoles { features: Some(names(&["a", "a"])), ..columns("t", "y") };
-    assert_eq!(message(text, &feature), "a.csv: column \"a\": is given twice in --features");
+    assert_eq!(why(&feature), "it is given twice as feature");
     assert!(
         message("t,a,y,z\nu,1,2,3\n", &columns("t", "y,z"))
-            .contains("with a column of tasks there is one --target")
+            .contains("with a column of tasks there is one target")
     );
 }
 
@@ -180,10 +194,11 @@ fn at_prediction_a_missing_feature_is_named_and_no_options_are_offered() {
     assert_eq!(message("b,a\n1,x\n"), "a.csv: line 2, column \"a\": \"x\" is not a number");
     assert_eq!(
         message("b,a\n,1\n"),
-        "a.csv: line 2, column \"b\": the cell is empty; features may not be missing: fill it in"
+        "a.csv: line 2, column \"b\": the cell is empty, and features may not be missing; \
+         fill it in or delete the row"
     );
     let named = read_as("b,a\n1,1\n", &columns("", "z"), Some(&schema)).map(|_| ());
-    assert_eq!(one_line(named), "a.csv: there is no column \"z\" (--target); the columns are \"b\", \"a\"");
+    assert!(one_line(named).starts_with("a.csv: there is no column \"z\"; the columns are \"b\", \"a\"; "));
 }
 
 #[test]
@@ -241,7 +256,9 @@ fn files_that_are_not_there_or_not_files_say_so() {
     let folder = tempfile::tempdir().unwrap();
     let message = |path: &Path| one_line(kinfolk_io::open(path, &y(), None).map(|_| ()));
     assert!(message(&folder.path().join("none.csv")).contains("No such file"));
-    assert!(message(folder.path()).ends_with("is a folder, not a file"));
+    let inside = folder.path().join("folder.csv");
+    std::fs::create_dir(&inside).unwrap();
+    assert!(message(&inside).ends_with("it is a folder, not a file"));
     let path = folder.path().join("a.csv.gz");
     std::fs::write(&path, "a,y\n1,2\n".repeat(9)).unwrap();
     assert!(message(&path).contains("cannot be decompressed"), "{}", message(&path));

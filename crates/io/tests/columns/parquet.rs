@@ -181,29 +181,27 @@ fn the_index_of_pandas_is_left_out_unless_it_is_named() {
 fn what_cannot_be_used_says_why() {
     let feature =
         |name: &str| message("odd", &ColumnRoles { features: Some(names(&[name])), ..columns("", "y") });
-    let nested = "cannot be used: it is nested (a list, a map or a struct); leave the column out with --drop";
-    assert_eq!(feature("list"), format!("odd.parquet: column \"list\": {nested} list"));
-    assert_eq!(feature("struct"), format!("odd.parquet: column \"struct\": {nested} struct"));
+    let nested = "it cannot be used: it is nested (a list, a map or a struct); leave the column out";
+    assert_eq!(feature("list"), format!("odd.parquet: column \"list\": {nested}"));
+    assert_eq!(feature("struct"), format!("odd.parquet: column \"struct\": {nested}"));
     for name in ["date", "time", "decimal"] {
         let message = feature(name);
-        assert!(
-            message.starts_with(&format!(
-                "odd.parquet: column {name:?}: cannot be used: it holds values of type "
-            ))
-        );
+        assert!(message.starts_with(&format!(
+            "odd.parquet: column {name:?}: it cannot be used: it holds values of type "
+        )));
         assert!(message.contains("neither numbers nor text"), "{message}");
     }
     assert_eq!(
         feature("bytes"),
-        "odd.parquet: column \"bytes\": holds text, not numbers; leave the column out with --drop bytes, \
-         or make features of its words with --one-hot bytes"
+        "odd.parquet: column \"bytes\": it holds text, not numbers; leave the column out, \
+         or make features of its words (one-hot)"
     );
     assert!(feature("nothing").contains("cannot be used"), "{}", feature("nothing"));
     assert_eq!(feature("inf"), "odd.parquet: row 1, column \"inf\": \"inf\" is not a finite number");
     assert_eq!(
         feature("hole"),
-        "odd.parquet: row 1, column \"hole\": the cell is empty; features may not be missing: fill it in, \
-         delete the row, or leave the column out with --drop hole"
+        "odd.parquet: row 1, column \"hole\": the cell is empty, and features may not be missing; \
+         fill it in or delete the row, or leave the column out"
     );
     let x = || Some(names(&["x"]));
     assert_eq!(
@@ -212,13 +210,14 @@ fn what_cannot_be_used_says_why() {
     );
     assert_eq!(
         message("odd", &ColumnRoles { features: x(), ..columns("", "hole") }),
-        "odd.parquet: row 1, column \"hole\": the cell is empty, and every row needs a label: fill it in or delete the row"
+        "odd.parquet: row 1, column \"hole\": the cell is empty, and every row needs a label; \
+         fill it in or delete the row"
     );
     assert_eq!(
         message("odd", &ColumnRoles { features: x(), ..columns("bytes", "y") }),
         "odd.parquet: row 0, column \"bytes\": \"\\xff\" is not UTF-8; save the file as UTF-8"
     );
-    assert!(message("odd", &columns("", "y")).contains("\"list\": cannot be used"));
+    assert!(message("odd", &columns("", "y")).contains("\"list\": it cannot be used"));
     assert_eq!(message("empty", &columns("", "y")), "empty.parquet: there are no rows");
 }
 
@@ -251,6 +250,6 @@ fn files_that_are_something_else_say_so() {
     let read = |bytes: &[u8]| kinfolk_io::open_bytes(Path::new("a.parquet"), bytes, &columns("", "y"), None);
     for bytes in [&b""[..], b"PAR1", b"PAR1PAR1", b"a,y\n1,2\n", &[0; 100]] {
         let message = one_line(read(bytes).map(|_| ()));
-        assert!(message.starts_with("a.parquet: is not a parquet file, or a broken one: "), "{message}");
+        assert!(message.starts_with("a.parquet: it is not a whole parquet file: "), "{message}");
     }
 }

@@ -170,7 +170,7 @@ fn real_data_come_back_the_same() {
     for name in ["landmine", "yale", "parkinson", "sarcos", "mhci", "usps_lapin14"] {
         let path = data.join(name).with_extension("npz");
         if !path.is_file() {
-            println!("skipped: there is no {}", path.display());
+            eprintln!("SKIPPED: there is no {}", path.display());
             continue;
         }
         let (table, schema) = read(&path, &Default::default(), None).unwrap();
