@@ -1,4 +1,5 @@
-//! What every reader must stand: read any bytes, and do what the program does with them. Errors are fine; panics are not.
+//! What every reader must stand: read any bytes, and do what the program does with them. Errors are fine;
+//! panics are not.
 
 use kinfolk_io::{ColumnRoles, Result, Schema, Table, read_bytes};
 use std::path::Path;
@@ -33,7 +34,8 @@ pub fn read_twice(bytes: &[u8], name: &str) {
     }
 }
 
-/// Reads bytes as a table with named columns, in every way that one can ask for. The columns are those of the seed files.
+/// Reads bytes as a table with named columns, in every way that one can ask for. The columns are those of the
+/// seed files.
 pub fn read_named(bytes: &[u8], name: &str) {
     let some = |name: &str| Some(name.to_string());
     let list = |names: &[&str]| names.iter().map(|name| name.to_string()).collect::<Vec<_>>();
@@ -41,9 +43,25 @@ pub fn read_named(bytes: &[u8], name: &str) {
         ColumnRoles::default(),
         ColumnRoles { task: some("kind"), target: list(&["y"]), ..ColumnRoles::default() },
         ColumnRoles { target: list(&["kind"]), drop: list(&["z"]), ..ColumnRoles::default() },
-        ColumnRoles { target: list(&["z", "y"]), one_hot: list(&["kind"]), weight: some("u8"), offset: some("float"), ..ColumnRoles::default() },
-        ColumnRoles { target: list(&["y"]), classes: true, features: Some(list(&["u8", "float"])), ..ColumnRoles::default() },
-        ColumnRoles { task: some("i8"), split: some("u8"), one_hot: list(&["flag", "kind"]), ..ColumnRoles::default() },
+        ColumnRoles {
+            target: list(&["z", "y"]),
+            one_hot: list(&["kind"]),
+            weight: some("u8"),
+            offset: some("float"),
+            ..ColumnRoles::default()
+        },
+        ColumnRoles {
+            target: list(&["y"]),
+            classes: true,
+            features: Some(list(&["u8", "float"])),
+            ..ColumnRoles::default()
+        },
+        ColumnRoles {
+            task: some("i8"),
+            split: some("u8"),
+            one_hot: list(&["flag", "kind"]),
+            ..ColumnRoles::default()
+        },
     ];
     for columns in ways {
         let (table, schema) = match read(bytes, name, &columns, None) {
@@ -59,7 +77,9 @@ pub fn read_named(bytes: &[u8], name: &str) {
         let _ = encoding.and_then(|encoding| table.observations(&encoding));
         let again = read(bytes, name, &ColumnRoles::default(), Some(&schema));
         match again {
-            Ok((again, _)) => assert_eq!((again.n_rows(), again.inputs.n_features()), (table.n_rows(), schema.n_features)),
+            Ok((again, _)) => {
+                assert_eq!((again.n_rows(), again.inputs.n_features()), (table.n_rows(), schema.n_features))
+            }
             // Words for fitting, where the schema without a label encoding expects numbers.
             Err(error) => assert!(error.to_string().contains("is not a"), "{error}"),
         }

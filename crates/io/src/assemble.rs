@@ -12,8 +12,8 @@ const CHUNK_NUMBERS: usize = 1 << 21;
 /// Rows in a chunk, at most.
 const CHUNK_ROWS: usize = 1 << 16;
 
-/// Reads a source to its end. With a `schema` the inputs are stored as it says; without, as the numbers say, and kernel values
-/// become a Gram matrix. Returns the schema with the storage decided.
+/// Reads a source to its end. With a `schema` the inputs are stored as it says; without, as the numbers say,
+/// and kernel values become a Gram matrix. Returns the schema with the storage decided.
 pub(crate) fn read_all(mut source: Box<dyn Source>, schema: Option<&Schema>) -> Result<(Table, Schema)> {
     let own = source.schema();
     let max_rows = (CHUNK_NUMBERS / own.n_features.max(1)).clamp(1, CHUNK_ROWS);
@@ -79,7 +79,7 @@ impl Assembly {
     }
 }
 
-/// A whole table as if it had been read from a file: names in order, inputs stored as their numbers say.
+/// A whole table as reading a file gives it: names in order, inputs stored as their numbers say.
 pub(crate) fn settle(table: Table) -> Result<Table> {
     if matches!(table.inputs, Inputs::Gram(_)) {
         return Ok(table);

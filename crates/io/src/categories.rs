@@ -10,8 +10,8 @@ use std::hash::Hash;
 pub struct Categorical {
     /// One per row.
     pub index: Vec<u32>,
-    /// In increasing order, whatever the order in the file: so the same data give the same model in any format. Some may be
-    /// without rows. Names that are all written like integers are integers.
+    /// In increasing order, whatever the order in the file: so the same data give the same model in any
+    /// format. Some may be without rows. Names that are all written like integers are integers.
     pub names: TaskNames,
 }
 

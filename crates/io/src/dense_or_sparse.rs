@@ -1,8 +1,8 @@
 //! How inputs are stored: the one place that decides between dense and sparse, single and double precision.
 //!
-//! The decision looks at the numbers, not at the file they came in: sparse if at most a tenth of them is not zero, single
-//! precision if that loses nothing. A zero has no sign, and a sparse row does not store it. So the same numbers give the same
-//! inputs, to the last bit, in whatever format.
+//! The decision looks at the numbers, not at the file they came in: sparse if at most a tenth of them is not
+//! zero, single precision if that loses nothing. A zero has no sign, and a sparse row does not store it. So
+//! the same numbers give the same inputs, to the last bit, in whatever format.
 
 use crate::{Error, Result, Storage};
 use kinfolk::Inputs;
@@ -11,8 +11,8 @@ use std::collections::VecDeque;
 
 /// Sparse if at most one number in this many is not zero.
 const SPARSE_BELOW_ONE_IN: u128 = 10;
-/// The zeros of a sparse matrix are not written out if there are more than so many for each number, or than so many in all:
-/// a row with the one index 2147483647 must not fill the memory.
+/// The zeros of a sparse matrix are not written out if there are more than so many for each number, or than
+/// so many in all: a row with the one index 2147483647 must not fill the memory.
 const MAX_ZEROS_PER_NUMBER: u128 = 1000;
 const MAX_WRITTEN_OUT: u128 = 1 << 28;
 
@@ -38,7 +38,8 @@ pub(crate) fn compact(inputs: Inputs<'static>) -> Result<Inputs<'static>> {
     }
 }
 
-/// Puts rows together and stores them as `storage` says, or as the numbers say: then only `dense` overrules them.
+/// Puts rows together and stores them as `storage` says, or as the numbers say: then only `dense` overrules
+/// them.
 pub(crate) fn join(
     mut parts: VecDeque<Inputs<'static>>,
     cols: usize,

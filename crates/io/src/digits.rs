@@ -3,7 +3,8 @@
 use crate::{ColumnRoles, Table, read_bytes};
 use std::path::Path;
 
-/// The 1,797 test images of "Optical Recognition of Handwritten Digits": 8 x 8 pixels from 0 to 16, ten classes.
+/// The 1,797 test images of "Optical Recognition of Handwritten Digits": 8 x 8 pixels from 0 to 16, ten
+/// classes.
 ///
 /// ```
 /// let digits = kinfolk_io::digits();

@@ -21,8 +21,8 @@ pub struct Error {
     pub hints: Vec<Hint>,
 }
 
-/// What a caller can do about an error. `Display` gives it in plain words; an interface that has options or parameters for
-/// it names those instead, with [`Error::with_hints`].
+/// What a caller can do about an error. `Display` gives it in plain words; an interface that has options or
+/// parameters for it names those instead, with [`Error::with_hints`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Hint {
     /// A value is missing: fill it in, or delete the row.

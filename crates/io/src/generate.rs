@@ -8,9 +8,9 @@ use rand_chacha::ChaCha8Rng;
 
 /// What is to be generated.
 ///
-/// Task t has weights w_t of d numbers. Its rows are standard normal, its labels `w_t . x + noise e` with standard normal e,
-/// or the sign of that. The weights have about unit length: `w_t = sqrt(1 - own^2) g + own u_t`, where g is what the task
-/// shares with its kin and u_t is its own.
+/// Task t has weights w_t of d numbers. Its rows are standard normal, its labels `w_t . x + noise e` with
+/// standard normal e, or the sign of that. The weights have about unit length: `w_t = sqrt(1 - own^2) g + own
+/// u_t`, where g is what the task shares with its kin and u_t is its own.
 ///
 /// ```
 /// use kinfolk_io::{Generator, Kinship};
@@ -47,7 +47,7 @@ pub enum Kinship {
     Clustered,
     /// Groups at the leaves of a binary tree: neighbouring groups share more than distant ones.
     Hierarchical,
-    /// As clustered, but the last so many tasks are related to nobody.
+    /// As clustered, but the last so many tasks are unrelated to all others.
     Outliers(usize),
 }
 
@@ -190,7 +190,8 @@ fn digits(n: usize) -> usize {
     n.to_string().len()
 }
 
-/// Standard normal numbers by Marsaglia's polar method. The logarithm is in software, hence the same on every machine.
+/// Standard normal numbers by Marsaglia's polar method. The logarithm is in software, hence the same on every
+/// machine.
 struct NormalSampler(ChaCha8Rng);
 
 impl NormalSampler {

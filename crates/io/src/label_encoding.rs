@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 const SHOWN: usize = 6;
 
 impl Table {
-    /// How the labels become numbers. For a `classification` loss two values, numbers or words, become -1 and +1, the smaller
-    /// or alphabetically first one -1. Classes are one task each, whatever the loss.
+    /// How the labels become numbers. For a `classification` loss two values, numbers or words, become -1 and
+    /// +1, the smaller or alphabetically first one -1. Classes are one task each, whatever the loss.
     ///
     /// # Errors
     /// If there are no labels, if they do not suit, or if one is missing where each row has to have one.

@@ -4,32 +4,35 @@
 //! file -> Source (chunks of rows) -> Table -> inputs, Observations
 //! ```
 //!
-//! Every format is read by [`open`], a chunk of rows at a time; [`read`] puts the chunks together. What a table means for
-//! learning (which column is the task, how "yes" and "no" become +1 and -1) is a [`Schema`]. It is stored in the model file, so
-//! that prediction needs no options. The formats are in one table, see [`FileFormat`].
+//! Every format is read by [`open`], a chunk of rows at a time; [`read`] puts the chunks together. What a
+//! table means for learning (which column is the task, how "yes" and "no" become +1 and -1) is a [`Schema`].
+//! It is stored in the model file, so that prediction needs no options. The formats are in one table, see
+//! [`FileFormat`].
 //!
 //! | File | Inputs | Targets | Besides |
 //! |---|---|---|---|
 //! | `.npz` | array `X`, or kernel values `K` | see below | `feature_names`, `weight`, `offset`, `split` |
 //! | `.npy` | the array | none | |
-//! | `.csv`, `.csv.gz`, `.parquet` | columns of numbers, or words made [`one_hot`](ColumnRoles::one_hot) | see [`ColumnRoles`] | weights, offsets, parts |
-//! | `.svm`, `.svmlight`, `.libsvm` (also `.gz`) | `index:value`, from 1 | label, and `qid:` for the task | in comments |
+//! | `.csv`, `.csv.gz`, `.parquet` | columns of numbers, one-hot words | see [`ColumnRoles`] | the same |
+//! | `.svm`, `.svmlight`, `.libsvm` (also `.gz`) | `index:value`, from 1 | label, `qid:` = task | in comments |
 //!
-//! Targets of an npz file are `y` (and `task`, with `task_names`), or `label` (with `class_names`), or `Y` with a column for
-//! each task and NaN for missing labels. Comments of a svm file have a meaning if [`write_table`] wrote it.
+//! Targets of an npz file are `y` (and `task`, with `task_names`), or `label` (with `class_names`), or `Y`
+//! with a column for each task and NaN for missing labels. Comments of a svm file have a meaning if
+//! [`write_table`] wrote it.
 //!
 //! # The same data, the same model
 //!
-//! Formats differ in what they can say; tables do not. Whether inputs are dense or sparse, in single or double precision,
-//! depends on the numbers alone ([`Table`]), and names of tasks and classes come in increasing order ([`Categorical`]). A table
-//! that is [written](write_table) comes back the same from every format that can hold it.
+//! Formats differ in what they can say; tables do not. Whether inputs are dense or sparse, in single or
+//! double precision, depends on the numbers alone ([`Table`]), and names of tasks and classes come in
+//! increasing order ([`Categorical`]). A table that is [written](write_table) comes back the same from every
+//! format that can hold it.
 //!
 //! # Bad files
 //!
-//! An [`Error`] is one line with the file, the line or row, the column and the value, and with [`Hint`]s on what to do. Memory
-//! grows with the data that come, not with what a header claims. Limits: 2^32 - 2 rows, 2^31 features, 16,384 characters in a
-//! name of an npz file, 256 MiB in a line of text, and compressed data may not grow to more than 256 MiB and 250 times their
-//! size at once. Pickled arrays are never read.
+//! An [`Error`] is one line with the file, the line or row, the column and the value, and with [`Hint`]s on
+//! what to do. Memory grows with the data that come, not with what a header claims. Limits: 2^32 - 2 rows,
+//! 2^31 features, 16,384 characters in a name of an npz file, 256 MiB in a line of text, and compressed data
+//! may not grow to more than 256 MiB and 250 times their size at once. Pickled arrays are never read.
 
 mod assemble;
 mod categories;
@@ -50,7 +53,7 @@ pub use categories::Categorical;
 pub use digits::digits;
 pub use error::{Error, Hint, Result};
 pub use format::{
-    CellKind, Cells, ColumnWriter, FileFormat, Input, Output, TableWriter, columns_of, format_names,
+    CellKind, Cells, ColumnWriter, FileFormat, InputFile, OutputFile, TableWriter, columns_of, format_names,
     format_of, npy_bytes, open, open_bytes, read_array, write_table,
 };
 pub use generate::{Generator, GroundTruth, Kinship};

@@ -4,8 +4,9 @@ use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// What a caller says about the columns of a file. Formats whose arrays have fixed names (npz, npy, svm) need none of it;
-/// in npz, `task`, `target`, `weight`, `offset` and `split` may name other arrays than the usual ones.
+/// What a caller says about the columns of a file. Formats whose arrays have fixed names (npz, npy, svm) need
+/// none of it; in npz, `task`, `target`, `weight`, `offset` and `split` may name other arrays than the usual
+/// ones.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct ColumnRoles {
     /// The column with the task of each row.
@@ -133,8 +134,8 @@ impl Schema {
     }
 }
 
-/// How inputs are stored. All rows of a problem are stored in one way, in training and prediction: sums of the same numbers
-/// then come in the same order.
+/// How inputs are stored. All rows of a problem are stored in one way, in training and prediction: sums of
+/// the same numbers then come in the same order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Storage {

@@ -18,8 +18,8 @@ pub trait Source: Send {
     fn schema(&self) -> Schema;
 }
 
-/// Reads a whole file. Without a `schema` it is read for fitting: then the inputs are stored as their numbers say (see
-/// [`Table`]), kernel values become a Gram matrix, and the schema for other files comes with it.
+/// Reads a whole file. Without a `schema` it is read for fitting: then the inputs are stored as their numbers
+/// say (see [`Table`]), kernel values become a Gram matrix, and the schema for other files comes with it.
 pub fn read(path: &Path, columns: &ColumnRoles, schema: Option<&Schema>) -> Result<(Table, Schema)> {
     let source = format::open(path, columns, schema)?;
     assemble::read_all(source, schema).map_err(|error| error.in_file(path))

@@ -1,18 +1,18 @@
 //! What a file holds, before it is a learning problem.
 
-use crate::{Categorical, Error, Result};
+use crate::{Categorical, Error, Hint, Result, Role};
 use kinfolk::{Inputs, Matrix, TaskNames};
 use std::collections::BTreeMap;
 
 /// Rows of a file.
 ///
-/// Inputs are dense or sparse, in single or double precision, by their contents and not by the format they came in: sparse
-/// if at most a tenth of the numbers is not zero, single if that loses nothing. So the same numbers give the same model to the
-/// last bit, whatever file they are in.
+/// Inputs are dense or sparse, in single or double precision, by their contents and not by the format they
+/// came in: sparse if at most a tenth of the numbers is not zero, single if that loses nothing. So the same
+/// numbers give the same model to the last bit, whatever file they are in.
 #[derive(Debug)]
 pub struct Table {
-    /// Features, or kernel values (array `K`): a Gram matrix when read for fitting, rows against the training inputs when
-    /// read for prediction.
+    /// Features, or kernel values (array `K`): a Gram matrix when read for fitting, rows against the training
+    /// inputs when read for prediction.
     pub inputs: Inputs<'static>,
     /// Names of the features, if the file has them.
     pub features: Option<Vec<String>>,
@@ -69,7 +69,8 @@ impl Table {
         self.inputs.n_inputs()
     }
 
-    /// The given rows, copied; of a Gram matrix those rows and columns. Tasks and classes keep their names, rows or not.
+    /// The given rows, copied; of a Gram matrix those rows and columns. Tasks and classes keep their names,
+    /// rows or not.
     ///
     /// # Panics
     /// If a row is out of range.
@@ -90,10 +91,10 @@ impl Table {
     /// # Errors
     /// If the table has no split or no row is in that part; then it says which parts there are.
     pub fn take_split(&self, part: i64) -> Result<Table> {
-        let split = self
-            .split
-            .as_ref()
-            .ok_or_else(|| Error::of_table("it does not say which part a row belongs to"))?;
+        let split = self.split.as_ref().ok_or_else(|| {
+            let why = "there is no split: nothing says which part a row belongs to";
+            Error::of_table(why).hint(Hint::CheckRoles(vec![Role::Split]))
+        })?;
         let rows: Vec<u32> = (0..split.len()).filter(|&i| split[i] == part).map(|i| i as u32).collect();
         if rows.is_empty() {
             let mut counts = BTreeMap::new();

@@ -1,5 +1,5 @@
-//! A first pass through the file, for what only the whole file can tell: the values of one-hot columns, and whether a column
-//! of labels holds numbers or words.
+//! A first pass through the file, for what only the whole file can tell: the values of one-hot columns, and
+//! whether a column of labels holds numbers or words.
 
 use super::cells::{self, Reading};
 use super::one_hot::MAX_VALUES;

@@ -67,7 +67,8 @@ pub(crate) enum ColumnUse {
 }
 
 impl ColumnLayout {
-    /// As the caller says. One-hot columns have no values yet, and the kind of a single target may be unknown.
+    /// As the caller says. One-hot columns have no values yet, and the kind of a single target may be
+    /// unknown.
     pub(crate) fn for_fitting(names: &ColumnNames, columns: &ColumnRoles) -> Result<Self> {
         let features = features_to_fit(names, columns, &roles(names, columns)?)?;
         let find = |name: &Option<String>| name.as_ref().and_then(|name| names.find(name));
@@ -184,7 +185,8 @@ impl ColumnLayout {
         self.schema.n_features = self.n_features();
     }
 
-    /// The model knows its features by number only: all columns without another use, in the order of the file.
+    /// The model knows its features by number only: all columns without another use, in the order of the
+    /// file.
     fn unnamed_features(&self, names: &ColumnNames) -> Result<Vec<FeatureColumn>> {
         let mut used = vec![false; names.len()];
         self.uses().into_iter().for_each(|(column, _)| used[column] = true);
@@ -277,7 +279,7 @@ fn target_for_prediction(
         true => names.require(name, Role::Target).map(Some),
         false => Ok(names.find(name)),
     };
-    // Tasks keep the names they had in training, whatever the columns are called here.
+    // Tasks keep their names from training, whatever the columns are called here.
     let tasks = if old.target.len() == targets.len() { &old.target } else { targets };
     match targets.as_slice() {
         [] => Ok(None),

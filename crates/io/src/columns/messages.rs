@@ -4,7 +4,8 @@ use super::cells::Reading;
 use crate::error::{listed, quoted};
 use crate::{Error, Hint};
 
-/// A feature that is not a finite number; `text` is what the cell holds. Only a fit can still choose its columns.
+/// A feature that is not a finite number; `text` is what the cell holds. Only a fit can still choose its
+/// columns.
 pub(super) fn feature(column: &str, text: &str, reading: Reading, fitting: bool) -> Error {
     let found = found(text, reading);
     let drop = |error: Error| if fitting { error.hint(Hint::Drop(column.into())) } else { error };

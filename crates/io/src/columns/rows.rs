@@ -7,10 +7,12 @@ use crate::{Categorical, Labels, Result, Table, Targets};
 use kinfolk::inputs::{Dense, Inputs, Sparse};
 use kinfolk::{Matrix, TaskNames};
 
-/// How many feature values a chunk may hold, whatever number of rows is asked for: 64 MiB in double precision.
+/// How many feature values a chunk may hold, whatever number of rows is asked for: 64 MiB in double
+/// precision.
 const MAX_VALUES: usize = 8 << 20;
 
-/// Rows with what the layout takes from them. Features are one number per column: of a one-hot column, which value it is.
+/// Rows with what the layout takes from them. Features are one number per column: of a one-hot column, which
+/// value it is.
 #[derive(Default)]
 pub(crate) struct RowBuffer {
     n: usize,
@@ -31,7 +33,8 @@ pub(crate) enum Precision {
 }
 
 impl RowBuffer {
-    /// How many rows a chunk should have: what is asked for, at least one, and no more than memory is meant to hold.
+    /// How many rows a chunk should have: what is asked for, at least one, and no more than memory is meant
+    /// to hold.
     pub(crate) fn at_most(max_rows: usize, layout: &ColumnLayout) -> usize {
         // Wide labels are numbers too.
         let tasks = match &layout.target {
@@ -54,7 +57,8 @@ impl RowBuffer {
         self.numbers.resize(self.n * numbers_per_row(layout), f64::NAN);
     }
 
-    /// Puts a cell of the column `name` into a row that there is room for. Columns are filled from top to bottom.
+    /// Puts a cell of the column `name` into a row that there is room for. Columns are filled from top to
+    /// bottom.
     pub(crate) fn put(
         &mut self,
         row: usize,
@@ -150,7 +154,8 @@ fn numbers_per_row(layout: &ColumnLayout) -> usize {
     }
 }
 
-/// Whether one-hot columns alone make the inputs sparse, by the rule of [`Table`]: then they are never written out.
+/// Whether one-hot columns alone make the inputs sparse, by the rule of [`Table`]: then they are never
+/// written out.
 fn is_sparse(layout: &ColumnLayout) -> bool {
     layout.features.len() * 10 <= layout.n_features()
 }

@@ -11,12 +11,13 @@ use std::sync::Arc;
 const BUFFER_BYTES: usize = 256 * 1024;
 /// Compressed data may grow to this many bytes without question...
 const FREE_BYTES: u64 = 1 << 28;
-/// ... and beyond that to this many times their size. Numbers that are worth learning from do not shrink more than that.
+/// ... and beyond that to this many times their size. Numbers that are worth learning from do not shrink more
+/// than that.
 const MAX_GROWTH: u64 = 250;
 
 /// A file to read, or bytes in memory. It can be opened more than once.
 #[derive(Debug, Clone)]
-pub struct Input {
+pub struct InputFile {
     path: PathBuf,
     bytes: Option<Arc<[u8]>>,
     gzipped: bool,
@@ -26,10 +27,10 @@ pub struct Input {
 pub(crate) trait SeekableBytes: BufRead + Seek + Send {}
 impl<T: BufRead + Seek + Send> SeekableBytes for T {}
 
-impl Input {
+impl InputFile {
     /// A file, or `bytes` that stand for one.
     pub(crate) fn new(path: &Path, bytes: Option<Arc<[u8]>>, gzipped: bool) -> Self {
-        Input { path: path.to_path_buf(), bytes, gzipped }
+        InputFile { path: path.to_path_buf(), bytes, gzipped }
     }
 
     /// The name of the file.
@@ -120,7 +121,8 @@ mod tests {
 
     #[test]
     fn a_folder_is_no_file() {
-        let error = |path: &str| Input::new(Path::new(path), None, false).bytes().err().unwrap().to_string();
+        let error =
+            |path: &str| InputFile::new(Path::new(path), None, false).bytes().err().unwrap().to_string();
         assert!(error("/no/such/file").contains("No such file"));
         assert_eq!(error("/"), "it is a folder, not a file");
     }

@@ -1,7 +1,8 @@
-//! File formats: one table of all of them, one way in ([`open`]) and one way out ([`write_table`], [`TableWriter`]).
+//! File formats: one table of all of them, one way in ([`open`]) and one way out ([`write_table`],
+//! [`TableWriter`]).
 //!
-//! To add a format: write a folder with a type that implements [`FileFormat`], and name it in [`FORMATS`]. Help texts and
-//! messages that list formats are made from the table.
+//! To add a format: write a folder with a type that implements [`FileFormat`], and name it in [`FORMATS`].
+//! Help texts and messages that list formats are made from the table.
 
 mod cells;
 mod csv;
@@ -15,10 +16,10 @@ mod table_columns;
 mod writer;
 
 pub use cells::{CellKind, Cells};
-pub use input::Input;
+pub use input::InputFile;
 pub use npy::npy_bytes;
 pub use npz::read_array;
-pub use output::Output;
+pub use output::OutputFile;
 pub use table_columns::columns_of;
 pub use writer::{ColumnWriter, TableWriter};
 
@@ -56,7 +57,12 @@ pub trait FileFormat: Sync {
     }
 
     /// Opens a file for reading in chunks of rows.
-    fn open(&self, input: &Input, columns: &ColumnRoles, schema: Option<&Schema>) -> Result<Box<dyn Source>>;
+    fn open(
+        &self,
+        input: &InputFile,
+        columns: &ColumnRoles,
+        schema: Option<&Schema>,
+    ) -> Result<Box<dyn Source>>;
 
     /// `Err` if a table could not be read back from such a file.
     fn check(&self, table: &Table) -> Result<()> {
@@ -66,13 +72,14 @@ pub trait FileFormat: Sync {
         }
     }
 
-    /// Writes a whole table that [`check`](Self::check) accepts: unless a format does it in its own way, as named columns.
-    fn write_table(&self, table: &Table, to: Output) -> Result<Output> {
+    /// Writes a whole table that [`check`](Self::check) accepts: unless a format does it in its own way, as
+    /// named columns.
+    fn write_table(&self, table: &Table, to: OutputFile) -> Result<OutputFile> {
         table_columns::write(self, table, to)
     }
 
     /// Starts a file of columns whose rows come in chunks.
-    fn column_writer(&self, _: Output, _: &[(String, CellKind)]) -> Result<Box<dyn ColumnWriter>> {
+    fn column_writer(&self, _: OutputFile, _: &[(String, CellKind)]) -> Result<Box<dyn ColumnWriter>> {
         Err(Error::of_table(format!(
             "rows cannot be added to such a file; expected a name that ends in {}",
             list_formats(".", " or ", |format| format.writes_columns())
@@ -95,9 +102,10 @@ pub fn format_names(condition: impl Fn(&dyn FileFormat) -> bool) -> String {
 
 /// Opens a file for reading in chunks.
 ///
-/// With a `schema` it is read as the training file was: chunks have the features of the schema, stored as it says. What
-/// `columns` says goes before what the schema says, so leave it empty if nothing is different. Without a schema, chunks come
-/// as the format has them, and [`read`](crate::read) decides how they are stored.
+/// With a `schema` it is read as the training file was: chunks have the features of the schema, stored as it
+/// says. What `columns` says goes before what the schema says, so leave it empty if nothing is different.
+/// Without a schema, chunks come as the format has them, and [`read`](crate::read) decides how they are
+/// stored.
 pub fn open(path: &Path, columns: &ColumnRoles, schema: Option<&Schema>) -> Result<Box<dyn Source>> {
     open_input(path, None, columns, schema)
 }
@@ -114,18 +122,19 @@ pub fn open_bytes(
 
 /// Writes a table in the format that the name of the file asks for.
 ///
-/// Numbers come back exactly, in single precision too. If anything fails, what was there before is still there.
+/// Numbers come back exactly, in single precision too. If anything fails, what was there before is still
+/// there.
 ///
 /// # Errors
-/// If the file cannot be written, or the format cannot hold what is in the table: `.npy` holds inputs alone (it drops the
-/// names of the features), `.svm` no offsets, and a Gram matrix needs `.npz`. Reading `.csv` and `.parquet` back takes the
-/// [`columns_of`] the table; features without names are called `x0`, `x1`, ..., and names of tasks and classes without rows
-/// are lost.
+/// If the file cannot be written, or the format cannot hold what is in the table: `.npy` holds inputs alone
+/// (it drops the names of the features), `.svm` no offsets, and a Gram matrix needs `.npz`. Reading `.csv`
+/// and `.parquet` back takes the [`columns_of`] the table; features without names are called `x0`, `x1`, ...,
+/// and names of tasks and classes without rows are lost.
 pub fn write_table(table: &Table, path: &Path) -> Result<()> {
     let (format, gzipped) = format_and_compression(path)?;
     let write = || {
         format.check(table)?;
-        let output = format.write_table(table, Output::create(path, gzipped)?)?;
+        let output = format.write_table(table, OutputFile::create(path, gzipped)?)?;
         Ok(output.commit()?)
     };
     write().map_err(|error: Error| error.in_file(path))
@@ -138,7 +147,7 @@ fn open_input(
     schema: Option<&Schema>,
 ) -> Result<Box<dyn Source>> {
     let (format, gzipped) = format_and_compression(path)?;
-    let source = format.open(&Input::new(path, bytes, gzipped), columns, schema);
+    let source = format.open(&InputFile::new(path, bytes, gzipped), columns, schema);
     Ok(crate::source::checked(source.map_err(|error| error.in_file(path))?, path, schema))
 }
 

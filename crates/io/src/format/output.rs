@@ -9,53 +9,55 @@ use std::path::Path;
 const BUFFER_BYTES: usize = 1 << 16;
 
 /// A file being written. Until [`commit`](Self::commit) whatever has that name is as it was.
-pub struct Output(Inner);
+pub struct OutputFile(Compressed);
 
-enum Inner {
+enum Compressed {
     Plain(BufWriter<AtomicFile>),
     Gzip(Box<GzEncoder<BufWriter<AtomicFile>>>),
 }
 
-impl Output {
+impl OutputFile {
     pub(crate) fn create(path: &Path, gzipped: bool) -> Result<Self> {
         let file = BufWriter::with_capacity(BUFFER_BYTES, AtomicFile::create(path)?);
-        Ok(Output(match gzipped {
-            true => Inner::Gzip(Box::new(GzEncoder::new(file, Compression::default()))),
-            false => Inner::Plain(file),
+        Ok(OutputFile(match gzipped {
+            true => Compressed::Gzip(Box::new(GzEncoder::new(file, Compression::default()))),
+            false => Compressed::Plain(file),
         }))
     }
 
     /// Ends the file and gives it its name.
     pub(crate) fn commit(self) -> Result<()> {
         let file = match self.0 {
-            Inner::Plain(file) => file,
-            Inner::Gzip(file) => file.finish()?,
+            Compressed::Plain(file) => file,
+            Compressed::Gzip(file) => file.finish()?,
         };
         file.into_inner().map_err(IntoInnerError::into_error)?.commit()
     }
 }
 
-impl Write for Output {
+impl Write for OutputFile {
     fn write(&mut self, bytes: &[u8]) -> Result<usize> {
         match &mut self.0 {
-            Inner::Plain(to) => to.write(bytes),
-            Inner::Gzip(to) => to.write(bytes),
+            Compressed::Plain(to) => to.write(bytes),
+            Compressed::Gzip(to) => to.write(bytes),
         }
     }
 
     fn flush(&mut self) -> Result<()> {
         match &mut self.0 {
-            Inner::Plain(to) => to.flush(),
-            Inner::Gzip(to) => to.flush(),
+            Compressed::Plain(to) => to.flush(),
+            Compressed::Gzip(to) => to.flush(),
         }
     }
 }
 
-impl Seek for Output {
+impl Seek for OutputFile {
     fn seek(&mut self, to: SeekFrom) -> Result<u64> {
         match &mut self.0 {
-            Inner::Plain(file) => file.seek(to),
-            Inner::Gzip(_) => Err(Error::new(ErrorKind::Unsupported, "compressed files have no positions")),
+            Compressed::Plain(file) => file.seek(to),
+            Compressed::Gzip(_) => {
+                Err(Error::new(ErrorKind::Unsupported, "compressed files have no positions"))
+            }
         }
     }
 }

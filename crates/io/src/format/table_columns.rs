@@ -1,7 +1,7 @@
 //! A whole table as named columns.
 
 use super::writer::check_columns;
-use super::{CellKind, Cells, FileFormat, Output, cannot_hold};
+use super::{CellKind, Cells, FileFormat, OutputFile, cannot_hold};
 use crate::dense_or_sparse::{for_each, is_single};
 use crate::{Categorical, ColumnRoles, Labels, Result, Table, Targets};
 use kinfolk::{Inputs, TaskNames};
@@ -11,15 +11,19 @@ use std::ops::Range;
 /// Numbers of a chunk, about.
 const CHUNK_NUMBERS: usize = 1 << 18;
 
-/// What to say about the columns of a file that [`write_table`](crate::write_table) wrote, in csv or parquet, to read the
-/// same table back: `task`, `y` or `label` or one column per task, `weight`, `offset` and `split`, each with an underscore
-/// for every feature of that name.
+/// What to say about the columns of a file that [`write_table`](crate::write_table) wrote, in csv or parquet,
+/// to read the same table back: `task`, `y` or `label` or one column per task, `weight`, `offset` and
+/// `split`, each with an underscore for every feature of that name.
 pub fn columns_of(table: &Table) -> ColumnRoles {
     names_of(table).1
 }
 
 /// Writes a table with the column writer of a format.
-pub(super) fn write(format: &(impl FileFormat + ?Sized), table: &Table, to: Output) -> Result<Output> {
+pub(super) fn write(
+    format: &(impl FileFormat + ?Sized),
+    table: &Table,
+    to: OutputFile,
+) -> Result<OutputFile> {
     let columns = list(table);
     check_columns(format, &columns)?;
     let mut writer = format.column_writer(to, &columns)?;

@@ -1,6 +1,6 @@
 //! Columns written to a file a chunk of rows at a time: predictions, however many.
 
-use super::{CellKind, Cells, FileFormat, Output, format_and_compression};
+use super::{CellKind, Cells, FileFormat, OutputFile, format_and_compression};
 use crate::columns::ColumnNames;
 use crate::{Error, Result};
 use std::io;
@@ -12,13 +12,13 @@ pub trait ColumnWriter: Send {
     fn append(&mut self, cells: &[Cells], rows: usize) -> io::Result<()>;
 
     /// Ends the file, which has so many rows.
-    fn finish(self: Box<Self>, rows: u64) -> io::Result<Output>;
+    fn finish(self: Box<Self>, rows: u64) -> io::Result<OutputFile>;
 }
 
 /// Writes columns to a `.csv`, `.csv.gz`, `.npy` or `.parquet` file, a chunk of rows at a time.
 ///
-/// Until [`finish`](Self::finish) whatever has that name is as it was, and a writer that is dropped leaves nothing behind.
-/// Memory holds a chunk, and a row group of parquet.
+/// Until [`finish`](Self::finish) whatever has that name is as it was, and a writer that is dropped leaves
+/// nothing behind. Memory holds a chunk, and a row group of parquet.
 ///
 /// ```
 /// use kinfolk_io::{CellKind, Cells, TableWriter};
@@ -39,16 +39,17 @@ pub struct TableWriter {
 }
 
 impl TableWriter {
-    /// A new file with these columns, in the format that its name asks for. An array (`.npy`) has no names and holds numbers
-    /// alone, one row for each row, or a plain list if there is one column.
+    /// A new file with these columns, in the format that its name asks for. An array (`.npy`) has no names
+    /// and holds numbers alone, one row for each row, or a plain list if there is one column.
     ///
     /// # Errors
-    /// If the format is none of these or cannot hold such columns, names are not distinct, or the file cannot be written.
+    /// If the format is none of these or cannot hold such columns, names are not distinct, or the file cannot
+    /// be written.
     pub fn create(path: &Path, columns: &[(String, CellKind)]) -> Result<Self> {
         let (format, gzipped) = format_and_compression(path)?;
         let create = || {
             check_columns(format, columns)?;
-            format.column_writer(Output::create(path, gzipped)?, columns)
+            format.column_writer(OutputFile::create(path, gzipped)?, columns)
         };
         let writer = create().map_err(|error| error.in_file(path))?;
         Ok(TableWriter { path: path.to_path_buf(), columns: columns.to_vec(), writer, n_rows: 0 })
@@ -74,7 +75,7 @@ impl TableWriter {
     /// # Errors
     /// If it cannot be written or renamed; then it is removed.
     pub fn finish(self) -> Result<u64> {
-        let finished = self.writer.finish(self.n_rows).and_then(Output::commit);
+        let finished = self.writer.finish(self.n_rows).and_then(OutputFile::commit);
         finished.map_err(|error| Error::new(&self.path, error))?;
         Ok(self.n_rows)
     }

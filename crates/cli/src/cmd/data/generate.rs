@@ -33,7 +33,7 @@ pub(super) struct GenerateArgs {
     /// Number of groups of kin.
     #[arg(long, value_name = "N", default_value_t = 3)]
     groups: usize,
-    /// For outliers: tasks that are related to nobody.
+    /// For outliers: tasks that are unrelated to all others.
     #[arg(long, value_name = "N", default_value_t = 2)]
     outliers: usize,
     /// Rows of each task.
@@ -59,7 +59,7 @@ enum GeneratedKind {
     Clustered,
     /// Groups at the leaves of a tree.
     Hierarchical,
-    /// Groups, and tasks related to nobody.
+    /// Groups, and tasks unrelated to all others.
     Outliers,
     /// 1,797 handwritten digits of 8 x 8 pixels.
     Digits,

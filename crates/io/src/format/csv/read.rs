@@ -3,7 +3,7 @@
 use super::records::CsvRecords;
 use crate::columns::cells::{self, ONE_HOT_VALUE, Reading, TableCell};
 use crate::columns::{ColumnLayout, ColumnNames, ColumnUse, FirstPass, Precision, RowBuffer, not_utf8};
-use crate::format::Input;
+use crate::format::InputFile;
 use crate::{ColumnRoles, Error, Result, Schema, Source, Table};
 use std::borrow::Cow;
 
@@ -21,7 +21,7 @@ pub(super) struct CsvSource {
 
 impl CsvSource {
     /// As the training file was read (`schema`) or as the caller says (`columns`).
-    pub(super) fn open(input: &Input, columns: &ColumnRoles, schema: Option<&Schema>) -> Result<Self> {
+    pub(super) fn open(input: &InputFile, columns: &ColumnRoles, schema: Option<&Schema>) -> Result<Self> {
         let (mut records, names) = first_record(input)?;
         let mut layout = match schema {
             Some(schema) => ColumnLayout::for_prediction(&names, columns, schema)?,
@@ -67,7 +67,7 @@ impl Source for CsvSource {
 }
 
 /// Opens the file and reads the names of its columns.
-fn first_record(input: &Input) -> Result<(CsvRecords, ColumnNames)> {
+fn first_record(input: &InputFile) -> Result<(CsvRecords, ColumnNames)> {
     let mut records = CsvRecords::new(input.text()?)?;
     if !records.advance()? {
         return Err(Error::of_table("it is empty; the first line must name the columns"));

@@ -4,15 +4,15 @@ use crate::{Error, Result};
 use csv_core::{ReadRecordResult, ReaderBuilder};
 use std::io::{self, BufRead, Cursor, Read};
 
-/// The longest record, in bytes: 10^6 columns of 200 characters fit in. A file with a longer line is not a table, and would
-/// fill the memory.
+/// The longest record, in bytes: 10^6 columns of 200 characters fit in. A file with a longer line is not a
+/// table, and would fill the memory.
 const MAX_RECORD_BYTES: usize = 256 << 20;
 
 /// Records one after the other, with their lines.
 ///
-/// csv-core handles quotes, doubled quotes and line ends inside quotes. We count the lines: csv-core counts `\n` alone and
-/// depends on where its buffer ends; we count line ends of any kind before the record begins, as editors do. Empty lines are
-/// skipped.
+/// csv-core handles quotes, doubled quotes and line ends inside quotes. We count the lines: csv-core counts
+/// `\n` alone and depends on where its buffer ends; we count line ends of any kind before the record begins,
+/// as editors do. Empty lines are skipped.
 pub(super) struct CsvRecords {
     input: Box<dyn BufRead + Send>,
     core: csv_core::Reader,

@@ -1,16 +1,16 @@
 //! Rows of text.
 
-use crate::format::{CellKind, Cells, ColumnWriter, Output};
+use crate::format::{CellKind, Cells, ColumnWriter, OutputFile};
 use std::io::{Result, Write};
 
 /// A csv file being written.
 pub(super) struct CsvWriter {
-    to: Output,
+    to: OutputFile,
     line: Vec<u8>,
 }
 
 impl CsvWriter {
-    pub(super) fn new(to: Output, columns: &[(String, CellKind)]) -> Result<Self> {
+    pub(super) fn new(to: OutputFile, columns: &[(String, CellKind)]) -> Result<Self> {
         let mut writer = CsvWriter { to, line: vec![] };
         columns.iter().for_each(|(name, _)| word(&mut writer.line, name));
         writer.end_line()?;
@@ -47,7 +47,7 @@ impl ColumnWriter for CsvWriter {
         Ok(())
     }
 
-    fn finish(self: Box<Self>, _: u64) -> Result<Output> {
+    fn finish(self: Box<Self>, _: u64) -> Result<OutputFile> {
         Ok(self.to)
     }
 }

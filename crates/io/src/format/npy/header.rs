@@ -115,7 +115,7 @@ impl ArrayHeader {
         let mut text = vec![0; length as usize];
         fill(from, &mut text)?;
         let text = std::str::from_utf8(&text).map_err(|_| "its header is not text".to_string())?;
-        Parser { rest: text }.header()
+        parse(text)
     }
 
     /// Number of items; `None` beyond 2^63.
@@ -144,108 +144,53 @@ pub(in crate::format) fn fill(from: &mut impl Read, bytes: &mut [u8]) -> Result<
 }
 
 /// The header is a Python dictionary of three entries, whose values are a string, a truth value and a tuple of integers.
-struct Parser<'a> {
-    rest: &'a str,
+fn parse(text: &str) -> Result<ArrayHeader, String> {
+    let entries = text.trim().strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
+    let entries = entries.ok_or_else(|| unexpected(text, "{...}"))?;
+    let descr = entry(entries, "descr")?;
+    if descr.starts_with('[') {
+        return Err("structured arrays are not read; save one array per column".into());
+    }
+    let quoted_name = |quote: char| descr.strip_prefix(quote)?.strip_suffix(quote);
+    let name = quoted_name('\'').or_else(|| quoted_name('"'));
+    let fortran = match entry(entries, "fortran_order")? {
+        "True" => true,
+        "False" => false,
+        other => return Err(unexpected(other, "True or False")),
+    };
+    let dtype = Dtype::parse(name.ok_or_else(|| unexpected(descr, "a string"))?)?;
+    Ok(ArrayHeader { dtype, fortran, shape: sizes(entry(entries, "shape")?)? })
 }
 
-impl<'a> Parser<'a> {
-    fn header(mut self) -> Result<ArrayHeader, String> {
-        let (mut dtype, mut fortran, mut shape) = (None, None, None);
-        self.expect('{')?;
-        while !self.take('}') {
-            let key = self.string()?;
-            self.expect(':')?;
-            match key {
-                "descr" => dtype = Some(self.dtype()?),
-                "fortran_order" => fortran = Some(self.truth()?),
-                "shape" => shape = Some(self.shape()?),
-                other => return Err(format!("its header has the unknown entry {}", quoted(other))),
-            }
-            if !self.take(',') {
-                self.expect('}')?;
-                break;
-            }
-        }
-        match (dtype, fortran, shape) {
-            (Some(dtype), Some(fortran), Some(shape)) => Ok(ArrayHeader { dtype, fortran, shape }),
-            _ => Err("its header lacks one of descr, fortran_order and shape".into()),
-        }
-    }
+/// The value of an entry: what is between its colon and the next comma that is not in parentheses.
+fn entry<'a>(entries: &'a str, key: &str) -> Result<&'a str, String> {
+    let value = ['\'', '"'].iter().find_map(|quote| entries.split_once(&format!("{quote}{key}{quote}")));
+    let value = value.and_then(|(_, rest)| rest.trim_start().strip_prefix(':'));
+    let value = value.ok_or_else(|| format!("its header has no entry {key}"))?;
+    let mut open = 0;
+    let end = value.find(|c| {
+        open += i32::from(matches!(c, '(' | '[')) - i32::from(matches!(c, ')' | ']'));
+        c == ',' && open <= 0
+    });
+    Ok(value[..end.unwrap_or(value.len())].trim())
+}
 
-    fn dtype(&mut self) -> Result<Dtype, String> {
-        match self.take('[') {
-            true => Err("structured arrays are not read; save one array per column".into()),
-            false => Dtype::parse(self.string()?),
-        }
-    }
+fn sizes(tuple: &str) -> Result<Vec<u64>, String> {
+    let inside = tuple.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
+    let inside = inside.ok_or_else(|| unexpected(tuple, "a tuple of sizes"))?;
+    let items = inside.split(',').map(str::trim).filter(|item| !item.is_empty());
+    // Python 2 wrote long integers like 3L.
+    let size = |item: &str| item.strip_suffix('L').unwrap_or(item).parse();
+    items.map(|item| size(item).map_err(|_| unexpected(item, "a size"))).collect()
+}
 
-    fn truth(&mut self) -> Result<bool, String> {
-        self.skip_space();
-        for (word, value) in [("True", true), ("False", false)] {
-            if let Some(rest) = self.rest.strip_prefix(word) {
-                self.rest = rest;
-                return Ok(value);
-            }
-        }
-        Err(self.unexpected("True or False"))
-    }
-
-    fn shape(&mut self) -> Result<Vec<u64>, String> {
-        let mut sizes = vec![];
-        self.expect('(')?;
-        while !self.take(')') {
-            self.skip_space();
-            let digits = self.rest.bytes().take_while(u8::is_ascii_digit).count();
-            let size = self.rest[..digits].parse().map_err(|_| self.unexpected("a size"))?;
-            sizes.push(size);
-            // Python 2 wrote long integers like 3L.
-            self.rest = self.rest[digits..].strip_prefix('L').unwrap_or(&self.rest[digits..]);
-            if !self.take(',') {
-                self.expect(')')?;
-                break;
-            }
-        }
-        Ok(sizes)
-    }
-
-    fn string(&mut self) -> Result<&'a str, String> {
-        self.skip_space();
-        let quote = self.rest.chars().next().filter(|c| matches!(c, '\'' | '"'));
-        let quote = quote.ok_or_else(|| self.unexpected("a string"))?;
-        let (text, rest) =
-            self.rest[1..].split_once(quote).ok_or_else(|| self.unexpected("a whole string"))?;
-        self.rest = rest;
-        Ok(text)
-    }
-
-    fn expect(&mut self, c: char) -> Result<(), String> {
-        if self.take(c) { Ok(()) } else { Err(self.unexpected(&format!("{c:?}"))) }
-    }
-
-    fn take(&mut self, c: char) -> bool {
-        self.skip_space();
-        let rest = self.rest.strip_prefix(c);
-        self.rest = rest.unwrap_or(self.rest);
-        rest.is_some()
-    }
-
-    fn skip_space(&mut self) {
-        self.rest = self.rest.trim_start();
-    }
-
-    fn unexpected(&self, wanted: &str) -> String {
-        let found: String = self.rest.chars().take(20).collect();
-        format!("its header has {} where {wanted} is expected", quoted(&found))
-    }
+fn unexpected(found: &str, wanted: &str) -> String {
+    format!("its header has {} where {wanted} is expected", quoted(found.trim()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn parse(text: &str) -> Result<ArrayHeader, String> {
-        Parser { rest: text }.header()
-    }
 
     #[test]
     fn headers_as_numpy_writes_them() {

@@ -11,8 +11,8 @@ use std::io::Read;
 /// Columns are numbered by 32 bits.
 const MAX_COLUMNS: u64 = 1 << 31;
 
-/// A two-dimensional array being read. Rows that lie one after another are read as they are asked for; columns that do
-/// (Fortran order) are read as a whole at the first call.
+/// A two-dimensional array being read. Rows that lie one after another are read as they are asked for;
+/// columns that do (Fortran order) are read as a whole at the first call.
 pub(in crate::format) struct MatrixReader {
     from: Box<dyn Read + Send>,
     header: ArrayHeader,

@@ -1,7 +1,8 @@
 //! `.npy`: one array of numpy, header then items. Inputs alone: there is no room for anything else.
 //!
-//! The header is parsed here and not by a crate (npyz): a header's claims are limited before memory is set aside, pickled and
-//! structured arrays are refused with a reason, and npz shares all of it. A crate would replace the small parser alone.
+//! The header is parsed here and not by a crate (npyz): a header's claims are limited before memory is set
+//! aside, pickled and structured arrays are refused with a reason, and npz shares all of it. A crate would
+//! replace the small parser alone.
 
 mod header;
 mod matrix;
@@ -15,7 +16,7 @@ pub(super) use values::{ArrayValues, array_values};
 pub use write::npy_bytes;
 pub(super) use write::{integers, matrix, numbers, words};
 
-use super::{CellKind, ColumnWriter, FileFormat, Input, Output, cannot_hold};
+use super::{CellKind, ColumnWriter, FileFormat, InputFile, OutputFile, cannot_hold};
 use crate::{ColumnRoles, Error, Result, Schema, Source, Table, Targets};
 use kinfolk::Inputs;
 
@@ -35,7 +36,12 @@ impl FileFormat for Npy {
         true
     }
 
-    fn open(&self, input: &Input, columns: &ColumnRoles, schema: Option<&Schema>) -> Result<Box<dyn Source>> {
+    fn open(
+        &self,
+        input: &InputFile,
+        columns: &ColumnRoles,
+        schema: Option<&Schema>,
+    ) -> Result<Box<dyn Source>> {
         Ok(Box::new(read::NpySource::open(input, columns, schema)?))
     }
 
@@ -47,12 +53,12 @@ impl FileFormat for Npy {
         }
     }
 
-    fn write_table(&self, table: &Table, mut to: Output) -> Result<Output> {
+    fn write_table(&self, table: &Table, mut to: OutputFile) -> Result<OutputFile> {
         write::matrix(&table.inputs, &mut to)?;
         Ok(to)
     }
 
-    fn column_writer(&self, to: Output, columns: &[(String, CellKind)]) -> Result<Box<dyn ColumnWriter>> {
+    fn column_writer(&self, to: OutputFile, columns: &[(String, CellKind)]) -> Result<Box<dyn ColumnWriter>> {
         if let Some((name, _)) = columns.iter().find(|(_, kind)| *kind == CellKind::Words) {
             return Err(Error::of_table("an array holds numbers alone, not words").in_column(name));
         }

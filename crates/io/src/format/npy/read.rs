@@ -1,7 +1,7 @@
 //! An npy file: inputs alone.
 
 use super::{ArrayHeader, MatrixReader};
-use crate::format::Input;
+use crate::format::InputFile;
 use crate::{ColumnRoles, Error, Result, Schema, Source, Storage, Table, Targets};
 
 /// The rows of an array: features, or kernel values if the schema says that the model was fitted on such.
@@ -11,7 +11,7 @@ pub(super) struct NpySource {
 }
 
 impl NpySource {
-    pub(super) fn open(input: &Input, columns: &ColumnRoles, schema: Option<&Schema>) -> Result<Self> {
+    pub(super) fn open(input: &InputFile, columns: &ColumnRoles, schema: Option<&Schema>) -> Result<Self> {
         columns.refuse_all("npy")?;
         let mut from = input.bytes()?;
         let header = ArrayHeader::read(&mut from).map_err(Error::of_table)?;

@@ -2,7 +2,7 @@
 
 use super::shape_text;
 use crate::dense_or_sparse::{for_each, is_single};
-use crate::format::{Cells, ColumnWriter, Output};
+use crate::format::{Cells, ColumnWriter, OutputFile};
 use kinfolk::{Inputs, Matrix};
 use std::io::{Error, ErrorKind, Result, Seek, SeekFrom, Write};
 
@@ -90,13 +90,13 @@ fn header(descr: &str, shape: &[usize], least: usize) -> Vec<u8> {
 
 /// An array of doubles being written. The number of rows is known at the end, so room is left for the header.
 pub(super) struct NpyWriter {
-    to: Output,
+    to: OutputFile,
     columns: usize,
     row: Vec<u8>,
 }
 
 impl NpyWriter {
-    pub(super) fn new(mut to: Output, columns: usize) -> Result<Self> {
+    pub(super) fn new(mut to: OutputFile, columns: usize) -> Result<Self> {
         to.write_all(&[0; LARGEST_HEADER])?;
         Ok(NpyWriter { to, columns, row: vec![] })
     }
@@ -119,7 +119,7 @@ impl ColumnWriter for NpyWriter {
         Ok(())
     }
 
-    fn finish(mut self: Box<Self>, rows: u64) -> Result<Output> {
+    fn finish(mut self: Box<Self>, rows: u64) -> Result<OutputFile> {
         let shape = [rows as usize, self.columns];
         let shape = if self.columns == 1 { &shape[..1] } else { &shape[..] };
         self.to.seek(SeekFrom::Start(0))?;

@@ -9,7 +9,7 @@ mod write;
 
 pub use read_array::read_array;
 
-use super::{FileFormat, Input, Output, npy};
+use super::{FileFormat, InputFile, OutputFile, npy};
 use crate::{ColumnRoles, Result, Schema, Source, Table};
 
 /// An archive of arrays.
@@ -20,7 +20,12 @@ impl FileFormat for Npz {
         &["npz"]
     }
 
-    fn open(&self, input: &Input, columns: &ColumnRoles, schema: Option<&Schema>) -> Result<Box<dyn Source>> {
+    fn open(
+        &self,
+        input: &InputFile,
+        columns: &ColumnRoles,
+        schema: Option<&Schema>,
+    ) -> Result<Box<dyn Source>> {
         Ok(Box::new(read::NpzSource::open(input, columns, schema)?))
     }
 
@@ -28,7 +33,7 @@ impl FileFormat for Npz {
         npy::check_size(table)
     }
 
-    fn write_table(&self, table: &Table, to: Output) -> Result<Output> {
+    fn write_table(&self, table: &Table, to: OutputFile) -> Result<OutputFile> {
         Ok(write::write(table, to)?)
     }
 }

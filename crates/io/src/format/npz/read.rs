@@ -2,7 +2,7 @@
 
 use super::archive::Archive;
 use super::{columns, targets};
-use crate::format::Input;
+use crate::format::InputFile;
 use crate::format::npy::{self, ArrayValues, MatrixReader};
 use crate::{ColumnRoles, Error, Feature, Result, Schema, Source, Storage, Table, Targets, categories};
 use kinfolk::TaskNames;
@@ -19,7 +19,7 @@ pub(super) struct NpzSource {
 }
 
 impl NpzSource {
-    pub(super) fn open(input: &Input, columns: &ColumnRoles, schema: Option<&Schema>) -> Result<Self> {
+    pub(super) fn open(input: &InputFile, columns: &ColumnRoles, schema: Option<&Schema>) -> Result<Self> {
         columns.refuse_features("npz")?;
         let mut archive = Archive::open(input.bytes()?)?;
         let array = inputs_array(&archive, schema)?;

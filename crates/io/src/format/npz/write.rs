@@ -1,15 +1,15 @@
 //! A table as an archive of arrays, compressed.
 
-use crate::format::{Output, npy};
+use crate::format::{OutputFile, npy};
 use crate::{Categorical, Labels, Table, Targets};
 use kinfolk::{Inputs, TaskNames};
 use std::io::{BufWriter, Result, Write};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
-type Archive = ZipWriter<Output>;
+type Archive = ZipWriter<OutputFile>;
 
-pub(super) fn write(table: &Table, to: Output) -> Result<Output> {
+pub(super) fn write(table: &Table, to: OutputFile) -> Result<OutputFile> {
     let mut archive = ZipWriter::new(to);
     let to = &mut archive;
     let name = if matches!(table.inputs, Inputs::Gram(_)) { "K" } else { "X" };

@@ -3,10 +3,12 @@
 use parquet::basic::Compression;
 use std::io::Read;
 
-/// The largest page there may be. Most writers make pages of about one MiB; some put a whole column of a row group in one.
+/// The largest page there may be. Most writers make pages of about one MiB; some put a whole column of a row
+/// group in one.
 const LARGEST: usize = 1 << 30;
 
-/// Decompresses a page. The parquet crate could do so too, but reserves what the file claims, and gzip without end.
+/// Decompresses a page. The parquet crate could do so too, but reserves what the file claims, and gzip
+/// without end.
 pub(super) fn decompress(compression: Compression, bytes: &[u8]) -> Result<Vec<u8>, String> {
     match compression {
         Compression::SNAPPY => snappy(bytes),

@@ -34,7 +34,8 @@ impl Deltas {
         let left = varint(&bytes, &mut at)?;
         let last = zigzag(varint(&bytes, &mut at)?);
         let per_miniblock = block.checked_div(n_miniblocks)?;
-        // The format asks for multiples of 32. Widths are at most 64, so that this keeps all products in range.
+        // The format asks for multiples of 32. Widths are at most 64, so that this keeps all products in
+        // range.
         let plausible = per_miniblock % 8 == 0 && (1..=1 << 24).contains(&per_miniblock);
         plausible.then_some(Deltas {
             bytes,

@@ -8,14 +8,15 @@ use crate::columns::{
     ColumnLayout, ColumnNames, ColumnUse, FirstPass, LabelKind, Precision, RowBuffer, TargetColumns,
     text_among_features, unusable,
 };
-use crate::format::Input;
+use crate::format::InputFile;
 use crate::{ColumnRoles, Error, Result, Schema, Source, Table};
 
 /// Rows decoded at a time from one column: enough for speed, little enough for the cache.
 const BATCH_ROWS: usize = 4096;
 /// A file may claim this many cells without question...
 const FREE_CELLS: u128 = 1 << 24;
-/// ... and beyond that this many for each of its bytes. Runs of equal values take no room, but no data are all alike.
+/// ... and beyond that this many for each of its bytes. Runs of equal values take no room, but no data are
+/// all alike.
 const MAX_CELLS_PER_BYTE: u128 = 1000;
 
 /// A parquet file, read in chunks.
@@ -34,7 +35,7 @@ pub(super) struct ParquetSource {
 
 impl ParquetSource {
     /// As the training file was read (`schema`) or as the caller says (`columns`).
-    pub(super) fn open(input: &Input, columns: &ColumnRoles, schema: Option<&Schema>) -> Result<Self> {
+    pub(super) fn open(input: &InputFile, columns: &ColumnRoles, schema: Option<&Schema>) -> Result<Self> {
         let file = match input.in_memory() {
             Some(bytes) => ParquetFile::new(bytes::Bytes::copy_from_slice(bytes)),
             None if !input.is_repeatable() && input.path().exists() => {
@@ -101,7 +102,8 @@ impl ParquetSource {
         Ok(())
     }
 
-    /// How many of the next rows can be read at once, at most this many: those of a row group, whose columns are then open.
+    /// How many of the next rows can be read at once, at most this many: those of a row group, whose columns
+    /// are then open.
     fn next_rows(&mut self, columns: &[usize], most: usize) -> Result<Option<usize>> {
         while self.left == 0 {
             let Some(group) = self.file.metadata.row_groups().get(self.group) else { return Ok(None) };

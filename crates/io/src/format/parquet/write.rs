@@ -1,6 +1,6 @@
 //! Row groups of a parquet file.
 
-use crate::format::{CellKind, Cells, ColumnWriter, Output};
+use crate::format::{CellKind, Cells, ColumnWriter, OutputFile};
 use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, FloatType, Int64Type};
 use parquet::errors::ParquetError;
@@ -15,14 +15,14 @@ const GROUP_CELLS: usize = 1 << 20;
 
 /// A parquet file being written.
 pub(super) struct ParquetWriter {
-    to: SerializedFileWriter<Output>,
+    to: SerializedFileWriter<OutputFile>,
     /// The rows that wait for their row group, by columns.
     group: Vec<Cells>,
     rows: usize,
 }
 
 impl ParquetWriter {
-    pub(super) fn new(to: Output, columns: &[(String, CellKind)]) -> Result<Self> {
+    pub(super) fn new(to: OutputFile, columns: &[(String, CellKind)]) -> Result<Self> {
         let fields =
             columns.iter().map(|(name, kind)| field(name, *kind)).collect::<Result<Vec<TypePtr>>>()?;
         let schema = Type::group_type_builder("schema").with_fields(fields).build().map_err(wrong)?;
@@ -72,7 +72,7 @@ impl ColumnWriter for ParquetWriter {
         Ok(())
     }
 
-    fn finish(mut self: Box<Self>, _: u64) -> Result<Output> {
+    fn finish(mut self: Box<Self>, _: u64) -> Result<OutputFile> {
         self.write_group()?;
         self.to.into_inner().map_err(wrong)
     }

@@ -16,7 +16,8 @@ pub(super) struct SvmLine<'a> {
     pub(super) comment: &'a str,
 }
 
-/// Takes a line apart; `None` if there is no row in it. Entries (from 0, not zero) are added to `columns` and `values`.
+/// Takes a line apart; `None` if there is no row in it. Entries (from 0, not zero) are added to `columns` and
+/// `values`.
 pub(super) fn parse<'a>(
     bytes: &'a [u8],
     n_features: Option<usize>,

@@ -1,10 +1,10 @@
-//! `.svm`, `.svmlight`, `.libsvm`: the text format of libsvm and svmlight, `label [qid:task] index:value ... [# comment]`, one
-//! row per line.
+//! `.svm`, `.svmlight`, `.libsvm`: the text format of libsvm and svmlight, `label [qid:task] index:value ...
+//! [# comment]`, one row per line.
 //!
-//! Indices count from 1 and increase. The task is the `qid`; without one there is a single task, or the label is the class.
-//! What the format has no room for (names, missing labels, several labels, weights, parts) is kept by
-//! [`write_table`](crate::write_table) in comments, which other programs skip: the first line is `# kinfolk {...}`, see
-//! [`preamble::Preamble`].
+//! Indices count from 1 and increase. The task is the `qid`; without one there is a single task, or the label
+//! is the class. What the format has no room for (names, missing labels, several labels, weights, parts) is
+//! kept by [`write_table`](crate::write_table) in comments, which other programs skip: the first line is `#
+//! kinfolk {...}`, see [`preamble::Preamble`].
 
 mod line;
 mod preamble;
@@ -12,7 +12,7 @@ mod read;
 mod targets;
 mod write;
 
-use super::{FileFormat, Input, Output, cannot_hold};
+use super::{FileFormat, InputFile, OutputFile, cannot_hold};
 use crate::{ColumnRoles, Result, Schema, Source, Table};
 use kinfolk::Inputs;
 
@@ -28,7 +28,12 @@ impl FileFormat for Svm {
         true
     }
 
-    fn open(&self, input: &Input, columns: &ColumnRoles, schema: Option<&Schema>) -> Result<Box<dyn Source>> {
+    fn open(
+        &self,
+        input: &InputFile,
+        columns: &ColumnRoles,
+        schema: Option<&Schema>,
+    ) -> Result<Box<dyn Source>> {
         Ok(Box::new(read::SvmSource::open(input, columns, schema)?))
     }
 
@@ -40,7 +45,7 @@ impl FileFormat for Svm {
         }
     }
 
-    fn write_table(&self, table: &Table, mut to: Output) -> Result<Output> {
+    fn write_table(&self, table: &Table, mut to: OutputFile) -> Result<OutputFile> {
         write::write(table, &mut to)?;
         Ok(to)
     }

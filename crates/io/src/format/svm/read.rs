@@ -4,7 +4,7 @@ use super::line;
 use super::preamble::Preamble;
 use super::targets::SvmTargets;
 use crate::error::quoted;
-use crate::format::Input;
+use crate::format::InputFile;
 use crate::{ColumnRoles, Error, Feature, Result, Schema, Source, Table, dense_or_sparse};
 use kinfolk::inputs::Sparse;
 use std::io::{BufRead, Read};
@@ -30,7 +30,7 @@ pub(super) struct SvmSource {
 }
 
 impl SvmSource {
-    pub(super) fn open(input: &Input, columns: &ColumnRoles, schema: Option<&Schema>) -> Result<Self> {
+    pub(super) fn open(input: &InputFile, columns: &ColumnRoles, schema: Option<&Schema>) -> Result<Self> {
         columns.refuse_all("svm")?;
         let mut source = SvmSource {
             lines: TextLines { from: input.text()?, line: vec![], number: 0 },
