@@ -1,9 +1,9 @@
-//! Bookkeeping that every solver needs: time, limits, trace, and talk with the observer.
+//! Time, limits, trace and observer of a run.
 
 use super::{CheckedSettings, Status, TracePoint};
 use crate::backend::Interrupt;
 use crate::observer::Duals;
-use crate::{Certificate, Flow, Observer, Progress};
+use crate::{Certificate, Error, Flow, Observer, Progress, Result};
 use std::time::{Duration, Instant};
 
 pub(crate) struct Clock<'a> {
@@ -12,7 +12,7 @@ pub(crate) struct Clock<'a> {
     observer: &'a mut dyn Observer,
     start: Instant,
     stop: Option<Status>,
-    /// Of the whole fit: those before it was resumed and those of solvers tried earlier count.
+    /// Passes of the whole fit, including those before it was resumed and those of earlier solvers.
     pub(crate) passes: usize,
     pub(crate) trace: Vec<TracePoint>,
 }
@@ -39,22 +39,25 @@ impl<'a> Clock<'a> {
         self.stop
     }
 
-    /// `work` with an interrupt that asks this clock.
-    pub(crate) fn interrupting<T>(&mut self, work: impl FnOnce(&mut Interrupt<'_>) -> T) -> T {
-        work(&mut Interrupt::when(&mut || self.must_stop().is_some()))
+    /// Does `work` with an interrupt that asks this clock; `None` if it was stopped on the way.
+    pub(crate) fn unless_stopped<T>(
+        &mut self,
+        work: impl FnOnce(&mut Interrupt<'_>) -> Result<T>,
+    ) -> Result<Option<T>> {
+        uninterrupted(work(&mut Interrupt::when(&mut || self.must_stop().is_some())))
     }
 
-    /// The same for the last work to be done: it is given up only if it goes on for long after somebody said stop.
-    pub(crate) fn interrupting_late<T>(
+    /// The same for the last piece of work: it may go on for `grace` after an observer said stop.
+    pub(crate) fn unless_stopped_for<T>(
         &mut self,
-        patience: Duration,
-        work: impl FnOnce(&mut Interrupt<'_>) -> T,
-    ) -> T {
+        grace: Duration,
+        work: impl FnOnce(&mut Interrupt<'_>) -> Result<T>,
+    ) -> Result<Option<T>> {
         let mut since: Option<Instant> = None;
-        work(&mut Interrupt::when(&mut || {
+        uninterrupted(work(&mut Interrupt::when(&mut || {
             self.must_stop() == Some(Status::Stopped)
-                && since.get_or_insert_with(Instant::now).elapsed() >= patience
-        }))
+                && since.get_or_insert_with(Instant::now).elapsed() >= grace
+        })))
     }
 
     /// Whether any limit is reached, whatever was certified.
@@ -94,7 +97,23 @@ impl<'a> Clock<'a> {
     }
 }
 
-/// Whoever stops the whole stops its parts, whose certificates are nobody's business.
+fn uninterrupted<T>(result: Result<T>) -> Result<Option<T>> {
+    match result {
+        Err(Error::Interrupted) => Ok(None),
+        other => other.map(Some),
+    }
+}
+
+impl std::fmt::Debug for Clock<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Clock")
+            .field("solver", &self.solver)
+            .field("passes", &self.passes)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Forwards stop requests to an inner solver and hides its progress reports.
 pub(crate) struct Poll<'a, 'c>(pub(crate) &'a mut Clock<'c>);
 
 impl Observer for Poll<'_, '_> {

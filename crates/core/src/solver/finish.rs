@@ -1,38 +1,32 @@
 //! The end of every solver that works in V: duals and a primal point, certified from the data.
 
-use super::start;
+use super::{Incumbent, badness, start};
 use crate::backend::{Interrupt, OrthonormalBasis};
-use crate::certificate::{Graded, certify_normal};
 use crate::{Matrix, Problem, Result};
 
-/// Duals certified with the primal point that they induce if that is good enough, else with the one whose coordinates in a
-/// basis are `v`; whichever is better.
+/// Certifies duals with the primal point that they induce if that is good enough, else also with the point whose
+/// coordinates in `basis` are `v`; the better of the two.
 pub(super) fn certify(
     problem: &Problem<'_>,
     kappa: Vec<f64>,
     (basis, v): (&dyn OrthonormalBasis, &Matrix),
     tolerance: f64,
-) -> Result<(Vec<f64>, Option<Matrix>, Graded)> {
+) -> Result<Incumbent> {
     let never = &mut Interrupt::never();
-    let induced = certify_normal(problem, &kappa, None, never)?;
-    if induced.certificate.rel_gap() <= tolerance {
-        return Ok((kappa, None, induced));
+    let induced = Incumbent::induced(problem, kappa, never)?;
+    if induced.rel_gap() <= tolerance {
+        return Ok(induced);
     }
     let data = problem.data();
     let coordinates = data.pool().install(|| basis.coordinates(data.backend(), v, data.threads()));
-    let mut pair = (kappa.clone(), certify_normal(problem, &kappa, Some(&coordinates), never)?);
-    if !pair.1.certificate.gap.is_finite() {
+    let mut pair = Incumbent::pair(problem, induced.kappa.clone(), coordinates.clone())?;
+    if !pair.certificate().gap.is_finite() {
         // Duals of a poor point can be beyond all bounds; a fraction of them is not.
-        let fraction = start::along(problem, kappa.clone(), never)?;
-        let graded = certify_normal(problem, &fraction, Some(&coordinates), never)?;
-        pair = (fraction, graded);
+        let fraction = start::along(problem, induced.kappa.clone(), never)?;
+        pair = Incumbent::pair(problem, fraction, coordinates)?;
     }
-    // Far from a solution relative gaps are all alike, and gaps may be infinite while one of the points is still usable.
-    let badness = |graded: &Graded| (graded.certificate.gap, graded.certificate.primal);
-    if badness(&pair.1) < badness(&induced) {
-        return Ok((pair.0, Some(coordinates), pair.1));
-    }
-    Ok((kappa, None, induced))
+    let better = badness(pair.certificate()) < badness(induced.certificate());
+    Ok(if better { pair } else { induced })
 }
 
 /// Coordinates of the backend for those in the eigenbasis.

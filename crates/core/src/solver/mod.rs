@@ -1,13 +1,19 @@
-//! Solvers behind one trait. Each returns duals (and sometimes a primal point); the certificate grades them.
+//! Solvers. Callers use the trait [`Solver`]; an iterative method implements [`Algorithm`], and the driver in `run.rs`
+//! makes a solver of it. Every solver returns duals, and sometimes a primal point; the certificate judges them.
+//!
+//! Who uses whom: [`Auto`] uses all others. [`Proximal`] takes Newton steps; [`Newton`] starts from [`Spectral`] or
+//! [`Sdca`]. [`Admm`] gets the solver of its inner problem as an argument and names none.
 
 mod admm;
 mod auto;
 mod clock;
 mod finish;
+mod incumbent;
 mod interior;
 mod newton;
 mod newton_system;
 mod proximal;
+mod run;
 mod sdca;
 mod settings;
 mod snapshot;
@@ -19,12 +25,14 @@ pub use auto::Auto;
 pub use interior::InteriorPoint;
 pub use newton::Newton;
 pub use proximal::Proximal;
+pub use run::{Algorithm, Outcome, Run};
 pub use sdca::{Sdca, VisitOrder};
 pub use settings::{CheckedSettings, Settings, SolverKind, Status};
 pub use snapshot::{Snapshot, Start};
 pub use spectral::Spectral;
 
 pub(crate) use clock::{Clock, Poll};
+pub(crate) use incumbent::Incumbent;
 
 use crate::certificate::{Graded, relative_gap};
 use crate::{Certificate, Matrix, Observer, Problem, Result};
@@ -80,6 +88,11 @@ impl TracePoint {
     pub fn rel_gap(&self) -> f64 {
         relative_gap(self.primal, self.dual, self.gap)
     }
+}
+
+/// Gap, then primal value: gaps may be infinite while one of two models is still usable. Smaller is better.
+fn badness(certificate: &Certificate) -> (f64, f64) {
+    (certificate.gap, certificate.primal)
 }
 
 /// `Err` where the regulariser is a function of Theta as a whole: most solvers need a sum over its entries.

@@ -4,12 +4,10 @@
 //! smooth, Newton's method solves that to moderate accuracy, its duals become the next centre, and so on: the centres converge to
 //! the solution for every mu. Small mu means few rounds of many Newton steps each; mu adapts to the number of these.
 
-use super::finish::coordinates;
-use super::newton::{self, Descent, Smoothed, VPoint, begin};
-use super::{CheckedSettings, Clock, Solution, Solver, Start, Status, needs_entries};
+use super::newton::{self, Descent, Smoothed, VPoint};
+use super::{Algorithm, Clock, Outcome, Run, Status, needs_entries};
 use crate::backend::Interrupt;
-use crate::certificate::{Graded, certify_normal};
-use crate::{Matrix, Observer, Problem, Result};
+use crate::{Matrix, Problem, Result};
 
 /// Proximal point steps around Newton's method.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -21,7 +19,7 @@ const MAX_ROUND_STEPS: usize = 20;
 const ROUND_GAP_SHARE: f64 = 0.3;
 const MIN_RELATIVE_MU: f64 = 1e-4;
 
-impl Solver for Proximal {
+impl Algorithm for Proximal {
     fn name(&self) -> &'static str {
         "proximal"
     }
@@ -34,27 +32,12 @@ impl Solver for Proximal {
         newton::memory(problem)
     }
 
-    fn solve(
-        &self,
-        problem: &Problem<'_>,
-        settings: &CheckedSettings,
-        start: Start<'_>,
-        observer: &mut dyn Observer,
-    ) -> Result<Solution> {
-        start.passes(self.name(), settings.seed)?;
-        let start = start.kappa(problem)?;
-        let mut clock = Clock::new(self.name(), settings, observer);
-        let ((kappa, graded), ended) = begin(problem, settings, start, &mut clock)?;
-        let finish = |best: Best, status, clock: Clock<'_>| {
-            let (passes, trace) = (clock.passes, clock.trace);
-            let Best { kappa, v, graded, .. } = best;
-            Ok(Solution { kappa, v, graded, status, solver: "proximal", passes, trace, reason: None })
-        };
-        let (primal, dual) = (graded.certificate.primal, graded.certificate.dual);
-        let mut best = Best { kappa, v: None, graded, primal, dual };
+    fn iterate(&self, run: &mut Run<'_>) -> Result<Outcome> {
+        let (mut best, ended) = newton::begin(run)?;
         if let Some(status) = ended {
-            return finish(best, status, clock);
+            return Ok(best.ended(status));
         }
+        let problem = run.problem;
         problem.data().pool().install(|| {
             let design = problem.data().design(&mut Interrupt::never())?.1;
             let mut model = Smoothed::new(problem, design)?;
@@ -66,18 +49,18 @@ impl Solver for Proximal {
             model.mu = 1.0 / scale(&model.centre);
             loop {
                 model.centre_at(&kappa);
-                let wanted = ROUND_GAP_SHARE * best.gap() / problem.unit();
-                let (point, inner) = round(&model, v, wanted, &mut descent, &mut clock);
+                let wanted = ROUND_GAP_SHARE * best.certificate().gap / problem.unit();
+                let (point, inner) = round(&model, v, wanted, &mut descent, &mut run.clock);
                 kappa.clone_from(&point.side.kappa);
                 let duals = design.scatter(&kappa, problem.observations().len());
                 best.offer(problem, duals, &model.scaled_best(&point))?;
-                if let Some(status) = clock.report(&best.graded.certificate, None) {
-                    return finish(best, status, clock);
+                if let Some(status) = run.report(&best) {
+                    return Ok(best.ended(status));
                 }
                 if inner == 0 {
-                    return finish(best, Status::Stalled, clock);
+                    return Ok(best.ended(Status::Stalled));
                 }
-                // Where the losses are smooth enough themselves, what is left is Newton's method.
+                // Where the losses themselves are smooth enough, this becomes Newton's method.
                 let least = (MIN_RELATIVE_MU / scale(&model.centre)).max(0.05 * softest);
                 model.mu = match inner {
                     ..=2 => (model.mu / 4.0).max(least),
@@ -131,45 +114,4 @@ fn round(
         steps += 1;
     }
     (point, steps)
-}
-
-/// The best primal point and the best duals seen, which need not be of the same round.
-struct Best {
-    kappa: Vec<f64>,
-    v: Option<Matrix>,
-    graded: Graded,
-    primal: f64,
-    dual: f64,
-}
-
-impl Best {
-    fn gap(&self) -> f64 {
-        self.graded.certificate.gap
-    }
-
-    /// Takes over what is better.
-    fn offer(&mut self, problem: &Problem<'_>, kappa: Vec<f64>, v: &Matrix) -> Result<()> {
-        let never = &mut Interrupt::never();
-        let coordinates = coordinates(problem, v)?;
-        let new = certify_normal(problem, &kappa, Some(&coordinates), never)?;
-        let (primal, dual) = (new.certificate.primal, new.certificate.dual);
-        match (primal <= self.primal, dual >= self.dual) {
-            (true, true) => (self.kappa, self.v, self.graded) = (kappa, Some(coordinates), new),
-            (true, false) => {
-                self.graded = certify_normal(problem, &self.kappa, Some(&coordinates), never)?;
-                self.v = Some(coordinates);
-            }
-            (false, true) => {
-                // Not without a V of its own: the one that the old duals induce.
-                if let Some(v) = &self.v {
-                    self.graded = certify_normal(problem, &kappa, Some(v), never)?;
-                    self.kappa = kappa;
-                }
-            }
-            (false, false) => {}
-        }
-        self.primal = self.primal.min(primal);
-        self.dual = self.dual.max(dual);
-        Ok(())
-    }
 }

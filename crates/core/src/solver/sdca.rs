@@ -7,12 +7,10 @@
 mod ascent;
 mod order;
 
-use super::{CheckedSettings, Clock, Solution, Solver, Start, Status, needs_entries, start};
+use super::{Algorithm, Clock, Incumbent, Outcome, Run, Status, needs_entries, start};
 use crate::backend::Interrupt;
-use crate::certificate::Graded;
-use crate::certificate::certify_normal;
 use crate::observer::Duals;
-use crate::{Error, Observer, Problem, Result};
+use crate::{Problem, Result};
 use ascent::{Ascent, Pass};
 use order::Visits;
 use std::time::{Duration, Instant};
@@ -48,13 +46,13 @@ impl Default for Sdca {
 const REBUILD_EVERY: usize = 20;
 
 impl Sdca {
-    /// The pass after the next certificate, if there was one after this pass. No other memory: a fit can be resumed anywhere.
+    /// The pass of the next certificate after one at this pass. It depends on nothing else, so a fit can be resumed.
     fn next_check(&self, passes: usize) -> usize {
         passes.saturating_add(self.check_every.unwrap_or((passes / 4).clamp(1, REBUILD_EVERY)))
     }
 }
 
-impl Solver for Sdca {
+impl Algorithm for Sdca {
     fn name(&self) -> &'static str {
         match self.order {
             VisitOrder::Blocked(_) => "sdca",
@@ -72,84 +70,66 @@ impl Solver for Sdca {
         8 * (n + 2 * dim * t + 3 * t * t) as u64
     }
 
-    fn solve(
-        &self,
-        problem: &Problem<'_>,
-        settings: &CheckedSettings,
-        start: Start<'_>,
-        observer: &mut dyn Observer,
-    ) -> Result<Solution> {
-        let made = start.passes(self.name(), settings.seed)?;
-        let start = start.kappa(problem)?;
-        let mut clock = Clock::new(self.name(), settings, observer);
-        clock.passes += made;
-        let (unit, solver) = (problem.unit(), self.name());
-        let finish = |(kappa, graded), status, clock: Clock<'_>| {
-            let (passes, trace) = (clock.passes, clock.trace);
-            Ok(Solution { kappa, v: None, graded, status, solver, passes, trace, reason: None })
-        };
+    fn iterate(&self, run: &mut Run<'_>) -> Result<Outcome> {
+        let (problem, settings, unit) = (run.problem, run.settings, run.problem.unit());
         let began = Instant::now();
-        let (kappa, graded) = match clock.interrupting(|interrupt| begin(problem, start.clone(), interrupt)) {
-            Err(Error::Interrupted) => start::at_once(problem, start)?,
-            other => other?,
-        };
-        if let Some(status) = clock.report(&graded.certificate, Some(Duals { kappa: &kappa, unit })) {
-            return finish((kappa, graded), status, clock);
+        let first = run.first_point()?;
+        let clock = &mut run.clock;
+        let duals = Duals { kappa: &first.kappa, unit };
+        if let Some(status) = clock.report(first.certificate(), Some(duals)) {
+            return Ok(first.ended(status));
         }
         let quick = problem.data().backend().is_quick();
-        let patience = if quick { start::STOP_GRACE } else { Duration::ZERO };
+        let grace = if quick { start::STOP_GRACE } else { Duration::ZERO };
         let mut last_certified = LastCertified::default();
-        last_certified.keep(began.elapsed(), &kappa, &graded, clock.passes);
-        let mut ascent = Ascent::new(problem, kappa, graded)?;
+        last_certified.keep(began.elapsed(), &first, clock.passes);
+        let mut ascent = Ascent::new(problem, first)?;
         let mut visits = Visits::new(problem, self.order, settings.seed);
         let mut next_check = self.next_check(clock.passes);
         loop {
-            let Pass { moved, whole } =
-                problem.data().pool().install(|| ascent.pass(&mut visits, &mut clock));
+            let Pass { moved, whole } = problem.data().pool().install(|| ascent.pass(&mut visits, clock));
             let ending = clock.must_stop().is_some() || !moved || clock.passes >= settings.max_passes;
             if !ending && clock.passes < next_check {
                 ascent.refresh(clock.passes.is_multiple_of(REBUILD_EVERY));
                 continue;
             }
             let began = Instant::now();
-            let certify = |interrupt: &mut Interrupt<'_>| {
+            let certified = clock.unless_stopped_for(grace, |interrupt| {
                 interrupt.check()?;
-                certify_normal(problem, &ascent.kappa, None, interrupt)
+                Incumbent::induced(problem, ascent.kappa.clone(), interrupt)
+            })?;
+            let point = match (certified, last_certified.point.take()) {
+                (Some(point), _) => point,
+                (None, Some((passes, point))) => {
+                    clock.passes = passes;
+                    return Ok(point.ended(Status::Stopped));
+                }
+                (None, None) => Incumbent::induced(problem, ascent.kappa.clone(), &mut Interrupt::never())?,
             };
-            let graded = match clock.interrupting_late(patience, certify) {
-                Err(Error::Interrupted) => match last_certified.point.take() {
-                    Some((passes, point)) => {
-                        clock.passes = passes;
-                        return finish(point, Status::Stopped, clock);
-                    }
-                    None => certify_normal(problem, &ascent.kappa, None, &mut Interrupt::never())?,
-                },
-                other => other?,
-            };
-            // A certificate out of turn, at the end, is no part of the way that a longer fit would take. After a stall
-            // there is no way.
-            let in_turn = whole && moved && clock.passes == next_check;
-            let duals = in_turn.then_some(Duals { kappa: &ascent.kappa, unit });
-            let status = clock.report(&graded.certificate, duals);
+            // Only scheduled checks can be resumed from: an unscheduled one would change the later schedule.
+            // After a stall there is nothing to resume.
+            let scheduled = whole && moved && clock.passes == next_check;
+            let duals = scheduled.then_some(Duals { kappa: &point.kappa, unit });
+            let status = clock.report(point.certificate(), duals);
             if let Some(status) = status.or((!moved).then_some(Status::Stalled)) {
-                return finish((ascent.kappa, graded), status, clock);
+                return Ok(point.ended(status));
             }
-            last_certified.keep(began.elapsed(), &ascent.kappa, &graded, clock.passes);
-            ascent.forget_history(graded);
+            last_certified.keep(began.elapsed(), &point, clock.passes);
+            ascent.forget_history(point.graded);
             next_check = self.next_check(clock.passes);
         }
     }
 }
 
-/// A few passes from duals that were just graded, for solvers that do badly far from a solution.
+/// A few passes from a certified point, for solvers that converge badly far from a solution.
 pub(super) fn head_start(
     problem: &Problem<'_>,
-    (kappa, graded): (Vec<f64>, Graded),
+    first: Incumbent,
     passes: usize,
     seed: u64,
     clock: &mut Clock<'_>,
 ) -> Result<Vec<f64>> {
-    let mut ascent = Ascent::new(problem, kappa, graded)?;
+    let mut ascent = Ascent::new(problem, first)?;
     let mut visits = Visits::new(problem, Sdca::default().order, seed);
     for _ in 0..passes {
         problem.data().pool().install(|| ascent.pass(&mut visits, clock));
@@ -161,33 +141,17 @@ pub(super) fn head_start(
     Ok(ascent.kappa)
 }
 
-/// The first duals and their certificate.
-fn begin(
-    problem: &Problem<'_>,
-    start: Option<Vec<f64>>,
-    interrupt: &mut Interrupt<'_>,
-) -> Result<(Vec<f64>, Graded)> {
-    problem.data().prepare(interrupt)?;
-    let kappa = match start {
-        Some(kappa) => start::warm(problem, kappa),
-        None => start::cold(problem, interrupt)?,
-    };
-    let graded = certify_normal(problem, &kappa, None, interrupt)?;
-    Ok((kappa, graded))
-}
-
 /// Certificates that take longer than this are not waited for when a fit is stopped.
 const SLOW_CERTIFICATE: Duration = Duration::from_millis(100);
 
-/// The last point that was certified and the passes it took, kept where another certificate would take long: a fit that is
-/// stopped then ends with this one.
+/// The last certified point and its number of passes, kept where a certificate is slow: a stopped fit ends with it.
 #[derive(Default)]
 struct LastCertified {
-    point: Option<(usize, (Vec<f64>, Graded))>,
+    point: Option<(usize, Incumbent)>,
 }
 
 impl LastCertified {
-    fn keep(&mut self, took: Duration, kappa: &[f64], graded: &Graded, passes: usize) {
-        self.point = (took > SLOW_CERTIFICATE).then(|| (passes, (kappa.to_vec(), graded.clone())));
+    fn keep(&mut self, took: Duration, point: &Incumbent, passes: usize) {
+        self.point = (took > SLOW_CERTIFICATE).then(|| (passes, point.clone()));
     }
 }

@@ -68,7 +68,7 @@ impl SolverKind {
             SolverKind::Newton => Box::new(Newton),
             SolverKind::Proximal => Box::new(Proximal),
             SolverKind::InteriorPoint => Box::new(InteriorPoint),
-            SolverKind::Admm => Box::new(Admm),
+            SolverKind::Admm => Box::new(Admm::new(&Auto)),
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Where to start: at alpha = 0 the regulariser of the dual is flat in every direction and tells nothing about scale, so
 //! solvers start elsewhere on a ray.
 
+use super::Incumbent;
 use crate::backend::{self, Expansion, Interrupt};
-use crate::certificate::{Graded, certify_normal};
 use crate::linalg::power_of_two;
 use crate::regularizer::{Entrywise, Regularizer};
 use crate::{Error, Matrix, Problem, Result};
@@ -63,22 +63,26 @@ pub(crate) fn along(
     Ok(kappa)
 }
 
-/// How long a solver that was told to stop may go on to have something better to show.
+/// How long a stopped solver may go on to certify a better result.
 pub(crate) const STOP_GRACE: Duration = Duration::from_millis(200);
 
-/// Duals with a certificate for a solver that must end at once and has none: those given or a cold start if they take no
-/// time to speak of, else zeros, for which no input has to be looked at.
-pub(crate) fn at_once(problem: &Problem<'_>, kappa: Option<Vec<f64>>) -> Result<(Vec<f64>, Graded)> {
+/// Duals of zero, or the nearest to zero that the losses allow.
+pub(crate) fn zeros(problem: &Problem<'_>) -> Vec<f64> {
+    warm(problem, vec![0.0; problem.observations().len()])
+}
+
+/// Fallback for a solver that is stopped before its first certificate: given duals or a cold start if they are
+/// certified within [`STOP_GRACE`], else zero duals, which need no data access.
+pub(crate) fn at_once(problem: &Problem<'_>, given: Option<Vec<f64>>) -> Result<Incumbent> {
     let begin = Instant::now();
     let mut late = || begin.elapsed() > STOP_GRACE;
-    let first = || -> Result<(Vec<f64>, Graded)> {
+    let first = || {
         let interrupt = &mut Interrupt::when(&mut late);
-        let kappa = match kappa {
-            Some(kappa) => warm(problem, kappa),
+        let kappa = match given {
+            Some(kappa) => kappa,
             None => cold(problem, interrupt)?,
         };
-        let graded = certify_normal(problem, &kappa, None, interrupt)?;
-        Ok((kappa, graded))
+        Incumbent::induced(problem, kappa, interrupt)
     };
     if problem.data().backend().is_quick() {
         match first() {
@@ -86,9 +90,7 @@ pub(crate) fn at_once(problem: &Problem<'_>, kappa: Option<Vec<f64>>) -> Result<
             other => return other,
         }
     }
-    let zeros = warm(problem, vec![0.0; problem.observations().len()]);
-    let graded = certify_normal(problem, &zeros, None, &mut Interrupt::never())?;
-    Ok((zeros, graded))
+    Incumbent::induced(problem, zeros(problem), &mut Interrupt::never())
 }
 
 /// The s in (0, most] that maximises the dual at `s kappa`.

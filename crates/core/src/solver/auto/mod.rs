@@ -1,22 +1,25 @@
-//! The solver that fits the problem.
+//! Chooses solvers by cost, switches between them and says why.
 
 mod cost;
 mod switch;
 
 use super::{
     Admm, CheckedSettings, InteriorPoint, Newton, Proximal, Sdca, Snapshot, Solution, Solver, Spectral,
-    Start, Status,
+    Start, Status, badness,
 };
 use crate::{Observer, Problem, Result};
 use cost::Cost;
 use std::time::Instant;
 use switch::{Candidates, NONE_BEFORE, Probation, SwitchRule};
 
-/// Chooses. [`Spectral`] for the squared loss on shared inputs. Else a few passes of [`Sdca`], which may be all it takes; where
-/// their pace says otherwise, [`Newton`] goes on from there for smooth losses, [`InteriorPoint`] for others while its system is
-/// small, and [`Proximal`] beyond that. Each only if its memory is within the budget. A solver that stalls hands over to [`Sdca`].
+/// Chooses a solver. [`Admm`] for penalties of Theta as a whole, [`Spectral`] for the squared loss on shared inputs.
+/// Otherwise a few passes of [`Sdca`], which are often enough; if it is slow, [`Newton`] goes on for smooth losses,
+/// [`InteriorPoint`] for others while its system is small, and [`Proximal`] beyond that. Each only if its memory is
+/// within the budget. A solver that stalls hands over to [`InteriorPoint`] if it is small, then to [`Sdca`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Auto;
+
+const ADMM: Admm = Admm::new(&Auto);
 
 /// Unknowns of a system that is always factorised where losses have kinks.
 const SMALL_SYSTEM_UNKNOWNS: usize = 2500;
@@ -31,18 +34,31 @@ const MIN_SDCA_PASSES: f64 = 6.0;
 struct SolverPlan {
     first: Box<dyn Solver>,
     second: Option<(Box<dyn Solver>, Candidates)>,
-    /// Whether the second one is to give up after some steps.
+    /// Whether the second one has to give up if it is slow.
     probation: bool,
+    /// Whether to end with the first one even if it stalls.
+    last: bool,
     reason: String,
+}
+
+impl SolverPlan {
+    /// One solver, and others only if it stalls.
+    fn only(first: Box<dyn Solver>, reason: String) -> Self {
+        SolverPlan { first, second: None, probation: false, last: false, reason }
+    }
 }
 
 impl Auto {
     fn plan(&self, problem: &Problem<'_>, tolerance: f64) -> SolverPlan {
+        if ADMM.suits(problem).is_ok() {
+            let reason = "Theta is penalised as a whole: losses and penalty in turns".into();
+            return SolverPlan { last: true, ..SolverPlan::only(Box::new(ADMM), reason) };
+        }
         let budget = problem.data().options().memory;
         let spectral = Spectral.suits(problem);
         if spectral.is_ok() && Spectral.memory(problem) <= budget {
             let reason = "squared loss on shared inputs: solved in the eigenbasis of the inputs".into();
-            return SolverPlan { first: Box::new(Spectral), second: None, probation: false, reason };
+            return SolverPlan::only(Box::new(Spectral), reason);
         }
         let cost = Cost::new(problem);
         let smooth = Newton.suits(problem).is_ok();
@@ -66,18 +82,18 @@ impl Auto {
                 "{} would need {needed} bytes, the budget is {budget}: coordinate ascent",
                 second.name()
             );
-            return SolverPlan { first, second: None, probation, reason };
+            return SolverPlan::only(first, reason);
         }
         if Newton.suits(problem).is_ok() && !bounded && other <= MIN_SDCA_PASSES * cost.sdca_pass() {
             let reason =
                 "smooth losses, and Newton's method costs no more than a few passes of coordinate ascent"
                     .into();
-            return SolverPlan { first: second, second: None, probation, reason };
+            return SolverPlan::only(second, reason);
         }
         let slows_down = if smooth { 1.0 } else { KINK_SLOWDOWN };
         let candidates = Candidates { tolerance, pass: cost.sdca_pass(), other, slows_down };
         let reason = format!("coordinate ascent to begin with, then {} if it is slow", second.name());
-        SolverPlan { first, second: Some((second, candidates)), probation, reason }
+        SolverPlan { first, second: Some((second, candidates)), probation, last: false, reason }
     }
 }
 
@@ -87,17 +103,13 @@ fn bounded_duals(problem: &Problem<'_>) -> bool {
     (0..problem.observations().n_tasks()).any(|task| problem.loss(task).has_linear_tail())
 }
 
-/// Gap, then primal value: gaps may be infinite while the model is still usable.
-fn badness(solution: &Solution) -> (f64, f64) {
-    (solution.certificate().gap, solution.certificate().primal)
-}
-
-/// Both solvers' solutions as one: the better point, all certificates on the way, the passes of both.
+/// Both solvers' solutions as one: the better point, all certificates, the passes of both.
 fn joined(earlier: Solution, mut later: Solution, seconds: f64) -> Solution {
     later.trace.iter_mut().for_each(|point| point.seconds += seconds);
     let trace = [&earlier.trace[..], &later.trace[..]].concat();
     let (status, passes) = (later.status, later.passes);
-    let better = if badness(&later) <= badness(&earlier) { later } else { earlier };
+    let is_better = badness(later.certificate()) <= badness(earlier.certificate());
+    let better = if is_better { later } else { earlier };
     let solver = better.solver;
     Solution { trace, status, passes, solver, ..better }
 }
@@ -112,9 +124,6 @@ impl Solver for Auto {
     }
 
     fn memory(&self, problem: &Problem<'_>) -> u64 {
-        if Admm.suits(problem).is_ok() {
-            return Admm.memory(problem);
-        }
         let SolverPlan { first, second, .. } = self.plan(problem, 1e-3);
         first.memory(problem).max(second.map_or(0, |(second, _)| second.memory(problem)))
     }
@@ -127,98 +136,93 @@ impl Solver for Auto {
         observer: &mut dyn Observer,
     ) -> Result<Solution> {
         let began = Instant::now();
-        if Admm.suits(problem).is_ok() {
-            let reason = "Theta is penalised as a whole: losses and penalty in turns".to_string();
-            observer.note(&format!("{}: {reason}", Admm.name()));
-            let solution = Admm.solve(problem, settings, start, observer)?;
-            return Ok(Solution { reason: Some(reason), ..solution });
-        }
-        let mut plan = self.plan(problem, settings.tolerance);
-        let (mut previous, mut last_resort, mut resumed) = (NONE_BEFORE, false, "");
+        let plan = self.plan(problem, settings.tolerance);
+        let mut relay = Relay { problem, settings, observer, began, reason: String::new() };
+        let solution = relay.run(plan, start)?;
+        Ok(Solution { reason: Some(relay.reason), ..solution })
+    }
+}
+
+/// One fit by several solvers, each from the best duals of those before.
+struct Relay<'a> {
+    problem: &'a Problem<'a>,
+    settings: &'a CheckedSettings,
+    observer: &'a mut dyn Observer,
+    began: Instant,
+    /// Why these solvers, in words.
+    reason: String,
+}
+
+impl Relay<'_> {
+    fn run(&mut self, mut plan: SolverPlan, start: Start<'_>) -> Result<Solution> {
+        let (mut previous, mut resumed) = (NONE_BEFORE, "");
         if let Start::Resume(Snapshot { previous: before, solver, .. }) = start
             && solver == Sdca::default().name()
+            && !plan.last
         {
             plan.first = Box::new(Sdca::default());
             plan.reason = "coordinate ascent, as before it was interrupted".into();
             resumed = "as before it was interrupted, ";
             match before {
                 Some(before) => previous = *before,
-                None => last_resort = true,
+                // Then coordinate ascent was the last solver.
+                None => (plan.second, plan.last) = (None, true),
             }
         }
-        let SolverPlan { first, second, probation, mut reason } = plan;
-        observer.note(&format!("{}: {reason}", first.name()));
-        if last_resort {
-            let solution = first.solve(problem, settings, start, observer)?;
-            return Ok(Solution { reason: Some(reason), ..solution });
-        }
+        let SolverPlan { first, second, probation, last, reason } = plan;
+        self.observer.note(&format!("{}: {reason}", first.name()));
+        self.reason = reason;
         let Some((second, candidates)) = second else {
-            let solution = first.solve(problem, settings, start, observer)?;
-            return finish(problem, settings, solution, reason, began, observer);
+            let solution = first.solve(self.problem, self.settings, start, self.observer)?;
+            return if last { Ok(solution) } else { self.after_stall(solution) };
         };
-        let mut rule = SwitchRule::new(observer, candidates, previous);
-        let solution = first.solve(problem, settings, start, &mut rule)?;
-        let Some(switch) = rule.ended else {
-            return Ok(Solution { reason: Some(reason), ..solution });
-        };
-        reason = format!(
-            "{resumed}coordinate ascent was at a gap of {:.1e} after {} passes and {}, so {}",
-            switch.gap,
-            switch.passes,
-            if switch.passes_left.is_finite() {
-                format!("seemed to need {:.0} more", switch.passes_left.max(1.0))
-            } else {
-                "came no closer".into()
-            },
-            second.name(),
-        );
-        observer.note(&reason);
-        let elapsed = began.elapsed();
-        let alpha: Vec<f64> = solution.kappa.iter().map(|k| k * problem.unit()).collect();
-        let settings_left = settings.after(elapsed, solution.passes);
+        let mut rule = SwitchRule::new(self.observer, candidates, previous);
+        let solution = first.solve(self.problem, self.settings, start, &mut rule)?;
+        let Some(switch) = rule.ended else { return Ok(solution) };
+        self.reason = format!("{resumed}{switch}, so {}", second.name());
+        let solution = self.hand_over(solution, &*second, probation)?;
+        self.after_stall(solution)
+    }
+
+    /// Runs the next solver from the duals of the last one; both results as one.
+    fn hand_over(&mut self, earlier: Solution, next: &dyn Solver, probation: bool) -> Result<Solution> {
+        self.observer.note(&self.reason);
+        let elapsed = self.began.elapsed();
+        let alpha: Vec<f64> = earlier.kappa.iter().map(|k| k * self.problem.unit()).collect();
+        let (settings, start) = (self.settings.after(elapsed, earlier.passes), Start::Warm(&alpha));
         let (later, failed) = if probation {
-            let mut on_probation = Probation::new(observer, solution.passes);
-            let later = second.solve(problem, &settings_left, Start::Warm(&alpha), &mut on_probation)?;
+            let mut on_probation = Probation::new(self.observer, earlier.passes);
+            let later = next.solve(self.problem, &settings, start, &mut on_probation)?;
             (later, on_probation.failed)
         } else {
-            (second.solve(problem, &settings_left, Start::Warm(&alpha), observer)?, false)
+            (next.solve(self.problem, &settings, start, self.observer)?, false)
         };
-        let mut solution = joined(solution, later, elapsed.as_secs_f64());
+        let mut solution = joined(earlier, later, elapsed.as_secs_f64());
         if failed && solution.status == Status::Stopped {
             solution.status = Status::Stalled;
         }
-        finish(problem, settings, solution, reason, began, observer)
+        Ok(solution)
     }
-}
 
-/// The end; or where the last solver stalled, the next one that may do better, from the best duals.
-fn finish(
-    problem: &Problem<'_>,
-    settings: &CheckedSettings,
-    mut solution: Solution,
-    mut reason: String,
-    began: Instant,
-    observer: &mut dyn Observer,
-) -> Result<Solution> {
-    let small = Cost::new(problem).unknowns <= SMALL_SYSTEM_UNKNOWNS;
-    let fits = InteriorPoint.memory(problem) <= problem.data().options().memory;
-    let interior: Option<Box<dyn Solver>> =
-        (small && fits && InteriorPoint.suits(problem).is_ok()).then(|| Box::new(InteriorPoint) as _);
-    for next in interior.into_iter().chain([Box::new(Sdca::default()) as Box<dyn Solver>]) {
-        if solution.certificate().rel_gap() <= settings.tolerance {
-            solution.status = Status::Certified;
+    /// Hands a stalled solution over to the solvers that may still improve it.
+    fn after_stall(&mut self, mut solution: Solution) -> Result<Solution> {
+        let problem = self.problem;
+        let small = Cost::new(problem).unknowns <= SMALL_SYSTEM_UNKNOWNS;
+        let fits = InteriorPoint.memory(problem) <= problem.data().options().memory;
+        let interior: Option<Box<dyn Solver>> =
+            (small && fits && InteriorPoint.suits(problem).is_ok()).then(|| Box::new(InteriorPoint) as _);
+        for next in interior.into_iter().chain([Box::new(Sdca::default()) as Box<dyn Solver>]) {
+            let gap = solution.certificate().rel_gap();
+            if gap <= self.settings.tolerance {
+                solution.status = Status::Certified;
+            }
+            if solution.status != Status::Stalled || solution.solver == next.name() {
+                break;
+            }
+            let (ended, next_name) = (solution.solver, next.name());
+            self.reason = format!("{}; {ended} ended at a gap of {gap:.1e}, so {next_name}", self.reason);
+            solution = self.hand_over(solution, &*next, false)?;
         }
-        if solution.status != Status::Stalled || solution.solver == next.name() {
-            break;
-        }
-        let gap = solution.certificate().rel_gap();
-        reason = format!("{reason}; {} ended at a gap of {gap:.1e}, so {}", solution.solver, next.name());
-        observer.note(&reason);
-        let elapsed = began.elapsed();
-        let alpha: Vec<f64> = solution.kappa.iter().map(|k| k * problem.unit()).collect();
-        let settings_left = settings.after(elapsed, solution.passes);
-        let later = next.solve(problem, &settings_left, Start::Warm(&alpha), observer)?;
-        solution = joined(solution, later, elapsed.as_secs_f64());
+        Ok(solution)
     }
-    Ok(Solution { reason: Some(reason), ..solution })
 }

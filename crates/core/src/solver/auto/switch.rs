@@ -1,6 +1,7 @@
 //! Watches coordinate ascent, and says when another solver should take over.
 
 use crate::{Flow, Observer, Progress};
+use std::fmt;
 
 /// Passes to make before judging.
 const MIN_PASSES_BEFORE_SWITCH: usize = 3;
@@ -39,6 +40,17 @@ pub(super) struct SwitchReason {
     pub(super) passes: usize,
     pub(super) gap: f64,
     pub(super) passes_left: f64,
+}
+
+impl fmt::Display for SwitchReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let SwitchReason { passes, gap, passes_left } = self;
+        write!(f, "coordinate ascent was at a gap of {gap:.1e} after {passes} passes and ")?;
+        match passes_left.is_finite() {
+            true => write!(f, "seemed to need {:.0} more", passes_left.max(1.0)),
+            false => write!(f, "came no closer"),
+        }
+    }
 }
 
 impl<'o> SwitchRule<'o> {

@@ -16,11 +16,9 @@ mod duals;
 mod path;
 mod step;
 
-use super::{CheckedSettings, Clock, Solution, Solver, Start, Status, needs_entries, start};
-use crate::backend::Interrupt;
-use crate::certificate::{Graded, certify_normal};
+use super::{Algorithm, Outcome, Run, needs_entries, start};
 use crate::design::Design;
-use crate::{Error, Matrix, Observer, Problem, Result};
+use crate::{Problem, Result};
 use path::CentralPath;
 use step::InteriorProblem;
 
@@ -28,7 +26,7 @@ use step::InteriorProblem;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct InteriorPoint;
 
-/// A factorisation of this size is the largest thought of: its matrix has 8 n^2 bytes.
+/// The largest factorisation allowed; its matrix has 8 n^2 bytes.
 const MAX_UNKNOWNS: usize = 6000;
 
 /// Unknowns of the direct system, at most.
@@ -43,7 +41,7 @@ fn rank(problem: &Problem<'_>) -> usize {
     backend.dim().min(backend.n_inputs())
 }
 
-impl Solver for InteriorPoint {
+impl Algorithm for InteriorPoint {
     fn name(&self) -> &'static str {
         "interior-point"
     }
@@ -78,52 +76,20 @@ impl Solver for InteriorPoint {
             .saturating_add(system)
     }
 
-    fn solve(
-        &self,
-        problem: &Problem<'_>,
-        settings: &CheckedSettings,
-        start: Start<'_>,
-        observer: &mut dyn Observer,
-    ) -> Result<Solution> {
-        if let Err(why) = self.suits(problem) {
-            return Err(Error::Unsuitable { solver: self.name(), why });
+    fn iterate(&self, run: &mut Run<'_>) -> Result<Outcome> {
+        if let Some(outcome) = run.check_given()? {
+            return Ok(outcome);
         }
-        start.passes(self.name(), settings.seed)?;
-        let given = start.kappa(problem)?.map(|kappa| start::warm(problem, kappa));
-        let mut clock = Clock::new(self.name(), settings, observer);
-        if let Some(kappa) = &given {
-            // Refitting from a solution does no work.
-            let graded = certify_normal(problem, kappa, None, &mut Interrupt::never())?;
-            if let Some(status) = clock.report(&graded.certificate, None) {
-                return Ok(solution((kappa.clone(), None, graded), status, clock));
-            }
-        }
-        let ready = clock.interrupting(|interrupt| {
+        let problem = run.problem;
+        let ready = run.clock.unless_stopped(|interrupt| {
             let design = problem.data().design(interrupt)?.1;
             Ok((design, start::cold(problem, interrupt)?))
-        });
-        let (design, cold) = match ready {
-            Err(Error::Interrupted) => {
-                let (kappa, graded) = start::at_once(problem, given)?;
-                let status = clock.report(&graded.certificate, None).unwrap_or(Status::Stopped);
-                return Ok(solution((kappa, None, graded), status, clock));
-            }
-            other => other?,
-        };
+        })?;
+        let Some((design, cold)) = ready else { return run.give_up() };
         problem.data().pool().install(|| {
-            let model =
-                InteriorProblem { design, output: problem.entrywise()?, threads: problem.data().threads() };
-            let mut path = CentralPath::new(problem, model, settings.tolerance, clock);
-            let (answer, status) = path.run(&cold, given.as_deref())?;
-            Ok(solution(answer, status, path.clock))
+            let (output, threads) = (problem.entrywise()?, problem.data().threads());
+            let model = InteriorProblem { design, output, threads };
+            CentralPath::new(model, run).follow(&cold)
         })
     }
-}
-
-/// Duals, perhaps coordinates of a primal point beside them, and their certificate.
-type Answer = (Vec<f64>, Option<Matrix>, Graded);
-
-fn solution((kappa, v, graded): Answer, status: Status, clock: Clock<'_>) -> Solution {
-    let (passes, trace) = (clock.passes, clock.trace);
-    Solution { kappa, v, graded, status, solver: "interior-point", passes, trace, reason: None }
 }

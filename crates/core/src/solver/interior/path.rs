@@ -1,14 +1,14 @@
 //! The way through the interior, and what is kept of it.
 
+use super::InteriorPoint;
 use super::duals::BoundedDuals;
 use super::step::{InteriorProblem, InteriorStep, PrimalPoint};
-use super::{Answer, InteriorPoint};
 use crate::backend::Interrupt;
 use crate::design::Curvature;
 use crate::linalg::axpy;
 use crate::solver::newton_system::{Derivative, direct::Direct, gram};
-use crate::solver::{Clock, Solver, Status, finish, start};
-use crate::{Error, Matrix, Problem, Result};
+use crate::solver::{Algorithm, Incumbent, Outcome, Run, Status, finish, start};
+use crate::{Error, Matrix, Result};
 
 /// The first barriers, in units of what slacks times multipliers are thought to be: rather too strong, so that nothing starts
 /// next to a bound that it must leave. Of given duals only the predictions are kept: those at their bounds for another C would
@@ -20,16 +20,15 @@ const MAX_IDLE_STEPS: usize = 12;
 /// The two points may be this many times farther apart than barriers account for; beyond, barriers are not lowered as fast.
 const MAX_BARRIER_EXCESS: f64 = 5.0;
 
-pub(super) struct CentralPath<'a, 'c> {
-    problem: &'a Problem<'a>,
+pub(super) struct CentralPath<'a, 'r> {
     model: InteriorProblem<'a>,
-    tolerance: f64,
-    best: Best,
-    pub(super) clock: Clock<'c>,
+    best: Estimates,
+    run: &'a mut Run<'r>,
 }
 
-/// The best primal point and the best duals met so far, with what they are thought to be worth: only the certificate knows.
-struct Best {
+/// The best primal point and the best duals so far, by values that the method computes for itself. Only the certificate
+/// proves them.
+struct Estimates {
     primal: f64,
     v: Matrix,
     dual: f64,
@@ -45,14 +44,9 @@ struct Best {
     idle: usize,
 }
 
-impl<'a, 'c> CentralPath<'a, 'c> {
-    pub(super) fn new(
-        problem: &'a Problem<'a>,
-        model: InteriorProblem<'a>,
-        tolerance: f64,
-        clock: Clock<'c>,
-    ) -> Self {
-        let best = Best {
+impl<'a, 'r> CentralPath<'a, 'r> {
+    pub(super) fn new(model: InteriorProblem<'a>, run: &'a mut Run<'r>) -> Self {
+        let best = Estimates {
             primal: f64::INFINITY,
             v: Matrix::default(),
             dual: f64::NEG_INFINITY,
@@ -63,22 +57,23 @@ impl<'a, 'c> CentralPath<'a, 'c> {
             mean: f64::INFINITY,
             idle: 0,
         };
-        CentralPath { problem, model, tolerance, best, clock }
+        CentralPath { model, best, run }
     }
 
     /// From a cold start or given duals, whichever is better, until the gap is certified or nothing gets better.
-    pub(super) fn run(&mut self, cold: &[f64], warm: Option<&[f64]>) -> Result<(Answer, Status)> {
+    pub(super) fn follow(mut self, cold: &[f64]) -> Result<Outcome> {
         let InteriorProblem { design, output, threads } = self.model;
-        let Some(mut variables) = BoundedDuals::new(self.problem, design) else {
+        let problem = self.run.problem;
+        let Some(mut variables) = BoundedDuals::new(problem, design) else {
             let why = "a loss has no quadratic conjugate".into();
             return Err(Error::Unsuitable { solver: InteriorPoint.name(), why });
         };
         // Where nothing can be learnt, zeros are the solution, and no interior point comes near.
-        self.begin(&variables, &vec![0.0; self.problem.observations().len()]);
-        let (mut point, is_warm) = match warm {
+        self.begin(&variables, &vec![0.0; problem.observations().len()]);
+        let (mut point, is_warm) = match self.run.given.clone() {
             None => (self.begin(&variables, cold), false),
             Some(warm) => {
-                let (cold, warm) = (self.begin(&variables, cold), self.begin(&variables, warm));
+                let (cold, warm) = (self.begin(&variables, cold), self.begin(&variables, &warm));
                 if warm.value < cold.value { (warm, true) } else { (cold, false) }
             }
         };
@@ -100,25 +95,25 @@ impl<'a, 'c> CentralPath<'a, 'c> {
             if !self.best.note(&point, kappa, dual, variables.mean(sums.products)) {
                 break Status::Stalled;
             }
-            if self.best.wants_certificate(self.tolerance) {
-                let answer = self.certify()?;
-                if let Some(status) = self.clock.report(&answer.2.certificate, None) {
-                    return Ok((answer, status));
+            if self.best.wants_certificate(self.run.settings.tolerance) {
+                let certified = self.certify()?;
+                if let Some(status) = self.run.report(&certified) {
+                    return Ok(certified.ended(status));
                 }
             }
             if self.best.idle > MAX_IDLE_STEPS {
                 break Status::Stalled;
             }
-            if self.clock.is_over() {
-                break self.clock.must_stop().unwrap_or(Status::PassLimit);
+            if self.run.clock.is_over() {
+                break self.run.clock.must_stop().unwrap_or(Status::PassLimit);
             }
             let mut offset = point.v.clone();
             axpy(offset.as_mut_slice(), -1.0, induced.as_slice());
             let curvature = Curvature::new(design, curvatures.clone());
             let derivative = Derivative::new(output, &point.v, &point.gram, &point.theta, threads);
             let Some(direct) = Direct::new(design, &curvature, &derivative) else { break Status::Stalled };
-            self.clock.passes += 1;
-            if let Some(status) = self.clock.must_stop() {
+            self.run.clock.passes += 1;
+            if let Some(status) = self.run.clock.must_stop() {
                 break status;
             }
             let step = InteriorStep {
@@ -137,12 +132,12 @@ impl<'a, 'c> CentralPath<'a, 'c> {
                 },
             };
             last_excess = excess;
-            match step.take(&mut variables, &mut self.clock.passes) {
+            match step.take(&mut variables, &mut self.run.clock.passes) {
                 Some(next) => point = next,
                 None => break Status::Stalled,
             }
         };
-        Ok((self.certify()?, status))
+        Ok(self.certify()?.ended(status))
     }
 
     /// The primal point of given duals.
@@ -160,20 +155,21 @@ impl<'a, 'c> CentralPath<'a, 'c> {
     fn allowance(&self, variables: &BoundedDuals, point: &PrimalPoint, products: f64) -> f64 {
         let size = point.value.abs();
         let gap = if variables.are_bounded() { 0.0 } else { (point.value - self.best.dual).min(size) };
-        products.max(0.1 * self.tolerance * size).max(0.03 * gap)
+        products.max(0.1 * self.run.settings.tolerance * size).max(0.03 * gap)
     }
 
-    fn certify(&mut self) -> Result<Answer> {
+    fn certify(&mut self) -> Result<Incumbent> {
         self.best.certified = self.best.gap;
-        let kappa = self.model.design.scatter(&self.best.kappa, self.problem.observations().len());
-        // To the last bit inside: duals were added up from variables.
-        let kappa = start::warm(self.problem, kappa);
-        let basis = self.problem.data().eigenbasis(&mut Interrupt::never())?;
-        finish::certify(self.problem, kappa, (basis, &self.best.v), self.tolerance)
+        let problem = self.run.problem;
+        let kappa = self.model.design.scatter(&self.best.kappa, problem.observations().len());
+        // Duals are sums of variables: rounding may have put them outside their bounds.
+        let kappa = start::warm(problem, kappa);
+        let basis = problem.data().eigenbasis(&mut Interrupt::never())?;
+        finish::certify(problem, kappa, (basis, &self.best.v), self.run.settings.tolerance)
     }
 }
 
-impl Best {
+impl Estimates {
     /// Keeps what is better than before; false if numbers ran out.
     fn note(&mut self, point: &PrimalPoint, kappa: Vec<f64>, dual: f64, mean: f64) -> bool {
         let apart = point.value - dual;

@@ -7,7 +7,7 @@ use crate::linalg::aligned::{Aligned, AlignedRows};
 use crate::linalg::{add_rows_simd, axpy_simd, axpy2_simd, dot_simd, fma, sweep_simd};
 use crate::loss::QuadraticConjugate;
 use crate::regularizer::{Entrywise, RowStep};
-use crate::solver::Clock;
+use crate::solver::{Clock, Incumbent};
 use crate::step::{self, Coordinate, RowSums, cubic};
 use crate::{Matrix, Problem, Result};
 use pulp::{Simd, WithSimd};
@@ -90,9 +90,9 @@ impl WithSimd for VisitInputs<'_, '_> {
 }
 
 impl<'a> Ascent<'a> {
-    /// At duals that were just graded.
-    pub(super) fn new(problem: &'a Problem<'a>, kappa: Vec<f64>, graded: Graded) -> Result<Self> {
-        let Graded { state, gram, .. } = graded;
+    /// At duals that were just certified.
+    pub(super) fn new(problem: &'a Problem<'a>, first: Incumbent) -> Result<Self> {
+        let Incumbent { kappa, graded: Graded { state, gram, .. }, .. } = first;
         let (output, t) = (problem.entrywise()?, gram.rows());
         let linear = output.linear_slope();
         let prior = (0..t).any(|r| (0..t).any(|s| output.dphi((r, s), 0.0) != 0.0));

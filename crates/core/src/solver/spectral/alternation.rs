@@ -117,12 +117,12 @@ fn first(reduced: &Reduced<'_>, from: FirstTheta<'_>) -> Result<Turned> {
     Ok(Turned { values, basis, moment })
 }
 
-/// Probes of [`alone`], which only has to be near.
+/// Probes of [`independent`], which only has to be near.
 const PROBES: usize = 4;
 
 /// About the best Theta that is diagonal, i.e. tasks on their own: `s = h(s)`, `h(s) = g |V(s)|^2` with `V = (I + gamma s X'X)^-1 gamma b`. That is at
 /// most `h(0)`, and from there on h falls like a power of s between 0 and -2, which two probes tell.
-pub(super) fn alone(reduced: &Reduced<'_>, gain: f64) -> Vec<f64> {
+pub(super) fn independent(reduced: &Reduced<'_>, gain: f64) -> Vec<f64> {
     let squares = |v: &Matrix| {
         let mut sums = vec![0.0; v.cols()];
         for j in 0..v.rows() {

@@ -10,11 +10,10 @@ mod newton;
 mod reduced;
 mod statistics;
 
-use super::{CheckedSettings, Clock, Solution, Solver, Start, Status, finish, needs_entries, start};
+use super::{Algorithm, Clock, Outcome, Run, Status, finish, needs_entries};
 use crate::backend::{self, Columns, Expansion, Interrupt, OrthonormalBasis, Panel, STREAM_ROWS};
-use crate::certificate::{Graded, certify_normal};
 use crate::linalg::{self, view};
-use crate::{Error, Matrix, Observer, Problem, Result};
+use crate::{Matrix, Problem, Result};
 use alternation::FirstTheta;
 use reduced::{Reduced, VPoint};
 use std::ops::ControlFlow;
@@ -23,7 +22,7 @@ use std::ops::ControlFlow;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Spectral;
 
-impl Solver for Spectral {
+impl Algorithm for Spectral {
     fn name(&self) -> &'static str {
         "spectral"
     }
@@ -52,91 +51,93 @@ impl Solver for Spectral {
         backend.spectrum_bytes().saturating_add(8 * (matrices * point + 2 * obs.len() as u64))
     }
 
-    fn solve(
-        &self,
-        problem: &Problem<'_>,
-        settings: &CheckedSettings,
-        start: Start<'_>,
-        observer: &mut dyn Observer,
-    ) -> Result<Solution> {
-        if let Err(why) = self.suits(problem) {
-            return Err(Error::Unsuitable { solver: self.name(), why });
+    fn iterate(&self, run: &mut Run<'_>) -> Result<Outcome> {
+        if let Some(outcome) = run.check_given()? {
+            return Ok(outcome);
         }
-        start.passes(self.name(), settings.seed)?;
-        let mut start = start.kappa(problem)?;
-        let mut clock = Clock::new(self.name(), settings, observer);
-        if let Some(kappa) = &start {
-            // Refitting from a solution does no work.
-            let graded = certify_normal(problem, kappa, None, &mut Interrupt::never())?;
-            if let Some(status) = clock.report(&graded.certificate, None) {
-                return Ok(solution(kappa.clone(), None, graded, status, clock));
-            }
-        }
-        if band_will_do(problem) {
-            let banded = clock.interrupting(|interrupt| problem.data().banded_statistics(interrupt));
-            let banded = match banded {
-                Err(Error::Interrupted) => return give_up(problem, start, clock),
-                other => other?,
-            };
+        let problem = run.problem;
+        if band_pays(problem) {
+            let banded = run.clock.unless_stopped(|interrupt| problem.data().banded_statistics(interrupt))?;
+            let Some(banded) = banded else { return run.give_up() };
             if let Some(statistics) = banded {
                 let reduced = Reduced::banded(problem, statistics)?;
-                let in_band = || by_alternation(problem, &reduced, settings, start.as_deref(), &mut clock);
-                match problem.data().pool().install(in_band)? {
-                    ControlFlow::Break((kappa, v, graded, status)) => {
-                        return Ok(solution(kappa, v, graded, status, clock));
-                    }
-                    ControlFlow::Continue(reached) => start = reached.or(start),
+                match problem.data().pool().install(|| by_alternation(run, &reduced))? {
+                    ControlFlow::Break(outcome) => return Ok(outcome),
+                    ControlFlow::Continue(reached) => run.given = reached.or(run.given.take()),
                 }
             }
         }
-        in_eigenbasis(problem, settings, start, clock)
+        InEigenbasis.iterate(run)
     }
 }
 
-/// As [`Spectral`], for those who have the eigenbasis anyhow.
-pub(super) fn solve_in_eigenbasis(
-    problem: &Problem<'_>,
-    settings: &CheckedSettings,
-    observer: &mut dyn Observer,
-) -> Result<Solution> {
-    in_eigenbasis(problem, settings, None, Clock::new(Spectral.name(), settings, observer))
+/// [`Spectral`] without the band, for callers that need the eigenbasis in any case.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct InEigenbasis;
+
+impl Algorithm for InEigenbasis {
+    fn name(&self) -> &'static str {
+        Spectral.name()
+    }
+
+    fn suits(&self, problem: &Problem<'_>) -> std::result::Result<(), String> {
+        Spectral.suits(problem)
+    }
+
+    fn memory(&self, problem: &Problem<'_>) -> u64 {
+        Spectral.memory(problem)
+    }
+
+    /// Alternation where it helps, then Newton's method.
+    fn iterate(&self, run: &mut Run<'_>) -> Result<Outcome> {
+        let problem = run.problem;
+        let statistics = run.clock.unless_stopped(|interrupt| problem.data().statistics(interrupt))?;
+        let Some(statistics) = statistics else { return run.give_up() };
+        problem.data().pool().install(|| {
+            let reduced = Reduced::new(problem, statistics)?;
+            let mut search = SpectralSearch::new(&reduced, run.settings.tolerance, &mut run.clock);
+            let ended = match &run.given {
+                Some(kappa) => search.warm(reduced.point(reduced.rotated_state(problem, kappa)?)),
+                None => search.cold(),
+            };
+            finish(run, &reduced, ended)
+        })
+    }
 }
 
-/// A band is had for a fifth of what eigenvectors cost, (features)^3; equations with it cost more, tasks x features in each round. By far, since
-/// eigenvectors serve many fits.
-const BAND_PAYS: usize = 4096;
+/// Banded reduction costs about 1/5 of an eigendecomposition, (features)^3, but each round then solves equations that
+/// cost tasks x features more. It is used where features^2 is at least this many times the number of tasks; the margin
+/// is wide because later fits use an eigenbasis again.
+const BAND_MIN_FEATURES_SQUARED_PER_TASK: usize = 4096;
 
-/// Whether to try a band first. A matter of the problem alone, not of what is there already: the same fit gives the same bits.
-fn band_will_do(problem: &Problem<'_>) -> bool {
+/// Whether to try a band first. This depends on the problem alone, not on what was computed before: the same fit gives
+/// the same bits.
+fn band_pays(problem: &Problem<'_>) -> bool {
     let (backend, obs) = (problem.data().backend(), problem.observations());
     let size = backend.dim().min(backend.n_inputs());
     problem.entrywise().is_ok_and(|output| alternation::gain(output).is_some())
-        && size * size >= BAND_PAYS * obs.n_tasks()
+        && size * size >= BAND_MIN_FEATURES_SQUARED_PER_TASK * obs.n_tasks()
 }
 
-/// What [`finish::certify`] makes of a point, and the status.
-type Finished = (Vec<f64>, Option<Matrix>, Graded, Status);
-
-/// Alternation alone. The duals it reached where it gives up, or where its certificate does not stand up to the data.
+/// Alternation without Newton's method. The duals it reached where it gives up, or where its certificate does not hold
+/// for the data.
 fn by_alternation(
-    problem: &Problem<'_>,
+    run: &mut Run<'_>,
     reduced: &Reduced<'_>,
-    settings: &CheckedSettings,
-    start: Option<&[f64]>,
-    clock: &mut Clock<'_>,
-) -> Result<ControlFlow<Finished, Option<Vec<f64>>>> {
+) -> Result<ControlFlow<Outcome, Option<Vec<f64>>>> {
     let Some(gain) = alternation::gain(reduced.output) else { return Ok(ControlFlow::Continue(None)) };
-    let mut search = SpectralSearch { reduced, tolerance: settings.tolerance, polished: 0, clock };
-    let flow = match start {
+    let problem = run.problem;
+    let mut search = SpectralSearch::new(reduced, run.settings.tolerance, &mut run.clock);
+    let flow = match &run.given {
         Some(kappa) => {
             let first = reduced.point(reduced.rotated_state(problem, kappa)?);
             alternation::run(&mut search, FirstTheta::OfPoint(&first))
         }
-        None => alternation::run(&mut search, FirstTheta::Diagonal(&alternation::alone(reduced, gain))),
+        None => alternation::run(&mut search, FirstTheta::Diagonal(&alternation::independent(reduced, gain))),
     };
     Ok(match flow {
-        ControlFlow::Break(ended) => match finish(problem, reduced, ended, settings)? {
-            (kappa, _, _, Status::Stalled) => ControlFlow::Continue(Some(kappa)),
+        ControlFlow::Break(ended) => match finish(run, reduced, ended)? {
+            Outcome { point, status: Status::Stalled } => ControlFlow::Continue(Some(point.kappa)),
             finished => ControlFlow::Break(finished),
         },
         ControlFlow::Continue(Some(point)) => {
@@ -146,72 +147,20 @@ fn by_alternation(
     })
 }
 
-/// Alternation where it helps, then Newton's method.
-fn in_eigenbasis(
-    problem: &Problem<'_>,
-    settings: &CheckedSettings,
-    start: Option<Vec<f64>>,
-    mut clock: Clock<'_>,
-) -> Result<Solution> {
-    let statistics = match clock.interrupting(|interrupt| problem.data().statistics(interrupt)) {
-        Err(Error::Interrupted) => return give_up(problem, start, clock),
-        other => other?,
-    };
-    problem.data().pool().install(|| {
-        let reduced = Reduced::new(problem, statistics)?;
-        let mut search = SpectralSearch {
-            reduced: &reduced,
-            tolerance: settings.tolerance,
-            polished: 0,
-            clock: &mut clock,
-        };
-        let ended = match &start {
-            Some(kappa) => search.warm(reduced.point(reduced.rotated_state(problem, kappa)?)),
-            None => search.cold(),
-        };
-        let (kappa, v, graded, status) = finish(problem, &reduced, ended, settings)?;
-        Ok(solution(kappa, v, graded, status, clock))
-    })
-}
-
-/// The duals of the weights found, graded from the data.
-fn finish(
-    problem: &Problem<'_>,
-    reduced: &Reduced<'_>,
-    ended: Ended,
-    settings: &CheckedSettings,
-) -> Result<Finished> {
+/// The duals of the weights found, certified from the data.
+fn finish(run: &Run<'_>, reduced: &Reduced<'_>, ended: Ended) -> Result<Outcome> {
+    let (problem, tolerance) = (run.problem, run.settings.tolerance);
     let kappa = residual_duals(problem, reduced.basis, &ended.point)?;
-    let point = (reduced.basis, &ended.point.v);
-    let (kappa, v, graded) = finish::certify(problem, kappa, point, settings.tolerance)?;
-    let certified = graded.certificate.rel_gap() <= settings.tolerance;
+    let point = finish::certify(problem, kappa, (reduced.basis, &ended.point.v), tolerance)?;
     let status = match ended.status {
-        _ if certified => Status::Certified,
+        _ if point.rel_gap() <= tolerance => Status::Certified,
         Status::Certified => Status::Stalled,
         other => other,
     };
-    Ok((kappa, v, graded, status))
+    Ok(point.ended(status))
 }
 
-/// Stopped before the data were reduced: ends with what can be had at once.
-fn give_up(problem: &Problem<'_>, start: Option<Vec<f64>>, mut clock: Clock<'_>) -> Result<Solution> {
-    let (kappa, graded) = start::at_once(problem, start)?;
-    let status = clock.report(&graded.certificate, None).unwrap_or(Status::Stopped);
-    Ok(solution(kappa, None, graded, status, clock))
-}
-
-fn solution(
-    kappa: Vec<f64>,
-    v: Option<Matrix>,
-    graded: Graded,
-    status: Status,
-    clock: Clock<'_>,
-) -> Solution {
-    let (passes, trace) = (clock.passes, clock.trace);
-    Solution { kappa, v, graded, status, solver: "spectral", passes, trace, reason: None }
-}
-
-/// The size of predictions of tasks on their own (root of the mean square), without solving anything.
+/// Root mean square of the predictions of independent tasks, without solving anything.
 pub(super) fn typical_prediction(problem: &Problem<'_>, interrupt: &mut Interrupt<'_>) -> Result<f64> {
     let reduced = Reduced::new(problem, problem.data().statistics(interrupt)?)?;
     let (v, theta) = reduced.cold_start();
@@ -222,8 +171,8 @@ pub(super) fn typical_prediction(problem: &Problem<'_>, interrupt: &mut Interrup
     Ok((sum / problem.observations().len() as f64).sqrt())
 }
 
-/// Further steps taken for a certificate that needs no V beside the duals.
-const POLISH: usize = 4;
+/// Further steps taken to reach a certificate that needs no V beside the duals.
+const MAX_POLISH_STEPS: usize = 4;
 
 /// Where the search ended.
 struct Ended {
@@ -240,7 +189,11 @@ struct SpectralSearch<'a, 'c> {
     clock: &'a mut Clock<'c>,
 }
 
-impl SpectralSearch<'_, '_> {
+impl<'a, 'c> SpectralSearch<'a, 'c> {
+    fn new(reduced: &'a Reduced<'a>, tolerance: f64, clock: &'a mut Clock<'c>) -> Self {
+        SpectralSearch { reduced, tolerance, polished: 0, clock }
+    }
+
     fn warm(&mut self, first: VPoint) -> Ended {
         match alternation::run(self, FirstTheta::OfPoint(&first)) {
             ControlFlow::Break(ended) => ended,
@@ -271,7 +224,7 @@ impl SpectralSearch<'_, '_> {
     /// beside them.
     fn is_final(&mut self, w: &Matrix, reduced: &Reduced<'_>, status: Status) -> bool {
         if status != Status::Certified
-            || self.polished == POLISH
+            || self.polished == MAX_POLISH_STEPS
             || self.clock.is_over()
             || reduced.certify_induced(w).rel_gap() <= self.tolerance
         {
