@@ -7,7 +7,7 @@ use crate::model::PyModel;
 use crate::observations::PyObservations;
 use crate::setup::{Plan, Setup};
 use kinfolk::{
-    CScale, Claim, Dataset, Fit, Observer, Problem, ProblemSpec, Scaling, Status, Weights, fit_near,
+    CScale, Claim, Dataset, Fit, Fitter, Observer, Problem, ProblemSpec, Scaling, Status, Weights,
 };
 use kinfolk_train::{Job, Point};
 use numpy::PyReadonlyArray1;
@@ -98,7 +98,7 @@ fn fit_one(
             };
             let Weights { c, lambda } = weights;
             let problem = Problem::new(data, ProblemSpec { loss, output: output.clone(), c, lambda })?;
-            Ok(fit_near(&problem, &settings, near, observer)?)
+            Ok(Fitter::new(&settings).warm(near).observer(observer).fit(&problem)?)
         }
     }
 }

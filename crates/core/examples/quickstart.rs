@@ -15,8 +15,8 @@
 
 use kinfolk::inputs::Dense;
 use kinfolk::{
-    Dataset, DatasetOptions, Fit, Inputs, LossKind, Matrix, Model, Observations, Problem, ProblemSpec,
-    RegularizerKind, Result, Settings, Silent, TaskNames, certify, fit, fit_path,
+    Dataset, DatasetOptions, Fit, Fitter, Inputs, LossKind, Matrix, Model, Observations, Problem,
+    ProblemSpec, RegularizerKind, Result, Settings, TaskNames, Weights, certify, fit,
 };
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -140,7 +140,8 @@ fn choose(candidates: &[ProblemSpec], world: &World) -> Result<(ProblemSpec, f64
     let mut best = (candidates[0].clone(), f64::INFINITY);
     for spec in candidates {
         // Every fit starts from the one before. The default tolerance, a relative gap of 1e-3, is enough for a choice.
-        for fit in fit_path(&data, spec, &C_VALUES, &Settings::default(), &mut Silent)? {
+        let weights = C_VALUES.map(|c| Weights { c, lambda: spec.lambda });
+        for fit in Fitter::new(&Settings::default()).path(&data, spec, &weights)? {
             let error = mean_squared_error(&fit.model, &world.held_out_rows)?;
             if error < best.1 {
                 best = (fit.model.about().problem.clone(), error);

@@ -3,8 +3,11 @@
 use crate::backend::Interrupt;
 use crate::certificate::{Graded, certify_normal};
 use crate::regularizer::Regularizer;
-use crate::solver::{Solution, Start, TracePoint, start};
-use crate::{Certificate, Error, Matrix, Model, Observer, Problem, Result, Settings, Silent, Status};
+use crate::solver::{Snapshot, Solution, Start, TracePoint, start};
+use crate::{
+    Certificate, Dataset, Matrix, Model, Observer, Problem, ProblemSpec, Result, Settings, Silent, Status,
+    Weights,
+};
 use std::time::Instant;
 
 /// The result of a fit.
@@ -62,17 +65,17 @@ impl Fit {
 /// # Ok::<(), kinfolk::Error>(())
 /// ```
 pub fn fit(problem: &Problem<'_>, settings: &Settings) -> Result<Fit> {
-    fit_from(problem, settings, Start::Cold, &mut Silent)
+    Fitter::new(settings).fit(problem)
 }
 
-/// [`fit`] from a start of choice, watched by an observer.
+/// [`fit`] from a start of choice, watched by an observer, or along a path of weights.
 ///
 /// A long fit that keeps [snapshots](crate::Progress::snapshot) can be resumed after an interruption, to the same bits:
 ///
 /// ```
 /// # use kinfolk::{Dataset, DatasetOptions, LossKind, Observations, RegularizerKind, Problem, ProblemSpec};
 /// # use kinfolk::inputs::{Dense, Inputs};
-/// use kinfolk::{Flow, Observer, Progress, Settings, Silent, Snapshot, Start, Status, fit, fit_from};
+/// use kinfolk::{Fitter, Flow, Observer, Progress, Settings, Snapshot, Status, fit};
 /// # let x = [1.0, 0.0, 0.5, 1.0, 1.0, 0.1, 0.4, 1.0];
 /// # let inputs = Inputs::from(Dense::f64(&x, 4, 2)?);
 /// # let observations = Observations::multi_task(&[0, 0, 1, 1], vec![1.0, 0.2, 1.1, 0.1])?;
@@ -92,33 +95,112 @@ pub fn fit(problem: &Problem<'_>, settings: &Settings) -> Result<Fit> {
 /// }
 ///
 /// let mut observer = PowerFailure(0, None);
-/// let interrupted = fit_from(&problem, &settings, Start::Cold, &mut observer)?;
+/// let interrupted = Fitter::new(&settings).observer(&mut observer).fit(&problem)?;
 /// assert_eq!(interrupted.status(), Status::Stopped);
-/// let resumed = fit_from(&problem, &settings, Start::Resume(&observer.1.unwrap()), &mut Silent)?;
+/// let resumed = Fitter::new(&settings).resume(&observer.1.unwrap()).fit(&problem)?;
 /// let whole = fit(&problem, &settings)?;
 /// assert_eq!(resumed.model.alpha(), whole.model.alpha());
 /// assert_eq!((resumed.passes, resumed.status()), (whole.passes, whole.status()));
 /// # Ok::<(), kinfolk::Error>(())
 /// ```
-pub fn fit_from(
-    problem: &Problem<'_>,
-    settings: &Settings,
-    start: Start<'_>,
-    observer: &mut dyn Observer,
-) -> Result<Fit> {
-    let began = Instant::now();
-    let settings = settings.clone().check()?;
-    let solver = settings.solver.build();
-    if let Err(why) = solver.suits(problem) {
-        return Err(Error::Unsuitable { solver: solver.name(), why });
-    }
-    let solution = solver.solve(problem, &settings, start, observer)?;
-    finish(problem, solution, began)
+pub struct Fitter<'a> {
+    settings: &'a Settings,
+    start: Start<'a>,
+    near: Option<&'a [f64]>,
+    observer: Option<&'a mut dyn Observer>,
 }
 
-/// The fit that duals and a primal point found elsewhere amount to: certified, and nothing else. Duals of the paper's scale, in observation
-/// order, are brought into their domain, and shrunk to where their bound is finite if need be; `v` as in [`certify`](crate::certify).
-pub fn grade(
+impl<'a> Fitter<'a> {
+    /// A cold start, and no observer.
+    pub fn new(settings: &'a Settings) -> Self {
+        Fitter { settings, start: Start::Cold, near: None, observer: None }
+    }
+
+    /// Reports progress to this observer, and stops when it says so.
+    pub fn observer(self, observer: &'a mut dyn Observer) -> Self {
+        Fitter { observer: Some(observer), ..self }
+    }
+
+    /// Starts here.
+    pub fn start(self, start: Start<'a>) -> Self {
+        Fitter { start, ..self }
+    }
+
+    /// Starts from the duals of a neighbouring problem (another C, lambda, loss or regulariser). They are ignored if
+    /// there are not as many as this problem has observations.
+    pub fn warm(self, alpha: Option<&'a [f64]>) -> Self {
+        Fitter { near: alpha, ..self }
+    }
+
+    /// Goes on where another fit of the same problem was interrupted.
+    pub fn resume(self, snapshot: &'a Snapshot) -> Self {
+        self.start(Start::Resume(snapshot))
+    }
+
+    /// Solves a problem.
+    pub fn fit(self, problem: &Problem<'_>) -> Result<Fit> {
+        let start = match self.near {
+            Some(alpha) if alpha.len() == problem.observations().len() => Start::Warm(alpha),
+            _ => self.start,
+        };
+        let began = Instant::now();
+        let settings = self.settings.clone().check()?;
+        let (solver, mut silent) = (settings.solver.build(), Silent);
+        let observer: &mut dyn Observer = match self.observer {
+            Some(observer) => observer,
+            None => &mut silent,
+        };
+        let solution = solver.solve(problem, &settings, start, observer)?;
+        finish(problem, solution, began)
+    }
+
+    /// Fits a list of weights, increasing or decreasing, each from the solution of the one before, each certified. `c`
+    /// and `lambda` of `spec` are not used. Stops early, with the fits so far, if the observer says so.
+    ///
+    /// The Gram matrix and the eigenbasis of the inputs are computed once, in the data set.
+    ///
+    /// ```
+    /// # use kinfolk::{Dataset, DatasetOptions, Fitter, LossKind, Observations, RegularizerKind, ProblemSpec, Settings, Weights};
+    /// # use kinfolk::inputs::{Dense, Inputs};
+    /// # let x = [1.0, 0.0, 0.5, 1.0, 1.0, 0.1, 0.4, 1.0];
+    /// # let inputs = Inputs::from(Dense::f64(&x, 4, 2)?);
+    /// # let observations = Observations::multi_task(&[0, 0, 1, 1], vec![1.0, -1.0, 1.0, -1.0])?;
+    /// let data = Dataset::new(&inputs, &observations, DatasetOptions::default())?;
+    /// let spec = ProblemSpec { loss: LossKind::Hinge.into(), output: RegularizerKind::Power { k: 2 }, c: 1.0, lambda: 1.0 };
+    /// let weights = [0.1, 1.0, 10.0].map(|c| Weights { c, lambda: 1.0 });
+    /// let fits = Fitter::new(&Settings::default()).path(&data, &spec, &weights)?;
+    /// assert!(fits.iter().all(|fit| fit.certificate().rel_gap() <= 1e-3));
+    /// # Ok::<(), kinfolk::Error>(())
+    /// ```
+    pub fn path(self, data: &Dataset<'_>, spec: &ProblemSpec, weights: &[Weights]) -> Result<Vec<Fit>> {
+        let Fitter { settings, start, near, observer } = self;
+        let mut silent = Silent;
+        let observer: &mut dyn Observer = match observer {
+            Some(observer) => observer,
+            None => &mut silent,
+        };
+        let mut fits: Vec<Fit> = vec![];
+        for &Weights { c, lambda } in weights {
+            let problem = Problem::new(data, ProblemSpec { c, lambda, ..spec.clone() })?;
+            let near = fits.last().map_or(near, |fit| fit.model.alpha());
+            let start = if fits.is_empty() { start } else { Start::Cold };
+            let fit = Fitter { settings, start, near, observer: Some(&mut *observer) }.fit(&problem)?;
+            let stopped = fit.status() == Status::Stopped;
+            fits.push(fit);
+            if stopped {
+                break;
+            }
+        }
+        Ok(fits)
+    }
+}
+
+/// The fit that duals and a primal point of another method amount to: certified here, and nothing else.
+///
+/// `solver` and `passes` name the method and count its rounds. Duals in the paper's scale and observation order are
+/// brought into their domain, and shrunk to where their bound is finite if necessary; `v` as in [`certify`](crate::certify). The status is [`Status::Certified`] if the gap is within
+/// the tolerance, else [`Status::HandedOver`].
+pub fn certify_duals(
     problem: &Problem<'_>,
     alpha: &[f64],
     v: Option<&Matrix>,
@@ -137,7 +219,7 @@ pub fn grade(
     });
     let graded = certify_normal(problem, &kappa, v.as_ref(), never)?;
     let certified = graded.certificate.rel_gap() <= settings.tolerance;
-    let status = if certified { Status::Certified } else { Status::PassLimit };
+    let status = if certified { Status::Certified } else { Status::HandedOver };
     finish(problem, Solution { kappa, v, graded, status, solver, passes, trace: vec![], reason: None }, began)
 }
 

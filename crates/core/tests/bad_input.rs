@@ -8,8 +8,8 @@ use common::*;
 use kinfolk::inputs::{Dense, Gram, Inputs, Sparse};
 use kinfolk::kernel::Gamma;
 use kinfolk::{
-    Dataset, DatasetOptions, Error, Kernel, LossKind, Losses, Matrix, Model, Observations, Problem,
-    ProblemSpec, RegularizerKind, Settings, Silent, SolverKind, Start, TaskNames, certify, fit, fit_from,
+    Dataset, DatasetOptions, Error, Fitter, Kernel, LossKind, Losses, Matrix, Model, Observations, Problem,
+    ProblemSpec, RegularizerKind, Settings, SolverKind, Start, TaskNames, certify, fit,
 };
 
 /// Asserts variant and full text of an error.
@@ -427,7 +427,7 @@ fn duals_that_are_none() {
     with_problem(hinge, |problem| {
         assert!(certify(problem, &[0.0, 0.0, 0.0], None).is_ok());
         for wrong in [certify(problem, &[0.0; 2], None).map(|_| ()), {
-            fit_from(problem, &Settings::default(), Start::Warm(&[0.0; 2]), &mut Silent).map(|_| ())
+            Fitter::new(&Settings::default()).start(Start::Warm(&[0.0; 2])).fit(problem).map(|_| ())
         }] {
             assert_error!(wrong, Error::Length { .. }, "the list of duals has length 2, expected 3");
         }

@@ -9,8 +9,8 @@ use common::*;
 use kinfolk::inputs::{Dense, Inputs};
 use kinfolk::kernel::Gamma;
 use kinfolk::{
-    Dataset, DatasetOptions, Fit, Kernel, LossKind, Observations, Problem, RegularizerKind, Settings,
-    SolverKind, Status, fit, fit_from,
+    Dataset, DatasetOptions, Fit, Fitter, Kernel, LossKind, Observations, Problem, RegularizerKind, Settings,
+    SolverKind, Status, fit,
 };
 
 const N_TASKS: usize = 3;
@@ -93,13 +93,10 @@ fn warm_starts_and_determinism() {
     let problem =
         Problem::new(&data, spec(LossKind::Squared, RegularizerKind::Power { k: 1 }, 1.0, 1.0)).unwrap();
     let settings = Settings { solver: SolverKind::Spectral, tolerance: 1e-8, ..Settings::default() };
-    let warm = fit_from(
-        &problem,
-        &settings,
-        kinfolk::Start::Warm(near.model.alpha().unwrap()),
-        &mut kinfolk::Silent,
-    )
-    .unwrap();
+    let warm = Fitter::new(&settings)
+        .start(kinfolk::Start::Warm(near.model.alpha().unwrap()))
+        .fit(&problem)
+        .unwrap();
     assert_eq!(warm.status(), Status::Certified);
     let first = solved(&fresh(), 1.0, SolverKind::Spectral, 1e-8);
     let other = fresh();

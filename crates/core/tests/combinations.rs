@@ -8,8 +8,8 @@ use common::*;
 use kinfolk::kernel::Gamma;
 use kinfolk::solver::{Sdca, Solver, VisitOrder};
 use kinfolk::{
-    Certificate, Dataset, DatasetOptions, Fit, Kernel, LossKind, Observations, Problem, RegularizerKind,
-    Settings, Silent, SolverKind, Start, Status, certify, fit, fit_from,
+    Certificate, Dataset, DatasetOptions, Fit, Fitter, Kernel, LossKind, Observations, Problem,
+    RegularizerKind, Settings, Silent, SolverKind, Start, Status, certify, fit,
 };
 
 const C: f64 = 1.0;
@@ -156,7 +156,7 @@ fn dual_never_falls(name: &str, solved: &Fit) {
 fn refitting_does_nothing(name: &str, problem: &Problem<'_>, solved: &Fit) {
     let alpha = solved.model.alpha().unwrap();
     let settings = Settings { seed: 5, ..sdca(1e-6) };
-    let again = fit_from(problem, &settings, Start::Warm(alpha), &mut Silent).unwrap();
+    let again = Fitter::new(&settings).start(Start::Warm(alpha)).fit(problem).unwrap();
     assert_eq!((again.passes, again.status()), (0, Status::Certified), "{name}");
     assert_eq!(again.model.alpha(), Some(alpha), "{name}");
     assert_eq!(again.model.theta(), solved.model.theta(), "{name}");

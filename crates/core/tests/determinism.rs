@@ -7,8 +7,9 @@ mod common;
 use common::*;
 use kinfolk::kernel::Gamma;
 use kinfolk::{
-    Dataset, DatasetOptions, Fit, Flow, Kernel, LossKind, Observations, Observer, Problem, ProblemSpec,
-    Progress, RegularizerKind, Settings, Silent, SolverKind, Start, Status, certify, fit, fit_from, fit_path,
+    Dataset, DatasetOptions, Fit, Fitter, Flow, Kernel, LossKind, Observations, Observer, Problem,
+    ProblemSpec, Progress, RegularizerKind, Settings, Silent, SolverKind, Start, Status, Weights, certify,
+    fit,
 };
 use std::time::Duration;
 
@@ -180,7 +181,7 @@ fn an_observer_stops_a_fit() {
             let name = format!("{solver:?} {loss} {output} reports {reports:?} polls {polls:?}");
             let mut observer =
                 Impatient { stop_after_reports: reports, stop_after_polls: polls, ..Impatient::default() };
-            let fit = fit_from(&problem, &settings, Start::Cold, &mut observer).unwrap();
+            let fit = Fitter::new(&settings).observer(&mut observer).fit(&problem).unwrap();
             assert_eq!(fit.status(), Status::Stopped, "{name}: {:e}", fit.certificate().rel_gap());
             assert_usable(&name, &problem, &fit);
             if let Some(reports) = reports {
@@ -251,7 +252,7 @@ fn any_start_will_do() {
                 // Ends of the domain (where there are any) are as good a start as its middle: solvers clip.
                 for start in [0.0, 1e3, -1e3] {
                     let warm =
-                        fit_from(&problem, &sdca(1e-6), Start::Warm(&[start; 24]), &mut Silent).unwrap();
+                        Fitter::new(&sdca(1e-6)).start(Start::Warm(&[start; 24])).fit(&problem).unwrap();
                     assert_eq!(warm.status(), Status::Certified, "{name} from {start}");
                     let (a, b) = (cold.certificate(), warm.certificate());
                     let rounding = 1e-12 * a.primal;
@@ -263,6 +264,18 @@ fn any_start_will_do() {
             }
         }
     }
+}
+
+/// One fit per C, each from the one before.
+fn fit_path(
+    data: &Dataset<'_>,
+    spec: &ProblemSpec,
+    c_values: &[f64],
+    settings: &Settings,
+    observer: &mut dyn Observer,
+) -> kinfolk::Result<Vec<Fit>> {
+    let weights: Vec<Weights> = c_values.iter().map(|&c| Weights { c, lambda: spec.lambda }).collect();
+    Fitter::new(settings).observer(observer).path(data, spec, &weights)
 }
 
 fn path_spec(loss: &LossKind, output: &RegularizerKind) -> ProblemSpec {
@@ -346,7 +359,7 @@ fn the_choice_of_solver_is_told() {
         let data = setup.data();
         let problem = Problem::new(&data, path_spec(&LossKind::Squared, &RegularizerKind::Cosh)).unwrap();
         let mut observer = Impatient::default();
-        let fit = fit_from(&problem, &Settings::default(), Start::Cold, &mut observer).unwrap();
+        let fit = Fitter::new(&Settings::default()).observer(&mut observer).fit(&problem).unwrap();
         assert_eq!(fit.solver, solver);
         assert!(fit.reason.clone().unwrap().contains(why), "{:?}", fit.reason);
         assert_eq!(observer.notes, [format!("{solver}: {}", fit.reason.unwrap())]);

@@ -8,8 +8,8 @@ use common::*;
 use kinfolk::inputs::{Dense, Inputs};
 use kinfolk::solver::{InteriorPoint, Solver};
 use kinfolk::{
-    Dataset, DatasetOptions, Error, Fit, Form, LossKind, Losses, Observations, Problem, RegularizerKind,
-    Settings, Silent, SolverKind, Start, Status, certify, fit, fit_from,
+    Dataset, DatasetOptions, Error, Fit, Fitter, Form, LossKind, Losses, Observations, Problem,
+    RegularizerKind, Settings, SolverKind, Start, Status, certify, fit,
 };
 
 /// A relative gap by the interior point method.
@@ -237,7 +237,7 @@ fn refitting_does_nothing() {
     let solved = fit(&problem, &interior(1e-6)).unwrap();
     assert_eq!(solved.certificate().form, Form::OnePoint);
     let start = Start::Warm(solved.model.alpha().unwrap());
-    let again = fit_from(&problem, &interior(1e-6), start, &mut Silent).unwrap();
+    let again = Fitter::new(&interior(1e-6)).start(start).fit(&problem).unwrap();
     assert_eq!((again.passes, again.model.alpha()), (0, solved.model.alpha()));
 }
 

@@ -8,8 +8,8 @@ use common::{Random, spec};
 use kinfolk::inputs::{Dense, Inputs, Sparse};
 use kinfolk::kernel::Gamma;
 use kinfolk::{
-    Dataset, DatasetOptions, Fit, Flow, Kernel, LossKind, Observations, Observer, Problem, RegularizerKind,
-    Settings, Silent, SolverKind, Start, Status, certify, fit_from,
+    Dataset, DatasetOptions, Fit, Fitter, Flow, Kernel, LossKind, Observations, Observer, Problem,
+    RegularizerKind, Settings, SolverKind, Start, Status, certify,
 };
 use std::time::{Duration, Instant};
 
@@ -118,7 +118,7 @@ fn every_moment_is_a_moment_to_stop() {
         let mut observer = StopAt::new(usize::MAX);
         let data = new();
         let whole =
-            fit_from(&Problem::new(&data, spec.clone()).unwrap(), &settings, Start::Cold, &mut observer);
+            Fitter::new(&settings).observer(&mut observer).fit(&Problem::new(&data, spec.clone()).unwrap());
         let (whole, polls) = (whole.unwrap(), observer.polls);
         assert!(polls > 4, "{name}: {polls} polls");
         let mut stopped = 0;
@@ -126,14 +126,14 @@ fn every_moment_is_a_moment_to_stop() {
             let (name, data) = (format!("{name}, poll {poll} of about {polls}"), new());
             let problem = Problem::new(&data, spec.clone()).unwrap();
             let mut observer = StopAt::new(poll);
-            let part = fit_from(&problem, &settings, Start::Cold, &mut observer).unwrap();
+            let part = Fitter::new(&settings).observer(&mut observer).fit(&problem).unwrap();
             // Rounds depend on how quick they are, so there may be fewer; and what is certified is not stopped.
             let expected = if observer.said.is_some() { Status::Stopped } else { whole.status() };
             assert!([expected, Status::Certified].contains(&part.status()), "{name}: {:?}", part.status());
             stopped += usize::from(part.status() == Status::Stopped);
             assert_usable(&name, &problem, &part);
             // Half-done work is forgotten.
-            let again = fit_from(&problem, &settings, Start::Cold, &mut Silent).unwrap();
+            let again = Fitter::new(&settings).fit(&problem).unwrap();
             assert_eq!(again.model.to_bytes().unwrap(), whole.model.to_bytes().unwrap(), "{name}");
         }
         assert!(stopped > 2, "{name}: {stopped} stopped");
@@ -148,12 +148,13 @@ fn a_warm_start_survives_a_stop() {
     let data = Dataset::new(&inputs, &observations, options.clone()).unwrap();
     let problem = Problem::new(&data, spec(loss, RegularizerKind::Power { k: 2 }, 10.0, 0.5)).unwrap();
     let settings = Settings { tolerance: 1e-8, max_passes: 6, solver, ..Settings::default() };
-    let first = fit_from(&problem, &settings, Start::Cold, &mut Silent).unwrap();
+    let first = Fitter::new(&settings).fit(&problem).unwrap();
     let alpha = first.model.alpha().unwrap();
     let fresh = Dataset::new(&inputs, &observations, options).unwrap();
     let problem = Problem::new(&fresh, problem.spec().clone()).unwrap();
     let settings = Settings { tolerance: 1e-14, ..settings };
-    let part = fit_from(&problem, &settings, Start::Warm(alpha), &mut StopAt::new(2)).unwrap();
+    let part =
+        Fitter::new(&settings).start(Start::Warm(alpha)).observer(&mut StopAt::new(2)).fit(&problem).unwrap();
     assert_eq!(part.status(), Status::Stopped);
     assert_eq!(part.model.alpha(), Some(alpha));
     assert_eq!(part.certificate().gap, first.certificate().gap);
@@ -168,7 +169,7 @@ fn time_that_is_over_ends_the_setup() {
         let problem = Problem::new(&data, spec(loss, RegularizerKind::Power { k: 1 }, 10.0, 0.5)).unwrap();
         let settings =
             Settings { tolerance: 1e-9, solver, max_time: Some(Duration::ZERO), ..Settings::default() };
-        let part = fit_from(&problem, &settings, Start::Cold, &mut Silent).unwrap();
+        let part = Fitter::new(&settings).fit(&problem).unwrap();
         assert_eq!(part.status(), Status::TimeLimit, "{name}");
         assert_usable(name, &problem, &part);
     }
@@ -196,7 +197,7 @@ fn within_a_second() {
                 Problem::new(&data, spec(loss.clone(), RegularizerKind::Power { k: 2 }, 1.0, 0.5)).unwrap();
             let (mut observer, began) = (StopAt::new(poll), Instant::now());
             let settings = Settings { tolerance: 1e-9, ..Settings::default() };
-            let fit = fit_from(&problem, &settings, Start::Cold, &mut observer).unwrap();
+            let fit = Fitter::new(&settings).observer(&mut observer).fit(&problem).unwrap();
             let total = began.elapsed().as_secs_f64();
             let waited = observer.said.map_or(0.0, |said| said.elapsed().as_secs_f64());
             let (status, gap) = (fit.status(), fit.certificate().rel_gap());
@@ -224,7 +225,7 @@ fn many_fits_share_one_data_set() {
             let solver = if i.is_multiple_of(2) { SolverKind::Spectral } else { SolverKind::Sdca };
             let settings = Settings { max_passes: 3, solver, ..Settings::default() };
             let mut observer = StopAt::new(if i == round { 1 } else { usize::MAX });
-            fit_from(&Problem::new(&data, spec).unwrap(), &settings, Start::Cold, &mut observer).unwrap()
+            Fitter::new(&settings).observer(&mut observer).fit(&Problem::new(&data, spec).unwrap()).unwrap()
         };
         std::thread::scope(|scope| {
             for i in 0..6 {

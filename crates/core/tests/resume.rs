@@ -7,8 +7,8 @@ mod common;
 use common::*;
 use kinfolk::solver::{Sdca, Solution, Solver, VisitOrder};
 use kinfolk::{
-    Error, Flow, LossKind, Observer, Problem, Progress, RegularizerKind, Settings, Silent, Snapshot,
-    SolverKind, Start, Status, fit, fit_from,
+    Error, Fitter, Flow, LossKind, Observer, Problem, Progress, RegularizerKind, Settings, Silent, Snapshot,
+    SolverKind, Start, Status, fit,
 };
 
 /// Keeps the snapshots of all certificates; says stop at some certificate or poll.
@@ -145,10 +145,10 @@ fn limits_count_the_whole_fit_and_may_change() {
     let whole = fit(&problem, &settings(40, 1e-14)).unwrap();
     assert_eq!(whole.status(), Status::PassLimit);
     let mut camera = Camera::default();
-    let part = fit_from(&problem, &settings(7, 1e-3), Start::Cold, &mut camera).unwrap();
+    let part = Fitter::new(&settings(7, 1e-3)).observer(&mut camera).fit(&problem).unwrap();
     assert!(part.passes <= 7);
     let snapshot = camera.snapshots.iter().flatten().last().unwrap();
-    let resume = |settings: &Settings| fit_from(&problem, settings, Start::Resume(snapshot), &mut Silent);
+    let resume = |settings: &Settings| Fitter::new(settings).resume(snapshot).fit(&problem);
     let resumed = resume(&settings(40, 1e-14)).unwrap();
     assert_eq!((resumed.passes, resumed.status()), (40, Status::PassLimit));
     assert_eq!(resumed.model.alpha(), whole.model.alpha());
@@ -170,13 +170,13 @@ fn a_pass_that_was_cut_short_leaves_no_snapshot() {
     let mut cut = 0;
     for poll in (1..200).step_by(7) {
         let mut camera = Camera { stop_at_poll: Some(poll), ..Camera::default() };
-        let part = fit_from(&problem, &settings, Start::Cold, &mut camera).unwrap();
+        let part = Fitter::new(&settings).observer(&mut camera).fit(&problem).unwrap();
         assert_eq!(part.status(), Status::Stopped);
         cut += usize::from(camera.snapshots.last() == Some(&None));
         // The last snapshot there is lies on the way.
         let snapshot = camera.snapshots.iter().flatten().last().unwrap();
         let settings = Settings { max_passes: 60, ..settings.clone() };
-        let resumed = fit_from(&problem, &settings, Start::Resume(snapshot), &mut Silent).unwrap();
+        let resumed = Fitter::new(&settings).resume(snapshot).fit(&problem).unwrap();
         assert_eq!(resumed.model.alpha(), whole.model.alpha(), "poll {poll}");
     }
     assert!(cut > 20, "{cut}");
@@ -191,9 +191,9 @@ fn the_solver_that_was_chosen_goes_on() {
         let settings = Settings { tolerance: 1e-6, ..Settings::default() };
         let whole = fit(&problem, &settings).unwrap();
         let mut camera = Camera { stop_at_report: Some(3), ..Camera::default() };
-        fit_from(&problem, &settings, Start::Cold, &mut camera).unwrap();
+        Fitter::new(&settings).observer(&mut camera).fit(&problem).unwrap();
         let snapshot = camera.snapshots[2].as_ref().unwrap();
-        let resumed = fit_from(&problem, &settings, Start::Resume(snapshot), &mut Silent).unwrap();
+        let resumed = Fitter::new(&settings).resume(snapshot).fit(&problem).unwrap();
         assert_eq!(resumed.model.to_bytes().unwrap(), whole.model.to_bytes().unwrap());
         assert!(resumed.reason.unwrap().contains("interrupted"));
     }
@@ -203,7 +203,7 @@ fn the_solver_that_was_chosen_goes_on() {
     let problem =
         Problem::new(&data, spec(LossKind::Squared, RegularizerKind::Power { k: 2 }, 3.0, 0.5)).unwrap();
     let mut camera = Camera::default();
-    fit_from(&problem, &Settings::default(), Start::Cold, &mut camera).unwrap();
+    Fitter::new(&Settings::default()).observer(&mut camera).fit(&problem).unwrap();
     assert!(camera.snapshots.iter().all(|snapshot| snapshot.is_none()) && !camera.snapshots.is_empty());
 }
 
@@ -216,14 +216,14 @@ fn passes_of_both_solvers_count() {
         Problem::new(&data, spec(LossKind::Squared, RegularizerKind::Power { k: 4 }, 1e-3, 0.5)).unwrap();
     let settings = Settings { tolerance: 1e-300, max_passes: 200, ..Settings::default() };
     let mut camera = Camera::default();
-    let whole = fit_from(&problem, &settings, Start::Cold, &mut camera).unwrap();
+    let whole = Fitter::new(&settings).observer(&mut camera).fit(&problem).unwrap();
     assert!(whole.reason.clone().unwrap().contains("so sdca"), "{:?}", whole.reason);
     assert!(whole.passes <= 200 && whole.trace.windows(2).all(|w| w[0].passes <= w[1].passes));
     let snapshots: Vec<&Snapshot> = camera.snapshots.iter().flatten().collect();
     let spectral = whole.trace.iter().zip(&camera.snapshots).filter(|(_, s)| s.is_none()).count();
     assert!(spectral > 0 && snapshots[0].passes > 0, "the second solver counts on");
     for snapshot in snapshots {
-        let resumed = fit_from(&problem, &settings, Start::Resume(snapshot), &mut Silent).unwrap();
+        let resumed = Fitter::new(&settings).resume(snapshot).fit(&problem).unwrap();
         assert_eq!(resumed.passes, whole.passes);
         assert_eq!(resumed.trace.last().unwrap().gap, whole.trace.last().unwrap().gap);
     }
@@ -238,7 +238,7 @@ fn another_solver_seed_or_problem_is_refused() {
     let snapshot =
         Snapshot { solver: "sdca".into(), seed: 1, passes: 3, previous: None, alpha: vec![0.0; 24] };
     let refusal = |settings: &Settings, snapshot: &Snapshot| {
-        fit_from(&problem, settings, Start::Resume(snapshot), &mut Silent).unwrap_err()
+        Fitter::new(settings).resume(snapshot).fit(&problem).unwrap_err()
     };
     let seed_1 = Settings { seed: 1, ..sdca(1e-3) };
     assert_eq!(
@@ -254,5 +254,5 @@ fn another_solver_seed_or_problem_is_refused() {
     assert_eq!(error.to_string(), "the fit to resume was made by solver sdca-sequential, not by sdca");
     let short = Snapshot { alpha: vec![0.0; 23], ..snapshot.clone() };
     assert!(matches!(refusal(&seed_1, &short), Error::Length { got: 23, expected: 24, .. }));
-    assert!(fit_from(&problem, &seed_1, Start::Resume(&snapshot), &mut Silent).is_ok());
+    assert!(Fitter::new(&seed_1).resume(&snapshot).fit(&problem).is_ok());
 }

@@ -8,8 +8,7 @@ mod common;
 use common::*;
 use kinfolk::solver::{InteriorPoint, Newton, Proximal, Solver};
 use kinfolk::{
-    Fit, LossKind, Problem, RegularizerKind, Settings, Silent, SolverKind, Start, Status, certify, fit,
-    fit_from,
+    Fit, Fitter, LossKind, Problem, RegularizerKind, Settings, SolverKind, Start, Status, certify, fit,
 };
 
 const LAMBDA: f64 = 0.5;
@@ -123,7 +122,7 @@ fn a_solution_is_where_it_ends() {
         let problem = Problem::new(&data, spec(loss, RegularizerKind::Power { k: 1 }, 1.0, LAMBDA)).unwrap();
         let tight = fit(&problem, &settings(SolverKind::Sdca, 1e-7)).unwrap();
         let alpha = tight.model.alpha().unwrap();
-        let again = fit_from(&problem, &settings(solver, 1e-6), Start::Warm(alpha), &mut Silent).unwrap();
+        let again = Fitter::new(&settings(solver, 1e-6)).start(Start::Warm(alpha)).fit(&problem).unwrap();
         assert_eq!((again.passes, again.status()), (0, Status::Certified), "{solver}");
         assert_eq!(again.model.alpha(), Some(alpha), "{solver}");
     }

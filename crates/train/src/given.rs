@@ -2,7 +2,7 @@
 
 use crate::params::Allowed;
 use crate::{Job, Losses, Method, Param, Params, Point, Result};
-use kinfolk::{Fit, Observer, Problem, ProblemSpec, RegularizerKind, Weights, fit_near};
+use kinfolk::{Fit, Fitter, Observer, Problem, ProblemSpec, RegularizerKind, Weights};
 
 /// A method that is the engine's problem for some output regulariser.
 #[derive(Debug)]
@@ -128,6 +128,6 @@ impl Method for Engine {
         observer: &mut dyn Observer,
     ) -> Result<Fit> {
         let problem = Engine::problem(self, job, params, point)?;
-        Ok(fit_near(&problem, job.settings, near, observer)?)
+        Ok(Fitter::new(job.settings).warm(near).observer(observer).fit(&problem)?)
     }
 }

@@ -3,8 +3,7 @@
 use crate::Pair;
 use crate::data::Data;
 use kinfolk::{
-    Dataset, DatasetOptions, Fit, Flow, Observer, Problem, ProblemSpec, Progress, Result, Settings, Start,
-    fit_from,
+    Dataset, DatasetOptions, Fit, Fitter, Flow, Observer, Problem, ProblemSpec, Progress, Result, Settings,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -116,7 +115,7 @@ fn run(data: &Data, cell: &Cell, settings: &Settings) -> Result<Run> {
     };
     let problem = Problem::new(&dataset, spec)?;
     let setup = start.elapsed().as_secs_f64();
-    let fit = fit_from(&problem, settings, Start::Cold, &mut watch)?;
+    let fit = Fitter::new(settings).observer(&mut watch).fit(&problem)?;
     let seconds = start.elapsed().as_secs_f64();
     // What the solver did not report on the way, its result says.
     let (passes, rel_gap) = (fit.passes, fit.certificate().rel_gap());

@@ -57,15 +57,13 @@ impl Incumbent {
         }
     }
 
-    /// Keeps the better of two primal points and the better of two duals, which need not come from the same round.
-    /// `v` are coordinates in the eigenbasis. Whether anything became better.
+    /// Keeps the better of two primal points and the better of two duals, which need not come from the same round; of
+    /// two equal ones the newer. `v` are coordinates in the eigenbasis. Whether anything became strictly better.
     pub(crate) fn offer(&mut self, problem: &Problem<'_>, kappa: Vec<f64>, v: &Matrix) -> Result<bool> {
         let new = Incumbent::pair(problem, kappa, finish::coordinates(problem, v)?)?;
         let (old, offered) = (self.certificate(), new.certificate());
-        let better_dual = offered.dual > old.dual;
-        // The first point with coordinates also wins a tie: without them the old point changes with the duals.
-        let better_primal = offered.primal < old.primal || (self.v.is_none() && offered.primal <= old.primal);
-        match (better_primal, better_dual, self.v.take()) {
+        let improved = offered.primal < old.primal || offered.dual > old.dual;
+        match (offered.primal <= old.primal, offered.dual >= old.dual, self.v.take()) {
             (true, true, _) => *self = new,
             (true, false, _) => {
                 if let Some(v) = new.v {
@@ -73,8 +71,9 @@ impl Incumbent {
                 }
             }
             (false, true, Some(v)) => *self = Incumbent::pair(problem, new.kappa, v)?,
+            // Without coordinates of its own the old primal point would change with the duals.
             (false, _, v) => self.v = v,
         }
-        Ok(better_primal || better_dual)
+        Ok(improved)
     }
 }

@@ -1,4 +1,4 @@
-//! When to stop, and with what.
+//! The list of solvers, settings of a fit, and why a fit ended.
 
 use super::{Admm, Auto, InteriorPoint, Newton, Proximal, Sdca, Solver, Spectral, VisitOrder};
 use crate::{Error, Result};
@@ -7,69 +7,127 @@ use std::ops::Deref;
 use std::time::Duration;
 use std::{fmt, str::FromStr};
 
-/// Which solver.
+/// Which solver. [`SolverKind::about`] says what each one is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
+#[allow(missing_docs)] // described in SOLVERS
 pub enum SolverKind {
-    /// The one that fits the problem.
     #[default]
     Auto,
-    /// Dual coordinate ascent in blocks.
     Sdca,
-    /// Dual coordinate ascent one observation at a time, as printed in the paper.
     SdcaSequential,
-    /// Squared loss with shared inputs, in the eigenbasis of the inputs.
     Spectral,
-    /// Smooth losses: Newton's method.
     Newton,
-    /// Losses with kinks: proximal point steps around Newton's method.
     Proximal,
-    /// Any loss but the logistic one, while a direct system of all tasks' features is small enough to factorise.
     InteriorPoint,
-    /// Penalties of Theta as a whole: alternating direction method of multipliers.
     #[serde(alias = "splitting")]
     Admm,
 }
 
+/// What users see of a solver.
+struct SolverEntry {
+    kind: SolverKind,
+    name: &'static str,
+    about: &'static str,
+    suits: &'static str,
+    build: fn() -> Box<dyn Solver>,
+}
+
+/// The one list of solvers, in the order of [`SolverKind`]. Parsers, help texts and documentation are made from it.
+const SOLVERS: [SolverEntry; 8] = [
+    SolverEntry {
+        kind: SolverKind::Auto,
+        name: "auto",
+        about: "chooses a solver and switches if another one is faster",
+        suits: "every problem",
+        build: || Box::new(Auto),
+    },
+    SolverEntry {
+        kind: SolverKind::Sdca,
+        name: "sdca",
+        about: "dual coordinate ascent in blocks of inputs",
+        suits: "all losses; slow where regularisation is weak",
+        build: || Box::new(Sdca::default()),
+    },
+    SolverEntry {
+        kind: SolverKind::SdcaSequential,
+        name: "sdca-sequential",
+        about: "dual coordinate ascent one observation at a time, as printed in the paper",
+        suits: "all losses; for comparison",
+        build: || Box::new(Sdca { order: VisitOrder::Sequential, ..Sdca::default() }),
+    },
+    SolverEntry {
+        kind: SolverKind::Spectral,
+        name: "spectral",
+        about: "solves in the eigenbasis of the inputs",
+        suits: "the squared loss, if every input has a label for every task",
+        build: || Box::new(Spectral),
+    },
+    SolverEntry {
+        kind: SolverKind::Newton,
+        name: "newton",
+        about: "Newton's method",
+        suits: "smooth losses",
+        build: || Box::new(Newton),
+    },
+    SolverEntry {
+        kind: SolverKind::Proximal,
+        name: "proximal",
+        about: "proximal point steps around Newton's method",
+        suits: "losses with kinks",
+        build: || Box::new(Proximal),
+    },
+    SolverEntry {
+        kind: SolverKind::InteriorPoint,
+        name: "interior-point",
+        about: "interior point method",
+        suits: "all losses but the logistic one, while a system of all tasks' features is small enough to factorise",
+        build: || Box::new(InteriorPoint),
+    },
+    SolverEntry {
+        kind: SolverKind::Admm,
+        name: "admm",
+        about: "alternating direction method of multipliers",
+        suits: "penalties of Theta as a whole",
+        build: || Box::new(Admm::new(&Auto)),
+    },
+];
+
 impl SolverKind {
     /// All of them.
-    pub const ALL: [SolverKind; 8] = [
-        SolverKind::Auto,
-        SolverKind::Sdca,
-        SolverKind::SdcaSequential,
-        SolverKind::Spectral,
-        SolverKind::Newton,
-        SolverKind::Proximal,
-        SolverKind::InteriorPoint,
-        SolverKind::Admm,
-    ];
-
-    fn name(self) -> &'static str {
-        match self {
-            SolverKind::Auto => "auto",
-            SolverKind::Sdca => "sdca",
-            SolverKind::SdcaSequential => "sdca-sequential",
-            SolverKind::Spectral => "spectral",
-            SolverKind::Newton => "newton",
-            SolverKind::Proximal => "proximal",
-            SolverKind::InteriorPoint => "interior-point",
-            SolverKind::Admm => "admm",
+    pub const ALL: [SolverKind; SOLVERS.len()] = {
+        let (mut all, mut i) = ([SolverKind::Auto; SOLVERS.len()], 0);
+        while i < all.len() {
+            all[i] = SOLVERS[i].kind;
+            assert!(all[i] as usize == i, "the list has the order of the enum");
+            i += 1;
         }
+        all
+    };
+
+    fn entry(self) -> &'static SolverEntry {
+        &SOLVERS[self as usize]
+    }
+
+    /// Its name in options, files and messages.
+    pub fn name(self) -> &'static str {
+        self.entry().name
+    }
+
+    /// What it is, in a few words.
+    pub fn about(self) -> &'static str {
+        self.entry().about
+    }
+
+    /// The problems it is for.
+    pub fn suits(self) -> &'static str {
+        self.entry().suits
     }
 
     /// The solver.
     pub fn build(self) -> Box<dyn Solver> {
-        match self {
-            SolverKind::Auto => Box::new(Auto),
-            SolverKind::Sdca => Box::new(Sdca::default()),
-            SolverKind::SdcaSequential => Box::new(Sdca { order: VisitOrder::Sequential, ..Sdca::default() }),
-            SolverKind::Spectral => Box::new(Spectral),
-            SolverKind::Newton => Box::new(Newton),
-            SolverKind::Proximal => Box::new(Proximal),
-            SolverKind::InteriorPoint => Box::new(InteriorPoint),
-            SolverKind::Admm => Box::new(Admm::new(&Auto)),
-        }
+        (self.entry().build)()
     }
 }
 
@@ -126,11 +184,11 @@ impl Default for Settings {
     }
 }
 
-/// Settings that were found in range. Solvers take only these.
+/// Settings that were checked. Solvers take only these.
 #[derive(Debug, Clone)]
 pub struct CheckedSettings {
     settings: Settings,
-    /// By solvers tried before.
+    /// Passes of earlier solvers.
     passes_made: usize,
 }
 
@@ -165,7 +223,7 @@ impl Deref for CheckedSettings {
     }
 }
 
-/// Why a solver ended. Every one of these comes with a usable model and its true certificate.
+/// Why a fit ended. Each comes with a usable model and its true certificate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Status {
@@ -177,22 +235,44 @@ pub enum Status {
     TimeLimit,
     /// An observer said stop.
     Stopped,
-    /// No further progress in double precision.
+    /// The solver made no further progress in double precision.
     Stalled,
+    /// The point comes from a method of its own and was only certified here: no solver tried to improve it.
+    HandedOver,
 }
 
 impl Status {
     /// All of them.
-    pub const ALL: [Status; 5] =
-        [Status::Certified, Status::PassLimit, Status::TimeLimit, Status::Stopped, Status::Stalled];
+    pub const ALL: [Status; 6] = [
+        Status::Certified,
+        Status::PassLimit,
+        Status::TimeLimit,
+        Status::Stopped,
+        Status::Stalled,
+        Status::HandedOver,
+    ];
 
-    fn name(self) -> &'static str {
+    /// Its name in files.
+    pub fn name(self) -> &'static str {
         match self {
             Status::Certified => "certified",
             Status::PassLimit => "pass-limit",
             Status::TimeLimit => "time-limit",
             Status::Stopped => "stopped",
             Status::Stalled => "stalled",
+            Status::HandedOver => "handed-over",
+        }
+    }
+
+    /// What it means, for people.
+    pub fn words(self) -> &'static str {
+        match self {
+            Status::Certified => "certified",
+            Status::PassLimit => "pass limit",
+            Status::TimeLimit => "time limit",
+            Status::Stopped => "stopped",
+            Status::Stalled => "made no progress",
+            Status::HandedOver => "handed over by a method",
         }
     }
 }

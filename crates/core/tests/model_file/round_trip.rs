@@ -3,8 +3,8 @@
 use crate::fixtures::{self, Case, INPUTS, TASKS, all, one_thread};
 use kinfolk::model::{KernelExpansion, Predictor};
 use kinfolk::{
-    CertifyOptions, Dataset, DatasetOptions, Error, Form, Inputs, LossKind, Model, Problem, ProblemSpec,
-    RegularizerKind, Settings, Silent, Start, fit_from,
+    CertifyOptions, Dataset, DatasetOptions, Error, Fitter, Form, Inputs, LossKind, Model, Problem,
+    ProblemSpec, RegularizerKind, Settings, Start,
 };
 
 /// Bits of all predictions, of all tasks and of pairs.
@@ -199,7 +199,7 @@ fn a_model_of_infinite_numbers_is_not_written() {
     // All duals at the end of their range: Theta overflows, and no pass is made to mend it.
     let alpha: Vec<f64> = observations.labels().iter().map(|y| 1e3 * y).collect();
     let settings = Settings { max_passes: 0, ..Settings::default() };
-    let fit = fit_from(&problem, &settings, Start::Warm(&alpha), &mut Silent).unwrap();
+    let fit = Fitter::new(&settings).start(Start::Warm(&alpha)).fit(&problem).unwrap();
     assert_eq!(fit.certificate().gap, f64::INFINITY);
     let directory = tempfile::tempdir().unwrap();
     let error = fit.model.save(directory.path().join("model")).unwrap_err();

@@ -2,7 +2,7 @@
 
 use kinfolk::model::Predictor;
 use kinfolk::{
-    Fit, Flow, Matrix, Observer, Problem, ProblemSpec, Progress, RegularizerKind, Settings, fit_near,
+    Fit, Fitter, Flow, Matrix, Observer, Problem, ProblemSpec, Progress, RegularizerKind, Settings,
 };
 use kinfolk_train::{Job, Result};
 
@@ -49,7 +49,7 @@ impl Alternation<'_> {
             let spec = ProblemSpec { loss: job.loss.clone(), output, c, lambda: 1.0 };
             let problem = Problem::new(job.data, spec)?;
             let mut inner = Inner { observer, stopped: false };
-            let fit = fit_near(&problem, &settings, alpha.as_deref(), &mut inner)?;
+            let fit = Fitter::new(&settings).warm(alpha.as_deref()).observer(&mut inner).fit(&problem)?;
             let stopped = inner.stopped;
             let next = (self.theta)(&fit.products)?;
             let change = distance(&next, &theta) / size(&theta);
@@ -143,5 +143,5 @@ pub(super) fn certified(
     let alpha = inner.model.alpha().unwrap_or_default();
     let separable = problem.spec().output.is_entrywise();
     let own = (!separable).then(|| weights(inner));
-    Ok(kinfolk::grade(problem, alpha, own.as_ref(), settings, ended)?)
+    Ok(kinfolk::certify_duals(problem, alpha, own.as_ref(), settings, ended)?)
 }

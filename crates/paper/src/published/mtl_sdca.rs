@@ -5,8 +5,8 @@ use super::alternation::{certified, distance, rows};
 use super::kernel_matrix::{kernel_matrix, table};
 use kinfolk::inputs::{Gram, Inputs};
 use kinfolk::{
-    Dataset, DatasetOptions, Fit, Flow, Kernel, Matrix, Observer, Problem, ProblemSpec, RegularizerKind,
-    fit_near,
+    Dataset, DatasetOptions, Fit, Fitter, Flow, Kernel, Matrix, Observer, Problem, ProblemSpec,
+    RegularizerKind,
 };
 use kinfolk_train::{Claim, Job, MTL_SDCA, Params, Result};
 
@@ -37,7 +37,7 @@ fn alternate(job: &Job<'_>, _: &Params, problem: &Problem<'_>, observer: &mut dy
     };
     let identity = Matrix::identity(t);
     let alone = Problem::new(job.data, spec(&identity))?;
-    let mut of_u = fit_near(&alone, job.settings, None, observer)?;
+    let mut of_u = Fitter::new(job.settings).observer(observer).fit(&alone)?;
     // Inner products of the rows of W. The first representation is the weights of independent tasks.
     let mut shared = identity.clone();
     let (mut duals_u, mut duals_w) = (duals(job, &of_u), Matrix::zeros(n, t));
@@ -49,10 +49,10 @@ fn alternate(job: &Job<'_>, _: &Params, problem: &Problem<'_>, observer: &mut dy
         let options = DatasetOptions { kernel: Kernel::Precomputed, bias: 0.0, ..job.data.options().clone() };
         let data = Dataset::new(&inputs, obs, options)?;
         let machines = Problem::new(&data, spec(&identity))?;
-        let of_w = fit_near(&machines, job.settings, None, observer)?;
+        let of_w = Fitter::new(job.settings).observer(observer).fit(&machines)?;
         let moved_w = duals(job, &of_w);
         let given = Problem::new(job.data, spec(&of_w.products))?;
-        let next = fit_near(&given, job.settings, of_u.model.alpha(), observer)?;
+        let next = Fitter::new(job.settings).warm(of_u.model.alpha()).observer(observer).fit(&given)?;
         let moved_u = duals(job, &next);
         let trace: f64 = (0..t).map(|r| of_w.products[(r, r)]).sum();
         let objective = next.certificate().primal + 0.5 * trace;

@@ -10,7 +10,8 @@
 use super::alternation::{certified, rows, size, symmetrise};
 use super::kernel_matrix::kernel_matrix;
 use kinfolk::{
-    Fit, Flow, LossKind, Matrix, Observer, Problem, ProblemSpec, RegularizerKind, Settings, fit_near, grade,
+    Fit, Fitter, Flow, LossKind, Matrix, Observer, Problem, ProblemSpec, RegularizerKind, Settings,
+    certify_duals,
 };
 use kinfolk_train::{Error, Job, Result};
 
@@ -151,7 +152,7 @@ impl Basis {
             let c = problem.spec().c * job.data.observations().uniform_weight().unwrap_or(1.0);
             let mut alpha = vectors.times(&at.a);
             alpha.as_mut_slice().iter_mut().for_each(|a| *a *= c * self.ld);
-            return Ok(grade(problem, alpha.as_slice(), None, job.settings, ended)?);
+            return Ok(certify_duals(problem, alpha.as_slice(), None, job.settings, ended)?);
         }
         // The reduced form has no A of all inputs: solve the problem with this Theta given.
         let mut theta = at.l.clone();
@@ -164,7 +165,7 @@ impl Basis {
         };
         let given = Problem::new(job.data, spec)?;
         let settings = Settings { tolerance: 0.1 * job.settings.tolerance, ..job.settings.clone() };
-        let inner = fit_near(&given, &settings, None, &mut kinfolk::Silent)?;
+        let inner = Fitter::new(&settings).fit(&given)?;
         certified(problem, &inner, job.settings, ended)
     }
 }

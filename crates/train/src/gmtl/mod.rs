@@ -6,7 +6,7 @@ mod moves;
 use crate::params::Allowed;
 use crate::{Claim, Job, Method, Param, Params, Point, Result};
 use kinfolk::{
-    Fit, Flow, Matrix, Observer, Problem, ProblemSpec, RegularizerKind, Settings, Weights, fit_near,
+    Fit, Fitter, Flow, Matrix, Observer, Problem, ProblemSpec, RegularizerKind, Settings, Weights,
 };
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -182,7 +182,7 @@ fn fit_groups(
     let spec = ProblemSpec { loss: job.loss.clone(), output: output(groups), c, lambda: 1.0 };
     let problem = Problem::new(job.data, spec)?;
     let settings = Settings { tolerance, ..job.settings.clone() };
-    Ok(fit_near(&problem, &settings, alpha, observer)?)
+    Ok(Fitter::new(&settings).warm(alpha).observer(observer).fit(&problem)?)
 }
 
 /// Weights and groups in turns from some groups; never worse than before.

@@ -4,8 +4,8 @@ use super::hull::Hull;
 use super::lattice::Lattice;
 use crate::{Job, Result};
 use kinfolk::{
-    Certificate, Fit, Flow, Matrix, Observer, Problem, ProblemSpec, RegularizerKind, Settings, Status,
-    certify, fit_near,
+    Certificate, Fit, Fitter, Flow, Matrix, Observer, Problem, ProblemSpec, RegularizerKind, Settings,
+    Status, certify,
 };
 use std::fmt;
 
@@ -166,7 +166,8 @@ impl<'a> Search<'a> {
         }
         let Some(best) = self.best.take() else { unreachable!("solved at least once") };
         let problem = self.inner_problem(&best.theta)?;
-        let mut fit = fit_near(&problem, self.job.settings, Some(&best.alpha), observer)?;
+        let mut fit =
+            Fitter::new(self.job.settings).warm(Some(&best.alpha)).observer(observer).fit(&problem)?;
         (fit.solver, fit.passes) = ("lattice", self.passes);
         fit.model.set_remark(best.bound.to_string());
         Ok(fit)
@@ -190,7 +191,7 @@ impl<'a> Search<'a> {
             let left = self.best.as_ref().map_or(1e-2, |best| best.bound.rel_gap().min(1e-2));
             let tolerance = (INNER * left).powi(2).clamp(TIGHTEST, LOOSEST);
             let settings = Settings { tolerance, ..self.job.settings.clone() };
-            let fit = fit_near(&problem, &settings, self.alpha.as_deref(), observer)?;
+            let fit = Fitter::new(&settings).warm(self.alpha.as_deref()).observer(observer).fit(&problem)?;
             self.passes += 1;
             let alpha = fit.model.alpha().unwrap_or_default().to_vec();
             let gram = self.job.data.task_gram(&alpha)?;

@@ -12,7 +12,7 @@ use crate::training::{Choices, Training};
 use crate::watch::Watch;
 use crate::{files, fitted, interrupt, trace};
 use clap::Args;
-use kinfolk::{Dataset, DatasetOptions, Fit, Problem, ProblemSpec, Settings, Start, Status, fit_from};
+use kinfolk::{Dataset, DatasetOptions, Fit, Fitter, Problem, ProblemSpec, Settings, Start, Status};
 use plan::Plan;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -158,7 +158,7 @@ impl FitArgs {
     ) -> Result<Fit> {
         let Some(path) = &self.long_run.checkpoint else {
             let mut watch = Watch::new(settings.tolerance, report.quiet, None);
-            let fit = fit_from(problem, settings, Start::Cold, &mut watch)?;
+            let fit = Fitter::new(settings).observer(&mut watch).fit(problem)?;
             watch.finish();
             return Ok(fit);
         };
@@ -181,7 +181,7 @@ impl FitArgs {
         let mut saver = Saver::new(path, every, fingerprint);
         let start = snapshot.as_ref().map_or(Start::Cold, Start::Resume);
         let mut watch = Watch::new(settings.tolerance, report.quiet, Some(&mut saver));
-        let fit = fit_from(problem, settings, start, &mut watch)?;
+        let fit = Fitter::new(settings).start(start).observer(&mut watch).fit(problem)?;
         watch.finish();
         if !saver.finish()? {
             report.note(format!("no checkpoint was written: {} is as quick to start again", fit.solver));

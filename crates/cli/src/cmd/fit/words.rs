@@ -69,7 +69,7 @@ pub(super) fn text(told: &Told<'_>) -> String {
     let (passes, seconds) = (plural_es(fit.passes, "pass"), text::seconds(seconds));
     let ended = match (fit.model.claim(), fit.status()) {
         (Some(claim @ Claim::Given(_)), Status::Certified) => format!("certified: {claim}"),
-        (_, status) => in_words(status).into(),
+        (_, status) => in_words(status),
     };
     lines.push(format!("fit      {ended} after {passes} of {}, {seconds}", fit.solver));
     let (primal, dual, gap) = (certificate.primal, certificate.dual, certificate.rel_gap());
@@ -81,12 +81,9 @@ pub(super) fn text(told: &Told<'_>) -> String {
     lines.join("\n")
 }
 
-fn in_words(status: Status) -> &'static str {
+fn in_words(status: Status) -> String {
     match status {
-        Status::Certified => "certified",
-        Status::PassLimit => "not certified: pass limit",
-        Status::TimeLimit => "not certified: time limit",
-        Status::Stopped => "not certified: stopped",
-        Status::Stalled => "not certified: stalled",
+        Status::Certified => status.words().into(),
+        other => format!("not certified: {}", other.words()),
     }
 }
