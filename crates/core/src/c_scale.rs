@@ -1,14 +1,16 @@
-//! The scale of C: a relative C without units, the same for every regulariser, kernel, loss and number of tasks and rows.
+//! The scale of C: a relative C without units, the same for every regulariser, kernel, loss and number of
+//! tasks and rows.
 //!
 //! The effect of C on a task is that of an independent task with the parameter `C Theta_tt`: predictions are
-//! `C Theta_tt K kappa` with duals kappa that do not exceed the slopes r of the losses at zero. The *relative C*, which
-//! users know as *strength*,
+//! `C Theta_tt K kappa` with duals kappa that do not exceed the slopes r of the losses at zero. The *relative
+//! C*, which users know as *strength*,
 //! ```text
 //! g = C Theta_tt (mean of k(x, x)) (size of r) / (size of the labels)
 //! ```
-//! has no unit: at g = 1 a single row at its bound predicts itself. To find the C of a relative C, we need Theta_tt at the
-//! solution, which is `phi'(C^2 c / 2 lambda)` with `c = kappa' K kappa`. The squared loss tells what kappa is like:
-//! `kappa = (I + g K^)^-1 r`, with K^ of mean diagonal 1. From `K^ = U diag(l) U'` for a sample of each task's rows,
+//! has no unit: at g = 1 a single row at its bound predicts itself. To find the C of a relative C, we need
+//! Theta_tt at the solution, which is `phi'(C^2 c / 2 lambda)` with `c = kappa' K kappa`. The squared loss
+//! tells what kappa is like: `kappa = (I + g K^)^-1 r`, with K^ of mean diagonal 1. From `K^ = U diag(l) U'`
+//! for a sample of each task's rows,
 //! ```text
 //! c(g) = (mean of k(x, x)) sum_i (u_i' r)^2 l_i / (1 + g l_i)^2
 //! ```
@@ -95,7 +97,7 @@ impl CScale {
         let mean = backend.diagonal().iter().sum::<f64>() / backend.n_inputs() as f64;
         let mean = or_one(mean);
         let mut spectra = vec![];
-        let mut shared: Option<Basis> = None;
+        let mut shared: Option<KernelEigenbasis> = None;
         for Sample { observations, share } in &samples {
             let rows: Vec<u32> = observations.iter().map(|&o| obs.input(o) as u32).collect();
             let roots: Vec<f64> = observations.iter().map(|&o| obs.weight(o).sqrt()).collect();
@@ -110,9 +112,9 @@ impl CScale {
                     }
                 }
                 let (values, vectors) = linalg::eigen(&gram)?;
-                shared = Some(Basis { rows, roots, values, vectors });
+                shared = Some(KernelEigenbasis { rows, roots, values, vectors });
             }
-            let Some(Basis { roots, values, vectors, .. }) = &shared else { continue };
+            let Some(KernelEigenbasis { roots, values, vectors, .. }) = &shared else { continue };
             let mut inner = vec![0.0; values.len()];
             for (i, &o) in observations.iter().enumerate() {
                 linalg::axpy(&mut inner, roots[i] * slope(o) / slope_size, vectors.row(i));
@@ -129,9 +131,9 @@ impl CScale {
         })
     }
 
-    /// C and lambda of this relative C. Without `lambda`, it is 1 where C and lambda are one parameter (powers, a given
-    /// Theta), and else such that rho is about 1 for a task with itself: then Theta is as far from its shape at zero as
-    /// from that of its tail.
+    /// C and lambda of this relative C. Without `lambda`, it is 1 where C and lambda are one parameter
+    /// (powers, a given Theta), and else such that rho is about 1 for a task with itself: then Theta is as
+    /// far from its shape at zero as from that of its tail.
     pub fn weights(&self, output: &RegularizerKind, lambda: Option<f64>, relative_c: f64) -> Result<Weights> {
         let regularizer = output.build_for(self.n_tasks)?;
         let one_parameter = matches!(output, RegularizerKind::Power { .. } | RegularizerKind::Fixed { .. })
@@ -143,8 +145,8 @@ impl CScale {
             let c = aim - self.diagonal(&regularizer, 1.0).ln();
             return Ok(Weights { c: in_range(c), lambda: in_range(2.0 * c + ln_gram - 2f64.ln()) });
         };
-        // ln C + ln phi'(exp(2 ln C + ln c - ln 2 lambda)) increases with ln C; bisection finds it to the last bit in 64
-        // rounds.
+        // ln C + ln phi'(exp(2 ln C + ln c - ln 2 lambda)) increases with ln C; bisection finds it to the
+        // last bit in 64 rounds.
         let (mut low, mut high) = (-700.0, 700.0);
         for _ in 0..64 {
             let ln_c = 0.5 * (low + high);
@@ -176,7 +178,7 @@ fn in_range(ln: f64) -> f64 {
 }
 
 /// Eigenvalues and eigenvectors (columns) of the kernel on some rows, each weighted by a root.
-struct Basis {
+struct KernelEigenbasis {
     rows: Vec<u32>,
     roots: Vec<f64>,
     values: Vec<f64>,
@@ -254,7 +256,8 @@ mod tests {
 
     #[test]
     fn units_of_labels_and_inputs_cancel() {
-        // With K -> s^2 K and y -> u y the solution of the squared loss with p = 2 keeps its shape if C -> C / (u s^2)^(2/3).
+        // With K -> s^2 K and y -> u y the solution of the squared loss with p = 2 keeps its shape if C -> C
+        // / (u s^2)^(2/3).
         let c = |u, s| {
             let output = RegularizerKind::Power { k: 1 };
             with_scales(u, s, LossKind::Squared, |c_scale| c_scale.weights(&output, None, 0.1).unwrap().c)

@@ -1,4 +1,5 @@
-//! Inputs, kernel and observations brought together: what does not depend on C, lambda, losses or regulariser.
+//! Inputs, kernel and observations brought together: what does not depend on C, lambda, losses or
+//! regulariser.
 
 use crate::backend::{
     self, Backend, Banded, Columns, Expansion, Features, GramBackend, Interrupt, OrthonormalBasis, Panel,
@@ -17,7 +18,8 @@ use std::sync::{Arc, Mutex, OnceLock};
 pub struct DatasetOptions {
     /// The kernel k; gammas given by convention are resolved on the inputs.
     pub kernel: Kernel,
-    /// A constant feature B: B^2 is added to the kernel, and the tasks share it through Theta like any feature. 0 = none.
+    /// A constant feature B: B^2 is added to the kernel, and the tasks share it through Theta like any
+    /// feature. 0 = none.
     pub bias: f64,
     /// Memory budget in bytes for Gram matrices and eigenbases.
     pub memory: u64,
@@ -31,8 +33,9 @@ impl Default for DatasetOptions {
     }
 }
 
-/// A data set ready for fitting any number of problems: the Gram matrix and the eigenbasis of the inputs are computed at
-/// most once, by the first fit that needs them, whatever the losses, regularisers and values of C.
+/// A data set ready for fitting any number of problems: the Gram matrix and the eigenbasis of the inputs are
+/// computed at most once, by the first fit that needs them, whatever the losses, regularisers and values of
+/// C.
 #[derive(Debug)]
 pub struct Dataset<'a> {
     observations: &'a Observations,
@@ -103,7 +106,8 @@ impl<'a> Dataset<'a> {
         })
     }
 
-    /// The same inputs for the same tasks with other labels or offsets: what is known of the inputs is shared.
+    /// The same inputs for the same tasks with other labels or offsets: what is known of the inputs is
+    /// shared.
     pub(crate) fn with_observations<'b>(&'b self, observations: &'b Observations) -> Dataset<'b> {
         Dataset {
             observations,
@@ -176,8 +180,8 @@ impl<'a> Dataset<'a> {
 
     /// The Gram matrix, computed on first use and kept, if there is to be one.
     pub(crate) fn prepare(&self, interrupt: &mut Interrupt<'_>) -> Result<()> {
-        // Locked outside of the pool: a thread of the pool that waits for others takes up other work, and would wait for a
-        // lock that it holds itself.
+        // Locked outside of the pool: a thread of the pool that waits for others takes up other work, and
+        // would wait for a lock that it holds itself.
         let _one_at_a_time = self.prepare_lock.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         self.pool.install(|| self.backend.prepare(self.threads(), interrupt))
     }
@@ -205,7 +209,8 @@ impl<'a> Dataset<'a> {
         Ok(kept.get().expect("set just above"))
     }
 
-    /// [`eigenbasis`](Self::eigenbasis) for those who hold the lock. The decomposition itself cannot be interrupted.
+    /// [`eigenbasis`](Self::eigenbasis) for those who hold the lock. The decomposition itself cannot be
+    /// interrupted.
     fn spectrum(&self, interrupt: &mut Interrupt<'_>) -> Result<&Spectrum> {
         self.of_second_moment(&self.spectrum, interrupt, |moment, _| Spectrum::of(&moment))
     }
@@ -216,15 +221,16 @@ impl<'a> Dataset<'a> {
         self.spectrum(interrupt)
     }
 
-    /// Eigenbasis and moments, computed on first use and kept: they depend neither on C nor on the regulariser.
+    /// Eigenbasis and moments, computed on first use and kept: they depend neither on C nor on the
+    /// regulariser.
     pub(crate) fn statistics(&self, interrupt: &mut Interrupt<'_>) -> Result<(&Spectrum, &Moments)> {
         let _one_at_a_time = self.derive_lock.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         let spectrum = self.spectrum(interrupt)?;
         Ok((spectrum, self.moments_in(spectrum, &self.moments, interrupt)?))
     }
 
-    /// The same in a basis where X'X is a band, if there is one: sooner at hand, and enough for those who only have to solve
-    /// equations with it.
+    /// The same in a basis where X'X is a band, if there is one: sooner at hand, and enough for those who
+    /// only have to solve equations with it.
     pub(crate) fn banded_statistics(
         &self,
         interrupt: &mut Interrupt<'_>,
@@ -249,8 +255,8 @@ impl<'a> Dataset<'a> {
         Ok(kept.get().expect("set just above"))
     }
 
-    /// Eigenvalues of X'X (or of K) that are not zero, and X'Y in the eigenbasis, values x tasks: all that the data say to the squared loss
-    /// where every input has a label for every task.
+    /// Eigenvalues of X'X (or of K) that are not zero, and X'Y in the eigenbasis, values x tasks: all that
+    /// the data say to the squared loss where every input has a label for every task.
     ///
     /// # Errors
     /// If an eigendecomposition fails.
@@ -282,9 +288,9 @@ impl<'a> Dataset<'a> {
         Ok((spectrum, self.design.get().expect("set just above")))
     }
 
-    /// The state of the labels, X'Y. Where each input has at most one label that is not the common one c, as with one-vs-all,
-    /// it takes one addition per input instead of one per label: the sum of the inputs of each task's rare labels, and c
-    /// times the sum of all.
+    /// The state of the labels, X'Y. Where each input has at most one label that is not the common one c, as
+    /// with one-vs-all, it takes one addition per input instead of one per label: the sum of the inputs of
+    /// each task's rare labels, and c times the sum of all.
     fn label_state(&self, labels: &[f64], threads: usize, interrupt: &mut Interrupt<'_>) -> Result<Matrix> {
         let (backend, t) = (self.backend(), self.observations.n_tasks());
         let common = labels[labels.len() - 1];

@@ -268,7 +268,8 @@ pub enum Error {
         regularizer: &'static str,
     },
 
-    /// A certificate term that must not be negative came out negative beyond rounding: a bug in a loss or regulariser.
+    /// A certificate term that must not be negative came out negative beyond rounding: a bug in a loss or
+    /// regulariser.
     #[error("observation {observation}: its term of the duality gap is {term}, which must not be negative")]
     NegativeGap {
         /// Observation.

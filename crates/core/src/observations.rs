@@ -5,15 +5,16 @@ use std::borrow::Cow;
 
 /// Observations: an input, a task, a label, a weight and an offset each, checked once.
 ///
-/// Multi-task data, one-vs-all multi-class, multi-label, multi-output and any mixture are constructors of this one type.
-/// A missing label is an observation that is not there. A task without observations is allowed: its row of the task Gram
-/// matrix is zero, so `Theta = phi'(0)` there. It predicts 0 with the power and cosh regularisers (nothing was
-/// learned, nothing is borrowed), the sum of all tasks' scores with `exp` (whose Theta is 1 where nothing is known),
-/// and what the prior says where one is given.
+/// Multi-task data, one-vs-all multi-class, multi-label, multi-output and any mixture are constructors of
+/// this one type. A missing label is an observation that is not there. A task without observations is
+/// allowed: its row of the task Gram matrix is zero, so `Theta = phi'(0)` there. It predicts 0 with the power
+/// and cosh regularisers (nothing was learned, nothing is borrowed), the sum of all tasks' scores with `exp`
+/// (whose Theta is 1 where nothing is known), and what the prior says where one is given.
 ///
-/// An *offset* is a known part of the prediction: the loss of observation i is `L(y_i, F(x_i, t_i) + offset_i)`. Use it
-/// for exposures, or to fit what another model leaves over. A model predicts F alone; add offsets to its predictions
-/// yourself. For the squared loss an offset is the same as a label lower by as much.
+/// An *offset* is a known part of the prediction: the loss of observation i is `L(y_i, F(x_i, t_i) +
+/// offset_i)`. Use it for exposures, or to fit what another model leaves over. A model predicts F alone; add
+/// offsets to its predictions yourself. For the squared loss an offset is the same as a label lower by as
+/// much.
 ///
 /// Observations are numbered in the order given; duals come back in that order.
 ///
@@ -33,9 +34,9 @@ use std::borrow::Cow;
 /// ```
 #[derive(Debug, Clone)]
 pub struct Observations {
-    layout: Layout,
+    layout: ObservationLayout,
     label: Vec<f64>,
-    weight: Weight,
+    weight: ObservationWeights,
     /// None where all are zero.
     offset: Option<Vec<f64>>,
     n_inputs: usize,
@@ -43,7 +44,7 @@ pub struct Observations {
 }
 
 #[derive(Debug, Clone)]
-enum Layout {
+enum ObservationLayout {
     /// Every input has every task: observation i T + t is (input i, task t). Nothing needs to be stored.
     Complete,
     /// Any list; `by_input[start[i]..start[i + 1]]` are the observations of input i.
@@ -51,7 +52,7 @@ enum Layout {
 }
 
 #[derive(Debug, Clone)]
-enum Weight {
+enum ObservationWeights {
     One,
     PerTask(Vec<f64>),
     Each(Vec<f64>),
@@ -83,7 +84,7 @@ impl Observations {
         }
         let complete = label.len() == n_inputs * n_tasks
             && (0..label.len()).all(|o| (input[o] as usize, task[o] as usize) == (o / n_tasks, o % n_tasks));
-        let layout = if complete { Layout::Complete } else { listed(n_inputs, input, task) };
+        let layout = if complete { ObservationLayout::Complete } else { listed(n_inputs, input, task) };
         Ok(Self::plain(layout, label, n_inputs, n_tasks))
     }
 
@@ -133,13 +134,13 @@ impl Observations {
             return Err(Error::Empty { what: "the table of labels" });
         }
         check_count(label.len())?;
-        Ok(Self::plain(Layout::Complete, label, n_inputs, n_tasks))
+        Ok(Self::plain(ObservationLayout::Complete, label, n_inputs, n_tasks))
     }
 
     /// Weights of one, no offsets, numbered tasks.
-    fn plain(layout: Layout, label: Vec<f64>, n_inputs: usize, n_tasks: usize) -> Self {
+    fn plain(layout: ObservationLayout, label: Vec<f64>, n_inputs: usize, n_tasks: usize) -> Self {
         let tasks = TaskNames::Numbered(n_tasks);
-        Observations { layout, label, weight: Weight::One, offset: None, n_inputs, tasks }
+        Observations { layout, label, weight: ObservationWeights::One, offset: None, n_inputs, tasks }
     }
 
     /// Names the tasks. More names than tasks so far adds tasks without observations.
@@ -155,10 +156,10 @@ impl Observations {
         names.check_distinct()?;
         if names.len() > n_tasks {
             let added = names.len() - n_tasks;
-            if let Weight::PerTask(w) = &mut self.weight {
+            if let ObservationWeights::PerTask(w) = &mut self.weight {
                 w.resize(w.len() + added, 1.0);
             }
-            if matches!(self.layout, Layout::Complete) {
+            if matches!(self.layout, ObservationLayout::Complete) {
                 let n = self.len() as u32;
                 let (input, task) = ((0..n).map(|o| o / n_tasks as u32), (0..n).map(|o| o % n_tasks as u32));
                 self.layout = listed(self.n_inputs, input.collect(), task.collect());
@@ -172,7 +173,7 @@ impl Observations {
     pub fn with_weights(mut self, weight: &[f64]) -> Result<Self> {
         same_length("the list of weights", weight.len(), self.len())?;
         check_weights(weight)?;
-        self.weight = Weight::Each((0..self.len()).map(|o| self.weight(o) * weight[o]).collect());
+        self.weight = ObservationWeights::Each((0..self.len()).map(|o| self.weight(o) * weight[o]).collect());
         self.check_some_weight()
     }
 
@@ -181,11 +182,13 @@ impl Observations {
         same_length("the list of task weights", weight.len(), self.n_tasks())?;
         check_weights(weight)?;
         self.weight = match self.weight {
-            Weight::One => Weight::PerTask(weight.to_vec()),
-            Weight::PerTask(old) => Weight::PerTask(old.iter().zip(weight).map(|(a, b)| a * b).collect()),
-            Weight::Each(_) => {
-                Weight::Each((0..self.len()).map(|o| self.weight(o) * weight[self.task(o)]).collect())
+            ObservationWeights::One => ObservationWeights::PerTask(weight.to_vec()),
+            ObservationWeights::PerTask(old) => {
+                ObservationWeights::PerTask(old.iter().zip(weight).map(|(a, b)| a * b).collect())
             }
+            ObservationWeights::Each(_) => ObservationWeights::Each(
+                (0..self.len()).map(|o| self.weight(o) * weight[self.task(o)]).collect(),
+            ),
         };
         self.check_some_weight()
     }
@@ -194,7 +197,8 @@ impl Observations {
     ///
     /// ```
     /// use kinfolk::Observations;
-    /// let obs = Observations::multi_task(&[0, 0, 1], vec![0.5, 1.0, -2.0])?.with_offsets(vec![0.1, 0.0, -3.0])?;
+    /// let obs = Observations::multi_task(&[0, 0, 1], vec![0.5, 1.0, -2.0])?;
+    /// let obs = obs.with_offsets(vec![0.1, 0.0, -3.0])?;
     /// assert_eq!((obs.offset(2), obs.select_inputs(&[2])?.offset(0)), (-3.0, -3.0));
     /// # Ok::<(), kinfolk::Error>(())
     /// ```
@@ -214,7 +218,8 @@ impl Observations {
         Ok(self)
     }
 
-    /// The observations of these inputs, which become inputs 0, 1, ...; all tasks stay, some perhaps without observations.
+    /// The observations of these inputs, which become inputs 0, 1, ...; all tasks stay, some perhaps without
+    /// observations.
     pub fn select_inputs(&self, inputs: &[u32]) -> Result<Self> {
         if let Some(row) = inputs.iter().position(|&i| i as usize >= self.n_inputs) {
             let (input, n_inputs) = (inputs[row] as usize, self.n_inputs);
@@ -233,16 +238,16 @@ impl Observations {
         };
         out.tasks = self.tasks.clone();
         out.weight = match &self.weight {
-            Weight::Each(w) => Weight::Each(kept.iter().map(|&o| w[o]).collect()),
+            ObservationWeights::Each(w) => ObservationWeights::Each(kept.iter().map(|&o| w[o]).collect()),
             other => other.clone(),
         };
         out.offset = self.offset.as_ref().map(|offset| kept.iter().map(|&o| offset[o]).collect());
         out.check_some_weight()
     }
 
-    /// Gives both classes of a task the same total weight, keeping the task's total: `n_t / (2 n_t,class)`, as
-    /// scikit-learn's `class_weight="balanced"`. Positive labels are one class, the others the other; a task with one
-    /// class keeps its weights.
+    /// Gives both classes of a task the same total weight, keeping the task's total: `n_t / (2 n_t,class)`,
+    /// as scikit-learn's `class_weight="balanced"`. Positive labels are one class, the others the other; a
+    /// task with one class keeps its weights.
     pub fn class_balanced(self) -> Result<Self> {
         let mut counts = vec![[0.0f64; 2]; self.n_tasks()];
         for o in 0..self.len() {
@@ -258,7 +263,7 @@ impl Observations {
     }
 
     fn check_some_weight(self) -> Result<Self> {
-        if let Weight::PerTask(w) | Weight::Each(w) = &self.weight {
+        if let ObservationWeights::PerTask(w) | ObservationWeights::Each(w) = &self.weight {
             check_weights(w)?; // products of finite weights need not be finite
         }
         if (0..self.len()).any(|o| self.weight(o) > 0.0) { Ok(self) } else { Err(Error::AllWeightsZero) }
@@ -291,15 +296,15 @@ impl Observations {
 
     /// Whether every input has exactly one observation for every task, in row-major order.
     pub fn is_complete(&self) -> bool {
-        matches!(self.layout, Layout::Complete)
+        matches!(self.layout, ObservationLayout::Complete)
     }
 
     /// Input of observation o.
     #[inline]
     pub fn input(&self, o: usize) -> usize {
         match &self.layout {
-            Layout::Complete => o / self.n_tasks(),
-            Layout::Listed { input, .. } => input[o] as usize,
+            ObservationLayout::Complete => o / self.n_tasks(),
+            ObservationLayout::Listed { input, .. } => input[o] as usize,
         }
     }
 
@@ -307,8 +312,8 @@ impl Observations {
     #[inline]
     pub fn task(&self, o: usize) -> usize {
         match &self.layout {
-            Layout::Complete => o % self.n_tasks(),
-            Layout::Listed { task, .. } => task[o] as usize,
+            ObservationLayout::Complete => o % self.n_tasks(),
+            ObservationLayout::Listed { task, .. } => task[o] as usize,
         }
     }
 
@@ -327,9 +332,9 @@ impl Observations {
     #[inline]
     pub fn weight(&self, o: usize) -> f64 {
         match &self.weight {
-            Weight::One => 1.0,
-            Weight::PerTask(w) => w[self.task(o)],
-            Weight::Each(w) => w[o],
+            ObservationWeights::One => 1.0,
+            ObservationWeights::PerTask(w) => w[self.task(o)],
+            ObservationWeights::Each(w) => w[o],
         }
     }
 
@@ -355,8 +360,10 @@ impl Observations {
     /// The weight that all observations share, if they do.
     pub fn uniform_weight(&self) -> Option<f64> {
         match &self.weight {
-            Weight::One => Some(1.0),
-            Weight::PerTask(w) | Weight::Each(w) => w.iter().all(|&v| v == w[0]).then_some(w[0]),
+            ObservationWeights::One => Some(1.0),
+            ObservationWeights::PerTask(w) | ObservationWeights::Each(w) => {
+                w.iter().all(|&v| v == w[0]).then_some(w[0])
+            }
         }
     }
 
@@ -364,8 +371,8 @@ impl Observations {
     #[inline]
     pub fn of_input(&self, i: usize) -> impl Iterator<Item = usize> + '_ {
         let (range, listed) = match &self.layout {
-            Layout::Complete => (i * self.n_tasks()..(i + 1) * self.n_tasks(), None),
-            Layout::Listed { start, by_input, .. } => {
+            ObservationLayout::Complete => (i * self.n_tasks()..(i + 1) * self.n_tasks(), None),
+            ObservationLayout::Listed { start, by_input, .. } => {
                 (start[i] as usize..start[i + 1] as usize, Some(by_input))
             }
         };
@@ -411,7 +418,7 @@ fn check_weights(weight: &[f64]) -> Result<()> {
 }
 
 /// Sorts the observations by input (counting sort, order kept within an input).
-fn listed(n_inputs: usize, input: Vec<u32>, task: Vec<u32>) -> Layout {
+fn listed(n_inputs: usize, input: Vec<u32>, task: Vec<u32>) -> ObservationLayout {
     let mut start = vec![0u32; n_inputs + 1];
     input.iter().for_each(|&i| start[i as usize + 1] += 1);
     for i in 0..n_inputs {
@@ -423,7 +430,7 @@ fn listed(n_inputs: usize, input: Vec<u32>, task: Vec<u32>) -> Layout {
         by_input[next[i as usize] as usize] = o as u32;
         next[i as usize] += 1;
     }
-    Layout::Listed { input, task, start, by_input }
+    ObservationLayout::Listed { input, task, start, by_input }
 }
 
 #[cfg(test)]

@@ -28,18 +28,20 @@ impl From<LossKind> for Losses {
 /// ```
 /// with offsets o (zero unless given) and the norm of the kernel `k(x, x') Theta_ts`; equivalently the dual
 /// ```text
-/// max over alpha of  -sum_i [c_i L*(y_i, -alpha_i / c_i) + alpha_i o_i] - lambda sum_rs phi(rho_rs),     c_i = C w_i,
-///     rho_rs = <alpha^r, K_rs alpha^s> / (2 lambda),   Theta = phi'(rho),   F(x, t) = sum_j alpha_j Theta_(t, t_j) k(x_j, x).
+/// max over alpha of  -sum_i [c_i L*(y_i, -alpha_i / c_i) + alpha_i o_i] - lambda sum_rs phi(rho_rs)
+///     c_i = C w_i,   rho_rs = <alpha^r, K_rs alpha^s> / (2 lambda),   Theta = phi'(rho),
+///     F(x, t) = sum_j alpha_j Theta_(t, t_j) k(x_j, x).
 /// ```
 ///
-/// For the power regularisers `C^(4k-1) lambda^(1-2k)` is the only thing that matters for predictions: keep lambda = 1 and
-/// vary C. Not so for `exp` and `cosh`.
+/// For the power regularisers `C^(4k-1) lambda^(1-2k)` is the only thing that matters for predictions: keep
+/// lambda = 1 and vary C. Not so for `exp` and `cosh`.
 ///
 /// # Units
 ///
-/// Solvers and the certificate see the same problem with `lambda = 1/2`, in units chosen so that every quantity at the
-/// solution is of moderate size whatever the scale of the inputs, C and lambda: `K = sigma K^`, `alpha = omega kappa`, with
-/// sigma and omega powers of two, so that going back and forth is exact. See `docs/math.md`, "Units".
+/// Solvers and the certificate see the same problem with `lambda = 1/2`, in units chosen so that every
+/// quantity at the solution is of moderate size whatever the scale of the inputs, C and lambda: `K = sigma
+/// K^`, `alpha = omega kappa`, with sigma and omega powers of two, so that going back and forth is exact. See
+/// `docs/math.md`, "Units".
 #[derive(Debug)]
 pub struct Problem<'a> {
     data: &'a Dataset<'a>,
@@ -47,7 +49,7 @@ pub struct Problem<'a> {
     loss_of_task: Vec<usize>,
     regularizer: Regularizer,
     spec: ProblemSpec,
-    normal: Normal,
+    normal: NormalForm,
     uniform_gamma: Option<f64>,
 }
 
@@ -66,7 +68,7 @@ pub struct ProblemSpec {
 
 /// The problem in its own units.
 #[derive(Debug)]
-struct Normal {
+struct NormalForm {
     /// alpha = unit * kappa.
     unit: f64,
     /// C / unit.
@@ -111,7 +113,7 @@ impl<'a> Problem<'a> {
         spec: ProblemSpec,
     ) -> Result<Self> {
         let obs = data.observations();
-        let normal = Normal::new(&regularizer, obs.n_tasks(), data.backend().unit(), &spec)?;
+        let normal = NormalForm::new(&regularizer, obs.n_tasks(), data.backend().unit(), &spec)?;
         let each = || (0..obs.len()).map(|o| obs.weight(o)).fold(0.0, f64::max);
         let largest = obs.uniform_weight().unwrap_or_else(each);
         if !(normal.c * largest).is_finite() {
@@ -184,8 +186,8 @@ impl<'a> Problem<'a> {
         1.0 / self.normal.unit / self.data.backend().unit()
     }
 
-    /// Coordinates of a stored primal point over those in the problem's own units: of V, or of the weights for a
-    /// spectral regulariser.
+    /// Coordinates of a stored primal point over those in the problem's own units: of V, or of the weights
+    /// for a spectral regulariser.
     pub(crate) fn coordinate_scale(&self) -> f64 {
         let backend = self.data.backend();
         match self.regularizer {
@@ -250,7 +252,7 @@ fn build_losses(losses: &Losses, n_tasks: usize) -> Result<TaskLosses> {
     }
 }
 
-impl Normal {
+impl NormalForm {
     fn new(regularizer: &Regularizer, n_tasks: usize, sigma: f64, spec: &ProblemSpec) -> Result<Self> {
         let unit = dual_unit(regularizer, n_tasks, sigma, spec.lambda);
         let gain = unit * sigma;
@@ -261,12 +263,13 @@ impl Normal {
             let expected = "is too far from the scale of the kernel values and lambda for double precision";
             return Err(Error::Parameter { name: "C", value: spec.c, expected });
         }
-        Ok(Normal { unit, c, regularizer: regularizer.scaled(gain, rate) })
+        Ok(NormalForm { unit, c, regularizer: regularizer.scaled(gain, rate) })
     }
 }
 
-/// The power of two omega for which a dual variable of that size on an input of typical size moves predictions by about
-/// one: `omega sigma phi'(omega^2 sigma / 2 lambda) = 1`. The left side increases with omega: bisection on the exponent.
+/// The power of two omega for which a dual variable of that size on an input of typical size moves
+/// predictions by about one: `omega sigma phi'(omega^2 sigma / 2 lambda) = 1`. The left side increases with
+/// omega: bisection on the exponent.
 fn dual_unit(regularizer: &Regularizer, n_tasks: usize, sigma: f64, lambda: f64) -> f64 {
     let too_small = |exponent: i32| {
         let log_omega = f64::from(exponent) * std::f64::consts::LN_2;

@@ -1,4 +1,5 @@
-//! What is done to inputs before a kernel sees them. Part of the model, so that nobody has to repeat it by hand.
+//! What is done to inputs before a kernel sees them. Part of the model, so that no caller has to repeat it by
+//! hand.
 
 use crate::inputs::{Dense, Inputs, Sparse, Values};
 use crate::linalg::power_of_two;
@@ -52,9 +53,9 @@ impl FromStr for ScalingKind {
 
 /// A map of inputs, with its numbers.
 ///
-/// A scaled value depends on the values of its own row and on the numbers here, and on nothing else: not on the rows that
-/// come with it, nor on how they are stored. Single and double precision, dense and sparse, whole or in chunks, equal
-/// inputs become the same bits, in double precision.
+/// A scaled value depends on the values of its own row and on the numbers here, and on nothing else: not on
+/// the rows that come with it, nor on how they are stored. Single and double precision, dense and sparse,
+/// whole or in chunks, equal inputs become the same bits, in double precision.
 ///
 /// ```
 /// use kinfolk::inputs::{Dense, Inputs};
@@ -72,7 +73,8 @@ pub enum Scaling {
     /// Inputs stay as they are.
     #[default]
     None,
-    /// `(x_j - mean_j) factor_j`: every feature has mean 0 and variance 1, as after scikit-learn's `StandardScaler`.
+    /// `(x_j - mean_j) factor_j`: every feature has mean 0 and variance 1, as after scikit-learn's
+    /// `StandardScaler`.
     Standard {
         /// Mean of each feature.
         mean: Vec<f64>,
@@ -86,12 +88,12 @@ pub enum Scaling {
 impl Scaling {
     /// The scaling of this kind for these training inputs.
     ///
-    /// A feature is constant, as in scikit-learn, if its standard deviation is no more than what rounding may leave of
-    /// equal values: `n eps |mean|` for n inputs.
+    /// A feature is constant, as in scikit-learn, if its standard deviation is no more than what rounding may
+    /// leave of equal values: `n eps |mean|` for n inputs.
     ///
     /// # Errors
-    /// [`Error::Incompatible`] for standard scaling of sparse inputs or of a feature whose deviation is below the range of
-    /// double precision, and for any scaling of a Gram matrix.
+    /// [`Error::Incompatible`] for standard scaling of sparse inputs or of a feature whose deviation is below
+    /// the range of double precision, and for any scaling of a Gram matrix.
     pub fn fit(kind: ScalingKind, inputs: &Inputs<'_>) -> Result<Scaling> {
         let scaling = match (kind, inputs) {
             (ScalingKind::Standard, Inputs::Dense(x)) => standard(x)?,
@@ -115,8 +117,8 @@ impl Scaling {
     /// The inputs, scaled; a view of them if there is nothing to do.
     ///
     /// # Errors
-    /// [`Error::Incompatible`] for forms of inputs that [`fit`](Self::fit) refuses, another number of features, and a value
-    /// so far from the training inputs that it leaves the range of double precision.
+    /// [`Error::Incompatible`] for forms of inputs that [`fit`](Self::fit) refuses, another number of
+    /// features, and a value so far from the training inputs that it leaves the range of double precision.
     pub fn apply<'a>(&self, inputs: &'a Inputs<'_>) -> Result<Inputs<'a>> {
         self.check_form(inputs)?;
         match (self, inputs) {
@@ -202,8 +204,8 @@ fn column_sums(x: &Dense<'_>, term: impl Fn(f64, usize) -> f64) -> Vec<f64> {
     total
 }
 
-/// Two passes over differences from the first row, so that equal values have variance exactly 0, each feature in units of
-/// a power of two, so that no square over- or underflows.
+/// Two passes over differences from the first row, so that equal values have variance exactly 0, each feature
+/// in units of a power of two, so that no square over- or underflows.
 fn standard(x: &Dense<'_>) -> Result<Scaling> {
     let (n, d) = (x.rows() as f64, x.cols());
     let mut unit = vec![0.0f64; d];
@@ -255,8 +257,8 @@ fn standardised(x: &Dense<'_>, mean: &[f64], factor: &[f64]) -> Result<Dense<'st
     })
 }
 
-/// Brings the entries of a row to unit length, whether or not their squares are numbers. One after the other, so that
-/// zeros in between change no bit of the sum.
+/// Brings the entries of a row to unit length, whether or not their squares are numbers. One after the other,
+/// so that zeros in between change no bit of the sum.
 fn to_unit_length(row: &mut [f64]) {
     let unit = power_of_two(row.iter().fold(0.0, |max: f64, x| max.max(x.abs())));
     row.iter_mut().for_each(|x| *x /= unit);

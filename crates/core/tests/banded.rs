@@ -1,5 +1,5 @@
-//! Problems large enough for a band instead of eigenvectors (k = 1, squared loss, shared inputs): the same solutions as by
-//! Newton's method, which knows no bands.
+//! Problems large enough for a band instead of eigenvectors (k = 1, squared loss, shared inputs): the same
+//! solutions as by Newton's method, which knows no bands.
 
 #![allow(clippy::unwrap_used)] // helpers outside test functions
 
@@ -44,7 +44,8 @@ fn solved(data: &Dataset<'_>, c: f64, solver: SolverKind, tolerance: f64) -> Fit
     fit(&problem, &Settings { solver, tolerance, ..Settings::default() }).unwrap()
 }
 
-/// Spectral is certified, and what it finds is what Newton's method finds; with next to no regularisation alternation is slow.
+/// Spectral is certified, and what it finds is what Newton's method finds; with next to no regularisation
+/// alternation is slow.
 fn check(name: &str, (inputs, observations): &(Inputs<'static>, Observations), kernel: Kernel) {
     let options = DatasetOptions { kernel, ..DatasetOptions::default() };
     let data = Dataset::new(inputs, observations, options).unwrap();

@@ -15,9 +15,10 @@ use kinfolk::{
 const C: f64 = 1.0;
 const LAMBDA: f64 = 0.5;
 
-/// What plain coordinate ascent does not bring to a relative gap of 1e-6 in 20000 passes, at the C given, and the gap it
-/// must at least reach: about twice the one measured, which depends on the order of visits. A few duals drift along the
-/// null space of the kernel matrix until they meet the box (docs/math.md, errata). The automatic choice solves them all.
+/// What plain coordinate ascent does not bring to a relative gap of 1e-6 in 20000 passes, at the C given, and
+/// the gap it must at least reach: about twice the one measured, which depends on the order of visits. A few
+/// duals drift along the null space of the kernel matrix until they meet the box (docs/math.md, errata). The
+/// automatic choice solves them all.
 struct Hard {
     source: Source,
     shape: Shape,
@@ -162,8 +163,8 @@ fn refitting_does_nothing(name: &str, problem: &Problem<'_>, solved: &Fit) {
     assert_eq!(again.model.theta(), solved.model.theta(), "{name}");
 }
 
-/// Theta = phi'(rho) makes its own part of the gap vanish, so that only the losses' terms remain: those of the problem
-/// with this Theta given.
+/// Theta = phi'(rho) makes its own part of the gap vanish, so that only the losses' terms remain: those of
+/// the problem with this Theta given.
 fn gap_is_unchanged_when_theta_is_fixed(name: &str, setup: &Setup, solved: &Fit) {
     let given = RegularizerKind::Fixed { theta: rows(solved.model.theta()) };
     let data = setup.data();
@@ -245,9 +246,9 @@ fn passes(number: usize) -> Settings {
     Settings { max_passes: number, ..sdca(1e-300) }
 }
 
-/// The same seed means the same visits, hence the same iterates up to rounding, whatever the source of the inputs: objective
-/// values, Theta and predictions agree far better than the gap of any of them would promise. (Duals as well, but for
-/// singular kernel matrices nothing holds them in place.)
+/// The same seed means the same visits, hence the same iterates up to rounding, whatever the source of the
+/// inputs: objective values, Theta and predictions agree far better than the gap of any of them would
+/// promise. (Duals as well, but for singular kernel matrices nothing holds them in place.)
 #[test]
 fn forms_of_the_same_inputs_agree() {
     each_pair(|shape, loss, output| {
@@ -354,8 +355,8 @@ fn permutations(n: usize) -> Vec<Vec<usize>> {
     shorter.iter().flat_map(|order| (0..n).map(move |at| insert(order, at))).collect()
 }
 
-/// A pass in blocks is a pass of exact steps, one observation at a time, in some order: whatever the solver keeps up to
-/// date within a block must be exact, or no order gives the same duals.
+/// A pass in blocks is a pass of exact steps, one observation at a time, in some order: whatever the solver
+/// keeps up to date within a block must be exact, or no order gives the same duals.
 #[test]
 fn blocks_are_single_steps_in_another_order() {
     // (input, task): shared inputs; own inputs; both; observations given twice.

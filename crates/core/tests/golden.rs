@@ -182,8 +182,8 @@ fn assert_objective(name: &str, fit: &Fit, want: &Value) {
     assert!((got - want).abs() <= 1e-7 * want.abs(), "{name}: {got} is not {want}");
 }
 
-/// Six digits are given, so that half a unit of the last is 5e-7 of one; the solver's own error is below 1e-6 at a
-/// gap of 1e-12, since the objective grows with the square of the distance.
+/// Six digits are given, so that half a unit of the last is 5e-7 of one; the solver's own error is below 1e-6
+/// at a gap of 1e-12, since the objective grows with the square of the distance.
 fn assert_theta(name: &str, fit: &Fit, want: &Value) {
     let (want, theta) = (numbers(want), fit.model.theta());
     let pairs = [(0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)];

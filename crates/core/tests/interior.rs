@@ -100,7 +100,8 @@ fn any_regularisation() {
     }
 }
 
-/// Where coordinate ascent does not get to 1e-6 in 20000 passes: see `hard_pairs_come_close` in `combinations.rs`.
+/// Where coordinate ascent does not get to 1e-6 in 20000 passes: see `hard_pairs_come_close` in
+/// `combinations.rs`.
 #[test]
 fn pairs_that_are_hard_for_coordinate_ascent() {
     let epsilon = LossKind::Epsilon { epsilon: 0.1 };

@@ -1,4 +1,5 @@
-//! A fit can be stopped at any time, even before it has begun, and leaves a usable model with its true certificate.
+//! A fit can be stopped at any time, even before it has begun, and leaves a usable model with its true
+//! certificate.
 
 #![allow(clippy::unwrap_used)] // helpers outside test functions
 

@@ -1,6 +1,8 @@
-//! The laws that every loss obeys: one body, walked through by all of them. A loss joins by `LossKind::all_examples()`.
+//! The laws that every loss obeys: one body, walked through by all of them. A loss joins by
+//! `LossKind::all_examples()`.
 //!
-//! Tolerances are `ROUNDING` times the size of what is added up: a few dozen units in the last place of the largest term.
+//! Tolerances are `ROUNDING` times the size of what is added up: a few dozen units in the last place of the
+//! largest term.
 
 use kinfolk::Error;
 use kinfolk::loss::{DerivativeBlock, Loss, LossKind, TermBlock};
@@ -71,7 +73,8 @@ impl Case {
         self.loss.fenchel_young(self.y, z, u)
     }
 
-    /// Points of the domain of the conjugate: its ends, 0, tiny ones and those at the given positions in 0..1.
+    /// Points of the domain of the conjugate: its ends, 0, tiny ones and those at the given positions in
+    /// 0..1.
     fn duals(&self, positions: &[f64]) -> Vec<f64> {
         let (low, high) = self.loss.conj_domain(self.y);
         assert!(low <= 0.0 && 0.0 <= high, "{:?}: alpha = 0 must be feasible", self.kind);
@@ -80,7 +83,8 @@ impl Case {
         inside.chain([low, high, 0.0, f64::EPSILON, -f64::EPSILON]).map(|u| u.clamp(near, far)).collect()
     }
 
-    /// Size of the terms that L is made of, and of the step in L when z or y moves by itself: L relative to its rounding.
+    /// Size of the terms that L is made of, and of the step in L when z or y moves by itself: L relative to
+    /// its rounding.
     fn size(&self, z: f64) -> f64 {
         let (left, right) = self.slope(z);
         self.value(z).abs() + left.abs().max(right.abs()) * (self.y.abs() + z.abs())
@@ -307,7 +311,8 @@ fn conjugate_is_the_supremum() {
     }
 }
 
-/// At a break slopes are those of the two sides and the curvature is the larger one. Exact numbers: y = 0 or +-1.
+/// At a break slopes are those of the two sides and the curvature is the larger one. Exact numbers: y = 0 or
+/// +-1.
 #[test]
 fn breaks_are_seen_from_both_sides() {
     for kind in LossKind::all_examples().into_iter().chain([LossKind::Epsilon { epsilon: 0.0 }]) {
@@ -474,8 +479,8 @@ fn answer(loss: &dyn Loss, y: f64, z: f64, mu: f64, centre: f64) -> (f64, f64, f
     (value, kappa[0], curvature[0])
 }
 
-/// The answer of a smooth loss is its slope; that of any loss, smoothed, is the slope of a lower bound that touches it where the
-/// centre is a solution.
+/// The answer of a smooth loss is its slope; that of any loss, smoothed, is the slope of a lower bound that
+/// touches it where the centre is a solution.
 #[test]
 fn answers_are_slopes() {
     let (h, mu) = (1e-6, 0.5);

@@ -1,8 +1,9 @@
-//! The laws every entrywise regulariser must obey: one body, every example, in the paper's units and far from them.
+//! The laws every entrywise regulariser must obey: one body, every example, in the paper's units and far from
+//! them.
 //!
-//! A regulariser scaled by (gain, rate) has its natural arguments at z = u / rate and theta = gain v with u, v of
-//! order one; values of phi are then gain / rate times those in the paper's units. Tolerances are relative to the
-//! terms that are added up, a few thousand roundings unless stated.
+//! A regulariser scaled by (gain, rate) has its natural arguments at z = u / rate and theta = gain v with u,
+//! v of order one; values of phi are then gain / rate times those in the paper's units. Tolerances are
+//! relative to the terms that are added up, a few thousand roundings unless stated.
 
 use faer::{Mat, Side};
 use kinfolk::{

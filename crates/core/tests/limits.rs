@@ -1,5 +1,5 @@
-//! Where problems must agree: one task with single-task learning, independent tasks with many single ones, regularisers
-//! with their special cases, weights with repeated observations.
+//! Where problems must agree: one task with single-task learning, independent tasks with many single ones,
+//! regularisers with their special cases, weights with repeated observations.
 
 #![allow(clippy::unwrap_used)] // helpers outside test functions
 
@@ -53,8 +53,8 @@ fn squares(x: &[f64]) -> Vec<f64> {
     x.chunks(FEATURES).map(|row| row.iter().map(|v| v * v).sum()).collect()
 }
 
-/// How far a prediction of a model with this gap can be from that of the optimal model with the same Theta: the objective
-/// grows by |F - F*|^2 / 2, and `|F(x, t) - F*(x, t)| <= |F - F*| sqrt(Theta_tt k(x, x))`.
+/// How far a prediction of a model with this gap can be from that of the optimal model with the same Theta:
+/// the objective grows by |F - F*|^2 / 2, and `|F(x, t) - F*(x, t)| <= |F - F*| sqrt(Theta_tt k(x, x))`.
 fn reach(gap: f64, theta: f64, square: f64) -> f64 {
     (2.0 * gap * theta * square).sqrt() + 1e-12
 }
@@ -195,7 +195,8 @@ fn a_learned_theta_given_back_gives_the_same_model() {
     }
 }
 
-/// One task: Theta is a number, and a single-task problem with C Theta in place of C has the same predictions.
+/// One task: Theta is a number, and a single-task problem with C Theta in place of C has the same
+/// predictions.
 #[test]
 fn one_task_is_a_single_task_with_another_c() {
     let sample = Sample::new(Shape::Own, 2);
@@ -238,8 +239,9 @@ fn eliminate(a: &mut [Vec<f64>], b: &mut [f64]) {
     (0..n).for_each(|k| b[k] /= a[k][k]);
 }
 
-/// Squared loss: alpha solves `alpha_i / C + sum_j Theta_(t_i, t_j) k(x_i, x_j) alpha_j = y_i`, and Theta is phi' of alpha's own
-/// task Gram matrix over 2 lambda. Nothing of the crate's solvers is used to see that both hold.
+/// Squared loss: alpha solves `alpha_i / C + sum_j Theta_(t_i, t_j) k(x_i, x_j) alpha_j = y_i`, and Theta is
+/// phi' of alpha's own task Gram matrix over 2 lambda. Nothing of the crate's solvers is used to see that
+/// both hold.
 #[test]
 fn ridge_regression_in_closed_form() {
     for shape in SHAPES {
@@ -257,7 +259,8 @@ fn ridge_regression_in_closed_form() {
             (0..n).for_each(|i| system[i][i] += 1.0 / C);
             let mut exact = sample.label.clone();
             eliminate(&mut system, &mut exact);
-            // The gap is the squared residual of this system over 2, and the smallest eigenvalue is at least 1 / C.
+            // The gap is the squared residual of this system over 2, and the smallest eigenvalue is at least
+            // 1 / C.
             assert_close(&format!("{name}: alpha"), alpha, &exact, 1e-6);
             let mut rho = Matrix::zeros(TASKS, TASKS);
             for i in 0..n {
@@ -377,8 +380,8 @@ fn no_prior_is_a_prior() {
     );
 }
 
-/// A task without observations: Theta is phi'(0) in its row, so it predicts `sum_s phi'_ts(0) b_s(x)` with b_s the scores of
-/// the other tasks; the rest of the problem does not notice.
+/// A task without observations: Theta is phi'(0) in its row, so it predicts `sum_s phi'_ts(0) b_s(x)` with
+/// b_s the scores of the other tasks; the rest of the problem does not notice.
 #[test]
 fn tasks_without_observations() {
     let sample = Sample::new(Shape::Own, 9);
@@ -408,7 +411,8 @@ fn tasks_without_observations() {
                 assert_eq!(nothing, [1.0; TASKS + 1]);
             }
         }
-        // Where no matrix ties the regulariser to the number of tasks, the problem without the empty task is the same.
+        // Where no matrix ties the regulariser to the number of tasks, the problem without the empty task is
+        // the same.
         for output in outputs() {
             if matches!(
                 output,

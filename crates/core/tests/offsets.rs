@@ -44,8 +44,8 @@ fn outputs() -> Vec<RegularizerKind> {
     [RegularizerKind::entrywise_examples(TASKS), RegularizerKind::spectral_examples()].concat()
 }
 
-/// Every pair by every solver that takes it: certified, with a certificate whose parts fit together and whose losses are
-/// those of the model's predictions plus offsets.
+/// Every pair by every solver that takes it: certified, with a certificate whose parts fit together and whose
+/// losses are those of the model's predictions plus offsets.
 #[test]
 fn every_solver_certifies_every_pair() {
     for shape in SHAPES {

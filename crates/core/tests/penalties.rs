@@ -1,4 +1,5 @@
-//! Penalties of Theta as a whole: optima of an outside solver, limits where they meet other methods, and what a model keeps.
+//! Penalties of Theta as a whole: optima of an outside solver, limits where they meet other methods, and what
+//! a model keeps.
 
 #![allow(clippy::unwrap_used)] // helpers outside test functions
 

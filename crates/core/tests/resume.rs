@@ -49,7 +49,8 @@ fn stored(snapshot: &Snapshot) -> Snapshot {
     serde_json::from_str(&text).unwrap()
 }
 
-/// Interrupts a fit at every certificate, resumes each time, and compares. Whether there was one to interrupt at.
+/// Interrupts a fit at every certificate, resumes each time, and compares. Whether there was one to interrupt
+/// at.
 fn interrupt_everywhere(name: &str, problem: &Problem<'_>, solver: &Sdca, settings: &Settings) -> bool {
     let settings = settings.clone().check().unwrap();
     let mut camera = Camera::default();

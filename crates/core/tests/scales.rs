@@ -1,4 +1,5 @@
-//! Inputs, labels, C and lambda far from one, and data with nothing in them: always numbers, always an honest certificate.
+//! Inputs, labels, C and lambda far from one, and data with nothing in them: always numbers, always an honest
+//! certificate.
 
 #![allow(clippy::unwrap_used)] // helpers outside test functions
 
@@ -34,8 +35,8 @@ fn quick(tolerance: f64) -> Settings {
     Settings { max_passes: 1000, ..sdca(tolerance) }
 }
 
-/// Numbers throughout, a certificate that can be recomputed, and for coordinate ascent no worse than doing nothing (whose
-/// dual is 0).
+/// Numbers throughout, a certificate that can be recomputed, and for coordinate ascent no worse than doing
+/// nothing (whose dual is 0).
 fn assert_sound(name: &str, setup: &Setup, problem: &Problem<'_>, fit: &Fit) {
     let Certificate { primal, dual, gap, .. } = *fit.certificate();
     let model = &fit.model;
@@ -56,7 +57,8 @@ fn assert_sound(name: &str, setup: &Setup, problem: &Problem<'_>, fit: &Fit) {
     assert_close(name, &[again.primal, again.dual, again.gap], &[primal, dual, gap], 1e-9);
 }
 
-/// Calls `check(name, loss, output, c, lambda, problem, fit)` for every loss, regulariser, C and lambda at scale s.
+/// Calls `check(name, loss, output, c, lambda, problem, fit)` for every loss, regulariser, C and lambda at
+/// scale s.
 fn each_problem(s: f64, check: impl Fn(&str, &LossKind, &RegularizerKind, (f64, f64), &Fit)) {
     for loss in LOSSES {
         let setup = Setup::new(Source::Dense, &scaled(&Sample::new(Shape::Own, 1), s), &loss);
@@ -76,7 +78,8 @@ fn each_problem(s: f64, check: impl Fn(&str, &LossKind, &RegularizerKind, (f64, 
 }
 
 /// Where regularisation counts for something: a thousand passes must do. Elsewhere the squared loss is an
-/// ill-conditioned least squares problem, and the hinge loss has an optimum below C times the rounding of a margin.
+/// ill-conditioned least squares problem, and the hinge loss has an optimum below C times the rounding of a
+/// margin.
 fn must_be_certified(s: f64, loss: &LossKind, output: &RegularizerKind, (c, lambda): (f64, f64)) -> bool {
     match loss {
         LossKind::Logistic => s <= 1.0 || *output != exp(),
@@ -180,8 +183,9 @@ fn the_fourth_power_does_not_mind_a_million() {
     }
 }
 
-/// For powers only `tau = C^((4k-1)/(2k-1)) / lambda` counts, and inputs times s are `tau` times `s^(4k/(2k-1))` (docs/math.md,
-/// \"One hyper-parameter\"). All factors are powers of two here, so that the solvers do the same arithmetic but for the roots in `tau`.
+/// For powers only `tau = C^((4k-1)/(2k-1)) / lambda` counts, and inputs times s are `tau` times
+/// `s^(4k/(2k-1))` (docs/math.md, \"One hyper-parameter\"). All factors are powers of two here, so that the
+/// solvers do the same arithmetic but for the roots in `tau`.
 #[test]
 fn scaling_inputs_c_and_lambda_together_changes_no_prediction() {
     for loss in LossKind::all_examples() {

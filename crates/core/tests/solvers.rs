@@ -1,5 +1,5 @@
-//! Solvers that share nothing but the certificate: each must bring its gap below the tolerance, and their intervals
-//! [dual, primal] must all hold the optimum.
+//! Solvers that share nothing but the certificate: each must bring its gap below the tolerance, and their
+//! intervals [dual, primal] must all hold the optimum.
 
 #![allow(clippy::unwrap_used)] // helpers outside test functions
 
@@ -43,7 +43,8 @@ fn agree(name: &str, fits: &[Fit]) {
     }
 }
 
-/// Every pair of loss and regulariser by every solver that takes it, where regularisation is strong, moderate and weak.
+/// Every pair of loss and regulariser by every solver that takes it, where regularisation is strong, moderate
+/// and weak.
 fn every_solver_certifies_every_pair(source: Source) {
     for shape in SHAPES {
         for loss in LossKind::all_examples() {

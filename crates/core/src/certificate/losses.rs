@@ -23,7 +23,7 @@ pub(super) fn loss_terms(
     let blocks = row_blocks(problem.observations(), STREAM_ROWS);
     let mut parts: Vec<Result<LossTerms>> = Vec::with_capacity(blocks.len());
     interrupt.in_rounds(blocks.len(), 4 * threads, |round| {
-        let terms = blocks[round].par_iter().map_init(Scratch::default, |scratch, block| {
+        let terms = blocks[round].par_iter().map_init(TermScratch::default, |scratch, block| {
             block_terms(problem, kappa, weights, block, scratch)
         });
         parts.par_extend(terms);
@@ -39,17 +39,17 @@ pub(super) fn loss_terms(
 }
 
 #[derive(Default)]
-struct Scratch {
+struct TermScratch {
     panel: Panel,
     scores: Matrix,
-    columns: Vec<Column>,
+    columns: Vec<TaskEntries>,
     weights: Vec<f64>,
     terms: Vec<f64>,
 }
 
 /// The observations of one task within a block.
 #[derive(Default)]
-struct Column {
+struct TaskEntries {
     observation: Vec<u32>,
     y: Vec<f64>,
     z: Vec<f64>,
@@ -72,10 +72,10 @@ fn block_terms(
     kappa: &[f64],
     weights: &Matrix,
     block: &RowBlock,
-    scratch: &mut Scratch,
+    scratch: &mut TermScratch,
 ) -> Result<LossTerms> {
     let (backend, obs) = (problem.data().backend(), problem.observations());
-    let Scratch { panel, scores, columns, weights: w, terms } = scratch;
+    let TermScratch { panel, scores, columns, weights: w, terms } = scratch;
     backend.load(&block.rows, panel);
     backend.scores(panel, block.columns, weights, scores, 1);
     let mut out = LossTerms { value: 0.0, conj: 0.0, gap: vec![0.0; obs.n_tasks()] };
@@ -97,7 +97,7 @@ fn block_terms(
         terms.chunks(t).for_each(|row| linalg::axpy(&mut out.gap, 1.0, row));
         return Ok(out);
     }
-    columns.resize_with(obs.n_tasks(), Column::default);
+    columns.resize_with(obs.n_tasks(), TaskEntries::default);
     for (row, &i) in block.rows.iter().enumerate() {
         for o in obs.of_input(i as usize) {
             let task = obs.task(o);
@@ -112,7 +112,7 @@ fn block_terms(
         }
     }
     for (task, column) in columns.iter_mut().enumerate().filter(|(_, column)| !column.y.is_empty()) {
-        let Column { observation, y, z, offset, w, kappa } = column;
+        let TaskEntries { observation, y, z, offset, w, kappa } = column;
         out.add(problem, task, Entries { y, z, offset, w, kappa }, terms, |j| observation[j] as usize)?;
         out.gap[task] += terms.iter().sum::<f64>();
         [y, z, offset, w, kappa].into_iter().for_each(|entries| entries.clear());

@@ -1,24 +1,25 @@
 //! The duality gap: the only place where it is computed, from the data, by code that knows no solver.
 //!
-//! A primal point is a pair (V, Theta) with `W = V Theta`, a dual point a feasible alpha. In the problem's own units
-//! (lambda = 1/2), with `V_a` the function of alpha and `G(V) = V'V`,
+//! A primal point is a pair (V, Theta) with `W = V Theta`, a dual point a feasible alpha. In the problem's
+//! own units (lambda = 1/2), with `V_a` the function of alpha and `G(V) = V'V`,
 //!
 //! ```text
-//! P(V, Theta) = sum_i c_i L(y_i, F_i) + <Theta, G(V)> / 2 + sum phi*(Theta) / 2,      F = X W + offsets
+//! P(V, Theta) = sum_i c_i L(y_i, F_i) + <Theta, G(V)> / 2 + sum phi*(Theta) / 2,    F = X W + offsets
 //! D(alpha)    = -sum_i [ c_i L*(y_i, -alpha_i / c_i) + alpha_i offset_i ] - sum phi(G(V_a)) / 2
-//! P - D       = sum_i [ c_i L(y_i, F_i) + c_i L*(y_i, -alpha_i / c_i) + alpha_i F_i ]  (losses, Fenchel-Young)
-//!             + <Theta, G(V - V_a)> / 2                                                (distance of V from V_a)
-//!             + sum [ phi(G(V_a)) + phi*(Theta) - Theta G(V_a) ] / 2                   (Theta, Fenchel-Young)
+//! P - D       = sum_i [ c_i L(y_i, F_i) + c_i L*(y_i, -alpha_i / c_i) + alpha_i F_i ]    (losses)
+//!             + <Theta, G(V - V_a)> / 2                                                  (distance of V from V_a)
+//!             + sum [ phi(G(V_a)) + phi*(Theta) - Theta G(V_a) ] / 2                     (Theta)
 //! ```
 //!
-//! Every term is non-negative, so the gap loses no digits to cancellation, however small. In the *one-point* form
-//! V = V_a and Theta = phi'(G(V_a)): the last two lines vanish and the gap is a sum over observations, hence over tasks.
+//! The terms of losses and of Theta are Fenchel-Young terms. Every term is non-negative, so the gap loses no
+//! digits to cancellation, however small. In the *one-point* form V = V_a and Theta = phi'(G(V_a)): the last
+//! two lines vanish and the gap is a sum over observations, hence over tasks.
 
 mod losses;
-mod regularisation;
+mod regularizer;
 
 pub(crate) use losses::LossTerms;
-pub(crate) use regularisation::{RegularisationTerms, not_negative, theta_terms};
+pub(crate) use regularizer::{RegularizerTerms, not_negative, theta_terms};
 
 use crate::backend::{self, Expansion, Interrupt};
 use crate::linalg::{self, inner, minus, view};
@@ -35,7 +36,8 @@ pub enum Form {
     OnePoint,
     /// Another V, stored beside alpha.
     TwoPoint,
-    /// Weights, stored beside alpha: for spectral regularisers, whose Theta is a function of the weights, not of alpha.
+    /// Weights, stored beside alpha: for spectral regularisers, whose Theta is a function of the weights, not
+    /// of alpha.
     Weights,
 }
 
@@ -90,9 +92,9 @@ impl std::fmt::Display for Certificate {
     }
 }
 
-/// Grades duals `alpha` (the paper's scale, in observation order) and the primal point they induce, or the one with
-/// coordinates `v` (features x tasks for linear kernels, inputs x tasks otherwise). With a spectral regulariser the point
-/// is weights, and without `v` they are zero.
+/// Grades duals `alpha` (the paper's scale, in observation order) and the primal point they induce, or the
+/// one with coordinates `v` (features x tasks for linear kernels, inputs x tasks otherwise). With a spectral
+/// regulariser the point is weights, and without `v` they are zero.
 pub fn certify(problem: &Problem<'_>, alpha: &[f64], v: Option<&Matrix>) -> Result<Certificate> {
     let n = problem.observations().len();
     if alpha.len() != n {
@@ -152,7 +154,7 @@ pub(crate) fn certify_normal(
             }
         };
         let Some(v) = v else {
-            let point = RegularisationTerms::at(output, &gram_a);
+            let point = RegularizerTerms::at(output, &gram_a);
             let weights = linalg::times(view(&state_a), view(&point.theta), threads);
             let terms = loss_terms(problem, kappa, &weights, threads, interrupt)?;
             return Ok(point.graded(terms, Form::OnePoint, problem.unit(), state_a, gram_a));
@@ -160,7 +162,7 @@ pub(crate) fn certify_normal(
         let expansion = Expansion::Coordinates(v);
         let state = backend::state_of(backend, expansion, threads, interrupt)?;
         let gram = backend::task_gram(backend, expansion, &state, threads);
-        let mut point = RegularisationTerms::at(output, &gram);
+        let mut point = RegularizerTerms::at(output, &gram);
         let weights = linalg::times(view(&state), view(&point.theta), threads);
         let terms = loss_terms(problem, kappa, &weights, threads, interrupt)?;
         let offset = minus(v, &backend::coordinates(backend, duals, &state_a));
@@ -173,7 +175,8 @@ pub(crate) fn certify_normal(
 
 /// Weights W and duals under a spectral regulariser: with Omega and H, conjugate to each other,
 /// ```text
-/// P(W)     = sum_i c_i L(y_i, F_i) + Omega(W),                D(alpha) = -sum_i c_i L*(y_i, -alpha_i / c_i) - H(G(V_a))
+/// P(W)     = sum_i c_i L(y_i, F_i) + Omega(W)
+/// D(alpha) = -sum_i [ c_i L*(y_i, -alpha_i / c_i) + alpha_i offset_i ] - H(G(V_a))
 /// P - D    = the losses' Fenchel-Young terms + [ Omega(W) + H(G(V_a)) - <W, V_a> ].
 /// ```
 fn certify_weights(
@@ -197,6 +200,6 @@ fn certify_weights(
     let dual = regularizer.dual_value(&regularizer.rotation(gram_a)?.squares_of(gram_a));
     let theta = regularizer.theta_of(&rotation, &squares);
     let gap = not_negative(primal + dual - inner(w, state_a));
-    let point = RegularisationTerms { theta, primal, dual: -dual, gap };
+    let point = RegularizerTerms { theta, primal, dual: -dual, gap };
     Ok(point.graded(terms, Form::Weights, problem.unit(), state, gram))
 }

@@ -1,13 +1,13 @@
 //! Dense inputs: one row of numbers per input.
 
-use super::Values;
+use super::{Values, assert_room};
 use crate::{Error, Result};
 use std::{borrow::Cow, ops::Range};
 
 /// A dense row-major matrix of inputs, in single or double precision, borrowed or owned.
 ///
-/// Checked once, here: it has rows and columns, the length fits and every value is finite. Borrowed values are never
-/// copied as a whole; single precision is widened in blocks, where it is used.
+/// Checked once, here: it has rows and columns, the length fits and every value is finite. Borrowed values
+/// are never copied as a whole; single precision is widened in blocks, where it is used.
 ///
 /// ```
 /// use kinfolk::inputs::Dense;
@@ -119,13 +119,7 @@ impl<'a> Dense<'a> {
     /// # Panics
     /// If a row is out of range or `out` is not of length `rows.len() * cols`.
     pub fn load(&self, rows: &[u32], out: &mut [f64]) {
-        assert_eq!(
-            out.len(),
-            rows.len() * self.cols,
-            "room for {} rows of {} columns",
-            rows.len(),
-            self.cols
-        );
+        assert_room(out, rows.len(), self.cols);
         for (&i, out) in rows.iter().zip(out.chunks_exact_mut(self.cols)) {
             self.values.load(self.span(i), out);
         }
@@ -133,13 +127,7 @@ impl<'a> Dense<'a> {
 
     /// Writes a range of rows into `out`. Panics as [`load`](Self::load) does.
     pub fn load_range(&self, rows: Range<usize>, out: &mut [f64]) {
-        assert_eq!(
-            out.len(),
-            rows.len() * self.cols,
-            "room for {} rows of {} columns",
-            rows.len(),
-            self.cols
-        );
+        assert_room(out, rows.len(), self.cols);
         self.values.load(rows.start * self.cols..rows.end * self.cols, out);
     }
 

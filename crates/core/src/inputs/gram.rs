@@ -37,10 +37,11 @@ impl<'a> Gram<'a> {
     /// - [`Error::Empty`], [`Error::Length`]: no inputs, or not `n * n` values;
     /// - [`Error::NonFiniteInput`]: the first NaN or infinity;
     /// - [`Error::GramAsymmetric`]: the first pair with `|K_ij - K_ji| > 1e-8 max K_ii`;
-    /// - [`Error::NotPsd`]: the first `K_ii < 0`; the first pair with `|K_ij| > sqrt(K_ii K_jj)` beyond rounding; an
-    ///   eigenvalue below `-1e-8` times the largest one. Eigenvalues are computed for up to 1000 inputs; beyond, a few
-    ///   Lanczos steps from one fixed pseudo-random vector search for a z with `z'Kz < 0`, which finds gross errors at
-    ///   the price of eight products with K. [`check_psd`](Self::check_psd) is exact for any n.
+    /// - [`Error::NotPsd`]: the first `K_ii < 0`; the first pair with `|K_ij| > sqrt(K_ii K_jj)` beyond
+    ///   rounding; an eigenvalue below `-1e-8` times the largest one. Eigenvalues are computed for up to 1000
+    ///   inputs; beyond, a few Lanczos steps from one fixed pseudo-random vector search for a z with `z'Kz <
+    ///   0`, which finds gross errors at the price of eight products with K. [`check_psd`](Self::check_psd)
+    ///   is exact for any n.
     pub fn new(values: impl Into<Cow<'a, [f64]>>, n: usize) -> Result<Self> {
         let values = values.into();
         super::check_shape(n, n)?;
@@ -106,8 +107,8 @@ impl<'a> Gram<'a> {
         Gram { values: Cow::Owned(self.values.into_owned()), n: self.n }
     }
 
-    /// `Err` if the smallest eigenvalue is below `-1e-8` times the largest one. Costs about `4/3 n^3` operations and a
-    /// copy of the matrix; [`new`](Self::new) has done this already for up to 1000 inputs.
+    /// `Err` if the smallest eigenvalue is below `-1e-8` times the largest one. Costs about `4/3 n^3`
+    /// operations and a copy of the matrix; [`new`](Self::new) has done this already for up to 1000 inputs.
     ///
     /// # Errors
     /// [`Error::NotPsd`] with both eigenvalues.
@@ -172,7 +173,8 @@ impl<'a> Gram<'a> {
     }
 }
 
-/// First pair i < j, by rows, that is `bad`. Visits tiles of the upper triangle and stops after the first bad band.
+/// First pair i < j, by rows, that is `bad`. Visits tiles of the upper triangle and stops after the first bad
+/// band.
 fn first_pair(n: usize, bad: impl Fn(usize, usize) -> bool) -> Option<(usize, usize)> {
     (0..n).step_by(TILE).find_map(|band| {
         let mut first = None;

@@ -1,11 +1,11 @@
 //! Inputs: what the tasks are predicted from, as the caller stores them.
 //!
-//! Three forms: [`Dense`] and [`Sparse`] features, one row per input, and [`Gram`], the matrix of kernel values between
-//! all pairs of inputs. All three borrow the caller's arrays or own their own, and are checked once, on construction;
-//! code that takes an `&Inputs` needs no checks.
+//! Three forms: [`Dense`] and [`Sparse`] features, one row per input, and [`Gram`], the matrix of kernel
+//! values between all pairs of inputs. All three borrow the caller's arrays or own their own, and are checked
+//! once, on construction; code that takes an `&Inputs` needs no checks.
 //!
-//! To predict with a model fitted on a [`Gram`] matrix of n inputs, give a [`Dense`] matrix of n columns: row i holds
-//! the kernel values `k(x_i, z_j)` between new input i and each training input z_j, in their order.
+//! To predict with a model fitted on a [`Gram`] matrix of n inputs, give a [`Dense`] matrix of n columns: row
+//! i holds the kernel values `k(x_i, z_j)` between new input i and each training input z_j, in their order.
 
 mod dense;
 mod gram;
@@ -148,4 +148,9 @@ fn check_shape(rows: usize, cols: usize) -> Result<()> {
         (_, 0) => Err(Error::Empty { what: "list of input columns" }),
         _ => Ok(()),
     }
+}
+
+/// Panics unless `out` has room for so many rows and columns.
+fn assert_room(out: &[f64], rows: usize, cols: usize) {
+    assert_eq!(out.len(), rows * cols, "room for {rows} rows of {cols} columns");
 }

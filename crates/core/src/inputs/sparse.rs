@@ -1,14 +1,14 @@
 //! Sparse inputs: only the entries that are not zero.
 
-use super::Values;
+use super::{Values, assert_room};
 use crate::{Error, Result};
 use std::{borrow::Cow, ops::Range};
 
 /// A sparse matrix of inputs in compressed rows (CSR), in single or double precision, borrowed or owned.
 ///
-/// Row i holds the entries `indptr[i]..indptr[i + 1]` of `indices` (columns) and `values`. Checked once, here: `indptr`
-/// starts at 0, never falls and ends at the number of entries; columns are in range and strictly increase within a row;
-/// values are finite. Stored zeros are allowed.
+/// Row i holds the entries `indptr[i]..indptr[i + 1]` of `indices` (columns) and `values`. Checked once,
+/// here: `indptr` starts at 0, never falls and ends at the number of entries; columns are in range and
+/// strictly increase within a row; values are finite. Stored zeros are allowed.
 ///
 /// ```
 /// use kinfolk::inputs::Sparse;
@@ -33,8 +33,9 @@ impl<'a> Sparse<'a> {
     /// Single precision values; slices are borrowed, vectors taken over.
     ///
     /// # Errors
-    /// [`Error::Empty`] without rows or columns, [`Error::Length`] if `indices` and `values` differ in length,
-    /// [`Error::Sparse`] for the first row whose indices are wrong, [`Error::NonFiniteInput`] at the first NaN or infinity.
+    /// [`Error::Empty`] without rows or columns, [`Error::Length`] if `indices` and `values` differ in
+    /// length, [`Error::Sparse`] for the first row whose indices are wrong, [`Error::NonFiniteInput`] at the
+    /// first NaN or infinity.
     pub fn f32(
         indptr: impl Into<Cow<'a, [usize]>>,
         indices: impl Into<Cow<'a, [u32]>>,
@@ -64,8 +65,8 @@ impl<'a> Sparse<'a> {
         Sparse::of_any_length(indptr, indices, values, cols)
     }
 
-    /// As the constructors, but without rows if need be: what a model remembers of its inputs may be nothing. `indptr`
-    /// has at least one entry.
+    /// As the constructors, but without rows if need be: what a model remembers of its inputs may be nothing.
+    /// `indptr` has at least one entry.
     pub(crate) fn of_any_length(
         indptr: Cow<'a, [usize]>,
         indices: Cow<'a, [u32]>,
@@ -127,13 +128,7 @@ impl<'a> Sparse<'a> {
     /// # Panics
     /// If a row is out of range or `out` is not of length `rows.len() * cols`.
     pub fn load(&self, rows: &[u32], out: &mut [f64]) {
-        assert_eq!(
-            out.len(),
-            rows.len() * self.cols,
-            "room for {} rows of {} columns",
-            rows.len(),
-            self.cols
-        );
+        assert_room(out, rows.len(), self.cols);
         out.fill(0.0);
         for (&i, out) in rows.iter().zip(out.chunks_exact_mut(self.cols)) {
             self.row(i as usize).for_each(|(j, x)| out[j] = x);

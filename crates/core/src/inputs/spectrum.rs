@@ -8,8 +8,9 @@ pub(super) fn extremes(values: &[f64], n: usize) -> Option<(f64, f64)> {
     Some((eigenvalues[0], eigenvalues[n - 1]))
 }
 
-/// Smallest and largest Ritz value of K / `scale`, from the Krylov space of a fixed pseudo-random vector: both are
-/// values `z'Kz / (scale z'z)` of actual vectors z, so a negative one proves that K is not positive semidefinite.
+/// Smallest and largest Ritz value of K / `scale`, from the Krylov space of a fixed pseudo-random vector:
+/// both are values `z'Kz / (scale z'z)` of actual vectors z, so a negative one proves that K is not positive
+/// semidefinite.
 pub(super) fn lanczos(values: &[f64], n: usize, scale: f64) -> Option<(f64, f64)> {
     let mut basis: Vec<Vec<f64>> = vec![normalised(pseudo_random(n))?];
     let mut tridiagonal = vec![0.0; STEPS * STEPS];
@@ -22,7 +23,8 @@ pub(super) fn lanczos(values: &[f64], n: usize, scale: f64) -> Option<(f64, f64)
             next.iter_mut().zip(v).for_each(|(x, v)| *x -= along * v);
         }
         let size = dot(&next, &next).sqrt();
-        // The diagonal of K / scale is at most 1, so its entries are, too: below this there is only rounding left.
+        // The diagonal of K / scale is at most 1, so its entries are, too: below this there is only rounding
+        // left.
         let exhausted = size <= 1e-12 * n as f64;
         if exhausted || step + 1 == STEPS {
             let m = step + 1;

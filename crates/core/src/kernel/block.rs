@@ -1,6 +1,6 @@
 //! Blocks of the kernel matrix, and its diagonal.
 
-use super::rows::{DenseRows, Rows, SparseRows};
+use super::rows::{DenseRows, KernelRows, SparseRows};
 use super::{Kernel, cosine, laplacian, linear, polynomial, rbf};
 use crate::Matrix;
 use crate::inputs::{Inputs, Sparse};
@@ -18,11 +18,13 @@ pub struct Scratch {
     b_norms: Vec<f64>,
 }
 
-/// Fills `out[(i, j)] = k(a_i, b_j)` for the given rows of a and b; `out` is given the shape if it has another one.
+/// Fills `out[(i, j)] = k(a_i, b_j)` for the given rows of a and b; `out` is given the shape if it has
+/// another one.
 ///
-/// Dense and sparse inputs of either precision mix freely; products and sums are in double precision. If a and b are
-/// the same memory, the value of a row with itself is exactly that of [`diagonal`]. Other values are equal to about
-/// 1e-15 of `sqrt(k(x, x) k(z, z))` whichever way they are blocked, but not always to the last bit.
+/// Dense and sparse inputs of either precision mix freely; products and sums are in double precision. If a
+/// and b are the same memory, the value of a row with itself is exactly that of [`diagonal`]. Other values
+/// are equal to about 1e-15 of `sqrt(k(x, x) k(z, z))` whichever way they are blocked, but not always to the
+/// last bit.
 ///
 /// The precomputed kernel reads all values from a: a [`Gram`](crate::inputs::Gram) matrix, or a
 /// [`Dense`](crate::inputs::Dense) one with a column for each row of b.
@@ -40,7 +42,8 @@ pub struct Scratch {
 /// ```
 ///
 /// # Panics
-/// If the kernel is not [resolved](Kernel::resolve), a row is out of range or [`Kernel::check_pair`] is not `Ok`.
+/// If the kernel is not [resolved](Kernel::resolve), a row is out of range or [`Kernel::check_pair`] is not
+/// `Ok`.
 pub fn block(
     kernel: &Kernel,
     a: &Inputs<'_>,
@@ -193,7 +196,7 @@ fn sparse(
 }
 
 /// Turns a row of inner products into kernel values.
-fn finish(kernel: &Kernel, out: &mut [f64], a_norm: f64, b_norms: &[f64], rows: &impl Rows, i: usize) {
+fn finish(kernel: &Kernel, out: &mut [f64], a_norm: f64, b_norms: &[f64], rows: &impl KernelRows, i: usize) {
     match *kernel {
         Kernel::Linear | Kernel::Laplacian { .. } | Kernel::Precomputed => {}
         Kernel::Polynomial { degree, gamma, coef0 } => polynomial::finish(degree, gamma.value(), coef0, out),

@@ -11,8 +11,8 @@ use std::{fmt, str::FromStr};
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Gamma {
-    /// `1 / (n_features * var)`, where var is the population variance of all entries of the training inputs, the zeros
-    /// of sparse ones included; 1 if all entries are equal.
+    /// `1 / (n_features * var)`, where var is the population variance of all entries of the training inputs,
+    /// the zeros of sparse ones included; 1 if all entries are equal.
     #[default]
     Scale,
     /// `1 / n_features`.
@@ -107,7 +107,8 @@ fn scale(inputs: &Inputs<'_>) -> f64 {
     }
 }
 
-/// `(unit, v)` such that the population variance of `values` and as many zeros as there are up to `n` is `unit^2 v`.
+/// `(unit, v)` such that the population variance of `values` and as many zeros as there are up to `n` is
+/// `unit^2 v`.
 fn scaled_variance(values: &Values<'_>, n: f64, max_abs: f64) -> (f64, f64) {
     match values {
         Values::F32(v) => variance(v, n, max_abs),
@@ -115,8 +116,8 @@ fn scaled_variance(values: &Values<'_>, n: f64, max_abs: f64) -> (f64, f64) {
     }
 }
 
-/// Two passes over differences from the first entry, so that equal entries have variance exactly 0, in units of a power
-/// of two, so that no square over- or underflows.
+/// Two passes over differences from the first entry, so that equal entries have variance exactly 0, in units
+/// of a power of two, so that no square over- or underflows.
 fn variance<T: Copy + Into<f64>>(values: &[T], n: f64, max_abs: f64) -> (f64, f64) {
     let exponent_bits = 0x7ff0_0000_0000_0000;
     let unit = f64::from_bits(max_abs.to_bits() & exponent_bits).max(f64::MIN_POSITIVE);

@@ -1,7 +1,7 @@
 //! `k(x, z) = exp(-gamma sum_k |x_k - z_k|)`.
 
 use super::linear;
-use super::rows::{DenseRows, Rows, SparseRows};
+use super::rows::{DenseRows, KernelRows, SparseRows};
 use pulp::{Arch, Simd, WithSimd, as_arrays};
 
 /// `out[i * stride + j] = k(a_i, b_j)`.
@@ -11,7 +11,8 @@ pub(super) fn tile(gamma: f64, rows: &DenseRows<'_>, out: &mut [f64], stride: us
     (0..m).for_each(|i| finish(gamma, &mut out[i * stride..][..n]));
 }
 
-/// Up to this gamma (sum_k |x_k| + distance) the rounding of the sum in [`sparse`] cannot move k by more than about 1e-13.
+/// Up to this gamma (sum_k |x_k| + distance) the rounding of the sum in [`sparse`] cannot move k by more than
+/// about 1e-13.
 const SAFE: f64 = 100.0;
 
 /// `out[j] = k(a_i, b_j)` for sparse rows, with x the dense form of a_i, from
@@ -72,8 +73,8 @@ fn distance<S: Simd>(simd: S, a: &[f64], b: &[f64]) -> f64 {
     simd.reduce_sum_f64s(simd.add_f64s(sums[0], sums[1]))
 }
 
-/// All of this must be inlined to be compiled for the vector unit: hence a function, as closures need not be, and no
-/// `abs_f64s`, which is not in pulp 0.22.
+/// All of this must be inlined to be compiled for the vector unit: hence a function, as closures need not be,
+/// and no `abs_f64s`, which is not in pulp 0.22.
 #[inline(always)]
 fn add<S: Simd>(simd: S, sum: S::f64s, x: S::f64s, z: S::f64s) -> S::f64s {
     simd.add_f64s(sum, simd.max_f64s(simd.sub_f64s(x, z), simd.sub_f64s(z, x)))

@@ -20,8 +20,8 @@ pub(super) fn products(a: &[f64], b: &[f64], d: usize, out: &mut [f64], stride: 
     let (m, n) = (a.len() / d, b.len() / d);
     let a = MatRef::from_row_major_slice(a, m, d);
     let b = MatRef::from_row_major_slice(b, n, d);
-    // Not `from_row_major_slice_with_stride_mut`: in faer 0.24.4 it swaps the strides and writes out of bounds, see
-    // https://github.com/sarah-quinones/faer-rs/pull/267.
+    // Not `from_row_major_slice_with_stride_mut`: in faer 0.24.4 it swaps the strides and writes out of
+    // bounds, see https://github.com/sarah-quinones/faer-rs/pull/267.
     let out = MatMut::from_column_major_slice_with_stride_mut(out, n, m, stride).transpose_mut();
     matmul(out, Accum::Replace, a, b.transpose(), 1.0, Par::Seq);
 }

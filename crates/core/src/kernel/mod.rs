@@ -9,9 +9,9 @@
 //! | `cosine` | `<x, z> / (\|x\| \|z\|)`, 0 if x or z is zero | |
 //! | `precomputed` | the entry of a [`Gram`](crate::inputs::Gram) matrix | |
 //!
-//! [`Kernel::resolve`] checks the parameters and turns data-dependent ones into numbers; [`block()`] then fills blocks of
-//! the kernel matrix and [`diagonal`] its diagonal. Both are plain functions of their arguments: any number of threads
-//! may call them, each with its own [`Scratch`].
+//! [`Kernel::resolve`] checks the parameters and turns data-dependent ones into numbers; [`block()`] then
+//! fills blocks of the kernel matrix and [`diagonal`] its diagonal. Both are plain functions of their
+//! arguments: any number of threads may call them, each with its own [`Scratch`].
 
 mod block;
 mod cosine;
@@ -31,9 +31,9 @@ use serde::{Deserialize, Serialize};
 
 /// Which kernel, with its parameters. See the [module](self) for the formulas.
 ///
-/// As JSON: `{"kind": "rbf", "gamma": "scale"}`, `{"kind": "polynomial", "degree": 2, "gamma": 0.5, "coef0": 1.0}`;
-/// parameters left out are gamma `scale`, degree 3, coef0 0. As text: `rbf:0.5`, `polynomial:2,0.5,1`, see its
-/// [`FromStr`](std::str::FromStr).
+/// As JSON: `{"kind": "rbf", "gamma": "scale"}`, `{"kind": "polynomial", "degree": 2, "gamma": 0.5, "coef0":
+/// 1.0}`; parameters left out are gamma `scale`, degree 3, coef0 0. As text: `rbf:0.5`, `polynomial:2,0.5,1`,
+/// see its [`FromStr`](std::str::FromStr).
 ///
 /// ```
 /// use kinfolk::{inputs::{Dense, Inputs}, kernel::{Gamma, Kernel}};
@@ -106,8 +106,8 @@ impl Kernel {
     /// The same kernel with checked parameters and gamma as a number, for these training inputs.
     ///
     /// # Errors
-    /// [`Error::Parameter`] for a parameter out of range, [`Error::Incompatible`] for a precomputed kernel without a
-    /// Gram matrix or any other kernel with one.
+    /// [`Error::Parameter`] for a parameter out of range, [`Error::Incompatible`] for a precomputed kernel
+    /// without a Gram matrix or any other kernel with one.
     pub fn resolve(&self, inputs: &Inputs<'_>) -> Result<Kernel> {
         match (self, inputs) {
             (Kernel::Precomputed, Inputs::Gram(_)) => return Ok(Kernel::Precomputed),
@@ -150,8 +150,8 @@ impl Kernel {
         }
     }
 
-    /// `Err` unless kernel values between `new` and `train` exist: features of the same number in both, dense or sparse;
-    /// for the precomputed kernel a [`Gram`](crate::inputs::Gram) matrix in `train` and in `new` a
+    /// `Err` unless kernel values between `new` and `train` exist: features of the same number in both, dense
+    /// or sparse; for the precomputed kernel a [`Gram`](crate::inputs::Gram) matrix in `train` and in `new` a
     /// [`Dense`](crate::inputs::Dense) matrix with one column of kernel values per training input.
     ///
     /// # Errors

@@ -1,15 +1,23 @@
 //! `k(x, z) = exp(-gamma |x - z|^2)`.
 
-use super::rows::Rows;
+use super::rows::KernelRows;
 
-/// Up to this gamma (|x|^2 + |z|^2) the rounding of `|x|^2 + |z|^2 - 2 <x, z>` cannot move k by more than about 1e-13.
+/// Up to this gamma (|x|^2 + |z|^2) the rounding of `|x|^2 + |z|^2 - 2 <x, z>` cannot move k by more than
+/// about 1e-13.
 const SAFE: f64 = 100.0;
 /// Below this squares lose digits to underflow.
 const TINY: f64 = 1e-280;
 
-/// Turns `out[j] = <a_i, b_j>` into kernel values, from `|x - z|^2 = |x|^2 + |z|^2 - 2 <x, z>`; where that would cancel,
-/// overflow or underflow, and the value is not 0 anyway, from the differences themselves.
-pub(super) fn finish(gamma: f64, out: &mut [f64], a_norm: f64, b_norms: &[f64], rows: &impl Rows, i: usize) {
+/// Turns `out[j] = <a_i, b_j>` into kernel values, from `|x - z|^2 = |x|^2 + |z|^2 - 2 <x, z>`; where that
+/// would cancel, overflow or underflow, and the value is not 0 anyway, from the differences themselves.
+pub(super) fn finish(
+    gamma: f64,
+    out: &mut [f64],
+    a_norm: f64,
+    b_norms: &[f64],
+    rows: &impl KernelRows,
+    i: usize,
+) {
     for (j, (out, &b_norm)) in out.iter_mut().zip(b_norms).enumerate() {
         let norms = a_norm + b_norm;
         let reach = gamma * norms;
@@ -25,7 +33,7 @@ pub(super) fn finish(gamma: f64, out: &mut [f64], a_norm: f64, b_norms: &[f64], 
     }
 }
 
-fn from_differences(gamma: f64, rows: &impl Rows, i: usize, j: usize) -> f64 {
+fn from_differences(gamma: f64, rows: &impl KernelRows, i: usize, j: usize) -> f64 {
     let plain = rows.squared_distance(i, j);
     if (TINY..f64::MAX).contains(&plain) {
         return (-gamma * plain).exp();

@@ -4,7 +4,7 @@ use crate::inputs::Sparse;
 use crate::linalg::sum_pairs;
 
 /// Rows a_i and b_j of two sets.
-pub(super) trait Rows {
+pub(super) trait KernelRows {
     /// Calls `f(x, z)` for every coordinate in which a_i or b_j is not zero, and perhaps for others.
     fn visit(&self, i: usize, j: usize, f: impl FnMut(f64, f64));
 
@@ -36,7 +36,7 @@ impl DenseRows<'_> {
     }
 }
 
-impl Rows for DenseRows<'_> {
+impl KernelRows for DenseRows<'_> {
     fn visit(&self, i: usize, j: usize, mut f: impl FnMut(f64, f64)) {
         let (a, b) = self.pair(i, j);
         a.iter().zip(b).for_each(|(&x, &z)| f(x, z));
@@ -56,7 +56,7 @@ pub(super) struct SparseRows<'a> {
     pub(super) b_rows: &'a [u32],
 }
 
-impl Rows for SparseRows<'_> {
+impl KernelRows for SparseRows<'_> {
     fn visit(&self, i: usize, j: usize, mut f: impl FnMut(f64, f64)) {
         let mut a = self.a.row(self.a_rows[i] as usize).peekable();
         let mut b = self.b.row(self.b_rows[j] as usize).peekable();

@@ -69,7 +69,8 @@ impl FromStr for Kernel {
     }
 }
 
-/// For callers that have name and parameters apart, `"rbf".parse::<Kernel>()?.with_gamma(gamma)?` for example.
+/// For callers that have name and parameters apart, `"rbf".parse::<Kernel>()?.with_gamma(gamma)?` for
+/// example.
 impl Kernel {
     /// The same with another gamma.
     ///

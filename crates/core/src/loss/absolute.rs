@@ -1,7 +1,7 @@
 //! Absolute loss: regression towards the median.
 
 use super::squared::residual;
-use super::{QuadraticConjugate, QuadraticLoss};
+use super::{LossProperties, QuadraticConjugate, QuadraticLoss};
 
 /// `L(y, z) = |y - z|` for real labels.
 ///
@@ -16,20 +16,13 @@ use super::{QuadraticConjugate, QuadraticLoss};
 pub struct Absolute;
 
 impl QuadraticLoss for Absolute {
-    fn name(&self) -> &'static str {
-        "absolute"
-    }
-
-    fn is_classification(&self) -> bool {
-        false
-    }
-
-    fn conj_modulus(&self) -> f64 {
-        0.0
-    }
-
-    fn has_linear_tail(&self) -> bool {
-        true
+    fn properties(&self) -> LossProperties {
+        LossProperties {
+            name: "absolute",
+            is_classification: false,
+            conj_modulus: 0.0,
+            has_linear_tail: true,
+        }
     }
 
     fn value(&self, y: f64, z: f64) -> f64 {

@@ -5,8 +5,8 @@ use super::{Loss, QuadraticConjugate};
 /// Observations with one loss, and its derivatives at their predictions.
 ///
 /// With `mu > 0` a loss is replaced by its smooth lower bound around a centre a0,
-/// `L_mu(y, z) = max over a of -L*(y, -a) - a z - mu (a - a0)^2 / 2`, which touches it at the solution of proximal
-/// point steps; a loss whose conjugate is not quadratic ignores mu.
+/// `L_mu(y, z) = max over a of -L*(y, -a) - a z - mu (a - a0)^2 / 2`, which touches it at the solution of
+/// proximal point steps; a loss whose conjugate is not quadratic ignores mu.
 #[derive(Debug)]
 pub struct DerivativeBlock<'a> {
     /// Labels.
@@ -64,20 +64,20 @@ impl QuadraticConjugate {
 const CHUNK: usize = 64;
 
 /// The derivatives of a chunk, compiled for the widest instructions of this machine.
-struct Chunk<'a, 'b, F> {
+struct DerivativeChunk<'a, 'b, F> {
     block: &'a mut DerivativeBlock<'b>,
     of: &'a F,
     start: usize,
     values: &'a mut [f64; CHUNK],
 }
 
-impl<F: Fn(f64, f64, f64, f64) -> LossDerivatives> pulp::WithSimd for Chunk<'_, '_, F> {
+impl<F: Fn(f64, f64, f64, f64) -> LossDerivatives> pulp::WithSimd for DerivativeChunk<'_, '_, F> {
     type Output = usize;
 
     /// Without branches or running sums, so that the compiler can do several observations at once.
     #[inline(always)]
     fn with_simd<S: pulp::Simd>(self, _: S) -> usize {
-        let Chunk { block, of, start, values } = self;
+        let DerivativeChunk { block, of, start, values } = self;
         let n = (block.y.len() - start).min(CHUNK);
         let range = start..start + n;
         let (y, z, w) = (&block.y[range.clone()], &block.z[range.clone()], &block.w[range.clone()]);
@@ -101,7 +101,7 @@ impl DerivativeBlock<'_> {
     pub(super) fn fill(&mut self, of: impl Fn(f64, f64, f64, f64) -> LossDerivatives) {
         let mut values = [0.0; CHUNK];
         for start in (0..self.y.len()).step_by(CHUNK) {
-            let chunk = Chunk { block: &mut *self, of: &of, start, values: &mut values };
+            let chunk = DerivativeChunk { block: &mut *self, of: &of, start, values: &mut values };
             let n = pulp::Arch::new().dispatch(chunk);
             self.value += values[..n].iter().sum::<f64>();
         }

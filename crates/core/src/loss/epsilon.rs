@@ -1,7 +1,7 @@
 //! Epsilon-insensitive loss: support vector regression.
 
 use super::squared::residual;
-use super::{QuadraticConjugate, QuadraticLoss, checked};
+use super::{LossProperties, QuadraticConjugate, QuadraticLoss, checked};
 
 /// `L(y, z) = max(0, |y - z| - epsilon)` for real labels: errors up to epsilon are free.
 ///
@@ -32,20 +32,8 @@ pub(super) fn check_epsilon(epsilon: f64) -> crate::Result<f64> {
 }
 
 impl QuadraticLoss for Epsilon {
-    fn name(&self) -> &'static str {
-        "epsilon"
-    }
-
-    fn is_classification(&self) -> bool {
-        false
-    }
-
-    fn conj_modulus(&self) -> f64 {
-        0.0
-    }
-
-    fn has_linear_tail(&self) -> bool {
-        true
+    fn properties(&self) -> LossProperties {
+        LossProperties { name: "epsilon", is_classification: false, conj_modulus: 0.0, has_linear_tail: true }
     }
 
     fn value(&self, y: f64, z: f64) -> f64 {
@@ -53,7 +41,8 @@ impl QuadraticLoss for Epsilon {
     }
 
     fn slope(&self, y: f64, z: f64) -> (f64, f64) {
-        // At a corner the left slope is that of a slightly larger residual, the right slope that of a smaller one.
+        // At a corner the left slope is that of a slightly larger residual, the right slope that of a smaller
+        // one.
         let (r, epsilon) = (y - z, self.epsilon);
         let step = |below: bool, above: bool| f64::from(above) - f64::from(below);
         (step(r >= epsilon, r < -epsilon), step(r > epsilon, r <= -epsilon))

@@ -1,6 +1,6 @@
 //! Hinge loss: support vector classification.
 
-use super::{QuadraticConjugate, QuadraticLoss};
+use super::{LossProperties, QuadraticConjugate, QuadraticLoss};
 
 /// `L(y, z) = max(0, 1 - y z)` for labels y = -1, +1.
 ///
@@ -14,20 +14,8 @@ pub(super) fn margin_domain(y: f64, high: f64) -> (f64, f64) {
 }
 
 impl QuadraticLoss for Hinge {
-    fn name(&self) -> &'static str {
-        "hinge"
-    }
-
-    fn is_classification(&self) -> bool {
-        true
-    }
-
-    fn conj_modulus(&self) -> f64 {
-        0.0
-    }
-
-    fn has_linear_tail(&self) -> bool {
-        true
+    fn properties(&self) -> LossProperties {
+        LossProperties { name: "hinge", is_classification: true, conj_modulus: 0.0, has_linear_tail: true }
     }
 
     fn value(&self, y: f64, z: f64) -> f64 {

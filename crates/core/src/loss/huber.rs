@@ -1,7 +1,7 @@
 //! Huber loss: regression that bears outliers.
 
 use super::squared::residual;
-use super::{QuadraticConjugate, QuadraticLoss, checked};
+use super::{LossProperties, QuadraticConjugate, QuadraticLoss, checked};
 
 /// With `r = y - z` and real labels:
 ///
@@ -32,20 +32,8 @@ impl Huber {
 }
 
 impl QuadraticLoss for Huber {
-    fn name(&self) -> &'static str {
-        "huber"
-    }
-
-    fn is_classification(&self) -> bool {
-        false
-    }
-
-    fn conj_modulus(&self) -> f64 {
-        1.0
-    }
-
-    fn has_linear_tail(&self) -> bool {
-        true
+    fn properties(&self) -> LossProperties {
+        LossProperties { name: "huber", is_classification: false, conj_modulus: 1.0, has_linear_tail: true }
     }
 
     fn value(&self, y: f64, z: f64) -> f64 {

@@ -92,7 +92,8 @@ impl LossKind {
         })
     }
 
-    /// One of each, for tests and documentation. The quantile is not the median, where a wrong sign would not show.
+    /// One of each, for tests and documentation. The quantile is not the median, where a wrong sign would not
+    /// show.
     pub fn all_examples() -> Vec<LossKind> {
         vec![
             LossKind::Squared,

@@ -1,12 +1,12 @@
 //! Logistic loss: classification with probabilities.
 
-use super::Loss;
 use super::hinge::margin_domain;
+use super::{Loss, LossProperties};
 
 /// `L(y, z) = log(1 + exp(-y z))` for labels y = -1, +1.
 ///
-/// Conjugate: `L*(u) = v log v + (1 - v) log(1 - v)` with `v = -y u` on `0 <= v <= 1`, where `0 log 0 = 0`. Its slope is
-/// infinite at both ends.
+/// Conjugate: `L*(u) = v log v + (1 - v) log(1 - v)` with `v = -y u` on `0 <= v <= 1`, where `0 log 0 = 0`.
+/// Its slope is infinite at both ends.
 ///
 /// ```
 /// use kinfolk::loss::{Logistic, Loss};
@@ -43,7 +43,8 @@ fn divergence(v: f64, p: f64, log_p: f64, d: f64) -> f64 {
     if d.abs() >= 0.1 * (v + p) {
         return if v > 0.0 { v * (v.ln() - log_p) - d } else { p };
     }
-    // log(v / p) = 2 (t + t^3/3 + t^5/5 + ...) with t = d / (v + p); the first term and -d make d t, which does not cancel.
+    // log(v / p) = 2 (t + t^3/3 + t^5/5 + ...) with t = d / (v + p); the first term and -d make d t, which
+    // does not cancel.
     let t = d / (v + p);
     let (mut sum, mut power) = (d * t, 2.0 * v * t);
     for odd in [3.0, 5.0, 7.0, 9.0, 11.0, 13.0, 15.0, 17.0] {
@@ -54,16 +55,9 @@ fn divergence(v: f64, p: f64, log_p: f64, d: f64) -> f64 {
 }
 
 impl Loss for Logistic {
-    fn name(&self) -> &'static str {
-        "logistic"
-    }
-
-    fn is_classification(&self) -> bool {
-        true
-    }
-
-    fn conj_modulus(&self) -> f64 {
-        4.0
+    fn properties(&self) -> LossProperties {
+        let (is_classification, has_linear_tail) = (true, false);
+        LossProperties { name: "logistic", is_classification, conj_modulus: 4.0, has_linear_tail }
     }
 
     fn value(&self, y: f64, z: f64) -> f64 {
@@ -103,8 +97,8 @@ impl Loss for Logistic {
     }
 
     fn fenchel_young(&self, y: f64, z: f64, u: f64) -> f64 {
-        // The relative entropy of v and p = 1 / (1 + exp(y z)), in two halves that are never negative. Whichever of p
-        // and 1 - p is small carries the digits, and so gives the difference d = v - p.
+        // The relative entropy of v and p = 1 / (1 + exp(y z)), in two halves that are never negative.
+        // Whichever of p and 1 - p is small carries the digits, and so gives the difference d = v - p.
         let (m, v) = (y * z, -y * u);
         let (p, q) = (sigmoid(-m), sigmoid(m));
         let d = if m >= 0.0 { v - p } else { q - (1.0 - v) };
@@ -116,7 +110,8 @@ impl Loss for Logistic {
 mod tests {
     use super::*;
 
-    /// Small terms keep their digits, of which the plain sum has none left below 1e-16. References: mpmath, 4000 bits.
+    /// Small terms keep their digits, of which the plain sum has none left below 1e-16. References: mpmath,
+    /// 4000 bits.
     #[test]
     fn small_fenchel_young_terms_are_accurate() {
         for (y, z, u, expected) in [

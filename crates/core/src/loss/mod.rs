@@ -1,8 +1,9 @@
 //! Losses: convex functions z -> L(y, z) of a prediction z, one file each.
 //!
-//! A loss is known through itself and through its conjugate `L*(y, u) = sup over z of u z - L(y, z)`. The dual variable
-//! of an observation with weight c is `alpha = -c u`. A new loss implements [`QuadraticLoss`] if its conjugate is linear
-//! or quadratic (nine of the ten here), else [`Loss`]. `docs/add-a-loss.md` walks through `huber.rs`.
+//! A loss is known through itself and through its conjugate `L*(y, u) = sup over z of u z - L(y, z)`. The
+//! dual variable of an observation with weight c is `alpha = -c u`. A new loss implements [`QuadraticLoss`]
+//! if its conjugate is linear or quadratic (nine of the ten here), else [`Loss`]. `docs/add-a-loss.md` walks
+//! through `huber.rs`.
 
 mod absolute;
 mod derivatives;
@@ -40,14 +41,22 @@ use std::fmt::Debug;
 
 /// A convex loss z -> L(y, z) and its conjugate u -> L*(y, u).
 ///
-/// Slopes are intervals `(left, right)`: equal where the function is smooth, different at a kink, infinite at the end
-/// of a domain. Everything is a plain function of two numbers; no loss knows of solvers, tasks or weights.
+/// Slopes are intervals `(left, right)`: equal where the function is smooth, different at a kink, infinite at
+/// the end of a domain. Everything is a plain function of two numbers; no loss knows of solvers, tasks or
+/// weights.
 pub trait Loss: Debug + Send + Sync {
+    /// What the loss is like, whatever the label.
+    fn properties(&self) -> LossProperties;
+
     /// Name in messages and files.
-    fn name(&self) -> &'static str;
+    fn name(&self) -> &'static str {
+        self.properties().name
+    }
 
     /// Whether labels are -1 and +1; else they are real numbers.
-    fn is_classification(&self) -> bool;
+    fn is_classification(&self) -> bool {
+        self.properties().is_classification
+    }
 
     /// `Err(what is expected)` if `y` is not a label of this loss.
     fn check_label(&self, y: f64) -> Result<(), &'static str> {
@@ -81,11 +90,13 @@ pub trait Loss: Debug + Send + Sync {
     fn conj_curvature(&self, y: f64, u: f64) -> f64;
 
     /// The least second derivative of L*(y, .), for every label: 0 if the loss has a kink.
-    fn conj_modulus(&self) -> f64;
+    fn conj_modulus(&self) -> f64 {
+        self.properties().conj_modulus
+    }
 
     /// Whether the loss is linear from some prediction on, so that duals may lie at the ends of their domain.
     fn has_linear_tail(&self) -> bool {
-        false
+        self.properties().has_linear_tail
     }
 
     /// Whether there is a [`quadratic_conjugate`](Self::quadratic_conjugate), for every label.
@@ -99,14 +110,15 @@ pub trait Loss: Debug + Send + Sync {
         None
     }
 
-    /// [`quadratic_conjugate`](Self::quadratic_conjugate) of many labels, appended to `out` as far as there are any.
-    /// Called through a vtable once per input; the loop inside is compiled for each loss.
+    /// [`quadratic_conjugate`](Self::quadratic_conjugate) of many labels, appended to `out` as far as there
+    /// are any. Called through a vtable once per input; the loop inside is compiled for each loss.
     fn quadratic_conjugates(&self, labels: &[f64], out: &mut Vec<QuadraticConjugate>) {
         out.extend(labels.iter().filter_map(|&y| self.quadratic_conjugate(y)));
     }
 
-    /// `L(y, z) + L*(y, u) - z u`, which is never negative (Fenchel-Young), for u in the domain: what one observation
-    /// of weight one adds to the duality gap. Overridden where a form without cancellation exists.
+    /// `L(y, z) + L*(y, u) - z u`, which is never negative (Fenchel-Young), for u in the domain: what one
+    /// observation of weight one adds to the duality gap. Overridden where a form without cancellation
+    /// exists.
     fn fenchel_young(&self, y: f64, z: f64, u: f64) -> f64 {
         self.value(y, z) + self.conj(y, u) - z * u
     }
@@ -116,14 +128,15 @@ pub trait Loss: Debug + Send + Sync {
         self.conj_modulus() > 0.0
     }
 
-    /// Values and derivatives at many predictions. Called through a vtable once per block; the loop inside is compiled
-    /// for each loss.
+    /// Values and derivatives at many predictions. Called through a vtable once per block; the loop inside is
+    /// compiled for each loss.
     fn derivatives(&self, block: &mut DerivativeBlock<'_>) {
         block.fill(|y, z, _, _| derivatives::smooth(self, y, z));
     }
 
-    /// The Fenchel-Young terms of many observations and the sums of their losses and conjugates, for the certificate,
-    /// where `u = -kappa / w`. Called through a vtable once per block; the loop inside is compiled for each loss.
+    /// The Fenchel-Young terms of many observations and the sums of their losses and conjugates, for the
+    /// certificate, where `u = -kappa / w`. Called through a vtable once per block; the loop inside is
+    /// compiled for each loss.
     fn block_terms(&self, block: &mut TermBlock<'_>) {
         for start in (0..block.y.len()).step_by(CHUNK) {
             let mut sums = ChunkSums {
@@ -137,6 +150,19 @@ pub trait Loss: Debug + Send + Sync {
             block.add_up(start, end, &sums);
         }
     }
+}
+
+/// What a loss is like, whatever the label.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LossProperties {
+    /// See [`Loss::name`].
+    pub name: &'static str,
+    /// See [`Loss::is_classification`].
+    pub is_classification: bool,
+    /// See [`Loss::conj_modulus`].
+    pub conj_modulus: f64,
+    /// See [`Loss::has_linear_tail`].
+    pub has_linear_tail: bool,
 }
 
 /// What [`ChunkTerms`] leaves behind besides the terms.
@@ -205,7 +231,8 @@ impl TermBlock<'_> {
             return;
         }
         for j in 0..n {
-            // A quotient of two infinities is none: an infinite dual is feasible where the domain is unbounded.
+            // A quotient of two infinities is none: an infinite dual is feasible where the domain is
+            // unbounded.
             if strays[j] > 0.0 || (strays[j].is_nan() && !kappa[j].is_infinite()) {
                 self.outside = self.outside.or(Some(start + j));
             }

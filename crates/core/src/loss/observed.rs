@@ -4,8 +4,9 @@ use super::{Loss, QuadraticConjugate};
 
 /// `z -> L(y, z + offset)` for one observation. Its conjugate is `u -> L*(y, u) - offset u`.
 ///
-/// This and the two sums over blocks ([`TermBlock`](super::TermBlock), [`DerivativeBlock`](super::DerivativeBlock)), which are
-/// given `z + offset`, are the only places where a loss meets an offset.
+/// This and the two sums over blocks ([`TermBlock`](super::TermBlock),
+/// [`DerivativeBlock`](super::DerivativeBlock)), which are given `z + offset`, are the only places where a
+/// loss meets an offset.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ObservedLoss<'a> {
     pub(crate) loss: &'a dyn Loss,

@@ -1,6 +1,6 @@
 //! The shape shared by most conjugates, and the short way to write a loss that has it.
 
-use super::{DerivativeBlock, Loss};
+use super::{DerivativeBlock, Loss, LossProperties};
 use std::fmt::Debug;
 
 /// `L*(u) = y u + quad u^2 / 2 + eps |u|` on `low <= u <= high`.
@@ -52,14 +52,8 @@ impl QuadraticConjugate {
 
 /// A loss whose conjugate is a [`QuadraticConjugate`]. Implementing this gives [`Loss`].
 pub trait QuadraticLoss: Debug + Send + Sync {
-    /// See [`Loss::name`].
-    fn name(&self) -> &'static str;
-    /// See [`Loss::is_classification`].
-    fn is_classification(&self) -> bool;
-    /// See [`Loss::conj_modulus`]: `quad` of every conjugate.
-    fn conj_modulus(&self) -> f64;
-    /// See [`Loss::has_linear_tail`].
-    fn has_linear_tail(&self) -> bool;
+    /// See [`Loss::properties`]; `conj_modulus` is `quad` of every conjugate.
+    fn properties(&self) -> LossProperties;
     /// See [`Loss::value`].
     fn value(&self, y: f64, z: f64) -> f64;
     /// See [`Loss::slope`].
@@ -76,20 +70,8 @@ pub trait QuadraticLoss: Debug + Send + Sync {
 
 impl<L: QuadraticLoss> Loss for L {
     #[inline(always)]
-    fn name(&self) -> &'static str {
-        QuadraticLoss::name(self)
-    }
-    #[inline(always)]
-    fn is_classification(&self) -> bool {
-        QuadraticLoss::is_classification(self)
-    }
-    #[inline(always)]
-    fn conj_modulus(&self) -> f64 {
-        QuadraticLoss::conj_modulus(self)
-    }
-    #[inline(always)]
-    fn has_linear_tail(&self) -> bool {
-        QuadraticLoss::has_linear_tail(self)
+    fn properties(&self) -> LossProperties {
+        QuadraticLoss::properties(self)
     }
     #[inline(always)]
     fn has_quadratic_conjugate(&self) -> bool {

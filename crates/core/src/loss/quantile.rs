@@ -1,10 +1,10 @@
 //! Quantile (pinball) loss: regression towards a quantile.
 
 use super::squared::residual;
-use super::{QuadraticConjugate, QuadraticLoss, checked};
+use super::{LossProperties, QuadraticConjugate, QuadraticLoss, checked};
 
-/// `L(y, z) = q (y - z)` if `y >= z`, else `(1 - q) (z - y)`, for real labels: a fraction q of them should end up below
-/// the prediction.
+/// `L(y, z) = q (y - z)` if `y >= z`, else `(1 - q) (z - y)`, for real labels: a fraction q of them should
+/// end up below the prediction.
 ///
 /// Conjugate: `L*(u) = y u` on `-q <= u <= 1 - q`. For q = 1/2 this is half the absolute loss.
 ///
@@ -28,20 +28,13 @@ impl Quantile {
 }
 
 impl QuadraticLoss for Quantile {
-    fn name(&self) -> &'static str {
-        "quantile"
-    }
-
-    fn is_classification(&self) -> bool {
-        false
-    }
-
-    fn conj_modulus(&self) -> f64 {
-        0.0
-    }
-
-    fn has_linear_tail(&self) -> bool {
-        true
+    fn properties(&self) -> LossProperties {
+        LossProperties {
+            name: "quantile",
+            is_classification: false,
+            conj_modulus: 0.0,
+            has_linear_tail: true,
+        }
     }
 
     fn value(&self, y: f64, z: f64) -> f64 {

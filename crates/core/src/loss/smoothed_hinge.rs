@@ -1,7 +1,7 @@
 //! Smoothed hinge loss: the hinge with its corner rounded by a parabola of width gamma.
 
 use super::hinge::margin_domain;
-use super::{QuadraticConjugate, QuadraticLoss, checked};
+use super::{LossProperties, QuadraticConjugate, QuadraticLoss, checked};
 
 /// With `s = 1 - y z` and labels y = -1, +1:
 ///
@@ -34,20 +34,13 @@ impl SmoothedHinge {
 }
 
 impl QuadraticLoss for SmoothedHinge {
-    fn name(&self) -> &'static str {
-        "smoothed_hinge"
-    }
-
-    fn is_classification(&self) -> bool {
-        true
-    }
-
-    fn conj_modulus(&self) -> f64 {
-        self.gamma
-    }
-
-    fn has_linear_tail(&self) -> bool {
-        true
+    fn properties(&self) -> LossProperties {
+        LossProperties {
+            name: "smoothed_hinge",
+            is_classification: true,
+            conj_modulus: self.gamma,
+            has_linear_tail: true,
+        }
     }
 
     fn value(&self, y: f64, z: f64) -> f64 {
@@ -71,7 +64,8 @@ impl QuadraticLoss for SmoothedHinge {
     }
 
     fn fenchel_young(&self, y: f64, z: f64, u: f64) -> f64 {
-        // With v = -y u in [0, 1] the term is L + gamma v^2 / 2 - v s; on each piece a product of signed factors.
+        // With v = -y u in [0, 1] the term is L + gamma v^2 / 2 - v s; on each piece a product of signed
+        // factors.
         let (gamma, s, v) = (self.gamma, 1.0 - y * z, -y * u);
         if s <= 0.0 {
             v * (0.5 * gamma * v - s)

@@ -1,6 +1,6 @@
 //! Squared loss: ridge regression.
 
-use super::{QuadraticConjugate, QuadraticLoss};
+use super::{LossProperties, QuadraticConjugate, QuadraticLoss};
 
 /// `L(y, z) = (y - z)^2 / 2` for real labels. For `(y - z)^2` double C.
 ///
@@ -14,20 +14,13 @@ pub(super) fn residual(y: f64, z: f64) -> f64 {
 }
 
 impl QuadraticLoss for Squared {
-    fn name(&self) -> &'static str {
-        "squared"
-    }
-
-    fn is_classification(&self) -> bool {
-        false
-    }
-
-    fn conj_modulus(&self) -> f64 {
-        1.0
-    }
-
-    fn has_linear_tail(&self) -> bool {
-        false
+    fn properties(&self) -> LossProperties {
+        LossProperties {
+            name: "squared",
+            is_classification: false,
+            conj_modulus: 1.0,
+            has_linear_tail: false,
+        }
     }
 
     fn value(&self, y: f64, z: f64) -> f64 {

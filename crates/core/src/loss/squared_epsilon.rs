@@ -2,7 +2,7 @@
 
 use super::epsilon::check_epsilon;
 use super::squared::residual;
-use super::{QuadraticConjugate, QuadraticLoss};
+use super::{LossProperties, QuadraticConjugate, QuadraticLoss};
 
 /// `L(y, z) = max(0, |y - z| - epsilon)^2 / 2` for real labels.
 ///
@@ -28,20 +28,13 @@ impl SquaredEpsilon {
 }
 
 impl QuadraticLoss for SquaredEpsilon {
-    fn name(&self) -> &'static str {
-        "squared_epsilon"
-    }
-
-    fn is_classification(&self) -> bool {
-        false
-    }
-
-    fn conj_modulus(&self) -> f64 {
-        1.0
-    }
-
-    fn has_linear_tail(&self) -> bool {
-        false
+    fn properties(&self) -> LossProperties {
+        LossProperties {
+            name: "squared_epsilon",
+            is_classification: false,
+            conj_modulus: 1.0,
+            has_linear_tail: false,
+        }
     }
 
     fn value(&self, y: f64, z: f64) -> f64 {

@@ -1,7 +1,7 @@
 //! Squared hinge loss: support vector classification with a smooth loss.
 
 use super::hinge::margin_domain;
-use super::{QuadraticConjugate, QuadraticLoss};
+use super::{LossProperties, QuadraticConjugate, QuadraticLoss};
 
 /// `L(y, z) = max(0, 1 - y z)^2 / 2` for labels y = -1, +1.
 ///
@@ -16,20 +16,13 @@ use super::{QuadraticConjugate, QuadraticLoss};
 pub struct SquaredHinge;
 
 impl QuadraticLoss for SquaredHinge {
-    fn name(&self) -> &'static str {
-        "squared_hinge"
-    }
-
-    fn is_classification(&self) -> bool {
-        true
-    }
-
-    fn conj_modulus(&self) -> f64 {
-        1.0
-    }
-
-    fn has_linear_tail(&self) -> bool {
-        true
+    fn properties(&self) -> LossProperties {
+        LossProperties {
+            name: "squared_hinge",
+            is_classification: true,
+            conj_modulus: 1.0,
+            has_linear_tail: true,
+        }
     }
 
     fn value(&self, y: f64, z: f64) -> f64 {

@@ -2,14 +2,14 @@
 
 use crate::Matrix;
 
-/// Share of the rows whose own class has the highest score; `scores` is rows x classes. Of equal scores the first class
-/// is taken to be the highest.
+/// Share of the rows whose own class has the highest score; `scores` is rows x classes. Of equal scores the
+/// first class is taken to be the highest.
 pub fn class_accuracy(classes: &[u32], scores: &Matrix, weights: Option<&[f64]>) -> Option<f64> {
     top_k_accuracy(1, classes, scores, weights)
 }
 
-/// Share of the rows whose own class is among the k highest scores. Of equal scores those of the first classes are taken
-/// to be higher. A class beyond the last column is never among them.
+/// Share of the rows whose own class is among the k highest scores. Of equal scores those of the first
+/// classes are taken to be higher. A class beyond the last column is never among them.
 pub fn top_k_accuracy(k: usize, classes: &[u32], scores: &Matrix, weights: Option<&[f64]>) -> Option<f64> {
     assert_eq!(classes.len(), scores.rows(), "a row of scores for each class");
     if let Some(weights) = weights {

@@ -10,12 +10,13 @@
 //! | [`rmse`] | real | rows |
 //! | [`class_accuracy`], [`top_k_accuracy`] | one of many classes | rows |
 //!
-//! What is undefined is `None`, never a number that stands for it: a task with one class has no AUC, and a mean over tasks
-//! leaves it out, see [`PerTask`]. So is a metric of labels or scores among which there is a NaN.
+//! What is undefined is `None`, never a number that stands for it: a task with one class has no AUC, and a
+//! mean over tasks leaves it out, see [`PerTask`]. So is a metric of labels or scores among which there is a
+//! NaN.
 //!
-//! Weights are not negative; `None` means that all are one. A row of weight zero might as well not be there. Of two
-//! classes the positive one has labels above zero, whatever they are, and a row is predicted positive if its score is above
-//! zero.
+//! Weights are not negative; `None` means that all are one. A row of weight zero might as well not be there.
+//! Of two classes the positive one has labels above zero, whatever they are, and a row is predicted positive
+//! if its score is above zero.
 //!
 //! ```
 //! use kinfolk::metrics;
@@ -43,26 +44,26 @@ pub type Metric = fn(&[f64], &[f64], Option<&[f64]>) -> Option<f64>;
 
 /// A label with its score and its weight, which is not zero.
 #[derive(Debug, Clone, Copy)]
-struct Row {
+struct ScoredRow {
     label: f64,
     score: f64,
     weight: f64,
 }
 
 /// The rows that count; `None` if there is no such row, or a NaN.
-fn rows(labels: &[f64], scores: &[f64], weights: Option<&[f64]>) -> Option<Vec<Row>> {
+fn rows(labels: &[f64], scores: &[f64], weights: Option<&[f64]>) -> Option<Vec<ScoredRow>> {
     assert_eq!(labels.len(), scores.len(), "a score for each label");
     if let Some(weights) = weights {
         assert_eq!(labels.len(), weights.len(), "a weight for each label");
     }
     let weight = |i: usize| weights.map_or(1.0, |weights| weights[i]);
-    let row = |i: usize| Row { label: labels[i], score: scores[i], weight: weight(i) };
-    let rows: Vec<Row> = (0..labels.len()).map(row).filter(|row| row.weight != 0.0).collect();
+    let row = |i: usize| ScoredRow { label: labels[i], score: scores[i], weight: weight(i) };
+    let rows: Vec<ScoredRow> = (0..labels.len()).map(row).filter(|row| row.weight != 0.0).collect();
     let sound = rows.iter().all(|row| !(row.label + row.weight).is_nan() && !row.score.is_nan());
     (sound && !rows.is_empty()).then_some(rows)
 }
 
 /// Sum of the weights of some rows.
-fn total<'a>(rows: impl IntoIterator<Item = &'a Row>) -> f64 {
+fn total<'a>(rows: impl IntoIterator<Item = &'a ScoredRow>) -> f64 {
     rows.into_iter().map(|row| row.weight).sum()
 }

@@ -1,6 +1,6 @@
 //! Metrics of real labels.
 
-use super::{Row, rows, total};
+use super::{ScoredRow, rows, total};
 use crate::linalg::power_of_two;
 
 /// Root of the mean squared error.
@@ -10,18 +10,19 @@ pub fn rmse(labels: &[f64], scores: &[f64], weights: Option<&[f64]>) -> Option<f
     Some(unit * (sum / total(&rows)).sqrt())
 }
 
-/// `1 - SSE / SST`, with SST around the mean of these very labels: 1 is perfect, 0 as good as that mean, and there is no
-/// worst. Undefined if all labels are equal.
+/// `1 - SSE / SST`, with SST around the mean of these very labels: 1 is perfect, 0 as good as that mean, and
+/// there is no worst. Undefined if all labels are equal.
 ///
-/// This is the coefficient of determination R^2, scikit-learn's `r2_score`, and not its `explained_variance_score`, which
-/// forgives an error that is the same everywhere.
+/// This is the coefficient of determination R^2, scikit-learn's `r2_score`, and not its
+/// `explained_variance_score`, which forgives an error that is the same everywhere.
 pub fn explained_variance(labels: &[f64], scores: &[f64], weights: Option<&[f64]>) -> Option<f64> {
     let rows = rows(labels, scores, weights)?;
     explained(Squares::of(rows.iter().map(error)), Squares::of(around_mean(&rows).into_iter()))
 }
 
-/// [`explained_variance`] of all tasks together, each around its own mean: `1 - sum of SSE / sum of SST`. Large tasks and
-/// tasks of large labels count more than in the mean over tasks, and a task of one row does no harm.
+/// [`explained_variance`] of all tasks together, each around its own mean: `1 - sum of SSE / sum of SST`.
+/// Large tasks and tasks of large labels count more than in the mean over tasks, and a task of one row does
+/// no harm.
 pub fn explained_variance_within(
     tasks: &[u32],
     labels: &[f64],
@@ -47,12 +48,13 @@ fn explained(sse: Squares, sst: Squares) -> Option<f64> {
 }
 
 /// Error and weight.
-fn error(row: &Row) -> (f64, f64) {
+fn error(row: &ScoredRow) -> (f64, f64) {
     (row.label - row.score, row.weight)
 }
 
-/// Labels less their mean, with their weights. Differences from the first label: equal labels have none at all.
-fn around_mean(rows: &[Row]) -> Vec<(f64, f64)> {
+/// Labels less their mean, with their weights. Differences from the first label: equal labels have none at
+/// all.
+fn around_mean(rows: &[ScoredRow]) -> Vec<(f64, f64)> {
     let Some(first) = rows.first().map(|row| row.label) else { return vec![] };
     let mean = rows.iter().map(|row| row.weight * (row.label - first)).sum::<f64>() / total(rows);
     rows.iter().map(|row| (row.label - first - mean, row.weight)).collect()

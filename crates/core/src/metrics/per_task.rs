@@ -44,7 +44,8 @@ impl PerTask {
         }
     }
 
-    /// Mean over the tasks where the metric is defined, each counting the same; undefined if it is so everywhere.
+    /// Mean over the tasks where the metric is defined, each counting the same; undefined if it is so
+    /// everywhere.
     pub fn mean(&self) -> Option<f64> {
         let sum: f64 = self.values.iter().flatten().sum();
         (self.n_defined() > 0).then(|| sum / self.n_defined() as f64)

@@ -1,9 +1,9 @@
 //! Metrics of two classes.
 
-use super::{Row, rows, total};
+use super::{ScoredRow, rows, total};
 use crate::loss::{Logistic, Loss};
 
-impl Row {
+impl ScoredRow {
     fn is_positive(&self) -> bool {
         self.label > 0.0
     }
@@ -30,8 +30,8 @@ pub fn balanced_accuracy(labels: &[f64], scores: &[f64], weights: Option<&[f64]>
     Some(0.5 * (share(true)? + share(false)?))
 }
 
-/// Area under the ROC curve: the chance that a positive row scores higher than a negative one, where a tie is half a win.
-/// Undefined unless there are both. O(n log n).
+/// Area under the ROC curve: the chance that a positive row scores higher than a negative one, where a tie is
+/// half a win. Undefined unless there are both. O(n log n).
 pub fn auc(labels: &[f64], scores: &[f64], weights: Option<&[f64]>) -> Option<f64> {
     let mut rows = rows(labels, scores, weights)?;
     rows.sort_unstable_by(|a, b| a.score.total_cmp(&b.score));
@@ -46,10 +46,11 @@ pub fn auc(labels: &[f64], scores: &[f64], weights: Option<&[f64]>) -> Option<f6
     (positive > 0.0 && negative > 0.0).then(|| wins / positive / negative)
 }
 
-/// Mean of `log(1 + exp(-y s))`, y = +1 or -1: the negative logarithm of the likelihood if a score s means the probability
-/// `1 / (1 + exp(-s))`, as it does after a fit with the logistic loss.
+/// Mean of `log(1 + exp(-y s))`, y = +1 or -1: the negative logarithm of the likelihood if a score s means
+/// the probability `1 / (1 + exp(-s))`, as it does after a fit with the logistic loss.
 pub fn log_loss(labels: &[f64], scores: &[f64], weights: Option<&[f64]>) -> Option<f64> {
     let rows = rows(labels, scores, weights)?;
-    let term = |row: &Row| row.weight * Logistic.value(if row.is_positive() { 1.0 } else { -1.0 }, row.score);
+    let term =
+        |row: &ScoredRow| row.weight * Logistic.value(if row.is_positive() { 1.0 } else { -1.0 }, row.score);
     Some(rows.iter().map(term).sum::<f64>() / total(&rows))
 }

@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// A regulariser as written in settings, files and on the command line; [`DESCRIPTIONS`](Self::DESCRIPTIONS) lists them.
+/// A regulariser as written in settings, files and on the command line; [`DESCRIPTIONS`](Self::DESCRIPTIONS)
+/// lists them.
 ///
 /// In text it is a name, or a name, a colon and numbers: commas between numbers, semicolons between rows.
 ///
@@ -65,7 +66,8 @@ pub enum RegularizerKind {
         l1: f64,
         /// Weight of what they share.
         l2: f64,
-        /// The group of each task, numbered from 0: what tasks share they share within their group. All are one if absent.
+        /// The group of each task, numbered from 0: what tasks share they share within their group. All are
+        /// one if absent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         groups: Option<Vec<u32>>,
     },
@@ -73,11 +75,11 @@ pub enum RegularizerKind {
     Clusters {
         /// How many.
         clusters: u32,
-        /// What the mean of all tasks costs.
+        /// Weight of the mean of all tasks.
         mean: f64,
-        /// What the spread of cluster means costs.
+        /// Weight of the spread of cluster means.
         between: f64,
-        /// What the spread within clusters costs.
+        /// Weight of the spread within clusters.
         within: f64,
     },
 }
@@ -117,7 +119,8 @@ impl RegularizerKind {
         RegularizerKind::shared_mean(n_tasks, 0.0)
     }
 
-    /// Classic multi-task learning: every pair of tasks correlates by `share`, from 0 (independent) to 1 (one model for all).
+    /// Classic multi-task learning: every pair of tasks correlates by `share`, from 0 (independent) to 1 (one
+    /// model for all).
     pub fn shared_mean(n_tasks: usize, share: f64) -> RegularizerKind {
         let row = |r: usize| (0..n_tasks).map(|s| if r == s { 1.0 } else { share }).collect();
         RegularizerKind::Fixed { theta: (0..n_tasks).map(row).collect() }
@@ -173,7 +176,8 @@ impl RegularizerKind {
         )
     }
 
-    /// The name in files: `power`, `exp`, `cosh`, `series`, `fixed`, `frobenius`, `trace`, `relationship` or `clusters`.
+    /// The name in files: `power`, `exp`, `cosh`, `series`, `fixed`, `frobenius`, `trace`, `relationship` or
+    /// `clusters`.
     pub fn name(&self) -> &'static str {
         match self {
             RegularizerKind::Power { .. } => "power",

@@ -1,8 +1,9 @@
 //! Regularisers of the task matrix Theta.
 //!
-//! There are two kinds. [`Entrywise`] ones are sums over the entries of Theta: Theta is then a function of the duals,
-//! entry by entry. [`SpectralRegularizer`]s are functions of its eigenvalues: Theta is then a function of the weights.
-//! Solvers and the certificate differ for the two, so that a [`Regularizer`] says which one it is.
+//! There are two kinds. [`Entrywise`] ones are sums over the entries of Theta: Theta is then a function of
+//! the duals, entry by entry. [`SpectralRegularizer`]s are functions of its eigenvalues: Theta is then a
+//! function of the weights. Solvers and the certificate differ for the two, so that a [`Regularizer`] says
+//! which one it is.
 
 mod entrywise;
 mod kind;

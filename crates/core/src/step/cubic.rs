@@ -1,5 +1,5 @@
-//! Closed form where `phi'(z) = theta0 + gain z` and L* is quadratic: the slope of the coordinate problem is a cubic
-//! polynomial (linear for a given Theta), increasing, with one real root.
+//! Closed form where `phi'(z) = theta0 + gain z` and L* is quadratic: the slope of the coordinate problem is
+//! a cubic polynomial (linear for a given Theta), increasing, with one real root.
 
 use super::RowSums;
 use crate::linalg::fma;
@@ -35,7 +35,8 @@ impl Cubic {
         if self.cube == 0.0 {
             return -self.constant / self.linear;
         }
-        // Near a solution steps are small, and Halley's iteration from zero, which cubes the error, is done in two rounds.
+        // Near a solution steps are small, and Halley's iteration from zero, which cubes the error, is done
+        // in two rounds.
         let bottom = fma::<S>(self.linear, self.linear, -self.constant * self.square);
         let mut d = -self.constant * self.linear / bottom;
         for _ in 0..4 {
@@ -103,7 +104,8 @@ pub(crate) fn solve<S: Simd>(
     if shape.eps == 0.0 {
         return (kappa + cubic.root::<S>()).clamp(low, high);
     }
-    // A kink at kappa = 0: the root with slope +eps counts if it is positive, the one with -eps if it is negative.
+    // A kink at kappa = 0: the root with slope +eps counts if it is positive, the one with -eps if it is
+    // negative.
     let smooth = cubic.constant;
     cubic.constant = smooth + shape.eps;
     let above = kappa + cubic.root::<S>();

@@ -1,9 +1,9 @@
 //! One coordinate of the dual, solved exactly.
 //!
 //! With lambda = 1/2 and weight gamma, moving kappa by `step` changes the (negative) dual by
-//! `g(step) + gamma L*(y, -(kappa + step) / gamma)`, g as in [`RowStep`]. Convex in `step`; its slope is increasing.
-//! [`cubic`] has the closed form for the regularisers with linear phi' and the losses with quadratic conjugate,
-//! [`newton`] does every other pair.
+//! `g(step) + gamma L*(y, -(kappa + step) / gamma)`, g as in [`RowStep`]. Convex in `step`; its slope is
+//! increasing. [`cubic`] has the closed form for the regularisers with linear phi' and the losses with
+//! quadratic conjugate, [`newton`] does every other pair.
 
 pub(crate) mod cubic;
 mod newton;

@@ -1,8 +1,9 @@
 //! Safeguarded Newton for any loss with any regulariser.
 //!
-//! Finds the zero of the increasing function `h(kappa) = g'(kappa - now) + slope of gamma L*(-kappa / gamma)` on an
-//! interval. Plain Newton fails in every way there is: no curvature at kappa = 0, slow far away (powers), tiny wrong steps
-//! (exponentials), kinks and infinite slopes at the ends (logistic); so steps are only taken inside a shrinking bracket.
+//! Finds the zero of the increasing function `h(kappa) = g'(kappa - now) + slope of gamma L*(-kappa / gamma)`
+//! on an interval. Plain Newton fails in every way there is: no curvature at kappa = 0, slow far away
+//! (powers), tiny wrong steps (exponentials), kinks and infinite slopes at the ends (logistic); so steps are
+//! only taken inside a shrinking bracket.
 
 use super::Coordinate;
 use crate::regularizer::{Entrywise, RowStep};
@@ -15,27 +16,30 @@ struct Slope {
     size: f64,
 }
 
-struct Search<'a> {
+struct RootSearch<'a> {
     coordinate: &'a Coordinate<'a>,
     output: &'a dyn Entrywise,
     row: &'a RowStep<'a>,
 }
 
-/// Rounds until the bracket must have closed: halving takes at most this many from the largest number to the smallest.
+/// Rounds until the bracket must have closed: halving takes at most this many from the largest number to the
+/// smallest.
 const MAX_ROUNDS: usize = 2200;
 /// h is zero to this part of its terms: nothing to do, but for rounding.
 const NOTHING: f64 = 4.0 * f64::EPSILON;
-/// h is zero to this part of its terms: one more Newton step, whose result need not be looked at, does the rest.
+/// h is zero to this part of its terms: one more Newton step, whose result need not be looked at, does the
+/// rest.
 const NEARLY: f64 = 1e-10;
 
 impl Slope {
-    /// Whether h is small compared with its terms. Where one of them is infinite nothing is known but its sign.
+    /// Whether h is small compared with its terms. Where one of them is infinite nothing is known but its
+    /// sign.
     fn vanishes(&self, tolerance: f64) -> bool {
         self.size.is_finite() && self.value.abs() <= tolerance * self.size
     }
 }
 
-impl Search<'_> {
+impl RootSearch<'_> {
     /// h at kappa; at a kink the side is chosen by `right`.
     fn at(&self, kappa: f64, right: bool) -> Slope {
         let from_output = self.output.row_slope(self.row, kappa - self.coordinate.kappa);
@@ -55,7 +59,7 @@ impl Search<'_> {
 }
 
 pub(super) fn solve(coordinate: &Coordinate<'_>, output: &dyn Entrywise, row: &RowStep<'_>) -> f64 {
-    let search = Search { coordinate, output, row };
+    let search = RootSearch { coordinate, output, row };
     let (mut low, mut high) = coordinate.bounds();
     let start = coordinate.kappa.clamp(low, high);
     // A kink at zero is either the answer or tells on which side the answer is.
@@ -118,7 +122,7 @@ pub(super) fn solve(coordinate: &Coordinate<'_>, output: &dyn Entrywise, row: &R
 }
 
 /// A point on the other side of the zero, in direction `sign`, by Newton steps that grow.
-fn expand(search: &Search<'_>, now: f64, slope: Slope, sign: f64) -> f64 {
+fn expand(search: &RootSearch<'_>, now: f64, slope: Slope, sign: f64) -> f64 {
     let mut reach = (slope.value / slope.derivative).abs();
     if !(reach.is_finite() && reach > 0.0) {
         reach = now.abs().max(1.0);
@@ -151,7 +155,8 @@ mod tests {
     use crate::loss::{Hinge, Logistic, Loss, ObservedLoss};
     use crate::regularizer::Power;
 
-    /// One task, one input with k(x, x) = 1: `g'(kappa) = (q kappa^2)^(2k-1) kappa` wherever the search starts.
+    /// One task, one input with k(x, x) = 1: `g'(kappa) = (q kappa^2)^(2k-1) kappa` wherever the search
+    /// starts.
     fn alone(loss: &dyn Loss, k: u32, gamma: f64, kappa: f64) -> f64 {
         let row = RowStep { task: 0, a: 1.0, b: &[kappa], c: &[kappa * kappa] };
         let loss = ObservedLoss { loss, y: 1.0, offset: 0.0 };

@@ -27,7 +27,8 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// In [-1, 1), a multiple of 2^-6: single precision holds such numbers, their squares and sums of those exactly.
+    /// In [-1, 1), a multiple of 2^-6: single precision holds such numbers, their squares and sums of those
+    /// exactly.
     pub fn coarse(&mut self) -> f64 {
         (self.bits() >> 57) as f64 / 64.0 - 1.0
     }
@@ -142,7 +143,8 @@ pub struct Setup {
     pub fresh: Inputs<'static>,
 }
 
-/// More inputs than a panel of the Gram matrix has rows: only then can the matrix be too large for the budget.
+/// More inputs than a panel of the Gram matrix has rows: only then can the matrix be too large for the
+/// budget.
 const MANY: usize = 130;
 
 impl Setup {

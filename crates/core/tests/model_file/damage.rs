@@ -90,7 +90,8 @@ fn sizes_that_overflow() {
     assert!(tensor("[18446744073709551616]", "[0, 0]").starts_with("header: "));
     assert!(tensor("[1]", "[1, 0]").contains("offset"));
     assert!(tensor("[8]", "[0, 8]").contains("truncated"));
-    // Tensors that together reach the last address there is, where the sums of the safetensors crate overflow.
+    // Tensors that together reach the last address there is, where the sums of the safetensors crate
+    // overflow.
     let (mut header, mut start) = (String::from("{"), 0u64);
     while start < u64::MAX {
         let size = (u64::MAX - start).min((1 << 61) - 1);

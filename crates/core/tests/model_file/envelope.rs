@@ -1,4 +1,5 @@
-//! A model file taken apart, to be put together again with something changed: an independent reading of the format.
+//! A model file taken apart, to be put together again with something changed: an independent reading of the
+//! format.
 
 use serde_json::{Value, json, value::RawValue};
 use std::collections::BTreeMap;

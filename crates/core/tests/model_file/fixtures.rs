@@ -181,8 +181,8 @@ pub(crate) fn shared() -> Case {
     Recipe { bias: 2.0, ..recipe(dense(), shared_inputs(), LossKind::Squared) }.fit("shared inputs")
 }
 
-/// The same with a primal point of its own. Solvers rarely leave one, so it is put in by hand; its Theta and weights are
-/// those of the other point, which no reader can know.
+/// The same with a primal point of its own. Solvers rarely leave one, so it is put in by hand; its Theta and
+/// weights are those of the other point, which no reader can know.
 pub(crate) fn two_point() -> Case {
     let Case { inputs, new, observations, model, .. } = shared();
     let (rows, alpha) = (FEATURES + 1, model.alpha().unwrap());

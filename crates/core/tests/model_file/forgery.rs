@@ -242,7 +242,8 @@ fn infinite_objectives_are_read_and_written() {
     assert_eq!(again.certificate(), model.certificate());
 }
 
-/// Replaces every value inside about, one at a time, by every odd value: whatever is still accepted must be usable.
+/// Replaces every value inside about, one at a time, by every odd value: whatever is still accepted must be
+/// usable.
 #[test]
 fn what_is_accepted_can_be_used() {
     let odd = [

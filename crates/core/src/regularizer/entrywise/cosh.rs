@@ -7,8 +7,8 @@ use super::{
 
 /// `phi(z) = (gain / rate) (cosh(rate z) - 1)`, so `Theta = gain sinh(rate rho)`, entry by entry.
 ///
-/// With gain = rate = 1 this is `phi*(theta) = theta asinh(theta) - sqrt(1 + theta^2) + 1`. The paper's table prints
-/// arcsinh for Theta; that is the inverse map, and it does not keep matrices positive semidefinite.
+/// With gain = rate = 1 this is `phi*(theta) = theta asinh(theta) - sqrt(1 + theta^2) + 1`. The paper's table
+/// prints arcsinh for Theta; that is the inverse map, and it does not keep matrices positive semidefinite.
 ///
 /// ```
 /// use kinfolk::regularizer::{Cosh, Entrywise};
@@ -51,7 +51,8 @@ impl Entrywise for Cosh {
     }
 
     fn phi(&self, _: Pair, z: f64) -> f64 {
-        // cosh u - 1 = 2 sinh^2(u / 2): no cancellation for small u, and the product overflows only if phi does.
+        // cosh u - 1 = 2 sinh^2(u / 2): no cancellation for small u, and the product overflows only if phi
+        // does.
         let half = (0.5 * self.argument(z)).sinh();
         (self.gain * half) * (2.0 * half / self.rate)
     }
@@ -79,8 +80,8 @@ impl Entrywise for Cosh {
     }
 
     /// With `theta = gain sinh x` and `rate z = x + s` the sum is, times rate / gain and for x >= 0,
-    /// `cosh(x + s) - cosh x - s sinh x = sinh x (e^s - 1 - s) + e^-x (cosh s - 1)`: two terms, neither negative.
-    /// For x < 0 change the signs of both x and z.
+    /// `cosh(x + s) - cosh x - s sinh x = sinh x (e^s - 1 - s) + e^-x (cosh s - 1)`: two terms, neither
+    /// negative. For x < 0 change the signs of both x and z.
     fn fenchel_young(&self, rs: Pair, z: f64, theta: f64) -> f64 {
         if theta == 0.0 {
             return self.phi(rs, z);

@@ -9,9 +9,9 @@ use crate::{Error, Matrix, Result};
 
 /// `phi_rs(z) = P_rs (gain / rate) (e^(rate z) - 1)`, so `Theta = gain P e^(rate rho)`, entry by entry.
 ///
-/// With gain = rate = 1 this is `phi*(theta) = theta ln(theta / P) - theta + P` for theta >= 0: the price of moving away
-/// from the prior P. All entries of Theta are positive, so no negative relations can be learned, and with nothing
-/// learned Theta is P itself; without a prior that is the matrix of ones, all tasks pooled.
+/// With gain = rate = 1 this is `phi*(theta) = theta ln(theta / P) - theta + P` for theta >= 0: a
+/// distance from the prior P. All entries of Theta are positive, so no negative relations can be learned,
+/// and with nothing learned Theta is P itself; without a prior that is the matrix of ones, all tasks pooled.
 ///
 /// ```
 /// use kinfolk::regularizer::{Exp, Entrywise};
@@ -95,7 +95,8 @@ impl Entrywise for Exp {
         self.prior.as_ref().map_or(Ok(()), |prior| check_size("exp prior", prior, n_tasks))
     }
 
-    /// With `theta = phi'(z) e^x` the sum is `(phi'(z) - theta + theta x) / rate = theta (e^-x - 1 + x) / rate`.
+    /// With `theta = phi'(z) e^x` the sum is `(phi'(z) - theta + theta x) / rate = theta (e^-x - 1 + x) /
+    /// rate`.
     fn fenchel_young(&self, rs: Pair, z: f64, theta: f64) -> f64 {
         let slope = self.dphi(rs, z);
         if theta < 0.0 {
@@ -104,7 +105,8 @@ impl Entrywise for Exp {
         if theta == 0.0 || slope == f64::INFINITY {
             return slope / self.rate;
         }
-        // ln(theta / slope) is best for large u, whose digits after the point are few; for small u, slope has few of u.
+        // ln(theta / slope) is best for large u, whose digits after the point are few; for small u, slope has
+        // few of u.
         let u = self.exponent(z);
         let x = if u.abs() < 0.5 || slope < f64::MIN_POSITIVE {
             log_ratio(theta, self.base(rs)) - u
@@ -152,7 +154,8 @@ mod tests {
 
     #[test]
     fn fenchel_young_sees_the_smallest_difference() {
-        // theta = phi'(z) (1 + d): the price is theta d^2 / 2 to leading order, 1e-24 here, far below rounding of phi.
+        // theta = phi'(z) (1 + d): the term is theta d^2 / 2 to leading order, 1e-24 here, far below
+        // rounding of phi.
         let exp = Exp::new();
         let (theta, d) = (exp.dphi(RS, 1.0), 1e-12);
         let price = exp.fenchel_young(RS, 1.0, theta * (1.0 + d));

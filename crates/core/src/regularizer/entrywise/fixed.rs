@@ -1,14 +1,16 @@
-//! A given task matrix: nothing is learned about the tasks, and every classic method with a fixed Theta is this one.
+//! A given task matrix: nothing is learned about the tasks, and every classic method with a fixed Theta is
+//! this one.
 
 use super::{Entrywise, Pair, check_size};
 use crate::linalg::psd;
 use crate::{Error, Matrix, Result};
 
-/// `phi_rs(z) = Theta_rs z`, so Theta is what was given, whatever rho. `phi*` is zero there and infinite elsewhere.
+/// `phi_rs(z) = Theta_rs z`, so Theta is what was given, whatever rho. `phi*` is zero there and infinite
+/// elsewhere.
 ///
 /// Independent tasks ([`identity`](Self::identity)), mean-regularised multi-task learning
-/// ([`pooled_mean`](Self::pooled_mean)) and the inner problem of any alternating method are the same problem to a solver
-/// as a learned Theta.
+/// ([`pooled_mean`](Self::pooled_mean)) and the inner problem of any alternating method are the same problem
+/// to a solver as a learned Theta.
 ///
 /// ```
 /// use kinfolk::regularizer::{Fixed, Entrywise};
@@ -36,8 +38,8 @@ impl Fixed {
         Fixed { theta: Matrix::identity(n_tasks) }
     }
 
-    /// Classic mean-regularised multi-task learning: `Theta = 1/mu + identity`, mu > 0. Every task is the common mean,
-    /// paid for with weight mu, plus a deviation of its own, with weight 1.
+    /// Classic mean-regularised multi-task learning: `Theta = 1/mu + identity`, mu > 0. Every task is the
+    /// common mean, with weight mu in the objective, plus its own deviation, with weight 1.
     pub fn pooled_mean(n_tasks: usize, mu: f64) -> Result<Self> {
         let shared = 1.0 / mu;
         if !(mu > 0.0 && mu.is_finite() && shared.is_finite()) {
@@ -53,7 +55,8 @@ impl Fixed {
         Fixed { theta }
     }
 
-    /// The task matrix. (Hides the trait's `theta`, whose rho does not matter here; generic code sees that one.)
+    /// The task matrix. (Hides the trait's `theta`, whose rho does not matter here; generic code sees that
+    /// one.)
     pub fn theta(&self) -> &Matrix {
         &self.theta
     }

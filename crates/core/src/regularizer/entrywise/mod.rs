@@ -1,8 +1,9 @@
-//! Regularisers that are sums over the entries of Theta, `V(Theta) = sum over r, s of phi*(Theta_rs)`, one file each.
+//! Regularisers that are sums over the entries of Theta, `V(Theta) = sum over r, s of phi*(Theta_rs)`, one
+//! file each.
 //!
 //! Each is given by a convex phi whose Taylor series has non-negative coefficients (constant term zero). Then
-//! `Theta = phi'(rho)`, entry by entry, is positive semidefinite whenever rho is, and the cone constraint of the
-//! learning problem needs no care at all. `docs/math.md` tells why.
+//! `Theta = phi'(rho)`, entry by entry, is positive semidefinite whenever rho is, and the cone constraint of
+//! the learning problem needs no care at all. `docs/math.md` tells why.
 
 mod cosh;
 mod exp;
@@ -28,9 +29,9 @@ pub type Pair = (usize, usize);
 
 /// A sum over the entries of Theta, through phi, its derivatives and its conjugate.
 ///
-/// All regularisers form families closed under `phi(z) -> (gain / rate) phi(rate z)` ([`scaled`](Self::scaled)), which
-/// multiplies Theta by `gain` and rho by `rate`: problems are brought to units in which nothing over- or underflows
-/// without any regulariser knowing.
+/// All regularisers form families closed under `phi(z) -> (gain / rate) phi(rate z)`
+/// ([`scaled`](Self::scaled)), which multiplies Theta by `gain` and rho by `rate`: problems are brought to
+/// units in which nothing over- or underflows without any regulariser knowing.
 pub trait Entrywise: Debug + Send + Sync {
     /// Name in messages and files.
     fn name(&self) -> &'static str;
@@ -44,8 +45,8 @@ pub trait Entrywise: Debug + Send + Sync {
     /// phi''(z).
     fn d2phi(&self, rs: Pair, z: f64) -> f64;
 
-    /// phi*(theta) = sup over z of theta z - phi(z): the term of the entry Theta_rs = theta. Infinite outside its
-    /// domain.
+    /// phi*(theta) = sup over z of theta z - phi(z): the term of the entry Theta_rs = theta. Infinite outside
+    /// its domain.
     fn phi_conj(&self, rs: Pair, theta: f64) -> f64;
 
     /// The regulariser `z -> (gain / rate) phi(rate z)`, of the same family; gain, rate > 0.
@@ -61,7 +62,8 @@ pub trait Entrywise: Debug + Send + Sync {
         None
     }
 
-    /// `(sum over s of phi'_rs(0) b_s, phi'_rr(0))`: what Theta at rho = 0 adds to a coordinate's slope. Zero for most.
+    /// `(sum over s of phi'_rs(0) b_s, phi'_rr(0))`: what Theta at rho = 0 adds to a coordinate's slope. Zero
+    /// for most.
     fn prior_slope(&self, r: usize, b: &[f64]) -> (f64, f64) {
         ((0..b.len()).map(|s| self.dphi((r, s), 0.0) * b[s]).sum(), self.dphi((r, r), 0.0))
     }
@@ -77,9 +79,10 @@ pub trait Entrywise: Debug + Send + Sync {
         self.phi(rs, z) + self.phi_conj(rs, theta) - z * theta
     }
 
-    /// Logarithm of a common factor that keeps `phi'` and `phi''` in range for all z from `low` to `high`, as close to
-    /// their largest values as it can be; 0 for polynomials. Both ends are needed: e^z is small where z is very
-    /// negative, cosh is not, and a factor larger than necessary would turn every slope into zero.
+    /// Logarithm of a common factor that keeps `phi'` and `phi''` in range for all z from `low` to `high`, as
+    /// close to their largest values as it can be; 0 for polynomials. Both ends are needed: e^z is small
+    /// where z is very negative, cosh is not, and a factor larger than necessary would turn every slope into
+    /// zero.
     fn log_scale(&self, _low: f64, _high: f64) -> f64 {
         0.0
     }
@@ -149,8 +152,8 @@ fn check_size(what: &'static str, m: &Matrix, n_tasks: usize) -> Result<()> {
     Err(Error::Length { what, got: m.rows(), expected: n_tasks })
 }
 
-/// One coordinate of the dual as the regulariser sees it, in units where lambda = 1/2 and so rho is the task Gram
-/// matrix:
+/// One coordinate of the dual as the regulariser sees it, in units where lambda = 1/2 and so rho is the task
+/// Gram matrix:
 /// `g(step) = [phi(c_r + 2 b_r step + a step^2) + 2 sum over s != r of phi(c_s + b_s step)] / 2`.
 #[derive(Debug, Clone, Copy)]
 pub struct RowStep<'a> {

@@ -1,5 +1,5 @@
-//! Exponential expressions that neither cancel nor overflow before they must, shared by [`Exp`](super::Exp) and
-//! [`Cosh`](super::Cosh).
+//! Exponential expressions that neither cancel nor overflow before they must, shared by [`Exp`](super::Exp)
+//! and [`Cosh`](super::Cosh).
 
 /// `factor * e^u`, infinite only if the product is; factor >= 0.
 pub(super) fn grow(factor: f64, u: f64) -> f64 {

@@ -1,6 +1,7 @@
 //! Polynomials in one variable, as coefficients from the constant upwards: value, and where one is negative.
 
-/// Value at z by Horner's rule. Infinite rather than NaN where it overflows, with the sign of the leading term.
+/// Value at z by Horner's rule. Infinite rather than NaN where it overflows, with the sign of the leading
+/// term.
 pub(super) fn horner(coefficients: &[f64], z: f64) -> f64 {
     coefficients.iter().rev().fold(0.0, |sum, c| if sum == 0.0 { *c } else { sum * z + c })
 }
@@ -10,8 +11,8 @@ pub(super) fn derivative(coefficients: &[f64]) -> Vec<f64> {
     coefficients.iter().enumerate().skip(1).map(|(j, c)| j as f64 * c).collect()
 }
 
-/// The point halfway between two numbers >= 0 in the order of floating-point numbers: bisection with it ends after 64
-/// steps whatever the range.
+/// The point halfway between two numbers >= 0 in the order of floating-point numbers: bisection with it ends
+/// after 64 steps whatever the range.
 pub(super) fn halfway(low: f64, high: f64) -> f64 {
     let (low, high) = (low.to_bits(), high.to_bits());
     f64::from_bits(low + (high - low) / 2)
@@ -20,11 +21,11 @@ pub(super) fn halfway(low: f64, high: f64) -> f64 {
 /// A negative value beyond this times the sum of the absolute values of its terms is not rounding.
 const ROUNDING: f64 = 1e-12;
 
-/// `Some((z, value))` if a polynomial with coefficients >= 0 is negative somewhere on the real line, with the place where
-/// this is clearest, measured against the size of its terms.
+/// `Some((z, value))` if a polynomial with coefficients >= 0 is negative somewhere on the real line, with the
+/// place where this is clearest, measured against the size of its terms.
 ///
-/// Only z = -t < 0 can do it. Between consecutive [`breakpoints`] the sign does not change, so one look per interval
-/// decides.
+/// Only z = -t < 0 can do it. Between consecutive [`breakpoints`] the sign does not change, so one look per
+/// interval decides.
 pub(super) fn find_negative(coefficients: &[f64]) -> Option<(f64, f64)> {
     let mirrored: Vec<f64> =
         coefficients.iter().enumerate().map(|(j, c)| if j % 2 == 0 { *c } else { -c }).collect();
@@ -47,10 +48,11 @@ pub(super) fn find_negative(coefficients: &[f64]) -> Option<(f64, f64)> {
     worst.map(|(_, z, value)| (z, value))
 }
 
-/// Sorted points t > 0 between which the polynomial and all its derivatives keep their sign, up to rounding: their roots.
+/// Sorted points t > 0 between which the polynomial and all its derivatives keep their sign, up to rounding:
+/// their roots.
 ///
-/// Between consecutive breakpoints of the derivative the polynomial is monotone, so it has a root there exactly if its
-/// signs at the ends differ, and bisection finds it.
+/// Between consecutive breakpoints of the derivative the polynomial is monotone, so it has a root there
+/// exactly if its signs at the ends differ, and bisection finds it.
 fn breakpoints(coefficients: &[f64]) -> Vec<f64> {
     let degree = coefficients.len().saturating_sub(1);
     if degree == 0 {

@@ -1,4 +1,5 @@
-//! The power family: V = sum |Theta_rs|^p / 2 with p = 2k / (2k - 1), the regulariser of the paper's main theorem.
+//! The power family: V = sum |Theta_rs|^p / 2 with p = 2k / (2k - 1), the regulariser of the paper's main
+//! theorem.
 
 use super::{Entrywise, Pair, RowSlope, RowStep};
 use crate::{Error, Result};
@@ -6,9 +7,9 @@ use pulp::{Simd, WithSimd};
 
 /// `phi(z) = (q z)^2k / (2k q)`, so `Theta = (q rho)^(2k-1)`.
 ///
-/// With `q = (2k-1)/k` this is `phi*(theta) = |theta|^p / 2`, p = 2k/(2k-1): p = 2 for k = 1 (squared Frobenius norm),
-/// 4/3 for k = 2, 8/7 for k = 4; larger k gives sparser task matrices. For this family only one number made of C and
-/// lambda matters: see [`crate::Problem`].
+/// With `q = (2k-1)/k` this is `phi*(theta) = |theta|^p / 2`, p = 2k/(2k-1): p = 2 for k = 1 (squared
+/// Frobenius norm), 4/3 for k = 2, 8/7 for k = 4; larger k gives sparser task matrices. For this family only
+/// one number made of C and lambda matters: see [`crate::Problem`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Power {
     k: u32,
@@ -71,19 +72,22 @@ impl Entrywise for Power {
     }
 
     fn phi_conj(&self, _: Pair, theta: f64) -> f64 {
-        // sup of theta z - phi(z) is at q z = theta^(1/(2k-1)) and equals (1 - 1/2k) theta z. For large k this is nearly
-        // linear in theta; z then has few digits of theta left, but its error counts only to second order.
+        // sup of theta z - phi(z) is at q z = theta^(1/(2k-1)) and equals (1 - 1/2k) theta z. For large k
+        // this is nearly linear in theta; z then has few digits of theta left, but its error counts only to
+        // second order.
         let z = self.root(theta) / self.q;
         theta.abs() * z * f64::from(self.odd_power()) / f64::from(2 * self.k)
     }
 
     fn scaled(&self, gain: f64, rate: f64) -> Box<dyn Entrywise> {
-        // gain (q rate z)^odd = (gain^(1/odd) q rate z)^odd. No logarithm of q: the power would multiply its rounding.
+        // gain (q rate z)^odd = (gain^(1/odd) q rate z)^odd. No logarithm of q: the power would multiply its
+        // rounding.
         Box::new(Power { k: self.k, q: self.q * rate * gain.powf(1.0 / f64::from(self.odd_power())) })
     }
 
-    /// With n = 2k, t = q z and `theta = y^(n-1)` the sum is `(t^n - n t y^(n-1) + (n-1) y^n) / (n q)`. For t, y of one
-    /// sign the bracket is `(t - y)^2 (sum over j = 1..n-1 of j t^(n-1-j) y^(j-1))`; else no term is negative.
+    /// With n = 2k, t = q z and `theta = y^(n-1)` the sum is `(t^n - n t y^(n-1) + (n-1) y^n) / (n q)`. For
+    /// t, y of one sign the bracket is `(t - y)^2 (sum over j = 1..n-1 of j t^(n-1-j) y^(j-1))`; else no term
+    /// is negative.
     fn fenchel_young(&self, rs: Pair, z: f64, theta: f64) -> f64 {
         let (t, y) = (self.q * z, self.root(theta).copysign(theta));
         if t * y <= 0.0 {
@@ -129,7 +133,7 @@ struct PowerRow<'a> {
 }
 
 /// Sums over the tasks other than r.
-struct Sums<V> {
+struct PowerSums<V> {
     slope: V,
     curvature: V,
     size: V,
@@ -138,7 +142,7 @@ struct Sums<V> {
 impl PowerRow<'_> {
     /// Adds tasks with scores `b` and Gram entries `c`.
     #[inline(always)]
-    fn add<S: Simd>(&self, simd: S, sums: &mut Sums<S::f64s>, b: S::f64s, c: S::f64s) {
+    fn add<S: Simd>(&self, simd: S, sums: &mut PowerSums<S::f64s>, b: S::f64s, c: S::f64s) {
         let (q, step) = (simd.splat_f64s(self.power.q), simd.splat_f64s(self.step));
         let t = simd.mul_f64s(q, simd.mul_add_e_f64s(b, step, c));
         let even_b = simd.mul_f64s(even_power(simd, t, self.power.k - 1), b);
@@ -172,7 +176,7 @@ impl WithSimd for PowerRow<'_> {
         let RowStep { task: r, a, b, c } = *self.row;
         let (q, step) = (self.power.q, self.step);
         let zero = simd.splat_f64s(0.0);
-        let mut sums = Sums { slope: zero, curvature: zero, size: zero };
+        let mut sums = PowerSums { slope: zero, curvature: zero, size: zero };
         // The task itself is treated apart.
         for (b, c) in [(&b[..r], &c[..r]), (&b[r + 1..], &c[r + 1..])] {
             let (b, b_rest) = S::as_simd_f64s(b);
@@ -206,7 +210,8 @@ mod tests {
 
     #[test]
     fn theta_is_that_of_the_theorem() {
-        // Theta = ((2k-1) R / (2k lambda))^(2k-1) and lambda V* = lambda / (4k-2) ((2k-1) R / (2k lambda))^2k.
+        // Theta = ((2k-1) R / (2k lambda))^(2k-1) and lambda V* = lambda / (4k-2) ((2k-1) R / (2k
+        // lambda))^2k.
         let (gram, lambda): (f64, f64) = (1.3, 0.7);
         for k in 1..=5 {
             let (power, kf) = (Power::new(k).unwrap(), f64::from(k));

@@ -6,10 +6,12 @@ use super::{
 };
 use crate::{Error, Result};
 
-/// `phi(z) = (gain / rate) f(rate z)` with `f(u) = a_1 u + a_2 u^2 + ... + a_n u^n`, so `Theta = gain f'(rate rho)`.
+/// `phi(z) = (gain / rate) f(rate z)` with `f(u) = a_1 u + a_2 u^2 + ... + a_n u^n`, so `Theta = gain f'(rate
+/// rho)`.
 ///
-/// Non-negative coefficients keep Theta positive semidefinite; convexity on the whole real line, which they do not
-/// imply, makes the learning problem convex. Both are checked. `phi*` has no formula and is found by Newton's method.
+/// Non-negative coefficients keep Theta positive semidefinite; convexity on the whole real line, which they
+/// do not imply, makes the learning problem convex. Both are checked. `phi*` has no formula and is found by
+/// Newton's method.
 ///
 /// ```
 /// use kinfolk::regularizer::{Entrywise, Series};
@@ -91,7 +93,8 @@ impl Series {
         }
         let (sign, target) = (w.signum(), w.abs());
         let slope_at = |t: f64| sign * self.bend_slope(sign * t);
-        // For w > 0 no term alone may exceed the target, which bounds t; for w < 0 it is where to start looking.
+        // For w > 0 no term alone may exceed the target, which bounds t; for w < 0 it is where to start
+        // looking.
         let mut high = f64::MAX;
         for (power, c) in self.slope.iter().enumerate().skip(1).filter(|(_, c)| **c > 0.0) {
             let log_t = (target.ln() - c.ln()) / power as f64;
@@ -124,7 +127,8 @@ impl Series {
         sign * t
     }
 
-    /// `f(u) - f(x) - w (u - x)` without the linear term, where `w = f'(x)`: what the tangent at x misses at u.
+    /// `f(u) - f(x) - w (u - x)` without the linear term, where `w = f'(x)`: what the tangent at x misses at
+    /// u.
     fn tangent_gap(&self, u: f64, x: f64, w: f64) -> f64 {
         let (at_u, d) = (self.bend(u), u - x);
         if at_u == f64::INFINITY {

@@ -1,8 +1,8 @@
 //! Shares of a given sum between two bounds.
 
-/// The l that minimise `sum squares / l` with `low <= l <= high` and sum `total`: `l = clip(q sqrt(squares))` for the q that gives
-/// the sum, which increases with q. What is left when all positive squares are at their upper bound goes to the zeros in equal
-/// parts.
+/// The l that minimise `sum squares / l` with `low <= l <= high` and sum `total`: `l = clip(q sqrt(squares))`
+/// for the q that gives the sum, which increases with q. What is left when all positive squares are at their
+/// upper bound goes to the zeros in equal parts.
 pub(super) fn box_trace(squares: &[f64], low: f64, high: f64, total: f64) -> Vec<f64> {
     let n = squares.len();
     if n == 0 {

@@ -3,13 +3,13 @@
 use super::{SpectralFunction, box_trace::box_trace};
 use crate::{Error, Result};
 
-/// Weights pay `mean |mean of all|^2 + between |spread of cluster means|^2 + within |spread within clusters|^2`, halved, for the best
-/// of all partitions into so many clusters, relaxed to what eigenvalues see of partitions: the centred part of Theta has
-/// eigenvalues from 1/within to 1/between whose sum is that of a partition.
+/// `Omega(W)` is half of `mean |mean of all|^2 + between |spread of cluster means|^2 + within |spread within
+/// clusters|^2` for the best partition into this number of clusters, relaxed to a convex problem: the centred
+/// part of Theta has eigenvalues from 1/within to 1/between whose sum is that of a partition.
 ///
 /// ```
 /// use kinfolk::regularizer::{Clusters, SpectralFunction};
-/// // Two clusters of four tasks: the mean costs 0.1, one more direction 0.5, the other two 1.
+/// // Two clusters of four tasks: the mean has weight 0.1, one more direction 0.5, the other two 1.
 /// let clusters = Clusters::new(2, 0.1, 0.5, 1.0)?;
 /// assert_eq!(clusters.theta(&[1.0, 100.0, 1e-3, 1e-3]), [10.0, 2.0, 1.0, 1.0]);
 /// # Ok::<(), kinfolk::Error>(())

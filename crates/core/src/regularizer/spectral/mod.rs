@@ -1,15 +1,17 @@
 //! Regularisers of Theta as a whole, through its eigenvalues, one file each.
 //!
-//! Such a regulariser is a convex G(Theta). Solvers and the certificate need the two functions it gives rise to,
+//! Such a regulariser is a convex G(Theta). Solvers and the certificate need the two functions it gives rise
+//! to,
 //!
 //! ```text
-//! Omega(W) = min over Theta of tr(W Theta^+ W') / 2 + G(Theta),      the regularisation of weights W
-//! H(R)     = sup over Theta of <Theta, R> / 2 - G(Theta),            that of duals with the task Gram matrix R
+//! Omega(W) = min over Theta of tr(W Theta^+ W') / 2 + G(Theta), the regularisation of weights W
+//! H(R)     = sup over Theta of <Theta, R> / 2 - G(Theta),       that of duals with the task Gram matrix R
 //! ```
 //!
-//! Both depend on nothing but squared lengths of columns once tasks are rotated to the eigenvectors of W'W, or of R:
-//! `Omega` is the conjugate of `V -> H(V'V)`. Any other rotation gives more than Omega, so that rounding errors in
-//! eigenvectors keep the certificate on the safe side. Theta may be singular at the solution, and mostly is.
+//! Both depend on nothing but squared lengths of columns once tasks are rotated to the eigenvectors of W'W,
+//! or of R: `Omega` is the conjugate of `V -> H(V'V)`. Any other rotation gives more than Omega, so that
+//! rounding errors in eigenvectors keep the certificate on the safe side. Theta may be singular at the
+//! solution, and mostly is.
 
 mod box_trace;
 mod clusters;
@@ -25,7 +27,8 @@ use crate::{Error, Matrix, Result};
 use std::fmt::Debug;
 use std::sync::Arc;
 
-/// Omega and H as functions of the squared lengths of the columns of rotated weights, or duals, one per direction.
+/// Omega and H as functions of the squared lengths of the columns of rotated weights, or duals, one per
+/// direction.
 pub trait SpectralFunction: Debug + Send + Sync {
     /// Name in messages and files.
     fn name(&self) -> &'static str;
@@ -57,13 +60,13 @@ pub trait SpectralFunction: Debug + Send + Sync {
     /// The lengths z that minimise `|z - lengths|^2 / 2 + tau Omega(z)`.
     fn shrink(&self, lengths: &[f64], tau: f64) -> Vec<f64>;
 
-    /// About what a diagonal entry of Theta is where the diagonal of rho has this value: only to choose units and values
-    /// of C.
+    /// About what a diagonal entry of Theta is where the diagonal of rho has this value: only to choose units
+    /// and values of C.
     fn typical_theta(&self, rho: f64, n_tasks: usize) -> f64;
 }
 
-/// A regulariser of Theta as a whole, in some units: `H(R) -> (gain / rate) H(rate R)`, as for all regularisers. Tasks of
-/// different groups have nothing in common.
+/// A regulariser of Theta as a whole, in some units: `H(R) -> (gain / rate) H(rate R)`, as for all
+/// regularisers. Tasks of different groups have nothing in common.
 #[derive(Debug, Clone)]
 pub struct SpectralRegularizer {
     function: Arc<dyn SpectralFunction>,
@@ -142,7 +145,8 @@ impl SpectralRegularizer {
         rotation.back(&scaled(&theta, self.gain))
     }
 
-    /// The matrix that turns V with these squared lengths into the minimiser of `|Z - V|^2 / 2 + tau Omega(Z)`.
+    /// The matrix that turns V with these squared lengths into the minimiser of `|Z - V|^2 / 2 + tau
+    /// Omega(Z)`.
     pub(crate) fn shrinkage(&self, rotation: &Rotation, squares: &[f64], tau: f64) -> Matrix {
         let unit = self.gain / self.rate.sqrt();
         let lengths: Vec<f64> = squares.iter().map(|s| s.sqrt() / unit).collect();
@@ -286,7 +290,8 @@ mod tests {
 
     #[test]
     fn shrinking_ends_where_weights_and_duals_pay_no_more_than_their_product() {
-        // Z minimises |Z - V|^2 / 2 + tau Omega(Z) if and only if (V - Z) / tau is a subgradient of Omega at Z.
+        // Z minimises |Z - V|^2 / 2 + tau Omega(Z) if and only if (V - Z) / tau is a subgradient of Omega at
+        // Z.
         for penalty in examples() {
             for (seed, tau) in [(1, 0.1), (2, 1.0), (3, 3.0)] {
                 let v = weights(seed);
@@ -309,8 +314,8 @@ mod tests {
             let rotation = penalty.rotation(&gram(&w)).unwrap();
             let squares = rotation.squares(&w, &w, 1);
             let theta = penalty.theta_of(&rotation, &squares);
-            // At the best Theta, tr(Theta^+ W'W) / 2 + G(Theta) = Omega(W): the penalty's part is what is left, and no other
-            // weights' Theta leaves less together with its own tr(Theta^+ W'W) / 2.
+            // At the best Theta, tr(Theta^+ W'W) / 2 + G(Theta) = Omega(W): the penalty's part is what is
+            // left, and no other weights' Theta leaves less together with its own tr(Theta^+ W'W) / 2.
             let cost = |theta: &Matrix| {
                 let (values, vectors) = linalg::eigen(theta).unwrap();
                 let along = Rotation { directions: vectors }.squares(&w, &w, 1);

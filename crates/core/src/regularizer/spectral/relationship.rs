@@ -3,8 +3,9 @@
 use super::{SpectralFunction, trace::largest};
 use crate::{Error, Result};
 
-/// Weights pay `l1 |W|^2 / 2 + l2 tr(W Om^+ W') / 2` for some Om with `tr(Om) <= 1`, so that `Theta = Om (l1 Om + l2)^-1` and
-/// `Omega(W) = l1 |W|^2 / 2 + l2 |W|_*^2 / 2`, with the trace norm `|W|_*`, the sum of the singular values.
+/// `Omega(W)` is the minimum of `l1 |W|^2 / 2 + l2 tr(W Om^+ W') / 2` over all Om with `tr(Om) <= 1`, so that
+/// `Theta = Om (l1 Om + l2)^-1` and `Omega(W) = l1 |W|^2 / 2 + l2 |W|_*^2 / 2`, with the trace norm `|W|_*`,
+/// the sum of the singular values.
 ///
 /// ```
 /// use kinfolk::regularizer::{Relationship, SpectralFunction};
@@ -43,8 +44,8 @@ impl SpectralFunction for Relationship {
         0.5 * self.l1 * squares.iter().sum::<f64>() + 0.5 * self.l2 * lengths * lengths
     }
 
-    /// The largest `sum o r / (l1 o + l2) / 2` over o >= 0 of sum one: `o = max(0, sqrt(l2 r / nu) - l2) / l1` with the nu for
-    /// which they sum to one.
+    /// The largest `sum o r / (l1 o + l2) / 2` over o >= 0 of sum one: `o = max(0, sqrt(l2 r / nu) - l2) /
+    /// l1` with the nu for which they sum to one.
     fn dual_value(&self, squares: &[f64]) -> f64 {
         let (l1, l2, most) = (self.l1, self.l2, largest(squares));
         if l1 == 0.0 || most == 0.0 {
@@ -53,7 +54,8 @@ impl SpectralFunction for Relationship {
         let shares = |root: f64| -> Vec<f64> {
             squares.iter().map(|r| ((l2 * r / most).sqrt() * root - l2).max(0.0) / l1).collect()
         };
-        // In x = sqrt(most / nu) the sum increases, from 0 where the largest share is 0 to at least 1 where it is 1.
+        // In x = sqrt(most / nu) the sum increases, from 0 where the largest share is 0 to at least 1 where
+        // it is 1.
         let (mut low, mut high) = (l2.sqrt(), (l1 + l2) / l2.sqrt());
         for _ in 0..100 {
             let middle = 0.5 * (low + high);
@@ -73,7 +75,8 @@ impl SpectralFunction for Relationship {
         squares.iter().map(share).map(|o| o / (self.l1 * o + self.l2)).collect()
     }
 
-    /// The l1 part scales, the rest is a threshold at which as many lengths are cut as it takes: `z = max(v - t (sum of z), 0)`.
+    /// The l1 part scales, the rest is a threshold at which as many lengths are cut as it takes: `z = max(v -
+    /// t (sum of z), 0)`.
     fn shrink(&self, lengths: &[f64], tau: f64) -> Vec<f64> {
         let scale = 1.0 + tau * self.l1;
         let (v, t): (Vec<f64>, f64) = (lengths.iter().map(|v| v / scale).collect(), tau * self.l2 / scale);

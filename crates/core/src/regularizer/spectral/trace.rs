@@ -1,11 +1,11 @@
-//! The trace of Theta: weights pay their trace norm.
+//! The trace of Theta, which is the trace norm of the weights.
 
 use super::SpectralFunction;
 use crate::{Error, Result};
 
-/// `G(Theta) = nu tr(Theta) / 2`. Then `Omega(W) = sqrt(nu) (sum of the singular values of W)`, and duals cost nothing as long as the
-/// largest eigenvalue of their task Gram matrix is at most nu. Few directions of the tasks survive: a shared representation of
-/// low dimension.
+/// `G(Theta) = nu tr(Theta) / 2`. Then `Omega(W) = sqrt(nu) (sum of the singular values of W)`, and H is zero
+/// if the largest eigenvalue of the duals' task Gram matrix is at most nu, else infinite. Weights have low
+/// rank at the solution: a shared representation of few dimensions.
 ///
 /// ```
 /// use kinfolk::regularizer::{SpectralFunction, Trace};

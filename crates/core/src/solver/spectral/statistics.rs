@@ -1,13 +1,15 @@
-//! The squared loss on shared inputs through sufficient statistics: values and certificates without a look at the data.
+//! The squared loss on shared inputs through sufficient statistics: values and certificates without a look at
+//! the data.
 
-use crate::certificate::{Form, LossTerms, RegularisationTerms};
+use crate::certificate::{Form, LossTerms, RegularizerTerms};
 use crate::linalg::band::Band;
 use crate::linalg::{self, inner, minus, view};
 use crate::regularizer::Entrywise;
 use crate::solver::newton_system::gram;
 use crate::{Certificate, Matrix};
 
-/// The squared loss on shared inputs, reduced to what the data say, `moment = X'Y` in a basis where X'X is simple.
+/// The squared loss on shared inputs, reduced to what the data say, `moment = X'Y` in a basis where X'X is
+/// simple.
 pub(super) struct SquaredStatistics<'a> {
     pub(super) square: Square<'a>,
     pub(super) moment: &'a Matrix,
@@ -43,11 +45,11 @@ impl Square<'_> {
 }
 
 impl SquaredStatistics<'_> {
-    /// Grades the duals `gamma (Y - X w)` of any weights w with the primal point they induce; the sums of the certificate,
-    /// with the observations' terms added up in closed form: `gamma/2 |X (W - w)|^2`.
+    /// Grades the duals `gamma (Y - X w)` of any weights w with the primal point they induce; the sums of the
+    /// certificate, with the observations' terms added up in closed form: `gamma/2 |X (W - w)|^2`.
     pub(super) fn certify(&self, output: &dyn Entrywise, w: &Matrix, threads: usize) -> Certificate {
         let v = self.induced(w);
-        let point = RegularisationTerms::at(output, &gram(&v, threads));
+        let point = RegularizerTerms::at(output, &gram(&v, threads));
         let weights = linalg::times(view(&v), view(&point.theta), threads);
         let offset = minus(&weights, w);
         let (mut gap, image) = (vec![0.0; w.cols()], self.square.times(&offset));
@@ -60,9 +62,10 @@ impl SquaredStatistics<'_> {
         point.certificate(losses, Form::OnePoint)
     }
 
-    /// Grades the duals `gamma (Y - X W)` of the weights W of V with V itself: the observations' terms are all zero.
+    /// Grades the duals `gamma (Y - X W)` of the weights W of V with V itself: the observations' terms are
+    /// all zero.
     pub(super) fn certify_point(&self, output: &dyn Entrywise, v: &Matrix, threads: usize) -> Certificate {
-        let mut point = RegularisationTerms::at(output, &gram(v, threads));
+        let mut point = RegularizerTerms::at(output, &gram(v, threads));
         let w = linalg::times(view(v), view(&point.theta), threads);
         let v_a = self.induced(&w);
         let offset = minus(v, &v_a);
@@ -91,8 +94,8 @@ impl SquaredStatistics<'_> {
         0.5 * self.gamma * self.floor + self.excess_loss(w)
     }
 
-    /// `gamma/2 (|Y - X w|^2 - floor)`; in the eigenbasis a sum of squares, which loses no digits however close w comes to
-    /// the best fit.
+    /// `gamma/2 (|Y - X w|^2 - floor)`; in the eigenbasis a sum of squares, which loses no digits however
+    /// close w comes to the best fit.
     pub(super) fn excess_loss(&self, w: &Matrix) -> f64 {
         let values = match self.square {
             Square::Diagonal(values) => values,

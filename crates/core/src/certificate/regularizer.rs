@@ -23,19 +23,19 @@ pub(crate) fn theta_terms(output: &dyn Entrywise, theta: &Matrix, gram_a: &Matri
 }
 
 /// Everything in P and D that is not a loss.
-pub(crate) struct RegularisationTerms {
+pub(crate) struct RegularizerTerms {
     pub(crate) theta: Matrix,
     pub(crate) primal: f64,
     pub(crate) dual: f64,
     pub(crate) gap: f64,
 }
 
-impl RegularisationTerms {
+impl RegularizerTerms {
     /// One point: Theta = phi'(gram).
     pub(crate) fn at(output: &dyn Entrywise, gram: &Matrix) -> Self {
         let theta = output.theta(gram);
         let half_phi = 0.5 * output.phi_sum(gram);
-        RegularisationTerms { primal: inner(&theta, gram) - half_phi, dual: -half_phi, gap: 0.0, theta }
+        RegularizerTerms { primal: inner(&theta, gram) - half_phi, dual: -half_phi, gap: 0.0, theta }
     }
 
     /// Two points: duals with another task Gram matrix, and `<Theta, G(V - V_a)>`.
