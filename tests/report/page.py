@@ -123,11 +123,22 @@ class Browser:
             ActionChains(self.driver).send_keys(key).perform()
         self.frame()
 
+    def show_map(self):
+        self.js("document.getElementById('map').scrollIntoView({block: 'center', behavior: 'instant'})")
+
     def focus_map(self):
-        self.js("document.getElementById('map').scrollIntoView({block: 'center', behavior: 'instant'}); document.getElementById('map').focus()")
+        self.show_map()
+        self.js("document.getElementById('map').focus()")
+
+    def task_rows(self):
+        """The texts of the table of tasks, for each row that is shown."""
+        return self.js(
+            "return [...document.querySelectorAll('#task-table tbody tr')].filter((row) => !row.hidden)"
+            ".map((row) => [...row.cells].map((cell) => cell.textContent))"
+        )
 
     def hover(self, x, y):
-        """Points at a place of the map, from its upper left corner; what the tip then says."""
+        """Points at a place of the map, from its upper left corner; returns the tooltip."""
         box = self.js("const b = document.getElementById('map').getBoundingClientRect(); return [b.left, b.top]")
         self.driver.execute_cdp_cmd(
             "Input.dispatchMouseEvent", {"type": "mouseMoved", "x": box[0] + x, "y": box[1] + y}
@@ -144,7 +155,7 @@ class Browser:
         return (names[0], names[-1]), {name: float(value) for name, value in values.items()}
 
     def pixels(self):
-        """How many dots of the map have a colour, and a number that tells two pictures apart."""
+        """How many pixels of the map have a colour, and a checksum of them all."""
         return tuple(
             self.js(
                 "const c = document.getElementById('map'), copy = document.createElement('canvas');"
@@ -152,13 +163,14 @@ class Browser:
                 "const context = copy.getContext('2d', {willReadFrequently: true}); context.drawImage(c, 0, 0);"
                 "const d = context.getImageData(0, 0, c.width, c.height).data;"
                 "let n = 0, sum = 0; for (let i = 0; i < d.length; i += 4) {"
-                "if (Math.abs(d[i] - d[i + 2]) > 12) n++; sum = (sum * 31 + d[i] + 256 * d[i + 2]) % 1000003; } return [n, sum]"
+                "if (Math.abs(d[i] - d[i + 2]) > 12) n++;"
+                "sum = (sum * 31 + d[i] + 256 * d[i + 2]) % 1000003; } return [n, sum]"
             )
         )
 
 
 class Theta:
-    """The task matrix as `kinfolk theta` writes it, kin beside kin."""
+    """The task matrix as `kinfolk theta` writes it, in the order of its tree."""
 
     def __init__(self, command, model):
         def read(*more):
@@ -188,7 +200,7 @@ class Theta:
 
 
 def three_digits(shown, value):
-    """Whether this is the value in three digits; the page has floats of 32 bits, which may round the last one otherwise."""
+    """Whether this is the value in three digits. The page has 32-bit floats, so the last digit may differ by one."""
     return shown == float(f"{value:.2e}") or abs(shown - value) <= 0.501 * 10 ** (np.floor(np.log10(abs(value))) - 2)
 
 

@@ -1,11 +1,11 @@
-//! A task matrix as a graph, for Gephi, Cytoscape, networkx, igraph and the like.
+//! A task matrix as a graph in GraphML, which Gephi, Cytoscape, networkx and igraph read.
 
 use kinfolk::Matrix;
 use kinfolk_report::escape;
 use std::fmt::Write;
 
-/// Tasks are nodes with their name and their own entry of Theta; every pair with an entry that is not zero and a
-/// correlation of at least `threshold` in size is an edge.
+/// Tasks are nodes with their name and their diagonal entry of Theta. Pairs with a nonzero entry and an absolute
+/// correlation of at least `threshold` are edges.
 pub(crate) fn graphml(names: &[String], theta: &Matrix, correlation: &Matrix, threshold: f64) -> String {
     let mut xml = String::from(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\

@@ -93,11 +93,27 @@ fn no_name_becomes_markup() {
 }
 
 #[test]
-fn one_task_and_models_of_other_programs_have_a_page() {
+fn one_task_has_a_page() {
     let place = Place::new();
     place.write("one.csv", table(&["only"]));
     place.ok("fit one.csv --task task --target y -o one.st --quiet");
     assert!(page(&place, "one.st one.csv").contains("There is only one task."));
+}
+
+#[test]
+fn the_page_holds_the_certificate_as_json() {
+    let place = Place::with_examples();
+    place.ok("fit mines.npz -o m.st --quiet");
+    let html = page(&place, "m.st");
+    let start = "<script type=\"application/json\" id=\"certificate-data\">";
+    let json = html.split_once(start).unwrap().1.split_once("</script>").unwrap().0;
+    let on_page: serde_json::Value = serde_json::from_str(json).unwrap();
+    let answer = place.run("report m.st -o page.html --json").stdout;
+    let answer: serde_json::Value = serde_json::from_str(&answer).unwrap();
+    for key in ["claim", "status", "primal", "dual", "gap", "rel_gap"] {
+        assert_eq!(on_page[key], answer[key], "{key}");
+    }
+    assert_eq!((&on_page["claim"], &on_page["status"]), (&"optimal".into(), &"certified".into()));
 }
 
 #[test]

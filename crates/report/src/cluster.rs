@@ -71,8 +71,8 @@ impl Tree {
         (0..self.n).map(number).collect()
     }
 
-    /// The optimal order of the leaves (Bar-Joseph, Gifford and Jaakkola 2001): of all orders that swap the two sides of
-    /// joins, the one with the smallest sum of distances between neighbours.
+    /// The optimal order of the leaves (Bar-Joseph, Gifford and Jaakkola 2001): of all orders that swap the two
+    /// sides of joins, the one with the smallest sum of distances between neighbours.
     pub fn order(&self, distance: &Matrix) -> Vec<usize> {
         if self.n < 2 {
             return (0..self.n).collect();
@@ -160,7 +160,7 @@ fn least(values: impl Iterator<Item = f64>) -> f64 {
     values.fold(f64::INFINITY, f64::min)
 }
 
-/// How well two clusterings of the same things agree: the adjusted Rand index, 1 if they are the same, about 0 by chance.
+/// The adjusted Rand index of two clusterings: 1 if they are the same, about 0 if they agree by chance.
 pub fn adjusted_rand_index(one: &[usize], other: &[usize]) -> f64 {
     let pairs = || (0..one.len()).flat_map(|r| (0..r).map(move |s| (r, s)));
     let (mut in_one, mut in_other, mut in_both) = (0.0, 0.0, 0.0);

@@ -1,4 +1,4 @@
-//! A picture of a task matrix: one cell for each pair, a tree beside it.
+//! A picture of a task matrix: one cell for each pair of tasks, and a tree beside it.
 
 use crate::cluster::Tree;
 use crate::colour::{STEPS, diverging, hex, step};
@@ -7,21 +7,22 @@ use crate::text::{escape, number, shorten};
 use kinfolk::Matrix;
 use std::fmt::Write;
 
-const CELL: f64 = 18.0;
-/// The whole matrix is at most this wide; cells shrink to fit.
-const WIDEST: f64 = 900.0;
-/// Rough width of a character, in units of the font size.
-const CHARACTER: f64 = 0.62;
+/// Largest width of a cell.
+const CELL_WIDTH: f64 = 18.0;
+/// Largest width of the matrix; cells shrink to fit.
+const MAX_WIDTH: f64 = 900.0;
+/// Approximate width of a character, in units of the font size.
+const CHARACTER_WIDTH: f64 = 0.62;
 /// Characters of a name that are drawn.
-const LONGEST: usize = 40;
+const MAX_NAME_CHARS: usize = 40;
 /// Width of the tree.
-const TREE: f64 = 70.0;
+const TREE_WIDTH: f64 = 70.0;
 
 const INK: [u8; 3] = [51, 51, 51];
 const BRANCH: [u8; 3] = [136, 136, 136];
 
-/// A matrix with names of its rows. Blue is negative, white zero, red positive, up to the largest entry off the diagonal; tasks with
-/// themselves, which would leave all others pale, may be beyond.
+/// A matrix with names of its rows. Blue is negative, white zero, red positive. The scale ends at the largest entry off
+/// the diagonal: diagonal entries are often so much larger that they would leave all others pale.
 #[derive(Debug, Clone)]
 pub struct HeatMap<'a> {
     title: &'a str,
@@ -33,8 +34,8 @@ pub struct HeatMap<'a> {
     blocks: Vec<usize>,
 }
 
-/// Where things are, in units of an SVG.
-struct Layout {
+/// Sizes and positions in the SVG.
+struct MapLayout {
     cell: f64,
     font: f64,
     left: f64,
@@ -55,7 +56,7 @@ impl<'a> HeatMap<'a> {
         HeatMap { order, ..self }
     }
 
-    /// With a tree to the right, whose leaves are the rows; the order should be one of its own.
+    /// With a tree to the right whose leaves are the rows; the order should be one of this tree.
     #[must_use]
     pub fn with_tree(self, tree: &'a Tree) -> Self {
         HeatMap { tree: Some(tree), ..self }
@@ -77,7 +78,7 @@ impl<'a> HeatMap<'a> {
 
     /// As one self-contained SVG file.
     pub fn to_svg(&self) -> String {
-        let Layout { left, top, size: (width, height), font, cell, largest } = self.layout();
+        let MapLayout { left, top, size: (width, height), font, cell, largest } = self.layout();
         let mut svg = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width:.0}\" height=\"{height:.0}\" \
              viewBox=\"0 0 {width:.0} {height:.0}\" font-family=\"sans-serif\">\n\
@@ -103,24 +104,25 @@ impl<'a> HeatMap<'a> {
         let mut right = left + self.order.len() as f64 * cell + 6.0;
         if !self.drawn_branches().is_empty() {
             self.tree_lines(&mut svg, (right, top), cell);
-            right += TREE;
+            right += TREE_WIDTH;
         }
         legend(&mut svg, right + 8.0, top, largest);
         svg.push_str("</svg>\n");
         svg
     }
 
-    fn layout(&self) -> Layout {
+    fn layout(&self) -> MapLayout {
         let n = self.order.len() as f64;
-        let cell = (WIDEST / n.max(1.0)).min(CELL);
+        let cell = (MAX_WIDTH / n.max(1.0)).min(CELL_WIDTH);
         let font = (0.65 * cell).clamp(0.0, 12.0);
-        let longest = self.names.iter().map(|name| name.chars().count()).max().unwrap_or(0).min(LONGEST);
+        let longest =
+            self.names.iter().map(|name| name.chars().count()).max().unwrap_or(0).min(MAX_NAME_CHARS);
         // Names too small to read are left out.
-        let left = if font < 4.0 { 10.0 } else { longest as f64 * CHARACTER * font + 12.0 };
+        let left = if font < 4.0 { 10.0 } else { longest as f64 * CHARACTER_WIDTH * font + 12.0 };
         let (side, top) = (n * cell, left + 26.0);
-        let tree = if self.drawn_branches().is_empty() { 0.0 } else { TREE };
+        let tree = if self.drawn_branches().is_empty() { 0.0 } else { TREE_WIDTH };
         let size = (left + side.max(180.0) + tree + 76.0, top + side.max(120.0) + 16.0);
-        Layout { cell, font, left, top, size, largest: self.largest() }
+        MapLayout { cell, font, left, top, size, largest: self.largest() }
     }
 
     fn largest(&self) -> f64 {
@@ -137,7 +139,7 @@ impl<'a> HeatMap<'a> {
         self.tree.map_or(vec![], |tree| tree.branches(&self.order))
     }
 
-    /// Neighbours of one colour become one rectangle.
+    /// Neighbours of the same colour become one rectangle.
     fn cells(&self, svg: &mut String, (left, top): (f64, f64), cell: f64, largest: f64) {
         svg.push_str("<g shape-rendering=\"crispEdges\">\n");
         for (r, &from) in self.order.iter().enumerate() {
@@ -161,7 +163,7 @@ impl<'a> HeatMap<'a> {
     fn labels(&self, svg: &mut String, (left, top): (f64, f64), cell: f64, font: f64) {
         let _ = writeln!(svg, "<g font-size=\"{font:.1}\" fill=\"{}\">", hex(INK));
         for (r, &t) in self.order.iter().enumerate() {
-            let name = escape(&shorten(&self.names[t], LONGEST));
+            let name = escape(&shorten(&self.names[t], MAX_NAME_CHARS));
             let middle = (r as f64 + 0.5) * cell + 0.35 * font;
             let _ = writeln!(
                 svg,
@@ -179,7 +181,7 @@ impl<'a> HeatMap<'a> {
     fn tree_lines(&self, svg: &mut String, (left, top): (f64, f64), cell: f64) {
         let mut path = String::new();
         for Branch { a, b, height } in self.drawn_branches() {
-            let x = |height: f64| left + height * (TREE - 8.0);
+            let x = |height: f64| left + height * (TREE_WIDTH - 8.0);
             let y = |place: f64| top + (place + 0.5) * cell;
             let (ya, yb, top) = (y(a.place), y(b.place), x(height));
             let _ = write!(path, "M{:.1} {ya:.1}H{top:.1}V{yb:.1}H{:.1}", x(a.height), x(b.height));
@@ -188,7 +190,7 @@ impl<'a> HeatMap<'a> {
     }
 }
 
-/// Value of the largest step, of the middle and of the smallest.
+/// Texts at the top, the middle and the bottom of the legend.
 fn marks(largest: f64) -> [String; 3] {
     [largest, 0.0, -largest].map(|value| number(value, 3))
 }

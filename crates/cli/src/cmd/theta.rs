@@ -1,4 +1,4 @@
-//! `kinfolk theta`: the task matrix of a model, in an order that shows who is kin to whom.
+//! `kinfolk theta`: the task matrix of a model, in an order that puts related tasks side by side.
 
 use crate::failure::{Failure, Result};
 use crate::report::{Report, json_number};
@@ -17,10 +17,10 @@ Examples:
   kinfolk theta school.safetensors --correlation -o kin.csv --svg kin.svg
   kinfolk theta school.safetensors -o kin.graphml --threshold 0.3";
 
-/// Tasks up to which people get the whole matrix.
-const FULL: usize = 14;
+/// With more tasks, the matrix is printed only on request.
+const MAX_PRINTED_TASKS: usize = 14;
 
-/// Show the task matrix Theta of a model: who is kin to whom.
+/// Show the task matrix Theta of a model: which tasks are kin (related).
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ThetaArgs {
@@ -29,15 +29,15 @@ pub(crate) struct ThetaArgs {
     /// Write it to a file, by its ending: csv, npy or graphml.
     #[arg(short, long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Write it in this format, whatever the ending; without a file, to stdout.
+    /// The format, if the ending of the file does not say it; without a file, it goes to stdout.
     #[arg(long)]
-    format: Option<Format>,
+    format: Option<ThetaFormat>,
     /// Correlations Theta_rs / sqrt(Theta_rr Theta_ss) instead of Theta itself.
     #[arg(long)]
     correlation: bool,
-    /// Order of the tasks [default: cluster; for npy, which has no names, given].
+    /// Order of the tasks [default: cluster; for npy, which holds no names, given].
     #[arg(long)]
-    order: Option<Order>,
+    order: Option<TaskOrder>,
     /// Leave out edges of the graph with a correlation below this size.
     #[arg(long, value_name = "R", default_value_t = 0.0)]
     threshold: f64,
@@ -49,42 +49,42 @@ pub(crate) struct ThetaArgs {
     full: bool,
 }
 
-/// What a task matrix can be written as.
+/// The formats of a task matrix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
+enum ThetaFormat {
     Table,
     Csv,
     Npy,
     Graphml,
 }
 
-/// Which task comes first.
+/// The order of the tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
 #[serde(rename_all = "lowercase")]
-enum Order {
-    /// By hierarchical clustering: kin beside kin.
+enum TaskOrder {
+    /// By hierarchical clustering: related tasks side by side.
     Cluster,
     /// As in the model.
     Given,
 }
 
-/// A task matrix in order.
-struct Ordered {
+/// A task matrix with its tasks in this order.
+struct OrderedTheta {
     names: Vec<String>,
     theta: Matrix,
     correlation: Matrix,
-    /// Over the tasks in this order.
+    /// Its leaves are the tasks in this order.
     tree: Option<Tree>,
 }
 
-impl Ordered {
-    fn new(model: &Model, order: Order) -> Self {
+impl OrderedTheta {
+    fn new(model: &Model, order: TaskOrder) -> Self {
         let correlation = model.correlation();
         let t = correlation.rows();
         let given = (0..t).collect();
         let (order, tree) = match order {
-            Order::Given => (given, None),
-            Order::Cluster => {
+            TaskOrder::Given => (given, None),
+            TaskOrder::Cluster => {
                 let d = distances(&correlation);
                 let tree = Tree::new(&d);
                 let order = tree.order(&d);
@@ -94,7 +94,7 @@ impl Ordered {
         };
         let names = order.iter().map(|&t| model.tasks().name(t)).collect();
         let (theta, correlation) = (permuted(model.theta(), &order), permuted(&correlation, &order));
-        Ordered { names, theta, correlation, tree }
+        OrderedTheta { names, theta, correlation, tree }
     }
 
     fn picture<'a>(&'a self, title: &'a str, correlation: bool) -> HeatMap<'a> {
@@ -120,11 +120,12 @@ fn permuted(m: &Matrix, order: &[usize]) -> Matrix {
     out
 }
 
+/// The answer with `--json`.
 #[derive(Serialize)]
-struct Said<'a> {
+struct ThetaAnswer<'a> {
     model: &'a Path,
     kind: &'static str,
-    order: Order,
+    order: TaskOrder,
     tasks: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
     theta: Option<Vec<Vec<serde_json::Value>>>,
@@ -138,14 +139,15 @@ pub(crate) fn run(args: ThetaArgs, report: Report) -> Result<ExitCode> {
         files::check_writable(path)?;
     }
     let model = Model::load(&args.model)?;
-    let order = args.order.unwrap_or(if format == Format::Npy { Order::Given } else { Order::Cluster });
-    let ordered = Ordered::new(&model, order);
+    let order =
+        args.order.unwrap_or(if format == ThetaFormat::Npy { TaskOrder::Given } else { TaskOrder::Cluster });
+    let ordered = OrderedTheta::new(&model, order);
     let kind = if args.correlation { "correlation" } else { "theta" };
     let bytes = match format {
-        Format::Table => args.text(&ordered).into_bytes(),
-        Format::Csv => csv(&ordered.names, ordered.values(args.correlation)).into_bytes(),
-        Format::Npy => kinfolk_io::npy_bytes(ordered.values(args.correlation)),
-        Format::Graphml => {
+        ThetaFormat::Table => args.text(&ordered).into_bytes(),
+        ThetaFormat::Csv => csv(&ordered.names, ordered.values(args.correlation))?,
+        ThetaFormat::Npy => kinfolk_io::npy_bytes(ordered.values(args.correlation)),
+        ThetaFormat::Graphml => {
             graphml::graphml(&ordered.names, &ordered.theta, &ordered.correlation, args.threshold)
                 .into_bytes()
         }
@@ -161,7 +163,7 @@ pub(crate) fn run(args: ThetaArgs, report: Report) -> Result<ExitCode> {
     let values = ordered.values(args.correlation);
     let rows =
         || (0..values.rows()).map(|r| values.row(r).iter().map(|x| json_number(*x)).collect()).collect();
-    let said = Said {
+    let answer = ThetaAnswer {
         model: &args.model,
         kind,
         order,
@@ -171,42 +173,42 @@ pub(crate) fn run(args: ThetaArgs, report: Report) -> Result<ExitCode> {
         svg: args.svg.as_deref(),
     };
     match &args.out {
-        None => report.answer(&said, String::from_utf8_lossy(&bytes))?,
+        None => report.answer(&answer, String::from_utf8_lossy(&bytes))?,
         Some(path) => {
             let what = format!("{kind} of {} in {}\n", plural(ordered.names.len(), "task"), path.display());
-            report.done(&said, what)?;
+            report.done(&answer, what)?;
         }
     }
     Ok(ExitCode::SUCCESS)
 }
 
 impl ThetaArgs {
-    fn format(&self) -> Result<Format> {
+    fn format(&self) -> Result<ThetaFormat> {
         if let Some(format) = self.format {
-            if format == Format::Npy && self.out.is_none() {
-                return Err(Failure::usage("npy is not for the screen: name a file with -o FILE"));
+            if format == ThetaFormat::Npy && self.out.is_none() {
+                return Err(Failure::usage("npy cannot be printed: name a file with -o FILE"));
             }
             return Ok(format);
         }
-        let Some(path) = &self.out else { return Ok(Format::Table) };
+        let Some(path) = &self.out else { return Ok(ThetaFormat::Table) };
         let ending = path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default();
         match &*ending {
-            "csv" => Ok(Format::Csv),
-            "npy" => Ok(Format::Npy),
-            "graphml" => Ok(Format::Graphml),
-            "txt" => Ok(Format::Table),
+            "csv" => Ok(ThetaFormat::Csv),
+            "npy" => Ok(ThetaFormat::Npy),
+            "graphml" => Ok(ThetaFormat::Graphml),
+            "txt" => Ok(ThetaFormat::Table),
             _ => Err(Failure::usage(format!(
-                "{}: the ending {ending:?} is none of csv, npy, graphml, txt; or say --format",
+                "{}: the ending {ending:?} is none of csv, npy, graphml, txt; choose one with --format",
                 path.display()
             ))),
         }
     }
 
-    /// The whole matrix if it is small, and in any case who is closest to whom.
-    fn text(&self, ordered: &Ordered) -> String {
+    /// The whole matrix if it is small, and the closest tasks of each task.
+    fn text(&self, ordered: &OrderedTheta) -> String {
         let n = ordered.names.len();
         let mut text = String::new();
-        if n <= FULL || self.full {
+        if n <= MAX_PRINTED_TASKS || self.full {
             text.push_str(&matrix(ordered, self.correlation));
             text.push('\n');
         }
@@ -215,7 +217,7 @@ impl ThetaArgs {
     }
 }
 
-fn matrix(ordered: &Ordered, correlation: bool) -> String {
+fn matrix(ordered: &OrderedTheta, correlation: bool) -> String {
     let values = ordered.values(correlation);
     let heads: Vec<String> = ordered.names.iter().map(|name| format!(">{name}")).collect();
     let mut columns = vec![if correlation { "correlation" } else { "Theta" }];
@@ -228,8 +230,8 @@ fn matrix(ordered: &Ordered, correlation: bool) -> String {
     grid.to_string()
 }
 
-/// Up to three closest kin of each task.
-fn closest(ordered: &Ordered) -> String {
+/// Up to three closest tasks of each task.
+fn closest(ordered: &OrderedTheta) -> String {
     let mut grid = Grid::new(&["task", ">Theta_tt", "closest kin (correlation)"]);
     for (r, name) in ordered.names.iter().enumerate() {
         let row = ordered.correlation.row(r);
@@ -242,22 +244,15 @@ fn closest(ordered: &Ordered) -> String {
     grid.to_string()
 }
 
-/// A header of names, and a first column of names; numbers come back to the last bit.
-fn csv(names: &[String], values: &Matrix) -> String {
-    let mut text = String::from("task");
-    names.iter().for_each(|name| text.extend([",", &quoted(name)]));
-    text.push('\n');
+/// A header of names, and a first column of names. Numbers are written such that the same bits are read back.
+fn csv(names: &[String], values: &Matrix) -> Result<Vec<u8>> {
+    let mut writer = csv::Writer::from_writer(vec![]);
+    let mut write = |first: &str, cells: Vec<String>| {
+        writer.write_record(std::iter::once(first.to_string()).chain(cells)).map_err(Failure::output)
+    };
+    write("task", names.to_vec())?;
     for (r, name) in names.iter().enumerate() {
-        text.push_str(&quoted(name));
-        values.row(r).iter().for_each(|x| text.extend([",", &x.to_string()]));
-        text.push('\n');
+        write(name, values.row(r).iter().map(f64::to_string).collect())?;
     }
-    text
-}
-
-fn quoted(cell: &str) -> String {
-    match cell.contains([',', '"', '\n', '\r']) {
-        true => format!("\"{}\"", cell.replace('"', "\"\"")),
-        false => cell.to_string(),
-    }
+    writer.into_inner().map_err(Failure::output)
 }

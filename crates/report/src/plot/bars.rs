@@ -2,11 +2,12 @@
 
 use super::axis::{AxisRange, AxisScale};
 use crate::colour::PALETTE;
-use crate::text::{escape, number, shorten};
+use crate::text::{escape, number};
 use std::fmt::Write;
 
-const WIDTH: f64 = 560.0;
-const LINE: f64 = 20.0;
+const WIDTH: f64 = 480.0;
+/// Height of a bar with its gap.
+const ROW_HEIGHT: f64 = 20.0;
 
 /// Numbers with names, as bars from zero, in the order given.
 #[derive(Debug, Clone, Default)]
@@ -22,16 +23,15 @@ pub struct Bars {
 impl Bars {
     /// As one SVG.
     pub fn to_svg(&self) -> String {
-        let longest = self.bars.iter().map(|bar| bar.0.chars().count()).max().unwrap_or(0).min(28);
-        let left = longest as f64 * 7.2 + 16.0;
-        let foot = 8.0 + self.bars.len() as f64 * LINE;
+        let left = super::name_width(self.bars.iter().map(|bar| &bar.0));
+        let foot = 8.0 + self.bars.len() as f64 * ROW_HEIGHT;
         let values = self.bars.iter().map(|bar| bar.1).chain([0.0]);
         let x = AxisRange::over(values, AxisScale::Linear, 0.0, (left, WIDTH - 70.0));
         let zero = x.place(0.0).unwrap_or(left);
         let mut svg = super::start(&self.title, WIDTH, foot + 28.0);
         for (i, (name, value)) in self.bars.iter().enumerate() {
             let Some(end) = x.place(*value) else { continue };
-            let y = 8.0 + i as f64 * LINE;
+            let y = 8.0 + i as f64 * ROW_HEIGHT;
             let _ = writeln!(
                 svg,
                 "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\" rx=\"1.5\" fill=\"{}\"/>\n\
@@ -40,11 +40,11 @@ impl Bars {
                 zero.min(end),
                 y + 3.0,
                 (end - zero).abs().max(0.5),
-                LINE - 6.0,
+                ROW_HEIGHT - 6.0,
                 PALETTE[0],
                 left - 8.0,
                 y + 14.0,
-                escape(&shorten(name, 28)),
+                super::drawn_name(name),
                 zero.max(end) + 6.0,
                 y + 14.0,
                 number(*value, 3)

@@ -1,14 +1,17 @@
-//! Values with whiskers, one line each, from the largest to the smallest.
+//! Values with intervals, one line each, from the largest to the smallest.
 
 use super::axis::{AxisRange, AxisScale};
-use crate::text::{escape, number, shorten};
+use crate::text::{escape, number};
 use std::fmt::Write;
 
-const WIDTH: f64 = 720.0;
-const LINE: f64 = 18.0;
-/// Up to this many have a line with a name; more stand side by side without.
-const NAMED: usize = 80;
+const WIDTH: f64 = 640.0;
+/// Height of the picture if the dots have no names.
 const HEIGHT: f64 = 320.0;
+/// Height of a dot with its name.
+const ROW_HEIGHT: f64 = 18.0;
+/// Up to this many dots have names; more stand side by side without names.
+const MAX_NAMED: usize = 80;
+/// Class and colour of a dot whose interval is above zero, below zero, or neither.
 const ABOVE: [&str; 2] = ["above", "#0072b2"];
 const BELOW: [&str; 2] = ["below", "#d55e00"];
 const UNSURE: [&str; 2] = ["unsure", "#8a8a8a"];
@@ -16,15 +19,15 @@ const UNSURE: [&str; 2] = ["unsure", "#8a8a8a"];
 /// A value with a name.
 #[derive(Debug, Clone)]
 pub struct Dot {
-    /// Whose it is.
+    /// Name of the task.
     pub name: String,
     /// The value.
     pub value: f64,
-    /// From where to where it may be; a whisker that spans zero makes a grey dot.
+    /// Ends of the interval. Without an interval, or with one that contains zero, the dot is grey.
     pub range: Option<(f64, f64)>,
 }
 
-/// Dots around zero: those above it in one colour, those below in another, those that may be either in grey.
+/// Dots around zero: intervals above it in one colour, below it in another, all others in grey.
 #[derive(Debug, Clone, Default)]
 pub struct Intervals {
     /// What the picture shows, in words.
@@ -38,15 +41,15 @@ pub struct Intervals {
 impl Dot {
     /// Class and colour.
     fn kind(&self) -> [&'static str; 2] {
-        let (low, high) = self.range.unwrap_or((self.value, self.value));
-        match () {
-            () if low > 0.0 => ABOVE,
-            () if high < 0.0 => BELOW,
-            () => UNSURE,
+        match self.range {
+            Some((low, _)) if low > 0.0 => ABOVE,
+            Some((_, high)) if high < 0.0 => BELOW,
+            _ => UNSURE,
         }
     }
 
-    fn says(&self) -> String {
+    /// Its tooltip.
+    fn tooltip(&self) -> String {
         let range = self
             .range
             .map_or(String::new(), |(low, high)| format!(", {} to {}", number(low, 3), number(high, 3)));
@@ -59,7 +62,7 @@ impl Intervals {
     pub fn to_svg(&self) -> String {
         let mut dots: Vec<&Dot> = self.dots.iter().filter(|dot| dot.value.is_finite()).collect();
         dots.sort_by(|a, b| b.value.total_cmp(&a.value));
-        if dots.len() <= NAMED { self.named(&dots) } else { self.side_by_side(&dots) }
+        if dots.len() <= MAX_NAMED { self.named(&dots) } else { self.side_by_side(&dots) }
     }
 
     fn values<'a>(dots: &'a [&Dot]) -> impl Iterator<Item = f64> + 'a {
@@ -68,9 +71,8 @@ impl Intervals {
     }
 
     fn named(&self, dots: &[&Dot]) -> String {
-        let longest = dots.iter().map(|dot| dot.name.chars().count()).max().unwrap_or(0).min(28);
-        let left = longest as f64 * 7.2 + 16.0;
-        let foot = 12.0 + dots.len() as f64 * LINE;
+        let left = super::name_width(dots.iter().map(|dot| &dot.name));
+        let foot = 12.0 + dots.len() as f64 * ROW_HEIGHT;
         let x = AxisRange::over(Self::values(dots), AxisScale::Linear, 0.04, (left, WIDTH - 14.0));
         let mut svg = super::start(&self.title, WIDTH, foot + 44.0);
         let (mut grid, mut labels) = (String::new(), String::new());
@@ -87,28 +89,23 @@ impl Intervals {
             svg,
             "<path class=\"grid\" d=\"{grid}\" stroke=\"#e3e3e3\" fill=\"none\"/>\n\
              <path class=\"axis\" d=\"M{zero:.1} 8V{foot:.1}\" stroke=\"#888888\" fill=\"none\"/>\n\
-             <g class=\"label\" fill=\"#444444\">\n{labels}<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>\n</g>",
+             <g class=\"label\" fill=\"#444444\">\n{labels}\
+             <text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>\n</g>",
             0.5 * (left + WIDTH),
             foot + 36.0,
             escape(&self.label)
         );
         for (i, dot) in dots.iter().enumerate() {
-            let y = 12.0 + (i as f64 + 0.5) * LINE;
+            let y = 12.0 + (i as f64 + 0.5) * ROW_HEIGHT;
             let ends = dot.range.and_then(|(low, high)| Some((x.place(low)?, x.place(high)?)));
-            let whisker = ends.map_or(String::new(), |(low, high)| {
-                format!("<path d=\"M{low:.1} {y:.1}H{high:.1}\" stroke-width=\"2\" stroke-opacity=\"0.55\"/>")
-            });
-            let [class, colour] = dot.kind();
+            let interval = ends.map(|(low, high)| format!("M{low:.1} {y:.1}H{high:.1}"));
+            draw_dot(&mut svg, dot, (x.place(dot.value).unwrap_or(zero), y), 4.0, interval);
             let _ = writeln!(
                 svg,
-                "<g class=\"{class}\" stroke=\"{colour}\" fill=\"{colour}\"><title>{}</title>{whisker}\
-                 <circle cx=\"{:.1}\" cy=\"{y:.1}\" r=\"4\" stroke=\"none\"/></g>\n\
-                 <text class=\"label\" fill=\"#444444\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>",
-                dot.says(),
-                x.place(dot.value).unwrap_or(zero),
+                "<text class=\"label\" fill=\"#444444\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>",
                 left - 10.0,
                 y + 4.0,
-                escape(&shorten(&dot.name, 28))
+                super::drawn_name(&dot.name)
             );
         }
         svg.push_str("</svg>\n");
@@ -136,7 +133,8 @@ impl Intervals {
             "<path class=\"grid\" d=\"{grid}\" stroke=\"#e3e3e3\" fill=\"none\"/>\n\
              <path class=\"axis\" d=\"M{left:.1} {zero:.1}H{:.1}\" stroke=\"#888888\" fill=\"none\"/>\n\
              <g class=\"label\" fill=\"#444444\">\n{labels}\
-             <text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">tasks, from the largest value to the smallest</text>\n\
+             <text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">\
+             tasks, from the largest value to the smallest</text>\n\
              <text transform=\"translate(14 {:.1}) rotate(-90)\" text-anchor=\"middle\">{}</text>\n</g>",
             WIDTH - 14.0,
             0.5 * (left + WIDTH),
@@ -147,22 +145,27 @@ impl Intervals {
         for (i, dot) in dots.iter().enumerate() {
             let x = left + (i as f64 + 0.5) * each;
             let ends = dot.range.and_then(|(low, high)| Some((y.place(low)?, y.place(high)?)));
-            let whisker = ends.map_or(String::new(), |(low, high)| {
-                format!("<path d=\"M{x:.1} {low:.1}V{high:.1}\" stroke-width=\"1\" stroke-opacity=\"0.4\"/>")
-            });
-            let [class, colour] = dot.kind();
-            let _ = writeln!(
-                svg,
-                "<g class=\"{class}\" stroke=\"{colour}\" fill=\"{colour}\"><title>{}</title>{whisker}\
-                 <circle cx=\"{x:.1}\" cy=\"{:.1}\" r=\"{:.1}\" stroke=\"none\"/></g>",
-                dot.says(),
-                y.place(dot.value).unwrap_or(zero),
-                (0.6 * each).clamp(1.2, 3.0)
-            );
+            let interval = ends.map(|(low, high)| format!("M{x:.1} {low:.1}V{high:.1}"));
+            let radius = (0.6 * each).clamp(1.2, 3.0);
+            draw_dot(&mut svg, dot, (x, y.place(dot.value).unwrap_or(zero)), radius, interval);
         }
         svg.push_str("</svg>\n");
         svg
     }
+}
+
+/// A dot with its interval, given as a path.
+fn draw_dot(svg: &mut String, dot: &Dot, (x, y): (f64, f64), radius: f64, interval: Option<String>) {
+    let [class, colour] = dot.kind();
+    let interval = interval.map_or(String::new(), |path| {
+        format!("<path d=\"{path}\" stroke-width=\"{:.1}\" stroke-opacity=\"0.5\"/>", 0.5 * radius)
+    });
+    let _ = writeln!(
+        svg,
+        "<g class=\"{class}\" stroke=\"{colour}\" fill=\"{colour}\"><title>{}</title>{interval}\
+         <circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius:.1}\" stroke=\"none\"/></g>",
+        dot.tooltip()
+    );
 }
 
 #[cfg(test)]
@@ -183,6 +186,13 @@ mod tests {
                 && place("class=\"below\"") < place(">down<")
         );
         assert!(["above", "below", "unsure"].iter().all(|kind| svg.contains(&format!("class=\"{kind}\""))));
+    }
+
+    #[test]
+    fn a_value_without_an_interval_is_not_coloured_as_sure() {
+        let dots = vec![Dot { name: "one fold".into(), value: 3.0, range: None }];
+        let svg = Intervals { title: String::new(), label: String::new(), dots }.to_svg();
+        assert!(svg.contains("class=\"unsure\"") && !svg.contains("class=\"above\""));
     }
 
     #[test]

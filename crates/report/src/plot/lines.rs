@@ -1,4 +1,4 @@
-//! Curves over a common axis, with bars for what is uncertain.
+//! Curves over a common axis, with error bars.
 
 use super::axis::{AxisRange, PlotAxis};
 use crate::colour::PALETTE;
@@ -7,10 +7,10 @@ use std::fmt::Write;
 
 const WIDTH: f64 = 560.0;
 const HEIGHT: f64 = 300.0;
-/// Left, right, top and bottom of what is not the curves.
+/// Left, right, top and bottom margin around the curves.
 const MARGINS: [f64; 4] = [64.0, 14.0, 14.0, 46.0];
 /// Height of a line of the key.
-const KEY: f64 = 18.0;
+const KEY_HEIGHT: f64 = 18.0;
 
 /// A point of a curve.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -19,14 +19,14 @@ pub struct CurvePoint {
     pub x: f64,
     /// Value.
     pub y: f64,
-    /// From where to where it may be.
+    /// Ends of the error bar.
     pub range: Option<(f64, f64)>,
 }
 
 /// A curve with its name.
 #[derive(Debug, Clone)]
 pub struct Curve {
-    /// For the key, and for those who point at it.
+    /// Shown in the key and in tooltips.
     pub name: String,
     /// From left to right.
     pub points: Vec<CurvePoint>,
@@ -53,7 +53,7 @@ impl Lines {
     /// As one SVG.
     pub fn to_svg(&self) -> String {
         let [left, right, top, bottom] = MARGINS;
-        let keys = if self.curves.len() > 1 { self.curves.len() as f64 * KEY } else { 0.0 };
+        let keys = if self.curves.len() > 1 { self.curves.len() as f64 * KEY_HEIGHT } else { 0.0 };
         let (height, top) = (HEIGHT + keys, top + keys);
         let points = || self.curves.iter().flat_map(|curve| &curve.points);
         let xs = points().map(|p| p.x).chain(self.marks.iter().map(|mark| mark.0));
@@ -110,7 +110,7 @@ impl Lines {
         );
     }
 
-    /// Levels and marks: dashed lines with a word.
+    /// Levels and marks: dashed lines with a name.
     fn rules(&self, svg: &mut String, (x, y): (AxisRange, AxisRange), (top, height): (f64, f64)) {
         let [left, right, _, bottom] = MARGINS;
         let mut rule = |path: String, name: &str, at: (f64, f64), anchor: &str| {
@@ -132,7 +132,7 @@ impl Lines {
         for (value, name) in &self.marks {
             let Some(at) = x.place(*value) else { continue };
             let path = format!("M{at:.1} {top:.1}V{:.1}", height - bottom);
-            // On the side with more room.
+            // The name goes to the side with more room.
             let (shift, anchor) = if at > 0.5 * WIDTH { (-5.0, "end") } else { (5.0, "start") };
             rule(path, name, (at + shift, top + 9.0), anchor);
         }
@@ -141,7 +141,7 @@ impl Lines {
     fn keys(&self, svg: &mut String, left: f64) {
         svg.push_str("<g class=\"key\" fill=\"#444444\">\n");
         for (i, curve) in self.curves.iter().enumerate() {
-            let (y, colour) = (14.0 + i as f64 * KEY, PALETTE[i % PALETTE.len()]);
+            let (y, colour) = (14.0 + i as f64 * KEY_HEIGHT, PALETTE[i % PALETTE.len()]);
             let _ = writeln!(
                 svg,
                 "<path d=\"M{left:.1} {:.1}h20\" stroke=\"{colour}\" stroke-width=\"2.5\"/>\
@@ -155,7 +155,7 @@ impl Lines {
     }
 }
 
-/// A line with dots that say their numbers when pointed at, and bars.
+/// A line with error bars, and dots that show their numbers in a tooltip.
 fn draw_curve(svg: &mut String, curve: &Curve, colour: &str, (x, y): (AxisRange, AxisRange)) {
     let (mut line, mut bars, mut dots) = (String::new(), String::new(), String::new());
     for p in &curve.points {

@@ -13,7 +13,12 @@ pub use bars::Bars;
 pub use intervals::{Dot, Intervals};
 pub use lines::{Curve, CurvePoint, Lines};
 
-use crate::text::escape;
+use crate::text::{escape, shorten};
+
+/// Characters of a name that are drawn.
+const MAX_NAME_CHARS: usize = 28;
+/// Width of a character in units of the SVG.
+const CHARACTER_WIDTH: f64 = 7.2;
 
 /// The start of an SVG of this size; `title` is its description for screen readers.
 fn start(title: &str, width: f64, height: f64) -> String {
@@ -24,4 +29,15 @@ fn start(title: &str, width: f64, height: f64) -> String {
          font-family=\"system-ui, sans-serif\" font-size=\"12\">\n\
          <rect class=\"paper\" width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n"
     )
+}
+
+/// Room for the longest of these names.
+fn name_width<'a>(names: impl Iterator<Item = &'a String>) -> f64 {
+    let longest = names.map(|name| name.chars().count()).max().unwrap_or(0);
+    longest.min(MAX_NAME_CHARS) as f64 * CHARACTER_WIDTH + 16.0
+}
+
+/// A name as it is drawn.
+fn drawn_name(name: &str) -> String {
+    escape(&shorten(name, MAX_NAME_CHARS))
 }

@@ -1,4 +1,4 @@
-// What the map is drawn from: cells in the order of kin, and the tree beside them.
+// The cells of the map in the order of the tree, and the tree.
 
 const order = data.order;
 const place = new Array(n);
@@ -6,9 +6,9 @@ order.forEach((task, i) => { place[task] = i; });
 
 const cells = (() => {
   if (!drawn) return null;
-  // One dot for each cell; and, for more cells than a screen has dots, one for the mean of a block of them.
-  const MOST_DOTS = 700;
-  const block = Math.ceil(n / MOST_DOTS), blocks = Math.ceil(n / block);
+  // One pixel for each cell. If there are more cells than pixels on a screen, also one for the mean of each block.
+  const MAX_PIXELS = 700;
+  const block = Math.ceil(n / MAX_PIXELS), blocks = Math.ceil(n / block);
   const [fine, coarse] = [n, blocks].map((size) => {
     const image = document.createElement("canvas");
     image.width = image.height = size;
@@ -41,7 +41,7 @@ const cells = (() => {
     for (let i = 0; i < blocks; i++) {
       for (let j = 0; j <= i; j++) {
         const rows = Math.min(block, n - i * block), columns = Math.min(block, n - j * block);
-        // Of a block on the diagonal only the lower half was counted.
+        // Blocks on the diagonal sum only their lower triangle.
         const count = i === j ? (rows * (rows + 1)) / 2 : rows * columns;
         dots[i * blocks + j] = dots[j * blocks + i] = colour(sums[i * blocks + j] / count);
       }
@@ -49,18 +49,18 @@ const cells = (() => {
     coarse.getContext("2d").putImageData(picture, 0, 0);
   }
 
-  // Joins as brackets. The first one stands a little above the leaves: what all pairs have in distance would leave no room for
-  // differences.
+  // Joins as they are drawn. Heights start at the first distance, which is often most of the last one and would leave
+  // no room for the differences.
   const nodes = place.map((at) => ({ at, height: 0 }));
   const lowest = data.joins[0][2], spread = data.joins[n - 2][2] - lowest;
-  const brackets = data.joins.map(([a, b, distance]) => {
+  const branches = data.joins.map(([a, b, distance]) => {
     const height = spread > 0 ? 0.15 + (0.85 * (distance - lowest)) / spread : 1;
     nodes.push({ at: (nodes[a].at + nodes[b].at) / 2, height });
     return { a: nodes[a], b: nodes[b], height };
   });
 
-  // The picture to draw this many rows from, and how many cells a dot of it stands for.
-  const image = (rows) => (block > 1 && rows > MOST_DOTS ? { image: coarse, unit: block } : { image: fine, unit: 1 });
-  return { paint, image, brackets };
+  // The image to draw this many rows from, and how many cells one of its pixels stands for.
+  const image = (rows) => (block > 1 && rows > MAX_PIXELS ? { image: coarse, unit: block } : { image: fine, unit: 1 });
+  return { paint, image, branches };
 })();
 

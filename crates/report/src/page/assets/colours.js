@@ -1,4 +1,4 @@
-// Colours as the style sheet has them: light, dark or for paper.
+// The colours of the style sheet: light, dark or for print.
 
 const rgb = (name) => {
   const hex = getComputedStyle(document.documentElement).getPropertyValue(name).trim();
@@ -8,7 +8,7 @@ const rgb = (name) => {
 // Steps on either side of zero.
 const STEPS = 128;
 
-// 2 STEPS + 1 colours, from opposite over zero to alike, as numbers that an image holds.
+// 2 STEPS + 1 colours from opposite over zero to alike, as pixels of an image.
 function palette() {
   const [opposite, zero, alike] = [rgb("--opposite"), rgb("--zero"), rgb("--alike")];
   return Uint32Array.from({ length: 2 * STEPS + 1 }, (_, i) => {

@@ -1,10 +1,10 @@
-// What the reader can turn, and the list of the strongest relations.
+// The controls, and the list of the strongest relations.
 
-const MOST_LISTED = 16;
+const MAX_LISTED = 16;
 
 function listStrongest() {
   const view = views[state.view];
-  byId("strongest").replaceChildren(...strongest(MOST_LISTED).map(({ r, s }) => {
+  byId("strongest").replaceChildren(...strongest(MAX_LISTED).map(({ r, s }) => {
     const item = document.createElement("li"), button = document.createElement("button");
     const pair = document.createElement("span"), value = document.createElement("span");
     button.type = "button";
@@ -29,10 +29,10 @@ function listStrongest() {
 
 function choose(name, value) {
   byId("controls").elements[name].value = value;
-  turned(name, value);
+  update(name, value);
 }
 
-function turned(name, value) {
+function update(name, value) {
   state[name] = value;
   if (name === "shape") {
     byId("map-view").hidden = value !== "map";
@@ -56,11 +56,12 @@ function say() {
   byId("status").textContent = parts.join(" · ");
 }
 
-// Both fields search for the same.
+// Both search fields hold the same text.
 function search(text) {
   state.words = text.trim().toLocaleLowerCase();
   state.found = new Set();
-  if (state.words !== "") names.forEach((name, t) => { if (name.toLocaleLowerCase().includes(state.words)) state.found.add(t); });
+  const matches = (name) => state.words !== "" && name.toLocaleLowerCase().includes(state.words);
+  names.forEach((name, t) => { if (matches(name)) state.found.add(t); });
   for (const id of ["search", "filter"]) if (byId(id) && byId(id).value !== text) byId(id).value = text;
   changed("search");
   if (drawn) say();
@@ -80,7 +81,7 @@ for (const id of ["search", "filter"]) {
 if (drawn) {
   byId("controls").addEventListener("submit", (event) => event.preventDefault());
   for (const radio of byId("controls").querySelectorAll("input[type=radio]")) {
-    radio.addEventListener("change", () => turned(radio.name, radio.value));
+    radio.addEventListener("change", () => update(radio.name, radio.value));
   }
   byId("threshold").addEventListener("input", (event) => {
     state.threshold = Number(event.target.value);

@@ -1,20 +1,20 @@
-// Tasks as points, their strongest links as lines: drawn when asked for.
+// The graph: tasks as points, their strongest links as lines. Drawn when it is first shown.
 
 const graph = (() => {
   if (!drawn) return null;
   const svg = byId("graph");
   const WIDTH = 900, HEIGHT = 620, MARGIN = 60;
-  const MOST_LINKS = 240, EACH = 2, ALL_SHOWN = 60;
+  const MAX_LINKS = 240, LINKS_PER_TASK = 2, MAX_TASKS_WITHOUT_LINKS = 60;
 
   // The strongest links of each task above the threshold.
   function links() {
     const best = Array.from({ length: n }, () => []);
     const offer = (r, s, size) => {
       const own = best[r];
-      if (own.length === EACH && own[EACH - 1].size >= size) return;
+      if (own.length === LINKS_PER_TASK && own[LINKS_PER_TASK - 1].size >= size) return;
       own.push({ s, size });
       own.sort((a, b) => b.size - a.size);
-      if (own.length > EACH) own.pop();
+      if (own.length > LINKS_PER_TASK) own.pop();
     };
     for (let r = 1; r < n; r++) {
       for (let s = 0; s < r; s++) {
@@ -29,10 +29,11 @@ const graph = (() => {
       const [a, b] = [Math.min(r, s), Math.max(r, s)];
       seen.set(a * n + b, { a, b, size, value: correlation(a, b) });
     }));
-    return [...seen.values()].sort((p, q) => q.size - p.size).slice(0, MOST_LINKS);
+    return [...seen.values()].sort((p, q) => q.size - p.size).slice(0, MAX_LINKS);
   }
 
-  // Springs along links, repulsion between all, from a circle in the order of the map: the same picture every time.
+  // Springs along links and repulsion between all tasks. Starts from a circle in the order of the map, so that the
+  // picture is always the same.
   function layOut(tasks, edges) {
     const rank = new Map();
     data.order.filter((t) => tasks.has(t)).forEach((t, i, all) => rank.set(t, (2 * Math.PI * i) / all.length));
@@ -74,18 +75,21 @@ const graph = (() => {
     if (text !== undefined) element.textContent = text;
     return element;
   };
-  const brief = (name) => { const letters = Array.from(name); return letters.length > 24 ? letters.slice(0, 23).join("") + "…" : name; };
+  const shortName = (name) => {
+    const letters = Array.from(name);
+    return letters.length > 24 ? letters.slice(0, 23).join("") + "…" : name;
+  };
 
   function draw() {
     const edges = links();
-    const tasks = new Set(n <= ALL_SHOWN ? names.keys() : edges.flatMap(({ a, b }) => [a, b]));
+    const tasks = new Set(n <= MAX_TASKS_WITHOUT_LINKS ? names.keys() : edges.flatMap(({ a, b }) => [a, b]));
     const spot = layOut(tasks, edges);
     const lines = edges.map(({ a, b, size, value }) => {
       const [p, q] = [spot(a), spot(b)];
       const line = make("line", {
         x1: p.x.toFixed(1), y1: p.y.toFixed(1), x2: q.x.toFixed(1), y2: q.y.toFixed(1),
-        class: value < 0 ? "opposite" : "alike", "stroke-width": (0.8 + 5 * size * size).toFixed(2), "stroke-opacity": (0.25 + 0.6 * size).toFixed(2),
-        "data-a": a, "data-b": b,
+        class: value < 0 ? "opposite" : "alike", "data-a": a, "data-b": b,
+        "stroke-width": (0.8 + 5 * size * size).toFixed(2), "stroke-opacity": (0.25 + 0.6 * size).toFixed(2),
       });
       line.append(make("title", {}, `${names[a]} – ${names[b]}: correlation ${short(value)}`));
       return line;
@@ -94,10 +98,12 @@ const graph = (() => {
       const { x, y } = spot(t);
       const group = make("g", { class: state.found.has(t) ? "node found" : "node", "data-task": t });
       const right = x > WIDTH - 140;
+      const named = tasks.size <= 120 || state.found.has(t);
+      const anchor = { x: (right ? x - 9 : x + 9).toFixed(1), "text-anchor": right ? "end" : "start" };
       group.append(
         make("title", {}, names[t]),
         make("circle", { cx: x.toFixed(1), cy: y.toFixed(1), r: 5 }),
-        make("text", { x: (right ? x - 9 : x + 9).toFixed(1), y: (y + 4).toFixed(1), "text-anchor": right ? "end" : "start" }, tasks.size > 120 && !state.found.has(t) ? "" : brief(names[t])),
+        make("text", { ...anchor, y: (y + 4).toFixed(1) }, named ? shortName(names[t]) : ""),
       );
       group.addEventListener("pointerenter", () => lines.forEach((line) =>
         line.classList.toggle("faint", Number(line.dataset.a) !== t && Number(line.dataset.b) !== t)));

@@ -1,13 +1,13 @@
-// The heat map with its tree: drawn as large as the part that is looked at, pointed at with mouse, finger or keys.
+// The heat map with its tree, for mouse, touch and keyboard.
 
 const map = (() => {
   if (!drawn) return null;
   const canvas = byId("map"), tip = byId("tip"), stage = byId("stage");
   const context = canvas.getContext("2d");
-  // From which cell on, and how many.
+  // The part in view: first cell and number of cells.
   const part = { x: 0, y: 0, size: n };
   let layout = { left: 0, top: 0, side: 1, cell: 1, tree: 0, room: 0 };
-  // The cell pointed at: row and column in the order of the map.
+  // The cell under the pointer: row and column in the order of the map.
   let cursor = null;
 
   const font = (bold) => `${bold ? "600 " : ""}11px system-ui, sans-serif`;
@@ -54,7 +54,7 @@ const map = (() => {
     context.beginPath();
     context.strokeStyle = css("--soft");
     context.lineWidth = cell < 3 ? 0.5 : 1;
-    for (const { a, b, height } of cells.brackets) {
+    for (const { a, b, height } of cells.branches) {
       context.moveTo(x(a.height), y(a.at));
       context.lineTo(x(height), y(a.at));
       context.lineTo(x(height), y(b.at));
@@ -64,7 +64,7 @@ const map = (() => {
     context.restore();
   }
 
-  // As many names as fit, those that were searched for and the one pointed at in any case.
+  // As many names as fit, and always those that were searched for and those of the current cell.
   function drawNames() {
     const { left, top, side, cell, room } = layout;
     const every = Math.max(1, Math.ceil(12 / cell));
@@ -88,7 +88,7 @@ const map = (() => {
       } else {
         context.translate(left + side + 7, top + at);
       }
-      // A ground of its own, where names stand closer than they are high.
+      // A background where names overlap.
       if (every > 1 && (found || pointed)) {
         context.fillStyle = css("--paper");
         context.fillRect(-3, -8, room, 16);
@@ -156,7 +156,7 @@ const map = (() => {
     tip.style.top = `${below ? y : Math.max(0, y - tip.offsetHeight - cell - 24)}px`;
   }
 
-  // Many events, one drawing per frame.
+  // Draws at most once per frame.
   let waiting = false;
   function refresh() {
     if (waiting) return;
@@ -170,7 +170,7 @@ const map = (() => {
     refresh();
   }
 
-  // The part looked at: within the matrix, at least three cells.
+  // Moves the part in view: inside the matrix, at least three cells.
   function look(x, y, size) {
     part.size = Math.min(n, Math.max(Math.min(3, n), size));
     part.x = Math.min(n - part.size, Math.max(0, x));
@@ -178,14 +178,14 @@ const map = (() => {
     refresh();
   }
 
-  // Zooms about a cell, which stays where it is.
+  // Zooms around a cell, which keeps its position.
   function zoom(factor, x = part.x + part.size / 2, y = part.y + part.size / 2) {
     const size = Math.min(n, Math.max(Math.min(3, n), part.size * factor));
     const kept = size / part.size;
     look(x - (x - part.x) * kept, y - (y - part.y) * kept, size);
   }
 
-  // Shows a pair, near enough to read names.
+  // Shows a pair, large enough to read names.
   function show(r, s) {
     const size = Math.min(part.size, Math.max(3, layout.side / 14));
     const [i, j] = [place[r], place[s]];
@@ -216,7 +216,9 @@ const map = (() => {
     else point(-1, -1);
   });
   window.addEventListener("pointerup", () => { drag = null; });
-  canvas.addEventListener("pointerleave", () => { if (document.activeElement !== canvas || !cursor?.byKey) point(-1, -1); });
+  canvas.addEventListener("pointerleave", () => {
+    if (document.activeElement !== canvas || !cursor?.byKey) point(-1, -1);
+  });
   canvas.addEventListener("dblclick", (event) => { const { x, y } = at(event); zoom(0.5, x, y); });
   canvas.addEventListener("wheel", (event) => {
     if (!event.ctrlKey && !event.metaKey) return;
@@ -235,8 +237,10 @@ const map = (() => {
     cursor.byKey = true;
   }
   const keys = {
-    ArrowUp: () => step(-1, 0), ArrowDown: () => step(1, 0), ArrowLeft: () => step(0, -1), ArrowRight: () => step(0, 1),
-    "+": () => zoomAtCursor(0.7), "=": () => zoomAtCursor(0.7), "-": () => zoomAtCursor(1 / 0.7), "0": () => look(0, 0, n),
+    ArrowUp: () => step(-1, 0), ArrowDown: () => step(1, 0),
+    ArrowLeft: () => step(0, -1), ArrowRight: () => step(0, 1),
+    "+": () => zoomAtCursor(0.7), "=": () => zoomAtCursor(0.7), "-": () => zoomAtCursor(1 / 0.7),
+    "0": () => look(0, 0, n),
     Escape: () => point(-1, -1),
   };
   const zoomAtCursor = (factor) => (cursor ? zoom(factor, cursor.j + 0.5, cursor.i + 0.5) : zoom(factor));
@@ -256,7 +260,7 @@ const map = (() => {
     const { largest, signed } = views[state.view];
     const [opposite, zero, alike] = [css("--opposite"), css("--zero"), css("--alike")];
     byId("scale-low").textContent = signed ? short(-largest) : "0";
-    // Tasks with themselves may be beyond.
+    // Diagonal values may be larger.
     const beyond = order.some((t) => views[state.view].value(t, t) > 1.005 * largest);
     byId("scale-high").textContent = short(largest) + (beyond ? " or more" : "");
     byId("scale-bar").style.background = `linear-gradient(to right, ${signed ? `${opposite}, ` : ""}${zero}, ${alike})`;

@@ -1,14 +1,14 @@
-// The table of tasks: sorted by a click on a head, filtered by the search.
+// The table of tasks: a click on a column head sorts it, the search filters it.
 
 const table = (() => {
   const body = byId("task-table").tBodies[0];
   const heads = [...byId("task-table").tHead.rows[0].cells];
   const rows = [...body.rows];
-  // Rows are in the order of the model until somebody sorts.
+  // Until they are sorted, rows are in the order of the model.
   rows.forEach((row, t) => { row.dataset.task = t; });
   const collator = new Intl.Collator(undefined, { numeric: true, sensitivity: "base" });
 
-  // Numbers by size, names as people count; what is missing comes last either way.
+  // Numbers by size, names in natural order (2 before 10); missing values come last in both directions.
   function sort(column) {
     const head = heads[column];
     const numeric = "numeric" in head.dataset;

@@ -1,4 +1,4 @@
-// Theta and what is derived from it. Tasks are numbered as in the model.
+// Theta and values derived from it. Tasks are numbered as in the model.
 
 const data = JSON.parse(document.getElementById("theta-data").textContent);
 const names = data.names;
@@ -6,12 +6,12 @@ const n = names.length;
 const drawn = data.order.length > 0;
 const byId = (id) => document.getElementById(id);
 
-// Rows of the lower triangle, in units of the largest value.
+// The lower triangle, row by row, divided by the largest value.
 const half = (() => {
   const text = atob(data.theta);
   const bytes = new Uint8Array(text.length);
   for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
-  // Written with the low byte first, as every machine with a browser has it.
+  // Little-endian, like every machine that runs a browser.
   return new Float32Array(bytes.buffer);
 })();
 
@@ -29,25 +29,25 @@ function correlation(r, s) {
 }
 const log = (r, s) => Math.log1p(Math.abs(raw(r, s)));
 
-// The largest size among pairs: tasks with themselves would leave all others pale.
+// The largest absolute value off the diagonal: diagonal values would leave all others pale.
 function largestPair(value) {
   let largest = 0;
   for (let r = 1; r < n; r++) for (let s = 0; s < r; s++) largest = Math.max(largest, Math.abs(value(r, s)));
   return largest > 0 ? largest : Math.abs(value(0, 0));
 }
 
-// What can be shown: a value of each pair, and the end of the scale of colours, found when it is needed.
+// A view: the value of each pair, and the end of the colour scale, which is computed when it is first needed.
 function view(value, signed) {
   let largest;
   return { value, signed, get largest() { return (largest ??= largestPair(value)); } };
 }
 const views = { correlation: view(correlation, true), raw: view(raw, true), log: view(log, false) };
 
-// Three digits, as people write numbers; in columns with the zeros at the end.
+// Three digits; `even` keeps zeros at the end, for columns.
 const short = (x) => String(Number(x.toPrecision(3)));
 const even = (x) => (x.toPrecision(3).includes("e") ? short(x) : x.toPrecision(3));
 
-// What the reader chose; the parts of the page that depend on it are told by `changed`.
+// What the reader chose. `changed` calls the listeners of the parts that depend on it.
 const state = { view: "correlation", shape: "map", threshold: 0, found: new Set(), words: "" };
 const listeners = [];
 const changed = (what) => listeners.forEach((listener) => listener(what));
