@@ -60,8 +60,10 @@ def test_everything_can_be_reached_with_tab(page):
     page.find("body").click()
     for _ in range(40):
         page.driver.switch_to.active_element.send_keys(Keys.TAB)
-        reached.add(page.js("const e = document.activeElement; return e.id || e.name || e.parentElement.dataset.key || e.className"))
-    assert {"view", "shape", "threshold", "search", "map", "zoom-in", "filter", "scroll", "rows", "gain"} <= reached, reached
+        name = "return e.id || e.name || e.parentElement.dataset.key || e.className"
+        reached.add(page.js(f"const e = document.activeElement; {name}"))
+    expected = {"view", "shape", "threshold", "search", "map", "zoom-in", "filter", "scroll", "rows", "gain"}
+    assert expected <= reached, reached
 
 
 def test_switching_changes_values_and_picture(page, theta):

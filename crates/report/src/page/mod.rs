@@ -142,6 +142,12 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_template_compiles() {
+        let mut environment = Environment::new();
+        environment.add_template("report.html", TEMPLATE).unwrap();
+    }
+
+    #[test]
     fn json_stays_json_and_holds_no_markup() {
         let names = ["</script><!--", "a & b", "\u{2028}", "\"quoted\\"];
         let text = json_element(&names).unwrap();
