@@ -8,7 +8,7 @@ mod fit;
 mod model;
 mod observations;
 mod registry;
-mod setup;
+mod select;
 
 use pyo3::prelude::*;
 
@@ -23,6 +23,8 @@ mod _native {
     use super::observations::PyObservations;
     #[pymodule_export]
     use super::registry::{describe, is_classification, methods};
+    #[pymodule_export]
+    use super::select::{cross_validate, folds};
     #[pymodule_export]
     const VERSION: &str = env!("CARGO_PKG_VERSION");
 }

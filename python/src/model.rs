@@ -1,9 +1,10 @@
 //! Models.
 
-use crate::error::{of_engine, value};
+use crate::error::{of_engine, of_method, value};
 use crate::features::Features;
-use kinfolk::{Kernel, Matrix, Scaling, TaskNames};
+use kinfolk::{Claim, Kernel, Matrix, Scaling, TaskNames};
 use kinfolk_io::{ColumnRoles, Feature, LabelEncoding, Schema, Storage};
+use kinfolk_train::{ClassWeight, Trained};
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -17,6 +18,13 @@ pub(crate) struct PyModel(pub(crate) kinfolk::Model);
 
 fn array<'py>(py: Python<'py>, m: &Matrix) -> PyResult<Bound<'py, PyArray2<f64>>> {
     m.as_slice().to_vec().into_pyarray(py).reshape([m.rows(), m.cols()])
+}
+
+impl PyModel {
+    /// With what made it.
+    fn trained(&self) -> PyResult<Trained> {
+        Trained::from_model(self.0.clone()).map_err(of_method)
+    }
 }
 
 #[pymethods]
@@ -117,23 +125,38 @@ impl PyModel {
         kinfolk::Model::load(path).map(PyModel).map_err(of_engine)
     }
 
+    /// What made it, as the JSON of a spec; of models that the command or this package wrote.
+    #[getter]
+    fn spec(&self) -> PyResult<String> {
+        serde_json::to_string(&self.trained()?.spec).map_err(value)
+    }
+
+    /// How its data were read, as JSON; of models that the command or this package wrote.
+    #[getter]
+    fn schema(&self) -> PyResult<String> {
+        serde_json::to_string(&self.trained()?.schema).map_err(value)
+    }
+
+    /// What its certificate is about; of models that the command or this package wrote.
+    #[getter]
+    fn claim(&self) -> PyResult<Option<String>> {
+        Ok(self.trained()?.model.claim().map(Claim::to_string))
+    }
+
     /// Writes a file that the command can read. `python` is a JSON text for this package. `classes` are the two
     /// values of labels for -1 and +1, None if labels are numbers, or empty if tasks are classes.
-    #[pyo3(signature = (
-        path, *, python, tol, balanced, features=None, task_column=None, classes=None, sparse=false
-    ))]
+    #[pyo3(signature = (path, *, python, balanced, features=None, task_column=None, classes=None))]
     fn save(
         &self,
         py: Python<'_>,
         path: PathBuf,
         python: &str,
-        tol: f64,
         balanced: bool,
         features: Option<Vec<String>>,
         task_column: Option<String>,
         classes: Option<Vec<String>>,
-        sparse: bool,
     ) -> PyResult<()> {
+        let mut trained = self.trained()?;
         let columns = ColumnRoles { task: task_column, ..ColumnRoles::default() };
         let features = features.map(|names| names.into_iter().map(Feature::Number).collect());
         let coding = match classes {
@@ -146,26 +169,20 @@ impl PyModel {
         };
         let storage = match self.0.about().kernel {
             Kernel::Precomputed => Storage::Kernel,
-            _ if sparse => Storage::Sparse,
             _ => Storage::Dense,
         };
-        let recipe = Schema {
+        trained.spec.class_weight = balanced.then_some(ClassWeight::Balanced);
+        trained.spec.columns = columns.clone();
+        trained.schema = Schema {
             storage,
             label_encoding: coding,
             ..Schema::new(columns, features, self.0.about().n_features)
         };
-        let recipe = serde_json::to_string(&recipe).map_err(value)?;
-        let fit = serde_json::json!({
-            "tol": tol, "split": null, "class_weight": balanced.then_some("balanced"), "written_by": "python",
-        });
-        let fit = fit.to_string();
-        let texts = [("recipe", recipe.as_str()), ("fit", fit.as_str()), ("python", python)];
-        let saved = py.detach(|| {
-            let mut model = self.0.clone();
-            texts.into_iter().try_for_each(|(key, text)| model.attach(key, text))?;
-            model.save(&path)
-        });
-        saved.map_err(of_engine)
+        py.detach(|| {
+            let mut model = trained.into_model().map_err(of_method)?;
+            model.attach("python", python).map_err(of_engine)?;
+            model.save(&path).map_err(of_engine)
+        })
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {

@@ -18,10 +18,10 @@ fn describe_method<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let description = PyDict::new(py);
     description.set_item("name", method.name())?;
-    description.set_item("title", method.title())?;
-    description.set_item("learns", method.learns())?;
-    description.set_item("reference", method.reference())?;
-    description.set_item("problem", method.problem())?;
+    description.set_item("title", method.info().title)?;
+    description.set_item("learns", method.info().learns)?;
+    description.set_item("reference", method.info().reference)?;
+    description.set_item("problem", method.info().problem)?;
     description.set_item("certifies_optimum", method.certifies_optimum())?;
     let params = PyDict::new(py);
     for param in method.params() {

@@ -44,6 +44,14 @@ impl Failure {
         Self::new(OUTPUT, message)
     }
 
+    /// Data that do not suit a spec, with the file they are from.
+    pub(crate) fn of_data(error: kinfolk_train::Error, path: &std::path::Path) -> Self {
+        match error {
+            kinfolk_train::Error::Io(error) => Self::from(error).about(path),
+            other => other.into(),
+        }
+    }
+
     /// The same, with the file it is about in front.
     pub(crate) fn about(mut self, path: &std::path::Path) -> Self {
         self.message = one_line(&format!("{}: {}", path.display(), self.message));
@@ -103,12 +111,19 @@ fn argument(name: &str) -> String {
     if name.len() <= 60 && name.chars().all(plain) { name.to_string() } else { format!("{name:?}") }
 }
 
-/// Errors of methods are the engine's, or about their parameters.
-pub(crate) fn of_method(error: kinfolk_train::Error) -> Failure {
-    match error {
-        kinfolk_train::Error::Engine(error) => error.into(),
-        other => Failure::input(other),
+impl From<kinfolk_train::Error> for Failure {
+    fn from(error: kinfolk_train::Error) -> Self {
+        match error {
+            kinfolk_train::Error::Engine(error) => error.into(),
+            kinfolk_train::Error::Io(error) => error.into(),
+            other => Self::input(other),
+        }
     }
+}
+
+/// For callers of the crate of methods.
+pub(crate) fn of_method(error: kinfolk_train::Error) -> Failure {
+    error.into()
 }
 
 /// File names and cells may hold anything; a message stays on its line.

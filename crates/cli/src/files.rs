@@ -2,7 +2,6 @@
 
 use crate::failure::{Failure, Result};
 use crate::interrupt;
-use kinfolk::Model;
 use std::io::Write;
 use std::path::Path;
 
@@ -11,12 +10,6 @@ pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     interrupt::will_write(path);
     kinfolk::write_atomically(path, |file| file.write_all(bytes))
         .map_err(|error| Failure::output(format!("{}: {error}", path.display())))
-}
-
-/// Replaces a model file.
-pub(crate) fn write_model(path: &Path, model: &Model) -> Result<()> {
-    let bytes = model.to_bytes().map_err(Failure::output)?;
-    write(path, &bytes)
 }
 
 /// `Err` if nothing can be written there, found out before the work and not after it.

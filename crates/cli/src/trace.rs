@@ -5,12 +5,6 @@ use crate::files;
 use kinfolk::solver::TracePoint;
 use std::path::Path;
 
-/// Those with finite numbers: a bound may be infinite at first.
-pub(crate) fn finite(trace: &[TracePoint]) -> Vec<TracePoint> {
-    let finite = |point: &&TracePoint| [point.primal, point.dual, point.gap].iter().all(|x| x.is_finite());
-    trace.iter().filter(finite).cloned().collect()
-}
-
 /// Writes a csv file.
 pub(crate) fn write(path: &Path, trace: &[TracePoint]) -> Result<()> {
     let mut text = String::from("passes,seconds,primal,dual,gap\n");

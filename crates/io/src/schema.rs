@@ -8,6 +8,7 @@ use std::fmt;
 /// none of it; in npz, `task`, `target`, `weight`, `offset` and `split` may name other arrays than the usual
 /// ones.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct ColumnRoles {
     /// The column with the task of each row.
     pub task: Option<String>,

@@ -28,4 +28,4 @@ pub use expected::Expected;
 pub use published::{find, published};
 pub use recipe::{ITEMS, Kind, Recipe};
 pub use record::{Record, Records, Timing};
-pub use run::{Options, Outcome, Watch, run};
+pub use run::{Options, Outcome, run};

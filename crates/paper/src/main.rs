@@ -4,7 +4,8 @@
 
 use clap::Parser;
 use indicatif::{ProgressBar, ProgressStyle};
-use kinfolk_paper::{Error, Folder, ITEMS, Options, Outcome, Recipe, Result, Watch, page, run};
+use kinfolk_paper::{Error, Folder, ITEMS, Options, Outcome, Recipe, Result, page, run};
+use kinfolk_train::StudyObserver;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -170,8 +171,8 @@ impl Bar {
     }
 }
 
-impl Watch for Bar {
-    fn unit(&self, key: &str, done: usize, of: usize) {
+impl StudyObserver for Bar {
+    fn done(&self, key: &str, done: usize, of: usize) {
         self.0.set_length(of as u64);
         self.0.set_position(done as u64);
         self.0.set_message(key.to_string());

@@ -1,7 +1,7 @@
 //! What came out, one line of JSON each.
 
 use crate::{Error, Origin, Result};
-use kinfolk_train::{Params, Point};
+use kinfolk_train::{Params, Weight};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions};
@@ -29,7 +29,7 @@ pub struct Record {
     /// Parameters chosen.
     pub params: Params,
     /// Strength chosen.
-    pub point: Point,
+    pub point: Weight,
     /// C that it stands for.
     pub c: f64,
     /// Whether the strength is the first or last that was tried.
@@ -63,7 +63,7 @@ pub struct Tried {
     /// Parameters.
     pub params: Params,
     /// Strength.
-    pub point: Point,
+    pub point: Weight,
     /// Mean score over folds, or on the validation rows.
     pub score: Option<f64>,
     /// Largest relative gap of its fits.

@@ -5,6 +5,8 @@ use crate::recipe::{Kind, Recipe, Set};
 use crate::record::{Key, Record, Records};
 use crate::unit::Unit;
 use crate::{Error, Result, runtime};
+use kinfolk_train::StudyObserver;
+use kinfolk_train::parallel::{in_parallel, threads_or_cores};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Mutex;
@@ -38,21 +40,11 @@ pub struct Outcome {
     pub stopped: bool,
 }
 
-/// Listens to a run, from several threads at once.
-pub trait Watch: Sync {
-    /// So many of all units are done, the last of this key.
-    fn unit(&self, _key: &str, _done: usize, _of: usize) {}
-    /// Asked many times a second: whether to stop.
-    fn stop(&self) -> bool {
-        false
-    }
-}
-
 /// Runs what is not done yet.
 ///
 /// # Errors
-/// If there are records already and nobody said `resume`; if data cannot be read, a fit fails or nothing can be written.
-pub fn run(recipe: &Recipe, options: &Options, watch: &dyn Watch) -> Result<Outcome> {
+/// If there are records already and there is no `resume`; if data cannot be read, a fit fails or nothing can be written.
+pub fn run(recipe: &Recipe, options: &Options, observer: &dyn StudyObserver) -> Result<Outcome> {
     let path = options.out.join(format!("{}.jsonl", recipe.item));
     if path.is_file() && !options.resume {
         return Err(Error::file(&path, "there are records already: --resume goes on with them"));
@@ -60,8 +52,8 @@ pub fn run(recipe: &Recipe, options: &Options, watch: &dyn Watch) -> Result<Outc
     std::fs::create_dir_all(&options.out).map_err(|error| Error::file(&options.out, error))?;
     let recipe = if options.quick { recipe.clone().quick() } else { recipe.clone() };
     match recipe.kind {
-        Kind::Runtime => runtime::run(&recipe, options, &path, watch),
-        _ => units(&recipe, options, &Records::open(&path)?, watch),
+        Kind::Runtime => runtime::run(&recipe, options, &path, observer),
+        _ => units(&recipe, options, &Records::open(&path)?, observer),
     }
 }
 
@@ -69,7 +61,7 @@ fn units(
     recipe: &Recipe,
     options: &Options,
     records: &Records<Record>,
-    watch: &dyn Watch,
+    observer: &dyn StudyObserver,
 ) -> Result<Outcome> {
     let mut outcome = Outcome::default();
     let of_set = |set| all_units(recipe, set);
@@ -90,14 +82,14 @@ fn units(
         };
         let known: BTreeMap<String, Record> =
             records.all.iter().filter(|r| r.set == set.name).map(|r| (r.key(), r.clone())).collect();
-        let work = Work { options, records, watch, total, done: &done, settled: Mutex::new(known) };
+        let work = Work { options, records, observer, total, done: &done, settled: Mutex::new(known) };
         // Splits that choose come before those that take their choice.
         let chooses = |unit: &&Unit<'_>| set.chosen_on.is_none_or(|n| unit.split < n);
         let (first, then): (Vec<&Unit<'_>>, Vec<&Unit<'_>>) = open.iter().partition(chooses);
         for phase in [first, then] {
             outcome.done += work.phase(&phase, set, &loaded)?;
         }
-        if watch.stop() {
+        if observer.stop() {
             outcome.stopped = true;
             break;
         }
@@ -115,7 +107,7 @@ fn all_units<'a>(recipe: &'a Recipe, set: &'a Set) -> Vec<Unit<'a>> {
 struct Work<'a> {
     options: &'a Options,
     records: &'a Records<Record>,
-    watch: &'a dyn Watch,
+    observer: &'a dyn StudyObserver,
     total: usize,
     done: &'a AtomicUsize,
     /// Records of this set, by key.
@@ -125,39 +117,18 @@ struct Work<'a> {
 impl Work<'_> {
     /// Does units on some threads; how many were done.
     fn phase(&self, units: &[&Unit<'_>], set: &Set, loaded: &Loaded) -> Result<usize> {
-        let (next, finished) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        let failure: Mutex<Option<Error>> = Mutex::new(None);
-        let threads = match self.options.threads {
-            0 => std::thread::available_parallelism().map_or(1, |n| n.get()),
-            n => n,
-        };
-        std::thread::scope(|scope| {
-            for _ in 0..threads.min(units.len()) {
-                scope.spawn(|| {
-                    while let Some(unit) = units.get(next.fetch_add(1, Ordering::Relaxed)) {
-                        match self.one(unit, set, loaded) {
-                            Ok(true) => finished.fetch_add(1, Ordering::Relaxed),
-                            Ok(false) => break,
-                            Err(error) => {
-                                next.store(units.len(), Ordering::Relaxed);
-                                *failure.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) =
-                                    Some(error);
-                                break;
-                            }
-                        };
-                    }
-                });
-            }
-        });
-        match failure.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()) {
-            Some(error) => Err(error),
-            None => Ok(finished.into_inner()),
-        }
+        let finished = AtomicUsize::new(0);
+        in_parallel(units, threads_or_cores(self.options.threads), |unit| {
+            let done = self.one(unit, set, loaded)?;
+            finished.fetch_add(usize::from(done), Ordering::Relaxed);
+            Ok::<_, Error>(done.then_some(()))
+        })?;
+        Ok(finished.into_inner())
     }
 
     /// Whether it was done; not if somebody said stop.
     fn one(&self, unit: &Unit<'_>, set: &Set, loaded: &Loaded) -> Result<bool> {
-        if self.watch.stop() {
+        if self.observer.stop() {
             return Ok(false);
         }
         let settled = || self.settled.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
@@ -166,10 +137,10 @@ impl Work<'_> {
             _ => None,
         };
         let chosen = first.as_ref().map(|record| (&record.params, record.point));
-        let Some(record) = unit.run(loaded, chosen, self.watch)? else { return Ok(false) };
+        let Some(record) = unit.run(loaded, chosen, self.observer)? else { return Ok(false) };
         self.records.append(&record)?;
         settled().insert(record.key(), record);
-        self.watch.unit(&unit.key(), self.done.fetch_add(1, Ordering::Relaxed) + 1, self.total);
+        self.observer.done(&unit.key(), self.done.fetch_add(1, Ordering::Relaxed) + 1, self.total);
         Ok(true)
     }
 }

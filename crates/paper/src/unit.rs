@@ -4,10 +4,10 @@ use crate::cut::{self, Rows};
 use crate::data::Loaded;
 use crate::recipe::{Kind, MethodOf, Recipe, Set};
 use crate::record::{Record, Tried, rounded};
-use crate::{Error, Result, Watch, find};
-use kinfolk::{DatasetOptions, Observations, Settings};
-use kinfolk_train::select::{Axis, Candidate, Held, Holdout, Row, Scored, Study, candidates_from, holdout};
-use kinfolk_train::{Claim, Params, Point};
+use crate::{Error, Result, find};
+use kinfolk::Observations;
+use kinfolk_train::select::{Axis, Candidate, Holdout, HoldoutResult, Row, Study, candidates_from, holdout};
+use kinfolk_train::{Claim, ClassWeight, FitSpec, LossSpec, Params, StudyObserver, Weight};
 
 /// Work to be done.
 #[derive(Debug, Clone, Copy)]
@@ -39,8 +39,8 @@ impl Unit<'_> {
     pub(crate) fn run(
         &self,
         loaded: &Loaded,
-        chosen: Option<(&Params, Point)>,
-        watch: &dyn Watch,
+        chosen: Option<(&Params, Weight)>,
+        observer: &dyn StudyObserver,
     ) -> Result<Option<Record>> {
         let seed = self.recipe.seed + self.split as u64;
         let mut rows = cut::rows(loaded, &self.set.cut, self.split, seed)?;
@@ -49,8 +49,10 @@ impl Unit<'_> {
             rows.validation = Some(rows.test.clone());
         }
         let mut candidate = self.candidate()?;
-        if let Some((params, point)) = chosen {
-            (candidate.params, candidate.points) = (vec![params.clone()], vec![point]);
+        if let Some((params, weight)) = chosen {
+            candidate.settings.truncate(1);
+            candidate.settings.iter_mut().for_each(|method| *method = method.with_params(params.clone()));
+            candidate.weights = vec![weight];
         }
         let scaled;
         let observations = match self.set.scale_labels {
@@ -61,21 +63,18 @@ impl Unit<'_> {
             }
         };
         let loss = self.method.loss.clone().unwrap_or_else(|| self.set.loss.clone());
-        let study = Study {
-            inputs: &loaded.inputs,
-            observations,
-            loss: loss.into(),
-            options: DatasetOptions { bias: self.set.bias, threads: 1, ..DatasetOptions::default() },
-            scaling: self.set.scale,
-            balanced: self.set.balanced,
-            lambda: None,
-            settings: Settings { tolerance: self.recipe.tolerance, ..Settings::default() },
-            metric: self.set.choose_by.unwrap_or(self.set.metric),
-            folds: self.recipe.folds,
-            repeats: 1,
-            scored: Scored::ByFold,
-            seed,
+        let spec = FitSpec {
+            loss: LossSpec::Same(loss.clone()),
+            bias: self.set.bias,
+            scale: self.set.scale,
+            class_weight: self.set.balanced.then_some(ClassWeight::Balanced),
+            tol: self.recipe.tolerance,
+            threads: 1,
+            ..FitSpec::default()
         };
+        let mut study = Study::new(&loaded.inputs, observations, loss.into(), spec);
+        study.metric = self.set.choose_by.unwrap_or(self.set.metric);
+        (study.folds, study.seed) = (self.recipe.folds, seed);
         let parts = Holdout {
             train: &rows.train,
             validation: rows.validation.as_deref(),
@@ -83,15 +82,23 @@ impl Unit<'_> {
             refit: self.set.refit,
             score: self.set.metric,
         };
-        let held = holdout(&study, &candidate, parts, &Asked(watch))?;
+        let held = holdout(&study, &candidate, parts, observer)?;
         Ok(held.map(|held| self.record(loaded, &rows, &candidate, seed, held)))
     }
 
-    fn record(&self, loaded: &Loaded, rows: &Rows, candidate: &Candidate, seed: u64, held: Held) -> Record {
-        let (params, point) = (&candidate.params[held.chosen.0], candidate.points[held.chosen.1]);
+    fn record(
+        &self,
+        loaded: &Loaded,
+        rows: &Rows,
+        candidate: &Candidate,
+        seed: u64,
+        held: HoldoutResult,
+    ) -> Record {
+        let (method, point) = (&candidate.settings[held.chosen.0], candidate.weights[held.chosen.1]);
+        let params = method.params();
         let tried: Vec<Tried> = held.selection.iter().flat_map(|s| &s.rows).map(tried).collect();
-        let last = candidate.points.len() - 1;
-        let certified = candidate.method.claim(params) == Claim::Optimal;
+        let last = candidate.weights.len() - 1;
+        let certified = method.method().claim(params) == Claim::Optimal;
         let keep_theta = self.recipe.kind == Kind::Theta;
         Record {
             set: self.set.name.clone(),
@@ -120,8 +127,8 @@ impl Unit<'_> {
 
 fn tried(row: &Row) -> Tried {
     Tried {
-        params: row.params.clone(),
-        point: row.point,
+        params: row.method.params().clone(),
+        point: row.weight,
         score: Some(rounded(row.mean)).filter(|score| score.is_finite()),
         rel_gap: row.rel_gap.map(rounded).filter(|gap| gap.is_finite()),
         seconds: rounded(row.seconds),
@@ -129,7 +136,7 @@ fn tried(row: &Row) -> Tried {
 }
 
 /// Over its largest entry: scale is a matter of C.
-fn theta(held: &Held) -> Vec<Vec<f64>> {
+fn theta(held: &HoldoutResult) -> Vec<Vec<f64>> {
     let theta = held.fit.model.theta();
     let largest = theta.as_slice().iter().fold(0.0f64, |most, x| most.max(x.abs()));
     let scale = if largest > 0.0 { largest.recip() } else { 1.0 };
@@ -164,13 +171,4 @@ fn scaled_labels(observations: &Observations, train: &[u32]) -> Result<Observati
     let labels = (0..n).map(scaled).collect();
     let scaled = Observations::from_triples(observations.n_inputs(), t, input, task, labels)?;
     Ok(scaled.with_task_names(observations.task_names().clone())?)
-}
-
-/// Fits only want to know whether to stop.
-struct Asked<'a>(&'a dyn Watch);
-
-impl kinfolk_train::select::Watch for Asked<'_> {
-    fn stop(&self) -> bool {
-        self.0.stop()
-    }
 }

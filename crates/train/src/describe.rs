@@ -9,7 +9,7 @@ pub fn markdown() -> String {
     let mut page = String::from(HEAD);
     page.push_str("\n| method | what it is | what it learns about the tasks |\n|---|---|---|\n");
     for method in registry() {
-        let (name, title, learns) = (method.name(), method.title(), method.learns());
+        let (name, title, learns) = (method.name(), method.info().title, method.info().learns);
         let _ = writeln!(page, "| [`{name}`](#{name}) | {title} | {learns} |");
     }
     registry().iter().for_each(|method| page.push_str(&section(*method)));
@@ -26,14 +26,14 @@ made from the registry; `kinfolk methods` prints the same.
 
 fn section(method: &dyn Method) -> String {
     let mut text =
-        format!("\n## {}\n\n{}: {}.\n\n", method.name(), sentence(method.title()), method.learns());
-    let _ = writeln!(text, "```text\n{}\n```\n", method.problem());
-    let _ = writeln!(text, "- From: {}.", method.reference());
-    let _ = writeln!(text, "- Losses: {}.", method.losses());
-    let _ = writeln!(text, "- Cost: {}.", method.cost());
+        format!("\n## {}\n\n{}: {}.\n\n", method.name(), sentence(method.info().title), method.info().learns);
+    let _ = writeln!(text, "```text\n{}\n```\n", method.info().problem);
+    let _ = writeln!(text, "- From: {}.", method.info().reference);
+    let _ = writeln!(text, "- Losses: {}.", method.info().losses);
+    let _ = writeln!(text, "- Cost: {}.", method.info().cost);
     let _ = writeln!(text, "- Certificate: {}.", certificate(method));
-    if !method.about().is_empty() {
-        let _ = writeln!(text, "\n{}", method.about());
+    if !method.info().about.is_empty() {
+        let _ = writeln!(text, "\n{}", method.info().about);
     }
     if method.params().is_empty() {
         return text;

@@ -1,4 +1,4 @@
-//! What can go wrong with a choice of methods.
+//! What can go wrong between a spec and its fit.
 
 /// An error of this crate.
 #[derive(Debug, thiserror::Error)]
@@ -7,6 +7,23 @@ pub enum Error {
     /// From the engine.
     #[error(transparent)]
     Engine(#[from] kinfolk::Error),
+
+    /// From reading a file.
+    #[error(transparent)]
+    Io(#[from] kinfolk_io::Error),
+
+    /// A spec that is not understood, or makes no sense.
+    #[error("{0}")]
+    Spec(String),
+
+    /// A file that has no task matrix for the tasks of the data.
+    #[error("{}: {why}", .file.display())]
+    TaskMatrix {
+        /// The file.
+        file: std::path::PathBuf,
+        /// What is wrong.
+        why: String,
+    },
 
     /// No such method.
     #[error("there is no method {name:?}; the methods are {known}")]

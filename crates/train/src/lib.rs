@@ -1,36 +1,32 @@
-//! Methods of multi-task learning under one roof, and how to choose between them.
+//! From a spec and data to a certified model, and the choice between specs.
 //!
-//! A [`Method`] turns data into models along a grid of strengths; [`registry`] lists them all; [`select`] compares any of them
-//! by cross-validation, on the same folds, with the same metric.
+//! A [`FitSpec`] says what to fit and how; [`train()`] is the one way from it to a [`Trained`] model. A [`Method`] turns data into
+//! models; [`registry`] lists them all. [`select`] compares any of them by cross-validation, on the same folds, with the same
+//! metric.
 
-mod cmtl;
-mod convex_okl;
 mod describe;
 mod error;
-mod fmtl;
-pub mod folds;
-mod given;
-mod gmtl;
 mod method;
+mod methods;
 mod metric;
-mod mtfl;
-mod mtl_sdca;
-mod mtrl;
-mod okl;
+mod nan;
+mod observer;
+pub mod parallel;
 mod params;
-mod registry;
 pub mod select;
+mod spec;
+mod task_matrix;
+mod train;
+mod trained;
 
-pub use convex_okl::CONVEX_OKL;
 pub use describe::markdown;
 pub use error::{Error, Result};
-pub use given::Engine;
-pub use gmtl::{Gmtl, Regroup};
 pub use kinfolk::Claim;
-pub use method::{Job, Losses, Method, Point};
+pub use method::{Job, Method, MethodInfo, SupportedLosses};
+pub use methods::{CONVEX_OKL, Engine, GMTL, Gmtl, MTL_SDCA, MTRL, OKL, Regroup, find, registry};
 pub use metric::{Metric, Score, predict};
-pub use mtl_sdca::MTL_SDCA;
-pub use mtrl::MTRL;
-pub use okl::OKL;
-pub use params::{Param, Params, Value};
-pub use registry::{find, registry};
+pub use observer::{StudyObserver, Unobserved};
+pub use params::{Allowed, Param, Params, Value};
+pub use spec::{ClassWeight, FitSpec, LossSpec, Memory, MethodSpec, SCHEMA_VERSION, Weight, method_texts};
+pub use train::{Data, PreparedData, Training, all_losses, train, unscaled};
+pub use trained::{FitOutcome, Trained};

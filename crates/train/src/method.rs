@@ -1,37 +1,28 @@
 //! Anything that turns data into a model.
 
-use crate::{Error, Param, Params, Result};
-use kinfolk::{CScale, Claim, Dataset, Fit, LossKind, Observer, Settings, Weights};
-use serde::{Deserialize, Serialize};
+use crate::{Error, Param, Params, PreparedData, Result, Weight};
+use kinfolk::{
+    CScale, Claim, Dataset, Fit, LossKind, Losses, Observer, RegularizerKind, Settings, Start, Weights,
+};
 use std::fmt::Debug;
-
-/// How much weight the losses have.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Point {
-    /// On the scale of the [`CScale`], without units: means the same for any data and method.
-    Strength(f64),
-    /// C itself.
-    C(f64),
-}
 
 /// Losses that a method can do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Losses {
+pub enum SupportedLosses {
     /// All of them.
     All,
     /// The squared loss.
     Squared,
 }
 
-impl Losses {
+impl SupportedLosses {
     /// `Err` if a method of this name cannot do these losses.
-    pub(crate) fn check(self, method: &'static str, losses: &kinfolk::Losses) -> Result<()> {
-        let squared = |losses: &kinfolk::Losses| match losses {
-            kinfolk::Losses::Same(loss) => *loss == LossKind::Squared,
-            kinfolk::Losses::PerTask(all) => all.iter().all(|loss| *loss == LossKind::Squared),
+    pub(crate) fn check(self, method: &'static str, losses: &Losses) -> Result<()> {
+        let squared = |losses: &Losses| match losses {
+            Losses::Same(loss) => *loss == LossKind::Squared,
+            Losses::PerTask(all) => all.iter().all(|loss| *loss == LossKind::Squared),
         };
-        if self == Losses::All || squared(losses) {
+        if self == SupportedLosses::All || squared(losses) {
             return Ok(());
         }
         let why =
@@ -40,90 +31,164 @@ impl Losses {
     }
 }
 
-impl std::fmt::Display for Losses {
+impl std::fmt::Display for SupportedLosses {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.pad(match self {
-            Losses::All => "all losses",
-            Losses::Squared => "the squared loss",
+            SupportedLosses::All => "all losses",
+            SupportedLosses::Squared => "the squared loss",
         })
     }
 }
 
 /// What is to be fitted.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub struct Job<'a> {
     /// Inputs and observations.
     pub data: &'a Dataset<'a>,
     /// Loss, or losses.
-    pub loss: &'a kinfolk::Losses,
-    /// The scale of C for these.
-    pub c_scale: &'a CScale,
-    /// Weight of the output regulariser, where that is a parameter of its own and a caller has said.
+    pub loss: &'a Losses,
+    /// The data with their scale of C.
+    pub prepared: &'a PreparedData<'a>,
+    /// Weight of the output regulariser, where that is a parameter by itself and a caller has given it.
     pub lambda: Option<f64>,
     /// When to stop.
     pub settings: &'a Settings,
 }
 
+impl Job<'_> {
+    /// The same with this weight of the output regulariser.
+    pub fn with_lambda(self, lambda: f64) -> Self {
+        Job { lambda: Some(lambda), ..self }
+    }
+
+    /// C and lambda for a regulariser.
+    ///
+    /// # Errors
+    /// If the regulariser does not suit the tasks.
+    pub fn weights(&self, output: &RegularizerKind, weight: Weight) -> Result<Weights> {
+        let relative = |strength: f64| -> Result<Weights> {
+            Ok(self.prepared.c_scale()?.weights(output, self.lambda, strength)?)
+        };
+        match weight {
+            Weight::C(c) => Ok(Weights { c, lambda: self.lambda.unwrap_or(1.0) }),
+            Weight::Relative(strength) => relative(strength),
+            Weight::Auto => relative(CScale::MIDDLE),
+        }
+    }
+}
+
+/// The duals of a start, for methods that solve many problems in turn and cannot be resumed.
+pub(crate) fn duals(start: Start<'_>) -> Option<&[f64]> {
+    match start {
+        Start::Warm(alpha) => Some(alpha),
+        _ => None,
+    }
+}
+
+/// What a method is, in words and lists.
+#[derive(Debug, Clone, Copy)]
+pub struct MethodInfo {
+    /// Name on the command line, in files and tables.
+    pub name: &'static str,
+    /// What it is, in a few words.
+    pub title: &'static str,
+    /// What it learns about the tasks.
+    pub learns: &'static str,
+    /// Where it comes from.
+    pub reference: &'static str,
+    /// The problem it solves, as a formula.
+    pub problem: &'static str,
+    /// What else a reader should know, as a paragraph; may be empty.
+    pub about: &'static str,
+    /// What a fit costs, in a few words.
+    pub cost: &'static str,
+    /// Its parameters besides C.
+    pub params: &'static [Param],
+    /// The losses it can do.
+    pub losses: SupportedLosses,
+    /// Whether others are compared with it: independent tasks, one model for all.
+    pub is_baseline: bool,
+    /// Whether a fit can go on from a checkpoint; not if it solves many problems in turn.
+    pub is_resumable: bool,
+}
+
+impl MethodInfo {
+    /// For all losses, without parameters; one problem, no baseline.
+    pub const DEFAULTS: MethodInfo = MethodInfo {
+        name: "",
+        title: "",
+        learns: "",
+        reference: "",
+        problem: "",
+        about: "",
+        cost: "",
+        params: &[],
+        losses: SupportedLosses::All,
+        is_baseline: false,
+        is_resumable: true,
+    };
+}
+
 /// A method of multi-task learning.
 pub trait Method: Debug + Sync {
-    /// Name on the command line, in files and tables.
-    fn name(&self) -> &'static str;
-    /// What it is, in a few words.
-    fn title(&self) -> &'static str;
-    /// What it learns about the tasks.
-    fn learns(&self) -> &'static str;
-    /// Where it comes from.
-    fn reference(&self) -> &'static str;
-    /// Its parameters besides C.
-    fn params(&self) -> &'static [Param];
-    /// The problem it solves, as a formula.
-    fn problem(&self) -> &'static str;
-    /// What else a reader should know, as a paragraph; may be empty.
-    fn about(&self) -> &'static str {
-        ""
-    }
-    /// What a fit costs, in a few words.
-    fn cost(&self) -> &'static str;
-    /// The losses it can do.
-    fn losses(&self) -> Losses {
-        Losses::All
-    }
+    /// What it is.
+    fn info(&self) -> &MethodInfo;
+
     /// What the certificates of its fits are about.
     fn claim(&self, _params: &Params) -> Claim {
         Claim::Optimal
+    }
+
+    /// C and lambda of a weight.
+    ///
+    /// # Errors
+    /// If a parameter does not suit the data.
+    fn weights(&self, job: &Job<'_>, params: &Params, weight: Weight) -> Result<Weights>;
+
+    /// Fits with a weight. A warm start is the duals of a neighbouring fit, used if they help. Callers use
+    /// [`fit`](Self::fit).
+    ///
+    /// # Errors
+    /// If a parameter or the loss does not suit the data.
+    fn solve(
+        &self,
+        job: &Job<'_>,
+        params: &Params,
+        weight: Weight,
+        start: Start<'_>,
+        observer: &mut dyn Observer,
+    ) -> Result<Fit>;
+
+    /// Fits with a weight, and stores in the model what its certificate is about.
+    ///
+    /// # Errors
+    /// As of [`solve`](Self::solve).
+    fn fit(
+        &self,
+        job: &Job<'_>,
+        params: &Params,
+        weight: Weight,
+        start: Start<'_>,
+        observer: &mut dyn Observer,
+    ) -> Result<Fit> {
+        let mut fit = self.solve(job, params, weight, start, observer)?;
+        fit.model.set_claim(self.claim(params));
+        Ok(fit)
+    }
+
+    /// Its name.
+    fn name(&self) -> &'static str {
+        self.info().name
+    }
+
+    /// Its parameters besides C.
+    fn params(&self) -> &'static [Param] {
+        self.info().params
     }
 
     /// Whether fits with default parameters are certified for the whole problem of the method.
     fn certifies_optimum(&self) -> bool {
         let defaults = Params::parse(self.name(), self.params(), &[]).unwrap_or_default();
         self.claim(&defaults) == Claim::Optimal
-    }
-
-    /// Which C (and lambda) a point of the grid is.
-    fn weights(&self, job: &Job<'_>, params: &Params, point: Point) -> Result<Weights>;
-
-    /// Fits a point of the grid, from the duals of a neighbouring one if they are given and of use. Callers use
-    /// [`fit`](Self::fit).
-    fn solve(
-        &self,
-        job: &Job<'_>,
-        params: &Params,
-        point: Point,
-        near: Option<&[f64]>,
-        observer: &mut dyn Observer,
-    ) -> Result<Fit>;
-
-    /// Fits a point of the grid and stores in the model what its certificate is about.
-    fn fit(
-        &self,
-        job: &Job<'_>,
-        params: &Params,
-        point: Point,
-        near: Option<&[f64]>,
-        observer: &mut dyn Observer,
-    ) -> Result<Fit> {
-        let mut fit = self.solve(job, params, point, near, observer)?;
-        fit.model.set_claim(self.claim(params));
-        Ok(fit)
     }
 }

@@ -1,7 +1,7 @@
 //! Scores by which methods are compared.
 
-use crate::{Error, Result};
-use kinfolk::{Inputs, Losses, Model, Observations, metrics};
+use crate::{Error, Result, all_losses, nan};
+use kinfolk::{Inputs, LossKind, Losses, Model, Observations, metrics};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -31,6 +31,7 @@ pub enum Metric {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Score {
     /// Mean over the tasks where it is defined; NaN if there is none.
+    #[serde(deserialize_with = "nan::from_null")]
     pub mean: f64,
     /// `None` where it is not defined (one class only, no rows).
     pub per_task: Vec<Option<f64>>,
@@ -58,6 +59,11 @@ impl Metric {
         }
     }
 
+    /// The names of all.
+    pub fn names() -> [&'static str; 7] {
+        ALL.map(|(_, name)| name)
+    }
+
     /// Whether more is better.
     pub fn higher_is_better(self) -> bool {
         !matches!(self, Metric::LogLoss | Metric::Rmse)
@@ -66,10 +72,7 @@ impl Metric {
     /// `Err` if the score makes no sense for these labels or losses.
     pub fn check(self, observations: &Observations, losses: &Losses) -> Result<()> {
         let signs = observations.labels().iter().all(|y| y.abs() == 1.0);
-        let logistic = match losses {
-            Losses::Same(loss) => loss.to_string() == "logistic",
-            Losses::PerTask(all) => all.iter().all(|loss| loss.to_string() == "logistic"),
-        };
+        let logistic = all_losses(losses, |loss| *loss == LossKind::Logistic);
         let why = match self {
             Metric::Auc | Metric::Accuracy | Metric::BalancedAccuracy if !signs => {
                 "needs labels of two values"
@@ -160,8 +163,10 @@ impl FromStr for Metric {
 
     fn from_str(text: &str) -> Result<Self> {
         ALL.iter().find(|(_, name)| *name == text).map(|(metric, _)| *metric).ok_or_else(|| {
-            let known: Vec<&str> = ALL.iter().map(|(_, name)| *name).collect();
-            Error::Study(format!("there is no metric {text:?}; the metrics are {}", known.join(", ")))
+            Error::Study(format!(
+                "there is no metric {text:?}; the metrics are {}",
+                Metric::names().join(", ")
+            ))
         })
     }
 }

@@ -1,4 +1,4 @@
-//! Parameters of methods: declared once, used by selection, by commands and by the documentation.
+//! Parameters of methods: declared once, used by specs, selection, commands and the documentation.
 
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -14,11 +14,11 @@ pub struct Param {
     pub meaning: &'static str,
     /// What it may be.
     pub allowed: Allowed,
-    /// What it is if nobody says; text as on the command line.
+    /// The value if none is given, as on the command line; empty if there is no default.
     pub default: &'static str,
-    /// The values that selection tries if nobody says.
+    /// The values that selection tries if none are given.
     pub grid: &'static [&'static str],
-    /// Another parameter and the value it must have for this one to matter.
+    /// Another parameter and the value it must have for this one to have an effect.
     pub only_with: Option<(&'static str, &'static str)>,
 }
 
@@ -31,6 +31,10 @@ pub enum Allowed {
     Number(f64, f64),
     /// One of these words.
     Word(&'static [&'static str]),
+    /// A list of numbers: `[0.1, 0.5]`.
+    Numbers,
+    /// A task matrix: the name of a file, or its rows as `[[1, 0.5], [0.5, 1]]`.
+    TaskMatrix,
 }
 
 /// A value.
@@ -41,21 +45,36 @@ pub enum Value {
     Integer(u32),
     /// A number.
     Number(f64),
-    /// A word.
+    /// A word, or the name of a file.
     Word(String),
+    /// A list of numbers.
+    Numbers(Vec<f64>),
+    /// The rows of a task matrix.
+    Rows(Vec<Vec<f64>>),
 }
 
+/// As it is read back: lists and matrices in brackets.
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Value::Integer(n) => write!(f, "{n}"),
             Value::Number(x) => write!(f, "{x}"),
             Value::Word(word) => f.write_str(word),
+            Value::Numbers(list) => f.write_str(&bracketed(list)),
+            Value::Rows(rows) => {
+                let rows: Vec<String> = rows.iter().map(|row| bracketed(row)).collect();
+                write!(f, "[{}]", rows.join(","))
+            }
         }
     }
 }
 
-/// `at least 1`, `0 to 1`, `power, exp or cosh`.
+fn bracketed(list: &[f64]) -> String {
+    let numbers: Vec<String> = list.iter().map(f64::to_string).collect();
+    format!("[{}]", numbers.join(","))
+}
+
+/// `a whole number, at least 1`, `a number, 0 to 1`, `power, exp, cosh`.
 impl fmt::Display for Allowed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -64,42 +83,43 @@ impl fmt::Display for Allowed {
             Allowed::Number(low, high) if high.is_infinite() => write!(f, "a number, at least {low}"),
             Allowed::Number(low, high) => write!(f, "a number, {low} to {high}"),
             Allowed::Word(words) => f.write_str(&words.join(", ")),
+            Allowed::Numbers => f.write_str("a list of numbers such as [0.1,0.5]"),
+            Allowed::TaskMatrix => f.write_str("a file with a task matrix, or its rows as [[1,0.5],[0.5,1]]"),
+        }
+    }
+}
+
+impl Allowed {
+    fn parse(&self, text: &str) -> Option<Value> {
+        match *self {
+            Allowed::Integer(low, high) => {
+                text.parse().ok().filter(|n| (low..=high).contains(n)).map(Value::Integer)
+            }
+            Allowed::Number(low, high) => {
+                let number = text.parse().ok().filter(|x: &f64| *x >= low && *x <= high && x.is_finite());
+                number.map(Value::Number)
+            }
+            Allowed::Word(words) => words.contains(&text).then(|| Value::Word(text.to_string())),
+            Allowed::Numbers => serde_json::from_str(text).ok().map(Value::Numbers),
+            Allowed::TaskMatrix if text.starts_with('[') => serde_json::from_str(text).ok().map(Value::Rows),
+            Allowed::TaskMatrix => (!text.is_empty()).then(|| Value::Word(text.to_string())),
         }
     }
 }
 
 impl Param {
-    /// Whether this one matters where another parameter has this value.
+    /// Whether this one has an effect where another parameter has this value.
     pub fn matters_with(&self, name: &str, value: &str) -> bool {
         self.only_with.is_none_or(|(other, needed)| other != name || needed == value)
     }
 
     /// Reads a value.
     pub fn parse(&self, method: &'static str, text: &str) -> Result<Value> {
-        let value = match self.allowed {
-            Allowed::Integer(low, high) => {
-                text.parse().ok().filter(|n| (low..=high).contains(n)).map(Value::Integer)
-            }
-            Allowed::Number(low, high) => text
-                .parse()
-                .ok()
-                .filter(|x: &f64| *x >= low && *x <= high && x.is_finite())
-                .map(Value::Number),
-            Allowed::Word(words) => words.contains(&text).then(|| Value::Word(text.to_string())),
-        };
         let (name, allowed) = (self.name, self.allowed);
-        value.ok_or_else(|| Error::Param { method, why: format!("{name} = {text:?}: it must be {allowed}") })
+        let wrong = || Error::Param { method, why: format!("{name} = {text:?}: it must be {allowed}") };
+        allowed.parse(text).ok_or_else(wrong)
     }
 }
-
-/// Parameters that release 0.1.0 had and stored in model files, with the value that is still what the method does.
-const RETIRED: [(&str, &str, &str); 5] = [
-    ("mtrl", "form", "fast"),
-    ("okl", "form", "fast"),
-    ("convex-okl", "form", "fast"),
-    ("mtl-sdca", "form", "balanced"),
-    ("gmtl", "grouping", "moves"),
-];
 
 /// Values of a method's parameters, defaults filled in.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -108,52 +128,93 @@ pub struct Params(BTreeMap<String, Value>);
 
 impl Params {
     /// From pairs of text; parameters that are not named get their defaults.
-    pub fn parse(method: &'static str, specs: &[Param], given: &[(&str, &str)]) -> Result<Self> {
+    ///
+    /// # Errors
+    /// If there is no parameter of a name, a value is not allowed, or a parameter would have no effect.
+    pub fn parse(method: &'static str, declared: &[Param], given: &[(&str, &str)]) -> Result<Self> {
+        let wrong = |why: String| Error::Param { method, why };
         let mut values = BTreeMap::new();
-        for (name, text) in given.iter().filter(|(name, text)| !RETIRED.contains(&(method, name, text))) {
-            let Some(spec) = specs.iter().find(|spec| spec.name == *name) else {
-                let known: Vec<&str> = specs.iter().map(|spec| spec.name).collect();
-                let known = if known.is_empty() {
-                    "it has none".into()
-                } else {
-                    format!("it has {}", known.join(", "))
-                };
-                return Err(Error::Param { method, why: format!("there is no parameter {name:?}; {known}") });
+        for (name, text) in given {
+            let Some(param) = declared.iter().find(|param| param.name == *name) else {
+                let names: Vec<&str> = declared.iter().map(|param| param.name).collect();
+                let known = if names.is_empty() { "none".into() } else { names.join(", ") };
+                return Err(wrong(format!("there is no parameter {name:?}; it has {known}")));
             };
-            values.insert(name.to_string(), spec.parse(method, text)?);
+            if values.insert(name.to_string(), param.parse(method, text)?).is_some() {
+                return Err(wrong(format!("{name} is given twice")));
+            }
         }
-        for spec in specs {
-            let matters = values.iter().all(|(name, value)| spec.matters_with(name, &value.to_string()));
-            if matters && !values.contains_key(spec.name) {
-                values.insert(spec.name.to_string(), spec.parse(method, spec.default)?);
+        for param in declared {
+            let matters = |values: &BTreeMap<String, Value>| {
+                values.iter().all(|(name, value)| param.matters_with(name, &value.to_string()))
+            };
+            match (matters(&values), values.contains_key(param.name)) {
+                (true, false) if !param.default.is_empty() => {
+                    values.insert(param.name.to_string(), param.parse(method, param.default)?);
+                }
+                (false, true) => {
+                    let (other, value) = param.only_with.unwrap_or_default();
+                    return Err(wrong(format!("{} has an effect with {other}={value} only", param.name)));
+                }
+                _ => {}
             }
         }
         Ok(Params(values))
     }
 
-    /// A whole number; 0 if there is none of this name, which a declared parameter always has.
-    pub fn integer(&self, name: &str) -> u32 {
-        match self.0.get(name) {
-            Some(Value::Integer(n)) => *n,
-            _ => 0,
+    /// The value of a parameter, if it has one.
+    pub fn get(&self, name: &str) -> Option<&Value> {
+        self.0.get(name)
+    }
+
+    /// A whole number.
+    pub fn integer(&self, name: &str) -> Result<u32> {
+        match self.get(name) {
+            Some(Value::Integer(n)) => Ok(*n),
+            _ => Err(missing(name, "a whole number")),
         }
     }
 
     /// A number.
-    pub fn number(&self, name: &str) -> f64 {
-        match self.0.get(name) {
-            Some(Value::Number(x)) => *x,
-            Some(Value::Integer(n)) => f64::from(*n),
-            _ => 0.0,
+    pub fn number(&self, name: &str) -> Result<f64> {
+        match self.get(name) {
+            Some(Value::Number(x)) => Ok(*x),
+            Some(Value::Integer(n)) => Ok(f64::from(*n)),
+            _ => Err(missing(name, "a number")),
         }
     }
 
     /// A word.
-    pub fn word(&self, name: &str) -> &str {
-        match self.0.get(name) {
-            Some(Value::Word(word)) => word,
-            _ => "",
+    pub fn word(&self, name: &str) -> Result<&str> {
+        match self.get(name) {
+            Some(Value::Word(word)) => Ok(word),
+            _ => Err(missing(name, "a word")),
         }
+    }
+
+    /// A list of numbers.
+    pub fn numbers(&self, name: &str) -> Result<&[f64]> {
+        match self.get(name) {
+            Some(Value::Numbers(list)) => Ok(list),
+            _ => Err(missing(name, "a list of numbers such as [0.1,0.5]")),
+        }
+    }
+
+    /// The rows of a task matrix.
+    pub fn task_matrix(&self, name: &str) -> Result<&[Vec<f64>]> {
+        match self.get(name) {
+            Some(Value::Rows(rows)) => Ok(rows),
+            Some(Value::Word(file)) => {
+                Err(Error::Spec(format!("parameter {name}: the file {file} was not read")))
+            }
+            _ => Err(missing(name, "a task matrix: a file, or its rows")),
+        }
+    }
+
+    /// The same with another value.
+    pub(crate) fn with(mut self, name: &str, value: Value) -> Self {
+        self.0.insert(name.to_string(), value);
+        self
     }
 
     /// All values by name.
@@ -167,10 +228,14 @@ impl Params {
     }
 }
 
-/// `k=2, output=power`.
+fn missing(name: &str, what: &str) -> Error {
+    Error::Spec(format!("parameter {name} is needed: {what}"))
+}
+
+/// `k=2,output=power`.
 impl fmt::Display for Params {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let parts: Vec<String> = self.iter().map(|(name, value)| format!("{name}={value}")).collect();
-        f.write_str(&parts.join(", "))
+        f.write_str(&parts.join(","))
     }
 }

@@ -7,14 +7,14 @@ mod common;
 use common::{LOSSES, Toy, near, own_rows};
 use kinfolk::inputs::Dense;
 use kinfolk::{Inputs, Kernel, LossKind, Matrix, Observations, RegularizerKind};
-use kinfolk_train::Point;
+use kinfolk_train::Weight;
 
 #[test]
 fn limits_and_equivalences() {
     for loss in &LOSSES {
         let toy = own_rows(loss);
         let primal = |method: &str, params: &[(&str, &str)], c: f64| {
-            toy.fit(method, params, loss, Point::C(c), 1.0).certificate().primal
+            toy.fit(method, params, loss, Weight::C(c), 1.0).certificate().primal
         };
         let alone = primal("stl", &[], 1.0);
         // A common mean that costs much is none: O(1 / mu).
@@ -40,15 +40,15 @@ fn losses_of(toy: &Toy, fit: &kinfolk::Fit, loss: &LossKind) -> f64 {
 fn given_matrices_scale() {
     for loss in &LOSSES {
         let toy = own_rows(loss);
-        let alone = toy.fit("stl", &[], loss, Point::C(0.6), 1.0);
+        let alone = toy.fit("stl", &[], loss, Weight::C(0.6), 1.0);
         let theta = (0..3).map(|r| (0..3).map(|s| if r == s { 3.0 } else { 0.0 }).collect()).collect();
         let scaled = toy.solve(loss, RegularizerKind::Fixed { theta }, 0.2, 1.0);
         near(&loss.to_string(), 3.0 * scaled.certificate().primal, alone.certificate().primal, 1e-7);
         // One model for all, as the limit of a common mean.
-        let pooled = toy.fit("pooled", &[], loss, Point::C(1.0), 1.0).certificate().primal;
+        let pooled = toy.fit("pooled", &[], loss, Weight::C(1.0), 1.0).certificate().primal;
         near(
             &format!("{loss}: mtl"),
-            toy.fit("mtl", &[("mu", "1e-6")], loss, Point::C(1.0), 1.0).certificate().primal,
+            toy.fit("mtl", &[("mu", "1e-6")], loss, Weight::C(1.0), 1.0).certificate().primal,
             pooled,
             1e-4,
         );
@@ -66,8 +66,8 @@ fn units_of_inputs_go_into_c() {
         };
         let other = Toy { inputs: Dense::f64_owned(large, 12, 3).unwrap().into(), ..own_rows(loss) };
         for method in ["stl", "mtl", "cmtl", "mtrl", "pooled"] {
-            let plain = toy.fit(method, &[], loss, Point::C(1.0), 1.0);
-            let fit = other.fit(method, &[], loss, Point::C(1.0 / 16.0), 1.0);
+            let plain = toy.fit(method, &[], loss, Weight::C(1.0), 1.0);
+            let fit = other.fit(method, &[], loss, Weight::C(1.0 / 16.0), 1.0);
             let (a, b) = (
                 plain.model.predict_all(&toy.inputs).unwrap(),
                 fit.model.predict_all(&other.inputs).unwrap(),
@@ -87,8 +87,8 @@ fn one_cluster_is_a_common_mean() {
     for loss in &LOSSES {
         let toy = own_rows(loss);
         let clusters = [("clusters", "1"), ("between", "0.5"), ("mean", "0.4")];
-        let one = toy.fit("cmtl", &clusters, loss, Point::C(1.0), 1.0);
-        let mean = toy.fit("mtl", &[("mu", &mu.to_string())], loss, Point::C(factor), 1.0);
+        let one = toy.fit("cmtl", &clusters, loss, Weight::C(1.0), 1.0);
+        let mean = toy.fit("mtl", &[("mu", &mu.to_string())], loss, Weight::C(factor), 1.0);
         near(&loss.to_string(), factor * one.certificate().primal, mean.certificate().primal, 1e-7);
     }
 }
@@ -100,7 +100,7 @@ fn no_partition_is_below_its_relaxation() {
     for loss in &LOSSES {
         let toy = own_rows(loss);
         let params = [("clusters", "2"), ("between", "0.25"), ("mean", "0.4")];
-        let relaxed = toy.fit("cmtl", &params, loss, Point::C(1.0), 1.0).certificate().clone();
+        let relaxed = toy.fit("cmtl", &params, loss, Weight::C(1.0), 1.0).certificate().clone();
         let mut best = f64::INFINITY;
         for alone in 0..3usize {
             let together = |r: usize, s: usize| {
@@ -129,10 +129,10 @@ fn no_partition_is_below_its_relaxation() {
 fn relationships_at_their_ends() {
     for loss in &LOSSES {
         let toy = own_rows(loss);
-        let alone = toy.fit("stl", &[], loss, Point::C(1.0), 1.0).certificate().primal;
-        let mostly = toy.fit("mtrl", &[("l1", "1e6")], loss, Point::C(1e6), 1.0).certificate().primal;
+        let alone = toy.fit("stl", &[], loss, Weight::C(1.0), 1.0).certificate().primal;
+        let mostly = toy.fit("mtrl", &[("l1", "1e6")], loss, Weight::C(1e6), 1.0).certificate().primal;
         near(&loss.to_string(), mostly / 1e6, alone, 1e-5);
-        let fit = toy.fit("mtrl", &[], loss, Point::C(1.0), 1.0);
+        let fit = toy.fit("mtrl", &[], loss, Weight::C(1.0), 1.0);
         let (theta, products) = (fit.model.theta(), &fit.products);
         let square = theta.times(theta);
         let trace = |m: &Matrix| (0..3).map(|t| m[(t, t)]).sum::<f64>();
@@ -167,8 +167,8 @@ fn a_lattice_of_one_task() {
     };
     let toy = one(own_rows(&loss));
     let factor = (1.0 + 1.0 / 0.5) / (1.3 * 1.3);
-    let lattice = toy.fit("mtfl", &[("mu", "0.5"), ("b", "1.3")], &loss, Point::C(1.0), 1.0);
-    let alone = toy.fit("stl", &[], &loss, Point::C(factor), 1.0);
+    let lattice = toy.fit("mtfl", &[("mu", "0.5"), ("b", "1.3")], &loss, Weight::C(1.0), 1.0);
+    let alone = toy.fit("stl", &[], &loss, Weight::C(factor), 1.0);
     near("mtfl", factor * lattice.certificate().primal, alone.certificate().primal, 1e-6);
 }
 
@@ -177,7 +177,7 @@ fn a_lattice_of_one_task() {
 fn a_learned_theta_is_a_norm_of_the_weights() {
     for loss in &LOSSES {
         let (toy, lambda) = (own_rows(loss), 0.5);
-        let fit = toy.fit("fmtl", &[("k", "1")], loss, Point::C(1.0), lambda);
+        let fit = toy.fit("fmtl", &[("k", "1")], loss, Weight::C(1.0), lambda);
         let squares = fit.products.eigen().unwrap().0;
         let norm: f64 = squares.iter().map(|s| (s.max(0.0) / (2.0 * lambda)).powf(2.0 / 3.0)).sum();
         let by_norm = losses_of(&toy, &fit, loss) + 1.5 * lambda * norm;

@@ -6,7 +6,7 @@ use common::{LOSSES, Toy, near, own_rows};
 use kinfolk::inputs::Dense;
 use kinfolk::kernel::Gamma;
 use kinfolk::{Fit, Kernel, LossKind, Matrix, Observations, Settings, Status};
-use kinfolk_train::{Claim, Params, Point, find, registry};
+use kinfolk_train::{Claim, Params, Weight, find, registry};
 
 #[test]
 fn every_method_fits_every_loss_it_can_do() {
@@ -15,9 +15,11 @@ fn every_method_fits_every_loss_it_can_do() {
         for loss in &LOSSES {
             for kernel in [Kernel::Linear, Kernel::Rbf { gamma: Gamma::Value(0.5) }] {
                 let toy = Toy { kernel: kernel.clone(), ..own_rows(loss) };
-                let fit = toy.try_fit(method.name(), &[], loss, Point::Strength(1.0), 1.0, &settings);
+                let fit = toy.try_fit(method.name(), &[], loss, Weight::Relative(1.0), 1.0, &settings);
                 let what = format!("{} {loss} {kernel:?}", method.name());
-                if method.losses() == kinfolk_train::Losses::Squared && *loss != LossKind::Squared {
+                if method.info().losses == kinfolk_train::SupportedLosses::Squared
+                    && *loss != LossKind::Squared
+                {
                     let said = fit.unwrap_err().to_string();
                     assert!(said.contains(method.name()) && said.contains("the squared loss only"), "{said}");
                     continue;
@@ -74,7 +76,7 @@ fn optima_are_met() {
     ];
     for (method, params, weight, lambda, optima) in golden {
         for (loss, optimum) in LOSSES.iter().zip(optima) {
-            let fit = own_rows(loss).fit(method, params, loss, Point::C(1.0 / weight), lambda);
+            let fit = own_rows(loss).fit(method, params, loss, Weight::C(1.0 / weight), lambda);
             near(&format!("{method} {params:?} {loss}"), weight * fit.certificate().primal, optimum, 1e-7);
             assert!(fit.certificate().rel_gap() <= 1e-6, "{method} {loss}: {}", fit.certificate());
         }
@@ -95,7 +97,7 @@ fn the_lattice_of_groups_meets_its_optima() {
     for (alone, b, loss, optimum) in golden {
         let params = [("mu", "0.5"), ("b", b), ("alone", alone)];
         let settings = Settings { tolerance: 1e-8, max_passes: 5000, ..Settings::default() };
-        let fit = own_rows(&loss).try_fit("mtfl", &params, &loss, Point::C(1.0), 1.0, &settings).unwrap();
+        let fit = own_rows(&loss).try_fit("mtfl", &params, &loss, Weight::C(1.0), 1.0, &settings).unwrap();
         near(&format!("mtfl {alone} {b} {loss}"), fit.certificate().primal, optimum, 1e-7);
         assert!(fit.certificate().rel_gap() <= 1e-6, "{alone} {b} {loss}: {}", fit.certificate());
         let (objective, bound) = search_bound(&fit);
@@ -117,7 +119,7 @@ fn the_order_of_tasks_does_not_matter() {
         ..own_rows(&loss)
     };
     for method in registry().iter().filter(|method| method.name() != "gmtl") {
-        let fit = |toy: &Toy| toy.fit(method.name(), &[], &loss, Point::C(1.0), 1.0);
+        let fit = |toy: &Toy| toy.fit(method.name(), &[], &loss, Weight::C(1.0), 1.0);
         let (plain, other) = (fit(&toy), fit(&turned));
         near(method.name(), other.certificate().primal, plain.certificate().primal, 1e-7);
         let entry = |m: &Matrix, r: usize, s: usize| m[(r, s)];
@@ -142,7 +144,7 @@ fn what_cannot_be_done_is_said_by_name() {
     let loss = LossKind::Squared;
     let settings = Settings::default();
     let said = |params: &[(&str, &str)], toy: &Toy, loss: &LossKind| {
-        toy.try_fit("okl", params, loss, Point::C(1.0), 1.0, &settings).unwrap_err().to_string()
+        toy.try_fit("okl", params, loss, Weight::C(1.0), 1.0, &settings).unwrap_err().to_string()
     };
     let published = said(&[("form", "published")], &own_rows(&loss), &loss);
     assert!(published.contains("there is no parameter \"form\""), "{published}");
@@ -191,7 +193,7 @@ fn groups_are_found_among_many_tasks() {
         [("cmtl", &[]), ("mtfl", &[("mu", "0.1"), ("b", "1.5")]), ("gmtl", &[("restarts", "2")])];
     for (method, params) in methods {
         let fit = toy
-            .try_fit(method, params, &LossKind::Squared, Point::Strength(1.0), 1.0, &Settings::default())
+            .try_fit(method, params, &LossKind::Squared, Weight::Relative(1.0), 1.0, &Settings::default())
             .unwrap();
         let theta = fit.model.theta();
         let near = |r: usize, s: usize| theta[(r, s)].abs() / (theta[(r, r)] * theta[(s, s)]).sqrt();

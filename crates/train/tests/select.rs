@@ -2,13 +2,12 @@
 
 #![allow(clippy::unwrap_used)] // helpers outside test functions
 
-use kinfolk::ScalingKind;
 use kinfolk::inputs::{Dense, Inputs};
-use kinfolk::{CScale, Dataset, DatasetOptions, LossKind, Observations, Settings, Silent};
-use kinfolk_train::select::{
-    Candidate, Scored, Selection, Study, Unwatched, Watch, cross_validate, refit, repeat,
+use kinfolk::{Dataset, DatasetOptions, LossKind, Observations, Settings, Silent, Start};
+use kinfolk_train::select::{Candidate, Scored, Selection, Study, cross_validate, repeat};
+use kinfolk_train::{
+    Data, FitSpec, Metric, Params, PreparedData, StudyObserver, Training, Unobserved, Weight, find,
 };
-use kinfolk_train::{Job, Metric, Params, Point, find};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -32,27 +31,16 @@ fn mirrored(n_tasks: u32, rows: usize, d: usize) -> (Vec<f64>, Observations) {
 }
 
 fn study<'a>(inputs: &'a Inputs<'a>, observations: &'a Observations) -> Study<'a> {
-    Study {
-        inputs,
-        observations,
-        loss: LossKind::Squared.into(),
-        options: DatasetOptions { threads: 2, ..DatasetOptions::default() },
-        scaling: ScalingKind::None,
-        balanced: false,
-        lambda: None,
-        settings: Settings::default(),
-        metric: Metric::ExplainedVariance,
-        folds: 3,
-        repeats: 1,
-        scored: Scored::ByFold,
-        seed: 1,
-    }
+    let spec =
+        FitSpec { bias: 0.0, threads: 2, seed: 1, loss: "squared".parse().unwrap(), ..FitSpec::default() };
+    let mut study = Study::new(inputs, observations, LossKind::Squared.into(), spec);
+    (study.metric, study.folds) = (Metric::ExplainedVariance, 3);
+    study
 }
 
-fn candidate(name: &str, given: &[(&str, &str)]) -> Candidate {
-    let method = find(name).unwrap();
-    let params = vec![Params::parse(method.name(), method.params(), given).unwrap()];
-    Candidate { method, params, points: [0.1, 1.0, 10.0].map(Point::Strength).to_vec() }
+fn candidate(method: &str) -> Candidate {
+    let settings = vec![method.parse().unwrap()];
+    Candidate { settings, weights: [0.1, 1.0, 10.0].map(Weight::Relative).to_vec() }
 }
 
 #[test]
@@ -60,21 +48,22 @@ fn kin_are_better_learned_together_and_words_say_so() {
     let (x, obs) = mirrored(8, 9, 6);
     let inputs = Inputs::from(Dense::f64(&x, obs.n_inputs(), 6).unwrap());
     let study = study(&inputs, &obs);
-    let candidates = [candidate("stl", &[]), candidate("pooled", &[]), candidate("fmtl", &[("k", "1")])];
-    let selection = cross_validate(&study, &candidates, &Unwatched).unwrap().unwrap();
+    let candidates = [candidate("stl"), candidate("pooled"), candidate("fmtl:k=1")];
+    let selection = cross_validate(&study, &candidates, &Unobserved).unwrap().unwrap();
     assert_eq!(selection.rows.len(), 9);
     let winner = &selection.rows[selection.winner];
-    assert_eq!(winner.method, "fmtl");
+    assert_eq!(winner.method.name(), "fmtl");
     assert!(winner.rel_gap.unwrap() <= 1e-3 && winner.uncertified == 0);
     let comparison = selection.compare(2, 0);
     assert!(comparison.gain > 0.0);
     let words = comparison.in_words(obs.task_names());
-    assert!(words.starts_with("fmtl (k=1, output=power) is better than stl by"), "{words}");
+    assert!(words.starts_with("fmtl:k=1,output=power is better than stl by"), "{words}");
     // The winner, fitted to everything.
-    let fit = refit(&study, winner, &candidates[2], &mut Silent).unwrap();
+    let schema = Training::new(&study.spec, Data::Arrays(&inputs, &obs)).unwrap().schema;
+    let fit = study.refit(winner, &schema, &mut Silent).unwrap();
     assert!(fit.model.correlation()[(0, 1)] < -0.5 && fit.model.correlation()[(0, 2)] > 0.5);
     // The same bits again.
-    let again = cross_validate(&study, &candidates, &Unwatched).unwrap().unwrap();
+    let again = cross_validate(&study, &candidates, &Unobserved).unwrap().unwrap();
     assert!(again.rows.iter().zip(&selection.rows).all(|(a, b)| a.mean == b.mean && a.c == b.c));
 }
 
@@ -83,19 +72,19 @@ fn winners_are_scored_on_rows_they_never_saw() {
     let (x, obs) = mirrored(4, 20, 5);
     let inputs = Inputs::from(Dense::f64(&x, obs.n_inputs(), 5).unwrap());
     let study = study(&inputs, &obs);
-    let candidates = [candidate("stl", &[]), candidate("fmtl", &[("k", "1")])];
+    let candidates = [candidate("stl"), candidate("fmtl:k=1")];
     let mut heard = 0;
-    let results = repeat(&study, &candidates, 0.4, 2, &Unwatched, &mut |_| heard += 1).unwrap().unwrap();
+    let results = repeat(&study, &candidates, 0.4, 2, &Unobserved, &mut |_| heard += 1).unwrap().unwrap();
     assert_eq!((results.len(), heard), (4, 4));
     assert!(results.iter().all(|r| r.test.per_task.len() == 4 && r.rel_gap <= 1e-3));
     assert_ne!(results[0].test, results[2].test);
 }
 
 #[test]
-fn a_watch_counts_and_stops() {
+fn an_observer_counts_and_stops() {
     struct StopAfter(usize, AtomicUsize);
-    impl Watch for StopAfter {
-        fn fitted(&self, done: usize, of: usize) {
+    impl StudyObserver for StopAfter {
+        fn done(&self, _: &str, done: usize, of: usize) {
             assert_eq!(of, 9);
             self.1.fetch_max(done, Ordering::Relaxed);
         }
@@ -105,11 +94,11 @@ fn a_watch_counts_and_stops() {
     }
     let (x, obs) = mirrored(3, 9, 3);
     let inputs = Inputs::from(Dense::f64(&x, obs.n_inputs(), 3).unwrap());
-    let candidates = [candidate("stl", &[])];
-    let run = |watch: &StopAfter| cross_validate(&study(&inputs, &obs), &candidates, watch).unwrap();
-    let watch = StopAfter(100, AtomicUsize::new(0));
-    assert!(run(&watch).is_some());
-    assert_eq!(watch.1.into_inner(), 9);
+    let candidates = [candidate("stl")];
+    let run = |observer: &StopAfter| cross_validate(&study(&inputs, &obs), &candidates, observer).unwrap();
+    let observer = StopAfter(100, AtomicUsize::new(0));
+    assert!(run(&observer).is_some());
+    assert_eq!(observer.1.into_inner(), 9);
     assert!(run(&StopAfter(2, AtomicUsize::new(0))).is_none());
 }
 
@@ -119,14 +108,15 @@ fn every_method_fits_a_toy_problem_to_its_certificate() {
     let inputs = Inputs::from(Dense::f64(&x, obs.n_inputs(), 3).unwrap());
     let data = Dataset::new(&inputs, &obs, DatasetOptions::default()).unwrap();
     let loss = LossKind::Squared.into();
-    let c_scale = CScale::new(&data, &loss).unwrap();
+    let prepared = PreparedData::new(&data, &loss);
     let settings = Settings { tolerance: 1e-6, ..Settings::default() };
-    let job = Job { data: &data, loss: &loss, c_scale: &c_scale, lambda: None, settings: &settings };
+    let job = prepared.job(None, &settings);
     for method in kinfolk_train::registry() {
         let params = Params::parse(method.name(), method.params(), &[]).unwrap();
-        let fit = method.fit(&job, &params, Point::Strength(1.0), None, &mut Silent).unwrap();
+        let fit = method.fit(&job, &params, Weight::Relative(1.0), Start::Cold, &mut Silent).unwrap();
         assert!(fit.certificate().rel_gap() <= 1e-6, "{}", method.name());
-        let near = method.fit(&job, &params, Point::Strength(1.5), fit.model.alpha(), &mut Silent).unwrap();
+        let start = fit.model.alpha().map_or(Start::Cold, Start::Warm);
+        let near = method.fit(&job, &params, Weight::Relative(1.5), start, &mut Silent).unwrap();
         assert!(near.certificate().rel_gap() <= 1e-6, "{}", method.name());
     }
 }
@@ -138,11 +128,11 @@ fn pooled_is_one_task_and_stl_is_each_alone() {
     let predictions = |obs: &Observations, inputs: &Inputs<'_>, name: &'static str| {
         let data = Dataset::new(inputs, obs, DatasetOptions::default()).unwrap();
         let loss = LossKind::Squared.into();
-        let c_scale = CScale::new(&data, &loss).unwrap();
+        let prepared = PreparedData::new(&data, &loss);
         let settings = Settings { tolerance: 1e-10, max_passes: 100_000, ..Settings::default() };
-        let job = Job { data: &data, loss: &loss, c_scale: &c_scale, lambda: None, settings: &settings };
+        let job = prepared.job(None, &settings);
         let params = Params::parse(name, &[], &[]).unwrap();
-        let fit = find(name).unwrap().fit(&job, &params, Point::C(0.7), None, &mut Silent).unwrap();
+        let fit = find(name).unwrap().fit(&job, &params, Weight::C(0.7), Start::Cold, &mut Silent).unwrap();
         fit.model.predict_all(inputs).unwrap()
     };
     let one_task = Observations::multi_task(&[0; 24], obs.labels().to_vec()).unwrap();
@@ -160,8 +150,8 @@ fn rows_of_all_folds_can_be_scored_together() {
     let (x, obs) = mirrored(8, 9, 6);
     let inputs = Inputs::from(Dense::f64(&x, obs.n_inputs(), 6).unwrap());
     let study = Study { metric: Metric::Rmse, scored: Scored::Together, ..study(&inputs, &obs) };
-    let candidates = [candidate("stl", &[]), candidate("fmtl", &[("k", "1")])];
-    let selection = cross_validate(&study, &candidates, &Unwatched).unwrap().unwrap();
+    let candidates = [candidate("stl"), candidate("fmtl:k=1")];
+    let selection = cross_validate(&study, &candidates, &Unobserved).unwrap().unwrap();
     for row in &selection.rows {
         let of_task = |t: usize| {
             let squares: f64 = row.folds.iter().map(|fold| fold.per_task[t].unwrap().powi(2)).sum();
@@ -181,10 +171,10 @@ fn rows_of_all_folds_can_be_scored_together() {
 fn folds_can_be_cut_more_than_once() {
     let (x, obs) = mirrored(8, 9, 6);
     let inputs = Inputs::from(Dense::f64(&x, obs.n_inputs(), 6).unwrap());
-    let candidates = [candidate("stl", &[]), candidate("fmtl", &[("k", "1")])];
+    let candidates = [candidate("stl"), candidate("fmtl:k=1")];
     let run = |repeats: usize, seed: u64| {
         let study = Study { repeats, seed, ..study(&inputs, &obs) };
-        cross_validate(&study, &candidates, &Unwatched)
+        cross_validate(&study, &candidates, &Unobserved)
     };
     let found = |repeats: usize, seed: u64| run(repeats, seed).unwrap().unwrap();
     let (both, first, second) = (found(2, 5), found(1, 5), found(1, 5 + (1 << 32)));

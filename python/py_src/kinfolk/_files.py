@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from . import _checks, _native
+from . import _native
 from ._targets import Form, Targets
 
 
@@ -31,12 +31,10 @@ class SaveMixin:
         own.model_.save(
             os.fspath(path),
             python=json.dumps(python, allow_nan=False),
-            tol=_checks.number("tol", own.tol),
             balanced=isinstance(getattr(own, "class_weight", None), str),
             features=features,
             task_column=column,
             classes=_classes(own),
-            sparse=False,
         )
 
 
@@ -170,11 +168,11 @@ def _of_command(model: Any, attached: dict[str, str]) -> Any:
     """A model that the command wrote: what its recipe says of labels and columns."""
     from . import MultiTaskClassifier, MultiTaskRegressor, OutputKernelClassifier
 
-    if "recipe" not in attached or "fit" not in attached:
+    if "trained" not in attached and "recipe" not in attached:
         raise ValueError("neither kinfolk fit nor this package wrote the model: kinfolk._native.Model.load reads it")
-    recipe, about, fit = json.loads(attached["recipe"]), json.loads(model.about), json.loads(attached["fit"])
+    recipe, about, spec = json.loads(model.schema), json.loads(model.about), json.loads(model.spec)
     coding, column, names = recipe["coding"], recipe["columns"]["task"], np.asarray(model.tasks)
-    params = _params_of_command(about, fit)
+    params = _params_of_command(about, spec)
     estimator: Any
     if coding == "classes":
         estimator = OutputKernelClassifier(**params)
@@ -201,10 +199,8 @@ def _of_command(model: Any, attached: dict[str, str]) -> Any:
     estimator.model_, estimator.primal_, estimator.dual_, estimator.dual_gap_ = model, primal, dual, gap
     estimator.rel_gap_ = (gap / size if gap else 0.0) if math.isfinite(size) else math.inf
     estimator.task_gaps_ = np.asarray([float(g) for g in certificate["task_gaps"]])
-    estimator.status_ = about.get("status", "certified" if estimator.rel_gap_ <= fit["tol"] else "unknown")
-    claim = about.get("claim", {"given": fit["given"]} if fit.get("given") else "optimal")
-    estimator.claim_ = claim if isinstance(claim, str) else f"best given {claim['given']}"
-    estimator.remark_ = about.get("remark")
+    estimator.status_ = about.get("status", "certified" if estimator.rel_gap_ <= spec["tol"] else "unknown")
+    estimator.claim_, estimator.remark_ = model.claim, about.get("remark")
     estimator.C_, estimator.lam_ = about["problem"]["c"], about["problem"]["lambda"]
     estimator.trace_ = {name: np.empty(0) for name in ("passes", "seconds", "primal", "dual", "gap")}
     features = recipe["features"]
@@ -215,21 +211,21 @@ def _of_command(model: Any, attached: dict[str, str]) -> Any:
     return estimator
 
 
-def _params_of_command(about: dict[str, Any], fit: dict[str, Any]) -> dict[str, Any]:
+def _params_of_command(about: dict[str, Any], spec: dict[str, Any]) -> dict[str, Any]:
     """What another fit like that would take, as far as there are parameters for it."""
     kernel = dict(about["kernel"])
-    params: dict[str, Any] = {"C": about["problem"]["c"], "lam": about["problem"]["lambda"], "tol": fit["tol"]}
+    params: dict[str, Any] = {"C": about["problem"]["c"], "lam": about["problem"]["lambda"], "tol": spec["tol"]}
     params |= {"kernel": kernel.pop("kind"), "bias": about["bias"], "scale": about["scaling"], **kernel}
-    if fit.get("class_weight"):
-        params["class_weight"] = fit["class_weight"]
+    if spec.get("class_weight"):
+        params["class_weight"] = spec["class_weight"]
     if isinstance(about["problem"]["loss"], dict):
-        params["loss"] = fit.get("loss", "auto")
-    method = str(fit.get("method", "fmtl"))
-    if method.partition(":")[0] != "fmtl":
-        params["method"] = method
-    elif fit.get("output") in ("power", "exp", "cosh"):
-        params["output"] = fit["output"]
-        params["k"] = fit.get("k") or 1
+        params["loss"] = spec["loss"]
+    name, _, given = spec["method"].partition(":")
+    pairs = dict(part.split("=", 1) for part in given.split(",") if "=" in part)
+    if name == "fmtl" and pairs.keys() <= {"output", "k"}:
+        params["output"], params["k"] = pairs["output"], int(pairs.get("k", 1))
+    else:
+        params["method"] = spec["method"]
     return params
 
 

@@ -10,8 +10,10 @@ __all__ = [
     "VERSION",
     "Model",
     "Observations",
+    "cross_validate",
     "describe",
     "fit_path",
+    "folds",
     "is_classification",
     "methods",
     "strengths",
@@ -53,6 +55,12 @@ class Model:
     @property
     def about(self) -> str: ...
     @property
+    def spec(self) -> str: ...
+    @property
+    def schema(self) -> str: ...
+    @property
+    def claim(self) -> str | None: ...
+    @property
     def attachments(self) -> dict[str, str]: ...
     def predict_all(self, x: _Features) -> NDArray[np.float64]: ...
     def predict(self, x: _Features, task: NDArray[np.uint32]) -> NDArray[np.float64]: ...
@@ -66,26 +74,38 @@ class Model:
         path: str,
         *,
         python: str,
-        tol: float,
         balanced: bool,
         features: list[str] | None = None,
         task_column: str | None = None,
         classes: list[str] | None = None,
-        sparse: bool = False,
     ) -> None: ...
 
 def fit_path(
     x: _Features,
     observations: Observations,
-    setup: str,
+    spec: str,
     c_values: list[float | None],
     start: NDArray[np.float64] | None = None,
     listener: Callable[..., None] | None = None,
     tick: Callable[[], None] | None = None,
 ) -> list[tuple[Model, dict[str, Any], BaseException | None]]: ...
 def strengths(
-    x: _Features, observations: Observations, setup: str, strengths: list[float] | None = None
+    x: _Features, observations: Observations, spec: str, strengths: list[float] | None = None
 ) -> list[tuple[float, float]]: ...
+def folds(observations: Observations, n_folds: int, seed: int) -> list[int]: ...
+def cross_validate(
+    x: _Features,
+    observations: Observations,
+    spec: str,
+    methods: list[str],
+    *,
+    grid: list[str] = ...,
+    c_values: list[float] | None = None,
+    folds: int = 5,
+    repeats: int = 1,
+    metric: str | None = None,
+    tick: Callable[[], None] | None = None,
+) -> tuple[list[dict[str, Any]], int]: ...
 def methods() -> list[dict[str, Any]]: ...
 def describe() -> dict[str, Any]: ...
 def is_classification(loss: str) -> bool: ...

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, TypeVar
 
 from . import _checks, _native
 from ._checks import choice, number, whole
-from ._method import method_name, method_params, regularizer
+from ._method import method_text
 
 Class = TypeVar("Class", bound=type[Any])
 Value = TypeVar("Value")
@@ -80,8 +80,6 @@ class EngineParameters:
         "power",
         '{"power", "exp", "cosh", "fixed"}',
         """Regulariser of the task matrix. "fixed" uses the matrix `theta` instead of learning one.""",
-        key="output",
-        convert=regularizer,
     )
     k: int = parameter(
         1,
@@ -132,10 +130,10 @@ class EngineParameters:
         """A method of `kinfolk.methods()`: {methods}. Its parameters are given in `method_params`, or in the text, as
         in "mtl:mu=0.1".""",
         key="method",
-        convert=method_name,
+        convert=method_text,
     )
     method_params: Mapping[str, Any] | None = parameter(
-        None, "dict", """Parameters of the method.""", key="params", convert=method_params
+        None, "dict", """Parameters of the method."""
     )
     theta: Any = parameter(
         None,

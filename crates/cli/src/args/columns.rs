@@ -3,9 +3,9 @@
 use clap::Args;
 use kinfolk_io::ColumnRoles;
 
-/// Columns of csv and parquet files; arrays of npz files where they have other names than usual.
+/// ColumnRoles of csv and parquet files; arrays of npz files where they have other names than usual.
 #[derive(Debug, Clone, Default, Args)]
-#[command(next_help_heading = "Columns of the data")]
+#[command(next_help_heading = "ColumnRoles of the data")]
 pub(crate) struct ColumnArgs {
     /// The column that says which task a row belongs to.
     #[arg(long, value_name = "COL")]
@@ -16,10 +16,10 @@ pub(crate) struct ColumnArgs {
     /// The columns to learn from [default: all others].
     #[arg(long, value_name = "COL,...", value_delimiter = ',')]
     features: Option<Vec<String>>,
-    /// Columns to leave out.
+    /// ColumnRoles to leave out.
     #[arg(long, value_name = "COL,...", value_delimiter = ',')]
     drop: Vec<String>,
-    /// Columns of words to turn into one feature per word.
+    /// ColumnRoles of words to turn into one feature per word.
     #[arg(long, value_name = "COL,...", value_delimiter = ',')]
     one_hot: Vec<String>,
     /// The column of weights.
@@ -37,6 +37,26 @@ pub(crate) struct ColumnArgs {
 }
 
 impl ColumnArgs {
+    /// Puts these options into what a spec says of columns.
+    pub(super) fn apply(&self, columns: &mut ColumnRoles) {
+        let given = self.columns();
+        columns.task = given.task.or(columns.task.take());
+        columns.features = given.features.or(columns.features.take());
+        columns.weight = given.weight.or(columns.weight.take());
+        columns.offset = given.offset.or(columns.offset.take());
+        columns.split = given.split.or(columns.split.take());
+        let lists = [
+            (&mut columns.target, given.target),
+            (&mut columns.drop, given.drop),
+            (&mut columns.one_hot, given.one_hot),
+        ];
+        for (own, given) in lists.into_iter().filter(|(_, given)| !given.is_empty()) {
+            *own = given;
+        }
+        columns.classes |= given.classes;
+        columns.dense |= given.dense;
+    }
+
     pub(crate) fn columns(&self) -> ColumnRoles {
         ColumnRoles {
             task: self.task.clone(),

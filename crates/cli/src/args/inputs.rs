@@ -1,20 +1,21 @@
 //! How inputs are compared.
 
-use super::size::{not_negative, positive};
+use super::not_negative;
+use super::spec::set;
 use crate::failure::{Failure, Result};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use kinfolk::kernel::Gamma;
-use kinfolk::{Inputs, Kernel, ScalingKind};
+use kinfolk::{Kernel, ScalingKind};
+use kinfolk_train::FitSpec;
 
 /// Kernel, scaling and bias.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Inputs")]
 pub(crate) struct InputArgs {
-    /// Kernel [default: linear; precomputed for a Gram matrix].
-    #[arg(long, value_enum)]
-    kernel: Option<KernelName>,
+    #[arg(long, value_name = "NAME", help = kernel_help())]
+    kernel: Option<Kernel>,
     /// Inverse width of the kernel: a number, scale (1 / features / variance) or auto (1 / features) [default: scale].
-    #[arg(long, value_parser = gamma)]
+    #[arg(long)]
     gamma: Option<Gamma>,
     /// Degree of the polynomial kernel [default: 3].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
@@ -22,60 +23,39 @@ pub(crate) struct InputArgs {
     /// Constant of the polynomial kernel [default: 0].
     #[arg(long, value_name = "X", value_parser = not_negative)]
     coef0: Option<f64>,
-    /// Scaling of the features, kept in the model: none, mean 0 and variance 1, or rows of length 1.
-    #[arg(long, value_name = "none|standard|unit", default_value_t = ScalingKind::None)]
-    pub(crate) scale: ScalingKind,
-    /// A constant feature B: B^2 is added to the kernel; 0 = none.
-    #[arg(long, allow_negative_numbers = true, value_name = "B", default_value_t = 1.0, value_parser = not_negative)]
-    pub(crate) bias: f64,
+    /// Scaling of the features, kept in the model: none, mean 0 and variance 1, or rows of length 1 [default: none].
+    #[arg(long, value_name = "none|standard|unit")]
+    scale: Option<ScalingKind>,
+    /// A constant feature B: B^2 is added to the kernel; 0 = none [default: 1].
+    #[arg(long, allow_negative_numbers = true, value_name = "B", value_parser = not_negative)]
+    bias: Option<f64>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum KernelName {
-    Linear,
-    Rbf,
-    Polynomial,
-    Laplacian,
-    Cosine,
-    Precomputed,
-}
-
-fn gamma(text: &str) -> std::result::Result<Gamma, String> {
-    match text {
-        "scale" => Ok(Gamma::Scale),
-        "auto" => Ok(Gamma::Auto),
-        _ => positive(text).map(Gamma::Value).map_err(|_| "must be scale, auto or a positive number".into()),
-    }
+fn kernel_help() -> String {
+    let names: Vec<String> = Kernel::ALL.iter().map(ToString::to_string).collect();
+    format!("{} [default: linear; precomputed for a Gram matrix]", names.join(", "))
 }
 
 impl InputArgs {
-    /// The kernel, for these inputs.
-    pub(crate) fn kernel(&self, inputs: &Inputs<'_>) -> Result<Kernel> {
-        let gram = matches!(inputs, Inputs::Gram(_));
-        let name = self.kernel.unwrap_or(if gram { KernelName::Precomputed } else { KernelName::Linear });
-        let with_gamma = matches!(name, KernelName::Rbf | KernelName::Polynomial | KernelName::Laplacian);
-        let unused = [
-            ("--gamma", self.gamma.is_some() && !with_gamma),
-            ("--degree", self.degree.is_some() && name != KernelName::Polynomial),
-            ("--coef0", self.coef0.is_some() && name != KernelName::Polynomial),
-        ];
-        if let Some((option, _)) = unused.iter().find(|(_, unused)| *unused) {
-            return Err(Failure::usage(format!(
-                "{option} has no meaning for this kernel; choose one with --kernel"
-            )));
+    pub(super) fn apply(&self, spec: &mut FitSpec) -> Result<()> {
+        spec.kernel = self.kernel.clone().or(spec.kernel.take());
+        set(&mut spec.scale, &self.scale);
+        set(&mut spec.bias, &self.bias);
+        let kernel = || spec.kernel.clone().unwrap_or_default();
+        let mut changed = Ok(kernel());
+        if let Some(gamma) = self.gamma {
+            changed = changed.and_then(|kernel| kernel.with_gamma(gamma));
         }
-        let gamma = self.gamma.unwrap_or_default();
-        Ok(match name {
-            KernelName::Linear => Kernel::Linear,
-            KernelName::Rbf => Kernel::Rbf { gamma },
-            KernelName::Polynomial => Kernel::Polynomial {
-                degree: self.degree.unwrap_or(3),
-                gamma,
-                coef0: self.coef0.unwrap_or(0.0),
-            },
-            KernelName::Laplacian => Kernel::Laplacian { gamma },
-            KernelName::Cosine => Kernel::Cosine,
-            KernelName::Precomputed => Kernel::Precomputed,
-        })
+        if let Some(degree) = self.degree {
+            changed = changed.and_then(|kernel| kernel.with_degree(degree));
+        }
+        if let Some(coef0) = self.coef0 {
+            changed = changed.and_then(|kernel| kernel.with_coef0(coef0));
+        }
+        let changed = changed.map_err(|why| Failure::usage(format!("{why}; choose one with --kernel")))?;
+        if changed != kernel() {
+            spec.kernel = Some(changed);
+        }
+        Ok(())
     }
 }

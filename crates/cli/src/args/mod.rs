@@ -1,16 +1,17 @@
-//! What can be said on the command line. Options shared by several commands live here, the others with their command.
+//! Options that several commands share; the others are with their command.
 
 mod columns;
 mod inputs;
-mod problem;
-mod size;
+mod number;
 mod solver;
+mod spec;
 
 pub(crate) use columns::ColumnArgs;
-pub(crate) use inputs::InputArgs;
-pub(crate) use problem::{ClassWeight, LossChoice, OutputName, ProblemArgs, Weight, loss};
-pub(crate) use size::{bytes, not_negative, positive};
-pub(crate) use solver::SolverArgs;
+pub(crate) use number::{bytes, not_negative, positive};
+pub(crate) use spec::{MethodArgs, SpecArgs};
+
+use inputs::InputArgs;
+use solver::SolverArgs;
 
 use crate::cmd;
 use clap::{ArgAction, Args, Parser, Subcommand};
@@ -46,12 +47,22 @@ pub(crate) struct Global {
     /// More about what is going on, on stderr; twice for even more.
     #[arg(long, short, global = true, action = ArgAction::Count)]
     pub(crate) verbose: u8,
-    /// Threads to use; 0 = one per core.
-    #[arg(long, global = true, value_name = "N", default_value_t = 0)]
-    pub(crate) threads: usize,
-    /// Seed of every random choice.
-    #[arg(long, global = true, value_name = "N", default_value_t = 0)]
-    pub(crate) seed: u64,
+    /// Threads to use; 0 = one per core [default: 0].
+    #[arg(long, global = true, value_name = "N")]
+    threads: Option<usize>,
+    /// Seed of every random choice [default: 0].
+    #[arg(long, global = true, value_name = "N")]
+    seed: Option<u64>,
+}
+
+impl Global {
+    pub(crate) fn threads(&self) -> usize {
+        self.threads.unwrap_or(0)
+    }
+
+    pub(crate) fn seed(&self) -> u64 {
+        self.seed.unwrap_or(0)
+    }
 }
 
 /// The commands.

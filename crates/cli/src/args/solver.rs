@@ -1,30 +1,31 @@
 //! How, and how long.
 
-use super::size::{bytes, positive};
+use super::positive;
+use super::spec::set;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use kinfolk::{Settings, SolverKind};
-use std::time::Duration;
+use kinfolk::SolverKind;
+use kinfolk_train::{FitSpec, Memory};
 
 /// Solver and limits.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Solver")]
 pub(crate) struct SolverArgs {
-    /// How to solve it.
-    #[arg(long, default_value_t = SolverKind::Auto, value_parser = solver_parser())]
-    solver: SolverKind,
-    /// Relative duality gap to reach.
-    #[arg(long, allow_negative_numbers = true, value_name = "GAP", default_value_t = 1e-3, value_parser = positive)]
-    pub(crate) tol: f64,
-    /// Passes over the data after which to stop.
-    #[arg(long, value_name = "N", default_value_t = 1000)]
-    pub(crate) max_passes: usize,
+    /// How to solve it [default: auto].
+    #[arg(long, value_parser = solver_parser())]
+    solver: Option<SolverKind>,
+    /// Relative duality gap to reach [default: 0.001].
+    #[arg(long, allow_negative_numbers = true, value_name = "GAP", value_parser = positive)]
+    tol: Option<f64>,
+    /// Passes over the data after which to stop [default: 1000].
+    #[arg(long, value_name = "N")]
+    max_passes: Option<usize>,
     /// Time after which to stop.
     #[arg(long, allow_negative_numbers = true, value_name = "SECONDS", value_parser = positive)]
-    pub(crate) max_seconds: Option<f64>,
-    /// Memory for kernel matrices and the like.
-    #[arg(long, value_name = "SIZE", default_value = "4GB", value_parser = bytes)]
-    pub(crate) memory: u64,
+    max_seconds: Option<f64>,
+    /// Memory for kernel matrices and the like [default: 4GB].
+    #[arg(long, value_name = "SIZE")]
+    memory: Option<Memory>,
 }
 
 /// Solvers by name, with a line of help for each.
@@ -38,9 +39,11 @@ fn solver_parser() -> impl TypedValueParser<Value = SolverKind> {
 }
 
 impl SolverArgs {
-    pub(crate) fn settings(&self, seed: u64) -> Settings {
-        // Beyond what a duration can be there is no limit.
-        let max_time = self.max_seconds.and_then(|s| Duration::try_from_secs_f64(s).ok());
-        Settings { tolerance: self.tol, max_passes: self.max_passes, max_time, seed, solver: self.solver }
+    pub(super) fn apply(&self, spec: &mut FitSpec) {
+        set(&mut spec.solver, &self.solver);
+        set(&mut spec.tol, &self.tol);
+        set(&mut spec.max_passes, &self.max_passes);
+        set(&mut spec.memory, &self.memory);
+        spec.max_seconds = self.max_seconds.or(spec.max_seconds);
     }
 }

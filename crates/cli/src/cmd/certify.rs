@@ -73,7 +73,7 @@ pub(crate) fn run(args: CertifyArgs, global: &Global, report: Report) -> failure
     let tol = args.tol.unwrap_or(fitted.fit.tol);
     let (table, observations) = fitted.training_data(&args.data, &args.columns)?;
     let stored = fitted.model.certificate();
-    let options = CertifyOptions { threads: global.threads, memory: args.memory };
+    let options = CertifyOptions { threads: global.threads(), memory: args.memory };
     let recomputed = match fitted.model.certify(&table.inputs, &observations, &options) {
         Ok(certificate) => Ok(certificate),
         // No solver would leave such duals on these data: they belong to others.

@@ -4,7 +4,7 @@ use crate::failure::Result;
 use crate::report::Report;
 use crate::text::Grid;
 use clap::Args;
-use kinfolk_train::{Method, Param, Params, registry};
+use kinfolk_train::{Method, MethodInfo, Param, Params, registry};
 use serde::Serialize;
 use std::process::ExitCode;
 
@@ -19,7 +19,7 @@ Examples:
 pub(crate) struct MethodsArgs {}
 
 #[derive(Serialize)]
-struct Said {
+struct MethodsOutput {
     methods: Vec<About>,
 }
 
@@ -55,28 +55,29 @@ impl From<&Param> for AboutParam {
 impl From<&dyn Method> for About {
     fn from(method: &dyn Method) -> Self {
         let defaults = Params::parse(method.name(), method.params(), &[]).unwrap_or_default();
+        let MethodInfo { name, title, learns, problem, reference, losses, cost, params, .. } = *method.info();
         About {
-            name: method.name(),
-            title: method.title(),
-            learns: method.learns(),
-            problem: method.problem(),
-            reference: method.reference(),
-            losses: method.losses().to_string(),
-            cost: method.cost(),
+            name,
+            title,
+            learns,
+            problem,
+            reference,
+            losses: losses.to_string(),
+            cost,
             certificate: method.claim(&defaults).to_string(),
-            params: method.params().iter().map(AboutParam::from).collect(),
+            params: params.iter().map(AboutParam::from).collect(),
         }
     }
 }
 
 pub(crate) fn run(_: MethodsArgs, report: Report) -> Result<ExitCode> {
     let methods: Vec<About> = registry().iter().map(|method| About::from(*method)).collect();
-    let text = in_words(&methods);
-    report.answer(&Said { methods }, text)?;
+    let list = text(&methods);
+    report.answer(&MethodsOutput { methods }, list)?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn in_words(methods: &[About]) -> String {
+fn text(methods: &[About]) -> String {
     let mut list = Grid::new(&["method", "what it is", "what it learns about the tasks"]);
     let mut costs = Grid::new(&["method", "losses", "certificate", "what a fit costs"]);
     let mut params = Grid::new(&["method", "parameter", "default", "values", "meaning"]);

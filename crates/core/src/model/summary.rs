@@ -2,10 +2,10 @@
 
 use super::{Claim, Model};
 use crate::Status;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// What a model says about its quality.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CertificateSummary {
     /// What the certificate is about.
     pub claim: Option<Claim>,
@@ -24,7 +24,7 @@ pub struct CertificateSummary {
     #[serde(with = "crate::serde_f64::number")]
     pub rel_gap: f64,
     /// What the method says about its search. No part of the certificate.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remark: Option<String>,
 }
 

@@ -4,7 +4,6 @@ use super::words::{gain, percent};
 use crate::recipe::{PlusMinus, Recipe, Set};
 use crate::stats::{Summary, median};
 use crate::{Expected, Record};
-use kinfolk_train::Point;
 use std::fmt::Write;
 
 pub(super) fn section(recipe: &Recipe, records: &[Record], expected: &[Expected], text: &mut String) {
@@ -93,10 +92,7 @@ fn paper_cells(recipe: &Recipe, figure: Option<&Expected>, summary: &Summary) ->
 /// Strength chosen, how often at the edge of those tried, largest gap, and seconds of a fit.
 fn fit_cells(records: &[&Record], method: &str) -> String {
     let own: Vec<&&Record> = records.iter().filter(|record| record.method == method).collect();
-    let strength = |record: &&&Record| match record.point {
-        Point::Strength(strength) => Some(strength),
-        Point::C(_) => None,
-    };
+    let strength = |record: &&&Record| record.point.strength();
     let strength = median(&own.iter().filter_map(strength).collect::<Vec<_>>());
     let edge = own.iter().filter(|record| record.at_the_edge).count();
     let gap =

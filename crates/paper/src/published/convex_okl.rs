@@ -4,21 +4,29 @@ use super::Published;
 use super::alternation::{Alternation, spectral};
 use super::sylvester::{self, Basis, Iterate};
 use kinfolk::{Fit, Matrix, Observer, Problem};
-use kinfolk_train::{CONVEX_OKL, Claim, Error, Job, Params, Result};
+use kinfolk_train::{CONVEX_OKL, Claim, Error, Job, MethodInfo, Params, Result};
 
 pub(super) const PUBLISHED: Published = Published {
-    name: "convex-okl-published",
-    title: "convex learning of tasks and structure, supervised and structure step in turns",
-    cost: "a fit of given Theta in each of up to 1,000 rounds; on shared inputs with the squared loss as okl-published",
+    info: MethodInfo {
+        name: "convex-okl-published",
+        title: "convex learning of tasks and structure, supervised and structure step in turns",
+        cost: "a fit of given Theta in each of up to 1,000 rounds; on shared inputs with the squared loss as okl-published",
+        is_resumable: false,
+        ..CONVEX_OKL.info
+    },
     engine: &CONVEX_OKL,
     iteration: alternate,
     claim: Claim::Optimal,
 };
 
 pub(super) const REDUCED: Published = Published {
-    name: "convex-okl-reduced",
-    title: "the iteration of convex-okl-published on no more eigenvectors than there are features",
-    cost: "as okl-reduced",
+    info: MethodInfo {
+        name: "convex-okl-reduced",
+        title: "the iteration of convex-okl-published on no more eigenvectors than there are features",
+        cost: "as okl-reduced",
+        is_resumable: false,
+        ..PUBLISHED.info
+    },
     iteration: alternate_reduced,
     ..PUBLISHED
 };
@@ -35,10 +43,10 @@ fn alternate(
     problem: &Problem<'_>,
     observer: &mut dyn Observer,
 ) -> Result<Fit> {
-    let trace = params.word("structure") == "trace";
-    if !trace && sylvester::check(PUBLISHED.name, job).is_ok() {
-        let basis = Basis::of_kernel(PUBLISHED.name, job, problem)?;
-        return basis.run(job, problem, PUBLISHED.name, step, observer);
+    let trace = params.word("structure")? == "trace";
+    if !trace && sylvester::check(PUBLISHED.info.name, job).is_ok() {
+        let basis = Basis::of_kernel(PUBLISHED.info.name, job, problem)?;
+        return basis.run(job, problem, PUBLISHED.info.name, step, observer);
     }
     let lambda = problem.spec().lambda;
     let eigenvalue = |s: &f64| match trace {
@@ -48,7 +56,7 @@ fn alternate(
     let update = |products: &Matrix| spectral(products, |squares| squares.iter().map(eigenvalue).collect());
     let alternation = Alternation { theta: &update, min_change: MIN_CHANGE, max_rounds: MAX_ROUNDS };
     let first = Matrix::identity(job.data.observations().n_tasks());
-    alternation.fit(job, problem, first, PUBLISHED.name, observer)
+    alternation.fit(job, problem, first, PUBLISHED.info.name, observer)
 }
 
 fn alternate_reduced(
@@ -57,12 +65,12 @@ fn alternate_reduced(
     problem: &Problem<'_>,
     observer: &mut dyn Observer,
 ) -> Result<Fit> {
-    if params.word("structure") == "trace" {
+    if params.word("structure")? == "trace" {
         let why = "the reduced form is for the Frobenius norm".to_string();
-        return Err(Error::Param { method: REDUCED.name, why });
+        return Err(Error::Param { method: REDUCED.info.name, why });
     }
-    sylvester::check(REDUCED.name, job)?;
-    Basis::of_features(job, problem)?.run(job, problem, REDUCED.name, step, observer)
+    sylvester::check(REDUCED.info.name, job)?;
+    Basis::of_features(job, problem)?.run(job, problem, REDUCED.info.name, step, observer)
 }
 
 /// On shared inputs the supervised step is a Sylvester equation; then `L = (W'W / 2)^(1/3)`, `W'W = L A'K A L`.

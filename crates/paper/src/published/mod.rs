@@ -9,8 +9,8 @@ mod okl;
 mod softmax;
 mod sylvester;
 
-use kinfolk::{Fit, Observer, Problem, Weights};
-use kinfolk_train::{Claim, Engine, Error, Gmtl, Job, Losses, Method, Param, Params, Point, Result};
+use kinfolk::{Fit, Observer, Problem, Start, Weights};
+use kinfolk_train::{Claim, Engine, Error, Gmtl, Job, Method, MethodInfo, Params, Result, Weight};
 
 /// From the job and its problem to a fit of that problem.
 type Iteration = fn(&Job<'_>, &Params, &Problem<'_>, &mut dyn Observer) -> Result<Fit>;
@@ -18,9 +18,7 @@ type Iteration = fn(&Job<'_>, &Params, &Problem<'_>, &mut dyn Observer) -> Resul
 /// A method of `kinfolk-train` that is solved by the iteration of its authors.
 #[derive(Debug)]
 struct Published {
-    name: &'static str,
-    title: &'static str,
-    cost: &'static str,
+    info: MethodInfo,
     /// The method with our solver: the same problem and the same parameters.
     engine: &'static Engine,
     iteration: Iteration,
@@ -29,7 +27,7 @@ struct Published {
 
 /// Groups by descent on soft memberships.
 const GMTL: Gmtl = Gmtl {
-    name: "gmtl-published",
+    info: MethodInfo { name: "gmtl-published", ..kinfolk_train::GMTL.info },
     regroup: |products, _, n_groups, random| softmax::regroup(products, n_groups, random),
 };
 
@@ -62,55 +60,27 @@ pub fn find(name: &str) -> Result<&'static dyn Method> {
 }
 
 impl Method for Published {
-    fn name(&self) -> &'static str {
-        self.name
-    }
-
-    fn title(&self) -> &'static str {
-        self.title
-    }
-
-    fn learns(&self) -> &'static str {
-        self.engine.learns()
-    }
-
-    fn reference(&self) -> &'static str {
-        self.engine.reference()
-    }
-
-    fn params(&self) -> &'static [Param] {
-        self.engine.params()
-    }
-
-    fn problem(&self) -> &'static str {
-        Method::problem(self.engine)
-    }
-
-    fn cost(&self) -> &'static str {
-        self.cost
-    }
-
-    fn losses(&self) -> Losses {
-        self.engine.losses()
+    fn info(&self) -> &MethodInfo {
+        &self.info
     }
 
     fn claim(&self, _: &Params) -> Claim {
         self.claim.clone()
     }
 
-    fn weights(&self, job: &Job<'_>, params: &Params, point: Point) -> Result<Weights> {
-        self.engine.weights(job, params, point)
+    fn weights(&self, job: &Job<'_>, params: &Params, weight: Weight) -> Result<Weights> {
+        self.engine.weights(job, params, weight)
     }
 
     fn solve(
         &self,
         job: &Job<'_>,
         params: &Params,
-        point: Point,
-        _: Option<&[f64]>,
+        weight: Weight,
+        _: Start<'_>,
         observer: &mut dyn Observer,
     ) -> Result<Fit> {
-        let problem = Engine::problem(self.engine, job, params, point)?;
+        let problem = self.engine.problem(job, params, weight)?;
         (self.iteration)(job, params, &problem, observer)
     }
 }
@@ -124,7 +94,7 @@ mod tests {
         for (i, method) in published().iter().enumerate() {
             assert!(published()[..i].iter().all(|other| other.name() != method.name()));
             assert!(kinfolk_train::find(method.name()).is_err());
-            assert_eq!(find(method.name()).unwrap().title(), method.title());
+            assert_eq!(find(method.name()).unwrap().info().title, method.info().title);
         }
         assert_eq!(find("fmtl").unwrap().name(), "fmtl");
         let error = find("lasso").unwrap_err().to_string();

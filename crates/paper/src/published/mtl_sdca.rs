@@ -8,12 +8,16 @@ use kinfolk::{
     Dataset, DatasetOptions, Fit, Fitter, Flow, Kernel, Matrix, Observer, Problem, ProblemSpec,
     RegularizerKind,
 };
-use kinfolk_train::{Claim, Job, MTL_SDCA, Params, Result};
+use kinfolk_train::{Claim, Job, MTL_SDCA, MethodInfo, Params, Result};
 
 pub(super) const PUBLISHED: Published = Published {
-    name: "mtl-sdca-published",
-    title: "a shared representation of low dimension, weights and representation in turns",
-    cost: "kernel values of all inputs, and up to 200 fits",
+    info: MethodInfo {
+        name: "mtl-sdca-published",
+        title: "a shared representation of low dimension, weights and representation in turns",
+        cost: "kernel values of all inputs, and up to 200 fits",
+        is_resumable: false,
+        ..MTL_SDCA.info
+    },
     engine: &MTL_SDCA,
     iteration: alternate,
     claim: Claim::Given(std::borrow::Cow::Borrowed("the representation")),
@@ -27,7 +31,7 @@ const MIN_CHANGE: f64 = 1e-3;
 fn alternate(job: &Job<'_>, _: &Params, problem: &Problem<'_>, observer: &mut dyn Observer) -> Result<Fit> {
     let obs = job.data.observations();
     let (n, t) = (obs.n_inputs(), obs.n_tasks());
-    let kernel = kernel_matrix(PUBLISHED.name, job, 4)?;
+    let kernel = kernel_matrix(PUBLISHED.info.name, job, 4)?;
     let c = problem.spec().c / problem.spec().lambda.sqrt();
     let spec = |theta: &Matrix| ProblemSpec {
         loss: job.loss.clone(),
@@ -64,7 +68,7 @@ fn alternate(job: &Job<'_>, _: &Params, problem: &Problem<'_>, observer: &mut dy
             least = objective;
         }
         if rose || small || round >= MAX_ROUNDS || observer.poll() == Flow::Stop {
-            return certified(problem, &of_u, job.settings, (PUBLISHED.name, round));
+            return certified(problem, &of_u, job.settings, (PUBLISHED.info.name, round));
         }
     }
     unreachable!("rounds are counted")

@@ -4,12 +4,16 @@ use super::Published;
 use super::alternation::{Alternation, spectral};
 use kinfolk::regularizer::{Relationship, SpectralFunction};
 use kinfolk::{Fit, Matrix, Observer, Problem};
-use kinfolk_train::{Claim, Job, MTRL, Params, Result};
+use kinfolk_train::{Claim, Job, MTRL, MethodInfo, Params, Result};
 
 pub(super) const PUBLISHED: Published = Published {
-    name: "mtrl-published",
-    title: "task relationships, weights and task matrix in turns",
-    cost: "a fit of given Theta in each of up to 100 rounds",
+    info: MethodInfo {
+        name: "mtrl-published",
+        title: "task relationships, weights and task matrix in turns",
+        cost: "a fit of given Theta in each of up to 100 rounds",
+        is_resumable: false,
+        ..MTRL.info
+    },
     engine: &MTRL,
     iteration: alternate,
     claim: Claim::Optimal,
@@ -28,7 +32,7 @@ fn alternate(
     problem: &Problem<'_>,
     observer: &mut dyn Observer,
 ) -> Result<Fit> {
-    let relationship = Relationship::new(params.number("l1"), 1.0)?;
+    let relationship = Relationship::new(params.number("l1")?, 1.0)?;
     let t = job.data.observations().n_tasks();
     let theta_of = |squares: &[f64]| {
         let floored: Vec<f64> = squares.iter().map(|s| s + EIGENVALUE_FLOOR).collect();
@@ -37,5 +41,5 @@ fn alternate(
     let first = spectral(&Matrix::identity(t), |_| relationship.theta(&vec![1.0; t]))?;
     let update = |products: &Matrix| spectral(products, theta_of);
     let alternation = Alternation { theta: &update, min_change: MIN_CHANGE, max_rounds: MAX_ROUNDS };
-    alternation.fit(job, problem, first, PUBLISHED.name, observer)
+    alternation.fit(job, problem, first, PUBLISHED.info.name, observer)
 }

@@ -4,28 +4,42 @@ use super::Published;
 use super::alternation::{spectral, symmetrise};
 use super::sylvester::{Basis, Iterate, check};
 use kinfolk::{Fit, Matrix, Observer, Problem};
-use kinfolk_train::{Claim, Job, OKL, Params, Result};
+use kinfolk_train::{Claim, Job, MethodInfo, OKL, Params, Result};
 
 pub(super) const PUBLISHED: Published = Published {
-    name: "okl-published",
-    title: "output kernel learning by block coordinate descent",
-    cost: "m^3 once, then m T^2 + T^3 for each of up to thousands of rounds",
+    info: MethodInfo {
+        name: "okl-published",
+        title: "output kernel learning by block coordinate descent",
+        cost: "m^3 once, then m T^2 + T^3 for each of up to thousands of rounds",
+        is_resumable: false,
+        ..OKL.info
+    },
     engine: &OKL,
     iteration: descend,
     claim: Claim::Optimal,
 };
 
 pub(super) const REDUCED: Published = Published {
-    name: "okl-reduced",
-    title: "the iteration of okl-published on no more eigenvectors than there are features",
-    cost: "as okl-published, with the number of features for m",
+    info: MethodInfo {
+        name: "okl-reduced",
+        title: "the iteration of okl-published on no more eigenvectors than there are features",
+        cost: "as okl-published, with the number of features for m",
+        is_resumable: false,
+        ..PUBLISHED.info
+    },
     iteration: descend_reduced,
     ..PUBLISHED
 };
 
 fn descend(job: &Job<'_>, _: &Params, problem: &Problem<'_>, observer: &mut dyn Observer) -> Result<Fit> {
-    check(PUBLISHED.name, job)?;
-    Basis::of_kernel(PUBLISHED.name, job, problem)?.run(job, problem, PUBLISHED.name, step, observer)
+    check(PUBLISHED.info.name, job)?;
+    Basis::of_kernel(PUBLISHED.info.name, job, problem)?.run(
+        job,
+        problem,
+        PUBLISHED.info.name,
+        step,
+        observer,
+    )
 }
 
 fn descend_reduced(
@@ -34,8 +48,8 @@ fn descend_reduced(
     problem: &Problem<'_>,
     observer: &mut dyn Observer,
 ) -> Result<Fit> {
-    check(REDUCED.name, job)?;
-    Basis::of_features(job, problem)?.run(job, problem, REDUCED.name, step, observer)
+    check(REDUCED.info.name, job)?;
+    Basis::of_features(job, problem)?.run(job, problem, REDUCED.info.name, step, observer)
 }
 
 /// A-step and L-step in turns. The L-step may leave the cone: then it is projected. If the projected point does not lower the

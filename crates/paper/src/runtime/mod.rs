@@ -9,12 +9,12 @@ use crate::cut;
 use crate::data::{self, Loaded};
 use crate::recipe::{MethodOf, Recipe, Runtime, Set, Timed};
 use crate::record::{Key, Records, Timing};
-use crate::{Error, Options, Outcome, Result, Watch, find};
+use crate::{Error, Options, Outcome, Result, find};
 use kinfolk::{
-    CScale, Dataset, DatasetOptions, Inputs, Observations, RegularizerKind, Scaling, ScalingKind, Settings,
+    CScale, Dataset, DatasetOptions, Inputs, Losses, Observations, RegularizerKind, Scaling, Settings, Start,
 };
-use kinfolk_train::select::{Scored, Study, candidates_from, cross_validate};
-use kinfolk_train::{Job, Metric, Params, Point};
+use kinfolk_train::select::{Study, candidates_from, cross_validate};
+use kinfolk_train::{FitSpec, LossSpec, MethodSpec, Metric, PreparedData, StudyObserver, Unobserved, Weight};
 use std::path::Path;
 use std::time::Instant;
 use stopwatch::Stopwatch;
@@ -28,20 +28,25 @@ struct Race {
     c_scale: CScale,
 }
 
-pub(crate) fn run(recipe: &Recipe, options: &Options, path: &Path, watch: &dyn Watch) -> Result<Outcome> {
+pub(crate) fn run(
+    recipe: &Recipe,
+    options: &Options,
+    path: &Path,
+    observer: &dyn StudyObserver,
+) -> Result<Outcome> {
     let records: Records<Timing> = Records::open(path)?;
     let Some(runtime) = &recipe.runtime else {
         return Err(Error::recipe(&recipe.item, "nothing is said of what is timed"));
     };
     let timed = records.all.clone();
-    let mut meet = Meet { recipe, runtime, records, timed, outcome: Outcome::default(), watch };
+    let mut meet = Meet { recipe, runtime, records, timed, outcome: Outcome::default(), observer };
     for set in &recipe.sets {
         let Some(loaded) = data::load(set, options.data.as_ref(), options.quick)? else {
             meet.outcome.skipped.push(format!("{}: {}", set.name, data::listed(set, options.data.as_ref())));
             continue;
         };
         meet.set(set, &loaded)?;
-        if watch.stop() {
+        if observer.stop() {
             meet.outcome.stopped = true;
             break;
         }
@@ -56,7 +61,7 @@ struct Meet<'a> {
     /// Those that were there, and those of this run.
     timed: Vec<Timing>,
     outcome: Outcome,
-    watch: &'a dyn Watch,
+    observer: &'a dyn StudyObserver,
 }
 
 impl Meet<'_> {
@@ -95,26 +100,15 @@ impl Meet<'_> {
         let axis = format!("strength={}", strengths.join(",")).parse();
         let axis = axis.map_err(|why: String| Error::recipe(&self.recipe.item, why))?;
         let found = candidates_from(find, &[self.recipe.methods[0].method.clone()], &[axis])?;
-        let study = Study {
-            inputs,
-            observations,
-            loss: set.loss.clone().into(),
-            options: DatasetOptions { bias: set.bias, threads: 1, ..DatasetOptions::default() },
-            scaling: ScalingKind::None,
-            balanced: false,
-            lambda: None,
-            settings: Settings { tolerance: 1e-3, ..Settings::default() },
-            metric: Metric::ClassAccuracy,
-            folds: 2,
-            repeats: 1,
-            scored: Scored::ByFold,
-            seed: self.recipe.seed,
-        };
-        let selection = cross_validate(&study, &found, &kinfolk_train::select::Unwatched)?;
-        match selection.map(|selection| selection.rows[selection.winner].point) {
-            Some(Point::Strength(strength)) => Ok(strength),
-            _ => Err(Error::recipe(&self.recipe.item, "no strength was chosen")),
-        }
+        let loss = set.loss.clone();
+        let spec =
+            FitSpec { loss: LossSpec::Same(loss.clone()), bias: set.bias, threads: 1, ..FitSpec::default() };
+        let mut study = Study::new(inputs, observations, loss.into(), spec);
+        study.metric = Metric::ClassAccuracy;
+        (study.folds, study.seed) = (2, self.recipe.seed);
+        let selection = cross_validate(&study, &found, &Unobserved)?;
+        let chosen = selection.and_then(|found| found.rows[found.winner].weight.strength());
+        chosen.ok_or_else(|| Error::recipe(&self.recipe.item, "no strength was chosen"))
     }
 
     /// All methods, in turns, as often as the recipe says.
@@ -122,7 +116,7 @@ impl Meet<'_> {
         let mut target = None;
         for repeat in 0..self.runtime.repeats {
             for (number, method) in self.recipe.methods.iter().enumerate() {
-                if self.watch.stop() {
+                if self.observer.stop() {
                     return Ok(());
                 }
                 let mut timing = blank(set, method, loaded, race, repeat);
@@ -141,7 +135,7 @@ impl Meet<'_> {
                 self.records.append(&timing)?;
                 self.outcome.done += 1;
                 let total = self.outcome.done + self.outcome.before;
-                self.watch.unit(&timing.key(), total, total);
+                self.observer.done(&timing.key(), total, total);
                 self.timed.push(timing);
             }
         }
@@ -164,10 +158,7 @@ impl Meet<'_> {
         target: Option<f64>,
         timing: &mut Timing,
     ) -> Result<()> {
-        let (name, said) = method.method.split_once(':').unwrap_or((&method.method, ""));
-        let entry = find(name)?;
-        let pairs: Vec<(&str, &str)> = said.split(';').filter_map(|pair| pair.split_once('=')).collect();
-        let params = Params::parse(entry.name(), entry.params(), &pairs)?;
+        let entry = MethodSpec::parse_from(find, &method.method)?;
         let settings = Settings {
             // Others end where they have what we have, which they see for themselves.
             tolerance: if target.is_none() { self.recipe.tolerance } else { 1e-12 },
@@ -175,18 +166,18 @@ impl Meet<'_> {
             solver: method.solver.unwrap_or_default(),
             ..Settings::default()
         };
-        let loss = set.loss.clone().into();
+        let loss: Losses = set.loss.clone().into();
         timing.load = load();
         let started = Instant::now();
         let wanted = target.map(|primal| primal * (1.0 + self.recipe.tolerance));
         let mut stopwatch =
-            Stopwatch::new(started, wanted, method.limit.unwrap_or(self.runtime.limit), self.watch);
+            Stopwatch::new(started, wanted, method.limit.unwrap_or(self.runtime.limit), self.observer);
         let memory = self.runtime.memory << 30;
         let options = DatasetOptions { bias: set.bias, threads: 1, memory, ..DatasetOptions::default() };
         let data = Dataset::new(&race.inputs, &race.observations, options)?;
-        let job =
-            Job { data: &data, loss: &loss, c_scale: &race.c_scale, lambda: Some(1.0), settings: &settings };
-        let fit = entry.fit(&job, &params, Point::C(race.c), None, &mut stopwatch)?;
+        let prepared = PreparedData::new(&data, &loss);
+        let weight = Weight::C(race.c);
+        let fit = prepared.fit(&entry, weight, Some(1.0), &settings, Start::Cold, &mut stopwatch)?;
         let elapsed = started.elapsed().as_secs_f64();
         timing.primal = fit.certificate().primal;
         timing.target = wanted.unwrap_or(fit.certificate().primal * (1.0 + self.recipe.tolerance));

@@ -1,7 +1,7 @@
 //! Watches objectives fall.
 
-use crate::Watch;
 use kinfolk::{Flow, Observer, Progress};
+use kinfolk_train::StudyObserver;
 use std::time::Instant;
 
 /// Points of a curve that are kept.
@@ -11,7 +11,7 @@ pub(super) struct Stopwatch<'a> {
     started: Instant,
     wanted: Option<f64>,
     limit: f64,
-    watch: &'a dyn Watch,
+    observer: &'a dyn StudyObserver,
     /// Whether the objective was there.
     reached: bool,
     curve: Vec<(f64, f64)>,
@@ -19,8 +19,13 @@ pub(super) struct Stopwatch<'a> {
 
 impl<'a> Stopwatch<'a> {
     /// Stops at an objective, after so many seconds, or when somebody says so.
-    pub(super) fn new(started: Instant, wanted: Option<f64>, limit: f64, watch: &'a dyn Watch) -> Self {
-        Stopwatch { started, wanted, limit, watch, reached: false, curve: vec![] }
+    pub(super) fn new(
+        started: Instant,
+        wanted: Option<f64>,
+        limit: f64,
+        observer: &'a dyn StudyObserver,
+    ) -> Self {
+        Stopwatch { started, wanted, limit, observer, reached: false, curve: vec![] }
     }
 
     fn see(&mut self, primal: f64) -> Flow {
@@ -55,6 +60,6 @@ impl Observer for Stopwatch<'_> {
 
     fn poll(&mut self) -> Flow {
         let late = self.started.elapsed().as_secs_f64() > self.limit;
-        if self.reached || late || self.watch.stop() { Flow::Stop } else { Flow::Continue }
+        if self.reached || late || self.observer.stop() { Flow::Stop } else { Flow::Continue }
     }
 }

@@ -2,9 +2,9 @@
 
 use super::inputs::ReportInputs;
 use super::metric_name;
-use super::selection::MethodComparison;
 use super::theta::short_name;
 use crate::plot::{Dot, Intervals};
+use kinfolk_train::select::Comparison;
 use serde::Serialize;
 
 /// Names of tasks in a sentence.
@@ -51,7 +51,7 @@ pub(super) fn section(inputs: &ReportInputs<'_>) -> ComparisonSection {
 }
 
 /// The gain of each task, two standard errors to either side.
-fn dots(comparison: &MethodComparison, name: impl Fn(usize) -> String) -> Vec<Dot> {
+fn dots(comparison: &Comparison, name: impl Fn(usize) -> String) -> Vec<Dot> {
     let gains = comparison.per_task.iter().zip(&comparison.per_task_standard_error).enumerate();
     let dot = |(t, (gain, error)): (usize, (&Option<f64>, &Option<f64>))| {
         let value = (*gain)?;
@@ -62,7 +62,7 @@ fn dots(comparison: &MethodComparison, name: impl Fn(usize) -> String) -> Vec<Do
 }
 
 /// One line that claims no effect which may be noise.
-fn heading(comparison: &MethodComparison) -> String {
+fn heading(comparison: &Comparison) -> String {
     let scored = comparison.per_task.iter().flatten().count();
     let better = comparison.per_task.iter().flatten().filter(|gain| **gain > 0.0).count();
     let tasks = if scored == 1 { "task" } else { "tasks" };
@@ -81,8 +81,8 @@ enum Effect {
 }
 
 impl Effect {
-    fn of(comparison: &MethodComparison) -> Effect {
-        let (gain, error) = (comparison.gain.unwrap_or(0.0), comparison.standard_error.unwrap_or(0.0));
+    fn of(comparison: &Comparison) -> Effect {
+        let (gain, error) = (comparison.gain, comparison.standard_error);
         match () {
             () if gain.abs() <= 2.0 * error => Effect::Unclear,
             () if gain > 0.0 => Effect::Better,
@@ -92,12 +92,12 @@ impl Effect {
 }
 
 fn sentences(
-    comparison: &MethodComparison,
+    comparison: &Comparison,
     folds: usize,
     metric: &str,
     name: impl Fn(usize) -> String,
 ) -> Vec<String> {
-    let (gain, error) = (comparison.gain.unwrap_or(0.0), comparison.standard_error.unwrap_or(0.0));
+    let (gain, error) = (comparison.gain, comparison.standard_error);
     let effect = match Effect::of(comparison) {
         Effect::Better => "better",
         Effect::Unclear => "no difference beyond noise",
@@ -130,12 +130,12 @@ fn sentences(
 mod tests {
     use super::*;
 
-    fn with_gain(gain: f64) -> MethodComparison {
-        MethodComparison {
+    fn with_gain(gain: f64) -> Comparison {
+        Comparison {
             method: "fmtl".into(),
             baseline: "stl".into(),
-            gain: Some(gain),
-            standard_error: Some(0.1),
+            gain,
+            standard_error: 0.1,
             per_task: vec![Some(1.0), Some(-1.0), None],
             per_task_standard_error: vec![Some(0.1), None, None],
             hurt: vec![],

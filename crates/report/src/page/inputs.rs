@@ -1,8 +1,8 @@
 //! What a page is made from: plain values that a command or a program fills in.
 
-use super::selection::SelectionResults;
 use kinfolk::solver::TracePoint;
 use kinfolk::{Certificate, Model};
+use kinfolk_train::select::SelectionResults;
 use kinfolk_train::{Metric, Score};
 use std::path::{Path, PathBuf};
 

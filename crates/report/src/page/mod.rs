@@ -8,13 +8,11 @@ mod certificate;
 mod comparison;
 mod inputs;
 mod path;
-mod selection;
 mod summary;
 mod tasks;
 mod theta;
 
 pub use inputs::{DataCheck, FitOptions, Recheck, ReportInputs};
-pub use selection::SelectionResults;
 
 use kinfolk_train::Metric;
 use minijinja::syntax::SyntaxConfig;

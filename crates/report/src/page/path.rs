@@ -1,10 +1,10 @@
 //! Section "Path": score and gap along the values of C.
 
 use super::metric_name;
-use super::selection::{SelectionResults, Setting};
 use crate::plot::{Curve, CurvePoint, Lines, PlotAxis};
 use crate::text::{number, score};
-use kinfolk_train::Point;
+use kinfolk_train::Weight;
+use kinfolk_train::select::{Row, SelectionResults};
 use serde::Serialize;
 
 /// Smaller gaps are drawn as this one: a logarithmic axis has no zero.
@@ -31,12 +31,11 @@ pub(super) fn section(selection: Option<&SelectionResults>) -> PathSection {
             ),
         };
     };
-    let strength = match chosen.point {
-        Point::Strength(strength) => format!(" (strength {})", number(strength, 3)),
-        Point::C(_) => String::new(),
-    };
+    let chosen = &chosen.row;
+    let strength = chosen.weight.strength().map(|strength| format!(" (strength {})", number(strength, 3)));
+    let strength = strength.unwrap_or_default();
     let metric = metric_name(selection.metric);
-    let mean = score(chosen.mean.unwrap_or(f64::NAN));
+    let mean = score(chosen.mean);
     PathSection {
         heading: format!("Best at C = {}{strength}: {metric} {mean}", number(chosen.c, 3)),
         sentence: Some(format!(
@@ -44,7 +43,7 @@ pub(super) fn section(selection: Option<&SelectionResults>) -> PathSection {
              chosen for {}.",
             selection.rows.len(),
             selection.folds,
-            chosen.title()
+            chosen.method.brief()
         )),
         pictures: pictures(selection, chosen),
         hint: None,
@@ -52,11 +51,11 @@ pub(super) fn section(selection: Option<&SelectionResults>) -> PathSection {
 }
 
 /// The score, and the gap.
-fn pictures(selection: &SelectionResults, chosen: &Setting) -> Vec<String> {
+fn pictures(selection: &SelectionResults, chosen: &Row) -> Vec<String> {
     // Strengths are comparable between methods, values of C are not.
-    let by_strength = selection.rows.iter().all(|row| matches!(row.point, Point::Strength(_)));
+    let by_strength = selection.rows.iter().all(|row| row.weight.strength().is_some());
     let label = if by_strength { "strength of C (1 is the middle of the useful range)" } else { "C" };
-    let lines = |title: &str, y: PlotAxis, point: &dyn Fn(&Setting) -> Option<CurvePoint>| {
+    let lines = |title: &str, y: PlotAxis, point: &dyn Fn(&Row) -> Option<CurvePoint>| {
         let lines = Lines {
             title: title.into(),
             x: PlotAxis::log(label),
@@ -67,13 +66,12 @@ fn pictures(selection: &SelectionResults, chosen: &Setting) -> Vec<String> {
         };
         lines.to_svg()
     };
-    let score = |row: &Setting| {
-        let (y, sd) = (row.mean?, row.sd.unwrap_or(0.0));
-        Some(CurvePoint { x: place(row), y, range: Some((y - sd, y + sd)) })
+    let score = |row: &Row| {
+        let (y, sd) = (row.mean, row.sd);
+        (!y.is_nan()).then(|| CurvePoint { x: place(row), y, range: Some((y - sd, y + sd)) })
     };
-    let gap = |row: &Setting| {
-        Some(CurvePoint { x: place(row), y: row.rel_gap?.max(SMALLEST_DRAWN_GAP), range: None })
-    };
+    let gap =
+        |row: &Row| Some(CurvePoint { x: place(row), y: row.rel_gap?.max(SMALLEST_DRAWN_GAP), range: None });
     let cross_validated = format!("{}, cross-validated", metric_name(selection.metric));
     vec![
         lines("Score along C", PlotAxis::linear(cross_validated), &score),
@@ -82,18 +80,19 @@ fn pictures(selection: &SelectionResults, chosen: &Setting) -> Vec<String> {
 }
 
 /// Where a setting stands on the axis.
-fn place(row: &Setting) -> f64 {
-    match row.point {
-        Point::Strength(x) | Point::C(x) => x,
+fn place(row: &Row) -> f64 {
+    match row.weight {
+        Weight::Relative(x) | Weight::C(x) => x,
+        Weight::Auto => row.c,
     }
 }
 
 /// One curve for each method with its parameters, in the order of the results; without those that have no point.
-fn curves(selection: &SelectionResults, point: &dyn Fn(&Setting) -> Option<CurvePoint>) -> Vec<Curve> {
+fn curves(selection: &SelectionResults, point: &dyn Fn(&Row) -> Option<CurvePoint>) -> Vec<Curve> {
     let mut curves: Vec<Curve> = vec![];
     for row in &selection.rows {
         let Some(point) = point(row) else { continue };
-        let name = row.title();
+        let name = row.method.brief();
         match curves.iter_mut().find(|curve| curve.name == name) {
             Some(curve) => curve.points.push(point),
             None => curves.push(Curve { name, points: vec![point] }),

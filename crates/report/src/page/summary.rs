@@ -48,7 +48,7 @@ pub(super) fn lines(inputs: &ReportInputs<'_>) -> Vec<SummaryLine> {
 fn method(fit: Option<&FitOptions>) -> String {
     let method = fit.map_or("fmtl", |fit| &fit.method);
     let name = method.split(':').next().unwrap_or_default();
-    let title = kinfolk_train::find(name).map_or(String::new(), |found| format!(" ({})", found.title()));
+    let title = kinfolk_train::find(name).map_or(String::new(), |found| format!(" ({})", found.info().title));
     format!("{method}{title}")
 }
 

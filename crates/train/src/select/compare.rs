@@ -1,24 +1,26 @@
-//! Does joining help, and whom?
+//! Does joint learning help, and which tasks?
 
-use super::run::mean_and_sd;
-use super::{Row, Selection};
+use super::{Selection, mean_and_sd};
+use crate::nan;
 use kinfolk::TaskNames;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Two settings on the same folds.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Comparison {
     /// The method in question.
     pub method: String,
     /// What it is compared with.
     pub baseline: String,
     /// Mean gain in score over the folds; positive is better whatever the metric.
+    #[serde(deserialize_with = "nan::from_null")]
     pub gain: f64,
-    /// Its standard error over the folds; folds cut anew have the same rows, and count as the first ones.
+    /// Its standard error over the folds. Folds of another repeat have the same rows, and count as those of the first.
+    #[serde(deserialize_with = "nan::from_null")]
     pub standard_error: f64,
     /// Gain of each task, mean over the folds where both are defined.
     pub per_task: Vec<Option<f64>>,
-    /// Standard errors of these over the folds; none where there is but one.
+    /// Standard errors of these over the folds; `None` if there is only one.
     pub per_task_standard_error: Vec<Option<f64>>,
     /// Tasks that lose by more than twice the standard error of their own gains.
     pub hurt: Vec<usize>,
@@ -52,13 +54,10 @@ impl Selection {
                 if mean < 0.0 { hurt.push(t) } else { helped.push(t) }
             }
         }
-        let (method, baseline, per_task_standard_error) = (title(a), title(b), errors);
+        let (method, baseline) = (a.method.brief(), b.method.brief());
+        let per_task_standard_error = errors;
         Comparison { method, baseline, gain, standard_error, per_task, per_task_standard_error, hurt, helped }
     }
-}
-
-fn title(row: &Row) -> String {
-    if row.params.is_empty() { row.method.to_string() } else { format!("{} ({})", row.method, row.params) }
 }
 
 impl Comparison {

@@ -4,10 +4,10 @@
 
 use kinfolk::inputs::{Dense, Inputs};
 use kinfolk::{
-    CScale, Dataset, DatasetOptions, Fit, Kernel, LossKind, Losses, Observations, Observer, Problem,
-    ProblemSpec, RegularizerKind, Settings, Silent, fit,
+    Dataset, DatasetOptions, Fit, Kernel, LossKind, Losses, Observations, Observer, Problem, ProblemSpec,
+    RegularizerKind, Settings, Silent, Start, fit,
 };
-use kinfolk_train::{Job, Method, Params, Point, find};
+use kinfolk_train::{Method, Params, PreparedData, Weight, find};
 
 const WEIGHTS: [[f64; 3]; 3] = [[1.0, 0.5, 0.0], [1.0, 0.0, -0.5], [-1.0, 0.5, 0.5]];
 pub(crate) const LOSSES: [LossKind; 3] =
@@ -59,7 +59,7 @@ impl Toy {
         method: &str,
         params: &[(&str, &str)],
         loss: &LossKind,
-        point: Point,
+        point: Weight,
         lambda: f64,
     ) -> Fit {
         let settings = Settings { tolerance: 1e-9, max_passes: 5000, ..Settings::default() };
@@ -71,7 +71,7 @@ impl Toy {
         method: &str,
         params: &[(&str, &str)],
         loss: &LossKind,
-        point: Point,
+        point: Weight,
         lambda: f64,
         settings: &Settings,
     ) -> kinfolk_train::Result<Fit> {
@@ -83,7 +83,7 @@ impl Toy {
         method: &str,
         params: &[(&str, &str)],
         loss: &LossKind,
-        point: Point,
+        point: Weight,
         lambda: f64,
         settings: &Settings,
         observer: &mut dyn Observer,
@@ -97,7 +97,7 @@ impl Toy {
         method: &dyn Method,
         params: &[(&str, &str)],
         loss: &LossKind,
-        point: Point,
+        point: Weight,
         lambda: f64,
         settings: &Settings,
         observer: &mut dyn Observer,
@@ -106,9 +106,8 @@ impl Toy {
         let options = DatasetOptions { kernel: self.kernel.clone(), threads: 1, ..DatasetOptions::default() };
         let data = Dataset::new(&self.inputs, &self.observations, options)?;
         let loss = Losses::from(loss.clone());
-        let c_scale = CScale::new(&data, &loss)?;
-        let job = Job { data: &data, loss: &loss, c_scale: &c_scale, lambda: Some(lambda), settings };
-        method.fit(&job, &params, point, None, observer)
+        let prepared = PreparedData::new(&data, &loss);
+        method.fit(&prepared.job(Some(lambda), settings), &params, point, Start::Cold, observer)
     }
 }
 

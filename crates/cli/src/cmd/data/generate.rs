@@ -82,7 +82,7 @@ pub(super) fn run(args: GenerateArgs, global: &Global, report: Report) -> Result
     let (table, groups) = match args.kind {
         GeneratedKind::Digits => (kinfolk_io::digits(), None),
         _ => {
-            let (table, truth) = args.generator(global.seed).generate().map_err(Failure::usage)?;
+            let (table, truth) = args.generator(global.seed()).generate().map_err(Failure::usage)?;
             (table, Some(truth.group))
         }
     };

@@ -1,33 +1,36 @@
-//! `kinfolk demo`: what this is about, in a few seconds and without any file.
+//! `kinfolk demo`: data generate, select --compare, predict and report in one go, in a few seconds and without any file.
 
-mod contest;
-mod kin;
-mod words;
-mod world;
+mod data;
+mod print;
 
-use crate::args::{ColumnArgs, Global, LossChoice};
+use crate::args::{ColumnArgs, Global};
 use crate::cmd::report::ReportFiles;
+use crate::cmd::select;
 use crate::failure::{Failure, Result};
-use crate::fit_params::{Choice, FitParams};
-use crate::fitted::{self, Fitted};
+use crate::fitted::Fitted;
 use crate::report::Report;
-use crate::training::{Choices, Training};
-use crate::{files, interrupt, results};
-use clap::{Args, ValueEnum};
-use contest::Contest;
-use kinfolk::{CertifyOptions, ScalingKind};
-use kinfolk_report::HeatMap;
-use kinfolk_train::select::Scored;
+use crate::{files, interrupt};
+use clap::Args;
+use data::DemoData;
+use kinfolk::{CertifyOptions, Silent};
+use kinfolk_report::{HeatMap, Tree, adjusted_rand_index, distances};
+use kinfolk_train::select::{Selection, SelectionResults, Study, cross_validate};
+use kinfolk_train::{Data, FitSpec, Metric, Trained, Training, Unobserved, predict};
+use print::{DemoOutput, Entry, Groups};
 use serde::Serialize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
-use world::World;
 
 const EXAMPLES: &str = "\
 Examples:
   kinfolk demo
   kinfolk demo --data digits -o digits-demo";
+
+/// Rows are few, so three folds.
+const FOLDS: usize = 3;
+/// Relative gap of the final fits.
+const FINAL_TOLERANCE: f64 = 1e-6;
 
 /// Show what it is about: related tasks with few rows each, learned alone, as one, and as kin.
 ///
@@ -44,15 +47,8 @@ pub(crate) struct DemoArgs {
     out: PathBuf,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
-#[serde(rename_all = "lowercase")]
-enum DemoData {
-    Tasks,
-    Digits,
-}
-
 /// Where everything is written.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Serialize)]
 struct Files {
     train: PathBuf,
     test: PathBuf,
@@ -64,97 +60,110 @@ struct Files {
     report: PathBuf,
 }
 
+impl Files {
+    fn of(folder: &Path) -> Result<Files> {
+        let about = |error| Failure::output(format!("{}: {error}", folder.display()));
+        std::fs::create_dir_all(folder).map_err(about)?;
+        let place = |name: &str| folder.join(name);
+        Ok(Files {
+            train: place("train.npz"),
+            test: place("test.npz"),
+            model: place("model.safetensors"),
+            predictions: place("predictions.csv"),
+            theta: place("theta.svg"),
+            results: place("results.json"),
+            report: place("report.html"),
+        })
+    }
+}
+
 pub(crate) fn run(args: DemoArgs, global: &Global, report: Report) -> Result<ExitCode> {
     let started = Instant::now();
-    std::fs::create_dir_all(&args.out)
-        .map_err(|error| Failure::output(format!("{}: {error}", args.out.display())))?;
-    let place = |name: &str| args.out.join(name);
-    let files = Files {
-        train: place("train.npz"),
-        test: place("test.npz"),
-        model: place("model.safetensors"),
-        predictions: place("predictions.csv"),
-        theta: place("theta.svg"),
-        results: place("results.json"),
-        report: place("report.html"),
-    };
-    let world = World::new(args.data, global.seed)?;
-    for (path, table) in [(&files.train, &world.train), (&files.test, &world.test)] {
+    let files = Files::of(&args.out)?;
+    let made = data::make(args.data, global.seed())?;
+    for (path, table) in [(&files.train, &made.train), (&files.test, &made.test)] {
         interrupt::will_write(path);
         kinfolk_io::write_table(table, path).map_err(Failure::output)?;
     }
-    // From here on as anyone would do it with the files.
-    let columns = ColumnArgs::default();
-    let choices = Choices {
-        columns: &columns,
-        scale: ScalingKind::None,
-        loss: &LossChoice::Auto,
-        split: None,
-        balanced: false,
-    };
-    let training = Training::read(&files.train, &choices)?;
-    let contest = Contest::run(&training, &world, global)?;
-    let mut best = contest.best_kinfolk().fit.model.clone();
-    let recomputed = best.certify(&training.inputs, &training.observations, &CertifyOptions::default())?;
-    save(&files, &mut best, &training, &contest, global)?;
-    let kin = kin::look(&best, world.truth.as_ref());
-    files::write(&files.theta, picture(&best, &kin).as_bytes())?;
-    let fitted = Fitted::load(&files.model)?;
-    crate::cmd::predict::to_file(&fitted, &files.test, &files.predictions)?;
-    write_results(&files, &training, &contest)?;
-    write_report(&files, &columns, global)?;
+    // From here on with the files, as any user would.
+    let spec = FitSpec { threads: global.threads(), seed: global.seed(), ..FitSpec::default() };
+    let (table, schema) = kinfolk_io::read(&files.train, &spec.columns, None)?;
+    let training = Training::new(&spec, Data::Table(table, schema))?;
+    let mut study = Study::new(&training.inputs, &training.observations, training.losses.clone(), spec);
+    study.folds = FOLDS;
+    let candidates = select::candidates(methods(study.metric), false, &[])?;
+    let stopped = || Failure::output("the selection was stopped");
+    let selection = cross_validate(&study, &candidates, &Unobserved)?.ok_or_else(stopped)?;
+    let mut results = SelectionResults::new(&study, &selection);
+    study.spec.tol = FINAL_TOLERANCE;
+    let entries = entries(&study, &selection, &training, &made.test)?;
+    let best = print::best(&entries, study.metric);
+    let recomputed = entries[best].trained.model.certify(
+        &training.inputs,
+        &training.observations,
+        &CertifyOptions::default(),
+    )?;
+    select::save(&mut results, &entries[best].trained, &files.model)?;
+    files::write(&files.results, &serde_json::to_vec(&results).map_err(Failure::output)?)?;
+    let groups = draw(&entries[best].trained, made.groups.as_deref(), &files.theta)?;
+    crate::cmd::predict::to_file(&Fitted::load(&files.model)?, &files.test, &files.predictions)?;
+    write_report(&files, global)?;
     let seconds = started.elapsed().as_secs_f64();
-    let scene = words::Scene {
-        world: &world,
-        contest: &contest,
-        recomputed: &recomputed,
-        kin: &kin,
-        files: &files,
-        seconds,
-    };
-    report.answer(&scene.said(args.data), scene.text())?;
+    let output =
+        DemoOutput::new(args.data, &made, study.metric, &entries, best, &recomputed, groups, &files, seconds);
+    report.answer(&output, output.text(&made.about))?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn save(
-    files: &Files,
-    model: &mut kinfolk::Model,
-    training: &Training,
-    contest: &Contest,
-    global: &Global,
-) -> Result<()> {
-    let options = contest::options(global);
-    let data = kinfolk::Dataset::new(&training.inputs, &training.observations, options)?;
-    let choice = Choice {
-        method: "fmtl".into(),
-        c_rule: "cross-validation",
-        scale: ScalingKind::None,
-        balanced: false,
-        split: None,
-    };
-    let params = FitParams::of_model(model, &data, &contest.settings, choice);
-    fitted::save(&files.model, model, &training.recipe, &params)
+/// Baselines and three regularisers; one model for all classes would be no classifier.
+fn methods(metric: Metric) -> Vec<String> {
+    let all = ["stl", "pooled", "fmtl:k=1", "fmtl:k=2", "fmtl:k=4"].into_iter();
+    all.filter(|name| metric != Metric::ClassAccuracy || *name != "pooled").map(String::from).collect()
 }
 
-/// As `kinfolk select --results` would.
-fn write_results(files: &Files, training: &Training, contest: &Contest) -> Result<()> {
-    let (tasks, best) = (training.observations.task_names(), contest.best_kinfolk());
-    let told = results::Told {
-        selection: &contest.selection,
-        verdicts: results::verdicts(&contest.selection, tasks),
-        tasks,
-        folds: contest::FOLDS,
-        repeats: 1,
-        scored: Scored::ByFold,
-        fit: Some((&contest.selection.rows[best.row], &best.fit)),
-        model: Some(&files.model),
+/// The best setting of each method, fitted to all training rows and scored on the test rows.
+fn entries(
+    study: &Study<'_>,
+    selection: &Selection,
+    training: &Training<'_>,
+    test: &kinfolk_io::Table,
+) -> Result<Vec<Entry>> {
+    let labels = test.observations_in(&training.schema.label_encoding, training.observations.task_names())?;
+    let entry = |&best: &usize| {
+        let row = &selection.rows[best];
+        let trained = study.refit(row, &training.schema, &mut Silent)?;
+        let predictions = predict(&trained.model, &test.inputs, &labels)?;
+        Ok(Entry {
+            method: row.method.brief(),
+            learns_theta: !row.method.method().info().is_baseline,
+            cross_validated: row.mean,
+            test: study.metric.score(&labels, &predictions).mean,
+            trained,
+        })
     };
-    let json = serde_json::to_vec(&results::said(&told)).map_err(Failure::output)?;
-    files::write(&files.results, &json)
+    selection.best.iter().map(entry).collect()
 }
 
-/// As `kinfolk report MODEL TRAIN TEST --select RESULTS` would.
-fn write_report(files: &Files, columns: &ColumnArgs, global: &Global) -> Result<()> {
+/// Draws Theta, and compares its clusters with the true groups where these are known.
+fn draw(trained: &Trained, truth: Option<&[usize]>, path: &Path) -> Result<Option<Groups>> {
+    let model = &trained.model;
+    let names: Vec<String> = model.tasks().iter().collect();
+    let correlation = model.correlation();
+    let d = distances(&correlation);
+    let tree = Tree::new(&d);
+    let order = tree.order(&d);
+    let map = HeatMap::new("Theta as correlations, related tasks side by side", &names, &correlation);
+    files::write(path, map.ordered(order.clone()).with_tree(&tree).to_svg().as_bytes())?;
+    Ok(truth.map(|truth| {
+        let found = tree.cut(truth.iter().max().map_or(0, |g| g + 1));
+        let adjusted_rand_index = adjusted_rand_index(&found, truth);
+        let ordered = order.iter().map(|&task| (found[task], names[task].clone())).collect();
+        Groups { found, truth: truth.to_vec(), adjusted_rand_index, ordered }
+    }))
+}
+
+/// As `kinfolk report MODEL TRAIN TEST --select RESULTS` does.
+fn write_report(files: &Files, global: &Global) -> Result<()> {
     let sources = ReportFiles {
         model: &files.model,
         data: &[files.train.clone(), files.test.clone()],
@@ -162,14 +171,7 @@ fn write_report(files: &Files, columns: &ColumnArgs, global: &Global) -> Result<
         trace: None,
         split: None,
         memory: CertifyOptions::default().memory,
-        columns,
+        columns: &ColumnArgs::default(),
     };
     crate::cmd::report::to_file(&sources, global, &files.report)
-}
-
-fn picture(model: &kinfolk::Model, kin: &kin::Kin) -> String {
-    let names: Vec<String> = model.tasks().iter().collect();
-    let correlation = model.correlation();
-    let map = HeatMap::new("Theta as correlations, kin beside kin", &names, &correlation);
-    map.ordered(kin.order.clone()).with_tree(&kin.tree).to_svg()
 }

@@ -1,28 +1,24 @@
 //! `kinfolk fit`: data in, certified model out.
 
-mod plan;
-mod words;
+mod print;
 
-use crate::args::{ClassWeight, ColumnArgs, Global, InputArgs, ProblemArgs, SolverArgs};
+use crate::args::{Global, MethodArgs, SpecArgs};
 use crate::checkpoint::{self, Fingerprint, Saver};
-use crate::failure::{INTERRUPTED, NO, Result};
-use crate::fit_params::FitParams;
+use crate::failure::{Failure, INTERRUPTED, NO, Result};
 use crate::report::Report;
-use crate::training::{Choices, Training};
 use crate::watch::Watch;
-use crate::{files, fitted, interrupt, trace};
+use crate::{files, interrupt, trace};
 use clap::Args;
-use kinfolk::{Dataset, DatasetOptions, Fit, Fitter, Problem, ProblemSpec, Settings, Start, Status};
-use plan::Plan;
-use std::path::PathBuf;
+use kinfolk::{Start, Status};
+use kinfolk_train::{Data, FitSpec, Trained, Training};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
-use words::Told;
+use std::time::Duration;
 
 const EXAMPLES: &str = "\
 Examples:
   kinfolk fit school.csv --task school --target score -o school.safetensors
-  kinfolk fit digits.npz --k 2 --scale unit -o digits.safetensors
+  kinfolk fit digits.npz --method fmtl:k=2 --scale unit -o digits.safetensors
   kinfolk fit mines.npz --class-weight balanced --kernel rbf --tol 1e-2 -o mines.safetensors
   kinfolk fit school.csv --task school --target score --method mtl:mu=0.1 -o school-mtl.safetensors
   kinfolk fit mines.npz -o mines.safetensors --trace mines-trace.csv
@@ -37,9 +33,6 @@ pub(crate) struct FitArgs {
     /// Where to write the model.
     #[arg(short, long, value_name = "MODEL")]
     out: PathBuf,
-    /// Fit only the rows of this part, by the split column or array.
-    #[arg(long, value_name = "PART", allow_negative_numbers = true)]
-    split: Option<i64>,
     /// Write every certificate on the way as csv (passes, seconds, primal, dual, gap), for `kinfolk report --trace`.
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
@@ -47,13 +40,9 @@ pub(crate) struct FitArgs {
     #[arg(long)]
     strict: bool,
     #[command(flatten)]
-    problem: ProblemArgs,
+    method: MethodArgs,
     #[command(flatten)]
-    inputs: InputArgs,
-    #[command(flatten)]
-    columns: ColumnArgs,
-    #[command(flatten)]
-    solver: SolverArgs,
+    spec: SpecArgs,
     #[command(flatten)]
     long_run: LongRunArgs,
 }
@@ -74,97 +63,65 @@ struct LongRunArgs {
 }
 
 pub(crate) fn run(args: FitArgs, global: &Global, report: Report) -> Result<ExitCode> {
-    let plan = Plan::new(&args)?;
-    for path in std::iter::once(&args.out).chain(&args.trace) {
+    let mut spec = args.spec.spec(global)?;
+    args.method.apply(&mut spec)?;
+    args.long_run.check(&spec)?;
+    for path in [&args.out].into_iter().chain(&args.trace).chain(&args.long_run.checkpoint) {
         files::check_writable(path)?;
     }
-    let training = Training::read(&args.data, &args.choices())?;
-    let options = DatasetOptions {
-        kernel: args.inputs.kernel(&training.inputs)?,
-        bias: args.inputs.bias,
-        memory: args.solver.memory,
-        threads: global.threads,
-    };
+    let training = read(&args.data, &spec)?;
     // From here on Ctrl-C ends with the model reached.
     interrupt::end_well();
-    let data = Dataset::new(&training.inputs, &training.observations, options)?;
-    let settings = args.solver.settings(global.seed);
-    let started = Instant::now();
-    let (fit, params) = args.fit(&plan, &training, &data, &settings, report)?;
-    let seconds = started.elapsed().as_secs_f64();
-    let fit = args.save(fit, &training, &params)?;
+    let trained = args.long_run.fit(&spec, &training, report)?;
+    files::write(&args.out, &trained.to_bytes().map_err(Failure::output)?)?;
     if let Some(path) = &args.trace {
-        trace::write(path, &fit.trace)?;
+        trace::write(path, &trained.trace)?;
     }
-    let told = Told { fit: &fit, seconds, training: &training, params: &params, model: &args.out };
-    report.done(&words::said(&told), words::text(&told))?;
-    Ok(match fit.status() {
-        Status::Certified => ExitCode::SUCCESS,
-        Status::Stopped => ExitCode::from(INTERRUPTED),
+    let output = print::FitOutput::new(&trained, &args.out);
+    report.done(&output, print::text(&trained, &args.out))?;
+    Ok(match trained.model.status() {
+        Some(Status::Certified) => ExitCode::SUCCESS,
+        Some(Status::Stopped) => ExitCode::from(INTERRUPTED),
         _ if args.strict => ExitCode::from(NO),
         _ => ExitCode::SUCCESS,
     })
 }
 
-impl FitArgs {
-    fn balanced(&self) -> bool {
-        self.problem.class_weight == Some(ClassWeight::Balanced)
-    }
+/// The data of a file, as a spec asks for them.
+fn read(path: &Path, spec: &FitSpec) -> Result<Training<'static>> {
+    let (table, schema) = kinfolk_io::read(path, &spec.columns, None)?;
+    let training =
+        Training::new(spec, Data::Table(table, schema)).map_err(|error| Failure::of_data(error, path))?;
+    let (n, d, kind) = (training.inputs.n_inputs(), training.inputs.n_features(), training.inputs.kind());
+    tracing::info!(
+        "{}: {n} rows, {d} features, {kind}, {} tasks",
+        path.display(),
+        training.observations.n_tasks()
+    );
+    Ok(training)
+}
 
-    fn choices(&self) -> Choices<'_> {
-        Choices {
-            columns: &self.columns,
-            scale: self.inputs.scale,
-            loss: &self.problem.loss,
-            split: self.split,
-            balanced: self.balanced(),
+impl LongRunArgs {
+    /// `Err` if a fit of this method cannot be resumed.
+    fn check(&self, spec: &FitSpec) -> Result<()> {
+        if self.checkpoint.is_none() || spec.method.method().info().is_resumable {
+            return Ok(());
         }
+        let name = spec.method.name();
+        Err(Failure::usage(format!(
+            "--checkpoint: {name} solves many problems in turn and cannot be resumed"
+        )))
     }
 
-    fn fit(
-        &self,
-        plan: &Plan,
-        training: &Training,
-        data: &Dataset<'_>,
-        settings: &Settings,
-        report: Report,
-    ) -> Result<(Fit, FitParams)> {
-        let choice = plan.choice(self);
-        let Plan::Engine(output) = plan else {
-            let mut watch = Watch::new(settings.tolerance, report.quiet, None);
-            let fit = plan.fit_method(self, training, data, settings, &mut watch)?;
+    fn fit(&self, spec: &FitSpec, training: &Training<'_>, report: Report) -> Result<Trained> {
+        let Some(path) = &self.checkpoint else {
+            let mut watch = Watch::new(spec.tol, report.quiet, None);
+            let trained = training.fit(spec, Start::Cold, &mut watch);
             watch.finish();
-            let params = FitParams::of_model(&fit.model, data, settings, choice);
-            return Ok((fit, params));
+            return Ok(trained?);
         };
-        let output = output.read(training.observations.task_names())?;
-        let weights = plan::weights(&self.problem, data, &training.loss, &output)?;
-        let spec =
-            ProblemSpec { loss: training.loss.clone().into(), output, c: weights.c, lambda: weights.lambda };
-        let params = FitParams::new(&spec, data, settings, choice);
-        tracing::info!("C = {}, lambda = {}, {}, {} loss", spec.c, spec.lambda, spec.output, params.loss);
-        let problem = Problem::new(data, spec)?;
-        let fit = self.fit_with_checkpoints(&problem, training, &params, settings, report)?;
-        Ok((fit, params))
-    }
-
-    fn fit_with_checkpoints(
-        &self,
-        problem: &Problem<'_>,
-        training: &Training,
-        params: &FitParams,
-        settings: &Settings,
-        report: Report,
-    ) -> Result<Fit> {
-        let Some(path) = &self.long_run.checkpoint else {
-            let mut watch = Watch::new(settings.tolerance, report.quiet, None);
-            let fit = Fitter::new(settings).observer(&mut watch).fit(problem)?;
-            watch.finish();
-            return Ok(fit);
-        };
-        files::check_writable(path)?;
-        let fingerprint = Fingerprint::new(&training.inputs, &training.observations, params);
-        let snapshot = match self.long_run.resume {
+        let fingerprint = Fingerprint::new(&training.inputs, &training.observations, spec);
+        let snapshot = match self.resume {
             true => checkpoint::load(path, &fingerprint)?,
             false => None,
         };
@@ -172,26 +129,20 @@ impl FitArgs {
             Some(snapshot) => {
                 report.note(format!("resumed after pass {} of {}", snapshot.passes, path.display()))
             }
-            None if self.long_run.resume => {
-                report.note(format!("there is no {}: starting afresh", path.display()))
-            }
+            None if self.resume => report.note(format!("there is no {}: starting afresh", path.display())),
             None => {}
         }
-        let every = Duration::try_from_secs_f64(self.long_run.checkpoint_every).unwrap_or(Duration::MAX);
+        let every = Duration::try_from_secs_f64(self.checkpoint_every).unwrap_or(Duration::MAX);
         let mut saver = Saver::new(path, every, fingerprint);
         let start = snapshot.as_ref().map_or(Start::Cold, Start::Resume);
-        let mut watch = Watch::new(settings.tolerance, report.quiet, Some(&mut saver));
-        let fit = Fitter::new(settings).start(start).observer(&mut watch).fit(problem)?;
+        let mut watch = Watch::new(spec.tol, report.quiet, Some(&mut saver));
+        let trained = training.fit(spec, start, &mut watch);
         watch.finish();
+        let trained = trained?;
         if !saver.finish()? {
-            report.note(format!("no checkpoint was written: {} is as quick to start again", fit.solver));
+            let solver = &trained.outcome.solver;
+            report.note(format!("no checkpoint was written: {solver} is as quick to start again"));
         }
-        Ok(fit)
-    }
-
-    fn save(&self, mut fit: Fit, training: &Training, params: &FitParams) -> Result<Fit> {
-        fit.model.set_scaling(training.scaling.clone())?;
-        fitted::save(&self.out, &mut fit.model, &training.recipe, params)?;
-        Ok(fit)
+        Ok(trained)
     }
 }

@@ -49,7 +49,7 @@ fn recheck(fitted: &Fitted, path: &Path, files: &ReportFiles<'_>, global: &Globa
     if table.n_rows() != about.n_inputs || observations.len() != about.n_observations {
         return Ok(Recheck::OtherData);
     }
-    let options = CertifyOptions { threads: global.threads, memory: files.memory };
+    let options = CertifyOptions { threads: global.threads(), memory: files.memory };
     match model.certify(&table.inputs, &observations, &options) {
         Ok(found) if crate::cmd::certify::agree(model.certificate(), &found) => Ok(Recheck::Agrees(found)),
         Ok(_) | Err(kinfolk::Error::Infeasible { .. }) => Ok(Recheck::Differs),

@@ -9,7 +9,8 @@ use crate::report::Report;
 use crate::{files, text, trace};
 use clap::Args;
 use kinfolk::{CertificateSummary, Model};
-use kinfolk_report::{FitOptions, ReportInputs, SelectionResults, render};
+use kinfolk_report::{FitOptions, ReportInputs, render};
+use kinfolk_train::select::SelectionResults;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -114,7 +115,7 @@ fn page(loaded: &LoadedModel, files: &ReportFiles<'_>, global: &Global) -> Resul
         Some(path) => trace::read(path)?,
         None => selection.as_ref().map_or(vec![], |selection| selection.trace(model)),
     };
-    let metric = selection.as_ref().map(|selection| selection.metric());
+    let metric = selection.as_ref().map(|selection| selection.metric);
     let check =
         |fitted| files.data.iter().map(move |path| data_check::check(fitted, path, files, metric, global));
     let data = loaded.fitted().map_or(Ok(vec![]), |fitted| check(fitted).collect::<Result<Vec<_>>>())?;
@@ -144,7 +145,7 @@ impl LoadedModel {
         if model.tasks().is_empty() {
             return Err(Failure::input("the model has no tasks").about(files.model));
         }
-        let bare = model.attachment("fit").is_none() && files.data.is_empty();
+        let bare = model.attachments().next().is_none() && files.data.is_empty();
         Ok(match bare {
             true => LoadedModel::Bare(Box::new(model)),
             false => LoadedModel::Fitted(Box::new(Fitted::new(files.model, model)?)),
@@ -180,7 +181,7 @@ fn fit_options(notes: &FitNotes) -> FitOptions {
 fn selection(path: &Path, model: &Model) -> Result<SelectionResults> {
     let wrong = |why: String| Failure::input(why).about(path);
     let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
-    SelectionResults::parse(&text, model).map_err(wrong)
+    SelectionResults::parse(&text, model).map_err(|error| wrong(error.to_string()))
 }
 
 /// The version of kinfolk that wrote a model file.

@@ -1,20 +1,17 @@
 //! `kinfolk select`: which method, with which parameters, by cross-validation.
 
+mod print;
 mod progress;
 mod splits;
-mod words;
 
-use crate::args::{ClassWeight, ColumnArgs, Global, InputArgs, LossChoice, SolverArgs, loss, positive};
-use crate::failure::{Failure, INTERRUPTED, Result, of_method};
-use crate::fit_params::{Choice, FitParams};
+use crate::args::{Global, SpecArgs, positive};
+use crate::failure::{Failure, INTERRUPTED, Result};
 use crate::report::Report;
-use crate::training::{Choices, Training};
 use crate::watch::Watch;
-use crate::{files, fitted, interrupt, results};
+use crate::{files, interrupt};
 use clap::Args;
-use kinfolk::{DatasetOptions, Fit, ScalingKind};
-use kinfolk_train::Metric;
-use kinfolk_train::select::{self, Axis, Candidate, Row, Scored, Study};
+use kinfolk_train::select::{self, Axis, Candidate, Refit, Scored, SelectionResults, Study};
+use kinfolk_train::{Metric, Trained, method_texts};
 use progress::Bar;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -42,9 +39,10 @@ pub(crate) struct SelectArgs {
     /// Write all that was found, for `kinfolk report --select`: the same JSON object that --json prints.
     #[arg(long, value_name = "FILE", conflicts_with = "splits")]
     results: Option<PathBuf>,
-    /// Methods to choose from, see `kinfolk methods`; parameters after a colon, `;` between them: fmtl:output=power;k=2.
-    #[arg(long, value_name = "NAME,...", value_delimiter = ',', default_value = "fmtl")]
-    method: Vec<String>,
+    /// Methods to choose from, see `kinfolk methods`, with their parameters as for `kinfolk fit`: stl,fmtl:output=power,k=2
+    /// [default: that of --spec, or fmtl].
+    #[arg(long, value_name = "NAME,...")]
+    method: Option<String>,
     /// Also independent tasks and one model for all, and a verdict in words.
     #[arg(long)]
     compare: bool,
@@ -54,16 +52,15 @@ pub(crate) struct SelectArgs {
     /// Number of folds.
     #[arg(long, value_name = "K", default_value_t = 5)]
     folds: usize,
-    /// Cut the data into folds anew this many times, and choose by all of them: less luck where rows are few.
+    /// Cut the data into folds this many times, and choose by all of them: less luck where rows are few.
     #[arg(long, value_name = "N", default_value_t = 1)]
     repeats: usize,
-    /// by-fold: choose by the mean of the scores of the folds; together: by the score of all rows, each predicted by the fit of the fold
-    /// that left it out.
+    /// by-fold: choose by the mean of the scores of the folds; together: by the score of all rows, each predicted by the fit of
+    /// the fold that left it out.
     #[arg(long, value_enum, default_value = "by-fold")]
     scored: ScoredChoice,
-    /// auc, accuracy, balanced-accuracy, log-loss, explained-variance, rmse or class-accuracy [default: what fits the labels].
-    #[arg(long, value_name = "NAME")]
-    metric: Option<String>,
+    #[arg(long, value_name = "NAME", help = metric_help())]
+    metric: Option<Metric>,
     /// Select on this many random training parts, and score each method's winner on the rest.
     #[arg(long, value_name = "N", requires = "train_share", conflicts_with = "out")]
     splits: Option<usize>,
@@ -73,24 +70,12 @@ pub(crate) struct SelectArgs {
     /// Tell of every setting, not only of the best of each method.
     #[arg(long)]
     all: bool,
-    /// Use only the rows of this part, by the split column or array.
-    #[arg(long, value_name = "PART", allow_negative_numbers = true)]
-    split: Option<i64>,
-    /// As for `kinfolk fit`.
-    #[arg(long, default_value = "auto", value_parser = loss, help_heading = "Problem")]
-    loss: LossChoice,
-    /// Weight of the regulariser, where it is a parameter of its own (exp, cosh) [default: what suits the data].
-    #[arg(long, value_name = "X", value_parser = positive, help_heading = "Problem")]
-    lambda: Option<f64>,
-    /// Weights of classes: balanced gives both classes of each task the same weight.
-    #[arg(long, value_enum, help_heading = "Problem")]
-    class_weight: Option<ClassWeight>,
     #[command(flatten)]
-    inputs: InputArgs,
-    #[command(flatten)]
-    columns: ColumnArgs,
-    #[command(flatten)]
-    solver: SolverArgs,
+    spec: SpecArgs,
+}
+
+fn metric_help() -> String {
+    format!("{} [default: what suits the labels]", Metric::names().join(", "))
 }
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
@@ -109,33 +94,18 @@ impl From<ScoredChoice> for Scored {
 }
 
 pub(crate) fn run(args: SelectArgs, global: &Global, report: Report) -> Result<ExitCode> {
+    let spec = args.spec.spec(global)?;
     for path in args.out.iter().chain(&args.results) {
         files::check_writable(path)?;
     }
-    let candidates = args.candidates()?;
-    let metric: Option<Metric> =
-        args.metric.as_deref().map(str::parse).transpose().map_err(Failure::usage)?;
-    let training = Training::read(&args.data, &args.choices())?;
-    let study = Study {
-        inputs: &training.inputs,
-        observations: &training.observations,
-        loss: training.loss.clone().into(),
-        options: DatasetOptions {
-            kernel: args.inputs.kernel(&training.inputs)?,
-            bias: args.inputs.bias,
-            memory: args.solver.memory,
-            threads: global.threads,
-        },
-        scaling: args.inputs.scale,
-        balanced: args.class_weight.is_some(),
-        lambda: args.lambda,
-        settings: args.solver.settings(global.seed),
-        metric: metric.unwrap_or_else(|| Metric::default_for(&training.observations)),
-        folds: args.folds,
-        repeats: args.repeats,
-        scored: args.scored.into(),
-        seed: global.seed,
-    };
+    let methods = args.method.as_deref().map_or_else(|| vec![spec.method_text()], method_texts);
+    let candidates = candidates(methods, args.compare, &args.grid)?;
+    let (table, schema) = kinfolk_io::read(&args.data, &spec.columns, None)?;
+    let training =
+        kinfolk_train::unscaled(&spec, table, schema).map_err(|error| Failure::of_data(error, &args.data))?;
+    let mut study = Study::new(&training.inputs, &training.observations, training.losses.clone(), spec);
+    study.metric = args.metric.unwrap_or(study.metric);
+    (study.folds, study.repeats, study.scored) = (args.folds, args.repeats, args.scored.into());
     interrupt::end_well();
     if let (Some(n), Some(share)) = (args.splits, args.train_share) {
         return splits::run(&study, &candidates, n, share, report);
@@ -143,86 +113,42 @@ pub(crate) fn run(args: SelectArgs, global: &Global, report: Report) -> Result<E
     let bar = Bar::new(report.quiet);
     let selection = select::cross_validate(&study, &candidates, &bar);
     bar.finish();
-    let Some(selection) = selection.map_err(of_method)? else { return Ok(stopped(report)) };
+    let Some(selection) = selection? else { return Ok(stopped(report)) };
     let winner = &selection.rows[selection.winner];
-    if let Some(remark) = words::at_the_edge(winner, &candidates[winner.candidate()]) {
+    if let Some(remark) = print::at_the_edge(winner, &candidates[winner.candidate()]) {
         report.note(remark);
     }
-    let fit = match &args.out {
-        Some(out) => Some(args.refit(&study, winner, &candidates, &training, out, report)?),
-        None => None,
-    };
-    let tasks = training.observations.task_names();
-    let told = results::Told {
-        selection: &selection,
-        verdicts: results::verdicts(&selection, tasks),
-        tasks,
-        folds: args.folds,
-        repeats: args.repeats,
-        scored: study.scored,
-        fit: fit.as_ref().map(|fit| (winner, fit)),
-        model: args.out.as_deref(),
-    };
-    let said = results::said(&told);
-    if let Some(path) = &args.results {
-        files::write(path, &serde_json::to_vec(&said).map_err(Failure::output)?)?;
+    let mut results = SelectionResults::new(&study, &selection);
+    if let Some(out) = &args.out {
+        let mut watch = Watch::new(study.spec.tol, report.quiet, None);
+        let trained = study.refit(winner, &training.schema, &mut watch);
+        watch.finish();
+        save(&mut results, &trained?, out)?;
     }
-    report.answer(&said, words::text(&told, args.all))?;
+    if let Some(path) = &args.results {
+        files::write(path, &serde_json::to_vec(&results).map_err(Failure::output)?)?;
+    }
+    report.answer(&results, print::text(&results, args.all))?;
     Ok(if interrupt::asked() { ExitCode::from(INTERRUPTED) } else { ExitCode::SUCCESS })
+}
+
+/// Those that are named, and the baselines if they are to be compared with.
+pub(crate) fn candidates(mut methods: Vec<String>, compare: bool, grid: &[Axis]) -> Result<Vec<Candidate>> {
+    if compare {
+        let baselines = kinfolk_train::registry().iter().map(|method| method.info());
+        methods.extend(baselines.filter(|info| info.is_baseline).map(|info| info.name.to_string()));
+    }
+    select::candidates(&methods, grid).map_err(Failure::usage)
+}
+
+/// Writes a setting that was fitted to all rows, and takes it into the results.
+pub(crate) fn save(results: &mut SelectionResults, trained: &Trained, out: &Path) -> Result<()> {
+    files::write(out, &trained.to_bytes().map_err(Failure::output)?)?;
+    (results.fit, results.model) = (Some(Refit::from(trained)), Some(out.to_path_buf()));
+    Ok(())
 }
 
 fn stopped(report: Report) -> ExitCode {
     report.note("stopped before the last fit: nothing is selected, nothing was written");
     ExitCode::from(INTERRUPTED)
-}
-
-impl SelectArgs {
-    fn candidates(&self) -> Result<Vec<Candidate>> {
-        let mut methods = self.method.clone();
-        if self.compare {
-            methods.extend(["stl".into(), "pooled".into()]);
-        }
-        select::candidates(&methods, &self.grid).map_err(Failure::usage)
-    }
-
-    /// Scaling and weights are left to the folds, which look at their training rows alone.
-    fn choices(&self) -> Choices<'_> {
-        Choices {
-            columns: &self.columns,
-            scale: ScalingKind::None,
-            loss: &self.loss,
-            split: self.split,
-            balanced: false,
-        }
-    }
-
-    /// Fits the winner to all rows and writes it.
-    fn refit(
-        &self,
-        study: &Study<'_>,
-        winner: &Row,
-        candidates: &[Candidate],
-        training: &Training,
-        out: &Path,
-        report: Report,
-    ) -> Result<Fit> {
-        let mut watch = Watch::new(self.solver.tol, report.quiet, None);
-        let fit = select::refit(study, winner, &candidates[winner.candidate()], &mut watch);
-        watch.finish();
-        let mut fit = fit.map_err(of_method)?;
-        let method = match winner.params.is_empty() {
-            true => winner.method.to_string(),
-            false => format!("{}:{}", winner.method, winner.params.to_string().replace(", ", ";")),
-        };
-        let choice = Choice {
-            method,
-            c_rule: "selected",
-            scale: study.scaling,
-            balanced: study.balanced,
-            split: self.split,
-        };
-        let params = FitParams::of_fitted(&fit.model, &study.options, &study.settings, choice);
-        fitted::save(out, &mut fit.model, &training.recipe, &params)?;
-        Ok(fit)
-    }
 }

@@ -2,7 +2,7 @@
 
 use crate::interrupt;
 use indicatif::{ProgressBar, ProgressStyle};
-use kinfolk_train::select::Watch;
+use kinfolk_train::StudyObserver;
 use std::io::IsTerminal;
 use std::time::Duration;
 
@@ -28,8 +28,8 @@ impl Bar {
     }
 }
 
-impl Watch for Bar {
-    fn fitted(&self, done: usize, of: usize) {
+impl StudyObserver for Bar {
+    fn done(&self, _: &str, done: usize, of: usize) {
         self.0.set_length(of as u64);
         self.0.set_position(done as u64);
     }

@@ -1,7 +1,7 @@
 //! `kinfolk select --splits`: methods compared on rows that selection never saw.
 
 use super::{Bar, stopped};
-use crate::failure::{Result, of_method};
+use crate::failure::Result;
 use crate::report::Report;
 use crate::text::{Grid, number};
 use kinfolk_train::Metric;
@@ -10,7 +10,7 @@ use serde::Serialize;
 use std::process::ExitCode;
 
 #[derive(Serialize)]
-struct Said<'a> {
+struct SplitsOutput<'a> {
     metric: Metric,
     folds: usize,
     train_share: f64,
@@ -22,8 +22,8 @@ struct Said<'a> {
 #[derive(Serialize)]
 struct Summary {
     method: &'static str,
-    /// What there was to choose from.
-    params: String,
+    /// The settings to choose from.
+    settings: Vec<String>,
     mean: f64,
     sd: f64,
     /// Over the first candidate, split by split; positive is better whatever the metric.
@@ -41,12 +41,17 @@ pub(super) fn run(
     let bar = Bar::new(report.quiet);
     let results = select::repeat(study, candidates, share, n, &bar, &mut |_| ());
     bar.finish();
-    let Some(results) = results.map_err(of_method)? else { return Ok(stopped(report)) };
+    let Some(results) = results? else { return Ok(stopped(report)) };
     let summary = summaries(study.metric, candidates, &results);
     let text = text(study.metric, &summary, n, share);
-    let said =
-        Said { metric: study.metric, folds: study.folds, train_share: share, summary, splits: &results };
-    report.answer(&said, text)?;
+    let output = SplitsOutput {
+        metric: study.metric,
+        folds: study.folds,
+        train_share: share,
+        summary,
+        splits: &results,
+    };
+    report.answer(&output, text)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -61,11 +66,10 @@ fn summaries(metric: Metric, candidates: &[Candidate], results: &[SplitResult]) 
         let (mean, sd) = mean_and_sd(&own);
         let gains: Vec<f64> = own.iter().zip(&base).map(|(a, b)| sign * (a - b)).collect();
         let (gain, gain_sd) = mean_and_sd(&gains);
-        let params: Vec<String> = candidate.params.iter().map(ToString::to_string).collect();
         let gain_standard_error = gain_sd / (own.len() as f64).sqrt();
         Summary {
-            method: candidate.method.name(),
-            params: params.join(" | "),
+            method: candidate.settings.first().map_or("", |method| method.name()),
+            settings: candidate.settings.iter().map(|method| method.brief()).collect(),
             mean,
             sd,
             gain,
@@ -76,12 +80,12 @@ fn summaries(metric: Metric, candidates: &[Candidate], results: &[SplitResult]) 
 }
 
 fn text(metric: Metric, summary: &[Summary], n: usize, share: f64) -> String {
-    let mut grid = Grid::new(&["method", "parameters", &format!(">{metric}"), ">+-", ">gain", ">+-"]);
+    let mut grid = Grid::new(&["method", "settings", &format!(">{metric}"), ">+-", ">gain", ">+-"]);
     for s in summary {
         let short = |x: f64| format!("{x:.4}");
         grid.row([
             s.method.into(),
-            s.params.clone(),
+            s.settings.join(" | "),
             short(s.mean),
             short(s.sd),
             format!("{:+.4}", s.gain),

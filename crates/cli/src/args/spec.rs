@@ -1,0 +1,113 @@
+//! From options to a [`FitSpec`]: a `--spec` file, and what is given beside it.
+
+use super::{ColumnArgs, Global, InputArgs, SolverArgs, positive};
+use crate::failure::{Failure, Result};
+use clap::Args;
+use kinfolk_train::{ClassWeight, FitSpec, LossSpec, MethodSpec, Weight};
+use std::path::{Path, PathBuf};
+
+/// What `fit` and `select` have in common.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct SpecArgs {
+    /// A file with these options, toml or json, as `kinfolk model show MODEL --spec` prints it; options override it.
+    #[arg(long, value_name = "FILE")]
+    spec: Option<PathBuf>,
+    /// Use only the rows of this part, by the split column or array.
+    #[arg(long, value_name = "PART", allow_negative_numbers = true)]
+    split: Option<i64>,
+    #[arg(long, help_heading = "Problem", help = loss_help())]
+    loss: Option<LossSpec>,
+    /// Weight of the regulariser [default: 1; without --c, for exp and cosh, what suits the data].
+    #[arg(long, allow_negative_numbers = true, value_name = "X", value_parser = positive, help_heading = "Problem")]
+    lambda: Option<f64>,
+    /// Weights of classes: balanced gives both classes of each task the same weight.
+    #[arg(long, value_name = "balanced", help_heading = "Problem")]
+    class_weight: Option<ClassWeight>,
+    #[command(flatten)]
+    inputs: InputArgs,
+    #[command(flatten)]
+    columns: ColumnArgs,
+    #[command(flatten)]
+    solver: SolverArgs,
+}
+
+fn loss_help() -> String {
+    format!("{}; for one loss per task, a list with commas [default: auto]", LossSpec::describe())
+}
+
+impl SpecArgs {
+    /// The spec of the file, or the default one, with these options.
+    pub(crate) fn spec(&self, global: &Global) -> Result<FitSpec> {
+        let mut spec = self.spec.as_deref().map_or_else(|| Ok(FitSpec::default()), read)?;
+        self.columns.apply(&mut spec.columns);
+        self.inputs.apply(&mut spec)?;
+        self.solver.apply(&mut spec);
+        set(&mut spec.loss, &self.loss);
+        set(&mut spec.threads, &global.threads);
+        set(&mut spec.seed, &global.seed);
+        spec.split = self.split.or(spec.split);
+        spec.lambda = self.lambda.or(spec.lambda);
+        spec.class_weight = self.class_weight.or(spec.class_weight);
+        Ok(spec)
+    }
+}
+
+/// Replaces a value where another one is given.
+pub(super) fn set<T: Clone>(value: &mut T, given: &Option<T>) {
+    if let Some(given) = given {
+        value.clone_from(given);
+    }
+}
+
+/// A spec file, toml or json by its ending.
+fn read(path: &Path) -> Result<FitSpec> {
+    let text = std::fs::read_to_string(path).map_err(|error| Failure::input(error).about(path))?;
+    let json = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json"));
+    let spec = if json { FitSpec::from_json(&text) } else { FitSpec::from_toml(&text) };
+    spec.map_err(|error| Failure::input(error).about(path))
+}
+
+/// Method and weight of the losses, of one fit.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Problem")]
+pub(crate) struct MethodArgs {
+    /// Method with its parameters, such as stl, mtl:mu=0.1 or fmtl:output=power,k=2; see `kinfolk methods` [default: fmtl].
+    #[arg(long, value_name = "NAME")]
+    method: Option<String>,
+    /// Short for the parameter output of fmtl, the regulariser of the task matrix.
+    #[arg(long, value_name = "NAME")]
+    output: Option<String>,
+    /// Short for the parameter k of fmtl: 1 is the Frobenius norm, larger is sparser.
+    #[arg(long)]
+    k: Option<String>,
+    /// Short for the parameter theta of fmtl, the task matrix for --output fixed: csv, npy, or a model to take it from.
+    #[arg(long, value_name = "FILE")]
+    theta: Option<String>,
+    /// Short for the parameter prior of fmtl, a task matrix to start from: csv, npy, or a model to take it from.
+    #[arg(long, value_name = "FILE")]
+    prior: Option<String>,
+    /// Weight of the losses: C itself, strength:X on the scale without units of `kinfolk select`, or auto, which is
+    /// strength:1, the middle of the useful range for the data at hand [default: auto].
+    #[arg(long, allow_negative_numbers = true, value_name = "C")]
+    c: Option<Weight>,
+}
+
+impl MethodArgs {
+    /// Puts these options into a spec.
+    pub(crate) fn apply(&self, spec: &mut FitSpec) -> Result<()> {
+        set(&mut spec.c, &self.c);
+        let named =
+            [("output", &self.output), ("k", &self.k), ("theta", &self.theta), ("prior", &self.prior)];
+        let short: Vec<(&str, &str)> =
+            named.iter().filter_map(|(name, value)| Some((*name, value.as_deref()?))).collect();
+        let method = match &self.method {
+            None if short.is_empty() => return Ok(()),
+            // Another regulariser has other parameters than that of the file.
+            None if self.output.is_some() => MethodSpec::new(spec.method.name(), &short),
+            None => spec.method.with(&short),
+            Some(text) => MethodSpec::parse_with(text, &short),
+        };
+        spec.method = method.map_err(Failure::usage)?;
+        Ok(())
+    }
+}

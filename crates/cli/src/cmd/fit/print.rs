@@ -1,0 +1,108 @@
+//! What `kinfolk fit` prints.
+
+use crate::text::{self, number, plural, plural_es};
+use kinfolk::model::About;
+use kinfolk::{Certificate, CertificateSummary, Claim, Kernel, Status};
+use kinfolk_train::{FitSpec, LossSpec, Trained, Weight};
+use serde::Serialize;
+use std::path::Path;
+
+/// The JSON object of a fit.
+#[derive(Serialize)]
+pub(super) struct FitOutput<'a> {
+    #[serde(flatten)]
+    certificate: CertificateSummary,
+    solver: &'a str,
+    passes: Option<usize>,
+    seconds: f64,
+    n_inputs: usize,
+    n_tasks: usize,
+    n_observations: usize,
+    loss: String,
+    output: &'static str,
+    c: f64,
+    lambda: f64,
+    kernel: &'a Kernel,
+    /// What was asked for.
+    spec: &'a FitSpec,
+    model: &'a Path,
+}
+
+impl<'a> FitOutput<'a> {
+    pub(super) fn new(trained: &'a Trained, model: &'a Path) -> Self {
+        let (about, outcome) = (trained.model.about(), &trained.outcome);
+        FitOutput {
+            certificate: trained.model.summary(),
+            solver: &outcome.solver,
+            passes: outcome.passes,
+            seconds: trained.seconds,
+            n_inputs: about.n_inputs,
+            n_tasks: about.tasks.len(),
+            n_observations: about.n_observations,
+            loss: LossSpec::from(&about.problem.loss).to_string(),
+            output: about.problem.output.name(),
+            c: about.problem.c,
+            lambda: about.problem.lambda,
+            kernel: &about.kernel,
+            spec: &trained.spec,
+            model,
+        }
+    }
+}
+
+pub(super) fn text(trained: &Trained, model: &Path) -> String {
+    let about = trained.model.about();
+    let rows = plural(about.n_inputs, "row");
+    let features = plural(about.n_features, "feature");
+    let (tasks, labels) = (plural(about.tasks.len(), "task"), plural(about.n_observations, "label"));
+    let mut lines = vec![format!("data     {rows}, {features}, {tasks}, {labels}")];
+    lines.extend(trained.schema.label_encoding.note().map(|note| format!("coding   {note}")));
+    lines.push(format!("problem  {}", problem(&trained.spec, about)));
+    lines.extend(ending(trained));
+    lines.push(format!("model    {}\n", model.display()));
+    lines.join("\n")
+}
+
+fn problem(spec: &FitSpec, about: &About) -> String {
+    let loss = match LossSpec::from(&about.problem.loss) {
+        LossSpec::PerTask(_) => "one loss per task".into(),
+        loss => format!("{loss} loss"),
+    };
+    format!(
+        "{}, {loss}, C = {}{}, lambda = {}, {} kernel, bias {}, scale {}",
+        spec.method.brief(),
+        number(about.problem.c, 4),
+        if spec.c == Weight::Auto { " (auto)" } else { "" },
+        number(about.problem.lambda, 4),
+        about.kernel,
+        number(about.bias, 4),
+        about.scaling
+    )
+}
+
+/// How the fit ended, what is certain about it, and what the method remarks.
+fn ending(trained: &Trained) -> Vec<String> {
+    let (outcome, model) = (&trained.outcome, &trained.model);
+    let (passes, seconds) = (plural_es(outcome.passes.unwrap_or(0), "pass"), text::seconds(trained.seconds));
+    let ended = match (model.claim(), model.status()) {
+        (Some(claim @ Claim::Given(_)), Some(Status::Certified)) => format!("certified: {claim}"),
+        (_, status) => in_words(status),
+    };
+    let Certificate { primal, dual, .. } = model.certificate();
+    let given = model.claim().and_then(Claim::given).map_or(String::new(), |given| format!("given {given} "));
+    let gap = model.certificate().rel_gap();
+    let mut lines = vec![
+        format!("fit      {ended} after {passes} of {}, {seconds}", outcome.solver),
+        format!("proof    objective {primal}, {given}no model below {dual}, relative gap {gap:.1e}"),
+    ];
+    lines.extend(model.remark().map(|remark| format!("remark   {remark}")));
+    lines
+}
+
+fn in_words(status: Option<Status>) -> String {
+    match status {
+        None => "ended".into(),
+        Some(status @ Status::Certified) => status.words().into(),
+        Some(other) => format!("not certified: {}", other.words()),
+    }
+}

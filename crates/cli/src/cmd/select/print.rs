@@ -1,0 +1,73 @@
+//! What `kinfolk select` prints.
+
+use crate::text::{Grid, number, seconds};
+use kinfolk::{CertificateSummary, Claim};
+use kinfolk_train::select::{Candidate, Refit, Row, Scored, SelectionResults};
+
+/// A remark if the winner has the first or the last weight of its candidate.
+pub(super) fn at_the_edge(winner: &Row, candidate: &Candidate) -> Option<String> {
+    let place = candidate.weights.iter().position(|weight| *weight == winner.weight)?;
+    let end = match place {
+        _ if candidate.weights.len() < 2 => return None,
+        0 => "first",
+        _ if place + 1 == candidate.weights.len() => "last",
+        _ => return None,
+    };
+    Some(format!("the best point is the {end} of the grid: a wider --grid may find a better one"))
+}
+
+pub(super) fn text(results: &SelectionResults, all: bool) -> String {
+    let metric = format!(">{}", results.metric);
+    let mut grid = Grid::new(&["", "method", ">strength", ">C", &metric, ">+-", ">gap", ">time"]);
+    for row in &results.rows {
+        let same = |other: &Row| other.method == row.method && other.weight == row.weight;
+        let best = results.best.iter().any(|best| same(&best.row));
+        let mark = match best {
+            _ if same(&results.winner) => "**",
+            true => "*",
+            false => "",
+        };
+        if best || all {
+            grid.row(cells(mark, row));
+        }
+    }
+    let score = match results.scored {
+        Scored::ByFold => "mean and standard deviation over folds",
+        Scored::Together => "score of the rows of all folds together, standard deviation over folds",
+    };
+    let mut out = format!("{grid}\n** the winner, * the best of its method; {score}\n");
+    let open: usize = results.rows.iter().map(|row| row.uncertified).sum();
+    if open > 0 {
+        out += &format!(
+            "{open} fits ended at a limit before their tolerance; gap is the worst of each setting\n"
+        );
+    }
+    results.comparisons.iter().for_each(|verdict| out += &format!("{}\n", verdict.words));
+    if let (Some(fit), Some(model)) = (&results.fit, &results.model) {
+        out += &format!("the winner on all rows: {}, {}\n", certainty(fit), model.display());
+    }
+    out
+}
+
+fn certainty(fit: &Refit) -> String {
+    let CertificateSummary { claim, status, rel_gap, .. } = &fit.certificate;
+    let given =
+        claim.as_ref().and_then(Claim::given).map_or(String::new(), |given| format!(" given {given}"));
+    let status = status.map_or(String::new(), |status| status.to_string());
+    format!("{status}{given}, relative gap {rel_gap:.1e}")
+}
+
+fn cells(mark: &str, row: &Row) -> [String; 8] {
+    let strength = row.weight.strength().map_or("-".into(), |strength| number(strength, 3));
+    let gap = row.rel_gap.map_or("none".into(), |gap| format!("{gap:.0e}"));
+    [
+        mark.to_string(),
+        row.method.brief(),
+        strength,
+        number(row.c, 3),
+        format!("{:.4}", row.score),
+        format!("{:.4}", row.sd),
+        gap,
+        seconds(row.seconds),
+    ]
+}

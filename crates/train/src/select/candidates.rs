@@ -1,0 +1,175 @@
+//! From text to candidates: `fmtl:k=2`, `strength=0.1,1,10`.
+
+use crate::spec::MethodText;
+use crate::{Error, Method, MethodSpec, Result, Weight, find};
+use kinfolk::CScale;
+
+/// A method with the settings to choose from.
+#[derive(Debug, Clone)]
+pub struct Candidate {
+    /// The method, with each setting of its parameters.
+    pub settings: Vec<MethodSpec>,
+    /// Weights of the losses, increasing.
+    pub weights: Vec<Weight>,
+}
+
+/// Values to try of a parameter: `k=1,2,4`, `mu=0.1,1`, `strength=1,10` or `c=0.1,1`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Axis {
+    name: String,
+    values: Vec<String>,
+}
+
+impl std::str::FromStr for Axis {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        let (name, values) = text.split_once('=').ok_or("expected NAME=VALUE,VALUE,...")?;
+        let values: Vec<String> = values.split(',').map(|v| v.trim().to_string()).collect();
+        if name.is_empty() || values.iter().any(String::is_empty) {
+            return Err("expected NAME=VALUE,VALUE,...".into());
+        }
+        Ok(Axis { name: name.trim().to_string(), values })
+    }
+}
+
+/// Candidates from texts such as `stl`, `mtl:mu=0.1` or `fmtl:output=power,k=1`, and axes for the parameters that these leave
+/// open. Parameters on no axis are on their default grids.
+///
+/// # Errors
+/// If there is no such method or parameter, or a value is not allowed.
+pub fn candidates(methods: &[String], axes: &[Axis]) -> Result<Vec<Candidate>> {
+    candidates_from(find, methods, axes)
+}
+
+/// The same for methods that a caller looks up by name, such as those of a longer list than [`registry`](crate::registry).
+///
+/// # Errors
+/// As of [`candidates`].
+pub fn candidates_from(
+    find: impl Fn(&str) -> Result<&'static dyn Method>,
+    methods: &[String],
+    axes: &[Axis],
+) -> Result<Vec<Candidate>> {
+    let weights = weights(axes)?;
+    let mut used = vec![false; axes.len()];
+    let mut out: Vec<Candidate> = vec![];
+    for text in methods {
+        let written = MethodText::new(text)?;
+        let method = find(written.name)?;
+        let mut given: Vec<Given> =
+            written.params.iter().map(|(name, value)| (name.to_string(), vec![value.to_string()])).collect();
+        for (axis, used) in axes.iter().zip(&mut used) {
+            let known = method.params().iter().any(|param| param.name == axis.name);
+            *used |= known;
+            if known && given.iter().all(|(name, _)| *name != axis.name) {
+                given.push((axis.name.clone(), axis.values.clone()));
+            }
+        }
+        let settings = combinations(method, &given)?;
+        if out.iter().all(|other| other.settings != settings) {
+            out.push(Candidate { settings, weights: weights.clone() });
+        }
+    }
+    let unused = |(axis, used): (&Axis, &bool)| (!*used && !is_weight(axis)).then(|| axis.name.clone());
+    match axes.iter().zip(&used).find_map(unused) {
+        Some(name) => Err(Error::Study(format!("no method here has a parameter {name:?}"))),
+        None => Ok(out),
+    }
+}
+
+/// A parameter and the values to try.
+type Given = (String, Vec<String>);
+
+fn is_weight(axis: &Axis) -> bool {
+    matches!(axis.name.as_str(), "c" | "strength")
+}
+
+/// Strengths or values of C, increasing; the default strengths if there is no axis for them.
+fn weights(axes: &[Axis]) -> Result<Vec<Weight>> {
+    let given: Vec<&Axis> = axes.iter().filter(|axis| is_weight(axis)).collect();
+    let axis = match given[..] {
+        [] => return Ok(CScale::grid().map(Weight::Relative).to_vec()),
+        [axis] => axis,
+        _ => return Err(Error::Study("the grid may have values of c or of strength, not both".into())),
+    };
+    let mut values = vec![];
+    for text in &axis.values {
+        match text.parse::<f64>() {
+            Ok(x) if x.is_finite() && x > 0.0 => values.push(x),
+            _ => return Err(Error::Study(format!("{} = {text:?}: it must be a positive number", axis.name))),
+        }
+    }
+    values.sort_by(f64::total_cmp);
+    let weight = if axis.name == "c" { Weight::C } else { Weight::Relative };
+    Ok(values.into_iter().map(weight).collect())
+}
+
+/// All combinations of the values given, and of the default grids for the other parameters. A parameter that has no effect
+/// beside another (k for exp) is not varied.
+fn combinations(method: &'static dyn Method, given: &[Given]) -> Result<Vec<MethodSpec>> {
+    let mut all: Vec<Vec<(String, String)>> = vec![vec![]];
+    for param in method.params() {
+        let own = given.iter().find(|(name, _)| name == param.name).map(|(_, values)| values.clone());
+        let values = own.unwrap_or_else(|| param.grid.iter().map(|v| v.to_string()).collect());
+        all = all
+            .iter()
+            .flat_map(|start| {
+                let matters = start.iter().all(|(name, value)| param.matters_with(name, value));
+                let values = if matters { &values[..] } else { &values[..0] };
+                let longer = |v: &String| [start.clone(), vec![(param.name.to_string(), v.clone())]].concat();
+                if values.is_empty() { vec![start.clone()] } else { values.iter().map(longer).collect() }
+            })
+            .collect();
+    }
+    let unknown = given.iter().filter(|(name, _)| method.params().iter().all(|param| param.name != name));
+    let mut out = vec![];
+    for mut setting in all {
+        setting.extend(unknown.clone().map(|(name, values)| (name.clone(), values[0].clone())));
+        let pairs: Vec<(&str, &str)> = setting.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect();
+        out.push(MethodSpec::of(method, &pairs)?);
+    }
+    Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(methods: &[&str], axes: &[&str]) -> std::result::Result<Vec<String>, String> {
+        let methods: Vec<String> = methods.iter().map(|m| m.to_string()).collect();
+        let axes: Vec<Axis> = axes.iter().map(|a| a.parse().unwrap()).collect();
+        let found = candidates(&methods, &axes).map_err(|error| error.to_string())?;
+        Ok(found.iter().flat_map(|c| &c.settings).map(ToString::to_string).collect())
+    }
+
+    #[test]
+    fn methods_axes_and_default_grids_combine() {
+        assert_eq!(names(&["stl", "stl"], &[]).unwrap(), ["stl"]);
+        assert_eq!(names(&["fmtl:k=2"], &["k=1,4"]).unwrap(), ["fmtl:k=2,output=power"]);
+        let both = names(&["mtl", "fmtl"], &["k=1,4", "mu=0.5"]).unwrap();
+        assert_eq!(both, ["mtl:mu=0.5", "fmtl:k=1,output=power", "fmtl:k=4,output=power"]);
+        assert_eq!(names(&["fmtl:output=exp"], &[]).unwrap(), ["fmtl:output=exp"]);
+        assert_eq!(names(&["fmtl"], &[]).unwrap().len(), 3);
+    }
+
+    #[test]
+    fn weights_are_sorted_and_positive() {
+        let weights = |axes: &[&str]| weights(&axes.iter().map(|a| a.parse().unwrap()).collect::<Vec<_>>());
+        assert_eq!(weights(&["c=10,0.1"]).unwrap(), [Weight::C(0.1), Weight::C(10.0)]);
+        assert_eq!(weights(&[]).unwrap().len(), 13);
+        assert!(
+            weights(&["c=1", "strength=1"]).is_err()
+                && weights(&["c=0"]).is_err()
+                && weights(&["c=x"]).is_err()
+        );
+    }
+
+    #[test]
+    fn mistakes_are_named() {
+        assert_eq!(names(&["stl"], &["k=1"]).unwrap_err(), "no method here has a parameter \"k\"");
+        assert!(names(&["fmtl:j=1"], &[]).unwrap_err().contains("there is no parameter \"j\""));
+        assert!(names(&["fmtl:k"], &[]).unwrap_err().contains("\"k\" is not NAME=VALUE"));
+        assert!("k".parse::<Axis>().is_err() && "k=".parse::<Axis>().is_err());
+    }
+}

@@ -1,0 +1,202 @@
+//! What a selection found, as one JSON object: written by `kinfolk select --results`, read by `kinfolk report`.
+
+use super::{Comparison, Row, Scored, Selection, Study, mean_and_sd};
+use crate::{Error, MethodSpec, Metric, Result, Score, Trained};
+use kinfolk::solver::TracePoint;
+use kinfolk::{CertificateSummary, Model, TaskNames};
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// A selection and what came of it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct SelectionResults {
+    /// The score.
+    pub metric: Metric,
+    /// Number of folds.
+    pub folds: usize,
+    /// How often the data were cut into folds.
+    pub repeats: usize,
+    /// What settings were chosen by.
+    pub scored: Scored,
+    /// Names of the tasks.
+    pub tasks: Vec<String>,
+    /// The best setting of all.
+    pub winner: Row,
+    /// The best setting of each candidate.
+    pub best: Vec<BestRow>,
+    /// All settings.
+    pub rows: Vec<Row>,
+    /// The best of every method against independent tasks and against one model for all.
+    pub comparisons: Vec<Verdict>,
+    /// What was fitted to all rows.
+    pub fit: Option<Refit>,
+    /// Where that was written.
+    pub model: Option<PathBuf>,
+}
+
+/// The best setting of a method, with its scores fold by fold and task by task.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct BestRow {
+    /// The setting.
+    #[serde(flatten)]
+    pub row: Row,
+    /// Its scores.
+    pub scores: Vec<Score>,
+}
+
+/// A comparison, and the same in words.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Verdict {
+    /// The numbers.
+    #[serde(flatten)]
+    pub comparison: Comparison,
+    /// A sentence or two.
+    pub words: String,
+}
+
+/// A setting that was fitted to all rows.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Refit {
+    /// The method with its parameters.
+    pub method: MethodSpec,
+    /// Claim, status and certificate.
+    #[serde(flatten)]
+    pub certificate: CertificateSummary,
+    /// C.
+    pub c: f64,
+    /// Weight of the output regulariser.
+    pub lambda: f64,
+    /// The solver that ended it.
+    pub solver: String,
+    /// Passes over the data, or iterations.
+    pub passes: Option<usize>,
+    /// The certificates of the fit that are finite.
+    pub trace: Vec<TracePoint>,
+}
+
+impl SelectionResults {
+    /// What a study found, without a fit to all rows.
+    pub fn new(study: &Study<'_>, selection: &Selection) -> Self {
+        let tasks = study.observations.task_names();
+        let best = |&row: &usize| BestRow {
+            row: selection.rows[row].clone(),
+            scores: selection.rows[row].folds.clone(),
+        };
+        SelectionResults {
+            metric: selection.metric,
+            folds: study.folds,
+            repeats: study.repeats,
+            scored: study.scored,
+            tasks: tasks.iter().collect(),
+            winner: selection.rows[selection.winner].clone(),
+            best: selection.best.iter().map(best).collect(),
+            rows: selection.rows.clone(),
+            comparisons: verdicts(selection, tasks),
+            fit: None,
+            model: None,
+        }
+    }
+}
+
+impl From<&Trained> for Refit {
+    fn from(trained: &Trained) -> Self {
+        let problem = &trained.model.about().problem;
+        let finite =
+            |point: &&TracePoint| [point.primal, point.dual, point.gap].iter().all(|x| x.is_finite());
+        Refit {
+            method: trained.spec.method.clone(),
+            certificate: trained.model.summary(),
+            c: problem.c,
+            lambda: problem.lambda,
+            solver: trained.outcome.solver.clone(),
+            passes: trained.outcome.passes,
+            trace: trained.trace.iter().filter(finite).cloned().collect(),
+        }
+    }
+}
+
+/// The best of every method against independent tasks and against one model for all, as far as these were candidates.
+fn verdicts(selection: &Selection, tasks: &TaskNames) -> Vec<Verdict> {
+    let is_baseline = |candidate: &usize| {
+        let row = &selection.rows[selection.best[*candidate]];
+        row.method.method().info().is_baseline
+    };
+    let (baselines, joint): (Vec<usize>, Vec<usize>) = (0..selection.best.len()).partition(is_baseline);
+    let pairs = joint.iter().flat_map(|&candidate| baselines.iter().map(move |&base| (candidate, base)));
+    pairs
+        .map(|(candidate, base)| {
+            let comparison = selection.compare(candidate, base);
+            Verdict { words: comparison.in_words(tasks), comparison }
+        })
+        .collect()
+}
+
+/// Reading.
+impl SelectionResults {
+    /// Reads the JSON of `kinfolk select --results`, for a model.
+    ///
+    /// # Errors
+    /// If it is something else, or about other tasks than the model.
+    pub fn parse(json: &str, model: &Model) -> Result<SelectionResults> {
+        let results: SelectionResults = serde_json::from_str(json).map_err(|error| {
+            Error::Spec(format!("these are not the results of kinfolk select --results: {error}"))
+        })?;
+        results.check_tasks(model.tasks()).map_err(Error::Spec)?;
+        Ok(results)
+    }
+
+    /// `Err` unless it is about these tasks, and every list over tasks has an entry for each.
+    fn check_tasks(&self, tasks: &TaskNames) -> std::result::Result<(), String> {
+        let n = tasks.len();
+        if self.tasks.len() != n {
+            return Err(format!("it has {} tasks, and the model has {n}", self.tasks.len()));
+        }
+        if let Some((own, other)) = tasks.iter().zip(&self.tasks).find(|(own, other)| own != *other) {
+            return Err(format!("it has a task {other:?} where the model has {own:?}"));
+        }
+        let comparisons = || self.comparisons.iter().map(|verdict| &verdict.comparison);
+        let mut lists = comparisons().flat_map(|c| [&c.per_task, &c.per_task_standard_error]);
+        let mut scores = self.best.iter().flat_map(|best| &best.scores);
+        let mut named = comparisons().flat_map(|c| c.hurt.iter().chain(&c.helped));
+        let fine = lists.all(|list| list.len() == n)
+            && scores.all(|score| score.per_task.len() == n)
+            && named.all(|&t| t < n);
+        if fine { Ok(()) } else { Err(format!("some of its lists are not about {n} tasks")) }
+    }
+
+    /// The comparison of the fitted method with independent tasks. If there is none, that of the method with the largest
+    /// gain.
+    pub fn against_independent(&self) -> Option<&Comparison> {
+        let all = || {
+            let comparisons = self.comparisons.iter().map(|verdict| &verdict.comparison);
+            comparisons.filter(|c| c.baseline == "stl" && !c.gain.is_nan())
+        };
+        let fitted = self.fit.as_ref().map(|fit| fit.method.brief());
+        let own = fitted.and_then(|fitted| all().find(|c| c.method == fitted));
+        own.or_else(|| all().reduce(|a, b| if b.gain > a.gain { b } else { a }))
+    }
+
+    /// The best setting of the fitted method, else of the method in the comparison, else of the first method.
+    pub fn chosen(&self) -> Option<&BestRow> {
+        let of = |method: &str| self.best.iter().find(|best| best.row.method.brief() == method);
+        let fitted = self.fit.as_ref().and_then(|fit| of(&fit.method.brief()));
+        let compared = || self.against_independent().and_then(|c| of(&c.method));
+        fitted.or_else(compared).or(self.best.first())
+    }
+
+    /// Its scores in cross-validation: the mean over folds of each task.
+    pub fn cross_validated(&self) -> Option<Score> {
+        let best = self.chosen().filter(|best| !best.row.mean.is_nan())?;
+        let of_task = |t: usize| {
+            let known: Vec<f64> = best.scores.iter().filter_map(|fold| fold.per_task[t]).collect();
+            (!known.is_empty()).then(|| mean_and_sd(&known).0)
+        };
+        Some(Score { mean: best.row.mean, per_task: (0..self.tasks.len()).map(of_task).collect() })
+    }
+
+    /// The trace of the final fit, if that gave this model.
+    pub fn trace(&self, model: &Model) -> Vec<TracePoint> {
+        let own = self.fit.as_ref().filter(|fit| fit.certificate.primal == model.certificate().primal);
+        own.map_or(vec![], |fit| fit.trace.clone())
+    }
+}

@@ -1,0 +1,135 @@
+//! What candidates are compared on, and how.
+
+use super::{Candidate, Row};
+use crate::observer::StopObserver;
+use crate::{FitSpec, LossSpec, Metric, Result, StudyObserver, Trained, Training};
+use kinfolk::{Inputs, Losses, Observations, Observer, Start};
+use kinfolk_io::Schema;
+use serde::{Deserialize, Serialize};
+
+/// Data, and how candidates are compared on them. Scaling and class weights are computed for each training part by itself.
+#[derive(Debug, Clone)]
+pub struct Study<'a> {
+    /// Inputs as they are in the file.
+    pub inputs: &'a Inputs<'a>,
+    /// Observations, without class weights.
+    pub observations: &'a Observations,
+    /// The losses of the tasks.
+    pub losses: Losses,
+    /// Everything of a fit but method and weight; `threads` is the number of fits at a time.
+    pub spec: FitSpec,
+    /// The score.
+    pub metric: Metric,
+    /// Number of folds.
+    pub folds: usize,
+    /// How often the data are cut into folds: with few rows, the result of a single cut depends on luck.
+    pub repeats: usize,
+    /// What settings are chosen by.
+    pub scored: Scored,
+    /// Seed of folds and splits.
+    pub seed: u64,
+}
+
+/// What settings are chosen by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Scored {
+    /// The mean over folds of the score of each.
+    #[default]
+    ByFold,
+    /// The score of all rows, each predicted once, by the fit of the fold that left it out: much less noise if a fold has few
+    /// rows of a task.
+    Together,
+}
+
+/// Folds if none are given.
+const DEFAULT_FOLDS: usize = 5;
+
+impl<'a> Study<'a> {
+    /// Five folds, cut once, the metric that suits the labels; the seed of the spec.
+    pub fn new(
+        inputs: &'a Inputs<'a>,
+        observations: &'a Observations,
+        losses: Losses,
+        spec: FitSpec,
+    ) -> Self {
+        Study {
+            inputs,
+            observations,
+            losses,
+            metric: Metric::default_for(observations),
+            folds: DEFAULT_FOLDS,
+            repeats: 1,
+            scored: Scored::default(),
+            seed: spec.seed,
+            spec,
+        }
+    }
+
+    /// The same for other data, of some of the rows.
+    pub(super) fn of_rows(&self, rows: &'a StudyRows) -> Study<'a> {
+        Study {
+            inputs: &rows.inputs,
+            observations: &rows.observations,
+            losses: self.losses.clone(),
+            spec: self.spec.clone(),
+            ..*self
+        }
+    }
+
+    /// The spec of one setting.
+    pub fn spec_of(&self, row: &Row) -> FitSpec {
+        let loss = LossSpec::from(&self.losses);
+        FitSpec { method: row.method.clone(), c: row.weight, loss, ..self.spec.clone() }
+    }
+
+    /// Fits a setting to all the data.
+    ///
+    /// # Errors
+    /// If the method does not suit the data.
+    pub fn refit(&self, row: &Row, schema: &Schema, observer: &mut dyn Observer) -> Result<Trained> {
+        let spec = self.spec_of(row);
+        let mut training = Training::of_arrays(&spec, self.inputs, self.observations)?;
+        training.schema = schema.clone();
+        training.fit(&spec, Start::Cold, observer)
+    }
+
+    /// Fits some of a candidate's settings to all the data.
+    pub(super) fn refit_all(&self, rows: &[&Row], observer: &dyn StudyObserver) -> Result<Vec<kinfolk::Fit>> {
+        let training = Training::of_arrays(&self.spec, self.inputs, self.observations)?;
+        let data = training.dataset(&self.spec)?;
+        let prepared = crate::PreparedData::new(&data, &self.losses);
+        let fit = |row: &&Row| {
+            let observer = &mut StopObserver(observer);
+            let mut fit = prepared.fit(
+                &row.method,
+                row.weight,
+                self.spec.lambda,
+                &self.spec.settings(),
+                Start::Cold,
+                observer,
+            )?;
+            fit.model.set_scaling(training.scaling.clone())?;
+            Ok(fit)
+        };
+        rows.iter().map(fit).collect()
+    }
+}
+
+/// Some rows of a study, copied.
+pub(super) struct StudyRows {
+    inputs: Inputs<'static>,
+    observations: Observations,
+}
+
+impl StudyRows {
+    pub(super) fn new(study: &Study<'_>, rows: &[u32]) -> Result<Self> {
+        let inputs = study.inputs.select_rows(rows);
+        Ok(StudyRows { inputs, observations: study.observations.select_inputs(rows)? })
+    }
+}
+
+/// How many fits a fold of these candidates takes.
+pub(super) fn n_fits(candidates: &[Candidate]) -> usize {
+    candidates.iter().map(|c| c.settings.len() * c.weights.len()).sum()
+}

@@ -1,0 +1,35 @@
+//! The training rows of a fold, ready for fitting, and its test rows.
+
+use super::Study;
+use crate::{Result, Training};
+use kinfolk::inputs::Dense;
+use kinfolk::{Inputs, Observations};
+
+/// A fold in use.
+pub(super) struct TrainingFold {
+    /// Scaled and weighted by the training rows only.
+    pub(super) training: Training<'static>,
+    pub(super) test_inputs: Inputs<'static>,
+    pub(super) test: Observations,
+}
+
+impl TrainingFold {
+    pub(super) fn new(study: &Study<'_>, fold_of: &[u32], number: u32) -> Result<TrainingFold> {
+        let of = |test: bool| -> Vec<u32> {
+            (0..fold_of.len() as u32).filter(|&i| (fold_of[i as usize] == number) == test).collect()
+        };
+        let (train, test) = (of(false), of(true));
+        Ok(TrainingFold {
+            training: Training::of_rows(&study.spec, study.inputs, study.observations, &train)?,
+            test_inputs: test_inputs(study.inputs, &test, &train)?,
+            test: study.observations.select_inputs(&test)?,
+        })
+    }
+}
+
+/// Inputs to be tested, in the form that models fitted to the `train` rows take.
+pub(super) fn test_inputs(inputs: &Inputs<'_>, test: &[u32], train: &[u32]) -> Result<Inputs<'static>> {
+    let Inputs::Gram(gram) = inputs else { return Ok(inputs.select_rows(test)) };
+    let row = |&i: &u32| train.iter().map(move |&j| gram.get(i as usize, j as usize));
+    Ok(Dense::f64_owned(test.iter().flat_map(row).collect(), test.len(), train.len())?.into())
+}

@@ -1,0 +1,112 @@
+//! Sizes of memory: `500MB`, `4GB`, `2.5GiB`, `1000000`.
+
+use crate::{Error, Result};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::{fmt, str::FromStr};
+
+/// A number of bytes, at least one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Memory(pub u64);
+
+const DECIMAL_UNITS: [(&str, u64); 4] =
+    [("TB", 1_000_000_000_000), ("GB", 1_000_000_000), ("MB", 1_000_000), ("KB", 1_000)];
+const MAX_BYTES: f64 = 1e18;
+
+impl Default for Memory {
+    fn default() -> Self {
+        Memory(4_000_000_000)
+    }
+}
+
+/// In the largest unit that gives a whole number.
+impl fmt::Display for Memory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match DECIMAL_UNITS.iter().find(|(_, size)| self.0 > 0 && self.0 % size == 0) {
+            Some((unit, size)) => write!(f, "{}{unit}", self.0 / size),
+            None => write!(f, "{}", self.0),
+        }
+    }
+}
+
+impl FromStr for Memory {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let text = text.trim();
+        let split = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
+        let (number, unit) = (text[..split].trim(), text[split..].to_ascii_uppercase());
+        let bytes: f64 = match &*unit {
+            "" | "B" => 1.0,
+            "K" | "KB" => 1e3,
+            "M" | "MB" => 1e6,
+            "G" | "GB" => 1e9,
+            "T" | "TB" => 1e12,
+            "KIB" => 1024.0,
+            "MIB" => 1024f64.powi(2),
+            "GIB" => 1024f64.powi(3),
+            "TIB" => 1024f64.powi(4),
+            _ => {
+                let units = "B, KB, MB, GB, TB, KiB, MiB, GiB, TiB";
+                return Err(Error::Spec(format!("memory {text:?}: the unit is none of {units}")));
+            }
+        };
+        // Whole numbers stay exact.
+        if let (Ok(n), true) = (number.parse::<u64>(), bytes == 1.0) {
+            return Memory(n).check();
+        }
+        match number.parse::<f64>() {
+            Ok(n) if n > 0.0 && n * bytes <= MAX_BYTES => Memory((n * bytes) as u64).check(),
+            _ => Err(Error::Spec(format!("memory {text:?}: {number:?} is not a positive number"))),
+        }
+    }
+}
+
+impl Memory {
+    fn check(self) -> Result<Self> {
+        match self.0 >= 1 && self.0 as f64 <= MAX_BYTES {
+            true => Ok(self),
+            false => Err(Error::Spec(format!("memory {}: it must be from 1 byte to 10^18", self.0))),
+        }
+    }
+}
+
+impl Serialize for Memory {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Written {
+    Bytes(u64),
+    Text(String),
+}
+
+impl<'de> Deserialize<'de> for Memory {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        let memory = match Written::deserialize(deserializer)? {
+            Written::Bytes(n) => Memory(n).check(),
+            Written::Text(text) => text.parse(),
+        };
+        memory.map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_read_and_printed() {
+        let bytes = |text: &str| text.parse::<Memory>().map(|memory| memory.0).ok();
+        assert_eq!(bytes("4GB"), Some(4_000_000_000));
+        assert_eq!(bytes("1.5 gib"), Some(1_610_612_736));
+        assert_eq!(bytes("12"), Some(12));
+        for wrong in ["", "GB", "-1GB", "4 lb", "inf", "1e99TB", "0", "nan"] {
+            assert_eq!(bytes(wrong), None, "{wrong}");
+        }
+        assert_eq!(Memory(4_000_000_000).to_string(), "4GB");
+        assert_eq!(Memory(1_610_612_736).to_string(), "1610612736");
+    }
+}

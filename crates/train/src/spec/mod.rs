@@ -1,0 +1,224 @@
+//! What to fit, and how: everything that decides about a fit besides its data.
+//!
+//! A [`FitSpec`] is what options of the command, parameters of the Python package, `--spec` files and model files say, in one
+//! type. Its parts have the only parsers and printers of their texts.
+
+mod kernel;
+mod loss;
+mod memory;
+mod method;
+mod weight;
+
+pub use loss::LossSpec;
+pub use memory::Memory;
+pub use method::{MethodSpec, method_texts};
+pub use weight::Weight;
+
+pub(crate) use method::MethodText;
+
+use crate::{Error, Result};
+use kinfolk::{DatasetOptions, Inputs, Kernel, ScalingKind, Settings, SolverKind};
+use kinfolk_io::ColumnRoles;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+/// The version of the JSON and TOML form of a [`FitSpec`] and of what model files keep beside it.
+pub const SCHEMA_VERSION: u32 = 2;
+
+/// Everything that decides about a fit besides its data. Fields that a file leaves out have their defaults.
+///
+/// ```
+/// use kinfolk_train::FitSpec;
+/// let spec = FitSpec::from_toml("method = \"fmtl:k=2\"\nloss = \"logistic\"\nc = 0.5\n")?;
+/// assert_eq!(FitSpec::from_toml(&spec.to_toml()?)?, spec);
+/// assert!(FitSpec::from_toml("methd = \"fmtl\"").is_err());
+/// # Ok::<(), kinfolk_train::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct FitSpec {
+    /// [`SCHEMA_VERSION`].
+    pub schema_version: u32,
+    /// Method with its parameters.
+    pub method: MethodSpec,
+    /// Loss, or one for each task.
+    pub loss: LossSpec,
+    /// Weight of the losses.
+    pub c: Weight,
+    /// Weight of the output regulariser; what suits the data, or 1 where C is given, if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lambda: Option<f64>,
+    /// Weights of classes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub class_weight: Option<ClassWeight>,
+    /// Kernel; linear, or precomputed for a Gram matrix, if absent.
+    #[serde(with = "kernel", skip_serializing_if = "Option::is_none")]
+    pub kernel: Option<Kernel>,
+    /// A constant feature: its square is added to the kernel.
+    pub bias: f64,
+    /// Scaling of the features.
+    pub scale: ScalingKind,
+    /// Fit only the rows of this part.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub split: Option<i64>,
+    /// Which solver.
+    pub solver: SolverKind,
+    /// Relative duality gap to reach.
+    pub tol: f64,
+    /// Passes over the data after which to stop.
+    pub max_passes: usize,
+    /// Time after which to stop.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_seconds: Option<f64>,
+    /// Memory for kernel matrices and the like.
+    pub memory: Memory,
+    /// Threads to use; 0 = one per core.
+    pub threads: usize,
+    /// Seed of every random choice.
+    pub seed: u64,
+    /// What the columns of the data mean.
+    #[serde(skip_serializing_if = "is_default")]
+    pub columns: ColumnRoles,
+}
+
+fn is_default(columns: &ColumnRoles) -> bool {
+    *columns == ColumnRoles::default()
+}
+
+impl Default for FitSpec {
+    fn default() -> Self {
+        let Settings { tolerance, max_passes, seed, solver, .. } = Settings::default();
+        FitSpec {
+            schema_version: SCHEMA_VERSION,
+            method: MethodSpec::default(),
+            loss: LossSpec::default(),
+            c: Weight::default(),
+            lambda: None,
+            class_weight: None,
+            kernel: None,
+            bias: 1.0,
+            scale: ScalingKind::None,
+            split: None,
+            solver,
+            tol: tolerance,
+            max_passes,
+            max_seconds: None,
+            memory: Memory::default(),
+            threads: 0,
+            seed,
+            columns: ColumnRoles::default(),
+        }
+    }
+}
+
+/// How classes are weighted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ClassWeight {
+    /// Both classes of each task have the same weight.
+    Balanced,
+}
+
+impl fmt::Display for ClassWeight {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("balanced")
+    }
+}
+
+impl FromStr for ClassWeight {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        match text {
+            "balanced" => Ok(ClassWeight::Balanced),
+            _ => Err(Error::Spec(format!("class weight {text:?}: it must be balanced"))),
+        }
+    }
+}
+
+impl FitSpec {
+    /// `Err` if a number is out of its range, or the spec is of a newer version.
+    pub fn check(&self) -> Result<()> {
+        let wrong = |why: String| Err(Error::Spec(why));
+        let positive = |x: f64| x.is_finite() && x > 0.0;
+        if self.schema_version > SCHEMA_VERSION {
+            let newest = SCHEMA_VERSION;
+            return wrong(format!(
+                "schema_version = {}: this version reads up to {newest}",
+                self.schema_version
+            ));
+        }
+        self.c.check()?;
+        for (name, value) in
+            [("lambda", self.lambda), ("tol", Some(self.tol)), ("max_seconds", self.max_seconds)]
+        {
+            if let Some(value) = value.filter(|value| !positive(*value)) {
+                return wrong(format!("{name} = {value}: it must be a positive number"));
+            }
+        }
+        if !(self.bias.is_finite() && self.bias >= 0.0) {
+            return wrong(format!("bias = {}: it must be a number, not below zero", self.bias));
+        }
+        Ok(())
+    }
+
+    /// The method as text, for lists of candidates; only its name if all parameters have their defaults.
+    pub fn method_text(&self) -> String {
+        match MethodSpec::new(self.method.name(), &[]) {
+            Ok(default) if default == self.method => self.method.name().into(),
+            _ => self.method.to_string(),
+        }
+    }
+
+    /// When to stop, and with what.
+    pub fn settings(&self) -> Settings {
+        Settings {
+            tolerance: self.tol,
+            max_passes: self.max_passes,
+            // Longer than a duration can be is no limit.
+            max_time: self.max_seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
+            seed: self.seed,
+            solver: self.solver,
+        }
+    }
+
+    /// Kernel, bias, memory and threads, for these inputs.
+    pub fn dataset_options(&self, inputs: &Inputs<'_>) -> DatasetOptions {
+        let default = if matches!(inputs, Inputs::Gram(_)) { Kernel::Precomputed } else { Kernel::Linear };
+        DatasetOptions {
+            kernel: self.kernel.clone().unwrap_or(default),
+            bias: self.bias,
+            memory: self.memory.0,
+            threads: self.threads,
+        }
+    }
+
+    /// From TOML.
+    ///
+    /// # Errors
+    /// If it is not a spec, with the line.
+    pub fn from_toml(text: &str) -> Result<Self> {
+        let spec: FitSpec = toml::from_str(text).map_err(|error| Error::Spec(error.to_string()))?;
+        spec.check().map(|()| spec)
+    }
+
+    /// As TOML, which [`from_toml`](Self::from_toml) reads back.
+    ///
+    /// # Errors
+    /// If a number is too large for TOML.
+    pub fn to_toml(&self) -> Result<String> {
+        toml::to_string(self).map_err(|error| Error::Spec(error.to_string()))
+    }
+
+    /// From JSON.
+    ///
+    /// # Errors
+    /// If it is not a spec.
+    pub fn from_json(text: &str) -> Result<Self> {
+        let spec: FitSpec = serde_json::from_str(text).map_err(|error| Error::Spec(error.to_string()))?;
+        spec.check().map(|()| spec)
+    }
+}

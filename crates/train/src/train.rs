@@ -1,0 +1,312 @@
+//! The one way from a spec and data to a fit: the command, the Python package and selection all take it.
+//!
+//! ```text
+//! train(spec, data, start, observer)
+//!   Training      rows of the part, loss, label coding, class weights, scaled inputs
+//!   PreparedData  kernel and scale of C, computed once, for any number of fits
+//!   Method        the problem, or the search for one, and its solver
+//!   Trained       model, spec, schema and certificate: what a model file keeps
+//! ```
+//! Paths and cross-validation enter at [`PreparedData`], with a data set that serves many fits.
+
+use crate::{Error, FitSpec, Job, MethodSpec, Result, Trained, Weight};
+use kinfolk::{
+    CScale, Dataset, Fit, Inputs, LossKind, Losses, Observations, Observer, Scaling, Settings, Start,
+};
+use kinfolk_io::{Labels, Schema, Table, Targets};
+use std::borrow::Cow;
+use std::sync::OnceLock;
+use std::time::Instant;
+
+/// What a spec is fitted to.
+#[derive(Debug)]
+pub enum Data<'a> {
+    /// A table as it was read from a file, and how it was read.
+    Table(Table, Schema),
+    /// Inputs and observations; labels are coded already.
+    Arrays(&'a Inputs<'a>, &'a Observations),
+}
+
+/// Fits a spec to data.
+///
+/// # Errors
+/// If the spec does not suit the data.
+pub fn train(
+    spec: &FitSpec,
+    data: Data<'_>,
+    start: Start<'_>,
+    observer: &mut dyn Observer,
+) -> Result<Trained> {
+    Training::new(spec, data)?.fit(spec, start, observer)
+}
+
+/// Data as solvers take them: scaled inputs, coded and weighted labels.
+#[derive(Debug)]
+pub struct Training<'a> {
+    /// Scaled.
+    pub inputs: Inputs<'a>,
+    /// How inputs were scaled.
+    pub scaling: Scaling,
+    /// Labels and weights.
+    pub observations: Cow<'a, Observations>,
+    /// The losses of the tasks.
+    pub losses: Losses,
+    /// How the data were read.
+    pub schema: Schema,
+}
+
+impl<'a> Training<'a> {
+    /// Takes the rows, loss, coding, class weights and scaling that a spec asks for.
+    ///
+    /// # Errors
+    /// If the data have no such part, or their labels do not suit the loss.
+    pub fn new(spec: &FitSpec, data: Data<'a>) -> Result<Self> {
+        spec.check()?;
+        match data {
+            Data::Table(table, schema) => Training::of_table(spec, table, schema),
+            Data::Arrays(inputs, observations) => Training::of_arrays(spec, inputs, observations),
+        }
+    }
+
+    fn of_table(spec: &FitSpec, table: Table, mut schema: Schema) -> Result<Self> {
+        let (table, losses) = coded(spec, table, &mut schema)?;
+        let observations = balanced(spec, Cow::Owned(table.observations(&schema.label_encoding)?))?;
+        let scaling = Scaling::fit(spec.scale, &table.inputs)?;
+        let inputs = scaled(&scaling, table.inputs)?;
+        Ok(Training { inputs, scaling, observations, losses, schema })
+    }
+
+    /// The losses that a spec asks for with these labels.
+    pub fn losses_of(spec: &FitSpec, observations: &Observations) -> Losses {
+        spec.loss.losses(all_signs(observations))
+    }
+
+    /// Some rows of data, by themselves.
+    pub(crate) fn of_rows(
+        spec: &FitSpec,
+        inputs: &Inputs<'_>,
+        observations: &Observations,
+        rows: &[u32],
+    ) -> Result<Training<'static>> {
+        let raw = inputs.select_rows(rows);
+        let observations = Cow::Owned(observations.select_inputs(rows)?);
+        let losses = Training::losses_of(spec, &observations);
+        let scaling = Scaling::fit(spec.scale, &raw)?;
+        Ok(Training {
+            schema: Schema::new(spec.columns.clone(), None, raw.n_features()),
+            inputs: scaled(&scaling, raw)?,
+            scaling,
+            observations: balanced(spec, observations)?,
+            losses,
+        })
+    }
+
+    pub(crate) fn of_arrays(
+        spec: &FitSpec,
+        inputs: &'a Inputs<'a>,
+        observations: &'a Observations,
+    ) -> Result<Self> {
+        let losses = Training::losses_of(spec, observations);
+        let scaling = Scaling::fit(spec.scale, inputs)?;
+        let schema = Schema::new(spec.columns.clone(), None, inputs.n_features());
+        Ok(Training {
+            inputs: scaling.apply(inputs)?,
+            scaling,
+            observations: balanced(spec, Cow::Borrowed(observations))?,
+            losses,
+            schema,
+        })
+    }
+
+    /// The data set: kernel, bias, memory and threads of the spec.
+    ///
+    /// # Errors
+    /// If the kernel does not suit the inputs.
+    pub fn dataset(&self, spec: &FitSpec) -> Result<Dataset<'_>> {
+        Ok(Dataset::new(&self.inputs, &self.observations, spec.dataset_options(&self.inputs))?)
+    }
+
+    /// Fits a spec.
+    ///
+    /// # Errors
+    /// If the method does not suit the data.
+    pub fn fit(&self, spec: &FitSpec, start: Start<'_>, observer: &mut dyn Observer) -> Result<Trained> {
+        let data = self.dataset(spec)?;
+        self.fit_to(&PreparedData::new(&data, &self.losses), spec, start, observer)
+    }
+
+    /// Fits a spec to a data set of these data that serves several fits.
+    ///
+    /// # Errors
+    /// If the method does not suit the data.
+    pub fn fit_to(
+        &self,
+        prepared: &PreparedData<'_>,
+        spec: &FitSpec,
+        start: Start<'_>,
+        observer: &mut dyn Observer,
+    ) -> Result<Trained> {
+        let method = spec.method.with_files_read(self.observations.task_names())?;
+        let spec = FitSpec { method, ..spec.clone() };
+        let began = Instant::now();
+        let fit = prepared.fit(&spec.method, spec.c, spec.lambda, &spec.settings(), start, observer)?;
+        let mut trained = self.trained(spec, fit)?;
+        trained.seconds = began.elapsed().as_secs_f64();
+        Ok(trained)
+    }
+
+    /// A fit of these data with what made it.
+    ///
+    /// # Errors
+    /// If the scaling does not suit the model, which is of other data then.
+    pub fn trained(&self, spec: FitSpec, mut fit: Fit) -> Result<Trained> {
+        fit.model.set_scaling(self.scaling.clone())?;
+        Ok(Trained::new(fit, spec, self.schema.clone()))
+    }
+}
+
+/// The rows of the part that a spec asks for, with their losses; the schema gets the label coding.
+fn coded(spec: &FitSpec, table: Table, schema: &mut Schema) -> Result<(Table, Losses)> {
+    let table = match spec.split {
+        None => table,
+        Some(part) => table.take_split(part)?,
+    };
+    // A part of a Gram matrix has fewer columns.
+    schema.n_features = table.inputs.n_features();
+    let losses = spec.loss.losses(has_two_values(&table.targets));
+    schema.label_encoding = table.label_encoding(all_losses(&losses, LossKind::is_classification))?;
+    Ok((table, losses))
+}
+
+/// Inputs as they are in the file, and observations without class weights: for selection, whose folds look at their own
+/// training rows only.
+///
+/// # Errors
+/// If the data have no such part, or their labels do not suit the loss.
+pub fn unscaled(spec: &FitSpec, table: Table, mut schema: Schema) -> Result<Training<'static>> {
+    spec.check()?;
+    let (table, losses) = coded(spec, table, &mut schema)?;
+    let observations = Cow::Owned(table.observations(&schema.label_encoding)?);
+    Ok(Training { inputs: table.inputs, scaling: Scaling::None, observations, losses, schema })
+}
+
+fn scaled(scaling: &Scaling, inputs: Inputs<'static>) -> Result<Inputs<'static>> {
+    match scaling {
+        Scaling::None => Ok(inputs),
+        _ => Ok(scaling.apply(&inputs)?.into_owned()),
+    }
+}
+
+fn all_signs(observations: &Observations) -> bool {
+    observations.labels().iter().all(|y| y.abs() == 1.0)
+}
+
+fn balanced<'a>(spec: &FitSpec, observations: Cow<'a, Observations>) -> Result<Cow<'a, Observations>> {
+    match spec.class_weight {
+        None => Ok(observations),
+        Some(_) => Ok(Cow::Owned(observations.into_owned().class_balanced()?)),
+    }
+}
+
+/// Whether all tasks have a loss for which this holds.
+pub fn all_losses(losses: &Losses, holds: impl Fn(&LossKind) -> bool) -> bool {
+    match losses {
+        Losses::Same(loss) => holds(loss),
+        Losses::PerTask(all) => all.iter().all(holds),
+    }
+}
+
+/// A data set and its losses, for any number of fits. The scale of C is computed when it is first needed.
+#[derive(Debug)]
+pub struct PreparedData<'a> {
+    data: &'a Dataset<'a>,
+    losses: &'a Losses,
+    c_scale: OnceLock<CScale>,
+}
+
+impl<'a> PreparedData<'a> {
+    /// For these losses.
+    pub fn new(data: &'a Dataset<'a>, losses: &'a Losses) -> Self {
+        PreparedData { data, losses, c_scale: OnceLock::new() }
+    }
+
+    /// The data set.
+    pub fn data(&self) -> &'a Dataset<'a> {
+        self.data
+    }
+
+    /// The scale of C.
+    ///
+    /// # Errors
+    /// If the losses do not suit the tasks.
+    pub fn c_scale(&self) -> Result<&CScale> {
+        if let Some(scale) = self.c_scale.get() {
+            return Ok(scale);
+        }
+        let scale = CScale::new(self.data, self.losses)?;
+        Ok(self.c_scale.get_or_init(|| scale))
+    }
+
+    /// A job for a method.
+    pub fn job<'b>(&'b self, lambda: Option<f64>, settings: &'b Settings) -> Job<'b> {
+        Job { data: self.data, loss: self.losses, prepared: self, lambda, settings }
+    }
+
+    /// Fits a method with a weight of the losses.
+    ///
+    /// # Errors
+    /// If the method does not suit the data.
+    pub fn fit(
+        &self,
+        method: &MethodSpec,
+        weight: Weight,
+        lambda: Option<f64>,
+        settings: &Settings,
+        start: Start<'_>,
+        observer: &mut dyn Observer,
+    ) -> Result<Fit> {
+        method.method().fit(&self.job(lambda, settings), method.params(), weight, start, observer)
+    }
+}
+
+/// Exactly two label values, missing ones aside; classes and labels without tasks are something else.
+fn has_two_values(targets: &Targets) -> bool {
+    match targets {
+        Targets::None | Targets::Classes(_) => false,
+        Targets::Tasks { label: None, .. } => false,
+        Targets::Tasks { label: Some(Labels::Words(_)), .. } => true,
+        Targets::Tasks { label: Some(Labels::Numbers(y)), .. } => two_numbers(y),
+        Targets::Wide { label, .. } => two_numbers(label.as_slice()),
+    }
+}
+
+fn two_numbers(labels: &[f64]) -> bool {
+    let mut known = labels.iter().copied().filter(|y| !y.is_nan());
+    let Some(one) = known.next() else { return false };
+    let mut other = None;
+    for y in known.filter(|y| *y != one) {
+        if *other.get_or_insert(y) != y {
+            return false;
+        }
+    }
+    other.is_some()
+}
+
+impl From<serde_json::Error> for Error {
+    fn from(error: serde_json::Error) -> Self {
+        Error::Spec(error.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_values_are_recognised() {
+        assert!(two_numbers(&[0.0, 1.0, f64::NAN, 0.0]));
+        for other in [&[][..], &[1.0, 1.0], &[0.0, 1.0, 2.0], &[f64::NAN]] {
+            assert!(!two_numbers(other), "{other:?}");
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! A model with what made it: the spec, how its data were read, and how the fit ended.
+
+mod data;
+mod legacy;
+
+use crate::spec::SCHEMA_VERSION;
+use crate::{Error, FitSpec, Result};
+use kinfolk::solver::TracePoint;
+use kinfolk::{Fit, Model};
+use kinfolk_io::Schema;
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+
+/// The key under which a model file keeps what is here besides the model.
+const KEY: &str = "trained";
+
+/// A fitted model and everything that decided about it.
+#[derive(Debug, Clone)]
+pub struct Trained {
+    /// The model, with its certificate.
+    pub model: Model,
+    /// What was asked for. Task matrices that were in files are in the spec itself.
+    pub spec: FitSpec,
+    /// How its data were read.
+    pub schema: Schema,
+    /// How the fit came about.
+    pub outcome: FitOutcome,
+    /// Seconds of the fit; zero for a model that was read from a file.
+    pub seconds: f64,
+    /// Every certificate of the fit; none for a model that was read from a file.
+    pub trace: Vec<TracePoint>,
+}
+
+/// How a fit came about. Status, claim and certificate are in the model itself.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FitOutcome {
+    /// The solver that ended it.
+    pub solver: String,
+    /// Why that solver, if it was chosen automatically.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Passes over the data, or iterations; `None` in models of 0.1.0.
+    pub passes: Option<usize>,
+}
+
+/// What a model file keeps under [`KEY`].
+#[derive(Debug, Serialize, Deserialize)]
+struct Attachment {
+    schema_version: u32,
+    spec: FitSpec,
+    schema: Schema,
+    outcome: FitOutcome,
+}
+
+impl Trained {
+    /// From a fit.
+    pub(crate) fn new(fit: Fit, spec: FitSpec, schema: Schema) -> Self {
+        let outcome = FitOutcome { solver: fit.solver.into(), reason: fit.reason, passes: Some(fit.passes) };
+        Trained { model: fit.model, spec, schema, outcome, seconds: fit.seconds, trace: fit.trace }
+    }
+
+    /// From a model that was read from a file.
+    ///
+    /// # Errors
+    /// If it has nothing attached that says what made it.
+    pub fn from_model(mut model: Model) -> Result<Self> {
+        let Attachment { spec, schema, outcome, .. } = match model.attachment(KEY) {
+            Some(text) => parse(KEY, text)?,
+            None => legacy::read(&mut model)?,
+        };
+        Ok(Trained { model, spec, schema, outcome, seconds: 0.0, trace: vec![] })
+    }
+
+    /// Reads a model file.
+    ///
+    /// # Errors
+    /// If it cannot be read, or has nothing attached that says what made it.
+    pub fn load(path: &Path) -> Result<Self> {
+        Trained::from_model(Model::load(path)?)
+    }
+
+    /// The bytes of its file.
+    ///
+    /// # Errors
+    /// If it is too large for a file.
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        Ok(self.clone().into_model()?.to_bytes()?)
+    }
+
+    /// The model, with the rest attached.
+    ///
+    /// # Errors
+    /// If it is too large to attach.
+    pub fn into_model(self) -> Result<Model> {
+        let attachment = Attachment {
+            schema_version: SCHEMA_VERSION,
+            spec: self.spec,
+            schema: self.schema,
+            outcome: self.outcome,
+        };
+        let mut model = self.model;
+        for key in legacy::KEYS {
+            model.detach(key);
+        }
+        model.attach(KEY, &serde_json::to_string(&attachment)?)?;
+        Ok(model)
+    }
+}
+
+fn parse<T: for<'a> Deserialize<'a>>(key: &str, text: &str) -> Result<T> {
+    /// Read before the rest: a newer version may have other fields.
+    #[derive(Deserialize)]
+    struct Version {
+        #[serde(default)]
+        schema_version: u32,
+    }
+    let wrong = |why: String| Error::Spec(format!("{key:?} of the model is not understood: {why}"));
+    let version: Version = serde_json::from_str(text).map_err(|error| wrong(error.to_string()))?;
+    if version.schema_version > SCHEMA_VERSION {
+        let newer = version.schema_version;
+        return Err(wrong(format!("it has version {newer}, this program reads up to {SCHEMA_VERSION}")));
+    }
+    serde_json::from_str(text).map_err(|error| wrong(error.to_string()))
+}

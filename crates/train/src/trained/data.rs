@@ -1,0 +1,53 @@
+//! Reading files as the data of a fit were read.
+
+use super::Trained;
+use crate::Result;
+use kinfolk::Observations;
+use kinfolk_io::{ColumnRoles, Source, Storage, Table};
+use std::path::Path;
+
+impl Trained {
+    /// Opens a file, to be read as the data of the fit were.
+    ///
+    /// # Errors
+    /// If it cannot be read so.
+    pub fn open(&self, path: &Path, columns: &ColumnRoles) -> Result<Box<dyn Source>> {
+        Ok(kinfolk_io::open(path, columns, Some(&self.schema))?)
+    }
+
+    /// The labels of rows from `first_row` of a file on, for the tasks of the model.
+    ///
+    /// # Errors
+    /// If a task or a label is not known to the model.
+    pub fn observations(&self, table: &Table, path: &Path, first_row: usize) -> Result<Observations> {
+        let observations = table.observations_in(&self.schema.label_encoding, self.model.tasks());
+        Ok(observations.map_err(|mut error| {
+            error.row = error.row.map(|row| row + first_row as u64);
+            error.in_file(path)
+        })?)
+    }
+
+    /// The data of the fit as the fit saw them, but for scaling.
+    ///
+    /// # Errors
+    /// If the file cannot be read so.
+    pub fn training_data(&self, path: &Path, columns: &ColumnRoles) -> Result<(Table, Observations)> {
+        let (table, _) = match self.schema.storage {
+            // Kernel values among the training inputs: read as for fitting, not as those of new inputs.
+            Storage::Kernel => {
+                let columns = if *columns == ColumnRoles::default() { &self.schema.columns } else { columns };
+                kinfolk_io::read(path, columns, None)?
+            }
+            _ => kinfolk_io::read(path, columns, Some(&self.schema))?,
+        };
+        let table = match self.spec.split {
+            None => table,
+            Some(part) => table.take_split(part).map_err(|error| error.in_file(path))?,
+        };
+        let observations = self.observations(&table, path, 0)?;
+        match self.spec.class_weight {
+            Some(_) => Ok((table, observations.class_balanced()?)),
+            None => Ok((table, observations)),
+        }
+    }
+}
