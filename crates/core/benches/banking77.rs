@@ -1,5 +1,5 @@
-//! Seconds and arithmetic rates on a real one-vs-all problem. Driven by `benches/banking77.py`, which prepares the data,
-//! times scikit-learn in the same run and writes the record.
+//! Seconds and arithmetic rates on a real one-vs-all problem. Driven by `benches/banking77.py`, which
+//! prepares the data, times scikit-learn in the same run and writes the record.
 //!
 //! `banking77 MODE DIR INPUTS FEATURES CLASSES THREADS DTYPE ...` prints JSON lines.
 
@@ -76,7 +76,8 @@ fn spec(loss: LossKind, k: u32, c: f64) -> ProblemSpec {
     ProblemSpec { loss: loss.into(), output: RegularizerKind::Power { k }, c, lambda: 1.0 }
 }
 
-/// `rest`: k, repetitions, then the values of C. Everything is timed: data set, eigenbasis, solve, certificate, model.
+/// `rest`: k, repetitions, then the values of C. Everything is timed: data set, eigenbasis, solve,
+/// certificate, model.
 fn spectral(args: &Args, inputs: &Inputs<'_>, observations: &Observations) {
     let k: u32 = args.rest[0].parse().expect("k");
     let repetitions: usize = args.rest[1].parse().expect("repetitions");
@@ -94,7 +95,9 @@ fn spectral(args: &Args, inputs: &Inputs<'_>, observations: &Observations) {
         }
         let (gap, passes, solver, form) = result.expect("at least one repetition");
         println!(
-            "{{\"k\":{k},\"c\":{c},\"threads\":{},\"dtype\":\"{}\",\"solver\":\"{solver}\",\"passes\":{passes},\"rel_gap\":{gap:e},\"form\":\"{form:?}\",\"seconds\":{seconds:?}}}",
+            "{{\"k\":{k},\"c\":{c},\"threads\":{},\"dtype\":\"{}\",\"solver\":\"{solver}\",\
+             \"passes\":{passes},\"rel_gap\":{gap:e},\
+             \"form\":\"{form:?}\",\"seconds\":{seconds:?}}}",
             args.threads, args.dtype
         );
     }
@@ -117,8 +120,9 @@ fn sdca(args: &Args, inputs: &Inputs<'_>, observations: &Observations) {
             size => VisitOrder::Blocked(size.parse().expect("a block size")),
         };
         let epoch = epoch_seconds(&problem, order, passes);
-        // Products: scores and update, 2 n d T each; kernel values of the blocks, 2 n d B. Steps, per observation (k = 1): its
-        // share of G b0 and G d 4 T, bringing G up to date 4 T, correcting scores B. What the cubics cost is not counted.
+        // Products: scores and update, 2 n d T each; kernel values of the blocks, 2 n d B. Steps, per
+        // observation (k = 1): its share of G b0 and G d 4 T, bringing G up to date 4 T, correcting scores B.
+        // What the cubics cost is not counted.
         let block = if let VisitOrder::Blocked(size) = order { size as f64 } else { 1.0 };
         let products = if order == VisitOrder::Sequential {
             2.0 * n * d * t * (t + 1.0)
@@ -127,7 +131,9 @@ fn sdca(args: &Args, inputs: &Inputs<'_>, observations: &Observations) {
         };
         let steps = n * t * (8.0 * t + block);
         println!(
-            "{{\"order\":\"{order:?}\",\"loss\":\"{loss}\",\"k\":{k},\"c\":{c},\"epoch_seconds\":{epoch:.5},\"product_gflop\":{:.3},\"step_gflop\":{:.3},\"gflops\":{:.2}}}",
+            "{{\"order\":\"{order:?}\",\"loss\":\"{loss}\",\"k\":{k},\"c\":{c},\
+             \"epoch_seconds\":{epoch:.5},\"product_gflop\":{:.3},\
+             \"step_gflop\":{:.3},\"gflops\":{:.2}}}",
             products / 1e9,
             steps / 1e9,
             (products + steps) / 1e9 / epoch
@@ -190,7 +196,8 @@ fn peak(args: &Args, inputs: &Inputs<'_>, observations: &Observations) {
     let arrays =
         args.n * args.d * width + 2 * 8 * args.n * args.t + 8 * args.d * args.t + 8 * args.t * args.t;
     println!(
-        "{{\"solver\":\"{}\",\"dtype\":\"{}\",\"threads\":{},\"resident_before\":{before},\"peak\":{},\"arrays\":{arrays},\"x\":{},\"y\":{}}}",
+        "{{\"solver\":\"{}\",\"dtype\":\"{}\",\"threads\":{},\
+         \"resident_before\":{before},\"peak\":{},\"arrays\":{arrays},\"x\":{},\"y\":{}}}",
         fit.solver,
         args.dtype,
         args.threads,

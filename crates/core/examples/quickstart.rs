@@ -1,15 +1,17 @@
-//! A tour of kinfolk in one file: `cargo run --release --example quickstart`, with `-- 7` at the end for another seed.
+//! A tour of kinfolk in one file: `cargo run --release --example quickstart`, with `-- 7` at the end for
+//! another seed.
 //!
-//! Twenty regression tasks have a few noisy rows each. Eighteen come in three groups of kin, two are related to nobody, and
-//! the learner is not told which is which. We compare
+//! Twenty regression tasks have a few noisy rows each. Eighteen come in three groups of kin, two are related
+//! to nobody, and the learner is not told which is which. We compare
 //!
 //! - every task for itself,
 //! - all tasks leaning on their common mean,
-//! - kinfolk, which learns *how* the tasks are related (the task matrix Theta) together with the tasks themselves,
+//! - kinfolk, which learns *how* the tasks are related (the task matrix Theta) together with the tasks
+//!   themselves,
 //! - and, to see what there was to gain, a learner that is told the true groups.
 //!
-//! All of them are the same convex problem with different output regularisers, go through the same solver, and come with a
-//! certificate: a proven bound on how far from optimal the model is.
+//! All of them are the same convex problem with different output regularisers, go through the same solver,
+//! and come with a certificate: a proven bound on how far from optimal the model is.
 
 #![allow(clippy::print_stdout)]
 
@@ -30,7 +32,8 @@ const TASKS: [&str; 20] = [
 const GROUPS: [usize; 20] = [0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 3, 4];
 const N_GROUPS: usize = 5;
 const FEATURES: usize = 30;
-/// Rows of each task to fit on and to choose C on: together fewer than the features, so no task gets far alone.
+/// Rows of each task to fit on and to choose C on: together fewer than the features, so no task gets far
+/// alone.
 const FIT_ROWS: usize = 14;
 const HELD_OUT_ROWS: usize = 6;
 const TEST_ROWS: usize = 500;
@@ -82,15 +85,16 @@ struct Method {
 fn methods() -> Vec<Method> {
     let same = |r, s| f64::from(r == s);
     let kin = |r: usize, s: usize| f64::from(GROUPS[r] == GROUPS[s]);
-    // Every task is a part shared with others plus a part of its own; `share` is the weight of the first. The diagonal stays
-    // 1, so that C means the same as for tasks alone.
+    // Every task is a part shared with others plus a part of its own; `share` is the weight of the first. The
+    // diagonal stays 1, so that C means the same as for tasks alone.
     let shares = [0.1, 0.5, 0.9];
 
     let alone = vec![spec(fixed(same), 1.0)];
     let mean = shares.map(|share| spec(fixed(|r, s| share + (1.0 - share) * same(r, s)), 1.0));
     let told = shares.map(|share| spec(fixed(|r, s| share * kin(r, s) + (1.0 - share) * same(r, s)), 1.0));
-    // Larger k asks for a sparser Theta: of faint relations, all there is to see in so few rows, it keeps less. For the power
-    // family lambda is no more than another scale for C; for exp it is a choice of its own.
+    // Larger k asks for a sparser Theta: of faint relations, all there is to see in so few rows, it keeps
+    // less. For the power family lambda is no more than another scale for C; for exp it is a choice of its
+    // own.
     let power = |k| vec![spec(RegularizerKind::Power { k }, 1.0)];
     let exp = [1.0, 10.0, 100.0].map(|lambda| spec(RegularizerKind::Exp { prior: None }, lambda));
 
@@ -139,7 +143,8 @@ fn choose(candidates: &[ProblemSpec], world: &World) -> Result<(ProblemSpec, f64
     let data = Dataset::new(&inputs, &observations, DatasetOptions::default())?;
     let mut best = (candidates[0].clone(), f64::INFINITY);
     for spec in candidates {
-        // Every fit starts from the one before. The default tolerance, a relative gap of 1e-3, is enough for a choice.
+        // Every fit starts from the one before. The default tolerance, a relative gap of 1e-3, is enough for
+        // a choice.
         let weights = C_VALUES.map(|c| Weights { c, lambda: spec.lambda });
         for fit in Fitter::new(&Settings::default()).path(&data, spec, &weights)? {
             let error = mean_squared_error(&fit.model, &world.held_out_rows)?;
@@ -167,7 +172,8 @@ fn mean_squared_error(model: &Model, rows: &Rows) -> Result<f64> {
     Ok(squares.sum::<f64>() / rows.labels.len() as f64)
 }
 
-/// Explained variance, `1 - (squared error) / (squared deviation from the task's mean)`, averaged over the tasks.
+/// Explained variance, `1 - (squared error) / (squared deviation from the task's mean)`, averaged over the
+/// tasks.
 fn mean_r2(model: &Model, rows: &Rows) -> Result<f64> {
     let predictions = model.predict(&rows.inputs()?, &rows.tasks)?;
     let r2_of = |task: usize| {
@@ -199,7 +205,8 @@ fn cluster(correlation: &Matrix, n_clusters: usize) -> Vec<Vec<usize>> {
     clusters
 }
 
-/// How well clusters agree with the true groups: the adjusted Rand index, 1 if they are the same, about 0 by chance.
+/// How well clusters agree with the true groups: the adjusted Rand index, 1 if they are the same, about 0 by
+/// chance.
 fn agreement(clusters: &[Vec<usize>]) -> f64 {
     let cluster_of = |t: usize| clusters.iter().position(|cluster| cluster.contains(&t));
     let (mut in_group, mut in_cluster, mut in_both) = (0.0, 0.0, 0.0);
@@ -238,7 +245,8 @@ fn print_row(result: &Outcome, world: &World) -> Result<()> {
     Ok(())
 }
 
-/// The certificate needs no trust in the solver: it follows from the data and the duals, so we compute it anew.
+/// The certificate needs no trust in the solver: it follows from the data and the duals, so we compute it
+/// anew.
 fn print_certificate(model: &Model, world: &World) -> Result<()> {
     let (inputs, observations) = (world.train_rows.inputs()?, world.train_rows.observations()?);
     let data = Dataset::new(&inputs, &observations, DatasetOptions::default())?;

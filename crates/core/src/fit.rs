@@ -47,7 +47,8 @@ impl Fit {
 /// Solves a problem.
 ///
 /// ```
-/// use kinfolk::{Dataset, DatasetOptions, LossKind, Observations, RegularizerKind, Problem, ProblemSpec, Settings, Status, fit};
+/// use kinfolk::{Dataset, DatasetOptions, LossKind, Observations, Problem, ProblemSpec, RegularizerKind};
+/// use kinfolk::{Settings, Status, fit};
 /// use kinfolk::inputs::{Dense, Inputs};
 ///
 /// // Four readings of two kindred sensors, two features each.
@@ -55,12 +56,13 @@ impl Fit {
 /// let inputs = Inputs::from(Dense::f64(&x, 4, 2)?);
 /// let observations = Observations::multi_task(&[0, 0, 1, 1], vec![1.0, 0.2, 1.1, 0.1])?;
 /// let data = Dataset::new(&inputs, &observations, DatasetOptions::default())?;
-/// let spec = ProblemSpec { loss: LossKind::Squared.into(), output: RegularizerKind::Power { k: 1 }, c: 10.0, lambda: 1.0 };
+/// let output = RegularizerKind::Power { k: 1 };
+/// let spec = ProblemSpec { loss: LossKind::Squared.into(), output, c: 10.0, lambda: 1.0 };
 /// let problem = Problem::new(&data, spec)?;
 /// let fit = fit(&problem, &Settings { tolerance: 1e-8, ..Settings::default() })?;
 /// assert_eq!(fit.status(), Status::Certified);
 /// assert!(fit.certificate().rel_gap() <= 1e-8);
-/// // The sensors were found to be kin.
+/// // The sensors were found to be related.
 /// assert!(fit.model.correlation()[(0, 1)] > 0.9);
 /// # Ok::<(), kinfolk::Error>(())
 /// ```
@@ -70,7 +72,8 @@ pub fn fit(problem: &Problem<'_>, settings: &Settings) -> Result<Fit> {
 
 /// [`fit`] from a start of choice, watched by an observer, or along a path of weights.
 ///
-/// A long fit that keeps [snapshots](crate::Progress::snapshot) can be resumed after an interruption, to the same bits:
+/// A long fit that keeps [snapshots](crate::Progress::snapshot) can be resumed after an interruption, to the
+/// same bits:
 ///
 /// ```
 /// # use kinfolk::{Dataset, DatasetOptions, LossKind, Observations, RegularizerKind, Problem, ProblemSpec};
@@ -80,7 +83,8 @@ pub fn fit(problem: &Problem<'_>, settings: &Settings) -> Result<Fit> {
 /// # let inputs = Inputs::from(Dense::f64(&x, 4, 2)?);
 /// # let observations = Observations::multi_task(&[0, 0, 1, 1], vec![1.0, 0.2, 1.1, 0.1])?;
 /// # let data = Dataset::new(&inputs, &observations, DatasetOptions::default())?;
-/// # let spec = ProblemSpec { loss: LossKind::Squared.into(), output: RegularizerKind::Power { k: 2 }, c: 10.0, lambda: 1.0 };
+/// # let output = RegularizerKind::Power { k: 2 };
+/// # let spec = ProblemSpec { loss: LossKind::Squared.into(), output, c: 10.0, lambda: 1.0 };
 /// # let problem = Problem::new(&data, spec)?;
 /// # let settings = Settings { tolerance: 1e-12, ..Settings::default() };
 ///
@@ -126,8 +130,8 @@ impl<'a> Fitter<'a> {
         Fitter { start, ..self }
     }
 
-    /// Starts from the duals of a neighbouring problem (another C, lambda, loss or regulariser). They are ignored if
-    /// there are not as many as this problem has observations.
+    /// Starts from the duals of a neighbouring problem (another C, lambda, loss or regulariser). They are
+    /// ignored if there are not as many as this problem has observations.
     pub fn warm(self, alpha: Option<&'a [f64]>) -> Self {
         Fitter { near: alpha, ..self }
     }
@@ -154,19 +158,22 @@ impl<'a> Fitter<'a> {
         finish(problem, solution, began)
     }
 
-    /// Fits a list of weights, increasing or decreasing, each from the solution of the one before, each certified. `c`
-    /// and `lambda` of `spec` are not used. Stops early, with the fits so far, if the observer says so.
+    /// Fits a list of weights, increasing or decreasing, each from the solution of the one before, each
+    /// certified. `c` and `lambda` of `spec` are not used. Stops early, with the fits so far, if the observer
+    /// says so.
     ///
     /// The Gram matrix and the eigenbasis of the inputs are computed once, in the data set.
     ///
     /// ```
-    /// # use kinfolk::{Dataset, DatasetOptions, Fitter, LossKind, Observations, RegularizerKind, ProblemSpec, Settings, Weights};
+    /// # use kinfolk::{Dataset, DatasetOptions, Fitter, LossKind, Observations, ProblemSpec, RegularizerKind};
+    /// # use kinfolk::{Settings, Weights};
     /// # use kinfolk::inputs::{Dense, Inputs};
     /// # let x = [1.0, 0.0, 0.5, 1.0, 1.0, 0.1, 0.4, 1.0];
     /// # let inputs = Inputs::from(Dense::f64(&x, 4, 2)?);
     /// # let observations = Observations::multi_task(&[0, 0, 1, 1], vec![1.0, -1.0, 1.0, -1.0])?;
     /// let data = Dataset::new(&inputs, &observations, DatasetOptions::default())?;
-    /// let spec = ProblemSpec { loss: LossKind::Hinge.into(), output: RegularizerKind::Power { k: 2 }, c: 1.0, lambda: 1.0 };
+    /// let output = RegularizerKind::Power { k: 2 };
+    /// let spec = ProblemSpec { loss: LossKind::Hinge.into(), output, c: 1.0, lambda: 1.0 };
     /// let weights = [0.1, 1.0, 10.0].map(|c| Weights { c, lambda: 1.0 });
     /// let fits = Fitter::new(&Settings::default()).path(&data, &spec, &weights)?;
     /// assert!(fits.iter().all(|fit| fit.certificate().rel_gap() <= 1e-3));
@@ -197,9 +204,10 @@ impl<'a> Fitter<'a> {
 
 /// The fit that duals and a primal point of another method amount to: certified here, and nothing else.
 ///
-/// `solver` and `passes` name the method and count its rounds. Duals in the paper's scale and observation order are
-/// brought into their domain, and shrunk to where their bound is finite if necessary; `v` as in [`certify`](crate::certify). The status is [`Status::Certified`] if the gap is within
-/// the tolerance, else [`Status::HandedOver`].
+/// `solver` and `passes` name the method and count its rounds. Duals in the paper's scale and observation
+/// order are brought into their domain, and shrunk to where their bound is finite if necessary; `v` as in
+/// [`certify`](crate::certify). The status is [`Status::Certified`] if the gap is within the tolerance, else
+/// [`Status::HandedOver`].
 pub fn certify_duals(
     problem: &Problem<'_>,
     alpha: &[f64],

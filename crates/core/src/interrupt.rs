@@ -28,8 +28,9 @@ impl<'a> Interrupt<'a> {
         if stop { Err(Error::Interrupted) } else { Ok(()) }
     }
 
-    /// Calls `work` for one range after the other that together are `0..n`, and asks in between. Ranges start with a
-    /// length of `first` and grow while they are quick; what the work computes must not depend on where they are cut.
+    /// Calls `work` for one range after the other that together are `0..n`, and asks in between. Ranges start
+    /// with a length of `first` and grow while they are quick; what the work computes must not depend on
+    /// where they are cut.
     ///
     /// # Errors
     /// [`Error::Interrupted`], with a part of the work done.
@@ -57,7 +58,7 @@ impl std::fmt::Debug for Interrupt<'_> {
     }
 }
 
-/// Rounds up to about twice that are short enough for whoever waits at a terminal.
+/// Rounds of up to about twice this time are short enough for someone who waits at a terminal.
 const QUICK: Duration = Duration::from_millis(40);
 
 #[cfg(test)]

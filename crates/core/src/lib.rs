@@ -40,11 +40,11 @@ pub use loss::LossKind;
 pub use matrix::Matrix;
 pub use model::{CertificateSummary, CertifyOptions, Claim, Model};
 pub use observations::Observations;
-pub use observer::{Flow, Observer, Progress, Silent};
+pub use observer::{Flow, Observer, Progress, Silent, Snapshot};
 pub use problem::{Losses, Problem, ProblemSpec};
 pub use regularizer::{Regularizer, RegularizerKind};
 pub use scaling::{Scaling, ScalingKind};
-pub use solver::{Settings, Snapshot, SolverKind, Start, Status};
+pub use solver::{Settings, SolverKind, Start, Status};
 pub use tasks::TaskNames;
 
 // Former names, until every caller has changed.

@@ -1,7 +1,7 @@
-//! What a solver reports, and to whom. Progress bars, records and Ctrl-C are all observers.
+//! What a solver reports during a fit. Progress bars, records and Ctrl-C are observers.
 
 use crate::Certificate;
-use crate::solver::Snapshot;
+use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 /// Whether to go on.
@@ -13,7 +13,7 @@ pub enum Flow {
     Stop,
 }
 
-/// Where a solver stands.
+/// The state of a fit when a certificate was computed.
 #[derive(Debug, Clone)]
 pub struct Progress<'a> {
     /// Name of the solver.
@@ -24,9 +24,9 @@ pub struct Progress<'a> {
     pub elapsed: Duration,
     /// The certificate just computed.
     pub certificate: &'a Certificate,
-    /// Seed, and duals in the problem's own units, if the fit can go on from here.
+    /// Seed, and duals in the problem's own units, if the fit can be resumed from here.
     pub(crate) resumable: Option<(u64, Duals<'a>)>,
-    /// Passes and relative gap of the certificate before, where they decide how a resumed fit goes on.
+    /// Passes and relative gap of the previous certificate, where they decide how a resumed fit goes on.
     pub(crate) previous: Option<(usize, f64)>,
 }
 
@@ -38,11 +38,10 @@ pub(crate) struct Duals<'a> {
 }
 
 impl Progress<'_> {
-    /// All that is needed to go on from here another time, to the same bits; a copy of the duals, made when asked for.
+    /// A copy of the state, from which the fit can be resumed to the same bits.
     ///
-    /// `None` where there is no such point: after a pass that was cut short, or changed nothing, or ended by a limit between
-    /// two regular certificates, and from solvers that are as quick to start again, which gives the same bits too. Keep the last one
-    /// that is some.
+    /// Returns `None` if the state cannot be resumed exactly (interrupted pass, no progress, unscheduled
+    /// check) or the solver restarts deterministically. Keep the latest `Some`.
     pub fn snapshot(&self) -> Option<Snapshot> {
         self.resumable.map(|(seed, Duals { kappa, unit })| Snapshot {
             solver: self.solver.into(),
@@ -54,20 +53,42 @@ impl Progress<'_> {
     }
 }
 
-/// Listens to a solver.
+/// A state of a fit from which it can be resumed, to the same bits: [`Progress::snapshot`] makes it,
+/// [`Start::Resume`](crate::Start::Resume) takes it.
+///
+/// As JSON: `{"solver": "sdca", "seed": 0, "passes": 12, "alpha": [0.5, ...]}`; numbers come back to the last
+/// bit.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Snapshot {
+    /// Name of the solver.
+    pub solver: String,
+    /// Its seed.
+    pub seed: u64,
+    /// Passes made so far.
+    pub passes: usize,
+    /// Passes and relative gap of the previous certificate, where the pace decides which solver goes on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub previous: Option<(usize, f64)>,
+    /// The duals, in the paper's scale and observation order.
+    pub alpha: Vec<f64>,
+}
+
+/// Gets progress reports of a solver and may stop it.
 pub trait Observer: Send {
     /// A new certificate was computed.
     fn progress(&mut self, _progress: &Progress<'_>) -> Flow {
         Flow::Continue
     }
 
-    /// The objective after a round, from iterations that know it but have no certificate yet.
+    /// The objective after a round that has no certificate.
     fn objective(&mut self, _objective: f64) -> Flow {
         Flow::Continue
     }
 
-    /// Asked many times a second: a place to look at a flag set by Ctrl-C. Not during an eigendecomposition, which cannot be
-    /// interrupted (a second for 1,000 features, and eight times as long for twice as many).
+    /// Called many times a second: a place to look at a flag set by Ctrl-C. Not called during an
+    /// eigendecomposition, which cannot be interrupted (a second for 1,000 features, and eight times as long
+    /// for twice as many).
     fn poll(&mut self) -> Flow {
         Flow::Continue
     }
@@ -76,7 +97,7 @@ pub trait Observer: Send {
     fn note(&mut self, _text: &str) {}
 }
 
-/// Listens to nothing.
+/// Ignores all reports.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Silent;
 

@@ -4,8 +4,8 @@ use crate::{Error, Result};
 use rayon::ThreadPool;
 use std::sync::{Arc, Mutex};
 
-/// A pool of threads owned by one data set: never rayon's global one, which would hang in a forked process, and never one that
-/// another data set is using, which would make them wait for each other.
+/// A pool of threads owned by one data set: never rayon's global one, which would hang in a forked process,
+/// and never one that another data set is using, which would make them wait for each other.
 #[derive(Debug, Clone)]
 pub(crate) struct Pool(Arc<Lease>);
 
@@ -16,10 +16,10 @@ struct Lease {
     process: u32,
 }
 
-/// Pools that nobody uses, with the process they were started in: starting threads takes longer than a small fit.
+/// Idle pools, with the process that started them: starting threads takes longer than a small fit.
 static FREE: Mutex<Vec<(u32, ThreadPool)>> = Mutex::new(vec![]);
-/// As many of them are kept.
-const KEPT: usize = 4;
+/// Idle pools that are kept at most.
+const MAX_IDLE_POOLS: usize = 4;
 
 impl Pool {
     /// `threads` = 0 means one per core.
@@ -52,11 +52,12 @@ impl Pool {
     }
 }
 
-/// One that is not in use. Nobody waits for the list: whoever finds it locked (by a thread that a fork has left behind, say) starts
-/// threads of their own.
+/// An idle pool. `None` if the list is locked (for example by a thread that a fork left behind): then the caller
+/// starts new threads instead of waiting.
 fn free(threads: usize, process: u32) -> Option<ThreadPool> {
     let mut free = FREE.try_lock().ok()?;
-    // The threads of another process did not come along when it forked: their pool can be neither used nor ended.
+    // The threads of another process did not come along when it forked: their pool can be neither used nor
+    // ended.
     let strangers = free.extract_if(.., |(started, _)| *started != process);
     strangers.for_each(|(_, pool)| std::mem::forget(pool));
     let found = free.iter().position(|(_, pool)| pool.current_num_threads() == threads)?;
@@ -69,7 +70,7 @@ impl Drop for Lease {
         if self.process != std::process::id() {
             std::mem::forget(pool);
         } else if let Ok(mut free) = FREE.try_lock()
-            && free.len() < KEPT
+            && free.len() < MAX_IDLE_POOLS
         {
             free.push((self.process, pool));
         }

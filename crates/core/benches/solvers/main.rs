@@ -1,6 +1,7 @@
 //! Times solvers on a prepared data set. Driven by `benches/solvers.py` and `benches/scaling.py`.
 //!
-//! `solvers FOLDER` reads the data set, then a request per line of standard input, and answers each by a line of JSON:
+//! `solvers FOLDER` reads the data set, then a request per line of standard input, and answers each by a line
+//! of JSON:
 //!
 //! ```text
 //! {"mode": "fit", "loss": "hinge", "output": {"kind": "power", "k": 1}, "c": 1, "lambda": 1, "solver": "auto",

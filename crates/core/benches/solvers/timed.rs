@@ -153,10 +153,13 @@ pub(crate) fn answer(data: &Data, cell: &Cell) -> Result<Value> {
         }
     }
     Ok(json!({
-        "seconds_3": at(1e-3), "passes_3": passes_at(1e-3), "seconds_6": at(1e-6), "passes_6": passes_at(1e-6),
-        "rel_gap": fit.certificate().rel_gap(), "status": fit.status().to_string(), "ran": fit.solver, "reason": fit.reason,
-        "notes": watch.notes, "passes": fit.passes, "setup": rounded(setup), "seconds": rounded(seconds), "all_seconds": all,
-        "hopeless": watch.hopeless, "resident": resident, "peak": peak, "theta": theta_mean, "decades": decades,
+        "seconds_3": at(1e-3), "passes_3": passes_at(1e-3),
+        "seconds_6": at(1e-6), "passes_6": passes_at(1e-6),
+        "rel_gap": fit.certificate().rel_gap(), "status": fit.status().to_string(),
+        "ran": fit.solver, "reason": fit.reason, "notes": watch.notes, "passes": fit.passes,
+        "setup": rounded(setup), "seconds": rounded(seconds), "all_seconds": all,
+        "hopeless": watch.hopeless, "resident": resident, "peak": peak, "theta": theta_mean,
+        "decades": decades,
     }))
 }
 

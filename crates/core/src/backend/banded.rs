@@ -5,8 +5,8 @@ use super::{Backend, Interrupt, MomentOf, OrthonormalBasis, SecondMoment};
 use crate::linalg::band::{Band, Reflections, Root, reduce};
 use crate::{Matrix, Result};
 
-/// `X'X = Q B Q'`: Q is the frame. Of inputs `K = Q B Q'`, `B = R'R`, and the frame is `X'Q R^-1`: its columns are orthonormal, X'X is the band
-/// `R R'` there, and `P'X'Z = R Q'Z`.
+/// `X'X = Q B Q'`: Q is the frame. Of inputs `K = Q B Q'`, `B = R'R`, and the frame is `X'Q R^-1`: its
+/// columns are orthonormal, X'X is the band `R R'` there, and `P'X'Z = R Q'Z`.
 #[derive(Debug)]
 pub(crate) struct Banded {
     pub(crate) band: Band,

@@ -29,7 +29,8 @@ pub(crate) trait OrthonormalBasis: Sync {
     /// `P V`.
     fn coordinates(&self, backend: &dyn Backend, v: &Matrix, threads: usize) -> Matrix;
 
-    /// Whether [`project_state`](Self::project_state) is to be asked, or [`project_coefficients`](Self::project_coefficients).
+    /// Whether [`project_state`](Self::project_state) is to be asked, or
+    /// [`project_coefficients`](Self::project_coefficients).
     fn projects_state(&self) -> bool;
 
     /// `P' state(Z)` for the state.

@@ -10,8 +10,8 @@ pub(crate) struct RowBlock {
     pub(crate) columns: Columns,
 }
 
-/// Blocks of at most `size` inputs that together hold every input with an observation. Inputs with a single observation
-/// are grouped by task, so that a product with such a block touches one column instead of all.
+/// Blocks of at most `size` inputs that together hold every input with an observation. Inputs with a single
+/// observation are grouped by task, so that a product with such a block touches one column instead of all.
 pub(crate) fn row_blocks(obs: &Observations, size: usize) -> Vec<RowBlock> {
     let n_tasks = obs.n_tasks();
     let mut alone: Vec<Vec<u32>> = vec![vec![]; n_tasks];
@@ -35,7 +35,8 @@ pub(crate) fn row_blocks(obs: &Observations, size: usize) -> Vec<RowBlock> {
     blocks
 }
 
-/// The observations' values laid out as the block's table (rows x columns), zero where there is no observation.
+/// The observations' values laid out as the block's table (rows x columns), zero where there is no
+/// observation.
 pub(crate) fn scatter(obs: &Observations, values: &[f64], block: &RowBlock, out: &mut Matrix) {
     match block.columns {
         Columns::One(_) => {

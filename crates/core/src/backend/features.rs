@@ -12,8 +12,8 @@ use std::ops::Range;
 
 /// Features X, dense or sparse, with an optional constant feature.
 ///
-/// Rows are loaded in double precision a block at a time, scaled on the way, or used where they lie; the caller's array is
-/// copied whole only for the eigenbasis of wide data (more features than inputs).
+/// Rows are loaded in double precision a block at a time, scaled on the way, or used where they lie; the
+/// caller's array is copied whole only for the eigenbasis of wide data (more features than inputs).
 #[derive(Debug)]
 pub struct Features<'a> {
     inputs: &'a Inputs<'a>,
@@ -39,8 +39,8 @@ impl<'a> Features<'a> {
             let unit = features.scale * features.scale;
             features.diagonal.iter_mut().for_each(|k| *k *= unit);
         } else {
-            // Norms are taken of x / 2^e with |x| near 2^e, so that their squares are in range; then the power of two that
-            // brings their mean near one.
+            // Norms are taken of x / 2^e with |x| near 2^e, so that their squares are in range; then the
+            // power of two that brings their mean near one.
             let shrink = 1.0 / linalg::power_of_two(max_abs(inputs).max(bias));
             let constant = (bias * shrink) * (bias * shrink);
             let inner: Vec<f64> = (0..n).map(|i| squared_norm(inputs, i, shrink) + constant).collect();
@@ -70,7 +70,8 @@ impl<'a> Features<'a> {
         (self.scale * own, self.scale * self.bias)
     }
 
-    /// The caller's own memory of neighbouring rows, where nothing but a common factor is to be applied to them.
+    /// The caller's own memory of neighbouring rows, where nothing but a common factor is to be applied to
+    /// them.
     fn in_place(&self, rows: &[u32]) -> Option<MatRef<'_, f64>> {
         let Inputs::Dense(dense) = self.inputs else { return None };
         let (values, first) = (dense.as_f64()?, *rows.first()? as usize);
@@ -291,7 +292,8 @@ impl Backend for Features<'_> {
     fn spectrum_bytes(&self) -> u64 {
         let (m, d) = (self.n_inputs() as u64, self.dim() as u64);
         let small = m.min(d);
-        // The moment, its eigenvectors and their scratch space; with more features than inputs also a copy of the inputs.
+        // The moment, its eigenvectors and their scratch space; with more features than inputs also a copy of
+        // the inputs.
         8 * (5 * small * small + if d > m { m * d } else { 0 })
     }
 

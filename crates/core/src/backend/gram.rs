@@ -10,8 +10,8 @@ use rayon::prelude::*;
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
-/// A Gram matrix, stored whole once [prepared](Backend::prepare) if the memory budget allows, else computed in panels of
-/// rows when needed.
+/// A Gram matrix, stored whole once [prepared](Backend::prepare) if the memory budget allows, else computed
+/// in panels of rows when needed.
 #[derive(Debug)]
 pub struct GramBackend<'a> {
     inputs: &'a Inputs<'a>,
@@ -35,7 +35,8 @@ const BAND_ROWS: usize = 256;
 const TILE_PRODUCTS: usize = 1 << 29;
 
 impl<'a> GramBackend<'a> {
-    /// `kernel` is resolved; `bias` squared is added to it. The matrix will be stored if it takes at most `budget` bytes.
+    /// `kernel` is resolved; `bias` squared is added to it. The matrix will be stored if it takes at most
+    /// `budget` bytes.
     pub fn new(
         inputs: &'a Inputs<'a>,
         kernel: Kernel,
@@ -88,14 +89,16 @@ impl<'a> GramBackend<'a> {
     fn compute(&self, rows: &[u32], out: &mut Matrix) {
         let all: Vec<u32> = (0..self.n_inputs() as u32).collect();
         self.block(rows, &all, out);
-        // Rounding of a product may differ from the diagonal computed one by one; solvers rely on the two being equal.
+        // Rounding of a product may differ from the diagonal computed one by one; solvers rely on the two
+        // being equal.
         for (row, &i) in rows.iter().enumerate() {
             out[(row, i as usize)] = self.diagonal[i as usize];
         }
     }
 
-    /// The lower triangle in tiles, as many at a time as there are threads, each some columns of a band of rows; then its
-    /// mirror image. A matrix that was given may differ from its mirror image by rounding: the mean of both is taken.
+    /// The lower triangle in tiles, as many at a time as there are threads, each some columns of a band of
+    /// rows; then its mirror image. A matrix that was given may differ from its mirror image by rounding: the
+    /// mean of both is taken.
     fn compute_all(&self, threads: usize, interrupt: &mut Interrupt<'_>) -> Result<Matrix> {
         let (n, given) = (self.n_inputs(), self.kernel == Kernel::Precomputed);
         let mut whole = Matrix::zeros(n, n);

@@ -1,15 +1,16 @@
 //! Where scores come from: the only way solvers and the certificate touch the inputs.
 //!
-//! A function of the model is `x -> sum_i z_i k(x, x_i)`, one per task, given by coefficients Z (inputs x tasks). A backend
-//! represents it by a *state* with one column per task, made by `state_of`:
+//! A function of the model is `x -> sum_i z_i k(x, x_i)`, one per task, given by coefficients Z (inputs x
+//! tasks). A backend represents it by a *state* with one column per task, made by `state_of`:
 //!
 //! | backend | kernel | coordinates | state |
 //! |---|---|---|---|
 //! | [`Features`] | linear, cosine | V = X'Z (features x tasks) | V |
 //! | [`GramBackend`] | any | Z (inputs x tasks) | K Z |
 //!
-//! so that scores are `X V` or rows of `K Z`, and the task Gram matrix is `coordinates' state` in both. Kernel values are
-//! divided by a power of four, [`unit`](Backend::unit), near the mean of k(x, x): inputs of any size look alike inside.
+//! so that scores are `X V` or rows of `K Z`, and the task Gram matrix is `coordinates' state` in both.
+//! Kernel values are divided by a power of four, [`unit`](Backend::unit), near the mean of k(x, x): inputs of
+//! any size look alike inside.
 
 mod banded;
 mod basis;
@@ -51,7 +52,8 @@ pub enum Expansion<'a> {
     Coordinates(&'a Matrix),
 }
 
-/// Some rows of the inputs, loaded once and used for several products. Scratch space: contents belong to the backend.
+/// Some rows of the inputs, loaded once and used for several products. Scratch space: contents belong to the
+/// backend.
 #[derive(Debug, Default)]
 pub struct Panel {
     /// Which inputs.
@@ -66,7 +68,8 @@ pub struct Panel {
 
 /// Access to the inputs by blocks of rows. All kernel values are in units of [`unit`](Self::unit).
 ///
-/// `threads` is how many threads a call may use; calls with more than one are made inside the owner's thread pool.
+/// `threads` is how many threads a call may use; calls with more than one are made inside the owner's thread
+/// pool.
 pub trait Backend: Send + Sync + std::fmt::Debug {
     /// Number of inputs.
     fn n_inputs(&self) -> usize;
@@ -95,19 +98,19 @@ pub trait Backend: Send + Sync + std::fmt::Debug {
     /// The state of coordinates.
     fn state_of_coordinates(&self, coordinates: &Matrix, threads: usize) -> Matrix;
 
-    /// Computes what is computed once and kept, a Gram matrix for example: solvers call this first. The rest works without,
-    /// only slower.
+    /// Computes what is computed once and kept, a Gram matrix for example: solvers call this first. The rest
+    /// works without, only slower.
     fn prepare(&self, _threads: usize, _interrupt: &mut Interrupt<'_>) -> Result<()> {
         Ok(())
     }
 
-    /// Rows to take at a time when streaming over all inputs: big enough for fast products, small enough for the cache, and
-    /// such that nobody who wants to interrupt has to wait long.
+    /// Rows to take at a time when streaming over all inputs: enough for fast products, few enough for the
+    /// cache and for a quick answer to interrupts.
     fn stream_rows(&self) -> usize {
         STREAM_ROWS
     }
 
-    /// Whether inputs are at hand, and need not be computed each time they are looked at.
+    /// Whether rows of inputs are stored, and need not be computed for each access.
     fn is_quick(&self) -> bool {
         true
     }
@@ -128,7 +131,7 @@ pub trait Backend: Send + Sync + std::fmt::Debug {
     fn coordinates_are_state(&self) -> bool;
 }
 
-/// [`Backend::stream_rows`] of rows that are at hand.
+/// [`Backend::stream_rows`] for stored rows.
 pub(crate) const STREAM_ROWS: usize = 256;
 
 /// The state of an expansion, from scratch: no history, no rounding errors carried along.
@@ -142,7 +145,8 @@ pub(crate) fn state_of(
         Expansion::Coordinates(coordinates) => Ok(backend.state_of_coordinates(coordinates, threads)),
         Expansion::Duals(obs, duals) => {
             let blocks = row_blocks(obs, backend.stream_rows());
-            // One partial state per thread, each over a fixed run of blocks, added up in order: same bits every time.
+            // One partial state per thread, each over a fixed run of blocks, added up in order: same bits
+            // every time.
             let run = blocks.len().div_ceil(threads.max(1)).max(1);
             let new = |blocks| PartialState {
                 blocks,
@@ -157,7 +161,7 @@ pub(crate) fn state_of(
             let mut states = partial.into_iter().filter_map(|part| part.state);
             let mut state = states.next().unwrap_or_else(|| Matrix::zeros(backend.dim(), obs.n_tasks()));
             for other in states {
-                linalg::axpy(state.as_mut_slice(), 1.0, other.as_slice());
+                state.add_scaled(1.0, &other);
             }
             Ok(state)
         }
@@ -177,7 +181,8 @@ impl PartialState<'_> {
         let end = self.blocks.len();
         for block in &self.blocks[round.start.min(end)..round.end.min(end)] {
             scatter(obs, duals, block, &mut self.delta);
-            // Duals that are zero need no inputs, which are costly to have where kernel values are computed on the way.
+            // Duals that are zero need no inputs, which are costly to have where kernel values are computed
+            // on the way.
             if self.delta.as_slice().iter().any(|d| *d != 0.0) {
                 let state = self.state.get_or_insert_with(|| Matrix::zeros(backend.dim(), obs.n_tasks()));
                 backend.load(&block.rows, &mut self.panel);
@@ -195,7 +200,7 @@ pub(crate) fn task_gram(
     threads: usize,
 ) -> Matrix {
     let mut gram = match expansion {
-        _ if backend.coordinates_are_state() => linalg::times(view(state).transpose(), view(state), threads),
+        _ if backend.coordinates_are_state() => return linalg::gram(state, threads),
         Expansion::Coordinates(z) => linalg::times(view(z).transpose(), view(state), threads),
         Expansion::Duals(obs, duals) => {
             let mut gram = Matrix::zeros(obs.n_tasks(), obs.n_tasks());

@@ -19,8 +19,8 @@ pub(crate) struct Spectrum {
 pub(crate) enum Frame {
     /// P itself.
     Coordinates(Matrix),
-    /// A with `P = X'A`, `K = X X' = U diag(l) U'` and `A = U diag(l)^(-1/2)`: where features are many, P would take longer than all
-    /// that is done with it.
+    /// A with `P = X'A`, `K = X X' = U diag(l) U'` and `A = U diag(l)^(-1/2)`: where features are many, P
+    /// would take longer than all that is done with it.
     Inputs(Matrix),
 }
 

@@ -22,7 +22,7 @@ pub(crate) use losses::LossTerms;
 pub(crate) use regularizer::{RegularizerTerms, not_negative, theta_terms};
 
 use crate::backend::{self, Expansion, Interrupt};
-use crate::linalg::{self, inner, minus, view};
+use crate::linalg::{self, inner, view};
 use crate::regularizer::{Regularizer, SpectralRegularizer};
 use crate::{Error, Matrix, Problem, Result};
 use losses::loss_terms;
@@ -165,8 +165,8 @@ pub(crate) fn certify_normal(
         let mut point = RegularizerTerms::at(output, &gram);
         let weights = linalg::times(view(&state), view(&point.theta), threads);
         let terms = loss_terms(problem, kappa, &weights, threads, interrupt)?;
-        let offset = minus(v, &backend::coordinates(backend, duals, &state_a));
-        let state_offset = minus(&state, &state_a);
+        let offset = v.minus(&backend::coordinates(backend, duals, &state_a));
+        let state_offset = state.minus(&state_a);
         let distance = backend::task_gram(backend, Expansion::Coordinates(&offset), &state_offset, threads);
         point.move_dual_to(output, &gram_a, inner(&point.theta, &distance));
         Ok(point.graded(terms, Form::TwoPoint, problem.unit(), state, gram))

@@ -94,7 +94,8 @@ impl<'a> Curvature<'a> {
         transposed(&out)
     }
 
-    /// S[U] by matrix products in single precision: a Newton direction needs no more, and they take half the time.
+    /// S[U] by matrix products in single precision: a Newton direction needs no more, and they take half the
+    /// time.
     fn rough_product(&self, u: &Matrix, threads: usize) -> Matrix {
         let (x, t) = (self.design.rough(), u.cols());
         // Both factors near one, so that nothing under- or overflows.

@@ -1,8 +1,8 @@
 //! The inputs as second-order solvers need them: in the basis where X'X is diagonal, and laid out by tasks.
 //!
-//! *Entries* are observations in the order of the layout. Where most inputs have a label for most tasks, they form a table
-//! (inputs x tasks) with holes of weight zero, and products with the inputs are matrix products; else each task has its own
-//! copy of its rows.
+//! *Entries* are observations in the order of the layout. Where most inputs have a label for most tasks, they
+//! form a table (inputs x tasks) with holes of weight zero, and products with the inputs are matrix products;
+//! else each task has its own copy of its rows.
 
 mod curvature;
 mod layout;
@@ -11,7 +11,7 @@ pub(crate) use curvature::Curvature;
 
 use crate::backend::{Backend, Columns, Frame, Interrupt, Panel, STREAM_ROWS, Spectrum};
 use crate::linalg::{axpy, dot, shared_product, times, transposed, view, view_mut};
-use crate::{Matrix, Observations, Problem, Result};
+use crate::{Matrix, Observations, Result};
 use faer::{Accum, MatRef};
 use layout::{NO_OBSERVATION, RowLayout};
 use rayon::prelude::*;
@@ -100,10 +100,10 @@ impl Design {
         self.layout.scatter(of_entries, n_observations)
     }
 
-    /// Weights of the entries in the problem's own units, zero in holes.
-    pub(crate) fn gammas(&self, problem: &Problem<'_>) -> Vec<f64> {
-        let gamma = |&o: &u32| if o == NO_OBSERVATION { 0.0 } else { problem.gamma(o as usize) };
-        self.layout.observations().iter().map(gamma).collect()
+    /// One value per entry from a function of its observation, zero in holes.
+    pub(crate) fn per_entry(&self, of: impl Fn(usize) -> f64) -> Vec<f64> {
+        let value = |&o: &u32| if o == NO_OBSERVATION { 0.0 } else { of(o as usize) };
+        self.layout.observations().iter().map(value).collect()
     }
 
     /// Runs of entries of one task (own rows), or `None` if entries are a table with a column for each task.
@@ -186,8 +186,8 @@ impl Design {
     }
 }
 
-/// Sets coordinates to zero that are nothing but rounding: where the inputs have no extent, all that is left of them are errors
-/// of the others, and a factor that divides by them is worthless.
+/// Sets coordinates to zero that are nothing but rounding: where the inputs have no extent, all that is left
+/// of them are errors of the others, and a factor that divides by them is worthless.
 fn clear_noise(x: &mut Matrix) {
     let mut squares = vec![0.0; x.cols()];
     for i in 0..x.rows() {

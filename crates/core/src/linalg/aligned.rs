@@ -5,7 +5,8 @@ use std::ops::{Deref, DerefMut};
 /// Bytes of a cache line, and of the widest vectors.
 const LINE: usize = 64;
 
-/// Numbers in a multiple of eight places, the first on a cache line; places beyond the numbers asked for stay zero.
+/// Numbers in a multiple of eight places, the first on a cache line; places beyond the numbers asked for stay
+/// zero.
 #[derive(Debug, Default)]
 pub(crate) struct Aligned {
     data: Vec<f64>,

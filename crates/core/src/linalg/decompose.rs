@@ -4,8 +4,8 @@ use super::{dot, mirror_lower, view, view_mut};
 use crate::{Error, Matrix, Result};
 use faer::{MatMut, MatRef, Par};
 
-/// Eigenvalues (increasing) of the row-major n x n symmetric matrix, of which one triangle is read; `None` if they cannot be
-/// found. Without threads: faer's convenience method would use the global pool.
+/// Eigenvalues (increasing) of the row-major n x n symmetric matrix, of which one triangle is read; `None` if
+/// they cannot be found. Without threads: faer's convenience method would use the global pool.
 pub(crate) fn eigenvalues(matrix: &[f64], n: usize) -> Option<Vec<f64>> {
     use faer::dyn_stack::{MemBuffer, MemStack};
     use faer::linalg::evd;
@@ -78,12 +78,14 @@ pub(crate) fn orthonormal(m: &Matrix) -> Matrix {
     out
 }
 
-/// The Cholesky factor of the positive definite matrix given by its lower triangle, in its place; false if it has none.
+/// The Cholesky factor of the positive definite matrix given by its lower triangle, in its place; false if it
+/// has none.
 pub(crate) fn cholesky(m: &mut Matrix, threads: usize) -> bool {
     use faer::dyn_stack::{MemBuffer, MemStack};
     use faer::linalg::cholesky::llt::factor;
     let n = m.rows();
-    // A wrong entry in a factor, unlike one in a certificate, would only cost time: faer's own threads are good enough.
+    // A wrong entry in a factor, unlike one in a certificate, would only cost time: faer's own threads are
+    // good enough.
     let par = if threads > 1 && n >= 256 { Par::rayon(threads) } else { Par::Seq };
     // faer is faster with columns side by side: the lower triangle by rows is the upper one by columns.
     mirror_lower(m);
@@ -103,8 +105,8 @@ pub(crate) fn cholesky_solve(factor: &Matrix, x: &mut [f64]) {
     solve::solve_upper_triangular_in_place(lower.transpose(), x, Par::Seq);
 }
 
-/// The lower factor L with `L L' = m` for a matrix that may be singular, given by its lower triangle, in its place: columns
-/// whose pivots are rounding errors become zero. The upper triangle is set to zero.
+/// The lower factor L with `L L' = m` for a matrix that may be singular, given by its lower triangle, in its
+/// place: columns whose pivots are rounding errors become zero. The upper triangle is set to zero.
 pub(crate) fn semidefinite_cholesky(m: &mut Matrix) {
     let n = m.rows();
     for i in 0..n {

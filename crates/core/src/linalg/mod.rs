@@ -28,12 +28,30 @@ impl Matrix {
         times(view(self), view(other), 1)
     }
 
+    /// Multiplies every entry.
+    pub fn scale(&mut self, factor: f64) {
+        self.as_mut_slice().iter_mut().for_each(|x| *x *= factor);
+    }
+
+    /// Adds `factor` times another matrix of the same shape.
+    pub fn add_scaled(&mut self, factor: f64, other: &Matrix) {
+        axpy(self.as_mut_slice(), factor, other.as_slice());
+    }
+
+    /// The difference with another matrix of the same shape.
+    pub fn minus(&self, other: &Matrix) -> Matrix {
+        let mut out = self.clone();
+        out.add_scaled(-1.0, other);
+        out
+    }
+
     /// Rows as columns.
     pub fn transposed(&self) -> Matrix {
         transposed(self)
     }
 
-    /// Eigenvalues (increasing) and eigenvectors (columns) of a symmetric matrix, of which the lower triangle is read.
+    /// Eigenvalues (increasing) and eigenvectors (columns) of a symmetric matrix, of which the lower triangle
+    /// is read.
     ///
     /// ```
     /// let m = kinfolk::Matrix::from_vec(vec![2.0, 1.0, 1.0, 2.0], 2, 2)?;
@@ -72,8 +90,8 @@ const SHARED_FLOPS: usize = 1 << 21;
 
 /// `out = scale a b` or `out += scale a b`, the rows of `out` shared out over threads.
 ///
-/// Not faer's own parallel product, of which wrong entries were reported (faer-rs issue 273): a certificate must stand on
-/// the sequential one.
+/// Not faer's own parallel product, of which wrong entries were reported (faer-rs issue 273): a certificate
+/// must stand on the sequential one.
 pub(crate) fn shared_product<N: faer::traits::ComplexField + Copy + Send + Sync>(
     out: MatMut<'_, N>,
     accum: Accum,
@@ -135,6 +153,13 @@ pub(crate) fn symmetrise(m: &mut Matrix) {
     });
 }
 
+/// `v'v`, exactly symmetric.
+pub(crate) fn gram(v: &Matrix, threads: usize) -> Matrix {
+    let mut gram = times(view(v).transpose(), view(v), threads);
+    symmetrise(&mut gram);
+    gram
+}
+
 /// Copies the lower triangle to the upper one.
 pub(crate) fn mirror_lower(m: &mut Matrix) {
     for_each_pair(m.rows(), |i, j| m[(j, i)] = m[(i, j)]);
@@ -160,11 +185,4 @@ pub(crate) fn inner(a: &Matrix, b: &Matrix) -> f64 {
 /// The power of two next to |x| (1 for zero): scaling by it is exact.
 pub(crate) fn power_of_two(x: f64) -> f64 {
     if x == 0.0 || !x.is_finite() { 1.0 } else { x.abs().log2().round().clamp(-1000.0, 1000.0).exp2() }
-}
-
-/// `a - b`.
-pub(crate) fn minus(a: &Matrix, b: &Matrix) -> Matrix {
-    let mut out = a.clone();
-    axpy(out.as_mut_slice(), -1.0, b.as_slice());
-    out
 }

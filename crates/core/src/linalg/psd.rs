@@ -6,8 +6,8 @@ use crate::{Error, Matrix, Result};
 /// What counts as rounding, relative to the largest entry (symmetry) or the largest eigenvalue.
 const TOLERANCE: f64 = 1e-8;
 
-/// `Ok` if `m` is square, finite, symmetric to 1e-8 of its largest entry, and has no eigenvalue below -1e-8 times its
-/// largest. Costs one eigenvalue computation on the calling thread, O(n^3).
+/// `Ok` if `m` is square, finite, symmetric to 1e-8 of its largest entry, and has no eigenvalue below -1e-8
+/// times its largest. Costs one eigenvalue computation on the calling thread, O(n^3).
 pub(crate) fn check_psd(what: &'static str, m: &Matrix) -> Result<()> {
     check_symmetric(what, m)?;
     let largest_entry = max_abs(m);
@@ -26,7 +26,8 @@ pub(crate) fn check_psd(what: &'static str, m: &Matrix) -> Result<()> {
     Err(Error::NotPsd { what, detail: explain(m, largest_entry, floor, smallest) })
 }
 
-/// `m` after [`check_psd`], with the rounding it forgives removed: exactly symmetric, no diagonal entry below zero.
+/// `m` after [`check_psd`], with the rounding it forgives removed: exactly symmetric, no diagonal entry below
+/// zero.
 pub(crate) fn checked(what: &'static str, mut m: Matrix) -> Result<Matrix> {
     check_psd(what, &m)?;
     for r in 0..m.rows() {

@@ -29,8 +29,8 @@ pub(crate) fn axpy(y: &mut [f64], scale: f64, x: &[f64]) {
     pulp::Arch::new().dispatch(AxpyKernel(y, scale, x));
 }
 
-/// [`dot`] inside code that is already compiled for the widest instructions of this machine. Four vectors of running sums:
-/// fast, and more accurate than one number.
+/// [`dot`] inside code that is already compiled for the widest instructions of this machine. Four vectors of
+/// running sums: fast, and more accurate than one number.
 #[inline(always)]
 pub(crate) fn dot_simd<S: Simd>(simd: S, a: &[f64], b: &[f64]) -> f64 {
     let n = a.len().min(b.len());
@@ -78,7 +78,8 @@ pub(crate) fn fma<S: Simd>(a: f64, b: f64, c: f64) -> f64 {
     if S::IS_SCALAR { a * b + c } else { a.mul_add(b, c) }
 }
 
-/// `y += sum over j of coefficients_j rows_j`. Four vectors of y at a time stay in registers through the whole sum.
+/// `y += sum over j of coefficients_j rows_j`. Four vectors of y at a time stay in registers through the
+/// whole sum.
 #[inline(always)]
 pub(crate) fn add_rows_simd<S: Simd>(simd: S, y: &mut [f64], coefficients: &[f64], rows: &AlignedRows) {
     let mut from = 0;
@@ -125,8 +126,8 @@ fn add_rows_chunk<S: Simd, const N: usize>(
     width
 }
 
-/// One sweep over a matrix: `G += d b' + p d'`, then `y += G' x`, for vectors of the width of G; x has one number per row
-/// in use.
+/// One sweep over a matrix: `G += d b' + p d'`, then `y += G' x`, for vectors of the width of G; x has one
+/// number per row in use.
 #[inline(always)]
 pub(crate) fn sweep_simd<S: Simd>(simd: S, g: &mut AlignedRows, dbp: [&[f64]; 3], x: &[f64], y: &mut [f64]) {
     let mut from = 0;
@@ -139,7 +140,8 @@ pub(crate) fn sweep_simd<S: Simd>(simd: S, g: &mut AlignedRows, dbp: [&[f64]; 3]
     }
 }
 
-/// [`sweep_simd`] for N vectors of columns, those of b, d and y in registers down all rows; how many columns these are.
+/// [`sweep_simd`] for N vectors of columns, those of b, d and y in registers down all rows; how many columns
+/// these are.
 #[inline(always)]
 fn sweep_chunk<S: Simd, const N: usize>(
     simd: S,

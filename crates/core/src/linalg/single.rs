@@ -5,7 +5,8 @@ use crate::Matrix;
 use faer::{Accum, MatMut, MatRef};
 use rayon::prelude::*;
 
-/// A matrix in single precision, its entries between -1 and 1 times a unit, so that no product over- or underflows.
+/// A matrix in single precision, its entries between -1 and 1 times a unit, so that no product over- or
+/// underflows.
 #[derive(Debug)]
 pub(crate) struct SinglePrecision {
     values: Vec<f32>,
@@ -14,7 +15,8 @@ pub(crate) struct SinglePrecision {
     unit: f64,
 }
 
-/// Less than this is zero: products of what remains are ordinary numbers, and numbers near the smallest are slow.
+/// Less than this is zero: products of what remains are ordinary numbers, and numbers near the smallest are
+/// slow.
 const SMALLEST: f32 = 1e-18;
 /// Entries handled at a time.
 const CHUNK: usize = 1 << 14;

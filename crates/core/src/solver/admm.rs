@@ -1,5 +1,5 @@
-//! ADMM, the alternating direction method of multipliers, for spectral regularisers: functions of Theta that are no sum over
-//! its entries.
+//! ADMM, the alternating direction method of multipliers, for spectral regularisers: functions of Theta that
+//! are no sum over its entries.
 //!
 //! `min over W of losses(X W) + Omega(W)`, with a second copy Z of the weights for the penalty:
 //!
@@ -9,9 +9,9 @@
 //! U <- U + W - Z
 //! ```
 //!
-//! The first line, the loss subproblem, is an ordinary problem that another solver solves; its duals are those of the
-//! whole problem, whose weights are Z. No eigenvalue of Theta has to be kept away from zero: at the solution most of
-//! them are zero.
+//! The first line, the loss subproblem, is an ordinary problem that another solver solves; its duals are
+//! those of the whole problem, whose weights are Z. No eigenvalue of Theta has to be kept away from zero: at
+//! the solution most of them are zero.
 
 use super::{
     Algorithm, CheckedSettings, Clock, Incumbent, Outcome, Poll, Run, Settings, Solver, Start, Status,
@@ -41,13 +41,13 @@ const OVER_RELAXATION: f64 = 1.6;
 const INNER_GAP_SHARE: f64 = 0.03;
 /// A round is slow if it leaves more than this fraction of the gap.
 const SLOW_ROUND_GAP_RATIO: f64 = 0.95;
-/// The accuracy is at least the square of this share of the gap: the largest eigenvalue of the duals' task Gram matrix
-/// changes in proportion to the duals, gaps only with their square.
+/// The accuracy is at least the square of this share of the gap: the largest eigenvalue of the duals' task
+/// Gram matrix changes in proportion to the duals, gaps only with their square.
 const MIN_INNER_GAP_SHARE: f64 = 0.1;
 const MAX_INNER_TOLERANCE: f64 = 1e-2;
 const MIN_INNER_TOLERANCE: f64 = 1e-14;
-/// Passes of a loss subproblem: few, since the next round goes on from there; doubled whenever the rounds between two
-/// budget checks leave more than half of the gap.
+/// Passes of a loss subproblem: few, since the next round goes on from there; doubled whenever the rounds
+/// between two budget checks leave more than half of the gap.
 const FIRST_INNER_PASSES: usize = 5;
 const MAX_INNER_PASSES: usize = 300;
 const ROUNDS_PER_BUDGET_CHECK: usize = 10;
@@ -163,8 +163,7 @@ impl<'a> Rounds<'a> {
                 break;
             }
             if round % RHO_UPDATE_ROUNDS == 0 && round <= LAST_RHO_UPDATE_ROUND {
-                let mut change = self.z.clone();
-                axpy(change.as_mut_slice(), -1.0, before.as_slice());
+                let change = self.z.minus(&before);
                 let size = |m: &Matrix| inner(m, m).sqrt();
                 self.balance(apart / size(&self.z), size(&change) / size(&self.u));
             }
@@ -174,8 +173,7 @@ impl<'a> Rounds<'a> {
 
     /// Solves the loss subproblem; the new weights, relaxed.
     fn solve_losses(&mut self, tolerance: f64, max_passes: usize, clock: &mut Clock<'_>) -> Result<Matrix> {
-        let mut centre = self.z.clone();
-        axpy(centre.as_mut_slice(), -1.0, self.u.as_slice());
+        let centre = self.z.minus(&self.u);
         let pool = self.problem.data().pool();
         let n = self.kappa.len();
         let mut offsets =
@@ -199,9 +197,9 @@ impl<'a> Rounds<'a> {
         self.kappa = solution.kappa.iter().map(|k| k * unit).collect();
         let gathered = self.design.gather(&self.kappa);
         let mut w = pool.install(|| self.design.backward(&gathered, self.threads()));
-        w.as_mut_slice().iter_mut().for_each(|x| *x *= OVER_RELAXATION / self.rho);
-        axpy(w.as_mut_slice(), OVER_RELAXATION, centre.as_slice());
-        axpy(w.as_mut_slice(), 1.0 - OVER_RELAXATION, self.z.as_slice());
+        w.scale(OVER_RELAXATION / self.rho);
+        w.add_scaled(OVER_RELAXATION, &centre);
+        w.add_scaled(1.0 - OVER_RELAXATION, &self.z);
         Ok(w)
     }
 
@@ -211,7 +209,7 @@ impl<'a> Rounds<'a> {
         let mut theta = Matrix::identity(t);
         // Theta^ is I / rho in the problem's own units.
         let scale = self.problem.theta_unit() / self.rho;
-        theta.as_mut_slice().iter_mut().for_each(|x| *x *= scale);
+        theta.scale(scale);
         let spec = ProblemSpec { lambda: 1.0, ..self.problem.spec().clone() };
         let regularizer = Regularizer::Entrywise(Box::new(Fixed::diagonal(theta)));
         Problem::from_parts(data, spec.losses(t)?, regularizer, spec)
@@ -220,20 +218,18 @@ impl<'a> Rounds<'a> {
     /// Updates Z and U; the distance of the two copies of the weights.
     fn apply_penalty(&mut self, w: Matrix) -> Result<f64> {
         let mut v = w.clone();
-        axpy(v.as_mut_slice(), 1.0, self.u.as_slice());
+        v.add_scaled(1.0, &self.u);
         let threads = self.threads();
         let (regularizer, rho) = (self.regularizer, self.rho);
         self.z = self.problem.data().pool().install(|| {
-            let mut gram = linalg::times(view(&v).transpose(), view(&v), threads);
-            linalg::symmetrise(&mut gram);
-            let rotation = regularizer.rotation(&gram)?;
+            let rotation = regularizer.rotation(&linalg::gram(&v, threads))?;
             let factor = regularizer.shrinkage(&rotation, &rotation.squares(&v, &v, threads), 1.0 / rho);
             Ok::<_, Error>(linalg::times(view(&v), view(&factor), threads))
         })?;
         self.u = v;
-        axpy(self.u.as_mut_slice(), -1.0, self.z.as_slice());
+        self.u.add_scaled(-1.0, &self.z);
         let mut apart = w;
-        axpy(apart.as_mut_slice(), -1.0, self.z.as_slice());
+        apart.add_scaled(-1.0, &self.z);
         Ok(inner(&apart, &apart).sqrt())
     }
 

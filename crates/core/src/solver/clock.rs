@@ -72,8 +72,8 @@ impl<'a> Clock<'a> {
         }
     }
 
-    /// Records a certificate; the status with which to end, if it is time. `resumable` if the fit could go on from here
-    /// another time.
+    /// Records a certificate; the status with which to end, if it is time. `resumable` if the fit could go on
+    /// from here another time.
     pub(crate) fn report(
         &mut self,
         certificate: &Certificate,

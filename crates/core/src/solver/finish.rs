@@ -4,8 +4,8 @@ use super::{Incumbent, badness, start};
 use crate::backend::{Interrupt, OrthonormalBasis};
 use crate::{Matrix, Problem, Result};
 
-/// Certifies duals with the primal point that they induce if that is good enough, else also with the point whose
-/// coordinates in `basis` are `v`; the better of the two.
+/// Certifies duals with the primal point that they induce if that is good enough, else also with the point
+/// whose coordinates in `basis` are `v`; the better of the two.
 pub(super) fn certify(
     problem: &Problem<'_>,
     kappa: Vec<f64>,
@@ -29,7 +29,7 @@ pub(super) fn certify(
     Ok(if better { pair } else { induced })
 }
 
-/// Coordinates of the backend for those in the eigenbasis.
+/// Coordinates of the backend for coordinates in the eigenbasis.
 pub(super) fn coordinates(problem: &Problem<'_>, v: &Matrix) -> Result<Matrix> {
     let data = problem.data();
     let spectrum = data.eigenbasis(&mut Interrupt::never())?;

@@ -57,8 +57,9 @@ impl Incumbent {
         }
     }
 
-    /// Keeps the better of two primal points and the better of two duals, which need not come from the same round; of
-    /// two equal ones the newer. `v` are coordinates in the eigenbasis. Whether anything became strictly better.
+    /// Keeps the better of two primal points and the better of two duals, which need not come from the same
+    /// round; of two equal ones the newer. `v` are coordinates in the eigenbasis. Whether anything became
+    /// strictly better.
     pub(crate) fn offer(&mut self, problem: &Problem<'_>, kappa: Vec<f64>, v: &Matrix) -> Result<bool> {
         let new = Incumbent::pair(problem, kappa, finish::coordinates(problem, v)?)?;
         let (old, offered) = (self.certificate(), new.certificate());

@@ -1,8 +1,9 @@
-//! Solvers. Callers use the trait [`Solver`]; an iterative method implements [`Algorithm`], and the driver in `run.rs`
-//! makes a solver of it. Every solver returns duals, and sometimes a primal point; the certificate judges them.
+//! Solvers. Callers use the trait [`Solver`]; an iterative method implements [`Algorithm`], and the driver in
+//! `run.rs` makes a solver of it. Every solver returns duals, and sometimes a primal point; the certificate
+//! judges them.
 //!
-//! Who uses whom: [`Auto`] uses all others. [`Proximal`] takes Newton steps; [`Newton`] starts from [`Spectral`] or
-//! [`Sdca`]. [`Admm`] gets the solver of its inner problem as an argument and names none.
+//! Who uses whom: [`Auto`] uses all others. [`Proximal`] takes Newton steps; [`Newton`] starts from
+//! [`Spectral`] or [`Sdca`]. [`Admm`] gets the solver of its inner problem as an argument and names none.
 
 mod admm;
 mod auto;
@@ -28,8 +29,10 @@ pub use proximal::Proximal;
 pub use run::{Algorithm, Outcome, Run};
 pub use sdca::{Sdca, VisitOrder};
 pub use settings::{CheckedSettings, Settings, SolverKind, Status};
-pub use snapshot::{Snapshot, Start};
+pub use snapshot::Start;
 pub use spectral::Spectral;
+
+pub use crate::observer::Snapshot;
 
 pub(crate) use clock::{Clock, Poll};
 pub(crate) use incumbent::Incumbent;

@@ -1,8 +1,9 @@
 //! Proximal point steps around Newton's method, for losses with kinks on problems too large to factorise.
 //!
-//! The conjugate of a loss with kinks is not strongly convex. Adding `mu (a - a0)^2 / 2` around the duals reached makes the loss
-//! smooth, Newton's method solves that to moderate accuracy, its duals become the next centre, and so on: the centres converge to
-//! the solution for every mu. Small mu means few rounds of many Newton steps each; mu adapts to the number of these.
+//! The conjugate of a loss with kinks is not strongly convex. Adding `mu (a - a0)^2 / 2` around the duals
+//! reached makes the loss smooth, Newton's method solves that to moderate accuracy, its duals become the next
+//! centre, and so on: the centres converge to the solution for every mu. Small mu means few rounds of many
+//! Newton steps each; mu adapts to the number of these.
 
 use super::newton::{self, Descent, Smoothed, VPoint};
 use super::{Algorithm, Clock, Outcome, Run, Status, needs_entries};

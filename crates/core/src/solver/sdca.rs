@@ -1,8 +1,9 @@
 //! Dual coordinate ascent: Algorithm 1 of the paper, one observation at a time or in blocks of inputs.
 //!
-//! A step on observation (x, r) needs the scores b of x for all tasks and row r of the task Gram matrix. Taking inputs in
-//! blocks turns the scores into one matrix product per block; what earlier steps of the same block changed is corrected
-//! with the block's own kernel values, so that blocked and one-at-a-time ascent are the same algorithm in another order.
+//! A step on observation (x, r) needs the scores b of x for all tasks and row r of the task Gram matrix.
+//! Taking inputs in blocks turns the scores into one matrix product per block; what earlier steps of the same
+//! block changed is corrected with the block's own kernel values, so that blocked and one-at-a-time ascent
+//! are the same algorithm in another order.
 
 mod ascent;
 mod order;
@@ -22,17 +23,19 @@ pub enum VisitOrder {
     Sequential,
     /// Observations 0, 1, 2, ... every time: for comparisons with other implementations.
     Cyclic,
-    /// Random blocks of this many inputs, at random within a block, their tasks in a random order that changes from block to
-    /// block.
+    /// Random blocks of this many inputs, at random within a block, their tasks in a random order that
+    /// changes from block to block.
     Blocked(usize),
 }
 
-/// Stochastic dual coordinate ascent with exact steps. Suits every problem; slow where regularisation is weak.
+/// Stochastic dual coordinate ascent with exact steps. Suits every problem; slow where regularisation is
+/// weak.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sdca {
     /// Order of visits.
     pub order: VisitOrder,
-    /// Passes between certificates; `None` = often at first, then ever less, and at least one in twenty passes.
+    /// Passes between certificates; `None` = often at first, then ever less, and at least one in twenty
+    /// passes.
     pub check_every: Option<usize>,
 }
 
@@ -46,7 +49,8 @@ impl Default for Sdca {
 const REBUILD_EVERY: usize = 20;
 
 impl Sdca {
-    /// The pass of the next certificate after one at this pass. It depends on nothing else, so a fit can be resumed.
+    /// The pass of the next certificate after one at this pass. It depends on nothing else, so a fit can be
+    /// resumed.
     fn next_check(&self, passes: usize) -> usize {
         passes.saturating_add(self.check_every.unwrap_or((passes / 4).clamp(1, REBUILD_EVERY)))
     }
@@ -144,7 +148,8 @@ pub(super) fn head_start(
 /// Certificates that take longer than this are not waited for when a fit is stopped.
 const SLOW_CERTIFICATE: Duration = Duration::from_millis(100);
 
-/// The last certified point and its number of passes, kept where a certificate is slow: a stopped fit ends with it.
+/// The last certified point and its number of passes, kept where a certificate is slow: a stopped fit ends
+/// with it.
 #[derive(Default)]
 struct LastCertified {
     point: Option<(usize, Incumbent)>,

@@ -34,7 +34,8 @@ struct SolverEntry {
     build: fn() -> Box<dyn Solver>,
 }
 
-/// The one list of solvers, in the order of [`SolverKind`]. Parsers, help texts and documentation are made from it.
+/// The one list of solvers, in the order of [`SolverKind`]. Parsers, help texts and documentation are made
+/// from it.
 const SOLVERS: [SolverEntry; 8] = [
     SolverEntry {
         kind: SolverKind::Auto,
@@ -82,7 +83,7 @@ const SOLVERS: [SolverEntry; 8] = [
         kind: SolverKind::InteriorPoint,
         name: "interior-point",
         about: "interior point method",
-        suits: "all losses but the logistic one, while a system of all tasks' features is small enough to factorise",
+        suits: "all losses but the logistic one, if the tasks have at most 6000 features together",
         build: || Box::new(InteriorPoint),
     },
     SolverEntry {

@@ -1,27 +1,7 @@
 //! Where a fit begins: from nothing, from duals, or where another fit was interrupted.
 
+use crate::observer::Snapshot;
 use crate::{Error, Problem, Result};
-use serde::{Deserialize, Serialize};
-
-/// A moment of a fit from which it can go on to the same bits. From [`Progress::snapshot`](crate::Progress::snapshot) to
-/// [`Start::Resume`].
-///
-/// As JSON: `{"solver": "sdca", "seed": 0, "passes": 12, "alpha": [0.5, ...]}`; numbers come back to the last bit.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Snapshot {
-    /// Name of the solver.
-    pub solver: String,
-    /// Its seed.
-    pub seed: u64,
-    /// Passes made so far.
-    pub passes: usize,
-    /// Passes and relative gap of the certificate before this one, where the pace decides which solver goes on.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub previous: Option<(usize, f64)>,
-    /// The duals, in the paper's scale and observation order.
-    pub alpha: Vec<f64>,
-}
 
 /// Where a fit begins. Duals are in the paper's scale, in observation order.
 #[derive(Debug, Clone, Copy, Default)]
@@ -31,9 +11,9 @@ pub enum Start<'a> {
     Cold,
     /// From these duals, brought into their domain: a fit of its own, quick if they are near the solution.
     Warm(&'a [f64]),
-    /// Where another fit of the same problem was interrupted. With the same settings, number of threads and kind of
-    /// processor it ends with the same bits as if it had not been. Passes are those of the whole fit, time that of this
-    /// part.
+    /// Where another fit of the same problem was interrupted. With the same settings, number of threads and
+    /// kind of processor it ends with the same bits as if it had not been. Passes are those of the whole fit,
+    /// time that of this part.
     Resume(&'a Snapshot),
 }
 

@@ -1,5 +1,5 @@
-//! Where to start: at alpha = 0 the regulariser of the dual is flat in every direction and tells nothing about scale, so
-//! solvers start elsewhere on a ray.
+//! Duals to start from. At alpha = 0 the regulariser of the dual is flat in every direction and gives no
+//! scale, so solvers start at another point of a ray.
 
 use super::Incumbent;
 use crate::backend::{self, Expansion, Interrupt};
@@ -32,7 +32,8 @@ pub(crate) fn allowed(problem: &Problem<'_>, mut kappa: Vec<f64>) -> Result<Vec<
     Ok(kappa)
 }
 
-/// The best point between zero and the duals that fit the prediction 0: `kappa = -s gamma L'(y, 0)`, 0 < s <= 1.
+/// The best point between zero and the duals that fit the prediction 0: `kappa = -s gamma L'(y, 0)`, 0 < s <=
+/// 1.
 pub(crate) fn cold(problem: &Problem<'_>, interrupt: &mut Interrupt<'_>) -> Result<Vec<f64>> {
     let obs = problem.observations();
     let residual = |o: usize| {
@@ -71,8 +72,8 @@ pub(crate) fn zeros(problem: &Problem<'_>) -> Vec<f64> {
     warm(problem, vec![0.0; problem.observations().len()])
 }
 
-/// Fallback for a solver that is stopped before its first certificate: given duals or a cold start if they are
-/// certified within [`STOP_GRACE`], else zero duals, which need no data access.
+/// Fallback for a solver that is stopped before its first certificate: given duals or a cold start if they
+/// are certified within [`STOP_GRACE`], else zero duals, which need no data access.
 pub(crate) fn at_once(problem: &Problem<'_>, given: Option<Vec<f64>>) -> Result<Incumbent> {
     let begin = Instant::now();
     let mut late = || begin.elapsed() > STOP_GRACE;
@@ -95,9 +96,9 @@ pub(crate) fn at_once(problem: &Problem<'_>, given: Option<Vec<f64>>) -> Result<
 
 /// The s in (0, most] that maximises the dual at `s kappa`.
 ///
-/// The dual is concave along the ray, with slope `sum_i kappa_i L*'(-s kappa_i / gamma_i) - s <phi'(s^2 G), G>`: bisection on
-/// the exponent of s, so that a solution thousands of times smaller than the residuals is found as well. Where each look at all
-/// losses is dear, a sample of them says where to look.
+/// The dual is concave along the ray, with slope `sum_i kappa_i L*'(-s kappa_i / gamma_i) - s <phi'(s^2 G),
+/// G>`: bisection on the exponent of s, so that a solution thousands of times smaller than the residuals is
+/// found as well. Where each look at all losses is dear, a sample of them says where to look.
 fn best_on_ray(
     problem: &Problem<'_>,
     output: &dyn Entrywise,
@@ -139,7 +140,7 @@ fn best_on_ray(
     low.exp()
 }
 
-/// Where a falling function is zero, to this width: regula falsi with the usual remedy against ends that stay.
+/// The root of a falling function, to this width, by regula falsi with halved weights (Illinois).
 fn falling_root(f: impl Fn(f64) -> f64, mut low: f64, mut high: f64, width: f64) -> f64 {
     let (mut at_low, mut at_high) = (f(low), f(high));
     let mut last = 0.0;
@@ -181,7 +182,7 @@ enum LossSlope<'a> {
     Each { problem: &'a Problem<'a>, kappa: &'a [f64] },
 }
 
-/// Observations in a sample, about.
+/// Approximate size of a sample of observations.
 const SAMPLE_OBSERVATIONS: usize = 8192;
 
 impl<'a> LossSlope<'a> {
@@ -199,7 +200,8 @@ impl<'a> LossSlope<'a> {
         LossSlope::Summed { constant, linear }
     }
 
-    /// One observation in so many makes a sample; no multiple of the number of tasks, which would leave tasks out.
+    /// A sample takes one observation in so many. Not a multiple of the number of tasks, which would leave
+    /// tasks out.
     fn stride(&self, n_tasks: usize) -> usize {
         match self {
             LossSlope::Summed { .. } => 1,

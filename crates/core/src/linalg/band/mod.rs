@@ -1,5 +1,6 @@
-//! Symmetric matrices with nothing far from the diagonal: to bring a matrix into this form costs a few fast products, a fifth or less of
-//! what eigenvectors cost, and equations with it and any multiple of it are solved at once.
+//! Symmetric matrices with nothing far from the diagonal: to bring a matrix into this form costs a few fast
+//! products, a fifth or less of what eigenvectors cost, and equations with it and any multiple of it are
+//! solved at once.
 
 mod factor;
 mod reflections;
@@ -94,7 +95,11 @@ pub(crate) mod tests {
 
         /// `Q B Q' x = A x`, and Q keeps lengths.
         #[test]
-        fn a_band_is_the_same_matrix_in_another_basis(n in 1usize..90, seed in 1u64..1000, fall in 0.8f64..1.0) {
+        fn a_band_is_the_same_matrix_in_another_basis(
+            n in 1usize..90,
+            seed in 1u64..1000,
+            fall in 0.8f64..1.0,
+        ) {
             let a = moment(n, seed, fall);
             let (band, turn) = reduce(a.clone(), &mut Interrupt::never()).unwrap();
             let x = some_columns(n, 3);
@@ -104,14 +109,16 @@ pub(crate) mod tests {
             let mut image = band.times(&back);
             turn.forth(&mut image, 1);
             let largest = a.as_slice().iter().fold(0.0f64, |m, x| m.max(x.abs()));
-            prop_assert!(distance(&image, &linalg::times(view(&a), view(&x), 1)) < 1e-11 * largest * n as f64);
+            let product = linalg::times(view(&a), view(&x), 1);
+            prop_assert!(distance(&image, &product) < 1e-11 * largest * n as f64);
         }
 
         /// `(I + r B) x = y` for every column with its own r, from nothing to far beyond 1 / |B|.
         #[test]
         fn shifted_equations_are_solved(n in 1usize..90, cols in 1usize..20, seed in 1u64..1000) {
             let (band, _) = reduce(moment(n, seed, 0.9), &mut Interrupt::never()).unwrap();
-            let rates: Vec<f64> = (0..cols).map(|j| if j == 0 { 0.0 } else { 10f64.powi(j as i32 % 13 - 6) }).collect();
+            let rate = |j: usize| if j == 0 { 0.0 } else { 10f64.powi(j as i32 % 13 - 6) };
+            let rates: Vec<f64> = (0..cols).map(rate).collect();
             let y = some_columns(n, cols);
             let mut x = y.clone();
             band.solve_shifted(&rates, &mut x, 2);

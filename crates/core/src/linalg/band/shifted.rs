@@ -1,4 +1,5 @@
-//! `(I + r B) x = y` for many columns, each with its own r: one Cholesky factor per column, eight columns side by side.
+//! `(I + r B) x = y` for many columns, each with its own r: one Cholesky factor per column, eight columns
+//! side by side.
 
 use super::Band;
 use crate::Matrix;

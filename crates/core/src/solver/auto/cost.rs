@@ -1,5 +1,5 @@
-//! What solvers should take on a problem, in nanoseconds of a machine of 2020: only ratios matter. Arithmetic on sizes, never a
-//! clock: the same problem is solved the same way every time.
+//! Estimated time of solvers on a problem, in nanoseconds of a machine of 2020; only ratios matter. It is
+//! computed from sizes, never measured: the same problem is solved the same way every time.
 
 use crate::design::Design;
 use crate::{Observations, Problem};
@@ -22,7 +22,7 @@ pub(super) struct Cost {
     pub(super) unknowns: usize,
     /// One coordinate step.
     step: f64,
-    /// The eigenbasis and the rotated inputs, unless they are there.
+    /// Making the eigenbasis and the rotated inputs, zero if they exist already.
     setup: f64,
 }
 
@@ -66,13 +66,13 @@ impl Cost {
         products / (PRODUCT_FLOPS_PER_NS * self.shared(products)) + self.observations * self.step
     }
 
-    /// How many threads' worth the products of a pass get: those of small blocks are not shared.
+    /// Effective threads for the products of a pass: products of small blocks run on one thread.
     fn shared(&self, products: f64) -> f64 {
         let of_a_block = products / (self.rows / 64.0).max(1.0);
         if of_a_block > 1e7 { 0.8 * self.threads.max(1.25) } else { 1.0 }
     }
 
-    /// A look at all rows, for all their tasks.
+    /// One pass over all rows, for all their tasks.
     fn pass(&self) -> f64 {
         let rate = if self.table { PRODUCT_FLOPS_PER_NS } else { 0.2 * PRODUCT_FLOPS_PER_NS };
         2.0 * self.entries * self.rank / (rate * self.threads)
@@ -94,7 +94,8 @@ impl Cost {
         3.0 * self.pass() + answers + (iterations + self.blocks()).min(self.factorise())
     }
 
-    /// Factors of all tasks' blocks, with as many exact rows as [`Blocks`](crate::solver::newton_system::blocks) would take.
+    /// Factors of all tasks' blocks, with as many exact rows as
+    /// [`Blocks`](crate::solver::newton_system::blocks) would take.
     fn blocks(&self) -> f64 {
         let budget = 4.0 * self.entries / self.tasks * self.rank;
         let affordable = (0..4).fold(0.0, |f: f64, _| (budget / (self.rank + f)).sqrt());
@@ -124,7 +125,7 @@ impl Cost {
     }
 }
 
-/// What any step takes.
+/// Overhead of any step.
 const STEP_OVERHEAD_NS: f64 = 3e5;
 
 /// Unknowns of a factorised system: the rank of each task's inputs at most.
@@ -132,7 +133,8 @@ fn unknowns(obs: &Observations, rank: usize) -> usize {
     obs.task_counts().iter().map(|&n| n.min(rank)).sum()
 }
 
-/// A coordinate step: a closed form for quadratic conjugates with k = 1, else some evaluations of a row of T slopes.
+/// A coordinate step: a closed form for quadratic conjugates with k = 1, else some evaluations of a row of T
+/// slopes.
 fn coordinate_step(problem: &Problem<'_>) -> f64 {
     let obs = problem.observations();
     let t = obs.n_tasks() as f64;
@@ -147,5 +149,5 @@ fn coordinate_step(problem: &Problem<'_>) -> f64 {
     }
 }
 
-/// A slope that is no power takes exponentials.
+/// A slope that is not a power needs exponentials.
 const EXP_SLOPE_NS: f64 = 8.0;

@@ -12,24 +12,25 @@ use cost::Cost;
 use std::time::Instant;
 use switch::{Candidates, NONE_BEFORE, Probation, SwitchRule};
 
-/// Chooses a solver. [`Admm`] for penalties of Theta as a whole, [`Spectral`] for the squared loss on shared inputs.
-/// Otherwise a few passes of [`Sdca`], which are often enough; if it is slow, [`Newton`] goes on for smooth losses,
-/// [`InteriorPoint`] for others while its system is small, and [`Proximal`] beyond that. Each only if its memory is
-/// within the budget. A solver that stalls hands over to [`InteriorPoint`] if it is small, then to [`Sdca`].
+/// Chooses a solver. [`Admm`] for penalties of Theta as a whole, [`Spectral`] for the squared loss on shared
+/// inputs. Otherwise a few passes of [`Sdca`], which are often enough; if it is slow, [`Newton`] goes on for
+/// smooth losses, [`InteriorPoint`] for others while its system is small, and [`Proximal`] beyond that. Each
+/// only if its memory is within the budget. A solver that stalls hands over to [`InteriorPoint`] if it is
+/// small, then to [`Sdca`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Auto;
 
 const ADMM: Admm = Admm::new(&Auto);
 
-/// Unknowns of a system that is always factorised where losses have kinks.
+/// Systems with at most this many unknowns are always factorised where losses have kinks.
 const SMALL_SYSTEM_UNKNOWNS: usize = 2500;
-/// Losses with kinks slow coordinate ascent down as it comes near the solution.
+/// Losses with kinks slow coordinate ascent down by this factor near the solution.
 const KINK_SLOWDOWN: f64 = 3.0;
 
-/// Coordinate ascent takes at least that many passes.
+/// Coordinate ascent needs at least this many passes.
 const MIN_SDCA_PASSES: f64 = 6.0;
 
-/// The solver to begin with, the one that may take over from it, and why.
+/// The first solver, the one that may take over from it, and why.
 #[derive(Debug)]
 struct SolverPlan {
     first: Box<dyn Solver>,
@@ -65,7 +66,7 @@ impl Auto {
         let small = cost.unknowns <= SMALL_SYSTEM_UNKNOWNS && InteriorPoint.suits(problem).is_ok();
         let bounded = bounded_duals(problem);
         let (second, other): (Box<dyn Solver>, f64) = match smooth {
-            // Rounds have certificates of their own, and their Newton steps go less far.
+            // Each round has a certificate, and its Newton steps are shorter.
             true if bounded => (Box::new(Proximal), 2.0 * cost.newton()),
             true => (Box::new(Newton), cost.newton()),
             false if small && cost.interior_point() < cost.proximal() => {
@@ -73,7 +74,7 @@ impl Auto {
             }
             false => (Box::new(Proximal), cost.proximal()),
         };
-        // Where duals reach their bounds and regularisation is weak, proximal steps may become many.
+        // If duals reach their bounds and regularisation is weak, proximal steps can become many.
         let probation = small && second.name() == Proximal.name();
         let first = Box::new(Sdca::default());
         let needed = second.memory(problem);
@@ -97,8 +98,8 @@ impl Auto {
     }
 }
 
-/// Whether some duals have bounds that a solution may reach: then the curvature of the loss jumps, and plain Newton steps with it
-/// where regularisation is weak.
+/// Whether some duals have bounds that a solution may reach: then the curvature of the loss jumps, and so do
+/// plain Newton steps where regularisation is weak.
 fn bounded_duals(problem: &Problem<'_>) -> bool {
     (0..problem.observations().n_tasks()).any(|task| problem.loss(task).has_linear_tail())
 }

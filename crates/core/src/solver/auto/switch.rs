@@ -3,38 +3,38 @@
 use crate::{Flow, Observer, Progress};
 use std::fmt;
 
-/// Passes to make before judging.
+/// Passes before the first decision.
 const MIN_PASSES_BEFORE_SWITCH: usize = 3;
-/// Share of the other solver's work that coordinate ascent may take as a start for it.
+/// Coordinate ascent may take this share of the other solver's work as a start for it.
 const HEAD_START_WORK_SHARE: f64 = 0.12;
 /// Coordinate ascent goes on if it should end within this share of the other solver's work.
 const MAX_REMAINING_WORK_SHARE: f64 = 0.6;
 
-/// The certificate before any.
+/// Passes and gap before the first certificate.
 pub(super) const NONE_BEFORE: (usize, f64) = (0, f64::MAX);
 
-/// What there is to weigh.
+/// Coordinate ascent and the solver that may take over, by their work.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Candidates {
     pub(super) tolerance: f64,
-    /// Work of a pass of coordinate ascent, and of the other solver altogether.
+    /// Work of one pass of coordinate ascent, and of a complete run of the other solver.
     pub(super) pass: f64,
     pub(super) other: f64,
-    /// How much slower coordinate ascent gets than its present pace promises.
+    /// Factor by which coordinate ascent becomes slower than its present pace.
     pub(super) slows_down: f64,
 }
 
-/// Listens to coordinate ascent on behalf of another observer.
+/// Forwards reports of coordinate ascent to an observer, and stops it when the other solver should take over.
 pub(super) struct SwitchRule<'o> {
     observer: &'o mut dyn Observer,
     candidates: Candidates,
-    /// Passes and relative gap of the certificate before.
+    /// Passes and relative gap of the previous certificate.
     previous: (usize, f64),
-    /// Passes of the certificate at which to change solvers.
+    /// Set when it is time to switch.
     pub(super) ended: Option<SwitchReason>,
 }
 
-/// Why coordinate ascent is given up.
+/// Why coordinate ascent is stopped.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct SwitchReason {
     pub(super) passes: usize,
@@ -64,7 +64,7 @@ impl<'o> SwitchRule<'o> {
 }
 
 impl Candidates {
-    /// Whether to change, given this certificate and the one before.
+    /// Whether to switch, given this certificate and the previous one, as (passes, relative gap).
     fn judge(&self, (passes, gap): (usize, f64), (before, gap_before): (usize, f64)) -> Option<SwitchReason> {
         if passes < MIN_PASSES_BEFORE_SWITCH || gap <= self.tolerance {
             return None;
@@ -103,12 +103,13 @@ impl Observer for SwitchRule<'_> {
     }
 }
 
-/// Steps after which a solver on probation must have come somewhere, and must have ended.
+/// Steps after which a solver on probation must have reached `PROBATION_REL_GAP`, and after which it must
+/// have ended.
 const PROBATION_STEPS: (usize, usize) = (45, 110);
-/// Where it must have come.
+/// The gap it must have reached by then.
 const PROBATION_REL_GAP: f64 = 0.05;
 
-/// Listens to a solver on probation on behalf of another observer, and ends it where the next one should take over.
+/// Forwards reports of a solver on probation to an observer, and stops it if it is too slow.
 pub(super) struct Probation<'o> {
     observer: &'o mut dyn Observer,
     since: usize,

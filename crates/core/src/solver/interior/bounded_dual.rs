@@ -30,7 +30,8 @@ impl Bound {
         self.aim = (tau - share * dx * self.turn) / self.slack;
     }
 
-    /// Aims at a product between `low` and `high` after steps of these lengths, if the direction does not lead there.
+    /// Aims at a product between `low` and `high` after steps of these lengths, if the direction does not
+    /// lead there.
     fn centre(&mut self, dx: f64, lengths: (f64, f64), [low, high]: [f64; 2]) {
         self.kept = self.turn;
         if self.slack < f64::INFINITY {
@@ -99,7 +100,8 @@ impl BoundedDual {
         if h == 0.0 { 0.0 } else { h * (h / self.quad).min(self.high - self.low) }
     }
 
-    /// Puts x where the slope and barriers of weight `tau` are in balance: `f + cost + quad x = tau / lower - tau / upper`.
+    /// Puts x where the slope and barriers of weight `tau` are in balance: `f + cost + quad x = tau / lower -
+    /// tau / upper`.
     pub(super) fn place(&mut self, f: f64, tau: f64) {
         let BoundedDual { quad, low, high, .. } = *self;
         let (h, width) = (f + self.cost, high - low);
@@ -128,7 +130,7 @@ impl BoundedDual {
         self.upper.take_aim(tau, share, -self.dx);
     }
 
-    /// Keeps the direction, and takes aim anew.
+    /// Keeps the direction, and takes aim again.
     pub(super) fn centre(&mut self, lengths: (f64, f64), range: [f64; 2]) {
         self.kept = self.dx;
         self.lower.centre(self.dx, lengths, range);

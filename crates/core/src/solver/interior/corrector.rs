@@ -1,28 +1,28 @@
-//! Where a step ends that is straight neither in V nor in W.
+//! The end of a step, corrected for the curvature of the regulariser.
 //!
-//! A step wants V to become `V1 = V + t dV`, so that the duals fit, and W to become `W1 = W + t dW`, so that the predictions do;
-//! but W grows with a high power of V, and both cannot be had. With `V = V1 + L y`, L L' the curvature of the losses, the fair
-//! compromise is where
-//! `psi(y) = |y|^2 / 2 + R(V1 + L y) - <W1, L y>`, `R(V) = sum phi(V'V) / 2`,
-//! is least. It is convex, its slope is `y + L'(W(V) - W1)`, and its second derivative at V is the matrix E of the step itself, with
-//! another B: Newton's method, with conjugate gradients that have the factor of E at hand. No data are touched. Where losses
-//! count for little (L small) the step is straight in V; where they are all that counts, straight in W.
+//! A step aims at `V1 = V + t dV`, so that the duals fit, and at `W1 = W + t dW`, so that the predictions
+//! fit. W grows with a high power of V, so a point cannot do both. With `V = V1 + L y`, where L L' is the
+//! curvature of the losses, the compromise is the minimum of `psi(y) = |y|^2 / 2 + R(V1 + L y) - <W1, L y>`,
+//! `R(V) = sum phi(V'V) / 2`. This function is convex, its gradient is `y + L'(W(V) - W1)`, and its second
+//! derivative at V is the matrix E of the step with another B. It is minimised by Newton's method with
+//! conjugate gradients, preconditioned by the factor of E. No data are read. Where losses count little (L
+//! small) the step is straight in V; where only they count, it is straight in W.
 
 use crate::Matrix;
-use crate::linalg::{self, axpy, dot, inner, times, view};
+use crate::linalg::{self, axpy, dot, gram, inner, times, view};
 use crate::regularizer::Entrywise;
+use crate::solver::newton_system::Derivative;
 use crate::solver::newton_system::direct::Direct;
-use crate::solver::newton_system::{Derivative, gram};
 
-/// Newton's steps, and products with E for each.
+/// Newton steps, and conjugate gradient steps for each of them.
 const MAX_NEWTON_STEPS: usize = 12;
 const MAX_CG_STEPS: usize = 12;
-/// Conjugate gradients that leave more than this of the slope are not worth their while, if there is another way: this many
-/// times E is factorised anew.
+/// If conjugate gradients leave more than this share of the squared gradient, E is factorised again instead,
+/// at most `MAX_FACTORISATIONS` times.
 const CG_RESIDUAL_TOO_LARGE: f64 = 0.1;
 const MAX_FACTORISATIONS: usize = 8;
 
-/// The ends of a step.
+/// The two aims of a step.
 pub(super) struct Corrector<'a> {
     pub(super) output: &'a dyn Entrywise,
     pub(super) direct: &'a Direct<'a>,
@@ -35,13 +35,13 @@ pub(super) struct Corrector<'a> {
 /// Where a step ends.
 pub(super) struct Corrected {
     pub(super) v: Matrix,
-    /// How far from what the step wanted, in units of the gap.
+    /// Distance from the aims of the step, in units of the gap.
     pub(super) off: f64,
-    /// Of E, besides that of the step.
+    /// Factorisations of E besides that of the step.
     pub(super) factorisations: usize,
 }
 
-/// A y on the way.
+/// A point that is tried.
 struct TrialPoint {
     y: Vec<f64>,
     v: Matrix,
@@ -56,19 +56,19 @@ impl Corrector<'_> {
     fn at(&self, y: Vec<f64>) -> TrialPoint {
         let shift = self.direct.spread(&y);
         let mut v = self.v.clone();
-        axpy(v.as_mut_slice(), 1.0, shift.as_slice());
+        v.add_scaled(1.0, &shift);
         let gram = gram(&v, self.threads);
         let theta = self.output.theta(&gram);
         let mut off = times(view(&v), view(&theta), self.threads);
-        axpy(off.as_mut_slice(), -1.0, self.w.as_slice());
+        off.add_scaled(-1.0, self.w);
         let mut slope = self.direct.collect(&off);
         axpy(&mut slope, 1.0, &y);
         let value = 0.5 * dot(&y, &y) + 0.5 * self.output.phi_sum(&gram) - inner(self.w, &shift);
         TrialPoint { y, v, gram, theta, value: if value.is_nan() { f64::INFINITY } else { value }, slope }
     }
 
-    /// V at the compromise, nearly: the square of the slope that is left is at most `enough`, if all goes well. `back` leads
-    /// from V1 to where the step began.
+    /// V at the compromise, nearly: the square of the slope that is left is at most `enough`, if all goes
+    /// well. `back` leads from V1 to where the step began.
     pub(super) fn correct(&self, back: impl FnOnce() -> Vec<f64>, enough: f64) -> Corrected {
         let mut best = self.at(vec![0.0; self.direct.unknowns()]);
         let (mut fresh, mut factorisations) = (None, 0);
@@ -103,8 +103,8 @@ impl Corrector<'_> {
         Corrected { v: best.v, off, factorisations }
     }
 
-    /// A point along a step where psi, or its slope, is enough less. Far beyond the solution, where R is all that counts and grows
-    /// like a power p, Newton's steps are p - 1 times too short: longer ones are tried.
+    /// A point along a step where psi, or its slope, is enough less. Far beyond the solution, where R is all
+    /// that counts and grows like a power p, Newton's steps are p - 1 times too short: longer ones are tried.
     fn search(&self, from: &TrialPoint, step: &[f64], squared_slope: f64) -> Option<TrialPoint> {
         let at = |t: f64| {
             let mut y = from.y.clone();
@@ -162,8 +162,8 @@ impl Corrector<'_> {
         best
     }
 
-    /// Newton's step, nearly: conjugate gradients until the square of the slope that is left is `enough`, or a small part of the
-    /// present one. And what is left.
+    /// Newton's step, nearly: conjugate gradients until the square of the slope that is left is `enough`, or
+    /// a small part of the present one. And what is left.
     fn newton(
         &self,
         slope: &[f64],
@@ -229,14 +229,13 @@ mod tests {
             let direct = Direct::new(design, &curvature, &derivative).unwrap();
             let dv = Matrix::from_vec(vec![30.0, -20.0, 10.0, 5.0], 2, 2).unwrap();
             let (mut v1, mut w1) = (v.clone(), times(view(&v), view(&theta), 1));
-            axpy(v1.as_mut_slice(), 1.0, dv.as_slice());
-            axpy(w1.as_mut_slice(), 1.0, derivative.apply(&dv).as_slice());
+            v1.add_scaled(1.0, &dv);
+            w1.add_scaled(1.0, &derivative.apply(&dv));
             let corrector = Corrector { output: &output, direct: &direct, v: &v1, w: &w1, threads: 1 };
             let back = || direct.represent(&dv).iter().map(|y| -y).collect();
             let enough = 1e-6 * dot(w1.as_slice(), w1.as_slice()) * weight;
             let corrected = corrector.correct(back, enough);
-            let mut shift = corrected.v.clone();
-            axpy(shift.as_mut_slice(), -1.0, v1.as_slice());
+            let shift = corrected.v.minus(&v1);
             let end = corrector.at(direct.represent(&shift));
             let slope = dot(&end.slope, &end.slope);
             assert!(slope <= 1.01 * enough.max(1e-12), "k = {k}, weight {weight}: {slope:e} {enough:e}");

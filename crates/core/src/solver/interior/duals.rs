@@ -1,11 +1,11 @@
-//! The duals as sums of variables in boxes: all that the interior point method knows of a loss.
+//! The duals as sums of variables with bounds: all that the interior point method knows of a loss.
 //!
-//! With `a = kappa / gamma` an observation adds `gamma L*(-a)` to what is minimised, and
-//! `L*(-a) = -y a + quad a^2 / 2 + eps |a|` on an interval. A kink at zero is split, `a = x + x'` with `x >= 0 >= x'`; each
-//! part is an *variable* with the smooth cost `cost x + quad x^2 / 2`, `cost = -y` or `-y +- eps`, between two bounds of which either
-//! may be infinite. Its slope is `g = F + cost + quad x` with F the prediction; at the solution `g` is the difference of the two
-//! bounds' multipliers, and these are zero where x does not touch. BarrierSums are weighted with gamma: an observation of weight two
-//! is the same as two observations.
+//! With `a = kappa / gamma` an observation adds `gamma L*(-a)` to the objective, and on an interval `L*(-a) =
+//! -y a + quad a^2 / 2 + eps |a|`. A kink at zero is split, `a = x + x'` with `x >= 0 >= x'`. Each part is a
+//! *variable* with the smooth cost `cost x + quad x^2 / 2`, `cost = -y` or `-y +- eps`, between two bounds
+//! that may be infinite. Its slope is `g = F + cost + quad x`, where F is the prediction. At the solution `g`
+//! is the difference of the two bounds' multipliers, which are zero where x does not touch its bound. Sums
+//! are weighted with gamma: an observation of weight two is the same as two observations.
 
 use super::bounded_dual::BoundedDual;
 use crate::Problem;
@@ -22,7 +22,7 @@ pub(super) struct BoundedDuals {
     bounds: f64,
 }
 
-/// BarrierSums over variables.
+/// Sums over variables.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct BarrierSums {
     /// Products of slacks and multipliers: the duality gap, once everything else fits.
@@ -37,7 +37,7 @@ const CHUNK_ENTRIES: usize = 2048;
 impl BoundedDuals {
     /// `None` if a loss has no quadratic conjugate.
     pub(super) fn new(problem: &Problem<'_>, design: &Design) -> Option<Self> {
-        let gammas = design.gammas(problem);
+        let gammas = design.per_entry(|o| problem.gamma(o));
         let shape = |entry: usize| -> Option<Option<QuadraticConjugate>> {
             if gammas[entry] == 0.0 {
                 return Some(None);
@@ -72,8 +72,8 @@ impl BoundedDuals {
         self.bounds > 0.0
     }
 
-    /// Puts all variables where the predictions `f` and barriers push them. The weight of the barriers is `share` times what
-    /// products of slacks and multipliers are thought to be.
+    /// Puts all variables where the predictions `f` and barriers push them. The weight of the barriers is
+    /// `share` times what products of slacks and multipliers are thought to be.
     pub(super) fn place(&mut self, f: &[f64], share: f64) {
         let tau = (share * self.sum(f, |variable, f| variable.scale(f)) / self.bounds).max(1e-100);
         self.each(f, |variable, f| variable.place(f, tau));
@@ -129,13 +129,14 @@ impl BoundedDuals {
         if self.are_bounded() { products / self.bounds } else { 0.0 }
     }
 
-    /// Aims at products `tau`, with a share of the second order of the last direction; what the duals would do if predictions
-    /// did not change.
+    /// Aims at products `tau`, with a share of the second order of the last direction; what the duals would
+    /// do if predictions did not change.
     pub(super) fn take_aim(&mut self, tau: f64, share: f64) -> Vec<f64> {
         self.pulls(|variable| variable.take_aim(tau, share))
     }
 
-    /// Keeps the direction, and takes aim anew so that steps of these lengths lead to products of about `tau`.
+    /// Keeps the direction, and takes aim again so that steps of these lengths lead to products of about
+    /// `tau`.
     pub(super) fn centre(&mut self, lengths: (f64, f64), tau: f64) -> Vec<f64> {
         self.pulls(|variable| variable.centre(lengths, [0.1 * tau, 10.0 * tau]))
     }

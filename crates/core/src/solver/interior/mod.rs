@@ -1,14 +1,16 @@
 //! Primal-dual interior point method, for every loss with a quadratic conjugate.
 //!
-//! Duals are variables in boxes ([`duals`]), all that is known of a loss. [`path`] follows Mehrotra's predictor and corrector towards
-//! slacks and multipliers whose products vanish, one factorisation a step ([`step`], [`Direct`](super::newton_system::direct::Direct)), of
-//! as many unknowns as the tasks have features or observations, whichever are fewer. Three things make it indifferent to the
-//! strength of the regularisation:
+//! [`duals`] splits the duals into variables with bounds, which is all the method knows of a loss. [`path`]
+//! follows Mehrotra's predictor and corrector towards slacks and multipliers whose products vanish. Each step
+//! ([`step`]) takes one factorisation ([`Direct`](super::newton_system::direct::Direct)) with one unknown per
+//! feature or observation of each task, whichever are fewer. Three things make it work equally well for weak
+//! and strong regularisation:
 //!
-//! - V is an unknown of its own and becomes `X'kappa` on the way, so that it starts at a moderate size in the middle of all
-//!   boxes, and keeps its digits where it is a small difference of large duals.
-//! - The regulariser is not linearised within a step: [`corrector`] finds the point that losses and the true regulariser agree on.
-//! - What the duals add up to is solved for, not summed up from parts that cancel (`solve_pull` and `reconcile`).
+//! - V is a separate unknown that becomes `X'kappa` during the iteration. So it starts at a moderate size in
+//!   the middle of all bounds, and stays accurate where it is a small difference of large duals.
+//! - The regulariser is not linearised within a step: [`corrector`] finds a point at which losses and the
+//!   true regulariser agree.
+//! - The sum of the duals is solved for, not added up from parts that cancel (`solve_pull` and `reconcile`).
 
 mod bounded_dual;
 mod corrector;
@@ -65,8 +67,8 @@ impl Algorithm for InteriorPoint {
     fn memory(&self, problem: &Problem<'_>) -> u64 {
         let (data, obs) = (problem.data(), problem.observations());
         let (n, rank) = (unknowns(problem) as u64, rank(problem) as u64);
-        // The system, of which there may be two, the columns of L twice over, two dozen matrices of the size of V, and for each
-        // entry two variables and a dozen numbers.
+        // The system, of which there may be two, the columns of L twice over, two dozen matrices of the size
+        // of V, and for each entry two variables and a dozen numbers.
         let point = rank * obs.n_tasks() as u64;
         let entry = 2 * size_of::<bounded_dual::BoundedDual>() as u64 + 8 * 12;
         let system = 8 * (2 * n * n + 2 * n * rank + 24 * point) + entry * Design::size(obs).1 as u64;

@@ -1,23 +1,24 @@
-//! The way through the interior, and what is kept of it.
+//! Follows the central path, and keeps the best points.
 
 use super::InteriorPoint;
 use super::duals::BoundedDuals;
 use super::step::{InteriorProblem, InteriorStep, PrimalPoint};
 use crate::backend::Interrupt;
 use crate::design::Curvature;
-use crate::linalg::axpy;
-use crate::solver::newton_system::{Derivative, direct::Direct, gram};
+use crate::linalg::gram;
+use crate::solver::newton_system::{Derivative, direct::Direct};
 use crate::solver::{Algorithm, Incumbent, Outcome, Run, Status, finish, start};
 use crate::{Error, Matrix, Result};
 
-/// The first barriers, in units of what slacks times multipliers are thought to be: rather too strong, so that nothing starts
-/// next to a bound that it must leave. Of given duals only the predictions are kept: those at their bounds for another C would
-/// hold up an interior point.
+/// The first barriers, in units of the expected product of slack and multiplier: rather too strong, so that
+/// nothing starts close to a bound that it must leave. Of given duals only the predictions are used: an
+/// interior point method is slow from duals at their bounds for another C.
 const COLD_BARRIERS: f64 = 10.0;
 const WARM_BARRIERS: f64 = 1.0;
-/// Steps without anything better after which to give up.
+/// Steps without an improvement after which it has stalled.
 const MAX_IDLE_STEPS: usize = 12;
-/// The two points may be this many times farther apart than barriers account for; beyond, barriers are not lowered as fast.
+/// If the gap between the two points is more than this factor above what barriers explain, barriers are
+/// lowered slower.
 const MAX_BARRIER_EXCESS: f64 = 5.0;
 
 pub(super) struct CentralPath<'a, 'r> {
@@ -26,8 +27,8 @@ pub(super) struct CentralPath<'a, 'r> {
     run: &'a mut Run<'r>,
 }
 
-/// The best primal point and the best duals so far, by values that the method computes for itself. Only the certificate
-/// proves them.
+/// The best primal point and the best duals so far, by values that the method computes for itself. Only the
+/// certificate proves them.
 struct Estimates {
     primal: f64,
     v: Matrix,
@@ -60,7 +61,8 @@ impl<'a, 'r> CentralPath<'a, 'r> {
         CentralPath { model, best, run }
     }
 
-    /// From a cold start or given duals, whichever is better, until the gap is certified or nothing gets better.
+    /// From a cold start or given duals, whichever is better, until the gap is certified or nothing gets
+    /// better.
     pub(super) fn follow(mut self, cold: &[f64]) -> Result<Outcome> {
         let InteriorProblem { design, output, threads } = self.model;
         let problem = self.run.problem;
@@ -68,7 +70,7 @@ impl<'a, 'r> CentralPath<'a, 'r> {
             let why = "a loss has no quadratic conjugate".into();
             return Err(Error::Unsuitable { solver: InteriorPoint.name(), why });
         };
-        // Where nothing can be learnt, zeros are the solution, and no interior point comes near.
+        // If nothing can be learnt, the solution is zero, which no interior point comes close to.
         self.begin(&variables, &vec![0.0; problem.observations().len()]);
         let (mut point, is_warm) = match self.run.given.clone() {
             None => (self.begin(&variables, cold), false),
@@ -107,8 +109,7 @@ impl<'a, 'r> CentralPath<'a, 'r> {
             if self.run.clock.is_over() {
                 break self.run.clock.must_stop().unwrap_or(Status::PassLimit);
             }
-            let mut offset = point.v.clone();
-            axpy(offset.as_mut_slice(), -1.0, induced.as_slice());
+            let offset = point.v.minus(&induced);
             let curvature = Curvature::new(design, curvatures.clone());
             let derivative = Derivative::new(output, &point.v, &point.gram, &point.theta, threads);
             let Some(direct) = Direct::new(design, &curvature, &derivative) else { break Status::Stalled };
@@ -150,8 +151,8 @@ impl<'a, 'r> CentralPath<'a, 'r> {
         point
     }
 
-    /// How much the primal value may rise in a step: the barriers may want more than their own part of the gap, and nobody needs
-    /// more than the tolerance. Without bounds there are no barriers.
+    /// How much the primal value may rise in a step: the barriers may need more than their own part of the
+    /// gap, but never more than the tolerance. Without bounds there are no barriers.
     fn allowance(&self, variables: &BoundedDuals, point: &PrimalPoint, products: f64) -> f64 {
         let size = point.value.abs();
         let gap = if variables.are_bounded() { 0.0 } else { (point.value - self.best.dual).min(size) };
@@ -170,7 +171,7 @@ impl<'a, 'r> CentralPath<'a, 'r> {
 }
 
 impl Estimates {
-    /// Keeps what is better than before; false if numbers ran out.
+    /// Keeps the better points; false if values are not finite.
     fn note(&mut self, point: &PrimalPoint, kappa: Vec<f64>, dual: f64, mean: f64) -> bool {
         let apart = point.value - dual;
         let improved = point.value < self.primal - 1e-3 * self.primal.abs() || apart < 0.97 * self.apart;
@@ -194,7 +195,7 @@ impl Estimates {
         point.value.is_finite() && !mean.is_nan()
     }
 
-    /// Whether the gap is thought to be small enough, or a tenth of the last one certified.
+    /// Whether the estimated gap is small enough, or a tenth of the last one certified.
     fn wants_certificate(&self, tolerance: f64) -> bool {
         self.gap < 0.1 * self.certified || (self.gap <= tolerance && self.gap < 0.5 * self.certified)
     }

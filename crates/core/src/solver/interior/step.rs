@@ -1,22 +1,22 @@
-//! One step: where to go, and how far.
+//! One step: direction and length.
 
 use super::corrector::{Corrected, Corrector};
 use super::duals::BoundedDuals;
 use crate::Matrix;
 use crate::design::Design;
-use crate::linalg::{axpy, inner, times, view};
+use crate::linalg::{gram, inner, times, view};
 use crate::regularizer::Entrywise;
-use crate::solver::newton_system::{Derivative, direct::Direct, gram};
+use crate::solver::newton_system::{Derivative, direct::Direct};
 
-/// Attempts to lengthen the steps by a better centred direction: each takes two substitutions and two passes, which is little
-/// beside the factorisation.
+/// Attempts to lengthen the steps by a better centred direction: each takes two substitutions and two passes,
+/// which is little beside the factorisation.
 const MAX_CENTRINGS: usize = 3;
-/// The part of the way to the nearest bound that a step may take.
+/// Share of the distance to the nearest bound that a step may take.
 const SHARE_TO_BOUND: f64 = 0.99;
 /// Duals are reconciled with predictions once numbers cancel by more than this.
 const CANCELLATION_LIMIT: f64 = 1e5;
 
-/// What does not change on the way.
+/// The parts of the problem that do not change during the iteration.
 #[derive(Clone, Copy)]
 pub(super) struct InteriorProblem<'a> {
     pub(super) design: &'a Design,
@@ -48,10 +48,11 @@ impl InteriorProblem<'_> {
 
 /// A step from a point.
 ///
-/// Unknown are V and the variables x with their multipliers. V is not tied to the duals: it is to become `X'kappa`, and each step
-/// takes a part of the way. That way the start can be well inside all bounds with predictions of a moderate size, and V
-/// keeps its digits where it is a small difference of large duals. With `D = sum gamma / stiffness` of an entry and `pull` what
-/// its variables would do for their own part, Newton's equations are `(I + S B) dV = X'(D pull) - (V - X'kappa)`.
+/// Unknown are V and the variables x with their multipliers. V is not tied to the duals: it is to become
+/// `X'kappa`, and each step takes a part of the way. That way the start can be well inside all bounds with
+/// predictions of a moderate size, and V keeps its digits where it is a small difference of large duals. With
+/// `D = sum gamma / stiffness` of an entry and `pull` what its variables would do for their own part,
+/// Newton's equations are `(I + S B) dV = X'(D pull) - (V - X'kappa)`.
 pub(super) struct InteriorStep<'a> {
     pub(super) model: InteriorProblem<'a>,
     pub(super) point: &'a PrimalPoint,
@@ -94,7 +95,8 @@ impl InteriorStep<'_> {
             return None;
         }
         let (primal, dual) = ((SHARE_TO_BOUND * longest.0).min(1.0), (SHARE_TO_BOUND * longest.1).min(1.0));
-        // Predictions belong to the multipliers: where the regulariser hardly counts, the two are all of the primal problem.
+        // Predictions belong to the multipliers: where the regulariser hardly counts, the two are all of the
+        // primal problem.
         let mut t = dual;
         let next = loop {
             let corrected = self.end(&dv, &dw, t);
@@ -166,8 +168,8 @@ impl InteriorStep<'_> {
     fn end(&self, dv: &Matrix, dw: &Matrix, t: f64) -> Corrected {
         let InteriorProblem { output, threads, .. } = self.model;
         let (mut v, mut w) = (self.point.v.clone(), self.point.w.clone());
-        axpy(v.as_mut_slice(), t, dv.as_slice());
-        axpy(w.as_mut_slice(), t, dw.as_slice());
+        v.add_scaled(t, dv);
+        w.add_scaled(t, dw);
         let corrector = Corrector { output, direct: self.direct, v: &v, w: &w, threads };
         let back = || self.direct.represent(dv).iter().map(|y| -t * y).collect();
         corrector.correct(back, 0.01 * self.allowance)

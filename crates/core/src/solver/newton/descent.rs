@@ -17,8 +17,9 @@ pub(in crate::solver) struct Descent {
 }
 
 impl Descent {
-    /// The point after a step, with linear solves to this tolerance, or tighter if the direction turns out to be none: a
-    /// truncated solution need not lead down. `None` if there is no way down, or as soon as `stop()`.
+    /// The point after a step. Linear systems are solved to this tolerance, or tighter if the line search
+    /// fails, because a truncated solution need not be a descent direction. `None` if there is no descent
+    /// direction, or as soon as `stop()`.
     pub(in crate::solver) fn step(
         &mut self,
         model: &Smoothed<'_>,

@@ -19,7 +19,8 @@ use crate::{Problem, Result};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Newton;
 
-/// Bytes that solvers in V need: eigenbasis, rotated inputs, a dozen vectors of entries, and Krylov vectors or a factor.
+/// Bytes that solvers in V need: eigenbasis, rotated inputs, a dozen vectors of entries, and Krylov vectors
+/// or a factor.
 pub(super) fn memory(problem: &Problem<'_>) -> u64 {
     let (backend, obs) = (problem.data().backend(), problem.observations());
     let point = (backend.dim().min(backend.n_inputs()) * obs.n_tasks()) as u64;
@@ -61,7 +62,7 @@ impl Algorithm for Newton {
             loop {
                 let residual = model.residual(&point);
                 let estimate = model.mismatch(&point, &residual) / point.psi.abs();
-                // A certificate for every decade, and where it should be the last.
+                // A certificate for every decade, and when it should be the last.
                 if run.clock.is_over() || estimate <= tolerance.max(0.1 * certified_at) {
                     certified_at = estimate;
                     if let Some(status) = certify(&model, &point, &mut best, run)? {
@@ -86,14 +87,14 @@ impl Algorithm for Newton {
     }
 }
 
-/// The point on the ray of a V where psi is least, about: duals that are good for their own sake may predict far too much. Weights are halved
-/// as long as that helps.
+/// The point on the ray of a V where psi is about least: the predictions of good duals can be far too large.
+/// Weights are halved while psi falls.
 fn shortened(model: &Smoothed<'_>, mut point: VPoint) -> VPoint {
     let Some(degree) = model.output().degree() else { return point };
     let half = 0.5f64.powf(1.0 / f64::from(2 * degree - 1));
     for _ in 0..MOST_HALVINGS {
         let mut v = point.v.clone();
-        v.as_mut_slice().iter_mut().for_each(|x| *x *= half);
+        v.scale(half);
         let shorter = VPoint::at(model, v);
         if shorter.psi >= point.psi {
             break;
@@ -105,7 +106,8 @@ fn shortened(model: &Smoothed<'_>, mut point: VPoint) -> VPoint {
 
 const MOST_HALVINGS: usize = 12;
 
-/// Certifies a point and the duals of its losses, and keeps the better; the status with which to end, if it is time.
+/// Certifies a point and the duals of its losses, and keeps the better; the status with which to end, if it
+/// is time.
 fn certify(
     model: &Smoothed<'_>,
     point: &VPoint,

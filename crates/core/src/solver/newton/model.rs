@@ -2,10 +2,10 @@
 
 use crate::certificate::{not_negative, theta_terms};
 use crate::design::Design;
-use crate::linalg::{axpy, inner};
+use crate::linalg::{axpy, gram, inner};
 use crate::loss::DerivativeBlock;
 use crate::regularizer::Entrywise;
-use crate::solver::newton_system::{self, Smooth, gram};
+use crate::solver::newton_system::{self, Smooth};
 use crate::{Matrix, Problem, Result};
 use rayon::prelude::*;
 
@@ -23,7 +23,7 @@ pub(in crate::solver) struct Smoothed<'a> {
     pub(in crate::solver) centre: Vec<f64>,
 }
 
-/// What the losses answer to predictions: duals and curvatures of all entries.
+/// Predictions of all entries, with the duals and curvatures of the losses there.
 #[derive(Debug, Clone)]
 pub(in crate::solver) struct Answer {
     predictions: Vec<f64>,
@@ -38,7 +38,7 @@ const CHUNK: usize = 8192;
 
 impl<'a> Smoothed<'a> {
     pub(in crate::solver) fn new(problem: &'a Problem<'a>, design: &'a Design) -> Result<Self> {
-        let (obs, gamma) = (problem.observations(), design.gammas(problem));
+        let (obs, gamma) = (problem.observations(), design.per_entry(|o| problem.gamma(o)));
         let (labels, offsets) = (design.gather(obs.labels()), obs.offsets().map(|o| design.gather(o)));
         let output = problem.entrywise()?;
         Ok(Smoothed { problem, design, output, gamma, labels, offsets, mu: 0.0, centre: vec![] })
@@ -57,10 +57,9 @@ impl<'a> Smoothed<'a> {
         residual
     }
 
-    /// How far psi is from the bound that its own duals give: an estimate to steer by, not a certificate.
+    /// Distance of psi from the bound of its own duals: an estimate, not a certificate.
     pub(in crate::solver) fn mismatch(&self, point: &VPoint, residual: &Matrix) -> f64 {
-        let mut induced = point.v.clone();
-        axpy(induced.as_mut_slice(), -1.0, residual.as_slice());
+        let induced = point.v.minus(residual);
         let (threads, output) = (self.threads(), self.output());
         let distance = not_negative(inner(&point.theta, &gram(residual, threads)));
         0.5 * distance + 0.5 * theta_terms(output, &point.theta, &gram(&induced, threads))
@@ -68,9 +67,10 @@ impl<'a> Smoothed<'a> {
 }
 
 impl Smoothed<'_> {
-    /// The multiple of V with the least objective, losses with their kinks. Where losses weigh much, margins missed by 1e-8 make
-    /// most of the objective, and slightly larger predictions miss none. For homogeneous regularisers only, where
-    /// `V -> s V` means `F -> t F`, `t = s^(2n-1)`, and t^(2n/(2n-1)) times the regularisation, for `phi(a z) = a^n phi(z)`.
+    /// The multiple of V with the least objective, losses with their kinks. Where losses weigh much, margins
+    /// missed by 1e-8 make most of the objective, and slightly larger predictions miss none. For homogeneous
+    /// regularisers only, where `V -> s V` means `F -> t F`, `t = s^(2n-1)`, and t^(2n/(2n-1)) times the
+    /// regularisation, for `phi(a z) = a^n phi(z)`.
     pub(in crate::solver) fn scaled_best(&self, point: &VPoint) -> Matrix {
         let Some(degree) = self.output().degree() else { return point.v.clone() };
         let n = f64::from(degree);
@@ -85,7 +85,7 @@ impl Smoothed<'_> {
         }
         let factor = (1.0 + high).powf(1.0 / (2.0 * n - 1.0));
         let mut v = point.v.clone();
-        v.as_mut_slice().iter_mut().for_each(|x| *x *= factor);
+        v.scale(factor);
         v
     }
 

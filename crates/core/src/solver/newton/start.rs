@@ -7,11 +7,12 @@ use crate::solver::spectral::{self, InEigenbasis};
 use crate::solver::{Clock, Incumbent, Poll, Run, Settings, Solver, Start, Status, sdca, start};
 use crate::{LossKind, Problem, ProblemSpec, Result};
 
-/// Passes of coordinate ascent before the first step from a cold start, where all tasks look alike and Theta is nearly
-/// singular.
+/// Passes of coordinate ascent before the first step from a cold start, where all tasks look alike and Theta
+/// is nearly singular.
 const HEAD_START_PASSES: usize = 3;
 
-/// The first point, or the last one if a status comes with it. Without given duals, a guess replaces the cold start.
+/// The first point, or the last one if a status comes with it. Without given duals, a guess replaces the cold
+/// start.
 pub(in crate::solver) fn begin(run: &mut Run<'_>) -> Result<(Incumbent, Option<Status>)> {
     let problem = run.problem;
     let mut point = run.first_point()?;
@@ -29,7 +30,8 @@ pub(in crate::solver) fn begin(run: &mut Run<'_>) -> Result<(Incumbent, Option<S
     Ok((point, status))
 }
 
-/// Duals near the solution: those of independent tasks, of a quadratic model, or after some coordinate ascent.
+/// Duals near the solution: those of independent tasks, of a quadratic model, or after some coordinate
+/// ascent.
 fn guess(run: &mut Run<'_>, cold: Incumbent) -> Result<Vec<f64>> {
     let (problem, seed, never) = (run.problem, run.settings.seed, &mut Interrupt::never());
     if let Some(kappa) = independent_start(problem, &mut run.clock)? {
@@ -57,15 +59,16 @@ fn independent_start(problem: &Problem<'_>, clock: &mut Clock<'_>) -> Result<Opt
     data.pool().install(|| start_independent::start(problem, design))
 }
 
-/// Typical size of predictions beyond which parabolas at 0 tell nothing.
+/// Typical size of predictions beyond which parabolas at 0 are a poor model of the losses.
 const MAX_TYPICAL_PREDICTION: f64 = 1.75;
 /// Accuracy of the quadratic model.
 const MODEL_TOLERANCE: f64 = 1e-2;
 
-/// Duals at the solution for losses replaced by their parabolas at prediction 0, which the squared loss on shared inputs solves from
-/// statistics alone. With `L(z) ~ a (z - b y)^2 / 2`, `a = L''(0)`, `b = |L'(0)| / a`, weights `W = b W'` pay `b^p` times what W' pays, where
-/// `p = 2n / (2n - 1)` for `phi(s z) = s^n phi(z)`: W' solves the problem of the squared loss with weight `a b^(2 - p) C`. `None` where one
-/// of these is missing.
+/// Duals at the solution for losses replaced by their parabolas at prediction 0: a squared loss on shared
+/// inputs, which needs only statistics of the data. With `L(z) ~ a (z - b y)^2 / 2`, `a = L''(0)`, `b =
+/// |L'(0)| / a`, weights `W = b W'` have `b^p` times the regularisation of W', where `p = 2n / (2n - 1)` for
+/// `phi(s z) = s^n phi(z)`. So W' solves the problem of the squared loss with weight `a b^(2 - p) C`. `None`
+/// where one of these is missing.
 fn quadratic_start(run: &mut Run<'_>) -> Result<Option<Vec<f64>>> {
     let (problem, settings) = (run.problem, run.settings);
     let obs = problem.observations();
@@ -97,7 +100,7 @@ fn quadratic_start(run: &mut Run<'_>) -> Result<Option<Vec<f64>>> {
     // In the eigenbasis, which Newton's method needs in any case.
     let poll = &mut Poll(&mut run.clock);
     let solution = InEigenbasis.solve(&model, &settings.check()?, Start::Cold, poll)?;
-    // Its duals are residuals, and tell the predictions.
+    // Its duals are residuals, from which the predictions follow.
     let answer = |(o, residual): (usize, &f64)| {
         let y = obs.label(o);
         let z = gain * (y - residual / model.gamma(o));
@@ -108,8 +111,8 @@ fn quadratic_start(run: &mut Run<'_>) -> Result<Option<Vec<f64>>> {
     Ok(Some(start::along(problem, start::warm(problem, kappa), &mut Interrupt::never())?))
 }
 
-/// The same problem with losses whose conjugates are quadratic, so that coordinate steps are cheap; `None` if a loss has
-/// such a conjugate already.
+/// The same problem with losses whose conjugates are quadratic, so that coordinate steps are cheap; `None` if
+/// a loss has such a conjugate already.
 fn quadratic_surrogate(problem: &Problem<'_>) -> Option<ProblemSpec> {
     let surrogate = |task: usize| match problem.loss(task) {
         loss if loss.has_quadratic_conjugate() => None,

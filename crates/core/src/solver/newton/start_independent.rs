@@ -1,4 +1,5 @@
-//! Where to begin with own rows: tasks on their own, each with the scale that the regulariser would give it.
+//! A start for tasks with separate inputs: independent tasks, each with the scale that the regulariser would
+//! give it.
 
 use crate::backend::Interrupt;
 use crate::design::Design;
@@ -9,25 +10,26 @@ use crate::{Matrix, Problem, Result};
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// More than this for the eigenvectors of all tasks is better spent on Newton steps.
+/// Work (rank^3 x tasks) beyond which eigenvectors of all tasks take longer than the Newton steps they save.
 const MAX_EIGEN_WORK: f64 = 2e8;
 
-/// Where slopes differ from those of the parabolas by more than this share of what they are at 0, in squares, predictions are too far away
-/// for parabolas to tell anything.
+/// The start is used only if squared slopes differ from those of the parabolas by at most this share of their
+/// values at prediction 0.
 const MAX_PARABOLA_ERROR: f64 = 0.01;
 
-/// Duals of the best diagonal Theta for losses replaced by their parabolas at prediction 0, `L(z) ~ a (z - b)^2 / 2`, which are the losses
-/// themselves if they are squares. `None` where inputs are shared, or losses are no parabolas there, or features are many.
+/// Duals of the best diagonal Theta for losses replaced by their parabolas at prediction 0, `L(z) ~ a (z -
+/// b)^2 / 2`, which are the losses themselves if they are squares. `None` where inputs are shared, or losses
+/// are no parabolas there, or features are many.
 ///
-/// For task r, `V_r = x'(gamma a (b - s x V_r))` with `s = phi'(|V_r|^2)`: in the eigenbasis of `x'(gamma a x)` both sides are functions of
-/// s alone, and meet since the right one falls.
+/// For task r, `V_r = x'(gamma a (b - s x V_r))` with `s = phi'(|V_r|^2)`: in the eigenbasis of `x'(gamma a
+/// x)` both sides are functions of s alone, and meet since the right one falls.
 pub(super) fn start(problem: &Problem<'_>, design: &Design) -> Result<Option<Vec<f64>>> {
     let Some(task_rows) = design.task_rows() else { return Ok(None) };
     let rank = design.rank() as f64;
     if rank.powi(3) * task_rows.len() as f64 > MAX_EIGEN_WORK {
         return Ok(None);
     }
-    let (gammas, output) = (design.gammas(problem), problem.entrywise()?);
+    let (gammas, output) = (design.per_entry(|o| problem.gamma(o)), problem.entrywise()?);
     let of_task =
         |(task, rows): (usize, &Range<usize>)| duals(problem, design, output, &gammas, task, rows.clone());
     let parts: Option<Vec<IndependentTask>> = task_rows.par_iter().enumerate().map(of_task).collect();
@@ -41,7 +43,7 @@ pub(super) fn start(problem: &Problem<'_>, design: &Design) -> Result<Option<Vec
     Ok(Some(start::along(problem, start::warm(problem, kappa), &mut Interrupt::never())?))
 }
 
-/// A task on its own.
+/// The result for one task.
 struct IndependentTask {
     duals: Vec<f64>,
     /// Squared differences of slopes from those of the parabolas, and squared slopes at 0, summed.

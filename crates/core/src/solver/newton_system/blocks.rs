@@ -1,11 +1,12 @@
-//! `(I + S B) x = w` preconditioned task by task: good wherever Theta is well conditioned, as with classes, however different the
-//! curvatures of the tasks are.
+//! `(I + S B) x = w` preconditioned task by task: good wherever Theta is well conditioned, as with classes,
+//! however different the curvatures of the tasks are.
 //!
-//! Of `I + S B` each task keeps its own block, with B reduced to Theta_rr, `N_r = I + Theta_rr S_r`, and, where Theta changes fast
-//! (k = 2 and beyond), to what the task's own V and those of the tasks closest to it contribute: [`CloseTasks`]. The rows of largest
-//! curvature enter exactly, the others as if they were spread over the features like all rows are. With
-//! `A = I + Theta_rr diag(others)` and J the exact rows times `(D / A)^(1/2)`,
-//! `N_r^-1 = A^(-1/2) (I - J' (1/Theta_rr + J J')^-1 J) A^(-1/2)`, of the size of the number of exact rows.
+//! Of `I + S B` each task keeps its own block, with B reduced to Theta_rr, `N_r = I + Theta_rr S_r`, and,
+//! where Theta changes fast (k = 2 and beyond), to what the task's own V and those of the tasks closest to it
+//! contribute: [`CloseTasks`]. The rows of largest curvature enter exactly, the others as if they were spread
+//! over the features like all rows are. With `A = I + Theta_rr diag(others)` and J the exact rows times `(D /
+//! A)^(1/2)`, `N_r^-1 = A^(-1/2) (I - J' (1/Theta_rr + J J')^-1 J) A^(-1/2)`, of the size of the number of
+//! exact rows.
 
 use super::Derivative;
 use super::gmres::Operator;
@@ -15,11 +16,11 @@ use crate::design::{Curvature, Design};
 use crate::linalg::{self, axpy, dot, view};
 use rayon::prelude::*;
 
-/// Exact rows of a task at most; their factor has to be made anew for every step.
+/// Exact rows of a task at most; they are factorised for every step.
 const EXACT_ROWS: usize = 1024;
 
-/// How many rows of a task with `free` rows enter exactly: all, if they are fewer than features; else as many as cost no more
-/// than `effort` products with all rows of the design.
+/// How many rows of a task with `free` rows enter exactly: all, if they are fewer than features; else as many
+/// as cost no more than `effort` products with all rows of the design.
 pub(super) fn exact_rows(design: &Design, free: usize, effort: f64) -> usize {
     if free <= design.rank().min(EXACT_ROWS) {
         return free;
@@ -53,8 +54,9 @@ struct Block {
     close: Option<CloseTasks>,
 }
 
-/// What the part of B that changes Theta adds to a block, through the V_s of the closest tasks: with
-/// `P = V_s phi''_rs^(1/2)` in columns and `Q = N_r^-1 S_r P`, the inverse becomes `N_r^-1 - Q (I + P'Q)^-1 P' N_r^-1`.
+/// What the part of B that changes Theta adds to a block, through the V_s of the closest tasks: with `P = V_s
+/// phi''_rs^(1/2)` in columns and `Q = N_r^-1 S_r P`, the inverse becomes `N_r^-1 - Q (I + P'Q)^-1 P'
+/// N_r^-1`.
 struct CloseTasks {
     /// Rows of P' and Q'.
     p: Matrix,
@@ -76,7 +78,8 @@ impl<'a> Blocks<'a> {
 }
 
 impl TaskBlocks {
-    /// For curvatures that are `rates` in every task: those of the squared loss in the basis where X'X is diagonal.
+    /// For curvatures that are `rates` in every task: those of the squared loss in the basis where X'X is
+    /// diagonal.
     pub(in crate::solver) fn diagonal(derivative: &Derivative<'_>, rates: &[f64]) -> Option<Self> {
         TaskBlocks::new(derivative, |_, weight| {
             let root = rates.iter().map(|rate| (1.0 + weight * rate).sqrt().recip()).collect();

@@ -1,8 +1,8 @@
 //! `(I + S B) x = w` by factorisation, for systems of moderate size.
 //!
-//! With `S_r = L_r L_r'` for each task, `x = w - L E^-1 L' B[w]` where `E = I + L'BL` is symmetric and positive definite. For l_a a
-//! column of L_r and l_b one of L_s,
-//! `E_ab = Theta_rs (l_a l_b) + phi''_rs (l_a v_s) (v_r l_b) + [r = s] sum_q phi''_qr (l_a v_q) (v_q l_b) + [a = b]`.
+//! With `S_r = L_r L_r'` for each task, `x = w - L E^-1 L' B[w]` where `E = I + L'BL` is symmetric and
+//! positive definite. For l_a a column of L_r and l_b one of L_s, `E_ab = Theta_rs (l_a l_b) + phi''_rs (l_a
+//! v_s) (v_r l_b) + [r = s] sum_q phi''_qr (l_a v_q) (v_q l_b) + [a = b]`.
 
 mod span;
 
@@ -22,7 +22,8 @@ pub(in crate::solver) struct Direct<'a> {
     /// L', one column of L after the other, task by task.
     columns: Matrix,
     of_task: Vec<Range<usize>>,
-    /// For each task the rows that are its columns of L, with their curvatures, or `None` if these are a triangular factor.
+    /// For each task the rows that are its columns of L, with their curvatures, or `None` if these are a
+    /// triangular factor.
     rows: Vec<Option<Free>>,
     /// The Cholesky factor of E.
     factor: Matrix,
@@ -70,14 +71,13 @@ impl<'a> Direct<'a> {
     pub(in crate::solver) fn solve(&self, w: &Matrix) -> Matrix {
         let mut y = self.collect(&self.derivative.apply(w));
         linalg::cholesky_solve(&self.factor, &mut y);
-        let mut x = w.clone();
-        axpy(x.as_mut_slice(), -1.0, self.spread(&y).as_slice());
+        let x = w.minus(&self.spread(&y));
         x
     }
 }
 
-/// `L_r'`: rows times the roots of their curvatures, or where these are more than features the Cholesky factor of their
-/// moment.
+/// `L_r'`: rows times the roots of their curvatures, or where these are more than features the Cholesky
+/// factor of their moment.
 fn task_factor(design: &Design, free: &[(u32, f64)]) -> Matrix {
     let rank = design.rank();
     let mut rows = Matrix::zeros(free.len(), rank);

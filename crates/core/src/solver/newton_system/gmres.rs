@@ -1,8 +1,8 @@
 //! GMRES, right-preconditioned, on matrices as vectors, in the energy norm of the preconditioned system.
 //!
-//! For `A = I + S B` with a preconditioner P near A, the natural size of a residual r is `<r, Theta P^-1 r>`: what the Newton model
-//! still has to gain. `P^-1 r` is needed anyway, so the norm is free. Truncated solutions are good directions in this norm; in the
-//! plain one they are not.
+//! For `A = I + S B` with a preconditioner P near A, the natural size of a residual r is `<r, Theta P^-1 r>`:
+//! what the Newton model still has to gain. `P^-1 r` is needed anyway, so the norm is free. Truncated
+//! solutions are good directions in this norm; in the plain one they are not.
 
 use crate::Matrix;
 use crate::linalg::{axpy, dot};
@@ -22,8 +22,8 @@ const MIN_STEPS: usize = 2;
 /// A vector that keeps less than this share of its squared length is made orthogonal once more.
 const CANCELLED: f64 = 1e-2;
 
-/// x with `|A x - r| <= tolerance |r|`, or the best in a Krylov space of `limit` dimensions, and the number of its
-/// dimensions; `None` if numbers ran out, or as soon as `stop()`.
+/// x with `|A x - r| <= tolerance |r|`, or the best in a Krylov space of `limit` dimensions, and the number
+/// of its dimensions; `None` if numbers ran out, or as soon as `stop()`.
 pub(in crate::solver) fn solve(
     operator: &impl Operator,
     r: &Matrix,
@@ -51,7 +51,7 @@ pub(in crate::solver) fn solve(
         let (mut vector, mut image, mut length) = normalised(operator, next);
         if length * length < CANCELLED * taken {
             // Most of it is gone, and of what is left rounding errors may be a part.
-            scale(&mut vector, length);
+            vector.scale(length);
             orthogonalise(operator, &mut vector, &basis, &images, &mut column);
             (vector, image, length) = normalised(operator, vector);
         }
@@ -90,13 +90,13 @@ pub(in crate::solver) fn solve(
     Some((x, n))
 }
 
-/// A vector of length one, its preconditioned image, and the length that it had.
+/// The vector scaled to length one, its preconditioned image, and its former length.
 fn normalised(operator: &impl Operator, mut v: Matrix) -> (Matrix, Matrix, f64) {
     let mut z = operator.precondition(&v);
     let length = dot(operator.weigh(&v).as_slice(), z.as_slice()).max(0.0).sqrt();
     if length > 0.0 {
-        scale(&mut v, 1.0 / length);
-        scale(&mut z, 1.0 / length);
+        v.scale(1.0 / length);
+        z.scale(1.0 / length);
     }
     (v, z, length)
 }
@@ -117,7 +117,8 @@ fn orthogonalise(
 /// Entries of all vectors handled at a time, by one thread: they stay in its cache.
 const CHUNK: usize = 8192;
 
-/// Inner products of a vector with some others. Fixed chunks, added up in order: same bits whatever the number of threads.
+/// Inner products of a vector with some others. Fixed chunks, added up in order: same bits whatever the
+/// number of threads.
 fn products(others: &[Matrix], v: &Matrix) -> Vec<f64> {
     let of_chunk = |(c, chunk): (usize, &[f64])| -> Vec<f64> {
         let start = c * CHUNK;
@@ -143,10 +144,6 @@ fn rotate(c: f64, s: f64, a: f64, b: f64) -> (f64, f64) {
     (c * a + s * b, c * b - s * a)
 }
 
-fn scale(m: &mut Matrix, factor: f64) {
-    m.as_mut_slice().iter_mut().for_each(|x| *x *= factor);
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -159,7 +156,7 @@ mod tests {
         }
         fn weigh(&self, v: &Matrix) -> Matrix {
             let mut out = v.clone();
-            scale(&mut out, 3.0);
+            out.scale(3.0);
             out
         }
         fn apply(&self, z: &Matrix) -> Matrix {

@@ -1,14 +1,15 @@
-//! `(I + S B) x = w` preconditioned as if all tasks had the same curvatures up to a factor: good where Theta is far from
-//! diagonal and tasks are alike.
+//! `(I + S B) x = w` preconditioned as if all tasks had the same curvatures up to a factor: good where Theta
+//! is far from diagonal and tasks are alike.
 //!
-//! With `S_r ~ w_r diag(lam)` (inputs are rotated so that X'X is diagonal) and `H = diag(w)^(1/2)`, `H Theta H = U diag(om) U'`,
-//! the inverse of `I + lam o (. Theta diag(w))` is `R -> ((R H^-1 U) / (1 + lam_j om_t)) U' H`. Theta itself is never inverted.
+//! With `S_r ~ w_r diag(lam)` (inputs are rotated so that X'X is diagonal) and `H = diag(w)^(1/2)`, `H Theta
+//! H = U diag(om) U'`, the inverse of `I + lam o (. Theta diag(w))` is `R -> ((R H^-1 U) / (1 + lam_j om_t))
+//! U' H`. Theta itself is never inverted.
 
 use super::Derivative;
 use super::gmres::Operator;
 use crate::Matrix;
 use crate::design::Curvature;
-use crate::linalg::{self, axpy, times, view};
+use crate::linalg::{self, times, view};
 
 /// Of the largest eigenvalue of Theta: what stands for zero in the norm.
 pub(super) const FLOOR: f64 = 1e-8;
@@ -59,7 +60,7 @@ impl Operator for Kronecker<'_> {
 
     fn weigh(&self, v: &Matrix) -> Matrix {
         let mut out = times(view(v), view(self.derivative.theta), self.derivative.threads);
-        axpy(out.as_mut_slice(), self.floor, v.as_slice());
+        out.add_scaled(self.floor, v);
         out
     }
 

@@ -1,4 +1,4 @@
-//! Which way to solve for Newton's step: a factorisation or one of two iterations, whichever should take least.
+//! Chooses how to solve for Newton's step: by factorisation or one of two iterations, whichever is cheapest.
 
 use super::Derivative;
 use super::blocks::{Blocks, exact_rows};
@@ -10,12 +10,13 @@ use crate::design::{Curvature, Design};
 
 /// Krylov vectors at most.
 pub(in crate::solver) const MAX_STEPS: usize = 60;
-/// A factorisation of this size is the largest thought of: its matrix has 8 n^2 bytes.
+/// The largest factorisation allowed; its matrix has 8 n^2 bytes.
 pub(in crate::solver) const MAX_UNKNOWNS: usize = 6000;
-/// Fewer steps ask for fewer exact rows, more for more.
+/// With fewer iterations than the first the number of exact rows is halved, with more than the second it is
+/// doubled.
 const FEW_STEPS: f64 = 6.0;
 const MANY_STEPS: f64 = 12.0;
-/// What an iteration that did not converge counts as.
+/// Number of steps that an iteration counts as if it did not converge.
 const UNCONVERGED: f64 = 8.0 * MAX_STEPS as f64;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,7 +50,8 @@ impl Default for Linear {
 }
 
 impl Linear {
-    /// dV, to this tolerance if by iteration; by factorisation where an iteration does not converge and there can be one.
+    /// dV, to this tolerance if by iteration; by factorisation if an iteration does not converge and the
+    /// system is small enough.
     pub(in crate::solver) fn step(
         &mut self,
         system: &System<'_>,
@@ -90,7 +92,7 @@ impl Linear {
             way = next;
         }
         let mut dv = dv?;
-        dv.as_mut_slice().iter_mut().for_each(|x| *x = -*x);
+        dv.scale(-1.0);
         Some(dv)
     }
 

@@ -1,10 +1,10 @@
 //! The problem as a smooth one in V, and Newton's method for it.
 //!
-//! With `W = V Theta`, `Theta = phi'(V'V)` (nothing is ever divided by Theta) the objective is
-//! `psi(V) = losses(X W) + <Theta, V'V> - sum phi(V'V) / 2`, and the derivative of W is
-//! `B[U] = U Theta + V (phi''(V'V) o (U'V + V'U))`. With `kappa` the duals that the losses answer to the predictions and D their
-//! curvatures, psi is least where `r = V - X'kappa` is zero, and Newton's step solves `(I + S B) dV = -r`, `S[U] = X'(D o X U)`.
-//! V stays in the span of the inputs, so all of this is the same for every kernel.
+//! With `W = V Theta`, `Theta = phi'(V'V)` (nothing is ever divided by Theta) the objective is `psi(V) =
+//! losses(X W) + <Theta, V'V> - sum phi(V'V) / 2`, and the derivative of W is `B[U] = U Theta + V (phi''(V'V)
+//! o (U'V + V'U))`. With `kappa` the duals that the losses answer to the predictions and D their curvatures,
+//! psi is least where `r = V - X'kappa` is zero, and Newton's step solves `(I + S B) dV = -r`, `S[U] = X'(D o
+//! X U)`. V stays in the span of the inputs, so all of this is the same for every kernel.
 
 pub(super) mod blocks;
 pub(super) mod direct;
@@ -15,7 +15,7 @@ pub(super) mod search;
 
 use crate::Matrix;
 use crate::design::Curvature;
-use crate::linalg::{self, inner, view};
+use crate::linalg::{self, gram, inner, view};
 use crate::regularizer::Entrywise;
 
 /// Losses as a function of the weights W, and the regulariser.
@@ -58,13 +58,6 @@ impl<S> VPoint<S> {
     }
 }
 
-/// `V'V`, exactly symmetric.
-pub(super) fn gram(v: &Matrix, threads: usize) -> Matrix {
-    let mut gram = linalg::times(view(v).transpose(), view(v), threads);
-    linalg::symmetrise(&mut gram);
-    gram
-}
-
 /// `B`, the derivative of W.
 #[derive(Debug)]
 pub(super) struct Derivative<'a> {
@@ -105,7 +98,7 @@ impl<'a> Derivative<'a> {
     /// `(I + S B)[U]`.
     fn newton(&self, curvature: &Curvature<'_>, u: &Matrix) -> Matrix {
         let mut sum = curvature.apply(&self.apply(u), self.threads);
-        linalg::axpy(sum.as_mut_slice(), 1.0, u.as_slice());
+        sum.add_scaled(1.0, u);
         sum
     }
 

@@ -1,15 +1,16 @@
 //! The curved line search.
 //!
-//! W is homogeneous of degree `p = 4k - 1` in V, so that a straight step in V overshoots W by `(1 + t)^p`: columns are
-//! rescaled until those of W have the length that the linear model wants.
+//! W is homogeneous of degree `p = 4k - 1` in V, so that a straight step in V overshoots W by `(1 + t)^p`:
+//! columns are rescaled until those of W have the length that the linear model wants.
 
-use super::{NewtonStep, Smooth, VPoint, gram};
+use super::{NewtonStep, Smooth, VPoint};
 use crate::Matrix;
-use crate::linalg::{axpy, dot, times, view};
+use crate::linalg::{dot, gram, times, view};
 use crate::regularizer::Entrywise;
 
-/// The better of the curved and the straight point at the first t that makes psi fall enough. The second one is only looked
-/// at if the first is not good: the straight one where W is nearly linear in V (k = 1), else the curved one.
+/// The better of the curved and the straight point at the first t for which psi falls enough. The second one
+/// is only tried if the first is not good: first the straight one if W is nearly linear in V (k = 1), else
+/// the curved one.
 pub(in crate::solver) fn line_search<M: Smooth>(
     model: &M,
     point: &VPoint<M::Side>,
@@ -20,7 +21,7 @@ pub(in crate::solver) fn line_search<M: Smooth>(
     while t > 1e-6 {
         let enough = |share: f64| point.psi + share * t * step.slope + 1e-14 * point.psi.abs();
         let mut straight = point.v.clone();
-        axpy(straight.as_mut_slice(), t, step.dv.as_slice());
+        straight.add_scaled(t, &step.dv);
         let mut best: Option<VPoint<M::Side>> = None;
         for is_straight in [straight_first, !straight_first] {
             if best.as_ref().is_some_and(|best| best.psi <= enough(0.3)) {

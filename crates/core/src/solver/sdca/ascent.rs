@@ -56,8 +56,8 @@ struct AscentScratch {
     pending: Pending,
 }
 
-/// Steps of the last input, which the task Gram matrix does not know yet: it becomes `G + d b' + b0 d'`, in the same sweep
-/// over it that the next input needs anyway.
+/// Steps of the last input, which the task Gram matrix does not know yet: it becomes `G + d b' + b0 d'`, in
+/// the same sweep over it that the next input needs anyway.
 #[derive(Default)]
 struct Pending {
     any: bool,
@@ -128,8 +128,8 @@ impl<'a> Ascent<'a> {
         pass
     }
 
-    /// Takes over the state and the task Gram matrix of the duals' certificate, which come from the duals alone: what
-    /// happens from here on is the same whether or not anything happened before.
+    /// Takes over the state and the task Gram matrix of the duals' certificate, which come from the duals
+    /// alone: what happens from here on is the same whether or not anything happened before.
     pub(super) fn forget_history(&mut self, graded: Graded) {
         self.state = graded.state;
         self.gram = aligned(&graded.gram);
@@ -235,8 +235,9 @@ impl<'a> Ascent<'a> {
         step != 0.0
     }
 
-    /// An input with observations of several tasks. With b0 its scores before, d the steps so far and b = b0 + a d, the task
-    /// Gram matrix is now `G + d b' + b0 d'`; G itself is brought up to date once, with the next input.
+    /// An input with observations of several tasks. With b0 its scores before, d the steps so far and b = b0
+    /// + a d, the task Gram matrix is now `G + d b' + b0 d'`; G itself is brought up to date once, with the
+    /// next input.
     #[inline(always)]
     fn visit_all<S: Simd>(&mut self, simd: S, i: usize, a: f64) -> bool {
         let t = self.work.scores.cols();
@@ -299,8 +300,8 @@ impl<'a> Ascent<'a> {
         moved
     }
 
-    /// Cubic steps, which need only sums: `row'b = (G b0)_r + a (G d)_r + b0_r d'b + d_r b'b`, with G d, d'b and b'b kept up to
-    /// date. No sum of T terms stands between one step and the next.
+    /// Cubic steps, which need only sums: `row'b = (G b0)_r + a (G d)_r + b0_r d'b + d_r b'b`, with G d, d'b
+    /// and b'b kept up to date. No sum of T terms stands between one step and the next.
     #[inline(always)]
     fn steps_by_sums<S: Simd>(&mut self, simd: S, gain: f64, a: f64) -> bool {
         let AscentScratch {
@@ -325,8 +326,8 @@ impl<'a> Ascent<'a> {
         } else {
             add_rows_simd(simd, gram_b0, &b0[..t], &self.gram);
         }
-        // What the losses have to say, ahead of the steps and in the order of memory: in between nothing should wait but the
-        // arithmetic.
+        // What the losses have to say, ahead of the steps and in the order of memory: in between nothing
+        // should wait but the arithmetic.
         let (problem, all_labels) = (self.problem, self.problem.observations().labels());
         labels.clear();
         labels.extend(observations.iter().map(|&(o, _)| all_labels[o as usize]));

@@ -47,8 +47,8 @@ impl Visits {
         Visits { order, groups, blocks, permutation: vec![], seed: ChaCha8Rng::seed_from_u64(seed) }
     }
 
-    /// The blocks of pass number `pass`, and the source of whatever else is random in it. Both depend on the seed and that
-    /// number, not on passes before it: a fit can be resumed anywhere.
+    /// The blocks of pass number `pass`, and the source of whatever else is random in it. Both depend on the
+    /// seed and that number, not on passes before it: a fit can be resumed anywhere.
     pub(super) fn of_pass(&mut self, pass: usize) -> (impl ExactSizeIterator<Item = &Visit>, ChaCha8Rng) {
         let mut rng = self.seed.clone();
         rng.set_stream(pass as u64);

@@ -1,10 +1,11 @@
 //! k = 1: closed forms for W given Theta and for Theta given W, taken in turn.
 //!
-//! Given `Theta = U diag(s) U'`: `V U = (I + gamma s_j X'X)^-1 gamma b U` and `W = V Theta`. Given W: `Theta = (g W'W)^(1/3)`
-//! with phi'(z) = g z; then `W Theta^-1` is the V whose own Theta this is. A round costs a few products and one
-//! eigendecomposition of the size of Theta, far less than a Newton step, and where Theta is well conditioned a handful of
-//! rounds is all it takes. Handed over to Newton as soon as that one would be done earlier. Equations are all there is to solve: a band
-//! will do where the eigenbasis, which Newton needs, would cost more than everything else.
+//! Given `Theta = U diag(s) U'`: `V U = (I + gamma s_j X'X)^-1 gamma b U` and `W = V Theta`. Given W: `Theta
+//! = (g W'W)^(1/3)` with phi'(z) = g z; then `W Theta^-1` is the V whose own Theta this is. A round costs a
+//! few products and one eigendecomposition of the size of Theta, far less than a Newton step, and where Theta
+//! is well conditioned a handful of rounds is all it takes. Handed over to Newton as soon as that one would
+//! be done earlier. Equations are all there is to solve: a band will do where the eigenbasis, which Newton
+//! needs, would cost more than everything else.
 
 use super::statistics::Square;
 use super::{Ended, Reduced, SpectralSearch, VPoint};
@@ -16,20 +17,22 @@ use std::ops::ControlFlow;
 /// What Newton needs to finish costs about as much as this many rounds.
 const NEWTON_ROUNDS: f64 = 9.0;
 
-/// How many rounds eigenvectors cost: about 10 d^3 operations, against d T (12 T + 400) for products and equations.
+/// How many rounds eigenvectors cost: about 10 d^3 operations, against d T (12 T + 400) for products and
+/// equations.
 fn eigen_rounds(d: usize, t: usize) -> f64 {
     let (d, t) = (d as f64, t as f64);
     10.0 * d * d / (t * (12.0 * t + 400.0))
 }
 
-/// Rounds to a certificate at the present pace. Duals that certify themselves take a gap some fifty times smaller.
+/// Rounds to a certificate at the present pace. Duals that certify themselves take a gap some fifty times
+/// smaller.
 fn rounds_left(gap: f64, last: f64, tolerance: f64) -> f64 {
     let pace = (last / gap).ln();
     if pace > 0.0 { (50.0 * gap / tolerance).ln() / pace } else { f64::INFINITY }
 }
 
-/// `Theta = basis diag(values) basis'` (tasks x directions), and X'Y in that basis. The regulariser of k = 1 is a sum of squares, the same in every
-/// basis: a whole round, its certificate included, stays there.
+/// `Theta = basis diag(values) basis'` (tasks x directions), and X'Y in that basis. The regulariser of k = 1
+/// is a sum of squares, the same in every basis: a whole round, its certificate included, stays there.
 struct Turned {
     values: Vec<f64>,
     basis: Matrix,
@@ -85,8 +88,8 @@ pub(super) fn run(
     ControlFlow::Continue(v.map(|v| back(&v, &theta)))
 }
 
-/// Eigenvalues and a basis of the first Theta. With more tasks than features, X'Y is nothing but zeros in most directions of the tasks,
-/// and so are V, W and Theta: a basis of the others will do.
+/// Eigenvalues and a basis of the first Theta. With more tasks than features, X'Y is nothing but zeros in
+/// most directions of the tasks, and so are V, W and Theta: a basis of the others will do.
 fn first(reduced: &Reduced<'_>, from: FirstTheta<'_>) -> Result<Turned> {
     let (d, t) = (reduced.data.moment.rows(), reduced.data.moment.cols());
     let (values, basis) = match from {
@@ -120,8 +123,9 @@ fn first(reduced: &Reduced<'_>, from: FirstTheta<'_>) -> Result<Turned> {
 /// Probes of [`independent`], which only has to be near.
 const PROBES: usize = 4;
 
-/// About the best Theta that is diagonal, i.e. tasks on their own: `s = h(s)`, `h(s) = g |V(s)|^2` with `V = (I + gamma s X'X)^-1 gamma b`. That is at
-/// most `h(0)`, and from there on h falls like a power of s between 0 and -2, which two probes tell.
+/// About the best Theta that is diagonal, i.e. tasks on their own: `s = h(s)`, `h(s) = g |V(s)|^2` with `V =
+/// (I + gamma s X'X)^-1 gamma b`. That is at most `h(0)`, and from there on h falls like a power of s between
+/// 0 and -2, which two probes tell.
 pub(super) fn independent(reduced: &Reduced<'_>, gain: f64) -> Vec<f64> {
     let squares = |v: &Matrix| {
         let mut sums = vec![0.0; v.cols()];
@@ -147,7 +151,8 @@ pub(super) fn independent(reduced: &Reduced<'_>, gain: f64) -> Vec<f64> {
     s
 }
 
-/// W for this Theta, as the V whose own Theta is best for that W, and that Theta. `tell` gets to know the objective of W.
+/// W for this Theta, as the V whose own Theta is best for that W, and that Theta. `tell` gets to know the
+/// objective of W.
 fn round(
     reduced: &Reduced<'_>,
     gain: f64,
@@ -160,9 +165,7 @@ fn round(
     for j in 0..w.rows() {
         w.row_mut(j).iter_mut().zip(&s).for_each(|(x, s)| *x *= gamma * s);
     }
-    let mut square = reduced.cross(&w, &w);
-    linalg::symmetrise(&mut square);
-    let (cubes, turn) = linalg::eigen(&square)?;
+    let (cubes, turn) = linalg::eigen(&linalg::gram(&w, reduced.threads))?;
     let values: Vec<f64> = cubes.iter().map(|x| (gain * x.max(0.0)).cbrt()).collect();
     // <Theta, V'V> - phi(V'V) / 2 with V'V = Theta / g.
     let price = 0.75 * values.iter().map(|s| s * s / gain).sum::<f64>();

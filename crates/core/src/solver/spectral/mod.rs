@@ -1,9 +1,9 @@
 //! Squared loss on shared inputs, from X'X and X'Y alone, in a basis where X'X is diagonal, or a band.
 //!
-//! Everything the data say is in X'X, `b = X'Y` (features x tasks, rotated) and `|Y|^2`. With
-//! `W = V phi'(V'V)` the problem is a smooth one in V, of the size of b, and optimal where `V = gamma (b - X'X W)`.
-//! [`alternation`] is quick where Theta is well conditioned (k = 1 only), and a band is enough for it; [`newton`] does the rest, in the
-//! eigenbasis.
+//! Everything the data say is in X'X, `b = X'Y` (features x tasks, rotated) and `|Y|^2`. With `W = V
+//! phi'(V'V)` the problem is a smooth one in V, of the size of b, and optimal where `V = gamma (b - X'X W)`.
+//! [`alternation`] is quick where Theta is well conditioned (k = 1 only), and a band is enough for it;
+//! [`newton`] does the rest, in the eigenbasis.
 
 mod alternation;
 mod newton;
@@ -105,13 +105,13 @@ impl Algorithm for InEigenbasis {
     }
 }
 
-/// Banded reduction costs about 1/5 of an eigendecomposition, (features)^3, but each round then solves equations that
-/// cost tasks x features more. It is used where features^2 is at least this many times the number of tasks; the margin
-/// is wide because later fits use an eigenbasis again.
+/// Banded reduction costs about 1/5 of an eigendecomposition, (features)^3, but each round then solves
+/// equations that cost tasks x features more. It is used where features^2 is at least this many times the
+/// number of tasks; the margin is wide because later fits use an eigenbasis again.
 const BAND_MIN_FEATURES_SQUARED_PER_TASK: usize = 4096;
 
-/// Whether to try a band first. This depends on the problem alone, not on what was computed before: the same fit gives
-/// the same bits.
+/// Whether to try a band first. This depends on the problem alone, not on what was computed before: the same
+/// fit gives the same bits.
 fn band_pays(problem: &Problem<'_>) -> bool {
     let (backend, obs) = (problem.data().backend(), problem.observations());
     let size = backend.dim().min(backend.n_inputs());
@@ -119,8 +119,8 @@ fn band_pays(problem: &Problem<'_>) -> bool {
         && size * size >= BAND_MIN_FEATURES_SQUARED_PER_TASK * obs.n_tasks()
 }
 
-/// Alternation without Newton's method. The duals it reached where it gives up, or where its certificate does not hold
-/// for the data.
+/// Alternation without Newton's method. The duals it reached where it gives up, or where its certificate does
+/// not hold for the data.
 fn by_alternation(
     run: &mut Run<'_>,
     reduced: &Reduced<'_>,
@@ -220,8 +220,8 @@ impl<'a, 'c> SpectralSearch<'a, 'c> {
         (certificate.rel_gap(), self.clock.report(&certificate, None))
     }
 
-    /// Whether to end with these weights although a few more steps might make their duals certify themselves, without a V
-    /// beside them.
+    /// Whether to end with these weights although a few more steps might make their duals certify themselves,
+    /// without a V beside them.
     fn is_final(&mut self, w: &Matrix, reduced: &Reduced<'_>, status: Status) -> bool {
         if status != Status::Certified
             || self.polished == MAX_POLISH_STEPS

@@ -70,8 +70,7 @@ fn direction(
     stop: &mut dyn FnMut() -> bool,
 ) -> Option<NewtonStep> {
     let derivative = point.derivative(reduced.output, reduced.threads);
-    let mut residual = point.v.clone();
-    axpy(residual.as_mut_slice(), -1.0, reduced.data.induced(&point.w).as_slice());
+    let residual = point.v.minus(&reduced.data.induced(&point.w));
     let mut tasks_apart = by_tasks.unwrap_or_else(|| TaskBlocks::any_close(&derivative, &point.gram));
     let (mut dv, mut steps) = solve(reduced, &derivative, &residual, tasks_apart, tolerance, stop)?;
     if steps == MAX_STEPS && by_tasks.is_none() {
@@ -80,11 +79,12 @@ fn direction(
     }
     // One that fails has another try when the other fails too.
     *by_tasks = (steps < MAX_STEPS).then_some(tasks_apart);
-    dv.as_mut_slice().iter_mut().for_each(|x| *x = -*x);
+    dv.scale(-1.0);
     NewtonStep::down(&derivative, &residual, dv)
 }
 
-/// `(I + gamma l B)^-1 residual` and the dimensions it took, with the preconditioner that keeps tasks apart or the one that does not.
+/// `(I + gamma l B)^-1 residual` and the dimensions it took, with the preconditioner that keeps tasks apart
+/// or the one that does not.
 fn solve(
     reduced: &Reduced<'_>,
     derivative: &Derivative<'_>,
@@ -104,8 +104,8 @@ fn solve(
     Some((operator.leave(&dv), steps))
 }
 
-/// `I + gamma l B`, preconditioned task by task: better where Theta changes fast along V, and off its diagonal little is left. Vectors
-/// have one row per task.
+/// `I + gamma l B`, preconditioned task by task: better where Theta changes fast along V, and off its
+/// diagonal little is left. Vectors have one row per task.
 struct Apart<'a> {
     rates: Vec<f64>,
     derivative: &'a Derivative<'a>,

@@ -9,7 +9,8 @@ use crate::solver::newton_system::search::curved;
 use crate::solver::newton_system::{self, Smooth};
 use crate::{Certificate, Matrix, Problem, Result};
 
-/// `min over V of psi(V) = gamma/2 |Y - X W|^2 + <Theta, V'V> - sum phi(V'V) / 2 - const`, `Theta = phi'(V'V)`, `W = V Theta`.
+/// `min over V of psi(V) = gamma/2 |Y - X W|^2 + <Theta, V'V> - sum phi(V'V) / 2 - const`, `Theta =
+/// phi'(V'V)`, `W = V Theta`.
 pub(super) struct Reduced<'a> {
     pub(super) data: SquaredStatistics<'a>,
     pub(super) output: &'a dyn Entrywise,
@@ -69,7 +70,7 @@ impl<'a> Reduced<'a> {
     pub(super) fn values(&self) -> &'a [f64] {
         match self.data.square {
             Square::Diagonal(values) => values,
-            Square::Banded(_) => unreachable!("in a band there is nothing but alternation"),
+            Square::Banded(_) => unreachable!("alternation, the only user of a band, needs no eigenvalues"),
         }
     }
 
@@ -99,7 +100,8 @@ impl<'a> Reduced<'a> {
         VPoint::at(self, v)
     }
 
-    /// The same problem with the tasks turned so that X'Y is `moment`: only for a regulariser that does not mind.
+    /// The same problem with the tasks turned so that X'Y is `moment`: only for a regulariser that does not
+    /// mind.
     pub(super) fn turned<'b>(&self, moment: &'b Matrix) -> Reduced<'b>
     where
         'a: 'b,
@@ -111,9 +113,7 @@ impl<'a> Reduced<'a> {
 
     /// W of V.
     pub(super) fn weights(&self, v: &Matrix) -> Matrix {
-        let mut gram = self.cross(v, v);
-        linalg::symmetrise(&mut gram);
-        self.times(v, &self.output.theta(&gram))
+        self.times(v, &self.output.theta(&linalg::gram(v, self.threads)))
     }
 
     /// The objective of weights for which `price` is paid, in the problem's units.
@@ -137,8 +137,9 @@ impl<'a> Reduced<'a> {
         self.basis.rotated(problem.data().backend(), duals, self.threads, &mut Interrupt::never())
     }
 
-    /// V for the best Theta that is diagonal, i.e. tasks on their own: `V_r = gamma b_r / (1 + gamma l s_r)` with
-    /// `s_r = phi'(|V_r|^2)`, where both sides meet since the right one falls with s_r. Returns the s_r too.
+    /// V for the best Theta that is diagonal, i.e. tasks on their own: `V_r = gamma b_r / (1 + gamma l s_r)`
+    /// with `s_r = phi'(|V_r|^2)`, where both sides meet since the right one falls with s_r. Returns the s_r
+    /// too.
     pub(super) fn cold_start(&self) -> (Matrix, Vec<f64>) {
         let (t, gamma) = (self.data.moment.cols(), self.data.gamma);
         let (mut low, mut high) = (vec![-300.0f64; t], vec![300.0f64; t]);
@@ -166,9 +167,9 @@ impl<'a> Reduced<'a> {
         (v, s)
     }
 
-    /// The cold start of tasks on their own, `own` their scales, made fit for company, since kin multiply each other's weights: columns of V
-    /// such that those of W keep their lengths, and what all tasks have in common explained by all of them together, in the share that
-    /// does best. `None` where that is no better.
+    /// The cold start of independent tasks, `own` their scales, adjusted for related tasks, which increase
+    /// each other's weights: columns of V are rescaled so that those of W keep their lengths, and the common
+    /// part of all tasks gets the share that makes psi smallest. `None` if that is no better.
     pub(super) fn in_company(&self, alone: &VPoint, own: &[f64]) -> Option<VPoint> {
         let mut w = alone.v.clone();
         for j in 0..w.rows() {

@@ -3,9 +3,8 @@
 
 use crate::certificate::{Form, LossTerms, RegularizerTerms};
 use crate::linalg::band::Band;
-use crate::linalg::{self, inner, minus, view};
+use crate::linalg::{self, gram, inner, view};
 use crate::regularizer::Entrywise;
-use crate::solver::newton_system::gram;
 use crate::{Certificate, Matrix};
 
 /// The squared loss on shared inputs, reduced to what the data say, `moment = X'Y` in a basis where X'X is
@@ -51,7 +50,7 @@ impl SquaredStatistics<'_> {
         let v = self.induced(w);
         let point = RegularizerTerms::at(output, &gram(&v, threads));
         let weights = linalg::times(view(&v), view(&point.theta), threads);
-        let offset = minus(&weights, w);
+        let offset = weights.minus(w);
         let (mut gap, image) = (vec![0.0; w.cols()], self.square.times(&offset));
         for j in 0..offset.rows() {
             for ((gap, x), lx) in gap.iter_mut().zip(offset.row(j)).zip(image.row(j)) {
@@ -68,7 +67,7 @@ impl SquaredStatistics<'_> {
         let mut point = RegularizerTerms::at(output, &gram(v, threads));
         let w = linalg::times(view(v), view(&point.theta), threads);
         let v_a = self.induced(&w);
-        let offset = minus(v, &v_a);
+        let offset = v.minus(&v_a);
         let distance = inner(&offset, &linalg::times(view(&offset), view(&point.theta), threads));
         point.move_dual_to(output, &gram(&v_a, threads), distance);
         let losses = LossTerms { value: self.loss(&w), conj: self.conj(&w), gap: vec![0.0; w.cols()] };

@@ -1,4 +1,5 @@
-//! Newton's step with all that belongs to L: for right-hand sides in its span, given in a way that does not cancel.
+//! Newton's step with all that belongs to L: for right-hand sides in its span, given in a way that does not
+//! cancel.
 
 use super::{Derivative, Direct, system, transposed};
 use crate::Matrix;
@@ -53,8 +54,9 @@ impl Direct<'_> {
         linalg::cholesky(&mut factor, derivative.threads).then_some(factor)
     }
 
-    /// x for the right-hand side `X'(D pull) - r`, where D are the curvatures of the entries. Written as `L c - r` it becomes
-    /// `x = L y - r`, `y = E^-1 (c + L'B[r])`: what is large in c is never added up and taken away again.
+    /// x for the right-hand side `X'(D pull) - r`, where D are the curvatures of the entries. Written as `L c
+    /// - r` it becomes `x = L y - r`, `y = E^-1 (c + L'B[r])`: what is large in c is never added up and taken
+    /// away again.
     pub(in crate::solver) fn solve_pull(
         &self,
         design: &Design,
@@ -83,14 +85,13 @@ impl Direct<'_> {
         linalg::cholesky_solve(&self.factor, &mut y);
         let cancelled = before / dot(&y, &y).sqrt();
         let sum = self.spread(&y);
-        let mut x = sum.clone();
-        axpy(x.as_mut_slice(), -1.0, r.as_slice());
+        let x = sum.minus(r);
         Pulled { x, sum, y, cancelled }
     }
 
-    /// Makes the change of predictions agree with that of the duals, `D (pull - df)`: these must add up to `x + r = L y`, but are
-    /// differences of numbers that may be a great many times larger. Rows that are columns of L have their duals in y; others
-    /// are moved by `S^-1` of what they lack.
+    /// Makes the change of predictions agree with that of the duals, `D (pull - df)`: these must add up to `x
+    /// + r = L y`, but are differences of numbers that may be a great many times larger. Rows that are
+    /// columns of L have their duals in y; others are moved by `S^-1` of what they lack.
     pub(in crate::solver) fn reconcile(
         &self,
         design: &Design,
@@ -101,8 +102,7 @@ impl Direct<'_> {
     ) {
         let threads = self.derivative.threads;
         let duals: Vec<f64> = (0..df.len()).map(|i| curvatures[i] * (pull[i] - df[i])).collect();
-        let mut lack = pulled.sum.clone();
-        axpy(lack.as_mut_slice(), -1.0, design.backward(&duals, threads).as_slice());
+        let lack = pulled.sum.minus(&design.backward(&duals, threads));
         let lack = transposed(&lack);
         let mut shift = Matrix::zeros(lack.rows(), lack.cols());
         for (task, range) in self.of_task.iter().enumerate().filter(|(task, _)| self.rows[*task].is_none()) {
@@ -175,8 +175,8 @@ mod tests {
     use crate::backend::Interrupt;
     use crate::design::Curvature;
     use crate::inputs::{Dense, Inputs};
+    use crate::linalg::gram;
     use crate::regularizer::{Entrywise, Power};
-    use crate::solver::newton_system::gram;
     use crate::{Dataset, DatasetOptions, Observations};
 
     const FEATURES: usize = 4;
@@ -223,10 +223,9 @@ mod tests {
         let w = design.backward(&weighted, 1);
         let r = design.backward(&design.gather(&numbers(16, 13.0)), 1);
         let pulled = direct.solve_pull(design, &w, &pull, &r);
-        let mut rhs = w.clone();
-        axpy(rhs.as_mut_slice(), -1.0, r.as_slice());
+        let rhs = w.minus(&r);
         let mut off = direct.solve(&rhs);
-        axpy(off.as_mut_slice(), -1.0, pulled.x.as_slice());
+        off.add_scaled(-1.0, &pulled.x);
         assert!(norm(&off) <= 1e-10 * norm(&rhs), "{off:?}");
 
         // Predictions already agree with the duals; if they did not, they would be made to.
@@ -235,11 +234,11 @@ mod tests {
         direct.reconcile(design, &d, &pull, &pulled, &mut df);
         let duals: Vec<f64> = (0..n).map(|i| d[i] * (pull[i] - df[i])).collect();
         let mut lack = design.backward(&duals, 1);
-        axpy(lack.as_mut_slice(), -1.0, pulled.sum.as_slice());
+        lack.add_scaled(-1.0, &pulled.sum);
         assert!(norm(&lack) <= 1e-10 * norm(&pulled.sum), "{lack:?}");
 
         let mut again = direct.spread(&direct.represent(&pulled.sum));
-        axpy(again.as_mut_slice(), -1.0, pulled.sum.as_slice());
+        again.add_scaled(-1.0, &pulled.sum);
         assert!(norm(&again) <= 1e-10 * norm(&pulled.sum), "{again:?}");
     }
 }
