@@ -14,8 +14,8 @@
 //! the solution most of them are zero.
 
 use super::{
-    Algorithm, CheckedSettings, Clock, Incumbent, Outcome, Poll, Run, Settings, Solver, Start, Status,
-    newton, start,
+    Algorithm, CheckedSettings, Clock, Incumbent, Poll, Settings, Solver, SolverOutcome, SolverRun, Start,
+    Status, newton, start,
 };
 use crate::design::Design;
 use crate::linalg::{self, axpy, inner, view};
@@ -81,7 +81,7 @@ impl Algorithm for Admm {
         newton::memory(problem).saturating_add(8 * (6 * point + 4 * obs.len() as u64))
     }
 
-    fn iterate(&self, run: &mut Run<'_>) -> Result<Outcome> {
+    fn iterate(&self, run: &mut SolverRun<'_>) -> Result<SolverOutcome> {
         let problem = run.problem;
         let Regularizer::Spectral(regularizer) = problem.normal_regularizer() else {
             return Err(Error::Unsuitable { solver: NAME, why: ENTRYWISE.into() });
@@ -115,12 +115,12 @@ struct Rounds<'a> {
 
 impl<'a> Rounds<'a> {
     fn new(
-        run: &Run<'a>,
+        run: &SolverRun<'a>,
         regularizer: &'a SpectralRegularizer,
         (design, inner): (&'a Design, &'static dyn Solver),
         kappa: &[f64],
     ) -> Self {
-        let Run { problem, settings, .. } = *run;
+        let SolverRun { problem, settings, .. } = *run;
         let z = Matrix::zeros(design.rank(), problem.observations().n_tasks());
         // At a solution rho U is the function of the duals.
         let u = design.backward(&design.gather(kappa), problem.data().threads());
@@ -132,7 +132,7 @@ impl<'a> Rounds<'a> {
         self.problem.data().threads()
     }
 
-    fn run(mut self, mut best: Incumbent, run: &mut Run<'_>) -> Result<Outcome> {
+    fn run(mut self, mut best: Incumbent, run: &mut SolverRun<'_>) -> Result<SolverOutcome> {
         let (mut idle, mut share) = (0, INNER_GAP_SHARE);
         let (mut passes, mut gap_at_last_check) = (FIRST_INNER_PASSES, f64::INFINITY);
         for round in 1.. {

@@ -26,7 +26,7 @@ pub use auto::Auto;
 pub use interior::InteriorPoint;
 pub use newton::Newton;
 pub use proximal::Proximal;
-pub use run::{Algorithm, Outcome, Run};
+pub use run::{Algorithm, SolverOutcome, SolverRun};
 pub use sdca::{Sdca, VisitOrder};
 pub use settings::{CheckedSettings, Settings, SolverKind, Status};
 pub use snapshot::Start;

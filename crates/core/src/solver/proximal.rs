@@ -6,7 +6,7 @@
 //! Newton steps each; mu adapts to the number of these.
 
 use super::newton::{self, Descent, Smoothed, VPoint};
-use super::{Algorithm, Clock, Outcome, Run, Status, needs_entries};
+use super::{Algorithm, Clock, SolverOutcome, SolverRun, Status, needs_entries};
 use crate::backend::Interrupt;
 use crate::{Matrix, Problem, Result};
 
@@ -33,7 +33,7 @@ impl Algorithm for Proximal {
         newton::memory(problem)
     }
 
-    fn iterate(&self, run: &mut Run<'_>) -> Result<Outcome> {
+    fn iterate(&self, run: &mut SolverRun<'_>) -> Result<SolverOutcome> {
         let (mut best, ended) = newton::begin(run)?;
         if let Some(status) = ended {
             return Ok(best.ended(status));

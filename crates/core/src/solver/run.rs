@@ -18,27 +18,27 @@ pub trait Algorithm: Send + Sync + std::fmt::Debug {
     /// Bytes of memory needed besides the data set.
     fn memory(&self, problem: &Problem<'_>) -> u64;
 
-    /// Iterates until [`Run`] says stop or nothing improves; the last point and why it ended.
-    fn iterate(&self, run: &mut Run<'_>) -> Result<Outcome>;
+    /// Iterates until [`SolverRun`] says stop or nothing improves; the last point and why it ended.
+    fn iterate(&self, run: &mut SolverRun<'_>) -> Result<SolverOutcome>;
 }
 
 /// Where an algorithm ended: the point with its certificate, and why it ended.
 #[derive(Debug)]
-pub struct Outcome {
+pub struct SolverOutcome {
     pub(super) point: Incumbent,
     pub(super) status: Status,
 }
 
 impl Incumbent {
     /// This point as the end of a run.
-    pub(super) fn ended(self, status: Status) -> Outcome {
-        Outcome { point: self, status }
+    pub(super) fn ended(self, status: Status) -> SolverOutcome {
+        SolverOutcome { point: self, status }
     }
 }
 
 /// One call of a solver: the problem, where to start, and the clock that says when to end.
 #[derive(Debug)]
-pub struct Run<'a> {
+pub struct SolverRun<'a> {
     pub(super) problem: &'a Problem<'a>,
     pub(super) settings: &'a CheckedSettings,
     pub(super) clock: Clock<'a>,
@@ -46,7 +46,7 @@ pub struct Run<'a> {
     pub(super) given: Option<Vec<f64>>,
 }
 
-impl Run<'_> {
+impl SolverRun<'_> {
     /// Given duals or a cold start, certified; if stopped on the way, what can be certified at once.
     pub(super) fn first_point(&mut self) -> Result<Incumbent> {
         let (problem, given) = (self.problem, &self.given);
@@ -62,14 +62,14 @@ impl Run<'_> {
     }
 
     /// The outcome if the given duals are already good enough: fitting again from a solution does no work.
-    pub(super) fn check_given(&mut self) -> Result<Option<Outcome>> {
+    pub(super) fn check_given(&mut self) -> Result<Option<SolverOutcome>> {
         let Some(kappa) = &self.given else { return Ok(None) };
         let point = Incumbent::induced(self.problem, kappa.clone(), &mut Interrupt::never())?;
         Ok(self.report(&point).map(|status| point.ended(status)))
     }
 
     /// Ends a run that was stopped before it had any point.
-    pub(super) fn give_up(&mut self) -> Result<Outcome> {
+    pub(super) fn give_up(&mut self) -> Result<SolverOutcome> {
         let point = start::at_once(self.problem, self.given.take())?;
         let status = self.report(&point).unwrap_or(Status::Stopped);
         Ok(point.ended(status))
@@ -107,8 +107,8 @@ impl<A: Algorithm> Solver for A {
         let given = start.kappa(problem)?.map(|kappa| start::warm(problem, kappa));
         let mut clock = Clock::new(solver, settings, observer);
         clock.passes += passes_before;
-        let mut run = Run { problem, settings, clock, given };
-        let Outcome { point: Incumbent { kappa, v, graded }, status } = self.iterate(&mut run)?;
+        let mut run = SolverRun { problem, settings, clock, given };
+        let SolverOutcome { point: Incumbent { kappa, v, graded }, status } = self.iterate(&mut run)?;
         let Clock { passes, trace, .. } = run.clock;
         Ok(Solution { kappa, v, graded, status, solver, passes, trace, reason: None })
     }

@@ -8,7 +8,7 @@
 mod ascent;
 mod order;
 
-use super::{Algorithm, Clock, Incumbent, Outcome, Run, Status, needs_entries, start};
+use super::{Algorithm, Clock, Incumbent, SolverOutcome, SolverRun, Status, needs_entries, start};
 use crate::backend::Interrupt;
 use crate::observer::Duals;
 use crate::{Problem, Result};
@@ -74,7 +74,7 @@ impl Algorithm for Sdca {
         8 * (n + 2 * dim * t + 3 * t * t) as u64
     }
 
-    fn iterate(&self, run: &mut Run<'_>) -> Result<Outcome> {
+    fn iterate(&self, run: &mut SolverRun<'_>) -> Result<SolverOutcome> {
         let (problem, settings, unit) = (run.problem, run.settings, run.problem.unit());
         let began = Instant::now();
         let first = run.first_point()?;

@@ -18,7 +18,7 @@ mod duals;
 mod path;
 mod step;
 
-use super::{Algorithm, Outcome, Run, needs_entries, start};
+use super::{Algorithm, SolverOutcome, SolverRun, needs_entries, start};
 use crate::design::Design;
 use crate::{Problem, Result};
 use path::CentralPath;
@@ -78,7 +78,7 @@ impl Algorithm for InteriorPoint {
             .saturating_add(system)
     }
 
-    fn iterate(&self, run: &mut Run<'_>) -> Result<Outcome> {
+    fn iterate(&self, run: &mut SolverRun<'_>) -> Result<SolverOutcome> {
         if let Some(outcome) = run.check_given()? {
             return Ok(outcome);
         }

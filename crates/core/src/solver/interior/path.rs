@@ -7,7 +7,7 @@ use crate::backend::Interrupt;
 use crate::design::Curvature;
 use crate::linalg::gram;
 use crate::solver::newton_system::{Derivative, direct::Direct};
-use crate::solver::{Algorithm, Incumbent, Outcome, Run, Status, finish, start};
+use crate::solver::{Algorithm, Incumbent, SolverOutcome, SolverRun, Status, finish, start};
 use crate::{Error, Matrix, Result};
 
 /// The first barriers, in units of the expected product of slack and multiplier: rather too strong, so that
@@ -24,7 +24,7 @@ const MAX_BARRIER_EXCESS: f64 = 5.0;
 pub(super) struct CentralPath<'a, 'r> {
     model: InteriorProblem<'a>,
     best: Estimates,
-    run: &'a mut Run<'r>,
+    run: &'a mut SolverRun<'r>,
 }
 
 /// The best primal point and the best duals so far, by values that the method computes for itself. Only the
@@ -46,7 +46,7 @@ struct Estimates {
 }
 
 impl<'a, 'r> CentralPath<'a, 'r> {
-    pub(super) fn new(model: InteriorProblem<'a>, run: &'a mut Run<'r>) -> Self {
+    pub(super) fn new(model: InteriorProblem<'a>, run: &'a mut SolverRun<'r>) -> Self {
         let best = Estimates {
             primal: f64::INFINITY,
             v: Matrix::default(),
@@ -63,7 +63,7 @@ impl<'a, 'r> CentralPath<'a, 'r> {
 
     /// From a cold start or given duals, whichever is better, until the gap is certified or nothing gets
     /// better.
-    pub(super) fn follow(mut self, cold: &[f64]) -> Result<Outcome> {
+    pub(super) fn follow(mut self, cold: &[f64]) -> Result<SolverOutcome> {
         let InteriorProblem { design, output, threads } = self.model;
         let problem = self.run.problem;
         let Some(mut variables) = BoundedDuals::new(problem, design) else {

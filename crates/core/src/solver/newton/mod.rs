@@ -10,7 +10,7 @@ pub(super) use model::{Smoothed, VPoint};
 pub(super) use start::begin;
 
 use super::newton_system::{Smooth, linear};
-use super::{Algorithm, Incumbent, Outcome, Run, Status, finish, needs_entries};
+use super::{Algorithm, Incumbent, SolverOutcome, SolverRun, Status, finish, needs_entries};
 use crate::backend::Interrupt;
 use crate::design::Design;
 use crate::{Problem, Result};
@@ -47,7 +47,7 @@ impl Algorithm for Newton {
         memory(problem)
     }
 
-    fn iterate(&self, run: &mut Run<'_>) -> Result<Outcome> {
+    fn iterate(&self, run: &mut SolverRun<'_>) -> Result<SolverOutcome> {
         let (mut best, ended) = start::begin(run)?;
         if let Some(status) = ended {
             return Ok(best.ended(status));
@@ -112,7 +112,7 @@ fn certify(
     model: &Smoothed<'_>,
     point: &VPoint,
     best: &mut Incumbent,
-    run: &mut Run<'_>,
+    run: &mut SolverRun<'_>,
 ) -> Result<Option<Status>> {
     let problem = model.problem;
     let kappa = model.design.scatter(&point.side.kappa, problem.observations().len());

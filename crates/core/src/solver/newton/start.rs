@@ -4,7 +4,7 @@ use super::start_independent;
 use crate::backend::Interrupt;
 use crate::problem::Losses;
 use crate::solver::spectral::{self, InEigenbasis};
-use crate::solver::{Clock, Incumbent, Poll, Run, Settings, Solver, Start, Status, sdca, start};
+use crate::solver::{Clock, Incumbent, Poll, Settings, Solver, SolverRun, Start, Status, sdca, start};
 use crate::{LossKind, Problem, ProblemSpec, Result};
 
 /// Passes of coordinate ascent before the first step from a cold start, where all tasks look alike and Theta
@@ -13,7 +13,7 @@ const HEAD_START_PASSES: usize = 3;
 
 /// The first point, or the last one if a status comes with it. Without given duals, a guess replaces the cold
 /// start.
-pub(in crate::solver) fn begin(run: &mut Run<'_>) -> Result<(Incumbent, Option<Status>)> {
+pub(in crate::solver) fn begin(run: &mut SolverRun<'_>) -> Result<(Incumbent, Option<Status>)> {
     let problem = run.problem;
     let mut point = run.first_point()?;
     let mut status = run.report(&point);
@@ -32,7 +32,7 @@ pub(in crate::solver) fn begin(run: &mut Run<'_>) -> Result<(Incumbent, Option<S
 
 /// Duals near the solution: those of independent tasks, of a quadratic model, or after some coordinate
 /// ascent.
-fn guess(run: &mut Run<'_>, cold: Incumbent) -> Result<Vec<f64>> {
+fn guess(run: &mut SolverRun<'_>, cold: Incumbent) -> Result<Vec<f64>> {
     let (problem, seed, never) = (run.problem, run.settings.seed, &mut Interrupt::never());
     if let Some(kappa) = independent_start(problem, &mut run.clock)? {
         return Ok(kappa);
@@ -69,7 +69,7 @@ const MODEL_TOLERANCE: f64 = 1e-2;
 /// |L'(0)| / a`, weights `W = b W'` have `b^p` times the regularisation of W', where `p = 2n / (2n - 1)` for
 /// `phi(s z) = s^n phi(z)`. So W' solves the problem of the squared loss with weight `a b^(2 - p) C`. `None`
 /// where one of these is missing.
-fn quadratic_start(run: &mut Run<'_>) -> Result<Option<Vec<f64>>> {
+fn quadratic_start(run: &mut SolverRun<'_>) -> Result<Option<Vec<f64>>> {
     let (problem, settings) = (run.problem, run.settings);
     let obs = problem.observations();
     let (Some(loss), Some(degree)) = (problem.only_loss(), problem.entrywise()?.degree()) else {

@@ -10,7 +10,7 @@ mod newton;
 mod reduced;
 mod statistics;
 
-use super::{Algorithm, Clock, Outcome, Run, Status, finish, needs_entries};
+use super::{Algorithm, Clock, SolverOutcome, SolverRun, Status, finish, needs_entries};
 use crate::backend::{self, Columns, Expansion, Interrupt, OrthonormalBasis, Panel, STREAM_ROWS};
 use crate::linalg::{self, view};
 use crate::{Matrix, Problem, Result};
@@ -51,7 +51,7 @@ impl Algorithm for Spectral {
         backend.spectrum_bytes().saturating_add(8 * (matrices * point + 2 * obs.len() as u64))
     }
 
-    fn iterate(&self, run: &mut Run<'_>) -> Result<Outcome> {
+    fn iterate(&self, run: &mut SolverRun<'_>) -> Result<SolverOutcome> {
         if let Some(outcome) = run.check_given()? {
             return Ok(outcome);
         }
@@ -89,7 +89,7 @@ impl Algorithm for InEigenbasis {
     }
 
     /// Alternation where it helps, then Newton's method.
-    fn iterate(&self, run: &mut Run<'_>) -> Result<Outcome> {
+    fn iterate(&self, run: &mut SolverRun<'_>) -> Result<SolverOutcome> {
         let problem = run.problem;
         let statistics = run.clock.unless_stopped(|interrupt| problem.data().statistics(interrupt))?;
         let Some(statistics) = statistics else { return run.give_up() };
@@ -122,9 +122,9 @@ fn band_pays(problem: &Problem<'_>) -> bool {
 /// Alternation without Newton's method. The duals it reached where it gives up, or where its certificate does
 /// not hold for the data.
 fn by_alternation(
-    run: &mut Run<'_>,
+    run: &mut SolverRun<'_>,
     reduced: &Reduced<'_>,
-) -> Result<ControlFlow<Outcome, Option<Vec<f64>>>> {
+) -> Result<ControlFlow<SolverOutcome, Option<Vec<f64>>>> {
     let Some(gain) = alternation::gain(reduced.output) else { return Ok(ControlFlow::Continue(None)) };
     let problem = run.problem;
     let mut search = SpectralSearch::new(reduced, run.settings.tolerance, &mut run.clock);
@@ -137,7 +137,7 @@ fn by_alternation(
     };
     Ok(match flow {
         ControlFlow::Break(ended) => match finish(run, reduced, ended)? {
-            Outcome { point, status: Status::Stalled } => ControlFlow::Continue(Some(point.kappa)),
+            SolverOutcome { point, status: Status::Stalled } => ControlFlow::Continue(Some(point.kappa)),
             finished => ControlFlow::Break(finished),
         },
         ControlFlow::Continue(Some(point)) => {
@@ -148,7 +148,7 @@ fn by_alternation(
 }
 
 /// The duals of the weights found, certified from the data.
-fn finish(run: &Run<'_>, reduced: &Reduced<'_>, ended: Ended) -> Result<Outcome> {
+fn finish(run: &SolverRun<'_>, reduced: &Reduced<'_>, ended: Ended) -> Result<SolverOutcome> {
     let (problem, tolerance) = (run.problem, run.settings.tolerance);
     let kappa = residual_duals(problem, reduced.basis, &ended.point)?;
     let point = finish::certify(problem, kappa, (reduced.basis, &ended.point.v), tolerance)?;
