@@ -37,12 +37,20 @@ def binary():
     return Tasks(binary=True)
 
 
+def skipped(why):
+    """Skips a test, and notes it in the file that ./test prints at its end."""
+    if path := os.environ.get("KINFOLK_SKIPS"):
+        with open(path, "a") as file:
+            file.write(f"SKIPPED: Python tests: {why}\n")
+    pytest.skip(f"SKIPPED: {why}")
+
+
 @pytest.fixture(scope="session")
 def command():
     """The command line program, for tests that both give the same."""
     found = os.environ.get("KINFOLK_COMMAND") or shutil.which("kinfolk")
     if not found:
-        pytest.skip("SKIPPED: no kinfolk command; set KINFOLK_COMMAND to its path")
+        skipped("no kinfolk command; set KINFOLK_COMMAND to its path")
     return found
 
 
@@ -51,5 +59,5 @@ def data_folder():
     """Real data sets."""
     folder = pathlib.Path(os.environ.get("KINFOLK_DATA", ROOT.parent / "shared" / "data"))
     if not folder.is_dir():
-        pytest.skip(f"SKIPPED: no data sets in $KINFOLK_DATA nor {folder}")
+        skipped(f"no data sets: {folder} is no folder; set KINFOLK_DATA")
     return folder

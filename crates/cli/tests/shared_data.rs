@@ -7,6 +7,8 @@
 #![allow(clippy::unwrap_used)] // helpers outside test functions
 
 mod common;
+#[path = "../../../tests/needs.rs"]
+mod needs;
 
 use common::Place;
 use kinfolk::Model;
@@ -15,10 +17,7 @@ use std::path::{Path, PathBuf};
 
 #[test]
 fn every_data_set_is_fitted_certified_predicted_and_the_same_in_every_format() {
-    let Some(folder) = data_folder() else {
-        eprintln!("skipped: the data sets are neither in $KINFOLK_DATA nor in ../shared/data");
-        return;
-    };
+    let Some(folder) = needs::data_folder("every_data_set_is_fitted") else { return };
     let all = std::env::var_os("KINFOLK_TEST_ALL").is_some();
     let mut files: Vec<PathBuf> =
         std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
@@ -26,18 +25,13 @@ fn every_data_set_is_fitted_certified_predicted_and_the_same_in_every_format() {
     files.sort();
     for path in files {
         if !all && path.metadata().unwrap().len() > 3_000_000 {
-            eprintln!("left out: {} (set KINFOLK_TEST_ALL)", path.display());
+            let why = format!("{} is large (set KINFOLK_TEST_ALL)", path.display());
+            needs::skipped("every_data_set_is_fitted", &why);
             continue;
         }
         eprintln!("{}", path.display());
         from_end_to_end(&path);
     }
-}
-
-fn data_folder() -> Option<PathBuf> {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    let given = std::env::var_os("KINFOLK_DATA").map(PathBuf::from);
-    given.into_iter().chain([beside]).find(|folder| folder.is_dir())
 }
 
 fn from_end_to_end(path: &Path) {

@@ -2,20 +2,22 @@
 
 #![allow(clippy::unwrap_used)] // helpers outside test functions
 
+#[path = "../../../tests/needs.rs"]
+mod needs;
+
 use kinfolk::inputs::{Dense, Inputs};
 use kinfolk::{
     Certificate, Dataset, DatasetOptions, LossKind, Observations, Problem, ProblemSpec, RegularizerKind,
     Settings, fit,
 };
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
 #[test]
 fn numpy_finds_the_same_certificate() {
-    let Some(python) = python() else {
-        println!("SKIPPED: no python with numpy and safetensors in .venv, and KINFOLK_PYTHON is not set");
+    let Some(python) = needs::python("numpy_finds_the_same_certificate", "numpy, safetensors") else {
         return;
     };
     let page = std::fs::read_to_string(format!("{ROOT}/docs/recheck.md")).unwrap();
@@ -43,21 +45,6 @@ fn numpy_finds_the_same_certificate() {
             assert!((got - expected).abs() <= 1e-9 * expected.abs(), "k = {k}: {name} {got}, not {expected}");
         }
     }
-}
-
-/// One set by hand must work; the one of the workspace may be missing.
-fn python() -> Option<PathBuf> {
-    let works = |python: &Path| {
-        let imports = Command::new(python).args(["-c", "import numpy, safetensors"]).output();
-        imports.is_ok_and(|output| output.status.success())
-    };
-    if let Some(python) = std::env::var_os("KINFOLK_PYTHON").map(PathBuf::from) {
-        assert!(works(&python), "KINFOLK_PYTHON = {python:?} has no numpy and safetensors");
-        return Some(python);
-    }
-    // Not canonical: a virtual environment is found by the path of its link.
-    let python = std::path::absolute(format!("{ROOT}/.venv/bin/python")).unwrap();
-    works(&python).then_some(python)
 }
 
 /// Four kindred tasks in five dimensions, stopped early so that there is a gap to compare.

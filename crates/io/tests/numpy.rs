@@ -3,10 +3,12 @@
 #![allow(clippy::unwrap_used)] // helpers outside test functions
 
 mod common;
+#[path = "../../../tests/needs.rs"]
+mod needs;
 
 use common::assert_same;
 use kinfolk_io::{ColumnRoles, digits, read, write_table};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
 const SCRIPT: &str = r#"
@@ -25,10 +27,7 @@ for text in ["U", "S"]:
 
 #[test]
 fn digits_come_back_from_numpy_in_every_type() {
-    let Some(python) = python() else {
-        eprintln!("SKIPPED: no python with numpy in .venv, and KINFOLK_PYTHON is not set");
-        return;
-    };
+    let Some(python) = needs::python("digits_come_back_from_numpy_in_every_type", "numpy") else { return };
     let directory = tempfile::tempdir().unwrap();
     let given = directory.path().join("given.npz");
     write_table(&digits(), &given).unwrap();
@@ -41,17 +40,4 @@ fn digits_come_back_from_numpy_in_every_type() {
         println!("{}", file.display());
         assert_same(&read(&file, &ColumnRoles::default(), None).unwrap().0, &digits());
     }
-}
-
-/// One set by hand must work; the one of the workspace may be missing.
-fn python() -> Option<PathBuf> {
-    let works = |python: &Path| {
-        Command::new(python).args(["-c", "import numpy"]).output().is_ok_and(|output| output.status.success())
-    };
-    if let Some(python) = std::env::var_os("KINFOLK_PYTHON").map(PathBuf::from) {
-        assert!(works(&python), "KINFOLK_PYTHON = {python:?} has no numpy");
-        return Some(python);
-    }
-    let python = std::path::absolute(concat!(env!("CARGO_MANIFEST_DIR"), "/../../.venv/bin/python")).unwrap();
-    works(&python).then_some(python)
 }

@@ -5,6 +5,8 @@
 mod common;
 mod csv;
 mod hostile_csv;
+#[path = "../../../../tests/needs.rs"]
+mod needs;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod round_trip;

@@ -164,15 +164,10 @@ fn what_a_format_cannot_hold_is_refused() {
 
 #[test]
 fn real_data_come_back_the_same() {
-    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    let data = std::env::var_os("KINFOLK_DATA").map_or(root, Into::into);
     let folder = tempfile::tempdir().unwrap();
     for name in ["landmine", "yale", "parkinson", "sarcos", "mhci", "usps_lapin14"] {
-        let path = data.join(name).with_extension("npz");
-        if !path.is_file() {
-            eprintln!("SKIPPED: there is no {}", path.display());
-            continue;
-        }
+        let test = format!("real_data_come_back_the_same ({name})");
+        let Some(path) = crate::needs::data_file(&test, &format!("{name}.npz")) else { continue };
         let (table, schema) = read(&path, &Default::default(), None).unwrap();
         for end in possible(&["csv", "csv.gz", "parquet"]) {
             let path = folder.path().join(format!("{name}.{end}"));

@@ -90,19 +90,6 @@ pub(crate) fn npz(arrays: &[(&str, Vec<u8>)]) -> Vec<u8> {
     zip.finish().unwrap().into_inner()
 }
 
-/// The shared data sets, if they are here.
-pub(crate) fn shared() -> Vec<PathBuf> {
-    let folder = std::env::var_os("KINFOLK_DATA").map_or_else(
-        || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data")),
-        PathBuf::from,
-    );
-    let Ok(files) = std::fs::read_dir(folder) else { return vec![] };
-    let mut files: Vec<PathBuf> = files.map(|file| file.unwrap().path()).collect();
-    files.retain(|path| path.extension().is_some_and(|end| end == "npz"));
-    files.sort();
-    files
-}
-
 /// Reads bytes as a file of this name; messages come without it.
 pub(crate) fn read_named(
     bytes: Vec<u8>,
