@@ -113,28 +113,36 @@ def classification_losses():
     """Losses on labels +1 and -1."""
     gamma = 0.5
     yield Loss(
-        "hinge", None, True,
+        "hinge",
+        None,
+        True,
         lambda y, f: (cp.pos(1 - cp.multiply(y, f)), []),
         lambda y, f: np.maximum(0, 1 - y * f),
         lambda y, a: -y * a,
         lambda y: label_box(y, 1.0),
     )
     yield Loss(
-        "squared_hinge", None, True,
+        "squared_hinge",
+        None,
+        True,
         lambda y, f: (cp.square(cp.pos(1 - cp.multiply(y, f))) / 2, []),
         lambda y, f: np.maximum(0, 1 - y * f) ** 2 / 2,
         lambda y, a: -y * a + a**2 / 2,
         lambda y: label_box(y, np.inf),
     )
     yield Loss(
-        "smoothed_hinge", gamma, True,
+        "smoothed_hinge",
+        gamma,
+        True,
         conic_smoothed_hinge(gamma),
         value_smoothed_hinge(gamma),
         lambda y, a: -y * a + gamma * a**2 / 2,
         lambda y: label_box(y, 1.0),
     )
     yield Loss(
-        "logistic", None, True,
+        "logistic",
+        None,
+        True,
         lambda y, f: (cp.logistic(-cp.multiply(y, f)), []),
         lambda y, f: np.logaddexp(0, -y * f),
         conjugate_logistic,
@@ -147,42 +155,54 @@ def regression_losses():
     eps, delta, q = 0.1, 0.2, 0.3
     everywhere = constant_box(-np.inf, np.inf)
     yield Loss(
-        "squared", None, False,
+        "squared",
+        None,
+        False,
         lambda y, f: (cp.square(y - f) / 2, []),
         lambda y, f: (y - f) ** 2 / 2,
         lambda y, a: -a * y + a**2 / 2,
         everywhere,
     )
     yield Loss(
-        "epsilon", eps, False,
+        "epsilon",
+        eps,
+        False,
         lambda y, f: (cp.pos(cp.abs(y - f) - eps), []),
         lambda y, f: np.maximum(0, np.abs(y - f) - eps),
         lambda y, a: -a * y + eps * np.abs(a),
         constant_box(-1.0, 1.0),
     )
     yield Loss(
-        "squared_epsilon", eps, False,
+        "squared_epsilon",
+        eps,
+        False,
         lambda y, f: (cp.square(cp.pos(cp.abs(y - f) - eps)) / 2, []),
         lambda y, f: np.maximum(0, np.abs(y - f) - eps) ** 2 / 2,
         lambda y, a: -a * y + eps * np.abs(a) + a**2 / 2,
         everywhere,
     )
     yield Loss(
-        "huber", delta, False,
+        "huber",
+        delta,
+        False,
         lambda y, f: (cp.huber(y - f, delta) / 2, []),
         value_huber(delta),
         lambda y, a: -a * y + a**2 / 2,
         constant_box(-delta, delta),
     )
     yield Loss(
-        "absolute", None, False,
+        "absolute",
+        None,
+        False,
         lambda y, f: (cp.abs(y - f), []),
         lambda y, f: np.abs(y - f),
         lambda y, a: -a * y,
         constant_box(-1.0, 1.0),
     )
     yield Loss(
-        "quantile", q, False,
+        "quantile",
+        q,
+        False,
         lambda y, f: (cp.maximum(q * (y - f), (1 - q) * (f - y)), []),
         lambda y, f: np.maximum(q * (y - f), (1 - q) * (f - y)),
         lambda y, a: -a * y,
@@ -221,7 +241,8 @@ def power(k):
     p = Fraction(2 * k, 2 * k - 1)
     half = float(p) / 2
     return Output(
-        "power", k,
+        "power",
+        k,
         lambda theta: ((cp.square(theta) if k == 1 else cp.power(cp.abs(theta), p)) / 2, []),
         lambda theta: np.abs(theta) ** float(p) / 2,
         lambda rho: half * (rho / half) ** (2 * k) / (4 * k - 2) / half,
@@ -240,14 +261,16 @@ def conic_cosh(theta):
 
 
 EXP = Output(
-    "exp", None,
+    "exp",
+    None,
     lambda theta: (-cp.entr(theta) - theta + 1, []),
     lambda theta: theta * np.log(theta) - theta + 1,
     np.expm1,
     np.exp,
 )
 COSH = Output(
-    "cosh", None,
+    "cosh",
+    None,
     conic_cosh,
     lambda theta: theta * np.arcsinh(theta) - np.sqrt(1 + theta**2) + 1,
     lambda rho: 2 * np.sinh(rho / 2) ** 2,
@@ -375,21 +398,48 @@ def prototype_instances():
     d1, outputs = data_d1(), {o.name: o for o in (power(1), power(2), power(4), EXP, COSH)}
     for output in outputs.values():
         for kind in ("squared", "hinge", "epsilon"):
-            yield instance(f"d1-{kind}-{output.name}", d1, LOSSES[kind], output,
-                           reference=("d1", "objective", output.name, kind))
-    others = ("squared_no_half", "squared_hinge", "smoothed_hinge", "logistic",
-              "squared_epsilon", "huber", "absolute", "quantile")
+            yield instance(
+                f"d1-{kind}-{output.name}", d1, LOSSES[kind], output, reference=("d1", "objective", output.name, kind)
+            )
+    others = (
+        "squared_no_half",
+        "squared_hinge",
+        "smoothed_hinge",
+        "logistic",
+        "squared_epsilon",
+        "huber",
+        "absolute",
+        "quantile",
+    )
     for name in ("power1", "power2"):
         for kind in others:
             doubled = kind == "squared_no_half"
             loss = LOSSES["squared" if doubled else kind]
-            yield instance(f"d1-{kind}-{name}", d1, loss, outputs[name], c=2.0 if doubled else 1.0,
-                           reference=("d1", "objective_other_losses", name, kind))
+            yield instance(
+                f"d1-{kind}-{name}",
+                d1,
+                loss,
+                outputs[name],
+                c=2.0 if doubled else 1.0,
+                reference=("d1", "objective_other_losses", name, kind),
+            )
         for kind in ("squared", "hinge"):
-            yield instance(f"d1-rbf-{kind}-{name}", d1, LOSSES[kind], outputs[name],
-                           kernel="rbf", gamma=0.5, reference=("d1", "rbf_objective", name, kind))
-    yield instance("d2-squared-power1", data_d2(), LOSSES["squared"], outputs["power1"],
-                   reference=("d2", "objective", "power1", "squared"))
+            yield instance(
+                f"d1-rbf-{kind}-{name}",
+                d1,
+                LOSSES[kind],
+                outputs[name],
+                kernel="rbf",
+                gamma=0.5,
+                reference=("d1", "rbf_objective", name, kind),
+            )
+    yield instance(
+        "d2-squared-power1",
+        data_d2(),
+        LOSSES["squared"],
+        outputs["power1"],
+        reference=("d2", "objective", "power1", "squared"),
+    )
 
 
 def shape_instances():
@@ -405,8 +455,14 @@ def shape_instances():
         costs = (2.0, 3.0, 5.0) if loss.kind == "huber" else (0.7, 1.0, 1.6)
         for k in (1, 2):
             for place, (shape, data) in enumerate(shapes.items()):
-                yield instance(f"{shape}-{loss.kind}-power{k}", data, loss, power(k),
-                               c=costs[(number + place) % 3], lam=(0.4, 0.9)[(number + k) % 2])
+                yield instance(
+                    f"{shape}-{loss.kind}-power{k}",
+                    data,
+                    loss,
+                    power(k),
+                    c=costs[(number + place) % 3],
+                    lam=(0.4, 0.9)[(number + k) % 2],
+                )
 
 
 def special_instances():
@@ -423,10 +479,13 @@ def special_instances():
     for kind, output in (("squared", power(1)), ("hinge", power(2)), ("logistic", EXP), ("quantile", power(1))):
         yield instance(f"onetask-{kind}-{output.name}", multi_task(10, 3, 1, 0.5), LOSSES[kind], output, 1.1, 0.3)
     for kind, output in (("squared", power(2)), ("hinge", power(1)), ("absolute", EXP)):
-        yield instance(f"bias-{kind}-{output.name}", multi_task(16, 2, 2, 0.8), LOSSES[kind], output, 1.0, 0.5, bias=0.5)
+        yield instance(
+            f"bias-{kind}-{output.name}", multi_task(16, 2, 2, 0.8), LOSSES[kind], output, 1.0, 0.5, bias=0.5
+        )
     for kind, output in (("epsilon", power(1)), ("logistic", power(2)), ("squared", EXP)):
-        yield instance(f"rbf-{kind}-{output.name}", missing(6, 2, 3, 0.6), LOSSES[kind], output,
-                       1.5, 0.5, kernel="rbf", gamma=0.8)
+        yield instance(
+            f"rbf-{kind}-{output.name}", missing(6, 2, 3, 0.6), LOSSES[kind], output, 1.5, 0.5, kernel="rbf", gamma=0.8
+        )
 
 
 # --------------------------------------------------------------------------- solving
@@ -478,8 +537,7 @@ def conic_problem(inst):
 
 def primal_value(inst, f, quadratic, theta):
     """The primal objective in numpy; `quadratic` is tr(W Theta^-1 W')."""
-    return (inst.cost @ inst.loss.value(inst.label, f) + quadratic / 2
-            + inst.lam * inst.output.value(theta).sum())
+    return inst.cost @ inst.loss.value(inst.label, f) + quadratic / 2 + inst.lam * inst.output.value(theta).sum()
 
 
 def bounds_from_dual(inst, alpha):
@@ -511,8 +569,9 @@ def attempt(inst, tolerance):
     """One solver run with its certificate; None when the solver gives up."""
     posed = conic_problem(inst)
     try:
-        posed.problem.solve(solver=cp.CLARABEL, tol_gap_abs=tolerance, tol_gap_rel=tolerance,
-                            tol_feas=tolerance, max_iter=500)
+        posed.problem.solve(
+            solver=cp.CLARABEL, tol_gap_abs=tolerance, tol_gap_rel=tolerance, tol_feas=tolerance, max_iter=500
+        )
     except cp.SolverError:
         return None
     lower, upper, theta = bounds_from_dual(inst, posed.link.dual_value)
@@ -596,8 +655,10 @@ def to_text(made_by, records):
 
 def versions():
     """The software that made the file."""
-    return (f"make_golden.py; Python {platform.python_version()}, numpy {np.__version__}, "
-            f"cvxpy {cp.__version__}, clarabel {clarabel.__version__}")
+    return (
+        f"make_golden.py; Python {platform.python_version()}, numpy {np.__version__}, "
+        f"cvxpy {cp.__version__}, clarabel {clarabel.__version__}"
+    )
 
 
 def main():
@@ -612,13 +673,15 @@ def main():
             failures.append(f"{inst.name}: the solver failed")
             continue
         entry = record(inst, solution)
-        difference, theta_difference = prototype_differences(
-            inst, entry["objective"], solution["theta"], prototype)
+        difference, theta_difference = prototype_differences(inst, entry["objective"], solution["theta"], prototype)
         worst = max(worst, difference or 0.0)
         worst_theta = max(worst_theta, theta_difference or 0.0)
-        print(f"{inst.name:34s} {entry['objective']:.12f} gap {solution['gap']:8.1e} "
-              f"solver {solution['solver_value'] - entry['objective']:+.1e} theta {solution['theta_difference']:.1e} "
-              f"prototype {difference} {theta_difference}", flush=True)
+        print(
+            f"{inst.name:34s} {entry['objective']:.12f} gap {solution['gap']:8.1e} "
+            f"solver {solution['solver_value'] - entry['objective']:+.1e} theta {solution['theta_difference']:.1e} "
+            f"prototype {difference} {theta_difference}",
+            flush=True,
+        )
         if solution["gap"] > MAX_GAP:
             failures.append(f"{inst.name}: gap {solution['gap']:.1e}")
             continue

@@ -1,6 +1,7 @@
 """Make sklearn.json: what scikit-learn says about scaling and metrics, for small inputs written out in full.
 
-Run `python make_sklearn.py` (needs numpy and scikit-learn); it takes no arguments and writes sklearn.json next to itself.
+Run `python make_sklearn.py` (needs numpy and scikit-learn); it takes no arguments and writes sklearn.json next
+to itself.
 """
 
 import json

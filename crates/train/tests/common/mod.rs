@@ -111,6 +111,17 @@ impl Toy {
     }
 }
 
+/// The optimum of a problem that a conic solver found, by its name in tests/golden/methods.json.
+pub(crate) fn optimum(name: &str, loss: &LossKind) -> f64 {
+    let golden: serde_json::Value =
+        serde_json::from_str(include_str!("../../../../tests/golden/methods.json")).unwrap();
+    let instances = golden["instances"].as_array().unwrap();
+    assert_eq!(instances.len(), 41);
+    let loss = loss.to_string();
+    let found = instances.iter().find(|i| i["name"] == name && i["loss"] == loss);
+    found.unwrap_or_else(|| panic!("no {name}, {loss}"))["optimum"].as_f64().unwrap()
+}
+
 pub(crate) fn near(what: &str, got: f64, want: f64, tolerance: f64) {
     assert!((got - want).abs() <= tolerance * want.abs(), "{what}: {got} is not {want}");
 }
