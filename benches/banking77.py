@@ -83,7 +83,9 @@ def ridge_seconds(x, y, alpha, threads, repetitions=3):
 def compare_with_ridge(bench, x, labels, record, lines):
     """Claim (a): time of a certified joint fit over the time of Ridge."""
     lines += ["## Spectral against Ridge", ""]
-    lines += ["Seconds to relative gap 1e-6 (data set, eigenbasis, solve, certificate and model included) over seconds of"]
+    lines += [
+        "Seconds to relative gap 1e-6 (data set, eigenbasis, solve, certificate and model included) over seconds of"
+    ]
     lines += ["`Ridge().fit` on the same X and one-vs-all Y; medians. Ratio per value of C.", ""]
     lines += ["| threads | X | k | " + " | ".join(f"C = {c:g}" for c in C_GRID) + " | worst | worst gap | Ridge, ms |"]
     lines += ["|" + "---|" * (len(C_GRID) + 6)]
@@ -105,7 +107,9 @@ def compare_with_ridge(bench, x, labels, record, lines):
                 ratios = [statistics.median(ours[k, c]) / base for c in C_GRID]
                 gap = max(gaps[k, c] for c in C_GRID)
                 cells = " | ".join(f"{r:.2f}" for r in ratios)
-                lines += [f"| {threads} | {dtype} | {k} | {cells} | **{max(ratios):.2f}** | {gap:.0e} | {1e3 * base:.0f} |"]
+                lines += [
+                    f"| {threads} | {dtype} | {k} | {cells} | **{max(ratios):.2f}** | {gap:.0e} | {1e3 * base:.0f} |"
+                ]
     lines += [""]
 
 
@@ -113,7 +117,9 @@ def coordinate_ascent(bench, lines):
     """Claim (b): arithmetic rate of a blocked epoch, and blocked against one at a time."""
     lines += ["## Blocked coordinate ascent", ""]
     lines += ["One thread, squared loss, k = 1. Rate of one epoch (products and sums of the steps, counted as in"]
-    lines += ["`crates/core/benches/banking77.rs`) over the rate of faer's product (rows x features) (features x classes)."]
+    lines += [
+        "`crates/core/benches/banking77.rs`) over the rate of faer's product (rows x features) (features x classes)."
+    ]
     lines += ["Medians of nine runs; the range in brackets. `Blocked(1)` takes one input at a time.", ""]
     lines += ["| order | C | seconds per epoch | GFLOP/s | over faer's product |", "|---|---|---|---|---|"]
     runs = {}
@@ -132,32 +138,48 @@ def coordinate_ascent(bench, lines):
     lines += [f"| Sequential | 1 | {sequential['epoch_seconds']:.2f} | {sequential['gflops']:.1f} | |", ""]
     blocked = statistics.median(row["epoch_seconds"] for row, _ in runs["Blocked(64)", 1.0])
     factor = sequential["epoch_seconds"] / blocked
-    lines += [f"Blocked over sequential (a random permutation of all observations, as printed in the paper): **{factor:.0f}x**.", ""]
+    lines += [
+        f"Blocked over sequential (a random permutation of all observations, as printed in the paper): "
+        f"**{factor:.0f}x**.",
+        "",
+    ]
 
 
 def memory(bench, lines):
     """Claim (c): peak memory of a fit."""
     lines += ["## Peak memory", ""]
-    lines += ["Peak resident memory of the whole process over the arrays that go in and come out (X, labels, duals, weights, Theta).", ""]
+    lines += [
+        "Peak resident memory of the whole process over the arrays that go in and come out (X, labels, duals, "
+        "weights, Theta).",
+        "",
+    ]
     lines += ["| solver | X | peak, MB | arrays, MB | ratio | over X and labels alone |", "|---|---|---|---|---|---|"]
     for solver in ("spectral", "sdca"):
         for dtype in ("f64", "f32"):
             row = bench.run("peak", 2, dtype, solver)[0]
             ratio, narrow = row["peak"] / row["arrays"], row["peak"] / (row["x"] + row["y"])
-            lines += [f"| {row['solver']} | {dtype} | {row['peak'] / 1e6:.0f} | {row['arrays'] / 1e6:.0f} | **{ratio:.2f}** | {narrow:.2f} |"]
+            lines += [
+                f"| {row['solver']} | {dtype} | {row['peak'] / 1e6:.0f} | {row['arrays'] / 1e6:.0f} | "
+                f"**{ratio:.2f}** | {narrow:.2f} |"
+            ]
     lines += [""]
 
 
 def head():
     """What ran where."""
-    git = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True).stdout.strip()
+    git = subprocess.run(
+        ["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True
+    ).stdout.strip()
     rust = subprocess.run(["rustc", "--version"], capture_output=True, text=True).stdout.strip()
     cpu = [line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")]
-    blas = ", ".join(sorted({f"{i['internal_api']} {i['version']}" for i in threadpool_info() if i["user_api"] == "blas"}))
+    blas = ", ".join(
+        sorted({f"{i['internal_api']} {i['version']}" for i in threadpool_info() if i["user_api"] == "blas"})
+    )
     return [
         "# banking77: 10,003 sentence embeddings of 384 numbers, 77 classes",
         "",
-        f"Commit {git}; {rust}; {cpu[0]}, {len(cpu)} cores; Python {platform.python_version()}, numpy {np.__version__},",
+        f"Commit {git}; {rust}; {cpu[0]}, {len(cpu)} cores; Python {platform.python_version()}, numpy "
+        f"{np.__version__},",
         f"scikit-learn {sklearn.__version__}, {blas}. Command: `python benches/banking77.py --out ...`.",
         "",
     ]

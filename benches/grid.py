@@ -2,9 +2,9 @@
 
     python benches/grid.py --out benches/runs/NAME
 
-Runs `kinfolk select` with its default grid of 13 strengths on every data set found in $KINFOLK_DATA or ../shared/data, for
-k = 1, 2, 4, on one random training part of each (the share is in the table), and writes raw.jsonl (what the command said) and
-summary.md (which point won). Needs cargo and nothing but Python itself.
+Runs `kinfolk select` with its default grid of 13 strengths on every data set found in $KINFOLK_DATA or
+../shared/data, for k = 1, 2, 4, on one random training part of each (the share is in the table), and writes
+raw.jsonl (what the command said) and summary.md (which point won). Needs cargo and nothing but Python itself.
 """
 
 import argparse

@@ -1,11 +1,14 @@
-"""All methods on generated tasks: is kinship found where there is some, and is nothing lost where there is none; and what do they cost.
+"""All methods on generated tasks: is kinship found where there is some, and is nothing lost where there is none;
+and what do they cost.
 
     python benches/methods.py --out benches/runs/NAME [--quick] [--first SEED] [--repeats N]
 
-Kin: 20 tasks of 20 features, in four groups, or related to nobody; 15 rows of each with numbers, or 30 with two classes, which say less; ten seeds. Each method selects its parameters and
-strength by three folds on the training rows, cut twice, as `kinfolk select` does for anybody, and is scored on 200 fresh rows of each task. Groups are read off
-Theta by average linkage, cut at the true number, and compared with the truth (adjusted Rand index). Times: 40 tasks, 2,000 rows, 50 features,
-default parameters, middle strength, gap 1e-3. Needs the packages of benches/requirements.txt and cargo. What is in raw.jsonl is not measured again.
+Kin: 20 tasks of 20 features, in four groups, or related to nobody; 15 rows of each with numbers, or 30 with two
+classes, which say less; ten seeds. Each method selects its parameters and strength by three folds on the
+training rows, cut twice, as `kinfolk select` does for anybody, and is scored on 200 fresh rows of each task.
+Groups are read off Theta by average linkage, cut at the true number, and compared with the truth (adjusted Rand
+index). Times: 40 tasks, 2,000 rows, 50 features, default parameters, middle strength, gap 1e-3. Needs the
+packages of benches/requirements.txt and cargo. What is in raw.jsonl is not measured again.
 """
 
 import argparse
@@ -83,18 +86,41 @@ def kin(command, kinship, binary, seed, method, folder, repeats=1, scored="by-fo
     file, truth = generate(command, folder, kinship, binary, seed)
     model = folder / "model.safetensors"
     loss = ["--loss", "hinge" if binary else "squared"]
-    words = ["--method", method, "--grid", f"strength={STRENGTHS}", "--folds", 3, "--repeats", repeats, "--split", 0, "--scored", scored, "-o", model, *loss]
+    words = [
+        "--method",
+        method,
+        "--grid",
+        f"strength={STRENGTHS}",
+        "--folds",
+        3,
+        "--repeats",
+        repeats,
+        "--split",
+        0,
+        "--scored",
+        scored,
+        "-o",
+        model,
+        *loss,
+    ]
     said = say(command, "select", file, *words)
     score = say(command, "evaluate", model, file, "--split", 1)
     value = score["metrics"]["auc" if binary else "explained_variance"]["mean"]
     found = recovered(command, model, folder, truth) if kinship == "clustered" else None
-    return {"score": value, "ari": found, "params": said["winner"]["params"], "seconds": sum(row["seconds"] for row in said["rows"])}
+    return {
+        "score": value,
+        "ari": found,
+        "params": said["winner"]["params"],
+        "seconds": sum(row["seconds"] for row in said["rows"]),
+    }
 
 
 def timed(command, method, loss, folder):
     file = folder / "times.npz"
     if not file.exists():
-        say(command, "data", "generate", file, "--tasks", 40, "--groups", 4, "--rows", 50, "--features", 50, "--seed", 1)
+        say(
+            command, "data", "generate", file, "--tasks", 40, "--groups", 4, "--rows", 50, "--features", 50, "--seed", 1
+        )
     said = say(command, "fit", file, "--method", method, "--loss", loss, "-o", folder / "model.safetensors")
     return {key: said[key] for key in ("seconds", "status", "rel_gap", "solver", "passes")}
 
@@ -139,7 +165,10 @@ def main():
                         record(key, lambda: kin(command, kinship, binary, seed, method, folder, args.repeats))
                         if method in QUICK:
                             key = key.replace("kin/", "together/")
-                            record(key, lambda: kin(command, kinship, binary, seed, method, folder, args.repeats, "together"))
+                            record(
+                                key,
+                                lambda: kin(command, kinship, binary, seed, method, folder, args.repeats, "together"),
+                            )
     files.replace(args.out / "summary.md", summary(rows, methods))
 
 
@@ -162,7 +191,8 @@ def mean_and_error(values):
 
 
 def gains(last, methods):
-    """By kinship and score, for each method: its scores, gains over independent tasks in the same seed, and groups found."""
+    """By kinship and score, for each method: its scores, gains over independent tasks in the same seed, and
+    groups found."""
     found = {}
     for kinship in KIN:
         for score in ("explained variance", "auc"):
@@ -175,7 +205,9 @@ def gains(last, methods):
                 common = sorted(set(of[method]) & set(of.get("stl", {})))
                 if common:
                     rows = [of[method][seed] for seed in common]
-                    mean, error = mean_and_error([row["score"] - of["stl"][seed]["score"] for seed, row in zip(common, rows)])
+                    mean, error = mean_and_error(
+                        [row["score"] - of["stl"][seed]["score"] for seed, row in zip(common, rows)]
+                    )
                     ari = [row["ari"] for row in rows if row["ari"] is not None]
                     found[kinship, score, method] = {
                         "score": statistics.mean(row["score"] for row in rows),
@@ -189,7 +221,8 @@ def gains(last, methods):
 
 
 def verdict(found, method):
-    """A row of the table of claims: more than two standard errors gained where there is kinship, and nothing lost beyond noise where there is none."""
+    """A row of the table of claims: more than two standard errors gained where there is kinship, and nothing
+    lost beyond noise where there is none."""
     cells, holds = [], []
     for kinship, least in (("clustered", 2), ("unrelated", -NOISE)):
         cell = {score: found.get((kinship, score, method)) for score in ("explained variance", "auc")}
@@ -201,18 +234,30 @@ def verdict(found, method):
 
 
 def together(last):
-    """Does it help to select by the rows of all folds together: scores on fresh rows, both ways, over the same seeds."""
+    """Does it help to select by the rows of all folds together: scores on fresh rows, both ways, over the same
+    seeds."""
     lines = ["## Selected by the rows of all folds together (`--scored together`) instead of the mean over folds", ""]
-    lines += ["| method | kinship | score | mean over folds | together | gain | error |", "|---|---|---|---|---|---|---|"]
+    lines += [
+        "| method | kinship | score | mean over folds | together | gain | error |",
+        "|---|---|---|---|---|---|---|",
+    ]
     for method in QUICK:
         for kinship in KIN:
             for score in ("explained variance", "auc"):
-                keys = [key for key in last if key.startswith(f"together/{kinship}/{score}/") and key.endswith(f"/{method}")]
-                pairs = [(last[key.replace("together/", "kin/")]["score"], last[key]["score"]) for key in keys if key.replace("together/", "kin/") in last]
+                keys = [
+                    key for key in last if key.startswith(f"together/{kinship}/{score}/") and key.endswith(f"/{method}")
+                ]
+                pairs = [
+                    (last[key.replace("together/", "kin/")]["score"], last[key]["score"])
+                    for key in keys
+                    if key.replace("together/", "kin/") in last
+                ]
                 if pairs:
                     before, after = (statistics.mean(side) for side in zip(*pairs))
                     mean, error = mean_and_error([b - a for a, b in pairs])
-                    lines += [f"| {method} | {kinship} | {score} | {before:.4f} | {after:.4f} | {mean:+.4f} | {error:.4f} |"]
+                    lines += [
+                        f"| {method} | {kinship} | {score} | {before:.4f} | {after:.4f} | {mean:+.4f} | {error:.4f} |"
+                    ]
     return [*lines, ""]
 
 
@@ -222,15 +267,29 @@ def summary(rows, methods):
     found = gains(last, methods)
     lines = ["# Methods on generated tasks", "", __doc__.strip().split("\n\n")[2].replace("\n", " "), ""]
     lines += ["## What holds", ""]
-    lines += ["Gain over `stl` in standard errors over the same seeds. Claimed of methods that know of groups or relations: more than 2 where tasks are clustered,"]
-    lines += [f"and where they are unrelated no loss beyond noise: more than -{NOISE}, Student's 5 % for ten seeds, by both scores. The others are there to"]
+    lines += [
+        "Gain over `stl` in standard errors over the same seeds. Claimed of methods that know of groups or "
+        "relations: more than 2 where tasks are clustered,"
+    ]
+    lines += [
+        f"and where they are unrelated no loss beyond noise: more than -{NOISE}, Student's 5 % for ten seeds, "
+        f"by both scores. The others are there to"
+    ]
     lines += ["be compared with.", ""]
-    lines += ["| method | knows of groups or relations | clustered: explained variance | auc | gains | unrelated: explained variance | auc | loses nothing |"]
+    lines += [
+        "| method | knows of groups or relations | clustered: explained variance | auc | gains | unrelated: "
+        "explained variance | auc | loses nothing |"
+    ]
     lines += ["|---|---|---|---|---|---|---|---|"]
     lines += [verdict(found, method) for method in methods if method != "stl"] + [""]
     for kinship in KIN:
         for score in ("explained variance", "auc"):
-            lines += [f"## {kinship}, {score}", "", "| method | score | gain | error | gain / error | adjusted Rand index |", "|---|---|---|---|---|---|"]
+            lines += [
+                f"## {kinship}, {score}",
+                "",
+                "| method | score | gain | error | gain / error | adjusted Rand index |",
+                "|---|---|---|---|---|---|",
+            ]
             for method in methods:
                 one = found.get((kinship, score, method))
                 if not one:
@@ -238,9 +297,16 @@ def summary(rows, methods):
                     continue
                 ratio = "-" if method == "stl" else f"{one['ratio']:+.1f}"
                 ari = "-" if one["ari"] is None else f"{one['ari']:.2f}"
-                lines += [f"| {method} | {one['score']:.4f} | {one['gain']:+.4f} | {one['error']:.4f} | {ratio} | {ari} |"]
+                lines += [
+                    f"| {method} | {one['score']:.4f} | {one['gain']:+.4f} | {one['error']:.4f} | {ratio} | {ari} |"
+                ]
             lines += [""]
-    lines += together(last) + ["## Seconds: 40 tasks, 2,000 rows, 50 features", "", "| method | loss | seconds | gap | solver, passes |", "|---|---|---|---|---|"]
+    lines += together(last) + [
+        "## Seconds: 40 tasks, 2,000 rows, 50 features",
+        "",
+        "| method | loss | seconds | gap | solver, passes |",
+        "|---|---|---|---|---|",
+    ]
     for key, row in last.items():
         if key.startswith("time/"):
             _, method, loss = key.split("/")

@@ -3,9 +3,10 @@
     pip install ./python            # a release build of this very code
     python benches/python.py --out benches/runs/NAME [--work FOLDER]
 
-Same inputs (double precision), labels, C, threads and tolerance. Rust's clock runs from arrays to fit; Python's from `fit(X, y)` to its return, with all
-checks. Memory: of the first fit of a process, the peak less what was resident before, plus the arrays that were: what a fit needs in all. Needs the packages
-of benches/requirements.txt, cargo, and the data sets in $KINFOLK_DATA or ../shared/data.
+Same inputs (double precision), labels, C, threads and tolerance. Rust's clock runs from arrays to fit; Python's
+from `fit(X, y)` to its return, with all checks. Memory: of the first fit of a process, the peak less what was
+resident before, plus the arrays that were: what a fit needs in all. Needs the packages of
+benches/requirements.txt, cargo, and the data sets in $KINFOLK_DATA or ../shared/data.
 """
 
 import argparse
@@ -44,13 +45,26 @@ def serve(folder):
             print("{}", flush=True)
             continue
         model = OutputKernelClassifier(
-            r["c"], k=r["output"]["k"], loss=r["loss"], bias=0.0, tol=r["tolerance"], max_passes=10**9, n_jobs=r["threads"], lam=r["lambda"]
+            r["c"],
+            k=r["output"]["k"],
+            loss=r["loss"],
+            bias=0.0,
+            tol=r["tolerance"],
+            max_passes=10**9,
+            n_jobs=r["threads"],
+            lam=r["lambda"],
         )
         pathlib.Path("/proc/self/clear_refs").write_text("5")
         resident, start = memory("VmRSS"), time.perf_counter()
         model.fit(x, label)
         seconds = time.perf_counter() - start
-        said = {"seconds": seconds, "peak": memory("VmHWM"), "resident": resident, "rel_gap": model.rel_gap_, "passes": model.n_passes_}
+        said = {
+            "seconds": seconds,
+            "peak": memory("VmHWM"),
+            "resident": resident,
+            "rel_gap": model.rel_gap_,
+            "passes": model.n_passes_,
+        }
         print(json.dumps(said), flush=True)
 
 
@@ -72,7 +86,14 @@ def main():
         pair = {"loss": loss, "output": {"kind": "power", "k": k}, "threads": THREADS}
         with rust() as worker:
             weights = worker.ask({"mode": "weights", "strength": strength, **pair}, 600)
-        cell = {**pair, "c": weights["c"], "lambda": weights["lambda"], "solver": "auto", "tolerance": tolerance, "cap_seconds": 60}
+        cell = {
+            **pair,
+            "c": weights["c"],
+            "lambda": weights["lambda"],
+            "solver": "auto",
+            "tolerance": tolerance,
+            "cap_seconds": 60,
+        }
         about = {"loss": loss, "k": k, "tolerance": tolerance, "commit": files.commit()}
         with rust() as ours, python() as theirs:
             for number in range(ROUNDS):
@@ -92,12 +113,18 @@ def main():
 def summary(rows):
     lines = ["# What Python costs", "", " ".join(__doc__.strip().split("\n\n")[2].split()), ""]
     lines += [f"Commit {rows[0]['commit']}; {NAME}, {THREADS} threads, medians of {ROUNDS - 1} rounds.", ""]
-    lines += ["| loss | k | gap | Rust, s | Python, s | ratio | Rust, MB | Python, MB | ratio |", "|---|---|---|---|---|---|---|---|---|"]
+    lines += [
+        "| loss | k | gap | Rust, s | Python, s | ratio | Rust, MB | Python, MB | ratio |",
+        "|---|---|---|---|---|---|---|---|---|",
+    ]
     for loss, k, _, tolerance in CELLS:
         every = [row for row in rows if (row["loss"], row["k"]) == (loss, k)]
         own = [row for row in every if not row["first"]]
         seconds = {who: statistics.median(row[who]["seconds"] for row in own) for who in ("rust", "python")}
-        need = {who: every[0][who]["peak"] - every[0][who]["resident"] + every[0]["arrays"][who] for who in ("rust", "python")}
+        need = {
+            who: every[0][who]["peak"] - every[0][who]["resident"] + every[0]["arrays"][who]
+            for who in ("rust", "python")
+        }
         ratio = statistics.median(row["python"]["seconds"] / row["rust"]["seconds"] for row in own)
         lines += [
             f"| {loss} | {k} | {tolerance:g} | {seconds['rust']:.4f} | {seconds['python']:.4f} | {ratio:.3f} "

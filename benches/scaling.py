@@ -2,9 +2,10 @@
 
     python benches/scaling.py --out benches/runs/NAME [--quick]
 
-T = 10 to 1000 tasks on 2,000 shared rows, and 1,000 to 100,000 rows of 20 tasks; 128 features, k = 1, C of the middle strength;
-squared, logistic and hinge loss to a gap of 1e-3, squared to 1e-6 too. Each fit is in a process of its own. Writes raw.jsonl,
-summary.md with fitted exponents, and scaling.svg; called again, it measures only what is missing. Needs numpy and cargo.
+T = 10 to 1000 tasks on 2,000 shared rows, and 1,000 to 100,000 rows of 20 tasks; 128 features, k = 1, C of the
+middle strength; squared, logistic and hinge loss to a gap of 1e-3, squared to 1e-6 too. Each fit is in a
+process of its own. Writes raw.jsonl, summary.md with fitted exponents, and scaling.svg; called again, it
+measures only what is missing. Needs numpy and cargo.
 """
 
 import argparse
@@ -72,23 +73,46 @@ def summary(rows, threads):
     """The table, the curves of both scans, and whether growth is as claimed."""
     lines = ["# Growth with tasks and rows", ""]
     commits = ", ".join(sorted({row["commit"] for row in rows}))
-    lines += [f"Commit {commits}; {threads} threads. {ROWS:,} rows where tasks grow, {TASKS} tasks where rows grow; {FEATURES}"]
-    lines += ["features, complete labels, k = 1, strength 1. Peak: resident memory of the process at most, data included; extra: what"]
+    lines += [
+        f"Commit {commits}; {threads} threads. {ROWS:,} rows where tasks grow, {TASKS} tasks where rows grow; "
+        f"{FEATURES}"
+    ]
+    lines += [
+        "features, complete labels, k = 1, strength 1. Peak: resident memory of the process at most, data "
+        "included; extra: what"
+    ]
     lines += ["the fit added to it. Plot: scaling.svg.", ""]
     panels = []
     for scan, limit in (("tasks", 2.0), ("rows", 1.0)):
-        lines += [f"## {scan.capitalize()}", "", f"| loss | gap | {scan} | seconds | passes | ran | peak, MB | extra, MB | X and labels, MB |"]
+        lines += [
+            f"## {scan.capitalize()}",
+            "",
+            f"| loss | gap | {scan} | seconds | passes | ran | peak, MB | extra, MB | X and labels, MB |",
+        ]
         lines += ["|" + "---|" * 9]
-        exponents = [f"| loss | gap | exponent of seconds | of the last three | of extra memory | seconds at most {limit:g}, and {SLACK:g} for noise |", "|---|---|---|---|---|---|"]
+        exponents = [
+            f"| loss | gap | exponent of seconds | of the last three | of extra memory | seconds at most "
+            f"{limit:g}, and {SLACK:g} for noise |",
+            "|---|---|---|---|---|---|",
+        ]
         curves = {"seconds": {}, "peak, MB": {}}
         for loss, tolerance in CURVES:
             here = [r for r in rows if (r["scan"], r["loss"], r["tolerance"]) == (scan, loss, tolerance)]
             here.sort(key=lambda row: row["size"])
             for r in here:
-                time = f"{r['seconds']:.4g}" if solved(r) else f"gap {r['rel_gap']:.1e}" if r.get("rel_gap") else str(r.get("error") or r.get("ended"))
+                time = (
+                    f"{r['seconds']:.4g}"
+                    if solved(r)
+                    else f"gap {r['rel_gap']:.1e}"
+                    if r.get("rel_gap")
+                    else str(r.get("error") or r.get("ended"))
+                )
                 memory = [r.get("peak", 0), r.get("peak", 0) - r.get("resident", 0), r["arrays"]]
                 memory = " | ".join(f"{m / 1e6:.1f}" for m in memory)
-                lines += [f"| {loss} | {tolerance:g} | {r['size']} | {time} | {r.get('passes', '-')} | {r.get('ran', '-')} | {memory} |"]
+                lines += [
+                    f"| {loss} | {tolerance:g} | {r['size']} | {time} | {r.get('passes', '-')} | "
+                    f"{r.get('ran', '-')} | {memory} |"
+                ]
             good = [r for r in here if solved(r)]
             times = [(r["size"], r["seconds"]) for r in good]
             extra = [(r["size"], r["peak"] - r["resident"]) for r in good if r["peak"] > r["resident"]]
@@ -120,7 +144,10 @@ def main():
         row = {"commit": commit, **row}
         files.append(raw, row)
         rows.append(row)
-        print(f"{' '.join(map(str, key(row)))}: {row.get('seconds')} s, gap {row.get('rel_gap')}, peak {row.get('peak')}", flush=True)
+        print(
+            f"{' '.join(map(str, key(row)))}: {row.get('seconds')} s, gap {row.get('rel_gap')}, peak {row.get('peak')}",
+            flush=True,
+        )
 
     for scan, sizes in (QUICK if args.quick else SIZES).items():
         for size in sizes:

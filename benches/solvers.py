@@ -3,10 +3,11 @@
     python benches/solvers.py --out benches/runs/NAME            all of it, many hours
     python benches/solvers.py --out benches/runs/NAME --quick    a subset, under ten minutes
 
-Needs the packages of benches/requirements.txt, cargo, and the data sets in $KINFOLK_DATA or ../shared/data. A run can be
-interrupted and called again: what is in raw.jsonl is not measured again. First C is chosen by one held-out third for each data
-set, loss and regulariser, and kept in cstar.json; then come `auto` at five values of C around it, the peers, plain coordinate
-ascent at the chosen C, and elsewhere. summary.md and misses.md are written at the end, or alone with --part summary.
+Needs the packages of benches/requirements.txt, cargo, and the data sets in $KINFOLK_DATA or ../shared/data. A
+run can be interrupted and called again: what is in raw.jsonl is not measured again. First C is chosen by one
+held-out third for each data set, loss and regulariser, and kept in cstar.json; then come `auto` at five values
+of C around it, the peers, plain coordinate ascent at the chosen C, and elsewhere. summary.md and misses.md are
+written at the end, or alone with --part summary.
 """
 
 import argparse
@@ -174,7 +175,8 @@ def peer_c(row):
 
 
 def product(run, executable):
-    """One X'X of the generated set and its squared loss at the chosen C, in turns, so that a noisy moment hurts both."""
+    """One X'X of the generated set and its squared loss at the chosen C, in turns, so that a noisy moment hurts
+    both."""
     key, threads, cap = "product/gen400", run.args.threads, run.plan["cap"]
     if "gen400" not in run.plan["sets"] or not run.wanted(key):
         return
@@ -203,11 +205,19 @@ def long(run, executable):
         if "gen400" not in run.plan["sets"] or chosen is None or not run.wanted(key):
             continue
         folder, _ = run.data("gen400")
-        cell = {"loss": "hinge", "output": OUTPUTS[output], "c": chosen["c"], "lambda": chosen["lambda"], "solver": "auto"}
+        cell = {
+            "loss": "hinge",
+            "output": OUTPUTS[output],
+            "c": chosen["c"],
+            "lambda": chosen["lambda"],
+            "solver": "auto",
+        }
         cell |= {"threads": run.args.threads, "tolerance": 1e-3, "cap_seconds": LONG_CAP}
         with Worker([executable, folder]) as worker:
             said = worker.ask({"mode": "fit", **cell}, LONG_CAP + 300)
-        run.record(key, part="long", set="gen400", loss="hinge", output=output, factor=1.0, solver="auto", cap=LONG_CAP, **said)
+        run.record(
+            key, part="long", set="gen400", loss="hinge", output=output, factor=1.0, solver="auto", cap=LONG_CAP, **said
+        )
 
 
 def arguments():
@@ -237,7 +247,8 @@ def document(summary, out):
     begin, end = "<!-- measured: made by benches/solvers.py, do not edit -->\n", "<!-- /measured -->"
     sections = {part.split("\n", 1)[0]: part.split("\n", 1)[1].strip() for part in summary.split("\n## ")[1:]}
     link = f"[{out.name}](../benches/runs/{out.name}/summary.md)"
-    text = f"From {link}, which has what was measured and how.\n\n{sections['Claims']}\n\n{sections['By data set and loss']}\n"
+    text = f"From {link}, which has what was measured and how.\n\n"
+    text += f"{sections['Claims']}\n\n{sections['By data set and loss']}\n"
     before, rest = page.read_text().split(begin)
     files.replace(page, before + begin + text + end + rest.split(end, 1)[1])
 

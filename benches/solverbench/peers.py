@@ -1,7 +1,8 @@
 """scikit-learn on the tasks one by one: what a user would run otherwise.
 
-Run as a process: `python peers.py FOLDER` answers a request `{"peer": NAME, "loss": LOSS, "c": C, "threads": N}` per line.
-C is the peer's own in our units: 1/2 |w|^2 + C sum of losses, with (y - z)^2 / 2 and max(0, 1 - yz)^2 / 2.
+Run as a process: `python peers.py FOLDER` answers a request `{"peer": NAME, "loss": LOSS, "c": C, "threads":
+N}` per line. C is the peer's own in our units: 1/2 |w|^2 + C sum of losses, with (y - z)^2 / 2 and max(0, 1 -
+yz)^2 / 2.
 """
 
 import json
@@ -42,8 +43,8 @@ def names(loss, kernel):
 
 
 def thread_counts(name, threads):
-    """With all threads, and with one where that may be faster: small products, or a machine that others use too. What comes from
-    liblinear and libsvm has one thread."""
+    """With all threads, and with one where that may be faster: small products, or a machine that others use
+    too. What comes from liblinear and libsvm has one thread."""
     alone = name.startswith(("SVC", "SVR", "LinearSV", "LogisticRegression liblinear"))
     return [1] if alone else sorted({threads, 1}, reverse=True)
 
@@ -74,9 +75,7 @@ def estimator(name, loss, c, kernel):
         return LinearSVC(
             C=half * c, loss=loss, dual=dual, fit_intercept=False, tol=TOLERANCE, max_iter=many, random_state=0
         )
-    return LogisticRegression(
-        C=c, solver=how[0], fit_intercept=False, tol=TOLERANCE, max_iter=many, random_state=0
-    )
+    return LogisticRegression(C=c, solver=how[0], fit_intercept=False, tol=TOLERANCE, max_iter=many, random_state=0)
 
 
 def jobs(meta, x, group, y):
@@ -134,7 +133,8 @@ class Peer:
 
 
 def objective(fitted, loss, c):
-    """C sum of losses + 1/2 |w|^2 over all tasks: tells a peer that ended early. None where there are no weights, or an intercept."""
+    """C sum of losses + 1/2 |w|^2 over all tasks: tells a peer that ended early. None where there are no
+    weights, or an intercept."""
     total = 0.0
     for model, x, y in fitted:
         if not hasattr(model, "coef_") or np.any(getattr(model, "intercept_", 0.0)):

@@ -53,5 +53,9 @@ def svg(panels, columns):
     out += [f'<rect width="{width}" height="{height}" fill="white"/>']
     for i, (name, unit, curves) in enumerate(panels):
         x, y = (i % columns) * WIDTH, (i // columns) * HEIGHT
-        out += [f'<g transform="translate({x} {y})" font-family="sans-serif" font-size="12">', *panel(name, unit, curves), "</g>"]
+        out += [
+            f'<g transform="translate({x} {y})" font-family="sans-serif" font-size="12">',
+            *panel(name, unit, curves),
+            "</g>",
+        ]
     return "\n".join([*out, "</svg>", ""])

@@ -86,7 +86,8 @@ def digits():
 
 
 def gen400():
-    """400 classes in 20 groups, 50 rows each; variances of the 1024 directions fall like 1 / index, as those of embeddings do."""
+    """400 classes in 20 groups, 50 rows each; variances of the 1024 directions fall like 1 / index, as those of
+    embeddings do."""
     rng = np.random.default_rng(400)
     groups, classes, rows, d = 20, 20, 50, 1024
     centre = np.repeat(rng.standard_normal((groups, d)), classes, axis=0)
@@ -113,11 +114,12 @@ SETS = {
     "digits-rbf": (digits, CLASSIFICATION, SMALL_OUTPUTS),
     "gen400": (gen400, CLASSIFICATION, SMALL_OUTPUTS),
 }
-PREPARED = """Preparation: landmine: features standardised. parkinson: features and labels standardised over all rows. sarcos: 200 rows
-for each task, none shared, features standardised, labels within each task. lapin14: the 1500 rows outside the test part, unit
-length. banking77, miniplaces100: training rows as they are, 5, 20 or all of each class. digits: scikit-learn's 1797, RBF kernel,
-gamma = 1 / (features x variance). gen400: generated, 400 classes in 20 groups, 50 rows each, 1024 features, unit length. No
-constant feature, no intercept, nobody's observation weights."""
+PREPARED = """Preparation: landmine: features standardised. parkinson: features and labels standardised over
+all rows. sarcos: 200 rows for each task, none shared, features standardised, labels within each task.
+lapin14: the 1500 rows outside the test part, unit length. banking77, miniplaces100: training rows as they
+are, 5, 20 or all of each class. digits: scikit-learn's 1797, RBF kernel, gamma = 1 / (features x variance).
+gen400: generated, 400 classes in 20 groups, 50 rows each, 1024 features, unit length. No constant feature, no
+intercept, nobody's observation weights."""
 
 
 def write(folder, parts):
