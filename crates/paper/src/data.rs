@@ -1,6 +1,6 @@
-//! From the files that a recipe names to inputs and observations.
+//! From the files that an experiment names to inputs and observations.
 
-use crate::recipe::{Cut, Generated, Set};
+use crate::experiment::{Generated, Set, SplitRule};
 use crate::{Error, Result};
 use kinfolk::inputs::{Dense, Inputs};
 use kinfolk::{Matrix, Observations, TaskNames};
@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 pub struct Folder(PathBuf);
 
 impl Folder {
-    /// A folder that somebody named; else that of the environment variable `KINFOLK_DATA`; else `../shared/data`. `None` if the latter is
-    /// not there.
+    /// A folder that somebody named; else that of the environment variable `KINFOLK_DATA`; else
+    /// `../shared/data`. `None` if the latter is not there.
     pub fn find(named: Option<PathBuf>) -> Option<Folder> {
         let of_environment = || std::env::var_os("KINFOLK_DATA").map(PathBuf::from);
         let beside = || Some(PathBuf::from("../shared/data")).filter(|folder| folder.is_dir());
@@ -32,9 +32,9 @@ impl Folder {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Origin {
-    /// The files that the recipe names.
+    /// The files that the experiment names.
     Files,
-    /// Made up, as the recipe says.
+    /// Made up, as the experiment says.
     Generated,
 }
 
@@ -72,11 +72,11 @@ fn of_files(set: &Set, paths: &[PathBuf]) -> Result<Loaded> {
     let (inputs, observations) = problem(&table, set)?;
     let array = |name: &String| read_array(&paths[0], name);
     let (mut together, mut trials) = (None, None);
-    match &set.cut {
-        Cut::Task { together: Some(name), .. } => {
+    match &set.split {
+        SplitRule::Task { together: Some(name), .. } => {
             together = Some(array(name)?.as_slice().iter().map(|&x| x as i64).collect());
         }
-        Cut::Trials { array: name } => trials = Some(array(name)?),
+        SplitRule::Trials { array: name } => trials = Some(array(name)?),
         _ => (),
     }
     Ok(Loaded { inputs, observations, part, together, trials, origin: Origin::Files })
@@ -103,10 +103,10 @@ fn stacked(tables: Vec<Table>) -> Result<Table> {
     let (mut values, mut index, mut names) = (vec![], vec![], vec![]);
     for (number, table) in tables.iter().enumerate() {
         let (Inputs::Dense(dense), Targets::Classes(classes)) = (&table.inputs, &table.targets) else {
-            return Err(Error::recipe("stack", "only dense tables with classes can be stacked"));
+            return Err(Error::experiment("stack", "only dense tables with classes can be stacked"));
         };
         if dense.cols() != d {
-            return Err(Error::recipe("stack", format!("{} features beside {d}", dense.cols())));
+            return Err(Error::experiment("stack", format!("{} features beside {d}", dense.cols())));
         }
         let start = values.len();
         values.resize(start + dense.rows() * d, 0.0);
@@ -138,11 +138,11 @@ fn of_generator(set: &Set, generated: &Generated) -> Result<Loaded> {
         false => problem(&generator.generate()?.0, set)?,
     };
     let n = inputs.n_inputs();
-    let trials = matches!(set.cut, Cut::Trials { .. }).then(|| alternating_trials(n));
+    let trials = matches!(set.split, SplitRule::Trials { .. }).then(|| alternating_trials(n));
     // The last fifth of the rows of every class.
     let test = |i: usize| i64::from(5 * (i % generated.rows) >= 4 * generated.rows);
     let part = (generated.classes).then(|| (0..n).map(test).collect());
-    let together = matches!(set.cut, Cut::Task { together: Some(_), .. })
+    let together = matches!(set.split, SplitRule::Task { together: Some(_), .. })
         .then(|| (0..n).map(|i| (i / 2) as i64).collect());
     Ok(Loaded { inputs, observations, part, together, trials, origin: Origin::Generated })
 }
@@ -152,7 +152,7 @@ fn classes(generator: &Generator) -> Result<(Inputs<'static>, Observations)> {
     let (table, truth) = Generator { binary: false, ..generator.clone() }.generate()?;
     let (n, d) = (table.n_rows(), generator.features);
     let Inputs::Dense(noise) = &table.inputs else {
-        return Err(Error::recipe("generated", "normal numbers are dense"));
+        return Err(Error::experiment("generated", "normal numbers are dense"));
     };
     let mut values = vec![0.0; n * d];
     noise.load_range(0..n, &mut values);

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A recipe makes no sense.
-    #[error("recipe {item}: {why}")]
-    Recipe {
+    /// An experiment makes no sense.
+    #[error("experiment {item}: {why}")]
+    Experiment {
         /// Its name.
         item: String,
         /// What is wrong with it.
@@ -42,7 +42,7 @@ impl Error {
         Error::File { path: path.to_path_buf(), why: why.to_string() }
     }
 
-    pub(crate) fn recipe(item: &str, why: impl std::fmt::Display) -> Self {
-        Error::Recipe { item: item.to_string(), why: why.to_string() }
+    pub(crate) fn experiment(item: &str, why: impl std::fmt::Display) -> Self {
+        Error::Experiment { item: item.to_string(), why: why.to_string() }
     }
 }

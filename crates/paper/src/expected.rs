@@ -30,7 +30,7 @@ impl Expected {
         let Some((_, text)) = TEXTS.iter().find(|(name, _)| *name == item) else { return Ok(vec![]) };
         csv::Reader::from_reader(text.as_bytes())
             .deserialize()
-            .map(|row| row.map_err(|error| Error::recipe(item, format!("expected.csv: {error}"))))
+            .map(|row| row.map_err(|error| Error::experiment(item, format!("expected.csv: {error}"))))
             .collect()
     }
 }

@@ -1,31 +1,33 @@
-//! Experiments from recipes: what is compared, on which data, by which protocol, is a text; what came out is a list of records; tables,
-//! figures and pages are made of records alone.
+//! The tables and figures of the paper.
+//!
+//! An [`Experiment`] is a text: which methods are compared, on which data, by which protocol. Running it writes
+//! one record per fit; tables, figures and pages are made from records alone.
 //!
 //! ```text
-//! recipe + data -> run -> records.jsonl -> page
+//! experiment.toml + data -> run -> records.jsonl -> page
 //! ```
 //!
-//! The recipes of the paper's tables and figures are built in ([`Recipe::named`]). A run may be stopped at any time and goes on where it
-//! was. Every fit has one thread, and a seed that depends on the number of its split alone: the same recipe and data give the same
-//! scores, however many fits run at a time.
+//! A run may be stopped at any time; the next one continues it. Every fit uses one thread, and its seed depends
+//! only on the number of its split: the same experiment and data give the same scores, however many fits run at
+//! a time.
 
-mod cut;
 mod data;
 mod error;
 mod expected;
+mod experiment;
+mod job;
 pub mod page;
 mod published;
-mod recipe;
 mod record;
 mod run;
 mod runtime;
+mod split;
 mod stats;
-mod unit;
 
 pub use data::{Folder, Origin};
 pub use error::{Error, Result};
 pub use expected::Expected;
+pub use experiment::{Experiment, ITEMS, ItemKind};
 pub use published::{find, published};
-pub use recipe::{ITEMS, Kind, Recipe};
-pub use record::{Record, Records, Timing};
-pub use run::{Options, Outcome, run};
+pub use record::{Record, RecordFile, Timing};
+pub use run::{Options, RunSummary, run};

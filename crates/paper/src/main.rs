@@ -1,10 +1,11 @@
-//! The tables and figures of the paper, from data to a page: `cargo run --release -p kinfolk-paper -- table-digits`.
+//! The tables and figures of the paper, from data to a page: `cargo run --release -p kinfolk-paper --
+//! table-digits`.
 
 #![allow(clippy::print_stdout)] // the answers of a command
 
 use clap::Parser;
 use indicatif::{ProgressBar, ProgressStyle};
-use kinfolk_paper::{Error, Folder, ITEMS, Options, Outcome, Recipe, Result, page, run};
+use kinfolk_paper::{Error, Experiment, Folder, ITEMS, Options, Result, RunSummary, page, run};
 use kinfolk_train::StudyObserver;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -27,9 +28,10 @@ Exit codes: 0 fine, 2 usage, 3 bad input or a file that cannot be written, 130 i
 
 /// Reproduce a table or figure of the paper, or all of them.
 ///
-/// Items: table-multitask, figure-theta, table-digits, table-scenes, figure-runtime; `all` of them; or `page`, which
-/// writes the page again from the records. Every fit is recorded as a line of DIR/ITEM.jsonl as soon as it is done; the
-/// page and its pictures are made from these lines alone. Sets whose files are not found are skipped and listed.
+/// Items: table-multitask, figure-theta, table-digits, table-scenes, figure-runtime; `all` of them; or
+/// `page`, which writes the page again from the records. Every fit is recorded as a line of DIR/ITEM.jsonl
+/// as soon as it is done; the page and its pictures are made from these lines alone. Sets whose files are
+/// not found are skipped and listed.
 #[derive(Debug, Parser)]
 #[command(name = "kinfolk-paper", version, max_term_width = 100, after_help = EXAMPLES)]
 struct Args {
@@ -105,9 +107,9 @@ fn reproduce(args: &Args) -> Result<()> {
         out: args.out.clone(),
     };
     for item in ITEMS.iter().filter(|item| args.item == **item || args.item == "all") {
-        let recipe = Recipe::named(item)?.only(&args.set, &args.method)?;
-        let bar = Bar::new(item);
-        let outcome = run(&recipe, &options, &bar);
+        let experiment = Experiment::named(item)?.only(&args.set, &args.method)?;
+        let bar = ItemProgress::new(item);
+        let outcome = run(&experiment, &options, &bar);
         bar.0.finish_and_clear();
         let outcome = outcome?;
         println!("{}", summary(item, &outcome));
@@ -123,7 +125,7 @@ fn reproduce(args: &Args) -> Result<()> {
     Ok(())
 }
 
-fn summary(item: &str, outcome: &Outcome) -> String {
+fn summary(item: &str, outcome: &RunSummary) -> String {
     let mut text = format!("{item}: {} done", outcome.done);
     if outcome.before > 0 {
         text += &format!(", {} before", outcome.before);
@@ -153,9 +155,9 @@ fn write(path: &Path, text: &str) -> Result<()> {
 }
 
 /// A progress bar; hidden unless stderr is a terminal.
-struct Bar(ProgressBar);
+struct ItemProgress(ProgressBar);
 
-impl Bar {
+impl ItemProgress {
     fn new(item: &str) -> Self {
         let bar = match std::io::stderr().is_terminal() {
             true => ProgressBar::new(0),
@@ -167,11 +169,11 @@ impl Bar {
         }
         bar.set_prefix(item.to_string());
         bar.enable_steady_tick(Duration::from_millis(250));
-        Bar(bar)
+        ItemProgress(bar)
     }
 }
 
-impl StudyObserver for Bar {
+impl StudyObserver for ItemProgress {
     fn done(&self, key: &str, done: usize, of: usize) {
         self.0.set_length(of as u64);
         self.0.set_position(done as u64);

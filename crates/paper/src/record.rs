@@ -14,7 +14,7 @@ use std::sync::Mutex;
 pub struct Record {
     /// Data set.
     pub set: String,
-    /// Method, as in the recipe.
+    /// Method, as in the experiment.
     pub method: String,
     /// Number of the split.
     pub split: usize,
@@ -47,7 +47,7 @@ pub struct Record {
     pub choosing: f64,
     /// Every setting that was tried.
     pub tried: Vec<Tried>,
-    /// Theta over its largest entry, by rows, where the recipe wants it.
+    /// Theta over its largest entry, by rows, where the experiment wants it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub theta: Vec<Vec<f64>>,
     /// Names of its rows.
@@ -77,7 +77,7 @@ pub struct Tried {
 pub struct Timing {
     /// Data set.
     pub set: String,
-    /// Method, as in the recipe.
+    /// Method, as in the experiment.
     pub method: String,
     /// Which repeat.
     pub repeat: usize,
@@ -144,15 +144,16 @@ impl Timing {
 
 /// A file of records, to which lines are added.
 #[derive(Debug)]
-pub struct Records<T> {
+pub struct RecordFile<T> {
     /// All that it holds.
     pub all: Vec<T>,
     path: PathBuf,
     file: Mutex<()>,
 }
 
-impl<T: Serialize + DeserializeOwned + Key> Records<T> {
-    /// Reads a file, which need not be there. A last line that was cut short, by a power failure, is left out and overwritten.
+impl<T: Serialize + DeserializeOwned + Key> RecordFile<T> {
+    /// Reads a file, which need not be there. A last line that was cut short, by a power failure, is left
+    /// out and overwritten.
     ///
     /// # Errors
     /// If it cannot be read, or a line other than the last makes no sense.
@@ -173,7 +174,7 @@ impl<T: Serialize + DeserializeOwned + Key> Records<T> {
                 whole += line.len() as u64 + 1;
             }
         }
-        Ok(Records { all, path: path.to_path_buf(), file: Mutex::new(()) })
+        Ok(RecordFile { all, path: path.to_path_buf(), file: Mutex::new(()) })
     }
 
     /// Whether there is a record of this key.
@@ -225,17 +226,17 @@ mod tests {
     fn a_line_cut_short_is_overwritten_and_others_are_errors() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("records.jsonl");
-        let records = Records::open(&path).unwrap();
+        let records = RecordFile::open(&path).unwrap();
         records.append(&Line("a".into())).unwrap();
         records.append(&Line("b".into())).unwrap();
         let text = std::fs::read_to_string(&path).unwrap();
         std::fs::write(&path, format!("{text}\"c")).unwrap();
-        let again: Records<Line> = Records::open(&path).unwrap();
+        let again: RecordFile<Line> = RecordFile::open(&path).unwrap();
         assert!(again.has("a") && again.has("b") && again.all.len() == 2);
         again.append(&Line("d".into())).unwrap();
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "\"a\"\n\"b\"\n\"d\"\n");
         std::fs::write(&path, "\"a\"\nx\n\"b\"\n").unwrap();
-        let error = Records::<Line>::open(&path).unwrap_err().to_string();
+        let error = RecordFile::<Line>::open(&path).unwrap_err().to_string();
         assert!(error.contains("line 2"), "{error}");
     }
 

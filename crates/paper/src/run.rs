@@ -1,9 +1,9 @@
-//! All units of a recipe, several at a time, as far as they are not done yet.
+//! Runs the jobs of an experiment that are not done yet, several at a time.
 
 use crate::data::{self, Folder, Loaded};
-use crate::recipe::{Kind, Recipe, Set};
-use crate::record::{Key, Record, Records};
-use crate::unit::Unit;
+use crate::experiment::{Experiment, ItemKind, Set};
+use crate::job::FitJob;
+use crate::record::{Key, Record, RecordFile};
 use crate::{Error, Result, runtime};
 use kinfolk_train::StudyObserver;
 use kinfolk_train::parallel::{in_parallel, threads_or_cores};
@@ -29,7 +29,7 @@ pub struct Options {
 
 /// What a run did.
 #[derive(Debug, Clone, Default)]
-pub struct Outcome {
+pub struct RunSummary {
     /// Units done by this run, and by earlier ones.
     pub done: usize,
     /// The latter.
@@ -43,33 +43,34 @@ pub struct Outcome {
 /// Runs what is not done yet.
 ///
 /// # Errors
-/// If there are records already and there is no `resume`; if data cannot be read, a fit fails or nothing can be written.
-pub fn run(recipe: &Recipe, options: &Options, observer: &dyn StudyObserver) -> Result<Outcome> {
-    let path = options.out.join(format!("{}.jsonl", recipe.item));
+/// If there are records already and there is no `resume`; if data cannot be read, a fit fails or nothing can
+/// be written.
+pub fn run(experiment: &Experiment, options: &Options, observer: &dyn StudyObserver) -> Result<RunSummary> {
+    let path = options.out.join(format!("{}.jsonl", experiment.item));
     if path.is_file() && !options.resume {
         return Err(Error::file(&path, "there are records already: --resume goes on with them"));
     }
     std::fs::create_dir_all(&options.out).map_err(|error| Error::file(&options.out, error))?;
-    let recipe = if options.quick { recipe.clone().quick() } else { recipe.clone() };
-    match recipe.kind {
-        Kind::Runtime => runtime::run(&recipe, options, &path, observer),
-        _ => units(&recipe, options, &Records::open(&path)?, observer),
+    let experiment = if options.quick { experiment.clone().quick() } else { experiment.clone() };
+    match experiment.kind {
+        ItemKind::Runtime => runtime::run(&experiment, options, &path, observer),
+        _ => jobs(&experiment, options, &RecordFile::open(&path)?, observer),
     }
 }
 
-fn units(
-    recipe: &Recipe,
+fn jobs(
+    experiment: &Experiment,
     options: &Options,
-    records: &Records<Record>,
+    records: &RecordFile<Record>,
     observer: &dyn StudyObserver,
-) -> Result<Outcome> {
-    let mut outcome = Outcome::default();
-    let of_set = |set| all_units(recipe, set);
-    let total: usize = recipe.sets.iter().map(|set| of_set(set).len()).sum();
+) -> Result<RunSummary> {
+    let mut outcome = RunSummary::default();
+    let of_set = |set| all_jobs(experiment, set);
+    let total: usize = experiment.sets.iter().map(|set| of_set(set).len()).sum();
     let done = AtomicUsize::new(0);
-    for set in &recipe.sets {
+    for set in &experiment.sets {
         let all = of_set(set);
-        let open: Vec<Unit<'_>> = all.iter().filter(|unit| !records.has(&unit.key())).copied().collect();
+        let open: Vec<FitJob<'_>> = all.iter().filter(|job| !records.has(&job.key())).copied().collect();
         outcome.before += all.len() - open.len();
         done.fetch_add(all.len() - open.len(), Ordering::Relaxed);
         if open.is_empty() {
@@ -84,8 +85,8 @@ fn units(
             records.all.iter().filter(|r| r.set == set.name).map(|r| (r.key(), r.clone())).collect();
         let work = Work { options, records, observer, total, done: &done, settled: Mutex::new(known) };
         // Splits that choose come before those that take their choice.
-        let chooses = |unit: &&Unit<'_>| set.chosen_on.is_none_or(|n| unit.split < n);
-        let (first, then): (Vec<&Unit<'_>>, Vec<&Unit<'_>>) = open.iter().partition(chooses);
+        let chooses = |job: &&FitJob<'_>| set.chosen_on.is_none_or(|n| job.split < n);
+        let (first, then): (Vec<&FitJob<'_>>, Vec<&FitJob<'_>>) = open.iter().partition(chooses);
         for phase in [first, then] {
             outcome.done += work.phase(&phase, set, &loaded)?;
         }
@@ -98,28 +99,30 @@ fn units(
 }
 
 /// Split by split, so that a run that is stopped has something of every method.
-fn all_units<'a>(recipe: &'a Recipe, set: &'a Set) -> Vec<Unit<'a>> {
-    (0..recipe.splits_of(set))
-        .flat_map(|split| recipe.methods_on(set).map(move |method| Unit { recipe, set, method, split }))
+fn all_jobs<'a>(experiment: &'a Experiment, set: &'a Set) -> Vec<FitJob<'a>> {
+    (0..experiment.splits_of(set))
+        .flat_map(|split| {
+            experiment.methods_on(set).map(move |method| FitJob { experiment, set, method, split })
+        })
         .collect()
 }
 
 struct Work<'a> {
     options: &'a Options,
-    records: &'a Records<Record>,
+    records: &'a RecordFile<Record>,
     observer: &'a dyn StudyObserver,
     total: usize,
     done: &'a AtomicUsize,
-    /// Records of this set, by key.
+    /// RecordFile of this set, by key.
     settled: Mutex<BTreeMap<String, Record>>,
 }
 
 impl Work<'_> {
-    /// Does units on some threads; how many were done.
-    fn phase(&self, units: &[&Unit<'_>], set: &Set, loaded: &Loaded) -> Result<usize> {
+    /// Does jobs on some threads; how many were done.
+    fn phase(&self, jobs: &[&FitJob<'_>], set: &Set, loaded: &Loaded) -> Result<usize> {
         let finished = AtomicUsize::new(0);
-        in_parallel(units, threads_or_cores(self.options.threads), |unit| {
-            let done = self.one(unit, set, loaded)?;
+        in_parallel(jobs, threads_or_cores(self.options.threads), |job| {
+            let done = self.one(job, set, loaded)?;
             finished.fetch_add(usize::from(done), Ordering::Relaxed);
             Ok::<_, Error>(done.then_some(()))
         })?;
@@ -127,20 +130,20 @@ impl Work<'_> {
     }
 
     /// Whether it was done; not if somebody said stop.
-    fn one(&self, unit: &Unit<'_>, set: &Set, loaded: &Loaded) -> Result<bool> {
+    fn one(&self, job: &FitJob<'_>, set: &Set, loaded: &Loaded) -> Result<bool> {
         if self.observer.stop() {
             return Ok(false);
         }
         let settled = || self.settled.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         let first = match set.chosen_on {
-            Some(n) if unit.split >= n => settled().get(&Unit { split: 0, ..*unit }.key()).cloned(),
+            Some(n) if job.split >= n => settled().get(&FitJob { split: 0, ..*job }.key()).cloned(),
             _ => None,
         };
         let chosen = first.as_ref().map(|record| (&record.params, record.point));
-        let Some(record) = unit.run(loaded, chosen, self.observer)? else { return Ok(false) };
+        let Some(record) = job.run(loaded, chosen, self.observer)? else { return Ok(false) };
         self.records.append(&record)?;
         settled().insert(record.key(), record);
-        self.observer.done(&unit.key(), self.done.fetch_add(1, Ordering::Relaxed) + 1, self.total);
+        self.observer.done(&job.key(), self.done.fetch_add(1, Ordering::Relaxed) + 1, self.total);
         Ok(true)
     }
 }

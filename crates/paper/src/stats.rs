@@ -2,17 +2,17 @@
 
 /// Mean, standard deviation (n - 1) and number of some values.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Summary {
+pub(crate) struct MeanAndSpread {
     pub(crate) mean: f64,
     pub(crate) deviation: f64,
     pub(crate) n: usize,
 }
 
-impl Summary {
+impl MeanAndSpread {
     /// `None` of nothing.
-    pub(crate) fn of(values: &[f64]) -> Option<Summary> {
+    pub(crate) fn of(values: &[f64]) -> Option<MeanAndSpread> {
         let (mean, deviation) = kinfolk_train::select::mean_and_sd(values);
-        (!values.is_empty()).then_some(Summary { mean, deviation, n: values.len() })
+        (!values.is_empty()).then_some(MeanAndSpread { mean, deviation, n: values.len() })
     }
 
     /// Standard error of the mean.
@@ -22,7 +22,7 @@ impl Summary {
 }
 
 /// Mean of independent means, and its standard error.
-pub(crate) fn average(means: &[Summary]) -> (f64, f64) {
+pub(crate) fn average(means: &[MeanAndSpread]) -> (f64, f64) {
     let n = means.len() as f64;
     let mean = means.iter().map(|m| m.mean).sum::<f64>() / n;
     let error = means.iter().map(|m| m.error().powi(2)).sum::<f64>().sqrt() / n;

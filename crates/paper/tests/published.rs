@@ -15,16 +15,17 @@ fn fit(toy: &Toy, method: &str, loss: &LossKind) -> kinfolk_train::Result<Fit> {
     toy.fit_method(find(method)?, &[], loss, Weight::C(1.0), 1.0, &settings, &mut Silent)
 }
 
-/// Published iterations end at or above the optimum.
+/// Published iterations end at or slightly above the optimum: they stop by their own rules.
 #[test]
 fn no_published_iteration_is_below_the_optimum() {
     for loss in &LOSSES {
         let toy = own_rows(loss);
-        for method in ["mtrl", "mtl-sdca"] {
+        // Largest relative excess of the three losses: 0.0057 and 0.0020.
+        for (method, excess) in [("mtrl", 0.006), ("mtl-sdca", 0.0021)] {
             let ours = fit(&toy, method, loss).unwrap().certificate().primal;
             let published = fit(&toy, &format!("{method}-published"), loss).unwrap().certificate().primal;
             assert!(published >= ours * (1.0 - 1e-8), "{loss} {method}: {published} below {ours}");
-            assert!(published <= 1.2 * ours, "{loss} {method}: {published} far above {ours}");
+            assert!(published <= ours * (1.0 + excess), "{loss} {method}: {published} far above {ours}");
         }
     }
 }

@@ -99,7 +99,7 @@ fn a_run_goes_on_where_it_was_and_gives_the_same_numbers() {
     place.ok(&format!("{words} -o two --threads 2"));
     let whole = scores(&place, "one/table-digits.jsonl");
     assert_eq!(whole, scores(&place, "two/table-digits.jsonl"));
-    // Records are never mixed up with another run's by accident.
+    // RecordFile are never mixed up with another run's by accident.
     let refused = place.run(&format!("{words} -o one"));
     assert_eq!(refused.code, 3);
     assert!(refused.stderr.contains("table-digits.jsonl: there are records already"), "{}", refused.stderr);
@@ -123,7 +123,7 @@ fn mistakes_are_named() {
     assert!(said.code == 3 && said.stderr.contains("nowhere: there is no such folder"), "{}", said.stderr);
 }
 
-/// The page in the documentation is what the tool makes of the records that lie beside the recipes.
+/// The page in the documentation is what the tool makes of the records that lie beside the experiments.
 #[test]
 fn the_page_in_the_documentation_was_written_by_the_tool() {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");

@@ -6,8 +6,8 @@ mod table;
 mod theta;
 mod words;
 
-use crate::recipe::{ITEMS, Kind, Recipe};
-use crate::record::{Record, Records};
+use crate::experiment::{Experiment, ITEMS, ItemKind};
+use crate::record::{Record, RecordFile};
 use crate::{Expected, Origin, Result};
 use std::fmt::Write;
 use std::path::Path;
@@ -50,10 +50,11 @@ pub struct Picture {
 const TOP: &str = "\
 # The paper, reproduced
 
-Every number on this page was written by `kinfolk reproduce`, from the records beside it: one line of JSON for each fit, with everything that was tried.
-`kinfolk reproduce ITEM -o DIR` makes such records anew, from the data; `kinfolk reproduce page -o DIR` writes the page and nothing else. The protocol of each
-item, and what the paper reports, are in `paper/ITEM/`. Scores are in percent, with their standard deviation over splits; differences to the paper are in
-standard errors of the two means, and gains over other methods are means of differences split by split, with their standard errors.
+Every number on this page was written by `kinfolk-paper` from the records in `paper/results`: one line of JSON for each
+fit, with everything that was tried. [paper/README.md](../paper/README.md) says how to run the experiments and how to write
+this page again. The protocol of each item, and what the paper reports, are in `paper/ITEM/`. Scores are in percent, with
+their standard deviation over splits; differences to the paper are in standard errors of the two means, and gains over
+other methods are means of differences split by split, with their standard errors.
 ";
 
 /// The page of all records in a folder, with its pictures in another, seen from the page.
@@ -70,22 +71,36 @@ pub fn of_folder(folder: &Path, pictures: &str) -> Result<Page> {
         if !path.is_file() {
             continue;
         }
-        let recipe = Recipe::named(item)?;
-        let _ = write!(sections, "\n## {}\n\n{}", recipe.title, recipe.about.trim_start());
-        if recipe.kind == Kind::Runtime {
-            crate::runtime::page(&recipe, &Records::open(&path)?.all, &mut sections, &mut short, &mut page);
+        let experiment = Experiment::named(item)?;
+        let _ = write!(sections, "\n## {}\n\n{}", experiment.title, experiment.about.trim_start());
+        if experiment.kind == ItemKind::Runtime {
+            crate::runtime::page(
+                &experiment,
+                &RecordFile::open(&path)?.all,
+                &mut sections,
+                &mut short,
+                &mut page,
+            );
             continue;
         }
-        let records: Vec<Record> = Records::open(&path)?.all;
+        let records: Vec<Record> = RecordFile::open(&path)?.all;
         if records.iter().any(|record| record.origin == Origin::Generated) {
-            sections.push_str("\nSome rows are of a quick look on generated data: they show that it works, and nothing else.\n");
+            sections.push_str(
+                "\nSome rows are of a quick run on generated data: they only show that it works.\n",
+            );
         }
-        match recipe.kind {
-            Kind::Theta => theta::section(&recipe, &records, &mut sections, &mut page)?,
+        match experiment.kind {
+            ItemKind::Theta => theta::section(&experiment, &records, &mut sections, &mut page)?,
             _ => {
                 let expected = Expected::of(item)?;
-                table::section(&recipe, &records, &expected, &mut sections);
-                differences.extend(claim::section(&recipe, &records, &expected, &mut sections, &mut short));
+                table::section(&experiment, &records, &expected, &mut sections);
+                differences.extend(claim::section(
+                    &experiment,
+                    &records,
+                    &expected,
+                    &mut sections,
+                    &mut short,
+                ));
             }
         }
         let seconds: f64 = records.iter().map(|record| record.seconds + record.choosing).sum();
@@ -94,7 +109,7 @@ pub fn of_folder(folder: &Path, pictures: &str) -> Result<Page> {
             sections,
             "\n{} of {} units of these sets are done: {fits} settings, {} of fitting, each on one thread.",
             records.len(),
-            wanted(&recipe, &records),
+            wanted(&experiment, &records),
             words::duration(seconds)
         );
     }
@@ -107,7 +122,7 @@ pub fn of_folder(folder: &Path, pictures: &str) -> Result<Page> {
 }
 
 /// Units of all sets that have records.
-fn wanted(recipe: &Recipe, records: &[Record]) -> usize {
-    let begun = recipe.sets.iter().filter(|set| records.iter().any(|record| record.set == set.name));
-    begun.map(|set| recipe.splits_of(set) * recipe.methods_on(set).count()).sum()
+fn wanted(experiment: &Experiment, records: &[Record]) -> usize {
+    let begun = experiment.sets.iter().filter(|set| records.iter().any(|record| record.set == set.name));
+    begun.map(|set| experiment.splits_of(set) * experiment.methods_on(set).count()).sum()
 }

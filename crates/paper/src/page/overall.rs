@@ -1,17 +1,17 @@
 //! The paper's claim over all data sets, of all tables.
 
-use crate::stats::{Summary, average, median};
+use crate::stats::{MeanAndSpread, average, median};
 use std::fmt::Write;
 
 /// Gain of ours over a rival on one set, split by split.
 pub(super) struct Difference {
     ours: String,
     rival: String,
-    gain: Summary,
+    gain: MeanAndSpread,
 }
 
 impl Difference {
-    pub(super) fn new(ours: &str, rival: &str, gain: Summary) -> Self {
+    pub(super) fn new(ours: &str, rival: &str, gain: MeanAndSpread) -> Self {
         Difference { ours: ours.into(), rival: rival.into(), gain }
     }
 
@@ -45,9 +45,11 @@ pub(super) fn section(differences: &[Difference], text: &mut String) {
     }
     let _ = write!(
         text,
-        "\n## The claim, over all data sets\n\nThe paper claims that learning tasks and their relation together beats the others on average. \
-         Every set of the tables below with more than one split counts once, experiments do not; a set is won or lost where the mean difference over splits is more than two of its \
-         standard errors.\n\n| | sets | average gain | average / error | median of sets | won | lost |\n|---|---|---|---|---|---|---|\n{lines}"
+        "\n## The claim, over all data sets\n\nThe paper claims that learning tasks and their relation together \
+         beats the others on average. Every set of the tables below with more than one split counts once, \
+         experiments do not; a set is won or lost where the mean difference over splits is more than two of its \
+         standard errors.\n\n| | sets | average gain | average / error | median of sets | won | lost |\n\
+         |---|---|---|---|---|---|---|\n{lines}"
     );
 }
 

@@ -1,17 +1,17 @@
 //! Scores of methods on sets, beside those of the paper.
 
 use super::words::{gain, percent};
-use crate::recipe::{PlusMinus, Recipe, Set};
-use crate::stats::{Summary, median};
+use crate::experiment::{Experiment, PlusMinus, Set};
+use crate::stats::{MeanAndSpread, median};
 use crate::{Expected, Record};
 use std::fmt::Write;
 
-pub(super) fn section(recipe: &Recipe, records: &[Record], expected: &[Expected], text: &mut String) {
-    for set in &recipe.sets {
+pub(super) fn section(experiment: &Experiment, records: &[Record], expected: &[Expected], text: &mut String) {
+    for set in &experiment.sets {
         let of_set: Vec<&Record> = records.iter().filter(|record| record.set == set.name).collect();
         if let Some(first) = of_set.first() {
             heading(set, first, &of_set, text);
-            rows(recipe, set, &of_set, expected, text);
+            rows(experiment, set, &of_set, expected, text);
         }
     }
 }
@@ -31,9 +31,9 @@ fn heading(set: &Set, first: &Record, records: &[&Record], text: &mut String) {
     );
 }
 
-fn rows(recipe: &Recipe, set: &Set, records: &[&Record], expected: &[Expected], text: &mut String) {
+fn rows(experiment: &Experiment, set: &Set, records: &[&Record], expected: &[Expected], text: &mut String) {
     let compared = expected.iter().any(|e| e.set == set.name);
-    let base = recipe.methods.first().map_or("", |method| method.label.as_str());
+    let base = experiment.methods.first().map_or("", |method| method.label.as_str());
     text.push_str("| method | ours |");
     if compared {
         text.push_str(" paper | difference / standard error |");
@@ -44,13 +44,13 @@ fn rows(recipe: &Recipe, set: &Set, records: &[&Record], expected: &[Expected], 
     } else {
         "|---|---|---|---|---|---|---|\n"
     });
-    for method in &recipe.methods {
+    for method in &experiment.methods {
         let own = scores(records, &method.label);
-        let Some(summary) = Summary::of(&own.iter().map(|s| s.1).collect::<Vec<_>>()) else { continue };
+        let Some(summary) = MeanAndSpread::of(&own.iter().map(|s| s.1).collect::<Vec<_>>()) else { continue };
         let _ = write!(text, "| {} | {} |", method.label, percent(&summary));
         if compared {
             let figure = expected.iter().find(|e| e.set == set.name && e.method == method.label);
-            text.push_str(&paper_cells(recipe, figure, &summary));
+            text.push_str(&paper_cells(experiment, figure, &summary));
         }
         let gained = paired(&own, &scores(records, base));
         let gained =
@@ -66,25 +66,25 @@ pub(super) fn scores(records: &[&Record], method: &str) -> Vec<(usize, f64)> {
 }
 
 /// Differences on the splits that both have.
-pub(super) fn paired(one: &[(usize, f64)], other: &[(usize, f64)]) -> Option<Summary> {
+pub(super) fn paired(one: &[(usize, f64)], other: &[(usize, f64)]) -> Option<MeanAndSpread> {
     let difference = |(split, score): &(usize, f64)| {
         other.iter().find(|(same, _)| same == split).map(|(_, base)| score - base)
     };
-    Summary::of(&one.iter().filter_map(difference).collect::<Vec<_>>())
+    MeanAndSpread::of(&one.iter().filter_map(difference).collect::<Vec<_>>())
 }
 
 /// Standard error and standard deviation behind a figure of the paper, in percent.
-pub(super) fn paper_spread(recipe: &Recipe, figure: &Expected) -> (f64, f64) {
-    let root = recipe.paper.map_or(1.0, |paper| (paper.splits as f64).sqrt());
-    match recipe.paper.map(|paper| paper.plus_minus) {
+pub(super) fn paper_spread(experiment: &Experiment, figure: &Expected) -> (f64, f64) {
+    let root = experiment.paper.map_or(1.0, |paper| (paper.splits as f64).sqrt());
+    match experiment.paper.map(|paper| paper.plus_minus) {
         Some(PlusMinus::Error) => (figure.plus_minus, figure.plus_minus * root),
         _ => (figure.plus_minus / root, figure.plus_minus),
     }
 }
 
-fn paper_cells(recipe: &Recipe, figure: Option<&Expected>, summary: &Summary) -> String {
+fn paper_cells(experiment: &Experiment, figure: Option<&Expected>, summary: &MeanAndSpread) -> String {
     let Some(figure) = figure else { return " | |".into() };
-    let (error, _) = paper_spread(recipe, figure);
+    let (error, _) = paper_spread(experiment, figure);
     let difference = (100.0 * summary.mean - figure.mean) / (100.0 * summary.error()).hypot(error);
     format!(" {:.1} ± {:.1} | {difference:+.1} |", figure.mean, figure.plus_minus)
 }

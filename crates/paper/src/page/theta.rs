@@ -1,8 +1,9 @@
-//! Pictures of Theta, and two numbers for each: how sparse it is, and how much of it lies inside the true groups.
+//! Pictures of Theta, and two numbers for each: how sparse it is, and how much of it lies inside the true
+//! groups.
 
 use super::{Page, slug};
-use crate::recipe::{Recipe, Set};
-use crate::stats::Summary;
+use crate::experiment::{Experiment, Set};
+use crate::stats::MeanAndSpread;
 use crate::{Record, Result};
 use kinfolk::Matrix;
 use kinfolk_report::{HeatMap, Tree, distances};
@@ -11,8 +12,13 @@ use std::fmt::Write;
 /// Entries below this share of the largest one count as nothing.
 const SMALL: f64 = 0.05;
 
-pub(super) fn section(recipe: &Recipe, records: &[Record], text: &mut String, page: &mut Page) -> Result<()> {
-    for set in &recipe.sets {
+pub(super) fn section(
+    experiment: &Experiment,
+    records: &[Record],
+    text: &mut String,
+    page: &mut Page,
+) -> Result<()> {
+    for set in &experiment.sets {
         let of_set: Vec<&Record> =
             records.iter().filter(|r| r.set == set.name && !r.theta.is_empty()).collect();
         if of_set.is_empty() {
@@ -25,7 +31,7 @@ pub(super) fn section(recipe: &Recipe, records: &[Record], text: &mut String, pa
             100.0 * SMALL
         );
         let mut shown = String::new();
-        for method in &recipe.methods {
+        for method in &experiment.methods {
             let own: Vec<&&Record> = of_set.iter().filter(|r| r.method == method.label).collect();
             let Some(first) = own.first() else { continue };
             let matrices: Vec<Matrix> = own.iter().map(|r| sizes(&r.theta)).collect::<Result<_>>()?;
@@ -36,8 +42,8 @@ pub(super) fn section(recipe: &Recipe, records: &[Record], text: &mut String, pa
             page.show(name, svg, &alt, &mut shown);
         }
         text.push_str(
-            "\nMeans and standard deviations over splits, of the entries beside the diagonal. Sparsity is Hoyer's: 0 if all entries are equal, 1 if all \
-             but one are zero.\n",
+            "\nMeans and standard deviations over splits, of the entries beside the diagonal. Sparsity is Hoyer's: 0 if \
+             all entries are equal, 1 if all but one are zero.\n",
         );
         text.push_str(&shown);
     }
@@ -79,7 +85,8 @@ fn share_of_small(m: &Matrix) -> Option<f64> {
         .then(|| all.iter().filter(|(_, x)| *x < SMALL * largest).count() as f64 / all.len() as f64)
 }
 
-/// Mean inside the true groups over mean outside; every entry over the root of the product of its diagonal entries, lest large tasks count for more.
+/// Mean inside the true groups over mean outside; every entry over the root of the product of its diagonal
+/// entries, lest large tasks count for more.
 fn contrast(m: &Matrix, groups: &[usize]) -> Option<f64> {
     let group_of: Vec<usize> =
         groups.iter().enumerate().flat_map(|(g, &n)| std::iter::repeat_n(g, n)).collect();
@@ -93,7 +100,7 @@ fn contrast(m: &Matrix, groups: &[usize]) -> Option<f64> {
             .filter(|((r, s), _)| (group_of[*r] == group_of[*s]) == inside && m[(*r, *r)] * m[(*s, *s)] > 0.0)
             .map(|(place, x)| scaled(place, x))
             .collect();
-        Summary::of(&own).map(|summary| summary.mean)
+        MeanAndSpread::of(&own).map(|summary| summary.mean)
     };
     mean(true)
         .zip(mean(false))
@@ -103,7 +110,7 @@ fn contrast(m: &Matrix, groups: &[usize]) -> Option<f64> {
 
 fn row(set: &Set, label: &str, records: &[&&Record], matrices: &[Matrix], text: &mut String) {
     let said = |values: Vec<f64>, digits: usize| {
-        Summary::of(&values)
+        MeanAndSpread::of(&values)
             .map_or(String::new(), |s| format!("{:.digits$} ± {:.digits$}", s.mean, s.deviation))
     };
     let scores = records.iter().map(|r| 100.0 * r.score).collect();

@@ -1,14 +1,14 @@
 //! Numbers as people read them.
 
-use crate::stats::Summary;
+use crate::stats::MeanAndSpread;
 
 /// `76.7 ± 0.8`, of shares.
-pub(super) fn percent(summary: &Summary) -> String {
+pub(super) fn percent(summary: &MeanAndSpread) -> String {
     format!("{:.1} ± {:.1}", 100.0 * summary.mean, 100.0 * summary.deviation)
 }
 
 /// `+1.2 ± 0.3`: a gain with its standard error, of shares.
-pub(super) fn gain(summary: &Summary) -> String {
+pub(super) fn gain(summary: &MeanAndSpread) -> String {
     format!("{:+.1} ± {:.1}", 100.0 * summary.mean, 100.0 * summary.error())
 }
 

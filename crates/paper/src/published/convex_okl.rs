@@ -1,8 +1,9 @@
-//! Convex learning of tasks and their structure as published by Ciliberto and others: supervised step and structure step in turns.
+//! Convex learning of tasks and their structure as published by Ciliberto and others: supervised step and
+//! structure step in turns.
 
 use super::Published;
 use super::alternation::{Alternation, spectral};
-use super::sylvester::{self, Basis, Iterate};
+use super::sylvester::{self, InputBasis, Iterate};
 use kinfolk::{Fit, Matrix, Observer, Problem};
 use kinfolk_train::{CONVEX_OKL, Claim, Error, Job, MethodInfo, Params, Result};
 
@@ -45,7 +46,7 @@ fn alternate(
 ) -> Result<Fit> {
     let trace = params.word("structure")? == "trace";
     if !trace && sylvester::check(PUBLISHED.info.name, job).is_ok() {
-        let basis = Basis::of_kernel(PUBLISHED.info.name, job, problem)?;
+        let basis = InputBasis::of_kernel(PUBLISHED.info.name, job, problem)?;
         return basis.run(job, problem, PUBLISHED.info.name, step, observer);
     }
     let lambda = problem.spec().lambda;
@@ -70,11 +71,11 @@ fn alternate_reduced(
         return Err(Error::Param { method: REDUCED.info.name, why });
     }
     sylvester::check(REDUCED.info.name, job)?;
-    Basis::of_features(job, problem)?.run(job, problem, REDUCED.info.name, step, observer)
+    InputBasis::of_features(job, problem)?.run(job, problem, REDUCED.info.name, step, observer)
 }
 
 /// On shared inputs the supervised step is a Sylvester equation; then `L = (W'W / 2)^(1/3)`, `W'W = L A'K A L`.
-fn step(basis: &Basis, at: Iterate) -> Result<Iterate> {
+fn step(basis: &InputBasis, at: Iterate) -> Result<Iterate> {
     let products = at.l.times(&basis.moment(&at.a, 1)).times(&at.l);
     let root = |squares: &[f64]| squares.iter().map(|s| ((s + EIGENVALUE_FLOOR) / 2.0).cbrt()).collect();
     basis.best_for(spectral(&products, root)?)

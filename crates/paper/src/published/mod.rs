@@ -1,4 +1,5 @@
-//! Methods as their authors published them, for comparison: the same problems as in `kinfolk-train`, other iterations.
+//! Methods as their authors published them, for comparison: the same problems as in `kinfolk-train`, other
+//! iterations.
 
 mod alternation;
 mod convex_okl;

@@ -25,7 +25,8 @@ const EIGENVALUE_FLOOR: f64 = 1e-8;
 const MIN_CHANGE: f64 = 1e-3;
 const MAX_ROUNDS: usize = 100;
 
-/// Once an eigenvalue is at its floor the eigenvectors hardly change any more, and the iteration ends above the optimum.
+/// Once an eigenvalue is at its floor the eigenvectors hardly change any more, and the iteration ends above
+/// the optimum.
 fn alternate(
     job: &Job<'_>,
     params: &Params,

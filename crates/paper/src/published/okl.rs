@@ -1,8 +1,9 @@
-//! Output kernel learning as published by Dinuzzo and others: block coordinate descent, the squared loss on shared inputs.
+//! Output kernel learning as published by Dinuzzo and others: block coordinate descent, the squared loss on
+//! shared inputs.
 
 use super::Published;
 use super::alternation::{spectral, symmetrise};
-use super::sylvester::{Basis, Iterate, check};
+use super::sylvester::{InputBasis, Iterate, check};
 use kinfolk::{Fit, Matrix, Observer, Problem};
 use kinfolk_train::{Claim, Job, MethodInfo, OKL, Params, Result};
 
@@ -33,7 +34,7 @@ pub(super) const REDUCED: Published = Published {
 
 fn descend(job: &Job<'_>, _: &Params, problem: &Problem<'_>, observer: &mut dyn Observer) -> Result<Fit> {
     check(PUBLISHED.info.name, job)?;
-    Basis::of_kernel(PUBLISHED.info.name, job, problem)?.run(
+    InputBasis::of_kernel(PUBLISHED.info.name, job, problem)?.run(
         job,
         problem,
         PUBLISHED.info.name,
@@ -49,12 +50,13 @@ fn descend_reduced(
     observer: &mut dyn Observer,
 ) -> Result<Fit> {
     check(REDUCED.info.name, job)?;
-    Basis::of_features(job, problem)?.run(job, problem, REDUCED.info.name, step, observer)
+    InputBasis::of_features(job, problem)?.run(job, problem, REDUCED.info.name, step, observer)
 }
 
-/// A-step and L-step in turns. The L-step may leave the cone: then it is projected. If the projected point does not lower the
-/// objective, a projected gradient step is taken instead, so that the objective never rises.
-fn step(basis: &Basis, at: Iterate) -> Result<Iterate> {
+/// A-step and L-step in turns. The L-step may leave the cone: then it is projected. If the projected point
+/// does not lower the objective, a projected gradient step is taken instead, so that the objective never
+/// rises.
+fn step(basis: &InputBasis, at: Iterate) -> Result<Iterate> {
     let (second, first) = (basis.moment(&at.a, 2), basis.moment(&at.a, 1));
     // The Lyapunov equation (R + ld) L' + L' (R + ld) = R L + L R + ld A'K A, R = A'K^2 A.
     let mut right = second.times(&at.l);
@@ -79,7 +81,7 @@ fn step(basis: &Basis, at: Iterate) -> Result<Iterate> {
 }
 
 /// Along `-(L - A'K A / 2)`, projected, as far as the objective falls.
-fn gradient_step(basis: &Basis, at: Iterate, first: &Matrix) -> Result<Iterate> {
+fn gradient_step(basis: &InputBasis, at: Iterate, first: &Matrix) -> Result<Iterate> {
     let mut gradient = at.l.clone();
     gradient.as_mut_slice().iter_mut().zip(first.as_slice()).for_each(|(g, f)| *g -= 0.5 * f);
     let mut length = 1.0;

@@ -1,8 +1,8 @@
 //! Groups as Kang, Grauman and Sha find them: gradient descent on soft memberships, then the nearest partition.
 //!
-//! `q_gt = exp(z_gt) / sum_g exp(z_gt)`, and `H = sum_g (tr A_g^(1/2))^2` with `A_g = W Q_g W' + eps I` is to be small. With
-//! `Q_g^(1/2) W'W Q_g^(1/2) = R diag(s) R'` all of it is in `W'W`:
-//! `dH/dq_gt = tr(A_g^(1/2)) sum_i s_i R_ti^2 / (q_gt sqrt(s_i + eps))`.
+//! `q_gt = exp(z_gt) / sum_g exp(z_gt)`, and `H = sum_g (tr A_g^(1/2))^2` with `A_g = W Q_g W' + eps I` is
+//! to be small. With `Q_g^(1/2) W'W Q_g^(1/2) = R diag(s) R'` all of it is in `W'W`: `dH/dq_gt =
+//! tr(A_g^(1/2)) sum_i s_i R_ti^2 / (q_gt sqrt(s_i + eps))`.
 
 use kinfolk::Matrix;
 use kinfolk_train::Result;

@@ -1,11 +1,11 @@
 //! The squared loss where every input has a label for every task: iterations in an eigenbasis of the inputs.
 //!
-//! With one parameter ld, minimise `|Y - K A L|^2 / (2 ld) + <A'K A, L> / 2 + |L|^2 / 2` over A and positive semidefinite
-//! L. This is ours for k = 1 with `ld = lambda^(1/3) / C`, `L = lambda^(1/3) Theta` and `alpha = C ld A`. Given L, A solves
-//! a Sylvester equation, which is diagonal in the eigenbases of K and L; [`okl`](super::okl) and
-//! [`convex_okl`](super::convex_okl) differ in how they choose L given A. The published basis is that of K, as large as the
-//! number of inputs. Only the eigenvectors of X'X matter, and there are no more of them than features: the same iterations
-//! in that basis are the reduced form.
+//! With one parameter ld, minimise `|Y - K A L|^2 / (2 ld) + <A'K A, L> / 2 + |L|^2 / 2` over A and positive
+//! semidefinite L. This is ours for k = 1 with `ld = lambda^(1/3) / C`, `L = lambda^(1/3) Theta` and `alpha
+//! = C ld A`. Given L, A solves a Sylvester equation, which is diagonal in the eigenbases of K and L;
+//! [`okl`](super::okl) and [`convex_okl`](super::convex_okl) differ in how they choose L given A. The
+//! published basis is that of K, as large as the number of inputs. Only the eigenvectors of X'X matter, and
+//! there are no more of them than features: the same iterations in that basis are the reduced form.
 
 use super::alternation::{certified, rows, size, symmetrise};
 use super::kernel_matrix::kernel_matrix;
@@ -19,7 +19,7 @@ use kinfolk_train::{Error, Job, Result};
 const FIRST_CHECK: usize = 10;
 
 /// The data in an eigenbasis of the inputs.
-pub(super) struct Basis {
+pub(super) struct InputBasis {
     /// Eigenvalues of K.
     values: Vec<f64>,
     /// Rotated labels.
@@ -63,7 +63,7 @@ fn parameters(job: &Job<'_>, problem: &Problem<'_>) -> (f64, f64) {
     (root / (spec.c * job.data.observations().uniform_weight().unwrap_or(1.0)), root)
 }
 
-impl Basis {
+impl InputBasis {
     /// Of the kernel matrix, as published.
     pub(super) fn of_kernel(method: &'static str, job: &Job<'_>, problem: &Problem<'_>) -> Result<Self> {
         let obs = job.data.observations();
@@ -72,7 +72,7 @@ impl Basis {
         let labels = vectors.transposed().times(&labels);
         let values = values.iter().map(|v| v.max(0.0)).collect();
         let (ld, scale) = parameters(job, problem);
-        Ok(Basis { values, labels, residual: 0.0, vectors: Some(vectors), ld, scale })
+        Ok(InputBasis { values, labels, residual: 0.0, vectors: Some(vectors), ld, scale })
     }
 
     /// Of X'X: the reduced form.
@@ -86,7 +86,7 @@ impl Basis {
         let within: f64 = labels.as_slice().iter().map(|y| y * y).sum();
         let (ld, scale) = parameters(job, problem);
         let residual = (square - within).max(0.0) / (2.0 * ld);
-        Ok(Basis { values, labels, residual, vectors: None, ld, scale })
+        Ok(InputBasis { values, labels, residual, vectors: None, ld, scale })
     }
 
     /// The best A for an L: the solution of the Sylvester equation `K A L + ld A = Y`.
@@ -119,7 +119,7 @@ impl Basis {
         job: &Job<'_>,
         problem: &Problem<'_>,
         name: &'static str,
-        step: impl Fn(&Basis, Iterate) -> Result<Iterate>,
+        step: impl Fn(&InputBasis, Iterate) -> Result<Iterate>,
         observer: &mut dyn Observer,
     ) -> Result<Fit> {
         let mut at = self.best_for(Matrix::identity(job.data.observations().n_tasks()))?;

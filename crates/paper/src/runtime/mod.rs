@@ -1,15 +1,16 @@
-//! Seconds until an objective is reached, by several methods on one problem, one after another on a machine with nothing else to do.
+//! Seconds until an objective is reached, by several methods on one problem, one after another on a machine
+//! with nothing else to do.
 
 mod page;
 mod stopwatch;
 
 pub(crate) use page::page;
 
-use crate::cut;
 use crate::data::{self, Loaded};
-use crate::recipe::{MethodOf, Recipe, Runtime, Set, Timed};
-use crate::record::{Key, Records, Timing};
-use crate::{Error, Options, Outcome, Result, find};
+use crate::experiment::{ComparedMethod, Experiment, Runtime, Set, Timed};
+use crate::record::{Key, RecordFile, Timing};
+use crate::split;
+use crate::{Error, Options, Result, RunSummary, find};
 use kinfolk::{
     CScale, Dataset, DatasetOptions, Inputs, Losses, Observations, RegularizerKind, Scaling, Settings, Start,
 };
@@ -20,7 +21,7 @@ use std::time::Instant;
 use stopwatch::Stopwatch;
 
 /// A problem to be solved by all.
-struct Race {
+struct TimedProblem {
     inputs: Inputs<'static>,
     observations: Observations,
     strength: f64,
@@ -29,44 +30,44 @@ struct Race {
 }
 
 pub(crate) fn run(
-    recipe: &Recipe,
+    experiment: &Experiment,
     options: &Options,
     path: &Path,
     observer: &dyn StudyObserver,
-) -> Result<Outcome> {
-    let records: Records<Timing> = Records::open(path)?;
-    let Some(runtime) = &recipe.runtime else {
-        return Err(Error::recipe(&recipe.item, "nothing is said of what is timed"));
+) -> Result<RunSummary> {
+    let records: RecordFile<Timing> = RecordFile::open(path)?;
+    let Some(runtime) = &experiment.runtime else {
+        return Err(Error::experiment(&experiment.item, "nothing is said of what is timed"));
     };
     let timed = records.all.clone();
-    let mut meet = Meet { recipe, runtime, records, timed, outcome: Outcome::default(), observer };
-    for set in &recipe.sets {
+    let mut run = TimingRun { experiment, runtime, records, timed, outcome: RunSummary::default(), observer };
+    for set in &experiment.sets {
         let Some(loaded) = data::load(set, options.data.as_ref(), options.quick)? else {
-            meet.outcome.skipped.push(format!("{}: {}", set.name, data::listed(set, options.data.as_ref())));
+            run.outcome.skipped.push(format!("{}: {}", set.name, data::listed(set, options.data.as_ref())));
             continue;
         };
-        meet.set(set, &loaded)?;
+        run.set(set, &loaded)?;
         if observer.stop() {
-            meet.outcome.stopped = true;
+            run.outcome.stopped = true;
             break;
         }
     }
-    Ok(meet.outcome)
+    Ok(run.outcome)
 }
 
-struct Meet<'a> {
-    recipe: &'a Recipe,
+struct TimingRun<'a> {
+    experiment: &'a Experiment,
     runtime: &'a Runtime,
-    records: Records<Timing>,
+    records: RecordFile<Timing>,
     /// Those that were there, and those of this run.
     timed: Vec<Timing>,
-    outcome: Outcome,
+    outcome: RunSummary,
     observer: &'a dyn StudyObserver,
 }
 
-impl Meet<'_> {
+impl TimingRun<'_> {
     fn set(&mut self, set: &Set, loaded: &Loaded) -> Result<()> {
-        let rows = cut::rows(loaded, &set.cut, 0, self.recipe.seed)?.train;
+        let rows = split::rows(loaded, &set.split, 0, self.experiment.seed)?.train;
         let all = loaded.observations.n_tasks();
         let counts = match set.timed {
             Timed::Tasks => self.runtime.tasks.iter().map(|&t| t.min(all)).collect(),
@@ -84,11 +85,11 @@ impl Meet<'_> {
             };
             chosen = strengths.first().copied();
             let c_scale = c_scale(set, &inputs, &observations)?;
-            let mut race = Race { inputs, observations, strength: 0.0, c: 0.0, c_scale };
+            let mut problem = TimedProblem { inputs, observations, strength: 0.0, c: 0.0, c_scale };
             for strength in strengths {
-                race.strength = strength;
-                race.c = race.c_scale.weights(&RegularizerKind::Power { k: 1 }, Some(1.0), strength)?.c;
-                self.race(set, loaded, &race)?;
+                problem.strength = strength;
+                problem.c = problem.c_scale.weights(&RegularizerKind::Power { k: 1 }, Some(1.0), strength)?.c;
+                self.time_methods(set, loaded, &problem)?;
             }
         }
         Ok(())
@@ -96,30 +97,30 @@ impl Meet<'_> {
 
     /// The strength that two folds choose for the first method.
     fn choose(&self, set: &Set, inputs: &Inputs<'_>, observations: &Observations) -> Result<f64> {
-        let strengths: Vec<String> = self.recipe.strengths.iter().map(f64::to_string).collect();
+        let strengths: Vec<String> = self.experiment.strengths.iter().map(f64::to_string).collect();
         let axis = format!("strength={}", strengths.join(",")).parse();
-        let axis = axis.map_err(|why: String| Error::recipe(&self.recipe.item, why))?;
-        let found = candidates_from(find, &[self.recipe.methods[0].method.clone()], &[axis])?;
+        let axis = axis.map_err(|why: String| Error::experiment(&self.experiment.item, why))?;
+        let found = candidates_from(find, &[self.experiment.methods[0].method.clone()], &[axis])?;
         let loss = set.loss.clone();
         let spec =
             FitSpec { loss: LossSpec::Same(loss.clone()), bias: set.bias, threads: 1, ..FitSpec::default() };
         let mut study = Study::new(inputs, observations, loss.into(), spec);
         study.metric = Metric::ClassAccuracy;
-        (study.folds, study.seed) = (2, self.recipe.seed);
+        (study.folds, study.seed) = (2, self.experiment.seed);
         let selection = cross_validate(&study, &found, &Unobserved)?;
         let chosen = selection.and_then(|found| found.rows[found.winner].weight.strength());
-        chosen.ok_or_else(|| Error::recipe(&self.recipe.item, "no strength was chosen"))
+        chosen.ok_or_else(|| Error::experiment(&self.experiment.item, "no strength was chosen"))
     }
 
-    /// All methods, in turns, as often as the recipe says.
-    fn race(&mut self, set: &Set, loaded: &Loaded, race: &Race) -> Result<()> {
+    /// All methods, in turns, as often as the experiment says.
+    fn time_methods(&mut self, set: &Set, loaded: &Loaded, problem: &TimedProblem) -> Result<()> {
         let mut target = None;
         for repeat in 0..self.runtime.repeats {
-            for (number, method) in self.recipe.methods.iter().enumerate() {
+            for (number, method) in self.experiment.methods.iter().enumerate() {
                 if self.observer.stop() {
                     return Ok(());
                 }
-                let mut timing = blank(set, method, loaded, race, repeat);
+                let mut timing = blank(set, method, loaded, problem, repeat);
                 let known = self.timed.iter().find(|t| t.key() == timing.key());
                 if let Some(known) = known {
                     target = target.or((number == 0).then_some(known.primal));
@@ -130,7 +131,7 @@ impl Meet<'_> {
                     continue;
                 }
                 // Ours never looks at what it reached before.
-                self.time(set, method, race, target.filter(|_| number > 0), &mut timing)?;
+                self.time(set, method, problem, target.filter(|_| number > 0), &mut timing)?;
                 target = target.or((number == 0).then_some(timing.primal));
                 self.records.append(&timing)?;
                 self.outcome.done += 1;
@@ -142,26 +143,27 @@ impl Meet<'_> {
         Ok(())
     }
 
-    /// Whether an earlier repeat came to nothing, and another would tell as little, or took too long for another.
+    /// Whether an earlier repeat came to nothing, and another would tell as little, or took too long for
+    /// another.
     fn enough(&self, timing: &Timing) -> bool {
         let same = |t: &&Timing| t.place() == timing.place() && t.method == timing.method;
         self.timed.iter().filter(same).any(|t| !t.reached || t.seconds > self.runtime.repeat_below)
     }
 
-    /// From inputs and labels to the objective: others until they have reached what the first method has certified, and the first, which
-    /// goes on until then, until it had reached that itself.
+    /// From inputs and labels to the objective: others until they have reached what the first method has
+    /// certified, and the first, which goes on until then, until it had reached that itself.
     fn time(
         &self,
         set: &Set,
-        method: &MethodOf,
-        race: &Race,
+        method: &ComparedMethod,
+        problem: &TimedProblem,
         target: Option<f64>,
         timing: &mut Timing,
     ) -> Result<()> {
         let entry = MethodSpec::parse_from(find, &method.method)?;
         let settings = Settings {
             // Others end where they have what we have, which they see for themselves.
-            tolerance: if target.is_none() { self.recipe.tolerance } else { 1e-12 },
+            tolerance: if target.is_none() { self.experiment.tolerance } else { 1e-12 },
             max_passes: 1_000_000,
             solver: method.solver.unwrap_or_default(),
             ..Settings::default()
@@ -169,18 +171,18 @@ impl Meet<'_> {
         let loss: Losses = set.loss.clone().into();
         timing.load = load();
         let started = Instant::now();
-        let wanted = target.map(|primal| primal * (1.0 + self.recipe.tolerance));
+        let wanted = target.map(|primal| primal * (1.0 + self.experiment.tolerance));
         let mut stopwatch =
             Stopwatch::new(started, wanted, method.limit.unwrap_or(self.runtime.limit), self.observer);
         let memory = self.runtime.memory << 30;
         let options = DatasetOptions { bias: set.bias, threads: 1, memory, ..DatasetOptions::default() };
-        let data = Dataset::new(&race.inputs, &race.observations, options)?;
+        let data = Dataset::new(&problem.inputs, &problem.observations, options)?;
         let prepared = PreparedData::new(&data, &loss);
-        let weight = Weight::C(race.c);
+        let weight = Weight::C(problem.c);
         let fit = prepared.fit(&entry, weight, Some(1.0), &settings, Start::Cold, &mut stopwatch)?;
         let elapsed = started.elapsed().as_secs_f64();
         timing.primal = fit.certificate().primal;
-        timing.target = wanted.unwrap_or(fit.certificate().primal * (1.0 + self.recipe.tolerance));
+        timing.target = wanted.unwrap_or(fit.certificate().primal * (1.0 + self.experiment.tolerance));
         let reached = stopwatch.when(timing.target);
         timing.reached = reached.is_some() || target.is_none();
         timing.seconds = reached.unwrap_or(elapsed);
@@ -191,18 +193,24 @@ impl Meet<'_> {
     }
 }
 
-fn blank(set: &Set, method: &MethodOf, loaded: &Loaded, race: &Race, repeat: usize) -> Timing {
+fn blank(
+    set: &Set,
+    method: &ComparedMethod,
+    loaded: &Loaded,
+    problem: &TimedProblem,
+    repeat: usize,
+) -> Timing {
     Timing {
         set: set.name.clone(),
         method: method.label.clone(),
         repeat,
         origin: loaded.origin,
-        tasks: race.observations.n_tasks(),
-        rows: race.inputs.n_inputs(),
-        features: race.inputs.n_features(),
+        tasks: problem.observations.n_tasks(),
+        rows: problem.inputs.n_inputs(),
+        features: problem.inputs.n_features(),
         threads: 1,
-        strength: race.strength,
-        c: race.c,
+        strength: problem.strength,
+        c: problem.c,
         seconds: 0.0,
         certified: None,
         reached: false,

@@ -1,7 +1,7 @@
 //! Factors and curves.
 
+use crate::experiment::{Experiment, Timed};
 use crate::page::{Page, slug};
-use crate::recipe::{Recipe, Timed};
 use crate::record::Timing;
 use crate::stats::median;
 use kinfolk_report::plot::{Curve, CurvePoint, Lines, PlotAxis};
@@ -9,13 +9,13 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 pub(crate) fn page(
-    recipe: &Recipe,
+    experiment: &Experiment,
     timings: &[Timing],
     text: &mut String,
     short: &mut String,
     page: &mut Page,
 ) {
-    for set in &recipe.sets {
+    for set in &experiment.sets {
         let own: Vec<&Timing> = timings.iter().filter(|timing| timing.set == set.name).collect();
         let Some(first) = own.first() else { continue };
         let _ = writeln!(
@@ -27,13 +27,13 @@ pub(crate) fn page(
             if set.note.is_empty() { "" } else { " " },
             set.note
         );
-        table(recipe, &own, text);
-        overall(recipe, set.timed, &own, text, short);
+        table(experiment, &own, text);
+        overall(experiment, set.timed, &own, text, short);
         if set.timed == Timed::Tasks {
-            let svg = against_tasks(recipe, &own);
+            let svg = against_tasks(experiment, &own);
             page.show(format!("runtime-{}.svg", slug(&set.name)), svg, "Seconds against tasks", text);
         }
-        let svg = against_time(recipe, &own);
+        let svg = against_time(experiment, &own);
         page.show(format!("objective-{}.svg", slug(&set.name)), svg, "Objective against seconds", text);
     }
 }
@@ -61,16 +61,16 @@ fn certified(timings: &[&Timing], place: (usize, usize, f64)) -> Option<f64> {
     median(&own.filter_map(|t| t.certified).collect::<Vec<f64>>())
 }
 
-fn table(recipe: &Recipe, timings: &[&Timing], text: &mut String) {
+fn table(experiment: &Experiment, timings: &[&Timing], text: &mut String) {
     text.push_str("| tasks | rows | strength |");
-    for (number, method) in recipe.methods.iter().enumerate() {
+    for (number, method) in experiment.methods.iter().enumerate() {
         let _ = write!(text, " {} |{}", method.label, if number == 0 { " certified |" } else { "" });
     }
-    let _ = write!(text, "\n|---|---|---|---|{}\n", "---|".repeat(recipe.methods.len()));
+    let _ = write!(text, "\n|---|---|---|---|{}\n", "---|".repeat(experiment.methods.len()));
     for place in places(timings) {
-        let ours = seconds(timings, &recipe.methods[0].label, place).map(|s| s.0);
+        let ours = seconds(timings, &experiment.methods[0].label, place).map(|s| s.0);
         let _ = write!(text, "| {} | {} | {} |", place.0, place.1, place.2);
-        for (number, method) in recipe.methods.iter().enumerate() {
+        for (number, method) in experiment.methods.iter().enumerate() {
             let cell = match (seconds(timings, &method.label, place), ours) {
                 (None, _) => "not run".to_string(),
                 (Some((middle, low, high, _)), _) if number == 0 => {
@@ -87,18 +87,28 @@ fn table(recipe: &Recipe, timings: &[&Timing], text: &mut String) {
         }
         text.push('\n');
     }
-    text.push_str("\nMedian, least and most over repeats; other methods over the median of ours, all until the objective was there; \"certified\" is ours until it came back with its proof. \">\": given up after the limit, or ended above our objective.\n");
+    text.push_str(
+        "\nMedian, least and most over repeats; other methods over the median of ours, all until the objective was \
+         reached; \"certified\" is ours until it returned with its certificate. \">\": stopped at the limit, or ended \
+         above our objective.\n",
+    );
 }
 
 /// How many times slower others are, on average over the range, and where there are most tasks.
-fn overall(recipe: &Recipe, timed: Timed, timings: &[&Timing], text: &mut String, short: &mut String) {
-    let Some(ours) = recipe.methods.first().map(|m| m.label.as_str()) else { return };
+fn overall(
+    experiment: &Experiment,
+    timed: Timed,
+    timings: &[&Timing],
+    text: &mut String,
+    short: &mut String,
+) {
+    let Some(ours) = experiment.methods.first().map(|m| m.label.as_str()) else { return };
     let set = &timings[0].set;
     let most = timings.iter().map(|t| t.tasks).max().unwrap_or(0);
     let chosen: Vec<(usize, usize, f64)> =
         places(timings).into_iter().filter(|p| timed != Timed::Tasks || p.0 == most).collect();
     text.push('\n');
-    for method in &recipe.methods[1..] {
+    for method in &experiment.methods[1..] {
         let (mut factors, mut with_proof) = (vec![], vec![]);
         let mut bound = false;
         for place in &chosen {
@@ -116,7 +126,7 @@ fn overall(recipe: &Recipe, timed: Timed, timings: &[&Timing], text: &mut String
         }
         let mean = factors.iter().sum::<f64>() / n as f64;
         let proved = with_proof.iter().sum::<f64>() / with_proof.len() as f64;
-        let paper = recipe
+        let paper = experiment
             .runtime
             .iter()
             .flat_map(|runtime| &runtime.paper)
@@ -128,7 +138,8 @@ fn overall(recipe: &Recipe, timed: Timed, timings: &[&Timing], text: &mut String
         let (low, high) = factors.iter().fold((f64::INFINITY, 0.0f64), |(l, h), f| (l.min(*f), h.max(*f)));
         let range = if n > 1 { format!(" (from {low:.1} to {high:.1})") } else { String::new() };
         let line = format!(
-            "- {set}, {place}: {} takes {}{mean:.1} times{range} as long as {ours}, {proved:.1} times with its proof{}.",
+            "- {set}, {place}: {} takes {}{mean:.1} times{range} as long as {ours}, {proved:.1} times \
+             with its certificate{}.",
             method.label,
             if bound { "at least " } else { "" },
             paper.map_or(String::new(), |p| format!(" (the paper: {})", p.factor))
@@ -140,8 +151,8 @@ fn overall(recipe: &Recipe, timed: Timed, timings: &[&Timing], text: &mut String
     }
 }
 
-fn against_tasks(recipe: &Recipe, timings: &[&Timing]) -> String {
-    let curves = recipe.methods.iter().map(|method| {
+fn against_tasks(experiment: &Experiment, timings: &[&Timing]) -> String {
+    let curves = experiment.methods.iter().map(|method| {
         let point = |place: &(usize, usize, f64)| {
             let (y, low, high, _) = seconds(timings, &method.label, *place)?;
             Some(CurvePoint { x: place.0 as f64, y, range: Some((low, high)) })
@@ -159,7 +170,7 @@ fn against_tasks(recipe: &Recipe, timings: &[&Timing]) -> String {
 }
 
 /// Objective over the best seen, minus one, where there are most tasks and in the middle of the strengths.
-fn against_time(recipe: &Recipe, timings: &[&Timing]) -> String {
+fn against_time(experiment: &Experiment, timings: &[&Timing]) -> String {
     let all = places(timings);
     let most = all.iter().map(|p| p.0).max().unwrap_or(0);
     let of_most: Vec<(usize, usize, f64)> = all.into_iter().filter(|p| p.0 == most).collect();
@@ -168,7 +179,7 @@ fn against_time(recipe: &Recipe, timings: &[&Timing]) -> String {
         timings.iter().filter(|t| t.repeat == 0 && (t.tasks, t.rows, t.strength) == place).collect();
     let least = here.iter().map(|t| t.primal).fold(f64::INFINITY, f64::min);
     let names: BTreeSet<&str> = here.iter().map(|t| t.method.as_str()).collect();
-    let curves = recipe.methods.iter().filter(|m| names.contains(m.label.as_str())).map(|method| {
+    let curves = experiment.methods.iter().filter(|m| names.contains(m.label.as_str())).map(|method| {
         let own = here.iter().filter(|t| t.method == method.label).flat_map(|t| &t.curve);
         let points = own
             .map(|&(x, primal)| CurvePoint { x, y: primal / least - 1.0, range: None })

@@ -1,7 +1,7 @@
 //! Which rows train, which choose, which test.
 
 use crate::data::Loaded;
-use crate::recipe::Cut;
+use crate::experiment::SplitRule;
 use crate::{Error, Result};
 use kinfolk::Observations;
 use rand::SeedableRng;
@@ -11,19 +11,19 @@ use std::collections::BTreeMap;
 
 /// Rows of one split, each list increasing.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Rows {
+pub(crate) struct SplitRows {
     pub(crate) train: Vec<u32>,
     pub(crate) validation: Option<Vec<u32>>,
     pub(crate) test: Vec<u32>,
 }
 
 /// The rows of a split.
-pub(crate) fn rows(loaded: &Loaded, cut: &Cut, split: usize, seed: u64) -> Result<Rows> {
+pub(crate) fn rows(loaded: &Loaded, rule: &SplitRule, number: usize, seed: u64) -> Result<SplitRows> {
     let n = loaded.inputs.n_inputs();
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let obs = &loaded.observations;
-    let train = match cut {
-        Cut::Task { rows, .. } => match &loaded.together {
+    let train = match rule {
+        SplitRule::Task { rows, .. } => match &loaded.together {
             None => of_units(units_of_rows(obs), |task_rows| *rows as f64 / task_rows as f64, &mut rng),
             Some(together) => {
                 let units = units_of_groups(obs, together);
@@ -31,18 +31,18 @@ pub(crate) fn rows(loaded: &Loaded, cut: &Cut, split: usize, seed: u64) -> Resul
                 of_units(units, |_| *rows as f64 / per_task, &mut rng)
             }
         },
-        Cut::Share { share } => of_units(units_of_rows(obs), |_| *share, &mut rng),
-        Cut::Class { rows, test } => return by_class(loaded, *rows, *test, &mut rng),
-        Cut::Trials { .. } => return trial(loaded, split),
+        SplitRule::Share { share } => of_units(units_of_rows(obs), |_| *share, &mut rng),
+        SplitRule::Class { rows, test } => return by_class(loaded, *rows, *test, &mut rng),
+        SplitRule::Trials { .. } => return trial(loaded, number),
     };
     let is_train = marks(n, &train);
     let test = (0..n as u32).filter(|&i| !is_train[i as usize]).collect();
-    checked(Rows { train, validation: None, test })
+    checked(SplitRows { train, validation: None, test })
 }
 
-fn checked(rows: Rows) -> Result<Rows> {
+fn checked(rows: SplitRows) -> Result<SplitRows> {
     match rows.train.is_empty() || rows.test.is_empty() {
-        true => Err(Error::recipe("split", "it leaves no rows to train or none to test")),
+        true => Err(Error::experiment("split", "it leaves no rows to train or none to test")),
         false => Ok(rows),
     }
 }
@@ -107,7 +107,7 @@ fn of_units(strata: Strata, share: impl Fn(usize) -> f64, rng: &mut ChaCha8Rng) 
 }
 
 /// Some rows of each class train; official test rows test, or as many of the rest.
-fn by_class(loaded: &Loaded, rows: usize, test: usize, rng: &mut ChaCha8Rng) -> Result<Rows> {
+fn by_class(loaded: &Loaded, rows: usize, test: usize, rng: &mut ChaCha8Rng) -> Result<SplitRows> {
     let obs = &loaded.observations;
     let mut of_class: BTreeMap<usize, Vec<u32>> = BTreeMap::new();
     let part = |i: usize| loaded.part.as_ref().map(|part| part[i]);
@@ -130,13 +130,13 @@ fn by_class(loaded: &Loaded, rows: usize, test: usize, rng: &mut ChaCha8Rng) -> 
         rows.sort_unstable();
         rows
     };
-    checked(Rows { train: sorted(train), validation: None, test: sorted(test) })
+    checked(SplitRows { train: sorted(train), validation: None, test: sorted(test) })
 }
 
 /// A trial that came with the data. The array may be shorter than the rows: it is about the first ones.
-fn trial(loaded: &Loaded, split: usize) -> Result<Rows> {
+fn trial(loaded: &Loaded, split: usize) -> Result<SplitRows> {
     let (Some(trials), Some(part)) = (&loaded.trials, &loaded.part) else {
-        return Err(Error::recipe("trials", "they need an array of trials and an official test part"));
+        return Err(Error::experiment("trials", "they need an array of trials and an official test part"));
     };
     let row = trials.row(split % trials.rows());
     let (mut train, mut validation, mut test) = (vec![], vec![], vec![]);
@@ -147,7 +147,7 @@ fn trial(loaded: &Loaded, split: usize) -> Result<Rows> {
             _ => validation.push(i as u32),
         }
     }
-    checked(Rows { train, validation: Some(validation), test })
+    checked(SplitRows { train, validation: Some(validation), test })
 }
 
 #[cfg(test)]
@@ -172,15 +172,15 @@ mod tests {
     #[test]
     fn every_task_gets_its_rows_and_both_classes() {
         let set = two_tasks();
-        let cut = Cut::Task { rows: 5, together: None };
-        let split = rows(&set, &cut, 0, 1).unwrap();
+        let rule = SplitRule::Task { rows: 5, together: None };
+        let split = rows(&set, &rule, 0, 1).unwrap();
         assert_eq!((split.train.len(), split.test.len()), (10, 20));
         let count = |keep: &dyn Fn(usize) -> bool| split.train.iter().filter(|i| keep(**i as usize)).count();
         assert_eq!((count(&|i| i < 10), count(&|i| i >= 10)), (5, 5));
         assert_eq!(count(&|i| i % 5 == 0), 2);
-        assert_eq!(split, rows(&set, &cut, 0, 1).unwrap());
-        assert_ne!(split, rows(&set, &cut, 1, 2).unwrap());
-        let share = rows(&set, &Cut::Share { share: 0.2 }, 0, 1).unwrap();
+        assert_eq!(split, rows(&set, &rule, 0, 1).unwrap());
+        assert_ne!(split, rows(&set, &rule, 1, 2).unwrap());
+        let share = rows(&set, &SplitRule::Share { share: 0.2 }, 0, 1).unwrap();
         assert_eq!(share.train.len(), 6);
     }
 
@@ -188,7 +188,7 @@ mod tests {
     fn what_belongs_together_stays_together() {
         let mut set = two_tasks();
         set.together = Some((0..30).map(|i| i / 2).collect());
-        let split = rows(&set, &Cut::Task { rows: 5, together: None }, 0, 3).unwrap();
+        let split = rows(&set, &SplitRule::Task { rows: 5, together: None }, 0, 3).unwrap();
         assert!(split.train.chunks(2).all(|pair| pair[0] % 2 == 0 && pair[1] == pair[0] + 1));
         assert_eq!(split.train.len() + split.test.len(), 30);
     }
@@ -197,11 +197,11 @@ mod tests {
     fn classes_have_official_test_rows_or_some_of_the_rest() {
         let class: Vec<u32> = (0..30).map(|i| i / 10).collect();
         let mut set = loaded(Observations::multi_class(&class, 3).unwrap());
-        let cut = Cut::Class { rows: 4, test: 3 };
-        let split = rows(&set, &cut, 0, 1).unwrap();
+        let rule = SplitRule::Class { rows: 4, test: 3 };
+        let split = rows(&set, &rule, 0, 1).unwrap();
         assert_eq!((split.train.len(), split.test.len()), (12, 9));
         set.part = Some((0..30).map(|i| i64::from(i % 10 > 7)).collect());
-        let split = rows(&set, &cut, 0, 1).unwrap();
+        let split = rows(&set, &rule, 0, 1).unwrap();
         assert_eq!(split.test, [8, 9, 18, 19, 28, 29]);
         assert!(split.train.iter().all(|i| i % 10 < 8));
     }
@@ -213,7 +213,7 @@ mod tests {
         set.part = Some(vec![0, 0, 0, 0, 1, 1]);
         set.trials =
             Some(kinfolk::Matrix::from_vec(vec![1.0, 1.0, 0.0, 0.0, 0.0, 1.0, 1.0, 0.0], 2, 4).unwrap());
-        let split = rows(&set, &Cut::Trials { array: String::new() }, 1, 0).unwrap();
+        let split = rows(&set, &SplitRule::Trials { array: String::new() }, 1, 0).unwrap();
         assert_eq!((split.train, split.validation, split.test), (vec![1, 2], Some(vec![0, 3]), vec![4, 5]));
     }
 }

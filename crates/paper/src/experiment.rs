@@ -10,17 +10,17 @@ pub const ITEMS: [&str; 5] =
     ["table-multitask", "figure-theta", "table-digits", "table-scenes", "figure-runtime"];
 
 const TEXTS: [&str; 5] = [
-    include_str!("../../../paper/table-multitask/recipe.toml"),
-    include_str!("../../../paper/figure-theta/recipe.toml"),
-    include_str!("../../../paper/table-digits/recipe.toml"),
-    include_str!("../../../paper/table-scenes/recipe.toml"),
-    include_str!("../../../paper/figure-runtime/recipe.toml"),
+    include_str!("../../../paper/table-multitask/experiment.toml"),
+    include_str!("../../../paper/figure-theta/experiment.toml"),
+    include_str!("../../../paper/table-digits/experiment.toml"),
+    include_str!("../../../paper/table-scenes/experiment.toml"),
+    include_str!("../../../paper/figure-runtime/experiment.toml"),
 ];
 
 /// An experiment.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Recipe {
+pub struct Experiment {
     /// Name of the item; that of its folder.
     #[serde(skip)]
     pub item: String,
@@ -29,7 +29,7 @@ pub struct Recipe {
     /// What it is about, and what differs from the paper, in Markdown.
     pub about: String,
     /// What is made of the records.
-    pub kind: Kind,
+    pub kind: ItemKind,
     /// Of splits and folds; split s has this plus s.
     pub seed: u64,
     /// Number of random splits.
@@ -50,14 +50,14 @@ pub struct Recipe {
     pub sets: Vec<Set>,
     /// Methods.
     #[serde(rename = "method")]
-    pub methods: Vec<MethodOf>,
+    pub methods: Vec<ComparedMethod>,
     /// What is different for a quick look.
     pub quick: Quick,
     /// Of timings alone.
     pub runtime: Option<Runtime>,
 }
 
-impl Recipe {
+impl Experiment {
     /// With these sets and methods alone; an empty list is all.
     ///
     /// # Errors
@@ -77,14 +77,14 @@ impl Recipe {
             None => Ok(()),
             Some(name) => {
                 let why = format!("there is no {what} {name:?}; there are {}", known.join("; "));
-                Err(Error::recipe(&self.item, why))
+                Err(Error::experiment(&self.item, why))
             }
         }
     }
 
     /// The methods that are tried on a set.
-    pub(crate) fn methods_on(&self, set: &Set) -> impl Iterator<Item = &MethodOf> {
-        let tried = |method: &&MethodOf| {
+    pub(crate) fn methods_on(&self, set: &Set) -> impl Iterator<Item = &ComparedMethod> {
+        let tried = |method: &&ComparedMethod| {
             let listed = set.methods.is_empty() || set.methods.contains(&method.label);
             listed && !method.except.contains(&set.name)
         };
@@ -95,7 +95,7 @@ impl Recipe {
 /// What is made of the records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Kind {
+pub enum ItemKind {
     /// Scores of methods on sets.
     Table,
     /// Pictures of Theta.
@@ -148,7 +148,8 @@ pub struct Set {
     /// Scaling of features.
     #[serde(default)]
     pub scale: ScalingKind,
-    /// Whether labels of each task get mean 0 and variance 1 over its training rows. Explained variance does not mind.
+    /// Whether labels of each task get mean 0 and variance 1 over its training rows. Explained variance does
+    /// not mind.
     #[serde(default)]
     pub scale_labels: bool,
     /// A constant feature.
@@ -158,7 +159,7 @@ pub struct Set {
     #[serde(default)]
     pub balanced: bool,
     /// Who trains.
-    pub cut: Cut,
+    pub split: SplitRule,
     /// Whether the choice is fitted to the rows that chose, too, where a set has such rows of its own.
     #[serde(default)]
     pub refit: bool,
@@ -225,7 +226,7 @@ pub struct Generated {
 /// Which rows train, which choose, which test.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, tag = "by", rename_all = "kebab-case")]
-pub enum Cut {
+pub enum SplitRule {
     /// A number of rows of each task; the rest tests.
     Task {
         /// How many.
@@ -245,7 +246,8 @@ pub enum Cut {
         /// Test rows of each class, at most, where there is no official part.
         test: usize,
     },
-    /// Trials that came with the data: rows of an array, true for training rows; the other rows not in the official test part choose.
+    /// Trials that came with the data: rows of an array, true for training rows; the other rows not in the
+    /// official test part choose.
     Trials {
         /// Its name.
         array: String,
@@ -255,7 +257,7 @@ pub enum Cut {
 /// A method to be compared.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct MethodOf {
+pub struct ComparedMethod {
     /// As in tables.
     pub label: String,
     /// As on the command line: `fmtl:k=2`.
@@ -341,31 +343,32 @@ fn some_loss<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<Option<L
     loss(from).map(Some)
 }
 
-impl Recipe {
-    /// A recipe that is built in.
+impl Experiment {
+    /// An experiment that is built in.
     ///
     /// # Errors
     /// If there is none of this name.
-    pub fn named(item: &str) -> Result<Recipe> {
+    pub fn named(item: &str) -> Result<Experiment> {
         match ITEMS.iter().position(|known| *known == item) {
-            Some(place) => Recipe::parse(item, TEXTS[place]),
-            None => Err(Error::recipe(item, format!("there is none; there are {}", ITEMS.join(", ")))),
+            Some(place) => Experiment::parse(item, TEXTS[place]),
+            None => Err(Error::experiment(item, format!("there is none; there are {}", ITEMS.join(", ")))),
         }
     }
 
-    /// Reads a recipe.
+    /// Reads an experiment.
     ///
     /// # Errors
     /// If it makes no sense, with the line.
-    pub fn parse(item: &str, text: &str) -> Result<Recipe> {
-        let mut recipe: Recipe = toml::from_str(text).map_err(|error| Error::recipe(item, error))?;
-        recipe.item = item.to_string();
-        recipe.check()?;
-        Ok(recipe)
+    pub fn parse(item: &str, text: &str) -> Result<Experiment> {
+        let mut experiment: Experiment =
+            toml::from_str(text).map_err(|error| Error::experiment(item, error))?;
+        experiment.item = item.to_string();
+        experiment.check()?;
+        Ok(experiment)
     }
 
     fn check(&self) -> Result<()> {
-        let wrong = |why: String| Err(Error::recipe(&self.item, why));
+        let wrong = |why: String| Err(Error::experiment(&self.item, why));
         if let Some(set) = self.sets.iter().find(|set| set.files.is_empty() && set.generated.is_none()) {
             return wrong(format!("set {:?} has neither files nor a generator", set.name));
         }
@@ -374,14 +377,14 @@ impl Recipe {
         if let Some(twice) = labels.windows(2).find(|pair| pair[0] == pair[1]) {
             return wrong(format!("there are two methods {:?}", twice[0]));
         }
-        if self.kind == Kind::Runtime && self.runtime.is_none() {
+        if self.kind == ItemKind::Runtime && self.runtime.is_none() {
             return wrong("it is of kind runtime but says nothing of what is timed".into());
         }
         Ok(())
     }
 
     /// Fewer splits, folds and strengths.
-    pub fn quick(mut self) -> Recipe {
+    pub fn quick(mut self) -> Experiment {
         let Quick { splits, folds, strengths } = self.quick.clone();
         (self.splits, self.folds, self.strengths) = (splits, folds, strengths);
         for set in &mut self.sets {
@@ -418,18 +421,18 @@ mod tests {
     #[test]
     fn all_recipes_can_be_read() {
         for item in ITEMS {
-            let recipe = Recipe::named(item).unwrap();
-            assert!(!recipe.sets.is_empty() && !recipe.methods.is_empty(), "{item}");
+            let experiment = Experiment::named(item).unwrap();
+            assert!(!experiment.sets.is_empty() && !experiment.methods.is_empty(), "{item}");
             // A quick look needs no files.
-            assert!(recipe.sets.iter().any(|set| set.generated.is_some()), "{item}");
+            assert!(experiment.sets.iter().any(|set| set.generated.is_some()), "{item}");
         }
     }
 
     #[test]
     fn mistakes_are_named() {
-        let error = Recipe::named("table-9").unwrap_err().to_string();
-        assert!(error.starts_with("recipe table-9: there is none; there are table-multitask"), "{error}");
-        let error = Recipe::parse("mine", "titel = 'x'").unwrap_err().to_string();
+        let error = Experiment::named("table-9").unwrap_err().to_string();
+        assert!(error.starts_with("experiment table-9: there is none; there are table-multitask"), "{error}");
+        let error = Experiment::parse("mine", "titel = 'x'").unwrap_err().to_string();
         assert!(error.contains("titel"), "{error}");
     }
 }

@@ -1,9 +1,9 @@
 //! One method on one split of one set.
 
-use crate::cut::{self, Rows};
 use crate::data::Loaded;
-use crate::recipe::{Kind, MethodOf, Recipe, Set};
+use crate::experiment::{ComparedMethod, Experiment, ItemKind, Set};
 use crate::record::{Record, Tried, rounded};
+use crate::split::{self, SplitRows};
 use crate::{Error, Result, find};
 use kinfolk::Observations;
 use kinfolk_train::select::{Axis, Candidate, Holdout, HoldoutResult, Row, Study, candidates_from, holdout};
@@ -11,22 +11,23 @@ use kinfolk_train::{Claim, ClassWeight, FitSpec, LossSpec, Params, StudyObserver
 
 /// Work to be done.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Unit<'a> {
-    pub(crate) recipe: &'a Recipe,
+pub(crate) struct FitJob<'a> {
+    pub(crate) experiment: &'a Experiment,
     pub(crate) set: &'a Set,
-    pub(crate) method: &'a MethodOf,
+    pub(crate) method: &'a ComparedMethod,
     pub(crate) split: usize,
 }
 
-impl Unit<'_> {
+impl FitJob<'_> {
     pub(crate) fn key(&self) -> String {
         format!("{}/{}/{}", self.set.name, self.method.label, self.split)
     }
 
     /// The parameters and points to choose from.
     pub(crate) fn candidate(&self) -> Result<Candidate> {
-        let wrong = |why: String| Error::recipe(&self.recipe.item, format!("{}: {why}", self.method.label));
-        let strengths = self.method.strengths.as_ref().unwrap_or(&self.recipe.strengths);
+        let wrong =
+            |why: String| Error::experiment(&self.experiment.item, format!("{}: {why}", self.method.label));
+        let strengths = self.method.strengths.as_ref().unwrap_or(&self.experiment.strengths);
         let strengths: Vec<String> = strengths.iter().map(f64::to_string).collect();
         let points = format!("strength={}", strengths.join(","));
         let axes = std::iter::once(&points).chain(&self.method.grid);
@@ -42,8 +43,8 @@ impl Unit<'_> {
         chosen: Option<(&Params, Weight)>,
         observer: &dyn StudyObserver,
     ) -> Result<Option<Record>> {
-        let seed = self.recipe.seed + self.split as u64;
-        let mut rows = cut::rows(loaded, &self.set.cut, self.split, seed)?;
+        let seed = self.experiment.seed + self.split as u64;
+        let mut rows = split::rows(loaded, &self.set.split, self.split, seed)?;
         if self.set.chosen_on_test {
             rows.train.extend(rows.validation.take().unwrap_or_default());
             rows.validation = Some(rows.test.clone());
@@ -68,13 +69,13 @@ impl Unit<'_> {
             bias: self.set.bias,
             scale: self.set.scale,
             class_weight: self.set.balanced.then_some(ClassWeight::Balanced),
-            tol: self.recipe.tolerance,
+            tol: self.experiment.tolerance,
             threads: 1,
             ..FitSpec::default()
         };
         let mut study = Study::new(&loaded.inputs, observations, loss.into(), spec);
         study.metric = self.set.choose_by.unwrap_or(self.set.metric);
-        (study.folds, study.seed) = (self.recipe.folds, seed);
+        (study.folds, study.seed) = (self.experiment.folds, seed);
         let parts = Holdout {
             train: &rows.train,
             validation: rows.validation.as_deref(),
@@ -89,7 +90,7 @@ impl Unit<'_> {
     fn record(
         &self,
         loaded: &Loaded,
-        rows: &Rows,
+        rows: &SplitRows,
         candidate: &Candidate,
         seed: u64,
         held: HoldoutResult,
@@ -99,7 +100,7 @@ impl Unit<'_> {
         let tried: Vec<Tried> = held.selection.iter().flat_map(|s| &s.rows).map(tried).collect();
         let last = candidate.weights.len() - 1;
         let certified = method.method().claim(params) == Claim::Optimal;
-        let keep_theta = self.recipe.kind == Kind::Theta;
+        let keep_theta = self.experiment.kind == ItemKind::Theta;
         Record {
             set: self.set.name.clone(),
             method: self.method.label.clone(),
