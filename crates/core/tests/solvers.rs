@@ -7,7 +7,8 @@ mod common;
 
 use common::*;
 use kinfolk::{
-    Fit, Fitter, LossKind, Problem, RegularizerKind, Settings, SolverKind, Start, Status, certify, fit,
+    Fit, Fitter, LossKind, Problem, RegularizerKind, Settings, SolverKind, Start, Status, certify,
+    certify_duals, fit,
 };
 
 const LAMBDA: f64 = 0.5;
@@ -121,6 +122,23 @@ fn a_solution_is_where_it_ends() {
             assert_eq!((again.passes, again.status()), (0, Status::Certified), "{solver}");
             assert_eq!(again.model.alpha(), Some(alpha), "{solver}");
         }
+    }
+}
+
+/// A point of another method is certified or handed over: it never claims a limit that no solver reached.
+#[test]
+fn points_of_other_methods_are_certified_or_handed_over() {
+    let setup = Setup::new(Source::Dense, &Sample::new(Shape::Own, 2), &LossKind::Hinge);
+    let data = setup.data();
+    let problem_spec = spec(LossKind::Hinge, RegularizerKind::Power { k: 1 }, 1.0, LAMBDA);
+    let problem = Problem::new(&data, problem_spec).unwrap();
+    let solved = fit(&problem, &settings(SolverKind::Auto, 1e-7)).unwrap();
+    let alpha = solved.model.alpha().unwrap();
+    let limits = Settings { max_passes: 1, ..settings(SolverKind::Auto, 1e-6) };
+    let zeros = vec![0.0; alpha.len()];
+    for (alpha, status) in [(alpha, Status::Certified), (&zeros[..], Status::HandedOver)] {
+        let given = certify_duals(&problem, alpha, solved.model.v(), &limits, ("another", 18)).unwrap();
+        assert_eq!((given.status(), given.solver, given.passes), (status, "another", 18));
     }
 }
 

@@ -71,8 +71,7 @@ impl<'a> Direct<'a> {
     pub(in crate::solver) fn solve(&self, w: &Matrix) -> Matrix {
         let mut y = self.collect(&self.derivative.apply(w));
         linalg::cholesky_solve(&self.factor, &mut y);
-        let x = w.minus(&self.spread(&y));
-        x
+        w.minus(&self.spread(&y))
     }
 }
 

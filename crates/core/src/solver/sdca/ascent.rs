@@ -235,8 +235,8 @@ impl<'a> Ascent<'a> {
         step != 0.0
     }
 
-    /// An input with observations of several tasks. With b0 its scores before, d the steps so far and b = b0
-    /// + a d, the task Gram matrix is now `G + d b' + b0 d'`; G itself is brought up to date once, with the
+    /// An input with observations of several tasks. With b0 its scores before, d the steps so far and
+    /// `b = b0 + a d`, the task Gram matrix is now `G + d b' + b0 d'`; G itself is updated once, with the
     /// next input.
     #[inline(always)]
     fn visit_all<S: Simd>(&mut self, simd: S, i: usize, a: f64) -> bool {

@@ -54,9 +54,9 @@ impl Direct<'_> {
         linalg::cholesky(&mut factor, derivative.threads).then_some(factor)
     }
 
-    /// x for the right-hand side `X'(D pull) - r`, where D are the curvatures of the entries. Written as `L c
-    /// - r` it becomes `x = L y - r`, `y = E^-1 (c + L'B[r])`: what is large in c is never added up and taken
-    /// away again.
+    /// x for the right-hand side `X'(D pull) - r`, where D are the curvatures of the entries. Written as
+    /// `L c - r` it becomes `x = L y - r`, `y = E^-1 (c + L'B[r])`: large parts of c are never added and
+    /// subtracted again.
     pub(in crate::solver) fn solve_pull(
         &self,
         design: &Design,
