@@ -47,10 +47,6 @@ pub use scaling::{Scaling, ScalingKind};
 pub use solver::{Settings, SolverKind, Start, Status};
 pub use tasks::TaskNames;
 
-// Former names, until every caller has changed.
-#[doc(hidden)]
-pub use {c_scale::CScale as Yardstick, regularizer::RegularizerKind as OutputKind};
-
 /// The README's code, run as a test.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]

@@ -349,6 +349,13 @@ impl Observations {
         self.offset.as_deref()
     }
 
+    /// Adds offsets to what a model predicts for each observation.
+    pub fn add_offsets(&self, predictions: &mut [f64]) {
+        if let Some(offset) = &self.offset {
+            predictions.iter_mut().zip(offset).for_each(|(z, o)| *z += o);
+        }
+    }
+
     /// Labels less offsets: what the squared loss wants predictions to be.
     pub(crate) fn targets(&self) -> Cow<'_, [f64]> {
         match &self.offset {
@@ -493,6 +500,9 @@ mod tests {
         let obs = obs.with_labels(vec![5.0; 4]).unwrap().select_inputs(&[3, 0, 3]).unwrap();
         assert_eq!(obs.offsets(), Some(&[0.4, 0.1, 0.4][..]));
         assert_eq!(obs.targets().to_vec(), [5.0 - 0.4, 5.0 - 0.1, 5.0 - 0.4]);
+        let mut predictions = [1.0, 2.0, 3.0];
+        obs.add_offsets(&mut predictions);
+        assert_eq!(predictions, [1.4, 2.1, 3.4]);
         let classes = Observations::multi_class(&[0, 1], 2).unwrap();
         let classes = classes.with_offsets(vec![1.0, 2.0, 3.0, 4.0]).unwrap();
         assert_eq!(classes.select_inputs(&[1]).unwrap().offsets(), Some(&[3.0, 4.0][..]));

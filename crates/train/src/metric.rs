@@ -140,16 +140,19 @@ fn is_one_vs_all(observations: &Observations) -> bool {
             .all(|row| row.iter().filter(|y| **y > 0.0).count() == 1)
 }
 
-/// Predictions of a model for observations of these inputs, in their order.
+/// Predictions of a model for observations of these inputs, in their order, with their offsets.
 pub fn predict(model: &Model, inputs: &Inputs<'_>, observations: &Observations) -> Result<Vec<f64>> {
     let one_each = observations.len() == inputs.n_inputs()
         && (0..observations.len()).all(|o| observations.input(o) == o);
-    if one_each {
+    let mut predictions = if one_each {
         let tasks: Vec<u32> = (0..observations.len()).map(|o| observations.task(o) as u32).collect();
-        return Ok(model.predict(inputs, &tasks)?);
-    }
-    let all = model.predict_all(inputs)?;
-    Ok((0..observations.len()).map(|o| all[(observations.input(o), observations.task(o))]).collect())
+        model.predict(inputs, &tasks)?
+    } else {
+        let all = model.predict_all(inputs)?;
+        (0..observations.len()).map(|o| all[(observations.input(o), observations.task(o))]).collect()
+    };
+    observations.add_offsets(&mut predictions);
+    Ok(predictions)
 }
 
 impl fmt::Display for Metric {
