@@ -2,7 +2,8 @@
 
 use kinfolk::Matrix;
 
-/// Its measures: closeness within a group, what a task more costs, and whether tasks on their own are paid for apart from groups.
+/// Parameters of the lattice: `mu` is the closeness within a group, a group of m tasks has weight `b^m`, and
+/// `apart` says whether single tasks have their own term in the norm.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Lattice {
     pub(super) n_tasks: usize,
@@ -12,7 +13,8 @@ pub(super) struct Lattice {
 }
 
 impl Lattice {
-    /// What a node costs. Apart from single tasks, groups share a budget of one for each task.
+    /// The weight of a node in the norm. If single tasks have their own term, groups share a budget of one
+    /// for each task.
     pub(super) fn cost(&self, group: &[usize]) -> f64 {
         self.b.powi(group.len() as i32) / if group.len() > 1 { self.budget().sqrt() } else { 1.0 }
     }
@@ -21,7 +23,8 @@ impl Lattice {
         if self.apart { self.n_tasks as f64 } else { 1.0 }
     }
 
-    /// The number of nodes, from the first on, whose weights are given: one, for the squares of a sum of squares.
+    /// The number of nodes, from the first on, whose gamma is fixed at one: the single tasks if they have
+    /// their own term.
     pub(super) fn given(&self) -> usize {
         if self.apart { self.n_tasks } else { 0 }
     }
@@ -38,12 +41,13 @@ impl Lattice {
         (all / self.mu + own).max(0.0)
     }
 
-    /// What a group has to say for itself, with none of its supersets: beyond the dual norm it pays to use it.
+    /// The squared dual norm of a group alone. If it is larger than the dual norm so far, using the group
+    /// helps.
     pub(super) fn gain(&self, group: &[usize], gram: &Matrix) -> f64 {
         self.size(group, gram) / self.cost(group).powi(2)
     }
 
-    /// The part of the dual norm that all supersets of a group make up together, in closed form.
+    /// An upper bound on the dual norm of all supersets of a group, in closed form.
     pub(super) fn bound(&self, group: &[usize], gram: &Matrix) -> f64 {
         let z = (1.0 + self.b).powi(-2);
         let share = |r: usize| if group.contains(&r) { 1.0 } else { z / (1.0 + z) };

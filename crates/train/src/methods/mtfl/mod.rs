@@ -1,15 +1,18 @@
 //! Features shared by latent groups of tasks, after Jawanpuria and Nath: a reconstruction.
 //!
-//! A function for every group w of tasks, close to a common mean within it: kernel `k(x, z) Th_w`, `Th_w = 1_w 1_w' / mu + diag(1_w)`. The norm
-//! is hierarchical over the lattice of groups, `Om = sum_v b^|v| (sum over w containing v of |f_w|^2)^(1/2)`: a group can only be
-//! used if all its subgroups are, so that few groups are, and they can be searched from small to large.
+//! A function for every group w of tasks, close to a common mean within it: kernel `k(x, z) Th_w`, `Th_w =
+//! 1_w 1_w' / mu + diag(1_w)`. The norm is hierarchical over the lattice of groups, `Om = sum_v b^|v| (sum
+//! over w containing v of |f_w|^2)^(1/2)`: a group can only be used if all its subgroups are, so that few
+//! groups are, and they can be searched from small to large.
 //!
-//! With weights gamma on the simplex the squared norm is a minimum over task matrices `Theta = sum_w delta_w Th_w`,
-//! `1 / delta_w = sum over v in w of b^2|v| / gamma_v`: the inner problem is that of a given Theta.
+//! With weights gamma on the simplex the squared norm is a minimum over task matrices `Theta = sum_w delta_w
+//! Th_w`, `1 / delta_w = sum over v in w of b^2|v| / gamma_v`: the inner problem is that of a given Theta.
 //!
-//! In that norm even tasks without any groups are not independent: it is a sum over tasks, which favours those with strong signals. Hence single
-//! tasks are paid for apart, by the sum of their squares (their gamma is one), and the sum of the groups, squared, is divided by T to
-//! weigh as much. The conjugate is the largest value of a concave function of gamma either way, which its tangent at any gamma bounds.
+//! In that norm tasks are not independent even without groups: it is a sum over tasks, not a sum of squares,
+//! and favours tasks with strong signals. So single tasks have their own term, the sum of their squares
+//! (their gamma is one), and the squared sum over groups is divided by T, to have the same weight. In both
+//! cases the conjugate is the maximum of a concave function of gamma; its tangent at any gamma is an upper
+//! bound.
 
 mod hull;
 mod lattice;
@@ -54,7 +57,7 @@ const PARAMS: &[Param] = &[
     },
     Param {
         name: "alone",
-        meaning: "what tasks on their own cost: apart, the sum of their squares, independent tasks if there are no groups; with-groups, as a group of one",
+        meaning: "norm for single tasks: apart, the sum of squares (without groups, tasks are independent); with-groups, as groups of one",
         allowed: Allowed::Word(&["apart", "with-groups"]),
         default: "apart",
         grid: &["apart"],
@@ -71,8 +74,8 @@ const INFO: MethodInfo = MethodInfo {
          |f_D(v)|^2 = sum of |f_w|^2 over all w that contain v",
     about: "A reconstruction: of the original the lattice of groups, the closeness within them and the search from small groups to large ones are \
          known, the exponent, the weights of the nodes and the combination of base kernels are not. Here the kernel given is the only base \
-         kernel, the norm within a node is the Euclidean one, and a node costs b to the power of its size. Single tasks are paid for apart from groups: \
-         where they are among them, tasks are not independent even if there are no groups, and strong ones are favoured (alone=with-groups). \
+         kernel, the norm within a node is the Euclidean one, and a node costs b to the power of its size. Single tasks have their own term: \
+         with alone=with-groups they are groups of one, tasks are then not independent even without groups, and strong ones are favoured. \
          The certificate is about the Theta of the groups and weights found. The bound of the search over all groups is computed by the method \
          itself and reported as a remark.",
     params: PARAMS,

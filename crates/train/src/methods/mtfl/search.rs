@@ -18,8 +18,8 @@ const FEWEST_NEW_GROUPS: usize = 3;
 const MAX_IDLE_ADDITIONS: usize = 3;
 /// Rounds in a row that may fail to help. The weight of a new group has to grow first.
 const MAX_IDLE_ROUNDS: usize = 5;
-/// Accuracy of the inner duals as a share of the relative gap. The inner gap changes with the square of the duals,
-/// the bound of the search in proportion to them.
+/// Accuracy of the inner duals as a share of the relative gap. The inner gap changes with the square of the
+/// duals, the bound of the search in proportion to them.
 const INNER: f64 = 0.1;
 /// Relative gap beyond which the better objective decides, not the smaller gap.
 const LOOSE: f64 = 0.1;
@@ -74,7 +74,8 @@ struct SearchBound {
 }
 
 impl SearchBound {
-    /// From the certificate for a given Theta, whose own norm `square / 2` is replaced by those of the lattice.
+    /// From the certificate for a given Theta, whose own norm `square / 2` is replaced by those of the
+    /// lattice.
     fn new(inner: &Certificate, norms: &Norms, square: f64) -> Self {
         let primal = inner.primal - 0.5 * square + norms.primal;
         let dual = inner.dual + 0.5 * square - norms.dual;
@@ -148,7 +149,8 @@ impl<'a> Search<'a> {
             stopped = self.solve(ROUNDS_GROWING, observer)?;
             let Some(best) = &self.best else { unreachable!("solved at least once") };
             let done = best.bound.rel_gap() <= self.job.settings.tolerance;
-            // With many tasks the bound over all groups is loose. Then the search ends when groups no longer help.
+            // With many tasks the bound over all groups is loose. Then the search ends when groups no longer
+            // help.
             let primal = self.least_primal;
             idle = if least - primal > self.job.settings.tolerance * primal.abs() { 0 } else { idle + 1 };
             least = primal.min(least);
@@ -180,8 +182,8 @@ impl<'a> Search<'a> {
         Ok(Problem::new(self.job.data, spec)?)
     }
 
-    /// Rounds of inner problem and new weights, until the groups in use cannot improve further; at most `few` rounds
-    /// while the bound is loose. Returns whether an observer said stop.
+    /// Rounds of inner problem and new weights, until the groups in use cannot improve further; at most `few`
+    /// rounds while the bound is loose. Returns whether an observer said stop.
     fn solve(&mut self, few: usize, observer: &mut dyn Observer) -> Result<bool> {
         let (mut smoothing, mut calm) = (0.01, 0);
         for round in 0..ROUNDS {
@@ -280,8 +282,9 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Takes the most promising groups into use, as many as there are tasks; false if there are none, or they are larger than allowed.
-    /// Ranked by what each has to say for itself: the bound over all its supersets sees little but their number once tasks are many.
+    /// Takes the most promising groups into use, as many as there are tasks; false if there are none that are
+    /// small enough. Groups are ranked by their own dual norm: with many tasks the bound over all supersets
+    /// depends on little but their number.
     fn grow(&mut self) -> Result<bool> {
         let Some(best) = &self.best else { return Ok(false) };
         let gram = self.job.data.task_gram(&best.alpha)?;
