@@ -40,6 +40,7 @@ fn fit_and_certify() {
     text += &place.run("certify school.st school.csv --threads 1").transcript();
     golden("fit.txt", &text);
     let expected = [
+        "claim",
         "status",
         "primal",
         "dual",

@@ -38,7 +38,7 @@ pub use inputs::Inputs;
 pub use kernel::Kernel;
 pub use loss::LossKind;
 pub use matrix::Matrix;
-pub use model::{CertificateSummary, CertifyOptions, Claim, Model};
+pub use model::{CertificateSummary, CertifyOptions, Claim, Mismatch, Model, ModelCheck};
 pub use observations::Observations;
 pub use observer::{Flow, Observer, Progress, Silent, Snapshot};
 pub use problem::{Losses, Problem, ProblemSpec};

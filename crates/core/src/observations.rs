@@ -177,6 +177,15 @@ impl Observations {
         self.check_some_weight()
     }
 
+    /// These weights instead of those it has; all one for `None`.
+    pub(crate) fn with_only_weights(mut self, weight: Option<&[f64]>) -> Result<Self> {
+        self.weight = ObservationWeights::One;
+        match weight {
+            Some(weight) => self.with_weights(weight),
+            None => Ok(self),
+        }
+    }
+
     /// Multiplies the weights of all observations of a task.
     pub fn with_task_weights(mut self, weight: &[f64]) -> Result<Self> {
         same_length("the list of task weights", weight.len(), self.n_tasks())?;

@@ -1,4 +1,4 @@
-//! `kinfolk certify`: is the model as good as it says? From the data and the stored duals, without solving.
+//! `kinfolk certify`: is the model what it says it is? From the data and the stored duals, without solving.
 
 use crate::args::{ColumnArgs, Global};
 use crate::failure::{self, Failure, NO};
@@ -6,7 +6,7 @@ use crate::fitted::Fitted;
 use crate::report::{Report, json_number};
 use crate::text::Grid;
 use clap::Args;
-use kinfolk::{Certificate, CertifyOptions, Error};
+use kinfolk::{Certificate, CertificateSummary, CertifyOptions, Error, Mismatch, ModelCheck, Status};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -16,12 +16,11 @@ Examples:
   kinfolk certify school.safetensors school.csv
   kinfolk certify school.safetensors school.csv --tol 1e-2 --json";
 
-/// Numbers that should agree may differ by rounding, relative to the objective value.
-const ROUNDING: f64 = 1e-12;
-
-/// Recompute the certificate of a model from the data it was fitted on.
+/// Check a model against the data it was fitted on.
 ///
-/// Holds if the stored certificate is that of the data, and its relative gap within the tolerance. Exit code 1 if not.
+/// Recomputes the certificate from the stored duals, and checks that Theta, weights, coefficients, support
+/// inputs and scaling are those that the certified point and the data imply. Holds if all of that agrees and
+/// the relative gap is within the tolerance. Exit code 1 if not; the parts that do not agree are named.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct CertifyArgs {
@@ -40,14 +39,16 @@ pub(crate) struct CertifyArgs {
 }
 
 #[derive(Serialize)]
-struct Said<'a> {
+struct CertifyOutput<'a> {
     holds: bool,
     agrees: bool,
     within_tol: bool,
     tol: f64,
-    stored: Numbers,
+    stored: &'a CertificateSummary,
     /// `None` if the duals cannot belong to these data.
     recomputed: Option<Numbers>,
+    /// The parts of the file that do not agree.
+    mismatches: &'a [Mismatch],
     why: &'a str,
     model: &'a Path,
     data: &'a Path,
@@ -72,77 +73,89 @@ pub(crate) fn run(args: CertifyArgs, global: &Global, report: Report) -> failure
     let fitted = Fitted::load(&args.model)?;
     let tol = args.tol.unwrap_or(fitted.fit.tol);
     let (table, observations) = fitted.training_data(&args.data, &args.columns)?;
-    let stored = fitted.model.certificate();
     let options = CertifyOptions { threads: global.threads(), memory: args.memory };
-    let recomputed = match fitted.model.certify(&table.inputs, &observations, &options) {
-        Ok(certificate) => Ok(certificate),
-        // No solver would leave such duals on these data: they belong to others.
+    let check = match fitted.model.check(&table.inputs, &observations, &options) {
+        Ok(check) => Ok(check),
+        // Duals outside their range for these labels cannot come from a fit to these data.
         Err(error @ Error::Infeasible { .. }) => Err(error.to_string()),
         Err(error) => return Err(Failure::from(error).about(&args.data)),
     };
-    let verdict = Verdict::new(stored, recomputed.as_ref(), tol);
-    let said = Said {
+    let stored = fitted.model.summary();
+    let verdict = Verdict::new(&stored, check, tol, fitted.fit.tol);
+    let output = CertifyOutput {
         holds: verdict.holds(),
-        agrees: verdict.agrees,
+        agrees: verdict.mismatches.is_empty(),
         within_tol: verdict.within_tol,
         tol,
-        stored: stored.into(),
-        recomputed: recomputed.as_ref().ok().map(Numbers::from),
-        why: &verdict.why,
+        stored: &stored,
+        recomputed: verdict.recomputed.as_ref().map(Numbers::from),
+        mismatches: &verdict.mismatches,
+        why: &verdict.why(),
         model: &args.model,
         data: &args.data,
     };
-    report.answer(&said, text(stored, recomputed.as_ref().ok(), &verdict))?;
+    report.answer(&output, text(&stored, &verdict))?;
     Ok(if verdict.holds() { ExitCode::SUCCESS } else { ExitCode::from(NO) })
 }
 
 struct Verdict {
-    agrees: bool,
+    recomputed: Option<Certificate>,
+    mismatches: Vec<Mismatch>,
     within_tol: bool,
-    why: String,
+    tol: f64,
 }
 
 impl Verdict {
-    fn new(stored: &Certificate, recomputed: Result<&Certificate, &String>, tol: f64) -> Self {
-        let (agrees, within_tol, why) = match recomputed {
-            Err(why) => (false, false, format!("the duals of the model do not belong to these data: {why}")),
-            Ok(found) => match (agree(stored, found), found.rel_gap() <= tol) {
-                (true, true) => (true, true, format!("they agree, and the relative gap is within {tol:.1e}")),
-                (true, false) => {
-                    (true, false, format!("they agree, but the relative gap is not within {tol:.1e}"))
-                }
-                (false, within) => (false, within, "the model file says something else than the data".into()),
-            },
+    fn new(stored: &CertificateSummary, check: Result<ModelCheck, String>, tol: f64, fit_tol: f64) -> Self {
+        let (recomputed, mut mismatches) = match check {
+            Ok(ModelCheck { certificate, mismatches }) => (Some(certificate), mismatches),
+            Err(why) => {
+                let why = format!("the duals of the model do not belong to these data: {why}");
+                (None, vec![Mismatch { part: "alpha", why }])
+            }
         };
-        Verdict { agrees, within_tol, why }
+        let rel_gap = recomputed.as_ref().map_or(f64::INFINITY, Certificate::rel_gap);
+        if stored.status == Some(Status::Certified) && rel_gap > fit_tol {
+            let why = format!(
+                "certified, but the relative gap is {rel_gap:.1e}, above the {fit_tol:.1e} of the fit"
+            );
+            mismatches.push(Mismatch { part: "status", why });
+        }
+        Verdict { recomputed, mismatches, within_tol: rel_gap <= tol, tol }
     }
 
     fn holds(&self) -> bool {
-        self.agrees && self.within_tol
+        self.mismatches.is_empty() && self.within_tol
+    }
+
+    fn why(&self) -> String {
+        let tol = self.tol;
+        if !self.mismatches.is_empty() {
+            let parts: Vec<&str> = self.mismatches.iter().map(|mismatch| mismatch.part).collect();
+            return format!("the model file and the data do not agree: {}", parts.join(", "));
+        }
+        match self.within_tol {
+            true => format!("model and data agree, and the relative gap is within {tol:.1e}"),
+            false => format!("model and data agree, but the relative gap is not within {tol:.1e}"),
+        }
     }
 }
 
-/// The same up to rounding. The gap is a difference of the other two, so their size is its scale.
-pub(crate) fn agree(stored: &Certificate, recomputed: &Certificate) -> bool {
-    let size = recomputed.primal.abs().max(recomputed.dual.abs());
-    let close = |a: f64, b: f64| a == b || (a - b).abs() <= ROUNDING * size;
-    close(stored.primal, recomputed.primal)
-        && close(stored.dual, recomputed.dual)
-        && close(stored.gap, recomputed.gap)
-}
-
-fn text(stored: &Certificate, recomputed: Option<&Certificate>, verdict: &Verdict) -> String {
+fn text(stored: &CertificateSummary, verdict: &Verdict) -> String {
     let mut grid = Grid::new(&["", ">objective", ">no model below", ">gap", ">relative gap"]);
-    for (name, c) in [("model file", Some(stored)), ("recomputed", recomputed)] {
-        let Some(c) = c else { continue };
-        let gap = format!("{:.6e}", c.gap);
-        grid.row([
-            name.into(),
-            c.primal.to_string(),
-            c.dual.to_string(),
-            gap,
-            format!("{:.3e}", c.rel_gap()),
-        ]);
+    let mut row = |name: &str, primal: f64, dual: f64, gap: f64, rel_gap: f64| {
+        let (gap, rel_gap) = (format!("{gap:.6e}"), format!("{rel_gap:.3e}"));
+        grid.row([name.into(), primal.to_string(), dual.to_string(), gap, rel_gap]);
+    };
+    row("model file", stored.primal, stored.dual, stored.gap, stored.rel_gap);
+    if let Some(c) = &verdict.recomputed {
+        row("recomputed", c.primal, c.dual, c.gap, c.rel_gap());
     }
-    format!("{grid}\n{}: {}\n", if verdict.holds() { "holds" } else { "does not hold" }, verdict.why)
+    let claim = stored.claim.as_ref().map_or("not stated".into(), ToString::to_string);
+    let status = stored.status.map_or("not stated".into(), |status| status.to_string());
+    let mut text = format!("{grid}\nclaim: {claim}, status: {status}\n");
+    text += &stored.remark.as_ref().map_or(String::new(), |remark| format!("not checked: {remark}\n"));
+    text += &format!("{}: {}\n", if verdict.holds() { "holds" } else { "does not hold" }, verdict.why());
+    verdict.mismatches.iter().for_each(|mismatch| text += &format!("  {mismatch}\n"));
+    text
 }

@@ -96,6 +96,22 @@ impl std::fmt::Display for Certificate {
 /// one with coordinates `v` (features x tasks for linear kernels, inputs x tasks otherwise). With a spectral
 /// regulariser the point is weights, and without `v` they are zero.
 pub fn certify(problem: &Problem<'_>, alpha: &[f64], v: Option<&Matrix>) -> Result<Certificate> {
+    Ok(certify_point(problem, alpha, v)?.graded.certificate)
+}
+
+/// Duals and a primal point in the problem's own units, with their certificate.
+pub(crate) struct CertifiedPoint {
+    pub(crate) kappa: Vec<f64>,
+    pub(crate) v: Option<Matrix>,
+    pub(crate) graded: Graded,
+}
+
+/// [`certify`], and what it was computed from.
+pub(crate) fn certify_point(
+    problem: &Problem<'_>,
+    alpha: &[f64],
+    v: Option<&Matrix>,
+) -> Result<CertifiedPoint> {
     let n = problem.observations().len();
     if alpha.len() != n {
         return Err(Error::Length { what: "the list of duals", got: alpha.len(), expected: n });
@@ -115,7 +131,8 @@ pub fn certify(problem: &Problem<'_>, alpha: &[f64], v: Option<&Matrix>) -> Resu
     let unit = problem.unit();
     let kappa: Vec<f64> = alpha.iter().map(|a| a / unit).collect();
     let v = v.map(|v| scaled(v, 1.0 / problem.coordinate_scale()));
-    Ok(certify_normal(problem, &kappa, v.as_ref(), never)?.certificate)
+    let graded = certify_normal(problem, &kappa, v.as_ref(), never)?;
+    Ok(CertifiedPoint { kappa, v, graded })
 }
 
 fn scaled(m: &Matrix, factor: f64) -> Matrix {

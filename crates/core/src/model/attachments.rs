@@ -1,12 +1,12 @@
-//! What callers want to keep with a model: texts in JSON that this crate stores and does not read.
+//! JSON texts that callers store with a model. This crate does not interpret them.
 
 use super::Model;
 use crate::{Error, Result};
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 
-/// Bytes of keys and texts that one model may carry. A file's header, in which quotes take two bytes, has room for six
-/// times that.
+/// Bytes of keys and texts that one model may carry. A file's header, in which quotes take two bytes, has
+/// room for six times that.
 const MAX_BYTES: usize = 16 << 20;
 /// Bytes of a key.
 const MAX_KEY: usize = 100;
@@ -20,15 +20,15 @@ pub(crate) struct Attachments {
 }
 
 impl Model {
-    /// Keeps a text in JSON with the model, in its file too, in place of one that has the same key. The text stays as it is,
-    /// but for space around it.
+    /// Keeps a text in JSON with the model, in its file too, in place of one that has the same key. The text
+    /// stays as it is, but for space around it.
     ///
-    /// Keys of one program should start alike, `"cli.columns"` for example, so that several can use the same file: whoever
-    /// loads and saves a model passes on what others attached.
+    /// Keys of one program should start alike, `"cli.columns"` for example, so that several programs can use
+    /// the same file: loading and saving a model keeps all attachments.
     ///
     /// # Errors
-    /// [`Error::Parse`] if it is not valid JSON (or nested more than 127 deep), or the key is empty or longer than 100 bytes,
-    /// or all attachments together would take more than 16 MiB. The model is then as it was.
+    /// [`Error::Parse`] if it is not valid JSON (or nested more than 127 deep), or the key is empty or longer
+    /// than 100 bytes, or all attachments together would take more than 16 MiB. The model is then as it was.
     pub fn attach(&mut self, key: &str, json: &str) -> Result<()> {
         self.attachments.insert(key, json)
     }
@@ -60,7 +60,8 @@ impl Attachments {
             let mebibytes = MAX_BYTES >> 20;
             return Err(fail(format!("attachments of more than {mebibytes} MiB in all do not fit a model")));
         }
-        // Reading it as a value, not just as a text between brackets, looks at depth, strings and numbers too.
+        // Reading it as a value, not just as a text between brackets, looks at depth, strings and numbers
+        // too.
         let check: std::result::Result<serde_json::Value, _> = serde_json::from_str(json);
         check.map_err(|error| fail(format!("not valid JSON: {error}")))?;
         let text = RawValue::from_string(json.trim().into());

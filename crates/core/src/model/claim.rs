@@ -19,8 +19,8 @@ use std::fmt;
 pub enum Claim {
     /// All models of the method's problem: none is better than the bound.
     Optimal,
-    /// Only models that share these quantities with the fitted one. The method found them by a search that may have
-    /// missed better ones.
+    /// Only models that share these quantities with the fitted one. The method found them by a search that
+    /// may have missed better ones.
     Given(Cow<'static, str>),
 }
 

@@ -1,33 +1,33 @@
-//! What a fit leaves behind: the task matrix, a predictor, the duals and the certificate.
+//! Fitted models: the task matrix, a predictor, the duals and the certificate.
 
 mod attachments;
 mod claim;
+mod compare;
 pub mod file;
+mod induced;
 mod predictor;
 mod recheck;
 mod summary;
 
 pub use claim::Claim;
+pub use compare::{CERTIFICATE_TOLERANCE, MODEL_TOLERANCE, Mismatch};
 pub use file::FORMAT_VERSION;
 pub use predictor::{KernelExpansion, Predictor};
-pub use recheck::CertifyOptions;
+pub use recheck::{CertifyOptions, ModelCheck};
 pub use summary::CertificateSummary;
 
-use crate::backend::{self, Expansion};
-use crate::certificate::Graded;
-use crate::linalg::{self, view};
-use crate::regularizer::Regularizer;
 use crate::solver::Solution;
 use crate::{
     Certificate, Error, Inputs, Kernel, Matrix, Problem, ProblemSpec, Result, Scaling, ScalingKind, Status,
     TaskNames,
 };
 use attachments::Attachments;
+use induced::Induced;
 
 /// A fitted model.
 ///
-/// Predicts `F(x, t)` for any input and any task, knows Theta, and carries what anyone needs to recompute its certificate
-/// from the data: the duals, or the duals and a primal point.
+/// Predicts `F(x, t)` for any input and any task. Holds Theta, and what is needed to recompute the
+/// certificate from the data: the duals, or the duals and a primal point.
 #[derive(Debug, Clone)]
 pub struct Model {
     pub(crate) theta: Matrix,
@@ -39,6 +39,8 @@ pub struct Model {
     /// Of the kind that `about` names.
     pub(crate) scaling: Scaling,
     pub(crate) attachments: Attachments,
+    /// The version of the crate that wrote the file, or this one.
+    pub(crate) written_by: String,
     pub(crate) about: About,
 }
 
@@ -72,7 +74,7 @@ pub struct About {
     /// What the certificate is about. Files of format 1 do not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claim: Option<Claim>,
-    /// What the method says about its search. No part of the certificate, and checked by nobody.
+    /// What the method says about its search. No part of the certificate; nothing checks it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remark: Option<String>,
 }
@@ -81,21 +83,9 @@ impl Model {
     /// The model of a solution, brought to the caller's units.
     pub(crate) fn new(problem: &Problem<'_>, solution: Solution) -> Result<Self> {
         let (data, obs) = (problem.data(), problem.observations());
-        let backend = data.backend();
-        let Solution { kappa, v, status, graded: Graded { certificate, theta, state, .. }, .. } = solution;
-        let expansion = match &v {
-            Some(v) => Expansion::Coordinates(v),
-            None => Expansion::Duals(obs, &kappa),
-        };
-        let coordinates = backend::coordinates(backend, expansion, &state);
-        let function = match problem.regularizer() {
-            Regularizer::Spectral(_) => coordinates,
-            Regularizer::Entrywise(_) => {
-                data.pool().install(|| linalg::times(view(&coordinates), view(&theta), data.threads()))
-            }
-        };
+        let Solution { kappa, v, status, graded, .. } = solution;
+        let Induced { theta, function } = Induced::new(problem, &kappa, v.as_ref(), &graded);
         let predictor = Predictor::new(data, function);
-        let theta = scaled(theta, problem.theta_unit());
         let alpha = kappa.into_iter().map(|k| k * problem.unit()).collect();
         let v = v.map(|v| scaled(v, problem.coordinate_scale()));
         let observation_weights = match obs.uniform_weight() {
@@ -112,13 +102,14 @@ impl Model {
             n_features: data.inputs().n_features(),
             n_observations: obs.len(),
             complete: obs.is_complete(),
-            certificate,
+            certificate: graded.certificate,
             status: Some(status),
             claim: Some(Claim::Optimal),
             remark: None,
         };
         let (alpha, scaling, attachments) = (Some(alpha), Scaling::None, Attachments::default());
-        Ok(Model { theta, alpha, v, observation_weights, predictor, scaling, attachments, about })
+        let written_by = env!("CARGO_PKG_VERSION").to_string();
+        Ok(Model { theta, alpha, v, observation_weights, predictor, scaling, attachments, written_by, about })
     }
 
     /// The task matrix (tasks x tasks), positive semidefinite.
@@ -126,8 +117,9 @@ impl Model {
         &self.theta
     }
 
-    /// Theta as correlations: `Theta_rs / sqrt(Theta_rr Theta_ss)`, zero where a task has none. With the `exp` regulariser, whose
-    /// Theta is 1 where nothing is known, unrelated tasks correlate too: compare with each other, not with zero.
+    /// Theta as correlations: `Theta_rs / sqrt(Theta_rr Theta_ss)`, zero where a task has none. With the
+    /// `exp` regulariser, whose Theta is 1 where nothing is known, unrelated tasks correlate too: compare
+    /// with each other, not with zero.
     pub fn correlation(&self) -> Matrix {
         let t = self.theta.rows();
         let mut out = Matrix::zeros(t, t);
@@ -147,8 +139,8 @@ impl Model {
         self.alpha.as_deref()
     }
 
-    /// Coordinates of the primal point, if it is not the one induced by the duals: of V, or of the weights where Theta was penalised as
-    /// a whole.
+    /// Coordinates of the primal point, if it is not the one induced by the duals: of V, or of the weights
+    /// with a spectral regulariser.
     pub fn v(&self) -> Option<&Matrix> {
         self.v.as_ref()
     }
@@ -158,7 +150,8 @@ impl Model {
         self.observation_weights.as_deref()
     }
 
-    /// Weights for linear kernels (features x tasks, and a last row for the constant feature if there is a bias).
+    /// Weights for linear kernels (features x tasks, and a last row for the constant feature if there is a
+    /// bias).
     pub fn weights(&self) -> Option<&Matrix> {
         match &self.predictor {
             Predictor::Weights(weights) => Some(weights),
@@ -174,6 +167,11 @@ impl Model {
     /// Everything that is not an array.
     pub fn about(&self) -> &About {
         &self.about
+    }
+
+    /// The version of kinfolk that wrote the file, or this version if the model was not loaded.
+    pub fn written_by(&self) -> &str {
+        &self.written_by
     }
 
     /// Names of the tasks.
@@ -196,7 +194,8 @@ impl Model {
         self.about.claim.as_ref()
     }
 
-    /// Says what the certificate is about, where the problem of the model is only a part of what a method solves.
+    /// Says what the certificate is about, where the problem of the model is only a part of what a method
+    /// solves.
     pub fn set_claim(&mut self, claim: Claim) {
         self.about.claim = Some(claim);
     }
@@ -218,8 +217,9 @@ impl Model {
         self.observation_weights = None;
     }
 
-    /// Tells the model how its training inputs were scaled, so that from now on it takes inputs as they were before:
-    /// [`predict`](Self::predict), [`predict_all`](Self::predict_all) and [`certify`](Self::certify) scale them.
+    /// Tells the model how its training inputs were scaled, so that from now on it takes inputs as they were
+    /// before: [`predict`](Self::predict), [`predict_all`](Self::predict_all) and [`certify`](Self::certify)
+    /// scale them.
     ///
     /// ```
     /// # use kinfolk::inputs::{Dense, Inputs};
@@ -239,7 +239,8 @@ impl Model {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Incompatible`] if the scaling is about another number of features, or the kernel is precomputed.
+    /// [`Error::Incompatible`] if the scaling is about another number of features, or the kernel is
+    /// precomputed.
     pub fn set_scaling(&mut self, scaling: Scaling) -> Result<()> {
         self.about.check_scaling(&scaling)?;
         self.about.scaling = scaling.kind();
@@ -252,8 +253,8 @@ impl Model {
         &self.scaling
     }
 
-    /// Predictions of all tasks (inputs x tasks). For a precomputed kernel the inputs are [`crate::inputs::Dense`] rows of
-    /// kernel values with the training inputs.
+    /// Predictions of all tasks (inputs x tasks). For a precomputed kernel the inputs are
+    /// [`crate::inputs::Dense`] rows of kernel values with the training inputs.
     pub fn predict_all(&self, inputs: &Inputs<'_>) -> Result<Matrix> {
         self.predict_scaled(inputs, None)
     }

@@ -10,8 +10,8 @@ use crate::{Dataset, Error, Kernel, Matrix, Result, kernel};
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Predictor {
-    /// `F(x, t) = <x, w_t>` (features x tasks); for the cosine kernel x has unit length first. The last row belongs to the
-    /// constant feature if there is a bias.
+    /// `F(x, t) = <x, w_t>` (features x tasks); for the cosine kernel x has unit length first. The last row
+    /// belongs to the constant feature if there is a bias.
     Weights(Matrix),
     /// `F(x, t) = sum_i coefficient_it (k(x, x_i) + bias^2)`.
     Kernel(KernelExpansion),
@@ -32,13 +32,9 @@ pub struct KernelExpansion {
 const ROWS: usize = 256;
 
 impl Predictor {
-    /// From `coordinates Theta` of a data set's backend, in the problem's own units.
-    pub(super) fn new(data: &Dataset<'_>, mut function: Matrix) -> Self {
-        let backend = data.backend();
-        // Theta^ = omega sigma Theta and V = omega coordinate_unit V^ leave coordinate_unit / sigma.
-        let factor = backend.coordinate_unit() / backend.unit();
-        function.as_mut_slice().iter_mut().for_each(|w| *w *= factor);
-        if backend.coordinates_are_state() {
+    /// From weights (features x tasks) or coefficients (inputs x tasks), whichever the data set has.
+    pub(super) fn new(data: &Dataset<'_>, function: Matrix) -> Self {
+        if data.backend().coordinates_are_state() {
             return Predictor::Weights(function);
         }
         let all = 0..function.rows() as u32;
@@ -72,7 +68,8 @@ impl Predictor {
         Ok(())
     }
 
-    /// All tasks (inputs x tasks), or the given one of each input (inputs x 1). The inputs are checked and scaled.
+    /// All tasks (inputs x tasks), or the given one of each input (inputs x 1). The inputs are checked and
+    /// scaled.
     pub(super) fn predict(
         &self,
         about: &About,

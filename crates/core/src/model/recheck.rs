@@ -1,11 +1,13 @@
-//! Grading a stored model against the data, without solving anything.
+//! Checking a stored model against its data, without solving anything.
 
-use super::Model;
+use super::induced::{self, Induced};
+use super::{Mismatch, Model, compare};
+use crate::certificate::{CertifiedPoint, certify_point};
 use crate::{
     Certificate, Dataset, DatasetOptions, Error, Inputs, Observations, Problem, Result, TaskNames, certify,
 };
 
-/// What grading a stored model may cost.
+/// Memory and threads for checking a stored model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CertifyOptions {
     /// Memory budget in bytes for the Gram matrix; a larger one is computed in panels.
@@ -21,31 +23,100 @@ impl Default for CertifyOptions {
     }
 }
 
+/// What checking a stored model against its data found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ModelCheck {
+    /// The certificate of the stored point for the data given.
+    pub certificate: Certificate,
+    /// The parts of the model that do not belong to that point or to the data. None for an honest file.
+    pub mismatches: Vec<Mismatch>,
+}
+
 impl Model {
-    /// The certificate of the stored duals, from scratch, for the inputs and observations that the model was fitted on, in
-    /// the same order.
+    /// The certificate of the stored duals, from scratch, for the inputs and observations that the model was
+    /// fitted on, in the same order.
     ///
-    /// Scaling, kernel, bias, losses, regulariser, C and lambda are the model's. So are the weights of the observations and the
-    /// names of the tasks: those given may have none, or the same.
+    /// Scaling, kernel, bias, losses, regulariser, C and lambda are the model's. So are the weights of the
+    /// observations and the names of the tasks: those given may have none, or the same. Offsets are those
+    /// given.
     ///
-    /// Equal to [`certificate`](Self::certificate) up to rounding if nobody changed either. For any other data of the
-    /// right size the certificate is still a true one, of the stored duals on that data. It is about the duals and the
-    /// primal point, induced or stored, from which Theta and weights were made; it does not look at those.
+    /// Equal to [`certificate`](Self::certificate) up to rounding if nobody changed either. For any other
+    /// data of the right size the certificate is still a true one, of the stored duals on that data. It does
+    /// not look at Theta and the predictor; [`check`](Self::check) does.
     ///
     /// # Errors
-    /// [`Error::Incompatible`] if the duals were dropped, or if sizes, weights or names are not those of the model;
-    /// [`Error::Infeasible`] for a dual that no data of this kind can have; and as [`Problem::new`].
+    /// [`Error::Incompatible`] if the duals were dropped, or if sizes, weights or names are not those of the
+    /// model; [`Error::Infeasible`] for a dual that no data of this kind can have; and as [`Problem::new`].
     pub fn certify(
         &self,
         inputs: &Inputs<'_>,
         observations: &Observations,
         options: &CertifyOptions,
     ) -> Result<Certificate> {
+        let observations = self.own_observations(inputs, observations)?;
+        if let Some(mismatch) = self.weight_mismatch(&observations) {
+            return Err(Error::Incompatible(mismatch.why));
+        }
+        let observations = self.with_own_weights(observations)?;
+        let point =
+            |problem: &Problem<'_>, alpha: &[f64], _: &Inputs<'_>| certify(problem, alpha, self.v.as_ref());
+        self.on_data(inputs, &observations, options, point)
+    }
+
+    /// [`certify`](Self::certify), and whether everything that predictions use is what the certified point
+    /// and the data imply: Theta, weights or coefficients, support inputs and their rows, scaling, the
+    /// weights of the observations, and the stored certificate itself. Entries may differ by
+    /// [`MODEL_TOLERANCE`](super::MODEL_TOLERANCE) of their size.
+    ///
+    /// # Errors
+    /// As [`certify`](Self::certify), except that weights of observations that differ are a mismatch.
+    pub fn check(
+        &self,
+        inputs: &Inputs<'_>,
+        observations: &Observations,
+        options: &CertifyOptions,
+    ) -> Result<ModelCheck> {
+        let observations = self.own_observations(inputs, observations)?;
+        let mut mismatches: Vec<Mismatch> = self.weight_mismatch(&observations).into_iter().collect();
+        mismatches.extend(compare::scaling(&self.scaling, inputs)?);
+        let observations = self.with_own_weights(observations)?;
+        let check = |problem: &Problem<'_>, alpha: &[f64], inputs: &Inputs<'_>| {
+            let CertifiedPoint { kappa, v, graded } = certify_point(problem, alpha, self.v.as_ref())?;
+            let induced = Induced::new(problem, &kappa, v.as_ref(), &graded);
+            let sizes = induced::function_sizes(problem, &kappa, v.as_ref(), &graded);
+            let parts = compare::induced_parts(self, &induced, inputs, &sizes);
+            let certificate = graded.certificate;
+            mismatches.extend(compare::certificate(self, &certificate, parts.is_empty()));
+            mismatches.extend(parts);
+            Ok(ModelCheck { certificate, mismatches })
+        };
+        self.on_data(inputs, &observations, options, check)
+    }
+
+    /// Runs `work(problem, duals, scaled inputs)` for the problem of the model on these data.
+    fn on_data<T>(
+        &self,
+        inputs: &Inputs<'_>,
+        observations: &Observations,
+        options: &CertifyOptions,
+        work: impl FnOnce(&Problem<'_>, &[f64], &Inputs<'_>) -> Result<T>,
+    ) -> Result<T> {
         let Some(alpha) = &self.alpha else {
             return Err(Error::Incompatible(
                 "the duals of the model were dropped: it cannot be certified again".into(),
             ));
         };
+        let about = &self.about;
+        let inputs = self.scaling.apply(inputs)?;
+        let (kernel, bias) = (about.kernel.clone(), about.bias);
+        let CertifyOptions { memory, threads } = *options;
+        let data = Dataset::new(&inputs, observations, DatasetOptions { kernel, bias, memory, threads })?;
+        work(&Problem::new(&data, about.problem.clone())?, alpha, &inputs)
+    }
+
+    /// The observations with the names of the model's tasks; `Err` if they or the inputs do not fit the
+    /// model.
+    fn own_observations(&self, inputs: &Inputs<'_>, observations: &Observations) -> Result<Observations> {
         let about = &self.about;
         let observations = self.with_own_tasks(observations.clone())?;
         let sizes = [
@@ -68,13 +139,7 @@ impl Model {
                 if about.complete { "are not" } else { "are" }
             )));
         }
-        let observations = self.with_own_weights(observations)?;
-        let inputs = self.scaling.apply(inputs)?;
-        let (kernel, bias) = (about.kernel.clone(), about.bias);
-        let CertifyOptions { memory, threads } = *options;
-        let options = DatasetOptions { kernel, bias, memory, threads };
-        let data = Dataset::new(&inputs, &observations, options)?;
-        certify(&Problem::new(&data, about.problem.clone())?, alpha, self.v.as_ref())
+        Ok(observations)
     }
 
     fn with_own_tasks(&self, observations: Observations) -> Result<Observations> {
@@ -99,18 +164,23 @@ impl Model {
         }
     }
 
-    fn with_own_weights(&self, observations: Observations) -> Result<Observations> {
+    /// Weights of observations that the data give and that are not those of the model.
+    fn weight_mismatch(&self, observations: &Observations) -> Option<Mismatch> {
         let own = |o: usize| self.observation_weights.as_ref().map_or(1.0, |weights| weights[o]);
-        if let (Some(weights), Some(1.0)) = (&self.observation_weights, observations.uniform_weight()) {
-            return observations.with_weights(weights);
+        if observations.uniform_weight() == Some(1.0) && self.observation_weights.is_some() {
+            return None;
         }
-        match (0..observations.len()).find(|&o| observations.weight(o) != own(o)) {
-            None => Ok(observations),
-            Some(o) => Err(Error::Incompatible(format!(
-                "observation {o} has weight {} in the model and {} in the data given",
-                own(o),
-                observations.weight(o)
-            ))),
-        }
+        (0..observations.len()).find(|&o| observations.weight(o) != own(o)).map(|o| {
+            let (own, given) = (own(o), observations.weight(o));
+            let why = format!("observation {o} has weight {own} in the model and {given} in the data given");
+            Mismatch::new("observation_weight", why)
+        })
+    }
+
+    fn with_own_weights(&self, observations: Observations) -> Result<Observations> {
+        let own = self.observation_weights.as_deref();
+        let same =
+            (0..observations.len()).all(|o| observations.weight(o) == own.map_or(1.0, |weights| weights[o]));
+        if same { Ok(observations) } else { observations.with_only_weights(own) }
     }
 }

@@ -1,4 +1,5 @@
-//! The certificate of a model as one record for output: the command, the report and Python all print this one.
+//! The certificate of a model as one record for output: the command, the report and Python all print this
+//! one.
 
 use super::{Claim, Model};
 use crate::Status;

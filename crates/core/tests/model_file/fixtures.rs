@@ -181,8 +181,8 @@ pub(crate) fn shared() -> Case {
     Recipe { bias: 2.0, ..recipe(dense(), shared_inputs(), LossKind::Squared) }.fit("shared inputs")
 }
 
-/// The same with a primal point of its own. Solvers rarely leave one, so it is put in by hand; its Theta and
-/// weights are those of the other point, which no reader can know.
+/// The same with a primal point that is not induced by the duals. Solvers rarely leave one, so it is put in
+/// by hand, with the Theta and the weights that belong to it.
 pub(crate) fn two_point() -> Case {
     let Case { inputs, new, observations, model, .. } = shared();
     let (rows, alpha) = (FEATURES + 1, model.alpha().unwrap());
@@ -195,6 +195,21 @@ pub(crate) fn two_point() -> Case {
     let mut parts = Parts::of(&model.to_bytes().unwrap());
     parts.about["certificate"] = serde_json::to_value(&certificate).unwrap();
     parts.tensors.insert("v".into(), Tensor::doubles(&[rows, TASKS], v.as_slice()));
+    // Theta = phi'(V'V / 2 lambda) with phi*(Theta) = |Theta|^(4/3) / 2, and W = V Theta.
+    let product =
+        |a: &dyn Fn(usize, usize) -> f64, b: &dyn Fn(usize, usize) -> f64, n: usize, r: usize, s: usize| {
+            (0..n).map(|j| a(r, j) * b(j, s)).sum::<f64>()
+        };
+    let (by_row, by_column) = (|j: usize, s: usize| v[(j, s)], |r: usize, j: usize| v[(j, r)]);
+    let lambda = model.about().problem.lambda;
+    let theta =
+        |r: usize, s: usize| (1.5 * product(&by_column, &by_row, rows, r, s) / (2.0 * lambda)).powi(3);
+    let table = |n: usize, entry: &dyn Fn(usize, usize) -> f64| -> Vec<f64> {
+        (0..n * TASKS).map(|i| entry(i / TASKS, i % TASKS)).collect()
+    };
+    let weights = table(rows, &|j, s| product(&by_row, &theta, TASKS, j, s));
+    parts.tensors.insert("theta".into(), Tensor::doubles(&[TASKS, TASKS], &table(TASKS, &theta)));
+    parts.tensors.insert("weights".into(), Tensor::doubles(&[rows, TASKS], &weights));
     let model = Model::from_bytes(&parts.seal()).unwrap();
     Case { name: "two points", inputs, new, observations, model }
 }
@@ -268,6 +283,17 @@ pub(crate) fn all() -> Vec<Case> {
             ..recipe(dense(), own_inputs(false), LossKind::Quantile { q: 0.3 })
         }
         .fit("frobenius"),
+        Recipe {
+            output: RegularizerKind::Trace { nu: 0.5 },
+            ..recipe(dense(), own_inputs(false), LossKind::Squared)
+        }
+        .fit("trace norm, linear"),
+        Recipe {
+            output: RegularizerKind::Relationship { l1: 0.1, l2: 1.0, groups: None },
+            kernel: Kernel::Rbf { gamma: Gamma::Auto },
+            ..recipe(dense(), own_inputs(true), LossKind::Hinge)
+        }
+        .fit("task relationships, rbf"),
         Recipe {
             output: RegularizerKind::Series { coefficients: vec![0.1, 0.5, 0.0, 0.25] },
             ..recipe(

@@ -303,3 +303,128 @@ fn paths(value: &Value) -> Vec<String> {
     });
     below.collect()
 }
+
+/// Changes of a tensor that a forger may make. Those that change nothing are left out.
+fn changes(name: &str, tensor: &Tensor) -> Vec<(&'static str, Tensor)> {
+    let changed = |change: &dyn Fn(&mut Tensor)| {
+        let mut tensor = tensor.clone();
+        change(&mut tensor);
+        tensor
+    };
+    let size = match tensor.dtype.as_str() {
+        "F64" | "U64" => 8,
+        _ => 4,
+    };
+    let mut all = match name {
+        // No input is remembered, or the first one has no entries.
+        "support_indices" if tensor.bytes.is_empty() => vec![],
+        "support_indptr" if tensor.bytes.get(8).is_none_or(|first| *first == 0) => vec![],
+        "support_rows" => unused_row(tensor).into_iter().map(|changed| ("another row", changed)).collect(),
+        "support_indices" => vec![("another feature", changed(&|tensor| tensor.bytes[0] ^= 1))],
+        "support_indptr" => vec![("an entry moved to the next row", changed(&|tensor| tensor.bytes[8] -= 1))],
+        _ => vec![
+            // The sign is the highest bit of the last byte.
+            ("negated", changed(&|tensor| tensor.bytes.chunks_mut(size).for_each(|x| x[size - 1] ^= 0x80))),
+            ("reversed", changed(&|tensor| tensor.bytes = reversed(&tensor.bytes, size))),
+            ("noise", changed(&|tensor| noise(&mut tensor.bytes, size))),
+        ],
+    };
+    all.retain(|(_, changed)| numbers_of(changed) != numbers_of(tensor));
+    all
+}
+
+/// A bit of the digits of every number but zero.
+fn noise(bytes: &mut [u8], size: usize) {
+    // Zero may have a sign, in the last byte.
+    let is_zero =
+        |number: &[u8]| number[..size - 1].iter().all(|byte| *byte == 0) && number[size - 1] & 0x7f == 0;
+    for number in bytes.chunks_mut(size).filter(|number| !is_zero(number)) {
+        number[size - 2] ^= 0x04;
+    }
+}
+
+fn reversed(bytes: &[u8], size: usize) -> Vec<u8> {
+    bytes.chunks(size).rev().flatten().copied().collect()
+}
+
+/// One entry replaced by an input that is not among the others, in order.
+fn unused_row(tensor: &Tensor) -> Option<Tensor> {
+    let rows: Vec<u32> = tensor.bytes.chunks(4).map(|x| u32::from_le_bytes(x.try_into().unwrap())).collect();
+    let place = (0..rows.len()).find(|&k| {
+        let next = rows.get(k + 1).copied().unwrap_or(fixtures::INPUTS as u32);
+        rows[k] + 1 < next
+    })?;
+    let mut changed = tensor.clone();
+    changed.set_u32(place, rows[place] + 1);
+    Some(changed)
+}
+
+/// Zeros have no sign.
+fn numbers_of(tensor: &Tensor) -> Vec<u8> {
+    let mut bytes = tensor.bytes.clone();
+    let size = if tensor.dtype == "F32" { 4 } else { 8 };
+    if tensor.dtype.starts_with('F') {
+        for x in
+            bytes.chunks_mut(size).filter(|x| x[..size - 1].iter().all(|b| *b == 0) && x[size - 1] == 0x80)
+        {
+            x[size - 1] = 0;
+        }
+    }
+    bytes
+}
+
+#[test]
+fn an_honest_model_has_no_mismatch() {
+    for case in fixtures::all() {
+        let model = Model::from_bytes(&case.model.to_bytes().unwrap()).unwrap();
+        let check = model.check(&case.inputs, &case.observations, &one_thread()).unwrap();
+        assert_eq!(check.mismatches, [], "{}", case.name);
+        assert_eq!(
+            check.certificate,
+            model.certify(&case.inputs, &case.observations, &one_thread()).unwrap(),
+            "{}",
+            case.name
+        );
+    }
+}
+
+/// Every tensor of every kind of model, changed in every way, with the right checksums: the check names it.
+#[test]
+fn every_forged_tensor_is_named() {
+    let mut names = std::collections::BTreeSet::new();
+    for case in fixtures::all() {
+        let original = Parts::of(&case.model.to_bytes().unwrap());
+        for (name, tensor) in &original.tensors {
+            for (change, forged) in changes(name, tensor) {
+                let mut parts = original.clone();
+                parts.tensors.insert(name.clone(), forged);
+                let what = format!("{}: {name} {change}", case.name);
+                let model = match Model::from_bytes(&parts.seal()) {
+                    Ok(model) => model,
+                    // Such a file is not even loaded.
+                    Err(error) => {
+                        let start = name.split("_ind").next().unwrap();
+                        let known = error.to_string();
+                        assert!(known.contains(start) || known.contains("factor"), "{what}: {known}");
+                        continue;
+                    }
+                };
+                names.insert(name.clone());
+                match model.check(&case.inputs, &case.observations, &one_thread()) {
+                    Err(Error::Infeasible { .. }) => {
+                        assert!(["alpha", "observation_weight"].contains(&name.as_str()), "{what}")
+                    }
+                    Err(error) => panic!("{what}: {error}"),
+                    Ok(check) => {
+                        let parts: Vec<&str> =
+                            check.mismatches.iter().map(|mismatch| mismatch.part).collect();
+                        assert!(parts.contains(&name.as_str()), "{what}: {parts:?}");
+                    }
+                }
+            }
+        }
+    }
+    let known = "alpha coefficients observation_weight scale_factor scale_mean support support_indices support_indptr \
+                 support_rows support_values theta v weights";
+    assert_eq!(names.iter().map(String::as_str).collect::<Vec<_>>().join(" "), known);
+}

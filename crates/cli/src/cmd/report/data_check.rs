@@ -50,8 +50,8 @@ fn recheck(fitted: &Fitted, path: &Path, files: &ReportFiles<'_>, global: &Globa
         return Ok(Recheck::OtherData);
     }
     let options = CertifyOptions { threads: global.threads(), memory: files.memory };
-    match model.certify(&table.inputs, &observations, &options) {
-        Ok(found) if crate::cmd::certify::agree(model.certificate(), &found) => Ok(Recheck::Agrees(found)),
+    match model.check(&table.inputs, &observations, &options) {
+        Ok(check) if check.mismatches.is_empty() => Ok(Recheck::Agrees(check.certificate)),
         Ok(_) | Err(kinfolk::Error::Infeasible { .. }) => Ok(Recheck::Differs),
         Err(error) => Err(Failure::from(error).about(path)),
     }

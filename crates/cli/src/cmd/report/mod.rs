@@ -119,11 +119,10 @@ fn page(loaded: &LoadedModel, files: &ReportFiles<'_>, global: &Global) -> Resul
     let check =
         |fitted| files.data.iter().map(move |path| data_check::check(fitted, path, files, metric, global));
     let data = loaded.fitted().map_or(Ok(vec![]), |fitted| check(fitted).collect::<Result<Vec<_>>>())?;
-    let version = written_by(files.model);
     let inputs = ReportInputs {
         model,
         model_path: files.model,
-        model_version: version.as_deref(),
+        model_version: Some(model.written_by()),
         fit: loaded.fitted().map(|fitted| fit_options(&fitted.fit)),
         data,
         selection: selection.as_ref(),
@@ -182,13 +181,4 @@ fn selection(path: &Path, model: &Model) -> Result<SelectionResults> {
     let wrong = |why: String| Failure::input(why).about(path);
     let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
     SelectionResults::parse(&text, model).map_err(|error| wrong(error.to_string()))
-}
-
-/// The version of kinfolk that wrote a model file.
-fn written_by(path: &Path) -> Option<String> {
-    let bytes = std::fs::read(path).ok()?;
-    let (_, header) = safetensors::SafeTensors::read_metadata(&bytes).ok()?;
-    let envelope: serde_json::Value =
-        serde_json::from_str(header.metadata().as_ref()?.get("kinfolk")?).ok()?;
-    Some(envelope.get("kinfolk_version")?.as_str()?.to_string())
 }

@@ -1,4 +1,4 @@
-//! What must be true of a model, before it is written and after it was read.
+//! Checks of a model before it is written and after it was read.
 
 use super::wrong;
 use crate::linalg::psd;
@@ -48,8 +48,8 @@ fn sizes(about: &About) -> Result<()> {
     Ok(())
 }
 
-/// Parameters in range and matrices of the right size. Whether those are positive semidefinite costs a decomposition and
-/// matters only to whoever certifies or refits: [`crate::Problem::new`] looks then.
+/// Parameters in range and matrices of the right size. Whether those are positive semidefinite costs a
+/// decomposition and is needed only to certify or refit: [`crate::Problem::new`] checks it then.
 fn output(output: &RegularizerKind, n_tasks: usize) -> Result<()> {
     let matrix = match output {
         RegularizerKind::Fixed { theta } => theta,

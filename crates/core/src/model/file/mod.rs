@@ -1,4 +1,5 @@
-//! Model files: one [safetensors](https://github.com/huggingface/safetensors) file per model, readable from any language.
+//! Model files: one [safetensors](https://github.com/huggingface/safetensors) file per model, readable from
+//! any language.
 //!
 //! | Tensor | Type | Shape | Present |
 //! |---|---|---|---|
@@ -25,14 +26,15 @@
 //!  "attachments_crc32": 7654321, "attachments": {"key": ...}}    the same for what callers attached, if they did
 //! ```
 //!
-//! with the CRC-32 of zlib. Support inputs are scaled already, as the kernel sees them. Numbers come back to the last bit; an infinite objective value is the string `"inf"`.
+//! with the CRC-32 of zlib. Support inputs are scaled already, as the kernel sees them. Numbers come back to
+//! the last bit; an infinite objective value is the string `"inf"`.
 //!
-//! Reading trusts nothing: checksums, types, shapes against each other and against the sizes in `about`, finiteness and
-//! ranges are checked, and whatever is wrong is an [`Error::Model`]. Tensors that are not listed under `tensors` are not
-//! part of the model and are left alone, unless they have a name of the table above.
+//! Reading trusts nothing: checksums, types, shapes against each other and against the sizes in `about`,
+//! finiteness and ranges are checked, and whatever is wrong is an [`Error::Model`]. Tensors that are not
+//! listed under `tensors` are not part of the model and are left alone, unless they have a name of the table
+//! above.
 
 mod check;
-mod crc;
 mod read;
 mod write;
 
@@ -44,7 +46,8 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
 
-/// The newest version of the format of model files that this version of the crate reads, and the one it writes.
+/// The newest version of the format of model files that this version of the crate reads, and the one it
+/// writes.
 pub const FORMAT_VERSION: u32 = 2;
 
 /// Entry of the metadata that makes a safetensors file a model file.
@@ -70,8 +73,8 @@ struct Envelope {
 impl Model {
     /// Writes the model to a file, replacing one that is there.
     ///
-    /// The new file is written beside the old one, flushed to the disk and then renamed, so that at any moment there is
-    /// either the old file or the whole new one. On failure the old file is as it was.
+    /// The new file is written beside the old one, flushed to the disk and then renamed, so that at any
+    /// moment there is either the old file or the whole new one. On failure the old file is as it was.
     ///
     /// ```
     /// use kinfolk::inputs::{Dense, Inputs};
@@ -97,8 +100,8 @@ impl Model {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Io`] if the system refuses, or if something that is not a file has this name; [`Error::Model`] if the
-    /// model itself is not fit for use, with infinite values of Theta for example.
+    /// [`Error::Io`] if the system refuses, or if something that is not a file has this name;
+    /// [`Error::Model`] if the model itself is not fit for use, with infinite values of Theta for example.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
         let (path, bytes) = (path.as_ref(), self.to_bytes()?);
         crate::write_atomically(path, |file| file.write_all(&bytes))
@@ -108,7 +111,8 @@ impl Model {
     /// Reads a model from a file that [`save`](Self::save) wrote.
     ///
     /// # Errors
-    /// [`Error::Io`] if the file cannot be read, [`Error::Model`] if it is not a sound model file; the message says why.
+    /// [`Error::Io`] if the file cannot be read, [`Error::Model`] if it is not a sound model file; the
+    /// message says why.
     pub fn load(path: impl AsRef<Path>) -> Result<Model> {
         let path = path.as_ref();
         let bytes =

@@ -1,6 +1,6 @@
 //! From a model to bytes.
 
-use super::{Envelope, FORMAT_VERSION, METADATA_KEY, crc::crc32, wrong};
+use super::{Envelope, FORMAT_VERSION, METADATA_KEY, wrong};
 use crate::inputs::{Inputs, Values};
 use crate::model::{KernelExpansion, Model, Predictor};
 use crate::{Matrix, Result, Scaling};
@@ -17,10 +17,13 @@ pub(super) fn to_bytes(model: &Model) -> Result<Vec<u8>> {
     let envelope = Envelope {
         format_version: FORMAT_VERSION,
         kinfolk_version: env!("CARGO_PKG_VERSION").into(),
-        tensors: tensors.iter().map(|(name, tensor)| (name.to_string(), crc32(&tensor.bytes))).collect(),
-        about_crc32: crc32(about.get().as_bytes()),
+        tensors: tensors
+            .iter()
+            .map(|(name, tensor)| (name.to_string(), crc32fast::hash(&tensor.bytes)))
+            .collect(),
+        about_crc32: crc32fast::hash(about.get().as_bytes()),
         about,
-        attachments_crc32: attachments.as_ref().map(|text| crc32(text.get().as_bytes())),
+        attachments_crc32: attachments.as_ref().map(|text| crc32fast::hash(text.get().as_bytes())),
         attachments,
     };
     let metadata =

@@ -124,7 +124,7 @@ impl Source for SvmSource {
     }
 }
 
-/// Lines of a text, without their ends.
+/// TextLines of a text, without their ends.
 struct TextLines {
     from: Box<dyn BufRead + Send>,
     line: Vec<u8>,

@@ -1,0 +1,201 @@
+//! Whether the parts of a stored model are those that its certified point and its data imply.
+
+use super::induced::Induced;
+use super::{KernelExpansion, Model, Predictor};
+use crate::inputs::Inputs;
+use crate::{Certificate, Form, Matrix, Result, Scaling};
+use std::collections::BTreeSet;
+use std::fmt;
+
+/// Entries may differ by this share of the size that they can have.
+///
+/// An honest file differs only if it was written on another machine: sums are then rounded differently. That
+/// is about 1e-12 for sums, and up to 1e-8 for square roots of eigenvalues near zero, which Theta of a
+/// spectral regulariser contains. A forger gains nothing from 1e-6: predictions change by no more than that
+/// share.
+pub const MODEL_TOLERANCE: f64 = 1e-6;
+
+/// Objective values, bounds and gaps may differ by this share of the objective value: they are sums of terms
+/// of one sign, and rounded differently on another machine.
+pub const CERTIFICATE_TOLERANCE: f64 = 1e-12;
+
+/// Sizes below this share of the largest one are taken as this share: below, entries are rounding errors.
+const SMALLEST_SIZE: f64 = 1e-8;
+
+/// A part of a model file that is not what the certified point and the data imply.
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+pub struct Mismatch {
+    /// A tensor of the file, or `certificate`.
+    pub part: &'static str,
+    /// What was found and what was expected.
+    pub why: String,
+}
+
+impl fmt::Display for Mismatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.part, self.why)
+    }
+}
+
+impl Mismatch {
+    pub(super) fn new(part: &'static str, why: String) -> Self {
+        Mismatch { part, why }
+    }
+}
+
+/// Theta and the predictor. `inputs` are those of the data, scaled; `sizes` those of the function of each
+/// task.
+pub(super) fn induced_parts(
+    model: &Model,
+    induced: &Induced,
+    inputs: &Inputs<'_>,
+    sizes: &[f64],
+) -> Vec<Mismatch> {
+    let sizes = with_floor(sizes);
+    let function = &induced.function;
+    let close = |(j, s): (usize, usize), x: f64| (x - function[(j, s)]).abs() <= MODEL_TOLERANCE * sizes[s];
+    let mut found: Vec<Mismatch> = theta(&model.theta, &induced.theta).into_iter().collect();
+    match &model.predictor {
+        Predictor::Weights(weights) => found.extend(first_apart("weights", weights, |j, s| {
+            (function[(j, s)], close((j, s), weights[(j, s)]))
+        })),
+        Predictor::Kernel(KernelExpansion { support, rows, coefficients }) => {
+            found.extend(support_rows(rows, function, &close));
+            if let Some(support) = support {
+                found.extend(support_inputs(support, rows, inputs));
+            }
+            found.extend(first_apart("coefficients", coefficients, |k, s| {
+                let j = rows[k] as usize;
+                (function[(j, s)], close((j, s), coefficients[(k, s)]))
+            }));
+        }
+    }
+    found
+}
+
+/// Entry (r, s) of a positive semidefinite matrix is at most `(theta_rr theta_ss)^(1/2)`.
+fn theta(stored: &Matrix, expected: &Matrix) -> Option<Mismatch> {
+    let diagonal: Vec<f64> = (0..expected.rows()).map(|r| expected[(r, r)].abs()).collect();
+    let diagonal = with_floor(&diagonal);
+    first_apart("theta", stored, |r, s| {
+        let size = (diagonal[r] * diagonal[s]).sqrt();
+        (expected[(r, s)], (stored[(r, s)] - expected[(r, s)]).abs() <= MODEL_TOLERANCE * size)
+    })
+}
+
+fn with_floor(sizes: &[f64]) -> Vec<f64> {
+    let floor = SMALLEST_SIZE * sizes.iter().copied().fold(0.0, f64::max);
+    sizes.iter().map(|size| size.max(floor)).collect()
+}
+
+/// The first entry that is not close; `expected(row, column)` gives the right value and whether the entry is
+/// close.
+fn first_apart(
+    part: &'static str,
+    stored: &Matrix,
+    expected: impl Fn(usize, usize) -> (f64, bool),
+) -> Option<Mismatch> {
+    let entries = (0..stored.rows()).flat_map(|r| (0..stored.cols()).map(move |s| (r, s)));
+    entries.map(|(r, s)| (r, s, expected(r, s))).find(|(.., (_, close))| !close).map(|(r, s, (right, _))| {
+        let found = stored[(r, s)];
+        Mismatch::new(part, format!("entry ({r}, {s}) is {found}, the certified point gives {right}"))
+    })
+}
+
+/// Inputs that are not listed must have no coefficients.
+fn support_rows(
+    rows: &[u32],
+    function: &Matrix,
+    close: &dyn Fn((usize, usize), f64) -> bool,
+) -> Option<Mismatch> {
+    let listed: BTreeSet<usize> = rows.iter().map(|&i| i as usize).collect();
+    let mut others = (0..function.rows()).filter(|i| !listed.contains(i));
+    others.find(|&i| (0..function.cols()).any(|s| !close((i, s), 0.0))).map(|i| {
+        Mismatch::new("support_rows", format!("training input {i} is not listed, but it has coefficients"))
+    })
+}
+
+/// Support inputs must be the rows of the data that `rows` names.
+fn support_inputs(support: &Inputs<'_>, rows: &[u32], inputs: &Inputs<'_>) -> Option<Mismatch> {
+    (0..rows.len()).find_map(|k| {
+        let (stored, expected) = (entries(support, k), entries(inputs, rows[k] as usize));
+        let size = expected.iter().map(|(_, x)| x.abs()).fold(0.0, f64::max);
+        let same = stored.len() == expected.len()
+            && stored
+                .iter()
+                .zip(&expected)
+                .all(|(a, b)| a.0 == b.0 && (a.1 - b.1).abs() <= MODEL_TOLERANCE * size);
+        if same {
+            return None;
+        }
+        let part = match support {
+            Inputs::Sparse(_) if stored.len() != expected.len() => "support_indptr",
+            Inputs::Sparse(_) if stored.iter().zip(&expected).any(|(a, b)| a.0 != b.0) => "support_indices",
+            Inputs::Sparse(_) => "support_values",
+            _ => "support",
+        };
+        Some(Mismatch::new(part, format!("row {k} is not training input {}", rows[k])))
+    })
+}
+
+/// The entries of a row that are not zero.
+fn entries(inputs: &Inputs<'_>, row: usize) -> Vec<(usize, f64)> {
+    let mut out = vec![];
+    inputs.for_each_in_row(row, |j, x| {
+        if x != 0.0 {
+            out.push((j, x));
+        }
+    });
+    out
+}
+
+/// The numbers of standard scaling against those that its rule gives for these inputs.
+pub(super) fn scaling(stored: &Scaling, inputs: &Inputs<'_>) -> Result<Vec<Mismatch>> {
+    let Scaling::Standard { mean, factor } = stored else { return Ok(vec![]) };
+    let Scaling::Standard { mean: means, factor: factors } = Scaling::fit(stored.kind(), inputs)? else {
+        return Ok(vec![]);
+    };
+    let mut found = vec![];
+    // A mean may be off by a share of the standard deviation, 1 / factor.
+    let mean_close = |j: usize| {
+        let allowed = MODEL_TOLERANCE / factors[j] + CERTIFICATE_TOLERANCE * means[j].abs();
+        (mean[j] - means[j]).abs() <= allowed
+    };
+    if let Some(j) = (0..means.len()).find(|&j| !mean_close(j)) {
+        let why = format!("feature {j} has mean {} in the model, {} in the data", mean[j], means[j]);
+        found.push(Mismatch::new("scale_mean", why));
+    }
+    let factor_close = |j: usize| (factor[j] - factors[j]).abs() <= MODEL_TOLERANCE * factors[j];
+    if let Some(j) = (0..factors.len()).find(|&j| !factor_close(j)) {
+        let why = format!("feature {j} has factor {} in the model, {} by the data", factor[j], factors[j]);
+        found.push(Mismatch::new("scale_factor", why));
+    }
+    Ok(found)
+}
+
+/// The stored certificate against the recomputed one. If they differ, the part that explains it: the duals
+/// decide about the bound, the primal point about the objective, weights of observations about both.
+/// `induced` says whether Theta and the predictor are those of the stored point.
+pub(super) fn certificate(model: &Model, recomputed: &Certificate, induced: bool) -> Option<Mismatch> {
+    let stored = model.certificate();
+    let size = recomputed.primal.abs().max(recomputed.dual.abs());
+    let close = |a: f64, b: f64| a == b || (a - b).abs() <= CERTIFICATE_TOLERANCE * size;
+    let primal = close(stored.primal, recomputed.primal);
+    let dual = close(stored.dual, recomputed.dual);
+    if primal && dual && close(stored.gap, recomputed.gap) {
+        return None;
+    }
+    let (part, what) = match recomputed.form {
+        Form::OnePoint if !induced => ("alpha", "the duals"),
+        Form::TwoPoint | Form::Weights if primal && !dual => ("alpha", "the duals"),
+        Form::TwoPoint | Form::Weights if dual || !induced => ("v", "the primal point"),
+        _ if model.observation_weights.is_some() => ("observation_weight", "the weights of the observations"),
+        _ => ("certificate", "the certificate"),
+    };
+    Some(Mismatch::new(
+        part,
+        format!(
+            "{what} in the file, or the data given, are not those of the fit: stored {stored}; recomputed {recomputed}"
+        ),
+    ))
+}
