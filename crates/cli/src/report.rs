@@ -48,19 +48,10 @@ pub(crate) fn print(text: &str) -> Result<()> {
     }
 }
 
-/// A number for JSON, which knows no infinity: `"inf"`, `"-inf"` and `"nan"` as in model files.
+/// A number in JSON, where infinity and NaN are words, as in model files.
 pub(crate) fn json_number(x: f64) -> serde_json::Value {
-    match serde_json::Number::from_f64(x) {
-        Some(number) => number.into(),
-        None if x.is_nan() => "nan".into(),
-        None => if x > 0.0 { "inf" } else { "-inf" }.into(),
-    }
+    as_number(&x, serde_json::value::Serializer).unwrap_or_default()
 }
 
-/// For `#[serde(serialize_with)]`.
-pub(crate) fn as_number<S: serde::Serializer>(
-    x: &f64,
-    serializer: S,
-) -> std::result::Result<S::Ok, S::Error> {
-    json_number(*x).serialize(serializer)
-}
+/// The same for `#[serde(serialize_with)]`.
+pub(crate) use kinfolk::serde_f64::number::serialize as as_number;

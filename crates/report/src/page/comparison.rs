@@ -83,10 +83,11 @@ enum Effect {
 impl Effect {
     fn of(comparison: &Comparison) -> Effect {
         let (gain, error) = (comparison.gain, comparison.standard_error);
+        // Also unclear if one of them is not a number.
         match () {
-            () if gain.abs() <= 2.0 * error => Effect::Unclear,
-            () if gain > 0.0 => Effect::Better,
-            () => Effect::Worse,
+            () if gain > 2.0 * error => Effect::Better,
+            () if gain < -2.0 * error => Effect::Worse,
+            () => Effect::Unclear,
         }
     }
 }
@@ -148,5 +149,6 @@ mod tests {
         assert_eq!(heading(&with_gain(0.5)), "Joining helped 1 of 2 tasks");
         assert_eq!(heading(&with_gain(0.1)), "Joining made no clear difference: 1 of 2 tasks gained");
         assert_eq!(heading(&with_gain(-0.5)), "Joining hurt: 1 of 2 tasks gained");
+        assert_eq!(heading(&with_gain(f64::NAN)), "Joining made no clear difference: 1 of 2 tasks gained");
     }
 }
