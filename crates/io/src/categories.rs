@@ -65,15 +65,15 @@ impl Categorical {
 
     /// Rows of several columns, one column after the other; the names are those of all of them.
     pub fn concatenate(parts: Vec<Categorical>) -> Self {
-        let integers = |keys: &Categorical| !matches!(keys.names, TaskNames::Strings(_));
+        let integers = |column: &Categorical| !matches!(column.names, TaskNames::Strings(_));
         if parts.iter().all(integers) {
-            let columns = parts.into_iter().map(|keys| (keys.index, integer_names(&keys.names)));
+            let columns = parts.into_iter().map(|column| (column.index, integer_names(&column.names)));
             let (names, index) = merge(columns.collect());
             return Categorical { index, names: TaskNames::Integers(names) };
         }
-        let columns = parts.into_iter().map(|keys| {
-            let names = (0..keys.names.len()).map(|t| keys.names.name(t)).collect();
-            (keys.index, names)
+        let columns = parts.into_iter().map(|column| {
+            let names = (0..column.names.len()).map(|t| column.names.name(t)).collect();
+            (column.index, names)
         });
         let (names, index) = merge(columns.collect());
         Categorical { index, names: TaskNames::Strings(names) }.ordered()
@@ -192,15 +192,15 @@ mod tests {
 
     #[test]
     fn names_come_in_increasing_order_whatever_the_file_says() {
-        let keys = Categorical::new(vec![0, 2, 1, 0], words(&["oak", "ash", "elm"])).unwrap();
-        assert_eq!(keys.names, words(&["ash", "elm", "oak"]));
-        assert_eq!((keys.index.as_slice(), keys.name(1)), (&[2, 1, 0, 2][..], "elm".to_string()));
+        let column = Categorical::new(vec![0, 2, 1, 0], words(&["oak", "ash", "elm"])).unwrap();
+        assert_eq!(column.names, words(&["ash", "elm", "oak"]));
+        assert_eq!((column.index.as_slice(), column.name(1)), (&[2, 1, 0, 2][..], "elm".to_string()));
     }
 
     #[test]
     fn words_that_are_integers_are_integers() {
-        let keys = Categorical::from_words(&["10", "9", "10"]);
-        assert_eq!(keys, Categorical::from_integers(&[10, 9, 10]));
+        let column = Categorical::from_words(&["10", "9", "10"]);
+        assert_eq!(column, Categorical::from_integers(&[10, 9, 10]));
         assert_eq!(
             Categorical::new(vec![1, 0], TaskNames::Numbered(2)).unwrap(),
             Categorical::from_integers(&[1, 0])
@@ -224,7 +224,7 @@ mod tests {
 
     #[test]
     fn twins_and_positions_beyond_the_list_are_refused() {
-        let message = |keys: Result<Categorical>| keys.unwrap_err().to_string();
+        let message = |column: Result<Categorical>| column.unwrap_err().to_string();
         assert_eq!(
             message(Categorical::new(vec![], words(&["a", "b", "a"]))),
             "the name \"a\" is given twice, at 0 and 2"
@@ -237,7 +237,7 @@ mod tests {
 
     #[test]
     fn names_are_found_by_their_text() {
-        let keys = Categorical::from_integers(&[3, 8]);
-        assert_eq!(keys.find_in(&words(&["x", "8"])), [None, Some(1)]);
+        let column = Categorical::from_integers(&[3, 8]);
+        assert_eq!(column.find_in(&words(&["x", "8"])), [None, Some(1)]);
     }
 }

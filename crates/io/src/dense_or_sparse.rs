@@ -11,8 +11,8 @@ use std::collections::VecDeque;
 
 /// Sparse if at most one number in this many is not zero.
 const SPARSE_BELOW_ONE_IN: u128 = 10;
-/// The zeros of a sparse matrix are not written out if there are more than so many for each number, or than
-/// so many in all: a row with the one index 2147483647 must not fill the memory.
+/// A sparse matrix does not become dense if it has more zeros than this for each number, or more than this in
+/// all: a row with the one index 2147483647 must not fill the memory.
 const MAX_ZEROS_PER_NUMBER: u128 = 1000;
 const MAX_WRITTEN_OUT: u128 = 1 << 28;
 
@@ -157,7 +157,7 @@ fn fits_single(inputs: &Inputs<'_>) -> bool {
         }
 }
 
-/// Takes the parts one by one, so that at no time all numbers are there twice.
+/// Takes the parts one by one, so that memory never holds all numbers twice.
 fn dense(
     parts: &mut VecDeque<Inputs<'static>>,
     rows: usize,
@@ -194,7 +194,7 @@ fn written_out<T: Copy + Default>(
         for row in 0..part.n_inputs() {
             let start = values.len();
             values.resize(start + cols, T::default());
-            // Adding zero takes the sign off a zero.
+            // Adding zero removes the sign of a zero.
             for_each(&part, row, |j, x| values[start + j] = convert(x + 0.0));
         }
     }

@@ -1,4 +1,4 @@
-//! Tasks whose kinship is known: to show what can be found, and to test whether it is.
+//! Generated tasks: how they are related is known, so that one can see whether a method finds it.
 
 use crate::{Categorical, Error, Labels, Result, Table, Targets, assemble};
 use kinfolk::inputs::Dense;
@@ -9,8 +9,8 @@ use rand_chacha::ChaCha8Rng;
 /// What is to be generated.
 ///
 /// Task t has weights w_t of d numbers. Its rows are standard normal, its labels `w_t . x + noise e` with
-/// standard normal e, or the sign of that. The weights have about unit length: `w_t = sqrt(1 - own^2) g + own
-/// u_t`, where g is what the task shares with its kin and u_t is its own.
+/// standard normal e, or the sign of that. The weights have about unit length:
+/// `w_t = sqrt(1 - own^2) g + own u_t`, where g is common to the tasks of a group and u_t is the task's own.
 ///
 /// ```
 /// use kinfolk_io::{Generator, Kinship};
@@ -24,7 +24,7 @@ pub struct Generator {
     pub kinship: Kinship,
     /// Number of tasks.
     pub tasks: usize,
-    /// Number of groups of kin.
+    /// Number of groups of related tasks.
     pub groups: usize,
     /// Rows of each task.
     pub rows: usize,
@@ -32,7 +32,7 @@ pub struct Generator {
     pub features: usize,
     /// Size of the noise; the signal has size 1.
     pub noise: f64,
-    /// How much of its weights a task has for itself, from 0 (none) to 1 (all).
+    /// Share of a task's weights that is its own, from 0 (none) to 1 (all).
     pub own: f64,
     /// Whether labels are -1 and +1.
     pub binary: bool,
@@ -43,7 +43,7 @@ pub struct Generator {
 /// How generated tasks are related.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Kinship {
-    /// Groups of kin that have nothing to do with each other.
+    /// Groups of related tasks; the groups are unrelated.
     Clustered,
     /// Groups at the leaves of a binary tree: neighbouring groups share more than distant ones.
     Hierarchical,
@@ -54,7 +54,7 @@ pub enum Kinship {
 /// What a learner should find.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GroundTruth {
-    /// The group of each task. An outlier is a group of its own.
+    /// The group of each task. Every outlier is a group by itself.
     pub group: Vec<u32>,
     /// Tasks x features.
     pub weights: Matrix,
@@ -175,7 +175,7 @@ impl Generator {
         nodes
     }
 
-    /// By group and number, so that kin stand together in alphabetical order.
+    /// By group and number, so that related tasks are neighbours in alphabetical order.
     fn names(&self, group: &[u32]) -> Vec<String> {
         let (wide_group, wide) = (digits(self.groups), digits(self.tasks));
         let name = |(t, &g): (usize, &u32)| match (g as usize) < self.groups {

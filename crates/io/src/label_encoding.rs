@@ -4,8 +4,8 @@ use crate::error::quoted;
 use crate::{Categorical, Error, LabelEncoding, Labels, Result, Table, Targets, text};
 use std::collections::BTreeSet;
 
-/// So many values are listed in a message.
-const SHOWN: usize = 6;
+/// Most values that a message lists.
+const MAX_LISTED: usize = 6;
 
 impl Table {
     /// How the labels become numbers. For a `classification` loss two values, numbers or words, become -1 and
@@ -80,18 +80,18 @@ fn binary(negative: impl Into<String>, positive: impl Into<String>) -> LabelEnco
 fn binary_numbers(labels: &[f64]) -> Result<LabelEncoding> {
     let mut values: Vec<f64> = vec![];
     for &y in labels.iter().filter(|y| !y.is_nan()) {
-        // Few values, or it ends here.
+        // More than a few values need not be counted.
         if !values.contains(&y) {
             values.push(y + 0.0);
         }
-        if values.len() > SHOWN {
+        if values.len() > MAX_LISTED {
             break;
         }
     }
     values.sort_unstable_by(f64::total_cmp);
     match values[..] {
         [negative, positive] => Ok(binary(text::of_number(negative), text::of_number(positive))),
-        // One side of a common pair: then the other side is known.
+        // One value of a usual pair (-1 and 1, or 0 and 1): then the other one is known.
         [1.0] => Ok(binary("-1", "1")),
         [zero_or_less] if zero_or_less == 0.0 || zero_or_less == -1.0 => {
             Ok(binary(text::of_number(zero_or_less), "1"))
@@ -114,16 +114,16 @@ fn not_two(values: impl Iterator<Item = String>) -> Error {
     Error::of_table(why + "; declare them classes to learn one task per class, or take a loss for regression")
 }
 
-/// In increasing order.
+/// The names that some row has, in increasing order.
 fn names_in_use(labels: &Categorical) -> impl Iterator<Item = String> + '_ {
     let used: BTreeSet<u32> = labels.index.iter().copied().collect();
     used.into_iter().map(|i| labels.names.name(i as usize))
 }
 
 fn listed(values: impl Iterator<Item = String>) -> String {
-    let values: Vec<String> = values.take(SHOWN + 1).collect();
-    let mut shown: Vec<String> = values.iter().take(SHOWN).map(|value| quoted(value)).collect();
-    if values.len() > SHOWN {
+    let values: Vec<String> = values.take(MAX_LISTED + 1).collect();
+    let mut shown: Vec<String> = values.iter().take(MAX_LISTED).map(|value| quoted(value)).collect();
+    if values.len() > MAX_LISTED {
         shown.push("...".into());
     }
     if shown.is_empty() { "missing".into() } else { shown.join(", ") }

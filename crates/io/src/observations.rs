@@ -70,7 +70,7 @@ fn find_rows(keys: &Categorical, tasks: &TaskNames) -> Result<Vec<u32>> {
     keys.index.iter().enumerate().map(find).collect()
 }
 
-/// In the words of the list itself, which knows what to show of it.
+/// The error of the list itself says which tasks there are.
 fn unknown_task(name: &str, tasks: &TaskNames) -> Error {
     match tasks.find(name) {
         Err(error) => Error::of_table(error),

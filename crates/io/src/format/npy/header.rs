@@ -143,7 +143,8 @@ pub(in crate::format) fn fill(from: &mut impl Read, bytes: &mut [u8]) -> Result<
     })
 }
 
-/// The header is a Python dictionary of three entries, whose values are a string, a truth value and a tuple of integers.
+/// The header is a Python dictionary of three entries, whose values are a string, a truth value and a tuple
+/// of integers.
 fn parse(text: &str) -> Result<ArrayHeader, String> {
     let entries = text.trim().strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
     let entries = entries.ok_or_else(|| unexpected(text, "{...}"))?;

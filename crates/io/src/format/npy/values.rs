@@ -8,7 +8,7 @@ use std::io::Read;
 /// Bytes read at a time: memory is never set aside for what a header claims.
 const BLOCK_BYTES: usize = 1 << 20;
 
-/// FloatArray in the precision that loses nothing.
+/// Numbers in the precision that loses nothing.
 #[derive(Debug)]
 pub(super) enum FloatArray {
     F32(Vec<f32>),

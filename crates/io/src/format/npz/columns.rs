@@ -38,8 +38,8 @@ pub(super) fn names(archive: &mut Archive, name: &str) -> Result<Option<TaskName
 }
 
 /// Tasks or classes: positions in a list of names if there is one, else names themselves.
-pub(super) fn keys(column: ArrayValues, name: &str, names: Option<TaskNames>) -> Result<Categorical> {
-    let keys = match (column, names) {
+pub(super) fn categorical(column: ArrayValues, name: &str, names: Option<TaskNames>) -> Result<Categorical> {
+    let read = match (column, names) {
         (ArrayValues::Words { index, words }, None) => Categorical::new(index, TaskNames::Strings(words)),
         (ArrayValues::Words { index, words }, Some(names)) => {
             let own = Categorical { index, names: TaskNames::Strings(words) };
@@ -67,7 +67,7 @@ pub(super) fn keys(column: ArrayValues, name: &str, names: Option<TaskNames>) ->
             index.and_then(|index| Categorical::new(index, names))
         }
     };
-    keys.map_err(|error| error.in_column(name))
+    read.map_err(|error| error.in_column(name))
 }
 
 /// Numbers or words to learn.

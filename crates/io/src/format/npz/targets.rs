@@ -1,7 +1,7 @@
 //! Which arrays of an npz file are the targets, and what kind of targets they are.
 
 use super::archive::Archive;
-use super::columns::{keys, labels, names, numbers, per_row};
+use super::columns::{categorical, labels, names, numbers, per_row};
 use crate::{Categorical, ColumnRoles, Error, Result, Targets};
 use kinfolk::{Matrix, TaskNames};
 
@@ -62,7 +62,7 @@ fn expect(archive: &Archive, name: &str) -> Result<()> {
     }
 }
 
-/// Reads the targets of a file with so many rows.
+/// Reads the targets of a file with `rows` rows.
 pub(super) fn read(archive: &mut Archive, wanted: &Wanted<'_>, rows: usize) -> Result<Targets> {
     let targets = wanted.targets(archive)?;
     let target = match &targets[..] {
@@ -80,14 +80,14 @@ pub(super) fn read(archive: &mut Archive, wanted: &Wanted<'_>, rows: usize) -> R
         Some(name) if wanted.classes() || name == "label" => {
             let column = per_row(archive, name, rows)?;
             let names = names(archive, "class_names")?;
-            keys(column, name, names).map(Targets::Classes)
+            categorical(column, name, names).map(Targets::Classes)
         }
         Some(name) if name == "Y" => {
             Err(Error::of_table("it is a list; expected rows and columns").in_column(name))
         }
         Some(name) => {
             let label = labels(per_row(archive, name, rows)?).map_err(|error| error.in_column(name))?;
-            // Without tasks there is one.
+            // Without an array of tasks there is one task.
             let task =
                 tasks(archive, wanted, rows)?.unwrap_or_else(|| Categorical::from_integers(&vec![0; rows]));
             Ok(Targets::Tasks { task, label: Some(label) })
@@ -105,7 +105,7 @@ fn tasks(archive: &mut Archive, wanted: &Wanted<'_>, rows: usize) -> Result<Opti
     };
     let column = per_row(archive, &name, rows)?;
     let names = names(archive, "task_names")?;
-    keys(column, &name, names).map(Some)
+    categorical(column, &name, names).map(Some)
 }
 
 /// One array with a column for each task.

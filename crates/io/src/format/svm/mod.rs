@@ -1,10 +1,10 @@
-//! `.svm`, `.svmlight`, `.libsvm`: the text format of libsvm and svmlight, `label [qid:task] index:value ...
-//! [# comment]`, one row per line.
+//! `.svm`, `.svmlight`, `.libsvm`: the text format of libsvm and svmlight, one row per line:
+//! `label [qid:task] index:value ... [# comment]`.
 //!
 //! Indices count from 1 and increase. The task is the `qid`; without one there is a single task, or the label
 //! is the class. What the format has no room for (names, missing labels, several labels, weights, parts) is
-//! kept by [`write_table`](crate::write_table) in comments, which other programs skip: the first line is `#
-//! kinfolk {...}`, see [`preamble::Preamble`].
+//! kept by [`write_table`](crate::write_table) in comments, which other programs skip: the first line is
+//! `# kinfolk {...}`, see [`preamble::Preamble`].
 
 mod line;
 mod preamble;

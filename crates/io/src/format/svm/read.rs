@@ -124,7 +124,7 @@ impl Source for SvmSource {
     }
 }
 
-/// TextLines of a text, without their ends.
+/// Lines of a text, without their ends.
 struct TextLines {
     from: Box<dyn BufRead + Send>,
     line: Vec<u8>,
