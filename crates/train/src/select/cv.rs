@@ -1,14 +1,14 @@
 //! All fits of a cross-validation, several at a time.
 
-use super::folds::{self, Cut};
+use super::folds::{self, FoldRows};
 use super::study::n_fits;
 use super::training_fold::TrainingFold;
 use super::{Candidate, Scored, Study};
 use crate::metric::{self, Score};
 use crate::observer::{RoundObserver, StopObserver};
 use crate::parallel::{in_parallel, threads_or_cores};
-use crate::{Error, FitSpec, MethodSpec, Metric, PreparedData, Result, StudyObserver, Weight, nan};
-use kinfolk::{Claim, Dataset, Fit, Start, Status};
+use crate::{Error, FitSpec, MethodSpec, Metric, PreparedData, Result, StudyObserver, Trained, Weight, nan};
+use kinfolk::{Claim, Dataset, Start, Status};
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -91,9 +91,10 @@ pub fn cross_validate(
     let mut all: Vec<Row> = vec![];
     for round in 0..study.repeats {
         let seed = study.seed.wrapping_add((round as u64) << 32);
-        let cut = Cut { fold_of: folds::folds(study.observations, study.folds, seed)?, tested: study.folds };
+        let fold_of = folds::folds(study.observations, study.folds, seed)?;
+        let folds = FoldRows::all(&fold_of, study.folds);
         let counted = RoundObserver { observer, round, of: study.repeats };
-        let Some(rows) = rows(study, candidates, &cut, &counted)? else { return Ok(None) };
+        let Some(rows) = rows(study, candidates, &folds, None, &counted)? else { return Ok(None) };
         if round == 0 {
             all = rows;
         } else {
@@ -101,6 +102,28 @@ pub fn cross_validate(
         }
     }
     Ok(Some(Selection::new(study.metric, study.repeats, candidates.len(), all)))
+}
+
+/// Scores a model of a fold, given the number of the fold, in place of the metric of the study. Larger is better.
+pub type FoldScorer<'a> = dyn Fn(usize, &Trained) -> Result<f64> + Sync + 'a;
+
+/// Cross-validates all candidates on the folds of a caller, perhaps with a score of a caller. `None` if the observer said
+/// stop.
+///
+/// # Errors
+/// If there are no folds, a candidate or the metric does not suit the data, or the scorer fails.
+pub fn cross_validate_on(
+    study: &Study<'_>,
+    candidates: &[Candidate],
+    folds: &[FoldRows],
+    scorer: Option<&FoldScorer<'_>>,
+    observer: &dyn StudyObserver,
+) -> Result<Option<Selection>> {
+    if folds.is_empty() {
+        return Err(Error::Study("cross-validation needs at least one fold".into()));
+    }
+    let rows = rows(study, candidates, folds, scorer, observer)?;
+    Ok(rows.map(|rows| Selection::new(study.metric, 1, candidates.len(), rows)))
 }
 
 impl Selection {
@@ -143,38 +166,42 @@ struct Path<'a> {
 }
 
 /// The rows of all candidates; `None` if the observer said stop.
-pub(super) fn rows(
+fn rows(
     study: &Study<'_>,
     candidates: &[Candidate],
-    cut: &Cut,
+    folds: &[FoldRows],
+    scorer: Option<&FoldScorer<'_>>,
     observer: &dyn StudyObserver,
 ) -> Result<Option<Vec<Row>>> {
-    study.metric.check(study.observations, &study.losses)?;
+    if scorer.is_none() {
+        study.metric.check(study.observations, &study.losses)?;
+    }
     let threads = threads_or_cores(study.spec.threads);
-    let total = cut.tested * n_fits(candidates);
+    let total = folds.len() * n_fits(candidates);
     let done = AtomicUsize::new(0);
     // Fits run side by side: each has one thread.
     let spec = FitSpec { threads: 1, ..study.spec.clone() };
     let mut scores = vec![];
     // As many folds at a time as threads: each holds a copy of its rows and what its kernel needs.
-    let numbers: Vec<usize> = (0..cut.tested).collect();
-    for group in numbers.chunks(threads) {
-        let folds: Vec<TrainingFold> =
-            group.iter().map(|&f| TrainingFold::new(study, &cut.fold_of, f as u32)).collect::<Result<_>>()?;
+    for (g, group) in folds.chunks(threads).enumerate() {
+        let in_use: Vec<TrainingFold> =
+            group.iter().map(|rows| TrainingFold::new(study, rows)).collect::<Result<_>>()?;
         let data: Vec<Dataset<'_>> =
-            folds.iter().map(|f| f.training.dataset(&spec)).collect::<Result<_>>()?;
+            in_use.iter().map(|f| f.training.dataset(&spec)).collect::<Result<_>>()?;
         let prepared: Vec<PreparedData<'_>> =
             data.iter().map(|data| PreparedData::new(data, &study.losses)).collect();
         let run = |path: &Path<'_>| {
             let count = || observer.done("", done.fetch_add(1, Ordering::Relaxed) + 1, total);
-            fit_path(study, &folds[path.fold], &prepared[path.fold], path, observer, &count)
+            let number = g * threads + path.fold;
+            let score = |trained: &Trained| scorer.map(|scorer| scorer(number, trained)).transpose();
+            fit_path(study, &in_use[path.fold], &prepared[path.fold], path, &score, observer, &count)
         };
-        let Some(found) = in_parallel(&paths(folds.len(), candidates), threads, run)? else {
+        let Some(found) = in_parallel(&paths(in_use.len(), candidates), threads, run)? else {
             return Ok(None);
         };
         scores.extend(found);
     }
-    Ok(Some(gather(study, &cut.fold_of, candidates, &scores)))
+    Ok(Some(gather(study, folds, candidates, &scores)))
 }
 
 /// Fold by fold, each over all settings.
@@ -186,40 +213,46 @@ fn paths(n_folds: usize, candidates: &[Candidate]) -> Vec<Path<'_>> {
     (0..n_folds).flat_map(of).collect()
 }
 
-/// Fits the weights of a candidate in turn, each from the last; `None` if the observer said stop.
+/// Fits the weights of a candidate in turn, each from the last; `None` if the observer said stop. Models that `score` does
+/// not score are scored by the metric of the study.
 fn fit_path(
     study: &Study<'_>,
     fold: &TrainingFold,
     prepared: &PreparedData<'_>,
     path: &Path<'_>,
+    score: &dyn Fn(&Trained) -> Result<Option<f64>>,
     observer: &dyn StudyObserver,
     count: &dyn Fn(),
 ) -> Result<Option<Vec<FoldScore>>> {
-    let (settings, lambda) = (study.spec.settings(), study.spec.lambda);
     let mut scores = vec![];
-    let mut last: Option<Fit> = None;
+    let mut last: Option<Trained> = None;
     for &weight in &path.candidate.weights {
         let began = std::time::Instant::now();
-        let alpha = last.as_ref().and_then(|fit| fit.model.alpha());
+        let alpha = last.as_ref().and_then(|trained| trained.model.alpha());
         let start = alpha.map_or(Start::Cold, Start::Warm);
-        let mut fit =
-            prepared.fit(path.method, weight, lambda, &settings, start, &mut StopObserver(observer))?;
-        fit.model.set_scaling(fold.training.scaling.clone())?;
+        let spec = FitSpec { method: path.method.clone(), c: weight, ..study.spec.clone() };
+        let trained = fold.training.fit_to(prepared, &spec, start, &mut StopObserver(observer))?;
         if observer.stop() {
             return Ok(None);
         }
         let seconds = began.elapsed().as_secs_f64();
-        let predictions = metric::predict(&fit.model, &fold.test_inputs, &fold.test)?;
+        let (score, predictions) = match score(&trained)? {
+            Some(mean) => (Score { mean, per_task: vec![] }, vec![]),
+            None => {
+                let predictions = metric::predict(&trained.model, &fold.test_inputs, &fold.test)?;
+                (study.metric.score(&fold.test, &predictions), predictions)
+            }
+        };
         scores.push(FoldScore {
-            score: study.metric.score(&fold.test, &predictions),
+            score,
             predictions: if study.scored == Scored::Together { predictions } else { vec![] },
-            c: fit.model.about().problem.c,
-            rel_gap: fit.certificate().rel_gap(),
-            certified: fit.status() == Status::Certified,
+            c: trained.model.about().problem.c,
+            rel_gap: trained.model.certificate().rel_gap(),
+            certified: trained.model.status() == Some(Status::Certified),
             seconds,
         });
         count();
-        last = Some(fit);
+        last = Some(trained);
     }
     Ok(Some(scores))
 }
@@ -227,7 +260,7 @@ fn fit_path(
 /// From scores by fold and path to rows.
 fn gather(
     study: &Study<'_>,
-    fold_of: &[u32],
+    folds: &[FoldRows],
     candidates: &[Candidate],
     by_path: &[Vec<FoldScore>],
 ) -> Vec<Row> {
@@ -249,7 +282,7 @@ fn gather(
                 c: of_folds[0].c,
                 score: match study.scored {
                     Scored::ByFold => mean,
-                    Scored::Together => together(study, fold_of, &of_folds),
+                    Scored::Together => together(study, folds, &of_folds),
                 },
                 mean,
                 sd,
@@ -265,12 +298,11 @@ fn gather(
 }
 
 /// The score of all rows, each predicted by the fit of the fold that left it out.
-fn together(study: &Study<'_>, fold_of: &[u32], of_folds: &[&FoldScore]) -> f64 {
+fn together(study: &Study<'_>, folds: &[FoldRows], of_folds: &[&FoldScore]) -> f64 {
     let observations = study.observations;
     let mut all = vec![f64::NAN; observations.len()];
-    for (fold, scores) in of_folds.iter().enumerate() {
-        let inputs = (0..fold_of.len()).filter(|&i| fold_of[i] as usize == fold);
-        let own = inputs.flat_map(|i| observations.of_input(i));
+    for (fold, scores) in folds.iter().zip(of_folds) {
+        let own = fold.test.iter().flat_map(|&i| observations.of_input(i as usize));
         own.zip(&scores.predictions).for_each(|(o, z)| all[o] = *z);
     }
     study.metric.score(observations, &all).mean

@@ -7,13 +7,24 @@ use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Which inputs are tested together.
+/// The rows of one fold. They need not be all rows of the data, and folds may share rows.
 #[derive(Debug, Clone)]
-pub(crate) struct Cut {
-    /// Of each input.
-    pub(crate) fold_of: Vec<u32>,
-    /// Folds from this one on only ever train.
-    pub(crate) tested: usize,
+pub struct FoldRows {
+    /// Rows to train on.
+    pub train: Vec<u32>,
+    /// Rows to test on.
+    pub test: Vec<u32>,
+}
+
+impl FoldRows {
+    /// All folds, from the fold in which each input is tested.
+    pub(super) fn all(fold_of: &[u32], n_folds: usize) -> Vec<FoldRows> {
+        let rows = |fold: usize, test: bool| -> Vec<u32> {
+            let inputs = 0..fold_of.len() as u32;
+            inputs.filter(|&i| (fold_of[i as usize] as usize == fold) == test).collect()
+        };
+        (0..n_folds).map(|fold| FoldRows { train: rows(fold, false), test: rows(fold, true) }).collect()
+    }
 }
 
 /// Which fold each input is tested in. Stratified: every task, and every class of it, is spread evenly.

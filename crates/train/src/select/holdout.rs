@@ -1,8 +1,9 @@
 //! Selection on some rows, the winner scored on others.
 
-use super::folds::Cut;
 use super::study::StudyRows;
-use super::{Candidate, Scored, Selection, Study, cross_validate, cv, training_fold};
+use super::{
+    Candidate, FoldRows, Scored, Selection, Study, cross_validate, cross_validate_on, training_fold,
+};
 use crate::metric::{self, Score};
 use crate::observer::StopObserver;
 use crate::{Metric, PreparedData, Result, StudyObserver, Training};
@@ -87,13 +88,7 @@ fn choose(
         let own = StudyRows::new(study, rows.train)?;
         return cross_validate(&study.of_rows(&own), candidates, observer);
     };
-    // One fold that is tested; the others are for training only.
-    let known: Vec<u32> = rows.train.iter().chain(validation).copied().collect();
-    let own = StudyRows::new(study, &known)?;
-    let mut fold_of = vec![1; rows.train.len()];
-    fold_of.resize(known.len(), 0);
-    let cut = Cut { fold_of, tested: 1 };
-    let own = Study { scored: Scored::ByFold, ..study.of_rows(&own) };
-    let rows = cv::rows(&own, candidates, &cut, observer)?;
-    Ok(rows.map(|rows| Selection::new(study.metric, 1, candidates.len(), rows)))
+    let fold = FoldRows { train: rows.train.to_vec(), test: validation.to_vec() };
+    let own = Study { scored: Scored::ByFold, ..study.clone() };
+    cross_validate_on(&own, candidates, &[fold], None, observer)
 }

@@ -22,7 +22,8 @@ mod training_fold;
 
 pub use candidates::{Axis, Candidate, candidates, candidates_from};
 pub use compare::Comparison;
-pub use cv::{Row, Selection, cross_validate, mean_and_sd};
+pub use cv::{FoldScorer, Row, Selection, cross_validate, cross_validate_on, mean_and_sd};
+pub use folds::FoldRows;
 pub use holdout::{Holdout, HoldoutResult, holdout};
 pub use results::{BestRow, Refit, SelectionResults, Verdict};
 pub use splits::{SplitResult, repeat};

@@ -1,6 +1,6 @@
 //! The training rows of a fold, ready for fitting, and its test rows.
 
-use super::Study;
+use super::{FoldRows, Study};
 use crate::{Result, Training};
 use kinfolk::inputs::Dense;
 use kinfolk::{Inputs, Observations};
@@ -14,15 +14,11 @@ pub(super) struct TrainingFold {
 }
 
 impl TrainingFold {
-    pub(super) fn new(study: &Study<'_>, fold_of: &[u32], number: u32) -> Result<TrainingFold> {
-        let of = |test: bool| -> Vec<u32> {
-            (0..fold_of.len() as u32).filter(|&i| (fold_of[i as usize] == number) == test).collect()
-        };
-        let (train, test) = (of(false), of(true));
+    pub(super) fn new(study: &Study<'_>, rows: &FoldRows) -> Result<TrainingFold> {
         Ok(TrainingFold {
-            training: Training::of_rows(&study.spec, study.inputs, study.observations, &train)?,
-            test_inputs: test_inputs(study.inputs, &test, &train)?,
-            test: study.observations.select_inputs(&test)?,
+            training: Training::of_rows(&study.spec, study.inputs, study.observations, &rows.train)?,
+            test_inputs: test_inputs(study.inputs, &rows.test, &rows.train)?,
+            test: study.observations.select_inputs(&rows.test)?,
         })
     }
 }
