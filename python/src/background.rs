@@ -21,8 +21,13 @@ pub(crate) struct ChannelObserver<'a> {
 }
 
 impl ChannelObserver<'_> {
+    /// Whether the calling thread asks to stop.
+    pub(crate) fn stop_requested(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
     fn flow(&self) -> Flow {
-        if self.stop.load(Ordering::Relaxed) { Flow::Stop } else { Flow::Continue }
+        if self.stop_requested() { Flow::Stop } else { Flow::Continue }
     }
 }
 
@@ -44,19 +49,12 @@ impl Observer for ChannelObserver<'_> {
     }
 }
 
-/// Python functions that are called during a fit. Each may raise an exception to end it.
-pub(crate) struct Callbacks {
-    /// Called with every progress report.
-    pub(crate) listener: Option<Py<PyAny>>,
-    /// Called at every check for signals.
-    pub(crate) tick: Option<Py<PyAny>>,
-}
-
 /// The result of the work, and the exception that ended it early if there was one. After an exception the work
-/// is asked to stop, and its result is what it has by then.
+/// is asked to stop, and its result is what it has by then. `listener` is called with every progress report, and
+/// may raise an exception to end the work.
 pub(crate) fn run_in_background<T: Send>(
     py: Python<'_>,
-    callbacks: &Callbacks,
+    listener: Option<&Py<PyAny>>,
     work: impl FnOnce(&mut ChannelObserver<'_>) -> T + Send,
 ) -> PyResult<(T, Option<PyErr>)> {
     let (result, raised) = py.detach(|| {
@@ -64,14 +62,13 @@ pub(crate) fn run_in_background<T: Send>(
         // Receivers belong to one thread, so they are made inside `detach`.
         let (sender, reports) = channel();
         let (done, ended) = channel::<()>();
-        let mut observer =
-            ChannelObserver { reports: callbacks.listener.is_some().then_some(sender), stop: &stop };
+        let mut observer = ChannelObserver { reports: listener.is_some().then_some(sender), stop: &stop };
         std::thread::scope(|scope| {
             let work = scope.spawn(move || {
                 let _done = done; // dropped at the end, also after a panic
                 work(&mut observer)
             });
-            let raised = handle_callbacks(callbacks, &reports, &ended);
+            let raised = attend(listener, &reports, &ended);
             stop.store(raised.is_some(), Ordering::Relaxed);
             (work.join(), raised)
         })
@@ -84,9 +81,9 @@ pub(crate) fn run_in_background<T: Send>(
     Ok((result, raised))
 }
 
-/// Calls the callbacks until the work ends or Python raises an exception: Ctrl-C, or one of a callback.
-fn handle_callbacks(
-    callbacks: &Callbacks,
+/// Calls the listener until the work ends or Python raises an exception: Ctrl-C, or one of the listener.
+fn attend(
+    listener: Option<&Py<PyAny>>,
     reports: &Receiver<ProgressReport>,
     ended: &Receiver<()>,
 ) -> Option<PyErr> {
@@ -94,13 +91,12 @@ fn handle_callbacks(
         let over = matches!(ended.recv_timeout(SIGNAL_CHECK_INTERVAL), Err(RecvTimeoutError::Disconnected));
         let new_reports: Vec<ProgressReport> = reports.try_iter().collect();
         let result = Python::attach(|py| {
-            if let Some(listener) = &callbacks.listener {
+            if let Some(listener) = listener {
                 new_reports.into_iter().try_for_each(|report| listener.call1(py, report).map(|_| ()))?;
             }
             if over {
                 return Ok(());
             }
-            callbacks.tick.as_ref().map_or(Ok(()), |tick| tick.call0(py).map(|_| ()))?;
             py.check_signals()
         });
         if let Err(error) = result {

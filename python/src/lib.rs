@@ -16,7 +16,7 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _native {
     #[pymodule_export]
-    use super::fit::{fit_path, strengths};
+    use super::fit::{fit_path, resolve_weights};
     #[pymodule_export]
     use super::model::PyModel;
     #[pymodule_export]

@@ -4,7 +4,7 @@ use crate::error::{of_engine, of_method, value};
 use crate::features::Features;
 use kinfolk::{Claim, Kernel, Matrix, Scaling, TaskNames};
 use kinfolk_io::{ColumnRoles, Feature, LabelEncoding, Schema, Storage};
-use kinfolk_train::{ClassWeight, Trained};
+use kinfolk_train::Trained;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -12,19 +12,15 @@ use std::path::PathBuf;
 
 type Vector<'py> = Bound<'py, PyArray1<f64>>;
 
-/// A fitted model.
+/// The key under which a model file keeps the JSON text of the Python package.
+const PYTHON_KEY: &str = "python";
+
+/// A fitted model with its spec and schema.
 #[pyclass(frozen, name = "Model", module = "kinfolk._native")]
-pub(crate) struct PyModel(pub(crate) kinfolk::Model);
+pub(crate) struct PyModel(pub(crate) Trained);
 
 fn array<'py>(py: Python<'py>, m: &Matrix) -> PyResult<Bound<'py, PyArray2<f64>>> {
     m.as_slice().to_vec().into_pyarray(py).reshape([m.rows(), m.cols()])
-}
-
-impl PyModel {
-    /// With what made it.
-    fn trained(&self) -> PyResult<Trained> {
-        Trained::from_model(self.0.clone()).map_err(of_method)
-    }
 }
 
 #[pymethods]
@@ -32,31 +28,31 @@ impl PyModel {
     /// The task matrix.
     #[getter]
     fn theta<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        array(py, self.0.theta())
+        array(py, self.0.model.theta())
     }
 
     /// The task matrix as correlations.
     #[getter]
     fn correlation<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        array(py, &self.0.correlation())
+        array(py, &self.0.model.correlation())
     }
 
     /// The dual variables, in the order of the observations.
     #[getter]
     fn alpha<'py>(&self, py: Python<'py>) -> Option<Vector<'py>> {
-        self.0.alpha().map(|alpha| alpha.to_vec().into_pyarray(py))
+        self.0.model.alpha().map(|alpha| alpha.to_vec().into_pyarray(py))
     }
 
     /// Weights of linear models: (features, tasks), with the constant feature last.
     #[getter]
     fn weights<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray2<f64>>>> {
-        self.0.weights().map(|weights| array(py, weights)).transpose()
+        self.0.model.weights().map(|weights| array(py, weights)).transpose()
     }
 
     /// Means and factors of standard scaling.
     #[getter]
     fn scaling<'py>(&self, py: Python<'py>) -> Option<(Vector<'py>, Vector<'py>)> {
-        match self.0.scaling() {
+        match self.0.model.scaling() {
             Scaling::Standard { mean, factor } => {
                 Some((mean.clone().into_pyarray(py), factor.clone().into_pyarray(py)))
             }
@@ -67,31 +63,66 @@ impl PyModel {
     /// Names of the tasks.
     #[getter]
     fn tasks<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        match self.0.tasks() {
+        match self.0.model.tasks() {
             TaskNames::Numbered(n) => (0..*n as i64).collect::<Vec<_>>().into_pyobject(py),
             TaskNames::Integers(names) => names.clone().into_pyobject(py),
             other => other.iter().collect::<Vec<_>>().into_pyobject(py),
         }
     }
 
-    /// Everything but the arrays, as JSON.
+    /// Everything about the problem and the data but the arrays, as JSON.
     #[getter]
     fn about(&self) -> PyResult<String> {
-        serde_json::to_string(self.0.about()).map_err(value)
+        serde_json::to_string(self.0.model.about()).map_err(value)
     }
 
-    /// JSON texts in the model file, by key.
+    /// What was fitted and how, as JSON.
     #[getter]
-    fn attachments<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let all = PyDict::new(py);
-        self.0.attachments().try_for_each(|(key, text)| all.set_item(key, text))?;
-        Ok(all)
+    fn spec(&self) -> PyResult<String> {
+        serde_json::to_string(&self.0.spec).map_err(value)
+    }
+
+    /// How the data were read, as JSON.
+    #[getter]
+    fn schema(&self) -> PyResult<String> {
+        serde_json::to_string(&self.0.schema).map_err(value)
+    }
+
+    /// The JSON text of the Python package, if it wrote the file.
+    #[getter]
+    fn python(&self) -> Option<&str> {
+        self.0.model.attachment(PYTHON_KEY)
+    }
+
+    /// The certificate and the course of the fit.
+    #[getter]
+    fn summary<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let Trained { model, outcome, seconds, trace, .. } = &self.0;
+        let (certificate, problem) = (model.certificate(), &model.about().problem);
+        let summary = PyDict::new(py);
+        summary.set_item("status", model.status().map(|status| status.to_string()))?;
+        summary.set_item("claim", model.claim().map(Claim::to_string))?;
+        summary.set_item("remark", model.remark())?;
+        summary.set_item("primal", certificate.primal)?;
+        summary.set_item("dual", certificate.dual)?;
+        summary.set_item("gap", certificate.gap)?;
+        summary.set_item("rel_gap", certificate.rel_gap())?;
+        summary.set_item("task_gaps", certificate.task_gaps.clone())?;
+        summary.set_item("solver", &outcome.solver)?;
+        summary.set_item("reason", outcome.reason.as_deref())?;
+        summary.set_item("passes", outcome.passes)?;
+        summary.set_item("seconds", seconds)?;
+        summary.set_item("c", problem.c)?;
+        summary.set_item("lambda", problem.lambda)?;
+        let points = trace.iter().map(|at| (at.passes, at.seconds, at.primal, at.dual, at.gap));
+        summary.set_item("trace", points.collect::<Vec<_>>())?;
+        Ok(summary)
     }
 
     /// Predictions of all tasks: (inputs, tasks).
     fn predict_all<'py>(&self, py: Python<'py>, x: Features<'_>) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let inputs = x.inputs(false)?;
-        let scores = py.detach(|| self.0.predict_all(&inputs)).map_err(of_engine)?;
+        let scores = py.detach(|| self.0.model.predict_all(&inputs)).map_err(of_engine)?;
         let (rows, cols) = (scores.rows(), scores.cols());
         scores.into_vec().into_pyarray(py).reshape([rows, cols])
     }
@@ -105,84 +136,56 @@ impl PyModel {
     ) -> PyResult<Vector<'py>> {
         let inputs = x.inputs(false)?;
         let task: Vec<u32> = task.as_array().iter().copied().collect();
-        Ok(py.detach(|| self.0.predict(&inputs, &task)).map_err(of_engine)?.into_pyarray(py))
+        Ok(py.detach(|| self.0.model.predict(&inputs, &task)).map_err(of_engine)?.into_pyarray(py))
     }
 
     /// The bytes of its file.
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        Ok(PyBytes::new(py, &self.0.to_bytes().map_err(of_engine)?))
+        Ok(PyBytes::new(py, &self.0.to_bytes().map_err(of_method)?))
     }
 
     /// From the bytes of a file.
     #[staticmethod]
     fn from_bytes(bytes: &[u8]) -> PyResult<Self> {
-        kinfolk::Model::from_bytes(bytes).map(PyModel).map_err(of_engine)
+        PyModel::new(kinfolk::Model::from_bytes(bytes).map_err(of_engine)?)
     }
 
     /// From a file.
     #[staticmethod]
     fn load(path: PathBuf) -> PyResult<Self> {
-        kinfolk::Model::load(path).map(PyModel).map_err(of_engine)
-    }
-
-    /// What made it, as the JSON of a spec; of models that the command or this package wrote.
-    #[getter]
-    fn spec(&self) -> PyResult<String> {
-        serde_json::to_string(&self.trained()?.spec).map_err(value)
-    }
-
-    /// How its data were read, as JSON; of models that the command or this package wrote.
-    #[getter]
-    fn schema(&self) -> PyResult<String> {
-        serde_json::to_string(&self.trained()?.schema).map_err(value)
-    }
-
-    /// What its certificate is about; of models that the command or this package wrote.
-    #[getter]
-    fn claim(&self) -> PyResult<Option<String>> {
-        Ok(self.trained()?.model.claim().map(Claim::to_string))
+        PyModel::new(kinfolk::Model::load(path).map_err(of_engine)?)
     }
 
     /// Writes a file that the command can read. `python` is a JSON text for this package. `classes` are the two
     /// values of labels for -1 and +1, None if labels are numbers, or empty if tasks are classes.
-    #[pyo3(signature = (path, *, python, balanced, features=None, task_column=None, classes=None))]
+    #[pyo3(signature = (path, *, python, features=None, task_column=None, classes=None))]
     fn save(
         &self,
         py: Python<'_>,
         path: PathBuf,
         python: &str,
-        balanced: bool,
         features: Option<Vec<String>>,
         task_column: Option<String>,
         classes: Option<Vec<String>>,
     ) -> PyResult<()> {
-        let mut trained = self.trained()?;
+        let mut trained = self.0.clone();
         let columns = ColumnRoles { task: task_column, ..ColumnRoles::default() };
         let features = features.map(|names| names.into_iter().map(Feature::Number).collect());
-        let coding = match classes {
-            None => LabelEncoding::Numbers,
-            Some(two) if two.len() == 2 => {
-                let [negative, positive] = [two[0].clone(), two[1].clone()];
-                LabelEncoding::Binary { negative, positive }
-            }
-            Some(_) => LabelEncoding::Classes,
-        };
-        let storage = match self.0.about().kernel {
+        let about = trained.model.about();
+        let storage = match about.kernel {
             Kernel::Precomputed => Storage::Kernel,
             _ => Storage::Dense,
         };
-        trained.spec.class_weight = balanced.then_some(ClassWeight::Balanced);
-        trained.spec.columns = columns.clone();
-        trained.schema = Schema {
-            storage,
-            label_encoding: coding,
-            ..Schema::new(columns, features, self.0.about().n_features)
-        };
-        py.detach(|| {
-            let mut model = trained.into_model().map_err(of_method)?;
-            model.attach("python", python).map_err(of_engine)?;
-            model.save(&path).map_err(of_engine)
-        })
+        let label_encoding = label_encoding(classes);
+        trained.schema =
+            Schema { storage, label_encoding, ..Schema::new(columns.clone(), features, about.n_features) };
+        trained.spec.columns = columns;
+        let saved = py.detach(|| -> kinfolk_train::Result<()> {
+            let mut model = trained.into_model()?;
+            model.attach(PYTHON_KEY, python)?;
+            Ok(model.save(&path)?)
+        });
+        saved.map_err(of_method)
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
@@ -191,8 +194,24 @@ impl PyModel {
     }
 
     fn __repr__(&self) -> String {
-        let about = self.0.about();
-        let kind = if self.0.weights().is_some() { "linear" } else { "kernel" };
+        let about = self.0.model.about();
+        let kind = if self.0.model.weights().is_some() { "linear" } else { "kernel" };
         format!("<kinfolk model: {} tasks, {} features, {kind}>", about.tasks.len(), about.n_features)
+    }
+}
+
+impl PyModel {
+    fn new(model: kinfolk::Model) -> PyResult<Self> {
+        Trained::from_model(model).map(PyModel).map_err(of_method)
+    }
+}
+
+fn label_encoding(classes: Option<Vec<String>>) -> LabelEncoding {
+    match classes.as_deref() {
+        None => LabelEncoding::Numbers,
+        Some([negative, positive]) => {
+            LabelEncoding::Binary { negative: negative.clone(), positive: positive.clone() }
+        }
+        Some(_) => LabelEncoding::Classes,
     }
 }

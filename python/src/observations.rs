@@ -32,7 +32,7 @@ fn named(observations: kinfolk::Result<kinfolk::Observations>, names: Names) -> 
     named.map(PyObservations).map_err(of_engine)
 }
 
-fn numbers<T: numpy::Element + Copy>(array: &PyReadonlyArray1<'_, T>) -> Vec<T> {
+pub(crate) fn numbers<T: numpy::Element + Copy>(array: &PyReadonlyArray1<'_, T>) -> Vec<T> {
     array.as_array().iter().copied().collect()
 }
 
@@ -74,9 +74,14 @@ impl PyObservations {
         self.0.clone().with_weights(&numbers(&weight)).map(PyObservations).map_err(of_engine)
     }
 
-    /// The same with equal total weights for both classes of each task.
-    fn balanced(&self) -> PyResult<Self> {
-        self.0.clone().class_balanced().map(PyObservations).map_err(of_engine)
+    /// The same with these offsets, one for each observation: its loss becomes L(y, z + offset).
+    fn with_offsets(&self, offset: PyReadonlyArray1<'_, f64>) -> PyResult<Self> {
+        self.0.clone().with_offsets(numbers(&offset)).map(PyObservations).map_err(of_engine)
+    }
+
+    /// Those of some inputs, which are numbered in the order of `rows`.
+    fn select(&self, rows: PyReadonlyArray1<'_, u32>) -> PyResult<Self> {
+        self.0.select_inputs(&numbers(&rows)).map(PyObservations).map_err(of_engine)
     }
 
     fn __len__(&self) -> usize {

@@ -1,8 +1,8 @@
 //! Lists of what the engine can do, for the checks and the documentation of the Python package.
 
 use crate::error::of_engine;
-use kinfolk::{Kernel, LossKind, ScalingKind, SolverKind};
-use kinfolk_train::registry;
+use kinfolk::{CScale, Kernel, LossKind, ScalingKind, SolverKind};
+use kinfolk_train::{Allowed, Metric, registry};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -36,7 +36,7 @@ fn describe_method<'py>(
     Ok(description)
 }
 
-/// The losses, kernels, solvers and scalings by name.
+/// The losses, kernels, regularisers of Theta, solvers, scalings and metrics, as they are written in a spec.
 #[pyfunction]
 pub(crate) fn describe(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let losses: PyResult<Vec<_>> = LossKind::all_examples()
@@ -50,10 +50,22 @@ pub(crate) fn describe(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
         .collect();
     let description = PyDict::new(py);
     description.set_item("losses", losses?)?;
-    description.set_item("kernels", Kernel::ALL.map(|kernel| kernel.name()).to_vec())?;
+    description.set_item("kernels", Kernel::ALL.map(|kernel| kernel.to_string()).to_vec())?;
+    description.set_item("outputs", outputs())?;
     description.set_item("solvers", SolverKind::ALL.map(|solver| solver.to_string()).to_vec())?;
     description.set_item("scalings", ScalingKind::ALL.map(|scaling| scaling.to_string()).to_vec())?;
+    description.set_item("strengths", CScale::grid().to_vec())?;
+    description.set_item("metrics", Metric::names().to_vec())?;
     Ok(description)
+}
+
+/// Values of the parameter `output` of the method fmtl.
+fn outputs() -> Vec<&'static str> {
+    let params = registry().iter().flat_map(|method| method.params());
+    let words = params.filter(|param| param.name == "output").map(|param| param.allowed);
+    words
+        .flat_map(|allowed| if let Allowed::Word(words) = allowed { words.to_vec() } else { vec![] })
+        .collect()
 }
 
 /// Whether a loss is for labels of two values.

@@ -1,89 +1,103 @@
-//! Selection: the folds and the choice of `kinfolk select`.
+//! Cross-validation.
 
-use crate::background::{Callbacks, ChannelObserver, run_in_background};
+use crate::background::{ChannelObserver, run_in_background};
 use crate::error::{of_method, value};
 use crate::features::Features;
-use crate::fit::{is_gram, parsed};
-use crate::observations::PyObservations;
-use kinfolk::{Flow, Observer};
-use kinfolk_train::select::{Axis, Candidate, Selection, Study, candidates};
-use kinfolk_train::{LossSpec, StudyObserver, Training, Weight};
+use crate::fit::{is_gram, parse, parse_weights};
+use crate::model::PyModel;
+use crate::observations::{PyObservations, numbers};
+use kinfolk_train::select::{Candidate, FoldRows, Study, cross_validate_on};
+use kinfolk_train::{StudyObserver, Trained, Training};
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::sync::Mutex;
 
-/// Which fold each input is tested in: stratified by task and class, from a seed.
+/// The fold in which each row is tested, as in the command select.
 #[pyfunction]
-pub(crate) fn folds(observations: &PyObservations, n_folds: usize, seed: u64) -> PyResult<Vec<u32>> {
-    kinfolk_train::select::folds::folds(&observations.0, n_folds, seed).map_err(of_method)
+pub(crate) fn folds<'py>(
+    py: Python<'py>,
+    observations: &PyObservations,
+    n_folds: usize,
+    seed: u64,
+) -> PyResult<Bound<'py, PyArray1<u32>>> {
+    let fold_of = kinfolk_train::select::folds::folds(&observations.0, n_folds, seed).map_err(of_method)?;
+    Ok(fold_of.into_pyarray(py))
 }
 
-/// Asks the thread that Python knows whether to stop.
-struct Stop<'a, 'b>(Mutex<&'a mut ChannelObserver<'b>>);
-
-impl StudyObserver for Stop<'_, '_> {
-    fn stop(&self) -> bool {
-        self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).poll() == Flow::Stop
-    }
+/// A metric of the command (empty for the one that suits the labels), or a Python function of fold and model.
+#[derive(FromPyObject)]
+pub(crate) enum Scoring {
+    /// The name of a metric.
+    Metric(String),
+    /// A Python function.
+    Function(Py<PyAny>),
 }
 
-/// Cross-validates methods, as text with their parameters, over strengths or values of C; the default grids if there are
-/// none. Returns all settings with their scores, fold by fold, and the place of the winner, as `kinfolk select` finds it.
+type Rows<'py> = (PyReadonlyArray1<'py, u32>, PyReadonlyArray1<'py, u32>);
+
+/// Fits a spec, which is JSON, at each weight of the losses on the training rows of each split, and scores the
+/// models on the test rows. Larger scores are better: a metric that is better when smaller has a minus sign.
 #[pyfunction]
-#[pyo3(signature = (x, observations, spec, methods, *, grid=vec![], c_values=None, folds=5, repeats=1, metric=None, tick=None))]
 pub(crate) fn cross_validate<'py>(
     py: Python<'py>,
     x: Features<'_>,
     observations: &PyObservations,
     spec: &str,
-    methods: Vec<String>,
-    grid: Vec<String>,
-    c_values: Option<Vec<f64>>,
-    folds: usize,
-    repeats: usize,
-    metric: Option<&str>,
-    tick: Option<Py<PyAny>>,
-) -> PyResult<(Vec<Bound<'py, PyDict>>, usize)> {
-    let spec = parsed(spec)?;
+    weights: Vec<String>,
+    splits: Vec<Rows<'_>>,
+    scoring: Scoring,
+) -> PyResult<Bound<'py, PyDict>> {
+    let spec = parse(spec)?;
     let inputs = x.inputs(is_gram(&spec))?;
-    let axes: Vec<Axis> = grid.iter().map(|axis| axis.parse()).collect::<Result<_, _>>().map_err(value)?;
-    let mut candidates: Vec<Candidate> = candidates(&methods, &axes).map_err(of_method)?;
-    if let Some(values) = c_values {
-        let weights: Vec<Weight> = values.into_iter().map(Weight::C).collect();
-        candidates.iter_mut().for_each(|candidate| candidate.weights.clone_from(&weights));
+    let candidate = Candidate { settings: vec![spec.method.clone()], weights: parse_weights(&weights)? };
+    let rows = |(train, test): &Rows<'_>| FoldRows { train: numbers(train), test: numbers(test) };
+    let folds: Vec<FoldRows> = splits.iter().map(rows).collect();
+    let losses = Training::losses_of(&spec, &observations.0);
+    let mut study = Study::new(&inputs, &observations.0, losses, spec);
+    if let Scoring::Metric(name) = &scoring
+        && !name.is_empty()
+    {
+        study.metric = name.parse().map_err(value)?;
     }
-    let metric = metric.map(str::parse).transpose().map_err(of_method)?;
-    let observations = &observations.0;
-    let work = |observer: &mut ChannelObserver<'_>| {
-        let losses = Training::losses_of(&spec, observations);
-        let spec = kinfolk_train::FitSpec { loss: LossSpec::from(&losses), ..spec };
-        let mut study = Study::new(&inputs, observations, losses, spec);
-        (study.folds, study.repeats) = (folds, repeats);
-        study.metric = metric.unwrap_or(study.metric);
-        kinfolk_train::select::cross_validate(&study, &candidates, &Stop(Mutex::new(observer)))
+    let raised_by_scorer: Mutex<Option<PyErr>> = Mutex::new(None);
+    let call = |fold: usize, model: &Trained| -> kinfolk_train::Result<f64> {
+        let Scoring::Function(function) = &scoring else { return Ok(f64::NAN) };
+        let scored =
+            Python::attach(|py| function.call1(py, (fold, PyModel(model.clone())))?.extract::<f64>(py));
+        scored.map_err(|error| {
+            *raised_by_scorer.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = Some(error);
+            kinfolk_train::Error::Study("the scoring function raised an exception".into())
+        })
     };
-    let (found, raised) = run_in_background(py, &Callbacks { listener: None, tick }, work)?;
-    match (found.map_err(of_method)?, raised) {
-        (_, Some(error)) => Err(error),
-        (Some(selection), None) => {
-            let rows = (0..selection.rows.len()).map(|row| describe(py, &selection, row));
-            Ok((rows.collect::<PyResult<_>>()?, selection.winner))
-        }
-        (None, None) => Err(value("the selection was stopped")),
+    let scorer: Option<&kinfolk_train::select::FoldScorer<'_>> = match &scoring {
+        Scoring::Metric(_) => None,
+        Scoring::Function(_) => Some(&call),
+    };
+    let work = |observer: &mut ChannelObserver<'_>| {
+        cross_validate_on(&study, &[candidate], &folds, scorer, &*observer)
+    };
+    let by_function = scorer.is_some();
+    let (selection, raised) = run_in_background(py, None, work)?;
+    let raised_by_scorer = raised_by_scorer.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+    if let Some(error) = raised.or(raised_by_scorer) {
+        return Err(error);
     }
+    let selection = selection.map_err(of_method)?.ok_or_else(|| value("cross-validation was stopped"))?;
+    let sign = if by_function || selection.metric.higher_is_better() { 1.0 } else { -1.0 };
+    let scores = |row: &kinfolk_train::select::Row| -> Vec<f64> {
+        row.folds.iter().map(|fold| sign * fold.mean).collect()
+    };
+    let found = PyDict::new(py);
+    found.set_item("metric", selection.metric.to_string())?;
+    found.set_item("scores", selection.rows.iter().map(scores).collect::<Vec<_>>())?;
+    found.set_item("rel_gap", selection.rows.iter().map(|row| row.rel_gap).collect::<Vec<_>>())?;
+    found.set_item("seconds", selection.rows.iter().map(|row| row.seconds).collect::<Vec<_>>())?;
+    Ok(found)
 }
 
-fn describe<'py>(py: Python<'py>, selection: &Selection, row: usize) -> PyResult<Bound<'py, PyDict>> {
-    let (dict, row) = (PyDict::new(py), &selection.rows[row]);
-    dict.set_item("method", row.method.to_string())?;
-    dict.set_item("weight", row.weight.to_string())?;
-    dict.set_item("c", row.c)?;
-    dict.set_item("score", row.score)?;
-    dict.set_item("mean", row.mean)?;
-    dict.set_item("sd", row.sd)?;
-    dict.set_item("rel_gap", row.rel_gap)?;
-    dict.set_item("uncertified", row.uncertified)?;
-    dict.set_item("seconds", row.seconds)?;
-    dict.set_item("folds", row.folds.iter().map(|fold| fold.mean).collect::<Vec<_>>())?;
-    Ok(dict)
+impl StudyObserver for ChannelObserver<'_> {
+    fn stop(&self) -> bool {
+        self.stop_requested()
+    }
 }

@@ -17,8 +17,8 @@ ESTIMATORS = [
     MultiTaskRegressor(kernel="rbf", output="exp"),
 ]
 
-# They compare predictions to seven digits, but ours are as accurate as `tol`, and C="auto" depends on the number of rows,
-# not on weights. The test below fixes both.
+# They compare predictions to seven digits, but ours are as accurate as `tol`, and C="auto" depends on the number of
+# rows, not on weights. The test below fixes both.
 TOO_EXACT = dict.fromkeys(
     ["check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data"],
     "fits end at the tolerance, and C is chosen for the rows",

@@ -33,10 +33,10 @@ def test_parameters(regression):
     wrong(*data, r"method mtl: mu = .*: it must be a number", method="mtl", method_params={"mu": -1.0})
     wrong(*data, r"k = 2: it is for the method fmtl, not for stl", method="stl", k=2)
     wrong(*data, r"it is for the method fmtl, not for stl", method="stl", theta=np.eye(5))
-    wrong(*data, r"method mtl: 'mu' is not NAME=VALUE", method="mtl:mu")
+    wrong(*data, r'method mtl: "mu" is not NAME=VALUE', method="mtl:mu")
     wrong(*data, r"loss .hinges. is not understood", loss="hinges")
     wrong(*data, r"loss = 'hinge': it is for classes", loss="hinge")
-    wrong(*data, r"memory = 'much'", memory="much")
+    wrong(*data, r'memory "much": the unit is none of', memory="much")
     wrong(*data, r"unknown variant `fast`|solver", solver="fast")
     wrong(*data, r"n_jobs = 0", n_jobs=0)
     wrong(*data, r"theta and output='fixed' belong together", theta=np.eye(5))
@@ -170,12 +170,12 @@ def test_the_compiled_part_by_itself(garbage, text, indices):
             3, ["a", "b"], *(np.asarray(indices, np.uint32),) * 2, np.zeros(len(indices))
         ),
         lambda: _native.Observations.classes(["a"], np.asarray(indices, np.uint32)),
-        lambda: _native.fit_path(np.zeros((2, 2)), _native.Observations.table(["a"], np.zeros((2, 1))), text, [1.0]),
+        lambda: _native.fit_path(np.zeros((2, 2)), _native.Observations.table(["a"], np.zeros((2, 1))), text, ["1"]),
         lambda: _native.fit_path(
             (np.asarray(indices, np.uintp), np.asarray(indices, np.uint32), np.zeros(len(indices)), 2),
             _native.Observations.table(["a"], np.zeros((2, 1))),
             "{}",
-            [1.0],
+            ["1"],
         ),
     ]
     for call in calls:

@@ -213,3 +213,22 @@ def test_other_methods_and_given_matrices(regression):
     alone = MultiTaskRegressor(C=1.0, output="fixed", theta=np.eye(5), tol=TOL).fit(d.X, d.y, task=d.task)
     stl = MultiTaskRegressor(C=1.0, method="stl", tol=TOL).fit(d.X, d.y, task=d.task)
     np.testing.assert_allclose(alone.predict(d.X, task=d.task), stl.predict(d.X, task=d.task), rtol=1e-4, atol=1e-5)
+
+
+def test_every_regulariser_of_the_engine_is_reachable(regression):
+    d = regression
+    fit = lambda **params: MultiTaskRegressor(C=1.0, tol=TOL, **params).fit(d.X, d.y, task=d.task)
+    by_name, by_text = fit(k=2), fit(method="fmtl:k=2")
+    np.testing.assert_array_equal(by_name.theta_, by_text.theta_)
+    np.testing.assert_array_equal(by_name.theta_, fit(method="fmtl", method_params={"k": 2}).theta_)
+    # z^2 / 2 is the power family with k = 1.
+    series = fit(output="series", method_params={"coefficients": [0.0, 0.5]})
+    np.testing.assert_array_equal(series.theta_, fit(method="fmtl:output=series,coefficients=[0,0.5]").theta_)
+    np.testing.assert_allclose(series.theta_, fit().theta_, rtol=1e-4, atol=1e-6)
+    with pytest.raises(ValueError, match="k is given twice"):
+        fit(k=2, method="fmtl:k=3")
+    prior = np.eye(5) + 0.1
+    assert fit(output="exp", prior=prior).status_ == "certified" and fit(prior=prior).status_ == "certified"
+    relative = MultiTaskRegressor(C="strength:0.5").fit(d.X, d.y, task=d.task)
+    assert relative.C_ > 0 and relative.C_ != MultiTaskRegressor().fit(d.X, d.y, task=d.task).C_
+    np.testing.assert_array_equal(fit(kernel="rbf:0.5").theta_, fit(kernel="rbf", gamma=0.5).theta_)

@@ -28,6 +28,7 @@ def test_models_of_the_first_version(name, tmp_path):
     np.testing.assert_array_equal(predictions(name, model), EXPECTED["predictions"][name])
     assert type(model).__name__ == attributes["class"]
     assert (model.rel_gap_, model.C_, model.status_) == tuple(attributes[key] for key in ("rel_gap_", "C_", "status_"))
+    assert model.claim_ == "optimal" and model.remark_ is None
     params = model.get_params()
     assert {key: params[key] for key in attributes["params"]} == attributes["params"]
     model.save(tmp_path / "again.safetensors")

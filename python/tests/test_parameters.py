@@ -45,8 +45,8 @@ def test_documentation_lists_what_the_engine_has(estimator):
     engine, text = _native.describe(), " ".join(inspect.getdoc(estimator).split())
     for loss in engine["losses"]:
         assert loss["text"] in text
-    for name in (*engine["kernels"], *engine["solvers"], *engine["scalings"]):
-        assert f'"{name}"' in text
+    for name in (*engine["kernels"], *engine["outputs"], *engine["solvers"], *engine["scalings"]):
+        assert f'"{name.partition(":")[0]}"' in text
     for method in _native.methods():
         assert method["name"] in text
 

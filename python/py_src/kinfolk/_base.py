@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import copy
+import dataclasses
 import json
 import sys
 import warnings
@@ -35,6 +35,14 @@ class TrainingData:
     start: np.ndarray | None = None
     """Dual variables to start from."""
 
+    def select(self, rows: np.ndarray) -> TrainingData:
+        """Some of the rows."""
+        rows = np.asarray(rows, dtype=np.uint32)
+        weight = None if self.weight is None else self.weight[rows]
+        triples = None if self.triples is None else self.triples.select(rows)
+        x = self.x[rows]
+        return TrainingData(x, self.observations.select(rows), self.losses, self.outputs, weight, triples)
+
 
 class BaseKinfolkEstimator(EngineParameters, Callbacks, BaseEstimator):  # type: ignore[misc]
     """The fit and the fitted attributes of every estimator.
@@ -43,6 +51,8 @@ class BaseKinfolkEstimator(EngineParameters, Callbacks, BaseEstimator):  # type:
 
     - `theta_`: the task matrix, `task_correlation_`: the same as correlations, `theta_names_`: the names of their rows;
     - `primal_`, `dual_`, `dual_gap_`, `rel_gap_`, `status_`: the certificate, and why the solver stopped;
+    - `claim_`, `remark_`: what the certificate is about ("optimal", or "best given the groups" and the like if the
+      method searches for something that the certificate takes as given), and what the method says of its search;
     - `C_`, `lam_`, `n_passes_`, `seconds_`, `solver_`, `reason_`, `trace_`: the course of the fit;
     - `dual_coef_`, and for linear kernels `coef_` and `intercept_`.
     """
@@ -106,8 +116,8 @@ class BaseKinfolkEstimator(EngineParameters, Callbacks, BaseEstimator):  # type:
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "model_")
 
-    def _specification(self, losses: Sequence[str], lam: float | None = None) -> str:
-        return specification(self, losses, lam)
+    def _specification(self, losses: Sequence[str], **changes: Any) -> str:
+        return specification(self, losses, **changes)
 
     def _native_inputs(self, x: Any, *, training: bool = False) -> Any:
         return _inputs.as_gram(x) if training and self.kernel == "precomputed" else _inputs.native(x)
@@ -115,42 +125,43 @@ class BaseKinfolkEstimator(EngineParameters, Callbacks, BaseEstimator):  # type:
     def _fit_engine(self, data: TrainingData) -> None:
         """Fits, and stores the result even if the fit is interrupted."""
         inputs = self._native_inputs(data.x, training=True)
-        spec, weight = self._specification(data.losses), _checks.weight(self.C)
+        spec, weight = self._specification(data.losses), str(_checks.weight(self.C))
         with _Progress(self) as listener:
             fits = _native.fit_path(inputs, data.observations, spec, [weight], data.start, listener)
-        model, summary, raised = fits[-1]
-        self._store_fit(model, summary)
+        model, raised = fits[-1]
+        self._store_fit(model)
         if raised is not None and not isinstance(raised, _StopRequested):
             raise raised
-        self._warn(summary)
+        self._warn(model.summary)
         self._after_fit(data)
+
+    def _add_offset(self, data: TrainingData, offset: Any) -> TrainingData:
+        """Adds a known part of the predictions: one number for each row, or for each row and output."""
+        self._has_offset = offset is not None
+        if offset is None:
+            return data
+        if getattr(self, "calibrate", None) is not None:
+            raise ValueError("calibrate: probabilities of a fit with offsets are not supported")
+        values, shape = np.asarray(offset, dtype=np.float64), (data.x.shape[0], len(data.outputs))
+        if values.shape not in (shape[:1], shape):
+            raise ValueError(f"offset has shape {values.shape}, expected {shape[:1]} or {shape}")
+        table = np.broadcast_to(values if values.ndim == 2 else values[:, None], shape)
+        each = table.ravel() if data.triples is None else table[data.triples.input, data.triples.output]
+        return dataclasses.replace(data, observations=data.observations.with_offsets(each))
 
     def _after_fit(self, data: TrainingData) -> None:
         """What an estimator computes from a fitted model, such as its calibration."""
 
-    def _fit_path(self, data: TrainingData, weights: Sequence[float], tick: Callable[[], None] | None) -> list[Any]:
-        """Estimators fitted to the same data at several C. Each starts from the dual variables of the previous one."""
-        inputs, spec = self._native_inputs(data.x, training=True), self._specification(data.losses)
-        fits = _native.fit_path(inputs, data.observations, spec, list(weights), None, None, tick)
-        fitted: list[Any] = []
-        for c, (model, summary, raised) in zip(weights, fits, strict=False):
-            if raised is not None:
-                raise raised
-            estimator = copy.copy(self)
-            estimator.C = c
-            estimator._store_fit(model, summary)
-            estimator._after_fit(data)
-            fitted.append(estimator)
-        return fitted
-
-    def _store_fit(self, model: Any, summary: dict[str, Any]) -> None:
-        self.model_ = model
+    def _store_fit(self, model: Any) -> None:
+        self.model_, summary = model, model.summary
         self.__dict__.pop("calibration_", None)  # it belongs to the previous model
         self.primal_, self.dual_ = summary["primal"], summary["dual"]
         self.dual_gap_, self.rel_gap_ = summary["gap"], summary["rel_gap"]
         self.claim_, self.remark_ = summary["claim"], summary["remark"]
         self.task_gaps_ = np.asarray(summary["task_gaps"])
-        self.status_, self.solver_, self.reason_ = summary["status"], summary["solver"], summary["reason"]
+        # Models of version 0.1 have no status.
+        self.status_ = summary["status"] or ("certified" if self.rel_gap_ <= self.tol else "unknown")
+        self.solver_, self.reason_ = summary["solver"], summary["reason"]
         self.n_passes_, self.seconds_ = summary["passes"], summary["seconds"]
         self.C_, self.lam_ = summary["c"], summary["lambda"]
         fields = ("passes", "seconds", "primal", "dual", "gap")

@@ -8,8 +8,6 @@ import numpy as np
 from scipy.special import expit, logit
 
 from . import _checks, _inputs, _native
-from ._folds import folds
-from ._targets import Triples
 
 MAX_NEWTON_STEPS = 100
 N_FOLDS = 5
@@ -56,16 +54,15 @@ def cross_fitted(estimator: Any, data: Any) -> np.ndarray:
     """a and b of each output, from scores of held-out rows."""
     if estimator.kernel == "precomputed":
         raise ValueError("calibrate: held-out rows of a precomputed kernel are not supported")
-    x, triples = data.x, data.triples
-    fold = folds(_same_labels(x.shape[0], triples), N_FOLDS, _checks.seed(estimator.random_state))
+    x, triples, n = data.x, data.triples, data.x.shape[0]
+    seed = _checks.seed(estimator.random_state)
+    fold = _native.folds(data.observations, min(N_FOLDS, n), seed) if n > 1 else np.zeros(n)
     score = np.zeros(len(triples.label))
-    for number in np.unique(fold):
+    for number in np.unique(fold) if n > 1 else ():
         inside = fold != number
-        if not inside.any():
-            continue
-        model = _fitted(estimator, data, inside)
+        model = _fitted(estimator, data.select(np.flatnonzero(inside)))
         rows, held = np.flatnonzero(~inside), ~inside[triples.input]
-        place = np.zeros(len(fold), np.int64)
+        place = np.zeros(n, np.int64)
         place[rows] = np.arange(len(rows))
         scores = model.predict_all(_inputs.native(x[rows]))
         score[held] = scores[place[triples.input[held]], triples.output[held]]
@@ -87,30 +84,11 @@ def _balance(positive: np.ndarray) -> np.ndarray:
     return np.where(positive, n / (2 * yes), n / (2 * (n - yes))) if 0 < yes < n else np.ones(n)
 
 
-def _same_labels(n: int, triples: Triples) -> np.ndarray:
-    """A number for each row, the same for rows with the same labels of the same outputs."""
-    labels = np.zeros((n, 2), np.int64)
-    np.add.at(labels[:, 0], triples.input, triples.output)
-    np.add.at(labels[:, 1], triples.input, (triples.output.astype(np.int64) + 1) * (triples.label > 0))
-    return np.unique(labels, axis=0, return_inverse=True)[1].ravel()
-
-
-def _fitted(estimator: Any, data: Any, inside: np.ndarray) -> Any:
-    """A model of some of the rows, with the same C and lambda."""
-    triples = data.triples
-    seen = inside[triples.input]
-    place = (np.cumsum(inside) - 1).astype(np.uint32)
-    part = _native.Observations.triples(
-        int(inside.sum()), data.outputs, place[triples.input[seen]], triples.output[seen], triples.label[seen]
-    )
-    if data.weight is not None:
-        part = part.weighted(np.ascontiguousarray(data.weight[triples.input[seen]]))
-    if isinstance(estimator.class_weight, str):
-        part = part.balanced()
-    # If C was chosen for the data, so was lambda.
-    spec = estimator._specification(data.losses, estimator.lam_ if isinstance(estimator.C, str) else None)
-    fits = _native.fit_path(_inputs.native(data.x[np.flatnonzero(inside)]), part, spec, [estimator.C_])
-    model, _, raised = fits[-1]
+def _fitted(estimator: Any, data: Any) -> Any:
+    """A model of some of the rows, with the C and lambda of the estimator."""
+    spec = estimator._specification(data.losses, **{"lambda": estimator.lam_})
+    fits = _native.fit_path(_inputs.native(data.x), data.observations, spec, [str(estimator.C_)])
+    model, raised = fits[-1]
     if raised is not None:
         raise raised
     return model

@@ -6,15 +6,11 @@ import math
 import multiprocessing
 import numbers
 import os
-import re
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
-
-BYTES_PER_UNIT = {"": 1, "b": 1, "k": 1e3, "kb": 1e3, "m": 1e6, "mb": 1e6, "g": 1e9, "gb": 1e9, "t": 1e12, "tb": 1e12}
-BYTES_PER_UNIT |= {"kib": 2**10, "mib": 2**20, "gib": 2**30, "tib": 2**40}
 
 
 def number(name: str, value: Any, *, zero: bool = False) -> float:
@@ -45,20 +41,6 @@ def choice(name: str, value: Any, values: Sequence[str]) -> str:
     return value
 
 
-def memory(value: Any) -> int:
-    """Bytes: a number, or text such as 4GB."""
-    if isinstance(value, str):
-        found = re.fullmatch(r"\s*([0-9.]+)\s*([a-z]*)\s*", value.lower())
-        try:
-            size = float(found[1]) * BYTES_PER_UNIT[found[2]] if found else math.nan
-        except (KeyError, ValueError):
-            size = math.nan
-        if not 1 <= size <= 1e18:
-            raise ValueError(f"memory = {value!r}: it must be a number of bytes, or text such as '4GB'")
-        return int(size)
-    return whole("memory", value, 1)
-
-
 def cores() -> int:
     return os.cpu_count() or 1
 
@@ -87,12 +69,13 @@ def seed(random_state: Any) -> int:
     return int(check_random_state(random_state).randint(2**31 - 1))
 
 
-def weight(value: Any) -> float | None:
-    """C, or None for "auto"."""
-    if isinstance(value, str):
-        choice("C", value, ("auto",))
-        return None
-    return number("C", value)
+def weight(value: Any) -> float | str:
+    """C as the engine reads it: a number, "auto", or "strength:NUMBER"."""
+    if not isinstance(value, str):
+        return number("C", value)
+    if not value.startswith("strength:"):
+        choice("C", value, ("auto", "strength:NUMBER"))
+    return value
 
 
 def square_matrix(name: str, value: Any) -> list[list[float]]:

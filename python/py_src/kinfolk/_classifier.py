@@ -59,19 +59,10 @@ class MultiTaskClassifier(ClassifierMixin, ClassParameters, MultiTask):  # type:
         self.classes_: Any = classes if by_column else np.unique(np.concatenate(classes))
         return data
 
-    def _observations(self, x: Any, targets: Targets, weight: np.ndarray | None) -> Any:
-        observations = super()._observations(x, targets, weight)
-        if isinstance(self.class_weight, str):
-            _checks.choice("class_weight", self.class_weight, ("balanced",))
-            observations = observations.balanced()
-        return observations
-
     def _weights(self, x: Any, y: Any, weight: Any) -> np.ndarray | None:
         each = super()._weights(x, y, weight)
-        if self.class_weight is None or isinstance(self.class_weight, str):
-            return each
         if not isinstance(self.class_weight, Mapping):
-            raise TypeError(f"class_weight = {self.class_weight!r}: it must be a dictionary, 'balanced' or None")
+            return each
         labels = _inputs.table(y)
         if labels.ndim == 2 and labels.shape[1] > 1:
             raise ValueError("class_weight: a dictionary needs one class per row; for a table of labels use 'balanced'")

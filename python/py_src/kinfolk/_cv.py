@@ -1,11 +1,11 @@
-"""C by cross-validation: warm-started paths in the engine, one for each fold and setting."""
+"""Choice of C and other parameters by cross-validation, in the engine."""
 
 from __future__ import annotations
 
+import copy
 import functools
-import threading
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -14,19 +14,51 @@ from sklearn.metrics import check_scoring
 from sklearn.model_selection import ParameterGrid, check_cv
 from sklearn.utils import _safe_indexing
 from sklearn.utils.metaestimators import _safe_split
-from sklearn.utils.validation import _num_samples, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
-from . import _checks, _folds, _inputs, _native
+from . import _checks, _native
+from ._base import TrainingData
 from ._compat import Method, available_if
+from ._engine import ENGINE
 from ._regressor import MultiTaskRegressor
 
 
-class _Stop(Exception):
-    """Another fold failed, or the caller pressed Ctrl-C."""
+_Split = tuple[np.ndarray, np.ndarray]
+"""Rows to train on, and rows to test on."""
 
 
-class _Bound:
-    """An estimator that knows the tasks of the rows it is asked about, for scorers that know nothing of tasks."""
+@dataclass
+class _SettingResult:
+    """What cross-validation found for one setting of the other parameters, at each C."""
+
+    params: list[dict[str, Any]]
+    scores: np.ndarray
+    """(values of C, folds)"""
+    rel_gap: list[float | None]
+    seconds: list[float]
+    """Of all folds together."""
+
+
+class _FoldScorer:
+    """Scores models of folds with the estimator's own score or a scorer of scikit-learn. The engine calls it."""
+
+    def __init__(self, estimator: Any, data: TrainingData, splits: list[_Split], raw: Any, scoring: Any) -> None:
+        self.estimator, self.data, self.splits, self.scoring = estimator, data, splits, scoring
+        self.X, self.y, self.task = raw
+
+    def __call__(self, fold: int, model: Any) -> float:
+        train, test = self.splits[fold]
+        fitted = copy.copy(self.estimator)
+        fitted._store_fit(model)
+        if getattr(fitted, "calibrate", None) is not None:
+            fitted._after_fit(self.data.select(train))
+        X, y = _safe_split(fitted, self.X, self.y, test, train)
+        task = None if self.task is None else _safe_indexing(np.asarray(self.task), test)
+        return _score(fitted, self.scoring, X, y, task)
+
+
+class _WithTask:
+    """An estimator that adds the tasks of the rows to predictions, for scorers that do not know about tasks."""
 
     def __init__(self, estimator: Any, task: Any) -> None:
         self._estimator, self._task = estimator, task
@@ -36,7 +68,7 @@ class _Bound:
         if name not in ("predict", "decision_function", "predict_proba", "score"):
             return value
 
-        @functools.wraps(value)  # scorers look at the name
+        @functools.wraps(value)  # scorers use its name
         def bound(*data: Any, **more: Any) -> Any:
             return value(*data, task=self._task, **more)
 
@@ -56,33 +88,36 @@ def _has(name: str) -> Callable[[Method], Method]:
 
 
 class MultiTaskCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
-    """Chooses C, and other parameters, by cross-validation; fits the winner to all rows.
+    """Chooses C and other parameters by cross-validation, and fits the best setting to all rows.
 
-    The same scores as `GridSearchCV` on the same folds, up to the tolerance of the fits, in a fraction of the time: fits along C start from
-    each other, and share what does not depend on C.
+    The scores are those of `GridSearchCV` on the same folds, up to the tolerance of the fits, but it is much faster:
+    each fit along C starts from the previous one, and everything that does not depend on C is computed once. Folds and
+    fits are those of the command `kinfolk select` with the same seed.
 
     Parameters
     ----------
     estimator : estimator of this package, default=MultiTaskRegressor()
     Cs : list of float, default=None
-        Values of C to try, increasing. None is a grid that covers the useful range for the data at hand.
+        Values of C to try. None is the grid of the command, which covers the useful range for any data; in each fold
+        its values are relative to the training rows of the fold.
     param_grid : dict or list of dict, default=None
         Other parameters to try, as for `GridSearchCV`.
     cv : int, splitter or iterable, default=5
-        A number means folds in which each task, and each class of it, is spread evenly; the row of a task that has only one is never
-        held out.
+        A number means the folds of the command: each task, and each class of it, is spread evenly over them. The seed
+        is the estimator's `random_state`.
     scoring : str or callable, default=None
-        None is the estimator's own score.
+        None is the estimator's own score. "select" is the metric that the command takes for these labels, and
+        "select:NAME" one of its metrics, such as "select:auc": computed for each task, and then averaged.
     refit : bool, default=True
-        Whether to fit the winner to all rows.
+        Whether to fit the best setting to all rows.
     n_jobs : int, default=None
-        Folds at a time. None and -1 are one for each core.
+        Number of fits at a time. None and -1 are one per core.
 
     Attributes
     ----------
-    best_C_, best_params_, best_score_, best_index_ : what won
-    best_estimator_ : the winner, fitted to all rows
-    cv_results_ : dict of columns, as of `GridSearchCV`, with the largest relative gap and the seconds of the fits
+    best_C_, best_params_, best_score_, best_index_ : the best setting
+    best_estimator_ : the best setting, fitted to all rows
+    cv_results_ : columns as in `GridSearchCV`, with the largest relative gap and the seconds of the fits
 
     Examples
     --------
@@ -116,121 +151,83 @@ class MultiTaskCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any, task: Any = None, sample_weight: Any = None) -> Self:
-        """Tries all settings on all folds; arguments as for the estimator."""
+        """Fits all settings on all folds, and the best one to all rows. Arguments are those of the estimator's fit."""
         estimator = MultiTaskRegressor() if self.estimator is None else self.estimator
         settings = list(ParameterGrid(self.param_grid or {}))
         if any("C" in setting for setting in settings):
             raise ValueError("param_grid: values of C are given as Cs")
-        splits = self._splits(estimator, X, y, task)
-        grids = [self._grid(estimator, setting, X, y, task, sample_weight) for setting in settings]
-        found = self._scores(estimator, settings, grids, splits, (X, y, task, sample_weight))
-        self._tell(settings, grids, found, len(splits))
+        splits: list[_Split] = []
+        results: list[_SettingResult] = []
+        for setting in settings:
+            one = clone(estimator).set_params(**setting)
+            data = one._prepare(X, y, task, sample_weight)
+            splits = splits or self._splits(one, data, X, y)
+            results.append(self._cross_validate(setting, one, data, splits, (X, y, task)))
+        self._store_results(results, len(splits))
         if self.refit:
             best = clone(estimator).set_params(**self.best_params_)
-            more = {
-                name: value for name, value in (("task", task), ("sample_weight", sample_weight)) if value is not None
-            }
-            self.best_estimator_ = best.fit(X, y, **more)
+            given = {"task": task, "sample_weight": sample_weight}
+            self.best_estimator_ = best.fit(X, y, **{name: part for name, part in given.items() if part is not None})
             for name in ("n_features_in_", "feature_names_in_", "classes_", "tasks_"):
                 if hasattr(self.best_estimator_, name):
                     setattr(self, name, getattr(self.best_estimator_, name))
         return self
 
-    def _splits(self, estimator: Any, X: Any, y: Any, task: Any) -> list[tuple[np.ndarray, np.ndarray]]:
+    def _splits(self, estimator: Any, data: TrainingData, X: Any, y: Any) -> list[_Split]:
+        """Rows to train on and rows to test on, for each fold."""
         if not isinstance(self.cv, (int, np.integer)):
-            return list(check_cv(self.cv, np.asarray(y), classifier=is_classifier(estimator)).split(X, y))
+            folds = check_cv(self.cv, np.asarray(y), classifier=is_classifier(estimator)).split(X, y)
+            return [(np.asarray(train, np.uint32), np.asarray(test, np.uint32)) for train, test in folds]
         n_folds = _checks.whole("cv", self.cv, 2)
-        column = getattr(estimator, "task_column", None)
-        if task is None and column is not None:
-            task = _inputs.split(X, column)[1]
-        n = int(_num_samples(y))
-        names = None if task is None else _inputs.task_names(task, n)
-        if n_folds > n:
-            raise ValueError(f"cv = {n_folds}: there are {n} rows")
-        group = _folds.groups(y, names, by_class=is_classifier(estimator))
-        fold = _folds.folds(group, n_folds, _checks.seed(getattr(estimator, "random_state", None)))
-        fold[_folds.lonely(names, n)] = -1
-        splits = [(np.flatnonzero(fold != f), np.flatnonzero(fold == f)) for f in range(n_folds)]
-        if any(len(test) == 0 for _, test in splits):
-            raise ValueError(f"cv = {n_folds}: too few rows of tasks that have more than one")
-        return splits
+        fold = _native.folds(data.observations, n_folds, _checks.seed(estimator.random_state))
+        parts = [(np.flatnonzero(fold != f), np.flatnonzero(fold == f)) for f in range(n_folds)]
+        return [(train.astype(np.uint32), test.astype(np.uint32)) for train, test in parts]
 
-    def _grid(self, estimator: Any, setting: Mapping[str, Any], *data: Any) -> list[tuple[float, float | None]]:
-        """Values of C, each with a lambda where that is chosen too."""
-        one = clone(estimator).set_params(**setting)
-        if self.Cs is not None:
-            values = sorted(_checks.number("C", c) for c in self.Cs)
-            if not values:
-                raise ValueError("Cs is empty")
-            return [(c, one.lam) for c in values]
-        work = one._prepare(*data)
-        inputs = one._native_inputs(work.x, training=True)
-        grid = _native.strengths(inputs, work.observations, one._specification(work.losses))
-        moved = one.lam is None and any(lam != 1.0 for _, lam in grid)
-        return [(c, lam if moved else one.lam) for c, lam in grid]
+    def _weights(self) -> list[str]:
+        """Weights of the losses to try, as the engine reads them."""
+        if self.Cs is None:
+            return [f"strength:{strength}" for strength in ENGINE["strengths"]]
+        values = sorted(_checks.number("C", c) for c in self.Cs)
+        if not values:
+            raise ValueError("Cs is empty")
+        return list(map(str, values))
 
-    def _scores(
-        self, estimator: Any, settings: list[Any], grids: list[Any], splits: list[Any], data: Any
-    ) -> dict[Any, Any]:
-        """Score, gap and seconds by setting, C and fold."""
-        X, y, task, weight = data
-        threads = _checks.threads(self.n_jobs) or _checks.cores()
-        stop = threading.Event()
-
-        def tick() -> None:
-            if stop.is_set():
-                raise _Stop
-
-        def run(job: tuple[int, int]) -> list[tuple[float, float, float]]:
-            s, f = job
-            train, test = splits[f]
-            one = clone(estimator).set_params(**settings[s])
-            if threads > 1 and one.n_jobs is None:
-                one.set_params(n_jobs=1)
-            known_X, known_y = _safe_split(one, X, y, train)
-            new_X, new_y = _safe_split(one, X, y, test, train)
-            parts = [None if part is None else _safe_indexing(np.asarray(part), train) for part in (task, weight)]
-            new_task = None if task is None else _safe_indexing(np.asarray(task), test)
-            out = []
-            for fitted in _along(one, grids[s], tick, known_X, known_y, *parts):
-                score = _score(fitted, self.scoring, new_X, new_y, new_task)
-                out.append((score, fitted.rel_gap_, fitted.seconds_))
-            return out
-
-        jobs = [(s, f) for s in range(len(settings)) for f in range(len(splits))]
-        if threads == 1 or len(jobs) == 1:
-            return {job: run(job) for job in jobs}
-        with ThreadPoolExecutor(min(threads, len(jobs))) as pool:
-            futures = {job: pool.submit(run, job) for job in jobs}
-            try:
-                return {job: future.result() for job, future in futures.items()}
-            except BaseException:
-                stop.set()
-                for future in futures.values():
-                    future.cancel()
-                raise
-
-    def _tell(self, settings: list[Any], grids: list[Any], found: dict[Any, Any], n_splits: int) -> None:
-        rows = [(s, p) for s in range(len(settings)) for p in range(len(grids[s]))]
-        table = np.asarray([[found[s, f][p] for f in range(n_splits)] for s, p in rows])
-        scores = table[:, :, 0]
+    def _cross_validate(
+        self, setting: Mapping[str, Any], estimator: Any, data: TrainingData, splits: list[_Split], raw: Any
+    ) -> _SettingResult:
+        """Fits one setting along the weights on all folds, in the engine."""
+        inputs, weights = estimator._native_inputs(data.x, training=True), self._weights()
+        spec = estimator._specification(data.losses, threads=_checks.threads(self.n_jobs))
+        scoring: Any = _FoldScorer(estimator, data, splits, raw, self.scoring)
+        if isinstance(self.scoring, str) and self.scoring.partition(":")[0] == "select":
+            scoring = self.scoring.partition(":")[2]
+        found = _native.cross_validate(inputs, data.observations, spec, weights, splits, scoring)
+        resolved = _native.resolve_weights(inputs, data.observations, spec, weights)
         params = []
-        for s, p in rows:
-            c, lam = grids[s][p]
-            params.append({**settings[s], "C": c} | ({} if lam is None else {"lam": lam}))
+        for c, lam in resolved:
+            chosen = self.Cs is None and estimator.lam is None and lam != 1.0
+            params.append({**setting, "C": c} | ({"lam": lam} if chosen else {}))
+        return _SettingResult(params, np.asarray(found["scores"]), found["rel_gap"], found["seconds"])
+
+    def _store_results(self, settings: list[_SettingResult], n_splits: int) -> None:
+        params = [row for setting in settings for row in setting.params]
+        scores = np.concatenate([setting.scores for setting in settings])
         results: dict[str, Any] = {"params": params}
-        for name in dict.fromkeys(name for setting in params for name in setting):
+        for name in dict.fromkeys(name for row in params for name in row):
             results[f"param_{name}"] = np.ma.MaskedArray(
-                np.asarray([setting.get(name) for setting in params], dtype=object),
-                mask=[name not in setting for setting in params],
+                np.asarray([row.get(name) for row in params], dtype=object),
+                mask=[name not in row for row in params],
             )
         for f in range(n_splits):
             results[f"split{f}_test_score"] = scores[:, f]
         results["mean_test_score"], results["std_test_score"] = scores.mean(axis=1), scores.std(axis=1)
         order = np.nan_to_num(results["mean_test_score"], nan=-np.inf)
         results["rank_test_score"] = np.asarray([1 + int((order > own).sum()) for own in order], dtype=np.int32)
-        results["max_rel_gap"], results["mean_fit_time"] = table[:, :, 1].max(axis=1), table[:, :, 2].mean(axis=1)
+        results["max_rel_gap"] = np.asarray([gap for setting in settings for gap in setting.rel_gap], dtype=float)
+        seconds = np.asarray([each for setting in settings for each in setting.seconds])
+        results["mean_fit_time"] = seconds / n_splits
         self.cv_results_, self.n_splits_ = results, n_splits
+        # Of equal scores the first, which has the smallest C, as in the command select.
         self.best_index_ = int(order.argmax())
         self.best_params_, self.best_score_ = params[self.best_index_], float(scores.mean(axis=1)[self.best_index_])
         self.best_C_ = self.best_params_["C"]
@@ -241,21 +238,21 @@ class MultiTaskCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
     @_has("predict")
     def predict(self, X: Any, **more: Any) -> Any:
-        """Of the winner."""
+        """Prediction of the best estimator."""
         return self._best().predict(X, **more)
 
     @_has("decision_function")
     def decision_function(self, X: Any, **more: Any) -> Any:
-        """Of the winner."""
+        """Prediction of the best estimator."""
         return self._best().decision_function(X, **more)
 
     @_has("predict_proba")
     def predict_proba(self, X: Any, **more: Any) -> Any:
-        """Of the winner."""
+        """Prediction of the best estimator."""
         return self._best().predict_proba(X, **more)
 
     def score(self, X: Any, y: Any, task: Any = None) -> float:
-        """Of the winner, by the score that chose it."""
+        """The score of the best estimator, by the scoring that chose it."""
         return _score(self._best(), self.scoring, X, y, task)
 
     def __sklearn_tags__(self) -> Any:
@@ -271,18 +268,5 @@ class MultiTaskCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def _score(fitted: Any, scoring: Any, X: Any, y: Any, task: Any) -> float:
-    asked = fitted if task is None else _Bound(fitted, task)
-    return float(asked.score(X, y) if scoring is None else check_scoring(fitted, scoring=scoring)(asked, X, y))
-
-
-def _along(estimator: Any, grid: list[tuple[float, float | None]], tick: Any, *data: Any) -> list[Any]:
-    """Fitted estimators along a grid; where lambda changes with C, each by itself."""
-    if len({lam for _, lam in grid}) == 1:
-        one = estimator.set_params(lam=grid[0][1])
-        fitted: list[Any] = one._fit_path(one._prepare(*data), [c for c, _ in grid], tick)
-        return fitted
-    out = []
-    for c, lam in grid:
-        one = clone(estimator).set_params(lam=lam)
-        out += one._fit_path(one._prepare(*data), [c], tick)
-    return out
+    bound = fitted if task is None else _WithTask(fitted, task)
+    return float(bound.score(X, y) if scoring is None else check_scoring(fitted, scoring=scoring)(bound, X, y))

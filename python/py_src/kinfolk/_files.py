@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from . import _native
+from ._parameters import from_specification
 from ._targets import Form, Targets
 
 
@@ -31,7 +32,6 @@ class SaveMixin:
         own.model_.save(
             os.fspath(path),
             python=json.dumps(python, allow_nan=False),
-            balanced=isinstance(getattr(own, "class_weight", None), str),
             features=features,
             task_column=column,
             classes=_classes(own),
@@ -86,14 +86,15 @@ def _param(value: Any) -> Any:
     return {key: item for key, item in value["dict"]} if isinstance(value, dict) else value
 
 
-NUMBERS = ("primal_", "dual_", "dual_gap_", "rel_gap_", "seconds_", "C_", "lam_")
-FITTED = (*NUMBERS, "status_", "claim_", "remark_", "solver_", "reason_", "n_passes_", "_flat")
+FITTED = ("seconds_", "_flat")
+OLD_NUMBERS = ("primal_", "dual_", "dual_gap_", "rel_gap_", "seconds_", "C_", "lam_")
+"""Written by version 0.1, with infinity as text."""
 
 
 def _state(estimator: Any) -> dict[str, Any]:
     state: dict[str, Any] = {name: _plain(getattr(estimator, name)) for name in FITTED if hasattr(estimator, name)}
     state["n_features_in_"] = int(estimator.n_features_in_)
-    for name in ("feature_names_in_", "tasks_", "classes_", "calibration_", "task_gaps_"):
+    for name in ("feature_names_in_", "tasks_", "classes_", "calibration_"):
         value = getattr(estimator, name, None)
         if value is not None:
             state[name] = [_array(own) for own in value] if isinstance(value, list) else _array(value)
@@ -125,10 +126,9 @@ def load(path: str | os.PathLike[str]) -> Any:
 
     known: tuple[Any, ...] = (MultiTaskClassifier, MultiTaskRegressor, OutputKernelClassifier, OutputKernelRegressor)
     model = _native.Model.load(os.fspath(path))
-    attached = model.attachments
-    if "python" not in attached:
-        return _of_command(model, attached)
-    stored = json.loads(attached["python"])
+    if model.python is None:
+        return _from_command(model)
+    stored = json.loads(model.python)
     cls = {kind.__name__: kind for kind in known}.get(stored["class"])
     if cls is None:
         raise ValueError(f"{os.fspath(path)}: this version has no class {stored['class']!r}, which wrote the model")
@@ -138,13 +138,13 @@ def load(path: str | os.PathLike[str]) -> Any:
 
 
 def _restore(estimator: Any, model: Any, state: dict[str, Any]) -> None:
-    estimator.model_ = model
+    estimator._store_fit(model)
     for name, value in state.items():
         if name in ("_targets", "_questions"):  # the second is its name in files of version 0.1
             name, value = "_targets", _stored_targets(value)
         elif name == "trace_":
             value = {key: _from_array(column) for key, column in value.items()}
-        elif name in NUMBERS:
+        elif name in OLD_NUMBERS:
             value = None if value is None else float(value)
         elif isinstance(value, list):
             value = [_from_array(own) for own in value]
@@ -164,69 +164,39 @@ def _stored_targets(stored: dict[str, Any]) -> Targets:
     )
 
 
-def _of_command(model: Any, attached: dict[str, str]) -> Any:
-    """A model that the command wrote: what its recipe says of labels and columns."""
+def _from_command(model: Any) -> Any:
+    """The estimator for a model that the command wrote."""
     from . import MultiTaskClassifier, MultiTaskRegressor, OutputKernelClassifier
 
-    if "trained" not in attached and "recipe" not in attached:
-        raise ValueError("neither kinfolk fit nor this package wrote the model: kinfolk._native.Model.load reads it")
-    recipe, about, spec = json.loads(model.schema), json.loads(model.about), json.loads(model.spec)
-    coding, column, names = recipe["coding"], recipe["columns"]["task"], np.asarray(model.tasks)
-    params = _params_of_command(about, spec)
+    spec, schema = json.loads(model.spec), json.loads(model.schema)
+    coding, column, names = schema["coding"], schema["columns"]["task"], np.asarray(model.tasks)
     estimator: Any
     if coding == "classes":
-        estimator = OutputKernelClassifier(**params)
+        estimator = OutputKernelClassifier(**from_specification(OutputKernelClassifier, spec))
         estimator.classes_ = names
+    elif coding == "numbers":
+        estimator = MultiTaskRegressor(task_column=column, **from_specification(MultiTaskRegressor, spec))
+        estimator._targets = _targets_of_command(model, schema, None)
     else:
-        # Where each row has a task there are as many labels as rows.
-        wide = not column and (len(recipe["columns"]["target"]) > 1 or about["n_observations"] > about["n_inputs"])
-        form: Form = "wide" if wide else "rows" if column or len(names) > 1 else "single"
-        classes = None
-        if coding == "numbers":
-            params.pop("class_weight", None)
-            estimator = MultiTaskRegressor(task_column=column, **params)
-        else:
-            pair = coding["binary"]
-            both = np.asarray([_number(pair["negative"]), _number(pair["positive"])])
-            classes = [both] * len(names)
-            estimator = MultiTaskClassifier(task_column=column, **params)
-            estimator.classes_ = both
-        estimator._targets = Targets(form, names, list(model.tasks), np.arange(len(names) + 1), classes)
+        estimator = MultiTaskClassifier(task_column=column, **from_specification(MultiTaskClassifier, spec))
+        estimator.classes_ = np.asarray([_number(coding["binary"][sign]) for sign in ("negative", "positive")])
+        estimator._targets = _targets_of_command(model, schema, [estimator.classes_] * len(names))
     estimator.tasks_ = names
-    certificate = about["certificate"]
-    primal, dual, gap = (float(certificate[name]) for name in ("primal", "dual", "gap"))
-    size = max(abs(primal), abs(dual))
-    estimator.model_, estimator.primal_, estimator.dual_, estimator.dual_gap_ = model, primal, dual, gap
-    estimator.rel_gap_ = (gap / size if gap else 0.0) if math.isfinite(size) else math.inf
-    estimator.task_gaps_ = np.asarray([float(g) for g in certificate["task_gaps"]])
-    estimator.status_ = about.get("status", "certified" if estimator.rel_gap_ <= spec["tol"] else "unknown")
-    estimator.claim_, estimator.remark_ = model.claim, about.get("remark")
-    estimator.C_, estimator.lam_ = about["problem"]["c"], about["problem"]["lambda"]
-    estimator.trace_ = {name: np.empty(0) for name in ("passes", "seconds", "primal", "dual", "gap")}
-    features = recipe["features"]
+    estimator._store_fit(model)
+    features = schema["features"]
     if features is not None and all("number" in feature for feature in features):
         own = [feature["number"] for feature in features]
         estimator.feature_names_in_ = np.asarray([column, *own] if column else own, dtype=object)
-    estimator.n_features_in_ = about["n_features"] + (1 if column else 0)
+    estimator.n_features_in_ = schema["n_features"] + (1 if column else 0)
     return estimator
 
 
-def _params_of_command(about: dict[str, Any], spec: dict[str, Any]) -> dict[str, Any]:
-    """What another fit like that would take, as far as there are parameters for it."""
-    kernel = dict(about["kernel"])
-    params: dict[str, Any] = {"C": about["problem"]["c"], "lam": about["problem"]["lambda"], "tol": spec["tol"]}
-    params |= {"kernel": kernel.pop("kind"), "bias": about["bias"], "scale": about["scaling"], **kernel}
-    if spec.get("class_weight"):
-        params["class_weight"] = spec["class_weight"]
-    if isinstance(about["problem"]["loss"], dict):
-        params["loss"] = spec["loss"]
-    name, _, given = spec["method"].partition(":")
-    pairs = dict(part.split("=", 1) for part in given.split(",") if "=" in part)
-    if name == "fmtl" and pairs.keys() <= {"output", "k"}:
-        params["output"], params["k"] = pairs["output"], int(pairs.get("k", 1))
-    else:
-        params["method"] = spec["method"]
-    return params
+def _targets_of_command(model: Any, schema: dict[str, Any], classes: list[np.ndarray] | None) -> Targets:
+    about, columns, names = json.loads(model.about), schema["columns"], np.asarray(model.tasks)
+    # A table has more labels than rows; if each row has a task there are as many labels as rows.
+    wide = not columns["task"] and (len(columns["target"]) > 1 or about["n_observations"] > about["n_inputs"])
+    form: Form = "wide" if wide else "rows" if columns["task"] or len(names) > 1 else "single"
+    return Targets(form, names, list(model.tasks), np.arange(len(names) + 1), classes)
 
 
 def _number(text: str) -> Any:

@@ -1,4 +1,4 @@
-"""The method with its parameters, in the form that the engine reads."""
+"""The method of an estimator as text, such as `mtl:mu=0.1`."""
 
 from __future__ import annotations
 
@@ -9,56 +9,51 @@ from typing import Any
 import numpy as np
 
 from ._checks import choice, square_matrix, whole
+from ._engine import ENGINE
 
-DEFAULTS = (("output", "power"), ("k", 1), ("theta", None), ("prior", None))
+FMTL_DEFAULTS = {"output": "power", "k": 1, "theta": None, "prior": None}
+"""Parameters of the estimators that are parameters of the method fmtl."""
 
 
 def method_text(estimator: Any, name: str) -> str:
-    """The method and its parameters, such as mtl:mu=0.1. Those of fmtl may be parameters of the estimator."""
-    text, given = estimator.method, estimator.method_params
-    if not isinstance(text, str):
-        raise TypeError(f"method = {text!r}: it must be the name of a method; see kinfolk.methods()")
-    if not (given is None or isinstance(given, Mapping)):
+    """The method with its parameters: those in `method`, `method_params`, and for fmtl the estimator's own."""
+    method, given = estimator.method, estimator.method_params
+    if not isinstance(method, str):
+        raise TypeError(f"method = {method!r}: it must be the name of a method; see kinfolk.methods()")
+    if given is not None and not isinstance(given, Mapping):
         raise TypeError(f"method_params = {given!r}: it must be a dictionary")
-    method, _, written = text.partition(":")
-    parts = [written] if written.strip() else []
-    parts += [f"{key}={_text(value)}" for key, value in (given or {}).items()]
-    if method == "fmtl" and not parts:
-        parts = _regularizer(estimator)
-    else:
-        _check_unused(estimator, method)
-    return f"{method}:{','.join(parts)}" if parts else method
+    name, colon, _ = method.partition(":")
+    params = {str(key): _text(value) for key, value in (given or {}).items()} | _fmtl_params(estimator, name)
+    more = ",".join(f"{key}={value}" for key, value in params.items())
+    return f"{method}{',' if colon else ':'}{more}" if more else method
 
 
-def _check_unused(estimator: Any, method: str) -> None:
-    """An error if a parameter of the estimator would have no effect."""
-    for other, default in DEFAULTS:
-        value = getattr(estimator, other)
-        if not (value is default or (np.ndim(value) == 0 and value == default)):
-            why = f"it is for the method fmtl, not for {method}"
-            if method == "fmtl":
-                why = "the parameters of fmtl are given in method"
-            raise ValueError(f"{other} = {value!r}: {why}")
-
-
-def _regularizer(estimator: Any) -> list[str]:
-    output = choice("output", estimator.output, ("power", "exp", "cosh", "fixed"))
-    k, theta, prior = whole("k", estimator.k, 1), estimator.theta, estimator.prior
-    if (theta is not None) != (output == "fixed"):
+def _fmtl_params(estimator: Any, method: str) -> dict[str, str]:
+    """Those of output, k, theta and prior that are not at their defaults."""
+    changed = {}
+    for key, default in FMTL_DEFAULTS.items():
+        value = getattr(estimator, key)
+        if value is default or (np.ndim(value) == 0 and value == default and not isinstance(value, bool)):
+            continue
+        if method != "fmtl":
+            raise ValueError(f"{key} = {value!r}: it is for the method fmtl, not for {method}")
+        changed[key] = _fmtl_text(key, value)
+    output, theta = estimator.output, estimator.theta
+    if method == "fmtl" and (theta is not None) != (output == "fixed"):
         raise ValueError("theta and output='fixed' belong together; a matrix to start from is a prior")
-    parts = [f"output={output}"]
-    if output == "power":
-        parts.append(f"k={k}")
-    if theta is not None:
-        parts.append(f"theta={json.dumps(square_matrix('theta', theta))}")
-    if prior is not None:
-        if not (output == "exp" or (output == "power" and k == 1)):
-            raise ValueError("prior: it is for output='exp', and for output='power' with k=1")
-        parts.append(f"prior={json.dumps(square_matrix('prior', prior))}")
-    return parts
+    return changed
+
+
+def _fmtl_text(key: str, value: Any) -> str:
+    if key == "k":
+        return str(whole(key, value, 1))
+    if key == "output":
+        return choice(key, value, ENGINE["outputs"])
+    return json.dumps(square_matrix(key, value))
 
 
 def _text(value: Any) -> str:
+    """A value as the engine reads it: lists and matrices in brackets."""
     if isinstance(value, (list, tuple, np.ndarray)):
-        return json.dumps(np.asarray(value).tolist())
+        return json.dumps(np.asarray(value, dtype=float).tolist())
     return repr(float(value)) if isinstance(value, (float, np.floating)) else str(value)

@@ -65,7 +65,7 @@ class MultiTask(SaveMixin, TaskParameters, BaseKinfolkEstimator):
     # --- fitting ---
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, task: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, task: Any = None, sample_weight: Any = None, offset: Any = None) -> Self:
         """Learns all tasks together, and the relations between them.
 
         Parameters
@@ -78,8 +78,11 @@ class MultiTask(SaveMixin, TaskParameters, BaseKinfolkEstimator):
         task : array of shape (rows,), default=None
             The task of each row, an integer or a string. Without it, and without a table, there is one task.
         sample_weight : array of shape (rows,), default=None
+        offset : array of shape (rows,) or (rows, rows of theta_), default=None
+            A known part of each prediction, such as the prediction of another model or the logarithm of an exposure:
+            the model learns the rest. Predictions and scores do not include it.
         """
-        self._fit_engine(self._prepare(X, y, task, sample_weight))
+        self._fit_engine(self._add_offset(self._prepare(X, y, task, sample_weight), offset))
         return self
 
     def _prepare(self, X: Any, y: Any, task: Any = None, sample_weight: Any = None) -> TrainingData:
@@ -183,6 +186,8 @@ class MultiTask(SaveMixin, TaskParameters, BaseKinfolkEstimator):
 
     def _kept(self, what: str) -> Any:
         check_is_fitted(self)
+        if getattr(self, "_has_offset", False):
+            raise ValueError(f"{what}: the fit had offsets, and the new rows have none; call fit with all rows")
         data = getattr(self, "_data", None)
         if data is None:
             raise ValueError(

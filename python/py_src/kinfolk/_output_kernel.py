@@ -14,8 +14,9 @@ from sklearn.utils.validation import _check_sample_weight, check_consistent_leng
 from . import _calibration, _checks, _inputs, _native, _targets
 from ._base import BaseKinfolkEstimator, TrainingData
 from ._compat import available_if, with_callbacks
+from ._engine import numeric_loss
 from ._files import SaveMixin
-from ._parameters import ClassParameters, documented, numeric_loss
+from ._parameters import ClassParameters, documented
 
 
 class OutputKernel(SaveMixin, BaseKinfolkEstimator):
@@ -72,9 +73,12 @@ class OutputKernelRegressor(RegressorMixin, OutputKernel):  # type: ignore[misc]
     """
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learns all outputs: y is (rows, outputs), or (rows,) for one."""
-        self._fit_engine(self._prepare(X, y, None, sample_weight))
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> Self:
+        """Learns all outputs: y is (rows, outputs), or (rows,) for one.
+
+        `offset`, of shape (rows,) or (rows, outputs), is a known part of each prediction: the model learns the rest.
+        Predictions and scores do not include it."""
+        self._fit_engine(self._add_offset(self._prepare(X, y, None, sample_weight), offset))
         return self
 
     def _loss(self) -> str:
@@ -125,17 +129,13 @@ class OutputKernelClassifier(ClassifierMixin, ClassParameters, OutputKernel):  #
     """
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learns all classes: y is (rows,)."""
-        self._fit_engine(self._prepare(X, y, None, sample_weight))
-        return self
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> Self:
+        """Learns all classes: y is (rows,).
 
-    def _prepare(self, X: Any, y: Any, task: None = None, sample_weight: Any = None) -> TrainingData:
-        data = super()._prepare(X, y, task, sample_weight)
-        if isinstance(self.class_weight, str):
-            _checks.choice("class_weight", self.class_weight, ("balanced",))
-            data.observations = data.observations.balanced()
-        return data
+        `offset`, of shape (rows,) or (rows, classes), is a known part of each score: the model learns the rest.
+        Predictions and scores do not include it."""
+        self._fit_engine(self._add_offset(self._prepare(X, y, None, sample_weight), offset))
+        return self
 
     def _after_fit(self, data: TrainingData) -> None:
         if self.calibrate is not None:
@@ -148,8 +148,6 @@ class OutputKernelClassifier(ClassifierMixin, ClassParameters, OutputKernel):  #
         triples: _targets.Triples | None = None
         if isinstance(self.class_weight, Mapping):
             rows = np.asarray([float(self.class_weight.get(label, 1.0)) for label in self.classes_.tolist()])[code]
-        elif self.class_weight is not None and not isinstance(self.class_weight, str):
-            raise TypeError(f"class_weight = {self.class_weight!r}: it must be a dictionary, 'balanced' or None")
         if self.calibrate is not None:
             _checks.choice("calibrate", self.calibrate, ("sigmoid",))
             n, t = len(code), len(self.classes_)

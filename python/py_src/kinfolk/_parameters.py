@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import json
+import re
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
@@ -16,6 +17,7 @@ from typing import Any, ClassVar, TypeVar
 
 from . import _checks, _native
 from ._checks import choice, number, whole
+from ._engine import ENGINE
 from ._method import method_text
 
 Class = TypeVar("Class", bound=type[Any])
@@ -40,26 +42,39 @@ def _positive_or_none(estimator: Any, name: str) -> float | None:
     return None if getattr(estimator, name) is None else _positive(estimator, name)
 
 
-def _kernel(estimator: Any, name: str) -> dict[str, Any]:
-    """The kernel with those of gamma, degree and coef0 that it has."""
+def _kernel(estimator: Any, name: str) -> str:
+    """The kernel with those of gamma, degree and coef0 that it has, as in polynomial:3,scale,0.0."""
     text = "polynomial" if estimator.kernel == "poly" else estimator.kernel
-    kernel: dict[str, Any] = {"kind": choice(name, text, ENGINE["kernels"])}
-    if kernel["kind"] in ("rbf", "polynomial", "laplacian"):
-        gamma = estimator.gamma
-        named = isinstance(gamma, str)
-        kernel["gamma"] = choice("gamma", gamma, ("scale", "auto")) if named else number("gamma", gamma)
-    if kernel["kind"] == "polynomial":
-        kernel["degree"] = whole("degree", estimator.degree, 1)
-        kernel["coef0"] = number("coef0", estimator.coef0, zero=True)
-    return kernel
+    if isinstance(text, str) and ":" in text:
+        return text
+    templates = {template.partition(":")[0]: template for template in ENGINE["kernels"]}
+    kernel = choice(name, text, list(templates))
+    if "scale" not in templates[kernel]:
+        return kernel
+    gamma = estimator.gamma
+    gamma = choice("gamma", gamma, ("scale", "auto")) if isinstance(gamma, str) else number("gamma", gamma)
+    if "," not in templates[kernel]:
+        return f"{kernel}:{gamma}"
+    return f"{kernel}:{whole('degree', estimator.degree, 1)},{gamma},{number('coef0', estimator.coef0, zero=True)}"
+
+
+def _class_weight(estimator: Any, name: str) -> str | None:
+    """Weights that the engine computes; those of a dictionary are weights of rows."""
+    value = estimator.class_weight
+    if value is None or isinstance(value, Mapping):
+        return None
+    if not isinstance(value, str):
+        raise TypeError(f"class_weight = {value!r}: it must be a dictionary, 'balanced' or None")
+    return choice(name, value, ("balanced",))
+
+
+def _memory(estimator: Any, name: str) -> int | str:
+    """Bytes, or a text that the engine reads."""
+    return estimator.memory if isinstance(estimator.memory, str) else whole(name, estimator.memory, 1)
 
 
 def _scale(estimator: Any, name: str) -> str:
     return choice(name, "none" if estimator.scale is None else estimator.scale, ENGINE["scalings"])
-
-
-ENGINE: dict[str, Any] = _native.describe()
-"""The losses, kernels, solvers and so on that the engine has."""
 
 
 @dataclass(eq=False, repr=False)
@@ -71,15 +86,19 @@ class EngineParameters:
 
     C: float | str = parameter(
         "auto",
-        'float or "auto"',
+        'float, "auto" or "strength:NUMBER"',
         """Weight of the losses relative to the regularisers. "auto" is the middle of the useful range for the data,
-        as in the command. `C_` is the value that was used.""",
+        and "strength:NUMBER" is a place on a scale that means the same for all data, as in the command. `C_` is the
+        value that was used.""",
+        key="c",
+        convert=lambda estimator, _: _checks.weight(estimator.C),
     )
     _: KW_ONLY
     output: str = parameter(
         "power",
-        '{"power", "exp", "cosh", "fixed"}',
-        """Regulariser of the task matrix. "fixed" uses the matrix `theta` instead of learning one.""",
+        "{{outputs}}",
+        """Regulariser of the task matrix. "fixed" uses the matrix `theta` instead of learning one; "series" takes its
+        coefficients from `method_params`.""",
     )
     k: int = parameter(
         1,
@@ -95,8 +114,9 @@ class EngineParameters:
     kernel: str = parameter(
         "linear",
         "{{kernels}}",
-        """Kernel of the inputs. With "precomputed", X is the square matrix of kernel values between training rows, and
-        at prediction the matrix of kernel values between new rows and training rows.""",
+        """Kernel of the inputs, also with its parameters, as in "rbf:0.5". With "precomputed", X is the square matrix
+        of kernel values between training rows, and at prediction the matrix of kernel values between new rows and
+        training rows.""",
         key="kernel",
         convert=_kernel,
     )
@@ -128,13 +148,11 @@ class EngineParameters:
         "fmtl",
         "str",
         """A method of `kinfolk.methods()`: {methods}. Its parameters are given in `method_params`, or in the text, as
-        in "mtl:mu=0.1".""",
+        in "mtl:mu=0.1" or "fmtl:k=2".""",
         key="method",
         convert=method_text,
     )
-    method_params: Mapping[str, Any] | None = parameter(
-        None, "dict", """Parameters of the method."""
-    )
+    method_params: Mapping[str, Any] | None = parameter(None, "dict", """Parameters of the method.""")
     theta: Any = parameter(
         None,
         "array of shape (tasks, tasks)",
@@ -178,7 +196,7 @@ class EngineParameters:
         "int or str",
         """Limit for kernel matrices and other large temporary arrays, in bytes or as text such as "4GB".""",
         key="memory",
-        convert=lambda estimator, _: _checks.memory(estimator.memory),
+        convert=_memory,
     )
     random_state: Any = parameter(
         None,
@@ -212,6 +230,8 @@ class ClassParameters:
         'dict, "balanced" or None',
         """Weights of classes. "balanced" gives the two sides of each binary problem (a task, or a class against the
         others) the same total weight.""",
+        key="class_weight",
+        convert=_class_weight,
     )
     calibrate: str | None = parameter(
         None,
@@ -239,15 +259,26 @@ class TaskParameters:
     )
 
 
-def specification(estimator: Any, losses: Sequence[str], lam: float | None = None) -> str:
-    """What the engine is asked for, as JSON. `lam` replaces the estimator's."""
-    spec: dict[str, Any] = {"loss": list(losses)}
+def specification(estimator: Any, losses: Sequence[str], **changes: Any) -> str:
+    """What to fit and how, as JSON. Changes replace what the parameters of the estimator say."""
+    spec: dict[str, Any] = {"loss": losses[0] if len(losses) == 1 else ",".join(losses)}
     for field in dataclasses.fields(estimator):
         if field.metadata["key"]:
             spec[field.metadata["key"]] = field.metadata["convert"](estimator, field.name)
-    if lam is not None:
-        spec["lambda"] = number("lam", lam)
-    return json.dumps(spec)
+    return json.dumps(spec | changes)
+
+
+def from_specification(cls: Any, spec: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters of an estimator that asks for the fit of this specification."""
+    fields = [field for field in dataclasses.fields(cls) if field.metadata["key"] in spec]
+    params = {field.name: spec[field.metadata["key"]] for field in fields}
+    params["loss"] = spec["loss"].strip(",").split(",") if "," in spec["loss"] else spec["loss"]
+    params["n_jobs"] = params["n_jobs"] or None
+    # Where they say it all, the parameters of the estimators instead of those of the method.
+    plain = re.fullmatch(r"fmtl:(?:k=(\d+),)?output=(power|exp|cosh)", params["method"])
+    if plain:
+        params |= {"method": "fmtl", "output": plain[2], "k": int(plain[1] or 1)}
+    return params
 
 
 def documented(cls: Class) -> Class:
@@ -274,7 +305,8 @@ def _documentation(field: Any, words: Mapping[str, str]) -> str:
 def _words(cls: Any) -> dict[str, str]:
     """What stands for the names in braces: lists that the engine knows, and what differs between estimators."""
     per_task = hasattr(cls, "score_per_task")
-    listed = {name: ", ".join(f'"{word}"' for word in ENGINE[name]) for name in ("kernels", "scalings", "solvers")}
+    names = ("kernels", "outputs", "scalings", "solvers")
+    listed = {name: ", ".join(f'"{word.partition(":")[0]}"' for word in ENGINE[name]) for name in names}
     return listed | {
         "losses": ", ".join(loss["text"] for loss in ENGINE["losses"]),
         "methods": ", ".join(method["name"] for method in _native.methods()),
@@ -282,11 +314,3 @@ def _words(cls: Any) -> dict[str, str]:
         "loss_types": "str, dict or list" if per_task else "str",
         "loss_per_task": " A dictionary or list gives one for each task." if per_task else "",
     }
-
-
-def numeric_loss(text: str) -> str:
-    """The name of a loss, if it is for numbers."""
-    if _native.is_classification(text):
-        known = ", ".join(loss["text"].partition(":")[0] for loss in ENGINE["losses"] if not loss["classification"])
-        raise ValueError(f"loss = {text!r}: it is for classes; the losses for numbers are {known}")
-    return text

@@ -10,8 +10,9 @@ from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 
 from . import _targets
+from ._engine import numeric_loss
 from ._multitask import MultiTask
-from ._parameters import documented, numeric_loss
+from ._parameters import documented
 from ._targets import Targets
 
 

@@ -27,6 +27,15 @@ class Triples:
     output: np.ndarray
     label: np.ndarray
 
+    def select(self, rows: np.ndarray) -> Triples:
+        """Those of some inputs, which are numbered in the order of `rows`."""
+        place = np.full(int(max(self.input.max(), rows.max())) + 1, -1, dtype=np.int64)
+        place[rows] = np.arange(len(rows))
+        input = place[self.input]
+        own = np.flatnonzero(input >= 0)
+        own = own[np.argsort(input[own], kind="stable")]
+        return Triples(input[own].astype(np.uint32), self.output[own], self.label[own])
+
 
 @dataclass
 class Targets:

@@ -1,0 +1,65 @@
+"""Offsets are a known part of each prediction: the model learns the rest."""
+
+import numpy as np
+import pytest
+
+from kinfolk import MultiTaskClassifier, MultiTaskRegressor, OutputKernelClassifier, OutputKernelRegressor
+
+TIGHT = {"C": 1.0, "tol": 1e-10, "max_passes": 100_000}
+
+
+def test_with_the_squared_loss_an_offset_is_taken_from_the_label(regression):
+    d, rng = regression, np.random.default_rng(3)
+    offset = rng.normal(size=len(d.y))
+    given = MultiTaskRegressor(**TIGHT).fit(d.X, d.y, task=d.task, offset=offset)
+    rest = MultiTaskRegressor(**TIGHT).fit(d.X, d.y - offset, task=d.task)
+    assert given.status_ == "certified"
+    np.testing.assert_allclose(given.predict(d.X, task=d.task), rest.predict(d.X, task=d.task), rtol=1e-4, atol=1e-5)
+    plain = MultiTaskRegressor(**TIGHT).fit(d.X, d.y, task=d.task)
+    assert np.abs(given.predict(d.X, task=d.task) - plain.predict(d.X, task=d.task)).max() > 0.1
+
+
+@pytest.mark.parametrize("kind", [MultiTaskRegressor, OutputKernelRegressor])
+def test_tables_take_one_offset_for_each_row_or_each_label(kind):
+    rng = np.random.default_rng(0)
+    X, Y, offset = rng.normal(size=(40, 3)), rng.normal(size=(40, 2)), rng.normal(size=(40, 2))
+    each = kind(**TIGHT).fit(X, Y, offset=offset)
+    rest = kind(**TIGHT).fit(X, Y - offset)
+    np.testing.assert_allclose(each.predict(X), rest.predict(X), rtol=1e-4, atol=1e-5)
+    by_row = kind(**TIGHT).fit(X, Y, offset=offset[:, 0])
+    both = kind(**TIGHT).fit(X, Y, offset=offset[:, [0, 0]])
+    np.testing.assert_array_equal(by_row.predict(X), both.predict(X))
+
+
+def test_a_missing_label_has_no_offset():
+    rng = np.random.default_rng(1)
+    X, Y, offset = rng.normal(size=(30, 3)), rng.normal(size=(30, 2)), rng.normal(size=(30, 2))
+    Y[::3, 1] = np.nan
+    model = MultiTaskRegressor(**TIGHT).fit(X, Y, offset=offset)
+    rest = MultiTaskRegressor(**TIGHT).fit(X, Y - offset)
+    np.testing.assert_allclose(model.predict(X), rest.predict(X), rtol=1e-4, atol=1e-5)
+
+
+def test_a_classifier_learns_what_the_offset_leaves_open(binary):
+    d = binary
+    first = MultiTaskClassifier(loss="logistic", C=0.1).fit(d.X, d.y, task=d.task)
+    score = first.decision_function(d.X, task=d.task)
+    more = MultiTaskClassifier(loss="logistic", C=0.1).fit(d.X, d.y, task=d.task, offset=score)
+    together = score + more.decision_function(d.X, task=d.task)
+    right = np.where(d.y == "yes", 1.0, -1.0)
+    assert np.logaddexp(0, -right * together).mean() < np.logaddexp(0, -right * score).mean()
+    classes = OutputKernelClassifier().fit(d.X, d.y, offset=np.zeros((100, 2)))
+    np.testing.assert_array_equal(classes.predict(d.X), OutputKernelClassifier().fit(d.X, d.y).predict(d.X))
+
+
+def test_mistakes_are_named(regression, binary):
+    d = regression
+    with pytest.raises(ValueError, match=r"offset has shape \(3,\), expected \(100,\) or \(100, 5\)"):
+        MultiTaskRegressor().fit(d.X, d.y, task=d.task, offset=[1.0, 2.0, 3.0])
+    with pytest.raises(ValueError, match="offset"):
+        MultiTaskRegressor().fit(d.X, d.y, task=d.task, offset=np.full(100, np.nan))
+    with pytest.raises(ValueError, match="probabilities of a fit with offsets are not supported"):
+        MultiTaskClassifier(calibrate="sigmoid").fit(binary.X, binary.y, task=binary.task, offset=np.zeros(100))
+    model = MultiTaskRegressor().fit(d.X, d.y, task=d.task, offset=np.ones(100))
+    with pytest.raises(ValueError, match="update: the fit had offsets"):
+        model.update(d.X[:2], d.y[:2], task=d.task[:2])

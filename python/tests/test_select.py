@@ -1,0 +1,116 @@
+"""MultiTaskCV makes the folds, the scores and the choice of `kinfolk select`."""
+
+import json
+import subprocess
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.model_selection import GroupKFold, ShuffleSplit
+
+import kinfolk
+from kinfolk import MultiTaskClassifier, MultiTaskCV, MultiTaskRegressor, OutputKernelClassifier, _native
+
+
+def select(command, *words):
+    words = [command, "select", *map(str, words), "--seed", "5", "--threads", "2", "--json", "--quiet"]
+    done = subprocess.run(words, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def table(d):
+    return pd.DataFrame(d.X, columns=list("abcdef")).assign(where=d.task)
+
+
+def same(search, found):
+    """Scores of all settings and of all folds of the best one, and the choice."""
+    results, best = search.cv_results_, found["best"][0]
+    np.testing.assert_allclose(results["mean_test_score"], [row["mean"] for row in found["rows"]], rtol=1e-14)
+    folds = [results[f"split{f}_test_score"][search.best_index_] for f in range(search.n_splits_)]
+    assert folds == [fold["mean"] for fold in best["scores"]]
+    assert search.best_score_ == pytest.approx(found["winner"]["score"], rel=1e-14)
+    assert search.best_C_ == found["fit"]["c"]
+
+
+def test_regression(regression, command, tmp_path):
+    d = regression
+    table(d).assign(score=d.y).to_csv(tmp_path / "d.csv", index=False)
+    frame = pd.read_csv(tmp_path / "d.csv")
+    estimator = MultiTaskRegressor(task_column="where", random_state=5, n_jobs=2)
+    for extra, grid, metric in (((), [1, 2], "select"), (("--metric", "rmse"), [2], "select:rmse")):
+        values = ",".join(map(str, grid))
+        words = ["--task", "where", "--target", "score", "--method", "fmtl", "--grid", f"k={values}", "--folds", 4]
+        found = select(command, tmp_path / "d.csv", *words, *extra, "-o", tmp_path / "m.safetensors")
+        search = MultiTaskCV(estimator, param_grid={"k": grid}, cv=4, scoring=metric, n_jobs=2)
+        search.fit(frame.drop(columns="score"), frame["score"])
+        if metric == "select:rmse":  # larger is better in scikit-learn
+            search.best_score_ = -search.best_score_
+            for name in search.cv_results_:
+                if name.endswith("test_score") and not name.startswith(("std", "rank")):
+                    search.cv_results_[name] = -search.cv_results_[name]
+        same(search, found)
+        assert f"k={search.best_params_['k']}" in found["winner"]["method"]
+        theirs = kinfolk.load(tmp_path / "m.safetensors")
+        np.testing.assert_array_equal(search.best_estimator_.dual_coef_, theirs.dual_coef_)
+
+
+def test_two_classes(binary, command, tmp_path):
+    d = binary
+    table(d).assign(label=d.y).to_csv(tmp_path / "d.csv", index=False)
+    frame = pd.read_csv(tmp_path / "d.csv")
+    words = ["--task", "where", "--target", "label", "--loss", "logistic", "--method", "mtl:mu=0.1", "--folds", 3]
+    found = select(command, tmp_path / "d.csv", *words, "--class-weight", "balanced", "-o", tmp_path / "m.safetensors")
+    estimator = MultiTaskClassifier(
+        loss="logistic", method="mtl:mu=0.1", class_weight="balanced", task_column="where", random_state=5
+    )
+    same(MultiTaskCV(estimator, cv=3, scoring="select").fit(frame.drop(columns="label"), frame["label"]), found)
+    assert found["metric"] == "auc"
+
+
+def test_many_classes(command, tmp_path):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(90, 4)), np.arange(90) % 3
+    X[np.arange(90), y] += 1.5
+    np.savez(tmp_path / "d.npz", X=X, label=y)
+    words = ["--grid", "c=0.1,1,10", "--method", "fmtl:k=1", "--loss", "squared"]
+    found = select(command, tmp_path / "d.npz", *words, "-o", tmp_path / "m.safetensors")
+    search = MultiTaskCV(OutputKernelClassifier(random_state=5), Cs=[10, 0.1, 1], scoring="select").fit(X, y)
+    same(search, found)
+    accuracy = MultiTaskCV(OutputKernelClassifier(random_state=5), Cs=[10, 0.1, 1]).fit(X, y)
+    # The estimator's own score is the same metric here.
+    np.testing.assert_allclose(accuracy.cv_results_["mean_test_score"], search.cv_results_["mean_test_score"])
+
+
+def test_the_seed_decides_about_the_folds(regression):
+    d = regression
+    index = np.unique(d.task, return_inverse=True)[1].astype(np.uint32)
+    rows = np.arange(100, dtype=np.uint32)
+    observations = _native.Observations.triples(100, sorted(set(d.task)), rows, index, d.y)
+    one, again, other = (_native.folds(observations, 4, seed) for seed in (1, 1, 2))
+    assert (one == again).all() and (one != other).any() and np.bincount(one).tolist() == [25] * 4
+    for task in range(5):
+        assert np.bincount(one[index == task], minlength=4).tolist() == [5] * 4
+
+
+def test_folds_of_the_caller_need_not_be_a_partition(regression):
+    d = regression
+    for cv in (ShuffleSplit(4, test_size=0.2, random_state=0), GroupKFold(3).split(d.X, groups=np.arange(100) % 10)):
+        search = MultiTaskCV(Cs=[0.1, 1.0], cv=cv).fit(d.X, d.y, task=d.task)
+        assert search.best_score_ > 0.5 and search.n_splits_ in (3, 4)
+    with pytest.raises(ValueError, match="at least one fold"):
+        MultiTaskCV(Cs=[1.0], cv=[]).fit(d.X, d.y, task=d.task)
+
+
+def test_exceptions_of_a_scorer_come_through(regression):
+    d = regression
+
+    def scorer(estimator, X, y):
+        raise RuntimeError("no score today")
+
+    with pytest.raises(RuntimeError, match="no score today"):
+        MultiTaskCV(Cs=[1.0], cv=3, scoring=scorer).fit(d.X, d.y, task=d.task)
+    with pytest.raises(ValueError, match="there is no metric"):
+        MultiTaskCV(Cs=[1.0], cv=3, scoring="select:luck").fit(d.X, d.y, task=d.task)
+    with pytest.raises(ValueError, match="needs labels of two values"):
+        MultiTaskCV(Cs=[1.0], cv=3, scoring="select:auc").fit(d.X, d.y, task=d.task)
