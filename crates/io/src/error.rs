@@ -14,7 +14,7 @@ pub struct Error {
     /// Row of an array or a table, counted from 0 as numpy does.
     pub row: Option<u64>,
     /// Name of the column, or of the array inside an archive.
-    pub column: Option<String>,
+    pub column: Option<Box<str>>,
     /// What is wrong, with the offending value.
     pub why: String,
     /// What to do about it, where that is known. See [`with_hints`](Self::with_hints).
@@ -81,7 +81,7 @@ impl Error {
     /// The same, about a column.
     #[must_use]
     pub fn in_column(mut self, column: impl Into<String>) -> Self {
-        self.column = Some(column.into());
+        self.column = Some(column.into().into_boxed_str());
         self
     }
 
