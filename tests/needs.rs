@@ -1,7 +1,9 @@
-//! What some tests need and a bare clone may not have: data sets, a Python with packages. Included by `#[path]`.
+//! What some tests need and a bare clone may not have: data sets, a Python with packages. Included by
+//! `#[path]`.
 //!
-//! A test without what it needs is skipped, never silently: a line starting with SKIPPED goes to stderr and, since cargo
-//! hides the output of tests that pass, into the file that `$KINFOLK_SKIPS` names. `./test` prints that file at its end.
+//! A test without what it needs is skipped, never silently: a line starting with SKIPPED goes to stderr and,
+//! since cargo hides the output of tests that pass, into the file that `$KINFOLK_SKIPS` names. `./test`
+//! prints that file at its end.
 
 #![allow(dead_code, clippy::unwrap_used, missing_docs)] // each test uses its part
 

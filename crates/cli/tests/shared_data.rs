@@ -1,8 +1,8 @@
-//! Real data sets, from end to end: `fit` with default settings certifies, `certify` agrees, `predict` and `evaluate` work, and the
-//! same data in another format give the same model to the last bit.
+//! Real data sets, from end to end: `fit` with default settings certifies, `certify` agrees, `predict` and
+//! `evaluate` work, and the same data in another format give the same model to the last bit.
 //!
-//! The files are looked for in `$KINFOLK_DATA`, else beside the project in `../shared/data`. Those above three megabytes take a
-//! while and are left out unless `KINFOLK_TEST_ALL` is set.
+//! The files are looked for in `$KINFOLK_DATA`, else beside the project in `../shared/data`. Those above
+//! three megabytes take a while and are left out unless `KINFOLK_TEST_ALL` is set.
 
 #![allow(clippy::unwrap_used)] // helpers outside test functions
 

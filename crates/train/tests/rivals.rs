@@ -51,7 +51,8 @@ fn search_bound(fit: &Fit) -> (f64, f64) {
     (objective.parse().unwrap(), bound.parse().unwrap())
 }
 
-/// Optima of a conic solver. Methods here fix one of their weights at 1; its value in the table goes into C and the objective.
+/// Optima of a conic solver. Methods here fix one of their weights at 1; its value in the table goes into C
+/// and the objective.
 #[test]
 fn optima_are_met() {
     /// Method, parameters, the weight that is 1 here, lambda, and the name of the problem.
@@ -153,7 +154,8 @@ fn what_cannot_be_done_is_said_by_name() {
     assert!(hinge.contains("squared loss") && hinge.contains("fmtl:k=1"), "{hinge}");
 }
 
-/// Release 0.1.0 stored parameters that methods no longer have; the values that it stored by default still load.
+/// Release 0.1.0 stored parameters that methods no longer have; the values that it stored by default still
+/// load.
 #[test]
 fn parameters_of_an_earlier_release_are_accepted_where_they_change_nothing() {
     for (method, name, value, other) in [
@@ -170,7 +172,8 @@ fn parameters_of_an_earlier_release_are_accepted_where_they_change_nothing() {
     }
 }
 
-/// Twelve tasks in three groups, each task with fewer rows than features: whom Theta holds nearest is of the same group.
+/// Twelve tasks in three groups, each task with fewer rows than features: whom Theta holds nearest is of the
+/// same group.
 #[test]
 fn groups_are_found_among_many_tasks() {
     let (tasks, rows, features) = (12, 8, 9);

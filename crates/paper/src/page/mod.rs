@@ -51,10 +51,10 @@ const TOP: &str = "\
 # The paper, reproduced
 
 Every number on this page was written by `kinfolk-paper` from the records in `paper/results`: one line of JSON for each
-fit, with everything that was tried. [paper/README.md](../paper/README.md) says how to run the experiments and how to write
-this page again. The protocol of each item, and what the paper reports, are in `paper/ITEM/`. Scores are in percent, with
-their standard deviation over splits; differences to the paper are in standard errors of the two means, and gains over
-other methods are means of differences split by split, with their standard errors.
+fit, with everything that was tried. [paper/README.md](../paper/README.md) says how to run the experiments and how to
+write this page again. The protocol of each item, and what the paper reports, are in `paper/ITEM/`. Scores are in
+percent, with their standard deviation over splits; differences to the paper are in standard errors of the two means,
+and gains over other methods are means of differences split by split, with their standard errors.
 ";
 
 /// The page of all records in a folder, with its pictures in another, seen from the page.
