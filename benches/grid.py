@@ -70,9 +70,9 @@ def summary(records, version):
     for record in records:
         cells = []
         for split in record["splits"]:
-            place = math.log10(split["point"]["strength"])
+            place = math.log10(float(split["weight"].removeprefix("strength:")))
             if abs(place) > 2.99:
-                outside.append((record["data"], split["params"]["k"]))
+                outside.append((record["data"], split["method"]))
             cells.append(f"{place:.1f} ({split['c']:.2g})")
         options = " ".join(record["options"]) or "-"
         share = record["train_share"]

@@ -110,7 +110,7 @@ def kin(command, kinship, binary, seed, method, folder, repeats=1, scored="by-fo
     return {
         "score": value,
         "ari": found,
-        "params": said["winner"]["params"],
+        "method": said["winner"]["method"],
         "seconds": sum(row["seconds"] for row in said["rows"]),
     }
 

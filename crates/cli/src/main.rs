@@ -57,6 +57,7 @@ fn run(cli: Cli) -> Result<ExitCode> {
         Command::Report(args) => cmd::report::run(args, global, report),
         Command::Demo(args) => cmd::demo::run(args, global, report),
         Command::Methods(args) => cmd::methods::run(args, report),
+        Command::Model(args) => cmd::model::run(args, report),
         Command::Data(args) => cmd::data::run(args, global, report),
         Command::Completions(args) => cmd::completions::run(args),
     }

@@ -52,7 +52,12 @@ fn fit_and_certify() {
         "n_inputs",
         "n_tasks",
         "n_observations",
-        "params",
+        "loss",
+        "output",
+        "c",
+        "lambda",
+        "kernel",
+        "spec",
         "model",
     ];
     assert_eq!(keys(&place, fit), expected);

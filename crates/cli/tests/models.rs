@@ -57,7 +57,7 @@ fn every_loss_output_kernel_and_scaling_can_be_certified_and_evaluated() {
     ];
     for option in options {
         let fit = fit_certify_predict(&place, "mines.npz", option);
-        assert!(fit["params"]["c"].as_f64().unwrap() > 0.0);
+        assert!(fit["c"].as_f64().unwrap() > 0.0);
         let said = place.json("evaluate m.st mines.npz");
         let metric = if said["metrics"]["auc"].is_object() { "auc" } else { "explained_variance" };
         assert!(said["metrics"][metric]["mean"].as_f64().unwrap() > 0.3, "{option}: {said}");
@@ -107,7 +107,7 @@ fn kernel_values_instead_of_features() {
     let square = |points: &[f64]| Inputs::from(Gram::new(gram(points, points), points.len()).unwrap());
     write_table(&table(square(&points), &points, true), &place.path("k.npz")).unwrap();
     let fit = fit_certify_predict(&place, "k.npz", "--tol 1e-6 --c 10");
-    assert_eq!(fit["params"]["kernel"]["kind"], "precomputed");
+    assert_eq!(fit["kernel"]["kind"], "precomputed");
     let own = place.ok("predict m.st k.npz");
     assert_eq!(own.lines().count(), 21);
     // The same kernel from features gives the same scores.

@@ -152,6 +152,10 @@ impl Params {
                 (true, false) if !param.default.is_empty() => {
                     values.insert(param.name.to_string(), param.parse(method, param.default)?);
                 }
+                (true, false) if param.only_with.is_some() => {
+                    let (other, value) = param.only_with.unwrap_or_default();
+                    return Err(wrong(format!("{other}={value} needs {}", param.name)));
+                }
                 (false, true) => {
                     let (other, value) = param.only_with.unwrap_or_default();
                     return Err(wrong(format!("{} has an effect with {other}={value} only", param.name)));

@@ -77,6 +77,7 @@ pub(crate) enum Command {
     Report(cmd::report::ReportArgs),
     Demo(cmd::demo::DemoArgs),
     Methods(cmd::methods::MethodsArgs),
+    Model(cmd::model::ModelArgs),
     Data(cmd::data::DataArgs),
     Completions(cmd::completions::CompletionsArgs),
 }

@@ -7,6 +7,7 @@ pub(crate) mod demo;
 pub(crate) mod evaluate;
 pub(crate) mod fit;
 pub(crate) mod methods;
+pub(crate) mod model;
 pub(crate) mod predict;
 pub(crate) mod report;
 pub(crate) mod select;

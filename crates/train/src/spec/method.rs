@@ -241,6 +241,7 @@ mod tests {
         assert_eq!(why("fmtl:k"), "method fmtl: \"k\" is not NAME=VALUE");
         assert_eq!(why("fmtl:k=1,k=2"), "method fmtl: k is given twice");
         assert_eq!(why("fmtl:output=exp,k=2"), "method fmtl: k has an effect with output=power only");
+        assert_eq!(why("fmtl:output=fixed"), "method fmtl: output=fixed needs theta");
         assert!(why("lasso").starts_with("there is no method \"lasso\""));
     }
 

@@ -1,6 +1,6 @@
 //! `kinfolk fit`: data in, certified model out.
 
-mod print;
+pub(crate) mod print;
 
 use crate::args::{Global, MethodArgs, SpecArgs};
 use crate::checkpoint::{self, Fingerprint, Saver};

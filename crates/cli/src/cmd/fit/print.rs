@@ -50,7 +50,7 @@ impl<'a> FitOutput<'a> {
     }
 }
 
-pub(super) fn text(trained: &Trained, model: &Path) -> String {
+pub(crate) fn text(trained: &Trained, model: &Path) -> String {
     let about = trained.model.about();
     let rows = plural(about.n_inputs, "row");
     let features = plural(about.n_features, "feature");
