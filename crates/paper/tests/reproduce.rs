@@ -19,6 +19,7 @@ impl Place {
     /// With an empty folder `nothing`: what is small is generated, and sets that cannot be are listed.
     fn new() -> Self {
         let place = Place(tempfile::tempdir().unwrap());
+        std::fs::create_dir(place.path("nothing")).unwrap();
         place
     }
 
