@@ -6,7 +6,7 @@ use common::{LOSSES, Toy, near, optimum, own_rows};
 use kinfolk::inputs::Dense;
 use kinfolk::kernel::Gamma;
 use kinfolk::{Fit, Kernel, LossKind, Matrix, Observations, Settings, Status};
-use kinfolk_train::{Claim, Params, Weight, find, registry};
+use kinfolk_train::{Claim, Params, Weight, registry};
 
 #[test]
 fn every_method_fits_every_loss_it_can_do() {
@@ -152,24 +152,6 @@ fn what_cannot_be_done_is_said_by_name() {
     assert!(published.contains("there is no parameter \"form\""), "{published}");
     let hinge = said(&[], &own_rows(&LossKind::Hinge), &LossKind::Hinge);
     assert!(hinge.contains("squared loss") && hinge.contains("fmtl:k=1"), "{hinge}");
-}
-
-/// Release 0.1.0 stored parameters that methods no longer have; the values that it stored by default still
-/// load.
-#[test]
-fn parameters_of_an_earlier_release_are_accepted_where_they_change_nothing() {
-    for (method, name, value, other) in [
-        ("mtrl", "form", "fast", "published"),
-        ("okl", "form", "fast", "reduced"),
-        ("convex-okl", "form", "fast", "published"),
-        ("mtl-sdca", "form", "balanced", "alternating"),
-        ("gmtl", "grouping", "moves", "softmax"),
-    ] {
-        let method = find(method).unwrap();
-        let parse = |given: &[(&str, &str)]| Params::parse(method.name(), method.params(), given);
-        assert_eq!(parse(&[(name, value)]).unwrap(), parse(&[]).unwrap(), "{}", method.name());
-        assert!(parse(&[(name, other)]).is_err(), "{}", method.name());
-    }
 }
 
 /// Twelve tasks in three groups, each task with fewer rows than features: whom Theta holds nearest is of the
