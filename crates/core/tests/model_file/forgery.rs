@@ -399,6 +399,7 @@ fn every_forged_tensor_is_named() {
                 let mut parts = original.clone();
                 parts.tensors.insert(name.clone(), forged);
                 let what = format!("{}: {name} {change}", case.name);
+                names.insert(name.clone());
                 let model = match Model::from_bytes(&parts.seal()) {
                     Ok(model) => model,
                     // Such a file is not even loaded.
@@ -409,7 +410,6 @@ fn every_forged_tensor_is_named() {
                         continue;
                     }
                 };
-                names.insert(name.clone());
                 match model.check(&case.inputs, &case.observations, &one_thread()) {
                     Err(Error::Infeasible { .. }) => {
                         assert!(["alpha", "observation_weight"].contains(&name.as_str()), "{what}")
