@@ -1,18 +1,21 @@
-//! The part of the certificate that is in the losses: one pass over the data.
+//! The terms of the certificate that come from losses: one pass over the data.
+//!
+//! Two things are called weights: the matrix W (`weights: &Matrix`), which gives predictions, and the weights
+//! of observations (`w`).
 
 use crate::backend::{Columns, Interrupt, Panel, RowBlock, STREAM_ROWS, row_blocks};
 use crate::loss::TermBlock;
 use crate::{Error, Matrix, Problem, Result, linalg};
 use rayon::prelude::*;
 
-/// Sums of losses, conjugates and Fenchel-Young terms, the last by task.
+/// Sums of losses (`value`) and of conjugates (`conj`), and the Fenchel-Young terms of each task (`gap`).
 pub(crate) struct LossTerms {
     pub(crate) value: f64,
     pub(crate) conj: f64,
     pub(crate) gap: Vec<f64>,
 }
 
-/// One pass over the data: predictions F, the scores of the state W, then the terms of every observation.
+/// One pass over the data: predictions F from the weights W, then the terms of every observation.
 pub(super) fn loss_terms(
     problem: &Problem<'_>,
     kappa: &[f64],
@@ -82,7 +85,7 @@ fn block_terms(
     let first = block.rows.first().map_or(0, |&i| i as usize);
     let neighbours = block.rows.iter().enumerate().all(|(j, &i)| i as usize == first + j);
     if let (true, true, Some(_)) = (obs.is_complete(), neighbours, problem.only_loss()) {
-        // The arrays lie side by side as they are.
+        // Every input has a label for every task and the rows are consecutive: no copies are needed.
         let t = obs.n_tasks();
         let span = first * t..(first + block.rows.len()) * t;
         w.clear();
@@ -122,7 +125,7 @@ fn block_terms(
 }
 
 impl LossTerms {
-    /// Adds observations; leaves their terms in `terms`, and their scores with offsets.
+    /// Adds observations. Afterwards `terms` has their Fenchel-Young terms and `z` includes the offsets.
     fn add(
         &mut self,
         problem: &Problem<'_>,
@@ -153,7 +156,7 @@ impl LossTerms {
     }
 }
 
-/// Every dual variable must lie in the domain of its loss: outside, the dual value would be minus infinity.
+/// The error for a dual outside the domain of its loss, where the dual value is minus infinity.
 fn infeasible(problem: &Problem<'_>, observation: usize, kappa: f64) -> Error {
     let ((low, high), unit) = (problem.box_of(observation), problem.unit());
     Error::Infeasible { observation, value: kappa * unit, low: low * unit, high: high * unit }

@@ -1,19 +1,21 @@
-//! The duality gap: the only place where it is computed, from the data, by code that knows no solver.
+//! The duality gap. It is computed only here, from the data, and this code does not know which solver ran.
 //!
-//! A primal point is a pair (V, Theta) with `W = V Theta`, a dual point a feasible alpha. In the problem's
-//! own units (lambda = 1/2), with `V_a` the function of alpha and `G(V) = V'V`,
+//! A primal point is a pair (V, Theta) with weights `W = V Theta`. A dual point is a feasible alpha. Below,
+//! everything is in the problem's own units (lambda = 1/2; in the code alpha is then called `kappa` and c_i
+//! `gamma`). `V_a` is the V that alpha induces, and `G(V) = V'V` is the task Gram matrix:
 //!
 //! ```text
 //! P(V, Theta) = sum_i c_i L(y_i, F_i) + <Theta, G(V)> / 2 + sum phi*(Theta) / 2,    F = X W + offsets
 //! D(alpha)    = -sum_i [ c_i L*(y_i, -alpha_i / c_i) + alpha_i offset_i ] - sum phi(G(V_a)) / 2
-//! P - D       = sum_i [ c_i L(y_i, F_i) + c_i L*(y_i, -alpha_i / c_i) + alpha_i F_i ]    (losses)
-//!             + <Theta, G(V - V_a)> / 2                                                  (distance of V from V_a)
-//!             + sum [ phi(G(V_a)) + phi*(Theta) - Theta G(V_a) ] / 2                     (Theta)
+//! P - D       = sum_i [ c_i L(y_i, F_i) + c_i L*(y_i, -alpha_i / c_i) + alpha_i F_i ]   (losses)
+//!             + <Theta, G(V - V_a)> / 2                                                 (V differs from V_a)
+//!             + sum [ phi(G(V_a)) + phi*(Theta) - Theta G(V_a) ] / 2                    (Theta)
 //! ```
 //!
-//! The terms of losses and of Theta are Fenchel-Young terms. Every term is non-negative, so the gap loses no
-//! digits to cancellation, however small. In the *one-point* form V = V_a and Theta = phi'(G(V_a)): the last
-//! two lines vanish and the gap is a sum over observations, hence over tasks.
+//! The terms of losses and of Theta are Fenchel-Young terms. No term is negative, so there is no cancellation
+//! and even a very small gap is accurate. In the *one-point* form V = V_a and Theta = phi'(G(V_a)). Then the
+//! last two lines are zero and the gap is a sum over observations, hence over tasks. `docs/math.md`,
+//! "Certificate", has the proof.
 
 mod losses;
 mod regularizer;
@@ -28,20 +30,20 @@ use crate::{Error, Matrix, Problem, Result};
 use losses::loss_terms;
 use serde::{Deserialize, Serialize};
 
-/// Which primal point was graded.
+/// Which primal point was graded (to grade a point is to compute its certificate).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Form {
-    /// The one induced by alpha: anyone can recompute everything from alpha alone.
+    /// The one that alpha induces: everything can be recomputed from alpha alone.
     OnePoint,
-    /// Another V, stored beside alpha.
+    /// Another V, stored next to alpha.
     TwoPoint,
-    /// Weights, stored beside alpha: for spectral regularisers, whose Theta is a function of the weights, not
-    /// of alpha.
+    /// Weights, stored next to alpha: for spectral regularisers, whose Theta is a function of the weights and
+    /// not of alpha.
     Weights,
 }
 
-/// How far from optimal: the optimum lies between `dual` and `primal`.
+/// How far a model is from optimal: the optimum lies between `dual` and `primal`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Certificate {
     /// Objective value of the model.
@@ -53,7 +55,7 @@ pub struct Certificate {
     /// primal - dual, as a sum of non-negative terms: more accurate than the difference.
     #[serde(with = "crate::serde_f64::number")]
     pub gap: f64,
-    /// Which primal point this is about.
+    /// Which primal point was graded.
     pub form: Form,
     /// The part of the gap that comes from the observations of each task (one-point form: all of it).
     #[serde(with = "crate::serde_f64::numbers")]
@@ -92,9 +94,11 @@ impl std::fmt::Display for Certificate {
     }
 }
 
-/// Grades duals `alpha` (the paper's scale, in observation order) and the primal point they induce, or the
-/// one with coordinates `v` (features x tasks for linear kernels, inputs x tasks otherwise). With a spectral
-/// regulariser the point is weights, and without `v` they are zero.
+/// Grades duals and a primal point.
+///
+/// The duals `alpha` are in the paper's scale and in the order of the observations. The primal point is the
+/// one that they induce, or the one with coordinates `v` (features x tasks for linear kernels, inputs x tasks
+/// otherwise). With a spectral regulariser `v` are the coordinates of the weights, and `None` means zero.
 pub fn certify(problem: &Problem<'_>, alpha: &[f64], v: Option<&Matrix>) -> Result<Certificate> {
     Ok(certify_point(problem, alpha, v)?.graded.certificate)
 }
@@ -106,7 +110,7 @@ pub(crate) struct CertifiedPoint {
     pub(crate) graded: Graded,
 }
 
-/// [`certify`], and what it was computed from.
+/// [`certify`], with the points it was computed from.
 pub(crate) fn certify_point(
     problem: &Problem<'_>,
     alpha: &[f64],
@@ -190,7 +194,8 @@ pub(crate) fn certify_normal(
     })
 }
 
-/// Weights W and duals under a spectral regulariser: with Omega and H, conjugate to each other,
+/// Grades weights W and duals if the regulariser is spectral. With Omega and H, conjugate to each other,
+///
 /// ```text
 /// P(W)     = sum_i c_i L(y_i, F_i) + Omega(W)
 /// D(alpha) = -sum_i [ c_i L*(y_i, -alpha_i / c_i) + alpha_i offset_i ] - H(G(V_a))

@@ -1,11 +1,12 @@
-//! The part of the certificate that is not in the losses.
+//! The terms of the certificate that do not come from losses.
 
 use super::{Certificate, Form, Graded, LossTerms};
 use crate::Matrix;
 use crate::linalg::inner;
 use crate::regularizer::Entrywise;
 
-/// Rounding may turn a zero negative; a number that is none (infinity minus infinity) proves nothing.
+/// Rounding may make a zero negative: then it is zero. NaN (infinity minus infinity) proves nothing: then the
+/// gap is infinite.
 pub(crate) fn not_negative(term: f64) -> f64 {
     if term.is_nan() { f64::INFINITY } else { term.max(0.0) }
 }
@@ -22,7 +23,7 @@ pub(crate) fn theta_terms(output: &dyn Entrywise, theta: &Matrix, gram_a: &Matri
     sum
 }
 
-/// Everything in P and D that is not a loss.
+/// The parts of P, D and the gap that do not come from losses, with Theta.
 pub(crate) struct RegularizerTerms {
     pub(crate) theta: Matrix,
     pub(crate) primal: f64,
@@ -31,14 +32,14 @@ pub(crate) struct RegularizerTerms {
 }
 
 impl RegularizerTerms {
-    /// One point: Theta = phi'(gram).
+    /// The one-point form: Theta = phi'(gram).
     pub(crate) fn at(output: &dyn Entrywise, gram: &Matrix) -> Self {
         let theta = output.theta(gram);
         let half_phi = 0.5 * output.phi_sum(gram);
         RegularizerTerms { primal: inner(&theta, gram) - half_phi, dual: -half_phi, gap: 0.0, theta }
     }
 
-    /// Two points: duals with another task Gram matrix, and `<Theta, G(V - V_a)>`.
+    /// The two-point form: duals with the task Gram matrix `gram_a`, and `distance = <Theta, G(V - V_a)>`.
     pub(crate) fn move_dual_to(&mut self, output: &dyn Entrywise, gram_a: &Matrix, distance: f64) {
         self.dual = -0.5 * output.phi_sum(gram_a);
         self.gap = 0.5 * not_negative(distance) + 0.5 * theta_terms(output, &self.theta, gram_a);

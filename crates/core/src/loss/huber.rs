@@ -1,4 +1,4 @@
-//! Huber loss: regression that bears outliers.
+//! Huber loss: regression that tolerates outliers.
 
 use super::squared::residual;
 use super::{LossProperties, QuadraticConjugate, QuadraticLoss, checked};
@@ -59,7 +59,8 @@ impl QuadraticLoss for Huber {
         if r.abs() <= delta {
             return 0.5 * (r + u) * (r + u);
         }
-        // With t = u sign(r) in [-delta, delta]: delta |r| - delta^2 / 2 + t^2 / 2 + t |r|, factored.
+        // With t = u sign(r) in [-delta, delta] the term is delta |r| - delta^2 / 2 + t^2 / 2 + t |r|. As a
+        // product of factors that are not negative it does not cancel.
         let slack = delta + u * r.signum();
         slack * ((r.abs() - delta) + 0.5 * slack)
     }
@@ -69,7 +70,7 @@ impl QuadraticLoss for Huber {
 mod tests {
     use super::*;
 
-    /// A term of 2e-8 between numbers of 1e8: adding those up would leave nothing but their rounding, 1.5e-8.
+    /// The term is 2e-8, a difference of numbers near 1e8. Subtracting them would give only rounding, 1.5e-8.
     #[test]
     fn fenchel_young_term_survives_on_the_linear_piece() {
         let loss = Huber { delta: 1.0 };

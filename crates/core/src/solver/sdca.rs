@@ -1,9 +1,10 @@
 //! Dual coordinate ascent: Algorithm 1 of the paper, one observation at a time or in blocks of inputs.
 //!
-//! A step on observation (x, r) needs the scores b of x for all tasks and row r of the task Gram matrix.
-//! Taking inputs in blocks turns the scores into one matrix product per block; what earlier steps of the same
-//! block changed is corrected with the block's own kernel values, so that blocked and one-at-a-time ascent
-//! are the same algorithm in another order.
+//! A step changes the dual of one observation, with input x and task r, to its best value. It needs the
+//! scores of x for all tasks and row r of the task Gram matrix. For a block of inputs, one matrix product
+//! computes all scores. Each step then changes the scores of the later inputs of the block; kernel values
+//! between the inputs of the block give these changes exactly. So blocked ascent is the same algorithm as
+//! ascent one observation at a time; only the order differs. See `docs/math.md`, "Coordinate ascent".
 
 mod ascent;
 mod order;
@@ -16,26 +17,26 @@ use ascent::{Ascent, Pass};
 use order::Visits;
 use std::time::{Duration, Instant};
 
-/// In which order the observations are visited.
+/// The order in which observations are visited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum VisitOrder {
     /// A random permutation of all observations, one at a time, as printed in the paper.
     Sequential,
     /// Observations 0, 1, 2, ... every time: for comparisons with other implementations.
     Cyclic,
-    /// Random blocks of this many inputs, at random within a block, their tasks in a random order that
-    /// changes from block to block.
+    /// Random blocks of this many inputs, in random order within a block. The order of the tasks is random,
+    /// too, and changes from block to block.
     Blocked(usize),
 }
 
-/// Stochastic dual coordinate ascent with exact steps. Suits every problem; slow where regularisation is
-/// weak.
+/// Stochastic dual coordinate ascent with exact steps. Suits every loss and every regulariser that is a sum
+/// over the entries of Theta. Slow if regularisation is weak.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sdca {
     /// Order of visits.
     pub order: VisitOrder,
-    /// Passes between certificates; `None` = often at first, then ever less, and at least one in twenty
-    /// passes.
+    /// Passes between certificates. `None`: a quarter of the passes made so far, at least one and at most
+    /// twenty.
     pub check_every: Option<usize>,
 }
 
@@ -45,12 +46,13 @@ impl Default for Sdca {
     }
 }
 
-/// Passes between rebuilding the state from the duals, to shed rounding errors. A certificate does so, too.
+/// After this many passes the state is computed again from the duals, which removes rounding errors. A
+/// certificate also does this.
 const REBUILD_EVERY: usize = 20;
 
 impl Sdca {
-    /// The pass of the next certificate after one at this pass. It depends on nothing else, so a fit can be
-    /// resumed.
+    /// The number of passes at the next certificate, if there was one after `passes` passes. It depends on
+    /// nothing else, so a resumed fit has the same schedule.
     fn next_check(&self, passes: usize) -> usize {
         passes.saturating_add(self.check_every.unwrap_or((passes / 4).clamp(1, REBUILD_EVERY)))
     }
@@ -83,6 +85,7 @@ impl Algorithm for Sdca {
         if let Some(status) = clock.report(first.certificate(), Some(duals)) {
             return Ok(first.ended(status));
         }
+        // How long a certificate may go on after a request to stop.
         let quick = problem.data().backend().is_quick();
         let grace = if quick { start::STOP_GRACE } else { Duration::ZERO };
         let mut last_certified = LastCertified::default();
@@ -110,8 +113,8 @@ impl Algorithm for Sdca {
                 }
                 (None, None) => Incumbent::induced(problem, ascent.kappa.clone(), &mut Interrupt::never())?,
             };
-            // Only scheduled checks can be resumed from: an unscheduled one would change the later schedule.
-            // After a stall there is nothing to resume.
+            // Only scheduled checks are offered to the observer as points to resume from: an unscheduled one
+            // would change the schedule after it. After a stall there is nothing to resume.
             let scheduled = whole && moved && clock.passes == next_check;
             let duals = scheduled.then_some(Duals { kappa: &point.kappa, unit });
             let status = clock.report(point.certificate(), duals);
@@ -125,7 +128,7 @@ impl Algorithm for Sdca {
     }
 }
 
-/// A few passes from a certified point, for solvers that converge badly far from a solution.
+/// A few passes from a certified point, for solvers that converge slowly far from a solution; the new duals.
 pub(super) fn head_start(
     problem: &Problem<'_>,
     first: Incumbent,
@@ -145,11 +148,11 @@ pub(super) fn head_start(
     Ok(ascent.kappa)
 }
 
-/// Certificates that take longer than this are not waited for when a fit is stopped.
+/// A stopped fit does not compute another certificate if the last one took longer than this.
 const SLOW_CERTIFICATE: Duration = Duration::from_millis(100);
 
-/// The last certified point and its number of passes, kept where a certificate is slow: a stopped fit ends
-/// with it.
+/// The last certified point and its number of passes, kept only if certificates are slow: then a stopped fit
+/// returns this point.
 #[derive(Default)]
 struct LastCertified {
     point: Option<(usize, Incumbent)>,
