@@ -27,10 +27,16 @@ pub enum Error {
     Data(#[from] kinfolk_io::Error),
     /// A fit failed.
     #[error(transparent)]
-    Method(#[from] kinfolk_train::Error),
+    Method(Box<kinfolk_train::Error>),
     /// The engine refused.
     #[error(transparent)]
     Engine(#[from] kinfolk::Error),
+}
+
+impl From<kinfolk_train::Error> for Error {
+    fn from(error: kinfolk_train::Error) -> Self {
+        Error::Method(Box::new(error))
+    }
 }
 
 /// A result of this crate.
