@@ -35,27 +35,27 @@ impl FromStr for Memory {
         let text = text.trim();
         let split = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
         let (number, unit) = (text[..split].trim(), text[split..].to_ascii_uppercase());
-        let bytes: f64 = match &*unit {
-            "" | "B" => 1.0,
-            "K" | "KB" => 1e3,
-            "M" | "MB" => 1e6,
-            "G" | "GB" => 1e9,
-            "T" | "TB" => 1e12,
-            "KIB" => 1024.0,
-            "MIB" => 1024f64.powi(2),
-            "GIB" => 1024f64.powi(3),
-            "TIB" => 1024f64.powi(4),
+        let bytes: u64 = match &*unit {
+            "" | "B" => 1,
+            "K" | "KB" => 1_000,
+            "M" | "MB" => 1_000_000,
+            "G" | "GB" => 1_000_000_000,
+            "T" | "TB" => 1_000_000_000_000,
+            "KIB" => 1 << 10,
+            "MIB" => 1 << 20,
+            "GIB" => 1 << 30,
+            "TIB" => 1 << 40,
             _ => {
                 let units = "B, KB, MB, GB, TB, KiB, MiB, GiB, TiB";
                 return Err(Error::Spec(format!("memory {text:?}: the unit is none of {units}")));
             }
         };
         // Whole numbers stay exact.
-        if let (Ok(n), true) = (number.parse::<u64>(), bytes == 1.0) {
-            return Memory(n).check();
+        if let Some(all) = number.parse::<u64>().ok().and_then(|n| n.checked_mul(bytes)) {
+            return Memory(all).check();
         }
-        match number.parse::<f64>() {
-            Ok(n) if n > 0.0 && n * bytes <= MAX_BYTES => Memory((n * bytes) as u64).check(),
+        match number.parse::<f64>().map(|n| n * bytes as f64) {
+            Ok(all) if all > 0.0 && all <= MAX_BYTES => Memory(all as u64).check(),
             _ => Err(Error::Spec(format!("memory {text:?}: {number:?} is not a positive number"))),
         }
     }
