@@ -18,7 +18,7 @@ pub(crate) struct Grid {
 }
 
 impl Grid {
-    /// ColumnRoles by their heads; those that begin with `>` lean right.
+    /// Columns by their heads; those that begin with `>` lean right.
     pub(crate) fn new(heads: &[&str]) -> Self {
         let lean = |head: &&str| if head.starts_with('>') { Lean::Right } else { Lean::Left };
         let names = heads.iter().map(|head| head.trim_start_matches('>').to_string()).collect();

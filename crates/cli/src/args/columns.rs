@@ -3,9 +3,9 @@
 use clap::Args;
 use kinfolk_io::ColumnRoles;
 
-/// ColumnRoles of csv and parquet files; arrays of npz files where they have other names than usual.
+/// Columns of csv and parquet files; arrays of npz files where they have other names than usual.
 #[derive(Debug, Clone, Default, Args)]
-#[command(next_help_heading = "ColumnRoles of the data")]
+#[command(next_help_heading = "Columns of the data")]
 pub(crate) struct ColumnArgs {
     /// The column that says which task a row belongs to.
     #[arg(long, value_name = "COL")]
@@ -16,15 +16,18 @@ pub(crate) struct ColumnArgs {
     /// The columns to learn from [default: all others].
     #[arg(long, value_name = "COL,...", value_delimiter = ',')]
     features: Option<Vec<String>>,
-    /// ColumnRoles to leave out.
+    /// Columns to leave out.
     #[arg(long, value_name = "COL,...", value_delimiter = ',')]
     drop: Vec<String>,
-    /// ColumnRoles of words to turn into one feature per word.
+    /// Columns of words to turn into one feature per word.
     #[arg(long, value_name = "COL,...", value_delimiter = ',')]
     one_hot: Vec<String>,
     /// The column of weights.
     #[arg(long, value_name = "COL")]
     weight: Option<String>,
+    /// The column of offsets: a known part of each prediction, such as the logarithm of an exposure.
+    #[arg(long, value_name = "COL")]
+    offset: Option<String>,
     /// The column that says which part (train, test, ...) a row belongs to.
     #[arg(long, value_name = "COL")]
     split_column: Option<String>,
@@ -65,7 +68,7 @@ impl ColumnArgs {
             drop: self.drop.clone(),
             one_hot: self.one_hot.clone(),
             weight: self.weight.clone(),
-            offset: None,
+            offset: self.offset.clone(),
             split: self.split_column.clone(),
             classes: self.classes,
             dense: self.dense,

@@ -32,8 +32,8 @@ impl Place {
     }
 
     /// Runs it and says how it went.
-    pub fn run(&self, words: &str) -> Said {
-        Said::new(words, self.command(words).output().unwrap())
+    pub fn run(&self, words: &str) -> CommandOutput {
+        CommandOutput::new(words, self.command(words).output().unwrap())
     }
 
     /// Runs it, which must go well; what it said on stdout.
@@ -88,16 +88,16 @@ pub fn school() -> String {
 
 /// How a command went.
 #[derive(Debug)]
-pub struct Said {
+pub struct CommandOutput {
     pub words: String,
     pub code: i32,
     pub stdout: String,
     pub stderr: String,
 }
 
-impl Said {
+impl CommandOutput {
     fn new(words: &str, output: Output) -> Self {
-        Said {
+        CommandOutput {
             words: words.into(),
             code: output.status.code().unwrap_or(-1),
             stdout: String::from_utf8(output.stdout).unwrap(),

@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use std::path::Path;
 
 #[derive(Serialize)]
-struct Said<'a> {
+struct ClassScores<'a> {
     model: &'a Path,
     data: &'a Path,
     n_inputs: usize,
@@ -72,7 +72,7 @@ pub(super) fn run(args: &EvaluateArgs, fitted: &Fitted, report: Report) -> Resul
     let total: f64 = sums.weight.iter().sum();
     let within = |k: u32| sums.at_place.iter().take(k as usize).sum::<f64>() / total;
     let shares: Vec<f64> = (0..t).filter_map(share).collect();
-    let said = Said {
+    let said = ClassScores {
         model: &args.model,
         data: &args.data,
         n_inputs,
@@ -88,7 +88,7 @@ pub(super) fn run(args: &EvaluateArgs, fitted: &Fitted, report: Report) -> Resul
     report.answer(&said, text)
 }
 
-fn in_words(said: &Said<'_>, top: &[u32]) -> String {
+fn in_words(said: &ClassScores<'_>, top: &[u32]) -> String {
     let mut grid = Grid::new(&["class", ">rows", ">accuracy"]);
     for class in &said.classes {
         let accuracy = class.accuracy.map_or("undefined".into(), score);

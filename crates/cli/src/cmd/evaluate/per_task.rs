@@ -32,7 +32,7 @@ struct Seen {
 }
 
 #[derive(Serialize)]
-struct Said<'a> {
+struct TaskScores<'a> {
     model: &'a Path,
     data: &'a Path,
     n_inputs: usize,
@@ -105,7 +105,7 @@ pub(super) fn run(args: &EvaluateArgs, fitted: &Fitted, report: Report) -> Resul
         metrics.iter().enumerate().map(|(m, (name, f))| mean(&tasks, m, pooled(name, *f))).collect();
     let words = in_words(&tasks, &means, &metrics, signs);
     let named = metrics.iter().zip(&means).map(|((name, _), m)| (name.to_string(), serde_json::json!(m)));
-    let said = Said {
+    let said = TaskScores {
         model: &args.model,
         data: &args.data,
         n_inputs,

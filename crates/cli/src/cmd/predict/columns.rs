@@ -6,7 +6,7 @@ use crate::scores::{Chunk, Scores, UnknownTask, highest, scores};
 use kinfolk::{Losses, Matrix, TaskNames};
 use kinfolk_io::{CellKind, Cells, LabelEncoding, Table, Targets};
 
-/// ColumnRoles of the output, the same for all chunks.
+/// Columns of the output, the same for all chunks.
 #[derive(Debug, Clone)]
 pub(super) struct OutputColumns {
     rows: ScoredTasks,
