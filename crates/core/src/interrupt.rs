@@ -1,10 +1,10 @@
-//! Long work in rounds, with a question in between: shall we go on?
+//! Splits long work into rounds and asks between them whether to stop.
 
 use crate::{Error, Result};
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-/// Asked between the rounds of long work whether to give it up.
+/// Tells long work, between its rounds, whether to stop.
 #[derive(Default)]
 pub struct Interrupt<'a>(Option<&'a mut (dyn FnMut() -> bool + Send)>);
 

@@ -16,7 +16,8 @@ pub(crate) struct Banded {
 }
 
 impl Banded {
-    /// `None` where inputs are dependent: eigenvectors tell what is to be left out, a band does not.
+    /// `None` if inputs are linearly dependent: then some directions must be left out, and only eigenvectors
+    /// show which.
     pub(crate) fn of(moment: SecondMoment<'_>, interrupt: &mut Interrupt<'_>) -> Result<Option<Self>> {
         let (band, turn) = reduce(moment.matrix.into_owned(), interrupt)?;
         if moment.of == MomentOf::Features {

@@ -1,4 +1,4 @@
-//! Orthonormal coordinates for the functions that inputs can make up, from their second moments.
+//! Orthonormal coordinates for the functions in the span of the inputs, from a second moment of the inputs.
 
 use super::{Backend, Columns, Expansion, Interrupt, Panel, STREAM_ROWS, coefficients, state_of};
 use crate::{Matrix, Observations, Result};
@@ -9,7 +9,7 @@ use std::borrow::Cow;
 pub struct SecondMoment<'a> {
     /// The lower triangle.
     pub matrix: Cow<'a, Matrix>,
-    /// What its vectors are.
+    /// What its rows stand for.
     pub of: MomentOf,
 }
 
@@ -24,12 +24,13 @@ pub enum MomentOf {
     Coefficients,
 }
 
-/// A frame P with `P' state(Z) = (rotated X)' Z` and `coordinates = P V`. See `docs/math.md`, "Spectral".
+/// A matrix P, called the frame, with `P' state(Z) = (rotated X)' Z` and `coordinates = P V`. See
+/// `docs/math.md`, "Spectral".
 pub(crate) trait OrthonormalBasis: Sync {
     /// `P V`.
     fn coordinates(&self, backend: &dyn Backend, v: &Matrix, threads: usize) -> Matrix;
 
-    /// Whether [`project_state`](Self::project_state) is to be asked, or
+    /// Whether to call [`project_state`](Self::project_state); else call
     /// [`project_coefficients`](Self::project_coefficients).
     fn projects_state(&self) -> bool;
 

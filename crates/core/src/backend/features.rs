@@ -70,8 +70,7 @@ impl<'a> Features<'a> {
         (self.scale * own, self.scale * self.bias)
     }
 
-    /// The caller's own memory of neighbouring rows, where nothing but a common factor is to be applied to
-    /// them.
+    /// The caller's memory of consecutive rows, if only a common factor has to be applied to them.
     fn in_place(&self, rows: &[u32]) -> Option<MatRef<'_, f64>> {
         let Inputs::Dense(dense) = self.inputs else { return None };
         let (values, first) = (dense.as_f64()?, *rows.first()? as usize);
@@ -121,7 +120,7 @@ impl<'a> Features<'a> {
     /// Some rows of the lower triangle of the sparse panel's kernel values, and their mirror images.
     fn fill_sparse_gram(&self, panel: &mut Panel, rows: Range<usize>, out: &mut Matrix) {
         let Some(sparse) = self.sparse() else { return };
-        // One row at a time is spread out over a dense vector, the others are read against it.
+        // One row at a time is written to a dense vector; the others are multiplied with it.
         panel.scratch.clear();
         panel.scratch.resize(self.width(), 0.0);
         for row in rows {
@@ -159,7 +158,7 @@ fn squared_norm(inputs: &Inputs<'_>, i: usize, shrink: f64) -> f64 {
     sum
 }
 
-/// 1 / |x|, or 0 for a zero row, whether or not |x|^2 is a number.
+/// 1 / |x|, or 0 for a zero row, even if |x|^2 overflows or underflows.
 pub(crate) fn inverse_norm(inputs: &Inputs<'_>, i: usize) -> f64 {
     let mut peak = 0.0f64;
     inputs.for_each_in_row(i, |_, x| peak = peak.max(x.abs()));

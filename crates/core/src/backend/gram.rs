@@ -71,7 +71,7 @@ impl<'a> GramBackend<'a> {
         self.stored.get().is_some()
     }
 
-    /// Numbers in an input, those of sparse ones that are not zero.
+    /// Numbers per input; for sparse inputs, those that are not zero.
     fn width(&self) -> usize {
         match self.inputs {
             Inputs::Dense(x) => x.cols(),
@@ -229,7 +229,7 @@ impl Backend for GramBackend<'_> {
         let n = panel.rows.len();
         out.reset(n, n);
         let Some(whole) = self.stored.get() else {
-            // Not by way of whole rows, which are n times as many values.
+            // Whole rows would be n times as many values.
             self.block(&panel.rows, &panel.rows, out);
             linalg::symmetrise(out);
             (0..n).for_each(|row| out[(row, row)] = self.diagonal[panel.rows[row] as usize]);
@@ -271,7 +271,7 @@ impl Backend for GramBackend<'_> {
         if !self.storable || self.is_stored() {
             return Ok(());
         }
-        // Of two callers at a time one works in vain; the data set lets them in one by one.
+        // If two callers came at the same time, one would work for nothing; the data set prevents this.
         let _ = self.stored.set(self.compute_all(threads, interrupt)?);
         Ok(())
     }

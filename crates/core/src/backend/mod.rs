@@ -1,16 +1,16 @@
-//! Where scores come from: the only way solvers and the certificate touch the inputs.
+//! Backends: they compute scores. Solvers and the certificate use the inputs only through them.
 //!
-//! A function of the model is `x -> sum_i z_i k(x, x_i)`, one per task, given by coefficients Z (inputs x
-//! tasks). A backend represents it by a *state* with one column per task, made by `state_of`:
+//! A model has one function per task, `x -> sum_i z_i k(x, x_i)`, given by coefficients Z (inputs x tasks). A
+//! backend represents these functions by a *state* with one column per task, made by `state_of`:
 //!
 //! | backend | kernel | coordinates | state |
 //! |---|---|---|---|
 //! | [`Features`] | linear, cosine | V = X'Z (features x tasks) | V |
 //! | [`GramBackend`] | any | Z (inputs x tasks) | K Z |
 //!
-//! so that scores are `X V` or rows of `K Z`, and the task Gram matrix is `coordinates' state` in both.
-//! Kernel values are divided by a power of four, [`unit`](Backend::unit), near the mean of k(x, x): inputs of
-//! any size look alike inside.
+//! Scores are then `X V`, or rows of `K Z`, and the task Gram matrix is `coordinates' state` in both cases.
+//! Kernel values are divided by [`unit`](Backend::unit), a power of four near the mean of k(x, x), so that
+//! their size is about one for all inputs.
 
 mod banded;
 mod basis;
@@ -34,7 +34,7 @@ use crate::{Matrix, Observations, Result};
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Which tasks (columns of a state) a block of rows is about.
+/// The tasks (columns of a state) that the observations of a block belong to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Columns {
     /// All of them.
@@ -62,7 +62,7 @@ pub struct Panel {
     pub values: Matrix,
     /// Whether `values` is filled.
     pub loaded: bool,
-    /// More room.
+    /// More scratch space.
     pub scratch: Vec<f64>,
 }
 
@@ -83,7 +83,7 @@ pub trait Backend: Send + Sync + std::fmt::Debug {
     /// k(x, x) of every input.
     fn diagonal(&self) -> &[f64];
 
-    /// Makes `panel` stand for these rows.
+    /// Prepares `panel` for calls about these rows.
     fn load(&self, rows: &[u32], panel: &mut Panel);
 
     /// `out = scores of the panel's rows for these columns`, (rows x columns).
@@ -98,8 +98,8 @@ pub trait Backend: Send + Sync + std::fmt::Debug {
     /// The state of coordinates.
     fn state_of_coordinates(&self, coordinates: &Matrix, threads: usize) -> Matrix;
 
-    /// Computes what is computed once and kept, a Gram matrix for example: solvers call this first. The rest
-    /// works without, only slower.
+    /// Computes what is kept for all later calls, for example the Gram matrix. Solvers call this first. The
+    /// other functions also work without it, but more slowly.
     fn prepare(&self, _threads: usize, _interrupt: &mut Interrupt<'_>) -> Result<()> {
         Ok(())
     }
@@ -124,7 +124,7 @@ pub trait Backend: Send + Sync + std::fmt::Debug {
     /// If interrupted.
     fn second_moment(&self, threads: usize, interrupt: &mut Interrupt<'_>) -> Result<SecondMoment<'_>>;
 
-    /// Coordinates in the inputs' own units are this times ours (for equal Z).
+    /// Coordinates in the units of the inputs are this number times our coordinates (for equal Z).
     fn coordinate_unit(&self) -> f64;
 
     /// Whether the coordinates *are* the state, as for features.
@@ -134,7 +134,7 @@ pub trait Backend: Send + Sync + std::fmt::Debug {
 /// [`Backend::stream_rows`] for stored rows.
 pub(crate) const STREAM_ROWS: usize = 256;
 
-/// The state of an expansion, from scratch: no history, no rounding errors carried along.
+/// The state of an expansion, computed from the beginning: it has no rounding errors of earlier updates.
 pub(crate) fn state_of(
     backend: &dyn Backend,
     expansion: Expansion<'_>,
@@ -181,8 +181,8 @@ impl PartialState<'_> {
         let end = self.blocks.len();
         for block in &self.blocks[round.start.min(end)..round.end.min(end)] {
             scatter(obs, duals, block, &mut self.delta);
-            // Duals that are zero need no inputs, which are costly to have where kernel values are computed
-            // on the way.
+            // Duals that are zero need no inputs. This saves time if kernel values are computed at each
+            // access.
             if self.delta.as_slice().iter().any(|d| *d != 0.0) {
                 let state = self.state.get_or_insert_with(|| Matrix::zeros(backend.dim(), obs.n_tasks()));
                 backend.load(&block.rows, &mut self.panel);

@@ -14,13 +14,13 @@ pub(crate) struct Spectrum {
     pub(crate) frame: Frame,
 }
 
-/// P, or what makes it up.
+/// P, or a factor of it.
 #[derive(Debug)]
 pub(crate) enum Frame {
     /// P itself.
     Coordinates(Matrix),
-    /// A with `P = X'A`, `K = X X' = U diag(l) U'` and `A = U diag(l)^(-1/2)`: where features are many, P
-    /// would take longer than all that is done with it.
+    /// A with `P = X'A`, `K = X X' = U diag(l) U'` and `A = U diag(l)^(-1/2)`: with many features, computing
+    /// P would take longer than everything that uses it.
     Inputs(Matrix),
 }
 

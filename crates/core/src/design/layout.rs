@@ -3,10 +3,10 @@
 use crate::Observations;
 use std::ops::Range;
 
-/// The hole in a table.
+/// Marks a cell of a table without an observation (a hole).
 pub(super) const NO_OBSERVATION: u32 = u32::MAX;
 
-/// A table is worth its holes if it is at least this full.
+/// A table is used if at least this share of its cells has an observation.
 const FULL_ENOUGH: f64 = 0.25;
 
 #[derive(Debug)]

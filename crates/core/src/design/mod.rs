@@ -126,7 +126,7 @@ impl Design {
         self.squares[i]
     }
 
-    /// How squared lengths are spread over the features, on the whole.
+    /// How the squared lengths of all rows are distributed over the features.
     pub(crate) fn spread(&self) -> &[f64] {
         &self.spread
     }
@@ -186,8 +186,8 @@ impl Design {
     }
 }
 
-/// Sets coordinates to zero that are nothing but rounding: where the inputs have no extent, all that is left
-/// of them are errors of the others, and a factor that divides by them is worthless.
+/// Sets coordinates to zero that are only rounding errors. In directions in which the inputs do not vary,
+/// coordinates are errors of the other ones, and dividing by them gives useless factors.
 fn clear_noise(x: &mut Matrix) {
     let mut squares = vec![0.0; x.cols()];
     for i in 0..x.rows() {

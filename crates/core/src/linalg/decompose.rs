@@ -84,8 +84,8 @@ pub(crate) fn cholesky(m: &mut Matrix, threads: usize) -> bool {
     use faer::dyn_stack::{MemBuffer, MemStack};
     use faer::linalg::cholesky::llt::factor;
     let n = m.rows();
-    // A wrong entry in a factor, unlike one in a certificate, would only cost time: faer's own threads are
-    // good enough.
+    // A wrong entry in a factor would only cost time, unlike one in a certificate. So faer's threads may be
+    // used here.
     let par = if threads > 1 && n >= 256 { Par::rayon(threads) } else { Par::Seq };
     // faer is faster with columns side by side: the lower triangle by rows is the upper one by columns.
     mirror_lower(m);

@@ -90,8 +90,8 @@ const SHARED_FLOPS: usize = 1 << 21;
 
 /// `out = scale a b` or `out += scale a b`, the rows of `out` shared out over threads.
 ///
-/// Not faer's own parallel product, of which wrong entries were reported (faer-rs issue 273): a certificate
-/// must stand on the sequential one.
+/// This does not use faer's parallel product, because wrong entries were reported for it (faer-rs issue 273).
+/// A certificate must rely on the sequential product.
 pub(crate) fn shared_product<N: faer::traits::ComplexField + Copy + Send + Sync>(
     out: MatMut<'_, N>,
     accum: Accum,

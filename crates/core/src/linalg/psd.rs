@@ -1,4 +1,5 @@
-//! Is a matrix symmetric and positive semidefinite, up to rounding? If not, where does it show?
+//! Checks whether a matrix is symmetric and positive semidefinite, up to rounding. The error says where it is
+//! not.
 
 use super::eigenvalues;
 use crate::{Error, Matrix, Result};

@@ -15,8 +15,7 @@ pub(crate) struct SinglePrecision {
     unit: f64,
 }
 
-/// Less than this is zero: products of what remains are ordinary numbers, and numbers near the smallest are
-/// slow.
+/// Smaller entries become zero. Then no product is a subnormal number; arithmetic with these is slow.
 const SMALLEST: f32 = 1e-18;
 /// Entries handled at a time.
 const CHUNK: usize = 1 << 14;

@@ -72,8 +72,8 @@ impl<'a> Clock<'a> {
         }
     }
 
-    /// Records a certificate; the status with which to end, if it is time. `resumable` if the fit could go on
-    /// from here another time.
+    /// Records a certificate. Returns a status if the solver must end now. `resumable` are the duals, if the
+    /// fit can be resumed from here.
     pub(crate) fn report(
         &mut self,
         certificate: &Certificate,

@@ -21,7 +21,7 @@ pub(super) fn certify(
     let coordinates = data.pool().install(|| basis.coordinates(data.backend(), v, data.threads()));
     let mut pair = Incumbent::pair(problem, induced.kappa.clone(), coordinates.clone())?;
     if !pair.certificate().gap.is_finite() {
-        // Duals of a poor point can be beyond all bounds; a fraction of them is not.
+        // Duals of a poor point can be far too large; a fraction of them is better.
         let fraction = start::along(problem, induced.kappa.clone(), never)?;
         pair = Incumbent::pair(problem, fraction, coordinates)?;
     }

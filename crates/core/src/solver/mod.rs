@@ -1,9 +1,9 @@
 //! Solvers. Callers use the trait [`Solver`]; an iterative method implements [`Algorithm`], and the driver in
 //! `run.rs` makes a solver of it. Every solver returns duals, and sometimes a primal point; the certificate
-//! judges them.
+//! says how good they are.
 //!
-//! Who uses whom: [`Auto`] uses all others. [`Proximal`] takes Newton steps; [`Newton`] starts from
-//! [`Spectral`] or [`Sdca`]. [`Admm`] gets the solver of its inner problem as an argument and names none.
+//! Some solvers use others: [`Auto`] uses all of them. [`Proximal`] takes Newton steps; [`Newton`] starts
+//! from [`Spectral`] or [`Sdca`]. [`Admm`] gets the solver of its inner problem as an argument.
 
 mod admm;
 mod auto;
@@ -98,7 +98,7 @@ fn badness(certificate: &Certificate) -> (f64, f64) {
     (certificate.gap, certificate.primal)
 }
 
-/// `Err` where the regulariser is a function of Theta as a whole: most solvers need a sum over its entries.
+/// `Err` if the regulariser is spectral: most solvers need a sum over the entries of Theta.
 fn needs_entries(problem: &Problem<'_>) -> std::result::Result<(), String> {
     problem.entrywise().map(|_| ()).map_err(|error| error.to_string())
 }

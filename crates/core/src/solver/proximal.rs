@@ -1,9 +1,10 @@
 //! Proximal point steps around Newton's method, for losses with kinks on problems too large to factorise.
 //!
-//! The conjugate of a loss with kinks is not strongly convex. Adding `mu (a - a0)^2 / 2` around the duals
-//! reached makes the loss smooth, Newton's method solves that to moderate accuracy, its duals become the next
-//! centre, and so on: the centres converge to the solution for every mu. Small mu means few rounds of many
-//! Newton steps each; mu adapts to the number of these.
+//! The conjugate of a loss with kinks is not strongly convex. A round adds `mu (a - a0)^2 / 2` to it, where
+//! the centre a0 are the current duals. This makes the loss smooth, and Newton's method solves the smooth
+//! problem to moderate accuracy. Its duals are the centre of the next round. The centres converge to the
+//! solution for every mu. With a small mu there are few rounds of many Newton steps each; mu adapts to the
+//! number of these steps.
 
 use super::newton::{self, Descent, Smoothed, VPoint};
 use super::{Algorithm, Clock, SolverOutcome, SolverRun, Status, needs_entries};
@@ -16,7 +17,7 @@ pub struct Proximal;
 
 /// Newton steps of a round at most.
 const MAX_ROUND_STEPS: usize = 20;
-/// Accuracy of a round, of the gap that is left.
+/// Accuracy of a round, as a share of the current gap.
 const ROUND_GAP_SHARE: f64 = 0.3;
 const MIN_RELATIVE_MU: f64 = 1e-4;
 
@@ -92,7 +93,8 @@ fn scale(shares: &[f64]) -> f64 {
     mean.sqrt().clamp(1e-100, 1.0)
 }
 
-/// Newton steps until the smoothed problem is solved to the accuracy wanted; how many.
+/// Makes Newton steps until the smoothed problem is solved accurately enough; returns the point and their
+/// number.
 fn round(
     model: &Smoothed<'_>,
     v: Matrix,

@@ -47,7 +47,8 @@ pub struct SolverRun<'a> {
 }
 
 impl SolverRun<'_> {
-    /// Given duals or a cold start, certified; if stopped on the way, what can be certified at once.
+    /// Given duals or a cold start, certified. If the fit is stopped meanwhile, a point that can be certified
+    /// at once.
     pub(super) fn first_point(&mut self) -> Result<Incumbent> {
         let (problem, given) = (self.problem, &self.given);
         let first = self.clock.unless_stopped(|interrupt| {
@@ -61,7 +62,8 @@ impl SolverRun<'_> {
         first.map_or_else(|| start::at_once(problem, given.clone()), Ok)
     }
 
-    /// The outcome if the given duals are already good enough: fitting again from a solution does no work.
+    /// The outcome, if duals were given and are already good enough. So fitting again from a solution takes
+    /// no steps.
     pub(super) fn check_given(&mut self) -> Result<Option<SolverOutcome>> {
         let Some(kappa) = &self.given else { return Ok(None) };
         let point = Incumbent::induced(self.problem, kappa.clone(), &mut Interrupt::never())?;
@@ -75,7 +77,7 @@ impl SolverRun<'_> {
         Ok(point.ended(status))
     }
 
-    /// Records the certificate of a point; the status with which to end, if it is time.
+    /// Records the certificate of a point. Returns a status if the solver must end now.
     pub(super) fn report(&mut self, point: &Incumbent) -> Option<Status> {
         self.clock.report(point.certificate(), None)
     }

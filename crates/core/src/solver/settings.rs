@@ -238,7 +238,7 @@ pub enum Status {
     Stopped,
     /// The solver made no further progress in double precision.
     Stalled,
-    /// The point comes from a method of its own and was only certified here: no solver tried to improve it.
+    /// A method computed the point without a solver, and it was only certified here.
     HandedOver,
 }
 

@@ -98,7 +98,7 @@ pub(crate) fn at_once(problem: &Problem<'_>, given: Option<Vec<f64>>) -> Result<
 ///
 /// The dual is concave along the ray, with slope `sum_i kappa_i L*'(-s kappa_i / gamma_i) - s <phi'(s^2 G),
 /// G>`: bisection on the exponent of s, so that a solution thousands of times smaller than the residuals is
-/// found as well. Where each look at all losses is dear, a sample of them says where to look.
+/// found as well. If evaluating all losses is expensive, a sample of them first narrows the interval.
 fn best_on_ray(
     problem: &Problem<'_>,
     output: &dyn Entrywise,

@@ -8,7 +8,7 @@ use faer::Accum;
 use rayon::prelude::*;
 use std::borrow::Cow;
 
-/// Rows loaded at a time for X'X; of wide inputs fewer, so that none takes long.
+/// Rows loaded at a time for X'X; fewer for wide inputs, so that no round takes long.
 const MOMENT_ROWS: usize = 1024;
 const WIDE: usize = 2048;
 /// Rows at a time for X X'.

@@ -11,7 +11,7 @@ pub(crate) struct Root {
     lower: Band,
 }
 
-/// Pivots below this share of the largest entry, times the size, are rounding errors, or too close to them.
+/// Pivots below this number times the largest entry times the size count as rounding errors.
 const NOISE: f64 = 1e3 * f64::EPSILON;
 
 impl Root {

@@ -1,6 +1,6 @@
-//! Symmetric matrices with nothing far from the diagonal: to bring a matrix into this form costs a few fast
-//! products, a fifth or less of what eigenvectors cost, and equations with it and any multiple of it are
-//! solved at once.
+//! Band matrices: symmetric, with zeros far from the diagonal. Bringing a matrix into this form takes a few
+//! fast products, at most a fifth of the time of eigenvectors. Equations with a band, or with any multiple of
+//! it plus the identity, are then solved quickly.
 
 mod factor;
 mod reflections;

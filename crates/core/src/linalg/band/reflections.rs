@@ -10,7 +10,7 @@ use faer::linalg::{householder, matmul::matmul, qr::no_pivoting::factor, triangu
 use faer::prelude::{Reborrow, ReborrowMut};
 use faer::{Accum, Conj, MatMut, Par};
 
-/// Wide enough for fast products, narrow enough for equations that cost next to nothing.
+/// Wide enough for fast products, narrow enough for equations that are solved in almost no time.
 const WIDTH: usize = 16;
 
 /// An orthogonal matrix `Q = Q_1 Q_2 ...`, `Q_k = I - V_k T_k^-1 V_k'`.

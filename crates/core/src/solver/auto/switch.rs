@@ -153,11 +153,11 @@ mod tests {
         // A factor of two with a hundred.
         let slow = CANDIDATES.judge((6, 1e-3), (5, 1.007e-3)).unwrap();
         assert!((900.0..1100.0).contains(&slow.passes_left), "{slow:?}");
-        // Not before the head start, nor when there is nothing left to do, nor where the other is dear.
+        // Not before the head start, nor at the end of the fit, nor if the other solver is expensive.
         assert!(Candidates { other: 40.0, ..CANDIDATES }.judge((4, 1e-3), (3, 1.007e-3)).is_none());
         assert!(CANDIDATES.judge((6, 1e-7), (5, 1.007e-7)).is_none());
         assert!(Candidates { other: 1e9, ..CANDIDATES }.judge((6, 1e-3), (5, 1.007e-3)).is_none());
-        // Gaps that grow promise nothing.
+        // If gaps grow, nothing can be predicted.
         assert_eq!(CANDIDATES.judge((9, 1e-1), (8, 1e-2)).unwrap().passes_left, f64::INFINITY);
     }
 }

@@ -1,6 +1,7 @@
 //! One dual variable in its box.
 
-/// The slack of a bound and its multiplier, numbers of their own: next to the bound neither is a difference.
+/// The slack of a bound and its multiplier. Both are stored, so that next to the bound neither is computed as
+/// a difference.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Bound {
     /// Distance of x from the bound: infinite if there is none.
@@ -143,7 +144,7 @@ impl BoundedDual {
         (self.lower.turn, self.upper.turn) = (self.lower.kept, self.upper.kept);
     }
 
-    /// What pulls at x: its direction if predictions did not change, times the stiffness.
+    /// The force on x: its direction if predictions did not change, times the stiffness.
     pub(super) fn pull(&self) -> f64 {
         self.lower.aim - self.upper.aim - self.slope
     }

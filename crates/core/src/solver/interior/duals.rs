@@ -1,4 +1,4 @@
-//! The duals as sums of variables with bounds: all that the interior point method knows of a loss.
+//! The duals as sums of variables with bounds. The interior point method knows nothing else about a loss.
 //!
 //! With `a = kappa / gamma` an observation adds `gamma L*(-a)` to the objective, and on an interval `L*(-a) =
 //! -y a + quad a^2 / 2 + eps |a|`. A kink at zero is split, `a = x + x'` with `x >= 0 >= x'`. Each part is a

@@ -27,8 +27,8 @@ pub(super) struct CentralPath<'a, 'r> {
     run: &'a mut SolverRun<'r>,
 }
 
-/// The best primal point and the best duals so far, by values that the method computes for itself. Only the
-/// certificate proves them.
+/// The best primal point and the best duals so far, by values that the method computes without a certificate.
+/// Only the certificate proves them.
 struct Estimates {
     primal: f64,
     v: Matrix,
@@ -189,7 +189,7 @@ impl Estimates {
         } else {
             self.idle += 1;
         }
-        // Infinities divided by each other say nothing.
+        // Infinity divided by infinity means nothing.
         self.gap = self.gap.min(if gap.is_nan() { f64::INFINITY } else { gap });
         self.mean = self.mean.min(mean);
         point.value.is_finite() && !mean.is_nan()

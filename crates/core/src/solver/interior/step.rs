@@ -51,7 +51,7 @@ impl InteriorProblem<'_> {
 /// Unknown are V and the variables x with their multipliers. V is not tied to the duals: it is to become
 /// `X'kappa`, and each step takes a part of the way. That way the start can be well inside all bounds with
 /// predictions of a moderate size, and V keeps its digits where it is a small difference of large duals. With
-/// `D = sum gamma / stiffness` of an entry and `pull` what its variables would do for their own part,
+/// `D = sum gamma / stiffness` of an entry and `pull` the force on its variables at fixed predictions,
 /// Newton's equations are `(I + S B) dV = X'(D pull) - (V - X'kappa)`.
 pub(super) struct InteriorStep<'a> {
     pub(super) model: InteriorProblem<'a>,
@@ -84,7 +84,7 @@ impl Direction {
 }
 
 impl InteriorStep<'_> {
-    /// Moves the variables; the next point, or `None` if there is no way on. Counts factorisations.
+    /// Moves the variables; the next point, or `None` if no step is possible. Counts factorisations.
     pub(super) fn take(
         &self,
         variables: &mut BoundedDuals,

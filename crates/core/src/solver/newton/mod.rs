@@ -106,8 +106,8 @@ fn shortened(model: &Smoothed<'_>, mut point: VPoint) -> VPoint {
 
 const MOST_HALVINGS: usize = 12;
 
-/// Certifies a point and the duals of its losses, and keeps the better; the status with which to end, if it
-/// is time.
+/// Certifies a point and the duals of its losses, and keeps the better ones. Returns a status if the solver
+/// must end now.
 fn certify(
     model: &Smoothed<'_>,
     point: &VPoint,

@@ -35,7 +35,7 @@ pub(in crate::solver) fn unknowns(design: &Design, free: &[usize]) -> usize {
 }
 
 impl<'a> Direct<'a> {
-    /// `None` if numbers ran out.
+    /// `None` if numbers overflow.
     pub(in crate::solver) fn new(
         design: &Design,
         curvature: &Curvature<'_>,

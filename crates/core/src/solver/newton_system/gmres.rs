@@ -23,7 +23,7 @@ const MIN_STEPS: usize = 2;
 const CANCELLED: f64 = 1e-2;
 
 /// x with `|A x - r| <= tolerance |r|`, or the best in a Krylov space of `limit` dimensions, and the number
-/// of its dimensions; `None` if numbers ran out, or as soon as `stop()`.
+/// of its dimensions; `None` if numbers overflow, or as soon as `stop()` is true.
 pub(in crate::solver) fn solve(
     operator: &impl Operator,
     r: &Matrix,
@@ -50,7 +50,7 @@ pub(in crate::solver) fn solve(
         let taken = dot(&column, &column);
         let (mut vector, mut image, mut length) = normalised(operator, next);
         if length * length < CANCELLED * taken {
-            // Most of it is gone, and of what is left rounding errors may be a part.
+            // Only a small part is left, and it may be mostly rounding errors.
             vector.scale(length);
             orthogonalise(operator, &mut vector, &basis, &images, &mut column);
             (vector, image, length) = normalised(operator, vector);

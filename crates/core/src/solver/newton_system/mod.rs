@@ -2,9 +2,9 @@
 //!
 //! With `W = V Theta`, `Theta = phi'(V'V)` (nothing is ever divided by Theta) the objective is `psi(V) =
 //! losses(X W) + <Theta, V'V> - sum phi(V'V) / 2`, and the derivative of W is `B[U] = U Theta + V (phi''(V'V)
-//! o (U'V + V'U))`. With `kappa` the duals that the losses answer to the predictions and D their curvatures,
-//! psi is least where `r = V - X'kappa` is zero, and Newton's step solves `(I + S B) dV = -r`, `S[U] = X'(D o
-//! X U)`. V stays in the span of the inputs, so all of this is the same for every kernel.
+//! o (U'V + V'U))`. `kappa` are the duals `-gamma L'(F)` at the predictions F, and D the curvatures of the
+//! losses. psi is least where `r = V - X'kappa` is zero, and Newton's step solves `(I + S B) dV = -r`, where
+//! `S[U] = X'(D o X U)`. V stays in the span of the inputs, so all of this is the same for every kernel.
 
 pub(super) mod blocks;
 pub(super) mod direct;
@@ -20,14 +20,14 @@ use crate::regularizer::Entrywise;
 
 /// Losses as a function of the weights W, and the regulariser.
 pub(super) trait Smooth: Sync {
-    /// What the losses leave behind besides their value.
+    /// What evaluating the losses computes in addition to their value.
     type Side;
 
     fn output(&self) -> &dyn Entrywise;
 
     fn threads(&self) -> usize;
 
-    /// Sum of the losses at weights W, and what else is known then.
+    /// Sum of the losses at weights W, and the rest of the evaluation.
     fn losses(&self, w: &Matrix) -> (f64, Self::Side);
 }
 
@@ -139,7 +139,7 @@ mod tests {
     use crate::regularizer::Power;
     use crate::{Dataset, DatasetOptions, Observations};
 
-    /// Numbers that repeat themselves late.
+    /// Pseudo-random numbers.
     fn numbers(n: usize, mut seed: u64) -> Vec<f64> {
         let mut next = || {
             seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);

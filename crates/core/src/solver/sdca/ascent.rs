@@ -14,7 +14,7 @@ use pulp::{Simd, WithSimd};
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
-/// The duals and everything kept in step with them.
+/// The duals, and everything that is updated together with them.
 pub(super) struct Ascent<'a> {
     problem: &'a Problem<'a>,
     output: &'a dyn Entrywise,
@@ -56,8 +56,8 @@ struct AscentScratch {
     pending: Pending,
 }
 
-/// Steps of the last input, which the task Gram matrix does not know yet: it becomes `G + d b' + b0 d'`, in
-/// the same sweep over it that the next input needs anyway.
+/// Steps of the last input that are not in the task Gram matrix yet. It becomes `G + d b' + b0 d'` in the
+/// loop over G that the next input needs anyway.
 #[derive(Default)]
 struct Pending {
     any: bool,
@@ -128,8 +128,9 @@ impl<'a> Ascent<'a> {
         pass
     }
 
-    /// Takes over the state and the task Gram matrix of the duals' certificate, which come from the duals
-    /// alone: what happens from here on is the same whether or not anything happened before.
+    /// Takes the state and the task Gram matrix from the certificate, which computed them from the duals
+    /// alone. So the next passes do not depend on earlier rounding errors, and a resumed fit makes the same
+    /// steps.
     pub(super) fn forget_history(&mut self, graded: Graded) {
         self.state = graded.state;
         self.gram = aligned(&graded.gram);
@@ -290,7 +291,7 @@ impl<'a> Ascent<'a> {
             axpy2_simd(simd, row, b0[task], d, d[task], b);
             let row = RowStep { task, a, b: &b[..t], c: &row[..t] };
             let new = step::solve(simd, &coordinate, self.output, self.linear, &row);
-            // The difference actually stored, not the one wished for.
+            // The change of kappa after rounding.
             let step = new - self.kappa[o];
             self.kappa[o] = new;
             b[task] += a * step;
@@ -301,7 +302,7 @@ impl<'a> Ascent<'a> {
     }
 
     /// Cubic steps, which need only sums: `row'b = (G b0)_r + a (G d)_r + b0_r d'b + d_r b'b`, with G d, d'b
-    /// and b'b kept up to date. No sum of T terms stands between one step and the next.
+    /// and b'b kept up to date. So no step has to wait for a sum of T terms.
     #[inline(always)]
     fn steps_by_sums<S: Simd>(&mut self, simd: S, gain: f64, a: f64) -> bool {
         let AscentScratch {
@@ -326,8 +327,8 @@ impl<'a> Ascent<'a> {
         } else {
             add_rows_simd(simd, gram_b0, &b0[..t], &self.gram);
         }
-        // What the losses have to say, ahead of the steps and in the order of memory: in between nothing
-        // should wait but the arithmetic.
+        // Reads labels and conjugates before the steps, in the order of memory, so that the steps do not wait
+        // for memory.
         let (problem, all_labels) = (self.problem, self.problem.observations().labels());
         labels.clear();
         labels.extend(observations.iter().map(|&(o, _)| all_labels[o as usize]));

@@ -1,4 +1,4 @@
-//! Who is visited when.
+//! The order in which observations are visited.
 
 use super::VisitOrder;
 use crate::Problem;

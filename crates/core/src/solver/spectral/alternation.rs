@@ -2,10 +2,10 @@
 //!
 //! Given `Theta = U diag(s) U'`: `V U = (I + gamma s_j X'X)^-1 gamma b U` and `W = V Theta`. Given W: `Theta
 //! = (g W'W)^(1/3)` with phi'(z) = g z; then `W Theta^-1` is the V whose own Theta this is. A round costs a
-//! few products and one eigendecomposition of the size of Theta, far less than a Newton step, and where Theta
-//! is well conditioned a handful of rounds is all it takes. Handed over to Newton as soon as that one would
-//! be done earlier. Equations are all there is to solve: a band will do where the eigenbasis, which Newton
-//! needs, would cost more than everything else.
+//! few products and one eigendecomposition of the size of Theta, far less than a Newton step. If Theta is
+//! well conditioned, a few rounds are enough. Newton's method takes over as soon as it is expected to end
+//! earlier. A round only solves equations with X'X, so a band is enough. Newton's method needs the eigenbasis, which
+//! may cost more than everything else.
 
 use super::statistics::Square;
 use super::{Ended, Reduced, SpectralSearch, VPoint};
@@ -123,7 +123,7 @@ fn first(reduced: &Reduced<'_>, from: FirstTheta<'_>) -> Result<Turned> {
 /// Probes of [`independent`], which only has to be near.
 const PROBES: usize = 4;
 
-/// About the best Theta that is diagonal, i.e. tasks on their own: `s = h(s)`, `h(s) = g |V(s)|^2` with `V =
+/// About the best Theta that is diagonal, i.e. independent tasks: `s = h(s)`, `h(s) = g |V(s)|^2` with `V =
 /// (I + gamma s X'X)^-1 gamma b`. That is at most `h(0)`, and from there on h falls like a power of s between
 /// 0 and -2, which two probes tell.
 pub(super) fn independent(reduced: &Reduced<'_>, gain: f64) -> Vec<f64> {

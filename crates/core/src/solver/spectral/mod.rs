@@ -1,9 +1,9 @@
 //! Squared loss on shared inputs, from X'X and X'Y alone, in a basis where X'X is diagonal, or a band.
 //!
-//! Everything the data say is in X'X, `b = X'Y` (features x tasks, rotated) and `|Y|^2`. With `W = V
-//! phi'(V'V)` the problem is a smooth one in V, of the size of b, and optimal where `V = gamma (b - X'X W)`.
-//! [`alternation`] is quick where Theta is well conditioned (k = 1 only), and a band is enough for it;
-//! [`newton`] does the rest, in the eigenbasis.
+//! The problem depends on the data only through X'X, `b = X'Y` (features x tasks, rotated) and `|Y|^2`. With
+//! `W = V phi'(V'V)` it is a smooth problem in V, of the size of b, and V is optimal if `V = gamma (b - X'X
+//! W)`. [`alternation`] is for k = 1 only; it is fast if Theta is well conditioned, and a band is enough for
+//! it. In all other cases [`newton`] solves the problem, in the eigenbasis.
 
 mod alternation;
 mod newton;

@@ -100,8 +100,8 @@ impl<'a> Reduced<'a> {
         VPoint::at(self, v)
     }
 
-    /// The same problem with the tasks turned so that X'Y is `moment`: only for a regulariser that does not
-    /// mind.
+    /// The same problem with the tasks rotated so that X'Y is `moment`. Only for regularisers whose value a
+    /// rotation does not change.
     pub(super) fn turned<'b>(&self, moment: &'b Matrix) -> Reduced<'b>
     where
         'a: 'b,
@@ -116,7 +116,7 @@ impl<'a> Reduced<'a> {
         self.times(v, &self.output.theta(&linalg::gram(v, self.threads)))
     }
 
-    /// The objective of weights for which `price` is paid, in the problem's units.
+    /// The objective of weights whose regulariser is `price`, in the problem's units.
     pub(super) fn objective(&self, w: &Matrix, price: f64) -> f64 {
         self.unit * (self.data.loss(w) + price)
     }
@@ -137,7 +137,7 @@ impl<'a> Reduced<'a> {
         self.basis.rotated(problem.data().backend(), duals, self.threads, &mut Interrupt::never())
     }
 
-    /// V for the best Theta that is diagonal, i.e. tasks on their own: `V_r = gamma b_r / (1 + gamma l s_r)`
+    /// V for the best Theta that is diagonal, i.e. independent tasks: `V_r = gamma b_r / (1 + gamma l s_r)`
     /// with `s_r = phi'(|V_r|^2)`, where both sides meet since the right one falls with s_r. Returns the s_r
     /// too.
     pub(super) fn cold_start(&self) -> (Matrix, Vec<f64>) {

@@ -1,5 +1,5 @@
-//! The squared loss on shared inputs through sufficient statistics: values and certificates without a look at
-//! the data.
+//! The squared loss on shared inputs through sufficient statistics: values and certificates without another
+//! pass over the data.
 
 use crate::certificate::{Form, LossTerms, RegularizerTerms};
 use crate::linalg::band::Band;

@@ -15,7 +15,7 @@ pub(in crate::solver) struct Pulled {
     /// `x + r = L y`: what the changes of the duals add up to.
     sum: Matrix,
     y: Vec<f64>,
-    /// How many times smaller y is than what it is made from.
+    /// How many times smaller y is than the terms of which it is the sum.
     pub(in crate::solver) cancelled: f64,
 }
 
