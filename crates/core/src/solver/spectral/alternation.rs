@@ -4,8 +4,8 @@
 //! = (g W'W)^(1/3)` with phi'(z) = g z; then `W Theta^-1` is the V whose own Theta this is. A round costs a
 //! few products and one eigendecomposition of the size of Theta, far less than a Newton step. If Theta is
 //! well conditioned, a few rounds are enough. Newton's method takes over as soon as it is expected to end
-//! earlier. A round only solves equations with X'X, so a band is enough. Newton's method needs the eigenbasis, which
-//! may cost more than everything else.
+//! earlier. A round only solves equations with X'X, so a band is enough. Newton's method needs the
+//! eigenbasis, which may cost more than everything else.
 
 use super::statistics::Square;
 use super::{Ended, Reduced, SpectralSearch, VPoint};
