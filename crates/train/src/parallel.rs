@@ -11,8 +11,8 @@ pub fn threads_or_cores(threads: usize) -> usize {
     }
 }
 
-/// Applies a function to all items on some threads. Results are in the order of the items; after an error or a `None` no new
-/// item is begun, and the first of those is the result.
+/// Applies a function to all items on some threads. Results are in the order of the items. After an error or a `None`
+/// no new item is started, and the first of those is the result.
 ///
 /// # Errors
 /// Those of the function.
@@ -22,7 +22,7 @@ pub fn in_parallel<T: Sync, R: Send, E: Send>(
     work: impl Fn(&T) -> Result<Option<R>, E> + Sync,
 ) -> Result<Option<Vec<R>>, E> {
     let next = AtomicUsize::new(0);
-    let results: Mutex<Vec<(usize, Result<Option<R>, E>)>> = Mutex::new(vec![]);
+    let results = Mutex::new(vec![]);
     std::thread::scope(|scope| {
         for _ in 0..threads.min(items.len()) {
             scope.spawn(|| {
@@ -41,5 +41,5 @@ pub fn in_parallel<T: Sync, R: Send, E: Send>(
     });
     let mut results = results.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
     results.sort_by_key(|(i, _)| *i);
-    results.into_iter().map(|(_, result)| result).collect()
+    results.into_iter().map(|(_, result): (usize, Result<Option<R>, E>)| result).collect()
 }

@@ -22,7 +22,7 @@ use std::time::Instant;
 #[derive(Debug)]
 pub enum Data<'a> {
     /// A table as it was read from a file, and how it was read.
-    Table(Table, Schema),
+    Table(Box<(Table, Schema)>),
     /// Inputs and observations; labels are coded already.
     Arrays(&'a Inputs<'a>, &'a Observations),
 }
@@ -63,7 +63,7 @@ impl<'a> Training<'a> {
     pub fn new(spec: &FitSpec, data: Data<'a>) -> Result<Self> {
         spec.check()?;
         match data {
-            Data::Table(table, schema) => Training::of_table(spec, table, schema),
+            Data::Table(read) => Training::of_table(spec, read.0, read.1),
             Data::Arrays(inputs, observations) => Training::of_arrays(spec, inputs, observations),
         }
     }

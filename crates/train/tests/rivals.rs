@@ -45,10 +45,10 @@ fn every_method_fits_every_loss_it_can_do() {
 
 /// The objective and the bound that the search over groups states in its remark.
 fn search_bound(fit: &Fit) -> (f64, f64) {
-    let remark = fit.model.remark().unwrap();
-    let numbers = remark.strip_prefix("bound of the search over groups: objective ").unwrap();
-    let (objective, bound) = numbers.split_once(", with any groups not below ").unwrap();
-    (objective.parse().unwrap(), bound.parse().unwrap())
+    let remark = fit.model.remark().expect("mtfl remarks its bound");
+    let numbers = remark.strip_prefix("bound of the search over groups: objective ").expect(remark);
+    let (objective, bound) = numbers.split_once(", with any groups not below ").expect(remark);
+    (objective.parse().expect(remark), bound.parse().expect(remark))
 }
 
 /// Optima of a conic solver. Methods here fix one of their weights at 1; its value in the table goes into C

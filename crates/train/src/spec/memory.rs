@@ -21,7 +21,7 @@ impl Default for Memory {
 /// In the largest unit that gives a whole number.
 impl fmt::Display for Memory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match DECIMAL_UNITS.iter().find(|(_, size)| self.0 > 0 && self.0 % size == 0) {
+        match DECIMAL_UNITS.iter().find(|(_, size)| self.0 > 0 && self.0.is_multiple_of(*size)) {
             Some((unit, size)) => write!(f, "{}{unit}", self.0 / size),
             None => write!(f, "{}", self.0),
         }

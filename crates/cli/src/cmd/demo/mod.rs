@@ -88,7 +88,7 @@ pub(crate) fn run(args: DemoArgs, global: &Global, report: Report) -> Result<Exi
     // From here on with the files, as any user would.
     let spec = FitSpec { threads: global.threads(), seed: global.seed(), ..FitSpec::default() };
     let (table, schema) = kinfolk_io::read(&files.train, &spec.columns, None)?;
-    let training = Training::new(&spec, Data::Table(table, schema))?;
+    let training = Training::new(&spec, Data::Table(Box::new((table, schema))))?;
     let mut study = Study::new(&training.inputs, &training.observations, training.losses.clone(), spec);
     study.folds = FOLDS;
     let candidates = select::candidates(methods(study.metric), false, &[])?;

@@ -90,8 +90,8 @@ pub(crate) fn run(args: FitArgs, global: &Global, report: Report) -> Result<Exit
 /// The data of a file, as a spec asks for them.
 fn read(path: &Path, spec: &FitSpec) -> Result<Training<'static>> {
     let (table, schema) = kinfolk_io::read(path, &spec.columns, None)?;
-    let training =
-        Training::new(spec, Data::Table(table, schema)).map_err(|error| Failure::of_data(error, path))?;
+    let training = Training::new(spec, Data::Table(Box::new((table, schema))))
+        .map_err(|error| Failure::of_data(error, path))?;
     let (n, d, kind) = (training.inputs.n_inputs(), training.inputs.n_features(), training.inputs.kind());
     tracing::info!(
         "{}: {n} rows, {d} features, {kind}, {} tasks",

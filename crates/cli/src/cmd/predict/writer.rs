@@ -10,7 +10,7 @@ use std::path::Path;
 /// Takes columns, chunk by chunk.
 pub(super) enum PredictionWriter {
     /// As csv.
-    Stdout(csv::Writer<BufWriter<Stdout>>),
+    Stdout(Box<csv::Writer<BufWriter<Stdout>>>),
     /// A file; an array has scores alone.
     File { writer: TableWriter, scores_alone: bool },
 }
@@ -19,7 +19,7 @@ impl PredictionWriter {
     pub(super) fn stdout(columns: &OutputColumns) -> Result<Self> {
         let mut writer = csv::Writer::from_writer(BufWriter::new(std::io::stdout()));
         writer.write_record(columns.names()).or_else(to_stdout)?;
-        Ok(PredictionWriter::Stdout(writer))
+        Ok(PredictionWriter::Stdout(Box::new(writer)))
     }
 
     pub(super) fn file(path: &Path, columns: &OutputColumns) -> Result<Self> {

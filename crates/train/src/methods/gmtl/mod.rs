@@ -169,12 +169,15 @@ fn fit_groups(
     Ok(Fitter::new(&settings).warm(alpha).observer(observer).fit(&problem)?)
 }
 
-/// Weights and groups in turns from some groups; never worse than before.
+/// New groups for a fit and its groups.
+type NextGroups<'a> = dyn FnMut(&Fit, &[u32]) -> Result<Vec<u32>> + 'a;
+
+/// Fits weights and groups in turn, starting from some groups. The objective never rises.
 fn search(
     job: &Job<'_>,
     c: f64,
     mut groups: Vec<u32>,
-    regroup: &mut dyn FnMut(&Fit, &[u32]) -> Result<Vec<u32>>,
+    regroup: &mut NextGroups<'_>,
     observer: &mut dyn Observer,
 ) -> Result<(Vec<u32>, Fit)> {
     let rough = ROUGH.max(job.settings.tolerance);
