@@ -83,7 +83,12 @@ fn problem(spec: &FitSpec, about: &About) -> String {
 /// How the fit ended, what is certain about it, and what the method remarks.
 fn ending(trained: &Trained) -> Vec<String> {
     let (outcome, model) = (&trained.outcome, &trained.model);
-    let (passes, seconds) = (plural_es(outcome.passes.unwrap_or(0), "pass"), text::seconds(trained.seconds));
+    let passes = outcome.passes.map_or(String::new(), |n| format!(" after {}", plural_es(n, "pass")));
+    // A model file does not say how long its fit took.
+    let seconds = match trained.seconds > 0.0 {
+        true => format!(", {}", text::seconds(trained.seconds)),
+        false => String::new(),
+    };
     let ended = match (model.claim(), model.status()) {
         (Some(claim @ Claim::Given(_)), Some(Status::Certified)) => format!("certified: {claim}"),
         (_, status) => in_words(status),
@@ -92,7 +97,7 @@ fn ending(trained: &Trained) -> Vec<String> {
     let given = model.claim().and_then(Claim::given).map_or(String::new(), |given| format!("given {given} "));
     let gap = model.certificate().rel_gap();
     let mut lines = vec![
-        format!("fit      {ended} after {passes} of {}, {seconds}", outcome.solver),
+        format!("fit      {ended}{passes} of {}{seconds}", outcome.solver),
         format!("proof    objective {primal}, {given}no model below {dual}, relative gap {gap:.1e}"),
     ];
     lines.extend(model.remark().map(|remark| format!("remark   {remark}")));
