@@ -82,7 +82,8 @@ fn sections_appear_with_their_sources_and_hints_without() {
 fn no_name_becomes_markup() {
     let place = Place::new();
     place.write("hostile.csv", table(&HOSTILE));
-    place.ok("select hostile.csv --task task --target y --compare --folds 2 --grid strength=1,10 --results r.json -o h.st --quiet");
+    place.ok("select hostile.csv --task task --target y --compare --folds 2 --grid strength=1,10 --results \
+              r.json -o h.st --quiet");
     let html = page(&place, "h.st hostile.csv --select r.json");
     assert_eq!(html.matches("<script").count(), 3, "two of data and one of code");
     assert_eq!(html.matches("</script>").count(), 3);
@@ -129,7 +130,8 @@ fn mistakes_are_one_line() {
     let place = Place::with_examples();
     place.ok("fit mines.npz -o m.st --quiet");
     place.ok("fit school.csv --task school --target score -o s.st --quiet");
-    place.ok("select school.csv --task school --target score --folds 2 --grid strength=1 --method stl --results r.json --quiet");
+    place.ok("select school.csv --task school --target score --folds 2 --grid strength=1 --method stl \
+              --results r.json --quiet");
     place.write("bad.json", "{\"metric\": 3}");
     place.write("bad.csv", "a,b\n1,2\n");
     let mut text = String::new();

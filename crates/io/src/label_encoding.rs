@@ -234,7 +234,8 @@ mod tests {
         let many = one_task(Labels::Numbers((0..20).map(f64::from).collect()));
         assert_eq!(
             message(many.label_encoding(true)),
-            "a classification loss needs labels of two values, and here they are \"0\", \"1\", \"2\", \"3\", \"4\", \"5\", \
+            "a classification loss needs labels of two values, and here they are \"0\", \"1\", \"2\", \
+             \"3\", \"4\", \"5\", \
              ...; declare them classes to learn one task per class, or take a loss for regression"
         );
         assert_eq!(many.label_encoding(false).unwrap(), LabelEncoding::Numbers);

@@ -120,7 +120,9 @@ proptest! {
     }
 
     #[test]
-    fn no_bytes_make_the_svm_reader_panic(text in "([-+0-9.e]{1,3}( qid:[0-9])?( [0-9]{1,2}:[-0-9.e]{1,3}){0,4}( #.{0,3})?\n){0,4}") {
+    fn no_bytes_make_the_svm_reader_panic(
+        text in "([-+0-9.e]{1,3}( qid:[0-9])?( [0-9]{1,2}:[-0-9.e]{1,3}){0,4}( #.{0,3})?\n){0,4}"
+    ) {
         let _ = read_named(text.into_bytes(), "a.svm", &ColumnRoles::default(), None);
     }
 }

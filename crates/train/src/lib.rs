@@ -1,8 +1,8 @@
 //! From a spec and data to a certified model, and the choice between specs.
 //!
-//! A [`FitSpec`] says what to fit and how; [`train()`] is the one way from it to a [`Trained`] model. A [`Method`] turns data into
-//! models; [`registry`] lists them all. [`select`] compares any of them by cross-validation, on the same folds, with the same
-//! metric.
+//! A [`FitSpec`] says what to fit and how; [`train()`] is the one way from it to a [`Trained`] model. A
+//! [`Method`] turns data into models; [`registry`] lists them all. [`select`] compares any of them by
+//! cross-validation, on the same folds, with the same metric.
 
 mod describe;
 mod error;

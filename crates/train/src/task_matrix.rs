@@ -5,8 +5,9 @@ use kinfolk::{Inputs, Matrix, Model, TaskNames};
 use kinfolk_io::ColumnRoles;
 use std::path::Path;
 
-/// A matrix for these tasks, as rows. A model, or a csv file as `kinfolk theta` writes it, has the names of its tasks, and
-/// may have more of them in any order; an npy file, or a csv file of numbers only, has the tasks of the data in their order.
+/// A matrix for these tasks, as rows. A model, or a csv file as `kinfolk theta` writes it, has the names of
+/// its tasks, and may have more of them in any order; an npy file, or a csv file of numbers only, has the
+/// tasks of the data in their order.
 pub(crate) fn read(path: &Path, tasks: &TaskNames) -> Result<Vec<Vec<f64>>> {
     let ending = path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default();
     let (names, matrix) = match &*ending {

@@ -71,7 +71,8 @@ fn read(path: &Path) -> Result<FitSpec> {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Problem")]
 pub(crate) struct MethodArgs {
-    /// Method with its parameters, such as stl, mtl:mu=0.1 or fmtl:output=power,k=2; see `kinfolk methods` [default: fmtl].
+    /// Method with its parameters, such as stl, mtl:mu=0.1 or fmtl:output=power,k=2; see `kinfolk methods`
+    /// [default: fmtl].
     #[arg(long, value_name = "NAME")]
     method: Option<String>,
     /// Short for the parameter output of fmtl, the regulariser of the task matrix.

@@ -1,7 +1,7 @@
 //! Checkpoints: a long fit that was killed goes on where it was, to the same bits.
 //!
-//! A checkpoint is a safetensors file with the duals, how many passes they took, and a fingerprint of data and parameters:
-//! going on with others would give an answer to neither question.
+//! A checkpoint is a safetensors file with the duals, how many passes they took, and a fingerprint of data
+//! and parameters: going on with others would give an answer to neither question.
 
 mod fingerprint;
 

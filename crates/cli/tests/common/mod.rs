@@ -129,8 +129,8 @@ pub fn golden(name: &str, text: &str) {
     assert_eq!(text, expected, "{} differs; if that is right, run with KINFOLK_BLESS=1", path.display());
 }
 
-/// What varies from machine to machine becomes `#`: numbers with a point or an exponent, counts of passes and bytes, and the
-/// width of columns. Command lines stay as they are.
+/// What varies from machine to machine becomes `#`: numbers with a point or an exponent, counts of passes and
+/// bytes, and the width of columns. Command lines stay as they are.
 pub fn mask(text: &str) -> String {
     let mask = |line: &str| if line.starts_with("$ ") { line.to_string() } else { mask_line(line) };
     text.lines().map(|line| mask(line) + "\n").collect()

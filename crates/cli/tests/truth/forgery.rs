@@ -108,7 +108,8 @@ fn every_tensor_of_a_model_is_guarded() {
     ] {
         seen.extend(forge(&place, data, &options));
     }
-    let known = "alpha coefficients observation_weight scale_factor scale_mean support support_rows support_values theta v \
+    let known = "alpha coefficients observation_weight scale_factor scale_mean support support_rows \
+                 support_values theta v \
                  weights";
     assert_eq!(seen.iter().map(String::as_str).collect::<Vec<_>>().join(" "), known);
 }

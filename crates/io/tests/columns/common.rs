@@ -4,8 +4,8 @@ use kinfolk::Inputs;
 use kinfolk_io::{ColumnRoles, Labels, Result, Schema, Source, Table, Targets};
 use std::path::Path;
 
-/// Everything a file says about one row, in words and numbers that do not depend on chunks. Numbers as bits, so that NaN
-/// and -0 count.
+/// Everything a file says about one row, in words and numbers that do not depend on chunks. Numbers as bits,
+/// so that NaN and -0 count.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Row {
     pub(crate) x: Vec<u64>,

@@ -18,7 +18,8 @@ fn finite() -> impl Strategy<Value = f64> {
     ]
 }
 
-/// Names with everything that could be taken for something else. Not integers: those are names too, but numbers as labels.
+/// Names with everything that could be taken for something else. Not integers: those are names too, but
+/// numbers as labels.
 fn name() -> impl Strategy<Value = String> {
     "[a-zé ,;\t\"'\n\r#|\u{feff}-]{1,6}|n[0-9]{1,3}"
 }

@@ -42,7 +42,8 @@ pub(super) fn section(
             page.show(name, svg, &alt, &mut shown);
         }
         text.push_str(
-            "\nMeans and standard deviations over splits, of the entries beside the diagonal. Sparsity is Hoyer's: 0 if \
+            "\nMeans and standard deviations over splits, of the entries beside the diagonal. Sparsity is \
+             Hoyer's: 0 if \
              all entries are equal, 1 if all but one are zero.\n",
         );
         text.push_str(&shown);

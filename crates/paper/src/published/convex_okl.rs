@@ -11,7 +11,8 @@ pub(super) const PUBLISHED: Published = Published {
     info: MethodInfo {
         name: "convex-okl-published",
         title: "convex learning of tasks and structure, supervised and structure step in turns",
-        cost: "a fit of given Theta in each of up to 1,000 rounds; on shared inputs with the squared loss as okl-published",
+        cost: "a fit of given Theta in each of up to 1,000 rounds; on shared inputs with the squared loss \
+               as okl-published",
         is_resumable: false,
         ..CONVEX_OKL.info
     },

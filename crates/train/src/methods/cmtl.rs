@@ -12,7 +12,8 @@ pub(crate) const CMTL: Engine = Engine {
         title: "tasks in clusters",
         learns: "clusters, as a matrix between all partitions of that number",
         reference: "Jacob, Bach and Vert, Clustered multi-task learning: a convex formulation, NIPS 2008",
-        problem: "min C sum_i L + [mean |W U|^2 + tr(W Pi S^-1 Pi W')] / 2 over W and S, 1 <= S <= 1/between, tr S of a partition",
+        problem: "min C sum_i L + [mean |W U|^2 + tr(W Pi S^-1 Pi W')] / 2 over W and S, 1 <= S <= \
+                  1/between, tr S of a partition",
         params: &[
             Param {
                 name: "clusters",
@@ -24,7 +25,8 @@ pub(crate) const CMTL: Engine = Engine {
             },
             Param {
                 name: "between",
-                meaning: "cost of the spread between clusters, where that within them costs 1; at 1, and mean too, tasks are independent",
+                meaning: "cost of the spread between clusters, where that within them costs 1; at 1, and \
+                          mean too, tasks are independent",
                 allowed: Allowed::Number(1e-9, 1.0),
                 default: "0.1",
                 grid: &["0.1", "1"],

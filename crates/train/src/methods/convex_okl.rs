@@ -1,8 +1,8 @@
 //! Convex learning of tasks and their structure, Ciliberto and others: any loss, own inputs.
 //!
-//! The original minimises `(1/N) sum (y - f)^2 + lc tr(A^-1 W'W) + g F(A)`. Divided by 2 lc that is ours with `C = 1 / (N lc)`,
-//! `lambda = g / lc` and Theta = A: [`fmtl`](super::fmtl) with k = 1 for the Frobenius norm, the trace norm of the weights for the
-//! trace. For `F` the cluster set see [`cmtl`](super::cmtl).
+//! The original minimises `(1/N) sum (y - f)^2 + lc tr(A^-1 W'W) + g F(A)`. Divided by 2 lc that is ours with
+//! `C = 1 / (N lc)`, `lambda = g / lc` and Theta = A: [`fmtl`](super::fmtl) with k = 1 for the Frobenius
+//! norm, the trace norm of the weights for the trace. For `F` the cluster set see [`cmtl`](super::cmtl).
 
 use super::Engine;
 use crate::params::Allowed;
@@ -15,8 +15,10 @@ pub const CONVEX_OKL: Engine = Engine {
         name: "convex-okl",
         title: "convex learning of tasks and structure",
         learns: "Theta, Frobenius norm or trace",
-        reference: "Ciliberto, Mroueh, Poggio and Rosasco, Convex learning of multiple tasks and their structure, ICML 2015",
-        problem: "min C sum_i L + |F|^2 / 2 + lambda |Theta|^2 / 2 over F and Theta: fmtl with k = 1; or lambda tr(Theta) / 2",
+        reference: "Ciliberto, Mroueh, Poggio and Rosasco, Convex learning of multiple tasks and their \
+                    structure, ICML 2015",
+        problem: "min C sum_i L + |F|^2 / 2 + lambda |Theta|^2 / 2 over F and Theta: fmtl with k = 1; or \
+                  lambda tr(Theta) / 2",
         params: &[Param {
             name: "structure",
             meaning: "what is paid for Theta",

@@ -33,8 +33,8 @@ impl std::str::FromStr for Axis {
     }
 }
 
-/// Candidates from texts such as `stl`, `mtl:mu=0.1` or `fmtl:output=power,k=1`, and axes for the parameters that these leave
-/// open. Parameters on no axis are on their default grids.
+/// Candidates from texts such as `stl`, `mtl:mu=0.1` or `fmtl:output=power,k=1`, and axes for the parameters
+/// that these leave open. Parameters on no axis are on their default grids.
 ///
 /// # Errors
 /// If there is no such method or parameter, or a value is not allowed.
@@ -42,7 +42,8 @@ pub fn candidates(methods: &[String], axes: &[Axis]) -> Result<Vec<Candidate>> {
     candidates_from(find, methods, axes)
 }
 
-/// The same for methods that a caller looks up by name, such as those of a longer list than [`registry`](crate::registry).
+/// The same for methods that a caller looks up by name, such as those of a longer list than
+/// [`registry`](crate::registry).
 ///
 /// # Errors
 /// As of [`candidates`].
@@ -105,8 +106,8 @@ fn weights(axes: &[Axis]) -> Result<Vec<Weight>> {
     Ok(values.into_iter().map(weight).collect())
 }
 
-/// All combinations of the values given, and of the default grids for the other parameters. A parameter that has no effect
-/// beside another (k for exp) is not varied.
+/// All combinations of the values given, and of the default grids for the other parameters. A parameter that
+/// has no effect beside another (k for exp) is not varied.
 fn combinations(method: &'static dyn Method, given: &[Given]) -> Result<Vec<MethodSpec>> {
     let mut all: Vec<Vec<(String, String)>> = vec![vec![]];
     for param in method.params() {

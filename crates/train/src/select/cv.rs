@@ -107,8 +107,8 @@ pub fn cross_validate(
 /// Scores a model of a fold, given the number of the fold, in place of the metric of the study. Larger is better.
 pub type FoldScorer<'a> = dyn Fn(usize, &Trained) -> Result<f64> + Sync + 'a;
 
-/// Cross-validates all candidates on the folds of a caller, perhaps with a score of a caller. `None` if the observer said
-/// stop.
+/// Cross-validates all candidates on the folds of a caller, perhaps with a score of a caller. `None` if the
+/// observer said stop.
 ///
 /// # Errors
 /// If there are no folds, a candidate or the metric does not suit the data, or the scorer fails.
@@ -213,8 +213,8 @@ fn paths(n_folds: usize, candidates: &[Candidate]) -> Vec<Path<'_>> {
     (0..n_folds).flat_map(of).collect()
 }
 
-/// Fits the weights of a candidate in turn, each from the last; `None` if the observer said stop. Models that `score` does
-/// not score are scored by the metric of the study.
+/// Fits the weights of a candidate in turn, each from the last; `None` if the observer said stop. Models that
+/// `score` does not score are scored by the metric of the study.
 fn fit_path(
     study: &Study<'_>,
     fold: &TrainingFold,

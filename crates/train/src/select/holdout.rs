@@ -37,8 +37,8 @@ pub struct HoldoutResult {
     pub test: Score,
 }
 
-/// Chooses a candidate's setting without the test rows, fits it to the training rows and scores it on the test rows. `None`
-/// if the observer said stop.
+/// Chooses a candidate's setting without the test rows, fits it to the training rows and scores it on the
+/// test rows. `None` if the observer said stop.
 ///
 /// # Errors
 /// If the candidate or a metric does not suit the data.

@@ -164,8 +164,8 @@ impl SelectionResults {
         if fine { Ok(()) } else { Err(format!("some of its lists are not about {n} tasks")) }
     }
 
-    /// The comparison of the fitted method with independent tasks. If there is none, that of the method with the largest
-    /// gain.
+    /// The comparison of the fitted method with independent tasks. If there is none, that of the method with
+    /// the largest gain.
     pub fn against_independent(&self) -> Option<&Comparison> {
         let all = || {
             let comparisons = self.comparisons.iter().map(|verdict| &verdict.comparison);

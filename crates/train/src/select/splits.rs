@@ -26,8 +26,9 @@ pub struct SplitResult {
     pub test: Score,
 }
 
-/// For each of several random parts with this share of the rows: selects on the part, fits each candidate's best setting to all
-/// of it, and scores that on the rest. `each` gets the results as they come. `None` if the observer said stop.
+/// For each of several random parts with this share of the rows: selects on the part, fits each candidate's
+/// best setting to all of it, and scores that on the rest. `each` gets the results as they come. `None` if
+/// the observer said stop.
 ///
 /// # Errors
 /// If a candidate or the metric does not suit the data.

@@ -7,7 +7,8 @@ use kinfolk::{Inputs, Losses, Observations, Observer, Start};
 use kinfolk_io::Schema;
 use serde::{Deserialize, Serialize};
 
-/// Data, and how candidates are compared on them. Scaling and class weights are computed for each training part by itself.
+/// Data, and how candidates are compared on them. Scaling and class weights are computed for each training
+/// part by itself.
 #[derive(Debug, Clone)]
 pub struct Study<'a> {
     /// Inputs as they are in the file.
@@ -37,8 +38,8 @@ pub enum Scored {
     /// The mean over folds of the score of each.
     #[default]
     ByFold,
-    /// The score of all rows, each predicted once, by the fit of the fold that left it out: much less noise if a fold has few
-    /// rows of a task.
+    /// The score of all rows, each predicted once, by the fit of the fold that left it out: much less noise
+    /// if a fold has few rows of a task.
     Together,
 }
 

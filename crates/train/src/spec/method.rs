@@ -10,8 +10,8 @@ use std::{fmt, str::FromStr};
 
 /// A method of the registry and the values of its parameters.
 ///
-/// As text: the name, a colon, and parameters with `,` or `;` between them. A list or a matrix is in brackets. What is printed
-/// can be read back, here and wherever a list of methods is taken.
+/// As text: the name, a colon, and parameters with `,` or `;` between them. A list or a matrix is in
+/// brackets. What is printed can be read back, here and wherever a list of methods is taken.
 ///
 /// ```
 /// use kinfolk_train::MethodSpec;
@@ -186,8 +186,8 @@ impl<'a> MethodText<'a> {
     }
 }
 
-/// Texts of methods from a list such as `stl,fmtl:k=2,output=power,mtl`: a part with `=` and no name of a method in front
-/// belongs to the method before it.
+/// Texts of methods from a list such as `stl,fmtl:k=2,output=power,mtl`: a part with `=` and no name of a
+/// method in front belongs to the method before it.
 pub fn method_texts(list: &str) -> Vec<String> {
     let mut texts: Vec<String> = vec![];
     for part in split(list) {

@@ -1,7 +1,7 @@
 //! What to fit, and how: everything that decides about a fit besides its data.
 //!
-//! A [`FitSpec`] is what options of the command, parameters of the Python package, `--spec` files and model files say, in one
-//! type. Its parts have the only parsers and printers of their texts.
+//! A [`FitSpec`] is what options of the command, parameters of the Python package, `--spec` files and model
+//! files say, in one type. Its parts have the only parsers and printers of their texts.
 
 mod kernel;
 mod loss;

@@ -67,8 +67,8 @@ pub(super) fn read(model: &mut Model) -> Result<Attachment> {
     Ok(Attachment { schema_version: SCHEMA_VERSION, spec, schema, outcome })
 }
 
-/// The method as it was written, less what this version does not have any more; for fmtl, and where nothing was written, from
-/// the regulariser.
+/// The method as it was written, less what this version does not have any more; for fmtl, and where nothing
+/// was written, from the regulariser.
 fn method(written: Option<&str>, about: &About) -> Result<MethodSpec> {
     let Some(text) = written.filter(|text| *text != "fmtl") else { return of_output(&about.problem.output) };
     let MethodText { name, mut params } = MethodText::new(text)?;

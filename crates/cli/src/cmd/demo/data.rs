@@ -61,7 +61,8 @@ fn tasks(seed: u64) -> Result<Split> {
     let related = TASKS - OUTLIERS;
     let about = format!(
         "{TASKS} regression tasks of {FEATURES} features with {TRAIN_ROWS} rows each (and {TEST_ROWS} for the test): \
-         {related} come\nin {GROUPS} groups of related tasks, {OUTLIERS} are related to none; the groups are not given to \
+         {related} come\nin {GROUPS} groups of related tasks, {OUTLIERS} are related to none; the groups \
+         are not given to \
          the methods."
     );
     let groups = Some(truth.group.iter().map(|&g| g as usize).collect());
@@ -73,7 +74,8 @@ fn digits(seed: u64) -> Result<Split> {
     let observations = table.observations(&table.label_encoding(false)?)?;
     let (train, test) = folds::split(&observations, DIGITS_SHARE, seed)?;
     let about = format!(
-        "Handwritten digits of 8 x 8 pixels, one task per digit: is it this one? {} rows to learn from, {} for the test.",
+        "Handwritten digits of 8 x 8 pixels, one task per digit: is it this one? {} rows to learn from, {} \
+         for the test.",
         count(train.len()),
         count(test.len())
     );

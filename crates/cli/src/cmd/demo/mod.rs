@@ -1,4 +1,5 @@
-//! `kinfolk demo`: data generate, select --compare, predict and report in one go, in a few seconds and without any file.
+//! `kinfolk demo`: data generate, select --compare, predict and report in one go, in a few seconds and
+//! without any file.
 
 mod data;
 mod print;
@@ -34,8 +35,8 @@ const FINAL_TOLERANCE: f64 = 1e-6;
 
 /// Show what it is about: related tasks with few rows each, learned alone, as one, and as kin.
 ///
-/// C is chosen by cross-validation on the training rows, for each method on the same folds; test rows are looked at once, at
-/// the end.
+/// C is chosen by cross-validation on the training rows, for each method on the same folds; test rows are
+/// looked at once, at the end.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct DemoArgs {

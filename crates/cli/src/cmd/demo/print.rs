@@ -124,7 +124,8 @@ impl<'a> DemoOutput<'a> {
         let others: Vec<String> =
             others.map(|method| format!("{:.3} for {}", method.test, method.method)).collect();
         format!(
-            "{about}\n\n{}\nBest by cross-validation among those that learn Theta: {}. Test score {:.3}, against\n{}.\n\n\
+            "{about}\n\n{}\nBest by cross-validation among those that learn Theta: {}. Test score {:.3}, \
+             against\n{}.\n\n\
              Its certificate, recomputed from the data and the stored duals:\n  \
              no model can have an objective below {};\n  this one has                         {}.\n\n{}{}",
             self.table(),

@@ -98,7 +98,8 @@ pub(super) fn run(args: &EvaluateArgs, fitted: &Fitted, report: Report) -> Resul
     };
     let tasks: Vec<Task> = seen.iter().enumerate().map(of_task).collect();
     let all = together(&seen);
-    // Explained variance stays around each task's own mean: around one mean for all, far-off tasks would do the explaining.
+    // Explained variance stays around each task's own mean: around one mean for all, far-off tasks would do
+    // the explaining.
     let within = || explained_variance_within(&seen, &all, args.weighted);
     let pooled = |name: &str, f: Score| if name == "explained_variance" { within() } else { score(&all, f) };
     let means: Vec<Mean> =

@@ -26,8 +26,9 @@ Examples:
 
 /// Choose a method and its parameters by cross-validation, and fit the winner.
 ///
-/// Folds are stratified inside each task. Fits go along the grid, each from the solution of the last, several at a time. C is
-/// laid out on a scale without units, the strength, that means the same for any data and method, unless --grid c=... is given.
+/// Folds are stratified inside each task. Fits go along the grid, each from the solution of the last, several
+/// at a time. C is laid out on a scale without units, the strength, that means the same for any data and
+/// method, unless --grid c=... is given.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct SelectArgs {
@@ -39,8 +40,8 @@ pub(crate) struct SelectArgs {
     /// Write all that was found, for `kinfolk report --select`: the same JSON object that --json prints.
     #[arg(long, value_name = "FILE", conflicts_with = "splits")]
     results: Option<PathBuf>,
-    /// Methods to choose from, see `kinfolk methods`, with their parameters as for `kinfolk fit`: stl,fmtl:output=power,k=2
-    /// [default: that of --spec, or fmtl].
+    /// Methods to choose from, see `kinfolk methods`, with their parameters as for `kinfolk fit`:
+    /// stl,fmtl:output=power,k=2 [default: that of --spec, or fmtl].
     #[arg(long, value_name = "NAME,...")]
     method: Option<String>,
     /// Also independent tasks and one model for all, and a verdict in words.
@@ -55,8 +56,8 @@ pub(crate) struct SelectArgs {
     /// Cut the data into folds this many times, and choose by all of them: less luck where rows are few.
     #[arg(long, value_name = "N", default_value_t = 1)]
     repeats: usize,
-    /// by-fold: choose by the mean of the scores of the folds; together: by the score of all rows, each predicted by the fit of
-    /// the fold that left it out.
+    /// by-fold: choose by the mean of the scores of the folds; together: by the score of all rows, each
+    /// predicted by the fit of the fold that left it out.
     #[arg(long, value_enum, default_value = "by-fold")]
     scored: ScoredChoice,
     #[arg(long, value_name = "NAME", help = metric_help())]

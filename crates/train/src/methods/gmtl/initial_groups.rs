@@ -2,8 +2,8 @@
 
 use kinfolk::Matrix;
 
-/// Average linkage of tasks by the angles between their weights, from `W'W`, until there are `most` groups. Sizes do not matter, nor do
-/// signs: a subspace has none.
+/// Average linkage of tasks by the angles between their weights, from `W'W`, until there are `most` groups.
+/// Sizes do not matter, nor do signs: a subspace has none.
 pub(super) fn groups(products: &Matrix, most: u32) -> Vec<u32> {
     let tasks = products.rows();
     let cosine = |r: usize, s: usize| {

@@ -13,8 +13,8 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::collections::BTreeSet;
 
-/// How groups are improved, from the inner products of the tasks' functions, the groups that these were fitted with, the number of
-/// groups at most and a source of random numbers.
+/// How groups are improved, from the inner products of the tasks' functions, the groups that these were
+/// fitted with, the number of groups at most and a source of random numbers.
 pub type Regroup = fn(&Matrix, &[u32], u32, &mut ChaCha8Rng) -> Result<Vec<u32>>;
 
 /// Groups and their subspaces. Not convex in the groups; given them, it is.
@@ -33,7 +33,8 @@ pub const GMTL: Gmtl = Gmtl {
         title: "groups of tasks with subspaces of their own",
         learns: "groups, and within each a task matrix of trace one",
         reference: "Kang, Grauman and Sha, Learning with whom to share in multi-task feature learning, ICML 2011",
-        problem: "min C sum_i L + sum_g |W_g|_*^2 / 2 over W and partitions of the tasks into groups g: squared trace norms",
+        problem: "min C sum_i L + sum_g |W_g|_*^2 / 2 over W and partitions of the tasks into groups g: \
+                  squared trace norms",
         params: PARAMS,
         cost: "that of mtrl for each round of each restart, and G T^2 small eigenvalue problems between rounds",
         is_resumable: false,
@@ -53,7 +54,8 @@ const PARAMS: &[Param] = &[
     },
     Param {
         name: "restarts",
-        meaning: "first guesses of the groups: those alike when all are one group, those alike when each is alone, one group, then at random",
+        meaning: "first guesses of the groups: those alike when all are one group, those alike when each is \
+                  alone, one group, then at random",
         allowed: Allowed::Integer(1, 1000),
         default: "8",
         grid: &["3"],
@@ -129,8 +131,9 @@ fn output(groups: Vec<u32>) -> RegularizerKind {
     RegularizerKind::Relationship { l1: 0.0, l2: 1.0, groups: Some(groups) }
 }
 
-/// Where a restart begins: with tasks that are alike if all are one group, with tasks that are alike if each is alone, with one group,
-/// then at random. Weights bend to the groups they are fitted with, and moves of single tasks do not lead far away from these.
+/// Where a restart begins: with tasks that are alike if all are one group, with tasks that are alike if each
+/// is alone, with one group, then at random. Weights bend to the groups they are fitted with, and moves of
+/// single tasks do not lead far away from these.
 fn guess(
     job: &Job<'_>,
     c: f64,

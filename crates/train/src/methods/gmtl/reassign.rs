@@ -3,8 +3,8 @@
 use crate::Result;
 use kinfolk::Matrix;
 
-/// Moves single tasks to the group where the sum of squared trace norms is least, until none moves. The sum is concave in soft
-/// memberships, so hard ones lose nothing.
+/// Moves single tasks to the group where the sum of squared trace norms is least, until none moves. The sum
+/// is concave in soft memberships, so hard ones lose nothing.
 pub(super) fn regroup(products: &Matrix, mut groups: Vec<u32>, most: u32) -> Result<Vec<u32>> {
     let mut prices: Vec<f64> = (0..most).map(|g| price(products, &groups, g)).collect::<Result<_>>()?;
     loop {

@@ -57,7 +57,8 @@ const PARAMS: &[Param] = &[
     },
     Param {
         name: "alone",
-        meaning: "norm for single tasks: apart, the sum of squares (without groups, tasks are independent); with-groups, as groups of one",
+        meaning: "norm for single tasks: apart, the sum of squares (without groups, tasks are independent); \
+                  with-groups, as groups of one",
         allowed: Allowed::Word(&["apart", "with-groups"]),
         default: "apart",
         grid: &["apart"],
@@ -69,17 +70,25 @@ const INFO: MethodInfo = MethodInfo {
     name: "mtfl",
     title: "groups of tasks on a lattice",
     learns: "which groups of tasks are close, out of all 2^T",
-    reference: "after Jawanpuria and Nath, A convex feature learning formulation for latent task structure discovery, ICML 2012",
-    problem: "min C sum_i L + [sum_t b^2 |f_D(t)|^2 + (sum_(|v| > 1) b^|v| |f_D(v)|)^2 / T] / 2 over functions f_w of all groups w of tasks, \
+    reference: "after Jawanpuria and Nath, A convex feature learning formulation for latent task structure \
+                discovery, ICML 2012",
+    problem: "min C sum_i L + [sum_t b^2 |f_D(t)|^2 + (sum_(|v| > 1) b^|v| |f_D(v)|)^2 / T] / 2 over \
+              functions f_w of all groups w of tasks, \
          |f_D(v)|^2 = sum of |f_w|^2 over all w that contain v",
-    about: "A reconstruction: of the original the lattice of groups, the closeness within them and the search from small groups to large ones are \
-         known, the exponent, the weights of the nodes and the combination of base kernels are not. Here the kernel given is the only base \
-         kernel, the norm within a node is the Euclidean one, and a node costs b to the power of its size. Single tasks have their own term: \
-         with alone=with-groups they are groups of one, tasks are then not independent even without groups, and strong ones are favoured. \
-         The certificate is about the Theta of the groups and weights found. The bound of the search over all groups is computed by the method \
+    about: "A reconstruction: of the original the lattice of groups, the closeness within them and the \
+            search from small groups to large ones are \
+         known, the exponent, the weights of the nodes and the combination of base kernels are not. Here \
+         the kernel given is the only base \
+         kernel, the norm within a node is the Euclidean one, and a node costs b to the power of its size. \
+         Single tasks have their own term: \
+         with alone=with-groups they are groups of one, tasks are then not independent even without groups, \
+         and strong ones are favoured. \
+         The certificate is about the Theta of the groups and weights found. The bound of the search over \
+         all groups is computed by the method \
          itself and reported as a remark.",
     params: PARAMS,
-    cost: "a fit of a given Theta in each of up to hundreds of rounds for each set of groups; with many tasks the bound of the search is loose",
+    cost: "a fit of a given Theta in each of up to hundreds of rounds for each set of groups; with many \
+           tasks the bound of the search is loose",
     is_resumable: false,
     ..MethodInfo::DEFAULTS
 };
