@@ -2,8 +2,8 @@
 //! regulariser.
 
 use crate::backend::{
-    self, Backend, Banded, Columns, Expansion, Features, GramBackend, Interrupt, OrthonormalBasis, Panel,
-    STREAM_ROWS, SecondMoment, Spectrum,
+    self, Backend, Banded, Columns, Expansion, FeatureBackend, GramBackend, Interrupt, OrthonormalBasis,
+    Panel, STREAM_ROWS, SecondMoment, Spectrum,
 };
 use crate::design::Design;
 use crate::inputs::Inputs;
@@ -81,7 +81,7 @@ impl<'a> Dataset<'a> {
         let pool = Pool::new(options.threads)?;
         let backend: Arc<dyn Backend + 'a> = match kernel {
             Kernel::Linear | Kernel::Cosine => {
-                Arc::new(Features::new(inputs, matches!(kernel, Kernel::Cosine), options.bias)?)
+                Arc::new(FeatureBackend::new(inputs, matches!(kernel, Kernel::Cosine), options.bias)?)
             }
             _ => {
                 let (kernel, threads) = (kernel.clone(), pool.threads());

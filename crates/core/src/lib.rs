@@ -17,6 +17,7 @@ pub mod loss;
 mod matrix;
 pub mod metrics;
 pub mod model;
+mod names;
 mod observations;
 mod observer;
 mod pool;

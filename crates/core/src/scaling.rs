@@ -3,9 +3,10 @@
 
 use crate::inputs::{Dense, Inputs, Sparse, Values};
 use crate::linalg::power_of_two;
+use crate::names::display_and_parse_names;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
-use std::{borrow::Cow, fmt, str::FromStr};
+use std::borrow::Cow;
 
 /// Which scaling, as written in settings, files and on the command line: `none`, `standard` or `unit`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -34,22 +35,7 @@ impl ScalingKind {
     }
 }
 
-impl fmt::Display for ScalingKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for ScalingKind {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        ScalingKind::ALL.into_iter().find(|kind| kind.name() == text).ok_or_else(|| {
-            let why = format!("the scalings are {}", ScalingKind::ALL.map(ScalingKind::name).join(", "));
-            Error::Parse { what: "scaling", text: text.into(), why }
-        })
-    }
-}
+display_and_parse_names!(ScalingKind, "scaling");
 
 /// A map of inputs, with its numbers.
 ///

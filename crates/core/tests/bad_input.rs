@@ -36,7 +36,7 @@ fn observations(label: [f64; 3]) -> Observations {
 }
 
 fn plain() -> ProblemSpec {
-    spec(LossKind::Squared, RegularizerKind::Power { k: 1 }, 1.0, 1.0)
+    spec(LossKind::Squared, power(1), 1.0, 1.0)
 }
 
 /// What [`Problem::new`] says to this specification and these labels of two tasks.
@@ -187,8 +187,8 @@ fn labels_that_do_not_suit_the_loss() {
         let name = loss.build().unwrap().name();
         for (value, text) in [(0.0, "0"), (2.0, "2"), (f64::NAN, "NaN"), (f64::INFINITY, "inf")] {
             let text = format!(
-                "observation 2 (task 1): label {text} does not suit the {name} loss, which expects -1 or +1 (convert 0/1 \
-                 labels by 2*y - 1)"
+                "observation 2 (task 1): label {text} does not suit the {name} loss, which expects -1 or +1 \
+                 (convert 0/1 labels by 2*y - 1)"
             );
             let wrong = state(ProblemSpec { loss: loss.clone().into(), ..plain() }, [1.0, -1.0, value]);
             assert_error!(wrong, Error::Label { row: 2, .. }, text);
@@ -245,7 +245,7 @@ fn parameters_out_of_range() {
         Dataset::new(&inputs, &observations, DatasetOptions { kernel, ..linear() }).map(|_| ()).unwrap_err();
     assert!(matches!(error, Error::Parameter { name: "gamma", value: -2.0, .. }), "{error:?}");
     assert!(error.to_string().starts_with("gamma = -2: "), "{error}");
-    let wrong = state(ProblemSpec { output: RegularizerKind::Power { k: 0 }, ..plain() }, [1.0; 3]);
+    let wrong = state(ProblemSpec { output: power(0), ..plain() }, [1.0; 3]);
     assert_error!(wrong, Error::Parameter { name: "k", .. }, "k = 0: must be an integer from 1 to 1000");
     let wrong = state(ProblemSpec { loss: LossKind::Huber { delta: -1.0 }.into(), ..plain() }, [1.0; 3]);
     let error = wrong.unwrap_err();
@@ -480,6 +480,6 @@ fn a_weight_too_large_for_c() {
     let obs =
         Observations::multi_task(&[0, 1], vec![1.0, -1.0]).unwrap().with_weights(&[1e305, 1.0]).unwrap();
     let data = Dataset::new(&inputs, &obs, DatasetOptions::default()).unwrap();
-    let problem = Problem::new(&data, spec(LossKind::Hinge, RegularizerKind::Power { k: 1 }, 1e3, 1.0));
+    let problem = Problem::new(&data, spec(LossKind::Hinge, power(1), 1e3, 1.0));
     assert!(matches!(problem, Err(Error::Parameter { name: "C", .. })), "{problem:?}");
 }

@@ -9,8 +9,8 @@ use common::*;
 use kinfolk::inputs::{Dense, Inputs};
 use kinfolk::kernel::Gamma;
 use kinfolk::{
-    Dataset, DatasetOptions, Fit, Fitter, Kernel, LossKind, Observations, Problem, RegularizerKind, Settings,
-    SolverKind, Status, fit,
+    Dataset, DatasetOptions, Fit, Fitter, Kernel, LossKind, Observations, Problem, Settings, SolverKind,
+    Status, fit,
 };
 
 const N_TASKS: usize = 3;
@@ -39,8 +39,7 @@ fn table(rows: usize, features: usize, repeat: Option<usize>) -> (Inputs<'static
 }
 
 fn solved(data: &Dataset<'_>, c: f64, solver: SolverKind, tolerance: f64) -> Fit {
-    let problem =
-        Problem::new(data, spec(LossKind::Squared, RegularizerKind::Power { k: 1 }, c, 1.0)).unwrap();
+    let problem = Problem::new(data, spec(LossKind::Squared, power(1), c, 1.0)).unwrap();
     fit(&problem, &Settings { solver, tolerance, ..Settings::default() }).unwrap()
 }
 
@@ -91,8 +90,7 @@ fn warm_starts_and_determinism() {
     let fresh = || Dataset::new(&inputs, &observations, DatasetOptions::default()).unwrap();
     let data = fresh();
     let near = solved(&data, 0.5, SolverKind::Spectral, 1e-8);
-    let problem =
-        Problem::new(&data, spec(LossKind::Squared, RegularizerKind::Power { k: 1 }, 1.0, 1.0)).unwrap();
+    let problem = Problem::new(&data, spec(LossKind::Squared, power(1), 1.0, 1.0)).unwrap();
     let settings = Settings { solver: SolverKind::Spectral, tolerance: 1e-8, ..Settings::default() };
     let warm = Fitter::new(&settings)
         .start(kinfolk::Start::Warm(near.model.alpha().unwrap()))

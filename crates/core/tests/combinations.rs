@@ -120,7 +120,7 @@ fn every_pair_is_certified(source: Source) {
         let name = format!("{source:?} {shape:?} {loss} {output}");
         let setup = Setup::new(source, &Sample::new(shape, 1), loss);
         let data = setup.data();
-        let problem = Problem::new(&data, spec(loss.clone(), output.clone(), C, LAMBDA)).unwrap();
+        let problem = problem_of(&data, loss.clone(), output.clone(), C);
         let solved = fit(&problem, &sdca(1e-6)).unwrap();
         assert_eq!(solved.status(), Status::Certified, "{name}: gap {:e}", solved.certificate().rel_gap());
         assert!(solved.certificate().rel_gap() <= 1e-6, "{name}");
@@ -168,52 +168,23 @@ fn refitting_does_nothing(name: &str, problem: &Problem<'_>, solved: &Fit) {
 fn gap_is_unchanged_when_theta_is_fixed(name: &str, setup: &Setup, solved: &Fit) {
     let given = RegularizerKind::Fixed { theta: rows(solved.model.theta()) };
     let data = setup.data();
-    let problem =
-        Problem::new(&data, spec(solved.model.about().problem.loss.clone(), given, C, LAMBDA)).unwrap();
+    let problem = problem_of(&data, solved.model.about().problem.loss.clone(), given, C);
     let certificate = certify(&problem, solved.model.alpha().unwrap(), None).unwrap();
     let off = (certificate.gap - solved.certificate().gap).abs();
     // Predictions differ by roundings, and the gap by those times the duals.
     assert!(off <= 1e-13 * solved.certificate().primal.abs(), "{name}: {off:e}");
 }
 
-#[test]
-fn dense() {
-    every_pair_is_certified(Source::Dense);
-}
-
-#[test]
-fn single_precision() {
-    every_pair_is_certified(Source::Single);
-}
-
-#[test]
-fn sparse() {
-    every_pair_is_certified(Source::Sparse);
-}
-
-#[test]
-fn precomputed() {
-    every_pair_is_certified(Source::Precomputed);
-}
-
-#[test]
-fn rbf() {
-    every_pair_is_certified(Source::Rbf);
-}
-
-#[test]
-fn rbf_on_the_fly() {
-    every_pair_is_certified(Source::RbfOnTheFly);
-}
-
-#[test]
-fn linear_with_bias() {
-    every_pair_is_certified(Source::Bias);
-}
-
-#[test]
-fn cosine() {
-    every_pair_is_certified(Source::Cosine);
+test_sources! {
+    every_pair_is_certified:
+    dense => Dense,
+    single_precision => Single,
+    sparse => Sparse,
+    precomputed => Precomputed,
+    rbf => Rbf,
+    rbf_on_the_fly => RbfOnTheFly,
+    linear_with_bias => Bias,
+    cosine => Cosine,
 }
 
 #[test]
@@ -297,8 +268,7 @@ fn the_small_budget_is_kept() {
         let setup = Setup::new(source, &sample, &loss);
         let data = setup.data();
         assert_eq!(data.backend().is_quick(), source != Source::Rbf && source != Source::RbfOnTheFly);
-        let problem =
-            Problem::new(&data, spec(loss.clone(), RegularizerKind::Power { k: 1 }, C, LAMBDA)).unwrap();
+        let problem = problem_of(&data, loss.clone(), power(1), C);
         fit(&problem, &Settings { max_passes: passes, ..sdca(1e-300) }).unwrap();
         data.backend().is_quick()
     };
@@ -330,12 +300,7 @@ fn spectral_and_coordinate_ascent_agree() {
                         fit.certificate().rel_gap()
                     );
                 }
-                let (a, b) = (ascent.certificate(), spectral.certificate());
-                let rounding = 1e-13 * a.primal.abs();
-                assert!(
-                    a.dual <= b.primal + rounding && b.dual <= a.primal + rounding,
-                    "{name}: {a:?} {b:?}"
-                );
+                assert_overlap(&name, ascent.certificate(), spectral.certificate(), 1e-13);
             }
         }
     }
@@ -380,7 +345,7 @@ fn blocks_are_single_steps_in_another_order() {
                     let y: Vec<f64> = order.iter().map(|&o| label[o]).collect();
                     let observations = Observations::from_triples(n, 2, input, task, y.clone()).unwrap();
                     let data = Dataset::new(&inputs, &observations, options.clone()).unwrap();
-                    let problem = Problem::new(&data, spec(loss.clone(), output.clone(), C, LAMBDA)).unwrap();
+                    let problem = problem_of(&data, loss.clone(), output.clone(), C);
                     let start: Vec<f64> = y.iter().map(|y| 0.3 * y / problem.unit()).collect();
                     let solver = Sdca { order: how, check_every: None };
                     let found = solver.solve(&problem, &settings, Start::Warm(&start), &mut Silent).unwrap();

@@ -63,7 +63,7 @@ impl Run {
         let observations = many_observations(self.shared, &self.loss);
         let options = DatasetOptions { kernel: self.kernel.clone(), threads: self.threads, ..linear() };
         let data = Dataset::new(&inputs, &observations, options).unwrap();
-        let spec = spec(self.loss.clone(), RegularizerKind::Power { k: 2 }, 0.1, 0.5);
+        let spec = spec(self.loss.clone(), power(2), 0.1, 0.5);
         fit(&Problem::new(&data, spec).unwrap(), &self.settings).unwrap()
     }
 }
@@ -105,7 +105,7 @@ fn another_seed_finds_the_same_optimum() {
         for solver in [SolverKind::Sdca, SolverKind::SdcaSequential] {
             let run = |seed: u64| {
                 let settings = Settings { seed, solver, ..sdca(1e-7) };
-                setup.fit(spec(loss.clone(), RegularizerKind::Power { k: 2 }, 1.0, 0.5), &settings)
+                setup.fit(spec(loss.clone(), power(2), 1.0, 0.5), &settings)
             };
             let first = run(0);
             for seed in 1..5 {
@@ -163,19 +163,19 @@ fn assert_usable(name: &str, problem: &Problem<'_>, fit: &Fit) {
 /// Solvers with a problem each that takes them a while.
 fn slow_problems() -> [(SolverKind, LossKind, RegularizerKind); 4] {
     [
-        (SolverKind::Sdca, LossKind::Absolute, RegularizerKind::Power { k: 2 }),
-        (SolverKind::SdcaSequential, LossKind::Absolute, RegularizerKind::Power { k: 2 }),
-        (SolverKind::Spectral, LossKind::Squared, RegularizerKind::Power { k: 1 }),
-        (SolverKind::Spectral, LossKind::Squared, RegularizerKind::Power { k: 4 }),
+        (SolverKind::Sdca, LossKind::Absolute, power(2)),
+        (SolverKind::SdcaSequential, LossKind::Absolute, power(2)),
+        (SolverKind::Spectral, LossKind::Squared, power(1)),
+        (SolverKind::Spectral, LossKind::Squared, power(4)),
     ]
 }
 
 #[test]
 fn an_observer_stops_a_fit() {
     for (solver, loss, output) in slow_problems() {
-        let setup = Setup::new(Source::Dense, &Sample::new(Shape::Shared, 1), &loss);
+        let setup = Setup::dense(Shape::Shared, &loss);
         let data = setup.data();
-        let problem = Problem::new(&data, spec(loss.clone(), output.clone(), 10.0, 0.5)).unwrap();
+        let problem = problem_of(&data, loss.clone(), output.clone(), 10.0);
         let settings = Settings { solver, ..sdca(1e-14) };
         for (reports, polls) in [(Some(1), None), (Some(3), None), (None, Some(1)), (None, Some(4))] {
             let name = format!("{solver:?} {loss} {output} reports {reports:?} polls {polls:?}");
@@ -204,9 +204,9 @@ fn an_observer_stops_a_fit() {
 #[test]
 fn time_runs_out() {
     for (solver, loss, output) in slow_problems() {
-        let setup = Setup::new(Source::Dense, &Sample::new(Shape::Shared, 1), &loss);
+        let setup = Setup::dense(Shape::Shared, &loss);
         let data = setup.data();
-        let problem = Problem::new(&data, spec(loss.clone(), output.clone(), 10.0, 0.5)).unwrap();
+        let problem = problem_of(&data, loss.clone(), output.clone(), 10.0);
         let name = format!("{solver:?} {loss} {output}");
         let settings = Settings { solver, max_time: Some(Duration::ZERO), ..sdca(1e-14) };
         let fit = fit(&problem, &settings).unwrap();
@@ -214,18 +214,18 @@ fn time_runs_out() {
         assert_usable(&name, &problem, &fit);
     }
     // Without any work left to do, there is no hurry either.
-    let setup = Setup::new(Source::Dense, &Sample::new(Shape::Own, 1), &LossKind::Squared);
+    let setup = Setup::dense(Shape::Own, &LossKind::Squared);
     let settings = Settings { max_time: Some(Duration::from_secs(3600)), ..sdca(1e-6) };
-    let fit = setup.fit(spec(LossKind::Squared, RegularizerKind::Power { k: 1 }, 1.0, 0.5), &settings);
+    let fit = setup.fit(spec(LossKind::Squared, power(1), 1.0, 0.5), &settings);
     assert_eq!(fit.status(), Status::Certified);
 }
 
 #[test]
 fn passes_run_out() {
     for (solver, loss, output) in slow_problems() {
-        let setup = Setup::new(Source::Dense, &Sample::new(Shape::Shared, 1), &loss);
+        let setup = Setup::dense(Shape::Shared, &loss);
         let data = setup.data();
-        let problem = Problem::new(&data, spec(loss.clone(), output.clone(), 10.0, 0.5)).unwrap();
+        let problem = problem_of(&data, loss.clone(), output.clone(), 10.0);
         for max_passes in [0, 1, 3] {
             let name = format!("{solver:?} {loss} {output} passes: {max_passes}");
             let fit = fit(&problem, &Settings { solver, max_passes, ..sdca(1e-14) }).unwrap();
@@ -247,19 +247,15 @@ fn any_start_will_do() {
             let data = setup.data();
             for output in RegularizerKind::entrywise_examples(TASKS) {
                 let name = format!("{shape:?} {loss} {output}");
-                let problem = Problem::new(&data, spec(loss.clone(), output.clone(), 1.0, 0.5)).unwrap();
+                let problem = problem_of(&data, loss.clone(), output.clone(), 1.0);
                 let cold = fit(&problem, &sdca(1e-6)).unwrap();
                 // Ends of the domain (where there are any) are as good a start as its middle: solvers clip.
                 for start in [0.0, 1e3, -1e3] {
                     let warm =
                         Fitter::new(&sdca(1e-6)).start(Start::Warm(&[start; 24])).fit(&problem).unwrap();
                     assert_eq!(warm.status(), Status::Certified, "{name} from {start}");
-                    let (a, b) = (cold.certificate(), warm.certificate());
-                    let rounding = 1e-12 * a.primal;
-                    assert!(
-                        a.dual <= b.primal + rounding && b.dual <= a.primal + rounding,
-                        "{name} from {start}"
-                    );
+                    let name = format!("{name} from {start}");
+                    assert_overlap(&name, cold.certificate(), warm.certificate(), 1e-12);
                 }
             }
         }
@@ -313,9 +309,7 @@ fn paths_are_certified_up_and_down() {
                         );
                         assert_usable(&name, &problem, fit);
                     }
-                    let (a, b) = (a.certificate(), b.certificate());
-                    let rounding = 1e-12 * a.primal;
-                    assert!(a.dual <= b.primal + rounding && b.dual <= a.primal + rounding, "{name}");
+                    assert_overlap(&name, a.certificate(), b.certificate(), 1e-12);
                 }
                 // The optimum grows with C: it is a minimum of functions that do.
                 for pair in rising.windows(2) {
@@ -329,9 +323,9 @@ fn paths_are_certified_up_and_down() {
 #[test]
 fn a_path_ends_where_the_observer_says() {
     let loss = LossKind::Hinge;
-    let setup = Setup::new(Source::Dense, &Sample::new(Shape::Own, 1), &loss);
+    let setup = Setup::dense(Shape::Own, &loss);
     let data = setup.data();
-    let spec = path_spec(&loss, &RegularizerKind::Power { k: 2 });
+    let spec = path_spec(&loss, &power(2));
     let values = [0.01, 0.1, 1.0, 10.0];
     let mut observer = Impatient::default();
     let all = fit_path(&data, &spec, &values, &sdca(1e-6), &mut observer).unwrap();
@@ -355,7 +349,7 @@ fn the_choice_of_solver_is_told() {
         (Shape::Shared, "spectral", "squared loss on shared inputs"),
         (Shape::Own, "sdca", "coordinate ascent to begin with, then newton if it is slow"),
     ] {
-        let setup = Setup::new(Source::Dense, &Sample::new(shape, 1), &LossKind::Squared);
+        let setup = Setup::dense(shape, &LossKind::Squared);
         let data = setup.data();
         let problem = Problem::new(&data, path_spec(&LossKind::Squared, &RegularizerKind::Cosh)).unwrap();
         let mut observer = Impatient::default();

@@ -47,15 +47,14 @@ fn agrees_with_coordinate_ascent() {
         for loss in losses() {
             for output in outputs(TASKS, &FOUR) {
                 let name = format!("{shape:?} {loss} {output}");
-                let setup = Setup::new(Source::Dense, &Sample::new(shape, 1), &loss);
+                let setup = Setup::dense(shape, &loss);
                 let data = setup.data();
-                let problem = Problem::new(&data, spec(loss.clone(), output, 1.0, 0.5)).unwrap();
+                let problem = problem_of(&data, loss.clone(), output, 1.0);
                 let ours = fit(&problem, &interior(1e-9)).unwrap();
                 check(&name, &problem, &ours);
                 let other = fit(&problem, &Settings { max_passes: 2000, ..sdca(1e-8) }).unwrap();
                 let (a, b) = (ours.certificate(), other.certificate());
-                let rounding = 1e-12 * a.primal.abs();
-                assert!(a.dual <= b.primal + rounding && b.dual <= a.primal + rounding, "{name}: {a} {b}");
+                assert_overlap(&name, a, b, 1e-12);
                 if other.status() == Status::Certified {
                     assert_close(&name, &[a.primal], &[b.primal], 1e-7);
                 }
@@ -73,7 +72,7 @@ fn every_source_of_inputs() {
                     let name = format!("{source:?} {shape:?} {loss} {output}");
                     let setup = Setup::new(source, &Sample::new(shape, 1), &loss);
                     let data = setup.data();
-                    let problem = Problem::new(&data, spec(loss.clone(), output, 1.0, 0.5)).unwrap();
+                    let problem = problem_of(&data, loss.clone(), output, 1.0);
                     check(&name, &problem, &fit(&problem, &interior(1e-8)).unwrap());
                 }
             }
@@ -87,12 +86,12 @@ fn any_regularisation() {
     for shape in SHAPES {
         for loss in losses() {
             for output in outputs(TASKS, &names) {
-                let setup = Setup::new(Source::Dense, &Sample::new(shape, 1), &loss);
+                let setup = Setup::dense(shape, &loss);
                 let data = setup.data();
                 for exponent in -8..=8 {
                     let name = format!("{shape:?} {loss} {output} C = 1e{exponent}");
                     let c = 10f64.powi(exponent);
-                    let problem = Problem::new(&data, spec(loss.clone(), output.clone(), c, 0.5)).unwrap();
+                    let problem = problem_of(&data, loss.clone(), output.clone(), c);
                     check(&name, &problem, &fit(&problem, &interior(1e-6)).unwrap());
                 }
             }
@@ -119,7 +118,7 @@ fn pairs_that_are_hard_for_coordinate_ascent() {
         let data = setup.data();
         for output in RegularizerKind::entrywise_examples(TASKS) {
             let name = format!("{source:?} {shape:?} C = {c} {loss} {output}");
-            let problem = Problem::new(&data, spec(loss.clone(), output, c, 0.5)).unwrap();
+            let problem = problem_of(&data, loss.clone(), output, c);
             let fit = fit(&problem, &interior(1e-8)).unwrap();
             check(&name, &problem, &fit);
             assert!(fit.passes <= 40, "{name}: {} steps", fit.passes);
@@ -134,7 +133,7 @@ fn fits(name: &str, inputs: &Inputs<'_>, observations: &Observations, losses: &[
         for output in outputs(observations.n_tasks(), &FOUR) {
             for c in [1e-6, 1.0, 1e6] {
                 let name = format!("{name}: {loss} {output} C = {c}");
-                let problem = Problem::new(&data, spec(loss.clone(), output.clone(), c, 0.5)).unwrap();
+                let problem = problem_of(&data, loss.clone(), output.clone(), c);
                 check(&name, &problem, &fit(&problem, &interior(1e-6)).unwrap());
             }
         }
@@ -178,7 +177,7 @@ fn each_task_its_own_loss() {
     for output in outputs(TASKS, &FOUR) {
         for c in [1e-4, 1.0, 1e4] {
             let losses = Losses::PerTask(mixed.clone());
-            let problem = Problem::new(&data, spec(losses, output.clone(), c, 0.5)).unwrap();
+            let problem = problem_of(&data, losses, output.clone(), c);
             check(&format!("{output} C = {c}"), &problem, &fit(&problem, &interior(1e-8)).unwrap());
         }
     }
@@ -186,10 +185,10 @@ fn each_task_its_own_loss() {
 
 #[test]
 fn refuses_what_it_cannot_do() {
-    let setup = Setup::new(Source::Dense, &Sample::new(Shape::Shared, 1), &LossKind::Logistic);
+    let setup = Setup::dense(Shape::Shared, &LossKind::Logistic);
     let data = setup.data();
-    let output = RegularizerKind::Power { k: 1 };
-    let problem = Problem::new(&data, spec(LossKind::Logistic, output.clone(), 1.0, 0.5)).unwrap();
+    let output = power(1);
+    let problem = problem_of(&data, LossKind::Logistic, output.clone(), 1.0);
     let error = fit(&problem, &interior(1e-3)).unwrap_err();
     assert!(matches!(error, Error::Unsuitable { solver: "interior-point", .. }), "{error}");
     assert!(error.to_string().contains("conjugate of the logistic loss"), "{error}");
@@ -199,24 +198,22 @@ fn refuses_what_it_cannot_do() {
     let task: Vec<u32> = (0..n as u32).map(|i| i % 4).collect();
     let observations = Observations::multi_task(&task, vec![1.0; n]).unwrap();
     let wide = Dataset::new(&inputs, &observations, linear()).unwrap();
-    let problem = Problem::new(&wide, spec(LossKind::Hinge, output, 1.0, 0.5)).unwrap();
+    let problem = problem_of(&wide, LossKind::Hinge, output, 1.0);
     assert_eq!(InteriorPoint.suits(&problem), Ok(()));
     // 4 x 775 columns of 1600 numbers, the system, the eigenbasis and the inputs in it.
     assert!(InteriorPoint.memory(&problem) > 8 * (3100 * 3100 + 3100 * 1600 + 1600 * 1600) as u64);
     let all = Observations::multi_output(&vec![1.0; n * 4], n, 4).unwrap();
     let larger = Dataset::new(&inputs, &all, linear()).unwrap();
-    let problem =
-        Problem::new(&larger, spec(LossKind::Hinge, RegularizerKind::Power { k: 1 }, 1.0, 0.5)).unwrap();
+    let problem = problem_of(&larger, LossKind::Hinge, power(1), 1.0);
     let why = InteriorPoint.suits(&problem).unwrap_err();
     assert_eq!(why, "it would factorise systems of 6400 unknowns, at most 6000");
 }
 
 #[test]
 fn ends_with_what_it_has() {
-    let setup = Setup::new(Source::Dense, &Sample::new(Shape::Own, 1), &LossKind::Hinge);
+    let setup = Setup::dense(Shape::Own, &LossKind::Hinge);
     let data = setup.data();
-    let problem =
-        Problem::new(&data, spec(LossKind::Hinge, RegularizerKind::Power { k: 2 }, 100.0, 0.5)).unwrap();
+    let problem = problem_of(&data, LossKind::Hinge, power(2), 100.0);
     for steps in 0..6 {
         let settings = Settings { max_passes: steps, ..interior(1e-9) };
         let fit = fit(&problem, &settings).unwrap();
@@ -231,10 +228,9 @@ fn ends_with_what_it_has() {
 
 #[test]
 fn refitting_does_nothing() {
-    let setup = Setup::new(Source::Dense, &Sample::new(Shape::Shared, 1), &LossKind::Hinge);
+    let setup = Setup::dense(Shape::Shared, &LossKind::Hinge);
     let data = setup.data();
-    let problem =
-        Problem::new(&data, spec(LossKind::Hinge, RegularizerKind::Power { k: 1 }, 1.0, 0.5)).unwrap();
+    let problem = problem_of(&data, LossKind::Hinge, power(1), 1.0);
     let solved = fit(&problem, &interior(1e-6)).unwrap();
     assert_eq!(solved.certificate().form, Form::OnePoint);
     let start = Start::Warm(solved.model.alpha().unwrap());
@@ -254,8 +250,7 @@ fn the_same_bits_for_the_same_threads() {
     let run = |threads: usize| {
         let options = DatasetOptions { threads, ..DatasetOptions::default() };
         let data = Dataset::new(&inputs, &observations, options).unwrap();
-        let problem =
-            Problem::new(&data, spec(loss.clone(), RegularizerKind::Power { k: 2 }, 1.0, 0.5)).unwrap();
+        let problem = problem_of(&data, loss.clone(), power(2), 1.0);
         let fit = fit(&problem, &interior(1e-8)).unwrap();
         check("random labels", &problem, &fit);
         (fit.certificate().clone(), fit.model.alpha().unwrap().to_vec(), fit.passes)

@@ -5,12 +5,12 @@
 
 mod common;
 
-use common::{Random, spec};
+use common::{Random, power, problem_of, spec};
 use kinfolk::inputs::{Dense, Inputs, Sparse};
 use kinfolk::kernel::Gamma;
 use kinfolk::{
-    Dataset, DatasetOptions, Fit, Fitter, Flow, Kernel, LossKind, Observations, Observer, Problem,
-    RegularizerKind, Settings, SolverKind, Start, Status, certify,
+    Dataset, DatasetOptions, Fit, Fitter, Flow, Kernel, LossKind, Observations, Observer, Problem, Settings,
+    SolverKind, Start, Status, certify,
 };
 use std::time::{Duration, Instant};
 
@@ -114,7 +114,7 @@ fn every_moment_is_a_moment_to_stop() {
         let observations = observations(inputs.n_inputs(), &loss);
         let options = DatasetOptions { kernel, memory, threads: 2, ..DatasetOptions::default() };
         let new = || Dataset::new(&inputs, &observations, options.clone()).unwrap();
-        let spec = spec(loss, RegularizerKind::Power { k: 2 }, 10.0, 0.5);
+        let spec = spec(loss, power(2), 10.0, 0.5);
         let settings = Settings { tolerance: 1e-8, max_passes: 6, solver, ..Settings::default() };
         let mut observer = StopAt::new(usize::MAX);
         let data = new();
@@ -147,7 +147,7 @@ fn a_warm_start_survives_a_stop() {
     let observations = observations(inputs.n_inputs(), &loss);
     let options = DatasetOptions { kernel, threads: 1, ..DatasetOptions::default() };
     let data = Dataset::new(&inputs, &observations, options.clone()).unwrap();
-    let problem = Problem::new(&data, spec(loss, RegularizerKind::Power { k: 2 }, 10.0, 0.5)).unwrap();
+    let problem = problem_of(&data, loss, power(2), 10.0);
     let settings = Settings { tolerance: 1e-8, max_passes: 6, solver, ..Settings::default() };
     let first = Fitter::new(&settings).fit(&problem).unwrap();
     let alpha = first.model.alpha().unwrap();
@@ -167,7 +167,7 @@ fn time_that_is_over_ends_the_setup() {
         let observations = observations(inputs.n_inputs(), &loss);
         let options = DatasetOptions { kernel, memory, threads: 2, ..DatasetOptions::default() };
         let data = Dataset::new(&inputs, &observations, options).unwrap();
-        let problem = Problem::new(&data, spec(loss, RegularizerKind::Power { k: 1 }, 10.0, 0.5)).unwrap();
+        let problem = problem_of(&data, loss, power(1), 10.0);
         let settings =
             Settings { tolerance: 1e-9, solver, max_time: Some(Duration::ZERO), ..Settings::default() };
         let part = Fitter::new(&settings).fit(&problem).unwrap();
@@ -194,8 +194,7 @@ fn within_a_second() {
         for poll in [1, 3, 5, 20, 500] {
             let options = DatasetOptions { kernel: kernel.clone(), memory, ..DatasetOptions::default() };
             let data = Dataset::new(&inputs, &observations, options).unwrap();
-            let problem =
-                Problem::new(&data, spec(loss.clone(), RegularizerKind::Power { k: 2 }, 1.0, 0.5)).unwrap();
+            let problem = problem_of(&data, loss.clone(), power(2), 1.0);
             let (mut observer, began) = (StopAt::new(poll), Instant::now());
             let settings = Settings { tolerance: 1e-9, ..Settings::default() };
             let fit = Fitter::new(&settings).observer(&mut observer).fit(&problem).unwrap();
@@ -222,7 +221,7 @@ fn many_fits_share_one_data_set() {
         let options = DatasetOptions { kernel: kernel.clone(), threads: 2, ..DatasetOptions::default() };
         let data = Dataset::new(&inputs, &observations, options).unwrap();
         let run = |i: usize| {
-            let spec = spec(LossKind::Squared, RegularizerKind::Power { k: 2 }, 10.0, 0.5);
+            let spec = spec(LossKind::Squared, power(2), 10.0, 0.5);
             let solver = if i.is_multiple_of(2) { SolverKind::Spectral } else { SolverKind::Sdca };
             let settings = Settings { max_passes: 3, solver, ..Settings::default() };
             let mut observer = StopAt::new(if i == round { 1 } else { usize::MAX });

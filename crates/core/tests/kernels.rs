@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used)] // helpers outside test functions
 
+mod common;
+
 use faer::{MatRef, Side};
 use kinfolk::Matrix;
 use kinfolk::inputs::{Dense, Gram, Inputs, Sparse};
@@ -26,14 +28,7 @@ fn dense(x: &[f64], cols: usize) -> Inputs<'_> {
 fn forms(x: &[f64], cols: usize) -> Vec<Inputs<'_>> {
     let rows = x.len() / cols;
     let single: Vec<f32> = x.iter().map(|&v| (v as f32).clamp(f32::MIN, f32::MAX)).collect();
-    let (mut indptr, mut indices, mut values) = (vec![0], vec![], vec![]);
-    for row in x.chunks(cols) {
-        for (j, &v) in row.iter().enumerate().filter(|(_, v)| **v != 0.0) {
-            indices.push(j as u32);
-            values.push(v);
-        }
-        indptr.push(indices.len());
-    }
+    let (indptr, indices, values) = common::compressed_rows(x, cols);
     let narrow: Vec<f32> = values.iter().map(|&v| (v as f32).clamp(f32::MIN, f32::MAX)).collect();
     vec![
         dense(x, cols),
@@ -241,7 +236,10 @@ proptest! {
     })]
 
     #[test]
-    fn laws(values in prop::collection::vec(prop_oneof![Just(0.0), -1e3..1e3_f64, -1e200..1e200_f64], 24), log_gamma in -20.0..20.0_f64) {
+    fn laws(
+        values in prop::collection::vec(prop_oneof![Just(0.0), -1e3..1e3_f64, -1e200..1e200_f64], 24),
+        log_gamma in -20.0..20.0_f64,
+    ) {
         let x = dense(&values, 4);
         for kernel in kernels(log_gamma.exp()) {
             let (k, diagonal) = (full(&kernel, &x, &x), kernel::diagonal(&kernel, &x));

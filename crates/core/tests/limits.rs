@@ -341,8 +341,8 @@ fn a_cubic_is_solved_in_closed_form_and_by_newton_alike() {
     // The fourth power is too small to change any sum, but its presence rules out the closed form.
     let nearly = RegularizerKind::Series { coefficients: vec![0.0, 0.5, 0.0, 1e-300] };
     assert_eq!(entrywise(&nearly).linear_slope(), None);
-    assert!(entrywise(&RegularizerKind::Power { k: 1 }).linear_slope().is_some());
-    assert_same_regulariser(&RegularizerKind::Power { k: 1 }, &nearly);
+    assert!(entrywise(&power(1)).linear_slope().is_some());
+    assert_same_regulariser(&power(1), &nearly);
     assert_same_regulariser(
         &RegularizerKind::Frobenius { prior: vec![vec![0.1; TASKS]; TASKS] },
         &RegularizerKind::Series { coefficients: vec![0.1, 0.5, 0.0, 1e-300] },
@@ -366,10 +366,7 @@ fn powers_are_series() {
 #[test]
 fn no_prior_is_a_prior() {
     let all = |value: f64| vec![vec![value; TASKS]; TASKS];
-    assert_same_regulariser(
-        &RegularizerKind::Power { k: 1 },
-        &RegularizerKind::Frobenius { prior: all(0.0) },
-    );
+    assert_same_regulariser(&power(1), &RegularizerKind::Frobenius { prior: all(0.0) });
     assert_same_regulariser(
         &RegularizerKind::Exp { prior: None },
         &RegularizerKind::Exp { prior: Some(all(1.0)) },
@@ -528,7 +525,7 @@ fn weights_of_tasks_classes_and_all_observations() {
     let plain = || sample.observations(&loss);
     let run = |observations: Observations, c: f64| {
         let settings = Settings { max_passes: 10, ..sdca(1e-300) };
-        let spec = spec(loss.clone(), RegularizerKind::Power { k: 2 }, c, LAMBDA);
+        let spec = spec(loss.clone(), power(2), c, LAMBDA);
         let fit = solve_on(&sample.x, &observations, spec, &settings).fit;
         (fit.certificate().clone(), fit.model.alpha().unwrap().to_vec())
     };
@@ -600,7 +597,7 @@ fn inputs_without_observations_change_nothing() {
         sample.task.clone(),
         sample.labels(&LossKind::Hinge),
     );
-    let spec = spec(LossKind::Hinge, RegularizerKind::Power { k: 1 }, C, LAMBDA);
+    let spec = spec(LossKind::Hinge, power(1), C, LAMBDA);
     let settings = Settings { max_passes: 10, ..sdca(1e-300) };
     let (a, b) =
         (solve(&sample, spec.clone(), &settings), solve_on(&more, &observations.unwrap(), spec, &settings));

@@ -209,7 +209,8 @@ proptest! {
             for j in (0..label.len()).filter(|&j| label[j] < 0.0) {
                 let w = weight[i] * weight[j];
                 pairs += w;
-                wins += w * f64::from(u8::from(score[i] > score[j])) + 0.5 * w * f64::from(u8::from(score[i] == score[j]));
+                let indicator = |holds: bool| f64::from(u8::from(holds));
+                wins += w * indicator(score[i] > score[j]) + 0.5 * w * indicator(score[i] == score[j]);
             }
         }
         let expected = (pairs > 0.0).then(|| wins / pairs);
@@ -235,7 +236,8 @@ proptest! {
 
     #[test]
     fn the_first_of_the_top_is_the_highest(
-        scores in prop::collection::vec((-2i8..3).prop_map(f64::from), 12), classes in prop::collection::vec(0u32..4, 3),
+        scores in prop::collection::vec((-2i8..3).prop_map(f64::from), 12),
+        classes in prop::collection::vec(0u32..4, 3),
     ) {
         let scores = Matrix::from_vec(scores, 3, 4).unwrap();
         let first = |i: usize| {

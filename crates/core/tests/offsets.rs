@@ -19,7 +19,7 @@ fn settings(solver: SolverKind, tolerance: f64) -> Settings {
 
 /// A sample whose observations have offsets of about this size.
 fn with_offsets(shape: Shape, loss: &LossKind, size: f64) -> Setup {
-    let mut setup = Setup::new(Source::Dense, &Sample::new(shape, 1), loss);
+    let mut setup = Setup::dense(shape, loss);
     let mut random = Random(7);
     let offsets = (0..setup.observations.len()).map(|_| size * random.fine()).collect();
     setup.observations = setup.observations.with_offsets(offsets).unwrap();
@@ -99,15 +99,14 @@ fn an_offset_is_a_shifted_label_for_the_squared_loss() {
         let data = setup.data();
         let scales = [&data, &shifted].map(|data| {
             let scale = CScale::new(data, &loss.clone().into()).unwrap();
-            scale.weights(&RegularizerKind::Power { k: 1 }, None, 1.0).unwrap().c
+            scale.weights(&power(1), None, 1.0).unwrap().c
         });
         assert_close("C", &scales[..1], &scales[1..], 1e-14);
         for output in outputs() {
             for solver in SolverKind::ALL {
                 let name = format!("{shape:?} {output} {solver}");
                 let solve = |data: &Dataset<'_>| {
-                    let problem =
-                        Problem::new(data, spec(loss.clone(), output.clone(), 1.0, LAMBDA)).unwrap();
+                    let problem = problem_of(data, loss.clone(), output.clone(), 1.0);
                     fit(&problem, &settings(solver, 1e-9))
                 };
                 let (a, b) = match (solve(&data), solve(&shifted)) {
@@ -127,14 +126,12 @@ fn duals_are_slopes_in_the_offsets() {
     for loss in LossKind::all_examples() {
         let setup = with_offsets(Shape::Own, &loss, 0.5);
         let n = setup.observations.len();
-        for output in
-            [RegularizerKind::Power { k: 1 }, RegularizerKind::Cosh, RegularizerKind::Trace { nu: 0.3 }]
-        {
+        for output in [power(1), RegularizerKind::Cosh, RegularizerKind::Trace { nu: 0.3 }] {
             let optimum = |step: f64| {
                 let moved = (0..n).map(|o| setup.observations.offset(o) + step * (o as f64).sin()).collect();
                 let obs = setup.observations.clone().with_offsets(moved).unwrap();
                 let data = Dataset::new(&setup.inputs, &obs, setup.options.clone()).unwrap();
-                let problem = Problem::new(&data, spec(loss.clone(), output.clone(), 1.0, LAMBDA)).unwrap();
+                let problem = problem_of(&data, loss.clone(), output.clone(), 1.0);
                 fit(&problem, &settings(SolverKind::Auto, 1e-10)).unwrap()
             };
             let (before, here, after) = (optimum(-1e-4), optimum(0.0), optimum(1e-4));
@@ -156,7 +153,7 @@ fn one_observation_has_the_minimum_of_a_line_search() {
             let obs = Observations::multi_task(&[0], vec![y]).unwrap().with_offsets(vec![offset]).unwrap();
             let data = Dataset::new(&inputs, &obs, linear()).unwrap();
             let output = RegularizerKind::independent(1);
-            let problem = Problem::new(&data, spec(loss.clone(), output, 0.8, LAMBDA)).unwrap();
+            let problem = problem_of(&data, loss.clone(), output, 0.8);
             let solved = fit(&problem, &settings(SolverKind::Auto, 1e-9)).unwrap();
             let built = loss.build().unwrap();
             let value = |w: f64| 0.8 * built.value(y, w + offset) + 0.5 * w * w;
@@ -182,7 +179,7 @@ fn zero_offsets_are_none() {
     for loss in LossKind::all_examples() {
         for output in outputs() {
             let bits = |zeros: bool| {
-                let mut setup = Setup::new(Source::Dense, &Sample::new(Shape::Missing, 1), &loss);
+                let mut setup = Setup::dense(Shape::Missing, &loss);
                 if zeros {
                     setup.observations = without_offsets(&setup);
                 }
@@ -200,11 +197,7 @@ fn huge_offsets_are_certified() {
     for loss in LossKind::all_examples() {
         for size in [1e4, 1e8] {
             let setup = with_offsets(Shape::Shared, &loss, size);
-            for output in [
-                RegularizerKind::Power { k: 1 },
-                RegularizerKind::Power { k: 3 },
-                RegularizerKind::independent(TASKS),
-            ] {
+            for output in [power(1), power(3), RegularizerKind::independent(TASKS)] {
                 let problem_spec = spec(loss.clone(), output.clone(), 1e-3, LAMBDA);
                 let solved = setup.fit(problem_spec, &settings(SolverKind::Auto, 1e-6));
                 let name = format!("{loss} {output} {size:e}");
@@ -219,7 +212,7 @@ fn huge_offsets_are_certified() {
 fn a_model_is_certified_with_its_offsets() {
     let loss = LossKind::Hinge;
     let setup = with_offsets(Shape::Own, &loss, 1.0);
-    for output in [RegularizerKind::Power { k: 2 }, RegularizerKind::Trace { nu: 0.3 }] {
+    for output in [power(2), RegularizerKind::Trace { nu: 0.3 }] {
         let problem_spec = ProblemSpec { output, ..spec(loss.clone(), RegularizerKind::Cosh, 1.0, LAMBDA) };
         let solved = setup.fit(problem_spec, &settings(SolverKind::Auto, 1e-6));
         let model = Model::from_bytes(&solved.model.to_bytes().unwrap()).unwrap();

@@ -5,7 +5,7 @@
 
 mod common;
 
-use common::{SHAPES, Sample, Setup, Source, assert_close, spec};
+use common::{SHAPES, Sample, Setup, Source, assert_close, power, problem_of, spec};
 use kinfolk::inputs::{Dense, Inputs};
 use kinfolk::kernel::Gamma;
 use kinfolk::{
@@ -39,7 +39,7 @@ fn solve(loss: &LossKind, output: RegularizerKind, c: f64, kernel: Kernel) -> Fi
     let options = DatasetOptions { threads: 1, kernel, ..DatasetOptions::default() };
     let data = Dataset::new(&inputs, &obs, options).unwrap();
     // lambda = 1/2: the penalty as it is.
-    fit(&Problem::new(&data, spec(loss.clone(), output, c, 0.5)).unwrap(), &tight()).unwrap()
+    fit(&problem_of(&data, loss.clone(), output, c), &tight()).unwrap()
 }
 
 /// The optimum that a conic solver found, by its name in tests/golden/methods.json.
@@ -174,7 +174,7 @@ fn a_model_keeps_what_its_certificate_needs() {
 fn other_solvers_say_that_they_cannot() {
     let (inputs, obs) = twelve(&LossKind::Hinge);
     let data = Dataset::new(&inputs, &obs, DatasetOptions::default()).unwrap();
-    let problem = |output| Problem::new(&data, spec(LossKind::Hinge, output, 1.0, 0.5)).unwrap();
+    let problem = |output| problem_of(&data, LossKind::Hinge, output, 1.0);
     let settings = |solver| Settings { solver, ..Settings::default() };
     for solver in SolverKind::ALL {
         let said = fit(&problem(RegularizerKind::Trace { nu: 1.0 }), &settings(solver));
@@ -183,7 +183,7 @@ fn other_solvers_say_that_they_cannot() {
             _ => assert!(said.unwrap_err().to_string().contains("no sum over its entries"), "{solver}"),
         }
     }
-    let said = fit(&problem(RegularizerKind::Power { k: 1 }), &settings(SolverKind::Admm)).unwrap_err();
+    let said = fit(&problem(power(1)), &settings(SolverKind::Admm)).unwrap_err();
     assert!(said.to_string().contains("entry by entry"), "{said}");
 }
 

@@ -93,14 +93,14 @@ fn every_certificate_is_a_place_to_resume_from() {
                     VisitOrder::Cyclic,
                 ] {
                     let output = match source {
-                        Source::Dense => RegularizerKind::Power { k: 1 },
+                        Source::Dense => power(1),
                         Source::Sparse => RegularizerKind::Exp { prior: None },
-                        _ => RegularizerKind::Power { k: 2 },
+                        _ => power(2),
                     };
                     let mut setup = Setup::new(source, &sample, &loss);
                     setup.options.threads = 1 + usize::from(source == Source::Rbf);
                     let data = setup.data();
-                    let problem = Problem::new(&data, spec(loss.clone(), output, 3.0, 0.5)).unwrap();
+                    let problem = problem_of(&data, loss.clone(), output, 3.0);
                     for check_every in [None, Some(3)] {
                         let name = format!("{shape:?} {loss} {source:?} {order:?} {check_every:?}");
                         let settings = Settings { tolerance: 1e-5, max_passes: 16, seed: 5, ..sdca(1.0) };
@@ -117,10 +117,9 @@ fn every_certificate_is_a_place_to_resume_from() {
 #[test]
 fn long_fits_too() {
     // Rounding errors are shed in between, every twenty passes.
-    let setup = Setup::new(Source::Dense, &Sample::new(Shape::Own, 1), &LossKind::Absolute);
+    let setup = Setup::dense(Shape::Own, &LossKind::Absolute);
     let data = setup.data();
-    let problem =
-        Problem::new(&data, spec(LossKind::Absolute, RegularizerKind::Power { k: 2 }, 30.0, 0.5)).unwrap();
+    let problem = problem_of(&data, LossKind::Absolute, power(2), 30.0);
     let settings = Settings { max_passes: 230, ..sdca(1e-14) };
     for check_every in [None, Some(50)] {
         let solver = Sdca { check_every, ..Sdca::default() };
@@ -138,10 +137,9 @@ fn long_fits_too() {
 
 #[test]
 fn limits_count_the_whole_fit_and_may_change() {
-    let setup = Setup::new(Source::Dense, &Sample::new(Shape::Missing, 1), &LossKind::Hinge);
+    let setup = Setup::dense(Shape::Missing, &LossKind::Hinge);
     let data = setup.data();
-    let problem =
-        Problem::new(&data, spec(LossKind::Hinge, RegularizerKind::Power { k: 2 }, 3.0, 0.5)).unwrap();
+    let problem = problem_of(&data, LossKind::Hinge, power(2), 3.0);
     let settings = |max_passes, tolerance| Settings { max_passes, ..sdca(tolerance) };
     let whole = fit(&problem, &settings(40, 1e-14)).unwrap();
     assert_eq!(whole.status(), Status::PassLimit);
@@ -162,10 +160,9 @@ fn limits_count_the_whole_fit_and_may_change() {
 
 #[test]
 fn a_pass_that_was_cut_short_leaves_no_snapshot() {
-    let setup = Setup::new(Source::Dense, &Sample::new(Shape::Own, 1), &LossKind::Hinge);
+    let setup = Setup::dense(Shape::Own, &LossKind::Hinge);
     let data = setup.data();
-    let problem =
-        Problem::new(&data, spec(LossKind::Hinge, RegularizerKind::Power { k: 2 }, 3.0, 0.5)).unwrap();
+    let problem = problem_of(&data, LossKind::Hinge, power(2), 3.0);
     let settings = Settings { solver: SolverKind::SdcaSequential, ..sdca(1e-14) };
     let whole = fit(&problem, &Settings { max_passes: 60, ..settings.clone() }).unwrap();
     let mut cut = 0;
@@ -186,9 +183,9 @@ fn a_pass_that_was_cut_short_leaves_no_snapshot() {
 #[test]
 fn the_solver_that_was_chosen_goes_on() {
     for (shape, loss) in [(Shape::Own, LossKind::Squared), (Shape::Shared, LossKind::Hinge)] {
-        let setup = Setup::new(Source::Dense, &Sample::new(shape, 1), &loss);
+        let setup = Setup::dense(shape, &loss);
         let data = setup.data();
-        let problem = Problem::new(&data, spec(loss, RegularizerKind::Power { k: 2 }, 3.0, 0.5)).unwrap();
+        let problem = problem_of(&data, loss, power(2), 3.0);
         let settings = Settings { tolerance: 1e-6, ..Settings::default() };
         let whole = fit(&problem, &settings).unwrap();
         let mut camera = Camera { stop_at_report: Some(3), ..Camera::default() };
@@ -199,10 +196,9 @@ fn the_solver_that_was_chosen_goes_on() {
         assert!(resumed.reason.unwrap().contains("interrupted"));
     }
     // Spectral takes no snapshots: starting again gives the same bits.
-    let setup = Setup::new(Source::Dense, &Sample::new(Shape::Shared, 1), &LossKind::Squared);
+    let setup = Setup::dense(Shape::Shared, &LossKind::Squared);
     let data = setup.data();
-    let problem =
-        Problem::new(&data, spec(LossKind::Squared, RegularizerKind::Power { k: 2 }, 3.0, 0.5)).unwrap();
+    let problem = problem_of(&data, LossKind::Squared, power(2), 3.0);
     let mut camera = Camera::default();
     Fitter::new(&Settings::default()).observer(&mut camera).fit(&problem).unwrap();
     assert!(camera.snapshots.iter().all(|snapshot| snapshot.is_none()) && !camera.snapshots.is_empty());
@@ -211,10 +207,9 @@ fn the_solver_that_was_chosen_goes_on() {
 /// The eigenbasis solver ends at the limits of double precision; coordinate ascent goes on from there.
 #[test]
 fn passes_of_both_solvers_count() {
-    let setup = Setup::new(Source::Dense, &Sample::new(Shape::Shared, 1), &LossKind::Squared);
+    let setup = Setup::dense(Shape::Shared, &LossKind::Squared);
     let data = setup.data();
-    let problem =
-        Problem::new(&data, spec(LossKind::Squared, RegularizerKind::Power { k: 4 }, 1e-3, 0.5)).unwrap();
+    let problem = problem_of(&data, LossKind::Squared, power(4), 1e-3);
     let settings = Settings { tolerance: 1e-300, max_passes: 200, ..Settings::default() };
     let mut camera = Camera::default();
     let whole = Fitter::new(&settings).observer(&mut camera).fit(&problem).unwrap();
@@ -232,10 +227,9 @@ fn passes_of_both_solvers_count() {
 
 #[test]
 fn another_solver_seed_or_problem_is_refused() {
-    let setup = Setup::new(Source::Dense, &Sample::new(Shape::Own, 1), &LossKind::Hinge);
+    let setup = Setup::dense(Shape::Own, &LossKind::Hinge);
     let data = setup.data();
-    let problem =
-        Problem::new(&data, spec(LossKind::Hinge, RegularizerKind::Power { k: 2 }, 3.0, 0.5)).unwrap();
+    let problem = problem_of(&data, LossKind::Hinge, power(2), 3.0);
     let snapshot =
         Snapshot { solver: "sdca".into(), seed: 1, passes: 3, previous: None, alpha: vec![0.0; 24] };
     let refusal = |settings: &Settings, snapshot: &Snapshot| {

@@ -11,10 +11,6 @@ use kinfolk::{
     certify, fit,
 };
 
-fn power(k: u32) -> RegularizerKind {
-    RegularizerKind::Power { k }
-}
-
 fn exp() -> RegularizerKind {
     RegularizerKind::Exp { prior: None }
 }
@@ -227,7 +223,7 @@ fn one_observation() {
             let observations = Observations::multi_task(&[0], vec![1.0]).unwrap();
             let setup = Setup { fresh: inputs.clone(), inputs, observations, options: linear() };
             let data = setup.data();
-            let problem = Problem::new(&data, spec(loss.clone(), output.clone(), 2.0, 0.5)).unwrap();
+            let problem = problem_of(&data, loss.clone(), output.clone(), 2.0);
             let fit = fit(&problem, &quick(1e-10)).unwrap();
             assert_eq!(fit.status(), Status::Certified, "{name}");
             // Nothing pulls the prediction beyond the label, or below zero.
@@ -266,7 +262,7 @@ fn degenerate_data() {
                     let sample = Sample { x: x.clone(), input, task: task.clone(), label: label.clone() };
                     let setup = Setup::new(source, &sample, &loss);
                     let data = setup.data();
-                    let problem = Problem::new(&data, spec(loss.clone(), output.clone(), 1.0, 0.5)).unwrap();
+                    let problem = problem_of(&data, loss.clone(), output.clone(), 1.0);
                     let fit = fit(&problem, &sdca(1e-6)).unwrap_or_else(|error| panic!("{name}: {error}"));
                     let gap = fit.certificate().rel_gap();
                     assert_eq!(fit.status(), Status::Certified, "{name}: gap {gap:e} after {}", fit.passes);
@@ -295,7 +291,7 @@ fn zero_inputs_in_the_spectral_solver() {
                 let setup = Setup::new(source, &sample, &LossKind::Squared);
                 let settings = Settings { solver: SolverKind::Spectral, ..sdca(1e-6) };
                 let data = setup.data();
-                let problem = Problem::new(&data, spec(LossKind::Squared, output.clone(), 1.0, 0.5)).unwrap();
+                let problem = problem_of(&data, LossKind::Squared, output.clone(), 1.0);
                 let fit = fit(&problem, &settings).unwrap_or_else(|error| panic!("{name}: {error}"));
                 assert_sound(&name, &setup, &problem, &fit);
                 assert_eq!(fit.status(), Status::Certified, "{name}: gap {:e}", fit.certificate().rel_gap());

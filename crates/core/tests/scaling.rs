@@ -2,25 +2,16 @@
 
 #![allow(clippy::unwrap_used)] // helpers outside test functions
 
-use kinfolk::inputs::{Dense, Gram, Inputs, Sparse};
+mod common;
+
+use common::sparse_of as sparse;
+use kinfolk::inputs::{Dense, Gram, Inputs};
 use kinfolk::{Error, Scaling, ScalingKind};
 use proptest::prelude::*;
 use serde_json::Value;
 
 fn dense(x: &[f64], cols: usize) -> Inputs<'static> {
     Dense::f64_owned(x.to_vec(), x.len() / cols, cols).unwrap().into()
-}
-
-fn sparse(x: &[f64], cols: usize) -> Inputs<'static> {
-    let (mut indptr, mut indices, mut values) = (vec![0], vec![], vec![]);
-    for row in x.chunks(cols) {
-        for (j, &v) in row.iter().enumerate().filter(|(_, v)| **v != 0.0) {
-            indices.push(j as u32);
-            values.push(v);
-        }
-        indptr.push(indices.len());
-    }
-    Sparse::f64(indptr, indices, values, cols).unwrap().into()
 }
 
 /// Scaled values, zeros of sparse ones included.
@@ -141,7 +132,7 @@ fn names() {
         assert_eq!(serde_json::to_value(kind).unwrap(), kind.to_string());
     }
     let error = "robust".parse::<ScalingKind>().unwrap_err().to_string();
-    assert_eq!(error, "scaling \"robust\" is not understood: the scalings are none, standard, unit");
+    assert_eq!(error, "scaling \"robust\" is not understood: it is one of none, standard, unit");
 }
 
 /// Numbers that single precision holds, a third of them zero.

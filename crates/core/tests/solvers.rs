@@ -48,7 +48,7 @@ fn every_solver_certifies_every_pair(source: Source) {
             let data = setup.data();
             for output in RegularizerKind::entrywise_examples(TASKS) {
                 for c in [0.03, 1.0, 30.0] {
-                    let problem = Problem::new(&data, spec(loss.clone(), output.clone(), c, LAMBDA)).unwrap();
+                    let problem = problem_of(&data, loss.clone(), output.clone(), c);
                     let mut fits = vec![];
                     for solver in suitable(&problem) {
                         let name = format!("{source:?} {shape:?} {loss} {output} C = {c} {solver}");
@@ -67,14 +67,10 @@ fn every_solver_certifies_every_pair(source: Source) {
     }
 }
 
-#[test]
-fn features() {
-    every_solver_certifies_every_pair(Source::Dense);
-}
-
-#[test]
-fn kernels() {
-    every_solver_certifies_every_pair(Source::Rbf);
+test_sources! {
+    every_solver_certifies_every_pair:
+    features => Dense,
+    kernels => Rbf,
 }
 
 /// Four decades of C on either side.
@@ -93,9 +89,7 @@ fn the_automatic_choice_certifies_any_regularisation() {
             for k in [1, 2, 4] {
                 for exponent in -4..=4 {
                     let c = 10f64.powi(exponent);
-                    let problem =
-                        Problem::new(&data, spec(loss.clone(), RegularizerKind::Power { k }, c, LAMBDA))
-                            .unwrap();
+                    let problem = problem_of(&data, loss.clone(), power(k), c);
                     let solved = fit(&problem, &settings(SolverKind::Auto, 1e-6)).unwrap();
                     let gap = solved.certificate().rel_gap();
                     let name = format!("{shape:?} {loss} k = {k} C = {c}");
@@ -114,7 +108,7 @@ fn a_solution_is_where_it_ends() {
     {
         let setup = Setup::new(Source::Dense, &Sample::new(shape, 2), &loss);
         let data = setup.data();
-        let problem = Problem::new(&data, spec(loss, RegularizerKind::Power { k: 1 }, 1.0, LAMBDA)).unwrap();
+        let problem = problem_of(&data, loss, power(1), 1.0);
         let tight = fit(&problem, &settings(SolverKind::Sdca, 1e-7)).unwrap();
         let alpha = tight.model.alpha().unwrap();
         for solver in SolverKind::ALL.into_iter().filter(|kind| kind.build().suits(&problem).is_ok()) {
@@ -130,7 +124,7 @@ fn a_solution_is_where_it_ends() {
 fn points_of_other_methods_are_certified_or_handed_over() {
     let setup = Setup::new(Source::Dense, &Sample::new(Shape::Own, 2), &LossKind::Hinge);
     let data = setup.data();
-    let problem_spec = spec(LossKind::Hinge, RegularizerKind::Power { k: 1 }, 1.0, LAMBDA);
+    let problem_spec = spec(LossKind::Hinge, power(1), 1.0, LAMBDA);
     let problem = Problem::new(&data, problem_spec).unwrap();
     let solved = fit(&problem, &settings(SolverKind::Auto, 1e-7)).unwrap();
     let alpha = solved.model.alpha().unwrap();
@@ -155,7 +149,7 @@ fn twice_is_the_same() {
             let mut setup = Setup::new(Source::Dense, &Sample::new(Shape::Shared, 3), &loss);
             setup.options.threads = threads;
             let run = || {
-                let problem_spec = spec(loss.clone(), RegularizerKind::Power { k: 2 }, 30.0, LAMBDA);
+                let problem_spec = spec(loss.clone(), power(2), 30.0, LAMBDA);
                 setup.fit(problem_spec, &settings(solver, 1e-6)).model.to_bytes().unwrap()
             };
             assert_eq!(run(), run(), "{loss} {solver} on {threads} threads");

@@ -20,11 +20,11 @@ pub(crate) struct MethodsArgs {}
 
 #[derive(Serialize)]
 struct MethodsOutput {
-    methods: Vec<About>,
+    methods: Vec<AboutMethod>,
 }
 
 #[derive(Serialize)]
-struct About {
+struct AboutMethod {
     name: &'static str,
     title: &'static str,
     learns: &'static str,
@@ -52,11 +52,11 @@ impl From<&Param> for AboutParam {
     }
 }
 
-impl From<&dyn Method> for About {
+impl From<&dyn Method> for AboutMethod {
     fn from(method: &dyn Method) -> Self {
         let defaults = Params::parse(method.name(), method.params(), &[]).unwrap_or_default();
         let MethodInfo { name, title, learns, problem, reference, losses, cost, params, .. } = *method.info();
-        About {
+        AboutMethod {
             name,
             title,
             learns,
@@ -71,13 +71,13 @@ impl From<&dyn Method> for About {
 }
 
 pub(crate) fn run(_: MethodsArgs, report: Report) -> Result<ExitCode> {
-    let methods: Vec<About> = registry().iter().map(|method| About::from(*method)).collect();
+    let methods: Vec<AboutMethod> = registry().iter().map(|method| AboutMethod::from(*method)).collect();
     let list = text(&methods);
     report.answer(&MethodsOutput { methods }, list)?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn text(methods: &[About]) -> String {
+fn text(methods: &[AboutMethod]) -> String {
     let mut list = Grid::new(&["method", "what it is", "what it learns about the tasks"]);
     let mut costs = Grid::new(&["method", "losses", "certificate", "what a fit costs"]);
     let mut params = Grid::new(&["method", "parameter", "default", "values", "meaning"]);

@@ -15,7 +15,7 @@ use std::ops::Range;
 /// Rows are loaded in double precision a block at a time, scaled on the way, or used where they lie; the
 /// caller's array is copied whole only for the eigenbasis of wide data (more features than inputs).
 #[derive(Debug)]
-pub struct Features<'a> {
+pub struct FeatureBackend<'a> {
     inputs: &'a Inputs<'a>,
     /// Value of the constant feature appended to every row; 0 = none.
     bias: f64,
@@ -25,11 +25,11 @@ pub struct Features<'a> {
     diagonal: Vec<f64>,
 }
 
-impl<'a> Features<'a> {
+impl<'a> FeatureBackend<'a> {
     /// `cosine` brings rows to unit length (a zero row stays zero); `bias` is the constant feature, 0 = none.
     pub fn new(inputs: &'a Inputs<'a>, cosine: bool, bias: f64) -> Result<Self> {
         let n = inputs.n_inputs();
-        let mut features = Features { inputs, bias, scale: 1.0, row_scale: None, diagonal: vec![] };
+        let mut features = FeatureBackend { inputs, bias, scale: 1.0, row_scale: None, diagonal: vec![] };
         if cosine {
             let inverse: Vec<f64> = (0..n).map(|i| inverse_norm(inputs, i)).collect();
             let one = |factor: &f64| if *factor > 0.0 { 1.0 } else { 0.0 } + bias * bias;
@@ -175,7 +175,7 @@ fn shrink_to_one(values: &[f64]) -> f64 {
     1.0 / linalg::power_of_two(mean.sqrt())
 }
 
-impl Backend for Features<'_> {
+impl Backend for FeatureBackend<'_> {
     fn n_inputs(&self) -> usize {
         self.inputs.n_inputs()
     }
@@ -225,7 +225,7 @@ impl Backend for Features<'_> {
 
     fn scores(&self, panel: &mut Panel, columns: Columns, state: &Matrix, out: &mut Matrix, threads: usize) {
         let n = panel.rows.len();
-        let n_columns = if columns == Columns::All { state.cols() } else { 1 };
+        let (first, n_columns) = columns.first_and_count(state.cols());
         out.reset(n, n_columns);
         if let Some(sparse) = self.sparse() {
             for (row, &i) in panel.rows.iter().enumerate() {
@@ -241,11 +241,7 @@ impl Backend for Features<'_> {
             }
             return;
         }
-        let state = view(state);
-        let state = match columns {
-            Columns::All => state,
-            Columns::One(t) => state.subcols(t, 1),
-        };
+        let state = view(state).subcols(first, n_columns);
         let (rows, scale) = self.dense_rows(panel);
         shared_product(view_mut(out), Accum::Replace, scale, rows, state, threads);
     }
@@ -257,11 +253,8 @@ impl Backend for Features<'_> {
             }
             return;
         }
-        let state = view_mut(state);
-        let state = match columns {
-            Columns::All => state,
-            Columns::One(t) => state.subcols_mut(t, 1),
-        };
+        let (first, n_columns) = columns.first_and_count(state.cols());
+        let state = view_mut(state).subcols_mut(first, n_columns);
         let (rows, scale) = self.dense_rows(panel);
         shared_product(state, Accum::Add, scale, rows.transpose(), view(delta), threads);
     }

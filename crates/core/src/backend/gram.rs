@@ -192,11 +192,8 @@ impl Backend for GramBackend<'_> {
     }
 
     fn add(&self, panel: &mut Panel, columns: Columns, delta: &Matrix, state: &mut Matrix, threads: usize) {
-        let state = view_mut(state);
-        let state = match columns {
-            Columns::All => state,
-            Columns::One(t) => state.subcols_mut(t, 1),
-        };
+        let (first, n_columns) = columns.first_and_count(state.cols());
+        let state = view_mut(state).subcols_mut(first, n_columns);
         // Neighbouring rows of a stored matrix need no copy.
         let contiguous = panel.rows.windows(2).all(|w| w[1] == w[0] + 1);
         match (self.stored.get(), panel.rows.first()) {

@@ -5,7 +5,7 @@
 //!
 //! | backend | kernel | coordinates | state |
 //! |---|---|---|---|
-//! | [`Features`] | linear, cosine | V = X'Z (features x tasks) | V |
+//! | [`FeatureBackend`] | linear, cosine | V = X'Z (features x tasks) | V |
 //! | [`GramBackend`] | any | Z (inputs x tasks) | K Z |
 //!
 //! Scores are then `X V`, or rows of `K Z`, and the task Gram matrix is `coordinates' state` in both cases.
@@ -24,7 +24,7 @@ pub(crate) use banded::Banded;
 pub(crate) use basis::OrthonormalBasis;
 pub use basis::{MomentOf, SecondMoment};
 pub(crate) use blocks::{RowBlock, row_blocks, scatter};
-pub use features::Features;
+pub use features::FeatureBackend;
 pub(crate) use features::inverse_norm;
 pub use gram::GramBackend;
 pub(crate) use spectrum::{Frame, Spectrum};
@@ -41,6 +41,16 @@ pub enum Columns {
     All,
     /// A single one: rows of one task with their own inputs.
     One(usize),
+}
+
+impl Columns {
+    /// The first of them and how many, of a matrix with `n_columns`.
+    fn first_and_count(self, n_columns: usize) -> (usize, usize) {
+        match self {
+            Columns::All => (0, n_columns),
+            Columns::One(t) => (t, 1),
+        }
+    }
 }
 
 /// Coefficients Z of a function in one of its two forms.

@@ -3,7 +3,7 @@
 use super::rows::{DenseRows, KernelRows, SparseRows};
 use super::{Kernel, cosine, laplacian, linear, polynomial, rbf};
 use crate::Matrix;
-use crate::inputs::{Inputs, Sparse};
+use crate::inputs::Inputs;
 
 /// Numbers per tile of rows: a tile for a matrix product, and one that must stay in a small cache.
 const PRODUCT_TILE: usize = 1 << 18;
@@ -68,7 +68,9 @@ pub fn block(
         (Inputs::Dense(k), _) if *kernel == Kernel::Precomputed => {
             gather(|i, j| k.get(i, j), a_rows, b_rows, out)
         }
-        (Inputs::Sparse(a), Inputs::Sparse(b)) => sparse(kernel, a, a_rows, b, b_rows, same, out, scratch),
+        (Inputs::Sparse(a), Inputs::Sparse(b)) => {
+            sparse(kernel, &SparseRows { a, a_rows, b, b_rows }, same, out, scratch)
+        }
         _ => dense(kernel, a, a_rows, b, b_rows, same, out, scratch),
     }
 }
@@ -163,32 +165,23 @@ fn dense(
     }
 }
 
-fn sparse(
-    kernel: &Kernel,
-    a: &Sparse<'_>,
-    a_rows: &[u32],
-    b: &Sparse<'_>,
-    b_rows: &[u32],
-    same: bool,
-    out: &mut Matrix,
-    scratch: &mut Scratch,
-) {
+fn sparse(kernel: &Kernel, rows: &SparseRows<'_>, same: bool, out: &mut Matrix, scratch: &mut Scratch) {
+    let SparseRows { a, a_rows, b, b_rows } = *rows;
     let Scratch { a: x, b_norms, .. } = scratch;
     x.clear();
     x.resize(a.cols(), 0.0);
     b_norms.clear();
     b_norms.extend(b_rows.iter().map(|&j| linear::sparse_squared_norm(b, j as usize)));
-    let rows = SparseRows { a, a_rows, b, b_rows };
     for (i, &row) in a_rows.iter().enumerate() {
         let out = out.row_mut(i);
         let a_norm = linear::sparse_squared_norm(a, row as usize);
         a.row(row as usize).for_each(|(k, v)| x[k] = v);
         match kernel {
-            Kernel::Laplacian { gamma } => laplacian::sparse(gamma.value(), x, &rows, i, out),
+            Kernel::Laplacian { gamma } => laplacian::sparse(gamma.value(), x, rows, i, out),
             _ => linear::sparse_products(x, b, b_rows, out),
         }
         a.row(row as usize).for_each(|(k, _)| x[k] = 0.0);
-        finish(kernel, out, a_norm, b_norms, &rows, i);
+        finish(kernel, out, a_norm, b_norms, rows, i);
         if same {
             set_diagonal(kernel, out, row, b_rows, a_norm);
         }

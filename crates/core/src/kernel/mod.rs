@@ -161,8 +161,8 @@ impl Kernel {
         match (self, new, train) {
             (Kernel::Precomputed, Inputs::Dense(_) | Inputs::Gram(_), _) if got == train.n_inputs() => Ok(()),
             (Kernel::Precomputed, _, _) => Err(Error::Incompatible(format!(
-                "the precomputed kernel needs a dense matrix with a column of kernel values for each of the {} training \
-                 inputs, got {} inputs with {got} columns",
+                "the precomputed kernel needs a dense matrix with a column of kernel values for each of the \
+                 {} training inputs, got {} inputs with {got} columns",
                 train.n_inputs(),
                 new.kind()
             ))),

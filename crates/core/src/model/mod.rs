@@ -227,7 +227,8 @@ impl Model {
     /// use kinfolk::{Scaling, ScalingKind};
     /// # let x = [1.0, 0.0, 0.5, 1.0, 1.0, 0.1, 0.4, 1.0];
     /// # let observations = Observations::multi_task(&[0, 0, 1, 1], vec![1.0, 0.2, 1.1, 0.1])?;
-    /// # let spec = ProblemSpec { loss: LossKind::Squared.into(), output: RegularizerKind::Power { k: 1 }, c: 10.0, lambda: 1.0 };
+    /// # let output = RegularizerKind::Power { k: 1 };
+    /// # let spec = ProblemSpec { loss: LossKind::Squared.into(), output, c: 10.0, lambda: 1.0 };
     /// let raw = Inputs::from(Dense::f64(&x, 4, 2)?);
     /// let scaling = Scaling::fit(ScalingKind::Standard, &raw)?;
     /// let inputs = scaling.apply(&raw)?;

@@ -1,11 +1,11 @@
 //! The list of solvers, settings of a fit, and why a fit ended.
 
 use super::{Admm, Auto, InteriorPoint, Newton, Proximal, Sdca, Solver, Spectral, VisitOrder};
+use crate::names::display_and_parse_names;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::ops::Deref;
 use std::time::Duration;
-use std::{fmt, str::FromStr};
 
 /// Which solver. [`SolverKind::about`] says what each one is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -132,29 +132,8 @@ impl SolverKind {
     }
 }
 
-impl fmt::Display for SolverKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for SolverKind {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        // The name of version 0.1.
-        let text = if text == "splitting" { "admm" } else { text };
-        by_name("solver", text, &Self::ALL.map(|kind| (kind.name(), kind)))
-    }
-}
-
-/// The one of this name.
-fn by_name<T: Copy>(what: &'static str, text: &str, all: &[(&'static str, T)]) -> Result<T> {
-    all.iter().find(|(name, _)| *name == text).map(|(_, value)| *value).ok_or_else(|| {
-        let names: Vec<&str> = all.iter().map(|(name, _)| *name).collect();
-        Error::Parse { what, text: text.into(), why: format!("it is one of {}", names.join(", ")) }
-    })
-}
+// "splitting" is the name of version 0.1.
+display_and_parse_names!(SolverKind, "solver", "splitting" => "admm");
 
 /// Settings of a fit.
 ///
@@ -278,19 +257,7 @@ impl Status {
     }
 }
 
-impl fmt::Display for Status {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for Status {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        by_name("status", text, &Self::ALL.map(|status| (status.name(), status)))
-    }
-}
+display_and_parse_names!(Status, "status");
 
 #[cfg(test)]
 mod tests {

@@ -1,14 +1,14 @@
 //! Small problems in every shape and source, and ways to compare their solutions.
 
-#![allow(dead_code, unreachable_pub)] // every test file uses a part of it
+#![allow(dead_code, unreachable_pub, unused_imports, unused_macros)] // every test file uses a part of it
 #![allow(clippy::unwrap_used)] // helpers outside test functions
 
 use kinfolk::inputs::{Dense, Gram, Inputs, Sparse};
 use kinfolk::kernel::Gamma;
 use kinfolk::regularizer::Entrywise;
 use kinfolk::{
-    Dataset, DatasetOptions, Fit, Kernel, LossKind, Losses, Matrix, Observations, Problem, ProblemSpec,
-    Regularizer, RegularizerKind, Settings, SolverKind, fit,
+    Certificate, Dataset, DatasetOptions, Fit, Kernel, LossKind, Losses, Matrix, Observations, Problem,
+    ProblemSpec, Regularizer, RegularizerKind, Settings, SolverKind, fit,
 };
 
 /// Tasks of every sample.
@@ -179,6 +179,11 @@ impl Setup {
         Setup { inputs, observations, options, fresh }
     }
 
+    /// A sample of this shape, with dense inputs.
+    pub fn dense(shape: Shape, loss: &LossKind) -> Self {
+        Setup::new(Source::Dense, &Sample::new(shape, 1), loss)
+    }
+
     pub fn data(&self) -> Dataset<'_> {
         Dataset::new(&self.inputs, &self.observations, self.options.clone()).unwrap()
     }
@@ -209,15 +214,25 @@ pub fn single(x: &[f64]) -> Inputs<'static> {
 }
 
 pub fn sparse(x: &[f64]) -> Inputs<'static> {
+    sparse_of(x, FEATURES)
+}
+
+pub fn sparse_of(x: &[f64], cols: usize) -> Inputs<'static> {
+    let (indptr, indices, values) = compressed_rows(x, cols);
+    Sparse::f64(indptr, indices, values, cols).unwrap().into()
+}
+
+/// Compressed sparse rows: where each row starts, columns and values.
+pub fn compressed_rows(x: &[f64], cols: usize) -> (Vec<usize>, Vec<u32>, Vec<f64>) {
     let (mut indptr, mut indices, mut values) = (vec![0], vec![], vec![]);
-    for row in x.chunks(FEATURES) {
+    for row in x.chunks(cols) {
         for (j, &v) in row.iter().enumerate().filter(|(_, v)| **v != 0.0) {
             indices.push(j as u32);
             values.push(v);
         }
         indptr.push(indices.len());
     }
-    Sparse::f64(indptr, indices, values, FEATURES).unwrap().into()
+    (indptr, indices, values)
 }
 
 /// All inner products of rows of a and rows of b.
@@ -229,6 +244,39 @@ pub fn products(a: &[f64], b: &[f64]) -> Vec<f64> {
 pub fn spec(loss: impl Into<Losses>, output: RegularizerKind, c: f64, lambda: f64) -> ProblemSpec {
     ProblemSpec { loss: loss.into(), output, c, lambda }
 }
+
+pub fn power(k: u32) -> RegularizerKind {
+    RegularizerKind::Power { k }
+}
+
+/// The problem with lambda = 1/2.
+pub fn problem_of<'a>(
+    data: &'a Dataset<'a>,
+    loss: impl Into<Losses>,
+    output: RegularizerKind,
+    c: f64,
+) -> Problem<'a> {
+    Problem::new(data, spec(loss, output, c, 0.5)).unwrap()
+}
+
+/// Asserts that the intervals [dual, primal] of two solutions of one problem have a common point.
+pub fn assert_overlap(what: &str, a: &Certificate, b: &Certificate, relative_rounding: f64) {
+    let rounding = relative_rounding * a.primal.abs();
+    assert!(a.dual <= b.primal + rounding && b.dual <= a.primal + rounding, "{what}: {a:?} {b:?}");
+}
+
+/// One test per source of inputs.
+macro_rules! test_sources {
+    ($check:ident: $($name:ident => $source:ident),* $(,)?) => {
+        $(
+            #[test]
+            fn $name() {
+                $check(Source::$source);
+            }
+        )*
+    };
+}
+pub(crate) use test_sources;
 
 /// Coordinate ascent to a relative gap.
 pub fn sdca(tolerance: f64) -> Settings {

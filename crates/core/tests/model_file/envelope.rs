@@ -91,12 +91,12 @@ impl Parts {
         let attachments = self.attachments.as_ref().map_or(String::new(), |text| {
             format!(r#", "attachments_crc32": {}, "attachments": {text}"#, crc32(text.as_bytes()))
         });
+        let about_crc32 = crc32(about.as_bytes());
+        let checked =
+            format!(r#""tensors": {}, "about_crc32": {about_crc32}, "about": {about}"#, json!(checksums));
+        let (format, kinfolk) = &self.version;
         let envelope = format!(
-            r#"{{"format_version": {}, "kinfolk_version": {}, "tensors": {}, "about_crc32": {}, "about": {about}{attachments}}}"#,
-            self.version.0,
-            self.version.1,
-            json!(checksums),
-            crc32(about.as_bytes()),
+            r#"{{"format_version": {format}, "kinfolk_version": {kinfolk}, {checked}{attachments}}}"#
         );
         let mut header = json!({"__metadata__": {"kinfolk": envelope}});
         let mut data = vec![];

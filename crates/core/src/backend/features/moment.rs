@@ -1,6 +1,6 @@
 //! The second moment of features: X'X, or X X' where that is smaller.
 
-use super::Features;
+use super::FeatureBackend;
 use crate::backend::{Backend, Interrupt, MomentOf, Panel, SecondMoment};
 use crate::linalg::{add_gram_lower, axpy, shared_product, view_mut};
 use crate::{Matrix, Result};
@@ -21,7 +21,7 @@ struct PartialMoment<'a> {
     moment: Matrix,
 }
 
-impl Features<'_> {
+impl FeatureBackend<'_> {
     pub(super) fn smaller_moment(
         &self,
         threads: usize,

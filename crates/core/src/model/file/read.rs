@@ -83,12 +83,12 @@ fn envelope(header: &Metadata) -> Result<Envelope> {
     };
     /// What every version of the format has.
     #[derive(Deserialize)]
-    struct Version {
+    struct Versions {
         format_version: u64,
         kinfolk_version: String,
     }
     let in_metadata = |error| wrong("metadata", error);
-    let Version { format_version: version, kinfolk_version } =
+    let Versions { format_version: version, kinfolk_version } =
         serde_json::from_str(text).map_err(in_metadata)?;
     if version > u64::from(FORMAT_VERSION) {
         return Err(Error::Model(format!(
