@@ -3,7 +3,7 @@
 //! | | objective | C | lambda | Theta |
 //! |---|---|---|---|---|
 //! | ours | `C sum (y - f)^2 / 2 + tr(Theta^-1 W'W) / 2 + lambda / 2 \|Theta\|^2` | C | lambda | Theta |
-//! | OKL, `r = lambda^(1/3)` | `sum (y - f)^2 / (2 ld) + tr(L^-1 W'W) / 2 + \|L\|^2 / 2` | `r / ld` | lambda | `L / r` |
+//! | OKL, `r^3 = lambda` | `sum (y - f)^2 / (2 ld) + tr(L^-1 W'W) / 2 + \|L\|^2 / 2` | `r / ld` | lambda | `L / r` |
 //! | convex OKL | `(1/N) sum (y - f)^2 + lc tr(A^-1 W'W) + g \|A\|^2` | `1 / (N lc)` | `g / lc` | A |
 
 #![allow(clippy::unwrap_used)] // helpers outside test functions

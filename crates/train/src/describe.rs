@@ -19,9 +19,9 @@ pub fn markdown() -> String {
 const HEAD: &str = "\
 # Methods
 
-All methods that `kinfolk fit --method NAME` and `kinfolk select --method A,B,C` know. They take the same data (own inputs
-for each task, shared inputs, classes, missing labels), the same kernels, and C or a strength. Each method also has the
-parameters listed here. This page is made from the registry; `kinfolk methods` prints the same.
+All methods that `kinfolk fit --method NAME` and `kinfolk select --method A,B,C` know. They take the same data (own
+inputs for each task, shared inputs, classes, missing labels), the same kernels, and C or a strength. Each method also
+has the parameters listed here. This page is made from the registry; `kinfolk methods` prints the same.
 ";
 
 fn section(method: &dyn Method) -> String {
