@@ -31,7 +31,7 @@ pub(crate) fn check_writable(path: &Path) -> Result<()> {
 
 /// Formats of files that hold data with labels, for help texts.
 pub(crate) fn data_formats() -> String {
-    format!("{}; see `kinfolk data info`", kinfolk_io::format_names(|format| format.holds_targets()))
+    format!("{}; see `kinfolk data info`", kinfolk_io::format_names(|format| format.holds_targets))
 }
 
 /// All formats of data files, for help texts.

@@ -53,8 +53,8 @@ pub use categories::Categorical;
 pub use digits::digits;
 pub use error::{Error, Hint, Result};
 pub use format::{
-    CellKind, Cells, ColumnWriter, FileFormat, InputFile, OutputFile, TableWriter, columns_of, format_names,
-    format_of, npy_bytes, open, open_bytes, read_array, write_table,
+    CellKind, Cells, FileFormat, TableWriter, columns_of, format_names, format_of, npy_bytes, open,
+    open_bytes, read_array, write_table,
 };
 pub use generate::{Generator, GroundTruth, Kinship};
 pub use schema::{ColumnRoles, Feature, LabelEncoding, Role, Schema, Storage};

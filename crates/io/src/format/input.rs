@@ -17,7 +17,7 @@ const MAX_GROWTH: u64 = 250;
 
 /// A file to read, or bytes in memory. It can be opened more than once.
 #[derive(Debug, Clone)]
-pub struct InputFile {
+pub(crate) struct InputFile {
     path: PathBuf,
     bytes: Option<Arc<[u8]>>,
     gzipped: bool,

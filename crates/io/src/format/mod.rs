@@ -1,7 +1,7 @@
 //! File formats: one table of all of them, one way in ([`open`]) and one way out ([`write_table`],
 //! [`TableWriter`]).
 //!
-//! To add a format: write a folder with a type that implements [`FileFormat`], and name it in [`FORMATS`].
+//! To add a format: write a folder with its [`FileFormat`], and name it in [`FORMATS`].
 //! Help texts and messages that list formats are made from the table.
 
 mod cells;
@@ -10,18 +10,20 @@ mod input;
 mod npy;
 mod npz;
 mod output;
+#[cfg_attr(not(feature = "parquet"), path = "no_parquet.rs")]
 mod parquet;
 mod svm;
 mod table_columns;
 mod writer;
 
 pub use cells::{CellKind, Cells};
-pub use input::InputFile;
+pub(crate) use input::InputFile;
 pub use npy::npy_bytes;
 pub use npz::read_array;
-pub use output::OutputFile;
+pub(crate) use output::OutputFile;
 pub use table_columns::columns_of;
-pub use writer::{ColumnWriter, TableWriter};
+pub(crate) use writer::ColumnWriter;
+pub use writer::TableWriter;
 
 use crate::{ColumnRoles, Error, Result, Schema, Source, Table};
 use kinfolk::Inputs;
@@ -29,61 +31,63 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// All formats, in the order of help texts.
-static FORMATS: [&dyn FileFormat; 5] = [&csv::Csv, &parquet::Parquet, &npz::Npz, &npy::Npy, &svm::Svm];
+static FORMATS: [FileFormat; 5] = [csv::FORMAT, parquet::FORMAT, npz::FORMAT, npy::FORMAT, svm::FORMAT];
+
+/// Opens a file for reading in chunks of rows.
+type Open = fn(&InputFile, &ColumnRoles, Option<&Schema>) -> Result<Box<dyn Source>>;
+/// Writes a whole table.
+type WriteTable = fn(&Table, OutputFile) -> Result<OutputFile>;
+/// Starts a file of columns whose rows come in chunks.
+type StartColumns = fn(OutputFile, &[(String, CellKind)]) -> Result<Box<dyn ColumnWriter>>;
 
 /// A file format: how its files are named, read and written.
-pub trait FileFormat: Sync {
+pub struct FileFormat {
     /// How its files end, without the dot; the first one is the usual one.
-    fn extensions(&self) -> &'static [&'static str];
-
+    extensions: &'static [&'static str],
     /// Whether `.gz` may follow: then the file is compressed with gzip.
-    fn may_be_gzipped(&self) -> bool {
-        false
-    }
-
+    may_be_gzipped: bool,
     /// Whether files can say what is to be learned.
-    fn holds_targets(&self) -> bool {
-        true
-    }
-
+    pub holds_targets: bool,
     /// Whether columns are named, and [`ColumnRoles`] must say what they mean.
-    fn has_named_columns(&self) -> bool {
-        false
-    }
-
-    /// Whether [`column_writer`](Self::column_writer) writes it.
-    fn writes_columns(&self) -> bool {
-        self.has_named_columns()
-    }
-
-    /// Opens a file for reading in chunks of rows.
-    fn open(
-        &self,
-        input: &InputFile,
-        columns: &ColumnRoles,
-        schema: Option<&Schema>,
-    ) -> Result<Box<dyn Source>>;
-
+    pub has_named_columns: bool,
+    /// Whether files can hold a Gram matrix.
+    holds_gram: bool,
+    open: Open,
     /// `Err` if a table could not be read back from such a file.
-    fn check(&self, table: &Table) -> Result<()> {
-        match table.inputs {
-            Inputs::Gram(_) => Err(cannot_hold("a Gram matrix")),
-            _ => Ok(()),
+    check: fn(&Table) -> Result<()>,
+    /// Writes a whole table that `check` accepts; `None`: as named columns.
+    write_table: Option<WriteTable>,
+    columns: Option<StartColumns>,
+}
+
+impl FileFormat {
+    /// Whether [`TableWriter`] writes it.
+    pub fn writes_columns(&self) -> bool {
+        self.columns.is_some()
+    }
+
+    /// Starts a file of columns.
+    fn start_columns(&self, to: OutputFile, columns: &[(String, CellKind)]) -> Result<Box<dyn ColumnWriter>> {
+        let start = self.columns.ok_or_else(|| {
+            let names = list_formats(".", FileFormat::writes_columns);
+            Error::of_table(format!(
+                "rows cannot be added to such a file; expected a name that ends in {names}"
+            ))
+        })?;
+        start(to, columns)
+    }
+
+    fn write(&self, table: &Table, path: &Path, gzipped: bool) -> Result<()> {
+        if matches!(table.inputs, Inputs::Gram(_)) && !self.holds_gram {
+            return Err(cannot_hold("a Gram matrix"));
         }
-    }
-
-    /// Writes a whole table that [`check`](Self::check) accepts: unless a format does it in its own way, as
-    /// named columns.
-    fn write_table(&self, table: &Table, to: OutputFile) -> Result<OutputFile> {
-        table_columns::write(self, table, to)
-    }
-
-    /// Starts a file of columns whose rows come in chunks.
-    fn column_writer(&self, _: OutputFile, _: &[(String, CellKind)]) -> Result<Box<dyn ColumnWriter>> {
-        Err(Error::of_table(format!(
-            "rows cannot be added to such a file; expected a name that ends in {}",
-            list_formats(".", " or ", |format| format.writes_columns())
-        )))
+        (self.check)(table)?;
+        let to = OutputFile::create(path, gzipped)?;
+        let written = match self.write_table {
+            Some(write) => write(table, to)?,
+            None => table_columns::write(self, table, to)?,
+        };
+        Ok(written.commit()?)
     }
 }
 
@@ -91,13 +95,13 @@ pub trait FileFormat: Sync {
 ///
 /// # Errors
 /// If it is none of ours; then it says which there are.
-pub fn format_of(path: &Path) -> Result<&'static dyn FileFormat> {
+pub fn format_of(path: &Path) -> Result<&'static FileFormat> {
     format_and_compression(path).map(|(format, _)| format)
 }
 
 /// Names of the formats that satisfy a condition, for help texts: "csv, csv.gz, parquet or npz".
-pub fn format_names(condition: impl Fn(&dyn FileFormat) -> bool) -> String {
-    list_formats("", " or ", condition)
+pub fn format_names(condition: impl Fn(&FileFormat) -> bool) -> String {
+    list_formats("", condition)
 }
 
 /// Opens a file for reading in chunks.
@@ -132,12 +136,7 @@ pub fn open_bytes(
 /// and names of tasks and classes without rows are lost.
 pub fn write_table(table: &Table, path: &Path) -> Result<()> {
     let (format, gzipped) = format_and_compression(path)?;
-    let write = || {
-        format.check(table)?;
-        let output = format.write_table(table, OutputFile::create(path, gzipped)?)?;
-        Ok(output.commit()?)
-    };
-    write().map_err(|error: Error| error.in_file(path))
+    format.write(table, path, gzipped).map_err(|error| error.in_file(path))
 }
 
 fn open_input(
@@ -147,42 +146,41 @@ fn open_input(
     schema: Option<&Schema>,
 ) -> Result<Box<dyn Source>> {
     let (format, gzipped) = format_and_compression(path)?;
-    let source = format.open(&InputFile::new(path, bytes, gzipped), columns, schema);
+    let source = (format.open)(&InputFile::new(path, bytes, gzipped), columns, schema);
     Ok(crate::source::checked(source.map_err(|error| error.in_file(path))?, path, schema))
 }
 
 /// The one place that looks at the ends of names.
-fn format_and_compression(path: &Path) -> Result<(&'static dyn FileFormat, bool)> {
+fn format_and_compression(path: &Path) -> Result<(&'static FileFormat, bool)> {
     let name = path.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
     let (plain, gzipped) = match name.strip_suffix(".gz") {
         Some(plain) => (plain, true),
         None => (name.as_str(), false),
     };
     let extension = plain.rsplit_once('.').map_or("", |(_, extension)| extension);
-    let fits = |format: &&&dyn FileFormat| {
-        format.extensions().contains(&extension) && (format.may_be_gzipped() || !gzipped)
-    };
-    FORMATS.iter().find(fits).map(|&format| (format, gzipped)).ok_or_else(|| {
-        let known = list_formats(".", " or ", |_| true);
+    let fits =
+        |format: &&FileFormat| format.extensions.contains(&extension) && (format.may_be_gzipped || !gzipped);
+    FORMATS.iter().find(fits).map(|format| (format, gzipped)).ok_or_else(|| {
+        let known = list_formats(".", |_| true);
         Error::new(path, format!("its kind is not known by its name; expected {known}"))
     })
 }
 
-fn list_formats(dot: &str, last: &str, condition: impl Fn(&dyn FileFormat) -> bool) -> String {
+fn list_formats(dot: &str, condition: impl Fn(&FileFormat) -> bool) -> String {
     let mut names = vec![];
-    for format in FORMATS.iter().filter(|&&format| condition(format)) {
-        let name = format.extensions()[0];
+    for format in FORMATS.iter().filter(|format| condition(format)) {
+        let name = format.extensions[0];
         names.push(format!("{dot}{name}"));
-        names.extend(format.may_be_gzipped().then(|| format!("{dot}{name}.gz")));
+        names.extend(format.may_be_gzipped.then(|| format!("{dot}{name}.gz")));
     }
     match names.pop() {
         Some(end) if names.is_empty() => end,
-        Some(end) => names.join(", ") + last + &end,
+        Some(end) => names.join(", ") + " or " + &end,
         None => String::new(),
     }
 }
 
-/// For [`FileFormat::check`].
+/// For `check` of a [`FileFormat`].
 pub(crate) fn cannot_hold(what: &str) -> Error {
     Error::of_table(format!("this format cannot hold {what}; write .npz"))
 }
@@ -193,8 +191,7 @@ mod tests {
 
     #[test]
     fn formats_are_known_by_the_end_of_the_name() {
-        let usual =
-            |name: &str| format_and_compression(Path::new(name)).map(|(f, gz)| (f.extensions()[0], gz));
+        let usual = |name: &str| format_and_compression(Path::new(name)).map(|(f, gz)| (f.extensions[0], gz));
         assert_eq!(usual("a/b.npz").unwrap(), ("npz", false));
         assert_eq!(usual("b.x.NPY").unwrap(), ("npy", false));
         assert_eq!(usual("b.csv.gz").unwrap(), ("csv", true));

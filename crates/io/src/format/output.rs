@@ -9,7 +9,7 @@ use std::path::Path;
 const BUFFER_BYTES: usize = 1 << 16;
 
 /// A file being written. Until [`commit`](Self::commit) whatever has that name is as it was.
-pub struct OutputFile(Compressed);
+pub(crate) struct OutputFile(Compressed);
 
 enum Compressed {
     Plain(BufWriter<AtomicFile>),

@@ -4,7 +4,7 @@ use super::writer::check_columns;
 use super::{CellKind, Cells, FileFormat, OutputFile, cannot_hold};
 use crate::dense_or_sparse::{for_each, is_single};
 use crate::{Categorical, ColumnRoles, Labels, Result, Table, Targets};
-use kinfolk::{Inputs, TaskNames};
+use kinfolk::TaskNames;
 use std::collections::HashSet;
 use std::ops::Range;
 
@@ -19,14 +19,10 @@ pub fn columns_of(table: &Table) -> ColumnRoles {
 }
 
 /// Writes a table with the column writer of a format.
-pub(super) fn write(
-    format: &(impl FileFormat + ?Sized),
-    table: &Table,
-    to: OutputFile,
-) -> Result<OutputFile> {
+pub(super) fn write(format: &FileFormat, table: &Table, to: OutputFile) -> Result<OutputFile> {
     let columns = list(table);
     check_columns(format, &columns)?;
-    let mut writer = format.column_writer(to, &columns)?;
+    let mut writer = format.start_columns(to, &columns)?;
     let step = (CHUNK_NUMBERS / columns.len().max(1)).max(1);
     for first in (0..table.n_rows()).step_by(step) {
         let rows = first..(first + step).min(table.n_rows());
@@ -37,9 +33,6 @@ pub(super) fn write(
 
 /// `Err` if named columns could not be read back.
 pub(super) fn check(table: &Table) -> Result<()> {
-    if matches!(table.inputs, Inputs::Gram(_)) {
-        return Err(cannot_hold("a Gram matrix"));
-    }
     let unnamed = |column: &Categorical| (0..column.names.len()).any(|i| column.names.name(i).is_empty());
     let unnamed = match &table.targets {
         Targets::Tasks { task, label: Some(Labels::Words(label)) } => unnamed(task) || unnamed(label),

@@ -7,7 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// Writes rows of columns in some format.
-pub trait ColumnWriter: Send {
+pub(crate) trait ColumnWriter: Send {
     /// Appends rows: the cells of each column, all of the same length.
     fn append(&mut self, cells: &[Cells], rows: usize) -> io::Result<()>;
 
@@ -49,7 +49,7 @@ impl TableWriter {
         let (format, gzipped) = format_and_compression(path)?;
         let create = || {
             check_columns(format, columns)?;
-            format.column_writer(OutputFile::create(path, gzipped)?, columns)
+            format.start_columns(OutputFile::create(path, gzipped)?, columns)
         };
         let writer = create().map_err(|error| error.in_file(path))?;
         Ok(TableWriter { path: path.to_path_buf(), columns: columns.to_vec(), writer, n_rows: 0 })
@@ -82,14 +82,11 @@ impl TableWriter {
 }
 
 /// The rules of reading: other columns could not be read back.
-pub(super) fn check_columns(
-    format: &(impl FileFormat + ?Sized),
-    columns: &[(String, CellKind)],
-) -> Result<()> {
+pub(super) fn check_columns(format: &FileFormat, columns: &[(String, CellKind)]) -> Result<()> {
     if columns.is_empty() {
         return Err(Error::of_table("there are no columns to write"));
     }
-    if format.has_named_columns() {
+    if format.has_named_columns {
         ColumnNames::new(columns.iter().map(|(name, _)| name.clone()).collect())?;
     }
     Ok(())

@@ -38,7 +38,7 @@ pub(crate) fn run(args: DataArgs, global: &Global, report: Report) -> Result<Exi
 
 /// The options with which fit reads a file that was written from a table; nothing if it needs none.
 fn how_to_read(table: &Table, out: &Path) -> Option<String> {
-    if !format_of(out).is_ok_and(|format| format.has_named_columns()) {
+    if !format_of(out).is_ok_and(|format| format.has_named_columns) {
         return None;
     }
     let ColumnRoles { task, target, weight, offset, split, classes, .. } = kinfolk_io::columns_of(table);

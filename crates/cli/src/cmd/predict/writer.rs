@@ -24,7 +24,7 @@ impl PredictionWriter {
 
     pub(super) fn file(path: &Path, columns: &OutputColumns) -> Result<Self> {
         let format = format_of(path).map_err(Failure::usage)?;
-        let scores_alone = format.writes_columns() && !format.has_named_columns();
+        let scores_alone = format.writes_columns() && !format.has_named_columns;
         if scores_alone && columns.has_labels() {
             let why = "an array has room for scores alone; write labels as csv or parquet";
             return Err(Failure::usage(why).about(path));

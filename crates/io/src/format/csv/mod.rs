@@ -11,39 +11,17 @@ mod read;
 mod records;
 mod write;
 
-use super::{CellKind, ColumnWriter, FileFormat, InputFile, OutputFile, table_columns};
-use crate::{ColumnRoles, Result, Schema, Source, Table};
+use super::{FileFormat, table_columns};
 
 /// Text with named columns.
-pub(super) struct Csv;
-
-impl FileFormat for Csv {
-    fn extensions(&self) -> &'static [&'static str] {
-        &["csv"]
-    }
-
-    fn may_be_gzipped(&self) -> bool {
-        true
-    }
-
-    fn has_named_columns(&self) -> bool {
-        true
-    }
-
-    fn open(
-        &self,
-        input: &InputFile,
-        columns: &ColumnRoles,
-        schema: Option<&Schema>,
-    ) -> Result<Box<dyn Source>> {
-        Ok(Box::new(read::CsvSource::open(input, columns, schema)?))
-    }
-
-    fn check(&self, table: &Table) -> Result<()> {
-        table_columns::check(table)
-    }
-
-    fn column_writer(&self, to: OutputFile, columns: &[(String, CellKind)]) -> Result<Box<dyn ColumnWriter>> {
-        Ok(Box::new(write::CsvWriter::new(to, columns)?))
-    }
-}
+pub(super) const FORMAT: FileFormat = FileFormat {
+    extensions: &["csv"],
+    may_be_gzipped: true,
+    holds_targets: true,
+    has_named_columns: true,
+    holds_gram: false,
+    open: read::CsvSource::open,
+    check: table_columns::check,
+    write_table: None,
+    columns: Some(write::CsvWriter::create),
+};

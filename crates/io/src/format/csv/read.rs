@@ -21,7 +21,11 @@ pub(super) struct CsvSource {
 
 impl CsvSource {
     /// As the training file was read (`schema`) or as the caller says (`columns`).
-    pub(super) fn open(input: &InputFile, columns: &ColumnRoles, schema: Option<&Schema>) -> Result<Self> {
+    pub(super) fn open(
+        input: &InputFile,
+        columns: &ColumnRoles,
+        schema: Option<&Schema>,
+    ) -> Result<Box<dyn Source>> {
         let (mut records, names) = first_record(input)?;
         let mut layout = match schema {
             Some(schema) => ColumnLayout::for_prediction(&names, columns, schema)?,
@@ -35,7 +39,7 @@ impl CsvSource {
             read_through(&mut records, &names, first_pass)?.complete(&mut layout, &names)?;
             records = first_record(input)?.0;
         }
-        Ok(CsvSource { uses: layout.uses(), names, layout, records, n_rows: 0 })
+        Ok(Box::new(CsvSource { uses: layout.uses(), names, layout, records, n_rows: 0 }))
     }
 }
 

@@ -10,11 +10,14 @@ pub(super) struct CsvWriter {
 }
 
 impl CsvWriter {
-    pub(super) fn new(to: OutputFile, columns: &[(String, CellKind)]) -> Result<Self> {
+    pub(super) fn create(
+        to: OutputFile,
+        columns: &[(String, CellKind)],
+    ) -> crate::Result<Box<dyn ColumnWriter>> {
         let mut writer = CsvWriter { to, line: vec![] };
         columns.iter().for_each(|(name, _)| word(&mut writer.line, name));
         writer.end_line()?;
-        Ok(writer)
+        Ok(Box::new(writer))
     }
 
     /// Every cell ends in a comma; the last one becomes the end of the line.

@@ -16,53 +16,26 @@ pub(super) use values::{ArrayValues, array_values};
 pub use write::npy_bytes;
 pub(super) use write::{integers, matrix, numbers, words};
 
-use super::{CellKind, ColumnWriter, FileFormat, InputFile, OutputFile, cannot_hold};
-use crate::{ColumnRoles, Error, Result, Schema, Source, Table, Targets};
-use kinfolk::Inputs;
+use super::{FileFormat, cannot_hold};
+use crate::{Error, Result, Table, Targets};
 
 /// An array of numbers.
-pub(super) struct Npy;
+pub(super) const FORMAT: FileFormat = FileFormat {
+    extensions: &["npy"],
+    may_be_gzipped: false,
+    holds_targets: false,
+    has_named_columns: false,
+    holds_gram: false,
+    open: read::NpySource::open,
+    check,
+    write_table: Some(write::write),
+    columns: Some(write::NpyWriter::create),
+};
 
-impl FileFormat for Npy {
-    fn extensions(&self) -> &'static [&'static str] {
-        &["npy"]
-    }
-
-    fn holds_targets(&self) -> bool {
-        false
-    }
-
-    fn writes_columns(&self) -> bool {
-        true
-    }
-
-    fn open(
-        &self,
-        input: &InputFile,
-        columns: &ColumnRoles,
-        schema: Option<&Schema>,
-    ) -> Result<Box<dyn Source>> {
-        Ok(Box::new(read::NpySource::open(input, columns, schema)?))
-    }
-
-    fn check(&self, table: &Table) -> Result<()> {
-        match (&table.inputs, &table.targets, &table.weight, &table.offset, &table.split) {
-            (Inputs::Gram(_), ..) => Err(cannot_hold("a Gram matrix")),
-            (_, Targets::None, None, None, None) => check_size(table),
-            _ => Err(cannot_hold("labels, weights, offsets or parts")),
-        }
-    }
-
-    fn write_table(&self, table: &Table, mut to: OutputFile) -> Result<OutputFile> {
-        write::matrix(&table.inputs, &mut to)?;
-        Ok(to)
-    }
-
-    fn column_writer(&self, to: OutputFile, columns: &[(String, CellKind)]) -> Result<Box<dyn ColumnWriter>> {
-        if let Some((name, _)) = columns.iter().find(|(_, kind)| *kind == CellKind::Words) {
-            return Err(Error::of_table("an array holds numbers alone, not words").in_column(name));
-        }
-        Ok(Box::new(write::NpyWriter::new(to, columns.len())?))
+fn check(table: &Table) -> Result<()> {
+    match (&table.targets, &table.weight, &table.offset, &table.split) {
+        (Targets::None, None, None, None) => check_size(table),
+        _ => Err(cannot_hold("labels, weights, offsets or parts")),
     }
 }
 

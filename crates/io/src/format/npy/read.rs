@@ -11,14 +11,18 @@ pub(super) struct NpySource {
 }
 
 impl NpySource {
-    pub(super) fn open(input: &InputFile, columns: &ColumnRoles, schema: Option<&Schema>) -> Result<Self> {
+    pub(super) fn open(
+        input: &InputFile,
+        columns: &ColumnRoles,
+        schema: Option<&Schema>,
+    ) -> Result<Box<dyn Source>> {
         columns.refuse_all("npy")?;
         let mut from = input.bytes()?;
         let header = ArrayHeader::read(&mut from).map_err(Error::of_table)?;
         let rows = MatrixReader::new(Box::new(from), header)?;
         let storage = schema.map_or(Storage::Dense, |schema| schema.storage);
         let schema = Schema { storage, ..Schema::new(columns.clone(), None, rows.cols()) };
-        Ok(NpySource { rows, schema })
+        Ok(Box::new(NpySource { rows, schema }))
     }
 }
 

@@ -1,8 +1,9 @@
 //! Arrays in numpy's format.
 
 use super::shape_text;
+use crate::Table;
 use crate::dense_or_sparse::{for_each, is_single};
-use crate::format::{Cells, ColumnWriter, OutputFile};
+use crate::format::{CellKind, Cells, ColumnWriter, OutputFile};
 use kinfolk::{Inputs, Matrix};
 use std::io::{Error, ErrorKind, Result, Seek, SeekFrom, Write};
 
@@ -16,6 +17,12 @@ pub fn npy_bytes(m: &Matrix) -> Vec<u8> {
     let mut bytes = header("<f8", &[m.rows(), m.cols()], 0);
     bytes.extend(m.as_slice().iter().flat_map(|x| x.to_le_bytes()));
     bytes
+}
+
+/// The inputs of a table, which has nothing else.
+pub(super) fn write(table: &Table, mut to: OutputFile) -> crate::Result<OutputFile> {
+    matrix(&table.inputs, &mut to)?;
+    Ok(to)
 }
 
 /// Inputs, rows one after another, zeros included, in their own precision.
@@ -96,9 +103,15 @@ pub(super) struct NpyWriter {
 }
 
 impl NpyWriter {
-    pub(super) fn new(mut to: OutputFile, columns: usize) -> Result<Self> {
+    pub(super) fn create(
+        mut to: OutputFile,
+        columns: &[(String, CellKind)],
+    ) -> crate::Result<Box<dyn ColumnWriter>> {
+        if let Some((name, _)) = columns.iter().find(|(_, kind)| *kind == CellKind::Words) {
+            return Err(crate::Error::of_table("an array holds numbers alone, not words").in_column(name));
+        }
         to.write_all(&[0; LARGEST_HEADER])?;
-        Ok(NpyWriter { to, columns, row: vec![] })
+        Ok(Box::new(NpyWriter { to, columns: columns.len(), row: vec![] }))
     }
 }
 

@@ -9,31 +9,17 @@ mod write;
 
 pub use read_array::read_array;
 
-use super::{FileFormat, InputFile, OutputFile, npy};
-use crate::{ColumnRoles, Result, Schema, Source, Table};
+use super::{FileFormat, npy};
 
 /// An archive of arrays.
-pub(super) struct Npz;
-
-impl FileFormat for Npz {
-    fn extensions(&self) -> &'static [&'static str] {
-        &["npz"]
-    }
-
-    fn open(
-        &self,
-        input: &InputFile,
-        columns: &ColumnRoles,
-        schema: Option<&Schema>,
-    ) -> Result<Box<dyn Source>> {
-        Ok(Box::new(read::NpzSource::open(input, columns, schema)?))
-    }
-
-    fn check(&self, table: &Table) -> Result<()> {
-        npy::check_size(table)
-    }
-
-    fn write_table(&self, table: &Table, to: OutputFile) -> Result<OutputFile> {
-        Ok(write::write(table, to)?)
-    }
-}
+pub(super) const FORMAT: FileFormat = FileFormat {
+    extensions: &["npz"],
+    may_be_gzipped: false,
+    holds_targets: true,
+    has_named_columns: false,
+    holds_gram: true,
+    open: read::NpzSource::open,
+    check: npy::check_size,
+    write_table: Some(write::write),
+    columns: None,
+};

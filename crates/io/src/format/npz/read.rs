@@ -19,7 +19,11 @@ pub(super) struct NpzSource {
 }
 
 impl NpzSource {
-    pub(super) fn open(input: &InputFile, columns: &ColumnRoles, schema: Option<&Schema>) -> Result<Self> {
+    pub(super) fn open(
+        input: &InputFile,
+        columns: &ColumnRoles,
+        schema: Option<&Schema>,
+    ) -> Result<Box<dyn Source>> {
         columns.refuse_features("npz")?;
         let mut archive = Archive::open(input.bytes()?)?;
         let array = inputs_array(&archive, schema)?;
@@ -41,7 +45,7 @@ impl NpzSource {
             Schema { storage, ..Schema::new(columns.clone(), numbers, cols) }
         };
         let schema = schema.cloned().unwrap_or_else(own);
-        Ok(NpzSource { array, rows, features, targets, weight, offset, split, schema })
+        Ok(Box::new(NpzSource { array, rows, features, targets, weight, offset, split, schema }))
     }
 }
 

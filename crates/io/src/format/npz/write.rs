@@ -9,7 +9,7 @@ use zip::{CompressionMethod, ZipWriter};
 
 type Archive = ZipWriter<OutputFile>;
 
-pub(super) fn write(table: &Table, to: OutputFile) -> Result<OutputFile> {
+pub(super) fn write(table: &Table, to: OutputFile) -> crate::Result<OutputFile> {
     let mut archive = ZipWriter::new(to);
     let to = &mut archive;
     let name = if matches!(table.inputs, Inputs::Gram(_)) { "K" } else { "X" };
@@ -48,7 +48,7 @@ pub(super) fn write(table: &Table, to: OutputFile) -> Result<OutputFile> {
     if let Some(split) = &table.split {
         array(to, "split", |to| npy::integers(split.iter().copied(), to))?;
     }
-    Ok(archive.finish()?)
+    Ok(archive.finish().map_err(std::io::Error::from)?)
 }
 
 /// Positions, and the list they are in.

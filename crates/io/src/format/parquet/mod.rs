@@ -18,75 +18,29 @@
 //! a panic into an error. Once the issue is closed, the crate's own column readers can replace `bits`,
 //! `values`, `delta` and `strings`.
 
-#[cfg(feature = "parquet")]
 mod bits;
-#[cfg(feature = "parquet")]
 mod codec;
-#[cfg(feature = "parquet")]
 mod column;
-#[cfg(feature = "parquet")]
 mod delta;
-#[cfg(feature = "parquet")]
 mod no_panic;
-#[cfg(feature = "parquet")]
 mod pages;
-#[cfg(feature = "parquet")]
 mod read;
-#[cfg(feature = "parquet")]
 mod schema;
-#[cfg(feature = "parquet")]
 mod strings;
-#[cfg(feature = "parquet")]
 mod values;
-#[cfg(feature = "parquet")]
 mod write;
 
-use super::{CellKind, ColumnWriter, FileFormat, InputFile, OutputFile, table_columns};
-use crate::{ColumnRoles, Result, Schema, Source, Table};
+use super::{FileFormat, table_columns};
 
 /// Columns in binary, compressed.
-pub(super) struct Parquet;
-
-impl FileFormat for Parquet {
-    fn extensions(&self) -> &'static [&'static str] {
-        &["parquet"]
-    }
-
-    fn has_named_columns(&self) -> bool {
-        true
-    }
-
-    #[cfg(feature = "parquet")]
-    fn open(
-        &self,
-        input: &InputFile,
-        columns: &ColumnRoles,
-        schema: Option<&Schema>,
-    ) -> Result<Box<dyn Source>> {
-        Ok(Box::new(read::ParquetSource::open(input, columns, schema)?))
-    }
-
-    #[cfg(not(feature = "parquet"))]
-    fn open(&self, _: &InputFile, _: &ColumnRoles, _: Option<&Schema>) -> Result<Box<dyn Source>> {
-        Err(not_built_in())
-    }
-
-    fn check(&self, table: &Table) -> Result<()> {
-        table_columns::check(table)
-    }
-
-    #[cfg(feature = "parquet")]
-    fn column_writer(&self, to: OutputFile, columns: &[(String, CellKind)]) -> Result<Box<dyn ColumnWriter>> {
-        Ok(Box::new(write::ParquetWriter::new(to, columns)?))
-    }
-
-    #[cfg(not(feature = "parquet"))]
-    fn column_writer(&self, _: OutputFile, _: &[(String, CellKind)]) -> Result<Box<dyn ColumnWriter>> {
-        Err(not_built_in())
-    }
-}
-
-#[cfg(not(feature = "parquet"))]
-fn not_built_in() -> crate::Error {
-    crate::Error::of_table("this program was built without parquet; rebuild it with --features parquet")
-}
+pub(super) const FORMAT: FileFormat = FileFormat {
+    extensions: &["parquet"],
+    may_be_gzipped: false,
+    holds_targets: true,
+    has_named_columns: true,
+    holds_gram: false,
+    open: read::ParquetSource::open,
+    check: table_columns::check,
+    write_table: None,
+    columns: Some(write::ParquetWriter::create),
+};

@@ -35,7 +35,11 @@ pub(super) struct ParquetSource {
 
 impl ParquetSource {
     /// As the training file was read (`schema`) or as the caller says (`columns`).
-    pub(super) fn open(input: &InputFile, columns: &ColumnRoles, schema: Option<&Schema>) -> Result<Self> {
+    pub(super) fn open(
+        input: &InputFile,
+        columns: &ColumnRoles,
+        schema: Option<&Schema>,
+    ) -> Result<Box<dyn Source>> {
         let file = match input.in_memory() {
             Some(bytes) => ParquetFile::new(bytes::Bytes::copy_from_slice(bytes)),
             None if !input.is_repeatable() && input.path().exists() => {
@@ -65,7 +69,7 @@ impl ParquetSource {
         if let Some(first_pass) = FirstPass::needed_for(&source.layout) {
             source.first_pass(first_pass)?;
         }
-        Ok(source)
+        Ok(Box::new(source))
     }
 
     /// Refuses a few bytes that claim to be a large table.

@@ -22,7 +22,10 @@ pub(super) struct ParquetWriter {
 }
 
 impl ParquetWriter {
-    pub(super) fn new(to: OutputFile, columns: &[(String, CellKind)]) -> Result<Self> {
+    pub(super) fn create(
+        to: OutputFile,
+        columns: &[(String, CellKind)],
+    ) -> crate::Result<Box<dyn ColumnWriter>> {
         let fields =
             columns.iter().map(|(name, kind)| field(name, *kind)).collect::<Result<Vec<TypePtr>>>()?;
         let schema = Type::group_type_builder("schema").with_fields(fields).build().map_err(wrong)?;
@@ -37,7 +40,7 @@ impl ParquetWriter {
         let to =
             SerializedFileWriter::new(to, Arc::new(schema), Arc::new(properties.build())).map_err(wrong)?;
         let group = columns.iter().map(|(_, kind)| Cells::new(*kind)).collect();
-        Ok(ParquetWriter { to, group, rows: 0 })
+        Ok(Box::new(ParquetWriter { to, group, rows: 0 }))
     }
 
     fn write_group(&mut self) -> Result<()> {

@@ -12,41 +12,17 @@ mod read;
 mod targets;
 mod write;
 
-use super::{FileFormat, InputFile, OutputFile, cannot_hold};
-use crate::{ColumnRoles, Result, Schema, Source, Table};
-use kinfolk::Inputs;
+use super::{FileFormat, cannot_hold};
 
 /// Sparse rows as text.
-pub(super) struct Svm;
-
-impl FileFormat for Svm {
-    fn extensions(&self) -> &'static [&'static str] {
-        &["svm", "svmlight", "libsvm"]
-    }
-
-    fn may_be_gzipped(&self) -> bool {
-        true
-    }
-
-    fn open(
-        &self,
-        input: &InputFile,
-        columns: &ColumnRoles,
-        schema: Option<&Schema>,
-    ) -> Result<Box<dyn Source>> {
-        Ok(Box::new(read::SvmSource::open(input, columns, schema)?))
-    }
-
-    fn check(&self, table: &Table) -> Result<()> {
-        match (&table.inputs, &table.offset) {
-            (Inputs::Gram(_), _) => Err(cannot_hold("a Gram matrix")),
-            (_, Some(_)) => Err(cannot_hold("offsets")),
-            _ => Ok(()),
-        }
-    }
-
-    fn write_table(&self, table: &Table, mut to: OutputFile) -> Result<OutputFile> {
-        write::write(table, &mut to)?;
-        Ok(to)
-    }
-}
+pub(super) const FORMAT: FileFormat = FileFormat {
+    extensions: &["svm", "svmlight", "libsvm"],
+    may_be_gzipped: true,
+    holds_targets: true,
+    has_named_columns: false,
+    holds_gram: false,
+    open: read::SvmSource::open,
+    check: |table| table.offset.as_ref().map_or(Ok(()), |_| Err(cannot_hold("offsets"))),
+    write_table: Some(write::write),
+    columns: None,
+};

@@ -30,7 +30,11 @@ pub(super) struct SvmSource {
 }
 
 impl SvmSource {
-    pub(super) fn open(input: &InputFile, columns: &ColumnRoles, schema: Option<&Schema>) -> Result<Self> {
+    pub(super) fn open(
+        input: &InputFile,
+        columns: &ColumnRoles,
+        schema: Option<&Schema>,
+    ) -> Result<Box<dyn Source>> {
         columns.refuse_all("svm")?;
         let mut source = SvmSource {
             lines: TextLines { from: input.text()?, line: vec![], number: 0 },
@@ -44,7 +48,7 @@ impl SvmSource {
             columns: columns.clone(),
         };
         source.begin()?;
-        Ok(source)
+        Ok(Box::new(source))
     }
 
     fn begin(&mut self) -> Result<()> {

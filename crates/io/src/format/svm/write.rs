@@ -1,10 +1,11 @@
 //! A table as lines of text.
 
 use super::preamble::{Preamble, TargetKind};
-use crate::{Labels, Table, Targets, dense_or_sparse, text};
-use std::io::{Error, Result, Write};
+use crate::format::OutputFile;
+use crate::{Labels, Result, Table, Targets, dense_or_sparse, text};
+use std::io::Write;
 
-pub(super) fn write(table: &Table, to: &mut impl Write) -> Result<()> {
+pub(super) fn write(table: &Table, mut to: OutputFile) -> Result<OutputFile> {
     let preamble = Preamble {
         n_features: table.inputs.n_features(),
         feature_names: table.features.clone(),
@@ -12,7 +13,7 @@ pub(super) fn write(table: &Table, to: &mut impl Write) -> Result<()> {
         weight: table.weight.is_some(),
         split: table.split.is_some(),
     };
-    writeln!(to, "{}", preamble.line().map_err(|error| Error::other(error.to_string()))?)?;
+    writeln!(to, "{}", preamble.line()?)?;
     let mut line = String::new();
     for row in 0..table.n_rows() {
         line.clear();
@@ -33,7 +34,7 @@ pub(super) fn write(table: &Table, to: &mut impl Write) -> Result<()> {
         weight.into_iter().chain(split).for_each(|field| line.push_str(&format!(" {field}")));
         writeln!(to, "{line}")?;
     }
-    Ok(())
+    Ok(to)
 }
 
 fn kind(targets: &Targets) -> TargetKind {
