@@ -32,8 +32,9 @@ impl Categorical {
     pub fn new(index: Vec<u32>, names: TaskNames) -> Result<Self> {
         check_distinct(&names)?;
         if let Some(row) = index.iter().position(|&i| i as usize >= names.len()) {
-            let why = format!("{} is no position in a list of {} names", index[row], names.len());
-            return Err(Error::of_table(why).at_row(row));
+            return Err(
+                wrong!("{} is no position in a list of {} names", index[row], names.len()).at_row(row)
+            );
         }
         Ok(Categorical { index, names }.ordered())
     }
@@ -61,6 +62,15 @@ impl Categorical {
     /// For each of the names its position in another list, by the text of the name.
     pub fn find_in(&self, names: &TaskNames) -> Vec<Option<u32>> {
         find_in(&self.names, names)
+    }
+
+    /// For each row the position of its name in another list; `unknown` is the error of a name that is not
+    /// there.
+    pub(crate) fn rows_in(&self, names: &TaskNames, unknown: impl Fn(&str) -> Error) -> Result<Vec<u32>> {
+        let to = self.find_in(names);
+        let position =
+            |row: usize| to[self.index[row] as usize].ok_or_else(|| unknown(&self.name(row)).at_row(row));
+        (0..self.len()).map(position).collect()
     }
 
     /// Rows of several columns, one column after the other; the names are those of all of them.
@@ -140,8 +150,7 @@ pub(crate) fn check_distinct(names: &TaskNames) -> Result<()> {
     let mut seen = HashMap::new();
     for t in 0..names.len() {
         if let Some(first) = seen.insert(names.name(t), t) {
-            let why = format!("the name {} is given twice, at {first} and {t}", quoted(&names.name(t)));
-            return Err(Error::of_table(why));
+            return Err(wrong!("the name {} is given twice, at {first} and {t}", quoted(&names.name(t))));
         }
     }
     Ok(())

@@ -67,10 +67,10 @@ pub(crate) fn join(
 pub(crate) fn gram(inputs: &Inputs<'_>) -> Result<Inputs<'static>> {
     let (rows, cols) = (inputs.n_inputs(), inputs.n_features());
     if rows != cols {
-        let why = format!(
+        return Err(wrong!(
             "it has {rows} rows and {cols} columns; for fitting it must have as many columns as rows"
-        );
-        return Err(Error::of_table(why).in_column("K"));
+        )
+        .in_column("K"));
     }
     let mut values = vec![];
     (0..rows).for_each(|i| for_each(inputs, i, |_, x| values.push(x)));
@@ -86,7 +86,7 @@ pub(crate) fn checked(
     inputs.map(Into::into).map_err(|error| match error {
         kinfolk::Error::NonFiniteInput { row, column, value } => {
             let name = features.and_then(|names| names.get(column).cloned());
-            Error::of_table(format!("{value} is not a finite number"))
+            wrong!("{value} is not a finite number")
                 .at_row(first_row + row)
                 .in_column(name.unwrap_or_else(|| column.to_string()))
         }
@@ -170,10 +170,9 @@ fn dense(
         part => part.n_inputs() as u128 * part.n_features() as u128,
     };
     if cells > parts.iter().map(given).sum::<u128>().max(MAX_WRITTEN_OUT) {
-        let why = format!(
+        return Err(wrong!(
             "dense inputs would be {rows} rows of {cols} numbers, almost all of them zero; keep them sparse"
-        );
-        return Err(Error::of_table(why));
+        ));
     }
     let inputs = match single {
         true => Dense::f32_owned(written_out(parts, cells as usize, cols, |x| x as f32)?, rows, cols),
@@ -202,16 +201,14 @@ fn written_out<T: Copy + Default>(
 }
 
 fn sparse(parts: VecDeque<Inputs<'static>>, cols: usize, single: bool) -> Result<Inputs<'static>> {
-    match single {
-        true => {
-            let (starts, columns, values) = compressed(parts, |x| x as f32)?;
-            checked(Sparse::f32(starts, columns, values, cols), 0, None)
-        }
-        false => {
-            let (starts, columns, values) = compressed(parts, |x| x)?;
-            checked(Sparse::f64(starts, columns, values, cols), 0, None)
-        }
-    }
+    let inputs = if single {
+        let (starts, columns, values) = compressed(parts, |x| x as f32)?;
+        Sparse::f32(starts, columns, values, cols)
+    } else {
+        let (starts, columns, values) = compressed(parts, |x| x)?;
+        Sparse::f64(starts, columns, values, cols)
+    };
+    checked(inputs, 0, None)
 }
 
 type Compressed<T> = (Vec<usize>, Vec<u32>, Vec<T>);
@@ -236,7 +233,7 @@ fn compressed<T>(mut parts: VecDeque<Inputs<'static>>, convert: impl Fn(f64) -> 
 }
 
 fn too_large(numbers: usize) -> Error {
-    Error::of_table(format!("{numbers} numbers do not fit into memory"))
+    wrong!("{numbers} numbers do not fit into memory")
 }
 
 #[cfg(test)]

@@ -52,6 +52,11 @@ impl fmt::Display for Hint {
 /// A result whose error names the place.
 pub type Result<T> = std::result::Result<T, Error>;
 
+/// An error about a table, from the parts of a message as in `format!`.
+macro_rules! wrong {
+    ($($message:tt)*) => { $crate::Error::of_table(format!($($message)*)) };
+}
+
 impl Error {
     /// An error about a whole file.
     pub fn new(path: impl AsRef<Path>, why: impl fmt::Display) -> Self {

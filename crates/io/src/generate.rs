@@ -1,6 +1,6 @@
 //! Generated tasks: how they are related is known, so that one can see whether a method finds it.
 
-use crate::{Categorical, Error, Labels, Result, Table, Targets, assemble};
+use crate::{Categorical, Labels, Result, Table, Targets, assemble};
 use kinfolk::inputs::Dense;
 use kinfolk::{Matrix, TaskNames};
 use rand::{RngExt, SeedableRng};
@@ -106,7 +106,7 @@ impl Generator {
 
     fn check(&self) -> Result<()> {
         let outliers = self.outliers();
-        let wrong = |why: String| Err(Error::of_table(format!("generator: {why}")));
+        let wrong = |why: String| Err(wrong!("generator: {why}"));
         if self.groups == 0 || self.rows == 0 || self.features == 0 {
             return wrong("groups, rows and features must be at least 1".into());
         }

@@ -34,12 +34,14 @@
 //! 2^31 features, 16,384 characters in a name of an npz file, 256 MiB in a line of text, and compressed data
 //! may not grow to more than 256 MiB and 250 times their size at once. Pickled arrays are never read.
 
+#[macro_use]
+mod error;
+
 mod assemble;
 mod categories;
 mod columns;
 mod dense_or_sparse;
 mod digits;
-mod error;
 mod format;
 mod generate;
 mod label_encoding;

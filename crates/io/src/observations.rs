@@ -2,7 +2,7 @@
 
 use crate::error::quoted;
 use crate::label_encoding::{coder, no_labels, numbers, words};
-use crate::{Categorical, Error, LabelEncoding, Labels, Result, Table, Targets, categories};
+use crate::{Error, LabelEncoding, Labels, Result, Table, Targets, categories};
 use kinfolk::{Matrix, Observations, TaskNames};
 
 impl Table {
@@ -26,6 +26,7 @@ impl Table {
     /// As [`observations`](Self::observations), and if a task of some row is not among those given.
     pub fn observations_in(&self, encoding: &LabelEncoding, tasks: &TaskNames) -> Result<Observations> {
         let n = self.n_rows();
+        let unknown = |name: &str| unknown_task(name, tasks);
         let observations = match &self.targets {
             Targets::None | Targets::Tasks { label: None, .. } => return Err(no_labels()),
             Targets::Tasks { task, label: Some(label) } => {
@@ -34,47 +35,34 @@ impl Table {
                     Labels::Words(labels) => words(labels, encoding)?,
                 };
                 let rows = (0..n as u32).collect();
-                Observations::from_triples(n, tasks.len(), rows, find_rows(task, tasks)?, labels)
+                Observations::from_triples(n, tasks.len(), rows, task.rows_in(tasks, unknown)?, labels)
             }
-            Targets::Classes(class) => Observations::multi_class(&find_rows(class, tasks)?, tasks.len()),
+            Targets::Classes(class) => {
+                Observations::multi_class(&class.rows_in(tasks, unknown)?, tasks.len())
+            }
             Targets::Wide { label, tasks: own } => wide(label, own, encoding, tasks)?,
         };
-        let observations =
-            observations.and_then(|o| o.with_task_names(tasks.clone())).map_err(Error::of_table)?;
+        let mut observations = observations.and_then(|o| o.with_task_names(tasks.clone()))?;
         let of_observations = |rows: &Vec<f64>, observations: &Observations| -> Vec<f64> {
             (0..observations.len()).map(|o| rows[observations.input(o)]).collect()
         };
-        let observations = match &self.weight {
-            Some(weight) => {
-                let weights = of_observations(weight, &observations);
-                observations.with_weights(&weights)?
-            }
-            None => observations,
-        };
-        Ok(match &self.offset {
-            Some(offset) => {
-                let offsets = of_observations(offset, &observations);
-                observations.with_offsets(offsets)?
-            }
-            None => observations,
-        })
+        if let Some(weight) = &self.weight {
+            let weights = of_observations(weight, &observations);
+            observations = observations.with_weights(&weights)?;
+        }
+        if let Some(offset) = &self.offset {
+            let offsets = of_observations(offset, &observations);
+            observations = observations.with_offsets(offsets)?;
+        }
+        Ok(observations)
     }
-}
-
-/// The position of each row's name in a list.
-fn find_rows(keys: &Categorical, tasks: &TaskNames) -> Result<Vec<u32>> {
-    let to = keys.find_in(tasks);
-    let find = |(row, &i): (usize, &u32)| {
-        to[i as usize].ok_or_else(|| unknown_task(&keys.name(row), tasks).at_row(row))
-    };
-    keys.index.iter().enumerate().map(find).collect()
 }
 
 /// The error of the list itself says which tasks there are.
 fn unknown_task(name: &str, tasks: &TaskNames) -> Error {
     match tasks.find(name) {
         Err(error) => Error::of_table(error),
-        Ok(_) => Error::of_table(format!("task {} is unknown", quoted(name))),
+        Ok(_) => wrong!("task {} is unknown", quoted(name)),
     }
 }
 
@@ -93,8 +81,7 @@ fn wide(
     for row in 0..label.rows() {
         for (t, &y) in label.row(row).iter().enumerate() {
             if y.is_infinite() {
-                let why = format!("label {y} is not a finite number");
-                return Err(Error::of_table(why).at_row(row).in_column(own.name(t)));
+                return Err(wrong!("label {y} is not a finite number").at_row(row).in_column(own.name(t)));
             }
             table[(row, to[t] as usize)] = coded(y, row).map_err(|error| error.in_column(own.name(t)))?;
         }
@@ -105,6 +92,7 @@ fn wide(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Categorical;
     use kinfolk::inputs::Dense;
 
     fn table(targets: Targets, rows: usize) -> Table {

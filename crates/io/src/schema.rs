@@ -1,6 +1,6 @@
 //! What the columns of a file mean.
 
-use crate::{Error, Result};
+use crate::Result;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -51,9 +51,7 @@ impl ColumnRoles {
     pub(crate) fn refuse_features(&self, format: &str) -> Result<()> {
         let chosen = self.named().any(|(role, _)| matches!(role, Role::Drop | Role::OneHot));
         match chosen || self.features.is_some() {
-            true => Err(Error::of_table(format!(
-                "features of {format} files are not chosen by name; csv and parquet can"
-            ))),
+            true => Err(wrong!("features of {format} files are not chosen by name; csv and parquet can")),
             false => Ok(()),
         }
     }
@@ -62,9 +60,7 @@ impl ColumnRoles {
     pub(crate) fn refuse_all(&self, format: &str) -> Result<()> {
         self.refuse_features(format)?;
         match self.named().next() {
-            Some((_, name)) => {
-                Err(Error::of_table(format!("{format} files have no columns by name, such as {name:?}")))
-            }
+            Some((_, name)) => Err(wrong!("{format} files have no columns by name, such as {name:?}")),
             None => Ok(()),
         }
     }

@@ -1,6 +1,6 @@
 //! Rows of a file, a chunk at a time, or all of them.
 
-use crate::{ColumnRoles, Error, Result, Schema, Storage, Table, assemble, dense_or_sparse, format};
+use crate::{ColumnRoles, Result, Schema, Storage, Table, assemble, dense_or_sparse, format};
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 
@@ -70,13 +70,12 @@ fn as_in_training(mut chunk: Table, schema: &Schema) -> Result<Table> {
     let (n, wanted) = (chunk.inputs.n_features(), schema.n_features);
     if n != wanted {
         let what = if schema.storage == Storage::Kernel { "kernel values per row" } else { "features" };
-        return Err(Error::of_table(format!("there are {n} {what}; the model was fitted on {wanted}")));
+        return Err(wrong!("there are {n} {what}; the model was fitted on {wanted}"));
     }
     if let (Some(names), Some(wanted)) = (&chunk.features, schema.feature_names())
         && let Some(j) = (0..n).find(|&j| names[j] != wanted[j])
     {
-        let why = format!("feature {j} is called {:?}; the model was fitted on {:?}", names[j], wanted[j]);
-        return Err(Error::of_table(why));
+        return Err(wrong!("feature {j} is called {:?}; the model was fitted on {:?}", names[j], wanted[j]));
     }
     let parts = VecDeque::from([chunk.inputs]);
     (chunk.inputs, _) = dense_or_sparse::join(parts, wanted, Some(schema.storage), false)?;

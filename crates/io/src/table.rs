@@ -101,8 +101,7 @@ impl Table {
             split.iter().for_each(|part| *counts.entry(part).or_insert(0usize) += 1);
             let parts =
                 counts.iter().take(10).map(|(part, n)| format!("{part} ({n} rows)")).collect::<Vec<_>>();
-            let why = format!("no row is in part {part}; there is {}", parts.join(", "));
-            return Err(Error::of_table(why).in_column("split"));
+            return Err(wrong!("no row is in part {part}; there is {}", parts.join(", ")).in_column("split"));
         }
         Ok(self.select_rows(&rows))
     }

@@ -4,8 +4,8 @@
 use super::cells::{self, Reading};
 use super::one_hot::MAX_VALUES;
 use super::{ColumnLayout, ColumnNames, LabelKind, OneHot, TargetColumns};
+use crate::Result;
 use crate::error::quoted;
-use crate::{Error, Result};
 use std::collections::HashSet;
 
 /// What was found while reading a file for the first time.
@@ -51,8 +51,9 @@ impl FirstPass {
         let values = &mut self.one_hot[i].2;
         if !values.contains(value) {
             if values.len() == MAX_VALUES {
-                let why = format!("there are more than {MAX_VALUES} different values, too many for one-hot");
-                return Err(Error::of_table(why));
+                return Err(wrong!(
+                    "there are more than {MAX_VALUES} different values, too many for one-hot"
+                ));
             }
             values.insert(value.to_string());
         }
@@ -79,19 +80,19 @@ impl FirstPass {
         if let (Some((column, sorts)), Some(TargetColumns::One { kind, .. })) =
             (self.label, &mut layout.target)
         {
-            *kind = match (sorts.word, sorts.decimal, layout.task) {
-                (None, _, _) => LabelKind::Numbers,
-                (Some(_), None, Some(_)) => LabelKind::Words,
-                (Some(_), None, None) => LabelKind::Classes,
-                (Some((line, word)), Some((other, decimal)), _) => {
-                    let why = format!(
+            *kind =
+                match (sorts.word, sorts.decimal, layout.task) {
+                    (None, _, _) => LabelKind::Numbers,
+                    (Some(_), None, Some(_)) => LabelKind::Words,
+                    (Some(_), None, None) => LabelKind::Classes,
+                    (Some((line, word)), Some((other, decimal)), _) => {
+                        return Err(wrong!(
                         "{} is not a number, but {} on line {other} is; labels are all numbers or all words",
                         quoted(&word),
                         quoted(&decimal)
-                    );
-                    return Err(Error::of_table(why).at_line(line).in_column(names.name(column)));
-                }
-            };
+                    ).at_line(line).in_column(names.name(column)));
+                    }
+                };
         }
         layout.note_features(names);
         Ok(())

@@ -193,10 +193,10 @@ impl ColumnLayout {
         let features: Vec<_> = (0..names.len()).filter(|&i| !used[i]).collect();
         let (n, expected) = (features.len(), self.schema.n_features);
         if n != expected {
-            return Err(Error::of_table(format!(
+            return Err(wrong!(
                 "the model has {expected} features without names, and {n} columns are left for them here: {}",
                 names.listed()
-            )));
+            ));
         }
         Ok(features.into_iter().map(|column| FeatureColumn { column, one_hot: None }).collect())
     }
@@ -261,7 +261,7 @@ fn known_feature(names: &ColumnNames, feature: &Feature) -> Result<FeatureColumn
     };
     let column = names.find(name).ok_or_else(|| {
         let (name, listed) = (quoted(name), names.listed());
-        Error::of_table(format!("the model needs column {name}, and there are only {listed}"))
+        wrong!("the model needs column {name}, and there are only {listed}")
     })?;
     Ok(FeatureColumn { column, one_hot })
 }

@@ -10,9 +10,7 @@ pub(super) fn feature(column: &str, text: &str, reading: Reading, fitting: bool)
     let found = found(text, reading);
     let drop = |error: Error| if fitting { error.hint(Hint::Drop(column.into())) } else { error };
     match reading {
-        Reading::Missing => {
-            drop(Error::of_table(format!("{found}, and features may not be missing")).hint(Hint::FillIn))
-        }
+        Reading::Missing => drop(wrong!("{found}, and features may not be missing").hint(Hint::FillIn)),
         Reading::Word if fitting => drop(Error::of_table(found)).hint(Hint::OneHot(column.into())),
         _ => Error::of_table(found),
     }
@@ -29,7 +27,7 @@ pub(crate) fn text_among_features(column: &str, fitting: bool) -> Error {
 
 /// A column that cannot be used in any way.
 pub(crate) fn unusable(why: &str, feature_to_fit: Option<&str>) -> Error {
-    let error = Error::of_table(format!("it cannot be used: {why}"));
+    let error = wrong!("it cannot be used: {why}");
     match feature_to_fit {
         Some(column) => error.hint(Hint::Drop(column.into())),
         None => error,
@@ -38,46 +36,44 @@ pub(crate) fn unusable(why: &str, feature_to_fit: Option<&str>) -> Error {
 
 /// A value of a one-hot column that was not there in training.
 pub(super) fn unknown_value(text: &str, known: &[String]) -> Error {
-    Error::of_table(format!("{} was not there in training; known are {}", quoted(text), listed(known)))
+    wrong!("{} was not there in training; known are {}", quoted(text), listed(known))
 }
 
 /// An empty cell where there must be a name.
 pub(super) fn no_name(what: &str) -> Error {
-    Error::of_table(format!("the cell is empty, and every row needs a {what}"))
+    wrong!("the cell is empty, and every row needs a {what}")
 }
 
 /// A label that is not a number.
 pub(super) fn label(text: &str, reading: Reading) -> Error {
     let found = found(text, reading);
     match reading {
-        Reading::Missing => {
-            Error::of_table(format!("{found}, and every row needs a label")).hint(Hint::FillIn)
-        }
+        Reading::Missing => wrong!("{found}, and every row needs a label").hint(Hint::FillIn),
         _ => Error::of_table(found),
     }
 }
 
 /// A weight that is not a number, or negative.
 pub(super) fn weight(text: &str) -> Error {
-    Error::of_table(format!("{} is not a weight; weights are finite and not negative", quoted(text)))
+    wrong!("{} is not a weight; weights are finite and not negative", quoted(text))
 }
 
 /// An offset that is not a finite number.
 pub(super) fn offset(text: &str, reading: Reading) -> Error {
     let found = found(text, reading);
-    Error::of_table(format!("{found}, and every row needs an offset, a finite number"))
+    wrong!("{found}, and every row needs an offset, a finite number")
 }
 
 /// A part that is neither a number nor one of the usual words.
 pub(super) fn split(text: &str) -> Error {
     let known = "give 0 or train, 1 or test, 2 or validation, or another integer";
-    Error::of_table(format!("{} is not a part; {known}", quoted(text)))
+    wrong!("{} is not a part; {known}", quoted(text))
 }
 
 /// Bytes that are not text.
 pub(crate) fn not_utf8(bytes: &[u8]) -> Error {
     let text = bytes.escape_ascii().take(60).map(char::from).collect::<String>();
-    Error::of_table(format!("\"{text}\" is not UTF-8; save the file as UTF-8"))
+    wrong!("\"{text}\" is not UTF-8; save the file as UTF-8")
 }
 
 fn found(text: &str, reading: Reading) -> String {

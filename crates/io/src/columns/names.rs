@@ -1,7 +1,7 @@
 //! Names of columns.
 
 use crate::error::{listed, quoted};
-use crate::{Error, Hint, Result, Role};
+use crate::{Hint, Result, Role};
 use std::collections::HashMap;
 
 /// The columns of a file, by name and by position. Names are distinct and not empty.
@@ -15,12 +15,13 @@ impl ColumnNames {
         let mut position = HashMap::with_capacity(names.len());
         for (i, name) in names.iter().enumerate() {
             if name.is_empty() {
-                let why = format!("column {} has no name; give it one, or write the file without it", i + 1);
-                return Err(Error::of_table(why));
+                return Err(wrong!(
+                    "column {} has no name; give it one, or write the file without it",
+                    i + 1
+                ));
             }
             if let Some(first) = position.insert(name.clone(), i) {
-                let why = format!("columns {} and {} are both named {}", first + 1, i + 1, quoted(name));
-                return Err(Error::of_table(why));
+                return Err(wrong!("columns {} and {} are both named {}", first + 1, i + 1, quoted(name)));
             }
         }
         Ok(ColumnNames { names, position })
@@ -41,8 +42,8 @@ impl ColumnNames {
     /// The column of this name, which the caller gave for a role.
     pub(crate) fn require(&self, name: &str, role: Role) -> Result<usize> {
         self.find(name).ok_or_else(|| {
-            let why = format!("there is no column {}; the columns are {}", quoted(name), self.listed());
-            Error::of_table(why).hint(Hint::CheckRoles(vec![role]))
+            wrong!("there is no column {}; the columns are {}", quoted(name), self.listed())
+                .hint(Hint::CheckRoles(vec![role]))
         })
     }
 

@@ -70,9 +70,7 @@ impl FileFormat {
     fn start_columns(&self, to: OutputFile, columns: &[(String, CellKind)]) -> Result<Box<dyn ColumnWriter>> {
         let start = self.columns.ok_or_else(|| {
             let names = list_formats(".", FileFormat::writes_columns);
-            Error::of_table(format!(
-                "rows cannot be added to such a file; expected a name that ends in {names}"
-            ))
+            wrong!("rows cannot be added to such a file; expected a name that ends in {names}")
         })?;
         start(to, columns)
     }
@@ -182,7 +180,7 @@ fn list_formats(dot: &str, condition: impl Fn(&FileFormat) -> bool) -> String {
 
 /// For `check` of a [`FileFormat`].
 pub(crate) fn cannot_hold(what: &str) -> Error {
-    Error::of_table(format!("this format cannot hold {what}; write .npz"))
+    wrong!("this format cannot hold {what}; write .npz")
 }
 
 #[cfg(test)]

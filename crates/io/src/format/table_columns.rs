@@ -4,7 +4,6 @@ use super::writer::check_columns;
 use super::{CellKind, Cells, FileFormat, OutputFile, cannot_hold};
 use crate::dense_or_sparse::{for_each, is_single};
 use crate::{Categorical, ColumnRoles, Labels, Result, Table, Targets};
-use kinfolk::TaskNames;
 use std::collections::HashSet;
 use std::ops::Range;
 
@@ -85,23 +84,10 @@ fn names_of(table: &Table) -> (Vec<String>, ColumnRoles) {
 /// Names and kinds in the order of [`cells`].
 fn list(table: &Table) -> Vec<(String, CellKind)> {
     let (features, roles) = names_of(table);
-    let kind = |column: &Categorical| match column.names {
-        TaskNames::Strings(_) => CellKind::Words,
-        _ => CellKind::Integers,
-    };
-    let (task, label) = match &table.targets {
-        Targets::Tasks { task, label: Some(Labels::Words(label)) } => (kind(task), kind(label)),
-        Targets::Tasks { task, .. } => (kind(task), CellKind::Numbers),
-        Targets::Classes(class) => (CellKind::Words, kind(class)),
-        Targets::None | Targets::Wide { .. } => (CellKind::Words, CellKind::Numbers),
-    };
-    let feature = if is_single(&table.inputs) { CellKind::Singles } else { CellKind::Numbers };
-    let mut list: Vec<_> = features.into_iter().map(|name| (name, feature)).collect();
-    list.extend(roles.task.map(|name| (name, task)));
-    list.extend(roles.target.into_iter().map(|name| (name, label)));
-    list.extend([roles.weight, roles.offset].into_iter().flatten().map(|name| (name, CellKind::Numbers)));
-    list.extend(roles.split.map(|name| (name, CellKind::Integers)));
-    list
+    let names = features.into_iter().chain(roles.task).chain(roles.target);
+    let names = names.chain(roles.weight).chain(roles.offset).chain(roles.split);
+    // The columns of no rows have their kinds.
+    names.zip(cells(table, 0..0).iter().map(Cells::kind)).collect()
 }
 
 /// Some rows, by columns.

@@ -83,8 +83,7 @@ fn first_record(input: &InputFile) -> Result<(CsvRecords, ColumnNames)> {
 fn column_names(records: &CsvRecords) -> Result<ColumnNames> {
     let n = records.len();
     if n > MAX_COLUMNS {
-        let why = format!("there are {n} columns; at most {MAX_COLUMNS} can be read");
-        return Err(Error::of_table(why));
+        return Err(wrong!("there are {n} columns; at most {MAX_COLUMNS} can be read"));
     }
     let name = |i| TextCell(records.cell(i)).text().map(Cow::into_owned);
     let names = (0..n).map(name).collect::<Result<Vec<_>>>()?;
@@ -126,8 +125,7 @@ fn check_width(record: &CsvRecords, names: &ColumnNames) -> Result<()> {
         return Ok(());
     }
     let quote = if record.has_line_ends() { " (is a quote on this line not closed?)" } else { "" };
-    let why = format!("there are {n} cells, and the header has {expected}{quote}");
-    Err(Error::of_table(why).at_line(record.line()))
+    Err(wrong!("there are {n} cells, and the header has {expected}{quote}").at_line(record.line()))
 }
 
 /// The bytes of a cell, without its quotes.

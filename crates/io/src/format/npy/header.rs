@@ -1,10 +1,11 @@
 //! What an npy file says about itself before its data.
 
 use crate::error::quoted;
+use crate::{Error, Result};
 use std::io::Read;
 
 /// numpy itself refuses headers beyond 10,000 bytes.
-const MAX_HEADER_BYTES: u64 = 1 << 16;
+const MAX_HEADER_BYTES: u32 = 1 << 16;
 /// Bytes of one string; a word of a table is shorter.
 const MAX_WORD_BYTES: usize = 1 << 16;
 
@@ -51,71 +52,69 @@ impl Dtype {
         }
     }
 
-    fn parse(text: &str) -> Result<Self, String> {
-        let unsupported = |why: &str| format!("arrays of type {} are not read: {why}", quoted(text));
-        const KNOWN: &str = "expected bool, integers, floats of 2, 4 or 8 bytes, or strings (U, S)";
+    fn parse(text: &str) -> Result<Self> {
+        use ItemKind::{Bool, Bytes, Float, Signed, Unicode, Unsigned};
+        let unsupported = |why: &str| wrong!("arrays of type {} are not read: {why}", quoted(text));
+        let unknown = || unsupported("expected bool, integers, floats of 2, 4 or 8 bytes, or strings (U, S)");
         let mut chars = text.chars();
         let (order, kind) = (chars.next().unwrap_or('?'), chars.next().unwrap_or('?'));
-        let size = chars.as_str().parse::<usize>().map_err(|_| unsupported(KNOWN));
-        let kind = match kind {
-            'b' => ItemKind::Bool,
-            'i' => ItemKind::Signed,
-            'u' => ItemKind::Unsigned,
-            'f' => ItemKind::Float,
-            'S' | 'a' => ItemKind::Bytes,
-            'U' => ItemKind::Unicode,
+        // The sizes of numbers that are read, or the largest size of a string and the bytes of a character.
+        let (kind, sizes, max_chars, char_bytes) = match kind {
+            'b' => (Bool, &[1][..], 0, 1),
+            'i' => (Signed, &[1, 2, 4, 8][..], 0, 1),
+            'u' => (Unsigned, &[1, 2, 4, 8][..], 0, 1),
+            'f' => (Float, &[2, 4, 8][..], 0, 1),
+            'S' | 'a' => (Bytes, &[][..], MAX_WORD_BYTES, 1),
+            'U' => (Unicode, &[][..], MAX_WORD_BYTES / 4, 4),
             'O' => {
                 return Err(unsupported("objects are pickled and could run code; save numbers or strings"));
             }
-            _ => return Err(unsupported(KNOWN)),
+            _ => return Err(unknown()),
         };
-        let size = match (kind, size?) {
-            (ItemKind::Bool, 1) => 1,
-            (ItemKind::Signed | ItemKind::Unsigned, size @ (1 | 2 | 4 | 8)) => size,
-            (ItemKind::Float, size @ (2 | 4 | 8)) => size,
-            (ItemKind::Bytes, size) if (1..=MAX_WORD_BYTES).contains(&size) => size,
-            (ItemKind::Unicode, size) if (1..=MAX_WORD_BYTES / 4).contains(&size) => 4 * size,
-            (ItemKind::Bytes | ItemKind::Unicode, _) => {
-                return Err(unsupported("strings have between 1 and 65,536 bytes"));
-            }
-            _ => return Err(unsupported(KNOWN)),
-        };
+        let size: usize = chars.as_str().parse().map_err(|_| unknown())?;
+        if !sizes.contains(&size) && !(1..=max_chars).contains(&size) {
+            return Err(match max_chars {
+                0 => unknown(),
+                _ => unsupported("strings have between 1 and 65,536 bytes"),
+            });
+        }
         match order {
-            '<' | '|' | '=' => Ok(Dtype { kind, size, big_endian: false }),
-            '>' => Ok(Dtype { kind, size, big_endian: true }),
-            _ => Err(unsupported(KNOWN)),
+            '<' | '|' | '=' | '>' => Ok(Dtype { kind, size: size * char_bytes, big_endian: order == '>' }),
+            _ => Err(unknown()),
         }
     }
 }
 
 impl ArrayHeader {
     /// Reads magic, version and header, up to the first byte of data.
-    pub(in crate::format) fn read(from: &mut impl Read) -> Result<Self, String> {
+    pub(in crate::format) fn read(from: &mut impl Read) -> Result<Self> {
         let mut start = [0; 8];
         fill(from, &mut start)?;
         if &start[..6] != b"\x93NUMPY" {
-            return Err("it does not begin as an npy array does".into());
+            return Err(wrong!("it does not begin as an npy array does"));
         }
-        let length = match start[6] {
-            1 => {
-                let mut bytes = [0; 2];
-                fill(from, &mut bytes)?;
-                u64::from(u16::from_le_bytes(bytes))
-            }
-            2 | 3 => {
-                let mut bytes = [0; 4];
-                fill(from, &mut bytes)?;
-                u64::from(u32::from_le_bytes(bytes))
-            }
-            version => return Err(format!("npy version {version} is not known")),
-        };
+        // The length of the header: two bytes in version 1, four since.
+        let mut length = [0; 4];
+        match start[6] {
+            1 => fill(from, &mut length[..2])?,
+            2 | 3 => fill(from, &mut length)?,
+            version => return Err(wrong!("npy version {version} is not known")),
+        }
+        let length = u32::from_le_bytes(length);
         if length > MAX_HEADER_BYTES {
-            return Err(format!("its header has {length} bytes; more than {MAX_HEADER_BYTES} are not read"));
+            return Err(wrong!("its header has {length} bytes; more than {MAX_HEADER_BYTES} are not read"));
         }
         let mut text = vec![0; length as usize];
         fill(from, &mut text)?;
-        let text = std::str::from_utf8(&text).map_err(|_| "its header is not text".to_string())?;
-        parse(text)
+        parse(std::str::from_utf8(&text).map_err(|_| wrong!("its header is not text"))?)
+    }
+
+    /// `Err` if there are bytes beyond the array. Reading to the end also shows a wrong checksum.
+    pub(in crate::format) fn expect_end(&self, from: &mut impl Read) -> Result<()> {
+        match from.read(&mut [0])? {
+            0 => Ok(()),
+            _ => Err(wrong!("there is more data than shape {} takes", self.shape_text())),
+        }
     }
 
     /// Number of items; `None` beyond 2^63.
@@ -136,21 +135,21 @@ pub(in crate::format) fn shape_text(shape: &[u64]) -> String {
     if sizes.len() == 1 { format!("({},)", sizes[0]) } else { format!("({})", sizes.join(", ")) }
 }
 
-pub(in crate::format) fn fill(from: &mut impl Read, bytes: &mut [u8]) -> Result<(), String> {
+pub(in crate::format) fn fill(from: &mut impl Read, bytes: &mut [u8]) -> Result<()> {
     from.read_exact(bytes).map_err(|error| match error.kind() {
-        std::io::ErrorKind::UnexpectedEof => "it ends too early: the file is truncated".into(),
-        _ => error.to_string(),
+        std::io::ErrorKind::UnexpectedEof => wrong!("it ends too early: the file is truncated"),
+        _ => Error::from(error),
     })
 }
 
 /// The header is a Python dictionary of three entries, whose values are a string, a truth value and a tuple
 /// of integers.
-fn parse(text: &str) -> Result<ArrayHeader, String> {
+fn parse(text: &str) -> Result<ArrayHeader> {
     let entries = text.trim().strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
     let entries = entries.ok_or_else(|| unexpected(text, "{...}"))?;
     let descr = entry(entries, "descr")?;
     if descr.starts_with('[') {
-        return Err("structured arrays are not read; save one array per column".into());
+        return Err(wrong!("structured arrays are not read; save one array per column"));
     }
     let quoted_name = |quote: char| descr.strip_prefix(quote)?.strip_suffix(quote);
     let name = quoted_name('\'').or_else(|| quoted_name('"'));
@@ -164,10 +163,10 @@ fn parse(text: &str) -> Result<ArrayHeader, String> {
 }
 
 /// The value of an entry: what is between its colon and the next comma that is not in parentheses.
-fn entry<'a>(entries: &'a str, key: &str) -> Result<&'a str, String> {
+fn entry<'a>(entries: &'a str, key: &str) -> Result<&'a str> {
     let value = ['\'', '"'].iter().find_map(|quote| entries.split_once(&format!("{quote}{key}{quote}")));
     let value = value.and_then(|(_, rest)| rest.trim_start().strip_prefix(':'));
-    let value = value.ok_or_else(|| format!("its header has no entry {key}"))?;
+    let value = value.ok_or_else(|| wrong!("its header has no entry {key}"))?;
     let mut open = 0;
     let end = value.find(|c| {
         open += i32::from(matches!(c, '(' | '[')) - i32::from(matches!(c, ')' | ']'));
@@ -176,7 +175,7 @@ fn entry<'a>(entries: &'a str, key: &str) -> Result<&'a str, String> {
     Ok(value[..end.unwrap_or(value.len())].trim())
 }
 
-fn sizes(tuple: &str) -> Result<Vec<u64>, String> {
+fn sizes(tuple: &str) -> Result<Vec<u64>> {
     let inside = tuple.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
     let inside = inside.ok_or_else(|| unexpected(tuple, "a tuple of sizes"))?;
     let items = inside.split(',').map(str::trim).filter(|item| !item.is_empty());
@@ -185,8 +184,8 @@ fn sizes(tuple: &str) -> Result<Vec<u64>, String> {
     items.map(|item| size(item).map_err(|_| unexpected(item, "a size"))).collect()
 }
 
-fn unexpected(found: &str, wanted: &str) -> String {
-    format!("its header has {} where {wanted} is expected", quoted(found.trim()))
+fn unexpected(found: &str, wanted: &str) -> Error {
+    wrong!("its header has {} where {wanted} is expected", quoted(found.trim()))
 }
 
 #[cfg(test)]
@@ -206,7 +205,9 @@ mod tests {
     #[test]
     fn other_types_are_refused_with_a_reason() {
         let with = |descr: &str| {
-            parse(&format!("{{'descr': {descr}, 'fortran_order': False, 'shape': (1,)}}")).unwrap_err()
+            parse(&format!("{{'descr': {descr}, 'fortran_order': False, 'shape': (1,)}}"))
+                .unwrap_err()
+                .to_string()
         };
         assert!(with("'|O'").contains("pickled"), "{}", with("'|O'"));
         assert!(with("[('a', '<f8')]").contains("structured"));
@@ -229,17 +230,14 @@ mod tests {
         ] {
             assert!(parse(text).is_err(), "{text}");
         }
-        assert!(
-            ArrayHeader::read(&mut &b"\x93NUMPY\x01\x00\xff\xff{}"[..]).unwrap_err().contains("truncated")
-        );
-        assert!(
-            ArrayHeader::read(&mut &b"\x93NUMPY\x02\x00\xff\xff\xff\xff{}"[..])
-                .unwrap_err()
-                .contains("4294967295 bytes")
-        );
-        assert!(
-            ArrayHeader::read(&mut &b"PK\x03\x04            "[..]).unwrap_err().contains("does not begin")
-        );
+        for (bytes, why) in [
+            (&b"\x93NUMPY\x01\x00\xff\xff{}"[..], "truncated"),
+            (b"\x93NUMPY\x02\x00\xff\xff\xff\xff{}", "4294967295 bytes"),
+            (b"PK\x03\x04            ", "does not begin"),
+        ] {
+            let error = ArrayHeader::read(&mut &bytes[..]).unwrap_err().to_string();
+            assert!(error.contains(why), "{error}");
+        }
     }
 
     #[test]

@@ -57,7 +57,7 @@ impl MatrixReader {
             true => self.gather(start, end),
             false => numbers(&mut self.from, self.header.dtype, n as u64 * cols as u64),
         };
-        let inputs = match values.map_err(Error::of_table)? {
+        let inputs = match values? {
             FloatArray::F32(values) => Dense::f32_owned(values, n, cols),
             FloatArray::F64(values) => Dense::f64_owned(values, n, cols),
         };
@@ -65,20 +65,12 @@ impl MatrixReader {
         dense_or_sparse::checked(inputs, start, features).map(Some)
     }
 
-    /// Reads on to the end, so that a wrong checksum shows.
+    /// `Err` if there are bytes beyond the array.
     pub(in crate::format) fn finish(&mut self) -> Result<()> {
-        let mut byte = [0];
-        match self.from.read(&mut byte) {
-            Ok(0) => Ok(()),
-            Ok(_) => Err(Error::of_table(format!(
-                "there is more data than shape {} takes",
-                self.header.shape_text()
-            ))),
-            Err(error) => Err(Error::of_table(error)),
-        }
+        self.header.expect_end(&mut self.from)
     }
 
-    fn gather(&mut self, start: usize, end: usize) -> std::result::Result<FloatArray, String> {
+    fn gather(&mut self, start: usize, end: usize) -> Result<FloatArray> {
         if self.by_columns.is_none() {
             let items = self.rows as u64 * self.cols as u64;
             self.by_columns = Some(numbers(&mut self.from, self.header.dtype, items)?);
@@ -98,23 +90,18 @@ pub(in crate::format) fn shape(header: &ArrayHeader) -> Result<(usize, usize)> {
         return Err(Error::of_table("it holds strings; expected numbers"));
     }
     let &[rows, cols] = &header.shape[..] else {
-        return Err(Error::of_table(format!(
-            "it has shape {text}; expected two dimensions, rows and columns"
-        )));
+        return Err(wrong!("it has shape {text}; expected two dimensions, rows and columns"));
     };
     if rows == 0 || cols == 0 {
-        return Err(Error::of_table(format!("it is empty: its shape is {text}")));
+        return Err(wrong!("it is empty: its shape is {text}"));
     }
     if header.items().is_none() || cols > MAX_COLUMNS || rows >= u64::from(u32::MAX) {
-        return Err(Error::of_table(format!(
-            "shape {text} is too large; there are at most 2^32 - 2 rows and 2^31 columns"
-        )));
+        return Err(wrong!("shape {text} is too large; there are at most 2^32 - 2 rows and 2^31 columns"));
     }
     Ok((rows as usize, cols as usize))
 }
 
 fn transposed<T: Copy>(by_columns: &[T], rows: usize, start: usize, end: usize) -> Vec<T> {
-    let column = |c: &[T], i: usize| c[i];
     let columns: Vec<&[T]> = by_columns.chunks_exact(rows).collect();
-    (start..end).flat_map(|i| columns.iter().map(move |c| column(c, i))).collect()
+    (start..end).flat_map(|i| columns.iter().map(move |column| column[i])).collect()
 }

@@ -17,7 +17,7 @@ pub use write::npy_bytes;
 pub(super) use write::{integers, matrix, numbers, words};
 
 use super::{FileFormat, cannot_hold};
-use crate::{Error, Result, Table, Targets};
+use crate::{Result, Table, Targets};
 
 /// An array of numbers.
 pub(super) const FORMAT: FileFormat = FileFormat {
@@ -43,9 +43,9 @@ fn check(table: &Table) -> Result<()> {
 pub(super) fn check_size(table: &Table) -> Result<()> {
     let (rows, cols) = (table.inputs.n_inputs() as u128, table.inputs.n_features() as u128);
     match rows * cols > 1 << 34 {
-        true => Err(Error::of_table(format!(
+        true => Err(wrong!(
             "{rows} rows of {cols} numbers, zeros included, are too many for this format; write .svm"
-        ))),
+        )),
         false => Ok(()),
     }
 }

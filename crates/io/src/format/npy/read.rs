@@ -2,7 +2,7 @@
 
 use super::{ArrayHeader, MatrixReader};
 use crate::format::InputFile;
-use crate::{ColumnRoles, Error, Result, Schema, Source, Storage, Table, Targets};
+use crate::{ColumnRoles, Result, Schema, Source, Storage, Table, Targets};
 
 /// The rows of an array: features, or kernel values if the schema says that the model was fitted on such.
 pub(super) struct NpySource {
@@ -18,7 +18,7 @@ impl NpySource {
     ) -> Result<Box<dyn Source>> {
         columns.refuse_all("npy")?;
         let mut from = input.bytes()?;
-        let header = ArrayHeader::read(&mut from).map_err(Error::of_table)?;
+        let header = ArrayHeader::read(&mut from)?;
         let rows = MatrixReader::new(Box::new(from), header)?;
         let storage = schema.map_or(Storage::Dense, |schema| schema.storage);
         let schema = Schema { storage, ..Schema::new(columns.clone(), None, rows.cols()) };

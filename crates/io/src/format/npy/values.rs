@@ -1,6 +1,7 @@
 //! Bytes to numbers and words, as many as there are.
 
 use super::header::{ArrayHeader, Dtype, ItemKind, fill};
+use crate::Result;
 use half::f16;
 use std::collections::HashMap;
 use std::io::Read;
@@ -36,55 +37,70 @@ pub(in crate::format) enum ArrayValues {
     },
 }
 
+/// The items of a block as numbers of another type that holds them all.
+macro_rules! decode {
+    ($bytes:expr, $dtype:expr, $to:ty, $out:expr) => {{
+        macro_rules! each {
+            ($from:ty) => {
+                each!($from, |x| x as $to)
+            };
+            ($from:ty, $convert:expr) => {{
+                let items = $bytes.as_chunks().0.iter();
+                match $dtype.big_endian {
+                    true => $out.extend(items.map(|&item| $convert(<$from>::from_be_bytes(item)))),
+                    false => $out.extend(items.map(|&item| $convert(<$from>::from_le_bytes(item)))),
+                }
+            }};
+        }
+        match ($dtype.kind, $dtype.size) {
+            (ItemKind::Bool, _) => each!(u8, |x| u8::from(x != 0) as $to),
+            (ItemKind::Float, 2) => each!(f16, |x: f16| x.to_f32() as $to),
+            (ItemKind::Float, 4) => each!(f32),
+            (ItemKind::Float, _) => each!(f64),
+            (ItemKind::Signed, 1) => each!(i8),
+            (ItemKind::Signed, 2) => each!(i16),
+            (ItemKind::Signed, 4) => each!(i32),
+            (ItemKind::Signed, _) => each!(i64),
+            (_, 1) => each!(u8),
+            (_, 2) => each!(u16),
+            (_, 4) => each!(u32),
+            _ => each!(u64),
+        }
+    }};
+}
+
 /// The next `items` numbers.
-pub(in crate::format) fn numbers(
-    from: &mut impl Read,
-    dtype: Dtype,
-    items: u64,
-) -> Result<FloatArray, String> {
-    Ok(match dtype.is_single() {
-        true => {
-            let mut values = vec![];
-            blocks(from, dtype, items, |bytes| decode_f32(bytes, dtype, &mut values))?;
-            FloatArray::F32(values)
-        }
-        false => {
-            let mut values = vec![];
-            blocks(from, dtype, items, |bytes| decode_f64(bytes, dtype, &mut values))?;
-            FloatArray::F64(values)
-        }
-    })
+pub(in crate::format) fn numbers(from: &mut impl Read, dtype: Dtype, items: u64) -> Result<FloatArray> {
+    let (mut singles, mut doubles) = (vec![], vec![]);
+    blocks(from, dtype, items, |bytes| match dtype.is_single() {
+        true => decode!(bytes, dtype, f32, singles),
+        false => decode!(bytes, dtype, f64, doubles),
+    })?;
+    Ok(if dtype.is_single() { FloatArray::F32(singles) } else { FloatArray::F64(doubles) })
+}
+
+fn integers(from: &mut impl Read, dtype: Dtype, items: u64) -> Result<Vec<i64>> {
+    let (mut values, mut wide, mut large) = (vec![], vec![], None);
+    blocks(from, dtype, items, |bytes| {
+        decode!(bytes, dtype, i128, wide);
+        large = large.or(wide.iter().copied().find(|&value| i64::try_from(value).is_err()));
+        values.extend(wide.drain(..).map(|value| value as i64));
+    })?;
+    large.map_or(Ok(values), |value| Err(wrong!("{value} is beyond the range of integers")))
 }
 
 /// A whole array, flat.
-pub(in crate::format) fn array_values(
-    from: &mut impl Read,
-    header: &ArrayHeader,
-) -> Result<ArrayValues, String> {
+pub(in crate::format) fn array_values(from: &mut impl Read, header: &ArrayHeader) -> Result<ArrayValues> {
     let dtype = header.dtype;
-    let items = header.items().ok_or_else(|| format!("shape {} is too large", header.shape_text()))?;
+    let items = header.items().ok_or_else(|| wrong!("shape {} is too large", header.shape_text()))?;
     Ok(match dtype.kind {
         ItemKind::Float => ArrayValues::Numbers(numbers(from, dtype, items)?.into_f64()),
-        ItemKind::Bool | ItemKind::Signed | ItemKind::Unsigned => {
-            let mut values = vec![];
-            let mut large = None;
-            blocks(from, dtype, items, |bytes| {
-                for item in bytes.chunks_exact(dtype.size) {
-                    let value = integer(item, dtype);
-                    large = large.or(Some(value).filter(|&value| i64::try_from(value).is_err()));
-                    values.push(value as i64);
-                }
-            })?;
-            match large {
-                Some(value) => return Err(format!("{value} is beyond the range of integers")),
-                None => ArrayValues::Integers(values),
-            }
-        }
         ItemKind::Bytes | ItemKind::Unicode => words(from, dtype, items)?,
+        _ => ArrayValues::Integers(integers(from, dtype, items)?),
     })
 }
 
-fn words(from: &mut impl Read, dtype: Dtype, items: u64) -> Result<ArrayValues, String> {
+fn words(from: &mut impl Read, dtype: Dtype, items: u64) -> Result<ArrayValues> {
     let mut known: HashMap<Vec<u8>, u32> = HashMap::new();
     let (mut index, mut words, mut wrong) = (vec![], vec![], None);
     blocks(from, dtype, items, |bytes| {
@@ -101,29 +117,24 @@ fn words(from: &mut impl Read, dtype: Dtype, items: u64) -> Result<ArrayValues, 
             index.push(position);
         }
     })?;
-    match wrong {
-        Some(item) => Err(format!("item {item} is not text")),
-        None => Ok(ArrayValues::Words { index, words }),
-    }
+    wrong.map_or(Ok(ArrayValues::Words { index, words }), |item| Err(wrong!("item {item} is not text")))
 }
 
 fn word(item: &[u8], dtype: Dtype) -> Option<String> {
     let text = match dtype.kind {
         ItemKind::Bytes => String::from_utf8(item.to_vec()).ok()?,
         _ => {
-            item.as_chunks().0.iter().map(|&c| char::from_u32(code(c, dtype))).collect::<Option<String>>()?
+            let mut codes: Vec<u32> = vec![];
+            decode!(item, Dtype { kind: ItemKind::Unsigned, size: 4, ..dtype }, u32, codes);
+            codes.into_iter().map(char::from_u32).collect::<Option<String>>()?
         }
     };
     // Shorter words are filled up with zeros.
     Some(text.trim_end_matches('\0').to_string())
 }
 
-fn code(bytes: [u8; 4], dtype: Dtype) -> u32 {
-    if dtype.big_endian { u32::from_be_bytes(bytes) } else { u32::from_le_bytes(bytes) }
-}
-
 /// Calls `take` with whole items, a block at a time.
-fn blocks(from: &mut impl Read, dtype: Dtype, items: u64, mut take: impl FnMut(&[u8])) -> Result<(), String> {
+fn blocks(from: &mut impl Read, dtype: Dtype, items: u64, mut take: impl FnMut(&[u8])) -> Result<()> {
     let per_block = (BLOCK_BYTES / dtype.size).max(1) as u64;
     let mut bytes = vec![0; per_block.min(items) as usize * dtype.size];
     let mut left = items;
@@ -135,53 +146,6 @@ fn blocks(from: &mut impl Read, dtype: Dtype, items: u64, mut take: impl FnMut(&
         left -= n;
     }
     Ok(())
-}
-
-/// Items of N bytes through one conversion for each byte order.
-macro_rules! decode {
-    ($bytes:expr, $dtype:expr, $out:expr, $type:ty, $convert:expr) => {{
-        let items = $bytes.as_chunks().0.iter();
-        match $dtype.big_endian {
-            true => $out.extend(items.map(|&item| $convert(<$type>::from_be_bytes(item)))),
-            false => $out.extend(items.map(|&item| $convert(<$type>::from_le_bytes(item)))),
-        }
-    }};
-}
-
-fn decode_f32(bytes: &[u8], dtype: Dtype, out: &mut Vec<f32>) {
-    match (dtype.kind, dtype.size) {
-        (ItemKind::Float, 4) => decode!(bytes, dtype, out, f32, |x| x),
-        (ItemKind::Float, _) => decode!(bytes, dtype, out, f16, f16::to_f32),
-        (ItemKind::Signed, 1) => decode!(bytes, dtype, out, i8, f32::from),
-        (ItemKind::Signed, _) => decode!(bytes, dtype, out, i16, f32::from),
-        (ItemKind::Unsigned, 2) => decode!(bytes, dtype, out, u16, f32::from),
-        (ItemKind::Bool, _) => out.extend(bytes.iter().map(|&b| f32::from(u8::from(b != 0)))),
-        _ => decode!(bytes, dtype, out, u8, f32::from),
-    }
-}
-
-fn decode_f64(bytes: &[u8], dtype: Dtype, out: &mut Vec<f64>) {
-    match (dtype.kind, dtype.size) {
-        (ItemKind::Float, _) => decode!(bytes, dtype, out, f64, |x| x),
-        (ItemKind::Signed, 4) => decode!(bytes, dtype, out, i32, f64::from),
-        (ItemKind::Signed, _) => decode!(bytes, dtype, out, i64, |x| x as f64),
-        (_, 4) => decode!(bytes, dtype, out, u32, f64::from),
-        _ => decode!(bytes, dtype, out, u64, |x| x as f64),
-    }
-}
-
-fn integer(item: &[u8], dtype: Dtype) -> i128 {
-    let digit = |value: i128, &byte: &u8| value << 8 | i128::from(byte);
-    let value = match dtype.big_endian {
-        true => item.iter().fold(0, digit),
-        false => item.iter().rev().fold(0, digit),
-    };
-    let bits = 8 * item.len() as u32;
-    match dtype.kind {
-        ItemKind::Signed if value >= 1 << (bits - 1) => value - (1 << bits),
-        ItemKind::Bool => i128::from(value != 0),
-        _ => value,
-    }
 }
 
 #[cfg(test)]
@@ -215,11 +179,16 @@ mod tests {
 
     #[test]
     fn integers_of_any_width() {
+        let integer = |bytes: &[u8], kind, big_endian| {
+            integers(&mut &bytes[..], dtype(kind, bytes.len(), big_endian), 1).map(|values| values[0])
+        };
         for value in [0i64, 1, -1, 127, -128] {
-            assert_eq!(integer(&value.to_be_bytes(), dtype(ItemKind::Signed, 8, true)), i128::from(value));
-            assert_eq!(integer(&[value as u8], dtype(ItemKind::Signed, 1, false)), i128::from(value));
+            assert_eq!(integer(&value.to_be_bytes(), ItemKind::Signed, true).unwrap(), value);
+            assert_eq!(integer(&[value as u8], ItemKind::Signed, false).unwrap(), value);
         }
-        assert_eq!(integer(&[0xff, 0xff], dtype(ItemKind::Unsigned, 2, false)), 65535);
+        assert_eq!(integer(&[0xff, 0xff], ItemKind::Unsigned, false).unwrap(), 65535);
+        let large = integer(&[0xff; 8], ItemKind::Unsigned, false).unwrap_err().to_string();
+        assert_eq!(large, "18446744073709551615 is beyond the range of integers");
     }
 
     #[test]
@@ -231,13 +200,13 @@ mod tests {
         };
         assert_eq!((index, words), (vec![0, 1, 0, 2], vec!["ab".to_string(), "c".into(), "".into()]));
         let wrong = array_values(&mut &b"ab\xff\xfe"[..], &ArrayHeader { shape: vec![2], ..header });
-        assert_eq!(wrong.unwrap_err(), "item 1 is not text");
+        assert_eq!(wrong.unwrap_err().to_string(), "item 1 is not text");
     }
 
     #[test]
     fn a_claim_beyond_the_data_ends_with_the_data() {
         let header =
             ArrayHeader { dtype: dtype(ItemKind::Float, 8, false), fortran: false, shape: vec![1 << 40] };
-        assert!(array_values(&mut &[0u8; 80][..], &header).unwrap_err().contains("truncated"));
+        assert!(array_values(&mut &[0u8; 80][..], &header).unwrap_err().to_string().contains("truncated"));
     }
 }

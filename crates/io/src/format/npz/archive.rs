@@ -15,7 +15,7 @@ pub(crate) struct Archive {
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Member {
+pub(super) struct Member {
     start: u64,
     compressed: u64,
     deflated: bool,
@@ -24,8 +24,7 @@ struct Member {
 
 impl Archive {
     pub(crate) fn open(mut from: Box<dyn SeekableBytes>) -> Result<Self> {
-        let unreadable =
-            |why: &dyn std::fmt::Display| Error::of_table(format!("it is not a whole zip archive: {why}"));
+        let unreadable = |why: &dyn std::fmt::Display| wrong!("it is not a whole zip archive: {why}");
         let mut archive = ZipArchive::new(&mut from).map_err(|error| unreadable(&error))?;
         let mut members = BTreeMap::new();
         for i in 0..archive.len() {
@@ -37,8 +36,8 @@ impl Archive {
             let (Some(start), false, true) =
                 (start, member.encrypted(), deflated || method == CompressionMethod::Stored)
             else {
-                let why = format!("it is encrypted or packed by a method other than deflate ({method})");
-                return Err(Error::of_table(why).in_column(name));
+                return Err(wrong!("it is encrypted or packed by a method other than deflate ({method})")
+                    .in_column(name));
             };
             let found = Member { start, compressed: member.compressed_size(), deflated, crc: member.crc32() };
             if members.insert(name.to_string(), found).is_some() {
@@ -68,69 +67,50 @@ impl Archive {
     /// Shape and type of an array.
     pub(crate) fn header(&mut self, name: &str) -> Result<ArrayHeader> {
         let member = self.member(name)?;
-        let header = unpacked(&mut self.from, member).map_err(|error| error.to_string());
-        header
-            .and_then(|mut from| ArrayHeader::read(&mut from))
-            .map_err(|why| Error::of_table(why).in_column(name))
+        let header = unpacked(&mut self.from, member).and_then(|mut from| ArrayHeader::read(&mut from));
+        header.map_err(|error| error.in_column(name))
     }
 
     /// A whole array, flat.
     pub(crate) fn column(&mut self, name: &str) -> Result<(ArrayHeader, ArrayValues)> {
         let member = self.member(name)?;
         let mut read = || {
-            let mut from = unpacked(&mut self.from, member).map_err(|error| error.to_string())?;
+            let mut from = unpacked(&mut self.from, member)?;
             let header = ArrayHeader::read(&mut from)?;
             let values = array_values(&mut from, &header)?;
-            match from.read(&mut [0]).map_err(|error| error.to_string())? {
-                0 => Ok((header, values)),
-                _ => Err(format!("there is more data than shape {} takes", header.shape_text())),
-            }
+            header.expect_end(&mut from).map(|()| (header, values))
         };
-        read().map_err(|why| Error::of_table(why).in_column(name))
+        read().map_err(|error: Error| error.in_column(name))
     }
 
     /// A matrix, to be read by rows. This consumes the archive.
     pub(crate) fn into_rows(self, name: &str) -> Result<MatrixReader> {
         let member = self.member(name)?;
         let rows = || {
-            let from = unpacked(self.from, member).map_err(Error::of_table)?;
-            let mut from: Box<dyn Read + Send> = Box::new(from);
-            let header = ArrayHeader::read(&mut from).map_err(Error::of_table)?;
+            let mut from = unpacked(self.from, member)?;
+            let header = ArrayHeader::read(&mut from)?;
             MatrixReader::new(from, header)
         };
-        rows().map_err(|error| error.in_column(name))
+        rows().map_err(|error: Error| error.in_column(name))
     }
 
-    fn member(&self, name: &str) -> Result<Member> {
+    /// Where an array is; the error lists those that are there.
+    pub(super) fn member(&self, name: &str) -> Result<Member> {
         let member = self.members.get(name).copied();
-        member.ok_or_else(|| Error::of_table(format!("there is no array {name:?}, but {}", self.listed())))
+        member.ok_or_else(|| wrong!("there is no array {name:?}, but {}", self.listed()))
     }
 }
 
 /// The bytes of a member, unpacked, bounded and checked.
-fn unpacked<R: Read + Seek + Send>(mut from: R, member: Member) -> io::Result<impl Read + Send> {
+fn unpacked<'a>(mut from: impl Read + Seek + Send + 'a, member: Member) -> Result<Box<dyn Read + Send + 'a>> {
     from.seek(SeekFrom::Start(member.start))?;
     let packed = from.take(member.compressed);
-    let bytes = match member.deflated {
-        true => Unpacked::Deflated(DeflateDecoder::new(packed)),
-        false => Unpacked::Stored(packed),
+    let bytes: Box<dyn Read + Send> = match member.deflated {
+        true => Box::new(DeflateDecoder::new(packed)),
+        false => Box::new(packed),
     };
     let checked = Checked { from: bytes, crc: crc32fast::Hasher::new(), wanted: member.crc };
-    Ok(BufReader::new(Bounded::new(checked, member.compressed)))
-}
-
-enum Unpacked<R> {
-    Stored(R),
-    Deflated(DeflateDecoder<R>),
-}
-
-impl<R: Read> Read for Unpacked<R> {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        match self {
-            Unpacked::Stored(from) => from.read(out),
-            Unpacked::Deflated(from) => from.read(out),
-        }
-    }
+    Ok(Box::new(BufReader::new(Bounded::new(checked, member.compressed))))
 }
 
 /// Compares the checksum at the end. Fuzzers do not guess checksums, so there it is left out.

@@ -13,8 +13,8 @@ pub(super) fn per_row(archive: &mut Archive, name: &str, rows: usize) -> Result<
     let n = rows as u64;
     if header.shape != [n] && header.shape != [n, 1] {
         let (found, wanted) = (header.shape_text(), shape_text(&[n]));
-        let why = format!("it has shape {found}; expected {wanted}, one item for each row of the inputs");
-        return Err(Error::of_table(why).in_column(name));
+        return Err(wrong!("it has shape {found}; expected {wanted}, one item for each row of the inputs")
+            .in_column(name));
     }
     Ok(archive.column(name)?.1)
 }
@@ -26,8 +26,7 @@ pub(super) fn names(archive: &mut Archive, name: &str) -> Result<Option<TaskName
     }
     let (header, column) = archive.column(name)?;
     if header.shape.len() != 1 {
-        let why = format!("it has shape {}; expected a list of names", header.shape_text());
-        return Err(Error::of_table(why).in_column(name));
+        return Err(wrong!("it has shape {}; expected a list of names", header.shape_text()).in_column(name));
     }
     match column {
         ArrayValues::Words { index, words } => {
@@ -43,25 +42,15 @@ pub(super) fn categorical(column: ArrayValues, name: &str, names: Option<TaskNam
         (ArrayValues::Words { index, words }, None) => Categorical::new(index, TaskNames::Strings(words)),
         (ArrayValues::Words { index, words }, Some(names)) => {
             let own = Categorical { index, names: TaskNames::Strings(words) };
-            let to = own.find_in(&names);
-            let position = |(row, &i): (usize, &u32)| {
-                let why = || format!("{} is not among the names", quoted(&own.name(row)));
-                to[i as usize].ok_or_else(|| Error::of_table(why()).at_row(row))
-            };
-            own.index
-                .iter()
-                .enumerate()
-                .map(position)
-                .collect::<Result<_>>()
-                .and_then(|index| Categorical::new(index, names))
+            let unknown = |name: &str| wrong!("{} is not among the names", quoted(name));
+            own.rows_in(&names, unknown).and_then(|index| Categorical::new(index, names))
         }
         (column, None) => Ok(Categorical::from_integers(&integers(column, name)?)),
         (column, Some(names)) => {
             let position = |(row, i): (usize, i64)| {
                 let n = names.len();
-                let why = || format!("{i} is no position in a list of {n} names");
                 let fits = u32::try_from(i).ok().filter(|&i| (i as usize) < n);
-                fits.ok_or_else(|| Error::of_table(why()).at_row(row))
+                fits.ok_or_else(|| wrong!("{i} is no position in a list of {n} names").at_row(row))
             };
             let index = integers(column, name)?.into_iter().enumerate().map(position).collect::<Result<_>>();
             index.and_then(|index| Categorical::new(index, names))
@@ -107,13 +96,10 @@ fn checked_numbers(
     why: &str,
 ) -> Result<Vec<f64>> {
     let values = numbers(column, name)?;
-    match values.iter().position(|&value| !fits(value)) {
-        None => Ok(values),
-        Some(row) => {
-            let value = text::of_number(values[row]);
-            Err(Error::of_table(format!("{value} {why}")).at_row(row).in_column(name))
-        }
-    }
+    values.iter().position(|&value| !fits(value)).map_or(Ok(()), |row| {
+        Err(wrong!("{} {why}", text::of_number(values[row])).at_row(row).in_column(name))
+    })?;
+    Ok(values)
 }
 
 /// Parts, as integers or by their usual names.
@@ -135,12 +121,9 @@ fn integers(column: ArrayValues, name: &str) -> Result<Vec<i64>> {
         ArrayValues::Numbers(values) => {
             // Beyond 2^53 neighbouring integers are one float.
             let whole = |x: f64| x.fract() == 0.0 && x.abs() <= 9007199254740992.0;
-            let integer = |(row, x): (usize, f64)| match whole(x) {
-                true => Ok(x as i64),
-                false => {
-                    let why = format!("{} is not an integer", text::of_number(x));
-                    Err(Error::of_table(why).at_row(row).in_column(name))
-                }
+            let integer = |(row, x): (usize, f64)| {
+                let error = || wrong!("{} is not an integer", text::of_number(x)).at_row(row).in_column(name);
+                whole(x).then_some(x as i64).ok_or_else(error)
             };
             values.into_iter().enumerate().map(integer).collect()
         }

@@ -27,14 +27,13 @@ impl NpzSource {
         columns.refuse_features("npz")?;
         let mut archive = Archive::open(input.bytes()?)?;
         let array = inputs_array(&archive, schema)?;
-        let shape = npy::shape(&archive.header(array)?).map_err(|error| error.in_column(array))?;
-        let (n_rows, cols) = shape;
+        let (n_rows, cols) = npy::shape(&archive.header(array)?).map_err(|error| error.in_column(array))?;
         let wanted = targets::Wanted { now: columns, before: schema.map(|schema| &schema.columns) };
         let features = if array == "X" { feature_names(&mut archive, cols)? } else { None };
         let targets = targets::read(&mut archive, &wanted, n_rows)?;
-        let weight = wanted.array(&archive, |columns| columns.weight.as_deref(), "weight")?;
-        let offset = wanted.array(&archive, |columns| columns.offset.as_deref(), "offset")?;
-        let split = wanted.array(&archive, |columns| columns.split.as_deref(), "split")?;
+        let weight = wanted.array(&archive, |roles| &roles.weight, "weight")?;
+        let offset = wanted.array(&archive, |roles| &roles.offset, "offset")?;
+        let split = wanted.array(&archive, |roles| &roles.split, "split")?;
         let weight = per_row(&mut archive, weight, n_rows, columns::weights)?;
         let offset = per_row(&mut archive, offset, n_rows, columns::offsets)?;
         let split = per_row(&mut archive, split, n_rows, columns::parts)?;
@@ -66,14 +65,11 @@ fn inputs_array(archive: &Archive, schema: Option<&Schema>) -> Result<&'static s
         (_, true, Some(Storage::Kernel)) | (false, true, None) => Ok("K"),
         (true, _, Some(Storage::Dense | Storage::Sparse)) | (true, false, None) => Ok("X"),
         (true, true, None) => Err(Error::of_table("there are both X and K; leave one of them out")),
-        (_, false, Some(Storage::Kernel)) => {
-            let why = format!(
-                "there is no array K, but {}; the model was fitted on kernel values",
-                archive.listed()
-            );
-            Err(Error::of_table(why))
-        }
-        _ => Err(Error::of_table(format!("there is no array X, but {}", archive.listed()))),
+        (_, false, Some(Storage::Kernel)) => Err(wrong!(
+            "there is no array K, but {}; the model was fitted on kernel values",
+            archive.listed()
+        )),
+        _ => Err(wrong!("there is no array X, but {}", archive.listed())),
     }
 }
 
@@ -81,8 +77,7 @@ fn feature_names(archive: &mut Archive, cols: usize) -> Result<Option<Vec<String
     const NAME: &str = "feature_names";
     let Some(names) = columns::names(archive, NAME)? else { return Ok(None) };
     if names.len() != cols {
-        let why = format!("{} names for the {cols} columns of X", names.len());
-        return Err(Error::of_table(why).in_column(NAME));
+        return Err(wrong!("{} names for the {cols} columns of X", names.len()).in_column(NAME));
     }
     categories::check_distinct(&names).map_err(|error| error.in_column(NAME))?;
     Ok(Some(match names {

@@ -19,8 +19,11 @@ pub fn read_array(path: &Path, name: &str) -> Result<Matrix> {
             [n] => (1, n),
             [rows, cols] if !header.fortran => (rows, cols),
             _ => {
-                let why = format!("it has shape {}; expected a list or a table by rows", header.shape_text());
-                return Err(Error::of_table(why).in_column(name));
+                return Err(wrong!(
+                    "it has shape {}; expected a list or a table by rows",
+                    header.shape_text()
+                )
+                .in_column(name));
             }
         };
         let values = numbers(column, name)?;

@@ -16,13 +16,13 @@ impl Wanted<'_> {
     pub(super) fn array(
         &self,
         archive: &Archive,
-        role: impl Fn(&ColumnRoles) -> Option<&str>,
+        role: fn(&ColumnRoles) -> &Option<String>,
         usual: &str,
     ) -> Result<Option<String>> {
         if let Some(name) = role(self.now) {
-            return expect(archive, name).map(|()| Some(name.to_string()));
+            return archive.member(name).map(|_| Some(name.to_string()));
         }
-        let before = self.before.and_then(role);
+        let before = self.before.and_then(|before| role(before).as_deref());
         Ok(before.into_iter().chain([usual]).find(|name| archive.has(name)).map(str::to_string))
     }
 
@@ -33,7 +33,7 @@ impl Wanted<'_> {
     /// The arrays to learn; none if there are none.
     fn targets(&self, archive: &Archive) -> Result<Vec<String>> {
         if !self.now.target.is_empty() {
-            self.now.target.iter().try_for_each(|name| expect(archive, name))?;
+            self.now.target.iter().try_for_each(|name| archive.member(name).map(drop))?;
             return Ok(self.now.target.clone());
         }
         let before = self.before.map_or(&[][..], |columns| &columns.target);
@@ -43,22 +43,12 @@ impl Wanted<'_> {
         let usual: Vec<String> =
             ["label", "Y", "y"].into_iter().filter(|name| archive.has(name)).map(str::to_string).collect();
         match &usual[..] {
-            [_, _, ..] => {
-                let why = format!(
-                    "there are several arrays to learn ({}); name one as the target",
-                    usual.join(", ")
-                );
-                Err(Error::of_table(why))
-            }
+            [_, _, ..] => Err(wrong!(
+                "there are several arrays to learn ({}); name one as the target",
+                usual.join(", ")
+            )),
             _ => Ok(usual),
         }
-    }
-}
-
-fn expect(archive: &Archive, name: &str) -> Result<()> {
-    match archive.has(name) {
-        true => Ok(()),
-        false => Err(Error::of_table(format!("there is no array {name:?}, but {}", archive.listed()))),
     }
 }
 
@@ -100,7 +90,7 @@ pub(super) fn read(archive: &mut Archive, wanted: &Wanted<'_>, rows: usize) -> R
 }
 
 fn tasks(archive: &mut Archive, wanted: &Wanted<'_>, rows: usize) -> Result<Option<Categorical>> {
-    let Some(name) = wanted.array(archive, |columns| columns.task.as_deref(), "task")? else {
+    let Some(name) = wanted.array(archive, |roles| &roles.task, "task")? else {
         return Ok(None);
     };
     let column = per_row(archive, &name, rows)?;
@@ -119,9 +109,10 @@ fn table(archive: &mut Archive, wanted: &Wanted<'_>, name: &str, rows: usize) ->
     let header = archive.header(name)?;
     let cols = header.shape[1] as usize;
     if header.shape[0] != rows as u64 || cols == 0 {
-        let why =
-            format!("it has shape {}; expected {rows} rows and a column for each task", header.shape_text());
-        return Err(at(Error::of_table(why)));
+        return Err(at(wrong!(
+            "it has shape {}; expected {rows} rows and a column for each task",
+            header.shape_text()
+        )));
     }
     let (_, column) = archive.column(name)?;
     let mut label =
@@ -133,8 +124,7 @@ fn table(archive: &mut Archive, wanted: &Wanted<'_>, name: &str, rows: usize) ->
     }
     let tasks = names(archive, "task_names")?.unwrap_or(TaskNames::Numbered(cols));
     if tasks.len() != cols {
-        let why = format!("{} names for the {cols} columns of {name}", tasks.len());
-        return Err(Error::of_table(why).in_column("task_names"));
+        return Err(wrong!("{} names for the {cols} columns of {name}", tasks.len()).in_column("task_names"));
     }
     Ok(Targets::Wide { label, tasks })
 }

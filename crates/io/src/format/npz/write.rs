@@ -39,11 +39,10 @@ pub(super) fn write(table: &Table, to: OutputFile) -> crate::Result<OutputFile> 
             names(to, "task_names", tasks)?;
         }
     }
-    if let Some(weight) = &table.weight {
-        array(to, "weight", |to| npy::numbers(weight, &[weight.len()], to))?;
-    }
-    if let Some(offset) = &table.offset {
-        array(to, "offset", |to| npy::numbers(offset, &[offset.len()], to))?;
+    for (name, values) in [("weight", &table.weight), ("offset", &table.offset)] {
+        if let Some(values) = values {
+            array(to, name, |to| npy::numbers(values, &[values.len()], to))?;
+        }
     }
     if let Some(split) = &table.split {
         array(to, "split", |to| npy::integers(split.iter().copied(), to))?;

@@ -47,8 +47,7 @@ impl ParquetSource {
             }
             None => ParquetFile::new(input.file()?),
         };
-        let file =
-            file.map_err(|error| Error::of_table(format!("it is not a whole parquet file: {error}")))?;
+        let file = file.map_err(|error| wrong!("it is not a whole parquet file: {error}"))?;
         let fields = schema::fields(file.metadata.file_metadata().schema_descr());
         let names = ColumnNames::new(fields.iter().map(|field| field.name.clone()).collect())?;
         let mut layout = match schema {
@@ -79,11 +78,10 @@ impl ParquetSource {
         if rows as u128 * columns as u128 <= FREE_CELLS.max(u128::from(self.file.size) * MAX_CELLS_PER_BYTE) {
             return Ok(());
         }
-        let why = format!(
+        Err(wrong!(
             "it claims to hold {rows} rows of {columns} columns in {} bytes, as zip bombs do",
             self.file.size
-        );
-        Err(Error::of_table(why))
+        ))
     }
 
     /// Reads one-hot columns to know their values, then goes back to the beginning.
@@ -112,8 +110,8 @@ impl ParquetSource {
         while self.left == 0 {
             let Some(group) = self.file.metadata.row_groups().get(self.group) else { return Ok(None) };
             let claimed = group.num_rows();
-            self.left = u64::try_from(claimed)
-                .map_err(|_| Error::of_table(format!("a row group claims to have {claimed} rows")))?;
+            self.left =
+                u64::try_from(claimed).map_err(|_| wrong!("a row group claims to have {claimed} rows"))?;
             self.columns.clear();
             for &column in columns {
                 let (leaf, kind) = self.content(column)?;

@@ -25,17 +25,16 @@ pub(super) fn parse<'a>(
     values: &mut Vec<f64>,
 ) -> Result<Option<SvmLine<'a>>> {
     let end = bytes.iter().position(|&byte| byte == b'#').unwrap_or(bytes.len());
-    let row = std::str::from_utf8(&bytes[..end]).map_err(|error| {
-        Error::of_table(format!("byte {} of the line is not text (UTF-8)", error.valid_up_to()))
-    })?;
+    let row = std::str::from_utf8(&bytes[..end])
+        .map_err(|error| wrong!("byte {} of the line is not text (UTF-8)", error.valid_up_to()))?;
     // In whatever encoding, a comment does no harm.
     let comment = std::str::from_utf8(&bytes[end..]).unwrap_or_default().trim_start_matches('#');
     let mut tokens = row.split_ascii_whitespace().peekable();
     let Some(label) = tokens.next() else { return Ok(None) };
     let qid = match tokens.peek().and_then(|token| token.strip_prefix("qid:")) {
-        Some(qid) => Some(qid.parse().map_err(|_| {
-            Error::of_table(format!("task {} is not an integer", quoted(qid))).in_column("qid")
-        })?),
+        Some(qid) => {
+            Some(qid.parse().map_err(|_| wrong!("task {} is not an integer", quoted(qid)).in_column("qid"))?)
+        }
         None => None,
     };
     let mut last = 0;
@@ -54,9 +53,8 @@ pub(super) fn parse<'a>(
 
 /// `index:value`.
 fn entry(token: &str) -> Result<(u64, f64)> {
-    let (index, value) = token
-        .split_once(':')
-        .ok_or_else(|| Error::of_table(format!("{} is no entry; expected index:value", quoted(token))))?;
+    let (index, value) =
+        token.split_once(':').ok_or_else(|| wrong!("{} is no entry; expected index:value", quoted(token)))?;
     let number = index.parse().map_err(|_| Error::of_table(index_error(index)))?;
     Ok((number, finite(value)?))
 }
@@ -86,8 +84,8 @@ fn check_index(index: u64, last: u64, n_features: Option<usize>) -> Result<()> {
 pub(super) fn finite(text: &str) -> Result<f64> {
     match text.parse::<f64>() {
         Ok(value) if value.is_finite() => Ok(value),
-        Ok(value) => Err(Error::of_table(format!("{} is {value}, not a finite number", quoted(text)))),
-        Err(_) => Err(Error::of_table(format!("{} is not a number", quoted(text)))),
+        Ok(value) => Err(wrong!("{} is {value}, not a finite number", quoted(text))),
+        Err(_) => Err(wrong!("{} is not a number", quoted(text))),
     }
 }
 

@@ -55,7 +55,7 @@ impl Preamble {
     /// What a line says if it is such a line.
     pub(super) fn parse(line: &str) -> Result<Option<Self>> {
         let Some(json) = line.strip_prefix(MARK) else { return Ok(None) };
-        let wrong = |why: String| Error::of_table(format!("after {MARK:?}: {why}")).at_line(1);
+        let wrong = |why: String| wrong!("after {MARK:?}: {why}").at_line(1);
         let preamble: Preamble = serde_json::from_str(json).map_err(|error| wrong(error.to_string()))?;
         if !(1..=1 << 31).contains(&preamble.n_features) {
             return Err(wrong(format!("n_features is {}; expected 1 to 2^31", preamble.n_features)));
@@ -85,7 +85,7 @@ impl TargetKind {
 fn check_names(names: &TaskNames) -> Result<()> {
     // A number of names is a claim, not a list: it could be anything.
     match names {
-        TaskNames::Numbered(n) => Err(Error::of_table(format!("{n} numbered names; expected a list"))),
+        TaskNames::Numbered(n) => Err(wrong!("{n} numbered names; expected a list")),
         names if names.is_empty() => Err(Error::of_table("a list of names is empty")),
         names => crate::categories::check_distinct(names),
     }

@@ -57,8 +57,11 @@ impl SvmSource {
         self.preamble = Preamble::parse(first)?;
         let Some(preamble) = &self.preamble else { return Ok(()) };
         if let Some(known) = self.known.filter(|&known| known != preamble.n_features) {
-            let why = format!("there are {} features; the model was fitted on {known}", preamble.n_features);
-            return Err(Error::of_table(why).at_line(1));
+            return Err(wrong!(
+                "there are {} features; the model was fitted on {known}",
+                preamble.n_features
+            )
+            .at_line(1));
         }
         self.known = Some(preamble.n_features);
         Ok(())
@@ -74,7 +77,7 @@ impl SvmSource {
             } else {
                 "has no task, and the rows before do"
             };
-            return Err(Error::of_table(format!("the row {why}")).in_column("qid"));
+            return Err(wrong!("the row {why}").in_column("qid"));
         }
         chunk.starts.push(chunk.columns.len());
         let kind = self.preamble.as_ref().map(|preamble| &preamble.targets);
@@ -143,9 +146,7 @@ impl TextLines {
         let read = (&mut self.from).take(MAX_LINE_BYTES).read_until(b'\n', &mut self.line);
         let read = read.map_err(|error| Error::of_table(error).at_line(self.number))? as u64;
         if read == MAX_LINE_BYTES && self.line.last() != Some(&b'\n') {
-            return Err(
-                Error::of_table(format!("it is longer than {MAX_LINE_BYTES} bytes")).at_line(self.number)
-            );
+            return Err(wrong!("it is longer than {MAX_LINE_BYTES} bytes").at_line(self.number));
         }
         if self.number == 1 && self.line.starts_with(b"\xef\xbb\xbf") {
             self.line.drain(..3); // the mark that some editors put before UTF-8
@@ -172,13 +173,13 @@ impl SvmChunk {
             let weight =
                 line::finite(fields.next().unwrap_or_default()).map_err(|error| error.in_column("weight"))?;
             if weight < 0.0 {
-                return Err(Error::of_table(format!("weight {weight} is negative")).in_column("weight"));
+                return Err(wrong!("weight {weight} is negative").in_column("weight"));
             }
             self.weight.push(weight);
         }
         if preamble.split {
             let part = fields.next().unwrap_or_default();
-            let wrong = |_| Error::of_table(format!("{} is not an integer", quoted(part))).in_column("split");
+            let wrong = |_| wrong!("{} is not an integer", quoted(part)).in_column("split");
             self.split.push(part.parse().map_err(wrong)?);
         }
         Ok(())

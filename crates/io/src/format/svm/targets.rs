@@ -17,44 +17,39 @@ pub(super) struct SvmTargets {
 
 impl SvmTargets {
     pub(super) fn push(&mut self, row: &SvmLine<'_>, kind: Option<&TargetKind>, classes: bool) -> Result<()> {
-        let in_label = |error: Error| error.in_column("label");
+        self.push_label(row.label, kind, classes).map_err(|error| error.in_column("label"))?;
         match kind {
-            None if classes => self.words.push(class_name(row.label)),
-            None => {
-                self.numbers.push(plain_label(row.label).map_err(in_label)?);
-                self.tasks.push(row.qid.unwrap_or(0));
+            None if !classes => self.tasks.push(row.qid.unwrap_or(0)),
+            Some(
+                TargetKind::TasksOnly(tasks) | TargetKind::Numbers(tasks) | TargetKind::Words { tasks, .. },
+            ) => {
+                let qid = row.qid.map(|qid| qid.to_string()).unwrap_or_default();
+                let task = position(&qid, tasks).map_err(|error| error.in_column("qid"))?;
+                self.tasks.push(i64::from(task));
             }
-            Some(TargetKind::None) => {}
-            Some(TargetKind::TasksOnly(tasks)) => self.push_task(row, tasks)?,
-            Some(TargetKind::Numbers(tasks)) => {
-                self.numbers.push(number_or_missing(row.label).map_err(in_label)?);
-                self.push_task(row, tasks)?;
-            }
-            Some(TargetKind::Words { tasks, labels }) => {
-                self.positions.push(position(row.label, labels).map_err(in_label)?);
-                self.push_task(row, tasks)?;
-            }
-            Some(TargetKind::Classes(names)) => {
-                self.positions.push(position(row.label, names).map_err(in_label)?)
-            }
-            Some(TargetKind::Wide(names)) => {
-                let before = self.numbers.len();
-                for label in row.label.split(',') {
-                    self.numbers.push(number_or_missing(label).map_err(in_label)?);
-                }
-                let (found, n) = (self.numbers.len() - before, names.len());
-                if found != n {
-                    return Err(in_label(Error::of_table(format!("{found} labels for {n} tasks"))));
-                }
-            }
+            _ => {}
         }
         Ok(())
     }
 
-    fn push_task(&mut self, row: &SvmLine<'_>, names: &TaskNames) -> Result<()> {
-        let qid = row.qid.map(|qid| qid.to_string()).unwrap_or_default();
-        let task = position(&qid, names).map_err(|error| error.in_column("qid"))?;
-        self.tasks.push(i64::from(task));
+    fn push_label(&mut self, label: &str, kind: Option<&TargetKind>, classes: bool) -> Result<()> {
+        match kind {
+            None if classes => self.words.push(class_name(label)),
+            None => self.numbers.push(plain_label(label)?),
+            Some(TargetKind::None | TargetKind::TasksOnly(_)) => {}
+            Some(TargetKind::Numbers(_)) => self.numbers.push(number_or_missing(label)?),
+            Some(TargetKind::Words { labels: names, .. } | TargetKind::Classes(names)) => {
+                self.positions.push(position(label, names)?);
+            }
+            Some(TargetKind::Wide(names)) => {
+                let before = self.numbers.len();
+                label.split(',').try_for_each(|y| number_or_missing(y).map(|y| self.numbers.push(y)))?;
+                let (found, n) = (self.numbers.len() - before, names.len());
+                if found != n {
+                    return Err(wrong!("{found} labels for {n} tasks"));
+                }
+            }
+        }
         Ok(())
     }
 
@@ -75,8 +70,7 @@ impl SvmTargets {
             }
             Some(TargetKind::Words { tasks, labels }) => {
                 let label = Some(Labels::Words(Categorical::new(self.positions, labels.clone())?));
-                let task = Categorical::new(self.tasks.iter().map(|&t| t as u32).collect(), tasks.clone())?;
-                Targets::Tasks { task, label }
+                Targets::Tasks { task: task(tasks)?, label }
             }
             Some(TargetKind::Classes(names)) => {
                 Targets::Classes(Categorical::new(self.positions, names.clone())?)
@@ -94,7 +88,7 @@ impl SvmTargets {
 fn plain_label(text: &str) -> Result<f64> {
     if text.contains(',') {
         let why = "one label per row is read, not several; write one row for each, with the task as qid";
-        return Err(Error::of_table(format!("{}: {why}", quoted(text))));
+        return Err(wrong!("{}: {why}", quoted(text)));
     }
     line::finite(text)
 }
@@ -114,5 +108,5 @@ fn class_name(text: &str) -> String {
 fn position(text: &str, names: &TaskNames) -> Result<u32> {
     let n = names.len();
     let found = text.parse().ok().filter(|&i: &u32| (i as usize) < n);
-    found.ok_or_else(|| Error::of_table(format!("{} is no position in a list of {n} names", quoted(text))))
+    found.ok_or_else(|| wrong!("{} is no position in a list of {n} names", quoted(text)))
 }
