@@ -1,11 +1,11 @@
 //! Chunks of rows put together to one table.
 
 use crate::{
-    Categorical, Error, Labels, Result, Schema, Source, Storage, Table, Targets, categories, dense_or_sparse,
-    text,
+    Categorical, Labels, Result, Schema, Source, Storage, Table, Targets, categories, dense_or_sparse, text,
 };
 use kinfolk::{Inputs, Matrix, TaskNames};
 use std::collections::VecDeque;
+use std::mem::{Discriminant, discriminant};
 
 /// Numbers in a chunk, about.
 const CHUNK_NUMBERS: usize = 1 << 21;
@@ -53,10 +53,10 @@ impl Assembly {
         if self.rows == 0 {
             self.features = chunk.features;
         } else if self.features != chunk.features || (cols != self.cols && chunk.inputs.kind() != "sparse") {
-            return Err(Error::of_table("the features are not the same as before").at_row(self.rows));
+            return Err(wrong!("the features are not the same as before").at_row(self.rows));
         }
         if (self.rows + rows) as u64 >= u64::from(u32::MAX) {
-            return Err(Error::of_table("there are more than 2^32 - 2 rows, the most there can be"));
+            return Err(wrong!("there are more than 2^32 - 2 rows, the most there can be"));
         }
         self.targets.push(chunk.targets).map_err(|error| error.at_row(self.rows))?;
         append(&mut self.weight, chunk.weight, self.rows, "weight")?;
@@ -70,7 +70,7 @@ impl Assembly {
     /// The table, and how its inputs are stored.
     pub(crate) fn finish(self, storage: Option<Storage>, keep_dense: bool) -> Result<(Table, Storage)> {
         if self.rows == 0 {
-            return Err(Error::of_table("there are no rows"));
+            return Err(wrong!("there are no rows"));
         }
         let (inputs, storage) = dense_or_sparse::join(self.inputs, self.cols, storage, keep_dense)?;
         let targets = self.targets.finish()?;
@@ -95,118 +95,93 @@ fn append<T>(to: &mut Option<Vec<T>>, more: Option<Vec<T>>, rows: usize, what: &
         (None, Some(more)) if rows == 0 => *to = Some(more),
         (None, None) => {}
         _ => {
-            return Err(Error::of_table("some rows have one and others do not").at_row(rows).in_column(what));
+            return Err(wrong!("some rows have one and others do not").at_row(rows).in_column(what));
         }
     }
     Ok(())
 }
 
-/// Targets so far.
+/// Targets so far, all of one kind.
 #[derive(Default)]
-enum TargetsBuilder {
-    #[default]
-    Nothing,
-    None,
-    Tasks {
-        task: Vec<Categorical>,
-        label: LabelsBuilder,
-    },
-    Classes(Vec<Categorical>),
-    Wide {
-        label: Vec<f64>,
-        tasks: TaskNames,
-    },
-}
-
-enum LabelsBuilder {
-    None,
-    Numbers(Vec<f64>),
-    Words(Vec<Categorical>),
+struct TargetsBuilder {
+    kind: Option<Discriminant<Targets>>,
+    /// Tasks or classes of the rows.
+    keys: Vec<Categorical>,
+    /// Whether rows with a task have a label.
+    labelled: Option<bool>,
+    numbers: Vec<f64>,
+    words: Vec<Categorical>,
+    /// The tasks of a wide table.
+    wide: Option<TaskNames>,
 }
 
 impl TargetsBuilder {
     fn push(&mut self, more: Targets) -> Result<()> {
-        if matches!(self, TargetsBuilder::Nothing) {
-            *self = TargetsBuilder::start(&more);
+        let other_kind = || Err(wrong!("the targets are not of the same kind as before"));
+        let kind = discriminant(&more);
+        if *self.kind.get_or_insert(kind) != kind {
+            return other_kind();
         }
-        match (self, more) {
-            (TargetsBuilder::None, Targets::None) => {}
-            (TargetsBuilder::Tasks { task, label }, Targets::Tasks { task: more, label: labels }) => {
-                push_names(task, more);
-                label.push(labels)?;
+        match more {
+            Targets::None => {}
+            Targets::Classes(class) => push_names(&mut self.keys, class),
+            Targets::Tasks { task, label } => {
+                if *self.labelled.get_or_insert(label.is_some()) != label.is_some() {
+                    return Err(wrong!("some rows have a label and others do not"));
+                }
+                push_names(&mut self.keys, task);
+                label.map_or(Ok(()), |label| self.push_labels(label))?;
             }
-            (TargetsBuilder::Classes(keys), Targets::Classes(more)) => push_names(keys, more),
-            (TargetsBuilder::Wide { label, tasks }, Targets::Wide { label: more, tasks: names })
-                if *tasks == names =>
-            {
-                label.extend_from_slice(more.as_slice());
+            Targets::Wide { label, tasks } => {
+                if *self.wide.get_or_insert_with(|| tasks.clone()) != tasks {
+                    return other_kind();
+                }
+                self.numbers.extend_from_slice(label.as_slice());
             }
-            _ => return Err(Error::of_table("the targets are not of the same kind as before")),
         }
         Ok(())
     }
 
-    fn start(first: &Targets) -> Self {
-        match first {
-            Targets::None => TargetsBuilder::None,
-            Targets::Tasks { label, .. } => TargetsBuilder::Tasks {
-                task: vec![],
-                label: match label {
-                    None => LabelsBuilder::None,
-                    Some(Labels::Numbers(_)) => LabelsBuilder::Numbers(vec![]),
-                    Some(Labels::Words(_)) => LabelsBuilder::Words(vec![]),
-                },
-            },
-            Targets::Classes(_) => TargetsBuilder::Classes(vec![]),
-            Targets::Wide { tasks, .. } => TargetsBuilder::Wide { label: vec![], tasks: tasks.clone() },
+    /// A chunk of numbers among words is a chunk of words that look like numbers.
+    fn push_labels(&mut self, more: Labels) -> Result<()> {
+        match more {
+            Labels::Numbers(more) if self.words.is_empty() => self.numbers.extend(more),
+            Labels::Numbers(more) => push_names(&mut self.words, as_words(&more)?),
+            Labels::Words(more) => {
+                if !self.numbers.is_empty() {
+                    self.words.push(as_words(&std::mem::take(&mut self.numbers))?);
+                }
+                push_names(&mut self.words, more);
+            }
         }
+        Ok(())
     }
 
     fn finish(self) -> Result<Targets> {
-        Ok(match self {
-            TargetsBuilder::Nothing | TargetsBuilder::None => Targets::None,
-            TargetsBuilder::Tasks { task, label } => Targets::Tasks {
-                task: Categorical::concatenate(task),
-                label: match label {
-                    LabelsBuilder::None => None,
-                    LabelsBuilder::Numbers(labels) => Some(Labels::Numbers(labels)),
-                    LabelsBuilder::Words(labels) => Some(Labels::Words(Categorical::concatenate(labels))),
-                },
-            },
-            TargetsBuilder::Classes(keys) => Targets::Classes(Categorical::concatenate(keys)),
-            TargetsBuilder::Wide { label, tasks } => {
-                let tasks = categories::names_of((0..tasks.len()).map(|t| tasks.name(t)).collect());
-                categories::check_distinct(&tasks)?;
-                let rows = label.len() / tasks.len().max(1);
-                let label = Matrix::from_vec(label, rows, tasks.len()).map_err(Error::of_table)?;
-                Targets::Wide { label, tasks }
-            }
-        })
-    }
-}
-
-impl LabelsBuilder {
-    /// A chunk of numbers among words is a chunk of words that look like numbers.
-    fn push(&mut self, more: Option<Labels>) -> Result<()> {
-        match (&mut *self, more) {
-            (LabelsBuilder::None, None) => {}
-            (LabelsBuilder::Numbers(labels), Some(Labels::Numbers(more))) => labels.extend(more),
-            (LabelsBuilder::Words(labels), Some(Labels::Words(more))) => push_names(labels, more),
-            (LabelsBuilder::Words(labels), Some(Labels::Numbers(more))) => {
-                push_names(labels, as_words(&more)?)
-            }
-            (LabelsBuilder::Numbers(labels), Some(Labels::Words(more))) => {
-                *self = LabelsBuilder::Words(vec![as_words(labels)?, more]);
-            }
-            _ => return Err(Error::of_table("some rows have a label and others do not")),
+        if let Some(tasks) = self.wide {
+            let tasks = TaskNames::from_texts(&tasks.iter().collect::<Vec<_>>());
+            categories::check_distinct(&tasks)?;
+            let rows = self.numbers.len() / tasks.len().max(1);
+            return Ok(Targets::Wide { label: Matrix::from_vec(self.numbers, rows, tasks.len())?, tasks });
         }
-        Ok(())
+        if self.keys.is_empty() {
+            return Ok(Targets::None);
+        }
+        let keys = Categorical::concatenate(self.keys);
+        let label = match self.words.is_empty() {
+            true => Labels::Numbers(self.numbers),
+            false => Labels::Words(Categorical::concatenate(self.words)),
+        };
+        Ok(match self.labelled {
+            Some(labelled) => Targets::Tasks { task: keys, label: labelled.then_some(label) },
+            None => Targets::Classes(keys),
+        })
     }
 }
 
 fn as_words(numbers: &[f64]) -> Result<Categorical> {
     match numbers.iter().any(|x| x.is_nan()) {
-        true => Err(Error::of_table("some labels are missing and others are words")),
+        true => Err(wrong!("some labels are missing and others are words")),
         false => {
             Ok(Categorical::from_words(&numbers.iter().map(|&x| text::of_number(x)).collect::<Vec<_>>()))
         }

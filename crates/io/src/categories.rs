@@ -81,31 +81,23 @@ impl Categorical {
             let (names, index) = merge(columns.collect());
             return Categorical { index, names: TaskNames::Integers(names) };
         }
-        let columns = parts.into_iter().map(|column| {
-            let names = (0..column.names.len()).map(|t| column.names.name(t)).collect();
-            (column.index, names)
-        });
+        let columns = parts.into_iter().map(|column| (column.index, column.names.iter().collect()));
         let (names, index) = merge(columns.collect());
         Categorical { index, names: TaskNames::Strings(names) }.ordered()
     }
 
     /// The same column with its names in order, as integers if they are written so.
     fn ordered(self) -> Self {
-        let names = match &self.names {
-            TaskNames::Strings(words) => words.iter().map(|word| as_integer(word)).collect(),
-            names => Some(integer_names(names)),
+        let names = match self.names {
+            TaskNames::Strings(words) => TaskNames::from_texts(&words),
+            names => names,
         };
-        match (names, self.names) {
-            (Some(integers), _) => {
-                let (names, index) = merge(vec![(self.index, integers)]);
-                Categorical { index, names: TaskNames::Integers(names) }
-            }
-            (None, TaskNames::Strings(words)) => {
-                let (names, index) = merge(vec![(self.index, words)]);
-                Categorical { index, names: TaskNames::Strings(names) }
-            }
-            (None, names) => Categorical { index: self.index, names },
+        if let TaskNames::Strings(words) = names {
+            let (names, index) = merge(vec![(self.index, words)]);
+            return Categorical { index, names: TaskNames::Strings(names) };
         }
+        let (names, index) = merge(vec![(self.index, integer_names(&names))]);
+        Categorical { index, names: TaskNames::Integers(names) }
     }
 }
 
@@ -141,27 +133,19 @@ impl CategoricalBuilder {
 
 /// For each name its position in another list, by the text of the name.
 pub(crate) fn find_in(names: &TaskNames, known: &TaskNames) -> Vec<Option<u32>> {
-    let known: HashMap<String, u32> = (0..known.len()).map(|t| (known.name(t), t as u32)).collect();
-    (0..names.len()).map(|t| known.get(&names.name(t)).copied()).collect()
+    let known: HashMap<String, u32> = known.iter().zip(0..).collect();
+    names.iter().map(|name| known.get(&name).copied()).collect()
 }
 
 /// `Err` if two names are the same.
 pub(crate) fn check_distinct(names: &TaskNames) -> Result<()> {
     let mut seen = HashMap::new();
-    for t in 0..names.len() {
-        if let Some(first) = seen.insert(names.name(t), t) {
+    for (t, name) in names.iter().enumerate() {
+        if let Some(first) = seen.insert(name, t) {
             return Err(wrong!("the name {} is given twice, at {first} and {t}", quoted(&names.name(t))));
         }
     }
     Ok(())
-}
-
-/// Distinct words as names, integers if all are written so. The order is kept.
-pub(crate) fn names_of(words: Vec<String>) -> TaskNames {
-    match words.iter().map(|word| as_integer(word)).collect() {
-        Some(integers) => TaskNames::Integers(integers),
-        None => TaskNames::Strings(words),
-    }
 }
 
 fn integer_names(names: &TaskNames) -> Vec<i64> {
@@ -169,12 +153,6 @@ fn integer_names(names: &TaskNames) -> Vec<i64> {
         TaskNames::Integers(names) => names.clone(),
         names => (0..names.len() as i64).collect(),
     }
-}
-
-/// The integer that is written exactly like this: no plus, no leading zeros.
-fn as_integer(word: &str) -> Option<i64> {
-    let value: i64 = word.parse().ok()?;
-    (value.to_string() == word).then_some(value)
 }
 
 /// Columns of positions in different lists become one column of positions in one increasing list.

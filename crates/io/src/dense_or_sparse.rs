@@ -16,6 +16,9 @@ const SPARSE_BELOW_ONE_IN: u128 = 10;
 const MAX_ZEROS_PER_NUMBER: u128 = 1000;
 const MAX_WRITTEN_OUT: u128 = 1 << 28;
 
+/// Rows of a table, in pieces.
+pub(crate) type Parts = VecDeque<Inputs<'static>>;
+
 /// Some rows in a small form that loses nothing, to be [joined](join) later. A sparse matrix stays one.
 pub(crate) fn compact(inputs: Inputs<'static>) -> Result<Inputs<'static>> {
     let (rows, cols) = (inputs.n_inputs(), inputs.n_features());
@@ -41,7 +44,7 @@ pub(crate) fn compact(inputs: Inputs<'static>) -> Result<Inputs<'static>> {
 /// Puts rows together and stores them as `storage` says, or as the numbers say: then only `dense` overrules
 /// them.
 pub(crate) fn join(
-    mut parts: VecDeque<Inputs<'static>>,
+    mut parts: Parts,
     cols: usize,
     storage: Option<Storage>,
     keep_dense: bool,
@@ -53,7 +56,7 @@ pub(crate) fn join(
     let storage = storage.unwrap_or(by_numbers);
     let single = parts.iter().all(is_single);
     if parts.len() == 1 && is_stored(&parts[0], cols, storage) {
-        let inputs = parts.pop_front().ok_or_else(|| Error::of_table("there are no rows"))?;
+        let inputs = parts.pop_front().ok_or_else(|| wrong!("there are no rows"))?;
         return Ok((inputs, storage));
     }
     let inputs = match storage {
@@ -158,12 +161,7 @@ fn fits_single(inputs: &Inputs<'_>) -> bool {
 }
 
 /// Takes the parts one by one, so that memory never holds all numbers twice.
-fn dense(
-    parts: &mut VecDeque<Inputs<'static>>,
-    rows: usize,
-    cols: usize,
-    single: bool,
-) -> Result<Inputs<'static>> {
+fn dense(parts: &mut Parts, rows: usize, cols: usize, single: bool) -> Result<Inputs<'static>> {
     let cells = rows as u128 * cols as u128;
     let given = |part: &Inputs<'_>| match part {
         Inputs::Sparse(_) => nonzeros(part) * MAX_ZEROS_PER_NUMBER,
@@ -182,7 +180,7 @@ fn dense(
 }
 
 fn written_out<T: Copy + Default>(
-    parts: &mut VecDeque<Inputs<'static>>,
+    parts: &mut Parts,
     cells: usize,
     cols: usize,
     convert: impl Fn(f64) -> T,
@@ -200,7 +198,7 @@ fn written_out<T: Copy + Default>(
     Ok(values)
 }
 
-fn sparse(parts: VecDeque<Inputs<'static>>, cols: usize, single: bool) -> Result<Inputs<'static>> {
+fn sparse(parts: Parts, cols: usize, single: bool) -> Result<Inputs<'static>> {
     let inputs = if single {
         let (starts, columns, values) = compressed(parts, |x| x as f32)?;
         Sparse::f32(starts, columns, values, cols)
@@ -213,7 +211,7 @@ fn sparse(parts: VecDeque<Inputs<'static>>, cols: usize, single: bool) -> Result
 
 type Compressed<T> = (Vec<usize>, Vec<u32>, Vec<T>);
 
-fn compressed<T>(mut parts: VecDeque<Inputs<'static>>, convert: impl Fn(f64) -> T) -> Result<Compressed<T>> {
+fn compressed<T>(mut parts: Parts, convert: impl Fn(f64) -> T) -> Result<Compressed<T>> {
     let (mut starts, mut columns, mut values) = (vec![0], vec![], vec![]);
     let entries = parts.iter().map(nonzeros).sum::<u128>() as usize;
     let room = values.try_reserve_exact(entries).and_then(|()| columns.try_reserve_exact(entries));

@@ -27,11 +27,9 @@ impl Table {
                 binary_words(labels)
             }
             Targets::Tasks { label: Some(Labels::Words(labels)), .. } => {
-                let why = format!(
-                    "labels are words ({}), and this loss is for numbers",
-                    listed(names_in_use(labels))
-                );
-                Err(Error::of_table(why + "; take a loss for classification"))
+                let words = listed(names_in_use(labels));
+                let why = "and this loss is for numbers; take a loss for classification";
+                Err(wrong!("labels are words ({words}), {why}"))
             }
         }
     }
@@ -42,11 +40,7 @@ impl LabelEncoding {
     pub fn note(&self) -> Option<String> {
         match self {
             LabelEncoding::Numbers => None,
-            LabelEncoding::Binary { negative, positive }
-                if (negative.as_str(), positive.as_str()) == ("-1", "1") =>
-            {
-                None
-            }
+            LabelEncoding::Binary { negative, positive } if negative == "-1" && positive == "1" => None,
             LabelEncoding::Binary { negative, positive } => {
                 Some(format!("labels: {} became -1 and {} became +1", quoted(negative), quoted(positive)))
             }
@@ -58,9 +52,7 @@ impl LabelEncoding {
 }
 
 pub(crate) fn no_labels() -> Error {
-    Error::of_table(
-        "there are no labels (npz: arrays y and task, or label, or Y; csv and parquet: name the target)",
-    )
+    wrong!("there are no labels (npz: arrays y and task, or label, or Y; csv and parquet: name the target)")
 }
 
 /// A label for each row, finite.
@@ -174,8 +166,7 @@ pub(crate) fn numbers(labels: &[f64], encoding: &LabelEncoding) -> Result<Vec<f6
 }
 
 pub(crate) fn words(labels: &Categorical, encoding: &LabelEncoding) -> Result<Vec<f64>> {
-    let signs: Vec<Option<f64>> =
-        (0..labels.names.len()).map(|i| sign(&labels.names.name(i), encoding)).collect();
+    let signs: Vec<Option<f64>> = labels.names.iter().map(|name| sign(&name, encoding)).collect();
     let label = |(row, &i): (usize, &u32)| {
         signs[i as usize].ok_or_else(|| unknown_label(&labels.name(row), encoding, row))
     };
@@ -234,9 +225,9 @@ mod tests {
         let many = one_task(Labels::Numbers((0..20).map(f64::from).collect()));
         assert_eq!(
             message(many.label_encoding(true)),
-            "a classification loss needs labels of two values, and here they are \"0\", \"1\", \"2\", \
-             \"3\", \"4\", \"5\", \
-             ...; declare them classes to learn one task per class, or take a loss for regression"
+            "a classification loss needs labels of two values, and here they are \
+             \"0\", \"1\", \"2\", \"3\", \"4\", \"5\", ...; \
+             declare them classes to learn one task per class, or take a loss for regression"
         );
         assert_eq!(many.label_encoding(false).unwrap(), LabelEncoding::Numbers);
         let one = one_task(Labels::Words(Categorical::from_words(&["yes"])));

@@ -126,8 +126,8 @@ fn types_that_are_not_numbers_are_refused() {
     let pickled = npz_error(&[("X", npy("'|O'", false, "(1, 1)", b"\x80\x04."))]);
     assert_eq!(
         pickled,
-        "column \"X\": arrays of type \"|O\" are not read: objects are pickled and could run code; save \
-         numbers or strings"
+        "column \"X\": arrays of type \"|O\" are not read: \
+         objects are pickled and could run code; save numbers or strings"
     );
     assert_eq!(
         npz_error(&[("X", npy("[('a', '<f8')]", false, "(1, 1)", &[0; 8]))]),
@@ -222,8 +222,8 @@ fn svm_errors_name_line_token_and_value() {
         ("nan 1:1\n", "line 1, column \"label\": \"nan\" is NaN, not a finite number"),
         (
             "1,2 1:1\n",
-            "line 1, column \"label\": \"1,2\": one label per row is read, not several; write one row for \
-             each, with the task as qid",
+            "line 1, column \"label\": \"1,2\": \
+             one label per row is read, not several; write one row for each, with the task as qid",
         ),
         ("1 qid:1 1:1\n1 1:1\n", "line 2, column \"qid\": the row has no task, and the rows before do"),
         ("1 1:1\n1 qid:1 1:1\n", "line 2, column \"qid\": the row has a task, and the rows before do not"),

@@ -37,6 +37,16 @@ pub(crate) enum Reading {
     Word,
 }
 
+/// The number in the bytes of a text.
+pub(crate) fn number_in(bytes: &[u8]) -> Reading {
+    std::str::from_utf8(bytes).map_or(Reading::Word, number)
+}
+
+/// The text of some bytes.
+pub(crate) fn text_in(bytes: &[u8]) -> Result<Cow<'_, str>> {
+    std::str::from_utf8(bytes).map(Cow::Borrowed).map_err(|_| messages::not_utf8(bytes))
+}
+
 /// Reads a number: decimal, with or without exponent, spaces around it. `true` and `false` are 1 and 0.
 ///
 /// A cell is missing if it is empty or holds one of `MISSING`.

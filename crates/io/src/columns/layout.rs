@@ -109,25 +109,21 @@ impl ColumnLayout {
     }
 
     /// As the training file was read. What the caller names besides must be there.
-    pub(crate) fn for_prediction(
-        names: &ColumnNames,
-        columns: &ColumnRoles,
-        schema: &Schema,
-    ) -> Result<Self> {
+    pub(crate) fn for_prediction(names: &ColumnNames, roles: &ColumnRoles, schema: &Schema) -> Result<Self> {
         let old = &schema.columns;
         let find = |new: &Option<String>, old: &Option<String>, role| match (new, old) {
             (Some(name), _) => names.require(name, role).map(Some),
             (None, Some(name)) => Ok(names.find(name)),
             (None, None) => Ok(None),
         };
-        let task = find(&columns.task, &old.task, Role::Task)?;
+        let task = find(&roles.task, &old.task, Role::Task)?;
         let mut layout = ColumnLayout {
             features: vec![],
             task,
-            target: target_for_prediction(names, columns, schema, task)?,
-            weight: find(&columns.weight, &old.weight, Role::Weight)?,
-            offset: find(&columns.offset, &old.offset, Role::Offset)?,
-            split: find(&columns.split, &old.split, Role::Split)?,
+            target: target_for_prediction(names, roles, schema, task)?,
+            weight: find(&roles.weight, &old.weight, Role::Weight)?,
+            offset: find(&roles.offset, &old.offset, Role::Offset)?,
+            split: find(&roles.split, &old.split, Role::Split)?,
             fitting: false,
             schema: schema.clone(),
         };
@@ -248,7 +244,7 @@ fn features_to_fit(
         }
     };
     if chosen.is_empty() {
-        return Err(Error::of_table("there is no column left to learn from"));
+        return Err(wrong!("there is no column left to learn from"));
     }
     let feature = |column| FeatureColumn { column, one_hot: is_one_hot(column).then(OneHot::default) };
     Ok(chosen.into_iter().map(feature).collect())

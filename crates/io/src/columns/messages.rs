@@ -18,7 +18,7 @@ pub(super) fn feature(column: &str, text: &str, reading: Reading, fitting: bool)
 
 /// A column of words among the features.
 pub(crate) fn text_among_features(column: &str, fitting: bool) -> Error {
-    let error = Error::of_table("it holds text, not numbers");
+    let error = wrong!("it holds text, not numbers");
     match fitting {
         true => error.hint(Hint::Drop(column.into())).hint(Hint::OneHot(column.into())),
         false => error,
@@ -71,7 +71,7 @@ pub(super) fn split(text: &str) -> Error {
 }
 
 /// Bytes that are not text.
-pub(crate) fn not_utf8(bytes: &[u8]) -> Error {
+pub(super) fn not_utf8(bytes: &[u8]) -> Error {
     let text = bytes.escape_ascii().take(60).map(char::from).collect::<String>();
     wrong!("\"{text}\" is not UTF-8; save the file as UTF-8")
 }

@@ -1,7 +1,6 @@
 //! Columns of words that become one feature per word.
 
 use crate::Categorical;
-use kinfolk::TaskNames;
 use std::collections::HashMap;
 
 /// Most values of a one-hot column. A column with more is an identifier that was taken for a category.
@@ -24,10 +23,7 @@ impl OneHot {
     /// Values as they were met, to be put in increasing order: as numbers if all are integers, else as bytes.
     pub(crate) fn sorted(values: impl IntoIterator<Item = String>) -> Self {
         let names = Categorical::from_words(&values.into_iter().collect::<Vec<_>>()).names;
-        OneHot::new(match names {
-            TaskNames::Strings(values) => values,
-            names => (0..names.len()).map(|i| names.name(i)).collect(),
-        })
+        OneHot::new(names.iter().collect())
     }
 
     /// Number of features.

@@ -2,7 +2,7 @@
 
 use super::cells::{self, ONE_HOT_VALUE, Reading, TableCell};
 use super::{ColumnLayout, ColumnUse, LabelKind, OneHot, TargetColumns, messages};
-use crate::categories::{CategoricalBuilder, names_of};
+use crate::categories::CategoricalBuilder;
 use crate::{Categorical, Labels, Result, Table, Targets};
 use kinfolk::inputs::{Dense, Inputs, Sparse};
 use kinfolk::{Matrix, TaskNames};
@@ -117,7 +117,7 @@ impl RowBuffer {
             (None, Some(task)) => Targets::Tasks { task, label: None },
             (Some(TargetColumns::Wide { columns, tasks }), _) => {
                 let label = Matrix::from_vec(self.numbers, n, columns.len())?;
-                Targets::Wide { label, tasks: names_of(tasks.clone()) }
+                Targets::Wide { label, tasks: TaskNames::from_texts(tasks) }
             }
             (Some(TargetColumns::One { kind: LabelKind::Classes, .. }), None) => {
                 Targets::Classes(words.finish()?)

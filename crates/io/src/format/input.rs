@@ -1,6 +1,6 @@
 //! Where bytes come from, and how many may come out of few.
 
-use crate::{Error, Result};
+use crate::Result;
 use flate2::bufread::MultiGzDecoder;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read, Seek};
@@ -53,7 +53,7 @@ impl InputFile {
     pub(crate) fn file(&self) -> Result<File> {
         let file = File::open(&self.path)?;
         match file.metadata()?.is_dir() {
-            true => Err(Error::of_table("it is a folder, not a file")),
+            true => Err(wrong!("it is a folder, not a file")),
             false => Ok(file),
         }
     }

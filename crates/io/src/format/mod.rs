@@ -34,11 +34,15 @@ use std::sync::Arc;
 static FORMATS: [FileFormat; 5] = [csv::FORMAT, parquet::FORMAT, npz::FORMAT, npy::FORMAT, svm::FORMAT];
 
 /// Opens a file for reading in chunks of rows.
-type Open = fn(&InputFile, &ColumnRoles, Option<&Schema>) -> Result<Box<dyn Source>>;
+type Open = fn(&InputFile, &ColumnRoles, Option<&Schema>) -> OpenResult;
+/// What [`Open`] returns.
+pub(crate) type OpenResult = Result<Box<dyn Source>>;
 /// Writes a whole table.
 type WriteTable = fn(&Table, OutputFile) -> Result<OutputFile>;
 /// Starts a file of columns whose rows come in chunks.
-type StartColumns = fn(OutputFile, &[(String, CellKind)]) -> Result<Box<dyn ColumnWriter>>;
+type Create = fn(OutputFile, &[(String, CellKind)]) -> CreateResult;
+/// What [`Create`] returns.
+pub(crate) type CreateResult = Result<Box<dyn ColumnWriter>>;
 
 /// A file format: how its files are named, read and written.
 pub struct FileFormat {
@@ -57,7 +61,7 @@ pub struct FileFormat {
     check: fn(&Table) -> Result<()>,
     /// Writes a whole table that `check` accepts; `None`: as named columns.
     write_table: Option<WriteTable>,
-    columns: Option<StartColumns>,
+    columns: Option<Create>,
 }
 
 impl FileFormat {
@@ -67,7 +71,7 @@ impl FileFormat {
     }
 
     /// Starts a file of columns.
-    fn start_columns(&self, to: OutputFile, columns: &[(String, CellKind)]) -> Result<Box<dyn ColumnWriter>> {
+    fn start_columns(&self, to: OutputFile, columns: &[(String, CellKind)]) -> CreateResult {
         let start = self.columns.ok_or_else(|| {
             let names = list_formats(".", FileFormat::writes_columns);
             wrong!("rows cannot be added to such a file; expected a name that ends in {names}")
@@ -142,7 +146,7 @@ fn open_input(
     bytes: Option<Arc<[u8]>>,
     columns: &ColumnRoles,
     schema: Option<&Schema>,
-) -> Result<Box<dyn Source>> {
+) -> OpenResult {
     let (format, gzipped) = format_and_compression(path)?;
     let source = (format.open)(&InputFile::new(path, bytes, gzipped), columns, schema);
     Ok(crate::source::checked(source.map_err(|error| error.in_file(path))?, path, schema))

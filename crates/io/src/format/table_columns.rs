@@ -1,7 +1,7 @@
 //! A whole table as named columns.
 
 use super::writer::check_columns;
-use super::{CellKind, Cells, FileFormat, OutputFile, cannot_hold};
+use super::{CellKind, Cells, Create, FileFormat, Open, OutputFile, cannot_hold};
 use crate::dense_or_sparse::{for_each, is_single};
 use crate::{Categorical, ColumnRoles, Labels, Result, Table, Targets};
 use std::collections::HashSet;
@@ -15,6 +15,21 @@ const CHUNK_NUMBERS: usize = 1 << 18;
 /// `split`, each with an underscore for every feature of that name.
 pub fn columns_of(table: &Table) -> ColumnRoles {
     names_of(table).1
+}
+
+/// A format of named columns.
+pub(super) const fn format(extensions: &'static [&'static str], open: Open, create: Create) -> FileFormat {
+    FileFormat {
+        extensions,
+        may_be_gzipped: false,
+        holds_targets: true,
+        has_named_columns: true,
+        holds_gram: false,
+        open,
+        check,
+        write_table: None,
+        columns: Some(create),
+    }
 }
 
 /// Writes a table with the column writer of a format.
@@ -31,8 +46,8 @@ pub(super) fn write(format: &FileFormat, table: &Table, to: OutputFile) -> Resul
 }
 
 /// `Err` if named columns could not be read back.
-pub(super) fn check(table: &Table) -> Result<()> {
-    let unnamed = |column: &Categorical| (0..column.names.len()).any(|i| column.names.name(i).is_empty());
+fn check(table: &Table) -> Result<()> {
+    let unnamed = |column: &Categorical| column.names.iter().any(|name| name.is_empty());
     let unnamed = match &table.targets {
         Targets::Tasks { task, label: Some(Labels::Words(label)) } => unnamed(task) || unnamed(label),
         Targets::Tasks { task: column, .. } | Targets::Classes(column) => unnamed(column),

@@ -84,7 +84,7 @@ impl TableWriter {
 /// The rules of reading: other columns could not be read back.
 pub(super) fn check_columns(format: &FileFormat, columns: &[(String, CellKind)]) -> Result<()> {
     if columns.is_empty() {
-        return Err(Error::of_table("there are no columns to write"));
+        return Err(wrong!("there are no columns to write"));
     }
     if format.has_named_columns {
         ColumnNames::new(columns.iter().map(|(name, _)| name.clone()).collect())?;

@@ -63,8 +63,8 @@ fn labels_for_fitting_must_be_there_and_of_one_kind() {
     );
     assert_eq!(
         message("a,y\n1,2.5\n1,3\n1,3.x\n", &y()),
-        "a.csv: line 4, column \"y\": \"3.x\" is not a number, but \"2.5\" on line 2 is; labels are all \
-         numbers or all words"
+        "a.csv: line 4, column \"y\": \"3.x\" is not a number, but \"2.5\" on line 2 is; \
+         labels are all numbers or all words"
     );
     assert_eq!(
         message("a,y,z\n1,2,x\n", &columns("", "y,z")),

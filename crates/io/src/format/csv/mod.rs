@@ -15,13 +15,6 @@ use super::{FileFormat, table_columns};
 
 /// Text with named columns.
 pub(super) const FORMAT: FileFormat = FileFormat {
-    extensions: &["csv"],
     may_be_gzipped: true,
-    holds_targets: true,
-    has_named_columns: true,
-    holds_gram: false,
-    open: read::CsvSource::open,
-    check: table_columns::check,
-    write_table: None,
-    columns: Some(write::CsvWriter::create),
+    ..table_columns::format(&["csv"], read::CsvSource::open, write::CsvWriter::create)
 };

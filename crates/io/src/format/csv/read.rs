@@ -2,8 +2,8 @@
 
 use super::records::CsvRecords;
 use crate::columns::cells::{self, ONE_HOT_VALUE, Reading, TableCell};
-use crate::columns::{ColumnLayout, ColumnNames, ColumnUse, FirstPass, Precision, RowBuffer, not_utf8};
-use crate::format::InputFile;
+use crate::columns::{ColumnLayout, ColumnNames, ColumnUse, FirstPass, Precision, RowBuffer};
+use crate::format::{InputFile, OpenResult};
 use crate::{ColumnRoles, Error, Result, Schema, Source, Table};
 use std::borrow::Cow;
 
@@ -21,11 +21,7 @@ pub(super) struct CsvSource {
 
 impl CsvSource {
     /// As the training file was read (`schema`) or as the caller says (`columns`).
-    pub(super) fn open(
-        input: &InputFile,
-        columns: &ColumnRoles,
-        schema: Option<&Schema>,
-    ) -> Result<Box<dyn Source>> {
+    pub(super) fn open(input: &InputFile, columns: &ColumnRoles, schema: Option<&Schema>) -> OpenResult {
         let (mut records, names) = first_record(input)?;
         let mut layout = match schema {
             Some(schema) => ColumnLayout::for_prediction(&names, columns, schema)?,
@@ -59,7 +55,7 @@ impl Source for CsvSource {
         }
         self.n_rows += rows.n_rows() as u64;
         match (rows.n_rows(), self.n_rows) {
-            (0, 0) => Err(Error::of_table("there are no rows below the header")),
+            (0, 0) => Err(wrong!("there are no rows below the header")),
             (0, _) => Ok(None),
             _ => rows.finish(&self.layout, Precision::Double).map(Some),
         }
@@ -74,7 +70,7 @@ impl Source for CsvSource {
 fn first_record(input: &InputFile) -> Result<(CsvRecords, ColumnNames)> {
     let mut records = CsvRecords::new(input.text()?)?;
     if !records.advance()? {
-        return Err(Error::of_table("it is empty; the first line must name the columns"));
+        return Err(wrong!("it is empty; the first line must name the columns"));
     }
     let names = column_names(&records).map_err(|error| error.at_line(records.line()))?;
     Ok((records, names))
@@ -91,17 +87,13 @@ fn column_names(records: &CsvRecords) -> Result<ColumnNames> {
     let is_number = |name: &String| name.trim().parse::<f64>().is_ok();
     let is_integer = |name: &String| name.bytes().all(|byte| byte.is_ascii_digit());
     if names.iter().all(is_number) && !names.iter().all(is_integer) {
-        return Err(Error::of_table("the first line holds numbers; it must name the columns"));
+        return Err(wrong!("the first line holds numbers; it must name the columns"));
     }
     ColumnNames::new(names)
 }
 
-fn read_through(
-    records: &mut CsvRecords,
-    names: &ColumnNames,
-    mut first_pass: FirstPass,
-) -> Result<FirstPass> {
-    let (one_hot, label) = (first_pass.one_hot_columns(), first_pass.label_column());
+fn read_through(records: &mut CsvRecords, names: &ColumnNames, mut pass: FirstPass) -> Result<FirstPass> {
+    let (one_hot, label) = (pass.one_hot_columns(), pass.label_column());
     while records.advance()? {
         check_width(records, names)?;
         let line = records.line();
@@ -109,13 +101,13 @@ fn read_through(
         for (i, &column) in one_hot.iter().enumerate() {
             let cell = TextCell(records.cell(column));
             let value = cell.name(ONE_HOT_VALUE);
-            value.and_then(|value| first_pass.value(i, &value)).map_err(at(column))?;
+            value.and_then(|value| pass.value(i, &value)).map_err(at(column))?;
         }
         if let Some(column) = label {
-            first_pass.label(line, &TextCell(records.cell(column)).text().map_err(at(column))?);
+            pass.label(line, &TextCell(records.cell(column)).text().map_err(at(column))?);
         }
     }
-    Ok(first_pass)
+    Ok(pass)
 }
 
 /// Every record has as many cells as the header.
@@ -133,10 +125,10 @@ struct TextCell<'a>(&'a [u8]);
 
 impl TableCell for TextCell<'_> {
     fn number(&self) -> Reading {
-        std::str::from_utf8(self.0).map_or(Reading::Word, cells::number)
+        cells::number_in(self.0)
     }
 
     fn text(&self) -> Result<Cow<'_, str>> {
-        std::str::from_utf8(self.0).map(Cow::Borrowed).map_err(|_| not_utf8(self.0))
+        cells::text_in(self.0)
     }
 }

@@ -29,7 +29,7 @@ impl CsvRecords {
         let first_line =
             first_line(&mut input).map_err(|error| Error::of_table(reason(&error)).at_line(1))?;
         if first_line.starts_with(b"\xff\xfe") || first_line.starts_with(b"\xfe\xff") {
-            return Err(Error::of_table("it is in UTF-16; save it as UTF-8"));
+            return Err(wrong!("it is in UTF-16; save it as UTF-8"));
         }
         let core = ReaderBuilder::new().delimiter(delimiter(&first_line)).build();
         Ok(CsvRecords {

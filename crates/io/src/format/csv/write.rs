@@ -1,6 +1,6 @@
 //! Rows of text.
 
-use crate::format::{CellKind, Cells, ColumnWriter, OutputFile};
+use crate::format::{CellKind, Cells, ColumnWriter, CreateResult, OutputFile};
 use std::io::{Result, Write};
 
 /// A csv file being written.
@@ -10,10 +10,7 @@ pub(super) struct CsvWriter {
 }
 
 impl CsvWriter {
-    pub(super) fn create(
-        to: OutputFile,
-        columns: &[(String, CellKind)],
-    ) -> crate::Result<Box<dyn ColumnWriter>> {
+    pub(super) fn create(to: OutputFile, columns: &[(String, CellKind)]) -> CreateResult {
         let mut writer = CsvWriter { to, line: vec![] };
         columns.iter().for_each(|(name, _)| word(&mut writer.line, name));
         writer.end_line()?;

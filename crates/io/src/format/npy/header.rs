@@ -11,24 +11,24 @@ const MAX_WORD_BYTES: usize = 1 << 16;
 
 /// Shape and type of an array.
 #[derive(Debug, Clone, PartialEq)]
-pub(in crate::format) struct ArrayHeader {
-    pub(in crate::format) dtype: Dtype,
+pub(crate) struct ArrayHeader {
+    pub(crate) dtype: Dtype,
     /// Columns one after another instead of rows.
-    pub(in crate::format) fortran: bool,
-    pub(in crate::format) shape: Vec<u64>,
+    pub(crate) fortran: bool,
+    pub(crate) shape: Vec<u64>,
 }
 
 /// Type of one item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::format) struct Dtype {
-    pub(in crate::format) kind: ItemKind,
+pub(crate) struct Dtype {
+    pub(crate) kind: ItemKind,
     /// Bytes of one item, never zero.
-    pub(in crate::format) size: usize,
-    pub(in crate::format) big_endian: bool,
+    pub(crate) size: usize,
+    pub(crate) big_endian: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::format) enum ItemKind {
+pub(crate) enum ItemKind {
     Bool,
     Signed,
     Unsigned,
@@ -40,12 +40,12 @@ pub(in crate::format) enum ItemKind {
 }
 
 impl Dtype {
-    pub(in crate::format) fn is_text(self) -> bool {
+    pub(crate) fn is_text(self) -> bool {
         matches!(self.kind, ItemKind::Bytes | ItemKind::Unicode)
     }
 
     /// Whether every value is exact in single precision.
-    pub(in crate::format) fn is_single(self) -> bool {
+    pub(crate) fn is_single(self) -> bool {
         match self.kind {
             ItemKind::Float => self.size <= 4,
             _ => self.size <= 2,
@@ -87,7 +87,7 @@ impl Dtype {
 
 impl ArrayHeader {
     /// Reads magic, version and header, up to the first byte of data.
-    pub(in crate::format) fn read(from: &mut impl Read) -> Result<Self> {
+    pub(crate) fn read(from: &mut impl Read) -> Result<Self> {
         let mut start = [0; 8];
         fill(from, &mut start)?;
         if &start[..6] != b"\x93NUMPY" {
@@ -110,7 +110,7 @@ impl ArrayHeader {
     }
 
     /// `Err` if there are bytes beyond the array. Reading to the end also shows a wrong checksum.
-    pub(in crate::format) fn expect_end(&self, from: &mut impl Read) -> Result<()> {
+    pub(crate) fn expect_end(&self, from: &mut impl Read) -> Result<()> {
         match from.read(&mut [0])? {
             0 => Ok(()),
             _ => Err(wrong!("there is more data than shape {} takes", self.shape_text())),
@@ -118,24 +118,24 @@ impl ArrayHeader {
     }
 
     /// Number of items; `None` beyond 2^63.
-    pub(in crate::format) fn items(&self) -> Option<u64> {
+    pub(crate) fn items(&self) -> Option<u64> {
         let items = self.shape.iter().try_fold(1u64, |product, &n| product.checked_mul(n))?;
         items.checked_mul(self.dtype.size as u64).filter(|&bytes| bytes < 1 << 63)?;
         Some(items)
     }
 
     /// The shape as Python writes it.
-    pub(in crate::format) fn shape_text(&self) -> String {
+    pub(crate) fn shape_text(&self) -> String {
         shape_text(&self.shape)
     }
 }
 
-pub(in crate::format) fn shape_text(shape: &[u64]) -> String {
+pub(crate) fn shape_text(shape: &[u64]) -> String {
     let sizes: Vec<String> = shape.iter().map(u64::to_string).collect();
     if sizes.len() == 1 { format!("({},)", sizes[0]) } else { format!("({})", sizes.join(", ")) }
 }
 
-pub(in crate::format) fn fill(from: &mut impl Read, bytes: &mut [u8]) -> Result<()> {
+pub(crate) fn fill(from: &mut impl Read, bytes: &mut [u8]) -> Result<()> {
     from.read_exact(bytes).map_err(|error| match error.kind() {
         std::io::ErrorKind::UnexpectedEof => wrong!("it ends too early: the file is truncated"),
         _ => Error::from(error),

@@ -2,8 +2,8 @@
 
 use super::header::ArrayHeader;
 use super::values::{FloatArray, numbers};
+use crate::Result;
 use crate::dense_or_sparse;
-use crate::{Error, Result};
 use kinfolk::Inputs;
 use kinfolk::inputs::Dense;
 use std::io::Read;
@@ -13,7 +13,7 @@ const MAX_COLUMNS: u64 = 1 << 31;
 
 /// A two-dimensional array being read. Rows that lie one after another are read as they are asked for;
 /// columns that do (Fortran order) are read as a whole at the first call.
-pub(in crate::format) struct MatrixReader {
+pub(crate) struct MatrixReader {
     from: Box<dyn Read + Send>,
     header: ArrayHeader,
     rows: usize,
@@ -24,26 +24,26 @@ pub(in crate::format) struct MatrixReader {
 
 impl MatrixReader {
     /// `from` stands at the first byte of data.
-    pub(in crate::format) fn new(from: Box<dyn Read + Send>, header: ArrayHeader) -> Result<Self> {
+    pub(crate) fn new(from: Box<dyn Read + Send>, header: ArrayHeader) -> Result<Self> {
         let (rows, cols) = shape(&header)?;
         Ok(MatrixReader { from, header, rows, cols, next: 0, by_columns: None })
     }
 
-    pub(in crate::format) fn rows(&self) -> usize {
+    pub(crate) fn rows(&self) -> usize {
         self.rows
     }
 
-    pub(in crate::format) fn cols(&self) -> usize {
+    pub(crate) fn cols(&self) -> usize {
         self.cols
     }
 
     /// Number of rows read so far.
-    pub(in crate::format) fn position(&self) -> usize {
+    pub(crate) fn position(&self) -> usize {
         self.next
     }
 
     /// The next rows, at most this many.
-    pub(in crate::format) fn next(
+    pub(crate) fn next(
         &mut self,
         max_rows: usize,
         features: Option<&[String]>,
@@ -66,7 +66,7 @@ impl MatrixReader {
     }
 
     /// `Err` if there are bytes beyond the array.
-    pub(in crate::format) fn finish(&mut self) -> Result<()> {
+    pub(crate) fn finish(&mut self) -> Result<()> {
         self.header.expect_end(&mut self.from)
     }
 
@@ -84,10 +84,10 @@ impl MatrixReader {
 }
 
 /// Rows and columns of an array that must be a matrix of numbers with at least one of each.
-pub(in crate::format) fn shape(header: &ArrayHeader) -> Result<(usize, usize)> {
+pub(crate) fn shape(header: &ArrayHeader) -> Result<(usize, usize)> {
     let text = header.shape_text();
     if header.dtype.is_text() {
-        return Err(Error::of_table("it holds strings; expected numbers"));
+        return Err(wrong!("it holds strings; expected numbers"));
     }
     let &[rows, cols] = &header.shape[..] else {
         return Err(wrong!("it has shape {text}; expected two dimensions, rows and columns"));

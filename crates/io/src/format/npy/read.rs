@@ -1,7 +1,7 @@
 //! An npy file: inputs alone.
 
 use super::{ArrayHeader, MatrixReader};
-use crate::format::InputFile;
+use crate::format::{InputFile, OpenResult};
 use crate::{ColumnRoles, Result, Schema, Source, Storage, Table, Targets};
 
 /// The rows of an array: features, or kernel values if the schema says that the model was fitted on such.
@@ -11,11 +11,7 @@ pub(super) struct NpySource {
 }
 
 impl NpySource {
-    pub(super) fn open(
-        input: &InputFile,
-        columns: &ColumnRoles,
-        schema: Option<&Schema>,
-    ) -> Result<Box<dyn Source>> {
+    pub(super) fn open(input: &InputFile, columns: &ColumnRoles, schema: Option<&Schema>) -> OpenResult {
         columns.refuse_all("npy")?;
         let mut from = input.bytes()?;
         let header = ArrayHeader::read(&mut from)?;

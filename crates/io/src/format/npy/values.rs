@@ -17,7 +17,7 @@ pub(super) enum FloatArray {
 }
 
 impl FloatArray {
-    pub(in crate::format) fn into_f64(self) -> Vec<f64> {
+    pub(crate) fn into_f64(self) -> Vec<f64> {
         match self {
             FloatArray::F32(values) => values.into_iter().map(f64::from).collect(),
             FloatArray::F64(values) => values,
@@ -27,7 +27,7 @@ impl FloatArray {
 
 /// One array of labels, names, weights.
 #[derive(Debug)]
-pub(in crate::format) enum ArrayValues {
+pub(crate) enum ArrayValues {
     Integers(Vec<i64>),
     Numbers(Vec<f64>),
     /// Every word once, in order of appearance, and which one each row has.
@@ -70,7 +70,7 @@ macro_rules! decode {
 }
 
 /// The next `items` numbers.
-pub(in crate::format) fn numbers(from: &mut impl Read, dtype: Dtype, items: u64) -> Result<FloatArray> {
+pub(crate) fn numbers(from: &mut impl Read, dtype: Dtype, items: u64) -> Result<FloatArray> {
     let (mut singles, mut doubles) = (vec![], vec![]);
     blocks(from, dtype, items, |bytes| match dtype.is_single() {
         true => decode!(bytes, dtype, f32, singles),
@@ -90,7 +90,7 @@ fn integers(from: &mut impl Read, dtype: Dtype, items: u64) -> Result<Vec<i64>> 
 }
 
 /// A whole array, flat.
-pub(in crate::format) fn array_values(from: &mut impl Read, header: &ArrayHeader) -> Result<ArrayValues> {
+pub(crate) fn array_values(from: &mut impl Read, header: &ArrayHeader) -> Result<ArrayValues> {
     let dtype = header.dtype;
     let items = header.items().ok_or_else(|| wrong!("shape {} is too large", header.shape_text()))?;
     Ok(match dtype.kind {

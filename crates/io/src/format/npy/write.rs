@@ -3,7 +3,7 @@
 use super::shape_text;
 use crate::Table;
 use crate::dense_or_sparse::{for_each, is_single};
-use crate::format::{CellKind, Cells, ColumnWriter, OutputFile};
+use crate::format::{CellKind, Cells, ColumnWriter, CreateResult, OutputFile};
 use kinfolk::{Inputs, Matrix};
 use std::io::{Error, ErrorKind, Result, Seek, SeekFrom, Write};
 
@@ -26,7 +26,7 @@ pub(super) fn write(table: &Table, mut to: OutputFile) -> crate::Result<OutputFi
 }
 
 /// Inputs, rows one after another, zeros included, in their own precision.
-pub(in crate::format) fn matrix(inputs: &Inputs<'_>, to: &mut impl Write) -> Result<()> {
+pub(crate) fn matrix(inputs: &Inputs<'_>, to: &mut impl Write) -> Result<()> {
     let single = is_single(inputs);
     let (rows, cols) = (inputs.n_inputs(), inputs.n_features());
     to.write_all(&header(if single { "<f4" } else { "<f8" }, &[rows, cols], 0))?;
@@ -45,25 +45,19 @@ pub(in crate::format) fn matrix(inputs: &Inputs<'_>, to: &mut impl Write) -> Res
 }
 
 /// Numbers of any shape, rows one after another.
-pub(in crate::format) fn numbers(values: &[f64], shape: &[usize], to: &mut impl Write) -> Result<()> {
+pub(crate) fn numbers(values: &[f64], shape: &[usize], to: &mut impl Write) -> Result<()> {
     to.write_all(&header("<f8", shape, 0))?;
     values.iter().try_for_each(|x| to.write_all(&x.to_le_bytes()))
 }
 
 /// A list of integers.
-pub(in crate::format) fn integers(
-    values: impl ExactSizeIterator<Item = i64>,
-    to: &mut impl Write,
-) -> Result<()> {
+pub(crate) fn integers(values: impl ExactSizeIterator<Item = i64>, to: &mut impl Write) -> Result<()> {
     to.write_all(&header("<i8", &[values.len()], 0))?;
     values.into_iter().try_for_each(|x| to.write_all(&x.to_le_bytes()))
 }
 
 /// A list of words, each as wide as the longest.
-pub(in crate::format) fn words<'a>(
-    words: impl Iterator<Item = &'a str> + Clone,
-    to: &mut impl Write,
-) -> Result<()> {
+pub(crate) fn words<'a>(words: impl Iterator<Item = &'a str> + Clone, to: &mut impl Write) -> Result<()> {
     let width = words.clone().map(|word| word.chars().count()).max().unwrap_or(0).max(1);
     let refused = |why: String| Err(Error::new(ErrorKind::InvalidData, why));
     if width > MAX_WORD_CHARS {
@@ -103,12 +97,9 @@ pub(super) struct NpyWriter {
 }
 
 impl NpyWriter {
-    pub(super) fn create(
-        mut to: OutputFile,
-        columns: &[(String, CellKind)],
-    ) -> crate::Result<Box<dyn ColumnWriter>> {
+    pub(super) fn create(mut to: OutputFile, columns: &[(String, CellKind)]) -> CreateResult {
         if let Some((name, _)) = columns.iter().find(|(_, kind)| *kind == CellKind::Words) {
-            return Err(crate::Error::of_table("an array holds numbers alone, not words").in_column(name));
+            return Err(wrong!("an array holds numbers alone, not words").in_column(name));
         }
         to.write_all(&[0; LARGEST_HEADER])?;
         Ok(Box::new(NpyWriter { to, columns: columns.len(), row: vec![] }))

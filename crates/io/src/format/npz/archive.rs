@@ -41,7 +41,7 @@ impl Archive {
             };
             let found = Member { start, compressed: member.compressed_size(), deflated, crc: member.crc32() };
             if members.insert(name.to_string(), found).is_some() {
-                return Err(Error::of_table("the archive holds two arrays of this name").in_column(name));
+                return Err(wrong!("the archive holds two arrays of this name").in_column(name));
             }
         }
         drop(archive);

@@ -4,7 +4,7 @@ use super::archive::Archive;
 use crate::columns::cells;
 use crate::error::quoted;
 use crate::format::npy::{ArrayValues, shape_text};
-use crate::{Categorical, Error, Labels, Result, text};
+use crate::{Categorical, Labels, Result, text};
 use kinfolk::TaskNames;
 
 /// An array with one item for each of `rows` rows.
@@ -74,27 +74,22 @@ pub(super) fn labels(column: ArrayValues) -> Result<Labels> {
 pub(super) fn numbers(column: ArrayValues, name: &str) -> Result<Vec<f64>> {
     match labels(column)? {
         Labels::Numbers(values) => Ok(values),
-        Labels::Words(_) => Err(Error::of_table("it holds strings; expected numbers").in_column(name)),
+        Labels::Words(_) => Err(wrong!("it holds strings; expected numbers").in_column(name)),
     }
 }
 
 /// Weights: not negative, finite.
 pub(super) fn weights(column: ArrayValues, name: &str) -> Result<Vec<f64>> {
     let fits = |w: f64| w.is_finite() && w >= 0.0;
-    checked_numbers(column, name, fits, "is not a finite number of at least 0")
+    checked(column, name, fits, "is not a finite number of at least 0")
 }
 
 /// Offsets: finite.
 pub(super) fn offsets(column: ArrayValues, name: &str) -> Result<Vec<f64>> {
-    checked_numbers(column, name, f64::is_finite, "is not a finite number, and every row needs an offset")
+    checked(column, name, f64::is_finite, "is not a finite number, and every row needs an offset")
 }
 
-fn checked_numbers(
-    column: ArrayValues,
-    name: &str,
-    fits: impl Fn(f64) -> bool,
-    why: &str,
-) -> Result<Vec<f64>> {
+fn checked(column: ArrayValues, name: &str, fits: fn(f64) -> bool, why: &str) -> Result<Vec<f64>> {
     let values = numbers(column, name)?;
     values.iter().position(|&value| !fits(value)).map_or(Ok(()), |row| {
         Err(wrong!("{} {why}", text::of_number(values[row])).at_row(row).in_column(name))
@@ -115,9 +110,7 @@ pub(super) fn parts(column: ArrayValues, name: &str) -> Result<Vec<i64>> {
 fn integers(column: ArrayValues, name: &str) -> Result<Vec<i64>> {
     match column {
         ArrayValues::Integers(values) => Ok(values),
-        ArrayValues::Words { .. } => {
-            Err(Error::of_table("it holds strings; expected integers").in_column(name))
-        }
+        ArrayValues::Words { .. } => Err(wrong!("it holds strings; expected integers").in_column(name)),
         ArrayValues::Numbers(values) => {
             // Beyond 2^53 neighbouring integers are one float.
             let whole = |x: f64| x.fract() == 0.0 && x.abs() <= 9007199254740992.0;

@@ -2,10 +2,9 @@
 
 use super::archive::Archive;
 use super::{columns, targets};
-use crate::format::InputFile;
 use crate::format::npy::{self, ArrayValues, MatrixReader};
+use crate::format::{InputFile, OpenResult};
 use crate::{ColumnRoles, Error, Feature, Result, Schema, Source, Storage, Table, Targets, categories};
-use kinfolk::TaskNames;
 
 pub(super) struct NpzSource {
     array: &'static str,
@@ -19,11 +18,7 @@ pub(super) struct NpzSource {
 }
 
 impl NpzSource {
-    pub(super) fn open(
-        input: &InputFile,
-        columns: &ColumnRoles,
-        schema: Option<&Schema>,
-    ) -> Result<Box<dyn Source>> {
+    pub(super) fn open(input: &InputFile, columns: &ColumnRoles, schema: Option<&Schema>) -> OpenResult {
         columns.refuse_features("npz")?;
         let mut archive = Archive::open(input.bytes()?)?;
         let array = inputs_array(&archive, schema)?;
@@ -64,7 +59,7 @@ fn inputs_array(archive: &Archive, schema: Option<&Schema>) -> Result<&'static s
     match (archive.has("X"), archive.has("K"), schema.map(|schema| schema.storage)) {
         (_, true, Some(Storage::Kernel)) | (false, true, None) => Ok("K"),
         (true, _, Some(Storage::Dense | Storage::Sparse)) | (true, false, None) => Ok("X"),
-        (true, true, None) => Err(Error::of_table("there are both X and K; leave one of them out")),
+        (true, true, None) => Err(wrong!("there are both X and K; leave one of them out")),
         (_, false, Some(Storage::Kernel)) => Err(wrong!(
             "there is no array K, but {}; the model was fitted on kernel values",
             archive.listed()
@@ -80,10 +75,7 @@ fn feature_names(archive: &mut Archive, cols: usize) -> Result<Option<Vec<String
         return Err(wrong!("{} names for the {cols} columns of X", names.len()).in_column(NAME));
     }
     categories::check_distinct(&names).map_err(|error| error.in_column(NAME))?;
-    Ok(Some(match names {
-        TaskNames::Strings(names) => names,
-        names => (0..names.len()).map(|j| names.name(j)).collect(),
-    }))
+    Ok(Some(names.iter().collect()))
 }
 
 impl Source for NpzSource {

@@ -72,9 +72,7 @@ pub(super) fn read(archive: &mut Archive, wanted: &Wanted<'_>, rows: usize) -> R
             let names = names(archive, "class_names")?;
             categorical(column, name, names).map(Targets::Classes)
         }
-        Some(name) if name == "Y" => {
-            Err(Error::of_table("it is a list; expected rows and columns").in_column(name))
-        }
+        Some(name) if name == "Y" => Err(wrong!("it is a list; expected rows and columns").in_column(name)),
         Some(name) => {
             let label = labels(per_row(archive, name, rows)?).map_err(|error| error.in_column(name))?;
             // Without an array of tasks there is one task.
@@ -102,9 +100,7 @@ fn tasks(archive: &mut Archive, wanted: &Wanted<'_>, rows: usize) -> Result<Opti
 fn table(archive: &mut Archive, wanted: &Wanted<'_>, name: &str, rows: usize) -> Result<Targets> {
     let at = |error: Error| error.in_column(name);
     if wanted.now.task.is_some() {
-        return Err(at(Error::of_table(
-            "it has a column for each task; then no other array can say the task",
-        )));
+        return Err(at(wrong!("it has a column for each task; then no other array can say the task")));
     }
     let header = archive.header(name)?;
     let cols = header.shape[1] as usize;
@@ -115,13 +111,12 @@ fn table(archive: &mut Archive, wanted: &Wanted<'_>, name: &str, rows: usize) ->
         )));
     }
     let (_, column) = archive.column(name)?;
-    let mut label =
-        Matrix::from_vec(numbers(column, name)?, rows, cols).map_err(|error| at(Error::of_table(error)))?;
-    if header.fortran {
-        let by_columns = label.clone();
-        let flat = by_columns.as_slice();
-        (0..rows).for_each(|i| (0..cols).for_each(|t| label[(i, t)] = flat[t * rows + i]));
-    }
+    let values = numbers(column, name)?;
+    let label = match header.fortran {
+        true => Matrix::from_vec(values, cols, rows).map(|by_columns| by_columns.transposed()),
+        false => Matrix::from_vec(values, rows, cols),
+    };
+    let label = label.map_err(|error| at(error.into()))?;
     let tasks = names(archive, "task_names")?.unwrap_or(TaskNames::Numbered(cols));
     if tasks.len() != cols {
         return Err(wrong!("{} names for the {cols} columns of {name}", tasks.len()).in_column("task_names"));

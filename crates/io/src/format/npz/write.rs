@@ -8,6 +8,7 @@ use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
 type Archive = ZipWriter<OutputFile>;
+type Buffer<'a> = BufWriter<&'a mut Archive>;
 
 pub(super) fn write(table: &Table, to: OutputFile) -> crate::Result<OutputFile> {
     let mut archive = ZipWriter::new(to);
@@ -27,7 +28,7 @@ pub(super) fn write(table: &Table, to: OutputFile) -> crate::Result<OutputFile> 
                     array(to, "y", |to| npy::numbers(labels, &[labels.len()], to))?
                 }
                 Some(Labels::Words(labels)) => {
-                    let names = texts(&labels.names);
+                    let names = labels.names.iter().collect::<Vec<_>>();
                     let words = labels.index.iter().map(|&i| names[i as usize].as_str());
                     array(to, "y", |to| npy::words(words, to))?;
                 }
@@ -60,22 +61,14 @@ fn names(to: &mut Archive, name: &str, names: &TaskNames) -> Result<()> {
     match names {
         TaskNames::Integers(names) => array(to, name, |to| npy::integers(names.iter().copied(), to)),
         names => {
-            let names = texts(names);
+            let names: Vec<String> = names.iter().collect();
             array(to, name, |to| npy::words(names.iter().map(String::as_str), to))
         }
     }
 }
 
-fn texts(names: &TaskNames) -> Vec<String> {
-    (0..names.len()).map(|i| names.name(i)).collect()
-}
-
 /// Always with room for sizes beyond 4 GiB; the same bytes for the same table, whatever the time.
-fn array(
-    to: &mut Archive,
-    name: &str,
-    write: impl FnOnce(&mut BufWriter<&mut Archive>) -> Result<()>,
-) -> Result<()> {
+fn array(to: &mut Archive, name: &str, write: impl FnOnce(&mut Buffer<'_>) -> Result<()>) -> Result<()> {
     let options =
         SimpleFileOptions::default().compression_method(CompressionMethod::Deflated).large_file(true);
     to.start_file(format!("{name}.npy"), options)?;

@@ -5,7 +5,6 @@ use super::pages::{Content, Pages};
 use super::schema::ValueType;
 use super::values::{self, Decoder, PageValues};
 use crate::columns::cells::{self, Reading, TableCell};
-use crate::columns::not_utf8;
 use std::borrow::Cow;
 
 /// Where a column is being read.
@@ -118,7 +117,7 @@ impl TableCell for NullableCell<'_> {
         match self.0 {
             None => Reading::Missing,
             // A text is read as in csv.
-            Some(PageCell::Text(bytes)) => std::str::from_utf8(bytes).map_or(Reading::Word, cells::number),
+            Some(PageCell::Text(bytes)) => cells::number_in(bytes),
             Some(PageCell::Raw(kind, raw)) => match kind.number(raw) {
                 value if value.is_nan() => Reading::Missing,
                 value if value.is_finite() => Reading::Number(value),
@@ -131,9 +130,7 @@ impl TableCell for NullableCell<'_> {
         match self.0 {
             None => Ok(Cow::Borrowed("")),
             Some(PageCell::Raw(kind, raw)) => Ok(Cow::Owned(kind.text(raw))),
-            Some(PageCell::Text(bytes)) => {
-                std::str::from_utf8(bytes).map(Cow::Borrowed).map_err(|_| not_utf8(bytes))
-            }
+            Some(PageCell::Text(bytes)) => cells::text_in(bytes),
         }
     }
 }

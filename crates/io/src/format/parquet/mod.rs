@@ -33,14 +33,5 @@ mod write;
 use super::{FileFormat, table_columns};
 
 /// Columns in binary, compressed.
-pub(super) const FORMAT: FileFormat = FileFormat {
-    extensions: &["parquet"],
-    may_be_gzipped: false,
-    holds_targets: true,
-    has_named_columns: true,
-    holds_gram: false,
-    open: read::ParquetSource::open,
-    check: table_columns::check,
-    write_table: None,
-    columns: Some(write::ParquetWriter::create),
-};
+pub(super) const FORMAT: FileFormat =
+    table_columns::format(&["parquet"], read::ParquetSource::open, write::ParquetWriter::create);

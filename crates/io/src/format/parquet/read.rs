@@ -8,7 +8,7 @@ use crate::columns::{
     ColumnLayout, ColumnNames, ColumnUse, FirstPass, LabelKind, Precision, RowBuffer, TargetColumns,
     text_among_features, unusable,
 };
-use crate::format::InputFile;
+use crate::format::{InputFile, OpenResult};
 use crate::{ColumnRoles, Error, Result, Schema, Source, Table};
 
 /// Rows decoded at a time from one column: enough for speed, little enough for the cache.
@@ -35,15 +35,11 @@ pub(super) struct ParquetSource {
 
 impl ParquetSource {
     /// As the training file was read (`schema`) or as the caller says (`columns`).
-    pub(super) fn open(
-        input: &InputFile,
-        columns: &ColumnRoles,
-        schema: Option<&Schema>,
-    ) -> Result<Box<dyn Source>> {
+    pub(super) fn open(input: &InputFile, columns: &ColumnRoles, schema: Option<&Schema>) -> OpenResult {
         let file = match input.in_memory() {
             Some(bytes) => ParquetFile::new(bytes::Bytes::copy_from_slice(bytes)),
             None if !input.is_repeatable() && input.path().exists() => {
-                return Err(Error::of_table("it is not a regular file"));
+                return Err(wrong!("it is not a regular file"));
             }
             None => ParquetFile::new(input.file()?),
         };
@@ -73,15 +69,12 @@ impl ParquetSource {
 
     /// Refuses a few bytes that claim to be a large table.
     fn check_size(&self) -> Result<()> {
-        let rows = self.n_rows().unwrap_or(usize::MAX);
+        let (rows, size) = (self.n_rows().unwrap_or(usize::MAX), self.file.size);
         let columns = self.layout.uses().len();
-        if rows as u128 * columns as u128 <= FREE_CELLS.max(u128::from(self.file.size) * MAX_CELLS_PER_BYTE) {
+        if rows as u128 * columns as u128 <= FREE_CELLS.max(u128::from(size) * MAX_CELLS_PER_BYTE) {
             return Ok(());
         }
-        Err(wrong!(
-            "it claims to hold {rows} rows of {columns} columns in {} bytes, as zip bombs do",
-            self.file.size
-        ))
+        Err(wrong!("it claims to hold {rows} rows of {columns} columns in {size} bytes, as zip bombs do"))
     }
 
     /// Reads one-hot columns to know their values, then goes back to the beginning.
@@ -166,7 +159,7 @@ impl Source for ParquetSource {
             self.advance(n);
         }
         match (rows.n_rows(), self.row) {
-            (0, 0) => Err(Error::of_table("there are no rows")),
+            (0, 0) => Err(wrong!("there are no rows")),
             (0, _) => Ok(None),
             _ => rows.finish(&self.layout, self.precision).map(Some),
         }

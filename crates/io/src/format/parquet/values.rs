@@ -62,15 +62,10 @@ pub(super) enum Decoder {
 
 impl Decoder {
     /// For a page of at most n values; `Err` says what is wrong with it.
-    pub(super) fn new(
-        physical: Physical,
-        encoding: Encoding,
-        bytes: Bytes,
-        n: usize,
-    ) -> Result<Self, String> {
+    pub(super) fn new(kind: Physical, encoding: Encoding, bytes: Bytes, n: usize) -> Result<Self, String> {
         let corrupt = || format!("a page in encoding {encoding} is corrupt");
-        let width = physical.width();
-        match (encoding, physical) {
+        let width = kind.width();
+        match (encoding, kind) {
             (Encoding::PLAIN, Physical::Bool) => Ok(Decoder::Bits { bytes, at: 0 }),
             (Encoding::RLE, Physical::Bool) => {
                 // The length of the runs in bytes comes first, and says nothing that is not known.
@@ -100,18 +95,13 @@ impl Decoder {
     }
 
     /// Appends the next n values; `None` if there are fewer, or if they are not what they should be.
-    pub(super) fn read(
-        &mut self,
-        n: usize,
-        dictionary: Option<&PageValues>,
-        out: &mut PageValues,
-    ) -> Option<()> {
+    pub(super) fn read(&mut self, n: usize, known: Option<&PageValues>, out: &mut PageValues) -> Option<()> {
         match (self, out) {
             (Decoder::Strings(strings), PageValues::Text(out)) => strings.read(n, out),
             (Decoder::Dictionary(runs), out) => {
                 let mut positions = Vec::with_capacity(n);
                 runs.read(n, &mut positions)?;
-                out.look_up(dictionary?, &positions)
+                out.look_up(known?, &positions)
             }
             (_, PageValues::Text(_)) | (Decoder::Strings(_), _) => None,
             (Decoder::Plain { bytes, at, width }, PageValues::Raw(out)) => {

@@ -1,6 +1,6 @@
 //! Row groups of a parquet file.
 
-use crate::format::{CellKind, Cells, ColumnWriter, OutputFile};
+use crate::format::{CellKind, Cells, ColumnWriter, CreateResult, OutputFile};
 use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, FloatType, Int64Type};
 use parquet::errors::ParquetError;
@@ -22,10 +22,7 @@ pub(super) struct ParquetWriter {
 }
 
 impl ParquetWriter {
-    pub(super) fn create(
-        to: OutputFile,
-        columns: &[(String, CellKind)],
-    ) -> crate::Result<Box<dyn ColumnWriter>> {
+    pub(super) fn create(to: OutputFile, columns: &[(String, CellKind)]) -> CreateResult {
         let fields =
             columns.iter().map(|(name, kind)| field(name, *kind)).collect::<Result<Vec<TypePtr>>>()?;
         let schema = Type::group_type_builder("schema").with_fields(fields).build().map_err(wrong)?;

@@ -86,7 +86,7 @@ fn check_names(names: &TaskNames) -> Result<()> {
     // A number of names is a claim, not a list: it could be anything.
     match names {
         TaskNames::Numbered(n) => Err(wrong!("{n} numbered names; expected a list")),
-        names if names.is_empty() => Err(Error::of_table("a list of names is empty")),
+        names if names.is_empty() => Err(wrong!("a list of names is empty")),
         names => crate::categories::check_distinct(names),
     }
 }

@@ -4,7 +4,7 @@ use super::line;
 use super::preamble::Preamble;
 use super::targets::SvmTargets;
 use crate::error::quoted;
-use crate::format::InputFile;
+use crate::format::{InputFile, OpenResult};
 use crate::{ColumnRoles, Error, Feature, Result, Schema, Source, Table, dense_or_sparse};
 use kinfolk::inputs::Sparse;
 use std::io::{BufRead, Read};
@@ -30,11 +30,7 @@ pub(super) struct SvmSource {
 }
 
 impl SvmSource {
-    pub(super) fn open(
-        input: &InputFile,
-        columns: &ColumnRoles,
-        schema: Option<&Schema>,
-    ) -> Result<Box<dyn Source>> {
+    pub(super) fn open(input: &InputFile, columns: &ColumnRoles, schema: Option<&Schema>) -> OpenResult {
         columns.refuse_all("svm")?;
         let mut source = SvmSource {
             lines: TextLines { from: input.text()?, line: vec![], number: 0 },
@@ -117,7 +113,7 @@ impl Source for SvmSource {
         }
         match chunk.starts.len() {
             1 if self.rows > 0 && self.widest == 0 && self.known.is_none() => {
-                Err(Error::of_table("no row has a feature"))
+                Err(wrong!("no row has a feature"))
             }
             1 => Ok(None),
             _ => self.finish(chunk).map(Some),
