@@ -22,7 +22,7 @@ mod trained;
 pub use describe::markdown;
 pub use error::{Error, Result};
 pub use kinfolk::Claim;
-pub use method::{Job, Method, MethodInfo, SupportedLosses};
+pub use method::{FitRequest, Job, Method, MethodInfo, SupportedLosses};
 pub use methods::{CONVEX_OKL, Engine, GMTL, Gmtl, MTL_SDCA, MTRL, OKL, Regroup, find, registry};
 pub use metric::{Metric, Score, predict};
 pub use observer::{StudyObserver, Unobserved};

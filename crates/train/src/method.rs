@@ -129,6 +129,19 @@ impl MethodInfo {
     };
 }
 
+/// What a method is asked to fit.
+#[derive(Debug, Clone, Copy)]
+pub struct FitRequest<'a> {
+    /// Data, losses and settings.
+    pub job: &'a Job<'a>,
+    /// Parameters of the method.
+    pub params: &'a Params,
+    /// Weight of the losses.
+    pub weight: Weight,
+    /// A warm start is the duals of a neighbouring fit, used if they help.
+    pub start: Start<'a>,
+}
+
 /// A method of multi-task learning.
 pub trait Method: Debug + Sync {
     /// What it is.
@@ -145,19 +158,11 @@ pub trait Method: Debug + Sync {
     /// If a parameter does not suit the data.
     fn weights(&self, job: &Job<'_>, params: &Params, weight: Weight) -> Result<Weights>;
 
-    /// Fits with a weight. A warm start is the duals of a neighbouring fit, used if they help. Callers use
-    /// [`fit`](Self::fit).
+    /// Fits. Callers use [`fit`](Self::fit).
     ///
     /// # Errors
     /// If a parameter or the loss does not suit the data.
-    fn solve(
-        &self,
-        job: &Job<'_>,
-        params: &Params,
-        weight: Weight,
-        start: Start<'_>,
-        observer: &mut dyn Observer,
-    ) -> Result<Fit>;
+    fn solve(&self, request: &FitRequest<'_>, observer: &mut dyn Observer) -> Result<Fit>;
 
     /// Fits with a weight, and stores in the model what its certificate is about.
     ///
@@ -171,7 +176,7 @@ pub trait Method: Debug + Sync {
         start: Start<'_>,
         observer: &mut dyn Observer,
     ) -> Result<Fit> {
-        let mut fit = self.solve(job, params, weight, start, observer)?;
+        let mut fit = self.solve(&FitRequest { job, params, weight, start }, observer)?;
         fit.model.set_claim(self.claim(params));
         Ok(fit)
     }

@@ -10,8 +10,10 @@ mod okl;
 mod softmax;
 mod sylvester;
 
-use kinfolk::{Fit, Observer, Problem, Start, Weights};
-use kinfolk_train::{Claim, Engine, Error, Gmtl, Job, Method, MethodInfo, Params, Result, Weight};
+use kinfolk::{Fit, Observer, Problem, Weights};
+use kinfolk_train::{
+    Claim, Engine, Error, FitRequest, Gmtl, Job, Method, MethodInfo, Params, Result, Weight,
+};
 
 /// From the job and its problem to a fit of that problem.
 type Iteration = fn(&Job<'_>, &Params, &Problem<'_>, &mut dyn Observer) -> Result<Fit>;
@@ -73,14 +75,8 @@ impl Method for Published {
         self.engine.weights(job, params, weight)
     }
 
-    fn solve(
-        &self,
-        job: &Job<'_>,
-        params: &Params,
-        weight: Weight,
-        _: Start<'_>,
-        observer: &mut dyn Observer,
-    ) -> Result<Fit> {
+    fn solve(&self, request: &FitRequest<'_>, observer: &mut dyn Observer) -> Result<Fit> {
+        let FitRequest { job, params, weight, .. } = *request;
         let problem = self.engine.problem(job, params, weight)?;
         (self.iteration)(job, params, &problem, observer)
     }

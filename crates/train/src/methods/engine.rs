@@ -1,6 +1,6 @@
 //! Methods that are one problem of the engine: an output regulariser, and nothing else.
 
-use crate::{Job, Method, MethodInfo, Params, Result, Weight};
+use crate::{FitRequest, Job, Method, MethodInfo, Params, Result, Weight};
 use kinfolk::{Fit, Fitter, Observer, Problem, ProblemSpec, RegularizerKind, Start, Weights};
 
 /// A method that is the engine's problem for some output regulariser.
@@ -34,14 +34,8 @@ impl Method for Engine {
         job.weights(&(self.output)(job.data.observations().n_tasks(), params)?, weight)
     }
 
-    fn solve(
-        &self,
-        job: &Job<'_>,
-        params: &Params,
-        weight: Weight,
-        start: Start<'_>,
-        observer: &mut dyn Observer,
-    ) -> Result<Fit> {
+    fn solve(&self, request: &FitRequest<'_>, observer: &mut dyn Observer) -> Result<Fit> {
+        let FitRequest { job, params, weight, start } = *request;
         let problem = self.problem(job, params, weight)?;
         let fitter = Fitter::new(job.settings).observer(observer);
         let fitter = match start {

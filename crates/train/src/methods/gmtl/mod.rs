@@ -5,9 +5,9 @@ mod reassign;
 
 use crate::method::duals;
 use crate::params::Allowed;
-use crate::{Claim, Job, Method, MethodInfo, Param, Params, Result, Weight};
+use crate::{Claim, FitRequest, Job, Method, MethodInfo, Param, Params, Result, Weight};
 use kinfolk::{
-    Fit, Fitter, Flow, Matrix, Observer, Problem, ProblemSpec, RegularizerKind, Settings, Start, Weights,
+    Fit, Fitter, Flow, Matrix, Observer, Problem, ProblemSpec, RegularizerKind, Settings, Weights,
 };
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -83,14 +83,8 @@ impl Method for Gmtl {
         job.with_lambda(1.0).weights(&output(groups), weight)
     }
 
-    fn solve(
-        &self,
-        job: &Job<'_>,
-        params: &Params,
-        weight: Weight,
-        start: Start<'_>,
-        observer: &mut dyn Observer,
-    ) -> Result<Fit> {
+    fn solve(&self, request: &FitRequest<'_>, observer: &mut dyn Observer) -> Result<Fit> {
+        let FitRequest { job, params, weight, start } = *request;
         let Weights { c, .. } = self.weights(job, params, weight)?;
         let t = job.data.observations().n_tasks();
         let most = params.integer("groups")?.min(t as u32);

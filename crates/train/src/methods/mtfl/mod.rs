@@ -20,8 +20,8 @@ mod search;
 
 use crate::method::duals;
 use crate::params::Allowed;
-use crate::{Job, Method, MethodInfo, Param, Params, Result, Weight};
-use kinfolk::{Claim, Fit, Observer, RegularizerKind, Start, Weights};
+use crate::{FitRequest, Job, Method, MethodInfo, Param, Params, Result, Weight};
+use kinfolk::{Claim, Fit, Observer, RegularizerKind, Weights};
 use lattice::Lattice;
 use search::Search;
 
@@ -111,14 +111,8 @@ impl Method for Mtfl {
         job.with_lambda(1.0).weights(&RegularizerKind::Fixed { theta }, weight)
     }
 
-    fn solve(
-        &self,
-        job: &Job<'_>,
-        params: &Params,
-        weight: Weight,
-        start: Start<'_>,
-        observer: &mut dyn Observer,
-    ) -> Result<Fit> {
+    fn solve(&self, request: &FitRequest<'_>, observer: &mut dyn Observer) -> Result<Fit> {
+        let FitRequest { job, params, weight, start } = *request;
         let Weights { c, .. } = self.weights(job, params, weight)?;
         let t = job.data.observations().n_tasks();
         let largest = params.integer("largest")? as usize;
