@@ -7,7 +7,7 @@
 
 use faer::{Accum, MatMut, MatRef, Par};
 use kinfolk::inputs::{Dense, Inputs};
-use kinfolk::solver::{Sdca, Solver, VisitOrder};
+use kinfolk::solver::{Sdca, SolveRequest, Solver, VisitOrder};
 use kinfolk::{
     Dataset, DatasetOptions, LossKind, Observations, Problem, ProblemSpec, RegularizerKind, Settings, Silent,
     Start, fit,
@@ -173,7 +173,7 @@ fn epoch_seconds(problem: &Problem<'_>, order: VisitOrder, passes: usize) -> f64
             Settings { tolerance: 1e-300, max_passes, ..Settings::default() }.check().expect("settings");
         let start = Instant::now();
         Sdca { order, check_every: Some(usize::MAX) }
-            .solve(problem, &settings, Start::Cold, &mut Silent)
+            .solve(SolveRequest { problem, settings: &settings, start: Start::Cold }, &mut Silent)
             .expect("a solution");
         start.elapsed().as_secs_f64()
     };

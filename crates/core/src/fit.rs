@@ -3,7 +3,7 @@
 use crate::backend::Interrupt;
 use crate::certificate::{Graded, certify_normal};
 use crate::regularizer::Regularizer;
-use crate::solver::{Snapshot, Solution, Start, TracePoint, start};
+use crate::solver::{Snapshot, Solution, SolveRequest, Start, TracePoint, start};
 use crate::{
     Certificate, Dataset, Matrix, Model, Observer, Problem, ProblemSpec, Result, Settings, Silent, Status,
     Weights,
@@ -154,7 +154,7 @@ impl<'a> Fitter<'a> {
             Some(observer) => observer,
             None => &mut silent,
         };
-        let solution = solver.solve(problem, &settings, start, observer)?;
+        let solution = solver.solve(SolveRequest { problem, settings: &settings, start }, observer)?;
         finish(problem, solution, began)
     }
 

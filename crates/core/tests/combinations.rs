@@ -6,7 +6,7 @@ mod common;
 
 use common::*;
 use kinfolk::kernel::Gamma;
-use kinfolk::solver::{Sdca, Solver, VisitOrder};
+use kinfolk::solver::{Sdca, SolveRequest, Solver, VisitOrder};
 use kinfolk::{
     Certificate, Dataset, DatasetOptions, Fit, Fitter, Kernel, LossKind, Observations, Problem,
     RegularizerKind, Settings, Silent, SolverKind, Start, Status, certify, fit,
@@ -348,7 +348,16 @@ fn blocks_are_single_steps_in_another_order() {
                     let problem = problem_of(&data, loss.clone(), output.clone(), C);
                     let start: Vec<f64> = y.iter().map(|y| 0.3 * y / problem.unit()).collect();
                     let solver = Sdca { order: how, check_every: None };
-                    let found = solver.solve(&problem, &settings, Start::Warm(&start), &mut Silent).unwrap();
+                    let found = solver
+                        .solve(
+                            SolveRequest {
+                                problem: &problem,
+                                settings: &settings,
+                                start: Start::Warm(&start),
+                            },
+                            &mut Silent,
+                        )
+                        .unwrap();
                     let mut alpha = vec![0.0; 4];
                     order.iter().zip(found.kappa).for_each(|(&o, kappa)| alpha[o] = kappa * problem.unit());
                     alpha

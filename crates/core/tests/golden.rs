@@ -5,7 +5,7 @@
 
 use kinfolk::inputs::{Dense, Inputs};
 use kinfolk::kernel::Gamma;
-use kinfolk::solver::{Sdca, Solver, VisitOrder};
+use kinfolk::solver::{Sdca, SolveRequest, Solver, VisitOrder};
 use kinfolk::{
     Dataset, DatasetOptions, Fit, Kernel, LossKind, Observations, Problem, ProblemSpec, RegularizerKind,
     Settings, Silent, Start, fit,
@@ -241,7 +241,12 @@ fn one_cyclic_pass_of_the_prototype() {
         let problem = Problem::new(&data, instance.spec.clone()).unwrap();
         let settings = Settings { tolerance: 1e-300, max_passes: 1, ..Settings::default() }.check().unwrap();
         let solver = Sdca { order: VisitOrder::Cyclic, ..Sdca::default() };
-        let solution = solver.solve(&problem, &settings, Start::Warm(&[0.0; 12]), &mut Silent).unwrap();
+        let solution = solver
+            .solve(
+                SolveRequest { problem: &problem, settings: &settings, start: Start::Warm(&[0.0; 12]) },
+                &mut Silent,
+            )
+            .unwrap();
         assert_eq!(solution.passes, 1);
         for (got, want) in [
             (solution.certificate().dual, run["dual"].as_f64().unwrap()),

@@ -5,7 +5,7 @@
 mod common;
 
 use common::*;
-use kinfolk::solver::{Sdca, Solution, Solver, VisitOrder};
+use kinfolk::solver::{Sdca, Solution, SolveRequest, Solver, VisitOrder};
 use kinfolk::{
     Error, Fitter, Flow, LossKind, Observer, Problem, Progress, RegularizerKind, Settings, Silent, Snapshot,
     SolverKind, Start, Status, fit,
@@ -54,10 +54,13 @@ fn stored(snapshot: &Snapshot) -> Snapshot {
 fn interrupt_everywhere(name: &str, problem: &Problem<'_>, solver: &Sdca, settings: &Settings) -> bool {
     let settings = settings.clone().check().unwrap();
     let mut camera = Camera::default();
-    let whole = solver.solve(problem, &settings, Start::Cold, &mut camera).unwrap();
+    let whole =
+        solver.solve(SolveRequest { problem, settings: &settings, start: Start::Cold }, &mut camera).unwrap();
     for stop in 1..=camera.snapshots.len() {
         let mut other = Camera { stop_at_report: Some(stop), ..Camera::default() };
-        let part = solver.solve(problem, &settings, Start::Cold, &mut other).unwrap();
+        let part = solver
+            .solve(SolveRequest { problem, settings: &settings, start: Start::Cold }, &mut other)
+            .unwrap();
         let Some(snapshot) = &other.snapshots[stop - 1] else {
             // Only the last certificate may be out of turn.
             assert_eq!(stop, camera.snapshots.len(), "{name}");
@@ -65,8 +68,12 @@ fn interrupt_everywhere(name: &str, problem: &Problem<'_>, solver: &Sdca, settin
         };
         assert_eq!(other.snapshots[..], camera.snapshots[..stop], "{name}");
         assert_eq!(part.passes, snapshot.passes, "{name}");
-        let resumed =
-            solver.solve(problem, &settings, Start::Resume(&stored(snapshot)), &mut Silent).unwrap();
+        let resumed = solver
+            .solve(
+                SolveRequest { problem, settings: &settings, start: Start::Resume(&stored(snapshot)) },
+                &mut Silent,
+            )
+            .unwrap();
         assert_eq!(bits(&resumed), bits(&whole), "{name}, resumed after pass {}", snapshot.passes);
         let trace = |solution: &Solution| {
             let points = solution.trace.iter().map(|p| (p.passes, p.primal.to_bits(), p.gap.to_bits()));
@@ -127,7 +134,9 @@ fn long_fits_too() {
     }
     let mut camera = Camera::default();
     let checked = settings.check().unwrap();
-    let whole = Sdca::default().solve(&problem, &checked, Start::Cold, &mut camera).unwrap();
+    let whole = Sdca::default()
+        .solve(SolveRequest { problem: &problem, settings: &checked, start: Start::Cold }, &mut camera)
+        .unwrap();
     let passes: Vec<usize> = whole.trace.iter().map(|point| point.passes).collect();
     assert!(passes.windows(2).all(|pair| pair[1] - pair[0] <= 20), "{passes:?}");
     // A limit between two certificates adds one, which is not on the way of a longer fit.

@@ -14,8 +14,8 @@
 //! the solution most of them are zero.
 
 use super::{
-    Algorithm, CheckedSettings, Clock, Incumbent, Poll, Settings, Solver, SolverOutcome, SolverRun, Start,
-    Status, newton, start,
+    Algorithm, CheckedSettings, Clock, Incumbent, Poll, Settings, SolveRequest, Solver, SolverOutcome,
+    SolverRun, Start, Status, newton, start,
 };
 use crate::design::Design;
 use crate::linalg::{self, axpy, inner, view};
@@ -192,7 +192,8 @@ impl<'a> Rounds<'a> {
             ..Settings::clone(self.settings)
         };
         let settings = settings.check()?;
-        let solution = self.inner.solve(&problem, &settings, Start::Warm(&alpha), &mut Poll(clock))?;
+        let request = SolveRequest { problem: &problem, settings: &settings, start: Start::Warm(&alpha) };
+        let solution = self.inner.solve(request, &mut Poll(clock))?;
         let unit = problem.unit() / self.problem.unit();
         self.kappa = solution.kappa.iter().map(|k| k * unit).collect();
         let gathered = self.design.gather(&self.kappa);

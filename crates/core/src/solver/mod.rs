@@ -103,6 +103,17 @@ fn needs_entries(problem: &Problem<'_>) -> std::result::Result<(), String> {
     problem.entrywise().map(|_| ()).map_err(|error| error.to_string())
 }
 
+/// What a solver is asked to solve.
+#[derive(Debug, Clone, Copy)]
+pub struct SolveRequest<'a, 'p> {
+    /// The problem.
+    pub problem: &'a Problem<'p>,
+    /// When to stop.
+    pub settings: &'a CheckedSettings,
+    /// Where to begin.
+    pub start: Start<'a>,
+}
+
 /// Something that solves problems.
 pub trait Solver: Send + Sync + std::fmt::Debug {
     /// Name in messages and files.
@@ -115,11 +126,5 @@ pub trait Solver: Send + Sync + std::fmt::Debug {
     fn memory(&self, problem: &Problem<'_>) -> u64;
 
     /// Solves.
-    fn solve(
-        &self,
-        problem: &Problem<'_>,
-        settings: &CheckedSettings,
-        start: Start<'_>,
-        observer: &mut dyn Observer,
-    ) -> Result<Solution>;
+    fn solve(&self, request: SolveRequest<'_, '_>, observer: &mut dyn Observer) -> Result<Solution>;
 }

@@ -3,7 +3,7 @@
 //! [`Solver::solve`] checks that the algorithm suits the problem, reads the start, starts the clock, lets the
 //! [`Algorithm`] iterate and turns the point it ends with into a [`Solution`].
 
-use super::{CheckedSettings, Clock, Incumbent, Solution, Solver, Start, Status, start};
+use super::{CheckedSettings, Clock, Incumbent, Solution, SolveRequest, Solver, Status, start};
 use crate::backend::Interrupt;
 use crate::{Error, Observer, Problem, Result};
 
@@ -96,13 +96,8 @@ impl<A: Algorithm> Solver for A {
         Algorithm::memory(self, problem)
     }
 
-    fn solve(
-        &self,
-        problem: &Problem<'_>,
-        settings: &CheckedSettings,
-        start: Start<'_>,
-        observer: &mut dyn Observer,
-    ) -> Result<Solution> {
+    fn solve(&self, request: SolveRequest<'_, '_>, observer: &mut dyn Observer) -> Result<Solution> {
+        let SolveRequest { problem, settings, start } = request;
         let solver = Algorithm::name(self);
         Algorithm::suits(self, problem).map_err(|why| Error::Unsuitable { solver, why })?;
         let passes_before = start.passes(solver, settings.seed)?;

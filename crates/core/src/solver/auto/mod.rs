@@ -4,8 +4,8 @@ mod cost;
 mod switch;
 
 use super::{
-    Admm, CheckedSettings, InteriorPoint, Newton, Proximal, Sdca, Snapshot, Solution, Solver, Spectral,
-    Start, Status, badness,
+    Admm, CheckedSettings, InteriorPoint, Newton, Proximal, Sdca, Snapshot, Solution, SolveRequest, Solver,
+    Spectral, Start, Status, badness,
 };
 use crate::{Observer, Problem, Result};
 use cost::Cost;
@@ -129,13 +129,8 @@ impl Solver for Auto {
         first.memory(problem).max(second.map_or(0, |(second, _)| second.memory(problem)))
     }
 
-    fn solve(
-        &self,
-        problem: &Problem<'_>,
-        settings: &CheckedSettings,
-        start: Start<'_>,
-        observer: &mut dyn Observer,
-    ) -> Result<Solution> {
+    fn solve(&self, request: SolveRequest<'_, '_>, observer: &mut dyn Observer) -> Result<Solution> {
+        let SolveRequest { problem, settings, start } = request;
         let began = Instant::now();
         let plan = self.plan(problem, settings.tolerance);
         let mut relay = Relay { problem, settings, observer, began, reason: String::new() };
@@ -174,11 +169,15 @@ impl Relay<'_> {
         self.observer.note(&format!("{}: {reason}", first.name()));
         self.reason = reason;
         let Some((second, candidates)) = second else {
-            let solution = first.solve(self.problem, self.settings, start, self.observer)?;
+            let solution = first.solve(
+                SolveRequest { problem: self.problem, settings: self.settings, start },
+                self.observer,
+            )?;
             return if last { Ok(solution) } else { self.after_stall(solution) };
         };
         let mut rule = SwitchRule::new(self.observer, candidates, previous);
-        let solution = first.solve(self.problem, self.settings, start, &mut rule)?;
+        let solution =
+            first.solve(SolveRequest { problem: self.problem, settings: self.settings, start }, &mut rule)?;
         let Some(switch) = rule.ended else { return Ok(solution) };
         self.reason = format!("{resumed}{switch}, so {}", second.name());
         let solution = self.hand_over(solution, &*second, probation)?;
@@ -191,12 +190,13 @@ impl Relay<'_> {
         let elapsed = self.began.elapsed();
         let alpha: Vec<f64> = earlier.kappa.iter().map(|k| k * self.problem.unit()).collect();
         let (settings, start) = (self.settings.after(elapsed, earlier.passes), Start::Warm(&alpha));
+        let request = SolveRequest { problem: self.problem, settings: &settings, start };
         let (later, failed) = if probation {
             let mut on_probation = Probation::new(self.observer, earlier.passes);
-            let later = next.solve(self.problem, &settings, start, &mut on_probation)?;
+            let later = next.solve(request, &mut on_probation)?;
             (later, on_probation.failed)
         } else {
-            (next.solve(self.problem, &settings, start, self.observer)?, false)
+            (next.solve(request, self.observer)?, false)
         };
         let mut solution = joined(earlier, later, elapsed.as_secs_f64());
         if failed && solution.status == Status::Stopped {

@@ -4,7 +4,9 @@ use super::start_independent;
 use crate::backend::Interrupt;
 use crate::problem::Losses;
 use crate::solver::spectral::{self, InEigenbasis};
-use crate::solver::{Clock, Incumbent, Poll, Settings, Solver, SolverRun, Start, Status, sdca, start};
+use crate::solver::{
+    Clock, Incumbent, Poll, Settings, SolveRequest, Solver, SolverRun, Start, Status, sdca, start,
+};
 use crate::{LossKind, Problem, ProblemSpec, Result};
 
 /// Passes of coordinate ascent before the first step from a cold start, where all tasks look alike and Theta
@@ -97,9 +99,10 @@ fn quadratic_start(run: &mut SolverRun<'_>) -> Result<Option<Vec<f64>>> {
     }
     let settings =
         Settings { tolerance: MODEL_TOLERANCE.max(settings.tolerance), ..Settings::clone(settings) };
+    let request = SolveRequest { problem: &model, settings: &settings.check()?, start: Start::Cold };
     // In the eigenbasis, which Newton's method needs in any case.
     let poll = &mut Poll(&mut run.clock);
-    let solution = InEigenbasis.solve(&model, &settings.check()?, Start::Cold, poll)?;
+    let solution = InEigenbasis.solve(request, poll)?;
     // Its duals are residuals, from which the predictions follow.
     let answer = |(o, residual): (usize, &f64)| {
         let y = obs.label(o);
