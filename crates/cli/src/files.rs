@@ -2,6 +2,8 @@
 
 use crate::failure::{Failure, Result};
 use crate::interrupt;
+use kinfolk::Model;
+use kinfolk_train::Trained;
 use std::io::Write;
 use std::path::Path;
 
@@ -37,4 +39,14 @@ pub(crate) fn data_formats() -> String {
 /// All formats of data files, for help texts.
 pub(crate) fn all_formats() -> String {
     kinfolk_io::format_names(|_| true)
+}
+
+/// A model file of `fit` or `select`.
+pub(crate) fn load_model(path: &Path) -> Result<Trained> {
+    trained(path, Model::load(path)?)
+}
+
+/// A model that was loaded from there, with its spec.
+pub(crate) fn trained(path: &Path, model: Model) -> Result<Trained> {
+    Trained::from_model(model).map_err(|error| Failure::from(error).about(path))
 }

@@ -7,7 +7,6 @@ mod cmd;
 mod eta;
 mod failure;
 mod files;
-mod fitted;
 mod graphml;
 mod interrupt;
 mod report;

@@ -2,7 +2,6 @@
 
 use crate::args::{ColumnArgs, Global};
 use crate::failure::{self, Failure, NO};
-use crate::fitted::Fitted;
 use crate::report::{Report, json_number};
 use crate::text::Grid;
 use clap::Args;
@@ -70,18 +69,18 @@ impl From<&Certificate> for Numbers {
 }
 
 pub(crate) fn run(args: CertifyArgs, global: &Global, report: Report) -> failure::Result<ExitCode> {
-    let fitted = Fitted::load(&args.model)?;
-    let tol = args.tol.unwrap_or(fitted.fit.tol);
-    let (table, observations) = fitted.training_data(&args.data, &args.columns)?;
+    let trained = crate::files::load_model(&args.model)?;
+    let tol = args.tol.unwrap_or(trained.spec.tol);
+    let (table, observations) = trained.training_data(&args.data, &args.columns.columns())?;
     let options = CertifyOptions { threads: global.threads(), memory: args.memory };
-    let check = match fitted.model.check(&table.inputs, &observations, &options) {
+    let check = match trained.model.check(&table.inputs, &observations, &options) {
         Ok(check) => Ok(check),
         // Duals outside their range for these labels cannot come from a fit to these data.
         Err(error @ Error::Infeasible { .. }) => Err(error.to_string()),
         Err(error) => return Err(Failure::from(error).about(&args.data)),
     };
-    let stored = fitted.model.summary();
-    let verdict = Verdict::new(&stored, check, tol, fitted.fit.tol);
+    let stored = trained.model.summary();
+    let verdict = Verdict::new(&stored, check, tol, trained.spec.tol);
     let output = CertifyOutput {
         holds: verdict.holds(),
         agrees: verdict.mismatches.is_empty(),

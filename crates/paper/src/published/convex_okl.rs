@@ -1,11 +1,11 @@
 //! Convex learning of tasks and their structure as published by Ciliberto and others: supervised step and
 //! structure step in turns.
 
-use super::Published;
 use super::alternation::{Alternation, spectral};
 use super::sylvester::{self, InputBasis, Iterate};
-use kinfolk::{Fit, Matrix, Observer, Problem};
-use kinfolk_train::{CONVEX_OKL, Claim, Error, Job, MethodInfo, Params, Result};
+use super::{Published, PublishedTask};
+use kinfolk::{Fit, Matrix, Observer};
+use kinfolk_train::{CONVEX_OKL, Claim, Error, MethodInfo, Result};
 
 pub(super) const PUBLISHED: Published = Published {
     info: MethodInfo {
@@ -39,12 +39,8 @@ const EIGENVALUE_FLOOR: f64 = 1e-8;
 const MIN_CHANGE: f64 = 1e-4;
 const MAX_ROUNDS: usize = 1000;
 
-fn alternate(
-    job: &Job<'_>,
-    params: &Params,
-    problem: &Problem<'_>,
-    observer: &mut dyn Observer,
-) -> Result<Fit> {
+fn alternate(task: &PublishedTask<'_>, observer: &mut dyn Observer) -> Result<Fit> {
+    let PublishedTask { job, params, problem } = *task;
     let trace = params.word("structure")? == "trace";
     if !trace && sylvester::check(PUBLISHED.info.name, job).is_ok() {
         let basis = InputBasis::of_kernel(PUBLISHED.info.name, job, problem)?;
@@ -61,12 +57,8 @@ fn alternate(
     alternation.fit(job, problem, first, PUBLISHED.info.name, observer)
 }
 
-fn alternate_reduced(
-    job: &Job<'_>,
-    params: &Params,
-    problem: &Problem<'_>,
-    observer: &mut dyn Observer,
-) -> Result<Fit> {
+fn alternate_reduced(task: &PublishedTask<'_>, observer: &mut dyn Observer) -> Result<Fit> {
+    let PublishedTask { job, params, problem } = *task;
     if params.word("structure")? == "trace" {
         let why = "the reduced form is for the Frobenius norm".to_string();
         return Err(Error::Param { method: REDUCED.info.name, why });

@@ -15,8 +15,16 @@ use kinfolk_train::{
     Claim, Engine, Error, FitRequest, Gmtl, Job, Method, MethodInfo, Params, Result, Weight,
 };
 
-/// From the job and its problem to a fit of that problem.
-type Iteration = fn(&Job<'_>, &Params, &Problem<'_>, &mut dyn Observer) -> Result<Fit>;
+/// What a published iteration gets: the problem is that of the job with these parameters.
+#[derive(Clone, Copy)]
+struct PublishedTask<'a> {
+    job: &'a Job<'a>,
+    params: &'a Params,
+    problem: &'a Problem<'a>,
+}
+
+/// From a problem to a fit of it.
+type Iteration = fn(&PublishedTask<'_>, &mut dyn Observer) -> Result<Fit>;
 
 /// A method of `kinfolk-train` that is solved by the iteration of its authors.
 #[derive(Debug)]
@@ -78,7 +86,7 @@ impl Method for Published {
     fn solve(&self, request: &FitRequest<'_>, observer: &mut dyn Observer) -> Result<Fit> {
         let FitRequest { job, params, weight, .. } = *request;
         let problem = self.engine.problem(job, params, weight)?;
-        (self.iteration)(job, params, &problem, observer)
+        (self.iteration)(&PublishedTask { job, params, problem: &problem }, observer)
     }
 }
 

@@ -1,14 +1,14 @@
 //! A shared representation as published by Lapin, Schiele and Hein: weights W and representation U in turns.
 
-use super::Published;
 use super::alternation::{certified, distance, rows};
 use super::kernel_matrix::{kernel_matrix, table};
+use super::{Published, PublishedTask};
 use kinfolk::inputs::{Gram, Inputs};
 use kinfolk::{
     Dataset, DatasetOptions, Fit, Fitter, Flow, Kernel, Matrix, Observer, Problem, ProblemSpec,
     RegularizerKind,
 };
-use kinfolk_train::{Claim, Job, MTL_SDCA, MethodInfo, Params, Result};
+use kinfolk_train::{Claim, Job, MTL_SDCA, MethodInfo, Result};
 
 pub(super) const PUBLISHED: Published = Published {
     info: MethodInfo {
@@ -28,7 +28,8 @@ const MAX_ROUNDS: usize = 100;
 /// Root mean square change of the duals, as a fraction of C, at which the released code ends.
 const MIN_CHANGE: f64 = 1e-3;
 
-fn alternate(job: &Job<'_>, _: &Params, problem: &Problem<'_>, observer: &mut dyn Observer) -> Result<Fit> {
+fn alternate(task: &PublishedTask<'_>, observer: &mut dyn Observer) -> Result<Fit> {
+    let PublishedTask { job, problem, .. } = *task;
     let obs = job.data.observations();
     let (n, t) = (obs.n_inputs(), obs.n_tasks());
     let kernel = kernel_matrix(PUBLISHED.info.name, job, 4)?;

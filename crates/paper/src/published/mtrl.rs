@@ -1,10 +1,10 @@
 //! Task relationships as in the released code of Zhang and Yeung: W and the task matrix Om in turns.
 
-use super::Published;
 use super::alternation::{Alternation, spectral};
+use super::{Published, PublishedTask};
 use kinfolk::regularizer::{Relationship, SpectralFunction};
-use kinfolk::{Fit, Matrix, Observer, Problem};
-use kinfolk_train::{Claim, Job, MTRL, MethodInfo, Params, Result};
+use kinfolk::{Fit, Matrix, Observer};
+use kinfolk_train::{Claim, MTRL, MethodInfo, Result};
 
 pub(super) const PUBLISHED: Published = Published {
     info: MethodInfo {
@@ -27,12 +27,8 @@ const MAX_ROUNDS: usize = 100;
 
 /// Once an eigenvalue is at its floor the eigenvectors hardly change any more, and the iteration ends above
 /// the optimum.
-fn alternate(
-    job: &Job<'_>,
-    params: &Params,
-    problem: &Problem<'_>,
-    observer: &mut dyn Observer,
-) -> Result<Fit> {
+fn alternate(task: &PublishedTask<'_>, observer: &mut dyn Observer) -> Result<Fit> {
+    let PublishedTask { job, params, problem } = *task;
     let relationship = Relationship::new(params.number("l1")?, 1.0)?;
     let t = job.data.observations().n_tasks();
     let theta_of = |squares: &[f64]| {

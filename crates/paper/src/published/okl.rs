@@ -1,11 +1,11 @@
 //! Output kernel learning as published by Dinuzzo and others: block coordinate descent, the squared loss on
 //! shared inputs.
 
-use super::Published;
 use super::alternation::{spectral, symmetrise};
 use super::sylvester::{InputBasis, Iterate, check};
-use kinfolk::{Fit, Matrix, Observer, Problem};
-use kinfolk_train::{Claim, Job, MethodInfo, OKL, Params, Result};
+use super::{Published, PublishedTask};
+use kinfolk::{Fit, Matrix, Observer};
+use kinfolk_train::{Claim, MethodInfo, OKL, Result};
 
 pub(super) const PUBLISHED: Published = Published {
     info: MethodInfo {
@@ -32,7 +32,8 @@ pub(super) const REDUCED: Published = Published {
     ..PUBLISHED
 };
 
-fn descend(job: &Job<'_>, _: &Params, problem: &Problem<'_>, observer: &mut dyn Observer) -> Result<Fit> {
+fn descend(task: &PublishedTask<'_>, observer: &mut dyn Observer) -> Result<Fit> {
+    let PublishedTask { job, problem, .. } = *task;
     check(PUBLISHED.info.name, job)?;
     InputBasis::of_kernel(PUBLISHED.info.name, job, problem)?.run(
         job,
@@ -43,12 +44,8 @@ fn descend(job: &Job<'_>, _: &Params, problem: &Problem<'_>, observer: &mut dyn 
     )
 }
 
-fn descend_reduced(
-    job: &Job<'_>,
-    _: &Params,
-    problem: &Problem<'_>,
-    observer: &mut dyn Observer,
-) -> Result<Fit> {
+fn descend_reduced(task: &PublishedTask<'_>, observer: &mut dyn Observer) -> Result<Fit> {
+    let PublishedTask { job, problem, .. } = *task;
     check(REDUCED.info.name, job)?;
     InputBasis::of_features(job, problem)?.run(job, problem, REDUCED.info.name, step, observer)
 }

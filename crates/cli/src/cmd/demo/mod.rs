@@ -8,7 +8,6 @@ use crate::args::{ColumnArgs, Global};
 use crate::cmd::report::ReportFiles;
 use crate::cmd::select;
 use crate::failure::{Failure, Result};
-use crate::fitted::Fitted;
 use crate::report::Report;
 use crate::{files, interrupt};
 use clap::Args;
@@ -107,7 +106,7 @@ pub(crate) fn run(args: DemoArgs, global: &Global, report: Report) -> Result<Exi
     select::save(&mut results, &entries[best].trained, &files.model)?;
     files::write(&files.results, &serde_json::to_vec(&results).map_err(Failure::output)?)?;
     let groups = draw(&entries[best].trained, made.groups.as_deref(), &files.theta)?;
-    crate::cmd::predict::to_file(&Fitted::load(&files.model)?, &files.test, &files.predictions)?;
+    crate::cmd::predict::to_file(&files::load_model(&files.model)?, &files.test, &files.predictions)?;
     write_report(&files, global)?;
     let seconds = started.elapsed().as_secs_f64();
     let output =

@@ -2,11 +2,11 @@
 
 use super::EvaluateArgs;
 use crate::failure::{Failure, Result};
-use crate::fitted::Fitted;
 use crate::report::Report;
 use crate::scores::{highest, unknown};
 use crate::text::{Grid, count, score};
 use kinfolk_io::Targets;
+use kinfolk_train::Trained;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::path::Path;
@@ -41,18 +41,18 @@ struct Sums {
     at_place: Vec<f64>,
 }
 
-pub(super) fn run(args: &EvaluateArgs, fitted: &Fitted, report: Report) -> Result<()> {
-    let tasks = fitted.model.tasks();
+pub(super) fn run(args: &EvaluateArgs, trained: &Trained, report: Report) -> Result<()> {
+    let tasks = trained.model.tasks();
     let t = tasks.len();
     let mut sums =
         Sums { rows: vec![0; t], weight: vec![0.0; t], right: vec![0.0; t], at_place: vec![0.0; t] };
-    let column = fitted.recipe.columns.target.first().map(String::as_str);
-    let n_inputs = args.for_each_chunk(fitted, |table, first_row| {
+    let column = trained.schema.columns.target.first().map(String::as_str);
+    let n_inputs = args.for_each_chunk(trained, |table, first_row| {
         let Targets::Classes(class) = &table.targets else {
             return Err(Failure::input("there is no column of classes").about(&args.data));
         };
-        let places = crate::scores::places(class, &fitted.model);
-        let all = fitted.model.predict_all(&table.inputs).map_err(|e| Failure::from(e).about(&args.data))?;
+        let places = crate::scores::places(class, &trained.model);
+        let all = trained.model.predict_all(&table.inputs).map_err(|e| Failure::from(e).about(&args.data))?;
         for (row, place) in places.into_iter().enumerate() {
             let Some(own) = place.map(|p| p as usize) else {
                 return Err(unknown(&class.name(row), tasks, first_row + row, column).about(&args.data));

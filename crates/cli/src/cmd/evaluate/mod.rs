@@ -5,12 +5,11 @@ mod per_task;
 
 use crate::args::{ColumnArgs, Global};
 use crate::failure::{Failure, Result};
-use crate::fitted::Fitted;
 use crate::report::Report;
 use crate::{chunks, training};
 use clap::Args;
-use kinfolk::Losses;
 use kinfolk_io::{LabelEncoding, Table};
+use kinfolk_train::Trained;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -46,10 +45,10 @@ pub(crate) struct EvaluateArgs {
 }
 
 pub(crate) fn run(args: EvaluateArgs, _: &Global, report: Report) -> Result<ExitCode> {
-    let fitted = Fitted::load(&args.model)?;
-    match fitted.recipe.label_encoding {
-        LabelEncoding::Classes => classes::run(&args, &fitted, report)?,
-        _ => per_task::run(&args, &fitted, report)?,
+    let trained = crate::files::load_model(&args.model)?;
+    match trained.schema.label_encoding {
+        LabelEncoding::Classes => classes::run(&args, &trained, report)?,
+        _ => per_task::run(&args, &trained, report)?,
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -58,10 +57,10 @@ impl EvaluateArgs {
     /// Calls `visit` with all rows of the part, chunk by chunk, and how many came before; how many there were.
     fn for_each_chunk(
         &self,
-        fitted: &Fitted,
+        trained: &Trained,
         mut visit: impl FnMut(&Table, usize) -> Result<()>,
     ) -> Result<usize> {
-        let mut source = fitted.open(&self.data, &self.columns)?;
+        let mut source = trained.open(&self.data, &self.columns.columns())?;
         let mut rows = 0;
         chunks::for_each(&mut *source, |table| {
             let Some(table) = training::part_of_chunk(table, self.split).map_err(|f| f.about(&self.data))?
@@ -79,13 +78,5 @@ impl EvaluateArgs {
             (0, None) => Err(Failure::input("there are no rows").about(&self.data)),
             _ => Ok(rows),
         }
-    }
-}
-
-/// Whether all tasks have a loss for which this holds.
-fn all_losses(losses: &Losses, holds: impl Fn(&kinfolk::LossKind) -> bool) -> bool {
-    match losses {
-        Losses::Same(loss) => holds(loss),
-        Losses::PerTask(all) => all.iter().all(holds),
     }
 }

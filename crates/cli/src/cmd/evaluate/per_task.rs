@@ -1,12 +1,12 @@
 //! Scores of each task, and their means.
 
-use super::{EvaluateArgs, all_losses};
+use super::EvaluateArgs;
 use crate::failure::Result;
-use crate::fitted::Fitted;
 use crate::report::Report;
 use crate::text::{self, Grid, count, plural};
 use kinfolk::{LossKind, metrics};
-use kinfolk_train::predict;
+use kinfolk_train::Trained;
+use kinfolk_train::{all_losses, predict};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::path::Path;
@@ -63,8 +63,8 @@ struct Mean {
     pooled: Option<f64>,
 }
 
-pub(super) fn run(args: &EvaluateArgs, fitted: &Fitted, report: Report) -> Result<()> {
-    let model = &fitted.model;
+pub(super) fn run(args: &EvaluateArgs, trained: &Trained, report: Report) -> Result<()> {
+    let model = &trained.model;
     let loss = &model.about().problem.loss;
     let signs = all_losses(loss, LossKind::is_classification);
     let mut metrics: Vec<(&str, Score)> = if signs { SIGNS.to_vec() } else { NUMBERS.to_vec() };
@@ -72,8 +72,8 @@ pub(super) fn run(args: &EvaluateArgs, fitted: &Fitted, report: Report) -> Resul
         metrics.extend(LOGISTIC);
     }
     let mut seen = vec![Seen::default(); model.tasks().len()];
-    let n_inputs = args.for_each_chunk(fitted, |table, first_row| {
-        let observations = fitted.observations(table, &args.data, first_row)?;
+    let n_inputs = args.for_each_chunk(trained, |table, first_row| {
+        let observations = trained.observations(table, &args.data, first_row)?;
         let scores = predict(model, &table.inputs, &observations).map_err(crate::failure::of_method)?;
         for (o, score) in scores.into_iter().enumerate() {
             let task = &mut seen[observations.task(o)];

@@ -1,10 +1,10 @@
 //! What is written for a row.
 
 use crate::failure::{Failure, Result};
-use crate::fitted::Fitted;
 use crate::scores::{Chunk, Scores, UnknownTask, highest, scores};
 use kinfolk::{Losses, Matrix, TaskNames};
 use kinfolk_io::{CellKind, Cells, LabelEncoding, Table, Targets};
+use kinfolk_train::Trained;
 
 /// Columns of the output, the same for all chunks.
 #[derive(Debug, Clone)]
@@ -46,20 +46,20 @@ fn names(words: Vec<String>, integers: bool) -> Cells {
 impl OutputColumns {
     /// By the first rows of a file.
     pub(super) fn new(
-        fitted: &Fitted,
+        trained: &Trained,
         table: &Table,
         labels: bool,
         unknown: Option<UnknownTask>,
     ) -> Result<Self> {
-        let tasks = fitted.model.tasks();
+        let tasks = trained.model.tasks();
         let integers = !matches!(tasks, TaskNames::Strings(_));
         let is_integer = |word: &str| word.parse::<i64>().is_ok_and(|n| n.to_string() == word);
-        let (kind, integer_labels) = match &fitted.recipe.label_encoding {
+        let (kind, integer_labels) = match &trained.schema.label_encoding {
             LabelEncoding::Classes => (LabelRule::Class, integers),
             LabelEncoding::Binary { negative, positive } => {
                 (LabelRule::Sign, is_integer(negative) && is_integer(positive))
             }
-            _ if labels => return Err(no_labels(fitted)),
+            _ if labels => return Err(no_labels(trained)),
             _ => (LabelRule::Sign, false),
         };
         let rows = match table.targets {
@@ -110,22 +110,22 @@ impl OutputColumns {
     /// The columns for the rows of a chunk.
     pub(super) fn fill(
         &self,
-        fitted: &Fitted,
+        trained: &Trained,
         chunk: &Chunk<'_>,
         unknown: Option<UnknownTask>,
     ) -> Result<Vec<Cells>> {
-        match (&self.rows, scores(&fitted.model, chunk, unknown)?, &chunk.table.targets) {
+        match (&self.rows, scores(&trained.model, chunk, unknown)?, &chunk.table.targets) {
             (ScoredTasks::Own, Scores::Own(own), Targets::Tasks { task, .. }) => {
                 let tasks = names((0..task.len()).map(|row| task.name(row)).collect(), self.integer_tasks);
-                let labels = self.labels.map(|_| self.signs(fitted, own.iter().copied()));
+                let labels = self.labels.map(|_| self.signs(trained, own.iter().copied()));
                 Ok([tasks, Cells::Numbers(own)].into_iter().chain(labels).collect())
             }
-            (ScoredTasks::All { .. }, Scores::All(all), _) => Ok(self.all(fitted, &all)),
+            (ScoredTasks::All { .. }, Scores::All(all), _) => Ok(self.all(trained, &all)),
             _ => Err(Failure::input("some rows say their task and others do not").about(chunk.path)),
         }
     }
 
-    fn all(&self, fitted: &Fitted, all: &Matrix) -> Vec<Cells> {
+    fn all(&self, trained: &Trained, all: &Matrix) -> Vec<Cells> {
         let rows = || (0..all.rows()).map(|i| all.row(i));
         let tasks = 0..all.cols();
         let mut columns: Vec<Cells> =
@@ -133,19 +133,19 @@ impl OutputColumns {
         match self.labels {
             None => {}
             Some(LabelRule::Class) => {
-                let name = |row: &[f64]| fitted.model.tasks().name(highest(row));
+                let name = |row: &[f64]| trained.model.tasks().name(highest(row));
                 columns.push(names(rows().map(name).collect(), self.integer_labels));
             }
             Some(LabelRule::Sign) => {
-                columns.extend(tasks.map(|t| self.signs(fitted, rows().map(|row| row[t]))));
+                columns.extend(tasks.map(|t| self.signs(trained, rows().map(|row| row[t]))));
             }
         }
         columns
     }
 
     /// Labels of scores as they are in the data; zero counts as negative, as in the metrics.
-    fn signs(&self, fitted: &Fitted, scores: impl Iterator<Item = f64>) -> Cells {
-        let LabelEncoding::Binary { negative, positive } = &fitted.recipe.label_encoding else {
+    fn signs(&self, trained: &Trained, scores: impl Iterator<Item = f64>) -> Cells {
+        let LabelEncoding::Binary { negative, positive } = &trained.schema.label_encoding else {
             return Cells::Words(scores.map(|score| score.to_string()).collect());
         };
         let label = |score: f64| if score > 0.0 { positive.clone() } else { negative.clone() };
@@ -153,8 +153,8 @@ impl OutputColumns {
     }
 }
 
-fn no_labels(fitted: &Fitted) -> Failure {
-    let loss = match &fitted.model.about().problem.loss {
+fn no_labels(trained: &Trained) -> Failure {
+    let loss = match &trained.model.about().problem.loss {
         Losses::Same(loss) => loss.to_string(),
         Losses::PerTask(_) => "more than one".into(),
     };

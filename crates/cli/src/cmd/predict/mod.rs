@@ -5,13 +5,13 @@ mod writer;
 
 use crate::args::{ColumnArgs, Global};
 use crate::failure::{Failure, Result};
-use crate::fitted::Fitted;
 use crate::report::Report;
 use crate::scores::{Chunk, UnknownTask};
 use crate::text::plural;
 use crate::{chunks, files, training};
 use clap::Args;
 use columns::OutputColumns;
+use kinfolk_train::Trained;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -77,7 +77,7 @@ pub(crate) fn run(args: PredictArgs, _: &Global, report: Report) -> Result<ExitC
     if report.json && args.out.is_none() {
         return Err(Failure::usage("--json needs -o FILE: scores and the object cannot both go to stdout"));
     }
-    let fitted = Fitted::load(&args.model)?;
+    let trained = files::load_model(&args.model)?;
     let job = PredictJob {
         data: &args.data,
         columns: &args.columns,
@@ -86,33 +86,33 @@ pub(crate) fn run(args: PredictArgs, _: &Global, report: Report) -> Result<ExitC
         split: args.split,
     };
     let Some(out) = &args.out else {
-        job.run(&fitted, PredictionWriter::stdout)?;
+        job.run(&trained, PredictionWriter::stdout)?;
         return Ok(ExitCode::SUCCESS);
     };
     files::check_writable(out)?;
     kinfolk_io::format_of(out).map_err(Failure::usage)?;
-    let (n_inputs, columns) = job.run(&fitted, |columns| PredictionWriter::file(out, columns))?;
+    let (n_inputs, columns) = job.run(&trained, |columns| PredictionWriter::file(out, columns))?;
     let output = PredictOutput { model: &args.model, data: &args.data, out, n_inputs, columns: &columns };
     report.done(&output, format!("predictions for {} in {}\n", plural(n_inputs, "row"), out.display()))?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// Scores of all rows of a file, for the tasks that its rows say.
-pub(crate) fn to_file(fitted: &Fitted, data: &Path, out: &Path) -> Result<()> {
+pub(crate) fn to_file(trained: &Trained, data: &Path, out: &Path) -> Result<()> {
     let columns = ColumnArgs::default();
     let job = PredictJob { data, columns: &columns, labels: false, unknown: None, split: None };
-    job.run(fitted, |columns| PredictionWriter::file(out, columns)).map(drop)
+    job.run(trained, |columns| PredictionWriter::file(out, columns)).map(drop)
 }
 
 impl PredictJob<'_> {
     /// Predicts chunk by chunk; how many rows, and the names of the columns written.
     fn run(
         &self,
-        fitted: &Fitted,
+        trained: &Trained,
         open: impl FnOnce(&OutputColumns) -> Result<PredictionWriter>,
     ) -> Result<(usize, Vec<String>)> {
-        let mut source = fitted.open(self.data, self.columns)?;
-        let task_column = self.columns.columns().task.or_else(|| fitted.recipe.columns.task.clone());
+        let mut source = trained.open(self.data, &self.columns.columns())?;
+        let task_column = self.columns.columns().task.or_else(|| trained.schema.columns.task.clone());
         let (mut open, mut out, mut rows) = (Some(open), None, 0);
         chunks::for_each(&mut *source, |table| {
             let Some(table) = training::part_of_chunk(table, self.split).map_err(|f| f.about(self.data))?
@@ -120,13 +120,13 @@ impl PredictJob<'_> {
                 return Ok(());
             };
             if let Some(open) = open.take() {
-                let columns = OutputColumns::new(fitted, &table, self.labels, self.unknown)?;
+                let columns = OutputColumns::new(trained, &table, self.labels, self.unknown)?;
                 out = Some((open(&columns)?, columns));
             }
             let Some((writer, columns)) = &mut out else { return Ok(()) };
             let task_column = task_column.as_deref();
             let chunk = Chunk { table: &table, path: self.data, first_row: rows, task_column };
-            writer.append(columns.fill(fitted, &chunk, self.unknown)?)?;
+            writer.append(columns.fill(trained, &chunk, self.unknown)?)?;
             rows += table.n_rows();
             Ok(())
         })?;

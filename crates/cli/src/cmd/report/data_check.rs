@@ -3,46 +3,46 @@
 use super::ReportFiles;
 use crate::args::Global;
 use crate::failure::{Failure, Result, of_method};
-use crate::fitted::Fitted;
 use crate::training::part;
 use kinfolk::CertifyOptions;
 use kinfolk_report::{DataCheck, Recheck};
+use kinfolk_train::Trained;
 use kinfolk_train::{Metric, predict};
 use std::path::Path;
 
 pub(super) fn check(
-    fitted: &Fitted,
+    trained: &Trained,
     path: &Path,
     files: &ReportFiles<'_>,
     metric: Option<Metric>,
     global: &Global,
 ) -> Result<DataCheck> {
-    let (table, _) = kinfolk_io::read(path, &files.columns.columns(), Some(&fitted.recipe))?;
+    let (table, _) = kinfolk_io::read(path, &files.columns.columns(), Some(&trained.schema))?;
     let table = part(table, files.split).map_err(|failure| failure.about(path))?;
-    let observations = fitted.observations(&table, path, 0)?;
-    let mut rows_per_task = vec![0; fitted.model.tasks().len()];
+    let observations = trained.observations(&table, path, 0)?;
+    let mut rows_per_task = vec![0; trained.model.tasks().len()];
     (0..observations.len()).for_each(|o| rows_per_task[observations.task(o)] += 1);
     let metric = metric.unwrap_or_else(|| Metric::default_for(&observations));
     let wrong = |error| of_method(error).about(path);
-    metric.check(&observations, &fitted.model.about().problem.loss).map_err(wrong)?;
-    let predictions = predict(&fitted.model, &table.inputs, &observations).map_err(wrong)?;
+    metric.check(&observations, &trained.model.about().problem.loss).map_err(wrong)?;
+    let predictions = predict(&trained.model, &table.inputs, &observations).map_err(wrong)?;
     Ok(DataCheck {
         path: path.into(),
         n_rows: table.n_rows(),
         rows_per_task,
         metric,
         score: metric.score(&observations, &predictions),
-        recheck: recheck(fitted, path, files, global)?,
+        recheck: recheck(trained, path, files, global)?,
     })
 }
 
-fn recheck(fitted: &Fitted, path: &Path, files: &ReportFiles<'_>, global: &Global) -> Result<Recheck> {
-    let model = &fitted.model;
+fn recheck(trained: &Trained, path: &Path, files: &ReportFiles<'_>, global: &Global) -> Result<Recheck> {
+    let model = &trained.model;
     if model.alpha().is_none() {
         return Ok(Recheck::NoDuals);
     }
     // If the file lacks the part that was fitted, it holds other data.
-    let Ok((table, observations)) = fitted.training_data(path, files.columns) else {
+    let Ok((table, observations)) = trained.training_data(path, &files.columns.columns()) else {
         return Ok(Recheck::OtherData);
     };
     let about = model.about();

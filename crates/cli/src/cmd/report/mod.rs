@@ -4,13 +4,13 @@ mod data_check;
 
 use crate::args::{ColumnArgs, Global};
 use crate::failure::{Failure, Result};
-use crate::fitted::{FitNotes, Fitted};
 use crate::report::Report;
 use crate::{files, text, trace};
 use clap::Args;
 use kinfolk::{CertificateSummary, Model};
 use kinfolk_report::{FitOptions, ReportInputs, render};
 use kinfolk_train::select::SelectionResults;
+use kinfolk_train::{FitSpec, Trained};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -117,13 +117,13 @@ fn page(loaded: &LoadedModel, files: &ReportFiles<'_>, global: &Global) -> Resul
     };
     let metric = selection.as_ref().map(|selection| selection.metric);
     let check =
-        |fitted| files.data.iter().map(move |path| data_check::check(fitted, path, files, metric, global));
-    let data = loaded.fitted().map_or(Ok(vec![]), |fitted| check(fitted).collect::<Result<Vec<_>>>())?;
+        |trained| files.data.iter().map(move |path| data_check::check(trained, path, files, metric, global));
+    let data = loaded.trained().map_or(Ok(vec![]), |trained| check(trained).collect::<Result<Vec<_>>>())?;
     let inputs = ReportInputs {
         model,
         model_path: files.model,
         model_version: Some(model.written_by()),
-        fit: loaded.fitted().map(|fitted| fit_options(&fitted.fit)),
+        fit: loaded.trained().map(|trained| fit_options(&trained.spec)),
         data,
         selection: selection.as_ref(),
         trace,
@@ -133,7 +133,7 @@ fn page(loaded: &LoadedModel, files: &ReportFiles<'_>, global: &Global) -> Resul
 
 /// A model; if this command fitted it, with how its data were read.
 enum LoadedModel {
-    Fitted(Box<Fitted>),
+    Trained(Box<Trained>),
     /// A model of another program: it has a Theta and a certificate, but does not say how to read its data.
     Bare(Box<Model>),
 }
@@ -147,33 +147,33 @@ impl LoadedModel {
         let bare = model.attachments().next().is_none() && files.data.is_empty();
         Ok(match bare {
             true => LoadedModel::Bare(Box::new(model)),
-            false => LoadedModel::Fitted(Box::new(Fitted::new(files.model, model)?)),
+            false => LoadedModel::Trained(Box::new(files::trained(files.model, model)?)),
         })
     }
 
     fn model(&self) -> &Model {
         match self {
-            LoadedModel::Fitted(fitted) => &fitted.model,
+            LoadedModel::Trained(trained) => &trained.model,
             LoadedModel::Bare(model) => model,
         }
     }
 
-    fn fitted(&self) -> Option<&Fitted> {
+    fn trained(&self) -> Option<&Trained> {
         match self {
-            LoadedModel::Fitted(fitted) => Some(fitted),
+            LoadedModel::Trained(trained) => Some(trained),
             LoadedModel::Bare(_) => None,
         }
     }
 }
 
-fn fit_options(notes: &FitNotes) -> FitOptions {
+fn fit_options(spec: &FitSpec) -> FitOptions {
     FitOptions {
-        method: notes.method.clone().unwrap_or_else(|| "fmtl".into()),
-        tolerance: notes.tol,
-        class_weight: notes.class_weight.clone(),
-        c_rule: notes.c_rule.clone().filter(|rule| rule != "given"),
-        solver: notes.solver.clone().unwrap_or_else(|| "auto".into()),
-        seed: notes.seed,
+        method: spec.method.brief(),
+        tolerance: spec.tol,
+        class_weight: spec.class_weight.map(|weight| weight.to_string()),
+        c_rule: Some(spec.c.to_string()),
+        solver: spec.solver.to_string(),
+        seed: Some(spec.seed),
     }
 }
 
