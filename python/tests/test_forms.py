@@ -208,7 +208,7 @@ def test_other_methods_and_given_matrices(regression):
     ]:
         model = MultiTaskRegressor(method=method, method_params=params).fit(d.X, d.y, task=d.task)
         assert model.score(d.X, d.y, task=d.task) > 0.5
-        given = {"gmtl": "best given the groups", "mtfl": "best given the groups and their weights"}
+        given = {"gmtl": "optimal given the groups", "mtfl": "optimal given the groups and their weights"}
         assert model.claim_ == given.get(method, "optimal") and model.rel_gap_ <= model.tol
     alone = MultiTaskRegressor(C=1.0, output="fixed", theta=np.eye(5), tol=TOL).fit(d.X, d.y, task=d.task)
     stl = MultiTaskRegressor(C=1.0, method="stl", tol=TOL).fit(d.X, d.y, task=d.task)

@@ -51,7 +51,7 @@ class BaseKinfolkEstimator(EngineParameters, Callbacks, BaseEstimator):  # type:
 
     - `theta_`: the task matrix, `task_correlation_`: the same as correlations, `theta_names_`: the names of their rows;
     - `primal_`, `dual_`, `dual_gap_`, `rel_gap_`, `status_`: the certificate, and why the solver stopped;
-    - `claim_`, `remark_`: what the certificate is about ("optimal", or "best given the groups" and the like if the
+    - `claim_`, `remark_`: what the certificate is about ("optimal", or "optimal given the groups" and the like if the
       method searches for something that the certificate takes as given), and what the method says of its search;
     - `C_`, `lam_`, `n_passes_`, `seconds_`, `solver_`, `reason_`, `trace_`: the course of the fit;
     - `dual_coef_`, and for linear kernels `coef_` and `intercept_`.

@@ -11,7 +11,7 @@ use std::fmt;
 /// ```
 /// use kinfolk::Claim;
 /// let claim = Claim::Given("the groups".into());
-/// assert_eq!(claim.to_string(), "best given the groups");
+/// assert_eq!(claim.to_string(), "optimal given the groups");
 /// assert_eq!(claim.given(), Some("the groups"));
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,7 +38,7 @@ impl fmt::Display for Claim {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Claim::Optimal => f.pad("optimal"),
-            Claim::Given(what) => f.pad(&format!("best given {what}")),
+            Claim::Given(what) => f.pad(&format!("optimal given {what}")),
         }
     }
 }
