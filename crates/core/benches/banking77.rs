@@ -14,7 +14,7 @@ use kinfolk::{
 };
 use std::time::Instant;
 
-struct Args {
+struct BenchArgs {
     mode: String,
     dir: String,
     n: usize,
@@ -36,7 +36,7 @@ fn main() {
     let mut number = || next().parse().expect("a number");
     let (n, d, t, threads) = (number(), number(), number(), number());
     let dtype = next();
-    let args = Args { mode, dir, n, d, t, threads, dtype, rest: args.collect() };
+    let args = BenchArgs { mode, dir, n, d, t, threads, dtype, rest: args.collect() };
     let inputs = load_inputs(&args);
     let classes: Vec<u32> = read(&args, "label.u32")
         .chunks_exact(4)
@@ -51,11 +51,11 @@ fn main() {
     }
 }
 
-fn read(args: &Args, name: &str) -> Vec<u8> {
+fn read(args: &BenchArgs, name: &str) -> Vec<u8> {
     std::fs::read(format!("{}/{name}", args.dir)).expect("a file written by banking77.py")
 }
 
-fn load_inputs(args: &Args) -> Inputs<'static> {
+fn load_inputs(args: &BenchArgs) -> Inputs<'static> {
     let bytes = read(args, &format!("x.{}", args.dtype));
     let dense = match args.dtype.as_str() {
         "f32" => {
@@ -78,7 +78,7 @@ fn spec(loss: LossKind, k: u32, c: f64) -> ProblemSpec {
 
 /// `rest`: k, repetitions, then the values of C. Everything is timed: data set, eigenbasis, solve,
 /// certificate, model.
-fn spectral(args: &Args, inputs: &Inputs<'_>, observations: &Observations) {
+fn spectral(args: &BenchArgs, inputs: &Inputs<'_>, observations: &Observations) {
     let k: u32 = args.rest[0].parse().expect("k");
     let repetitions: usize = args.rest[1].parse().expect("repetitions");
     for c in args.rest[2..].iter().map(|c| c.parse::<f64>().expect("C")) {
@@ -104,7 +104,7 @@ fn spectral(args: &Args, inputs: &Inputs<'_>, observations: &Observations) {
 }
 
 /// `rest`: loss, k, C, passes, then orders: `sequential` or block sizes.
-fn sdca(args: &Args, inputs: &Inputs<'_>, observations: &Observations) {
+fn sdca(args: &BenchArgs, inputs: &Inputs<'_>, observations: &Observations) {
     let loss: LossKind = args.rest[0].parse().expect("a loss");
     let k: u32 = args.rest[1].parse().expect("k");
     let c: f64 = args.rest[2].parse().expect("C");
@@ -142,7 +142,7 @@ fn sdca(args: &Args, inputs: &Inputs<'_>, observations: &Observations) {
 }
 
 /// Rate of faer's product (inputs x features) (features x classes).
-fn product_rate(args: &Args) -> f64 {
+fn product_rate(args: &BenchArgs) -> f64 {
     let x = vec![0.5f64; args.n * args.d];
     let v = vec![0.25f64; args.d * args.t];
     let mut out = vec![0.0f64; args.n * args.t];
@@ -182,7 +182,7 @@ fn epoch_seconds(problem: &Problem<'_>, order: VisitOrder, passes: usize) -> f64
 }
 
 /// Peak memory of one fit by the system's own account, against the arrays that go in and come out.
-fn peak(args: &Args, inputs: &Inputs<'_>, observations: &Observations) {
+fn peak(args: &BenchArgs, inputs: &Inputs<'_>, observations: &Observations) {
     let before = resident("VmRSS");
     let options = DatasetOptions { threads: args.threads, ..DatasetOptions::default() };
     let data = Dataset::new(inputs, observations, options).expect("a data set");

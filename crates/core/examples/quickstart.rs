@@ -76,13 +76,13 @@ fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
 // What is compared.
 
 /// A name, and the problems among which the held-out rows choose (each for all values of C).
-struct Method {
+struct ComparedMethod {
     name: String,
     learns_theta: bool,
     candidates: Vec<ProblemSpec>,
 }
 
-fn methods() -> Vec<Method> {
+fn methods() -> Vec<ComparedMethod> {
     let same = |r, s| f64::from(r == s);
     let kin = |r: usize, s: usize| f64::from(GROUPS[r] == GROUPS[s]);
     // Every task is a part shared with others plus a part of its own; `share` is the weight of the first. The
@@ -99,7 +99,7 @@ fn methods() -> Vec<Method> {
     let exp = [1.0, 10.0, 100.0].map(|lambda| spec(RegularizerKind::Exp { prior: None }, lambda));
 
     let method =
-        |name: &str, learns_theta, candidates| Method { name: name.into(), learns_theta, candidates };
+        |name: &str, learns_theta, candidates| ComparedMethod { name: name.into(), learns_theta, candidates };
     vec![
         method("each task alone", false, alone),
         method("common mean", false, mean.into()),
@@ -124,13 +124,13 @@ fn fixed(entry: impl Fn(usize, usize) -> f64) -> RegularizerKind {
 // Fitting.
 
 struct Outcome {
-    method: Method,
+    method: ComparedMethod,
     held_out_error: f64,
     fit: Fit,
     seconds: f64,
 }
 
-fn choose_and_fit(method: Method, world: &World) -> Result<Outcome> {
+fn choose_and_fit(method: ComparedMethod, world: &World) -> Result<Outcome> {
     let start = Instant::now();
     let (spec, held_out_error) = choose(&method.candidates, world)?;
     let fit = fit_all_rows(spec, world)?;
@@ -246,7 +246,7 @@ fn print_row(result: &Outcome, world: &World) -> Result<()> {
 }
 
 /// The certificate needs no trust in the solver: it follows from the data and the duals, so we compute it
-/// anew.
+/// again.
 fn print_certificate(model: &Model, world: &World) -> Result<()> {
     let (inputs, observations) = (world.train_rows.inputs()?, world.train_rows.observations()?);
     let data = Dataset::new(&inputs, &observations, DatasetOptions::default())?;

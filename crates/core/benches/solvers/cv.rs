@@ -1,7 +1,7 @@
 //! Which C is worth solving for: the best of seven strengths on one held-out third.
 
 use crate::Pair;
-use crate::data::{Data, Labels};
+use crate::data::{BenchData, BenchLabels};
 use kinfolk::metrics::{self, PerTask};
 use kinfolk::{
     CScale, Dataset, DatasetOptions, Error, Inputs, Observations, Problem, ProblemSpec, Result, Settings, fit,
@@ -15,19 +15,19 @@ const MOST_CLASSES: usize = 100;
 /// Scores this close to the best, relative to it, are as good.
 const FLAT: f64 = 0.002;
 
-fn options(data: &Data, pair: &Pair) -> DatasetOptions {
+fn options(data: &BenchData, pair: &Pair) -> DatasetOptions {
     DatasetOptions { kernel: data.kernel.clone(), threads: pair.threads, ..DatasetOptions::default() }
 }
 
 /// C and lambda of a strength on all the data.
-pub(crate) fn weights(data: &Data, pair: &Pair, strength: f64) -> Result<Value> {
+pub(crate) fn weights(data: &BenchData, pair: &Pair, strength: f64) -> Result<Value> {
     let dataset = Dataset::new(&data.inputs, &data.observations, options(data, pair))?;
     let weights = CScale::new(&dataset, &pair.loss()?.into())?.weights(&pair.output, None, strength)?;
     Ok(json!({"strength": strength, "c": weights.c, "lambda": weights.lambda}))
 }
 
 /// The strongest regularisation that is as good as the best.
-pub(crate) fn answer(data: &Data, pair: &Pair, cap: f64) -> Result<Value> {
+pub(crate) fn answer(data: &BenchData, pair: &Pair, cap: f64) -> Result<Value> {
     let parts = Parts::new(data)?;
     let dataset = Dataset::new(&parts.train, &parts.observations, options(data, pair))?;
     let c_scale = CScale::new(&dataset, &pair.loss()?.into())?;
@@ -74,16 +74,21 @@ enum Truth<'a> {
 }
 
 impl<'a> Parts<'a> {
-    fn new(data: &'a Data) -> Result<Self> {
+    fn new(data: &'a BenchData) -> Result<Self> {
         let group_of_row = match &data.labels {
-            Labels::Classes(class) => class,
-            Labels::Tasks(task, _) => task,
-            Labels::Table => return Err(Error::Incompatible("no held-out part of a table of labels".into())),
+            BenchLabels::Classes(class) => class,
+            BenchLabels::Tasks(task, _) => task,
+            BenchLabels::Table => {
+                return Err(Error::Incompatible("no held-out part of a table of labels".into()));
+            }
         };
         let n_groups = data.meta.tasks;
         // Classes that stay, evenly spaced, with new numbers; tasks all stay.
-        let kept =
-            if matches!(data.labels, Labels::Classes(_)) { n_groups.min(MOST_CLASSES) } else { n_groups };
+        let kept = if matches!(data.labels, BenchLabels::Classes(_)) {
+            n_groups.min(MOST_CLASSES)
+        } else {
+            n_groups
+        };
         let mut number = vec![None; n_groups];
         (0..kept).for_each(|i| number[i * n_groups / kept] = Some(i as u32));
         let (most, mut seen) = ((MOST_ROWS / kept).max(3), vec![0; n_groups]);
@@ -98,7 +103,7 @@ impl<'a> Parts<'a> {
         let group = |&row: &u32| number[group_of_row[row as usize] as usize].expect("a group that stays");
         let groups = |rows: &[u32]| -> Vec<u32> { rows.iter().map(group).collect() };
         let (observations, truth) = match &data.labels {
-            Labels::Tasks(_, y) => {
+            BenchLabels::Tasks(_, y) => {
                 let label = |rows: &[u32]| -> Vec<f64> { rows.iter().map(|&row| y[row as usize]).collect() };
                 let metric = data.meta.metric.as_str();
                 let (task, label_of_test) = (groups(&test), label(&test));

@@ -11,7 +11,7 @@ pub(crate) struct Meta {
     pub(crate) rows: usize,
     pub(crate) features: usize,
     pub(crate) tasks: usize,
-    form: Form,
+    form: DataForm,
     dtype: String,
     kernel: String,
     pub(crate) metric: String,
@@ -19,7 +19,7 @@ pub(crate) struct Meta {
 
 #[derive(Deserialize, Clone, Copy)]
 #[serde(rename_all = "lowercase")]
-enum Form {
+enum DataForm {
     /// `class.u32`: a class for each row.
     Classes,
     /// `task.u32` and `y.f64`: a task and a label for each row.
@@ -28,21 +28,21 @@ enum Form {
     Table,
 }
 
-pub(crate) enum Labels {
+pub(crate) enum BenchLabels {
     Classes(Vec<u32>),
     Tasks(Vec<u32>, Vec<f64>),
     Table,
 }
 
-pub(crate) struct Data {
+pub(crate) struct BenchData {
     pub(crate) meta: Meta,
     pub(crate) kernel: Kernel,
     pub(crate) inputs: Inputs<'static>,
     pub(crate) observations: Observations,
-    pub(crate) labels: Labels,
+    pub(crate) labels: BenchLabels,
 }
 
-impl Data {
+impl BenchData {
     pub(crate) fn read(folder: &Path) -> Self {
         let read = |name: &str| {
             std::fs::read(folder.join(name))
@@ -58,17 +58,17 @@ impl Data {
         let y = || numbers(&read("y.f64"), f64::from_le_bytes);
         let whole = |name: &str| numbers(&read(name), u32::from_le_bytes);
         let (observations, labels) = match meta.form {
-            Form::Classes => {
+            DataForm::Classes => {
                 let class = whole("class.u32");
-                (Observations::multi_class(&class, meta.tasks), Labels::Classes(class))
+                (Observations::multi_class(&class, meta.tasks), BenchLabels::Classes(class))
             }
-            Form::Tasks => {
+            DataForm::Tasks => {
                 let (task, y) = (whole("task.u32"), y());
-                (Observations::multi_task(&task, y.clone()), Labels::Tasks(task, y))
+                (Observations::multi_task(&task, y.clone()), BenchLabels::Tasks(task, y))
             }
-            Form::Table => (Observations::multi_output(&y(), n, meta.tasks), Labels::Table),
+            DataForm::Table => (Observations::multi_output(&y(), n, meta.tasks), BenchLabels::Table),
         };
-        Data {
+        BenchData {
             kernel: meta.kernel.parse().expect("a kernel"),
             inputs: dense.expect("finite features").into(),
             observations: observations.expect("labels in range"),

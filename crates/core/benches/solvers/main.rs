@@ -18,7 +18,7 @@ mod data;
 mod product;
 mod timed;
 
-use data::Data;
+use data::BenchData;
 use kinfolk::{LossKind, RegularizerKind, Result};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -57,7 +57,7 @@ enum Request {
     },
 }
 
-fn answer(data: &Data, line: &str) -> Result<Value> {
+fn answer(data: &BenchData, line: &str) -> Result<Value> {
     let request = serde_json::from_str(line).expect("a request as in the head of this file");
     Ok(match request {
         Request::Fit(cell) => timed::answer(data, &cell)?,
@@ -72,7 +72,7 @@ fn main() {
         println!("run benches/solvers.py or benches/scaling.py instead");
         return;
     };
-    let data = Data::read(folder.as_ref());
+    let data = BenchData::read(folder.as_ref());
     for line in std::io::stdin().lock().lines() {
         let line = line.expect("text on standard input");
         let said = answer(&data, &line).unwrap_or_else(|error| json!({"error": error.to_string()}));

@@ -1,6 +1,6 @@
 //! Seconds of one product X'X: the c_scale for a solver that needs it.
 
-use crate::data::Data;
+use crate::data::BenchData;
 use faer::linalg::matmul::{matmul, triangular};
 use faer::{Accum, MatMut, MatRef, Par};
 use kinfolk::Inputs;
@@ -10,7 +10,7 @@ use std::time::Instant;
 const REPEATS: usize = 5;
 
 /// Medians for the whole matrix and for its lower triangle alone, in f64.
-pub(crate) fn answer(data: &Data, threads: usize) -> Value {
+pub(crate) fn answer(data: &BenchData, threads: usize) -> Value {
     let (n, d) = (data.meta.rows, data.meta.features);
     let Inputs::Dense(dense) = &data.inputs else { return json!({"error": "no dense features"}) };
     let mut x = vec![0.0; n * d];

@@ -1,7 +1,7 @@
 //! One timed fit: the data set is built afresh, so that all setup is inside the clock.
 
 use crate::Pair;
-use crate::data::Data;
+use crate::data::BenchData;
 use kinfolk::{
     Dataset, DatasetOptions, Fit, Fitter, Flow, Observer, Problem, ProblemSpec, Progress, Result, Settings,
 };
@@ -41,7 +41,7 @@ fn once() -> usize {
 const LONG: f64 = 1.0;
 
 /// Certificates with the time since the start of everything, whichever solver made them.
-struct Watch {
+struct TimedObserver {
     start: Instant,
     points: Vec<Point>,
     notes: Vec<String>,
@@ -56,7 +56,7 @@ struct Point {
     rel_gap: f64,
 }
 
-impl Observer for Watch {
+impl Observer for TimedObserver {
     fn progress(&mut self, progress: &Progress<'_>) -> Flow {
         let (passes, rel_gap) = (progress.passes, progress.certificate.rel_gap());
         self.points.push(Point { seconds: self.start.elapsed().as_secs_f64(), passes, rel_gap });
@@ -69,7 +69,7 @@ impl Observer for Watch {
     }
 }
 
-impl Watch {
+impl TimedObserver {
     /// When the gap would be 1e-3, if its logarithm went on falling as in the last half of the time.
     fn expected_seconds(&self) -> f64 {
         let Some(now) = self.points.last().filter(|now| now.seconds > EARLY && now.rel_gap > 1e-3) else {
@@ -85,8 +85,8 @@ impl Watch {
     }
 }
 
-struct Run {
-    watch: Watch,
+struct TimedRun {
+    watch: TimedObserver,
     fit: Fit,
     setup: f64,
     seconds: f64,
@@ -95,12 +95,12 @@ struct Run {
     peak: u64,
 }
 
-fn run(data: &Data, cell: &Cell, settings: &Settings) -> Result<Run> {
+fn run(data: &BenchData, cell: &Cell, settings: &Settings) -> Result<TimedRun> {
     forget_peak();
     let resident = memory("VmRSS");
     let start = Instant::now();
     let hopeless_seconds = cell.hopeless_seconds;
-    let mut watch = Watch { start, points: vec![], notes: vec![], hopeless_seconds, hopeless: false };
+    let mut watch = TimedObserver { start, points: vec![], notes: vec![], hopeless_seconds, hopeless: false };
     let options = DatasetOptions {
         kernel: data.kernel.clone(),
         threads: cell.pair.threads,
@@ -120,10 +120,10 @@ fn run(data: &Data, cell: &Cell, settings: &Settings) -> Result<Run> {
     // What the solver did not report on the way, its result says.
     let (passes, rel_gap) = (fit.passes, fit.certificate().rel_gap());
     watch.points.push(Point { seconds, passes, rel_gap });
-    Ok(Run { watch, fit, setup, seconds, resident, peak: memory("VmHWM") })
+    Ok(TimedRun { watch, fit, setup, seconds, resident, peak: memory("VmHWM") })
 }
 
-pub(crate) fn answer(data: &Data, cell: &Cell) -> Result<Value> {
+pub(crate) fn answer(data: &BenchData, cell: &Cell) -> Result<Value> {
     let settings = Settings {
         tolerance: cell.tolerance,
         max_passes: usize::MAX,
@@ -137,7 +137,7 @@ pub(crate) fn answer(data: &Data, cell: &Cell) -> Result<Value> {
     }
     let all: Vec<f64> = runs.iter().map(|run| rounded(run.seconds)).collect();
     runs.sort_by(|a, b| a.seconds.total_cmp(&b.seconds));
-    let Run { watch, fit, setup, seconds, resident, peak } = runs.swap_remove(runs.len() / 2);
+    let TimedRun { watch, fit, setup, seconds, resident, peak } = runs.swap_remove(runs.len() / 2);
     let theta = fit.model.theta();
     let theta_mean = (0..theta.rows()).map(|t| theta[(t, t)]).sum::<f64>() / theta.rows() as f64;
     let at = |gap: f64| watch.first(gap).map(|p| rounded(p.seconds));

@@ -5,7 +5,7 @@ use serde::{Deserialize, Deserializer, Serializer};
 
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Written {
+enum WrittenKernel {
     Text(String),
     Table(Kernel),
 }
@@ -18,9 +18,9 @@ pub(super) fn serialize<S: Serializer>(kernel: &Option<Kernel>, serializer: S) -
 }
 
 pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Kernel>, D::Error> {
-    match Option::<Written>::deserialize(deserializer)? {
+    match Option::<WrittenKernel>::deserialize(deserializer)? {
         None => Ok(None),
-        Some(Written::Table(kernel)) => Ok(Some(kernel)),
-        Some(Written::Text(text)) => text.parse().map(Some).map_err(serde::de::Error::custom),
+        Some(WrittenKernel::Table(kernel)) => Ok(Some(kernel)),
+        Some(WrittenKernel::Text(text)) => text.parse().map(Some).map_err(serde::de::Error::custom),
     }
 }

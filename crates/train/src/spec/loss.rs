@@ -83,16 +83,16 @@ impl Serialize for LossSpec {
 /// A text, or a list of texts; a list of one is the loss of all tasks.
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Written {
+enum WrittenLoss {
     Text(String),
     List(Vec<String>),
 }
 
 impl<'de> Deserialize<'de> for LossSpec {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        let text = match Written::deserialize(deserializer)? {
-            Written::Text(text) => text,
-            Written::List(all) => all.join(","),
+        let text = match WrittenLoss::deserialize(deserializer)? {
+            WrittenLoss::Text(text) => text,
+            WrittenLoss::List(all) => all.join(","),
         };
         text.parse().map_err(serde::de::Error::custom)
     }

@@ -78,16 +78,16 @@ impl Serialize for Memory {
 
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Written {
+enum WrittenMemory {
     Bytes(u64),
     Text(String),
 }
 
 impl<'de> Deserialize<'de> for Memory {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        let memory = match Written::deserialize(deserializer)? {
-            Written::Bytes(n) => Memory(n).check(),
-            Written::Text(text) => text.parse(),
+        let memory = match WrittenMemory::deserialize(deserializer)? {
+            WrittenMemory::Bytes(n) => Memory(n).check(),
+            WrittenMemory::Text(text) => text.parse(),
         };
         memory.map_err(serde::de::Error::custom)
     }

@@ -74,7 +74,7 @@ impl Serialize for Weight {
 /// A number, a text, or the tables `{ c = 0.5 }` and `{ strength = 0.5 }` of 0.1.0.
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Written {
+enum WrittenWeight {
     Number(f64),
     Text(String),
     Named(Named),
@@ -89,10 +89,10 @@ enum Named {
 
 impl<'de> Deserialize<'de> for Weight {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        let weight = match Written::deserialize(deserializer)? {
-            Written::Number(c) | Written::Named(Named::C(c)) => Weight::C(c).check(),
-            Written::Named(Named::Strength(strength)) => Weight::Relative(strength).check(),
-            Written::Text(text) => text.parse(),
+        let weight = match WrittenWeight::deserialize(deserializer)? {
+            WrittenWeight::Number(c) | WrittenWeight::Named(Named::C(c)) => Weight::C(c).check(),
+            WrittenWeight::Named(Named::Strength(strength)) => Weight::Relative(strength).check(),
+            WrittenWeight::Text(text) => text.parse(),
         };
         weight.map_err(serde::de::Error::custom)
     }
