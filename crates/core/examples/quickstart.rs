@@ -76,13 +76,13 @@ fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
 // What is compared.
 
 /// A name, and the problems among which the held-out rows choose (each for all values of C).
-struct ComparedMethod {
+struct Contender {
     name: String,
     learns_theta: bool,
     candidates: Vec<ProblemSpec>,
 }
 
-fn methods() -> Vec<ComparedMethod> {
+fn methods() -> Vec<Contender> {
     let same = |r, s| f64::from(r == s);
     let kin = |r: usize, s: usize| f64::from(GROUPS[r] == GROUPS[s]);
     // Every task is a part shared with others plus a part of its own; `share` is the weight of the first. The
@@ -99,7 +99,7 @@ fn methods() -> Vec<ComparedMethod> {
     let exp = [1.0, 10.0, 100.0].map(|lambda| spec(RegularizerKind::Exp { prior: None }, lambda));
 
     let method =
-        |name: &str, learns_theta, candidates| ComparedMethod { name: name.into(), learns_theta, candidates };
+        |name: &str, learns_theta, candidates| Contender { name: name.into(), learns_theta, candidates };
     vec![
         method("each task alone", false, alone),
         method("common mean", false, mean.into()),
@@ -124,13 +124,13 @@ fn fixed(entry: impl Fn(usize, usize) -> f64) -> RegularizerKind {
 // Fitting.
 
 struct Outcome {
-    method: ComparedMethod,
+    method: Contender,
     held_out_error: f64,
     fit: Fit,
     seconds: f64,
 }
 
-fn choose_and_fit(method: ComparedMethod, world: &World) -> Result<Outcome> {
+fn choose_and_fit(method: Contender, world: &World) -> Result<Outcome> {
     let start = Instant::now();
     let (spec, held_out_error) = choose(&method.candidates, world)?;
     let fit = fit_all_rows(spec, world)?;
