@@ -181,5 +181,10 @@ fn a_model_of_other_numbers_does_not_hold() {
     place.ok("fit one.npz -o m.st --quiet");
     let said = place.run("certify m.st two.npz");
     assert_eq!(said.code, 1);
-    assert!(said.stdout.contains("the duals of the model do not belong to these data"), "{}", said.stdout);
+    assert!(
+        said.stdout.contains("does not hold: the model file and the data do not agree: alpha, status\n")
+            && said.stdout.contains("the duals of the model do not belong to these data"),
+        "{}",
+        said.stdout
+    );
 }
