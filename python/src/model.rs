@@ -2,7 +2,8 @@
 
 use crate::error::{of_engine, of_method, value};
 use crate::features::Features;
-use kinfolk::{Claim, Kernel, Matrix, Scaling, TaskNames};
+use kinfolk::model::LinearCoefficients;
+use kinfolk::{Claim, Kernel, Matrix, TaskNames};
 use kinfolk_io::{ColumnRoles, Feature, LabelEncoding, Schema, Storage};
 use kinfolk_train::Trained;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
@@ -49,15 +50,22 @@ impl PyModel {
         self.0.model.weights().map(|weights| array(py, weights)).transpose()
     }
 
-    /// Means and factors of standard scaling.
+    /// Coefficients (features, tasks) and intercepts of linear models, in the units of the caller.
     #[getter]
-    fn scaling<'py>(&self, py: Python<'py>) -> Option<(Vector<'py>, Vector<'py>)> {
-        match self.0.model.scaling() {
-            Scaling::Standard { mean, factor } => {
-                Some((mean.clone().into_pyarray(py), factor.clone().into_pyarray(py)))
-            }
-            _ => None,
-        }
+    fn linear<'py>(&self, py: Python<'py>) -> PyResult<Option<(Bound<'py, PyArray2<f64>>, Vector<'py>)>> {
+        let Some(LinearCoefficients { weights, intercept }) = self.0.model.linear_coefficients() else {
+            return Ok(None);
+        };
+        Ok(Some((array(py, &weights)?, intercept.into_pyarray(py))))
+    }
+
+    /// Centre and spread of the labels of each task, if they were scaled.
+    #[getter]
+    fn target_scaling<'py>(&self, py: Python<'py>) -> Option<(Vector<'py>, Vector<'py>)> {
+        let scaling = self.0.model.target_scaling()?;
+        let spread = scaling.spread();
+        let centre = scaling.centre().map_or_else(|| vec![0.0; spread.len()], <[f64]>::to_vec);
+        Some((centre.into_pyarray(py), spread.to_vec().into_pyarray(py)))
     }
 
     /// Names of the tasks.
@@ -117,6 +125,12 @@ impl PyModel {
         let points = trace.iter().map(|at| (at.passes, at.seconds, at.primal, at.dual, at.gap));
         summary.set_item("trace", points.collect::<Vec<_>>())?;
         Ok(summary)
+    }
+
+    /// The mean of the predictions of all tasks that had training observations, for each input.
+    fn predict_mean<'py>(&self, py: Python<'py>, x: Features<'_>) -> PyResult<Vector<'py>> {
+        let inputs = x.inputs(false)?;
+        Ok(py.detach(|| self.0.model.predict_mean(&inputs)).map_err(of_engine)?.into_pyarray(py))
     }
 
     /// Predictions of all tasks: (inputs, tasks).

@@ -1,7 +1,7 @@
 //! Lists of what the engine can do, for the checks and the documentation of the Python package.
 
 use crate::error::of_engine;
-use kinfolk::{CScale, Kernel, LossKind, ScalingKind, SolverKind};
+use kinfolk::{CScale, Kernel, LossKind, ScalingKind, SolverKind, TargetScale};
 use kinfolk_train::{Allowed, Metric, registry};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -54,6 +54,7 @@ pub(crate) fn describe(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     description.set_item("outputs", outputs())?;
     description.set_item("solvers", SolverKind::ALL.map(|solver| solver.to_string()).to_vec())?;
     description.set_item("scalings", ScalingKind::ALL.map(|scaling| scaling.to_string()).to_vec())?;
+    description.set_item("target_scales", TargetScale::ALL.map(|scale| scale.to_string()).to_vec())?;
     description.set_item("strengths", CScale::grid().to_vec())?;
     description.set_item("metrics", Metric::names().to_vec())?;
     Ok(description)

@@ -57,6 +57,8 @@ fn fit_and_certify() {
         "c",
         "lambda",
         "kernel",
+        "scale",
+        "target_scale",
         "spec",
         "model",
     ];

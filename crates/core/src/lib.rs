@@ -27,6 +27,7 @@ mod scaling;
 pub mod serde_f64;
 pub mod solver;
 mod step;
+mod target_scaling;
 mod tasks;
 
 pub use c_scale::{CScale, Weights};
@@ -46,6 +47,7 @@ pub use problem::{Losses, Problem, ProblemSpec};
 pub use regularizer::{Regularizer, RegularizerKind};
 pub use scaling::{Scaling, ScalingKind};
 pub use solver::{Settings, SolverKind, Start, Status};
+pub use target_scaling::{TargetScale, TargetScaling};
 pub use tasks::TaskNames;
 
 /// The README's code, run as a test.

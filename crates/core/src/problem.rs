@@ -16,6 +16,16 @@ pub enum Losses {
     PerTask(Vec<LossKind>),
 }
 
+impl Losses {
+    /// Whether the loss of task t is about classes; false for a task without a loss.
+    pub fn is_classification(&self, t: usize) -> bool {
+        match self {
+            Losses::Same(loss) => loss.is_classification(),
+            Losses::PerTask(all) => all.get(t).is_some_and(LossKind::is_classification),
+        }
+    }
+}
+
 impl From<LossKind> for Losses {
     fn from(kind: LossKind) -> Self {
         Losses::Same(kind)

@@ -1,6 +1,8 @@
 //! What is done to inputs before a kernel sees them. Part of the model, so that no caller has to repeat it by
 //! hand.
 
+mod spread;
+
 use crate::inputs::{Dense, Inputs, Sparse, Values};
 use crate::linalg::power_of_two;
 use crate::names::display_and_parse_names;
@@ -8,28 +10,47 @@ use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
-/// Which scaling, as written in settings, files and on the command line: `none`, `standard` or `unit`.
+/// Which scaling, as written in settings, files and on the command line: `auto`, `none`, `standard`, `spread` or
+/// `unit`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ScalingKind {
+    /// What suits the inputs: `standard` for dense features, `spread` for sparse ones, `none` for a Gram matrix.
+    /// [`Scaling::fit`] decides; a fitted scaling is never of this kind.
+    Auto,
     /// See [`Scaling::None`].
     #[default]
     None,
     /// See [`Scaling::Standard`].
     Standard,
+    /// See [`Scaling::Spread`].
+    Spread,
     /// See [`Scaling::Unit`].
     Unit,
 }
 
 impl ScalingKind {
     /// All of them.
-    pub const ALL: [ScalingKind; 3] = [ScalingKind::None, ScalingKind::Standard, ScalingKind::Unit];
+    pub const ALL: [ScalingKind; 5] =
+        [ScalingKind::Auto, ScalingKind::None, ScalingKind::Standard, ScalingKind::Spread, ScalingKind::Unit];
+
+    /// The kind that this one stands for with these inputs: itself, unless it is `auto`.
+    pub fn resolve(self, inputs: &Inputs<'_>) -> ScalingKind {
+        match (self, inputs) {
+            (ScalingKind::Auto, Inputs::Dense(_)) => ScalingKind::Standard,
+            (ScalingKind::Auto, Inputs::Sparse(_)) => ScalingKind::Spread,
+            (ScalingKind::Auto, Inputs::Gram(_)) => ScalingKind::None,
+            (kind, _) => kind,
+        }
+    }
 
     fn name(self) -> &'static str {
         match self {
+            ScalingKind::Auto => "auto",
             ScalingKind::None => "none",
             ScalingKind::Standard => "standard",
+            ScalingKind::Spread => "spread",
             ScalingKind::Unit => "unit",
         }
     }
@@ -67,6 +88,13 @@ pub enum Scaling {
         /// One over its population standard deviation; 1 for a constant feature.
         factor: Vec<f64>,
     },
+    /// `x_j factor_j`: every feature has variance 1 and zeros stay zeros, so sparse inputs stay sparse. In a
+    /// linear model with an intercept of each task, predictions are those of standard scaling.
+    Spread {
+        /// One over the population standard deviation of each feature. For a constant feature one over its absolute
+        /// value, 1 if that is zero.
+        factor: Vec<f64>,
+    },
     /// `x / |x|`: every row has unit length. A zero row stays zero.
     Unit,
 }
@@ -78,14 +106,16 @@ impl Scaling {
     /// leave of equal values: `n eps |mean|` for n inputs.
     ///
     /// # Errors
-    /// [`Error::Incompatible`] for standard scaling of sparse inputs or of a feature whose deviation is below
-    /// the range of double precision, and for any scaling of a Gram matrix.
+    /// [`Error::Incompatible`] for standard scaling of sparse inputs, for a feature whose deviation is below the
+    /// range of double precision, and for any scaling of a Gram matrix but `auto`, which is none.
     pub fn fit(kind: ScalingKind, inputs: &Inputs<'_>) -> Result<Scaling> {
-        let scaling = match (kind, inputs) {
+        let scaling = match (kind.resolve(inputs), inputs) {
             (ScalingKind::Standard, Inputs::Dense(x)) => standard(x)?,
             (ScalingKind::Standard, _) => Scaling::Standard { mean: vec![], factor: vec![] },
+            (ScalingKind::Spread, Inputs::Gram(_)) => Scaling::Spread { factor: vec![] },
+            (ScalingKind::Spread, _) => spread::fit(inputs)?,
             (ScalingKind::Unit, _) => Scaling::Unit,
-            (ScalingKind::None, _) => Scaling::None,
+            (ScalingKind::None | ScalingKind::Auto, _) => Scaling::None,
         };
         scaling.check_form(inputs)?;
         Ok(scaling)
@@ -96,6 +126,7 @@ impl Scaling {
         match self {
             Scaling::None => ScalingKind::None,
             Scaling::Standard { .. } => ScalingKind::Standard,
+            Scaling::Spread { .. } => ScalingKind::Spread,
             Scaling::Unit => ScalingKind::Unit,
         }
     }
@@ -112,34 +143,47 @@ impl Scaling {
                 self.check_features(x.cols())?;
                 Ok(standardised(x, mean, factor)?.into())
             }
+            (Scaling::Spread { factor }, Inputs::Dense(_) | Inputs::Sparse(_)) => {
+                self.check_features(inputs.n_features())?;
+                spread::apply(inputs, factor)
+            }
             (Scaling::Unit, Inputs::Dense(x)) => Ok(unit_dense(x)?.into()),
             (Scaling::Unit, Inputs::Sparse(x)) => Ok(unit_sparse(x)?.into()),
             _ => Ok(inputs.view()),
         }
     }
 
+    /// What is subtracted from features and what they are then multiplied with, where a scaling treats features one
+    /// by one. No means are zeros.
+    pub fn mean_and_factor(&self) -> Option<(Option<&[f64]>, &[f64])> {
+        match self {
+            Scaling::Standard { mean, factor } => Some((Some(mean), factor)),
+            Scaling::Spread { factor } => Some((None, factor)),
+            _ => None,
+        }
+    }
+
     /// `Err` if this is about another number of features.
     pub(crate) fn check_features(&self, n_features: usize) -> Result<()> {
-        match self {
-            Scaling::Standard { mean, factor } if mean.len() != n_features || factor.len() != n_features => {
-                Err(Error::Incompatible(format!(
-                    "the scaling has {} means and {} factors, there are {n_features} features",
-                    mean.len(),
-                    factor.len()
-                )))
-            }
-            _ => Ok(()),
+        let Some((mean, factor)) = self.mean_and_factor() else { return Ok(()) };
+        if factor.len() == n_features && mean.is_none_or(|mean| mean.len() == n_features) {
+            return Ok(());
         }
+        let means = mean.map_or(String::new(), |mean| format!("{} means and ", mean.len()));
+        Err(Error::Incompatible(format!(
+            "the scaling has {means}{} factors, there are {n_features} features",
+            factor.len()
+        )))
     }
 
     /// `Err` if a mean is not finite or a factor not positive.
     pub(crate) fn check_numbers(&self) -> Result<()> {
-        let Scaling::Standard { mean, factor } = self else { return Ok(()) };
+        let Some((mean, factor)) = self.mean_and_factor() else { return Ok(()) };
         let wrong = |what: &str, j: usize, value: f64, range: &str| {
             Err(Error::Incompatible(format!("the {what} of feature {j} is {value}, not a {range} number")))
         };
-        if let Some(j) = mean.iter().position(|m| !m.is_finite()) {
-            return wrong("mean", j, mean[j], "finite");
+        if let Some((j, m)) = mean.unwrap_or_default().iter().enumerate().find(|(_, m)| !m.is_finite()) {
+            return wrong("mean", j, *m, "finite");
         }
         match factor.iter().position(|f| !(f.is_finite() && *f > 0.0)) {
             Some(j) => wrong("factor", j, factor[j], "positive finite"),
@@ -157,7 +201,7 @@ impl Scaling {
             ))),
             (Scaling::Standard { .. }, Inputs::Sparse(_)) => Err(Error::Incompatible(
                 "standard scaling would fill sparse inputs, since a zero less the mean is none; give dense inputs or \
-                 choose unit scaling"
+                 choose spread scaling, which divides by the same numbers"
                     .into(),
             )),
             _ => Ok(()),
@@ -211,16 +255,22 @@ fn standard(x: &Dense<'_>) -> Result<Scaling> {
         let (centre, deviation) = (first[j] + offset[j], (squares[j] / n).sqrt());
         mean[j] = centre * unit[j];
         if deviation > n * f64::EPSILON * centre.abs() {
-            factor[j] = 1.0 / deviation / unit[j];
-        }
-        if factor[j].is_infinite() {
-            let deviation = deviation * unit[j];
-            return Err(Error::Incompatible(format!(
-                "feature {j} has standard deviation {deviation:e}, too small to divide by; change its unit"
-            )));
+            factor[j] = one_over(deviation, unit[j], j)?;
         }
     }
     Ok(Scaling::Standard { mean, factor })
+}
+
+/// One over `deviation unit`, the standard deviation of feature j.
+fn one_over(deviation: f64, unit: f64, j: usize) -> Result<f64> {
+    let factor = 1.0 / deviation / unit;
+    if factor.is_finite() {
+        return Ok(factor);
+    }
+    let deviation = deviation * unit;
+    Err(Error::Incompatible(format!(
+        "feature {j} has standard deviation {deviation:e}, too small to divide by; change its unit"
+    )))
 }
 
 fn standardised(x: &Dense<'_>, mean: &[f64], factor: &[f64]) -> Result<Dense<'static>> {
@@ -232,15 +282,22 @@ fn standardised(x: &Dense<'_>, mean: &[f64], factor: &[f64]) -> Result<Dense<'st
     let mut out = Vec::with_capacity(x.rows() * x.cols());
     for_each_row(x, 0..x.rows(), |row| out.extend(row.iter().enumerate().map(|(j, x)| scaled(*x, j))));
     Dense::of_any_length(Values::F64(Cow::Owned(out)), x.rows(), x.cols()).map_err(|error| match error {
-        Error::NonFiniteInput { row, column, .. } => Error::Incompatible(format!(
-            "input row {row}, column {column}: {} is out of range once scaled by the training inputs' mean {} and \
-             factor {}",
+        Error::NonFiniteInput { row, column, .. } => out_of_range(
+            row,
+            column,
             x.get(row, column),
-            mean[column],
-            factor[column]
-        )),
+            &format!("mean {} and ", mean[column]),
+            factor[column],
+        ),
         other => other,
     })
+}
+
+fn out_of_range(row: usize, column: usize, value: f64, mean: &str, factor: f64) -> Error {
+    Error::Incompatible(format!(
+        "input row {row}, column {column}: {value} is out of range once scaled by the training inputs' \
+         {mean}factor {factor}"
+    ))
 }
 
 /// Brings the entries of a row to unit length, whether or not their squares are numbers. One after the other,

@@ -107,7 +107,7 @@ fn what_cannot_be_scaled_says_why() {
         other => panic!("{other:?}"),
     };
     let gram = Inputs::from(Gram::new(vec![1.0], 1).unwrap());
-    for kind in [ScalingKind::Standard, ScalingKind::Unit] {
+    for kind in [ScalingKind::Standard, ScalingKind::Spread, ScalingKind::Unit] {
         let why = refusal(Scaling::fit(kind, &gram).map(|_| ()));
         assert!(why.starts_with(&format!("{kind} scaling is about features")), "{why}");
     }
@@ -126,13 +126,46 @@ fn what_cannot_be_scaled_says_why() {
 }
 
 #[test]
+fn auto_is_standard_for_dense_spread_for_sparse_and_none_for_kernels() {
+    let x = [0.0, 5.0, 2.0, 5.0];
+    let same = |inputs: &Inputs<'_>, kind| {
+        let auto = Scaling::fit(ScalingKind::Auto, inputs).unwrap();
+        assert_eq!((auto.kind(), &auto), (kind, &Scaling::fit(kind, inputs).unwrap()));
+    };
+    same(&dense(&x, 2), ScalingKind::Standard);
+    same(&sparse(&x, 2), ScalingKind::Spread);
+    same(&Inputs::from(Gram::new(vec![1.0], 1).unwrap()), ScalingKind::None);
+}
+
+/// Never seen: 1. Constant: becomes plus or minus one. Others: the standard deviation around the mean.
+#[test]
+fn spread_is_the_standard_deviation() {
+    for unit in [1e-300, 1e-150, 1.0, 1e150, 1e300] {
+        let x: Vec<f64> = [0.0, -5.0, 2.0, 0.0, -5.0, 0.0].iter().map(|x| x * unit).collect();
+        let Scaling::Spread { factor } = Scaling::fit(ScalingKind::Spread, &sparse(&x, 3)).unwrap() else {
+            panic!()
+        };
+        close(&format!("{unit:e}"), &factor, &[1.0, 0.2 / unit, 1.0 / unit], 1e-15);
+        assert_eq!(factor[0], 1.0);
+    }
+    let spread = Scaling::fit(ScalingKind::Spread, &sparse(&[1e-200, 3e-200], 1)).unwrap();
+    let why = spread.apply(&sparse(&[0.0, 1e200], 1)).unwrap_err().to_string();
+    assert!(why.starts_with("input row 1, column 0: 1") && why.contains("training inputs' factor"), "{why}");
+    let why = spread.apply(&dense(&[1.0, 2.0], 2)).unwrap_err().to_string();
+    assert_eq!(why, "the scaling has 1 factors, there are 2 features");
+}
+
+#[test]
 fn names() {
     for kind in ScalingKind::ALL {
         assert_eq!(kind.to_string().parse::<ScalingKind>().unwrap(), kind);
         assert_eq!(serde_json::to_value(kind).unwrap(), kind.to_string());
     }
     let error = "robust".parse::<ScalingKind>().unwrap_err().to_string();
-    assert_eq!(error, "scaling \"robust\" is not understood: it is one of none, standard, unit");
+    assert_eq!(
+        error,
+        "scaling \"robust\" is not understood: it is one of auto, none, standard, spread, unit"
+    );
 }
 
 /// Numbers that single precision holds, a third of them zero.
@@ -158,7 +191,7 @@ proptest! {
             prop_assert_eq!(&Scaling::fit(kind, &narrow).unwrap(), &scaling);
             let expected = bits(&scaled(&scaling, &wide));
             prop_assert_eq!(bits(&scaled(&scaling, &narrow)), &expected[..]);
-            if kind != ScalingKind::Standard {
+            if scaling.kind() != ScalingKind::Standard {
                 let holes: Vec<f64> = scaled(&scaling, &sparse(&x, cols)).iter().map(|x| x + 0.0).collect();
                 let plus: Vec<f64> = expected.iter().map(|x| f64::from_bits(*x) + 0.0).collect();
                 prop_assert_eq!(bits(&holes), bits(&plus));

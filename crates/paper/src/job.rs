@@ -5,7 +5,7 @@ use crate::experiment::{ComparedMethod, Experiment, ItemKind, Set};
 use crate::record::{Record, Tried, rounded};
 use crate::split::{self, SplitRows};
 use crate::{Error, Result, find};
-use kinfolk::Observations;
+use kinfolk::{Observations, TargetScale};
 use kinfolk_train::select::{Axis, Candidate, Holdout, HoldoutResult, Row, Study, candidates_from, holdout};
 use kinfolk_train::{Claim, ClassWeight, FitSpec, LossSpec, Params, StudyObserver, Weight};
 
@@ -68,6 +68,7 @@ impl FitJob<'_> {
             loss: LossSpec::Same(loss.clone()),
             bias: self.set.bias,
             scale: self.set.scale,
+            target_scale: TargetScale::None,
             class_weight: self.set.balanced.then_some(ClassWeight::Balanced),
             tol: self.experiment.tolerance,
             threads: 1,

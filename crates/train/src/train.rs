@@ -11,7 +11,8 @@
 
 use crate::{Error, FitSpec, Job, MethodSpec, Result, Trained, Weight};
 use kinfolk::{
-    CScale, Dataset, Fit, Inputs, LossKind, Losses, Observations, Observer, Scaling, Settings, Start,
+    CScale, Dataset, Fit, Inputs, LossKind, Losses, Model, Observations, Observer, Scaling, Settings, Start,
+    TargetScaling,
 };
 use kinfolk_io::{Labels, Schema, Table, Targets};
 use std::borrow::Cow;
@@ -40,15 +41,17 @@ pub fn train(
     Training::new(spec, data)?.fit(spec, start, observer)
 }
 
-/// Data as solvers take them: scaled inputs, coded and weighted labels.
+/// Data as solvers take them: scaled inputs; coded, weighted and scaled labels.
 #[derive(Debug)]
 pub struct Training<'a> {
     /// Scaled.
     pub inputs: Inputs<'a>,
     /// How inputs were scaled.
     pub scaling: Scaling,
-    /// Labels and weights.
+    /// Labels and weights, scaled.
     pub observations: Cow<'a, Observations>,
+    /// How labels were scaled, if they were.
+    pub target_scaling: Option<TargetScaling>,
     /// The losses of the tasks.
     pub losses: Losses,
     /// How the data were read.
@@ -71,9 +74,10 @@ impl<'a> Training<'a> {
     fn of_table(spec: &FitSpec, table: Table, mut schema: Schema) -> Result<Self> {
         let (table, losses) = coded(spec, table, &mut schema)?;
         let observations = balanced(spec, Cow::Owned(table.observations(&schema.label_encoding)?))?;
+        let (observations, target_scaling) = with_scaled_labels(spec, observations, &losses)?;
         let scaling = Scaling::fit(spec.scale, &table.inputs)?;
         let inputs = scaled(&scaling, table.inputs)?;
-        Ok(Training { inputs, scaling, observations, losses, schema })
+        Ok(Training { inputs, scaling, observations, target_scaling, losses, schema })
     }
 
     /// The losses that a spec asks for with these labels.
@@ -86,18 +90,20 @@ impl<'a> Training<'a> {
         spec: &FitSpec,
         inputs: &Inputs<'_>,
         observations: &Observations,
+        losses: &Losses,
         rows: &[u32],
     ) -> Result<Training<'static>> {
         let raw = inputs.select_rows(rows);
         let observations = Cow::Owned(observations.select_inputs(rows)?);
-        let losses = Training::losses_of(spec, &observations);
         let scaling = Scaling::fit(spec.scale, &raw)?;
+        let (observations, target_scaling) = with_scaled_labels(spec, balanced(spec, observations)?, losses)?;
         Ok(Training {
             schema: Schema::new(spec.columns.clone(), None, raw.n_features()),
             inputs: scaled(&scaling, raw)?,
             scaling,
-            observations: balanced(spec, observations)?,
-            losses,
+            observations,
+            target_scaling,
+            losses: losses.clone(),
         })
     }
 
@@ -109,13 +115,9 @@ impl<'a> Training<'a> {
         let losses = Training::losses_of(spec, observations);
         let scaling = Scaling::fit(spec.scale, inputs)?;
         let schema = Schema::new(spec.columns.clone(), None, inputs.n_features());
-        Ok(Training {
-            inputs: scaling.apply(inputs)?,
-            scaling,
-            observations: balanced(spec, Cow::Borrowed(observations))?,
-            losses,
-            schema,
-        })
+        let observations = balanced(spec, Cow::Borrowed(observations))?;
+        let (observations, target_scaling) = with_scaled_labels(spec, observations, &losses)?;
+        Ok(Training { inputs: scaling.apply(inputs)?, scaling, observations, target_scaling, losses, schema })
     }
 
     /// The data set: kernel, bias, memory and threads of the spec.
@@ -155,12 +157,21 @@ impl<'a> Training<'a> {
         Ok(trained)
     }
 
+    /// Tells a model of these data how inputs and labels were scaled: it then takes and predicts raw ones.
+    ///
+    /// # Errors
+    /// If the scaling does not suit the model, which is of other data then.
+    pub fn set_scalings(&self, model: &mut Model) -> Result<()> {
+        model.set_scaling(self.scaling.clone())?;
+        Ok(model.set_target_scaling(self.target_scaling.clone())?)
+    }
+
     /// A fit of these data with what made it.
     ///
     /// # Errors
     /// If the scaling does not suit the model, which is of other data then.
     pub fn trained(&self, spec: FitSpec, mut fit: Fit) -> Result<Trained> {
-        fit.model.set_scaling(self.scaling.clone())?;
+        self.set_scalings(&mut fit.model)?;
         Ok(Trained::new(fit, spec, self.schema.clone()))
     }
 }
@@ -187,7 +198,21 @@ pub fn unscaled(spec: &FitSpec, table: Table, mut schema: Schema) -> Result<Trai
     spec.check()?;
     let (table, losses) = coded(spec, table, &mut schema)?;
     let observations = Cow::Owned(table.observations(&schema.label_encoding)?);
-    Ok(Training { inputs: table.inputs, scaling: Scaling::None, observations, losses, schema })
+    let (scaling, target_scaling) = (Scaling::None, None);
+    Ok(Training { inputs: table.inputs, scaling, observations, target_scaling, losses, schema })
+}
+
+/// Labels scaled as a spec asks for, and how.
+fn with_scaled_labels<'a>(
+    spec: &FitSpec,
+    observations: Cow<'a, Observations>,
+    losses: &Losses,
+) -> Result<(Cow<'a, Observations>, Option<TargetScaling>)> {
+    let scaling = TargetScaling::fit(spec.target_scale, &observations, losses, spec.centres_targets())?;
+    match scaling {
+        None => Ok((observations, None)),
+        Some(scaling) => Ok((Cow::Owned(scaling.apply(&observations)?), Some(scaling))),
+    }
 }
 
 fn scaled(scaling: &Scaling, inputs: Inputs<'static>) -> Result<Inputs<'static>> {

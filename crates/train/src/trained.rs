@@ -64,10 +64,14 @@ impl Trained {
     /// # Errors
     /// If it has nothing attached that says what made it.
     pub fn from_model(mut model: Model) -> Result<Self> {
-        let Attachment { spec, schema, outcome, .. } = match model.attachment(KEY) {
+        let Attachment { schema_version, mut spec, schema, outcome } = match model.attachment(KEY) {
             Some(text) => parse(KEY, text)?,
             None => legacy::read(&mut model)?,
         };
+        if schema_version < 3 {
+            // Before, labels were as they are, and specs did not say so.
+            (spec.target_scale, spec.schema_version) = (model.about().target_scale, SCHEMA_VERSION);
+        }
         Ok(Trained { model, spec, schema, outcome, seconds: 0.0, trace: vec![] })
     }
 

@@ -4,7 +4,7 @@
 
 use kinfolk::inputs::{Dense, Inputs};
 use kinfolk::kernel::Gamma;
-use kinfolk::{Kernel, LossKind, Observations, ScalingKind, Silent, SolverKind, Start, Status};
+use kinfolk::{Kernel, LossKind, Observations, ScalingKind, Silent, SolverKind, Start, Status, TargetScale};
 use kinfolk_io::ColumnRoles;
 use kinfolk_train::{
     Allowed, ClassWeight, Data, FitSpec, LossSpec, Memory, MethodSpec, Trained, Weight, registry, train,
@@ -111,6 +111,7 @@ fn columns() -> impl Strategy<Value = ColumnRoles> {
 fn spec() -> impl Strategy<Value = FitSpec> {
     let problem = (method(), loss(), weight(), proptest::option::of(positive()), any::<bool>());
     let inputs = (proptest::option::of(kernel()), positive(), select(&ScalingKind::ALL[..]), columns());
+    let targets = select(&TargetScale::ALL[..]);
     let solver = (
         select(&SolverKind::ALL[..]),
         positive(),
@@ -120,8 +121,14 @@ fn spec() -> impl Strategy<Value = FitSpec> {
         0..100usize,
         0..i64::MAX as u64,
     );
-    (problem, inputs, solver, proptest::option::of(any::<i64>())).prop_map(
-        |((method, loss, c, lambda, balanced), (kernel, bias, scale, columns), solver, split)| {
+    (problem, inputs, solver, proptest::option::of(any::<i64>()), targets).prop_map(
+        |(
+            (method, loss, c, lambda, balanced),
+            (kernel, bias, scale, columns),
+            solver,
+            split,
+            target_scale,
+        )| {
             let (solver, tol, max_passes, max_seconds, memory, threads, seed) = solver;
             FitSpec {
                 method,
@@ -132,6 +139,7 @@ fn spec() -> impl Strategy<Value = FitSpec> {
                 kernel,
                 bias,
                 scale,
+                target_scale,
                 columns,
                 split,
                 solver,
@@ -183,7 +191,22 @@ fn mistakes_in_a_spec_are_named() {
     assert!(why("c = -1").contains("it must be auto or a positive number"));
     assert!(why("loss = \"hing\"").contains("hing"));
     assert_eq!(why("tol = 0.0"), "tol = 0: it must be a positive number");
-    assert_eq!(why("schema_version = 99"), "schema_version = 99: this version reads up to 2");
+    assert_eq!(why("schema_version = 99"), "schema_version = 99: this version reads up to 3");
+}
+
+/// Defaults have changed since; a spec that was printed then means the same fit.
+#[test]
+fn a_spec_of_an_earlier_version_keeps_its_defaults() {
+    for old in [
+        FitSpec::from_toml("schema_version = 2\nc = 2.0").unwrap(),
+        FitSpec::from_json(r#"{"schema_version": 1, "c": 2.0}"#).unwrap(),
+    ] {
+        assert_eq!((old.scale, old.target_scale), (ScalingKind::None, TargetScale::None));
+        assert_eq!(old, FitSpec::from_toml(&old.to_toml().unwrap()).unwrap());
+    }
+    let given =
+        FitSpec::from_toml("schema_version = 2\nscale = \"unit\"\ntarget_scale = \"common\"").unwrap();
+    assert_eq!((given.scale, given.target_scale), (ScalingKind::Unit, TargetScale::Common));
 }
 
 /// Twelve rows of two tasks.

@@ -87,28 +87,21 @@ class BaseKinfolkEstimator(EngineParameters, Callbacks, BaseEstimator):  # type:
         return alpha.reshape(about["n_inputs"], -1) if about["complete"] else alpha
 
     def _linear(self) -> tuple[np.ndarray, np.ndarray]:
-        weights = self.model_.weights
-        if weights is None:
+        linear = self.model_.linear
+        if linear is None:
             raise AttributeError("coef_ and intercept_ exist for linear kernels only")
-        coef, bias = weights.T, np.zeros(weights.shape[1])
-        about = json.loads(self.model_.about)
-        if about["bias"] > 0:
-            coef, bias = coef[:, :-1], coef[:, -1] * about["bias"]
-        if self.model_.scaling is not None:
-            mean, factor = self.model_.scaling
-            coef = coef * factor
-            bias = bias - coef @ mean
-        return np.ascontiguousarray(coef), bias
+        weights, intercept = linear
+        return np.ascontiguousarray(weights.T), intercept
 
     @property
     def coef_(self) -> np.ndarray:
-        """Weights (tasks, features) of the inputs before scaling; with the cosine kernel or unit scaling, of inputs of
-        length one."""
+        """Weights (tasks, features) in the units of X and y; with the cosine kernel or unit scaling, of inputs of
+        length one. `theta_` and `dual_coef_` are about scaled labels, in which tasks can be compared."""
         return self._linear()[0]
 
     @property
     def intercept_(self) -> np.ndarray:
-        """The constant term of each task."""
+        """The constant term of each task, in the units of y."""
         return self._linear()[1]
 
     # --- the engine ---

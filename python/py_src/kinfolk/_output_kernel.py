@@ -16,7 +16,7 @@ from ._base import BaseKinfolkEstimator, TrainingData
 from ._compat import available_if, with_callbacks
 from ._engine import numeric_loss
 from ._files import SaveMixin
-from ._parameters import ClassParameters, documented
+from ._parameters import ClassParameters, NumberParameters, documented
 
 
 class OutputKernel(SaveMixin, BaseKinfolkEstimator):
@@ -56,7 +56,7 @@ class OutputKernel(SaveMixin, BaseKinfolkEstimator):
 
 @documented
 @dataclass(eq=False, repr=False, kw_only=True)
-class OutputKernelRegressor(RegressorMixin, OutputKernel):  # type: ignore[misc]
+class OutputKernelRegressor(RegressorMixin, NumberParameters, OutputKernel):  # type: ignore[misc]
     """Regression of several outputs, learned together with the relations between them.
 
     For tables with missing labels use `MultiTaskRegressor`.

@@ -77,6 +77,10 @@ def _scale(estimator: Any, name: str) -> str:
     return choice(name, "none" if estimator.scale is None else estimator.scale, ENGINE["scalings"])
 
 
+def _target_scale(estimator: Any, name: str) -> str:
+    return choice(name, "none" if estimator.target_scale is None else estimator.target_scale, ENGINE["target_scales"])
+
+
 @dataclass(eq=False, repr=False)
 class EngineParameters:
     """Parameters of every estimator."""
@@ -139,8 +143,9 @@ class EngineParameters:
     scale: str | None = parameter(
         "none",
         "{{scalings}}",
-        """Scaling of the features, kept in the model: "standard" gives mean 0 and variance 1, "unit" rows of length
-        1.""",
+        """Scaling of the features, kept in the model: "standard" gives mean 0 and variance 1, "spread" variance 1
+        without a shift, "unit" rows of length 1. "auto" is "standard" for dense features, "spread" for sparse ones and
+        none for precomputed kernels. `scale_` is what was done.""",
         key="scale",
         convert=_scale,
     )
@@ -219,6 +224,21 @@ class EngineParameters:
         labels.""",
     )
     verbose: int = parameter(0, "int", """Whether to print every certificate to the standard error stream.""")
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class NumberParameters:
+    """Parameters of regressors."""
+
+    target_scale: str | None = parameter(
+        "none",
+        "{{target_scales}}",
+        """Scaling of the labels, kept in the model: "task" learns each task in units of its own standard deviation,
+        "common" all tasks in units of one. Parameters of losses (epsilon, huber) are in the same units. Predictions,
+        `coef_` and `intercept_` are in the units of y.""",
+        key="target_scale",
+        convert=_target_scale,
+    )
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -305,7 +325,7 @@ def _documentation(field: Any, words: Mapping[str, str]) -> str:
 def _words(cls: Any) -> dict[str, str]:
     """What stands for the names in braces: lists that the engine knows, and what differs between estimators."""
     per_task = hasattr(cls, "score_per_task")
-    names = ("kernels", "outputs", "scalings", "solvers")
+    names = ("kernels", "outputs", "scalings", "solvers", "target_scales")
     listed = {name: ", ".join(f'"{word.partition(":")[0]}"' for word in ENGINE[name]) for name in names}
     return listed | {
         "losses": ", ".join(loss["text"] for loss in ENGINE["losses"]),

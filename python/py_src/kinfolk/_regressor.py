@@ -12,13 +12,13 @@ from sklearn.metrics import r2_score
 from . import _targets
 from ._engine import numeric_loss
 from ._multitask import MultiTask
-from ._parameters import documented
+from ._parameters import NumberParameters, documented
 from ._targets import Targets
 
 
 @documented
 @dataclass(eq=False, repr=False, kw_only=True)
-class MultiTaskRegressor(RegressorMixin, MultiTask):  # type: ignore[misc]
+class MultiTaskRegressor(RegressorMixin, NumberParameters, MultiTask):  # type: ignore[misc]
     """Regression of many related tasks, learned together with the relations between them.
 
     Examples

@@ -23,8 +23,9 @@ pub(crate) struct InputArgs {
     /// Constant of the polynomial kernel [default: 0].
     #[arg(long, value_name = "X", value_parser = not_negative)]
     coef0: Option<f64>,
-    /// Scaling of the features, kept in the model: none, mean 0 and variance 1, or rows of length 1 [default: none].
-    #[arg(long, value_name = "none|standard|unit")]
+    /// Scaling of the features, kept in the model: none, mean 0 and variance 1 (standard), variance 1 alone (spread),
+    /// or rows of length 1 (unit); auto is standard for dense features and spread for sparse ones [default: none].
+    #[arg(long, value_name = "auto|none|standard|spread|unit")]
     scale: Option<ScalingKind>,
     /// A constant feature B: B^2 is added to the kernel; 0 = none [default: 1].
     #[arg(long, allow_negative_numbers = true, value_name = "B", value_parser = not_negative)]

@@ -3,6 +3,7 @@
 use super::{ColumnArgs, Global, InputArgs, SolverArgs, positive};
 use crate::failure::{Failure, Result};
 use clap::Args;
+use kinfolk::TargetScale;
 use kinfolk_train::{ClassWeight, FitSpec, LossSpec, MethodSpec, Weight};
 use std::path::{Path, PathBuf};
 
@@ -20,6 +21,11 @@ pub(crate) struct SpecArgs {
     /// Weight of the regulariser [default: 1; without --c, for exp and cosh, what suits the data].
     #[arg(long, allow_negative_numbers = true, value_name = "X", value_parser = positive, help_heading = "Problem")]
     lambda: Option<f64>,
+    /// Scaling of labels that are numbers, kept in the model: each task in units of its own standard deviation (task),
+    /// all tasks in units of a common one (common), or none. Parameters of losses (epsilon, huber) are in the same
+    /// units; predictions are in those of the data [default: none].
+    #[arg(long, value_name = "task|common|none", help_heading = "Problem")]
+    target_scale: Option<TargetScale>,
     /// Weights of classes: balanced gives both classes of each task the same weight.
     #[arg(long, value_name = "balanced", help_heading = "Problem")]
     class_weight: Option<ClassWeight>,
@@ -43,6 +49,7 @@ impl SpecArgs {
         self.inputs.apply(&mut spec)?;
         self.solver.apply(&mut spec);
         set(&mut spec.loss, &self.loss);
+        set(&mut spec.target_scale, &self.target_scale);
         set(&mut spec.threads, &global.threads);
         set(&mut spec.seed, &global.seed);
         spec.split = self.split.or(spec.split);

@@ -5,6 +5,7 @@ use crate::failure::{Failure, Result};
 use crate::report::Report;
 use crate::text::{Grid, number, plural};
 use clap::{Args, Subcommand};
+use kinfolk::model::LinearCoefficients;
 use kinfolk::{CertificateSummary, Scaling};
 use kinfolk_io::Schema;
 use kinfolk_train::{FitOutcome, FitSpec, Trained};
@@ -119,26 +120,15 @@ fn text(trained: &Trained, path: &Path, coefficients: Option<&Coefficients>) -> 
     Ok(text + &format!("\n{}", trained.spec.to_toml().map_err(Failure::output)?))
 }
 
-/// Weights and intercepts for inputs as they are in the file.
+/// Weights and intercepts for inputs and labels as they are in the file.
 fn coefficients(trained: &Trained) -> Result<Coefficients> {
-    let Some(weights) = trained.model.weights() else {
+    let Some(LinearCoefficients { weights, intercept }) = trained.model.linear_coefficients() else {
         return Err(Failure::input("only linear models have coefficients, and this one has a kernel"));
     };
-    let (n, bias) = (trained.model.about().n_features, trained.model.about().bias);
-    let (mean, factor) = match trained.model.scaling() {
-        Scaling::None => (vec![0.0; n], vec![1.0; n]),
-        Scaling::Standard { mean, factor } => (mean.clone(), factor.clone()),
-        _ => {
-            return Err(Failure::input(
-                "rows scaled to length 1 have no coefficients in the units of the data",
-            ));
-        }
-    };
-    let row = |j: usize| -> Vec<f64> { weights.row(j).iter().map(|w| w * factor[j]).collect() };
-    let values: Vec<Vec<f64>> = (0..n).map(row).collect();
-    let constant = |t: usize| if weights.rows() > n { weights[(n, t)] * bias } else { 0.0 };
-    let shift = |t: usize| (0..n).map(|j| values[j][t] * mean[j]).sum::<f64>();
-    let intercept = (0..weights.cols()).map(|t| constant(t) - shift(t)).collect();
-    let numbered = || (0..n).map(|j| j.to_string()).collect();
+    if *trained.model.scaling() == Scaling::Unit {
+        return Err(Failure::input("rows scaled to length 1 have no coefficients in the units of the data"));
+    }
+    let values = (0..weights.rows()).map(|j| weights.row(j).to_vec()).collect();
+    let numbered = || (0..weights.rows()).map(|j| j.to_string()).collect();
     Ok(Coefficients { features: trained.schema.feature_names().unwrap_or_else(numbered), values, intercept })
 }

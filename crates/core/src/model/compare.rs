@@ -1,9 +1,10 @@
 //! Whether the parts of a stored model are those that its certified point and its data imply.
 
+use super::About;
 use super::induced::Induced;
 use super::{KernelExpansion, Model, Predictor};
 use crate::inputs::Inputs;
-use crate::{Certificate, Form, Matrix, Result, Scaling};
+use crate::{Certificate, Form, Losses, Matrix, Observations, Result, Scaling, TargetScaling};
 use std::collections::BTreeSet;
 use std::fmt;
 
@@ -149,28 +150,67 @@ fn entries(inputs: &Inputs<'_>, row: usize) -> Vec<(usize, f64)> {
     out
 }
 
-/// The numbers of standard scaling against those that its rule gives for these inputs.
+/// The numbers of standard and spread scaling against those that their rules give for these inputs.
 pub(super) fn scaling(stored: &Scaling, inputs: &Inputs<'_>) -> Result<Vec<Mismatch>> {
-    let Scaling::Standard { mean, factor } = stored else { return Ok(vec![]) };
-    let Scaling::Standard { mean: means, factor: factors } = Scaling::fit(stored.kind(), inputs)? else {
-        return Ok(vec![]);
-    };
-    let mut found = vec![];
+    let Some((mean, factor)) = stored.mean_and_factor() else { return Ok(vec![]) };
+    let expected = Scaling::fit(stored.kind(), inputs)?;
+    let Some((means, factors)) = expected.mean_and_factor() else { return Ok(vec![]) };
     // A mean may be off by a share of the standard deviation, 1 / factor.
-    let mean_close = |j: usize| {
-        let allowed = MODEL_TOLERANCE / factors[j] + CERTIFICATE_TOLERANCE * means[j].abs();
-        (mean[j] - means[j]).abs() <= allowed
+    let deviation = |j: usize| 1.0 / factors[j];
+    let found = [
+        mean.zip(means).and_then(|(mean, means)| shifted("scale_mean", "feature", mean, means, deviation)),
+        stretched("scale_factor", "feature", factor, factors),
+    ];
+    Ok(found.into_iter().flatten().collect())
+}
+
+/// The numbers of target scaling against those that its rule gives for these labels.
+pub(super) fn target_scaling(
+    stored: Option<&TargetScaling>,
+    observations: &Observations,
+    losses: &Losses,
+) -> Result<Vec<Mismatch>> {
+    let Some(stored) = stored else { return Ok(vec![]) };
+    let centred = stored.centre().is_some();
+    let Some(expected) = TargetScaling::fit(stored.kind(), observations, losses, centred)? else {
+        let why = format!("it is {}, but these labels are classes, which are not scaled", stored.kind());
+        return Ok(vec![Mismatch::new("target_scale", why)]);
     };
-    if let Some(j) = (0..means.len()).find(|&j| !mean_close(j)) {
-        let why = format!("feature {j} has mean {} in the model, {} in the data", mean[j], means[j]);
-        found.push(Mismatch::new("scale_mean", why));
-    }
-    let factor_close = |j: usize| (factor[j] - factors[j]).abs() <= MODEL_TOLERANCE * factors[j];
-    if let Some(j) = (0..factors.len()).find(|&j| !factor_close(j)) {
-        let why = format!("feature {j} has factor {} in the model, {} by the data", factor[j], factors[j]);
-        found.push(Mismatch::new("scale_factor", why));
-    }
-    Ok(found)
+    let spread = |t: usize| expected.spread()[t];
+    let centres = stored.centre().zip(expected.centre());
+    let found = [
+        centres.and_then(|(centre, right)| shifted("target_centre", "task", centre, right, spread)),
+        stretched("target_scale", "task", stored.spread(), expected.spread()),
+    ];
+    Ok(found.into_iter().flatten().collect())
+}
+
+/// The first mean that is off by more than a share of its deviation.
+fn shifted(
+    part: &'static str,
+    of: &str,
+    stored: &[f64],
+    right: &[f64],
+    deviation: impl Fn(usize) -> f64,
+) -> Option<Mismatch> {
+    let allowed = |j: usize| MODEL_TOLERANCE * deviation(j) + CERTIFICATE_TOLERANCE * right[j].abs();
+    let j = (0..right.len()).find(|&j| (stored[j] - right[j]).abs() > allowed(j))?;
+    let (stored, right) = (stored[j], right[j]);
+    Some(Mismatch::new(part, format!("{of} {j} has mean {stored} in the model, {right} in the data")))
+}
+
+/// The first factor that is off by more than a share of itself.
+fn stretched(part: &'static str, of: &str, stored: &[f64], right: &[f64]) -> Option<Mismatch> {
+    let j = (0..right.len()).find(|&j| (stored[j] - right[j]).abs() > MODEL_TOLERANCE * right[j])?;
+    let (stored, right) = (stored[j], right[j]);
+    Some(Mismatch::new(part, format!("{of} {j} has factor {stored} in the model, {right} by the data")))
+}
+
+/// The list of tasks without observations against the data.
+pub(super) fn empty_tasks(about: &About, observations: &Observations) -> Option<Mismatch> {
+    let (stored, right) = (about.empty_tasks.as_ref()?, super::empty_tasks(observations));
+    let why = || format!("tasks {stored:?} have no observations by the model, {right:?} by the data");
+    (*stored != right).then(|| Mismatch::new("empty_tasks", why()))
 }
 
 /// The stored certificate against the recomputed one. If they differ, the part that explains it: the duals

@@ -2,6 +2,7 @@
 
 mod attachments;
 mod claim;
+mod coefficients;
 mod compare;
 pub mod file;
 mod induced;
@@ -10,6 +11,7 @@ mod recheck;
 mod summary;
 
 pub use claim::Claim;
+pub use coefficients::LinearCoefficients;
 pub use compare::{CERTIFICATE_TOLERANCE, MODEL_TOLERANCE, Mismatch};
 pub use file::FORMAT_VERSION;
 pub use predictor::{KernelExpansion, Predictor};
@@ -18,8 +20,8 @@ pub use summary::CertificateSummary;
 
 use crate::solver::Solution;
 use crate::{
-    Certificate, Error, Inputs, Kernel, Matrix, Problem, ProblemSpec, Result, Scaling, ScalingKind, Status,
-    TaskNames,
+    Certificate, Error, Inputs, Kernel, Matrix, Observations, Problem, ProblemSpec, Result, Scaling,
+    ScalingKind, Status, TargetScale, TargetScaling, TaskNames,
 };
 use attachments::Attachments;
 use induced::Induced;
@@ -38,6 +40,8 @@ pub struct Model {
     pub(crate) predictor: Predictor,
     /// Of the kind that `about` names.
     pub(crate) scaling: Scaling,
+    /// Of the kind that `about` names.
+    pub(crate) target_scaling: Option<TargetScaling>,
     pub(crate) attachments: Attachments,
     /// The version of the crate that wrote the file, or this one.
     pub(crate) written_by: String,
@@ -54,10 +58,17 @@ pub struct About {
     /// What is done to inputs before the kernel sees them.
     #[serde(default)]
     pub scaling: ScalingKind,
+    /// What was done to labels before the fit, and is undone in predictions.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub target_scale: TargetScale,
     /// The constant feature; its square is added to the kernel.
     pub bias: f64,
     /// Names of the tasks.
     pub tasks: TaskNames,
+    /// Tasks without observations, or with such of weight zero only: nothing was learned about them. Increasing.
+    /// Files of 0.1.0 do not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub empty_tasks: Option<Vec<u32>>,
     /// Number of training inputs.
     pub n_inputs: usize,
     /// Number of features, or of training inputs for a precomputed kernel.
@@ -96,8 +107,10 @@ impl Model {
             problem: problem.spec().clone(),
             kernel: data.kernel().clone(),
             scaling: ScalingKind::None,
+            target_scale: TargetScale::None,
             bias: data.options().bias,
             tasks: obs.task_names().clone(),
+            empty_tasks: Some(empty_tasks(obs)),
             n_inputs: obs.n_inputs(),
             n_features: data.inputs().n_features(),
             n_observations: obs.len(),
@@ -109,7 +122,18 @@ impl Model {
         };
         let (alpha, scaling, attachments) = (Some(alpha), Scaling::None, Attachments::default());
         let written_by = env!("CARGO_PKG_VERSION").to_string();
-        Ok(Model { theta, alpha, v, observation_weights, predictor, scaling, attachments, written_by, about })
+        Ok(Model {
+            theta,
+            alpha,
+            v,
+            observation_weights,
+            predictor,
+            scaling,
+            target_scaling: None,
+            attachments,
+            written_by,
+            about,
+        })
     }
 
     /// The task matrix (tasks x tasks), positive semidefinite.
@@ -254,6 +278,27 @@ impl Model {
         &self.scaling
     }
 
+    /// Tells the model how the labels of its fit were scaled, so that from now on it predicts in the units that
+    /// labels had before, and [`certify`](Self::certify) takes labels in these units. Theta, the duals and the
+    /// certificate are about the scaled labels.
+    ///
+    /// # Errors
+    /// [`Error::Incompatible`] if the scaling is about another number of tasks.
+    pub fn set_target_scaling(&mut self, scaling: Option<TargetScaling>) -> Result<()> {
+        if let Some(scaling) = &scaling {
+            scaling.check_tasks(self.about.tasks.len())?;
+            scaling.check_numbers()?;
+        }
+        self.about.target_scale = scaling.as_ref().map_or(TargetScale::None, TargetScaling::kind);
+        self.target_scaling = scaling;
+        Ok(())
+    }
+
+    /// How labels were scaled before the fit, if they were.
+    pub fn target_scaling(&self) -> Option<&TargetScaling> {
+        self.target_scaling.as_ref()
+    }
+
     /// Predictions of all tasks (inputs x tasks). For a precomputed kernel the inputs are
     /// [`crate::inputs::Dense`] rows of kernel values with the training inputs.
     pub fn predict_all(&self, inputs: &Inputs<'_>) -> Result<Matrix> {
@@ -273,9 +318,34 @@ impl Model {
         Ok(self.predict_scaled(inputs, Some(tasks))?.into_vec())
     }
 
+    /// The mean of the predictions of all tasks, those without training observations aside: what is known about a
+    /// task that the model does not know.
+    pub fn predict_mean(&self, inputs: &Inputs<'_>) -> Result<Vec<f64>> {
+        let all = self.predict_all(inputs)?;
+        let learned: Vec<usize> = (0..all.cols()).filter(|&t| !self.is_empty_task(t)).collect();
+        let mean = |i: usize| {
+            // Divided first: a sum of huge numbers may be out of range.
+            learned.iter().map(|&t| all[(i, t)] / learned.len() as f64).sum()
+        };
+        Ok((0..all.rows()).map(mean).collect())
+    }
+
+    /// Whether a task had no observations in training.
+    pub fn is_empty_task(&self, t: usize) -> bool {
+        self.about.empty_tasks.as_ref().is_some_and(|empty| empty.binary_search(&(t as u32)).is_ok())
+    }
+
     fn predict_scaled(&self, inputs: &Inputs<'_>, tasks: Option<&[u32]>) -> Result<Matrix> {
         self.predictor.check_inputs(&self.about, inputs)?;
-        self.predictor.predict(&self.about, &self.scaling.apply(inputs)?, tasks)
+        let mut out = self.predictor.predict(&self.about, &self.scaling.apply(inputs)?, tasks)?;
+        if let Some(scaling) = &self.target_scaling {
+            for i in 0..out.rows() {
+                let task = |column: usize| tasks.map_or(column, |tasks| tasks[i] as usize);
+                let row = out.row_mut(i).iter_mut().enumerate();
+                row.for_each(|(column, z)| *z = scaling.unscale(task(column), *z));
+            }
+        }
+        Ok(out)
     }
 }
 
@@ -291,6 +361,19 @@ impl About {
         scaling.check_features(self.n_features)?;
         scaling.check_numbers()
     }
+}
+
+fn is_none(scale: &TargetScale) -> bool {
+    *scale == TargetScale::None
+}
+
+/// Tasks without an observation of positive weight.
+fn empty_tasks(observations: &Observations) -> Vec<u32> {
+    let mut empty = vec![true; observations.n_tasks()];
+    for o in (0..observations.len()).filter(|&o| observations.weight(o) > 0.0) {
+        empty[observations.task(o)] = false;
+    }
+    (0..empty.len() as u32).filter(|&t| empty[t as usize]).collect()
 }
 
 fn scaled(mut m: Matrix, factor: f64) -> Matrix {

@@ -36,9 +36,9 @@ impl Model {
     /// The certificate of the stored duals, from scratch, for the inputs and observations that the model was
     /// fitted on, in the same order.
     ///
-    /// Scaling, kernel, bias, losses, regulariser, C and lambda are the model's. So are the weights of the
-    /// observations and the names of the tasks: those given may have none, or the same. Offsets are those
-    /// given.
+    /// Scaling of inputs and labels, kernel, bias, losses, regulariser, C and lambda are the model's. So are
+    /// the weights of the observations and the names of the tasks: those given may have none, or the same.
+    /// Offsets are those given.
     ///
     /// Equal to [`certificate`](Self::certificate) up to rounding if nobody changed either. For any other
     /// data of the right size the certificate is still a true one, of the stored duals on that data. It does
@@ -64,8 +64,8 @@ impl Model {
     }
 
     /// [`certify`](Self::certify), and whether everything that predictions use is what the certified point
-    /// and the data imply: Theta, weights or coefficients, support inputs and their rows, scaling, the
-    /// weights of the observations, and the stored certificate itself. Entries may differ by
+    /// and the data imply: Theta, weights or coefficients, support inputs and their rows, scaling of
+    /// inputs and labels, the weights of the observations, and the stored certificate itself. Entries may differ by
     /// [`MODEL_TOLERANCE`](super::MODEL_TOLERANCE) of their size.
     ///
     /// # Errors
@@ -80,6 +80,12 @@ impl Model {
         let mut mismatches: Vec<Mismatch> = self.weight_mismatch(&observations).into_iter().collect();
         mismatches.extend(compare::scaling(&self.scaling, inputs)?);
         let observations = self.with_own_weights(observations)?;
+        mismatches.extend(compare::target_scaling(
+            self.target_scaling(),
+            &observations,
+            &self.about.problem.loss,
+        )?);
+        mismatches.extend(compare::empty_tasks(&self.about, &observations));
         let check = |problem: &Problem<'_>, alpha: &[f64], inputs: &Inputs<'_>| {
             let CertifiedPoint { kappa, v, graded } = certify_point(problem, alpha, self.v.as_ref())?;
             let induced = Induced::new(problem, &kappa, v.as_ref(), &graded);
@@ -108,6 +114,8 @@ impl Model {
         };
         let about = &self.about;
         let inputs = self.scaling.apply(inputs)?;
+        let scaled = self.target_scaling.as_ref().map(|scaling| scaling.apply(observations)).transpose()?;
+        let observations = scaled.as_ref().unwrap_or(observations);
         let (kernel, bias) = (about.kernel.clone(), about.bias);
         let CertifyOptions { memory, threads } = *options;
         let data = Dataset::new(&inputs, observations, DatasetOptions { kernel, bias, memory, threads })?;

@@ -5,7 +5,8 @@ use kinfolk::inputs::{Dense, Gram, Inputs, Sparse};
 use kinfolk::kernel::Gamma;
 use kinfolk::{
     CertifyOptions, Dataset, DatasetOptions, Kernel, LossKind, Losses, Matrix, Model, Observations, Problem,
-    ProblemSpec, RegularizerKind, Scaling, ScalingKind, Settings, TaskNames, certify, fit,
+    ProblemSpec, RegularizerKind, Scaling, ScalingKind, Settings, TargetScale, TargetScaling, TaskNames,
+    certify, fit,
 };
 
 pub(crate) const TASKS: usize = 3;
@@ -28,6 +29,8 @@ pub(crate) struct Recipe {
     pub(crate) kernel: Kernel,
     pub(crate) bias: f64,
     pub(crate) scaling: ScalingKind,
+    /// Of labels, and whether they are centred.
+    pub(crate) target_scale: (TargetScale, bool),
     pub(crate) loss: Losses,
     pub(crate) output: RegularizerKind,
     pub(crate) tolerance: f64,
@@ -35,17 +38,21 @@ pub(crate) struct Recipe {
 
 impl Recipe {
     pub(crate) fn fit(self, name: &'static str) -> Case {
-        let Recipe { inputs, observations, kernel, bias, scaling, loss, output, tolerance } = self;
+        let Recipe { inputs, observations, kernel, bias, scaling, target_scale, loss, output, tolerance } =
+            self;
         let scaling = Scaling::fit(scaling, &inputs).unwrap();
+        let targets = TargetScaling::fit(target_scale.0, &observations, &loss, target_scale.1).unwrap();
         let mut model = {
             let inputs = scaling.apply(&inputs).unwrap();
             let options = DatasetOptions { kernel, bias, threads: 1, ..DatasetOptions::default() };
-            let data = Dataset::new(&inputs, &observations, options).unwrap();
+            let scaled = targets.as_ref().map(|targets| targets.apply(&observations).unwrap());
+            let data = Dataset::new(&inputs, scaled.as_ref().unwrap_or(&observations), options).unwrap();
             let spec = ProblemSpec { loss, output, c: 0.7, lambda: 0.3 };
             let problem = Problem::new(&data, spec).unwrap();
             fit(&problem, &Settings { tolerance, ..Settings::default() }).unwrap().model
         };
         model.set_scaling(scaling).unwrap();
+        model.set_target_scaling(targets).unwrap();
         let new = match &inputs {
             Inputs::Gram(_) => Dense::f64_owned(numbers(7, 5 * INPUTS), 5, INPUTS).unwrap().into(),
             _ => Dense::f64_owned(numbers(7, 5 * FEATURES), 5, FEATURES).unwrap().into(),
@@ -132,6 +139,7 @@ pub(crate) fn recipe(inputs: Inputs<'static>, observations: Observations, loss: 
         kernel: Kernel::Linear,
         bias: 0.0,
         scaling: ScalingKind::None,
+        target_scale: (TargetScale::None, false),
         loss: loss.into(),
         output: RegularizerKind::Power { k: 2 },
         tolerance: 1e-4,
@@ -166,6 +174,15 @@ pub(crate) fn scaled() -> Case {
     case.model.attach("cli.columns", r#" ["a \"b\"", "\u00e9", "日本"] "#).unwrap();
     case.model.attach("notes", "{\n  \"x\": 1.0e2 }").unwrap();
     case
+}
+
+/// Labels in units of their spread, with weights and offsets.
+pub(crate) fn scaled_labels(scale: TargetScale, centred: bool) -> Case {
+    let observations = own_inputs(false).with_weights(&weights()).unwrap();
+    let labels = observations.labels().iter().map(|y| 100.0 * y + 1e4).collect();
+    let observations = observations.with_labels(labels).unwrap().with_offsets(numbers(11, INPUTS)).unwrap();
+    let recipe = recipe(dense(), observations, LossKind::Epsilon { epsilon: 0.1 });
+    Recipe { target_scale: (scale, centred), bias: 1.0, ..recipe }.fit("scaled labels")
 }
 
 pub(crate) fn one_thread() -> CertifyOptions {
@@ -237,6 +254,16 @@ pub(crate) fn all() -> Vec<Case> {
         scaled(),
         zeros(dense()),
         zeros(sparse()),
+        scaled_labels(TargetScale::Task, true),
+        scaled_labels(TargetScale::Common, true),
+        scaled_labels(TargetScale::Task, false),
+        Recipe {
+            target_scale: (TargetScale::Task, true),
+            kernel: Kernel::Rbf { gamma: Gamma::Scale },
+            scaling: ScalingKind::Spread,
+            ..recipe(sparse(), own_inputs(false), LossKind::Squared)
+        }
+        .fit("spread scaling, scaled labels, rbf"),
         Recipe { scaling: ScalingKind::Unit, ..recipe(sparse_f32(), own_inputs(true), LossKind::Hinge) }
             .fit("unit scaling, sparse"),
         Recipe {

@@ -2,7 +2,7 @@
 
 use crate::envelope::{Parts, Tensor};
 use crate::fixtures::{self, Case, one_thread};
-use kinfolk::{Error, Model, Observations};
+use kinfolk::{Error, Model, Observations, TargetScale};
 use serde_json::{Value, json};
 
 /// The error of a file after an edit.
@@ -55,7 +55,8 @@ fn a_newer_format_is_named() {
 #[test]
 fn every_tensor_has_its_type_and_shape() {
     let cases = [fixtures::linear(), fixtures::sparse_rbf(), fixtures::dense_rbf(), fixtures::two_point()];
-    for case in cases.into_iter().chain([fixtures::scaled()]) {
+    let labels = fixtures::scaled_labels(TargetScale::Common, true);
+    for case in cases.into_iter().chain([fixtures::scaled(), labels]) {
         let parts = Parts::of(&case.model.to_bytes().unwrap());
         for (name, Tensor { dtype, shape, .. }) in &parts.tensors {
             let name = name.as_str();
@@ -94,7 +95,8 @@ fn every_tensor_has_its_type_and_shape() {
                 "alpha" if case.model.observation_weights().is_some() => {
                     check(without(&case), "observation_weight: of no use without alpha")
                 }
-                "alpha" | "observation_weight" => {} // duals dropped, weights all one
+                // Duals dropped, weights all one, labels not centred.
+                "alpha" | "observation_weight" | "target_centre" => {}
                 _ => check(without(&case), "missing in the list of tensors"),
             }
         }
@@ -156,6 +158,12 @@ fn numbers_must_be_finite_and_in_range() {
         "scaling: the factor of feature 1 is 0, not a positive finite",
     );
     check(set(&scaled, "scale_factor", 3, f64::INFINITY), "scaling: the factor of feature 3 is inf");
+    let labels = fixtures::scaled_labels(TargetScale::Task, true);
+    check(set(&labels, "target_centre", 0, f64::NAN), "target_scale: the target centre of task 0 is NaN");
+    check(
+        set(&labels, "target_scale", 2, 0.0),
+        "the target spread of task 2 is 0, not a positive finite number",
+    );
     check(set(&sparse, "observation_weight", 1, -0.5), "observation_weight: entry 1 is -0.5, below zero");
     check(set(&sparse, "observation_weight", 1, f64::NAN), "observation_weight: entry 1 is NaN");
     check(
@@ -181,6 +189,7 @@ fn everything_in_about_is_checked() {
         case.unwrap()
     });
     let (shared, scaled) = (fixtures::shared(), fixtures::scaled());
+    let labels = fixtures::scaled_labels(TargetScale::Task, true);
     for (case, path, value, expected) in [
         (&linear, "/problem/c", json!(0.0), "about: C = 0: must be positive"),
         (&linear, "/problem/lambda", json!(-1), "about: lambda = -1"),
@@ -202,6 +211,12 @@ fn everything_in_about_is_checked() {
         (&linear, "/scaling", json!("standard"), "tensor scale_mean: missing in the list of tensors"),
         (&linear, "/scaling", json!("robust"), "about: unknown variant `robust`"),
         (&scaled, "/scaling", json!("none"), "tensor scale_factor: it has no place"),
+        (&scaled, "/scaling", json!("spread"), "tensor scale_mean: it has no place"),
+        (&linear, "/scaling", json!("auto"), "about: scaling auto is a wish"),
+        (&labels, "/target_scale", json!("none"), "tensor target_centre: it has no place"),
+        (&labels, "/target_scale", json!("class"), "about: unknown variant `class`"),
+        (&linear, "/empty_tasks", json!([0, 0]), "about: empty_tasks must increase"),
+        (&linear, "/empty_tasks", json!([3]), "about: empty_tasks must increase"),
         (&gram, "/scaling", json!("unit"), "scaling: unit scaling is about features"),
         (&linear, "/bias", json!(1.0), "tensor weights: its shape is [4, 3], expected [5, 3]"),
         (&linear, "/tasks", json!({"strings": ["a", "b", "a"]}), "\"a\" is given twice, to tasks 0 and 2"),
@@ -266,7 +281,8 @@ fn what_is_accepted_can_be_used() {
     ];
     let mut accepted = 0;
     let cases = [fixtures::linear(), fixtures::sparse_rbf(), fixtures::dense_rbf(), fixtures::shared()];
-    for case in cases.into_iter().chain([fixtures::scaled()]) {
+    let labels = fixtures::scaled_labels(TargetScale::Task, true);
+    for case in cases.into_iter().chain([fixtures::scaled(), labels]) {
         let original = Parts::of(&case.model.to_bytes().unwrap());
         for path in paths(&original.about) {
             for value in &odd {
@@ -425,6 +441,21 @@ fn every_forged_tensor_is_named() {
         }
     }
     let known = "alpha coefficients observation_weight scale_factor scale_mean support support_indices support_indptr \
-                 support_rows support_values theta v weights";
+                 support_rows support_values target_centre target_scale theta v weights";
     assert_eq!(names.iter().map(String::as_str).collect::<Vec<_>>().join(" "), known);
+}
+
+/// What is not a tensor but decides about predictions.
+#[test]
+fn a_forged_kind_of_scaling_or_list_of_empty_tasks_is_named() {
+    let case = fixtures::scaled_labels(TargetScale::Task, true);
+    for (path, value, part) in
+        [("/target_scale", json!("common"), "target_scale"), ("/empty_tasks", json!([1]), "empty_tasks")]
+    {
+        let mut parts = Parts::of(&case.model.to_bytes().unwrap());
+        *parts.about.pointer_mut(path).unwrap() = value;
+        let model = Model::from_bytes(&parts.seal()).unwrap();
+        let check = model.check(&case.inputs, &case.observations, &one_thread()).unwrap();
+        assert_eq!(check.mismatches.iter().map(|mismatch| mismatch.part).collect::<Vec<_>>(), [part]);
+    }
 }

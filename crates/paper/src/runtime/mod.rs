@@ -12,7 +12,8 @@ use crate::record::{Key, RecordFile, Timing};
 use crate::split;
 use crate::{Error, Options, Result, RunSummary, find};
 use kinfolk::{
-    CScale, Dataset, DatasetOptions, Inputs, Losses, Observations, RegularizerKind, Scaling, Settings, Start,
+    CScale, Dataset, DatasetOptions, Inputs, Losses, Observations, RegularizerKind, Scaling, ScalingKind,
+    Settings, Start, TargetScale,
 };
 use kinfolk_train::select::{Study, candidates_from, cross_validate};
 use kinfolk_train::{FitSpec, LossSpec, MethodSpec, Metric, PreparedData, StudyObserver, Unobserved, Weight};
@@ -102,8 +103,15 @@ impl TimingRun<'_> {
         let axis = axis.map_err(|why: String| Error::experiment(&self.experiment.item, why))?;
         let found = candidates_from(find, &[self.experiment.methods[0].method.clone()], &[axis])?;
         let loss = set.loss.clone();
-        let spec =
-            FitSpec { loss: LossSpec::Same(loss.clone()), bias: set.bias, threads: 1, ..FitSpec::default() };
+        let spec = FitSpec {
+            loss: LossSpec::Same(loss.clone()),
+            bias: set.bias,
+            // Inputs are scaled already.
+            scale: ScalingKind::None,
+            target_scale: TargetScale::None,
+            threads: 1,
+            ..FitSpec::default()
+        };
         let mut study = Study::new(inputs, observations, loss.into(), spec);
         study.metric = Metric::ClassAccuracy;
         (study.folds, study.seed) = (2, self.experiment.seed);

@@ -3,7 +3,7 @@
 use super::inputs::{FitOptions, ReportInputs};
 use super::metric_name;
 use crate::text::{count, number, plural};
-use kinfolk::{Losses, RegularizerKind};
+use kinfolk::{Losses, RegularizerKind, TargetScale};
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -30,6 +30,9 @@ pub(super) fn lines(inputs: &ReportInputs<'_>) -> Vec<SummaryLine> {
     let (c, lambda) = (number(about.problem.c, 4), number(about.problem.lambda, 4));
     add("Weights", format!("C = {c}{rule}, lambda = {lambda}"));
     add("Kernel", format!("{}, bias {}, scaling {}", about.kernel, number(about.bias, 4), about.scaling));
+    if about.target_scale != TargetScale::None {
+        add("Labels", format!("in units of their spread, by {}", about.target_scale));
+    }
     if let Some(fit) = fit {
         let seed = fit.seed.map_or(String::new(), |seed| format!(", seed {seed}"));
         add("Solver", format!("{}, tolerance {}{seed}", fit.solver, number(fit.tolerance, 3)));

@@ -60,14 +60,14 @@ pub fn holdout(
     };
     let mut train = rows.train.to_vec();
     train.extend(rows.validation.filter(|_| rows.refit).unwrap_or_default());
-    let training = Training::of_rows(&study.spec, study.inputs, study.observations, &train)?;
+    let training = Training::of_rows(&study.spec, study.inputs, study.observations, &study.losses, &train)?;
     let data = training.dataset(&study.spec)?;
     let prepared = PreparedData::new(&data, &study.losses);
     let (method, weight) = (&candidate.settings[chosen.0], candidate.weights[chosen.1]);
     let (settings, lambda) = (study.spec.settings(), study.spec.lambda);
     let mut fit =
         prepared.fit(method, weight, lambda, &settings, Start::Cold, &mut StopObserver(observer))?;
-    fit.model.set_scaling(training.scaling.clone())?;
+    training.set_scalings(&mut fit.model)?;
     if observer.stop() {
         return Ok(None);
     }

@@ -7,8 +7,8 @@ use kinfolk::{Inputs, Losses, Observations, Observer, Start};
 use kinfolk_io::Schema;
 use serde::{Deserialize, Serialize};
 
-/// Data, and how candidates are compared on them. Scaling and class weights are computed for each training
-/// part by itself.
+/// Data, and how candidates are compared on them. Scaling of inputs and labels and class weights are
+/// computed for each training part by itself.
 #[derive(Debug, Clone)]
 pub struct Study<'a> {
     /// Inputs as they are in the file.
@@ -110,7 +110,7 @@ impl<'a> Study<'a> {
                 Start::Cold,
                 observer,
             )?;
-            fit.model.set_scaling(training.scaling.clone())?;
+            training.set_scalings(&mut fit.model)?;
             Ok(fit)
         };
         rows.iter().map(fit).collect()

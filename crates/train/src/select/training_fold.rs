@@ -16,7 +16,13 @@ pub(super) struct TrainingFold {
 impl TrainingFold {
     pub(super) fn new(study: &Study<'_>, rows: &FoldRows) -> Result<TrainingFold> {
         Ok(TrainingFold {
-            training: Training::of_rows(&study.spec, study.inputs, study.observations, &rows.train)?,
+            training: Training::of_rows(
+                &study.spec,
+                study.inputs,
+                study.observations,
+                &study.losses,
+                &rows.train,
+            )?,
             test_inputs: test_inputs(study.inputs, &rows.test, &rows.train)?,
             test: study.observations.select_inputs(&rows.test)?,
         })

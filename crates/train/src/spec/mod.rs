@@ -17,15 +17,16 @@ pub use weight::Weight;
 pub(crate) use method::MethodText;
 
 use crate::{Error, Result};
-use kinfolk::{DatasetOptions, Inputs, Kernel, ScalingKind, Settings, SolverKind};
+use kinfolk::{DatasetOptions, Inputs, Kernel, ScalingKind, Settings, SolverKind, TargetScale};
 use kinfolk_io::ColumnRoles;
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
 /// The version of the JSON and TOML form of a [`FitSpec`] and of what model files keep beside it.
-pub const SCHEMA_VERSION: u32 = 2;
+pub const SCHEMA_VERSION: u32 = 3;
 
 /// Everything that decides about a fit besides its data. Fields that a file leaves out have their defaults.
 ///
@@ -60,6 +61,8 @@ pub struct FitSpec {
     pub bias: f64,
     /// Scaling of the features.
     pub scale: ScalingKind,
+    /// Scaling of labels that are numbers.
+    pub target_scale: TargetScale,
     /// Fit only the rows of this part.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub split: Option<i64>,
@@ -100,6 +103,7 @@ impl Default for FitSpec {
             kernel: None,
             bias: 1.0,
             scale: ScalingKind::None,
+            target_scale: TargetScale::None,
             split: None,
             solver,
             tol: tolerance,
@@ -165,6 +169,11 @@ impl FitSpec {
         Ok(())
     }
 
+    /// Whether labels that are scaled are centred first: where a model has a constant term for each task.
+    pub fn centres_targets(&self) -> bool {
+        self.bias > 0.0
+    }
+
     /// The method as text, for lists of candidates; only its name if all parameters have their defaults.
     pub fn method_text(&self) -> String {
         match MethodSpec::new(self.method.name(), &[]) {
@@ -202,7 +211,9 @@ impl FitSpec {
     /// If it is not a spec, with the line.
     pub fn from_toml(text: &str) -> Result<Self> {
         let spec: FitSpec = toml::from_str(text).map_err(|error| Error::Spec(error.to_string()))?;
-        spec.check().map(|()| spec)
+        let written = toml::from_str(text).map_err(|error| Error::Spec(error.to_string()))?;
+        spec.check()?;
+        Ok(written_before(spec, &written))
     }
 
     /// As TOML, which [`from_toml`](Self::from_toml) reads back.
@@ -219,6 +230,28 @@ impl FitSpec {
     /// If it is not a spec.
     pub fn from_json(text: &str) -> Result<Self> {
         let spec: FitSpec = serde_json::from_str(text).map_err(|error| Error::Spec(error.to_string()))?;
-        spec.check().map(|()| spec)
+        spec.check()?;
+        Ok(written_before(spec, &serde_json::from_str(text)?))
     }
+}
+
+/// Which fields a spec has, of those whose defaults have changed.
+#[derive(Deserialize)]
+struct WrittenFields {
+    scale: Option<IgnoredAny>,
+    target_scale: Option<IgnoredAny>,
+}
+
+/// A spec of an earlier version: fields that it leaves out have the defaults of then.
+fn written_before(mut spec: FitSpec, written: &WrittenFields) -> FitSpec {
+    if spec.schema_version < 3 {
+        if written.scale.is_none() {
+            spec.scale = ScalingKind::None;
+        }
+        if written.target_scale.is_none() {
+            spec.target_scale = TargetScale::None;
+        }
+        spec.schema_version = SCHEMA_VERSION;
+    }
+    spec
 }

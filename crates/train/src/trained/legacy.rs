@@ -47,6 +47,7 @@ pub(super) fn read(model: &mut Model) -> Result<Attachment> {
         kernel: Some(about.kernel.clone()),
         bias: about.bias,
         scale: about.scaling,
+        target_scale: about.target_scale,
         method: method(old.method.as_deref(), about)?,
         c: if old.c_rule.as_deref() == Some("auto") { Weight::Auto } else { Weight::C(about.problem.c) },
         lambda: (old.c_rule.as_deref() != Some("auto")).then_some(about.problem.lambda),

@@ -2,7 +2,7 @@
 
 use crate::text::{self, number, plural, plural_es};
 use kinfolk::model::About;
-use kinfolk::{Certificate, CertificateSummary, Claim, Kernel, Status};
+use kinfolk::{Certificate, CertificateSummary, Claim, Kernel, ScalingKind, Status, TargetScale};
 use kinfolk_train::{FitSpec, LossSpec, Trained, Weight};
 use serde::Serialize;
 use std::path::Path;
@@ -23,6 +23,10 @@ pub(super) struct FitOutput<'a> {
     c: f64,
     lambda: f64,
     kernel: &'a Kernel,
+    /// What was done to the features.
+    scale: ScalingKind,
+    /// What was done to the labels.
+    target_scale: TargetScale,
     /// What was asked for.
     spec: &'a FitSpec,
     model: &'a Path,
@@ -44,6 +48,8 @@ impl<'a> FitOutput<'a> {
             c: about.problem.c,
             lambda: about.problem.lambda,
             kernel: &about.kernel,
+            scale: about.scaling,
+            target_scale: about.target_scale,
             spec: &trained.spec,
             model,
         }
@@ -68,8 +74,12 @@ fn problem(spec: &FitSpec, about: &About) -> String {
         LossSpec::PerTask(_) => "one loss per task".into(),
         loss => format!("{loss} loss"),
     };
+    let labels = match about.target_scale {
+        TargetScale::None => String::new(),
+        scale => format!(", labels scaled by {scale}"),
+    };
     format!(
-        "{}, {loss}, C = {}{}, lambda = {}, {} kernel, bias {}, scale {}",
+        "{}, {loss}, C = {}{}, lambda = {}, {} kernel, bias {}, scale {}{labels}",
         spec.method.brief(),
         number(about.problem.c, 4),
         if spec.c == Weight::Auto { " (auto)" } else { "" },

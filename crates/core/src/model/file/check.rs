@@ -17,7 +17,16 @@ pub(super) fn about(about: &About) -> Result<()> {
         return Err(wrong("about", format!("bias = {}: must be finite and not negative", about.bias)));
     }
     about.problem.losses(n_tasks).map_err(in_about)?;
+    empty_tasks(about.empty_tasks.as_deref().unwrap_or_default(), n_tasks)?;
     output(&about.problem.output, n_tasks)
+}
+
+fn empty_tasks(tasks: &[u32], n_tasks: usize) -> Result<()> {
+    let in_range = tasks.iter().all(|&t| (t as usize) < n_tasks) && tasks.len() < n_tasks;
+    if in_range && tasks.windows(2).all(|pair| pair[0] < pair[1]) {
+        return Ok(());
+    }
+    Err(wrong("about", "empty_tasks must increase, be below the number of tasks and leave one task out"))
 }
 
 fn sizes(about: &About) -> Result<()> {
@@ -98,6 +107,9 @@ pub(super) fn arrays(model: &Model) -> Result<()> {
         return Err(wrong("scaling", format!("it is {found}, about says {named}")));
     }
     model.about.check_scaling(&model.scaling).map_err(|error| wrong("scaling", error))?;
+    if let Some(scaling) = &model.target_scaling {
+        scaling.check_numbers().map_err(|error| wrong("target_scale", error))?;
+    }
     if let Some(v) = &model.v {
         finite_matrix("v", v)?;
     }

@@ -3,7 +3,7 @@
 use super::{Envelope, FORMAT_VERSION, METADATA_KEY, check, wrong};
 use crate::inputs::{Dense, Inputs, Sparse, Values};
 use crate::model::{About, Attachments, KernelExpansion, Model, Predictor};
-use crate::{Error, Kernel, Matrix, Result, Scaling, ScalingKind};
+use crate::{Error, Kernel, Matrix, Result, Scaling, ScalingKind, TargetScale, TargetScaling};
 use safetensors::tensor::{Dtype, Metadata, TensorInfo};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const MAX_HEADER: u64 = 100_000_000;
 
 /// Every name that means something in some model.
-const NAMES: [&str; 13] = [
+const NAMES: [&str; 15] = [
     "theta",
     "alpha",
     "v",
@@ -28,6 +28,8 @@ const NAMES: [&str; 13] = [
     "support_values",
     "scale_mean",
     "scale_factor",
+    "target_centre",
+    "target_scale",
 ];
 
 pub(super) fn from_bytes(bytes: &[u8]) -> Result<Model> {
@@ -147,17 +149,50 @@ fn model(about: About, tensors: &mut Tensors<'_>) -> Result<Model> {
             Predictor::Kernel(KernelExpansion { support, rows, coefficients })
         }
     };
-    let scaling = match about.scaling {
+    let scaling = scaling(about.scaling, about.n_features, tensors)?;
+    let target_scaling = target_scaling(about.target_scale, n_tasks, tensors)?;
+    let (attachments, written_by) = (Attachments::default(), String::new());
+    Ok(Model {
+        theta,
+        alpha,
+        v,
+        observation_weights,
+        predictor,
+        scaling,
+        target_scaling,
+        attachments,
+        written_by,
+        about,
+    })
+}
+
+fn scaling(kind: ScalingKind, n_features: usize, tensors: &mut Tensors<'_>) -> Result<Scaling> {
+    let features = [n_features];
+    Ok(match kind {
+        ScalingKind::Auto => {
+            return Err(wrong("about", "scaling auto is a wish, not what was done to the inputs"));
+        }
         ScalingKind::None => Scaling::None,
         ScalingKind::Unit => Scaling::Unit,
+        ScalingKind::Spread => Scaling::Spread { factor: tensors.doubles("scale_factor", &features)? },
         ScalingKind::Standard => {
-            let features = [about.n_features];
             let mean = tensors.doubles("scale_mean", &features)?;
             Scaling::Standard { mean, factor: tensors.doubles("scale_factor", &features)? }
         }
-    };
-    let (attachments, written_by) = (Attachments::default(), String::new());
-    Ok(Model { theta, alpha, v, observation_weights, predictor, scaling, attachments, written_by, about })
+    })
+}
+
+fn target_scaling(
+    kind: TargetScale,
+    n_tasks: usize,
+    tensors: &mut Tensors<'_>,
+) -> Result<Option<TargetScaling>> {
+    if kind == TargetScale::None {
+        return Ok(None);
+    }
+    let centre = tensors.if_listed("target_centre", |tensors, name| tensors.doubles(name, &[n_tasks]))?;
+    let spread = tensors.doubles("target_scale", &[n_tasks])?;
+    Ok(Some(TargetScaling::from_parts(kind, centre, spread)))
 }
 
 fn support(n: usize, n_features: usize, tensors: &mut Tensors<'_>) -> Result<Inputs<'static>> {

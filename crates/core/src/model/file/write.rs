@@ -3,7 +3,7 @@
 use super::{Envelope, FORMAT_VERSION, METADATA_KEY, wrong};
 use crate::inputs::{Inputs, Values};
 use crate::model::{KernelExpansion, Model, Predictor};
-use crate::{Matrix, Result, Scaling};
+use crate::{Matrix, Result};
 use safetensors::tensor::{Dtype, View};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -70,9 +70,14 @@ fn tensors(model: &Model) -> Vec<(&'static str, Tensor)> {
     if let Some(weight) = &model.observation_weights {
         out.push(("observation_weight", doubles(weight, vec![weight.len()])));
     }
-    if let Scaling::Standard { mean, factor } = &model.scaling {
-        out.push(("scale_mean", doubles(mean, vec![mean.len()])));
-        out.push(("scale_factor", doubles(factor, vec![factor.len()])));
+    let list = |values: &[f64]| doubles(values, vec![values.len()]);
+    if let Some((mean, factor)) = model.scaling.mean_and_factor() {
+        out.extend(mean.map(|mean| ("scale_mean", list(mean))));
+        out.push(("scale_factor", list(factor)));
+    }
+    if let Some(scaling) = &model.target_scaling {
+        out.extend(scaling.centre().map(|centre| ("target_centre", list(centre))));
+        out.push(("target_scale", list(scaling.spread())));
     }
     match &model.predictor {
         Predictor::Weights(weights) => out.push(("weights", matrix(weights))),

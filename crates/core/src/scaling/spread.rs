@@ -1,0 +1,75 @@
+//! Division by the spread of each feature, without centring: zeros stay zeros.
+
+use super::{Scaling, one_over, out_of_range};
+use crate::inputs::{Dense, Inputs, Sparse, Values};
+use crate::linalg::power_of_two;
+use crate::{Error, Result};
+use std::borrow::Cow;
+
+/// Sums over entries that are not zero, in the order of the rows: dense and sparse inputs give the same bits. Each
+/// feature is in units of a power of two, so that no square over- or underflows.
+pub(super) fn fit(inputs: &Inputs<'_>) -> Result<Scaling> {
+    let (n, d) = (inputs.n_inputs() as f64, inputs.n_features());
+    let mut unit = vec![0.0f64; d];
+    for_each(inputs, |j, x| unit[j] = unit[j].max(x.abs()));
+    unit.iter_mut().for_each(|unit| *unit = power_of_two(*unit));
+    let (mut mean, mut entries) = (vec![0.0; d], vec![0.0; d]);
+    for_each(inputs, |j, x| {
+        mean[j] += x / unit[j];
+        entries[j] += 1.0;
+    });
+    mean.iter_mut().for_each(|sum| *sum /= n);
+    let mut squares = vec![0.0; d];
+    for_each(inputs, |j, x| squares[j] += (x / unit[j] - mean[j]).powi(2));
+    let factor = |j: usize| {
+        // The zeros are (n - entries) times -mean from the mean.
+        let deviation = ((squares[j] + (n - entries[j]) * mean[j] * mean[j]) / n).sqrt();
+        match deviation > n * f64::EPSILON * mean[j].abs() {
+            true => one_over(deviation, unit[j], j),
+            false if mean[j] == 0.0 => Ok(1.0),
+            false => one_over(mean[j].abs(), unit[j], j),
+        }
+    };
+    Ok(Scaling::Spread { factor: (0..d).map(factor).collect::<Result<_>>()? })
+}
+
+fn for_each(inputs: &Inputs<'_>, mut visit: impl FnMut(usize, f64)) {
+    for i in 0..inputs.n_inputs() {
+        inputs.for_each_in_row(i, |j, x| {
+            if x != 0.0 {
+                visit(j, x);
+            }
+        });
+    }
+}
+
+/// The inputs, dense or sparse, times the factors.
+pub(super) fn apply(inputs: &Inputs<'_>, factor: &[f64]) -> Result<Inputs<'static>> {
+    let scaled: Result<Inputs<'static>> = match inputs {
+        Inputs::Sparse(x) => {
+            let mut out = vec![0.0; x.nnz()];
+            x.values().load(0..x.nnz(), &mut out);
+            out.iter_mut().zip(x.indices()).for_each(|(x, &j)| *x *= factor[j as usize]);
+            let (indptr, indices) = (x.indptr().to_vec(), x.indices().to_vec());
+            let values = Values::F64(Cow::Owned(out));
+            Sparse::of_any_length(Cow::Owned(indptr), Cow::Owned(indices), values, x.cols()).map(Inputs::from)
+        }
+        Inputs::Dense(x) => {
+            let mut out = vec![0.0; x.rows() * x.cols()];
+            x.load_range(0..x.rows(), &mut out);
+            out.chunks_exact_mut(x.cols()).for_each(|row| {
+                row.iter_mut().zip(factor).for_each(|(x, factor)| *x *= factor);
+            });
+            Dense::of_any_length(Values::F64(Cow::Owned(out)), x.rows(), x.cols()).map(Inputs::from)
+        }
+        Inputs::Gram(_) => unreachable!("refused by check_form"),
+    };
+    scaled.map_err(|error| match error {
+        Error::NonFiniteInput { row, column, .. } => {
+            let mut value = 0.0;
+            inputs.for_each_in_row(row, |j, x| value = if j == column { x } else { value });
+            out_of_range(row, column, value, "", factor[column])
+        }
+        other => other,
+    })
+}
