@@ -105,7 +105,7 @@ def kin(command, kinship, binary, seed, method, folder, repeats=1, scored="by-fo
     ]
     said = say(command, "select", file, *words)
     score = say(command, "evaluate", model, file, "--split", 1)
-    value = score["metrics"]["auc" if binary else "explained_variance"]["mean"]
+    value = score["metrics"]["auc" if binary else "r2"]["mean"]
     found = recovered(command, model, folder, truth) if kinship == "clustered" else None
     return {
         "score": value,

@@ -58,7 +58,7 @@ pub(crate) fn cross_validate<'py>(
     if let Scoring::Metric(name) = &scoring
         && !name.is_empty()
     {
-        study.metric = name.parse().map_err(value)?;
+        study.metric = Some(name.parse().map_err(value)?);
     }
     let raised_by_scorer: Mutex<Option<PyErr>> = Mutex::new(None);
     let call = |fold: usize, model: &Trained| -> kinfolk_train::Result<f64> {
@@ -86,7 +86,7 @@ pub(crate) fn cross_validate<'py>(
     let selection = selection.map_err(of_method)?.ok_or_else(|| value("cross-validation was stopped"))?;
     let sign = if by_function || selection.metric.higher_is_better() { 1.0 } else { -1.0 };
     let scores = |row: &kinfolk_train::select::Row| -> Vec<f64> {
-        row.folds.iter().map(|fold| sign * fold.mean).collect()
+        row.folds.iter().map(|fold| sign * fold.value).collect()
     };
     let found = PyDict::new(py);
     found.set_item("metric", selection.metric.to_string())?;

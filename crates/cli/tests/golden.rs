@@ -130,7 +130,7 @@ fn select() {
         "select mines.npz --method stl --grid k=1",
         "select mines.npz --grid c=1 --grid strength=1",
         "select mines.npz --grid strength",
-        "select mines.npz --metric r2",
+        "select mines.npz --metric r3",
         "select mines.npz --metric log-loss",
         "select mines.npz --metric class-accuracy",
         "select mines.npz --folds 1000",

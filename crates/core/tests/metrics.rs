@@ -7,14 +7,22 @@ use kinfolk::metrics::{self, Metric, PerTask};
 use proptest::prelude::*;
 use serde_json::Value;
 
-const TWO_CLASSES: [(&str, Metric); 4] = [
+const TWO_CLASSES: [(&str, Metric); 7] = [
     ("accuracy", metrics::accuracy),
     ("balanced_accuracy", metrics::balanced_accuracy),
     ("auc", metrics::auc),
+    ("pr_auc", metrics::pr_auc),
+    ("f1_macro", metrics::f1_macro),
     ("log_loss", metrics::log_loss),
+    ("brier", metrics::brier),
 ];
-const NUMBERS: [(&str, Metric); 2] =
-    [("explained_variance", metrics::explained_variance), ("rmse", metrics::rmse)];
+const NUMBERS: [(&str, Metric); 5] = [
+    ("r2", metrics::r2),
+    ("explained_variance", metrics::explained_variance),
+    ("rmse", metrics::rmse),
+    ("nrmse", metrics::nrmse),
+    ("mae", metrics::mae),
+];
 
 fn all() -> impl Iterator<Item = (&'static str, Metric)> {
     TWO_CLASSES.into_iter().chain(NUMBERS)
@@ -99,7 +107,7 @@ fn what_does_not_exist_is_no_number() {
 
 /// Of labels 1, 1 and others these are undefined; of 1, -1 they are not.
 fn needs_both(name: &str) -> bool {
-    matches!(name, "auc" | "balanced_accuracy" | "explained_variance")
+    matches!(name, "auc" | "pr_auc" | "balanced_accuracy" | "r2" | "explained_variance" | "nrmse")
 }
 
 #[test]
@@ -121,14 +129,23 @@ fn numbers_of_any_size() {
     for unit in [1e-300, 1e-160, 1.0, 1e160, 1e307] {
         let (label, score) = ([1.0, 2.0, 4.0].map(|y| y * unit), [1.0, 2.5, 4.5].map(|z| z * unit));
         close("rmse", metrics::rmse(&label, &score, None).map(|r| r / unit), (0.5f64 / 3.0).sqrt());
-        close("r2", metrics::explained_variance(&label, &score, None), 1.0 - 0.5 / (14.0 / 3.0));
+        let errors = metrics::mae(&label, &score, None).map(|mae| mae / unit);
+        close("mae", errors, 1.0 / 3.0);
+        close("r2", metrics::r2(&label, &score, None), 1.0 - 0.5 / (14.0 / 3.0));
+        close("nrmse", metrics::nrmse(&label, &score, None), (0.5f64 / (14.0 / 3.0)).sqrt());
+        // Errors 0, 1/2, 1/2 have the mean 1/3 and the squares 1/9 + 1/36 + 1/36 around it.
+        let explained = 1.0 - (1.0 / 6.0) / (14.0 / 3.0);
+        close("explained_variance", metrics::explained_variance(&label, &score, None), explained);
     }
     // The mean of equal labels is not always one of them, in floating point.
-    assert_eq!(metrics::explained_variance(&[0.1; 7], &[0.2; 7], None), None);
-    assert_eq!(
-        metrics::explained_variance(&[0.0, 1.0], &[0.0, f64::INFINITY], None),
-        Some(f64::NEG_INFINITY)
-    );
+    assert_eq!(metrics::mean(&[0.1; 7], None), Some(0.1));
+    assert_eq!(metrics::mean(&[1.0, 4.0, f64::NAN], Some(&[2.0, 1.0, 0.0])), Some(2.0));
+    for metric in [metrics::r2, metrics::explained_variance, metrics::nrmse] {
+        assert_eq!(metric(&[0.1; 7], &[0.2; 7], None), None);
+    }
+    for metric in [metrics::r2, metrics::explained_variance] {
+        assert_eq!(metric(&[0.0, 1.0], &[0.0, f64::INFINITY], None), Some(f64::NEG_INFINITY));
+    }
     assert_eq!(metrics::log_loss(&[1.0], &[-1e300], None), Some(1e300));
     assert_eq!(metrics::log_loss(&[1.0, -1.0], &[800.0, -800.0], None), Some(0.0));
 }
@@ -137,15 +154,9 @@ fn numbers_of_any_size() {
 fn means_over_tasks() {
     let (tasks, labels) = ([2, 0, 2, 0, 3], [1.0, 3.0, 2.0, 5.0, 9.0]);
     let scores = [1.0, 3.0, 3.0, 4.0, 0.0];
-    let r2 = PerTask::new(metrics::explained_variance, 5, &tasks, &labels, &scores, None);
+    let r2 = PerTask::new(metrics::r2, 5, &tasks, &labels, &scores, None);
     assert_eq!(r2.values, [Some(0.5), None, Some(-1.0), None, None]);
     assert_eq!((r2.mean(), r2.n_defined(), r2.n_undefined()), (Some(-0.25), 2, 1));
-    // SSE 1 + 1 + 81, SST 2 + 0.5 + 0.
-    close("within", metrics::explained_variance_within(&tasks, &labels, &scores, None), 1.0 - 83.0 / 2.5);
-    let weight = [1.0, 1.0, 1.0, 1.0, 0.0];
-    let within = metrics::explained_variance_within(&tasks, &labels, &scores, Some(&weight));
-    close("within", within, 1.0 - 2.0 / 2.5);
-    assert_eq!(metrics::explained_variance_within(&tasks[..1], &labels[..1], &scores[..1], None), None);
     let none = PerTask::new(metrics::auc, 2, &[], &[], &[], None);
     assert_eq!((none.mean(), none.n_defined(), none.n_undefined(), none.counts), (None, 0, 0, vec![0, 0]));
 }
@@ -218,6 +229,38 @@ proptest! {
     }
 
     #[test]
+    fn rows_of_different_groups_are_not_compared((label, score, weight) in sample(), n_groups in 1u32..5) {
+        let weight: Vec<f64> = weight.iter().map(|w| f64::from(*w)).collect();
+        let group: Vec<u32> = (0..label.len() as u32).map(|i| i % n_groups).collect();
+        let of_group = |g: u32, values: &[f64]| -> Vec<f64> {
+            values.iter().zip(&group).filter(|(_, own)| **own == g).map(|(value, _)| *value).collect()
+        };
+        let mut sums = [[0.0; 2]; 2];
+        for g in 0..n_groups {
+            let (label, score, weight) = (of_group(g, &label), of_group(g, &score), of_group(g, &weight));
+            let class = |up: bool| -> f64 {
+                label.iter().zip(&weight).filter(|(y, _)| (**y > 0.0) == up).map(|(_, w)| *w).sum()
+            };
+            if let Some(auc) = metrics::auc(&label, &score, Some(&weight)) {
+                sums[0][0] += auc * class(true) * class(false);
+                sums[0][1] += class(true) * class(false);
+            }
+            if let Some(pr_auc) = metrics::pr_auc(&label, &score, Some(&weight)) {
+                sums[1][0] += pr_auc * class(true);
+                sums[1][1] += class(true);
+            }
+        }
+        let expected = sums.map(|[sum, all]| (all > 0.0).then(|| sum / all));
+        prop_assert!(alike(metrics::auc_within(&group, &label, &score, Some(&weight)), expected[0]));
+        prop_assert!(alike(metrics::pr_auc_within(&group, &label, &score, Some(&weight)), expected[1]));
+        // A shift of all scores of a group changes nothing.
+        let moved: Vec<f64> = score.iter().zip(&group).map(|(s, g)| s + 8.0 * f64::from(*g)).collect();
+        if (0..n_groups).all(|g| ordered(&of_group(g, &score), &of_group(g, &moved))) {
+            prop_assert!(alike(metrics::auc_within(&group, &label, &moved, Some(&weight)), expected[0]));
+        }
+    }
+
+    #[test]
     fn auc_sees_the_order_of_scores_only((label, score, _) in sample()) {
         let auc = metrics::auc(&label, &score, None);
         let map = |f: &dyn Fn(f64) -> f64| score.iter().map(|s| f(*s)).collect::<Vec<f64>>();
@@ -253,11 +296,39 @@ proptest! {
     #[test]
     fn units_of_labels_cancel((label, score, _) in sample(), shift in -5.0..5.0) {
         let moved = |values: &[f64]| values.iter().map(|v| 4.0 * (v + shift)).collect::<Vec<f64>>();
-        let r2 = metrics::explained_variance(&label, &score, None);
-        prop_assert!(alike(r2, metrics::explained_variance(&moved(&label), &moved(&score), None)));
-        let rmse = metrics::rmse(&label, &score, None).map(|rmse| 4.0 * rmse);
-        prop_assert!(alike(rmse, metrics::rmse(&moved(&label), &moved(&score), None)));
-        prop_assert!(r2.is_none_or(|r2| r2 <= 1.0));
+        for metric in [metrics::r2, metrics::explained_variance, metrics::nrmse] {
+            let (a, b) = (metric(&label, &score, None), metric(&moved(&label), &moved(&score), None));
+            prop_assert!(alike(a, b), "{:?} {:?}", a, b);
+        }
+        for metric in [metrics::rmse, metrics::mae] {
+            let four = metric(&label, &score, None).map(|value| 4.0 * value);
+            prop_assert!(alike(four, metric(&moved(&label), &moved(&score), None)));
+        }
+        // An error that is the same everywhere does not matter to the explained variance.
+        let shifted: Vec<f64> = score.iter().map(|s| s + shift).collect();
+        let explained = metrics::explained_variance(&label, &score, None);
+        prop_assert!(alike(explained, metrics::explained_variance(&label, &shifted, None)));
+        let r2 = metrics::r2(&label, &score, None);
+        prop_assert!(r2.is_none_or(|r2| r2 <= explained.unwrap() + 1e-12 && explained.unwrap() <= 1.0));
+        let nrmse = metrics::nrmse(&label, &score, None);
+        prop_assert!(alike(r2, nrmse.map(|nrmse| 1.0 - nrmse * nrmse)));
+        prop_assert!(metrics::mae(&label, &score, None) <= metrics::rmse(&label, &score, None).map(|r| r + 1e-12));
+    }
+
+    #[test]
+    fn scores_of_two_classes_are_in_their_range((label, score, _) in sample()) {
+        for (name, metric) in TWO_CLASSES {
+            let value = metric(&label, &score, None);
+            prop_assert!(value.is_none_or(|v| v >= 0.0 && (name == "log_loss" || v <= 1.0)), "{} {:?}", name, value);
+        }
+        // Classes that change places: the same, where both count.
+        let other = |values: &[f64]| values.iter().map(|v| -v).collect::<Vec<f64>>();
+        if score.iter().all(|s| *s != 0.0) {
+            for metric in [metrics::accuracy, metrics::balanced_accuracy, metrics::f1_macro, metrics::brier] {
+                let (a, b) = (metric(&label, &score, None), metric(&other(&label), &other(&score), None));
+                prop_assert!(alike(a, b), "{:?} {:?}", a, b);
+            }
+        }
     }
 }
 

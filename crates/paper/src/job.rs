@@ -6,7 +6,9 @@ use crate::record::{Record, Tried, rounded};
 use crate::split::{self, SplitRows};
 use crate::{Error, Result, find};
 use kinfolk::{Observations, TargetScale};
-use kinfolk_train::select::{Axis, Candidate, Holdout, HoldoutResult, Row, Study, candidates_from, holdout};
+use kinfolk_train::select::{
+    Axis, Candidate, Holdout, HoldoutResult, Row, Scored, Study, candidates_from, holdout,
+};
 use kinfolk_train::{Claim, ClassWeight, FitSpec, LossSpec, Params, StudyObserver, Weight};
 
 /// Work to be done.
@@ -75,8 +77,8 @@ impl FitJob<'_> {
             ..FitSpec::default()
         };
         let mut study = Study::new(&loaded.inputs, observations, loss.into(), spec);
-        study.metric = self.set.choose_by.unwrap_or(self.set.metric);
-        (study.folds, study.seed) = (self.experiment.folds, seed);
+        study.metric = Some(self.set.choose_by.unwrap_or(self.set.metric));
+        (study.folds, study.seed, study.scored) = (self.experiment.folds, seed, Scored::ByFold);
         let parts = Holdout {
             train: &rows.train,
             validation: rows.validation.as_deref(),
@@ -114,7 +116,7 @@ impl FitJob<'_> {
             point,
             c: held.fit.model.about().problem.c,
             at_the_edge: last > 0 && (held.chosen.1 == 0 || held.chosen.1 == last),
-            score: held.test.mean,
+            score: held.test.value,
             per_task: held.test.per_task.iter().map(|score| score.map(rounded)).collect(),
             rel_gap: certified.then(|| held.fit.certificate().rel_gap()),
             seconds: rounded(held.fit.seconds),

@@ -24,7 +24,7 @@ pub use error::{Error, Result};
 pub use kinfolk::Claim;
 pub use method::{FitRequest, Job, Method, MethodInfo, SupportedLosses};
 pub use methods::{CONVEX_OKL, Engine, GMTL, Gmtl, MTL_SDCA, MTRL, OKL, Regroup, find, registry};
-pub use metric::{Metric, Score, predict};
+pub use metric::{Average, Measure, Metric, Predictions, Score, predict};
 pub use observer::{StudyObserver, Unobserved};
 pub use params::{Allowed, Param, Params, Value};
 pub use spec::{ClassWeight, FitSpec, LossSpec, Memory, MethodSpec, SCHEMA_VERSION, Weight, method_texts};

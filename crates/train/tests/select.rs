@@ -6,7 +6,7 @@ use kinfolk::inputs::{Dense, Inputs};
 use kinfolk::{Dataset, DatasetOptions, LossKind, Observations, Settings, Silent, Start};
 use kinfolk_train::select::{Candidate, Scored, Selection, Study, cross_validate, repeat};
 use kinfolk_train::{
-    Data, FitSpec, Metric, Params, PreparedData, StudyObserver, Training, Unobserved, Weight, find,
+    Data, FitSpec, Measure, Metric, Params, PreparedData, StudyObserver, Training, Unobserved, Weight, find,
 };
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -34,7 +34,7 @@ fn study<'a>(inputs: &'a Inputs<'a>, observations: &'a Observations) -> Study<'a
     let spec =
         FitSpec { bias: 0.0, threads: 2, seed: 1, loss: "squared".parse().unwrap(), ..FitSpec::default() };
     let mut study = Study::new(inputs, observations, LossKind::Squared.into(), spec);
-    (study.metric, study.folds) = (Metric::ExplainedVariance, 3);
+    (study.metric, study.folds, study.scored) = (Some(Metric::new(Measure::R2)), 3, Scored::ByFold);
     study
 }
 
@@ -149,7 +149,8 @@ fn pooled_is_one_task_and_stl_is_each_alone() {
 fn rows_of_all_folds_can_be_scored_together() {
     let (x, obs) = mirrored(8, 9, 6);
     let inputs = Inputs::from(Dense::f64(&x, obs.n_inputs(), 6).unwrap());
-    let study = Study { metric: Metric::Rmse, scored: Scored::Together, ..study(&inputs, &obs) };
+    let metric = Some(Metric::new(Measure::Rmse));
+    let study = Study { metric, scored: Scored::Together, ..study(&inputs, &obs) };
     let candidates = [candidate("stl"), candidate("fmtl:k=1")];
     let selection = cross_validate(&study, &candidates, &Unobserved).unwrap().unwrap();
     for row in &selection.rows {

@@ -122,7 +122,7 @@ impl<'a> Parts<'a> {
         Ok(match &self.truth {
             Truth::Classes(class) => metrics::class_accuracy(class, &model.predict_all(&self.test)?, None),
             Truth::Tasks { metric, n_tasks, task, label } => {
-                let metric = if *metric == "auc" { metrics::auc } else { metrics::explained_variance };
+                let metric = if *metric == "auc" { metrics::auc } else { metrics::r2 };
                 let scores = model.predict(&self.test, task)?;
                 PerTask::new(metric, *n_tasks, task, label, &scores, None).mean()
             }

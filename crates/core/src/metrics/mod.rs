@@ -2,12 +2,12 @@
 //!
 //! | Metric | Labels | Undefined without |
 //! |---|---|---|
-//! | [`auc`] | two classes | both classes |
-//! | [`accuracy`] | two classes | rows |
+//! | [`auc`], [`auc_within`], [`pr_auc`], [`pr_auc_within`] | two classes | both classes |
+//! | [`accuracy`], [`f1_macro`] | two classes | rows |
 //! | [`balanced_accuracy`] | two classes | both classes |
-//! | [`log_loss`] | two classes | rows |
-//! | [`explained_variance`] | real | labels that differ |
-//! | [`rmse`] | real | rows |
+//! | [`log_loss`], [`brier`] | two classes | rows |
+//! | [`r2`], [`explained_variance`], [`nrmse`] | real | labels that differ |
+//! | [`rmse`], [`mae`] | real | rows |
 //! | [`class_accuracy`], [`top_k_accuracy`] | one of many classes | rows |
 //!
 //! What is undefined is `None`, never a number that stands for it: a task with one class has no AUC, and a
@@ -35,9 +35,11 @@ mod per_task;
 mod signs;
 
 pub use classes::{class_accuracy, top_k_accuracy};
-pub use numbers::{explained_variance, explained_variance_within, rmse};
+pub use numbers::{explained_variance, mae, mean, nrmse, r2, rmse};
 pub use per_task::PerTask;
-pub use signs::{accuracy, auc, balanced_accuracy, log_loss};
+pub use signs::{
+    accuracy, auc, auc_within, balanced_accuracy, brier, f1_macro, log_loss, pr_auc, pr_auc_within,
+};
 
 /// Labels, scores and perhaps weights in, a number out if there is one.
 pub type Metric = fn(&[f64], &[f64], Option<&[f64]>) -> Option<f64>;

@@ -56,7 +56,10 @@ def two_classes(rng, n, ties):
             "accuracy": sk.accuracy_score(label, np.where(score > 0, 1.0, -1.0), sample_weight=w),
             "balanced_accuracy": sk.balanced_accuracy_score(label, np.where(score > 0, 1.0, -1.0), sample_weight=w),
             "auc": sk.roc_auc_score(label, score, sample_weight=w),
+            "pr_auc": sk.average_precision_score(label, score, sample_weight=w),
+            "f1_macro": sk.f1_score(label, np.where(score > 0, 1.0, -1.0), average="macro", sample_weight=w),
             "log_loss": sk.log_loss(label, probability, sample_weight=w),
+            "brier": sk.brier_score_loss(label, probability, sample_weight=w, pos_label=1.0),
         }
     return out
 
@@ -68,8 +71,11 @@ def numbers(rng, n):
     out = {"label": label.tolist(), "score": score.tolist(), "weight": weight.tolist()}
     for name, w in [("plain", None), ("weighted", weight)]:
         out[name] = {
-            "explained_variance": sk.r2_score(label, score, sample_weight=w),
+            "r2": sk.r2_score(label, score, sample_weight=w),
+            "explained_variance": sk.explained_variance_score(label, score, sample_weight=w),
             "rmse": sk.root_mean_squared_error(label, score, sample_weight=w),
+            "nrmse": float(np.sqrt(1 - sk.r2_score(label, score, sample_weight=w))),
+            "mae": sk.mean_absolute_error(label, score, sample_weight=w),
         }
     return out
 

@@ -15,8 +15,10 @@ use kinfolk::{
     CScale, Dataset, DatasetOptions, Inputs, Losses, Observations, RegularizerKind, Scaling, ScalingKind,
     Settings, Start, TargetScale,
 };
-use kinfolk_train::select::{Study, candidates_from, cross_validate};
-use kinfolk_train::{FitSpec, LossSpec, MethodSpec, Metric, PreparedData, StudyObserver, Unobserved, Weight};
+use kinfolk_train::select::{Scored, Study, candidates_from, cross_validate};
+use kinfolk_train::{
+    FitSpec, LossSpec, Measure, MethodSpec, Metric, PreparedData, StudyObserver, Unobserved, Weight,
+};
 use std::path::Path;
 use std::time::Instant;
 use stopwatch::Stopwatch;
@@ -113,8 +115,8 @@ impl TimingRun<'_> {
             ..FitSpec::default()
         };
         let mut study = Study::new(inputs, observations, loss.into(), spec);
-        study.metric = Metric::ClassAccuracy;
-        (study.folds, study.seed) = (2, self.experiment.seed);
+        study.metric = Some(Metric::new(Measure::ClassAccuracy));
+        (study.folds, study.seed, study.scored) = (2, self.experiment.seed, Scored::ByFold);
         let selection = cross_validate(&study, &found, &Unobserved)?;
         let chosen = selection.and_then(|found| found.rows[found.winner].weight.strength());
         chosen.ok_or_else(|| Error::experiment(&self.experiment.item, "no strength was chosen"))

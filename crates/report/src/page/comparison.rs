@@ -44,7 +44,7 @@ pub(super) fn section(inputs: &ReportInputs<'_>) -> ComparisonSection {
     };
     ComparisonSection {
         heading: heading(comparison),
-        sentences: sentences(comparison, selection.folds, metric, name),
+        sentences: sentences(comparison, selection.folds, &metric, name),
         picture: Some(picture.to_svg()),
         hint: None,
     }

@@ -14,7 +14,7 @@ mod theta;
 
 pub use inputs::{DataCheck, FitOptions, Recheck, ReportInputs};
 
-use kinfolk_train::Metric;
+use kinfolk_train::{Average, Measure, Metric};
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment, UndefinedBehavior};
@@ -122,16 +122,24 @@ fn json_element(value: &impl Serialize) -> Result<String, RenderError> {
 }
 
 /// The name of a metric in a sentence.
-fn metric_name(metric: Metric) -> &'static str {
-    match metric {
-        Metric::Auc => "AUC",
-        Metric::Accuracy => "accuracy",
-        Metric::BalancedAccuracy => "balanced accuracy",
-        Metric::LogLoss => "log-loss",
-        Metric::ExplainedVariance => "explained variance",
-        Metric::Rmse => "RMSE",
-        Metric::ClassAccuracy => "class accuracy",
-        _ => "score",
+fn metric_name(metric: Metric) -> String {
+    let measure = match metric.measure {
+        Measure::R2 => "R\u{b2}".into(),
+        Measure::Auc => "AUC".into(),
+        Measure::PrAuc => "area under precision and recall".into(),
+        Measure::F1Macro => "F1 (macro)".into(),
+        Measure::Rmse => "RMSE".into(),
+        Measure::Nrmse => "RMSE in standard deviations".into(),
+        Measure::Mae => "mean absolute error".into(),
+        Measure::LogLoss => "log-loss".into(),
+        Measure::Brier => "Brier score".into(),
+        Measure::TopK(k) => format!("top-{k} accuracy"),
+        _ => metric.measure_name().replace('-', " "),
+    };
+    match (metric.average, metric == Metric::new(metric.measure)) {
+        (_, true) => measure,
+        (Average::Tasks, _) => format!("{measure}, mean over classes"),
+        (Average::Rows, _) => format!("{measure} of all rows"),
     }
 }
 

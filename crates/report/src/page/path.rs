@@ -35,9 +35,9 @@ pub(super) fn section(selection: Option<&SelectionResults>) -> PathSection {
     let strength = chosen.weight.strength().map(|strength| format!(" (strength {})", number(strength, 3)));
     let strength = strength.unwrap_or_default();
     let metric = metric_name(selection.metric);
-    let mean = score(chosen.mean);
+    let value = score(chosen.score);
     PathSection {
-        heading: format!("Best at C = {}{strength}: {metric} {mean}", number(chosen.c, 3)),
+        heading: format!("Best at C = {}{strength}: {metric} {value}", number(chosen.c, 3)),
         sentence: Some(format!(
             "{} settings on the same {} folds; bars are standard deviations over folds. The dashed line marks what was \
              chosen for {}.",
@@ -67,7 +67,7 @@ fn pictures(selection: &SelectionResults, chosen: &Row) -> Vec<String> {
         lines.to_svg()
     };
     let score = |row: &Row| {
-        let (y, sd) = (row.mean, row.sd);
+        let (y, sd) = (row.score, row.sd);
         (!y.is_nan()).then(|| CurvePoint { x: place(row), y, range: Some((y - sd, y + sd)) })
     };
     let gap =

@@ -4,6 +4,7 @@ use super::certificate::MIN_TASK_SHARE;
 use super::inputs::{DataCheck, ReportInputs};
 use super::metric_name;
 use crate::text::{count, number, plural, score};
+use kinfolk_train::{Average, Metric};
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -108,17 +109,21 @@ fn score_label(data: &DataCheck) -> String {
 }
 
 fn mean_note(data: &DataCheck) -> String {
-    let without = match data.score.per_task.iter().filter(|x| x.is_none()).count() {
+    let without = match data.score.undefined {
         0 => String::new(),
         n => format!(" {} without a defined score left out.", plural(n, "task")),
     };
     let caution =
         if data.is_training() { " The model was fitted to these rows: expect less on new ones." } else { "" };
+    let over = match data.metric.average {
+        Average::Tasks => "on average over tasks",
+        Average::Rows => "over all rows",
+    };
     format!(
-        "{} on {}: {} on average over tasks.{without}{caution}",
-        capitalized(metric_name(data.metric)),
+        "{} on {}: {} {over}.{without}{caution}",
+        capitalized(&metric_name(Metric::new(data.metric.measure))),
         data.file_name(),
-        score(data.score.mean)
+        score(data.score.value)
     )
 }
 

@@ -12,7 +12,7 @@ pub struct Comparison {
     pub method: String,
     /// What it is compared with.
     pub baseline: String,
-    /// Mean gain in score over the folds; positive is better whatever the metric.
+    /// Mean gain in score over the folds where it is defined; positive is better whatever the metric.
     #[serde(deserialize_with = "nan::from_null")]
     pub gain: f64,
     /// Its standard error over the folds. Folds of another repeat have the same rows, and count as those of the first.
@@ -33,8 +33,8 @@ impl Selection {
     pub fn compare(&self, candidate: usize, baseline: usize) -> Comparison {
         let (a, b) = (&self.rows[self.best[candidate]], &self.rows[self.best[baseline]]);
         let sign = if self.metric.higher_is_better() { 1.0 } else { -1.0 };
-        let differences: Vec<f64> =
-            a.folds.iter().zip(&b.folds).map(|(a, b)| sign * (a.mean - b.mean)).collect();
+        let differences = a.folds.iter().zip(&b.folds).map(|(a, b)| sign * (a.value - b.value));
+        let differences: Vec<f64> = differences.filter(|gain| !gain.is_nan()).collect();
         let (gain, sd) = mean_and_sd(&differences);
         let error = |sd: f64, n: usize| sd / (n as f64 / self.repeats as f64).sqrt();
         let standard_error = error(sd, differences.len());

@@ -1,16 +1,13 @@
-//! All fits of a cross-validation, several at a time.
+//! Cross-validation of all candidates on the same folds.
 
+use super::fold_fits::{FoldFit, FoldScorer, Predicted, fold_fits};
 use super::folds::{self, FoldRows};
-use super::study::n_fits;
-use super::training_fold::TrainingFold;
-use super::{Candidate, Scored, Study};
-use crate::metric::{self, Score};
-use crate::observer::{RoundObserver, StopObserver};
-use crate::parallel::{in_parallel, threads_or_cores};
-use crate::{Error, FitSpec, MethodSpec, Metric, PreparedData, Result, StudyObserver, Trained, Weight, nan};
-use kinfolk::{Claim, Dataset, Start, Status};
+use super::held_out::FoldedScore;
+use super::{Candidate, HeldOut, Study};
+use crate::observer::RoundObserver;
+use crate::{Error, MethodSpec, Metric, Result, Score, StudyObserver, Weight, nan};
+use kinfolk::Claim;
 use serde::{Deserialize, Serialize};
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// How one setting did.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -21,13 +18,13 @@ pub struct Row {
     pub weight: Weight,
     /// C in the first fold: with a strength, it differs a little from fold to fold.
     pub c: f64,
-    /// What it is chosen by, see [`Scored`].
+    /// What it is chosen by, see [`Scored`]. NaN if it is undefined.
     #[serde(deserialize_with = "nan::from_null")]
     pub score: f64,
-    /// Mean score over folds.
+    /// Mean score over the folds where it is defined.
     #[serde(deserialize_with = "nan::from_null")]
     pub mean: f64,
-    /// Standard deviation over folds.
+    /// Standard deviation over these folds.
     #[serde(deserialize_with = "nan::from_null")]
     pub sd: f64,
     /// Largest relative gap of the fits; `None` if some have none.
@@ -36,9 +33,15 @@ pub struct Row {
     pub uncertified: usize,
     /// Seconds of fitting, all folds together.
     pub seconds: f64,
+    /// What it is chosen by, task by task: the mean over all cuts into folds.
+    #[serde(skip)]
+    pub held_out: Option<Score>,
     /// Score of each fold.
     #[serde(skip)]
     pub folds: Vec<Score>,
+    /// What it is chosen by, for each cut into folds.
+    #[serde(skip)]
+    cuts: Vec<Score>,
     #[serde(skip)]
     pub(super) candidate: usize,
 }
@@ -49,23 +52,33 @@ impl Row {
         self.candidate
     }
 
-    /// With the same setting on other folds; `before` is the number of repeats that are in this one.
-    fn join(&mut self, more: Row, before: usize) {
-        self.score += (more.score - self.score) / (before + 1) as f64;
+    /// With the same setting on other folds.
+    fn join(&mut self, more: Row) {
+        self.cuts.extend(more.cuts);
         self.folds.extend(more.folds);
-        let scores: Vec<f64> = self.folds.iter().map(|fold| fold.mean).collect();
-        (self.mean, self.sd) = mean_and_sd(&scores);
         self.rel_gap = self.rel_gap.zip(more.rel_gap).map(|(a, b)| a.max(b));
         self.uncertified += more.uncertified;
         self.seconds += more.seconds;
+        self.average();
+    }
+
+    fn average(&mut self) {
+        let without_rows = self.cuts.first().map_or(0, Score::tasks_without_rows);
+        let held_out = Score::average(&self.cuts, without_rows);
+        let of_folds: Vec<f64> = self.folds.iter().map(|fold| fold.value).filter(|x| !x.is_nan()).collect();
+        (self.mean, self.sd) = mean_and_sd(&of_folds);
+        self.score = held_out.value;
+        self.held_out = Some(held_out);
     }
 }
 
 /// What cross-validation found.
 #[derive(Debug, Clone)]
 pub struct Selection {
-    /// The score.
+    /// The score that settings were chosen by.
     pub metric: Metric,
+    /// The one that was asked for, if it was another.
+    pub instead_of: Option<ReplacedMetric>,
     /// How often the data were cut into folds.
     pub repeats: usize,
     /// All settings, candidate by candidate.
@@ -76,10 +89,28 @@ pub struct Selection {
     pub winner: usize,
 }
 
+/// A metric that settings could not be chosen by.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct ReplacedMetric {
+    /// The metric.
+    pub metric: Metric,
+    /// Number of tasks for which it is undefined.
+    pub undefined: usize,
+    /// Number of tasks that are scored.
+    pub tasks: usize,
+}
+
+/// Data cut into folds.
+struct FoldCut<'a> {
+    folds: Vec<FoldRows>,
+    held_out: HeldOut<'a>,
+}
+
 /// Cross-validates all candidates on the same folds. `None` if the observer said stop.
 ///
 /// # Errors
-/// If there are too many folds, or a candidate or the metric does not suit the data.
+/// If there are too many folds, a candidate or the metric does not suit the data, or the scores of all settings
+/// are undefined.
 pub fn cross_validate(
     study: &Study<'_>,
     candidates: &[Candidate],
@@ -88,30 +119,20 @@ pub fn cross_validate(
     if study.repeats == 0 {
         return Err(Error::Study("folds must be cut at least once".into()));
     }
-    let mut all: Vec<Row> = vec![];
-    for round in 0..study.repeats {
+    let cut = |round: usize| {
         let seed = study.seed.wrapping_add((round as u64) << 32);
         let fold_of = folds::folds(study.observations, study.folds, seed)?;
-        let folds = FoldRows::all(&fold_of, study.folds);
-        let counted = RoundObserver { observer, round, of: study.repeats };
-        let Some(rows) = rows(study, candidates, &folds, None, &counted)? else { return Ok(None) };
-        if round == 0 {
-            all = rows;
-        } else {
-            all.iter_mut().zip(rows).for_each(|(row, more)| row.join(more, round));
-        }
-    }
-    Ok(Some(Selection::new(study.metric, study.repeats, candidates.len(), all)))
+        Ok(FoldCut::new(study, FoldRows::all(&fold_of, study.folds)))
+    };
+    let cuts: Vec<FoldCut<'_>> = (0..study.repeats).map(cut).collect::<Result<_>>()?;
+    CrossValidation::new(study, &cuts, None)?.run(candidates, observer)
 }
-
-/// Scores a model of a fold, given the number of the fold, in place of the metric of the study. Larger is better.
-pub type FoldScorer<'a> = dyn Fn(usize, &Trained) -> Result<f64> + Sync + 'a;
 
 /// Cross-validates all candidates on the folds of a caller, perhaps with a score of a caller. `None` if the
 /// observer said stop.
 ///
 /// # Errors
-/// If there are no folds, a candidate or the metric does not suit the data, or the scorer fails.
+/// As of [`cross_validate`], or if the scorer fails.
 pub fn cross_validate_on(
     study: &Study<'_>,
     candidates: &[Candidate],
@@ -122,190 +143,197 @@ pub fn cross_validate_on(
     if folds.is_empty() {
         return Err(Error::Study("cross-validation needs at least one fold".into()));
     }
-    let rows = rows(study, candidates, folds, scorer, observer)?;
-    Ok(rows.map(|rows| Selection::new(study.metric, 1, candidates.len(), rows)))
+    let cut = FoldCut::new(study, folds.to_vec());
+    CrossValidation::new(study, std::slice::from_ref(&cut), scorer)?.run(candidates, observer)
+}
+
+impl<'a> FoldCut<'a> {
+    fn new(study: &'a Study<'_>, folds: Vec<FoldRows>) -> Self {
+        let held_out = HeldOut::new(study.observations, &study.losses, &folds);
+        FoldCut { folds, held_out }
+    }
+}
+
+/// Everything but the candidates.
+struct CrossValidation<'a> {
+    study: &'a Study<'a>,
+    cuts: &'a [FoldCut<'a>],
+    scorer: Option<&'a FoldScorer<'a>>,
+    metric: Metric,
+    instead_of: Option<ReplacedMetric>,
+}
+
+impl<'a> CrossValidation<'a> {
+    fn new(
+        study: &'a Study<'a>,
+        cuts: &'a [FoldCut<'a>],
+        scorer: Option<&'a FoldScorer<'a>>,
+    ) -> Result<Self> {
+        let metric = study.metric();
+        let mut own = CrossValidation { study, cuts, scorer, metric, instead_of: None };
+        if scorer.is_none() {
+            metric.check(study.observations, &study.losses)?;
+            own.replace_undefined_metric()?;
+        }
+        Ok(own)
+    }
+
+    /// Takes a metric that always exists if the one asked for is undefined for all tasks, or if the one that suits
+    /// the labels is undefined for more than half of them: what few tasks say need not be good for the others.
+    fn replace_undefined_metric(&mut self) -> Result<()> {
+        let (study, metric) = (self.study, self.metric);
+        let (tasks, undefined) = self.cuts[0].held_out.undefined_tasks(metric, study.scored)?;
+        let enough = if study.metric.is_some() { undefined < tasks } else { 2 * undefined <= tasks };
+        if !enough {
+            self.metric = metric.always_defined(&study.losses);
+            self.instead_of = Some(ReplacedMetric { metric, undefined, tasks });
+        }
+        Ok(())
+    }
+
+    fn run(&self, candidates: &[Candidate], observer: &dyn StudyObserver) -> Result<Option<Selection>> {
+        let Some(rows) = self.rows(candidates, observer)? else { return Ok(None) };
+        let CrossValidation { metric, instead_of, .. } = *self;
+        Selection::new(metric, instead_of, self.cuts.len(), candidates.len(), rows).map(Some)
+    }
+
+    /// The rows of all candidates over all cuts; `None` if the observer said stop.
+    fn rows(&self, candidates: &[Candidate], observer: &dyn StudyObserver) -> Result<Option<Vec<Row>>> {
+        let mut all: Vec<Row> = vec![];
+        for (round, cut) in self.cuts.iter().enumerate() {
+            let counted = RoundObserver { observer, round, of: self.cuts.len() };
+            let Some(fits) = fold_fits(self.study, candidates, &cut.folds, self.scorer, &counted)? else {
+                return Ok(None);
+            };
+            let rows = self.gather(cut, candidates, &fits)?;
+            if round == 0 {
+                all = rows;
+            } else {
+                all.iter_mut().zip(rows).for_each(|(row, more)| row.join(more));
+            }
+        }
+        Ok(Some(all))
+    }
+
+    /// From fits by fold and path to rows.
+    fn gather(
+        &self,
+        cut: &FoldCut<'_>,
+        candidates: &[Candidate],
+        by_path: &[Vec<FoldFit>],
+    ) -> Result<Vec<Row>> {
+        let of = |(c, candidate): (usize, &'_ Candidate)| -> Vec<(usize, MethodSpec)> {
+            candidate.settings.iter().map(|method| (c, method.clone())).collect()
+        };
+        let settings: Vec<(usize, MethodSpec)> = candidates.iter().enumerate().flat_map(of).collect();
+        let mut rows = vec![];
+        for (s, (candidate, method)) in settings.iter().enumerate() {
+            for (place, &weight) in candidates[*candidate].weights.iter().enumerate() {
+                let of_folds: Vec<&FoldFit> =
+                    by_path.iter().skip(s).step_by(settings.len()).map(|path| &path[place]).collect();
+                let FoldedScore { all, folds } = self.score(cut, &of_folds)?;
+                let proved = method.method().claim(method.params()) == Claim::Optimal;
+                let mut row = Row {
+                    method: method.clone(),
+                    weight,
+                    c: of_folds[0].c,
+                    score: f64::NAN,
+                    mean: f64::NAN,
+                    sd: f64::NAN,
+                    rel_gap: proved.then(|| of_folds.iter().map(|fit| fit.rel_gap).fold(0.0, f64::max)),
+                    uncertified: of_folds.iter().filter(|fit| !fit.certified).count(),
+                    seconds: of_folds.iter().map(|fit| fit.seconds).sum(),
+                    held_out: None,
+                    folds,
+                    cuts: vec![all],
+                    candidate: *candidate,
+                };
+                row.average();
+                rows.push(row);
+            }
+        }
+        Ok(rows)
+    }
+
+    fn score(&self, cut: &FoldCut<'_>, of_folds: &[&FoldFit]) -> Result<FoldedScore> {
+        let mut predictions = vec![];
+        let mut folds = vec![];
+        for fit in of_folds {
+            match &fit.predicted {
+                Predicted::Rows(rows) => predictions.extend(rows),
+                Predicted::Scored(score) => folds.push(Score::of_caller(*score)),
+            }
+        }
+        match self.scorer {
+            None => cut.held_out.folded(self.metric, self.study.scored, &predictions),
+            Some(_) => Ok(FoldedScore { all: Score::average(&folds, 0), folds }),
+        }
+    }
 }
 
 impl Selection {
-    /// Finds the best row of each candidate, and of all.
-    pub(super) fn new(metric: Metric, repeats: usize, n_candidates: usize, rows: Vec<Row>) -> Selection {
-        let better = |a: f64, b: f64| {
-            let (a, b) = if metric.higher_is_better() { (a, b) } else { (b, a) };
-            a > b || (b.is_nan() && !a.is_nan())
-        };
+    /// Finds the best row of each candidate, and of all. A row whose score is undefined is never the best.
+    fn new(
+        metric: Metric,
+        instead_of: Option<ReplacedMetric>,
+        repeats: usize,
+        n_candidates: usize,
+        rows: Vec<Row>,
+    ) -> Result<Selection> {
+        let sign = if metric.higher_is_better() { 1.0 } else { -1.0 };
         // Of equal scores the first: the smallest weight.
-        let best_of = |list: &[usize]| {
-            let pick =
-                |best: usize, row: usize| if better(rows[row].score, rows[best].score) { row } else { best };
-            list.iter().copied().reduce(pick)
+        let pick = |best: usize, row: usize| {
+            if sign * rows[row].score > sign * rows[best].score { row } else { best }
         };
-        let of_candidate =
-            |c: usize| -> Vec<usize> { (0..rows.len()).filter(|&row| rows[row].candidate == c).collect() };
-        let best: Vec<usize> = (0..n_candidates).filter_map(|c| best_of(&of_candidate(c))).collect();
-        let winner = best_of(&best).unwrap_or(0);
-        Selection { metric, repeats, rows, best, winner }
-    }
-}
-
-/// One fit, seen from the test rows of its fold.
-struct FoldScore {
-    score: Score,
-    /// Of the test rows, if they are to be scored together.
-    predictions: Vec<f64>,
-    c: f64,
-    rel_gap: f64,
-    certified: bool,
-    seconds: f64,
-}
-
-/// A path of fits: one fold, one candidate, one setting of its parameters.
-struct Path<'a> {
-    fold: usize,
-    candidate: &'a Candidate,
-    method: &'a MethodSpec,
-}
-
-/// The rows of all candidates; `None` if the observer said stop.
-fn rows(
-    study: &Study<'_>,
-    candidates: &[Candidate],
-    folds: &[FoldRows],
-    scorer: Option<&FoldScorer<'_>>,
-    observer: &dyn StudyObserver,
-) -> Result<Option<Vec<Row>>> {
-    if scorer.is_none() {
-        study.metric.check(study.observations, &study.losses)?;
-    }
-    let threads = threads_or_cores(study.spec.threads);
-    let total = folds.len() * n_fits(candidates);
-    let done = AtomicUsize::new(0);
-    // Fits run side by side: each has one thread.
-    let spec = FitSpec { threads: 1, ..study.spec.clone() };
-    let mut scores = vec![];
-    // As many folds at a time as threads: each holds a copy of its rows and what its kernel needs.
-    for (g, group) in folds.chunks(threads).enumerate() {
-        let in_use: Vec<TrainingFold> =
-            group.iter().map(|rows| TrainingFold::new(study, rows)).collect::<Result<_>>()?;
-        let data: Vec<Dataset<'_>> =
-            in_use.iter().map(|f| f.training.dataset(&spec)).collect::<Result<_>>()?;
-        let prepared: Vec<PreparedData<'_>> =
-            data.iter().map(|data| PreparedData::new(data, &study.losses)).collect();
-        let run = |path: &Path<'_>| {
-            let count = || observer.done("", done.fetch_add(1, Ordering::Relaxed) + 1, total);
-            let number = g * threads + path.fold;
-            let score = |trained: &Trained| scorer.map(|scorer| scorer(number, trained)).transpose();
-            fit_path(study, &in_use[path.fold], &prepared[path.fold], path, &score, observer, &count)
+        let best_of = |candidate: usize| {
+            let own = (0..rows.len()).filter(|&row| rows[row].candidate == candidate);
+            let best = own.filter(|&row| !rows[row].score.is_nan()).reduce(pick);
+            best.ok_or_else(|| no_score(metric, &rows, candidate))
         };
-        let Some(found) = in_parallel(&paths(in_use.len(), candidates), threads, run)? else {
-            return Ok(None);
-        };
-        scores.extend(found);
+        let best: Vec<usize> = (0..n_candidates).map(best_of).collect::<Result<_>>()?;
+        let winner = best.iter().copied().reduce(pick);
+        let winner = winner.ok_or_else(|| Error::Study("there is nothing to choose from".into()))?;
+        Ok(Selection { metric, instead_of, repeats, rows, best, winner })
     }
-    Ok(Some(gather(study, folds, candidates, &scores)))
-}
 
-/// Fold by fold, each over all settings.
-fn paths(n_folds: usize, candidates: &[Candidate]) -> Vec<Path<'_>> {
-    let of = |fold: usize| {
-        let path = move |candidate| move |method| Path { fold, candidate, method };
-        candidates.iter().flat_map(move |candidate| candidate.settings.iter().map(path(candidate)))
-    };
-    (0..n_folds).flat_map(of).collect()
-}
+    /// Number of tasks for which the score of the winner is undefined.
+    pub fn undefined(&self) -> usize {
+        self.rows[self.winner].held_out.as_ref().map_or(0, |score| score.undefined)
+    }
 
-/// Fits the weights of a candidate in turn, each from the last; `None` if the observer said stop. Models that
-/// `score` does not score are scored by the metric of the study.
-fn fit_path(
-    study: &Study<'_>,
-    fold: &TrainingFold,
-    prepared: &PreparedData<'_>,
-    path: &Path<'_>,
-    score: &dyn Fn(&Trained) -> Result<Option<f64>>,
-    observer: &dyn StudyObserver,
-    count: &dyn Fn(),
-) -> Result<Option<Vec<FoldScore>>> {
-    let mut scores = vec![];
-    let mut last: Option<Trained> = None;
-    for &weight in &path.candidate.weights {
-        let began = std::time::Instant::now();
-        let alpha = last.as_ref().and_then(|trained| trained.model.alpha());
-        let start = alpha.map_or(Start::Cold, Start::Warm);
-        let spec = FitSpec { method: path.method.clone(), c: weight, ..study.spec.clone() };
-        let trained = fold.training.fit_to(prepared, &spec, start, &mut StopObserver(observer))?;
-        if observer.stop() {
-            return Ok(None);
+    /// What a reader should know about the choice, in words.
+    pub fn notes(&self) -> Vec<String> {
+        let Selection { metric, .. } = self;
+        let mut notes = vec![];
+        if let Some(ReplacedMetric { metric: asked, undefined, tasks }) = self.instead_of {
+            notes.push(format!(
+                "{asked} is undefined for {undefined} of {tasks} tasks in these folds: chosen by {metric} instead"
+            ));
         }
-        let seconds = began.elapsed().as_secs_f64();
-        let (score, predictions) = match score(&trained)? {
-            Some(mean) => (Score { mean, per_task: vec![] }, vec![]),
-            None => {
-                let predictions = metric::predict(&trained.model, &fold.test_inputs, &fold.test)?;
-                (study.metric.score(&fold.test, &predictions), predictions)
-            }
-        };
-        scores.push(FoldScore {
-            score,
-            predictions: if study.scored == Scored::Together { predictions } else { vec![] },
-            c: trained.model.about().problem.c,
-            rel_gap: trained.model.certificate().rel_gap(),
-            certified: trained.model.status() == Some(Status::Certified),
-            seconds,
-        });
-        count();
-        last = Some(trained);
-    }
-    Ok(Some(scores))
-}
-
-/// From scores by fold and path to rows.
-fn gather(
-    study: &Study<'_>,
-    folds: &[FoldRows],
-    candidates: &[Candidate],
-    by_path: &[Vec<FoldScore>],
-) -> Vec<Row> {
-    let of = |(c, candidate): (usize, &'_ Candidate)| -> Vec<(usize, MethodSpec)> {
-        candidate.settings.iter().map(|method| (c, method.clone())).collect()
-    };
-    let settings: Vec<(usize, MethodSpec)> = candidates.iter().enumerate().flat_map(of).collect();
-    let mut rows = vec![];
-    for (s, (candidate, method)) in settings.iter().enumerate() {
-        for (place, &weight) in candidates[*candidate].weights.iter().enumerate() {
-            let of_folds: Vec<&FoldScore> =
-                by_path.iter().skip(s).step_by(settings.len()).map(|path| &path[place]).collect();
-            let scores: Vec<f64> = of_folds.iter().map(|o| o.score.mean).collect();
-            let (mean, sd) = mean_and_sd(&scores);
-            let proved = method.method().claim(method.params()) == Claim::Optimal;
-            rows.push(Row {
-                method: method.clone(),
-                weight,
-                c: of_folds[0].c,
-                score: match study.scored {
-                    Scored::ByFold => mean,
-                    Scored::Together => together(study, folds, &of_folds),
-                },
-                mean,
-                sd,
-                rel_gap: proved.then(|| of_folds.iter().map(|o| o.rel_gap).fold(0.0, f64::max)),
-                uncertified: of_folds.iter().filter(|o| !o.certified).count(),
-                seconds: of_folds.iter().map(|o| o.seconds).sum(),
-                folds: of_folds.iter().map(|o| o.score.clone()).collect(),
-                candidate: *candidate,
-            });
+        let undefined = self.undefined();
+        if undefined > 0 {
+            let tasks = if undefined == 1 { "task" } else { "tasks" };
+            notes.push(format!(
+                "{metric} is undefined for {undefined} {tasks}, which had no say in the choice"
+            ));
         }
+        let rows = self.rows.iter().filter(|row| row.score.is_nan()).count();
+        if rows > 0 {
+            notes.push(format!(
+                "{metric} is undefined for {rows} of {} settings, none of which was chosen",
+                self.rows.len()
+            ));
+        }
+        notes
     }
-    rows
 }
 
-/// The score of all rows, each predicted by the fit of the fold that left it out.
-fn together(study: &Study<'_>, folds: &[FoldRows], of_folds: &[&FoldScore]) -> f64 {
-    let observations = study.observations;
-    let mut all = vec![f64::NAN; observations.len()];
-    for (fold, scores) in folds.iter().zip(of_folds) {
-        let own = fold.test.iter().flat_map(|&i| observations.of_input(i as usize));
-        own.zip(&scores.predictions).for_each(|(o, z)| all[o] = *z);
-    }
-    study.metric.score(observations, &all).mean
+fn no_score(metric: Metric, rows: &[Row], candidate: usize) -> Error {
+    let method = rows.iter().find(|row| row.candidate == candidate).map(|row| row.method.brief());
+    Error::Study(format!(
+        "the score {metric} of {} is undefined for all of its settings: nothing can be chosen by it",
+        method.unwrap_or_default()
+    ))
 }
 
 /// Mean and standard deviation (n - 1); the latter zero for one value.

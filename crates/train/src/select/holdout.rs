@@ -53,8 +53,11 @@ pub fn holdout(
         _ => {
             let candidates = std::slice::from_ref(candidate);
             let Some(found) = choose(study, candidates, rows, observer)? else { return Ok(None) };
-            let place = found.best[0];
-            let chosen = (place / candidate.weights.len(), place % candidate.weights.len());
+            let best = &found.rows[found.best[0]];
+            let setting = candidate.settings.iter().position(|method| *method == best.method);
+            let weight = candidate.weights.iter().position(|weight| *weight == best.weight);
+            let missing = || crate::Error::Study("what was chosen is not one of the settings".into());
+            let chosen = setting.zip(weight).ok_or_else(missing)?;
             (Some(found), chosen)
         }
     };
@@ -74,7 +77,8 @@ pub fn holdout(
     let inputs = training_fold::test_inputs(study.inputs, rows.test, &train)?;
     let test = study.observations.select_inputs(rows.test)?;
     let predictions = metric::predict(&fit.model, &inputs, &test)?;
-    Ok(Some(HoldoutResult { selection, fit, chosen, test: rows.score.score(&test, &predictions) }))
+    let test = rows.score.score(&test, &study.losses, &predictions)?;
+    Ok(Some(HoldoutResult { selection, fit, chosen, test }))
 }
 
 /// All settings, scored on the validation rows, or by folds of the training rows.

@@ -5,7 +5,9 @@
 //! | `candidates` | from texts such as `fmtl:k=2` and `strength=0.1,1` to what is tried |
 //! | `folds` | cutting data into parts that resemble each other |
 //! | `study`, `training_fold` | the data of a study, and of one fold of it |
-//! | `cv` | all fits of a cross-validation, several at a time |
+//! | `fold_fits` | the fits of one cut into folds, several at a time |
+//! | `held_out` | scores of held-out predictions of all folds together |
+//! | `cv` | cross-validation: fits, scores, the best of each candidate |
 //! | `holdout`, `splits` | winners scored on rows that selection did not see |
 //! | `compare` | does joint learning help, and which tasks? |
 //! | `results` | what was found, as one JSON object |
@@ -13,7 +15,9 @@
 mod candidates;
 mod compare;
 mod cv;
+mod fold_fits;
 pub mod folds;
+mod held_out;
 mod holdout;
 mod results;
 mod splits;
@@ -22,8 +26,10 @@ mod training_fold;
 
 pub use candidates::{Axis, Candidate, candidates, candidates_from};
 pub use compare::Comparison;
-pub use cv::{FoldScorer, Row, Selection, cross_validate, cross_validate_on, mean_and_sd};
+pub use cv::{ReplacedMetric, Row, Selection, cross_validate, cross_validate_on, mean_and_sd};
+pub use fold_fits::FoldScorer;
 pub use folds::FoldRows;
+pub use held_out::HeldOut;
 pub use holdout::{Holdout, HoldoutResult, holdout};
 pub use results::{BestRow, Refit, SelectionResults, Verdict};
 pub use splits::{SplitResult, repeat};

@@ -1,6 +1,6 @@
 //! What a selection found, as one JSON object: written by `kinfolk select --results`, read by `kinfolk report`.
 
-use super::{Comparison, Row, Scored, Selection, Study, mean_and_sd};
+use super::{Comparison, ReplacedMetric, Row, Scored, Selection, Study};
 use crate::{Error, MethodSpec, Metric, Result, Score, Trained};
 use kinfolk::solver::TracePoint;
 use kinfolk::{CertificateSummary, Model, TaskNames};
@@ -10,8 +10,17 @@ use std::path::PathBuf;
 /// A selection and what came of it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct SelectionResults {
-    /// The score.
+    /// The score that settings were chosen by.
     pub metric: Metric,
+    /// The one that was asked for, if settings could not be chosen by it.
+    #[serde(default)]
+    pub instead_of: Option<ReplacedMetric>,
+    /// Number of tasks for which the score of the winner is undefined.
+    #[serde(default)]
+    pub undefined: usize,
+    /// What a reader should know about the choice, in words.
+    #[serde(default)]
+    pub notes: Vec<String>,
     /// Number of folds.
     pub folds: usize,
     /// How often the data were cut into folds.
@@ -40,8 +49,11 @@ pub struct BestRow {
     /// The setting.
     #[serde(flatten)]
     pub row: Row,
-    /// Its scores.
+    /// Its scores, fold by fold.
     pub scores: Vec<Score>,
+    /// What it is chosen by, task by task. Version 0.1 did not write it.
+    #[serde(default)]
+    pub held_out: Option<Score>,
 }
 
 /// A comparison, and the same in words.
@@ -81,9 +93,13 @@ impl SelectionResults {
         let best = |&row: &usize| BestRow {
             row: selection.rows[row].clone(),
             scores: selection.rows[row].folds.clone(),
+            held_out: selection.rows[row].held_out.clone(),
         };
         SelectionResults {
             metric: selection.metric,
+            instead_of: selection.instead_of,
+            undefined: selection.undefined(),
+            notes: selection.notes(),
             folds: study.folds,
             repeats: study.repeats,
             scored: study.scored,
@@ -138,9 +154,15 @@ impl SelectionResults {
     /// # Errors
     /// If it is something else, or about other tasks than the model.
     pub fn parse(json: &str, model: &Model) -> Result<SelectionResults> {
-        let results: SelectionResults = serde_json::from_str(json).map_err(|error| {
+        let wrong = |error: serde_json::Error| {
             Error::Spec(format!("these are not the results of kinfolk select --results: {error}"))
-        })?;
+        };
+        let mut stored: serde_json::Value = serde_json::from_str(json).map_err(wrong)?;
+        // Version 0.1, which wrote no notes, had R^2 under this name.
+        if stored.get("notes").is_none() && stored["metric"] == "explained-variance" {
+            stored["metric"] = "r2".into();
+        }
+        let results: SelectionResults = serde_json::from_value(stored).map_err(wrong)?;
         results.check_tasks(model.tasks()).map_err(Error::Spec)?;
         Ok(results)
     }
@@ -156,7 +178,7 @@ impl SelectionResults {
         }
         let comparisons = || self.comparisons.iter().map(|verdict| &verdict.comparison);
         let mut lists = comparisons().flat_map(|c| [&c.per_task, &c.per_task_standard_error]);
-        let mut scores = self.best.iter().flat_map(|best| &best.scores);
+        let mut scores = self.best.iter().flat_map(|best| best.scores.iter().chain(&best.held_out));
         let mut named = comparisons().flat_map(|c| c.hurt.iter().chain(&c.helped));
         let fine = lists.all(|list| list.len() == n)
             && scores.all(|score| score.per_task.len() == n)
@@ -184,14 +206,10 @@ impl SelectionResults {
         fitted.or_else(compared).or(self.best.first())
     }
 
-    /// Its scores in cross-validation: the mean over folds of each task.
+    /// Its scores in cross-validation: what it is chosen by, or for files of version 0.1 the mean over folds.
     pub fn cross_validated(&self) -> Option<Score> {
-        let best = self.chosen().filter(|best| !best.row.mean.is_nan())?;
-        let of_task = |t: usize| {
-            let known: Vec<f64> = best.scores.iter().filter_map(|fold| fold.per_task[t]).collect();
-            (!known.is_empty()).then(|| mean_and_sd(&known).0)
-        };
-        Some(Score { mean: best.row.mean, per_task: (0..self.tasks.len()).map(of_task).collect() })
+        let best = self.chosen().filter(|best| !best.row.score.is_nan())?;
+        Some(best.held_out.clone().unwrap_or_else(|| Score::average(&best.scores, 0)))
     }
 
     /// The trace of the final fit, if that gave this model.

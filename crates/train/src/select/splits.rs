@@ -60,7 +60,7 @@ pub fn repeat(
                 weight: row.weight,
                 c: fit.model.about().problem.c,
                 rel_gap: fit.certificate().rel_gap(),
-                test: study.metric.score(&test, &predictions),
+                test: study.metric().score(&test, &study.losses, &predictions)?,
             };
             each(&result);
             results.push(result);

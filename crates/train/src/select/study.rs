@@ -19,8 +19,8 @@ pub struct Study<'a> {
     pub losses: Losses,
     /// Everything of a fit but method and weight; `threads` is the number of fits at a time.
     pub spec: FitSpec,
-    /// The score.
-    pub metric: Metric,
+    /// The score; `None` for the one that suits the labels.
+    pub metric: Option<Metric>,
     /// Number of folds.
     pub folds: usize,
     /// How often the data are cut into folds: with few rows, the result of a single cut depends on luck.
@@ -35,11 +35,11 @@ pub struct Study<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scored {
-    /// The mean over folds of the score of each.
-    #[default]
+    /// The mean over folds of the score of each, as if it were all there is.
     ByFold,
-    /// The score of all rows, each predicted once, by the fit of the fold that left it out: much less noise
-    /// if a fold has few rows of a task.
+    /// The score of all rows, each predicted once, by the fit of the fold that left it out: it exists, and has
+    /// much less noise, if a fold has few rows of a task. See [`HeldOut`](super::HeldOut).
+    #[default]
     Together,
 }
 
@@ -58,13 +58,18 @@ impl<'a> Study<'a> {
             inputs,
             observations,
             losses,
-            metric: Metric::default_for(observations),
+            metric: None,
             folds: DEFAULT_FOLDS,
             repeats: 1,
             scored: Scored::default(),
             seed: spec.seed,
             spec,
         }
+    }
+
+    /// The metric, or the one that suits the labels.
+    pub fn metric(&self) -> Metric {
+        self.metric.unwrap_or_else(|| Metric::default_for(self.observations))
     }
 
     /// The same for other data, of some of the rows.

@@ -15,7 +15,7 @@ use data::DemoData;
 use kinfolk::{CertifyOptions, Silent};
 use kinfolk_report::{HeatMap, Tree, adjusted_rand_index, distances};
 use kinfolk_train::select::{Selection, SelectionResults, Study, cross_validate};
-use kinfolk_train::{Data, FitSpec, Metric, Trained, Training, Unobserved, predict};
+use kinfolk_train::{Data, FitSpec, Measure, Metric, Trained, Training, Unobserved, predict};
 use print::{DemoOutput, Entry, Groups};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -91,13 +91,13 @@ pub(crate) fn run(args: DemoArgs, global: &Global, report: Report) -> Result<Exi
     let training = Training::new(&spec, Data::Table(Box::new((table, schema))))?;
     let mut study = Study::new(&training.inputs, &training.observations, training.losses.clone(), spec);
     study.folds = FOLDS;
-    let candidates = select::candidates(methods(study.metric), false, &[])?;
+    let candidates = select::candidates(methods(study.metric()), false, &[])?;
     let stopped = || Failure::output("the selection was stopped");
     let selection = cross_validate(&study, &candidates, &Unobserved)?.ok_or_else(stopped)?;
     let mut results = SelectionResults::new(&study, &selection);
     study.spec.tol = FINAL_TOLERANCE;
     let entries = entries(&study, &selection, &training, &made.test)?;
-    let best = print::best(&entries, study.metric);
+    let best = print::best(&entries, selection.metric);
     let recomputed = entries[best].trained.model.certify(
         &training.inputs,
         &training.observations,
@@ -109,8 +109,17 @@ pub(crate) fn run(args: DemoArgs, global: &Global, report: Report) -> Result<Exi
     crate::cmd::predict::to_file(&files::load_model(&files.model)?, &files.test, &files.predictions)?;
     write_report(&files, global)?;
     let seconds = started.elapsed().as_secs_f64();
-    let output =
-        DemoOutput::new(args.data, &made, study.metric, &entries, best, &recomputed, groups, &files, seconds);
+    let output = DemoOutput::new(
+        args.data,
+        &made,
+        selection.metric,
+        &entries,
+        best,
+        &recomputed,
+        groups,
+        &files,
+        seconds,
+    );
     report.answer(&output, output.text(&made.about))?;
     Ok(ExitCode::SUCCESS)
 }
@@ -118,7 +127,9 @@ pub(crate) fn run(args: DemoArgs, global: &Global, report: Report) -> Result<Exi
 /// Baselines and three regularisers; one model for all classes would be no classifier.
 fn methods(metric: Metric) -> Vec<String> {
     let all = ["stl", "pooled", "fmtl:k=1", "fmtl:k=2", "fmtl:k=4"].into_iter();
-    all.filter(|name| metric != Metric::ClassAccuracy || *name != "pooled").map(String::from).collect()
+    all.filter(|name| metric.measure != Measure::ClassAccuracy || *name != "pooled")
+        .map(String::from)
+        .collect()
 }
 
 /// The best setting of each method, fitted to all training rows and scored on the test rows.
@@ -136,8 +147,8 @@ fn entries(
         Ok(Entry {
             method: row.method.brief(),
             learns_theta: !row.method.method().info().is_baseline,
-            cross_validated: row.mean,
-            test: study.metric.score(&labels, &predictions).mean,
+            cross_validated: row.score,
+            test: selection.metric.score(&labels, &study.losses, &predictions)?.value,
             trained,
         })
     };

@@ -20,9 +20,12 @@ Examples:
 
 /// Score the predictions of a model, task by task and on average.
 ///
-/// Two-valued labels: AUC, accuracy, balanced accuracy, and log-loss for the logistic loss. Numbers: explained variance
-/// (1 - SSE / SST around the task's own mean) and RMSE. Classes: accuracy and top-k. A score that does not exist for a
-/// task, such as the AUC of one class, is left out of the mean and counted.
+/// Two-valued labels: AUC, PR-AUC (average precision), accuracy, balanced accuracy and F1 (macro), and for the
+/// logistic loss log-loss and Brier score. Numbers: R2 (1 - SSE / SST around the task's own mean), explained variance
+/// (the same without the mean error), RMSE, NRMSE (RMSE over the standard deviation of the task's labels) and mean
+/// absolute error. Classes: accuracy and top-k. A score that does not exist for a task, such as the AUC of one class,
+/// is left out of the mean and counted. Of all rows together, R2, explained variance and NRMSE are in units of each
+/// task's variance, and a task of n rows counts as n - 3: its variance is not known exactly.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct EvaluateArgs {

@@ -24,14 +24,15 @@ pub(super) fn check(
     (0..observations.len()).for_each(|o| rows_per_task[observations.task(o)] += 1);
     let metric = metric.unwrap_or_else(|| Metric::default_for(&observations));
     let wrong = |error| of_method(error).about(path);
-    metric.check(&observations, &trained.model.about().problem.loss).map_err(wrong)?;
+    let losses = &trained.model.about().problem.loss;
+    metric.check(&observations, losses).map_err(wrong)?;
     let predictions = predict(&trained.model, &table.inputs, &observations).map_err(wrong)?;
     Ok(DataCheck {
         path: path.into(),
         n_rows: table.n_rows(),
         rows_per_task,
         metric,
-        score: metric.score(&observations, &predictions),
+        score: metric.score(&observations, losses, &predictions).map_err(wrong)?,
         recheck: recheck(trained, path, files, global)?,
     })
 }

@@ -56,9 +56,10 @@ pub(crate) struct SelectArgs {
     /// Cut the data into folds this many times, and choose by all of them: less luck where rows are few.
     #[arg(long, value_name = "N", default_value_t = 1)]
     repeats: usize,
-    /// by-fold: choose by the mean of the scores of the folds; together: by the score of all rows, each
-    /// predicted by the fit of the fold that left it out.
-    #[arg(long, value_enum, default_value = "by-fold")]
+    /// together: choose by the score of all rows, each predicted by the fit of the fold that left it out, for
+    /// numbers against the mean of the task's training rows; by-fold: by the mean of the scores of the folds, each
+    /// as if it were all there is.
+    #[arg(long, value_enum, default_value = "together")]
     scored: ScoredChoice,
     #[arg(long, value_name = "NAME", help = metric_help())]
     metric: Option<Metric>,
@@ -76,7 +77,12 @@ pub(crate) struct SelectArgs {
 }
 
 fn metric_help() -> String {
-    format!("{} [default: what suits the labels]", Metric::names().join(", "))
+    format!(
+        "{}: the mean over tasks, or with pooled- before it the score of all rows together (for classes that is the \
+         usual one, and mean- is the mean over classes) [default: what suits the labels: pooled-r2, auc or \
+         class-accuracy]",
+        Metric::names().join(", ")
+    )
 }
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
@@ -105,7 +111,7 @@ pub(crate) fn run(args: SelectArgs, global: &Global, report: Report) -> Result<E
     let training =
         kinfolk_train::unscaled(&spec, table, schema).map_err(|error| Failure::of_data(error, &args.data))?;
     let mut study = Study::new(&training.inputs, &training.observations, training.losses.clone(), spec);
-    study.metric = args.metric.unwrap_or(study.metric);
+    study.metric = args.metric;
     (study.folds, study.repeats, study.scored) = (args.folds, args.repeats, args.scored.into());
     interrupt::end_well();
     if let (Some(n), Some(share)) = (args.splits, args.train_share) {
@@ -120,6 +126,7 @@ pub(crate) fn run(args: SelectArgs, global: &Global, report: Report) -> Result<E
         report.note(remark);
     }
     let mut results = SelectionResults::new(&study, &selection);
+    results.notes.iter().for_each(|note| report.note(note));
     if let Some(out) = &args.out {
         let mut watch = Watch::new(study.spec.tol, report.quiet, None);
         let trained = study.refit(winner, &training.schema, &mut watch);

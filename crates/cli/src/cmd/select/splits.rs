@@ -42,10 +42,10 @@ pub(super) fn run(
     let results = select::repeat(study, candidates, share, n, &bar, &mut |_| ());
     bar.finish();
     let Some(results) = results? else { return Ok(stopped(report)) };
-    let summary = summaries(study.metric, candidates, &results);
-    let text = text(study.metric, &summary, n, share);
+    let summary = summaries(study.metric(), candidates, &results);
+    let text = text(study.metric(), &summary, n, share);
     let output = SplitsOutput {
-        metric: study.metric,
+        metric: study.metric(),
         folds: study.folds,
         train_share: share,
         summary,
@@ -57,7 +57,7 @@ pub(super) fn run(
 
 fn summaries(metric: Metric, candidates: &[Candidate], results: &[SplitResult]) -> Vec<Summary> {
     let scores = |c: usize| -> Vec<f64> {
-        results.iter().skip(c).step_by(candidates.len()).map(|result| result.test.mean).collect()
+        results.iter().skip(c).step_by(candidates.len()).map(|result| result.test.value).collect()
     };
     let base = scores(0);
     let sign = if metric.higher_is_better() { 1.0 } else { -1.0 };

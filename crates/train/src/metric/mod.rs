@@ -1,0 +1,258 @@
+//! Scores by which methods are compared, by name.
+//!
+//! | Module | Task |
+//! |---|---|
+//! | `mod` | names of metrics, and which labels and losses they suit |
+//! | `score` | `Score`: a metric of each task, their mean, and the metric of all rows together |
+//! | `predictions` | `Predictions`: labels with what was predicted for them, ready to be scored |
+
+mod predictions;
+mod score;
+
+pub use predictions::{Predictions, predict};
+pub use score::Score;
+
+use crate::{Error, Result, all_losses};
+use kinfolk::{LossKind, Losses, Observations};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+/// A score of predictions: what is measured, and whether tasks or rows count the same.
+///
+/// As text it is the name of the measure, with `mean-` or `pooled-` before it where that is not the usual
+/// average of the measure: `r2`, `pooled-r2`, `class-accuracy`, `mean-class-accuracy`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Metric {
+    /// What is measured.
+    pub measure: Measure,
+    /// What counts the same.
+    pub average: Average,
+}
+
+/// What a metric measures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Measure {
+    /// 1 - SSE / SST. SST is around the mean label of the task: that of the rows that are scored, or in
+    /// cross-validation that of the training rows.
+    R2,
+    /// The same without the mean error.
+    ExplainedVariance,
+    /// Root of the mean squared error.
+    Rmse,
+    /// Root of the mean squared error over the standard deviation of the task's labels: the root of 1 - R2.
+    Nrmse,
+    /// Mean absolute error.
+    Mae,
+    /// Area under the ROC curve.
+    Auc,
+    /// Area under the curve of precision and recall: average precision.
+    PrAuc,
+    /// Share of right signs.
+    Accuracy,
+    /// Mean of the shares of right signs among positives and among negatives.
+    BalancedAccuracy,
+    /// Mean of F1 of the positives and of the negatives.
+    F1Macro,
+    /// Negative logarithm of the likelihood with probabilities 1 / (1 + exp(-score)).
+    LogLoss,
+    /// Mean squared error of those probabilities.
+    Brier,
+    /// Mean of the loss of the fit, for two classes.
+    Loss,
+    /// Share of inputs whose class has the highest score.
+    ClassAccuracy,
+    /// Share of inputs whose class is among the k highest scores.
+    TopK(u32),
+}
+
+/// What counts the same in a score of several tasks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Average {
+    /// Tasks: the mean over the tasks where the measure is defined.
+    Tasks,
+    /// Rows: the measure of the rows of all tasks together.
+    Rows,
+}
+
+const MEASURES: [(Measure, &str); 15] = [
+    (Measure::R2, "r2"),
+    (Measure::ExplainedVariance, "explained-variance"),
+    (Measure::Rmse, "rmse"),
+    (Measure::Nrmse, "nrmse"),
+    (Measure::Mae, "mae"),
+    (Measure::Auc, "auc"),
+    (Measure::PrAuc, "pr-auc"),
+    (Measure::Accuracy, "accuracy"),
+    (Measure::BalancedAccuracy, "balanced-accuracy"),
+    (Measure::F1Macro, "f1-macro"),
+    (Measure::LogLoss, "log-loss"),
+    (Measure::Brier, "brier"),
+    (Measure::Loss, "loss"),
+    (Measure::ClassAccuracy, "class-accuracy"),
+    (Measure::TopK(5), "top-5"),
+];
+
+/// Prefixes of names, by average.
+const MEAN: &str = "mean-";
+const POOLED: &str = "pooled-";
+
+impl Metric {
+    /// With the average of its name without prefix.
+    pub fn new(measure: Measure) -> Metric {
+        Metric { measure, average: measure.usual_average() }
+    }
+
+    /// The names without prefixes. `top-5` stands for any number of classes.
+    pub fn names() -> [&'static str; 15] {
+        MEASURES.map(|(_, name)| name)
+    }
+
+    /// The name of the measure.
+    pub fn measure_name(self) -> String {
+        match self.measure {
+            Measure::TopK(k) => format!("top-{k}"),
+            own => MEASURES.iter().find(|(m, _)| *m == own).map_or("", |(_, name)| name).into(),
+        }
+    }
+
+    /// What suits these labels: class accuracy for classes, AUC for two values, else R^2 of all rows together,
+    /// which is robust where tasks have few rows.
+    pub fn default_for(observations: &Observations) -> Metric {
+        if !has_signs(observations) {
+            Metric { measure: Measure::R2, average: Average::Rows }
+        } else if observations.n_tasks() > 1 && is_one_vs_all(observations) {
+            Metric::new(Measure::ClassAccuracy)
+        } else {
+            Metric::new(Measure::Auc)
+        }
+    }
+
+    /// A metric for the same kind of labels that exists for any of them: even if a task has one class, or labels
+    /// that are all equal.
+    pub fn always_defined(self, losses: &Losses) -> Metric {
+        use Measure::{LogLoss, Loss, Mae, R2, Rmse};
+        let measure = match self.measure {
+            R2 | Measure::ExplainedVariance | Rmse | Measure::Nrmse => Rmse,
+            Mae | Measure::ClassAccuracy | Measure::TopK(_) => self.measure,
+            _ if is_logistic(losses) => LogLoss,
+            _ if is_classification(losses) => Loss,
+            _ => Rmse,
+        };
+        Metric::new(measure)
+    }
+
+    /// Whether more is better.
+    pub fn higher_is_better(self) -> bool {
+        use Measure::{Brier, LogLoss, Loss, Mae, Nrmse, Rmse};
+        !matches!(self.measure, Rmse | Nrmse | Mae | LogLoss | Brier | Loss)
+    }
+
+    /// `Err` if the score makes no sense for these labels or losses.
+    pub fn check(self, observations: &Observations, losses: &Losses) -> Result<()> {
+        use Measure::{Accuracy, Auc, BalancedAccuracy, Brier, F1Macro, LogLoss, PrAuc};
+        let why = match self.measure {
+            Auc | PrAuc | Accuracy | BalancedAccuracy | F1Macro if !has_signs(observations) => {
+                "needs labels of two values"
+            }
+            LogLoss | Brier if !is_logistic(losses) => "needs the logistic loss",
+            Measure::Loss if !is_classification(losses) => "needs losses for two classes",
+            Measure::ClassAccuracy | Measure::TopK(_) if !is_one_vs_all(observations) => {
+                "needs one class per row"
+            }
+            _ => return Ok(()),
+        };
+        Err(Error::Study(format!("the metric {self} {why}")))
+    }
+
+    /// The score of predictions, one for each observation, by the weights of the observations.
+    ///
+    /// # Errors
+    /// If the losses are not those of the tasks.
+    pub fn score(self, observations: &Observations, losses: &Losses, predictions: &[f64]) -> Result<Score> {
+        let mut all = Predictions::new(losses, observations.n_tasks())?;
+        predictions
+            .iter()
+            .enumerate()
+            .for_each(|(o, &z)| all.push(observations, o, z, observations.weight(o)));
+        Ok(all.score(self))
+    }
+}
+
+impl Measure {
+    fn usual_average(self) -> Average {
+        match self {
+            Measure::ClassAccuracy | Measure::TopK(_) => Average::Rows,
+            _ => Average::Tasks,
+        }
+    }
+}
+
+fn has_signs(observations: &Observations) -> bool {
+    observations.labels().iter().all(|y| y.abs() == 1.0)
+}
+
+fn is_logistic(losses: &Losses) -> bool {
+    all_losses(losses, |loss| *loss == LossKind::Logistic)
+}
+
+fn is_classification(losses: &Losses) -> bool {
+    all_losses(losses, LossKind::is_classification)
+}
+
+/// Whether every input has every task, and is positive for one.
+fn is_one_vs_all(observations: &Observations) -> bool {
+    observations.is_complete()
+        && observations
+            .labels()
+            .chunks(observations.n_tasks())
+            .all(|row| row.iter().filter(|y| **y > 0.0).count() == 1)
+}
+
+impl fmt::Display for Metric {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let prefix = match self.average {
+            usual if usual == self.measure.usual_average() => "",
+            Average::Tasks => MEAN,
+            Average::Rows => POOLED,
+        };
+        write!(f, "{prefix}{}", self.measure_name())
+    }
+}
+
+impl FromStr for Metric {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let (average, name) = match (text.strip_prefix(MEAN), text.strip_prefix(POOLED)) {
+            (Some(name), _) => (Some(Average::Tasks), name),
+            (_, Some(name)) => (Some(Average::Rows), name),
+            _ => (None, text),
+        };
+        let k = name.strip_prefix("top-").and_then(|k| k.parse().ok()).filter(|k| *k > 0);
+        let listed = MEASURES.iter().find(|(_, known)| *known == name).map(|(measure, _)| *measure);
+        let Some(measure) = k.map(Measure::TopK).or(listed) else {
+            return Err(Error::Study(format!(
+                "there is no metric {text:?}; the metrics are {}, with {MEAN} or {POOLED} before them if wanted",
+                Metric::names().join(", ")
+            )));
+        };
+        Ok(Metric { measure, average: average.unwrap_or(measure.usual_average()) })
+    }
+}
+
+impl TryFrom<String> for Metric {
+    type Error = Error;
+
+    fn try_from(text: String) -> Result<Self> {
+        text.parse()
+    }
+}
+
+impl From<Metric> for String {
+    fn from(metric: Metric) -> String {
+        metric.to_string()
+    }
+}

@@ -1,0 +1,307 @@
+//! Labels with what was predicted for them, ready to be scored.
+
+use super::{Measure, Metric, Score};
+use crate::Result;
+use kinfolk::loss::Loss;
+use kinfolk::{Inputs, LossKind, Losses, Model, Observations, metrics};
+
+/// A task's variance is known well enough to be divided by if the task has more rows than this: of n normal
+/// labels, `(n - 3) / SST` is an unbiased estimate of 1 / variance, and `1 / SST` has no finite mean for n <= 3.
+const ROWS_WITHOUT_PRECISION: f64 = 3.0;
+
+/// Labels and predictions of several tasks.
+///
+/// Predictions may come from several folds, each with a model of its own. Scores that compare rows with each
+/// other (AUC, average precision) then compare rows of the same fold only: the model of a fold without the
+/// positive rows predicts less for all of its rows.
+#[derive(Debug)]
+pub struct Predictions {
+    losses: Vec<LossKind>,
+    n_tasks: usize,
+    rows: Vec<PredictedRow>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct PredictedRow {
+    task: u32,
+    fold: u32,
+    label: f64,
+    score: f64,
+    weight: f64,
+    /// What one would predict without inputs, if known from other rows.
+    baseline: Option<f64>,
+}
+
+/// A row as the formula of a measure takes it.
+#[derive(Debug, Clone, Copy)]
+struct MeasuredRow {
+    task: u32,
+    fold: u32,
+    label: f64,
+    score: f64,
+    weight: f64,
+    /// Weight among the rows of all tasks.
+    pooled_weight: f64,
+}
+
+impl Predictions {
+    /// None yet, for tasks with these losses.
+    ///
+    /// # Errors
+    /// If there are losses for another number of tasks.
+    pub fn new(losses: &Losses, n_tasks: usize) -> Result<Self> {
+        let losses = match losses {
+            Losses::Same(loss) => vec![loss.clone(); n_tasks],
+            Losses::PerTask(all) if all.len() == n_tasks => all.clone(),
+            Losses::PerTask(all) => {
+                let why = format!("{} losses for {n_tasks} tasks", all.len());
+                return Err(crate::Error::Study(why));
+            }
+        };
+        Ok(Predictions { losses, n_tasks, rows: vec![] })
+    }
+
+    /// Adds the prediction for an observation. Of one-vs-all observations, all of an input must follow each
+    /// other.
+    pub fn push(&mut self, observations: &Observations, o: usize, prediction: f64, weight: f64) {
+        self.push_row(observations, o, prediction, weight, 0, None);
+    }
+
+    /// Adds a prediction of a fold; the baseline is what its training rows say about the task without inputs.
+    pub(crate) fn push_held_out(
+        &mut self,
+        observations: &Observations,
+        o: usize,
+        prediction: f64,
+        fold: u32,
+        baseline: f64,
+    ) {
+        self.push_row(observations, o, prediction, observations.weight(o), fold, Some(baseline));
+    }
+
+    fn push_row(
+        &mut self,
+        observations: &Observations,
+        o: usize,
+        score: f64,
+        weight: f64,
+        fold: u32,
+        baseline: Option<f64>,
+    ) {
+        let (task, label) = (observations.task(o) as u32, observations.label(o));
+        self.rows.push(PredictedRow { task, fold, label, score, weight, baseline });
+    }
+
+    /// Number of rows of each task.
+    pub fn counts(&self) -> Vec<usize> {
+        self.count(|_| true)
+    }
+
+    /// Number of rows of each task with a positive label.
+    pub fn positive_counts(&self) -> Vec<usize> {
+        self.count(|row| row.label > 0.0)
+    }
+
+    fn count(&self, counts: impl Fn(&PredictedRow) -> bool) -> Vec<usize> {
+        let mut of_task = vec![0; self.n_tasks];
+        self.rows.iter().filter(|row| counts(row)).for_each(|row| of_task[row.task as usize] += 1);
+        of_task
+    }
+
+    /// The score of all rows.
+    pub fn score(&self, metric: Metric) -> Score {
+        self.score_of(metric, &self.measured(metric.measure), |_| true)
+    }
+
+    /// The score of the rows of each fold. What is measured in units of a task, such as R^2, has the units of the
+    /// task's rows in all folds, so that folds of one row have a score.
+    pub(crate) fn fold_scores(&self, metric: Metric, n_folds: usize) -> Vec<Score> {
+        let measured = self.measured(metric.measure);
+        (0..n_folds).map(|fold| self.score_of(metric, &measured, |own| own as usize == fold)).collect()
+    }
+
+    /// The score of each fold as if it were all there is, each task around the mean of its rows in the fold.
+    pub(crate) fn separate_scores(&self, metric: Metric, n_folds: usize) -> Vec<Score> {
+        let score = |fold: usize| {
+            let own = self.rows.iter().filter(|row| row.fold as usize == fold);
+            let rows = own.map(|row| PredictedRow { baseline: None, ..*row }).collect();
+            Predictions { losses: self.losses.clone(), n_tasks: self.n_tasks, rows }.score(metric)
+        };
+        (0..n_folds).map(score).collect()
+    }
+
+    fn score_of(&self, metric: Metric, measured: &[MeasuredRow], wanted: impl Fn(u32) -> bool) -> Score {
+        let mut has_rows = vec![false; self.n_tasks];
+        for row in self.rows.iter().filter(|row| row.weight > 0.0 && wanted(row.fold)) {
+            has_rows[row.task as usize] = true;
+        }
+        if let Measure::ClassAccuracy | Measure::TopK(_) = metric.measure {
+            has_rows = vec![false; self.n_tasks];
+        }
+        let mut all = ScoreColumns::default();
+        let mut of_task = vec![ScoreColumns::default(); self.n_tasks];
+        for row in measured.iter().filter(|row| wanted(row.fold)) {
+            of_task[row.task as usize].push(row, row.weight);
+            all.push(row, row.pooled_weight);
+        }
+        let per_task = of_task.iter().map(|rows| rows.measure(metric.measure)).collect();
+        Score::new(metric, per_task, all.measure(metric.measure), &has_rows)
+    }
+
+    /// The rows as the formula takes them.
+    fn measured(&self, measure: Measure) -> Vec<MeasuredRow> {
+        let plain = |row: &PredictedRow| MeasuredRow {
+            task: row.task,
+            fold: row.fold,
+            label: row.label,
+            score: row.score,
+            weight: row.weight,
+            pooled_weight: row.weight,
+        };
+        match measure {
+            Measure::R2 | Measure::Nrmse => self.in_units_of_tasks(false),
+            Measure::ExplainedVariance => self.in_units_of_tasks(true),
+            Measure::ClassAccuracy | Measure::TopK(_) => self.places(),
+            Measure::Loss => {
+                let losses: Vec<Option<Box<dyn Loss>>> = self.losses.iter().map(|l| l.build().ok()).collect();
+                let value = |row: &PredictedRow| {
+                    let loss = losses[row.task as usize].as_ref();
+                    let value = loss.map_or(f64::NAN, |loss| loss.value(row.label, row.score));
+                    MeasuredRow { score: value, ..plain(row) }
+                };
+                self.rows.iter().map(value).collect()
+            }
+            _ => self.rows.iter().map(plain).collect(),
+        }
+    }
+
+    /// Labels and predictions less the baseline of their row, over the root mean square of the task's labels less
+    /// their baselines. Without a baseline it is the mean of the task's labels. `without_mean` removes the means
+    /// of errors and of deviations. A task whose labels do not deviate has no rows.
+    fn in_units_of_tasks(&self, without_mean: bool) -> Vec<MeasuredRow> {
+        let mut of_task: Vec<Vec<&PredictedRow>> = vec![vec![]; self.n_tasks];
+        self.rows.iter().for_each(|row| of_task[row.task as usize].push(row));
+        let mut measured = vec![];
+        for rows in of_task.iter().filter(|rows| !rows.is_empty()) {
+            let weights: Vec<f64> = rows.iter().map(|row| row.weight).collect();
+            let labels: Vec<f64> = rows.iter().map(|row| row.label).collect();
+            let Some(own_mean) = metrics::mean(&labels, Some(&weights)) else { continue };
+            let baseline: Vec<f64> = rows.iter().map(|row| row.baseline.unwrap_or(own_mean)).collect();
+            let mut deviations: Vec<f64> = labels.iter().zip(&baseline).map(|(y, b)| y - b).collect();
+            let mut errors: Vec<f64> = rows.iter().map(|row| row.label - row.score).collect();
+            if without_mean {
+                subtract_mean(&mut deviations, &weights);
+                subtract_mean(&mut errors, &weights);
+            }
+            let zeros = vec![0.0; rows.len()];
+            let unit = metrics::rmse(&deviations, &zeros, Some(&weights));
+            let Some(unit) = unit.filter(|unit| *unit > 0.0 && unit.is_finite()) else { continue };
+            let total: f64 = weights.iter().sum();
+            let precision = (total - ROWS_WITHOUT_PRECISION).max(0.0) / total;
+            measured.extend(rows.iter().enumerate().map(|(i, row)| MeasuredRow {
+                task: row.task,
+                fold: row.fold,
+                label: errors[i] / unit,
+                score: 0.0,
+                weight: row.weight,
+                pooled_weight: row.weight * precision,
+            }));
+        }
+        if measured.iter().all(|row| row.pooled_weight == 0.0) {
+            measured.iter_mut().for_each(|row| row.pooled_weight = row.weight);
+        }
+        measured
+    }
+
+    /// One row for each input, of the task that is its class: how many classes have higher scores. Of equal
+    /// scores those of the first classes are taken to be higher.
+    fn places(&self) -> Vec<MeasuredRow> {
+        let inputs = self.rows.chunks(self.n_tasks.max(1));
+        let place = |input: &[PredictedRow]| {
+            let own = input.iter().position(|row| row.label > 0.0)?;
+            let row = &input[own];
+            let before = |(c, other): (usize, &PredictedRow)| {
+                other.score > row.score || (other.score == row.score && c < own)
+            };
+            let place = input.iter().enumerate().filter(|(c, other)| before((*c, other))).count() as f64;
+            let is_nan = input.iter().any(|row| row.score.is_nan());
+            Some(MeasuredRow {
+                task: row.task,
+                fold: row.fold,
+                label: 0.0,
+                score: if is_nan { f64::NAN } else { place },
+                weight: row.weight,
+                pooled_weight: row.weight,
+            })
+        };
+        inputs.filter_map(place).collect()
+    }
+}
+
+fn subtract_mean(values: &mut [f64], weights: &[f64]) {
+    if let Some(mean) = metrics::mean(values, Some(weights)).filter(|mean| mean.is_finite()) {
+        values.iter_mut().for_each(|value| *value -= mean);
+    }
+}
+
+/// Some rows, column by column.
+#[derive(Debug, Clone, Default)]
+struct ScoreColumns {
+    folds: Vec<u32>,
+    labels: Vec<f64>,
+    scores: Vec<f64>,
+    weights: Vec<f64>,
+}
+
+impl ScoreColumns {
+    fn push(&mut self, row: &MeasuredRow, weight: f64) {
+        self.folds.push(row.fold);
+        self.labels.push(row.label);
+        self.scores.push(row.score);
+        self.weights.push(weight);
+    }
+
+    fn measure(&self, measure: Measure) -> Option<f64> {
+        let (labels, scores, weights) = (&self.labels[..], &self.scores[..], Some(&self.weights[..]));
+        let within_place = |k: u32| {
+            let hits: Vec<f64> =
+                scores.iter().map(|place| if *place < f64::from(k) { 1.0 } else { 0.0 }).collect();
+            if scores.iter().any(|place| place.is_nan()) { None } else { metrics::mean(&hits, weights) }
+        };
+        match measure {
+            Measure::R2 | Measure::ExplainedVariance => {
+                metrics::rmse(labels, scores, weights).map(|nrmse| 1.0 - nrmse * nrmse)
+            }
+            Measure::Rmse | Measure::Nrmse => metrics::rmse(labels, scores, weights),
+            Measure::Mae => metrics::mae(labels, scores, weights),
+            Measure::Auc => metrics::auc_within(&self.folds, labels, scores, weights),
+            Measure::PrAuc => metrics::pr_auc_within(&self.folds, labels, scores, weights),
+            Measure::Accuracy => metrics::accuracy(labels, scores, weights),
+            Measure::BalancedAccuracy => metrics::balanced_accuracy(labels, scores, weights),
+            Measure::F1Macro => metrics::f1_macro(labels, scores, weights),
+            Measure::LogLoss => metrics::log_loss(labels, scores, weights),
+            Measure::Brier => metrics::brier(labels, scores, weights),
+            Measure::Loss => metrics::mean(scores, weights),
+            Measure::ClassAccuracy => within_place(1),
+            Measure::TopK(k) => within_place(k),
+        }
+    }
+}
+
+/// Predictions of a model for observations of these inputs, in their order, with their offsets.
+///
+/// # Errors
+/// If the inputs do not suit the model.
+pub fn predict(model: &Model, inputs: &Inputs<'_>, observations: &Observations) -> Result<Vec<f64>> {
+    let one_each = observations.len() == inputs.n_inputs()
+        && (0..observations.len()).all(|o| observations.input(o) == o);
+    let mut predictions = if one_each {
+        let tasks: Vec<u32> = (0..observations.len()).map(|o| observations.task(o) as u32).collect();
+        model.predict(inputs, &tasks)?
+    } else {
+        let all = model.predict_all(inputs)?;
+        (0..observations.len()).map(|o| all[(observations.input(o), observations.task(o))]).collect()
+    };
+    observations.add_offsets(&mut predictions);
+    Ok(predictions)
+}

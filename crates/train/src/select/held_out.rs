@@ -1,0 +1,148 @@
+//! Scores of held-out predictions of all folds together.
+
+use super::{FoldRows, Scored};
+use crate::metric::Predictions;
+use crate::{Metric, Result, Score};
+use kinfolk::{Losses, Observations};
+
+/// The test rows of all folds, ready to score what the fits of the folds predict for them.
+///
+/// Predictions come in the order of the folds, of their test rows, and of the observations of a row, with offsets
+/// added, as [`predict`](crate::predict) gives them.
+///
+/// A score of all folds together is sound even if a fold has one row of a task, or none of its positive rows:
+/// - R^2, explained variance and normalised RMSE measure errors against the *baseline*, the mean label of the task
+///   in the training rows of the fold. Errors and deviations are added up over folds before they are divided.
+/// - AUC and average precision compare rows of the same fold only.
+/// - All others are sums or counts over rows, for which folds do not matter.
+#[derive(Debug)]
+pub struct HeldOut<'a> {
+    observations: &'a Observations,
+    losses: &'a Losses,
+    n_folds: usize,
+    tested: Vec<TestedRow>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct TestedRow {
+    observation: u32,
+    fold: u32,
+    baseline: f64,
+}
+
+/// The score of all folds, and of each.
+#[derive(Debug)]
+pub(super) struct FoldedScore {
+    pub(super) all: Score,
+    pub(super) folds: Vec<Score>,
+}
+
+impl<'a> HeldOut<'a> {
+    /// The test rows of these folds.
+    pub fn new(observations: &'a Observations, losses: &'a Losses, folds: &[FoldRows]) -> Self {
+        let mut tested = vec![];
+        for (f, fold) in folds.iter().enumerate() {
+            let means = TaskMeans::of(observations, &fold.train);
+            for o in fold.test.iter().flat_map(|&i| observations.of_input(i as usize)) {
+                let baseline = means.of_task(observations.task(o)) + observations.offset(o);
+                tested.push(TestedRow { observation: o as u32, fold: f as u32, baseline });
+            }
+        }
+        HeldOut { observations, losses, n_folds: folds.len(), tested }
+    }
+
+    /// Number of predictions that are scored.
+    pub fn len(&self) -> usize {
+        self.tested.len()
+    }
+
+    /// Whether no row is tested.
+    pub fn is_empty(&self) -> bool {
+        self.tested.is_empty()
+    }
+
+    /// For each prediction the mean label of its task in the training rows of its fold: what one would predict
+    /// without inputs. For a task without training rows it is the mean of the other tasks' means.
+    pub fn baseline(&self) -> Vec<f64> {
+        self.tested.iter().map(|row| row.baseline).collect()
+    }
+
+    /// The score of predictions for all folds together.
+    ///
+    /// # Errors
+    /// If there are losses for another number of tasks.
+    ///
+    /// # Panics
+    /// If there is not one prediction for each test row.
+    pub fn score(&self, metric: Metric, predictions: &[f64]) -> Result<Score> {
+        Ok(self.predictions(predictions)?.score(metric))
+    }
+
+    /// How many tasks have test rows, and for how many of them the metric is undefined whatever is predicted.
+    pub(super) fn undefined_tasks(&self, metric: Metric, scored: Scored) -> Result<(usize, usize)> {
+        let zeros = vec![0.0; self.len()];
+        let with_rows = self.predictions(&zeros)?.counts().iter().filter(|n| **n > 0).count();
+        Ok((with_rows, self.folded(metric, scored, &zeros)?.all.undefined))
+    }
+
+    /// The score of all folds, and of each. Together, folds are scored in the same units; by fold, each as if it
+    /// were all there is, and all is their mean.
+    pub(super) fn folded(&self, metric: Metric, scored: Scored, predictions: &[f64]) -> Result<FoldedScore> {
+        let rows = self.predictions(predictions)?;
+        let all = rows.score(metric);
+        Ok(match scored {
+            Scored::Together => FoldedScore { all, folds: rows.fold_scores(metric, self.n_folds) },
+            Scored::ByFold => {
+                let folds = rows.separate_scores(metric, self.n_folds);
+                FoldedScore { all: Score::average(&folds, all.tasks_without_rows()), folds }
+            }
+        })
+    }
+
+    fn predictions(&self, predictions: &[f64]) -> Result<Predictions> {
+        assert_eq!(predictions.len(), self.len(), "a prediction for each test row");
+        let mut all = Predictions::new(self.losses, self.observations.n_tasks())?;
+        for (row, &z) in self.tested.iter().zip(predictions) {
+            all.push_held_out(self.observations, row.observation as usize, z, row.fold, row.baseline);
+        }
+        Ok(all)
+    }
+}
+
+/// Mean labels of tasks, less offsets, over some rows.
+struct TaskMeans {
+    of_task: Vec<Option<f64>>,
+    /// Mean over the tasks that have rows.
+    of_all: f64,
+}
+
+impl TaskMeans {
+    fn of(observations: &Observations, rows: &[u32]) -> Self {
+        /// Sums of `weight (label - first)`, so that equal labels have exactly that mean.
+        #[derive(Clone, Copy, Default)]
+        struct LabelSums {
+            first: f64,
+            weight: f64,
+            sum: f64,
+        }
+        let mut sums = vec![LabelSums::default(); observations.n_tasks()];
+        for o in rows.iter().flat_map(|&i| observations.of_input(i as usize)) {
+            let (own, weight) = (&mut sums[observations.task(o)], observations.weight(o));
+            let label = observations.label(o) - observations.offset(o);
+            if own.weight == 0.0 {
+                own.first = label;
+            }
+            own.weight += weight;
+            own.sum += weight * (label - own.first);
+        }
+        let mean = |own: &LabelSums| (own.weight > 0.0).then(|| own.first + own.sum / own.weight);
+        let of_task: Vec<Option<f64>> = sums.iter().map(mean).collect();
+        let known: Vec<f64> = of_task.iter().flatten().copied().collect();
+        let of_all = if known.is_empty() { 0.0 } else { known.iter().sum::<f64>() / known.len() as f64 };
+        TaskMeans { of_task, of_all }
+    }
+
+    fn of_task(&self, task: usize) -> f64 {
+        self.of_task[task].unwrap_or(self.of_all)
+    }
+}
