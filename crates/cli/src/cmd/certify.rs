@@ -18,8 +18,9 @@ Examples:
 /// Check a model against the data it was fitted on.
 ///
 /// Recomputes the certificate from the stored duals, and checks that Theta, weights, coefficients, support
-/// inputs and scaling are those that the certified point and the data imply. Holds if all of that agrees and
-/// the relative gap is within the tolerance. Exit code 1 if not; the parts that do not agree are named.
+/// inputs and scaling are those that the certified point and the data imply, and that the claim is the one of
+/// the method. Holds if all of that agrees and the relative gap is within the tolerance. Exit code 1 if not;
+/// the parts that do not agree are named.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct CertifyArgs {
@@ -80,7 +81,8 @@ pub(crate) fn run(args: CertifyArgs, global: &Global, report: Report) -> failure
         Err(error) => return Err(Failure::from(error).about(&args.data)),
     };
     let stored = trained.model.summary();
-    let verdict = Verdict::new(&stored, check, tol, trained.spec.tol);
+    let mut verdict = Verdict::new(&stored, check, tol, trained.spec.tol);
+    verdict.mismatches.extend(trained.claim_mismatch());
     let output = CertifyOutput {
         holds: verdict.holds(),
         agrees: verdict.mismatches.is_empty(),

@@ -143,6 +143,36 @@ fn forged_metadata_do_not_hold() {
     }
 }
 
+/// A model of a method that searches cannot claim more than the method proves, nor anything else.
+#[test]
+fn a_forged_claim_does_not_hold() {
+    let place = Place::new();
+    place.write("d.csv", crate::rows());
+    let forged = [
+        ("mtfl", json!("optimal")),
+        ("mtfl", json!({"given": "the groups"})),
+        ("gmtl:groups=2", json!("optimal")),
+        ("fmtl", json!({"given": "the groups"})),
+    ];
+    for (method, claim) in forged {
+        place.ok(&format!(
+            "fit d.csv --task task --target y --loss squared --method {method} -o m.st --threads 1 --quiet"
+        ));
+        place.ok("certify m.st d.csv --threads 1");
+        let mut parts = Parts::of(&place.read("m.st"));
+        assert_ne!(parts.about["claim"], claim);
+        parts.about["claim"] = claim;
+        place.write("forged.st", parts.seal());
+        let said = place.run("certify forged.st d.csv --threads 1");
+        assert_eq!(said.code, 1, "{method}: {}{}", said.stdout, said.stderr);
+        assert!(
+            said.stdout.contains("do not agree: claim") && said.stdout.contains("  claim: it says"),
+            "{method}: {}",
+            said.stdout
+        );
+    }
+}
+
 #[test]
 fn a_model_without_duals_says_so() {
     let place = Place::new();

@@ -26,7 +26,7 @@ const SMALLEST_SIZE: f64 = 1e-8;
 /// A part of a model file that is not what the certified point and the data imply.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct Mismatch {
-    /// A tensor of the file, or `certificate`.
+    /// A tensor of the file, or `certificate`, `status` or `claim`.
     pub part: &'static str,
     /// What was found and what was expected.
     pub why: String,
