@@ -6,8 +6,8 @@ use crate::features::Features;
 use crate::fit::{is_gram, parse, parse_weights};
 use crate::model::PyModel;
 use crate::observations::{PyObservations, numbers};
-use kinfolk_train::select::{Candidate, FoldRows, Study, cross_validate_on};
-use kinfolk_train::{StudyObserver, Trained, Training};
+use kinfolk_train::select::{Candidate, FoldRows, Row, Study, candidates, cross_validate_on};
+use kinfolk_train::{MethodSpec, StudyObserver, Trained, Training};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -23,6 +23,15 @@ pub(crate) fn folds<'py>(
 ) -> PyResult<Bound<'py, PyArray1<u32>>> {
     let fold_of = kinfolk_train::select::folds::folds(&observations.0, n_folds, seed).map_err(of_method)?;
     Ok(fold_of.into_pyarray(py))
+}
+
+/// What the command select tries for a method, as texts; none if that is the method as it is.
+#[pyfunction]
+pub(crate) fn settings_to_try(method: &str) -> PyResult<Vec<String>> {
+    let own: MethodSpec = method.parse().map_err(of_method)?;
+    let found = candidates(&[method.to_string()], &[]).map_err(of_method)?;
+    let settings: Vec<MethodSpec> = found.into_iter().flat_map(|candidate| candidate.settings).collect();
+    if settings == [own] { Ok(vec![]) } else { Ok(settings.iter().map(ToString::to_string).collect()) }
 }
 
 /// A metric of the command (empty for the one that suits the labels), or a Python function of fold and model.
@@ -85,14 +94,14 @@ pub(crate) fn cross_validate<'py>(
     }
     let selection = selection.map_err(of_method)?.ok_or_else(|| value("cross-validation was stopped"))?;
     let sign = if by_function || selection.metric.higher_is_better() { 1.0 } else { -1.0 };
-    let scores = |row: &kinfolk_train::select::Row| -> Vec<f64> {
-        row.folds.iter().map(|fold| sign * fold.value).collect()
-    };
+    let rows = &selection.rows;
+    let scores = |row: &Row| -> Vec<f64> { row.folds.iter().map(|fold| sign * fold.value).collect() };
     let found = PyDict::new(py);
     found.set_item("metric", selection.metric.to_string())?;
-    found.set_item("scores", selection.rows.iter().map(scores).collect::<Vec<_>>())?;
-    found.set_item("rel_gap", selection.rows.iter().map(|row| row.rel_gap).collect::<Vec<_>>())?;
-    found.set_item("seconds", selection.rows.iter().map(|row| row.seconds).collect::<Vec<_>>())?;
+    found.set_item("score", rows.iter().map(|row| sign * row.score).collect::<Vec<_>>())?;
+    found.set_item("scores", rows.iter().map(scores).collect::<Vec<_>>())?;
+    found.set_item("rel_gap", rows.iter().map(|row| row.rel_gap).collect::<Vec<_>>())?;
+    found.set_item("seconds", rows.iter().map(|row| row.seconds).collect::<Vec<_>>())?;
     Ok(found)
 }
 

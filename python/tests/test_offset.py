@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kinfolk import MultiTaskClassifier, MultiTaskRegressor, OutputKernelClassifier, OutputKernelRegressor
+from kinfolk import MultiTaskClassifier, MultiTaskCV, MultiTaskRegressor, OutputKernelClassifier, OutputKernelRegressor
 
 TIGHT = {"C": 1.0, "tol": 1e-10, "max_passes": 100_000}
 
@@ -52,14 +52,39 @@ def test_a_classifier_learns_what_the_offset_leaves_open(binary):
     np.testing.assert_array_equal(classes.predict(d.X), OutputKernelClassifier().fit(d.X, d.y).predict(d.X))
 
 
-def test_mistakes_are_named(regression, binary):
+@pytest.mark.parametrize("kind", [MultiTaskClassifier, OutputKernelClassifier])
+def test_probabilities_know_the_offset(binary, kind):
+    d = binary
+    task = {"task": d.task} if kind is MultiTaskClassifier else {}
+    plain = kind(calibrate="sigmoid", C=0.1).fit(d.X, d.y, **task)
+    zero = kind(calibrate="sigmoid", C=0.1).fit(d.X, d.y, **task, offset=np.zeros(100))
+    np.testing.assert_array_equal(plain.predict_proba(d.X, **task), zero.predict_proba(d.X, **task))
+    # Offsets that say almost everything: the sigmoid has to be fitted to score plus offset.
+    known = kind(calibrate="sigmoid", C=1e-6)
+    sign = np.where(d.y == "yes", 1.0, -1.0)
+    offset = sign if kind is MultiTaskClassifier else np.column_stack([-sign, sign])
+    a, b = known.fit(d.X, d.y, **task, offset=offset).calibration_.T
+    assert (1 / (1 + np.exp(-(a + b))) > 0.8).all() and (1 / (1 + np.exp(-(b - a))) < 0.2).all()
+
+
+def test_cross_validation_with_offsets(regression):
+    d, offset = regression, 100 * np.random.default_rng(3).normal(size=100)
+    given = {"Cs": [0.01, 1.0], "cv": 3}
+    with_offset = MultiTaskCV(**given).fit(d.X, d.y + offset, task=d.task, offset=offset)
+    without = MultiTaskCV(**given).fit(d.X, d.y, task=d.task)
+    assert with_offset.best_params_ == without.best_params_ and with_offset.best_score_ > 0.99
+    guess, expected = (search.predict(d.X, task=d.task) for search in (with_offset, without))
+    np.testing.assert_allclose(guess, expected, atol=0.1)
+
+
+def test_mistakes_are_named(regression):
     d = regression
     with pytest.raises(ValueError, match=r"offset has shape \(3,\), expected \(100,\) or \(100, 5\)"):
         MultiTaskRegressor().fit(d.X, d.y, task=d.task, offset=[1.0, 2.0, 3.0])
     with pytest.raises(ValueError, match="offset"):
         MultiTaskRegressor().fit(d.X, d.y, task=d.task, offset=np.full(100, np.nan))
-    with pytest.raises(ValueError, match="probabilities of a fit with offsets are not supported"):
-        MultiTaskClassifier(calibrate="sigmoid").fit(binary.X, binary.y, task=binary.task, offset=np.zeros(100))
+    with pytest.raises(ValueError, match="scoring = None does not know offsets"):
+        MultiTaskCV(scoring=None).fit(d.X, d.y, task=d.task, offset=np.ones(100))
     model = MultiTaskRegressor().fit(d.X, d.y, task=d.task, offset=np.ones(100))
     with pytest.raises(ValueError, match="update: the fit had offsets"):
         model.update(d.X[:2], d.y[:2], task=d.task[:2])

@@ -28,7 +28,7 @@ def same(search, found):
     results, best = search.cv_results_, found["best"][0]
     np.testing.assert_allclose(results["mean_test_score"], [row["mean"] for row in found["rows"]], rtol=1e-14)
     folds = [results[f"split{f}_test_score"][search.best_index_] for f in range(search.n_splits_)]
-    assert folds == [fold["mean"] for fold in best["scores"]]
+    assert folds == [fold["value"] for fold in best["scores"]]
     assert search.best_score_ == pytest.approx(found["winner"]["score"], rel=1e-14)
     assert search.best_C_ == found["fit"]["c"]
 
@@ -55,6 +55,38 @@ def test_regression(regression, command, tmp_path):
         np.testing.assert_array_equal(search.best_estimator_.dual_coef_, theirs.dual_coef_)
 
 
+def test_by_default_both_make_the_same_choice(regression, command, tmp_path):
+    """Neither metric nor grid is named: same settings, same folds, same scores, same choice, same model."""
+    d = regression
+    table(d).assign(score=d.y).to_csv(tmp_path / "d.csv", index=False)
+    frame = pd.read_csv(tmp_path / "d.csv")
+    words = ["--task", "where", "--target", "score", "-o", tmp_path / "m.safetensors"]
+    found = select(command, tmp_path / "d.csv", *words)
+    search = MultiTaskCV(MultiTaskRegressor(task_column="where", random_state=5, n_jobs=2), n_jobs=2)
+    search.fit(frame.drop(columns="score"), frame["score"])
+    same(search, found)
+    assert len(search.cv_results_["params"]) == 3 * 13 and search.n_splits_ == 5
+    assert found["winner"]["method"] == f"fmtl:k={search.best_params_['k']},output=power"
+    theirs = kinfolk.load(tmp_path / "m.safetensors")
+    np.testing.assert_array_equal(search.best_estimator_.dual_coef_, theirs.dual_coef_)
+
+
+def test_the_default_grid_is_that_of_the_method(regression):
+    d = regression
+
+    def tried(**params):
+        search = MultiTaskCV(MultiTaskRegressor(**params), Cs=[1.0], cv=2, refit=False).fit(d.X, d.y, task=d.task)
+        return [{name: value for name, value in row.items() if name != "C"} for row in search.cv_results_["params"]]
+
+    assert tried() == [{"k": k} for k in (1, 2, 4)]
+    assert tried(k=2) == tried(output="exp") == tried(method="stl") == tried(prior=np.eye(5)) == [{}]
+    texts = ["mtrl:l1=0", "mtrl:l1=1", "mtrl:l1=100"]
+    assert tried(method="mtrl") == [{"method": text} for text in texts]
+    assert tried(method="mtl:mu=0.1") == tried(method="mtl", method_params={"mu": 0.1}) == [{}]
+    search = MultiTaskCV(Cs=[1.0], cv=2, param_grid={}).fit(d.X, d.y, task=d.task)
+    assert search.cv_results_["params"] == [{"C": 1.0}]
+
+
 def test_two_classes(binary, command, tmp_path):
     d = binary
     table(d).assign(label=d.y).to_csv(tmp_path / "d.csv", index=False)
@@ -64,7 +96,7 @@ def test_two_classes(binary, command, tmp_path):
     estimator = MultiTaskClassifier(
         loss="logistic", method="mtl:mu=0.1", class_weight="balanced", task_column="where", random_state=5
     )
-    same(MultiTaskCV(estimator, cv=3, scoring="select").fit(frame.drop(columns="label"), frame["label"]), found)
+    same(MultiTaskCV(estimator, cv=3).fit(frame.drop(columns="label"), frame["label"]), found)
     assert found["metric"] == "auc"
 
 
@@ -75,9 +107,10 @@ def test_many_classes(command, tmp_path):
     np.savez(tmp_path / "d.npz", X=X, label=y)
     words = ["--grid", "c=0.1,1,10", "--method", "fmtl:k=1", "--loss", "squared"]
     found = select(command, tmp_path / "d.npz", *words, "-o", tmp_path / "m.safetensors")
-    search = MultiTaskCV(OutputKernelClassifier(random_state=5), Cs=[10, 0.1, 1], scoring="select").fit(X, y)
+    given = {"Cs": [10, 0.1, 1], "param_grid": {}}
+    search = MultiTaskCV(OutputKernelClassifier(random_state=5), **given).fit(X, y)
     same(search, found)
-    accuracy = MultiTaskCV(OutputKernelClassifier(random_state=5), Cs=[10, 0.1, 1]).fit(X, y)
+    accuracy = MultiTaskCV(OutputKernelClassifier(random_state=5), **given, scoring=None).fit(X, y)
     # The estimator's own score is the same metric here.
     np.testing.assert_allclose(accuracy.cv_results_["mean_test_score"], search.cv_results_["mean_test_score"])
 

@@ -103,7 +103,7 @@ def test_search_in_the_engine_is_grid_search(regression):
     folds = list(KFold(3, shuffle=True, random_state=1).split(d.X))
     cs = [1e-3, 1e-2, 1e-1, 1.0]
     estimator = MultiTaskRegressor(task_column="where", tol=1e-13, max_passes=100_000)
-    ours = MultiTaskCV(estimator, Cs=cs, cv=folds).fit(table, d.y)
+    ours = MultiTaskCV(estimator, Cs=cs, param_grid={}, cv=folds, scoring=None).fit(table, d.y)
     theirs = GridSearchCV(estimator, {"C": cs}, cv=folds).fit(table, d.y)
     for column in ("mean_test_score", "std_test_score", "split0_test_score"):
         np.testing.assert_allclose(ours.cv_results_[column], theirs.cv_results_[column], rtol=1e-4)

@@ -34,6 +34,8 @@ class TrainingData:
     triples: Triples | None = None
     start: np.ndarray | None = None
     """Dual variables to start from."""
+    offset: np.ndarray | None = None
+    """The known part of each prediction, one for each observation."""
 
     def select(self, rows: np.ndarray) -> TrainingData:
         """Some of the rows."""
@@ -133,14 +135,12 @@ class BaseKinfolkEstimator(EngineParameters, Callbacks, BaseEstimator):  # type:
         self._has_offset = offset is not None
         if offset is None:
             return data
-        if getattr(self, "calibrate", None) is not None:
-            raise ValueError("calibrate: probabilities of a fit with offsets are not supported")
         values, shape = np.asarray(offset, dtype=np.float64), (data.x.shape[0], len(data.outputs))
         if values.shape not in (shape[:1], shape):
             raise ValueError(f"offset has shape {values.shape}, expected {shape[:1]} or {shape}")
         table = np.broadcast_to(values if values.ndim == 2 else values[:, None], shape)
         each = table.ravel() if data.triples is None else table[data.triples.input, data.triples.output]
-        return dataclasses.replace(data, observations=data.observations.with_offsets(each))
+        return dataclasses.replace(data, observations=data.observations.with_offsets(each), offset=each)
 
     def _after_fit(self, data: TrainingData) -> None:
         """What an estimator computes from a fitted model, such as its calibration."""

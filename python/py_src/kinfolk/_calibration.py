@@ -66,6 +66,8 @@ def cross_fitted(estimator: Any, data: Any) -> np.ndarray:
         place[rows] = np.arange(len(rows))
         scores = model.predict_all(_inputs.native(x[rows]))
         score[held] = scores[place[triples.input[held]], triples.output[held]]
+    if data.offset is not None:
+        score += data.offset
     weight = np.ones(len(fold)) if data.weight is None else data.weight
     sigmoids = []
     for output in range(len(data.outputs)):

@@ -20,6 +20,7 @@ from . import _checks, _native
 from ._base import TrainingData
 from ._compat import Method, available_if
 from ._engine import ENGINE
+from ._method import settings_to_try
 from ._regressor import MultiTaskRegressor
 
 
@@ -32,6 +33,8 @@ class _SettingResult:
     """What cross-validation found for one setting of the other parameters, at each C."""
 
     params: list[dict[str, Any]]
+    score: list[float]
+    """What it is chosen by, at each C."""
     scores: np.ndarray
     """(values of C, folds)"""
     rel_gap: list[float | None]
@@ -90,9 +93,10 @@ def _has(name: str) -> Callable[[Method], Method]:
 class MultiTaskCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """Chooses C and other parameters by cross-validation, and fits the best setting to all rows.
 
-    The scores are those of `GridSearchCV` on the same folds, up to the tolerance of the fits, but it is much faster:
-    each fit along C starts from the previous one, and everything that does not depend on C is computed once. Folds and
-    fits are those of the command `kinfolk select` with the same seed.
+    Settings, folds, scores and choice are those of the command `kinfolk select` with the same seed. With `scoring=None`
+    the scores are those of `GridSearchCV` on the same folds, up to the tolerance of the fits. It is much faster than
+    `GridSearchCV`: each fit along C starts from the previous one, and everything that does not depend on C is computed
+    once.
 
     Parameters
     ----------
@@ -101,13 +105,16 @@ class MultiTaskCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         Values of C to try. None is the grid of the command, which covers the useful range for any data; in each fold
         its values are relative to the training rows of the fold.
     param_grid : dict or list of dict, default=None
-        Other parameters to try, as for `GridSearchCV`.
+        Other parameters to try, as for `GridSearchCV`. None is the grid of the command, such as k = 1, 2, 4 for fmtl;
+        parameters that the estimator sets are kept. {} tries values of C only.
     cv : int, splitter or iterable, default=5
         A number means the folds of the command: each task, and each class of it, is spread evenly over them. The seed
         is the estimator's `random_state`.
-    scoring : str or callable, default=None
-        None is the estimator's own score. "select" is the metric that the command takes for these labels, and
-        "select:NAME" one of its metrics, such as "select:auc": computed for each task, and then averaged.
+    scoring : str, callable or None, default="select"
+        "select" is the metric that the command takes for these labels, and "select:NAME" one of its metrics, such as
+        "select:auc". Settings are chosen by the held-out rows of all folds together, as in the command. None is the
+        estimator's own score, as in `GridSearchCV`, and anything else is a scorer of scikit-learn: then settings are
+        chosen by the mean over folds.
     refit : bool, default=True
         Whether to fit the best setting to all rows.
     n_jobs : int, default=None
@@ -138,7 +145,7 @@ class MultiTaskCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         Cs: Sequence[float] | None = None,
         param_grid: Any = None,
         cv: Any = 5,
-        scoring: Any = None,
+        scoring: Any = "select",
         refit: bool = True,
         n_jobs: int | None = None,
     ) -> None:
@@ -150,23 +157,25 @@ class MultiTaskCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         self.refit = refit
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any, task: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, task: Any = None, sample_weight: Any = None, offset: Any = None) -> Self:
         """Fits all settings on all folds, and the best one to all rows. Arguments are those of the estimator's fit."""
         estimator = MultiTaskRegressor() if self.estimator is None else self.estimator
-        settings = list(ParameterGrid(self.param_grid or {}))
+        if offset is not None and _metric(self.scoring) is None:
+            raise ValueError(f"scoring = {self.scoring!r} does not know offsets: a metric such as 'select' does")
+        settings = settings_to_try(estimator) if self.param_grid is None else list(ParameterGrid(self.param_grid))
         if any("C" in setting for setting in settings):
             raise ValueError("param_grid: values of C are given as Cs")
         splits: list[_Split] = []
         results: list[_SettingResult] = []
         for setting in settings:
             one = clone(estimator).set_params(**setting)
-            data = one._prepare(X, y, task, sample_weight)
+            data = one._add_offset(one._prepare(X, y, task, sample_weight), offset)
             splits = splits or self._splits(one, data, X, y)
             results.append(self._cross_validate(setting, one, data, splits, (X, y, task)))
         self._store_results(results, len(splits))
         if self.refit:
             best = clone(estimator).set_params(**self.best_params_)
-            given = {"task": task, "sample_weight": sample_weight}
+            given = {"task": task, "sample_weight": sample_weight, "offset": offset}
             self.best_estimator_ = best.fit(X, y, **{name: part for name, part in given.items() if part is not None})
             for name in ("n_features_in_", "feature_names_in_", "classes_", "tasks_"):
                 if hasattr(self.best_estimator_, name):
@@ -198,16 +207,17 @@ class MultiTaskCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         """Fits one setting along the weights on all folds, in the engine."""
         inputs, weights = estimator._native_inputs(data.x, training=True), self._weights()
         spec = estimator._specification(data.losses, threads=_checks.threads(self.n_jobs))
-        scoring: Any = _FoldScorer(estimator, data, splits, raw, self.scoring)
-        if isinstance(self.scoring, str) and self.scoring.partition(":")[0] == "select":
-            scoring = self.scoring.partition(":")[2]
+        metric = _metric(self.scoring)
+        scoring = _FoldScorer(estimator, data, splits, raw, self.scoring) if metric is None else metric
         found = _native.cross_validate(inputs, data.observations, spec, weights, splits, scoring)
         resolved = _native.resolve_weights(inputs, data.observations, spec, weights)
         params = []
         for c, lam in resolved:
             chosen = self.Cs is None and estimator.lam is None and lam != 1.0
             params.append({**setting, "C": c} | ({"lam": lam} if chosen else {}))
-        return _SettingResult(params, np.asarray(found["scores"]), found["rel_gap"], found["seconds"])
+        scores = np.asarray(found["scores"])
+        score = scores.mean(axis=1).tolist() if metric is None else found["score"]
+        return _SettingResult(params, score, scores, found["rel_gap"], found["seconds"])
 
     def _store_results(self, settings: list[_SettingResult], n_splits: int) -> None:
         params = [row for setting in settings for row in setting.params]
@@ -221,7 +231,8 @@ class MultiTaskCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         for f in range(n_splits):
             results[f"split{f}_test_score"] = scores[:, f]
         results["mean_test_score"], results["std_test_score"] = scores.mean(axis=1), scores.std(axis=1)
-        order = np.nan_to_num(results["mean_test_score"], nan=-np.inf)
+        score = np.asarray([each for setting in settings for each in setting.score])
+        order = np.nan_to_num(score, nan=-np.inf)
         results["rank_test_score"] = np.asarray([1 + int((order > own).sum()) for own in order], dtype=np.int32)
         results["max_rel_gap"] = np.asarray([gap for setting in settings for gap in setting.rel_gap], dtype=float)
         seconds = np.asarray([each for setting in settings for each in setting.seconds])
@@ -229,7 +240,7 @@ class MultiTaskCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         self.cv_results_, self.n_splits_ = results, n_splits
         # Of equal scores the first, which has the smallest C, as in the command select.
         self.best_index_ = int(order.argmax())
-        self.best_params_, self.best_score_ = params[self.best_index_], float(scores.mean(axis=1)[self.best_index_])
+        self.best_params_, self.best_score_ = params[self.best_index_], float(score[self.best_index_])
         self.best_C_ = self.best_params_["C"]
 
     def _best(self) -> Any:
@@ -252,8 +263,8 @@ class MultiTaskCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         return self._best().predict_proba(X, **more)
 
     def score(self, X: Any, y: Any, task: Any = None) -> float:
-        """The score of the best estimator, by the scoring that chose it."""
-        return _score(self._best(), self.scoring, X, y, task)
+        """The score of the best estimator: its own, or that of the scikit-learn scorer that chose it."""
+        return _score(self._best(), self.scoring if _metric(self.scoring) is None else None, X, y, task)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -265,6 +276,14 @@ class MultiTaskCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             inner.input_tags,
         )
         return tags
+
+
+def _metric(scoring: Any) -> str | None:
+    """The metric of the command that `scoring` names, "" for the one that suits the labels; None if it names none."""
+    if not isinstance(scoring, str):
+        return None
+    select, _, name = scoring.partition(":")
+    return name if select == "select" else None
 
 
 def _score(fitted: Any, scoring: Any, X: Any, y: Any, task: Any) -> float:

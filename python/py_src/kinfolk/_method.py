@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
+from . import _native
 from ._checks import choice, square_matrix, whole
 from ._engine import ENGINE
 
@@ -26,6 +28,22 @@ def method_text(estimator: Any, name: str) -> str:
     params = {str(key): _text(value) for key, value in (given or {}).items()} | _fmtl_params(estimator, name)
     more = ",".join(f"{key}={value}" for key, value in params.items())
     return f"{method}{',' if colon else ':'}{more}" if more else method
+
+
+def own_parameters(text: str) -> dict[str, Any]:
+    """Parameters of an estimator for this method: `output` and `k` where they say it all, else `method` alone."""
+    plain = re.fullmatch(r"fmtl:(?:k=(\d+),)?output=(power|exp|cosh)", text)
+    return {"method": "fmtl", "output": plain[2], "k": int(plain[1] or 1)} if plain else {"method": text}
+
+
+def settings_to_try(estimator: Any) -> list[dict[str, Any]]:
+    """The parameters that the command select tries for the method of an estimator, besides C."""
+    if estimator.prior is not None:  # it goes with a single k
+        return [{}]
+    texts = _native.settings_to_try(method_text(estimator, "method"))
+    settings = [own_parameters(text) | {"method_params": None} for text in texts] or [{}]
+    changed = [name for name in settings[0] if any(each[name] != getattr(estimator, name) for each in settings)]
+    return [{name: each[name] for name in changed} for each in settings]
 
 
 def _fmtl_params(estimator: Any, method: str) -> dict[str, str]:

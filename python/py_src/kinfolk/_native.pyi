@@ -17,6 +17,7 @@ __all__ = [
     "is_classification",
     "methods",
     "resolve_weights",
+    "settings_to_try",
 ]
 
 VERSION: str
@@ -92,6 +93,7 @@ def resolve_weights(
     x: _Features, observations: Observations, spec: str, weights: list[str]
 ) -> list[tuple[float, float]]: ...
 def folds(observations: Observations, n_folds: int, seed: int) -> NDArray[np.uint32]: ...
+def settings_to_try(method: str) -> list[str]: ...
 def cross_validate(
     x: _Features,
     observations: Observations,

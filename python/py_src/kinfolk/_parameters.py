@@ -9,7 +9,6 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import json
-import re
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
@@ -18,7 +17,7 @@ from typing import Any, ClassVar, TypeVar
 from . import _checks, _native
 from ._checks import choice, number, whole
 from ._engine import ENGINE
-from ._method import method_text
+from ._method import method_text, own_parameters
 
 Class = TypeVar("Class", bound=type[Any])
 Value = TypeVar("Value")
@@ -294,11 +293,7 @@ def from_specification(cls: Any, spec: Mapping[str, Any]) -> dict[str, Any]:
     params = {field.name: spec[field.metadata["key"]] for field in fields}
     params["loss"] = spec["loss"].strip(",").split(",") if "," in spec["loss"] else spec["loss"]
     params["n_jobs"] = params["n_jobs"] or None
-    # Where they say it all, the parameters of the estimators instead of those of the method.
-    plain = re.fullmatch(r"fmtl:(?:k=(\d+),)?output=(power|exp|cosh)", params["method"])
-    if plain:
-        params |= {"method": "fmtl", "output": plain[2], "k": int(plain[1] or 1)}
-    return params
+    return params | own_parameters(params["method"])
 
 
 def documented(cls: Class) -> Class:
