@@ -85,7 +85,7 @@ pub enum RegularizerKind {
 }
 
 impl RegularizerKind {
-    /// Every regulariser: its name, its parameters in text, and what it means.
+    /// Every regulariser: its name, its parameters in text, and what it means. Sums over entries come first.
     pub const DESCRIPTIONS: [RegularizerDescription; 9] = [
         describe(
             "power",
@@ -113,6 +113,9 @@ impl RegularizerKind {
             "tasks in clusters, relaxed to a convex problem",
         ),
     ];
+
+    /// Names of those that are sums over the entries of Theta.
+    pub const ENTRYWISE: [&'static str; 6] = first_names(&Self::DESCRIPTIONS);
 
     /// Independent tasks: Theta is the identity.
     pub fn independent(n_tasks: usize) -> RegularizerKind {
@@ -168,12 +171,7 @@ impl RegularizerKind {
 
     /// Whether it is a sum over the entries of Theta; else it is a function of its eigenvalues.
     pub fn is_entrywise(&self) -> bool {
-        !matches!(
-            self,
-            RegularizerKind::Trace { .. }
-                | RegularizerKind::Relationship { .. }
-                | RegularizerKind::Clusters { .. }
-        )
+        Self::ENTRYWISE.contains(&self.name())
     }
 
     /// The name in files: `power`, `exp`, `cosh`, `series`, `fixed`, `frobenius`, `trace`, `relationship` or
@@ -239,6 +237,15 @@ const fn describe(
     meaning: &'static str,
 ) -> RegularizerDescription {
     RegularizerDescription { name, parameters, meaning }
+}
+
+const fn first_names<const N: usize>(all: &[RegularizerDescription]) -> [&'static str; N] {
+    let (mut names, mut i) = ([""; N], 0);
+    while i < N {
+        names[i] = all[i].name;
+        i += 1;
+    }
+    names
 }
 
 fn entrywise(regularizer: impl Entrywise + 'static) -> Regularizer {

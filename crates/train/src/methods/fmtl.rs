@@ -17,7 +17,7 @@ pub(crate) const FMTL: Engine = Engine {
             Param {
                 name: "output",
                 meaning: "family of the regulariser of Theta",
-                allowed: Allowed::Word(&["power", "exp", "cosh", "series", "fixed"]),
+                allowed: Allowed::Word(&RegularizerKind::ENTRYWISE),
                 default: "power",
                 grid: &["power"],
                 only_with: None,
@@ -48,7 +48,7 @@ pub(crate) const FMTL: Engine = Engine {
             },
             Param {
                 name: "prior",
-                meaning: "for exp, and power with k = 1: a task matrix to start from; csv, npy, or a model",
+                meaning: "for exp, frobenius, power with k = 1: a task matrix to start from; csv, npy, or a model",
                 allowed: Allowed::TaskMatrix,
                 default: "",
                 grid: &[],
@@ -67,18 +67,20 @@ fn output(params: &Params) -> Result<RegularizerKind> {
         Some(_) => Some(params.task_matrix("prior")?.to_vec()),
         None => None,
     };
-    let kind = match (params.word("output")?, prior) {
+    let wrong = |why: &str| Err(Error::Spec(format!("method fmtl: {why}")));
+    Ok(match (params.word("output")?, prior) {
         ("exp", prior) => RegularizerKind::Exp { prior },
         ("power", None) => RegularizerKind::Power { k: params.integer("k")? },
         ("power", Some(prior)) if params.integer("k")? == 1 => RegularizerKind::Frobenius { prior },
-        (_, Some(_)) => {
-            return Err(Error::Spec("method fmtl: prior is for output=exp, and for power with k=1".into()));
+        ("frobenius", Some(prior)) => RegularizerKind::Frobenius { prior },
+        ("frobenius", None) => {
+            return wrong("output=frobenius needs prior; without one it is power with k=1");
         }
-        ("cosh", None) => RegularizerKind::Cosh,
+        (_, Some(_)) => return wrong("prior is for output=exp, frobenius, and power with k=1"),
         ("series", None) => {
             RegularizerKind::Series { coefficients: params.numbers("coefficients")?.to_vec() }
         }
-        _ => RegularizerKind::Fixed { theta: params.task_matrix("theta")?.to_vec() },
-    };
-    Ok(kind)
+        ("fixed", None) => RegularizerKind::Fixed { theta: params.task_matrix("theta")?.to_vec() },
+        (without_parameters, None) => without_parameters.parse()?,
+    })
 }
