@@ -16,24 +16,6 @@ pub(super) fn feature(column: &str, text: &str, reading: Reading, fitting: bool)
     }
 }
 
-/// A column of words among the features.
-pub(crate) fn text_among_features(column: &str, fitting: bool) -> Error {
-    let error = wrong!("it holds text, not numbers");
-    match fitting {
-        true => error.hint(Hint::Drop(column.into())).hint(Hint::OneHot(column.into())),
-        false => error,
-    }
-}
-
-/// A column that cannot be used in any way.
-pub(crate) fn unusable(why: &str, feature_to_fit: Option<&str>) -> Error {
-    let error = wrong!("it cannot be used: {why}");
-    match feature_to_fit {
-        Some(column) => error.hint(Hint::Drop(column.into())),
-        None => error,
-    }
-}
-
 /// A value of a one-hot column that was not there in training.
 pub(super) fn unknown_value(text: &str, known: &[String]) -> Error {
     wrong!("{} was not there in training; known are {}", quoted(text), listed(known))

@@ -30,7 +30,6 @@ mod rows;
 
 pub(crate) use first_pass::FirstPass;
 pub(crate) use layout::{ColumnLayout, ColumnUse, LabelKind, TargetColumns};
-pub(crate) use messages::{text_among_features, unusable};
 pub(crate) use names::ColumnNames;
 pub(crate) use one_hot::OneHot;
 pub(crate) use rows::{Precision, RowBuffer};

@@ -74,16 +74,4 @@ impl Cells {
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
-
-    /// Appends some rows of another column of the same kind.
-    pub(crate) fn extend(&mut self, other: &Cells, rows: Range<usize>) {
-        match (self, other) {
-            (Cells::Numbers(to), Cells::Numbers(from)) | (Cells::Singles(to), Cells::Singles(from)) => {
-                to.extend_from_slice(&from[rows]);
-            }
-            (Cells::Integers(to), Cells::Integers(from)) => to.extend_from_slice(&from[rows]),
-            (Cells::Words(to), Cells::Words(from)) => to.extend_from_slice(&from[rows]),
-            _ => {}
-        }
-    }
 }

@@ -18,8 +18,9 @@ const MAX_GROWTH: u64 = 250;
 /// A file to read, or bytes in memory. It can be opened more than once.
 #[derive(Debug, Clone)]
 pub(crate) struct InputFile {
-    path: PathBuf,
-    bytes: Option<Arc<[u8]>>,
+    pub(super) path: PathBuf,
+    /// What stands for the file.
+    pub(super) bytes: Option<Arc<[u8]>>,
     gzipped: bool,
 }
 
@@ -31,17 +32,6 @@ impl InputFile {
     /// A file, or `bytes` that stand for one.
     pub(crate) fn new(path: &Path, bytes: Option<Arc<[u8]>>, gzipped: bool) -> Self {
         InputFile { path: path.to_path_buf(), bytes, gzipped }
-    }
-
-    /// The name of the file.
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// The bytes, if they are in memory.
-    #[cfg_attr(not(feature = "parquet"), expect(dead_code))]
-    pub(crate) fn in_memory(&self) -> Option<&[u8]> {
-        self.bytes.as_deref()
     }
 
     /// Whether a second reading gives the same bytes: not so for a pipe.

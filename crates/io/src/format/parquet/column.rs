@@ -1,47 +1,49 @@
 //! A column of a row group, read a few rows at a time.
 
-use super::bits::Runs;
-use super::pages::{Content, Pages};
+use super::no_panic::no_panic;
 use super::schema::ValueType;
-use super::values::{self, Decoder, PageValues};
 use crate::columns::cells::{self, Reading, TableCell};
+use parquet::column::reader::{ColumnReader as TypedReader, ColumnReaderImpl};
+use parquet::data_type::{ByteArray, DataType};
 use std::borrow::Cow;
 
 /// Where a column is being read.
 pub(super) struct ColumnReader {
     pub(super) kind: ValueType,
-    pages: Pages,
-    dictionary: Option<PageValues>,
-    page: Option<OpenPage>,
-}
-
-struct OpenPage {
-    left: usize,
-    levels: Option<Runs>,
-    decoder: Decoder,
+    reader: TypedReader,
 }
 
 /// Some rows of a column.
 pub(super) struct Batch {
     pub(super) kind: ValueType,
-    /// One per row, 1 if it has a value; empty if no column may be null.
-    levels: Vec<u32>,
-    values: PageValues,
+    /// One per row, 1 if it has a value; empty if the column has no nulls.
+    levels: Vec<i16>,
+    values: Values,
+}
+
+/// Values that are there (nulls are not): numbers as the bits they are stored in, or texts.
+enum Values {
+    Raw(Vec<u64>),
+    Text(Vec<ByteArray>),
 }
 
 impl Batch {
     /// The cells of the rows.
     pub(super) fn cells(&self) -> impl Iterator<Item = NullableCell<'_>> {
         let (kind, mut next) = (self.kind, 0);
-        let n = if kind.nullable { self.levels.len() } else { self.values.len() };
+        let n = match &self.values {
+            _ if kind.nullable => self.levels.len(),
+            Values::Raw(values) => values.len(),
+            Values::Text(values) => values.len(),
+        };
         (0..n).map(move |row| {
             if kind.nullable && self.levels[row] == 0 {
                 return NullableCell(None);
             }
             next += 1;
             NullableCell(Some(match &self.values {
-                PageValues::Raw(values) => PageCell::Raw(kind, values[next - 1]),
-                PageValues::Text(values) => PageCell::Text(&values[next - 1]),
+                Values::Raw(values) => PageCell::Raw(kind, values[next - 1]),
+                Values::Text(values) => PageCell::Text(values[next - 1].data()),
             }))
         })
     }
@@ -55,57 +57,49 @@ pub(super) enum PageCell<'a> {
 }
 
 impl ColumnReader {
-    pub(super) fn new(kind: ValueType, pages: Pages) -> Self {
-        ColumnReader { kind, pages, dictionary: None, page: None }
+    pub(super) fn new(kind: ValueType, reader: TypedReader) -> Self {
+        ColumnReader { kind, reader }
     }
 
     /// The next n rows; an error if there are fewer.
     pub(super) fn read(&mut self, n: usize) -> Result<Batch, String> {
-        let mut batch =
-            Batch { kind: self.kind, levels: vec![], values: PageValues::none(self.kind.physical) };
-        let mut read = 0;
-        while read < n {
-            let page = match &mut self.page {
-                Some(page) if page.left > 0 => page,
-                _ => {
-                    self.page = Some(self.next_page()?.ok_or("it has fewer rows than the file claims")?);
-                    continue;
-                }
-            };
-            let take = page.left.min(n - read);
-            let corrupt = "a page is corrupt";
-            let there = match &mut page.levels {
-                None => take,
-                Some(levels) => {
-                    let before = batch.levels.len();
-                    levels.read(take, &mut batch.levels).ok_or(corrupt)?;
-                    batch.levels[before..].iter().filter(|&&level| level != 0).count()
-                }
-            };
-            page.decoder.read(there, self.dictionary.as_ref(), &mut batch.values).ok_or(corrupt)?;
-            page.left -= take;
-            read += take;
-        }
-        Ok(batch)
+        let mut levels = vec![];
+        let to = &mut levels;
+        let values = match &mut self.reader {
+            TypedReader::BoolColumnReader(from) => raw(from, n, to, |value| u64::from(*value)),
+            TypedReader::Int32ColumnReader(from) => raw(from, n, to, |value| u64::from(*value as u32)),
+            TypedReader::Int64ColumnReader(from) => raw(from, n, to, |value| *value as u64),
+            TypedReader::FloatColumnReader(from) => raw(from, n, to, |value| u64::from(value.to_bits())),
+            TypedReader::DoubleColumnReader(from) => raw(from, n, to, |value| value.to_bits()),
+            TypedReader::FixedLenByteArrayColumnReader(from) => raw(from, n, to, |value| {
+                value.data().iter().rev().fold(0, |bits, b| bits << 8 | u64::from(*b))
+            }),
+            TypedReader::ByteArrayColumnReader(from) => rows(from, n, to).map(Values::Text),
+            TypedReader::Int96ColumnReader(_) => Err("it holds dates".into()),
+        };
+        Ok(Batch { kind: self.kind, values: values?, levels })
     }
+}
 
-    fn next_page(&mut self) -> Result<Option<OpenPage>, String> {
-        let physical = self.kind.physical;
-        loop {
-            match self.pages.next(self.kind.nullable)? {
-                None => return Ok(None),
-                Some(Content::Dictionary { n, bytes }) => {
-                    let values = values::dictionary(physical, bytes, n);
-                    self.dictionary = Some(values.ok_or("its dictionary is corrupt")?);
-                }
-                Some(Content::Data { n, levels, encoding, bytes }) => {
-                    // Columns of the outermost level are there or not: one bit.
-                    let levels = levels.and_then(|levels| Runs::new(levels, 1));
-                    let decoder = Decoder::new(physical, encoding, bytes, n)?;
-                    return Ok(Some(OpenPage { left: n, levels, decoder }));
-                }
-            }
-        }
+fn raw<T: DataType>(
+    from: &mut ColumnReaderImpl<T>,
+    n: usize,
+    levels: &mut Vec<i16>,
+    bits: fn(&T::T) -> u64,
+) -> Result<Values, String> {
+    Ok(Values::Raw(rows(from, n, levels)?.iter().map(bits).collect()))
+}
+
+fn rows<T: DataType>(
+    from: &mut ColumnReaderImpl<T>,
+    n: usize,
+    levels: &mut Vec<i16>,
+) -> Result<Vec<T::T>, String> {
+    let mut values = vec![];
+    let read = no_panic(|| from.read_records(n, Some(levels), None, &mut values));
+    match read.map_err(|why| format!("a page is corrupt: {why}"))? {
+        (rows, ..) if rows < n => Err("it has fewer rows than the file claims".into()),
+        _ => Ok(values),
     }
 }
 

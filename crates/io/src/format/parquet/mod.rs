@@ -9,25 +9,20 @@
 //! Chunks of rows are read from all columns in parallel, a page of each at a time, so that memory holds a
 //! chunk and a page per column, however large the file is.
 //!
-//! # Why pages are decoded here
+//! # Files that are wrong
 //!
-//! The `parquet` crate of arrow-rs reads metadata and page headers, and writes files. It does not decode
-//! pages: its decoders panic on corrupt input (apache/arrow-rs issue 9742) and set memory aside for what a
-//! page claims. A wrong file must end in an [`Error`](crate::Error), so pages are decompressed and decoded
-//! here, with every length checked. The parts of the crate that are used run behind [`no_panic`], which turns
-//! a panic into an error. Once the issue is closed, the crate's own column readers can replace `bits`,
-//! `values`, `delta` and `strings`.
+//! A wrong file must end in an [`Error`](crate::Error). The `parquet` crate of arrow-rs, which reads and writes
+//! the files, may panic on corrupt input (apache/arrow-rs issue 9742), and sets memory aside for what a page
+//! claims. So it runs behind [`no_panic`], which turns a panic into an error. Pages are decompressed by `codec`,
+//! up to a limit, and `claims` compares what they claim with their bytes before the crate decodes them.
 
-mod bits;
+mod claims;
 mod codec;
 mod column;
-mod delta;
 mod no_panic;
 mod pages;
 mod read;
 mod schema;
-mod strings;
-mod values;
 mod write;
 
 use super::{FileFormat, table_columns};

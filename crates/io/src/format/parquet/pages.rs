@@ -1,10 +1,13 @@
-//! Pages of a column: levels and values, apart and decompressed.
+//! Pages of a column, decompressed, with their claims checked.
 
+use super::claims;
 use super::codec::decompress;
 use super::no_panic::no_panic;
 use bytes::Bytes;
-use parquet::basic::{Compression, Encoding};
-use parquet::column::page::{Page, PageReader};
+use parquet::basic::{Compression, Encoding, Type};
+use parquet::column::page::{Page, PageMetadata, PageReader};
+use parquet::column::reader::{ColumnReader, get_column_reader};
+use parquet::errors::{ParquetError, Result as ParquetResult};
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, ParquetMetaDataReader};
 use parquet::file::reader::ChunkReader;
 use parquet::file::serialized_reader::SerializedPageReader;
@@ -15,7 +18,7 @@ pub(super) struct ParquetFile {
     pub(super) metadata: Arc<ParquetMetaData>,
     /// Bytes of the file.
     pub(super) size: u64,
-    open: Box<dyn Fn(usize, usize) -> Result<Pages, String> + Send>,
+    open: Box<dyn Fn(usize, usize) -> Result<ColumnReader, String> + Send>,
 }
 
 impl ParquetFile {
@@ -26,29 +29,25 @@ impl ParquetFile {
         let (input, known) = (Arc::new(input), Arc::clone(&metadata));
         let open = move |group: usize, leaf: usize| {
             let column = known.row_groups().get(group).and_then(|group| group.columns().get(leaf));
-            Pages::new(Arc::clone(&input), column.ok_or("a row group lacks the column")?)
+            let column = column.ok_or("a row group lacks the column")?;
+            let pages = Pages::new(Arc::clone(&input), column)?;
+            no_panic(|| Ok::<_, String>(get_column_reader(column.column_descr_ptr(), Box::new(pages))))
         };
         Ok(ParquetFile { metadata, size, open: Box::new(open) })
     }
 
     /// A column of a row group.
-    pub(super) fn pages(&self, group: usize, leaf: usize) -> Result<Pages, String> {
+    pub(super) fn column(&self, group: usize, leaf: usize) -> Result<ColumnReader, String> {
         (self.open)(group, leaf)
     }
 }
 
 /// The pages of a column of a row group.
-pub(super) struct Pages {
-    pages: Box<dyn PageReader>,
+struct Pages {
+    packed: Box<dyn PageReader>,
     compression: Compression,
-}
-
-/// A page.
-pub(super) enum Content {
-    /// PageValues that later pages refer to.
-    Dictionary { n: usize, bytes: Bytes },
-    /// PageValues of n rows; `levels` say which rows have one, if not all do.
-    Data { n: usize, levels: Option<Bytes>, encoding: Encoding, bytes: Bytes },
+    physical: Type,
+    nullable: bool,
 }
 
 impl Pages {
@@ -62,34 +61,29 @@ impl Pages {
         // Told that nothing is compressed, the crate hands pages over as they lie in the file.
         let raw = column.clone().into_builder().set_compression(Compression::UNCOMPRESSED).build();
         let raw = raw.map_err(|error| error.to_string())?;
-        let pages = no_panic(|| SerializedPageReader::new(input, &raw, 0, None))?;
-        Ok(Pages { pages: Box::new(pages), compression: column.compression() })
+        let packed = Box::new(no_panic(|| SerializedPageReader::new(input, &raw, 0, None))?);
+        let nullable = column.column_descr().max_def_level() > 0;
+        Ok(Pages { packed, compression: column.compression(), physical: column.column_type(), nullable })
     }
 
-    /// The next page; `None` after the last. `nullable`: whether there are levels.
-    pub(super) fn next(&mut self, nullable: bool) -> Result<Option<Content>, String> {
-        let Some(page) = no_panic(|| self.pages.get_next_page())? else { return Ok(None) };
+    fn unpacked(&self, mut page: Page) -> Result<Page, String> {
         let short = || "a page ends before its levels do".to_string();
-        let content = match page {
+        match &mut page {
             Page::DictionaryPage { buf, num_values, .. } => {
-                Content::Dictionary { n: num_values as usize, bytes: self.plain(buf)? }
+                *buf = self.plain(buf)?;
+                claims::check_dictionary(self.physical, buf, *num_values)?;
             }
             Page::DataPage { buf, num_values, encoding, def_level_encoding, .. } => {
-                let bytes = self.plain(buf)?;
-                let (levels, bytes) = match nullable {
-                    false => (None, bytes),
-                    true if def_level_encoding != Encoding::RLE => {
-                        return Err(format!("levels in encoding {def_level_encoding} are not supported"));
-                    }
+                *buf = self.plain(buf)?;
+                let values = match *def_level_encoding {
+                    _ if !self.nullable => Some(&buf[..]),
                     // Their length in bytes, then the levels.
-                    true => {
-                        let length = bytes.get(..4).and_then(|head| head.try_into().ok());
-                        let end = length.map(u32::from_le_bytes).and_then(|n| (n as usize).checked_add(4));
-                        let end = end.filter(|&end| end <= bytes.len()).ok_or_else(short)?;
-                        (Some(bytes.slice(4..end)), bytes.slice(end..))
-                    }
+                    Encoding::RLE => buf
+                        .split_first_chunk()
+                        .and_then(|(&length, rest)| rest.get(u32::from_le_bytes(length) as usize..)),
+                    other => return Err(format!("levels in encoding {other} are not supported")),
                 };
-                Content::Data { n: num_values as usize, levels, encoding, bytes }
+                claims::check_data(*encoding, values.ok_or_else(short)?, *num_values)?;
             }
             Page::DataPageV2 {
                 buf,
@@ -100,25 +94,47 @@ impl Pages {
                 is_compressed,
                 ..
             } => {
-                let start = rep_levels_byte_len as usize;
-                let end = start + def_levels_byte_len as usize;
-                if end > buf.len() {
+                let levels = *rep_levels_byte_len as usize + *def_levels_byte_len as usize;
+                if levels > buf.len() {
                     return Err(short());
                 }
-                let levels = nullable.then(|| buf.slice(start..end));
-                let rest = buf.slice(end..);
-                // A page of nulls alone holds nothing, not even something compressed.
-                let bytes = if is_compressed && !rest.is_empty() { self.plain(rest)? } else { rest };
-                Content::Data { n: num_values as usize, levels, encoding, bytes }
+                // Levels are never compressed. A page of nulls alone holds nothing besides them.
+                if std::mem::take(is_compressed) && levels < buf.len() {
+                    *buf = Bytes::from([&buf[..levels], &self.plain(&buf.slice(levels..))?[..]].concat());
+                }
+                claims::check_data(*encoding, &buf[levels..], *num_values)?;
             }
-        };
-        Ok(Some(content))
+        }
+        Ok(page)
     }
 
-    fn plain(&self, bytes: Bytes) -> Result<Bytes, String> {
+    fn plain(&self, bytes: &Bytes) -> Result<Bytes, String> {
         match self.compression {
-            Compression::UNCOMPRESSED => Ok(bytes),
-            compression => decompress(compression, &bytes).map(Bytes::from),
+            Compression::UNCOMPRESSED => Ok(bytes.clone()),
+            compression => decompress(compression, bytes).map(Bytes::from),
         }
+    }
+}
+
+impl PageReader for Pages {
+    fn get_next_page(&mut self) -> ParquetResult<Option<Page>> {
+        let page = self.packed.get_next_page()?;
+        page.map(|page| self.unpacked(page).map_err(ParquetError::General)).transpose()
+    }
+
+    fn peek_next_page(&mut self) -> ParquetResult<Option<PageMetadata>> {
+        self.packed.peek_next_page()
+    }
+
+    fn skip_next_page(&mut self) -> ParquetResult<()> {
+        self.packed.skip_next_page()
+    }
+}
+
+impl Iterator for Pages {
+    type Item = ParquetResult<Page>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.get_next_page().transpose()
     }
 }

@@ -6,10 +6,9 @@ use super::schema::{self, Field, ValueType};
 use crate::columns::cells::{ONE_HOT_VALUE, TableCell};
 use crate::columns::{
     ColumnLayout, ColumnNames, ColumnUse, FirstPass, LabelKind, Precision, RowBuffer, TargetColumns,
-    text_among_features, unusable,
 };
 use crate::format::{InputFile, OpenResult};
-use crate::{ColumnRoles, Error, Result, Schema, Source, Table};
+use crate::{ColumnRoles, Error, Hint, Result, Schema, Source, Table};
 
 /// Rows decoded at a time from one column: enough for speed, little enough for the cache.
 const BATCH_ROWS: usize = 4096;
@@ -36,9 +35,9 @@ pub(super) struct ParquetSource {
 impl ParquetSource {
     /// As the training file was read (`schema`) or as the caller says (`columns`).
     pub(super) fn open(input: &InputFile, columns: &ColumnRoles, schema: Option<&Schema>) -> OpenResult {
-        let file = match input.in_memory() {
+        let file = match &input.bytes {
             Some(bytes) => ParquetFile::new(bytes::Bytes::copy_from_slice(bytes)),
-            None if !input.is_repeatable() && input.path().exists() => {
+            None if !input.is_repeatable() && input.path.exists() => {
                 return Err(wrong!("it is not a regular file"));
             }
             None => ParquetFile::new(input.file()?),
@@ -108,9 +107,9 @@ impl ParquetSource {
             self.columns.clear();
             for &column in columns {
                 let (leaf, kind) = self.content(column)?;
-                let pages = self.file.pages(self.group, leaf);
-                let pages = pages.map_err(|why| self.at(0, column, Error::of_table(why)))?;
-                self.columns.push(ColumnReader::new(kind, pages));
+                let reader = self.file.column(self.group, leaf);
+                let reader = reader.map_err(|why| self.at(0, column, Error::of_table(why)))?;
+                self.columns.push(ColumnReader::new(kind, reader));
             }
             self.group += 1;
         }
@@ -128,7 +127,7 @@ impl ParquetSource {
 
     fn content(&self, column: usize) -> Result<(usize, ValueType)> {
         let content = self.fields[column].content.clone();
-        content.map_err(|why| unusable(&why, None).in_column(self.names.name(column)))
+        content.map_err(|why| wrong!("it cannot be used: {why}").in_column(self.names.name(column)))
     }
 
     /// `row` counts from the next one to be read.
@@ -210,13 +209,17 @@ fn decide_label_kind(layout: &mut ColumnLayout, fields: &[Field]) {
 fn check_types(layout: &ColumnLayout, fields: &[Field], names: &ColumnNames) -> Result<()> {
     for (column, column_use) in layout.uses() {
         let name = names.name(column);
+        let (drop, one_hot) = (Hint::Drop(name.into()), Hint::OneHot(name.into()));
         let error = match (&fields[column].content, column_use) {
-            (Err(why), ColumnUse::Feature(_)) if layout.fitting => unusable(why, Some(name)),
-            (Err(why), _) => unusable(why, None),
+            (Err(why), ColumnUse::Feature(_)) if layout.fitting => {
+                wrong!("it cannot be used: {why}").hint(drop)
+            }
+            (Err(why), _) => wrong!("it cannot be used: {why}"),
             (Ok((_, value)), ColumnUse::Feature(k))
                 if value.is_text() && layout.features[k].one_hot.is_none() =>
             {
-                text_among_features(name, layout.fitting)
+                let error = wrong!("it holds text, not numbers");
+                if layout.fitting { error.hint(drop).hint(one_hot) } else { error }
             }
             _ => continue,
         };

@@ -6,7 +6,7 @@ use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor};
 
 /// How values are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Physical {
+enum Physical {
     Bool,
     Int32,
     Int64,
@@ -16,22 +16,10 @@ pub(super) enum Physical {
     Text,
 }
 
-impl Physical {
-    /// Bytes of a value; of no use for booleans and texts.
-    pub(super) fn width(self) -> usize {
-        match self {
-            Physical::Bool | Physical::Text => 1,
-            Physical::Half => 2,
-            Physical::Int32 | Physical::Float => 4,
-            Physical::Int64 | Physical::Double => 8,
-        }
-    }
-}
-
 /// What values mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ValueType {
-    pub(super) physical: Physical,
+    physical: Physical,
     /// Integers: the bits they have; 0 for others.
     bits: u8,
     signed: bool,

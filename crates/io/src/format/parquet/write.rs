@@ -8,6 +8,7 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::{ColumnPath, Type, TypePtr};
 use std::io::{Error, Result};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Cells of a row group, about: they are held in memory.
@@ -62,7 +63,7 @@ impl ColumnWriter for ParquetWriter {
         let mut first = 0;
         while first < rows {
             let next = first + (rows - first).min(most - self.rows);
-            self.group.iter_mut().zip(cells).for_each(|(column, cells)| column.extend(cells, first..next));
+            self.group.iter_mut().zip(cells).for_each(|(column, cells)| extend(column, cells, first..next));
             self.rows += next - first;
             first = next;
             if self.rows >= most {
@@ -75,6 +76,18 @@ impl ColumnWriter for ParquetWriter {
     fn finish(mut self: Box<Self>, _: u64) -> Result<OutputFile> {
         self.write_group()?;
         self.to.into_inner().map_err(wrong)
+    }
+}
+
+/// Appends some rows of a column of the same kind.
+fn extend(to: &mut Cells, from: &Cells, rows: Range<usize>) {
+    match (to, from) {
+        (Cells::Numbers(to), Cells::Numbers(from)) | (Cells::Singles(to), Cells::Singles(from)) => {
+            to.extend_from_slice(&from[rows]);
+        }
+        (Cells::Integers(to), Cells::Integers(from)) => to.extend_from_slice(&from[rows]),
+        (Cells::Words(to), Cells::Words(from)) => to.extend_from_slice(&from[rows]),
+        _ => {}
     }
 }
 
