@@ -33,7 +33,7 @@ pub(super) struct CertificateSection {
 pub(super) fn section(inputs: &ReportInputs<'_>) -> CertificateSection {
     let certificate = inputs.model.certificate();
     let gap = certificate.rel_gap();
-    let tolerance = inputs.fit.as_ref().map(|fit| fit.tolerance);
+    let tolerance = inputs.spec.map(|spec| spec.tol);
     let (heading, sentence) = statement(gap, inputs.model.claim(), tolerance);
     let remark = inputs.model.remark();
     let (task_bars, task_sentence) = by_task(certificate, |t| inputs.model.tasks().name(t));

@@ -3,7 +3,7 @@
 use kinfolk::solver::TracePoint;
 use kinfolk::{Certificate, Model};
 use kinfolk_train::select::SelectionResults;
-use kinfolk_train::{Metric, Score};
+use kinfolk_train::{FitSpec, Metric, Score};
 use std::path::{Path, PathBuf};
 
 /// Everything that is known about a model. Sections without a source become hints on how to get one.
@@ -13,10 +13,8 @@ pub struct ReportInputs<'a> {
     pub model: &'a Model,
     /// Its file, as it is named on the page.
     pub model_path: &'a Path,
-    /// The version of kinfolk that wrote the file, if known.
-    pub model_version: Option<&'a str>,
     /// How the model was fitted; `None` for models of other programs.
-    pub fit: Option<FitOptions>,
+    pub spec: Option<&'a FitSpec>,
     /// One entry for each data file that was given.
     pub data: Vec<DataCheck>,
     /// The results of a selection.
@@ -30,23 +28,6 @@ impl ReportInputs<'_> {
     pub(super) fn training_data(&self) -> Option<&DataCheck> {
         self.data.iter().find(|data| data.is_training())
     }
-}
-
-/// How a model was fitted.
-#[derive(Debug, Clone)]
-pub struct FitOptions {
-    /// Name of the method, with its parameters if it has any.
-    pub method: String,
-    /// Relative gap that was asked for.
-    pub tolerance: f64,
-    /// How classes were weighted, if not equally.
-    pub class_weight: Option<String>,
-    /// How C was chosen, unless it was given as a number.
-    pub c_rule: Option<String>,
-    /// Name of the solver.
-    pub solver: String,
-    /// Seed of the random numbers.
-    pub seed: Option<u64>,
 }
 
 /// A data file, and what the model makes of it.

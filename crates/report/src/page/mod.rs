@@ -12,7 +12,7 @@ mod summary;
 mod tasks;
 mod theta;
 
-pub use inputs::{DataCheck, FitOptions, Recheck, ReportInputs};
+pub use inputs::{DataCheck, Recheck, ReportInputs};
 
 use kinfolk_train::{Average, Measure, Metric};
 use minijinja::syntax::SyntaxConfig;

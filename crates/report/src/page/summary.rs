@@ -1,9 +1,10 @@
 //! Section "What was fitted": names and values.
 
-use super::inputs::{FitOptions, ReportInputs};
+use super::inputs::ReportInputs;
 use super::metric_name;
 use crate::text::{count, number, plural};
 use kinfolk::{Losses, RegularizerKind, TargetScale};
+use kinfolk_train::{FitSpec, MethodSpec};
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -22,45 +23,39 @@ pub(super) fn lines(inputs: &ReportInputs<'_>) -> Vec<SummaryLine> {
     if let Some(training) = inputs.training_data() {
         add("Read from", training.path.display().to_string());
     }
-    let fit = inputs.fit.as_ref();
-    add("Method", method(fit));
-    add("Loss", loss(&about.problem.loss, fit));
+    let spec = inputs.spec;
+    let method = spec.map_or_else(MethodSpec::default, |spec| spec.method.clone());
+    let name = if spec.is_some() { method.brief() } else { method.name().into() };
+    add("Method", format!("{name} ({})", method.method().info().title));
+    add("Loss", loss(&about.problem.loss, spec));
     add("Regulariser", regularizer(&about.problem.output));
-    let rule = fit.and_then(|fit| fit.c_rule.as_ref()).map_or(String::new(), |rule| format!(" ({rule})"));
+    let rule = spec.map_or(String::new(), |spec| format!(" ({})", spec.c));
     let (c, lambda) = (number(about.problem.c, 4), number(about.problem.lambda, 4));
     add("Weights", format!("C = {c}{rule}, lambda = {lambda}"));
     add("Kernel", format!("{}, bias {}, scaling {}", about.kernel, number(about.bias, 4), about.scaling));
     if about.target_scale != TargetScale::None {
         add("Labels", format!("in units of their spread, by {}", about.target_scale));
     }
-    if let Some(fit) = fit {
-        let seed = fit.seed.map_or(String::new(), |seed| format!(", seed {seed}"));
-        add("Solver", format!("{}, tolerance {}{seed}", fit.solver, number(fit.tolerance, 3)));
+    if let Some(FitSpec { solver, tol, seed, .. }) = spec {
+        add("Solver", format!("{solver}, tolerance {}, seed {seed}", number(*tol, 3)));
     }
     if let Some(selection) = inputs.selection {
         let settings = plural(selection.rows.len(), "setting");
         let metric = metric_name(selection.metric);
         add("Selection", format!("{settings}, {} folds, {metric}", count(selection.folds)));
     }
-    let writer = inputs.model_version.map_or(String::new(), |version| format!("{version} for the model, "));
-    add("kinfolk", format!("{writer}{} for this page", env!("CARGO_PKG_VERSION")));
+    let (writer, own) = (inputs.model.written_by(), env!("CARGO_PKG_VERSION"));
+    add("kinfolk", format!("{writer} for the model, {own} for this page"));
     add("Model file", inputs.model_path.display().to_string());
     lines
 }
 
-fn method(fit: Option<&FitOptions>) -> String {
-    let method = fit.map_or("fmtl", |fit| &fit.method);
-    let name = method.split(':').next().unwrap_or_default();
-    let title = kinfolk_train::find(name).map_or(String::new(), |found| format!(" ({})", found.info().title));
-    format!("{method}{title}")
-}
-
-fn loss(loss: &Losses, fit: Option<&FitOptions>) -> String {
+fn loss(loss: &Losses, spec: Option<&FitSpec>) -> String {
     let loss = match loss {
         Losses::Same(loss) => loss.to_string(),
         Losses::PerTask(_) => "one per task".into(),
     };
-    let weights = fit.and_then(|fit| fit.class_weight.as_ref());
+    let weights = spec.and_then(|spec| spec.class_weight);
     loss + &weights.map_or(String::new(), |weights| format!(", class weights {weights}"))
 }
 

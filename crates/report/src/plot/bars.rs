@@ -1,6 +1,7 @@
 //! Bars: one number for each name.
 
 use super::axis::{AxisRange, AxisScale};
+use super::{frame, text_at};
 use crate::colour::PALETTE;
 use crate::text::{escape, number};
 use std::fmt::Write;
@@ -28,36 +29,24 @@ impl Bars {
         let values = self.bars.iter().map(|bar| bar.1).chain([0.0]);
         let x = AxisRange::over(values, AxisScale::Linear, 0.0, (left, WIDTH - 70.0));
         let zero = x.place(0.0).unwrap_or(left);
-        let mut svg = super::start(&self.title, WIDTH, foot + 28.0);
+        let (mut svg, mut labels) = (super::start(&self.title, WIDTH, foot + 28.0), String::new());
         for (i, (name, value)) in self.bars.iter().enumerate() {
             let Some(end) = x.place(*value) else { continue };
             let y = 8.0 + i as f64 * ROW_HEIGHT;
             let _ = writeln!(
                 svg,
-                "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\" rx=\"1.5\" fill=\"{}\"/>\n\
-                 <g class=\"label\" fill=\"#444444\"><text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>\
-                 <text x=\"{:.1}\" y=\"{:.1}\">{}</text></g>",
+                "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\" rx=\"1.5\" fill=\"{}\"/>",
                 zero.min(end),
                 y + 3.0,
                 (end - zero).abs().max(0.5),
                 ROW_HEIGHT - 6.0,
-                PALETTE[0],
-                left - 8.0,
-                y + 14.0,
-                super::drawn_name(name),
-                zero.max(end) + 6.0,
-                y + 14.0,
-                number(*value, 3)
+                PALETTE[0]
             );
+            labels += &text_at(left - 8.0, y + 14.0, "end", &super::drawn_name(name));
+            labels += &text_at(zero.max(end) + 6.0, y + 14.0, "start", &number(*value, 3));
         }
-        let _ = writeln!(
-            svg,
-            "<path class=\"axis\" d=\"M{zero:.1} 8V{foot:.1}\" stroke=\"#888888\" fill=\"none\"/>\n\
-             <text class=\"label\" fill=\"#444444\" x=\"{left:.1}\" y=\"{:.1}\">{}</text>\n</svg>",
-            foot + 18.0,
-            escape(&self.label)
-        );
-        svg
+        labels += &text_at(left, foot + 18.0, "start", &escape(&self.label));
+        svg + &frame("", &format!("M{zero:.1} 8V{foot:.1}"), &labels) + "</svg>\n"
     }
 }
 

@@ -1,6 +1,7 @@
 //! Values with intervals, one line each, from the largest to the smallest.
 
 use super::axis::{AxisRange, AxisScale};
+use super::{frame, text_at, upwards};
 use crate::text::{escape, number};
 use std::fmt::Write;
 
@@ -78,38 +79,20 @@ impl Intervals {
         let (mut grid, mut labels) = (String::new(), String::new());
         for (at, text) in x.ticks(6) {
             let _ = write!(grid, "M{at:.1} 8V{foot:.1}");
-            let _ = writeln!(
-                labels,
-                "<text x=\"{at:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{text}</text>",
-                foot + 16.0
-            );
+            labels += &text_at(at, foot + 16.0, "middle", &text);
         }
+        labels += &text_at(0.5 * (left + WIDTH), foot + 36.0, "middle", &escape(&self.label));
         let zero = x.place(0.0).unwrap_or(left);
-        let _ = writeln!(
-            svg,
-            "<path class=\"grid\" d=\"{grid}\" stroke=\"#e3e3e3\" fill=\"none\"/>\n\
-             <path class=\"axis\" d=\"M{zero:.1} 8V{foot:.1}\" stroke=\"#888888\" fill=\"none\"/>\n\
-             <g class=\"label\" fill=\"#444444\">\n{labels}\
-             <text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>\n</g>",
-            0.5 * (left + WIDTH),
-            foot + 36.0,
-            escape(&self.label)
-        );
+        svg += &frame(&grid, &format!("M{zero:.1} 8V{foot:.1}"), &labels);
         for (i, dot) in dots.iter().enumerate() {
             let y = 12.0 + (i as f64 + 0.5) * ROW_HEIGHT;
             let ends = dot.range.and_then(|(low, high)| Some((x.place(low)?, x.place(high)?)));
             let interval = ends.map(|(low, high)| format!("M{low:.1} {y:.1}H{high:.1}"));
             draw_dot(&mut svg, dot, (x.place(dot.value).unwrap_or(zero), y), 4.0, interval);
-            let _ = writeln!(
-                svg,
-                "<text class=\"label\" fill=\"#444444\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>",
-                left - 10.0,
-                y + 4.0,
-                super::drawn_name(&dot.name)
-            );
+            let name = text_at(left - 10.0, y + 4.0, "end", &super::drawn_name(&dot.name));
+            let _ = writeln!(svg, "<g class=\"label\" fill=\"#444444\">{name}</g>");
         }
-        svg.push_str("</svg>\n");
-        svg
+        svg + "</svg>\n"
     }
 
     fn side_by_side(&self, dots: &[&Dot]) -> String {
@@ -120,28 +103,13 @@ impl Intervals {
         let (mut grid, mut labels) = (String::new(), String::new());
         for (at, text) in y.ticks(6) {
             let _ = write!(grid, "M{left:.1} {at:.1}H{:.1}", WIDTH - 14.0);
-            let _ = writeln!(
-                labels,
-                "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{text}</text>",
-                left - 8.0,
-                at + 4.0
-            );
+            labels += &text_at(left - 8.0, at + 4.0, "end", &text);
         }
+        let below = "tasks, from the largest value to the smallest";
+        labels += &text_at(0.5 * (left + WIDTH), HEIGHT - 10.0, "middle", below);
+        labels += &upwards(0.5 * foot, &escape(&self.label));
         let zero = y.place(0.0).unwrap_or(foot);
-        let _ = writeln!(
-            svg,
-            "<path class=\"grid\" d=\"{grid}\" stroke=\"#e3e3e3\" fill=\"none\"/>\n\
-             <path class=\"axis\" d=\"M{left:.1} {zero:.1}H{:.1}\" stroke=\"#888888\" fill=\"none\"/>\n\
-             <g class=\"label\" fill=\"#444444\">\n{labels}\
-             <text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">\
-             tasks, from the largest value to the smallest</text>\n\
-             <text transform=\"translate(14 {:.1}) rotate(-90)\" text-anchor=\"middle\">{}</text>\n</g>",
-            WIDTH - 14.0,
-            0.5 * (left + WIDTH),
-            HEIGHT - 10.0,
-            0.5 * foot,
-            escape(&self.label)
-        );
+        svg += &frame(&grid, &format!("M{left:.1} {zero:.1}H{:.1}", WIDTH - 14.0), &labels);
         for (i, dot) in dots.iter().enumerate() {
             let x = left + (i as f64 + 0.5) * each;
             let ends = dot.range.and_then(|(low, high)| Some((y.place(low)?, y.place(high)?)));
@@ -149,8 +117,7 @@ impl Intervals {
             let radius = (0.6 * each).clamp(1.2, 3.0);
             draw_dot(&mut svg, dot, (x, y.place(dot.value).unwrap_or(zero)), radius, interval);
         }
-        svg.push_str("</svg>\n");
-        svg
+        svg + "</svg>\n"
     }
 }
 

@@ -1,6 +1,7 @@
 //! Curves over a common axis, with error bars.
 
 use super::axis::{AxisRange, PlotAxis};
+use super::{frame, text_at, upwards};
 use crate::colour::PALETTE;
 use crate::text::escape;
 use std::fmt::Write;
@@ -80,34 +81,15 @@ impl Lines {
         let (mut grid, mut labels) = (String::new(), String::new());
         for (at, text) in y.ticks(5) {
             let _ = write!(grid, "M{left:.1} {at:.1}H{:.1}", WIDTH - right);
-            let _ = writeln!(
-                labels,
-                "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{text}</text>",
-                left - 8.0,
-                at + 4.0
-            );
+            labels += &text_at(left - 8.0, at + 4.0, "end", &text);
         }
         for (at, text) in x.ticks(7) {
             let _ = write!(grid, "M{at:.1} {foot:.1}v4");
-            let _ = writeln!(
-                labels,
-                "<text x=\"{at:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{text}</text>",
-                foot + 18.0
-            );
+            labels += &text_at(at, foot + 18.0, "middle", &text);
         }
-        let (middle, across) = (0.5 * (left + WIDTH - right), 0.5 * (top + foot));
-        let _ = writeln!(
-            svg,
-            "<path class=\"grid\" d=\"{grid}\" stroke=\"#e3e3e3\" fill=\"none\"/>\n\
-             <path class=\"axis\" d=\"M{left:.1} {foot:.1}H{:.1}\" stroke=\"#888888\" fill=\"none\"/>\n\
-             <g class=\"label\" fill=\"#444444\">\n{labels}\
-             <text x=\"{middle:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>\n\
-             <text transform=\"translate(14 {across:.1}) rotate(-90)\" text-anchor=\"middle\">{}</text>\n</g>",
-            WIDTH - right,
-            height - 8.0,
-            escape(&self.x.label),
-            escape(&self.y.label)
-        );
+        labels += &text_at(0.5 * (left + WIDTH - right), height - 8.0, "middle", &escape(&self.x.label));
+        labels += &upwards(0.5 * (top + foot), &escape(&self.y.label));
+        *svg += &frame(&grid, &format!("M{left:.1} {foot:.1}H{:.1}", WIDTH - right), &labels);
     }
 
     /// Levels and marks: dashed lines with a name.
@@ -117,11 +99,8 @@ impl Lines {
             let _ = writeln!(
                 svg,
                 "<path class=\"rule\" d=\"{path}\" stroke=\"#888888\" stroke-dasharray=\"4 4\" fill=\"none\"/>\n\
-                 <text class=\"label\" fill=\"#444444\" font-size=\"11\" x=\"{:.1}\" y=\"{:.1}\" \
-                 text-anchor=\"{anchor}\">{}</text>",
-                at.0,
-                at.1,
-                escape(name)
+                 <g class=\"label\" fill=\"#444444\" font-size=\"11\">{}</g>",
+                text_at(at.0, at.1, anchor, &escape(name))
             );
         };
         for (value, name) in &self.levels {
@@ -142,14 +121,9 @@ impl Lines {
         svg.push_str("<g class=\"key\" fill=\"#444444\">\n");
         for (i, curve) in self.curves.iter().enumerate() {
             let (y, colour) = (14.0 + i as f64 * KEY_HEIGHT, PALETTE[i % PALETTE.len()]);
-            let _ = writeln!(
-                svg,
-                "<path d=\"M{left:.1} {:.1}h20\" stroke=\"{colour}\" stroke-width=\"2.5\"/>\
-                 <text x=\"{:.1}\" y=\"{y:.1}\">{}</text>",
-                y - 4.0,
-                left + 28.0,
-                escape(&curve.name)
-            );
+            let name = text_at(left + 28.0, y, "start", &escape(&curve.name));
+            let line = format!("M{left:.1} {:.1}h20", y - 4.0);
+            let _ = writeln!(svg, "<path d=\"{line}\" stroke=\"{colour}\" stroke-width=\"2.5\"/>{name}");
         }
         svg.push_str("</g>\n");
     }

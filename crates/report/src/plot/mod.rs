@@ -31,6 +31,25 @@ fn start(title: &str, width: f64, height: f64) -> String {
     )
 }
 
+/// A text; `anchor` says which end of it is at the place. Written into a group of class `label`.
+fn text_at(x: f64, y: f64, anchor: &str, text: &str) -> String {
+    format!("<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\">{text}</text>\n")
+}
+
+/// A text that reads upwards, at the left edge.
+fn upwards(y: f64, text: &str) -> String {
+    format!("<text transform=\"translate(14 {y:.1}) rotate(-90)\" text-anchor=\"middle\">{text}</text>\n")
+}
+
+/// Lines of a grid, an axis, and the labels of both.
+fn frame(grid: &str, axis: &str, labels: &str) -> String {
+    format!(
+        "<path class=\"grid\" d=\"{grid}\" stroke=\"#e3e3e3\" fill=\"none\"/>\n\
+         <path class=\"axis\" d=\"{axis}\" stroke=\"#888888\" fill=\"none\"/>\n\
+         <g class=\"label\" fill=\"#444444\">\n{labels}</g>\n"
+    )
+}
+
 /// Room for the longest of these names.
 fn name_width<'a>(names: impl Iterator<Item = &'a String>) -> f64 {
     let longest = names.map(|name| name.chars().count()).max().unwrap_or(0);

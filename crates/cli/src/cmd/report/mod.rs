@@ -8,9 +8,9 @@ use crate::report::Report;
 use crate::{files, text, trace};
 use clap::Args;
 use kinfolk::{CertificateSummary, Model};
-use kinfolk_report::{FitOptions, ReportInputs, render};
+use kinfolk_report::{ReportInputs, render};
+use kinfolk_train::Trained;
 use kinfolk_train::select::SelectionResults;
-use kinfolk_train::{FitSpec, Trained};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -122,8 +122,7 @@ fn page(loaded: &LoadedModel, files: &ReportFiles<'_>, global: &Global) -> Resul
     let inputs = ReportInputs {
         model,
         model_path: files.model,
-        model_version: Some(model.written_by()),
-        fit: loaded.trained().map(|trained| fit_options(&trained.spec)),
+        spec: loaded.trained().map(|trained| &trained.spec),
         data,
         selection: selection.as_ref(),
         trace,
@@ -163,17 +162,6 @@ impl LoadedModel {
             LoadedModel::Trained(trained) => Some(trained),
             LoadedModel::Bare(_) => None,
         }
-    }
-}
-
-fn fit_options(spec: &FitSpec) -> FitOptions {
-    FitOptions {
-        method: spec.method.brief(),
-        tolerance: spec.tol,
-        class_weight: spec.class_weight.map(|weight| weight.to_string()),
-        c_rule: Some(spec.c.to_string()),
-        solver: spec.solver.to_string(),
-        seed: Some(spec.seed),
     }
 }
 
