@@ -97,29 +97,30 @@ pub(crate) fn run(args: DemoArgs, global: &Global, report: Report) -> Result<Exi
     let mut results = SelectionResults::new(&study, &selection);
     study.spec.tol = FINAL_TOLERANCE;
     let entries = entries(&study, &selection, &training, &made.test)?;
-    let best = print::best(&entries, selection.metric);
-    let recomputed = entries[best].trained.model.certify(
-        &training.inputs,
-        &training.observations,
-        &CertifyOptions::default(),
-    )?;
-    select::save(&mut results, &entries[best].trained, &files.model)?;
+    let best = best(&entries, selection.metric);
+    let Entry { trained, .. } = best;
+    let options = CertifyOptions::default();
+    let recomputed = trained.model.certify(&training.inputs, &training.observations, &options)?;
+    select::save(&mut results, trained, &files.model)?;
     files::write(&files.results, &serde_json::to_vec(&results).map_err(Failure::output)?)?;
-    let groups = draw(&entries[best].trained, made.groups.as_deref(), &files.theta)?;
+    let groups = draw(trained, made.groups.as_deref(), &files.theta)?;
     crate::cmd::predict::to_file(&files::load_model(&files.model)?, &files.test, &files.predictions)?;
     write_report(&files, global)?;
-    let seconds = started.elapsed().as_secs_f64();
-    let output = DemoOutput::new(
-        args.data,
-        &made,
-        selection.metric,
-        &entries,
-        best,
-        &recomputed,
+    let output = DemoOutput {
+        data: args.data,
+        n_train: made.train.n_rows(),
+        n_test: made.test.n_rows(),
+        metric: selection.metric,
+        methods: &entries,
+        best: &best.method,
+        best_test: best.test,
+        primal: recomputed.primal,
+        dual: recomputed.dual,
+        rel_gap: recomputed.rel_gap(),
         groups,
-        &files,
-        seconds,
-    );
+        files: &files,
+        seconds: started.elapsed().as_secs_f64(),
+    };
     report.answer(&output, output.text(&made.about))?;
     Ok(ExitCode::SUCCESS)
 }
@@ -146,13 +147,24 @@ fn entries(
         let predictions = predict(&trained.model, &test.inputs, &labels)?;
         Ok(Entry {
             method: row.method.brief(),
-            learns_theta: !row.method.method().info().is_baseline,
+            c: trained.model.about().problem.c,
             cross_validated: row.score,
             test: selection.metric.score(&labels, &study.losses, &predictions)?.value,
+            status: trained.model.status(),
+            rel_gap: trained.model.certificate().rel_gap(),
+            passes: trained.outcome.passes,
             trained,
         })
     };
     selection.best.iter().map(entry).collect()
+}
+
+/// The one that cross-validation chooses among those that learn Theta, without looking at the test rows.
+fn best(entries: &[Entry], metric: Metric) -> &Entry {
+    let sign = if metric.higher_is_better() { 1.0 } else { -1.0 };
+    let better = |a: &&Entry, b: &&Entry| sign * b.cross_validated > sign * a.cross_validated;
+    let learned = entries.iter().filter(|entry| entry.learns_theta());
+    learned.reduce(|a, b| if better(&a, &b) { b } else { a }).unwrap_or(&entries[0])
 }
 
 /// Draws Theta, and compares its clusters with the true groups where these are known.

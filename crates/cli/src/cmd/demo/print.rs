@@ -1,20 +1,32 @@
 //! What `kinfolk demo` prints.
 
 use super::Files;
-use super::data::{DemoData, Split};
+use super::data::DemoData;
 use crate::report::as_number;
 use crate::text::{self, Grid, number, plural};
-use kinfolk::{Certificate, Status};
+use kinfolk::Status;
 use kinfolk_train::{Metric, Trained};
 use serde::Serialize;
 
 /// How one method did.
+#[derive(Serialize)]
 pub(super) struct Entry {
     pub(super) method: String,
-    pub(super) learns_theta: bool,
+    pub(super) c: f64,
     pub(super) cross_validated: f64,
     pub(super) test: f64,
+    pub(super) status: Option<Status>,
+    #[serde(serialize_with = "as_number")]
+    pub(super) rel_gap: f64,
+    pub(super) passes: Option<usize>,
+    #[serde(skip)]
     pub(super) trained: Trained,
+}
+
+impl Entry {
+    pub(super) fn learns_theta(&self) -> bool {
+        !self.trained.spec.method.method().info().is_baseline
+    }
 }
 
 /// Clusters of Theta, as many as there are true groups.
@@ -32,95 +44,28 @@ pub(super) struct Groups {
 /// The JSON object of a demo.
 #[derive(Serialize)]
 pub(super) struct DemoOutput<'a> {
-    data: DemoData,
-    n_train: usize,
-    n_test: usize,
-    metric: Metric,
-    methods: Vec<MethodOutput<'a>>,
-    best: &'a str,
-    #[serde(serialize_with = "as_number")]
-    primal: f64,
-    #[serde(serialize_with = "as_number")]
-    dual: f64,
-    #[serde(serialize_with = "as_number")]
-    rel_gap: f64,
-    groups: Option<Groups>,
-    files: &'a Files,
-    seconds: f64,
+    pub(super) data: DemoData,
+    pub(super) n_train: usize,
+    pub(super) n_test: usize,
+    pub(super) metric: Metric,
+    pub(super) methods: &'a [Entry],
+    pub(super) best: &'a str,
     #[serde(skip)]
-    best_test: f64,
-}
-
-#[derive(Serialize)]
-struct MethodOutput<'a> {
-    method: &'a str,
-    c: f64,
-    cross_validated: f64,
-    test: f64,
-    status: Option<Status>,
+    pub(super) best_test: f64,
     #[serde(serialize_with = "as_number")]
-    rel_gap: f64,
-    passes: Option<usize>,
-    #[serde(skip)]
-    learns_theta: bool,
+    pub(super) primal: f64,
+    #[serde(serialize_with = "as_number")]
+    pub(super) dual: f64,
+    #[serde(serialize_with = "as_number")]
+    pub(super) rel_gap: f64,
+    pub(super) groups: Option<Groups>,
+    pub(super) files: &'a Files,
+    pub(super) seconds: f64,
 }
 
-impl<'a> From<&'a Entry> for MethodOutput<'a> {
-    fn from(entry: &'a Entry) -> Self {
-        let Entry { method, trained, .. } = entry;
-        MethodOutput {
-            method,
-            c: trained.model.about().problem.c,
-            cross_validated: entry.cross_validated,
-            test: entry.test,
-            status: trained.model.status(),
-            rel_gap: trained.model.certificate().rel_gap(),
-            passes: trained.outcome.passes,
-            learns_theta: entry.learns_theta,
-        }
-    }
-}
-
-/// The one that cross-validation chooses among those that learn Theta, without looking at the test rows.
-pub(super) fn best(entries: &[Entry], metric: Metric) -> usize {
-    let score = |&i: &usize| {
-        if metric.higher_is_better() { entries[i].cross_validated } else { -entries[i].cross_validated }
-    };
-    let learned = (0..entries.len()).filter(|&i| entries[i].learns_theta);
-    learned.reduce(|a, b| if score(&b) > score(&a) { b } else { a }).unwrap_or(0)
-}
-
-impl<'a> DemoOutput<'a> {
-    pub(super) fn new(
-        data: DemoData,
-        made: &Split,
-        metric: Metric,
-        entries: &'a [Entry],
-        best: usize,
-        recomputed: &Certificate,
-        groups: Option<Groups>,
-        files: &'a Files,
-        seconds: f64,
-    ) -> Self {
-        DemoOutput {
-            data,
-            n_train: made.train.n_rows(),
-            n_test: made.test.n_rows(),
-            metric,
-            methods: entries.iter().map(MethodOutput::from).collect(),
-            best: &entries[best].method,
-            primal: recomputed.primal,
-            dual: recomputed.dual,
-            rel_gap: recomputed.rel_gap(),
-            groups,
-            files,
-            seconds,
-            best_test: entries[best].test,
-        }
-    }
-
+impl DemoOutput<'_> {
     pub(super) fn text(&self, about: &str) -> String {
-        let others = self.methods.iter().filter(|method| !method.learns_theta);
+        let others = self.methods.iter().filter(|method| !method.learns_theta());
         let others: Vec<String> =
             others.map(|method| format!("{:.3} for {}", method.test, method.method)).collect();
         format!(
@@ -142,9 +87,9 @@ impl<'a> DemoOutput<'a> {
     fn table(&self) -> String {
         let test = format!(">test {}", self.metric.to_string().replace('-', " "));
         let mut grid = Grid::new(&["method", ">C", ">cross-validated", &test, ">relative gap"]);
-        for method in &self.methods {
+        for method in self.methods {
             grid.row([
-                method.method.to_string(),
+                method.method.clone(),
                 number(method.c, 3),
                 format!("{:.3}", method.cross_validated),
                 format!("{:.3}", method.test),
