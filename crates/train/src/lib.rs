@@ -4,7 +4,6 @@
 //! [`Method`] turns data into models; [`registry`] lists them all. [`select`] compares any of them by
 //! cross-validation, on the same folds, with the same metric.
 
-mod describe;
 mod error;
 mod method;
 mod methods;
@@ -19,7 +18,6 @@ mod task_matrix;
 mod train;
 mod trained;
 
-pub use describe::markdown;
 pub use error::{Error, Result};
 pub use kinfolk::Claim;
 pub use method::{FitRequest, Job, Method, MethodInfo, SupportedLosses};

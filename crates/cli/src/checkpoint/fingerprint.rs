@@ -133,29 +133,28 @@ fn of_tasks(observations: &Observations) -> Part {
 }
 
 #[cfg(test)]
-impl Fingerprint {
-    pub(super) fn example() -> Self {
-        #[derive(Serialize)]
-        struct Params {
-            c: f64,
-            tol: f64,
-        }
-        let inputs: Inputs<'_> = kinfolk::inputs::Dense::f64(&[1.0, 2.0], 2, 1).unwrap().into();
-        let observations = Observations::multi_task(&[0, 1], vec![1.0, -1.0]).unwrap();
-        Fingerprint::new(&inputs, &observations, &Params { c: 1.0, tol: 0.1 })
-    }
-
-    pub(super) fn with_other_c(&self) -> Self {
-        let mut other = self.clone();
-        other.params.insert("c".into(), 2.0.into());
-        other
-    }
-}
-
-#[cfg(test)]
 mod tests {
     use super::*;
     use kinfolk::inputs::Dense;
+
+    impl Fingerprint {
+        pub(in crate::checkpoint) fn example() -> Self {
+            #[derive(Serialize)]
+            struct Params {
+                c: f64,
+                tol: f64,
+            }
+            let inputs: Inputs<'_> = Dense::f64(&[1.0, 2.0], 2, 1).unwrap().into();
+            let observations = Observations::multi_task(&[0, 1], vec![1.0, -1.0]).unwrap();
+            Fingerprint::new(&inputs, &observations, &Params { c: 1.0, tol: 0.1 })
+        }
+
+        pub(in crate::checkpoint) fn with_other_c(&self) -> Self {
+            let mut other = self.clone();
+            other.params.insert("c".into(), 2.0.into());
+            other
+        }
+    }
 
     #[test]
     fn every_difference_is_named() {
