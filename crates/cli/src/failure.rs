@@ -121,11 +121,6 @@ impl From<kinfolk_train::Error> for Failure {
     }
 }
 
-/// For callers of the crate of methods.
-pub(crate) fn of_method(error: kinfolk_train::Error) -> Failure {
-    error.into()
-}
-
 /// File names and cells may hold anything; a message stays on its line.
 fn one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());

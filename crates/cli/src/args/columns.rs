@@ -42,36 +42,29 @@ pub(crate) struct ColumnArgs {
 impl ColumnArgs {
     /// Puts these options into what a spec says of columns.
     pub(super) fn apply(&self, columns: &mut ColumnRoles) {
-        let given = self.columns();
-        columns.task = given.task.or(columns.task.take());
-        columns.features = given.features.or(columns.features.take());
-        columns.weight = given.weight.or(columns.weight.take());
-        columns.offset = given.offset.or(columns.offset.take());
-        columns.split = given.split.or(columns.split.take());
-        let lists = [
-            (&mut columns.target, given.target),
-            (&mut columns.drop, given.drop),
-            (&mut columns.one_hot, given.one_hot),
+        let names = [
+            (&mut columns.task, &self.task),
+            (&mut columns.weight, &self.weight),
+            (&mut columns.offset, &self.offset),
+            (&mut columns.split, &self.split_column),
         ];
-        for (own, given) in lists.into_iter().filter(|(_, given)| !given.is_empty()) {
-            *own = given;
+        names.into_iter().filter(|(_, given)| given.is_some()).for_each(|(own, given)| own.clone_from(given));
+        let lists = [
+            (&mut columns.target, &self.target),
+            (&mut columns.drop, &self.drop),
+            (&mut columns.one_hot, &self.one_hot),
+        ];
+        lists.into_iter().filter(|(_, given)| !given.is_empty()).for_each(|(own, given)| own.clone_from(given));
+        if self.features.is_some() {
+            columns.features.clone_from(&self.features);
         }
-        columns.classes |= given.classes;
-        columns.dense |= given.dense;
+        columns.classes |= self.classes;
+        columns.dense |= self.dense;
     }
 
     pub(crate) fn columns(&self) -> ColumnRoles {
-        ColumnRoles {
-            task: self.task.clone(),
-            target: self.target.clone(),
-            features: self.features.clone(),
-            drop: self.drop.clone(),
-            one_hot: self.one_hot.clone(),
-            weight: self.weight.clone(),
-            offset: self.offset.clone(),
-            split: self.split_column.clone(),
-            classes: self.classes,
-            dense: self.dense,
-        }
+        let mut columns = ColumnRoles::default();
+        self.apply(&mut columns);
+        columns
     }
 }

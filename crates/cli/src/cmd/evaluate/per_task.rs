@@ -56,11 +56,10 @@ pub(super) fn run(args: &EvaluateArgs, trained: &Trained, report: Report) -> Res
     if all_losses(loss, |loss| *loss == LossKind::Logistic) {
         measures.extend(LOGISTIC);
     }
-    let wrong = crate::failure::of_method;
-    let mut seen = Predictions::new(loss, model.tasks().len()).map_err(wrong)?;
+    let mut seen = Predictions::new(loss, model.tasks().len())?;
     let n_inputs = args.for_each_chunk(trained, |table, first_row| {
         let observations = trained.observations(table, &args.data, first_row)?;
-        let scores = predict(model, &table.inputs, &observations).map_err(wrong)?;
+        let scores = predict(model, &table.inputs, &observations)?;
         for (o, score) in scores.into_iter().enumerate() {
             let weight = if args.weighted { observations.weight(o) } else { 1.0 };
             seen.push(&observations, o, score, weight);

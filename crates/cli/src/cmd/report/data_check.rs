@@ -2,7 +2,7 @@
 
 use super::ReportFiles;
 use crate::args::Global;
-use crate::failure::{Failure, Result, of_method};
+use crate::failure::{Failure, Result};
 use crate::training::part;
 use kinfolk::CertifyOptions;
 use kinfolk_report::{DataCheck, Recheck};
@@ -23,7 +23,7 @@ pub(super) fn check(
     let mut rows_per_task = vec![0; trained.model.tasks().len()];
     (0..observations.len()).for_each(|o| rows_per_task[observations.task(o)] += 1);
     let metric = metric.unwrap_or_else(|| Metric::default_for(&observations));
-    let wrong = |error| of_method(error).about(path);
+    let wrong = |error: kinfolk_train::Error| Failure::from(error).about(path);
     let losses = &trained.model.about().problem.loss;
     metric.check(&observations, losses).map_err(wrong)?;
     let predictions = predict(&trained.model, &table.inputs, &observations).map_err(wrong)?;

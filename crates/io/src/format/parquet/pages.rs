@@ -48,6 +48,7 @@ struct Pages {
     compression: Compression,
     physical: Type,
     nullable: bool,
+    has_dictionary: bool,
 }
 
 impl Pages {
@@ -63,10 +64,16 @@ impl Pages {
         let raw = raw.map_err(|error| error.to_string())?;
         let packed = Box::new(no_panic(|| SerializedPageReader::new(input, &raw, 0, None))?);
         let nullable = column.column_descr().max_def_level() > 0;
-        Ok(Pages { packed, compression: column.compression(), physical: column.column_type(), nullable })
+        let (compression, physical) = (column.compression(), column.column_type());
+        Ok(Pages { packed, compression, physical, nullable, has_dictionary: false })
     }
 
-    fn unpacked(&self, mut page: Page) -> Result<Page, String> {
+    fn unpacked(&mut self, mut page: Page) -> Result<Page, String> {
+        let refers = matches!(page.encoding(), Encoding::RLE_DICTIONARY | Encoding::PLAIN_DICTIONARY);
+        self.has_dictionary |= page.is_dictionary_page();
+        if refers && !self.has_dictionary {
+            return Err("a page refers to a dictionary that is not there".into());
+        }
         let short = || "a page ends before its levels do".to_string();
         match &mut page {
             Page::DictionaryPage { buf, num_values, .. } => {
