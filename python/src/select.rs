@@ -59,7 +59,8 @@ pub(crate) fn cross_validate<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let spec = parse(spec)?;
     let inputs = x.inputs(is_gram(&spec))?;
-    let candidate = Candidate { settings: vec![spec.method.clone()], weights: parse_weights(&weights)? };
+    let weights = parse_weights(&weights)?;
+    let candidate = Candidate { settings: vec![spec.method.clone()], weights, grows: false };
     let rows = |(train, test): &Rows<'_>| FoldRows { train: numbers(train), test: numbers(test) };
     let folds: Vec<FoldRows> = splits.iter().map(rows).collect();
     let losses = Training::losses_of(&spec, &observations.0);

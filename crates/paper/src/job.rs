@@ -98,10 +98,11 @@ impl FitJob<'_> {
         seed: u64,
         held: HoldoutResult,
     ) -> Record {
-        let (method, point) = (&candidate.settings[held.chosen.0], candidate.weights[held.chosen.1]);
+        let (method, point) = (&held.chosen.0, held.chosen.1);
         let params = method.params();
         let tried: Vec<Tried> = held.selection.iter().flat_map(|s| &s.rows).map(tried).collect();
-        let last = candidate.weights.len() - 1;
+        let weights = &candidate.weights;
+        let at_the_edge = weights.len() > 1 && [weights.first(), weights.last()].contains(&Some(&point));
         let certified = method.method().claim(params) == Claim::Optimal;
         let keep_theta = self.experiment.kind == ItemKind::Theta;
         Record {
@@ -115,7 +116,7 @@ impl FitJob<'_> {
             params: params.clone(),
             point,
             c: held.fit.model.about().problem.c,
-            at_the_edge: last > 0 && (held.chosen.1 == 0 || held.chosen.1 == last),
+            at_the_edge,
             score: held.test.value,
             per_task: held.test.per_task.iter().map(|score| score.map(rounded)).collect(),
             rel_gap: certified.then(|| held.fit.certificate().rel_gap()),

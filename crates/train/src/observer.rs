@@ -44,3 +44,19 @@ impl StudyObserver for RoundObserver<'_> {
         self.observer.stop()
     }
 }
+
+/// Counts what comes after other work.
+pub(crate) struct LaterObserver<'a> {
+    pub(crate) observer: &'a dyn StudyObserver,
+    pub(crate) before: usize,
+}
+
+impl StudyObserver for LaterObserver<'_> {
+    fn done(&self, what: &str, done: usize, of: usize) {
+        self.observer.done(what, self.before + done, self.before + of);
+    }
+
+    fn stop(&self) -> bool {
+        self.observer.stop()
+    }
+}

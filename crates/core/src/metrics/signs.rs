@@ -53,23 +53,31 @@ pub fn f1_macro(labels: &[f64], scores: &[f64], weights: Option<&[f64]>) -> Opti
 /// Area under the ROC curve: the chance that a positive row scores higher than a negative one, where a tie is
 /// half a win. Undefined unless there are both. O(n log n).
 pub fn auc(labels: &[f64], scores: &[f64], weights: Option<&[f64]>) -> Option<f64> {
-    let pairs = Pairs::of(&mut rows(labels, scores, weights)?);
-    (pairs.count > 0.0).then(|| pairs.wins / pairs.count)
+    Pairs::of(&mut rows(labels, scores, weights)?).share()
 }
 
 /// [`auc`] over the pairs of rows that are in the same group. Scores of different groups, such as predictions
 /// of different models, are not compared with each other. Undefined if no group has both classes.
 pub fn auc_within(groups: &[u32], labels: &[f64], scores: &[f64], weights: Option<&[f64]>) -> Option<f64> {
     let all = by_group(groups, labels, scores, weights)?.into_iter().map(|mut rows| Pairs::of(&mut rows));
-    let (wins, count) = all.fold((0.0, 0.0), |(w, c), pairs| (w + pairs.wins, c + pairs.count));
-    (count > 0.0).then(|| wins / count)
+    let all: Vec<Pairs> = all.filter(|pairs| pairs.share().is_some()).collect();
+    match &all[..] {
+        [] => None,
+        [one] => one.share(),
+        _ => {
+            let count: f64 = all.iter().map(|pairs| pairs.positive * pairs.negative).sum();
+            Some(all.iter().map(|pairs| pairs.wins).sum::<f64>() / count)
+        }
+    }
 }
 
 /// Pairs of a positive and a negative row, by their weights.
 struct Pairs {
     /// In which the positive row scores higher; ties are half.
     wins: f64,
-    count: f64,
+    /// Weights of the two classes.
+    positive: f64,
+    negative: f64,
 }
 
 impl Pairs {
@@ -82,7 +90,13 @@ impl Pairs {
             positive += up;
             negative += down;
         }
-        Pairs { wins, count: positive * negative }
+        Pairs { wins, positive, negative }
+    }
+
+    /// Wins among all pairs.
+    fn share(&self) -> Option<f64> {
+        let both = self.positive > 0.0 && self.negative > 0.0;
+        both.then(|| self.wins / self.positive / self.negative)
     }
 }
 

@@ -66,10 +66,12 @@ fn heading(comparison: &Comparison) -> String {
     let scored = comparison.per_task.iter().flatten().count();
     let better = comparison.per_task.iter().flatten().filter(|gain| **gain > 0.0).count();
     let tasks = if scored == 1 { "task" } else { "tasks" };
-    match Effect::of(comparison) {
-        Effect::Better => format!("Joining helped {better} of {scored} {tasks}"),
-        Effect::Unclear => format!("Joining made no clear difference: {better} of {scored} {tasks} gained"),
-        Effect::Worse => format!("Joining hurt: {better} of {scored} {tasks} gained"),
+    let gained = format!("{better} of {scored} {tasks} gained, {} beyond noise", comparison.helped.len());
+    match (Effect::of(comparison), comparison.helped.len()) {
+        (Effect::Better, 0) => "Joining helped on average, but no task by itself beyond noise".into(),
+        (Effect::Better, helped) => format!("Joining helped {helped} of {scored} {tasks} beyond noise"),
+        (Effect::Unclear, _) => format!("Joining made no clear difference: {gained}"),
+        (Effect::Worse, _) => format!("Joining hurt: {gained}"),
     }
 }
 
@@ -140,15 +142,18 @@ mod tests {
             per_task: vec![Some(1.0), Some(-1.0), None],
             per_task_standard_error: vec![Some(0.1), None, None],
             hurt: vec![],
-            helped: vec![],
+            helped: vec![0],
         }
     }
 
     #[test]
     fn the_heading_does_not_claim_what_may_be_noise() {
-        assert_eq!(heading(&with_gain(0.5)), "Joining helped 1 of 2 tasks");
-        assert_eq!(heading(&with_gain(0.1)), "Joining made no clear difference: 1 of 2 tasks gained");
-        assert_eq!(heading(&with_gain(-0.5)), "Joining hurt: 1 of 2 tasks gained");
-        assert_eq!(heading(&with_gain(f64::NAN)), "Joining made no clear difference: 1 of 2 tasks gained");
+        assert_eq!(heading(&with_gain(0.5)), "Joining helped 1 of 2 tasks beyond noise");
+        let noise = Comparison { helped: vec![], ..with_gain(0.5) };
+        assert_eq!(heading(&noise), "Joining helped on average, but no task by itself beyond noise");
+        let unclear = "Joining made no clear difference: 1 of 2 tasks gained, 1 beyond noise";
+        assert_eq!(heading(&with_gain(0.1)), unclear);
+        assert_eq!(heading(&with_gain(f64::NAN)), unclear);
+        assert_eq!(heading(&with_gain(-0.5)), "Joining hurt: 1 of 2 tasks gained, 1 beyond noise");
     }
 }

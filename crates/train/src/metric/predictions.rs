@@ -264,9 +264,9 @@ impl ScoreColumns {
     fn measure(&self, measure: Measure) -> Option<f64> {
         let (labels, scores, weights) = (&self.labels[..], &self.scores[..], Some(&self.weights[..]));
         let within_place = |k: u32| {
-            let hits: Vec<f64> =
-                scores.iter().map(|place| if *place < f64::from(k) { 1.0 } else { 0.0 }).collect();
-            if scores.iter().any(|place| place.is_nan()) { None } else { metrics::mean(&hits, weights) }
+            let hit = |place: &f64| if place.is_nan() { f64::NAN } else { f64::from(k) - place };
+            let hits: Vec<f64> = scores.iter().map(hit).collect();
+            metrics::accuracy(&vec![1.0; hits.len()], &hits, weights)
         };
         match measure {
             Measure::R2 | Measure::ExplainedVariance => {

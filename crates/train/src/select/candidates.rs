@@ -2,7 +2,6 @@
 
 use crate::spec::MethodText;
 use crate::{Error, Method, MethodSpec, Result, Weight, find};
-use kinfolk::CScale;
 
 /// A method with the settings to choose from.
 #[derive(Debug, Clone)]
@@ -11,6 +10,8 @@ pub struct Candidate {
     pub settings: Vec<MethodSpec>,
     /// Weights of the losses, increasing.
     pub weights: Vec<Weight>,
+    /// Whether larger or smaller strengths are tried if the best is the last or the first.
+    pub grows: bool,
 }
 
 /// Values to try of a parameter: `k=1,2,4`, `mu=0.1,1`, `strength=1,10` or `c=0.1,1`.
@@ -69,7 +70,10 @@ pub fn candidates_from(
         }
         let settings = combinations(method, &given)?;
         if out.iter().all(|other| other.settings != settings) {
-            out.push(Candidate { settings, weights: weights.clone() });
+            out.push(match &weights {
+                Some(weights) => Candidate { settings, weights: weights.clone(), grows: false },
+                None => Candidate::on_default_grid(settings),
+            });
         }
     }
     let unused = |(axis, used): (&Axis, &bool)| (!*used && !is_weight(axis)).then(|| axis.name.clone());
@@ -86,11 +90,11 @@ fn is_weight(axis: &Axis) -> bool {
     matches!(axis.name.as_str(), "c" | "strength")
 }
 
-/// Strengths or values of C, increasing; the default strengths if there is no axis for them.
-fn weights(axes: &[Axis]) -> Result<Vec<Weight>> {
+/// Strengths or values of C, increasing; `None` if there is no axis for them.
+fn weights(axes: &[Axis]) -> Result<Option<Vec<Weight>>> {
     let given: Vec<&Axis> = axes.iter().filter(|axis| is_weight(axis)).collect();
     let axis = match given[..] {
-        [] => return Ok(CScale::grid().map(Weight::Relative).to_vec()),
+        [] => return Ok(None),
         [axis] => axis,
         _ => return Err(Error::Study("the grid may have values of c or of strength, not both".into())),
     };
@@ -103,7 +107,7 @@ fn weights(axes: &[Axis]) -> Result<Vec<Weight>> {
     }
     values.sort_by(f64::total_cmp);
     let weight = if axis.name == "c" { Weight::C } else { Weight::Relative };
-    Ok(values.into_iter().map(weight).collect())
+    Ok(Some(values.into_iter().map(weight).collect()))
 }
 
 /// All combinations of the values given, and of the default grids for the other parameters. A parameter that
@@ -157,8 +161,10 @@ mod tests {
     #[test]
     fn weights_are_sorted_and_positive() {
         let weights = |axes: &[&str]| weights(&axes.iter().map(|a| a.parse().unwrap()).collect::<Vec<_>>());
-        assert_eq!(weights(&["c=10,0.1"]).unwrap(), [Weight::C(0.1), Weight::C(10.0)]);
-        assert_eq!(weights(&[]).unwrap().len(), 13);
+        assert_eq!(weights(&["c=10,0.1"]).unwrap().unwrap(), [Weight::C(0.1), Weight::C(10.0)]);
+        assert_eq!(weights(&[]).unwrap(), None);
+        let found = candidates(&["stl".into()], &[]).unwrap();
+        assert!(found[0].weights.len() == 13 && found[0].grows);
         assert!(
             weights(&["c=1", "strength=1"]).is_err()
                 && weights(&["c=0"]).is_err()

@@ -75,7 +75,9 @@ impl Comparison {
         };
         let n = self.per_task.iter().flatten().count();
         let better = self.per_task.iter().flatten().filter(|g| **g > 0.0).count();
-        let mut words = format!("{verdict}; it gains for {better} of {n} tasks");
+        let beyond_noise = self.helped.len();
+        let mut words =
+            format!("{verdict}; it gains for {better} of {n} tasks, {beyond_noise} of them beyond noise");
         if !self.hurt.is_empty() {
             let some: Vec<String> = self.hurt.iter().take(8).map(|&t| tasks.name(t)).collect();
             let more = if self.hurt.len() > 8 {

@@ -2,9 +2,10 @@
 
 use super::fold_fits::{FoldFit, FoldScorer, Predicted, fold_fits};
 use super::folds::{self, FoldRows};
+use super::growth::SettingGrid;
 use super::held_out::FoldedScore;
-use super::{Candidate, HeldOut, Study};
-use crate::observer::RoundObserver;
+use super::{Candidate, GrownGrid, HeldOut, Study};
+use crate::observer::{LaterObserver, RoundObserver};
 use crate::{Error, MethodSpec, Metric, Result, Score, StudyObserver, Weight, nan};
 use kinfolk::Claim;
 use serde::{Deserialize, Serialize};
@@ -44,6 +45,9 @@ pub struct Row {
     cuts: Vec<Score>,
     #[serde(skip)]
     pub(super) candidate: usize,
+    /// Which of the settings of all candidates it belongs to.
+    #[serde(skip)]
+    pub(super) place: usize,
 }
 
 impl Row {
@@ -79,6 +83,8 @@ pub struct Selection {
     pub metric: Metric,
     /// The one that was asked for, if it was another.
     pub instead_of: Option<ReplacedMetric>,
+    /// Grids that grew because the best was at their edge.
+    pub grown: Vec<GrownGrid>,
     /// How often the data were cut into folds.
     pub repeats: usize,
     /// All settings, candidate by candidate.
@@ -192,20 +198,62 @@ impl<'a> CrossValidation<'a> {
     }
 
     fn run(&self, candidates: &[Candidate], observer: &dyn StudyObserver) -> Result<Option<Selection>> {
-        let Some(rows) = self.rows(candidates, observer)? else { return Ok(None) };
-        let CrossValidation { metric, instead_of, .. } = *self;
-        Selection::new(metric, instead_of, self.cuts.len(), candidates.len(), rows).map(Some)
+        let mut grids = SettingGrid::all(candidates);
+        let mut rows: Vec<Row> = vec![];
+        let mut more = grids.clone();
+        while !more.is_empty() {
+            let later = LaterObserver { observer, before: rows.iter().map(|row| row.folds.len()).sum() };
+            let Some(new) = self.rows(&more, &later)? else { return Ok(None) };
+            rows.extend(new);
+            rows.sort_by(|a, b| {
+                (a.place.cmp(&b.place)).then(a.weight.number().total_cmp(&b.weight.number()))
+            });
+            more = grids.iter_mut().filter_map(|grid| grid.grow(&rows, self.sign())).collect();
+        }
+        let (best, winner) = self.best(candidates.len(), &rows)?;
+        Ok(Some(Selection {
+            metric: self.metric,
+            instead_of: self.instead_of,
+            grown: grids.iter().filter_map(SettingGrid::grown).collect(),
+            repeats: self.cuts.len(),
+            rows,
+            best,
+            winner,
+        }))
     }
 
-    /// The rows of all candidates over all cuts; `None` if the observer said stop.
-    fn rows(&self, candidates: &[Candidate], observer: &dyn StudyObserver) -> Result<Option<Vec<Row>>> {
+    /// What makes larger scores better ones.
+    fn sign(&self) -> f64 {
+        if self.scorer.is_some() || self.metric.higher_is_better() { 1.0 } else { -1.0 }
+    }
+
+    /// The best row of each candidate, and of all. A row whose score is undefined is never the best.
+    fn best(&self, n_candidates: usize, rows: &[Row]) -> Result<(Vec<usize>, usize)> {
+        // Of equal scores the first: the smallest weight.
+        let pick = |best: usize, row: usize| {
+            if self.sign() * rows[row].score > self.sign() * rows[best].score { row } else { best }
+        };
+        let best_of = |candidate: usize| {
+            let own = (0..rows.len()).filter(|&row| rows[row].candidate == candidate);
+            let best = own.filter(|&row| !rows[row].score.is_nan()).reduce(pick);
+            best.ok_or_else(|| no_score(self.metric, rows, candidate))
+        };
+        let best: Vec<usize> = (0..n_candidates).map(best_of).collect::<Result<_>>()?;
+        let winner = best.iter().copied().reduce(pick);
+        winner
+            .map(|winner| (best, winner))
+            .ok_or_else(|| Error::Study("there is nothing to choose from".into()))
+    }
+
+    /// The rows of some grids over all cuts; `None` if the observer said stop.
+    fn rows(&self, grids: &[SettingGrid], observer: &dyn StudyObserver) -> Result<Option<Vec<Row>>> {
         let mut all: Vec<Row> = vec![];
         for (round, cut) in self.cuts.iter().enumerate() {
             let counted = RoundObserver { observer, round, of: self.cuts.len() };
-            let Some(fits) = fold_fits(self.study, candidates, &cut.folds, self.scorer, &counted)? else {
+            let Some(fits) = fold_fits(self.study, grids, &cut.folds, self.scorer, &counted)? else {
                 return Ok(None);
             };
-            let rows = self.gather(cut, candidates, &fits)?;
+            let rows = self.gather(cut, grids, &fits)?;
             if round == 0 {
                 all = rows;
             } else {
@@ -215,26 +263,17 @@ impl<'a> CrossValidation<'a> {
         Ok(Some(all))
     }
 
-    /// From fits by fold and path to rows.
-    fn gather(
-        &self,
-        cut: &FoldCut<'_>,
-        candidates: &[Candidate],
-        by_path: &[Vec<FoldFit>],
-    ) -> Result<Vec<Row>> {
-        let of = |(c, candidate): (usize, &'_ Candidate)| -> Vec<(usize, MethodSpec)> {
-            candidate.settings.iter().map(|method| (c, method.clone())).collect()
-        };
-        let settings: Vec<(usize, MethodSpec)> = candidates.iter().enumerate().flat_map(of).collect();
+    /// From fits by fold and grid to rows.
+    fn gather(&self, cut: &FoldCut<'_>, grids: &[SettingGrid], by_path: &[Vec<FoldFit>]) -> Result<Vec<Row>> {
         let mut rows = vec![];
-        for (s, (candidate, method)) in settings.iter().enumerate() {
-            for (place, &weight) in candidates[*candidate].weights.iter().enumerate() {
+        for (g, grid) in grids.iter().enumerate() {
+            for (place, &weight) in grid.weights.iter().enumerate() {
                 let of_folds: Vec<&FoldFit> =
-                    by_path.iter().skip(s).step_by(settings.len()).map(|path| &path[place]).collect();
+                    by_path.iter().skip(g).step_by(grids.len()).map(|path| &path[place]).collect();
                 let FoldedScore { all, folds } = self.score(cut, &of_folds)?;
-                let proved = method.method().claim(method.params()) == Claim::Optimal;
+                let proved = grid.method.method().claim(grid.method.params()) == Claim::Optimal;
                 let mut row = Row {
-                    method: method.clone(),
+                    method: grid.method.clone(),
                     weight,
                     c: of_folds[0].c,
                     score: f64::NAN,
@@ -246,7 +285,8 @@ impl<'a> CrossValidation<'a> {
                     held_out: None,
                     folds,
                     cuts: vec![all],
-                    candidate: *candidate,
+                    candidate: grid.candidate,
+                    place: grid.place,
                 };
                 row.average();
                 rows.push(row);
@@ -272,30 +312,6 @@ impl<'a> CrossValidation<'a> {
 }
 
 impl Selection {
-    /// Finds the best row of each candidate, and of all. A row whose score is undefined is never the best.
-    fn new(
-        metric: Metric,
-        instead_of: Option<ReplacedMetric>,
-        repeats: usize,
-        n_candidates: usize,
-        rows: Vec<Row>,
-    ) -> Result<Selection> {
-        let sign = if metric.higher_is_better() { 1.0 } else { -1.0 };
-        // Of equal scores the first: the smallest weight.
-        let pick = |best: usize, row: usize| {
-            if sign * rows[row].score > sign * rows[best].score { row } else { best }
-        };
-        let best_of = |candidate: usize| {
-            let own = (0..rows.len()).filter(|&row| rows[row].candidate == candidate);
-            let best = own.filter(|&row| !rows[row].score.is_nan()).reduce(pick);
-            best.ok_or_else(|| no_score(metric, &rows, candidate))
-        };
-        let best: Vec<usize> = (0..n_candidates).map(best_of).collect::<Result<_>>()?;
-        let winner = best.iter().copied().reduce(pick);
-        let winner = winner.ok_or_else(|| Error::Study("there is nothing to choose from".into()))?;
-        Ok(Selection { metric, instead_of, repeats, rows, best, winner })
-    }
-
     /// Number of tasks for which the score of the winner is undefined.
     pub fn undefined(&self) -> usize {
         self.rows[self.winner].held_out.as_ref().map_or(0, |score| score.undefined)
@@ -324,7 +340,28 @@ impl Selection {
                 self.rows.len()
             ));
         }
+        for GrownGrid { method, first, last } in &self.grown {
+            let (method, first, last) = (method.brief(), first.number(), last.number());
+            notes.push(format!(
+                "the best of {method} was at the edge of the grid, which grew: strengths from {first:.3e} to {last:.3e}"
+            ));
+        }
+        notes.extend(self.winner_at_edge().map(|end| {
+            format!("the best point is the {end} of the grid: a wider one may have a better one")
+        }));
         notes
+    }
+
+    /// `first` or `last` if the winner has the smallest or largest weight that was tried for its setting.
+    fn winner_at_edge(&self) -> Option<&'static str> {
+        let winner = &self.rows[self.winner];
+        let own: Vec<&Row> = self.rows.iter().filter(|row| row.place == winner.place).collect();
+        match own.iter().position(|row| row.weight == winner.weight)? {
+            _ if own.len() < 2 => None,
+            0 => Some("first"),
+            place if place + 1 == own.len() => Some("last"),
+            _ => None,
+        }
     }
 }
 

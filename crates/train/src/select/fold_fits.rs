@@ -1,12 +1,12 @@
 //! The fits of one cut into folds, several at a time.
 
-use super::study::n_fits;
+use super::growth::SettingGrid;
 use super::training_fold::TrainingFold;
-use super::{Candidate, FoldRows, Study};
+use super::{FoldRows, Study};
 use crate::metric;
 use crate::observer::StopObserver;
 use crate::parallel::{in_parallel, threads_or_cores};
-use crate::{FitSpec, MethodSpec, PreparedData, Result, StudyObserver, Trained};
+use crate::{FitSpec, PreparedData, Result, StudyObserver, Trained};
 use kinfolk::{Dataset, Start, Status};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -30,23 +30,22 @@ pub(super) enum Predicted {
     Scored(f64),
 }
 
-/// A path of fits: one fold, one candidate, one setting of its parameters.
+/// A path of fits: one setting along its weights on one fold.
 struct Path<'a> {
     fold: usize,
-    candidate: &'a Candidate,
-    method: &'a MethodSpec,
+    grid: &'a SettingGrid,
 }
 
-/// All fits: fold by fold, in each setting by setting, in each weight by weight. `None` if the observer said stop.
+/// All fits: fold by fold, in each grid by grid, in each weight by weight. `None` if the observer said stop.
 pub(super) fn fold_fits(
     study: &Study<'_>,
-    candidates: &[Candidate],
+    grids: &[SettingGrid],
     folds: &[FoldRows],
     scorer: Option<&FoldScorer<'_>>,
     observer: &dyn StudyObserver,
 ) -> Result<Option<Vec<Vec<FoldFit>>>> {
     let threads = threads_or_cores(study.spec.threads);
-    let total = folds.len() * n_fits(candidates);
+    let total = folds.len() * grids.iter().map(|grid| grid.weights.len()).sum::<usize>();
     let done = AtomicUsize::new(0);
     // Fits run side by side: each has one thread.
     let spec = FitSpec { threads: 1, ..study.spec.clone() };
@@ -65,7 +64,7 @@ pub(super) fn fold_fits(
             let score = |trained: &Trained| scorer.map(|scorer| scorer(number, trained)).transpose();
             fit_path(study, &in_use[path.fold], &prepared[path.fold], path, &score, observer, &count)
         };
-        let Some(found) = in_parallel(&paths(in_use.len(), candidates), threads, run)? else {
+        let Some(found) = in_parallel(&paths(in_use.len(), grids), threads, run)? else {
             return Ok(None);
         };
         all.extend(found);
@@ -73,16 +72,12 @@ pub(super) fn fold_fits(
     Ok(Some(all))
 }
 
-/// Fold by fold, each over all settings.
-fn paths(n_folds: usize, candidates: &[Candidate]) -> Vec<Path<'_>> {
-    let of = |fold: usize| {
-        let path = move |candidate| move |method| Path { fold, candidate, method };
-        candidates.iter().flat_map(move |candidate| candidate.settings.iter().map(path(candidate)))
-    };
-    (0..n_folds).flat_map(of).collect()
+/// Fold by fold, each over all grids.
+fn paths(n_folds: usize, grids: &[SettingGrid]) -> Vec<Path<'_>> {
+    (0..n_folds).flat_map(|fold| grids.iter().map(move |grid| Path { fold, grid })).collect()
 }
 
-/// Fits the weights of a candidate in turn, each from the last; `None` if the observer said stop.
+/// Fits the weights of a grid in turn, each from the last; `None` if the observer said stop.
 fn fit_path(
     study: &Study<'_>,
     fold: &TrainingFold,
@@ -94,11 +89,11 @@ fn fit_path(
 ) -> Result<Option<Vec<FoldFit>>> {
     let mut fits = vec![];
     let mut last: Option<Trained> = None;
-    for &weight in &path.candidate.weights {
+    for &weight in &path.grid.weights {
         let began = std::time::Instant::now();
         let alpha = last.as_ref().and_then(|trained| trained.model.alpha());
         let start = alpha.map_or(Start::Cold, Start::Warm);
-        let spec = FitSpec { method: path.method.clone(), c: weight, ..study.spec.clone() };
+        let spec = FitSpec { method: path.grid.method.clone(), c: weight, ..study.spec.clone() };
         let trained = fold.training.fit_to(prepared, &spec, start, &mut StopObserver(observer))?;
         if observer.stop() {
             return Ok(None);

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::metric::{self, Score};
 use crate::observer::StopObserver;
-use crate::{Metric, PreparedData, Result, StudyObserver, Training};
+use crate::{MethodSpec, Metric, PreparedData, Result, StudyObserver, Training, Weight};
 use kinfolk::{Fit, Start};
 
 /// Which rows are for what.
@@ -31,8 +31,8 @@ pub struct HoldoutResult {
     pub selection: Option<Selection>,
     /// The best of them, fitted to the training rows, and to the validation rows if so wanted.
     pub fit: Fit,
-    /// Which one that is: the places of its setting and weight in the candidate's lists.
-    pub chosen: (usize, usize),
+    /// Which one that is.
+    pub chosen: (MethodSpec, Weight),
     /// Its score on the test rows.
     pub test: Score,
 }
@@ -48,16 +48,13 @@ pub fn holdout(
     rows: Holdout<'_>,
     observer: &dyn StudyObserver,
 ) -> Result<Option<HoldoutResult>> {
-    let (selection, chosen) = match candidate.settings.len() * candidate.weights.len() {
-        1 => (None, (0, 0)),
+    let (selection, chosen) = match (&candidate.settings[..], &candidate.weights[..]) {
+        ([method], [weight]) => (None, (method.clone(), *weight)),
         _ => {
             let candidates = std::slice::from_ref(candidate);
             let Some(found) = choose(study, candidates, rows, observer)? else { return Ok(None) };
-            let best = &found.rows[found.best[0]];
-            let setting = candidate.settings.iter().position(|method| *method == best.method);
-            let weight = candidate.weights.iter().position(|weight| *weight == best.weight);
-            let missing = || crate::Error::Study("what was chosen is not one of the settings".into());
-            let chosen = setting.zip(weight).ok_or_else(missing)?;
+            let best = &found.rows[found.winner];
+            let chosen = (best.method.clone(), best.weight);
             (Some(found), chosen)
         }
     };
@@ -66,7 +63,7 @@ pub fn holdout(
     let training = Training::of_rows(&study.spec, study.inputs, study.observations, &study.losses, &train)?;
     let data = training.dataset(&study.spec)?;
     let prepared = PreparedData::new(&data, &study.losses);
-    let (method, weight) = (&candidate.settings[chosen.0], candidate.weights[chosen.1]);
+    let (method, weight) = (&chosen.0, chosen.1);
     let (settings, lambda) = (study.spec.settings(), study.spec.lambda);
     let mut fit =
         prepared.fit(method, weight, lambda, &settings, Start::Cold, &mut StopObserver(observer))?;

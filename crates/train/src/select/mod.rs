@@ -7,6 +7,7 @@
 //! | `study`, `training_fold` | the data of a study, and of one fold of it |
 //! | `fold_fits` | the fits of one cut into folds, several at a time |
 //! | `held_out` | scores of held-out predictions of all folds together |
+//! | `growth` | grids of weights, which grow where the best is at their edge |
 //! | `cv` | cross-validation: fits, scores, the best of each candidate |
 //! | `holdout`, `splits` | winners scored on rows that selection did not see |
 //! | `compare` | does joint learning help, and which tasks? |
@@ -17,6 +18,7 @@ mod compare;
 mod cv;
 mod fold_fits;
 pub mod folds;
+mod growth;
 mod held_out;
 mod holdout;
 mod results;
@@ -29,6 +31,7 @@ pub use compare::Comparison;
 pub use cv::{ReplacedMetric, Row, Selection, cross_validate, cross_validate_on, mean_and_sd};
 pub use fold_fits::FoldScorer;
 pub use folds::FoldRows;
+pub use growth::GrownGrid;
 pub use held_out::HeldOut;
 pub use holdout::{Holdout, HoldoutResult, holdout};
 pub use results::{BestRow, Refit, SelectionResults, Verdict};

@@ -1,6 +1,6 @@
 //! What a selection found, as one JSON object: written by `kinfolk select --results`, read by `kinfolk report`.
 
-use super::{Comparison, ReplacedMetric, Row, Scored, Selection, Study};
+use super::{Comparison, GrownGrid, ReplacedMetric, Row, Scored, Selection, Study};
 use crate::{Error, MethodSpec, Metric, Result, Score, Trained};
 use kinfolk::solver::TracePoint;
 use kinfolk::{CertificateSummary, Model, TaskNames};
@@ -18,6 +18,9 @@ pub struct SelectionResults {
     /// Number of tasks for which the score of the winner is undefined.
     #[serde(default)]
     pub undefined: usize,
+    /// Grids that grew because the best was at their edge.
+    #[serde(default)]
+    pub grown: Vec<GrownGrid>,
     /// What a reader should know about the choice, in words.
     #[serde(default)]
     pub notes: Vec<String>,
@@ -99,6 +102,7 @@ impl SelectionResults {
             metric: selection.metric,
             instead_of: selection.instead_of,
             undefined: selection.undefined(),
+            grown: selection.grown.clone(),
             notes: selection.notes(),
             folds: study.folds,
             repeats: study.repeats,

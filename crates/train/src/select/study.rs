@@ -1,6 +1,6 @@
 //! What candidates are compared on, and how.
 
-use super::{Candidate, Row};
+use super::Row;
 use crate::observer::StopObserver;
 use crate::{FitSpec, LossSpec, Metric, Result, StudyObserver, Trained, Training};
 use kinfolk::{Inputs, Losses, Observations, Observer, Start};
@@ -133,9 +133,4 @@ impl StudyRows {
         let inputs = study.inputs.select_rows(rows);
         Ok(StudyRows { inputs, observations: study.observations.select_inputs(rows)? })
     }
-}
-
-/// How many fits a fold of these candidates takes.
-pub(super) fn n_fits(candidates: &[Candidate]) -> usize {
-    candidates.iter().map(|c| c.settings.len() * c.weights.len()).sum()
 }

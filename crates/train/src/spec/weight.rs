@@ -27,6 +27,14 @@ impl Weight {
         }
     }
 
+    /// C or the strength; NaN for `auto`.
+    pub fn number(self) -> f64 {
+        match self {
+            Weight::C(x) | Weight::Relative(x) => x,
+            Weight::Auto => f64::NAN,
+        }
+    }
+
     /// The strength, if it is given as one.
     pub fn strength(self) -> Option<f64> {
         match self {

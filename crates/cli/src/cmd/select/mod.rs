@@ -122,9 +122,6 @@ pub(crate) fn run(args: SelectArgs, global: &Global, report: Report) -> Result<E
     bar.finish();
     let Some(selection) = selection? else { return Ok(stopped(report)) };
     let winner = &selection.rows[selection.winner];
-    if let Some(remark) = print::at_the_edge(winner, &candidates[winner.candidate()]) {
-        report.note(remark);
-    }
     let mut results = SelectionResults::new(&study, &selection);
     results.notes.iter().for_each(|note| report.note(note));
     if let Some(out) = &args.out {

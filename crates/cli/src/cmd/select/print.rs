@@ -2,19 +2,7 @@
 
 use crate::text::{Grid, number, seconds};
 use kinfolk::{CertificateSummary, Claim};
-use kinfolk_train::select::{Candidate, Refit, Row, Scored, SelectionResults};
-
-/// A remark if the winner has the first or the last weight of its candidate.
-pub(super) fn at_the_edge(winner: &Row, candidate: &Candidate) -> Option<String> {
-    let place = candidate.weights.iter().position(|weight| *weight == winner.weight)?;
-    let end = match place {
-        _ if candidate.weights.len() < 2 => return None,
-        0 => "first",
-        _ if place + 1 == candidate.weights.len() => "last",
-        _ => return None,
-    };
-    Some(format!("the best point is the {end} of the grid: a wider --grid may find a better one"))
-}
+use kinfolk_train::select::{Refit, Row, Scored, SelectionResults};
 
 pub(super) fn text(results: &SelectionResults, all: bool) -> String {
     let metric = format!(">{}", results.metric);
