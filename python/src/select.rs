@@ -46,21 +46,25 @@ pub(crate) enum Scoring {
 type Rows<'py> = (PyReadonlyArray1<'py, u32>, PyReadonlyArray1<'py, u32>);
 
 /// Fits a spec, which is JSON, at each weight of the losses on the training rows of each split, and scores the
-/// models on the test rows. Larger scores are better: a metric that is better when smaller has a minus sign.
+/// models on the test rows. Without weights, they are the grid of the command select, which may grow. Larger scores
+/// are better: a metric that is better when smaller has a minus sign.
 #[pyfunction]
 pub(crate) fn cross_validate<'py>(
     py: Python<'py>,
     x: Features<'_>,
     observations: &PyObservations,
     spec: &str,
-    weights: Vec<String>,
+    weights: Option<Vec<String>>,
     splits: Vec<Rows<'_>>,
     scoring: Scoring,
 ) -> PyResult<Bound<'py, PyDict>> {
     let spec = parse(spec)?;
     let inputs = x.inputs(is_gram(&spec))?;
-    let weights = parse_weights(&weights)?;
-    let candidate = Candidate { settings: vec![spec.method.clone()], weights, grows: false };
+    let settings = vec![spec.method.clone()];
+    let candidate = match weights {
+        Some(weights) => Candidate { settings, weights: parse_weights(&weights)?, grows: false },
+        None => Candidate::on_default_grid(settings),
+    };
     let rows = |(train, test): &Rows<'_>| FoldRows { train: numbers(train), test: numbers(test) };
     let folds: Vec<FoldRows> = splits.iter().map(rows).collect();
     let losses = Training::losses_of(&spec, &observations.0);
@@ -99,6 +103,8 @@ pub(crate) fn cross_validate<'py>(
     let scores = |row: &Row| -> Vec<f64> { row.folds.iter().map(|fold| sign * fold.value).collect() };
     let found = PyDict::new(py);
     found.set_item("metric", selection.metric.to_string())?;
+    found.set_item("undefined", selection.undefined_notes())?;
+    found.set_item("weights", rows.iter().map(|row| row.weight.to_string()).collect::<Vec<_>>())?;
     found.set_item("score", rows.iter().map(|row| sign * row.score).collect::<Vec<_>>())?;
     found.set_item("scores", rows.iter().map(scores).collect::<Vec<_>>())?;
     found.set_item("rel_gap", rows.iter().map(|row| row.rel_gap).collect::<Vec<_>>())?;

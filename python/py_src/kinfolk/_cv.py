@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import copy
 import functools
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
+from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import ParameterGrid, check_cv
 from sklearn.utils import _safe_indexing
@@ -19,7 +21,6 @@ from sklearn.utils.validation import check_is_fitted
 from . import _checks, _native
 from ._base import TrainingData
 from ._compat import Method, available_if
-from ._engine import ENGINE
 from ._method import settings_to_try
 from ._regressor import MultiTaskRegressor
 
@@ -40,6 +41,8 @@ class _SettingResult:
     rel_gap: list[float | None]
     seconds: list[float]
     """Of all folds together."""
+    undefined: list[str]
+    """What is to be said about scores that are undefined."""
 
 
 class _FoldScorer:
@@ -102,8 +105,8 @@ class MultiTaskCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     estimator : estimator of this package, default=MultiTaskRegressor()
     Cs : list of float, default=None
-        Values of C to try. None is the grid of the command, which covers the useful range for any data; in each fold
-        its values are relative to the training rows of the fold.
+        Values of C to try. None is the grid of the command, which covers the useful range for any data and grows if
+        the best value is at its edge; in each fold its values are relative to the training rows of the fold.
     param_grid : dict or list of dict, default=None
         Other parameters to try, as for `GridSearchCV`. None is the grid of the command, such as k = 1, 2, 4 for fmtl;
         parameters that the estimator sets are kept. {} tries values of C only.
@@ -112,9 +115,10 @@ class MultiTaskCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         is the estimator's `random_state`.
     scoring : str, callable or None, default="select"
         "select" is the metric that the command takes for these labels, and "select:NAME" one of its metrics, such as
-        "select:auc". Settings are chosen by the held-out rows of all folds together, as in the command. None is the
-        estimator's own score, as in `GridSearchCV`, and anything else is a scorer of scikit-learn: then settings are
-        chosen by the mean over folds.
+        "select:auc" (the mean over tasks) or "select:pooled-auc" (all rows together). Settings are chosen by the
+        held-out rows of all folds together, as in the command. If a metric is undefined for tasks, or another one has
+        to be taken, an `UndefinedMetricWarning` says so. None is the estimator's own score, as in `GridSearchCV`, and
+        anything else is a scorer of scikit-learn: then settings are chosen by the mean over folds.
     refit : bool, default=True
         Whether to fit the best setting to all rows.
     n_jobs : int, default=None
@@ -192,10 +196,10 @@ class MultiTaskCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         parts = [(np.flatnonzero(fold != f), np.flatnonzero(fold == f)) for f in range(n_folds)]
         return [(train.astype(np.uint32), test.astype(np.uint32)) for train, test in parts]
 
-    def _weights(self) -> list[str]:
-        """Weights of the losses to try, as the engine reads them."""
+    def _weights(self) -> list[str] | None:
+        """Weights of the losses to try, as the engine reads them; None is the grid of the command."""
         if self.Cs is None:
-            return [f"strength:{strength}" for strength in ENGINE["strengths"]]
+            return None
         values = sorted(_checks.number("C", c) for c in self.Cs)
         if not values:
             raise ValueError("Cs is empty")
@@ -210,14 +214,14 @@ class MultiTaskCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         metric = _metric(self.scoring)
         scoring = _FoldScorer(estimator, data, splits, raw, self.scoring) if metric is None else metric
         found = _native.cross_validate(inputs, data.observations, spec, weights, splits, scoring)
-        resolved = _native.resolve_weights(inputs, data.observations, spec, weights)
+        resolved = _native.resolve_weights(inputs, data.observations, spec, found["weights"])
         params = []
         for c, lam in resolved:
             chosen = self.Cs is None and estimator.lam is None and lam != 1.0
             params.append({**setting, "C": c} | ({"lam": lam} if chosen else {}))
         scores = np.asarray(found["scores"])
         score = scores.mean(axis=1).tolist() if metric is None else found["score"]
-        return _SettingResult(params, score, scores, found["rel_gap"], found["seconds"])
+        return _SettingResult(params, score, scores, found["rel_gap"], found["seconds"], found["undefined"])
 
     def _store_results(self, settings: list[_SettingResult], n_splits: int) -> None:
         params = [row for setting in settings for row in setting.params]
@@ -230,8 +234,14 @@ class MultiTaskCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             )
         for f in range(n_splits):
             results[f"split{f}_test_score"] = scores[:, f]
-        results["mean_test_score"], results["std_test_score"] = scores.mean(axis=1), scores.std(axis=1)
+        defined = np.ma.masked_invalid(scores)
+        results["mean_test_score"] = defined.mean(axis=1).filled(np.nan)
+        results["std_test_score"] = defined.std(axis=1).filled(np.nan)
         score = np.asarray([each for setting in settings for each in setting.score])
+        for note in dict.fromkeys(note for setting in settings for note in setting.undefined):
+            warnings.warn(note, UndefinedMetricWarning, stacklevel=3)
+        if np.isnan(score).all():
+            raise ValueError("the score of every setting is undefined (NaN): nothing can be chosen by it")
         order = np.nan_to_num(score, nan=-np.inf)
         results["rank_test_score"] = np.asarray([1 + int((order > own).sum()) for own in order], dtype=np.int32)
         results["max_rel_gap"] = np.asarray([gap for setting in settings for gap in setting.rel_gap], dtype=float)

@@ -98,7 +98,7 @@ def cross_validate(
     x: _Features,
     observations: Observations,
     spec: str,
-    weights: list[str],
+    weights: list[str] | None,
     splits: list[tuple[NDArray[np.uint32], NDArray[np.uint32]]],
     scoring: str | Callable[[int, Model], float],
 ) -> dict[str, Any]: ...

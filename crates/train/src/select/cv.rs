@@ -236,7 +236,7 @@ impl<'a> CrossValidation<'a> {
         let best_of = |candidate: usize| {
             let own = (0..rows.len()).filter(|&row| rows[row].candidate == candidate);
             let best = own.filter(|&row| !rows[row].score.is_nan()).reduce(pick);
-            best.ok_or_else(|| no_score(self.metric, rows, candidate))
+            best.ok_or_else(|| no_score(rows, candidate))
         };
         let best: Vec<usize> = (0..n_candidates).map(best_of).collect::<Result<_>>()?;
         let winner = best.iter().copied().reduce(pick);
@@ -319,6 +319,21 @@ impl Selection {
 
     /// What a reader should know about the choice, in words.
     pub fn notes(&self) -> Vec<String> {
+        let mut notes = self.undefined_notes();
+        for GrownGrid { method, first, last } in &self.grown {
+            let (method, first, last) = (method.brief(), first.number(), last.number());
+            notes.push(format!(
+                "the best of {method} was at the edge of the grid, which grew: strengths from {first:.3e} to {last:.3e}"
+            ));
+        }
+        notes.extend(self.winner_at_edge().map(|end| {
+            format!("the best point is the {end} of the grid: a wider one may have a better one")
+        }));
+        notes
+    }
+
+    /// What a reader should know about scores that are undefined, in words.
+    pub fn undefined_notes(&self) -> Vec<String> {
         let Selection { metric, .. } = self;
         let mut notes = vec![];
         if let Some(ReplacedMetric { metric: asked, undefined, tasks }) = self.instead_of {
@@ -336,19 +351,10 @@ impl Selection {
         let rows = self.rows.iter().filter(|row| row.score.is_nan()).count();
         if rows > 0 {
             notes.push(format!(
-                "{metric} is undefined for {rows} of {} settings, none of which was chosen",
+                "the score is undefined for {rows} of {} settings, none of which was chosen",
                 self.rows.len()
             ));
         }
-        for GrownGrid { method, first, last } in &self.grown {
-            let (method, first, last) = (method.brief(), first.number(), last.number());
-            notes.push(format!(
-                "the best of {method} was at the edge of the grid, which grew: strengths from {first:.3e} to {last:.3e}"
-            ));
-        }
-        notes.extend(self.winner_at_edge().map(|end| {
-            format!("the best point is the {end} of the grid: a wider one may have a better one")
-        }));
         notes
     }
 
@@ -365,10 +371,10 @@ impl Selection {
     }
 }
 
-fn no_score(metric: Metric, rows: &[Row], candidate: usize) -> Error {
+fn no_score(rows: &[Row], candidate: usize) -> Error {
     let method = rows.iter().find(|row| row.candidate == candidate).map(|row| row.method.brief());
     Error::Study(format!(
-        "the score {metric} of {} is undefined for all of its settings: nothing can be chosen by it",
+        "the score of {} is undefined for all of its settings: nothing can be chosen by it",
         method.unwrap_or_default()
     ))
 }
