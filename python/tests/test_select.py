@@ -6,6 +6,7 @@ import subprocess
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.model_selection import GroupKFold, ShuffleSplit
 
 import kinfolk
@@ -147,3 +148,23 @@ def test_exceptions_of_a_scorer_come_through(regression):
         MultiTaskCV(Cs=[1.0], cv=3, scoring="select:luck").fit(d.X, d.y, task=d.task)
     with pytest.raises(ValueError, match="needs labels of two values"):
         MultiTaskCV(Cs=[1.0], cv=3, scoring="select:auc").fit(d.X, d.y, task=d.task)
+
+
+def test_the_grid_grows_and_undefined_scores_are_warned_about(regression, command, tmp_path):
+    d = regression
+    exact = d.X @ np.arange(1.0, 7.0)
+    table(d).assign(score=exact).to_csv(tmp_path / "d.csv", index=False)
+    frame = pd.read_csv(tmp_path / "d.csv")
+    estimator = MultiTaskRegressor(method="stl", task_column="where", random_state=5, n_jobs=2)
+    search = MultiTaskCV(estimator, cv=4, n_jobs=2).fit(frame.drop(columns="score"), frame["score"])
+    words = ["--task", "where", "--target", "score", "--method", "stl", "--folds", 4]
+    found = select(command, tmp_path / "d.csv", *words, "-o", tmp_path / "m.safetensors")
+    same(search, found)
+    assert len(search.cv_results_["params"]) > 13 and len(found["grown"]) == 1
+    fixed = MultiTaskCV(estimator, Cs=[1e-3, 1e-2], cv=4).fit(frame.drop(columns="score"), frame["score"])
+    assert len(fixed.cv_results_["params"]) == 2
+    constant = np.where(d.task == d.task[0], 1.0, d.y)
+    with pytest.warns(UndefinedMetricWarning, match="undefined for 1 task, which had no say"):
+        MultiTaskCV(MultiTaskRegressor(), Cs=[0.1, 1.0], param_grid={}, cv=3).fit(d.X, constant, task=d.task)
+    with pytest.raises(ValueError, match="undefined"):
+        MultiTaskCV(Cs=[0.1, 1.0], param_grid={}, cv=3, scoring=lambda *_: np.nan).fit(d.X, d.y, task=d.task)
