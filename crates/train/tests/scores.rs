@@ -175,7 +175,11 @@ fn alike(a: Option<f64>, b: Option<f64>) -> bool {
 proptest! {
     /// R^2 of all folds does not see units and offsets of a task, nor the order of its predictions in the folds.
     #[test]
-    fn units_of_tasks_do_not_matter((task, label, predictions) in problem(), unit in 0.01..100.0f64, shift in -9.0..9.0f64) {
+    fn units_of_tasks_do_not_matter(
+        (task, label, predictions) in problem(),
+        unit in 0.01..100.0f64,
+        shift in -9.0..9.0f64,
+    ) {
         let observations = Observations::multi_task(&task, label.clone()).unwrap();
         let rows = fold_rows(&observations, 3);
         let other = |t: u32, y: f64| if t == 1 { unit * y + shift } else { y };
@@ -266,7 +270,7 @@ impl Generated {
         Observations::multi_task(&self.task, self.label.clone()).unwrap()
     }
 
-    /// Positive is the largest label of each task, or with `share` the labels above that quantile of all.
+    /// Positive is the largest label of each task, or all labels above one.
     fn signs(mut self, one_per_task: bool) -> Self {
         let n_tasks = 1 + *self.task.iter().max().unwrap();
         for t in 0..n_tasks {

@@ -54,7 +54,10 @@ impl ColumnArgs {
             (&mut columns.drop, &self.drop),
             (&mut columns.one_hot, &self.one_hot),
         ];
-        lists.into_iter().filter(|(_, given)| !given.is_empty()).for_each(|(own, given)| own.clone_from(given));
+        lists
+            .into_iter()
+            .filter(|(_, given)| !given.is_empty())
+            .for_each(|(own, given)| own.clone_from(given));
         if self.features.is_some() {
             columns.features.clone_from(&self.features);
         }
