@@ -29,6 +29,15 @@ class OutputKernel(SaveMixin, BaseKinfolkEstimator):
             raise TypeError(f"loss = {self.loss!r}: it must be the name of a loss")
         return self.AUTO_LOSS if self.loss == "auto" else self.loss
 
+    @with_callbacks
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> Self:
+        """Learns all outputs, y of shape (rows, outputs), or (rows,) for one; or all classes, y of shape (rows,).
+
+        `offset`, of shape (rows,) or (rows, outputs or classes), is a known part of each prediction: the model learns
+        the rest. Predictions and scores do not include it."""
+        self._fit_engine(self._add_offset(self._prepare(X, y, None, sample_weight), offset))
+        return self
+
     def _prepare(self, X: Any, y: Any, task: None = None, sample_weight: Any = None) -> TrainingData:
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
@@ -71,15 +80,6 @@ class OutputKernelRegressor(RegressorMixin, NumberParameters, OutputKernel):  # 
     >>> OutputKernelRegressor(C=1e4).fit(X, Y).predict(X).shape
     (50, 3)
     """
-
-    @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> Self:
-        """Learns all outputs: y is (rows, outputs), or (rows,) for one.
-
-        `offset`, of shape (rows,) or (rows, outputs), is a known part of each prediction: the model learns the rest.
-        Predictions and scores do not include it."""
-        self._fit_engine(self._add_offset(self._prepare(X, y, None, sample_weight), offset))
-        return self
 
     def _loss(self) -> str:
         return numeric_loss(super()._loss())
@@ -127,15 +127,6 @@ class OutputKernelClassifier(ClassifierMixin, ClassParameters, OutputKernel):  #
     >>> bool(model.score(X, y) > 0.7), model.theta_.shape
     (True, (3, 3))
     """
-
-    @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> Self:
-        """Learns all classes: y is (rows,).
-
-        `offset`, of shape (rows,) or (rows, classes), is a known part of each score: the model learns the rest.
-        Predictions and scores do not include it."""
-        self._fit_engine(self._add_offset(self._prepare(X, y, None, sample_weight), offset))
-        return self
 
     def _after_fit(self, data: TrainingData) -> None:
         if self.calibrate is not None:
