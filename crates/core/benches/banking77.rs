@@ -9,8 +9,8 @@ use faer::{Accum, MatMut, MatRef, Par};
 use kinfolk::inputs::{Dense, Inputs};
 use kinfolk::solver::{Sdca, SolveRequest, Solver, VisitOrder};
 use kinfolk::{
-    Dataset, DatasetOptions, LossKind, Observations, Problem, ProblemSpec, RegularizerKind, Settings, Silent,
-    Start, fit,
+    Dataset, DatasetOptions, Intercept, LossKind, Observations, Problem, ProblemSpec, RegularizerKind,
+    Settings, Silent, Start, fit,
 };
 use std::time::Instant;
 
@@ -73,7 +73,13 @@ fn load_inputs(args: &BenchArgs) -> Inputs<'static> {
 }
 
 fn spec(loss: LossKind, k: u32, c: f64) -> ProblemSpec {
-    ProblemSpec { loss: loss.into(), output: RegularizerKind::Power { k }, c, lambda: 1.0 }
+    ProblemSpec {
+        loss: loss.into(),
+        output: RegularizerKind::Power { k },
+        c,
+        lambda: 1.0,
+        intercept: Intercept::None,
+    }
 }
 
 /// `rest`: k, repetitions, then the values of C. Everything is timed: data set, eigenbasis, solve,

@@ -17,7 +17,7 @@
 
 use kinfolk::inputs::Dense;
 use kinfolk::{
-    Dataset, DatasetOptions, Fit, Fitter, Inputs, LossKind, Matrix, Model, Observations, Problem,
+    Dataset, DatasetOptions, Fit, Fitter, Inputs, Intercept, LossKind, Matrix, Model, Observations, Problem,
     ProblemSpec, RegularizerKind, Result, Settings, TaskNames, Weights, certify, fit,
 };
 use rand::{RngExt, SeedableRng};
@@ -112,7 +112,7 @@ fn methods() -> Vec<Contender> {
 }
 
 fn spec(output: RegularizerKind, lambda: f64) -> ProblemSpec {
-    ProblemSpec { loss: LossKind::Squared.into(), output, c: 1.0, lambda }
+    ProblemSpec { loss: LossKind::Squared.into(), output, c: 1.0, lambda, intercept: Intercept::None }
 }
 
 /// A task matrix that is given, not learned.

@@ -17,8 +17,10 @@
 //! is cheap for all g, and one increasing equation in C remains. See docs/math.md, "The scale of C".
 
 use crate::backend::Panel;
+use crate::intercept::Intercept;
+use crate::intercept::best::{TaskScores, best_intercept};
 use crate::linalg;
-use crate::loss::ObservedLoss;
+use crate::loss::{Loss, ObservedLoss};
 use crate::regularizer::{Regularizer, RegularizerKind};
 use crate::{Dataset, Losses, Matrix, Observations, ProblemSpec, Result};
 
@@ -31,13 +33,13 @@ const SAMPLE_TASKS: usize = 12;
 /// The scale of C for a data set and its losses.
 ///
 /// ```
-/// # use kinfolk::{Dataset, DatasetOptions, LossKind, Observations, RegularizerKind, CScale};
+/// # use kinfolk::{CScale, Dataset, DatasetOptions, Intercept, LossKind, Observations, RegularizerKind};
 /// # use kinfolk::inputs::{Dense, Inputs};
 /// # let x = [1.0, 0.0, 0.5, 1.0, 1.0, 0.1, 0.4, 1.0];
 /// # let inputs = Inputs::from(Dense::f64(&x, 4, 2)?);
 /// # let observations = Observations::multi_task(&[0, 0, 1, 1], vec![1.0, -1.0, 1.0, -1.0])?;
 /// let data = Dataset::new(&inputs, &observations, DatasetOptions::default())?;
-/// let c_scale = CScale::new(&data, &LossKind::Hinge.into())?;
+/// let c_scale = CScale::new(&data, &LossKind::Hinge.into(), Intercept::Free)?;
 /// // C for k = 4: in the middle of the useful range, and over all of it.
 /// let output = RegularizerKind::Power { k: 4 };
 /// let middle = c_scale.weights(&output, None, CScale::MIDDLE)?;
@@ -75,51 +77,64 @@ impl CScale {
         std::array::from_fn(|i| Self::MIDDLE * 10f64.powf(0.5 * (i as f64 - 6.0)))
     }
 
-    /// Looks at a sample of the data.
-    pub fn new(data: &Dataset<'_>, losses: &Losses) -> Result<Self> {
+    /// Looks at a sample of the data. With intercepts, slopes are those at the best constant of each task, labels are
+    /// taken less this constant, and kernel values less their means in the task.
+    pub fn new(data: &Dataset<'_>, losses: &Losses, intercept: Intercept) -> Result<Self> {
         let (obs, backend) = (data.observations(), data.backend());
-        let spec = ProblemSpec { loss: losses.clone(), output: RegularizerKind::Cosh, c: 1.0, lambda: 1.0 };
+        let spec = ProblemSpec { loss: losses.clone(), intercept, ..ProblemSpec::default() };
         let (losses, loss_of_task) = spec.losses(obs.n_tasks())?;
-        let samples = samples(obs);
-        let slope = |o: usize| {
-            let loss = &*losses[loss_of_task[obs.task(o)]];
-            -ObservedLoss { loss, y: obs.label(o), offset: obs.offset(o) }.mean_slope(0.0)
+        let has_intercept = intercept != Intercept::None;
+        let samples: Vec<Sample> = samples(obs)
+            .into_iter()
+            .map(|sample| match has_intercept {
+                true => {
+                    let loss = &*losses[loss_of_task[sample.task]];
+                    sample.with_best_constant(obs, loss)
+                }
+                false => sample,
+            })
+            .collect();
+        let slope = |sample: &Sample, o: usize| {
+            let loss = &*losses[loss_of_task[sample.task]];
+            -ObservedLoss { loss, y: obs.label(o), offset: obs.offset(o) }.mean_slope(sample.constant)
         };
         // What a prediction should be like.
-        let aim = |o: usize| match losses[loss_of_task[obs.task(o)]].is_classification() {
+        let aim = |sample: &Sample, o: usize| match losses[loss_of_task[sample.task]].is_classification() {
             true => obs.label(o),
-            false => obs.label(o) - obs.offset(o),
+            false => obs.label(o) - obs.offset(o) - sample.constant,
         };
-        let all = || samples.iter().flat_map(|sample| &sample.observations);
+        let all = || samples.iter().flat_map(|sample| sample.observations.iter().map(move |&o| (sample, o)));
         let or_one = |size: f64| if size.is_finite() && size > 0.0 { size } else { 1.0 };
-        let slope_size = or_one(root_mean_square(all().map(|&o| slope(o))));
-        let label_size = or_one(root_mean_square(all().map(|&o| aim(o))));
-        let mean = backend.diagonal().iter().sum::<f64>() / backend.n_inputs() as f64;
-        let mean = or_one(mean);
+        let slope_size = or_one(root_mean_square(all().map(|(sample, o)| slope(sample, o))));
+        let label_size = or_one(root_mean_square(all().map(|(sample, o)| aim(sample, o))));
+        // Tasks with the same inputs share the kernel values and their eigenvectors.
+        let mut kernels: Vec<SampleKernel> = vec![];
+        let mut kernel_of_sample = vec![];
+        for sample in &samples {
+            let rows: Vec<u32> = sample.observations.iter().map(|&o| obs.input(o) as u32).collect();
+            let roots: Vec<f64> = sample.observations.iter().map(|&o| obs.weight(o).sqrt()).collect();
+            if kernels.last().is_none_or(|kernel| kernel.rows != rows || kernel.roots != roots) {
+                kernels.push(SampleKernel::new(data, rows, roots, has_intercept));
+            }
+            kernel_of_sample.push(kernels.len() - 1);
+        }
+        let mean = match has_intercept {
+            true => {
+                let (sum, n) = kernels.iter().fold((0.0, 0), |(sum, n), k| (sum + k.trace, n + k.rows.len()));
+                or_one(sum / n.max(1) as f64)
+            }
+            false => or_one(backend.diagonal().iter().sum::<f64>() / backend.n_inputs() as f64),
+        };
+        let bases: Vec<(Vec<f64>, Matrix)> =
+            kernels.iter().map(|kernel| kernel.eigenbasis(mean)).collect::<Result<_>>()?;
         let mut spectra = vec![];
-        let mut shared: Option<KernelEigenbasis> = None;
-        for Sample { observations, share } in &samples {
-            let rows: Vec<u32> = observations.iter().map(|&o| obs.input(o) as u32).collect();
-            let roots: Vec<f64> = observations.iter().map(|&o| obs.weight(o).sqrt()).collect();
-            // Tasks with the same inputs share the eigenvectors.
-            if shared.as_ref().is_none_or(|basis| basis.rows != rows || basis.roots != roots) {
-                let (mut panel, mut gram) = (Panel::default(), Matrix::default());
-                backend.load(&rows, &mut panel);
-                data.pool().install(|| backend.gram(&mut panel, &mut gram, data.threads()));
-                for (i, a) in roots.iter().enumerate() {
-                    for (j, b) in roots.iter().enumerate() {
-                        gram[(i, j)] *= a * b / mean;
-                    }
-                }
-                let (values, vectors) = linalg::eigen(&gram)?;
-                shared = Some(KernelEigenbasis { rows, roots, values, vectors });
-            }
-            let Some(KernelEigenbasis { roots, values, vectors, .. }) = &shared else { continue };
+        for (sample, &kernel) in samples.iter().zip(&kernel_of_sample) {
+            let ((values, vectors), roots) = (&bases[kernel], &kernels[kernel].roots);
             let mut inner = vec![0.0; values.len()];
-            for (i, &o) in observations.iter().enumerate() {
-                linalg::axpy(&mut inner, roots[i] * slope(o) / slope_size, vectors.row(i));
+            for (i, &o) in sample.observations.iter().enumerate() {
+                linalg::axpy(&mut inner, roots[i] * slope(sample, o) / slope_size, vectors.row(i));
             }
-            let scale_up = |(l, q): (&f64, &f64)| (l.max(0.0) / share, q * q / share);
+            let scale_up = |(l, q): (&f64, &f64)| (l.max(0.0) / sample.share, q * q / sample.share);
             spectra.push(values.iter().zip(&inner).map(scale_up).collect());
         }
         Ok(CScale {
@@ -177,19 +192,69 @@ fn in_range(ln: f64) -> f64 {
     ln.exp().clamp(f64::MIN_POSITIVE, f64::MAX)
 }
 
-/// Eigenvalues and eigenvectors (columns) of the kernel on some rows, each weighted by a root.
-struct KernelEigenbasis {
+/// The kernel on some rows, each with the root of its weight.
+struct SampleKernel {
     rows: Vec<u32>,
     roots: Vec<f64>,
-    values: Vec<f64>,
-    vectors: Matrix,
+    values: Matrix,
+    trace: f64,
+}
+
+impl SampleKernel {
+    fn new(data: &Dataset<'_>, rows: Vec<u32>, roots: Vec<f64>, centred: bool) -> Self {
+        let (mut panel, mut values) = (Panel::default(), Matrix::default());
+        data.backend().load(&rows, &mut panel);
+        data.pool().install(|| data.backend().gram(&mut panel, &mut values, data.threads()));
+        if centred {
+            centre(&mut values, &roots);
+        }
+        let trace = (0..rows.len()).map(|i| values[(i, i)]).sum();
+        SampleKernel { rows, roots, values, trace }
+    }
+
+    /// Eigenvalues and eigenvectors (columns) of the weighted kernel in units of `mean`.
+    fn eigenbasis(&self, mean: f64) -> Result<(Vec<f64>, Matrix)> {
+        let mut gram = self.values.clone();
+        for (i, a) in self.roots.iter().enumerate() {
+            for (j, b) in self.roots.iter().enumerate() {
+                gram[(i, j)] *= a * b / mean;
+            }
+        }
+        linalg::eigen(&gram)
+    }
+}
+
+/// Kernel values of inputs less their weighted mean.
+fn centre(values: &mut Matrix, roots: &[f64]) {
+    let n = roots.len();
+    let total: f64 = roots.iter().map(|root| root * root).sum();
+    if total <= 0.0 {
+        return;
+    }
+    let weights: Vec<f64> = roots.iter().map(|root| root * root / total).collect();
+    let means: Vec<f64> = (0..n).map(|i| linalg::dot(values.row(i), &weights)).collect();
+    let mean = linalg::dot(&means, &weights);
+    for i in 0..n {
+        values.row_mut(i).iter_mut().zip(&means).for_each(|(x, other)| *x -= means[i] + other - mean);
+    }
 }
 
 /// Some observations of a task.
 struct Sample {
+    task: usize,
     observations: Vec<usize>,
+    /// The best constant prediction, where tasks have intercepts.
+    constant: f64,
     /// Which part of the task's observations these are.
     share: f64,
+}
+
+impl Sample {
+    fn with_best_constant(self, obs: &Observations, loss: &dyn Loss) -> Self {
+        let of = |value: &dyn Fn(usize) -> f64| self.observations.iter().map(|&o| value(o)).collect();
+        let (y, z, w) = (of(&|o| obs.label(o)), of(&|o| obs.offset(o)), of(&|o| obs.weight(o)));
+        Sample { constant: best_intercept(TaskScores { loss, y, z, w }, 0.0), ..self }
+    }
 }
 
 /// Evenly spaced observations of evenly spaced tasks.
@@ -211,8 +276,12 @@ fn samples(obs: &Observations) -> Vec<Sample> {
         }
         seen[task] += 1;
     }
-    let share = |list: &Vec<usize>| list.len() as f64 / counts[obs.task(list[0])] as f64;
-    found.into_iter().map(|list| Sample { share: share(&list), observations: list }).collect()
+    let sample = |observations: Vec<usize>| {
+        let task = obs.task(observations[0]);
+        let share = observations.len() as f64 / counts[task] as f64;
+        Sample { task, share, observations, constant: 0.0 }
+    };
+    found.into_iter().map(sample).collect()
 }
 
 /// Without overflow of the squares.
@@ -239,7 +308,7 @@ mod tests {
         let inputs = Inputs::from(Dense::f64(&x, 20, 3).unwrap());
         let obs = Observations::multi_task(&task, y).unwrap();
         let data = Dataset::new(&inputs, &obs, DatasetOptions::default()).unwrap();
-        look(&CScale::new(&data, &loss.into()).unwrap())
+        look(&CScale::new(&data, &loss.into(), Intercept::None).unwrap())
     }
 
     #[test]

@@ -11,6 +11,7 @@ use crate::kernel::Kernel;
 use crate::linalg;
 use crate::pool::Pool;
 use crate::{Error, Matrix, Observations, Result};
+use std::borrow::Cow;
 use std::sync::{Arc, Mutex, OnceLock};
 
 /// How inputs are compared, and what the work may cost.
@@ -44,13 +45,33 @@ pub struct Dataset<'a> {
     options: DatasetOptions,
     backend: Arc<dyn Backend + 'a>,
     pool: Pool,
+    plain: Derived,
+    centred: Derived,
+    prepare_lock: Mutex<()>,
+    derive_lock: Mutex<()>,
+}
+
+/// What solvers compute from the inputs, of the inputs as they are or less their mean: bases and rotated inputs, and in
+/// these bases the moments of the labels (less their means).
+#[derive(Debug, Default)]
+struct Derived {
     spectrum: Arc<OnceLock<Spectrum>>,
     moments: OnceLock<Moments>,
     banded: Arc<OnceLock<Option<Banded>>>,
     banded_moments: OnceLock<Moments>,
     design: Arc<OnceLock<Design>>,
-    prepare_lock: Mutex<()>,
-    derive_lock: Mutex<()>,
+}
+
+impl Derived {
+    /// For other labels: shares what depends on the inputs alone.
+    fn of_same_inputs(&self) -> Derived {
+        Derived {
+            spectrum: self.spectrum.clone(),
+            banded: self.banded.clone(),
+            design: self.design.clone(),
+            ..Derived::default()
+        }
+    }
 }
 
 /// What the squared loss on shared inputs needs of the labels (less offsets), in a basis of the inputs.
@@ -96,11 +117,8 @@ impl<'a> Dataset<'a> {
             options,
             backend,
             pool,
-            spectrum: Arc::new(OnceLock::new()),
-            moments: OnceLock::new(),
-            banded: Arc::new(OnceLock::new()),
-            banded_moments: OnceLock::new(),
-            design: Arc::new(OnceLock::new()),
+            plain: Derived::default(),
+            centred: Derived::default(),
             prepare_lock: Mutex::new(()),
             derive_lock: Mutex::new(()),
         })
@@ -116,11 +134,8 @@ impl<'a> Dataset<'a> {
             options: self.options.clone(),
             backend: self.backend.clone(),
             pool: self.pool.clone(),
-            spectrum: self.spectrum.clone(),
-            moments: OnceLock::new(),
-            banded: self.banded.clone(),
-            banded_moments: OnceLock::new(),
-            design: self.design.clone(),
+            plain: self.plain.of_same_inputs(),
+            centred: self.centred.of_same_inputs(),
             prepare_lock: Mutex::new(()),
             derive_lock: Mutex::new(()),
         }
@@ -186,10 +201,14 @@ impl<'a> Dataset<'a> {
         self.pool.install(|| self.backend.prepare(self.threads(), interrupt))
     }
 
-    /// Something made of the second moment of the inputs, on first use.
+    fn derived(&self, centred: bool) -> &Derived {
+        if centred { &self.centred } else { &self.plain }
+    }
+
+    /// Something made of the second moment of the inputs, less their mean if `centred`, on first use.
     fn of_second_moment<'s, T: Send>(
         &'s self,
-        kept: &'s OnceLock<T>,
+        (kept, centred): (&'s OnceLock<T>, bool),
         interrupt: &mut Interrupt<'_>,
         make: impl FnOnce(SecondMoment<'_>, &mut Interrupt<'_>) -> Result<T> + Send,
     ) -> Result<&'s T> {
@@ -200,8 +219,11 @@ impl<'a> Dataset<'a> {
             }
             self.prepare(interrupt)?;
             let compute = || {
-                let moment = self.backend.second_moment(self.threads(), interrupt)?;
+                let mut moment = self.backend.second_moment(self.threads(), interrupt)?;
                 interrupt.check()?;
+                if centred {
+                    moment = moment.centred(self.backend(), self.threads());
+                }
                 make(moment, interrupt)
             };
             let _ = kept.set(self.pool.install(compute)?);
@@ -211,33 +233,44 @@ impl<'a> Dataset<'a> {
 
     /// [`eigenbasis`](Self::eigenbasis) for those who hold the lock. The decomposition itself cannot be
     /// interrupted.
-    fn spectrum(&self, interrupt: &mut Interrupt<'_>) -> Result<&Spectrum> {
-        self.of_second_moment(&self.spectrum, interrupt, |moment, _| Spectrum::of(&moment))
+    fn spectrum(&self, centred: bool, interrupt: &mut Interrupt<'_>) -> Result<&Spectrum> {
+        let kept = &*self.derived(centred).spectrum;
+        self.of_second_moment((kept, centred), interrupt, |moment, _| Spectrum::of(&moment))
     }
 
-    /// The eigenbasis of the inputs, computed on first use and kept.
-    pub(crate) fn eigenbasis(&self, interrupt: &mut Interrupt<'_>) -> Result<&Spectrum> {
+    /// The eigenbasis of the inputs, less their mean if `centred`, computed on first use and kept.
+    pub(crate) fn eigenbasis(&self, centred: bool, interrupt: &mut Interrupt<'_>) -> Result<&Spectrum> {
         let _one_at_a_time = self.derive_lock.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        self.spectrum(interrupt)
+        self.spectrum(centred, interrupt)
     }
 
     /// Eigenbasis and moments, computed on first use and kept: they depend neither on C nor on the
     /// regulariser.
-    pub(crate) fn statistics(&self, interrupt: &mut Interrupt<'_>) -> Result<(&Spectrum, &Moments)> {
+    pub(crate) fn statistics(
+        &self,
+        centred: bool,
+        interrupt: &mut Interrupt<'_>,
+    ) -> Result<(&Spectrum, &Moments)> {
         let _one_at_a_time = self.derive_lock.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        let spectrum = self.spectrum(interrupt)?;
-        Ok((spectrum, self.moments_in(spectrum, &self.moments, interrupt)?))
+        let spectrum = self.spectrum(centred, interrupt)?;
+        let kept = (&self.derived(centred).moments, centred);
+        Ok((spectrum, self.moments_in(spectrum, kept, interrupt)?))
     }
 
     /// The same in a basis where X'X is a band, if there is one: sooner at hand, and enough for those who
     /// only have to solve equations with it.
     pub(crate) fn banded_statistics(
         &self,
+        centred: bool,
         interrupt: &mut Interrupt<'_>,
     ) -> Result<Option<(&Banded, &Moments)>> {
         let _one_at_a_time = self.derive_lock.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        match self.of_second_moment(&self.banded, interrupt, Banded::of)? {
-            Some(banded) => Ok(Some((banded, self.moments_in(banded, &self.banded_moments, interrupt)?))),
+        let Derived { banded, banded_moments, .. } = self.derived(centred);
+        match self.of_second_moment((&**banded, centred), interrupt, Banded::of)? {
+            Some(banded) => {
+                let moments = self.moments_in(banded, (banded_moments, centred), interrupt)?;
+                Ok(Some((banded, moments)))
+            }
             None => Ok(None),
         }
     }
@@ -245,11 +278,11 @@ impl<'a> Dataset<'a> {
     fn moments_in<'s>(
         &'s self,
         basis: &dyn OrthonormalBasis,
-        kept: &'s OnceLock<Moments>,
+        (kept, centred): (&'s OnceLock<Moments>, bool),
         interrupt: &mut Interrupt<'_>,
     ) -> Result<&'s Moments> {
         if kept.get().is_none() {
-            let compute = || self.compute_moments(basis, interrupt);
+            let compute = || self.compute_moments(basis, centred, interrupt);
             let _ = kept.set(self.pool.install(compute)?);
         }
         Ok(kept.get().expect("set just above"))
@@ -265,51 +298,53 @@ impl<'a> Dataset<'a> {
     /// If some input has no label for some task.
     pub fn sufficient_statistics(&self) -> Result<(Vec<f64>, Matrix)> {
         assert!(self.observations.is_complete(), "every input needs a label for every task");
-        let (spectrum, moments) = self.statistics(&mut Interrupt::never())?;
+        let (spectrum, moments) = self.statistics(false, &mut Interrupt::never())?;
         let (unit, mut moment) = (self.backend.unit(), moments.moment.clone());
         moment.as_mut_slice().iter_mut().for_each(|x| *x *= unit.sqrt());
         Ok((spectrum.values.iter().map(|l| l * unit).collect(), moment))
     }
 
     /// Whether the rotated inputs are there already.
-    pub(crate) fn has_design(&self) -> bool {
-        self.design.get().is_some()
+    pub(crate) fn has_design(&self, centred: bool) -> bool {
+        self.derived(centred).design.get().is_some()
     }
 
-    /// Eigenbasis and rotated inputs, computed on first use and kept.
-    pub(crate) fn design(&self, interrupt: &mut Interrupt<'_>) -> Result<(&Spectrum, &Design)> {
+    /// Eigenbasis and rotated inputs, less their mean if `centred`, computed on first use and kept.
+    pub(crate) fn design(
+        &self,
+        centred: bool,
+        interrupt: &mut Interrupt<'_>,
+    ) -> Result<(&Spectrum, &Design)> {
         let _one_at_a_time = self.derive_lock.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        let spectrum = self.spectrum(interrupt)?;
-        if self.design.get().is_none() {
-            let compute =
-                || Design::new(self.backend(), self.observations, spectrum, self.threads(), interrupt);
-            let _ = self.design.set(self.pool.install(compute)?);
+        let spectrum = self.spectrum(centred, interrupt)?;
+        let kept = &self.derived(centred).design;
+        if kept.get().is_none() {
+            let compute = || {
+                let mean = centred.then(|| spectrum.rotated_mean(self.backend(), self.threads())).flatten();
+                let rotation = (spectrum, mean.as_deref());
+                Design::new(self.backend(), self.observations, rotation, self.threads(), interrupt)
+            };
+            let _ = kept.set(self.pool.install(compute)?);
         }
-        Ok((spectrum, self.design.get().expect("set just above")))
+        Ok((spectrum, kept.get().expect("set just above")))
     }
 
     /// The state of the labels, X'Y. Where each input has at most one label that is not the common one c, as
     /// with one-vs-all, it takes one addition per input instead of one per label: the sum of the inputs of
-    /// each task's rare labels, and c times the sum of all.
-    fn label_state(&self, labels: &[f64], threads: usize, interrupt: &mut Interrupt<'_>) -> Result<Matrix> {
+    /// each task's rare labels, and c times the sum of all. `None` where there are other labels, or hardly any tasks.
+    fn sparse_label_state(&self, labels: &[f64], interrupt: &mut Interrupt<'_>) -> Result<Option<Matrix>> {
         let (backend, t) = (self.backend(), self.observations.n_tasks());
         let common = labels[labels.len() - 1];
         if t < 3 {
             // One label in two or three that is not the common one is not rare.
-            return backend::state_of(
-                backend,
-                Expansion::Duals(self.observations, labels),
-                threads,
-                interrupt,
-            );
+            return Ok(None);
         }
         let mut rows_of_task = vec![vec![]; t + 1];
         for (i, row) in labels.chunks(t).enumerate() {
             let mut rare = (0..t).filter(|&task| row[task] != common);
             let task = rare.next().unwrap_or(t);
             if rare.next().is_some() {
-                let labels = Expansion::Duals(self.observations, labels);
-                return backend::state_of(backend, labels, threads, interrupt);
+                return Ok(None);
             }
             rows_of_task[task].push(i as u32);
         }
@@ -338,19 +373,50 @@ impl<'a> Dataset<'a> {
         for (j, sum) in all.iter().enumerate() {
             state.row_mut(j).iter_mut().for_each(|x| *x += sum);
         }
-        Ok(state)
+        Ok(Some(state))
     }
 
     fn compute_moments(
         &self,
         basis: &dyn OrthonormalBasis,
+        centred: bool,
         interrupt: &mut Interrupt<'_>,
     ) -> Result<Moments> {
-        let (labels, threads) = (self.observations.targets(), self.threads());
-        let moment = match basis.projects_state() {
-            true => basis.project_state(self.label_state(&labels, threads, interrupt)?, threads),
-            false => basis.rotated(self.backend(), (self.observations, &labels), threads, interrupt)?,
-        };
-        Ok(Moments { moment, label_square: linalg::dot(&labels, &labels) })
+        let (backend, threads) = (self.backend(), self.threads());
+        let labels = self.observations.targets();
+        let means = if centred { column_means(&labels, self.observations.n_tasks()) } else { vec![] };
+        let less_means = less_means(&labels, &means);
+        let label_square = linalg::dot(&less_means, &less_means);
+        if basis.projects_state()
+            && let Some(mut state) = self.sparse_label_state(&labels, interrupt)?
+        {
+            if centred {
+                let sum = backend::sum_of_inputs(backend, threads);
+                for j in 0..state.rows() {
+                    linalg::axpy(state.row_mut(j), -sum[j], &means);
+                }
+            }
+            return Ok(Moments { moment: basis.project_state(state, threads), label_square });
+        }
+        let moment = basis.rotated(backend, (self.observations, &less_means), threads, interrupt)?;
+        Ok(Moments { moment, label_square })
     }
+}
+
+/// Means of the columns of a table (inputs x tasks).
+fn column_means(table: &[f64], n_tasks: usize) -> Vec<f64> {
+    let mut sums = vec![0.0; n_tasks];
+    table.chunks(n_tasks).for_each(|row| linalg::axpy(&mut sums, 1.0, row));
+    let n = (table.len() / n_tasks).max(1) as f64;
+    sums.iter().map(|sum| sum / n).collect()
+}
+
+/// The table less these means, if there are any.
+fn less_means<'t>(table: &'t [f64], means: &[f64]) -> Cow<'t, [f64]> {
+    if means.is_empty() {
+        return Cow::Borrowed(table);
+    }
+    let mut table = table.to_vec();
+    table.chunks_mut(means.len()).for_each(|row| linalg::axpy(row, -1.0, means));
+    Cow::Owned(table)
 }

@@ -291,6 +291,15 @@ pub enum Error {
         high: f64,
     },
 
+    /// Duals of a task that do not add up to zero although its intercept is free.
+    #[error("task {task:?}: its dual variables add up to {sum}, which a free intercept does not allow")]
+    DualSum {
+        /// Name of the task.
+        task: String,
+        /// The sum.
+        sum: f64,
+    },
+
     /// Work that an [`Interrupt`](crate::backend::Interrupt) ended. Fits do not return it: they end with a
     /// [`Status`](crate::Status).
     #[error("interrupted")]

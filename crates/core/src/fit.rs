@@ -47,7 +47,7 @@ impl Fit {
 /// Solves a problem.
 ///
 /// ```
-/// use kinfolk::{Dataset, DatasetOptions, LossKind, Observations, Problem, ProblemSpec, RegularizerKind};
+/// use kinfolk::{Dataset, DatasetOptions, Observations, Problem, ProblemSpec, RegularizerKind};
 /// use kinfolk::{Settings, Status, fit};
 /// use kinfolk::inputs::{Dense, Inputs};
 ///
@@ -57,7 +57,7 @@ impl Fit {
 /// let observations = Observations::multi_task(&[0, 0, 1, 1], vec![1.0, 0.2, 1.1, 0.1])?;
 /// let data = Dataset::new(&inputs, &observations, DatasetOptions::default())?;
 /// let output = RegularizerKind::Power { k: 1 };
-/// let spec = ProblemSpec { loss: LossKind::Squared.into(), output, c: 10.0, lambda: 1.0 };
+/// let spec = ProblemSpec { output, c: 10.0, ..ProblemSpec::default() };
 /// let problem = Problem::new(&data, spec)?;
 /// let fit = fit(&problem, &Settings { tolerance: 1e-8, ..Settings::default() })?;
 /// assert_eq!(fit.status(), Status::Certified);
@@ -76,7 +76,7 @@ pub fn fit(problem: &Problem<'_>, settings: &Settings) -> Result<Fit> {
 /// same bits:
 ///
 /// ```
-/// # use kinfolk::{Dataset, DatasetOptions, LossKind, Observations, RegularizerKind, Problem, ProblemSpec};
+/// # use kinfolk::{Dataset, DatasetOptions, Observations, RegularizerKind, Problem, ProblemSpec};
 /// # use kinfolk::inputs::{Dense, Inputs};
 /// use kinfolk::{Fitter, Flow, Observer, Progress, Settings, Snapshot, Status, fit};
 /// # let x = [1.0, 0.0, 0.5, 1.0, 1.0, 0.1, 0.4, 1.0];
@@ -84,7 +84,7 @@ pub fn fit(problem: &Problem<'_>, settings: &Settings) -> Result<Fit> {
 /// # let observations = Observations::multi_task(&[0, 0, 1, 1], vec![1.0, 0.2, 1.1, 0.1])?;
 /// # let data = Dataset::new(&inputs, &observations, DatasetOptions::default())?;
 /// # let output = RegularizerKind::Power { k: 2 };
-/// # let spec = ProblemSpec { loss: LossKind::Squared.into(), output, c: 10.0, lambda: 1.0 };
+/// # let spec = ProblemSpec { output, c: 10.0, ..ProblemSpec::default() };
 /// # let problem = Problem::new(&data, spec)?;
 /// # let settings = Settings { tolerance: 1e-12, ..Settings::default() };
 ///
@@ -173,7 +173,7 @@ impl<'a> Fitter<'a> {
     /// # let observations = Observations::multi_task(&[0, 0, 1, 1], vec![1.0, -1.0, 1.0, -1.0])?;
     /// let data = Dataset::new(&inputs, &observations, DatasetOptions::default())?;
     /// let output = RegularizerKind::Power { k: 2 };
-    /// let spec = ProblemSpec { loss: LossKind::Hinge.into(), output, c: 1.0, lambda: 1.0 };
+    /// let spec = ProblemSpec { loss: LossKind::Hinge.into(), output, ..ProblemSpec::default() };
     /// let weights = [0.1, 1.0, 10.0].map(|c| Weights { c, lambda: 1.0 });
     /// let fits = Fitter::new(&Settings::default()).path(&data, &spec, &weights)?;
     /// assert!(fits.iter().all(|fit| fit.certificate().rel_gap() <= 1e-3));

@@ -1,5 +1,6 @@
 //! The learning problem, and the units in which it is solved.
 
+use crate::intercept::Intercept;
 use crate::linalg::power_of_two;
 use crate::loss::{Loss, LossKind, ObservedLoss};
 use crate::regularizer::{Entrywise, Regularizer, RegularizerKind};
@@ -34,11 +35,13 @@ impl From<LossKind> for Losses {
 
 /// ```text
 /// min over F and positive semidefinite Theta of
-///     C sum_i w_i L(y_i, F(x_i, t_i) + o_i) + |F|^2 / 2 + lambda sum_rs phi*(Theta_rs)
+///     C sum_i w_i L(y_i, F(x_i, t_i) + b_(t_i) + o_i) + |F|^2 / 2 + lambda sum_rs phi*(Theta_rs)
 /// ```
-/// with offsets o (zero unless given) and the norm of the kernel `k(x, x') Theta_ts`; equivalently the dual
+/// with an [`Intercept`] b of each task, offsets o (zero unless given) and the norm of the kernel
+/// `k(x, x') Theta_ts`; equivalently the dual
 /// ```text
 /// max over alpha of  -sum_i [c_i L*(y_i, -alpha_i / c_i) + alpha_i o_i] - lambda sum_rs phi(rho_rs)
+///     where the alpha of each task add up to zero if intercepts are free,
 ///     c_i = C w_i,   rho_rs = <alpha^r, K_rs alpha^s> / (2 lambda),   Theta = phi'(rho),
 ///     F(x, t) = sum_j alpha_j Theta_(t, t_j) k(x_j, x).
 /// ```
@@ -74,6 +77,22 @@ pub struct ProblemSpec {
     pub c: f64,
     /// Weight of the regulariser.
     pub lambda: f64,
+    /// Intercepts of the tasks. Files of 0.1.0 do not say: they have none.
+    #[serde(default = "Intercept::none")]
+    pub intercept: Intercept,
+}
+
+impl Default for ProblemSpec {
+    /// Squared loss, `phi(z) = z^2 / 2`, C and lambda one, free intercepts.
+    fn default() -> Self {
+        ProblemSpec {
+            loss: LossKind::Squared.into(),
+            output: RegularizerKind::Power { k: 1 },
+            c: 1.0,
+            lambda: 1.0,
+            intercept: Intercept::Free,
+        }
+    }
 }
 
 /// The problem in its own units.
@@ -94,6 +113,7 @@ impl ProblemSpec {
     pub(crate) fn losses(&self, n_tasks: usize) -> Result<TaskLosses> {
         positive("C", self.c)?;
         positive("lambda", self.lambda)?;
+        self.intercept.check()?;
         build_losses(&self.loss, n_tasks)
     }
 }
@@ -215,6 +235,17 @@ impl<'a> Problem<'a> {
     /// The weight that all observations share in the problem's own units, if they do.
     pub fn uniform_gamma(&self) -> Option<f64> {
         self.uniform_gamma
+    }
+
+    /// The factor of `b^2 / 2` in the objective in the problem's own units, if tasks have intercepts: zero where these
+    /// are free.
+    pub(crate) fn intercept_weight(&self) -> Option<f64> {
+        self.spec.intercept.weight().map(|weight| weight / self.normal.unit)
+    }
+
+    /// Whether predictions do not change when a constant is added to all inputs.
+    pub(crate) fn is_centred(&self) -> bool {
+        self.spec.intercept == Intercept::Free
     }
 
     /// The interval in which kappa of observation o may lie.

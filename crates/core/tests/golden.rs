@@ -7,8 +7,8 @@ use kinfolk::inputs::{Dense, Inputs};
 use kinfolk::kernel::Gamma;
 use kinfolk::solver::{Sdca, SolveRequest, Solver, VisitOrder};
 use kinfolk::{
-    Dataset, DatasetOptions, Fit, Kernel, LossKind, Observations, Problem, ProblemSpec, RegularizerKind,
-    Settings, Silent, Start, fit,
+    Dataset, DatasetOptions, Fit, Intercept, Kernel, LossKind, Observations, Problem, ProblemSpec,
+    RegularizerKind, Settings, Silent, Start, fit,
 };
 use serde_json::Value;
 
@@ -66,7 +66,13 @@ fn instance(v: &Value) -> Instance {
     let bias = v["bias"].as_f64().unwrap_or(0.0).sqrt();
     let options = DatasetOptions { kernel, bias, threads: 1, ..DatasetOptions::default() };
     let (c, lambda) = (v["c"].as_f64().unwrap(), v["lambda"].as_f64().unwrap());
-    let spec = ProblemSpec { loss: loss(&v["loss"]).into(), output: output(&v["output"]), c, lambda };
+    let spec = ProblemSpec {
+        loss: loss(&v["loss"]).into(),
+        output: output(&v["output"]),
+        c,
+        lambda,
+        intercept: Intercept::None,
+    };
     Instance { inputs, observations, options, spec }
 }
 
@@ -150,7 +156,13 @@ mod prototype {
         };
         let (inputs, observations) = d1(kind.is_classification().then(|| numbers(&golden["d1"]["labels"])));
         let options = DatasetOptions { kernel, threads: 1, ..DatasetOptions::default() };
-        let spec = ProblemSpec { loss: kind.into(), output: output(output_name), c, lambda: 0.5 };
+        let spec = ProblemSpec {
+            loss: kind.into(),
+            output: output(output_name),
+            c,
+            lambda: 0.5,
+            intercept: Intercept::None,
+        };
         Instance { inputs, observations, options, spec }
     }
 
@@ -158,7 +170,13 @@ mod prototype {
         let (inputs, observations) = d2();
         let options = DatasetOptions { threads: 1, ..DatasetOptions::default() };
         let loss = LossKind::Squared.into();
-        let spec = ProblemSpec { loss, output: output(output_name), c: 1.0, lambda: 0.5 };
+        let spec = ProblemSpec {
+            loss,
+            output: output(output_name),
+            c: 1.0,
+            lambda: 0.5,
+            intercept: Intercept::None,
+        };
         Instance { inputs, observations, options, spec }
     }
 

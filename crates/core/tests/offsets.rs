@@ -7,8 +7,8 @@ mod common;
 use common::*;
 use kinfolk::inputs::{Dense, Inputs};
 use kinfolk::{
-    CScale, CertifyOptions, Dataset, Error, Fit, LossKind, Model, Observations, Problem, ProblemSpec,
-    RegularizerKind, Settings, SolverKind, Status, certify, fit,
+    CScale, CertifyOptions, Dataset, Error, Fit, Intercept, LossKind, Model, Observations, Problem,
+    ProblemSpec, RegularizerKind, Settings, SolverKind, Status, certify, fit,
 };
 
 const LAMBDA: f64 = 0.5;
@@ -98,7 +98,7 @@ fn an_offset_is_a_shifted_label_for_the_squared_loss() {
         let shifted = Dataset::new(&setup.inputs, &shifted, setup.options.clone()).unwrap();
         let data = setup.data();
         let scales = [&data, &shifted].map(|data| {
-            let scale = CScale::new(data, &loss.clone().into()).unwrap();
+            let scale = CScale::new(data, &loss.clone().into(), Intercept::None).unwrap();
             scale.weights(&power(1), None, 1.0).unwrap().c
         });
         assert_close("C", &scales[..1], &scales[1..], 1e-14);

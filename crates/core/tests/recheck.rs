@@ -7,8 +7,8 @@ mod needs;
 
 use kinfolk::inputs::{Dense, Inputs};
 use kinfolk::{
-    Certificate, Dataset, DatasetOptions, LossKind, Observations, Problem, ProblemSpec, RegularizerKind,
-    Settings, fit,
+    Certificate, Dataset, DatasetOptions, Intercept, LossKind, Observations, Problem, ProblemSpec,
+    RegularizerKind, Settings, fit,
 };
 use std::path::Path;
 use std::process::Command;
@@ -71,6 +71,7 @@ fn fit_and_save(k: u32, directory: &Path) -> Certificate {
         output: RegularizerKind::Power { k },
         c: 0.8,
         lambda: 1.7,
+        intercept: Intercept::None,
     };
     let problem = Problem::new(&data, spec).unwrap();
     let fit = fit(&problem, &Settings { tolerance: 1e-2, ..Settings::default() }).unwrap();

@@ -4,7 +4,8 @@ use crate::Pair;
 use crate::data::{BenchData, BenchLabels};
 use kinfolk::metrics::{self, PerTask};
 use kinfolk::{
-    CScale, Dataset, DatasetOptions, Error, Inputs, Observations, Problem, ProblemSpec, Result, Settings, fit,
+    CScale, Dataset, DatasetOptions, Error, Inputs, Intercept, Observations, Problem, ProblemSpec, Result,
+    Settings, fit,
 };
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -22,7 +23,11 @@ fn options(data: &BenchData, pair: &Pair) -> DatasetOptions {
 /// C and lambda of a strength on all the data.
 pub(crate) fn weights(data: &BenchData, pair: &Pair, strength: f64) -> Result<Value> {
     let dataset = Dataset::new(&data.inputs, &data.observations, options(data, pair))?;
-    let weights = CScale::new(&dataset, &pair.loss()?.into())?.weights(&pair.output, None, strength)?;
+    let weights = CScale::new(&dataset, &pair.loss()?.into(), Intercept::None)?.weights(
+        &pair.output,
+        None,
+        strength,
+    )?;
     Ok(json!({"strength": strength, "c": weights.c, "lambda": weights.lambda}))
 }
 
@@ -30,7 +35,7 @@ pub(crate) fn weights(data: &BenchData, pair: &Pair, strength: f64) -> Result<Va
 pub(crate) fn answer(data: &BenchData, pair: &Pair, cap: f64) -> Result<Value> {
     let parts = Parts::new(data)?;
     let dataset = Dataset::new(&parts.train, &parts.observations, options(data, pair))?;
-    let c_scale = CScale::new(&dataset, &pair.loss()?.into())?;
+    let c_scale = CScale::new(&dataset, &pair.loss()?.into(), Intercept::None)?;
     let mut scores = vec![];
     for exponent in -3..=3 {
         let strength = 10f64.powi(exponent);
@@ -40,6 +45,7 @@ pub(crate) fn answer(data: &BenchData, pair: &Pair, cap: f64) -> Result<Value> {
             output: pair.output.clone(),
             c: weights.c,
             lambda: weights.lambda,
+            intercept: Intercept::None,
         };
         let settings = Settings {
             tolerance: 1e-3,

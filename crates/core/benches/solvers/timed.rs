@@ -3,7 +3,8 @@
 use crate::Pair;
 use crate::data::BenchData;
 use kinfolk::{
-    Dataset, DatasetOptions, Fit, Fitter, Flow, Observer, Problem, ProblemSpec, Progress, Result, Settings,
+    Dataset, DatasetOptions, Fit, Fitter, Flow, Intercept, Observer, Problem, ProblemSpec, Progress, Result,
+    Settings,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -15,6 +16,9 @@ pub(crate) struct Cell {
     pair: Pair,
     c: f64,
     lambda: f64,
+    /// `none` if absent.
+    #[serde(default = "no_intercept")]
+    intercept: Intercept,
     solver: String,
     cap_seconds: f64,
     tolerance: f64,
@@ -32,6 +36,10 @@ fn forever() -> f64 {
 
 /// No pace is judged before.
 const EARLY: f64 = 5.0;
+
+fn no_intercept() -> Intercept {
+    Intercept::None
+}
 
 fn once() -> usize {
     1
@@ -112,6 +120,7 @@ fn run(data: &BenchData, cell: &Cell, settings: &Settings) -> Result<TimedRun> {
         output: cell.pair.output.clone(),
         c: cell.c,
         lambda: cell.lambda,
+        intercept: cell.intercept,
     };
     let problem = Problem::new(&dataset, spec)?;
     let setup = start.elapsed().as_secs_f64();

@@ -1,6 +1,7 @@
 //! Orthonormal coordinates for the functions in the span of the inputs, from a second moment of the inputs.
 
 use super::{Backend, Columns, Expansion, Interrupt, Panel, STREAM_ROWS, coefficients, state_of};
+use crate::linalg::axpy;
 use crate::{Matrix, Observations, Result};
 use std::borrow::Cow;
 
@@ -22,6 +23,38 @@ pub enum MomentOf {
     Inputs,
     /// Inputs, whose coefficients are the coordinates.
     Coefficients,
+}
+
+impl<'a> SecondMoment<'a> {
+    /// The same of the inputs less their mean.
+    pub(crate) fn centred(self, backend: &dyn Backend, threads: usize) -> Self {
+        let mut matrix = self.matrix.into_owned();
+        let n = matrix.rows();
+        match self.of {
+            MomentOf::Features => {
+                let (sum, count) = (sum_of_inputs(backend, threads), backend.n_inputs() as f64);
+                for i in 0..n {
+                    axpy(&mut matrix.row_mut(i)[..=i], -sum[i] / count, &sum[..=i]);
+                }
+            }
+            MomentOf::Inputs | MomentOf::Coefficients => {
+                let mut means = vec![0.0; n];
+                for i in 0..n {
+                    for j in 0..i {
+                        means[i] += matrix[(i, j)] / n as f64;
+                        means[j] += matrix[(i, j)] / n as f64;
+                    }
+                    means[i] += matrix[(i, i)] / n as f64;
+                }
+                let mean = means.iter().sum::<f64>() / n as f64;
+                for i in 0..n {
+                    let row = matrix.row_mut(i)[..=i].iter_mut().zip(&means);
+                    row.for_each(|(x, other)| *x -= means[i] + other - mean);
+                }
+            }
+        }
+        SecondMoment { matrix: Cow::Owned(matrix), of: self.of }
+    }
 }
 
 /// A matrix P, called the frame, with `P' state(Z) = (rotated X)' Z` and `coordinates = P V`. See
@@ -54,6 +87,12 @@ pub(crate) trait OrthonormalBasis: Sync {
         }
         Ok(self.project_coefficients(coefficients(backend.n_inputs(), observations, duals), threads))
     }
+}
+
+/// `X'1`, or `K 1`: the state of ones.
+pub(crate) fn sum_of_inputs(backend: &dyn Backend, threads: usize) -> Vec<f64> {
+    let ones = Matrix::from_vec(vec![1.0; backend.n_inputs()], backend.n_inputs(), 1);
+    of_inputs(backend, &ones.expect("one column"), threads).into_vec()
 }
 
 /// `X'Z`, some rows at a time.

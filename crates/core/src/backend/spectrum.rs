@@ -1,6 +1,6 @@
 //! The inputs in the basis where X'X, or K, is diagonal.
 
-use super::basis::of_inputs;
+use super::basis::{of_inputs, sum_of_inputs};
 use super::{Backend, MomentOf, OrthonormalBasis, SecondMoment};
 use crate::linalg::{self, view};
 use crate::{Matrix, Result};
@@ -37,6 +37,15 @@ impl Spectrum {
             _ => Frame::Coordinates(scaled),
         };
         Ok(Spectrum { values, frame })
+    }
+
+    /// The mean of the inputs as they are, rotated; `None` where rotated inputs come from a frame that is centred.
+    pub(crate) fn rotated_mean(&self, backend: &dyn Backend, threads: usize) -> Option<Vec<f64>> {
+        let Frame::Coordinates(_) = &self.frame else { return None };
+        let sum = sum_of_inputs(backend, threads);
+        let rows = sum.len();
+        let mean = Matrix::from_vec(sum.iter().map(|x| x / backend.n_inputs() as f64).collect(), rows, 1);
+        Some(self.project_state(mean.expect("one column"), threads).into_vec())
     }
 }
 

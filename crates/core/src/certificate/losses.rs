@@ -3,35 +3,76 @@
 //! Two things are called weights: the matrix W (`weights: &Matrix`), which gives predictions, and the weights
 //! of observations (`w`).
 
+use super::intercepts;
 use crate::backend::{Columns, Interrupt, Panel, RowBlock, STREAM_ROWS, row_blocks};
 use crate::loss::TermBlock;
 use crate::{Error, Matrix, Problem, Result, linalg};
 use rayon::prelude::*;
 
-/// Sums of losses (`value`) and of conjugates (`conj`), and the Fenchel-Young terms of each task (`gap`).
+/// Sums of losses (`value`) and of conjugates (`conj`), the Fenchel-Young terms of each task (`gap`), and the
+/// intercepts at which they were computed.
 pub(crate) struct LossTerms {
     pub(crate) value: f64,
     pub(crate) conj: f64,
     pub(crate) gap: Vec<f64>,
+    pub(crate) intercept: Vec<f64>,
 }
 
-/// One pass over the data: predictions F from the weights W, then the terms of every observation.
+impl LossTerms {
+    fn zero(n_tasks: usize) -> Self {
+        LossTerms { value: 0.0, conj: 0.0, gap: vec![0.0; n_tasks], intercept: vec![0.0; n_tasks] }
+    }
+}
+
+/// One pass over the data: predictions F from the weights W, then the terms of every observation. With intercepts,
+/// all predictions are kept until the intercepts are known: the given ones, or the best ones for these predictions.
 pub(super) fn loss_terms(
     problem: &Problem<'_>,
     kappa: &[f64],
     weights: &Matrix,
-    threads: usize,
+    intercept: Option<&[f64]>,
     interrupt: &mut Interrupt<'_>,
 ) -> Result<LossTerms> {
     let blocks = row_blocks(problem.observations(), STREAM_ROWS);
-    let mut parts: Vec<Result<LossTerms>> = Vec::with_capacity(blocks.len());
-    interrupt.in_rounds(blocks.len(), 4 * threads, |round| {
-        let terms = blocks[round].par_iter().map_init(TermScratch::default, |scratch, block| {
-            block_terms(problem, kappa, weights, block, scratch)
+    let Some(rho) = problem.intercept_weight() else {
+        return sum_blocks(problem, &blocks, interrupt, |k, scratch| {
+            scratch.predict(problem, weights, &blocks[k]);
+            block_terms(problem, kappa, &blocks[k], scratch)
         });
-        parts.par_extend(terms);
+    };
+    let mut scores: Vec<Matrix> = Vec::with_capacity(blocks.len());
+    interrupt.in_rounds(blocks.len(), 4 * problem.data().threads(), |round| {
+        scores.par_extend(blocks[round].par_iter().map_init(TermScratch::default, |scratch, block| {
+            scratch.predict(problem, weights, block);
+            std::mem::take(&mut scratch.scores)
+        }));
     })?;
-    let mut total = LossTerms { value: 0.0, conj: 0.0, gap: vec![0.0; problem.observations().n_tasks()] };
+    let intercept = match intercept {
+        Some(given) => given.to_vec(),
+        None => intercepts::best(problem, &blocks, &scores, rho),
+    };
+    let mut terms = sum_blocks(problem, &blocks, interrupt, |k, scratch| {
+        scratch.scores.clone_from(&scores[k]);
+        intercepts::add(&intercept, blocks[k].columns, &mut scratch.scores);
+        block_terms(problem, kappa, &blocks[k], scratch)
+    })?;
+    intercepts::add_terms(problem, kappa, rho, &intercept, &mut terms)?;
+    Ok(LossTerms { intercept, ..terms })
+}
+
+/// The terms of all blocks, added up in order.
+fn sum_blocks(
+    problem: &Problem<'_>,
+    blocks: &[RowBlock],
+    interrupt: &mut Interrupt<'_>,
+    terms: impl Fn(usize, &mut TermScratch) -> Result<LossTerms> + Sync,
+) -> Result<LossTerms> {
+    let mut parts: Vec<Result<LossTerms>> = Vec::with_capacity(blocks.len());
+    interrupt.in_rounds(blocks.len(), 4 * problem.data().threads(), |round| {
+        parts
+            .par_extend(round.into_par_iter().map_init(TermScratch::default, |scratch, k| terms(k, scratch)));
+    })?;
+    let mut total = LossTerms::zero(problem.observations().n_tasks());
     for part in parts {
         let part = part?;
         total.value += part.value;
@@ -70,18 +111,25 @@ struct Entries<'a> {
     kappa: &'a [f64],
 }
 
+impl TermScratch {
+    /// Computes the scores of a block.
+    fn predict(&mut self, problem: &Problem<'_>, weights: &Matrix, block: &RowBlock) {
+        let backend = problem.data().backend();
+        backend.load(&block.rows, &mut self.panel);
+        backend.scores(&mut self.panel, block.columns, weights, &mut self.scores, 1);
+    }
+}
+
+/// The terms of a block whose scores are in `scratch`.
 fn block_terms(
     problem: &Problem<'_>,
     kappa: &[f64],
-    weights: &Matrix,
     block: &RowBlock,
     scratch: &mut TermScratch,
 ) -> Result<LossTerms> {
-    let (backend, obs) = (problem.data().backend(), problem.observations());
-    let TermScratch { panel, scores, columns, weights: w, terms } = scratch;
-    backend.load(&block.rows, panel);
-    backend.scores(panel, block.columns, weights, scores, 1);
-    let mut out = LossTerms { value: 0.0, conj: 0.0, gap: vec![0.0; obs.n_tasks()] };
+    let obs = problem.observations();
+    let TermScratch { scores, columns, weights: w, terms, .. } = scratch;
+    let mut out = LossTerms::zero(obs.n_tasks());
     let first = block.rows.first().map_or(0, |&i| i as usize);
     let neighbours = block.rows.iter().enumerate().all(|(j, &i)| i as usize == first + j);
     if let (true, true, Some(_)) = (obs.is_complete(), neighbours, problem.only_loss()) {

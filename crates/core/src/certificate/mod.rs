@@ -5,7 +5,7 @@
 //! `gamma`). `V_a` is the V that alpha induces, and `G(V) = V'V` is the task Gram matrix:
 //!
 //! ```text
-//! P(V, Theta) = sum_i c_i L(y_i, F_i) + <Theta, G(V)> / 2 + sum phi*(Theta) / 2,    F = X W + offsets
+//! P(V, Theta) = sum_i c_i L(y_i, F_i) + <Theta, G(V)> / 2 + sum phi*(Theta) / 2,    F = X W + offsets + b
 //! D(alpha)    = -sum_i [ c_i L*(y_i, -alpha_i / c_i) + alpha_i offset_i ] - sum phi(G(V_a)) / 2
 //! P - D       = sum_i [ c_i L(y_i, F_i) + c_i L*(y_i, -alpha_i / c_i) + alpha_i F_i ]   (losses)
 //!             + <Theta, G(V - V_a)> / 2                                                 (V differs from V_a)
@@ -15,8 +15,9 @@
 //! The terms of losses and of Theta are Fenchel-Young terms. No term is negative, so there is no cancellation
 //! and even a very small gap is accurate. In the *one-point* form V = V_a and Theta = phi'(G(V_a)). Then the
 //! last two lines are zero and the gap is a sum over observations, hence over tasks. `docs/math.md`,
-//! "Certificate", has the proof.
+//! "Certificate", has the proof. Intercepts b are part of the primal point; `intercepts.rs` has their terms.
 
+mod intercepts;
 mod losses;
 mod regularizer;
 
@@ -98,9 +99,14 @@ impl std::fmt::Display for Certificate {
 ///
 /// The duals `alpha` are in the paper's scale and in the order of the observations. The primal point is the
 /// one that they induce, or the one with coordinates `v` (features x tasks for linear kernels, inputs x tasks
-/// otherwise). With a spectral regulariser `v` are the coordinates of the weights, and `None` means zero.
+/// otherwise). With a spectral regulariser `v` are the coordinates of the weights, and `None` means zero. The
+/// intercepts are the best ones for these weights.
+///
+/// # Errors
+/// [`Error::Infeasible`] for a dual outside the domain of its loss, [`Error::DualSum`] if intercepts are free and the
+/// duals of a task do not add up to zero.
 pub fn certify(problem: &Problem<'_>, alpha: &[f64], v: Option<&Matrix>) -> Result<Certificate> {
-    Ok(certify_point(problem, alpha, v)?.graded.certificate)
+    Ok(certify_point(problem, alpha, v, None)?.graded.certificate)
 }
 
 /// Duals and a primal point in the problem's own units, with their certificate.
@@ -110,11 +116,12 @@ pub(crate) struct CertifiedPoint {
     pub(crate) graded: Graded,
 }
 
-/// [`certify`], with the points it was computed from.
+/// [`certify`] with these intercepts, or the best ones, and with the points it was computed from.
 pub(crate) fn certify_point(
     problem: &Problem<'_>,
     alpha: &[f64],
     v: Option<&Matrix>,
+    intercept: Option<&[f64]>,
 ) -> Result<CertifiedPoint> {
     let n = problem.observations().len();
     if alpha.len() != n {
@@ -135,7 +142,7 @@ pub(crate) fn certify_point(
     let unit = problem.unit();
     let kappa: Vec<f64> = alpha.iter().map(|a| a / unit).collect();
     let v = v.map(|v| scaled(v, 1.0 / problem.coordinate_scale()));
-    let graded = certify_normal(problem, &kappa, v.as_ref(), never)?;
+    let graded = certify_at(problem, &kappa, v.as_ref(), intercept, never)?;
     Ok(CertifiedPoint { kappa, v, graded })
 }
 
@@ -154,6 +161,8 @@ pub(crate) struct Graded {
     pub(crate) state: Matrix,
     /// The task Gram matrix.
     pub(crate) gram: Matrix,
+    /// Of each task; zeros if there are none.
+    pub(crate) intercept: Vec<f64>,
 }
 
 /// [`certify`] for duals and coordinates in the problem's own units.
@@ -161,6 +170,16 @@ pub(crate) fn certify_normal(
     problem: &Problem<'_>,
     kappa: &[f64],
     v: Option<&Matrix>,
+    interrupt: &mut Interrupt<'_>,
+) -> Result<Graded> {
+    certify_at(problem, kappa, v, None, interrupt)
+}
+
+fn certify_at(
+    problem: &Problem<'_>,
+    kappa: &[f64],
+    v: Option<&Matrix>,
+    intercept: Option<&[f64]>,
     interrupt: &mut Interrupt<'_>,
 ) -> Result<Graded> {
     problem.data().pool().install(|| {
@@ -171,13 +190,20 @@ pub(crate) fn certify_normal(
         let output = match problem.normal_regularizer() {
             Regularizer::Entrywise(regularizer) => &**regularizer,
             Regularizer::Spectral(regularizer) => {
-                return certify_weights(problem, regularizer, kappa, (&state_a, &gram_a), v, interrupt);
+                return certify_weights(
+                    problem,
+                    regularizer,
+                    (kappa, intercept),
+                    (&state_a, &gram_a),
+                    v,
+                    interrupt,
+                );
             }
         };
         let Some(v) = v else {
             let point = RegularizerTerms::at(output, &gram_a);
             let weights = linalg::times(view(&state_a), view(&point.theta), threads);
-            let terms = loss_terms(problem, kappa, &weights, threads, interrupt)?;
+            let terms = loss_terms(problem, kappa, &weights, intercept, interrupt)?;
             return Ok(point.graded(terms, Form::OnePoint, problem.unit(), state_a, gram_a));
         };
         let expansion = Expansion::Coordinates(v);
@@ -185,7 +211,7 @@ pub(crate) fn certify_normal(
         let gram = backend::task_gram(backend, expansion, &state, threads);
         let mut point = RegularizerTerms::at(output, &gram);
         let weights = linalg::times(view(&state), view(&point.theta), threads);
-        let terms = loss_terms(problem, kappa, &weights, threads, interrupt)?;
+        let terms = loss_terms(problem, kappa, &weights, intercept, interrupt)?;
         let offset = v.minus(&backend::coordinates(backend, duals, &state_a));
         let state_offset = state.minus(&state_a);
         let distance = backend::task_gram(backend, Expansion::Coordinates(&offset), &state_offset, threads);
@@ -204,7 +230,7 @@ pub(crate) fn certify_normal(
 fn certify_weights(
     problem: &Problem<'_>,
     regularizer: &SpectralRegularizer,
-    kappa: &[f64],
+    (kappa, intercept): (&[f64], Option<&[f64]>),
     (state_a, gram_a): (&Matrix, &Matrix),
     w: Option<&Matrix>,
     interrupt: &mut Interrupt<'_>,
@@ -215,7 +241,7 @@ fn certify_weights(
     let expansion = Expansion::Coordinates(w);
     let state = backend::state_of(backend, expansion, threads, interrupt)?;
     let gram = backend::task_gram(backend, expansion, &state, threads);
-    let terms = loss_terms(problem, kappa, &state, threads, interrupt)?;
+    let terms = loss_terms(problem, kappa, &state, intercept, interrupt)?;
     let rotation = regularizer.rotation(&gram)?;
     let squares = rotation.squares(w, &state, threads);
     let primal = regularizer.value(&squares);

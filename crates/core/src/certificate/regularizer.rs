@@ -47,14 +47,15 @@ impl RegularizerTerms {
 
     pub(crate) fn graded(
         self,
-        losses: LossTerms,
+        mut losses: LossTerms,
         form: Form,
         unit: f64,
         state: Matrix,
         gram: Matrix,
     ) -> Graded {
+        let intercept = std::mem::take(&mut losses.intercept);
         let certificate = self.certificate(losses, form).in_units(unit);
-        Graded { certificate, theta: self.theta, state, gram }
+        Graded { certificate, theta: self.theta, state, gram, intercept }
     }
 
     pub(crate) fn certificate(&self, losses: LossTerms, form: Form) -> Certificate {

@@ -1,5 +1,9 @@
 //! The second derivative of the losses in W: `S[U] = x'(D o x U)`, block diagonal over tasks.
+//!
+//! Where tasks have intercepts, these are functions of W, and D becomes `M = D - share dd' / sum(d)` for each task, with
+//! d the curvatures of its rows: predictions are centred by their weighted mean. See [`Centring`].
 
+use super::centring::Centring;
 use super::{Design, each};
 use crate::Matrix;
 use crate::linalg::{axpy, dot, power_of_two, shared_product, transposed};
@@ -15,6 +19,7 @@ pub(crate) struct Curvature<'a> {
     values: Vec<f64>,
     /// Rows with a curvature, and the curvature, task by task; `None` if nearly all have one.
     free: Option<Free>,
+    centring: Option<Centring>,
 }
 
 #[derive(Debug)]
@@ -34,12 +39,25 @@ fn largest(values: &[f64]) -> f64 {
 }
 
 impl<'a> Curvature<'a> {
-    pub(crate) fn new(design: &'a Design, values: Vec<f64>) -> Self {
+    /// With `rho b^2 / 2` as the cost of intercepts b, if there are any.
+    pub(crate) fn new(design: &'a Design, values: Vec<f64>, rho: Option<f64>) -> Self {
         let count = values.iter().filter(|d| **d != 0.0).count();
         let table = design.task_rows().is_none();
         let sparse = !table || count * PRODUCT_ADVANTAGE < values.len();
         let free = sparse.then(|| Free::new(design, &values, count));
-        Curvature { design, values, free }
+        let centring = rho.map(|rho| Centring::new(design, &values, rho));
+        Curvature { design, values, free, centring }
+    }
+
+    /// How rows are centred, if tasks have intercepts.
+    pub(crate) fn centring(&self) -> Option<&Centring> {
+        self.centring.as_ref()
+    }
+
+    /// What is to be subtracted from the rows of a task before their squares, weighted by the curvatures, add up to its
+    /// block of S.
+    pub(crate) fn shift(&self, task: usize) -> Option<Vec<f64>> {
+        self.centring.as_ref().map(|centring| centring.shift(self.design, &self.values, task))
     }
 
     /// Rows of the task that have a curvature, with it.
@@ -85,10 +103,18 @@ impl<'a> Curvature<'a> {
         let mut out = Matrix::zeros(columns.rows(), rank);
         let mut parts: Vec<&mut [f64]> = out.as_mut_slice().chunks_mut(rank.max(1)).collect();
         each(&mut parts, free.rows.len() * rank, threads, |task, out| {
-            let own = columns.row(task);
-            for &(i, d) in &free.rows[free.of_task[task].clone()] {
-                let row = self.design.row(i as usize);
-                axpy(out, d * dot(row, own), row);
+            let (own, rows) = (columns.row(task), &free.rows[free.of_task[task].clone()]);
+            let Some(centring) = &self.centring else {
+                for &(i, d) in rows {
+                    let row = self.design.row(i as usize);
+                    axpy(out, d * dot(row, own), row);
+                }
+                return;
+            };
+            let f: Vec<f64> = rows.iter().map(|&(i, _)| dot(self.design.row(i as usize), own)).collect();
+            let mean = centring.mean(task, rows.iter().zip(&f).map(|(&(_, d), f)| d * f).sum());
+            for (&(i, d), f) in rows.iter().zip(&f) {
+                axpy(out, d * (f - mean), self.design.row(i as usize));
             }
         });
         transposed(&out)
@@ -113,6 +139,9 @@ impl<'a> Curvature<'a> {
             small,
             threads,
         );
+        if let Some(centring) = &self.centring {
+            centring.centre_table(&self.values, &mut f);
+        }
         f.par_chunks_mut(CHUNK).zip(self.values.par_chunks(CHUNK)).for_each(|(f, d)| {
             f.iter_mut().zip(d).for_each(|(f, d)| *f *= (d / size_d) as f32);
         });
@@ -149,6 +178,9 @@ impl<'a> Curvature<'a> {
                     axpy(&mut traces, design.square(i), curvatures);
                 }
             }
+        }
+        if let Some(centring) = &self.centring {
+            centring.subtract_means(design, &self.values, &mut lam, &mut traces);
         }
         (lam, traces)
     }

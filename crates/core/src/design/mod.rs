@@ -4,9 +4,11 @@
 //! form a table (inputs x tasks) with holes of weight zero, and products with the inputs are matrix products;
 //! else each task has its own copy of its rows.
 
+mod centring;
 mod curvature;
 mod layout;
 
+pub(crate) use centring::Centring;
 pub(crate) use curvature::Curvature;
 
 use crate::backend::{Backend, Columns, Frame, Interrupt, Panel, STREAM_ROWS, Spectrum};
@@ -45,10 +47,11 @@ impl Design {
         RowLayout::size(obs)
     }
 
+    /// Of the inputs less `mean`, which is rotated already.
     pub(crate) fn new(
         backend: &dyn Backend,
         obs: &Observations,
-        spectrum: &Spectrum,
+        (spectrum, mean): (&Spectrum, Option<&[f64]>),
         threads: usize,
         interrupt: &mut Interrupt<'_>,
     ) -> Result<Self> {
@@ -65,6 +68,9 @@ impl Design {
                 x
             }
         };
+        if let Some(mean) = mean {
+            (0..x.rows()).for_each(|i| axpy(x.row_mut(i), -1.0, mean));
+        }
         clear_noise(&mut x);
         let squares = (0..x.rows()).map(|i| dot(x.row(i), x.row(i))).collect();
         let total = spectrum.values.iter().sum::<f64>().max(f64::MIN_POSITIVE);
@@ -109,6 +115,29 @@ impl Design {
     /// Runs of entries of one task (own rows), or `None` if entries are a table with a column for each task.
     pub(crate) fn task_rows(&self) -> Option<&[Range<usize>]> {
         self.layout.task_rows()
+    }
+
+    /// Sums over the entries of each task.
+    pub(crate) fn task_sums(&self, values: &[f64]) -> Vec<f64> {
+        match self.task_rows() {
+            Some(ranges) => ranges.iter().map(|range| values[range.clone()].iter().sum()).collect(),
+            None => {
+                let mut sums = vec![0.0; self.n_tasks()];
+                values.chunks(self.n_tasks().max(1)).for_each(|row| axpy(&mut sums, 1.0, row));
+                sums
+            }
+        }
+    }
+
+    /// Adds a number for each task to the values of its entries.
+    pub(crate) fn add_to_tasks(&self, of_tasks: &[f64], values: &mut [f64]) {
+        match self.task_rows() {
+            Some(ranges) => ranges
+                .iter()
+                .zip(of_tasks)
+                .for_each(|(range, b)| values[range.clone()].iter_mut().for_each(|x| *x += b)),
+            None => values.chunks_mut(self.n_tasks().max(1)).for_each(|row| axpy(row, 1.0, of_tasks)),
+        }
     }
 
     /// Row of the inputs, and task, of an entry.

@@ -45,7 +45,8 @@ impl QuadraticConjugate {
     pub fn derivatives(&self, z: f64, mu: f64, centre: f64) -> LossDerivatives {
         let (pull, stiffness) = (self.y - z + mu * centre, self.quad + mu);
         let soft = (pull.abs() - self.eps).max(0.0).copysign(pull);
-        let dual = (soft / stiffness).max(-self.high).min(-self.low);
+        // Without any curvature, zero over zero is zero.
+        let dual = (if soft == 0.0 { 0.0 } else { soft / stiffness }).max(-self.high).min(-self.low);
         // Not `&&`, which would branch.
         let free = (dual > -self.high) & (dual < -self.low) & ((soft != 0.0) | (self.eps == 0.0));
         let off = dual - centre;

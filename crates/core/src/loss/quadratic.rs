@@ -25,6 +25,14 @@ impl QuadraticConjugate {
         QuadraticConjugate { y: self.y - offset, ..self }
     }
 
+    /// The conjugate with an intercept b that grows by `stiffness` per unit of the dual `kappa = -gamma u`, for a dual
+    /// that is kappa now: `gamma L*` gains `b kappa' + stiffness (kappa' - kappa)^2 / 2` at another dual kappa'.
+    #[inline(always)]
+    pub fn with_intercept(self, (b, stiffness): (f64, f64), gamma: f64, kappa: f64) -> Self {
+        let y = self.y - b + stiffness * kappa;
+        QuadraticConjugate { y, quad: self.quad + gamma * stiffness, ..self }
+    }
+
     /// L*(u), infinite outside the domain.
     #[inline]
     pub fn value(&self, u: f64) -> f64 {

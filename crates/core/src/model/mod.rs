@@ -29,7 +29,7 @@ use induced::Induced;
 /// A fitted model.
 ///
 /// Predicts `F(x, t)` for any input and any task. Holds Theta, and what is needed to recompute the
-/// certificate from the data: the duals, or the duals and a primal point.
+/// certificate from the data: the intercepts, and the duals, or the duals and a primal point.
 #[derive(Debug, Clone)]
 pub struct Model {
     pub(crate) theta: Matrix,
@@ -38,6 +38,8 @@ pub struct Model {
     /// Weights of the observations, if they are not all one.
     pub(crate) observation_weights: Option<Vec<f64>>,
     pub(crate) predictor: Predictor,
+    /// Of each task, if the problem has intercepts.
+    pub(crate) intercept: Option<Vec<f64>>,
     /// Of the kind that `about` names.
     pub(crate) scaling: Scaling,
     /// Of the kind that `about` names.
@@ -97,6 +99,7 @@ impl Model {
         let Solution { kappa, v, status, graded, .. } = solution;
         let Induced { theta, function } = Induced::new(problem, &kappa, v.as_ref(), &graded);
         let predictor = Predictor::new(data, function);
+        let intercept = problem.intercept_weight().map(|_| graded.intercept);
         let alpha = kappa.into_iter().map(|k| k * problem.unit()).collect();
         let v = v.map(|v| scaled(v, problem.coordinate_scale()));
         let observation_weights = match obs.uniform_weight() {
@@ -128,6 +131,7 @@ impl Model {
             v,
             observation_weights,
             predictor,
+            intercept,
             scaling,
             target_scaling: None,
             attachments,
@@ -183,7 +187,12 @@ impl Model {
         }
     }
 
-    /// How predictions are made.
+    /// The intercept of each task, if the problem has intercepts.
+    pub fn intercept(&self) -> Option<&[f64]> {
+        self.intercept.as_deref()
+    }
+
+    /// How predictions are made, but for intercepts.
     pub fn predictor(&self) -> &Predictor {
         &self.predictor
     }
@@ -247,12 +256,12 @@ impl Model {
     ///
     /// ```
     /// # use kinfolk::inputs::{Dense, Inputs};
-    /// # use kinfolk::{Dataset, LossKind, Observations, RegularizerKind, Problem, ProblemSpec, Settings, fit};
+    /// # use kinfolk::{Dataset, Observations, RegularizerKind, Problem, ProblemSpec, Settings, fit};
     /// use kinfolk::{Scaling, ScalingKind};
     /// # let x = [1.0, 0.0, 0.5, 1.0, 1.0, 0.1, 0.4, 1.0];
     /// # let observations = Observations::multi_task(&[0, 0, 1, 1], vec![1.0, 0.2, 1.1, 0.1])?;
     /// # let output = RegularizerKind::Power { k: 1 };
-    /// # let spec = ProblemSpec { loss: LossKind::Squared.into(), output, c: 10.0, lambda: 1.0 };
+    /// # let spec = ProblemSpec { output, c: 10.0, ..ProblemSpec::default() };
     /// let raw = Inputs::from(Dense::f64(&x, 4, 2)?);
     /// let scaling = Scaling::fit(ScalingKind::Standard, &raw)?;
     /// let inputs = scaling.apply(&raw)?;
@@ -338,11 +347,11 @@ impl Model {
     fn predict_scaled(&self, inputs: &Inputs<'_>, tasks: Option<&[u32]>) -> Result<Matrix> {
         self.predictor.check_inputs(&self.about, inputs)?;
         let mut out = self.predictor.predict(&self.about, &self.scaling.apply(inputs)?, tasks)?;
-        if let Some(scaling) = &self.target_scaling {
-            for i in 0..out.rows() {
-                let task = |column: usize| tasks.map_or(column, |tasks| tasks[i] as usize);
-                let row = out.row_mut(i).iter_mut().enumerate();
-                row.for_each(|(column, z)| *z = scaling.unscale(task(column), *z));
+        for i in 0..out.rows() {
+            for (column, z) in out.row_mut(i).iter_mut().enumerate() {
+                let task = tasks.map_or(column, |tasks| tasks[i] as usize);
+                *z = self.intercept.as_ref().map_or(*z, |intercept| *z + intercept[task]);
+                *z = self.target_scaling.as_ref().map_or(*z, |scaling| scaling.unscale(task, *z));
             }
         }
         Ok(out)

@@ -1,10 +1,11 @@
 //! Checking a stored model against its data, without solving anything.
 
 use super::induced::{self, Induced};
-use super::{Mismatch, Model, compare};
-use crate::certificate::{CertifiedPoint, certify_point};
+use super::{MODEL_TOLERANCE, Mismatch, Model, compare};
+use crate::backend::Interrupt;
+use crate::certificate::{CertifiedPoint, certify_normal, certify_point};
 use crate::{
-    Certificate, Dataset, DatasetOptions, Error, Inputs, Observations, Problem, Result, TaskNames, certify,
+    Certificate, Dataset, DatasetOptions, Error, Inputs, Matrix, Observations, Problem, Result, TaskNames,
 };
 
 /// Memory and threads for checking a stored model.
@@ -58,8 +59,9 @@ impl Model {
             return Err(Error::Incompatible(mismatch.why));
         }
         let observations = self.with_own_weights(observations)?;
-        let point =
-            |problem: &Problem<'_>, alpha: &[f64], _: &Inputs<'_>| certify(problem, alpha, self.v.as_ref());
+        let point = |problem: &Problem<'_>, alpha: &[f64], _: &Inputs<'_>| {
+            Ok(certify_point(problem, alpha, self.v.as_ref(), self.intercept())?.graded.certificate)
+        };
         self.on_data(inputs, &observations, options, point)
     }
 
@@ -87,16 +89,42 @@ impl Model {
         )?);
         mismatches.extend(compare::empty_tasks(&self.about, &observations));
         let check = |problem: &Problem<'_>, alpha: &[f64], inputs: &Inputs<'_>| {
-            let CertifiedPoint { kappa, v, graded } = certify_point(problem, alpha, self.v.as_ref())?;
+            let CertifiedPoint { kappa, v, graded } =
+                certify_point(problem, alpha, self.v.as_ref(), self.intercept())?;
             let induced = Induced::new(problem, &kappa, v.as_ref(), &graded);
             let sizes = induced::function_sizes(problem, &kappa, v.as_ref(), &graded);
-            let parts = compare::induced_parts(self, &induced, inputs, &sizes);
+            let mut parts = compare::induced_parts(self, &induced, inputs, &sizes);
+            parts.extend(self.intercept_mismatch(problem, &kappa, v.as_ref(), &graded.certificate)?);
             let certificate = graded.certificate;
             mismatches.extend(compare::certificate(self, &certificate, parts.is_empty()));
             mismatches.extend(parts);
             Ok(ModelCheck { certificate, mismatches })
         };
         self.on_data(inputs, &observations, options, check)
+    }
+
+    /// Whether the stored intercepts are as good as the best ones for the weights: a certificate holds for any
+    /// intercepts, but worse ones make its gap larger.
+    fn intercept_mismatch(
+        &self,
+        problem: &Problem<'_>,
+        kappa: &[f64],
+        v: Option<&Matrix>,
+        stored: &Certificate,
+    ) -> Result<Option<Mismatch>> {
+        if self.intercept.is_none() {
+            return Ok(None);
+        }
+        let best = certify_normal(problem, kappa, v, &mut Interrupt::never())?;
+        let excess = stored.primal - best.certificate.primal;
+        if excess <= MODEL_TOLERANCE * best.certificate.primal.abs() {
+            return Ok(None);
+        }
+        let why = format!(
+            "the objective is {}, the best intercepts give {}",
+            stored.primal, best.certificate.primal
+        );
+        Ok(Some(Mismatch::new("intercept", why)))
     }
 
     /// Runs `work(problem, duals, scaled inputs)` for the problem of the model on these data.

@@ -88,7 +88,7 @@ impl Algorithm for Admm {
         };
         let ready = run.clock.unless_stopped(|interrupt| {
             problem.data().prepare(interrupt)?;
-            Ok(problem.data().design(interrupt)?.1)
+            Ok(problem.data().design(problem.is_centred(), interrupt)?.1)
         })?;
         let kappa = run.given.take().unwrap_or_else(|| start::zeros(problem));
         let best = Incumbent::zero_function(problem, kappa)?;

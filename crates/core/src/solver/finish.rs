@@ -32,6 +32,6 @@ pub(super) fn certify(
 /// Coordinates of the backend for coordinates in the eigenbasis.
 pub(super) fn coordinates(problem: &Problem<'_>, v: &Matrix) -> Result<Matrix> {
     let data = problem.data();
-    let spectrum = data.eigenbasis(&mut Interrupt::never())?;
+    let spectrum = data.eigenbasis(problem.is_centred(), &mut Interrupt::never())?;
     Ok(data.pool().install(|| spectrum.coordinates(data.backend(), v, data.threads())))
 }

@@ -3,9 +3,11 @@
 use super::{finish, start};
 use crate::backend::Interrupt;
 use crate::certificate::{Graded, certify_normal};
+use crate::intercept::balance::balanced;
 use crate::{Certificate, Matrix, Problem, Result};
 
-/// Duals and a primal point with their certificate, in the problem's own units.
+/// Duals and a primal point with their certificate, in the problem's own units. Duals are balanced if intercepts are
+/// free; intercepts are the best ones for the primal point.
 #[derive(Debug, Clone)]
 pub(crate) struct Incumbent {
     /// Dual variables in observation order.
@@ -22,12 +24,14 @@ impl Incumbent {
         kappa: Vec<f64>,
         interrupt: &mut Interrupt<'_>,
     ) -> Result<Self> {
+        let kappa = balanced(problem, kappa);
         let graded = certify_normal(problem, &kappa, None, interrupt)?;
         Ok(Incumbent { kappa, v: None, graded })
     }
 
     /// Duals with the primal point of these coordinates.
     pub(crate) fn pair(problem: &Problem<'_>, kappa: Vec<f64>, v: Matrix) -> Result<Self> {
+        let kappa = balanced(problem, kappa);
         let graded = certify_normal(problem, &kappa, Some(&v), &mut Interrupt::never())?;
         Ok(Incumbent { kappa, v: Some(v), graded })
     }

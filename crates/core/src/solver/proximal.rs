@@ -41,7 +41,7 @@ impl Algorithm for Proximal {
         }
         let problem = run.problem;
         problem.data().pool().install(|| {
-            let design = problem.data().design(&mut Interrupt::never())?.1;
+            let design = problem.data().design(problem.is_centred(), &mut Interrupt::never())?.1;
             let mut model = Smoothed::new(problem, design)?;
             let mut kappa = design.gather(&best.kappa);
             let mut v = design.backward(&kappa, problem.data().threads());

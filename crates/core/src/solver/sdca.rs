@@ -7,6 +7,7 @@
 //! ascent one observation at a time; only the order differs. See `docs/math.md`, "Coordinate ascent".
 
 mod ascent;
+mod intercepts;
 mod order;
 
 use super::{Algorithm, Clock, Incumbent, SolverOutcome, SolverRun, Status, needs_entries, start};
@@ -122,7 +123,7 @@ impl Algorithm for Sdca {
                 return Ok(point.ended(status));
             }
             last_certified.keep(began.elapsed(), &point, clock.passes);
-            ascent.forget_history(point.graded);
+            ascent.forget_history(point);
             next_check = self.next_check(clock.passes);
         }
     }

@@ -3,19 +3,21 @@
 
 use super::Incumbent;
 use crate::backend::{self, Expansion, Interrupt};
+use crate::intercept::balance::{balanced, task_sums};
+use crate::intercept::best::{TaskScores, best_intercept};
 use crate::linalg::power_of_two;
 use crate::regularizer::{Entrywise, Regularizer};
 use crate::{Error, Matrix, Problem, Result};
 use rayon::prelude::*;
 use std::time::{Duration, Instant};
 
-/// Given duals, brought into their domains.
+/// Given duals, brought into their domains, and balanced if intercepts are free.
 pub(crate) fn warm(problem: &Problem<'_>, mut kappa: Vec<f64>) -> Vec<f64> {
     for (o, k) in kappa.iter_mut().enumerate() {
         let (low, high) = problem.box_of(o);
         *k = if k.is_finite() { k.clamp(low, high) } else { 0.0f64.clamp(low, high) };
     }
-    kappa
+    balanced(problem, kappa)
 }
 
 /// Duals made small enough for a spectral regulariser, if there is one.
@@ -32,15 +34,36 @@ pub(crate) fn allowed(problem: &Problem<'_>, mut kappa: Vec<f64>) -> Result<Vec<
     Ok(kappa)
 }
 
-/// The best point between zero and the duals that fit the prediction 0: `kappa = -s gamma L'(y, 0)`, 0 < s <=
-/// 1.
+/// The best point between zero and the duals that fit the best constant prediction b of each task (zero without
+/// intercepts): `kappa = -s gamma L'(y, b)`, 0 < s <= 1.
 pub(crate) fn cold(problem: &Problem<'_>, interrupt: &mut Interrupt<'_>) -> Result<Vec<f64>> {
     let obs = problem.observations();
+    let constant = best_constants(problem);
     let residual = |o: usize| {
         let (low, high) = problem.box_of(o);
-        (-problem.gamma(o) * problem.loss_at(o).mean_slope(0.0)).clamp(low, high)
+        let at = constant.as_ref().map_or(0.0, |constant| constant[obs.task(o)]);
+        (-problem.gamma(o) * problem.loss_at(o).mean_slope(at)).clamp(low, high)
     };
-    along(problem, (0..obs.len()).map(residual).collect(), interrupt)
+    along(problem, balanced(problem, (0..obs.len()).map(residual).collect()), interrupt)
+}
+
+/// The best intercepts where all weights are zero, if tasks have intercepts.
+fn best_constants(problem: &Problem<'_>) -> Option<Vec<f64>> {
+    let (obs, rho) = (problem.observations(), problem.intercept_weight()?);
+    let empty = |task: usize| TaskScores { loss: problem.loss(task), y: vec![], z: vec![], w: vec![] };
+    let mut tasks: Vec<TaskScores<'_>> = (0..obs.n_tasks()).map(empty).collect();
+    for o in (0..obs.len()).filter(|&o| problem.gamma(o) > 0.0) {
+        let TaskScores { y, z, w, .. } = &mut tasks[obs.task(o)];
+        y.push(obs.label(o));
+        z.push(obs.offset(o));
+        w.push(problem.gamma(o));
+    }
+    Some(
+        problem
+            .data()
+            .pool()
+            .install(|| tasks.into_par_iter().map(|task| best_intercept(task, rho)).collect()),
+    )
 }
 
 /// The best point between zero and given duals.
@@ -107,9 +130,13 @@ fn best_on_ray(
     most: f64,
 ) -> f64 {
     let losses = LossSlope::new(problem, kappa);
+    let intercepts = match problem.intercept_weight() {
+        Some(rho) if rho > 0.0 => task_sums(problem, kappa).iter().map(|(sum, _)| sum * (sum / rho)).sum(),
+        _ => 0.0,
+    };
     let slope = |s: f64, stride: usize| {
         let t = gram.rows();
-        let mut pull = 0.0;
+        let mut pull = intercepts;
         for r in 0..t {
             for q in 0..t {
                 let g = gram[(r, q)];

@@ -21,6 +21,8 @@ pub(crate) struct Coordinate<'a> {
     pub(crate) gamma: f64,
     /// Its dual variable now.
     pub(crate) kappa: f64,
+    /// How much the intercept, which is part of the loss's offset, changes per unit of kappa.
+    pub(crate) stiffness: f64,
 }
 
 impl Coordinate<'_> {
@@ -30,14 +32,15 @@ impl Coordinate<'_> {
         (-self.gamma * high, -self.gamma * low)
     }
 
-    /// Slope of `gamma L*(-kappa / gamma)` on the left and on the right of kappa.
+    /// Slope of `gamma L*(-kappa / gamma) + stiffness (kappa - now)^2 / 2` on the left and on the right of kappa.
     fn slope(&self, kappa: f64) -> (f64, f64) {
         let (left, right) = self.loss.conj_slope(-kappa / self.gamma);
-        (-right, -left)
+        let pull = if self.stiffness == 0.0 { 0.0 } else { self.stiffness * (kappa - self.kappa) };
+        (pull - right, pull - left)
     }
 
     fn curvature(&self, kappa: f64) -> f64 {
-        self.loss.conj_curvature(-kappa / self.gamma) / self.gamma
+        self.loss.conj_curvature(-kappa / self.gamma) / self.gamma + self.stiffness
     }
 
     /// The best kappa for an input of zero norm, whose prediction is 0 whatever happens: a subgradient there.
@@ -58,7 +61,7 @@ pub(crate) fn solve<S: Simd>(
     linear: Option<f64>,
     row: &RowStep<'_>,
 ) -> f64 {
-    if row.a == 0.0 {
+    if row.a == 0.0 && coordinate.stiffness == 0.0 {
         return coordinate.without_input();
     }
     if let Some(gain) = linear
@@ -67,7 +70,9 @@ pub(crate) fn solve<S: Simd>(
         let RowStep { task, a, b, c } = *row;
         let sums =
             RowSums { a, b: b[task], c: c[task], squares: dot_simd(simd, b, b), inner: dot_simd(simd, b, c) };
-        let Coordinate { gamma, kappa, .. } = *coordinate;
+        let Coordinate { gamma, kappa, stiffness, .. } = *coordinate;
+        // The offset of the loss has the intercept already.
+        let shape = shape.with_intercept((0.0, stiffness), gamma, kappa);
         return cubic::solve(simd, &shape, gamma, kappa, gain, &sums, output.prior_slope(task, b));
     }
     newton::solve(coordinate, output, row)

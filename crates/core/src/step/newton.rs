@@ -160,7 +160,7 @@ mod tests {
     fn alone(loss: &dyn Loss, k: u32, gamma: f64, kappa: f64) -> f64 {
         let row = RowStep { task: 0, a: 1.0, b: &[kappa], c: &[kappa * kappa] };
         let loss = ObservedLoss { loss, y: 1.0, offset: 0.0 };
-        solve(&Coordinate { loss, gamma, kappa }, &Power::new(k).unwrap(), &row)
+        solve(&Coordinate { loss, gamma, kappa, stiffness: 0.0 }, &Power::new(k).unwrap(), &row)
     }
 
     #[test]

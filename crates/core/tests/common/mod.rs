@@ -7,8 +7,8 @@ use kinfolk::inputs::{Dense, Gram, Inputs, Sparse};
 use kinfolk::kernel::Gamma;
 use kinfolk::regularizer::Entrywise;
 use kinfolk::{
-    Certificate, Dataset, DatasetOptions, Fit, Kernel, LossKind, Losses, Matrix, Observations, Problem,
-    ProblemSpec, Regularizer, RegularizerKind, Settings, SolverKind, fit,
+    Certificate, Dataset, DatasetOptions, Fit, Intercept, Kernel, LossKind, Losses, Matrix, Observations,
+    Problem, ProblemSpec, Regularizer, RegularizerKind, Settings, SolverKind, fit,
 };
 
 /// Tasks of every sample.
@@ -242,7 +242,7 @@ pub fn products(a: &[f64], b: &[f64]) -> Vec<f64> {
 }
 
 pub fn spec(loss: impl Into<Losses>, output: RegularizerKind, c: f64, lambda: f64) -> ProblemSpec {
-    ProblemSpec { loss: loss.into(), output, c, lambda }
+    ProblemSpec { loss: loss.into(), output, c, lambda, intercept: Intercept::None }
 }
 
 pub fn power(k: u32) -> RegularizerKind {

@@ -4,9 +4,9 @@ use crate::envelope::{Parts, Tensor};
 use kinfolk::inputs::{Dense, Gram, Inputs, Sparse};
 use kinfolk::kernel::Gamma;
 use kinfolk::{
-    CertifyOptions, Dataset, DatasetOptions, Kernel, LossKind, Losses, Matrix, Model, Observations, Problem,
-    ProblemSpec, RegularizerKind, Scaling, ScalingKind, Settings, TargetScale, TargetScaling, TaskNames,
-    certify, fit,
+    CertifyOptions, Dataset, DatasetOptions, Intercept, Kernel, LossKind, Losses, Matrix, Model,
+    Observations, Problem, ProblemSpec, RegularizerKind, Scaling, ScalingKind, Settings, TargetScale,
+    TargetScaling, TaskNames, certify, fit,
 };
 
 pub(crate) const TASKS: usize = 3;
@@ -47,7 +47,7 @@ impl Recipe {
             let options = DatasetOptions { kernel, bias, threads: 1, ..DatasetOptions::default() };
             let scaled = targets.as_ref().map(|targets| targets.apply(&observations).unwrap());
             let data = Dataset::new(&inputs, scaled.as_ref().unwrap_or(&observations), options).unwrap();
-            let spec = ProblemSpec { loss, output, c: 0.7, lambda: 0.3 };
+            let spec = ProblemSpec { loss, output, c: 0.7, lambda: 0.3, intercept: Intercept::None };
             let problem = Problem::new(&data, spec).unwrap();
             fit(&problem, &Settings { tolerance, ..Settings::default() }).unwrap().model
         };

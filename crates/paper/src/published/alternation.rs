@@ -2,7 +2,7 @@
 
 use kinfolk::model::Predictor;
 use kinfolk::{
-    Fit, Fitter, Flow, Matrix, Observer, Problem, ProblemSpec, Progress, RegularizerKind, Settings,
+    Fit, Fitter, Flow, Intercept, Matrix, Observer, Problem, ProblemSpec, Progress, RegularizerKind, Settings,
 };
 use kinfolk_train::{Job, Result};
 
@@ -46,7 +46,8 @@ impl Alternation<'_> {
         let mut alpha: Option<Vec<f64>> = None;
         for round in 1.. {
             let output = RegularizerKind::Fixed { theta: rows(&theta) };
-            let spec = ProblemSpec { loss: job.loss.clone(), output, c, lambda: 1.0 };
+            let spec =
+                ProblemSpec { loss: job.loss.clone(), output, c, lambda: 1.0, intercept: Intercept::None };
             let problem = Problem::new(job.data, spec)?;
             let mut inner = Inner { observer, stopped: false };
             let fit = Fitter::new(&settings).warm(alpha.as_deref()).observer(&mut inner).fit(&problem)?;

@@ -5,7 +5,7 @@ use super::kernel_matrix::{kernel_matrix, table};
 use super::{Published, PublishedTask};
 use kinfolk::inputs::{Gram, Inputs};
 use kinfolk::{
-    Dataset, DatasetOptions, Fit, Fitter, Flow, Kernel, Matrix, Observer, Problem, ProblemSpec,
+    Dataset, DatasetOptions, Fit, Fitter, Flow, Intercept, Kernel, Matrix, Observer, Problem, ProblemSpec,
     RegularizerKind,
 };
 use kinfolk_train::{Claim, Job, MTL_SDCA, MethodInfo, Result};
@@ -39,6 +39,7 @@ fn alternate(task: &PublishedTask<'_>, observer: &mut dyn Observer) -> Result<Fi
         output: RegularizerKind::Fixed { theta: rows(theta) },
         c,
         lambda: 1.0,
+        intercept: Intercept::None,
     };
     let identity = Matrix::identity(t);
     let alone = Problem::new(job.data, spec(&identity))?;

@@ -10,8 +10,8 @@
 use super::alternation::{certified, rows, size, symmetrise};
 use super::kernel_matrix::kernel_matrix;
 use kinfolk::{
-    Fit, Fitter, Flow, LossKind, Matrix, Observer, Problem, ProblemSpec, RegularizerKind, Settings,
-    certify_duals,
+    Fit, Fitter, Flow, Intercept, LossKind, Matrix, Observer, Problem, ProblemSpec, RegularizerKind,
+    Settings, certify_duals,
 };
 use kinfolk_train::{Error, Job, Result};
 
@@ -162,6 +162,7 @@ impl InputBasis {
             output: RegularizerKind::Fixed { theta: rows(&theta) },
             c: problem.spec().c,
             lambda: 1.0,
+            intercept: Intercept::None,
         };
         let given = Problem::new(job.data, spec)?;
         let settings = Settings { tolerance: 0.1 * job.settings.tolerance, ..job.settings.clone() };

@@ -12,8 +12,8 @@ use crate::record::{Key, RecordFile, Timing};
 use crate::split;
 use crate::{Error, Options, Result, RunSummary, find};
 use kinfolk::{
-    CScale, Dataset, DatasetOptions, Inputs, Losses, Observations, RegularizerKind, Scaling, ScalingKind,
-    Settings, Start, TargetScale,
+    CScale, Dataset, DatasetOptions, Inputs, Intercept, Losses, Observations, RegularizerKind, Scaling,
+    ScalingKind, Settings, Start, TargetScale,
 };
 use kinfolk_train::select::{Scored, Study, candidates_from, cross_validate};
 use kinfolk_train::{
@@ -246,7 +246,7 @@ fn of_classes(loaded: &Loaded, rows: &[u32], tasks: usize) -> Result<(Inputs<'st
 fn c_scale(set: &Set, inputs: &Inputs<'_>, observations: &Observations) -> Result<CScale> {
     let options = DatasetOptions { bias: set.bias, threads: 1, ..DatasetOptions::default() };
     let data = Dataset::new(inputs, observations, options)?;
-    Ok(CScale::new(&data, &set.loss.clone().into())?)
+    Ok(CScale::new(&data, &set.loss.clone().into(), Intercept::None)?)
 }
 
 /// Processes that were running in the last minute, where the system tells.

@@ -21,7 +21,10 @@ impl Engine {
         self.info.losses.check(self.info.name, job.loss)?;
         let output = (self.output)(job.data.observations().n_tasks(), params)?;
         let Weights { c, lambda } = job.weights(&output, weight)?;
-        Ok(Problem::new(job.data, ProblemSpec { loss: job.loss.clone(), output, c, lambda })?)
+        Ok(Problem::new(
+            job.data,
+            ProblemSpec { loss: job.loss.clone(), output, c, lambda, intercept: Intercept::None },
+        )?)
     }
 }
 

@@ -4,8 +4,8 @@
 
 use kinfolk::inputs::{Dense, Inputs};
 use kinfolk::{
-    Dataset, DatasetOptions, Fit, Kernel, LossKind, Losses, Observations, Observer, Problem, ProblemSpec,
-    RegularizerKind, Settings, Silent, Start, fit,
+    Dataset, DatasetOptions, Fit, Intercept, Kernel, LossKind, Losses, Observations, Observer, Problem,
+    ProblemSpec, RegularizerKind, Settings, Silent, Start, fit,
 };
 use kinfolk_train::{Method, Params, PreparedData, Weight, find};
 
@@ -131,7 +131,7 @@ impl Toy {
     pub(crate) fn solve(&self, loss: &LossKind, output: RegularizerKind, c: f64, lambda: f64) -> Fit {
         let options = DatasetOptions { kernel: self.kernel.clone(), threads: 1, ..DatasetOptions::default() };
         let data = Dataset::new(&self.inputs, &self.observations, options).unwrap();
-        let spec = ProblemSpec { loss: loss.clone().into(), output, c, lambda };
+        let spec = ProblemSpec { loss: loss.clone().into(), output, c, lambda, intercept: Intercept::None };
         let settings = Settings { tolerance: 1e-9, max_passes: 5000, ..Settings::default() };
         fit(&Problem::new(&data, spec).unwrap(), &settings).unwrap()
     }

@@ -110,6 +110,9 @@ pub(super) fn arrays(model: &Model) -> Result<()> {
     if let Some(scaling) = &model.target_scaling {
         scaling.check_numbers().map_err(|error| wrong("target_scale", error))?;
     }
+    if let Some(intercept) = &model.intercept {
+        finite("intercept", intercept)?;
+    }
     if let Some(v) = &model.v {
         finite_matrix("v", v)?;
     }

@@ -6,6 +6,7 @@
 //! | `theta` | f64 | tasks x tasks | always |
 //! | `alpha` | f64 | inputs x tasks if every input has every task, else observations | unless the duals were dropped |
 //! | `v` | f64 | features (+ 1 with a bias) x tasks, or inputs x tasks | if `alpha` does not induce the primal point |
+//! | `intercept` | f64 | tasks | if the problem has intercepts: what is added to the predictions of each task |
 //! | `observation_weight` | f64 | observations | with `alpha`, if the weights are not all one |
 //! | `weights` | f64 | features (+ 1 with a bias) x tasks | linear and cosine kernels |
 //! | `coefficients` | f64 | support x tasks | all other kernels; precomputed: inputs x tasks |
@@ -80,14 +81,14 @@ impl Model {
     ///
     /// ```
     /// use kinfolk::inputs::{Dense, Inputs};
-    /// use kinfolk::{Dataset, LossKind, Model, Observations, RegularizerKind, Problem, ProblemSpec, Settings, fit};
+    /// use kinfolk::{Dataset, Model, Observations, RegularizerKind, Problem, ProblemSpec, Settings, fit};
     ///
     /// let x = [1.0, 0.0, 0.5, 1.0, 1.0, 0.1, 0.4, 1.0];
     /// let inputs = Inputs::from(Dense::f64(&x, 4, 2)?);
     /// let observations = Observations::multi_task(&[0, 0, 1, 1], vec![1.0, 0.2, 1.1, 0.1])?;
     /// let data = Dataset::new(&inputs, &observations, Default::default())?;
     /// let output = RegularizerKind::Power { k: 1 };
-    /// let spec = ProblemSpec { loss: LossKind::Squared.into(), output, c: 10.0, lambda: 1.0 };
+    /// let spec = ProblemSpec { output, c: 10.0, ..ProblemSpec::default() };
     /// let model = fit(&Problem::new(&data, spec)?, &Settings::default())?.model;
     ///
     /// let directory = tempfile::tempdir()?;

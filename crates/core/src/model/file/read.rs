@@ -3,7 +3,7 @@
 use super::{Envelope, FORMAT_VERSION, METADATA_KEY, check, wrong};
 use crate::inputs::{Dense, Inputs, Sparse, Values};
 use crate::model::{About, Attachments, KernelExpansion, Model, Predictor};
-use crate::{Error, Kernel, Matrix, Result, Scaling, ScalingKind, TargetScale, TargetScaling};
+use crate::{Error, Intercept, Kernel, Matrix, Result, Scaling, ScalingKind, TargetScale, TargetScaling};
 use safetensors::tensor::{Dtype, Metadata, TensorInfo};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -14,8 +14,9 @@ use std::collections::{BTreeMap, BTreeSet};
 const MAX_HEADER: u64 = 100_000_000;
 
 /// Every name that means something in some model.
-const NAMES: [&str; 15] = [
+const NAMES: [&str; 16] = [
     "theta",
+    "intercept",
     "alpha",
     "v",
     "observation_weight",
@@ -151,6 +152,10 @@ fn model(about: About, tensors: &mut Tensors<'_>) -> Result<Model> {
     };
     let scaling = scaling(about.scaling, about.n_features, tensors)?;
     let target_scaling = target_scaling(about.target_scale, n_tasks, tensors)?;
+    let intercept = match about.problem.intercept {
+        Intercept::None => None,
+        Intercept::Free | Intercept::Ridge(_) => Some(tensors.doubles("intercept", &[n_tasks])?),
+    };
     let (attachments, written_by) = (Attachments::default(), String::new());
     Ok(Model {
         theta,
@@ -158,6 +163,7 @@ fn model(about: About, tensors: &mut Tensors<'_>) -> Result<Model> {
         v,
         observation_weights,
         predictor,
+        intercept,
         scaling,
         target_scaling,
         attachments,

@@ -67,6 +67,9 @@ fn tensors(model: &Model) -> Vec<(&'static str, Tensor)> {
     if let Some(v) = &model.v {
         out.push(("v", matrix(v)));
     }
+    if let Some(intercept) = &model.intercept {
+        out.push(("intercept", doubles(intercept, vec![intercept.len()])));
+    }
     if let Some(weight) = &model.observation_weights {
         out.push(("observation_weight", doubles(weight, vec![weight.len()])));
     }

@@ -36,7 +36,7 @@ impl Cost {
         let small = rank as f64;
         let moment = inputs as f64 * dim as f64 * small;
         let rotate = 2.0 * rows as f64 * dim as f64 * small;
-        let setup = if problem.data().has_design() {
+        let setup = if problem.data().has_design(problem.is_centred()) {
             0.0
         } else {
             (moment + rotate) / (PRODUCT_FLOPS_PER_NS * threads) + small.powi(3) / 5.0

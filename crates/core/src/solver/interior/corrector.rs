@@ -218,14 +218,14 @@ mod tests {
         let task: Vec<u32> = (0..20).map(|i| i % 2).collect();
         let observations = Observations::multi_task(&task, vec![1.0; 20]).unwrap();
         let data = Dataset::new(&inputs, &observations, DatasetOptions::default()).unwrap();
-        let design = data.design(&mut Interrupt::never()).unwrap().1;
+        let design = data.design(false, &mut Interrupt::never()).unwrap().1;
         let v = Matrix::from_vec(vec![0.5, 0.3, -0.2, 0.4], 2, 2).unwrap();
         for (k, weight) in [(1, 1e-8), (1, 1.0), (1, 1e8), (4, 1e-8), (4, 1.0), (4, 1e8)] {
             let output = Power::new(k).unwrap();
             let gram = gram(&v, 1);
             let theta = output.theta(&gram);
             let derivative = Derivative::new(&output, &v, &gram, &theta, 1);
-            let curvature = Curvature::new(design, vec![weight; 20]);
+            let curvature = Curvature::new(design, vec![weight; 20], None);
             let direct = Direct::new(design, &curvature, &derivative).unwrap();
             let dv = Matrix::from_vec(vec![30.0, -20.0, 10.0, 5.0], 2, 2).unwrap();
             let (mut v1, mut w1) = (v.clone(), times(view(&v), view(&theta), 1));

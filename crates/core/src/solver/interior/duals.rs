@@ -31,6 +31,9 @@ pub(super) struct BarrierSums {
     pub(super) conj: f64,
 }
 
+/// Rounds of the search for intercepts at the start.
+const MAX_BALANCE_ROUNDS: usize = 60;
+
 /// Entries at a time: sums are taken over these first, whatever the number of threads.
 const CHUNK_ENTRIES: usize = 2048;
 
@@ -77,6 +80,67 @@ impl BoundedDuals {
     pub(super) fn place(&mut self, f: &[f64], share: f64) {
         let tau = (share * self.sum(f, |variable, f| variable.scale(f)) / self.bounds).max(1e-100);
         self.each(f, |variable, f| variable.place(f, tau));
+    }
+
+    /// [`place`](Self::place) at intercepts at which the duals of each task add up to rho times the intercept: those
+    /// intercepts. `f` are predictions with the intercepts `b`.
+    pub(super) fn balance(
+        &mut self,
+        design: &Design,
+        (f, b): (&[f64], &[f64]),
+        share: f64,
+        rho: f64,
+    ) -> Vec<f64> {
+        let tau = (share * self.sum(f, |variable, f| variable.scale(f)) / self.bounds).max(1e-100);
+        let mut shift = vec![0.0; b.len()];
+        let (mut low, mut high) = (vec![f64::NEG_INFINITY; b.len()], vec![f64::INFINITY; b.len()]);
+        let mut reach = vec![0.0; b.len()];
+        for _ in 0..MAX_BALANCE_ROUNDS {
+            let mut shifted = f.to_vec();
+            design.add_to_tasks(&shift, &mut shifted);
+            self.each(&shifted, |variable, f| variable.place(f, tau));
+            let kappa = self.kappa();
+            let sums = design.task_sums(&kappa);
+            let sizes = design.task_sums(&kappa.iter().map(|k| k.abs()).collect::<Vec<f64>>());
+            let gives = design.task_sums(&self.gives());
+            let mut done = true;
+            for task in 0..b.len() {
+                let now = b[task] + shift[task];
+                let pull = sums[task] - rho * now;
+                if pull.abs() <= 1e-14 * (sizes[task] + rho * now.abs()) {
+                    continue;
+                }
+                *(if pull > 0.0 { &mut low[task] } else { &mut high[task] }) = shift[task];
+                let newton = shift[task] + pull / (gives[task] + rho);
+                let next = if newton > low[task] && newton < high[task] && newton.is_finite() {
+                    newton
+                } else if low[task].is_finite() && high[task].is_finite() {
+                    0.5 * (low[task] + high[task])
+                } else {
+                    reach[task] = f64::max(2.0 * reach[task], 1.0);
+                    shift[task] + f64::copysign(reach[task], pull)
+                };
+                done &= next == shift[task];
+                shift[task] = next;
+            }
+            if done {
+                break;
+            }
+        }
+        b.iter().zip(&shift).map(|(b, shift)| b + shift).collect()
+    }
+
+    /// How much the duals of each entry fall per unit of its prediction.
+    fn gives(&self) -> Vec<f64> {
+        let give = |variable: &BoundedDual| {
+            let BoundedDual { weight, quad, lower, upper, .. } = *variable;
+            if weight > 0.0 {
+                weight / (quad + lower.force / lower.slack + upper.force / upper.slack)
+            } else {
+                0.0
+            }
+        };
+        self.all.chunks(self.per_entry).map(|variables| variables.iter().map(give).sum()).collect()
     }
 
     /// Sum of the losses at predictions `f`.

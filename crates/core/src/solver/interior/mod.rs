@@ -84,13 +84,14 @@ impl Algorithm for InteriorPoint {
         }
         let problem = run.problem;
         let ready = run.clock.unless_stopped(|interrupt| {
-            let design = problem.data().design(interrupt)?.1;
+            let design = problem.data().design(problem.is_centred(), interrupt)?.1;
             Ok((design, start::cold(problem, interrupt)?))
         })?;
         let Some((design, cold)) = ready else { return run.give_up() };
         problem.data().pool().install(|| {
             let (output, threads) = (problem.entrywise()?, problem.data().threads());
-            let model = InteriorProblem { design, output, threads };
+            let rho = problem.intercept_weight();
+            let model = InteriorProblem { design, output, rho, threads };
             CentralPath::new(model, run).follow(&cold)
         })
     }

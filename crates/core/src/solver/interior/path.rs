@@ -4,11 +4,13 @@ use super::InteriorPoint;
 use super::duals::BoundedDuals;
 use super::step::{InteriorProblem, InteriorStep, PrimalPoint};
 use crate::backend::Interrupt;
-use crate::design::Curvature;
+use crate::design::{Curvature, Design};
+use crate::intercept::best::{TaskScores, best_intercept};
 use crate::linalg::gram;
 use crate::solver::newton_system::{Derivative, direct::Direct};
 use crate::solver::{Algorithm, Incumbent, SolverOutcome, SolverRun, Status, finish, start};
-use crate::{Error, Matrix, Result};
+use crate::{Error, Matrix, Problem, Result};
+use rayon::prelude::*;
 
 /// The first barriers, in units of the expected product of slack and multiplier: rather too strong, so that
 /// nothing starts close to a bound that it must leave. Of given duals only the predictions are used: an
@@ -64,7 +66,7 @@ impl<'a, 'r> CentralPath<'a, 'r> {
     /// From a cold start or given duals, whichever is better, until the gap is certified or nothing gets
     /// better.
     pub(super) fn follow(mut self, cold: &[f64]) -> Result<SolverOutcome> {
-        let InteriorProblem { design, output, threads } = self.model;
+        let InteriorProblem { design, output, threads, rho } = self.model;
         let problem = self.run.problem;
         let Some(mut variables) = BoundedDuals::new(problem, design) else {
             let why = "a loss has no quadratic conjugate".into();
@@ -79,16 +81,22 @@ impl<'a, 'r> CentralPath<'a, 'r> {
                 if warm.value < cold.value { (warm, true) } else { (cold, false) }
             }
         };
-        variables.place(&point.f, if is_warm { WARM_BARRIERS } else { COLD_BARRIERS });
+        let barriers = if is_warm { WARM_BARRIERS } else { COLD_BARRIERS };
+        variables.place(&point.f, barriers);
+        if let Some(rho) = rho {
+            let intercept = variables.balance(design, (&point.f, &point.intercept), barriers, rho);
+            point = self.model.with_intercept(&variables, point, intercept);
+        }
         let mut last_excess = f64::INFINITY;
         let status = loop {
             let (mut sums, mut curvatures) = variables.linearise(&point.f);
             let kappa = variables.kappa();
             let induced = design.backward(&kappa, threads);
-            let dual = -sums.conj - 0.5 * output.phi_sum(&gram(&induced, threads));
+            let intercepts = self.model.intercept_cost(&kappa);
+            let dual = -sums.conj - intercepts - 0.5 * output.phi_sum(&gram(&induced, threads));
             let excess = (point.value - dual) / sums.products;
             if excess > 2.0 {
-                let other = self.model.point(&variables, induced.clone());
+                let other = self.model.point(&variables, induced.clone(), point.intercept.clone());
                 if other.value < point.value {
                     point = other;
                     (sums, curvatures) = variables.linearise(&point.f);
@@ -110,7 +118,7 @@ impl<'a, 'r> CentralPath<'a, 'r> {
                 break self.run.clock.must_stop().unwrap_or(Status::PassLimit);
             }
             let offset = point.v.minus(&induced);
-            let curvature = Curvature::new(design, curvatures.clone());
+            let curvature = Curvature::new(design, curvatures.clone(), rho);
             let derivative = Derivative::new(output, &point.v, &point.gram, &point.theta, threads);
             let Some(direct) = Direct::new(design, &curvature, &derivative) else { break Status::Stalled };
             self.run.clock.passes += 1;
@@ -122,6 +130,7 @@ impl<'a, 'r> CentralPath<'a, 'r> {
                 point: &point,
                 offset: &offset,
                 curvatures: &curvatures,
+                centring: curvature.centring(),
                 derivative: &derivative,
                 direct: &direct,
                 products: sums.products,
@@ -143,10 +152,16 @@ impl<'a, 'r> CentralPath<'a, 'r> {
 
     /// The primal point of given duals.
     fn begin(&mut self, variables: &BoundedDuals, first: &[f64]) -> PrimalPoint {
-        let InteriorProblem { design, output, threads } = self.model;
+        let InteriorProblem { design, output, threads, rho } = self.model;
         let kappa = design.gather(first);
-        let point = self.model.point(variables, design.backward(&kappa, threads));
-        let dual = -variables.conj_of(&kappa) - 0.5 * output.phi_sum(&point.gram);
+        let mut point =
+            self.model.point(variables, design.backward(&kappa, threads), vec![0.0; design.n_tasks()]);
+        if let Some(rho) = rho {
+            let best = best_intercepts(self.run.problem, design, &point.f, rho);
+            point = self.model.with_intercept(variables, point, best);
+        }
+        let intercepts = self.model.intercept_cost(&kappa);
+        let dual = -variables.conj_of(&kappa) - intercepts - 0.5 * output.phi_sum(&point.gram);
         self.best.note(&point, kappa, dual, f64::INFINITY);
         point
     }
@@ -165,9 +180,24 @@ impl<'a, 'r> CentralPath<'a, 'r> {
         let kappa = self.model.design.scatter(&self.best.kappa, problem.observations().len());
         // Duals are sums of variables: rounding may have put them outside their bounds.
         let kappa = start::warm(problem, kappa);
-        let basis = problem.data().eigenbasis(&mut Interrupt::never())?;
+        let basis = problem.data().eigenbasis(problem.is_centred(), &mut Interrupt::never())?;
         finish::certify(problem, kappa, (basis, &self.best.v), self.run.settings.tolerance)
     }
+}
+
+/// The best intercepts for predictions of all entries.
+fn best_intercepts(problem: &Problem<'_>, design: &Design, f: &[f64], rho: f64) -> Vec<f64> {
+    let empty = |task: usize| TaskScores { loss: problem.loss(task), y: vec![], z: vec![], w: vec![] };
+    let mut tasks: Vec<TaskScores<'_>> = (0..design.n_tasks()).map(empty).collect();
+    let (gammas, obs) = (design.per_entry(|o| problem.gamma(o)), problem.observations());
+    for (entry, &gamma) in gammas.iter().enumerate().filter(|(_, gamma)| **gamma > 0.0) {
+        let o = design.observation(entry);
+        let TaskScores { y, z, w, .. } = &mut tasks[obs.task(o)];
+        y.push(obs.label(o));
+        z.push(f[entry] + obs.offset(o));
+        w.push(gamma);
+    }
+    tasks.into_par_iter().map(|task| best_intercept(task, rho)).collect()
 }
 
 impl Estimates {

@@ -3,8 +3,8 @@
 use super::corrector::{Corrected, Corrector};
 use super::duals::BoundedDuals;
 use crate::Matrix;
-use crate::design::Design;
-use crate::linalg::{gram, inner, times, view};
+use crate::design::{Centring, Design};
+use crate::linalg::{axpy, dot, gram, inner, times, view};
 use crate::regularizer::Entrywise;
 use crate::solver::newton_system::{Derivative, direct::Direct};
 
@@ -21,6 +21,8 @@ const CANCELLATION_LIMIT: f64 = 1e5;
 pub(super) struct InteriorProblem<'a> {
     pub(super) design: &'a Design,
     pub(super) output: &'a dyn Entrywise,
+    /// The cost of intercepts, `rho b^2 / 2`, if tasks have them.
+    pub(super) rho: Option<f64>,
     pub(super) threads: usize,
 }
 
@@ -30,19 +32,44 @@ pub(super) struct PrimalPoint {
     pub(super) gram: Matrix,
     pub(super) theta: Matrix,
     w: Matrix,
+    pub(super) intercept: Vec<f64>,
+    /// Predictions of all entries, intercepts included.
     pub(super) f: Vec<f64>,
     /// Primal value.
     pub(super) value: f64,
 }
 
 impl InteriorProblem<'_> {
-    pub(super) fn point(&self, variables: &BoundedDuals, v: Matrix) -> PrimalPoint {
+    pub(super) fn point(&self, variables: &BoundedDuals, v: Matrix, intercept: Vec<f64>) -> PrimalPoint {
         let gram = gram(&v, self.threads);
         let theta = self.output.theta(&gram);
         let w = times(view(&v), view(&theta), self.threads);
-        let f = self.design.forward(&w, self.threads);
-        let value = variables.losses(&f) + inner(&theta, &gram) - 0.5 * self.output.phi_sum(&gram);
-        PrimalPoint { v, gram, theta, w, f, value: if value.is_nan() { f64::INFINITY } else { value } }
+        let mut f = self.design.forward(&w, self.threads);
+        self.design.add_to_tasks(&intercept, &mut f);
+        let cost = 0.5 * self.rho.unwrap_or(0.0) * dot(&intercept, &intercept);
+        let value = variables.losses(&f) + cost + inner(&theta, &gram) - 0.5 * self.output.phi_sum(&gram);
+        let value = if value.is_nan() { f64::INFINITY } else { value };
+        PrimalPoint { v, gram, theta, w, intercept, f, value }
+    }
+
+    /// The same point with another intercept.
+    pub(super) fn with_intercept(
+        &self,
+        variables: &BoundedDuals,
+        point: PrimalPoint,
+        b: Vec<f64>,
+    ) -> PrimalPoint {
+        self.point(variables, point.v, b)
+    }
+
+    /// The part of the dual value that intercepts add, for the duals of all entries.
+    pub(super) fn intercept_cost(&self, kappa: &[f64]) -> f64 {
+        match self.rho {
+            Some(rho) if rho > 0.0 => {
+                self.design.task_sums(kappa).iter().map(|sum| 0.5 * sum * (sum / rho)).sum()
+            }
+            _ => 0.0,
+        }
     }
 }
 
@@ -59,6 +86,7 @@ pub(super) struct InteriorStep<'a> {
     /// `V - X'kappa`.
     pub(super) offset: &'a Matrix,
     pub(super) curvatures: &'a [f64],
+    pub(super) centring: Option<&'a Centring>,
     pub(super) derivative: &'a Derivative<'a>,
     pub(super) direct: &'a Direct<'a>,
     /// Sum of the products of slacks and multipliers.
@@ -72,6 +100,8 @@ pub(super) struct InteriorStep<'a> {
 struct Direction {
     dv: Matrix,
     dw: Matrix,
+    /// Change of the intercepts.
+    db: Vec<f64>,
     /// The longest steps of duals and of multipliers.
     longest: (f64, f64),
 }
@@ -90,7 +120,7 @@ impl InteriorStep<'_> {
         variables: &mut BoundedDuals,
         factorisations: &mut usize,
     ) -> Option<PrimalPoint> {
-        let Direction { dv, dw, longest } = self.direction(variables);
+        let Direction { dv, dw, db, longest } = self.direction(variables);
         if dv.as_slice().iter().chain(dw.as_slice()).any(|x| !x.is_finite()) {
             return None;
         }
@@ -101,7 +131,9 @@ impl InteriorStep<'_> {
         let next = loop {
             let corrected = self.end(&dv, &dw, t);
             *factorisations += corrected.factorisations;
-            let next = self.model.point(variables, corrected.v);
+            let mut intercept = self.point.intercept.clone();
+            axpy(&mut intercept, t, &db);
+            let next = self.model.point(variables, corrected.v, intercept);
             // Next to a kink the value may rise a lot although the step goes where it should.
             if next.value <= self.point.value + 0.5 * self.allowance || corrected.off <= self.allowance {
                 break next;
@@ -112,7 +144,15 @@ impl InteriorStep<'_> {
             }
         };
         variables.advance(if t < dual { (primal.min(t), t) } else { (primal, dual) });
-        Some(next)
+        match self.model.rho {
+            // The sums of duals make the intercepts; steps of duals and of multipliers have different lengths.
+            Some(rho) if rho > 0.0 => {
+                let sums = self.model.design.task_sums(&variables.kappa());
+                let intercept = sums.iter().map(|sum| sum / rho).collect();
+                Some(self.model.with_intercept(variables, next, intercept))
+            }
+            _ => Some(next),
+        }
     }
 
     /// Mehrotra's predictor and corrector, then Gondzio's centrings.
@@ -151,17 +191,31 @@ impl InteriorStep<'_> {
     /// The direction for what the duals of all entries would do if predictions did not change.
     fn towards(&self, variables: &mut BoundedDuals, mut pull: Vec<f64>) -> Direction {
         let InteriorProblem { design, threads, .. } = self.model;
-        let w = design.backward(&pull, threads);
+        let mut weighted = pull.clone();
         let mean = |(pull, d): (&mut f64, &f64)| *pull = if *d > 0.0 { *pull / d } else { 0.0 };
         pull.iter_mut().zip(self.curvatures).for_each(mean);
+        if let Some(centring) = self.centring {
+            // M pull = D (pull - share mean(pull)).
+            let mut means = vec![0.0; pull.len()];
+            design.add_to_tasks(&centring.means(design, self.curvatures, &pull), &mut means);
+            let less = |((x, d), mean): ((&mut f64, &f64), &f64)| *x -= d * mean;
+            weighted.iter_mut().zip(self.curvatures).zip(&means).for_each(less);
+        }
+        let w = design.backward(&weighted, threads);
         let pulled = self.direct.solve_pull(design, &w, &pull, self.offset);
         let dw = self.derivative.apply(&pulled.x);
         let mut df = design.forward(&dw, threads);
+        let mut db = vec![0.0; design.n_tasks()];
+        if let Some(centring) = self.centring {
+            let left: Vec<f64> = pull.iter().zip(&df).map(|(pull, df)| pull - df).collect();
+            db = centring.means(design, self.curvatures, &left);
+            design.add_to_tasks(&db, &mut df);
+        }
         if pulled.cancelled > CANCELLATION_LIMIT {
             self.direct.reconcile(design, self.curvatures, &pull, &pulled, &mut df);
         }
         let longest = variables.follow(&df);
-        Direction { dv: pulled.x, dw, longest }
+        Direction { dv: pulled.x, dw, db, longest }
     }
 
     /// V at the end of t steps.

@@ -28,7 +28,7 @@ impl Descent {
         tolerance: f64,
         stop: &mut dyn FnMut() -> bool,
     ) -> Option<VPoint> {
-        let curvature = Curvature::new(model.design, point.side.curvature.clone());
+        let curvature = Curvature::new(model.design, point.side.curvature.clone(), model.rho);
         let derivative = point.derivative(model.output(), model.threads());
         let mut tighten = 1.0;
         while tighten >= TIGHTEST {

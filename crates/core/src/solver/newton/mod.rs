@@ -54,7 +54,7 @@ impl Algorithm for Newton {
         }
         let (problem, tolerance) = (run.problem, run.settings.tolerance);
         problem.data().pool().install(|| {
-            let design = problem.data().design(&mut Interrupt::never())?.1;
+            let design = problem.data().design(problem.is_centred(), &mut Interrupt::never())?.1;
             let model = Smoothed::new(problem, design)?;
             let first = design.backward(&design.gather(&best.kappa), problem.data().threads());
             let (mut point, mut descent) = (shortened(&model, VPoint::at(&model, first)), Descent::default());
@@ -116,7 +116,7 @@ fn certify(
 ) -> Result<Option<Status>> {
     let problem = model.problem;
     let kappa = model.design.scatter(&point.side.kappa, problem.observations().len());
-    let basis = problem.data().eigenbasis(&mut Interrupt::never())?;
+    let basis = problem.data().eigenbasis(problem.is_centred(), &mut Interrupt::never())?;
     let certified = finish::certify(problem, kappa, (basis, &point.v), run.settings.tolerance)?;
     let status = run.report(&certified);
     best.replace_if_better(certified);

@@ -25,7 +25,10 @@ pub(in crate::solver) fn begin(run: &mut SolverRun<'_>) -> Result<(Incumbent, Op
         status = run.report(&point);
     }
     if status.is_none()
-        && run.clock.unless_stopped(|interrupt| problem.data().design(interrupt).map(|_| ()))?.is_none()
+        && run
+            .clock
+            .unless_stopped(|interrupt| problem.data().design(problem.is_centred(), interrupt).map(|_| ()))?
+            .is_none()
     {
         status = run.clock.must_stop();
     }
@@ -55,7 +58,9 @@ fn guess(run: &mut SolverRun<'_>, cold: Incumbent) -> Result<Vec<f64>> {
 /// [`start_independent`], once there is a design.
 fn independent_start(problem: &Problem<'_>, clock: &mut Clock<'_>) -> Result<Option<Vec<f64>>> {
     let data = problem.data();
-    let Some(design) = clock.unless_stopped(|interrupt| Ok(data.design(interrupt)?.1))? else {
+    let Some(design) =
+        clock.unless_stopped(|interrupt| Ok(data.design(problem.is_centred(), interrupt)?.1))?
+    else {
         return Ok(None);
     };
     data.pool().install(|| start_independent::start(problem, design))

@@ -43,6 +43,40 @@ pub(super) fn start(problem: &Problem<'_>, design: &Design) -> Result<Option<Vec
     Ok(Some(start::along(problem, start::warm(problem, kappa), &mut Interrupt::never())?))
 }
 
+/// What intercepts do to the parabolas `a_i z^2 / 2 - c_i z` of a task: see `design/centring.rs`.
+struct Centre {
+    /// Mean of the rows, weighted by a.
+    mean: Vec<f64>,
+    curvature_sum: f64,
+    dual_sum: f64,
+    rho: f64,
+    share: f64,
+    root: f64,
+}
+
+impl Centre {
+    fn new(design: &Design, rows: Range<usize>, parabolas: &[(f64, f64)], rho: f64) -> Self {
+        let sums = parabolas.iter().fold((0.0, 0.0), |(a, c), parabola| (a + parabola.0, c + parabola.1));
+        let (curvature_sum, dual_sum) = sums;
+        let mut mean = vec![0.0; design.rank()];
+        if curvature_sum > 0.0 {
+            rows.zip(parabolas).for_each(|(row, (a, _))| axpy(&mut mean, a / curvature_sum, design.row(row)));
+        }
+        let share = if curvature_sum > 0.0 { curvature_sum / (curvature_sum + rho) } else { 0.0 };
+        Centre { mean, curvature_sum, dual_sum, rho, share, root: 1.0 - (1.0 - share).sqrt() }
+    }
+
+    /// The best intercept for these weights.
+    fn intercept(&self, weights: &[f64]) -> f64 {
+        let stiffness = self.curvature_sum + self.rho;
+        if stiffness > 0.0 {
+            (self.dual_sum - self.curvature_sum * dot(&self.mean, weights)) / stiffness
+        } else {
+            0.0
+        }
+    }
+}
+
 /// The result for one task.
 struct IndependentTask {
     duals: Vec<f64>,
@@ -62,13 +96,24 @@ fn duals(
     let (rank, loss_of) = (design.rank(), |row: usize| problem.loss_at(design.observation(row)));
     let mut scaled = Matrix::zeros(rows.len(), rank);
     let mut moment = vec![0.0; rank];
-    for (i, row) in rows.clone().enumerate() {
+    let mut parabolas = vec![];
+    for row in rows.clone() {
         let (curvature, slope) = (loss_of(row).curvature(0.0), loss_of(row).slope(0.0));
         if !(curvature > 0.0 && slope.0 == slope.1) {
             return None;
         }
-        axpy(scaled.row_mut(i), (gammas[row] * curvature).sqrt(), design.row(row));
-        axpy(&mut moment, -gammas[row] * slope.0, design.row(row));
+        parabolas.push((gammas[row] * curvature, -gammas[row] * slope.0));
+    }
+    let centre = problem.intercept_weight().map(|rho| Centre::new(design, rows.clone(), &parabolas, rho));
+    for ((i, row), &(curvature, dual)) in rows.clone().enumerate().zip(&parabolas) {
+        axpy(scaled.row_mut(i), curvature.sqrt(), design.row(row));
+        axpy(&mut moment, dual, design.row(row));
+        if let Some(centre) = &centre {
+            axpy(scaled.row_mut(i), -centre.root * curvature.sqrt(), &centre.mean);
+        }
+    }
+    if let Some(centre) = &centre {
+        axpy(&mut moment, -centre.share * centre.dual_sum, &centre.mean);
     }
     let (values, vectors) =
         linalg::eigen(&linalg::times(view(&scaled).transpose(), view(&scaled), 1)).ok()?;
@@ -84,9 +129,10 @@ fn duals(
     let s = (0.5 * (low + high)).exp();
     let turned: Vec<f64> = at(s).collect();
     let weights: Vec<f64> = (0..rank).map(|j| s * dot(vectors.row(j), &turned)).collect();
+    let b = centre.as_ref().map_or(0.0, |centre| centre.intercept(&weights));
     let mut task_result = IndependentTask { duals: Vec::with_capacity(rows.len()), far: 0.0, size: 0.0 };
     for row in rows {
-        let (loss, z) = (loss_of(row), dot(design.row(row), &weights));
+        let (loss, z) = (loss_of(row), dot(design.row(row), &weights) + b);
         let (slope, first) = (loss.mean_slope(z), loss.slope(0.0).0);
         task_result.duals.push(-gammas[row] * slope);
         task_result.far += (slope - first - loss.curvature(0.0) * z).powi(2);

@@ -72,7 +72,9 @@ impl<'a> Blocks<'a> {
         derivative: &'a Derivative<'a>,
         effort: f64,
     ) -> Option<Self> {
-        let exact = |task: usize, weight: f64| Block::new(design, curvature.of_task(task), weight, effort);
+        let exact = |task: usize, weight: f64| {
+            Block::new(design, (curvature.of_task(task), curvature.shift(task)), weight, effort)
+        };
         Some(Blocks { curvature, derivative, blocks: TaskBlocks::new(derivative, exact)? })
     }
 }
@@ -132,7 +134,13 @@ impl TaskBlocks {
 }
 
 impl Block {
-    fn new(design: &Design, mut free: Vec<(u32, f64)>, weight: f64, effort: f64) -> Option<Self> {
+    /// From the rows with a curvature, and what to subtract from them.
+    fn new(
+        design: &Design,
+        (mut free, shift): (Vec<(u32, f64)>, Option<Vec<f64>>),
+        weight: f64,
+        effort: f64,
+    ) -> Option<Self> {
         let rank = design.rank();
         let most = exact_rows(design, free.len(), effort);
         let mut others = 0.0;
@@ -147,8 +155,12 @@ impl Block {
         let root: Vec<f64> = spread.map(|x| (1.0 + weight * others * x).sqrt().recip()).collect();
         let mut rows = Matrix::zeros(free.len(), rank);
         for (j, &(i, d)) in free.iter().enumerate() {
-            let scaled = design.row(i as usize).iter().zip(&root).map(|(x, root)| d.sqrt() * x * root);
-            rows.row_mut(j).iter_mut().zip(scaled).for_each(|(out, x)| *out = x);
+            let row = rows.row_mut(j);
+            row.copy_from_slice(design.row(i as usize));
+            if let Some(shift) = &shift {
+                axpy(row, -1.0, shift);
+            }
+            row.iter_mut().zip(&root).for_each(|(x, root)| *x = d.sqrt() * *x * root);
         }
         let mut factor = Matrix::zeros(free.len(), free.len());
         linalg::add_gram_lower(linalg::view_mut(&mut factor), view(&rows).transpose(), 1.0);

@@ -8,7 +8,7 @@ mod span;
 
 use super::Derivative;
 use crate::Matrix;
-use crate::design::{Curvature, Design};
+use crate::design::{Centring, Curvature, Design};
 use crate::linalg::{self, add_gram_lower, axpy, dot, times, transposed, view, view_mut};
 use rayon::prelude::*;
 use std::ops::Range;
@@ -19,6 +19,7 @@ type Free = Vec<(u32, f64)>;
 #[derive(Debug)]
 pub(in crate::solver) struct Direct<'a> {
     derivative: &'a Derivative<'a>,
+    centring: Option<&'a Centring>,
     /// L', one column of L after the other, task by task.
     columns: Matrix,
     of_task: Vec<Range<usize>>,
@@ -38,14 +39,14 @@ impl<'a> Direct<'a> {
     /// `None` if numbers overflow.
     pub(in crate::solver) fn new(
         design: &Design,
-        curvature: &Curvature<'_>,
+        curvature: &'a Curvature<'_>,
         derivative: &'a Derivative<'a>,
     ) -> Option<Self> {
         let factors: Vec<(Matrix, Option<Free>)> = (0..design.n_tasks())
             .into_par_iter()
             .map(|task| {
                 let free = curvature.of_task(task);
-                let factor = task_factor(design, &free);
+                let factor = task_factor(design, &free, curvature.shift(task).as_deref());
                 (factor, (free.len() <= design.rank()).then_some(free))
             })
             .collect();
@@ -60,6 +61,7 @@ impl<'a> Direct<'a> {
         let mut factor = system(&columns, &of_task, derivative);
         linalg::cholesky(&mut factor, derivative.threads).then_some(Direct {
             derivative,
+            centring: curvature.centring(),
             columns,
             of_task,
             rows,
@@ -75,13 +77,16 @@ impl<'a> Direct<'a> {
     }
 }
 
-/// `L_r'`: rows times the roots of their curvatures, or where these are more than features the Cholesky
-/// factor of their moment.
-fn task_factor(design: &Design, free: &[(u32, f64)]) -> Matrix {
+/// `L_r'`: rows, less the shift of intercepts, times the roots of their curvatures, or where these are more than
+/// features the Cholesky factor of their moment.
+fn task_factor(design: &Design, free: &[(u32, f64)], shift: Option<&[f64]>) -> Matrix {
     let rank = design.rank();
     let mut rows = Matrix::zeros(free.len(), rank);
     for (j, &(i, d)) in free.iter().enumerate() {
         axpy(rows.row_mut(j), d.sqrt(), design.row(i as usize));
+        if let Some(shift) = shift {
+            axpy(rows.row_mut(j), -d.sqrt(), shift);
+        }
     }
     if free.len() <= rank {
         return rows;

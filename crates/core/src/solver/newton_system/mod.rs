@@ -160,11 +160,11 @@ mod tests {
             Observations::multi_task(&own, numbers(m, 3)).unwrap(),
         ] {
             let data = Dataset::new(&inputs, &obs, DatasetOptions::default()).unwrap();
-            let design = data.design(&mut Interrupt::never()).unwrap().1;
-            for share in [1.0, 0.15] {
+            let design = data.design(false, &mut Interrupt::never()).unwrap().1;
+            for (share, rho) in [(1.0, None), (0.15, None), (1.0, Some(0.0)), (0.15, Some(3.0))] {
                 let free = |z: f64| if z.abs() <= share { 1.0 + z } else { 0.0 };
                 let curvatures = numbers(design.len(), 4).into_iter().map(free).collect();
-                let curvature = Curvature::new(design, curvatures);
+                let curvature = Curvature::new(design, curvatures, rho);
                 let v = Matrix::from_vec(numbers(design.rank() * t, 5), design.rank(), t).unwrap();
                 let (output, gram) = (Power::new(2).unwrap(), gram(&v, 1));
                 let theta = output.theta(&gram);

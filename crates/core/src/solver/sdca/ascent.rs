@@ -1,5 +1,6 @@
 //! The state of an ascent, and a pass of it: blocks of inputs, inputs, steps.
 
+use super::intercepts::AscentIntercepts;
 use super::order::{Visit, Visits};
 use crate::backend::{self, Columns, Expansion, Interrupt, Panel};
 use crate::certificate::Graded;
@@ -24,6 +25,7 @@ pub(super) struct Ascent<'a> {
     /// Whether Theta is anything but zero at rho = 0.
     prior: bool,
     pub(super) kappa: Vec<f64>,
+    intercepts: AscentIntercepts,
     state: Matrix,
     /// The task Gram matrix G.
     gram: AlignedRows,
@@ -92,6 +94,7 @@ impl WithSimd for VisitInputs<'_, '_> {
 impl<'a> Ascent<'a> {
     /// At duals that were just certified.
     pub(super) fn new(problem: &'a Problem<'a>, first: Incumbent) -> Result<Self> {
+        let intercepts = AscentIntercepts::new(problem, &first.kappa, &first.graded);
         let Incumbent { kappa, graded: Graded { state, gram, .. }, .. } = first;
         let (output, t) = (problem.entrywise()?, gram.rows());
         let linear = output.linear_slope();
@@ -105,6 +108,7 @@ impl<'a> Ascent<'a> {
             cubic,
             prior,
             kappa,
+            intercepts,
             state,
             gram: aligned(&gram),
             work: AscentScratch::default(),
@@ -124,16 +128,19 @@ impl<'a> Ascent<'a> {
                 break;
             }
         }
+        pass.moved |= self.intercepts.recentre();
         clock.passes += 1;
         pass
     }
 
-    /// Takes the state and the task Gram matrix from the certificate, which computed them from the duals
-    /// alone. So the next passes do not depend on earlier rounding errors, and a resumed fit makes the same
-    /// steps.
-    pub(super) fn forget_history(&mut self, graded: Graded) {
-        self.state = graded.state;
-        self.gram = aligned(&graded.gram);
+    /// Takes duals, intercepts, the state and the task Gram matrix from a certified point, whose certificate computed
+    /// them from the duals alone. So the next passes do not depend on earlier rounding errors, and a resumed fit makes
+    /// the same steps.
+    pub(super) fn forget_history(&mut self, point: Incumbent) {
+        self.intercepts = AscentIntercepts::new(self.problem, &point.kappa, &point.graded);
+        self.kappa = point.kappa;
+        self.state = point.graded.state;
+        self.gram = aligned(&point.graded.gram);
     }
 
     /// Recomputes the task Gram matrix, and on request the state it comes from.
@@ -223,12 +230,15 @@ impl<'a> Ascent<'a> {
         let AscentScratch { scores, delta, observations, .. } = &mut self.work;
         let o = observations[0].0 as usize;
         let b = scores.row(i);
-        let Some(coordinate) = coordinate(self.problem, o, self.kappa[o]) else { return false };
+        let Some(coordinate) = coordinate(self.problem, &self.intercepts, (o, task), self.kappa[o]) else {
+            return false;
+        };
         let row = RowStep { task, a, b, c: &self.gram.row(task)[..b.len()] };
         let new = step::solve(simd, &coordinate, self.output, self.linear, &row);
         let step = new - self.kappa[o];
         if step != 0.0 {
             self.kappa[o] = new;
+            self.intercepts.moved(task, step);
             delta[(i, 0)] = step;
             axpy_simd(simd, self.gram.row_mut(task), step, b);
             self.gram.row_mut(task)[task] += step * (b[task] + a * step);
@@ -286,7 +296,10 @@ impl<'a> Ascent<'a> {
         let mut moved = false;
         for &j in order.iter() {
             let (o, task) = (observations[j as usize].0 as usize, observations[j as usize].1 as usize);
-            let Some(coordinate) = coordinate(self.problem, o, self.kappa[o]) else { continue };
+            let Some(coordinate) = coordinate(self.problem, &self.intercepts, (o, task), self.kappa[o])
+            else {
+                continue;
+            };
             row.copy_from_slice(self.gram.row(task));
             axpy2_simd(simd, row, b0[task], d, d[task], b);
             let row = RowStep { task, a, b: &b[..t], c: &row[..t] };
@@ -294,6 +307,7 @@ impl<'a> Ascent<'a> {
             // The change of kappa after rounding.
             let step = new - self.kappa[o];
             self.kappa[o] = new;
+            self.intercepts.moved(task, step);
             b[task] += a * step;
             d[task] += step;
             moved |= step != 0.0;
@@ -365,10 +379,13 @@ impl<'a> Ascent<'a> {
             let (other_bb, other_bd) = (fma::<S>(-now, now, bb), fma::<S>(-now, own, bd));
             let sums = RowSums { a, b: now, c, squares: bb, inner };
             let prior = if self.prior { output.prior_slope(task, &b[..t]) } else { (0.0, 0.0) };
-            let new = cubic::solve(simd, shape, gamma, kappa, gain, &sums, prior);
+            let intercept = (self.intercepts.of(task), self.intercepts.stiffness(task));
+            let shape = shape.with_intercept(intercept, gamma, kappa);
+            let new = cubic::solve(simd, &shape, gamma, kappa, gain, &sums, prior);
             let step = new - kappa;
             if step != 0.0 {
                 self.kappa[o] = new;
+                self.intercepts.moved(task, step);
                 let (new_b, new_d) = (fma::<S>(a, step, now), own + step);
                 (b[task], d[task]) = (new_b, new_d);
                 (bb, bd) = (fma::<S>(new_b, new_b, other_bb), fma::<S>(new_b, new_d, other_bd));
@@ -388,9 +405,15 @@ fn aligned(m: &Matrix) -> AlignedRows {
     out
 }
 
-/// The loss side of observation o; `None` if it has no weight.
+/// The loss side of an observation of a task; `None` if it has no weight.
 #[inline(always)]
-fn coordinate<'p>(problem: &'p Problem<'_>, o: usize, kappa: f64) -> Option<Coordinate<'p>> {
-    let gamma = problem.gamma(o);
-    (gamma != 0.0).then(|| Coordinate { loss: problem.loss_at(o), gamma, kappa })
+fn coordinate<'p>(
+    problem: &'p Problem<'_>,
+    intercepts: &AscentIntercepts,
+    (o, task): (usize, usize),
+    kappa: f64,
+) -> Option<Coordinate<'p>> {
+    let (gamma, mut loss) = (problem.gamma(o), problem.loss_at(o));
+    loss.offset += intercepts.of(task);
+    (gamma != 0.0).then(|| Coordinate { loss, gamma, kappa, stiffness: intercepts.stiffness(task) })
 }

@@ -13,7 +13,7 @@ mod statistics;
 use super::{Algorithm, Clock, SolverOutcome, SolverRun, Status, finish, needs_entries};
 use crate::backend::{self, Columns, Expansion, Interrupt, OrthonormalBasis, Panel, STREAM_ROWS};
 use crate::linalg::{self, view};
-use crate::{Matrix, Problem, Result};
+use crate::{Intercept, Matrix, Problem, Result};
 use alternation::FirstTheta;
 use reduced::{Reduced, VPoint};
 use std::ops::ControlFlow;
@@ -33,6 +33,9 @@ impl Algorithm for Spectral {
         match problem.only_loss() {
             Some(loss) if loss.name() == "squared" => {}
             _ => return Err("not every task has the squared loss".into()),
+        }
+        if let Intercept::Ridge(_) = problem.spec().intercept {
+            return Err("intercepts are penalised".into());
         }
         if !obs.is_complete() {
             return Err("not every input has a label for every task".into());
@@ -57,7 +60,9 @@ impl Algorithm for Spectral {
         }
         let problem = run.problem;
         if band_pays(problem) {
-            let banded = run.clock.unless_stopped(|interrupt| problem.data().banded_statistics(interrupt))?;
+            let banded = run.clock.unless_stopped(|interrupt| {
+                problem.data().banded_statistics(problem.is_centred(), interrupt)
+            })?;
             let Some(banded) = banded else { return run.give_up() };
             if let Some(statistics) = banded {
                 let reduced = Reduced::banded(problem, statistics)?;
@@ -91,7 +96,9 @@ impl Algorithm for InEigenbasis {
     /// Alternation where it helps, then Newton's method.
     fn iterate(&self, run: &mut SolverRun<'_>) -> Result<SolverOutcome> {
         let problem = run.problem;
-        let statistics = run.clock.unless_stopped(|interrupt| problem.data().statistics(interrupt))?;
+        let statistics = run
+            .clock
+            .unless_stopped(|interrupt| problem.data().statistics(problem.is_centred(), interrupt))?;
         let Some(statistics) = statistics else { return run.give_up() };
         problem.data().pool().install(|| {
             let reduced = Reduced::new(problem, statistics)?;
@@ -162,7 +169,7 @@ fn finish(run: &SolverRun<'_>, reduced: &Reduced<'_>, ended: Ended) -> Result<So
 
 /// Root mean square of the predictions of independent tasks, without solving anything.
 pub(super) fn typical_prediction(problem: &Problem<'_>, interrupt: &mut Interrupt<'_>) -> Result<f64> {
-    let reduced = Reduced::new(problem, problem.data().statistics(interrupt)?)?;
+    let reduced = Reduced::new(problem, problem.data().statistics(problem.is_centred(), interrupt)?)?;
     let (v, theta) = reduced.cold_start();
     let mut sum = 0.0;
     for (j, l) in reduced.values().iter().enumerate() {

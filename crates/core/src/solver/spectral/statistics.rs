@@ -57,7 +57,7 @@ impl SquaredStatistics<'_> {
                 *gap += 0.5 * self.gamma * lx * x;
             }
         }
-        let losses = LossTerms { value: self.loss(&weights), conj: self.conj(w), gap };
+        let losses = LossTerms { value: self.loss(&weights), conj: self.conj(w), gap, intercept: vec![] };
         point.certificate(losses, Form::OnePoint)
     }
 
@@ -70,7 +70,8 @@ impl SquaredStatistics<'_> {
         let offset = v.minus(&v_a);
         let distance = inner(&offset, &linalg::times(view(&offset), view(&point.theta), threads));
         point.move_dual_to(output, &gram(&v_a, threads), distance);
-        let losses = LossTerms { value: self.loss(&w), conj: self.conj(&w), gap: vec![0.0; w.cols()] };
+        let gap = vec![0.0; w.cols()];
+        let losses = LossTerms { value: self.loss(&w), conj: self.conj(&w), gap, intercept: vec![] };
         point.certificate(losses, Form::TwoPoint)
     }
 

@@ -160,7 +160,13 @@ fn fit_groups(
     alpha: Option<&[f64]>,
     observer: &mut dyn Observer,
 ) -> Result<Fit> {
-    let spec = ProblemSpec { loss: job.loss.clone(), output: output(groups), c, lambda: 1.0 };
+    let spec = ProblemSpec {
+        loss: job.loss.clone(),
+        output: output(groups),
+        c,
+        lambda: 1.0,
+        intercept: Intercept::None,
+    };
     let problem = Problem::new(job.data, spec)?;
     let settings = Settings { tolerance, ..job.settings.clone() };
     Ok(Fitter::new(&settings).warm(alpha).observer(observer).fit(&problem)?)

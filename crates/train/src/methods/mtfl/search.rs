@@ -178,7 +178,13 @@ impl<'a> Search<'a> {
     /// The problem for a given Theta.
     fn inner_problem(&self, theta: &Matrix) -> Result<Problem<'a>> {
         let output = RegularizerKind::Fixed { theta: rows(theta) };
-        let spec = ProblemSpec { loss: self.job.loss.clone(), output, c: self.c, lambda: 1.0 };
+        let spec = ProblemSpec {
+            loss: self.job.loss.clone(),
+            output,
+            c: self.c,
+            lambda: 1.0,
+            intercept: Intercept::None,
+        };
         Ok(Problem::new(self.job.data, spec)?)
     }
 

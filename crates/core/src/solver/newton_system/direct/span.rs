@@ -54,7 +54,7 @@ impl Direct<'_> {
         linalg::cholesky(&mut factor, derivative.threads).then_some(factor)
     }
 
-    /// x for the right-hand side `X'(D pull) - r`, where D are the curvatures of the entries. Written as
+    /// x for the right-hand side `w - r`, `w = X'(M pull)`, where M are the curvatures of the entries. Written as
     /// `L c - r` it becomes `x = L y - r`, `y = E^-1 (c + L'B[r])`: large parts of c are never added and
     /// subtracted again.
     pub(in crate::solver) fn solve_pull(
@@ -74,6 +74,9 @@ impl Direct<'_> {
                     for (y, &(i, d)) in y.iter_mut().zip(rows) {
                         *y = d.sqrt() * pull[design.entry(i as usize, task)];
                     }
+                    if let Some(centring) = self.centring {
+                        centring.apply_root(task, rows.iter().map(|row| row.1), y);
+                    }
                 }
                 None => self.forward_substitute(range.start, w.row(task), y),
             }
@@ -89,7 +92,7 @@ impl Direct<'_> {
         Pulled { x, sum, y, cancelled }
     }
 
-    /// Makes the change of predictions agree with that of the duals, `D (pull - df)`: these must add up to `x
+    /// Makes the change of predictions, intercepts included, agree with that of the duals, `D (pull - df)`: these must add up to `x
     /// + r = L y`, but are differences of numbers that may be a great many times larger. Rows that are
     /// columns of L have their duals in y; others are moved by `S^-1` of what they lack.
     pub(in crate::solver) fn reconcile(
@@ -114,10 +117,20 @@ impl Direct<'_> {
                 out[j] = over(z[j] - dot(&column[j + 1..], &out[j + 1..]), column[j]);
             }
         }
-        let shift = design.forward(&transposed(&shift), threads);
+        let mut shift = design.forward(&transposed(&shift), threads);
+        if let Some(centring) = self.centring {
+            let means: Vec<f64> =
+                centring.means(design, curvatures, &shift).iter().map(|mean| -mean).collect();
+            design.add_to_tasks(&means, &mut shift);
+        }
         df.iter_mut().zip(&shift).for_each(|(df, shift)| *df -= shift);
         for (task, range) in self.of_task.iter().enumerate() {
-            for (&(i, d), y) in self.rows[task].iter().flatten().zip(&pulled.y[range.clone()]) {
+            let Some(rows) = &self.rows[task] else { continue };
+            let mut y = pulled.y[range.clone()].to_vec();
+            if let Some(centring) = self.centring {
+                centring.apply_root(task, rows.iter().map(|row| row.1), &mut y);
+            }
+            for (&(i, d), y) in rows.iter().zip(&y) {
                 let entry = design.entry(i as usize, task);
                 df[entry] = pull[entry] - y / d.sqrt();
             }
@@ -207,7 +220,7 @@ mod tests {
         let observations = Observations::multi_task(&task, vec![1.0; 16]).unwrap();
         let inputs: Inputs<'_> = Dense::f64_owned(numbers(16 * FEATURES, 0.5), 16, FEATURES).unwrap().into();
         let data = Dataset::new(&inputs, &observations, DatasetOptions::default()).unwrap();
-        let design = data.design(&mut Interrupt::never()).unwrap().1;
+        let design = data.design(false, &mut Interrupt::never()).unwrap().1;
         let d: Vec<f64> = numbers(16, 3.0).iter().map(|x| x * x + 0.1).collect();
         let (d, n) = (design.gather(&d), design.len());
         let v = Matrix::from_vec(numbers(FEATURES * 4, 7.0), FEATURES, 4).unwrap();
@@ -215,7 +228,7 @@ mod tests {
         let gram = gram(&v, 1);
         let theta = output.theta(&gram);
         let derivative = Derivative::new(&output, &v, &gram, &theta, 1);
-        let curvature = Curvature::new(design, d.clone());
+        let curvature = Curvature::new(design, d.clone(), None);
         let direct = Direct::new(design, &curvature, &derivative).unwrap();
 
         let pull = numbers(n, 11.0);

@@ -1,0 +1,157 @@
+//! Duals that add up to zero in every task, as free intercepts demand.
+//!
+//! `kappa_i <- clip(kappa_i + delta gamma_i)` into the interval of kappa_i, with one delta for each task. There is
+//! always such a delta, since zero lies in every interval. The sum is a piecewise linear function of delta that
+//! never falls: Newton's method on it, inside a bracket, ends after a few rounds.
+
+use crate::{Error, Problem, Result};
+
+/// Sums of duals are zero if they are at most this share of the sum of their sizes: what rounding leaves.
+const ZERO_SUM: f64 = 1e-14;
+/// What is accepted as zero, of duals from another machine.
+const NEARLY_ZERO_SUM: f64 = 1e-11;
+const MAX_ROUNDS: usize = 200;
+
+/// Sums of the duals of each task, and of their sizes.
+pub(crate) fn task_sums(problem: &Problem<'_>, kappa: &[f64]) -> Vec<(f64, f64)> {
+    let obs = problem.observations();
+    let mut sums = vec![(0.0, 0.0); obs.n_tasks()];
+    let mut add = |task: usize, kappa: f64| {
+        sums[task].0 += kappa;
+        sums[task].1 += kappa.abs();
+    };
+    if obs.is_complete() {
+        kappa
+            .chunks(obs.n_tasks().max(1))
+            .for_each(|row| row.iter().enumerate().for_each(|(t, &k)| add(t, k)));
+    } else {
+        kappa.iter().enumerate().for_each(|(o, &k)| add(obs.task(o), k));
+    }
+    sums
+}
+
+/// `Err` if intercepts are free and the duals of a task do not add up to zero: the dual value is then minus infinity.
+pub(crate) fn check(problem: &Problem<'_>, sums: &[(f64, f64)]) -> Result<()> {
+    if problem.intercept_weight() != Some(0.0) {
+        return Ok(());
+    }
+    let unbalanced = |(sum, size): &(f64, f64)| sum.abs() > NEARLY_ZERO_SUM * size;
+    match sums.iter().position(unbalanced) {
+        Some(task) => Err(Error::DualSum {
+            task: problem.observations().task_names().name(task),
+            sum: sums[task].0 * problem.unit(),
+        }),
+        None => Ok(()),
+    }
+}
+
+/// The duals, each inside its interval, moved so that those of a task add up to zero. The same bits again if they
+/// already do, and if intercepts are not free.
+pub(crate) fn balanced(problem: &Problem<'_>, mut kappa: Vec<f64>) -> Vec<f64> {
+    if problem.intercept_weight() != Some(0.0) {
+        return kappa;
+    }
+    let sums = task_sums(problem, &kappa);
+    let wrong: Vec<bool> = sums.iter().map(|(sum, size)| sum.abs() > ZERO_SUM * size).collect();
+    if !wrong.contains(&true) {
+        return kappa;
+    }
+    let obs = problem.observations();
+    let mut of_task = vec![vec![]; obs.n_tasks()];
+    (0..obs.len()).for_each(|o| {
+        let task = obs.task(o);
+        if wrong[task] {
+            of_task[task].push(o);
+        }
+    });
+    for observations in of_task.iter().filter(|observations| !observations.is_empty()) {
+        let movable: Vec<Movable> = observations
+            .iter()
+            .map(|&o| Movable { kappa: kappa[o], gamma: problem.gamma(o), bounds: problem.box_of(o) })
+            .collect();
+        let delta = zero_sum_shift(&movable);
+        observations.iter().zip(&movable).for_each(|(&o, dual)| kappa[o] = dual.moved(delta));
+    }
+    kappa
+}
+
+/// A dual with its weight and the interval in which it may lie.
+#[derive(Debug, Clone, Copy)]
+struct Movable {
+    kappa: f64,
+    gamma: f64,
+    bounds: (f64, f64),
+}
+
+impl Movable {
+    fn moved(&self, delta: f64) -> f64 {
+        (self.kappa + delta * self.gamma).clamp(self.bounds.0, self.bounds.1)
+    }
+}
+
+/// The delta after which the sum is zero.
+fn zero_sum_shift(duals: &[Movable]) -> f64 {
+    // Sum, weight of the duals that are inside their intervals, and sum of sizes.
+    let at = |delta: f64| {
+        duals.iter().fold((0.0, 0.0, 0.0), |(sum, free, size), dual| {
+            let moved = dual.moved(delta);
+            let inside = moved > dual.bounds.0 && moved < dual.bounds.1;
+            (sum + moved, free + if inside { dual.gamma } else { 0.0 }, size + moved.abs())
+        })
+    };
+    let (mut low, mut high) = (f64::NEG_INFINITY, f64::INFINITY);
+    let mut delta = 0.0;
+    for _ in 0..MAX_ROUNDS {
+        let (sum, free, size): (f64, f64, f64) = at(delta);
+        if sum.abs() <= 0.1 * ZERO_SUM * size {
+            break;
+        }
+        *(if sum > 0.0 { &mut high } else { &mut low }) = delta;
+        let newton = delta - sum / free;
+        let next = match (newton > low && newton < high, low.is_finite() && high.is_finite()) {
+            (true, _) => newton,
+            (false, true) => 0.5 * (low + high),
+            // All duals are at bounds: towards zero, which lies in every interval.
+            (false, false) => {
+                let far =
+                    duals.iter().filter(|dual| dual.gamma > 0.0).map(|dual| (dual.kappa / dual.gamma).abs());
+                let reach = far.fold(0.0, f64::max).max(delta.abs()) * 1.5;
+                if sum > 0.0 { -reach } else { reach }
+            }
+        };
+        if next == delta {
+            break;
+        }
+        delta = next;
+    }
+    delta
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shifted_duals_add_up_to_zero_inside_their_intervals() {
+        let dual =
+            |kappa: f64, gamma: f64, low: f64, high: f64| Movable { kappa, gamma, bounds: (low, high) };
+        let infinity = f64::INFINITY;
+        let cases = [
+            vec![dual(1.0, 1.0, -infinity, infinity), dual(3.0, 2.0, -infinity, infinity)],
+            vec![dual(1.0, 1.0, 0.0, 1.0), dual(1.0, 1.0, 0.0, 1.0), dual(-1.0, 1.0, -1.0, 0.0)],
+            vec![dual(2.0, 2.0, 0.0, 2.0), dual(0.5, 1.0, 0.0, 1.0)],
+            vec![dual(1e-200, 1e-200, 0.0, 1e-200), dual(-3e-201, 1e-200, -1e-200, 0.0)],
+            vec![dual(5.0, 0.0, 0.0, 0.0), dual(0.3, 1.0, -1.0, 1.0)],
+        ];
+        for duals in cases {
+            let duals: Vec<Movable> = duals
+                .into_iter()
+                .map(|d| Movable { kappa: d.kappa.clamp(d.bounds.0, d.bounds.1), ..d })
+                .collect();
+            let delta = zero_sum_shift(&duals);
+            let moved: Vec<f64> = duals.iter().map(|dual| dual.moved(delta)).collect();
+            let (sum, size) = moved.iter().fold((0.0, 0.0), |(sum, size), m| (sum + m, size + m.abs()));
+            assert!(f64::abs(sum) <= 1e-15 * size + 1e-300, "{moved:?}");
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! Intercepts: a number b_t for each task, added to its predictions and not part of Theta.
+//!
+//! ```text
+//! F(x, t) = <w_t, x> + b_t
+//! free    the objective does not contain b; the duals of each task add up to zero
+//! ridge   the objective has sum_t b_t^2 / (2 B^2); the dual value has -B^2 / 2 sum_t s_t^2, s_t = sum of duals
+//! none    b = 0, as in the paper
+//! ```
+
+pub(crate) mod balance;
+pub(crate) mod best;
+
+use crate::{Error, Result};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::fmt;
+use std::str::FromStr;
+
+/// Whether tasks have intercepts. As text: `free`, `none`, or `ridge:2` for B = 2.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub enum Intercept {
+    /// Not penalised.
+    #[default]
+    Free,
+    /// Penalised by `b^2 / (2 B^2)`: intercepts of about the size B cost little. For tasks with very few rows.
+    Ridge(f64),
+    /// All zero.
+    None,
+}
+
+impl Intercept {
+    /// What files without this field mean.
+    pub(crate) fn none() -> Self {
+        Intercept::None
+    }
+
+    /// The same, `Err` unless B is a positive number.
+    pub fn check(self) -> Result<Self> {
+        match self {
+            Intercept::Ridge(size) if !(size.is_finite() && size > 0.0) => {
+                Err(Error::Parameter { name: "B", value: size, expected: "must be positive and finite" })
+            }
+            _ => Ok(self),
+        }
+    }
+
+    /// The factor of `b^2 / 2` in the objective, if there are intercepts: zero where they are free.
+    pub(crate) fn weight(self) -> Option<f64> {
+        match self {
+            Intercept::Free => Some(0.0),
+            // B may be so small that its square is zero.
+            Intercept::Ridge(size) => Some(1.0 / size / size),
+            Intercept::None => None,
+        }
+    }
+}
+
+impl fmt::Display for Intercept {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Intercept::Free => f.pad("free"),
+            Intercept::Ridge(size) => write!(f, "ridge:{size}"),
+            Intercept::None => f.pad("none"),
+        }
+    }
+}
+
+impl FromStr for Intercept {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let wrong = || Error::Parse {
+            what: "intercept",
+            text: text.into(),
+            why: "it is free, none, or ridge:B with a positive number B".into(),
+        };
+        match text.split_once(':') {
+            None if text == "free" => Ok(Intercept::Free),
+            None if text == "none" => Ok(Intercept::None),
+            Some(("ridge", size)) => {
+                Intercept::Ridge(size.parse().map_err(|_| wrong())?).check().map_err(|_| wrong())
+            }
+            _ => Err(wrong()),
+        }
+    }
+}
+
+impl Serialize for Intercept {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Intercept {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_come_back_and_others_are_refused() {
+        for intercept in [Intercept::Free, Intercept::None, Intercept::Ridge(0.25)] {
+            assert_eq!(intercept.to_string().parse::<Intercept>().unwrap(), intercept);
+        }
+        for wrong in ["", "ridge", "ridge:0", "ridge:-1", "ridge:inf", "ridge:x", "free:1", "Free"] {
+            assert!(wrong.parse::<Intercept>().is_err(), "{wrong}");
+        }
+    }
+}

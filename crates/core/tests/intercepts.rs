@@ -1,0 +1,253 @@
+//! Intercepts: optima of an independent conic solver, and the laws that intercepts obey.
+
+#![allow(clippy::unwrap_used)] // helpers outside test functions
+
+use kinfolk::inputs::{Dense, Inputs};
+use kinfolk::{
+    Dataset, DatasetOptions, Error, Fit, Intercept, Kernel, LossKind, Observations, Problem, ProblemSpec,
+    RegularizerKind, Settings, SolverKind, certify, fit,
+};
+use proptest::prelude::*;
+use serde_json::Value;
+
+fn numbers(v: &Value) -> Vec<f64> {
+    v.as_array().unwrap().iter().map(|x| x.as_f64().unwrap()).collect()
+}
+
+fn settings(tolerance: f64, solver: SolverKind) -> Settings {
+    Settings { tolerance, solver, max_passes: 20_000, ..Settings::default() }
+}
+
+/// 24 optima of `tests/golden/intercepts.json`, found by a conic solver on the primal.
+#[test]
+fn a_conic_solver_agrees_for_every_solver() {
+    let text =
+        std::fs::read_to_string(format!("{}/tests/golden/intercepts.json", env!("CARGO_MANIFEST_DIR")));
+    let golden: Value = serde_json::from_str(&text.unwrap()).unwrap();
+    let x: Vec<f64> = golden["X"].as_array().unwrap().iter().flat_map(numbers).collect();
+    let task: Vec<u32> = numbers(&golden["task"]).iter().map(|t| *t as u32).collect();
+    let inputs: Inputs<'_> = Dense::f64_owned(x, 30, 5).unwrap().into();
+    let mut solved = 0;
+    for cell in golden["cells"].as_array().unwrap() {
+        let loss: LossKind = match cell["loss"].as_str().unwrap() {
+            "epsilon" => "epsilon:0.1".parse().unwrap(),
+            name => name.parse().unwrap(),
+        };
+        let labels = numbers(&golden[if loss.is_classification() { "y_class" } else { "y_number" }]);
+        let observations = Observations::multi_task(&task, labels).unwrap();
+        let data = Dataset::new(&inputs, &observations, DatasetOptions::default()).unwrap();
+        let intercept = match cell["intercept"].as_str().unwrap() {
+            "ridge" => Intercept::Ridge(cell["B"].as_f64().unwrap()),
+            name => name.parse().unwrap(),
+        };
+        let (c, lambda) = (cell["C"].as_f64().unwrap(), cell["lam"].as_f64().unwrap());
+        let output = RegularizerKind::Power { k: 1 };
+        let spec = ProblemSpec { loss: loss.into(), output, c, lambda, intercept };
+        let problem = Problem::new(&data, spec).unwrap();
+        for solver in SolverKind::ALL {
+            if solver.build().suits(&problem).is_err() {
+                continue;
+            }
+            let Fit { model, .. } = fit(&problem, &settings(1e-10, solver)).unwrap();
+            let (certificate, what) = (model.certificate(), format!("{solver} on {cell}"));
+            let optimum = cell["optimum"].as_f64().unwrap();
+            assert!(certificate.rel_gap() <= 1e-7, "{what}: {certificate}");
+            assert!((certificate.primal / optimum - 1.0).abs() <= 1e-6, "{what}: {certificate}");
+            assert!(certificate.dual <= optimum * (1.0 + 1e-6), "{what}: {certificate}");
+            let theta: Vec<f64> = cell["theta"].as_array().unwrap().iter().flat_map(numbers).collect();
+            for (got, want) in model.theta().as_slice().iter().zip(&theta) {
+                assert!((got - want).abs() <= 1e-4 * (1.0 + want.abs()), "{what}: Theta {got} {want}");
+            }
+            match model.intercept() {
+                Some(b) => b.iter().zip(numbers(&cell["b"])).for_each(|(got, want)| {
+                    assert!((got - want).abs() <= 1e-4 * (1.0 + want.abs()), "{what}: b {got} {want}");
+                }),
+                None => assert!(cell["b"].is_null(), "{what}"),
+            }
+            solved += 1;
+        }
+    }
+    assert!(solved >= 24 * 4, "{solved}");
+}
+
+/// A random problem: own rows for each task, or all labels for all inputs.
+#[derive(Debug, Clone)]
+struct Random {
+    x: Vec<f64>,
+    task: Option<Vec<u32>>,
+    y: Vec<f64>,
+    loss: LossKind,
+    k: u32,
+    c: f64,
+}
+
+const ROWS: usize = 18;
+const FEATURES: usize = 3;
+const TASKS: usize = 3;
+
+fn random() -> impl Strategy<Value = Random> {
+    let losses = prop::sample::select(LossKind::all_examples());
+    let value = || -2.0..2.0f64;
+    let x = prop::collection::vec(value(), ROWS * FEATURES);
+    let y = prop::collection::vec(value(), ROWS * TASKS);
+    (x, y, losses, any::<bool>(), 1..3u32, -1.0..1.0f64).prop_map(|(x, y, loss, shared, k, c)| {
+        let sign = |y: f64| if y > 0.3 { 1.0 } else { -1.0 };
+        let y: Vec<f64> = y.into_iter().map(|y| if loss.is_classification() { sign(y) } else { y }).collect();
+        let task = (!shared).then(|| (0..ROWS as u32).map(|i| i % TASKS as u32).collect());
+        let y = if shared { y } else { y[..ROWS].to_vec() };
+        Random { x, task, y, loss, k, c: 10f64.powf(c) }
+    })
+}
+
+impl Random {
+    fn observations(&self) -> Observations {
+        match &self.task {
+            Some(task) => Observations::multi_task(task, self.y.clone()).unwrap(),
+            None => Observations::multi_output(&self.y, ROWS, TASKS).unwrap(),
+        }
+    }
+
+    fn fit_to(&self, observations: &Observations, intercept: Intercept, kernel: Kernel) -> Fit {
+        let inputs: Inputs<'_> = Dense::f64(&self.x, self.x.len() / FEATURES, FEATURES).unwrap().into();
+        let options = DatasetOptions { kernel, ..DatasetOptions::default() };
+        let data = Dataset::new(&inputs, observations, options).unwrap();
+        let output = RegularizerKind::Power { k: self.k };
+        let spec = ProblemSpec { loss: self.loss.clone().into(), output, c: self.c, lambda: 1.0, intercept };
+        let fit = fit(&Problem::new(&data, spec).unwrap(), &settings(1e-11, SolverKind::Auto)).unwrap();
+        assert!(fit.certificate().rel_gap() <= 1e-8, "{} {:?} {intercept}", fit.certificate(), fit.reason);
+        fit
+    }
+
+    fn fit(&self) -> Fit {
+        self.fit_to(&self.observations(), Intercept::Free, Kernel::Linear)
+    }
+
+    fn predictions(&self, fit: &Fit) -> Vec<f64> {
+        let inputs: Inputs<'_> = Dense::f64(&self.x[..ROWS * FEATURES], ROWS, FEATURES).unwrap().into();
+        fit.model.predict_all(&inputs).unwrap().into_vec()
+    }
+}
+
+/// Objective values agree to rounding, predictions to what a gap of 1e-11 allows where they are unique.
+fn assert_close(what: &str, got: &[f64], want: &[f64], tolerance: f64) {
+    for (got, want) in got.iter().zip(want) {
+        assert!((got - want).abs() <= tolerance * (1.0 + want.abs()), "{what}: {got} instead of {want}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
+
+    /// Adding c_t to the labels of a task adds it to the predictions and changes nothing else.
+    #[test]
+    fn labels_may_be_shifted(problem in random(), shift in prop::array::uniform3(-1e3..1e3f64)) {
+        prop_assume!(!problem.loss.is_classification());
+        let mut shifted = problem.clone();
+        let task_of = |i: usize| match &problem.task { Some(task) => task[i] as usize, None => i % TASKS };
+        shifted.y.iter_mut().enumerate().for_each(|(i, y)| *y += shift[task_of(i)]);
+        let (one, other) = (problem.fit(), shifted.fit());
+        let (a, b) = (one.certificate().primal, other.certificate().primal);
+        prop_assert!((a - b).abs() <= 1e-9 * a.abs(), "{a} {b}");
+        let expected: Vec<f64> =
+            problem.predictions(&one).iter().enumerate().map(|(i, z)| z + shift[i % TASKS]).collect();
+        assert_close("predictions", &problem.predictions(&other), &expected, 2e-3);
+        assert_close("Theta", other.model.theta().as_slice(), one.model.theta().as_slice(), 2e-3);
+    }
+
+    /// Adding a vector to all inputs changes nothing.
+    #[test]
+    fn inputs_may_be_shifted(problem in random(), shift in prop::array::uniform3(-100.0..100.0f64)) {
+        let mut shifted = problem.clone();
+        shifted.x.iter_mut().enumerate().for_each(|(j, x)| *x += shift[j % FEATURES]);
+        let (one, other) = (problem.fit(), shifted.fit());
+        let (a, b) = (one.certificate().primal, other.certificate().primal);
+        prop_assert!((a - b).abs() <= 1e-8 * a.abs(), "{a} {b}");
+        prop_assert!(other.certificate().rel_gap() <= 1e-8, "{}", other.certificate());
+    }
+
+    /// An observation of weight two is the same as two observations.
+    #[test]
+    fn weights_are_repetitions(problem in random(), twice in 0..ROWS) {
+        prop_assume!(problem.task.is_some());
+        let mut weights = vec![1.0; ROWS];
+        weights[twice] = 2.0;
+        let weighted = problem.observations().with_weights(&weights).unwrap();
+        let mut repeated = problem.clone();
+        repeated.x.extend_from_slice(&problem.x[twice * FEATURES..(twice + 1) * FEATURES]);
+        repeated.y.push(problem.y[twice]);
+        repeated.task.as_mut().unwrap().push(problem.task.as_ref().unwrap()[twice]);
+        for intercept in [Intercept::Free, Intercept::Ridge(0.7)] {
+            let one = problem.fit_to(&weighted, intercept, Kernel::Linear);
+            let other = repeated.fit_to(&repeated.observations(), intercept, Kernel::Linear);
+            let (a, b) = (one.certificate().primal, other.certificate().primal);
+            prop_assert!((a - b).abs() <= 1e-9 * a.abs(), "{a} {b}");
+        }
+    }
+
+    /// A very large B is a free intercept, a very small one is none.
+    #[test]
+    fn ridge_lies_between_free_and_none(problem in random()) {
+        let observations = problem.observations();
+        let value = |intercept| problem.fit_to(&observations, intercept, Kernel::Linear).certificate().primal;
+        let (free, none) = (value(Intercept::Free), value(Intercept::None));
+        let (large, middle, small) =
+            (value(Intercept::Ridge(1e3)), value(Intercept::Ridge(1.0)), value(Intercept::Ridge(1e-3)));
+        let slack = 1e-8 * none.abs();
+        prop_assert!((large - free).abs() <= 1e-4 * none.abs(), "{large} {free}");
+        prop_assert!((small - none).abs() <= 1e-4 * none.abs(), "{small} {none}");
+        prop_assert!(free <= middle + slack && middle <= none + slack, "{free} {middle} {none}");
+    }
+
+    /// The same for kernels, whose Gram matrix is centred instead of the features.
+    #[test]
+    fn a_linear_kernel_matrix_is_the_same(problem in random()) {
+        let observations = problem.observations();
+        let one = problem.fit();
+        let polynomial = "poly:1:1:0".parse().unwrap_or(Kernel::Linear);
+        let other = problem.fit_to(&observations, Intercept::Free, polynomial);
+        let (a, b) = (one.certificate().primal, other.certificate().primal);
+        prop_assert!((a - b).abs() <= 1e-8 * a.abs(), "{a} {b}");
+    }
+}
+
+/// Tasks with one class, one row, equal labels or no rows are fitted; nothing is NaN.
+#[test]
+fn poor_tasks_are_fitted() {
+    let x: Vec<f64> = (0..40).map(|i| (f64::from(i) * 1.3).sin()).collect();
+    let inputs: Inputs<'_> = Dense::f64_owned(x, 20, 2).unwrap().into();
+    // Task 0: mixed. 1: one class or equal labels. 2: one row. 3: none.
+    let task: Vec<u32> = (0..20).map(|i| if i < 12 { 0 } else { 1 + u32::from(i == 19) }).collect();
+    for loss in LossKind::all_examples() {
+        let label = |i: usize| match (loss.is_classification(), task[i]) {
+            (true, 0) => [1.0, -1.0][i % 2],
+            (true, _) => 1.0,
+            (false, 0) => (i as f64).cos(),
+            (false, _) => 3.0,
+        };
+        let names = kinfolk::TaskNames::Numbered(4);
+        let observations = Observations::multi_task(&task, (0..20).map(label).collect());
+        let observations = observations.unwrap().with_task_names(names).unwrap();
+        let data = Dataset::new(&inputs, &observations, DatasetOptions::default()).unwrap();
+        let spec = ProblemSpec { loss: loss.clone().into(), c: 10.0, ..ProblemSpec::default() };
+        let problem = Problem::new(&data, spec).unwrap();
+        let fit = fit(&problem, &settings(1e-7, SolverKind::Auto)).unwrap();
+        assert!(fit.certificate().rel_gap() <= 1e-6, "{loss:?}: {}", fit.certificate());
+        let predictions = fit.model.predict_all(&inputs).unwrap();
+        assert!(predictions.as_slice().iter().all(|z| z.is_finite()), "{loss:?}");
+        if loss == LossKind::Squared {
+            assert!((predictions[(0, 1)] - 3.0).abs() < 1e-6 && (predictions[(0, 2)] - 3.0).abs() < 1e-6);
+        }
+        assert_eq!(fit.model.intercept().unwrap()[3], 0.0);
+    }
+}
+
+#[test]
+fn unbalanced_duals_are_refused() {
+    let inputs: Inputs<'_> = Dense::f64(&[1.0, 2.0, 3.0], 3, 1).unwrap().into();
+    let observations = Observations::multi_task(&[0, 0, 0], vec![1.0, 2.0, 4.0]).unwrap();
+    let data = Dataset::new(&inputs, &observations, DatasetOptions::default()).unwrap();
+    let problem = Problem::new(&data, ProblemSpec::default()).unwrap();
+    let error = certify(&problem, &[0.1, 0.1, 0.1], None).unwrap_err();
+    assert!(matches!(error, Error::DualSum { .. }), "{error}");
+    assert!(certify(&problem, &[0.1, -0.2, 0.1], None).unwrap().dual.is_finite());
+}
