@@ -2,7 +2,7 @@
 
 use kinfolk::inputs::{Dense, Inputs};
 use kinfolk::{
-    Dataset, DatasetOptions, Error, LossKind, Losses, Model, Observations, Problem, ProblemSpec,
+    Dataset, DatasetOptions, Error, Intercept, LossKind, Losses, Model, Observations, Problem, ProblemSpec,
     RegularizerKind, Settings, TargetScale, TargetScaling, TaskNames, fit,
 };
 use proptest::prelude::*;
@@ -142,7 +142,12 @@ fn model(x: &[f64], observations: &Observations, loss: &LossKind) -> Model {
     let options = DatasetOptions { bias: 1.0, threads: 1, ..DatasetOptions::default() };
     let data = Dataset::new(&inputs, &scaled, options).unwrap();
     let output = RegularizerKind::Power { k: 1 };
-    let spec = ProblemSpec { loss: loss.clone().into(), output, c: 1.0, lambda: 1.0 };
+    let spec = ProblemSpec {
+        loss: loss.clone().into(),
+        output,
+        intercept: Intercept::None,
+        ..ProblemSpec::default()
+    };
     let problem = Problem::new(&data, spec).unwrap();
     let settings = Settings { tolerance: 1e-13, max_passes: 20_000, ..Settings::default() };
     let mut model = fit(&problem, &settings).unwrap().model;

@@ -5,7 +5,7 @@ use crate::experiment::{ComparedMethod, Experiment, ItemKind, Set};
 use crate::record::{Record, Tried, rounded};
 use crate::split::{self, SplitRows};
 use crate::{Error, Result, find};
-use kinfolk::{Observations, TargetScale};
+use kinfolk::{Intercept, Observations, TargetScale};
 use kinfolk_train::select::{
     Axis, Candidate, Holdout, HoldoutResult, Row, Scored, Study, candidates_from, holdout,
 };
@@ -69,6 +69,7 @@ impl FitJob<'_> {
         let spec = FitSpec {
             loss: LossSpec::Same(loss.clone()),
             bias: self.set.bias,
+            intercept: Intercept::None,
             scale: self.set.scale,
             target_scale: TargetScale::None,
             class_weight: self.set.balanced.then_some(ClassWeight::Balanced),

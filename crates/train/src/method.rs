@@ -2,7 +2,8 @@
 
 use crate::{Error, Param, Params, PreparedData, Result, Weight};
 use kinfolk::{
-    CScale, Claim, Dataset, Fit, LossKind, Losses, Observer, RegularizerKind, Settings, Start, Weights,
+    CScale, Claim, Dataset, Fit, Intercept, LossKind, Losses, Observer, RegularizerKind, Settings, Start,
+    Weights,
 };
 use std::fmt::Debug;
 
@@ -47,6 +48,8 @@ pub struct Job<'a> {
     pub data: &'a Dataset<'a>,
     /// Loss, or losses.
     pub loss: &'a Losses,
+    /// Intercepts of the tasks.
+    pub intercept: Intercept,
     /// The data with their scale of C.
     pub prepared: &'a PreparedData<'a>,
     /// Weight of the output regulariser, where that is a parameter by itself and a caller has given it.

@@ -11,8 +11,8 @@
 
 use crate::{Error, FitSpec, Job, MethodSpec, Result, Trained, Weight};
 use kinfolk::{
-    CScale, Dataset, Fit, Inputs, LossKind, Losses, Model, Observations, Observer, Scaling, Settings, Start,
-    TargetScaling,
+    CScale, Dataset, Fit, Inputs, Intercept, LossKind, Losses, Model, Observations, Observer, Scaling,
+    Settings, Start, TargetScaling,
 };
 use kinfolk_io::{Labels, Schema, Table, Targets};
 use std::borrow::Cow;
@@ -134,7 +134,7 @@ impl<'a> Training<'a> {
     /// If the method does not suit the data.
     pub fn fit(&self, spec: &FitSpec, start: Start<'_>, observer: &mut dyn Observer) -> Result<Trained> {
         let data = self.dataset(spec)?;
-        self.fit_to(&PreparedData::new(&data, &self.losses), spec, start, observer)
+        self.fit_to(&PreparedData::new(&data, &self.losses, spec.intercept), spec, start, observer)
     }
 
     /// Fits a spec to a data set of these data that serves several fits.
@@ -246,13 +246,14 @@ pub fn all_losses(losses: &Losses, holds: impl Fn(&LossKind) -> bool) -> bool {
 pub struct PreparedData<'a> {
     data: &'a Dataset<'a>,
     losses: &'a Losses,
+    intercept: Intercept,
     c_scale: OnceLock<CScale>,
 }
 
 impl<'a> PreparedData<'a> {
-    /// For these losses.
-    pub fn new(data: &'a Dataset<'a>, losses: &'a Losses) -> Self {
-        PreparedData { data, losses, c_scale: OnceLock::new() }
+    /// For these losses and intercepts.
+    pub fn new(data: &'a Dataset<'a>, losses: &'a Losses, intercept: Intercept) -> Self {
+        PreparedData { data, losses, intercept, c_scale: OnceLock::new() }
     }
 
     /// The data set.
@@ -268,13 +269,20 @@ impl<'a> PreparedData<'a> {
         if let Some(scale) = self.c_scale.get() {
             return Ok(scale);
         }
-        let scale = CScale::new(self.data, self.losses)?;
+        let scale = CScale::new(self.data, self.losses, self.intercept)?;
         Ok(self.c_scale.get_or_init(|| scale))
     }
 
     /// A job for a method.
     pub fn job<'b>(&'b self, lambda: Option<f64>, settings: &'b Settings) -> Job<'b> {
-        Job { data: self.data, loss: self.losses, prepared: self, lambda, settings }
+        Job {
+            data: self.data,
+            loss: self.losses,
+            intercept: self.intercept,
+            prepared: self,
+            lambda,
+            settings,
+        }
     }
 
     /// Fits a method with a weight of the losses.

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used)] // helpers outside test functions
 
 use kinfolk::inputs::{Dense, Inputs};
-use kinfolk::{Dataset, DatasetOptions, LossKind, Observations, Settings, Silent, Start};
+use kinfolk::{Dataset, DatasetOptions, Intercept, LossKind, Observations, Settings, Silent, Start};
 use kinfolk_train::select::{Candidate, Scored, Selection, Study, cross_validate, repeat};
 use kinfolk_train::{
     Data, FitSpec, Measure, Metric, Params, PreparedData, StudyObserver, Training, Unobserved, Weight, find,
@@ -108,7 +108,7 @@ fn every_method_fits_a_toy_problem_to_its_certificate() {
     let inputs = Inputs::from(Dense::f64(&x, obs.n_inputs(), 3).unwrap());
     let data = Dataset::new(&inputs, &obs, DatasetOptions::default()).unwrap();
     let loss = LossKind::Squared.into();
-    let prepared = PreparedData::new(&data, &loss);
+    let prepared = PreparedData::new(&data, &loss, Intercept::None);
     let settings = Settings { tolerance: 1e-6, ..Settings::default() };
     let job = prepared.job(None, &settings);
     for method in kinfolk_train::registry() {
@@ -128,7 +128,7 @@ fn pooled_is_one_task_and_stl_is_each_alone() {
     let predictions = |obs: &Observations, inputs: &Inputs<'_>, name: &'static str| {
         let data = Dataset::new(inputs, obs, DatasetOptions::default()).unwrap();
         let loss = LossKind::Squared.into();
-        let prepared = PreparedData::new(&data, &loss);
+        let prepared = PreparedData::new(&data, &loss, Intercept::None);
         let settings = Settings { tolerance: 1e-10, max_passes: 100_000, ..Settings::default() };
         let job = prepared.job(None, &settings);
         let params = Params::parse(name, &[], &[]).unwrap();

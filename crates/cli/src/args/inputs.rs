@@ -5,10 +5,10 @@ use super::spec::set;
 use crate::failure::{Failure, Result};
 use clap::Args;
 use kinfolk::kernel::Gamma;
-use kinfolk::{Kernel, ScalingKind};
+use kinfolk::{Intercept, Kernel, ScalingKind};
 use kinfolk_train::FitSpec;
 
-/// Kernel, scaling and bias.
+/// Kernel, scaling, intercepts and bias.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Inputs")]
 pub(crate) struct InputArgs {
@@ -27,6 +27,10 @@ pub(crate) struct InputArgs {
     /// or rows of length 1 (unit); auto is standard for dense features and spread for sparse ones [default: none].
     #[arg(long, value_name = "auto|none|standard|spread|unit")]
     scale: Option<ScalingKind>,
+    /// Intercept of each task: not penalised (free), penalised like a number of about the size B (ridge:B), or none
+    /// [default: none].
+    #[arg(long, value_name = "free|ridge:B|none")]
+    intercept: Option<Intercept>,
     /// A constant feature B: B^2 is added to the kernel; 0 = none [default: 1].
     #[arg(long, allow_negative_numbers = true, value_name = "B", value_parser = not_negative)]
     bias: Option<f64>,
@@ -41,6 +45,7 @@ impl InputArgs {
     pub(super) fn apply(&self, spec: &mut FitSpec) -> Result<()> {
         spec.kernel = self.kernel.clone().or(spec.kernel.take());
         set(&mut spec.scale, &self.scale);
+        set(&mut spec.intercept, &self.intercept);
         set(&mut spec.bias, &self.bias);
         let kernel = || spec.kernel.clone().unwrap_or_default();
         let mut changed = Ok(kernel());

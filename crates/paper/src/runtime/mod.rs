@@ -108,6 +108,7 @@ impl TimingRun<'_> {
         let spec = FitSpec {
             loss: LossSpec::Same(loss.clone()),
             bias: set.bias,
+            intercept: Intercept::None,
             // Inputs are scaled already.
             scale: ScalingKind::None,
             target_scale: TargetScale::None,
@@ -187,7 +188,7 @@ impl TimingRun<'_> {
         let memory = self.runtime.memory << 30;
         let options = DatasetOptions { bias: set.bias, threads: 1, memory, ..DatasetOptions::default() };
         let data = Dataset::new(&problem.inputs, &problem.observations, options)?;
-        let prepared = PreparedData::new(&data, &loss);
+        let prepared = PreparedData::new(&data, &loss, Intercept::None);
         let weight = Weight::C(problem.c);
         let fit = prepared.fit(&entry, weight, Some(1.0), &settings, Start::Cold, &mut stopwatch)?;
         let elapsed = started.elapsed().as_secs_f64();

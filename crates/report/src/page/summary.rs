@@ -32,7 +32,16 @@ pub(super) fn lines(inputs: &ReportInputs<'_>) -> Vec<SummaryLine> {
     let rule = spec.map_or(String::new(), |spec| format!(" ({})", spec.c));
     let (c, lambda) = (number(about.problem.c, 4), number(about.problem.lambda, 4));
     add("Weights", format!("C = {c}{rule}, lambda = {lambda}"));
-    add("Kernel", format!("{}, bias {}, scaling {}", about.kernel, number(about.bias, 4), about.scaling));
+    add(
+        "Kernel",
+        format!(
+            "{}, intercept {}, bias {}, scaling {}",
+            about.kernel,
+            about.problem.intercept,
+            number(about.bias, 4),
+            about.scaling
+        ),
+    );
     if about.target_scale != TargetScale::None {
         add("Labels", format!("in units of their spread, by {}", about.target_scale));
     }

@@ -23,7 +23,7 @@ impl Engine {
         let Weights { c, lambda } = job.weights(&output, weight)?;
         Ok(Problem::new(
             job.data,
-            ProblemSpec { loss: job.loss.clone(), output, c, lambda, intercept: Intercept::None },
+            ProblemSpec { loss: job.loss.clone(), output, c, lambda, intercept: job.intercept },
         )?)
     }
 }

@@ -57,7 +57,7 @@ pub(super) fn fold_fits(
         let data: Vec<Dataset<'_>> =
             in_use.iter().map(|f| f.training.dataset(&spec)).collect::<Result<_>>()?;
         let prepared: Vec<PreparedData<'_>> =
-            data.iter().map(|data| PreparedData::new(data, &study.losses)).collect();
+            data.iter().map(|data| PreparedData::new(data, &study.losses, spec.intercept)).collect();
         let run = |path: &Path<'_>| {
             let count = || observer.done("", done.fetch_add(1, Ordering::Relaxed) + 1, total);
             let number = g * threads + path.fold;

@@ -62,7 +62,7 @@ pub fn holdout(
     train.extend(rows.validation.filter(|_| rows.refit).unwrap_or_default());
     let training = Training::of_rows(&study.spec, study.inputs, study.observations, &study.losses, &train)?;
     let data = training.dataset(&study.spec)?;
-    let prepared = PreparedData::new(&data, &study.losses);
+    let prepared = PreparedData::new(&data, &study.losses, study.spec.intercept);
     let (method, weight) = (&chosen.0, chosen.1);
     let (settings, lambda) = (study.spec.settings(), study.spec.lambda);
     let mut fit =

@@ -104,7 +104,7 @@ impl<'a> Study<'a> {
     pub(super) fn refit_all(&self, rows: &[&Row], observer: &dyn StudyObserver) -> Result<Vec<kinfolk::Fit>> {
         let training = Training::of_arrays(&self.spec, self.inputs, self.observations)?;
         let data = training.dataset(&self.spec)?;
-        let prepared = crate::PreparedData::new(&data, &self.losses);
+        let prepared = crate::PreparedData::new(&data, &self.losses, self.spec.intercept);
         let fit = |row: &&Row| {
             let observer = &mut StopObserver(observer);
             let mut fit = prepared.fit(

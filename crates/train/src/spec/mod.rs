@@ -17,7 +17,7 @@ pub use weight::Weight;
 pub(crate) use method::MethodText;
 
 use crate::{Error, Result};
-use kinfolk::{DatasetOptions, Inputs, Kernel, ScalingKind, Settings, SolverKind, TargetScale};
+use kinfolk::{DatasetOptions, Inputs, Intercept, Kernel, ScalingKind, Settings, SolverKind, TargetScale};
 use kinfolk_io::ColumnRoles;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
@@ -57,7 +57,9 @@ pub struct FitSpec {
     /// Kernel; linear, or precomputed for a Gram matrix, if absent.
     #[serde(with = "kernel", skip_serializing_if = "Option::is_none")]
     pub kernel: Option<Kernel>,
-    /// A constant feature: its square is added to the kernel.
+    /// Intercepts of the tasks, outside Theta.
+    pub intercept: Intercept,
+    /// A constant feature: its square is added to the kernel, and Theta mixes it like any feature.
     pub bias: f64,
     /// Scaling of the features.
     pub scale: ScalingKind,
@@ -101,6 +103,7 @@ impl Default for FitSpec {
             lambda: None,
             class_weight: None,
             kernel: None,
+            intercept: Intercept::None,
             bias: 1.0,
             scale: ScalingKind::None,
             target_scale: TargetScale::None,
@@ -171,7 +174,7 @@ impl FitSpec {
 
     /// Whether labels that are scaled are centred first: where a model has a constant term for each task.
     pub fn centres_targets(&self) -> bool {
-        self.bias > 0.0
+        self.intercept != Intercept::None || self.bias > 0.0
     }
 
     /// The method as text, for lists of candidates; only its name if all parameters have their defaults.

@@ -106,7 +106,7 @@ impl Toy {
         let options = DatasetOptions { kernel: self.kernel.clone(), threads: 1, ..DatasetOptions::default() };
         let data = Dataset::new(&self.inputs, &self.observations, options)?;
         let loss = Losses::from(loss.clone());
-        let prepared = PreparedData::new(&data, &loss);
+        let prepared = PreparedData::new(&data, &loss, Intercept::None);
         method.fit(&prepared.job(Some(lambda), settings), &params, point, Start::Cold, observer)
     }
 }

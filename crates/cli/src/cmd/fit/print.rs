@@ -79,12 +79,13 @@ fn problem(spec: &FitSpec, about: &About) -> String {
         scale => format!(", labels scaled by {scale}"),
     };
     format!(
-        "{}, {loss}, C = {}{}, lambda = {}, {} kernel, bias {}, scale {}{labels}",
+        "{}, {loss}, C = {}{}, lambda = {}, {} kernel, intercept {}, bias {}, scale {}{labels}",
         spec.method.brief(),
         number(about.problem.c, 4),
         if spec.c == Weight::Auto { " (auto)" } else { "" },
         number(about.problem.lambda, 4),
         about.kernel,
+        about.problem.intercept,
         number(about.bias, 4),
         about.scaling
     )

@@ -165,7 +165,7 @@ fn fit_groups(
         output: output(groups),
         c,
         lambda: 1.0,
-        intercept: Intercept::None,
+        intercept: job.intercept,
     };
     let problem = Problem::new(job.data, spec)?;
     let settings = Settings { tolerance, ..job.settings.clone() };
