@@ -18,7 +18,7 @@
 
 use crate::backend::Panel;
 use crate::intercept::Intercept;
-use crate::intercept::best::{TaskScores, best_intercept};
+use crate::intercept::best::{TaskPredictions, best_intercept};
 use crate::linalg;
 use crate::loss::{Loss, ObservedLoss};
 use crate::regularizer::{Regularizer, RegularizerKind};
@@ -253,7 +253,7 @@ impl Sample {
     fn with_best_constant(self, obs: &Observations, loss: &dyn Loss) -> Self {
         let of = |value: &dyn Fn(usize) -> f64| self.observations.iter().map(|&o| value(o)).collect();
         let (y, z, w) = (of(&|o| obs.label(o)), of(&|o| obs.offset(o)), of(&|o| obs.weight(o)));
-        Sample { constant: best_intercept(TaskScores { loss, y, z, w }, 0.0), ..self }
+        Sample { constant: best_intercept(TaskPredictions { loss, y, z, w }, 0.0), ..self }
     }
 }
 

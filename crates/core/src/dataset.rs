@@ -392,8 +392,8 @@ impl<'a> Dataset<'a> {
         {
             if centred {
                 let sum = backend::sum_of_inputs(backend, threads);
-                for j in 0..state.rows() {
-                    linalg::axpy(state.row_mut(j), -sum[j], &means);
+                for (j, sum) in sum.iter().enumerate() {
+                    linalg::axpy(state.row_mut(j), -sum, &means);
                 }
             }
             return Ok(Moments { moment: basis.project_state(state, threads), label_square });

@@ -1,27 +1,27 @@
 //! Intercepts in the certificate.
 //!
-//! With `s_t` the sum of a task's duals and `rho b^2 / 2` the cost of its intercept, the gap gains
-//! `rho b^2 / 2 + s^2 / (2 rho) - s b = (b - s / rho)^2 rho / 2`. Free intercepts (rho = 0) need s = 0 and gain nothing,
-//! up to rounding of the sums.
+//! With s the sum of a task's duals and `rho b^2 / 2` the cost of its intercept, the gap gains
+//! `rho b^2 / 2 + s^2 / (2 rho) - s b = (b - s / rho)^2 rho / 2`. Free intercepts (rho = 0) need s = 0 and
+//! add nothing to the gap, up to rounding of the sums.
 
 use super::LossTerms;
 use crate::backend::{Columns, RowBlock};
 use crate::intercept::balance;
-use crate::intercept::best::{TaskScores, best_intercept};
+use crate::intercept::best::{TaskPredictions, best_intercept};
 use crate::{Matrix, Problem, Result};
 use rayon::prelude::*;
 
 /// The best intercept of each task for scores of all blocks.
 pub(super) fn best(problem: &Problem<'_>, blocks: &[RowBlock], scores: &[Matrix], rho: f64) -> Vec<f64> {
     let obs = problem.observations();
-    let empty = |task: usize| TaskScores { loss: problem.loss(task), y: vec![], z: vec![], w: vec![] };
-    let mut tasks: Vec<TaskScores<'_>> = (0..obs.n_tasks()).map(empty).collect();
+    let empty = |task: usize| TaskPredictions { loss: problem.loss(task), y: vec![], z: vec![], w: vec![] };
+    let mut tasks: Vec<TaskPredictions<'_>> = (0..obs.n_tasks()).map(empty).collect();
     for (block, scores) in blocks.iter().zip(scores) {
         for (row, &i) in block.rows.iter().enumerate() {
             for o in obs.of_input(i as usize).filter(|&o| problem.gamma(o) > 0.0) {
                 let task = obs.task(o);
                 let column = if block.columns == Columns::All { task } else { 0 };
-                let TaskScores { y, z, w, .. } = &mut tasks[task];
+                let TaskPredictions { y, z, w, .. } = &mut tasks[task];
                 y.push(obs.label(o));
                 z.push(scores[(row, column)] + obs.offset(o));
                 w.push(problem.gamma(o));

@@ -1,7 +1,7 @@
 //! The second derivative of the losses in W: `S[U] = x'(D o x U)`, block diagonal over tasks.
 //!
-//! Where tasks have intercepts, these are functions of W, and D becomes `M = D - share dd' / sum(d)` for each task, with
-//! d the curvatures of its rows: predictions are centred by their weighted mean. See [`Centring`].
+//! Where tasks have intercepts, these are functions of W, and D becomes `M = D - share dd' / sum(d)` for each
+//! task, with d the curvatures of its rows: predictions are centred by their weighted mean. See [`Centring`].
 
 use super::centring::Centring;
 use super::{Design, each};

@@ -18,7 +18,7 @@ const MAX_DOUBLINGS: usize = 60;
 
 /// The observations of one task.
 #[derive(Clone)]
-pub(crate) struct TaskScores<'a> {
+pub(crate) struct TaskPredictions<'a> {
     pub(crate) loss: &'a dyn Loss,
     pub(crate) y: Vec<f64>,
     /// Predictions with offsets, without intercept.
@@ -29,11 +29,11 @@ pub(crate) struct TaskScores<'a> {
 /// The best intercept. Where all numbers of an interval are equally good it is their middle, or the end of an
 /// interval without another end. Where losses fall for ever (logistic loss, one class only), nothing is best: then it
 /// is a number where nearly nothing of them is left.
-pub(crate) fn best_intercept(losses: TaskScores<'_>, rho: f64) -> f64 {
+pub(crate) fn best_intercept(losses: TaskPredictions<'_>, rho: f64) -> f64 {
     if losses.y.is_empty() || losses.z.iter().any(|z| !z.is_finite()) {
         return 0.0;
     }
-    let mut search = Search { pulls: Pulls { losses, rho, fixed: 0.0 }, negligible: 0.0 };
+    let mut search = InterceptSearch { pulls: Pulls { losses, rho, fixed: 0.0 }, negligible: 0.0 };
     let start = search.pulls.at(0.0);
     search.negligible = ROUNDING * start.kappa.iter().map(|k| k.abs()).sum::<f64>();
     search.run(start)
@@ -50,7 +50,7 @@ struct Trial {
 
 #[derive(Clone)]
 struct Pulls<'a> {
-    losses: TaskScores<'a>,
+    losses: TaskPredictions<'a>,
     rho: f64,
     /// Sum of the duals that are no longer looked at.
     fixed: f64,
@@ -58,7 +58,7 @@ struct Pulls<'a> {
 
 impl Pulls<'_> {
     fn at(&self, b: f64) -> Trial {
-        let TaskScores { loss, y, z, w } = &self.losses;
+        let TaskPredictions { loss, y, z, w } = &self.losses;
         let z: Vec<f64> = z.iter().map(|z| z + b).collect();
         let (mut kappa, mut curvature) = (vec![0.0; y.len()], vec![0.0; y.len()]);
         loss.derivatives(&mut DerivativeBlock {
@@ -80,7 +80,7 @@ impl Pulls<'_> {
         let moves: Vec<bool> = low.kappa.iter().zip(&high.kappa).map(|(a, b)| a != b).collect();
         let same = low.kappa.iter().zip(&moves).filter(|(_, moves)| !**moves);
         self.fixed += same.map(|(kappa, _)| kappa).sum::<f64>();
-        let TaskScores { y, z, w, .. } = &mut self.losses;
+        let TaskPredictions { y, z, w, .. } = &mut self.losses;
         for list in [y, z, w, &mut low.kappa, &mut high.kappa] {
             let mut moves = moves.iter();
             list.retain(|_| *moves.next().unwrap_or(&true));
@@ -88,12 +88,12 @@ impl Pulls<'_> {
     }
 }
 
-struct Search<'a> {
+struct InterceptSearch<'a> {
     pulls: Pulls<'a>,
     negligible: f64,
 }
 
-impl Search<'_> {
+impl InterceptSearch<'_> {
     fn vanishes(&self, trial: &Trial) -> bool {
         trial.pull.abs() <= self.negligible
     }
@@ -213,7 +213,7 @@ mod tests {
 
     fn best(loss: &LossKind, y: &[f64], z: &[f64], w: &[f64], rho: f64) -> f64 {
         let loss = loss.build().unwrap();
-        best_intercept(TaskScores { loss: &*loss, y: y.to_vec(), z: z.to_vec(), w: w.to_vec() }, rho)
+        best_intercept(TaskPredictions { loss: &*loss, y: y.to_vec(), z: z.to_vec(), w: w.to_vec() }, rho)
     }
 
     /// No step to either side makes the objective smaller.

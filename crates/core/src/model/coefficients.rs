@@ -26,14 +26,17 @@ impl Model {
         let mut intercept = vec![0.0; n_tasks];
         for t in 0..n_tasks {
             let spread = self.target_scaling.as_ref().map_or(1.0, |scaling| scaling.spread()[t]);
-            let mut constant = if scaled.rows() > d { scaled[(d, t)] * self.about.bias } else { 0.0 };
+            let mut constant = self.intercept.as_ref().map_or(0.0, |intercept| intercept[t]);
+            if scaled.rows() > d {
+                constant += scaled[(d, t)] * self.about.bias;
+            }
             for j in 0..d {
                 let weight = scaled[(j, t)] * factor.get(j).unwrap_or(&1.0);
                 constant -= weight * mean.map_or(0.0, |mean| mean[j]);
                 weights[(j, t)] = weight * spread;
             }
-            let unscaled = |z: f64| self.target_scaling.as_ref().map_or(z, |scaling| scaling.unscale(t, z));
-            intercept[t] = unscaled(constant);
+            let scaling = self.target_scaling.as_ref();
+            intercept[t] = scaling.map_or(constant, |scaling| scaling.unscale(t, constant));
         }
         Some(LinearCoefficients { weights, intercept })
     }

@@ -4,7 +4,7 @@
 use super::Incumbent;
 use crate::backend::{self, Expansion, Interrupt};
 use crate::intercept::balance::{balanced, task_sums};
-use crate::intercept::best::{TaskScores, best_intercept};
+use crate::intercept::best::{TaskPredictions, best_intercept};
 use crate::linalg::power_of_two;
 use crate::regularizer::{Entrywise, Regularizer};
 use crate::{Error, Matrix, Problem, Result};
@@ -50,10 +50,10 @@ pub(crate) fn cold(problem: &Problem<'_>, interrupt: &mut Interrupt<'_>) -> Resu
 /// The best intercepts where all weights are zero, if tasks have intercepts.
 fn best_constants(problem: &Problem<'_>) -> Option<Vec<f64>> {
     let (obs, rho) = (problem.observations(), problem.intercept_weight()?);
-    let empty = |task: usize| TaskScores { loss: problem.loss(task), y: vec![], z: vec![], w: vec![] };
-    let mut tasks: Vec<TaskScores<'_>> = (0..obs.n_tasks()).map(empty).collect();
+    let empty = |task: usize| TaskPredictions { loss: problem.loss(task), y: vec![], z: vec![], w: vec![] };
+    let mut tasks: Vec<TaskPredictions<'_>> = (0..obs.n_tasks()).map(empty).collect();
     for o in (0..obs.len()).filter(|&o| problem.gamma(o) > 0.0) {
-        let TaskScores { y, z, w, .. } = &mut tasks[obs.task(o)];
+        let TaskPredictions { y, z, w, .. } = &mut tasks[obs.task(o)];
         y.push(obs.label(o));
         z.push(obs.offset(o));
         w.push(problem.gamma(o));

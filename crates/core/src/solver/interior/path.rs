@@ -5,7 +5,7 @@ use super::duals::BoundedDuals;
 use super::step::{InteriorProblem, InteriorStep, PrimalPoint};
 use crate::backend::Interrupt;
 use crate::design::{Curvature, Design};
-use crate::intercept::best::{TaskScores, best_intercept};
+use crate::intercept::best::{TaskPredictions, best_intercept};
 use crate::linalg::gram;
 use crate::solver::newton_system::{Derivative, direct::Direct};
 use crate::solver::{Algorithm, Incumbent, SolverOutcome, SolverRun, Status, finish, start};
@@ -187,12 +187,12 @@ impl<'a, 'r> CentralPath<'a, 'r> {
 
 /// The best intercepts for predictions of all entries.
 fn best_intercepts(problem: &Problem<'_>, design: &Design, f: &[f64], rho: f64) -> Vec<f64> {
-    let empty = |task: usize| TaskScores { loss: problem.loss(task), y: vec![], z: vec![], w: vec![] };
-    let mut tasks: Vec<TaskScores<'_>> = (0..design.n_tasks()).map(empty).collect();
+    let empty = |task: usize| TaskPredictions { loss: problem.loss(task), y: vec![], z: vec![], w: vec![] };
+    let mut tasks: Vec<TaskPredictions<'_>> = (0..design.n_tasks()).map(empty).collect();
     let (gammas, obs) = (design.per_entry(|o| problem.gamma(o)), problem.observations());
     for (entry, &gamma) in gammas.iter().enumerate().filter(|(_, gamma)| **gamma > 0.0) {
         let o = design.observation(entry);
-        let TaskScores { y, z, w, .. } = &mut tasks[obs.task(o)];
+        let TaskPredictions { y, z, w, .. } = &mut tasks[obs.task(o)];
         y.push(obs.label(o));
         z.push(f[entry] + obs.offset(o));
         w.push(gamma);

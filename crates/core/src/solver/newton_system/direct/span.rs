@@ -92,9 +92,9 @@ impl Direct<'_> {
         Pulled { x, sum, y, cancelled }
     }
 
-    /// Makes the change of predictions, intercepts included, agree with that of the duals, `D (pull - df)`: these must add up to `x
-    /// + r = L y`, but are differences of numbers that may be a great many times larger. Rows that are
-    /// columns of L have their duals in y; others are moved by `S^-1` of what they lack.
+    /// Makes the change of predictions, intercepts included, agree with that of the duals, `D (pull - df)`:
+    /// these must add up to `x + r = L y`, but are differences of numbers that may be a great many times
+    /// larger. Rows that are columns of L have their duals in y; others are moved by `S^-1` of what they lack.
     pub(in crate::solver) fn reconcile(
         &self,
         design: &Design,
