@@ -1,5 +1,7 @@
 //! Scaling of labels: its numbers, hostile scales, and the laws of units.
 
+#![allow(clippy::unwrap_used)] // helpers outside test functions
+
 use kinfolk::inputs::{Dense, Inputs};
 use kinfolk::{
     Dataset, DatasetOptions, Error, Intercept, LossKind, Losses, Model, Observations, Problem, ProblemSpec,
