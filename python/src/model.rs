@@ -119,6 +119,7 @@ impl PyModel {
         summary.set_item("solver", &outcome.solver)?;
         summary.set_item("reason", outcome.reason.as_deref())?;
         summary.set_item("passes", outcome.passes)?;
+        summary.set_item("notes", outcome.notes.clone())?;
         summary.set_item("seconds", seconds)?;
         summary.set_item("c", problem.c)?;
         summary.set_item("lambda", problem.lambda)?;

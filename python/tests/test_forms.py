@@ -48,9 +48,10 @@ def test_a_table_with_missing_labels_is_the_same_as_rows():
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(30, 4)), rng.normal(size=(30, 3))
     Y[rng.random(Y.shape) < 0.4] = np.nan
-    wide = MultiTaskRegressor(tol=TOL).fit(X, pd.DataFrame(Y, columns=["u", "v", "w"]))
+    wide = MultiTaskRegressor(tol=1e-10).fit(X, pd.DataFrame(Y, columns=["u", "v", "w"]))
     row, column = np.nonzero(~np.isnan(Y))
-    rows = MultiTaskRegressor(tol=TOL, C=wide.C_).fit(X[row], Y[row, column], task=np.asarray(["u", "v", "w"])[column])
+    names = np.asarray(["u", "v", "w"])[column]
+    rows = MultiTaskRegressor(tol=1e-10, C=wide.C_).fit(X[row], Y[row, column], task=names)
     np.testing.assert_allclose(rows.theta_, wide.theta_, rtol=1e-4, atol=1e-5 * wide.theta_.max())
     assert wide.predict(X).shape == (30, 3) and wide.tasks_.tolist() == ["u", "v", "w"]
     np.testing.assert_allclose(rows.predict(X, task=["v"] * 30), wide.predict(X)[:, 1], rtol=1e-4, atol=1e-5)
@@ -58,7 +59,8 @@ def test_a_table_with_missing_labels_is_the_same_as_rows():
 
 def test_independent_tasks_are_ridge_regression(regression):
     d = regression
-    model = MultiTaskRegressor(C=2.0, method="stl", bias=0.0, tol=1e-12).fit(d.X, d.y, task=d.task)
+    as_given = {"bias": 0.0, "scale": "none", "target_scale": "none"}
+    model = MultiTaskRegressor(C=2.0, method="stl", tol=1e-12, **as_given).fit(d.X, d.y, task=d.task)
     for t, name in enumerate(model.tasks_):
         own = d.task == name
         ridge = Ridge(alpha=0.5, fit_intercept=False).fit(d.X[own], d.y[own])
@@ -68,19 +70,20 @@ def test_independent_tasks_are_ridge_regression(regression):
 def test_sparse_and_single_precision(regression):
     d = regression
     x = np.where(np.abs(d.X) > 1, d.X, 0)
-    dense = MultiTaskRegressor(tol=TOL).fit(x, d.y, task=d.task)
+    same = MultiTaskRegressor(tol=TOL, scale="spread")  # by default dense features are centred, too
+    dense = same.fit(x, d.y, task=d.task)
     for kind in (sp.csr_matrix, sp.csr_array, sp.csc_array, sp.coo_matrix):
         sparse = MultiTaskRegressor(tol=TOL).fit(kind(x), d.y, task=d.task)
         np.testing.assert_allclose(
             sparse.predict(kind(x), task=d.task), dense.predict(x, task=d.task), rtol=1e-4, atol=1e-5
         )
-    single = MultiTaskRegressor(tol=TOL).fit(x.astype(np.float32), d.y, task=d.task)
+    single = MultiTaskRegressor(tol=TOL, scale="spread").fit(x.astype(np.float32), d.y, task=d.task)
     np.testing.assert_allclose(single.theta_, dense.theta_, rtol=1e-4, atol=1e-5 * dense.theta_.max())
 
 
 def test_precomputed_kernels(regression):
     d = regression
-    linear = MultiTaskRegressor(tol=TOL, C=1.0, bias=0.0).fit(d.X, d.y, task=d.task)
+    linear = MultiTaskRegressor(tol=TOL, C=1.0, bias=0.0, scale="none").fit(d.X, d.y, task=d.task)
     gram = MultiTaskRegressor(tol=TOL, C=1.0, bias=0.0, kernel="precomputed").fit(d.X @ d.X.T, d.y, task=d.task)
     np.testing.assert_allclose(gram.theta_, linear.theta_, rtol=1e-4, atol=1e-5 * linear.theta_.max())
     new = np.random.default_rng(1).normal(size=(7, d.X.shape[1]))

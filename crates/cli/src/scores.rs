@@ -6,10 +6,12 @@ use kinfolk::{Inputs, Matrix, Model, TaskNames};
 use kinfolk_io::{Categorical, Table, Targets};
 use std::path::Path;
 
-/// What to predict for a task that the model does not know.
+/// What to predict for a task that the model does not know, or that had no labels in training.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum UnknownTask {
-    /// The mean of the predictions for all tasks it knows.
+    /// Nothing: it is an error.
+    Error,
+    /// The mean of the predictions for all tasks that had labels.
     Mean,
     /// 0.
     Zero,
@@ -35,16 +37,21 @@ pub(crate) struct Chunk<'a> {
 }
 
 /// Scores of a file's rows: for their own tasks where the file says which, else for all.
-pub(crate) fn scores(model: &Model, chunk: &Chunk<'_>, instead: Option<UnknownTask>) -> Result<Scores> {
+pub(crate) fn scores(model: &Model, chunk: &Chunk<'_>, instead: UnknownTask) -> Result<Scores> {
     let Chunk { table, path, first_row, task_column } = *chunk;
     let about = |error: kinfolk::Error| Failure::from(error).about(path);
     let Targets::Tasks { task, .. } = &table.targets else {
-        return Ok(Scores::All(model.predict_all(&table.inputs).map_err(about)?));
+        return Ok(Scores::All(of_all_tasks(model, &table.inputs, instead).map_err(|why| why.about(path))?));
     };
     let place = task.find_in(model.tasks());
-    let row_of = |row: usize| place[task.index[row] as usize];
-    if let (None, Some(row)) = (instead, (0..task.len()).find(|&row| row_of(row).is_none())) {
-        let why = unknown(&task.name(row), model.tasks(), first_row + row, task_column);
+    let row_of = |row: usize| place[task.index[row] as usize].filter(|&t| !model.is_empty_task(t as usize));
+    if let (UnknownTask::Error, Some(row)) = (instead, (0..task.len()).find(|&row| row_of(row).is_none())) {
+        let why = match place[task.index[row] as usize] {
+            None => unknown(&task.name(row), model.tasks(), first_row + row, task_column).to_string(),
+            Some(_) => {
+                format!("row {}: task {:?} had no labels in training", first_row + row, task.name(row))
+            }
+        };
         return Err(Failure::input(format!("{why}; --unknown-task predicts for it all the same")).about(path));
     }
     let known: Vec<u32> = (0..task.len()).map(|row| row_of(row).unwrap_or(0)).collect();
@@ -53,7 +60,7 @@ pub(crate) fn scores(model: &Model, chunk: &Chunk<'_>, instead: Option<UnknownTa
         (0..task.len()).filter(|&row| row_of(row).is_none()).map(|row| row as u32).collect();
     if !strangers.is_empty() {
         let instead = match instead {
-            Some(UnknownTask::Mean) => mean_of_all(model, &table.inputs, &strangers).map_err(about)?,
+            UnknownTask::Mean => model.predict_mean(&table.inputs.select_rows(&strangers)).map_err(about)?,
             _ => vec![0.0; strangers.len()],
         };
         strangers.iter().zip(instead).for_each(|(&row, score)| scores[row as usize] = score);
@@ -61,9 +68,24 @@ pub(crate) fn scores(model: &Model, chunk: &Chunk<'_>, instead: Option<UnknownTa
     Ok(Scores::Own(scores))
 }
 
-fn mean_of_all(model: &Model, inputs: &Inputs<'_>, rows: &[u32]) -> kinfolk::Result<Vec<f64>> {
-    let all = model.predict_all(&inputs.select_rows(rows))?;
-    Ok((0..all.rows()).map(|i| all.row(i).iter().sum::<f64>() / all.cols() as f64).collect())
+/// Scores of all rows for all tasks.
+fn of_all_tasks(model: &Model, inputs: &Inputs<'_>, instead: UnknownTask) -> Result<Matrix> {
+    let mut all = model.predict_all(inputs)?;
+    let empty: Vec<usize> = (0..all.cols()).filter(|&t| model.is_empty_task(t)).collect();
+    let Some(&first) = empty.first() else { return Ok(all) };
+    let scores = match instead {
+        UnknownTask::Error => {
+            let name = model.tasks().name(first);
+            let why = format!("task {name:?} had no labels in training");
+            return Err(Failure::input(format!("{why}; --unknown-task predicts for it all the same")));
+        }
+        UnknownTask::Mean => model.predict_mean(inputs)?,
+        UnknownTask::Zero => vec![0.0; all.rows()],
+    };
+    for (i, score) in scores.iter().enumerate() {
+        empty.iter().for_each(|&t| all[(i, t)] = *score);
+    }
+    Ok(all)
 }
 
 /// A task or class that the model does not know.

@@ -165,8 +165,9 @@ fn a_model_of_other_numbers_does_not_hold() {
     let said = place.run("certify m.st two.npz");
     assert_eq!(said.code, 1);
     assert!(
-        said.stdout
-            .contains("does not hold: the model file and the data do not agree: alpha, theta, weights"),
+        said.stdout.contains(
+            "do not agree: scale_mean, scale_factor, target_centre, target_scale, alpha, theta, weights"
+        ),
         "{}",
         said.stdout
     );

@@ -113,7 +113,9 @@ fn kernel_values_instead_of_features() {
     // The same kernel from features gives the same scores.
     let features = Inputs::from(Dense::f64_owned(points.clone(), 20, 1).unwrap());
     write_table(&table(features, &points, true), &place.path("x.npz")).unwrap();
-    place.ok("fit x.npz --kernel laplacian --gamma 1 --tol 1e-6 --c 10 --threads 1 -o x.st --quiet");
+    place.ok(
+        "fit x.npz --kernel laplacian --scale none --gamma 1 --tol 1e-6 --c 10 --threads 1 -o x.st --quiet",
+    );
     let score = |text: &str, row: usize| -> f64 {
         text.lines().nth(row + 1).unwrap().rsplit(',').next().unwrap().parse().unwrap()
     };

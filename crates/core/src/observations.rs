@@ -258,6 +258,17 @@ impl Observations {
     /// as scikit-learn's `class_weight="balanced"`. Positive labels are one class, the others the other; a
     /// task with one class keeps its weights.
     pub fn class_balanced(self) -> Result<Self> {
+        let weight = self.class_weights();
+        self.with_weights(&weight)
+    }
+
+    /// Takes back what [`class_balanced`](Self::class_balanced) did, up to rounding.
+    pub(crate) fn without_class_balance(self) -> Result<Self> {
+        let weight: Vec<f64> = self.class_weights().iter().map(|weight| 1.0 / weight).collect();
+        self.with_weights(&weight)
+    }
+
+    fn class_weights(&self) -> Vec<f64> {
         let mut counts = vec![[0.0f64; 2]; self.n_tasks()];
         for o in 0..self.len() {
             counts[self.task(o)][usize::from(self.label(o) > 0.0)] += 1.0;
@@ -267,8 +278,7 @@ impl Observations {
             let own = if self.label(o) > 0.0 { positive } else { negative };
             if negative == 0.0 || positive == 0.0 { 1.0 } else { (negative + positive) / (2.0 * own) }
         };
-        let weight: Vec<f64> = (0..self.len()).map(balanced).collect();
-        self.with_weights(&weight)
+        (0..self.len()).map(balanced).collect()
     }
 
     fn check_some_weight(self) -> Result<Self> {
@@ -381,6 +391,18 @@ impl Observations {
                 w.iter().all(|&v| v == w[0]).then_some(w[0])
             }
         }
+    }
+
+    /// The sum of the weights of each input's observations, unless it is the same for all inputs: how much an input
+    /// counts.
+    pub fn input_weights(&self) -> Option<Vec<f64>> {
+        if self.is_complete() && self.uniform_weight().is_some() {
+            return None;
+        }
+        let mut sums = vec![0.0; self.n_inputs];
+        (0..self.len()).for_each(|o| sums[self.input(o)] += self.weight(o));
+        let same = sums.iter().all(|sum| *sum == sums[0]);
+        (!same && sums.iter().all(|sum| sum.is_finite())).then_some(sums)
     }
 
     /// The observations of input i.

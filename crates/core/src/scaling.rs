@@ -1,12 +1,14 @@
 //! What is done to inputs before a kernel sees them. Part of the model, so that no caller has to repeat it by
 //! hand.
 
+mod row_weights;
 mod spread;
 
 use crate::inputs::{Dense, Inputs, Sparse, Values};
 use crate::linalg::power_of_two;
 use crate::names::display_and_parse_names;
 use crate::{Error, Result};
+use row_weights::RowWeights;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
@@ -109,11 +111,25 @@ impl Scaling {
     /// [`Error::Incompatible`] for standard scaling of sparse inputs, for a feature whose deviation is below the
     /// range of double precision, and for any scaling of a Gram matrix but `auto`, which is none.
     pub fn fit(kind: ScalingKind, inputs: &Inputs<'_>) -> Result<Scaling> {
+        Scaling::fit_weighted(kind, inputs, None)
+    }
+
+    /// The same where some inputs count more than others: a weight of 2 is a repetition, one of 0 an input that is not
+    /// there. [`Observations::input_weights`](crate::Observations::input_weights) gives such weights.
+    ///
+    /// # Errors
+    /// As [`fit`](Self::fit), and [`Error::Length`] if there is not one weight for each input.
+    pub fn fit_weighted(kind: ScalingKind, inputs: &Inputs<'_>, weights: Option<&[f64]>) -> Result<Scaling> {
+        let (n, given) = (inputs.n_inputs(), weights.map(<[f64]>::len));
+        if let Some(got) = given.filter(|got| *got != n) {
+            return Err(Error::Length { what: "the list of weights of inputs", got, expected: n });
+        }
+        let weights = &RowWeights::new(weights, n);
         let scaling = match (kind.resolve(inputs), inputs) {
-            (ScalingKind::Standard, Inputs::Dense(x)) => standard(x)?,
+            (ScalingKind::Standard, Inputs::Dense(x)) => standard(x, weights)?,
             (ScalingKind::Standard, _) => Scaling::Standard { mean: vec![], factor: vec![] },
             (ScalingKind::Spread, Inputs::Gram(_)) => Scaling::Spread { factor: vec![] },
-            (ScalingKind::Spread, _) => spread::fit(inputs)?,
+            (ScalingKind::Spread, _) => spread::fit(inputs, weights)?,
             (ScalingKind::Unit, _) => Scaling::Unit,
             (ScalingKind::None | ScalingKind::Auto, _) => Scaling::None,
         };
@@ -212,47 +228,51 @@ impl Scaling {
 /// Rows added up before their sum goes to the total: rounding errors grow with the number of blocks only.
 const BLOCK: usize = 512;
 
-/// Calls `visit(row)` for every row, in double precision.
-fn for_each_row(x: &Dense<'_>, rows: std::ops::Range<usize>, mut visit: impl FnMut(&[f64])) {
+/// Calls `visit(i, row)` for every row i, in double precision.
+fn for_each_row(x: &Dense<'_>, rows: impl Iterator<Item = usize>, mut visit: impl FnMut(usize, &[f64])) {
     let mut row = vec![0.0; x.cols()];
     for i in rows {
         x.load_range(i..i + 1, &mut row);
-        visit(&row);
+        visit(i, &row);
     }
 }
 
-/// Sums over all rows of `term(x_j, j)`, one for each feature.
-fn column_sums(x: &Dense<'_>, term: impl Fn(f64, usize) -> f64) -> Vec<f64> {
+/// Weighted sums over all rows of `term(x_j, j)`, one for each feature.
+fn column_sums(x: &Dense<'_>, weights: &RowWeights<'_>, term: impl Fn(f64, usize) -> f64) -> Vec<f64> {
     let (mut total, mut block) = (vec![0.0; x.cols()], vec![0.0; x.cols()]);
     for start in (0..x.rows()).step_by(BLOCK) {
         block.fill(0.0);
-        for_each_row(x, start..x.rows().min(start + BLOCK), |row| {
-            block.iter_mut().zip(row).enumerate().for_each(|(j, (sum, x))| *sum += term(*x, j));
+        let counted = (start..x.rows().min(start + BLOCK)).filter(|&i| weights.get(i) > 0.0);
+        for_each_row(x, counted, |i, row| {
+            let weight = weights.get(i);
+            block.iter_mut().zip(row).enumerate().for_each(|(j, (sum, x))| *sum += weight * term(*x, j));
         });
         total.iter_mut().zip(&block).for_each(|(total, block)| *total += block);
     }
     total
 }
 
-/// Two passes over differences from the first row, so that equal values have variance exactly 0, each feature
-/// in units of a power of two, so that no square over- or underflows.
-fn standard(x: &Dense<'_>) -> Result<Scaling> {
+/// Two passes over differences from the first row that counts, so that equal values have variance exactly 0, each
+/// feature in units of a power of two, so that no square over- or underflows.
+fn standard(x: &Dense<'_>, weights: &RowWeights<'_>) -> Result<Scaling> {
     let (n, d) = (x.rows() as f64, x.cols());
+    let total = weights.sum();
     let mut unit = vec![0.0f64; d];
-    for_each_row(x, 0..x.rows(), |row| {
+    for_each_row(x, weights.rows(), |_, row| {
         unit.iter_mut().zip(row).for_each(|(unit, x)| *unit = unit.max(x.abs()));
     });
     unit.iter_mut().for_each(|unit| *unit = power_of_two(*unit));
-    let first: Vec<f64> = (0..d).map(|j| x.get(0, j) / unit[j]).collect();
-    let mut offset = column_sums(x, |x, j| x / unit[j] - first[j]);
-    offset.iter_mut().for_each(|sum| *sum /= n);
-    let squares = column_sums(x, |x, j| {
+    let start = weights.rows().next().unwrap_or(0);
+    let first: Vec<f64> = (0..d).map(|j| x.get(start, j) / unit[j]).collect();
+    let mut offset = column_sums(x, weights, |x, j| x / unit[j] - first[j]);
+    offset.iter_mut().for_each(|sum| *sum /= total);
+    let squares = column_sums(x, weights, |x, j| {
         let difference = x / unit[j] - first[j] - offset[j];
         difference * difference
     });
     let (mut mean, mut factor) = (vec![0.0; d], vec![1.0; d]);
     for j in 0..d {
-        let (centre, deviation) = (first[j] + offset[j], (squares[j] / n).sqrt());
+        let (centre, deviation) = (first[j] + offset[j], (squares[j] / total).sqrt());
         mean[j] = centre * unit[j];
         if deviation > n * f64::EPSILON * centre.abs() {
             factor[j] = one_over(deviation, unit[j], j)?;
@@ -280,7 +300,7 @@ fn standardised(x: &Dense<'_>, mean: &[f64], factor: &[f64]) -> Result<Dense<'st
         difference => difference * factor[j],
     };
     let mut out = Vec::with_capacity(x.rows() * x.cols());
-    for_each_row(x, 0..x.rows(), |row| out.extend(row.iter().enumerate().map(|(j, x)| scaled(*x, j))));
+    for_each_row(x, 0..x.rows(), |_, row| out.extend(row.iter().enumerate().map(|(j, x)| scaled(*x, j))));
     Dense::of_any_length(Values::F64(Cow::Owned(out)), x.rows(), x.cols()).map_err(|error| match error {
         Error::NonFiniteInput { row, column, .. } => out_of_range(
             row,

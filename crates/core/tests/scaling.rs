@@ -137,6 +137,27 @@ fn auto_is_standard_for_dense_spread_for_sparse_and_none_for_kernels() {
     same(&Inputs::from(Gram::new(vec![1.0], 1).unwrap()), ScalingKind::None);
 }
 
+#[test]
+fn weights_are_repetitions() {
+    let once = [1.0, 0.0, 4.0, 2.0, 0.0, -5.0, 9e9, 1e300];
+    let twice = [1.0, 0.0, 4.0, 2.0, 4.0, 2.0, 4.0, 2.0, 0.0, -5.0];
+    let weights = [1e-200, 3e-200, 1e-200, 0.0];
+    for kind in [ScalingKind::Standard, ScalingKind::Spread] {
+        let weighted = Scaling::fit_weighted(kind, &dense(&once, 2), Some(&weights)).unwrap();
+        let repeated = Scaling::fit(kind, &dense(&twice, 2)).unwrap();
+        close(
+            "weighted",
+            &scaled(&weighted, &dense(&twice, 2)),
+            &scaled(&repeated, &dense(&twice, 2)),
+            1e-14,
+        );
+        let ones = Scaling::fit_weighted(kind, &dense(&twice, 2), Some(&[7.0; 5])).unwrap();
+        assert_eq!(ones, repeated);
+    }
+    let error = Scaling::fit_weighted(ScalingKind::Standard, &dense(&once, 2), Some(&[1.0])).unwrap_err();
+    assert!(matches!(error, Error::Length { got: 1, expected: 4, .. }), "{error}");
+}
+
 /// Never seen: 1. Constant: becomes plus or minus one. Others: the standard deviation around the mean.
 #[test]
 fn spread_is_the_standard_deviation() {

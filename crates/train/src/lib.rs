@@ -9,6 +9,7 @@ mod method;
 mod methods;
 mod metric;
 mod nan;
+mod notes;
 mod observer;
 pub mod parallel;
 mod params;

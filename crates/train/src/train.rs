@@ -9,6 +9,7 @@
 //! ```
 //! Paths and cross-validation enter at [`PreparedData`], with a data set that serves many fits.
 
+use crate::notes::task_notes;
 use crate::{Error, FitSpec, Job, MethodSpec, Result, Trained, Weight};
 use kinfolk::{
     CScale, Dataset, Fit, Inputs, Intercept, LossKind, Losses, Model, Observations, Observer, Scaling,
@@ -56,6 +57,8 @@ pub struct Training<'a> {
     pub losses: Losses,
     /// How the data were read.
     pub schema: Schema,
+    /// What is remarkable about the labels of tasks.
+    pub notes: Vec<String>,
 }
 
 impl<'a> Training<'a> {
@@ -73,11 +76,13 @@ impl<'a> Training<'a> {
 
     fn of_table(spec: &FitSpec, table: Table, mut schema: Schema) -> Result<Self> {
         let (table, losses) = coded(spec, table, &mut schema)?;
-        let observations = balanced(spec, Cow::Owned(table.observations(&schema.label_encoding)?))?;
+        let observations = table.observations(&schema.label_encoding)?;
+        let scaling = scaling_of(spec, &table.inputs, &observations)?;
+        let observations = balanced(spec, Cow::Owned(observations))?;
+        let notes = task_notes(&observations, &losses);
         let (observations, target_scaling) = with_scaled_labels(spec, observations, &losses)?;
-        let scaling = Scaling::fit(spec.scale, &table.inputs)?;
         let inputs = scaled(&scaling, table.inputs)?;
-        Ok(Training { inputs, scaling, observations, target_scaling, losses, schema })
+        Ok(Training { inputs, scaling, observations, target_scaling, losses, schema, notes })
     }
 
     /// The losses that a spec asks for with these labels.
@@ -95,8 +100,9 @@ impl<'a> Training<'a> {
     ) -> Result<Training<'static>> {
         let raw = inputs.select_rows(rows);
         let observations = Cow::Owned(observations.select_inputs(rows)?);
-        let scaling = Scaling::fit(spec.scale, &raw)?;
-        let (observations, target_scaling) = with_scaled_labels(spec, balanced(spec, observations)?, losses)?;
+        let scaling = scaling_of(spec, &raw, &observations)?;
+        let observations = balanced(spec, observations)?;
+        let (observations, target_scaling) = with_scaled_labels(spec, observations, losses)?;
         Ok(Training {
             schema: Schema::new(spec.columns.clone(), None, raw.n_features()),
             inputs: scaled(&scaling, raw)?,
@@ -104,6 +110,7 @@ impl<'a> Training<'a> {
             observations,
             target_scaling,
             losses: losses.clone(),
+            notes: vec![],
         })
     }
 
@@ -113,11 +120,20 @@ impl<'a> Training<'a> {
         observations: &'a Observations,
     ) -> Result<Self> {
         let losses = Training::losses_of(spec, observations);
-        let scaling = Scaling::fit(spec.scale, inputs)?;
         let schema = Schema::new(spec.columns.clone(), None, inputs.n_features());
+        let scaling = scaling_of(spec, inputs, observations)?;
         let observations = balanced(spec, Cow::Borrowed(observations))?;
+        let notes = task_notes(&observations, &losses);
         let (observations, target_scaling) = with_scaled_labels(spec, observations, &losses)?;
-        Ok(Training { inputs: scaling.apply(inputs)?, scaling, observations, target_scaling, losses, schema })
+        Ok(Training {
+            inputs: scaling.apply(inputs)?,
+            scaling,
+            observations,
+            target_scaling,
+            losses,
+            schema,
+            notes,
+        })
     }
 
     /// The data set: kernel, bias, memory and threads of the spec.
@@ -172,7 +188,9 @@ impl<'a> Training<'a> {
     /// If the scaling does not suit the model, which is of other data then.
     pub fn trained(&self, spec: FitSpec, mut fit: Fit) -> Result<Trained> {
         self.set_scalings(&mut fit.model)?;
-        Ok(Trained::new(fit, spec, self.schema.clone()))
+        let mut trained = Trained::new(fit, spec, self.schema.clone());
+        trained.outcome.notes.clone_from(&self.notes);
+        Ok(trained)
     }
 }
 
@@ -199,7 +217,14 @@ pub fn unscaled(spec: &FitSpec, table: Table, mut schema: Schema) -> Result<Trai
     let (table, losses) = coded(spec, table, &mut schema)?;
     let observations = Cow::Owned(table.observations(&schema.label_encoding)?);
     let (scaling, target_scaling) = (Scaling::None, None);
-    Ok(Training { inputs: table.inputs, scaling, observations, target_scaling, losses, schema })
+    let notes = task_notes(&observations, &losses);
+    Ok(Training { inputs: table.inputs, scaling, observations, target_scaling, losses, schema, notes })
+}
+
+/// The scaling of inputs that a spec asks for. Inputs count by the weights of their observations; weights of classes
+/// are not among these.
+fn scaling_of(spec: &FitSpec, inputs: &Inputs<'_>, observations: &Observations) -> Result<Scaling> {
+    Ok(Scaling::fit_weighted(spec.scale, inputs, observations.input_weights().as_deref())?)
 }
 
 /// Labels scaled as a spec asks for, and how.

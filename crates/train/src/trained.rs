@@ -41,6 +41,9 @@ pub struct FitOutcome {
     pub reason: Option<String>,
     /// Passes over the data, or iterations; `None` in models of 0.1.0.
     pub passes: Option<usize>,
+    /// What is remarkable about the labels of tasks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
 }
 
 /// What a model file keeps under [`KEY`].
@@ -55,7 +58,8 @@ struct Attachment {
 impl Trained {
     /// From a fit.
     pub(crate) fn new(fit: Fit, spec: FitSpec, schema: Schema) -> Self {
-        let outcome = FitOutcome { solver: fit.solver.into(), reason: fit.reason, passes: Some(fit.passes) };
+        let (solver, passes) = (fit.solver.into(), Some(fit.passes));
+        let outcome = FitOutcome { solver, reason: fit.reason, passes, notes: vec![] };
         Trained { model: fit.model, spec, schema, outcome, seconds: fit.seconds, trace: fit.trace }
     }
 

@@ -3,7 +3,10 @@
 #![allow(clippy::unwrap_used)] // helpers outside test functions
 
 use kinfolk::inputs::{Dense, Inputs};
-use kinfolk::{Dataset, DatasetOptions, Intercept, LossKind, Observations, Settings, Silent, Start};
+use kinfolk::{
+    Dataset, DatasetOptions, Intercept, LossKind, Observations, ScalingKind, Settings, Silent, Start,
+    TargetScale,
+};
 use kinfolk_train::select::{Candidate, Scored, Selection, Study, cross_validate, repeat};
 use kinfolk_train::{
     Data, FitSpec, Measure, Metric, Params, PreparedData, StudyObserver, Training, Unobserved, Weight, find,
@@ -31,8 +34,15 @@ fn mirrored(n_tasks: u32, rows: usize, d: usize) -> (Vec<f64>, Observations) {
 }
 
 fn study<'a>(inputs: &'a Inputs<'a>, observations: &'a Observations) -> Study<'a> {
-    let spec =
-        FitSpec { bias: 0.0, threads: 2, seed: 1, loss: "squared".parse().unwrap(), ..FitSpec::default() };
+    let spec = FitSpec {
+        bias: 0.0,
+        scale: ScalingKind::None,
+        target_scale: TargetScale::None,
+        threads: 2,
+        seed: 1,
+        loss: "squared".parse().unwrap(),
+        ..FitSpec::default()
+    };
     let mut study = Study::new(inputs, observations, LossKind::Squared.into(), spec);
     (study.metric, study.folds, study.scored) = (Some(Metric::new(Measure::R2)), 3, Scored::ByFold);
     study

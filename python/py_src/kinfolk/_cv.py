@@ -56,6 +56,9 @@ class _FoldScorer:
         train, test = self.splits[fold]
         fitted = copy.copy(self.estimator)
         fitted._store_fit(model)
+        # A task may have all its rows in the test part.
+        if hasattr(fitted, "unknown_task") and fitted._targets.one_output_each:
+            fitted.unknown_task = "mean"
         if getattr(fitted, "calibrate", None) is not None:
             fitted._after_fit(self.data.select(train))
         X, y = _safe_split(fitted, self.X, self.y, test, train)

@@ -11,12 +11,17 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import _check_sample_weight, check_consistent_length, check_is_fitted
 
-from . import _inputs, _targets
+from . import _checks, _inputs, _targets
 from ._base import BaseKinfolkEstimator, TrainingData
 from ._compat import with_callbacks
 from ._files import SaveMixin
 from ._parameters import TaskParameters
 from ._targets import Targets
+
+
+_UNKNOWN = -1
+"""The output of a row whose task had no labels in training."""
+_NO_LABELS = "had no labels in training; unknown_task='mean' predicts the mean of the other tasks"
 
 
 class MultiTask(SaveMixin, TaskParameters, BaseKinfolkEstimator):
@@ -226,7 +231,24 @@ class MultiTask(SaveMixin, TaskParameters, BaseKinfolkEstimator):
             raise ValueError(
                 "the model has several tasks: say which one each row belongs to, with task=... or in the task column"
             )
-        return self._targets.find(task)
+        empty = self._empty_outputs()
+        if _checks.choice("unknown_task", self.unknown_task, ("error", "mean")) == "error":
+            found = self._targets.find(task)
+            without = np.isin(found, empty)
+            if without.any():
+                row = int(np.flatnonzero(without)[0])
+                raise ValueError(f"row {row}: task {task.tolist()[row]!r} {_NO_LABELS}")
+            return found
+        found, known = self._targets.places(task)
+        known &= ~np.isin(found, empty)
+        if not known.all() and not (self._targets.one_output_each and getattr(self, "calibrate", None) is None):
+            raise ValueError("unknown_task='mean' is for numbers and for two classes, without calibrate")
+        return np.where(known, found.astype(np.int64), _UNKNOWN)
+
+    def _empty_outputs(self) -> list[int]:
+        """Outputs without training labels; none if tasks have several outputs."""
+        empty: list[int] = json.loads(self.model_.about).get("empty_tasks") or []
+        return empty if self._targets.one_output_each else []
 
     def _validated(self, X: Any, task: Any) -> tuple[Any, np.ndarray | None]:
         """Features, and the task of each row if the model needs one."""
@@ -243,10 +265,15 @@ class MultiTask(SaveMixin, TaskParameters, BaseKinfolkEstimator):
         native = self._native_inputs(x)
         scores: np.ndarray
         if output is None:
-            scores = self.model_.predict_all(native)
-        else:
-            scores = self.model_.predict(native, output.astype(np.uint32))
-        return scores
+            scores, empty = self.model_.predict_all(native), self._empty_outputs()
+            if empty:
+                if self.unknown_task == "error":
+                    raise ValueError(f"task {self.tasks_.tolist()[empty[0]]!r} {_NO_LABELS}")
+                scores[:, empty] = self.model_.predict_mean(native)[:, None]
+            return scores
+        unknown = output == _UNKNOWN
+        scores = self.model_.predict(native, np.where(unknown, 0, output).astype(np.uint32))
+        return np.where(unknown, self.model_.predict_mean(native), scores) if unknown.any() else scores
 
     def score_per_task(self, X: Any, y: Any, task: Any = None) -> dict[Any, float]:
         """The score of each task, NaN if it has fewer than two labels."""

@@ -147,7 +147,7 @@ class EngineParameters:
         convert=lambda estimator, name: number(name, estimator.bias, zero=True),
     )
     scale: str | None = parameter(
-        "none",
+        "auto",
         "{{scalings}}",
         """Scaling of the features, kept in the model: "standard" gives mean 0 and variance 1, "spread" variance 1
         without a shift, "unit" rows of length 1. "auto" is "standard" for dense features, "spread" for sparse ones and
@@ -237,7 +237,7 @@ class NumberParameters:
     """Parameters of regressors."""
 
     target_scale: str | None = parameter(
-        "none",
+        "task",
         "{{target_scales}}",
         """Scaling of the labels, kept in the model: "task" learns each task in units of its own standard deviation,
         "common" all tasks in units of one. Parameters of losses (epsilon, huber) are in the same units. Predictions,
@@ -276,6 +276,12 @@ class TaskParameters:
         "str or int",
         """The column of X with the task of each row, by name or number. Then pipelines, searches and scorers do not
         need to know about tasks.""",
+    )
+    unknown_task: str = parameter(
+        "error",
+        '"error", "mean"',
+        """What to predict for a task that had no labels in training: "error" raises one, "mean" is the mean of the
+        predictions of all tasks that had labels. "mean" is for numbers and for two classes, without `calibrate`.""",
     )
     keep_data: bool = parameter(
         True,

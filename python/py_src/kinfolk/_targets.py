@@ -59,18 +59,22 @@ class Targets:
 
     def find(self, task: np.ndarray) -> np.ndarray:
         """Positions of tasks by name."""
+        found, known = self.places(task)
+        if not known.all():
+            row = int(np.flatnonzero(~known)[0])
+            shown = ", ".join(map(str, self.tasks[:10])) + (", ..." if len(self.tasks) > 10 else "")
+            raise ValueError(f"row {row}: task {task.tolist()[row]!r} is unknown; the tasks are {shown}")
+        return found
+
+    def places(self, task: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Positions of tasks by name, and whether there is such a task."""
         known = self.tasks
         if task.dtype.kind != known.dtype.kind:
             task, known = task.astype(str), known.astype(str)
         order = np.argsort(known)
         at = np.minimum(np.searchsorted(known, task, sorter=order), len(known) - 1)
         found: np.ndarray = order[at]
-        wrong = known[found] != task
-        if wrong.any():
-            row = int(np.flatnonzero(wrong)[0])
-            shown = ", ".join(map(str, self.tasks[:10])) + (", ..." if len(self.tasks) > 10 else "")
-            raise ValueError(f"row {row}: task {task.tolist()[row]!r} is unknown; the tasks are {shown}")
-        return found.astype(np.uint32)
+        return found.astype(np.uint32), known[found] == task
 
 
 def plain(names: Iterable[Any]) -> list[Any]:
@@ -134,8 +138,8 @@ def numbers(y: Any, task: np.ndarray | None) -> Targets:
             row, column = np.argwhere(np.isinf(label))[0]
             raise ValueError(f"Input y contains infinity: row {row}, task {tasks[column]}")
         known = ~np.isnan(label)
-        if not known.any(axis=0).all():
-            raise ValueError(f"task {tasks[int(np.flatnonzero(~known.any(axis=0))[0])]}: all its labels are missing")
+        if not known.any():
+            raise ValueError("Input y contains NaN: all labels are missing")
         input, output = np.nonzero(known)
         triples = Triples(input.astype(np.uint32), output.astype(np.uint32), label[known])
         return Targets(form, tasks, plain(tasks), np.arange(len(tasks) + 1), None, triples)

@@ -24,7 +24,7 @@ pub(crate) struct InputArgs {
     #[arg(long, value_name = "X", value_parser = not_negative)]
     coef0: Option<f64>,
     /// Scaling of the features, kept in the model: none, mean 0 and variance 1 (standard), variance 1 alone (spread),
-    /// or rows of length 1 (unit); auto is standard for dense features and spread for sparse ones [default: none].
+    /// or rows of length 1 (unit); auto is standard for dense features and spread for sparse ones [default: auto].
     #[arg(long, value_name = "auto|none|standard|spread|unit")]
     scale: Option<ScalingKind>,
     /// Intercept of each task: not penalised (free), penalised like a number of about the size B (ridge:B), or none

@@ -23,7 +23,7 @@ pub(crate) struct SpecArgs {
     lambda: Option<f64>,
     /// Scaling of labels that are numbers, kept in the model: each task in units of its own standard deviation (task),
     /// all tasks in units of a common one (common), or none. Parameters of losses (epsilon, huber) are in the same
-    /// units; predictions are in those of the data [default: none].
+    /// units; predictions are in those of the data [default: task].
     #[arg(long, value_name = "task|common|none", help_heading = "Problem")]
     target_scale: Option<TargetScale>,
     /// Weights of classes: balanced gives both classes of each task the same weight.

@@ -150,10 +150,30 @@ fn entries(inputs: &Inputs<'_>, row: usize) -> Vec<(usize, f64)> {
     out
 }
 
-/// The numbers of standard and spread scaling against those that their rules give for these inputs.
-pub(super) fn scaling(stored: &Scaling, inputs: &Inputs<'_>) -> Result<Vec<Mismatch>> {
+/// The numbers of standard and spread scaling against those that their rules give for these inputs, which
+/// count by the weights of their observations. Weights of classes do not count: where the stored numbers do
+/// not fit with all weights, they may fit without those.
+pub(super) fn scaling(
+    stored: &Scaling,
+    inputs: &Inputs<'_>,
+    observations: &Observations,
+) -> Result<Vec<Mismatch>> {
+    let found = scaling_by_weights(stored, inputs, observations)?;
+    if found.is_empty() || observations.uniform_weight().is_some() {
+        return Ok(found);
+    }
+    let given = scaling_by_weights(stored, inputs, &observations.clone().without_class_balance()?)?;
+    Ok(if given.is_empty() { given } else { found })
+}
+
+fn scaling_by_weights(
+    stored: &Scaling,
+    inputs: &Inputs<'_>,
+    observations: &Observations,
+) -> Result<Vec<Mismatch>> {
     let Some((mean, factor)) = stored.mean_and_factor() else { return Ok(vec![]) };
-    let expected = Scaling::fit(stored.kind(), inputs)?;
+    let weights = observations.input_weights();
+    let expected = Scaling::fit_weighted(stored.kind(), inputs, weights.as_deref())?;
     let Some((means, factors)) = expected.mean_and_factor() else { return Ok(vec![]) };
     // A mean may be off by a share of the standard deviation, 1 / factor.
     let deviation = |j: usize| 1.0 / factors[j];

@@ -80,8 +80,8 @@ impl Model {
     ) -> Result<ModelCheck> {
         let observations = self.own_observations(inputs, observations)?;
         let mut mismatches: Vec<Mismatch> = self.weight_mismatch(&observations).into_iter().collect();
-        mismatches.extend(compare::scaling(&self.scaling, inputs)?);
         let observations = self.with_own_weights(observations)?;
+        mismatches.extend(compare::scaling(&self.scaling, inputs, &observations)?);
         mismatches.extend(compare::target_scaling(
             self.target_scaling(),
             &observations,

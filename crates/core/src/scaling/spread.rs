@@ -1,29 +1,30 @@
 //! Division by the spread of each feature, without centring: zeros stay zeros.
 
-use super::{Scaling, one_over, out_of_range};
+use super::{RowWeights, Scaling, one_over, out_of_range};
 use crate::inputs::{Dense, Inputs, Sparse, Values};
 use crate::linalg::power_of_two;
 use crate::{Error, Result};
 use std::borrow::Cow;
 
-/// Sums over entries that are not zero, in the order of the rows: dense and sparse inputs give the same bits. Each
-/// feature is in units of a power of two, so that no square over- or underflows.
-pub(super) fn fit(inputs: &Inputs<'_>) -> Result<Scaling> {
-    let (n, d) = (inputs.n_inputs() as f64, inputs.n_features());
+/// Weighted sums over entries that are not zero, in the order of the rows: dense and sparse inputs give the same
+/// bits. Each feature is in units of a power of two, so that no square over- or underflows.
+pub(super) fn fit(inputs: &Inputs<'_>, weights: &RowWeights<'_>) -> Result<Scaling> {
+    let (n, d, total) = (inputs.n_inputs() as f64, inputs.n_features(), weights.sum());
     let mut unit = vec![0.0f64; d];
-    for_each(inputs, |j, x| unit[j] = unit[j].max(x.abs()));
+    for_each(inputs, weights, |_, j, x| unit[j] = unit[j].max(x.abs()));
     unit.iter_mut().for_each(|unit| *unit = power_of_two(*unit));
     let (mut mean, mut entries) = (vec![0.0; d], vec![0.0; d]);
-    for_each(inputs, |j, x| {
-        mean[j] += x / unit[j];
-        entries[j] += 1.0;
+    for_each(inputs, weights, |weight, j, x| {
+        mean[j] += weight * (x / unit[j]);
+        entries[j] += weight;
     });
-    mean.iter_mut().for_each(|sum| *sum /= n);
+    mean.iter_mut().for_each(|sum| *sum /= total);
     let mut squares = vec![0.0; d];
-    for_each(inputs, |j, x| squares[j] += (x / unit[j] - mean[j]).powi(2));
+    for_each(inputs, weights, |weight, j, x| squares[j] += weight * (x / unit[j] - mean[j]).powi(2));
     let factor = |j: usize| {
-        // The zeros are (n - entries) times -mean from the mean.
-        let deviation = ((squares[j] + (n - entries[j]) * mean[j] * mean[j]) / n).sqrt();
+        // The zeros weigh total - entries, and are -mean from the mean.
+        let zeros = (total - entries[j]).max(0.0);
+        let deviation = ((squares[j] + zeros * mean[j] * mean[j]) / total).sqrt();
         match deviation > n * f64::EPSILON * mean[j].abs() {
             true => one_over(deviation, unit[j], j),
             false if mean[j] == 0.0 => Ok(1.0),
@@ -33,11 +34,12 @@ pub(super) fn fit(inputs: &Inputs<'_>) -> Result<Scaling> {
     Ok(Scaling::Spread { factor: (0..d).map(factor).collect::<Result<_>>()? })
 }
 
-fn for_each(inputs: &Inputs<'_>, mut visit: impl FnMut(usize, f64)) {
-    for i in 0..inputs.n_inputs() {
+/// Calls `visit(weight, j, x_ij)` for every entry that is not zero, of rows that count.
+fn for_each(inputs: &Inputs<'_>, weights: &RowWeights<'_>, mut visit: impl FnMut(f64, usize, f64)) {
+    for i in weights.rows() {
         inputs.for_each_in_row(i, |j, x| {
             if x != 0.0 {
-                visit(j, x);
+                visit(weights.get(i), j, x);
             }
         });
     }

@@ -40,7 +40,8 @@ impl Recipe {
     pub(crate) fn fit(self, name: &'static str) -> Case {
         let Recipe { inputs, observations, kernel, bias, scaling, target_scale, loss, output, tolerance } =
             self;
-        let scaling = Scaling::fit(scaling, &inputs).unwrap();
+        let weights = observations.input_weights();
+        let scaling = Scaling::fit_weighted(scaling, &inputs, weights.as_deref()).unwrap();
         let targets = TargetScaling::fit(target_scale.0, &observations, &loss, target_scale.1).unwrap();
         let mut model = {
             let inputs = scaling.apply(&inputs).unwrap();
@@ -257,6 +258,11 @@ pub(crate) fn all() -> Vec<Case> {
         scaled_labels(TargetScale::Task, true),
         scaled_labels(TargetScale::Common, true),
         scaled_labels(TargetScale::Task, false),
+        Recipe {
+            scaling: ScalingKind::Standard,
+            ..recipe(dense(), own_inputs(true).with_weights(&weights()).unwrap(), LossKind::Hinge)
+        }
+        .fit("standard scaling, weights"),
         Recipe {
             target_scale: (TargetScale::Task, true),
             kernel: Kernel::Rbf { gamma: Gamma::Scale },

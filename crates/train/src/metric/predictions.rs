@@ -288,7 +288,8 @@ impl ScoreColumns {
     }
 }
 
-/// Predictions of a model for observations of these inputs, in their order, with their offsets.
+/// Predictions of a model for observations of these inputs, in their order, with their offsets. For a task without
+/// training observations it is the mean of the predictions of the others.
 ///
 /// # Errors
 /// If the inputs do not suit the model.
@@ -302,6 +303,12 @@ pub fn predict(model: &Model, inputs: &Inputs<'_>, observations: &Observations) 
         let all = model.predict_all(inputs)?;
         (0..observations.len()).map(|o| all[(observations.input(o), observations.task(o))]).collect()
     };
+    if (0..observations.n_tasks()).any(|t| model.is_empty_task(t)) {
+        let mean = model.predict_mean(inputs)?;
+        for o in (0..observations.len()).filter(|&o| model.is_empty_task(observations.task(o))) {
+            predictions[o] = mean[observations.input(o)];
+        }
+    }
     observations.add_offsets(&mut predictions);
     Ok(predictions)
 }

@@ -15,7 +15,7 @@ use data::DemoData;
 use kinfolk::{CertifyOptions, Silent};
 use kinfolk_report::{HeatMap, Tree, adjusted_rand_index, distances};
 use kinfolk_train::select::{Selection, SelectionResults, Study, cross_validate};
-use kinfolk_train::{Data, FitSpec, Measure, Metric, Trained, Training, Unobserved, predict};
+use kinfolk_train::{FitSpec, Measure, Metric, Trained, Training, Unobserved, predict};
 use print::{DemoOutput, Entry, Groups};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -88,7 +88,7 @@ pub(crate) fn run(args: DemoArgs, global: &Global, report: Report) -> Result<Exi
     // From here on with the files, as any user would.
     let spec = FitSpec { threads: global.threads(), seed: global.seed(), ..FitSpec::default() };
     let (table, schema) = kinfolk_io::read(&files.train, &spec.columns, None)?;
-    let training = Training::new(&spec, Data::Table(Box::new((table, schema))))?;
+    let training = kinfolk_train::unscaled(&spec, table, schema)?;
     let mut study = Study::new(&training.inputs, &training.observations, training.losses.clone(), spec);
     study.folds = FOLDS;
     let candidates = select::candidates(methods(study.metric()), false, &[])?;

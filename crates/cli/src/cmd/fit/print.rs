@@ -27,6 +27,9 @@ pub(super) struct FitOutput<'a> {
     scale: ScalingKind,
     /// What was done to the labels.
     target_scale: TargetScale,
+    /// What is remarkable about the labels of tasks.
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    notes: &'a [String],
     /// What was asked for.
     spec: &'a FitSpec,
     model: &'a Path,
@@ -50,6 +53,7 @@ impl<'a> FitOutput<'a> {
             kernel: &about.kernel,
             scale: about.scaling,
             target_scale: about.target_scale,
+            notes: &outcome.notes,
             spec: &trained.spec,
             model,
         }
@@ -65,6 +69,7 @@ pub(crate) fn text(trained: &Trained, model: &Path) -> String {
     lines.extend(trained.schema.label_encoding.note().map(|note| format!("coding   {note}")));
     lines.push(format!("problem  {}", problem(&trained.spec, about)));
     lines.extend(ending(trained));
+    lines.extend(trained.outcome.notes.iter().map(|note| format!("note     {note}")));
     lines.push(format!("model    {}\n", model.display()));
     lines.join("\n")
 }

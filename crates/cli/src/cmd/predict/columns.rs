@@ -45,12 +45,7 @@ fn names(words: Vec<String>, integers: bool) -> Cells {
 
 impl OutputColumns {
     /// By the first rows of a file.
-    pub(super) fn new(
-        trained: &Trained,
-        table: &Table,
-        labels: bool,
-        unknown: Option<UnknownTask>,
-    ) -> Result<Self> {
+    pub(super) fn new(trained: &Trained, table: &Table, labels: bool, unknown: UnknownTask) -> Result<Self> {
         let tasks = trained.model.tasks();
         let integers = !matches!(tasks, TaskNames::Strings(_));
         let is_integer = |word: &str| word.parse::<i64>().is_ok_and(|n| n.to_string() == word);
@@ -67,7 +62,7 @@ impl OutputColumns {
             _ => ScoredTasks::All { tasks: (0..tasks.len()).map(|t| tasks.name(t)).collect() },
         };
         // A task that the model does not know may have any name.
-        let integer_tasks = integers && unknown.is_none();
+        let integer_tasks = integers && unknown == UnknownTask::Error;
         Ok(OutputColumns { rows, labels: labels.then_some(kind), integer_tasks, integer_labels })
     }
 
@@ -112,7 +107,7 @@ impl OutputColumns {
         &self,
         trained: &Trained,
         chunk: &Chunk<'_>,
-        unknown: Option<UnknownTask>,
+        unknown: UnknownTask,
     ) -> Result<Vec<Cells>> {
         match (&self.rows, scores(&trained.model, chunk, unknown)?, &chunk.table.targets) {
             (ScoredTasks::Own, Scores::Own(own), Targets::Tasks { task, .. }) => {

@@ -39,9 +39,9 @@ pub(crate) struct PredictArgs {
     /// Also the label or class of each score.
     #[arg(long)]
     labels: bool,
-    /// What to predict for tasks that the model does not know [default: that is an error].
-    #[arg(long, value_enum)]
-    unknown_task: Option<UnknownTask>,
+    /// What to predict for tasks that the model does not know, or that had no labels in training.
+    #[arg(long, value_enum, default_value = "error")]
+    unknown_task: UnknownTask,
     /// Only the rows of this part, by the split column or array.
     #[arg(long, value_name = "PART", allow_negative_numbers = true)]
     split: Option<i64>,
@@ -69,7 +69,7 @@ struct PredictJob<'a> {
     data: &'a Path,
     columns: &'a ColumnArgs,
     labels: bool,
-    unknown: Option<UnknownTask>,
+    unknown: UnknownTask,
     split: Option<i64>,
 }
 
@@ -100,7 +100,7 @@ pub(crate) fn run(args: PredictArgs, _: &Global, report: Report) -> Result<ExitC
 /// Scores of all rows of a file, for the tasks that its rows say.
 pub(crate) fn to_file(trained: &Trained, data: &Path, out: &Path) -> Result<()> {
     let columns = ColumnArgs::default();
-    let job = PredictJob { data, columns: &columns, labels: false, unknown: None, split: None };
+    let job = PredictJob { data, columns: &columns, labels: false, unknown: UnknownTask::Error, split: None };
     job.run(trained, |columns| PredictionWriter::file(out, columns)).map(drop)
 }
 
