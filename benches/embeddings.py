@@ -69,7 +69,7 @@ def accuracy(scaling, x, y, x_test, y_test):
     if scaling == "common":
         mean, spread = x.mean(axis=0), x.std(axis=0).mean()
         x, x_test = (x - mean) / spread, (x_test - mean) / spread
-    search = MultiTaskCV(estimator, cv=3, scoring="select").fit(x, y)
+    search = MultiTaskCV(estimator, cv=3, param_grid={}, scoring="select").fit(x, y)
     return 100 * float((search.predict(x_test) == y_test).mean())
 
 
