@@ -200,3 +200,21 @@ fn folds_can_be_cut_more_than_once() {
     assert!(spread(&both) > 0.5 * spread(&first).min(spread(&second)));
     assert!(run(0, 5).unwrap_err().to_string().contains("at least once"));
 }
+
+/// Kin say something about a task without rows; strangers do not.
+#[test]
+fn whole_tasks_can_be_left_out() {
+    let (mut x, mut y, mut task) = (vec![], vec![], vec![]);
+    for i in 0..60u32 {
+        let row: Vec<f64> = (0..3).map(|j| f64::from((i * 7 + j * 13) % 17) - 8.0).collect();
+        y.push(row[0] - 2.0 * row[1] + 0.5 * row[2] + f64::from(i % 3));
+        x.extend(row);
+        task.push(i / 10);
+    }
+    let obs = Observations::multi_task(&task, y).unwrap();
+    let inputs = Inputs::from(Dense::f64(&x, 60, 3).unwrap());
+    let mut study = study(&inputs, &obs);
+    (study.folds, study.whole_tasks) = (6, true);
+    let selection = cross_validate(&study, &[candidate("fmtl:k=1")], &Unobserved).unwrap().unwrap();
+    assert!(selection.rows[selection.winner].score > 0.8, "{:?}", selection.rows[selection.winner].score);
+}

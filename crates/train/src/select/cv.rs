@@ -127,7 +127,10 @@ pub fn cross_validate(
     }
     let cut = |round: usize| {
         let seed = study.seed.wrapping_add((round as u64) << 32);
-        let fold_of = folds::folds(study.observations, study.folds, seed)?;
+        let fold_of = match study.whole_tasks {
+            true => folds::whole_task_folds(study.observations, study.folds, seed)?,
+            false => folds::folds(study.observations, study.folds, seed)?,
+        };
         Ok(FoldCut::new(study, FoldRows::all(&fold_of, study.folds)))
     };
     let cuts: Vec<FoldCut<'_>> = (0..study.repeats).map(cut).collect::<Result<_>>()?;

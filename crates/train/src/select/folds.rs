@@ -44,6 +44,33 @@ pub fn folds(observations: &Observations, n_folds: usize, seed: u64) -> Result<V
     Ok(fold)
 }
 
+/// Which fold each input is tested in, with all rows of a task in one fold: a fit then knows nothing about
+/// the tasks that it is tested on. As many folds as tasks leave out one task at a time.
+///
+/// # Errors
+/// If there are fewer than two folds, fewer tasks with rows than folds, or inputs that several tasks share.
+pub fn whole_task_folds(observations: &Observations, n_folds: usize, seed: u64) -> Result<Vec<u32>> {
+    let mut task_of: Vec<Option<usize>> = vec![None; observations.n_inputs()];
+    for o in 0..observations.len() {
+        let (input, task) = (observations.input(o), observations.task(o));
+        if task_of[input].replace(task).is_some_and(|other| other != task) {
+            return Err(Error::Study(format!(
+                "folds of whole tasks need rows that belong to one task each; row {input} has labels of several"
+            )));
+        }
+    }
+    let mut tasks: Vec<usize> =
+        task_of.iter().flatten().copied().collect::<BTreeSet<_>>().into_iter().collect();
+    if n_folds < 2 || n_folds > tasks.len() {
+        let n = tasks.len();
+        return Err(Error::Study(format!("{n_folds} folds of {n} whole tasks: there must be from 2 to {n}")));
+    }
+    tasks.shuffle(&mut ChaCha8Rng::seed_from_u64(seed));
+    let fold_of: BTreeMap<usize, u32> =
+        tasks.iter().enumerate().map(|(place, &task)| (task, (place % n_folds) as u32)).collect();
+    Ok(task_of.iter().map(|task| task.map_or(0, |task| fold_of[&task])).collect())
+}
+
 /// A random part with this share of the inputs, and the rest; both increasing. Stratified as [`folds`] are.
 ///
 /// # Errors
@@ -149,6 +176,23 @@ mod tests {
         assert_eq!(train.iter().filter(|&&i| i < 50).count(), 10);
         assert!(
             split(&obs, 0.0, 3).is_err() && split(&obs, 1.0, 3).is_err() && split(&obs, f64::NAN, 3).is_err()
+        );
+    }
+
+    #[test]
+    fn whole_tasks_are_left_out() {
+        let task: Vec<u32> = (0..40).map(|i| i % 5).collect();
+        let obs = Observations::multi_task(&task, vec![1.0; 40]).unwrap();
+        for n_folds in [2, 5] {
+            let fold = whole_task_folds(&obs, n_folds, 1).unwrap();
+            assert!((0..40).all(|i| fold[i] == fold[i % 5]));
+            assert_eq!(fold.iter().copied().collect::<BTreeSet<_>>().len(), n_folds);
+        }
+        let why = whole_task_folds(&obs, 6, 1).unwrap_err().to_string();
+        assert_eq!(why, "6 folds of 5 whole tasks: there must be from 2 to 5");
+        let classes = Observations::multi_class(&[0, 1, 1], 2).unwrap();
+        assert!(
+            whole_task_folds(&classes, 2, 1).unwrap_err().to_string().contains("row 0 has labels of several")
         );
     }
 

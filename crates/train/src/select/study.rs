@@ -23,6 +23,8 @@ pub struct Study<'a> {
     pub metric: Option<Metric>,
     /// Number of folds.
     pub folds: usize,
+    /// Whether all rows of a task are in one fold: scores are then about tasks without training rows.
+    pub whole_tasks: bool,
     /// How often the data are cut into folds: with few rows, the result of a single cut depends on luck.
     pub repeats: usize,
     /// What settings are chosen by.
@@ -60,6 +62,7 @@ impl<'a> Study<'a> {
             losses,
             metric: None,
             folds: DEFAULT_FOLDS,
+            whole_tasks: false,
             repeats: 1,
             scored: Scored::default(),
             seed: spec.seed,

@@ -53,6 +53,10 @@ pub(crate) struct SelectArgs {
     /// Number of folds.
     #[arg(long, value_name = "K", default_value_t = 5)]
     folds: usize,
+    /// Keep all rows of a task in one fold: how well are tasks predicted that had no rows? They get the mean of the
+    /// others. As many folds as tasks leave out one task at a time.
+    #[arg(long)]
+    whole_tasks: bool,
     /// Cut the data into folds this many times, and choose by all of them: less luck where rows are few.
     #[arg(long, value_name = "N", default_value_t = 1)]
     repeats: usize,
@@ -112,6 +116,7 @@ pub(crate) fn run(args: SelectArgs, global: &Global, report: Report) -> Result<E
         kinfolk_train::unscaled(&spec, table, schema).map_err(|error| Failure::of_data(error, &args.data))?;
     let mut study = Study::new(&training.inputs, &training.observations, training.losses.clone(), spec);
     study.metric = args.metric;
+    study.whole_tasks = args.whole_tasks;
     (study.folds, study.repeats, study.scored) = (args.folds, args.repeats, args.scored.into());
     interrupt::end_well();
     if let (Some(n), Some(share)) = (args.splits, args.train_share) {
