@@ -157,6 +157,38 @@ fn tasks_of_one_row_or_one_class_are_fitted_and_counted() {
 }
 
 #[test]
+fn tasks_with_few_labels_are_named_and_tasks_without_are_predicted_by_the_others() {
+    let place = Place::new();
+    place.write("few.csv", "task,x,y\na,1,2\na,2,3\na,3,4.5\nb,1,1000000\nc,1,7\nc,2,7\n");
+    let said = place.ok("fit few.csv --task task --target y -o m.st");
+    assert!(said.contains("note     1 task has one label only: b\n"), "{said}");
+    assert!(said.contains("note     1 task has equal labels: c\n"), "{said}");
+    place.ok("certify m.st few.csv");
+    // A target without labels: nothing is learned about it, and that is said.
+    place.write("wide.csv", "x,one,two,none\n1,2,3,\n2,3,4,\n3,5,1,\n4,4,2,\n");
+    let said = place.ok("fit wide.csv --target one --target two --target none -o w.st");
+    assert!(said.contains("note     1 task has no labels: nothing is learned about none\n"), "{said}");
+    place.ok("certify w.st wide.csv");
+    let refused = place.run("predict w.st wide.csv -o p.csv");
+    assert_eq!(refused.code, 3);
+    assert!(refused.stderr.contains("task \"none\" had no labels in training"), "{}", refused.stderr);
+    let scores = place.ok("predict w.st wide.csv --unknown-task mean");
+    for line in scores.lines().skip(1) {
+        let row: Vec<f64> = line.split(',').map(|cell| cell.parse().unwrap()).collect();
+        let [one, two, none] = row[..] else { panic!("{line}") };
+        assert!((none - (one + two) / 2.0).abs() < 1e-9, "{line}");
+    }
+}
+
+#[test]
+fn weights_of_classes_do_not_count_for_the_scaling() {
+    let place = Place::with_examples();
+    place.ok("fit mines.npz -o plain.st --threads 1 --quiet");
+    place.ok("fit mines.npz -o balanced.st --threads 1 --class-weight balanced --quiet");
+    place.ok("certify balanced.st mines.npz");
+}
+
+#[test]
 fn a_model_of_other_numbers_does_not_hold() {
     let place = Place::new();
     place.ok("data generate one.npz --quiet");
