@@ -66,7 +66,8 @@ def test_by_default_both_make_the_same_choice(regression, command, tmp_path):
     search = MultiTaskCV(MultiTaskRegressor(task_column="where", random_state=5, n_jobs=2), n_jobs=2)
     search.fit(frame.drop(columns="score"), frame["score"])
     same(search, found)
-    assert len(search.cv_results_["params"]) == 3 * 13 and search.n_splits_ == 5
+    # Three values of k, 13 of C, and where the best is at the edge some more.
+    assert len(search.cv_results_["params"]) == len(found["rows"]) >= 3 * 13 and search.n_splits_ == 5
     assert found["winner"]["method"] == f"fmtl:k={search.best_params_['k']},output=power"
     theirs = kinfolk.load(tmp_path / "m.safetensors")
     np.testing.assert_array_equal(search.best_estimator_.dual_coef_, theirs.dual_coef_)
