@@ -15,11 +15,19 @@ SMALL_OUTPUTS = ["k1", "k4"]
 ALL_OUTPUTS = ["k1", "k2", "k4", "exp", "cosh"]
 
 
-def data_folder():
-    """Where the data sets are, or an honest exit."""
+def found_folder():
+    """Where the data sets are, or None."""
     for folder in (os.environ.get("KINFOLK_DATA"), ROOT.parent / "shared" / "data"):
         if folder and (pathlib.Path(folder) / "landmine.npz").exists():
             return pathlib.Path(folder)
+    return None
+
+
+def data_folder():
+    """Where the data sets are, or an honest exit."""
+    folder = found_folder()
+    if folder is not None:
+        return folder
     sys.exit("skipped: the data sets are neither in $KINFOLK_DATA nor in ../shared/data")
 
 
