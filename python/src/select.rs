@@ -6,7 +6,7 @@ use crate::features::Features;
 use crate::fit::{is_gram, parse, parse_weights};
 use crate::model::PyModel;
 use crate::observations::{PyObservations, numbers};
-use kinfolk_train::select::{Candidate, FoldRows, Row, Study, candidates, cross_validate_on};
+use kinfolk_train::select::{Candidate, FoldOrder, FoldRows, Row, Study, candidates, cross_validate_on};
 use kinfolk_train::{MethodSpec, StudyObserver, Trained, Training};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
@@ -21,7 +21,9 @@ pub(crate) fn folds<'py>(
     n_folds: usize,
     seed: u64,
 ) -> PyResult<Bound<'py, PyArray1<u32>>> {
-    let fold_of = kinfolk_train::select::folds::folds(&observations.0, n_folds, seed).map_err(of_method)?;
+    let order = FoldOrder::default();
+    let fold_of =
+        kinfolk_train::select::folds::folds(&observations.0, n_folds, order, seed).map_err(of_method)?;
     Ok(fold_of.into_pyarray(py))
 }
 

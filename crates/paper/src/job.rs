@@ -7,7 +7,7 @@ use crate::split::{self, SplitRows};
 use crate::{Error, Result, find};
 use kinfolk::{Intercept, Observations, TargetScale};
 use kinfolk_train::select::{
-    Axis, Candidate, Holdout, HoldoutResult, Row, Scored, Study, candidates_from, holdout,
+    Axis, Candidate, FoldOrder, Holdout, HoldoutResult, Row, Scored, Study, candidates_from, holdout,
 };
 use kinfolk_train::{Claim, ClassWeight, FitSpec, LossSpec, Params, StudyObserver, Weight};
 
@@ -80,6 +80,7 @@ impl FitJob<'_> {
         let mut study = Study::new(&loaded.inputs, observations, loss.into(), spec);
         study.metric = Some(self.set.choose_by.unwrap_or(self.set.metric));
         (study.folds, study.seed, study.scored) = (self.experiment.folds, seed, Scored::ByFold);
+        study.fold_order = FoldOrder::TaskFirst;
         let parts = Holdout {
             train: &rows.train,
             validation: rows.validation.as_deref(),

@@ -15,7 +15,7 @@ use kinfolk::{
     CScale, Dataset, DatasetOptions, Inputs, Intercept, Losses, Observations, RegularizerKind, Scaling,
     ScalingKind, Settings, Start, TargetScale,
 };
-use kinfolk_train::select::{Scored, Study, candidates_from, cross_validate};
+use kinfolk_train::select::{FoldOrder, Scored, Study, candidates_from, cross_validate};
 use kinfolk_train::{
     FitSpec, LossSpec, Measure, MethodSpec, Metric, PreparedData, StudyObserver, Unobserved, Weight,
 };
@@ -118,6 +118,7 @@ impl TimingRun<'_> {
         let mut study = Study::new(inputs, observations, loss.into(), spec);
         study.metric = Some(Metric::new(Measure::ClassAccuracy));
         (study.folds, study.seed, study.scored) = (2, self.experiment.seed, Scored::ByFold);
+        study.fold_order = FoldOrder::TaskFirst;
         let selection = cross_validate(&study, &found, &Unobserved)?;
         let chosen = selection.and_then(|found| found.rows[found.winner].weight.strength());
         chosen.ok_or_else(|| Error::experiment(&self.experiment.item, "no strength was chosen"))

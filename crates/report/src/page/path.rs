@@ -68,7 +68,11 @@ fn pictures(selection: &SelectionResults, chosen: &Row) -> Vec<String> {
     };
     let score = |row: &Row| {
         let (y, sd) = (row.score, row.sd);
-        (!y.is_nan()).then(|| CurvePoint { x: place(row), y, range: Some((y - sd, y + sd)) })
+        (!y.is_nan()).then(|| CurvePoint {
+            x: place(row),
+            y,
+            range: sd.is_finite().then_some((y - sd, y + sd)),
+        })
     };
     let gap =
         |row: &Row| Some(CurvePoint { x: place(row), y: row.rel_gap?.max(SMALLEST_DRAWN_GAP), range: None });

@@ -15,7 +15,8 @@ pub struct Comparison {
     /// Mean gain in score over the folds where it is defined; positive is better whatever the metric.
     #[serde(deserialize_with = "nan::from_null")]
     pub gain: f64,
-    /// Its standard error over the folds. Folds of another repeat have the same rows, and count as those of the first.
+    /// Its standard error over the folds; NaN if there are fewer than two. Folds of another repeat have the same
+    /// rows, and count as those of the first.
     #[serde(deserialize_with = "nan::from_null")]
     pub standard_error: f64,
     /// Gain of each task, mean over the folds where both are defined.
@@ -37,7 +38,7 @@ impl Selection {
         let differences: Vec<f64> = differences.filter(|gain| !gain.is_nan()).collect();
         let (gain, sd) = mean_and_sd(&differences);
         let error = |sd: f64, n: usize| sd / (n as f64 / self.repeats as f64).sqrt();
-        let standard_error = error(sd, differences.len());
+        let standard_error = if differences.len() > 1 { error(sd, differences.len()) } else { f64::NAN };
         let n_tasks = a.folds.first().map_or(0, |fold| fold.per_task.len());
         let of_task = |t: usize| -> Vec<f64> {
             let both = a.folds.iter().zip(&b.folds);
@@ -64,7 +65,9 @@ impl Comparison {
     /// A sentence or two for people.
     pub fn in_words(&self, tasks: &TaskNames) -> String {
         let Comparison { method, baseline, gain, standard_error, .. } = self;
-        let verdict = if gain.abs() <= 2.0 * standard_error || !gain.is_finite() {
+        let verdict = if standard_error.is_nan() || !gain.is_finite() {
+            format!("{method} against {baseline}: gain {gain:+.4}, with too few folds to tell it from noise")
+        } else if gain.abs() <= 2.0 * standard_error {
             format!(
                 "{method} and {baseline} do not differ beyond noise (gain {gain:+.4} +- {standard_error:.4})"
             )

@@ -25,7 +25,7 @@ pub struct Row {
     /// Mean score over the folds where it is defined.
     #[serde(deserialize_with = "nan::from_null")]
     pub mean: f64,
-    /// Standard deviation over these folds.
+    /// Standard deviation over these folds; NaN if there are fewer than two.
     #[serde(deserialize_with = "nan::from_null")]
     pub sd: f64,
     /// Largest relative gap of the fits; `None` if some have none.
@@ -71,6 +71,9 @@ impl Row {
         let held_out = Score::average(&self.cuts, without_rows);
         let of_folds: Vec<f64> = self.folds.iter().map(|fold| fold.value).filter(|x| !x.is_nan()).collect();
         (self.mean, self.sd) = mean_and_sd(&of_folds);
+        if of_folds.len() < 2 {
+            self.sd = f64::NAN;
+        }
         self.score = held_out.value;
         self.held_out = Some(held_out);
     }
@@ -129,7 +132,7 @@ pub fn cross_validate(
         let seed = study.seed.wrapping_add((round as u64) << 32);
         let fold_of = match study.whole_tasks {
             true => folds::whole_task_folds(study.observations, study.folds, seed)?,
-            false => folds::folds(study.observations, study.folds, seed)?,
+            false => folds::folds(study.observations, study.folds, study.fold_order, seed)?,
         };
         Ok(FoldCut::new(study, FoldRows::all(&fold_of, study.folds)))
     };
@@ -187,13 +190,11 @@ impl<'a> CrossValidation<'a> {
         Ok(own)
     }
 
-    /// Takes a metric that always exists if the one asked for is undefined for all tasks, or if the one that suits
-    /// the labels is undefined for more than half of them: what few tasks say need not be good for the others.
+    /// Takes a metric that always exists if the one asked for cannot be used.
     fn replace_undefined_metric(&mut self) -> Result<()> {
         let (study, metric) = (self.study, self.metric);
         let (tasks, undefined) = self.cuts[0].held_out.undefined_tasks(metric, study.scored)?;
-        let enough = if study.metric.is_some() { undefined < tasks } else { 2 * undefined <= tasks };
-        if !enough {
+        if study.is_undefined(undefined, tasks) {
             self.metric = metric.always_defined(&study.losses);
             self.instead_of = Some(ReplacedMetric { metric, undefined, tasks });
         }

@@ -30,7 +30,7 @@ pub use candidates::{Axis, Candidate, candidates, candidates_from};
 pub use compare::Comparison;
 pub use cv::{ReplacedMetric, Row, Selection, cross_validate, cross_validate_on, mean_and_sd};
 pub use fold_fits::FoldScorer;
-pub use folds::FoldRows;
+pub use folds::{FoldOrder, FoldRows};
 pub use growth::GrownGrid;
 pub use held_out::HeldOut;
 pub use holdout::{Holdout, HoldoutResult, holdout};

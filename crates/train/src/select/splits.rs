@@ -4,7 +4,7 @@ use super::study::StudyRows;
 use super::{Candidate, Row, Study, cross_validate, folds, training_fold};
 use crate::metric::{self, Score};
 use crate::observer::RoundObserver;
-use crate::{MethodSpec, Result, StudyObserver, Weight};
+use crate::{MethodSpec, Metric, Result, StudyObserver, Weight};
 use serde::Serialize;
 
 /// What a candidate reached on one split.
@@ -22,6 +22,10 @@ pub struct SplitResult {
     pub c: f64,
     /// Relative gap of that fit.
     pub rel_gap: f64,
+    /// The metric by which it was chosen.
+    pub chosen_by: Metric,
+    /// The metric of the score on the rest.
+    pub metric: Metric,
     /// Score on the rest.
     pub test: Score,
 }
@@ -40,7 +44,7 @@ pub fn repeat(
     observer: &dyn StudyObserver,
     each: &mut dyn FnMut(&SplitResult),
 ) -> Result<Option<Vec<SplitResult>>> {
-    let mut results = vec![];
+    let mut results: Vec<SplitResult> = vec![];
     for split in 0..n_splits {
         let seed = study.seed.wrapping_add(split as u64);
         let (train, test) = folds::split(study.observations, share, seed)?;
@@ -50,6 +54,10 @@ pub fn repeat(
         let Some(selection) = cross_validate(&own, candidates, &counted)? else { return Ok(None) };
         let test_inputs = training_fold::test_inputs(study.inputs, &test, &train)?;
         let test = study.observations.select_inputs(&test)?;
+        let metric = match results.first() {
+            Some(first) => first.metric,
+            None => study.defined_metric(&test)?,
+        };
         let best: Vec<&Row> = selection.best.iter().map(|&best| &selection.rows[best]).collect();
         for (row, fit) in best.iter().zip(own.refit_all(&best, observer)?) {
             let predictions = metric::predict(&fit.model, &test_inputs, &test)?;
@@ -60,7 +68,9 @@ pub fn repeat(
                 weight: row.weight,
                 c: fit.model.about().problem.c,
                 rel_gap: fit.certificate().rel_gap(),
-                test: study.metric().score(&test, &study.losses, &predictions)?,
+                chosen_by: selection.metric,
+                metric,
+                test: metric.score(&test, &study.losses, &predictions)?,
             };
             each(&result);
             results.push(result);

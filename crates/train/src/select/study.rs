@@ -1,6 +1,6 @@
 //! What candidates are compared on, and how.
 
-use super::Row;
+use super::{FoldOrder, Row};
 use crate::observer::StopObserver;
 use crate::{FitSpec, LossSpec, Metric, Result, StudyObserver, Trained, Training};
 use kinfolk::{Inputs, Losses, Observations, Observer, Start};
@@ -25,6 +25,8 @@ pub struct Study<'a> {
     pub folds: usize,
     /// Whether all rows of a task are in one fold: scores are then about tasks without training rows.
     pub whole_tasks: bool,
+    /// How rows are dealt to folds.
+    pub fold_order: FoldOrder,
     /// How often the data are cut into folds: with few rows, the result of a single cut depends on luck.
     pub repeats: usize,
     /// What settings are chosen by.
@@ -63,6 +65,7 @@ impl<'a> Study<'a> {
             metric: None,
             folds: DEFAULT_FOLDS,
             whole_tasks: false,
+            fold_order: FoldOrder::default(),
             repeats: 1,
             scored: Scored::default(),
             seed: spec.seed,
@@ -73,6 +76,22 @@ impl<'a> Study<'a> {
     /// The metric, or the one that suits the labels.
     pub fn metric(&self) -> Metric {
         self.metric.unwrap_or_else(|| Metric::default_for(self.observations))
+    }
+
+    /// Whether a metric that is undefined for so many tasks cannot be used: if it was asked for, only if that is
+    /// all of them; if it is the one that suits the labels, if it is more than half. What few tasks say need not be
+    /// good for the others.
+    pub(super) fn is_undefined(&self, undefined: usize, tasks: usize) -> bool {
+        if self.metric.is_some() { undefined >= tasks } else { 2 * undefined > tasks }
+    }
+
+    /// The metric to score such observations by: another one if it is undefined for them.
+    pub(super) fn defined_metric(&self, observations: &Observations) -> Result<Metric> {
+        let metric = self.metric();
+        let score = metric.score(observations, &self.losses, &vec![0.0; observations.len()])?;
+        let tasks = score.per_task.len() - score.tasks_without_rows();
+        let instead = self.is_undefined(score.undefined, tasks);
+        Ok(if instead { metric.always_defined(&self.losses) } else { metric })
     }
 
     /// The same for other data, of some of the rows.

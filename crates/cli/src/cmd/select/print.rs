@@ -54,7 +54,7 @@ fn cells(mark: &str, row: &Row) -> [String; 8] {
         strength,
         number(row.c, 3),
         format!("{:.4}", row.score),
-        format!("{:.4}", row.sd),
+        if row.sd.is_nan() { "-".into() } else { format!("{:.4}", row.sd) },
         gap,
         seconds(row.seconds),
     ]

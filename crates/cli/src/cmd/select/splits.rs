@@ -42,15 +42,17 @@ pub(super) fn run(
     let results = select::repeat(study, candidates, share, n, &bar, &mut |_| ());
     bar.finish();
     let Some(results) = results? else { return Ok(stopped(report)) };
-    let summary = summaries(study.metric(), candidates, &results);
-    let text = text(study.metric(), &summary, n, share);
-    let output = SplitsOutput {
-        metric: study.metric(),
-        folds: study.folds,
-        train_share: share,
-        summary,
-        splits: &results,
-    };
+    let asked = study.metric();
+    let metric = results.first().map_or(asked, |first| first.metric);
+    if metric != asked {
+        report.note(format!("{asked} is undefined for most test rows: scored by {metric} instead"));
+    }
+    if let Some(other) = results.iter().map(|result| result.chosen_by).find(|chosen_by| *chosen_by != asked) {
+        report.note(format!("{asked} is undefined for most tasks in some folds: chosen by {other} there"));
+    }
+    let summary = summaries(metric, candidates, &results);
+    let text = text(metric, &summary, n, share);
+    let output = SplitsOutput { metric, folds: study.folds, train_share: share, summary, splits: &results };
     report.answer(&output, text)?;
     Ok(ExitCode::SUCCESS)
 }
@@ -82,13 +84,13 @@ fn summaries(metric: Metric, candidates: &[Candidate], results: &[SplitResult]) 
 fn text(metric: Metric, summary: &[Summary], n: usize, share: f64) -> String {
     let mut grid = Grid::new(&["method", "settings", &format!(">{metric}"), ">+-", ">gain", ">+-"]);
     for s in summary {
-        let short = |x: f64| format!("{x:.4}");
+        let short = |x: f64| if x.is_nan() { "undefined".into() } else { format!("{x:.4}") };
         grid.row([
             s.method.into(),
             s.settings.join(" | "),
             short(s.mean),
             short(s.sd),
-            format!("{:+.4}", s.gain),
+            if s.gain.is_nan() { "undefined".into() } else { format!("{:+.4}", s.gain) },
             short(s.gain_standard_error),
         ]);
     }
