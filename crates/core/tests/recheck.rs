@@ -71,7 +71,7 @@ fn fit_and_save(k: u32, directory: &Path) -> Certificate {
         output: RegularizerKind::Power { k },
         c: 0.8,
         lambda: 1.7,
-        intercept: Intercept::None,
+        intercept: Intercept::Free,
     };
     let problem = Problem::new(&data, spec).unwrap();
     let fit = fit(&problem, &Settings { tolerance: 1e-2, ..Settings::default() }).unwrap();

@@ -132,14 +132,14 @@ class EngineParameters:
     degree: int = parameter(3, "int", """Degree of the polynomial kernel.""")
     coef0: float = parameter(0.0, "float", """Constant term of the polynomial kernel.""")
     intercept: str = parameter(
-        "none",
+        "free",
         '"free", "none" or "ridge:B"',
         """Intercept of each task, outside the task matrix: "free" is not penalised, "ridge:B" is penalised like a
         number of about the size B, which suits tasks with very few rows.""",
         key="intercept",
     )
     bias: float = parameter(
-        1.0,
+        0.0,
         "float",
         """Value of a constant feature that is added to the inputs. The tasks share it like any other feature. 0 adds
         none.""",

@@ -28,10 +28,11 @@ pub(crate) struct InputArgs {
     #[arg(long, value_name = "auto|none|standard|spread|unit")]
     scale: Option<ScalingKind>,
     /// Intercept of each task: not penalised (free), penalised like a number of about the size B (ridge:B), or none
-    /// [default: none].
+    /// [default: free].
     #[arg(long, value_name = "free|ridge:B|none")]
     intercept: Option<Intercept>,
-    /// A constant feature B: B^2 is added to the kernel; 0 = none [default: 1].
+    /// A constant feature B, penalised and mixed by Theta like any other: B^2 is added to the kernel; 0 = none
+    /// [default: 0].
     #[arg(long, allow_negative_numbers = true, value_name = "B", value_parser = not_negative)]
     bias: Option<f64>,
 }

@@ -103,8 +103,8 @@ impl Default for FitSpec {
             lambda: None,
             class_weight: None,
             kernel: None,
-            intercept: Intercept::None,
-            bias: 1.0,
+            intercept: Intercept::Free,
+            bias: 0.0,
             scale: ScalingKind::Auto,
             target_scale: TargetScale::Task,
             split: None,
@@ -174,7 +174,7 @@ impl FitSpec {
 
     /// Whether labels that are scaled are centred first: where a model has a constant term for each task.
     pub fn centres_targets(&self) -> bool {
-        self.intercept != Intercept::None || self.bias > 0.0
+        self.intercept != Intercept::None
     }
 
     /// The method as text, for lists of candidates; only its name if all parameters have their defaults.
@@ -241,6 +241,8 @@ impl FitSpec {
 /// Which fields a spec has, of those whose defaults have changed.
 #[derive(Deserialize)]
 struct WrittenFields {
+    intercept: Option<IgnoredAny>,
+    bias: Option<IgnoredAny>,
     scale: Option<IgnoredAny>,
     target_scale: Option<IgnoredAny>,
 }
@@ -248,6 +250,12 @@ struct WrittenFields {
 /// A spec of an earlier version: fields that it leaves out have the defaults of then.
 fn written_before(mut spec: FitSpec, written: &WrittenFields) -> FitSpec {
     if spec.schema_version < 3 {
+        if written.intercept.is_none() {
+            spec.intercept = Intercept::None;
+        }
+        if written.bias.is_none() {
+            spec.bias = 1.0;
+        }
         if written.scale.is_none() {
             spec.scale = ScalingKind::None;
         }
