@@ -76,8 +76,8 @@ pub(crate) fn run(args: CertifyArgs, global: &Global, report: Report) -> failure
     let options = CertifyOptions { threads: global.threads(), memory: args.memory };
     let check = match trained.model.check(&table.inputs, &observations, &options) {
         Ok(check) => Ok(check),
-        // Duals outside their range for these labels cannot come from a fit to these data.
-        Err(error @ Error::Infeasible { .. }) => Err(error.to_string()),
+        // Duals outside their range for these labels, or with a wrong sum, cannot come from a fit to these data.
+        Err(error @ (Error::Infeasible { .. } | Error::DualSum { .. })) => Err(error.to_string()),
         Err(error) => return Err(Failure::from(error).about(&args.data)),
     };
     let stored = trained.model.summary();

@@ -108,7 +108,7 @@ fn every_tensor_of_a_model_is_guarded() {
     ] {
         seen.extend(forge(&place, data, &options));
     }
-    let known = "alpha coefficients observation_weight scale_factor scale_mean support support_rows \
+    let known = "alpha coefficients intercept observation_weight scale_factor scale_mean support support_rows \
                  support_values theta v \
                  weights";
     assert_eq!(seen.iter().map(String::as_str).collect::<Vec<_>>().join(" "), known);
@@ -119,15 +119,16 @@ fn every_tensor_of_a_model_is_guarded() {
 fn forged_metadata_do_not_hold() {
     let place = Place::new();
     place.write("d.csv", crate::rows());
-    place.ok("fit d.csv --task task --target y --loss squared -o m.st --threads 1 --quiet");
+    place.ok("fit d.csv --task task --target y --loss squared --bias 1 -o m.st --threads 1 --quiet");
     let original = Parts::of(&place.read("m.st"));
     type Edit = fn(&mut Value);
-    let edits: [(&str, Edit); 5] = [
+    let edits: [(&str, Edit); 6] = [
         ("the objective", |about| {
             about["certificate"]["primal"] = json!(0.5 * about["certificate"]["primal"].as_f64().unwrap())
         }),
         ("the bound", |about| about["certificate"]["dual"] = about["certificate"]["primal"].clone()),
         ("C", |about| about["problem"]["c"] = json!(2.0 * about["problem"]["c"].as_f64().unwrap())),
+        ("the intercept", |about| about["problem"]["intercept"] = json!("ridge:0.5")),
         ("the bias", |about| about["bias"] = json!(3.0)),
         ("the tasks", |about| about["tasks"].as_array_mut().map_or((), |tasks| tasks.reverse())),
     ];
