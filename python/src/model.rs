@@ -120,6 +120,8 @@ impl PyModel {
         summary.set_item("reason", outcome.reason.as_deref())?;
         summary.set_item("passes", outcome.passes)?;
         summary.set_item("notes", outcome.notes.clone())?;
+        let auto_c = outcome.auto_c.as_ref().map(serde_json::to_string).transpose().map_err(value)?;
+        summary.set_item("auto_c", auto_c)?;
         summary.set_item("seconds", seconds)?;
         summary.set_item("c", problem.c)?;
         summary.set_item("lambda", problem.lambda)?;

@@ -4,6 +4,7 @@
 //! [`Method`] turns data into models; [`registry`] lists them all. [`select`] compares any of them by
 //! cross-validation, on the same folds, with the same metric.
 
+mod auto_c;
 mod error;
 mod method;
 mod methods;
@@ -19,6 +20,7 @@ mod task_matrix;
 mod train;
 mod trained;
 
+pub use auto_c::{AutoC, Baseline, BaselineScore, TriedStrength};
 pub use error::{Error, Result};
 pub use kinfolk::Claim;
 pub use method::{FitRequest, Job, Method, MethodInfo, SupportedLosses};

@@ -75,6 +75,7 @@ impl Job<'_> {
         match weight {
             Weight::C(c) => Ok(Weights { c, lambda: self.lambda.unwrap_or(1.0) }),
             Weight::Relative(strength) => relative(strength),
+            // Training chooses before methods are asked: see `auto_c`.
             Weight::Auto => relative(CScale::MIDDLE),
         }
     }

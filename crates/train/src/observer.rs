@@ -1,6 +1,9 @@
 //! Who is told of the progress of many fits, and may stop them.
 
 use kinfolk::{Flow, Observer};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
 
 /// Follows many fits, from several threads at once.
 pub trait StudyObserver: Sync {
@@ -58,5 +61,34 @@ impl StudyObserver for LaterObserver<'_> {
 
     fn stop(&self) -> bool {
         self.observer.stop()
+    }
+}
+
+/// Lets the observer of a single fit, or a deadline, stop many fits that are part of it.
+pub(crate) struct SharedObserver<'a> {
+    observer: Mutex<&'a mut dyn Observer>,
+    deadline: Option<Instant>,
+    stopped: AtomicBool,
+}
+
+impl<'a> SharedObserver<'a> {
+    pub(crate) fn new(observer: &'a mut dyn Observer, deadline: Option<Instant>) -> Self {
+        SharedObserver { observer: Mutex::new(observer), deadline, stopped: AtomicBool::new(false) }
+    }
+
+    /// Whether it has said stop.
+    pub(crate) fn stopped(&self) -> bool {
+        self.stopped.load(Ordering::Relaxed)
+    }
+}
+
+impl StudyObserver for SharedObserver<'_> {
+    fn stop(&self) -> bool {
+        let is_late = || self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        let poll = || self.observer.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).poll();
+        if self.stopped() || is_late() || poll() == Flow::Stop {
+            self.stopped.store(true, Ordering::Relaxed);
+        }
+        self.stopped()
     }
 }

@@ -9,6 +9,7 @@
 //! ```
 //! Paths and cross-validation enter at [`PreparedData`], with a data set that serves many fits.
 
+use crate::auto_c;
 use crate::notes::task_notes;
 use crate::{Error, FitSpec, Job, MethodSpec, Result, Trained, Weight};
 use kinfolk::{
@@ -18,7 +19,10 @@ use kinfolk::{
 use kinfolk_io::{Labels, Schema, Table, Targets};
 use std::borrow::Cow;
 use std::sync::OnceLock;
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+/// Time that a fit has at least, after a choice of C that took longer than it should.
+const SHORTEST_FIT: Duration = Duration::from_millis(1);
 
 /// What a spec is fitted to.
 #[derive(Debug)]
@@ -167,8 +171,16 @@ impl<'a> Training<'a> {
         let method = spec.method.with_files_read(self.observations.task_names())?;
         let spec = FitSpec { method, ..spec.clone() };
         let began = Instant::now();
-        let fit = prepared.fit(&spec.method, spec.c, spec.lambda, &spec.settings(), start, observer)?;
+        let auto_c = (spec.c == Weight::Auto).then(|| auto_c::choose(self, &spec, observer));
+        let weight = auto_c.as_ref().map_or(spec.c, |chosen| Weight::Relative(chosen.strength));
+        let mut settings = spec.settings();
+        if auto_c.is_some() {
+            let left = |limit: Duration| limit.saturating_sub(began.elapsed()).max(SHORTEST_FIT);
+            settings.max_time = settings.max_time.map(left);
+        }
+        let fit = prepared.fit(&spec.method, weight, spec.lambda, &settings, start, observer)?;
         let mut trained = self.trained(spec, fit)?;
+        trained.outcome.auto_c = auto_c;
         trained.seconds = began.elapsed().as_secs_f64();
         Ok(trained)
     }

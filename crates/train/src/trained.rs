@@ -4,7 +4,7 @@ mod data;
 mod legacy;
 
 use crate::spec::SCHEMA_VERSION;
-use crate::{Error, FitSpec, Result};
+use crate::{AutoC, Error, FitSpec, Result};
 use kinfolk::solver::TracePoint;
 use kinfolk::{Fit, Mismatch, Model};
 use kinfolk_io::Schema;
@@ -44,6 +44,9 @@ pub struct FitOutcome {
     /// What is remarkable about the labels of tasks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+    /// How C was chosen, if it was left to the data.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub auto_c: Option<AutoC>,
 }
 
 /// What a model file keeps under [`KEY`].
@@ -59,7 +62,7 @@ impl Trained {
     /// From a fit.
     pub(crate) fn new(fit: Fit, spec: FitSpec, schema: Schema) -> Self {
         let (solver, passes) = (fit.solver.into(), Some(fit.passes));
-        let outcome = FitOutcome { solver, reason: fit.reason, passes, notes: vec![] };
+        let outcome = FitOutcome { solver, reason: fit.reason, passes, notes: vec![], auto_c: None };
         Trained { model: fit.model, spec, schema, outcome, seconds: fit.seconds, trace: fit.trace }
     }
 

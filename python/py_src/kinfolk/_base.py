@@ -56,6 +56,8 @@ class BaseKinfolkEstimator(EngineParameters, Callbacks, BaseEstimator):  # type:
     - `claim_`, `remark_`: what the certificate is about ("optimal", or "optimal given the groups" and the like if the
       method searches for something that the certificate takes as given), and what the method says of its search;
     - `C_`, `lam_`, `n_passes_`, `seconds_`, `solver_`, `reason_`, `trace_`: the course of the fit;
+    - `cv_score_`: score of held-out rows, from the folds by which C="auto" was chosen; `auto_C_`: how it was chosen, with
+      the scores of all values and of simpler predictions; both None if C was given;
     - `scale_`: what was done to the features; `notes_`: what to know about tasks with few labels, or none;
     - `dual_coef_`, and for linear kernels `coef_` and `intercept_`.
     """
@@ -158,6 +160,8 @@ class BaseKinfolkEstimator(EngineParameters, Callbacks, BaseEstimator):  # type:
         self.solver_, self.reason_ = summary["solver"], summary["reason"]
         self.n_passes_, self.seconds_ = summary["passes"], summary["seconds"]
         self.C_, self.lam_ = summary["c"], summary["lambda"]
+        self.auto_C_ = json.loads(summary["auto_c"] or "null")
+        self.cv_score_ = self.auto_C_ and self.auto_C_["score"]
         self.scale_, self.notes_ = json.loads(model.about)["scaling"], summary["notes"]
         fields = ("passes", "seconds", "primal", "dual", "gap")
         columns = list(zip(*summary["trace"], strict=True)) or [()] * len(fields)

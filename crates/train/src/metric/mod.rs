@@ -12,6 +12,8 @@ mod score;
 pub use predictions::{Predictions, predict};
 pub use score::Score;
 
+pub(crate) use predictions::RowLoss;
+
 use crate::{Error, Result, all_losses};
 use kinfolk::{LossKind, Losses, Observations};
 use serde::{Deserialize, Serialize};

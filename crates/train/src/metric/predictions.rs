@@ -44,6 +44,13 @@ struct MeasuredRow {
     pooled_weight: f64,
 }
 
+/// The loss of a prediction.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct RowLoss {
+    pub(crate) loss: f64,
+    pub(crate) weight: f64,
+}
+
 impl Predictions {
     /// None yet, for tasks with these losses.
     ///
@@ -128,6 +135,18 @@ impl Predictions {
             Predictions { losses: self.losses.clone(), n_tasks: self.n_tasks, rows }.score(metric)
         };
         (0..n_folds).map(score).collect()
+    }
+
+    /// The loss of the fit for each row.
+    pub(crate) fn row_losses(&self) -> Vec<RowLoss> {
+        let loss = |row: &MeasuredRow| RowLoss { loss: row.score, weight: row.weight };
+        self.measured(Measure::Loss).iter().map(loss).collect()
+    }
+
+    /// Squared errors in units of the task, with the weights of R^2 of all rows together.
+    pub(crate) fn row_errors(&self) -> Vec<RowLoss> {
+        let error = |row: &MeasuredRow| RowLoss { loss: row.label * row.label, weight: row.pooled_weight };
+        self.measured(Measure::R2).iter().map(error).collect()
     }
 
     fn score_of(&self, metric: Metric, measured: &[MeasuredRow], wanted: impl Fn(u32) -> bool) -> Score {

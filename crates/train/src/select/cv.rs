@@ -185,20 +185,9 @@ impl<'a> CrossValidation<'a> {
         let mut own = CrossValidation { study, cuts, scorer, metric, instead_of: None };
         if scorer.is_none() {
             metric.check(study.observations, &study.losses)?;
-            own.replace_undefined_metric()?;
+            (own.metric, own.instead_of) = defined_metric(study, &cuts[0].held_out)?;
         }
         Ok(own)
-    }
-
-    /// Takes a metric that always exists if the one asked for cannot be used.
-    fn replace_undefined_metric(&mut self) -> Result<()> {
-        let (study, metric) = (self.study, self.metric);
-        let (tasks, undefined) = self.cuts[0].held_out.undefined_tasks(metric, study.scored)?;
-        if study.is_undefined(undefined, tasks) {
-            self.metric = metric.always_defined(&study.losses);
-            self.instead_of = Some(ReplacedMetric { metric, undefined, tasks });
-        }
-        Ok(())
     }
 
     fn run(&self, candidates: &[Candidate], observer: &dyn StudyObserver) -> Result<Option<Selection>> {
@@ -311,6 +300,22 @@ impl<'a> CrossValidation<'a> {
         match self.scorer {
             None => cut.held_out.folded(self.metric, self.study.scored, &predictions),
             Some(_) => Ok(FoldedScore { all: Score::average(&folds, 0), folds }),
+        }
+    }
+}
+
+/// The metric of a study, or one that always exists if the one asked for cannot be used.
+pub(crate) fn defined_metric(
+    study: &Study<'_>,
+    held_out: &HeldOut<'_>,
+) -> Result<(Metric, Option<ReplacedMetric>)> {
+    let metric = study.metric();
+    let (tasks, undefined) = held_out.undefined_tasks(metric, study.scored)?;
+    match study.is_undefined(undefined, tasks) {
+        false => Ok((metric, None)),
+        true => {
+            let replaced = ReplacedMetric { metric, undefined, tasks };
+            Ok((metric.always_defined(&study.losses), Some(replaced)))
         }
     }
 }

@@ -18,7 +18,7 @@ pub struct FoldRows {
 
 impl FoldRows {
     /// All folds, from the fold in which each input is tested.
-    pub(super) fn all(fold_of: &[u32], n_folds: usize) -> Vec<FoldRows> {
+    pub(crate) fn all(fold_of: &[u32], n_folds: usize) -> Vec<FoldRows> {
         let rows = |fold: usize, test: bool| -> Vec<u32> {
             let inputs = 0..fold_of.len() as u32;
             inputs.filter(|&i| (fold_of[i as usize] as usize == fold) == test).collect()

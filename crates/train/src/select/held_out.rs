@@ -1,9 +1,9 @@
 //! Scores of held-out predictions of all folds together.
 
 use super::{FoldRows, Scored};
-use crate::metric::Predictions;
-use crate::{Metric, Result, Score};
-use kinfolk::{Losses, Observations};
+use crate::metric::{Predictions, RowLoss};
+use crate::{Metric, Result, Score, all_losses};
+use kinfolk::{LossKind, Losses, Observations};
 
 /// The test rows of all folds, ready to score what the fits of the folds predict for them.
 ///
@@ -76,6 +76,14 @@ impl<'a> HeldOut<'a> {
     /// If there is not one prediction for each test row.
     pub fn score(&self, metric: Metric, predictions: &[f64]) -> Result<Score> {
         Ok(self.predictions(predictions)?.score(metric))
+    }
+
+    /// The loss of each prediction, with its weight: squared errors in units of the task for numbers, the loss of the
+    /// fit for classes.
+    pub(crate) fn row_losses(&self, predictions: &[f64]) -> Result<Vec<RowLoss>> {
+        let rows = self.predictions(predictions)?;
+        let is_classification = all_losses(self.losses, LossKind::is_classification);
+        Ok(if is_classification { rows.row_losses() } else { rows.row_errors() })
     }
 
     /// How many tasks have test rows, and for how many of them the metric is undefined whatever is predicted.

@@ -37,3 +37,7 @@ pub use holdout::{Holdout, HoldoutResult, holdout};
 pub use results::{BestRow, Refit, SelectionResults, Verdict};
 pub use splits::{SplitResult, repeat};
 pub use study::{Scored, Study};
+
+pub(crate) use cv::defined_metric;
+pub(crate) use study::StudyRows;
+pub(crate) use training_fold::TrainingFold;

@@ -95,7 +95,7 @@ impl<'a> Study<'a> {
     }
 
     /// The same for other data, of some of the rows.
-    pub(super) fn of_rows(&self, rows: &'a StudyRows) -> Study<'a> {
+    pub(crate) fn of_rows(&self, rows: &'a StudyRows) -> Study<'a> {
         Study {
             inputs: &rows.inputs,
             observations: &rows.observations,
@@ -145,13 +145,13 @@ impl<'a> Study<'a> {
 }
 
 /// Some rows of a study, copied.
-pub(super) struct StudyRows {
+pub(crate) struct StudyRows {
     inputs: Inputs<'static>,
     observations: Observations,
 }
 
 impl StudyRows {
-    pub(super) fn new(study: &Study<'_>, rows: &[u32]) -> Result<Self> {
+    pub(crate) fn new(study: &Study<'_>, rows: &[u32]) -> Result<Self> {
         let inputs = study.inputs.select_rows(rows);
         Ok(StudyRows { inputs, observations: study.observations.select_inputs(rows)? })
     }

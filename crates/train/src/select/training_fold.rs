@@ -6,15 +6,15 @@ use kinfolk::inputs::Dense;
 use kinfolk::{Inputs, Observations};
 
 /// A fold in use.
-pub(super) struct TrainingFold {
+pub(crate) struct TrainingFold {
     /// Scaled and weighted by the training rows only.
-    pub(super) training: Training<'static>,
-    pub(super) test_inputs: Inputs<'static>,
-    pub(super) test: Observations,
+    pub(crate) training: Training<'static>,
+    pub(crate) test_inputs: Inputs<'static>,
+    pub(crate) test: Observations,
 }
 
 impl TrainingFold {
-    pub(super) fn new(study: &Study<'_>, rows: &FoldRows) -> Result<TrainingFold> {
+    pub(crate) fn new(study: &Study<'_>, rows: &FoldRows) -> Result<TrainingFold> {
         Ok(TrainingFold {
             training: Training::of_rows(
                 &study.spec,

@@ -17,7 +17,9 @@ pub use weight::Weight;
 pub(crate) use method::MethodText;
 
 use crate::{Error, Result};
-use kinfolk::{DatasetOptions, Inputs, Intercept, Kernel, ScalingKind, Settings, SolverKind, TargetScale};
+use kinfolk::{
+    CScale, DatasetOptions, Inputs, Intercept, Kernel, ScalingKind, Settings, SolverKind, TargetScale,
+};
 use kinfolk_io::ColumnRoles;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
@@ -261,6 +263,9 @@ fn written_before(mut spec: FitSpec, written: &WrittenFields) -> FitSpec {
         }
         if written.target_scale.is_none() {
             spec.target_scale = TargetScale::None;
+        }
+        if spec.c == Weight::Auto {
+            spec.c = Weight::Relative(CScale::MIDDLE);
         }
         spec.schema_version = SCHEMA_VERSION;
     }

@@ -7,7 +7,7 @@ use std::{fmt, str::FromStr};
 /// The weight of the losses. As text: `auto`, `0.5` for C itself, `strength:0.5` for a place on the scale of C.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum Weight {
-    /// The middle of the useful range for the data at hand.
+    /// The strength that predicts held-out rows best, see [`AutoC`](crate::AutoC).
     #[default]
     Auto,
     /// C itself.

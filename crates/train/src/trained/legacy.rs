@@ -61,7 +61,7 @@ pub(super) fn read(model: &mut Model) -> Result<Attachment> {
         seed: old.seed.unwrap_or(0),
     };
     let solver = old.solver.unwrap_or_default().to_string();
-    let outcome = FitOutcome { solver, reason: None, passes: None, notes: vec![] };
+    let outcome = FitOutcome { solver, reason: None, passes: None, notes: vec![], auto_c: None };
     if model.claim().is_none() {
         let claim = old.given.map(|given| Claim::Given(given.into()));
         model.set_claim(claim.unwrap_or_else(|| spec.method.method().claim(spec.method.params())));

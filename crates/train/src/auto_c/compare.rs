@@ -1,0 +1,81 @@
+//! Simple predictions on the same folds: is joint learning worth it?
+
+use crate::metric::RowLoss;
+use crate::nan;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// Differences of this many standard errors are beyond noise.
+const BEYOND_NOISE: f64 = 2.0;
+
+/// What a model is compared with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Baseline {
+    /// The mean label of each task, without inputs.
+    TaskMean,
+    /// The most frequent class of each task, or of all rows, without inputs.
+    Majority,
+    /// Each task by itself, at the same strength.
+    TasksAlone,
+    /// One model for the rows of all tasks, at the same strength.
+    OneForAll,
+}
+
+impl fmt::Display for Baseline {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Baseline::TaskMean => "each task's mean",
+            Baseline::Majority => "majority",
+            Baseline::TasksAlone => "tasks alone",
+            Baseline::OneForAll => "one model for all",
+        })
+    }
+}
+
+/// How a baseline did on the same held-out rows.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct BaselineScore {
+    /// Which one.
+    pub baseline: Baseline,
+    /// Its score. NaN if it is undefined.
+    #[serde(deserialize_with = "nan::from_null")]
+    pub score: f64,
+    /// Whether its held-out loss is smaller than that of the model, beyond noise.
+    pub is_better: bool,
+}
+
+/// Mean loss; NaN without rows.
+pub(super) fn mean(rows: &[RowLoss]) -> f64 {
+    let weight: f64 = rows.iter().map(|row| row.weight).sum();
+    rows.iter().map(|row| row.weight * row.loss).sum::<f64>() / weight
+}
+
+/// Whether the mean loss of the first is smaller than that of the second by more than two standard errors of the
+/// difference, row by row.
+pub(super) fn is_better(rows: &[RowLoss], than: &[RowLoss]) -> bool {
+    let difference = |(a, b): (&RowLoss, &RowLoss)| RowLoss { loss: b.loss - a.loss, weight: a.weight };
+    let gains: Vec<RowLoss> = rows.iter().zip(than).map(difference).collect();
+    let gain = mean(&gains);
+    let weight: f64 = gains.iter().map(|row| row.weight).sum();
+    let square = |row: &RowLoss| (row.weight * (row.loss - gain)).powi(2);
+    let standard_error = gains.iter().map(square).sum::<f64>().sqrt() / weight;
+    gain > BEYOND_NOISE * standard_error
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_differences_beyond_noise_count() {
+        let rows = |losses: &[f64]| -> Vec<RowLoss> {
+            losses.iter().map(|&loss| RowLoss { loss, weight: 1.0 }).collect()
+        };
+        let model = rows(&[1.0, 2.0, 3.0, 4.0]);
+        assert!(is_better(&rows(&[0.5, 1.6, 2.5, 3.4]), &model));
+        assert!(!is_better(&rows(&[2.0, 2.0, 3.0, 0.0]), &model));
+        assert!(!is_better(&model, &model) && !is_better(&[], &[]));
+        assert!(!is_better(&rows(&[1.5, 2.5, 3.5, 4.5]), &model));
+    }
+}

@@ -1,0 +1,134 @@
+//! Fits and scores of the folds.
+
+use super::compare::{self, Baseline, BaselineScore};
+use super::search::{self, StrengthTrial};
+use crate::observer::StopObserver;
+use crate::parallel::{in_parallel, threads_or_cores};
+use crate::select::{FoldRows, HeldOut, Study, TrainingFold, defined_metric, folds};
+use crate::{FitSpec, Measure, MethodSpec, Metric, PreparedData, Result, StudyObserver, Weight, predict};
+use kinfolk::{Dataset, Start};
+
+/// The methods of baselines.
+const STL: &str = "stl";
+const POOLED: &str = "pooled";
+
+/// What was found on the folds.
+pub(super) struct Searched {
+    pub(super) metric: Metric,
+    pub(super) tried: Vec<StrengthTrial>,
+    pub(super) baselines: Vec<BaselineScore>,
+}
+
+/// Tries strengths until the best is known, or the observer says stop, and then baselines.
+pub(super) fn search(study: &Study<'_>, observer: &dyn StudyObserver) -> Result<Searched> {
+    let fold_of = folds::folds(study.observations, study.folds, study.fold_order, study.seed)?;
+    let rows = FoldRows::all(&fold_of, study.folds);
+    let held_out = HeldOut::new(study.observations, &study.losses, &rows);
+    let (metric, _) = defined_metric(study, &held_out)?;
+    let mut found = Searched { metric, tried: vec![], baselines: vec![] };
+    let threads = threads_or_cores(study.spec.threads);
+    // Fits run side by side, each with one thread: the choice does not depend on the number of threads.
+    let spec = FitSpec { threads: 1, ..study.spec.clone() };
+    let open = |rows: &FoldRows| {
+        if observer.stop() { Ok(None) } else { TrainingFold::new(study, rows).map(Some) }
+    };
+    let Some(open) = in_parallel(&rows, threads, open)? else { return Ok(found) };
+    let data: Vec<Dataset<'_>> =
+        open.iter().map(|fold| fold.training.dataset(&spec)).collect::<Result<_>>()?;
+    let prepare = |data| PreparedData::new(data, &study.losses, study.spec.intercept);
+    let prepared = data.iter().map(prepare).collect();
+    let mut trials = Trials { spec, open: &open, prepared, threads, observer, warm: vec![] };
+    let mut best_rows = vec![];
+    while let Some(step) = search::next(&found.tried) {
+        let Some(predictions) = trials.predictions(&study.spec.method, step)? else { return Ok(found) };
+        let rows = held_out.row_losses(&predictions)?;
+        found.tried.push(StrengthTrial::new(step, held_out.score(metric, &predictions)?.value, &rows));
+        if search::best(&found.tried).is_some_and(|best| best.step == step) {
+            best_rows = rows;
+        }
+    }
+    let Some(best) = search::best(&found.tried) else { return Ok(found) };
+    for baseline in baselines(study) {
+        let predictions = match method(baseline)? {
+            None => Some(held_out.baseline()),
+            Some(method) => trials.cold().predictions(&method, best.step)?,
+        };
+        let Some(predictions) = predictions else { return Ok(found) };
+        let is_better = compare::is_better(&held_out.row_losses(&predictions)?, &best_rows);
+        let score = held_out.score(metric, &predictions)?.value;
+        found.baselines.push(BaselineScore { baseline, score, is_better });
+    }
+    Ok(found)
+}
+
+/// What to compare with. A model for the rows of all tasks makes no sense where all tasks have the same rows.
+fn baselines(study: &Study<'_>) -> Vec<Baseline> {
+    let observations = study.observations;
+    let one_task_per_row = observations.len() <= observations.n_inputs();
+    let other_than = |name: &str| observations.n_tasks() > 1 && study.spec.method.name() != name;
+    let numbers = Metric::default_for(observations).measure == Measure::R2;
+    let mut all = vec![if numbers { Baseline::TaskMean } else { Baseline::Majority }];
+    all.extend(other_than(STL).then_some(Baseline::TasksAlone));
+    all.extend((other_than(POOLED) && one_task_per_row).then_some(Baseline::OneForAll));
+    all
+}
+
+/// The method of a baseline, if it is fitted.
+fn method(baseline: Baseline) -> Result<Option<MethodSpec>> {
+    match baseline {
+        Baseline::TaskMean | Baseline::Majority => Ok(None),
+        Baseline::TasksAlone => MethodSpec::new(STL, &[]).map(Some),
+        Baseline::OneForAll => MethodSpec::new(POOLED, &[]).map(Some),
+    }
+}
+
+/// The folds, ready to be fitted.
+pub(super) struct Trials<'a> {
+    spec: FitSpec,
+    open: &'a [TrainingFold],
+    prepared: Vec<PreparedData<'a>>,
+    threads: usize,
+    observer: &'a dyn StudyObserver,
+    /// Duals of the fits so far: step, and those of each fold.
+    warm: Vec<(i32, Vec<Vec<f64>>)>,
+}
+
+/// What the fit of a fold predicts for its test rows, and its duals.
+struct FoldTrial {
+    predictions: Vec<f64>,
+    alpha: Vec<f64>,
+}
+
+impl Trials<'_> {
+    /// The same, without warm starts.
+    fn cold(&mut self) -> &mut Self {
+        self.warm.clear();
+        self
+    }
+
+    /// Predictions for the test rows of all folds; `None` if the observer said stop.
+    pub(super) fn predictions(&mut self, method: &MethodSpec, step: i32) -> Result<Option<Vec<f64>>> {
+        let weight = Weight::Relative(search::strength(step));
+        let spec = FitSpec { method: method.clone(), c: weight, ..self.spec.clone() };
+        let nearest = self.warm.iter().min_by_key(|(tried, _)| (tried - step).abs());
+        let fit = |&f: &usize| -> Result<Option<FoldTrial>> {
+            let fold = &self.open[f];
+            let start = nearest.map_or(Start::Cold, |(_, alpha)| Start::Warm(&alpha[f]));
+            let mut observer = StopObserver(self.observer);
+            let trained = fold.training.fit_to(&self.prepared[f], &spec, start, &mut observer)?;
+            if self.observer.stop() {
+                return Ok(None);
+            }
+            let predictions = predict(&trained.model, &fold.test_inputs, &fold.test)?;
+            Ok(Some(FoldTrial { predictions, alpha: trained.model.alpha().unwrap_or_default().to_vec() }))
+        };
+        let numbers: Vec<usize> = (0..self.open.len()).collect();
+        let Some(found) = in_parallel(&numbers, self.threads, fit)? else { return Ok(None) };
+        let predictions = found.iter().flat_map(|fold| fold.predictions.iter().copied()).collect();
+        let alpha: Vec<Vec<f64>> = found.into_iter().map(|fold| fold.alpha).collect();
+        if alpha.iter().all(|alpha| !alpha.is_empty()) {
+            self.warm.push((step, alpha));
+        }
+        Ok(Some(predictions))
+    }
+}
