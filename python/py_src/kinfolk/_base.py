@@ -56,8 +56,8 @@ class BaseKinfolkEstimator(EngineParameters, Callbacks, BaseEstimator):  # type:
     - `claim_`, `remark_`: what the certificate is about ("optimal", or "optimal given the groups" and the like if the
       method searches for something that the certificate takes as given), and what the method says of its search;
     - `C_`, `lam_`, `n_passes_`, `seconds_`, `solver_`, `reason_`, `trace_`: the course of the fit;
-    - `cv_score_`: score of held-out rows, from the folds by which C="auto" was chosen; `auto_C_`: how it was chosen, with
-      the scores of all values and of simpler predictions; both None if C was given;
+    - `cv_score_`: score of held-out rows, from the folds by which C="auto" was chosen; `auto_C_`: how it was chosen,
+      with the scores of all values and of simpler predictions; both None if C was given;
     - `scale_`: what was done to the features; `notes_`: what to know about tasks with few labels, or none;
     - `dual_coef_`, and for linear kernels `coef_` and `intercept_`.
     """

@@ -94,8 +94,8 @@ pub(crate) struct MethodArgs {
     /// Short for the parameter prior of fmtl, a task matrix to start from: csv, npy, or a model to take it from.
     #[arg(long, value_name = "FILE")]
     prior: Option<String>,
-    /// Weight of the losses: C itself, strength:X on the scale without units of `kinfolk select`, or auto, which is
-    /// strength:1, the middle of the useful range for the data at hand [default: auto].
+    /// Weight of the losses: C itself, strength:X on the scale without units of `kinfolk select`, whose middle is 1, or
+    /// auto, which tries some strengths on three folds [default: auto].
     #[arg(long, allow_negative_numbers = true, value_name = "C")]
     c: Option<Weight>,
 }

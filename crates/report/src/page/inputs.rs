@@ -3,7 +3,7 @@
 use kinfolk::solver::TracePoint;
 use kinfolk::{Certificate, Model};
 use kinfolk_train::select::SelectionResults;
-use kinfolk_train::{FitSpec, Metric, Score};
+use kinfolk_train::{AutoC, FitSpec, Metric, Score};
 use std::path::{Path, PathBuf};
 
 /// Everything that is known about a model. Sections without a source become hints on how to get one.
@@ -15,6 +15,8 @@ pub struct ReportInputs<'a> {
     pub model_path: &'a Path,
     /// How the model was fitted; `None` for models of other programs.
     pub spec: Option<&'a FitSpec>,
+    /// How C was chosen, if it was left to the data.
+    pub auto_c: Option<&'a AutoC>,
     /// One entry for each data file that was given.
     pub data: Vec<DataCheck>,
     /// The results of a selection.

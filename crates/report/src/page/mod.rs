@@ -78,7 +78,8 @@ fn context(inputs: &ReportInputs<'_>) -> Result<Context, RenderError> {
     let certificate = certificate::section(inputs);
     let comparison = comparison::section(inputs);
     let finding = |section, text: &String| Finding { section, text: text.clone() };
-    let mut findings = vec![finding("certificate", &certificate.heading), finding("theta", &theta.heading)];
+    let mut findings: Vec<Finding> = goodness(inputs).iter().map(|text| finding("fitted", text)).collect();
+    findings.extend([finding("certificate", &certificate.heading), finding("theta", &theta.heading)]);
     if inputs.selection.is_some_and(|selection| selection.against_independent().is_some()) {
         findings.push(finding("joining", &comparison.heading));
     }
@@ -96,6 +97,14 @@ fn context(inputs: &ReportInputs<'_>) -> Result<Context, RenderError> {
         style: STYLE,
         script: SCRIPT.concat(),
     })
+}
+
+/// How good the model is on held-out rows, as far as that is known.
+fn goodness(inputs: &ReportInputs<'_>) -> Vec<String> {
+    let Some(auto_c) = inputs.auto_c else { return vec![] };
+    let warning = auto_c.warning().map(|warning| format!("Warning: {warning}"));
+    let score = auto_c.score_in_words().map(|score| format!("Score: {score}"));
+    score.into_iter().chain(warning).collect()
 }
 
 fn fill_template(context: &Context) -> Result<String, minijinja::Error> {

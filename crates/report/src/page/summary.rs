@@ -29,7 +29,10 @@ pub(super) fn lines(inputs: &ReportInputs<'_>) -> Vec<SummaryLine> {
     add("Method", format!("{name} ({})", method.method().info().title));
     add("Loss", loss(&about.problem.loss, spec));
     add("Regulariser", regularizer(&about.problem.output));
-    let rule = spec.map_or(String::new(), |spec| format!(" ({})", spec.c));
+    let rule = match (inputs.auto_c, spec) {
+        (Some(auto_c), _) => format!(" (auto: {})", auto_c.in_words()),
+        (None, spec) => spec.map_or(String::new(), |spec| format!(" ({})", spec.c)),
+    };
     let (c, lambda) = (number(about.problem.c, 4), number(about.problem.lambda, 4));
     add("Weights", format!("C = {c}{rule}, lambda = {lambda}"));
     add(

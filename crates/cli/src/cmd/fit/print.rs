@@ -3,7 +3,7 @@
 use crate::text::{self, number, plural, plural_es};
 use kinfolk::model::About;
 use kinfolk::{Certificate, CertificateSummary, Claim, Kernel, ScalingKind, Status, TargetScale};
-use kinfolk_train::{FitSpec, LossSpec, Trained, Weight};
+use kinfolk_train::{AutoC, FitOutcome, FitSpec, LossSpec, Trained, Weight};
 use serde::Serialize;
 use std::path::Path;
 
@@ -30,6 +30,9 @@ pub(super) struct FitOutput<'a> {
     /// What is remarkable about the labels of tasks.
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     notes: &'a [String],
+    /// How C was chosen, if it was left to the data, and how good that is on held-out rows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    auto_c: Option<&'a AutoC>,
     /// What was asked for.
     spec: &'a FitSpec,
     model: &'a Path,
@@ -54,6 +57,7 @@ impl<'a> FitOutput<'a> {
             scale: about.scaling,
             target_scale: about.target_scale,
             notes: &outcome.notes,
+            auto_c: outcome.auto_c.as_ref(),
             spec: &trained.spec,
             model,
         }
@@ -65,16 +69,25 @@ pub(crate) fn text(trained: &Trained, model: &Path) -> String {
     let rows = plural(about.n_inputs, "row");
     let features = plural(about.n_features, "feature");
     let (tasks, labels) = (plural(about.tasks.len(), "task"), plural(about.n_observations, "label"));
-    let mut lines = vec![format!("data     {rows}, {features}, {tasks}, {labels}")];
+    let mut lines = goodness(&trained.outcome);
+    lines.push(format!("data     {rows}, {features}, {tasks}, {labels}"));
     lines.extend(trained.schema.label_encoding.note().map(|note| format!("coding   {note}")));
-    lines.push(format!("problem  {}", problem(&trained.spec, about)));
+    lines.push(format!("problem  {}", problem(trained, about)));
     lines.extend(ending(trained));
     lines.extend(trained.outcome.notes.iter().map(|note| format!("note     {note}")));
     lines.push(format!("model    {}\n", model.display()));
     lines.join("\n")
 }
 
-fn problem(spec: &FitSpec, about: &About) -> String {
+/// How good the model is on held-out rows, as far as that is known.
+fn goodness(outcome: &FitOutcome) -> Vec<String> {
+    let Some(auto_c) = &outcome.auto_c else { return vec![] };
+    let score = auto_c.score_in_words().map(|score| format!("score    {score}"));
+    score.into_iter().chain(auto_c.warning().map(|warning| format!("warning  {warning}"))).collect()
+}
+
+fn problem(trained: &Trained, about: &About) -> String {
+    let spec = &trained.spec;
     let loss = match LossSpec::from(&about.problem.loss) {
         LossSpec::PerTask(_) => "one loss per task".into(),
         loss => format!("{loss} loss"),
@@ -83,11 +96,16 @@ fn problem(spec: &FitSpec, about: &About) -> String {
         TargetScale::None => String::new(),
         scale => format!(", labels scaled by {scale}"),
     };
+    let rule = match &trained.outcome.auto_c {
+        Some(auto_c) => format!(" (auto: {})", auto_c.in_words()),
+        None if spec.c == Weight::Auto => " (auto)".into(),
+        None => String::new(),
+    };
     format!(
         "{}, {loss}, C = {}{}, lambda = {}, {} kernel, intercept {}, bias {}, scale {}{labels}",
         spec.method.brief(),
         number(about.problem.c, 4),
-        if spec.c == Weight::Auto { " (auto)" } else { "" },
+        rule,
         number(about.problem.lambda, 4),
         about.kernel,
         about.problem.intercept,
@@ -110,11 +128,13 @@ fn ending(trained: &Trained) -> Vec<String> {
         (_, status) => in_words(status),
     };
     let Certificate { primal, dual, .. } = model.certificate();
-    let given = model.claim().and_then(Claim::given).map_or(String::new(), |given| format!("given {given} "));
+    let given = model.claim().and_then(Claim::given).map_or(String::new(), |given| format!("{given} and "));
     let gap = model.certificate().rel_gap();
     let mut lines = vec![
         format!("fit      {ended}{passes} of {}{seconds}", outcome.solver),
-        format!("proof    objective {primal}, {given}no model below {dual}, relative gap {gap:.1e}"),
+        format!(
+            "proof    optimal for {given}these settings to within {gap:.1e}: objective {primal}, no model below {dual}"
+        ),
     ];
     lines.extend(model.remark().map(|remark| format!("remark   {remark}")));
     lines

@@ -123,6 +123,7 @@ fn page(loaded: &LoadedModel, files: &ReportFiles<'_>, global: &Global) -> Resul
         model,
         model_path: files.model,
         spec: loaded.trained().map(|trained| &trained.spec),
+        auto_c: loaded.trained().and_then(|trained| trained.outcome.auto_c.as_ref()),
         data,
         selection: selection.as_ref(),
         trace,
