@@ -301,6 +301,10 @@ fn test_scores(study: &Study<'_>, found: &Selection, test: &Generated, metric: M
     (all, winner)
 }
 
+/// Test scores of 30 tasks with 60 rows each are not known more exactly. Where a task's only positive row is held out,
+/// a free intercept explains all of its training rows, and all settings have the same cross-validated AUC.
+const TEST_NOISE: f64 = 0.02;
+
 /// Over random problems: how far the test score of the winner is below that of the best setting, the standard error
 /// of the winner's cross-validated score, and the last selection.
 fn mean_regret(
@@ -328,7 +332,7 @@ fn mean_regret(
         noise += found.rows[found.winner].sd / (study.folds as f64).sqrt();
         last = Some(found);
     }
-    (regret / n_problems as f64, noise / n_problems as f64, last.unwrap())
+    (regret / n_problems as f64, (noise / n_problems as f64).max(TEST_NOISE), last.unwrap())
 }
 
 #[test]
