@@ -59,12 +59,13 @@ def test_a_table_with_missing_labels_is_the_same_as_rows():
 
 def test_independent_tasks_are_ridge_regression(regression):
     d = regression
-    as_given = {"bias": 0.0, "scale": "none", "target_scale": "none"}
+    as_given = {"scale": "none", "target_scale": "none"}
     model = MultiTaskRegressor(C=2.0, method="stl", tol=1e-12, **as_given).fit(d.X, d.y, task=d.task)
     for t, name in enumerate(model.tasks_):
         own = d.task == name
-        ridge = Ridge(alpha=0.5, fit_intercept=False).fit(d.X[own], d.y[own])
+        ridge = Ridge(alpha=0.5).fit(d.X[own], d.y[own])
         np.testing.assert_allclose(model.coef_[t], ridge.coef_, rtol=1e-5, atol=1e-7)
+        np.testing.assert_allclose(model.intercept_[t], ridge.intercept_, rtol=1e-5, atol=1e-7)
 
 
 def test_sparse_and_single_precision(regression):
@@ -83,8 +84,8 @@ def test_sparse_and_single_precision(regression):
 
 def test_precomputed_kernels(regression):
     d = regression
-    linear = MultiTaskRegressor(tol=TOL, C=1.0, bias=0.0, scale="none").fit(d.X, d.y, task=d.task)
-    gram = MultiTaskRegressor(tol=TOL, C=1.0, bias=0.0, kernel="precomputed").fit(d.X @ d.X.T, d.y, task=d.task)
+    linear = MultiTaskRegressor(tol=1e-10, C=1.0, bias=0.0, scale="none").fit(d.X, d.y, task=d.task)
+    gram = MultiTaskRegressor(tol=1e-10, C=1.0, bias=0.0, kernel="precomputed").fit(d.X @ d.X.T, d.y, task=d.task)
     np.testing.assert_allclose(gram.theta_, linear.theta_, rtol=1e-4, atol=1e-5 * linear.theta_.max())
     new = np.random.default_rng(1).normal(size=(7, d.X.shape[1]))
     np.testing.assert_allclose(

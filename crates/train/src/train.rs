@@ -214,7 +214,7 @@ fn coded(spec: &FitSpec, table: Table, schema: &mut Schema) -> Result<(Table, Lo
     };
     // A part of a Gram matrix has fewer columns.
     schema.n_features = table.inputs.n_features();
-    let losses = spec.loss.losses(has_two_values(&table.targets));
+    let losses = spec.loss.losses(are_classes(&table.targets));
     schema.label_encoding = table.label_encoding(all_losses(&losses, LossKind::is_classification))?;
     Ok((table, losses))
 }
@@ -339,10 +339,11 @@ impl<'a> PreparedData<'a> {
     }
 }
 
-/// Exactly two label values, missing ones aside; classes and labels without tasks are something else.
-fn has_two_values(targets: &Targets) -> bool {
+/// Classes, or exactly two label values, missing ones aside.
+fn are_classes(targets: &Targets) -> bool {
     match targets {
-        Targets::None | Targets::Classes(_) => false,
+        Targets::None => false,
+        Targets::Classes(_) => true,
         Targets::Tasks { label: None, .. } => false,
         Targets::Tasks { label: Some(Labels::Words(_)), .. } => true,
         Targets::Tasks { label: Some(Labels::Numbers(y)), .. } => two_numbers(y),

@@ -39,7 +39,7 @@ class MultiTaskClassifier(ClassifierMixin, ClassParameters, MultiTask):  # type:
     True
     """
 
-    AUTO_LOSS = "hinge"
+    AUTO_LOSS = "logistic"
 
     def _encode(self, y: Any, task: np.ndarray | None) -> Targets:
         return _targets.classes(y, task)

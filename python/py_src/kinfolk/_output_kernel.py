@@ -22,8 +22,6 @@ from ._parameters import ClassParameters, NumberParameters, documented
 class OutputKernel(SaveMixin, BaseKinfolkEstimator):
     """The part that both estimators share."""
 
-    AUTO_LOSS = "squared"
-
     def _loss(self) -> str:
         if not isinstance(self.loss, str):
             raise TypeError(f"loss = {self.loss!r}: it must be the name of a loss")
@@ -81,6 +79,8 @@ class OutputKernelRegressor(RegressorMixin, NumberParameters, OutputKernel):  # 
     (50, 3)
     """
 
+    AUTO_LOSS = "squared"
+
     def _loss(self) -> str:
         return numeric_loss(super()._loss())
 
@@ -127,6 +127,8 @@ class OutputKernelClassifier(ClassifierMixin, ClassParameters, OutputKernel):  #
     >>> bool(model.score(X, y) > 0.7), model.theta_.shape
     (True, (3, 3))
     """
+
+    AUTO_LOSS = "logistic"
 
     def _after_fit(self, data: TrainingData) -> None:
         if self.calibrate is not None:

@@ -8,7 +8,7 @@ use std::{fmt, str::FromStr};
 /// A choice of losses. As text: `auto`, `hinge`, or one for each task with commas between them.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum LossSpec {
-    /// Hinge for labels of two values, else squared.
+    /// Logistic for classes and labels of two values, squared for numbers.
     #[default]
     Auto,
     /// One loss for all tasks.
@@ -21,13 +21,16 @@ impl LossSpec {
     /// What can be written, for help texts.
     pub fn describe() -> String {
         let names: Vec<String> = LossKind::all_examples().iter().map(ToString::to_string).collect();
-        format!("{}; auto is hinge for labels of two values, else squared", names.join(", "))
+        format!(
+            "{}; auto is logistic for classes and labels of two values, squared for numbers",
+            names.join(", ")
+        )
     }
 
-    /// The losses, for labels of two values or not.
-    pub(crate) fn losses(&self, two_values: bool) -> Losses {
+    /// The losses, for labels that are classes or numbers.
+    pub(crate) fn losses(&self, are_classes: bool) -> Losses {
         match self {
-            LossSpec::Auto => if two_values { LossKind::Hinge } else { LossKind::Squared }.into(),
+            LossSpec::Auto => if are_classes { LossKind::Logistic } else { LossKind::Squared }.into(),
             LossSpec::Same(loss) => loss.clone().into(),
             LossSpec::PerTask(all) => Losses::PerTask(all.clone()),
         }
