@@ -135,7 +135,8 @@ def test_a_task_with_one_row_does_not_disturb_the_search(regression):
 
 def test_warm_start(regression):
     d = regression
-    model = MultiTaskRegressor(solver="sdca", tol=1e-8, warm_start=True, max_passes=100_000).fit(d.X, d.y, task=d.task)
+    settings = {"C": "strength:1", "solver": "sdca", "tol": 1e-8, "max_passes": 100_000}
+    model = MultiTaskRegressor(warm_start=True, **settings).fit(d.X, d.y, task=d.task)
     first = model.n_passes_
     again = model.fit(d.X, d.y, task=d.task).n_passes_
     assert again < first
