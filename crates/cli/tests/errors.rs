@@ -110,7 +110,7 @@ fn bad_models_parameters_and_rows() {
             "fit mines.npz -o f.st --output fixed --theta small.csv",
             "fit mines.npz -o f.st --output fixed --theta school.st",
             "fit mines.npz -o f.st --solver spectral",
-            "fit digits.npz -o f.st --solver spectral --memory 1KB",
+            "fit digits.npz -o f.st --loss squared --solver spectral --memory 1KB",
             "fit mines.npz -o f.st --kernel precomputed",
         ],
     );
