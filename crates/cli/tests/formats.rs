@@ -12,7 +12,7 @@ fn same_in_all_formats(place: &Place, data: &str, formats: &[&str], options: &st
         let file = format!("same.{format}");
         let said = place.json(&format!("data convert {data} {file}"));
         let read = said["options"].as_str().unwrap_or_default().to_string();
-        let fit = place.json(&format!("fit {file} {read} -o same.st --threads 1 {options}"));
+        let fit = place.json(&format!("fit {file} {read} -o same.st --threads 1 --c strength:1 {options}"));
         assert_eq!(fit["status"], "certified", "{data} as {format}");
         let checked = place.json(&format!("certify same.st {file} --threads 1"));
         assert_eq!(checked["holds"], true);

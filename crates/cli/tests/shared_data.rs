@@ -37,7 +37,7 @@ fn every_data_set_is_fitted_certified_predicted_and_the_same_in_every_format() {
 fn from_end_to_end(path: &Path) {
     let place = Place::new();
     let data = path.display();
-    let fit = place.json(&format!("fit {data} -o npz.safetensors"));
+    let fit = place.json(&format!("fit {data} --c strength:1 -o npz.safetensors"));
     assert_eq!(fit["status"], "certified", "{data}");
     assert!(fit["rel_gap"].as_f64().unwrap() <= 1e-3, "{data}");
     let certify = place.json(&format!("certify npz.safetensors {data}"));
@@ -62,7 +62,7 @@ fn from_end_to_end(path: &Path) {
             continue;
         }
         place.ok(&format!("data convert {data} {file}"));
-        place.ok(&format!("fit {file} {options} -o again.safetensors"));
+        place.ok(&format!("fit {file} {options} --c strength:1 -o again.safetensors"));
         let (a, b) =
             (Model::load(place.path("npz.safetensors")), Model::load(place.path("again.safetensors")));
         let (a, b) = (a.unwrap(), b.unwrap());
