@@ -18,7 +18,6 @@ $KINFOLK_DATA or ../shared/data that are not there are skipped.
 """
 
 import argparse
-import datetime
 import math
 import os
 import pathlib
@@ -302,7 +301,7 @@ def peer_table(found):
     for name, rows in found.items():
         cells = [name, rows[0]["form"], rows[0]["train_rows"], len(rows)]
         cells += [f"{mean(rows, who, 'score'):.4f}" for who in ("defaults", "peer")]
-        cells += [against(rows, "defaults", "peer") , second_cell(rows)]
+        cells += [against(rows, "defaults", "peer"), second_cell(rows)]
         cells += [f"{statistics.median(row[who]['seconds'] for row in rows):.3f}" for who in ("defaults", "peer")]
         lines += ["| " + " | ".join(map(str, cells)) + " |"]
     return lines
@@ -321,8 +320,9 @@ def select_table(found):
     lines = ["| set | defaults | select | difference | error | | select less peer | error | | x one fit |"]
     lines += ["|---" * 10 + "|"]
     for name, rows in found.items():
-        cells = [f"{mean(rows, who, 'score'):.4f}" for who in ("defaults", "select")]
-        cells += [against(rows, "defaults", "select") , against(rows, "select", "peer")]
+        by = selected_by(rows)
+        cells = [f"{mean(rows, who, by):.4f}" for who in ("defaults", "select")]
+        cells += [against(rows, "defaults", "select", by), against(rows, "select", "peer", by)]
         lines += ["| " + " | ".join([name, *cells, f"{time_ratio(rows, 'defaults', 'fixed'):.1f}"]) + " |"]
     return lines
 
@@ -334,11 +334,13 @@ def verdicts(found, selected, changes):
     far = [text for name, text in lose.items() if gains[name][0] < -ONE_POINT]
     little = [text for name, text in lose.items() if gains[name][0] >= -ONE_POINT]
     average = statistics.mean(gain for gain, _ in gains.values())
+    largest = max(gains, key=lambda name: abs(gains[name][0]))
+    others = statistics.mean(gain for name, (gain, _) in gains.items() if name != largest)
     lines = [
         f"- Below the peer by more than two standard errors and by more than one point: {', '.join(far) or 'no set'}.",
         f"- Below by more than two standard errors, but by less than one point: {', '.join(little) or 'no set'}.",
         f"- Average difference over {len(gains)} sets: {average:+.4f} "
-        f"(median {statistics.median(g for g, _ in gains.values()):+.4f}).",
+        f"(median {statistics.median(g for g, _ in gains.values()):+.4f}; without {largest} {others:+.4f}).",
     ]
     if selected:
         better = [n for n, rows in selected.items() if above(*paired(rows, "select", "peer", selected_by(rows)))]
@@ -363,37 +365,33 @@ def verdicts(found, selected, changes):
     return lines
 
 
-def about(args):
+def about(rows):
     import kinfolk
     import sklearn
 
     cpu = [line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")]
     words = shlex.join(["python", "benches/defaults.py", *sys.argv[1:]])
+    commits = ", ".join(sorted({row["commit"] for row in rows if "commit" in row}))
     return [
-        f"# Run of {datetime.date.today()}: the defaults",
+        "# The defaults",
         "",
-        "```sh",
-        f"OMP_NUM_THREADS=1 {words}",
-        "```",
-        "",
-        f"Commit {args.commit}; kinfolk {kinfolk.__version__}, scikit-learn {sklearn.__version__}, numpy "
-        f"{np.__version__}, Python {platform.python_version()};",
+        f"Written by `{words}`.",
+        f"Commits {commits}; kinfolk {kinfolk.__version__}, scikit-learn {sklearn.__version__},",
+        f"numpy {np.__version__}, Python {platform.python_version()};",
         f"{cpu[0]}, {len(cpu)} cores, one thread. Other work ran on the machine: load averages are in raw.jsonl.",
         "",
     ]
 
 
-def report(args, rows):
+def report(rows):
     last = {row["key"]: row for row in rows}
     failed = [f"- {key}: {row['error']}" for key, row in last.items() if "error" in row]
     good = {key: row for key, row in last.items() if "error" not in row}
     changes = {key.split("/")[1]: row for key, row in good.items() if key.startswith("change/")}
-    found = {}
-    for key, row in good.items():
-        if not key.startswith("change/"):
-            found.setdefault(key.split("/")[0], []).append(row)
+    found = {name: [row for key, row in good.items() if key.startswith(f"{name}/")] for name in splits.SETS}
+    found = {name: rows for name, rows in found.items() if rows}
     selected = {name: rows for name, rows in found.items() if "select" in rows[0]}
-    lines = [*about(args), "## What holds", "", *verdicts(found, selected, changes), ""]
+    lines = [*about(rows), "## What holds", "", *verdicts(found, selected, changes), ""]
     lines += ["## Defaults against scikit-learn", ""]
     lines += ["Scores are R^2 (numbers) or accuracy (classes), means over tasks and splits; the difference is paired."]
     lines += ["The second score is R^2 of all tasks together, or AUC; its difference, and the standard error.", ""]
@@ -414,7 +412,7 @@ def arguments():
     parser.add_argument("--sets", default=",".join(splits.SETS))
     parser.add_argument("--splits", type=int, default=10)
     parser.add_argument("--seconds", type=float, default=25.0, help="a set that takes longer has fewer splits")
-    parser.add_argument("--report-only", action="store_true", help="write README.md from raw.jsonl")
+    parser.add_argument("--report-only", action="store_true", help="write summary.md from raw.jsonl")
     args = parser.parse_args()
     args.commit = files.commit()
     return args
@@ -427,8 +425,8 @@ def main():
     raw = args.out / "raw.jsonl"
     if not args.report_only:
         run(args, raw)
-    text = report(args, files.read(raw))
-    files.replace(args.out / "README.md", text)
+    text = report(files.read(raw))
+    files.replace(args.out / "summary.md", text)
     print(text)
 
 
