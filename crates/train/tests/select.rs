@@ -35,7 +35,7 @@ fn mirrored(n_tasks: u32, rows: usize, d: usize) -> (Vec<f64>, Observations) {
 
 fn study<'a>(inputs: &'a Inputs<'a>, observations: &'a Observations) -> Study<'a> {
     let spec = FitSpec {
-        bias: 0.0,
+        intercept: Intercept::None,
         scale: ScalingKind::None,
         target_scale: TargetScale::None,
         threads: 2,
