@@ -68,7 +68,7 @@ impl Model {
     /// [`certify`](Self::certify), and whether everything that predictions use is what the certified point
     /// and the data imply: Theta, weights or coefficients, support inputs and their rows, scaling of
     /// inputs and labels, the weights of the observations, and the stored certificate itself. Entries may differ by
-    /// [`MODEL_TOLERANCE`](super::MODEL_TOLERANCE) of their size.
+    /// [`MODEL_TOLERANCE`] of their size.
     ///
     /// # Errors
     /// As [`certify`](Self::certify), except that weights of observations that differ are a mismatch.
