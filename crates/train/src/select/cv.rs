@@ -19,7 +19,7 @@ pub struct Row {
     pub weight: Weight,
     /// C in the first fold: with a strength, it differs a little from fold to fold.
     pub c: f64,
-    /// What it is chosen by, see [`Scored`]. NaN if it is undefined.
+    /// What it is chosen by, see [`Scored`](super::Scored). NaN if it is undefined.
     #[serde(deserialize_with = "nan::from_null")]
     pub score: f64,
     /// Mean score over the folds where it is defined.
