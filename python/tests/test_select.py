@@ -107,7 +107,7 @@ def test_many_classes(command, tmp_path):
     X, y = rng.normal(size=(90, 4)), np.arange(90) % 3
     X[np.arange(90), y] += 1.5
     np.savez(tmp_path / "d.npz", X=X, label=y)
-    words = ["--grid", "c=0.1,1,10", "--method", "fmtl:k=1", "--loss", "squared"]
+    words = ["--grid", "c=0.1,1,10", "--method", "fmtl:k=1"]
     found = select(command, tmp_path / "d.npz", *words, "-o", tmp_path / "m.safetensors")
     given = {"Cs": [10, 0.1, 1], "param_grid": {}}
     search = MultiTaskCV(OutputKernelClassifier(random_state=5), **given).fit(X, y)
