@@ -78,6 +78,7 @@ fn spec(loss: LossKind, k: u32, c: f64) -> ProblemSpec {
         output: RegularizerKind::Power { k },
         c,
         lambda: 1.0,
+        atoms: vec![],
         intercept: Intercept::None,
     }
 }

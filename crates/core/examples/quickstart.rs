@@ -112,7 +112,14 @@ fn methods() -> Vec<Contender> {
 }
 
 fn spec(output: RegularizerKind, lambda: f64) -> ProblemSpec {
-    ProblemSpec { loss: LossKind::Squared.into(), output, c: 1.0, lambda, intercept: Intercept::None }
+    ProblemSpec {
+        loss: LossKind::Squared.into(),
+        output,
+        c: 1.0,
+        lambda,
+        atoms: vec![],
+        intercept: Intercept::None,
+    }
 }
 
 /// A task matrix that is given, not learned.

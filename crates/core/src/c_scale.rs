@@ -21,7 +21,7 @@ use crate::intercept::Intercept;
 use crate::intercept::best::{TaskPredictions, best_intercept};
 use crate::linalg;
 use crate::loss::{Loss, ObservedLoss};
-use crate::regularizer::{Regularizer, RegularizerKind};
+use crate::regularizer::{AtomSpec, Regularizer, RegularizerKind};
 use crate::{Dataset, Losses, Matrix, Observations, ProblemSpec, Result};
 
 /// Rows of a task that are looked at.
@@ -150,7 +150,18 @@ impl CScale {
     /// (powers, a given Theta), and else such that rho is about 1 for a task with itself: then Theta is as
     /// far from its shape at zero as from that of its tail.
     pub fn weights(&self, output: &RegularizerKind, lambda: Option<f64>, relative_c: f64) -> Result<Weights> {
-        let regularizer = output.build_for(self.n_tasks)?;
+        self.weights_with_atoms(output, &[], lambda, relative_c)
+    }
+
+    /// The same for a regulariser with atoms, which make Theta larger and so C smaller.
+    pub fn weights_with_atoms(
+        &self,
+        output: &RegularizerKind,
+        atoms: &[AtomSpec],
+        lambda: Option<f64>,
+        relative_c: f64,
+    ) -> Result<Weights> {
+        let regularizer = output.build_with_atoms(atoms, self.n_tasks)?;
         let one_parameter = matches!(output, RegularizerKind::Power { .. } | RegularizerKind::Fixed { .. })
             || !output.is_entrywise();
         let ln_gram = self.ln_gram(relative_c);

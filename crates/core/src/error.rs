@@ -268,6 +268,15 @@ pub enum Error {
         regularizer: &'static str,
     },
 
+    /// A relation between tasks that cannot be used.
+    #[error("atom {name:?}: {why}")]
+    Atom {
+        /// Its name.
+        name: String,
+        /// What is wrong with it.
+        why: String,
+    },
+
     /// A certificate term that must not be negative came out negative beyond rounding: a bug in a loss or
     /// regulariser.
     #[error("observation {observation}: its term of the duality gap is {term}, which must not be negative")]

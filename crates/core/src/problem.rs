@@ -3,7 +3,7 @@
 use crate::intercept::Intercept;
 use crate::linalg::power_of_two;
 use crate::loss::{Loss, LossKind, ObservedLoss};
-use crate::regularizer::{Entrywise, Regularizer, RegularizerKind};
+use crate::regularizer::{AtomSpec, Regularizer, RegularizerKind, SumRegularizer};
 use crate::{Dataset, Error, Observations, Result};
 use serde::{Deserialize, Serialize};
 
@@ -77,6 +77,9 @@ pub struct ProblemSpec {
     pub c: f64,
     /// Weight of the regulariser.
     pub lambda: f64,
+    /// Known relations between tasks, whose part in Theta is learned. Those of weight zero are left out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub atoms: Vec<AtomSpec>,
     /// Intercepts of the tasks. Files of 0.1.0 do not say: they have none.
     #[serde(default = "Intercept::none")]
     pub intercept: Intercept,
@@ -88,6 +91,7 @@ impl Default for ProblemSpec {
         ProblemSpec {
             loss: LossKind::Squared.into(),
             output: RegularizerKind::Power { k: 1 },
+            atoms: vec![],
             c: 1.0,
             lambda: 1.0,
             intercept: Intercept::Free,
@@ -120,7 +124,7 @@ impl ProblemSpec {
 
 impl<'a> Problem<'a> {
     /// Checks parameters and labels.
-    pub fn new(data: &'a Dataset<'a>, spec: ProblemSpec) -> Result<Self> {
+    pub fn new(data: &'a Dataset<'a>, mut spec: ProblemSpec) -> Result<Self> {
         let obs = data.observations();
         let (losses, loss_of_task) = spec.losses(obs.n_tasks())?;
         for (row, &value) in obs.labels().iter().enumerate() {
@@ -131,7 +135,8 @@ impl<'a> Problem<'a> {
                 return Err(Error::Label { row, task, value, loss: loss.name(), expected });
             }
         }
-        let regularizer = spec.output.build_for(obs.n_tasks())?;
+        let regularizer = spec.output.build_with_atoms(&spec.atoms, obs.n_tasks())?;
+        spec.atoms.retain(|atom| atom.weight > 0.0);
         Self::from_parts(data, (losses, loss_of_task), regularizer, spec)
     }
 
@@ -205,8 +210,8 @@ impl<'a> Problem<'a> {
         &self.normal.regularizer
     }
 
-    /// The same as a sum over the entries of Theta, which most solvers need.
-    pub fn entrywise(&self) -> Result<&dyn Entrywise> {
+    /// The same as a sum over the entries of Theta and atoms, which most solvers need.
+    pub fn entrywise(&self) -> Result<&SumRegularizer> {
         let regularizer = self.normal_regularizer();
         regularizer.entrywise().ok_or(Error::NotEntrywise { regularizer: regularizer.name() })
     }

@@ -71,6 +71,7 @@ fn instance(v: &Value) -> Instance {
         output: output(&v["output"]),
         c,
         lambda,
+        atoms: vec![],
         intercept: Intercept::None,
     };
     Instance { inputs, observations, options, spec }
@@ -161,6 +162,7 @@ mod prototype {
             output: output(output_name),
             c,
             lambda: 0.5,
+            atoms: vec![],
             intercept: Intercept::None,
         };
         Instance { inputs, observations, options, spec }
@@ -175,6 +177,7 @@ mod prototype {
             output: output(output_name),
             c: 1.0,
             lambda: 0.5,
+            atoms: vec![],
             intercept: Intercept::None,
         };
         Instance { inputs, observations, options, spec }

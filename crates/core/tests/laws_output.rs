@@ -42,7 +42,7 @@ fn cases(n_tasks: usize) -> Vec<Case> {
 
 fn entrywise(kind: &RegularizerKind) -> Box<dyn Entrywise> {
     match kind.build().expect("examples are valid") {
-        Regularizer::Entrywise(regularizer) => regularizer,
+        Regularizer::Entrywise(regularizer) => regularizer.into_entries(),
         Regularizer::Spectral(_) => panic!("{kind} is no sum over entries"),
     }
 }

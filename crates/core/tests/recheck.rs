@@ -6,6 +6,7 @@
 mod needs;
 
 use kinfolk::inputs::{Dense, Inputs};
+use kinfolk::regularizer::{AtomKind, AtomSpec};
 use kinfolk::{
     Certificate, Dataset, DatasetOptions, Intercept, LossKind, Observations, Problem, ProblemSpec,
     RegularizerKind, Settings, fit,
@@ -22,10 +23,14 @@ fn numpy_finds_the_same_certificate() {
     };
     let page = std::fs::read_to_string(format!("{ROOT}/docs/recheck.md")).unwrap();
     let (_, code) = page.split_once("```python\n").expect("a block of python");
-    let (code, _) = code.split_once("```").expect("the end of the block");
-    for k in [1, 2, 3] {
+    let (code, rest) = code.split_once("```").expect("the end of the block");
+    let (_, atoms) = rest.split_once("```python\n").expect("a block for atoms");
+    let (atoms, _) = atoms.split_once("```").expect("the end of the block");
+    let with_atoms = code.replacen("assert", &format!("{atoms}\nassert"), 1);
+    for (k, weight) in [(1, 0.0), (2, 0.0), (3, 0.0), (1, 2.0), (3, 0.5)] {
         let directory = tempfile::tempdir().unwrap();
-        let certificate = fit_and_save(k, directory.path());
+        let certificate = fit_and_save(k, weight, directory.path());
+        let code = if weight > 0.0 { &with_atoms } else { code };
         let run = Command::new(&python).arg("-c").arg(code).current_dir(directory.path()).output().unwrap();
         assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
         let printed = String::from_utf8(run.stdout).unwrap();
@@ -48,7 +53,7 @@ fn numpy_finds_the_same_certificate() {
 }
 
 /// Four kindred tasks in five dimensions, stopped early so that there is a gap to compare.
-fn fit_and_save(k: u32, directory: &Path) -> Certificate {
+fn fit_and_save(k: u32, weight: f64, directory: &Path) -> Certificate {
     const N: usize = 60;
     const D: usize = 5;
     let mut state = 1u64;
@@ -66,11 +71,22 @@ fn fit_and_save(k: u32, directory: &Path) -> Certificate {
     let inputs = Inputs::from(Dense::f64(&x, N, D).unwrap());
     let observations = Observations::multi_task(&task, y.clone()).unwrap();
     let data = Dataset::new(&inputs, &observations, DatasetOptions::default()).unwrap();
+    let likeness = |r: i32, s: i32| 0.5f64.powi((r - s).abs());
+    let rows = (0..4).map(|r| (0..4).map(|s| likeness(r, s)).collect()).collect();
+    let atoms = [
+        ("common", AtomKind::Common),
+        ("own", AtomKind::Own),
+        ("pairs", AtomKind::Groups { groups: vec![3, 3, 1, 1] }),
+        ("likeness", AtomKind::Matrix { rows }),
+    ]
+    .map(|(name, kind)| AtomSpec::new(name, weight, kind))
+    .to_vec();
     let spec = ProblemSpec {
         loss: LossKind::Hinge.into(),
         output: RegularizerKind::Power { k },
         c: 0.8,
         lambda: 1.7,
+        atoms,
         intercept: Intercept::Free,
     };
     let problem = Problem::new(&data, spec).unwrap();

@@ -45,6 +45,7 @@ pub(crate) fn answer(data: &BenchData, pair: &Pair, cap: f64) -> Result<Value> {
             output: pair.output.clone(),
             c: weights.c,
             lambda: weights.lambda,
+            atoms: vec![],
             intercept: Intercept::None,
         };
         let settings = Settings {

@@ -120,6 +120,7 @@ fn run(data: &BenchData, cell: &Cell, settings: &Settings) -> Result<TimedRun> {
         output: cell.pair.output.clone(),
         c: cell.c,
         lambda: cell.lambda,
+        atoms: vec![],
         intercept: cell.intercept,
     };
     let problem = Problem::new(&dataset, spec)?;

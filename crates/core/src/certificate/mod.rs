@@ -22,11 +22,11 @@ mod losses;
 mod regularizer;
 
 pub(crate) use losses::LossTerms;
-pub(crate) use regularizer::{RegularizerTerms, not_negative, theta_terms};
+pub(crate) use regularizer::RegularizerTerms;
 
 use crate::backend::{self, Expansion, Interrupt};
 use crate::linalg::{self, inner, view};
-use crate::regularizer::{Regularizer, SpectralRegularizer};
+use crate::regularizer::{Regularizer, SpectralRegularizer, not_negative};
 use crate::{Error, Matrix, Problem, Result};
 use losses::loss_terms;
 use serde::{Deserialize, Serialize};
@@ -188,7 +188,7 @@ fn certify_at(
         let state_a = backend::state_of(backend, duals, threads, interrupt)?;
         let gram_a = backend::task_gram(backend, duals, &state_a, threads);
         let output = match problem.normal_regularizer() {
-            Regularizer::Entrywise(regularizer) => &**regularizer,
+            Regularizer::Entrywise(regularizer) => regularizer,
             Regularizer::Spectral(regularizer) => {
                 return certify_weights(
                     problem,
@@ -215,7 +215,7 @@ fn certify_at(
         let offset = v.minus(&backend::coordinates(backend, duals, &state_a));
         let state_offset = state.minus(&state_a);
         let distance = backend::task_gram(backend, Expansion::Coordinates(&offset), &state_offset, threads);
-        point.move_dual_to(output, &gram_a, inner(&point.theta, &distance));
+        point.move_dual_to(output, &gram, &gram_a, inner(&point.theta, &distance));
         Ok(point.graded(terms, Form::TwoPoint, problem.unit(), state, gram))
     })
 }

@@ -3,25 +3,7 @@
 use super::{Certificate, Form, Graded, LossTerms};
 use crate::Matrix;
 use crate::linalg::inner;
-use crate::regularizer::Entrywise;
-
-/// Rounding may make a zero negative: then it is zero. NaN (infinity minus infinity) proves nothing: then the
-/// gap is infinite.
-pub(crate) fn not_negative(term: f64) -> f64 {
-    if term.is_nan() { f64::INFINITY } else { term.max(0.0) }
-}
-
-/// Sum of `phi(G) + phi*(Theta) - Theta G` over all pairs.
-pub(crate) fn theta_terms(output: &dyn Entrywise, theta: &Matrix, gram_a: &Matrix) -> f64 {
-    let t = gram_a.rows();
-    let mut sum = 0.0;
-    for r in 0..t {
-        for s in 0..t {
-            sum += not_negative(output.fenchel_young((r, s), gram_a[(r, s)], theta[(r, s)]));
-        }
-    }
-    sum
-}
+use crate::regularizer::{SumRegularizer, not_negative};
 
 /// The parts of P, D and the gap that do not come from losses, with Theta.
 pub(crate) struct RegularizerTerms {
@@ -32,17 +14,25 @@ pub(crate) struct RegularizerTerms {
 }
 
 impl RegularizerTerms {
-    /// The one-point form: Theta = phi'(gram).
-    pub(crate) fn at(output: &dyn Entrywise, gram: &Matrix) -> Self {
+    /// The one-point form: the Theta of `gram`.
+    pub(crate) fn at(output: &SumRegularizer, gram: &Matrix) -> Self {
         let theta = output.theta(gram);
-        let half_phi = 0.5 * output.phi_sum(gram);
+        let half_phi = 0.5 * output.value(gram);
         RegularizerTerms { primal: inner(&theta, gram) - half_phi, dual: -half_phi, gap: 0.0, theta }
     }
 
-    /// The two-point form: duals with the task Gram matrix `gram_a`, and `distance = <Theta, G(V - V_a)>`.
-    pub(crate) fn move_dual_to(&mut self, output: &dyn Entrywise, gram_a: &Matrix, distance: f64) {
-        self.dual = -0.5 * output.phi_sum(gram_a);
-        self.gap = 0.5 * not_negative(distance) + 0.5 * theta_terms(output, &self.theta, gram_a);
+    /// The two-point form: a point with the task Gram matrix `gram`, duals with `gram_a`, and
+    /// `distance = <Theta, G(V - V_a)>`.
+    pub(crate) fn move_dual_to(
+        &mut self,
+        output: &SumRegularizer,
+        gram: &Matrix,
+        gram_a: &Matrix,
+        distance: f64,
+    ) {
+        self.dual = -0.5 * output.value(gram_a);
+        let theta_terms = output.fenchel_young(gram, &self.theta, gram_a);
+        self.gap = 0.5 * not_negative(distance) + 0.5 * theta_terms;
     }
 
     pub(crate) fn graded(

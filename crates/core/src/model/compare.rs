@@ -56,6 +56,7 @@ pub(super) fn induced_parts(
     let function = &induced.function;
     let close = |(j, s): (usize, usize), x: f64| (x - function[(j, s)]).abs() <= MODEL_TOLERANCE * sizes[s];
     let mut found: Vec<Mismatch> = theta(&model.theta, &induced.theta).into_iter().collect();
+    found.extend(atoms(model, induced));
     match &model.predictor {
         Predictor::Weights(weights) => found.extend(first_apart("weights", weights, |j, s| {
             (function[(j, s)], close((j, s), weights[(j, s)]))
@@ -81,6 +82,24 @@ fn theta(stored: &Matrix, expected: &Matrix) -> Option<Mismatch> {
     first_apart("theta", stored, |r, s| {
         let size = (diagonal[r] * diagonal[s]).sqrt();
         (expected[(r, s)], (stored[(r, s)] - expected[(r, s)]).abs() <= MODEL_TOLERANCE * size)
+    })
+}
+
+/// Coefficients of atoms are as exact as the largest entry of Theta, shares as one.
+fn atoms(model: &Model, induced: &Induced) -> Option<Mismatch> {
+    let largest = induced.theta.as_slice().iter().fold(0.0f64, |most, x| most.max(x.abs()));
+    let sqrt_tasks = (induced.theta.rows() as f64).sqrt();
+    let (stored, expected) = (&model.atoms, &induced.atoms);
+    [
+        ("atom_coefficient", &stored.coefficients, &expected.coefficients, largest * sqrt_tasks),
+        ("atom_share", &stored.shares, &expected.shares, 1.0),
+    ]
+    .into_iter()
+    .find_map(|(part, stored, expected, size)| {
+        let close = |j: &usize| (stored[*j] - expected[*j]).abs() <= MODEL_TOLERANCE * size;
+        let j = (0..expected.len()).find(|j| !close(j))?;
+        let (found, right) = (stored[j], expected[j]);
+        Some(Mismatch::new(part, format!("entry {j} is {found}, the certified point gives {right}")))
     })
 }
 

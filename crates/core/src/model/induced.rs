@@ -1,5 +1,6 @@
 //! What a primal and dual point implies for a model: Theta and the function that predicts.
 
+use super::atoms::AtomParts;
 use super::scaled;
 use crate::backend::{self, Expansion};
 use crate::certificate::Graded;
@@ -12,6 +13,7 @@ pub(super) struct Induced {
     pub(super) theta: Matrix,
     /// Weights (features x tasks), or coefficients (inputs x tasks).
     pub(super) function: Matrix,
+    pub(super) atoms: AtomParts,
 }
 
 impl Induced {
@@ -29,6 +31,7 @@ impl Induced {
         Induced {
             theta: scaled(graded.theta.clone(), problem.theta_unit()),
             function: scaled(function, function_unit(problem)),
+            atoms: AtomParts::new(problem, graded),
         }
     }
 }

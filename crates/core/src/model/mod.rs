@@ -1,5 +1,6 @@
 //! Fitted models: the task matrix, a predictor, the duals and the certificate.
 
+mod atoms;
 mod attachments;
 mod claim;
 mod coefficients;
@@ -10,6 +11,7 @@ mod predictor;
 mod recheck;
 mod summary;
 
+pub use atoms::AtomPart;
 pub use claim::Claim;
 pub use coefficients::LinearCoefficients;
 pub use compare::{CERTIFICATE_TOLERANCE, MODEL_TOLERANCE, Mismatch};
@@ -23,6 +25,7 @@ use crate::{
     Certificate, Error, Inputs, Kernel, Matrix, Observations, Problem, ProblemSpec, Result, Scaling,
     ScalingKind, Status, TargetScale, TargetScaling, TaskNames,
 };
+use atoms::AtomParts;
 use attachments::Attachments;
 use induced::Induced;
 
@@ -40,6 +43,8 @@ pub struct Model {
     pub(crate) predictor: Predictor,
     /// Of each task, if the problem has intercepts.
     pub(crate) intercept: Option<Vec<f64>>,
+    /// One for each atom of the problem.
+    pub(crate) atoms: AtomParts,
     /// Of the kind that `about` names.
     pub(crate) scaling: Scaling,
     /// Of the kind that `about` names.
@@ -97,7 +102,7 @@ impl Model {
     pub(crate) fn new(problem: &Problem<'_>, solution: Solution) -> Result<Self> {
         let (data, obs) = (problem.data(), problem.observations());
         let Solution { kappa, v, status, graded, .. } = solution;
-        let Induced { theta, function } = Induced::new(problem, &kappa, v.as_ref(), &graded);
+        let Induced { theta, function, atoms } = Induced::new(problem, &kappa, v.as_ref(), &graded);
         let predictor = Predictor::new(data, function);
         let intercept = problem.intercept_weight().map(|_| graded.intercept);
         let alpha = kappa.into_iter().map(|k| k * problem.unit()).collect();
@@ -132,6 +137,7 @@ impl Model {
             observation_weights,
             predictor,
             intercept,
+            atoms,
             scaling,
             target_scaling: None,
             attachments,

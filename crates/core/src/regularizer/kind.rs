@@ -1,8 +1,8 @@
 //! Regularisers by name: the one place where a name becomes a type.
 
 use super::{
-    Clusters, Cosh, Entrywise, Exp, Fixed, Frobenius, Power, Regularizer, Relationship, Series,
-    SpectralRegularizer, Trace,
+    AtomSpec, Clusters, Cosh, Entrywise, Exp, Fixed, Frobenius, Power, Regularizer, Relationship, Series,
+    SpectralRegularizer, SumRegularizer, Trace,
 };
 use crate::{Error, Matrix, Result};
 use serde::{Deserialize, Serialize};
@@ -136,6 +136,25 @@ impl RegularizerKind {
         Ok(regularizer)
     }
 
+    /// The same with atoms.
+    ///
+    /// # Errors
+    /// As [`build_for`](Self::build_for), and if an atom is not valid or the regulariser takes none.
+    pub fn build_with_atoms(&self, atoms: &[AtomSpec], n_tasks: usize) -> Result<Regularizer> {
+        match self.build_for(n_tasks)? {
+            Regularizer::Entrywise(regularizer) => {
+                regularizer.with_atoms(atoms, n_tasks).map(Regularizer::Entrywise)
+            }
+            spectral => match atoms.iter().find(|atom| atom.weight != 0.0) {
+                Some(atom) => {
+                    let why = format!("the {} regulariser of Theta is no sum over its entries", self.name());
+                    Err(Error::Atom { name: atom.name.clone(), why })
+                }
+                None => Ok(spectral),
+            },
+        }
+    }
+
     /// The regulariser for as many tasks as its matrix has, or for one, or what is wrong with its parameters.
     pub fn build(&self) -> Result<Regularizer> {
         self.of_tasks(1)
@@ -249,7 +268,7 @@ const fn first_names<const N: usize>(all: &[RegularizerDescription]) -> [&'stati
 }
 
 fn entrywise(regularizer: impl Entrywise + 'static) -> Regularizer {
-    Regularizer::Entrywise(Box::new(regularizer))
+    Regularizer::Entrywise(SumRegularizer::new(regularizer))
 }
 
 impl RegularizerKind {

@@ -5,21 +5,26 @@
 //! function of the weights. Solvers and the certificate differ for the two, so that a [`Regularizer`] says
 //! which one it is.
 
+mod atom;
 mod entrywise;
 mod kind;
 mod spectral;
+mod sum;
 
+pub use atom::{Atom, AtomKind, AtomSpec, AtomStep};
 pub use entrywise::{Cosh, Entrywise, Exp, Fixed, Frobenius, Pair, Power, RowSlope, RowStep, Series};
 pub use kind::{RegularizerDescription, RegularizerKind};
 pub use spectral::{Clusters, Relationship, SpectralFunction, SpectralRegularizer, Trace};
+pub use sum::SumRegularizer;
+pub(crate) use sum::not_negative;
 
 use crate::Result;
 
 /// A regulariser of the task matrix.
 #[derive(Debug)]
 pub enum Regularizer {
-    /// A sum over the entries of Theta.
-    Entrywise(Box<dyn Entrywise>),
+    /// A sum over the entries of Theta, and over atoms.
+    Entrywise(SumRegularizer),
     /// A function of the eigenvalues of Theta.
     Spectral(SpectralRegularizer),
 }
@@ -28,15 +33,15 @@ impl Regularizer {
     /// Name in messages and files.
     pub fn name(&self) -> &'static str {
         match self {
-            Regularizer::Entrywise(regularizer) => regularizer.name(),
+            Regularizer::Entrywise(regularizer) => regularizer.entries().name(),
             Regularizer::Spectral(regularizer) => regularizer.name(),
         }
     }
 
     /// The sum over entries, if it is one.
-    pub fn entrywise(&self) -> Option<&dyn Entrywise> {
+    pub fn entrywise(&self) -> Option<&SumRegularizer> {
         match self {
-            Regularizer::Entrywise(regularizer) => Some(&**regularizer),
+            Regularizer::Entrywise(regularizer) => Some(regularizer),
             Regularizer::Spectral(_) => None,
         }
     }
@@ -60,7 +65,7 @@ impl Regularizer {
     /// Theta_rr where rho_rr = rho, exactly or about: to choose units and values of C.
     pub(crate) fn typical_theta(&self, r: usize, rho: f64) -> f64 {
         match self {
-            Regularizer::Entrywise(regularizer) => regularizer.dphi((r, r), rho),
+            Regularizer::Entrywise(regularizer) => regularizer.diagonal(r, rho),
             Regularizer::Spectral(regularizer) => regularizer.typical_theta(r, rho),
         }
     }
@@ -68,7 +73,7 @@ impl Regularizer {
     /// `Err` if the regulariser does not exist for this number of tasks, or holds a matrix of another size.
     fn check_tasks(&self, n_tasks: usize) -> Result<()> {
         match self {
-            Regularizer::Entrywise(regularizer) => regularizer.check_tasks(n_tasks),
+            Regularizer::Entrywise(regularizer) => regularizer.entries().check_tasks(n_tasks),
             Regularizer::Spectral(regularizer) => regularizer.check_tasks(n_tasks),
         }
     }

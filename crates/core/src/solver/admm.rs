@@ -19,7 +19,7 @@ use super::{
 };
 use crate::design::Design;
 use crate::linalg::{self, axpy, inner, view};
-use crate::regularizer::{Fixed, Regularizer, SpectralRegularizer};
+use crate::regularizer::{Fixed, Regularizer, SpectralRegularizer, SumRegularizer};
 use crate::{Dataset, Error, Matrix, Problem, ProblemSpec, Result};
 
 /// Alternating direction method of multipliers.
@@ -212,7 +212,7 @@ impl<'a> Rounds<'a> {
         let scale = self.problem.theta_unit() / self.rho;
         theta.scale(scale);
         let spec = ProblemSpec { lambda: 1.0, ..self.problem.spec().clone() };
-        let regularizer = Regularizer::Entrywise(Box::new(Fixed::diagonal(theta)));
+        let regularizer = Regularizer::Entrywise(SumRegularizer::new(Fixed::diagonal(theta)));
         Problem::from_parts(data, spec.losses(t)?, regularizer, spec)
     }
 

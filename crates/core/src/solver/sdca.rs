@@ -7,6 +7,7 @@
 //! ascent one observation at a time; only the order differs. See `docs/math.md`, "Coordinate ascent".
 
 mod ascent;
+mod atoms;
 mod intercepts;
 mod order;
 

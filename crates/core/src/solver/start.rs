@@ -6,7 +6,7 @@ use crate::backend::{self, Expansion, Interrupt};
 use crate::intercept::balance::{balanced, task_sums};
 use crate::intercept::best::{TaskPredictions, best_intercept};
 use crate::linalg::power_of_two;
-use crate::regularizer::{Entrywise, Regularizer};
+use crate::regularizer::{Regularizer, SumRegularizer};
 use crate::{Error, Matrix, Problem, Result};
 use rayon::prelude::*;
 use std::time::{Duration, Instant};
@@ -124,7 +124,7 @@ pub(crate) fn at_once(problem: &Problem<'_>, given: Option<Vec<f64>>) -> Result<
 /// found as well. If evaluating all losses is expensive, a sample of them first narrows the interval.
 fn best_on_ray(
     problem: &Problem<'_>,
-    output: &dyn Entrywise,
+    output: &SumRegularizer,
     kappa: &[f64],
     gram: &Matrix,
     most: f64,
@@ -134,17 +134,7 @@ fn best_on_ray(
         Some(rho) if rho > 0.0 => task_sums(problem, kappa).iter().map(|(sum, _)| sum * (sum / rho)).sum(),
         _ => 0.0,
     };
-    let slope = |s: f64, stride: usize| {
-        let t = gram.rows();
-        let mut pull = intercepts;
-        for r in 0..t {
-            for q in 0..t {
-                let g = gram[(r, q)];
-                pull += if g == 0.0 { 0.0 } else { output.dphi((r, q), s * s * g) * g };
-            }
-        }
-        losses.at(s, stride) - s * pull
-    };
+    let slope = |s: f64, stride: usize| losses.at(s, stride) - s * (intercepts + output.pull(gram, s * s));
     let stride = losses.stride(problem.observations().n_tasks());
     let end = most.ln();
     let (mut low, mut high) = (-700.0f64, end);

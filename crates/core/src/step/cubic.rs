@@ -1,7 +1,7 @@
 //! Closed form where `phi'(z) = theta0 + gain z` and L* is quadratic: the slope of the coordinate problem is
 //! a cubic polynomial (linear for a given Theta), increasing, with one real root.
 
-use super::RowSums;
+use super::{AddedSlope, RowSums};
 use crate::linalg::fma;
 use crate::loss::QuadraticConjugate;
 use pulp::Simd;
@@ -72,7 +72,6 @@ impl Cubic {
     }
 }
 
-/// `prior` is what Theta at rho = 0 adds: to the slope, and per unit of `a` to its derivative.
 #[inline(always)]
 pub(crate) fn solve<S: Simd>(
     _simd: S,
@@ -81,7 +80,7 @@ pub(crate) fn solve<S: Simd>(
     kappa: f64,
     gain: f64,
     sums: &RowSums,
-    prior: (f64, f64),
+    added: &AddedSlope,
 ) -> f64 {
     let RowSums { a, b, c, squares, inner } = *sums;
     let (low, high) = (-gamma * shape.high, -gamma * shape.low);
@@ -90,10 +89,10 @@ pub(crate) fn solve<S: Simd>(
         return without_input(shape, gamma, low, high);
     }
     let mut cubic = Cubic {
-        cube: gain * a * a,
-        square: 3.0 * gain * a * b,
-        linear: fma::<S>(gain, fma::<S>(a, c, b * b) + squares.max(b * b), fma::<S>(prior.1, a, quad)),
-        constant: fma::<S>(gain, inner, fma::<S>(quad, kappa, prior.0 - shape.y)),
+        cube: fma::<S>(gain * a, a, added.cube),
+        square: fma::<S>(3.0 * gain * a, b, added.square),
+        linear: fma::<S>(gain, fma::<S>(a, c, b * b) + squares.max(b * b), added.linear + quad),
+        constant: fma::<S>(gain, inner, fma::<S>(quad, kappa, added.constant - shape.y)),
     };
     // At the end of its interval and pushed further out: nothing to solve.
     if (kappa <= low && cubic.constant - shape.eps >= 0.0)

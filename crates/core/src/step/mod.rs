@@ -5,12 +5,15 @@
 //! increasing. [`cubic`] has the closed form for the regularisers with linear phi' and the losses with
 //! quadratic conjugate, [`newton`] does every other pair.
 
+mod added;
 pub(crate) mod cubic;
 mod newton;
 
+pub(crate) use added::AddedSlope;
+
 use crate::linalg::dot_simd;
 use crate::loss::ObservedLoss;
-use crate::regularizer::{Entrywise, RowStep};
+use crate::regularizer::{AtomStep, RowStep, SumRegularizer};
 use pulp::Simd;
 
 /// The loss side of a coordinate.
@@ -57,9 +60,10 @@ impl Coordinate<'_> {
 pub(crate) fn solve<S: Simd>(
     simd: S,
     coordinate: &Coordinate<'_>,
-    output: &dyn Entrywise,
+    output: &SumRegularizer,
     linear: Option<f64>,
     row: &RowStep<'_>,
+    atoms: &[AtomStep],
 ) -> f64 {
     if row.a == 0.0 && coordinate.stiffness == 0.0 {
         return coordinate.without_input();
@@ -73,9 +77,10 @@ pub(crate) fn solve<S: Simd>(
         let Coordinate { gamma, kappa, stiffness, .. } = *coordinate;
         // The offset of the loss has the intercept already.
         let shape = shape.with_intercept((0.0, stiffness), gamma, kappa);
-        return cubic::solve(simd, &shape, gamma, kappa, gain, &sums, output.prior_slope(task, b));
+        let added = AddedSlope::new(output, gain, row, atoms);
+        return cubic::solve(simd, &shape, gamma, kappa, gain, &sums, &added);
     }
-    newton::solve(coordinate, output, row)
+    newton::solve(coordinate, output, row, atoms)
 }
 
 /// All that the cubic needs of a row.

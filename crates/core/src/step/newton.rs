@@ -6,7 +6,7 @@
 //! only taken inside a shrinking bracket.
 
 use super::Coordinate;
-use crate::regularizer::{Entrywise, RowStep};
+use crate::regularizer::{AtomStep, RowStep, SumRegularizer};
 
 /// Value of h, its slope, and the size of the terms h is made of; all three times a common positive factor.
 #[derive(Debug, Clone, Copy)]
@@ -18,8 +18,9 @@ struct Slope {
 
 struct RootSearch<'a> {
     coordinate: &'a Coordinate<'a>,
-    output: &'a dyn Entrywise,
+    output: &'a SumRegularizer,
     row: &'a RowStep<'a>,
+    atoms: &'a [AtomStep],
 }
 
 /// Rounds until the bracket must have closed: halving takes at most this many from the largest number to the
@@ -42,7 +43,7 @@ impl Slope {
 impl RootSearch<'_> {
     /// h at kappa; at a kink the side is chosen by `right`.
     fn at(&self, kappa: f64, right: bool) -> Slope {
-        let from_output = self.output.row_slope(self.row, kappa - self.coordinate.kappa);
+        let from_output = self.output.row_slope(self.row, self.atoms, kappa - self.coordinate.kappa);
         let (left_slope, right_slope) = self.coordinate.slope(kappa);
         let from_loss = if right { right_slope } else { left_slope };
         let shrink = (-from_output.log_scale).exp();
@@ -58,8 +59,13 @@ impl RootSearch<'_> {
     }
 }
 
-pub(super) fn solve(coordinate: &Coordinate<'_>, output: &dyn Entrywise, row: &RowStep<'_>) -> f64 {
-    let search = RootSearch { coordinate, output, row };
+pub(super) fn solve(
+    coordinate: &Coordinate<'_>,
+    output: &SumRegularizer,
+    row: &RowStep<'_>,
+    atoms: &[AtomStep],
+) -> f64 {
+    let search = RootSearch { coordinate, output, row, atoms };
     let (mut low, mut high) = coordinate.bounds();
     let start = coordinate.kappa.clamp(low, high);
     // A kink at zero is either the answer or tells on which side the answer is.
@@ -160,7 +166,8 @@ mod tests {
     fn alone(loss: &dyn Loss, k: u32, gamma: f64, kappa: f64) -> f64 {
         let row = RowStep { task: 0, a: 1.0, b: &[kappa], c: &[kappa * kappa] };
         let loss = ObservedLoss { loss, y: 1.0, offset: 0.0 };
-        solve(&Coordinate { loss, gamma, kappa, stiffness: 0.0 }, &Power::new(k).unwrap(), &row)
+        let output = SumRegularizer::new(Power::new(k).unwrap());
+        solve(&Coordinate { loss, gamma, kappa, stiffness: 0.0 }, &output, &row, &[])
     }
 
     #[test]

@@ -242,7 +242,7 @@ pub fn products(a: &[f64], b: &[f64]) -> Vec<f64> {
 }
 
 pub fn spec(loss: impl Into<Losses>, output: RegularizerKind, c: f64, lambda: f64) -> ProblemSpec {
-    ProblemSpec { loss: loss.into(), output, c, lambda, intercept: Intercept::None }
+    ProblemSpec { loss: loss.into(), output, c, lambda, atoms: vec![], intercept: Intercept::None }
 }
 
 pub fn power(k: u32) -> RegularizerKind {
@@ -286,7 +286,7 @@ pub fn sdca(tolerance: f64) -> Settings {
 /// The regulariser of an entrywise kind.
 pub fn entrywise(kind: &RegularizerKind) -> Box<dyn Entrywise> {
     match kind.build().unwrap() {
-        Regularizer::Entrywise(regularizer) => regularizer,
+        Regularizer::Entrywise(regularizer) => regularizer.into_entries(),
         Regularizer::Spectral(_) => panic!("{kind} is no sum over entries"),
     }
 }

@@ -3,6 +3,7 @@
 use crate::envelope::{Parts, Tensor};
 use kinfolk::inputs::{Dense, Gram, Inputs, Sparse};
 use kinfolk::kernel::Gamma;
+use kinfolk::regularizer::{AtomKind, AtomSpec};
 use kinfolk::{
     CertifyOptions, Dataset, DatasetOptions, Intercept, Kernel, LossKind, Losses, Matrix, Model,
     Observations, Problem, ProblemSpec, RegularizerKind, Scaling, ScalingKind, Settings, TargetScale,
@@ -33,13 +34,24 @@ pub(crate) struct Recipe {
     pub(crate) target_scale: (TargetScale, bool),
     pub(crate) loss: Losses,
     pub(crate) output: RegularizerKind,
+    pub(crate) atoms: Vec<AtomSpec>,
     pub(crate) tolerance: f64,
 }
 
 impl Recipe {
     pub(crate) fn fit(self, name: &'static str) -> Case {
-        let Recipe { inputs, observations, kernel, bias, scaling, target_scale, loss, output, tolerance } =
-            self;
+        let Recipe {
+            inputs,
+            observations,
+            kernel,
+            bias,
+            scaling,
+            target_scale,
+            loss,
+            output,
+            atoms,
+            tolerance,
+        } = self;
         let weights = observations.input_weights();
         let scaling = Scaling::fit_weighted(scaling, &inputs, weights.as_deref()).unwrap();
         let targets = TargetScaling::fit(target_scale.0, &observations, &loss, target_scale.1).unwrap();
@@ -48,7 +60,7 @@ impl Recipe {
             let options = DatasetOptions { kernel, bias, threads: 1, ..DatasetOptions::default() };
             let scaled = targets.as_ref().map(|targets| targets.apply(&observations).unwrap());
             let data = Dataset::new(&inputs, scaled.as_ref().unwrap_or(&observations), options).unwrap();
-            let spec = ProblemSpec { loss, output, c: 0.7, lambda: 0.3, intercept: Intercept::None };
+            let spec = ProblemSpec { loss, output, c: 0.7, lambda: 0.3, atoms, intercept: Intercept::None };
             let problem = Problem::new(&data, spec).unwrap();
             fit(&problem, &Settings { tolerance, ..Settings::default() }).unwrap().model
         };
@@ -143,6 +155,7 @@ pub(crate) fn recipe(inputs: Inputs<'static>, observations: Observations, loss: 
         target_scale: (TargetScale::None, false),
         loss: loss.into(),
         output: RegularizerKind::Power { k: 2 },
+        atoms: vec![],
         tolerance: 1e-4,
     }
 }
@@ -232,6 +245,17 @@ pub(crate) fn two_point() -> Case {
     Case { name: "two points", inputs, new, observations, model }
 }
 
+/// An atom of each kind.
+pub(crate) fn with_atoms() -> Case {
+    let atoms = vec![
+        AtomSpec::new("common", 3.0, AtomKind::Common),
+        AtomSpec::new("own \"tasks\"", 0.1, AtomKind::Own),
+        AtomSpec::new("région", 2.0, AtomKind::Groups { groups: vec![1, 0, 1] }),
+        AtomSpec::new("likeness", 1.0 / 3.0, AtomKind::Matrix { rows: prior(0.1) }),
+    ];
+    Recipe { atoms, ..recipe(dense(), own_inputs(true), LossKind::Hinge) }.fit("atoms")
+}
+
 /// Nothing to learn: no input is remembered.
 pub(crate) fn zeros(inputs: Inputs<'static>) -> Case {
     let task: Vec<u32> = (0..INPUTS as u32).map(|i| i % TASKS as u32).collect();
@@ -253,6 +277,7 @@ pub(crate) fn all() -> Vec<Case> {
         shared(),
         two_point(),
         scaled(),
+        with_atoms(),
         zeros(dense()),
         zeros(sparse()),
         scaled_labels(TargetScale::Task, true),

@@ -56,7 +56,7 @@ fn a_newer_format_is_named() {
 fn every_tensor_has_its_type_and_shape() {
     let cases = [fixtures::linear(), fixtures::sparse_rbf(), fixtures::dense_rbf(), fixtures::two_point()];
     let labels = fixtures::scaled_labels(TargetScale::Common, true);
-    for case in cases.into_iter().chain([fixtures::scaled(), labels]) {
+    for case in cases.into_iter().chain([fixtures::scaled(), labels, fixtures::with_atoms()]) {
         let parts = Parts::of(&case.model.to_bytes().unwrap());
         for (name, Tensor { dtype, shape, .. }) in &parts.tensors {
             let name = name.as_str();
@@ -148,6 +148,10 @@ fn numbers_must_be_finite_and_in_range() {
     check(set(&dense, "coefficients", 0, f64::NAN), "coefficients: entry (0, 0) is NaN");
     check(set(&dense, "support", 5, f64::NAN), "support: input row 1, column 1: NaN is not a finite number");
     check(set(&two_point, "v", 2, f64::NAN), "v: entry (0, 2) is NaN");
+    let atoms = fixtures::with_atoms();
+    check(set(&atoms, "atom_coefficient", 1, -1.0), "atom_coefficient: entry 1 is -1, out of its range");
+    check(set(&atoms, "atom_coefficient", 2, f64::NAN), "atom_coefficient: entry 2 is NaN");
+    check(set(&atoms, "atom_share", 3, 1.5), "atom_share: entry 3 is 1.5, out of its range");
     let scaled = fixtures::scaled();
     check(
         set(&scaled, "scale_mean", 2, f64::NAN),
@@ -189,8 +193,13 @@ fn everything_in_about_is_checked() {
         case.unwrap()
     });
     let (shared, scaled) = (fixtures::shared(), fixtures::scaled());
-    let labels = fixtures::scaled_labels(TargetScale::Task, true);
+    let (labels, atoms) = (fixtures::scaled_labels(TargetScale::Task, true), fixtures::with_atoms());
     for (case, path, value, expected) in [
+        (&atoms, "/problem/atoms/0/weight", json!(-1), "about: atom \"common\": its weight is -1"),
+        (&atoms, "/problem/atoms/0/name", json!("likeness"), "about: there are two atoms \"likeness\""),
+        (&atoms, "/problem/atoms/2/relation/groups", json!([0, 1]), "it has groups for 2 tasks, there are 3"),
+        (&atoms, "/problem/atoms/3/relation/rows/1", json!([1]), "its matrix is 3 x 1, there are 3 tasks"),
+        (&atoms, "/problem/atoms/1/relation", json!({"kind": "alien"}), "about: unknown variant"),
         (&linear, "/problem/c", json!(0.0), "about: C = 0: must be positive"),
         (&linear, "/problem/lambda", json!(-1), "about: lambda = -1"),
         (&linear, "/problem/lambda", json!(null), "about: invalid type: null"),
@@ -440,8 +449,8 @@ fn every_forged_tensor_is_named() {
             }
         }
     }
-    let known = "alpha coefficients observation_weight scale_factor scale_mean support support_indices support_indptr \
-                 support_rows support_values target_centre target_scale theta v weights";
+    let known = "alpha atom_coefficient atom_share coefficients observation_weight scale_factor scale_mean support \
+                 support_indices support_indptr support_rows support_values target_centre target_scale theta v weights";
     assert_eq!(names.iter().map(String::as_str).collect::<Vec<_>>().join(" "), known);
 }
 

@@ -195,9 +195,11 @@ fn a_model_of_infinite_numbers_is_not_written() {
     let (inputs, observations) = (fixtures::dense(), fixtures::own_inputs(true));
     let data = Dataset::new(&inputs, &observations, DatasetOptions::default()).unwrap();
     let (loss, output) = (LossKind::Hinge.into(), RegularizerKind::Exp { prior: None });
-    let problem =
-        Problem::new(&data, ProblemSpec { loss, output, c: 1e3, lambda: 1e-3, intercept: Intercept::None })
-            .unwrap();
+    let problem = Problem::new(
+        &data,
+        ProblemSpec { loss, output, c: 1e3, lambda: 1e-3, atoms: vec![], intercept: Intercept::None },
+    )
+    .unwrap();
     // All duals at the end of their range: Theta overflows, and no pass is made to mend it.
     let alpha: Vec<f64> = observations.labels().iter().map(|y| 1e3 * y).collect();
     let settings = Settings { max_passes: 0, ..Settings::default() };

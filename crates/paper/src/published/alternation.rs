@@ -46,8 +46,14 @@ impl Alternation<'_> {
         let mut alpha: Option<Vec<f64>> = None;
         for round in 1.. {
             let output = RegularizerKind::Fixed { theta: rows(&theta) };
-            let spec =
-                ProblemSpec { loss: job.loss.clone(), output, c, lambda: 1.0, intercept: Intercept::None };
+            let spec = ProblemSpec {
+                loss: job.loss.clone(),
+                output,
+                c,
+                lambda: 1.0,
+                atoms: vec![],
+                intercept: Intercept::None,
+            };
             let problem = Problem::new(job.data, spec)?;
             let mut inner = Inner { observer, stopped: false };
             let fit = Fitter::new(&settings).warm(alpha.as_deref()).observer(&mut inner).fit(&problem)?;

@@ -39,6 +39,7 @@ fn alternate(task: &PublishedTask<'_>, observer: &mut dyn Observer) -> Result<Fi
         output: RegularizerKind::Fixed { theta: rows(theta) },
         c,
         lambda: 1.0,
+        atoms: vec![],
         intercept: Intercept::None,
     };
     let identity = Matrix::identity(t);

@@ -162,6 +162,7 @@ impl InputBasis {
             output: RegularizerKind::Fixed { theta: rows(&theta) },
             c: problem.spec().c,
             lambda: 1.0,
+            atoms: vec![],
             intercept: Intercept::None,
         };
         let given = Problem::new(job.data, spec)?;

@@ -23,7 +23,14 @@ impl Engine {
         let Weights { c, lambda } = job.weights(&output, weight)?;
         Ok(Problem::new(
             job.data,
-            ProblemSpec { loss: job.loss.clone(), output, c, lambda, intercept: job.intercept },
+            ProblemSpec {
+                loss: job.loss.clone(),
+                output,
+                c,
+                lambda,
+                atoms: vec![],
+                intercept: job.intercept,
+            },
         )?)
     }
 }

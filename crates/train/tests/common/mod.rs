@@ -131,7 +131,14 @@ impl Toy {
     pub(crate) fn solve(&self, loss: &LossKind, output: RegularizerKind, c: f64, lambda: f64) -> Fit {
         let options = DatasetOptions { kernel: self.kernel.clone(), threads: 1, ..DatasetOptions::default() };
         let data = Dataset::new(&self.inputs, &self.observations, options).unwrap();
-        let spec = ProblemSpec { loss: loss.clone().into(), output, c, lambda, intercept: Intercept::None };
+        let spec = ProblemSpec {
+            loss: loss.clone().into(),
+            output,
+            c,
+            lambda,
+            atoms: vec![],
+            intercept: Intercept::None,
+        };
         let settings = Settings { tolerance: 1e-9, max_passes: 5000, ..Settings::default() };
         fit(&Problem::new(&data, spec).unwrap(), &settings).unwrap()
     }

@@ -3,6 +3,7 @@
 use super::wrong;
 use crate::linalg::psd;
 use crate::model::{About, Model, Predictor};
+use crate::regularizer::AtomSpec;
 use crate::{Certificate, Form, Kernel, Matrix, RegularizerKind, Result};
 
 /// Everything that is not an array: sizes, names and parameters.
@@ -18,7 +19,19 @@ pub(super) fn about(about: &About) -> Result<()> {
     }
     about.problem.losses(n_tasks).map_err(in_about)?;
     empty_tasks(about.empty_tasks.as_deref().unwrap_or_default(), n_tasks)?;
+    atoms(&about.problem.atoms, n_tasks)?;
     output(&about.problem.output, n_tasks)
+}
+
+/// Names, weights and sizes. As for regularisers, semidefinite matrices are a matter of [`crate::Problem::new`].
+fn atoms(atoms: &[AtomSpec], n_tasks: usize) -> Result<()> {
+    for (j, atom) in atoms.iter().enumerate() {
+        atom.check_size(n_tasks).map_err(|error| wrong("about", error))?;
+        if atoms[..j].iter().any(|other| other.name == atom.name) {
+            return Err(wrong("about", format!("there are two atoms {:?}", atom.name)));
+        }
+    }
+    Ok(())
 }
 
 fn empty_tasks(tasks: &[u32], n_tasks: usize) -> Result<()> {
@@ -109,6 +122,13 @@ pub(super) fn arrays(model: &Model) -> Result<()> {
     model.about.check_scaling(&model.scaling).map_err(|error| wrong("scaling", error))?;
     if let Some(scaling) = &model.target_scaling {
         scaling.check_numbers().map_err(|error| wrong("target_scale", error))?;
+    }
+    for (name, values, most) in
+        [("atom_coefficient", &model.atoms.coefficients, f64::MAX), ("atom_share", &model.atoms.shares, 1.0)]
+    {
+        if let Some(j) = values.iter().position(|x| !(0.0..=most).contains(x)) {
+            return Err(wrong(name, format!("entry {j} is {}, out of its range", values[j])));
+        }
     }
     if let Some(intercept) = &model.intercept {
         finite("intercept", intercept)?;

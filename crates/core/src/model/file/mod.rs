@@ -7,6 +7,8 @@
 //! | `alpha` | f64 | inputs x tasks if every input has every task, else observations | unless the duals were dropped |
 //! | `v` | f64 | features (+ 1 with a bias) x tasks, or inputs x tasks | if `alpha` does not induce the primal point |
 //! | `intercept` | f64 | tasks | if the problem has intercepts: what is added to the predictions of each task |
+//! | `atom_coefficient` | f64 | atoms | if the problem has atoms: how much of each is in Theta |
+//! | `atom_share` | f64 | atoms | the same: the share of each in the model |
 //! | `observation_weight` | f64 | observations | with `alpha`, if the weights are not all one |
 //! | `weights` | f64 | features (+ 1 with a bias) x tasks | linear and cosine kernels |
 //! | `coefficients` | f64 | support x tasks | all other kernels; precomputed: inputs x tasks |

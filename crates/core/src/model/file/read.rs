@@ -2,6 +2,7 @@
 
 use super::{Envelope, FORMAT_VERSION, METADATA_KEY, check, wrong};
 use crate::inputs::{Dense, Inputs, Sparse, Values};
+use crate::model::atoms::AtomParts;
 use crate::model::{About, Attachments, KernelExpansion, Model, Predictor};
 use crate::{Error, Intercept, Kernel, Matrix, Result, Scaling, ScalingKind, TargetScale, TargetScaling};
 use safetensors::tensor::{Dtype, Metadata, TensorInfo};
@@ -14,12 +15,14 @@ use std::collections::{BTreeMap, BTreeSet};
 const MAX_HEADER: u64 = 100_000_000;
 
 /// Every name that means something in some model.
-const NAMES: [&str; 16] = [
+const NAMES: [&str; 18] = [
     "theta",
     "intercept",
     "alpha",
     "v",
     "observation_weight",
+    "atom_coefficient",
+    "atom_share",
     "weights",
     "coefficients",
     "support_rows",
@@ -156,6 +159,13 @@ fn model(about: About, tensors: &mut Tensors<'_>) -> Result<Model> {
         Intercept::None => None,
         Intercept::Free | Intercept::Ridge(_) => Some(tensors.doubles("intercept", &[n_tasks])?),
     };
+    let atoms = match about.problem.atoms.len() {
+        0 => AtomParts::default(),
+        n => AtomParts {
+            coefficients: tensors.doubles("atom_coefficient", &[n])?,
+            shares: tensors.doubles("atom_share", &[n])?,
+        },
+    };
     let (attachments, written_by) = (Attachments::default(), String::new());
     Ok(Model {
         theta,
@@ -164,6 +174,7 @@ fn model(about: About, tensors: &mut Tensors<'_>) -> Result<Model> {
         observation_weights,
         predictor,
         intercept,
+        atoms,
         scaling,
         target_scaling,
         attachments,

@@ -70,6 +70,11 @@ fn tensors(model: &Model) -> Vec<(&'static str, Tensor)> {
     if let Some(intercept) = &model.intercept {
         out.push(("intercept", doubles(intercept, vec![intercept.len()])));
     }
+    if !model.about.problem.atoms.is_empty() {
+        let (coefficients, shares) = (&model.atoms.coefficients, &model.atoms.shares);
+        out.push(("atom_coefficient", doubles(coefficients, vec![coefficients.len()])));
+        out.push(("atom_share", doubles(shares, vec![shares.len()])));
+    }
     if let Some(weight) = &model.observation_weights {
         out.push(("observation_weight", doubles(weight, vec![weight.len()])));
     }

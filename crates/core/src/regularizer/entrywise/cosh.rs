@@ -79,6 +79,10 @@ impl Entrywise for Cosh {
         Box::new(Cosh { gain: self.gain * gain, rate: self.rate * rate })
     }
 
+    fn takes_atoms(&self) -> bool {
+        true
+    }
+
     /// With `theta = gain sinh x` and `rate z = x + s` the sum is, times rate / gain and for x >= 0,
     /// `cosh(x + s) - cosh x - s sinh x = sinh x (e^s - 1 - s) + e^-x (cosh s - 1)`: two terms, neither
     /// negative. For x < 0 change the signs of both x and z.

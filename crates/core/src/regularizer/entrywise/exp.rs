@@ -91,6 +91,10 @@ impl Entrywise for Exp {
         Box::new(Exp { prior: self.prior.clone(), gain: self.gain * gain, rate: self.rate * rate })
     }
 
+    fn takes_atoms(&self) -> bool {
+        self.prior.is_none()
+    }
+
     fn check_tasks(&self, n_tasks: usize) -> Result<()> {
         self.prior.as_ref().map_or(Ok(()), |prior| check_size("exp prior", prior, n_tasks))
     }

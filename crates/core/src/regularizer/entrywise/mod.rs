@@ -57,6 +57,11 @@ pub trait Entrywise: Debug + Send + Sync {
         Ok(())
     }
 
+    /// Whether atoms may be added: phi is the same for all pairs of tasks, and not linear.
+    fn takes_atoms(&self) -> bool {
+        false
+    }
+
     /// `Some(g)` if `phi'(z) = phi'(0) + g z` for all pairs: opens the way to closed-form coordinate steps.
     fn linear_slope(&self) -> Option<f64> {
         None

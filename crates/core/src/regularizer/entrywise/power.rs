@@ -108,6 +108,10 @@ impl Entrywise for Power {
         top.powi(self.odd_power()) * (top / self.q) * off * off * sum / f64::from(2 * self.k)
     }
 
+    fn takes_atoms(&self) -> bool {
+        true
+    }
+
     fn linear_slope(&self) -> Option<f64> {
         (self.k == 1).then_some(self.q)
     }

@@ -180,6 +180,10 @@ impl Entrywise for Series {
         Box::new(Series { gain: self.gain * gain, rate: self.rate * rate, ..self.clone() })
     }
 
+    fn takes_atoms(&self) -> bool {
+        !self.is_linear()
+    }
+
     fn linear_slope(&self) -> Option<f64> {
         match self.curvature[..] {
             [] => Some(0.0),

@@ -140,7 +140,7 @@ fn coordinate_step(problem: &Problem<'_>) -> f64 {
     let t = obs.n_tasks() as f64;
     let quadratic = (0..obs.n_tasks()).all(|task| problem.loss(task).has_quadratic_conjugate());
     let evaluations = if quadratic { 3.0 } else { 5.0 };
-    let output = problem.normal_regularizer().entrywise();
+    let output = problem.normal_regularizer().entrywise().map(|output| output.entries());
     match (output.and_then(|o| o.linear_slope()), output.and_then(|o| o.degree())) {
         (Some(_), _) if quadratic => 50.0 + 0.3 * t,
         (Some(_), _) => 280.0 + 3.6 * t,

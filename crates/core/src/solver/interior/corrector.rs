@@ -10,7 +10,7 @@
 
 use crate::Matrix;
 use crate::linalg::{self, axpy, dot, gram, inner, times, view};
-use crate::regularizer::Entrywise;
+use crate::regularizer::SumRegularizer;
 use crate::solver::newton_system::Derivative;
 use crate::solver::newton_system::direct::Direct;
 
@@ -24,7 +24,7 @@ const MAX_FACTORISATIONS: usize = 8;
 
 /// The two aims of a step.
 pub(super) struct Corrector<'a> {
-    pub(super) output: &'a dyn Entrywise,
+    pub(super) output: &'a SumRegularizer,
     pub(super) direct: &'a Direct<'a>,
     /// V1 and W1.
     pub(super) v: &'a Matrix,
@@ -63,7 +63,7 @@ impl Corrector<'_> {
         off.add_scaled(-1.0, self.w);
         let mut slope = self.direct.collect(&off);
         axpy(&mut slope, 1.0, &y);
-        let value = 0.5 * dot(&y, &y) + 0.5 * self.output.phi_sum(&gram) - inner(self.w, &shift);
+        let value = 0.5 * dot(&y, &y) + 0.5 * self.output.value(&gram) - inner(self.w, &shift);
         TrialPoint { y, v, gram, theta, value: if value.is_nan() { f64::INFINITY } else { value }, slope }
     }
 
@@ -221,7 +221,7 @@ mod tests {
         let design = data.design(false, &mut Interrupt::never()).unwrap().1;
         let v = Matrix::from_vec(vec![0.5, 0.3, -0.2, 0.4], 2, 2).unwrap();
         for (k, weight) in [(1, 1e-8), (1, 1.0), (1, 1e8), (4, 1e-8), (4, 1.0), (4, 1e8)] {
-            let output = Power::new(k).unwrap();
+            let output = SumRegularizer::new(Power::new(k).unwrap());
             let gram = gram(&v, 1);
             let theta = output.theta(&gram);
             let derivative = Derivative::new(&output, &v, &gram, &theta, 1);

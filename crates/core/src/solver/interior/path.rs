@@ -93,7 +93,7 @@ impl<'a, 'r> CentralPath<'a, 'r> {
             let kappa = variables.kappa();
             let induced = design.backward(&kappa, threads);
             let intercepts = self.model.intercept_cost(&kappa);
-            let dual = -sums.conj - intercepts - 0.5 * output.phi_sum(&gram(&induced, threads));
+            let dual = -sums.conj - intercepts - 0.5 * output.value(&gram(&induced, threads));
             let excess = (point.value - dual) / sums.products;
             if excess > 2.0 {
                 let other = self.model.point(&variables, induced.clone(), point.intercept.clone());
@@ -161,7 +161,7 @@ impl<'a, 'r> CentralPath<'a, 'r> {
             point = self.model.with_intercept(variables, point, best);
         }
         let intercepts = self.model.intercept_cost(&kappa);
-        let dual = -variables.conj_of(&kappa) - intercepts - 0.5 * output.phi_sum(&point.gram);
+        let dual = -variables.conj_of(&kappa) - intercepts - 0.5 * output.value(&point.gram);
         self.best.note(&point, kappa, dual, f64::INFINITY);
         point
     }

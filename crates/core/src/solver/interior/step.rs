@@ -5,7 +5,7 @@ use super::duals::BoundedDuals;
 use crate::Matrix;
 use crate::design::{Centring, Design};
 use crate::linalg::{axpy, dot, gram, inner, times, view};
-use crate::regularizer::Entrywise;
+use crate::regularizer::SumRegularizer;
 use crate::solver::newton_system::{Derivative, direct::Direct};
 
 /// Attempts to lengthen the steps by a better centred direction: each takes two substitutions and two passes,
@@ -20,7 +20,7 @@ const CANCELLATION_LIMIT: f64 = 1e5;
 #[derive(Clone, Copy)]
 pub(super) struct InteriorProblem<'a> {
     pub(super) design: &'a Design,
-    pub(super) output: &'a dyn Entrywise,
+    pub(super) output: &'a SumRegularizer,
     /// The cost of intercepts, `rho b^2 / 2`, if tasks have them.
     pub(super) rho: Option<f64>,
     pub(super) threads: usize,
@@ -47,7 +47,7 @@ impl InteriorProblem<'_> {
         let mut f = self.design.forward(&w, self.threads);
         self.design.add_to_tasks(&intercept, &mut f);
         let cost = 0.5 * self.rho.unwrap_or(0.0) * dot(&intercept, &intercept);
-        let value = variables.losses(&f) + cost + inner(&theta, &gram) - 0.5 * self.output.phi_sum(&gram);
+        let value = variables.losses(&f) + cost + inner(&theta, &gram) - 0.5 * self.output.value(&gram);
         let value = if value.is_nan() { f64::INFINITY } else { value };
         PrimalPoint { v, gram, theta, w, intercept, f, value }
     }

@@ -1,10 +1,9 @@
 //! Losses of all entries at given weights, smooth by nature or smoothed around a centre.
 
-use crate::certificate::{not_negative, theta_terms};
 use crate::design::Design;
 use crate::linalg::{axpy, gram, inner};
 use crate::loss::DerivativeBlock;
-use crate::regularizer::Entrywise;
+use crate::regularizer::{SumRegularizer, not_negative};
 use crate::solver::newton_system::{self, Smooth};
 use crate::{Matrix, Problem, Result};
 use rayon::prelude::*;
@@ -14,7 +13,7 @@ use std::sync::Mutex;
 pub(in crate::solver) struct Smoothed<'a> {
     pub(in crate::solver) problem: &'a Problem<'a>,
     pub(in crate::solver) design: &'a Design,
-    output: &'a dyn Entrywise,
+    output: &'a SumRegularizer,
     gamma: Vec<f64>,
     labels: Vec<f64>,
     offsets: Option<Vec<f64>>,
@@ -71,7 +70,7 @@ impl<'a> Smoothed<'a> {
         let induced = point.v.minus(residual);
         let (threads, output) = (self.threads(), self.output());
         let distance = not_negative(inner(&point.theta, &gram(residual, threads)));
-        0.5 * distance + 0.5 * theta_terms(output, &point.theta, &gram(&induced, threads))
+        0.5 * distance + 0.5 * output.fenchel_young(&point.gram, &point.theta, &gram(&induced, threads))
     }
 }
 
@@ -84,7 +83,7 @@ impl Smoothed<'_> {
         let Some(degree) = self.output().degree() else { return point.v.clone() };
         let n = f64::from(degree);
         let power = 2.0 * n / (2.0 * n - 1.0);
-        let price = inner(&point.theta, &point.gram) - 0.5 * self.output().phi_sum(&point.gram);
+        let price = inner(&point.theta, &point.gram) - 0.5 * self.output().value(&point.gram);
         let mut intercepts = vec![0.0; self.design.len()];
         self.design.add_to_tasks(&point.side.intercept, &mut intercepts);
         let slope = |t: f64| self.loss_slope(&point.side.predictions, &intercepts, t);
@@ -122,7 +121,7 @@ const MOST_SCALED: f64 = 1e-2;
 impl Smooth for Smoothed<'_> {
     type Side = Answer;
 
-    fn output(&self) -> &dyn Entrywise {
+    fn output(&self) -> &SumRegularizer {
         self.output
     }
 

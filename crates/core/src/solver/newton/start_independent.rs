@@ -4,7 +4,7 @@
 use crate::backend::Interrupt;
 use crate::design::Design;
 use crate::linalg::{self, axpy, dot, view};
-use crate::regularizer::Entrywise;
+use crate::regularizer::SumRegularizer;
 use crate::solver::start;
 use crate::{Matrix, Problem, Result};
 use rayon::prelude::*;
@@ -88,7 +88,7 @@ struct IndependentTask {
 fn duals(
     problem: &Problem<'_>,
     design: &Design,
-    output: &dyn Entrywise,
+    output: &SumRegularizer,
     gammas: &[f64],
     task: usize,
     rows: Range<usize>,
@@ -123,7 +123,7 @@ fn duals(
     let (mut low, mut high) = (-300.0f64, 300.0f64);
     while high - low > 1e-3 {
         let middle = 0.5 * (low + high);
-        let slope = output.dphi((task, task), at(middle.exp()).map(|v| v * v).sum());
+        let slope = output.diagonal(task, at(middle.exp()).map(|v| v * v).sum());
         if slope.is_nan() || slope > middle.exp() { low = middle } else { high = middle }
     }
     let s = (0.5 * (low + high)).exp();

@@ -2,7 +2,8 @@
 //!
 //! With `S_r = L_r L_r'` for each task, `x = w - L E^-1 L' B[w]` where `E = I + L'BL` is symmetric and
 //! positive definite. For l_a a column of L_r and l_b one of L_s, `E_ab = Theta_rs (l_a l_b) + phi''_rs (l_a
-//! v_s) (v_r l_b) + [r = s] sum_q phi''_qr (l_a v_q) (v_q l_b) + [a = b]`.
+//! v_s) (v_r l_b) + [r = s] sum_q phi''_qr (l_a v_q) (v_q l_b) + [a = b]`; each atom adds
+//! `2 w phi'' (l_a V S_r) (l_b V S_s)`.
 
 mod span;
 
@@ -100,8 +101,17 @@ fn task_factor(design: &Design, free: &[(u32, f64)], shift: Option<&[f64]>) -> M
 /// The lower triangle of E.
 fn system(columns: &Matrix, of_task: &[Range<usize>], derivative: &Derivative<'_>) -> Matrix {
     let (n, rank) = (columns.rows(), columns.cols());
-    let Derivative { v, theta, second, threads } = derivative;
+    let Derivative { v, theta, second, atoms, threads } = derivative;
     let scores = times(view(columns), view(v), *threads);
+    let of_atoms: Vec<(f64, Vec<f64>)> = atoms
+        .iter()
+        .map(|(atom, second)| {
+            let column = |(task, a): (usize, usize)| atom.row_times(task, scores.row(a));
+            let tasks = of_task.iter().enumerate();
+            let all = tasks.flat_map(|(task, range)| range.clone().map(move |a| (task, a)));
+            (2.0 * second, all.map(column).collect())
+        })
+        .collect();
     let mut e = Matrix::zeros(n, n);
     let mut blocks: Vec<(usize, &mut [f64])> = vec![];
     let mut rest = e.as_mut_slice();
@@ -132,6 +142,9 @@ fn system(columns: &Matrix, of_task: &[Range<usize>], derivative: &Derivative<'_
             weighted[r] *= 2.0;
             for b in own.start..=a {
                 out[b] = theta[(r, r)] * products[b] + dot(&weighted, scores.row(b));
+            }
+            for (second, scores) in &of_atoms {
+                axpy(&mut out[..=a], second * scores[a], &scores[..=a]);
             }
             out[a] += 1.0;
         }

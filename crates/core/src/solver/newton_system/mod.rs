@@ -2,8 +2,9 @@
 //!
 //! With `W = V Theta`, `Theta = phi'(V'V)` (nothing is ever divided by Theta) the objective is `psi(V) =
 //! losses(X W) + <Theta, V'V> - sum phi(V'V) / 2`, and the derivative of W is `B[U] = U Theta + V (phi''(V'V)
-//! o (U'V + V'U))`. `kappa` are the duals `-gamma L'(F)` at the predictions F, and D the curvatures of the
-//! losses. psi is least where `r = V - X'kappa` is zero, and Newton's step solves `(I + S B) dV = -r`, where
+//! o (U'V + V'U))`. Each atom S adds `w phi'(<S, V'V>) S` to Theta and `V w phi''(<S, V'V>) <S, U'V + V'U> S` to
+//! B[U]. `kappa` are the duals `-gamma L'(F)` at the predictions F, and D the curvatures of the losses. psi is
+//! least where `r = V - X'kappa` is zero, and Newton's step solves `(I + S B) dV = -r`, where
 //! `S[U] = X'(D o X U)`. V stays in the span of the inputs, so all of this is the same for every kernel.
 
 pub(super) mod blocks;
@@ -16,14 +17,14 @@ pub(super) mod search;
 use crate::Matrix;
 use crate::design::Curvature;
 use crate::linalg::{self, gram, inner, view};
-use crate::regularizer::Entrywise;
+use crate::regularizer::{Atom, SumRegularizer};
 
 /// Losses as a function of the weights W, and the regulariser.
 pub(super) trait Smooth: Sync {
     /// What evaluating the losses computes in addition to their value.
     type Side;
 
-    fn output(&self) -> &dyn Entrywise;
+    fn output(&self) -> &SumRegularizer;
 
     fn threads(&self) -> usize;
 
@@ -49,11 +50,11 @@ impl<S> VPoint<S> {
         let theta = model.output().theta(&gram);
         let w = linalg::times(view(&v), view(&theta), threads);
         let (losses, side) = model.losses(&w);
-        let psi = losses + inner(&theta, &gram) - 0.5 * model.output().phi_sum(&gram);
+        let psi = losses + inner(&theta, &gram) - 0.5 * model.output().value(&gram);
         VPoint { v, gram, theta, w, psi: if psi.is_nan() { f64::INFINITY } else { psi }, side }
     }
 
-    pub(super) fn derivative(&self, output: &dyn Entrywise, threads: usize) -> Derivative<'_> {
+    pub(super) fn derivative<'a>(&'a self, output: &'a SumRegularizer, threads: usize) -> Derivative<'a> {
         Derivative::new(output, &self.v, &self.gram, &self.theta, threads)
     }
 }
@@ -65,12 +66,14 @@ pub(super) struct Derivative<'a> {
     pub(super) theta: &'a Matrix,
     /// phi''(V'V).
     pub(super) second: Matrix,
+    /// Atoms with the curvatures w phi''(<S, V'V>).
+    pub(super) atoms: Vec<(&'a Atom, f64)>,
     pub(super) threads: usize,
 }
 
 impl<'a> Derivative<'a> {
     pub(super) fn new(
-        output: &dyn Entrywise,
+        output: &'a SumRegularizer,
         v: &'a Matrix,
         gram: &Matrix,
         theta: &'a Matrix,
@@ -80,10 +83,11 @@ impl<'a> Derivative<'a> {
         let mut second = Matrix::zeros(t, t);
         for r in 0..t {
             for s in 0..t {
-                second[(r, s)] = output.d2phi((r, s), gram[(r, s)]);
+                second[(r, s)] = output.entries().d2phi((r, s), gram[(r, s)]);
             }
         }
-        Derivative { v, theta, second, threads }
+        let atoms = output.atoms().iter().zip(output.atom_curvatures(gram)).collect();
+        Derivative { v, theta, second, atoms, threads }
     }
 
     /// B[U].
@@ -102,14 +106,19 @@ impl<'a> Derivative<'a> {
         sum
     }
 
-    /// `phi'' o (m + m')`, in place.
+    /// `phi'' o (m + m')`, and for each atom `w phi'' <S, m + m'> S`, in place.
     pub(super) fn mix(&self, m: &mut Matrix) {
+        let changes: Vec<f64> =
+            self.atoms.iter().map(|(atom, second)| 2.0 * second * atom.inner(m)).collect();
         for r in 0..m.rows() {
             for s in 0..=r {
                 let both = m[(r, s)] + m[(s, r)];
                 m[(r, s)] = both * self.second[(r, s)];
                 m[(s, r)] = both * self.second[(s, r)];
             }
+        }
+        for ((atom, _), change) in self.atoms.iter().zip(changes) {
+            atom.add_to(change, m);
         }
     }
 }
@@ -136,7 +145,7 @@ mod tests {
     use super::*;
     use crate::backend::Interrupt;
     use crate::inputs::{Dense, Inputs};
-    use crate::regularizer::Power;
+    use crate::regularizer::{AtomKind, AtomSpec, RegularizerKind};
     use crate::{Dataset, DatasetOptions, Observations};
 
     /// Pseudo-random numbers.
@@ -161,14 +170,22 @@ mod tests {
         ] {
             let data = Dataset::new(&inputs, &obs, DatasetOptions::default()).unwrap();
             let design = data.design(false, &mut Interrupt::never()).unwrap().1;
-            for (share, rho) in [(1.0, None), (0.15, None), (1.0, Some(0.0)), (0.15, Some(3.0))] {
+            let plain =
+                [(1.0, None), (0.15, None), (1.0, Some(0.0)), (0.15, Some(3.0))].map(|case| (case, 0.0));
+            for ((share, rho), weight) in
+                plain.into_iter().chain([((1.0, None), 3.0), ((0.15, Some(0.0)), 3.0)])
+            {
                 let free = |z: f64| if z.abs() <= share { 1.0 + z } else { 0.0 };
                 let curvatures = numbers(design.len(), 4).into_iter().map(free).collect();
                 let curvature = Curvature::new(design, curvatures, rho);
                 let v = Matrix::from_vec(numbers(design.rank() * t, 5), design.rank(), t).unwrap();
-                let (output, gram) = (Power::new(2).unwrap(), gram(&v, 1));
+                let atoms =
+                    [("common", AtomKind::Common), ("two", AtomKind::Groups { groups: vec![0, 1, 0] })]
+                        .map(|(name, kind)| AtomSpec::new(name, weight, kind));
+                let output = RegularizerKind::Power { k: 2 }.build_with_atoms(&atoms, t).unwrap();
+                let (output, gram) = (output.entrywise().unwrap(), gram(&v, 1));
                 let theta = output.theta(&gram);
-                let derivative = Derivative::new(&output, &v, &gram, &theta, 1);
+                let derivative = Derivative::new(output, &v, &gram, &theta, 1);
                 let w = Matrix::from_vec(numbers(design.rank() * t, 6), design.rank(), t).unwrap();
                 let never = &mut || false;
                 let blocks = blocks::Blocks::new(design, &curvature, &derivative, 16.0).unwrap();

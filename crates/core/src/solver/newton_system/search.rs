@@ -6,7 +6,7 @@
 use super::{NewtonStep, Smooth, VPoint};
 use crate::Matrix;
 use crate::linalg::{dot, gram, times, view};
-use crate::regularizer::Entrywise;
+use crate::regularizer::SumRegularizer;
 
 /// The better of the curved and the straight point at the first t for which psi falls enough. The second one
 /// is only tried if the first is not good: first the straight one if W is nearly linear in V (k = 1), else
@@ -48,7 +48,7 @@ pub(in crate::solver) fn line_search<M: Smooth>(
 
 /// `(V + t dV) diag(s)` with `|W_r|` near `|W_r + t dW_r|`, for regularisers that have a degree.
 pub(in crate::solver) fn curved(
-    output: &dyn Entrywise,
+    output: &SumRegularizer,
     [w, dw]: [&Matrix; 2],
     t: f64,
     straight: &Matrix,

@@ -1,5 +1,6 @@
 //! The state of an ascent, and a pass of it: blocks of inputs, inputs, steps.
 
+use super::atoms::AscentAtoms;
 use super::intercepts::AscentIntercepts;
 use super::order::{Visit, Visits};
 use crate::backend::{self, Columns, Expansion, Interrupt, Panel};
@@ -7,9 +8,9 @@ use crate::certificate::Graded;
 use crate::linalg::aligned::{Aligned, AlignedRows};
 use crate::linalg::{add_rows_simd, axpy_simd, axpy2_simd, dot_simd, fma, sweep_simd};
 use crate::loss::QuadraticConjugate;
-use crate::regularizer::{Entrywise, RowStep};
+use crate::regularizer::{RowStep, SumRegularizer};
 use crate::solver::{Clock, Incumbent};
-use crate::step::{self, Coordinate, RowSums, cubic};
+use crate::step::{self, AddedSlope, Coordinate, RowSums, cubic};
 use crate::{Matrix, Problem, Result};
 use pulp::{Simd, WithSimd};
 use rand::seq::SliceRandom;
@@ -18,7 +19,8 @@ use rand_chacha::ChaCha8Rng;
 /// The duals, and everything that is updated together with them.
 pub(super) struct Ascent<'a> {
     problem: &'a Problem<'a>,
-    output: &'a dyn Entrywise,
+    output: &'a SumRegularizer,
+    atoms: AscentAtoms<'a>,
     linear: Option<f64>,
     /// The same, if every loss has a quadratic conjugate too: all steps are cubic.
     cubic: Option<f64>,
@@ -97,13 +99,15 @@ impl<'a> Ascent<'a> {
         let intercepts = AscentIntercepts::new(problem, &first.kappa, &first.graded);
         let Incumbent { kappa, graded: Graded { state, gram, .. }, .. } = first;
         let (output, t) = (problem.entrywise()?, gram.rows());
-        let linear = output.linear_slope();
-        let prior = (0..t).any(|r| (0..t).any(|s| output.dphi((r, s), 0.0) != 0.0));
+        let (entries, atoms) = (output.entries(), AscentAtoms::new(output, &gram));
+        let linear = entries.linear_slope();
+        let prior = (0..t).any(|r| (0..t).any(|s| entries.dphi((r, s), 0.0) != 0.0));
         let quadratic = (0..t).all(|task| problem.loss(task).has_quadratic_conjugate());
         let cubic = linear.filter(|_| quadratic);
         Ok(Ascent {
             problem,
             output,
+            atoms,
             linear,
             cubic,
             prior,
@@ -140,6 +144,7 @@ impl<'a> Ascent<'a> {
         self.intercepts = AscentIntercepts::new(self.problem, &point.kappa, &point.graded);
         self.kappa = point.kappa;
         self.state = point.graded.state;
+        self.atoms.reset(&point.graded.gram);
         self.gram = aligned(&point.graded.gram);
     }
 
@@ -152,7 +157,9 @@ impl<'a> Ascent<'a> {
                 let state = backend::state_of(backend, duals, threads, &mut Interrupt::never());
                 self.state = state.expect("never interrupted");
             }
-            self.gram = aligned(&backend::task_gram(backend, duals, &self.state, threads));
+            let gram = backend::task_gram(backend, duals, &self.state, threads);
+            self.atoms.reset(&gram);
+            self.gram = aligned(&gram);
         });
     }
 
@@ -234,11 +241,13 @@ impl<'a> Ascent<'a> {
             return false;
         };
         let row = RowStep { task, a, b, c: &self.gram.row(task)[..b.len()] };
-        let new = step::solve(simd, &coordinate, self.output, self.linear, &row);
+        let atoms = self.atoms.along(task, b);
+        let new = step::solve(simd, &coordinate, self.output, self.linear, &row, atoms);
         let step = new - self.kappa[o];
         if step != 0.0 {
             self.kappa[o] = new;
             self.intercepts.moved(task, step);
+            self.atoms.moved(a, step);
             delta[(i, 0)] = step;
             axpy_simd(simd, self.gram.row_mut(task), step, b);
             self.gram.row_mut(task)[task] += step * (b[task] + a * step);
@@ -303,11 +312,13 @@ impl<'a> Ascent<'a> {
             row.copy_from_slice(self.gram.row(task));
             axpy2_simd(simd, row, b0[task], d, d[task], b);
             let row = RowStep { task, a, b: &b[..t], c: &row[..t] };
-            let new = step::solve(simd, &coordinate, self.output, self.linear, &row);
+            let atoms = self.atoms.along(task, &b[..t]);
+            let new = step::solve(simd, &coordinate, self.output, self.linear, &row, atoms);
             // The change of kappa after rounding.
             let step = new - self.kappa[o];
             self.kappa[o] = new;
             self.intercepts.moved(task, step);
+            self.atoms.moved(a, step);
             b[task] += a * step;
             d[task] += step;
             moved |= step != 0.0;
@@ -378,14 +389,21 @@ impl<'a> Ascent<'a> {
             let c = fma::<S>(own, score + now, self.gram.row(task)[task]);
             let (other_bb, other_bd) = (fma::<S>(-now, now, bb), fma::<S>(-now, own, bd));
             let sums = RowSums { a, b: now, c, squares: bb, inner };
-            let prior = if self.prior { output.prior_slope(task, &b[..t]) } else { (0.0, 0.0) };
+            let mut added = AddedSlope::default();
+            if self.prior {
+                let row = RowStep { task, a, b: &b[..t], c: &[] };
+                added = AddedSlope::new(output, gain, &row, &[]);
+            }
+            let prior = self.atoms.prior;
+            added.add_atoms(prior, gain, a, self.atoms.along(task, &b[..t]));
             let intercept = (self.intercepts.of(task), self.intercepts.stiffness(task));
             let shape = shape.with_intercept(intercept, gamma, kappa);
-            let new = cubic::solve(simd, &shape, gamma, kappa, gain, &sums, prior);
+            let new = cubic::solve(simd, &shape, gamma, kappa, gain, &sums, &added);
             let step = new - kappa;
             if step != 0.0 {
                 self.kappa[o] = new;
                 self.intercepts.moved(task, step);
+                self.atoms.moved(a, step);
                 let (new_b, new_d) = (fma::<S>(a, step, now), own + step);
                 (b[task], d[task]) = (new_b, new_d);
                 (bb, bd) = (fma::<S>(new_b, new_b, other_bb), fma::<S>(new_b, new_d, other_bd));

@@ -10,7 +10,7 @@
 use super::statistics::Square;
 use super::{Ended, Reduced, SpectralSearch, VPoint};
 use crate::linalg::{self, view};
-use crate::regularizer::Entrywise;
+use crate::regularizer::SumRegularizer;
 use crate::{Matrix, Result};
 use std::ops::ControlFlow;
 
@@ -46,8 +46,9 @@ pub(super) enum FirstTheta<'a> {
 }
 
 /// g of `phi'(z) = g z`, if that is all there is.
-pub(super) fn gain(output: &dyn Entrywise) -> Option<f64> {
-    output.linear_slope().filter(|_| output.degree() == Some(2))
+pub(super) fn gain(output: &SumRegularizer) -> Option<f64> {
+    let is_square = output.degree() == Some(2) && output.atoms().is_empty();
+    output.entries().linear_slope().filter(|_| is_square)
 }
 
 /// The end of the search, or a point from which to go on, if there is a better one than at the start.

@@ -4,7 +4,7 @@ use super::statistics::{Square, SquaredStatistics, unexplained};
 use crate::backend::{Banded, Interrupt, OrthonormalBasis, Spectrum};
 use crate::dataset::Moments;
 use crate::linalg::{self, view};
-use crate::regularizer::Entrywise;
+use crate::regularizer::SumRegularizer;
 use crate::solver::newton_system::search::curved;
 use crate::solver::newton_system::{self, Smooth};
 use crate::{Certificate, Matrix, Problem, Result};
@@ -13,7 +13,7 @@ use crate::{Certificate, Matrix, Problem, Result};
 /// phi'(V'V)`, `W = V Theta`.
 pub(super) struct Reduced<'a> {
     pub(super) data: SquaredStatistics<'a>,
-    pub(super) output: &'a dyn Entrywise,
+    pub(super) output: &'a SumRegularizer,
     pub(super) threads: usize,
     pub(super) basis: &'a dyn OrthonormalBasis,
     unit: f64,
@@ -25,7 +25,7 @@ pub(super) type VPoint = newton_system::VPoint<()>;
 impl Smooth for Reduced<'_> {
     type Side = ();
 
-    fn output(&self) -> &dyn Entrywise {
+    fn output(&self) -> &SumRegularizer {
         self.output
     }
 
@@ -156,7 +156,7 @@ impl<'a> Reduced<'a> {
                 }
             }
             for r in 0..t {
-                let slope = self.output.dphi((r, r), squares[r]);
+                let slope = self.output.diagonal(r, squares[r]);
                 if slope.is_nan() || slope > s[r] { low[r] = s[r].ln() } else { high[r] = s[r].ln() }
             }
         }

@@ -4,7 +4,7 @@
 use crate::certificate::{Form, LossTerms, RegularizerTerms};
 use crate::linalg::band::Band;
 use crate::linalg::{self, gram, inner, view};
-use crate::regularizer::Entrywise;
+use crate::regularizer::SumRegularizer;
 use crate::{Certificate, Matrix};
 
 /// The squared loss on shared inputs, reduced to what the data say, `moment = X'Y` in a basis where X'X is
@@ -46,7 +46,7 @@ impl Square<'_> {
 impl SquaredStatistics<'_> {
     /// Grades the duals `gamma (Y - X w)` of any weights w with the primal point they induce; the sums of the
     /// certificate, with the observations' terms added up in closed form: `gamma/2 |X (W - w)|^2`.
-    pub(super) fn certify(&self, output: &dyn Entrywise, w: &Matrix, threads: usize) -> Certificate {
+    pub(super) fn certify(&self, output: &SumRegularizer, w: &Matrix, threads: usize) -> Certificate {
         let v = self.induced(w);
         let point = RegularizerTerms::at(output, &gram(&v, threads));
         let weights = linalg::times(view(&v), view(&point.theta), threads);
@@ -63,13 +63,14 @@ impl SquaredStatistics<'_> {
 
     /// Grades the duals `gamma (Y - X W)` of the weights W of V with V itself: the observations' terms are
     /// all zero.
-    pub(super) fn certify_point(&self, output: &dyn Entrywise, v: &Matrix, threads: usize) -> Certificate {
-        let mut point = RegularizerTerms::at(output, &gram(v, threads));
+    pub(super) fn certify_point(&self, output: &SumRegularizer, v: &Matrix, threads: usize) -> Certificate {
+        let gram_v = gram(v, threads);
+        let mut point = RegularizerTerms::at(output, &gram_v);
         let w = linalg::times(view(v), view(&point.theta), threads);
         let v_a = self.induced(&w);
         let offset = v.minus(&v_a);
         let distance = inner(&offset, &linalg::times(view(&offset), view(&point.theta), threads));
-        point.move_dual_to(output, &gram(&v_a, threads), distance);
+        point.move_dual_to(output, &gram_v, &gram(&v_a, threads), distance);
         let gap = vec![0.0; w.cols()];
         let losses = LossTerms { value: self.loss(&w), conj: self.conj(&w), gap, intercept: vec![] };
         point.certificate(losses, Form::TwoPoint)

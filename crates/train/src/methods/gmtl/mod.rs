@@ -165,6 +165,7 @@ fn fit_groups(
         output: output(groups),
         c,
         lambda: 1.0,
+        atoms: vec![],
         intercept: job.intercept,
     };
     let problem = Problem::new(job.data, spec)?;

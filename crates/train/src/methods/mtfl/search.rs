@@ -183,6 +183,7 @@ impl<'a> Search<'a> {
             output,
             c: self.c,
             lambda: 1.0,
+            atoms: vec![],
             intercept: self.job.intercept,
         };
         Ok(Problem::new(self.job.data, spec)?)

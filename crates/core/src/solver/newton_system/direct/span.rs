@@ -189,7 +189,7 @@ mod tests {
     use crate::design::Curvature;
     use crate::inputs::{Dense, Inputs};
     use crate::linalg::gram;
-    use crate::regularizer::{Entrywise, Power};
+    use crate::regularizer::{Power, SumRegularizer};
     use crate::{Dataset, DatasetOptions, Observations};
 
     const FEATURES: usize = 4;
@@ -224,7 +224,7 @@ mod tests {
         let d: Vec<f64> = numbers(16, 3.0).iter().map(|x| x * x + 0.1).collect();
         let (d, n) = (design.gather(&d), design.len());
         let v = Matrix::from_vec(numbers(FEATURES * 4, 7.0), FEATURES, 4).unwrap();
-        let output = Power::new(2).unwrap();
+        let output = SumRegularizer::new(Power::new(2).unwrap());
         let gram = gram(&v, 1);
         let theta = output.theta(&gram);
         let derivative = Derivative::new(&output, &v, &gram, &theta, 1);
