@@ -9,6 +9,7 @@ So a model of this package equals scikit-learn's with strength C theta.
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.svm import SVC, SVR
 
@@ -74,21 +75,19 @@ KERNELS += [({"kernel": "rbf", "gamma": 0.2}, *own) for own in STRENGTHS[:2]]
 
 @pytest.mark.parametrize(("kernel", "c", "seed"), KERNELS)
 @pytest.mark.parametrize("weighted", [False, True])
-def test_hinge_loss_is_svc(kernel, c, seed, weighted):
-    x, _, label, weight, new = rows(seed)
-    weight = weight if weighted else np.ones(len(label))
-    model, strength = fitted(MultiTaskClassifier(loss="hinge", C=c, **kernel, **AS_GIVEN), x, label, weight)
-    peer = SVC(C=strength, tol=1e-10, **kernel).fit(x, label, sample_weight=weight)
-    own = model.decision_function(new, task=np.zeros(len(new), int))
-    np.testing.assert_allclose(own, peer.decision_function(new), **CLOSE)
-
-
-@pytest.mark.parametrize(("kernel", "c", "seed"), KERNELS)
-@pytest.mark.parametrize("weighted", [False, True])
-def test_epsilon_insensitive_loss_is_svr(kernel, c, seed, weighted):
-    x, y, _, weight, new = rows(seed)
-    weight = weight if weighted else np.ones(len(y))
-    model, strength = fitted(MultiTaskRegressor(loss="epsilon:0.3", C=c, **kernel, **NUMBERS), x, y, weight)
-    peer = SVR(C=strength, epsilon=0.3, tol=1e-10, **kernel).fit(x, y, sample_weight=weight)
-    own = model.predict(new, task=np.zeros(len(new), int))
-    np.testing.assert_allclose(own, peer.predict(new), **CLOSE)
+@pytest.mark.parametrize(
+    ("estimator", "peer", "decide"),
+    [
+        (MultiTaskClassifier(loss="hinge", **AS_GIVEN), SVC(tol=1e-10), "decision_function"),
+        (MultiTaskRegressor(loss="epsilon:0.3", **NUMBERS), SVR(epsilon=0.3, tol=1e-10), "predict"),
+    ],
+    ids=["hinge is SVC", "epsilon is SVR"],
+)
+def test_losses_of_support_vectors(estimator, peer, decide, kernel, c, seed, weighted):
+    x, y, label, weight, new = rows(seed)
+    target = label if isinstance(peer, SVC) else y
+    weight = weight if weighted else np.ones(len(target))
+    model, strength = fitted(clone(estimator).set_params(C=c, **kernel), x, target, weight)
+    peer = clone(peer).set_params(C=strength, **kernel).fit(x, target, sample_weight=weight)
+    own = getattr(model, decide)(new, task=np.zeros(len(new), int))
+    np.testing.assert_allclose(own, getattr(peer, decide)(new), **CLOSE)

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 /// Certificates looked back at.
-const WINDOW: usize = 12;
+const WINDOW_CERTIFICATES: usize = 12;
 /// Fewer tell nothing.
 const AT_LEAST: usize = 4;
 
@@ -17,7 +17,7 @@ pub(crate) struct Eta {
 
 impl Eta {
     pub(crate) fn new(tolerance: f64) -> Self {
-        Eta { tolerance, points: VecDeque::with_capacity(WINDOW + 1) }
+        Eta { tolerance, points: VecDeque::with_capacity(WINDOW_CERTIFICATES + 1) }
     }
 
     /// Seconds to go if the trend of the last certificates holds; `None` if there is none to speak of.
@@ -27,7 +27,7 @@ impl Eta {
         }
         let best = self.points.back().map_or(f64::INFINITY, |last| last.1);
         self.points.push_back((seconds, rel_gap.ln().min(best)));
-        if self.points.len() > WINDOW {
+        if self.points.len() > WINDOW_CERTIFICATES {
             self.points.pop_front();
         }
         let slope = self.slope().filter(|slope| *slope < 0.0)?;

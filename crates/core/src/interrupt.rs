@@ -44,7 +44,7 @@ impl<'a> Interrupt<'a> {
             if start < n {
                 self.check()?;
             }
-            if began.elapsed() < QUICK {
+            if began.elapsed() < SHORT_ROUND_TIME {
                 size = size.saturating_mul(2);
             }
         }
@@ -59,7 +59,7 @@ impl std::fmt::Debug for Interrupt<'_> {
 }
 
 /// Rounds of up to about twice this time are short enough for someone who waits at a terminal.
-const QUICK: Duration = Duration::from_millis(40);
+const SHORT_ROUND_TIME: Duration = Duration::from_millis(40);
 
 #[cfg(test)]
 mod tests {

@@ -8,7 +8,7 @@ use common::*;
 use kinfolk::kernel::Gamma;
 use kinfolk::solver::{Sdca, SolveRequest, Solver, VisitOrder};
 use kinfolk::{
-    Certificate, Dataset, DatasetOptions, Fit, Fitter, Kernel, LossKind, Observations, Problem,
+    Certificate, Dataset, DatasetOptions, Fit, Fitter, Kernel, LossKind, Matrix, Observations, Problem,
     RegularizerKind, Settings, Silent, SolverKind, Start, Status, certify, fit,
 };
 
@@ -217,6 +217,12 @@ fn passes(number: usize) -> Settings {
     Settings { max_passes: number, ..sdca(1e-300) }
 }
 
+fn fit_and_predict(setup: &Setup, loss: &LossKind, output: &RegularizerKind, number: usize) -> (Fit, Matrix) {
+    let fit = setup.fit(spec(loss.clone(), output.clone(), C, LAMBDA), &passes(number));
+    let predictions = setup.predict(&fit);
+    (fit, predictions)
+}
+
 /// The same seed means the same visits, hence the same iterates up to rounding, whatever the source of the
 /// inputs: objective values, Theta and predictions agree far better than the gap of any of them would
 /// promise. (Duals as well, but for singular kernel matrices nothing holds them in place.)
@@ -224,12 +230,7 @@ fn passes(number: usize) -> Settings {
 fn forms_of_the_same_inputs_agree() {
     each_pair(|shape, loss, output| {
         let sample = Sample::new(shape, 2);
-        let run = |source: Source| {
-            let setup = Setup::new(source, &sample, loss);
-            let fit = setup.fit(spec(loss.clone(), output.clone(), C, LAMBDA), &passes(30));
-            let predictions = setup.predict(&fit);
-            (fit, predictions)
-        };
+        let run = |source: Source| fit_and_predict(&Setup::new(source, &sample, loss), loss, output, 30);
         let agree = |one: Source, other: Source| {
             let name = format!("{one:?} {other:?} {shape:?} {loss} {output}");
             let ((a, a_predictions), (b, b_predictions)) = (run(one), run(other));
@@ -252,9 +253,8 @@ fn single_precision_is_exact() {
     each_pair(|shape, loss, output| {
         let sample = Sample::new(shape, 3);
         let run = |source: Source| {
-            let setup = Setup::new(source, &sample, loss);
-            let fit = setup.fit(spec(loss.clone(), output.clone(), C, LAMBDA), &passes(5));
-            (fit.certificate().clone(), fit.model.alpha().unwrap().to_vec(), setup.predict(&fit))
+            let (fit, predictions) = fit_and_predict(&Setup::new(source, &sample, loss), loss, output, 5);
+            (fit.certificate().clone(), fit.model.alpha().unwrap().to_vec(), predictions)
         };
         assert_eq!(run(Source::Dense), run(Source::Single), "{shape:?} {loss} {output}");
     });

@@ -161,29 +161,31 @@ fn assert_usable(name: &str, problem: &Problem<'_>, fit: &Fit) {
 }
 
 /// Solvers with a problem each that takes them a while.
-fn slow_problems() -> [(SolverKind, LossKind, RegularizerKind); 4] {
-    [
+fn each_slow_problem(check: impl Fn(SolverKind, &Problem<'_>, &str)) {
+    for (solver, loss, output) in [
         (SolverKind::Sdca, LossKind::Absolute, power(2)),
         (SolverKind::SdcaSequential, LossKind::Absolute, power(2)),
         (SolverKind::Spectral, LossKind::Squared, power(1)),
         (SolverKind::Spectral, LossKind::Squared, power(4)),
-    ]
+    ] {
+        let setup = Setup::dense(Shape::Shared, &loss);
+        let data = setup.data();
+        let name = format!("{solver:?} {loss} {output}");
+        check(solver, &problem_of(&data, loss, output, 10.0), &name);
+    }
 }
 
 #[test]
 fn an_observer_stops_a_fit() {
-    for (solver, loss, output) in slow_problems() {
-        let setup = Setup::dense(Shape::Shared, &loss);
-        let data = setup.data();
-        let problem = problem_of(&data, loss.clone(), output.clone(), 10.0);
+    each_slow_problem(|solver, problem, what| {
         let settings = Settings { solver, ..sdca(1e-14) };
         for (reports, polls) in [(Some(1), None), (Some(3), None), (None, Some(1)), (None, Some(4))] {
-            let name = format!("{solver:?} {loss} {output} reports {reports:?} polls {polls:?}");
+            let name = format!("{what} reports {reports:?} polls {polls:?}");
             let mut observer =
                 Impatient { stop_after_reports: reports, stop_after_polls: polls, ..Impatient::default() };
-            let fit = Fitter::new(&settings).observer(&mut observer).fit(&problem).unwrap();
+            let fit = Fitter::new(&settings).observer(&mut observer).fit(problem).unwrap();
             assert_eq!(fit.status(), Status::Stopped, "{name}: {:e}", fit.certificate().rel_gap());
-            assert_usable(&name, &problem, &fit);
+            assert_usable(&name, problem, &fit);
             if let Some(reports) = reports {
                 assert_eq!(observer.reports, reports, "{name}");
                 assert_eq!(fit.trace.len(), reports, "{name}");
@@ -198,21 +200,17 @@ fn an_observer_stops_a_fit() {
                 );
             }
         }
-    }
+    });
 }
 
 #[test]
 fn time_runs_out() {
-    for (solver, loss, output) in slow_problems() {
-        let setup = Setup::dense(Shape::Shared, &loss);
-        let data = setup.data();
-        let problem = problem_of(&data, loss.clone(), output.clone(), 10.0);
-        let name = format!("{solver:?} {loss} {output}");
+    each_slow_problem(|solver, problem, name| {
         let settings = Settings { solver, max_time: Some(Duration::ZERO), ..sdca(1e-14) };
-        let fit = fit(&problem, &settings).unwrap();
+        let fit = fit(problem, &settings).unwrap();
         assert_eq!(fit.status(), Status::TimeLimit, "{name}");
-        assert_usable(&name, &problem, &fit);
-    }
+        assert_usable(name, problem, &fit);
+    });
     // Without any work left to do, there is no hurry either.
     let setup = Setup::dense(Shape::Own, &LossKind::Squared);
     let settings = Settings { max_time: Some(Duration::from_secs(3600)), ..sdca(1e-6) };
@@ -222,19 +220,16 @@ fn time_runs_out() {
 
 #[test]
 fn passes_run_out() {
-    for (solver, loss, output) in slow_problems() {
-        let setup = Setup::dense(Shape::Shared, &loss);
-        let data = setup.data();
-        let problem = problem_of(&data, loss.clone(), output.clone(), 10.0);
+    each_slow_problem(|solver, problem, what| {
         for max_passes in [0, 1, 3] {
-            let name = format!("{solver:?} {loss} {output} passes: {max_passes}");
-            let fit = fit(&problem, &Settings { solver, max_passes, ..sdca(1e-14) }).unwrap();
+            let name = format!("{what} passes: {max_passes}");
+            let fit = fit(problem, &Settings { solver, max_passes, ..sdca(1e-14) }).unwrap();
             assert_eq!(fit.status(), Status::PassLimit, "{name}: {} passes", fit.passes);
             // The spectral solver starts with a round of alternation where it can.
             assert!(fit.passes <= max_passes.max(1), "{name}: {} passes", fit.passes);
-            assert_usable(&name, &problem, &fit);
+            assert_usable(&name, problem, &fit);
         }
-    }
+    });
 }
 
 /// Starting from zero duals, where everything is flat, costs a few passes and nothing else.

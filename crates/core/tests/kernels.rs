@@ -8,7 +8,7 @@ use faer::{MatRef, Side};
 use kinfolk::Matrix;
 use kinfolk::inputs::{Dense, Gram, Inputs, Sparse};
 use kinfolk::kernel::{self, Gamma, Kernel, Scratch};
-use proptest::{prelude::*, test_runner::FileFailurePersistence};
+use proptest::prelude::*;
 
 /// Pseudo-random numbers, about half of them zero, that single precision holds exactly.
 fn sample(rows: usize, cols: usize, seed: u64) -> Vec<f64> {
@@ -229,11 +229,7 @@ fn distances_keep_their_digits_far_from_the_origin() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: 64,
-        failure_persistence: Some(Box::new(FileFailurePersistence::Direct("proptest-regressions/kernels.txt"))),
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(common::cases(64, "proptest-regressions/kernels.txt"))]
 
     #[test]
     fn laws(

@@ -4,10 +4,11 @@
 //! Tolerances are `ROUNDING` times the size of what is added up: a few dozen units in the last place of the
 //! largest term.
 
+mod common;
+
 use kinfolk::Error;
 use kinfolk::loss::{DerivativeBlock, Loss, LossKind, TermBlock};
 use proptest::prelude::*;
-use proptest::test_runner::FileFailurePersistence;
 
 const ROUNDING: f64 = 64.0 * f64::EPSILON;
 
@@ -43,6 +44,22 @@ struct Case {
     scale: f64,
 }
 
+/// Functions of a loss, at the label of the case.
+macro_rules! at_own_label {
+    ($($function:ident -> $result:ty),*) => {
+        impl Case {
+            $(fn $function(&self, at: f64) -> $result {
+                self.loss.$function(self.y, at)
+            })*
+        }
+    };
+}
+
+at_own_label! {
+    value -> f64, slope -> (f64, f64), curvature -> f64,
+    conj -> f64, conj_slope -> (f64, f64), conj_curvature -> f64
+}
+
 impl Case {
     fn new(kind: LossKind, y: f64, scale: f64) -> Self {
         let y = if kind.is_classification() { 1f64.copysign(y) } else { y * scale };
@@ -51,24 +68,6 @@ impl Case {
         Case { kind, loss, y, scale }
     }
 
-    fn value(&self, z: f64) -> f64 {
-        self.loss.value(self.y, z)
-    }
-    fn slope(&self, z: f64) -> (f64, f64) {
-        self.loss.slope(self.y, z)
-    }
-    fn curvature(&self, z: f64) -> f64 {
-        self.loss.curvature(self.y, z)
-    }
-    fn conj(&self, u: f64) -> f64 {
-        self.loss.conj(self.y, u)
-    }
-    fn conj_slope(&self, u: f64) -> (f64, f64) {
-        self.loss.conj_slope(self.y, u)
-    }
-    fn conj_curvature(&self, u: f64) -> f64 {
-        self.loss.conj_curvature(self.y, u)
-    }
     fn fenchel_young(&self, z: f64, u: f64) -> f64 {
         self.loss.fenchel_young(self.y, z, u)
     }
@@ -252,11 +251,7 @@ fn scale() -> impl Strategy<Value = f64> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: 256,
-        failure_persistence: Some(Box::new(FileFailurePersistence::Direct("proptest-regressions/laws_loss.txt"))),
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(common::cases(256, "proptest-regressions/laws_loss.txt"))]
 
     #[test]
     fn every_loss_obeys_the_laws(

@@ -7,25 +7,30 @@ use kinfolk::metrics::{self, Metric, PerTask};
 use proptest::prelude::*;
 use serde_json::Value;
 
-const TWO_CLASSES: [(&str, Metric); 7] = [
-    ("accuracy", metrics::accuracy),
-    ("balanced_accuracy", metrics::balanced_accuracy),
-    ("auc", metrics::auc),
-    ("pr_auc", metrics::pr_auc),
-    ("f1_macro", metrics::f1_macro),
-    ("log_loss", metrics::log_loss),
-    ("brier", metrics::brier),
-];
-const NUMBERS: [(&str, Metric); 5] = [
-    ("r2", metrics::r2),
-    ("explained_variance", metrics::explained_variance),
-    ("rmse", metrics::rmse),
-    ("nrmse", metrics::nrmse),
-    ("mae", metrics::mae),
+/// Metrics with their names.
+macro_rules! named {
+    ($($name:ident),*) => { [$((stringify!($name), metrics::$name as Metric)),*] };
+}
+
+/// Those for two classes first.
+const TWO_CLASSES: usize = 7;
+const METRICS: [(&str, Metric); 12] = named![
+    accuracy,
+    balanced_accuracy,
+    auc,
+    pr_auc,
+    f1_macro,
+    log_loss,
+    brier,
+    r2,
+    explained_variance,
+    rmse,
+    nrmse,
+    mae
 ];
 
 fn all() -> impl Iterator<Item = (&'static str, Metric)> {
-    TWO_CLASSES.into_iter().chain(NUMBERS)
+    METRICS.into_iter()
 }
 
 fn golden(key: &str) -> Vec<Value> {
@@ -45,7 +50,7 @@ fn close(what: &str, got: Option<f64>, expected: f64) {
 
 #[test]
 fn scikit_learn_finds_the_same() {
-    for (key, some) in [("two_classes", &TWO_CLASSES[..]), ("numbers", &NUMBERS[..])] {
+    for (key, some) in [("two_classes", &METRICS[..TWO_CLASSES]), ("numbers", &METRICS[TWO_CLASSES..])] {
         for case in golden(key) {
             let (label, score, weight) = (list(&case["label"]), list(&case["score"]), list(&case["weight"]));
             for (name, metric) in some {
@@ -172,11 +177,8 @@ fn sample() -> impl Strategy<Value = (Vec<f64>, Vec<f64>, Vec<u8>)> {
 }
 
 fn alike(a: Option<f64>, b: Option<f64>) -> bool {
-    match (a, b) {
-        (Some(a), Some(b)) => (a - b).abs() <= 1e-12 * a.abs().max(1.0),
-        (None, None) => true,
-        _ => false,
-    }
+    let (x, y) = (a.unwrap_or(0.0), b.unwrap_or(0.0));
+    a.is_some() == b.is_some() && (x - y).abs() <= 1e-12 * x.abs().max(1.0)
 }
 
 proptest! {
@@ -317,7 +319,7 @@ proptest! {
 
     #[test]
     fn scores_of_two_classes_are_in_their_range((label, score, _) in sample()) {
-        for (name, metric) in TWO_CLASSES {
+        for (name, metric) in &METRICS[..TWO_CLASSES] {
             let value = metric(&label, &score, None);
             prop_assert!(value.is_none_or(|v| v >= 0.0 && (name == "log_loss" || v <= 1.0)), "{} {:?}", name, value);
         }

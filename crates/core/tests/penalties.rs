@@ -4,8 +4,11 @@
 #![allow(clippy::unwrap_used)] // helpers outside test functions
 
 mod common;
+#[path = "../../../tests/golden/optimum.rs"]
+mod golden;
 
 use common::{SHAPES, Sample, Setup, Source, assert_close, power, problem_of, spec};
+use golden::optimum;
 use kinfolk::inputs::{Dense, Inputs};
 use kinfolk::kernel::Gamma;
 use kinfolk::{
@@ -40,17 +43,6 @@ fn solve(loss: &LossKind, output: RegularizerKind, c: f64, kernel: Kernel) -> Fi
     let data = Dataset::new(&inputs, &obs, options).unwrap();
     // lambda = 1/2: the penalty as it is.
     fit(&problem_of(&data, loss.clone(), output, c), &tight()).unwrap()
-}
-
-/// The optimum that a conic solver found, by its name in tests/golden/methods.json.
-fn optimum(name: &str, loss: &LossKind) -> f64 {
-    let golden: serde_json::Value =
-        serde_json::from_str(include_str!("../../../tests/golden/methods.json")).unwrap();
-    let instances = golden["instances"].as_array().unwrap();
-    assert_eq!(instances.len(), 41);
-    let loss = loss.to_string();
-    let found = instances.iter().find(|i| i["name"] == name && i["loss"] == loss);
-    found.unwrap_or_else(|| panic!("no {name}, {loss}"))["optimum"].as_f64().unwrap()
 }
 
 #[test]

@@ -178,10 +178,7 @@ fn spread_is_the_standard_deviation() {
 
 #[test]
 fn names() {
-    for kind in ScalingKind::ALL {
-        assert_eq!(kind.to_string().parse::<ScalingKind>().unwrap(), kind);
-        assert_eq!(serde_json::to_value(kind).unwrap(), kind.to_string());
-    }
+    common::names_round_trip(ScalingKind::ALL);
     let error = "robust".parse::<ScalingKind>().unwrap_err().to_string();
     assert_eq!(
         error,

@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used)] // helpers outside test functions
 
+mod common;
+
 use kinfolk::inputs::{Dense, Inputs};
 use kinfolk::{
     Dataset, DatasetOptions, Error, Intercept, LossKind, Losses, Model, Observations, Problem, ProblemSpec,
@@ -115,10 +117,7 @@ fn hostile_scales_are_scaled_and_what_is_out_of_range_is_said() {
 
 #[test]
 fn names() {
-    for scale in TargetScale::ALL {
-        assert_eq!(scale.to_string().parse::<TargetScale>().unwrap(), scale);
-        assert_eq!(serde_json::to_value(scale).unwrap(), scale.to_string());
-    }
+    common::names_round_trip(TargetScale::ALL);
     let error = "class".parse::<TargetScale>().unwrap_err().to_string();
     assert_eq!(error, "target scale \"class\" is not understood: it is one of task, common, none");
 }

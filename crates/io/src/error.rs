@@ -150,9 +150,9 @@ pub(crate) fn quoted(text: &str) -> String {
 
 /// The first few of many values, in quotes, for a message.
 pub(crate) fn listed(names: &[String]) -> String {
-    const MOST: usize = 10;
-    let mut list: Vec<String> = names.iter().take(MOST).map(|name| quoted(name)).collect();
-    if names.len() > MOST {
+    const MAX_LISTED_NAMES: usize = 10;
+    let mut list: Vec<String> = names.iter().take(MAX_LISTED_NAMES).map(|name| quoted(name)).collect();
+    if names.len() > MAX_LISTED_NAMES {
         list.push(format!("... ({} in all)", names.len()));
     }
     list.join(", ")

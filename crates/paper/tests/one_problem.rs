@@ -34,7 +34,7 @@ const METHODS: [&str; 7] = [
 fn fit(toy: &Toy, method: &str, (c, lambda): (f64, f64), tolerance: f64, observer: &mut dyn Observer) -> Fit {
     let settings = Settings { tolerance, max_passes: 5000, ..Settings::default() };
     let method = find(method).unwrap();
-    toy.fit_method(method, &[], &LossKind::Squared, Weight::C(c), lambda, &settings, observer).unwrap()
+    toy.fit_method(method, &[], (&LossKind::Squared, Weight::C(c), lambda), &settings, observer).unwrap()
 }
 
 /// Three parametrisations of one problem, and the published iterations of two of them.

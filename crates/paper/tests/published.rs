@@ -12,7 +12,7 @@ use kinfolk_train::Weight;
 
 fn fit(toy: &Toy, method: &str, loss: &LossKind) -> kinfolk_train::Result<Fit> {
     let settings = Settings { tolerance: 1e-9, max_passes: 5000, ..Settings::default() };
-    toy.fit_method(find(method)?, &[], loss, Weight::C(1.0), 1.0, &settings, &mut Silent)
+    toy.fit_method(find(method)?, &[], (loss, Weight::C(1.0), 1.0), &settings, &mut Silent)
 }
 
 /// Published iterations end at or slightly above the optimum: they stop by their own rules.

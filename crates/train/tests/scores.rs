@@ -165,11 +165,8 @@ fn problem() -> impl Strategy<Value = (Vec<u32>, Vec<f64>, Vec<f64>)> {
 }
 
 fn alike(a: Option<f64>, b: Option<f64>) -> bool {
-    match (a, b) {
-        (Some(a), Some(b)) => (a - b).abs() <= 1e-9 * a.abs().max(1.0),
-        (None, None) => true,
-        _ => false,
-    }
+    let (x, y) = (a.unwrap_or(0.0), b.unwrap_or(0.0));
+    a.is_some() == b.is_some() && (x - y).abs() <= 1e-9 * x.abs().max(1.0)
 }
 
 proptest! {

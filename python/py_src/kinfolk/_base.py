@@ -120,6 +120,10 @@ class BaseKinfolkEstimator(EngineParameters, Callbacks, BaseEstimator):  # type:
     def _native_inputs(self, x: Any, *, training: bool = False) -> Any:
         return _inputs.as_gram(x) if training and self.kernel == "precomputed" else _inputs.native(x)
 
+    def _require_labels(self, y: Any) -> None:
+        if y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
+
     def _fit_engine(self, data: TrainingData) -> None:
         """Fits, and stores the result even if the fit is interrupted."""
         inputs = self._native_inputs(data.x, training=True)

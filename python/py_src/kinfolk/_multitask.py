@@ -91,8 +91,7 @@ class MultiTask(SaveMixin, TaskParameters, BaseKinfolkEstimator):
         return self
 
     def _prepare(self, X: Any, y: Any, task: Any = None, sample_weight: Any = None) -> TrainingData:
-        if y is None:
-            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
+        self._require_labels(y)
         x, names = self._read(X, task, reset=True)
         check_consistent_length(x, y)
         return self._prepare_checked(x, y, names, sample_weight)

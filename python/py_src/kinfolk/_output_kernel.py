@@ -37,8 +37,7 @@ class OutputKernel(SaveMixin, BaseKinfolkEstimator):
         return self
 
     def _prepare(self, X: Any, y: Any, task: None = None, sample_weight: Any = None) -> TrainingData:
-        if y is None:
-            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
+        self._require_labels(y)
         x, _ = _inputs.checked(self, X, reset=True)
         check_consistent_length(x, y)
         observations, weight, triples = self._encode(y)

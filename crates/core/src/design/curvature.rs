@@ -32,7 +32,7 @@ struct Free {
 const PRODUCT_ADVANTAGE: usize = 4;
 
 /// Entries handled at a time.
-const CHUNK: usize = 1 << 14;
+const CHUNK_ENTRIES: usize = 1 << 14;
 
 fn largest(values: &[f64]) -> f64 {
     values.iter().fold(0.0, |most, x| x.abs().max(most))
@@ -142,7 +142,7 @@ impl<'a> Curvature<'a> {
         if let Some(centring) = &self.centring {
             centring.centre_table(&self.values, &mut f);
         }
-        f.par_chunks_mut(CHUNK).zip(self.values.par_chunks(CHUNK)).for_each(|(f, d)| {
+        f.par_chunks_mut(CHUNK_ENTRIES).zip(self.values.par_chunks(CHUNK_ENTRIES)).for_each(|(f, d)| {
             f.iter_mut().zip(d).for_each(|(f, d)| *f *= (d / size_d) as f32);
         });
         let table = MatRef::from_row_major_slice(&f, m, t);

@@ -11,7 +11,7 @@ const ASYMMETRY: f64 = 1e-8;
 /// Allowed size of a negative eigenvalue, over the largest one.
 const NEGATIVE: f64 = 1e-8;
 /// Rows and columns visited together, so that both sides of the diagonal stay in cache.
-const TILE: usize = 64;
+const TILE_ROWS: usize = 64;
 
 /// The Gram matrix `K_ij = k(x_i, x_j)` of n inputs: row-major, double precision, borrowed or owned.
 ///
@@ -176,11 +176,11 @@ impl<'a> Gram<'a> {
 /// First pair i < j, by rows, that is `bad`. Visits tiles of the upper triangle and stops after the first bad
 /// band.
 fn first_pair(n: usize, bad: impl Fn(usize, usize) -> bool) -> Option<(usize, usize)> {
-    (0..n).step_by(TILE).find_map(|band| {
+    (0..n).step_by(TILE_ROWS).find_map(|band| {
         let mut first = None;
-        for tile in (band..n).step_by(TILE) {
-            for i in band..n.min(band + TILE) {
-                let found = (tile.max(i + 1)..n.min(tile + TILE)).find(|&j| bad(i, j)).map(|j| (i, j));
+        for tile in (band..n).step_by(TILE_ROWS) {
+            for i in band..n.min(band + TILE_ROWS) {
+                let found = (tile.max(i + 1)..n.min(tile + TILE_ROWS)).find(|&j| bad(i, j)).map(|j| (i, j));
                 first = first.into_iter().chain(found).min();
             }
         }

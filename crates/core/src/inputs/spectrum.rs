@@ -1,6 +1,6 @@
 //! The ends of the spectrum of a symmetric matrix: exactly, or from a few Lanczos steps.
 
-const STEPS: usize = 8;
+const LANCZOS_STEPS: usize = 8;
 
 /// Smallest and largest eigenvalue of the row-major n x n matrix, of which one triangle is read. n > 0.
 pub(super) fn extremes(values: &[f64], n: usize) -> Option<(f64, f64)> {
@@ -13,10 +13,10 @@ pub(super) fn extremes(values: &[f64], n: usize) -> Option<(f64, f64)> {
 /// semidefinite.
 pub(super) fn lanczos(values: &[f64], n: usize, scale: f64) -> Option<(f64, f64)> {
     let mut basis: Vec<Vec<f64>> = vec![normalised(pseudo_random(n))?];
-    let mut tridiagonal = vec![0.0; STEPS * STEPS];
-    for step in 0..STEPS {
+    let mut tridiagonal = vec![0.0; LANCZOS_STEPS * LANCZOS_STEPS];
+    for step in 0..LANCZOS_STEPS {
         let mut next: Vec<f64> = values.chunks_exact(n).map(|row| dot(row, &basis[step]) / scale).collect();
-        tridiagonal[step * STEPS + step] = dot(&next, &basis[step]);
+        tridiagonal[step * LANCZOS_STEPS + step] = dot(&next, &basis[step]);
         // Twice is enough to keep the basis orthogonal to rounding.
         for v in basis.iter().chain(&basis) {
             let along = dot(&next, v);
@@ -26,14 +26,14 @@ pub(super) fn lanczos(values: &[f64], n: usize, scale: f64) -> Option<(f64, f64)
         // The diagonal of K / scale is at most 1, so its entries are, too: below this there is only rounding
         // left.
         let exhausted = size <= 1e-12 * n as f64;
-        if exhausted || step + 1 == STEPS {
+        if exhausted || step + 1 == LANCZOS_STEPS {
             let m = step + 1;
-            let rows = tridiagonal.chunks_exact(STEPS).take(m);
+            let rows = tridiagonal.chunks_exact(LANCZOS_STEPS).take(m);
             let square: Vec<f64> = rows.flat_map(|row| &row[..m]).copied().collect();
             return extremes(&square, m);
         }
-        tridiagonal[step * STEPS + step + 1] = size;
-        tridiagonal[(step + 1) * STEPS + step] = size;
+        tridiagonal[step * LANCZOS_STEPS + step + 1] = size;
+        tridiagonal[(step + 1) * LANCZOS_STEPS + step] = size;
         basis.push(normalised(next)?);
     }
     None

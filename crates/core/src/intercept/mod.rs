@@ -11,12 +11,13 @@ pub(crate) mod balance;
 pub(crate) mod best;
 
 use crate::{Error, Result};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
 /// Whether tasks have intercepts. As text: `free`, `none`, or `ridge:2` for B = 2.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub enum Intercept {
     /// Not penalised.
     #[default]
@@ -84,15 +85,17 @@ impl FromStr for Intercept {
     }
 }
 
-impl Serialize for Intercept {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+impl From<Intercept> for String {
+    fn from(intercept: Intercept) -> Self {
+        intercept.to_string()
     }
 }
 
-impl<'de> Deserialize<'de> for Intercept {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+impl TryFrom<String> for Intercept {
+    type Error = Error;
+
+    fn try_from(text: String) -> Result<Self> {
+        text.parse()
     }
 }
 

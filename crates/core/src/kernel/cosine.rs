@@ -3,13 +3,13 @@
 use super::rows::KernelRows;
 
 /// Squared norms in this range neither over- nor underflow on the way.
-const SAFE: std::ops::Range<f64> = 1e-280..1e280;
+const SAFE_SQUARED_NORMS: std::ops::Range<f64> = 1e-280..1e280;
 
 /// Turns `out[j] = <a_i, b_j>` into kernel values.
 pub(super) fn finish(out: &mut [f64], a_norm: f64, b_norms: &[f64], rows: &impl KernelRows, i: usize) {
     let a_root = a_norm.sqrt();
     for (j, (out, &b_norm)) in out.iter_mut().zip(b_norms).enumerate() {
-        let value = if SAFE.contains(&a_norm) && SAFE.contains(&b_norm) {
+        let value = if SAFE_SQUARED_NORMS.contains(&a_norm) && SAFE_SQUARED_NORMS.contains(&b_norm) {
             *out / (a_root * b_norm.sqrt())
         } else {
             scaled(rows, i, j)

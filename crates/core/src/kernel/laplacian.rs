@@ -13,7 +13,7 @@ pub(super) fn tile(gamma: f64, rows: &DenseRows<'_>, out: &mut [f64], stride: us
 
 /// Up to this gamma (sum_k |x_k| + distance) the rounding of the sum in [`sparse`] cannot move k by more than
 /// about 1e-13.
-const SAFE: f64 = 100.0;
+const MAX_EXACT_EXPONENT: f64 = 100.0;
 
 /// `out[j] = k(a_i, b_j)` for sparse rows, with x the dense form of a_i, from
 ///     sum_k |x_k - z_k| = sum_k |x_k| + sum over entries of z of (|x_k - z_k| - |x_k|);
@@ -25,7 +25,7 @@ pub(super) fn sparse(gamma: f64, x: &[f64], rows: &SparseRows<'_>, i: usize, out
         let distance = (size + *out).max(0.0);
         let (reach, exponent) = (gamma * (size + distance), gamma * distance);
         // Written so that NaN and infinity end in the last branch.
-        let safe = reach <= SAFE || (reach < f64::MAX && exponent > 40.0 + 1e-14 * reach);
+        let safe = reach <= MAX_EXACT_EXPONENT || (reach < f64::MAX && exponent > 40.0 + 1e-14 * reach);
         *out = if safe { distance } else { rows.distance(i, j) };
     }
     finish(gamma, out);

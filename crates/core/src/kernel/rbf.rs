@@ -4,9 +4,9 @@ use super::rows::KernelRows;
 
 /// Up to this gamma (|x|^2 + |z|^2) the rounding of `|x|^2 + |z|^2 - 2 <x, z>` cannot move k by more than
 /// about 1e-13.
-const SAFE: f64 = 100.0;
+const MAX_EXACT_EXPONENT: f64 = 100.0;
 /// Below this squares lose digits to underflow.
-const TINY: f64 = 1e-280;
+const MIN_EXACT_SQUARE: f64 = 1e-280;
 
 /// Turns `out[j] = <a_i, b_j>` into kernel values, from `|x - z|^2 = |x|^2 + |z|^2 - 2 <x, z>`; where that
 /// would cancel, overflow or underflow, and the value is not 0 anyway, from the differences themselves.
@@ -23,9 +23,9 @@ pub(super) fn finish(
         let reach = gamma * norms;
         let exponent = gamma * (norms - 2.0 * *out);
         // Written so that NaN and infinity end in the last branch.
-        *out = if reach <= SAFE && norms >= TINY {
+        *out = if reach <= MAX_EXACT_EXPONENT && norms >= MIN_EXACT_SQUARE {
             (-exponent.max(0.0)).exp()
-        } else if (TINY..f64::MAX).contains(&norms) && exponent > 40.0 + 1e-14 * reach {
+        } else if (MIN_EXACT_SQUARE..f64::MAX).contains(&norms) && exponent > 40.0 + 1e-14 * reach {
             (-exponent).exp()
         } else {
             from_differences(gamma, rows, i, j)
@@ -35,7 +35,7 @@ pub(super) fn finish(
 
 fn from_differences(gamma: f64, rows: &impl KernelRows, i: usize, j: usize) -> f64 {
     let plain = rows.squared_distance(i, j);
-    if (TINY..f64::MAX).contains(&plain) {
+    if (MIN_EXACT_SQUARE..f64::MAX).contains(&plain) {
         return (-gamma * plain).exp();
     }
     // |x - z|^2 = m^2 sum_k ((x_k - z_k) / m)^2, with m the largest difference.

@@ -3,7 +3,7 @@
 use std::ops::{Deref, DerefMut};
 
 /// Bytes of a cache line, and of the widest vectors.
-const LINE: usize = 64;
+const CACHE_LINE_BYTES: usize = 64;
 
 /// Numbers in a multiple of eight places, the first on a cache line; places beyond the numbers asked for stay
 /// zero.
@@ -17,15 +17,15 @@ pub(crate) struct Aligned {
 impl Aligned {
     /// All zeros.
     pub(crate) fn zeros(len: usize) -> Self {
-        let len = len.next_multiple_of(LINE / size_of::<f64>());
-        let data = vec![0.0; len + LINE / size_of::<f64>()];
-        let offset = data.as_ptr().align_offset(LINE).min(LINE / size_of::<f64>());
+        let len = len.next_multiple_of(CACHE_LINE_BYTES / size_of::<f64>());
+        let data = vec![0.0; len + CACHE_LINE_BYTES / size_of::<f64>()];
+        let offset = data.as_ptr().align_offset(CACHE_LINE_BYTES).min(CACHE_LINE_BYTES / size_of::<f64>());
         Aligned { data, offset, len }
     }
 
     /// Makes room for this many numbers, all zero.
     pub(crate) fn reset(&mut self, len: usize) {
-        if self.len != len.next_multiple_of(LINE / size_of::<f64>()) {
+        if self.len != len.next_multiple_of(CACHE_LINE_BYTES / size_of::<f64>()) {
             *self = Aligned::zeros(len);
         } else {
             self.fill(0.0);
@@ -58,7 +58,7 @@ pub(crate) struct AlignedRows {
 impl AlignedRows {
     /// All zeros; the width is rounded up.
     pub(crate) fn zeros(rows: usize, cols: usize) -> Self {
-        let width = cols.next_multiple_of(LINE / size_of::<f64>());
+        let width = cols.next_multiple_of(CACHE_LINE_BYTES / size_of::<f64>());
         AlignedRows { data: Aligned::zeros(rows * width), width }
     }
 
@@ -91,7 +91,7 @@ mod tests {
         let mut rows = AlignedRows::zeros(3, 13);
         assert_eq!(rows.width(), 16);
         for r in 0..3 {
-            assert_eq!(rows.row(r).as_ptr() as usize % LINE, 0);
+            assert_eq!(rows.row(r).as_ptr() as usize % CACHE_LINE_BYTES, 0);
         }
         rows.row_mut(1)[15] = 1.0;
         assert_eq!(rows.row(2)[0], 0.0);

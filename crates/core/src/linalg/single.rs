@@ -16,21 +16,23 @@ pub(crate) struct SinglePrecision {
 }
 
 /// Smaller entries become zero. Then no product is a subnormal number; arithmetic with these is slow.
-const SMALLEST: f32 = 1e-18;
+const SMALLEST_ENTRY: f32 = 1e-18;
 /// Entries handled at a time.
-const CHUNK: usize = 1 << 14;
+const CHUNK_ENTRIES: usize = 1 << 14;
 
 impl SinglePrecision {
     pub(crate) fn new(m: &Matrix) -> Self {
         let most = |part: &[f64]| part.iter().fold(0.0f64, |most, x| x.abs().max(most));
-        let unit = power_of_two(m.as_slice().par_chunks(CHUNK).map(most).reduce(|| 0.0, f64::max));
+        let unit = power_of_two(m.as_slice().par_chunks(CHUNK_ENTRIES).map(most).reduce(|| 0.0, f64::max));
         let mut values = vec![0f32; m.as_slice().len()];
-        values.par_chunks_mut(CHUNK).zip(m.as_slice().par_chunks(CHUNK)).for_each(|(out, x)| {
-            for (out, x) in out.iter_mut().zip(x) {
-                let x = (x / unit) as f32;
-                *out = if x.abs() < SMALLEST { 0.0 } else { x };
-            }
-        });
+        values.par_chunks_mut(CHUNK_ENTRIES).zip(m.as_slice().par_chunks(CHUNK_ENTRIES)).for_each(
+            |(out, x)| {
+                for (out, x) in out.iter_mut().zip(x) {
+                    let x = (x / unit) as f32;
+                    *out = if x.abs() < SMALLEST_ENTRY { 0.0 } else { x };
+                }
+            },
+        );
         SinglePrecision { values, rows: m.rows(), cols: m.cols(), unit }
     }
 
@@ -59,9 +61,11 @@ fn product(a: MatRef<'_, f32>, b: MatRef<'_, f32>, unit: f64, threads: usize) ->
     let target = MatMut::from_row_major_slice_mut(&mut rough, a.nrows(), b.ncols());
     shared_product(target, Accum::Replace, 1.0, a, b, threads);
     let mut out = Matrix::zeros(a.nrows(), b.ncols());
-    out.as_mut_slice().par_chunks_mut(CHUNK).zip(rough.par_chunks(CHUNK)).for_each(|(out, x)| {
-        out.iter_mut().zip(x).for_each(|(out, x)| *out = f64::from(*x) * unit);
-    });
+    out.as_mut_slice().par_chunks_mut(CHUNK_ENTRIES).zip(rough.par_chunks(CHUNK_ENTRIES)).for_each(
+        |(out, x)| {
+            out.iter_mut().zip(x).for_each(|(out, x)| *out = f64::from(*x) * unit);
+        },
+    );
     out
 }
 

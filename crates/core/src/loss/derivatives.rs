@@ -62,14 +62,14 @@ impl QuadraticConjugate {
 }
 
 /// Observations handled at a time.
-const CHUNK: usize = 64;
+const CHUNK_OBSERVATIONS: usize = 64;
 
 /// The derivatives of a chunk, compiled for the widest instructions of this machine.
 struct DerivativeChunk<'a, 'b, F> {
     block: &'a mut DerivativeBlock<'b>,
     of: &'a F,
     start: usize,
-    values: &'a mut [f64; CHUNK],
+    values: &'a mut [f64; CHUNK_OBSERVATIONS],
 }
 
 impl<F: Fn(f64, f64, f64, f64) -> LossDerivatives> pulp::WithSimd for DerivativeChunk<'_, '_, F> {
@@ -79,10 +79,10 @@ impl<F: Fn(f64, f64, f64, f64) -> LossDerivatives> pulp::WithSimd for Derivative
     #[inline(always)]
     fn with_simd<S: pulp::Simd>(self, _: S) -> usize {
         let DerivativeChunk { block, of, start, values } = self;
-        let n = (block.y.len() - start).min(CHUNK);
+        let n = (block.y.len() - start).min(CHUNK_OBSERVATIONS);
         let range = start..start + n;
         let (y, z, w) = (&block.y[range.clone()], &block.z[range.clone()], &block.w[range.clone()]);
-        let zeros = [0.0; CHUNK];
+        let zeros = [0.0; CHUNK_OBSERVATIONS];
         let centre = if block.centre.is_empty() { &zeros[..n] } else { &block.centre[range.clone()] };
         let (kappa, curvature) = (&mut block.kappa[range.clone()], &mut block.curvature[range]);
         let values = &mut values[..n];
@@ -100,8 +100,8 @@ impl DerivativeBlock<'_> {
     /// Fills the block with `of(y, z, mu, a0)` of each observation.
     #[inline(always)]
     pub(super) fn fill(&mut self, of: impl Fn(f64, f64, f64, f64) -> LossDerivatives) {
-        let mut values = [0.0; CHUNK];
-        for start in (0..self.y.len()).step_by(CHUNK) {
+        let mut values = [0.0; CHUNK_OBSERVATIONS];
+        for start in (0..self.y.len()).step_by(CHUNK_OBSERVATIONS) {
             let chunk = DerivativeChunk { block: &mut *self, of: &of, start, values: &mut values };
             let n = pulp::Arch::new().dispatch(chunk);
             self.value += values[..n].iter().sum::<f64>();

@@ -138,14 +138,14 @@ pub trait Loss: Debug + Send + Sync {
     /// certificate, where `u = -kappa / w`. Called through a vtable once per block; the loop inside is
     /// compiled for each loss.
     fn block_terms(&self, block: &mut TermBlock<'_>) {
-        for start in (0..block.y.len()).step_by(CHUNK) {
+        for start in (0..block.y.len()).step_by(CHUNK_OBSERVATIONS) {
             let mut sums = ChunkSums {
-                values: [0.0; CHUNK],
-                conjs: [0.0; CHUNK],
-                noises: [0.0; CHUNK],
-                strays: [0.0; CHUNK],
+                values: [0.0; CHUNK_OBSERVATIONS],
+                conjs: [0.0; CHUNK_OBSERVATIONS],
+                noises: [0.0; CHUNK_OBSERVATIONS],
+                strays: [0.0; CHUNK_OBSERVATIONS],
             };
-            let end = (start + CHUNK).min(block.y.len());
+            let end = (start + CHUNK_OBSERVATIONS).min(block.y.len());
             pulp::Arch::new().dispatch(ChunkTerms { loss: self, block, sums: &mut sums, start, end });
             block.add_up(start, end, &sums);
         }
@@ -167,11 +167,11 @@ pub struct LossProperties {
 
 /// What [`ChunkTerms`] leaves behind besides the terms.
 struct ChunkSums {
-    values: [f64; CHUNK],
-    conjs: [f64; CHUNK],
-    noises: [f64; CHUNK],
+    values: [f64; CHUNK_OBSERVATIONS],
+    conjs: [f64; CHUNK_OBSERVATIONS],
+    noises: [f64; CHUNK_OBSERVATIONS],
     /// How far u had to be moved into its domain, beyond rounding.
-    strays: [f64; CHUNK],
+    strays: [f64; CHUNK_OBSERVATIONS],
 }
 
 /// The terms of a chunk, compiled for the widest instructions of this machine.
@@ -190,7 +190,7 @@ impl<L: Loss + ?Sized> pulp::WithSimd for ChunkTerms<'_, '_, L> {
     #[inline(always)]
     fn with_simd<S: pulp::Simd>(self, _: S) {
         let ChunkTerms { loss, block, sums, start, end } = self;
-        let n = (end - start).min(CHUNK);
+        let n = (end - start).min(CHUNK_OBSERVATIONS);
         let (y, z) = (&block.y[start..end][..n], &block.z[start..end][..n]);
         let (w, kappa) = (&block.w[start..end][..n], &block.kappa[start..end][..n]);
         let terms = &mut block.terms[start..end][..n];
@@ -210,7 +210,7 @@ impl<L: Loss + ?Sized> pulp::WithSimd for ChunkTerms<'_, '_, L> {
 }
 
 /// Observations handled at a time by [`Loss::block_terms`].
-const CHUNK: usize = 64;
+const CHUNK_OBSERVATIONS: usize = 64;
 
 impl TermBlock<'_> {
     /// Adds up a chunk and checks its terms.

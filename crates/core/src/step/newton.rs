@@ -27,10 +27,10 @@ struct RootSearch<'a> {
 /// smallest.
 const MAX_ROUNDS: usize = 2200;
 /// h is zero to this part of its terms: nothing to do, but for rounding.
-const NOTHING: f64 = 4.0 * f64::EPSILON;
+const ROUNDING_SHARE: f64 = 4.0 * f64::EPSILON;
 /// h is zero to this part of its terms: one more Newton step, whose result need not be looked at, does the
 /// rest.
-const NEARLY: f64 = 1e-10;
+const LAST_STEP_SHARE: f64 = 1e-10;
 
 impl Slope {
     /// Whether h is small compared with its terms. Where one of them is infinite nothing is known but its
@@ -85,7 +85,7 @@ pub(super) fn solve(
     // Slopes are taken from inside the interval.
     let inside = |kappa: f64, high: f64| kappa < high;
     let mut slope = search.at(now, inside(now, high));
-    if slope.vanishes(NOTHING) {
+    if slope.vanishes(ROUNDING_SHARE) {
         return now;
     }
     if slope.value > 0.0 {
@@ -118,7 +118,7 @@ pub(super) fn solve(
         (before_last, last) = (last, (next - now).abs());
         now = next;
         slope = search.at(now, inside(now, high));
-        if slope.vanishes(NEARLY) {
+        if slope.vanishes(LAST_STEP_SHARE) {
             let better = now - slope.value / slope.derivative;
             return if better > low && better < high { better } else { now };
         }

@@ -10,6 +10,30 @@ use kinfolk::{
     Certificate, Dataset, DatasetOptions, Fit, Intercept, Kernel, LossKind, Losses, Matrix, Observations,
     Problem, ProblemSpec, Regularizer, RegularizerKind, Settings, SolverKind, fit,
 };
+use proptest::prelude::ProptestConfig;
+use proptest::test_runner::FileFailurePersistence;
+use serde::Serialize;
+use std::str::FromStr;
+
+/// Settings of property tests: how many cases, and the file for those that fail.
+pub fn cases(number: u32, failures: &'static str) -> ProptestConfig {
+    ProptestConfig {
+        cases: number,
+        failure_persistence: Some(Box::new(FileFailurePersistence::Direct(failures))),
+        ..ProptestConfig::default()
+    }
+}
+
+/// Kinds are the same in text and in JSON.
+pub fn names_round_trip<T>(kinds: impl IntoIterator<Item = T>)
+where
+    T: Copy + PartialEq + std::fmt::Debug + std::fmt::Display + FromStr<Err: std::fmt::Debug> + Serialize,
+{
+    for kind in kinds {
+        assert_eq!(kind.to_string().parse::<T>().unwrap(), kind);
+        assert_eq!(serde_json::to_value(kind).unwrap(), kind.to_string());
+    }
+}
 
 /// Tasks of every sample.
 pub const TASKS: usize = 3;

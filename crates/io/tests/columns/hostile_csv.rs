@@ -10,6 +10,13 @@ fn y() -> ColumnRoles {
     columns("", "y")
 }
 
+/// Texts of files with target y, and what is wrong with them.
+fn says(cases: &[(&str, &str)]) {
+    for (text, why) in cases {
+        assert_eq!(message(text, &y()), format!("a.csv: {why}"), "{text:?}");
+    }
+}
+
 #[test]
 fn a_word_among_the_features_offers_what_can_be_done() {
     assert_eq!(
@@ -48,24 +55,20 @@ fn infinite_features_are_refused() {
 
 #[test]
 fn labels_for_fitting_must_be_there_and_of_one_kind() {
-    assert_eq!(
-        message("a,y\n1,2\n1,\n", &y()),
-        "a.csv: line 3, column \"y\": the cell is empty, and every row needs a label; fill it in or delete the row"
-    );
-    assert_eq!(
-        message("a,y\n1,x\n1,\n", &y()),
-        "a.csv: line 3, column \"y\": the cell is empty, and every row needs a label"
-    );
-    assert_eq!(message("a,y\n1,inf\n", &y()), "a.csv: line 2, column \"y\": \"inf\" is not a finite number");
-    assert_eq!(
-        message("a,y\n1,2.5\n1,2,\n1,3\n1,3.x\n", &y()),
-        "a.csv: line 3: there are 3 cells, and the header has 2"
-    );
-    assert_eq!(
-        message("a,y\n1,2.5\n1,3\n1,3.x\n", &y()),
-        "a.csv: line 4, column \"y\": \"3.x\" is not a number, but \"2.5\" on line 2 is; \
-         labels are all numbers or all words"
-    );
+    says(&[
+        (
+            "a,y\n1,2\n1,\n",
+            "line 3, column \"y\": the cell is empty, and every row needs a label; fill it in or delete the row",
+        ),
+        ("a,y\n1,x\n1,\n", "line 3, column \"y\": the cell is empty, and every row needs a label"),
+        ("a,y\n1,inf\n", "line 2, column \"y\": \"inf\" is not a finite number"),
+        ("a,y\n1,2.5\n1,2,\n1,3\n1,3.x\n", "line 3: there are 3 cells, and the header has 2"),
+        (
+            "a,y\n1,2.5\n1,3\n1,3.x\n",
+            "line 4, column \"y\": \"3.x\" is not a number, but \"2.5\" on line 2 is; \
+             labels are all numbers or all words",
+        ),
+    ]);
     assert_eq!(
         message("a,y,z\n1,2,x\n", &columns("", "y,z")),
         "a.csv: line 2, column \"z\": \"x\" is not a number"
@@ -109,24 +112,22 @@ fn tasks_weights_and_parts_must_be_there() {
 
 #[test]
 fn headers_must_name_the_columns() {
-    assert_eq!(message("", &y()), "a.csv: it is empty; the first line must name the columns");
-    assert_eq!(message("\n\r\n", &y()), "a.csv: it is empty; the first line must name the columns");
-    assert_eq!(message("\u{feff}", &y()), "a.csv: it is empty; the first line must name the columns");
-    assert_eq!(message("a,y\n", &y()), "a.csv: there are no rows below the header");
-    assert_eq!(message("a,y,a\n1,2,3\n", &y()), "a.csv: line 1: columns 1 and 3 are both named \"a\"");
-    assert_eq!(
-        message(",a,y\n0,1,2\n", &y()),
-        "a.csv: line 1: column 1 has no name; give it one, or write the file without it"
-    );
-    assert_eq!(
-        message("1,2.5\n3,4\n", &y()),
-        "a.csv: line 1: the first line holds numbers; it must name the columns"
-    );
-    assert_eq!(
-        message("a,b\n1,2\n", &y()),
-        "a.csv: there is no column \"y\"; the columns are \"a\", \"b\"; check the columns given as target"
-    );
-    assert_eq!(message("y\n1\n", &y()), "a.csv: there is no column left to learn from");
+    let empty = "it is empty; the first line must name the columns";
+    let cases = [
+        ("", empty),
+        ("\n\r\n", empty),
+        ("\u{feff}", empty),
+        ("a,y\n", "there are no rows below the header"),
+        ("a,y,a\n1,2,3\n", "line 1: columns 1 and 3 are both named \"a\""),
+        (",a,y\n0,1,2\n", "line 1: column 1 has no name; give it one, or write the file without it"),
+        ("1,2.5\n3,4\n", "line 1: the first line holds numbers; it must name the columns"),
+        (
+            "a,b\n1,2\n",
+            "there is no column \"y\"; the columns are \"a\", \"b\"; check the columns given as target",
+        ),
+        ("y\n1\n", "there is no column left to learn from"),
+    ];
+    says(&cases);
     assert_eq!(message(b"\xff\xfea\0,\0", &y()), "a.csv: it is in UTF-16; save it as UTF-8");
 }
 
@@ -156,18 +157,14 @@ fn a_column_has_one_use() {
 
 #[test]
 fn ragged_lines_are_counted_as_editors_do() {
-    assert_eq!(
-        message("a,y\r\n\r\n1,2\r\n1\r\n", &y()),
-        "a.csv: line 4: there are 1 cells, and the header has 2"
-    );
-    assert_eq!(
-        message("a,y\n\"1\n\",2\n1,2,3\n", &y()),
-        "a.csv: line 4: there are 3 cells, and the header has 2"
-    );
-    assert_eq!(
-        message("a,y\n1,2\n\"1,2\n1,2\n1,2\n", &y()),
-        "a.csv: line 3: there are 1 cells, and the header has 2 (is a quote on this line not closed?)"
-    );
+    says(&[
+        ("a,y\r\n\r\n1,2\r\n1\r\n", "line 4: there are 1 cells, and the header has 2"),
+        ("a,y\n\"1\n\",2\n1,2,3\n", "line 4: there are 3 cells, and the header has 2"),
+        (
+            "a,y\n1,2\n\"1,2\n1,2\n1,2\n",
+            "line 3: there are 1 cells, and the header has 2 (is a quote on this line not closed?)",
+        ),
+    ]);
 }
 
 #[test]

@@ -10,7 +10,7 @@ use kinfolk_report::{HeatMap, Tree, distances};
 use std::fmt::Write;
 
 /// Entries below this share of the largest one count as nothing.
-const SMALL: f64 = 0.05;
+const SMALL_ENTRY_SHARE: f64 = 0.05;
 
 pub(super) fn section(
     experiment: &Experiment,
@@ -28,7 +28,7 @@ pub(super) fn section(
         let _ = writeln!(
             text,
             "| | score | sparsity | below {:.0} % of the largest | inside over outside |\n|---|---|---|---|---|",
-            100.0 * SMALL
+            100.0 * SMALL_ENTRY_SHARE
         );
         let mut shown = String::new();
         for method in &experiment.methods {
@@ -82,8 +82,9 @@ fn sparsity(m: &Matrix) -> Option<f64> {
 fn share_of_small(m: &Matrix) -> Option<f64> {
     let largest = m.as_slice().iter().fold(0.0f64, |most, x| most.max(*x));
     let all = pairs(m);
-    (largest > 0.0 && !all.is_empty())
-        .then(|| all.iter().filter(|(_, x)| *x < SMALL * largest).count() as f64 / all.len() as f64)
+    (largest > 0.0 && !all.is_empty()).then(|| {
+        all.iter().filter(|(_, x)| *x < SMALL_ENTRY_SHARE * largest).count() as f64 / all.len() as f64
+    })
 }
 
 /// Mean inside the true groups over mean outside; every entry over the root of the product of its diagonal

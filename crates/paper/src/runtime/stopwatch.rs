@@ -5,7 +5,7 @@ use kinfolk_train::StudyObserver;
 use std::time::Instant;
 
 /// Points of a curve that are kept.
-const KEPT: usize = 60;
+const KEPT_POINTS: usize = 60;
 
 pub(super) struct Stopwatch<'a> {
     started: Instant,
@@ -42,7 +42,7 @@ impl<'a> Stopwatch<'a> {
 
     /// The curve with a limited number of points.
     pub(super) fn thinned(&self) -> Vec<(f64, f64)> {
-        let every = self.curve.len().div_ceil(KEPT).max(1);
+        let every = self.curve.len().div_ceil(KEPT_POINTS).max(1);
         let last = self.curve.len().saturating_sub(1);
         let kept = self.curve.iter().enumerate().filter(|(i, _)| i % every == 0 || *i == last);
         kept.map(|(_, &(s, p))| (crate::record::rounded(s), p)).collect()

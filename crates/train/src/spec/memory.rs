@@ -1,11 +1,12 @@
 //! Sizes of memory: `500MB`, `4GB`, `2.5GiB`, `1000000`.
 
 use crate::{Error, Result};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
 
 /// A number of bytes, at least one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "WrittenMemory", into = "String")]
 pub struct Memory(pub u64);
 
 const DECIMAL_UNITS: [(&str, u64); 4] =
@@ -70,9 +71,9 @@ impl Memory {
     }
 }
 
-impl Serialize for Memory {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+impl From<Memory> for String {
+    fn from(memory: Memory) -> Self {
+        memory.to_string()
     }
 }
 
@@ -83,13 +84,14 @@ enum WrittenMemory {
     Text(String),
 }
 
-impl<'de> Deserialize<'de> for Memory {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        let memory = match WrittenMemory::deserialize(deserializer)? {
+impl TryFrom<WrittenMemory> for Memory {
+    type Error = Error;
+
+    fn try_from(written: WrittenMemory) -> Result<Self> {
+        match written {
             WrittenMemory::Bytes(n) => Memory(n).check(),
             WrittenMemory::Text(text) => text.parse(),
-        };
-        memory.map_err(serde::de::Error::custom)
+        }
     }
 }
 

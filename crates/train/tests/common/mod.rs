@@ -1,7 +1,11 @@
 //! The toy problem that all methods are tried on.
 
-#![allow(dead_code, clippy::unwrap_used, missing_docs)] // each test file uses its part
+#![allow(dead_code, unused_imports, clippy::unwrap_used, missing_docs)] // each test file uses its part
 
+#[path = "../../../../tests/golden/optimum.rs"]
+mod golden;
+
+pub(crate) use golden::optimum;
 use kinfolk::inputs::{Dense, Inputs};
 use kinfolk::{
     Dataset, DatasetOptions, Fit, Intercept, Kernel, LossKind, Losses, Observations, Observer, Problem,
@@ -53,52 +57,40 @@ pub(crate) fn shared_rows() -> Toy {
     }
 }
 
+/// Parameters of a method: names and values.
+type Pairs<'a> = &'a [(&'a str, &'a str)];
+
 impl Toy {
     pub(crate) fn fit(
         &self,
         method: &str,
-        params: &[(&str, &str)],
+        params: Pairs<'_>,
         loss: &LossKind,
-        point: Weight,
+        c: Weight,
         lambda: f64,
     ) -> Fit {
         let settings = Settings { tolerance: 1e-9, max_passes: 5000, ..Settings::default() };
-        self.try_fit(method, params, loss, point, lambda, &settings).unwrap()
+        self.try_fit(method, params, loss, c, lambda, &settings).unwrap()
     }
 
     pub(crate) fn try_fit(
         &self,
         method: &str,
-        params: &[(&str, &str)],
+        params: Pairs<'_>,
         loss: &LossKind,
-        point: Weight,
+        c: Weight,
         lambda: f64,
         settings: &Settings,
     ) -> kinfolk_train::Result<Fit> {
-        self.watched(method, params, loss, point, lambda, settings, &mut Silent)
+        self.fit_method(find(method)?, params, (loss, c, lambda), settings, &mut Silent)
     }
 
-    pub(crate) fn watched(
-        &self,
-        method: &str,
-        params: &[(&str, &str)],
-        loss: &LossKind,
-        point: Weight,
-        lambda: f64,
-        settings: &Settings,
-        observer: &mut dyn Observer,
-    ) -> kinfolk_train::Result<Fit> {
-        self.fit_method(find(method)?, params, loss, point, lambda, settings, observer)
-    }
-
-    /// The same for a method that need not be in the registry.
+    /// The same for a method that need not be in the registry, with an observer.
     pub(crate) fn fit_method(
         &self,
         method: &dyn Method,
-        params: &[(&str, &str)],
-        loss: &LossKind,
-        point: Weight,
-        lambda: f64,
+        params: Pairs<'_>,
+        (loss, c, lambda): (&LossKind, Weight, f64),
         settings: &Settings,
         observer: &mut dyn Observer,
     ) -> kinfolk_train::Result<Fit> {
@@ -107,19 +99,8 @@ impl Toy {
         let data = Dataset::new(&self.inputs, &self.observations, options)?;
         let loss = Losses::from(loss.clone());
         let prepared = PreparedData::new(&data, &loss, Intercept::None);
-        method.fit(&prepared.job(Some(lambda), settings), &params, point, Start::Cold, observer)
+        method.fit(&prepared.job(Some(lambda), settings), &params, c, Start::Cold, observer)
     }
-}
-
-/// The optimum of a problem that a conic solver found, by its name in tests/golden/methods.json.
-pub(crate) fn optimum(name: &str, loss: &LossKind) -> f64 {
-    let golden: serde_json::Value =
-        serde_json::from_str(include_str!("../../../../tests/golden/methods.json")).unwrap();
-    let instances = golden["instances"].as_array().unwrap();
-    assert_eq!(instances.len(), 41);
-    let loss = loss.to_string();
-    let found = instances.iter().find(|i| i["name"] == name && i["loss"] == loss);
-    found.unwrap_or_else(|| panic!("no {name}, {loss}"))["optimum"].as_f64().unwrap()
 }
 
 pub(crate) fn near(what: &str, got: f64, want: f64, tolerance: f64) {

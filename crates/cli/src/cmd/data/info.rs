@@ -19,7 +19,7 @@ Examples:
   kinfolk data info school.csv --task school --target score";
 
 /// Tasks whose names are listed.
-const NAMES: usize = 12;
+const MAX_LISTED_TASKS: usize = 12;
 
 /// Say what is in a file, as fit would read it.
 #[derive(Debug, Args)]
@@ -146,6 +146,6 @@ fn in_words(info: &DataInfo<'_>) -> String {
 }
 
 fn names(all: &[String]) -> String {
-    let shown = all.iter().take(NAMES).cloned().collect::<Vec<_>>().join(", ");
-    if all.len() > NAMES { format!("{shown}, ...") } else { shown }
+    let shown = all.iter().take(MAX_LISTED_TASKS).cloned().collect::<Vec<_>>().join(", ");
+    if all.len() > MAX_LISTED_TASKS { format!("{shown}, ...") } else { shown }
 }

@@ -10,7 +10,7 @@ use std::borrow::Cow;
 
 /// Rows loaded at a time for X'X; fewer for wide inputs, so that no round takes long.
 const MOMENT_ROWS: usize = 1024;
-const WIDE: usize = 2048;
+const WIDE_FEATURES: usize = 2048;
 /// Rows at a time for X X'.
 const GRAM_ROWS: usize = 256;
 
@@ -42,7 +42,7 @@ impl FeatureBackend<'_> {
         let run = all.len().div_ceil(threads.max(1)).max(1);
         let new = |rows| PartialMoment { rows, panel: Panel::default(), moment: Matrix::zeros(d, d) };
         let mut partial: Vec<PartialMoment<'_>> = all.chunks(run).map(new).collect();
-        let size = if d <= WIDE { MOMENT_ROWS } else { MOMENT_ROWS / 4 };
+        let size = if d <= WIDE_FEATURES { MOMENT_ROWS } else { MOMENT_ROWS / 4 };
         interrupt.in_rounds(run.div_ceil(size), 1, |round| {
             partial.par_iter_mut().for_each(|PartialMoment { rows, panel, moment }| {
                 for rows in rows.chunks(size).skip(round.start).take(round.len()) {

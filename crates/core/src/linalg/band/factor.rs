@@ -12,14 +12,14 @@ pub(crate) struct Root {
 }
 
 /// Pivots below this number times the largest entry times the size count as rounding errors.
-const NOISE: f64 = 1e3 * f64::EPSILON;
+const PIVOT_ROUNDING: f64 = 1e3 * f64::EPSILON;
 
 impl Root {
     /// `None` if the band is not safely positive definite.
     pub(crate) fn of(band: &Band) -> Option<Self> {
         let (n, width) = (band.len(), band.width());
         let largest = (0..n).fold(0.0f64, |largest, i| largest.max(band.rows[(i, width)]));
-        let floor = NOISE * n as f64 * largest;
+        let floor = PIVOT_ROUNDING * n as f64 * largest;
         let mut lower = Band { rows: Matrix::zeros(n, width + 1) };
         for i in 0..n {
             let (first, entries) = band.row(i);

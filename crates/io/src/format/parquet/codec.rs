@@ -5,7 +5,7 @@ use std::io::Read;
 
 /// The largest page there may be. Most writers make pages of about one MiB; some put a whole column of a row
 /// group in one.
-const LARGEST: usize = 1 << 30;
+const MAX_PAGE_BYTES: usize = 1 << 30;
 
 /// Decompresses a page. The parquet crate could do so too, but reserves what the file claims, and gzip
 /// without end.
@@ -26,14 +26,14 @@ pub(super) fn decompress(compression: Compression, bytes: &[u8]) -> Result<Vec<u
 /// What a stream holds; memory grows with what comes out of it.
 fn read(stream: impl Read) -> Result<Vec<u8>, String> {
     let mut out = vec![];
-    stream.take(LARGEST as u64 + 1).read_to_end(&mut out).map_err(|error| error.to_string())?;
-    if out.len() > LARGEST { Err(too_large()) } else { Ok(out) }
+    stream.take(MAX_PAGE_BYTES as u64 + 1).read_to_end(&mut out).map_err(|error| error.to_string())?;
+    if out.len() > MAX_PAGE_BYTES { Err(too_large()) } else { Ok(out) }
 }
 
 /// The length comes first, but two bytes make at most 64: a length beyond is a lie.
 fn snappy(bytes: &[u8]) -> Result<Vec<u8>, String> {
     let n = snap::raw::decompress_len(bytes).map_err(|error| error.to_string())?;
-    if n > LARGEST || n / 32 > bytes.len() {
+    if n > MAX_PAGE_BYTES || n / 32 > bytes.len() {
         return Err(too_large());
     }
     snap::raw::Decoder::new().decompress_vec(bytes).map_err(|error| error.to_string())
@@ -41,7 +41,7 @@ fn snappy(bytes: &[u8]) -> Result<Vec<u8>, String> {
 
 /// Nothing says how much comes out, so room is doubled until it does; a byte makes at most 255.
 fn lz4(bytes: &[u8]) -> Result<Vec<u8>, String> {
-    let most = LARGEST.min(bytes.len().saturating_mul(255).saturating_add(64));
+    let most = MAX_PAGE_BYTES.min(bytes.len().saturating_mul(255).saturating_add(64));
     let mut room = most.min(bytes.len().saturating_mul(4).saturating_add(64));
     loop {
         let mut out = vec![0; room];
@@ -59,7 +59,7 @@ fn lz4(bytes: &[u8]) -> Result<Vec<u8>, String> {
 }
 
 fn too_large() -> String {
-    format!("a page is larger than {} MiB, or claims to be", LARGEST >> 20)
+    format!("a page is larger than {} MiB, or claims to be", MAX_PAGE_BYTES >> 20)
 }
 
 #[cfg(test)]

@@ -64,9 +64,9 @@ const PARAMS: &[Param] = &[
 ];
 
 /// While groups are looked for, fits need not be better than this.
-const ROUGH: f64 = 1e-2;
+const SEARCH_TOLERANCE: f64 = 1e-2;
 /// Rounds of a restart at most, and the relative fall of the objective at which it ends.
-const ROUNDS: usize = 20;
+const MAX_ROUNDS: usize = 20;
 const FALL: f64 = 1e-4;
 
 impl Method for Gmtl {
@@ -143,7 +143,7 @@ fn guess(
         2 => return Ok(vec![0; t as usize]),
         _ => return Ok((0..t).map(|_| random.random_range(0..most)).collect()),
     };
-    let fit = fit_groups(job, c, seen_from, ROUGH.max(job.settings.tolerance), None, observer)?;
+    let fit = fit_groups(job, c, seen_from, SEARCH_TOLERANCE.max(job.settings.tolerance), None, observer)?;
     Ok(initial_groups::groups(&fit.products, most))
 }
 
@@ -184,9 +184,9 @@ fn search(
     regroup: &mut NextGroups<'_>,
     observer: &mut dyn Observer,
 ) -> Result<(Vec<u32>, Fit)> {
-    let rough = ROUGH.max(job.settings.tolerance);
+    let rough = SEARCH_TOLERANCE.max(job.settings.tolerance);
     let mut fit = fit_groups(job, c, groups.clone(), rough, None, observer)?;
-    for _ in 0..ROUNDS {
+    for _ in 0..MAX_ROUNDS {
         let moved = regroup(&fit, &groups)?;
         if moved == groups || observer.poll() == Flow::Stop {
             break;

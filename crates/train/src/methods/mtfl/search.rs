@@ -10,8 +10,8 @@ use kinfolk::{
 use std::fmt;
 
 /// Rounds for one set of groups: at the end, and while more groups may follow and the bound is loose.
-const ROUNDS: usize = 300;
-const ROUNDS_GROWING: usize = 12;
+const MAX_ROUNDS: usize = 300;
+const MAX_ROUNDS_GROWING: usize = 12;
 /// Groups added at a time at least, even if none of them promises an improvement alone.
 const FEWEST_NEW_GROUPS: usize = 3;
 /// Additions of groups in a row that may fail to help.
@@ -20,14 +20,14 @@ const MAX_IDLE_ADDITIONS: usize = 3;
 const MAX_IDLE_ROUNDS: usize = 5;
 /// Accuracy of the inner duals as a share of the relative gap. The inner gap changes with the square of the
 /// duals, the bound of the search in proportion to them.
-const INNER: f64 = 0.1;
+const INNER_GAP_SHARE: f64 = 0.1;
 /// Relative gap beyond which the better objective decides, not the smaller gap.
-const LOOSE: f64 = 0.1;
+const LOOSE_REL_GAP: f64 = 0.1;
 /// Range of inner tolerances.
-const LOOSEST: f64 = 1e-4;
-const TIGHTEST: f64 = 1e-14;
+const MAX_INNER_TOLERANCE: f64 = 1e-4;
+const MIN_INNER_TOLERANCE: f64 = 1e-14;
 /// Factor per round for the smoothing that keeps weights above zero.
-const SHRINK: f64 = 0.85;
+const SMOOTHING_RATIO_PER_ROUND: f64 = 0.85;
 
 /// A set of groups, and weights for them.
 pub(super) struct Search<'a> {
@@ -93,7 +93,7 @@ impl SearchBound {
     }
 
     fn is_better_than(&self, old: &SearchBound) -> bool {
-        if self.rel_gap() > LOOSE && old.rel_gap() > LOOSE {
+        if self.rel_gap() > LOOSE_REL_GAP && old.rel_gap() > LOOSE_REL_GAP {
             self.primal < old.primal
         } else {
             self.gap < old.gap
@@ -146,7 +146,7 @@ impl<'a> Search<'a> {
         let (mut least, mut idle) = (f64::INFINITY, 0);
         let mut stopped;
         loop {
-            stopped = self.solve(ROUNDS_GROWING, observer)?;
+            stopped = self.solve(MAX_ROUNDS_GROWING, observer)?;
             let Some(best) = &self.best else { unreachable!("solved at least once") };
             let done = best.bound.rel_gap() <= self.job.settings.tolerance;
             // With many tasks the bound over all groups is loose. Then the search ends when groups no longer
@@ -164,7 +164,7 @@ impl<'a> Search<'a> {
             }
         }
         if !stopped {
-            self.solve(ROUNDS, observer)?;
+            self.solve(MAX_ROUNDS, observer)?;
         }
         let Some(best) = self.best.take() else { unreachable!("solved at least once") };
         let problem = self.inner_problem(&best.theta)?;
@@ -193,12 +193,12 @@ impl<'a> Search<'a> {
     /// rounds while the bound is loose. Returns whether an observer said stop.
     fn solve(&mut self, few: usize, observer: &mut dyn Observer) -> Result<bool> {
         let (mut smoothing, mut calm) = (0.01, 0);
-        for round in 0..ROUNDS {
+        for round in 0..MAX_ROUNDS {
             let delta = self.delta();
             let theta = self.theta(&delta);
             let problem = self.inner_problem(&theta)?;
             let left = self.best.as_ref().map_or(1e-2, |best| best.bound.rel_gap().min(1e-2));
-            let tolerance = (INNER * left).powi(2).clamp(TIGHTEST, LOOSEST);
+            let tolerance = (INNER_GAP_SHARE * left).powi(2).clamp(MIN_INNER_TOLERANCE, MAX_INNER_TOLERANCE);
             let settings = Settings { tolerance, ..self.job.settings.clone() };
             let fit = Fitter::new(&settings).warm(self.alpha.as_deref()).observer(observer).fit(&problem)?;
             self.passes += 1;
@@ -220,15 +220,15 @@ impl<'a> Search<'a> {
             }
             // Whether steps no longer help while the gap comes from other groups.
             let fall = (before - self.least_primal) / self.least_primal.abs();
-            let small = if gap > LOOSE { 0.3 * tolerance } else { 0.01 * tolerance };
+            let small = if gap > LOOSE_REL_GAP { 0.3 * tolerance } else { 0.01 * tolerance };
             calm = if fall < small { calm + 1 } else { 0 };
             let settled = within <= 0.3 * tolerance || (calm > MAX_IDLE_ROUNDS && within < 0.1 * gap);
-            let enough = round >= few && gap > LOOSE;
+            let enough = round >= few && gap > LOOSE_REL_GAP;
             if gap <= tolerance || settled || enough || self.passes >= self.job.settings.max_passes {
                 return Ok(false);
             }
             self.reweight(&norms.shares, smoothing);
-            smoothing *= SHRINK;
+            smoothing *= SMOOTHING_RATIO_PER_ROUND;
         }
         Ok(false)
     }
