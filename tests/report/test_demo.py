@@ -23,7 +23,7 @@ def test_all_sections_are_there_and_say_what_was_found(page):
         assert page.find(f"#{place} h2").text
     assert page.texts(".hint") == []
     assert re.search(r"can be better than this one by more than [\d.]+ %", page.find("#certificate .lead").text)
-    assert re.match(r"Joining (helped|made|hurt)", page.find("#joining h2").text)
+    assert re.match(r"Joint learning (helped|made|hurt)", page.find("#joining h2").text)
     assert len(page.all("#certificate .plot")) >= 2 and len(page.all("#path .plot")) == 2
     assert len(page.all("#joining .plot circle")) == 20
 

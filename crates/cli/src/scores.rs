@@ -52,7 +52,7 @@ pub(crate) fn scores(model: &Model, chunk: &Chunk<'_>, instead: UnknownTask) -> 
                 format!("row {}: task {:?} had no labels in training", first_row + row, task.name(row))
             }
         };
-        return Err(Failure::input(format!("{why}; --unknown-task predicts for it all the same")).about(path));
+        return Err(Failure::input(format!("{why}; --unknown-task predicts for it anyway")).about(path));
     }
     let known: Vec<u32> = (0..task.len()).map(|row| row_of(row).unwrap_or(0)).collect();
     let mut scores = model.predict(&table.inputs, &known).map_err(about)?;
@@ -77,7 +77,7 @@ fn of_all_tasks(model: &Model, inputs: &Inputs<'_>, instead: UnknownTask) -> Res
         UnknownTask::Error => {
             let name = model.tasks().name(first);
             let why = format!("task {name:?} had no labels in training");
-            return Err(Failure::input(format!("{why}; --unknown-task predicts for it all the same")));
+            return Err(Failure::input(format!("{why}; --unknown-task predicts for it anyway")));
         }
         UnknownTask::Mean => model.predict_mean(inputs)?,
         UnknownTask::Zero => vec![0.0; all.rows()],

@@ -60,7 +60,7 @@ fn a_checkpoint_of_another_fit_is_refused_with_the_reason() {
     place.ok("data generate data.npz --tasks 4 --rows 20 --features 5 --binary --quiet");
     place.ok("data generate other.npz --tasks 4 --rows 20 --features 5 --binary --seed 1 --quiet");
     let said = place.run("fit data.npz -o m.st --checkpoint c.st --checkpoint-every 0 --resume");
-    assert_eq!(said.stderr, "note: there is no c.st: starting afresh\n");
+    assert_eq!(said.stderr, "note: there is no c.st: starting from the beginning\n");
     assert_eq!(said.code, 0);
     let before = place.read("c.st");
     let said = place.run("fit data.npz -o m2.st --k 2 --c 7 --checkpoint c.st --resume");

@@ -156,6 +156,14 @@ pub trait Method: Debug + Sync {
         Claim::Optimal
     }
 
+    /// The output regulariser of its problem; `None` for methods that search.
+    ///
+    /// # Errors
+    /// If a parameter does not suit the number of tasks.
+    fn regularizer(&self, _n_tasks: usize, _params: &Params) -> Result<Option<RegularizerKind>> {
+        Ok(None)
+    }
+
     /// C and lambda of a weight.
     ///
     /// # Errors

@@ -1,12 +1,13 @@
 //! A model with what made it: the spec, how its data were read, and how the fit ended.
 
+mod agreement;
 mod data;
 mod legacy;
 
 use crate::spec::SCHEMA_VERSION;
 use crate::{AutoC, Error, FitSpec, Result};
 use kinfolk::solver::TracePoint;
-use kinfolk::{Fit, Mismatch, Model};
+use kinfolk::{Fit, Model};
 use kinfolk_io::Schema;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -88,15 +89,6 @@ impl Trained {
     /// If it cannot be read, or has nothing attached that says what made it.
     pub fn load(path: &Path) -> Result<Self> {
         Trained::from_model(Model::load(path)?)
-    }
-
-    /// A claim in the model that is not the one that the method of the spec makes.
-    pub fn claim_mismatch(&self) -> Option<Mismatch> {
-        let method = &self.spec.method;
-        let own = method.method().claim(method.params());
-        let stored = self.model.claim().filter(|stored| **stored != own)?;
-        let why = format!("it says \"{stored}\", but a fit of {} is \"{own}\"", method.method().name());
-        Some(Mismatch { part: "claim", why })
     }
 
     /// The bytes of its file.

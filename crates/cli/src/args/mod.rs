@@ -36,15 +36,15 @@ Exit codes: 0 fine, 1 the answer is no, 2 usage, 3 bad input, 4 cannot write, 13
 
 /// Options of every command.
 #[derive(Debug, Clone, Args)]
-#[command(next_help_heading = "Everywhere")]
+#[command(next_help_heading = "Options of every command")]
 pub(crate) struct Global {
-    /// One JSON object on stdout instead of text for people.
+    /// Print one JSON object to stdout instead of text.
     #[arg(long, global = true)]
     pub(crate) json: bool,
-    /// No progress, no notes, no report where the result is a file.
+    /// No progress and no notes; no text if the result is a file.
     #[arg(long, short, global = true)]
     pub(crate) quiet: bool,
-    /// More about what is going on, on stderr; twice for even more.
+    /// More messages on stderr; -vv for even more.
     #[arg(long, short, global = true, action = ArgAction::Count)]
     pub(crate) verbose: u8,
     /// Threads to use; 0 = one per core [default: 0].

@@ -19,7 +19,7 @@ pub(crate) fn positive(text: &str) -> Result<f64, String> {
 pub(crate) fn not_negative(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(x) if x >= 0.0 && x.is_finite() => Ok(x),
-        _ => Err("must be a number, not below zero".into()),
+        _ => Err("must be zero or a positive number".into()),
     }
 }
 

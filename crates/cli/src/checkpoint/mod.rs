@@ -103,11 +103,11 @@ pub(crate) fn load(path: &Path, fingerprint: &Fingerprint) -> Result<Option<Snap
         other => other.map_err(|error| wrong(error.to_string()))?,
     };
     let (header, snapshot) =
-        from_bytes(&bytes).map_err(|why| wrong(format!("it is no sound checkpoint: {why}")))?;
+        from_bytes(&bytes).map_err(|why| wrong(format!("it is not a valid checkpoint: {why}")))?;
     let differences = header.fingerprint.differences(fingerprint);
     if !differences.is_empty() {
         return Err(wrong(format!(
-            "this checkpoint is of another fit: {}; leave out --resume to start afresh",
+            "this checkpoint is of another fit: {}; leave out --resume to start from the beginning",
             differences.join("; ")
         )));
     }
@@ -186,7 +186,7 @@ mod tests {
         let message = load(&path, &fingerprint.with_other_c()).unwrap_err().to_string();
         assert!(
             message.ends_with(
-                "this checkpoint is of another fit: c was 1.0 and is 2.0; leave out --resume to start afresh"
+                "this checkpoint is of another fit: c was 1.0 and is 2.0; leave out --resume to start from the beginning"
             ),
             "{message}"
         );

@@ -18,8 +18,8 @@ Examples:
 /// Check a model against the data it was fitted on.
 ///
 /// Recomputes the certificate from the stored duals, and checks that Theta, weights, coefficients, support
-/// inputs and scaling are those that the certified point and the data imply, and that the claim is the one of
-/// the method. Holds if all of that agrees and the relative gap is within the tolerance. Exit code 1 if not;
+/// inputs and scaling are those that the certified point and the data imply, and that claim, method and settings
+/// in the file belong to the problem that was certified. Holds if all of that agrees and the relative gap is within the tolerance. Exit code 1 if not;
 /// the parts that do not agree are named.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
@@ -82,7 +82,7 @@ pub(crate) fn run(args: CertifyArgs, global: &Global, report: Report) -> failure
     };
     let stored = trained.model.summary();
     let mut verdict = Verdict::new(&stored, check, tol, trained.spec.tol);
-    verdict.mismatches.extend(trained.claim_mismatch());
+    verdict.mismatches.extend(trained.spec_mismatches());
     let output = CertifyOutput {
         holds: verdict.holds(),
         agrees: verdict.mismatches.is_empty(),

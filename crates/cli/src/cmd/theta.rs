@@ -20,7 +20,7 @@ Examples:
 /// With more tasks, the matrix is printed only on request.
 const MAX_PRINTED_TASKS: usize = 14;
 
-/// Show the task matrix Theta of a model: which tasks are kin (related).
+/// Show the task matrix Theta of a model: which tasks are related.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ThetaArgs {

@@ -184,6 +184,40 @@ fn a_forged_claim_does_not_hold() {
     }
 }
 
+/// The spec in a file cannot say that the model is of another method or problem, not even with the claim of that
+/// method.
+#[test]
+fn a_forged_spec_does_not_hold() {
+    let place = Place::new();
+    place.write("d.csv", crate::rows());
+    let forged = [
+        ("--method mtfl --loss squared", "method", json!("fmtl"), "method"),
+        ("--method mtfl --loss squared", "method", json!("stl"), "method"),
+        ("--method gmtl:groups=2 --loss squared", "method", json!("convex-okl"), "method"),
+        ("--method fmtl:k=2", "method", json!("fmtl:k=1"), "method"),
+        ("--loss hinge", "loss", json!("logistic"), "loss"),
+        ("--c 1", "c", json!(2.0), "c"),
+        ("--intercept free", "intercept", json!("ridge:1"), "intercept"),
+        ("--kernel rbf:0.5", "kernel", json!("rbf:0.6"), "kernel"),
+        ("--kernel rbf", "kernel", json!("laplacian"), "kernel"),
+        ("--kernel rbf", "bias", json!(1.0), "bias"),
+        ("--scale standard", "scale", json!("unit"), "scale"),
+    ];
+    for (options, key, value, part) in forged {
+        place.ok(&format!("fit d.csv --task task --target y {options} -o m.st --threads 1 --quiet"));
+        place.ok("certify m.st d.csv --threads 1");
+        let mut parts = Parts::of(&place.read("m.st"));
+        let mut attachments: Value = serde_json::from_str(parts.attachments.as_ref().unwrap()).unwrap();
+        attachments["trained"]["spec"][key] = value.clone();
+        parts.attachments = Some(attachments.to_string());
+        parts.about["claim"] = json!("optimal");
+        place.write("forged.st", parts.seal());
+        let said = place.run("certify forged.st d.csv --threads 1");
+        assert_eq!(said.code, 1, "{options}, {key} {value}: {}{}", said.stdout, said.stderr);
+        assert!(said.stdout.contains(&format!("  {part}: the spec says")), "{options}: {}", said.stdout);
+    }
+}
+
 #[test]
 fn a_model_without_duals_says_so() {
     let place = Place::new();

@@ -89,7 +89,7 @@ fn statement(gap: f64, claim: Option<&Claim>, tolerance: Option<f64>) -> (String
     match missed {
         None => (proved, bound),
         Some(tolerance) => (
-            format!("Not settled: up to {most} from {optimum}"),
+            format!("Not certified: up to {most} from {optimum}"),
             format!("{bound} The fit ended before it reached the {} that was asked for.", percent(tolerance)),
         ),
     }
@@ -147,7 +147,7 @@ fn recheck_sentence(data: &DataCheck) -> String {
             "{file} has as many rows as the data of the fit, but the certificate recomputed from it differs: either \
              these are other data, or the model file is wrong."
         ),
-        Recheck::NoDuals => "The model holds no duals: its certificate cannot be recomputed.".into(),
+        Recheck::NoDuals => "The model has no duals: its certificate cannot be recomputed.".into(),
         Recheck::OtherData => format!(
             "{file} ({}) is not the data of the fit; it says nothing about the gap.",
             plural(data.n_rows, "row")
@@ -228,9 +228,9 @@ mod tests {
         let (optimal, given) = (&Claim::Optimal, &Claim::Given("the groups".into()));
         let cases = [
             (1e-4, Some(optimal), "Proved: within 0.01 % of the optimum"),
-            (1e-2, Some(optimal), "Not settled: up to 1 % from the optimum"),
+            (1e-2, Some(optimal), "Not certified: up to 1 % from the optimum"),
             (1e-4, Some(given), "Optimal given the groups: within 0.01 %"),
-            (1e-2, Some(given), "Not settled: up to 1 % from the optimum given the groups"),
+            (1e-2, Some(given), "Not certified: up to 1 % from the optimum given the groups"),
             (1e-4, None, "Within 0.01 % of the optimum of the stored problem"),
             (f64::INFINITY, Some(optimal), "No proof"),
             (f64::INFINITY, Some(given), "No proof"),

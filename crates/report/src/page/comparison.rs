@@ -1,4 +1,4 @@
-//! Section "Does joining help?": the method against one model for each task.
+//! Section "Does joint learning help?": the method against one model for each task.
 
 use super::inputs::ReportInputs;
 use super::metric_name;
@@ -23,7 +23,7 @@ pub(super) fn section(inputs: &ReportInputs<'_>) -> ComparisonSection {
     let Some((selection, comparison)) = found else {
         let model = inputs.model_path.display();
         return ComparisonSection {
-            heading: "Does joining help?".into(),
+            heading: "Does joint learning help?".into(),
             sentences: vec![],
             picture: None,
             hint: Some(format!(
@@ -35,7 +35,7 @@ pub(super) fn section(inputs: &ReportInputs<'_>) -> ComparisonSection {
     let name = |t: usize| inputs.model.tasks().name(t);
     let metric = metric_name(selection.metric);
     let picture = Intervals {
-        title: "Gain of each task by joining, with intervals over folds".into(),
+        title: "Gain of each task by joint learning, with intervals over folds".into(),
         label: match selection.metric.higher_is_better() {
             true => format!("gain in {metric} over each task alone"),
             false => format!("reduction of {metric} against each task alone"),
@@ -68,10 +68,12 @@ fn heading(comparison: &Comparison) -> String {
     let tasks = if scored == 1 { "task" } else { "tasks" };
     let gained = format!("{better} of {scored} {tasks} gained, {} beyond noise", comparison.helped.len());
     match (Effect::of(comparison), comparison.helped.len()) {
-        (Effect::Better, 0) => "Joining helped on average, but no task by itself beyond noise".into(),
-        (Effect::Better, helped) => format!("Joining helped {helped} of {scored} {tasks} beyond noise"),
-        (Effect::Unclear, _) => format!("Joining made no clear difference: {gained}"),
-        (Effect::Worse, _) => format!("Joining hurt: {gained}"),
+        (Effect::Better, 0) => "Joint learning helped on average, but no single task beyond noise".into(),
+        (Effect::Better, helped) => {
+            format!("Joint learning helped {helped} of {scored} {tasks} beyond noise")
+        }
+        (Effect::Unclear, _) => format!("Joint learning made no clear difference: {gained}"),
+        (Effect::Worse, _) => format!("Joint learning hurt: {gained}"),
     }
 }
 
@@ -148,12 +150,12 @@ mod tests {
 
     #[test]
     fn the_heading_does_not_claim_what_may_be_noise() {
-        assert_eq!(heading(&with_gain(0.5)), "Joining helped 1 of 2 tasks beyond noise");
+        assert_eq!(heading(&with_gain(0.5)), "Joint learning helped 1 of 2 tasks beyond noise");
         let noise = Comparison { helped: vec![], ..with_gain(0.5) };
-        assert_eq!(heading(&noise), "Joining helped on average, but no task by itself beyond noise");
-        let unclear = "Joining made no clear difference: 1 of 2 tasks gained, 1 beyond noise";
+        assert_eq!(heading(&noise), "Joint learning helped on average, but no single task beyond noise");
+        let unclear = "Joint learning made no clear difference: 1 of 2 tasks gained, 1 beyond noise";
         assert_eq!(heading(&with_gain(0.1)), unclear);
         assert_eq!(heading(&with_gain(f64::NAN)), unclear);
-        assert_eq!(heading(&with_gain(-0.5)), "Joining hurt: 1 of 2 tasks gained, 1 beyond noise");
+        assert_eq!(heading(&with_gain(-0.5)), "Joint learning hurt: 1 of 2 tasks gained, 1 beyond noise");
     }
 }

@@ -40,6 +40,10 @@ impl Method for Engine {
         &self.info
     }
 
+    fn regularizer(&self, n_tasks: usize, params: &Params) -> Result<Option<RegularizerKind>> {
+        (self.output)(n_tasks, params).map(Some)
+    }
+
     fn weights(&self, job: &Job<'_>, params: &Params, weight: Weight) -> Result<Weights> {
         job.weights(&(self.output)(job.data.observations().n_tasks(), params)?, weight)
     }

@@ -27,13 +27,19 @@ impl LossSpec {
         )
     }
 
+    /// The losses, unless the labels decide.
+    pub(crate) fn given(&self) -> Option<Losses> {
+        match self {
+            LossSpec::Auto => None,
+            LossSpec::Same(loss) => Some(loss.clone().into()),
+            LossSpec::PerTask(all) => Some(Losses::PerTask(all.clone())),
+        }
+    }
+
     /// The losses, for labels that are classes or numbers.
     pub(crate) fn losses(&self, are_classes: bool) -> Losses {
-        match self {
-            LossSpec::Auto => if are_classes { LossKind::Logistic } else { LossKind::Squared }.into(),
-            LossSpec::Same(loss) => loss.clone().into(),
-            LossSpec::PerTask(all) => Losses::PerTask(all.clone()),
-        }
+        let by_labels = if are_classes { LossKind::Logistic } else { LossKind::Squared };
+        self.given().unwrap_or_else(|| by_labels.into())
     }
 }
 

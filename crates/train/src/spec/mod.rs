@@ -169,7 +169,7 @@ impl FitSpec {
             }
         }
         if !(self.bias.is_finite() && self.bias >= 0.0) {
-            return wrong(format!("bias = {}: it must be a number, not below zero", self.bias));
+            return wrong(format!("bias = {}: it must be zero or a positive number", self.bias));
         }
         Ok(())
     }

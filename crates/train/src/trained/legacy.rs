@@ -39,7 +39,6 @@ pub(super) fn read(model: &mut Model) -> Result<Attachment> {
     let about = model.about();
     let defaults = FitSpec::default();
     let spec = FitSpec {
-        schema_version: SCHEMA_VERSION,
         columns: schema.columns.clone(),
         split: old.split,
         loss: LossSpec::from(&about.problem.loss),
@@ -59,6 +58,8 @@ pub(super) fn read(model: &mut Model) -> Result<Attachment> {
         memory: old.memory.map_or(defaults.memory, Memory),
         threads: old.threads.unwrap_or(0),
         seed: old.seed.unwrap_or(0),
+        // Settings that 0.1.0 did not have.
+        ..defaults
     };
     let solver = old.solver.unwrap_or_default().to_string();
     let outcome = FitOutcome { solver, reason: None, passes: None, notes: vec![], auto_c: None };

@@ -16,9 +16,9 @@ Examples:
   kinfolk data generate kin.csv --kind hierarchical --groups 4 --binary --seed 7
   kinfolk data generate digits.npz --kind digits";
 
-/// Write tasks whose kinship is known, or the handwritten digits that come with the program.
+/// Write tasks whose relations are known, or the handwritten digits that come with the program.
 ///
-/// Rows are standard normal, labels are w.x + noise or the sign of that; kin have similar weights w.
+/// Rows are standard normal, labels are w.x + noise or the sign of that; related tasks have similar weights w.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct GenerateArgs {
@@ -30,7 +30,7 @@ pub(super) struct GenerateArgs {
     /// Number of tasks.
     #[arg(long, value_name = "N", default_value_t = 12)]
     tasks: usize,
-    /// Number of groups of kin.
+    /// Number of groups of related tasks.
     #[arg(long, value_name = "N", default_value_t = 3)]
     groups: usize,
     /// For outliers: tasks that are unrelated to all others.
@@ -45,7 +45,7 @@ pub(super) struct GenerateArgs {
     /// Size of the noise; the signal has size 1.
     #[arg(long, value_name = "X", default_value_t = 0.3, value_parser = not_negative)]
     noise: f64,
-    /// How much of its weights a task has for itself, from 0 to 1.
+    /// Share of its weights that a task has in common with no other, from 0 to 1.
     #[arg(long, value_name = "X", default_value_t = 0.2, value_parser = not_negative)]
     own: f64,
     /// Labels -1 and +1 instead of numbers.
@@ -55,7 +55,7 @@ pub(super) struct GenerateArgs {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum GeneratedKind {
-    /// Groups of kin that have nothing to do with each other.
+    /// Groups of related tasks; different groups are unrelated.
     Clustered,
     /// Groups at the leaves of a tree.
     Hierarchical,

@@ -114,7 +114,7 @@ fn in_words(info: &DataInfo<'_>) -> String {
         "tasks" => format!("tasks     {}, {spread}: {}", plural(info.n_tasks, "task"), names(info.tasks)),
         "classes" => format!("classes   {}, {spread}: {}", info.n_tasks, names(info.tasks)),
         "wide" => format!("targets   {}, {spread}: {}", info.n_tasks, names(info.tasks)),
-        _ => "targets   none: good for predict".into(),
+        _ => "targets   none: only for predict".into(),
     });
     match (&info.label_values, info.label_range) {
         (Some(values), _) => {

@@ -32,10 +32,10 @@ const FOLDS: usize = 3;
 /// Relative gap of the final fits.
 const FINAL_TOLERANCE: f64 = 1e-6;
 
-/// Show what it is about: related tasks with few rows each, learned alone, as one, and as kin.
+/// Show what kinfolk does: learn related tasks with few rows each on their own, as one, and jointly.
 ///
 /// C is chosen by cross-validation on the training rows, for each method on the same folds; test rows are
-/// looked at once, at the end.
+/// used once, at the end.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct DemoArgs {

@@ -33,7 +33,7 @@ pub(crate) struct FitArgs {
     /// Where to write the model.
     #[arg(short, long, value_name = "MODEL")]
     out: PathBuf,
-    /// Write every certificate on the way as csv (passes, seconds, primal, dual, gap), for `kinfolk report --trace`.
+    /// Write every certificate of the fit as csv (passes, seconds, primal, dual, gap), for `kinfolk report --trace`.
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
     /// End with exit code 1 unless the gap is within the tolerance.
@@ -51,13 +51,13 @@ pub(crate) struct FitArgs {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Long runs")]
 struct LongRunArgs {
-    /// Write down now and then where the fit stands.
+    /// Save the state of the fit in this file from time to time.
     #[arg(long, value_name = "FILE")]
     checkpoint: Option<PathBuf>,
-    /// How often.
+    /// Seconds between two saves.
     #[arg(long, value_name = "SECONDS", default_value_t = 60.0, value_parser = crate::args::not_negative)]
     checkpoint_every: f64,
-    /// Go on from the checkpoint, if there is one, to the same answer.
+    /// Continue from the checkpoint, if there is one; the result is the same.
     #[arg(long, requires = "checkpoint")]
     resume: bool,
 }
@@ -129,7 +129,9 @@ impl LongRunArgs {
             Some(snapshot) => {
                 report.note(format!("resumed after pass {} of {}", snapshot.passes, path.display()))
             }
-            None if self.resume => report.note(format!("there is no {}: starting afresh", path.display())),
+            None if self.resume => {
+                report.note(format!("there is no {}: starting from the beginning", path.display()))
+            }
             None => {}
         }
         let every = Duration::try_from_secs_f64(self.checkpoint_every).unwrap_or(Duration::MAX);
@@ -141,7 +143,7 @@ impl LongRunArgs {
         let trained = trained?;
         if !saver.finish()? {
             let solver = &trained.outcome.solver;
-            report.note(format!("no checkpoint was written: {solver} is as quick to start again"));
+            report.note(format!("no checkpoint was written: {solver} cannot be resumed, only started again"));
         }
         Ok(trained)
     }

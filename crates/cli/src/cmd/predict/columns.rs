@@ -116,7 +116,7 @@ impl OutputColumns {
                 Ok([tasks, Cells::Numbers(own)].into_iter().chain(labels).collect())
             }
             (ScoredTasks::All { .. }, Scores::All(all), _) => Ok(self.all(trained, &all)),
-            _ => Err(Failure::input("some rows say their task and others do not").about(chunk.path)),
+            _ => Err(Failure::input("some rows have a task and others do not").about(chunk.path)),
         }
     }
 

@@ -25,7 +25,7 @@ Examples:
 
 /// Write the scores of a model for new rows.
 ///
-/// Rows that say their task get one score, for that task; others a column of scores for every task. Files
+/// Rows with a task get one score, for that task; others get a column of scores for every task. Files
 /// larger than memory are read and written in chunks.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]

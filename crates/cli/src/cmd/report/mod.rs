@@ -22,11 +22,11 @@ Examples:
   kinfolk report mines.safetensors mines.npz --trace mines-trace.csv -o mines.html
   kinfolk report best.safetensors mines.npz --select mines.json -o best.html";
 
-/// Write a page to look at: which tasks are kin (related), whether joining helped, and how far from optimal it is.
+/// Write an HTML report: which tasks are related, whether joint learning helped, and how far from optimal the model is.
 ///
-/// One HTML file that asks nothing of the network. With data, it shows scores of each task, and recomputes the
+/// One HTML file that loads nothing from the network. With data, it shows scores of each task, and recomputes the
 /// certificate if they are the data of the fit. With the results of `kinfolk select --compare --results FILE`, it shows
-/// which tasks gained by joining, and the path over C. Sections without a source say how to get one.
+/// which tasks gained by joint learning, and the path over C. Sections without data say how to get them.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ReportArgs {

@@ -26,9 +26,9 @@ Examples:
 
 /// Choose a method and its parameters by cross-validation, and fit the winner.
 ///
-/// Folds are stratified inside each task. Fits go along the grid, each from the solution of the last, several
-/// at a time. C is laid out on a scale without units, the strength, that means the same for any data and
-/// method, unless --grid c=... is given.
+/// Folds are stratified inside each task. Fits go along the grid, each from the solution of the one before,
+/// and several run at a time. C is tried on a scale without units, the strength, which means the same for any
+/// data and method, unless --grid c=... is given.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct SelectArgs {
@@ -57,7 +57,7 @@ pub(crate) struct SelectArgs {
     /// others. As many folds as tasks leave out one task at a time.
     #[arg(long)]
     whole_tasks: bool,
-    /// Cut the data into folds this many times, and choose by all of them: less luck where rows are few.
+    /// Divide the data into folds this many times, and choose by all of them: less depends on chance if rows are few.
     #[arg(long, value_name = "N", default_value_t = 1)]
     repeats: usize,
     /// together: choose by the score of all rows, each predicted by the fit of the fold that left it out, for
@@ -73,7 +73,7 @@ pub(crate) struct SelectArgs {
     /// Share of the rows of each task in a training part.
     #[arg(long, value_name = "P", requires = "splits", value_parser = positive)]
     train_share: Option<f64>,
-    /// Tell of every setting, not only of the best of each method.
+    /// Print every setting, not only the best of each method.
     #[arg(long)]
     all: bool,
     #[command(flatten)]

@@ -1,0 +1,92 @@
+//! Whether the spec of a model file and the model itself say the same.
+
+use super::Trained;
+use crate::{LossSpec, Weight};
+use kinfolk::kernel::Gamma;
+use kinfolk::model::About;
+use kinfolk::{Kernel, LossKind, Losses, Mismatch, RegularizerKind, ScalingKind, TargetScale};
+use std::fmt::Display;
+
+impl Trained {
+    /// Whatever the spec says that the problem of the model contradicts: the method, its claim, and settings that do
+    /// not depend on the data. Empty for an honest file.
+    pub fn spec_mismatches(&self) -> Vec<Mismatch> {
+        [self.claim_mismatch(), self.method_mismatch()].into_iter().flatten().chain(self.settings()).collect()
+    }
+
+    /// A claim in the model that is not the one that the method of the spec makes.
+    fn claim_mismatch(&self) -> Option<Mismatch> {
+        let method = &self.spec.method;
+        let own = method.method().claim(method.params());
+        let stored = self.model.claim().filter(|stored| **stored != own)?;
+        let why = format!("it says \"{stored}\", but a fit of {} is \"{own}\"", method.name());
+        Some(Mismatch { part: "claim", why })
+    }
+
+    /// A regulariser in the model that is not the one of the method. Methods that search end with a given Theta.
+    fn method_mismatch(&self) -> Option<Mismatch> {
+        let (method, about) = (&self.spec.method, self.model.about());
+        let stored = &about.problem.output;
+        let agrees = match method.method().regularizer(about.tasks.len(), method.params()) {
+            Ok(Some(own)) => own == *stored,
+            Ok(None) => matches!(stored, RegularizerKind::Fixed { .. }),
+            Err(_) => false,
+        };
+        let why = || {
+            format!("the spec says {method}; the regulariser of the model, {}, is another one", stored.name())
+        };
+        (!agrees).then(|| Mismatch { part: "method", why: why() })
+    }
+
+    fn settings(&self) -> Vec<Mismatch> {
+        let (spec, about) = (&self.spec, self.model.about());
+        let problem = &about.problem;
+        let mut found = vec![];
+        let mut check = |part: &'static str, agrees: bool, own: &dyn Display, stored: &dyn Display| {
+            if !agrees {
+                found.push(Mismatch { part, why: format!("the spec says {own}, the model {stored}") });
+            }
+        };
+        let losses = spec.loss.given();
+        let agrees = losses.is_none_or(|losses| each(&losses, about) == each(&problem.loss, about));
+        check("loss", agrees, &spec.loss, &LossSpec::from(&problem.loss));
+        check("intercept", spec.intercept == problem.intercept, &spec.intercept, &problem.intercept);
+        check("bias", spec.bias == about.bias, &spec.bias, &about.bias);
+        let agrees = spec.scale == ScalingKind::Auto || spec.scale == about.scaling;
+        check("scale", agrees, &spec.scale, &about.scaling);
+        // Classes are not scaled, whatever the spec says.
+        let agrees = about.target_scale == TargetScale::None || spec.target_scale == about.target_scale;
+        check("target_scale", agrees, &spec.target_scale, &about.target_scale);
+        match &spec.kernel {
+            Some(kernel) => check("kernel", same_kernel(kernel, &about.kernel), kernel, &about.kernel),
+            None => {
+                let agrees = matches!(about.kernel, Kernel::Linear | Kernel::Precomputed);
+                check("kernel", agrees, &Kernel::Linear, &about.kernel);
+            }
+        }
+        if let Weight::C(c) = spec.c {
+            check("c", c == problem.c, &c, &problem.c);
+        }
+        found
+    }
+}
+
+/// The loss of each task.
+fn each(losses: &Losses, about: &About) -> Vec<LossKind> {
+    match losses {
+        Losses::Same(loss) => vec![loss.clone(); about.tasks.len()],
+        Losses::PerTask(all) => all.clone(),
+    }
+}
+
+/// A gamma that depends on the data is a number in the model.
+fn same_kernel(own: &Kernel, stored: &Kernel) -> bool {
+    match own {
+        Kernel::Rbf { gamma } | Kernel::Laplacian { gamma } | Kernel::Polynomial { gamma, .. }
+            if !matches!(gamma, Gamma::Value(_)) =>
+        {
+            own.name() == stored.name()
+        }
+        _ => own == stored,
+    }
+}
