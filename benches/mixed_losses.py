@@ -27,7 +27,7 @@ MIXES = (
     "squared,epsilon:0.1,huber:1",
     "logistic,squared,smoothed_hinge:0.5",
 )
-PENALTIES = ("mtrl", "cmtl", "okl", "convex-okl:structure=trace")
+PENALTIES = ("mtrl", "mtrl:l1=0.3", "cmtl", "convex-okl:structure=trace")
 WEIGHTS = ("0.01", "1000", "1000000")
 INTERCEPTS = ("free", "none")
 

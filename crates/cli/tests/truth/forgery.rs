@@ -60,6 +60,11 @@ fn forge(place: &Place, data: &str, options: &str) -> BTreeSet<String> {
                 let n = original.about["n_inputs"].as_u64().unwrap() as u32;
                 another_row(tensor, n).into_iter().map(|changed| ("another row", changed)).collect()
             }
+            _ if name == "support_indices" => {
+                let mut changed = tensor.clone();
+                changed.set_u32(0, 1 + u32::from_le_bytes(tensor.bytes[..4].try_into().unwrap()));
+                vec![("another feature", changed)]
+            }
             _ => vec![],
         };
         for (change, forged) in forged {
@@ -103,11 +108,23 @@ fn every_tensor_of_a_model_is_guarded() {
     let classes: String =
         crate::rows().lines().map(|line| line.rsplit_once(',').unwrap().0.to_string() + "\n").collect();
     place.write("classes.csv", classes);
+    let numbers: String = crate::rows()
+        .lines()
+        .enumerate()
+        .map(|(i, line)| match i {
+            0 => format!("{line}\n"),
+            _ => format!("{}{}\n", line, 100 * i % 37 + i),
+        })
+        .collect();
+    place.write("numbers.csv", numbers);
     let columns = "--task task --target y";
     let mut seen = BTreeSet::new();
     for (data, options) in [
         ("d.csv", format!("{columns} --loss squared")),
         ("d.csv", format!("{columns} --loss hinge --kernel rbf")),
+        ("numbers.csv", columns.into()),
+        ("numbers.csv", format!("{columns} --intercept ridge:2 --loss epsilon:0.1 --target-scale common")),
+        ("numbers.csv", format!("{columns} --intercept none --kernel rbf")),
         ("d.csv", format!("{columns} --loss hinge --class-weight balanced")),
         ("d.csv", format!("{columns} --loss squared --scale standard")),
         ("d.csv", format!("{columns} --method mtrl")),
@@ -119,9 +136,8 @@ fn every_tensor_of_a_model_is_guarded() {
     ] {
         seen.extend(forge(&place, data, &options));
     }
-    let known = "alpha coefficients intercept observation_weight scale_factor scale_mean support support_rows \
-                 support_values theta v \
-                 weights";
+    let known = "alpha coefficients intercept observation_weight scale_factor scale_mean support \
+                 support_indices support_rows support_values target_centre target_scale theta v weights";
     assert_eq!(seen.iter().map(String::as_str).collect::<Vec<_>>().join(" "), known);
 }
 

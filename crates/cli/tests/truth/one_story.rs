@@ -79,5 +79,6 @@ fn fit_file_certify_and_report_agree() {
             }
         }
     }
-    assert!(told >= 90, "{told} stories");
+    // All methods know the three losses, but for one.
+    assert_eq!(told, 9 * kinfolk_train::registry().len() - 6);
 }

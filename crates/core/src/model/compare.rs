@@ -148,9 +148,12 @@ fn support_inputs(support: &Inputs<'_>, rows: &[u32], inputs: &Inputs<'_>) -> Op
         if same {
             return None;
         }
+        // Zeros that are stored count here: their places may be right.
+        let mut places = vec![];
+        support.for_each_in_row(k, |j, _| places.push(j));
         let part = match support {
-            Inputs::Sparse(_) if stored.len() != expected.len() => "support_indptr",
-            Inputs::Sparse(_) if stored.iter().zip(&expected).any(|(a, b)| a.0 != b.0) => "support_indices",
+            Inputs::Sparse(_) if places.len() != expected.len() => "support_indptr",
+            Inputs::Sparse(_) if places.iter().zip(&expected).any(|(a, b)| *a != b.0) => "support_indices",
             Inputs::Sparse(_) => "support_values",
             _ => "support",
         };
@@ -263,7 +266,9 @@ pub(super) fn certificate(model: &Model, recomputed: &Certificate, induced: bool
     let close = |a: f64, b: f64| a == b || (a - b).abs() <= CERTIFICATE_TOLERANCE * size;
     let primal = close(stored.primal, recomputed.primal);
     let dual = close(stored.dual, recomputed.dual);
-    if primal && dual && close(stored.gap, recomputed.gap) {
+    let parts = stored.task_gaps.len() == recomputed.task_gaps.len()
+        && stored.task_gaps.iter().zip(&recomputed.task_gaps).all(|(a, b)| close(*a, *b));
+    if primal && dual && parts && close(stored.gap, recomputed.gap) {
         return None;
     }
     let (part, what) = match recomputed.form {

@@ -93,37 +93,42 @@ impl Model {
                 certify_point(problem, alpha, self.v.as_ref(), self.intercept())?;
             let induced = Induced::new(problem, &kappa, v.as_ref(), &graded);
             let sizes = induced::function_sizes(problem, &kappa, v.as_ref(), &graded);
-            let mut parts = compare::induced_parts(self, &induced, inputs, &sizes);
-            parts.extend(self.intercept_mismatch(problem, &kappa, v.as_ref(), &graded.certificate)?);
+            let parts = compare::induced_parts(self, &induced, inputs, &sizes);
+            let intercept = self.intercept_mismatch(problem, &kappa, v.as_ref(), &graded.certificate)?;
             let certificate = graded.certificate;
-            mismatches.extend(compare::certificate(self, &certificate, parts.is_empty()));
+            // Other intercepts have another objective.
+            if intercept.is_none() || !parts.is_empty() {
+                mismatches.extend(compare::certificate(self, &certificate, parts.is_empty()));
+            }
+            mismatches.extend(intercept);
             mismatches.extend(parts);
             Ok(ModelCheck { certificate, mismatches })
         };
         self.on_data(inputs, &observations, options, check)
     }
 
-    /// Whether the stored intercepts are as good as the best ones for the weights: a certificate holds for any
-    /// intercepts, but worse ones make its gap larger.
+    /// Whether the stored intercepts are as good as the best ones for the weights, and those of the stored
+    /// certificate: a certificate holds for any intercepts, but worse ones make its gap larger. `recomputed` is
+    /// the certificate of the stored intercepts.
     fn intercept_mismatch(
         &self,
         problem: &Problem<'_>,
         kappa: &[f64],
         v: Option<&Matrix>,
-        stored: &Certificate,
+        recomputed: &Certificate,
     ) -> Result<Option<Mismatch>> {
         if self.intercept.is_none() {
             return Ok(None);
         }
         let best = certify_normal(problem, kappa, v, &mut Interrupt::never())?;
-        let excess = stored.primal - best.certificate.primal;
-        if excess <= MODEL_TOLERANCE * best.certificate.primal.abs() {
+        let (primal, best) = (recomputed.primal, best.certificate.primal);
+        let close = |a: f64, b: f64| (a - b).abs() <= compare::CERTIFICATE_TOLERANCE * best.abs();
+        let stored = self.certificate().primal;
+        let of_the_fit = close(primal, stored) || !close(best, stored);
+        if of_the_fit && primal - best <= MODEL_TOLERANCE * best.abs() {
             return Ok(None);
         }
-        let why = format!(
-            "the objective is {}, the best intercepts give {}",
-            stored.primal, best.certificate.primal
-        );
+        let why = format!("the objective is {primal}, the best intercepts give {best}");
         Ok(Some(Mismatch::new("intercept", why)))
     }
 

@@ -4,7 +4,7 @@ use super::Trained;
 use crate::{LossSpec, Weight};
 use kinfolk::kernel::Gamma;
 use kinfolk::model::About;
-use kinfolk::{Kernel, LossKind, Losses, Mismatch, RegularizerKind, ScalingKind, TargetScale};
+use kinfolk::{Kernel, LossKind, Losses, Mismatch, ScalingKind, TargetScale};
 use std::fmt::Display;
 
 impl Trained {
@@ -23,19 +23,16 @@ impl Trained {
         Some(Mismatch { part: "claim", why })
     }
 
-    /// A regulariser in the model that is not the one of the method. Methods that search end with a given Theta.
+    /// A regulariser in the model that is not the one of the method. Methods that search end with one that they found.
     fn method_mismatch(&self) -> Option<Mismatch> {
         let (method, about) = (&self.spec.method, self.model.about());
+        let own = method.method().regularizer(about.tasks.len(), method.params()).transpose()?;
         let stored = &about.problem.output;
-        let agrees = match method.method().regularizer(about.tasks.len(), method.params()) {
-            Ok(Some(own)) => own == *stored,
-            Ok(None) => matches!(stored, RegularizerKind::Fixed { .. }),
-            Err(_) => false,
-        };
-        let why = || {
-            format!("the spec says {method}; the regulariser of the model, {}, is another one", stored.name())
-        };
-        (!agrees).then(|| Mismatch { part: "method", why: why() })
+        if own.is_ok_and(|own| own == *stored) {
+            return None;
+        }
+        let why = format!("the spec says {method}; the model has another regulariser, {}", stored.name());
+        Some(Mismatch { part: "method", why })
     }
 
     fn settings(&self) -> Vec<Mismatch> {
