@@ -81,7 +81,7 @@ def main():
             csv.writer(file).writerows(rows())
         results = list(measure(folder))
     with open(out / "raw.csv", "w", newline="") as file:
-        writer = csv.DictWriter(file, results[0])
+        writer = csv.DictWriter(file, results[0], lineterminator="\n")
         writer.writeheader()
         writer.writerows(results)
     lines = ["# Mixed losses under every penalty", "", "| intercept | certified by fit | hold by certify | of |"]
