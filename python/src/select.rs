@@ -64,7 +64,7 @@ pub(crate) fn cross_validate<'py>(
     let inputs = x.inputs(is_gram(&spec))?;
     let settings = vec![spec.method.clone()];
     let candidate = match weights {
-        Some(weights) => Candidate { settings, weights: parse_weights(&weights)?, grows: false },
+        Some(weights) => Candidate::on_weights(settings, parse_weights(&weights)?),
         None => Candidate::on_default_grid(settings),
     };
     let rows = |(train, test): &Rows<'_>| FoldRows { train: numbers(train), test: numbers(test) };

@@ -1,6 +1,7 @@
 //! Anything that turns data into a model.
 
 use crate::{Error, Param, Params, PreparedData, Result, Weight};
+use kinfolk::regularizer::{AtomKind, AtomSpec};
 use kinfolk::{
     CScale, Claim, Dataset, Fit, Intercept, LossKind, Losses, Observer, RegularizerKind, Settings, Start,
     Weights,
@@ -69,8 +70,21 @@ impl Job<'_> {
     /// # Errors
     /// If the regulariser does not suit the tasks.
     pub fn weights(&self, output: &RegularizerKind, weight: Weight) -> Result<Weights> {
+        self.weights_with_atoms(output, &[], weight)
+    }
+
+    /// The same for a regulariser with atoms.
+    ///
+    /// # Errors
+    /// If the regulariser or an atom does not suit the tasks.
+    pub fn weights_with_atoms(
+        &self,
+        output: &RegularizerKind,
+        atoms: &[AtomSpec],
+        weight: Weight,
+    ) -> Result<Weights> {
         let relative = |strength: f64| -> Result<Weights> {
-            Ok(self.prepared.c_scale()?.weights(output, self.lambda, strength)?)
+            Ok(self.prepared.c_scale()?.weights_with_atoms(output, atoms, self.lambda, strength)?)
         };
         match weight {
             Weight::C(c) => Ok(Weights { c, lambda: self.lambda.unwrap_or(1.0) }),
@@ -108,8 +122,12 @@ pub struct MethodInfo {
     pub cost: &'static str,
     /// Its parameters besides C.
     pub params: &'static [Param],
+    /// Those of them that are weights of atoms, with the relations.
+    pub atoms: &'static [(&'static str, AtomKind)],
     /// The losses it can do.
     pub losses: SupportedLosses,
+    /// Whether selection tries other kernels too.
+    pub tries_kernels: bool,
     /// Whether others are compared with it: independent tasks, one model for all.
     pub is_baseline: bool,
     /// Whether a fit can go on from a checkpoint; not if it solves many problems in turn.
@@ -127,7 +145,9 @@ impl MethodInfo {
         about: "",
         cost: "",
         params: &[],
+        atoms: &[],
         losses: SupportedLosses::All,
+        tries_kernels: false,
         is_baseline: false,
         is_resumable: true,
     };

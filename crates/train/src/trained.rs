@@ -78,8 +78,9 @@ impl Trained {
         };
         if schema_version < 3 {
             // Before, labels were as they are, and specs did not say so.
-            (spec.target_scale, spec.schema_version) = (model.about().target_scale, SCHEMA_VERSION);
+            spec.target_scale = model.about().target_scale;
         }
+        spec.schema_version = SCHEMA_VERSION;
         Ok(Trained { model, spec, schema, outcome, seconds: 0.0, trace: vec![] })
     }
 

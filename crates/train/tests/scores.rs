@@ -382,7 +382,8 @@ fn with_study(check: impl Fn(&Study<'_>, &Candidate)) {
     let mut study = Study::new(&inputs, &observations, squared(), spec("squared"));
     study.folds = 3;
     let weights = [1e-3, 1e-2].map(Weight::Relative).to_vec();
-    check(&study, &Candidate { settings: vec!["stl".parse().unwrap()], weights, grows: true });
+    let settings = vec!["stl".parse().unwrap()];
+    check(&study, &Candidate { grows: true, ..Candidate::on_weights(settings, weights) });
 }
 
 #[test]

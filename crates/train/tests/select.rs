@@ -50,7 +50,7 @@ fn study<'a>(inputs: &'a Inputs<'a>, observations: &'a Observations) -> Study<'a
 
 fn candidate(method: &str) -> Candidate {
     let settings = vec![method.parse().unwrap()];
-    Candidate { settings, weights: [0.1, 1.0, 10.0].map(Weight::Relative).to_vec(), grows: false }
+    Candidate::on_weights(settings, [0.1, 1.0, 10.0].map(Weight::Relative).to_vec())
 }
 
 #[test]

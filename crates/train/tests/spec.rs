@@ -191,7 +191,7 @@ fn mistakes_in_a_spec_are_named() {
     assert!(why("c = -1").contains("it must be auto or a positive number"));
     assert!(why("loss = \"hing\"").contains("hing"));
     assert_eq!(why("tol = 0.0"), "tol = 0: it must be a positive number");
-    assert_eq!(why("schema_version = 99"), "schema_version = 99: this version reads up to 3");
+    assert_eq!(why("schema_version = 99"), "schema_version = 99: this version reads up to 4");
 }
 
 /// Defaults have changed since; a spec that was printed then means the same fit.
@@ -204,6 +204,12 @@ fn a_spec_of_an_earlier_version_keeps_its_defaults() {
         assert_eq!((old.scale, old.target_scale), (ScalingKind::None, TargetScale::None));
         assert_eq!(old, FitSpec::from_toml(&old.to_toml().unwrap()).unwrap());
     }
+    // The method was fmtl, if none was named.
+    for version in 1..4 {
+        let text = format!("schema_version = {version}\nc = 2.0");
+        assert_eq!(FitSpec::from_toml(&text).unwrap().method.to_string(), "fmtl:k=1,output=power");
+    }
+    assert_eq!(FitSpec::from_toml("c = 2.0").unwrap().method.name(), "kin");
     let given =
         FitSpec::from_toml("schema_version = 2\nscale = \"unit\"\ntarget_scale = \"common\"").unwrap();
     assert_eq!((given.scale, given.target_scale), (ScalingKind::Unit, TargetScale::Common));

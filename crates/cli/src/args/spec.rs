@@ -78,14 +78,13 @@ fn read(path: &Path) -> Result<FitSpec> {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Problem")]
 pub(crate) struct MethodArgs {
-    /// Method with its parameters, such as stl, mtl:mu=0.1 or fmtl:output=power,k=2; see `kinfolk methods`
-    /// [default: fmtl].
+    /// Method with its parameters, such as stl, mtl:mu=0.1 or kin:common=10,k=2; see `kinfolk methods` [default: kin].
     #[arg(long, value_name = "NAME")]
     method: Option<String>,
-    /// Short for the parameter output of fmtl, the regulariser of the task matrix.
+    /// Short for the parameter output of fmtl, the regulariser of the task matrix; without --method, the method is fmtl.
     #[arg(long, value_name = "NAME")]
     output: Option<String>,
-    /// Short for the parameter k of fmtl: 1 is the Frobenius norm, larger is sparser.
+    /// Short for the parameter k of kin and fmtl: 1 is the Frobenius norm, larger is sparser.
     #[arg(long)]
     k: Option<String>,
     /// Short for the parameter theta of fmtl, the task matrix for --output fixed: csv, npy, or a model to take it from.
@@ -110,6 +109,8 @@ impl MethodArgs {
             named.iter().filter_map(|(name, value)| Some((*name, value.as_deref()?))).collect();
         let method = match &self.method {
             None if short.is_empty() => return Ok(()),
+            // Only fmtl has these parameters.
+            None if !has_all(&spec.method, &short) => MethodSpec::new("fmtl", &short),
             // Another regulariser has other parameters than that of the file.
             None if self.output.is_some() => MethodSpec::new(spec.method.name(), &short),
             None => spec.method.with(&short),
@@ -118,4 +119,10 @@ impl MethodArgs {
         spec.method = method.map_err(Failure::usage)?;
         Ok(())
     }
+}
+
+/// Whether a method has parameters of these names.
+fn has_all(method: &MethodSpec, params: &[(&str, &str)]) -> bool {
+    let known = method.method().params();
+    params.iter().all(|(name, _)| known.iter().any(|param| param.name == *name))
 }

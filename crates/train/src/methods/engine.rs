@@ -1,6 +1,7 @@
 //! Methods that are one problem of the engine: an output regulariser, and nothing else.
 
 use crate::{FitRequest, Job, Method, MethodInfo, Params, Result, Weight};
+use kinfolk::regularizer::{AtomKind, AtomSpec};
 use kinfolk::{Fit, Fitter, Observer, Problem, ProblemSpec, RegularizerKind, Start, Weights};
 
 /// A method that is the engine's problem for some output regulariser.
@@ -20,7 +21,8 @@ impl Engine {
     pub fn problem<'a>(&self, job: &Job<'a>, params: &Params, weight: Weight) -> Result<Problem<'a>> {
         self.info.losses.check(self.info.name, job.loss)?;
         let output = (self.output)(job.data.observations().n_tasks(), params)?;
-        let Weights { c, lambda } = job.weights(&output, weight)?;
+        let atoms = self.atoms(job, params)?;
+        let Weights { c, lambda } = job.weights_with_atoms(&output, &atoms, weight)?;
         Ok(Problem::new(
             job.data,
             ProblemSpec {
@@ -28,10 +30,21 @@ impl Engine {
                 output,
                 c,
                 lambda,
-                atoms: vec![],
+                atoms,
                 intercept: job.intercept,
             },
         )?)
+    }
+
+    /// The atoms whose weights are parameters of the method. A single task is not related to others.
+    fn atoms(&self, job: &Job<'_>, params: &Params) -> Result<Vec<AtomSpec>> {
+        if job.data.observations().n_tasks() < 2 {
+            return Ok(vec![]);
+        }
+        let atom = |(name, relation): &(&str, AtomKind)| {
+            Ok(AtomSpec::new(*name, params.number(name)?, relation.clone()))
+        };
+        self.info.atoms.iter().map(atom).collect()
     }
 }
 
@@ -45,7 +58,8 @@ impl Method for Engine {
     }
 
     fn weights(&self, job: &Job<'_>, params: &Params, weight: Weight) -> Result<Weights> {
-        job.weights(&(self.output)(job.data.observations().n_tasks(), params)?, weight)
+        let output = (self.output)(job.data.observations().n_tasks(), params)?;
+        job.weights_with_atoms(&output, &self.atoms(job, params)?, weight)
     }
 
     fn solve(&self, request: &FitRequest<'_>, observer: &mut dyn Observer) -> Result<Fit> {

@@ -5,6 +5,7 @@ mod convex_okl;
 mod engine;
 mod fmtl;
 mod gmtl;
+mod kin;
 mod known_theta;
 mod mtfl;
 mod mtl_sdca;
@@ -13,6 +14,7 @@ mod okl;
 
 pub use convex_okl::CONVEX_OKL;
 pub use engine::Engine;
+pub(crate) use fmtl::FMTL;
 pub use gmtl::{GMTL, Gmtl, Regroup};
 pub use mtl_sdca::MTL_SDCA;
 pub use mtrl::MTRL;
@@ -20,16 +22,16 @@ pub use okl::OKL;
 
 use crate::{Error, Method, Result};
 use cmtl::CMTL;
-use fmtl::FMTL;
+use kin::KIN;
 use known_theta::{MTL, POOLED, STL};
 use mtfl::Mtfl;
 
 /// The method if none is named.
-pub(crate) const DEFAULT: &dyn Method = &FMTL;
+pub(crate) const DEFAULT: &dyn Method = &KIN;
 
 /// All methods.
 pub fn registry() -> &'static [&'static dyn Method] {
-    &[&STL, &POOLED, &MTL, &CMTL, &Mtfl, &GMTL, &MTRL, &MTL_SDCA, &OKL, &CONVEX_OKL, &FMTL]
+    &[&STL, &POOLED, &MTL, &CMTL, &Mtfl, &GMTL, &MTRL, &MTL_SDCA, &OKL, &CONVEX_OKL, &FMTL, &KIN]
 }
 
 /// The method of this name.
@@ -62,7 +64,7 @@ mod tests {
         assert_eq!(
             find("lasso").unwrap_err().to_string(),
             "there is no method \"lasso\"; the methods are stl, pooled, mtl, cmtl, mtfl, gmtl, mtrl, mtl-sdca, okl, \
-             convex-okl, fmtl"
+             convex-okl, fmtl, kin"
         );
         let mtl = find("mtl").unwrap();
         let parse = |given| Params::parse("mtl", mtl.params(), given).unwrap_err().to_string();

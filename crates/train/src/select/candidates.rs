@@ -1,7 +1,12 @@
 //! From text to candidates: `fmtl:k=2`, `strength=0.1,1,10`.
 
+use super::KernelGrid;
 use crate::spec::MethodText;
 use crate::{Error, Method, MethodSpec, Result, Weight, find};
+use kinfolk::Kernel;
+
+/// More settings than these are not all tried, unless the caller gives all values.
+const MAX_ALL: usize = 8;
 
 /// A method with the settings to choose from.
 #[derive(Debug, Clone)]
@@ -12,6 +17,19 @@ pub struct Candidate {
     pub weights: Vec<Weight>,
     /// Whether larger or smaller strengths are tried if the best is the last or the first.
     pub grows: bool,
+    /// Kernels, another axis of settings.
+    pub kernels: KernelGrid,
+    /// If settings are searched one axis after another, their axes; else all are tried.
+    pub axes: Option<SettingAxes>,
+}
+
+/// The axes of settings that are all combinations of some values, the last axis varying fastest.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SettingAxes {
+    /// Number of values on each axis.
+    pub lengths: Vec<usize>,
+    /// Where the search starts: the place on each axis.
+    pub start: Vec<usize>,
 }
 
 /// Values to try of a parameter: `k=1,2,4`, `mu=0.1,1`, `strength=1,10` or `c=0.1,1`.
@@ -35,7 +53,8 @@ impl std::str::FromStr for Axis {
 }
 
 /// Candidates from texts such as `stl`, `mtl:mu=0.1` or `fmtl:output=power,k=1`, and axes for the parameters
-/// that these leave open. Parameters on no axis are on their default grids.
+/// that these leave open. Parameters on no axis are on their default grids. All combinations are tried if the caller
+/// gives all values, or they are few; else one axis is searched after another.
 ///
 /// # Errors
 /// If there is no such method or parameter, or a value is not allowed.
@@ -53,7 +72,7 @@ pub fn candidates_from(
     methods: &[String],
     axes: &[Axis],
 ) -> Result<Vec<Candidate>> {
-    let weights = weights(axes)?;
+    let (weights, kernels) = (weights(axes)?, kernels(axes)?);
     let mut used = vec![false; axes.len()];
     let mut out: Vec<Candidate> = vec![];
     for text in methods {
@@ -68,15 +87,27 @@ pub fn candidates_from(
                 given.push((axis.name.clone(), axis.values.clone()));
             }
         }
-        let settings = combinations(method, &given)?;
+        let (settings, axes) = combinations(method, &given)?;
+        let is_open = method.params().iter().any(|param| {
+            param.grid.len() > 1 && given.iter().all(|(name, _)| name != param.name)
+        });
+        let kernels = match &kernels {
+            Some(all) => KernelGrid::These(all.clone()),
+            None if method.info().tries_kernels && is_open => KernelGrid::Auto,
+            None => KernelGrid::Study,
+        };
+        let is_product = axes.lengths.iter().product::<usize>() == settings.len();
         if out.iter().all(|other| other.settings != settings) {
-            out.push(match &weights {
-                Some(weights) => Candidate { settings, weights: weights.clone(), grows: false },
+            let candidate = match &weights {
+                Some(weights) => Candidate::on_weights(settings, weights.clone()),
                 None => Candidate::on_default_grid(settings),
-            });
+            };
+            let is_large = candidate.settings.len() * kernels.most() > MAX_ALL;
+            let axes = (is_open && is_product && is_large).then_some(axes);
+            out.push(Candidate { kernels, axes, ..candidate });
         }
     }
-    let unused = |(axis, used): (&Axis, &bool)| (!*used && !is_weight(axis)).then(|| axis.name.clone());
+    let unused = |(axis, used): (&Axis, &bool)| (!*used && !is_weight(axis) && axis.name != KERNEL).then(|| axis.name.clone());
     match axes.iter().zip(&used).find_map(unused) {
         Some(name) => Err(Error::Study(format!("no method here has a parameter {name:?}"))),
         None => Ok(out),
@@ -88,6 +119,16 @@ type Given = (String, Vec<String>);
 
 fn is_weight(axis: &Axis) -> bool {
     matches!(axis.name.as_str(), "c" | "strength")
+}
+
+/// The name of the axis of kernels.
+const KERNEL: &str = "kernel";
+
+/// Kernels to try; `None` if there is no axis for them.
+fn kernels(axes: &[Axis]) -> Result<Option<Vec<Kernel>>> {
+    let axis = axes.iter().find(|axis| axis.name == KERNEL);
+    let parse = |axis: &Axis| axis.values.iter().map(|text| Ok(text.parse::<Kernel>()?)).collect();
+    axis.map(parse).transpose()
 }
 
 /// Strengths or values of C, increasing; `None` if there is no axis for them.
@@ -111,12 +152,15 @@ fn weights(axes: &[Axis]) -> Result<Option<Vec<Weight>>> {
 }
 
 /// All combinations of the values given, and of the default grids for the other parameters. A parameter that
-/// has no effect beside another (k for exp) is not varied.
-fn combinations(method: &'static dyn Method, given: &[Given]) -> Result<Vec<MethodSpec>> {
+/// has no effect beside another (k for exp) is not varied. The axes start at the defaults.
+fn combinations(method: &'static dyn Method, given: &[Given]) -> Result<(Vec<MethodSpec>, SettingAxes)> {
     let mut all: Vec<Vec<(String, String)>> = vec![vec![]];
+    let mut axes = SettingAxes { lengths: vec![], start: vec![] };
     for param in method.params() {
         let own = given.iter().find(|(name, _)| name == param.name).map(|(_, values)| values.clone());
         let values = own.unwrap_or_else(|| param.grid.iter().map(|v| v.to_string()).collect());
+        axes.lengths.push(values.len().max(1));
+        axes.start.push(values.iter().position(|value| value == param.default).unwrap_or(0));
         all = all
             .iter()
             .flat_map(|start| {
@@ -134,7 +178,7 @@ fn combinations(method: &'static dyn Method, given: &[Given]) -> Result<Vec<Meth
         let pairs: Vec<(&str, &str)> = setting.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect();
         out.push(MethodSpec::of(method, &pairs)?);
     }
-    Ok(out)
+    Ok((out, axes))
 }
 
 #[cfg(test)]

@@ -4,10 +4,13 @@ use super::fold_fits::{FoldFit, FoldScorer, Predicted, fold_fits};
 use super::folds::{self, FoldRows};
 use super::growth::SettingGrid;
 use super::held_out::FoldedScore;
+use super::open_folds::{self, with_open_folds};
+use super::search::CandidateSearch;
 use super::{Candidate, GrownGrid, HeldOut, Study};
 use crate::observer::{LaterObserver, RoundObserver};
+use crate::parallel::threads_or_cores;
 use crate::{Error, MethodSpec, Metric, Result, Score, StudyObserver, Weight, nan};
-use kinfolk::Claim;
+use kinfolk::{Claim, Kernel};
 use serde::{Deserialize, Serialize};
 
 /// How one setting did.
@@ -15,6 +18,9 @@ use serde::{Deserialize, Serialize};
 pub struct Row {
     /// The method with its parameters.
     pub method: MethodSpec,
+    /// The kernel, if that is chosen too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kernel: Option<Kernel>,
     /// Weight of the losses.
     pub weight: Weight,
     /// C in the first fold: with a strength, it differs a little from fold to fold.
@@ -166,6 +172,9 @@ impl<'a> FoldCut<'a> {
     }
 }
 
+/// Fits grids on the folds of all cuts; `None` if the observer said stop.
+type GridFits<'a> = dyn Fn(&[SettingGrid], &dyn StudyObserver) -> Result<Option<Vec<Vec<FoldFit>>>> + 'a;
+
 /// Everything but the candidates.
 struct CrossValidation<'a> {
     study: &'a Study<'a>,
@@ -190,24 +199,74 @@ impl<'a> CrossValidation<'a> {
         Ok(own)
     }
 
-    fn run(&self, candidates: &[Candidate], observer: &dyn StudyObserver) -> Result<Option<Selection>> {
-        let mut grids = SettingGrid::all(candidates);
-        let mut rows: Vec<Row> = vec![];
-        let mut more = grids.clone();
-        while !more.is_empty() {
-            let later = LaterObserver { observer, before: rows.iter().map(|row| row.folds.len()).sum() };
-            let Some(new) = self.rows(&more, &later)? else { return Ok(None) };
-            rows.extend(new);
-            rows.sort_by(|a, b| {
-                (a.place.cmp(&b.place)).then(a.weight.number().total_cmp(&b.weight.number()))
-            });
-            more = grids.iter_mut().filter_map(|grid| grid.grow(&rows, self.sign())).collect();
+    fn run<'c>(&self, candidates: &'c [Candidate], observer: &dyn StudyObserver) -> Result<Option<Selection>> {
+        let of_candidates: Vec<Vec<Option<Kernel>>> =
+            candidates.iter().map(|candidate| candidate.kernels.kernels(self.study)).collect::<Result<_>>()?;
+        let mut kernels: Vec<Option<Kernel>> = vec![];
+        for kernel in of_candidates.iter().flatten() {
+            if !kernels.contains(kernel) {
+                kernels.push(kernel.clone());
+            }
         }
-        let (best, winner) = self.best(candidates.len(), &rows)?;
+        let n_cuts = self.cuts.len();
+        let search = |(number, candidate): (usize, &'c Candidate)| {
+            CandidateSearch::new(candidate, number, &of_candidates[number], n_cuts)
+        };
+        let searches = candidates.iter().enumerate().map(search).collect();
+        let folds: Vec<FoldRows> = self.cuts.iter().flat_map(|cut| cut.folds.iter().cloned()).collect();
+        if open_folds::fit_in_memory(self.study, folds.len()) {
+            return with_open_folds(self.study, &folds, &kernels, |open| {
+                self.search(searches, &|grids, observer| {
+                    fold_fits(self.study, grids, open, 0, self.scorer, observer)
+                }, observer)
+            });
+        }
+        // As many folds at a time as threads: each holds a copy of its rows and what its kernel needs.
+        let threads = threads_or_cores(self.study.spec.threads);
+        let n_groups = folds.len().div_ceil(threads);
+        let fits = |grids: &[SettingGrid], observer: &dyn StudyObserver| {
+            let mut all = vec![];
+            for (round, group) in folds.chunks(threads).enumerate() {
+                let counted = RoundObserver { observer, round, of: n_groups };
+                let found = with_open_folds(self.study, group, &kernels, |open| {
+                    fold_fits(self.study, grids, open, round * threads, self.scorer, &counted)
+                })?;
+                let Some(found) = found else { return Ok(None) };
+                all.extend(found);
+            }
+            Ok(Some(all))
+        };
+        self.search(searches, &fits, observer)
+    }
+
+    /// Asks the searches of all candidates what to fit until they end.
+    fn search(
+        &self,
+        mut searches: Vec<CandidateSearch<'_>>,
+        fits: &GridFits<'_>,
+        observer: &dyn StudyObserver,
+    ) -> Result<Option<Selection>> {
+        let (mut rows, mut place): (Vec<Row>, usize) = (vec![], 0);
+        loop {
+            let next = searches.iter_mut().flat_map(|search| search.next(&rows, self.sign(), &mut place));
+            let grids: Vec<SettingGrid> = next.collect();
+            if grids.is_empty() {
+                break;
+            }
+            let later = LaterObserver { observer, before: rows.iter().map(|row| row.folds.len()).sum() };
+            let Some(found) = fits(&grids, &later)? else { return Ok(None) };
+            rows.extend(self.rows(&grids, &found)?);
+            rows.sort_by(|a, b| {
+                let places = a.candidate.cmp(&b.candidate).then(a.place.cmp(&b.place));
+                places.then(a.weight.number().total_cmp(&b.weight.number()))
+            });
+        }
+        let (best, winner) = self.best(&searches, &rows)?;
+        let grids = searches.iter().flat_map(|search| search.grids());
         Ok(Some(Selection {
             metric: self.metric,
             instead_of: self.instead_of,
-            grown: grids.iter().filter_map(SettingGrid::grown).collect(),
+            grown: grids.filter_map(SettingGrid::grown).collect(),
             repeats: self.cuts.len(),
             rows,
             best,
@@ -221,39 +280,41 @@ impl<'a> CrossValidation<'a> {
     }
 
     /// The best row of each candidate, and of all. A row whose score is undefined is never the best.
-    fn best(&self, n_candidates: usize, rows: &[Row]) -> Result<(Vec<usize>, usize)> {
+    fn best(&self, searches: &[CandidateSearch<'_>], rows: &[Row]) -> Result<(Vec<usize>, usize)> {
         // Of equal scores the first: the smallest weight.
         let pick = |best: usize, row: usize| {
             if self.sign() * rows[row].score > self.sign() * rows[best].score { row } else { best }
         };
-        let best_of = |candidate: usize| {
+        let best_of = |(candidate, search): (usize, &CandidateSearch<'_>)| {
+            if let Some(chosen) = search.chosen(rows, self.sign()) {
+                let same = |row: &Row| row.place == chosen.place && row.weight == chosen.weight;
+                return rows.iter().position(same).ok_or_else(|| no_score(rows, candidate));
+            }
             let own = (0..rows.len()).filter(|&row| rows[row].candidate == candidate);
             let best = own.filter(|&row| !rows[row].score.is_nan()).reduce(pick);
             best.ok_or_else(|| no_score(rows, candidate))
         };
-        let best: Vec<usize> = (0..n_candidates).map(best_of).collect::<Result<_>>()?;
+        let best: Vec<usize> = searches.iter().enumerate().map(best_of).collect::<Result<_>>()?;
         let winner = best.iter().copied().reduce(pick);
         winner
             .map(|winner| (best, winner))
             .ok_or_else(|| Error::Study("there is nothing to choose from".into()))
     }
 
-    /// The rows of some grids over all cuts; `None` if the observer said stop.
-    fn rows(&self, grids: &[SettingGrid], observer: &dyn StudyObserver) -> Result<Option<Vec<Row>>> {
-        let mut all: Vec<Row> = vec![];
-        for (round, cut) in self.cuts.iter().enumerate() {
-            let counted = RoundObserver { observer, round, of: self.cuts.len() };
-            let Some(fits) = fold_fits(self.study, grids, &cut.folds, self.scorer, &counted)? else {
-                return Ok(None);
-            };
-            let rows = self.gather(cut, grids, &fits)?;
-            if round == 0 {
+    /// The rows of some grids from their fits on the folds of all cuts.
+    fn rows(&self, grids: &[SettingGrid], by_path: &[Vec<FoldFit>]) -> Result<Vec<Row>> {
+        let (mut all, mut first): (Vec<Row>, usize) = (vec![], 0);
+        for cut in self.cuts {
+            let last = first + cut.folds.len() * grids.len();
+            let rows = self.gather(cut, grids, &by_path[first..last])?;
+            first = last;
+            if all.is_empty() {
                 all = rows;
             } else {
                 all.iter_mut().zip(rows).for_each(|(row, more)| row.join(more));
             }
         }
-        Ok(Some(all))
+        Ok(all)
     }
 
     /// From fits by fold and grid to rows.
@@ -267,6 +328,7 @@ impl<'a> CrossValidation<'a> {
                 let proved = grid.method.method().claim(grid.method.params()) == Claim::Optimal;
                 let mut row = Row {
                     method: grid.method.clone(),
+                    kernel: grid.kernel.clone(),
                     weight,
                     c: of_folds[0].c,
                     score: f64::NAN,

@@ -1,13 +1,13 @@
 //! The fits of one cut into folds, several at a time.
 
+use super::Study;
 use super::growth::SettingGrid;
-use super::training_fold::TrainingFold;
-use super::{FoldRows, Study};
+use super::open_folds::OpenFolds;
 use crate::metric;
 use crate::observer::StopObserver;
 use crate::parallel::{in_parallel, threads_or_cores};
-use crate::{FitSpec, PreparedData, Result, StudyObserver, Trained};
-use kinfolk::{Dataset, Start, Status};
+use crate::{FitSpec, Result, StudyObserver, Trained};
+use kinfolk::{Start, Status};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Scores a model of a fold, given the number of the fold, in place of the metric of the study. Larger is better.
@@ -36,40 +36,25 @@ struct Path<'a> {
     grid: &'a SettingGrid,
 }
 
-/// All fits: fold by fold, in each grid by grid, in each weight by weight. `None` if the observer said stop.
+/// All fits: fold by fold, in each grid by grid, in each weight by weight; `first` is the number of the first fold.
+/// `None` if the observer said stop.
 pub(super) fn fold_fits(
     study: &Study<'_>,
     grids: &[SettingGrid],
-    folds: &[FoldRows],
+    folds: &OpenFolds<'_, '_>,
+    first: usize,
     scorer: Option<&FoldScorer<'_>>,
     observer: &dyn StudyObserver,
 ) -> Result<Option<Vec<Vec<FoldFit>>>> {
     let threads = threads_or_cores(study.spec.threads);
     let total = folds.len() * grids.iter().map(|grid| grid.weights.len()).sum::<usize>();
     let done = AtomicUsize::new(0);
-    // Fits run side by side: each has one thread.
-    let spec = FitSpec { threads: 1, ..study.spec.clone() };
-    let mut all = vec![];
-    // As many folds at a time as threads: each holds a copy of its rows and what its kernel needs.
-    for (g, group) in folds.chunks(threads).enumerate() {
-        let in_use: Vec<TrainingFold> =
-            group.iter().map(|rows| TrainingFold::new(study, rows)).collect::<Result<_>>()?;
-        let data: Vec<Dataset<'_>> =
-            in_use.iter().map(|f| f.training.dataset(&spec)).collect::<Result<_>>()?;
-        let prepared: Vec<PreparedData<'_>> =
-            data.iter().map(|data| PreparedData::new(data, &study.losses, spec.intercept)).collect();
-        let run = |path: &Path<'_>| {
-            let count = || observer.done("", done.fetch_add(1, Ordering::Relaxed) + 1, total);
-            let number = g * threads + path.fold;
-            let score = |trained: &Trained| scorer.map(|scorer| scorer(number, trained)).transpose();
-            fit_path(study, &in_use[path.fold], &prepared[path.fold], path, &score, observer, &count)
-        };
-        let Some(found) = in_parallel(&paths(in_use.len(), grids), threads, run)? else {
-            return Ok(None);
-        };
-        all.extend(found);
-    }
-    Ok(Some(all))
+    let run = |path: &Path<'_>| {
+        let count = || observer.done("", done.fetch_add(1, Ordering::Relaxed) + 1, total);
+        let score = |trained: &Trained| scorer.map(|scorer| scorer(first + path.fold, trained)).transpose();
+        fit_path(study, folds, path, &score, observer, &count)
+    };
+    in_parallel(&paths(folds.len(), grids), threads, run)
 }
 
 /// Fold by fold, each over all grids.
@@ -80,20 +65,22 @@ fn paths(n_folds: usize, grids: &[SettingGrid]) -> Vec<Path<'_>> {
 /// Fits the weights of a grid in turn, each from the last; `None` if the observer said stop.
 fn fit_path(
     study: &Study<'_>,
-    fold: &TrainingFold,
-    prepared: &PreparedData<'_>,
+    folds: &OpenFolds<'_, '_>,
     path: &Path<'_>,
     score: &dyn Fn(&Trained) -> Result<Option<f64>>,
     observer: &dyn StudyObserver,
     count: &dyn Fn(),
 ) -> Result<Option<Vec<FoldFit>>> {
+    let (fold, prepared) = (folds.fold(path.fold), folds.prepared(path.fold, &path.grid.kernel)?);
+    let kernel = path.grid.kernel.clone().or(study.spec.kernel.clone());
     let mut fits = vec![];
     let mut last: Option<Trained> = None;
     for &weight in &path.grid.weights {
         let began = std::time::Instant::now();
         let alpha = last.as_ref().and_then(|trained| trained.model.alpha());
         let start = alpha.map_or(Start::Cold, Start::Warm);
-        let spec = FitSpec { method: path.grid.method.clone(), c: weight, ..study.spec.clone() };
+        let (method, kernel) = (path.grid.method.clone(), kernel.clone());
+        let spec = FitSpec { method, kernel, c: weight, ..study.spec.clone() };
         let trained = fold.training.fit_to(prepared, &spec, start, &mut StopObserver(observer))?;
         if observer.stop() {
             return Ok(None);

@@ -2,7 +2,7 @@
 
 use super::study::StudyRows;
 use super::{
-    Candidate, FoldRows, Scored, Selection, Study, cross_validate, cross_validate_on, training_fold,
+    Candidate, FoldRows, KernelGrid, Scored, Selection, Study, cross_validate, cross_validate_on, training_fold,
 };
 use crate::metric::{self, Score};
 use crate::observer::StopObserver;
@@ -48,20 +48,22 @@ pub fn holdout(
     rows: Holdout<'_>,
     observer: &dyn StudyObserver,
 ) -> Result<Option<HoldoutResult>> {
+    let mut spec = study.spec.clone();
     let (selection, chosen) = match (&candidate.settings[..], &candidate.weights[..]) {
-        ([method], [weight]) => (None, (method.clone(), *weight)),
+        ([method], [weight]) if candidate.kernels == KernelGrid::Study => (None, (method.clone(), *weight)),
         _ => {
             let candidates = std::slice::from_ref(candidate);
             let Some(found) = choose(study, candidates, rows, observer)? else { return Ok(None) };
             let best = &found.rows[found.winner];
             let chosen = (best.method.clone(), best.weight);
+            spec.kernel = best.kernel.clone().or(spec.kernel);
             (Some(found), chosen)
         }
     };
     let mut train = rows.train.to_vec();
     train.extend(rows.validation.filter(|_| rows.refit).unwrap_or_default());
     let training = Training::of_rows(&study.spec, study.inputs, study.observations, &study.losses, &train)?;
-    let data = training.dataset(&study.spec)?;
+    let data = training.dataset(&spec)?;
     let prepared = PreparedData::new(&data, &study.losses, study.spec.intercept);
     let (method, weight) = (&chosen.0, chosen.1);
     let (settings, lambda) = (study.spec.settings(), study.spec.lambda);

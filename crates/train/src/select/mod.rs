@@ -5,14 +5,17 @@
 //! | `candidates` | from texts such as `fmtl:k=2` and `strength=0.1,1` to what is tried |
 //! | `folds` | cutting data into parts that resemble each other |
 //! | `study`, `training_fold` | the data of a study, and of one fold of it |
-//! | `fold_fits` | the fits of one cut into folds, several at a time |
+//! | `open_folds`, `fold_fits` | folds ready for fits; the fits of all folds, several at a time |
 //! | `held_out` | scores of held-out predictions of all folds together |
+//! | `search`, `axes` | what is tried of a candidate: all of its settings, or one axis after another |
+//! | `kernels` | kernels to choose from |
 //! | `growth` | grids of weights, which grow where the best is at their edge |
 //! | `cv` | cross-validation: fits, scores, the best of each candidate |
 //! | `holdout`, `splits` | winners scored on rows that selection did not see |
 //! | `compare` | does joint learning help, and which tasks? |
 //! | `results` | what was found, as one JSON object |
 
+mod axes;
 mod candidates;
 mod compare;
 mod cv;
@@ -21,12 +24,15 @@ pub mod folds;
 mod growth;
 mod held_out;
 mod holdout;
+mod kernels;
+mod open_folds;
 mod results;
+mod search;
 mod splits;
 mod study;
 mod training_fold;
 
-pub use candidates::{Axis, Candidate, candidates, candidates_from};
+pub use candidates::{Axis, Candidate, SettingAxes, candidates, candidates_from};
 pub use compare::Comparison;
 pub use cv::{ReplacedMetric, Row, Selection, cross_validate, cross_validate_on, mean_and_sd};
 pub use fold_fits::FoldScorer;
@@ -34,6 +40,7 @@ pub use folds::{FoldOrder, FoldRows};
 pub use growth::GrownGrid;
 pub use held_out::HeldOut;
 pub use holdout::{Holdout, HoldoutResult, holdout};
+pub use kernels::KernelGrid;
 pub use results::{BestRow, Refit, SelectionResults, Verdict};
 pub use splits::{SplitResult, repeat};
 pub use study::{Scored, Study};

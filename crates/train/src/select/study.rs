@@ -108,7 +108,8 @@ impl<'a> Study<'a> {
     /// The spec of one setting.
     pub fn spec_of(&self, row: &Row) -> FitSpec {
         let loss = LossSpec::from(&self.losses);
-        FitSpec { method: row.method.clone(), c: row.weight, loss, ..self.spec.clone() }
+        let kernel = row.kernel.clone().or(self.spec.kernel.clone());
+        FitSpec { method: row.method.clone(), kernel, c: row.weight, loss, ..self.spec.clone() }
     }
 
     /// Fits a setting to all the data.
@@ -125,9 +126,9 @@ impl<'a> Study<'a> {
     /// Fits some of a candidate's settings to all the data.
     pub(super) fn refit_all(&self, rows: &[&Row], observer: &dyn StudyObserver) -> Result<Vec<kinfolk::Fit>> {
         let training = Training::of_arrays(&self.spec, self.inputs, self.observations)?;
-        let data = training.dataset(&self.spec)?;
-        let prepared = crate::PreparedData::new(&data, &self.losses, self.spec.intercept);
         let fit = |row: &&Row| {
+            let data = training.dataset(&self.spec_of(row))?;
+            let prepared = crate::PreparedData::new(&data, &self.losses, self.spec.intercept);
             let observer = &mut StopObserver(observer);
             let mut fit = prepared.fit(
                 &row.method,

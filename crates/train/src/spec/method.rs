@@ -43,6 +43,12 @@ impl MethodSpec {
         Ok(MethodSpec { method, params: Params::parse(method.name(), method.params(), given)? })
     }
 
+    /// A method whose parameters all have defaults, with these.
+    pub(crate) fn plain(method: &'static dyn Method) -> Self {
+        let params = Params::parse(method.name(), method.params(), &[]).unwrap_or_default();
+        MethodSpec { method, params }
+    }
+
     /// From text, and more parameters beside it.
     ///
     /// # Errors
@@ -122,12 +128,10 @@ impl MethodSpec {
     }
 }
 
-/// The method of this project, with its defaults.
+/// The default method, with its defaults.
 impl Default for MethodSpec {
     fn default() -> Self {
-        let fmtl = crate::methods::DEFAULT;
-        let params = Params::parse(fmtl.name(), fmtl.params(), &[]).unwrap_or_default();
-        MethodSpec { method: fmtl, params }
+        MethodSpec::plain(crate::methods::DEFAULT)
     }
 }
 
@@ -234,7 +238,7 @@ mod tests {
         let fixed: MethodSpec = "fmtl:output=fixed,theta=[[1,0.5],[0.5,1]]".parse().unwrap();
         assert_eq!(fixed.to_string().parse::<MethodSpec>().unwrap(), fixed);
         assert_eq!(fixed.brief(), "fmtl:output=fixed,theta=[2 x 2]");
-        assert_eq!(MethodSpec::default().to_string(), "fmtl:k=1,output=power");
+        assert_eq!(MethodSpec::default().to_string(), "kin:common=10,k=1,own=0");
     }
 
     #[test]

@@ -28,7 +28,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 /// The version of the JSON and TOML form of a [`FitSpec`] and of what model files keep beside it.
-pub const SCHEMA_VERSION: u32 = 3;
+pub const SCHEMA_VERSION: u32 = 4;
 
 /// Everything that decides about a fit besides its data. Fields that a file leaves out have their defaults.
 ///
@@ -243,6 +243,7 @@ impl FitSpec {
 /// Which fields a spec has, of those whose defaults have changed.
 #[derive(Deserialize)]
 struct WrittenFields {
+    method: Option<IgnoredAny>,
     intercept: Option<IgnoredAny>,
     bias: Option<IgnoredAny>,
     scale: Option<IgnoredAny>,
@@ -267,7 +268,10 @@ fn written_before(mut spec: FitSpec, written: &WrittenFields) -> FitSpec {
         if spec.c == Weight::Auto {
             spec.c = Weight::Relative(CScale::MIDDLE);
         }
-        spec.schema_version = SCHEMA_VERSION;
     }
+    if spec.schema_version < 4 && written.method.is_none() {
+        spec.method = MethodSpec::plain(&crate::methods::FMTL);
+    }
+    spec.schema_version = SCHEMA_VERSION;
     spec
 }

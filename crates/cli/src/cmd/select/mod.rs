@@ -41,13 +41,14 @@ pub(crate) struct SelectArgs {
     #[arg(long, value_name = "FILE", conflicts_with = "splits")]
     results: Option<PathBuf>,
     /// Methods to choose from, see `kinfolk methods`, with their parameters as for `kinfolk fit`:
-    /// stl,fmtl:output=power,k=2 [default: that of --spec, or fmtl].
+    /// stl,fmtl:output=power,k=2 [default: that of --spec, or kin].
     #[arg(long, value_name = "NAME,...")]
     method: Option<String>,
     /// Also independent tasks and one model for all, and a verdict in words.
     #[arg(long)]
     compare: bool,
-    /// Values to try: strength=..., c=..., or a parameter of a method. May be repeated.
+    /// Values to try: strength=..., c=..., kernel=linear,rbf:0.1 or a parameter of a method. May be repeated. All
+    /// combinations are tried if all values are given; else one parameter is searched after another.
     #[arg(long, value_name = "NAME=VALUE,...")]
     grid: Vec<Axis>,
     /// Number of folds.

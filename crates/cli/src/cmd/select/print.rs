@@ -6,9 +6,16 @@ use kinfolk_train::select::{Refit, Row, Scored, SelectionResults};
 
 pub(super) fn text(results: &SelectionResults, all: bool) -> String {
     let metric = format!(">{}", results.metric);
-    let mut grid = Grid::new(&["", "method", ">strength", ">C", &metric, ">+-", ">gap", ">time"]);
+    let has_kernels = results.rows.iter().any(|row| row.kernel.is_some());
+    let mut heads = vec!["", "method", ">strength", ">C", &metric, ">+-", ">gap", ">time"];
+    if has_kernels {
+        heads.insert(2, "kernel");
+    }
+    let mut grid = Grid::new(&heads);
     for row in &results.rows {
-        let same = |other: &Row| other.method == row.method && other.weight == row.weight;
+        let same = |other: &Row| {
+            (&other.method, &other.kernel, other.weight) == (&row.method, &row.kernel, row.weight)
+        };
         let best = results.best.iter().any(|best| same(&best.row));
         let mark = match best {
             _ if same(&results.winner) => "**",
@@ -16,7 +23,11 @@ pub(super) fn text(results: &SelectionResults, all: bool) -> String {
             false => "",
         };
         if best || all {
-            grid.row(cells(mark, row));
+            let mut cells = cells(mark, row).to_vec();
+            if has_kernels {
+                cells.insert(2, row.kernel.as_ref().map_or("-".into(), ToString::to_string));
+            }
+            grid.row(cells);
         }
     }
     let score = match results.scored {

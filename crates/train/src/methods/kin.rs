@@ -1,0 +1,56 @@
+//! The default method: the task matrix is learned, with known relations whose part is learned too.
+
+use super::Engine;
+use crate::params::Allowed;
+use crate::{MethodInfo, Param};
+use kinfolk::RegularizerKind;
+use kinfolk::regularizer::AtomKind;
+
+/// Weights of atoms.
+const WEIGHT: Allowed = Allowed::Number(0.0, 1e12);
+
+/// `fmtl` with the two relations that every set of tasks may have.
+pub(crate) const KIN: Engine = Engine {
+    info: MethodInfo {
+        name: "kin",
+        title: "kinfolk: fmtl that knows what tasks may have in common",
+        learns: "Theta: who is kin to whom, how much all tasks share, how much each has of its own",
+        reference: "fmtl with atoms, see math.md",
+        problem: "min C sum_i L(y_i, F(x_i, t_i)) + |F|^2 / 2 + lambda V(Theta) over F and Theta = M + a 11'/T + b I/sqrt(T), \
+                  V(Theta) = sum_rs phi*(M_rs) + common phi*(a / common) + own phi*(b / own)",
+        about: "One model for all tasks (large `common`), independent tasks (large `own`) and fmtl (both zero) are special \
+                cases, and the parts a and b are learned with Theta. So it is a safe choice where it is not known \
+                whether tasks are alike.",
+        params: &[
+            Param {
+                name: "common",
+                meaning: "weight of what all tasks share; 0 switches it off",
+                allowed: WEIGHT,
+                default: "10",
+                grid: &["0", "10", "1000"],
+                only_with: None,
+            },
+            Param {
+                name: "own",
+                meaning: "weight of what each task has of its own; 0 switches it off",
+                allowed: WEIGHT,
+                default: "0",
+                grid: &["0", "100"],
+                only_with: None,
+            },
+            Param {
+                name: "k",
+                meaning: "p = 2k / (2k - 1) in phi*(z) ~ |z|^p; 1 is the Frobenius norm, larger is sparser",
+                allowed: Allowed::Integer(1, 64),
+                default: "1",
+                grid: &["1", "2", "4"],
+                only_with: None,
+            },
+        ],
+        atoms: &[("common", AtomKind::Common), ("own", AtomKind::Own)],
+        tries_kernels: true,
+        cost: "about that of fmtl",
+        ..MethodInfo::DEFAULTS
+    },
+    output: |_, params| Ok(RegularizerKind::Power { k: params.integer("k")? }),
+};

@@ -1,0 +1,101 @@
+//! Kernels to choose from.
+
+use super::Study;
+use crate::Result;
+use kinfolk::kernel::Gamma;
+use kinfolk::{Inputs, Kernel, Scaling};
+
+/// With more inputs only the linear kernel is tried unless others are asked for: kernel matrices would take much
+/// longer than everything else.
+const MAX_INPUTS: usize = 1500;
+
+/// With fewer, nothing can be learned about the kernel.
+const MIN_INPUTS: usize = 20;
+
+/// Inputs whose distances are looked at.
+const SAMPLE_INPUTS: usize = 200;
+
+/// Widths of RBF kernels in units of the median distance: from almost linear to local.
+const WIDTHS: [f64; 3] = [3.0, 1.0, 1.0 / 3.0];
+
+/// Which kernels a candidate is tried with.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub enum KernelGrid {
+    /// That of the study.
+    #[default]
+    Study,
+    /// These, neighbours alike.
+    These(Vec<Kernel>),
+    /// If the study does not say which one: the linear one, and RBF with a few widths unless there are many inputs.
+    Auto,
+}
+
+impl KernelGrid {
+    /// The largest number of kernels that it may be.
+    pub(super) fn most(&self) -> usize {
+        match self {
+            KernelGrid::Study => 1,
+            KernelGrid::These(all) => all.len(),
+            KernelGrid::Auto => 1 + WIDTHS.len(),
+        }
+    }
+
+    /// The kernels in their order; `None` is that of the study.
+    pub(super) fn kernels(&self, study: &Study<'_>) -> Result<Vec<Option<Kernel>>> {
+        let n = study.inputs.n_inputs();
+        let is_open = study.spec.kernel.is_none() && !matches!(study.inputs, Inputs::Gram(_));
+        Ok(match self {
+            KernelGrid::Study => vec![None],
+            KernelGrid::These(all) => all.iter().cloned().map(Some).collect(),
+            KernelGrid::Auto if !is_open || !(MIN_INPUTS..=MAX_INPUTS).contains(&n) => vec![None],
+            KernelGrid::Auto => {
+                let median = median_distance(study)?;
+                let rbf = |width: &f64| {
+                    let gamma = 0.5 / (width * median).powi(2);
+                    Kernel::Rbf { gamma: Gamma::Value(rounded(gamma)) }
+                };
+                let fine = |kernel: &Kernel| match kernel {
+                    Kernel::Rbf { gamma: Gamma::Value(gamma) } => gamma.is_finite() && *gamma > 0.0,
+                    _ => true,
+                };
+                let all = [Kernel::Linear].into_iter().chain(WIDTHS.iter().map(rbf));
+                all.filter(fine).map(Some).collect()
+            }
+        })
+    }
+}
+
+/// Two digits: the width need not be exact, and the number is for people too.
+fn rounded(x: f64) -> f64 {
+    format!("{x:.1e}").parse().unwrap_or(x)
+}
+
+/// The median distance between scaled inputs, of evenly spaced ones if there are many.
+fn median_distance(study: &Study<'_>) -> Result<f64> {
+    let n = study.inputs.n_inputs();
+    let m = n.min(SAMPLE_INPUTS);
+    let rows: Vec<u32> = (0..m).map(|i| (i * n / m) as u32).collect();
+    let weights = study.observations.input_weights();
+    let scaling = Scaling::fit_weighted(study.spec.scale, study.inputs, weights.as_deref())?;
+    let some = study.inputs.select_rows(&rows);
+    let scaled = scaling.apply(&some)?;
+    let d = scaled.n_features();
+    let mut x = vec![0.0; m * d];
+    let all: Vec<u32> = (0..m as u32).collect();
+    match &scaled {
+        Inputs::Dense(dense) => dense.load(&all, &mut x),
+        Inputs::Sparse(sparse) => sparse.load(&all, &mut x),
+        _ => return Ok(f64::NAN),
+    }
+    let rows: Vec<&[f64]> = x.chunks(d.max(1)).collect();
+    let square = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum::<f64>();
+    let pairs = (0..rows.len()).flat_map(|i| (0..i).map(move |j| (i, j)));
+    // Equal inputs say nothing about the scale of the others.
+    let mut distances: Vec<f64> =
+        pairs.map(|(i, j)| square(rows[i], rows[j]).sqrt()).filter(|distance| *distance > 0.0).collect();
+    if distances.is_empty() {
+        return Ok(f64::NAN);
+    }
+    let middle = distances.len() / 2;
+    Ok(*distances.select_nth_unstable_by(middle, f64::total_cmp).1)
+}
