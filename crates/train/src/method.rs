@@ -1,6 +1,7 @@
 //! Anything that turns data into a model.
 
 use crate::{Error, Param, Params, PreparedData, Result, Weight};
+use kinfolk::regularizer::AtomSpec;
 use kinfolk::{
     CScale, Claim, Dataset, Fit, Intercept, LossKind, Losses, Observer, RegularizerKind, Settings, Start,
     Weights,
@@ -50,6 +51,8 @@ pub struct Job<'a> {
     pub loss: &'a Losses,
     /// Intercepts of the tasks.
     pub intercept: Intercept,
+    /// Relations of the tasks that the caller gives, for methods that take them.
+    pub atoms: &'a [AtomSpec],
     /// The data with their scale of C.
     pub prepared: &'a PreparedData<'a>,
     /// Weight of the output regulariser, where that is a parameter by itself and a caller has given it.
@@ -69,8 +72,21 @@ impl Job<'_> {
     /// # Errors
     /// If the regulariser does not suit the tasks.
     pub fn weights(&self, output: &RegularizerKind, weight: Weight) -> Result<Weights> {
+        self.weights_with_atoms(output, &[], weight)
+    }
+
+    /// The same for a regulariser with atoms.
+    ///
+    /// # Errors
+    /// If the regulariser or an atom does not suit the tasks.
+    pub fn weights_with_atoms(
+        &self,
+        output: &RegularizerKind,
+        atoms: &[AtomSpec],
+        weight: Weight,
+    ) -> Result<Weights> {
         let relative = |strength: f64| -> Result<Weights> {
-            Ok(self.prepared.c_scale()?.weights(output, self.lambda, strength)?)
+            Ok(self.prepared.c_scale()?.weights_with_atoms(output, atoms, self.lambda, strength)?)
         };
         match weight {
             Weight::C(c) => Ok(Weights { c, lambda: self.lambda.unwrap_or(1.0) }),
@@ -108,6 +124,8 @@ pub struct MethodInfo {
     pub cost: &'static str,
     /// Its parameters besides C.
     pub params: &'static [Param],
+    /// Whether it takes relations of tasks that a caller gives.
+    pub takes_atoms: bool,
     /// The losses it can do.
     pub losses: SupportedLosses,
     /// Whether others are compared with it: independent tasks, one model for all.
@@ -127,6 +145,7 @@ impl MethodInfo {
         about: "",
         cost: "",
         params: &[],
+        takes_atoms: false,
         losses: SupportedLosses::All,
         is_baseline: false,
         is_resumable: true,

@@ -2,6 +2,11 @@
 
 mod data;
 mod legacy;
+mod new_tasks;
+mod parts;
+
+pub use new_tasks::NewTasks;
+pub use parts::{FREE_PART, ThetaPart, percent, shares_in_words, theta_parts};
 
 use crate::spec::SCHEMA_VERSION;
 use crate::{AutoC, Error, FitSpec, Result};

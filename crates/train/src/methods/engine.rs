@@ -1,6 +1,7 @@
 //! Methods that are one problem of the engine: an output regulariser, and nothing else.
 
 use crate::{FitRequest, Job, Method, MethodInfo, Params, Result, Weight};
+use kinfolk::regularizer::AtomSpec;
 use kinfolk::{Fit, Fitter, Observer, Problem, ProblemSpec, RegularizerKind, Start, Weights};
 
 /// A method that is the engine's problem for some output regulariser.
@@ -20,18 +21,22 @@ impl Engine {
     pub fn problem<'a>(&self, job: &Job<'a>, params: &Params, weight: Weight) -> Result<Problem<'a>> {
         self.info.losses.check(self.info.name, job.loss)?;
         let output = (self.output)(job.data.observations().n_tasks(), params)?;
-        let Weights { c, lambda } = job.weights(&output, weight)?;
+        let atoms = self.atoms(job, params);
+        let Weights { c, lambda } = job.weights_with_atoms(&output, &atoms, weight)?;
         Ok(Problem::new(
             job.data,
-            ProblemSpec {
-                loss: job.loss.clone(),
-                output,
-                c,
-                lambda,
-                atoms: vec![],
-                intercept: job.intercept,
-            },
+            ProblemSpec { loss: job.loss.clone(), output, c, lambda, atoms, intercept: job.intercept },
         )?)
+    }
+
+    /// The atoms of the job, with weights that are parameters of the method.
+    fn atoms(&self, job: &Job<'_>, params: &Params) -> Vec<AtomSpec> {
+        let given = if self.info.takes_atoms { job.atoms } else { &[] };
+        let weighted = |atom: &AtomSpec| {
+            let weight = params.atom_weight(&atom.name).unwrap_or(atom.weight);
+            AtomSpec { weight, ..atom.clone() }
+        };
+        given.iter().map(weighted).collect()
     }
 }
 
@@ -41,7 +46,8 @@ impl Method for Engine {
     }
 
     fn weights(&self, job: &Job<'_>, params: &Params, weight: Weight) -> Result<Weights> {
-        job.weights(&(self.output)(job.data.observations().n_tasks(), params)?, weight)
+        let output = (self.output)(job.data.observations().n_tasks(), params)?;
+        job.weights_with_atoms(&output, &self.atoms(job, params), weight)
     }
 
     fn solve(&self, request: &FitRequest<'_>, observer: &mut dyn Observer) -> Result<Fit> {

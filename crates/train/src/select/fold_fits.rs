@@ -56,8 +56,8 @@ pub(super) fn fold_fits(
             group.iter().map(|rows| TrainingFold::new(study, rows)).collect::<Result<_>>()?;
         let data: Vec<Dataset<'_>> =
             in_use.iter().map(|f| f.training.dataset(&spec)).collect::<Result<_>>()?;
-        let prepared: Vec<PreparedData<'_>> =
-            data.iter().map(|data| PreparedData::new(data, &study.losses, spec.intercept)).collect();
+        let prepare = |data| PreparedData::new(data, &study.losses, spec.intercept).with_atoms(&spec);
+        let prepared: Vec<PreparedData<'_>> = data.iter().map(prepare).collect::<Result<_>>()?;
         let run = |path: &Path<'_>| {
             let count = || observer.done("", done.fetch_add(1, Ordering::Relaxed) + 1, total);
             let number = g * threads + path.fold;
@@ -93,7 +93,7 @@ fn fit_path(
         let began = std::time::Instant::now();
         let alpha = last.as_ref().and_then(|trained| trained.model.alpha());
         let start = alpha.map_or(Start::Cold, Start::Warm);
-        let spec = FitSpec { method: path.grid.method.clone(), c: weight, ..study.spec.clone() };
+        let spec = study.spec.with_method(path.grid.method.clone(), weight);
         let trained = fold.training.fit_to(prepared, &spec, start, &mut StopObserver(observer))?;
         if observer.stop() {
             return Ok(None);

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::metric::{self, Score};
 use crate::observer::StopObserver;
-use crate::{MethodSpec, Metric, PreparedData, Result, StudyObserver, Training, Weight};
+use crate::{MethodSpec, Metric, Result, StudyObserver, Training, Weight};
 use kinfolk::{Fit, Start};
 
 /// Which rows are for what.
@@ -62,7 +62,7 @@ pub fn holdout(
     train.extend(rows.validation.filter(|_| rows.refit).unwrap_or_default());
     let training = Training::of_rows(&study.spec, study.inputs, study.observations, &study.losses, &train)?;
     let data = training.dataset(&study.spec)?;
-    let prepared = PreparedData::new(&data, &study.losses, study.spec.intercept);
+    let prepared = training.prepare(&data, &study.spec)?;
     let (method, weight) = (&chosen.0, chosen.1);
     let (settings, lambda) = (study.spec.settings(), study.spec.lambda);
     let mut fit =

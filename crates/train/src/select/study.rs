@@ -108,7 +108,7 @@ impl<'a> Study<'a> {
     /// The spec of one setting.
     pub fn spec_of(&self, row: &Row) -> FitSpec {
         let loss = LossSpec::from(&self.losses);
-        FitSpec { method: row.method.clone(), c: row.weight, loss, ..self.spec.clone() }
+        FitSpec { loss, ..self.spec.with_method(row.method.clone(), row.weight) }
     }
 
     /// Fits a setting to all the data.
@@ -126,7 +126,8 @@ impl<'a> Study<'a> {
     pub(super) fn refit_all(&self, rows: &[&Row], observer: &dyn StudyObserver) -> Result<Vec<kinfolk::Fit>> {
         let training = Training::of_arrays(&self.spec, self.inputs, self.observations)?;
         let data = training.dataset(&self.spec)?;
-        let prepared = crate::PreparedData::new(&data, &self.losses, self.spec.intercept);
+        let prepared =
+            crate::PreparedData::new(&data, &self.losses, self.spec.intercept).with_atoms(&self.spec)?;
         let fit = |row: &&Row| {
             let observer = &mut StopObserver(observer);
             let mut fit = prepared.fit(

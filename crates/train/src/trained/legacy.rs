@@ -42,6 +42,7 @@ pub(super) fn read(model: &mut Model) -> Result<Attachment> {
         schema_version: SCHEMA_VERSION,
         columns: schema.columns.clone(),
         split: old.split,
+        atoms: vec![],
         loss: LossSpec::from(&about.problem.loss),
         class_weight: (old.class_weight.as_deref() == Some("balanced")).then_some(ClassWeight::Balanced),
         kernel: Some(about.kernel.clone()),
