@@ -34,7 +34,7 @@ pub(crate) fn fit_path(
     let work = |observer: &mut ChannelObserver<'_>| -> kinfolk_train::Result<Vec<Trained>> {
         let training = Training::new(&spec, Data::Arrays(&inputs, observations))?;
         let data = training.dataset(&spec)?;
-        let prepared = PreparedData::new(&data, &training.losses, spec.intercept);
+        let prepared = training.prepare(&data, &spec)?;
         let mut fits: Vec<Trained> = vec![];
         for c in weights {
             let alpha = fits.last().map_or(start.as_deref(), |fit| fit.model.alpha());
@@ -70,7 +70,7 @@ pub(crate) fn resolve_weights(
     let resolve = || -> kinfolk_train::Result<Vec<(f64, f64)>> {
         let training = Training::new(&spec, Data::Arrays(&inputs, observations))?;
         let data = training.dataset(&spec)?;
-        let prepared = PreparedData::new(&data, &training.losses, spec.intercept);
+        let prepared = training.prepare(&data, &spec)?;
         let (method, settings) = (&spec.method, spec.settings());
         let job = prepared.job(spec.lambda, &settings);
         let resolved = |weight: &Weight| method.method().weights(&job, method.params(), *weight);

@@ -2,8 +2,11 @@
 
 use crate::failure::{Failure, Result};
 use clap::ValueEnum;
+use kinfolk::model::BorrowedTask;
 use kinfolk::{Inputs, Matrix, Model, TaskNames};
 use kinfolk_io::{Categorical, Table, Targets};
+use kinfolk_train::NewTasks;
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// What to predict for a task that the model does not know, or that had no labels in training.
@@ -11,7 +14,7 @@ use std::path::Path;
 pub(crate) enum UnknownTask {
     /// Nothing: it is an error.
     Error,
-    /// The mean of the predictions for all tasks that had labels.
+    /// What all tasks have in common (atom common), or the mean of the predictions for all tasks that had labels.
     Mean,
     /// 0.
     Zero,
@@ -36,54 +39,81 @@ pub(crate) struct Chunk<'a> {
     pub(crate) task_column: Option<&'a str>,
 }
 
-/// Scores of a file's rows: for their own tasks where the file says which, else for all.
-pub(crate) fn scores(model: &Model, chunk: &Chunk<'_>, instead: UnknownTask) -> Result<Scores> {
+/// Scores of a file's rows: for their own tasks where the file says which, else for all. Tasks without training rows
+/// get what atoms say about them, or what is asked for instead.
+pub(crate) fn scores(
+    model: &Model,
+    new_tasks: &NewTasks<'_>,
+    chunk: &Chunk<'_>,
+    instead: UnknownTask,
+) -> Result<Scores> {
     let Chunk { table, path, first_row, task_column } = *chunk;
     let about = |error: kinfolk::Error| Failure::from(error).about(path);
     let Targets::Tasks { task, .. } = &table.targets else {
-        return Ok(Scores::All(of_all_tasks(model, &table.inputs, instead).map_err(|why| why.about(path))?));
+        let all = of_all_tasks(model, new_tasks, &table.inputs, instead);
+        return Ok(Scores::All(all.map_err(|why| why.about(path))?));
     };
     let place = task.find_in(model.tasks());
     let row_of = |row: usize| place[task.index[row] as usize].filter(|&t| !model.is_empty_task(t as usize));
-    if let (UnknownTask::Error, Some(row)) = (instead, (0..task.len()).find(|&row| row_of(row).is_none())) {
-        let why = match place[task.index[row] as usize] {
-            None => unknown(&task.name(row), model.tasks(), first_row + row, task_column).to_string(),
-            Some(_) => {
-                format!("row {}: task {:?} had no labels in training", first_row + row, task.name(row))
-            }
-        };
-        return Err(Failure::input(format!("{why}; --unknown-task predicts for it anyway")).about(path));
-    }
     let known: Vec<u32> = (0..task.len()).map(|row| row_of(row).unwrap_or(0)).collect();
     let mut scores = model.predict(&table.inputs, &known).map_err(about)?;
-    let strangers: Vec<u32> =
-        (0..task.len()).filter(|&row| row_of(row).is_none()).map(|row| row as u32).collect();
-    if !strangers.is_empty() {
-        let instead = match instead {
-            UnknownTask::Mean => model.predict_mean(&table.inputs.select_rows(&strangers)).map_err(about)?,
-            _ => vec![0.0; strangers.len()],
+    // Rows by their task, so that each is found once.
+    let mut strangers: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    for row in (0..task.len()).filter(|&row| row_of(row).is_none()) {
+        strangers.entry(task.index[row]).or_default().push(row as u32);
+    }
+    for rows in strangers.values() {
+        let (first, inputs) = (rows[0] as usize, table.inputs.select_rows(rows));
+        let found = of_stranger(model, new_tasks, &task.name(first), &inputs, instead)?;
+        let Some(found) = found else {
+            let why = match place[task.index[first] as usize] {
+                None => unknown(&task.name(first), model.tasks(), first_row + first, task_column).to_string(),
+                Some(_) => no_labels(&format!("row {}: ", first_row + first), &task.name(first)),
+            };
+            return Err(Failure::input(format!("{why}; {ALL_THE_SAME}")).about(path));
         };
-        strangers.iter().zip(instead).for_each(|(&row, score)| scores[row as usize] = score);
+        rows.iter().zip(found).for_each(|(&row, score)| scores[row as usize] = score);
     }
     Ok(Scores::Own(scores))
 }
 
+const ALL_THE_SAME: &str = "--unknown-task predicts for it all the same";
+
+fn no_labels(place: &str, task: &str) -> String {
+    format!("{place}task {task:?} had no labels in training")
+}
+
+/// Scores for a task without training rows; `None` if nothing is known and nothing is asked for instead.
+fn of_stranger(
+    model: &Model,
+    new_tasks: &NewTasks<'_>,
+    name: &str,
+    inputs: &Inputs<'_>,
+    instead: UnknownTask,
+) -> Result<Option<Vec<f64>>> {
+    let borrowed: Option<BorrowedTask> = new_tasks.find(name)?;
+    Ok(match (borrowed, instead) {
+        (Some(task), _) => Some(model.predict_borrowed(inputs, &task)?),
+        (None, UnknownTask::Error) => None,
+        (None, UnknownTask::Mean) => Some(model.predict_mean(inputs)?),
+        (None, UnknownTask::Zero) => Some(vec![0.0; inputs.n_inputs()]),
+    })
+}
+
 /// Scores of all rows for all tasks.
-fn of_all_tasks(model: &Model, inputs: &Inputs<'_>, instead: UnknownTask) -> Result<Matrix> {
+fn of_all_tasks(
+    model: &Model,
+    new_tasks: &NewTasks<'_>,
+    inputs: &Inputs<'_>,
+    instead: UnknownTask,
+) -> Result<Matrix> {
     let mut all = model.predict_all(inputs)?;
-    let empty: Vec<usize> = (0..all.cols()).filter(|&t| model.is_empty_task(t)).collect();
-    let Some(&first) = empty.first() else { return Ok(all) };
-    let scores = match instead {
-        UnknownTask::Error => {
-            let name = model.tasks().name(first);
-            let why = format!("task {name:?} had no labels in training");
-            return Err(Failure::input(format!("{why}; --unknown-task predicts for it anyway")));
-        }
-        UnknownTask::Mean => model.predict_mean(inputs)?,
-        UnknownTask::Zero => vec![0.0; all.rows()],
-    };
-    for (i, score) in scores.iter().enumerate() {
-        empty.iter().for_each(|&t| all[(i, t)] = *score);
+    for t in (0..all.cols()).filter(|&t| model.is_empty_task(t)) {
+        let name = model.tasks().name(t);
+        let Some(scores) = of_stranger(model, new_tasks, &name, inputs, instead)? else {
+            return Err(Failure::input(format!("{}; {ALL_THE_SAME}", no_labels("", &name))));
+        };
+        scores.iter().enumerate().for_each(|(i, score)| all[(i, t)] = *score);
     }
     Ok(all)
 }

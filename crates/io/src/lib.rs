@@ -50,15 +50,17 @@ mod schema;
 mod source;
 mod table;
 mod text;
+mod text_table;
 
 pub use categories::Categorical;
 pub use digits::digits;
 pub use error::{Error, Hint, Result};
 pub use format::{
     CellKind, Cells, FileFormat, TableWriter, columns_of, format_names, format_of, npy_bytes, open,
-    open_bytes, read_array, write_table,
+    open_bytes, read_array, read_texts, write_table,
 };
 pub use generate::{Generator, GroundTruth, Kinship};
 pub use schema::{ColumnRoles, Feature, LabelEncoding, Role, Schema, Storage};
 pub use source::{Source, read, read_bytes};
 pub use table::{Labels, Table, Targets};
+pub use text_table::{ChooseColumns, TextTable};

@@ -28,6 +28,11 @@ pub use methods::{CONVEX_OKL, Engine, GMTL, Gmtl, MTL_SDCA, MTRL, OKL, Regroup, 
 pub use metric::{Average, Measure, Metric, Predictions, Score, predict};
 pub use observer::{StudyObserver, Unobserved};
 pub use params::{Allowed, Param, Params, Value};
-pub use spec::{ClassWeight, FitSpec, LossSpec, Memory, MethodSpec, SCHEMA_VERSION, Weight, method_texts};
+pub use spec::{
+    ATOM_WEIGHT_GRID, AtomSetting, ClassWeight, DEFAULT_ATOM_WEIGHT, FitSpec, LossSpec, Memory, MethodSpec,
+    RelationData, RelationKind, ResolvedAtoms, SCHEMA_VERSION, TaskKernel, Weight, method_texts,
+};
 pub use train::{Data, PreparedData, Training, all_losses, train, unscaled};
-pub use trained::{FitOutcome, Trained};
+pub use trained::{
+    FREE_PART, FitOutcome, NewTasks, ThetaPart, Trained, percent, shares_in_words, theta_parts,
+};

@@ -51,6 +51,8 @@ pub struct Job<'a> {
     pub loss: &'a Losses,
     /// Intercepts of the tasks.
     pub intercept: Intercept,
+    /// Relations of the tasks that the caller gives, for methods that take them.
+    pub atoms: &'a [AtomSpec],
     /// The data with their scale of C.
     pub prepared: &'a PreparedData<'a>,
     /// Weight of the output regulariser, where that is a parameter by itself and a caller has given it.
@@ -124,6 +126,8 @@ pub struct MethodInfo {
     pub params: &'static [Param],
     /// Those of them that are weights of atoms, with the relations.
     pub atoms: &'static [(&'static str, AtomKind)],
+    /// Whether it takes relations of tasks that a caller gives.
+    pub takes_atoms: bool,
     /// The losses it can do.
     pub losses: SupportedLosses,
     /// Whether selection tries other kernels too.
@@ -146,6 +150,7 @@ impl MethodInfo {
         cost: "",
         params: &[],
         atoms: &[],
+        takes_atoms: false,
         losses: SupportedLosses::All,
         tries_kernels: false,
         is_baseline: false,

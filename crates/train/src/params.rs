@@ -1,5 +1,6 @@
 //! Parameters of methods: declared once, used by specs, selection, commands and the documentation.
 
+use crate::spec::ATOM_PARAM;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -135,6 +136,16 @@ impl Params {
         let wrong = |why: String| Error::Param { method, why };
         let mut values = BTreeMap::new();
         for (name, text) in given {
+            if let Some(atom) = name.strip_prefix(ATOM_PARAM) {
+                let weight = text.parse().ok().filter(|w: &f64| *w >= 0.0 && w.is_finite());
+                let why = || {
+                    wrong(format!("weight of atom {atom:?} = {text:?}: it must be a number, not below zero"))
+                };
+                if values.insert(name.to_string(), Value::Number(weight.ok_or_else(why)?)).is_some() {
+                    return Err(wrong(format!("{name} is given twice")));
+                }
+                continue;
+            }
             let Some(param) = declared.iter().find(|param| param.name == *name) else {
                 let names: Vec<&str> = declared.iter().map(|param| param.name).collect();
                 let known = if names.is_empty() { "none".into() } else { names.join(", ") };
@@ -169,6 +180,16 @@ impl Params {
     /// The value of a parameter, if it has one.
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.0.get(name)
+    }
+
+    /// The weight of an atom that a caller gives, if it is a parameter.
+    pub fn atom_weight(&self, atom: &str) -> Option<f64> {
+        self.number(&format!("{ATOM_PARAM}{atom}")).ok()
+    }
+
+    /// The atoms whose weights are parameters.
+    pub fn atom_names(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().filter_map(|name| name.strip_prefix(ATOM_PARAM))
     }
 
     /// A whole number.

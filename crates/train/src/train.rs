@@ -11,7 +11,7 @@
 
 use crate::auto_c;
 use crate::notes::task_notes;
-use crate::{Error, FitSpec, Job, MethodSpec, Result, Trained, Weight};
+use crate::{AtomSetting, Error, FitSpec, Job, MethodSpec, ResolvedAtoms, Result, Trained, Weight};
 use kinfolk::{
     CScale, Dataset, Fit, Inputs, Intercept, LossKind, Losses, Model, Observations, Observer, Scaling,
     Settings, Start, TargetScaling,
@@ -154,7 +154,15 @@ impl<'a> Training<'a> {
     /// If the method does not suit the data.
     pub fn fit(&self, spec: &FitSpec, start: Start<'_>, observer: &mut dyn Observer) -> Result<Trained> {
         let data = self.dataset(spec)?;
-        self.fit_to(&PreparedData::new(&data, &self.losses, spec.intercept), spec, start, observer)
+        self.fit_to(&self.prepare(&data, spec)?, spec, start, observer)
+    }
+
+    /// A data set of these data with the atoms of a spec, for any number of fits.
+    ///
+    /// # Errors
+    /// If an atom does not suit the tasks.
+    pub fn prepare<'b>(&'b self, data: &'b Dataset<'b>, spec: &FitSpec) -> Result<PreparedData<'b>> {
+        PreparedData::new(data, &self.losses, spec.intercept).with_atoms(spec)
     }
 
     /// Fits a spec to a data set of these data that serves several fits.
@@ -168,8 +176,7 @@ impl<'a> Training<'a> {
         start: Start<'_>,
         observer: &mut dyn Observer,
     ) -> Result<Trained> {
-        let method = spec.method.with_files_read(self.observations.task_names())?;
-        let spec = FitSpec { method, ..spec.clone() };
+        let spec = spec.with_files_read(self.observations.task_names())?;
         let began = Instant::now();
         let auto_c = (spec.c == Weight::Auto).then(|| auto_c::choose(self, &spec, observer));
         let weight = auto_c.as_ref().map_or(spec.c, |chosen| Weight::Relative(chosen.strength));
@@ -180,6 +187,9 @@ impl<'a> Training<'a> {
         }
         let fit = prepared.fit(&spec.method, weight, spec.lambda, &settings, start, observer)?;
         let mut trained = self.trained(spec, fit)?;
+        if trained.spec.method.takes_atoms() {
+            trained.outcome.notes.extend_from_slice(&prepared.atoms.notes);
+        }
         trained.outcome.auto_c = auto_c;
         trained.seconds = began.elapsed().as_secs_f64();
         Ok(trained)
@@ -198,7 +208,8 @@ impl<'a> Training<'a> {
     ///
     /// # Errors
     /// If the scaling does not suit the model, which is of other data then.
-    pub fn trained(&self, spec: FitSpec, mut fit: Fit) -> Result<Trained> {
+    pub fn trained(&self, mut spec: FitSpec, mut fit: Fit) -> Result<Trained> {
+        spec.atoms = spec.atoms.into_iter().map(AtomSetting::without_large_data).collect();
         self.set_scalings(&mut fit.model)?;
         let mut trained = Trained::new(fit, spec, self.schema.clone());
         trained.outcome.notes.clone_from(&self.notes);
@@ -284,13 +295,24 @@ pub struct PreparedData<'a> {
     data: &'a Dataset<'a>,
     losses: &'a Losses,
     intercept: Intercept,
+    atoms: ResolvedAtoms,
     c_scale: OnceLock<CScale>,
 }
 
 impl<'a> PreparedData<'a> {
     /// For these losses and intercepts.
     pub fn new(data: &'a Dataset<'a>, losses: &'a Losses, intercept: Intercept) -> Self {
-        PreparedData { data, losses, intercept, c_scale: OnceLock::new() }
+        PreparedData { data, losses, intercept, atoms: ResolvedAtoms::default(), c_scale: OnceLock::new() }
+    }
+
+    /// With the atoms of a spec, for methods that take them.
+    ///
+    /// # Errors
+    /// If a file cannot be read, or an atom does not suit the tasks.
+    pub fn with_atoms(mut self, spec: &FitSpec) -> Result<Self> {
+        let tasks = self.data.observations().task_names();
+        self.atoms = ResolvedAtoms::new(&spec.atoms, tasks, spec.columns.task.as_deref())?;
+        Ok(self)
     }
 
     /// The data set.
@@ -316,6 +338,7 @@ impl<'a> PreparedData<'a> {
             data: self.data,
             loss: self.losses,
             intercept: self.intercept,
+            atoms: &self.atoms.atoms,
             prepared: self,
             lambda,
             settings,

@@ -3,6 +3,11 @@
 mod agreement;
 mod data;
 mod legacy;
+mod new_tasks;
+mod parts;
+
+pub use new_tasks::NewTasks;
+pub use parts::{FREE_PART, ThetaPart, percent, shares_in_words, theta_parts};
 
 use crate::spec::SCHEMA_VERSION;
 use crate::{AutoC, Error, FitSpec, Result};

@@ -4,7 +4,7 @@ use super::{ColumnArgs, Global, InputArgs, SolverArgs, positive};
 use crate::failure::{Failure, Result};
 use clap::Args;
 use kinfolk::TargetScale;
-use kinfolk_train::{ClassWeight, FitSpec, LossSpec, MethodSpec, Weight};
+use kinfolk_train::{AtomSetting, ClassWeight, FitSpec, LossSpec, MethodSpec, Weight};
 use std::path::{Path, PathBuf};
 
 /// What `fit` and `select` have in common.
@@ -29,6 +29,11 @@ pub(crate) struct SpecArgs {
     /// Weights of classes: balanced gives both classes of each task the same weight.
     #[arg(long, value_name = "balanced", help_heading = "Problem")]
     class_weight: Option<ClassWeight>,
+    /// A known relation of the tasks, whose part in Theta is learned: groups=FILE:COLUMN, tree=FILE, graph=FILE,
+    /// distance=FILE, matrix=FILE, features=FILE, common or own; then ,weight=NUMBER (0 switches it off, larger values
+    /// put more of Theta into it) and ,name=NAME. Files (csv, parquet) name the tasks. May be repeated.
+    #[arg(long = "atom", value_name = "KIND=FILE", help_heading = "Problem")]
+    atoms: Vec<AtomSetting>,
     #[command(flatten)]
     inputs: InputArgs,
     #[command(flatten)]
@@ -55,6 +60,8 @@ impl SpecArgs {
         spec.split = self.split.or(spec.split);
         spec.lambda = self.lambda.or(spec.lambda);
         spec.class_weight = self.class_weight.or(spec.class_weight);
+        spec.atoms.retain(|own| self.atoms.iter().all(|given| given.name != own.name));
+        spec.atoms.extend(self.atoms.iter().cloned());
         Ok(spec)
     }
 }

@@ -59,6 +59,8 @@ struct ModelOutput<'a> {
     n_features: usize,
     n_observations: usize,
     tasks: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    atoms: Vec<print::AtomOutput<'a>>,
     spec: &'a FitSpec,
     schema: &'a Schema,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -92,6 +94,7 @@ pub(crate) fn run(args: ModelArgs, report: Report) -> Result<ExitCode> {
         n_features: about.n_features,
         n_observations: about.n_observations,
         tasks: about.tasks.iter().collect(),
+        atoms: print::atoms(&trained.model),
         spec: &trained.spec,
         schema: &trained.schema,
         coefficients,
@@ -117,7 +120,7 @@ fn text(trained: &Trained, path: &Path, coefficients: Option<&Coefficients>) -> 
         }
         text += &format!("\n{grid}");
     }
-    Ok(text + &format!("\n{}", trained.spec.to_toml().map_err(Failure::output)?))
+    Ok(text + &format!("\n{}", trained.spec.without_file_data().to_toml().map_err(Failure::output)?))
 }
 
 /// Weights and intercepts for inputs and labels as they are in the file.

@@ -59,10 +59,11 @@ impl Place {
         names
     }
 
-    /// Data for the examples of the help: `school.csv`, `mines.npz`, `digits.npz`.
+    /// Data for the examples of the help: `school.csv`, `districts.csv`, `mines.npz`, `digits.npz`.
     pub fn with_examples() -> Self {
         let place = Place::new();
         place.write("school.csv", school());
+        place.write("districts.csv", "school,district\nnorth,lake\nsouth,hill\neast,lake\nwest,hill\n");
         place.ok("data generate mines.npz --tasks 6 --groups 2 --rows 30 --features 9 --binary --quiet");
         place.ok("data generate digits.npz --kind digits --quiet");
         place

@@ -117,6 +117,7 @@ fn every_tensor_of_a_model_is_guarded() {
         })
         .collect();
     place.write("numbers.csv", numbers);
+    place.write("g.csv", "task,kind\noak,broad\nelm,broad\nash,narrow\n");
     let columns = "--task task --target y";
     let mut seen = BTreeSet::new();
     for (data, options) in [
@@ -128,6 +129,7 @@ fn every_tensor_of_a_model_is_guarded() {
         ("d.csv", format!("{columns} --loss hinge --class-weight balanced")),
         ("d.csv", format!("{columns} --loss squared --scale standard")),
         ("d.csv", format!("{columns} --method mtrl")),
+        ("d.csv", format!("{columns} --method fmtl --loss squared --atom groups=g.csv:kind --atom common")),
         ("d.csv", format!("{columns} --method gmtl:groups=2 --loss squared --kernel rbf")),
         ("d.csv", format!("{columns} --method mtfl --loss squared")),
         ("d.svm", "--kernel rbf --loss hinge --c 1".into()),
@@ -136,8 +138,9 @@ fn every_tensor_of_a_model_is_guarded() {
     ] {
         seen.extend(forge(&place, data, &options));
     }
-    let known = "alpha coefficients intercept observation_weight scale_factor scale_mean support \
-                 support_indices support_rows support_values target_centre target_scale theta v weights";
+    let known = "alpha atom_coefficient atom_share coefficients intercept observation_weight scale_factor \
+                 scale_mean support support_indices support_rows support_values target_centre target_scale theta v \
+                 weights";
     assert_eq!(seen.iter().map(String::as_str).collect::<Vec<_>>().join(" "), known);
 }
 
@@ -164,6 +167,33 @@ fn forged_metadata_do_not_hold() {
         if parts.about == original.about {
             continue;
         }
+        place.write("forged.st", parts.seal());
+        let said = place.run("certify forged.st d.csv --threads 1");
+        assert_eq!(said.code, 1, "{what}: {}{}", said.stdout, said.stderr);
+    }
+}
+
+/// The relation of a user's atom is part of the problem: another one, or another weight, does not hold.
+#[test]
+fn a_forged_relation_does_not_hold() {
+    let place = Place::new();
+    place.write("d.csv", crate::rows());
+    place.write("g.csv", "task,kind\noak,broad\nelm,broad\nash,narrow\n");
+    place.ok(
+        "fit d.csv --task task --target y --method fmtl --loss squared --atom groups=g.csv:kind -o m.st --threads 1 -q",
+    );
+    // Nothing but the model and the data is needed.
+    std::fs::remove_file(place.path("g.csv")).unwrap();
+    place.ok("certify m.st d.csv --threads 1");
+    let original = Parts::of(&place.read("m.st"));
+    for (what, key, value) in [
+        ("another relation", "relation", json!({"kind": "groups", "groups": [0, 1, 1]})),
+        ("another kind", "relation", json!({"kind": "common"})),
+        ("another weight", "weight", json!(20.0)),
+    ] {
+        let mut parts = original.clone();
+        assert_ne!(parts.about["problem"]["atoms"][0][key], value);
+        parts.about["problem"]["atoms"][0][key] = value;
         place.write("forged.st", parts.seal());
         let said = place.run("certify forged.st d.csv --threads 1");
         assert_eq!(said.code, 1, "{what}: {}{}", said.stdout, said.stderr);

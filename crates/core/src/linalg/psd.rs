@@ -1,7 +1,7 @@
 //! Checks whether a matrix is symmetric and positive semidefinite, up to rounding. The error says where it is
 //! not.
 
-use super::eigenvalues;
+use super::{eigen, eigenvalues};
 use crate::{Error, Matrix, Result};
 
 /// What counts as rounding, relative to the largest entry (symmetry) or the largest eigenvalue.
@@ -41,6 +41,47 @@ pub(crate) fn checked(what: &'static str, mut m: Matrix) -> Result<Matrix> {
         }
     }
     Ok(m)
+}
+
+/// A symmetric matrix without its negative eigenvalues.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NearestPsd {
+    /// The nearest positive semidefinite matrix in the Frobenius norm; the matrix itself if it is one up to rounding.
+    pub matrix: Matrix,
+    /// The smallest eigenvalue as a share of the largest: not negative if nothing was changed.
+    pub smallest_share: f64,
+}
+
+/// The positive semidefinite matrix nearest to a symmetric one. Costs one eigendecomposition.
+///
+/// # Errors
+/// If it is not square, finite and symmetric to 1e-8 of its largest entry, or has no positive eigenvalue.
+pub fn nearest_psd(what: &'static str, m: &Matrix) -> Result<NearestPsd> {
+    check_symmetric(what, m)?;
+    let (n, largest_entry) = (m.rows(), max_abs(m));
+    if largest_entry == 0.0 {
+        return Ok(NearestPsd { matrix: m.clone(), smallest_share: 0.0 });
+    }
+    let mut scaled = m.clone();
+    scaled.as_mut_slice().iter_mut().for_each(|x| *x /= largest_entry);
+    let (values, vectors) = eigen(&scaled)?;
+    let (smallest, largest) = (values[0], values[n - 1]);
+    if largest <= 0.0 {
+        return Err(Error::NotPsd { what, detail: "it has no positive eigenvalue".into() });
+    }
+    let smallest_share = smallest / largest;
+    if smallest_share >= -TOLERANCE {
+        return Ok(NearestPsd { matrix: m.clone(), smallest_share: smallest_share.max(0.0) });
+    }
+    let mut matrix = Matrix::zeros(n, n);
+    for r in 0..n {
+        for s in 0..=r {
+            let term = |k: usize| values[k].max(0.0) * vectors[(r, k)] * vectors[(s, k)];
+            matrix[(r, s)] = (0..n).map(term).sum::<f64>() * largest_entry;
+            matrix[(s, r)] = matrix[(r, s)];
+        }
+    }
+    Ok(NearestPsd { matrix, smallest_share })
 }
 
 /// The first half of [`check_psd`]: square, finite, symmetric. O(n^2).
@@ -131,6 +172,24 @@ mod tests {
     fn rounding_is_forgiven_and_removed() {
         let m = checked("prior", matrix(2, &[1.0, 1e-10, 3e-10, -1e-12])).unwrap();
         assert_eq!(m.as_slice(), [1.0, 2e-10, 2e-10, 0.0]);
+    }
+
+    #[test]
+    fn negative_eigenvalues_are_cut_off() {
+        // Eigenvalues 3 and -1, vectors (1, 1) and (1, -1).
+        for unit in [1e-300, 1.0, 1e300] {
+            let cut = nearest_psd("prior", &matrix(2, &[1.0, 2.0, 2.0, 1.0].map(|x| x * unit))).unwrap();
+            assert!((cut.smallest_share + 1.0 / 3.0).abs() < 1e-14);
+            assert!(cut.matrix.as_slice().iter().all(|x| (x / unit - 1.5).abs() < 1e-14), "{cut:?}");
+            check_psd("prior", &cut.matrix).unwrap();
+        }
+        let same = matrix(2, &[2.0, 1.0, 1.0, 2.0]);
+        assert_eq!(
+            nearest_psd("prior", &same).unwrap(),
+            NearestPsd { matrix: same, smallest_share: 1.0 / 3.0 }
+        );
+        assert!(nearest_psd("prior", &matrix(1, &[-1.0])).is_err());
+        assert_eq!(nearest_psd("prior", &matrix(1, &[0.0])).unwrap().smallest_share, 0.0);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 mod atoms;
 mod attachments;
+mod borrowed;
 mod claim;
 mod coefficients;
 mod compare;
@@ -12,6 +13,7 @@ mod recheck;
 mod summary;
 
 pub use atoms::AtomPart;
+pub use borrowed::BorrowedTask;
 pub use claim::Claim;
 pub use coefficients::LinearCoefficients;
 pub use compare::{CERTIFICATE_TOLERANCE, MODEL_TOLERANCE, Mismatch};
@@ -333,9 +335,13 @@ impl Model {
         Ok(self.predict_scaled(inputs, Some(tasks))?.into_vec())
     }
 
-    /// The mean of the predictions of all tasks, those without training observations aside: what is known about a
-    /// task that the model does not know.
+    /// What is known about a task that the model does not know: what the `common` atom says, if there is one (see
+    /// [`common_task`](Self::common_task)), else the mean of the predictions of all tasks, those without training
+    /// observations aside.
     pub fn predict_mean(&self, inputs: &Inputs<'_>) -> Result<Vec<f64>> {
+        if let Some(task) = self.common_task()? {
+            return self.predict_borrowed(inputs, &task);
+        }
         let all = self.predict_all(inputs)?;
         let learned: Vec<usize> = (0..all.cols()).filter(|&t| !self.is_empty_task(t)).collect();
         let mean = |i: usize| {

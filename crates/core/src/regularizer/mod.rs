@@ -11,6 +11,7 @@ mod kind;
 mod spectral;
 mod sum;
 
+pub use crate::linalg::psd::{NearestPsd, nearest_psd};
 pub use atom::{Atom, AtomKind, AtomSpec, AtomStep};
 pub use entrywise::{Cosh, Entrywise, Exp, Fixed, Frobenius, Pair, Power, RowSlope, RowStep, Series};
 pub use kind::{RegularizerDescription, RegularizerKind};

@@ -25,7 +25,7 @@ pub use table_columns::columns_of;
 pub(crate) use writer::ColumnWriter;
 pub use writer::TableWriter;
 
-use crate::{ColumnRoles, Error, Result, Schema, Source, Table};
+use crate::{ChooseColumns, ColumnRoles, Error, Result, Schema, Source, Table, TextTable};
 use kinfolk::Inputs;
 use std::path::Path;
 use std::sync::Arc;
@@ -37,6 +37,8 @@ static FORMATS: [FileFormat; 5] = [csv::FORMAT, parquet::FORMAT, npz::FORMAT, np
 type Open = fn(&InputFile, &ColumnRoles, Option<&Schema>) -> OpenResult;
 /// What [`Open`] returns.
 pub(crate) type OpenResult = Result<Box<dyn Source>>;
+/// Reads some columns as texts.
+type ReadTexts = fn(&InputFile, &ChooseColumns<'_>) -> Result<TextTable>;
 /// Writes a whole table.
 type WriteTable = fn(&Table, OutputFile) -> Result<OutputFile>;
 /// Starts a file of columns whose rows come in chunks.
@@ -57,6 +59,8 @@ pub struct FileFormat {
     /// Whether files can hold a Gram matrix.
     holds_gram: bool,
     open: Open,
+    /// For formats of named columns.
+    read_texts: Option<ReadTexts>,
     /// `Err` if a table could not be read back from such a file.
     check: fn(&Table) -> Result<()>,
     /// Writes a whole table that `check` accepts; `None`: as named columns.
@@ -124,6 +128,19 @@ pub fn open_bytes(
     schema: Option<&Schema>,
 ) -> Result<Box<dyn Source>> {
     open_input(path, Some(bytes.into()), columns, schema)
+}
+
+/// Reads some columns of a file of named columns as texts. The file should be small: it is read as a whole.
+///
+/// # Errors
+/// If it cannot be read, or its columns have no names.
+pub fn read_texts(path: &Path, choose: &ChooseColumns<'_>) -> Result<TextTable> {
+    let (format, gzipped) = format_and_compression(path)?;
+    let Some(read) = format.read_texts else {
+        let known = list_formats(".", |format| format.read_texts.is_some());
+        return Err(Error::new(path, format!("it has no names; expected {known}")));
+    };
+    read(&InputFile::new(path, None, gzipped), choose).map_err(|error| error.in_file(path))
 }
 
 /// Writes a table in the format that the name of the file asks for.

@@ -1,7 +1,7 @@
 //! A whole table as named columns.
 
 use super::writer::check_columns;
-use super::{CellKind, Cells, Create, FileFormat, Open, OutputFile, cannot_hold};
+use super::{CellKind, Cells, Create, FileFormat, Open, OutputFile, ReadTexts, cannot_hold};
 use crate::dense_or_sparse::{for_each, is_single};
 use crate::{Categorical, ColumnRoles, Labels, Result, Table, Targets};
 use std::collections::HashSet;
@@ -18,7 +18,12 @@ pub fn columns_of(table: &Table) -> ColumnRoles {
 }
 
 /// A format of named columns.
-pub(super) const fn format(extensions: &'static [&'static str], open: Open, create: Create) -> FileFormat {
+pub(super) const fn format(
+    extensions: &'static [&'static str],
+    open: Open,
+    read_texts: ReadTexts,
+    create: Create,
+) -> FileFormat {
     FileFormat {
         extensions,
         may_be_gzipped: false,
@@ -26,6 +31,7 @@ pub(super) const fn format(extensions: &'static [&'static str], open: Open, crea
         has_named_columns: true,
         holds_gram: false,
         open,
+        read_texts: Some(read_texts),
         check,
         write_table: None,
         columns: Some(create),

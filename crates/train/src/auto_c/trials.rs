@@ -35,8 +35,8 @@ pub(super) fn search(study: &Study<'_>, observer: &dyn StudyObserver) -> Result<
     let Some(open) = in_parallel(&rows, threads, open)? else { return Ok(found) };
     let data: Vec<Dataset<'_>> =
         open.iter().map(|fold| fold.training.dataset(&spec)).collect::<Result<_>>()?;
-    let prepare = |data| PreparedData::new(data, &study.losses, study.spec.intercept);
-    let prepared = data.iter().map(prepare).collect();
+    let prepare = |data| PreparedData::new(data, &study.losses, spec.intercept).with_atoms(&spec);
+    let prepared = data.iter().map(prepare).collect::<Result<_>>()?;
     let mut trials = Trials { spec, open: &open, prepared, threads, observer, warm: vec![] };
     let mut best_rows = vec![];
     while let Some(step) = search::next(&found.tried) {
@@ -109,7 +109,7 @@ impl Trials<'_> {
     /// Predictions for the test rows of all folds; `None` if the observer said stop.
     pub(super) fn predictions(&mut self, method: &MethodSpec, step: i32) -> Result<Option<Vec<f64>>> {
         let weight = Weight::Relative(search::strength(step));
-        let spec = FitSpec { method: method.clone(), c: weight, ..self.spec.clone() };
+        let spec = self.spec.with_method(method.clone(), weight);
         let nearest = self.warm.iter().min_by_key(|(tried, _)| (tried - step).abs());
         let fit = |&f: &usize| -> Result<Option<FoldTrial>> {
             let fold = &self.open[f];

@@ -25,26 +25,25 @@ impl Engine {
         let Weights { c, lambda } = job.weights_with_atoms(&output, &atoms, weight)?;
         Ok(Problem::new(
             job.data,
-            ProblemSpec {
-                loss: job.loss.clone(),
-                output,
-                c,
-                lambda,
-                atoms,
-                intercept: job.intercept,
-            },
+            ProblemSpec { loss: job.loss.clone(), output, c, lambda, atoms, intercept: job.intercept },
         )?)
     }
 
-    /// The atoms whose weights are parameters of the method. A single task is not related to others.
+    /// The atoms of the method, and those of the job if it takes them, with weights that are parameters. A single task
+    /// is not related to others.
     fn atoms(&self, job: &Job<'_>, params: &Params) -> Result<Vec<AtomSpec>> {
         if job.data.observations().n_tasks() < 2 {
             return Ok(vec![]);
         }
-        let atom = |(name, relation): &(&str, AtomKind)| {
+        let own = |(name, relation): &(&str, AtomKind)| {
             Ok(AtomSpec::new(*name, params.number(name)?, relation.clone()))
         };
-        self.info.atoms.iter().map(atom).collect()
+        let given = if self.info.takes_atoms { job.atoms } else { &[] };
+        let weighted = |atom: &AtomSpec| {
+            let weight = params.atom_weight(&atom.name).unwrap_or(atom.weight);
+            Ok(AtomSpec { weight, ..atom.clone() })
+        };
+        self.info.atoms.iter().map(own).chain(given.iter().map(weighted)).collect()
     }
 }
 

@@ -55,6 +55,7 @@ pub(crate) const FMTL: Engine = Engine {
                 only_with: None,
             },
         ],
+        takes_atoms: true,
         cost: "about that of independent tasks",
         ..MethodInfo::DEFAULTS
     },

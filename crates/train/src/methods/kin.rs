@@ -48,6 +48,7 @@ pub(crate) const KIN: Engine = Engine {
             },
         ],
         atoms: &[("common", AtomKind::Common), ("own", AtomKind::Own)],
+        takes_atoms: true,
         tries_kernels: true,
         cost: "about that of fmtl",
         ..MethodInfo::DEFAULTS

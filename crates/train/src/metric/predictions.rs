@@ -308,7 +308,7 @@ impl ScoreColumns {
 }
 
 /// Predictions of a model for observations of these inputs, in their order, with their offsets. For a task without
-/// training observations it is the mean of the predictions of the others.
+/// training observations it is what atoms say about it, or the mean of the predictions of the others.
 ///
 /// # Errors
 /// If the inputs do not suit the model.
@@ -322,10 +322,15 @@ pub fn predict(model: &Model, inputs: &Inputs<'_>, observations: &Observations) 
         let all = model.predict_all(inputs)?;
         (0..observations.len()).map(|o| all[(observations.input(o), observations.task(o))]).collect()
     };
-    if (0..observations.n_tasks()).any(|t| model.is_empty_task(t)) {
-        let mean = model.predict_mean(inputs)?;
-        for o in (0..observations.len()).filter(|&o| model.is_empty_task(observations.task(o))) {
-            predictions[o] = mean[observations.input(o)];
+    let mut has_rows = vec![false; observations.n_tasks()];
+    (0..observations.len()).for_each(|o| has_rows[observations.task(o)] = true);
+    for t in (0..observations.n_tasks()).filter(|&t| has_rows[t] && model.is_empty_task(t)) {
+        let of_task = match model.borrowed_empty_task(t)? {
+            Some(task) => model.predict_borrowed(inputs, &task)?,
+            None => model.predict_mean(inputs)?,
+        };
+        for o in (0..observations.len()).filter(|&o| observations.task(o) == t) {
+            predictions[o] = of_task[observations.input(o)];
         }
     }
     observations.add_offsets(&mut predictions);

@@ -141,7 +141,12 @@ mod tests {
     use super::*;
 
     /// All points that are tried if the score is this function with this noise, and the one where the walk ends.
-    fn walk(lengths: &[usize], start: &[usize], noise: f64, score: impl Fn(&Point) -> f64) -> (Vec<Point>, Point) {
+    fn walk(
+        lengths: &[usize],
+        start: &[usize],
+        noise: f64,
+        score: impl Fn(&Point) -> f64,
+    ) -> (Vec<Point>, Point) {
         let walk = AxisWalk { lengths: lengths.to_vec(), start: start.to_vec(), repeats: 1 };
         let mut tried: Vec<PointScore> = vec![];
         loop {

@@ -1,8 +1,10 @@
 //! From text to candidates: `fmtl:k=2`, `strength=0.1,1,10`.
 
 use super::KernelGrid;
-use crate::spec::MethodText;
-use crate::{Error, Method, MethodSpec, Result, Weight, find};
+use crate::spec::{ATOM_PARAM, MethodText};
+use crate::{
+    ATOM_WEIGHT_GRID, AtomSetting, DEFAULT_ATOM_WEIGHT, Error, Method, MethodSpec, Result, Weight, find,
+};
 use kinfolk::Kernel;
 
 /// More settings than these are not all tried, unless the caller gives all values.
@@ -37,6 +39,31 @@ pub struct SettingAxes {
 pub struct Axis {
     name: String,
     values: Vec<String>,
+}
+
+impl Axis {
+    /// Axes for methods that take atoms: an axis of an atom's name is about its weight, and an atom without weight and
+    /// axis is on the default grid.
+    pub fn with_atoms(axes: &[Axis], atoms: &[AtomSetting]) -> Vec<Axis> {
+        let of_atom = |axis: &Axis| atoms.iter().any(|atom| atom.name == axis.name);
+        let renamed = |axis: &Axis| match of_atom(axis) {
+            true => Axis { name: format!("{ATOM_PARAM}{}", axis.name), ..axis.clone() },
+            false => axis.clone(),
+        };
+        let mut all: Vec<Axis> = axes.iter().map(renamed).collect();
+        for atom in atoms.iter().filter(|atom| atom.weight.is_none()) {
+            let name = format!("{ATOM_PARAM}{}", atom.name);
+            if all.iter().all(|axis| axis.name != name) {
+                all.push(Axis { name, values: ATOM_WEIGHT_GRID.map(String::from).to_vec() });
+            }
+        }
+        all
+    }
+
+    /// Whether it is about the weight of an atom that a caller gives.
+    fn is_atom(&self) -> bool {
+        self.name.starts_with(ATOM_PARAM)
+    }
 }
 
 impl std::str::FromStr for Axis {
@@ -81,16 +108,18 @@ pub fn candidates_from(
         let mut given: Vec<Given> =
             written.params.iter().map(|(name, value)| (name.to_string(), vec![value.to_string()])).collect();
         for (axis, used) in axes.iter().zip(&mut used) {
-            let known = method.params().iter().any(|param| param.name == axis.name);
+            let known = method.params().iter().any(|param| param.name == axis.name)
+                || (axis.is_atom() && method.info().takes_atoms);
             *used |= known;
             if known && given.iter().all(|(name, _)| *name != axis.name) {
                 given.push((axis.name.clone(), axis.values.clone()));
             }
         }
         let (settings, axes) = combinations(method, &given)?;
-        let is_open = method.params().iter().any(|param| {
-            param.grid.len() > 1 && given.iter().all(|(name, _)| name != param.name)
-        });
+        let is_open = method
+            .params()
+            .iter()
+            .any(|param| param.grid.len() > 1 && given.iter().all(|(name, _)| name != param.name));
         let kernels = match &kernels {
             Some(all) => KernelGrid::These(all.clone()),
             None if method.info().tries_kernels && is_open => KernelGrid::Auto,
@@ -107,8 +136,14 @@ pub fn candidates_from(
             out.push(Candidate { kernels, axes, ..candidate });
         }
     }
-    let unused = |(axis, used): (&Axis, &bool)| (!*used && !is_weight(axis) && axis.name != KERNEL).then(|| axis.name.clone());
+    let unused = |(axis, used): (&Axis, &bool)| {
+        (!*used && !is_weight(axis) && axis.name != KERNEL).then(|| axis.name.clone())
+    };
     match axes.iter().zip(&used).find_map(unused) {
+        Some(name) if name.starts_with(ATOM_PARAM) => {
+            let atom = &name[ATOM_PARAM.len()..];
+            Err(Error::Study(format!("no method here takes atoms, and {atom:?} is given; kin and fmtl do")))
+        }
         Some(name) => Err(Error::Study(format!("no method here has a parameter {name:?}"))),
         None => Ok(out),
     }
@@ -171,7 +206,18 @@ fn combinations(method: &'static dyn Method, given: &[Given]) -> Result<(Vec<Met
             })
             .collect();
     }
-    let unknown = given.iter().filter(|(name, _)| method.params().iter().all(|param| param.name != name));
+    for (name, values) in given.iter().filter(|(name, _)| name.starts_with(ATOM_PARAM)) {
+        let longer = |start: &Vec<(String, String)>| -> Vec<Vec<(String, String)>> {
+            values.iter().map(|v| [start.clone(), vec![(name.clone(), v.clone())]].concat()).collect()
+        };
+        all = all.iter().flat_map(longer).collect();
+        axes.lengths.push(values.len());
+        let is_default = |value: &String| value.parse() == Ok(DEFAULT_ATOM_WEIGHT);
+        axes.start.push(values.iter().position(is_default).unwrap_or(0));
+    }
+    let is_unknown =
+        |name: &str| !name.starts_with(ATOM_PARAM) && method.params().iter().all(|param| param.name != name);
+    let unknown = given.iter().filter(|(name, _)| is_unknown(name));
     let mut out = vec![];
     for mut setting in all {
         setting.extend(unknown.clone().map(|(name, values)| (name.clone(), values[0].clone())));
@@ -200,6 +246,33 @@ mod tests {
         assert_eq!(both, ["mtl:mu=0.5", "fmtl:k=1,output=power", "fmtl:k=4,output=power"]);
         assert_eq!(names(&["fmtl:output=exp"], &[]).unwrap(), ["fmtl:output=exp"]);
         assert_eq!(names(&["fmtl"], &[]).unwrap().len(), 3);
+    }
+
+    #[test]
+    fn weights_of_atoms_are_axes_of_methods_that_take_atoms() {
+        let atoms: Vec<AtomSetting> =
+            ["groups=r.csv:region", "common,weight=3"].iter().map(|text| text.parse().unwrap()).collect();
+        let axes = |axes: &[&str]| -> Vec<Axis> {
+            Axis::with_atoms(&axes.iter().map(|a| a.parse().unwrap()).collect::<Vec<_>>(), &atoms)
+        };
+        let names = |methods: &[&str], axes: &[Axis]| -> std::result::Result<Vec<String>, String> {
+            let methods: Vec<String> = methods.iter().map(|m| m.to_string()).collect();
+            let found = candidates(&methods, axes).map_err(|error| error.to_string())?;
+            Ok(found.iter().flat_map(|c| &c.settings).map(ToString::to_string).collect())
+        };
+        assert_eq!(
+            names(&["fmtl:k=1", "stl"], &axes(&["region=0,5", "common=7"])).unwrap(),
+            [
+                "fmtl:atom.common=7,atom.region=0,k=1,output=power",
+                "fmtl:atom.common=7,atom.region=5,k=1,output=power",
+                "stl"
+            ]
+        );
+        assert_eq!(names(&["fmtl:k=1"], &axes(&[])).unwrap().len(), 4);
+        assert_eq!(
+            names(&["stl"], &axes(&[])).unwrap_err(),
+            "no method here takes atoms, and \"region\" is given; kin and fmtl do"
+        );
     }
 
     #[test]

@@ -79,8 +79,8 @@ fn fit_path(
         let began = std::time::Instant::now();
         let alpha = last.as_ref().and_then(|trained| trained.model.alpha());
         let start = alpha.map_or(Start::Cold, Start::Warm);
-        let (method, kernel) = (path.grid.method.clone(), kernel.clone());
-        let spec = FitSpec { method, kernel, c: weight, ..study.spec.clone() };
+        let kernel = kernel.clone();
+        let spec = FitSpec { kernel, ..study.spec.with_method(path.grid.method.clone(), weight) };
         let trained = fold.training.fit_to(prepared, &spec, start, &mut StopObserver(observer))?;
         if observer.stop() {
             return Ok(None);

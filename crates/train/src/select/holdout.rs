@@ -2,11 +2,12 @@
 
 use super::study::StudyRows;
 use super::{
-    Candidate, FoldRows, KernelGrid, Scored, Selection, Study, cross_validate, cross_validate_on, training_fold,
+    Candidate, FoldRows, KernelGrid, Scored, Selection, Study, cross_validate, cross_validate_on,
+    training_fold,
 };
 use crate::metric::{self, Score};
 use crate::observer::StopObserver;
-use crate::{MethodSpec, Metric, PreparedData, Result, StudyObserver, Training, Weight};
+use crate::{MethodSpec, Metric, Result, StudyObserver, Training, Weight};
 use kinfolk::{Fit, Start};
 
 /// Which rows are for what.
@@ -64,7 +65,7 @@ pub fn holdout(
     train.extend(rows.validation.filter(|_| rows.refit).unwrap_or_default());
     let training = Training::of_rows(&study.spec, study.inputs, study.observations, &study.losses, &train)?;
     let data = training.dataset(&spec)?;
-    let prepared = PreparedData::new(&data, &study.losses, study.spec.intercept);
+    let prepared = training.prepare(&data, &study.spec)?;
     let (method, weight) = (&chosen.0, chosen.1);
     let (settings, lambda) = (study.spec.settings(), study.spec.lambda);
     let mut fit =

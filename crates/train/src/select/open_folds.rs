@@ -41,8 +41,12 @@ impl<'d, 'a: 'd> OpenFolds<'d, 'a> {
             let _ = slot.set(data);
         }
         let data: &'d Dataset<'d> = slot.get().expect("it is set");
-        let losses = &self.study.losses;
-        Ok(self.prepared[at].get_or_init(|| PreparedData::new(data, losses, self.spec.intercept)))
+        if let Some(prepared) = self.prepared[at].get() {
+            return Ok(prepared);
+        }
+        let prepared =
+            PreparedData::new(data, &self.study.losses, self.spec.intercept).with_atoms(&self.spec)?;
+        Ok(self.prepared[at].get_or_init(|| prepared))
     }
 }
 

@@ -109,7 +109,7 @@ impl<'a> Study<'a> {
     pub fn spec_of(&self, row: &Row) -> FitSpec {
         let loss = LossSpec::from(&self.losses);
         let kernel = row.kernel.clone().or(self.spec.kernel.clone());
-        FitSpec { method: row.method.clone(), kernel, c: row.weight, loss, ..self.spec.clone() }
+        FitSpec { loss, kernel, ..self.spec.with_method(row.method.clone(), row.weight) }
     }
 
     /// Fits a setting to all the data.
@@ -128,7 +128,8 @@ impl<'a> Study<'a> {
         let training = Training::of_arrays(&self.spec, self.inputs, self.observations)?;
         let fit = |row: &&Row| {
             let data = training.dataset(&self.spec_of(row))?;
-            let prepared = crate::PreparedData::new(&data, &self.losses, self.spec.intercept);
+            let prepared =
+                crate::PreparedData::new(&data, &self.losses, self.spec.intercept).with_atoms(&self.spec)?;
             let observer = &mut StopObserver(observer);
             let mut fit = prepared.fit(
                 &row.method,

@@ -40,7 +40,17 @@ impl MethodSpec {
     /// # Errors
     /// If there is no such parameter, or a value is not allowed.
     pub fn of(method: &'static dyn Method, given: &[(&str, &str)]) -> Result<Self> {
-        Ok(MethodSpec { method, params: Params::parse(method.name(), method.params(), given)? })
+        let params = Params::parse(method.name(), method.params(), given)?;
+        if let Some(atom) = params.atom_names().next().filter(|_| !method.info().takes_atoms) {
+            let why = format!("it takes no atoms, and the weight of {atom:?} is given");
+            return Err(Error::Param { method: method.name(), why });
+        }
+        Ok(MethodSpec { method, params })
+    }
+
+    /// Whether it takes relations of tasks that a caller gives.
+    pub fn takes_atoms(&self) -> bool {
+        self.method.info().takes_atoms
     }
 
     /// A method whose parameters all have defaults, with these.

@@ -3,22 +3,28 @@
 //! A [`FitSpec`] is what options of the command, parameters of the Python package, `--spec` files and model
 //! files say, in one type. Its parts have the only parsers and printers of their texts.
 
+mod atoms;
 mod kernel;
 mod loss;
 mod memory;
 mod method;
 mod weight;
 
+pub use atoms::{
+    ATOM_WEIGHT_GRID, AtomSetting, DEFAULT_ATOM_WEIGHT, RelationData, RelationKind, ResolvedAtoms, TaskKernel,
+};
 pub use loss::LossSpec;
 pub use memory::Memory;
 pub use method::{MethodSpec, method_texts};
 pub use weight::Weight;
 
+pub(crate) use atoms::{ATOM_PARAM, AtomExtension};
 pub(crate) use method::MethodText;
 
 use crate::{Error, Result};
 use kinfolk::{
     CScale, DatasetOptions, Inputs, Intercept, Kernel, ScalingKind, Settings, SolverKind, TargetScale,
+    TaskNames,
 };
 use kinfolk_io::ColumnRoles;
 use serde::de::IgnoredAny;
@@ -88,6 +94,9 @@ pub struct FitSpec {
     /// What the columns of the data mean.
     #[serde(skip_serializing_if = "is_default")]
     pub columns: ColumnRoles,
+    /// Relations between tasks that are known up to their weight.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub atoms: Vec<AtomSetting>,
 }
 
 fn is_default(columns: &ColumnRoles) -> bool {
@@ -118,6 +127,7 @@ impl Default for FitSpec {
             threads: 0,
             seed,
             columns: ColumnRoles::default(),
+            atoms: vec![],
         }
     }
 }
@@ -171,7 +181,45 @@ impl FitSpec {
         if !(self.bias.is_finite() && self.bias >= 0.0) {
             return wrong(format!("bias = {}: it must be zero or a positive number", self.bias));
         }
+        atoms::check(&self.atoms)?;
+        if let Some(atom) = self.atoms.first().filter(|_| !self.method.takes_atoms()) {
+            let why = format!("it takes no atoms, and {:?} is given", atom.name);
+            return Err(Error::Param { method: self.method.name(), why });
+        }
+        for name in self.method.params().atom_names() {
+            if self.atoms.iter().all(|atom| atom.name != name) {
+                return wrong(format!("method {}: there is no atom {name:?}", self.method));
+            }
+        }
         Ok(())
+    }
+
+    /// The same with task matrices and relations of tasks read from their files.
+    ///
+    /// # Errors
+    /// If a file cannot be read, or has no matrix for these tasks.
+    pub fn with_files_read(&self, tasks: &TaskNames) -> Result<Self> {
+        let task_column = self.columns.task.as_deref();
+        let atoms = self.atoms.iter().map(|atom| atom.with_file_read(task_column)).collect::<Result<_>>()?;
+        Ok(FitSpec { method: self.method.with_files_read(tasks)?, atoms, ..self.clone() })
+    }
+
+    /// For people: without relations that are in files.
+    #[must_use]
+    pub fn without_file_data(&self) -> Self {
+        let mut spec = self.clone();
+        spec.atoms.iter_mut().filter(|atom| atom.file.is_some()).for_each(|atom| atom.data = None);
+        spec
+    }
+
+    /// The same for another method and weight of the losses. Methods that take no atoms have none.
+    #[must_use]
+    pub fn with_method(&self, method: MethodSpec, c: Weight) -> Self {
+        let mut spec = FitSpec { method, c, ..self.clone() };
+        if !spec.method.takes_atoms() {
+            spec.atoms.clear();
+        }
+        spec
     }
 
     /// Whether labels that are scaled are centred first: where a model has a constant term for each task.

@@ -41,6 +41,7 @@ pub(super) fn read(model: &mut Model) -> Result<Attachment> {
     let spec = FitSpec {
         columns: schema.columns.clone(),
         split: old.split,
+        atoms: vec![],
         loss: LossSpec::from(&about.problem.loss),
         class_weight: (old.class_weight.as_deref() == Some("balanced")).then_some(ClassWeight::Balanced),
         kernel: Some(about.kernel.clone()),

@@ -21,6 +21,7 @@ Examples:
   kinfolk fit digits.npz --method fmtl:k=2 --scale unit -o digits.safetensors
   kinfolk fit mines.npz --class-weight balanced --kernel rbf --tol 1e-2 -o mines.safetensors
   kinfolk fit school.csv --task school --target score --method mtl:mu=0.1 -o school-mtl.safetensors
+  kinfolk fit school.csv --task school --target score --atom groups=districts.csv:district -o districts.safetensors
   kinfolk fit mines.npz -o mines.safetensors --trace mines-trace.csv
   kinfolk fit mines.npz -o mines.safetensors --checkpoint mines.checkpoint --resume --json";
 
@@ -70,6 +71,8 @@ pub(crate) fn run(args: FitArgs, global: &Global, report: Report) -> Result<Exit
         files::check_writable(path)?;
     }
     let training = read(&args.data, &spec)?;
+    // Their contents, not their names, are what a checkpoint belongs to.
+    let spec = spec.with_files_read(training.observations.task_names())?;
     // From here on Ctrl-C ends with the model reached.
     interrupt::end_well();
     let trained = args.long_run.fit(&spec, &training, report)?;

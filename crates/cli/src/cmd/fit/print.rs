@@ -1,9 +1,9 @@
 //! What `kinfolk fit` prints.
 
 use crate::text::{self, number, plural, plural_es};
-use kinfolk::model::About;
-use kinfolk::{Certificate, CertificateSummary, Claim, Kernel, ScalingKind, Status, TargetScale};
-use kinfolk_train::{AutoC, FitOutcome, FitSpec, LossSpec, Trained, Weight};
+use kinfolk::model::{About, AtomPart};
+use kinfolk::{Certificate, CertificateSummary, Claim, Kernel, Model, ScalingKind, Status, TargetScale};
+use kinfolk_train::{AutoC, FitOutcome, FitSpec, LossSpec, Trained, Weight, shares_in_words};
 use serde::Serialize;
 use std::path::Path;
 
@@ -27,6 +27,9 @@ pub(super) struct FitOutput<'a> {
     scale: ScalingKind,
     /// What was done to the labels.
     target_scale: TargetScale,
+    /// What relations of tasks contribute to Theta.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    atoms: Vec<AtomOutput<'a>>,
     /// What is remarkable about the labels of tasks.
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     notes: &'a [String],
@@ -36,6 +39,24 @@ pub(super) struct FitOutput<'a> {
     /// What was asked for.
     spec: &'a FitSpec,
     model: &'a Path,
+}
+
+/// An atom in JSON.
+#[derive(Serialize)]
+pub(crate) struct AtomOutput<'a> {
+    name: &'a str,
+    weight: f64,
+    coefficient: f64,
+    share: f64,
+}
+
+/// All atoms of a model.
+pub(crate) fn atoms(model: &Model) -> Vec<AtomOutput<'_>> {
+    model
+        .atoms()
+        .into_iter()
+        .map(|AtomPart { name, weight, coefficient, share }| AtomOutput { name, weight, coefficient, share })
+        .collect()
 }
 
 impl<'a> FitOutput<'a> {
@@ -56,6 +77,7 @@ impl<'a> FitOutput<'a> {
             kernel: &about.kernel,
             scale: about.scaling,
             target_scale: about.target_scale,
+            atoms: atoms(&trained.model),
             notes: &outcome.notes,
             auto_c: outcome.auto_c.as_ref(),
             spec: &trained.spec,
@@ -73,6 +95,8 @@ pub(crate) fn text(trained: &Trained, model: &Path) -> String {
     lines.push(format!("data     {rows}, {features}, {tasks}, {labels}"));
     lines.extend(trained.schema.label_encoding.note().map(|note| format!("coding   {note}")));
     lines.push(format!("problem  {}", problem(trained, about)));
+    lines.extend(trained.spec.atoms.iter().map(|atom| format!("atom     {}", atom.brief())));
+    lines.extend(shares_in_words(&trained.model).map(|shares| format!("theta    {shares}")));
     lines.extend(ending(trained));
     lines.extend(trained.outcome.notes.iter().map(|note| format!("note     {note}")));
     lines.push(format!("model    {}\n", model.display()));

@@ -4,7 +4,7 @@ use crate::failure::{Failure, Result};
 use crate::scores::{Chunk, Scores, UnknownTask, highest, scores};
 use kinfolk::{Losses, Matrix, TaskNames};
 use kinfolk_io::{CellKind, Cells, LabelEncoding, Table, Targets};
-use kinfolk_train::Trained;
+use kinfolk_train::{NewTasks, Trained};
 
 /// Columns of the output, the same for all chunks.
 #[derive(Debug, Clone)]
@@ -62,7 +62,7 @@ impl OutputColumns {
             _ => ScoredTasks::All { tasks: (0..tasks.len()).map(|t| tasks.name(t)).collect() },
         };
         // A task that the model does not know may have any name.
-        let integer_tasks = integers && unknown == UnknownTask::Error;
+        let integer_tasks = integers && unknown == UnknownTask::Error && trained.spec.atoms.is_empty();
         Ok(OutputColumns { rows, labels: labels.then_some(kind), integer_tasks, integer_labels })
     }
 
@@ -106,10 +106,11 @@ impl OutputColumns {
     pub(super) fn fill(
         &self,
         trained: &Trained,
+        new_tasks: &NewTasks<'_>,
         chunk: &Chunk<'_>,
         unknown: UnknownTask,
     ) -> Result<Vec<Cells>> {
-        match (&self.rows, scores(&trained.model, chunk, unknown)?, &chunk.table.targets) {
+        match (&self.rows, scores(&trained.model, new_tasks, chunk, unknown)?, &chunk.table.targets) {
             (ScoredTasks::Own, Scores::Own(own), Targets::Tasks { task, .. }) => {
                 let tasks = names((0..task.len()).map(|row| task.name(row)).collect(), self.integer_tasks);
                 let labels = self.labels.map(|_| self.signs(trained, own.iter().copied()));

@@ -11,7 +11,7 @@ use crate::text::plural;
 use crate::{chunks, files, training};
 use clap::Args;
 use columns::OutputColumns;
-use kinfolk_train::Trained;
+use kinfolk_train::{AtomSetting, Trained};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -21,6 +21,7 @@ const EXAMPLES: &str = "\
 Examples:
   kinfolk predict school.safetensors school.csv -o scores.csv
   kinfolk predict digits.safetensors digits.npz --labels -o digits.parquet
+  kinfolk predict districts.safetensors school.csv --atom groups=districts.csv:district
   kinfolk predict mines.safetensors mines.npz --unknown-task mean --quiet";
 
 /// Write the scores of a model for new rows.
@@ -39,9 +40,13 @@ pub(crate) struct PredictArgs {
     /// Also the label or class of each score.
     #[arg(long)]
     labels: bool,
-    /// What to predict for tasks that the model does not know, or that had no labels in training.
+    /// What to predict for tasks that the model does not know, or that had no labels in training, and that no atom
+    /// relates to others.
     #[arg(long, value_enum, default_value = "error")]
     unknown_task: UnknownTask,
+    /// Tasks that were not known at the fit, for an atom of the model, in a file like that of the fit. May be repeated.
+    #[arg(long = "atom", value_name = "KIND=FILE")]
+    atoms: Vec<AtomSetting>,
     /// Only the rows of this part, by the split column or array.
     #[arg(long, value_name = "PART", allow_negative_numbers = true)]
     split: Option<i64>,
@@ -68,6 +73,7 @@ fn out_help() -> String {
 struct PredictJob<'a> {
     data: &'a Path,
     columns: &'a ColumnArgs,
+    atoms: &'a [AtomSetting],
     labels: bool,
     unknown: UnknownTask,
     split: Option<i64>,
@@ -81,6 +87,7 @@ pub(crate) fn run(args: PredictArgs, _: &Global, report: Report) -> Result<ExitC
     let job = PredictJob {
         data: &args.data,
         columns: &args.columns,
+        atoms: &args.atoms,
         labels: args.labels,
         unknown: args.unknown_task,
         split: args.split,
@@ -100,7 +107,8 @@ pub(crate) fn run(args: PredictArgs, _: &Global, report: Report) -> Result<ExitC
 /// Scores of all rows of a file, for the tasks that its rows say.
 pub(crate) fn to_file(trained: &Trained, data: &Path, out: &Path) -> Result<()> {
     let columns = ColumnArgs::default();
-    let job = PredictJob { data, columns: &columns, labels: false, unknown: UnknownTask::Error, split: None };
+    let unknown = UnknownTask::Error;
+    let job = PredictJob { data, columns: &columns, atoms: &[], labels: false, unknown, split: None };
     job.run(trained, |columns| PredictionWriter::file(out, columns)).map(drop)
 }
 
@@ -113,6 +121,9 @@ impl PredictJob<'_> {
     ) -> Result<(usize, Vec<String>)> {
         let mut source = trained.open(self.data, &self.columns.columns())?;
         let task_column = self.columns.columns().task.or_else(|| trained.schema.columns.task.clone());
+        let read = |atom: &AtomSetting| atom.with_file_read(task_column.as_deref());
+        let atoms = self.atoms.iter().map(read).collect::<kinfolk_train::Result<Vec<_>>>()?;
+        let new_tasks = trained.new_tasks(&atoms)?;
         let (mut open, mut out, mut rows) = (Some(open), None, 0);
         chunks::for_each(&mut *source, |table| {
             let Some(table) = training::part_of_chunk(table, self.split).map_err(|f| f.about(self.data))?
@@ -126,7 +137,7 @@ impl PredictJob<'_> {
             let Some((writer, columns)) = &mut out else { return Ok(()) };
             let task_column = task_column.as_deref();
             let chunk = Chunk { table: &table, path: self.data, first_row: rows, task_column };
-            writer.append(columns.fill(trained, &chunk, self.unknown)?)?;
+            writer.append(columns.fill(trained, &new_tasks, &chunk, self.unknown)?)?;
             rows += table.n_rows();
             Ok(())
         })?;

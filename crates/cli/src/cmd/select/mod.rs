@@ -11,7 +11,7 @@ use crate::watch::Watch;
 use crate::{files, interrupt};
 use clap::Args;
 use kinfolk_train::select::{self, Axis, Candidate, Refit, Scored, SelectionResults, Study};
-use kinfolk_train::{Metric, Trained, method_texts};
+use kinfolk_train::{Metric, ResolvedAtoms, Trained, method_texts};
 use progress::Bar;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -22,6 +22,7 @@ Examples:
   kinfolk select mines.npz --compare --results mines.json -o best.safetensors
   kinfolk select digits.npz --method fmtl:k=1,fmtl:k=4,stl --folds 3 --grid strength=0.1,1,10
   kinfolk select school.csv --task school --target score --method mtl --grid mu=0.1,1
+  kinfolk select school.csv --task school --target score --method fmtl:k=1 --atom groups=districts.csv
   kinfolk select mines.npz --method stl,fmtl:k=1 --folds 3 --splits 2 --train-share 0.5";
 
 /// Choose a method and its parameters by cross-validation, and fit the winner.
@@ -47,8 +48,9 @@ pub(crate) struct SelectArgs {
     /// Also independent tasks and one model for all, and a verdict in words.
     #[arg(long)]
     compare: bool,
-    /// Values to try: strength=..., c=..., kernel=linear,rbf:0.1 or a parameter of a method. May be repeated. All
-    /// combinations are tried if all values are given; else one parameter is searched after another.
+    /// Values to try: strength=..., c=..., kernel=linear,rbf:0.1, a parameter of a method, or weights of an atom by its
+    /// name. May be repeated. All combinations are tried if all values are given; else one parameter is searched after
+    /// another.
     #[arg(long, value_name = "NAME=VALUE,...")]
     grid: Vec<Axis>,
     /// Number of folds.
@@ -111,10 +113,14 @@ pub(crate) fn run(args: SelectArgs, global: &Global, report: Report) -> Result<E
         files::check_writable(path)?;
     }
     let methods = args.method.as_deref().map_or_else(|| vec![spec.method_text()], method_texts);
-    let candidates = candidates(methods, args.compare, &args.grid)?;
+    let candidates = candidates(methods, args.compare, &Axis::with_atoms(&args.grid, &spec.atoms))?;
     let (table, schema) = kinfolk_io::read(&args.data, &spec.columns, None)?;
     let training =
         kinfolk_train::unscaled(&spec, table, schema).map_err(|error| Failure::of_data(error, &args.data))?;
+    let tasks = training.observations.task_names();
+    let spec = spec.with_files_read(tasks)?;
+    let atoms = ResolvedAtoms::new(&spec.atoms, tasks, spec.columns.task.as_deref())?;
+    atoms.notes.iter().for_each(|note| report.note(note));
     let mut study = Study::new(&training.inputs, &training.observations, training.losses.clone(), spec);
     study.metric = args.metric;
     study.whole_tasks = args.whole_tasks;

@@ -16,5 +16,5 @@ use super::{FileFormat, table_columns};
 /// Text with named columns.
 pub(super) const FORMAT: FileFormat = FileFormat {
     may_be_gzipped: true,
-    ..table_columns::format(&["csv"], read::CsvSource::open, write::CsvWriter::create)
+    ..table_columns::format(&["csv"], read::CsvSource::open, read::texts, write::CsvWriter::create)
 };

@@ -4,7 +4,7 @@ use super::records::CsvRecords;
 use crate::columns::cells::{self, ONE_HOT_VALUE, Reading, TableCell};
 use crate::columns::{ColumnLayout, ColumnNames, ColumnUse, FirstPass, Precision, RowBuffer};
 use crate::format::{InputFile, OpenResult};
-use crate::{ColumnRoles, Error, Result, Schema, Source, Table};
+use crate::{ChooseColumns, ColumnRoles, Error, Result, Schema, Source, Table, TextTable};
 use std::borrow::Cow;
 
 /// Names of columns take memory before any row is seen, so there is an end to them.
@@ -74,6 +74,32 @@ fn first_record(input: &InputFile) -> Result<(CsvRecords, ColumnNames)> {
     }
     let names = column_names(&records).map_err(|error| error.at_line(records.line()))?;
     Ok((records, names))
+}
+
+/// Some columns as texts. A column may have no name, such as one of row names.
+pub(super) fn texts(input: &InputFile, choose: &ChooseColumns<'_>) -> Result<TextTable> {
+    let mut records = CsvRecords::new(input.text()?)?;
+    if !records.advance()? {
+        return Err(wrong!("it is empty; the first line must name the columns"));
+    }
+    let text = |records: &CsvRecords, i| {
+        let text = TextCell(records.cell(i)).text().map(Cow::into_owned);
+        text.map_err(|error| error.at_line(records.line()))
+    };
+    let n = records.len();
+    let names = (0..n.min(MAX_COLUMNS)).map(|i| text(&records, i)).collect::<Result<Vec<_>>>()?;
+    let chosen = choose(&names)?;
+    let columns = chosen.iter().map(|&i| names[i].clone()).collect();
+    let mut table = TextTable { columns, ..TextTable::default() };
+    while records.advance()? {
+        if records.len() != n {
+            let why = wrong!("there are {} cells, and the header has {n}", records.len());
+            return Err(why.at_line(records.line()));
+        }
+        table.rows.push(chosen.iter().map(|&i| text(&records, i)).collect::<Result<_>>()?);
+        table.lines.push(records.line());
+    }
+    Ok(table)
 }
 
 fn column_names(records: &CsvRecords) -> Result<ColumnNames> {

@@ -27,6 +27,7 @@ pub(super) const FORMAT: FileFormat = FileFormat {
     has_named_columns: false,
     holds_gram: false,
     open: read::NpySource::open,
+    read_texts: None,
     check,
     write_table: Some(write::write),
     columns: Some(write::NpyWriter::create),

@@ -19,6 +19,7 @@ pub(super) const FORMAT: FileFormat = FileFormat {
     has_named_columns: false,
     holds_gram: true,
     open: read::NpzSource::open,
+    read_texts: None,
     check: npy::check_size,
     write_table: Some(write::write),
     columns: None,

@@ -23,10 +23,11 @@ mod no_panic;
 mod pages;
 mod read;
 mod schema;
+mod texts;
 mod write;
 
 use super::{FileFormat, table_columns};
 
 /// Columns in binary, compressed.
 pub(super) const FORMAT: FileFormat =
-    table_columns::format(&["parquet"], read::ParquetSource::open, write::ParquetWriter::create);
+    table_columns::format(&["parquet"], read::ParquetSource::open, texts::read, write::ParquetWriter::create);

@@ -11,7 +11,7 @@ use crate::format::{InputFile, OpenResult};
 use crate::{ColumnRoles, Error, Hint, Result, Schema, Source, Table};
 
 /// Rows decoded at a time from one column: enough for speed, little enough for the cache.
-const BATCH_ROWS: usize = 4096;
+pub(super) const BATCH_ROWS: usize = 4096;
 /// A file may claim this many cells without question...
 const FREE_CELLS: u128 = 1 << 24;
 /// ... and beyond that this many for each of its bytes. Runs of equal values take no room, but no data are
@@ -35,14 +35,7 @@ pub(super) struct ParquetSource {
 impl ParquetSource {
     /// As the training file was read (`schema`) or as the caller says (`columns`).
     pub(super) fn open(input: &InputFile, columns: &ColumnRoles, schema: Option<&Schema>) -> OpenResult {
-        let file = match &input.bytes {
-            Some(bytes) => ParquetFile::new(bytes::Bytes::copy_from_slice(bytes)),
-            None if !input.is_repeatable() && input.path.exists() => {
-                return Err(wrong!("it is not a regular file"));
-            }
-            None => ParquetFile::new(input.file()?),
-        };
-        let file = file.map_err(|error| wrong!("it is not a whole parquet file: {error}"))?;
+        let file = open_file(input)?;
         let fields = schema::fields(file.metadata.file_metadata().schema_descr());
         let names = ColumnNames::new(fields.iter().map(|field| field.name.clone()).collect())?;
         let mut layout = match schema {
@@ -173,6 +166,18 @@ impl Source for ParquetSource {
     fn schema(&self) -> Schema {
         self.layout.schema().clone()
     }
+}
+
+/// The file, with what it says about its columns.
+pub(super) fn open_file(input: &InputFile) -> Result<ParquetFile> {
+    let file = match &input.bytes {
+        Some(bytes) => ParquetFile::new(bytes::Bytes::copy_from_slice(bytes)),
+        None if !input.is_repeatable() && input.path.exists() => {
+            return Err(wrong!("it is not a regular file"));
+        }
+        None => ParquetFile::new(input.file()?),
+    };
+    file.map_err(|error| wrong!("it is not a whole parquet file: {error}"))
 }
 
 /// Leaves out the index that pandas adds, unless the caller names it.

@@ -22,6 +22,7 @@ pub(super) const FORMAT: FileFormat = FileFormat {
     has_named_columns: false,
     holds_gram: false,
     open: read::SvmSource::open,
+    read_texts: None,
     check: |table| table.offset.as_ref().map_or(Ok(()), |_| Err(cannot_hold("offsets"))),
     write_table: Some(write::write),
     columns: None,

@@ -1,5 +1,7 @@
 //! `kinfolk theta`: the task matrix of a model, in an order that puts related tasks side by side.
 
+mod parts;
+
 use crate::failure::{Failure, Result};
 use crate::report::{Report, json_number};
 use crate::text::{Grid, number, plural};
@@ -7,6 +9,7 @@ use crate::{files, graphml};
 use clap::{Args, ValueEnum};
 use kinfolk::{Matrix, Model};
 use kinfolk_report::{HeatMap, Tree, distances};
+use parts::OrderedParts;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -15,7 +18,8 @@ const EXAMPLES: &str = "\
 Examples:
   kinfolk theta school.safetensors
   kinfolk theta school.safetensors --correlation -o kin.csv --svg kin.svg
-  kinfolk theta school.safetensors -o kin.graphml --threshold 0.3";
+  kinfolk theta school.safetensors -o kin.graphml --threshold 0.3
+  kinfolk theta districts.safetensors --parts";
 
 /// With more tasks, the matrix is printed only on request.
 const MAX_PRINTED_TASKS: usize = 14;
@@ -35,6 +39,9 @@ pub(crate) struct ThetaArgs {
     /// Correlations Theta_rs / sqrt(Theta_rr Theta_ss) instead of Theta itself.
     #[arg(long)]
     correlation: bool,
+    /// Theta in parts instead: what atoms contribute, what was found in the data, and what each task takes from where.
+    #[arg(long, conflicts_with_all = ["correlation", "svg"])]
+    parts: bool,
     /// Order of the tasks [default: cluster; for npy, which holds no names, given].
     #[arg(long)]
     order: Option<TaskOrder>,
@@ -73,6 +80,8 @@ struct OrderedTheta {
     names: Vec<String>,
     theta: Matrix,
     correlation: Matrix,
+    /// Places in the model.
+    order: Vec<usize>,
     /// Its leaves are the tasks in this order.
     tree: Option<Tree>,
 }
@@ -94,7 +103,7 @@ impl OrderedTheta {
         };
         let names = order.iter().map(|&t| model.tasks().name(t)).collect();
         let (theta, correlation) = (permuted(model.theta(), &order), permuted(&correlation, &order));
-        OrderedTheta { names, theta, correlation, tree }
+        OrderedTheta { names, theta, correlation, order, tree }
     }
 
     fn picture<'a>(&'a self, title: &'a str, correlation: bool) -> HeatMap<'a> {
@@ -142,6 +151,9 @@ pub(crate) fn run(args: ThetaArgs, report: Report) -> Result<ExitCode> {
     let order =
         args.order.unwrap_or(if format == ThetaFormat::Npy { TaskOrder::Given } else { TaskOrder::Cluster });
     let ordered = OrderedTheta::new(&model, order);
+    if args.parts {
+        return args.run_parts(&model, &ordered, format, report);
+    }
     let kind = if args.correlation { "correlation" } else { "theta" };
     let bytes = match format {
         ThetaFormat::Table => args.text(&ordered).into_bytes(),
@@ -183,6 +195,31 @@ pub(crate) fn run(args: ThetaArgs, report: Report) -> Result<ExitCode> {
 }
 
 impl ThetaArgs {
+    fn run_parts(
+        &self,
+        model: &Model,
+        ordered: &OrderedTheta,
+        format: ThetaFormat,
+        report: Report,
+    ) -> Result<ExitCode> {
+        let parts = OrderedParts::new(model, ordered)?;
+        let bytes = match format {
+            ThetaFormat::Table => parts.text().into_bytes(),
+            ThetaFormat::Csv => parts.csv()?,
+            _ => return Err(Failure::usage("--parts can be written as csv or txt")),
+        };
+        let answer = parts.answer(&self.model, self.out.as_deref());
+        match &self.out {
+            None => report.answer(&answer, String::from_utf8_lossy(&bytes))?,
+            Some(path) => {
+                files::write(path, &bytes)?;
+                let what = plural(ordered.names.len(), "task");
+                report.done(&answer, format!("parts of Theta of {what} in {}\n", path.display()))?;
+            }
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+
     fn format(&self) -> Result<ThetaFormat> {
         if let Some(format) = self.format {
             if format == ThetaFormat::Npy && self.out.is_none() {

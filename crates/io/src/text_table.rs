@@ -1,0 +1,54 @@
+//! Small tables beside the data, such as relations of tasks: every cell as its text.
+
+use crate::{Error, Result};
+
+/// Some columns of a file, every cell as its text; a missing value is empty.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct TextTable {
+    /// Names of the columns that were asked for, in the order of asking.
+    pub columns: Vec<String>,
+    /// One cell for each of these columns.
+    pub rows: Vec<Vec<String>>,
+    /// The line of each row in a text file; none for other files.
+    pub lines: Vec<u64>,
+}
+
+impl TextTable {
+    /// An error about a row, with its line where there is one.
+    pub fn at(&self, row: usize, error: Error) -> Error {
+        match self.lines.get(row) {
+            Some(line) => error.at_line(*line),
+            None => error.at_row(row),
+        }
+    }
+
+    /// The number in a cell.
+    ///
+    /// # Errors
+    /// If there is none, with the line and the column.
+    pub fn number(&self, row: usize, column: usize) -> Result<f64> {
+        let text = self.rows[row][column].trim();
+        match text.parse::<f64>() {
+            Ok(x) if x.is_finite() => Ok(x),
+            _ => {
+                let why =
+                    if text.is_empty() { "no number".into() } else { format!("{text:?} is not a number") };
+                Err(self.at(row, Error::of_table(why).in_column(&self.columns[column])))
+            }
+        }
+    }
+
+    /// The text in a cell, without the space around it.
+    ///
+    /// # Errors
+    /// If there is none, with the line and the column.
+    pub fn name(&self, row: usize, column: usize) -> Result<&str> {
+        match self.rows[row][column].trim() {
+            "" => Err(self.at(row, Error::of_table("no name").in_column(&self.columns[column]))),
+            name => Ok(name),
+        }
+    }
+}
+
+/// Which columns to read, by the names of all: their places.
+pub type ChooseColumns<'a> = dyn Fn(&[String]) -> Result<Vec<usize>> + 'a;

@@ -1,0 +1,231 @@
+//! From files to relations. Tasks have names in every file; the order of rows and columns means nothing.
+
+use super::data::ordered;
+use super::{RelationData, RelationKind};
+use crate::Result;
+use kinfolk_io::{Error as FileError, TextTable, read_texts};
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+
+/// A result whose error does not name the file yet.
+type FileResult<T> = std::result::Result<T, FileError>;
+
+/// The relation in a file of named columns. `task_column` is the name that the column of tasks has in the data.
+pub(super) fn read(
+    kind: RelationKind,
+    path: &Path,
+    column: Option<&str>,
+    task_column: Option<&str>,
+) -> Result<RelationData> {
+    let in_file = |error: FileError| error.in_file(path);
+    let read = || -> FileResult<RelationData> {
+        if let RelationKind::Groups | RelationKind::Tree = kind {
+            let table = read_texts(path, &|names| two_columns(kind, names, column, task_column))?;
+            return if kind == RelationKind::Tree && table.columns[1] == "parent" {
+                paths_of_parents(&table)
+            } else {
+                labels(&table)
+            };
+        }
+        let table = read_texts(path, &|names| Ok(all_columns(names, task_column)))?;
+        match kind {
+            RelationKind::Graph => edges(&table),
+            RelationKind::Features => features(&table),
+            RelationKind::Distance if table.columns.len() == 3 && !is_square(&table) => distances(&table),
+            _ => square(&table),
+        }
+    };
+    let data = read().map_err(in_file)?;
+    data.check(kind).map_err(|why| in_file(FileError::of_table(why)))?;
+    Ok(data)
+}
+
+/// The column of tasks: called as in the data, or `task`, or the first.
+fn place_of_tasks(names: &[String], task_column: Option<&str>) -> usize {
+    let place = |name: &str| names.iter().position(|other| other == name);
+    task_column.and_then(place).or_else(|| place("task")).unwrap_or(0)
+}
+
+fn two_columns(
+    kind: RelationKind,
+    names: &[String],
+    column: Option<&str>,
+    task_column: Option<&str>,
+) -> FileResult<Vec<usize>> {
+    let task = place_of_tasks(names, task_column);
+    let others: Vec<usize> = (0..names.len()).filter(|&i| i != task).collect();
+    let place = |name: &str| others.iter().copied().find(|&i| names[i] == name);
+    let listed = || names.iter().map(|name| format!("{name:?}")).take(10).collect::<Vec<_>>().join(", ");
+    let usual = || match kind {
+        RelationKind::Tree => place("path").or_else(|| place("parent")),
+        _ => None,
+    };
+    match (column, &others[..]) {
+        (Some(name), _) => place(name).map(|i| vec![task, i]).ok_or_else(|| {
+            FileError::of_table(format!(
+                "there is no column {name:?} beside the tasks; the columns are {}",
+                listed()
+            ))
+        }),
+        (None, &[only]) => Ok(vec![task, only]),
+        (None, []) => Err(FileError::of_table(format!("{kind} needs a column beside that of the tasks"))),
+        (None, _) => usual().map(|i| vec![task, i]).ok_or_else(|| {
+            FileError::of_table(format!(
+                "which column? Name it, {kind}=FILE:COLUMN; the columns are {}",
+                listed()
+            ))
+        }),
+    }
+}
+
+/// All columns, that of the tasks first.
+fn all_columns(names: &[String], task_column: Option<&str>) -> Vec<usize> {
+    let task = place_of_tasks(names, task_column);
+    std::iter::once(task).chain((0..names.len()).filter(|&i| i != task)).collect()
+}
+
+/// A text for each task. A task may have many rows, which must agree; an empty cell says nothing.
+fn labels(table: &TextTable) -> FileResult<RelationData> {
+    let (mut tasks, mut labels, mut place) = (vec![], vec![], HashMap::new());
+    for row in 0..table.rows.len() {
+        let (task, label) = (table.name(row, 0)?.to_string(), table.rows[row][1].trim());
+        if label.is_empty() {
+            continue;
+        }
+        match place.get(&task) {
+            None => {
+                place.insert(task.clone(), tasks.len());
+                tasks.push(task);
+                labels.push(label.to_string());
+            }
+            Some(&i) if labels[i] == label => {}
+            Some(&i) => {
+                let why = format!("task {task:?} is in {label:?}, and in {:?} further up", labels[i]);
+                return Err(table.at(row, FileError::of_table(why)));
+            }
+        }
+    }
+    Ok(RelationData::Labels { tasks, labels })
+}
+
+/// Paths from the root to each node, itself included.
+fn paths_of_parents(table: &TextTable) -> FileResult<RelationData> {
+    let mut parent: HashMap<&str, (&str, usize)> = HashMap::new();
+    let mut tasks = vec![];
+    for row in 0..table.rows.len() {
+        let (task, above) = (table.name(row, 0)?, table.rows[row][1].trim());
+        match parent.insert(task, (above, row)) {
+            None => tasks.push(task.to_string()),
+            Some((other, _)) if other == above => {}
+            Some((other, _)) => {
+                let why = format!("task {task:?} has the parent {above:?}, and {other:?} further up");
+                return Err(table.at(row, FileError::of_table(why)));
+            }
+        }
+    }
+    let path = |task: &String| {
+        let (mut nodes, mut seen) = (vec![task.as_str()], HashSet::from([task.as_str()]));
+        while let Some((above, row)) =
+            parent.get(nodes[nodes.len() - 1]).filter(|(above, _)| !above.is_empty())
+        {
+            if !seen.insert(above) {
+                let why = format!("{above:?} is its own ancestor: a tree has no circles");
+                return Err(table.at(*row, FileError::of_table(why)));
+            }
+            nodes.push(above);
+        }
+        nodes.reverse();
+        Ok(nodes.join("/"))
+    };
+    let labels = tasks.iter().map(path).collect::<FileResult<_>>()?;
+    Ok(RelationData::Labels { tasks, labels })
+}
+
+/// Two tasks and a weight, which is 1 if there is no third column.
+fn edges(table: &TextTable) -> FileResult<RelationData> {
+    let weight = match table.columns.len() {
+        2 => None,
+        3 => Some(2),
+        n => {
+            let why = format!(
+                "there are {n} columns; a graph has two columns of tasks, and one of weights or none"
+            );
+            return Err(FileError::of_table(why));
+        }
+    };
+    pairs(table, weight, "weight")
+}
+
+fn distances(table: &TextTable) -> FileResult<RelationData> {
+    pairs(table, Some(2), "distance")
+}
+
+fn pairs(table: &TextTable, column: Option<usize>, what: &str) -> FileResult<RelationData> {
+    let (mut from, mut to, mut values) = (vec![], vec![], vec![]);
+    let mut seen: HashMap<(&str, &str), f64> = HashMap::new();
+    for row in 0..table.rows.len() {
+        let (a, b) = (table.name(row, 0)?, table.name(row, 1)?);
+        let value = column.map_or(Ok(1.0), |column| table.number(row, column))?;
+        let fail = |why: String| Err(table.at(row, FileError::of_table(why)));
+        if value < 0.0 {
+            return fail(format!("the {what} of {a:?} and {b:?} is {value}, it must not be negative"));
+        }
+        match seen.insert(ordered(a, b), value) {
+            None => {
+                from.push(a.to_string());
+                to.push(b.to_string());
+                values.push(value);
+            }
+            Some(other) if other == value => {}
+            Some(other) => {
+                return fail(format!("the {what} of {a:?} and {b:?} is {value}, and {other} further up"));
+            }
+        }
+    }
+    Ok(RelationData::Pairs { from, to, values })
+}
+
+/// Whether the first line and the first column name the same tasks.
+fn is_square(table: &TextTable) -> bool {
+    let rows: HashSet<&str> = table.rows.iter().map(|row| row[0].trim()).collect();
+    let columns: HashSet<&str> = table.columns[1..].iter().map(|name| name.trim()).collect();
+    rows == columns
+}
+
+fn square(table: &TextTable) -> FileResult<RelationData> {
+    let tasks: Vec<String> =
+        (0..table.rows.len()).map(|row| table.name(row, 0).map(str::to_string)).collect::<FileResult<_>>()?;
+    let place: HashMap<&str, usize> =
+        table.columns.iter().enumerate().skip(1).map(|(i, name)| (name.trim(), i)).collect();
+    let order = |(row, task): (usize, &String)| {
+        place.get(task.as_str()).copied().ok_or_else(|| {
+            let why =
+                format!("task {task:?} of the first column is not in the first line, which names all tasks");
+            table.at(row, FileError::of_table(why))
+        })
+    };
+    let order: Vec<usize> = tasks.iter().enumerate().map(order).collect::<FileResult<_>>()?;
+    let known: HashSet<&str> = tasks.iter().map(String::as_str).collect();
+    if let Some(task) = table.columns[1..].iter().find(|name| !known.contains(name.trim())) {
+        let why =
+            format!("task {task:?} of the first line has no row: a square matrix has one for each task");
+        return Err(FileError::of_table(why));
+    }
+    let row = |row: usize| order.iter().map(|&column| table.number(row, column)).collect();
+    let rows = (0..tasks.len()).map(row).collect::<FileResult<_>>()?;
+    Ok(RelationData::Rows { tasks, rows })
+}
+
+fn features(table: &TextTable) -> FileResult<RelationData> {
+    if table.columns.len() < 2 {
+        return Err(FileError::of_table("features needs columns of numbers beside that of the tasks"));
+    }
+    let (mut tasks, mut rows) = (vec![], vec![]);
+    for row in 0..table.rows.len() {
+        tasks.push(table.name(row, 0)?.to_string());
+        rows.push(
+            (1..table.columns.len()).map(|column| table.number(row, column)).collect::<FileResult<_>>()?,
+        );
+    }
+    Ok(RelationData::Rows { tasks, rows })
+}
