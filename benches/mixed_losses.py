@@ -98,8 +98,8 @@ def main():
     (out / "README.md").write_text(
         f"# Run of {out.name[:10]}: mixed losses\n\n"
         "```sh\ncargo build --release -p kinfolk-cli\npython benches/mixed_losses.py --out FOLDER\n```\n\n"
-        f"{TASKS} related tasks of {ROWS} rows and {FEATURES} features with labels -1 and +1, seed {SEED}; relative gap "
-        f"{TOLERANCE:g}, one thread. `raw.csv` has every fit, `summary.md` the counts.\n"
+        f"{TASKS} related tasks of {ROWS} rows and {FEATURES} features with labels -1 and +1, seed {SEED}; "
+        f"relative gap {TOLERANCE:g}, one thread. `raw.csv` has every fit, `summary.md` the counts.\n"
     )
     print((out / "summary.md").read_text())
 
