@@ -3,9 +3,9 @@
     cargo build --release -p kinfolk-cli
     python benches/mixed_losses.py --out benches/runs/$(date +%F)-mixed-losses
 
-Three mixes of losses, four penalties and three values of C are 36 fits of the command, once with free intercepts and once
-with none. Each model must be certified by `fit` and hold by `certify`. Needs the release build of the command and nothing
-else. Writes raw.csv, summary.md and README.md into the folder given.
+Three mixes of losses, four penalties and three values of C are 36 fits of the command, once with free intercepts and
+once with none. Each model must be certified by `fit` and hold by `certify`. Needs the release build of the command and
+nothing else. Writes raw.csv, summary.md and README.md into the folder given.
 """
 
 import argparse
@@ -88,7 +88,8 @@ def main():
     lines.append("|---|---|---|---|")
     for intercept in INTERCEPTS:
         own = [row for row in results if row["intercept"] == intercept]
-        certified, hold = (sum(map(good, own)) for good in (lambda r: r["status"] == "certified", lambda r: r["holds"]))
+        certified = sum(row["status"] == "certified" for row in own)
+        hold = sum(row["holds"] for row in own)
         lines.append(f"| {intercept} | {certified} | {hold} | {len(own)} |")
     wrong = [row for row in results if row["status"] != "certified" or not row["holds"]]
     lines += ["", "Not certified:" if wrong else "All are certified."]
@@ -97,8 +98,8 @@ def main():
     (out / "README.md").write_text(
         f"# Run of {out.name[:10]}: mixed losses\n\n"
         "```sh\ncargo build --release -p kinfolk-cli\npython benches/mixed_losses.py --out FOLDER\n```\n\n"
-        f"{TASKS} related tasks of {ROWS} rows and {FEATURES} features with labels -1 and +1, seed {SEED}; relative gap "
-        f"{TOLERANCE:g}, one thread. `raw.csv` has every fit, `summary.md` the counts.\n"
+        f"{TASKS} related tasks of {ROWS} rows and {FEATURES} features with labels -1 and +1, seed {SEED}; "
+        f"relative gap {TOLERANCE:g}, one thread. `raw.csv` has every fit, `summary.md` the counts.\n"
     )
     print((out / "summary.md").read_text())
 

@@ -75,7 +75,7 @@ fn a_checkpoint_of_another_fit_is_refused_with_the_reason() {
     place.ok("fit data.npz -o m.st --tol 1e-6 --checkpoint c.st --resume");
     place.write("c.st", b"not a checkpoint");
     let said = place.run("fit data.npz -o m.st --checkpoint c.st --resume");
-    assert!(said.stderr.starts_with("error: c.st: it is no sound checkpoint: "), "{}", said.stderr);
+    assert!(said.stderr.starts_with("error: c.st: it is not a valid checkpoint: "), "{}", said.stderr);
 }
 
 #[test]

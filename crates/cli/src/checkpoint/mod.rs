@@ -186,7 +186,8 @@ mod tests {
         let message = load(&path, &fingerprint.with_other_c()).unwrap_err().to_string();
         assert!(
             message.ends_with(
-                "this checkpoint is of another fit: c was 1.0 and is 2.0; leave out --resume to start from the beginning"
+                "this checkpoint is of another fit: c was 1.0 and is 2.0; \
+                 leave out --resume to start from the beginning"
             ),
             "{message}"
         );

@@ -18,9 +18,9 @@ Examples:
 /// Check a model against the data it was fitted on.
 ///
 /// Recomputes the certificate from the stored duals, and checks that Theta, weights, coefficients, support
-/// inputs and scaling are those that the certified point and the data imply, and that claim, method and settings
-/// in the file belong to the problem that was certified. Holds if all of that agrees and the relative gap is within the tolerance. Exit code 1 if not;
-/// the parts that do not agree are named.
+/// inputs and scaling are those that the certified point and the data imply, and that claim, method and
+/// settings in the file belong to the problem that was certified. Holds if all of that agrees and the
+/// relative gap is within the tolerance. Exit code 1 if not; the parts that do not agree are named.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct CertifyArgs {
