@@ -187,7 +187,7 @@ fn a_forged_relation_does_not_hold() {
     place.ok("certify m.st d.csv --threads 1");
     let original = Parts::of(&place.read("m.st"));
     for (what, key, value) in [
-        ("another relation", "relation", json!({"kind": "groups", "groups": [0, 1, 1]})),
+        ("another relation", "relation", json!({"kind": "groups", "groups": [0, 0, 1]})),
         ("another kind", "relation", json!({"kind": "common"})),
         ("another weight", "weight", json!(20.0)),
     ] {

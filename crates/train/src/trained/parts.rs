@@ -53,7 +53,7 @@ pub fn shares_in_words(model: &Model) -> Option<String> {
 pub fn percent(share: f64) -> String {
     match 100.0 * share {
         p if p > 0.0 && p < 0.5 => "<1".into(),
-        p if p < 100.0 && p >= 99.5 => ">99".into(),
+        p if (99.5..100.0).contains(&p) => ">99".into(),
         p => format!("{p:.0}"),
     }
 }

@@ -367,7 +367,7 @@ fn part(m: &Matrix, n: usize) -> Matrix {
 
 /// In one order, whatever the hash map gave: sums of the same numbers in another order have other bits.
 fn sorted(mut edges: Vec<(usize, usize, f64)>) -> Vec<(usize, usize, f64)> {
-    edges.sort_by(|a, b| (a.0, a.1).cmp(&(b.0, b.1)));
+    edges.sort_by_key(|edge| (edge.0, edge.1));
     edges
 }
 

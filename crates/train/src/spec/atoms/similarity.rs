@@ -32,30 +32,38 @@ pub(super) fn of_paths(paths: &[&str]) -> Matrix {
 }
 
 /// `S = (I + L)^-1` with the Laplacian `L = D - W` of the weights of the edges. Entries are not negative, and the rows
-/// of S add up to 1. Gauss-Jordan without pivots, since `I + L` is diagonally dominant.
+/// of S add up to 1.
+///
+/// Nodes are eliminated one by one. What is left of `I + L` is again the sum of a Laplacian and a diagonal, the excess:
+/// both only grow, so that nothing cancels, however large the weights are.
 pub(super) fn of_graph(n: usize, edges: &[(usize, usize, f64)]) -> Matrix {
-    let mut m = Matrix::identity(n);
+    let mut w = Matrix::zeros(n, n);
     for &(a, b, weight) in edges.iter().filter(|(a, b, _)| a != b) {
-        m[(a, a)] += weight;
-        m[(b, b)] += weight;
-        m[(a, b)] -= weight;
-        m[(b, a)] -= weight;
+        w[(a, b)] += weight;
+        w[(b, a)] += weight;
     }
-    let mut inverse = Matrix::identity(n);
+    let (mut excess, mut diagonal) = (vec![1.0; n], vec![0.0; n]);
     for k in 0..n {
-        let pivot = m[(k, k)];
-        m.row_mut(k).iter_mut().for_each(|x| *x /= pivot);
-        inverse.row_mut(k).iter_mut().for_each(|x| *x /= pivot);
-        let (row, of_inverse) = (m.row(k).to_vec(), inverse.row(k).to_vec());
-        for r in (0..n).filter(|&r| r != k) {
-            let factor = m[(r, k)];
-            if factor != 0.0 {
-                m.row_mut(r).iter_mut().zip(&row).for_each(|(x, y)| *x -= factor * y);
-                inverse.row_mut(r).iter_mut().zip(&of_inverse).for_each(|(x, y)| *x -= factor * y);
+        diagonal[k] = excess[k] + (k + 1..n).map(|j| w[(k, j)]).sum::<f64>();
+        for i in k + 1..n {
+            let share = w[(i, k)] / diagonal[k];
+            excess[i] += share * excess[k];
+            for j in (k + 1..n).filter(|&j| j != i && share > 0.0) {
+                w[(i, j)] += share * w[(k, j)];
             }
         }
     }
-    symmetric(n, |r, s| 0.5 * (inverse[(r, s)] + inverse[(s, r)]))
+    let mut s = Matrix::zeros(n, n);
+    for k in (0..n).rev() {
+        let shares: Vec<f64> = (k + 1..n).map(|i| w[(k, i)] / diagonal[k]).collect();
+        for j in k + 1..n {
+            s[(k, j)] = shares.iter().enumerate().map(|(i, share)| share * s[(k + 1 + i, j)]).sum();
+            s[(j, k)] = s[(k, j)];
+        }
+        let through: f64 = shares.iter().enumerate().map(|(i, share)| share * s[(k + 1 + i, k)]).sum();
+        s[(k, k)] = 1.0 / diagonal[k] + through;
+    }
+    s
 }
 
 /// `S_rs = exp(-d_rs / m)`, m the median of the distances between different tasks among the first `n_fitted`.
@@ -196,6 +204,9 @@ mod tests {
         // Two tasks and one edge of weight w: S = [1 + w, w; w, 1 + w] / (1 + 2 w).
         let graph = of_graph(2, &[(0, 1, 3.0)]);
         assert!((graph[(0, 0)] - 4.0 / 7.0).abs() < 1e-15 && (graph[(1, 0)] - 3.0 / 7.0).abs() < 1e-15);
+        // Tasks that are joined by very heavy edges are one task, and no digit is lost.
+        let heavy = of_graph(3, &[(0, 1, 1e150), (1, 2, 1e-150)]);
+        assert!((heavy[(0, 1)] - 0.5).abs() < 1e-15 && (heavy[(2, 2)] - 1.0).abs() < 1e-15);
         let d = Matrix::from_vec(vec![0.0, 1.0, 4.0, 1.0, 0.0, 2.0, 4.0, 2.0, 0.0], 3, 3).unwrap();
         let s = of_distances(&d, 3);
         assert!((s[(0, 1)] - (-0.5f64).exp()).abs() < 1e-15 && s[(2, 2)] == 1.0);
