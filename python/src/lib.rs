@@ -24,7 +24,7 @@ mod _native {
     #[pymodule_export]
     use super::registry::{describe, is_classification, methods};
     #[pymodule_export]
-    use super::select::{cross_validate, folds, settings_to_try};
+    use super::select::{cross_validate, folds};
     #[pymodule_export]
     const VERSION: &str = env!("CARGO_PKG_VERSION");
 }

@@ -7,7 +7,7 @@ use crate::fit::{is_gram, parse, parse_weights};
 use crate::model::PyModel;
 use crate::observations::{PyObservations, numbers};
 use kinfolk_train::select::{Candidate, FoldOrder, FoldRows, Row, Study, candidates, cross_validate_on};
-use kinfolk_train::{MethodSpec, StudyObserver, Trained, Training};
+use kinfolk_train::{StudyObserver, Trained, Training};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -27,15 +27,6 @@ pub(crate) fn folds<'py>(
     Ok(fold_of.into_pyarray(py))
 }
 
-/// What the command select tries for a method, as texts; none if that is the method as it is.
-#[pyfunction]
-pub(crate) fn settings_to_try(method: &str) -> PyResult<Vec<String>> {
-    let own: MethodSpec = method.parse().map_err(of_method)?;
-    let found = candidates(&[method.to_string()], &[]).map_err(of_method)?;
-    let settings: Vec<MethodSpec> = found.into_iter().flat_map(|candidate| candidate.settings).collect();
-    if settings == [own] { Ok(vec![]) } else { Ok(settings.iter().map(ToString::to_string).collect()) }
-}
-
 /// A metric of the command (empty for the one that suits the labels), or a Python function of fold and model.
 #[derive(FromPyObject)]
 pub(crate) enum Scoring {
@@ -48,9 +39,11 @@ pub(crate) enum Scoring {
 type Rows<'py> = (PyReadonlyArray1<'py, u32>, PyReadonlyArray1<'py, u32>);
 
 /// Fits a spec, which is JSON, at each weight of the losses on the training rows of each split, and scores the
-/// models on the test rows. Without weights, they are the grid of the command select, which may grow. Larger scores
-/// are better: a metric that is better when smaller has a minus sign.
+/// models on the test rows. Without weights, they are the grid of the command select, which may grow. With the text of a
+/// method, its settings and kernels are searched as the command does. Larger scores are better: a metric that is better
+/// when smaller has a minus sign.
 #[pyfunction]
+#[pyo3(signature = (x, observations, spec, weights, splits, scoring, search=None))]
 pub(crate) fn cross_validate<'py>(
     py: Python<'py>,
     x: Features<'_>,
@@ -59,13 +52,17 @@ pub(crate) fn cross_validate<'py>(
     weights: Option<Vec<String>>,
     splits: Vec<Rows<'_>>,
     scoring: Scoring,
+    search: Option<&str>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let spec = parse(spec)?;
     let inputs = x.inputs(is_gram(&spec))?;
     let settings = vec![spec.method.clone()];
+    let searched = search.map(|method| candidates(&[method.to_string()], &[]).map_err(of_method)).transpose()?;
+    let candidate = searched.and_then(|found| found.into_iter().next());
+    let candidate = candidate.unwrap_or_else(|| Candidate::on_default_grid(settings));
     let candidate = match weights {
-        Some(weights) => Candidate::on_weights(settings, parse_weights(&weights)?),
-        None => Candidate::on_default_grid(settings),
+        Some(weights) => Candidate { weights: parse_weights(&weights)?, grows: false, ..candidate },
+        None => candidate,
     };
     let rows = |(train, test): &Rows<'_>| FoldRows { train: numbers(train), test: numbers(test) };
     let folds: Vec<FoldRows> = splits.iter().map(rows).collect();
@@ -106,6 +103,10 @@ pub(crate) fn cross_validate<'py>(
     let found = PyDict::new(py);
     found.set_item("metric", selection.metric.to_string())?;
     found.set_item("undefined", selection.undefined_notes())?;
+    found.set_item("best", selection.winner)?;
+    found.set_item("methods", rows.iter().map(|row| row.method.to_string()).collect::<Vec<_>>())?;
+    let kernel = |row: &Row| row.kernel.as_ref().map(ToString::to_string);
+    found.set_item("kernels", rows.iter().map(kernel).collect::<Vec<_>>())?;
     found.set_item("weights", rows.iter().map(|row| row.weight.to_string()).collect::<Vec<_>>())?;
     found.set_item("score", rows.iter().map(|row| sign * row.score).collect::<Vec<_>>())?;
     found.set_item("scores", rows.iter().map(scores).collect::<Vec<_>>())?;

@@ -31,7 +31,7 @@ def test_parameters(regression):
     wrong(*data, r"kernel = 'spline': it must be one of linear, rbf", kernel="spline")
     wrong(*data, r"there is no method .nobody.", method="nobody")
     wrong(*data, r"method mtl: mu = .*: it must be a number", method="mtl", method_params={"mu": -1.0})
-    wrong(*data, r"k = 2: it is for the method fmtl, not for stl", method="stl", k=2)
+    wrong(*data, r"k = 2: it is for the methods kin and fmtl, not for stl", method="stl", k=2)
     wrong(*data, r"it is for the method fmtl, not for stl", method="stl", theta=np.eye(5))
     wrong(*data, r'method mtl: "mu" is not NAME=VALUE', method="mtl:mu")
     wrong(*data, r"loss .hinges. is not understood", loss="hinges")

@@ -222,13 +222,14 @@ def test_other_methods_and_given_matrices(regression):
 def test_every_regulariser_of_the_engine_is_reachable(regression):
     d = regression
     fit = lambda **params: MultiTaskRegressor(C=1.0, tol=TOL, **params).fit(d.X, d.y, task=d.task)
-    by_name, by_text = fit(k=2), fit(method="fmtl:k=2")
+    np.testing.assert_array_equal(fit(k=2).theta_, fit(method="kin:k=2").theta_)
+    by_name, by_text = fit(method="fmtl", k=2), fit(method="fmtl:k=2")
     np.testing.assert_array_equal(by_name.theta_, by_text.theta_)
     np.testing.assert_array_equal(by_name.theta_, fit(method="fmtl", method_params={"k": 2}).theta_)
     # z^2 / 2 is the power family with k = 1.
     series = fit(output="series", method_params={"coefficients": [0.0, 0.5]})
     np.testing.assert_array_equal(series.theta_, fit(method="fmtl:output=series,coefficients=[0,0.5]").theta_)
-    np.testing.assert_allclose(series.theta_, fit().theta_, rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(series.theta_, fit(method="fmtl").theta_, rtol=1e-4, atol=1e-6)
     with pytest.raises(ValueError, match="k is given twice"):
         fit(k=2, method="fmtl:k=3")
     prior = np.eye(5) + 0.1

@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 from . import _checks, _native
 from ._base import TrainingData
 from ._compat import Method, available_if
-from ._method import settings_to_try
+from ._method import method_text, settings_of
 from ._regressor import MultiTaskRegressor
 
 
@@ -43,6 +43,8 @@ class _SettingResult:
     """Of all folds together."""
     undefined: list[str]
     """What is to be said about scores that are undefined."""
+    chosen: int | None
+    """The C that the search of the engine ended with, if it did with this setting."""
 
 
 class _FoldScorer:
@@ -111,8 +113,9 @@ class MultiTaskCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         Values of C to try. None is the grid of the command, which covers the useful range for any data and grows if
         the best value is at its edge; in each fold its values are relative to the training rows of the fold.
     param_grid : dict or list of dict, default=None
-        Other parameters to try, as for `GridSearchCV`. None is the grid of the command, such as k = 1, 2, 4 for fmtl;
-        parameters that the estimator sets are kept. {} tries values of C only.
+        Other parameters to try, as for `GridSearchCV`. None is what the command tries, such as k = 1, 2, 4 for fmtl, and
+        for kin its weights, k and kernels, one after another; parameters that the estimator sets are kept. {} tries values
+        of C only.
     cv : int, splitter or iterable, default=5
         A number means the folds of the command: each task, and each class of it, is spread evenly over them. The seed
         is the estimator's `random_state`.
@@ -169,7 +172,7 @@ class MultiTaskCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         estimator = MultiTaskRegressor() if self.estimator is None else self.estimator
         if offset is not None and _metric(self.scoring) is None:
             raise ValueError(f"scoring = {self.scoring!r} does not know offsets: a metric such as 'select' does")
-        settings = settings_to_try(estimator) if self.param_grid is None else list(ParameterGrid(self.param_grid))
+        settings = list(ParameterGrid(self.param_grid or {}))
         if any("C" in setting for setting in settings):
             raise ValueError("param_grid: values of C are given as Cs")
         splits: list[_Split] = []
@@ -178,7 +181,9 @@ class MultiTaskCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             one = clone(estimator).set_params(**setting)
             data = one._add_offset(one._prepare(X, y, task, sample_weight), offset)
             splits = splits or self._splits(one, data, X, y)
-            results.append(self._cross_validate(setting, one, data, splits, (X, y, task)))
+            # A prior goes with a single k.
+            search = self.param_grid is None and estimator.prior is None
+            results += self._cross_validate(setting, one, data, splits, (X, y, task), search)
         self._store_results(results, len(splits))
         if self.refit:
             best = clone(estimator).set_params(**self.best_params_)
@@ -209,22 +214,50 @@ class MultiTaskCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         return list(map(str, values))
 
     def _cross_validate(
-        self, setting: Mapping[str, Any], estimator: Any, data: TrainingData, splits: list[_Split], raw: Any
-    ) -> _SettingResult:
-        """Fits one setting along the weights on all folds, in the engine."""
+        self,
+        setting: Mapping[str, Any],
+        estimator: Any,
+        data: TrainingData,
+        splits: list[_Split],
+        raw: Any,
+        search: bool,
+    ) -> list[_SettingResult]:
+        """Fits one setting, or those that the command would try, along the weights on all folds, in the engine."""
         inputs, weights = estimator._native_inputs(data.x, training=True), self._weights()
-        spec = estimator._specification(data.losses, threads=_checks.threads(self.n_jobs))
+        threads = _checks.threads(self.n_jobs)
+        # The default kernel is open to the search.
+        is_open = search and estimator.kernel == "linear"
+        spec = estimator._specification(data.losses, threads=threads, **({"kernel": None} if is_open else {}))
         metric = _metric(self.scoring)
         scoring = _FoldScorer(estimator, data, splits, raw, self.scoring) if metric is None else metric
-        found = _native.cross_validate(inputs, data.observations, spec, weights, splits, scoring)
-        resolved = _native.resolve_weights(inputs, data.observations, spec, found["weights"])
-        params = []
-        for c, lam in resolved:
-            chosen = self.Cs is None and estimator.lam is None and lam != 1.0
-            params.append({**setting, "C": c} | ({"lam": lam} if chosen else {}))
+        method = method_text(estimator, "method") if search else None
+        found = _native.cross_validate(inputs, data.observations, spec, weights, splits, scoring, method)
         scores = np.asarray(found["scores"])
         score = scores.mean(axis=1).tolist() if metric is None else found["score"]
-        return _SettingResult(params, score, scores, found["rel_gap"], found["seconds"], found["undefined"])
+        tried = list(dict.fromkeys(zip(found["methods"], found["kernels"], strict=True)))
+        settings = settings_of(estimator, tried) if search else [dict(setting)]
+        results = []
+        for pair, own in zip(tried, settings, strict=True):
+            rows = [i for i, row in enumerate(zip(found["methods"], found["kernels"], strict=True)) if row == pair]
+            one = clone(estimator).set_params(**own)
+            one_spec = one._specification(data.losses, threads=threads)
+            at = [found["weights"][i] for i in rows]
+            params = []
+            for c, lam in _native.resolve_weights(inputs, data.observations, one_spec, at):
+                chosen = self.Cs is None and estimator.lam is None and lam != 1.0
+                params.append({**own, "C": c} | ({"lam": lam} if chosen else {}))
+            results.append(
+                _SettingResult(
+                    params,
+                    [score[i] for i in rows],
+                    scores[rows],
+                    [found["rel_gap"][i] for i in rows],
+                    [found["seconds"][i] for i in rows],
+                    found["undefined"],
+                    rows.index(found["best"]) if found["best"] in rows and search else None,
+                )
+            )
+        return results
 
     def _store_results(self, settings: list[_SettingResult], n_splits: int) -> None:
         params = [row for setting in settings for row in setting.params]
@@ -253,6 +286,11 @@ class MultiTaskCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         self.cv_results_, self.n_splits_ = results, n_splits
         # Of equal scores the first, which has the smallest C, as in the command select.
         self.best_index_ = int(order.argmax())
+        before = 0
+        for setting in settings:
+            if setting.chosen is not None:  # a search keeps to what is simple unless something is better beyond noise
+                self.best_index_ = before + setting.chosen
+            before += len(setting.params)
         self.best_params_, self.best_score_ = params[self.best_index_], float(score[self.best_index_])
         self.best_C_ = self.best_params_["C"]
 

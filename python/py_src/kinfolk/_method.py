@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,53 +13,75 @@ from . import _native
 from ._checks import choice, square_matrix, whole
 from ._engine import ENGINE
 
-FMTL_DEFAULTS = {"output": "power", "k": 1, "theta": None, "prior": None}
-"""Parameters of the estimators that are parameters of the method fmtl."""
+DEFAULT_METHOD = "kin"
+METHOD_DEFAULTS = {"output": "power", "k": 1, "theta": None, "prior": None}
+"""Parameters of the estimators that are parameters of the method fmtl; k is one of kin too."""
 
 
 def method_text(estimator: Any, name: str) -> str:
-    """The method with its parameters: those in `method`, `method_params`, and for fmtl the estimator's own."""
+    """The method with its parameters: those in `method`, `method_params`, and for kin and fmtl the estimator's own. If
+    only fmtl has one of these, the default method is fmtl."""
     method, given = estimator.method, estimator.method_params
     if not isinstance(method, str):
         raise TypeError(f"method = {method!r}: it must be the name of a method; see kinfolk.methods()")
     if given is not None and not isinstance(given, Mapping):
         raise TypeError(f"method_params = {given!r}: it must be a dictionary")
+    changed = _changed(estimator)
+    if method == DEFAULT_METHOD and changed - {"k"}:
+        method = "fmtl"
     name, colon, _ = method.partition(":")
-    params = {str(key): _text(value) for key, value in (given or {}).items()} | _fmtl_params(estimator, name)
+    params = {str(key): _text(value) for key, value in (given or {}).items()} | _own_params(estimator, name, changed)
     more = ",".join(f"{key}={value}" for key, value in params.items())
     return f"{method}{',' if colon else ':'}{more}" if more else method
 
 
 def own_parameters(text: str) -> dict[str, Any]:
-    """Parameters of an estimator for this method: `output` and `k` where they say it all, else `method` alone."""
+    """Parameters of an estimator for this method: `output` and `k` where they say it all, else `method` alone, without
+    what is at its default."""
     plain = re.fullmatch(r"fmtl:(?:k=(\d+),)?output=(power|exp|cosh)", text)
-    return {"method": "fmtl", "output": plain[2], "k": int(plain[1] or 1)} if plain else {"method": text}
+    if plain:
+        return {"method": "fmtl", "output": plain[2], "k": int(plain[1] or 1)}
+    name, _, params = text.partition(":")
+    if name != DEFAULT_METHOD:
+        return {"method": text}
+    about = next(method["params"] for method in _native.methods() if method["name"] == name)
+    pairs = [pair.partition("=")[::2] for pair in params.split(",") if pair]
+    changed = [f"{key}={value}" for key, value in pairs if float(value) != float(about[key]["default"])]
+    return {"method": f"{name}:{','.join(changed)}" if changed else name}
 
 
-def settings_to_try(estimator: Any) -> list[dict[str, Any]]:
-    """The parameters that the command select tries for the method of an estimator, besides C."""
-    if estimator.prior is not None:  # it goes with a single k
-        return [{}]
-    texts = _native.settings_to_try(method_text(estimator, "method"))
-    settings = [own_parameters(text) | {"method_params": None} for text in texts] or [{}]
-    changed = [name for name in settings[0] if any(each[name] != getattr(estimator, name) for each in settings)]
-    return [{name: each[name] for name in changed} for each in settings]
+def settings_of(estimator: Any, found: Sequence[tuple[str, str | None]]) -> list[dict[str, Any]]:
+    """Parameters of the estimator for methods and kernels that the engine has tried; none that are the same for all and
+    for the estimator."""
+    settings = []
+    for method, kernel in found:
+        settings.append(own_parameters(method) | {"method_params": None} | ({"kernel": kernel} if kernel else {}))
+    names = dict.fromkeys(name for each in settings for name in each)
+    own = {name: getattr(estimator, name) for name in names}
+    changed = [name for name in names if any(each.get(name, own[name]) != own[name] for each in settings)]
+    return [{name: each.get(name, own[name]) for name in changed} for each in settings]
 
 
-def _fmtl_params(estimator: Any, method: str) -> dict[str, str]:
+def _changed(estimator: Any) -> set[str]:
     """Those of output, k, theta and prior that are not at their defaults."""
-    changed = {}
-    for key, default in FMTL_DEFAULTS.items():
-        value = getattr(estimator, key)
-        if value is default or (np.ndim(value) == 0 and value == default and not isinstance(value, bool)):
-            continue
-        if method != "fmtl":
-            raise ValueError(f"{key} = {value!r}: it is for the method fmtl, not for {method}")
-        changed[key] = _fmtl_text(key, value)
+
+    def is_default(value: Any, default: Any) -> bool:
+        return value is default or bool(np.ndim(value) == 0 and value == default and not isinstance(value, bool))
+
+    return {key for key, default in METHOD_DEFAULTS.items() if not is_default(getattr(estimator, key), default)}
+
+
+def _own_params(estimator: Any, method: str, changed: set[str]) -> dict[str, str]:
+    """Output, k, theta and prior, as far as they are changed, for a method that has them."""
+    for key in sorted(changed):
+        methods = (DEFAULT_METHOD, "fmtl") if key == "k" else ("fmtl",)
+        if method not in methods:
+            names = "methods kin and fmtl" if key == "k" else "method fmtl"
+            raise ValueError(f"{key} = {getattr(estimator, key)!r}: it is for the {names}, not for {method}")
     output, theta = estimator.output, estimator.theta
     if method == "fmtl" and (theta is not None) != (output == "fixed"):
         raise ValueError("theta and output='fixed' belong together; a matrix to start from is a prior")
-    return changed
+    return {key: _fmtl_text(key, getattr(estimator, key)) for key in METHOD_DEFAULTS if key in changed}
 
 
 def _fmtl_text(key: str, value: Any) -> str:

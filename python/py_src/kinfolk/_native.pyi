@@ -17,7 +17,6 @@ __all__ = [
     "is_classification",
     "methods",
     "resolve_weights",
-    "settings_to_try",
 ]
 
 VERSION: str
@@ -96,7 +95,6 @@ def resolve_weights(
     x: _Features, observations: Observations, spec: str, weights: list[str]
 ) -> list[tuple[float, float]]: ...
 def folds(observations: Observations, n_folds: int, seed: int) -> NDArray[np.uint32]: ...
-def settings_to_try(method: str) -> list[str]: ...
 def cross_validate(
     x: _Features,
     observations: Observations,
@@ -104,6 +102,7 @@ def cross_validate(
     weights: list[str] | None,
     splits: list[tuple[NDArray[np.uint32], NDArray[np.uint32]]],
     scoring: str | Callable[[int, Model], float],
+    search: str | None = None,
 ) -> dict[str, Any]: ...
 def methods() -> list[dict[str, Any]]: ...
 def describe() -> dict[str, Any]: ...

@@ -157,10 +157,10 @@ class EngineParameters:
         convert=_scale,
     )
     method: str = parameter(
-        "fmtl",
+        "kin",
         "str",
         """A method of `kinfolk.methods()`: {methods}. Its parameters are given in `method_params`, or in the text, as
-        in "mtl:mu=0.1" or "fmtl:k=2".""",
+        in "mtl:mu=0.1" or "kin:common=100,k=2". With `output`, `theta` or `prior` the default is fmtl.""",
         key="method",
         convert=method_text,
     )

@@ -5,9 +5,16 @@
 //! | Mode | What |
 //! |---|---|
 //! | `table` | every setting with its scores of folds and of test rows |
+//! | `choose` | methods chosen by cross-validation, with scores of test rows and times |
+//! | `curved` | the same where functions are not linear |
+//! | `shares` | shares of right and wrong atoms |
+//! | `cost` | times of fits with and without atoms, not for each world |
 
 #![allow(missing_docs)]
 
+mod choose;
+mod cost;
+mod shares;
 mod table;
 mod world;
 
@@ -18,9 +25,18 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (Some(mode), Some(first), Some(last)) = (args.first(), args.get(1), args.get(2)) else {
         return Err("expected MODE FIRST LAST".into());
     };
+    if mode == "cost" {
+        return cost::rows();
+    }
     for seed in first.parse::<u64>()?..last.parse()? {
         match mode.as_str() {
             "table" => println!("{}", table::row(seed)?),
+            "choose" => println!("{}", choose::row(&world::draw(seed))?),
+            "curved" => {
+                let spec = world::WorldSpec { curved: true, n_features: 5, n_rows: 60, n_tasks: 8, ..world::draw(seed) };
+                println!("{}", choose::row(&spec)?);
+            }
+            "shares" => println!("{}", shares::row(seed)?),
             other => return Err(format!("there is no mode {other:?}").into()),
         }
     }

@@ -248,7 +248,7 @@ mod tests {
         let fixed: MethodSpec = "fmtl:output=fixed,theta=[[1,0.5],[0.5,1]]".parse().unwrap();
         assert_eq!(fixed.to_string().parse::<MethodSpec>().unwrap(), fixed);
         assert_eq!(fixed.brief(), "fmtl:output=fixed,theta=[2 x 2]");
-        assert_eq!(MethodSpec::default().to_string(), "kin:common=10,k=1,own=0");
+        assert_eq!(MethodSpec::default().to_string(), "kin:common=100,k=1,own=10");
     }
 
     #[test]
