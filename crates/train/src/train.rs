@@ -171,7 +171,7 @@ impl<'a> Training<'a> {
         let method = spec.method.with_files_read(self.observations.task_names())?;
         let spec = FitSpec { method, ..spec.clone() };
         let began = Instant::now();
-        let auto_c = (spec.c == Weight::Auto).then(|| auto_c::choose(self, &spec, observer));
+        let auto_c = (spec.c == Weight::Auto).then(|| auto_c::choose(self, prepared, &spec, observer));
         let weight = auto_c.as_ref().map_or(spec.c, |chosen| Weight::Relative(chosen.strength));
         let mut settings = spec.settings();
         if auto_c.is_some() {
@@ -291,6 +291,11 @@ impl<'a> PreparedData<'a> {
     /// For these losses and intercepts.
     pub fn new(data: &'a Dataset<'a>, losses: &'a Losses, intercept: Intercept) -> Self {
         PreparedData { data, losses, intercept, c_scale: OnceLock::new() }
+    }
+
+    /// The same with a known scale of C.
+    pub(crate) fn with_c_scale(self, c_scale: CScale) -> Self {
+        PreparedData { c_scale: OnceLock::from(c_scale), ..self }
     }
 
     /// The data set.
