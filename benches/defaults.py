@@ -11,6 +11,8 @@ Each set (benches/solverbench/splits.py) is split at random into training and te
 - select: MultiTaskCV of the same estimator, on all but the largest sets;
 - fixed: one fit with the C of the default fit given, for its time.
 
+`--sets drawn` instead takes problems drawn at random (benches/solverbench/drawn.py): each split is another problem.
+
 Scores are R^2 or accuracy, the mean over tasks; the second score is R^2 of all tasks together in units of their
 training rows, or AUC. One thread, processor seconds. A set that takes longer than --seconds has fewer splits, at
 least two. What is in raw.jsonl is not measured again. Needs the packages of benches/requirements.txt; sets of
@@ -30,11 +32,13 @@ import warnings
 
 import numpy as np
 
-from solverbench import files, splits
+from solverbench import drawn, files, splits
 
 ALPHAS = np.logspace(-3, 5, 17)
 # Label and feature changes that must not matter: name, shift, factor.
 CHANGES = [("+10", 10.0, 1.0), ("+1000", 1000.0, 1.0), ("x1e-6", 0.0, 1e-6), ("x1e6", 0.0, 1e6)]
+# Names of kinds of drawn problems begin so; the word alone stands for all of them.
+DRAWN = "drawn-"
 CHANGED_SETS = ["diabetes-by-age", "linnerud", "iris"]
 # A smaller loss than one point is named apart: the spread may be tiny.
 ONE_POINT = 0.01
@@ -187,17 +191,16 @@ def measured(train, test, model):
 # --- what is run ---
 
 
-def one_split(data, entry, seed):
+def one_split(train, test, with_select):
     from kinfolk import MultiTaskCV
 
-    train, test = map(data.take, data.draw(entry.train, seed))
-    ours = Ours(default_estimator(data.form))
+    ours = Ours(default_estimator(train.form))
     row = {"defaults": measured(train, test, ours), "peer": measured(train, test, Peer())}
     c = ours.estimator.C_
-    row |= {"C": c, "fixed": measured(train, test, Ours(default_estimator(data.form, C=c)))}
-    if entry.select:
-        row["select"] = measured(train, test, Ours(MultiTaskCV(default_estimator(data.form), n_jobs=1)))
-    return row | {"train_rows": len(train.x), "test_rows": len(test.x)}
+    row |= {"C": c, "fixed": measured(train, test, Ours(default_estimator(train.form, C=c)))}
+    if with_select:
+        row["select"] = measured(train, test, Ours(MultiTaskCV(default_estimator(train.form), n_jobs=1)))
+    return row | {"form": train.form, "train_rows": len(train.x), "test_rows": len(test.x)}
 
 
 def difference(data, before, after, factor, shift):
@@ -241,6 +244,11 @@ def run(args, raw):
         print(f"{key}: {time.perf_counter() - started:.1f} s {row.get('error', '')}", flush=True)
 
     for name in args.sets.split(","):
+        if name.startswith(DRAWN):
+            for seed in range(args.splits):
+                kind = name.removeprefix(DRAWN)
+                record(f"{name}/{seed}", lambda: one_split(*drawn.draw(kind, seed), False))
+            continue
         data = splits.load(name)
         if data is None:
             print(f"skipped: {name} is not there")
@@ -248,7 +256,8 @@ def run(args, raw):
         entry, started = splits.SETS[name], time.perf_counter()
         for seed in range(args.splits):
             if seed < 2 or time.perf_counter() - started < args.seconds:
-                record(f"{name}/{seed}", lambda: {"form": data.form} | one_split(data, entry, seed))
+                parts = map(data.take, data.draw(entry.train, seed))
+                record(f"{name}/{seed}", lambda: one_split(*parts, entry.select))
         if name in CHANGED_SETS:
             record(f"change/{name}", lambda: {"changes": changed(data, entry)})
 
@@ -388,7 +397,8 @@ def report(rows):
     failed = [f"- {key}: {row['error']}" for key, row in last.items() if "error" in row]
     good = {key: row for key, row in last.items() if "error" not in row}
     changes = {key.split("/")[1]: row for key, row in good.items() if key.startswith("change/")}
-    found = {name: [row for key, row in good.items() if key.startswith(f"{name}/")] for name in splits.SETS}
+    names = [*splits.SETS, *(DRAWN + kind for kind in drawn.KINDS)]
+    found = {name: [row for key, row in good.items() if key.startswith(f"{name}/")] for name in names}
     found = {name: rows for name, rows in found.items() if rows}
     selected = {name: rows for name, rows in found.items() if "select" in rows[0]}
     lines = [*about(rows), "## What holds", "", *verdicts(found, selected, changes), ""]
@@ -414,6 +424,8 @@ def arguments():
     parser.add_argument("--seconds", type=float, default=25.0, help="a set that takes longer has fewer splits")
     parser.add_argument("--report-only", action="store_true", help="write summary.md from raw.jsonl")
     args = parser.parse_args()
+    if args.sets == DRAWN.rstrip("-"):
+        args.sets = ",".join(DRAWN + kind for kind in drawn.KINDS)
     args.commit = files.commit()
     return args
 

@@ -17,11 +17,11 @@ ESTIMATORS = [
     MultiTaskRegressor(kernel="rbf", output="exp"),
 ]
 
-# They compare predictions to seven digits, but ours are as accurate as `tol`, and C="auto" depends on the number of
-# rows, not on weights. The test below fixes both.
+# They compare predictions to seven digits, but ours are as accurate as `tol`. The test below has a smaller one, and all
+# else as by default.
 TOO_EXACT = dict.fromkeys(
     ["check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data"],
-    "fits end at the tolerance, and C is chosen for the rows",
+    "fits end at the tolerance",
 )
 
 
@@ -53,8 +53,9 @@ def test_scikit_learn_checks(estimator, capsys):
 def test_weights_are_repetitions(kind):
     rng = np.random.default_rng(0)
     X, y, weight = rng.random((15, 8)), rng.integers(3, size=15), rng.integers(5, size=15)
-    tight = {"C": 1.0, "tol": 1e-12, "max_passes": 100_000}
+    tight = {"tol": 1e-12, "max_passes": 100_000}
     weighted = kind(**tight).fit(X, y, sample_weight=weight)
     repeated = kind(**tight).fit(X.repeat(weight, axis=0), y.repeat(weight))
+    assert weighted.C_ == pytest.approx(repeated.C_, rel=1e-9)
     scores = [getattr(model, "decision_function", model.predict)(X) for model in (weighted, repeated)]
     np.testing.assert_allclose(*scores, rtol=1e-5, atol=1e-5)

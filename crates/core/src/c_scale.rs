@@ -105,8 +105,8 @@ impl CScale {
         };
         let all = || samples.iter().flat_map(|sample| sample.observations.iter().map(move |&o| (sample, o)));
         let or_one = |size: f64| if size.is_finite() && size > 0.0 { size } else { 1.0 };
-        let slope_size = or_one(root_mean_square(all().map(|(sample, o)| slope(sample, o))));
-        let label_size = or_one(root_mean_square(all().map(|(sample, o)| aim(sample, o))));
+        let slope_size = or_one(root_mean_square(all().map(|(sample, o)| (slope(sample, o), obs.weight(o)))));
+        let label_size = or_one(root_mean_square(all().map(|(sample, o)| (aim(sample, o), obs.weight(o)))));
         // Tasks with the same inputs share the kernel values and their eigenvectors.
         let mut kernels: Vec<SampleKernel> = vec![];
         let mut kernel_of_sample = vec![];
@@ -120,10 +120,12 @@ impl CScale {
         }
         let mean = match has_intercept {
             true => {
-                let (sum, n) = kernels.iter().fold((0.0, 0), |(sum, n), k| (sum + k.trace, n + k.rows.len()));
-                or_one(sum / n.max(1) as f64)
+                let sums = kernels.iter().map(SampleKernel::trace_and_weight);
+                let (trace, weight) =
+                    sums.fold((0.0, 0.0), |(t, w), (trace, weight)| (t + trace, w + weight));
+                or_one(trace / weight)
             }
-            false => or_one(backend.diagonal().iter().sum::<f64>() / backend.n_inputs() as f64),
+            false => or_one(mean_diagonal(backend.diagonal(), obs)),
         };
         let bases: Vec<(Vec<f64>, Matrix)> =
             kernels.iter().map(|kernel| kernel.eigenbasis(mean)).collect::<Result<_>>()?;
@@ -144,6 +146,13 @@ impl CScale {
             ln_label: label_size.ln(),
             spectra,
         })
+    }
+
+    /// The scale for a random part of the rows with this share of their weight, the same in each task.
+    pub fn of_share(&self, share: f64) -> CScale {
+        let smaller = |&(l, q): &(f64, f64)| (l * share, q * share);
+        let spectra = self.spectra.iter().map(|values| values.iter().map(smaller).collect()).collect();
+        CScale { spectra, ..self.clone() }
     }
 
     /// C and lambda of this relative C. Without `lambda`, it is 1 where C and lambda are one parameter
@@ -208,7 +217,6 @@ struct SampleKernel {
     rows: Vec<u32>,
     roots: Vec<f64>,
     values: Matrix,
-    trace: f64,
 }
 
 impl SampleKernel {
@@ -219,8 +227,13 @@ impl SampleKernel {
         if centred {
             centre(&mut values, &roots);
         }
-        let trace = (0..rows.len()).map(|i| values[(i, i)]).sum();
-        SampleKernel { rows, roots, values, trace }
+        SampleKernel { rows, roots, values }
+    }
+
+    /// Sums of `weight k(x, x)` and of weights.
+    fn trace_and_weight(&self) -> (f64, f64) {
+        let weights = || self.roots.iter().map(|root| root * root);
+        (weights().enumerate().map(|(i, weight)| weight * self.values[(i, i)]).sum(), weights().sum())
     }
 
     /// Eigenvalues and eigenvectors (columns) of the weighted kernel in units of `mean`.
@@ -268,16 +281,22 @@ impl Sample {
     }
 }
 
-/// Evenly spaced observations of evenly spaced tasks.
+/// Evenly spaced observations of evenly spaced tasks; those without weight do not count.
 fn samples(obs: &Observations) -> Vec<Sample> {
-    let counts = obs.task_counts();
+    let counting = || (0..obs.len()).filter(|&o| obs.weight(o) > 0.0);
+    let mut counts = vec![0usize; obs.n_tasks()];
+    let mut weights = vec![0.0; obs.n_tasks()];
+    for o in counting() {
+        counts[obs.task(o)] += 1;
+        weights[obs.task(o)] += obs.weight(o);
+    }
     let with_rows: Vec<usize> = (0..counts.len()).filter(|&t| counts[t] > 0).collect();
     let stride = with_rows.len().div_ceil(SAMPLE_TASKS);
     let mut slot_of_task = vec![None; counts.len()];
     with_rows.iter().step_by(stride.max(1)).enumerate().for_each(|(s, &t)| slot_of_task[t] = Some(s));
     let mut found: Vec<Vec<usize>> = vec![vec![]; with_rows.len().div_ceil(stride.max(1))];
     let mut seen = vec![0usize; counts.len()];
-    for o in 0..obs.len() {
+    for o in counting() {
         let task = obs.task(o);
         let Some(slot) = slot_of_task[task] else { continue };
         // The j-th of n is taken if it is the first to reach the next of m equal parts.
@@ -289,20 +308,29 @@ fn samples(obs: &Observations) -> Vec<Sample> {
     }
     let sample = |observations: Vec<usize>| {
         let task = obs.task(observations[0]);
-        let share = observations.len() as f64 / counts[task] as f64;
+        let share = observations.iter().map(|&o| obs.weight(o)).sum::<f64>() / weights[task];
         Sample { task, share, observations, constant: 0.0 }
     };
     found.into_iter().map(sample).collect()
 }
 
-/// Without overflow of the squares.
-fn root_mean_square(values: impl Iterator<Item = f64> + Clone) -> f64 {
-    let peak = values.clone().fold(0.0f64, |peak, v| peak.max(v.abs()));
+/// Of values with their weights, without overflow of the squares.
+fn root_mean_square(values: impl Iterator<Item = (f64, f64)> + Clone) -> f64 {
+    let peak = values.clone().fold(0.0f64, |peak, (v, _)| peak.max(v.abs()));
     if peak == 0.0 || !peak.is_finite() {
         return peak;
     }
-    let (sum, n) = values.fold((0.0, 0.0), |(sum, n), v| (sum + (v / peak) * (v / peak), n + 1.0));
-    peak * (sum / n).sqrt()
+    let (sum, weight) =
+        values.fold((0.0, 0.0), |(sum, weight), (v, w)| (sum + w * (v / peak) * (v / peak), weight + w));
+    peak * (sum / weight).sqrt()
+}
+
+/// Mean of k(x, x); inputs count by the weights of their observations.
+fn mean_diagonal(diagonal: &[f64], obs: &Observations) -> f64 {
+    match obs.input_weights() {
+        None => diagonal.iter().sum::<f64>() / diagonal.len() as f64,
+        Some(weights) => linalg::dot(diagonal, &weights) / weights.iter().sum::<f64>(),
+    }
 }
 
 #[cfg(test)]

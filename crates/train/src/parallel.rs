@@ -21,6 +21,10 @@ pub fn in_parallel<T: Sync, R: Send, E: Send>(
     threads: usize,
     work: impl Fn(&T) -> Result<Option<R>, E> + Sync,
 ) -> Result<Option<Vec<R>>, E> {
+    if threads.min(items.len()) <= 1 {
+        // Starting a thread takes longer than a small fit.
+        return items.iter().map(work).collect();
+    }
     let next = AtomicUsize::new(0);
     let results = Mutex::new(vec![]);
     std::thread::scope(|scope| {

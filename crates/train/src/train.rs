@@ -178,7 +178,7 @@ impl<'a> Training<'a> {
     ) -> Result<Trained> {
         let spec = spec.with_files_read(self.observations.task_names())?;
         let began = Instant::now();
-        let auto_c = (spec.c == Weight::Auto).then(|| auto_c::choose(self, &spec, observer));
+        let auto_c = (spec.c == Weight::Auto).then(|| auto_c::choose(self, prepared, &spec, observer));
         let weight = auto_c.as_ref().map_or(spec.c, |chosen| Weight::Relative(chosen.strength));
         let mut settings = spec.settings();
         if auto_c.is_some() {
@@ -313,6 +313,11 @@ impl<'a> PreparedData<'a> {
         let tasks = self.data.observations().task_names();
         self.atoms = ResolvedAtoms::new(&spec.atoms, tasks, spec.columns.task.as_deref())?;
         Ok(self)
+    }
+
+    /// The same with a known scale of C.
+    pub(crate) fn with_c_scale(self, c_scale: CScale) -> Self {
+        PreparedData { c_scale: OnceLock::from(c_scale), ..self }
     }
 
     /// The data set.

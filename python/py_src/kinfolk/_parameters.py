@@ -90,7 +90,7 @@ class EngineParameters:
     C: float | str = parameter(
         "auto",
         'float, "auto" or "strength:NUMBER"',
-        """Weight of the losses relative to the regularisers. "auto" tries some values on three folds and takes the one
+        """Weight of the losses relative to the regularisers. "auto" tries some values on folds and takes the one
         with the smallest loss of held-out rows. "strength:NUMBER" is a place on a scale that means the same for all
         data, as in the command; its middle is 1. `C_` is the value that was used, `auto_C_` says how it was chosen, and
         `cv_score_` is the score of held-out rows.""",

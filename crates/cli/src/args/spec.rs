@@ -101,7 +101,7 @@ pub(crate) struct MethodArgs {
     #[arg(long, value_name = "FILE")]
     prior: Option<String>,
     /// Weight of the losses: C itself, strength:X on the scale without units of `kinfolk select`, whose middle is 1, or
-    /// auto, which tries some strengths on three folds [default: auto].
+    /// auto, which tries some strengths on folds [default: auto].
     #[arg(long, allow_negative_numbers = true, value_name = "C")]
     c: Option<Weight>,
 }

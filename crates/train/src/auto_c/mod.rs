@@ -1,36 +1,47 @@
 //! `C = auto`: the strength whose fits predict held-out rows best.
 //!
-//! Some folds are fitted along a few strengths, each from the fit before it, with a loose tolerance: only the choice
-//! matters. Each fold scales inputs and labels by its own training rows. The best strength has the smallest mean loss
-//! of held-out rows: for numbers the squared error in units of their task, which is 1 - R^2, and for classes the loss
-//! of the fit. On random problems with balanced classes that was a little better than AUC, and much better than the
-//! strongest regularisation within a standard error of the best; for classes, the strength closest to the middle
+//! Some folds are fitted at a few strengths, each from the nearest fit before it, with a loose tolerance: only the
+//! choice matters. Each fold scales inputs and labels by its own training rows. The best strength has the smallest mean
+//! loss of held-out rows: for numbers the squared error in units of their task, which is 1 - R^2, and for classes the
+//! loss of the fit. On random problems with balanced classes that was a little better than AUC, and much better than
+//! the strongest regularisation within a standard error of the best; for classes, the strength closest to the middle
 //! within half a standard error did about as well. With the hinge loss and few positive rows it is a poor guide: then
 //! the smallest loss can be that of predicting the more frequent class for all rows.
 //!
 //! | Module | Task |
 //! |---|---|
+//! | `distinct` | rows that differ, in an order of their own: what the folds are cut from |
 //! | `search` | which strengths are tried, and which is the best |
 //! | `trials` | fits and scores of the folds |
 //! | `compare` | simple predictions on the same folds |
 
 mod compare;
+mod distinct;
 mod search;
 mod trials;
 
 use crate::observer::SharedObserver;
 use crate::select::{Study, StudyRows, folds};
-use crate::{FitSpec, Metric, Result, Training, nan};
+use crate::{FitSpec, Metric, PreparedData, Result, Training, nan};
 use kinfolk::{CScale, Observations, Observer};
 use search::StrengthTrial;
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
-use trials::Searched;
+use trials::{ScaleOfAll, Searched};
 
 pub use compare::{Baseline, BaselineScore};
 
 /// Number of folds.
 const FOLDS: usize = 3;
+
+/// Number of folds where rows are few: each fit then has four fifths of them instead of two thirds.
+const FOLDS_OF_FEW_ROWS: usize = 5;
+
+/// Up to so many rows are few.
+const FEW_ROWS: usize = 150;
+
+/// Rows are few, too, if tasks or classes have so many on average.
+const FEW_ROWS_OF_A_TASK: usize = 10;
 
 /// Rows that are looked at: of more, a part in which tasks and classes have their shares.
 const MAX_ROWS: usize = 3000;
@@ -123,7 +134,12 @@ impl AutoC {
 
 /// Chooses the strength for a spec on its training data. Never an error of its own: where folds cannot be fitted it is
 /// the middle of the scale, and says so.
-pub(crate) fn choose(training: &Training<'_>, spec: &FitSpec, observer: &mut dyn Observer) -> AutoC {
+pub(crate) fn choose(
+    training: &Training<'_>,
+    prepared: &PreparedData<'_>,
+    spec: &FitSpec,
+    observer: &mut dyn Observer,
+) -> AutoC {
     let rows = rows_that_count(&training.observations);
     if rows.len() < MIN_ROWS {
         return AutoC::middle(format!("fewer than {MIN_ROWS} rows"));
@@ -134,12 +150,16 @@ pub(crate) fn choose(training: &Training<'_>, spec: &FitSpec, observer: &mut dyn
     let limit = spec.max_seconds.and_then(|seconds| Duration::try_from_secs_f64(TIME_SHARE * seconds).ok());
     let deadline = limit.and_then(|limit| Instant::now().checked_add(limit));
     let observer = SharedObserver::new(observer, deadline);
-    of_rows(training, spec, &rows, &observer)
-        .unwrap_or_else(|error| AutoC::middle(format!("folds cannot be fitted: {error}")))
+    let choose = || {
+        let scale = ScaleOfAll::new(prepared.c_scale()?, &training.observations);
+        of_rows(training, scale, spec, &rows, &observer)
+    };
+    choose().unwrap_or_else(|error| AutoC::middle(format!("folds cannot be fitted: {error}")))
 }
 
 fn of_rows(
     training: &Training<'_>,
+    scale: ScaleOfAll<'_>,
     spec: &FitSpec,
     rows: &[u32],
     observer: &SharedObserver<'_>,
@@ -148,22 +168,23 @@ fn of_rows(
     let spec =
         FitSpec { tol: spec.tol.max(TOLERANCE), max_seconds: None, class_weight: None, ..spec.clone() };
     let study = Study::new(&training.inputs, &training.observations, training.losses.clone(), spec);
-    let study = Study { folds: FOLDS, ..study };
-    if rows.len() == training.inputs.n_inputs() && rows.len() <= MAX_ROWS {
-        return of_study(&study, observer);
+    let distinct = distinct::distinct_rows(&study, rows)?;
+    let study = study.of_rows(&distinct);
+    let n_rows = study.inputs.n_inputs();
+    if n_rows < MIN_ROWS {
+        return Ok(AutoC::middle(format!("fewer than {MIN_ROWS} different rows")));
     }
-    let all = StudyRows::new(&study, rows)?;
-    let study_of_all = study.of_rows(&all);
-    if rows.len() <= MAX_ROWS {
-        return of_study(&study_of_all, observer);
+    let study = Study { folds: n_folds(study.observations), ..study };
+    if n_rows <= MAX_ROWS {
+        return of_study(&study, scale, observer);
     }
-    let (some, _) = folds::split(study_of_all.observations, MAX_ROWS as f64 / rows.len() as f64, study.seed)?;
-    let some = StudyRows::new(&study_of_all, &some)?;
-    of_study(&study.of_rows(&some), observer)
+    let (some, _) = folds::split(study.observations, MAX_ROWS as f64 / n_rows as f64, study.seed)?;
+    let some = StudyRows::new(&study, &some)?;
+    of_study(&study.of_rows(&some), scale, observer)
 }
 
-fn of_study(study: &Study<'_>, observer: &SharedObserver<'_>) -> Result<AutoC> {
-    let Searched { metric, mut tried, baselines } = trials::search(study, observer)?;
+fn of_study(study: &Study<'_>, scale: ScaleOfAll<'_>, observer: &SharedObserver<'_>) -> Result<AutoC> {
+    let Searched { metric, mut tried, baselines } = trials::search(study, scale, observer)?;
     let Some(best) = search::best(&tried) else {
         return Ok(AutoC::middle(if observer.stopped() { "ended early" } else { "labels do not differ" }));
     };
@@ -181,6 +202,15 @@ fn of_study(study: &Study<'_>, observer: &SharedObserver<'_>) -> Result<AutoC> {
         tried: tried.iter().map(scored).collect(),
         note,
     })
+}
+
+/// The number of folds that suits some rows.
+fn n_folds(observations: &Observations) -> usize {
+    let (rows, tasks) = (observations.n_inputs(), observations.n_tasks());
+    // A table of numbers has all its rows for every task. Of classes, each row is a positive one of one task.
+    let are_shared = observations.len() > rows && observations.labels().iter().any(|y| y.abs() != 1.0);
+    let of_a_task = if are_shared { rows } else { rows.div_ceil(tasks) };
+    if rows <= FEW_ROWS || of_a_task <= FEW_ROWS_OF_A_TASK { FOLDS_OF_FEW_ROWS } else { FOLDS }
 }
 
 /// Inputs with an observation of positive weight.

@@ -4,19 +4,22 @@ use super::compare::mean;
 use crate::metric::RowLoss;
 use kinfolk::CScale;
 
-/// The first strengths: from 0.01 to 100, a decade apart.
-const FIRST_STEPS: [i32; 2] = [-4, 4];
+/// Tenths of a decade between strengths before the best is known roughly.
+const COARSE: i32 = 10;
+
+/// The first strengths: a decade below the middle of the scale, the middle, a decade above.
+const FIRST_STEPS: [i32; 3] = [0, -COARSE, COARSE];
 
 /// The search never leaves this range: from 1e-5 to 1e5.
-const STEP_RANGE: [i32; 2] = [-10, 10];
+const STEP_RANGE: [i32; 2] = [-50, 50];
 
-/// Half decades in the distance of strengths before the best is known roughly.
-const COARSE: i32 = 2;
+/// A strength that is as close as this to one that was tried is not worth another fit.
+const CLOSE: i32 = 2;
 
 /// A strength with what its fits say about held-out rows.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct StrengthTrial {
-    /// Half decades from the middle of the scale.
+    /// Tenths of a decade from the middle of the scale.
     pub(super) step: i32,
     /// The score of all folds together.
     pub(super) score: f64,
@@ -30,39 +33,37 @@ impl StrengthTrial {
     }
 }
 
-/// The strength that is so many half decades from the middle of the scale.
+/// The strength that is so many tenths of a decade from the middle of the scale.
 pub(super) fn strength(step: i32) -> f64 {
-    CScale::MIDDLE * 10f64.powf(0.5 * f64::from(step))
+    CScale::MIDDLE * 10f64.powf(0.1 * f64::from(step))
 }
 
-/// The next step to try, in half decades from the middle; `None` at the end.
+/// The next step to try, in tenths of a decade from the middle; `None` at the end.
 ///
-/// First a decade apart from below, until two in a row are worse than the best. Then further out while the best is at
-/// an edge. Last, both neighbours of the best, half a decade away.
+/// First the middle and a decade to both sides. Then further out, a decade at a time, while the best is at an edge.
+/// Last, the lowest point of the parabola through the best and its neighbours.
 pub(super) fn next(trials: &[StrengthTrial]) -> Option<i32> {
-    let untried = |step: i32| {
-        let in_range = (STEP_RANGE[0]..=STEP_RANGE[1]).contains(&step);
-        (in_range && trials.iter().all(|trial| trial.step != step)).then_some(step)
-    };
-    let Some(last) = trials.last() else { return Some(FIRST_STEPS[0]) };
-    let coarse = || trials.iter().filter(|trial| trial.step % COARSE == 0).map(|trial| trial.step);
-    let (low, high) = (coarse().min()?, coarse().max()?);
-    let is_ascending = last.step == high && low == FIRST_STEPS[0];
-    if is_ascending && high < FIRST_STEPS[1] && !falls(trials) {
-        return untried(high + COARSE);
+    let tried = |step: i32| trials.iter().find(|trial| trial.step == step);
+    if let Some(step) = FIRST_STEPS.into_iter().find(|step| tried(*step).is_none()) {
+        return Some(step);
     }
-    let best = best(trials)?.step;
-    let beyond = if best == low { untried(low - COARSE) } else { None };
-    beyond
-        .or_else(|| if best == high { untried(high + COARSE) } else { None })
-        .or_else(|| untried(best - 1).filter(|_| best % COARSE == 0))
-        .or_else(|| untried(best + 1).filter(|_| best % COARSE == 0))
+    let best = best(trials)?;
+    if best.step % COARSE != 0 || trials.iter().any(|trial| trial.step % COARSE != 0) {
+        return None;
+    }
+    match (tried(best.step - COARSE), tried(best.step + COARSE)) {
+        (Some(below), Some(above)) => lowest(below, &best, above),
+        (None, _) => Some(best.step - COARSE).filter(|step| *step >= STEP_RANGE[0]),
+        (_, None) => Some(best.step + COARSE).filter(|step| *step <= STEP_RANGE[1]),
+    }
 }
 
-/// Whether the last two are worse than the best before them.
-fn falls(trials: &[StrengthTrial]) -> bool {
-    let [before @ .., a, b] = trials else { return false };
-    best(before).is_some_and(|best| a.loss > best.loss && b.loss > best.loss)
+/// Where the parabola through three neighbours is lowest, unless that is close to the middle one.
+fn lowest(below: &StrengthTrial, best: &StrengthTrial, above: &StrengthTrial) -> Option<i32> {
+    let (fall, rise) = (below.loss - best.loss, above.loss - best.loss);
+    // Both are at least zero, so the shift is at most half of the distance.
+    let shift = (0.5 * f64::from(COARSE) * (fall - rise) / (fall + rise)).round();
+    (shift.abs() >= f64::from(CLOSE)).then_some(best.step + shift as i32)
 }
 
 /// The one with the smallest loss; of equals the smallest strength.
@@ -80,19 +81,22 @@ mod tests {
         let mut trials = vec![];
         while let Some(step) = next(&trials) {
             trials.push(StrengthTrial { step, score: 0.0, loss: loss(step) });
-            assert!(trials.len() <= 21, "{trials:?}");
+            assert!(trials.len() <= 12, "{trials:?}");
         }
         (trials.iter().map(|trial| trial.step).collect(), best(&trials).map(|best| best.step))
     }
 
     #[test]
     fn a_minimum_is_found_wherever_it_is() {
-        for place in STEP_RANGE[0]..=STEP_RANGE[1] {
-            let (steps, best) = search(|step| f64::from((step - place).abs()));
-            assert_eq!(best, Some(place), "{steps:?}");
+        let [low, high] = STEP_RANGE;
+        for place in low + COARSE..=high - COARSE {
+            let (steps, best) = search(|step| f64::from((step - place).pow(2)));
+            assert!(best.is_some_and(|best| (best - place).abs() < CLOSE), "{place}: {steps:?}");
         }
-        assert_eq!(search(|step| f64::from(step.abs())).0, [-4, -2, 0, 2, 4, -1, 1]);
-        assert_eq!(search(|step| f64::from((step + 2).abs())).0, [-4, -2, 0, 2, -3, -1]);
+        assert_eq!(search(|step| f64::from(step)).1, Some(low));
+        assert_eq!(search(|step| f64::from(-step)).1, Some(high));
+        assert_eq!(search(|step| f64::from(step.abs())).0, [0, -10, 10]);
+        assert_eq!(search(|step| f64::from((step + 13).pow(2))).0, [0, -10, 10, -20, -13]);
     }
 
     #[test]
@@ -100,6 +104,7 @@ mod tests {
         assert_eq!(search(|_| f64::NAN).1, None);
         assert_eq!(search(|_| 0.5).1, Some(STEP_RANGE[0]));
         assert_eq!(search(|step| if step < 0 { f64::NAN } else { f64::from(step) }).1, Some(0));
+        assert_eq!(search(|step| if step < 0 { f64::INFINITY } else { f64::from(step) }).1, Some(0));
     }
 
     #[test]

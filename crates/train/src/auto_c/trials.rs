@@ -6,7 +6,7 @@ use crate::observer::StopObserver;
 use crate::parallel::{in_parallel, threads_or_cores};
 use crate::select::{FoldRows, HeldOut, Study, TrainingFold, defined_metric, folds};
 use crate::{FitSpec, Measure, MethodSpec, Metric, PreparedData, Result, StudyObserver, Weight, predict};
-use kinfolk::{Dataset, Start};
+use kinfolk::{CScale, Dataset, Observations, Start};
 
 /// The methods of baselines.
 const STL: &str = "stl";
@@ -20,7 +20,14 @@ pub(super) struct Searched {
 }
 
 /// Tries strengths until the best is known, or the observer says stop, and then baselines.
-pub(super) fn search(study: &Study<'_>, observer: &dyn StudyObserver) -> Result<Searched> {
+///
+/// The scale of C of a fold is that of all rows for a part of them: one of its own would be nearly the same, and would
+/// take as long as several small fits.
+pub(super) fn search(
+    study: &Study<'_>,
+    scale: ScaleOfAll<'_>,
+    observer: &dyn StudyObserver,
+) -> Result<Searched> {
     let fold_of = folds::folds(study.observations, study.folds, study.fold_order, study.seed)?;
     let rows = FoldRows::all(&fold_of, study.folds);
     let held_out = HeldOut::new(study.observations, &study.losses, &rows);
@@ -35,8 +42,11 @@ pub(super) fn search(study: &Study<'_>, observer: &dyn StudyObserver) -> Result<
     let Some(open) = in_parallel(&rows, threads, open)? else { return Ok(found) };
     let data: Vec<Dataset<'_>> =
         open.iter().map(|fold| fold.training.dataset(&spec)).collect::<Result<_>>()?;
-    let prepare = |data| PreparedData::new(data, &study.losses, spec.intercept).with_atoms(&spec);
-    let prepared = data.iter().map(prepare).collect::<Result<_>>()?;
+    let prepare = |fold: usize| {
+        let prepared = PreparedData::new(&data[fold], &study.losses, study.spec.intercept);
+        prepared.with_c_scale(scale.of_part(data[fold].observations())).with_atoms(&spec)
+    };
+    let prepared = (0..data.len()).map(prepare).collect::<Result<_>>()?;
     let mut trials = Trials { spec, open: &open, prepared, threads, observer, warm: vec![] };
     let mut best_rows = vec![];
     while let Some(step) = search::next(&found.tried) {
@@ -59,6 +69,28 @@ pub(super) fn search(study: &Study<'_>, observer: &dyn StudyObserver) -> Result<
         found.baselines.push(BaselineScore { baseline, score, is_better });
     }
     Ok(found)
+}
+
+/// The scale of C for all rows, and their weight.
+#[derive(Clone, Copy)]
+pub(super) struct ScaleOfAll<'a> {
+    c_scale: &'a CScale,
+    weight: f64,
+}
+
+impl<'a> ScaleOfAll<'a> {
+    pub(super) fn new(c_scale: &'a CScale, observations: &Observations) -> Self {
+        ScaleOfAll { c_scale, weight: total_weight(observations) }
+    }
+
+    /// The scale for a random part of the rows.
+    fn of_part(&self, part: &Observations) -> CScale {
+        self.c_scale.of_share(total_weight(part) / self.weight)
+    }
+}
+
+fn total_weight(observations: &Observations) -> f64 {
+    (0..observations.len()).map(|o| observations.weight(o)).sum()
 }
 
 /// What to compare with. A model for the rows of all tasks makes no sense where all tasks have the same rows.

@@ -157,4 +157,9 @@ impl StudyRows {
         let inputs = study.inputs.select_rows(rows);
         Ok(StudyRows { inputs, observations: study.observations.select_inputs(rows)? })
     }
+
+    /// The same rows, each observation with so many times its weight.
+    pub(crate) fn repeated(self, times: &[f64]) -> Result<Self> {
+        Ok(StudyRows { observations: self.observations.with_weights(times)?, ..self })
+    }
 }
