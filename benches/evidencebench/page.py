@@ -137,8 +137,8 @@ def verdicts(record):
             more = "also" if gain > 2 * over_cells else "but not"
             lines += [
                 f"- Above `{other}` on average by more than two standard errors over splits: "
-                f"{plus_minus(gain, error)}, {yes_or_no(gain > 2 * error)} ({more} by more than two standard errors over cells, "
-                f"{over_cells:.2f})."
+                f"{plus_minus(gain, error)}, {yes_or_no(gain > 2 * error)} ({more} by more than two standard errors "
+                f"over cells, {over_cells:.2f})."
             ]
     return lines
 
@@ -271,9 +271,9 @@ def about(record):
             "of this project are chosen by `kinfolk select` on the training rows, all on the same folds. It tries the",
             "parameters of the method and the strength C. A cell is a set at one training size. Scores are in percent,",
             "means over tasks: R^2 against the mean of each task's training rows (numbers), AUC (tasks with two",
-            "classes), accuracy (classes). A point is one percent. Differences are paired: means over splits, with their",
-            "standard errors. Splits of one set share rows, so errors say how sure a result is for this set and this",
-            "size, not for other data.",
+            "classes), accuracy (classes). A point is one percent. Differences are paired: means over splits, with",
+            "their standard errors. Splits of one set share rows, so errors say how sure a result is for this set and",
+            "this size, not for other data.",
         ),
         *(f"- `{name}`: {ABOUT[name]}" for name in record.methods if name in ABOUT),
         *(f"- `{name}`: {rivals.RIVALS[name].about}" for name in record.methods if name in rivals.RIVALS),
@@ -282,9 +282,9 @@ def about(record):
         *paragraph(
             "Training rows are those of each task or class, of a table in all. `more` is half of the rows of the",
             f"smallest task or class, at most {problems.MOST_ROWS_PER_TASK} ({problems.MOST_ROWS_OF_TABLE} of a table)",
-            f"and at most {problems.MOST_LABELS:,} labels in all; `middle` is half of that, `few` a quarter. Worlds are",
-            "generated, fresh for each split: 20 tasks of 30 features whose weights are 80 % common, 80 % those of a",
-            "group, 40 % each, or unrelated.",
+            f"and at most {problems.MOST_LABELS:,} labels in all; `middle` is half of that, `few` a quarter. Worlds",
+            "are generated, fresh for each split: 20 tasks of 30 features whose weights are 80 % common, 80 % those of",
+            "a group, 40 % each, or unrelated.",
         ),
         *problems_table(record),
         *paragraph(

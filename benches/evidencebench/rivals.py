@@ -144,9 +144,13 @@ class GaussianProcess:
 
         rows, task, _ = long_form(data)
         self.model.eval(), self.likelihood.eval()
+        parts = []
         with torch.no_grad(), gpytorch.settings.fast_computations(False, False, False):
             with gpytorch.settings.skip_posterior_variances():
-                found = self.model(*self.inputs(data.x[rows], task)).mean.numpy()
+                # In parts: it makes the kernel matrix of training and test labels together.
+                for part in np.array_split(np.arange(len(rows)), -(-len(rows) // MOST_LABELS_OF_GP)):
+                    parts += [self.model(*self.inputs(data.x[rows[part]], task[part])).mean.numpy()]
+        found = np.concatenate(parts)
         found = found * self.spread[task] + self.mean[task]
         return (found if data.task is not None else found.reshape(data.y.shape[::-1]).T), None
 
@@ -162,7 +166,7 @@ def coregionalised(inputs, target, likelihood, tasks):
             self.tasks = gpytorch.kernels.IndexKernel(num_tasks=tasks, rank=min(GP_RANK, tasks))
 
         def forward(self, x, task):
-            covariance = self.features(x).mul(self.tasks(task))
+            covariance = self.features(x).to_dense() * self.tasks(task).to_dense()
             return gpytorch.distributions.MultivariateNormal(self.mean(x), covariance)
 
     return Model()
