@@ -7,8 +7,9 @@
 Every set of $KINFOLK_DATA or ../shared/data and eight generated worlds (benches/evidencebench/problems.py), three
 training sizes, ten splits; all methods have the same rows. Each job is a set, a size and a split, in a process of its
 own with one thread. Results are written at once; --resume goes on where a run was ended, also for methods that were not
-installed then. A method that takes longer than --method-seconds has no score in that split. After --minutes the run
-ends, and what there is can be reported. Needs the packages of benches/requirements.txt; lightgbm, catboost and gpytorch
+installed then or failed. A method that takes longer than --method-seconds has no score for that set and size; other
+splits of it are not tried. The methods that matter least (--extra-seconds) come last. After --minutes the run ends, and
+what there is can be reported. Needs the packages of benches/requirements.txt; lightgbm, catboost and gpytorch
 are used if they are there.
 
 For a machine without the data: --pack DIR writes the rows that the splits draw from; there KINFOLK_DATA is DIR.
@@ -48,7 +49,8 @@ def arguments():
     parser.add_argument("--methods", help="only these")
     parser.add_argument("--splits", type=int, default=10)
     parser.add_argument("--jobs", type=int, default=1, help="at a time")
-    parser.add_argument("--method-seconds", type=float, default=120.0)
+    parser.add_argument("--method-seconds", type=float, default=120.0, help="limit of a method in a split")
+    parser.add_argument("--extra-seconds", type=float, default=60.0, help=f"the same of {', '.join(runner.EXTRA)}")
     parser.add_argument("--minutes", type=float, default=600.0)
     parser.add_argument("--resume", action="store_true")
     parser.add_argument("--commit", default=files.commit(), help="of the command, for the record")
@@ -100,14 +102,15 @@ def run(args):
         sys.exit("--command: the path of the kinfolk command is needed")
     deadline = time.monotonic() + 60 * args.minutes
     names, sizes = args.sets.split(","), args.sizes.split(",")
-    done = {(row["set"], row["size"], row["split"], row["method"]) for row in files.read(raw) if "set" in row}
+    limits = (args.method_seconds, args.extra_seconds)
+    done, hopeless = runner.known(files.read(raw), limits)
     for rival in rivals.RIVALS.values():  # once, before processes are made
         if rival.is_here():
             importlib.import_module(rival.needs)
-    waiting = runner.jobs(names, sizes, args.splits, args.methods and args.methods.split(","), done)
+    waiting = runner.jobs(names, sizes, args.splits, args.methods and args.methods.split(","), done, limits)
     start_record(args, names)
     print(f"{len(waiting)} jobs, {sum(len(job.methods) for job in waiting)} results to find", flush=True)
-    left = runner.run(waiting, raw, args.command.resolve(), args.jobs, args.method_seconds, deadline)
+    left = runner.run(runner.Queue(waiting, hopeless, raw, args.command.resolve()), args.jobs, deadline)
     print(f"{left} results were not reached" if left else "done")
 
 

@@ -52,12 +52,11 @@ class Command:
 
     def about(self):
         """What was chosen, and its score of held-out rows."""
-        said = self.said
-        winner = said.get("winner")
+        winner = self.said.get("winner")
         if not winner:
             return {}
-        chosen = {key: winner[key] for key in ("params", "kernel", "strength") if key in winner}
-        return {"chosen": chosen, "cv": winner.get("score")}
+        chosen = {key: winner[key] for key in ("method", "kernel", "weight") if winner.get(key) is not None}
+        return {"chosen": chosen, "cv": winner["score"], "by": self.said["metric"]}
 
     def path(self, name):
         return pathlib.Path(self.folder.name) / name

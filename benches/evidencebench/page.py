@@ -9,6 +9,8 @@ import defaults
 from . import ours, problems, rivals
 
 KIN = "kin"
+# Scores of `select` that are shares of one.
+IN_POINTS = {"pooled-r2", "r2", "auc", "class-accuracy"}
 MOST_SHARE_OF_CELLS_LOST, MOST_LOSS_IN_POINTS = 0.05, 0.5
 ABOUT = {
     "kin": "the default method: fmtl with the relations `common` and `own`, and RBF kernels where rows allow",
@@ -32,12 +34,14 @@ class Record:
     """Results by cell (set and size), split and method."""
 
     def __init__(self, rows):
-        self.run = {}
-        self.cells, self.faults = {}, []
+        self.run, self.cells, self.faults = {}, {}, []
+        last = {}  # a method may have been tried again
         for row in rows:
             if "run" in row:
                 self.run |= row["run"]
-                continue
+            else:
+                last[row["set"], row["size"], row["split"], row["method"]] = row
+        for row in last.values():
             place = self.cells.setdefault((row["set"], row["size"]), {})
             if "score" in row:
                 place.setdefault(row["split"], {})[row["method"]] = row
@@ -192,10 +196,13 @@ def losses_table(record):
     rows = []
     for cell, (name, gain, error) in record.hindsight().items():
         both = record.having(KIN, name)[cell]
-        if not defaults.below(gain, error) or any(row[m].get("cv") is None for row in both for m in (KIN, name)):
+        if not defaults.below(gain, error):
             continue
-        seen = 100 * statistics.mean(row[KIN]["cv"] - row[name]["cv"] for row in both)
-        rows += [[*cell, name, f"{gain:+.2f}", f"{seen:+.2f}", most_chosen(both)]]
+        # Other scores, such as a log-loss, are not in points.
+        seen = [row[KIN]["cv"] - row[name]["cv"] for row in both if IN_POINTS & {row[KIN].get("by")}]
+        rows += [
+            [*cell, name, f"{gain:+.2f}", f"{100 * statistics.mean(seen):+.2f}" if seen else "", most_chosen(both)]
+        ]
     head = ["set", "size", "loses to", "on test rows", "on held-out rows of the folds", "chosen most often by `kin`"]
     return table(head, rows) if rows else []
 
@@ -207,16 +214,9 @@ def most_chosen(rows):
 
 
 def said(chosen):
-    """Settings as text."""
-    parts = []
-    for key, value in chosen.items():
-        if isinstance(value, dict):
-            parts += [f"{name} {one}" for name, one in value.items()]
-        elif key == "kernel":  # its width differs from split to split
-            parts += [str(value).partition(":")[0]]
-        elif key == "method":
-            parts += [str(value)]
-    return ", ".join(parts)
+    """Parameters and kernel as text, without what differs from split to split: strengths and widths."""
+    parts = [chosen.get("method", "?").partition(":")[2], str(chosen.get("kernel") or "").partition(":")[0]]
+    return ", ".join(part for part in parts if part)
 
 
 def scores_table(record):

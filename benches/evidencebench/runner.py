@@ -20,9 +20,11 @@ from solverbench import files
 
 from . import ours, problems, rivals
 
-# Every set has these splits before any set has more.
-SPLITS_OF_FIRST_ROUND = 4
-POLL_SECONDS = 0.2
+# Every set has its first splits before any set has more: the rounds start with these.
+FIRST_SPLITS_OF_ROUNDS = (0, 1, 4)
+POLL_SECONDS, NEWS_SECONDS = 0.2, 20.0
+# Told apart from the others: they are done last, and have less time.
+EXTRA = ["mtrl", "gmtl", *ours.WITH_KERNELS]
 
 
 def methods_for(data):
@@ -87,9 +89,16 @@ class Job:
     split: int
     methods: list
     cost: float = 0.0
+    seconds: float = 60.0
+    """Limit of each method."""
 
     def key(self, method):
         return {"set": self.set, "size": self.size, "split": self.split, "method": method}
+
+    def order(self):
+        """The methods that matter most, on all sets, then the others; in each round the longest jobs first."""
+        rounds = sum(self.split >= first for first in FIRST_SPLITS_OF_ROUNDS)
+        return (self.methods[0] in EXTRA, rounds, -self.cost, self.set, self.split)
 
 
 def work(job, command, sender):
@@ -132,8 +141,25 @@ class Running:
 # --- all jobs ---
 
 
-def jobs(names, sizes, n_splits, methods, done):
-    """What is to be done. Every set gets its first splits before any gets more, the longest jobs first."""
+def known(rows, limits):
+    """What a record has, so that it is not measured again: results, and methods that took longer than the limit would
+    be now. What failed is tried again."""
+    done, hopeless = set(), set()
+    for row in rows:
+        if "set" in row and ("score" in row or row.get("limit", 0) >= limit_of(row["method"], limits)):
+            done.add((row["set"], row["size"], row["split"], row["method"]))
+            if "limit" in row:
+                hopeless.add((row["set"], row["size"], row["method"]))
+    return done, hopeless
+
+
+def limit_of(method, limits):
+    """Seconds; `limits` are those of the methods that matter most and of the others."""
+    return limits[method in EXTRA]
+
+
+def jobs(names, sizes, n_splits, methods, done, limits):
+    """What is to be done, in order."""
     found = []
     for name in names:
         data = problems.of_split(name, 0)
@@ -141,66 +167,83 @@ def jobs(names, sizes, n_splits, methods, done):
             print(f"skipped: {name} is not there")
             continue
         for size in sizes:
-            cost = problems.cost(name, size)
+            suits, cost = methods_for(problems.drawn(name, size, 0)[0]), problems.cost(name, size)
+            wanted = [method for method in suits if methods is None or method in methods]
             for split in range(n_splits):
-                train, _ = problems.drawn(name, size, split) if split == 0 else (train, None)
-                wanted = [method for method in methods_for(train) if methods is None or method in methods]
                 left = [method for method in wanted if (name, size, split, method) not in done]
-                if left:
-                    found += [Job(name, size, split, left, cost)]
-    return sorted(found, key=lambda job: (job.split >= SPLITS_OF_FIRST_ROUND, -job.cost, job.set, job.split))
+                for part in ([m for m in left if m not in EXTRA], [m for m in left if m in EXTRA]):
+                    if part:
+                        found += [Job(name, size, split, part, cost, limit_of(part[0], limits))]
+    return sorted(found, key=Job.order)
 
 
-def run(waiting, raw, command, at_once, method_seconds, deadline):
-    """Does the jobs until the deadline; returns how many methods were left undone."""
-    context = multiprocessing.get_context("fork")
-    waiting, running, count = list(waiting), [], 0
+class Queue:
+    """Jobs that wait, jobs at work, and what they find. A method that took too long is not tried on other splits of
+    the same set and size."""
 
-    def record(one, method, row):
-        nonlocal count
-        files.append(raw, one.job.key(method) | row)
-        count += 1
+    def __init__(self, waiting, hopeless, raw, command):
+        self.waiting, self.hopeless, self.raw, self.command = list(waiting), set(hopeless), raw, command
+        self.running, self.count = [], 0
+        self.context = multiprocessing.get_context("fork")
 
-    def again(one):
-        if one.left:
-            waiting.insert(0, dataclasses.replace(one.job, methods=one.left))
+    def record(self, job, method, row):
+        files.append(self.raw, job.key(method) | row)
+        self.count += 1
+        if "limit" in row:
+            self.hopeless.add((job.set, job.size, method))
 
-    shown = time.monotonic()
-    while (waiting or running) and time.monotonic() < deadline:
-        while waiting and len(running) < at_once:
-            running.append(Running(context, waiting.pop(0), command))
-        multiprocessing.connection.wait([one.receiver for one in running], POLL_SECONDS)
-        for one in list(running):
-            alive = one.process.is_alive()
-            closed = not heard(one, record)
-            late = one.left and time.monotonic() - one.started > method_seconds
-            if not (closed or late or not alive):
-                continue
-            one.end()
-            running.remove(one)
-            if one.left:
-                method = one.left.pop(0)
-                row = {"limit": method_seconds} if late else {"error": "the process ended without a result"}
-                record(one, method, row)
-                again(one)
-        if time.monotonic() - shown > 20:
-            shown = time.monotonic()
-            print(f"{count} results, {len(waiting)} jobs wait, {deadline - shown:.0f} s left", flush=True)
-    left = sum(len(job.methods) for job in waiting) + sum(len(one.left) for one in running)
-    for one in running:
+    def start(self):
+        """Starts the next job, unless nothing of it is left."""
+        job = self.waiting.pop(0)
+        left = [method for method in job.methods if (job.set, job.size, method) not in self.hopeless]
+        for method in job.methods:
+            if method not in left:
+                self.record(job, method, {"limit": job.seconds, "skipped": True})
+        if left:
+            self.running.append(Running(self.context, dataclasses.replace(job, methods=left), self.command))
+
+    def look(self, one):
+        """Takes what a job has found, and ends it if it is done or too slow."""
+        alive = one.process.is_alive()
+        closed = not self.heard(one)
+        late = bool(one.left) and time.monotonic() - one.started > one.job.seconds
+        if alive and not closed and not late:
+            return
         one.end()
-    return left
+        self.running.remove(one)
+        if one.left:
+            method = one.left.pop(0)
+            late_row = {"limit": one.job.seconds}
+            self.record(one.job, method, late_row if late else {"error": "the process ended without a result"})
+        if one.left:
+            self.waiting.insert(0, dataclasses.replace(one.job, methods=one.left))
+
+    def heard(self, one):
+        """Whether there may be more."""
+        try:
+            while one.receiver.poll():
+                kind, method, row = one.receiver.recv()
+                one.started = time.monotonic()
+                if kind == "done":
+                    one.left.remove(method)
+                    self.record(one.job, method, row)
+        except EOFError:
+            return False
+        return True
 
 
-def heard(one, record):
-    """Takes what a job says; whether there may be more."""
-    try:
-        while one.receiver.poll():
-            kind, method, row = one.receiver.recv()
-            one.started = time.monotonic()
-            if kind == "done":
-                one.left.remove(method)
-                record(one, method, row)
-    except EOFError:
-        return False
-    return True
+def run(queue, at_once, deadline):
+    """Does the jobs until the deadline; returns how many results were not reached."""
+    shown = time.monotonic()
+    while (queue.waiting or queue.running) and time.monotonic() < deadline:
+        while queue.waiting and len(queue.running) < at_once:
+            queue.start()
+        multiprocessing.connection.wait([one.receiver for one in queue.running], POLL_SECONDS)
+        for one in list(queue.running):
+            queue.look(one)
+        if time.monotonic() - shown > NEWS_SECONDS:
+            shown = time.monotonic()
+            print(f"{queue.count} results, {len(queue.waiting)} jobs wait, {deadline - shown:.0f} s left", flush=True)
+    for one in queue.running:
+        one.end()
+    return sum(len(job.methods) for job in queue.waiting) + sum(len(one.left) for one in queue.running)

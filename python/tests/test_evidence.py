@@ -153,25 +153,51 @@ class Broken(Mean):
         raise ValueError("it broke")
 
 
-def test_a_slow_or_broken_method_does_not_hold_up_the_others(tmp_path, monkeypatch):
-    forms = (rivals.NUMBERS,)
-    known = {"slow": Slow, "broken": Broken, "mean": Mean}
-    monkeypatch.setattr(rivals, "RIVALS", {name: rivals.Rival(forms, make, "") for name, make in known.items()})
+LIMITS = (1.0, 1.0)
+
+
+@pytest.fixture
+def known_rivals(monkeypatch):
+    forms, makes = (rivals.NUMBERS,), {"slow": Slow, "broken": Broken, "mean": Mean}
+    monkeypatch.setattr(rivals, "RIVALS", {name: rivals.Rival(forms, make, "") for name, make in makes.items()})
+    return list(makes)
+
+
+def test_a_slow_or_broken_method_does_not_hold_up_the_others(tmp_path, known_rivals):
     raw = tmp_path / "raw.jsonl"
-    jobs = runner.jobs(["world-none"], ["few"], 1, list(known), set())
-    assert runner.run(jobs, raw, None, 2, 1.0, time.monotonic() + 60) == 0
+    jobs = runner.jobs(["world-none"], ["few"], 1, known_rivals, set(), LIMITS)
+    assert runner.run(runner.Queue(jobs, set(), raw, None), 2, time.monotonic() + 60) == 0
     found = {row["method"]: row for row in files.read(raw)}
     assert found["slow"]["limit"] == 1.0
     assert found["broken"]["error"] == "ValueError: it broke"
     # R^2 is against this very mean.
     assert found["mean"]["score"] == pytest.approx(0, abs=1e-6)
-    done = {(row["set"], row["size"], row["split"], row["method"]) for row in files.read(raw)}
-    assert runner.jobs(["world-none"], ["few"], 1, list(known), done) == []
+    # What failed is tried again, what was too slow only with more time.
+    done, _ = runner.known(files.read(raw), LIMITS)
+    assert [job.methods for job in runner.jobs(["world-none"], ["few"], 1, known_rivals, done, LIMITS)] == [["broken"]]
+    done, _ = runner.known(files.read(raw), (2.0, 2.0))
+    left = runner.jobs(["world-none"], ["few"], 1, known_rivals, done, (2.0, 2.0))
+    assert [job.methods for job in left] == [["slow", "broken"]]
 
 
-def test_at_the_deadline_the_run_ends_and_says_what_is_left(tmp_path, monkeypatch):
-    forms = (rivals.NUMBERS,)
-    known = {"slow": rivals.Rival(forms, Slow, ""), "mean": rivals.Rival(forms, Mean, "")}
-    monkeypatch.setattr(rivals, "RIVALS", known)
-    jobs = runner.jobs(["world-none"], ["few"], 2, ["mean", "slow"], set())
-    assert runner.run(jobs, tmp_path / "raw.jsonl", None, 1, 60, time.monotonic() + 1) >= 2
+def test_what_was_too_slow_once_is_not_tried_on_other_splits(tmp_path, known_rivals):
+    raw = tmp_path / "raw.jsonl"
+    jobs = runner.jobs(["world-none"], ["few"], 3, ["slow", "mean"], set(), LIMITS)
+    start = time.monotonic()
+    assert runner.run(runner.Queue(jobs, set(), raw, None), 1, time.monotonic() + 60) == 0
+    assert time.monotonic() - start < 10
+    rows = files.read(raw)
+    assert [row.get("skipped", False) for row in rows if row["method"] == "slow"] == [False, True, True]
+    assert len([row for row in rows if row["method"] == "mean"]) == 3
+
+
+def test_at_the_deadline_the_run_ends_and_says_what_is_left(tmp_path, known_rivals):
+    jobs = runner.jobs(["world-none"], ["few"], 2, ["mean", "slow"], set(), (60.0, 60.0))
+    queue = runner.Queue(jobs, set(), tmp_path / "raw.jsonl", None)
+    assert runner.run(queue, 1, time.monotonic() + 1) >= 2
+
+
+def test_jobs_that_matter_come_first_and_all_sets_have_a_split_before_any_has_two():
+    jobs = runner.jobs(["mtr_slump", "world-none", "world-both"], ["few"], 2, ["kin", "gmtl"], set(), LIMITS)
+    order = [(job.methods[0], job.split) for job in jobs if job.set.startswith("world")]
+    assert order == [("kin", 0)] * 2 + [("kin", 1)] * 2 + [("gmtl", 0)] * 2 + [("gmtl", 1)] * 2
