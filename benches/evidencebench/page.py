@@ -282,9 +282,11 @@ def about(record):
         *paragraph(
             "Training rows are those of each task or class, of a table in all. `more` is half of the rows of the",
             f"smallest task or class, at most {problems.MOST_ROWS_PER_TASK} ({problems.MOST_ROWS_OF_TABLE} of a table)",
-            f"and at most {problems.MOST_LABELS:,} labels in all; `middle` is half of that, `few` a quarter. Worlds",
-            "are generated, fresh for each split: 20 tasks of 30 features whose weights are 80 % common, 80 % those of",
-            "a group, 40 % each, or unrelated.",
+            f"and at most {problems.MOST_LABELS:,} labels in all (rows times tasks where tasks share rows); `middle`",
+            f"is half of that, `few` a quarter, at least {problems.LEAST_ROWS_PER_TASK}. Of sets with more than",
+            f"{problems.MOST_CLASSES} classes, {problems.MOST_CLASSES} are drawn anew for each split. Worlds are",
+            "generated, fresh for each split: 20 tasks of 30 features whose weights are 80 % common, 80 % those of a",
+            "group, 40 % each, or unrelated.",
         ),
         *problems_table(record),
         *paragraph(

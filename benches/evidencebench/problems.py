@@ -12,8 +12,10 @@ from solverbench import sets, splits
 
 # Of each task or class; of a table, whose targets share their rows, in all.
 MOST_ROWS_PER_TASK, MOST_ROWS_OF_TABLE = 100, 200
-# Rows x tasks where tasks share their rows, rows where they do not.
-MOST_LABELS = 125_000
+# Rows x tasks where tasks share their rows, rows where they do not: what a fit costs grows with them.
+MOST_LABELS = 5_000
+# Of sets with more, so many are drawn anew for each split.
+MOST_CLASSES = 20
 LEAST_ROWS_PER_TASK = 3
 # Parts of the largest size.
 SIZES = {"few": 4, "middle": 2, "more": 1}
@@ -55,7 +57,11 @@ def groups(data):
 
 
 def n_tasks(data):
-    return data.y.shape[1] if data.form == "table, numbers" else len(np.unique(groups(data)))
+    """How many there are at a time."""
+    if data.form == "table, numbers":
+        return data.y.shape[1]
+    count = len(np.unique(groups(data)))
+    return min(count, MOST_CLASSES) if data.form == "classes" else count
 
 
 def sizes(data):
@@ -64,8 +70,8 @@ def sizes(data):
     smallest = np.unique(groups(data), return_counts=True)[1].min()
     most = MOST_ROWS_OF_TABLE if data.form == "table, numbers" else MOST_ROWS_PER_TASK
     tasks = n_tasks(data)
-    labels_per_row = {"classes": tasks**2, "table, numbers": tasks}.get(data.form, tasks)
-    most = min(int(smallest) // 2, most, MOST_LABELS // labels_per_row)
+    labels = tasks**2 if data.form == "classes" else tasks  # that one more row of each brings
+    most = min(int(smallest) // 2, most, MOST_LABELS // labels)
     return {name: max(LEAST_ROWS_PER_TASK, round(most / part)) for name, part in SIZES.items()}
 
 
@@ -102,9 +108,22 @@ def of_split(name, split):
     return world(kind, bool(binary), split)
 
 
+def some_classes(data, split):
+    """Some classes of many, numbered anew."""
+    names = np.unique(data.y)
+    if len(names) <= MOST_CLASSES:
+        return data
+    names = np.sort(np.random.default_rng([21, split]).choice(names, MOST_CLASSES, replace=False))
+    data = data.take(np.isin(data.y, names))
+    data.y = np.searchsorted(names, data.y)
+    return data
+
+
 def drawn(name, size, split):
     """Training rows and test rows."""
     data = of_split(name, split)
+    if data.form == "classes":
+        data = some_classes(data, split)
     return tuple(map(data.take, data.draw(sizes(data)[size], split)))
 
 

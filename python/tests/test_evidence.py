@@ -13,7 +13,7 @@ from conftest import ROOT, skipped
 sys.path.insert(0, str(ROOT / "benches"))
 
 from evidencebench import page, problems, rivals, runner  # noqa: E402
-from solverbench import files  # noqa: E402
+from solverbench import files, splits  # noqa: E402
 
 
 def test_the_page_in_the_documentation_was_written_by_the_tool(tmp_path):
@@ -114,6 +114,15 @@ def test_packed_rows_give_the_same_splits(small_sets, tmp_path, monkeypatch):
     for name in names:
         for one, other in zip(before[name], problems.drawn(name, "middle", 3)):
             assert (one.x == other.x).all() and (one.y == other.y).all()
+
+
+def test_of_many_classes_some_are_drawn_and_numbered_anew():
+    label = np.repeat(np.arange(100, 140), 5)
+    whole = splits.Data(label[:, None].astype(float), label, classes=True)
+    one, other = problems.some_classes(whole, 0), problems.some_classes(whole, 1)
+    assert (np.unique(one.y) == np.arange(problems.MOST_CLASSES)).all()
+    assert len(one.y) == 5 * problems.MOST_CLASSES
+    assert (np.diff(one.x[:, 0]) >= 0).all() and set(one.x[:, 0]) != set(other.x[:, 0])
 
 
 def test_training_and_test_rows_of_a_split_are_not_the_same_and_small_sizes_are_part_of_large_ones():
