@@ -95,10 +95,14 @@ def ridge(x, y):
 
 
 class Peer:
-    """scikit-learn for each task, each target, or all classes."""
+    """scikit-learn for each task, each target, or all classes. `learn` makes a model of one of them; None is the one
+    that suits the labels."""
+
+    def __init__(self, learn=None):
+        self.learn = learn
 
     def fit(self, data):
-        learn = logistic if data.classes else ridge
+        learn = self.learn or (logistic if data.classes else ridge)
         self.form = data.form
         if data.task is not None:
             self.models = {t: learn(data.x[data.task == t], data.y[data.task == t]) for t in np.unique(data.task)}

@@ -1,0 +1,1 @@
+"""What benches/evidence.py is made of."""
