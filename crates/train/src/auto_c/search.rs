@@ -93,7 +93,7 @@ mod tests {
             let (steps, best) = search(|step| f64::from((step - place).pow(2)));
             assert!(best.is_some_and(|best| (best - place).abs() < CLOSE), "{place}: {steps:?}");
         }
-        assert_eq!(search(|step| f64::from(step)).1, Some(low));
+        assert_eq!(search(f64::from).1, Some(low));
         assert_eq!(search(|step| f64::from(-step)).1, Some(high));
         assert_eq!(search(|step| f64::from(step.abs())).0, [0, -10, 10]);
         assert_eq!(search(|step| f64::from((step + 13).pow(2))).0, [0, -10, 10, -20, -13]);
