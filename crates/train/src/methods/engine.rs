@@ -25,14 +25,7 @@ impl Engine {
         let Weights { c, lambda } = job.weights_with_atoms(&output, &atoms, weight)?;
         Ok(Problem::new(
             job.data,
-            ProblemSpec {
-                loss: job.loss.clone(),
-                output,
-                c,
-                lambda,
-                atoms,
-                intercept: job.intercept,
-            },
+            ProblemSpec { loss: job.loss.clone(), output, c, lambda, atoms, intercept: job.intercept },
         )?)
     }
 

@@ -88,9 +88,10 @@ pub fn candidates_from(
             }
         }
         let (settings, axes) = combinations(method, &given)?;
-        let is_open = method.params().iter().any(|param| {
-            param.grid.len() > 1 && given.iter().all(|(name, _)| name != param.name)
-        });
+        let is_open = method
+            .params()
+            .iter()
+            .any(|param| param.grid.len() > 1 && given.iter().all(|(name, _)| name != param.name));
         let kernels = match &kernels {
             Some(all) => KernelGrid::These(all.clone()),
             None if method.info().tries_kernels && is_open => KernelGrid::Auto,
@@ -107,7 +108,9 @@ pub fn candidates_from(
             out.push(Candidate { kernels, axes, ..candidate });
         }
     }
-    let unused = |(axis, used): (&Axis, &bool)| (!*used && !is_weight(axis) && axis.name != KERNEL).then(|| axis.name.clone());
+    let unused = |(axis, used): (&Axis, &bool)| {
+        (!*used && !is_weight(axis) && axis.name != KERNEL).then(|| axis.name.clone())
+    };
     match axes.iter().zip(&used).find_map(unused) {
         Some(name) => Err(Error::Study(format!("no method here has a parameter {name:?}"))),
         None => Ok(out),

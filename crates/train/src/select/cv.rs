@@ -199,9 +199,15 @@ impl<'a> CrossValidation<'a> {
         Ok(own)
     }
 
-    fn run<'c>(&self, candidates: &'c [Candidate], observer: &dyn StudyObserver) -> Result<Option<Selection>> {
-        let of_candidates: Vec<Vec<Option<Kernel>>> =
-            candidates.iter().map(|candidate| candidate.kernels.kernels(self.study)).collect::<Result<_>>()?;
+    fn run<'c>(
+        &self,
+        candidates: &'c [Candidate],
+        observer: &dyn StudyObserver,
+    ) -> Result<Option<Selection>> {
+        let of_candidates: Vec<Vec<Option<Kernel>>> = candidates
+            .iter()
+            .map(|candidate| candidate.kernels.kernels(self.study))
+            .collect::<Result<_>>()?;
         let mut kernels: Vec<Option<Kernel>> = vec![];
         for kernel in of_candidates.iter().flatten() {
             if !kernels.contains(kernel) {
@@ -216,9 +222,11 @@ impl<'a> CrossValidation<'a> {
         let folds: Vec<FoldRows> = self.cuts.iter().flat_map(|cut| cut.folds.iter().cloned()).collect();
         if open_folds::fit_in_memory(self.study, folds.len()) {
             return with_open_folds(self.study, &folds, &kernels, |open| {
-                self.search(searches, &|grids, observer| {
-                    fold_fits(self.study, grids, open, 0, self.scorer, observer)
-                }, observer)
+                self.search(
+                    searches,
+                    &|grids, observer| fold_fits(self.study, grids, open, 0, self.scorer, observer),
+                    observer,
+                )
             });
         }
         // As many folds at a time as threads: each holds a copy of its rows and what its kernel needs.

@@ -2,7 +2,8 @@
 
 use super::study::StudyRows;
 use super::{
-    Candidate, FoldRows, KernelGrid, Scored, Selection, Study, cross_validate, cross_validate_on, training_fold,
+    Candidate, FoldRows, KernelGrid, Scored, Selection, Study, cross_validate, cross_validate_on,
+    training_fold,
 };
 use crate::metric::{self, Score};
 use crate::observer::StopObserver;
