@@ -39,9 +39,9 @@ pub(crate) enum Scoring {
 type Rows<'py> = (PyReadonlyArray1<'py, u32>, PyReadonlyArray1<'py, u32>);
 
 /// Fits a spec, which is JSON, at each weight of the losses on the training rows of each split, and scores the
-/// models on the test rows. Without weights, they are the grid of the command select, which may grow. With the text of a
-/// method, its settings and kernels are searched as the command does. Larger scores are better: a metric that is better
-/// when smaller has a minus sign.
+/// models on the test rows. Without weights, they are the grid of the command select, which may grow. With the text of
+/// a method, its settings and kernels are searched as the command does. Larger scores are better: a metric that is
+/// better when smaller has a minus sign.
 #[pyfunction]
 #[pyo3(signature = (x, observations, spec, weights, splits, scoring, search=None))]
 pub(crate) fn cross_validate<'py>(
@@ -57,7 +57,8 @@ pub(crate) fn cross_validate<'py>(
     let spec = parse(spec)?;
     let inputs = x.inputs(is_gram(&spec))?;
     let settings = vec![spec.method.clone()];
-    let searched = search.map(|method| candidates(&[method.to_string()], &[]).map_err(of_method)).transpose()?;
+    let searched =
+        search.map(|method| candidates(&[method.to_string()], &[]).map_err(of_method)).transpose()?;
     let candidate = searched.and_then(|found| found.into_iter().next());
     let candidate = candidate.unwrap_or_else(|| Candidate::on_default_grid(settings));
     let candidate = match weights {

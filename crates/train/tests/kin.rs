@@ -21,7 +21,8 @@ fn world(tasks: usize, rows: usize, [common, own]: [f64; 2], bend: fn(f64) -> f6
     let n = tasks * rows;
     let x: Vec<f64> = (0..n * FEATURES).map(|_| normal()).collect();
     let task: Vec<u32> = (0..n).map(|i| (i % tasks) as u32).collect();
-    let value = |i: usize| -> f64 { (0..FEATURES).map(|j| bend(x[i * FEATURES + j]) * w[i % tasks][j]).sum() };
+    let value =
+        |i: usize| -> f64 { (0..FEATURES).map(|j| bend(x[i * FEATURES + j]) * w[i % tasks][j]).sum() };
     let y = (0..n).map(|i| value(i) + 0.5 * normal()).collect();
     Toy {
         inputs: Dense::f64_owned(x, n, FEATURES).unwrap().into(),

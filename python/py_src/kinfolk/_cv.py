@@ -113,8 +113,8 @@ class MultiTaskCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         Values of C to try. None is the grid of the command, which covers the useful range for any data and grows if
         the best value is at its edge; in each fold its values are relative to the training rows of the fold.
     param_grid : dict or list of dict, default=None
-        Other parameters to try, as for `GridSearchCV`. None is what the command tries, such as k = 1, 2, 4 for fmtl, and
-        for kin its weights, k and kernels, one after another; parameters that the estimator sets are kept. {} tries values
+        Other parameters to try, as for `GridSearchCV`. None is what the command tries: k = 1, 2, 4 for fmtl, and for
+        kin its weights, k and kernels, one after another. Parameters that the estimator sets are kept. {} tries values
         of C only.
     cv : int, splitter or iterable, default=5
         A number means the folds of the command: each task, and each class of it, is spread evenly over them. The seed

@@ -85,10 +85,11 @@ fn read(path: &Path) -> Result<FitSpec> {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Problem")]
 pub(crate) struct MethodArgs {
-    /// Method with its parameters, such as stl, mtl:mu=0.1 or kin:common=10,k=2; see `kinfolk methods` [default: kin].
+    /// Method with its parameters, such as stl, mtl:mu=0.1 or kin:common=10,k=2; see `kinfolk methods`
+    /// [default: kin].
     #[arg(long, value_name = "NAME")]
     method: Option<String>,
-    /// Short for the parameter output of fmtl, the regulariser of the task matrix; without --method, the method is fmtl.
+    /// Short for the parameter output of fmtl, the regulariser of the task matrix; without --method it means fmtl.
     #[arg(long, value_name = "NAME")]
     output: Option<String>,
     /// Short for the parameter k of kin and fmtl: 1 is the Frobenius norm, larger is sparser.

@@ -33,7 +33,8 @@ fn main() -> Result<(), Box<dyn Error>> {
             "table" => println!("{}", table::row(seed)?),
             "choose" => println!("{}", choose::row(&world::draw(seed))?),
             "curved" => {
-                let spec = world::WorldSpec { curved: true, n_features: 5, n_rows: 60, n_tasks: 8, ..world::draw(seed) };
+                let spec = world::WorldSpec { curved: true, n_features: 5, n_rows: 60, ..world::draw(seed) };
+                let spec = world::WorldSpec { n_tasks: 8, ..spec };
                 println!("{}", choose::row(&spec)?);
             }
             "shares" => println!("{}", shares::row(seed)?),

@@ -3,12 +3,12 @@
 use super::world::{self, Kind, World, WorldSpec};
 use kinfolk::regularizer::{AtomKind, AtomSpec};
 use kinfolk::{
-    CScale, Dataset, DatasetOptions, Intercept, LossKind, Losses, Model, Problem, ProblemSpec, RegularizerKind,
-    Settings, fit,
+    CScale, Dataset, DatasetOptions, Intercept, LossKind, Losses, Model, Problem, ProblemSpec,
+    RegularizerKind, Settings, fit,
 };
 use kinfolk_train::{Measure, Metric, predict};
-use rand::seq::SliceRandom;
 use rand::SeedableRng;
+use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
 use std::error::Error;
@@ -19,7 +19,8 @@ const STRENGTHS: [f64; 3] = [0.1, 1.0, 10.0];
 fn fitted(world: &World, k: u32, atoms: &[AtomSpec], strength: f64) -> Result<Model, Box<dyn Error>> {
     let (inputs, observations) = &world.train;
     let losses = Losses::from(LossKind::Squared);
-    let data = Dataset::new(inputs, observations, DatasetOptions { threads: 1, ..DatasetOptions::default() })?;
+    let data =
+        Dataset::new(inputs, observations, DatasetOptions { threads: 1, ..DatasetOptions::default() })?;
     let output = RegularizerKind::Power { k };
     let scale = CScale::new(&data, &losses, Intercept::Free)?;
     let weights = scale.weights_with_atoms(&output, atoms, None, strength)?;
@@ -41,7 +42,8 @@ fn best(world: &World, k: u32, atoms: &[AtomSpec]) -> Result<(f64, Vec<f64>), Bo
     for strength in STRENGTHS {
         let model = fitted(world, k, atoms, strength)?;
         let predictions = predict(&model, &world.test.0, &world.test.1)?;
-        let score = Metric::new(Measure::R2).score(&world.test.1, &LossKind::Squared.into(), &predictions)?.value;
+        let score =
+            Metric::new(Measure::R2).score(&world.test.1, &LossKind::Squared.into(), &predictions)?.value;
         if score > best.0 {
             best = (score, model.atoms().iter().map(|atom| atom.share).collect());
         }
@@ -70,7 +72,8 @@ pub fn row(seed: u64) -> Result<Value, Box<dyn Error>> {
         for weight in [1.0, 10.0] {
             let atom = |name: &str, kind: AtomKind| AtomSpec::new(name, weight, kind);
             let known = [atom("common", AtomKind::Common), atom("own", AtomKind::Own)];
-            let right = [&known[..], &[atom("groups", AtomKind::Groups { groups: world.groups.clone() })]].concat();
+            let right =
+                [&known[..], &[atom("groups", AtomKind::Groups { groups: world.groups.clone() })]].concat();
             let random = atom("random", AtomKind::Groups { groups: wrong.clone() });
             let with_wrong = [&known[..], &[random.clone()]].concat();
             let with_both = [&right[..], &[random]].concat();

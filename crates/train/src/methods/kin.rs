@@ -16,11 +16,11 @@ pub(crate) const KIN: Engine = Engine {
         title: "kinfolk: fmtl that knows what tasks may have in common",
         learns: "Theta: who is kin to whom, how much all tasks share, how much each has of its own",
         reference: "fmtl with atoms, see math.md",
-        problem: "min C sum_i L(y_i, F(x_i, t_i)) + |F|^2 / 2 + lambda V(Theta) over F and Theta = M + a 11'/T + b I/sqrt(T), \
-                  V(Theta) = sum_rs phi*(M_rs) + common phi*(a / common) + own phi*(b / own)",
-        about: "One model for all tasks (large `common`), independent tasks (large `own`) and fmtl (both zero) are special \
-                cases, and the parts a and b are learned with Theta. So it is a safe choice where it is not known \
-                whether tasks are alike.",
+        problem: "min C sum_i L(y_i, F(x_i, t_i)) + |F|^2 / 2 + lambda V(Theta) over F and Theta = M + a 11'/T + \
+                  b I/sqrt(T), V(Theta) = sum_rs phi*(M_rs) + common phi*(a / common) + own phi*(b / own)",
+        about: "One model for all tasks (large `common`), independent tasks (large `own`) and fmtl (both zero) are \
+                special cases, and the parts a and b are learned with Theta. So it is a safe choice where it is not \
+                known whether tasks are alike.",
         params: &[
             Param {
                 name: "common",

@@ -5,6 +5,7 @@ use super::{Candidate, Row, Study, cross_validate, folds, training_fold};
 use crate::metric::{self, Score};
 use crate::observer::RoundObserver;
 use crate::{MethodSpec, Metric, Result, StudyObserver, Weight};
+use kinfolk::Kernel;
 use serde::Serialize;
 
 /// What a candidate reached on one split.
@@ -16,6 +17,9 @@ pub struct SplitResult {
     pub seed: u64,
     /// The method, with parameters by cross-validation on the training part.
     pub method: MethodSpec,
+    /// The kernel, if that is chosen too.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kernel: Option<Kernel>,
     /// Weight of the losses, chosen the same way.
     pub weight: Weight,
     /// C of the fit to the whole training part.
@@ -65,6 +69,7 @@ pub fn repeat(
                 split,
                 seed,
                 method: row.method.clone(),
+                kernel: row.kernel.clone(),
                 weight: row.weight,
                 c: fit.model.about().problem.c,
                 rel_gap: fit.certificate().rel_gap(),

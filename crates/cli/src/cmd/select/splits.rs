@@ -9,6 +9,9 @@ use kinfolk_train::select::{self, Candidate, SplitResult, Study, mean_and_sd};
 use serde::Serialize;
 use std::process::ExitCode;
 
+/// More settings than these are counted in the text and not listed.
+const MAX_LISTED: usize = 8;
+
 #[derive(Serialize)]
 struct SplitsOutput<'a> {
     metric: Metric,
@@ -84,10 +87,14 @@ fn summaries(metric: Metric, candidates: &[Candidate], results: &[SplitResult]) 
 fn text(metric: Metric, summary: &[Summary], n: usize, share: f64) -> String {
     let mut grid = Grid::new(&["method", "settings", &format!(">{metric}"), ">+-", ">gain", ">+-"]);
     for s in summary {
+        let settings = match s.settings.len() {
+            0..=MAX_LISTED => s.settings.join(" | "),
+            n => format!("the best of {n}"),
+        };
         let short = |x: f64| if x.is_nan() { "undefined".into() } else { format!("{x:.4}") };
         grid.row([
             s.method.into(),
-            s.settings.join(" | "),
+            settings,
             short(s.mean),
             short(s.sd),
             if s.gain.is_nan() { "undefined".into() } else { format!("{:+.4}", s.gain) },
