@@ -215,7 +215,7 @@ def most_chosen(rows):
 
 def said(chosen):
     """Parameters and kernel as text, without what differs from split to split: strengths and widths."""
-    parts = [chosen.get("method", "?").partition(":")[2], str(chosen.get("kernel") or "").partition(":")[0]]
+    parts = [chosen.get("method", "?").partition(":")[2], chosen.get("kernel", {}).get("kind")]
     return ", ".join(part for part in parts if part)
 
 
