@@ -62,7 +62,7 @@ class Record:
         return found
 
     def gains(self, method, other):
-        """Mean and standard error of method's score less other's, for each cell."""
+        """Mean and standard error of method's score less other's, for each cell; no error with one split."""
         return {cell: defaults.paired(rows, method, other) for cell, rows in self.having(method, other).items()}
 
     def hindsight(self):
@@ -76,7 +76,9 @@ class Record:
 
 
 def average(gains):
-    """Mean over cells; its standard error over splits, the cells given, and over cells."""
+    """Mean over cells with at least two splits, if there are any; its standard error over splits, the cells given, and
+    over cells."""
+    gains = {cell: one for cell, one in gains.items() if not math.isnan(one[1])} or gains
     means, errors = zip(*gains.values())
     over_splits = math.sqrt(sum(error**2 for error in errors)) / len(means)
     over_cells = statistics.stdev(means) / math.sqrt(len(means)) if len(means) > 1 else math.nan
@@ -109,9 +111,9 @@ def table(head, rows):
 
 def verdicts(record):
     """A line for each thing that is to hold."""
-    best = record.hindsight()
+    best = {cell: one for cell, one in record.hindsight().items() if not math.isnan(one[2])}
     if not best:
-        return ["- There are no results of `kin` yet."]
+        return ["- No cell has two splits of `kin` and of a simple method yet: nothing can be judged."]
     lost = {cell: one for cell, one in best.items() if defaults.below(*one[1:])}
     under = [-gain for _, gain, _ in best.values() if gain < 0]
     share = len(lost) / len(best)
@@ -215,7 +217,7 @@ def most_chosen(rows):
 
 def said(chosen):
     """Parameters and kernel as text, without what differs from split to split: strengths and widths."""
-    parts = [chosen.get("method", "?").partition(":")[2], str(chosen.get("kernel") or "").partition(":")[0]]
+    parts = [chosen.get("method", "?").partition(":")[2], chosen.get("kernel", {}).get("kind")]
     return ", ".join(part for part in parts if part)
 
 

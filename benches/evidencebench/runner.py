@@ -96,9 +96,11 @@ class Job:
         return {"set": self.set, "size": self.size, "split": self.split, "method": method}
 
     def order(self):
-        """The methods that matter most, on all sets, then the others; in each round the longest jobs first."""
+        """The methods that matter most, on all sets, then the others. In each round the longest jobs come first, but in
+        the last the shortest: if time runs out, the small sets have all their splits."""
         rounds = sum(self.split >= first for first in FIRST_SPLITS_OF_ROUNDS)
-        return (self.methods[0] in EXTRA, rounds, -self.cost, self.set, self.split)
+        is_last = rounds == len(FIRST_SPLITS_OF_ROUNDS)
+        return (self.methods[0] in EXTRA, rounds, self.cost if is_last else -self.cost, self.set, self.split)
 
 
 def work(job, command, sender):

@@ -73,9 +73,19 @@ def test_what_loses_is_said():
     assert "python benches/evidence.py --report benches/runs/somewhere -o docs/evidence.md" in text
 
 
+def test_losses_are_shown_with_what_the_folds_saw_and_what_was_chosen():
+    rows = results("mtr_jura", "few", kin=[50, 60, 70], stl=[52, 62.1, 72])
+    chosen = {"method": "kin:common=10,k=1,own=0", "kernel": {"kind": "rbf", "gamma": 0.1}, "weight": "strength:1"}
+    for row in rows:
+        row |= {"cv": 0.5 if row["method"] == "kin" else 0.47, "by": "pooled-r2", "chosen": chosen}
+    text = page.written(rows, "r")
+    assert "| mtr_jura | few | stl | -2.03 | +3.00 | common=10,k=1,own=0, rbf (3 of 3) |" in text
+
+
 def test_a_record_of_one_split_or_of_nothing_can_be_reported():
-    assert "nan" in page.written(results("mtr_jura", "few", kin=[50], stl=[40]), "r")
-    assert "There are no results" in page.written([], "r")
+    for rows in (results("mtr_jura", "few", kin=[50], stl=[40]), []):
+        text = page.written(rows, "r")
+        assert "nothing can be judged" in text and "holds" not in text
 
 
 # --- problems ---
