@@ -6,7 +6,7 @@ use crate::features::Features;
 use crate::model::PyModel;
 use crate::observations::PyObservations;
 use kinfolk::{Kernel, Start, Status};
-use kinfolk_train::{Data, FitSpec, PreparedData, Trained, Training, Weight};
+use kinfolk_train::{Data, FitSpec, Trained, Training, Weight};
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 

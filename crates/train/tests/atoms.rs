@@ -362,8 +362,10 @@ fn a_new_task_is_predicted_as_the_model_with_an_empty_task_predicts_it() {
         let task = new.find("new").unwrap().unwrap_or_else(|| panic!("{}", atom.kind));
         let predicted = model.predict_borrowed(&inputs, &task).unwrap();
         // By hand, from the definition: F(x, new) = sum_s Theta_new,s (V'x)_s with V = W Theta^-1.
-        let bigger = ResolvedAtoms::new(std::slice::from_ref(&atom), &tasks(&all), None).unwrap().atoms[0].clone();
-        let own = ResolvedAtoms::new(std::slice::from_ref(&atom), &tasks(&NAMES), None).unwrap().atoms[0].clone();
+        let bigger =
+            ResolvedAtoms::new(std::slice::from_ref(&atom), &tasks(&all), None).unwrap().atoms[0].clone();
+        let own =
+            ResolvedAtoms::new(std::slice::from_ref(&atom), &tasks(&NAMES), None).unwrap().atoms[0].clone();
         let (s, s_own) = (bigger.build_for(7).unwrap().matrix(), own.build_for(6).unwrap().matrix());
         let known = model.atoms()[0].coefficient;
         assert!(known > 0.0, "{}", atom.kind);
