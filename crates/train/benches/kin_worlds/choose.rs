@@ -19,7 +19,7 @@ const METHODS: [(&str, &str, bool); 6] = [
     ("kin, any kernel", "kin", false),
 ];
 
-pub fn row(spec: &WorldSpec) -> Result<Value, Box<dyn Error>> {
+pub(crate) fn row(spec: &WorldSpec) -> Result<Value, Box<dyn Error>> {
     let World { train: (inputs, observations), test, .. } = world::build(spec);
     let mut found = vec![];
     for (label, method, is_linear) in METHODS {

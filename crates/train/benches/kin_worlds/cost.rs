@@ -13,7 +13,7 @@ const ROUNDS: usize = 5;
 const SHAPES: [(bool, usize, usize, usize); 4] =
     [(false, 10, 20, 50), (false, 50, 20, 20), (true, 10, 20, 300), (true, 50, 50, 300)];
 
-pub fn rows() -> Result<(), Box<dyn Error>> {
+pub(crate) fn rows() -> Result<(), Box<dyn Error>> {
     for (loss, kind) in [
         ("squared", Kind::Numbers),
         ("huber:1", Kind::Numbers),

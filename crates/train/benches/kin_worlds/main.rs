@@ -10,7 +10,7 @@
 //! | `shares` | shares of right and wrong atoms |
 //! | `cost` | times of fits with and without atoms, not for each world |
 
-#![allow(missing_docs)]
+#![allow(clippy::print_stdout, missing_docs)]
 
 mod choose;
 mod cost;

@@ -51,7 +51,7 @@ fn best(world: &World, k: u32, atoms: &[AtomSpec]) -> Result<(f64, Vec<f64>), Bo
     Ok(best)
 }
 
-pub fn row(seed: u64) -> Result<Value, Box<dyn Error>> {
+pub(crate) fn row(seed: u64) -> Result<Value, Box<dyn Error>> {
     let relation = ["common", "groups", "both", "none"][seed as usize % 4];
     let spec = WorldSpec {
         relation,
@@ -75,7 +75,7 @@ pub fn row(seed: u64) -> Result<Value, Box<dyn Error>> {
             let right =
                 [&known[..], &[atom("groups", AtomKind::Groups { groups: world.groups.clone() })]].concat();
             let random = atom("random", AtomKind::Groups { groups: wrong.clone() });
-            let with_wrong = [&known[..], &[random.clone()]].concat();
+            let with_wrong = [&known[..], std::slice::from_ref(&random)].concat();
             let with_both = [&right[..], &[random]].concat();
             let (score, shares) = best(&world, k, &right)?;
             let (base, _) = best(&world, k, &known)?;

@@ -21,12 +21,12 @@ fn methods() -> Result<Vec<MethodSpec>, kinfolk_train::Error> {
     texts.iter().map(|text| text.parse()).collect()
 }
 
-pub fn base(seed: u64) -> FitSpec {
+pub(crate) fn base(seed: u64) -> FitSpec {
     FitSpec { threads: 2, tol: 1e-3, seed, ..FitSpec::default() }
 }
 
 /// The world in words.
-pub fn about(spec: &WorldSpec) -> Value {
+pub(crate) fn about(spec: &WorldSpec) -> Value {
     json!({
         "seed": spec.seed, "relation": spec.relation, "kind": format!("{:?}", spec.kind),
         "shared": spec.shared_rows, "tasks": spec.n_tasks, "features": spec.n_features, "rows": spec.n_rows,
@@ -34,7 +34,7 @@ pub fn about(spec: &WorldSpec) -> Value {
     })
 }
 
-pub fn row(seed: u64) -> Result<Value, Box<dyn Error>> {
+pub(crate) fn row(seed: u64) -> Result<Value, Box<dyn Error>> {
     let spec = world::draw(seed);
     let World { train: (inputs, observations), test, .. } = world::build(&spec);
     let losses = Training::losses_of(&base(seed), &observations);

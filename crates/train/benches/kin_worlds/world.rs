@@ -10,7 +10,7 @@ pub const RELATIONS: [&str; 6] = ["common", "groups", "both", "none", "same", "f
 
 /// What labels are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// Numbers.
     Numbers,
     /// Two classes.
@@ -21,7 +21,7 @@ pub enum Kind {
 
 /// What a world is like.
 #[derive(Debug, Clone)]
-pub struct WorldSpec {
+pub(crate) struct WorldSpec {
     pub relation: &'static str,
     pub kind: Kind,
     pub shared_rows: bool,
@@ -37,7 +37,7 @@ pub struct WorldSpec {
 }
 
 /// Rows to train and to test on.
-pub struct World {
+pub(crate) struct World {
     pub train: (Inputs<'static>, Observations),
     pub test: (Inputs<'static>, Observations),
     /// The group of each task.
@@ -49,7 +49,7 @@ const TEST_ROWS: usize = 100;
 const TEST_ROWS_SHARED: usize = 1000;
 
 /// A world of each kind in turn.
-pub fn draw(seed: u64) -> WorldSpec {
+pub(crate) fn draw(seed: u64) -> WorldSpec {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let relation = RELATIONS[seed as usize % RELATIONS.len()];
     let kind = match rng.random_range(0..8) {
@@ -70,7 +70,7 @@ pub fn draw(seed: u64) -> WorldSpec {
     WorldSpec { relation, kind, shared_rows, n_tasks, n_features, n_rows, noise, curved: false, seed }
 }
 
-pub fn normal(rng: &mut ChaCha8Rng) -> f64 {
+pub(crate) fn normal(rng: &mut ChaCha8Rng) -> f64 {
     let (u, v): (f64, f64) = (rng.random::<f64>().max(1e-300), rng.random());
     (-2.0 * u.ln()).sqrt() * (std::f64::consts::TAU * v).cos()
 }
@@ -115,7 +115,7 @@ fn value(spec: &WorldSpec, x: &[f64], w: &[f64]) -> f64 {
     x.iter().zip(w).map(|(x, w)| bend(*x) * w).sum()
 }
 
-pub fn build(spec: &WorldSpec) -> World {
+pub(crate) fn build(spec: &WorldSpec) -> World {
     let mut rng = ChaCha8Rng::seed_from_u64(spec.seed ^ 0x9E37_79B9);
     let (w, groups) = coefficients(spec, &mut rng);
     let decay = [0.0, 0.5, 1.0][rng.random_range(0..3)];
