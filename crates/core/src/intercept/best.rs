@@ -193,13 +193,10 @@ impl InterceptSearch<'_> {
             if self.vanishes(&next) {
                 return self.level(next);
             }
-            let converges = next.pull.abs() <= CONVERGING * start.pull.abs();
-            if next.pull.abs() < start.pull.abs() {
-                start = next;
-            }
-            if !converges {
+            if next.pull.is_nan() || next.pull.abs() > CONVERGING * start.pull.abs() {
                 break;
             }
+            start = next;
         }
         let Some((mut low, mut high)) = self.bracket(start) else { return 0.0 };
         for end in [&low, &high] {
@@ -232,8 +229,9 @@ impl InterceptSearch<'_> {
         let up = start.pull > 0.0;
         let far = self.pulls.losses.y.iter().zip(self.pulls.losses.z.iter()).map(|(y, z)| (y - z).abs());
         let step = (start.pull / start.curvature).abs();
-        let mut reach =
-            if step.is_finite() { 1.01 * step } else { far.fold(0.0, f64::max).max(f64::MIN_POSITIVE) };
+        // Far from all kinks curvatures vanish, and Newton steps are far too long.
+        let far = 4.0 * (far.fold(0.0, f64::max) + start.b.abs());
+        let mut reach = (1.01 * step).min(far.max(1.0));
         let mut near = start;
         for _ in 0..MAX_DOUBLINGS {
             let next = self.pulls.at(if up { near.b + reach } else { near.b - reach });

@@ -165,8 +165,6 @@ struct Evaluated {
 
 /// An intercept is found once the duals of the task add up to this share of their sizes.
 const BALANCED: f64 = 1e-11;
-/// A first guess of the intercepts is good enough if others lower the losses by at most this share.
-const GOOD_GUESS: f64 = 1e-14;
 
 impl Smoothed<'_> {
     fn evaluate(&self, z: &[f64]) -> Evaluated {
@@ -212,22 +210,18 @@ impl Smoothed<'_> {
         };
         let first = at(&guess);
         let sums = self.design.task_sums(&first.kappa);
-        let curvatures = self.design.task_sums(&first.curvature);
-        // How much lower the losses are at the best intercepts, to second order.
-        let excess: Vec<f64> = (0..guess.len())
-            .map(|task| {
-                let pull = sums[task] - rho * guess[task];
-                if pull == 0.0 { 0.0 } else { 0.5 * pull * (pull / (curvatures[task] + rho)) }
-            })
-            .collect();
-        if excess.iter().sum::<f64>() <= GOOD_GUESS * first.value.abs() {
+        let sizes = self.design.task_sums(&first.kappa.iter().map(|k| k.abs()).collect::<Vec<f64>>());
+        let found = |task: usize| {
+            let rest = rho * guess[task];
+            (sums[task] - rest).abs() <= BALANCED * (sizes[task] + rest.abs())
+        };
+        if (0..guess.len()).all(found) {
             return (first, guess);
         }
         let by_task = self.columns.of(self.design, &z);
         let n = z.len() / self.design.n_tasks().max(1);
-        let enough = GOOD_GUESS * first.value.abs() / guess.len() as f64;
         let best = |(task, &guess): (usize, &f64)| {
-            if excess[task] <= enough {
+            if found(task) {
                 return guess;
             }
             let own = self.design.task_rows().map_or(task * n..(task + 1) * n, |ranges| ranges[task].clone());
