@@ -80,18 +80,22 @@ class Solvers:
         for row in solved[:: self.args.every]:
             weights = chosen[f"{row['set']}/{row['loss']}/{row['output']}"]
             request = {"mode": "fit", "loss": row["loss"], "output": self.outputs[row["output"]], "c": row["c"]}
-            request |= {"lambda": weights["lambda"], "solver": "auto", "threads": 2, "tolerance": 1e-6}
+            request |= {"lambda": weights["lambda"], "solver": "auto", "tolerance": 1e-6}
+            request |= {"threads": getattr(self.args, "threads", 2)}
             request |= {"cap_seconds": self.args.cap, "repeats": REPEATS}
             yield f"solvers/{row['key'].removeprefix('auto/')}", (row["set"], request)
 
-    def measure(self, tree, request):
+    def ask(self, tree, request):
+        """What the bench answers."""
         name, cell = request
         if (tree, name) not in self.workers:
             self.close(tree)
             folder, _ = sets.prepare(self.work, name)
             self.workers[tree, name] = Worker([self.executables[tree], folder])
-        answer = self.workers[tree, name].ask(cell, 10 * self.args.cap + 120)
-        return {"": answer.get("seconds_6")}
+        return self.workers[tree, name].ask(cell, 10 * self.args.cap + 120)
+
+    def measure(self, tree, request):
+        return {"": self.ask(tree, request).get("seconds_6")}
 
     def close(self, tree):
         for key in [key for key in self.workers if key[0] == tree]:

@@ -262,9 +262,9 @@ struct Sample {
 
 impl Sample {
     fn with_best_constant(self, obs: &Observations, loss: &dyn Loss) -> Self {
-        let of = |value: &dyn Fn(usize) -> f64| self.observations.iter().map(|&o| value(o)).collect();
-        let (y, z, w) = (of(&|o| obs.label(o)), of(&|o| obs.offset(o)), of(&|o| obs.weight(o)));
-        Sample { constant: best_intercept(TaskPredictions { loss, y, z, w }, 0.0), ..self }
+        let mut own = TaskPredictions::empty(loss);
+        self.observations.iter().for_each(|&o| own.push(obs.label(o), obs.offset(o), obs.weight(o)));
+        Sample { constant: best_intercept(own, 0.0), ..self }
     }
 }
 

@@ -13,22 +13,60 @@ use rayon::prelude::*;
 
 /// The best intercept of each task for scores of all blocks.
 pub(super) fn best(problem: &Problem<'_>, blocks: &[RowBlock], scores: &[Matrix], rho: f64) -> Vec<f64> {
+    let tasks = if problem.observations().is_complete() {
+        of_table(problem, blocks, scores)
+    } else {
+        of_rows(problem, blocks, scores)
+    };
+    tasks.into_par_iter().map(|task| best_intercept(task, rho)).collect()
+}
+
+/// Tasks gathered at a time: as many as have their scores in the same few cache lines.
+const NEIGHBOURS: usize = 8;
+
+/// The observations of each task, if every input has a label for every task.
+fn of_table<'a>(
+    problem: &'a Problem<'_>,
+    blocks: &[RowBlock],
+    scores: &[Matrix],
+) -> Vec<TaskPredictions<'a>> {
+    let (obs, t) = (problem.observations(), problem.observations().n_tasks());
+    let starts: Vec<usize> = (0..t).step_by(NEIGHBOURS).collect();
+    let gather = |&start: &usize| {
+        let own = start..t.min(start + NEIGHBOURS);
+        let mut tasks: Vec<_> = own.clone().map(|task| TaskPredictions::empty(problem.loss(task))).collect();
+        for (block, scores) in blocks.iter().zip(scores) {
+            for (row, &i) in block.rows.iter().enumerate() {
+                for (task, own) in own.clone().zip(&mut tasks) {
+                    let o = i as usize * t + task;
+                    let (column, gamma) =
+                        (if block.columns == Columns::All { task } else { 0 }, problem.gamma(o));
+                    if gamma > 0.0 {
+                        own.push(obs.label(o), scores[(row, column)] + obs.offset(o), gamma);
+                    }
+                }
+            }
+        }
+        tasks
+    };
+    starts.par_iter().map(gather).collect::<Vec<_>>().into_iter().flatten().collect()
+}
+
+/// The observations of each task, whatever they are.
+fn of_rows<'a>(problem: &'a Problem<'_>, blocks: &[RowBlock], scores: &[Matrix]) -> Vec<TaskPredictions<'a>> {
     let obs = problem.observations();
-    let empty = |task: usize| TaskPredictions { loss: problem.loss(task), y: vec![], z: vec![], w: vec![] };
+    let empty = |task: usize| TaskPredictions::empty(problem.loss(task));
     let mut tasks: Vec<TaskPredictions<'_>> = (0..obs.n_tasks()).map(empty).collect();
     for (block, scores) in blocks.iter().zip(scores) {
         for (row, &i) in block.rows.iter().enumerate() {
             for o in obs.of_input(i as usize).filter(|&o| problem.gamma(o) > 0.0) {
                 let task = obs.task(o);
                 let column = if block.columns == Columns::All { task } else { 0 };
-                let TaskPredictions { y, z, w, .. } = &mut tasks[task];
-                y.push(obs.label(o));
-                z.push(scores[(row, column)] + obs.offset(o));
-                w.push(problem.gamma(o));
+                tasks[task].push(obs.label(o), scores[(row, column)] + obs.offset(o), problem.gamma(o));
             }
         }
     }
-    tasks.into_par_iter().map(|task| best_intercept(task, rho)).collect()
+    tasks
 }
 
 /// Adds the intercepts to scores of these columns.

@@ -40,13 +40,7 @@ pub(super) fn loss_terms(
             block_terms(problem, kappa, &blocks[k], scratch)
         });
     };
-    let mut scores: Vec<Matrix> = Vec::with_capacity(blocks.len());
-    interrupt.in_rounds(blocks.len(), 4 * problem.data().threads(), |round| {
-        scores.par_extend(blocks[round].par_iter().map_init(TermScratch::default, |scratch, block| {
-            scratch.predict(problem, weights, block);
-            std::mem::take(&mut scratch.scores)
-        }));
-    })?;
+    let scores = all_scores(problem, weights, &blocks, interrupt)?;
     let intercept = match intercept {
         Some(given) => given.to_vec(),
         None => intercepts::best(problem, &blocks, &scores, rho),
@@ -58,6 +52,42 @@ pub(super) fn loss_terms(
     })?;
     intercepts::add_terms(problem, kappa, rho, &intercept, &mut terms)?;
     Ok(LossTerms { intercept, ..terms })
+}
+
+fn all_scores(
+    problem: &Problem<'_>,
+    weights: &Matrix,
+    blocks: &[RowBlock],
+    interrupt: &mut Interrupt<'_>,
+) -> Result<Vec<Matrix>> {
+    let mut scores: Vec<Matrix> = Vec::with_capacity(blocks.len());
+    interrupt.in_rounds(blocks.len(), 4 * problem.data().threads(), |round| {
+        scores.par_extend(blocks[round].par_iter().map_init(TermScratch::default, |scratch, block| {
+            scratch.predict(problem, weights, block);
+            std::mem::take(&mut scratch.scores)
+        }));
+    })?;
+    Ok(scores)
+}
+
+/// Predictions of all observations for the weights W, without offsets and intercepts.
+pub(crate) fn predictions(
+    problem: &Problem<'_>,
+    weights: &Matrix,
+    interrupt: &mut Interrupt<'_>,
+) -> Result<Vec<f64>> {
+    let obs = problem.observations();
+    let blocks = row_blocks(obs, STREAM_ROWS);
+    let scores = all_scores(problem, weights, &blocks, interrupt)?;
+    let mut out = vec![0.0; obs.len()];
+    for (block, scores) in blocks.iter().zip(&scores) {
+        for (row, &i) in block.rows.iter().enumerate() {
+            for o in obs.of_input(i as usize) {
+                out[o] = scores[(row, if block.columns == Columns::All { obs.task(o) } else { 0 })];
+            }
+        }
+    }
+    Ok(out)
 }
 
 /// The terms of all blocks, added up in order.

@@ -21,7 +21,7 @@ mod intercepts;
 mod losses;
 mod regularizer;
 
-pub(crate) use losses::LossTerms;
+pub(crate) use losses::{LossTerms, predictions};
 pub(crate) use regularizer::RegularizerTerms;
 
 use crate::backend::{self, Expansion, Interrupt};

@@ -1,16 +1,22 @@
 //! The best intercept of a task for given predictions.
 //!
 //! It minimises `sum_i w_i L(y_i, z_i + b) + rho b^2 / 2`. The *pull* `sum_i kappa_i(b) - rho b`, with the duals
-//! `kappa_i(b) = -w_i L'(y_i, z_i + b)`, never rises with b and is zero at the best b. Newton steps inside a bracket
-//! find it for smooth losses. For others the bracket is halved; an observation whose dual is the same at both ends
-//! has that dual everywhere in between and is not looked at again, so that all halvings together cost about as much
-//! as a few looks at all observations.
+//! `kappa_i(b) = -w_i L'(y_i, z_i + b)`, never rises with b and is zero at the best b. Newton steps find it for smooth
+//! losses, inside a bracket where they do not converge at once. With a quadratic conjugate, the pull is a straight line
+//! between the b at which a dual begins or ends to move (*kinks*): each trial is the middle kink of those still inside
+//! the bracket, so that all trials together cost as much as a few looks at all observations, however close the kinks
+//! are. For other losses the bracket is halved.
 
 use crate::loss::{DerivativeBlock, Loss};
+use std::borrow::Cow;
 
-/// A pull of at most this share of the duals at b = 0 is rounding.
+/// A pull of at most this share of the duals, times the root of their number, is rounding.
 const ROUNDING: f64 = 16.0 * f64::EPSILON;
 const MAX_NEWTON_STEPS: usize = 20;
+/// What duals of classes are at least taken for, in units of their weights.
+const LEAST_DUALS: f64 = 1e-6;
+/// Newton steps without a bracket go on while each leaves at most this share of the pull.
+const CONVERGING: f64 = 0.25;
 /// Halvings until any bracket has closed.
 const MAX_HALVINGS: usize = 2200;
 /// How often the first step is doubled in search of the other side: beyond there is none.
@@ -20,23 +26,55 @@ const MAX_DOUBLINGS: usize = 60;
 #[derive(Clone)]
 pub(crate) struct TaskPredictions<'a> {
     pub(crate) loss: &'a dyn Loss,
-    pub(crate) y: Vec<f64>,
+    pub(crate) y: Cow<'a, [f64]>,
     /// Predictions with offsets, without intercept.
-    pub(crate) z: Vec<f64>,
-    pub(crate) w: Vec<f64>,
+    pub(crate) z: Cow<'a, [f64]>,
+    pub(crate) w: Cow<'a, [f64]>,
+    /// Centres and weight of a proximal term as in [`DerivativeBlock`]; none and zero for the losses themselves.
+    pub(crate) centre: Cow<'a, [f64]>,
+    pub(crate) mu: f64,
+}
+
+impl<'a> TaskPredictions<'a> {
+    /// No observations yet.
+    pub(crate) fn empty(loss: &'a dyn Loss) -> Self {
+        TaskPredictions {
+            loss,
+            y: Cow::default(),
+            z: Cow::default(),
+            w: Cow::default(),
+            centre: Cow::default(),
+            mu: 0.0,
+        }
+    }
+
+    pub(crate) fn push(&mut self, y: f64, z: f64, w: f64) {
+        self.y.to_mut().push(y);
+        self.z.to_mut().push(z);
+        self.w.to_mut().push(w);
+    }
 }
 
 /// The best intercept. Where all numbers of an interval are equally good it is their middle, or the end of an
 /// interval without another end. Where losses fall for ever (logistic loss, one class only), nothing is best: then it
 /// is a number where nearly nothing of them is left.
 pub(crate) fn best_intercept(losses: TaskPredictions<'_>, rho: f64) -> f64 {
+    nearly_best_intercept(losses, rho, 0.0, 0.0)
+}
+
+/// The same from a first guess, until the pull is at most this share of the duals.
+pub(crate) fn nearly_best_intercept(losses: TaskPredictions<'_>, rho: f64, guess: f64, share: f64) -> f64 {
     if losses.y.is_empty() || losses.z.iter().any(|z| !z.is_finite()) {
         return 0.0;
     }
-    let mut search = InterceptSearch { pulls: Pulls { losses, rho, fixed: 0.0 }, negligible: 0.0 };
-    let start = search.pulls.at(0.0);
-    search.negligible = ROUNDING * start.kappa.iter().map(|k| k.abs()).sum::<f64>();
-    search.run(start)
+    // Slopes of losses of classes are at most about one; far from a kink they may all vanish.
+    let classes = share > 0.0 && losses.loss.is_classification();
+    let floor = if classes { LEAST_DUALS * losses.w.iter().sum::<f64>() } else { 0.0 };
+    let rounding = ROUNDING * (losses.y.len() as f64).sqrt();
+    let pulls = Pulls { losses, rho, fixed: 0.0, fixed_size: 0.0 };
+    let start = pulls.at(if guess.is_finite() { guess } else { 0.0 });
+    let negligible = if share > 0.0 { share * floor } else { rounding * start.size };
+    InterceptSearch { pulls, share: share.max(rounding), negligible }.run(start)
 }
 
 /// A number, the pull there and its slope, and the duals of the observations that are still looked at.
@@ -44,6 +82,8 @@ pub(crate) fn best_intercept(losses: TaskPredictions<'_>, rho: f64) -> f64 {
 struct Trial {
     b: f64,
     pull: f64,
+    /// Sum of the sizes of what the pull is made of.
+    size: f64,
     curvature: f64,
     kappa: Vec<f64>,
 }
@@ -52,55 +92,111 @@ struct Trial {
 struct Pulls<'a> {
     losses: TaskPredictions<'a>,
     rho: f64,
-    /// Sum of the duals that are no longer looked at.
+    /// Sum of the duals that are no longer looked at, and of their sizes.
     fixed: f64,
+    fixed_size: f64,
 }
 
 impl Pulls<'_> {
     fn at(&self, b: f64) -> Trial {
-        let TaskPredictions { loss, y, z, w } = &self.losses;
+        let TaskPredictions { loss, y, z, w, centre, mu } = &self.losses;
         let z: Vec<f64> = z.iter().map(|z| z + b).collect();
         let (mut kappa, mut curvature) = (vec![0.0; y.len()], vec![0.0; y.len()]);
         loss.derivatives(&mut DerivativeBlock {
             y,
             z: &z,
             w,
-            centre: &[],
-            mu: 0.0,
+            centre,
+            mu: *mu,
             kappa: &mut kappa,
             curvature: &mut curvature,
             value: 0.0,
         });
         let pull = self.fixed + kappa.iter().sum::<f64>() - self.rho * b;
-        Trial { b, pull, curvature: curvature.iter().sum::<f64>() + self.rho, kappa }
+        let size = self.fixed_size + kappa.iter().map(|k| k.abs()).sum::<f64>() + (self.rho * b).abs();
+        Trial { b, pull, size, curvature: curvature.iter().sum::<f64>() + self.rho, kappa }
     }
 
     /// Drops observations whose duals are the same at both ends of a bracket.
     fn drop_fixed(&mut self, low: &mut Trial, high: &mut Trial) {
         let moves: Vec<bool> = low.kappa.iter().zip(&high.kappa).map(|(a, b)| a != b).collect();
-        let same = low.kappa.iter().zip(&moves).filter(|(_, moves)| !**moves);
-        self.fixed += same.map(|(kappa, _)| kappa).sum::<f64>();
-        let TaskPredictions { y, z, w, .. } = &mut self.losses;
-        for list in [y, z, w, &mut low.kappa, &mut high.kappa] {
+        if moves.iter().all(|moves| *moves) {
+            return;
+        }
+        for (kappa, _) in low.kappa.iter().zip(&moves).filter(|(_, moves)| !**moves) {
+            self.fixed += kappa;
+            self.fixed_size += kappa.abs();
+        }
+        let TaskPredictions { y, z, w, centre, .. } = &mut self.losses;
+        let mut lists = vec![y.to_mut(), z.to_mut(), w.to_mut(), &mut low.kappa, &mut high.kappa];
+        if !centre.is_empty() {
+            lists.push(centre.to_mut());
+        }
+        for list in lists {
             let mut moves = moves.iter();
             list.retain(|_| *moves.next().unwrap_or(&true));
         }
     }
+
+    /// The kinks between two numbers, in any order; `None` if the pull has no straight lines.
+    fn kinks(&self, low: f64, high: f64) -> Option<Vec<f64>> {
+        let TaskPredictions { loss, y, z, centre, mu, .. } = &self.losses;
+        let mut kinks = vec![];
+        for (i, (&y, z)) in y.iter().zip(z.iter()).enumerate() {
+            let shape = loss.quadratic_conjugate(y)?;
+            // Where the dual is zero, or at its bounds: see `QuadraticConjugate::derivatives`.
+            let at = shape.y + mu * centre.get(i).copied().unwrap_or(0.0) - z;
+            let stiffness = shape.quad + mu;
+            let mut last = f64::NAN;
+            for kink in [
+                at - shape.eps + stiffness * shape.low,
+                at - shape.eps,
+                at + shape.eps,
+                at + shape.eps + stiffness * shape.high,
+            ] {
+                if kink != last && kink > low && kink < high {
+                    kinks.push(kink);
+                }
+                last = kink;
+            }
+        }
+        Some(kinks)
+    }
+}
+
+/// The middle one of some numbers.
+fn middle(of: &mut [f64]) -> Option<f64> {
+    let half = of.len() / 2;
+    (!of.is_empty()).then(|| *of.select_nth_unstable_by(half, f64::total_cmp).1)
 }
 
 struct InterceptSearch<'a> {
     pulls: Pulls<'a>,
+    /// A pull vanishes if it is at most this share of its terms, or this small.
+    share: f64,
     negligible: f64,
 }
 
 impl InterceptSearch<'_> {
     fn vanishes(&self, trial: &Trial) -> bool {
-        trial.pull.abs() <= self.negligible
+        trial.pull.abs() <= (self.share * trial.size).max(self.negligible)
     }
 
     fn run(&self, start: Trial) -> f64 {
         if self.vanishes(&start) {
             return self.level(start);
+        }
+        let smooth = self.pulls.losses.loss.is_smooth() || self.pulls.losses.mu > 0.0;
+        let mut start = start;
+        while smooth && start.curvature > 0.0 {
+            let next = self.pulls.at(start.b + start.pull / start.curvature);
+            if self.vanishes(&next) {
+                return self.level(next);
+            }
+            if next.pull.is_nan() || next.pull.abs() > CONVERGING * start.pull.abs() {
+                break;
+            }
+            start = next;
         }
         let Some((mut low, mut high)) = self.bracket(start) else { return 0.0 };
         for end in [&low, &high] {
@@ -108,8 +204,8 @@ impl InterceptSearch<'_> {
                 return self.level(end.clone());
             }
         }
-        if self.pulls.losses.loss.is_smooth() {
-            let mut now = low.clone();
+        if smooth {
+            let mut now = if low.pull.abs() < high.pull.abs() { low.clone() } else { high.clone() };
             for _ in 0..MAX_NEWTON_STEPS {
                 let newton = now.b + now.pull / now.curvature;
                 let inside = newton > low.b && newton < high.b;
@@ -125,16 +221,17 @@ impl InterceptSearch<'_> {
                 end.clone_from(&now);
             }
         }
-        self.halve(low, high)
+        self.narrow(low, high)
     }
 
     /// Points on both sides of the best intercept, or one that is as good; `None` if numbers overflow.
     fn bracket(&self, start: Trial) -> Option<(Trial, Trial)> {
         let up = start.pull > 0.0;
-        let far = self.pulls.losses.y.iter().zip(&self.pulls.losses.z).map(|(y, z)| (y - z).abs());
+        let far = self.pulls.losses.y.iter().zip(self.pulls.losses.z.iter()).map(|(y, z)| (y - z).abs());
         let step = (start.pull / start.curvature).abs();
-        let mut reach =
-            if step.is_finite() { 1.01 * step } else { far.fold(0.0, f64::max).max(f64::MIN_POSITIVE) };
+        // Far from all kinks curvatures vanish, and Newton steps are far too long.
+        let far = 4.0 * (far.fold(0.0, f64::max) + start.b.abs());
+        let mut reach = (1.01 * step).min(far.max(1.0));
         let mut near = start;
         for _ in 0..MAX_DOUBLINGS {
             let next = self.pulls.at(if up { near.b + reach } else { near.b - reach });
@@ -151,21 +248,29 @@ impl InterceptSearch<'_> {
         None
     }
 
-    /// The end of halving a bracket whose ends pull in opposite directions.
-    fn halve(&self, mut low: Trial, mut high: Trial) -> f64 {
-        let mut pulls = self.pulls.clone();
+    /// The best intercept inside a bracket whose ends pull in opposite directions.
+    fn narrow(&self, mut low: Trial, mut high: Trial) -> f64 {
+        let (mut pulls, mut kinks) = (self.pulls.clone(), self.pulls.kinks(low.b, high.b));
         for _ in 0..MAX_HALVINGS {
-            let middle = 0.5 * (low.b + high.b);
-            if !(middle > low.b && middle < high.b) {
+            let kink = kinks.as_mut().and_then(|kinks| middle(kinks));
+            let next = kink.unwrap_or(0.5 * (low.b + high.b));
+            if !(next > low.b && next < high.b) {
                 break;
             }
             pulls.drop_fixed(&mut low, &mut high);
-            let trial = pulls.at(middle);
+            let trial = pulls.at(next);
             if self.vanishes(&trial) {
-                return self.level(self.pulls.at(middle));
+                return self.level(self.pulls.at(next));
+            }
+            if kink.is_none() && kinks.is_some() {
+                // A straight line between two neighbouring kinks, at which it may jump.
+                return (next + trial.pull / trial.curvature).max(low.b).min(high.b);
             }
             let end = if trial.pull > 0.0 { &mut low } else { &mut high };
             *end = trial;
+            if let Some(kinks) = &mut kinks {
+                kinks.retain(|kink| *kink > low.b && *kink < high.b);
+            }
         }
         0.5 * (low.b + high.b)
     }
@@ -184,7 +289,8 @@ impl InterceptSearch<'_> {
 
     /// The end of that interval on one side, if it has one.
     fn level_end(&self, inside: Trial, sign: f64) -> Option<f64> {
-        let far = self.pulls.losses.y.iter().zip(&self.pulls.losses.z).map(|(y, z)| (y - z - inside.b).abs());
+        let losses = &self.pulls.losses;
+        let far = losses.y.iter().zip(losses.z.iter()).map(|(y, z)| (y - z - inside.b).abs());
         // Beyond this no loss has a kink.
         let outside = self.pulls.at(inside.b + sign * 4.0 * (far.fold(0.0, f64::max) + 1.0));
         if self.vanishes(&outside) {
@@ -192,15 +298,25 @@ impl InterceptSearch<'_> {
         }
         let mut pulls = self.pulls.clone();
         let (mut inside, mut outside) = (inside, outside);
+        let mut kinks = pulls.kinks(inside.b.min(outside.b), inside.b.max(outside.b));
         for _ in 0..MAX_HALVINGS {
-            let middle = 0.5 * (inside.b + outside.b);
-            if middle == inside.b || middle == outside.b {
+            let kink = kinks.as_mut().and_then(|kinks| middle(kinks));
+            let next = kink.unwrap_or(0.5 * (inside.b + outside.b));
+            if next == inside.b || next == outside.b {
                 break;
             }
             pulls.drop_fixed(&mut inside, &mut outside);
-            let trial = pulls.at(middle);
-            let end = if self.vanishes(&trial) { &mut inside } else { &mut outside };
-            *end = trial;
+            let trial = pulls.at(next);
+            let level = self.vanishes(&trial);
+            if kink.is_none() && kinks.is_some() {
+                // No kink in between: level up to the next one, or not at all.
+                return Some(if level { outside.b } else { inside.b });
+            }
+            *(if level { &mut inside } else { &mut outside }) = trial;
+            if let Some(kinks) = &mut kinks {
+                let (low, high) = (inside.b.min(outside.b), inside.b.max(outside.b));
+                kinks.retain(|kink| *kink > low && *kink < high);
+            }
         }
         Some(inside.b)
     }
@@ -213,7 +329,8 @@ mod tests {
 
     fn best(loss: &LossKind, y: &[f64], z: &[f64], w: &[f64], rho: f64) -> f64 {
         let loss = loss.build().unwrap();
-        best_intercept(TaskPredictions { loss: &*loss, y: y.to_vec(), z: z.to_vec(), w: w.to_vec() }, rho)
+        let (y, z, w) = (y.into(), z.into(), w.into());
+        best_intercept(TaskPredictions { y, z, w, ..TaskPredictions::empty(&*loss) }, rho)
     }
 
     /// No step to either side makes the objective smaller.

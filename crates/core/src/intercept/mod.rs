@@ -9,6 +9,7 @@
 
 pub(crate) mod balance;
 pub(crate) mod best;
+pub(crate) mod settle;
 
 use crate::{Error, Result};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};

@@ -1,7 +1,7 @@
 //! Logistic loss: classification with probabilities.
 
 use super::hinge::margin_domain;
-use super::{Loss, LossProperties};
+use super::{DerivativeBlock, Loss, LossDerivatives, LossProperties};
 
 /// `L(y, z) = log(1 + exp(-y z))` for labels y = -1, +1.
 ///
@@ -71,6 +71,20 @@ impl Loss for Logistic {
 
     fn curvature(&self, y: f64, z: f64) -> f64 {
         sigmoid(y * z) * sigmoid(-y * z)
+    }
+
+    /// With one exponential for all three.
+    fn derivatives(&self, block: &mut DerivativeBlock<'_>) {
+        block.fill(|y, z, _, _| {
+            let margin = y * z;
+            let e = (-margin.abs()).exp();
+            let (small, large) = (e / (1.0 + e), 1.0 / (1.0 + e));
+            LossDerivatives {
+                dual: y * if margin > 0.0 { small } else { large },
+                curvature: small * large,
+                value: (-margin).max(0.0) + e.ln_1p(),
+            }
+        });
     }
 
     fn conj(&self, y: f64, u: f64) -> f64 {

@@ -105,7 +105,7 @@ impl Algorithm for Sdca {
             let began = Instant::now();
             let certified = clock.unless_stopped_for(grace, |interrupt| {
                 interrupt.check()?;
-                Incumbent::induced(problem, ascent.kappa.clone(), interrupt)
+                Incumbent::induced(problem, ascent.settled(interrupt)?, interrupt)
             })?;
             let point = match (certified, last_certified.point.take()) {
                 (Some(point), _) => point,
@@ -147,7 +147,7 @@ pub(super) fn head_start(
             break;
         }
     }
-    Ok(ascent.kappa)
+    ascent.settled(&mut Interrupt::never())
 }
 
 /// A stopped fit does not compute another certificate if the last one took longer than this.

@@ -5,6 +5,7 @@ use super::Incumbent;
 use crate::backend::{self, Expansion, Interrupt};
 use crate::intercept::balance::{balanced, task_sums};
 use crate::intercept::best::{TaskPredictions, best_intercept};
+use crate::intercept::settle::{SettlePoint, settled};
 use crate::linalg::power_of_two;
 use crate::regularizer::{Regularizer, SumRegularizer};
 use crate::{Error, Matrix, Problem, Result};
@@ -44,19 +45,22 @@ pub(crate) fn cold(problem: &Problem<'_>, interrupt: &mut Interrupt<'_>) -> Resu
         let at = constant.as_ref().map_or(0.0, |constant| constant[obs.task(o)]);
         (-problem.gamma(o) * problem.loss_at(o).mean_slope(at)).clamp(low, high)
     };
-    along(problem, balanced(problem, (0..obs.len()).map(residual).collect()), interrupt)
+    let mut kappa = (0..obs.len()).map(residual).collect();
+    if let Some(b) = &constant {
+        // Of duals at a kink, which may have any value of an interval, each task has those that add up.
+        let (z, stiffness) = (vec![0.0; obs.len()], |_: usize| 0.0);
+        kappa = settled(problem, kappa, &SettlePoint { z: &z, b, stiffness: &stiffness });
+    }
+    along(problem, kappa, interrupt)
 }
 
 /// The best intercepts where all weights are zero, if tasks have intercepts.
 fn best_constants(problem: &Problem<'_>) -> Option<Vec<f64>> {
     let (obs, rho) = (problem.observations(), problem.intercept_weight()?);
-    let empty = |task: usize| TaskPredictions { loss: problem.loss(task), y: vec![], z: vec![], w: vec![] };
+    let empty = |task: usize| TaskPredictions::empty(problem.loss(task));
     let mut tasks: Vec<TaskPredictions<'_>> = (0..obs.n_tasks()).map(empty).collect();
     for o in (0..obs.len()).filter(|&o| problem.gamma(o) > 0.0) {
-        let TaskPredictions { y, z, w, .. } = &mut tasks[obs.task(o)];
-        y.push(obs.label(o));
-        z.push(obs.offset(o));
-        w.push(problem.gamma(o));
+        tasks[obs.task(o)].push(obs.label(o), obs.offset(o), problem.gamma(o));
     }
     Some(
         problem

@@ -187,15 +187,12 @@ impl<'a, 'r> CentralPath<'a, 'r> {
 
 /// The best intercepts for predictions of all entries.
 fn best_intercepts(problem: &Problem<'_>, design: &Design, f: &[f64], rho: f64) -> Vec<f64> {
-    let empty = |task: usize| TaskPredictions { loss: problem.loss(task), y: vec![], z: vec![], w: vec![] };
+    let empty = |task: usize| TaskPredictions::empty(problem.loss(task));
     let mut tasks: Vec<TaskPredictions<'_>> = (0..design.n_tasks()).map(empty).collect();
     let (gammas, obs) = (design.per_entry(|o| problem.gamma(o)), problem.observations());
     for (entry, &gamma) in gammas.iter().enumerate().filter(|(_, gamma)| **gamma > 0.0) {
         let o = design.observation(entry);
-        let TaskPredictions { y, z, w, .. } = &mut tasks[obs.task(o)];
-        y.push(obs.label(o));
-        z.push(f[entry] + obs.offset(o));
-        w.push(gamma);
+        tasks[obs.task(o)].push(obs.label(o), f[entry] + obs.offset(o), gamma);
     }
     tasks.into_par_iter().map(|task| best_intercept(task, rho)).collect()
 }

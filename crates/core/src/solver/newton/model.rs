@@ -1,12 +1,14 @@
 //! Losses of all entries at given weights, smooth by nature or smoothed around a centre.
 
 use crate::design::Design;
+use crate::intercept::best::{TaskPredictions, nearly_best_intercept};
 use crate::linalg::{axpy, gram, inner};
 use crate::loss::DerivativeBlock;
 use crate::regularizer::{SumRegularizer, not_negative};
 use crate::solver::newton_system::{self, Smooth};
 use crate::{Matrix, Problem, Result};
 use rayon::prelude::*;
+use std::borrow::Cow;
 use std::sync::Mutex;
 
 /// The problem with smooth losses; those with kinks are replaced by their proximal approximation.
@@ -19,8 +21,9 @@ pub(in crate::solver) struct Smoothed<'a> {
     offsets: Option<Vec<f64>>,
     /// The cost of intercepts, `rho b^2 / 2`, if tasks have them.
     pub(in crate::solver) rho: Option<f64>,
-    /// The intercepts found last: where the next search starts.
-    last_intercept: Mutex<Vec<f64>>,
+    /// What was evaluated last: where the next search for intercepts starts.
+    last: Mutex<LastEvaluated>,
+    columns: TaskColumns,
     /// Weight of the proximal term; 0 where all losses are smooth.
     pub(in crate::solver) mu: f64,
     /// Its centre, kappa / gamma.
@@ -47,15 +50,23 @@ impl<'a> Smoothed<'a> {
         let (obs, gamma) = (problem.observations(), design.per_entry(|o| problem.gamma(o)));
         let (labels, offsets) = (design.gather(obs.labels()), obs.offsets().map(|o| design.gather(o)));
         let (output, rho) = (problem.entrywise()?, problem.intercept_weight());
-        let last_intercept = Mutex::new(vec![0.0; design.n_tasks()]);
-        let centre = vec![];
-        Ok(Smoothed { problem, design, output, gamma, labels, offsets, rho, last_intercept, mu: 0.0, centre })
+        let last = Mutex::new(LastEvaluated::default());
+        let (mu, centre) = (0.0, vec![]);
+        let mut columns = TaskColumns::default();
+        if rho.is_some() {
+            (columns.labels, columns.gamma) =
+                (columns.of(design, &labels).into_owned(), columns.of(design, &gamma).into_owned());
+        }
+        Ok(Smoothed { problem, design, output, gamma, labels, offsets, rho, last, columns, mu, centre })
     }
 
     /// Centres the proximal term at these duals.
     pub(in crate::solver) fn centre_at(&mut self, kappa: &[f64]) {
         let share = |(k, g): (&f64, &f64)| if *g > 0.0 { k / g } else { 0.0 };
         self.centre = kappa.iter().zip(&self.gamma).map(share).collect();
+        if self.rho.is_some() {
+            self.columns.centre = self.columns.of(self.design, &self.centre).into_owned();
+        }
     }
 
     /// `V - X'kappa`, zero at the solution.
@@ -137,10 +148,10 @@ impl Smooth for Smoothed<'_> {
             let Evaluated { value, kappa, curvature } = self.evaluate(&z);
             return (value, Answer { predictions, intercept: vec![0.0; w.cols()], kappa, curvature });
         };
-        let mut last = self.last_intercept.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        let (Evaluated { value, kappa, curvature }, intercept) =
-            self.with_best_intercept(z, rho, last.clone());
-        last.clone_from(&intercept);
+        let mut last = self.last.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let guess = last.guess(self.design, &predictions, rho);
+        let (Evaluated { value, kappa, curvature }, intercept) = self.with_best_intercept(z, rho, guess);
+        last.keep(&predictions, &curvature, &intercept);
         (value, Answer { predictions, intercept, kappa, curvature })
     }
 }
@@ -154,7 +165,6 @@ struct Evaluated {
 
 /// An intercept is found once the duals of the task add up to this share of their sizes.
 const BALANCED: f64 = 1e-11;
-const MAX_INTERCEPT_ROUNDS: usize = 80;
 
 impl Smoothed<'_> {
     fn evaluate(&self, z: &[f64]) -> Evaluated {
@@ -189,67 +199,108 @@ impl Smoothed<'_> {
         Evaluated { value: values.iter().sum(), kappa, curvature }
     }
 
-    /// The losses at the best intercepts for predictions z, from a first guess `b`: Newton's method for all tasks at
-    /// once, each inside its own bracket.
-    fn with_best_intercept(&self, z: Vec<f64>, rho: f64, mut b: Vec<f64>) -> (Evaluated, Vec<f64>) {
-        let mut brackets = vec![InterceptBracket::default(); b.len()];
-        let weights = self.design.task_sums(&self.gamma);
-        for round in 1.. {
+    /// The losses at the best intercepts for predictions z, from a first guess.
+    fn with_best_intercept(&self, z: Vec<f64>, rho: f64, guess: Vec<f64>) -> (Evaluated, Vec<f64>) {
+        let at = |b: &[f64]| {
             let mut shifted = z.clone();
-            self.design.add_to_tasks(&b, &mut shifted);
+            self.design.add_to_tasks(b, &mut shifted);
             let mut losses = self.evaluate(&shifted);
-            let sums = self.design.task_sums(&losses.kappa);
-            let curvatures = self.design.task_sums(&losses.curvature);
-            let sizes: Vec<f64> = losses.kappa.iter().map(|k| k.abs()).collect();
-            let sizes = self.design.task_sums(&sizes);
-            let mut found = true;
-            for task in 0..b.len() {
-                let pull = sums[task] - rho * b[task];
-                // Slopes of losses of classes are at most about one; they may all vanish far away.
-                let bound = if self.problem.loss(task).is_classification() { weights[task] } else { 0.0 };
-                if pull.abs() > BALANCED * (sizes[task] + rho * b[task].abs()).max(bound)
-                    && round < MAX_INTERCEPT_ROUNDS
-                {
-                    let next = brackets[task].next(b[task], pull, curvatures[task] + rho);
-                    found &= next == b[task];
-                    b[task] = next;
-                }
-            }
-            if found {
-                losses.value += 0.5 * rho * b.iter().map(|b| b * b).sum::<f64>();
-                return (losses, b);
-            }
+            losses.value += 0.5 * rho * b.iter().map(|b| b * b).sum::<f64>();
+            losses
+        };
+        let first = at(&guess);
+        let sums = self.design.task_sums(&first.kappa);
+        let sizes = self.design.task_sums(&first.kappa.iter().map(|k| k.abs()).collect::<Vec<f64>>());
+        let found = |task: usize| {
+            let rest = rho * guess[task];
+            (sums[task] - rest).abs() <= BALANCED * (sizes[task] + rest.abs())
+        };
+        if (0..guess.len()).all(found) {
+            return (first, guess);
         }
-        unreachable!("the last round finds all")
+        let by_task = self.columns.of(self.design, &z);
+        let n = z.len() / self.design.n_tasks().max(1);
+        let best = |(task, &guess): (usize, &f64)| {
+            if found(task) {
+                return guess;
+            }
+            let own = self.design.task_rows().map_or(task * n..(task + 1) * n, |ranges| ranges[task].clone());
+            let centre = if self.columns.centre.is_empty() { &[] } else { &self.columns.centre[own.clone()] };
+            let losses = TaskPredictions {
+                loss: self.problem.loss(task),
+                y: self.columns.labels[own.clone()].into(),
+                z: by_task[own.clone()].into(),
+                w: self.columns.gamma[own].into(),
+                centre: centre.into(),
+                mu: self.mu,
+            };
+            nearly_best_intercept(losses, rho, guess, BALANCED)
+        };
+        let b: Vec<f64> = guess.par_iter().enumerate().map(best).collect();
+        (at(&b), b)
     }
 }
 
-/// What is known of the best intercept of a task.
-#[derive(Debug, Clone)]
-struct InterceptBracket {
-    low: f64,
-    high: f64,
-    reach: f64,
+/// Predictions, curvatures and intercepts.
+#[derive(Default)]
+struct LastEvaluated {
+    predictions: Vec<f64>,
+    curvature: Vec<f64>,
+    intercept: Vec<f64>,
 }
 
-impl Default for InterceptBracket {
-    fn default() -> Self {
-        InterceptBracket { low: f64::NEG_INFINITY, high: f64::INFINITY, reach: 0.0 }
+impl LastEvaluated {
+    /// The best intercepts for other predictions, to first order.
+    fn guess(&self, design: &Design, predictions: &[f64], rho: f64) -> Vec<f64> {
+        if self.intercept.is_empty() {
+            return vec![0.0; design.n_tasks()];
+        }
+        let change = predictions.iter().zip(&self.predictions).zip(&self.curvature);
+        let weighted: Vec<f64> = change.map(|((new, old), d)| d * (new - old)).collect();
+        let (sums, curvatures) = (design.task_sums(&weighted), design.task_sums(&self.curvature));
+        let guess = |((b, sum), curvature): ((&f64, f64), f64)| {
+            let step = sum / (curvature + rho);
+            if step.is_finite() { b - step } else { *b }
+        };
+        self.intercept.iter().zip(sums).zip(curvatures).map(guess).collect()
+    }
+
+    fn keep(&mut self, predictions: &[f64], curvature: &[f64], intercept: &[f64]) {
+        self.predictions.clear();
+        self.predictions.extend_from_slice(predictions);
+        self.curvature.clear();
+        self.curvature.extend_from_slice(curvature);
+        self.intercept.clear();
+        self.intercept.extend_from_slice(intercept);
     }
 }
 
-impl InterceptBracket {
-    /// What to try after b, where the slope of the losses is `-pull`.
-    fn next(&mut self, b: f64, pull: f64, curvature: f64) -> f64 {
-        *(if pull > 0.0 { &mut self.low } else { &mut self.high }) = b;
-        let newton = b + pull / curvature;
-        if newton > self.low && newton < self.high && newton.is_finite() {
-            return newton;
+/// What the search for intercepts needs of all entries, task after task; empty without intercepts.
+#[derive(Default)]
+struct TaskColumns {
+    labels: Vec<f64>,
+    gamma: Vec<f64>,
+    centre: Vec<f64>,
+}
+
+/// Tasks copied at a time: as many as have their values in the same few cache lines.
+const NEIGHBOURS: usize = 8;
+
+impl TaskColumns {
+    /// Values of all entries, task after task.
+    fn of<'v>(&self, design: &Design, values: &'v [f64]) -> Cow<'v, [f64]> {
+        let t = design.n_tasks();
+        if design.task_rows().is_some() || t <= 1 {
+            return values.into();
         }
-        if self.low.is_finite() && self.high.is_finite() {
-            return 0.5 * (self.low + self.high);
-        }
-        self.reach = (2.0 * self.reach).max(1.0).max(b.abs());
-        b + self.reach.copysign(pull)
+        let n = values.len() / t;
+        let mut out = vec![0.0; values.len()];
+        out.par_chunks_mut((NEIGHBOURS * n).max(1)).enumerate().for_each(|(group, out)| {
+            for (row, of_row) in values.chunks(t).enumerate() {
+                let own = of_row[group * NEIGHBOURS..].iter();
+                out.iter_mut().skip(row).step_by(n.max(1)).zip(own).for_each(|(out, value)| *out = *value);
+            }
+        });
+        out.into()
     }
 }

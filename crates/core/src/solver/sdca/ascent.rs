@@ -4,9 +4,10 @@ use super::atoms::AscentAtoms;
 use super::intercepts::AscentIntercepts;
 use super::order::{Visit, Visits};
 use crate::backend::{self, Columns, Expansion, Interrupt, Panel};
-use crate::certificate::Graded;
+use crate::certificate::{Graded, predictions};
+use crate::intercept::settle::{SettlePoint, settled};
 use crate::linalg::aligned::{Aligned, AlignedRows};
-use crate::linalg::{add_rows_simd, axpy_simd, axpy2_simd, dot_simd, fma, sweep_simd};
+use crate::linalg::{self, add_rows_simd, axpy_simd, axpy2_simd, dot_simd, fma, sweep_simd};
 use crate::loss::QuadraticConjugate;
 use crate::regularizer::{RowStep, SumRegularizer};
 use crate::solver::{Clock, Incumbent};
@@ -146,6 +147,29 @@ impl<'a> Ascent<'a> {
         self.state = point.graded.state;
         self.atoms.reset(&point.graded.gram);
         self.gram = aligned(&point.graded.gram);
+    }
+
+    /// The duals, with sums that fit the intercepts: what a certificate may grade.
+    pub(super) fn settled(&self, interrupt: &mut Interrupt<'_>) -> Result<Vec<f64>> {
+        let (problem, kappa) = (self.problem, self.kappa.clone());
+        let Some(b) = self.intercepts.unsettled(problem, &kappa) else { return Ok(kappa) };
+        let (data, t) = (problem.data(), self.state.cols());
+        let gram = backend::task_gram(
+            data.backend(),
+            Expansion::Duals(problem.observations(), &kappa),
+            &self.state,
+            data.threads(),
+        );
+        let theta = self.output.theta(&gram);
+        let z = data.pool().install(|| {
+            let weights = linalg::times(linalg::view(&self.state), linalg::view(&theta), data.threads());
+            predictions(problem, &weights, interrupt)
+        })?;
+        let diagonal = data.backend().diagonal();
+        let own: Vec<f64> = (0..t).map(|task| theta[(task, task)]).collect();
+        let obs = problem.observations();
+        let stiffness = |o: usize| own[obs.task(o)] * diagonal[obs.input(o)];
+        Ok(settled(problem, kappa, &SettlePoint { z: &z, b: &b, stiffness: &stiffness }))
     }
 
     /// Recomputes the task Gram matrix, and on request the state it comes from.
