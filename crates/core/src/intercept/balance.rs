@@ -70,7 +70,12 @@ pub(crate) fn balanced(problem: &Problem<'_>, mut kappa: Vec<f64>) -> Vec<f64> {
             .map(|&o| Movable { kappa: kappa[o], gamma: problem.gamma(o), bounds: problem.box_of(o) })
             .collect();
         let delta = zero_sum_shift(&movable);
-        observations.iter().zip(&movable).for_each(|(&o, dual)| kappa[o] = dual.moved(delta));
+        let moved = || movable.iter().map(|dual| dual.moved(delta));
+        let (sum, size) = moved().fold((0.0, 0.0), |(sum, size), kappa| (sum + kappa, size + kappa.abs()));
+        // Equal duals are moved to zero. Rounding then leaves numbers that no shift can balance, and that mean zero.
+        let is_rounding = !(sum.abs() <= 0.1 * NEARLY_ZERO_SUM * size);
+        let balanced = moved().map(|kappa| if is_rounding { 0.0 } else { kappa });
+        observations.iter().zip(balanced).for_each(|(&o, balanced)| kappa[o] = balanced);
     }
     kappa
 }

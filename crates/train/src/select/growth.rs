@@ -25,6 +25,10 @@ impl Growth {
     pub(super) const WINDOW: Growth = Growth { steps_at_once: 1, max_steps_per_end: 4, is_told: false };
 }
 
+/// Grids never leave this range of strengths. Beyond it fits hardly change, and only noise in the scores does: a score
+/// of ranks, such as AUC, is the same for all small strengths.
+const STRENGTH_RANGE: [f64; 2] = [1e-6, 1e6];
+
 /// One setting of a candidate's parameters, and the weights it is fitted with.
 #[derive(Debug, Clone)]
 pub(super) struct SettingGrid {
@@ -98,7 +102,8 @@ impl SettingGrid {
         let n = self.weights.len();
         let (edge, next) = if upper { (n - 1, n - 2) } else { (0, 1) };
         let (edge, next) = (self.weights[edge].strength()?, self.weights[next].strength()?);
-        Weight::Relative(edge * (edge / next).powi(step as i32)).check().ok()
+        let strength = edge * (edge / next).powi(step as i32);
+        in_range(strength).then_some(Weight::Relative(strength))
     }
 
     /// What it has become, if it grew.
@@ -107,6 +112,11 @@ impl SettingGrid {
         let is_told = self.growth.is_some_and(|growth| growth.is_told);
         (is_told && self.added != [0, 0]).then(|| GrownGrid { method: self.method.clone(), first, last })
     }
+}
+
+/// Whether a grid may have this strength.
+pub(super) fn in_range(strength: f64) -> bool {
+    (STRENGTH_RANGE[0]..=STRENGTH_RANGE[1]).contains(&strength)
 }
 
 impl Candidate {

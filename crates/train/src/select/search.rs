@@ -1,7 +1,7 @@
 //! What is tried of a candidate, and when: all of its settings at once, or one axis after another.
 
 use super::axes::{AxisWalk, Point, PointScore, WalkStep};
-use super::growth::{Growth, SettingGrid};
+use super::growth::{Growth, SettingGrid, in_range};
 use super::{Candidate, Row};
 use crate::{MethodSpec, Weight};
 use kinfolk::Kernel;
@@ -115,8 +115,9 @@ impl<'a> CandidateSearch<'a> {
             return all.clone();
         };
         let ratio = all[2].number() / all[0].number();
-        let beside = |step: i32| Weight::Relative(strength * ratio.powi(step));
-        (-(WINDOW as i32)..=WINDOW as i32).map(beside).filter(|weight| weight.check().is_ok()).collect()
+        let beside = |step: i32| strength * ratio.powi(step);
+        let all = (-(WINDOW as i32)..=WINDOW as i32).map(beside);
+        all.filter(|strength| in_range(*strength)).map(Weight::Relative).collect()
     }
 
     /// Weights half way to the neighbours of the best one, once.
