@@ -59,6 +59,7 @@ fn fit_and_certify() {
         "kernel",
         "scale",
         "target_scale",
+        "atoms",
         "auto_c",
         "spec",
         "model",

@@ -21,7 +21,7 @@ Examples:
   kinfolk fit digits.npz --method fmtl:k=2 --scale unit -o digits.safetensors
   kinfolk fit mines.npz --class-weight balanced --kernel rbf --tol 1e-2 -o mines.safetensors
   kinfolk fit school.csv --task school --target score --method mtl:mu=0.1 -o school-mtl.safetensors
-  kinfolk fit school.csv --task school --target score --atom groups=districts.csv:district -o districts.safetensors
+  kinfolk fit school.csv --task school --target score --atom groups=districts.csv:district -o d.st
   kinfolk fit mines.npz -o mines.safetensors --trace mines-trace.csv
   kinfolk fit mines.npz -o mines.safetensors --checkpoint mines.checkpoint --resume --json";
 

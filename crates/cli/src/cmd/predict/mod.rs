@@ -21,7 +21,7 @@ const EXAMPLES: &str = "\
 Examples:
   kinfolk predict school.safetensors school.csv -o scores.csv
   kinfolk predict digits.safetensors digits.npz --labels -o digits.parquet
-  kinfolk predict districts.safetensors school.csv --atom groups=districts.csv:district
+  kinfolk predict d.st school.csv --atom groups=districts.csv:district
   kinfolk predict mines.safetensors mines.npz --unknown-task mean --quiet";
 
 /// Write the scores of a model for new rows.

@@ -22,7 +22,7 @@ Examples:
   kinfolk select mines.npz --compare --results mines.json -o best.safetensors
   kinfolk select digits.npz --method fmtl:k=1,fmtl:k=4,stl --folds 3 --grid strength=0.1,1,10
   kinfolk select school.csv --task school --target score --method mtl --grid mu=0.1,1
-  kinfolk select school.csv --task school --target score --method fmtl:k=1 --atom groups=districts.csv
+  kinfolk select school.csv --task school --target score --method fmtl --atom groups=districts.csv
   kinfolk select mines.npz --method stl,fmtl:k=1 --folds 3 --splits 2 --train-share 0.5";
 
 /// Choose a method and its parameters by cross-validation, and fit the winner.

@@ -19,7 +19,7 @@ Examples:
   kinfolk theta school.safetensors
   kinfolk theta school.safetensors --correlation -o kin.csv --svg kin.svg
   kinfolk theta school.safetensors -o kin.graphml --threshold 0.3
-  kinfolk theta districts.safetensors --parts";
+  kinfolk theta d.st --parts";
 
 /// With more tasks, the matrix is printed only on request.
 const MAX_PRINTED_TASKS: usize = 14;
