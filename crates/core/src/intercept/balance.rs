@@ -73,7 +73,7 @@ pub(crate) fn balanced(problem: &Problem<'_>, mut kappa: Vec<f64>) -> Vec<f64> {
         let moved = || movable.iter().map(|dual| dual.moved(delta));
         let (sum, size) = moved().fold((0.0, 0.0), |(sum, size), kappa| (sum + kappa, size + kappa.abs()));
         // Equal duals are moved to zero. Rounding then leaves numbers that no shift can balance, and that mean zero.
-        let is_rounding = !(sum.abs() <= 0.1 * NEARLY_ZERO_SUM * size);
+        let is_rounding = sum.abs() > 0.1 * NEARLY_ZERO_SUM * size;
         let balanced = moved().map(|kappa| if is_rounding { 0.0 } else { kappa });
         observations.iter().zip(balanced).for_each(|(&o, balanced)| kappa[o] = balanced);
     }
