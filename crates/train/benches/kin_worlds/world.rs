@@ -6,7 +6,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 /// What tasks have in common.
-pub const RELATIONS: [&str; 6] = ["common", "groups", "both", "none", "same", "factors"];
+pub(crate) const RELATIONS: [&str; 6] = ["common", "groups", "both", "none", "same", "factors"];
 
 /// What labels are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
