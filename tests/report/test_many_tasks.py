@@ -9,7 +9,7 @@ def model(command, folder, tasks, rows, features):
     """A model of this many tasks, and its report."""
     words = ["--tasks", tasks, "--groups", 8, "--rows", rows, "--features", features, "--quiet"]
     command("data", "generate", "many.npz", *words, cwd=folder)
-    settings = ["--method", "fmtl", "--c", "strength:1", "--trace", "trace.csv", "--quiet"]
+    settings = ["--trace", "trace.csv", "--quiet"]
     command("fit", "many.npz", "-o", "many.st", *settings, cwd=folder)
     command("report", "many.st", "many.npz", "--trace", "trace.csv", "-o", "many.html", cwd=folder)
     return folder / "many.st", folder / "many.html"

@@ -155,6 +155,25 @@ impl CScale {
         CScale { spectra, ..self.clone() }
     }
 
+    /// The scale for some of the tasks, chosen at random.
+    pub fn of_tasks(&self, n_tasks: usize) -> CScale {
+        CScale { n_tasks, ..self.clone() }
+    }
+
+    /// The relative C that regularises `to` tasks as much as this one regularises `from` tasks.
+    ///
+    /// What tasks share is one direction of Theta, and its eigenvalue grows with the number of tasks where Theta_tt
+    /// does not: for `phi'(z) ~ z^(2k-1)` like `T^(1/(4k-1))`, since `W = V Theta` with `V'V ~ v^2`, `Theta ~ T
+    /// v^(4k-2)` has the size `w = T v^(4k-1)`.
+    pub fn for_more_tasks(output: &RegularizerKind, relative_c: f64, from: usize, to: usize) -> f64 {
+        match output {
+            RegularizerKind::Power { k } => {
+                relative_c * (from as f64 / to as f64).powf(1.0 / (4.0 * f64::from(*k) - 1.0))
+            }
+            _ => relative_c,
+        }
+    }
+
     /// C and lambda of this relative C. Without `lambda`, it is 1 where C and lambda are one parameter
     /// (powers, a given Theta), and else such that rho is about 1 for a task with itself: then Theta is as
     /// far from its shape at zero as from that of its tail.

@@ -254,6 +254,36 @@ impl Observations {
         out.check_some_weight()
     }
 
+    /// The observations of some tasks, which become tasks 0, 1, ... and keep their names. All inputs stay.
+    ///
+    /// # Errors
+    /// If a task does not exist or is named twice, or no observation is left.
+    pub fn select_tasks(&self, tasks: &[usize]) -> Result<Self> {
+        let mut new_task = vec![None; self.n_tasks()];
+        for (new, &task) in tasks.iter().enumerate() {
+            if task >= self.n_tasks() || new_task[task].is_some() {
+                return Err(Error::TaskOutOfRange { row: new, task, n_tasks: self.n_tasks() });
+            }
+            new_task[task] = Some(new as u32);
+        }
+        let kept: Vec<(usize, u32)> =
+            (0..self.len()).filter_map(|o| Some((o, new_task[self.task(o)]?))).collect();
+        let of_kept = |values: &[f64]| kept.iter().map(|&(o, _)| values[o]).collect::<Vec<f64>>();
+        let input = kept.iter().map(|&(o, _)| self.input(o) as u32).collect();
+        let task = kept.iter().map(|&(_, new)| new).collect();
+        let mut out = Self::from_triples(self.n_inputs, tasks.len(), input, task, of_kept(&self.label))?;
+        out.tasks = self.tasks.select(tasks);
+        out.weight = match &self.weight {
+            ObservationWeights::One => ObservationWeights::One,
+            ObservationWeights::PerTask(w) => {
+                ObservationWeights::PerTask(tasks.iter().map(|&task| w[task]).collect())
+            }
+            ObservationWeights::Each(w) => ObservationWeights::Each(of_kept(w)),
+        };
+        out.offset = self.offset.as_deref().map(of_kept);
+        out.check_some_weight()
+    }
+
     /// Gives both classes of a task the same total weight, keeping the task's total: `n_t / (2 n_t,class)`,
     /// as scikit-learn's `class_weight="balanced"`. Positive labels are one class, the others the other; a
     /// task with one class keeps its weights.
@@ -474,6 +504,21 @@ fn listed(n_inputs: usize, input: Vec<u32>, task: Vec<u32>) -> ObservationLayout
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn some_tasks_keep_their_names_weights_and_offsets() {
+        let obs = Observations::multi_task(&[2, 0, 1, 2], vec![1.0, 2.0, 3.0, 4.0]).unwrap();
+        let obs =
+            obs.with_weights(&[0.1, 0.2, 0.3, 0.4]).unwrap().with_offsets(vec![5.0, 6.0, 7.0, 8.0]).unwrap();
+        let some = obs.select_tasks(&[2, 1]).unwrap();
+        assert_eq!((some.n_inputs(), some.n_tasks(), some.labels()), (4, 2, &[1.0, 3.0, 4.0][..]));
+        assert_eq!([0, 1, 2].map(|o| (some.input(o), some.task(o))), [(0, 0), (2, 1), (3, 0)]);
+        assert_eq!([0, 1, 2].map(|o| (some.weight(o), some.offset(o))), [(0.1, 5.0), (0.3, 7.0), (0.4, 8.0)]);
+        assert_eq!((some.task_names().name(0), some.task_names().name(1)), ("2".into(), "1".into()));
+        assert!(obs.select_tasks(&[1, 1]).is_err() && obs.select_tasks(&[3]).is_err());
+        let classes = Observations::multi_class(&[0, 1, 2], 3).unwrap().select_tasks(&[1]).unwrap();
+        assert_eq!(classes.labels(), [-1.0, 1.0, -1.0]);
+    }
 
     #[test]
     fn observations_are_found_by_input() {

@@ -18,6 +18,14 @@ pub enum Losses {
 }
 
 impl Losses {
+    /// The losses of some tasks.
+    pub fn select_tasks(&self, tasks: &[usize]) -> Losses {
+        match self {
+            Losses::Same(loss) => Losses::Same(loss.clone()),
+            Losses::PerTask(all) => Losses::PerTask(tasks.iter().map(|&t| all[t].clone()).collect()),
+        }
+    }
+
     /// Whether the loss of task t is about classes; false for a task without a loss.
     pub fn is_classification(&self, t: usize) -> bool {
         match self {

@@ -43,6 +43,17 @@ impl TaskNames {
         }
     }
 
+    /// The names of some tasks, in this order.
+    pub(crate) fn select(&self, tasks: &[usize]) -> TaskNames {
+        match self {
+            TaskNames::Numbered(_) => TaskNames::Integers(tasks.iter().map(|&t| t as i64).collect()),
+            TaskNames::Integers(names) => TaskNames::Integers(tasks.iter().map(|&t| names[t]).collect()),
+            TaskNames::Strings(names) => {
+                TaskNames::Strings(tasks.iter().map(|&t| names[t].clone()).collect())
+            }
+        }
+    }
+
     /// The task of this name.
     pub fn find(&self, name: &str) -> Result<usize> {
         (0..self.len()).find(|&t| self.name(t) == name).ok_or_else(|| {

@@ -125,6 +125,24 @@ fn threads_do_not_matter_and_the_seed_decides() {
 }
 
 #[test]
+fn of_many_tasks_some_are_looked_at_and_the_choice_is_close_to_the_best() {
+    let mut world = RandomTasks::new(8, 600, 5, 0.7);
+    let (data, test) = (world.draw(4), world.draw(20));
+    let trained = fit(&spec(), &data);
+    let chosen = choice(&trained);
+    assert_eq!(chosen.rows, 1000);
+    assert!(chosen.in_words().ends_with("250 of 600 tasks"), "{}", chosen.in_words());
+    let metric: Metric = "pooled-r2".parse().unwrap();
+    let score = |trained: &Trained| {
+        let predictions = predict(&trained.model, &test.0, &test.1).unwrap();
+        metric.score(&test.1, &Losses::Same(LossKind::Squared), &predictions).unwrap().value
+    };
+    let at = |strength: f64| score(&fit(&FitSpec { c: Weight::Relative(strength), ..spec() }, &data));
+    let best = [0.1, 0.3, 1.0, 3.0, 10.0].map(at).into_iter().fold(f64::MIN, f64::max);
+    assert!(score(&trained) > best - 0.01, "{} instead of {best}", score(&trained));
+}
+
+#[test]
 fn a_model_keeps_how_its_c_was_chosen() {
     let data = RandomTasks::new(3, 3, 5, 0.9).draw(15);
     let trained = fit(&spec(), &data);

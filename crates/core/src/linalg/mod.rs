@@ -166,7 +166,7 @@ pub(crate) fn mirror_lower(m: &mut Matrix) {
 }
 
 /// Calls `visit(i, j)` for all `j < i < n`, in tiles of which both mirror images fit the cache.
-fn for_each_pair(n: usize, mut visit: impl FnMut(usize, usize)) {
+pub(crate) fn for_each_pair(n: usize, mut visit: impl FnMut(usize, usize)) {
     const TILE_ROWS: usize = 64;
     for rows in (0..n).step_by(TILE_ROWS) {
         for columns in (0..=rows).step_by(TILE_ROWS) {

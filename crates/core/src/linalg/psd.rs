@@ -8,11 +8,15 @@ use crate::{Error, Matrix, Result};
 const TOLERANCE: f64 = 1e-8;
 
 /// `Ok` if `m` is square, finite, symmetric to 1e-8 of its largest entry, and has no eigenvalue below -1e-8
-/// times its largest. Costs one eigenvalue computation on the calling thread, O(n^3).
+/// times its largest. Costs one eigenvalue computation on the calling thread, O(n^3), unless
+/// a look at the rows is enough.
 pub(crate) fn check_psd(what: &'static str, m: &Matrix) -> Result<()> {
     check_symmetric(what, m)?;
     let largest_entry = max_abs(m);
     if largest_entry == 0.0 {
+        return Ok(());
+    }
+    if is_constant_plus_dominant(m) {
         return Ok(());
     }
     let scaled: Vec<f64> = m.as_slice().iter().map(|x| x / largest_entry).collect();
@@ -25,6 +29,17 @@ pub(crate) fn check_psd(what: &'static str, m: &Matrix) -> Result<()> {
         return Ok(());
     }
     Err(Error::NotPsd { what, detail: explain(m, largest_entry, floor, smallest) })
+}
+
+/// Whether a symmetric matrix is a constant that is not negative plus a matrix whose diagonal dominates each row, as
+/// those of independent, equal and pooled tasks are: both are positive semidefinite. O(n^2).
+fn is_constant_plus_dominant(m: &Matrix) -> bool {
+    let n = m.rows();
+    let off_diagonal = |r: usize| m.row(r).iter().enumerate().filter(move |(s, _)| *s != r).map(|(_, x)| *x);
+    let least = (0..n).flat_map(off_diagonal).fold(f64::INFINITY, f64::min);
+    let constant = if least.is_finite() { least.max(0.0) } else { 0.0 };
+    let rest = |r: usize| off_diagonal(r).map(|x| (x - constant).abs()).sum::<f64>();
+    (0..n).all(|r| m[(r, r)] - constant >= rest(r))
 }
 
 /// `m` after [`check_psd`], with the rounding it forgives removed: exactly symmetric, no diagonal entry below
@@ -166,6 +181,16 @@ mod tests {
                 check_psd("prior", &matrix(2, &data.map(|v| v * unit))).unwrap();
             }
         }
+    }
+
+    #[test]
+    fn a_look_at_the_rows_is_enough_for_simple_matrices_only() {
+        let is_simple = |n: usize, data: &[f64]| is_constant_plus_dominant(&matrix(n, data));
+        assert!(is_simple(1, &[0.0]) && is_simple(2, &[1.0, 0.0, 0.0, 1.0]) && is_simple(2, &[1.0; 4]));
+        assert!(is_simple(3, &[3.0, 2.0, 2.0, 2.0, 3.0, 2.0, 2.0, 2.0, 3.0]));
+        assert!(is_simple(2, &[2.0, -1.0, -1.0, 1.0]));
+        assert!(!is_simple(1, &[-1.0]) && !is_simple(2, &[1.0, 2.0, 2.0, 1.0]) && !is_simple(2, &[-1.0; 4]));
+        assert!(!is_simple(2, &[1.0, -2.0, -2.0, 3.0]));
     }
 
     #[test]

@@ -62,8 +62,10 @@ impl AtomSpec {
     pub fn build_for(&self, n_tasks: usize) -> Result<Atom> {
         self.check_size(n_tasks)?;
         let fail = |why: String| Error::Atom { name: self.name.clone(), why };
-        let shape = Shape::new(&self.relation, n_tasks).map_err(fail)?;
-        Ok(Atom { weight: self.weight, n_tasks, shape: Arc::new(shape) })
+        let shape = Arc::new(Shape::new(&self.relation, n_tasks).map_err(fail)?);
+        let mut atom = Atom { weight: self.weight, n_tasks, shape, trace: 0.0 };
+        atom.trace = (0..n_tasks).map(|r| atom.diagonal(r)).sum();
+        Ok(atom)
     }
 }
 
@@ -97,6 +99,7 @@ pub struct Atom {
     weight: f64,
     n_tasks: usize,
     shape: Arc<Shape>,
+    trace: f64,
 }
 
 #[derive(Debug)]
@@ -199,7 +202,7 @@ impl Atom {
 
     /// The trace of S.
     pub fn trace(&self) -> f64 {
-        (0..self.n_tasks).map(|r| self.diagonal(r)).sum()
+        self.trace
     }
 
     /// Adds `a S` to m.

@@ -113,12 +113,7 @@ impl SumRegularizer {
                 &without_atoms
             }
         };
-        let (t, mut sum) = (other.rows(), 0.0);
-        for r in 0..t {
-            for s in 0..t {
-                sum += not_negative(self.entries.fenchel_young((r, s), other[(r, s)], of_entries[(r, s)]));
-            }
-        }
+        let mut sum = self.entries.fenchel_young_sum(other, of_entries);
         for atom in &self.atoms {
             let slope = self.entries.dphi(ATOM, atom.value(rho));
             sum += atom.weight() * not_negative(self.entries.fenchel_young(ATOM, atom.value(other), slope));
@@ -128,17 +123,11 @@ impl SumRegularizer {
 
     /// `<Theta(factor rho), rho>`.
     pub(crate) fn pull(&self, rho: &Matrix, factor: f64) -> f64 {
-        let (t, mut pull) = (rho.rows(), 0.0);
-        let term = |rs: Pair, z: f64| if z == 0.0 { 0.0 } else { self.entries.dphi(rs, factor * z) * z };
-        for r in 0..t {
-            for s in 0..t {
-                pull += term((r, s), rho[(r, s)]);
-            }
-        }
-        for atom in &self.atoms {
-            pull += atom.weight() * term(ATOM, atom.value(rho));
-        }
-        pull
+        let atom = |atom: &Atom| {
+            let z = atom.value(rho);
+            if z == 0.0 { 0.0 } else { atom.weight() * self.entries.dphi(ATOM, factor * z) * z }
+        };
+        self.entries.pull_sum(rho, factor) + self.atoms.iter().map(atom).sum::<f64>()
     }
 
     /// Theta_rr where all tasks have rho_tt = rho and nothing in common.

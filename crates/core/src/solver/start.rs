@@ -138,7 +138,8 @@ fn best_on_ray(
         Some(rho) if rho > 0.0 => task_sums(problem, kappa).iter().map(|(sum, _)| sum * (sum / rho)).sum(),
         _ => 0.0,
     };
-    let slope = |s: f64, stride: usize| losses.at(s, stride) - s * (intercepts + output.pull(gram, s * s));
+    let pull = ray_pull(output, gram);
+    let slope = |s: f64, stride: usize| losses.at(s, stride) - s * (intercepts + pull(s * s));
     let stride = losses.stride(problem.observations().n_tasks());
     let end = most.ln();
     let (mut low, mut high) = (-700.0f64, end);
@@ -159,6 +160,16 @@ fn best_on_ray(
     }
     bisect(|x| slope(x.exp(), 1) > 0.0, &mut low, &mut high, 1e-12);
     low.exp()
+}
+
+/// `<phi'(factor G), G>` as a function of the factor: a power of it where phi is one.
+fn ray_pull<'a>(output: &'a SumRegularizer, gram: &'a Matrix) -> impl Fn(f64) -> f64 + 'a {
+    let at_one = output.degree().map(|degree| (degree as i32 - 1, output.pull(gram, 1.0)));
+    let at_one = at_one.filter(|(_, pull)| pull.is_normal());
+    move |factor| match at_one {
+        Some((power, pull)) => pull * factor.powi(power),
+        None => output.pull(gram, factor),
+    }
 }
 
 /// The root of a falling function, to this width, by regula falsi with halved weights (Illinois).

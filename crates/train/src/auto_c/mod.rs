@@ -11,6 +11,7 @@
 //! | Module | Task |
 //! |---|---|
 //! | `distinct` | rows that differ, in an order of their own: what the folds are cut from |
+//! | `some_tasks` | some of many tasks |
 //! | `search` | which strengths are tried, and which is the best |
 //! | `trials` | fits and scores of the folds |
 //! | `compare` | simple predictions on the same folds |
@@ -18,6 +19,7 @@
 mod compare;
 mod distinct;
 mod search;
+mod some_tasks;
 mod trials;
 
 use crate::observer::SharedObserver;
@@ -26,6 +28,7 @@ use crate::{FitSpec, Metric, PreparedData, Result, Training, nan};
 use kinfolk::{CScale, Observations, Observer};
 use search::StrengthTrial;
 use serde::{Deserialize, Serialize};
+use some_tasks::SomeTasks;
 use std::time::{Duration, Instant};
 use trials::{ScaleOfAll, Searched};
 
@@ -104,11 +107,24 @@ impl AutoC {
         }
     }
 
+    /// What was found with some tasks, for all of them.
+    fn for_all_tasks(mut self, some: &SomeTasks) -> Self {
+        if self.metric.is_none() {
+            return self;
+        }
+        self.strength *= some.factor;
+        self.tried.iter_mut().for_each(|tried| tried.strength *= some.factor);
+        let notes = [Some(some.in_words()), self.note.take()];
+        self.note = Some(notes.into_iter().flatten().collect::<Vec<_>>().join("; "));
+        self
+    }
+
     /// In a few words: `3 folds, 7 values`.
     pub fn in_words(&self) -> String {
         match &self.note {
             Some(note) if self.metric.is_none() => note.clone(),
-            _ => format!("{} folds, {} values", self.folds, self.tried.len()),
+            Some(note) => format!("{} folds, {} values; {note}", self.folds, self.tried.len()),
+            None => format!("{} folds, {} values", self.folds, self.tried.len()),
         }
     }
 
@@ -174,7 +190,17 @@ fn of_rows(
     if n_rows < MIN_ROWS {
         return Ok(AutoC::middle(format!("fewer than {MIN_ROWS} different rows")));
     }
+    let Some(some) = SomeTasks::new(&study)? else { return of_tasks(study, scale, observer) };
+    let losses = study.losses.select_tasks(&some.tasks);
+    let study = Study { losses, ..study.of_rows(&some.rows) };
+    let c_scale = scale.c_scale.of_tasks(some.tasks.len());
+    let chosen = of_tasks(study.clone(), ScaleOfAll::new(&c_scale, study.observations), observer)?;
+    Ok(chosen.for_all_tasks(&some))
+}
+
+fn of_tasks(study: Study<'_>, scale: ScaleOfAll<'_>, observer: &SharedObserver<'_>) -> Result<AutoC> {
     let study = Study { folds: n_folds(study.observations), ..study };
+    let n_rows = study.inputs.n_inputs();
     if n_rows <= MAX_ROWS {
         return of_study(&study, scale, observer);
     }

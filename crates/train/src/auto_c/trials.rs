@@ -74,7 +74,7 @@ pub(super) fn search(
 /// The scale of C for all rows, and their weight.
 #[derive(Clone, Copy)]
 pub(super) struct ScaleOfAll<'a> {
-    c_scale: &'a CScale,
+    pub(super) c_scale: &'a CScale,
     weight: f64,
 }
 

@@ -158,6 +158,18 @@ impl StudyRows {
         Ok(StudyRows { inputs, observations: study.observations.select_inputs(rows)? })
     }
 
+    /// The rows of some tasks.
+    pub(crate) fn of_tasks(study: &Study<'_>, tasks: &[usize]) -> Result<Self> {
+        let observations = study.observations.select_tasks(tasks)?;
+        let rows: Vec<u32> = (0..observations.n_inputs() as u32)
+            .filter(|&i| observations.of_input(i as usize).next().is_some())
+            .collect();
+        Ok(StudyRows {
+            inputs: study.inputs.select_rows(&rows),
+            observations: observations.select_inputs(&rows)?,
+        })
+    }
+
     /// The same rows, each observation with so many times its weight.
     pub(crate) fn repeated(self, times: &[f64]) -> Result<Self> {
         Ok(StudyRows { observations: self.observations.with_weights(times)?, ..self })

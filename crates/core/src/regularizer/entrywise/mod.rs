@@ -21,6 +21,8 @@ pub use frobenius::Frobenius;
 pub use power::Power;
 pub use series::Series;
 
+use super::not_negative;
+use crate::linalg::for_each_pair;
 use crate::{Error, Result, matrix::Matrix};
 use std::fmt::Debug;
 
@@ -102,19 +104,43 @@ pub trait Entrywise: Debug + Send + Sync {
         let t = rho.rows();
         let mut theta = Matrix::zeros(t, t);
         for r in 0..t {
-            for s in 0..=r {
-                let value = self.dphi((r, s), 0.5 * (rho[(r, s)] + rho[(s, r)]));
-                theta[(r, s)] = value;
-                theta[(s, r)] = value;
-            }
+            theta[(r, r)] = self.dphi((r, r), rho[(r, r)]);
         }
+        for_each_pair(t, |r, s| {
+            let value = self.dphi((r, s), 0.5 * (rho[(r, s)] + rho[(s, r)]));
+            theta[(r, s)] = value;
+            theta[(s, r)] = value;
+        });
         theta
+    }
+
+    /// phi''(rho), entry by entry.
+    fn curvatures(&self, rho: &Matrix) -> Matrix {
+        let mut out = rho.clone();
+        for r in 0..rho.rows() {
+            out.row_mut(r).iter_mut().enumerate().for_each(|(s, z)| *z = self.d2phi((r, s), *z));
+        }
+        out
     }
 
     /// Sum of phi over all pairs.
     fn phi_sum(&self, rho: &Matrix) -> f64 {
         let t = rho.rows();
         (0..t).map(|r| (0..t).map(|s| self.phi((r, s), rho[(r, s)])).sum::<f64>()).sum()
+    }
+
+    /// Sum of `phi'(factor z) z` over all entries z of rho.
+    fn pull_sum(&self, rho: &Matrix, factor: f64) -> f64 {
+        let t = rho.rows();
+        let term = |rs: Pair, z: f64| if z == 0.0 { 0.0 } else { self.dphi(rs, factor * z) * z };
+        (0..t).map(|r| (0..t).map(|s| term((r, s), rho[(r, s)])).sum::<f64>()).sum()
+    }
+
+    /// Sum of [`fenchel_young`](Self::fenchel_young) over all pairs, no term negative.
+    fn fenchel_young_sum(&self, rho: &Matrix, theta: &Matrix) -> f64 {
+        let t = rho.rows();
+        let term = |r: usize, s: usize| not_negative(self.fenchel_young((r, s), rho[(r, s)], theta[(r, s)]));
+        (0..t).map(|r| (0..t).map(|s| term(r, s)).sum::<f64>()).sum()
     }
 
     /// Slope and curvature of the regulariser's part of a coordinate step; see [`RowStep`].

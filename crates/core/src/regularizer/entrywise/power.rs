@@ -42,6 +42,16 @@ impl Power {
         2 * self.k as i32 - 1
     }
 
+    /// `t^(2k-1)`; for small k without the general power, which takes longer than all else.
+    #[inline(always)]
+    fn odd(&self, t: f64) -> f64 {
+        match self.k {
+            1 => t,
+            2 => t * (t * t),
+            _ => t.powi(self.odd_power()),
+        }
+    }
+
     /// `|theta|^(1/(2k-1))`; a general power takes longer than all else here, also where it changes nothing.
     #[inline]
     fn root(&self, theta: f64) -> f64 {
@@ -57,16 +67,19 @@ impl Entrywise for Power {
     #[inline]
     fn phi(&self, _: Pair, z: f64) -> f64 {
         // t^(2k-1) z / 2k instead of t^2k / (2k q): one factor less to overflow.
-        (self.q * z).powi(self.odd_power()) * z / f64::from(2 * self.k)
+        self.odd(self.q * z) * z / f64::from(2 * self.k)
     }
 
     #[inline]
     fn dphi(&self, _: Pair, z: f64) -> f64 {
-        (self.q * z).powi(self.odd_power())
+        self.odd(self.q * z)
     }
 
     #[inline]
     fn d2phi(&self, _: Pair, z: f64) -> f64 {
+        if self.k == 1 {
+            return self.q;
+        }
         let odd = self.odd_power();
         f64::from(odd) * self.q * (self.q * z).powi(odd - 1)
     }
@@ -89,6 +102,10 @@ impl Entrywise for Power {
     /// t, y of one sign the bracket is `(t - y)^2 (sum over j = 1..n-1 of j t^(n-1-j) y^(j-1))`; else no term
     /// is negative.
     fn fenchel_young(&self, rs: Pair, z: f64, theta: f64) -> f64 {
+        if self.k == 1 {
+            let off = self.q * z - theta;
+            return 0.5 * off * (off / self.q);
+        }
         let (t, y) = (self.q * z, self.root(theta).copysign(theta));
         if t * y <= 0.0 {
             return self.phi(rs, z) + self.phi_conj(rs, theta) + (z * theta).abs();

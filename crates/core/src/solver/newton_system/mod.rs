@@ -79,13 +79,7 @@ impl<'a> Derivative<'a> {
         theta: &'a Matrix,
         threads: usize,
     ) -> Self {
-        let t = gram.rows();
-        let mut second = Matrix::zeros(t, t);
-        for r in 0..t {
-            for s in 0..t {
-                second[(r, s)] = output.entries().d2phi((r, s), gram[(r, s)]);
-            }
-        }
+        let second = output.entries().curvatures(gram);
         let atoms = output.atoms().iter().zip(output.atom_curvatures(gram)).collect();
         Derivative { v, theta, second, atoms, threads }
     }
@@ -111,12 +105,13 @@ impl<'a> Derivative<'a> {
         let changes: Vec<f64> =
             self.atoms.iter().map(|(atom, second)| 2.0 * second * atom.inner(m)).collect();
         for r in 0..m.rows() {
-            for s in 0..=r {
-                let both = m[(r, s)] + m[(s, r)];
-                m[(r, s)] = both * self.second[(r, s)];
-                m[(s, r)] = both * self.second[(s, r)];
-            }
+            m[(r, r)] *= 2.0 * self.second[(r, r)];
         }
+        linalg::for_each_pair(m.rows(), |r, s| {
+            let both = m[(r, s)] + m[(s, r)];
+            m[(r, s)] = both * self.second[(r, s)];
+            m[(s, r)] = both * self.second[(s, r)];
+        });
         for ((atom, _), change) in self.atoms.iter().zip(changes) {
             atom.add_to(change, m);
         }
