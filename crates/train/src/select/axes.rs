@@ -11,7 +11,7 @@ use super::mean_and_sd;
 const MAX_ROUNDS: usize = 2;
 
 /// Standard errors of the difference by which a value is clearly worse: those behind it are not tried.
-const HOPELESS: f64 = 2.0;
+pub(super) const HOPELESS: f64 = 2.0;
 
 /// Standard errors of the difference by which a value must be better than the current one. Less lets few rows lead the
 /// walk far from a safe start: benches/runs/2026-11-17-kin-worlds.

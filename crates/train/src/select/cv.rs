@@ -206,7 +206,7 @@ impl<'a> CrossValidation<'a> {
     ) -> Result<Option<Selection>> {
         let of_candidates: Vec<Vec<Option<Kernel>>> = candidates
             .iter()
-            .map(|candidate| candidate.kernels.kernels(self.study))
+            .map(|candidate| candidate.kernels.kernels(self.study, observer))
             .collect::<Result<_>>()?;
         let mut kernels: Vec<Option<Kernel>> = vec![];
         for kernel in of_candidates.iter().flatten() {

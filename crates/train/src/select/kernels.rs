@@ -1,7 +1,7 @@
 //! Kernels to choose from.
 
-use super::Study;
-use crate::Result;
+use super::{Study, screen};
+use crate::{Result, StudyObserver};
 use kinfolk::kernel::Gamma;
 use kinfolk::{Inputs, Kernel, Scaling};
 
@@ -40,8 +40,12 @@ impl KernelGrid {
         }
     }
 
-    /// The kernels in their order; `None` is that of the study.
-    pub(super) fn kernels(&self, study: &Study<'_>) -> Result<Vec<Option<Kernel>>> {
+    /// The kernels in their order, without those that are hopeless on some of the rows; `None` is that of the study.
+    pub(super) fn kernels(
+        &self,
+        study: &Study<'_>,
+        observer: &dyn StudyObserver,
+    ) -> Result<Vec<Option<Kernel>>> {
         let n = study.inputs.n_inputs();
         let is_open = study.spec.kernel.is_none() && !matches!(study.inputs, Inputs::Gram(_));
         Ok(match self {
@@ -59,7 +63,8 @@ impl KernelGrid {
                     _ => true,
                 };
                 let all = [Kernel::Linear].into_iter().chain(WIDTHS.iter().map(rbf));
-                all.filter(fine).map(Some).collect()
+                let all = screen::promising(study, all.filter(fine).collect(), observer)?;
+                all.into_iter().map(Some).collect()
             }
         })
     }

@@ -8,7 +8,7 @@
 //! | `open_folds`, `fold_fits` | folds ready for fits; the fits of all folds, several at a time |
 //! | `held_out` | scores of held-out predictions of all folds together |
 //! | `search`, `axes` | what is tried of a candidate: all of its settings, or one axis after another |
-//! | `kernels` | kernels to choose from |
+//! | `kernels`, `screen` | kernels to choose from, without those that are hopeless on some rows |
 //! | `growth` | grids of weights, which grow where the best is at their edge |
 //! | `cv` | cross-validation: fits, scores, the best of each candidate |
 //! | `holdout`, `splits` | winners scored on rows that selection did not see |
@@ -27,6 +27,7 @@ mod holdout;
 mod kernels;
 mod open_folds;
 mod results;
+mod screen;
 mod search;
 mod splits;
 mod study;
