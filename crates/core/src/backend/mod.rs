@@ -144,6 +144,15 @@ pub trait Backend: Send + Sync + std::fmt::Debug {
 /// [`Backend::stream_rows`] for stored rows.
 pub(crate) const STREAM_ROWS: usize = 256;
 
+/// Numbers of a partial sum at most: larger ones take much memory, and threads can share the work on one.
+const MAX_PARTIAL_SUM_NUMBERS: usize = 1 << 19;
+
+/// How many partial sums of so many numbers there are. It does not depend on the number of threads, so that sums have
+/// the same bits for all of them.
+pub(crate) fn partial_sums(numbers: usize) -> usize {
+    if numbers <= MAX_PARTIAL_SUM_NUMBERS { 16 } else { 1 }
+}
+
 /// The state of an expansion, computed from the beginning: it has no rounding errors of earlier updates.
 pub(crate) fn state_of(
     backend: &dyn Backend,
@@ -155,9 +164,11 @@ pub(crate) fn state_of(
         Expansion::Coordinates(coordinates) => Ok(backend.state_of_coordinates(coordinates, threads)),
         Expansion::Duals(obs, duals) => {
             let blocks = row_blocks(obs, backend.stream_rows());
-            // One partial state per thread, each over a fixed run of blocks, added up in order: same bits
-            // every time.
-            let run = blocks.len().div_ceil(threads.max(1)).max(1);
+            // Partial states, each over a fixed run of blocks, added up in order: same bits for any number of
+            // threads. With a single one, threads share each block.
+            let parts = partial_sums(backend.dim() * obs.n_tasks());
+            let run = blocks.len().div_ceil(parts).max(1);
+            let threads_of_block = if parts == 1 { threads } else { 1 };
             let new = |blocks| PartialState {
                 blocks,
                 panel: Panel::default(),
@@ -166,7 +177,9 @@ pub(crate) fn state_of(
             };
             let mut partial: Vec<PartialState<'_>> = blocks.chunks(run).map(new).collect();
             interrupt.in_rounds(run, 1, |round| {
-                partial.par_iter_mut().for_each(|part| part.add_blocks(backend, obs, duals, round.clone()));
+                partial.par_iter_mut().for_each(|part| {
+                    part.add_blocks(backend, obs, duals, round.clone(), threads_of_block);
+                });
             })?;
             let mut states = partial.into_iter().filter_map(|part| part.state);
             let mut state = states.next().unwrap_or_else(|| Matrix::zeros(backend.dim(), obs.n_tasks()));
@@ -187,7 +200,14 @@ struct PartialState<'a> {
 }
 
 impl PartialState<'_> {
-    fn add_blocks(&mut self, backend: &dyn Backend, obs: &Observations, duals: &[f64], round: Range<usize>) {
+    fn add_blocks(
+        &mut self,
+        backend: &dyn Backend,
+        obs: &Observations,
+        duals: &[f64],
+        round: Range<usize>,
+        threads: usize,
+    ) {
         let end = self.blocks.len();
         for block in &self.blocks[round.start.min(end)..round.end.min(end)] {
             scatter(obs, duals, block, &mut self.delta);
@@ -196,7 +216,7 @@ impl PartialState<'_> {
             if self.delta.as_slice().iter().any(|d| *d != 0.0) {
                 let state = self.state.get_or_insert_with(|| Matrix::zeros(backend.dim(), obs.n_tasks()));
                 backend.load(&block.rows, &mut self.panel);
-                backend.add(&mut self.panel, block.columns, &self.delta, state, 1);
+                backend.add(&mut self.panel, block.columns, &self.delta, state, threads);
             }
         }
     }

@@ -88,7 +88,18 @@ pub(crate) fn add_product(out: MatMut<'_, f64>, a: MatRef<'_, f64>, b: MatRef<'_
 /// Products smaller than this are not worth a second thread.
 const SHARED_FLOPS: usize = 1 << 21;
 
-/// `out = scale a b` or `out += scale a b`, the rows of `out` shared out over threads.
+/// Parts that large work is cut into at most.
+const MAX_PARTS: usize = 16;
+
+/// Rows or columns of a part at least: with fewer, the other factor is read too often.
+const MIN_PART_ROWS: usize = 32;
+
+/// Rows of each part of so many. It depends on their number alone: results have the same bits for any number of threads.
+pub(crate) fn part_rows(n: usize) -> usize {
+    n.div_ceil(MAX_PARTS).max(MIN_PART_ROWS)
+}
+
+/// `out = scale a b` or `out += scale a b`, the rows or the columns of `out` shared out over threads.
 ///
 /// This does not use faer's parallel product, because wrong entries were reported for it (faer-rs issue 273).
 /// A certificate must rely on the sequential product.
@@ -100,18 +111,69 @@ pub(crate) fn shared_product<N: faer::traits::ComplexField + Copy + Send + Sync>
     b: MatRef<'_, N>,
     threads: usize,
 ) {
-    let flops = 2 * out.nrows() * out.ncols() * a.ncols();
-    if threads <= 1 || flops < SHARED_FLOPS || out.nrows() < 2 {
+    let (rows, columns) = (out.nrows(), out.ncols());
+    if 2 * rows * columns * a.ncols() < SHARED_FLOPS {
         return matmul(out, accum, a, b, scale, Par::Seq);
     }
-    let (left, right) = (threads / 2, threads - threads / 2);
-    let cut = out.nrows() * left / threads;
-    let (out_left, out_right) = out.split_at_row_mut(cut);
-    let (a_left, a_right) = a.split_at_row(cut);
-    rayon::join(
-        || shared_product(out_left, accum, scale, a_left, b, left),
-        || shared_product(out_right, accum, scale, a_right, b, right),
-    );
+    let whole = ProductPart { out, a, b };
+    match rows >= columns {
+        true => whole.by_rows(accum, scale, part_rows(rows), threads),
+        false => whole.by_columns(accum, scale, part_rows(columns), threads),
+    }
+}
+
+/// Runs two jobs, side by side if there are threads for that.
+pub(crate) fn both(threads: usize, first: impl FnOnce() + Send, second: impl FnOnce() + Send) {
+    if threads > 1 {
+        rayon::join(first, second);
+    } else {
+        first();
+        second();
+    }
+}
+
+/// Where to cut so many rows in two, between parts of this size.
+pub(crate) fn halfway(n: usize, part: usize) -> usize {
+    n.div_ceil(part) / 2 * part
+}
+
+/// Some rows or columns of a product.
+struct ProductPart<'a, N> {
+    out: MatMut<'a, N>,
+    a: MatRef<'a, N>,
+    b: MatRef<'a, N>,
+}
+
+impl<N: faer::traits::ComplexField + Copy + Send + Sync> ProductPart<'_, N> {
+    fn by_rows(self, accum: Accum, scale: N, part: usize, threads: usize) {
+        let ProductPart { out, a, b } = self;
+        if out.nrows() <= part {
+            return matmul(out, accum, a, b, scale, Par::Seq);
+        }
+        let cut = halfway(out.nrows(), part);
+        let (first, second) = out.split_at_row_mut(cut);
+        let (a_first, a_second) = a.split_at_row(cut);
+        both(
+            threads,
+            || ProductPart { out: first, a: a_first, b }.by_rows(accum, scale, part, threads),
+            || ProductPart { out: second, a: a_second, b }.by_rows(accum, scale, part, threads),
+        );
+    }
+
+    fn by_columns(self, accum: Accum, scale: N, part: usize, threads: usize) {
+        let ProductPart { out, a, b } = self;
+        if out.ncols() <= part {
+            return matmul(out, accum, a, b, scale, Par::Seq);
+        }
+        let cut = halfway(out.ncols(), part);
+        let (first, second) = out.split_at_col_mut(cut);
+        let (b_first, b_second) = b.split_at_col(cut);
+        both(
+            threads,
+            || ProductPart { out: first, a, b: b_first }.by_columns(accum, scale, part, threads),
+            || ProductPart { out: second, a, b: b_second }.by_columns(accum, scale, part, threads),
+        );
+    }
 }
 
 /// The new matrix `a b`.
@@ -121,16 +183,47 @@ pub(crate) fn times(a: MatRef<'_, f64>, b: MatRef<'_, f64>, threads: usize) -> M
     out
 }
 
-/// Lower triangle of `out += scale a' a`: half the work of a full product.
-pub(crate) fn add_gram_lower(out: MatMut<'_, f64>, a: MatRef<'_, f64>, scale: f64) {
+/// Lower triangle of `out += scale a' a`: half the work of a full product. Rows of `out` are shared out over threads.
+pub(crate) fn add_gram_lower(out: MatMut<'_, f64>, a: MatRef<'_, f64>, scale: f64, threads: usize) {
+    let part = out.nrows().div_ceil(2 * MAX_PARTS).max(MIN_GRAM_PART_ROWS);
+    gram_rows(out, 0, a, scale, part, threads);
+}
+
+/// Rows of a part of a Gram matrix at least.
+const MIN_GRAM_PART_ROWS: usize = 128;
+
+/// Some rows of [`add_gram_lower`], from row `first` on.
+fn gram_rows(
+    out: MatMut<'_, f64>,
+    first: usize,
+    a: MatRef<'_, f64>,
+    scale: f64,
+    part: usize,
+    threads: usize,
+) {
     use triangular::BlockStructure::{Rectangular, TriangularLower};
+    let rows = out.nrows();
+    if rows > part {
+        let cut = halfway(rows, part);
+        let (above, below) = out.split_at_row_mut(cut);
+        return both(
+            threads,
+            || gram_rows(above, first, a, scale, part, threads),
+            || gram_rows(below, first + cut, a, scale, part, threads),
+        );
+    }
+    let own = a.subcols(first, rows).transpose();
+    let (before, diagonal) = out.subcols_mut(0, first + rows).split_at_col_mut(first);
+    if first > 0 {
+        matmul(before, Accum::Add, own, a.subcols(0, first), scale, Par::Seq);
+    }
     triangular::matmul(
-        out,
+        diagonal,
         TriangularLower,
         Accum::Add,
-        a.transpose(),
+        own,
         Rectangular,
-        a,
+        own.transpose(),
         Rectangular,
         scale,
         Par::Seq,

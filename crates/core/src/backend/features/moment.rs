@@ -1,7 +1,7 @@
 //! The second moment of features: X'X, or X X' where that is smaller.
 
 use super::FeatureBackend;
-use crate::backend::{Backend, Interrupt, MomentOf, Panel, SecondMoment};
+use crate::backend::{Backend, Interrupt, MomentOf, Panel, SecondMoment, partial_sums};
 use crate::linalg::{add_gram_lower, axpy, shared_product, view_mut};
 use crate::{Matrix, Result};
 use faer::Accum;
@@ -36,10 +36,13 @@ impl FeatureBackend<'_> {
         Ok(SecondMoment { matrix: Cow::Owned(matrix), of })
     }
 
-    /// Lower triangle of X'X: one partial sum per thread over a fixed run of rows, added up in order.
+    /// Lower triangle of X'X: partial sums over fixed runs of rows, added up in order. With a single one, threads
+    /// share its rows.
     fn moment(&self, all: &[u32], threads: usize, interrupt: &mut Interrupt<'_>) -> Result<Matrix> {
         let d = self.dim();
-        let run = all.len().div_ceil(threads.max(1)).max(1);
+        let parts = partial_sums(d * d);
+        let run = all.len().div_ceil(parts).max(1);
+        let threads_of_sum = if parts == 1 { threads } else { 1 };
         let new = |rows| PartialMoment { rows, panel: Panel::default(), moment: Matrix::zeros(d, d) };
         let mut partial: Vec<PartialMoment<'_>> = all.chunks(run).map(new).collect();
         let size = if d <= WIDE_FEATURES { MOMENT_ROWS } else { MOMENT_ROWS / 4 };
@@ -47,7 +50,7 @@ impl FeatureBackend<'_> {
             partial.par_iter_mut().for_each(|PartialMoment { rows, panel, moment }| {
                 for rows in rows.chunks(size).skip(round.start).take(round.len()) {
                     self.load(rows, panel);
-                    self.add_moment(panel, moment);
+                    self.add_moment(panel, moment, threads_of_sum);
                 }
             });
         })?;
@@ -80,10 +83,10 @@ impl FeatureBackend<'_> {
     }
 
     /// Lower triangle of `moment += X_b' X_b`.
-    fn add_moment(&self, panel: &Panel, moment: &mut Matrix) {
+    fn add_moment(&self, panel: &Panel, moment: &mut Matrix, threads: usize) {
         let Some(sparse) = self.sparse() else {
             let (rows, scale) = self.dense_rows(panel);
-            return add_gram_lower(view_mut(moment), rows, scale * scale);
+            return add_gram_lower(view_mut(moment), rows, scale * scale, threads);
         };
         for &i in &panel.rows {
             let (factor, bias) = self.row_factor(i as usize);

@@ -2,7 +2,7 @@
 
 use super::Band;
 use crate::interrupt::Interrupt;
-use crate::linalg::{self, view, view_mut};
+use crate::linalg::{self, both, halfway, part_rows, view, view_mut};
 use crate::{Matrix, Result};
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::matmul::triangular::{self, BlockStructure};
@@ -74,23 +74,28 @@ fn eliminate(mut panel: MatMut<'_, f64>, mut t: MatMut<'_, f64>, mut rest: MatMu
 impl Reflections {
     /// `Q x` in place.
     pub(crate) fn forth(&self, x: &mut Matrix, threads: usize) {
-        self.shared(view_mut(x), threads, Self::apply::<false>);
+        let part = part_rows(x.cols());
+        self.shared(view_mut(x), part, threads, Self::apply::<false>);
     }
 
     /// `Q' x` in place.
     pub(crate) fn back(&self, x: &mut Matrix, threads: usize) {
-        self.shared(view_mut(x), threads, Self::apply::<true>);
+        let part = part_rows(x.cols());
+        self.shared(view_mut(x), part, threads, Self::apply::<true>);
     }
 
-    /// The columns shared out over threads.
-    fn shared(&self, x: MatMut<'_, f64>, threads: usize, apply: fn(&Self, MatMut<'_, f64>)) {
-        if threads <= 1 || x.ncols() < 2 {
+    /// The columns shared out over threads, some at a time.
+    fn shared(&self, x: MatMut<'_, f64>, part: usize, threads: usize, apply: fn(&Self, MatMut<'_, f64>)) {
+        if x.ncols() <= part {
             return apply(self, x);
         }
-        let left = threads / 2;
-        let cut = x.ncols() * left / threads;
-        let (x_left, x_right) = x.split_at_col_mut(cut);
-        rayon::join(|| self.shared(x_left, left, apply), || self.shared(x_right, threads - left, apply));
+        let cut = halfway(x.ncols(), part);
+        let (first, second) = x.split_at_col_mut(cut);
+        both(
+            threads,
+            || self.shared(first, part, threads, apply),
+            || self.shared(second, part, threads, apply),
+        );
     }
 
     fn apply<const TRANSPOSED: bool>(&self, mut x: MatMut<'_, f64>) {

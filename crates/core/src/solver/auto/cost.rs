@@ -7,6 +7,9 @@ use crate::{Observations, Problem};
 /// Operations of a matrix product per nanosecond and thread.
 const PRODUCT_FLOPS_PER_NS: f64 = 25.0;
 
+/// Threads that the estimates assume. Not those of the machine: the same problem is solved the same way on all of them.
+const ASSUMED_THREADS: f64 = 2.0;
+
 /// Sizes of a problem.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Cost {
@@ -17,7 +20,6 @@ pub(super) struct Cost {
     rank: f64,
     tasks: f64,
     table: bool,
-    threads: f64,
     /// Unknowns of a factorised Newton system.
     pub(super) unknowns: usize,
     /// One coordinate step.
@@ -32,14 +34,13 @@ impl Cost {
         let (inputs, dim) = (backend.n_inputs(), backend.dim());
         let rank = dim.min(inputs);
         let (rows, entries) = Design::size(obs);
-        let threads = problem.data().threads() as f64;
         let small = rank as f64;
         let moment = inputs as f64 * dim as f64 * small;
         let rotate = 2.0 * rows as f64 * dim as f64 * small;
         let setup = if problem.data().has_design(problem.is_centred()) {
             0.0
         } else {
-            (moment + rotate) / (PRODUCT_FLOPS_PER_NS * threads) + small.powi(3) / 5.0
+            (moment + rotate) / (PRODUCT_FLOPS_PER_NS * ASSUMED_THREADS) + small.powi(3) / 5.0
         };
         Cost {
             observations: obs.len() as f64,
@@ -48,7 +49,6 @@ impl Cost {
             rank: small,
             tasks: obs.n_tasks() as f64,
             table: rows < entries || obs.n_tasks() == 1,
-            threads,
             unknowns: unknowns(obs, rank),
             step: coordinate_step(problem),
             setup,
@@ -69,26 +69,26 @@ impl Cost {
     /// Effective threads for the products of a pass: products of small blocks run on one thread.
     fn shared(&self, products: f64) -> f64 {
         let of_a_block = products / (self.rows / 64.0).max(1.0);
-        if of_a_block > 1e7 { 0.8 * self.threads.max(1.25) } else { 1.0 }
+        if of_a_block > 1e7 { 0.8 * ASSUMED_THREADS } else { 1.0 }
     }
 
     /// One pass over all rows, for all their tasks.
     fn pass(&self) -> f64 {
         let rate = if self.table { PRODUCT_FLOPS_PER_NS } else { 0.2 * PRODUCT_FLOPS_PER_NS };
-        2.0 * self.entries * self.rank / (rate * self.threads)
+        2.0 * self.entries * self.rank / (rate * ASSUMED_THREADS)
     }
 
     /// Forming and factorising a system with all rows in it.
     fn factorise(&self) -> f64 {
         let n = self.unknowns as f64;
         let moments = self.entries * self.rank * self.rank;
-        (moments + n * n * self.rank + n * n * n / 3.0) / (0.6 * PRODUCT_FLOPS_PER_NS * self.threads)
+        (moments + n * n * self.rank + n * n * n / 3.0) / (0.6 * PRODUCT_FLOPS_PER_NS * ASSUMED_THREADS)
             + 5.0 * n * n
     }
 
     /// A Newton step where nearly all entries have a curvature.
     fn smooth_step(&self) -> f64 {
-        let answers = 6.0 * self.entries / self.threads;
+        let answers = 6.0 * self.entries / ASSUMED_THREADS;
         let iterations =
             10.0 * (2.0 * self.pass() + 10.0 * self.rank * self.tasks * self.tasks / PRODUCT_FLOPS_PER_NS);
         3.0 * self.pass() + answers + (iterations + self.blocks()).min(self.factorise())
@@ -100,14 +100,14 @@ impl Cost {
         let budget = 4.0 * self.entries / self.tasks * self.rank;
         let affordable = (0..4).fold(0.0, |f: f64, _| (budget / (self.rank + f)).sqrt());
         let rows = affordable.min(self.rank).min(1024.0).min(self.entries / self.tasks);
-        self.tasks * rows * rows * (self.rank + rows) / (0.5 * PRODUCT_FLOPS_PER_NS * self.threads)
+        self.tasks * rows * rows * (self.rank + rows) / (0.5 * PRODUCT_FLOPS_PER_NS * ASSUMED_THREADS)
     }
 
     /// A Newton step where few entries have a curvature.
     fn kinked_step(&self) -> f64 {
-        let answers = 6.0 * self.entries / self.threads;
+        let answers = 6.0 * self.entries / ASSUMED_THREADS;
         let free = 0.4 * self.rank * self.tasks;
-        let iterations = 12.0 * (8.0 * free * self.rank / (0.25 * PRODUCT_FLOPS_PER_NS * self.threads));
+        let iterations = 12.0 * (8.0 * free * self.rank / (0.25 * PRODUCT_FLOPS_PER_NS * ASSUMED_THREADS));
         5.0 * self.pass() + answers + iterations
     }
 
@@ -120,7 +120,7 @@ impl Cost {
     }
 
     pub(super) fn interior_point(&self) -> f64 {
-        let loops = 60.0 * self.entries / self.threads;
+        let loops = 60.0 * self.entries / ASSUMED_THREADS;
         self.setup + 20.0 * (6.0 * self.pass() + loops + 2.0 * self.factorise() + 0.6 * STEP_OVERHEAD_NS)
     }
 }

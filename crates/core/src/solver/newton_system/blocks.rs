@@ -163,7 +163,7 @@ impl Block {
             row.iter_mut().zip(&root).for_each(|(x, root)| *x = d.sqrt() * *x * root);
         }
         let mut factor = Matrix::zeros(free.len(), free.len());
-        linalg::add_gram_lower(linalg::view_mut(&mut factor), view(&rows).transpose(), 1.0);
+        linalg::add_gram_lower(linalg::view_mut(&mut factor), view(&rows).transpose(), 1.0, 1);
         (0..free.len()).for_each(|j| factor[(j, j)] += 1.0 / weight);
         (free.is_empty() || linalg::cholesky(&mut factor, 1)).then_some(Block {
             root,

@@ -93,7 +93,7 @@ fn task_factor(design: &Design, free: &[(u32, f64)], shift: Option<&[f64]>) -> M
         return rows;
     }
     let mut moment = Matrix::zeros(rank, rank);
-    add_gram_lower(view_mut(&mut moment), view(&rows), 1.0);
+    add_gram_lower(view_mut(&mut moment), view(&rows), 1.0, 1);
     linalg::semidefinite_cholesky(&mut moment);
     transposed(&moment)
 }
