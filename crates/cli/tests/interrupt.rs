@@ -26,7 +26,7 @@ fn wait_until(so: impl Fn() -> bool) {
 fn ctrl_c_ends_a_fit_with_its_model_and_true_certificate() {
     let place = Place::new();
     place.ok("data generate data.npz --tasks 12 --rows 300 --features 30 --binary --quiet");
-    let words = "fit data.npz -o m.st --tol 1e-15 --max-passes 100000000 --threads 1 --json \
+    let words = "fit data.npz -o m.st --solver sdca --tol 1e-15 --max-passes 100000000 --threads 1 --json \
                  --checkpoint c.st --checkpoint-every 0";
     let child = place.command(words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     wait_until(|| place.path("c.st").exists());
@@ -41,7 +41,8 @@ fn ctrl_c_ends_a_fit_with_its_model_and_true_certificate() {
     assert_eq!(checked["holds"], true);
     assert_eq!(checked["recomputed"]["gap"], said["gap"]);
     // And the fit can go on.
-    let resumed = place.json("fit data.npz -o m.st --tol 1e-3 --threads 1 --checkpoint c.st --resume");
+    let resumed =
+        place.json("fit data.npz -o m.st --solver sdca --tol 1e-3 --threads 1 --checkpoint c.st --resume");
     assert_eq!(resumed["status"], "certified");
 }
 
