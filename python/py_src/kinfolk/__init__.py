@@ -15,6 +15,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import _native
+from ._atoms import Atom
 from ._classifier import MultiTaskClassifier
 from ._cv import MultiTaskCV
 from ._files import load
@@ -24,6 +25,7 @@ from ._regressor import MultiTaskRegressor
 __version__: str = _native.VERSION
 
 __all__ = [
+    "Atom",
     "MultiTaskCV",
     "MultiTaskClassifier",
     "MultiTaskRegressor",

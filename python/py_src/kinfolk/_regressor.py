@@ -44,11 +44,10 @@ class MultiTaskRegressor(RegressorMixin, NumberParameters, MultiTask):  # type: 
         return numeric_loss(self.AUTO_LOSS if text == "auto" else text)
 
     def predict(self, X: Any, task: Any = None) -> np.ndarray:
-        """Predictions for the task of each row, or an array (rows, tasks) if the labels were a table."""
-        x, index = self._validated(X, task)
-        if self._targets.form == "wide":
-            return self._decision_matrix(x, None)
-        return self._decision_matrix(x, np.zeros(x.shape[0], np.uint32) if index is None else index)
+        """Predictions for the task of each row. `task` is one task for all rows, or one for each. Without it, a model
+        whose labels were a table predicts all of them: (rows, tasks)."""
+        rows = self._validated(X, task)
+        return self._decision_matrix(rows, all_outputs=self._targets.form == "wide" and rows.output is None)
 
     def score(self, X: Any, y: Any, task: Any = None, sample_weight: Any = None) -> float:
         """Explained variance (R2) over all rows; for a table, the mean over its columns."""
