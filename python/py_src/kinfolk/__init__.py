@@ -19,6 +19,7 @@ from ._atoms import Atom
 from ._classifier import MultiTaskClassifier
 from ._cv import MultiTaskCV
 from ._files import load
+from ._onnx import register_skl2onnx
 from ._output_kernel import OutputKernelClassifier, OutputKernelRegressor
 from ._regressor import MultiTaskRegressor
 
@@ -33,6 +34,7 @@ __all__ = [
     "OutputKernelRegressor",
     "load",
     "methods",
+    "register_skl2onnx",
 ]
 
 

@@ -48,7 +48,7 @@ class TrainingData:
 
 
 def each_weight(weight: np.ndarray, triples: Triples | None, shape: tuple[int, int]) -> np.ndarray:
-    """Weights of observations, from those of rows, or of rows and outputs. Without triples all rows have all outputs."""
+    """Weights of observations, from those of rows, or of rows and outputs. Without triples, rows have all outputs."""
     if triples is not None:
         each = weight[triples.input] if weight.ndim == 1 else weight[triples.input, triples.output]
     else:
@@ -252,6 +252,21 @@ class BaseKinfolkEstimator(EngineParameters, LabelledResults, Callbacks, BaseEst
             return None
         alpha: np.ndarray | None = self.model_.alpha
         return alpha if alpha is not None and len(alpha) == len(observations) else None
+
+    def __getstate__(self) -> Any:
+        """Plain arrays and bytes, so that tools such as skops need to trust this class and no other."""
+        state = dict(super().__getstate__())
+        model = state.pop("model_", None)
+        if model is not None:
+            state["_model_bytes"] = model.to_bytes()
+        return state
+
+    def __setstate__(self, state: Any) -> None:
+        state = dict(state)
+        data = state.pop("_model_bytes", None)
+        super().__setstate__(state)
+        if data is not None:
+            self.model_ = _native.Model.from_bytes(data)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

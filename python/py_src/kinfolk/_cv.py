@@ -228,7 +228,9 @@ class MultiTaskCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             labels = _inputs.table(y)
             folds = check_cv(self.cv, labels, classifier=is_classifier(estimator)).split(X, labels, groups)
             return [(np.asarray(train, np.uint32), np.asarray(test, np.uint32)) for train, test in folds]
-        n_folds = _checks.whole("cv", self.cv, 2)
+        n_folds, n = _checks.whole("cv", self.cv, 2), data.x.shape[0]
+        if n < n_folds:
+            raise ValueError(f"cv = {n_folds}: there cannot be more folds than rows, n_samples = {n}")
         fold = _native.folds(data.observations, n_folds, _checks.seed(estimator.random_state))
         parts = [(np.flatnonzero(fold != f), np.flatnonzero(fold == f)) for f in range(n_folds)]
         return [(train.astype(np.uint32), test.astype(np.uint32)) for train, test in parts]

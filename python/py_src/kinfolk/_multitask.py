@@ -17,6 +17,7 @@ from . import _checks, _inputs, _targets
 from ._base import BaseKinfolkEstimator, TrainingData, each_weight
 from ._compat import with_callbacks
 from ._files import SaveMixin
+from ._onnx import OnnxMixin
 from ._parameters import TaskParameters
 from ._targets import Targets
 
@@ -41,7 +42,7 @@ class Rows:
         return np.zeros(self.x.shape[0], np.uint32) if self.output is None else self.output
 
 
-class MultiTask(SaveMixin, TaskParameters, BaseKinfolkEstimator):
+class MultiTask(SaveMixin, OnnxMixin, TaskParameters, BaseKinfolkEstimator):
     """The part that the classifier and the regressor share."""
 
     _targets: Targets
@@ -207,9 +208,11 @@ class MultiTask(SaveMixin, TaskParameters, BaseKinfolkEstimator):
         labels = np.concatenate([np.ravel(_inputs.table(y0)), np.ravel(_inputs.table(y))])
         return self._refit(x, new, labels, names, weight)
 
-    def partial_fit(self, X: Any, y: Any, task: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(
+        self, X: Any, y: Any, task: Any = None, sample_weight: Any = None, classes: Any = None
+    ) -> Self:
         """The first call is `fit`, each later one `update`: all rows so far are kept and fitted again, starting from
-        the previous fit."""
+        the previous fit. Classes need not be known before they occur: `classes` is for scikit-learn."""
         if not hasattr(self, "model_"):
             return self.fit(X, y, task, sample_weight)
         return self.update(X, y, task, sample_weight)
@@ -410,9 +413,17 @@ class MultiTask(SaveMixin, TaskParameters, BaseKinfolkEstimator):
     def __getstate__(self) -> Any:
         state = dict(super().__getstate__())
         state.pop("_data", None)
-        if "_targets" in state:
-            state["_targets"] = dataclasses.replace(state["_targets"], triples=None)
+        targets = state.get("_targets")
+        if targets is not None:
+            names = [field.name for field in dataclasses.fields(targets) if field.name != "triples"]
+            state["_targets"] = {name: getattr(targets, name) for name in names}
         return state
+
+    def __setstate__(self, state: Any) -> None:
+        super().__setstate__(state)
+        targets: Any = self.__dict__.get("_targets")
+        if isinstance(targets, dict):
+            self._targets = Targets(**targets)
 
 
 class _NamedTable(np.ndarray):

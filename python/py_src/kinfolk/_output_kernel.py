@@ -17,10 +17,11 @@ from ._base import BaseKinfolkEstimator, TrainingData, each_weight
 from ._compat import available_if, with_callbacks
 from ._engine import numeric_loss
 from ._files import SaveMixin
+from ._onnx import OnnxMixin
 from ._parameters import ClassParameters, NumberParameters, documented
 
 
-class OutputKernel(SaveMixin, BaseKinfolkEstimator):
+class OutputKernel(SaveMixin, OnnxMixin, BaseKinfolkEstimator):
     """The part that both estimators share."""
 
     def _loss(self) -> str:
