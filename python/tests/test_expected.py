@@ -236,3 +236,26 @@ def test_errors_name_the_parameter(regression, tmp_path):
         kinfolk.load(tmp_path / "nothing.safetensors")
     with pytest.raises(OSError, match="it is not a file|[Dd]irectory"):
         kinfolk.load(tmp_path)
+
+
+def test_intervals_hold_their_promise():
+    covered, widths = [], []
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        task = np.repeat(np.arange(6), 140)
+        noise = np.linspace(0.2, 2.0, 6)[task]
+        X = rng.normal(size=(len(task), 4))
+        y = X @ rng.normal(size=4) + noise * rng.normal(size=len(task))
+        train = np.arange(len(task)) % 140 < 40
+        model = MultiTaskRegressor(C="strength:1").fit(X[train], y[train], task=task[train])
+        low, high = model.predict_interval(X[~train], task=task[~train], coverage=0.9)
+        covered.append(np.mean((low <= y[~train]) & (y[~train] <= high)))
+        widths.append((high - low)[task[~train] == 5].mean() / (high - low)[task[~train] == 0].mean())
+    assert 0.87 <= np.mean(covered) <= 0.94, covered
+    assert np.mean(widths) > 3, "noisier tasks have wider intervals"
+    wide = MultiTaskRegressor(C=1.0).fit(X, np.column_stack([y, -y]))
+    low, high = wide.predict_interval(X[:7])
+    assert low.shape == high.shape == (7, 2) and (low < high).all()
+    assert wide.predict_interval(X[:7], task=1)[0].shape == (7,)
+    with pytest.raises(ValueError, match="coverage = 2: it must be between 0 and 1"):
+        wide.predict_interval(X, coverage=2)

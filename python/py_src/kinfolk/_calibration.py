@@ -65,10 +65,10 @@ def sigmoid(score: np.ndarray, positive: np.ndarray, weight: np.ndarray, towards
     return (a, b) if a > 0 else (0.0, flat)
 
 
-def cross_fitted(estimator: Any, data: Any) -> np.ndarray:
-    """a and b of each output, from scores of held-out rows."""
+def held_out_scores(estimator: Any, data: Any) -> np.ndarray:
+    """The score of each observation by a model that was fitted without its row, at the C of the estimator."""
     if estimator.kernel == "precomputed":
-        raise ValueError("calibrate: held-out rows of a precomputed kernel are not supported")
+        raise ValueError("held-out rows of a precomputed kernel are not supported")
     x, triples, n = data.x, data.triples, data.x.shape[0]
     seed = _checks.seed(estimator.random_state)
     fold = _native.folds(data.observations, min(N_FOLDS, n), seed) if n > 1 else np.zeros(n)
@@ -81,9 +81,15 @@ def cross_fitted(estimator: Any, data: Any) -> np.ndarray:
         place[rows] = np.arange(len(rows))
         scores = model.predict_all(_inputs.native(x[rows]))
         score[held] = scores[place[triples.input[held]], triples.output[held]]
+    return score
+
+
+def cross_fitted(estimator: Any, data: Any) -> np.ndarray:
+    """a and b of each output, from scores of held-out rows."""
+    score, triples = held_out_scores(estimator, data), data.triples
     if data.offset is not None:
-        score += data.offset
-    weight = np.ones(len(fold)) if data.weight is None else data.weight
+        score = score + data.offset
+    weight = np.ones(data.x.shape[0]) if data.weight is None else data.weight
     each = weight[triples.input] if weight.ndim == 1 else weight[triples.input, triples.output]
     positive = triples.label > 0
     if isinstance(estimator.class_weight, str):

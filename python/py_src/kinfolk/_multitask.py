@@ -104,7 +104,7 @@ class MultiTask(SaveMixin, OnnxMixin, TaskParameters, BaseKinfolkEstimator):
         task : array of shape (rows,), default=None
             The task of each row, an integer or a string. Without it, and without a table, there is one task.
         sample_weight : array of shape (rows,), or (rows, tasks) for a table of labels, default=None
-        offset : array of shape (rows,) or (rows, rows of theta_), default=None
+        offset : array of shape (rows,) or (rows, outputs), default=None
             A known part of each prediction, such as the prediction of another model or the logarithm of an exposure:
             the model learns the rest. Predictions and scores do not include it.
         """
@@ -413,6 +413,7 @@ class MultiTask(SaveMixin, OnnxMixin, TaskParameters, BaseKinfolkEstimator):
     def __getstate__(self) -> Any:
         state = dict(super().__getstate__())
         state.pop("_data", None)
+        state.pop("_held_out", None)
         targets = state.get("_targets")
         if targets is not None:
             names = [field.name for field in dataclasses.fields(targets) if field.name != "triples"]
