@@ -1,7 +1,7 @@
 """# Pupils of many schools
 
-Scores of pupils in 40 schools with 8 pupils each: too few for a model of each school, and schools differ too much for one
-model of all. Learned together, schools borrow from those that are like them."""
+Scores of pupils in 40 schools with 8 pupils each: too few for a model of each school, and schools differ too much
+for one model of all. Learned together, schools borrow from those that are like them."""
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -21,7 +21,8 @@ scores = {}
 for method in ("kin", "stl", "pooled"):
     model = MultiTaskRegressor(method=method).fit(X[train], y[train], task=school[train])
     scores[method] = model.score_per_task(X[~train], y[~train], task=school[~train])
-    print(f"{method:7} R2 on new pupils {np.mean(list(scores[method].values())):.3f}, proved within {model.rel_gap_:.0e}")
+    mean = np.mean(list(scores[method].values()))
+    print(f"{method:7} R2 on new pupils {mean:.3f}, proved within {model.rel_gap_:.0e}")
 
 plot.task_gain(scores["kin"], scores["stl"])
 plt.title("What each school gains by joint learning")

@@ -1,6 +1,7 @@
 """# Sensors of a building
 
-Twelve sensors of one building are predicted from the weather. Theta finds which of them are alike, and the tree shows it."""
+Twelve sensors of one building are predicted from the weather. Theta finds which of them are alike, and the tree
+shows it."""
 
 import matplotlib.pyplot as plt
 import numpy as np

@@ -1,7 +1,7 @@
 """# Molecules with missing measurements
 
-Assays of molecules are expensive: most cells of the table are empty. A row with one measurement still helps all assays that
-are related."""
+Assays of molecules are expensive: most cells of the table are empty. A row with one measurement still helps all
+assays that are related."""
 
 import matplotlib.pyplot as plt
 import numpy as np

@@ -1,6 +1,7 @@
 """# Many classes from embeddings
 
-Every class is a task. Theta says which classes look alike to the model: here handwritten digits, from 8 x 8 pixels."""
+Every class is a task. Theta says which classes look alike to the model: here handwritten digits, from 8 x 8
+pixels."""
 
 import matplotlib.pyplot as plt
 import numpy as np

@@ -1,7 +1,7 @@
 """# Shops with known regions
 
-You know which shops are in one region, but not how much that matters. As an *atom* the regions become a part of Theta whose
-weight is learned; wrong groups get next to nothing."""
+You know which shops are in one region, but not how much that matters. As an *atom* the regions become a part of
+Theta whose weight is learned; wrong groups get little."""
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -21,7 +21,7 @@ train = np.arange(len(task)) % 108 < 8
 
 shares, scores = {}, {}
 for name, atoms in {"none": None, "regions": {"region": region}, "wrong groups": {"region": wrong}}.items():
-    model = MultiTaskRegressor(method="fmtl", atoms=atoms).fit(X[train], y[train], task=task[train])
+    model = MultiTaskRegressor(atoms=atoms).fit(X[train], y[train], task=task[train])
     scores[name] = model.score(X[~train], y[~train], task=task[~train])
     shares[name] = model.atom_shares_.get("region", 0.0)
     print(f"{name:13} R2 {scores[name]:.3f}, share of the relation in the model {shares[name]:.0%}")

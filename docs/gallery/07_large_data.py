@@ -1,7 +1,7 @@
 """# Large data
 
-200,000 rows of 100 features, 50 tasks, in single precision, read without a copy. The curve is the certificate over time: at
-each moment no model can be better by more than this."""
+200,000 rows of 100 features, 50 tasks, in single precision, read without a copy. The curve is the certificate over
+time: at each moment no model can be better by more than this."""
 
 import time
 

@@ -1,7 +1,7 @@
 """Builds the documentation as a web site, with warnings as errors: python docs/site/build.py [--out FOLDER]
 
 Needs the installed package and docs/site/requirements.txt. The pages are those of docs/; the gallery is made by running
-the scripts of docs/gallery; the reference of Python is made from the docstrings. Everything is written below the folder.
+the scripts of docs/gallery; the reference of Python is made from the docstrings. All is written below the folder.
 """
 
 from __future__ import annotations

@@ -13,7 +13,11 @@ napoleon_google_docstring = False
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"
 html_theme = "alabaster"
-html_theme_options = {"description": "Many related tasks, learned together, with a proof", "fixed_sidebar": True}
+html_theme_options = {
+    "description": "Many related tasks, learned together, with a proof",
+    "page_width": "1200px",
+    "body_max_width": "none",
+}
 html_show_sourcelink = False
 exclude_patterns: list[str] = []
 # Code blocks of the command's output are no language.

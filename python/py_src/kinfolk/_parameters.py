@@ -119,8 +119,8 @@ class EngineParameters:
     k: int = parameter(
         1,
         "int",
-        """For output="power": the sum of abs(Theta)^p / 2 with p = 2k / (2k - 1). 1 is the squared Frobenius norm; larger
-        values give a sparser task matrix.""",
+        """For output="power": the sum of abs(Theta)^p / 2 with p = 2k / (2k - 1). 1 is the squared Frobenius norm;
+        larger values give a sparser task matrix.""",
     )
     loss: str | Mapping[Any, str] | Sequence[str] = parameter(
         "auto",
