@@ -9,9 +9,19 @@ pub(crate) fn of_engine(error: Error) -> PyErr {
     let text = error.to_string();
     match error {
         Error::Memory { .. } => PyMemoryError::new_err(text),
-        Error::Io { .. } => PyOSError::new_err(text),
+        // Of the code Python makes FileNotFoundError, PermissionError and so on.
+        Error::Io { path, source } => match source.raw_os_error() {
+            Some(code) => PyOSError::new_err((code, in_words(&source), path)),
+            None => PyOSError::new_err(text),
+        },
         _ => PyValueError::new_err(text),
     }
+}
+
+/// The system's words without its code, which Python prints too.
+fn in_words(error: &std::io::Error) -> String {
+    let text = error.to_string();
+    text.split(" (os error").next().unwrap_or(&text).to_string()
 }
 
 pub(crate) fn of_method(error: kinfolk_train::Error) -> PyErr {

@@ -5,7 +5,7 @@ use crate::features::Features;
 use kinfolk::model::LinearCoefficients;
 use kinfolk::{Claim, Kernel, Matrix, TaskNames};
 use kinfolk_io::{ColumnRoles, Feature, LabelEncoding, Schema, Storage};
-use kinfolk_train::Trained;
+use kinfolk_train::{AtomSetting, Trained};
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -78,6 +78,13 @@ impl PyModel {
         }
     }
 
+    /// Known relations of tasks: name, weight, the learned coefficient, and the share of the model.
+    #[getter]
+    fn atoms(&self) -> Vec<(String, f64, f64, f64)> {
+        let atoms = self.0.model.atoms().into_iter();
+        atoms.map(|atom| (atom.name.to_string(), atom.weight, atom.coefficient, atom.share)).collect()
+    }
+
     /// Everything about the problem and the data but the arrays, as JSON.
     #[getter]
     fn about(&self) -> PyResult<String> {
@@ -134,6 +141,24 @@ impl PyModel {
     fn predict_mean<'py>(&self, py: Python<'py>, x: Features<'_>) -> PyResult<Vector<'py>> {
         let inputs = x.inputs(false)?;
         Ok(py.detach(|| self.0.model.predict_mean(&inputs)).map_err(of_engine)?.into_pyarray(py))
+    }
+
+    /// Predictions of a task without training observations, through the atoms of the model; None if they do not
+    /// relate it to other tasks. `more` are the same atoms for tasks that were not known at the fit, as JSON.
+    #[pyo3(signature = (x, name, more=None))]
+    fn predict_new<'py>(
+        &self,
+        py: Python<'py>,
+        x: Features<'_>,
+        name: &str,
+        more: Option<&str>,
+    ) -> PyResult<Option<Vector<'py>>> {
+        let inputs = x.inputs(false)?;
+        let more: Vec<AtomSetting> = more.map_or(Ok(vec![]), serde_json::from_str).map_err(value)?;
+        let found = self.0.new_tasks(&more).and_then(|new| new.find(name)).map_err(of_method)?;
+        let predict = |task| self.0.model.predict_borrowed(&inputs, &task).map_err(of_engine);
+        let scores = py.detach(|| found.map(predict).transpose())?;
+        Ok(scores.map(|scores| scores.into_pyarray(py)))
     }
 
     /// Predictions of all tasks: (inputs, tasks).

@@ -6,7 +6,7 @@ use crate::features::Features;
 use crate::fit::{is_gram, parse, parse_weights};
 use crate::model::PyModel;
 use crate::observations::{PyObservations, numbers};
-use kinfolk_train::select::{Candidate, FoldOrder, FoldRows, Row, Study, candidates, cross_validate_on};
+use kinfolk_train::select::{Axis, Candidate, FoldOrder, FoldRows, Row, Study, candidates, cross_validate_on};
 use kinfolk_train::{StudyObserver, Trained, Training};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
@@ -57,8 +57,10 @@ pub(crate) fn cross_validate<'py>(
     let spec = parse(spec)?;
     let inputs = x.inputs(is_gram(&spec))?;
     let settings = vec![spec.method.clone()];
+    // Weights of atoms that are not given are searched too.
+    let axes = Axis::with_atoms(&[], &spec.atoms);
     let searched =
-        search.map(|method| candidates(&[method.to_string()], &[]).map_err(of_method)).transpose()?;
+        search.map(|method| candidates(&[method.to_string()], &axes).map_err(of_method)).transpose()?;
     let candidate = searched.and_then(|found| found.into_iter().next());
     let candidate = candidate.unwrap_or_else(|| Candidate::on_default_grid(settings));
     let candidate = match weights {

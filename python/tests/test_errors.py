@@ -61,8 +61,10 @@ def test_data(regression):
     table = np.full((100, 2), np.nan)
     wrong(d.X, table, None, r"Input y contains NaN: all labels are missing")
     table[:, 0] = d.y
-    with pytest.raises(ValueError, match="MultiTaskRegressor takes missing labels"):
-        OutputKernelRegressor().fit(d.X, table)
+    with pytest.raises(ValueError, match="all labels are missing"):
+        OutputKernelRegressor().fit(d.X, np.full((100, 2), np.nan))
+    with pytest.raises(ValueError, match="Input y contains NaN: the label of row 0"):
+        OutputKernelRegressor().fit(d.X, np.full(100, np.nan))
     with pytest.raises(ValueError, match="as many columns as rows"):
         MultiTaskRegressor(kernel="precomputed").fit(d.X, d.y)
 
@@ -79,7 +81,7 @@ def test_predicting(regression):
     with pytest.raises(ValueError, match="X has 2 features"):
         model.predict(d.X[:, :2], task=d.task)
     with pytest.raises(AttributeError, match="no attribute 'predict_proba'") as caught:
-        MultiTaskClassifier().predict_proba(d.X)
+        MultiTaskClassifier(loss="hinge").predict_proba(d.X)
     assert "calibrate='sigmoid'" in str(caught.value.__cause__)
 
 

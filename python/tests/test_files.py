@@ -134,3 +134,25 @@ def test_a_file_that_is_no_model(tmp_path):
         kinfolk.load(tmp_path / "x")
     with pytest.raises(OSError, match="nowhere"):
         kinfolk.load(tmp_path / "nowhere")
+
+
+def test_a_model_of_the_command_takes_the_columns_of_its_own_file(command, tmp_path):
+    rng = np.random.default_rng(0)
+    age, hours = rng.normal(size=(2, 40))
+    frame = pd.DataFrame({"age": age, "note": 1.0, "school": ["n", "s"] * 20, "hours": hours})
+    frame["score"] = frame["age"] * 2 + frame["hours"]
+    frame.to_csv(tmp_path / "d.csv", index=False)
+    words = "fit d.csv --task school --target score --drop note -o m.safetensors --quiet"
+    subprocess.run([command, *words.split()], cwd=tmp_path, check=True)
+    predict = ["predict", "m.safetensors", "d.csv", "-o", "p.csv", "--quiet"]
+    subprocess.run([command, *predict], cwd=tmp_path, check=True)
+    model = kinfolk.load(tmp_path / "m.safetensors")
+    expected = pd.read_csv(tmp_path / "p.csv")["score"]
+    # The whole file, in any order of its columns, and with one task for all rows.
+    np.testing.assert_allclose(model.predict(frame), expected, rtol=1e-12)
+    np.testing.assert_allclose(model.predict(frame[["hours", "school", "age"]]), expected, rtol=1e-12)
+    north = frame["school"] == "n"
+    alone = model.predict(frame.loc[north, ["age", "hours"]], task="n")
+    np.testing.assert_allclose(alone, expected[north], rtol=1e-12)
+    with pytest.raises(ValueError, match="X has no column 'hours', which the model was fitted with"):
+        model.predict(frame.drop(columns="hours"))

@@ -147,7 +147,7 @@ def test_exceptions_of_a_scorer_come_through(regression):
         raise RuntimeError("no score today")
 
     with pytest.raises(RuntimeError, match="no score today"):
-        MultiTaskCV(Cs=[1.0], cv=3, scoring=scorer).fit(d.X, d.y, task=d.task)
+        MultiTaskCV(Cs=[1.0], cv=3, scoring=scorer, error_score="raise").fit(d.X, d.y, task=d.task)
     with pytest.raises(ValueError, match="there is no metric"):
         MultiTaskCV(Cs=[1.0], cv=3, scoring="select:luck").fit(d.X, d.y, task=d.task)
     with pytest.raises(ValueError, match="needs labels of two values"):

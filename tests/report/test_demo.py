@@ -209,6 +209,14 @@ def test_a_narrow_screen_needs_no_sideways_scrolling(page):
     page.frame()
     assert page.js("return document.documentElement.scrollWidth") <= 400
     assert page.js("return [...document.querySelectorAll('figure')].every((f) => f.scrollWidth <= f.clientWidth)")
+    beyond = """
+        const inside = (e, box) => e.right <= box.right + 1 && e.left >= box.left - 1;
+        return [...document.querySelectorAll('.plot')].flatMap((plot) =>
+            [...plot.querySelectorAll('rect, circle, text')].filter((part) =>
+                !inside(part.getBoundingClientRect(), plot.getBoundingClientRect()))).length
+             + [...document.querySelectorAll('.strongest .names')].filter((e) => e.scrollWidth > e.clientWidth).length
+    """
+    assert page.js(beyond) == 0, "no bar, dot or name is cut"
     page.screenshot("demo-narrow")
 
 

@@ -1,4 +1,4 @@
-//! Files: where they can be written, how they are replaced, which formats there are.
+//! Files: how they are replaced, which formats there are.
 
 use crate::failure::{Failure, Result};
 use crate::interrupt;
@@ -14,23 +14,6 @@ pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<()> {
         .map_err(|error| Failure::output(format!("{}: {error}", path.display())))
 }
 
-/// `Err` if nothing can be written there, found out before the work and not after it.
-pub(crate) fn check_writable(path: &Path) -> Result<()> {
-    let refuse = |why: &str| Err(Failure::output(format!("{}: {why}", path.display())));
-    if path.file_name().is_none() {
-        return refuse("it is not the name of a file");
-    }
-    if path.exists() && !path.is_file() {
-        return refuse("it exists and is not a file");
-    }
-    match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() && !parent.is_dir() => {
-            refuse("there is no such folder")
-        }
-        _ => Ok(()),
-    }
-}
-
 /// Formats of files that hold data with labels, for help texts.
 pub(crate) fn data_formats() -> String {
     format!("{}; see `kinfolk data info`", kinfolk_io::format_names(|format| format.holds_targets))
@@ -39,6 +22,12 @@ pub(crate) fn data_formats() -> String {
 /// All formats of data files, for help texts.
 pub(crate) fn all_formats() -> String {
     kinfolk_io::format_names(|_| true)
+}
+
+/// A text file; devices and pipes, which may be endless, are refused.
+pub(crate) fn read_text(path: &Path) -> Result<String> {
+    let bytes = kinfolk::read_file(path).map_err(|error| Failure::input(error).about(path))?;
+    String::from_utf8(bytes).map_err(|_| Failure::input("it is not text (utf-8)").about(path))
 }
 
 /// A model file of `fit` or `select`.

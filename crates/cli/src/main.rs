@@ -9,6 +9,7 @@ mod failure;
 mod files;
 mod graphml;
 mod interrupt;
+mod outputs;
 mod report;
 mod scores;
 mod text;
@@ -43,16 +44,17 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(cli: Cli) -> Result<ExitCode> {
+fn run(mut cli: Cli) -> Result<ExitCode> {
+    let report = Report { json: cli.global.json, quiet: cli.global.quiet };
+    cli.global.limit_threads(report);
     let global = &cli.global;
-    let report = Report { json: global.json, quiet: global.quiet };
     match cli.command {
         Command::Fit(args) => cmd::fit::run(*args, global, report),
         Command::Predict(args) => cmd::predict::run(args, global, report),
         Command::Certify(args) => cmd::certify::run(args, global, report),
         Command::Evaluate(args) => cmd::evaluate::run(args, global, report),
         Command::Select(args) => cmd::select::run(*args, global, report),
-        Command::Theta(args) => cmd::theta::run(args, report),
+        Command::Theta(args) => cmd::theta::run(args, global, report),
         Command::Report(args) => cmd::report::run(args, global, report),
         Command::Demo(args) => cmd::demo::run(args, global, report),
         Command::Methods(args) => cmd::methods::run(args, report),

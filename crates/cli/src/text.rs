@@ -51,6 +51,16 @@ impl std::fmt::Display for Grid {
     }
 }
 
+/// All digits, so that the same number is read back; with a power of ten where there would be many zeros.
+pub(crate) fn exact(x: f64) -> String {
+    let size = x.abs();
+    if size == 0.0 || !x.is_finite() || (1e-7..1e17).contains(&size) {
+        x.to_string()
+    } else {
+        format!("{x:e}")
+    }
+}
+
 /// `1 pass`, `2 passes`.
 pub(crate) fn plural_es(n: usize, what: &str) -> String {
     format!("{} {what}{}", count(n), if n == 1 { "" } else { "es" })
@@ -86,6 +96,15 @@ mod tests {
         grid.row(["a".into(), "0.5".into()]);
         grid.row(["long name".into(), "".into()]);
         assert_eq!(grid.to_string(), "task       AUC\na          0.5\nlong name\n");
+    }
+
+    #[test]
+    fn numbers_of_any_size_are_short_and_read_back() {
+        for x in [0.0, 0.1, -3e-9, 1.5e300, f64::MIN_POSITIVE, f64::INFINITY, 12345.678] {
+            assert_eq!(exact(x).parse::<f64>().unwrap(), x);
+            assert!(exact(x).len() < 26, "{}", exact(x));
+        }
+        assert_eq!((exact(0.25), exact(-1e250)), ("0.25".into(), "-1e250".into()));
     }
 
     #[test]

@@ -5,9 +5,12 @@ use crate::files;
 use kinfolk::solver::TracePoint;
 use std::path::Path;
 
+/// First line of the file.
+pub(crate) const HEADER: &str = "passes,seconds,primal,dual,gap\n";
+
 /// Writes a csv file.
 pub(crate) fn write(path: &Path, trace: &[TracePoint]) -> Result<()> {
-    let mut text = String::from("passes,seconds,primal,dual,gap\n");
+    let mut text = String::from(HEADER);
     for TracePoint { passes, seconds, primal, dual, gap } in trace {
         text += &format!("{passes},{seconds},{primal},{dual},{gap}\n");
     }
@@ -16,11 +19,18 @@ pub(crate) fn write(path: &Path, trace: &[TracePoint]) -> Result<()> {
 
 /// Reads the file of [`write`].
 pub(crate) fn read(path: &Path) -> Result<Vec<TracePoint>> {
-    let wrong = |error: csv::Error| {
-        Failure::input(format!("it is not a trace written by kinfolk fit --trace: {error}")).about(path)
+    let wrong = |why: String| {
+        Failure::input(format!("it is not a trace written by kinfolk fit --trace: {why}")).about(path)
     };
-    let file = std::fs::File::open(path).map_err(|error| Failure::input(error).about(path))?;
-    csv::Reader::from_reader(file).into_deserialize().collect::<csv::Result<_>>().map_err(wrong)
+    let bytes = kinfolk::read_file(path).map_err(|error| Failure::input(error).about(path))?;
+    if !bytes.starts_with(HEADER.as_bytes()) {
+        return Err(wrong(format!("its first line is not {}", HEADER.trim_end())));
+    }
+    let rows = csv::Reader::from_reader(&*bytes).into_deserialize().enumerate();
+    let row = |(row, point): (usize, csv::Result<TracePoint>)| {
+        point.map_err(|_| wrong(format!("line {} is not five numbers", row + 2)))
+    };
+    rows.map(row).collect()
 }
 
 #[cfg(test)]
@@ -39,6 +49,6 @@ mod tests {
         std::fs::remove_file(&path).unwrap();
         assert_eq!(steps[0], point(1));
         assert_eq!((steps[0].rel_gap(), steps[1].rel_gap()), (0.25, f64::INFINITY));
-        assert!(error.contains("it is not a trace"), "{error}");
+        assert!(error.ends_with("its first line is not passes,seconds,primal,dual,gap"), "{error}");
     }
 }

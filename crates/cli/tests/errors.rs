@@ -212,8 +212,8 @@ fn a_model_of_other_numbers_does_not_hold() {
     assert_eq!(said.code, 1);
     assert!(said.stdout.starts_with("{\"holds\":false,\"agrees\":false"), "{}", said.stdout);
     // Duals of one side of the hinge on labels of the other: nobody could have fitted that.
-    place.ok("data generate one.npz --binary --quiet");
-    place.ok("data generate two.npz --binary --seed 1 --quiet");
+    place.ok("data generate one.npz --binary --quiet --force");
+    place.ok("data generate two.npz --binary --seed 1 --quiet --force");
     place.ok("fit one.npz -o m.st --quiet");
     refused(&[
         "does not hold: the model file and the data do not agree: alpha, status\n",

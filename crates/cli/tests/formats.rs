@@ -10,7 +10,7 @@ fn same_in_all_formats(place: &Place, data: &str, formats: &[&str], options: &st
     let mut first: Option<(Vec<serde_json::Value>, Vec<u8>)> = None;
     for format in formats {
         let file = format!("same.{format}");
-        let said = place.json(&format!("data convert {data} {file}"));
+        let said = place.json(&format!("data convert {data} {file} --force"));
         let read = said["options"].as_str().unwrap_or_default().to_string();
         let fit = place.json(&format!("fit {file} {read} -o same.st --threads 1 --c strength:1 {options}"));
         assert_eq!(fit["status"], "certified", "{data} as {format}");
@@ -18,7 +18,7 @@ fn same_in_all_formats(place: &Place, data: &str, formats: &[&str], options: &st
         assert_eq!(checked["holds"], true);
         let numbers = ["primal", "dual", "gap", "passes", "n_inputs", "n_tasks", "n_observations"];
         let said: Vec<serde_json::Value> = numbers.iter().map(|key| fit[key].clone()).collect();
-        place.ok(&format!("predict same.st {file} -o same-scores.csv --quiet"));
+        place.ok(&format!("predict same.st {file} -o same-scores.csv --quiet --force"));
         let scores = place.read("same-scores.csv");
         match &first {
             None => first = Some((said, scores)),

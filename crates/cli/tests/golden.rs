@@ -156,9 +156,9 @@ fn methods_and_data() {
         text += &json(&place, words);
     }
     text += &place.run("data generate kin.npz --kind outliers --tasks 8").transcript();
-    text += &json(&place, "data generate kin.npz --kind outliers --tasks 8");
+    text += &json(&place, "data generate kin.npz --kind outliers --tasks 8 --force");
     text += &place.run("data convert kin.npz kin.svm").transcript();
-    text += &json(&place, "data convert kin.npz kin.svm");
+    text += &json(&place, "data convert kin.npz kin.svm --force");
     golden("data.txt", &text);
 }
 

@@ -47,12 +47,12 @@ fn every_example_of_every_help_runs() {
         assert!(!examples.is_empty(), "kinfolk {name} --help has no examples");
         for example in examples {
             assert!(example.starts_with(&name), "{name}: {example}");
-            place.ok(&example);
+            place.ok(&format!("{example} --force"));
             count += 1;
         }
     }
     for example in examples(&place.ok("--help")) {
-        place.ok(&example);
+        place.ok(&format!("{example} --force"));
     }
     assert!(count >= 20, "{count} examples were found");
 }

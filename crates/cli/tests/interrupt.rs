@@ -70,7 +70,7 @@ fn ctrl_c_in_the_middle_of_writing_leaves_nothing_unfinished() {
     place.ok("fit train.svm -o m.st --quiet");
     place.write("scores.csv", "precious");
     assert!(Command::new("mkfifo").arg(place.path("pipe.svm")).status().unwrap().success());
-    let words = "predict m.st pipe.svm -o scores.csv";
+    let words = "predict m.st pipe.svm -o scores.csv --force";
     let child = place.command(words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut writer = std::fs::OpenOptions::new().write(true).open(place.path("pipe.svm")).unwrap();
     // More than a chunk, and no end.

@@ -83,6 +83,26 @@ pub(crate) struct Moments {
     pub(crate) label_square: f64,
 }
 
+/// Arrays of the size of all weights that a fit has at a time: its state, the certificate's, and two points.
+const ARRAYS_OF_WEIGHTS: u64 = 4;
+/// Bytes that a fit may always use for weights, however small its budget for kernel matrices.
+const FREE_BYTES: u64 = 1 << 30;
+
+/// `Err` if the weights of a model with so many features and tasks do not fit the budget. Sparse files of a few bytes
+/// can claim any number of features.
+pub fn check_weights(n_features: usize, n_tasks: usize, kernel: &Kernel, budget: u64) -> Result<()> {
+    let arrays = match kernel {
+        Kernel::Linear | Kernel::Cosine => ARRAYS_OF_WEIGHTS.saturating_mul(n_tasks as u64),
+        // Mean and spread of the features.
+        _ => 2,
+    };
+    let needed = arrays.saturating_mul(8).saturating_mul(n_features as u64);
+    if needed > budget.max(FREE_BYTES) {
+        return Err(Error::Memory { what: "a model with so many features and tasks", needed, budget });
+    }
+    Ok(())
+}
+
 impl<'a> Dataset<'a> {
     /// Checks that the parts fit together.
     pub fn new(
@@ -99,6 +119,7 @@ impl<'a> Dataset<'a> {
             return Err(Error::Parameter { name: "bias", value: options.bias, expected });
         }
         let kernel = options.kernel.resolve(inputs)?;
+        check_weights(inputs.n_features(), observations.n_tasks(), &kernel, options.memory)?;
         let pool = Pool::new(options.threads)?;
         let backend: Arc<dyn Backend + 'a> = match kernel {
             Kernel::Linear | Kernel::Cosine => {

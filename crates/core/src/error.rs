@@ -66,6 +66,22 @@ pub enum Error {
         expected: &'static str,
     },
 
+    /// Labels so large that their losses are not numbers.
+    #[error(
+        "observation {row} (task {task}): label {value:e} is too large: the {loss} losses of all labels do not add up \
+         to a finite number; scale the labels"
+    )]
+    LabelRange {
+        /// The observation with the largest loss.
+        row: usize,
+        /// Name of its task.
+        task: String,
+        /// The label.
+        value: f64,
+        /// Name of the loss.
+        loss: &'static str,
+    },
+
     /// A task index beyond the last task.
     #[error("observation {row}: task {task} is out of range, there are {n_tasks} tasks")]
     TaskOutOfRange {

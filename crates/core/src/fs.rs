@@ -1,4 +1,4 @@
-//! Replacing a file as a whole or not at all.
+//! Reads whole files, and replaces a file as a whole or not at all.
 
 use std::fs::{self, File};
 use std::io::{Error, ErrorKind, Result, Seek, SeekFrom, Write};
@@ -93,6 +93,17 @@ pub fn write_atomically(
     let mut file = AtomicFile::create(path)?;
     fill(&mut file)?;
     file.commit()
+}
+
+/// Reads a whole file. Devices and pipes, which may be endless, are refused.
+///
+/// # Errors
+/// [`ErrorKind::InvalidInput`] if it is not a file, or the system's error.
+pub fn read_file(path: impl AsRef<Path>) -> Result<Vec<u8>> {
+    if !fs::metadata(&path)?.is_file() {
+        return Err(Error::new(ErrorKind::InvalidInput, "it is not a file"));
+    }
+    fs::read(path)
 }
 
 /// Removes the unfinished files that this process left in a folder: for a program that is ended by a signal.

@@ -33,10 +33,10 @@ mod tasks;
 
 pub use c_scale::{CScale, Weights};
 pub use certificate::{Certificate, Form, certify};
-pub use dataset::{Dataset, DatasetOptions};
+pub use dataset::{Dataset, DatasetOptions, check_weights};
 pub use error::{Error, Result};
 pub use fit::{Fit, Fitter, certify_duals, fit};
-pub use fs::{AtomicFile, remove_unfinished, write_atomically};
+pub use fs::{AtomicFile, read_file, remove_unfinished, write_atomically};
 pub use inputs::Inputs;
 pub use intercept::Intercept;
 pub use kernel::Kernel;

@@ -135,6 +135,7 @@ impl<'a> Problem<'a> {
     pub fn new(data: &'a Dataset<'a>, mut spec: ProblemSpec) -> Result<Self> {
         let obs = data.observations();
         let (losses, loss_of_task) = spec.losses(obs.n_tasks())?;
+        let (mut total, mut largest) = (0.0, (0.0, 0));
         for (row, &value) in obs.labels().iter().enumerate() {
             // The task only matters if it decides about the loss: finding it costs a division.
             let loss = if losses.len() == 1 { &losses[0] } else { &losses[loss_of_task[obs.task(row)]] };
@@ -142,6 +143,17 @@ impl<'a> Problem<'a> {
                 let task = obs.task_names().name(obs.task(row));
                 return Err(Error::Label { row, task, value, loss: loss.name(), expected });
             }
+            let size = loss.value(value, obs.offset(row));
+            total += size;
+            if size > largest.0 {
+                largest = (size, row);
+            }
+        }
+        if !total.is_finite() {
+            let row = largest.1;
+            let (task, value) = (obs.task(row), obs.label(row));
+            let loss = losses[loss_of_task[task]].name();
+            return Err(Error::LabelRange { row, task: obs.task_names().name(task), value, loss });
         }
         let regularizer = spec.output.build_with_atoms(&spec.atoms, obs.n_tasks())?;
         spec.atoms.retain(|atom| atom.weight > 0.0);

@@ -190,6 +190,28 @@ fn a_pass_that_was_cut_short_leaves_no_snapshot() {
 }
 
 #[test]
+fn a_kernel_fit_that_was_stopped_before_its_first_certificate_leaves_no_other_start() {
+    for source in [Source::Rbf, Source::RbfOnTheFly] {
+        let sample = Sample::new(Shape::Own, 3);
+        let setup = Setup::new(source, &sample, &LossKind::Hinge);
+        let settings = Settings { solver: SolverKind::Sdca, max_passes: 30, ..sdca(1e-14) };
+        let data = setup.data();
+        let problem = problem_of(&data, LossKind::Hinge, power(1), 3.0);
+        let whole = fit(&problem, &settings).unwrap();
+        for poll in 1..20 {
+            // Fresh data: the Gram matrix is computed during the fit.
+            let data = setup.data();
+            let problem = problem_of(&data, LossKind::Hinge, power(1), 3.0);
+            let mut camera = Camera { stop_at_poll: Some(poll), ..Camera::default() };
+            Fitter::new(&settings).observer(&mut camera).fit(&problem).unwrap();
+            let Some(snapshot) = camera.snapshots.iter().flatten().last() else { continue };
+            let resumed = Fitter::new(&settings).resume(snapshot).fit(&problem).unwrap();
+            assert_eq!(resumed.model.alpha(), whole.model.alpha(), "{source:?}, poll {poll}");
+        }
+    }
+}
+
+#[test]
 fn the_solver_that_was_chosen_goes_on() {
     for (shape, loss) in [(Shape::Own, LossKind::Squared), (Shape::Shared, LossKind::Hinge)] {
         let setup = Setup::dense(shape, &loss);

@@ -247,6 +247,10 @@ pub fn unscaled(spec: &FitSpec, table: Table, mut schema: Schema) -> Result<Trai
 /// The scaling of inputs that a spec asks for. Inputs count by the weights of their observations; weights of classes
 /// are not among these.
 fn scaling_of(spec: &FitSpec, inputs: &Inputs<'_>, observations: &Observations) -> Result<Scaling> {
+    if !matches!(inputs, Inputs::Gram(_)) {
+        let kernel = spec.kernel.clone().unwrap_or_default();
+        kinfolk::check_weights(inputs.n_features(), observations.n_tasks(), &kernel, spec.memory.0)?;
+    }
     Ok(Scaling::fit_weighted(spec.scale, inputs, observations.input_weights().as_deref())?)
 }
 

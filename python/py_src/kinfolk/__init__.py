@@ -15,15 +15,18 @@ from __future__ import annotations
 from typing import Any
 
 from . import _native
+from ._atoms import Atom
 from ._classifier import MultiTaskClassifier
 from ._cv import MultiTaskCV
 from ._files import load
+from ._onnx import register_skl2onnx
 from ._output_kernel import OutputKernelClassifier, OutputKernelRegressor
 from ._regressor import MultiTaskRegressor
 
 __version__: str = _native.VERSION
 
 __all__ = [
+    "Atom",
     "MultiTaskCV",
     "MultiTaskClassifier",
     "MultiTaskRegressor",
@@ -31,6 +34,7 @@ __all__ = [
     "OutputKernelRegressor",
     "load",
     "methods",
+    "register_skl2onnx",
 ]
 
 

@@ -6,16 +6,17 @@ import dataclasses
 import json
 import sys
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
-from . import _checks, _inputs, _native
+from . import _atoms, _checks, _inputs, _native
 from ._compat import HAS_CALLBACKS, Callbacks
+from ._labelled import LabelledResults, certificate_html
 from ._parameters import EngineParameters, specification
 from ._targets import Triples
 
@@ -30,7 +31,7 @@ class TrainingData:
     outputs: list[Any]
     """Names of the rows of Theta."""
     weight: np.ndarray | None
-    """One for each row."""
+    """One for each row, or for each row and output."""
     triples: Triples | None = None
     start: np.ndarray | None = None
     """Dual variables to start from."""
@@ -46,7 +47,16 @@ class TrainingData:
         return TrainingData(x, self.observations.select(rows), self.losses, self.outputs, weight, triples)
 
 
-class BaseKinfolkEstimator(EngineParameters, Callbacks, BaseEstimator):  # type: ignore[misc]
+def each_weight(weight: np.ndarray, triples: Triples | None, shape: tuple[int, int]) -> np.ndarray:
+    """Weights of observations, from those of rows, or of rows and outputs. Without triples, rows have all outputs."""
+    if triples is not None:
+        each = weight[triples.input] if weight.ndim == 1 else weight[triples.input, triples.output]
+    else:
+        each = np.broadcast_to(weight if weight.ndim == 2 else weight[:, None], shape).ravel()
+    return np.ascontiguousarray(each)
+
+
+class BaseKinfolkEstimator(EngineParameters, LabelledResults, Callbacks, BaseEstimator):  # type: ignore[misc]
     """The fit and the fitted attributes of every estimator.
 
     After fitting there are
@@ -59,10 +69,34 @@ class BaseKinfolkEstimator(EngineParameters, Callbacks, BaseEstimator):  # type:
     - `cv_score_`: score of held-out rows, from the folds by which C="auto" was chosen; `auto_C_`: how it was chosen,
       with the scores of all values and of simpler predictions; both None if C was given;
     - `scale_`: what was done to the features; `notes_`: what to know about tasks with few labels, or none;
-    - `dual_coef_`, and for linear kernels `coef_` and `intercept_`.
+    - `atom_shares_`: the share of each known relation in the model;
+    - `task_tree_` and `task_clusters(n)`: which tasks belong together;
+    - `dual_coef_`, and for linear kernels `coef_`, `intercept_` and `feature_importances_`;
+    - `theta_frame_`, `task_correlation_frame_`, `coef_frame_`, `intercept_frame_`: the same with names, for pandas.
     """
 
-    model_: Any
+    if TYPE_CHECKING:
+        model_: Any
+        primal_: float
+        dual_: float
+        dual_gap_: float
+        rel_gap_: float
+        status_: str
+        claim_: str | None
+        remark_: str | None
+        task_gaps_: np.ndarray
+        solver_: str
+        reason_: str | None
+        n_passes_: int | None
+        seconds_: float
+        C_: float
+        lam_: float
+        auto_C_: dict[str, Any] | None
+        cv_score_: float | None
+        scale_: str
+        notes_: list[str]
+        trace_: dict[str, np.ndarray]
+        n_features_in_: int
 
     # --- results ---
 
@@ -109,13 +143,31 @@ class BaseKinfolkEstimator(EngineParameters, Callbacks, BaseEstimator):  # type:
         """The constant term of each task, in the units of y."""
         return self._linear()[1]
 
+    @property
+    def atom_shares_(self) -> dict[str, float]:
+        """The share of each known relation in the model; what is left was found in the data. For the method kin these
+        are also "common" and "own"."""
+        return _atoms.shares(self.model_)
+
+    def _repr_html_inner(self) -> str:
+        from sklearn.utils import estimator_html_repr
+
+        own: str = estimator_html_repr(self)
+        return own + certificate_html(self) if hasattr(self, "model_") else own
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        if "text/html" in bundle:
+            bundle["text/html"] = self._repr_html_inner()
+        return bundle
+
     # --- the engine ---
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "model_")
 
-    def _specification(self, losses: Sequence[str], **changes: Any) -> str:
-        return specification(self, losses, **changes)
+    def _specification(self, data: TrainingData, **changes: Any) -> str:
+        return specification(self, data.losses, data.outputs, **changes)
 
     def _native_inputs(self, x: Any, *, training: bool = False) -> Any:
         return _inputs.as_gram(x) if training and self.kernel == "precomputed" else _inputs.native(x)
@@ -127,7 +179,7 @@ class BaseKinfolkEstimator(EngineParameters, Callbacks, BaseEstimator):  # type:
     def _fit_engine(self, data: TrainingData) -> None:
         """Fits, and stores the result even if the fit is interrupted."""
         inputs = self._native_inputs(data.x, training=True)
-        spec, weight = self._specification(data.losses), str(_checks.weight(self.C))
+        spec, weight = self._specification(data), str(_checks.weight(self.C))
         with _Progress(self) as listener:
             fits = _native.fit_path(inputs, data.observations, spec, [weight], data.start, listener)
         model, raised = fits[-1]
@@ -165,7 +217,7 @@ class BaseKinfolkEstimator(EngineParameters, Callbacks, BaseEstimator):  # type:
         self.n_passes_, self.seconds_ = summary["passes"], summary["seconds"]
         self.C_, self.lam_ = summary["c"], summary["lambda"]
         self.auto_C_ = json.loads(summary["auto_c"] or "null")
-        self.cv_score_ = self.auto_C_ and self.auto_C_["score"]
+        self.cv_score_ = self.auto_C_["score"] if self.auto_C_ else None
         self.scale_, self.notes_ = json.loads(model.about)["scaling"], summary["notes"]
         fields = ("passes", "seconds", "primal", "dual", "gap")
         columns = list(zip(*summary["trace"], strict=True)) or [()] * len(fields)
@@ -200,6 +252,21 @@ class BaseKinfolkEstimator(EngineParameters, Callbacks, BaseEstimator):  # type:
             return None
         alpha: np.ndarray | None = self.model_.alpha
         return alpha if alpha is not None and len(alpha) == len(observations) else None
+
+    def __getstate__(self) -> Any:
+        """Plain arrays and bytes, so that tools such as skops need to trust this class and no other."""
+        state = dict(super().__getstate__())
+        model = state.pop("model_", None)
+        if model is not None:
+            state["_model_bytes"] = model.to_bytes()
+        return state
+
+    def __setstate__(self, state: Any) -> None:
+        state = dict(state)
+        data = state.pop("_model_bytes", None)
+        super().__setstate__(state)
+        if data is not None:
+            self.model_ = _native.Model.from_bytes(data)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

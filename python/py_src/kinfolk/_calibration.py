@@ -1,7 +1,9 @@
-"""Probabilities from scores: a sigmoid for each output, fitted to scores of rows that were not used for training."""
+"""Probabilities from scores: a sigmoid for each output, drawn to one for all, fitted to scores of rows that were not
+used for training."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -13,33 +15,46 @@ MAX_NEWTON_STEPS = 100
 N_FOLDS = 5
 
 
-def sigmoid(score: np.ndarray, positive: np.ndarray, weight: np.ndarray) -> tuple[float, float]:
-    """a and b of p = 1 / (1 + exp(-(a score + b))) with the largest likelihood, by Newton's method with halved steps.
+SHRINKAGE = 10.0
+"""Precision of the prior of a sigmoid around the one it is drawn to: as much as ten certain rows. Deviations of about
+1 / sqrt(10) in log-odds are usual."""
 
-    As in Platt's method the target probabilities are slightly inside of 0 and 1, so that a maximum exists even if the
-    classes are separable."""
+
+Sigmoid = tuple[float, float]
+"""a and b of p = 1 / (1 + exp(-(a score + b)))."""
+
+
+def sigmoid(score: np.ndarray, positive: np.ndarray, weight: np.ndarray, towards: Sigmoid | None = None) -> Sigmoid:
+    """a and b with the largest likelihood, by Newton's method with halved steps.
+
+    With `towards`, deviations from that sigmoid cost (SHRINKAGE / 2) ((a - a0)^2 s^2 + (b - b0)^2), where s is the
+    typical size of a score: few rows stay near it. Without, the target probabilities are slightly inside of 0 and 1, as
+    in Platt's method, so that a maximum exists even if the classes are separable."""
     yes, no = float(weight[positive].sum()), float(weight[~positive].sum())
     if not yes + no > 0:
-        return 0.0, 0.0
-    target = np.where(positive, (yes + 1) / (yes + 2), 1 / (no + 2))
-    # Weights of mean one and scores of size one make the tolerances below independent of units.
-    weight = weight / weight.mean()
-    size = max(float(np.abs(score).max(initial=0.0)), float(np.finfo(float).tiny))
+        return towards or (0.0, 0.0)
+    smooth = np.where(positive, (yes + 1) / (yes + 2), 1 / (no + 2))
+    target = smooth if towards is None else positive.astype(float)
+    # Scores of size one make the tolerances below independent of units. Weights are counts of rows.
+    size = max(float(np.sqrt(np.average(score**2, weights=weight))), float(np.finfo(float).tiny))
     features = np.stack([score / size, np.ones_like(score)], axis=1)
-    flat = float(logit(np.average(target, weights=weight)))
-    point = np.array([0.0, flat])
+    flat = float(logit(np.average(smooth, weights=weight)))
+    centre = np.array([0.0, flat]) if towards is None else np.array([towards[0] * size, towards[1]])
+    pull = 0.0 if towards is None else SHRINKAGE
+    point = centre.copy()
 
     def cost(point: np.ndarray) -> float:
         z = features @ point
-        return float(weight @ (np.logaddexp(0, z) - target * z))
+        return float(weight @ (np.logaddexp(0, z) - target * z) + 0.5 * pull * np.sum((point - centre) ** 2))
 
+    total = float(weight.sum())
     for _ in range(MAX_NEWTON_STEPS):
         p = expit(features @ point)
-        slope = features.T @ (weight * (p - target))
-        curve = (features * (weight * p * (1 - p))[:, None]).T @ features + 1e-12 * np.eye(2)
+        slope = features.T @ (weight * (p - target)) + pull * (point - centre)
+        curve = (features * (weight * p * (1 - p))[:, None]).T @ features + (pull + 1e-12 * total) * np.eye(2)
         step = np.linalg.solve(curve, slope)
         decrease = float(slope @ step)
-        if decrease <= 1e-14 * len(score):
+        if decrease <= 1e-14 * total:
             break
         length, now = 1.0, cost(point)
         while length > 1e-10 and cost(point - length * step) > now - 1e-4 * length * decrease:
@@ -50,10 +65,10 @@ def sigmoid(score: np.ndarray, positive: np.ndarray, weight: np.ndarray) -> tupl
     return (a, b) if a > 0 else (0.0, flat)
 
 
-def cross_fitted(estimator: Any, data: Any) -> np.ndarray:
-    """a and b of each output, from scores of held-out rows."""
+def held_out_scores(estimator: Any, data: Any) -> np.ndarray:
+    """The score of each observation by a model that was fitted without its row, at the C of the estimator."""
     if estimator.kernel == "precomputed":
-        raise ValueError("calibrate: held-out rows of a precomputed kernel are not supported")
+        raise ValueError("held-out rows of a precomputed kernel are not supported")
     x, triples, n = data.x, data.triples, data.x.shape[0]
     seed = _checks.seed(estimator.random_state)
     fold = _native.folds(data.observations, min(N_FOLDS, n), seed) if n > 1 else np.zeros(n)
@@ -66,29 +81,43 @@ def cross_fitted(estimator: Any, data: Any) -> np.ndarray:
         place[rows] = np.arange(len(rows))
         scores = model.predict_all(_inputs.native(x[rows]))
         score[held] = scores[place[triples.input[held]], triples.output[held]]
+    return score
+
+
+def cross_fitted(estimator: Any, data: Any) -> np.ndarray:
+    """a and b of each output, from scores of held-out rows."""
+    score, triples = held_out_scores(estimator, data), data.triples
     if data.offset is not None:
-        score += data.offset
-    weight = np.ones(len(fold)) if data.weight is None else data.weight
-    sigmoids = []
+        score = score + data.offset
+    weight = np.ones(data.x.shape[0]) if data.weight is None else data.weight
+    each = weight[triples.input] if weight.ndim == 1 else weight[triples.input, triples.output]
+    positive = triples.label > 0
+    if isinstance(estimator.class_weight, str):
+        each = each * _balance(positive, triples.output, len(data.outputs))
+    # Of all tasks together. Scores of the logistic loss are log-odds already: few rows change little of that.
+    logistic = all(loss == "logistic" for loss in data.losses)
+    shared = sigmoid(score, positive, each, (1.0, 0.0) if logistic else None)
+    found = []
     for output in range(len(data.outputs)):
         own = triples.output == output
-        positive, each = triples.label[own] > 0, weight[triples.input[own]]
-        if isinstance(estimator.class_weight, str):
-            each = each * _balance(positive)
-        sigmoids.append(sigmoid(score[own], positive, each))
-    return np.asarray(sigmoids)
+        found.append(sigmoid(score[own], positive[own], each[own], shared))
+    return np.asarray(found)
 
 
-def _balance(positive: np.ndarray) -> np.ndarray:
+def _balance(positive: np.ndarray, output: np.ndarray, n_outputs: int) -> np.ndarray:
     """The weights that the engine gives to balanced classes. Probabilities are those of rows with these weights, as
     scores are."""
-    n, yes = len(positive), int(positive.sum())
-    return np.where(positive, n / (2 * yes), n / (2 * (n - yes))) if 0 < yes < n else np.ones(n)
+    n = np.bincount(output, minlength=n_outputs)
+    yes = np.bincount(output[positive], minlength=n_outputs)
+    both = (yes > 0) & (yes < n)
+    of_yes = np.where(both, n / np.maximum(2 * yes, 1), 1.0)
+    of_no = np.where(both, n / np.maximum(2 * (n - yes), 1), 1.0)
+    return np.asarray(np.where(positive, of_yes[output], of_no[output]))
 
 
 def _fitted(estimator: Any, data: Any) -> Any:
     """A model of some of the rows, with the C and lambda of the estimator."""
-    spec = estimator._specification(data.losses, **{"lambda": estimator.lam_})
+    spec = estimator._specification(data, **{"lambda": estimator.lam_})
     fits = _native.fit_path(_inputs.native(data.x), data.observations, spec, [str(estimator.C_)])
     model, raised = fits[-1]
     if raised is not None:
@@ -108,8 +137,11 @@ def normalised(yes: np.ndarray) -> np.ndarray:
     return np.where(total > 0, yes / np.where(total > 0, total, 1.0), 1 / yes.shape[1])
 
 
-def is_wanted(estimator: Any) -> bool:
-    """Whether probabilities were asked for."""
-    if estimator.calibrate is None:
-        raise AttributeError("predict_proba is available with calibrate='sigmoid'")
+def has_probabilities(estimator: Any) -> bool:
+    """Whether the scores are log-odds: of the logistic loss, or calibrated."""
+    loss = estimator.loss
+    losses = loss.values() if isinstance(loss, Mapping) else [loss] if isinstance(loss, str) else loss
+    auto = type(estimator).AUTO_LOSS
+    if estimator.calibrate is None and any((auto if text == "auto" else text) != "logistic" for text in losses):
+        raise AttributeError("probabilities are available for loss='logistic', or with calibrate='sigmoid'")
     return True

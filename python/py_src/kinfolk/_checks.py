@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import multiprocessing
 import numbers
-import os
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from joblib import cpu_count
+from joblib.parallel import get_active_backend
 from sklearn.utils import check_random_state
 
 
@@ -42,21 +42,20 @@ def choice(name: str, value: Any, values: Sequence[str]) -> str:
 
 
 def cores() -> int:
-    return os.cpu_count() or 1
+    count: int = cpu_count()  # what this process may use
+    return count
 
 
 def threads(n_jobs: Any) -> int:
-    """The number of threads, 0 for one per core. None is one per core, but one in worker processes, whose parent
-    already uses the other cores."""
+    """The number of threads by the convention of scikit-learn: None is 1, or what `joblib.parallel_config` says; -1 is
+    one per core, -2 all cores but one. Never more than there are cores, where threads would only wait."""
     if n_jobs is None:
-        # Not parent_process(), which workers of joblib do not have.
-        return 1 if multiprocessing.current_process().name != "MainProcess" else 0
+        _, configured = get_active_backend()
+        n_jobs = 1 if configured is None else configured
     jobs = whole("n_jobs", n_jobs, -(2**31))
     if jobs == 0:
         raise ValueError("n_jobs = 0: it must be a number of threads, or -1 for one per core")
-    if jobs > 0:
-        return jobs
-    return max(1, cores() + 1 + jobs) if jobs < -1 else 0
+    return min(jobs, cores()) if jobs > 0 else max(1, cores() + 1 + jobs)
 
 
 def seed(random_state: Any) -> int:

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from . import _calibration, _checks, _inputs, _native, _targets
 from ._base import TrainingData
 from ._compat import available_if
-from ._multitask import MultiTask
+from ._multitask import MultiTask, Rows
 from ._parameters import ClassParameters, documented
 from ._targets import Targets
 
@@ -77,17 +77,40 @@ class MultiTaskClassifier(ClassifierMixin, ClassParameters, MultiTask):  # type:
             assert data.triples is not None
             self.calibration_ = _calibration.cross_fitted(self, data)
 
-    @available_if(_calibration.is_wanted)
+    @available_if(_calibration.has_probabilities)
     def predict_proba(self, X: Any, task: Any = None) -> Any:
-        """Probabilities of `classes_`. If the labels were a table: an array (rows, tasks) with the probability of the
-        second class if all tasks have the same two classes, else a list with an array for each task."""
-        x, index = self._validated(X, task)
-        check_is_fitted(self, "calibration_")
-        scores = self._scores(x, None)
-        if self._targets.form == "wide" and isinstance(self.classes_, np.ndarray) and len(self.classes_) == 2:
-            return expit(scores)
-        tables = [self._probabilities(expit(scores), t) for t in range(len(self.tasks_))]
-        return tables if self._targets.form == "wide" else self._spread(tables, index, 0.0)
+        """Probabilities of `classes_`, for the logistic loss or with `calibrate`.
+
+        If the labels were a table and no task is given: an array (rows, tasks) with the probability of the second class
+        if all tasks have the same two classes, else a list with an array for each task. With more than two classes,
+        probabilities of each class against the others are divided by their sum."""
+        rows = self._validated(X, task)
+        wide, targets = self._targets.form == "wide", self._targets
+        same = isinstance(self.classes_, np.ndarray)
+        if same and len(self.classes_) == 2:
+            yes = expit(self._scores(rows, all_outputs=wide and rows.output is None))
+            return yes if yes.ndim == 2 else np.column_stack([1 - yes, yes])
+        scores = expit(self._scores(rows, all_outputs=True))
+        tables = [self._probabilities(scores, t) for t in range(len(self.tasks_))]
+        if not wide:
+            return self._spread(tables, rows.output, 0.0)
+        if rows.output is None:
+            return tables
+        return tables[self._one_task(rows, targets)]
+
+    @available_if(_calibration.has_probabilities)
+    def predict_log_proba(self, X: Any, task: Any = None) -> Any:
+        """Logarithms of `predict_proba`."""
+        with np.errstate(divide="ignore"):
+            found = self.predict_proba(X, task)
+            return [np.log(own) for own in found] if isinstance(found, list) else np.log(found)
+
+    def _one_task(self, rows: Rows, targets: Targets) -> int:
+        """The task of all rows, where tasks have different classes."""
+        assert rows.output is not None
+        if len(set(rows.output.tolist())) != 1:
+            raise ValueError("task: the tasks have different classes; ask for one of them at a time")
+        return int(rows.output[0])
 
     def _probabilities(self, yes: np.ndarray, task: int) -> np.ndarray:
         """Probabilities of the classes of a task."""
@@ -112,12 +135,13 @@ class MultiTaskClassifier(ClassifierMixin, ClassParameters, MultiTask):  # type:
             out[np.ix_(rows, columns)] = table[rows]
         return out
 
-    def _scores(self, x: Any, output: np.ndarray | None) -> np.ndarray:
+    def _scores(self, rows: Rows, *, all_outputs: bool) -> np.ndarray:
         """Scores; log-odds if the model is calibrated, so that scores and probabilities choose the same class."""
-        scores, sigmoids = self._decision_matrix(x, output), getattr(self, "calibration_", None)
+        scores = self._decision_matrix(rows, all_outputs=all_outputs)
+        sigmoids = getattr(self, "calibration_", None)
         if sigmoids is None:
             return scores
-        return _calibration.log_odds(sigmoids if output is None else sigmoids[output], scores)
+        return _calibration.log_odds(sigmoids if all_outputs else sigmoids[rows.first_output()], scores)
 
     def _class_scores(self, scores: np.ndarray, task: int) -> np.ndarray:
         """A score for each class of a task."""
@@ -132,29 +156,34 @@ class MultiTaskClassifier(ClassifierMixin, ClassParameters, MultiTask):  # type:
         With two classes one score for each row, positive for the second class. With more classes an array with a column
         for each of `classes_`, -inf for classes that the task of the row does not have. If the labels were a table, an
         array with a column for each task, or a list of such arrays if some tasks have more classes."""
-        x, index = self._validated(X, task)
-        targets = self._targets
-        if targets.form == "wide":
-            scores = self._scores(x, None)
+        rows, targets = self._validated(X, task), self._targets
+        if targets.form == "wide" and not (targets.one_output_each and rows.output is not None):
+            scores = self._scores(rows, all_outputs=True)
             if targets.one_output_each:
                 return scores
             bounds = zip(targets.first_output, targets.first_output[1:], strict=False)
-            return [scores[:, a] if b - a == 1 else scores[:, a:b] for a, b in bounds]
-        if len(self.classes_) <= 2:
-            return self._scores(x, np.zeros(x.shape[0], np.uint32) if index is None else index)
-        scores = self._scores(x, None)
-        return self._spread([self._class_scores(scores, t) for t in range(len(targets.tasks))], index, -np.inf)
+            found = [scores[:, a] if b - a == 1 else scores[:, a:b] for a, b in bounds]
+            return found if rows.output is None else found[self._one_task(rows, targets)]
+        if targets.form == "wide" or len(self.classes_) <= 2:
+            return self._scores(rows, all_outputs=False)
+        scores = self._scores(rows, all_outputs=True)
+        own = [self._class_scores(scores, t) for t in range(len(targets.tasks))]
+        return self._spread(own, rows.output, -np.inf)
 
     def predict(self, X: Any, task: Any = None) -> np.ndarray:
-        """Classes for the task of each row, or an array (rows, tasks) if the labels were a table."""
+        """Classes for the task of each row. `task` is one task for all rows, or one for each. Without it, a model whose
+        labels were a table predicts all of them: (rows, tasks)."""
         check_is_fitted(self)
         targets = self._targets
         if targets.form == "wide":
-            x, _ = self._validated(X, task)
-            scores = self._scores(x, None)
+            rows = self._validated(X, task)
+            scores = self._scores(rows, all_outputs=True)
             assert targets.classes is not None
             columns = [own[self._best(scores, t)] for t, own in enumerate(targets.classes)]
-            return np.column_stack(columns) if len({c.dtype.kind for c in columns}) == 1 else _mixed(columns)
+            if rows.output is not None and len(set(rows.output.tolist())) == 1:
+                return np.asarray(columns[int(rows.output[0])])
+            table = np.column_stack(columns) if len({c.dtype.kind for c in columns}) == 1 else _mixed(columns)
+            return table if rows.output is None else np.asarray(table[np.arange(len(table)), rows.output])
         scores = self.decision_function(X, task)
         if len(self.classes_) == 1:
             return np.full(len(scores), self.classes_[0])

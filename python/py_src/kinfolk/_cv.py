@@ -10,15 +10,16 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
-from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.exceptions import FitFailedWarning, UndefinedMetricWarning
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import ParameterGrid, check_cv
 from sklearn.utils import _safe_indexing
 from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.validation import check_is_fitted
 
-from . import _checks, _native
+from . import _checks, _inputs, _native
 from ._base import TrainingData
 from ._compat import Method, available_if
 from ._method import method_text, settings_of
@@ -50,7 +51,10 @@ class _SettingResult:
 class _FoldScorer:
     """Scores models of folds with the estimator's own score or a scorer of scikit-learn. The engine calls it."""
 
-    def __init__(self, estimator: Any, data: TrainingData, splits: list[_Split], raw: Any, scoring: Any) -> None:
+    def __init__(
+        self, estimator: Any, data: TrainingData, splits: list[_Split], raw: Any, scoring: Any, error_score: Any
+    ) -> None:
+        self.error_score = error_score
         self.estimator, self.data, self.splits, self.scoring = estimator, data, splits, scoring
         self.X, self.y, self.task = raw
 
@@ -65,7 +69,14 @@ class _FoldScorer:
             fitted._after_fit(self.data.select(train))
         X, y = _safe_split(fitted, self.X, self.y, test, train)
         task = None if self.task is None else _safe_indexing(np.asarray(self.task), test)
-        return _score(fitted, self.scoring, X, y, task)
+        try:
+            return _score(fitted, self.scoring, X, y, task)
+        except Exception as error:
+            if self.error_score == "raise":
+                raise
+            text = f"the score of a fold is {self.error_score}: {type(error).__name__}: {error}"
+            warnings.warn(text, FitFailedWarning, stacklevel=2)
+            return float(self.error_score)
 
 
 class _WithTask:
@@ -76,7 +87,7 @@ class _WithTask:
 
     def __getattr__(self, name: str) -> Any:
         value = getattr(self._estimator, name)
-        if name not in ("predict", "decision_function", "predict_proba", "score"):
+        if name not in ("predict", "decision_function", "predict_proba", "predict_log_proba", "score"):
             return value
 
         @functools.wraps(value)  # scorers use its name
@@ -128,7 +139,10 @@ class MultiTaskCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     refit : bool, default=True
         Whether to fit the best setting to all rows.
     n_jobs : int, default=None
-        Number of fits at a time. None and -1 are one per core.
+        Number of fits at a time, as in scikit-learn: None is 1, or what `joblib.parallel_config` says; -1 is one per
+        core.
+    error_score : float or "raise", default=nan
+        The score of a fold whose scorer raises an exception, with a warning; settings with NaN are not chosen.
 
     Attributes
     ----------
@@ -158,6 +172,7 @@ class MultiTaskCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         scoring: Any = "select",
         refit: bool = True,
         n_jobs: int | None = None,
+        error_score: float | str = np.nan,
     ) -> None:
         self.estimator = estimator
         self.Cs = Cs
@@ -166,9 +181,22 @@ class MultiTaskCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         self.scoring = scoring
         self.refit = refit
         self.n_jobs = n_jobs
+        self.error_score = error_score
 
-    def fit(self, X: Any, y: Any, task: Any = None, sample_weight: Any = None, offset: Any = None) -> Self:
-        """Fits all settings on all folds, and the best one to all rows. Arguments are those of the estimator's fit."""
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        task: Any = None,
+        sample_weight: Any = None,
+        offset: Any = None,
+        groups: Any = None,
+    ) -> Self:
+        """Fits all settings on all folds, and the best one to all rows. Arguments are those of the estimator's fit;
+        `groups` are for splitters such as `GroupKFold`."""
+        X = X.tocsr() if sp.issparse(X) else X  # others cannot be split by rows
+        if groups is not None and isinstance(self.cv, (int, np.integer)):
+            raise ValueError("groups: give a splitter that keeps them together, such as cv=GroupKFold(5)")
         estimator = MultiTaskRegressor() if self.estimator is None else self.estimator
         if offset is not None and _metric(self.scoring) is None:
             raise ValueError(f"scoring = {self.scoring!r} does not know offsets: a metric such as 'select' does")
@@ -180,7 +208,7 @@ class MultiTaskCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         for setting in settings:
             one = clone(estimator).set_params(**setting)
             data = one._add_offset(one._prepare(X, y, task, sample_weight), offset)
-            splits = splits or self._splits(one, data, X, y)
+            splits = splits or self._splits(one, data, X, y, groups)
             # A prior goes with a single k.
             search = self.param_grid is None and estimator.prior is None
             results += self._cross_validate(setting, one, data, splits, (X, y, task), search)
@@ -194,12 +222,15 @@ class MultiTaskCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
                     setattr(self, name, getattr(self.best_estimator_, name))
         return self
 
-    def _splits(self, estimator: Any, data: TrainingData, X: Any, y: Any) -> list[_Split]:
+    def _splits(self, estimator: Any, data: TrainingData, X: Any, y: Any, groups: Any) -> list[_Split]:
         """Rows to train on and rows to test on, for each fold."""
         if not isinstance(self.cv, (int, np.integer)):
-            folds = check_cv(self.cv, np.asarray(y), classifier=is_classifier(estimator)).split(X, y)
+            labels = _inputs.table(y)
+            folds = check_cv(self.cv, labels, classifier=is_classifier(estimator)).split(X, labels, groups)
             return [(np.asarray(train, np.uint32), np.asarray(test, np.uint32)) for train, test in folds]
-        n_folds = _checks.whole("cv", self.cv, 2)
+        n_folds, n = _checks.whole("cv", self.cv, 2), data.x.shape[0]
+        if n < n_folds:
+            raise ValueError(f"cv = {n_folds}: there cannot be more folds than rows, n_samples = {n}")
         fold = _native.folds(data.observations, n_folds, _checks.seed(estimator.random_state))
         parts = [(np.flatnonzero(fold != f), np.flatnonzero(fold == f)) for f in range(n_folds)]
         return [(train.astype(np.uint32), test.astype(np.uint32)) for train, test in parts]
@@ -227,10 +258,11 @@ class MultiTaskCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         threads = _checks.threads(self.n_jobs)
         # The default kernel is open to the search.
         is_open = search and estimator.kernel == "linear"
-        spec = estimator._specification(data.losses, threads=threads, **({"kernel": None} if is_open else {}))
+        spec = estimator._specification(data, threads=threads, **({"kernel": None} if is_open else {}))
         metric = _metric(self.scoring)
-        scoring = _FoldScorer(estimator, data, splits, raw, self.scoring) if metric is None else metric
-        method = method_text(estimator, "method") if search else None
+        by_fold = _FoldScorer(estimator, data, splits, raw, self.scoring, self.error_score)
+        scoring = by_fold if metric is None else metric
+        method = method_text(estimator, "method", data.outputs) if search else None
         found = _native.cross_validate(inputs, data.observations, spec, weights, splits, scoring, method)
         scores = np.asarray(found["scores"])
         score = scores.mean(axis=1).tolist() if metric is None else found["score"]
@@ -240,7 +272,7 @@ class MultiTaskCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         for pair, own in zip(tried, settings, strict=True):
             rows = [i for i, row in enumerate(zip(found["methods"], found["kernels"], strict=True)) if row == pair]
             one = clone(estimator).set_params(**own)
-            one_spec = one._specification(data.losses, threads=threads)
+            one_spec = one._specification(data, threads=threads)
             at = [found["weights"][i] for i in rows]
             params = []
             for c, lam in _native.resolve_weights(inputs, data.observations, one_spec, at):
@@ -312,6 +344,11 @@ class MultiTaskCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     def predict_proba(self, X: Any, **more: Any) -> Any:
         """Prediction of the best estimator."""
         return self._best().predict_proba(X, **more)
+
+    @_has("predict_log_proba")
+    def predict_log_proba(self, X: Any, **more: Any) -> Any:
+        """Prediction of the best estimator."""
+        return self._best().predict_log_proba(X, **more)
 
     def score(self, X: Any, y: Any, task: Any = None) -> float:
         """The score of the best estimator: its own, or that of the scikit-learn scorer that chose it."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from . import _native
+from . import _atoms, _native, _tables
 from ._parameters import from_specification
 from ._targets import Form, Targets
 
@@ -25,7 +25,7 @@ class SaveMixin:
         own: Any = self
         python = {
             "class": type(self).__name__,
-            "params": {name: _plain(value) for name, value in own.get_params(deep=False).items()},
+            "params": _params(own),
             "state": _state(own),
         }
         features, column = _columns(own)
@@ -36,6 +36,20 @@ class SaveMixin:
             task_column=column,
             classes=_classes(own),
         )
+
+
+def _params(estimator: Any) -> dict[str, Any]:
+    params = estimator.get_params(deep=False)
+    return {name: _plain(_param_value(estimator, name, value)) for name, value in params.items()}
+
+
+def _param_value(estimator: Any, name: str, value: Any) -> Any:
+    """Parameters that may be tables, as plain lists: matrices in the order of the tasks, relations by name."""
+    if name in ("theta", "prior") and value is not None:
+        return _tables.aligned_matrix(name, value, estimator.theta_names_)
+    if name == "atoms":
+        return _atoms.from_tables(_atoms.tables(value))
+    return value
 
 
 def _columns(estimator: Any) -> tuple[list[str] | None, str | None]:
@@ -83,10 +97,12 @@ def _plain(value: Any) -> Any:
 
 
 def _param(value: Any) -> Any:
-    return {key: item for key, item in value["dict"]} if isinstance(value, dict) else value
+    if isinstance(value, dict):
+        return {key: _param(item) for key, item in value["dict"]}
+    return [_param(item) for item in value] if isinstance(value, list) else value
 
 
-FITTED = ("seconds_", "_flat")
+FITTED = ("seconds_", "_flat", "_multilabel", "_by_name")
 OLD_NUMBERS = ("primal_", "dual_", "dual_gap_", "rel_gap_", "seconds_", "C_", "lam_")
 """Written by version 0.1, with infinity as text."""
 
@@ -173,7 +189,7 @@ def _from_command(model: Any) -> Any:
     estimator: Any
     if coding == "classes":
         estimator = OutputKernelClassifier(**from_specification(OutputKernelClassifier, spec))
-        estimator.classes_ = names
+        estimator.classes_, estimator._multilabel = names, False
     elif coding == "numbers":
         estimator = MultiTaskRegressor(task_column=column, **from_specification(MultiTaskRegressor, spec))
         estimator._targets = _targets_of_command(model, schema, None)
@@ -187,6 +203,7 @@ def _from_command(model: Any) -> Any:
     if features is not None and all("number" in feature for feature in features):
         own = [feature["number"] for feature in features]
         estimator.feature_names_in_ = np.asarray([column, *own] if column else own, dtype=object)
+        estimator._by_name = True
     estimator.n_features_in_ = schema["n_features"] + (1 if column else 0)
     return estimator
 

@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
+import zlib
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_array
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import _check_sample_weight, validate_data
+
+from . import _tables
+from ._tables import Table
 
 Native = Any
 """A dense array in C order, or (indptr, indices, values, number of columns)."""
 
 
-def frame(x: Any) -> Any:
-    """Tables of pyarrow as those of pandas: older versions of scikit-learn do not read their column names."""
-    return x.to_pandas() if hasattr(x, "column_names") and hasattr(x, "to_pandas") else x
-
-
-def is_table(x: Any) -> bool:
-    """Whether it has named columns."""
-    return hasattr(x, "columns")
+frame = _tables.foreign
+is_table = _tables.is_frame
 
 
 def column_names(x: Any) -> list[Any]:
-    return list(frame(x).columns)
+    x = frame(x)
+    return x.names if isinstance(x, Table) else list(x.columns)
 
 
 def is_missing(value: Any) -> bool:
@@ -45,7 +44,7 @@ def known(labels: np.ndarray) -> np.ndarray:
 
 def table(y: Any) -> np.ndarray:
     """Labels as an array. Missing values of pandas become None, which numpy converts to NaN in arrays of numbers."""
-    values = np.asarray(frame(y))
+    values = np.asarray(y.toarray() if sp.issparse(y) else frame(y))
     if values.dtype.kind != "O":
         return values
     plain = [None if type(value).__name__ == "NAType" else value for value in values.ravel().tolist()]
@@ -66,6 +65,13 @@ def _position(x: Any, column: Any) -> int:
     return int(column) % width
 
 
+def has_column(x: Any, column: Any, width: int) -> bool:
+    """Whether the task column is in these rows, of which there were `width` columns with it in training."""
+    if isinstance(column, str) and _tables.is_frame(x):
+        return column in column_names(x)
+    return len(getattr(x, "shape", ())) == 2 and x.shape[1] == width
+
+
 def split(x: Any, column: Any) -> tuple[Any, np.ndarray]:
     """X without its task column, and that column."""
     x = frame(x)
@@ -75,6 +81,9 @@ def split(x: Any, column: Any) -> tuple[Any, np.ndarray]:
         raise ValueError(f"Expected 2D array, got {len(x.shape)}D array instead: with task_column, X is a table")
     at = _position(x, column)
     keep = [i for i in range(x.shape[1]) if i != at]
+    if isinstance(x, Table):
+        name = x.names[at]
+        return x.without(name), x.column(name)
     if hasattr(x, "iloc"):  # pandas
         return x.iloc[:, keep], np.asarray(x.iloc[:, at].to_numpy())
     if hasattr(x, "columns"):  # polars
@@ -91,16 +100,55 @@ def checked(estimator: Any, x: Any, *, reset: bool, column: Any = None) -> tuple
     """Features as an array or sparse matrix of floats, and the task column if there is one. The estimator stores the
     names and the number of columns of X with its task column."""
     x = frame(x)
+    x = _chosen(estimator, x, reset)
     if column is None:
-        return validate_data(estimator, x, reset=reset, **_FORM), None
+        return _validated(estimator, x, reset), None
     rest, task = split(x, column)
-    validate_data(estimator, x, reset=reset, skip_check_array=True)
+    _validated(estimator, x, reset, skip_check_array=True)
     return features(estimator, rest), task
+
+
+def _chosen(estimator: Any, x: Any, reset: bool) -> Any:
+    """For a model of the command, whose files may have more columns: those of the fit by name, in their order."""
+    if reset or not getattr(estimator, "_by_name", False) or not is_table(x):
+        return x
+    names, wanted = [str(name) for name in column_names(x)], list(estimator.feature_names_in_)
+    missing = [name for name in wanted if name not in names]
+    if missing:
+        has = ", ".join(names[:10])
+        raise ValueError(f"X has no column {missing[0]!r}, which the model was fitted with; it has {has}")
+    table = _tables.read(x)
+    return Table(wanted, [table.columns[names.index(name)] for name in wanted])
+
+
+def _validated(estimator: Any, x: Any, reset: bool, **more: Any) -> Any:
+    """As an array. The names of the columns are kept at a fit, and compared later."""
+    if not isinstance(x, Table):
+        return validate_data(estimator, x, reset=reset, **({} if more else _FORM), **more)
+    names = np.asarray(x.names, dtype=object)
+    if reset:
+        found = validate_data(estimator, np.asarray(x), reset=True, **({} if more else _FORM), **more)
+        if all(isinstance(name, str) for name in x.names):
+            estimator.feature_names_in_ = names
+        return found
+    own = getattr(estimator, "feature_names_in_", None)
+    if own is not None and list(own) != x.names:
+        raise ValueError(
+            "The feature names should match those that were passed during fit: "
+            f"{', '.join(map(str, own[:10]))}, not {', '.join(map(str, x.names[:10]))}"
+        )
+    if x.shape[1] != estimator.n_features_in_:
+        raise ValueError(
+            f"X has {x.shape[1]} features, but {type(estimator).__name__} is expecting {estimator.n_features_in_} "
+            "features as input"
+        )
+    return np.asarray(x) if more else features(estimator, x)
 
 
 def features(estimator: Any, x: Any) -> Any:
     """Rows without a task column as floats."""
-    return check_array(frame(x), estimator=estimator, input_name="X", **_FORM)
+    x = frame(x)
+    return check_array(np.asarray(x) if isinstance(x, Table) else x, estimator=estimator, input_name="X", **_FORM)
 
 
 # The engine checks that values are finite: its message names row, column and value.
@@ -124,6 +172,29 @@ def native(x: Any) -> Native:
     return x.indptr.astype(np.uintp), x.indices.astype(np.uint32), np.ascontiguousarray(x.data), int(x.shape[1])
 
 
+def weights(weight: Any, x: Any, n_columns: int | None) -> np.ndarray:
+    """Weights of rows, or of rows and labels if there are `n_columns` labels for each row."""
+    if n_columns is not None and np.ndim(weight) == 2:
+        each = np.ascontiguousarray(weight, dtype=np.float64)
+        if each.shape != (x.shape[0], n_columns):
+            expected = f"({x.shape[0]},) or {(x.shape[0], n_columns)}"
+            raise ValueError(f"sample_weight has shape {each.shape}, expected {expected}")
+        return each
+    return np.ascontiguousarray(_check_sample_weight(weight, x, dtype=np.float64))
+
+
+def checksum(x: Any, y: Any) -> int:
+    """Tells whether arrays were changed in place."""
+    parts = [x.data, x.indices, x.indptr] if sp.issparse(x) else [x]
+    labels = table(y)
+    total = 0
+    for part in [*parts, np.asarray(labels.tolist(), dtype=str) if labels.dtype.kind == "O" else labels]:
+        if part.size:
+            bytes_of: Any = np.ascontiguousarray(part).reshape(-1).view(np.uint8)
+            total = zlib.crc32(bytes_of, total)
+    return total
+
+
 def as_gram(x: Any) -> np.ndarray:
     """Kernel values between all pairs."""
     if sp.issparse(x):
@@ -134,6 +205,8 @@ def as_gram(x: Any) -> np.ndarray:
 def task_names(column: Any, n_rows: int) -> np.ndarray:
     """The task of each row, as integers or strings. None may be missing."""
     task = np.asarray(frame(column))
+    if task.ndim == 0:  # one task for all rows
+        task = np.full(n_rows, task[()])
     if task.ndim == 2 and task.shape[1] == 1:
         task = task.ravel()
     if task.ndim != 1 or len(task) != n_rows:

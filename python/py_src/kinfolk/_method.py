@@ -12,13 +12,14 @@ import numpy as np
 from . import _native
 from ._checks import choice, square_matrix, whole
 from ._engine import ENGINE
+from ._tables import aligned_matrix
 
 DEFAULT_METHOD = "kin"
 METHOD_DEFAULTS = {"output": "power", "k": 1, "theta": None, "prior": None}
 """Parameters of the estimators that are parameters of the method fmtl; k is one of kin too."""
 
 
-def method_text(estimator: Any, name: str) -> str:
+def method_text(estimator: Any, name: str, tasks: Sequence[Any]) -> str:
     """The method with its parameters: those in `method`, `method_params`, and for kin and fmtl the estimator's own. If
     only fmtl has one of these, the default method is fmtl."""
     method, given = estimator.method, estimator.method_params
@@ -30,7 +31,9 @@ def method_text(estimator: Any, name: str) -> str:
     if method == DEFAULT_METHOD and changed - {"k"}:
         method = "fmtl"
     name, colon, _ = method.partition(":")
-    params = {str(key): _text(value) for key, value in (given or {}).items()} | _own_params(estimator, name, changed)
+    params = {str(key): _text(value) for key, value in (given or {}).items()} | _own_params(
+        estimator, name, changed, tasks
+    )
     more = ",".join(f"{key}={value}" for key, value in params.items())
     return f"{method}{',' if colon else ':'}{more}" if more else method
 
@@ -46,7 +49,9 @@ def own_parameters(text: str) -> dict[str, Any]:
         return {"method": text}
     about = next(method["params"] for method in _native.methods() if method["name"] == name)
     pairs = [pair.partition("=")[::2] for pair in params.split(",") if pair]
-    changed = [f"{key}={value}" for key, value in pairs if float(value) != float(about[key]["default"])]
+    # Weights of atoms have no defaults.
+    defaults = {key: float(param["default"]) for key, param in about.items()}
+    changed = [f"{key}={value}" for key, value in pairs if float(value) != defaults.get(key)]
     return {"method": f"{name}:{','.join(changed)}" if changed else name}
 
 
@@ -71,7 +76,7 @@ def _changed(estimator: Any) -> set[str]:
     return {key for key, default in METHOD_DEFAULTS.items() if not is_default(getattr(estimator, key), default)}
 
 
-def _own_params(estimator: Any, method: str, changed: set[str]) -> dict[str, str]:
+def _own_params(estimator: Any, method: str, changed: set[str], tasks: Sequence[Any]) -> dict[str, str]:
     """Output, k, theta and prior, as far as they are changed, for a method that has them."""
     for key in sorted(changed):
         methods = (DEFAULT_METHOD, "fmtl") if key == "k" else ("fmtl",)
@@ -81,15 +86,15 @@ def _own_params(estimator: Any, method: str, changed: set[str]) -> dict[str, str
     output, theta = estimator.output, estimator.theta
     if method == "fmtl" and (theta is not None) != (output == "fixed"):
         raise ValueError("theta and output='fixed' belong together; a matrix to start from is a prior")
-    return {key: _fmtl_text(key, getattr(estimator, key)) for key in METHOD_DEFAULTS if key in changed}
+    return {key: _fmtl_text(key, getattr(estimator, key), tasks) for key in METHOD_DEFAULTS if key in changed}
 
 
-def _fmtl_text(key: str, value: Any) -> str:
+def _fmtl_text(key: str, value: Any, tasks: Sequence[Any]) -> str:
     if key == "k":
         return str(whole(key, value, 1))
     if key == "output":
         return choice(key, value, ENGINE["outputs"])
-    return json.dumps(square_matrix(key, value))
+    return json.dumps(square_matrix(key, aligned_matrix(key, value, list(tasks))))
 
 
 def _text(value: Any) -> str:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils.validation import _check_sample_weight, check_consistent_length, check_is_fitted
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from . import _checks, _inputs, _targets
-from ._base import BaseKinfolkEstimator, TrainingData
+from ._base import BaseKinfolkEstimator, TrainingData, each_weight
 from ._compat import with_callbacks
 from ._files import SaveMixin
+from ._onnx import OnnxMixin
 from ._parameters import TaskParameters
 from ._targets import Targets
 
@@ -24,7 +27,22 @@ _UNKNOWN = -1
 _NO_LABELS = "had no labels in training; unknown_task='mean' predicts the mean of the other tasks"
 
 
-class MultiTask(SaveMixin, TaskParameters, BaseKinfolkEstimator):
+@dataclass
+class Rows:
+    """Rows to predict for."""
+
+    x: Any
+    output: np.ndarray | None = None
+    """Position of the task of each row, or `_UNKNOWN`; None if rows have no tasks."""
+    names: np.ndarray | None = None
+    """The task of each row by name."""
+
+    def first_output(self) -> np.ndarray:
+        """The task of each row, where there may be only one."""
+        return np.zeros(self.x.shape[0], np.uint32) if self.output is None else self.output
+
+
+class MultiTask(SaveMixin, OnnxMixin, TaskParameters, BaseKinfolkEstimator):
     """The part that the classifier and the regressor share."""
 
     _targets: Targets
@@ -34,7 +52,10 @@ class MultiTask(SaveMixin, TaskParameters, BaseKinfolkEstimator):
     def _read(self, X: Any, task: Any, *, reset: bool) -> tuple[Any, np.ndarray | None]:
         """Features, and the task of each row if rows have tasks."""
         if self.task_column is not None and task is not None:
-            raise ValueError("task and task_column say the same thing: give one of them")
+            if reset or _inputs.has_column(X, self.task_column, self.n_features_in_):
+                raise ValueError("task and task_column say the same thing: give one of them")
+            x = self._features_only(X)
+            return x, _inputs.task_names(task, x.shape[0])
         x, column = _inputs.checked(self, X, reset=reset, column=self.task_column)
         if column is None:
             column = task
@@ -82,8 +103,8 @@ class MultiTask(SaveMixin, TaskParameters, BaseKinfolkEstimator):
             inputs.
         task : array of shape (rows,), default=None
             The task of each row, an integer or a string. Without it, and without a table, there is one task.
-        sample_weight : array of shape (rows,), default=None
-        offset : array of shape (rows,) or (rows, rows of theta_), default=None
+        sample_weight : array of shape (rows,), or (rows, tasks) for a table of labels, default=None
+        offset : array of shape (rows,) or (rows, outputs), default=None
             A known part of each prediction, such as the prediction of another model or the logarithm of an exposure:
             the model learns the rest. Predictions and scores do not include it.
         """
@@ -92,6 +113,7 @@ class MultiTask(SaveMixin, TaskParameters, BaseKinfolkEstimator):
 
     def _prepare(self, X: Any, y: Any, task: Any = None, sample_weight: Any = None) -> TrainingData:
         self._require_labels(y)
+        y = _inputs.frame(y)
         x, names = self._read(X, task, reset=True)
         check_consistent_length(x, y)
         return self._prepare_checked(x, y, names, sample_weight)
@@ -100,31 +122,34 @@ class MultiTask(SaveMixin, TaskParameters, BaseKinfolkEstimator):
         targets = self._encode(y, task)
         losses = self._losses(targets)
         weight = self._weights(x, y, sample_weight)
+        if weight is not None and weight.ndim == 2:  # a task with more classes has several outputs
+            weight = np.repeat(weight, np.diff(targets.first_output), axis=1)
         observations = self._observations(x, targets, weight)
         triples = targets.triples
         self._targets = targets if self.keep_data else dataclasses.replace(targets, triples=None)
         self.tasks_ = targets.tasks
         self._data = (x, y, task, sample_weight) if self.keep_data else None
+        self._checksum = _inputs.checksum(x, y) if self.keep_data else None
         return TrainingData(x, observations, losses, targets.outputs, weight, triples, self._start(observations))
 
     def _observations(self, x: Any, targets: Targets, weight: np.ndarray | None) -> Any:
         observations = _targets.observations(x.shape[0], targets)
         if weight is not None:
             assert targets.triples is not None
-            observations = observations.weighted(np.ascontiguousarray(weight[targets.triples.input]))
+            observations = observations.weighted(each_weight(weight, targets.triples, (0, 0)))
         return observations
 
     def _weights(self, x: Any, y: Any, weight: Any) -> np.ndarray | None:
-        """One for each row."""
+        """One for each row, or for each label of a table."""
         if weight is None:
             return None
-        each = _check_sample_weight(weight, x, dtype=np.float64)
-        return np.ascontiguousarray(each)
+        labels = _inputs.table(y)
+        return _inputs.weights(weight, x, labels.shape[1] if labels.ndim == 2 and labels.shape[1] > 1 else None)
 
     # --- more data ---
 
     @with_callbacks
-    def add_task(self, X: Any, y: Any, name: Any) -> Self:
+    def add_task(self, X: Any, y: Any, name: Any, sample_weight: Any = None) -> Self:
         """Adds a task: fits all tasks again, starting from the dual variables of the previous fit.
 
         Parameters
@@ -134,40 +159,40 @@ class MultiTask(SaveMixin, TaskParameters, BaseKinfolkEstimator):
         y : array of shape (rows,)
         name : int or str
             Name of the new task.
+        sample_weight : array of shape (rows,), default=None
+            Weights of the new rows; None is one for each.
         """
         x, y0, task, weight = self._kept("add_task")
         form = self._targets.form
         if form == "single":
             raise ValueError("add_task: the model has one task without a name; fit with task=... or task_column=...")
-        if weight is not None:
-            raise ValueError("add_task: the fit had weights, and the new rows have none; call fit with all rows")
         if str(name) in map(str, self._targets.tasks):
             raise ValueError(f"add_task: there is a task {name!r} already; update adds rows to it")
         new, y = self._features_only(X), _inputs.table(y)
         check_consistent_length(new, y)
+        weight = self._both_weights("add_task", x, weight, new, sample_weight)
         if form == "rows":
             assert task is not None
             names = _inputs.task_names([name] * new.shape[0], new.shape[0])
             if names.dtype.kind != task.dtype.kind:
                 names, task = names.astype(str), task.astype(str)
             labels = np.concatenate([np.ravel(_inputs.table(y0)), np.ravel(y)])
-            return self._refit(x, new, labels, np.concatenate([task, names]))
+            return self._refit(x, new, labels, np.concatenate([task, names]), weight)
         above, below = self._stackable(y0), self._stackable(y.reshape(-1, 1))
         fill = None if above.dtype.kind == "O" else np.nan
         above = np.column_stack([above, np.full(len(above), fill, dtype=above.dtype)])
         below = np.column_stack([np.full((len(below), above.shape[1] - 1), fill, dtype=below.dtype), below])
         columns = [*self._targets.tasks.tolist(), name]
-        return self._refit(x, new, _NamedTable(np.vstack([above, below]), columns), None)
+        return self._refit(x, new, _NamedTable(np.vstack([above, below]), columns), None, weight)
 
     @with_callbacks
-    def update(self, X: Any, y: Any, task: Any = None) -> Self:
-        """Adds rows of known tasks: fits all rows again, starting from the dual variables of the previous fit. X, y and
-        task are as for `fit`."""
+    def update(self, X: Any, y: Any, task: Any = None, sample_weight: Any = None) -> Self:
+        """Adds rows of known tasks: fits all rows again, starting from the dual variables of the previous fit. The
+        arguments are as for `fit`; rows without weights have the weight one."""
         x, y0, old, weight = self._kept("update")
-        if weight is not None:
-            raise ValueError("update: the fit had weights, and the new rows have none; call fit with all rows")
         new, names = self._read(X, task, reset=False)
         check_consistent_length(new, y)
+        weight = self._both_weights("update", x, weight, new, sample_weight)
         if (names is None) != (old is None):
             raise ValueError("update: the fit had a task for each row; give task=... or the task column")
         if names is not None:
@@ -179,9 +204,52 @@ class MultiTask(SaveMixin, TaskParameters, BaseKinfolkEstimator):
             if list(map(str, _targets.columns(y, len(tasks)))) != list(map(str, tasks)):
                 raise ValueError("update: the columns of y are not those of the fit")
             both = np.vstack([self._stackable(y0), self._stackable(y)])
-            return self._refit(x, new, _NamedTable(both, tasks.tolist()), None)
+            return self._refit(x, new, _NamedTable(both, tasks.tolist()), None, weight)
         labels = np.concatenate([np.ravel(_inputs.table(y0)), np.ravel(_inputs.table(y))])
-        return self._refit(x, new, labels, names)
+        return self._refit(x, new, labels, names, weight)
+
+    def partial_fit(
+        self, X: Any, y: Any, task: Any = None, sample_weight: Any = None, classes: Any = None
+    ) -> Self:
+        """The first call is `fit`, each later one `update`: all rows so far are kept and fitted again, starting from
+        the previous fit. Classes need not be known before they occur: `classes` is for scikit-learn."""
+        if not hasattr(self, "model_"):
+            return self.fit(X, y, task, sample_weight)
+        return self.update(X, y, task, sample_weight)
+
+    @with_callbacks
+    def remove_task(self, name: Any) -> Self:
+        """Removes a task with its rows, and fits the others again."""
+        x, y0, task, weight = self._kept("remove_task")
+        names = [str(own) for own in self._targets.tasks.tolist()]
+        if str(name) not in names:
+            raise ValueError(f"remove_task: there is no task {name!r}; the tasks are {', '.join(names[:10])}")
+        if len(names) == 1:
+            raise ValueError("remove_task: it is the only task")
+        at, table, each = names.index(str(name)), _inputs.table(y0), self._row_weights(weight)
+        if self._targets.form == "wide":
+            keep = [t for t in range(len(names)) if t != at]
+            labels: Any = _NamedTable(self._stackable(y0)[:, keep], self._targets.tasks[keep].tolist())
+            each = each[:, keep] if each is not None and each.ndim == 2 else each
+            return self._fit_again(x, labels, None, each, carry=False)
+        rows = np.flatnonzero(task.astype(str) != str(name))
+        each = None if each is None else each[rows]
+        return self._fit_again(x[rows], np.ravel(table)[rows], task[rows], each, carry=False)
+
+    @staticmethod
+    def _row_weights(weight: Any) -> np.ndarray | None:
+        return None if weight is None else np.asarray(weight, dtype=np.float64)
+
+    def _both_weights(self, what: str, x: Any, weight: Any, new: Any, more: Any) -> np.ndarray | None:
+        """Weights of old and new rows."""
+        if weight is None and more is None:
+            return None
+        old = np.ones(x.shape[0]) if weight is None else np.asarray(weight, dtype=np.float64)
+        if old.ndim == 0:
+            old = np.full(x.shape[0], float(old))
+        if old.ndim == 2:
+            raise ValueError(f"{what}: the fit had a weight for each label; call fit with all rows")
+        return np.concatenate([old, _inputs.weights(1.0 if more is None else more, new, None)])
 
     def _stackable(self, y: Any) -> np.ndarray:
         """Labels of a table, of a type that can hold missing ones."""
@@ -197,6 +265,8 @@ class MultiTask(SaveMixin, TaskParameters, BaseKinfolkEstimator):
             raise ValueError(
                 f"{what}: the training data are not here (keep_data=False, or a loaded model); call fit with all rows"
             )
+        if self._checksum != _inputs.checksum(data[0], data[1]):
+            raise ValueError(f"{what}: X or y was changed after the fit, in place; call fit with all rows")
         return data
 
     def _features_only(self, X: Any) -> Any:
@@ -208,14 +278,18 @@ class MultiTask(SaveMixin, TaskParameters, BaseKinfolkEstimator):
             raise ValueError(f"X has {x.shape[1]} features, but {name} is expecting {width} features as input")
         return x
 
-    def _refit(self, x: Any, new: Any, y: Any, task: np.ndarray | None) -> Self:
+    def _refit(self, x: Any, new: Any, y: Any, task: np.ndarray | None, weight: np.ndarray | None) -> Self:
         if self.kernel == "precomputed":
             raise ValueError("more data need a new matrix of precomputed kernel values: call fit with it")
-        rows = _stacked(x, new)
+        return self._fit_again(_stacked(x, new), y, task, weight, carry=True)
+
+    def _fit_again(self, rows: Any, y: Any, task: Any, weight: np.ndarray | None, *, carry: bool) -> Self:
+        """Another fit, with the duals of the previous one where its rows are the first of these. If it fails, the old
+        model stays."""
         old, model, before = self._targets, self.model_, dict(self.__dict__)
         try:
-            data = self._prepare_checked(rows, y, task, None)
-            data.start = _carried_over(old, model.alpha, self._targets)
+            data = self._prepare_checked(rows, y, task, weight)
+            data.start = _carried_over(old, model.alpha, self._targets) if carry else None
             self._fit_engine(data)
         except BaseException:
             if self.model_ is model:  # there is no new model: restore the old state
@@ -231,54 +305,76 @@ class MultiTask(SaveMixin, TaskParameters, BaseKinfolkEstimator):
                 "the model has several tasks: say which one each row belongs to, with task=... or in the task column"
             )
         empty = self._empty_outputs()
-        if _checks.choice("unknown_task", self.unknown_task, ("error", "mean")) == "error":
-            found = self._targets.find(task)
-            without = np.isin(found, empty)
-            if without.any():
-                row = int(np.flatnonzero(without)[0])
-                raise ValueError(f"row {row}: task {task.tolist()[row]!r} {_NO_LABELS}")
-            return found
         found, known = self._targets.places(task)
-        known &= ~np.isin(found, empty)
-        if not known.all() and not (self._targets.one_output_each and getattr(self, "calibrate", None) is None):
-            raise ValueError("unknown_task='mean' is for numbers and for two classes, without calibrate")
-        return np.where(known, found.astype(np.int64), _UNKNOWN)
+        learned = known & ~np.isin(found, empty)
+        strangers = dict.fromkeys(task[~learned].tolist())
+        if _checks.choice("unknown_task", self.unknown_task, ("error", "mean")) == "error":
+            for name in strangers:  # atoms of the model may relate it to others
+                if self._borrowed(x[:1], name) is None:
+                    own = task == name
+                    self._targets.find(task[own], np.flatnonzero(own))
+                    row = int(np.flatnonzero(own)[0])
+                    raise ValueError(f"row {row}: task {name!r} {_NO_LABELS}")
+        if strangers and not (self._targets.one_output_each and getattr(self, "calibrate", None) is None):
+            raise ValueError("tasks without labels are predicted for numbers and for two classes, without calibrate")
+        return np.where(learned, found.astype(np.int64), _UNKNOWN)
+
+    def _borrowed(self, x: Any, name: Any) -> np.ndarray | None:
+        """Scores of a task without labels, from the tasks that known relations (`atoms`) say are like it."""
+        if not self.model_.atoms or not self._targets.one_output_each:
+            return None
+        scores: np.ndarray | None = self.model_.predict_new(self._native_inputs(x), str(name))
+        return scores
+
+    def _stranger_scores(self, x: Any, names: np.ndarray | None, scores: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """The scores with those of rows whose tasks had no labels."""
+        scores = np.array(scores)
+        for name in dict.fromkeys([] if names is None else names[rows].tolist()):
+            own = rows[names[rows] == name] if names is not None else rows
+            found = self._borrowed(x[own], name)
+            scores[own] = self.model_.predict_mean(self._native_inputs(x[own])) if found is None else found
+        return scores
 
     def _empty_outputs(self) -> list[int]:
         """Outputs without training labels; none if tasks have several outputs."""
         empty: list[int] = json.loads(self.model_.about).get("empty_tasks") or []
         return empty if self._targets.one_output_each else []
 
-    def _validated(self, X: Any, task: Any) -> tuple[Any, np.ndarray | None]:
-        """Features, and the task of each row if the model needs one."""
+    def _validated(self, X: Any, task: Any) -> Rows:
+        """Features, and the task of each row if the model needs one. For a model of a table, a task of each row is the
+        column that is asked for."""
         check_is_fitted(self)
         x, names = self._read(X, task, reset=False)
         if self._targets.form == "rows":
-            return x, self._task_of_rows(x, names)
-        if names is not None:
-            raise ValueError("the model was fitted without a task for each row")
-        return x, None
+            return Rows(x, self._task_of_rows(x, names), names)
+        if names is None:
+            return Rows(x)
+        if self._targets.form == "single":
+            raise ValueError("task: the model has one task without a name")
+        return Rows(x, self._targets.find(names), names)
 
-    def _decision_matrix(self, x: Any, output: np.ndarray | None) -> np.ndarray:
-        """Scores of the given output for each row, or of all outputs: (rows, outputs)."""
-        native = self._native_inputs(x)
+    def _decision_matrix(self, rows: Rows, *, all_outputs: bool) -> np.ndarray:
+        """Scores of the task of each row, or of all outputs: (rows, outputs)."""
+        native = self._native_inputs(rows.x)
         scores: np.ndarray
-        if output is None:
-            scores, empty = self.model_.predict_all(native), self._empty_outputs()
-            if empty:
-                if self.unknown_task == "error":
-                    raise ValueError(f"task {self.tasks_.tolist()[empty[0]]!r} {_NO_LABELS}")
-                scores[:, empty] = self.model_.predict_mean(native)[:, None]
+        if all_outputs:
+            scores = self.model_.predict_all(native)
+            for t in self._empty_outputs():
+                own = self._borrowed(rows.x, self._targets.outputs[t])
+                if own is None and self.unknown_task == "error":
+                    raise ValueError(f"task {self.tasks_.tolist()[t]!r} {_NO_LABELS}")
+                scores[:, t] = self.model_.predict_mean(native) if own is None else own
             return scores
-        unknown = output == _UNKNOWN
-        scores = self.model_.predict(native, np.where(unknown, 0, output).astype(np.uint32))
-        return np.where(unknown, self.model_.predict_mean(native), scores) if unknown.any() else scores
+        output = rows.first_output()
+        unknown = np.flatnonzero(output == _UNKNOWN)
+        scores = self.model_.predict(native, np.where(output == _UNKNOWN, 0, output).astype(np.uint32))
+        return self._stranger_scores(rows.x, rows.names, scores, unknown) if len(unknown) else scores
 
     def score_per_task(self, X: Any, y: Any, task: Any = None) -> dict[Any, float]:
         """The score of each task, NaN if it has fewer than two labels."""
-        x, index = self._validated(X, task)
+        index = self._validated(X, task).output
         prediction, truth = np.asarray(self.predict(X, task)), _inputs.table(y)
-        if self._targets.form == "wide":
+        if self._targets.form == "wide" and truth.ndim == 2:
             return dict(zip(self.tasks_.tolist(), self._column_scores(truth, prediction, None), strict=True))
         truth, scores = np.ravel(truth), dict[Any, float]()
         for t, name in enumerate(self.tasks_.tolist()):
@@ -301,17 +397,34 @@ class MultiTask(SaveMixin, TaskParameters, BaseKinfolkEstimator):
         """The score over all tasks; the mixins of scikit-learn do not know about tasks."""
         prediction, truth = np.asarray(self.predict(X, task)), _inputs.table(y)
         weight = None if sample_weight is None else np.asarray(sample_weight, dtype=float)
-        if self._targets.form != "wide":
+        if self._targets.form != "wide" or prediction.ndim == 1:
             return self._score(np.ravel(truth), prediction, weight)
         scores = [score for score in self._column_scores(truth, prediction, weight) if np.isfinite(score)]
         return float(np.mean(scores)) if scores else float("nan")
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        """A copy that can be updated: it shares the training data and the model, which are never changed."""
+        new = type(self).__new__(type(self))
+        memo[id(self)] = new
+        for name, value in self.__dict__.items():
+            new.__dict__[name] = value if name in ("_data", "model_") else copy.deepcopy(value, memo)
+        return new
+
     def __getstate__(self) -> Any:
         state = dict(super().__getstate__())
         state.pop("_data", None)
-        if "_targets" in state:
-            state["_targets"] = dataclasses.replace(state["_targets"], triples=None)
+        state.pop("_held_out", None)
+        targets = state.get("_targets")
+        if targets is not None:
+            names = [field.name for field in dataclasses.fields(targets) if field.name != "triples"]
+            state["_targets"] = {name: getattr(targets, name) for name in names}
         return state
+
+    def __setstate__(self, state: Any) -> None:
+        super().__setstate__(state)
+        targets: Any = self.__dict__.get("_targets")
+        if isinstance(targets, dict):
+            self._targets = Targets(**targets)
 
 
 class _NamedTable(np.ndarray):

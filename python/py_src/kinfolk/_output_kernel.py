@@ -9,17 +9,19 @@ from typing import Any, Self
 import numpy as np
 from scipy.special import expit
 from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.utils.validation import _check_sample_weight, check_consistent_length, check_is_fitted
+from sklearn.metrics import r2_score
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from . import _calibration, _checks, _inputs, _native, _targets
-from ._base import BaseKinfolkEstimator, TrainingData
+from ._base import BaseKinfolkEstimator, TrainingData, each_weight
 from ._compat import available_if, with_callbacks
 from ._engine import numeric_loss
 from ._files import SaveMixin
+from ._onnx import OnnxMixin
 from ._parameters import ClassParameters, NumberParameters, documented
 
 
-class OutputKernel(SaveMixin, BaseKinfolkEstimator):
+class OutputKernel(SaveMixin, OnnxMixin, BaseKinfolkEstimator):
     """The part that both estimators share."""
 
     def _loss(self) -> str:
@@ -38,16 +40,21 @@ class OutputKernel(SaveMixin, BaseKinfolkEstimator):
 
     def _prepare(self, X: Any, y: Any, task: None = None, sample_weight: Any = None) -> TrainingData:
         self._require_labels(y)
+        y = _inputs.frame(y)
         x, _ = _inputs.checked(self, X, reset=True)
         check_consistent_length(x, y)
         observations, weight, triples = self._encode(y)
-        if sample_weight is not None:
-            given = _check_sample_weight(sample_weight, x, dtype=np.float64)
-            weight = given if weight is None else weight * given
-        if weight is not None:
-            observations = observations.weighted(np.repeat(weight, len(observations) // x.shape[0]))
         names = _targets.plain(self.tasks_)
+        if sample_weight is not None:
+            given = _inputs.weights(sample_weight, x, len(names) if self._takes_tables() else None)
+            weight = given if weight is None else (weight if given.ndim == 1 else weight[:, None]) * given
+        if weight is not None:
+            observations = observations.weighted(each_weight(weight, triples, (x.shape[0], len(names))))
         return TrainingData(x, observations, [self._loss()], names, weight, triples, self._start(observations))
+
+    def _takes_tables(self) -> bool:
+        """Whether each label may have its own weight."""
+        raise NotImplementedError
 
     def _encode(self, y: Any) -> tuple[Any, np.ndarray | None, _targets.Triples | None]:
         """Observations, weights of rows, and the observations as arrays where calibration needs them."""
@@ -65,7 +72,7 @@ class OutputKernel(SaveMixin, BaseKinfolkEstimator):
 class OutputKernelRegressor(RegressorMixin, NumberParameters, OutputKernel):  # type: ignore[misc]
     """Regression of several outputs, learned together with the relations between them.
 
-    For tables with missing labels use `MultiTaskRegressor`.
+    Labels of a table may be missing (NaN).
 
     Examples
     --------
@@ -90,15 +97,33 @@ class OutputKernelRegressor(RegressorMixin, NumberParameters, OutputKernel):  # 
         if label.ndim > 2 or label.ndim == 0:
             raise ValueError(f"y should be a 1d array or a 2d table, got an array of shape {label.shape} instead.")
         self._flat = label.ndim == 1
-        wrong = np.argwhere(~np.isfinite(label))
-        if len(wrong):
-            row, value = wrong[0][0], label[tuple(wrong[0])]
-            what = "NaN" if np.isnan(value) else "infinity"
-            raise ValueError(
-                f"Input y contains {what}: the label of row {row} is {value}; MultiTaskRegressor takes missing labels"
-            )
+        if label.ndim == 1 or label.shape[1] == 1:
+            _targets.finite(label.ravel())
+        elif np.isinf(label).any():
+            row, column = np.argwhere(np.isinf(label))[0]
+            raise ValueError(f"Input y contains infinity: row {row}, column {names[column]}")
+        elif np.isnan(label).all():
+            raise ValueError("Input y contains NaN: all labels are missing")
         self.tasks_ = names
-        return _native.Observations.table(_targets.plain(names), label.reshape(len(label), -1)), None, None
+        triples = _targets.present(label) if np.isnan(label).any() else None
+        return _native.Observations.table(_targets.plain(names), label.reshape(len(label), -1)), None, triples
+
+    def _takes_tables(self) -> bool:
+        return not self._flat
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Explained variance (R2), the mean over the columns of a table; missing labels do not count."""
+        truth, guess = _targets.as_numbers(_inputs.table(y)), self.predict(X)
+        if truth.ndim == 1 or not np.isnan(truth).any():
+            return float(super().score(X, y, sample_weight))
+        weight = None if sample_weight is None else np.asarray(sample_weight, dtype=float)
+        scores = []
+        for own, mine in zip(truth.T, guess.T, strict=True):
+            known = ~np.isnan(own)
+            part = None if weight is None else weight[known]
+            if known.sum() > 1:
+                scores.append(r2_score(own[known], mine[known], sample_weight=part))
+        return float(np.mean(scores)) if scores else float("nan")
 
     def predict(self, X: Any) -> np.ndarray:
         """Predictions, in the shape of the labels."""
@@ -115,7 +140,8 @@ class OutputKernelRegressor(RegressorMixin, NumberParameters, OutputKernel):  # 
 @dataclass(eq=False, repr=False, kw_only=True)
 class OutputKernelClassifier(ClassifierMixin, ClassParameters, OutputKernel):  # type: ignore[misc]
     """Classification into many related classes, learned together with the relations between them: `theta_` says which
-    classes are similar.
+    classes are similar. y may also be a table of 0 and 1 with a column for each label (multilabel), NaN where a label
+    is missing.
 
     Examples
     --------
@@ -128,13 +154,18 @@ class OutputKernelClassifier(ClassifierMixin, ClassParameters, OutputKernel):  #
     """
 
     AUTO_LOSS = "logistic"
+    _multilabel = False
 
     def _after_fit(self, data: TrainingData) -> None:
         if self.calibrate is not None:
             self.calibration_ = _calibration.cross_fitted(self, data)
 
     def _encode(self, y: Any) -> tuple[Any, np.ndarray | None, _targets.Triples | None]:
-        self.classes_, code = np.unique(_targets.one_class_each(_inputs.table(y)), return_inverse=True)
+        labels = _inputs.table(y)
+        self._multilabel = labels.ndim == 2 and labels.shape[1] > 1
+        if self._multilabel:
+            return self._encode_table(y, labels)
+        self.classes_, code = np.unique(_targets.one_class_each(labels), return_inverse=True)
         self.tasks_ = self.classes_
         rows: np.ndarray | None = None
         triples: _targets.Triples | None = None
@@ -147,6 +178,23 @@ class OutputKernelClassifier(ClassifierMixin, ClassParameters, OutputKernel):  #
             triples = _targets.Triples(row, output, np.where(code[row] == output, 1.0, -1.0))
         return _native.Observations.classes(_targets.plain(self.classes_), code.astype(np.uint32)), rows, triples
 
+    def _encode_table(self, y: Any, table: np.ndarray) -> tuple[Any, np.ndarray | None, _targets.Triples | None]:
+        """Labels that do not exclude each other."""
+        if isinstance(self.class_weight, Mapping):
+            raise ValueError("class_weight: a dictionary needs one class per row; for a table of labels use 'balanced'")
+        label = _targets.as_numbers(table)
+        known = ~np.isnan(label)
+        if not np.isin(label[known], (0.0, 1.0)).all():
+            raise ValueError("Unknown label type: a table of labels has the values 0 and 1, NaN where one is missing")
+        if not known.any():
+            raise ValueError("Input y contains NaN: all labels are missing")
+        self.tasks_ = self.classes_ = _targets.columns(y, label.shape[1])
+        signs = np.where(known, 2.0 * label - 1.0, np.nan)
+        return _native.Observations.table(_targets.plain(self.classes_), signs), None, _targets.present(signs)
+
+    def _takes_tables(self) -> bool:
+        return self._multilabel
+
     def _scores(self, X: Any) -> np.ndarray:
         """Scores; log-odds if the model is calibrated, so that scores and probabilities choose the same class."""
         scores, sigmoids = self._decision_matrix(X), getattr(self, "calibration_", None)
@@ -155,17 +203,34 @@ class OutputKernelClassifier(ClassifierMixin, ClassParameters, OutputKernel):  #
     def decision_function(self, X: Any) -> np.ndarray:
         """A score for each class; with two classes one score, positive for the second. With `calibrate`, log-odds."""
         scores = self._scores(X)
+        if self._multilabel:
+            return scores
         return np.asarray(0.5 * (scores[:, 1] - scores[:, 0])) if len(self.classes_) == 2 else scores
 
     def predict(self, X: Any) -> np.ndarray:
-        """The class of highest score."""
+        """The class of highest score; for a table of labels, 0 or 1 for each of them."""
         scores = self.decision_function(X)
+        if self._multilabel:
+            return (scores > 0).astype(int)
         best = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
         return np.asarray(self.classes_[best])
 
-    @available_if(_calibration.is_wanted)
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        return tags
+
+    @available_if(_calibration.has_probabilities)
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Probabilities of `classes_`."""
-        check_is_fitted(self, "calibration_")
+        """Probabilities of `classes_`, for the logistic loss or with `calibrate`: those of each class against the
+        others, divided by their sum. For a table of labels, the probability of each."""
         yes: np.ndarray = expit(self.decision_function(X))
+        if self._multilabel:
+            return yes
         return np.column_stack([1 - yes, yes]) if yes.ndim == 1 else _calibration.normalised(yes)
+
+    @available_if(_calibration.has_probabilities)
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """Logarithms of `predict_proba`."""
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(self.predict_proba(X)))

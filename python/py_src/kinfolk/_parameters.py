@@ -14,21 +14,23 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, TypeVar
 
-from . import _checks, _native
+from . import _atoms, _checks, _native
 from ._checks import choice, number, whole
 from ._engine import ENGINE
 from ._method import method_text, own_parameters
 
 Class = TypeVar("Class", bound=type[Any])
 Value = TypeVar("Value")
-Convert = Callable[[Any, str], Any]
+Convert = Callable[..., Any]
 """From an estimator and the name of a parameter to its value in the specification."""
 
 
-def parameter(default: Value, types: str, doc: str, *, key: str = "", convert: Convert | None = None) -> Value:
+def parameter(
+    default: Value, types: str, doc: str, *, key: str = "", convert: Convert | None = None, by_task: bool = False
+) -> Value:
     """A field with its documentation. `key` is its place in the specification, where it has one, and `convert` its
-    value there."""
-    metadata = {"types": types, "doc": doc, "key": key, "convert": convert or getattr}
+    value there, which depends on the names of the tasks too if it is `by_task`."""
+    metadata = {"types": types, "doc": doc, "key": key, "convert": convert or getattr, "by_task": by_task}
     field: Value = dataclasses.field(default=default, metadata=metadata)
     return field
 
@@ -65,6 +67,16 @@ def _class_weight(estimator: Any, name: str) -> str | None:
     if not isinstance(value, str):
         raise TypeError(f"class_weight = {value!r}: it must be a dictionary, 'balanced' or None")
     return choice(name, value, ("balanced",))
+
+
+def _intercept(estimator: Any, name: str) -> str:
+    value = estimator.intercept
+    if isinstance(value, str) and value.startswith("ridge:"):
+        try:
+            return f"ridge:{number(name, float(value.removeprefix('ridge:')))!r}"
+        except ValueError:
+            raise ValueError(f"intercept = {value!r}: it must be ridge:B with a positive number B") from None
+    return choice(name, value, ("free", "none", "ridge:B"))
 
 
 def _memory(estimator: Any, name: str) -> int | str:
@@ -107,8 +119,8 @@ class EngineParameters:
     k: int = parameter(
         1,
         "int",
-        """For output="power": the sum of |Theta|^p / 2 with p = 2k / (2k - 1). 1 is the squared Frobenius norm; larger
-        values give a sparser task matrix.""",
+        """For output="power": the sum of abs(Theta)^p / 2 with p = 2k / (2k - 1). 1 is the squared Frobenius norm;
+        larger values give a sparser task matrix.""",
     )
     loss: str | Mapping[Any, str] | Sequence[str] = parameter(
         "auto",
@@ -138,6 +150,7 @@ class EngineParameters:
         """Intercept of each task, outside the task matrix: "free" is not penalised, "ridge:B" is penalised like a
         number of about the size B, which suits tasks with very few rows.""",
         key="intercept",
+        convert=_intercept,
     )
     bias: float = parameter(
         0.0,
@@ -163,18 +176,30 @@ class EngineParameters:
         in "mtl:mu=0.1" or "kin:common=100,k=2". With `output`, `theta` or `prior` the default is fmtl.""",
         key="method",
         convert=method_text,
+        by_task=True,
     )
     method_params: Mapping[str, Any] | None = parameter(None, "dict", """Parameters of the method.""")
     theta: Any = parameter(
         None,
-        "array of shape (tasks, tasks)",
-        """The task matrix for output="fixed", in the order of `theta_names_`.""",
+        "data frame or array of shape (tasks, tasks)",
+        """The task matrix for output="fixed". A frame is aligned by the names of its rows and columns, which must be
+        the tasks; an array is in the order of `theta_names_`.""",
     )
     prior: Any = parameter(
         None,
-        "array of shape (tasks, tasks)",
-        """A task matrix to which the learned one is drawn, for output="exp" and for output="power" with k=1. In the
-        order of `theta_names_`.""",
+        "data frame or array of shape (tasks, tasks)",
+        """A task matrix to which the learned one is drawn, for output="exp" and for output="power" with k=1. Aligned
+        like `theta`.""",
+    )
+    atoms: Mapping[str, Any] | None = parameter(
+        None,
+        "dict",
+        """Known relations between tasks by name, whose part in the task matrix is learned: a dictionary or Series with
+        the group of each task, a frame with features of the tasks, a square frame with their similarity, pairs with
+        weights of a graph, or a `kinfolk.Atom`, which also has a weight. Tasks are found by their names, never by
+        position. For the methods kin and fmtl. `atom_shares_` says how much of the model each of them is.""",
+        key="atoms",
+        convert=lambda estimator, _: _atoms.tables(estimator.atoms),
     )
     lam: float | None = parameter(
         None,
@@ -184,7 +209,13 @@ class EngineParameters:
         key="lambda",
         convert=_positive_or_none,
     )
-    solver: str = parameter("auto", "{{solvers}}", """The solver.""", key="solver")
+    solver: str = parameter(
+        "auto",
+        "{{solvers}}",
+        """The solver.""",
+        key="solver",
+        convert=lambda estimator, name: choice(name, estimator.solver, ENGINE["solvers"]),
+    )
     tol: float = parameter(
         1e-3,
         "float",
@@ -220,7 +251,8 @@ class EngineParameters:
     n_jobs: int | None = parameter(
         None,
         "int",
-        """Number of threads. None and -1 are one per core; inside a worker process None is one.""",
+        """Number of threads, as in scikit-learn: None is 1, or what `joblib.parallel_config` says; -1 is one per core.
+        Predictions of a fit with another number of threads differ by rounding.""",
         key="threads",
         convert=lambda estimator, _: _checks.threads(estimator.n_jobs),
     )
@@ -263,8 +295,10 @@ class ClassParameters:
     calibrate: str | None = parameter(
         None,
         '{"sigmoid"} or None',
-        """Whether `predict_proba` is available. It applies a sigmoid to the scores of each binary problem, fitted to
-        scores of held-out rows. Scores are then log-odds, and predictions the classes of highest probability.""",
+        """Scores of the logistic loss are log-odds, from which `predict_proba` computes probabilities as they are. For
+        other losses, "sigmoid" makes them log-odds by a sigmoid for each binary problem, fitted to scores of held-out
+        rows and drawn to one that all share, as far as rows are few. Predictions are the classes of highest
+        probability.""",
     )
 
 
@@ -292,12 +326,13 @@ class TaskParameters:
     )
 
 
-def specification(estimator: Any, losses: Sequence[str], **changes: Any) -> str:
+def specification(estimator: Any, losses: Sequence[str], tasks: Sequence[Any], **changes: Any) -> str:
     """What to fit and how, as JSON. Changes replace what the parameters of the estimator say."""
     spec: dict[str, Any] = {"loss": losses[0] if len(losses) == 1 else ",".join(losses)}
     for field in dataclasses.fields(estimator):
         if field.metadata["key"]:
-            spec[field.metadata["key"]] = field.metadata["convert"](estimator, field.name)
+            more = (tasks,) if field.metadata["by_task"] else ()
+            spec[field.metadata["key"]] = field.metadata["convert"](estimator, field.name, *more)
     return json.dumps(spec | changes)
 
 
@@ -307,6 +342,7 @@ def from_specification(cls: Any, spec: Mapping[str, Any]) -> dict[str, Any]:
     params = {field.name: spec[field.metadata["key"]] for field in fields}
     params["loss"] = spec["loss"].strip(",").split(",") if "," in spec["loss"] else spec["loss"]
     params["n_jobs"] = params["n_jobs"] or None
+    params["atoms"] = _atoms.from_tables(spec.get("atoms") or [])
     return params | own_parameters(params["method"])
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,11 +11,15 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 
-from . import _targets
+from . import _calibration, _targets
 from ._engine import numeric_loss
 from ._multitask import MultiTask
 from ._parameters import NumberParameters, documented
 from ._targets import Targets
+
+
+SHRINKAGE_ROWS = 10
+"""As many rows of all tasks together count in the typical error of a task."""
 
 
 @documented
@@ -44,11 +50,48 @@ class MultiTaskRegressor(RegressorMixin, NumberParameters, MultiTask):  # type: 
         return numeric_loss(self.AUTO_LOSS if text == "auto" else text)
 
     def predict(self, X: Any, task: Any = None) -> np.ndarray:
-        """Predictions for the task of each row, or an array (rows, tasks) if the labels were a table."""
-        x, index = self._validated(X, task)
-        if self._targets.form == "wide":
-            return self._decision_matrix(x, None)
-        return self._decision_matrix(x, np.zeros(x.shape[0], np.uint32) if index is None else index)
+        """Predictions for the task of each row. `task` is one task for all rows, or one for each. Without it, a model
+        whose labels were a table predicts all of them: (rows, tasks)."""
+        rows = self._validated(X, task)
+        return self._decision_matrix(rows, all_outputs=self._targets.form == "wide" and rows.output is None)
+
+    def predict_interval(self, X: Any, task: Any = None, coverage: float = 0.9) -> tuple[np.ndarray, np.ndarray]:
+        """Lower and upper ends of intervals that contain new labels with about this probability, in the shape of
+        `predict`.
+
+        They come from the errors of held-out rows (five folds of the training data, fitted on the first call), in units
+        of the typical error of each task, which is drawn to that of all tasks where rows are few. Rows must be
+        exchangeable: for tasks without rows, or data that drift, nothing is promised."""
+        if not 0 < coverage < 1:
+            raise ValueError(f"coverage = {coverage!r}: it must be between 0 and 1")
+        rows = self._validated(X, task)
+        wide = self._targets.form == "wide" and rows.output is None
+        guess = self._decision_matrix(rows, all_outputs=wide)
+        found: Any = self.__dict__.get("_held_out")
+        if found is None or found[0] is not self.model_:
+            found = self.__dict__["_held_out"] = (self.model_, *self._held_out_errors())
+        _, scaled, size = found
+        n = len(scaled)
+        reach = np.sort(scaled)[min(n, math.ceil((n + 1) * coverage)) - 1] if n else np.inf
+        # Tasks without labels have the typical error of all.
+        sizes = np.append(size, np.sqrt(np.mean(size**2)))
+        half = reach * (sizes[None, :-1] if wide else sizes[rows.first_output()])
+        return guess - half, guess + half
+
+    def _held_out_errors(self) -> tuple[np.ndarray, np.ndarray]:
+        """Sizes of errors in units of the typical error of their task, and that typical error."""
+        data = copy.copy(self)._prepare_checked(*self._kept("predict_interval"))
+        triples = data.triples
+        assert triples is not None
+        error = np.abs(triples.label - _calibration.held_out_scores(self, data))
+        n_outputs, scaling = len(data.outputs), self.model_.target_scaling
+        spread = np.ones(n_outputs) if scaling is None else scaling[1]
+        square = (error / spread[triples.output]) ** 2
+        count = np.bincount(triples.output, minlength=n_outputs)
+        total = np.bincount(triples.output, square, minlength=n_outputs)
+        size = spread * np.sqrt((total + SHRINKAGE_ROWS * square.mean()) / (count + SHRINKAGE_ROWS))
+        size = np.maximum(size, np.finfo(float).tiny)
+        return error / size[triples.output], size
 
     def score(self, X: Any, y: Any, task: Any = None, sample_weight: Any = None) -> float:
         """Explained variance (R2) over all rows; for a table, the mean over its columns."""

@@ -57,13 +57,14 @@ class Targets:
         """Whether every task is one output."""
         return len(self.outputs) == len(self.tasks)
 
-    def find(self, task: np.ndarray) -> np.ndarray:
-        """Positions of tasks by name."""
+    def find(self, task: np.ndarray, rows: np.ndarray | None = None) -> np.ndarray:
+        """Positions of tasks by name. `rows` are the numbers of the rows, if they are some of many."""
         found, known = self.places(task)
         if not known.all():
             row = int(np.flatnonzero(~known)[0])
             shown = ", ".join(map(str, self.tasks[:10])) + (", ..." if len(self.tasks) > 10 else "")
-            raise ValueError(f"row {row}: task {task.tolist()[row]!r} is unknown; the tasks are {shown}")
+            number = row if rows is None else int(rows[row])
+            raise ValueError(f"row {number}: task {task.tolist()[row]!r} is unknown; the tasks are {shown}")
         return found
 
     def places(self, task: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -119,6 +120,13 @@ def finite(label: np.ndarray) -> np.ndarray:
     return label
 
 
+def present(label: np.ndarray) -> Triples:
+    """The labels of a table that are not missing."""
+    known = ~np.isnan(label)
+    input, output = np.nonzero(known)
+    return Triples(input.astype(np.uint32), output.astype(np.uint32), label[known])
+
+
 def as_numbers(y: np.ndarray) -> np.ndarray:
     if y.dtype.kind == "c":
         raise ValueError("Complex data not supported: labels are real numbers")
@@ -137,12 +145,9 @@ def numbers(y: Any, task: np.ndarray | None) -> Targets:
         if np.isinf(label).any():
             row, column = np.argwhere(np.isinf(label))[0]
             raise ValueError(f"Input y contains infinity: row {row}, task {tasks[column]}")
-        known = ~np.isnan(label)
-        if not known.any():
+        if np.isnan(label).all():
             raise ValueError("Input y contains NaN: all labels are missing")
-        input, output = np.nonzero(known)
-        triples = Triples(input.astype(np.uint32), output.astype(np.uint32), label[known])
-        return Targets(form, tasks, plain(tasks), np.arange(len(tasks) + 1), None, triples)
+        return Targets(form, tasks, plain(tasks), np.arange(len(tasks) + 1), None, present(label))
     label = finite(as_numbers(column_or_1d(label, warn=True)))
     tasks, index = _rows(task, len(label))
     triples = Triples(np.arange(len(label), dtype=np.uint32), index, label)

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from scipy.cluster.hierarchy import dendrogram, linkage, optimal_leaf_ordering
-from scipy.spatial.distance import squareform
+from scipy.cluster.hierarchy import dendrogram
+
+from ._labelled import tree as task_tree
 
 try:
     import matplotlib.pyplot as plt
@@ -22,16 +23,6 @@ MAX_LABELLED_TASKS = 60
 
 def _axes(ax: Any, size: tuple[float, float]) -> Any:
     return plt.subplots(figsize=size, layout="constrained")[1] if ax is None else ax
-
-
-def _tree(correlation: np.ndarray) -> np.ndarray:
-    """Average linkage of 1 - |correlation|, with the order of leaves that puts similar tasks side by side."""
-    distance = 1 - np.abs(correlation)
-    distance = np.maximum((distance + distance.T) / 2, 0)
-    np.fill_diagonal(distance, 0)
-    condensed = squareform(distance, checks=False)
-    tree: np.ndarray = optimal_leaf_ordering(linkage(condensed, "average"), condensed)
-    return tree
 
 
 def theta_heatmap(
@@ -69,7 +60,7 @@ def theta_heatmap(
     ax = _axes(ax, (6.5, 6.0))
     order = np.arange(len(matrix))
     if cluster and len(matrix) > 2:
-        tree = _tree(related)
+        tree = task_tree(related)
         above = ax.inset_axes([0, 1.01, 1, 0.18])
         drawn = dendrogram(tree, ax=above, no_labels=True, color_threshold=0, above_threshold_color="0.4")
         above.set_axis_off()

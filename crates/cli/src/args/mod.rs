@@ -14,6 +14,7 @@ use inputs::InputArgs;
 use solver::SolverArgs;
 
 use crate::cmd;
+use crate::report::Report;
 use clap::{ArgAction, Args, Parser, Subcommand};
 
 /// Learn many related tasks together, and how they are related, with a certificate of optimality.
@@ -47,6 +48,9 @@ pub(crate) struct Global {
     /// More messages on stderr; -vv for even more.
     #[arg(long, short, global = true, action = ArgAction::Count)]
     pub(crate) verbose: u8,
+    /// Replace files that are there already, whatever is in them. Files that the command reads are never replaced.
+    #[arg(long, global = true)]
+    pub(crate) force: bool,
     /// Threads to use; 0 = one per core [default: 0].
     #[arg(long, global = true, value_name = "N")]
     threads: Option<usize>,
@@ -56,6 +60,15 @@ pub(crate) struct Global {
 }
 
 impl Global {
+    /// More threads than cores only wait for each other, and very many cannot be started.
+    pub(crate) fn limit_threads(&mut self, report: Report) {
+        let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
+        if let Some(asked) = self.threads.filter(|asked| *asked > cores) {
+            report.note(format!("--threads {asked}: there are {cores} cores, so {cores} threads are used"));
+            self.threads = Some(cores);
+        }
+    }
+
     pub(crate) fn threads(&self) -> usize {
         self.threads.unwrap_or(0)
     }

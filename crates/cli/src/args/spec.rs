@@ -66,6 +66,13 @@ impl SpecArgs {
     }
 }
 
+impl SpecArgs {
+    /// The files that a spec is read from, or reads.
+    pub(crate) fn files(&self, spec: &FitSpec) -> Vec<PathBuf> {
+        self.spec.iter().cloned().chain(spec.files()).collect()
+    }
+}
+
 /// Replaces a value where another one is given.
 pub(super) fn set<T: Clone>(value: &mut T, given: &Option<T>) {
     if let Some(given) = given {
@@ -75,7 +82,7 @@ pub(super) fn set<T: Clone>(value: &mut T, given: &Option<T>) {
 
 /// A spec file, toml or json by its ending.
 fn read(path: &Path) -> Result<FitSpec> {
-    let text = std::fs::read_to_string(path).map_err(|error| Failure::input(error).about(path))?;
+    let text = crate::files::read_text(path)?;
     let json = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json"));
     let spec = if json { FitSpec::from_json(&text) } else { FitSpec::from_toml(&text) };
     spec.map_err(|error| Failure::input(error).about(path))

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// Entry of the metadata that makes a safetensors file a checkpoint.
-const KEY: &str = "kinfolk_checkpoint";
+pub(crate) const KEY: &str = "kinfolk_checkpoint";
 const VERSION: u32 = 1;
 
 /// What is stored under [`KEY`].

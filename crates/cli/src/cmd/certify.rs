@@ -3,7 +3,7 @@
 use crate::args::{ColumnArgs, Global};
 use crate::failure::{self, Failure, NO};
 use crate::report::{Report, json_number};
-use crate::text::Grid;
+use crate::text::{Grid, exact};
 use clap::Args;
 use kinfolk::{Certificate, CertificateSummary, CertifyOptions, Error, Mismatch, ModelCheck, Status};
 use serde::Serialize;
@@ -146,7 +146,7 @@ fn text(stored: &CertificateSummary, verdict: &Verdict) -> String {
     let mut grid = Grid::new(&["", ">objective", ">no model below", ">gap", ">relative gap"]);
     let mut row = |name: &str, primal: f64, dual: f64, gap: f64, rel_gap: f64| {
         let (gap, rel_gap) = (format!("{gap:.6e}"), format!("{rel_gap:.3e}"));
-        grid.row([name.into(), primal.to_string(), dual.to_string(), gap, rel_gap]);
+        grid.row([name.into(), exact(primal), exact(dual), gap, rel_gap]);
     };
     row("model file", stored.primal, stored.dual, stored.gap, stored.rel_gap);
     if let Some(c) = &verdict.recomputed {

@@ -74,8 +74,8 @@ impl<'a> GramBackend<'a> {
     /// Numbers per input; for sparse inputs, those that are not zero.
     fn width(&self) -> usize {
         match self.inputs {
-            Inputs::Dense(x) => x.cols(),
-            Inputs::Sparse(x) => x.nnz().div_ceil(x.rows()),
+            Inputs::Dense(x) => x.cols().max(1),
+            Inputs::Sparse(x) => x.nnz().div_ceil(x.rows()).max(1),
             Inputs::Gram(_) => 1,
         }
     }

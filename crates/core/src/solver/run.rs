@@ -47,9 +47,10 @@ pub struct SolverRun<'a> {
 }
 
 impl SolverRun<'_> {
-    /// Given duals or a cold start, certified. If the fit is stopped meanwhile, a point that can be certified
-    /// at once.
-    pub(super) fn first_point(&mut self) -> Result<Incumbent> {
+    /// Given duals or a cold start, certified, and `true`. If the fit is stopped meanwhile, a point that can be
+    /// certified at once, and whether it is that start: a fit that goes on from another does not end with the same
+    /// bits.
+    pub(super) fn first_point(&mut self) -> Result<(Incumbent, bool)> {
         let (problem, given) = (self.problem, &self.given);
         let first = self.clock.unless_stopped(|interrupt| {
             problem.data().prepare(interrupt)?;
@@ -59,7 +60,10 @@ impl SolverRun<'_> {
             };
             Incumbent::induced(problem, kappa, interrupt)
         })?;
-        first.map_or_else(|| start::at_once(problem, given.clone()), Ok)
+        match first {
+            Some(point) => Ok((point, true)),
+            None => start::at_once(problem, given.clone()),
+        }
     }
 
     /// The outcome, if duals were given and are already good enough. So fitting again from a solution takes
@@ -72,7 +76,7 @@ impl SolverRun<'_> {
 
     /// Ends a run that was stopped before it had any point.
     pub(super) fn give_up(&mut self) -> Result<SolverOutcome> {
-        let point = start::at_once(self.problem, self.given.take())?;
+        let (point, _) = start::at_once(self.problem, self.given.take())?;
         let status = self.report(&point).unwrap_or(Status::Stopped);
         Ok(point.ended(status))
     }

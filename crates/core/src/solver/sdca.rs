@@ -81,10 +81,10 @@ impl Algorithm for Sdca {
     fn iterate(&self, run: &mut SolverRun<'_>) -> Result<SolverOutcome> {
         let (problem, settings, unit) = (run.problem, run.settings, run.problem.unit());
         let began = Instant::now();
-        let first = run.first_point()?;
+        let (first, is_start) = run.first_point()?;
         let clock = &mut run.clock;
         let duals = Duals { kappa: &first.kappa, unit };
-        if let Some(status) = clock.report(first.certificate(), Some(duals)) {
+        if let Some(status) = clock.report(first.certificate(), is_start.then_some(duals)) {
             return Ok(first.ended(status));
         }
         // How long a certificate may go on after a request to stop.

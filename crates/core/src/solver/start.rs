@@ -100,8 +100,8 @@ pub(crate) fn zeros(problem: &Problem<'_>) -> Vec<f64> {
 }
 
 /// Fallback for a solver that is stopped before its first certificate: given duals or a cold start if they
-/// are certified within [`STOP_GRACE`], else zero duals, which need no data access.
-pub(crate) fn at_once(problem: &Problem<'_>, given: Option<Vec<f64>>) -> Result<Incumbent> {
+/// are certified within [`STOP_GRACE`], and `true`; else zero duals, which need no data access, and `false`.
+pub(crate) fn at_once(problem: &Problem<'_>, given: Option<Vec<f64>>) -> Result<(Incumbent, bool)> {
     let begin = Instant::now();
     let mut late = || begin.elapsed() > STOP_GRACE;
     let first = || {
@@ -115,10 +115,10 @@ pub(crate) fn at_once(problem: &Problem<'_>, given: Option<Vec<f64>>) -> Result<
     if problem.data().backend().is_quick() {
         match first() {
             Err(Error::Interrupted) => {}
-            other => return other,
+            other => return Ok((other?, true)),
         }
     }
-    Incumbent::induced(problem, zeros(problem), &mut Interrupt::never())
+    Ok((Incumbent::induced(problem, zeros(problem), &mut Interrupt::never())?, false))
 }
 
 /// The s in (0, most] that maximises the dual at `s kappa`.

@@ -1,11 +1,11 @@
 //! A method with its parameters, in one text form: `fmtl`, `mtl:mu=0.1`, `fmtl:k=2,output=power`.
 
-use crate::params::{Allowed, Value};
+use crate::params::{Allowed, Param, Value};
 use crate::task_matrix;
 use crate::{Error, Method, Params, Result, find};
 use kinfolk::TaskNames;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::{fmt, str::FromStr};
 
 /// A method of the registry and the values of its parameters.
@@ -125,6 +125,15 @@ impl MethodSpec {
             }
         }
         Ok(read)
+    }
+
+    /// The files that task matrices are in.
+    pub(super) fn files(&self) -> Vec<PathBuf> {
+        let file = |param: &Param| match (param.allowed, self.params.get(param.name)) {
+            (Allowed::TaskMatrix, Some(Value::Word(file))) => Some(PathBuf::from(file)),
+            _ => None,
+        };
+        self.method.params().iter().filter_map(file).collect()
     }
 
     /// For people: matrices are left out.

@@ -30,6 +30,7 @@ use kinfolk_io::ColumnRoles;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -202,6 +203,12 @@ impl FitSpec {
         let task_column = self.columns.task.as_deref();
         let atoms = self.atoms.iter().map(|atom| atom.with_file_read(task_column)).collect::<Result<_>>()?;
         Ok(FitSpec { method: self.method.with_files_read(tasks)?, atoms, ..self.clone() })
+    }
+
+    /// The files that [`with_files_read`](Self::with_files_read) reads.
+    pub fn files(&self) -> Vec<PathBuf> {
+        let unread = self.atoms.iter().filter(|atom| atom.data.is_none());
+        unread.filter_map(|atom| atom.file.clone()).chain(self.method.files()).collect()
     }
 
     /// For people: without relations that are in files.

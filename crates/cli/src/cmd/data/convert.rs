@@ -1,7 +1,8 @@
 //! `kinfolk data convert`: the same data in another format.
 
-use crate::args::ColumnArgs;
+use crate::args::{ColumnArgs, Global};
 use crate::failure::{Failure, Result};
+use crate::outputs::{CommandFiles, OutputKind};
 use crate::report::Report;
 use crate::{files, interrupt};
 use clap::Args;
@@ -36,8 +37,8 @@ struct ConvertOutput<'a> {
     options: Option<String>,
 }
 
-pub(super) fn run(args: ConvertArgs, report: Report) -> Result<ExitCode> {
-    files::check_writable(&args.out)?;
+pub(super) fn run(args: ConvertArgs, global: &Global, report: Report) -> Result<ExitCode> {
+    CommandFiles::default().reads([&args.data]).writes([&args.out], OutputKind::General).check(global)?;
     kinfolk_io::format_of(&args.out).map_err(Failure::usage)?;
     let (table, _) = kinfolk_io::read(&args.data, &args.columns.columns(), None)?;
     interrupt::will_write(&args.out);

@@ -2,8 +2,9 @@
 
 use crate::args::{Global, not_negative};
 use crate::failure::{Failure, Result};
+use crate::interrupt;
+use crate::outputs::{CommandFiles, OutputKind};
 use crate::report::Report;
-use crate::{files, interrupt};
 use clap::{Args, ValueEnum};
 use kinfolk_io::{Generator, Kinship};
 use serde::Serialize;
@@ -77,7 +78,7 @@ struct GenerateOutput<'a> {
 }
 
 pub(super) fn run(args: GenerateArgs, global: &Global, report: Report) -> Result<ExitCode> {
-    files::check_writable(&args.out)?;
+    CommandFiles::default().writes([&args.out], OutputKind::General).check(global)?;
     kinfolk_io::format_of(&args.out).map_err(Failure::usage)?;
     let (table, groups) = match args.kind {
         GeneratedKind::Digits => (kinfolk_io::digits(), None),

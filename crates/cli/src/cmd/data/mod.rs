@@ -31,7 +31,7 @@ enum DataCommand {
 pub(crate) fn run(args: DataArgs, global: &Global, report: Report) -> Result<ExitCode> {
     match args.command {
         DataCommand::Info(args) => info::run(args, report),
-        DataCommand::Convert(args) => convert::run(args, report),
+        DataCommand::Convert(args) => convert::run(args, global, report),
         DataCommand::Generate(args) => generate::run(args, global, report),
     }
 }

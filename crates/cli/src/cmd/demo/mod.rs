@@ -8,6 +8,7 @@ use crate::args::{ColumnArgs, Global};
 use crate::cmd::report::ReportFiles;
 use crate::cmd::select;
 use crate::failure::{Failure, Result};
+use crate::outputs::{CommandFiles, OutputKind};
 use crate::report::Report;
 use crate::{files, interrupt};
 use clap::Args;
@@ -75,11 +76,22 @@ impl Files {
             report: place("report.html"),
         })
     }
+
+    /// `Err` if there are files of these names that are not those of an earlier demo.
+    fn check(&self, global: &Global) -> Result<()> {
+        if OutputKind::Report.may_replace(&self.report) {
+            return Ok(());
+        }
+        let Files { train, test, model, predictions, theta, results, report } = self;
+        let all = [train, test, model, predictions, theta, results, report];
+        CommandFiles::default().writes(all, OutputKind::General).check(global)
+    }
 }
 
 pub(crate) fn run(args: DemoArgs, global: &Global, report: Report) -> Result<ExitCode> {
     let started = Instant::now();
     let files = Files::of(&args.out)?;
+    files.check(global)?;
     let made = data::make(args.data, global.seed())?;
     for (path, table) in [(&files.train, &made.train), (&files.test, &made.test)] {
         interrupt::will_write(path);

@@ -5,6 +5,7 @@ pub(crate) mod print;
 use crate::args::{Global, MethodArgs, SpecArgs};
 use crate::checkpoint::{self, Fingerprint, Saver};
 use crate::failure::{Failure, INTERRUPTED, NO, Result};
+use crate::outputs::{CommandFiles, OutputKind};
 use crate::report::Report;
 use crate::watch::Watch;
 use crate::{files, interrupt, trace};
@@ -67,9 +68,13 @@ pub(crate) fn run(args: FitArgs, global: &Global, report: Report) -> Result<Exit
     let mut spec = args.spec.spec(global)?;
     args.method.apply(&mut spec)?;
     args.long_run.check(&spec)?;
-    for path in [&args.out].into_iter().chain(&args.trace).chain(&args.long_run.checkpoint) {
-        files::check_writable(path)?;
-    }
+    CommandFiles::default()
+        .reads([&args.data])
+        .reads(&args.spec.files(&spec))
+        .writes([&args.out], OutputKind::Model)
+        .writes(&args.trace, OutputKind::Trace)
+        .writes(&args.long_run.checkpoint, OutputKind::Checkpoint)
+        .check(global)?;
     let training = read(&args.data, &spec)?;
     // Their contents, not their names, are what a checkpoint belongs to.
     let spec = spec.with_files_read(training.observations.task_names())?;

@@ -157,7 +157,9 @@ fn ending(trained: &Trained) -> Vec<String> {
     let mut lines = vec![
         format!("fit      {ended}{passes} of {}{seconds}", outcome.solver),
         format!(
-            "proof    optimal for {given}these settings to within {gap:.1e}: objective {primal}, no model below {dual}"
+            "proof    optimal for {given}these settings to within {gap:.1e}: objective {}, no model below {}",
+            text::exact(*primal),
+            text::exact(*dual)
         ),
     ];
     lines.extend(model.remark().map(|remark| format!("remark   {remark}")));

@@ -5,6 +5,7 @@ mod writer;
 
 use crate::args::{ColumnArgs, Global};
 use crate::failure::{Failure, Result};
+use crate::outputs::{CommandFiles, OutputKind};
 use crate::report::Report;
 use crate::scores::{Chunk, UnknownTask};
 use crate::text::plural;
@@ -79,9 +80,18 @@ struct PredictJob<'a> {
     split: Option<i64>,
 }
 
-pub(crate) fn run(args: PredictArgs, _: &Global, report: Report) -> Result<ExitCode> {
+pub(crate) fn run(args: PredictArgs, global: &Global, report: Report) -> Result<ExitCode> {
     if report.json && args.out.is_none() {
         return Err(Failure::usage("--json needs -o FILE: scores and the object cannot both go to stdout"));
+    }
+    let atom_files: Vec<&PathBuf> = args.atoms.iter().filter_map(|atom| atom.file.as_ref()).collect();
+    CommandFiles::default()
+        .reads([&args.model, &args.data])
+        .reads(atom_files)
+        .writes(&args.out, OutputKind::General)
+        .check(global)?;
+    if let Some(out) = &args.out {
+        writer::check_format(out)?;
     }
     let trained = files::load_model(&args.model)?;
     let job = PredictJob {
@@ -96,8 +106,6 @@ pub(crate) fn run(args: PredictArgs, _: &Global, report: Report) -> Result<ExitC
         job.run(&trained, PredictionWriter::stdout)?;
         return Ok(ExitCode::SUCCESS);
     };
-    files::check_writable(out)?;
-    kinfolk_io::format_of(out).map_err(Failure::usage)?;
     let (n_inputs, columns) = job.run(&trained, |columns| PredictionWriter::file(out, columns))?;
     let output = PredictOutput { model: &args.model, data: &args.data, out, n_inputs, columns: &columns };
     report.done(&output, format!("predictions for {} in {}\n", plural(n_inputs, "row"), out.display()))?;

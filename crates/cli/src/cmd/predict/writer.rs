@@ -15,6 +15,15 @@ pub(super) enum PredictionWriter {
     File { writer: TableWriter, scores_alone: bool },
 }
 
+/// `Err` if predictions cannot be written in the format of this file.
+pub(super) fn check_format(path: &Path) -> Result<()> {
+    if format_of(path).map_err(Failure::usage)?.writes_columns() {
+        return Ok(());
+    }
+    let formats = kinfolk_io::format_names(|format| format.writes_columns());
+    Err(Failure::usage(format!("predictions can be written as {formats}")).about(path))
+}
+
 impl PredictionWriter {
     pub(super) fn stdout(columns: &OutputColumns) -> Result<Self> {
         let mut writer = csv::Writer::from_writer(BufWriter::new(std::io::stdout()));

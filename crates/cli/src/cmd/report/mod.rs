@@ -4,6 +4,7 @@ mod data_check;
 
 use crate::args::{ColumnArgs, Global};
 use crate::failure::{Failure, Result};
+use crate::outputs::{CommandFiles, OutputKind};
 use crate::report::Report;
 use crate::{files, text, trace};
 use clap::Args;
@@ -76,7 +77,13 @@ struct ReportAnswer<'a> {
 }
 
 pub(crate) fn run(args: ReportArgs, global: &Global, report: Report) -> Result<ExitCode> {
-    files::check_writable(&args.out)?;
+    CommandFiles::default()
+        .reads([&args.model])
+        .reads(&args.data)
+        .reads(&args.select)
+        .reads(&args.trace)
+        .writes([&args.out], OutputKind::Report)
+        .check(global)?;
     let files = ReportFiles {
         model: &args.model,
         data: &args.data,
@@ -167,7 +174,6 @@ impl LoadedModel {
 }
 
 fn selection(path: &Path, model: &Model) -> Result<SelectionResults> {
-    let wrong = |why: String| Failure::input(why).about(path);
-    let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
-    SelectionResults::parse(&text, model).map_err(|error| wrong(error.to_string()))
+    SelectionResults::parse(&files::read_text(path)?, model)
+        .map_err(|error| Failure::input(error).about(path))
 }

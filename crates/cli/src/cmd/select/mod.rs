@@ -6,6 +6,7 @@ mod splits;
 
 use crate::args::{Global, SpecArgs, positive};
 use crate::failure::{Failure, INTERRUPTED, Result};
+use crate::outputs::{CommandFiles, OutputKind};
 use crate::report::Report;
 use crate::watch::Watch;
 use crate::{files, interrupt};
@@ -13,6 +14,7 @@ use clap::Args;
 use kinfolk_train::select::{self, Axis, Candidate, Refit, Scored, SelectionResults, Study};
 use kinfolk_train::{Metric, ResolvedAtoms, Trained, method_texts};
 use progress::Bar;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -72,7 +74,7 @@ pub(crate) struct SelectArgs {
     metric: Option<Metric>,
     /// Select on this many random training parts, and score each method's winner on the rest.
     #[arg(long, value_name = "N", requires = "train_share", conflicts_with = "out")]
-    splits: Option<usize>,
+    splits: Option<NonZeroUsize>,
     /// Share of the rows of each task in a training part.
     #[arg(long, value_name = "P", requires = "splits", value_parser = positive)]
     train_share: Option<f64>,
@@ -109,9 +111,12 @@ impl From<ScoredChoice> for Scored {
 
 pub(crate) fn run(args: SelectArgs, global: &Global, report: Report) -> Result<ExitCode> {
     let spec = args.spec.spec(global)?;
-    for path in args.out.iter().chain(&args.results) {
-        files::check_writable(path)?;
-    }
+    CommandFiles::default()
+        .reads([&args.data])
+        .reads(&args.spec.files(&spec))
+        .writes(&args.out, OutputKind::Model)
+        .writes(&args.results, OutputKind::Results)
+        .check(global)?;
     let methods = args.method.as_deref().map_or_else(|| vec![spec.method_text()], method_texts);
     let candidates = candidates(methods, args.compare, &Axis::with_atoms(&args.grid, &spec.atoms))?;
     let (table, schema) = kinfolk_io::read(&args.data, &spec.columns, None)?;
@@ -127,7 +132,7 @@ pub(crate) fn run(args: SelectArgs, global: &Global, report: Report) -> Result<E
     (study.folds, study.repeats, study.scored) = (args.folds, args.repeats, args.scored.into());
     interrupt::end_well();
     if let (Some(n), Some(share)) = (args.splits, args.train_share) {
-        return splits::run(&study, &candidates, n, share, report);
+        return splits::run(&study, &candidates, n.get(), share, report);
     }
     let bar = Bar::new(report.quiet);
     let selection = select::cross_validate(&study, &candidates, &bar);

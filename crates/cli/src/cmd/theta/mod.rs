@@ -2,7 +2,9 @@
 
 mod parts;
 
+use crate::args::Global;
 use crate::failure::{Failure, Result};
+use crate::outputs::{CommandFiles, OutputKind};
 use crate::report::{Report, json_number};
 use crate::text::{Grid, number, plural};
 use crate::{files, graphml};
@@ -142,11 +144,13 @@ struct ThetaAnswer<'a> {
     svg: Option<&'a Path>,
 }
 
-pub(crate) fn run(args: ThetaArgs, report: Report) -> Result<ExitCode> {
+pub(crate) fn run(args: ThetaArgs, global: &Global, report: Report) -> Result<ExitCode> {
     let format = args.format()?;
-    for path in args.out.iter().chain(&args.svg) {
-        files::check_writable(path)?;
-    }
+    CommandFiles::default()
+        .reads([&args.model])
+        .writes(&args.out, OutputKind::General)
+        .writes(&args.svg, OutputKind::General)
+        .check(global)?;
     let model = Model::load(&args.model)?;
     let order =
         args.order.unwrap_or(if format == ThetaFormat::Npy { TaskOrder::Given } else { TaskOrder::Cluster });

@@ -121,8 +121,8 @@ impl Model {
     /// message says why.
     pub fn load(path: impl AsRef<Path>) -> Result<Model> {
         let path = path.as_ref();
-        let bytes =
-            std::fs::read(path).map_err(|source| Error::Io { path: path.display().to_string(), source })?;
+        let bytes = crate::fs::read_file(path)
+            .map_err(|source| Error::Io { path: path.display().to_string(), source })?;
         Model::from_bytes(&bytes).map_err(|error| match error {
             Error::Model(why) => Error::Model(format!("{}: {why}", path.display())),
             other => other,

@@ -17,7 +17,7 @@ const HEAD_START_PASSES: usize = 3;
 /// start.
 pub(in crate::solver) fn begin(run: &mut SolverRun<'_>) -> Result<(Incumbent, Option<Status>)> {
     let problem = run.problem;
-    let mut point = run.first_point()?;
+    let (mut point, _) = run.first_point()?;
     let mut status = run.report(&point);
     if run.given.is_none() && status.is_none() {
         let kappa = guess(run, point)?;

@@ -1,0 +1,133 @@
+"""Results with names: frames of pandas, clusters of tasks, and a summary in HTML."""
+
+from __future__ import annotations
+
+import importlib
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.cluster.hierarchy import fcluster, leaves_list, linkage, optimal_leaf_ordering
+from scipy.spatial.distance import squareform
+
+if TYPE_CHECKING:
+    import pandas
+
+
+def pandas_module() -> Any:
+    try:
+        return importlib.import_module("pandas")
+    except ImportError as error:
+        why = "labelled results are frames of pandas, which is not installed; the arrays need nothing"
+        raise ImportError(why) from error
+
+
+def tree(correlation: np.ndarray) -> np.ndarray:
+    """Average linkage of 1 - |correlation|, with the order of leaves that puts similar tasks side by side."""
+    distance = 1 - np.abs(correlation)
+    distance = np.maximum((distance + distance.T) / 2, 0)
+    np.fill_diagonal(distance, 0)
+    condensed = squareform(distance, checks=False)
+    found: np.ndarray = optimal_leaf_ordering(linkage(condensed, "average"), condensed)
+    return found
+
+
+class LabelledResults:
+    """Results of a fitted estimator with the names of tasks and features."""
+
+    if TYPE_CHECKING:
+        model_: Any
+
+        @property
+        def theta_(self) -> np.ndarray: ...
+        @property
+        def task_correlation_(self) -> np.ndarray: ...
+        @property
+        def theta_names_(self) -> list[Any]: ...
+        @property
+        def coef_(self) -> np.ndarray: ...
+        @property
+        def intercept_(self) -> np.ndarray: ...
+
+    @property
+    def _feature_labels(self) -> list[str]:
+        """Names of the features, without the task column; x0, x1, ... if they have none."""
+        names = getattr(self, "feature_names_in_", None)
+        column = getattr(self, "task_column", None)
+        if names is None:
+            return [f"x{i}" for i in range(self.coef_.shape[1])]
+        words = [str(name) for name in names]
+        if column is not None:
+            words.pop(words.index(column) if isinstance(column, str) else int(column))
+        return words
+
+    @property
+    def theta_frame_(self) -> pandas.DataFrame:
+        """`theta_` as a frame, with the tasks as rows and columns."""
+        names = self.theta_names_
+        return pandas_module().DataFrame(self.theta_, index=names, columns=names)
+
+    @property
+    def task_correlation_frame_(self) -> pandas.DataFrame:
+        """`task_correlation_` as a frame, with the tasks as rows and columns."""
+        names = self.theta_names_
+        return pandas_module().DataFrame(self.task_correlation_, index=names, columns=names)
+
+    @property
+    def coef_frame_(self) -> pandas.DataFrame:
+        """`coef_` as a frame: tasks as rows, features as columns."""
+        return pandas_module().DataFrame(self.coef_, index=self.theta_names_, columns=self._feature_labels)
+
+    @property
+    def intercept_frame_(self) -> pandas.Series:
+        """`intercept_` as a series, by the names of the tasks."""
+        return pandas_module().Series(self.intercept_, index=self.theta_names_, name="intercept")
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """Share of each feature in the predictions of each task, (tasks, features), for linear kernels: the size of its
+        coefficient in units of the scaled feature, divided by the sum over features."""
+        n_features = self.coef_.shape[1]
+        size = np.abs(self.model_.weights[:n_features].T)
+        total = size.sum(axis=1, keepdims=True)
+        return np.asarray(np.divide(size, total, out=np.zeros_like(size), where=total > 0))
+
+    @property
+    def task_tree_(self) -> dict[str, Any]:
+        """The tasks as a tree: `linkage` in the format of scipy (average linkage of 1 - |correlation|), and the
+        `leaves` in an order that puts similar tasks side by side."""
+        names = self.theta_names_
+        if len(names) < 2:
+            return {"linkage": np.empty((0, 4)), "leaves": list(names)}
+        found = tree(self.task_correlation_)
+        return {"linkage": found, "leaves": [names[i] for i in leaves_list(found)]}
+
+    def task_clusters(self, n_clusters: int) -> dict[Any, int]:
+        """The cluster of each task, from 0, if the tree of the tasks is cut into so many."""
+        names = self.theta_names_
+        if not 1 <= n_clusters <= len(names):
+            raise ValueError(f"n_clusters = {n_clusters}: it must be from 1 to {len(names)}, the number of tasks")
+        if len(names) == 1:
+            return {names[0]: 0}
+        found = fcluster(self.task_tree_["linkage"], n_clusters, criterion="maxclust") - 1
+        return dict(zip(names, found.tolist(), strict=True))
+
+
+def certificate_html(estimator: Any) -> str:
+    """What is known about a fitted model, as a small table."""
+    sure = "proved" if estimator.status_ == "certified" else "not proved to the tolerance"
+    lines = [
+        ("certificate", f"{sure}: within {estimator.rel_gap_:.1e} of the optimum ({estimator.claim_ or 'optimal'})"),
+        ("objective", f"{estimator.primal_:.6g}, no model below {estimator.dual_:.6g}"),
+        ("tasks", f"{len(estimator.theta_names_)}"),
+        ("C", f"{estimator.C_:.4g}"),
+    ]
+    if estimator.cv_score_ is not None:
+        lines.append(("score of held-out rows", f"{estimator.cv_score_:.4f}"))
+    shares = estimator.atom_shares_
+    if shares:
+        parts = [f"{share:.0%} {name}" for name, share in shares.items()]
+        parts.append(f"{max(0.0, 1 - sum(shares.values())):.0%} found in the data")
+        lines.append(("Theta", ", ".join(parts)))
+    rows = "".join(f"<tr><th style='text-align:left'>{escape(a)}</th><td>{escape(b)}</td></tr>" for a, b in lines)
+    return f"<table class='kinfolk-certificate' style='margin-top:0.5em'>{rows}</table>"

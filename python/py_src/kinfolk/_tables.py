@@ -1,0 +1,135 @@
+"""Tables of any library by the names of their columns: pandas, polars, pyarrow, and whatever speaks Arrow.
+
+Only pandas has names of rows. Tables of the others are read through their own methods or the Arrow PyCapsule interface
+(`__arrow_c_stream__`), so that none of these libraries is needed for another.
+"""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+
+def is_pandas(x: Any) -> bool:
+    return hasattr(x, "iloc") and hasattr(x, "columns")
+
+
+def _is_polars(x: Any) -> bool:
+    return type(x).__module__.partition(".")[0] == "polars"
+
+
+def is_frame(x: Any) -> bool:
+    """Whether it is a table with named columns."""
+    # Columns of polars and pyarrow speak Arrow too, but they are arrays.
+    only_arrow = hasattr(x, "__arrow_c_stream__") and not hasattr(x, "__array__")
+    return isinstance(x, Table) or hasattr(x, "columns") or hasattr(x, "column_names") or only_arrow
+
+
+def foreign(x: Any) -> Any:
+    """Tables that scikit-learn does not read by itself as a `Table`; everything else as it is."""
+    return read(x) if is_frame(x) and not (is_pandas(x) or _is_polars(x) or isinstance(x, np.ndarray)) else x
+
+
+def _arrow(x: Any) -> Any:
+    """A table that only speaks Arrow, as one of pyarrow or polars, whichever is installed."""
+    for name, reader in (("pyarrow", "table"), ("polars", "from_arrow")):
+        try:
+            library = importlib.import_module(name)
+        except ImportError:
+            continue
+        return getattr(library, reader)(x)
+    raise ImportError(f"a table of type {type(x).__name__} is read with pyarrow or polars: install one of them")
+
+
+@dataclass
+class Table:
+    """Named columns as arrays."""
+
+    names: list[Any]
+    columns: list[np.ndarray]
+    rows: list[Any] | None = None
+    """Names of the rows, if there are any."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return (len(self.columns[0]) if self.columns else 0, len(self.columns))
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
+        if not self.columns:
+            return np.empty((0, 0))
+        kinds = {column.dtype.kind for column in self.columns}
+        columns = self.columns if kinds <= set("biuf") else [column.astype(object) for column in self.columns]
+        return np.column_stack(columns).astype(dtype) if dtype is not None else np.column_stack(columns)
+
+    def column(self, name: Any) -> np.ndarray:
+        return self.columns[self.names.index(name)]
+
+    def without(self, name: Any) -> Table:
+        keep = [i for i, own in enumerate(self.names) if own != name]
+        return Table([self.names[i] for i in keep], [self.columns[i] for i in keep], self.rows)
+
+
+def read(x: Any) -> Table:
+    """A table of any library."""
+    if is_pandas(x):
+        rows = None if type(x.index).__name__ == "RangeIndex" else list(x.index)
+        return Table(list(x.columns), [np.asarray(x.iloc[:, i]) for i in range(x.shape[1])], rows)
+    if isinstance(x, Table):
+        return x
+    if not (_is_polars(x) or hasattr(x, "itercolumns")):
+        x = _arrow(x)
+    if not _is_polars(x):
+        return Table(list(x.schema.names), [_array(column) for column in x.itercolumns()])
+    names = list(x.columns)
+    return Table(names, [np.asarray(x[name].to_numpy()) for name in names])
+
+
+def _array(column: Any) -> np.ndarray:
+    """A column of pyarrow. Words with few values are words."""
+    if hasattr(column.type, "value_type") and hasattr(column.type, "index_type"):
+        column = column.cast(column.type.value_type)
+    if column.null_count and str(column.type) not in ("double", "float", "halffloat"):
+        return np.asarray(column.to_pylist(), dtype=object)
+    plain = column.to_numpy(zero_copy_only=False) if hasattr(column, "offset") else column.to_numpy()
+    return np.asarray(plain)
+
+
+def text(name: Any) -> str:
+    """The name of a task as text: whole numbers without a point."""
+    if isinstance(name, np.generic):
+        name = name.item()
+    return str(int(name)) if isinstance(name, float) and name.is_integer() else str(name)
+
+
+def aligned_matrix(what: str, value: Any, tasks: list[Any]) -> np.ndarray:
+    """A task matrix in the order of the tasks: by its names if it has any, else as it is."""
+    if not is_frame(value):
+        return np.asarray(value, dtype=float)
+    table = read(value)
+    rows, names = table.rows, [text(name) for name in table.names]
+    words = [name for name, column in zip(table.names, table.columns, strict=True) if column.dtype.kind in "OUT"]
+    if rows is None and len(words) == 1:  # a column with the names of the rows, as `kinfolk theta -o` writes it
+        rows = table.column(words[0]).tolist()
+        table = table.without(words[0])
+        names = [text(name) for name in table.names]
+    own = names if rows is None else [text(name) for name in rows]
+    wanted = [text(task) for task in tasks]
+    for side, given in (("columns", names), ("rows", own)):
+        repeated = next((name for i, name in enumerate(given) if name in given[:i]), None)
+        if repeated is not None:
+            raise ValueError(f"{what}: {repeated!r} is there twice among its {side}")
+        missing = [task for task in wanted if task not in given]
+        if missing:
+            raise ValueError(f"{what}: there is no task {missing[0]!r} among its {side}, {_listed(given)}")
+        unknown = [name for name in given if name not in wanted]
+        if unknown:
+            raise ValueError(f"{what}: {unknown[0]!r} of its {side} is not a task; the tasks are {_listed(wanted)}")
+    values = np.column_stack([np.asarray(column, dtype=float) for column in table.columns])
+    return values[np.ix_([own.index(task) for task in wanted], [names.index(task) for task in wanted])]
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(names[:10]) + (", ..." if len(names) > 10 else "")

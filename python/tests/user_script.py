@@ -1,0 +1,70 @@
+"""A script that uses every public name, for type checkers: mypy --strict and pyright must be content with it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import kinfolk
+from kinfolk import (
+    Atom,
+    MultiTaskClassifier,
+    MultiTaskCV,
+    MultiTaskRegressor,
+    OutputKernelClassifier,
+    OutputKernelRegressor,
+    load,
+    methods,
+    plot,
+    register_skl2onnx,
+)
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(40, 3))
+y = X.sum(axis=1)
+task = np.repeat(["ann", "bob"], 20)
+
+
+def regression(path: Path) -> float:
+    model = MultiTaskRegressor(C=1.0, tol=1e-4, atoms={"all": Atom({"ann": "a", "bob": "a"}, weight=3.0)})
+    model.fit(X, y, task=task, sample_weight=np.ones(40))
+    guess: np.ndarray = model.predict(X, task="ann")
+    gap: float = model.rel_gap_
+    limits: tuple[float, float, float] = (model.primal_, model.dual_, model.dual_gap_)
+    words: list[str | None] = [model.status_, model.claim_, model.solver_, model.scale_, *model.notes_]
+    numbers: list[np.ndarray] = [model.theta_, model.task_correlation_, model.coef_, model.intercept_]
+    numbers += [model.dual_coef_, model.task_gaps_, model.feature_importances_, model.trace_["gap"]]
+    shares: dict[str, float] = model.atom_shares_
+    clusters: dict[Any, int] = model.task_clusters(2)
+    frames = [model.theta_frame_, model.coef_frame_, model.intercept_frame_, model.task_correlation_frame_]
+    model.update(X, y, task=task).remove_task("bob").add_task(X, y, "cid")
+    model.save(path)
+    again: MultiTaskRegressor = load(path)
+    model.to_onnx(path)
+    total = gap + sum(limits) + sum(shares.values()) + len(words) + len(numbers) + len(clusters) + len(frames)
+    return total + float(guess.mean()) + again.score(X, y, task="ann") + float(model.C_) + float(model.n_features_in_)
+
+
+def classification() -> float:
+    model = MultiTaskClassifier(calibrate="sigmoid").partial_fit(X, y > 0, task=task)
+    proba, log = model.predict_proba(X, task=task), model.predict_log_proba(X, task=task)
+    classes: np.ndarray = model.classes_
+    per_task: dict[Any, float] = model.score_per_task(X, y > 0, task=task)
+    many = OutputKernelClassifier().fit(X, np.arange(40) % 3)
+    scores: np.ndarray = many.decision_function(X)
+    outputs = OutputKernelRegressor().fit(X, np.column_stack([y, -y]))
+    values: np.ndarray = outputs.predict(X)
+    return float(proba.sum() + log.sum() + scores.sum() + values.sum()) + len(classes) + len(per_task)
+
+
+def choice() -> float:
+    search = MultiTaskCV(MultiTaskRegressor(), Cs=[0.1, 1.0], cv=3).fit(X, y, task=task)
+    best: float = search.best_score_
+    params: dict[str, Any] = search.best_params_
+    results: dict[str, Any] = search.cv_results_
+    names: list[dict[str, Any]] = methods()
+    plot.theta_heatmap(search.best_estimator_)
+    register_skl2onnx()
+    return best + len(params) + len(results) + len(names) + len(kinfolk.__version__)
