@@ -6,7 +6,9 @@ use crate::features::Features;
 use crate::fit::{is_gram, parse, parse_weights};
 use crate::model::PyModel;
 use crate::observations::{PyObservations, numbers};
-use kinfolk_train::select::{Axis, Candidate, FoldOrder, FoldRows, Row, Study, candidates, cross_validate_on};
+use kinfolk_train::select::{
+    Axis, Candidate, FoldOrder, FoldRows, Row, Study, candidates, cross_validate_on,
+};
 use kinfolk_train::{StudyObserver, Trained, Training};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;

@@ -1,4 +1,5 @@
-//! Same seed, same bits, for any number of threads; stopping early leaves a usable model with its true certificate; paths.
+//! Same seed, same bits, for any number of threads; stopping early leaves a usable model with its true certificate;
+//! paths.
 
 #![allow(clippy::unwrap_used)] // helpers outside test functions
 

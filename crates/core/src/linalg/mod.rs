@@ -94,7 +94,8 @@ const MAX_PARTS: usize = 16;
 /// Rows or columns of a part at least: with fewer, the other factor is read too often.
 const MIN_PART_ROWS: usize = 32;
 
-/// Rows of each part of so many. It depends on their number alone: results have the same bits for any number of threads.
+/// Rows of each part of so many. It depends on their number alone, so results have the same bits for any number of
+/// threads.
 pub(crate) fn part_rows(n: usize) -> usize {
     n.div_ceil(MAX_PARTS).max(MIN_PART_ROWS)
 }
