@@ -29,6 +29,16 @@ impl Failure {
         Failure { code, message: one_line(&message.to_string()) }
     }
 
+    /// Several errors of a file: a line for each.
+    fn of_lines(code: u8, message: &str) -> Self {
+        let lines: Vec<String> = message.lines().map(one_line).collect();
+        let message = match lines.as_slice() {
+            [one] => one.clone(),
+            lines => format!("{} columns are in the way\n  {}", lines.len(), lines.join("\n  ")),
+        };
+        Failure { code, message }
+    }
+
     /// The command line makes no sense.
     pub(crate) fn usage(message: impl fmt::Display) -> Self {
         Self::new(USAGE, message)
@@ -54,7 +64,7 @@ impl Failure {
 
     /// The same, with the file it is about in front.
     pub(crate) fn about(mut self, path: &std::path::Path) -> Self {
-        self.message = one_line(&format!("{}: {}", path.display(), self.message));
+        self.message = format!("{}: {}", one_line(&path.display().to_string()), self.message);
         self
     }
 }
@@ -76,7 +86,7 @@ impl From<kinfolk::Error> for Failure {
 
 impl From<kinfolk_io::Error> for Failure {
     fn from(error: kinfolk_io::Error) -> Self {
-        Self::input(error.with_hints(option))
+        Self::of_lines(INPUT, &error.with_hints(option))
     }
 }
 
@@ -85,6 +95,11 @@ fn option(hint: &Hint) -> String {
     match hint {
         Hint::Drop(column) => format!("leave the column out with --drop {}", argument(column)),
         Hint::OneHot(column) => format!("make features of its words with --one-hot {}", argument(column)),
+        Hint::FillMissing => "have it filled in with --missing mean, median or zero".into(),
+        Hint::MissingWord(word) => {
+            format!("take it for a missing value with --missing-word {}", argument(word))
+        }
+        Hint::DateOrder => "say which with --date-order dmy or mdy".into(),
         Hint::CheckRoles(roles) => {
             format!("see {}", roles.iter().map(|role| role_option(*role)).collect::<Vec<_>>().join(" and "))
         }
@@ -102,11 +117,12 @@ fn role_option(role: Role) -> &'static str {
         Role::Weight => "--weight",
         Role::Offset => "--offset",
         Role::Split => "--split-column",
+        Role::Keep => "--keep",
     }
 }
 
 /// A name as one would type it in a shell.
-fn argument(name: &str) -> String {
+pub(crate) fn argument(name: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "_-.:/+=@".contains(c);
     if name.len() <= 60 && name.chars().all(plain) { name.to_string() } else { format!("{name:?}") }
 }

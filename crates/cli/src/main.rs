@@ -4,6 +4,7 @@ mod args;
 mod checkpoint;
 mod chunks;
 mod cmd;
+mod data_files;
 mod eta;
 mod failure;
 mod files;
@@ -58,9 +59,11 @@ fn run(mut cli: Cli) -> Result<ExitCode> {
         Command::Report(args) => cmd::report::run(args, global, report),
         Command::Demo(args) => cmd::demo::run(args, global, report),
         Command::Methods(args) => cmd::methods::run(args, report),
-        Command::Model(args) => cmd::model::run(args, report),
+        Command::Model(args) => cmd::model::run(args, global, report),
         Command::Data(args) => cmd::data::run(args, global, report),
+        Command::Explain(args) => cmd::explain::run(args, report),
         Command::Completions(args) => cmd::completions::run(args),
+        Command::Man(args) => cmd::man::run(args, report),
     }
 }
 

@@ -28,6 +28,11 @@ impl Report {
         if self.quiet && !self.json { Ok(()) } else { self.answer(object, text) }
     }
 
+    /// A remark before the report of a command is there.
+    pub(crate) fn note_of(global: &crate::args::Global, text: impl Display) {
+        Report { json: global.json, quiet: global.quiet }.note(text);
+    }
+
     /// A remark on stderr.
     pub(crate) fn note(self, text: impl Display) {
         if !self.quiet {

@@ -67,8 +67,11 @@ pub(crate) fn scores(
         let found = of_stranger(model, new_tasks, &task.name(first), &inputs, instead)?;
         let Some(found) = found else {
             let why = match place[task.index[first] as usize] {
-                None => unknown(&task.name(first), model.tasks(), first_row + first, task_column).to_string(),
-                Some(_) => no_labels(&format!("row {}: ", first_row + first), &task.name(first)),
+                None => {
+                    unknown(&task.name(first), model.tasks(), &place_of(table, first, first_row), task_column)
+                        .to_string()
+                }
+                Some(_) => no_labels(&format!("{}: ", place_of(table, first, first_row)), &task.name(first)),
             };
             return Err(Failure::input(format!("{why}; {ALL_THE_SAME}")).about(path));
         };
@@ -118,11 +121,19 @@ fn of_all_tasks(
     Ok(all)
 }
 
+/// Where a row is: its line in a text file, else its number from 1.
+pub(crate) fn place_of(table: &Table, row: usize, rows_before: usize) -> String {
+    match table.lines.get(row) {
+        Some(line) => format!("line {line}"),
+        None => format!("row {}", rows_before + row + 1),
+    }
+}
+
 /// A task or class that the model does not know.
-pub(crate) fn unknown(name: &str, known: &TaskNames, row: usize, column: Option<&str>) -> Failure {
+pub(crate) fn unknown(name: &str, known: &TaskNames, place: &str, column: Option<&str>) -> Failure {
     let why = known.find(name).err().map_or_else(|| format!("task {name:?}"), |error| error.to_string());
     let column = column.map_or(String::new(), |column| format!(", column {column:?}"));
-    Failure::input(format!("row {row}{column}: {why}"))
+    Failure::input(format!("{place}{column}: {why}"))
 }
 
 /// The tasks of a table's rows as tasks of the model, where it knows them.

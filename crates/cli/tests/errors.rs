@@ -35,13 +35,13 @@ fn bad_tables() {
         ("empty.csv", b""),
         ("header.csv", b"a,b,y\n"),
         ("ragged.csv", b"a,b,y\n1,2,3\n1,2\n"),
-        ("words.csv", b"a,colour,y\n1,red,3\n1,blue,2\n"),
+        ("words.csv", b"a,colour,y\n1,red,3\n1,5,2\n1,6,2\n"),
         ("twice.csv", b"a,a,y\n1,2,3\n"),
-        ("nan.csv", b"a,b,y\n1,nan,3\n"),
-        ("hole.csv", b"a,b,y\n1,,3\n"),
+        ("nan.csv", b"a,b,y\n1,inf,3\n"),
+        ("hole.csv", b"a,b,y\n1,,3\n2,1,4\n"),
         ("three.csv", b"a,b,y\n1,2,3\n1,3,2\n2,2,1\n"),
         ("bytes.csv", b"a,b,y\n1,2,\xff\n"),
-        ("zero.svm", b"1 qid:1 0:1.5\n"),
+        ("zero.svm", b"1 qid:1 1:1 0:1.5\n"),
         ("down.svm", b"1 qid:1 2:1.5 1:3\n"),
         ("word.svm", b"1 qid:1 1:one\n"),
         ("junk.npz", b"PK no archive"),
@@ -59,7 +59,7 @@ fn bad_tables() {
         "words.csv --target y",
         "twice.csv --target y",
         "nan.csv --target y",
-        "hole.csv --target y",
+        "hole.csv --target y --missing error",
         "three.csv --target z",
         "three.csv --target y --task t",
         "three.csv",
@@ -81,6 +81,8 @@ fn bad_tables() {
     // Offered ways out work.
     place.ok("fit words.csv --target y --drop colour -o m.st --quiet");
     place.ok("fit words.csv --target y --one-hot colour -o m.st --quiet");
+    place.ok("fit words.csv --target y --missing-word red -o m.st --quiet");
+    place.ok("fit hole.csv --target y -o m.st --quiet");
 }
 
 #[test]

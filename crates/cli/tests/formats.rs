@@ -34,7 +34,12 @@ fn same_in_all_formats(place: &Place, data: &str, formats: &[&str], options: &st
 fn generated_tasks() {
     let place = Place::new();
     place.ok("data generate kin.npz --tasks 5 --rows 30 --features 8 --quiet");
-    same_in_all_formats(&place, "kin.npz", &["npz", "csv", "csv.gz", "parquet", "svm", "svm.gz"], "");
+    same_in_all_formats(
+        &place,
+        "kin.npz",
+        &["npz", "csv", "csv.gz", "tsv.bz2", "jsonl", "parquet", "arrow", "svm", "svm.gz"],
+        "",
+    );
     place.ok("data generate signs.npz --tasks 5 --rows 30 --features 8 --binary --quiet");
     same_in_all_formats(
         &place,
@@ -42,6 +47,43 @@ fn generated_tasks() {
         &["npz", "csv", "parquet", "svm"],
         "--k 2 --class-weight balanced",
     );
+}
+
+/// Words, dates and gaps become the same features from every text, and from standard input.
+#[test]
+fn words_dates_and_gaps() {
+    let place = Place::new();
+    let (mut csv, mut german, mut json) =
+        ("shop,plan,age,day,y\n".to_string(), "shop;plan;age;day;y\r\n".to_string(), String::new());
+    for i in 0..40 {
+        let (shop, plan) = (["north", "south"][i % 2], ["basic", "pro", "plus"][i % 3]);
+        let (age, day, y) = (20 + i * 7 % 31, i % 28 + 1, i * i % 17);
+        let age = if i % 9 == 4 { None } else { Some(age) };
+        let text = age.map_or(String::new(), |age| format!("{age}.5"));
+        csv += &format!("{shop},{plan},{text},2024-02-{day:02},{y}\n");
+        german += &format!("{shop};{plan};{};{day}.2.2024;{y}\r\n", text.replace('.', ","));
+        let age = age.map_or(String::new(), |age| format!("\"age\":{age}.5,"));
+        json += &format!(
+            "{{\"shop\":\"{shop}\",\"plan\":\"{plan}\",{age}\"day\":\"2024-02-{day:02}\",\"y\":{y}}}\n"
+        );
+    }
+    place.write("a.csv", &csv);
+    place.write("a.txt", csv.replace(',', "\t"));
+    place.write("a.jsonl", json);
+    place.write("german.csv", german);
+    let fit = |file: &str| {
+        place.ok(&format!("fit {file} --task shop --target y -o m.st --threads 1 --quiet"));
+        assert_eq!(place.json(&format!("certify m.st {file} --threads 1"))["holds"], true);
+        place.ok(&format!("predict m.st {file} -o p.csv --quiet"));
+        (place.read("m.st"), place.read("p.csv"))
+    };
+    let (model, scores) = fit("a.csv");
+    for file in ["a.txt", "a.jsonl"] {
+        let (other, other_scores) = fit(file);
+        assert!(other == model && other_scores == scores, "{file}");
+    }
+    // The model knows that dates and numbers are written otherwise.
+    assert!(fit("german.csv").1 == scores);
 }
 
 #[test]

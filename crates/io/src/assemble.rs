@@ -44,6 +44,7 @@ pub(crate) struct Assembly {
     weight: Option<Vec<f64>>,
     offset: Option<Vec<f64>>,
     split: Option<Vec<i64>>,
+    lines: Vec<u64>,
 }
 
 impl Assembly {
@@ -62,6 +63,10 @@ impl Assembly {
         append(&mut self.weight, chunk.weight, self.rows, "weight")?;
         append(&mut self.offset, chunk.offset, self.rows, "offset")?;
         append(&mut self.split, chunk.split, self.rows, "split")?;
+        // Of several files, only the first may have lines; then they say nothing about the others.
+        if self.lines.len() == self.rows {
+            self.lines.extend(chunk.lines);
+        }
         self.inputs.push_back(dense_or_sparse::compact(chunk.inputs)?);
         (self.rows, self.cols) = (self.rows + rows, self.cols.max(cols));
         Ok(())
@@ -75,7 +80,9 @@ impl Assembly {
         let (inputs, storage) = dense_or_sparse::join(self.inputs, self.cols, storage, keep_dense)?;
         let targets = self.targets.finish()?;
         let (features, weight, offset, split) = (self.features, self.weight, self.offset, self.split);
-        Ok((Table { inputs, features, targets, weight, offset, split }, storage))
+        let lines = if self.lines.len() == self.rows { self.lines } else { vec![] };
+        let kept = vec![];
+        Ok((Table { inputs, features, targets, weight, offset, split, kept, lines }, storage))
     }
 }
 
@@ -248,7 +255,7 @@ mod tests {
     fn chunks_that_do_not_agree_are_an_error() {
         let mixed =
             together(vec![chunk(Targets::None, 2), chunk(tasks(&["a"], Labels::Numbers(vec![1.0])), 1)]);
-        assert_eq!(mixed.unwrap_err().to_string(), "row 2: the targets are not of the same kind as before");
+        assert_eq!(mixed.unwrap_err().to_string(), "row 3: the targets are not of the same kind as before");
         assert_eq!(together(vec![]).unwrap_err().to_string(), "there are no rows");
     }
 }

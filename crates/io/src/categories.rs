@@ -1,5 +1,6 @@
 //! A column of names: tasks, classes.
 
+use crate::columns::cells::canonical;
 use crate::{Error, Result, error::quoted};
 use kinfolk::TaskNames;
 use std::collections::HashMap;
@@ -57,6 +58,11 @@ impl Categorical {
     /// The given rows; all names are kept.
     pub fn select_rows(&self, rows: impl Iterator<Item = usize>) -> Self {
         Categorical { index: rows.map(|i| self.index[i]).collect(), names: self.names.clone() }
+    }
+
+    /// The same rows, none of which has the empty name, without that name.
+    pub(crate) fn without_empty_name(&self) -> Self {
+        Categorical::from_words(&(0..self.len()).map(|row| self.name(row)).collect::<Vec<_>>())
     }
 
     /// For each of the names its position in another list, by the text of the name.
@@ -131,10 +137,15 @@ impl CategoricalBuilder {
     }
 }
 
-/// For each name its position in another list, by the text of the name.
+/// For each name its position in another list, by the text of the name; `1.0` and `1` are the same.
 pub(crate) fn find_in(names: &TaskNames, known: &TaskNames) -> Vec<Option<u32>> {
-    let known: HashMap<String, u32> = known.iter().zip(0..).collect();
-    names.iter().map(|name| known.get(&name).copied()).collect()
+    let exact: HashMap<String, u32> = known.iter().zip(0..).collect();
+    let short: HashMap<String, u32> =
+        known.iter().map(|name| canonical(name.into()).into_owned()).zip(0..).collect();
+    let find = |name: String| {
+        exact.get(&name).or_else(|| short.get(canonical(name.as_str().into()).as_ref())).copied()
+    };
+    names.iter().map(find).collect()
 }
 
 /// `Err` if two names are the same.
@@ -218,7 +229,7 @@ mod tests {
         );
         assert_eq!(
             message(Categorical::new(vec![0, 3], words(&["a"]))),
-            "row 1: 3 is no position in a list of 1 names"
+            "row 2: 3 is no position in a list of 1 names"
         );
     }
 

@@ -11,14 +11,16 @@ pub struct Error {
     pub path: PathBuf,
     /// Line of a text file, counted from 1 as editors do; the header is line 1.
     pub line: Option<u64>,
-    /// Row of an array or a table, counted from 0 as numpy does.
+    /// Row of an array or a table, counted from 0 as numpy does; messages count from 1.
     pub row: Option<u64>,
     /// Name of the column, or of the array inside an archive.
     pub column: Option<Box<str>>,
     /// What is wrong, with the offending value.
-    pub why: String,
+    pub why: Box<str>,
     /// What to do about it, where that is known. See [`with_hints`](Self::with_hints).
     pub hints: Vec<Hint>,
+    /// What else is wrong with the same file.
+    pub others: Option<Box<Vec<Error>>>,
 }
 
 /// What a caller can do about an error. `Display` gives it in plain words; an interface that has options or
@@ -31,6 +33,12 @@ pub enum Hint {
     Drop(String),
     /// Make features of the words of this column: [`ColumnRoles::one_hot`](crate::ColumnRoles::one_hot).
     OneHot(String),
+    /// Fill in missing values: [`ColumnRoles::missing`](crate::ColumnRoles::missing).
+    FillMissing,
+    /// Take this text for a missing value: [`ColumnRoles::missing_words`](crate::ColumnRoles::missing_words).
+    MissingWord(String),
+    /// Say in which order dates are written: [`ColumnRoles::date_order`](crate::ColumnRoles::date_order).
+    DateOrder,
     /// Look at what is named for these roles.
     CheckRoles(Vec<Role>),
 }
@@ -41,6 +49,9 @@ impl fmt::Display for Hint {
             Hint::FillIn => f.write_str("fill it in or delete the row"),
             Hint::Drop(_) => f.write_str("leave the column out"),
             Hint::OneHot(_) => f.write_str("make features of its words (one-hot)"),
+            Hint::FillMissing => f.write_str("have it filled in"),
+            Hint::MissingWord(word) => write!(f, "take {} for a missing value", quoted(word)),
+            Hint::DateOrder => f.write_str("say whether the day or the month comes first"),
             Hint::CheckRoles(roles) => {
                 let roles: Vec<String> = roles.iter().map(Role::to_string).collect();
                 write!(f, "check the columns given as {}", roles.join(" and "))
@@ -60,8 +71,8 @@ macro_rules! wrong {
 impl Error {
     /// An error about a whole file.
     pub fn new(path: impl AsRef<Path>, why: impl fmt::Display) -> Self {
-        let (path, why) = (path.as_ref().to_path_buf(), why.to_string());
-        Error { path, line: None, row: None, column: None, why, hints: vec![] }
+        let (path, why) = (path.as_ref().to_path_buf(), why.to_string().into_boxed_str());
+        Error { path, line: None, row: None, column: None, why, hints: vec![], others: None }
     }
 
     /// An error about a table, wherever it came from; see [`in_file`](Self::in_file).
@@ -96,7 +107,21 @@ impl Error {
         if self.path.as_os_str().is_empty() {
             self.path = path.as_ref().to_path_buf();
         }
+        for other in self.others.iter_mut().flat_map(|others| others.iter_mut()) {
+            if other.path.as_os_str().is_empty() {
+                other.path = path.as_ref().to_path_buf();
+            }
+        }
         self
+    }
+
+    /// Several errors as one; `None` if there are none.
+    pub fn several(errors: impl IntoIterator<Item = Error>) -> Option<Self> {
+        let mut errors = errors.into_iter();
+        let mut first = errors.next()?;
+        let others: Vec<Error> = errors.collect();
+        first.others = (!others.is_empty()).then(|| Box::new(others));
+        Some(first)
     }
 
     /// The same, with one more thing to do about it.
@@ -106,11 +131,21 @@ impl Error {
         self
     }
 
-    /// The message, with the hints in the words of an interface: `--drop age`, or `drop=["age"]`.
+    /// The message, with the hints in the words of an interface: `--drop age`, or `drop=["age"]`. A line for each of
+    /// several errors.
     pub fn with_hints(&self, words: impl Fn(&Hint) -> String) -> String {
+        let lines = [self]
+            .into_iter()
+            .chain(self.others.iter().flat_map(|others| others.iter()))
+            .map(|error| error.line_with_hints(&words));
+        lines.collect::<Vec<_>>().join("\n")
+    }
+
+    fn line_with_hints(&self, words: &impl Fn(&Hint) -> String) -> String {
         let mut place = vec![];
         place.extend(self.line.map(|line| format!("line {line}")));
-        place.extend(self.row.map(|row| format!("row {row}")));
+        // People count rows from 1.
+        place.extend(self.row.map(|row| format!("row {}", row.saturating_add(1))));
         place.extend(self.column.as_ref().map(|column| format!("column {}", quoted(column))));
         let hints = self.hints.iter().map(words).collect::<Vec<_>>().join(", or ");
         let why = [shortened(&self.why, LONGEST_WHY), shortened(&hints, LONGEST_WHY)];
@@ -119,7 +154,7 @@ impl Error {
     }
 }
 
-/// `file.csv: line 3, column "age": "x" is not a number`, on one line whatever the file holds.
+/// `file.csv: line 3, column "age": "x" is not a number`, on one line for each error, whatever the file holds.
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.with_hints(Hint::to_string))
@@ -183,7 +218,7 @@ mod tests {
         let error = Error::new("a.csv", "\"x\" is not a number").at_line(3).in_column("age");
         assert_eq!(error.to_string(), "a.csv: line 3, column \"age\": \"x\" is not a number");
         assert_eq!(Error::of_table("no labels").in_file("b.npz").to_string(), "b.npz: no labels");
-        assert_eq!(Error::of_table("no label").at_row(0).to_string(), "row 0: no label");
+        assert_eq!(Error::of_table("no label").at_row(0).to_string(), "row 1: no label");
     }
 
     #[test]

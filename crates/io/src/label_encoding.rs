@@ -12,8 +12,12 @@ impl Table {
     /// +1, the smaller or alphabetically first one -1. Classes are one task each, whatever the loss.
     ///
     /// # Errors
-    /// If there are no labels, if they do not suit, or if one is missing where each row has to have one.
+    /// If there are no labels, or they do not suit. Missing ones do not count.
     pub fn label_encoding(&self, classification: bool) -> Result<LabelEncoding> {
+        self.encoding(classification).map_err(|error| self.place(error))
+    }
+
+    fn encoding(&self, classification: bool) -> Result<LabelEncoding> {
         match &self.targets {
             Targets::None | Targets::Tasks { label: None, .. } => Err(no_labels()),
             Targets::Classes(_) => Ok(LabelEncoding::Classes),
@@ -55,14 +59,15 @@ pub(crate) fn no_labels() -> Error {
     wrong!("there are no labels (npz: arrays y and task, or label, or Y; csv and parquet: name the target)")
 }
 
-/// A label for each row, finite.
+/// Labels are finite, or missing.
 fn check_labels(labels: &[f64]) -> Result<()> {
-    let Some(row) = labels.iter().position(|y| !y.is_finite()) else { return Ok(()) };
-    let why = match labels[row].is_nan() {
-        true => "its label is missing; leave such rows out".to_string(),
-        false => format!("label {} is not a finite number", labels[row]),
-    };
-    Err(Error::of_table(why).at_row(row))
+    match labels.iter().position(|y| y.is_infinite()) {
+        Some(row) => Err(wrong!("label {} is not a finite number", labels[row]).at_row(row)),
+        None if !labels.is_empty() && labels.iter().all(|y| y.is_nan()) => {
+            Err(wrong!("all labels are missing"))
+        }
+        None => Ok(()),
+    }
 }
 
 fn binary(negative: impl Into<String>, positive: impl Into<String>) -> LabelEncoding {
@@ -106,10 +111,10 @@ fn not_two(values: impl Iterator<Item = String>) -> Error {
     Error::of_table(why + "; declare them classes to learn one task per class, or take a loss for regression")
 }
 
-/// The names that some row has, in increasing order.
+/// The names that some row has, in increasing order. No name is a missing label.
 fn names_in_use(labels: &Categorical) -> impl Iterator<Item = String> + '_ {
     let used: BTreeSet<u32> = labels.index.iter().copied().collect();
-    used.into_iter().map(|i| labels.names.name(i as usize))
+    used.into_iter().map(|i| labels.names.name(i as usize)).filter(|name| !name.is_empty())
 }
 
 fn listed(values: impl Iterator<Item = String>) -> String {
@@ -159,16 +164,20 @@ pub(crate) fn coder(encoding: &LabelEncoding) -> impl Fn(f64, usize) -> Result<f
     }
 }
 
+/// Labels that are numbers, as the solver takes them; NaN where one is missing.
 pub(crate) fn numbers(labels: &[f64], encoding: &LabelEncoding) -> Result<Vec<f64>> {
     check_labels(labels)?;
     let coded = coder(encoding);
     labels.iter().enumerate().map(|(row, &y)| coded(y, row)).collect()
 }
 
+/// Labels that are words, as the solver takes them; NaN where one is missing.
 pub(crate) fn words(labels: &Categorical, encoding: &LabelEncoding) -> Result<Vec<f64>> {
     let signs: Vec<Option<f64>> = labels.names.iter().map(|name| sign(&name, encoding)).collect();
-    let label = |(row, &i): (usize, &u32)| {
-        signs[i as usize].ok_or_else(|| unknown_label(&labels.name(row), encoding, row))
+    let missing = |i: u32| labels.names.name(i as usize).is_empty();
+    let label = |(row, &i): (usize, &u32)| match signs[i as usize] {
+        None if missing(i) => Ok(f64::NAN),
+        sign => sign.ok_or_else(|| unknown_label(&labels.name(row), encoding, row)),
     };
     labels.index.iter().enumerate().map(label).collect()
 }
@@ -236,20 +245,22 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_label_names_the_row() {
-        let holes = one_task(Labels::Numbers(vec![1.0, f64::NAN]));
-        assert_eq!(message(holes.label_encoding(false)), "row 1: its label is missing; leave such rows out");
-        assert_eq!(
-            message(holes.observations(&LabelEncoding::Numbers)),
-            "row 1: its label is missing; leave such rows out"
-        );
+    fn rows_without_a_label_are_no_observations() {
+        let holes = one_task(Labels::Numbers(vec![1.0, f64::NAN, 3.0]));
+        assert_eq!(holes.label_encoding(false).unwrap(), LabelEncoding::Numbers);
+        assert_eq!(holes.observations(&LabelEncoding::Numbers).unwrap().labels(), [1.0, 3.0]);
+        let words = one_task(Labels::Words(Categorical::from_words(&["yes", "", "no"])));
+        let encoding = words.label_encoding(true).unwrap();
+        assert_eq!(words.observations(&encoding).unwrap().labels(), [1.0, -1.0]);
         assert!(message(table(Targets::None, 1).label_encoding(true)).starts_with("there are no labels"));
+        let none = one_task(Labels::Numbers(vec![f64::NAN]));
+        assert_eq!(message(none.label_encoding(false)), "all labels are missing");
     }
 
     #[test]
     fn a_label_never_seen_in_training_is_an_error() {
         let labels = one_task(Labels::Numbers(vec![1.0, 3.0]));
         let error = message(labels.observations(&binary("0", "1")));
-        assert_eq!(error, "row 1: label \"3\" is neither \"0\" (-1) nor \"1\" (+1)");
+        assert_eq!(error, "row 2: label \"3\" is neither \"0\" (-1) nor \"1\" (+1)");
     }
 }

@@ -36,31 +36,41 @@
 
 #[macro_use]
 mod error;
+#[macro_use]
+mod names;
 
 mod assemble;
 mod categories;
 mod columns;
+mod dates;
+mod decimal;
 mod dense_or_sparse;
 mod digits;
+mod feature;
 mod format;
 mod generate;
 mod label_encoding;
 mod observations;
 mod schema;
+mod schema_notes;
 mod source;
 mod table;
 mod text;
 mod text_table;
 
 pub use categories::Categorical;
+pub use columns::cells::split as part_number;
+pub use columns::{ColumnProfile, FileProfile};
+pub use dates::{DateOrder, DatePart};
 pub use digits::digits;
 pub use error::{Error, Hint, Result};
+pub use feature::{Decimal, Feature, MAX_LEVELS, Missing};
 pub use format::{
-    CellKind, Cells, FileFormat, TableWriter, columns_of, format_names, format_of, npy_bytes, open,
-    open_bytes, read_array, read_texts, write_table,
+    CellKind, Cells, FileFormat, TableWriter, columns_of, format_names, format_of, npy_bytes, open, open_all,
+    open_bytes, profile, read_array, read_texts, write_table,
 };
 pub use generate::{Generator, GroundTruth, Kinship};
-pub use schema::{ColumnRoles, Feature, LabelEncoding, Role, Schema, Storage};
-pub use source::{Source, read, read_bytes};
-pub use table::{Labels, Table, Targets};
+pub use schema::{ColumnRoles, LabelEncoding, LeftOut, Role, Schema, Storage};
+pub use source::{Source, read, read_all, read_bytes};
+pub use table::{KeptColumn, Labels, Table, Targets};
 pub use text_table::{ChooseColumns, TextTable};

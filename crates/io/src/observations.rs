@@ -25,6 +25,10 @@ impl Table {
     /// # Errors
     /// As [`observations`](Self::observations), and if a task of some row is not among those given.
     pub fn observations_in(&self, encoding: &LabelEncoding, tasks: &TaskNames) -> Result<Observations> {
+        self.labels_in(encoding, tasks).map_err(|error| self.place(error))
+    }
+
+    fn labels_in(&self, encoding: &LabelEncoding, tasks: &TaskNames) -> Result<Observations> {
         let n = self.n_rows();
         let unknown = |name: &str| unknown_task(name, tasks);
         let observations = match &self.targets {
@@ -34,8 +38,13 @@ impl Table {
                     Labels::Numbers(labels) => numbers(labels, encoding)?,
                     Labels::Words(labels) => words(labels, encoding)?,
                 };
-                let rows = (0..n as u32).collect();
-                Observations::from_triples(n, tasks.len(), rows, task.rows_in(tasks, unknown)?, labels)
+                let of_rows = task.rows_in(tasks, unknown)?;
+                // A row without a label is an input without an observation.
+                let known: Vec<usize> = (0..n).filter(|&i| !labels[i].is_nan()).collect();
+                let rows = known.iter().map(|&i| i as u32).collect();
+                let tasks_of = known.iter().map(|&i| of_rows[i]).collect();
+                let labels = known.iter().map(|&i| labels[i]).collect();
+                Observations::from_triples(n, tasks.len(), rows, tasks_of, labels)
             }
             Targets::Classes(class) => {
                 Observations::multi_class(&class.rows_in(tasks, unknown)?, tasks.len())

@@ -1,6 +1,6 @@
 //! What the columns of a file mean.
 
-use crate::Result;
+use crate::{DateOrder, DatePart, Decimal, Feature, Missing, Result};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -27,6 +27,33 @@ pub struct ColumnRoles {
     pub offset: Option<String>,
     /// Column with the part of each row (train, test, ...).
     pub split: Option<String>,
+    /// Columns that predictions carry along as they are; they are not learned from.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub keep: Vec<String>,
+    /// How missing values of features are filled in.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub missing: Missing,
+    /// More texts that stand for a missing value.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missing_words: Vec<String>,
+    /// Most values of a column of words that become a feature each; the rest is one feature together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_levels: Option<usize>,
+    /// Parts of dates that become features beside the date itself.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub date_parts: Vec<DatePart>,
+    /// Order of day, month and year in dates; `None` = as the dates show.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub date_order: Option<DateOrder>,
+    /// The decimal sign of numbers in text; `None` = as the numbers show.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decimal: Option<Decimal>,
+    /// Whether indices of svm files count from 0; `None` = if one is 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub zero_based: Option<bool>,
+    /// The part whose rows decide about encodings: means, values of words. `None` = all rows.
+    #[serde(skip)]
+    pub part: Option<i64>,
     /// Whether the target's values are classes even if they are numbers.
     pub classes: bool,
     /// Whether to keep inputs dense however many zeros there are.
@@ -45,11 +72,12 @@ impl ColumnRoles {
             .chain(one(Role::Split, &self.split))
             .chain(list(Role::Drop, &self.drop))
             .chain(list(Role::OneHot, &self.one_hot))
+            .chain(list(Role::Keep, &self.keep))
     }
 
     /// `Err` if features are chosen by name in a format where they have no names.
     pub(crate) fn refuse_features(&self, format: &str) -> Result<()> {
-        let chosen = self.named().any(|(role, _)| matches!(role, Role::Drop | Role::OneHot));
+        let chosen = self.named().any(|(role, _)| matches!(role, Role::Drop | Role::OneHot | Role::Keep));
         match chosen || self.features.is_some() {
             true => Err(wrong!("features of {format} files are not chosen by name; csv and parquet can")),
             false => Ok(()),
@@ -85,6 +113,8 @@ pub enum Role {
     Offset,
     /// [`ColumnRoles::split`].
     Split,
+    /// [`ColumnRoles::keep`].
+    Keep,
 }
 
 impl fmt::Display for Role {
@@ -98,8 +128,13 @@ impl fmt::Display for Role {
             Role::Weight => "weight",
             Role::Offset => "offset",
             Role::Split => "split",
+            Role::Keep => "column to keep",
         })
     }
+}
+
+pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 /// Everything needed to read a file the way the training file was read. Stored in the model file.
@@ -116,13 +151,25 @@ pub struct Schema {
     /// How labels became numbers; see [`Table::label_encoding`](crate::Table::label_encoding).
     #[serde(rename = "coding")]
     pub label_encoding: LabelEncoding,
+    /// Columns that were left out without being told to, and why.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<LeftOut>,
+}
+
+/// A column that is no feature.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LeftOut {
+    /// Its name.
+    pub column: String,
+    /// Why it cannot be learned from.
+    pub why: String,
 }
 
 impl Schema {
     /// A schema before the rows were read: dense inputs, labels as they are.
     pub fn new(columns: ColumnRoles, features: Option<Vec<Feature>>, n_features: usize) -> Self {
         let (storage, label_encoding) = (Storage::Dense, LabelEncoding::Numbers);
-        Schema { columns, features, n_features, storage, label_encoding }
+        Schema { columns, features, n_features, storage, label_encoding, left_out: vec![] }
     }
 
     /// Names of the features, one-hot ones included, if they have names.
@@ -142,33 +189,6 @@ pub enum Storage {
     Sparse,
     /// Kernel values with the training inputs.
     Kernel,
-}
-
-/// Where one or several features come from.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Feature {
-    /// A numeric column.
-    Number(String),
-    /// A column of words: one feature for each of the values seen in training, 0 or 1.
-    OneHot {
-        /// The column.
-        column: String,
-        /// Its values in increasing order.
-        values: Vec<String>,
-    },
-}
-
-impl Feature {
-    /// What its features are called: `age`, or `colour=blue`, `colour=red`.
-    pub fn names(&self) -> Vec<String> {
-        match self {
-            Feature::Number(column) => vec![column.clone()],
-            Feature::OneHot { column, values } => {
-                values.iter().map(|value| format!("{column}={value}")).collect()
-            }
-        }
-    }
 }
 
 /// How labels become numbers.

@@ -16,6 +16,16 @@ pub trait Source: Send {
 
     /// The schema that reads another file in the same way.
     fn schema(&self) -> Schema;
+
+    /// How many of the rows so far were left out for a missing value.
+    fn dropped_rows(&self) -> u64 {
+        0
+    }
+
+    /// What was done to the rows so far that people should know: values that were not there in training, rows left out.
+    fn remarks(&self) -> Vec<String> {
+        vec![]
+    }
 }
 
 /// Reads a whole file. Without a `schema` it is read for fitting: then the inputs are stored as their numbers
@@ -23,6 +33,17 @@ pub trait Source: Send {
 pub fn read(path: &Path, columns: &ColumnRoles, schema: Option<&Schema>) -> Result<(Table, Schema)> {
     let source = format::open(path, columns, schema)?;
     assemble::read_all(source, schema).map_err(|error| error.in_file(path))
+}
+
+/// [`read`] of several files, one after the other, as if they were one.
+pub fn read_all(
+    paths: &[PathBuf],
+    columns: &ColumnRoles,
+    schema: Option<&Schema>,
+) -> Result<(Table, Schema)> {
+    let source = format::open_all(paths, columns, schema)?;
+    let first = paths.first().cloned().unwrap_or_default();
+    assemble::read_all(source, schema).map_err(|error| error.in_file(first))
 }
 
 /// [`read`] of a file in memory; `path` gives the format, and its name in messages.
@@ -39,6 +60,47 @@ pub fn read_bytes(
 /// A source whose errors name the file, and whose rows have the features of the schema, stored as it says.
 pub(crate) fn checked(source: Box<dyn Source>, path: &Path, schema: Option<&Schema>) -> Box<dyn Source> {
     Box::new(CheckedSource { source, path: path.to_path_buf(), known: schema.cloned() })
+}
+
+/// Sources one after the other.
+pub(crate) fn chained(sources: Vec<Box<dyn Source>>) -> Box<dyn Source> {
+    Box::new(ChainedSources { sources, current: 0 })
+}
+
+struct ChainedSources {
+    sources: Vec<Box<dyn Source>>,
+    current: usize,
+}
+
+impl Source for ChainedSources {
+    fn next_chunk(&mut self, max_rows: usize) -> Result<Option<Table>> {
+        while let Some(source) = self.sources.get_mut(self.current) {
+            if let Some(chunk) = source.next_chunk(max_rows)? {
+                return Ok(Some(chunk));
+            }
+            self.current += 1;
+        }
+        Ok(None)
+    }
+
+    fn n_rows(&self) -> Option<usize> {
+        self.sources.iter().map(|source| source.n_rows()).sum()
+    }
+
+    fn schema(&self) -> Schema {
+        // The sources of a fit share their features; those of arrays may widen.
+        let schemas = self.sources.iter().map(|source| source.schema());
+        let widest = schemas.reduce(|a, b| if b.n_features > a.n_features { b } else { a });
+        widest.unwrap_or_else(|| Schema::new(ColumnRoles::default(), None, 0))
+    }
+
+    fn dropped_rows(&self) -> u64 {
+        self.sources.iter().map(|source| source.dropped_rows()).sum()
+    }
+
+    fn remarks(&self) -> Vec<String> {
+        self.sources.iter().flat_map(|source| source.remarks()).collect()
+    }
 }
 
 struct CheckedSource {
@@ -63,6 +125,14 @@ impl Source for CheckedSource {
 
     fn schema(&self) -> Schema {
         self.known.clone().unwrap_or_else(|| self.source.schema())
+    }
+
+    fn dropped_rows(&self) -> u64 {
+        self.source.dropped_rows()
+    }
+
+    fn remarks(&self) -> Vec<String> {
+        self.source.remarks()
     }
 }
 

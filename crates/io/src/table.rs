@@ -24,6 +24,19 @@ pub struct Table {
     pub offset: Option<Vec<f64>>,
     /// Part of each row (0 = train, 1 = test, 2 = validation by custom).
     pub split: Option<Vec<i64>>,
+    /// Columns that predictions carry along.
+    pub kept: Vec<KeptColumn>,
+    /// The line of each row in a text file; empty for other files.
+    pub lines: Vec<u64>,
+}
+
+/// A column that is carried along as it is.
+#[derive(Debug, Clone, PartialEq)]
+pub struct KeptColumn {
+    /// Its name.
+    pub name: String,
+    /// Its cells, as texts.
+    pub values: Vec<String>,
 }
 
 /// The labels of a table.
@@ -61,7 +74,16 @@ pub enum Labels {
 impl Table {
     /// Inputs and targets, and nothing else.
     pub fn new(inputs: Inputs<'static>, targets: Targets) -> Self {
-        Table { inputs, features: None, targets, weight: None, offset: None, split: None }
+        Table {
+            inputs,
+            features: None,
+            targets,
+            weight: None,
+            offset: None,
+            split: None,
+            kept: vec![],
+            lines: vec![],
+        }
     }
 
     /// Number of rows.
@@ -83,7 +105,43 @@ impl Table {
             weight: self.weight.as_ref().map(|weight| rows_of().map(|i| weight[i]).collect()),
             offset: self.offset.as_ref().map(|offset| rows_of().map(|i| offset[i]).collect()),
             split: self.split.as_ref().map(|split| rows_of().map(|i| split[i]).collect()),
+            kept: self.kept.iter().map(|column| column.select_rows(rows_of())).collect(),
+            lines: if self.lines.is_empty() { vec![] } else { rows_of().map(|i| self.lines[i]).collect() },
         }
+    }
+
+    /// The rows that have a label, and how many have none. Rows of a wide table count, whatever they have.
+    pub fn labelled(self) -> (Table, usize) {
+        let unnamed = |column: &Categorical| column.names.iter().position(|name| name.is_empty());
+        let rows: Vec<u32> = match &self.targets {
+            Targets::Tasks { label: Some(Labels::Numbers(labels)), .. } => {
+                (0..labels.len()).filter(|&i| !labels[i].is_nan()).map(|i| i as u32).collect()
+            }
+            Targets::Tasks { label: Some(Labels::Words(words)), .. } | Targets::Classes(words) => {
+                let Some(none) = unnamed(words) else { return (self, 0) };
+                (0..words.len()).filter(|&i| words.index[i] as usize != none).map(|i| i as u32).collect()
+            }
+            _ => return (self, 0),
+        };
+        let missing = self.n_rows() - rows.len();
+        if missing == 0 {
+            return (self, 0);
+        }
+        let mut table = self.select_rows(&rows);
+        if let Targets::Tasks { label: Some(Labels::Words(words)), .. } | Targets::Classes(words) =
+            &mut table.targets
+        {
+            *words = words.without_empty_name();
+        }
+        (table, missing)
+    }
+
+    /// An error about a row of this table, with the line it is on where that is known.
+    pub(crate) fn place(&self, mut error: Error) -> Error {
+        if let Some(&line) = error.row.and_then(|row| self.lines.get(row as usize)) {
+            (error.row, error.line) = (None, Some(line));
+        }
+        error
     }
 
     /// The rows of one part of the data.
@@ -104,6 +162,12 @@ impl Table {
             return Err(wrong!("no row is in part {part}; there is {}", parts.join(", ")).in_column("split"));
         }
         Ok(self.select_rows(&rows))
+    }
+}
+
+impl KeptColumn {
+    fn select_rows(&self, rows: impl Iterator<Item = usize>) -> Self {
+        KeptColumn { name: self.name.clone(), values: rows.map(|i| self.values[i].clone()).collect() }
     }
 }
 
@@ -151,6 +215,8 @@ mod tests {
             weight: Some(vec![1.0, 2.0, 3.0]),
             offset: Some(vec![0.5, 0.0, -0.5]),
             split: Some(vec![0, 1, 0]),
+            kept: vec![KeptColumn { name: "id".into(), values: ["p", "q", "r"].map(String::from).to_vec() }],
+            lines: vec![2, 4, 5],
         }
     }
 
@@ -159,6 +225,7 @@ mod tests {
         let part = table().take_split(0).unwrap();
         assert_eq!((part.n_rows(), part.weight), (2, Some(vec![1.0, 3.0])));
         assert_eq!(part.offset, Some(vec![0.5, -0.5]));
+        assert_eq!((part.lines, part.kept[0].values.join(" ")), (vec![2, 5], "p r".to_string()));
         let Targets::Tasks { task, label } = part.targets else { panic!() };
         assert_eq!((task.names.len(), task.index), (3, vec![0, 2]));
         assert_eq!(label, Some(Labels::Numbers(vec![0.1, 0.3])));

@@ -97,6 +97,8 @@ fn tables() -> impl Strategy<Value = Table> {
                 weight,
                 offset,
                 split,
+                kept: vec![],
+                lines: vec![],
             })
     })
 }

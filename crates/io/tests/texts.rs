@@ -19,10 +19,15 @@ fn csv_and_parquet_say_the_same() {
         assert_eq!((table.name(0, 1).unwrap(), table.name(1, 1).unwrap()), ("b \"x\"", "a"));
         assert_eq!((table.number(0, 0).unwrap(), table.number(1, 0).unwrap()), (0.25, -3e100));
         let error = table.number(1, 1).unwrap_err().to_string();
-        let place = if name == "t.parquet" { "row 1" } else { "line 3" };
+        let place = if name == "t.parquet" { "row 2" } else { "line 3" };
         assert_eq!(error, format!("{place}, column \"shop\": \"a\" is not a number"));
     }
     std::fs::write(folder.path().join("x.npy"), "").unwrap();
     let error = read_texts(&folder.path().join("x.npy"), &|_| Ok(vec![])).unwrap_err().to_string();
-    assert!(error.ends_with("x.npy: it has no names; expected .csv, .csv.gz or .parquet"), "{error}");
+    assert!(
+        error.ends_with(
+            "x.npy: it has no names; expected .csv, .csv.gz, .jsonl, .jsonl.gz, .parquet or .arrow"
+        ),
+        "{error}"
+    );
 }

@@ -79,11 +79,11 @@ impl<'a> Training<'a> {
     }
 
     fn of_table(spec: &FitSpec, table: Table, mut schema: Schema) -> Result<Self> {
-        let (table, losses) = coded(spec, table, &mut schema)?;
+        let (table, losses, mut notes) = coded(spec, table, &mut schema)?;
         let observations = table.observations(&schema.label_encoding)?;
         let scaling = scaling_of(spec, &table.inputs, &observations)?;
         let observations = balanced(spec, Cow::Owned(observations))?;
-        let notes = task_notes(&observations, &losses);
+        notes.extend(task_notes(&observations, &losses));
         let (observations, target_scaling) = with_scaled_labels(spec, observations, &losses)?;
         let inputs = scaled(&scaling, table.inputs)?;
         Ok(Training { inputs, scaling, observations, target_scaling, losses, schema, notes })
@@ -178,7 +178,7 @@ impl<'a> Training<'a> {
     ) -> Result<Trained> {
         let spec = spec.with_files_read(self.observations.task_names())?;
         let began = Instant::now();
-        let auto_c = (spec.c == Weight::Auto).then(|| auto_c::choose(self, prepared, &spec, observer));
+        let mut auto_c = (spec.c == Weight::Auto).then(|| auto_c::choose(self, prepared, &spec, observer));
         let weight = auto_c.as_ref().map_or(spec.c, |chosen| Weight::Relative(chosen.strength));
         let mut settings = spec.settings();
         if auto_c.is_some() {
@@ -190,6 +190,7 @@ impl<'a> Training<'a> {
         if trained.spec.method.takes_atoms() {
             trained.outcome.notes.extend_from_slice(&prepared.atoms.notes);
         }
+        trained.outcome.residuals = auto_c.as_mut().and_then(|chosen| chosen.residuals.take());
         trained.outcome.auto_c = auto_c;
         trained.seconds = began.elapsed().as_secs_f64();
         Ok(trained)
@@ -217,17 +218,21 @@ impl<'a> Training<'a> {
     }
 }
 
-/// The rows of the part that a spec asks for, with their losses; the schema gets the label coding.
-fn coded(spec: &FitSpec, table: Table, schema: &mut Schema) -> Result<(Table, Losses)> {
+/// The rows of the part that a spec asks for that have a label, with their losses and what is to be said about them;
+/// the schema gets the label coding.
+fn coded(spec: &FitSpec, table: Table, schema: &mut Schema) -> Result<(Table, Losses, Vec<String>)> {
     let table = match spec.split {
         None => table,
         Some(part) => table.take_split(part)?,
     };
+    let (table, unlabelled) = table.labelled();
+    let rows = if unlabelled == 1 { "row without a label is" } else { "rows without a label are" };
+    let notes = (unlabelled > 0).then(|| format!("{unlabelled} {rows} left out"));
     // A part of a Gram matrix has fewer columns.
     schema.n_features = table.inputs.n_features();
     let losses = spec.loss.losses(are_classes(&table.targets));
     schema.label_encoding = table.label_encoding(all_losses(&losses, LossKind::is_classification))?;
-    Ok((table, losses))
+    Ok((table, losses, notes.into_iter().collect()))
 }
 
 /// Inputs as they are in the file, and observations without class weights: for selection, whose folds look at their own
@@ -237,10 +242,10 @@ fn coded(spec: &FitSpec, table: Table, schema: &mut Schema) -> Result<(Table, Lo
 /// If the data have no such part, or their labels do not suit the loss.
 pub fn unscaled(spec: &FitSpec, table: Table, mut schema: Schema) -> Result<Training<'static>> {
     spec.check()?;
-    let (table, losses) = coded(spec, table, &mut schema)?;
+    let (table, losses, mut notes) = coded(spec, table, &mut schema)?;
     let observations = Cow::Owned(table.observations(&schema.label_encoding)?);
     let (scaling, target_scaling) = (Scaling::None, None);
-    let notes = task_notes(&observations, &losses);
+    notes.extend(task_notes(&observations, &losses));
     Ok(Training { inputs: table.inputs, scaling, observations, target_scaling, losses, schema, notes })
 }
 

@@ -10,7 +10,7 @@ pub use new_tasks::NewTasks;
 pub use parts::{FREE_PART, ThetaPart, percent, shares_in_words, theta_parts};
 
 use crate::spec::SCHEMA_VERSION;
-use crate::{AutoC, Error, FitSpec, Result};
+use crate::{AutoC, Error, FitSpec, Residuals, Result};
 use kinfolk::solver::TracePoint;
 use kinfolk::{Fit, Model};
 use kinfolk_io::Schema;
@@ -53,6 +53,9 @@ pub struct FitOutcome {
     /// How C was chosen, if it was left to the data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub auto_c: Option<AutoC>,
+    /// Errors of held-out predictions, for intervals.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub residuals: Option<Residuals>,
 }
 
 /// What a model file keeps under [`KEY`].
@@ -68,7 +71,8 @@ impl Trained {
     /// From a fit.
     pub(crate) fn new(fit: Fit, spec: FitSpec, schema: Schema) -> Self {
         let (solver, passes) = (fit.solver.into(), Some(fit.passes));
-        let outcome = FitOutcome { solver, reason: fit.reason, passes, notes: vec![], auto_c: None };
+        let outcome =
+            FitOutcome { solver, reason: fit.reason, passes, notes: vec![], auto_c: None, residuals: None };
         Trained { model: fit.model, spec, schema, outcome, seconds: fit.seconds, trace: fit.trace }
     }
 

@@ -1,27 +1,51 @@
 //! What the columns of a file mean.
 
 use clap::Args;
-use kinfolk_io::ColumnRoles;
+use kinfolk_io::{ColumnRoles, DateOrder, DatePart, Decimal, MAX_LEVELS, Missing};
+use std::convert::Infallible;
+use std::str::FromStr;
 
-/// Columns of csv and parquet files; arrays of npz files where they have other names than usual.
+/// Columns of files with named columns; arrays of npz files where they have other names than usual.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Columns of the data")]
 pub(crate) struct ColumnArgs {
     /// The column that says which task a row belongs to.
     #[arg(long, value_name = "COL")]
     task: Option<String>,
-    /// The column to be learned; several = one task each, an empty cell is a missing label.
-    #[arg(long, value_name = "COL,...", value_delimiter = ',')]
-    target: Vec<String>,
+    /// The column to be learned; several, or a pattern such as 'tox_*' = one task each. An empty cell is a missing
+    /// label.
+    #[arg(long, value_name = "COL,...")]
+    target: Vec<NameList>,
     /// The columns to learn from [default: all others].
-    #[arg(long, value_name = "COL,...", value_delimiter = ',')]
-    features: Option<Vec<String>>,
+    #[arg(long, value_name = "COL,...")]
+    features: Option<Vec<NameList>>,
     /// Columns to leave out.
-    #[arg(long, value_name = "COL,...", value_delimiter = ',')]
-    drop: Vec<String>,
-    /// Columns of words to turn into one feature per word.
-    #[arg(long, value_name = "COL,...", value_delimiter = ',')]
-    one_hot: Vec<String>,
+    #[arg(long, value_name = "COL,...")]
+    drop: Vec<NameList>,
+    /// Columns that are not learned from, and that predictions carry along.
+    #[arg(long, value_name = "COL,...")]
+    keep: Vec<NameList>,
+    /// Columns to turn into one feature per value, however many, even if the values are numbers.
+    #[arg(long, value_name = "COL,...")]
+    one_hot: Vec<NameList>,
+    #[arg(long, value_name = "N", help = max_levels_help())]
+    max_levels: Option<usize>,
+    /// What becomes of missing values of features: mean, median or zero with a feature that says where they were, drop
+    /// (the row), or error [default: mean].
+    #[arg(long, value_name = "mean|median|zero|drop|error")]
+    missing: Option<Missing>,
+    /// More texts that stand for a missing value, such as ? or -999. May be repeated.
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    missing_word: Vec<String>,
+    /// Parts of dates that become features beside the date itself.
+    #[arg(long, value_name = "month,weekday,hour", value_delimiter = ',')]
+    date_parts: Vec<DatePart>,
+    /// How dates such as 3/4/2024 are to be read: day first (dmy) or month first (mdy) [default: as the column shows].
+    #[arg(long, value_name = "dmy|mdy|ymd")]
+    date_order: Option<DateOrder>,
+    /// Decimal sign of numbers in text [default: a comma if the file has no decimal points].
+    #[arg(long, value_name = ".|,")]
+    decimal: Option<Decimal>,
     /// The column of weights.
     #[arg(long, value_name = "COL")]
     weight: Option<String>,
@@ -34,9 +58,37 @@ pub(crate) struct ColumnArgs {
     /// The target's values are classes, even if they are numbers.
     #[arg(long)]
     classes: bool,
+    /// Whether indices of svm files count from 0: true or false [default: if one is 0].
+    #[arg(long, value_name = "true|false")]
+    zero_based: Option<bool>,
     /// Keep inputs dense however many zeros there are.
     #[arg(long)]
     dense: bool,
+}
+
+fn max_levels_help() -> String {
+    format!(
+        "Most values of a column of words that become a feature each; the rest is one feature [default: {MAX_LEVELS}]"
+    )
+}
+
+/// Names separated by commas; a name with a comma is in double quotes.
+#[derive(Debug, Clone, PartialEq)]
+struct NameList(Vec<String>);
+
+impl FromStr for NameList {
+    type Err = Infallible;
+
+    fn from_str(text: &str) -> Result<Self, Infallible> {
+        let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(text.as_bytes());
+        let names = reader.records().next().and_then(|record| record.ok());
+        let whole = || NameList(vec![text.to_string()]);
+        Ok(names.map_or_else(whole, |names| NameList(names.iter().map(str::to_string).collect())))
+    }
+}
+
+fn flat(lists: &[NameList]) -> Vec<String> {
+    lists.iter().flat_map(|list| list.0.clone()).collect()
 }
 
 impl ColumnArgs {
@@ -52,15 +104,24 @@ impl ColumnArgs {
         let lists = [
             (&mut columns.target, &self.target),
             (&mut columns.drop, &self.drop),
+            (&mut columns.keep, &self.keep),
             (&mut columns.one_hot, &self.one_hot),
         ];
-        lists
-            .into_iter()
-            .filter(|(_, given)| !given.is_empty())
-            .for_each(|(own, given)| own.clone_from(given));
-        if self.features.is_some() {
-            columns.features.clone_from(&self.features);
+        lists.into_iter().filter(|(_, given)| !given.is_empty()).for_each(|(own, given)| *own = flat(given));
+        if let Some(features) = &self.features {
+            columns.features = Some(flat(features));
         }
+        if !self.missing_word.is_empty() {
+            columns.missing_words.clone_from(&self.missing_word);
+        }
+        if !self.date_parts.is_empty() {
+            columns.date_parts.clone_from(&self.date_parts);
+        }
+        columns.missing = self.missing.unwrap_or(columns.missing);
+        columns.max_levels = self.max_levels.or(columns.max_levels);
+        columns.date_order = self.date_order.or(columns.date_order);
+        columns.decimal = self.decimal.or(columns.decimal);
+        columns.zero_based = self.zero_based.or(columns.zero_based);
         columns.classes |= self.classes;
         columns.dense |= self.dense;
     }
@@ -69,5 +130,18 @@ impl ColumnArgs {
         let mut columns = ColumnRoles::default();
         self.apply(&mut columns);
         columns
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_with_commas_are_in_quotes() {
+        let names = |text: &str| text.parse::<NameList>().unwrap().0;
+        assert_eq!(names("a,b c"), ["a", "b c"]);
+        assert_eq!(names("\"a, b\",c"), ["a, b", "c"]);
+        assert_eq!(names("tox_*"), ["tox_*"]);
     }
 }

@@ -7,7 +7,7 @@ mod solver;
 mod spec;
 
 pub(crate) use columns::ColumnArgs;
-pub(crate) use number::{bytes, not_negative, positive};
+pub(crate) use number::{bytes, not_negative, part, positive};
 pub(crate) use spec::{MethodArgs, SpecArgs};
 
 use inputs::InputArgs;
@@ -92,5 +92,7 @@ pub(crate) enum Command {
     Methods(cmd::methods::MethodsArgs),
     Model(cmd::model::ModelArgs),
     Data(cmd::data::DataArgs),
+    Explain(cmd::explain::ExplainArgs),
     Completions(cmd::completions::CompletionsArgs),
+    Man(cmd::man::ManArgs),
 }

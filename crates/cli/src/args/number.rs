@@ -23,6 +23,11 @@ pub(crate) fn not_negative(text: &str) -> Result<f64, String> {
     }
 }
 
+/// A part of the rows: train (0), test (1), validation (2), or a number.
+pub(crate) fn part(text: &str) -> Result<i64, String> {
+    kinfolk_io::part_number(text).map_err(|error| error.to_string())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

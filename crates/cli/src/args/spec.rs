@@ -7,14 +7,18 @@ use kinfolk::TargetScale;
 use kinfolk_train::{AtomSetting, ClassWeight, FitSpec, LossSpec, MethodSpec, Weight};
 use std::path::{Path, PathBuf};
 
+/// Settings of a folder, in the form of a `--spec` file.
+const CONFIG_FILE: &str = "kinfolk.toml";
+
 /// What `fit` and `select` have in common.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct SpecArgs {
-    /// A file with these options, toml or json, as `kinfolk model show MODEL --spec` prints it; options override it.
+    /// A file with these options, toml or json, as `kinfolk model show MODEL --spec` prints it; options override it
+    /// [default: kinfolk.toml in this folder, if it is there].
     #[arg(long, value_name = "FILE")]
     spec: Option<PathBuf>,
     /// Use only the rows of this part, by the split column or array.
-    #[arg(long, value_name = "PART", allow_negative_numbers = true)]
+    #[arg(long, value_name = "PART", allow_negative_numbers = true, value_parser = super::part)]
     split: Option<i64>,
     #[arg(long, help_heading = "Problem", help = loss_help())]
     loss: Option<LossSpec>,
@@ -49,7 +53,18 @@ fn loss_help() -> String {
 impl SpecArgs {
     /// The spec of the file, or the default one, with these options.
     pub(crate) fn spec(&self, global: &Global) -> Result<FitSpec> {
-        let mut spec = self.spec.as_deref().map_or_else(|| Ok(FitSpec::default()), read)?;
+        let own = Path::new(CONFIG_FILE);
+        let mut spec = match &self.spec {
+            Some(path) => read(path)?,
+            None if own.is_file() => {
+                crate::report::Report::note_of(
+                    global,
+                    format!("settings of {CONFIG_FILE} in this folder are used"),
+                );
+                read(own)?
+            }
+            None => FitSpec::default(),
+        };
         self.columns.apply(&mut spec.columns);
         self.inputs.apply(&mut spec)?;
         self.solver.apply(&mut spec);

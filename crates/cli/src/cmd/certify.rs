@@ -1,6 +1,7 @@
 //! `kinfolk certify`: is the model what it says it is? From the data and the stored duals, without solving.
 
 use crate::args::{ColumnArgs, Global};
+use crate::data_files::DataFiles;
 use crate::failure::{self, Failure, NO};
 use crate::report::{Report, json_number};
 use crate::text::{Grid, exact};
@@ -27,7 +28,8 @@ pub(crate) struct CertifyArgs {
     /// A model that fit wrote.
     model: PathBuf,
     /// The data it was fitted on.
-    data: PathBuf,
+    #[arg(required = true)]
+    data: Vec<PathBuf>,
     /// Relative duality gap to hold [default: that of the fit].
     #[arg(long, value_name = "GAP", value_parser = crate::args::positive)]
     tol: Option<f64>,
@@ -51,7 +53,7 @@ struct CertifyOutput<'a> {
     mismatches: &'a [Mismatch],
     why: &'a str,
     model: &'a Path,
-    data: &'a Path,
+    data: &'a DataFiles,
 }
 
 #[derive(Serialize)]
@@ -72,13 +74,14 @@ impl From<&Certificate> for Numbers {
 pub(crate) fn run(args: CertifyArgs, global: &Global, report: Report) -> failure::Result<ExitCode> {
     let trained = crate::files::load_model(&args.model)?;
     let tol = args.tol.unwrap_or(trained.spec.tol);
-    let (table, observations) = trained.training_data(&args.data, &args.columns.columns())?;
+    let data = DataFiles::find(&args.data)?;
+    let (table, observations) = trained.training_data(data.paths(), &args.columns.columns())?;
     let options = CertifyOptions { threads: global.threads(), memory: args.memory };
     let check = match trained.model.check(&table.inputs, &observations, &options) {
         Ok(check) => Ok(check),
         // Duals outside their range for these labels, or with a wrong sum, cannot come from a fit to these data.
         Err(error @ (Error::Infeasible { .. } | Error::DualSum { .. })) => Err(error.to_string()),
-        Err(error) => return Err(Failure::from(error).about(&args.data)),
+        Err(error) => return Err(Failure::from(error).about(data.first())),
     };
     let stored = trained.model.summary();
     let mut verdict = Verdict::new(&stored, check, tol, trained.spec.tol);
@@ -93,7 +96,7 @@ pub(crate) fn run(args: CertifyArgs, global: &Global, report: Report) -> failure
         mismatches: &verdict.mismatches,
         why: &verdict.why(),
         model: &args.model,
-        data: &args.data,
+        data: &data,
     };
     report.answer(&output, text(&stored, &verdict))?;
     Ok(if verdict.holds() { ExitCode::SUCCESS } else { ExitCode::from(NO) })

@@ -1,13 +1,15 @@
-//! `kinfolk model show`: what a model file holds.
+//! `kinfolk model`: what a model file holds.
 
+use crate::args::Global;
 use crate::cmd::fit::print;
 use crate::failure::{Failure, Result};
+use crate::outputs::{CommandFiles, OutputKind};
 use crate::report::Report;
 use crate::text::{Grid, number, plural};
 use clap::{Args, Subcommand};
 use kinfolk::model::LinearCoefficients;
 use kinfolk::{CertificateSummary, Scaling};
-use kinfolk_io::Schema;
+use kinfolk_io::{CellKind, Cells, Schema, TableWriter};
 use kinfolk_train::{FitOutcome, FitSpec, Trained};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -19,6 +21,11 @@ Examples:
   kinfolk model show school.safetensors --spec > fit.toml
   kinfolk model show school.safetensors --coef --json";
 
+const COEF_EXAMPLES: &str = "\
+Examples:
+  kinfolk model coef school.safetensors --top 10
+  kinfolk model coef school.safetensors -o coefficients.csv";
+
 /// Look into model files.
 #[derive(Debug, Args)]
 pub(crate) struct ModelArgs {
@@ -29,6 +36,21 @@ pub(crate) struct ModelArgs {
 #[derive(Debug, Subcommand)]
 enum ModelCommand {
     Show(ShowArgs),
+    Coef(CoefArgs),
+}
+
+/// Show the coefficients of a linear model, in the units of the data, the largest ones first.
+#[derive(Debug, Args)]
+#[command(after_help = COEF_EXAMPLES)]
+struct CoefArgs {
+    /// A model that fit or select wrote.
+    model: PathBuf,
+    /// Only so many features.
+    #[arg(long, value_name = "N")]
+    top: Option<usize>,
+    /// A file to write all coefficients to, features by tasks: csv or parquet.
+    #[arg(short, long, value_name = "FILE")]
+    out: Option<PathBuf>,
 }
 
 /// Show the spec, certificate, tasks and columns of a model.
@@ -75,8 +97,11 @@ struct Coefficients {
     intercept: Vec<f64>,
 }
 
-pub(crate) fn run(args: ModelArgs, report: Report) -> Result<ExitCode> {
-    let ModelCommand::Show(args) = args.command;
+pub(crate) fn run(args: ModelArgs, global: &Global, report: Report) -> Result<ExitCode> {
+    let args = match args.command {
+        ModelCommand::Show(args) => args,
+        ModelCommand::Coef(args) => return coef(&args, global, report),
+    };
     let trained = Trained::load(&args.model).map_err(|error| Failure::from(error).about(&args.model))?;
     let coefficients = args.coef.then(|| coefficients(&trained)).transpose()?;
     let text = match args.spec {
@@ -103,6 +128,48 @@ pub(crate) fn run(args: ModelArgs, report: Report) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// `kinfolk model coef`.
+fn coef(args: &CoefArgs, global: &Global, report: Report) -> Result<ExitCode> {
+    CommandFiles::default().reads([&args.model]).writes(&args.out, OutputKind::General).check(global)?;
+    let trained = crate::files::load_model(&args.model)?;
+    let mut all = coefficients(&trained)?;
+    let tasks: Vec<String> = trained.model.tasks().iter().collect();
+    if let Some(out) = &args.out {
+        let numbers = tasks.iter().map(|task| (task.clone(), CellKind::Numbers));
+        let columns: Vec<(String, CellKind)> =
+            [("feature".into(), CellKind::Words)].into_iter().chain(numbers).collect();
+        let mut writer = TableWriter::create(out, &columns).map_err(Failure::output)?;
+        let names = all.features.iter().cloned().chain(["intercept".into()]).collect();
+        let rows: Vec<&Vec<f64>> = all.values.iter().chain([&all.intercept]).collect();
+        let of_task = |t: usize| Cells::Numbers(rows.iter().map(|row| row[t]).collect());
+        let cells: Vec<Cells> =
+            [Cells::Words(names)].into_iter().chain((0..tasks.len()).map(of_task)).collect();
+        writer.append(&cells).and_then(|()| writer.finish()).map_err(Failure::output)?;
+    }
+    // Coefficients are in units of their features: what a feature contributes is its coefficient times its spread.
+    let size = |row: &[f64]| row.iter().fold(0.0_f64, |most, w| most.max(w.abs()));
+    let mut order: Vec<usize> = (0..all.features.len()).collect();
+    order.sort_by(|&a, &b| size(&all.values[b]).total_cmp(&size(&all.values[a])));
+    order.truncate(args.top.unwrap_or(order.len()));
+    all.features = order.iter().map(|&j| all.features[j].clone()).collect();
+    all.values = order.iter().map(|&j| all.values[j].clone()).collect();
+    let text = grid(&tasks, &all);
+    report.answer(&all, text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn grid(tasks: &[String], coefficients: &Coefficients) -> Grid {
+    let Coefficients { features, values, intercept } = coefficients;
+    let heads: Vec<String> = tasks.iter().map(|task| format!(">{task}")).collect();
+    let heads: Vec<&str> = std::iter::once("feature").chain(heads.iter().map(String::as_str)).collect();
+    let mut grid = Grid::new(&heads);
+    let names = features.iter().map(String::as_str).chain(["intercept"]);
+    for (name, row) in names.zip(values.iter().chain([intercept])) {
+        grid.row(std::iter::once(name.to_string()).chain(row.iter().map(|w| number(*w, 6))));
+    }
+    grid
+}
+
 fn text(trained: &Trained, path: &Path, coefficients: Option<&Coefficients>) -> Result<String> {
     let tasks: Vec<String> = trained.model.tasks().iter().collect();
     let mut text = print::text(trained, path);
@@ -110,15 +177,8 @@ fn text(trained: &Trained, path: &Path, coefficients: Option<&Coefficients>) -> 
     if let Some(names) = trained.schema.feature_names() {
         text += &format!("{}: {}\n", plural(names.len(), "feature"), names.join(", "));
     }
-    if let Some(Coefficients { features, values, intercept }) = coefficients {
-        let heads: Vec<String> = tasks.iter().map(|task| format!(">{task}")).collect();
-        let heads: Vec<&str> = std::iter::once("feature").chain(heads.iter().map(String::as_str)).collect();
-        let mut grid = Grid::new(&heads);
-        let names = features.iter().map(String::as_str).chain(["intercept"]);
-        for (name, row) in names.zip(values.iter().chain([intercept])) {
-            grid.row(std::iter::once(name.to_string()).chain(row.iter().map(|w| number(*w, 6))));
-        }
-        text += &format!("\n{grid}");
+    if let Some(coefficients) = coefficients {
+        text += &format!("\n{}", grid(&tasks, coefficients));
     }
     Ok(text + &format!("\n{}", trained.spec.without_file_data().to_toml().map_err(Failure::output)?))
 }

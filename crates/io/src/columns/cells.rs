@@ -1,16 +1,21 @@
 //! What a cell says.
 
 use super::messages;
-use crate::Result;
+use crate::{ColumnRoles, DateOrder, Decimal, Result, dates};
 use std::borrow::Cow;
 
 /// One cell of a file with named columns.
 pub(crate) trait TableCell {
-    /// Its number, if it holds one.
-    fn number(&self) -> Reading;
+    /// Its number, if it holds one; in text, with this decimal sign.
+    fn number(&self, decimal: Decimal) -> Reading;
 
     /// Its text; empty for a null.
     fn text(&self) -> Result<Cow<'_, str>>;
+
+    /// Days since 1970-01-01, if it holds a date; in text, in this order.
+    fn date(&self, order: DateOrder) -> Option<f64> {
+        self.text().ok().and_then(|text| dates::parse(&text, order))
+    }
 
     /// Its text, which may not be empty: `what` it is for.
     fn name(&self, what: &str) -> Result<Cow<'_, str>> {
@@ -21,8 +26,65 @@ pub(crate) trait TableCell {
     }
 }
 
-/// What a value of a one-hot column is called in messages.
-pub(crate) const ONE_HOT_VALUE: &str = "value in a one-hot column";
+/// How the cells of a file are to be understood.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct CellRules {
+    pub(crate) decimal: Decimal,
+    missing_words: Vec<String>,
+}
+
+impl CellRules {
+    pub(crate) fn new(columns: &ColumnRoles) -> Self {
+        CellRules {
+            decimal: columns.decimal.unwrap_or_default(),
+            missing_words: columns.missing_words.clone(),
+        }
+    }
+
+    /// The number of a cell.
+    pub(crate) fn number(&self, cell: &dyn TableCell) -> Reading {
+        match self.is_missing_word(cell) {
+            true => Reading::Missing,
+            false => cell.number(self.decimal),
+        }
+    }
+
+    /// The text of a cell, as one of several values; `None` if it is missing.
+    pub(crate) fn word<'a>(&self, cell: &'a dyn TableCell) -> Result<Option<Cow<'a, str>>> {
+        let text = cell.text()?;
+        let missing = is_missing(text.trim_ascii()) || self.is_missing_word(cell);
+        Ok((!missing).then(|| canonical(text)))
+    }
+
+    /// The text of a label; empty if it is missing. Spaces are a name like any other.
+    pub(crate) fn label<'a>(&self, cell: &'a dyn TableCell) -> Result<Cow<'a, str>> {
+        let text = cell.text()?;
+        let word = text.trim_ascii();
+        match !word.is_empty() && is_missing(word) || self.is_missing_word(cell) {
+            true => Ok(Cow::Borrowed("")),
+            false => Ok(canonical(text)),
+        }
+    }
+
+    fn is_missing_word(&self, cell: &dyn TableCell) -> bool {
+        if self.missing_words.is_empty() {
+            return false;
+        }
+        let is = |text: &str| self.missing_words.iter().any(|word| word == text);
+        cell.text().is_ok_and(|text| is(text.trim_ascii()) || is(&canonical(text)))
+    }
+}
+
+/// A name as it is written without decimals that are zero: `1.0` is `1`, as which other programs write it.
+pub(crate) fn canonical(name: Cow<'_, str>) -> Cow<'_, str> {
+    let whole = name.split_once('.').filter(|(whole, zeros)| {
+        is_integer(whole) && !zeros.is_empty() && zeros.bytes().all(|byte| byte == b'0')
+    });
+    match whole.map(|(whole, _)| whole.len()) {
+        Some(end) => Cow::Owned(name[..end].to_string()),
+        None => name,
+    }
+}
 
 /// A cell that should hold a number.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -38,8 +100,8 @@ pub(crate) enum Reading {
 }
 
 /// The number in the bytes of a text.
-pub(crate) fn number_in(bytes: &[u8]) -> Reading {
-    std::str::from_utf8(bytes).map_or(Reading::Word, number)
+pub(crate) fn number_in(bytes: &[u8], decimal: Decimal) -> Reading {
+    std::str::from_utf8(bytes).map_or(Reading::Word, |text| number(text, decimal))
 }
 
 /// The text of some bytes.
@@ -47,26 +109,79 @@ pub(crate) fn text_in(bytes: &[u8]) -> Result<Cow<'_, str>> {
     std::str::from_utf8(bytes).map(Cow::Borrowed).map_err(|_| messages::not_utf8(bytes))
 }
 
-/// Reads a number: decimal, with or without exponent, spaces around it. `true` and `false` are 1 and 0.
+/// Reads a number: with or without exponent and groups of three digits, spaces around it. `true` and `false` are 1 and
+/// 0.
 ///
 /// A cell is missing if it is empty or holds one of `MISSING`.
-pub(crate) fn number(text: &str) -> Reading {
+pub(crate) fn number(text: &str, decimal: Decimal) -> Reading {
     let text = text.trim_ascii();
+    // With a decimal comma, a point separates groups: `1.234` is not 1.234.
+    if decimal == Decimal::Comma && text.contains(['.', ',']) {
+        return plain(text, decimal).map_or(Reading::Word, |plain| number(&plain, Decimal::Point));
+    }
     match text.parse::<f64>() {
         Ok(value) if value.is_finite() => Reading::Number(value),
         Ok(value) if value.is_infinite() => Reading::NotFinite,
         _ if is_missing(text) => Reading::Missing,
         _ if text.eq_ignore_ascii_case("true") => Reading::Number(1.0),
         _ if text.eq_ignore_ascii_case("false") => Reading::Number(0.0),
-        _ => Reading::Word,
+        _ => plain(text, decimal).and_then(|text| text.parse().ok()).map_or(Reading::Word, Reading::Number),
     }
 }
 
-/// What stands for a missing number, in upper or lower case.
-const MISSING: [&str; 8] = ["", "na", "n/a", "nan", "-nan", "null", "none", "<na>"];
+/// A number with groups of three digits or a decimal comma, written as programs do; `None` if it is none of these.
+fn plain(text: &str, decimal: Decimal) -> Option<String> {
+    let sign = if decimal == Decimal::Comma { ',' } else { '.' };
+    let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
+    if !unsigned.starts_with(|c: char| c.is_ascii_digit()) && !unsigned.starts_with(sign) {
+        return None;
+    }
+    let exponent = unsigned.find(['e', 'E']).unwrap_or(unsigned.len());
+    let (mantissa, exponent) = unsigned.split_at(exponent);
+    let (whole, fraction) = mantissa.split_once(sign).unwrap_or((mantissa, ""));
+    if !fraction.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    let separators = ['\'', ' ', '\u{a0}', '\u{202f}', if decimal == Decimal::Comma { '.' } else { ',' }];
+    let digits = match whole.find(separators) {
+        None => whole.to_string(),
+        Some(at) => {
+            let separator = whole[at..].chars().next()?;
+            let mut groups = whole.split(separator);
+            let first = groups.next()?;
+            let all = |group: &str| group.bytes().all(|byte| byte.is_ascii_digit());
+            if !(1..=3).contains(&first.len()) || !all(first) {
+                return None;
+            }
+            groups.all(|group| group.len() == 3 && all(group)).then(|| whole.replace(separator, ""))?
+        }
+    };
+    let minus = if text.starts_with('-') { "-" } else { "" };
+    Some(format!("{minus}{digits}.{fraction}{exponent}"))
+}
 
-fn is_missing(text: &str) -> bool {
-    MISSING.iter().any(|word| text.eq_ignore_ascii_case(word))
+/// The decimal sign of a number that can be read with one sign only: `1,5` or `1.5`, but not `1,234`.
+pub(crate) fn decimal_sign(text: &str) -> Option<Decimal> {
+    let text = text.trim_ascii();
+    if !text.contains([',', '.']) {
+        return None;
+    }
+    let reads = |decimal| matches!(number(text, decimal), Reading::Number(_));
+    match (reads(Decimal::Point), reads(Decimal::Comma)) {
+        (true, false) => Some(Decimal::Point),
+        (false, true) => Some(Decimal::Comma),
+        _ => None,
+    }
+}
+
+/// What stands for a missing number, in upper or lower case: what pandas takes for one, and errors of Excel.
+const MISSING: [&str; 21] = [
+    "", "na", "n/a", "nan", "-nan", "null", "none", "<na>", "nat", "#n/a", "#na", "#n/a n/a", "1.#ind",
+    "-1.#ind", "1.#qnan", "#value!", "#div/0!", "#ref!", "#num!", "#name?", "#null!",
+];
+
+pub(crate) fn is_missing(text: &str) -> bool {
+    text.len() <= 8 && MISSING.iter().any(|word| text.eq_ignore_ascii_case(word))
 }
 
 /// Whether a text is written exactly as an integer is: such texts may be names among words, decimals may not.
@@ -80,7 +195,10 @@ pub(crate) fn is_integer(text: &str) -> bool {
 }
 
 /// Which part a row belongs to: an integer, or one of the usual words.
-pub(crate) fn split(text: &str) -> Result<i64> {
+///
+/// # Errors
+/// If it is neither.
+pub fn split(text: &str) -> Result<i64> {
     let text = text.trim_ascii();
     match text.to_ascii_lowercase().as_str() {
         "train" | "training" => Ok(0),
@@ -99,21 +217,36 @@ mod tests {
         for (text, value) in
             [("1", 1.0), (" -2.5e-3 ", -0.0025), (".5", 0.5), ("+7", 7.0), ("1E3", 1000.0), ("-0", -0.0)]
         {
-            assert_eq!(number(text), Reading::Number(value), "{text:?}");
+            assert_eq!(number(text, Decimal::Point), Reading::Number(value), "{text:?}");
         }
-        assert_eq!((number("TRUE"), number("False")), (Reading::Number(1.0), Reading::Number(0.0)));
+        for (text, value) in
+            [("1,234.5", 1234.5), ("-1 000 000", -1e6), ("1'000.25", 1000.25), ("TRUE", 1.0), ("False", 0.0)]
+        {
+            assert_eq!(number(text, Decimal::Point), Reading::Number(value), "{text:?}");
+        }
+        for (text, value) in
+            [("1,5", 1.5), ("1.234,5", 1234.5), ("-0,25e2", -25.0), ("1.234", 1234.0), ("7", 7.0)]
+        {
+            assert_eq!(number(text, Decimal::Comma), Reading::Number(value), "{text:?}");
+        }
+        assert_eq!(number("1.5", Decimal::Comma), Reading::Word);
+        assert_eq!(
+            ["1,5", "1.5", "1,234", "1.234", "x,y"].map(decimal_sign),
+            [Some(Decimal::Comma), Some(Decimal::Point), None, None, None]
+        );
     }
 
     #[test]
     fn what_is_no_number_is_told_apart() {
-        for text in ["", "  ", "NA", "n/a", "NaN", "-nan", "null", "None", "<NA>"] {
-            assert_eq!(number(text), Reading::Missing, "{text:?}");
+        for text in ["", "  ", "NA", "n/a", "NaN", "-nan", "null", "None", "<NA>", "#N/A", "NaT", "#DIV/0!"] {
+            assert_eq!(number(text, Decimal::Point), Reading::Missing, "{text:?}");
         }
         for text in ["inf", "-Infinity", "1e999"] {
-            assert_eq!(number(text), Reading::NotFinite, "{text:?}");
+            assert_eq!(number(text, Decimal::Point), Reading::NotFinite, "{text:?}");
         }
-        for text in ["x", "1,5", "0x10", "1_000", "--1", "1e", "²", "1 2"] {
-            assert_eq!(number(text), Reading::Word, "{text:?}");
+        for text in ["x", "1,5", "0x10", "1_000", "--1", "1e", "²", "1 2", "1,23,456", "1,234,", "1234,567"]
+        {
+            assert_eq!(number(text, Decimal::Point), Reading::Word, "{text:?}");
         }
     }
 
@@ -121,5 +254,14 @@ mod tests {
     fn integers_are_those_written_plainly() {
         assert!(["0", "-7", "10"].into_iter().all(is_integer));
         assert!(!["", "-", "-0", "007", "+1", "1.0", "1e3", " 1"].into_iter().any(is_integer));
+    }
+
+    #[test]
+    fn names_are_written_without_zero_decimals() {
+        let name = |text: &'static str| canonical(text.into()).into_owned();
+        assert_eq!(
+            ["1.0", "-7.00", "1.5", "01.0", "v1.0", "1."].map(name),
+            ["1", "-7", "1.5", "01.0", "v1.0", "1."]
+        );
     }
 }

@@ -1,8 +1,9 @@
 //! Which column is used for what.
 
-use super::{ColumnNames, OneHot};
+use super::ColumnNames;
+use super::encoder::FeatureColumn;
 use crate::error::quoted;
-use crate::{ColumnRoles, Error, Feature, Hint, LabelEncoding, Result, Role, Schema};
+use crate::{ColumnRoles, Decimal, Error, Feature, Hint, LabelEncoding, LeftOut, Result, Role, Schema};
 
 /// What is to be taken from a file with named columns.
 pub(crate) struct ColumnLayout {
@@ -18,16 +19,13 @@ pub(crate) struct ColumnLayout {
     pub(crate) offset: Option<usize>,
     /// The column with the part of each row.
     pub(crate) split: Option<usize>,
-    /// Whether the file is read to fit a model, so that every label must be there.
+    /// Columns to carry along.
+    pub(crate) keep: Vec<(usize, String)>,
+    /// Whether the file is read to fit a model.
     pub(crate) fitting: bool,
+    /// The part whose rows matter; those of other parts may lack values.
+    pub(crate) part: Option<i64>,
     schema: Schema,
-}
-
-/// A column to learn from.
-pub(crate) struct FeatureColumn {
-    pub(crate) column: usize,
-    /// `None`: it holds numbers.
-    pub(crate) one_hot: Option<OneHot>,
 }
 
 /// What is to be learned.
@@ -64,13 +62,15 @@ pub(crate) enum ColumnUse {
     Weight,
     Offset,
     Split,
+    /// The k-th column to carry along.
+    Keep(usize),
 }
 
 impl ColumnLayout {
-    /// As the caller says. One-hot columns have no values yet, and the kind of a single target may be
-    /// unknown.
+    /// As the caller says. All features are numbers until [`complete`](Self::complete), and the kind of a single target
+    /// may be unknown.
     pub(crate) fn for_fitting(names: &ColumnNames, columns: &ColumnRoles) -> Result<Self> {
-        let features = features_to_fit(names, columns, &roles(names, columns)?)?;
+        let (features, left_out) = features_to_fit(names, columns, &roles(names, columns)?)?;
         let find = |name: &Option<String>| name.as_ref().and_then(|name| names.find(name));
         let task = find(&columns.task);
         let target = match columns.target.as_slice() {
@@ -101,10 +101,15 @@ impl ColumnLayout {
             weight: find(&columns.weight),
             offset: find(&columns.offset),
             split: find(&columns.split),
+            keep: vec![],
             fitting: true,
-            schema: Schema::new(columns.clone(), None, 0),
+            part: columns.part,
+            schema: Schema {
+                left_out,
+                ..Schema::new(ColumnRoles { part: None, ..columns.clone() }, None, 0)
+            },
         };
-        layout.note_features(names);
+        layout.note_features();
         Ok(layout)
     }
 
@@ -124,13 +129,13 @@ impl ColumnLayout {
             weight: find(&roles.weight, &old.weight, Role::Weight)?,
             offset: find(&roles.offset, &old.offset, Role::Offset)?,
             split: find(&roles.split, &old.split, Role::Split)?,
+            keep: keep(names, roles, old)?,
             fitting: false,
+            part: None,
             schema: schema.clone(),
         };
         layout.features = match &schema.features {
-            Some(features) => {
-                features.iter().map(|feature| known_feature(names, feature)).collect::<Result<_>>()?
-            }
+            Some(features) => known_features(names, features)?,
             None => layout.unnamed_features(names)?,
         };
         Ok(layout)
@@ -143,7 +148,7 @@ impl ColumnLayout {
 
     /// Number of features, one-hot ones counted each.
     pub(crate) fn n_features(&self) -> usize {
-        self.features.iter().map(|feature| feature.one_hot.as_ref().map_or(1, OneHot::len)).sum()
+        self.features.iter().map(|feature| feature.width).sum()
     }
 
     /// All columns that are read, and what for.
@@ -165,19 +170,34 @@ impl ColumnLayout {
         uses.extend(self.weight.map(|column| (column, ColumnUse::Weight)));
         uses.extend(self.offset.map(|column| (column, ColumnUse::Offset)));
         uses.extend(self.split.map(|column| (column, ColumnUse::Split)));
+        uses.extend(self.keep.iter().enumerate().map(|(k, (column, _))| (*column, ColumnUse::Keep(k))));
         uses
     }
 
-    /// Writes the features, with what is known of them, into the schema.
-    pub(super) fn note_features(&mut self, names: &ColumnNames) {
-        let feature = |feature: &FeatureColumn| {
-            let column = names.name(feature.column).to_string();
-            match &feature.one_hot {
-                None => Feature::Number(column),
-                Some(values) => Feature::OneHot { column, values: values.values().to_vec() },
-            }
-        };
-        self.schema.features = Some(self.features.iter().map(feature).collect());
+    /// Takes these features of the file.
+    pub(super) fn complete(
+        &mut self,
+        names: &ColumnNames,
+        features: &[Feature],
+        left_out: &[LeftOut],
+    ) -> Result<()> {
+        self.features = known_features(names, features)?;
+        self.schema.left_out.extend_from_slice(left_out);
+        self.note_features();
+        match features.is_empty() {
+            true => Err(nothing_left()),
+            false => Ok(()),
+        }
+    }
+
+    /// Says how the numbers of the file are written.
+    pub(super) fn set_decimal(&mut self, decimal: Decimal) {
+        self.schema.columns.decimal = Some(decimal);
+    }
+
+    /// Writes the features into the schema.
+    fn note_features(&mut self) {
+        self.schema.features = Some(self.features.iter().map(|feature| feature.feature.clone()).collect());
         self.schema.n_features = self.n_features();
     }
 
@@ -186,7 +206,7 @@ impl ColumnLayout {
     fn unnamed_features(&self, names: &ColumnNames) -> Result<Vec<FeatureColumn>> {
         let mut used = vec![false; names.len()];
         self.uses().into_iter().for_each(|(column, _)| used[column] = true);
-        let features: Vec<_> = (0..names.len()).filter(|&i| !used[i]).collect();
+        let features: Vec<_> = (0..names.len()).filter(|&i| !used[i] && !names.is_unnamed(i)).collect();
         let (n, expected) = (features.len(), self.schema.n_features);
         if n != expected {
             return Err(wrong!(
@@ -194,7 +214,8 @@ impl ColumnLayout {
                 names.listed()
             ));
         }
-        Ok(features.into_iter().map(|column| FeatureColumn { column, one_hot: None }).collect())
+        let feature = |column| FeatureColumn::new(column, Feature::Number(names.name(column).into()));
+        Ok(features.into_iter().map(feature).collect())
     }
 }
 
@@ -229,37 +250,78 @@ fn two_uses(name: &str, first: Role, second: Role) -> Error {
     Error::of_table(why).in_column(name).hint(Hint::CheckRoles(roles))
 }
 
-/// Those that are listed and the one-hot ones; without a list, all that have no other role.
+/// Those that are listed and the one-hot ones; without a list, all that have no other role. Columns that cannot be
+/// meant are left out.
 fn features_to_fit(
     names: &ColumnNames,
     columns: &ColumnRoles,
     roles: &[Option<Role>],
-) -> Result<Vec<FeatureColumn>> {
+) -> Result<(Vec<FeatureColumn>, Vec<LeftOut>)> {
     let is_one_hot = |column: usize| roles[column] == Some(Role::OneHot);
+    let mut left_out = vec![];
     let chosen: Vec<usize> = match &columns.features {
-        None => (0..names.len()).filter(|&i| roles[i].is_none() || is_one_hot(i)).collect(),
+        None => {
+            let why_not = |i: usize| match names.is_unnamed(i) {
+                true => Some("it has no name"),
+                false => is_index(names.name(i)).then_some("it is the index of a pandas table"),
+            };
+            let leave =
+                (0..names.len()).filter(|&i| roles[i].is_none()).filter_map(|i| Some((i, why_not(i)?)));
+            left_out =
+                leave.map(|(i, why)| LeftOut { column: names.name(i).into(), why: why.into() }).collect();
+            let free = |i: usize| roles[i].is_none() && why_not(i).is_none();
+            (0..names.len()).filter(|&i| free(i) || is_one_hot(i)).collect()
+        }
         Some(features) => {
             let rest = columns.one_hot.iter().filter(|name| !features.contains(name));
             features.iter().chain(rest).filter_map(|name| names.find(name)).collect()
         }
     };
     if chosen.is_empty() {
-        return Err(wrong!("there is no column left to learn from"));
+        return Err(nothing_left());
     }
-    let feature = |column| FeatureColumn { column, one_hot: is_one_hot(column).then(OneHot::default) };
-    Ok(chosen.into_iter().map(feature).collect())
+    let feature = |column| FeatureColumn::new(column, Feature::Number(names.name(column).into()));
+    Ok((chosen.into_iter().map(feature).collect(), left_out))
 }
 
-fn known_feature(names: &ColumnNames, feature: &Feature) -> Result<FeatureColumn> {
-    let (name, one_hot) = match feature {
-        Feature::Number(name) => (name, None),
-        Feature::OneHot { column, values } => (column, Some(OneHot::new(values.clone()))),
-    };
-    let column = names.find(name).ok_or_else(|| {
-        let (name, listed) = (quoted(name), names.listed());
-        wrong!("the model needs column {name}, and there are only {listed}")
-    })?;
-    Ok(FeatureColumn { column, one_hot })
+fn nothing_left() -> Error {
+    wrong!("there is no column left to learn from")
+}
+
+/// The column in which pandas keeps an index.
+fn is_index(name: &str) -> bool {
+    let number = name.strip_prefix("__index_level_").and_then(|rest| rest.strip_suffix("__"));
+    number.is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// Columns of a recipe; an error names all that are not there.
+fn known_features(names: &ColumnNames, features: &[Feature]) -> Result<Vec<FeatureColumn>> {
+    let missing: Vec<String> =
+        features.iter().map(Feature::column).filter(|name| names.find(name).is_none()).map(quoted).collect();
+    if !missing.is_empty() {
+        const MAX_NAMED: usize = 8;
+        let more = if missing.len() > MAX_NAMED { ", ..." } else { "" };
+        let (s, missing) =
+            (if missing.len() > 1 { "s" } else { "" }, missing[..missing.len().min(MAX_NAMED)].join(", "));
+        return Err(wrong!(
+            "the model needs column{s} {missing}{more}, and there are only {}",
+            names.listed()
+        ));
+    }
+    let place = |feature: &Feature| Some(FeatureColumn::new(names.find(feature.column())?, feature.clone()));
+    Ok(features.iter().filter_map(place).collect())
+}
+
+/// Columns to carry along: those that the caller names, or those of the fit that are there.
+fn keep(names: &ColumnNames, roles: &ColumnRoles, old: &ColumnRoles) -> Result<Vec<(usize, String)>> {
+    let place = |name: &String, column: usize| (column, name.clone());
+    match roles.keep.is_empty() {
+        true => Ok(old.keep.iter().filter_map(|name| Some(place(name, names.find(name)?))).collect()),
+        false => {
+            let keep = roles.keep.iter().map(|name| Ok(place(name, names.require(name, Role::Keep)?)));
+            keep.collect()
+        }
+    }
 }
 
 fn target_for_prediction(

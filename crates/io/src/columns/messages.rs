@@ -1,8 +1,8 @@
 //! What is wrong with a cell, and what can be done about it.
 
 use super::cells::Reading;
-use crate::error::{listed, quoted};
-use crate::{Error, Hint};
+use crate::error::quoted;
+use crate::{Error, Hint, Missing};
 
 /// A feature that is not a finite number; `text` is what the cell holds. Only a fit can still choose its
 /// columns.
@@ -10,15 +10,26 @@ pub(super) fn feature(column: &str, text: &str, reading: Reading, fitting: bool)
     let found = found(text, reading);
     let drop = |error: Error| if fitting { error.hint(Hint::Drop(column.into())) } else { error };
     match reading {
-        Reading::Missing => drop(wrong!("{found}, and features may not be missing").hint(Hint::FillIn)),
         Reading::Word if fitting => drop(Error::of_table(found)).hint(Hint::OneHot(column.into())),
         _ => Error::of_table(found),
     }
 }
 
-/// A value of a one-hot column that was not there in training.
-pub(super) fn unknown_value(text: &str, known: &[String]) -> Error {
-    wrong!("{} was not there in training; known are {}", quoted(text), listed(known))
+/// A missing value that the recipe does not fill in.
+pub(super) fn missing(missing: Missing, fitting: bool) -> Error {
+    match (missing, fitting) {
+        (Missing::Error, true) => wrong!("the value is missing").hint(Hint::FillIn).hint(Hint::FillMissing),
+        (Missing::Error | Missing::Drop, false) => {
+            wrong!("the value is missing, and the model was fitted on rows without missing values")
+                .hint(Hint::FillIn)
+        }
+        _ => wrong!("the value is missing, and in training there was always one").hint(Hint::FillIn),
+    }
+}
+
+/// A cell that is no date in a column of dates.
+pub(super) fn date(text: &str) -> Error {
+    wrong!("{} is not a date like those in training", quoted(text))
 }
 
 /// An empty cell where there must be a name.
@@ -30,7 +41,7 @@ pub(super) fn no_name(what: &str) -> Error {
 pub(super) fn label(text: &str, reading: Reading) -> Error {
     let found = found(text, reading);
     match reading {
-        Reading::Missing => wrong!("{found}, and every row needs a label").hint(Hint::FillIn),
+        Reading::Word => Error::of_table(found).hint(Hint::MissingWord(text.trim_ascii().into())),
         _ => Error::of_table(found),
     }
 }

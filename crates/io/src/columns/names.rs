@@ -8,6 +8,7 @@ use std::collections::HashMap;
 pub(crate) struct ColumnNames {
     names: Vec<String>,
     position: HashMap<String, usize>,
+    unnamed: Vec<bool>,
 }
 
 impl ColumnNames {
@@ -24,7 +25,24 @@ impl ColumnNames {
                 return Err(wrong!("columns {} and {} are both named {}", first + 1, i + 1, quoted(name)));
             }
         }
-        Ok(ColumnNames { names, position })
+        Ok(ColumnNames { names, position, unnamed: vec![] })
+    }
+
+    /// Names of a file, where those of some columns may be empty: those of rows, as R and pandas write them.
+    pub(crate) fn of_file(names: Vec<String>) -> Result<Self> {
+        let named = |(i, name): (usize, &String)| match name.as_str() {
+            "" => format!("(column {})", i + 1),
+            _ => name.clone(),
+        };
+        let unnamed = names.iter().map(String::is_empty).collect();
+        let mut all = ColumnNames::new(names.iter().enumerate().map(named).collect())?;
+        all.unnamed = unnamed;
+        Ok(all)
+    }
+
+    /// Whether a column has no name in the file.
+    pub(crate) fn is_unnamed(&self, column: usize) -> bool {
+        self.unnamed.get(column).copied().unwrap_or(false)
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -71,7 +89,7 @@ mod tests {
     #[test]
     fn a_column_that_is_not_there_lists_those_that_are() {
         let error = names(&["x", " y"]).unwrap().require("y", Role::Target).unwrap_err();
-        assert_eq!(error.why, "there is no column \"y\"; the columns are \"x\", \" y\"");
+        assert_eq!(&*error.why, "there is no column \"y\"; the columns are \"x\", \" y\"");
         assert_eq!(error.hints, [Hint::CheckRoles(vec![Role::Target])]);
     }
 }

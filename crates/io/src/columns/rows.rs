@@ -1,11 +1,13 @@
 //! A chunk of rows while it is being read.
 
-use super::cells::{self, ONE_HOT_VALUE, Reading, TableCell};
-use super::{ColumnLayout, ColumnUse, LabelKind, OneHot, TargetColumns, messages};
+use super::cells::{self, CellRules, Reading, TableCell};
+use super::encoder::Code;
+use super::{ColumnLayout, ColumnUse, LabelKind, RowPlace, TargetColumns, messages};
 use crate::categories::CategoricalBuilder;
-use crate::{Categorical, Labels, Result, Table, Targets};
+use crate::{Categorical, Feature, KeptColumn, Labels, Missing, Result, Table, Targets};
 use kinfolk::inputs::{Dense, Inputs, Sparse};
 use kinfolk::{Matrix, TaskNames};
+use std::collections::BTreeMap;
 
 /// How many feature values a chunk may hold, whatever number of rows is asked for: 64 MiB in double
 /// precision.
@@ -16,6 +18,10 @@ const MAX_VALUES: usize = 8 << 20;
 #[derive(Default)]
 pub(crate) struct RowBuffer {
     n: usize,
+    places: Vec<RowPlace>,
+    /// Rows that lack a value which is not filled in, with its feature column.
+    incomplete: Vec<(usize, usize)>,
+    pub(super) remarks: RowRemarks,
     features: Vec<f64>,
     task: CategoricalBuilder,
     words: CategoricalBuilder,
@@ -23,6 +29,28 @@ pub(crate) struct RowBuffer {
     weight: Vec<f64>,
     offset: Vec<f64>,
     split: Vec<i64>,
+    keep: Vec<Vec<String>>,
+}
+
+/// What was done to rows that nobody asked for.
+#[derive(Default)]
+pub(crate) struct RowRemarks {
+    /// Values that were not there in training: feature column, an example, rows.
+    pub(super) unseen: BTreeMap<usize, (String, u64)>,
+    /// Rows left out for a missing value.
+    pub(super) dropped: u64,
+    /// A task whose name was shortened.
+    pub(super) renamed_task: Option<String>,
+}
+
+impl RowRemarks {
+    pub(super) fn add(&mut self, more: RowRemarks) {
+        for (k, (word, rows)) in more.unseen {
+            self.unseen.entry(k).or_insert((word, 0)).1 += rows;
+        }
+        self.dropped += more.dropped;
+        self.renamed_task = self.renamed_task.take().or(more.renamed_task);
+    }
 }
 
 /// How features are stored.
@@ -50,64 +78,113 @@ impl RowBuffer {
         self.n
     }
 
-    /// Makes room for n more rows: features 0, labels missing.
-    pub(crate) fn grow(&mut self, n: usize, layout: &ColumnLayout) {
-        self.n += n;
+    /// Makes room for rows up to this one: features 0, labels missing.
+    pub(crate) fn reach(&mut self, row: usize, place: RowPlace, layout: &ColumnLayout) {
+        if row < self.n {
+            return;
+        }
+        self.n = row + 1;
+        self.places.resize(self.n, place);
         self.features.resize(self.n * layout.features.len(), 0.0);
         self.numbers.resize(self.n * numbers_per_row(layout), f64::NAN);
     }
 
-    /// Puts a cell of the column `name` into a row that there is room for. Columns are filled from top to
-    /// bottom.
+    /// Puts a cell into a row that there is room for. Columns are filled from top to bottom.
     pub(crate) fn put(
         &mut self,
         row: usize,
         column_use: ColumnUse,
-        cell: &impl TableCell,
+        cell: &dyn TableCell,
         layout: &ColumnLayout,
-        name: &str,
+        rules: &CellRules,
     ) -> Result<()> {
         match column_use {
             ColumnUse::Feature(k) => {
-                let value = match &layout.features[k].one_hot {
-                    None => match cell.number() {
-                        Reading::Number(value) => value,
-                        other => return Err(messages::feature(name, &cell.text()?, other, layout.fitting)),
-                    },
-                    Some(known) => {
-                        let value = cell.name(ONE_HOT_VALUE)?;
-                        let code = known.code(&value);
-                        f64::from(code.ok_or_else(|| messages::unknown_value(&value, known.values()))?)
+                let feature = &layout.features[k];
+                let value = match feature.code(cell, rules, layout.fitting)? {
+                    Code::Value(value) => value,
+                    Code::Missing => {
+                        self.incomplete.push((row, k));
+                        feature.nothing()
+                    }
+                    Code::Unseen => {
+                        let word = || (cell.text().map_or(String::new(), |text| text.into_owned()), 0);
+                        self.remarks.unseen.entry(k).or_insert_with(word).1 += 1;
+                        feature.nothing()
                     }
                 };
                 self.features[row * layout.features.len() + k] = value;
             }
-            ColumnUse::Task => self.task.push(&cell.name("task")?),
+            ColumnUse::Task => {
+                let name = cell.name("task")?;
+                let short = cells::canonical(name.as_ref().into());
+                if short != name && self.remarks.renamed_task.is_none() {
+                    self.remarks.renamed_task = Some(name.to_string());
+                }
+                self.task.push(&short);
+            }
             ColumnUse::Number(t) => {
-                let required = layout.fitting && matches!(layout.target, Some(TargetColumns::One { .. }));
-                self.numbers[row * numbers_per_row(layout) + t] = match cell.number() {
+                self.numbers[row * numbers_per_row(layout) + t] = match rules.number(cell) {
                     Reading::Number(value) => value,
-                    Reading::Missing if !required => f64::NAN,
+                    Reading::Missing => f64::NAN,
                     other => return Err(messages::label(&cell.text()?, other)),
                 };
             }
-            ColumnUse::Word if layout.fitting => self.words.push(&cell.name("label")?),
-            ColumnUse::Word => self.words.push(&cell.text()?),
-            ColumnUse::Weight => self.weight.push(match cell.number() {
+            ColumnUse::Word => self.words.push(&rules.label(cell)?),
+            ColumnUse::Weight => self.weight.push(match rules.number(cell) {
                 Reading::Number(value) if value >= 0.0 => value,
                 _ => return Err(messages::weight(&cell.text()?)),
             }),
-            ColumnUse::Offset => self.offset.push(match cell.number() {
+            ColumnUse::Offset => self.offset.push(match rules.number(cell) {
                 Reading::Number(value) => value,
                 other => return Err(messages::offset(&cell.text()?, other)),
             }),
             ColumnUse::Split => self.split.push(cells::split(&cell.text()?)?),
+            ColumnUse::Keep(k) => {
+                self.keep.resize(layout.keep.len().max(self.keep.len()), vec![]);
+                self.keep[k].push(cell.text()?.into_owned());
+            }
         }
         Ok(())
     }
 
-    /// The rows as a table.
-    pub(crate) fn finish(self, layout: &ColumnLayout, precision: Precision) -> Result<Table> {
+    /// Rows to leave out, because a value is missing; an error if they may not be left out.
+    fn rows_to_drop(&self, layout: &ColumnLayout) -> Result<Vec<usize>> {
+        let mut rows = vec![];
+        for &(row, k) in &self.incomplete {
+            // Rows of other parts are left out later anyway.
+            let other_part = layout.part.filter(|part| self.split.get(row) != Some(part));
+            let missing = layout.schema().columns.missing;
+            if missing != Missing::Drop && other_part.is_none() {
+                let error = messages::missing(missing, layout.fitting);
+                return Err(self.places[row].mark(error).in_column(layout.features[k].feature.column()));
+            }
+            rows.push(row);
+        }
+        rows.sort_unstable();
+        rows.dedup();
+        Ok(rows)
+    }
+
+    /// The rows as a table, without those that lack a value; `None` if no row is left.
+    pub(crate) fn finish(
+        self,
+        layout: &ColumnLayout,
+        precision: Precision,
+    ) -> Result<Option<(Table, RowRemarks)>> {
+        let drop = self.rows_to_drop(layout)?;
+        let n = self.n;
+        let (table, mut remarks) = self.whole(layout, precision)?;
+        if drop.is_empty() {
+            return Ok(Some((table, remarks)));
+        }
+        remarks.dropped += drop.len() as u64;
+        let kept: Vec<u32> =
+            (0..n).filter(|row| drop.binary_search(row).is_err()).map(|row| row as u32).collect();
+        Ok((!kept.is_empty()).then(|| (table.select_rows(&kept), remarks)))
+    }
+
+    fn whole(self, layout: &ColumnLayout, precision: Precision) -> Result<(Table, RowRemarks)> {
         let n = self.n;
         let inputs = inputs(self.features, n, layout, precision)?;
         let task = layout.task.map(|_| self.task.finish()).transpose()?;
@@ -134,14 +211,22 @@ impl RowBuffer {
                 Targets::Tasks { task: task.unwrap_or_else(only), label: Some(label) }
             }
         };
-        Ok(Table {
+        let lines = self.places.iter().map_while(|place| match place {
+            RowPlace::Line(line) => Some(*line),
+            RowPlace::Row(_) => None,
+        });
+        let kept = layout.keep.iter().zip(self.keep);
+        let table = Table {
             inputs,
             features: layout.schema().feature_names(),
             targets,
             weight: layout.weight.map(|_| self.weight),
             offset: layout.offset.map(|_| self.offset),
             split: layout.split.map(|_| self.split),
-        })
+            kept: kept.map(|((_, name), values)| KeptColumn { name: name.clone(), values }).collect(),
+            lines: lines.collect(),
+        };
+        Ok((table, self.remarks))
     }
 }
 
@@ -177,7 +262,7 @@ fn inputs(
             false => Sparse::f64(indptr, indices, values, n_features)?,
         }));
     }
-    let written_out = layout.features.iter().all(|feature| feature.one_hot.is_none());
+    let written_out = layout.features.iter().all(|feature| matches!(feature.feature, Feature::Number(_)));
     let values = if written_out { values } else { dense(&values, n, layout) };
     Ok(Inputs::Dense(match single {
         true => Dense::f32_owned(narrow(values), n, n_features)?,
@@ -185,25 +270,20 @@ fn inputs(
     }))
 }
 
-/// The (feature, value) pairs of one row.
-fn entries<'a>(row: &'a [f64], layout: &'a ColumnLayout) -> impl Iterator<Item = (usize, f64)> + 'a {
-    let width = |one_hot: &Option<OneHot>| one_hot.as_ref().map_or(1, OneHot::len);
-    let first = layout.features.iter().scan(0, move |next, feature| {
-        let first = *next;
-        *next += width(&feature.one_hot);
-        Some(first)
-    });
-    row.iter().zip(&layout.features).zip(first).map(|((&value, feature), first)| match feature.one_hot {
-        None => (first, value),
-        Some(_) => (first + value as usize, 1.0),
-    })
+/// Calls `put` with the features of one row, from the first to the last.
+fn spread(row: &[f64], layout: &ColumnLayout, mut put: impl FnMut(usize, f64)) {
+    let mut first = 0;
+    for (&code, feature) in row.iter().zip(&layout.features) {
+        feature.spread(code, |place, value| put(first + place, value));
+        first += feature.width;
+    }
 }
 
 fn dense(values: &[f64], n: usize, layout: &ColumnLayout) -> Vec<f64> {
     let (width, n_features) = (layout.features.len(), layout.n_features());
     let mut out = vec![0.0; n * n_features];
     for (row, out) in values.chunks_exact(width).zip(out.chunks_exact_mut(n_features)) {
-        entries(row, layout).for_each(|(feature, value)| out[feature] = value);
+        spread(row, layout, |feature, value| out[feature] = value);
     }
     out
 }
@@ -213,10 +293,12 @@ fn sparse(values: &[f64], n: usize, layout: &ColumnLayout) -> (Vec<usize>, Vec<u
     let (mut indices, mut kept) = (vec![], vec![]);
     indptr.push(0);
     for row in values.chunks_exact(layout.features.len()) {
-        for (feature, value) in entries(row, layout).filter(|&(_, value)| value != 0.0) {
-            indices.push(feature as u32);
-            kept.push(value);
-        }
+        spread(row, layout, |feature, value| {
+            if value != 0.0 {
+                indices.push(feature as u32);
+                kept.push(value);
+            }
+        });
         indptr.push(kept.len());
     }
     (indptr, indices, kept)

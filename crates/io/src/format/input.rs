@@ -1,7 +1,7 @@
 //! Where bytes come from, and how many may come out of few.
 
+use super::Compression;
 use crate::Result;
-use flate2::bufread::MultiGzDecoder;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read, Seek};
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ pub(crate) struct InputFile {
     pub(super) path: PathBuf,
     /// What stands for the file.
     pub(super) bytes: Option<Arc<[u8]>>,
-    gzipped: bool,
+    compression: Compression,
 }
 
 /// Bytes with a position.
@@ -30,8 +30,8 @@ impl<T: BufRead + Seek + Send> SeekableBytes for T {}
 
 impl InputFile {
     /// A file, or `bytes` that stand for one.
-    pub(crate) fn new(path: &Path, bytes: Option<Arc<[u8]>>, gzipped: bool) -> Self {
-        InputFile { path: path.to_path_buf(), bytes, gzipped }
+    pub(crate) fn new(path: &Path, bytes: Option<Arc<[u8]>>, compression: Compression) -> Self {
+        InputFile { path: path.to_path_buf(), bytes, compression }
     }
 
     /// Whether a second reading gives the same bytes: not so for a pipe.
@@ -59,14 +59,14 @@ impl InputFile {
     /// The bytes from the beginning, decompressed.
     pub(crate) fn text(&self) -> Result<Box<dyn BufRead + Send>> {
         let bytes = self.bytes()?;
-        if !self.gzipped {
+        if self.compression == Compression::None {
             return Ok(Box::new(bytes));
         }
         let size = match &self.bytes {
             Some(bytes) => bytes.len() as u64,
             None => self.path.metadata().map_or(0, |metadata| metadata.len()),
         };
-        let text = Bounded::new(MultiGzDecoder::new(bytes), size);
+        let text = Bounded::new(self.compression.decoder(bytes), size);
         Ok(Box::new(BufReader::with_capacity(BUFFER_BYTES, text)))
     }
 }
@@ -111,8 +111,9 @@ mod tests {
 
     #[test]
     fn a_folder_is_no_file() {
-        let error =
-            |path: &str| InputFile::new(Path::new(path), None, false).bytes().err().unwrap().to_string();
+        let error = |path: &str| {
+            InputFile::new(Path::new(path), None, Compression::None).bytes().err().unwrap().to_string()
+        };
         assert!(error("/no/such/file").contains("No such file"));
         assert_eq!(error("/"), "it is a folder, not a file");
     }

@@ -4,9 +4,15 @@
 //! To add a format: write a folder with its [`FileFormat`], and name it in [`FORMATS`].
 //! Help texts and messages that list formats are made from the table.
 
+#[cfg_attr(not(feature = "parquet"), path = "no_arrow.rs")]
+mod arrow;
 mod cells;
+mod compression;
 mod csv;
 mod input;
+mod jsonl;
+#[cfg(feature = "parquet")]
+mod no_panic;
 mod npy;
 mod npz;
 mod output;
@@ -17,6 +23,7 @@ mod table_columns;
 mod writer;
 
 pub use cells::{CellKind, Cells};
+use compression::Compression;
 pub(crate) use input::InputFile;
 pub use npy::npy_bytes;
 pub use npz::read_array;
@@ -25,20 +32,33 @@ pub use table_columns::columns_of;
 pub(crate) use writer::ColumnWriter;
 pub use writer::TableWriter;
 
-use crate::{ChooseColumns, ColumnRoles, Error, Result, Schema, Source, Table, TextTable};
+use crate::columns::{self, ColumnCursor};
+use crate::{ChooseColumns, ColumnRoles, Error, FileProfile, Result, Schema, Source, Table, TextTable};
 use kinfolk::Inputs;
-use std::path::Path;
-use std::sync::Arc;
+use std::io::Read;
+use std::path::{Path, PathBuf};
 
 /// All formats, in the order of help texts.
-static FORMATS: [FileFormat; 5] = [csv::FORMAT, parquet::FORMAT, npz::FORMAT, npy::FORMAT, svm::FORMAT];
+static FORMATS: [FileFormat; 7] =
+    [csv::FORMAT, jsonl::FORMAT, parquet::FORMAT, arrow::FORMAT, npz::FORMAT, npy::FORMAT, svm::FORMAT];
 
 /// Opens a file for reading in chunks of rows.
 type Open = fn(&InputFile, &ColumnRoles, Option<&Schema>) -> OpenResult;
 /// What [`Open`] returns.
 pub(crate) type OpenResult = Result<Box<dyn Source>>;
-/// Reads some columns as texts.
-type ReadTexts = fn(&InputFile, &ChooseColumns<'_>) -> Result<TextTable>;
+/// Opens a file of named columns.
+type OpenCursor = fn(&InputFile) -> OpenCursorResult;
+/// What [`OpenCursor`] returns.
+pub(crate) type OpenCursorResult = Result<Box<dyn ColumnCursor>>;
+
+/// How a format is read.
+enum Reader {
+    /// Arrays, whose names or places say what they are.
+    Arrays(Open),
+    /// Named columns.
+    Columns(OpenCursor),
+}
+
 /// Writes a whole table.
 type WriteTable = fn(&Table, OutputFile) -> Result<OutputFile>;
 /// Starts a file of columns whose rows come in chunks.
@@ -50,17 +70,15 @@ pub(crate) type CreateResult = Result<Box<dyn ColumnWriter>>;
 pub struct FileFormat {
     /// How its files end, without the dot; the first one is the usual one.
     extensions: &'static [&'static str],
-    /// Whether `.gz` may follow: then the file is compressed with gzip.
-    may_be_gzipped: bool,
+    /// Whether `.gz`, `.zst` or `.bz2` may follow: then the file is compressed.
+    may_be_compressed: bool,
     /// Whether files can say what is to be learned.
     pub holds_targets: bool,
     /// Whether columns are named, and [`ColumnRoles`] must say what they mean.
     pub has_named_columns: bool,
     /// Whether files can hold a Gram matrix.
     holds_gram: bool,
-    open: Open,
-    /// For formats of named columns.
-    read_texts: Option<ReadTexts>,
+    reader: Reader,
     /// `Err` if a table could not be read back from such a file.
     check: fn(&Table) -> Result<()>,
     /// Writes a whole table that `check` accepts; `None`: as named columns.
@@ -83,12 +101,12 @@ impl FileFormat {
         start(to, columns)
     }
 
-    fn write(&self, table: &Table, path: &Path, gzipped: bool) -> Result<()> {
+    fn write(&self, table: &Table, path: &Path, compression: Compression) -> Result<()> {
         if matches!(table.inputs, Inputs::Gram(_)) && !self.holds_gram {
             return Err(cannot_hold("a Gram matrix"));
         }
         (self.check)(table)?;
-        let to = OutputFile::create(path, gzipped)?;
+        let to = OutputFile::create(path, compression)?;
         let written = match self.write_table {
             Some(write) => write(table, to)?,
             None => table_columns::write(self, table, to)?,
@@ -117,7 +135,17 @@ pub fn format_names(condition: impl Fn(&FileFormat) -> bool) -> String {
 /// Without a schema, chunks come as the format has them, and [`read`](crate::read) decides how they are
 /// stored.
 pub fn open(path: &Path, columns: &ColumnRoles, schema: Option<&Schema>) -> Result<Box<dyn Source>> {
-    open_input(path, None, columns, schema)
+    open_inputs(&[input_file(path, schema.is_none())?], columns, schema)
+}
+
+/// [`open`] of several files, one after the other, as if they were one.
+pub fn open_all(
+    paths: &[PathBuf],
+    columns: &ColumnRoles,
+    schema: Option<&Schema>,
+) -> Result<Box<dyn Source>> {
+    let inputs = paths.iter().map(|path| input_file(path, schema.is_none())).collect::<Result<Vec<_>>>()?;
+    open_inputs(&inputs, columns, schema)
 }
 
 /// [`open`] of a file in memory; `path` gives the format, and its name in messages.
@@ -127,7 +155,8 @@ pub fn open_bytes(
     columns: &ColumnRoles,
     schema: Option<&Schema>,
 ) -> Result<Box<dyn Source>> {
-    open_input(path, Some(bytes.into()), columns, schema)
+    let (format, compression) = format_and_compression(path)?;
+    open_inputs(&[(format, InputFile::new(path, Some(bytes.into()), compression))], columns, schema)
 }
 
 /// Reads some columns of a file of named columns as texts. The file should be small: it is read as a whole.
@@ -135,12 +164,24 @@ pub fn open_bytes(
 /// # Errors
 /// If it cannot be read, or its columns have no names.
 pub fn read_texts(path: &Path, choose: &ChooseColumns<'_>) -> Result<TextTable> {
-    let (format, gzipped) = format_and_compression(path)?;
-    let Some(read) = format.read_texts else {
-        let known = list_formats(".", |format| format.read_texts.is_some());
+    let (format, input) = input_file(path, false)?;
+    let Reader::Columns(open) = format.reader else {
+        let known = list_formats(".", |format| matches!(format.reader, Reader::Columns(_)));
         return Err(Error::new(path, format!("it has no names; expected {known}")));
     };
-    read(&InputFile::new(path, None, gzipped), choose).map_err(|error| error.in_file(path))
+    let read = open(&input).and_then(|mut cursor| columns::texts(&mut *cursor, choose));
+    read.map_err(|error| error.in_file(path))
+}
+
+/// What is in the columns of a file, and what they would be used for; `None` if it has no named columns.
+///
+/// # Errors
+/// If it cannot be read.
+pub fn profile(path: &Path, columns: &ColumnRoles) -> Result<Option<FileProfile>> {
+    let (format, input) = input_file(path, true)?;
+    let Reader::Columns(open) = format.reader else { return Ok(None) };
+    let profile = open(&input).and_then(|mut cursor| columns::profile(&mut *cursor, columns));
+    profile.map(Some).map_err(|error| error.in_file(path))
 }
 
 /// Writes a table in the format that the name of the file asks for.
@@ -154,35 +195,85 @@ pub fn read_texts(path: &Path, choose: &ChooseColumns<'_>) -> Result<TextTable> 
 /// and `.parquet` back takes the [`columns_of`] the table; features without names are called `x0`, `x1`, ...,
 /// and names of tasks and classes without rows are lost.
 pub fn write_table(table: &Table, path: &Path) -> Result<()> {
-    let (format, gzipped) = format_and_compression(path)?;
-    format.write(table, path, gzipped).map_err(|error| error.in_file(path))
+    let (format, compression) = format_and_compression(path)?;
+    format.write(table, path, compression).map_err(|error| error.in_file(path))
 }
 
-fn open_input(
-    path: &Path,
-    bytes: Option<Arc<[u8]>>,
+/// A file with its format. Standard input and pipes are read into memory, at least where they are read twice.
+fn input_file(path: &Path, twice: bool) -> Result<(&'static FileFormat, InputFile)> {
+    let in_file = |error: std::io::Error| Error::new(path, error);
+    if path == Path::new("-") {
+        let mut bytes = vec![];
+        std::io::stdin().lock().read_to_end(&mut bytes).map_err(in_file)?;
+        let (format, compression) = format_of_bytes(&bytes);
+        let name = Path::new("stdin");
+        return Ok((format, InputFile::new(name, Some(bytes.into()), compression)));
+    }
+    let (format, compression) = format_and_compression(path)?;
+    let input = InputFile::new(path, None, compression);
+    if !twice || input.is_repeatable() || !path.exists() || path.is_dir() {
+        return Ok((format, input));
+    }
+    let bytes = std::fs::read(path).map_err(in_file)?;
+    Ok((format, InputFile::new(path, Some(bytes.into()), compression)))
+}
+
+fn open_inputs(
+    inputs: &[(&'static FileFormat, InputFile)],
     columns: &ColumnRoles,
     schema: Option<&Schema>,
 ) -> OpenResult {
-    let (format, gzipped) = format_and_compression(path)?;
-    let source = (format.open)(&InputFile::new(path, bytes, gzipped), columns, schema);
-    Ok(crate::source::checked(source.map_err(|error| error.in_file(path))?, path, schema))
+    let (mut sources, mut cursors) = (vec![], vec![]);
+    for (format, input) in inputs {
+        let in_file = |error: Error| error.in_file(&input.path);
+        match format.reader {
+            Reader::Arrays(open) => sources.push(open(input, columns, schema).map_err(in_file)?),
+            Reader::Columns(open) => cursors.push((input.path.clone(), open(input).map_err(in_file)?)),
+        }
+    }
+    if !sources.is_empty() && !cursors.is_empty() {
+        return Err(wrong!("some of the files have named columns and others have not; give one kind"));
+    }
+    sources.extend(columns::open(cursors, columns, schema)?);
+    let checked = |(source, (_, input)): (Box<dyn Source>, &(_, InputFile))| {
+        crate::source::checked(source, &input.path, schema)
+    };
+    let mut sources: Vec<Box<dyn Source>> = sources.into_iter().zip(inputs).map(checked).collect();
+    match sources.len() {
+        0 => Err(wrong!("there are no files")),
+        1 => Ok(sources.remove(0)),
+        _ => Ok(crate::source::chained(sources)),
+    }
 }
 
 /// The one place that looks at the ends of names.
-fn format_and_compression(path: &Path) -> Result<(&'static FileFormat, bool)> {
+fn format_and_compression(path: &Path) -> Result<(&'static FileFormat, Compression)> {
     let name = path.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
-    let (plain, gzipped) = match name.strip_suffix(".gz") {
-        Some(plain) => (plain, true),
-        None => (name.as_str(), false),
-    };
+    let (plain, compression) = Compression::of_name(&name);
     let extension = plain.rsplit_once('.').map_or("", |(_, extension)| extension);
-    let fits =
-        |format: &&FileFormat| format.extensions.contains(&extension) && (format.may_be_gzipped || !gzipped);
-    FORMATS.iter().find(fits).map(|format| (format, gzipped)).ok_or_else(|| {
+    let fits = |format: &&FileFormat| {
+        let compressed = compression != Compression::None;
+        format.extensions.contains(&extension) && (format.may_be_compressed || !compressed)
+    };
+    FORMATS.iter().find(fits).map(|format| (format, compression)).ok_or_else(|| {
         let known = list_formats(".", |_| true);
         Error::new(path, format!("its kind is not known by its name; expected {known}"))
     })
+}
+
+/// The format of a file without a name, by how it begins: csv unless it is something else.
+fn format_of_bytes(bytes: &[u8]) -> (&'static FileFormat, Compression) {
+    let compression = Compression::of_bytes(bytes);
+    let extension = match bytes {
+        [b'P', b'A', b'R', b'1', ..] => "parquet",
+        [b'A', b'R', b'R', b'O', b'W', b'1', ..] => "arrow",
+        [0x93, b'N', b'U', b'M', b'P', b'Y', ..] => "npy",
+        [b'P', b'K', 3, 4, ..] => "npz",
+        [b'{', ..] => "jsonl",
+        _ => "csv",
+    };
+    let format = FORMATS.iter().find(|format| format.extensions.contains(&extension));
+    (format.unwrap_or(&csv::FORMAT), compression)
 }
 
 fn list_formats(dot: &str, condition: impl Fn(&FileFormat) -> bool) -> String {
@@ -190,7 +281,7 @@ fn list_formats(dot: &str, condition: impl Fn(&FileFormat) -> bool) -> String {
     for format in FORMATS.iter().filter(|format| condition(format)) {
         let name = format.extensions[0];
         names.push(format!("{dot}{name}"));
-        names.extend(format.may_be_gzipped.then(|| format!("{dot}{name}.gz")));
+        names.extend(format.may_be_compressed.then(|| format!("{dot}{name}.gz")));
     }
     match names.pop() {
         Some(end) if names.is_empty() => end,
@@ -211,20 +302,27 @@ mod tests {
     #[test]
     fn formats_are_known_by_the_end_of_the_name() {
         let usual = |name: &str| format_and_compression(Path::new(name)).map(|(f, gz)| (f.extensions[0], gz));
-        assert_eq!(usual("a/b.npz").unwrap(), ("npz", false));
-        assert_eq!(usual("b.x.NPY").unwrap(), ("npy", false));
-        assert_eq!(usual("b.csv.gz").unwrap(), ("csv", true));
-        assert_eq!(usual("b.libsvm.GZ").unwrap(), ("svm", true));
-        for name in ["b", "b.npz.gz", "b.txt", "npz", "", "b.gz"] {
+        assert_eq!(usual("a/b.npz").unwrap(), ("npz", Compression::None));
+        assert_eq!(usual("b.x.NPY").unwrap(), ("npy", Compression::None));
+        assert_eq!(usual("b.csv.gz").unwrap(), ("csv", Compression::Gzip));
+        assert_eq!(usual("b.libsvm.GZ").unwrap(), ("svm", Compression::Gzip));
+        for name in ["b", "b.npz.gz", "b.doc", "npz", "", "b.gz"] {
             let error = usual(name).unwrap_err().to_string();
-            let known = "expected .csv, .csv.gz, .parquet, .npz, .npy, .svm or .svm.gz";
+            let known =
+                "expected .csv, .csv.gz, .jsonl, .jsonl.gz, .parquet, .arrow, .npz, .npy, .svm or .svm.gz";
             assert!(error.ends_with(known), "{name}: {error}");
         }
     }
 
     #[test]
     fn help_texts_list_what_the_table_has() {
-        assert_eq!(format_names(|_| true), "csv, csv.gz, parquet, npz, npy, svm or svm.gz");
-        assert_eq!(format_names(|format| format.writes_columns()), "csv, csv.gz, parquet or npy");
+        assert_eq!(
+            format_names(|_| true),
+            "csv, csv.gz, jsonl, jsonl.gz, parquet, arrow, npz, npy, svm or svm.gz"
+        );
+        assert_eq!(
+            format_names(|format| format.writes_columns()),
+            "csv, csv.gz, jsonl, jsonl.gz, parquet, arrow or npy"
+        );
     }
 }

@@ -1,7 +1,7 @@
 //! A whole table as named columns.
 
 use super::writer::check_columns;
-use super::{CellKind, Cells, Create, FileFormat, Open, OutputFile, ReadTexts, cannot_hold};
+use super::{CellKind, Cells, Create, FileFormat, OpenCursor, OutputFile, Reader, cannot_hold};
 use crate::dense_or_sparse::{for_each, is_single};
 use crate::{Categorical, ColumnRoles, Labels, Result, Table, Targets};
 use std::collections::HashSet;
@@ -20,18 +20,16 @@ pub fn columns_of(table: &Table) -> ColumnRoles {
 /// A format of named columns.
 pub(super) const fn format(
     extensions: &'static [&'static str],
-    open: Open,
-    read_texts: ReadTexts,
+    open: OpenCursor,
     create: Create,
 ) -> FileFormat {
     FileFormat {
         extensions,
-        may_be_gzipped: false,
+        may_be_compressed: false,
         holds_targets: true,
         has_named_columns: true,
         holds_gram: false,
-        open,
-        read_texts: Some(read_texts),
+        reader: Reader::Columns(open),
         check,
         write_table: None,
         columns: Some(create),

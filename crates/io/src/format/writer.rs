@@ -46,10 +46,10 @@ impl TableWriter {
     /// If the format is none of these or cannot hold such columns, names are not distinct, or the file cannot
     /// be written.
     pub fn create(path: &Path, columns: &[(String, CellKind)]) -> Result<Self> {
-        let (format, gzipped) = format_and_compression(path)?;
+        let (format, compression) = format_and_compression(path)?;
         let create = || {
             check_columns(format, columns)?;
-            format.start_columns(OutputFile::create(path, gzipped)?, columns)
+            format.start_columns(OutputFile::create(path, compression)?, columns)
         };
         let writer = create().map_err(|error| error.in_file(path))?;
         Ok(TableWriter { path: path.to_path_buf(), columns: columns.to_vec(), writer, n_rows: 0 })

@@ -97,17 +97,21 @@ fn words_become_one_feature_each() {
     assert_eq!(rows[0].x, x(&[1.0, 0.0, 1.0]));
     assert_eq!(rows[1].x, x(&[2.0, 1.0, 0.0]));
     let values = names(&["Bari", "Rome"]);
-    let expected = vec![Feature::Number("a".into()), Feature::OneHot { column: "city".into(), values }];
+    let expected = vec![
+        Feature::Number("a".into()),
+        Feature::OneHot { column: "city".into(), values, other: false, missing: false },
+    ];
     assert_eq!((schema.features.as_ref(), schema.n_features), (Some(&expected), 3));
     // At prediction the order of columns does not matter, nor which values happen to be there.
     let (rows, again) = read_as("city,zzz,a\nRome,?,7\n", &ColumnRoles::default(), Some(&schema)).unwrap();
     assert_eq!((&rows[0].x, &rows[0].target), (&x(&[7.0, 0.0, 1.0]), &Label::None));
     assert_eq!(again, schema);
-    let unknown =
-        one_line(read_as("city,a\nRome,1\nOslo,7\n", &ColumnRoles::default(), Some(&schema)).map(|_| ()));
+    // A value that was not there in training has no feature, and that is said.
+    let mut source = open("city,a\nRome,1\nOslo,7\n", &ColumnRoles::default(), Some(&schema)).unwrap();
+    assert_eq!(all_rows(&mut *source, 9).unwrap()[1].x, x(&[7.0, 0.0, 0.0]));
     assert_eq!(
-        unknown,
-        "a.csv: line 3, column \"city\": \"Oslo\" was not there in training; known are \"Bari\", \"Rome\""
+        source.remarks(),
+        ["column \"city\": 1 row has a value that was not there in training, such as \"Oslo\""]
     );
 }
 

@@ -9,5 +9,6 @@ mod hostile_csv;
 mod needs;
 #[cfg(feature = "parquet")]
 mod parquet;
+mod recipe;
 mod round_trip;
 mod writer;

@@ -21,7 +21,9 @@ fn finite() -> impl Strategy<Value = f64> {
 /// Names with everything that could be taken for something else. Not integers: those are names too, but
 /// numbers as labels.
 fn name() -> impl Strategy<Value = String> {
-    "[a-zé ,;\t\"'\n\r#|\u{feff}-]{1,6}|n[0-9]{1,3}"
+    let name = "[a-zé ,;\t\"'\n\r#|\u{feff}-]{1,6}|n[0-9]{1,3}";
+    let stands_for_nothing = |name: &str| ["na", "nan", "none", "null", "nat", "-nan"].contains(&name.trim());
+    name.prop_filter("a missing value is no name", move |name| !stands_for_nothing(name))
 }
 
 fn keys(n: usize) -> impl Strategy<Value = Categorical> {
@@ -80,6 +82,8 @@ fn table() -> impl Strategy<Value = Table> {
                 weight,
                 offset,
                 split,
+                kept: vec![],
+                lines: vec![],
             },
         )
     })
@@ -139,6 +143,8 @@ fn names_that_features_have_are_left_to_them() {
         weight: Some(vec![6.0]),
         offset: Some(vec![-0.5]),
         split: Some(vec![1]),
+        kept: vec![],
+        lines: vec![],
     };
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.csv");

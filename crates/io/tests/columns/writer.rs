@@ -132,10 +132,10 @@ fn what_cannot_be_written_is_refused_before_anything_is_there() {
     );
     let twins = [columns()[0].clone(), columns()[0].clone()];
     assert_eq!(create("a.csv", &twins), "a.csv: columns 1 and 2 are both named \"score\"");
-    assert!(
-        create("a.svm", &columns()).ends_with("expected a name that ends in .csv, .csv.gz, .parquet or .npy")
-    );
-    assert!(create("a.txt", &columns()).contains("its kind is not known by its name"));
+    assert!(create("a.svm", &columns()).ends_with(
+        "expected a name that ends in .csv, .csv.gz, .jsonl, .jsonl.gz, .parquet, .arrow or .npy"
+    ));
+    assert!(create("a.doc", &columns()).contains("its kind is not known by its name"));
     assert!(create("no/such/a.csv", &columns()).contains("No such file"));
     let path = folder.path().join("a.csv");
     let mut writer = TableWriter::create(&path, &columns()[..2]).unwrap();

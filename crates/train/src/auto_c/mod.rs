@@ -15,9 +15,11 @@
 //! | `search` | which strengths are tried, and which is the best |
 //! | `trials` | fits and scores of the folds |
 //! | `compare` | simple predictions on the same folds |
+//! | `residuals` | errors of held-out rows, kept for intervals |
 
 mod compare;
 mod distinct;
+mod residuals;
 mod search;
 mod some_tasks;
 mod trials;
@@ -33,6 +35,7 @@ use std::time::{Duration, Instant};
 use trials::{ScaleOfAll, Searched};
 
 pub use compare::{Baseline, BaselineScore};
+pub use residuals::Residuals;
 
 /// Number of folds.
 const FOLDS: usize = 3;
@@ -79,6 +82,9 @@ pub struct AutoC {
     /// What else a reader should know.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
+    /// Errors of the held-out rows with the strength that was chosen, for numbers.
+    #[serde(skip)]
+    pub(crate) residuals: Option<Residuals>,
 }
 
 /// A strength and its score.
@@ -104,6 +110,7 @@ impl AutoC {
             rows: 0,
             tried: vec![],
             note,
+            residuals: None,
         }
     }
 
@@ -210,7 +217,7 @@ fn of_tasks(study: Study<'_>, scale: ScaleOfAll<'_>, observer: &SharedObserver<'
 }
 
 fn of_study(study: &Study<'_>, scale: ScaleOfAll<'_>, observer: &SharedObserver<'_>) -> Result<AutoC> {
-    let Searched { metric, mut tried, baselines } = trials::search(study, scale, observer)?;
+    let Searched { metric, mut tried, baselines, residuals } = trials::search(study, scale, observer)?;
     let Some(best) = search::best(&tried) else {
         return Ok(AutoC::middle(if observer.stopped() { "ended early" } else { "labels do not differ" }));
     };
@@ -227,6 +234,7 @@ fn of_study(study: &Study<'_>, scale: ScaleOfAll<'_>, observer: &SharedObserver<
         rows: study.inputs.n_inputs(),
         tried: tried.iter().map(scored).collect(),
         note,
+        residuals,
     })
 }
 

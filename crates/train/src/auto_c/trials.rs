@@ -1,6 +1,7 @@
 //! Fits and scores of the folds.
 
 use super::compare::{self, Baseline, BaselineScore};
+use super::residuals::Residuals;
 use super::search::{self, StrengthTrial};
 use crate::observer::StopObserver;
 use crate::parallel::{in_parallel, threads_or_cores};
@@ -17,6 +18,8 @@ pub(super) struct Searched {
     pub(super) metric: Metric,
     pub(super) tried: Vec<StrengthTrial>,
     pub(super) baselines: Vec<BaselineScore>,
+    /// Errors of the best strength, for numbers.
+    pub(super) residuals: Option<Residuals>,
 }
 
 /// Tries strengths until the best is known, or the observer says stop, and then baselines.
@@ -32,7 +35,7 @@ pub(super) fn search(
     let rows = FoldRows::all(&fold_of, study.folds);
     let held_out = HeldOut::new(study.observations, &study.losses, &rows);
     let (metric, _) = defined_metric(study, &held_out)?;
-    let mut found = Searched { metric, tried: vec![], baselines: vec![] };
+    let mut found = Searched { metric, tried: vec![], baselines: vec![], residuals: None };
     let threads = threads_or_cores(study.spec.threads);
     // Fits run side by side, each with one thread: the choice does not depend on the number of threads.
     let spec = FitSpec { threads: 1, ..study.spec.clone() };
@@ -55,6 +58,7 @@ pub(super) fn search(
         found.tried.push(StrengthTrial::new(step, held_out.score(metric, &predictions)?.value, &rows));
         if search::best(&found.tried).is_some_and(|best| best.step == step) {
             best_rows = rows;
+            found.residuals = held_out.errors(&predictions).and_then(Residuals::new);
         }
     }
     let Some(best) = search::best(&found.tried) else { return Ok(found) };

@@ -86,6 +86,15 @@ impl<'a> HeldOut<'a> {
         Ok(if is_classification { rows.row_losses() } else { rows.row_errors() })
     }
 
+    /// Absolute errors of predictions of numbers; `None` for classes.
+    pub(crate) fn errors(&self, predictions: &[f64]) -> Option<Vec<f64>> {
+        let error = |(row, score): (&TestedRow, &f64)| {
+            (self.observations.label(row.observation as usize) - score).abs()
+        };
+        let numbers = !all_losses(self.losses, LossKind::is_classification);
+        numbers.then(|| self.tested.iter().zip(predictions).map(error).collect())
+    }
+
     /// How many tasks have test rows, and for how many of them the metric is undefined whatever is predicted.
     pub(super) fn undefined_tasks(&self, metric: Metric, scored: Scored) -> Result<(usize, usize)> {
         let zeros = vec![0.0; self.len()];

@@ -160,6 +160,11 @@ impl FromStr for ClassWeight {
 }
 
 impl FitSpec {
+    /// What the columns mean, for reading the data of a fit: only the rows of its part decide about encodings.
+    pub fn columns_to_read(&self) -> ColumnRoles {
+        ColumnRoles { part: self.split, ..self.columns.clone() }
+    }
+
     /// `Err` if a number is out of its range, or the spec is of a newer version.
     pub fn check(&self) -> Result<()> {
         let wrong = |why: String| Err(Error::Spec(why));

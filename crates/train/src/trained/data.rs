@@ -4,15 +4,15 @@ use super::Trained;
 use crate::Result;
 use kinfolk::Observations;
 use kinfolk_io::{ColumnRoles, Source, Storage, Table};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 impl Trained {
-    /// Opens a file, to be read as the data of the fit were.
+    /// Opens files, to be read one after the other as the data of the fit were.
     ///
     /// # Errors
-    /// If it cannot be read so.
-    pub fn open(&self, path: &Path, columns: &ColumnRoles) -> Result<Box<dyn Source>> {
-        Ok(kinfolk_io::open(path, columns, Some(&self.schema))?)
+    /// If they cannot be read so.
+    pub fn open(&self, paths: &[PathBuf], columns: &ColumnRoles) -> Result<Box<dyn Source>> {
+        Ok(kinfolk_io::open_all(paths, columns, Some(&self.schema))?)
     }
 
     /// The labels of rows from `first_row` of a file on, for the tasks of the model.
@@ -30,20 +30,22 @@ impl Trained {
     /// The data of the fit as the fit saw them, but for scaling.
     ///
     /// # Errors
-    /// If the file cannot be read so.
-    pub fn training_data(&self, path: &Path, columns: &ColumnRoles) -> Result<(Table, Observations)> {
+    /// If the files cannot be read so.
+    pub fn training_data(&self, paths: &[PathBuf], columns: &ColumnRoles) -> Result<(Table, Observations)> {
+        let path = paths.first().map_or(Path::new(""), PathBuf::as_path);
         let (table, _) = match self.schema.storage {
             // Kernel values among the training inputs: read as for fitting, not as those of new inputs.
             Storage::Kernel => {
                 let columns = if *columns == ColumnRoles::default() { &self.schema.columns } else { columns };
-                kinfolk_io::read(path, columns, None)?
+                kinfolk_io::read_all(paths, columns, None)?
             }
-            _ => kinfolk_io::read(path, columns, Some(&self.schema))?,
+            _ => kinfolk_io::read_all(paths, columns, Some(&self.schema))?,
         };
         let table = match self.spec.split {
             None => table,
             Some(part) => table.take_split(part).map_err(|error| error.in_file(path))?,
         };
+        let (table, _) = table.labelled();
         let observations = self.observations(&table, path, 0)?;
         match self.spec.class_weight {
             Some(_) => Ok((table, observations.class_balanced()?)),

@@ -1,6 +1,7 @@
 //! `kinfolk data convert`: the same data in another format.
 
 use crate::args::{ColumnArgs, Global};
+use crate::data_files::DataFiles;
 use crate::failure::{Failure, Result};
 use crate::outputs::{CommandFiles, OutputKind};
 use crate::report::Report;
@@ -40,7 +41,9 @@ struct ConvertOutput<'a> {
 pub(super) fn run(args: ConvertArgs, global: &Global, report: Report) -> Result<ExitCode> {
     CommandFiles::default().reads([&args.data]).writes([&args.out], OutputKind::General).check(global)?;
     kinfolk_io::format_of(&args.out).map_err(Failure::usage)?;
-    let (table, _) = kinfolk_io::read(&args.data, &args.columns.columns(), None)?;
+    let data = DataFiles::find(std::slice::from_ref(&args.data))?;
+    let (table, schema) = kinfolk_io::read_all(data.paths(), &args.columns.columns(), None)?;
+    schema.notes().iter().for_each(|note| report.note(note));
     interrupt::will_write(&args.out);
     kinfolk_io::write_table(&table, &args.out).map_err(Failure::output)?;
     let (n_inputs, n_features) = (table.inputs.n_inputs(), table.inputs.n_features());

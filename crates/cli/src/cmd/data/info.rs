@@ -1,8 +1,10 @@
 //! `kinfolk data info`: what is in a file.
 
+use super::columns;
 use super::summary::RowCounts;
 use crate::args::ColumnArgs;
-use crate::failure::Result;
+use crate::data_files::DataFiles;
+use crate::failure::{Failure, Result};
 use crate::report::Report;
 use crate::text::{count, number, plural};
 use crate::{chunks, text};
@@ -10,30 +12,31 @@ use clap::Args;
 use kinfolk_io::Storage;
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 const EXAMPLES: &str = "\
 Examples:
   kinfolk data info digits.npz
+  kinfolk data info school.csv
   kinfolk data info school.csv --task school --target score";
 
 /// Tasks whose names are listed.
 const MAX_LISTED_TASKS: usize = 12;
 
-/// Say what is in a file, as fit would read it.
+/// Say what is in a file: its columns, what fit would make of them, and the command to go on with.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct InfoArgs {
-    #[arg(help = crate::files::all_formats())]
-    data: PathBuf,
+    #[arg(required = true, help = crate::files::all_formats())]
+    data: Vec<PathBuf>,
     #[command(flatten)]
     columns: ColumnArgs,
 }
 
 #[derive(Serialize)]
 struct DataInfo<'a> {
-    data: &'a Path,
+    data: &'a DataFiles,
     bytes: u64,
     n_inputs: usize,
     n_features: usize,
@@ -50,22 +53,51 @@ struct DataInfo<'a> {
     weights: bool,
     offsets: bool,
     split: &'a BTreeMap<i64, usize>,
+    /// The columns, if they have names.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    columns: Vec<columns::ColumnOutput<'a>>,
+    /// What is done to the columns.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    notes: Vec<String>,
+    /// Why a fit cannot start.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    in_the_way: Option<String>,
+    /// The command to go on with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    suggestion: Option<String>,
 }
 
 pub(super) fn run(args: InfoArgs, report: Report) -> Result<ExitCode> {
+    let (data, roles) = (DataFiles::find(&args.data)?, args.columns.columns());
+    let profile = kinfolk_io::profile(data.first(), &roles)?;
     let mut counts = RowCounts::default();
-    let mut source = kinfolk_io::open(&args.data, &args.columns.columns(), None)?;
-    chunks::for_each(&mut *source, |table| {
-        counts.add(&table);
-        Ok(())
-    })?;
-    let bytes = std::fs::metadata(&args.data).map_or(0, |metadata| metadata.len());
+    let read =
+        kinfolk_io::open_all(data.paths(), &roles, None).map_err(Failure::from).and_then(|mut source| {
+            chunks::for_each(&mut *source, |table| {
+                counts.add(&table);
+                Ok(())
+            })?;
+            Ok(source.schema())
+        });
+    let in_the_way = match (&read, &profile) {
+        (Err(failure), Some(_)) => Some(failure.to_string()),
+        _ => None,
+    };
+    let schema = match read {
+        Err(failure) if profile.is_none() => return Err(failure),
+        Err(_) => {
+            counts = RowCounts::default();
+            counts.rows = profile.as_ref().map_or(0, |profile| profile.rows as usize);
+            None
+        }
+        Ok(schema) => Some(schema),
+    };
     let info = DataInfo {
-        data: &args.data,
-        bytes,
+        data: &data,
+        bytes: data.bytes(),
         n_inputs: counts.rows,
         n_features: counts.features,
-        inputs: stored(&counts, source.schema().storage, args.columns.columns().dense),
+        inputs: stored(&counts, schema.as_ref().map_or(Storage::Dense, |schema| schema.storage), roles.dense),
         nonzero: counts.density(),
         targets: counts.targets,
         n_tasks: counts.tasks.names.len(),
@@ -78,9 +110,22 @@ pub(super) fn run(args: InfoArgs, report: Report) -> Result<ExitCode> {
         weights: counts.weights,
         offsets: counts.offsets,
         split: &counts.parts,
+        columns: profile.as_ref().map_or(vec![], columns::output),
+        notes: schema.as_ref().map_or(vec![], |schema| schema.notes()),
+        in_the_way,
+        suggestion: profile.as_ref().map(|profile| columns::suggestion(profile, &roles, data.first())),
     };
-    report.answer(&info, in_words(&info))?;
+    let table = profile.as_ref().map_or(String::new(), columns::in_words);
+    report.answer(&info, in_words(&info) + &table + &closing(&info))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// What a fit does to the columns, or why it cannot start, and how to go on.
+fn closing(info: &DataInfo<'_>) -> String {
+    let mut lines: Vec<String> = info.notes.iter().map(|note| format!("columns   {note}")).collect();
+    lines.extend(info.in_the_way.as_ref().map(|why| format!("problem   {why}")));
+    lines.extend(info.suggestion.as_ref().map(|command| format!("next      {command}")));
+    if lines.is_empty() { String::new() } else { format!("\n{}\n", lines.join("\n")) }
 }
 
 /// How fit would store them: sparse if at most a tenth is not zero.
@@ -94,7 +139,7 @@ fn stored(counts: &RowCounts, storage: Storage, dense: bool) -> &'static str {
 
 fn in_words(info: &DataInfo<'_>) -> String {
     let mut lines = vec![
-        format!("file      {}, {}", info.data.display(), text::bytes(info.bytes)),
+        format!("file      {}, {}", info.data.in_words(), text::bytes(info.bytes)),
         format!(
             "inputs    {}, {}, {}, {} % not zero",
             plural(info.n_inputs, "row"),
@@ -114,7 +159,8 @@ fn in_words(info: &DataInfo<'_>) -> String {
         "tasks" => format!("tasks     {}, {spread}: {}", plural(info.n_tasks, "task"), names(info.tasks)),
         "classes" => format!("classes   {}, {spread}: {}", info.n_tasks, names(info.tasks)),
         "wide" => format!("targets   {}, {spread}: {}", info.n_tasks, names(info.tasks)),
-        _ => "targets   none: only for predict".into(),
+        _ if info.columns.is_empty() => "targets   none: only for predict".into(),
+        _ => "targets   none is named: --target says what is to be learned".into(),
     });
     match (&info.label_values, info.label_range) {
         (Some(values), _) => {

@@ -1,5 +1,6 @@
 //! `kinfolk data`: look at data files, change their format, make new ones.
 
+mod columns;
 mod convert;
 mod generate;
 mod info;

@@ -116,7 +116,7 @@ pub(crate) fn run(args: DemoArgs, global: &Global, report: Report) -> Result<Exi
     select::save(&mut results, trained, &files.model)?;
     files::write(&files.results, &serde_json::to_vec(&results).map_err(Failure::output)?)?;
     let groups = draw(trained, made.groups.as_deref(), &files.theta)?;
-    crate::cmd::predict::to_file(&files::load_model(&files.model)?, &files.test, &files.predictions)?;
+    crate::cmd::predict::to_file(&files::load_model(&files.model)?, &files.test, &files.predictions, report)?;
     write_report(&files, global)?;
     let output = DemoOutput {
         data: args.data,

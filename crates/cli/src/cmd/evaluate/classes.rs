@@ -1,9 +1,10 @@
 //! Is the right class the one with the highest score?
 
 use super::EvaluateArgs;
+use crate::data_files::DataFiles;
 use crate::failure::{Failure, Result};
 use crate::report::Report;
-use crate::scores::{highest, unknown};
+use crate::scores::{highest, place_of, unknown};
 use crate::text::{Grid, count, score};
 use kinfolk_io::Targets;
 use kinfolk_train::Trained;
@@ -14,7 +15,7 @@ use std::path::Path;
 #[derive(Serialize)]
 struct ClassScores<'a> {
     model: &'a Path,
-    data: &'a Path,
+    data: &'a DataFiles,
     n_inputs: usize,
     n_classes: usize,
     accuracy: f64,
@@ -41,21 +42,27 @@ struct Sums {
     at_place: Vec<f64>,
 }
 
-pub(super) fn run(args: &EvaluateArgs, trained: &Trained, report: Report) -> Result<()> {
+pub(super) fn run(args: &EvaluateArgs, data: &DataFiles, trained: &Trained, report: Report) -> Result<()> {
     let tasks = trained.model.tasks();
     let t = tasks.len();
     let mut sums =
         Sums { rows: vec![0; t], weight: vec![0.0; t], right: vec![0.0; t], at_place: vec![0.0; t] };
     let column = trained.schema.columns.target.first().map(String::as_str);
-    let n_inputs = args.for_each_chunk(trained, |table, first_row| {
+    let n_inputs = args.for_each_chunk(data, trained, report, |table, first_row| {
         let Targets::Classes(class) = &table.targets else {
-            return Err(Failure::input("there is no column of classes").about(&args.data));
+            return Err(Failure::input("there is no column of classes").about(data.first()));
         };
         let places = crate::scores::places(class, &trained.model);
-        let all = trained.model.predict_all(&table.inputs).map_err(|e| Failure::from(e).about(&args.data))?;
+        let all =
+            trained.model.predict_all(&table.inputs).map_err(|e| Failure::from(e).about(data.first()))?;
         for (row, place) in places.into_iter().enumerate() {
+            // A row without a class tells nothing.
+            if class.name(row).is_empty() {
+                continue;
+            }
             let Some(own) = place.map(|p| p as usize) else {
-                return Err(unknown(&class.name(row), tasks, first_row + row, column).about(&args.data));
+                return Err(unknown(&class.name(row), tasks, &place_of(table, row, first_row), column)
+                    .about(data.first()));
             };
             let weight = if args.weighted { table.weight.as_ref().map_or(1.0, |w| w[row]) } else { 1.0 };
             let scores = all.row(row);
@@ -74,7 +81,7 @@ pub(super) fn run(args: &EvaluateArgs, trained: &Trained, report: Report) -> Res
     let shares: Vec<f64> = (0..t).filter_map(share).collect();
     let said = ClassScores {
         model: &args.model,
-        data: &args.data,
+        data,
         n_inputs,
         n_classes: t,
         accuracy: within(1),

@@ -4,6 +4,7 @@ mod classes;
 mod per_task;
 
 use crate::args::{ColumnArgs, Global};
+use crate::data_files::DataFiles;
 use crate::failure::{Failure, Result};
 use crate::report::Report;
 use crate::{chunks, training};
@@ -32,9 +33,10 @@ pub(crate) struct EvaluateArgs {
     /// A model that fit wrote.
     model: PathBuf,
     /// Data with labels.
-    data: PathBuf,
+    #[arg(required = true)]
+    data: Vec<PathBuf>,
     /// Only the rows of this part, by the split column or array.
-    #[arg(long, value_name = "PART", allow_negative_numbers = true)]
+    #[arg(long, value_name = "PART", allow_negative_numbers = true, value_parser = crate::args::part)]
     split: Option<i64>,
     /// For classes: the right one among the k with the highest scores.
     #[arg(long, value_name = "K,...", value_delimiter = ',', default_value = "1,5",
@@ -49,9 +51,10 @@ pub(crate) struct EvaluateArgs {
 
 pub(crate) fn run(args: EvaluateArgs, _: &Global, report: Report) -> Result<ExitCode> {
     let trained = crate::files::load_model(&args.model)?;
+    let data = DataFiles::find(&args.data)?;
     match trained.schema.label_encoding {
-        LabelEncoding::Classes => classes::run(&args, &trained, report)?,
-        _ => per_task::run(&args, &trained, report)?,
+        LabelEncoding::Classes => classes::run(&args, &data, &trained, report)?,
+        _ => per_task::run(&args, &data, &trained, report)?,
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -60,13 +63,16 @@ impl EvaluateArgs {
     /// Calls `visit` with all rows of the part, chunk by chunk, and how many came before; how many there were.
     fn for_each_chunk(
         &self,
+        data: &DataFiles,
         trained: &Trained,
+        report: Report,
         mut visit: impl FnMut(&Table, usize) -> Result<()>,
     ) -> Result<usize> {
-        let mut source = trained.open(&self.data, &self.columns.columns())?;
+        let mut source = trained.open(data.paths(), &self.columns.columns())?;
         let mut rows = 0;
         chunks::for_each(&mut *source, |table| {
-            let Some(table) = training::part_of_chunk(table, self.split).map_err(|f| f.about(&self.data))?
+            let Some(table) =
+                training::part_of_chunk(table, self.split).map_err(|f| f.about(data.first()))?
             else {
                 return Ok(());
             };
@@ -74,11 +80,12 @@ impl EvaluateArgs {
             rows += table.n_rows();
             Ok(())
         })?;
+        source.remarks().iter().for_each(|remark| report.note(remark));
         match (rows, self.split) {
             (0, Some(part)) => {
-                Err(Failure::input(format!("there are no rows of part {part}")).about(&self.data))
+                Err(Failure::input(format!("there are no rows of part {part}")).about(data.first()))
             }
-            (0, None) => Err(Failure::input("there are no rows").about(&self.data)),
+            (0, None) => Err(Failure::input("there are no rows").about(data.first())),
             _ => Ok(rows),
         }
     }

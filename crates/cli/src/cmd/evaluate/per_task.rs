@@ -1,6 +1,7 @@
 //! Scores of each task, and their means.
 
 use super::EvaluateArgs;
+use crate::data_files::DataFiles;
 use crate::failure::Result;
 use crate::report::Report;
 use crate::text::{self, Grid, count, plural};
@@ -19,7 +20,7 @@ const NUMBERS: [Measure; 5] =
 #[derive(Serialize)]
 struct TaskScores<'a> {
     model: &'a Path,
-    data: &'a Path,
+    data: &'a DataFiles,
     n_inputs: usize,
     n_labels: usize,
     n_tasks: usize,
@@ -48,7 +49,7 @@ struct Mean {
     pooled: Option<f64>,
 }
 
-pub(super) fn run(args: &EvaluateArgs, trained: &Trained, report: Report) -> Result<()> {
+pub(super) fn run(args: &EvaluateArgs, data: &DataFiles, trained: &Trained, report: Report) -> Result<()> {
     let model = &trained.model;
     let loss = &model.about().problem.loss;
     let signs = all_losses(loss, LossKind::is_classification);
@@ -57,8 +58,8 @@ pub(super) fn run(args: &EvaluateArgs, trained: &Trained, report: Report) -> Res
         measures.extend(LOGISTIC);
     }
     let mut seen = Predictions::new(loss, model.tasks().len())?;
-    let n_inputs = args.for_each_chunk(trained, |table, first_row| {
-        let observations = trained.observations(table, &args.data, first_row)?;
+    let n_inputs = args.for_each_chunk(data, trained, report, |table, first_row| {
+        let observations = trained.observations(table, data.first(), first_row)?;
         let scores = predict(model, &table.inputs, &observations)?;
         for (o, score) in scores.into_iter().enumerate() {
             let weight = if args.weighted { observations.weight(o) } else { 1.0 };
@@ -87,7 +88,7 @@ pub(super) fn run(args: &EvaluateArgs, trained: &Trained, report: Report) -> Res
     let named = metrics.iter().zip(&means).map(|(metric, m)| (key(metric), serde_json::json!(m)));
     let said = TaskScores {
         model: &args.model,
-        data: &args.data,
+        data,
         n_inputs,
         n_labels: counts.iter().sum(),
         n_tasks: tasks.len(),

@@ -4,6 +4,7 @@ pub(crate) mod print;
 
 use crate::args::{Global, MethodArgs, SpecArgs};
 use crate::checkpoint::{self, Fingerprint, Saver};
+use crate::data_files::DataFiles;
 use crate::failure::{Failure, INTERRUPTED, NO, Result};
 use crate::outputs::{CommandFiles, OutputKind};
 use crate::report::Report;
@@ -12,7 +13,7 @@ use crate::{files, interrupt, trace};
 use clap::Args;
 use kinfolk::{Start, Status};
 use kinfolk_train::{Data, FitSpec, Trained, Training};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -30,8 +31,8 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct FitArgs {
-    #[arg(help = crate::files::data_formats())]
-    data: PathBuf,
+    #[arg(required = true, help = crate::files::data_formats())]
+    data: Vec<PathBuf>,
     /// Where to write the model.
     #[arg(short, long, value_name = "MODEL")]
     out: PathBuf,
@@ -68,14 +69,15 @@ pub(crate) fn run(args: FitArgs, global: &Global, report: Report) -> Result<Exit
     let mut spec = args.spec.spec(global)?;
     args.method.apply(&mut spec)?;
     args.long_run.check(&spec)?;
+    let data = DataFiles::find(&args.data)?;
     CommandFiles::default()
-        .reads([&args.data])
+        .reads(data.paths())
         .reads(&args.spec.files(&spec))
         .writes([&args.out], OutputKind::Model)
         .writes(&args.trace, OutputKind::Trace)
         .writes(&args.long_run.checkpoint, OutputKind::Checkpoint)
         .check(global)?;
-    let training = read(&args.data, &spec)?;
+    let training = read(&data, &spec)?;
     // Their contents, not their names, are what a checkpoint belongs to.
     let spec = spec.with_files_read(training.observations.task_names())?;
     // From here on Ctrl-C ends with the model reached.
@@ -86,7 +88,7 @@ pub(crate) fn run(args: FitArgs, global: &Global, report: Report) -> Result<Exit
         trace::write(path, &trained.trace)?;
     }
     let output = print::FitOutput::new(&trained, &args.out);
-    report.done(&output, print::text(&trained, &args.out))?;
+    report.done(&output, print::text(&trained, &args.out) + &print::next_steps(&data, &args.out))?;
     Ok(match trained.model.status() {
         Some(Status::Certified) => ExitCode::SUCCESS,
         Some(Status::Stopped) => ExitCode::from(INTERRUPTED),
@@ -96,14 +98,14 @@ pub(crate) fn run(args: FitArgs, global: &Global, report: Report) -> Result<Exit
 }
 
 /// The data of a file, as a spec asks for them.
-fn read(path: &Path, spec: &FitSpec) -> Result<Training<'static>> {
-    let (table, schema) = kinfolk_io::read(path, &spec.columns, None)?;
+fn read(data: &DataFiles, spec: &FitSpec) -> Result<Training<'static>> {
+    let (table, schema) = kinfolk_io::read_all(data.paths(), &spec.columns_to_read(), None)?;
     let training = Training::new(spec, Data::Table(Box::new((table, schema))))
-        .map_err(|error| Failure::of_data(error, path))?;
+        .map_err(|error| Failure::of_data(error, data.first()))?;
     let (n, d, kind) = (training.inputs.n_inputs(), training.inputs.n_features(), training.inputs.kind());
     tracing::info!(
         "{}: {n} rows, {d} features, {kind}, {} tasks",
-        path.display(),
+        data.in_words(),
         training.observations.n_tasks()
     );
     Ok(training)

@@ -1,5 +1,7 @@
 //! What `kinfolk fit` prints.
 
+use crate::data_files::DataFiles;
+use crate::failure::argument;
 use crate::text::{self, number, plural, plural_es};
 use kinfolk::model::{About, AtomPart};
 use kinfolk::{Certificate, CertificateSummary, Claim, Kernel, Model, ScalingKind, Status, TargetScale};
@@ -33,6 +35,9 @@ pub(super) struct FitOutput<'a> {
     /// What is remarkable about the labels of tasks.
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     notes: &'a [String],
+    /// What was done to the columns.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    columns: Vec<String>,
     /// How C was chosen, if it was left to the data, and how good that is on held-out rows.
     #[serde(skip_serializing_if = "Option::is_none")]
     auto_c: Option<&'a AutoC>,
@@ -79,6 +84,7 @@ impl<'a> FitOutput<'a> {
             target_scale: about.target_scale,
             atoms: atoms(&trained.model),
             notes: &outcome.notes,
+            columns: trained.schema.notes(),
             auto_c: outcome.auto_c.as_ref(),
             spec: &trained.spec,
             model,
@@ -93,6 +99,7 @@ pub(crate) fn text(trained: &Trained, model: &Path) -> String {
     let (tasks, labels) = (plural(about.tasks.len(), "task"), plural(about.n_observations, "label"));
     let mut lines = goodness(&trained.outcome);
     lines.push(format!("data     {rows}, {features}, {tasks}, {labels}"));
+    lines.extend(trained.schema.notes().into_iter().map(|note| format!("columns  {note}")));
     lines.extend(trained.schema.label_encoding.note().map(|note| format!("coding   {note}")));
     lines.push(format!("problem  {}", problem(trained, about)));
     lines.extend(trained.spec.atoms.iter().map(|atom| format!("atom     {}", atom.brief())));
@@ -101,6 +108,17 @@ pub(crate) fn text(trained: &Trained, model: &Path) -> String {
     lines.extend(trained.outcome.notes.iter().map(|note| format!("note     {note}")));
     lines.push(format!("model    {}\n", model.display()));
     lines.join("\n")
+}
+
+/// The commands that make sense after a fit.
+pub(super) fn next_steps(data: &DataFiles, model: &Path) -> String {
+    let (name, data) =
+        (argument(&model.display().to_string()), argument(&data.first().display().to_string()));
+    let page = argument(&model.with_extension("html").display().to_string());
+    format!(
+        "next     kinfolk certify {name} {data}\n         kinfolk predict {name} NEW-ROWS -o predictions.csv\n         \
+         kinfolk report {name} {data} -o {page}\n"
+    )
 }
 
 /// How good the model is on held-out rows, as far as that is known.

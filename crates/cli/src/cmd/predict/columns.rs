@@ -1,15 +1,23 @@
 //! What is written for a row.
 
+use super::WantedColumns;
 use crate::failure::{Failure, Result};
-use crate::scores::{Chunk, Scores, UnknownTask, highest, scores};
-use kinfolk::{Losses, Matrix, TaskNames};
+use crate::scores::UnknownTask;
+use crate::scores::{Chunk, Scores, highest, scores};
+use kinfolk::{LossKind, Losses, Matrix, TaskNames};
 use kinfolk_io::{CellKind, Cells, LabelEncoding, Table, Targets};
-use kinfolk_train::{NewTasks, Trained};
+use kinfolk_train::{NewTasks, Trained, all_losses};
 
 /// Columns of the output, the same for all chunks.
 #[derive(Debug, Clone)]
 pub(super) struct OutputColumns {
+    /// Columns of the data that are carried along.
+    kept: Vec<String>,
     rows: ScoredTasks,
+    /// Whether scores are probabilities.
+    proba: bool,
+    /// Half of the width of an interval for each task, if intervals are wanted; the last one is for unknown tasks.
+    interval: Option<Vec<f64>>,
     /// What labels are, if they are wanted.
     labels: Option<LabelRule>,
     /// Whether tasks and labels are written as integers.
@@ -45,7 +53,18 @@ fn names(words: Vec<String>, integers: bool) -> Cells {
 
 impl OutputColumns {
     /// By the first rows of a file.
-    pub(super) fn new(trained: &Trained, table: &Table, labels: bool, unknown: UnknownTask) -> Result<Self> {
+    pub(super) fn new(
+        trained: &Trained,
+        table: &Table,
+        wanted: &WantedColumns,
+        unknown: UnknownTask,
+    ) -> Result<Self> {
+        let labels =
+            wanted.labels || trained.schema.label_encoding == LabelEncoding::Classes && !wanted.scores_alone;
+        let interval = wanted.interval.map(|level| half_widths(trained, level)).transpose()?;
+        if wanted.proba {
+            check_probabilities(trained)?;
+        }
         let tasks = trained.model.tasks();
         let integers = !matches!(tasks, TaskNames::Strings(_));
         let is_integer = |word: &str| word.parse::<i64>().is_ok_and(|n| n.to_string() == word);
@@ -63,25 +82,38 @@ impl OutputColumns {
         };
         // A task that the model does not know may have any name.
         let integer_tasks = integers && unknown == UnknownTask::Error && trained.spec.atoms.is_empty();
-        Ok(OutputColumns { rows, labels: labels.then_some(kind), integer_tasks, integer_labels })
+        Ok(OutputColumns {
+            kept: table.kept.iter().map(|column| column.name.clone()).collect(),
+            rows,
+            proba: wanted.proba,
+            interval,
+            labels: labels.then_some(kind),
+            integer_tasks,
+            integer_labels,
+        })
     }
 
-    pub(super) fn has_labels(&self) -> bool {
-        self.labels.is_some()
+    pub(super) fn has_words(&self) -> bool {
+        self.labels.is_some() || !self.kept.is_empty()
     }
 
     /// Names of the columns, and what they hold; scores are numbers.
     pub(super) fn columns(&self) -> Vec<(String, CellKind)> {
         let kind = |integers: bool| if integers { CellKind::Integers } else { CellKind::Words };
         let label = |name: String| (name, kind(self.integer_labels));
-        let mut columns = match &self.rows {
-            ScoredTasks::Own => {
-                vec![("task".into(), kind(self.integer_tasks)), ("score".into(), CellKind::Numbers)]
-            }
-            ScoredTasks::All { tasks } => {
-                tasks.iter().map(|task| (task.clone(), CellKind::Numbers)).collect()
-            }
+        let number = |name: String| (name, CellKind::Numbers);
+        let score = if self.proba { "probability" } else { "score" };
+        let mut columns: Vec<(String, CellKind)> = match &self.rows {
+            ScoredTasks::Own => vec![("task".into(), kind(self.integer_tasks)), number(score.into())],
+            ScoredTasks::All { tasks } => tasks.iter().cloned().map(number).collect(),
         };
+        match &self.rows {
+            _ if self.interval.is_none() => {}
+            ScoredTasks::Own => columns.extend(["low", "high"].map(|name| number(name.into()))),
+            ScoredTasks::All { tasks } => columns.extend(
+                tasks.iter().flat_map(|task| ["low", "high"].map(|name| number(format!("{name} {task}")))),
+            ),
+        }
         match (&self.rows, self.labels) {
             (_, None) => {}
             (ScoredTasks::All { tasks }, Some(LabelRule::Sign)) => {
@@ -95,7 +127,13 @@ impl OutputColumns {
                 columns.push(label(name));
             }
         }
-        columns
+        // Columns of the data come first, and keep their names.
+        for (name, _) in &mut columns {
+            while self.kept.contains(name) {
+                name.push('_');
+            }
+        }
+        self.kept.iter().map(|name| (name.clone(), CellKind::Words)).chain(columns).collect()
     }
 
     pub(super) fn names(&self) -> Vec<String> {
@@ -110,22 +148,50 @@ impl OutputColumns {
         chunk: &Chunk<'_>,
         unknown: UnknownTask,
     ) -> Result<Vec<Cells>> {
-        match (&self.rows, scores(&trained.model, new_tasks, chunk, unknown)?, &chunk.table.targets) {
-            (ScoredTasks::Own, Scores::Own(own), Targets::Tasks { task, .. }) => {
-                let tasks = names((0..task.len()).map(|row| task.name(row)).collect(), self.integer_tasks);
-                let labels = self.labels.map(|_| self.signs(trained, own.iter().copied()));
-                Ok([tasks, Cells::Numbers(own)].into_iter().chain(labels).collect())
-            }
-            (ScoredTasks::All { .. }, Scores::All(all), _) => Ok(self.all(trained, &all)),
-            _ => Err(Failure::input("some rows have a task and others do not").about(chunk.path)),
-        }
+        let kept = chunk.table.kept.iter().map(|column| Cells::Words(column.values.clone()));
+        let scored =
+            match (&self.rows, scores(&trained.model, new_tasks, chunk, unknown)?, &chunk.table.targets) {
+                (ScoredTasks::Own, Scores::Own(own), Targets::Tasks { task, .. }) => {
+                    let tasks =
+                        names((0..task.len()).map(|row| task.name(row)).collect(), self.integer_tasks);
+                    let labels = self.labels.map(|_| self.signs(trained, own.iter().copied()));
+                    let places = task.find_in(trained.model.tasks());
+                    let half = |row: usize, widths: &[f64]| {
+                        let place = places[task.index[row] as usize].map_or(widths.len() - 1, |t| t as usize);
+                        widths[place]
+                    };
+                    let bounds = self.interval.iter().flat_map(|widths| {
+                        [-1.0, 1.0].map(|sign| {
+                            let bound = |(row, score): (usize, &f64)| score + sign * half(row, widths);
+                            Cells::Numbers(own.iter().enumerate().map(bound).collect())
+                        })
+                    });
+                    let bounds: Vec<Cells> = bounds.collect();
+                    let own = if self.proba { own.into_iter().map(probability).collect() } else { own };
+                    [tasks, Cells::Numbers(own)].into_iter().chain(bounds).chain(labels).collect()
+                }
+                (ScoredTasks::All { .. }, Scores::All(all), _) => self.all(trained, &all),
+                _ => return Err(Failure::input("some rows have a task and others do not").about(chunk.path)),
+            };
+        Ok(kept.chain(scored).collect())
     }
 
     fn all(&self, trained: &Trained, all: &Matrix) -> Vec<Cells> {
         let rows = || (0..all.rows()).map(|i| all.row(i));
         let tasks = 0..all.cols();
+        let classes = trained.schema.label_encoding == LabelEncoding::Classes;
+        let score = |row: &[f64], t: usize| match self.proba {
+            false => row[t],
+            true if classes => probability(row[t]) / row.iter().map(|s| probability(*s)).sum::<f64>(),
+            true => probability(row[t]),
+        };
         let mut columns: Vec<Cells> =
-            tasks.clone().map(|t| Cells::Numbers(rows().map(|row| row[t]).collect())).collect();
+            tasks.clone().map(|t| Cells::Numbers(rows().map(|row| score(row, t)).collect())).collect();
+        if let Some(widths) = &self.interval {
+            columns.extend(tasks.clone().flat_map(|t| {
+                [-1.0, 1.0].map(|sign| Cells::Numbers(rows().map(|row| row[t] + sign * widths[t]).collect()))
+            }));
+        }
         match self.labels {
             None => {}
             Some(LabelRule::Class) => {
@@ -149,11 +215,54 @@ impl OutputColumns {
     }
 }
 
-fn no_labels(trained: &Trained) -> Failure {
-    let loss = match &trained.model.about().problem.loss {
+/// The probability of a score of the logistic loss.
+fn probability(score: f64) -> f64 {
+    1.0 / (1.0 + (-score).exp())
+}
+
+fn check_probabilities(trained: &Trained) -> Result<()> {
+    match all_losses(&trained.model.about().problem.loss, |loss| *loss == LossKind::Logistic) {
+        true => Ok(()),
+        false => Err(Failure::usage(format!(
+            "--proba needs the logistic loss, and this model has {}; fit it with --loss logistic",
+            loss_name(trained)
+        ))),
+    }
+}
+
+/// Half of the width of an interval for each task, and for tasks that the model does not know.
+fn half_widths(trained: &Trained, level: f64) -> Result<Vec<f64>> {
+    let Some(residuals) = &trained.outcome.residuals else {
+        let why = match trained.schema.label_encoding {
+            LabelEncoding::Numbers => {
+                "this model has no held-out residuals; fit it without --c, so that C is auto"
+            }
+            _ => "this model predicts classes; see --proba",
+        };
+        return Err(Failure::usage(format!("--interval: {why}")));
+    };
+    let Some(width) = residuals.half_width(level) else {
+        let rows = residuals.rows;
+        return Err(Failure::usage(format!(
+            "--interval {level}: {rows} held-out rows are too few for this level"
+        )));
+    };
+    let tasks = trained.model.tasks().len();
+    let spread =
+        trained.model.target_scaling().map_or_else(|| vec![1.0; tasks], |scaling| scaling.spread().to_vec());
+    let unknown = spread.iter().copied().fold(0.0, f64::max);
+    Ok(spread.into_iter().chain([unknown]).map(|spread| width * spread).collect())
+}
+
+fn loss_name(trained: &Trained) -> String {
+    match &trained.model.about().problem.loss {
         Losses::Same(loss) => loss.to_string(),
         Losses::PerTask(_) => "more than one".into(),
-    };
+    }
+}
+
+fn no_labels(trained: &Trained) -> Failure {
+    let loss = loss_name(trained);
     Failure::usage(format!(
         "--labels is for classes and two-valued labels; this model predicts numbers ({loss} loss)"
     ))

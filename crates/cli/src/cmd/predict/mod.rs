@@ -4,6 +4,7 @@ mod columns;
 mod writer;
 
 use crate::args::{ColumnArgs, Global};
+use crate::data_files::DataFiles;
 use crate::failure::{Failure, Result};
 use crate::outputs::{CommandFiles, OutputKind};
 use crate::report::Report;
@@ -35,12 +36,20 @@ pub(crate) struct PredictArgs {
     /// A model that fit wrote.
     model: PathBuf,
     /// Rows to predict for, read as the data of the fit were; labels are not needed.
-    data: PathBuf,
+    #[arg(required = true)]
+    data: Vec<PathBuf>,
     #[arg(short, long, value_name = "FILE", help = out_help())]
     out: Option<PathBuf>,
-    /// Also the label or class of each score.
+    /// Also the label or class of each score; that is the default for classes.
     #[arg(long)]
     labels: bool,
+    /// Probabilities instead of scores, for models with the logistic loss: of the positive label, or of each class.
+    #[arg(long)]
+    proba: bool,
+    /// Also an interval that holds the label with this probability, such as 0.9, for numbers: columns low and high. Its
+    /// width comes from rows that were held out when C was chosen.
+    #[arg(long, value_name = "LEVEL", conflicts_with = "proba", value_parser = level)]
+    interval: Option<f64>,
     /// What to predict for tasks that the model does not know, or that had no labels in training, and that no atom
     /// relates to others.
     #[arg(long, value_enum, default_value = "error")]
@@ -49,7 +58,7 @@ pub(crate) struct PredictArgs {
     #[arg(long = "atom", value_name = "KIND=FILE")]
     atoms: Vec<AtomSetting>,
     /// Only the rows of this part, by the split column or array.
-    #[arg(long, value_name = "PART", allow_negative_numbers = true)]
+    #[arg(long, value_name = "PART", allow_negative_numbers = true, value_parser = crate::args::part)]
     split: Option<i64>,
     #[command(flatten)]
     columns: ColumnArgs,
@@ -58,7 +67,7 @@ pub(crate) struct PredictArgs {
 #[derive(Serialize)]
 struct PredictOutput<'a> {
     model: &'a Path,
-    data: &'a Path,
+    data: &'a DataFiles,
     out: &'a Path,
     n_inputs: usize,
     columns: &'a [String],
@@ -72,21 +81,44 @@ fn out_help() -> String {
 
 /// What to predict.
 struct PredictJob<'a> {
-    data: &'a Path,
+    data: &'a DataFiles,
     columns: &'a ColumnArgs,
     atoms: &'a [AtomSetting],
-    labels: bool,
+    wanted: WantedColumns,
     unknown: UnknownTask,
     split: Option<i64>,
+    report: Report,
 }
 
-pub(crate) fn run(args: PredictArgs, global: &Global, report: Report) -> Result<ExitCode> {
+/// What is to be written for a row.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct WantedColumns {
+    labels: bool,
+    /// Whether there is room for scores alone.
+    scores_alone: bool,
+    proba: bool,
+    interval: Option<f64>,
+}
+
+/// A probability.
+fn level(text: &str) -> std::result::Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(level) if level > 0.0 && level < 1.0 => Ok(level),
+        _ => Err("it is a number between 0 and 1, such as 0.9".into()),
+    }
+}
+
+pub(crate) fn run(mut args: PredictArgs, global: &Global, report: Report) -> Result<ExitCode> {
+    // Standard output, as other programs name it.
+    args.out = args.out.filter(|out| out.as_os_str() != "-");
     if report.json && args.out.is_none() {
         return Err(Failure::usage("--json needs -o FILE: scores and the object cannot both go to stdout"));
     }
     let atom_files: Vec<&PathBuf> = args.atoms.iter().filter_map(|atom| atom.file.as_ref()).collect();
+    let data = DataFiles::find(&args.data)?;
     CommandFiles::default()
-        .reads([&args.model, &args.data])
+        .reads([&args.model])
+        .reads(data.paths())
         .reads(atom_files)
         .writes(&args.out, OutputKind::General)
         .check(global)?;
@@ -94,29 +126,39 @@ pub(crate) fn run(args: PredictArgs, global: &Global, report: Report) -> Result<
         writer::check_format(out)?;
     }
     let trained = files::load_model(&args.model)?;
+    let has_names = |path: &PathBuf| kinfolk_io::format_of(path).is_ok_and(|format| format.has_named_columns);
+    let wanted = WantedColumns {
+        labels: args.labels || args.columns.columns().classes,
+        scores_alone: args.out.as_ref().is_some_and(|out| !has_names(out)),
+        proba: args.proba,
+        interval: args.interval,
+    };
     let job = PredictJob {
-        data: &args.data,
+        data: &data,
         columns: &args.columns,
         atoms: &args.atoms,
-        labels: args.labels,
+        wanted,
         unknown: args.unknown_task,
         split: args.split,
+        report,
     };
     let Some(out) = &args.out else {
         job.run(&trained, PredictionWriter::stdout)?;
         return Ok(ExitCode::SUCCESS);
     };
     let (n_inputs, columns) = job.run(&trained, |columns| PredictionWriter::file(out, columns))?;
-    let output = PredictOutput { model: &args.model, data: &args.data, out, n_inputs, columns: &columns };
+    let output = PredictOutput { model: &args.model, data: &data, out, n_inputs, columns: &columns };
     report.done(&output, format!("predictions for {} in {}\n", plural(n_inputs, "row"), out.display()))?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// Scores of all rows of a file, for the tasks that its rows say.
-pub(crate) fn to_file(trained: &Trained, data: &Path, out: &Path) -> Result<()> {
+pub(crate) fn to_file(trained: &Trained, data: &Path, out: &Path, report: Report) -> Result<()> {
+    let data = DataFiles::find(&[data.to_path_buf()])?;
     let columns = ColumnArgs::default();
     let unknown = UnknownTask::Error;
-    let job = PredictJob { data, columns: &columns, atoms: &[], labels: false, unknown, split: None };
+    let wanted = WantedColumns::default();
+    let job = PredictJob { data: &data, columns: &columns, atoms: &[], wanted, unknown, split: None, report };
     job.run(trained, |columns| PredictionWriter::file(out, columns)).map(drop)
 }
 
@@ -127,34 +169,41 @@ impl PredictJob<'_> {
         trained: &Trained,
         open: impl FnOnce(&OutputColumns) -> Result<PredictionWriter>,
     ) -> Result<(usize, Vec<String>)> {
-        let mut source = trained.open(self.data, &self.columns.columns())?;
+        let mut source = trained.open(self.data.paths(), &self.columns.columns())?;
         let task_column = self.columns.columns().task.or_else(|| trained.schema.columns.task.clone());
         let read = |atom: &AtomSetting| atom.with_file_read(task_column.as_deref());
         let atoms = self.atoms.iter().map(read).collect::<kinfolk_train::Result<Vec<_>>>()?;
         let new_tasks = trained.new_tasks(&atoms)?;
         let (mut open, mut out, mut rows) = (Some(open), None, 0);
         chunks::for_each(&mut *source, |table| {
-            let Some(table) = training::part_of_chunk(table, self.split).map_err(|f| f.about(self.data))?
+            let Some(table) =
+                training::part_of_chunk(table, self.split).map_err(|f| f.about(self.data.first()))?
             else {
                 return Ok(());
             };
             if let Some(open) = open.take() {
-                let columns = OutputColumns::new(trained, &table, self.labels, self.unknown)?;
+                let columns = OutputColumns::new(trained, &table, &self.wanted, self.unknown)?;
                 out = Some((open(&columns)?, columns));
             }
             let Some((writer, columns)) = &mut out else { return Ok(()) };
             let task_column = task_column.as_deref();
-            let chunk = Chunk { table: &table, path: self.data, first_row: rows, task_column };
+            let chunk = Chunk { table: &table, path: self.data.first(), first_row: rows, task_column };
             writer.append(columns.fill(trained, &new_tasks, &chunk, self.unknown)?)?;
             rows += table.n_rows();
             Ok(())
         })?;
+        if source.dropped_rows() > 0 {
+            let why = "some rows lack a value, and the model was fitted without such rows (--missing drop); \
+                       predictions would not be those of all rows";
+            return Err(Failure::input(why).about(self.data.first()));
+        }
+        source.remarks().iter().for_each(|remark| self.report.note(remark));
         match out {
             Some((writer, columns)) => {
                 writer.finish()?;
                 Ok((rows, columns.names()))
             }
-            None => Err(Failure::input("there are no rows").about(self.data)),
+            None => Err(Failure::input("there are no rows").about(self.data.first())),
         }
     }
 }

@@ -34,8 +34,8 @@ impl PredictionWriter {
     pub(super) fn file(path: &Path, columns: &OutputColumns) -> Result<Self> {
         let format = format_of(path).map_err(Failure::usage)?;
         let scores_alone = format.writes_columns() && !format.has_named_columns;
-        if scores_alone && columns.has_labels() {
-            let why = "an array has room for scores alone; write labels as csv or parquet";
+        if scores_alone && columns.has_words() {
+            let why = "an array has room for scores alone; write labels and other columns as csv or parquet";
             return Err(Failure::usage(why).about(path));
         }
         interrupt::will_write(path);

@@ -43,7 +43,8 @@ fn recheck(trained: &Trained, path: &Path, files: &ReportFiles<'_>, global: &Glo
         return Ok(Recheck::NoDuals);
     }
     // If the file lacks the part that was fitted, it holds other data.
-    let Ok((table, observations)) = trained.training_data(path, &files.columns.columns()) else {
+    let Ok((table, observations)) = trained.training_data(&[path.to_path_buf()], &files.columns.columns())
+    else {
         return Ok(Recheck::OtherData);
     };
     let about = model.about();

@@ -45,7 +45,7 @@ pub(crate) struct ReportArgs {
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
     /// Score only the rows of this part, by the split column or array.
-    #[arg(long, value_name = "PART", allow_negative_numbers = true)]
+    #[arg(long, value_name = "PART", allow_negative_numbers = true, value_parser = crate::args::part)]
     split: Option<i64>,
     /// Memory for kernel matrices.
     #[arg(long, value_name = "SIZE", default_value = "4GB", value_parser = crate::args::bytes)]

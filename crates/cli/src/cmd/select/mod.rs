@@ -5,6 +5,7 @@ mod progress;
 mod splits;
 
 use crate::args::{Global, SpecArgs, positive};
+use crate::data_files::DataFiles;
 use crate::failure::{Failure, INTERRUPTED, Result};
 use crate::outputs::{CommandFiles, OutputKind};
 use crate::report::Report;
@@ -35,8 +36,8 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct SelectArgs {
-    #[arg(help = crate::files::data_formats())]
-    data: PathBuf,
+    #[arg(required = true, help = crate::files::data_formats())]
+    data: Vec<PathBuf>,
     /// Where to write the winner, fitted to all rows.
     #[arg(short, long, value_name = "MODEL")]
     out: Option<PathBuf>,
@@ -111,17 +112,19 @@ impl From<ScoredChoice> for Scored {
 
 pub(crate) fn run(args: SelectArgs, global: &Global, report: Report) -> Result<ExitCode> {
     let spec = args.spec.spec(global)?;
+    let data = DataFiles::find(&args.data)?;
     CommandFiles::default()
-        .reads([&args.data])
+        .reads(data.paths())
         .reads(&args.spec.files(&spec))
         .writes(&args.out, OutputKind::Model)
         .writes(&args.results, OutputKind::Results)
         .check(global)?;
     let methods = args.method.as_deref().map_or_else(|| vec![spec.method_text()], method_texts);
     let candidates = candidates(methods, args.compare, &Axis::with_atoms(&args.grid, &spec.atoms))?;
-    let (table, schema) = kinfolk_io::read(&args.data, &spec.columns, None)?;
-    let training =
-        kinfolk_train::unscaled(&spec, table, schema).map_err(|error| Failure::of_data(error, &args.data))?;
+    let (table, schema) = kinfolk_io::read_all(data.paths(), &spec.columns_to_read(), None)?;
+    schema.notes().iter().for_each(|note| report.note(note));
+    let training = kinfolk_train::unscaled(&spec, table, schema)
+        .map_err(|error| Failure::of_data(error, data.first()))?;
     let tasks = training.observations.task_names();
     let spec = spec.with_files_read(tasks)?;
     let atoms = ResolvedAtoms::new(&spec.atoms, tasks, spec.columns.task.as_deref())?;

@@ -1,11 +1,12 @@
-//! `.csv` and `.csv.gz`: text, one row per line, names of columns in the first.
+//! `.csv`, `.tsv`, `.txt`, plain or compressed: text, one row per line, names of columns in the first.
 //!
-//! Cells are separated by commas, or by semicolons or tabs where those cut the first line into more columns.
-//! Quotes are as in RFC 4180, lines end in `\n`, `\r\n` or `\r`, empty ones are skipped, and the text is
-//! UTF-8, with or without a byte order mark. Numbers have a decimal point and are read in double precision.
+//! Cells are separated by commas, or by semicolons, tabs or bars where those cut the first line into more columns,
+//! or by
+//! what a first line `sep=;` of Excel says. Quotes are as in RFC 4180, lines end in `\n`, `\r\n` or `\r`, empty ones
+//! are skipped, and the text is UTF-8, with or without a byte order mark. Numbers are read in double precision.
 //!
-//! Reading for fitting goes through the file twice if the values of one-hot columns, or the kind of the
-//! labels, have to be found out; memory holds a chunk of rows, however large the file is.
+//! Reading for fitting goes through the file twice, first to find out what the columns hold; memory holds a chunk of
+//! rows, however large the file is.
 
 mod read;
 mod records;
@@ -15,6 +16,6 @@ use super::{FileFormat, table_columns};
 
 /// Text with named columns.
 pub(super) const FORMAT: FileFormat = FileFormat {
-    may_be_gzipped: true,
-    ..table_columns::format(&["csv"], read::CsvSource::open, read::texts, write::CsvWriter::create)
+    may_be_compressed: true,
+    ..table_columns::format(&["csv", "tsv", "txt"], read::CsvCursor::open, write::CsvWriter::create)
 };

@@ -26,12 +26,25 @@ pub(super) struct CsvRecords {
 impl CsvRecords {
     /// From the beginning: skips a byte order mark, and finds the delimiter in the first line.
     pub(super) fn new(mut input: Box<dyn BufRead + Send>) -> Result<Self> {
-        let first_line =
-            first_line(&mut input).map_err(|error| Error::of_table(reason(&error)).at_line(1))?;
+        let read_line = |input: &mut Box<dyn BufRead + Send>| {
+            first_line(input).map_err(|error| Error::of_table(reason(&error)).at_line(1))
+        };
+        let (mut first_line, mut lines) = (read_line(&mut input)?, LineCount::default());
+        let mut said = None;
+        // Excel may say in a line of its own what separates cells.
+        if let [b's' | b'S', b'e' | b'E', b'p' | b'P', b'=', separator, b'\r' | b'\n', ..] = first_line[..] {
+            said = Some(separator);
+            lines.pass(&first_line);
+            first_line = read_line(&mut input)?;
+            if first_line.first() == Some(&b'\n') {
+                lines.pass(&first_line[..1]);
+                first_line.remove(0);
+            }
+        }
         if first_line.starts_with(b"\xff\xfe") || first_line.starts_with(b"\xfe\xff") {
             return Err(wrong!("it is in UTF-16; save it as UTF-8"));
         }
-        let core = ReaderBuilder::new().delimiter(delimiter(&first_line)).build();
+        let core = ReaderBuilder::new().delimiter(said.unwrap_or_else(|| delimiter(&first_line))).build();
         Ok(CsvRecords {
             input: Box::new(Cursor::new(first_line).chain(input)),
             core,
@@ -39,7 +52,7 @@ impl CsvRecords {
             ends: vec![0; 64],
             n_cells: 0,
             line: 1,
-            lines: LineCount::default(),
+            lines,
         })
     }
 
@@ -152,9 +165,9 @@ fn first_line(input: &mut impl BufRead) -> io::Result<Vec<u8>> {
     }
 }
 
-/// The comma, unless semicolons or tabs cut the line into more columns. Those inside quotes do not count.
+/// The comma, unless semicolons, tabs or bars cut the line into more columns. Those inside quotes do not count.
 fn delimiter(line: &[u8]) -> u8 {
-    let mut count = [(b',', 0_usize), (b';', 0), (b'\t', 0)];
+    let mut count = [(b',', 0_usize), (b';', 0), (b'\t', 0), (b'|', 0)];
     let mut quoted = false;
     for &byte in line {
         quoted ^= byte == b'"';

@@ -64,7 +64,7 @@ fn number(line: &mut Vec<u8>, value: f64) {
 
 /// A word and a comma; in quotes if a reader could take it for something else.
 fn word(line: &mut Vec<u8>, word: &str) {
-    let special = |byte: u8| b",;\t\"\r\n".contains(&byte);
+    let special = |byte: u8| b",;|\t\"\r\n".contains(&byte);
     if word.is_empty() || word.starts_with('\u{feff}') || word.bytes().any(special) {
         line.push(b'"');
         for byte in word.bytes() {

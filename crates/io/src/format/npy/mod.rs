@@ -16,18 +16,17 @@ pub(super) use values::{ArrayValues, array_values};
 pub use write::npy_bytes;
 pub(super) use write::{integers, matrix, numbers, words};
 
-use super::{FileFormat, cannot_hold};
+use super::{FileFormat, Reader, cannot_hold};
 use crate::{Result, Table, Targets};
 
 /// An array of numbers.
 pub(super) const FORMAT: FileFormat = FileFormat {
     extensions: &["npy"],
-    may_be_gzipped: false,
+    may_be_compressed: false,
     holds_targets: false,
     has_named_columns: false,
     holds_gram: false,
-    open: read::NpySource::open,
-    read_texts: None,
+    reader: Reader::Arrays(read::NpySource::open),
     check,
     write_table: Some(write::write),
     columns: Some(write::NpyWriter::create),

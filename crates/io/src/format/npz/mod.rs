@@ -9,17 +9,16 @@ mod write;
 
 pub use read_array::read_array;
 
-use super::{FileFormat, npy};
+use super::{FileFormat, Reader, npy};
 
 /// An archive of arrays.
 pub(super) const FORMAT: FileFormat = FileFormat {
     extensions: &["npz"],
-    may_be_gzipped: false,
+    may_be_compressed: false,
     holds_targets: true,
     has_named_columns: false,
     holds_gram: true,
-    open: read::NpzSource::open,
-    read_texts: None,
+    reader: Reader::Arrays(read::NpzSource::open),
     check: npy::check_size,
     write_table: Some(write::write),
     columns: None,

@@ -96,6 +96,8 @@ impl Source for NpzSource {
             weight: self.weight.as_ref().map(|weight| weight[range.clone()].to_vec()),
             offset: self.offset.as_ref().map(|offset| offset[range.clone()].to_vec()),
             split: self.split.as_ref().map(|split| split[range].to_vec()),
+            kept: vec![],
+            lines: vec![],
         }))
     }
 

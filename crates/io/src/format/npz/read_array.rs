@@ -2,7 +2,7 @@
 
 use super::archive::Archive;
 use super::columns::numbers;
-use crate::format::InputFile;
+use crate::format::{Compression, InputFile};
 use crate::{Error, Result};
 use kinfolk::Matrix;
 use std::path::Path;
@@ -13,7 +13,7 @@ use std::path::Path;
 /// If the file or the array cannot be read, holds strings, or has more than two dimensions.
 pub fn read_array(path: &Path, name: &str) -> Result<Matrix> {
     let read = || {
-        let mut archive = Archive::open(InputFile::new(path, None, false).bytes()?)?;
+        let mut archive = Archive::open(InputFile::new(path, None, Compression::None).bytes()?)?;
         let (header, column) = archive.column(name)?;
         let (rows, cols) = match header.shape[..] {
             [n] => (1, n),

@@ -1,10 +1,11 @@
 //! A column of a row group, read a few rows at a time.
 
-use super::no_panic::no_panic;
 use super::schema::ValueType;
 use crate::columns::cells::{self, Reading, TableCell};
+use crate::format::no_panic::no_panic;
+use crate::{DateOrder, Decimal, dates};
 use parquet::column::reader::{ColumnReader as TypedReader, ColumnReaderImpl};
-use parquet::data_type::{ByteArray, DataType};
+use parquet::data_type::{ByteArray, DataType, FixedLenByteArray};
 use std::borrow::Cow;
 
 /// Where a column is being read.
@@ -43,7 +44,7 @@ impl Batch {
             next += 1;
             NullableCell(Some(match &self.values {
                 Values::Raw(values) => PageCell::Raw(kind, values[next - 1]),
-                Values::Text(values) => PageCell::Text(values[next - 1].data()),
+                Values::Text(values) => PageCell::Text(kind, values[next - 1].data()),
             }))
         })
     }
@@ -53,7 +54,7 @@ impl Batch {
 #[derive(Clone, Copy)]
 pub(super) enum PageCell<'a> {
     Raw(ValueType, u64),
-    Text(&'a [u8]),
+    Text(ValueType, &'a [u8]),
 }
 
 impl ColumnReader {
@@ -71,11 +72,15 @@ impl ColumnReader {
             TypedReader::Int64ColumnReader(from) => raw(from, n, to, |value| *value as u64),
             TypedReader::FloatColumnReader(from) => raw(from, n, to, |value| u64::from(value.to_bits())),
             TypedReader::DoubleColumnReader(from) => raw(from, n, to, |value| value.to_bits()),
+            TypedReader::FixedLenByteArrayColumnReader(from) if self.kind.is_decimal() => {
+                let bytes = |value: &FixedLenByteArray| ByteArray::from(value.data().to_vec());
+                rows(from, n, to).map(|values| Values::Text(values.iter().map(bytes).collect()))
+            }
             TypedReader::FixedLenByteArrayColumnReader(from) => raw(from, n, to, |value| {
                 value.data().iter().rev().fold(0, |bits, b| bits << 8 | u64::from(*b))
             }),
             TypedReader::ByteArrayColumnReader(from) => rows(from, n, to).map(Values::Text),
-            TypedReader::Int96ColumnReader(_) => Err("it holds dates".into()),
+            TypedReader::Int96ColumnReader(from) => raw(from, n, to, |value| value.to_nanos() as u64),
         };
         Ok(Batch { kind: self.kind, values: values?, levels })
     }
@@ -106,17 +111,24 @@ fn rows<T: DataType>(
 /// A cell that may be null.
 pub(super) struct NullableCell<'a>(pub(super) Option<PageCell<'a>>);
 
+fn reading(value: f64) -> Reading {
+    match value {
+        value if value.is_nan() => Reading::Missing,
+        value if value.is_finite() => Reading::Number(value),
+        _ => Reading::NotFinite,
+    }
+}
+
 impl TableCell for NullableCell<'_> {
-    fn number(&self) -> Reading {
+    fn number(&self, decimal: Decimal) -> Reading {
         match self.0 {
             None => Reading::Missing,
             // A text is read as in csv.
-            Some(PageCell::Text(bytes)) => cells::number_in(bytes),
-            Some(PageCell::Raw(kind, raw)) => match kind.number(raw) {
-                value if value.is_nan() => Reading::Missing,
-                value if value.is_finite() => Reading::Number(value),
-                _ => Reading::NotFinite,
+            Some(PageCell::Text(kind, bytes)) => match kind.is_decimal() {
+                true => reading(kind.wide_decimal(bytes).0),
+                false => cells::number_in(bytes, decimal),
             },
+            Some(PageCell::Raw(kind, raw)) => reading(kind.number(raw)),
         }
     }
 
@@ -124,7 +136,18 @@ impl TableCell for NullableCell<'_> {
         match self.0 {
             None => Ok(Cow::Borrowed("")),
             Some(PageCell::Raw(kind, raw)) => Ok(Cow::Owned(kind.text(raw))),
-            Some(PageCell::Text(bytes)) => cells::text_in(bytes),
+            Some(PageCell::Text(kind, bytes)) => match kind.is_decimal() {
+                true => Ok(Cow::Owned(kind.wide_decimal(bytes).1)),
+                false => cells::text_in(bytes),
+            },
+        }
+    }
+
+    fn date(&self, order: DateOrder) -> Option<f64> {
+        match self.0 {
+            Some(PageCell::Raw(kind, raw)) if kind.is_date() => Some(kind.number(raw)),
+            Some(PageCell::Text(..)) => self.text().ok().and_then(|text| dates::parse(&text, order)),
+            _ => None,
         }
     }
 }

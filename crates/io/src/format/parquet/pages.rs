@@ -2,7 +2,7 @@
 
 use super::claims;
 use super::codec::decompress;
-use super::no_panic::no_panic;
+use crate::format::no_panic::no_panic;
 use bytes::Bytes;
 use parquet::basic::{Compression, Encoding, Type};
 use parquet::column::page::{Page, PageMetadata, PageReader};

@@ -1,8 +1,11 @@
 //! What the columns of a file hold.
 
+use crate::{dates, decimal, text};
 use half::f16;
-use parquet::basic::{ConvertedType, LogicalType, Type};
+use parquet::basic::{ConvertedType, LogicalType, TimeUnit, Type};
 use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor};
+
+const NANOS_PER_SECOND: i64 = 1_000_000_000;
 
 /// How values are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,10 +19,26 @@ enum Physical {
     Text,
 }
 
+/// What a number stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Meaning {
+    /// Itself.
+    Number,
+    /// A day since 1970-01-01.
+    Day,
+    /// So many of these units make a second since 1970-01-01.
+    Timestamp(i64),
+    /// So many of these units make a second since midnight.
+    TimeOfDay(i64),
+    /// An integer times 10 to the power of minus this.
+    Decimal(u32),
+}
+
 /// What values mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ValueType {
     physical: Physical,
+    meaning: Meaning,
     /// Integers: the bits they have; 0 for others.
     bits: u8,
     signed: bool,
@@ -29,11 +48,22 @@ pub(super) struct ValueType {
 
 impl ValueType {
     pub(super) fn is_text(self) -> bool {
-        self.physical == Physical::Text
+        self.physical == Physical::Text && self.meaning == Meaning::Number
+    }
+
+    pub(super) fn is_date(self) -> bool {
+        matches!(self.meaning, Meaning::Day | Meaning::Timestamp(_))
+    }
+
+    pub(super) fn is_decimal(self) -> bool {
+        matches!(self.meaning, Meaning::Decimal(_))
     }
 
     /// Whether every value is a number in single precision.
     pub(super) fn fits_single(self) -> bool {
+        if self.meaning != Meaning::Number {
+            return false;
+        }
         match self.physical {
             Physical::Bool | Physical::Half | Physical::Float => true,
             Physical::Int32 | Physical::Int64 => self.bits <= 16,
@@ -43,6 +73,16 @@ impl ValueType {
 
     /// The number that is stored like this.
     pub(super) fn number(self, raw: u64) -> f64 {
+        match self.meaning {
+            Meaning::Number => {}
+            Meaning::Day => return self.integer(raw) as f64,
+            Meaning::Timestamp(units) => {
+                let (ticks, nanos) = (self.integer(raw), NANOS_PER_SECOND / units);
+                return dates::days(ticks.div_euclid(units), ticks.rem_euclid(units) * nanos);
+            }
+            Meaning::TimeOfDay(units) => return self.integer(raw) as f64 / units as f64 / 86_400.0,
+            Meaning::Decimal(scale) => return decimal::number(i128::from(self.integer(raw)), scale),
+        }
         match self.physical {
             Physical::Float => f64::from(f32::from_bits(raw as u32)),
             Physical::Double => f64::from_bits(raw),
@@ -54,6 +94,12 @@ impl ValueType {
 
     /// The number as it is written in text: as a name, or in a message.
     pub(super) fn text(self, raw: u64) -> String {
+        match self.meaning {
+            Meaning::Number => {}
+            Meaning::Day | Meaning::Timestamp(_) => return dates::text(self.number(raw)),
+            Meaning::TimeOfDay(_) => return text::of_number(self.number(raw)),
+            Meaning::Decimal(scale) => return decimal::text(i128::from(self.integer(raw)), scale),
+        }
         match self.physical {
             Physical::Bool => (raw != 0).to_string(),
             Physical::Float => format!("{:?}", f32::from_bits(raw as u32)),
@@ -61,6 +107,15 @@ impl ValueType {
             Physical::Double => format!("{:?}", f64::from_bits(raw)),
             _ if self.signed => self.integer(raw).to_string(),
             _ => self.unsigned(raw).to_string(),
+        }
+    }
+
+    /// The number and the text of a decimal that is stored in bytes.
+    pub(super) fn wide_decimal(self, bytes: &[u8]) -> (f64, String) {
+        let Meaning::Decimal(scale) = self.meaning else { return (f64::NAN, String::new()) };
+        match decimal::from_bytes(bytes) {
+            Some(value) => (decimal::number(value, scale), decimal::text(value, scale)),
+            None => (f64::INFINITY, "a decimal of more than 38 digits".into()),
         }
     }
 
@@ -99,9 +154,57 @@ pub(super) fn fields(schema: &SchemaDescriptor) -> Vec<Field> {
     fields
 }
 
+/// What the values stand for, if it is not just numbers or text.
+fn meaning(column: &ColumnDescriptor) -> Option<Meaning> {
+    let units = |unit: &TimeUnit| match unit {
+        TimeUnit::MILLIS => 1_000,
+        TimeUnit::MICROS => 1_000_000,
+        TimeUnit::NANOS => NANOS_PER_SECOND,
+    };
+    let decimal = || {
+        let scale = u32::try_from(column.type_scale()).ok().filter(|scale| *scale <= 38)?;
+        Some(Meaning::Decimal(scale))
+    };
+    match (column.physical_type(), column.logical_type_ref(), column.converted_type()) {
+        (Type::INT96, ..) => Some(Meaning::Timestamp(NANOS_PER_SECOND)),
+        (Type::INT32, Some(LogicalType::Date), _) | (Type::INT32, None, ConvertedType::DATE) => {
+            Some(Meaning::Day)
+        }
+        (Type::INT64, Some(LogicalType::Timestamp(time)), _) => Some(Meaning::Timestamp(units(&time.unit))),
+        (Type::INT64, None, ConvertedType::TIMESTAMP_MILLIS) => Some(Meaning::Timestamp(1_000)),
+        (Type::INT64, None, ConvertedType::TIMESTAMP_MICROS) => Some(Meaning::Timestamp(1_000_000)),
+        (Type::INT32 | Type::INT64, Some(LogicalType::Time(time)), _) => {
+            Some(Meaning::TimeOfDay(units(&time.unit)))
+        }
+        (Type::INT32, None, ConvertedType::TIME_MILLIS) => Some(Meaning::TimeOfDay(1_000)),
+        (Type::INT64, None, ConvertedType::TIME_MICROS) => Some(Meaning::TimeOfDay(1_000_000)),
+        (
+            Type::INT32 | Type::INT64 | Type::FIXED_LEN_BYTE_ARRAY | Type::BYTE_ARRAY,
+            Some(LogicalType::Decimal(_)),
+            _,
+        )
+        | (
+            Type::INT32 | Type::INT64 | Type::FIXED_LEN_BYTE_ARRAY | Type::BYTE_ARRAY,
+            None,
+            ConvertedType::DECIMAL,
+        ) => decimal(),
+        _ => None,
+    }
+}
+
 fn kind(column: &ColumnDescriptor) -> Result<ValueType, String> {
     let nullable = column.max_def_level() > 0;
-    let of = |physical, bits, signed| Ok(ValueType { physical, bits, signed, nullable });
+    let of =
+        |physical, bits, signed| Ok(ValueType { physical, meaning: Meaning::Number, bits, signed, nullable });
+    if let Some(meaning) = meaning(column) {
+        let physical = match column.physical_type() {
+            Type::INT32 => Physical::Int32,
+            Type::INT64 | Type::INT96 => Physical::Int64,
+            // Bytes are kept as they are.
+            _ => Physical::Text,
+        };
+        return Ok(ValueType { physical, meaning, bits: 0, signed: true, nullable });
+    }
     let (logical, converted) = (column.logical_type_ref(), column.converted_type());
     let no_numbers = || {
         let what = logical.map_or_else(|| converted.to_string(), |logical| format!("{logical:?}"));
@@ -122,6 +225,8 @@ fn kind(column: &ColumnDescriptor) -> Result<ValueType, String> {
     };
     match (column.physical_type(), logical) {
         (Type::BOOLEAN, _) => of(Physical::Bool, 0, false),
+        // A column of nulls alone.
+        (Type::INT32, Some(LogicalType::Unknown)) => of(Physical::Int32, 32, true),
         (Type::INT32, _) => integer(Physical::Int32, 32),
         (Type::INT64, _) => integer(Physical::Int64, 64),
         (Type::FLOAT, _) => of(Physical::Float, 0, true),

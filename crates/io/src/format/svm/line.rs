@@ -16,11 +16,22 @@ pub(super) struct SvmLine<'a> {
     pub(super) comment: &'a str,
 }
 
+/// How lines are to be understood.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct LineRules {
+    /// Number of features, if that is known.
+    pub(super) n_features: Option<usize>,
+    /// Whether indices count from 0.
+    pub(super) zero_based: bool,
+    /// Whether a row has any number of labels, separated by commas.
+    pub(super) several_labels: bool,
+}
+
 /// Takes a line apart; `None` if there is no row in it. Entries (from 0, not zero) are added to `columns` and
 /// `values`.
 pub(super) fn parse<'a>(
     bytes: &'a [u8],
-    n_features: Option<usize>,
+    rules: LineRules,
     columns: &mut Vec<u32>,
     values: &mut Vec<f64>,
 ) -> Result<Option<SvmLine<'a>>> {
@@ -30,7 +41,12 @@ pub(super) fn parse<'a>(
     // In whatever encoding, a comment does no harm.
     let comment = std::str::from_utf8(&bytes[end..]).unwrap_or_default().trim_start_matches('#');
     let mut tokens = row.split_ascii_whitespace().peekable();
-    let Some(label) = tokens.next() else { return Ok(None) };
+    // A row without any of several labels begins with its entries.
+    let label = match tokens.peek() {
+        None => return Ok(None),
+        Some(token) if rules.several_labels && token.contains(':') => "",
+        Some(_) => tokens.next().unwrap_or_default(),
+    };
     let qid = match tokens.peek().and_then(|token| token.strip_prefix("qid:")) {
         Some(qid) => {
             Some(qid.parse().map_err(|_| wrong!("task {} is not an integer", quoted(qid)).in_column("qid"))?)
@@ -41,7 +57,8 @@ pub(super) fn parse<'a>(
     for token in tokens.skip(usize::from(qid.is_some())) {
         let (index, value) = entry(token)
             .map_err(|error| if error.column.is_none() { error.in_column(short(token)) } else { error })?;
-        check_index(index, last, n_features).map_err(|error| error.in_column(short(token)))?;
+        let index = index + u64::from(rules.zero_based);
+        check_index(index, last, rules.n_features).map_err(|error| error.in_column(short(token)))?;
         last = index;
         if value != 0.0 {
             columns.push((index - 1) as u32);
@@ -68,7 +85,7 @@ fn index_error(index: &str) -> String {
 
 fn check_index(index: u64, last: u64, n_features: Option<usize>) -> Result<()> {
     let why = match index {
-        0 => "index 0: they count from 1".into(),
+        0 => "index 0: they count from 1; see zero-based".into(),
         index if index > MAX_INDEX => format!("index {index} is beyond 2^31"),
         index if index == last => format!("index {index} is given twice"),
         index if index < last => format!("index {index} comes after index {last}; they must increase"),
@@ -100,27 +117,41 @@ mod tests {
 
     fn entries(line: &str) -> Result<Vec<(u32, f64)>> {
         let (mut columns, mut values) = (vec![], vec![]);
-        parse(line.as_bytes(), Some(50), &mut columns, &mut values)?;
+        let rules = LineRules { n_features: Some(50), ..LineRules::default() };
+        parse(line.as_bytes(), rules, &mut columns, &mut values)?;
         Ok(columns.into_iter().zip(values).collect())
     }
 
     #[test]
     fn a_line_is_taken_apart() {
         let (mut columns, mut values) = (vec![], vec![]);
-        let line = parse(b"-1 qid:7 1:0.5\t3:0 9:-2e3 # a: comment\r", None, &mut columns, &mut values);
+        let line = parse(
+            b"-1 qid:7 1:0.5\t3:0 9:-2e3 # a: comment\r",
+            LineRules::default(),
+            &mut columns,
+            &mut values,
+        );
         assert_eq!(
             line.unwrap().unwrap(),
             SvmLine { label: "-1", qid: Some(7), width: 9, comment: "a: comment" }
         );
         assert_eq!((columns, values), (vec![0, 8], vec![0.5, -2000.0]));
-        assert!(parse(b"  # only a comment, caf\xe9", None, &mut vec![], &mut vec![]).unwrap().is_none());
+        assert!(
+            parse(b"  # only a comment, caf\xe9", LineRules::default(), &mut vec![], &mut vec![])
+                .unwrap()
+                .is_none()
+        );
         assert_eq!(entries("1").unwrap(), []);
+        let rules = LineRules { zero_based: true, several_labels: true, n_features: None };
+        let (mut columns, mut values) = (vec![], vec![]);
+        assert_eq!(parse(b" 0:2 1:3", rules, &mut columns, &mut values).unwrap().unwrap().label, "");
+        assert_eq!((columns, values), (vec![0, 1], vec![2.0, 3.0]));
     }
 
     #[test]
     fn wrong_entries_name_the_token_and_the_value() {
         for (line, wanted) in [
-            ("1 0:1", "column \"0:1\": index 0: they count from 1"),
+            ("1 0:1", "column \"0:1\": index 0: they count from 1; see zero-based"),
             ("1 3:1 2:1", "column \"2:1\": index 2 comes after index 3; they must increase"),
             ("1 3:1 3:2", "column \"3:2\": index 3 is given twice"),
             ("1 3:x", "column \"3:x\": \"x\" is not a number"),

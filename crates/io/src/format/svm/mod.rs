@@ -12,17 +12,16 @@ mod read;
 mod targets;
 mod write;
 
-use super::{FileFormat, cannot_hold};
+use super::{FileFormat, Reader, cannot_hold};
 
 /// Sparse rows as text.
 pub(super) const FORMAT: FileFormat = FileFormat {
     extensions: &["svm", "svmlight", "libsvm"],
-    may_be_gzipped: true,
+    may_be_compressed: true,
     holds_targets: true,
     has_named_columns: false,
     holds_gram: false,
-    open: read::SvmSource::open,
-    read_texts: None,
+    reader: Reader::Arrays(read::SvmSource::open),
     check: |table| table.offset.as_ref().map_or(Ok(()), |_| Err(cannot_hold("offsets"))),
     write_table: Some(write::write),
     columns: None,

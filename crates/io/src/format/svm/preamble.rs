@@ -43,6 +43,10 @@ pub(super) enum TargetKind {
     Classes(TaskNames),
     /// Numbers separated by commas, one for each task, `nan` where one is missing; there is no `qid`.
     Wide(TaskNames),
+    /// Names of those labels that a row has, separated by commas, as other programs write them: 1 for these, 0 for
+    /// others.
+    #[serde(skip)]
+    Several(TaskNames),
 }
 
 impl Preamble {
@@ -76,7 +80,8 @@ impl TargetKind {
             TargetKind::TasksOnly(names)
             | TargetKind::Numbers(names)
             | TargetKind::Classes(names)
-            | TargetKind::Wide(names) => check_names(names),
+            | TargetKind::Wide(names)
+            | TargetKind::Several(names) => check_names(names),
             TargetKind::Words { tasks, labels } => check_names(tasks).and_then(|()| check_names(labels)),
         }
     }

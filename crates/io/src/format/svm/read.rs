@@ -1,12 +1,13 @@
 //! Rows of a svm file, a chunk at a time.
 
-use super::line;
-use super::preamble::Preamble;
-use super::targets::SvmTargets;
+use super::line::{self, LineRules};
+use super::preamble::{Preamble, TargetKind};
+use super::targets::{self, SvmTargets};
 use crate::error::quoted;
 use crate::format::{InputFile, OpenResult};
-use crate::{ColumnRoles, Error, Feature, Result, Schema, Source, Table, dense_or_sparse};
+use crate::{Categorical, ColumnRoles, Error, Feature, Result, Schema, Source, Table, dense_or_sparse};
 use kinfolk::inputs::Sparse;
+use std::collections::BTreeSet;
 use std::io::{BufRead, Read};
 
 /// Longest line, in bytes.
@@ -22,8 +23,11 @@ pub(super) struct SvmSource {
     classes: bool,
     /// Whether rows have a `qid`: as the first one does.
     has_qid: Option<bool>,
-    /// Number of features, if that is known beforehand.
+    /// Number of features, if that is known beforehand, and how lines are to be understood.
     known: Option<usize>,
+    zero_based: bool,
+    /// The labels, if rows have several.
+    several: Option<TargetKind>,
     widest: usize,
     rows: usize,
     columns: ColumnRoles,
@@ -32,6 +36,8 @@ pub(super) struct SvmSource {
 impl SvmSource {
     pub(super) fn open(input: &InputFile, columns: &ColumnRoles, schema: Option<&Schema>) -> OpenResult {
         columns.refuse_all("svm")?;
+        let known = schema.and_then(|schema| schema.columns.zero_based).or(columns.zero_based);
+        let found = FirstLook::at(input, known)?;
         let mut source = SvmSource {
             lines: TextLines { from: input.text()?, line: vec![], number: 0 },
             pending: false,
@@ -39,10 +45,14 @@ impl SvmSource {
             classes: columns.classes || schema.is_some_and(|schema| schema.columns.classes),
             has_qid: None,
             known: schema.map(|schema| schema.n_features),
+            zero_based: found.zero_based,
+            several: found.several,
             widest: 0,
             rows: 0,
             columns: columns.clone(),
         };
+        // What was found is kept for other files.
+        source.columns.zero_based = source.zero_based.then_some(true).or(columns.zero_based);
         source.begin()?;
         Ok(Box::new(source))
     }
@@ -64,7 +74,12 @@ impl SvmSource {
     }
 
     fn add_row(&mut self, chunk: &mut SvmChunk) -> Result<()> {
-        let parsed = line::parse(&self.lines.line, self.known, &mut chunk.columns, &mut chunk.values)?;
+        let rules = LineRules {
+            n_features: self.known,
+            zero_based: self.zero_based && self.preamble.is_none(),
+            several_labels: self.several.is_some(),
+        };
+        let parsed = line::parse(&self.lines.line, rules, &mut chunk.columns, &mut chunk.values)?;
         let Some(row) = parsed else { return Ok(()) };
         self.widest = self.widest.max(row.width);
         if *self.has_qid.get_or_insert(row.qid.is_some()) != row.qid.is_some() {
@@ -76,7 +91,7 @@ impl SvmSource {
             return Err(wrong!("the row {why}").in_column("qid"));
         }
         chunk.starts.push(chunk.columns.len());
-        let kind = self.preamble.as_ref().map(|preamble| &preamble.targets);
+        let kind = self.preamble.as_ref().map(|preamble| &preamble.targets).or(self.several.as_ref());
         chunk.targets.push(&row, kind, self.classes)?;
         match &self.preamble {
             Some(preamble) => chunk.push_comment(row.comment, preamble),
@@ -93,10 +108,14 @@ impl SvmSource {
         Ok(Table {
             inputs: dense_or_sparse::checked(inputs, first_row, None)?,
             features: preamble.and_then(|preamble| preamble.feature_names.clone()),
-            targets: chunk.targets.finish(preamble.map(|preamble| &preamble.targets), self.classes)?,
+            targets: chunk
+                .targets
+                .finish(preamble.map(|preamble| &preamble.targets).or(self.several.as_ref()), self.classes)?,
             weight: preamble.is_some_and(|preamble| preamble.weight).then_some(chunk.weight),
             offset: None,
             split: preamble.is_some_and(|preamble| preamble.split).then_some(chunk.split),
+            kept: vec![],
+            lines: chunk.lines,
         })
     }
 }
@@ -110,6 +129,7 @@ impl Source for SvmSource {
             }
             let number = self.lines.number;
             self.add_row(&mut chunk).map_err(|error| error.at_line(number))?;
+            chunk.lines.resize(chunk.starts.len() - 1, number);
         }
         match chunk.starts.len() {
             1 if self.rows > 0 && self.widest == 0 && self.known.is_none() => {
@@ -124,6 +144,45 @@ impl Source for SvmSource {
         let names = self.preamble.as_ref().and_then(|preamble| preamble.feature_names.clone());
         let features = names.map(|names| names.into_iter().map(Feature::Number).collect());
         Schema::new(self.columns.clone(), features, self.known.unwrap_or(self.widest))
+    }
+}
+
+/// What only the whole file can tell.
+#[derive(Default)]
+struct FirstLook {
+    zero_based: bool,
+    several: Option<TargetKind>,
+}
+
+impl FirstLook {
+    /// Looks through a file that other programs wrote: indices from 0, labels with commas. A pipe is taken as usual.
+    fn at(input: &InputFile, zero_based: Option<bool>) -> Result<Self> {
+        let mut found = FirstLook { zero_based: zero_based.unwrap_or(false), several: None };
+        if !input.is_repeatable() {
+            return Ok(found);
+        }
+        let mut lines = TextLines { from: input.text()?, line: vec![], number: 0 };
+        let (mut labels, mut several) = (BTreeSet::new(), false);
+        while lines.next()? {
+            if lines.number == 1 && lines.line.starts_with(b"# kinfolk ") {
+                return Ok(found);
+            }
+            let end = lines.line.iter().position(|&byte| byte == b'#').unwrap_or(lines.line.len());
+            let text = String::from_utf8_lossy(&lines.line[..end]);
+            let mut tokens = text.split_ascii_whitespace().peekable();
+            let Some(first) = tokens.peek() else { continue };
+            let label = if first.contains(':') { "" } else { tokens.next().unwrap_or_default() };
+            several |= label.is_empty() || label.contains(',');
+            labels.extend(targets::labels_of(label).map(targets::class_name));
+            let mut entries = tokens.filter(|token| !token.starts_with("qid:"));
+            found.zero_based |=
+                zero_based.is_none() && entries.next().is_some_and(|token| token.starts_with("0:"));
+        }
+        if several && !labels.is_empty() {
+            let names = Categorical::from_words(&labels.into_iter().collect::<Vec<_>>()).names;
+            found.several = Some(TargetKind::Several(names));
+        }
+        Ok(found)
     }
 }
 
@@ -159,6 +218,7 @@ struct SvmChunk {
     targets: SvmTargets,
     weight: Vec<f64>,
     split: Vec<i64>,
+    lines: Vec<u64>,
 }
 
 impl SvmChunk {

@@ -35,11 +35,15 @@ impl SvmTargets {
     fn push_label(&mut self, label: &str, kind: Option<&TargetKind>, classes: bool) -> Result<()> {
         match kind {
             None if classes => self.words.push(class_name(label)),
-            None => self.numbers.push(plain_label(label)?),
+            None => self.numbers.push(line::finite(label)?),
             Some(TargetKind::None | TargetKind::TasksOnly(_)) => {}
             Some(TargetKind::Numbers(_)) => self.numbers.push(number_or_missing(label)?),
             Some(TargetKind::Words { labels: names, .. } | TargetKind::Classes(names)) => {
                 self.positions.push(position(label, names)?);
+            }
+            Some(TargetKind::Several(names)) => {
+                let own: Vec<String> = labels_of(label).map(class_name).collect();
+                self.numbers.extend(names.iter().map(|name| f64::from(u8::from(own.contains(&name)))));
             }
             Some(TargetKind::Wide(names)) => {
                 let before = self.numbers.len();
@@ -75,7 +79,7 @@ impl SvmTargets {
             Some(TargetKind::Classes(names)) => {
                 Targets::Classes(Categorical::new(self.positions, names.clone())?)
             }
-            Some(TargetKind::Wide(names)) => {
+            Some(TargetKind::Wide(names) | TargetKind::Several(names)) => {
                 let rows = self.numbers.len() / names.len();
                 let label = Matrix::from_vec(self.numbers, rows, names.len()).map_err(Error::of_table)?;
                 Targets::Wide { label, tasks: names.clone() }
@@ -84,13 +88,9 @@ impl SvmTargets {
     }
 }
 
-/// A label as other programs write it: one number.
-fn plain_label(text: &str) -> Result<f64> {
-    if text.contains(',') {
-        let why = "one label per row is read, not several; write one row for each, with the task as qid";
-        return Err(wrong!("{}: {why}", quoted(text)));
-    }
-    line::finite(text)
+/// The labels of a row that may have several.
+pub(super) fn labels_of(text: &str) -> impl Iterator<Item = &str> {
+    text.split(',').filter(|label| !label.is_empty())
 }
 
 fn number_or_missing(text: &str) -> Result<f64> {
@@ -98,7 +98,7 @@ fn number_or_missing(text: &str) -> Result<f64> {
 }
 
 /// `+1` and `1.0` are class 1; what is not an integer is a word.
-fn class_name(text: &str) -> String {
+pub(super) fn class_name(text: &str) -> String {
     match text.parse::<f64>() {
         Ok(x) if x.fract() == 0.0 && x.abs() < 9e15 => (x as i64).to_string(),
         _ => text.to_string(),

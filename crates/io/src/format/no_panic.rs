@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 /// Calls `parse`; a panic in it is an error. What `parse` was working on is not used again after an error, so
 /// that it does not matter in which state the panic left it. A program that is built to abort on panics still
 /// aborts.
-pub(super) fn no_panic<T, E: ToString>(parse: impl FnOnce() -> Result<T, E>) -> Result<T, String> {
+pub(crate) fn no_panic<T, E: ToString>(parse: impl FnOnce() -> Result<T, E>) -> Result<T, String> {
     match catch_unwind(AssertUnwindSafe(parse)) {
         Ok(parsed) => parsed.map_err(|error| error.to_string()),
         Err(panic) => Err(format!("its reader failed: {}", message(&*panic))),

@@ -1,0 +1,82 @@
+//! Data files on the command line: several of them, patterns and folders, or standard input.
+
+use crate::failure::{Failure, Result};
+use serde::{Serialize, Serializer};
+use std::path::{Path, PathBuf};
+
+/// Files that are read one after the other, as if they were one.
+#[derive(Debug, Clone)]
+pub(crate) struct DataFiles(Vec<PathBuf>);
+
+impl DataFiles {
+    /// The files that arguments name: a file, a pattern that the shell left alone, a folder, or `-`.
+    pub(crate) fn find(arguments: &[PathBuf]) -> Result<Self> {
+        let mut files = vec![];
+        for argument in arguments {
+            match argument.to_str() {
+                _ if argument.is_dir() => files.extend(in_folder(argument)?),
+                Some(pattern) if !argument.exists() && pattern.contains(['*', '?', '[']) => {
+                    files.extend(fitting(argument, pattern)?);
+                }
+                _ => files.push(argument.clone()),
+            }
+        }
+        Ok(DataFiles(files))
+    }
+
+    pub(crate) fn paths(&self) -> &[PathBuf] {
+        &self.0
+    }
+
+    /// The first one, which stands for all in messages.
+    pub(crate) fn first(&self) -> &Path {
+        self.0.first().map_or(Path::new(""), PathBuf::as_path)
+    }
+
+    /// Their size in bytes.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.0.iter().map(|path| std::fs::metadata(path).map_or(0, |metadata| metadata.len())).sum()
+    }
+
+    /// One name, or the first and how many more.
+    pub(crate) fn in_words(&self) -> String {
+        match self.0.len() {
+            0 | 1 => self.first().display().to_string(),
+            n => format!("{} and {} more files", self.first().display(), n - 1),
+        }
+    }
+}
+
+/// A name, or a list of several.
+impl Serialize for DataFiles {
+    fn serialize<S: Serializer>(&self, to: S) -> std::result::Result<S::Ok, S::Error> {
+        match self.0.as_slice() {
+            [one] => one.serialize(to),
+            several => several.serialize(to),
+        }
+    }
+}
+
+/// The files of a folder that can be read, by name.
+fn in_folder(folder: &Path) -> Result<Vec<PathBuf>> {
+    let wrong = |error: std::io::Error| Failure::input(error).about(folder);
+    let entries = std::fs::read_dir(folder).map_err(wrong)?;
+    let paths = entries.map(|entry| entry.map(|entry| entry.path())).collect::<std::io::Result<Vec<_>>>();
+    let is_data = |path: &PathBuf| path.is_file() && kinfolk_io::format_of(path).is_ok();
+    let mut files: Vec<PathBuf> = paths.map_err(wrong)?.into_iter().filter(is_data).collect();
+    files.sort();
+    match files.is_empty() {
+        true => Err(Failure::input("the folder has no data files").about(folder)),
+        false => Ok(files),
+    }
+}
+
+fn fitting(argument: &Path, pattern: &str) -> Result<Vec<PathBuf>> {
+    let wrong = |why: String| Failure::input(why).about(argument);
+    let found = glob::glob(pattern).map_err(|error| wrong(error.to_string()))?;
+    let files: Vec<PathBuf> = found.filter_map(|path| path.ok()).filter(|path| path.is_file()).collect();
+    match files.is_empty() {
+        true => Err(wrong("no file fits".into())),
+        false => Ok(files),
+    }
+}

@@ -1,0 +1,68 @@
+//! What a format of named columns has to offer: everything else is the same for all of them.
+
+use super::ColumnNames;
+use super::cells::TableCell;
+use crate::{Error, Result};
+
+/// A file with named columns, read from top to bottom, some rows at a time.
+pub(crate) trait ColumnCursor: Send {
+    /// The columns.
+    fn names(&self) -> &ColumnNames;
+
+    /// What the format says about a column.
+    fn column_type(&self, column: usize) -> ColumnType;
+
+    /// How many rows there are in all, if the file says so.
+    fn n_rows(&self) -> Option<usize> {
+        None
+    }
+
+    /// `Err` if so many columns of a file cannot be meant.
+    fn check_size(&self, _columns: usize) -> Result<()> {
+        Ok(())
+    }
+
+    /// Visits the cells of these columns in the next rows, at most so many; how many rows there were: 0 at the end.
+    /// Each column is visited from top to bottom.
+    fn visit(&mut self, columns: &[usize], most: usize, visit: &mut VisitCell<'_>) -> Result<usize>;
+
+    /// Goes back to the first row.
+    fn rewind(&mut self) -> Result<()>;
+}
+
+/// Gets a cell, which of the columns it is in, the row among those of this call, and the place of that row in the file.
+pub(crate) type VisitCell<'a> = dyn FnMut(&dyn TableCell, usize, usize, RowPlace) -> Result<()> + 'a;
+
+/// Where a row is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RowPlace {
+    /// The line of a text, from 1.
+    Line(u64),
+    /// The row, from 0.
+    Row(u64),
+}
+
+impl RowPlace {
+    /// An error about something in this row.
+    pub(crate) fn mark(self, error: Error) -> Error {
+        match self {
+            RowPlace::Line(line) => error.at_line(line),
+            RowPlace::Row(row) => error.at_row(usize::try_from(row).unwrap_or(usize::MAX)),
+        }
+    }
+}
+
+/// What a format says about a column.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum ColumnType {
+    /// Nothing: its cells are to be looked at.
+    Unknown,
+    /// Numbers; `single` if all of them fit into single precision.
+    Number { single: bool },
+    /// Text.
+    Text,
+    /// Dates and times.
+    Date,
+    /// It cannot be used, and why.
+    Unusable(String),
+}

@@ -1,0 +1,123 @@
+//! A feature column at work: from a cell to a number, and from that to features.
+
+use super::cells::{CellRules, Reading, TableCell, canonical};
+use super::messages;
+use crate::{Feature, Result};
+use std::collections::HashMap;
+
+/// A column to learn from.
+pub(crate) struct FeatureColumn {
+    pub(crate) column: usize,
+    pub(crate) feature: Feature,
+    /// How many features it becomes.
+    pub(crate) width: usize,
+    /// Which of the features a value has.
+    codes: HashMap<String, u32>,
+}
+
+/// What a cell becomes. One number per column stands for all features of the column, until the rows are complete.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Code {
+    /// A number, a day, or which of the values it is.
+    Value(f64),
+    /// A missing value, for which there is no feature.
+    Missing,
+    /// A value that was not there in training, and for which there is no feature.
+    Unseen,
+}
+
+/// Stands for no feature of a one-hot column.
+const NOTHING: f64 = f64::NAN;
+
+impl FeatureColumn {
+    pub(crate) fn new(column: usize, feature: Feature) -> Self {
+        let codes = match &feature {
+            Feature::OneHot { values, .. } => {
+                values.iter().map(|value| canonical(value.into()).into_owned()).zip(0..).collect()
+            }
+            _ => HashMap::new(),
+        };
+        let width = match &feature {
+            Feature::Number(_) => 1,
+            Feature::Filled { .. } => 2,
+            Feature::OneHot { values, other, missing, .. } => {
+                values.len() + usize::from(*other) + usize::from(*missing)
+            }
+            Feature::Date { parts, fill, .. } => {
+                let parts = parts.iter().map(|part| part.values().count()).sum::<usize>();
+                1 + parts + usize::from(fill.is_some())
+            }
+        };
+        FeatureColumn { column, feature, width, codes }
+    }
+
+    /// Whether it is 0 in almost all of its features.
+    pub(crate) fn is_one_hot(&self) -> bool {
+        matches!(self.feature, Feature::OneHot { .. })
+    }
+
+    /// The code of a cell.
+    pub(crate) fn code(&self, cell: &dyn TableCell, rules: &CellRules, fitting: bool) -> Result<Code> {
+        let column = self.feature.column();
+        match &self.feature {
+            Feature::Number(_) | Feature::Filled { .. } => match rules.number(cell) {
+                Reading::Number(value) => Ok(Code::Value(value)),
+                Reading::Missing if matches!(self.feature, Feature::Filled { .. }) => {
+                    Ok(Code::Value(f64::NAN))
+                }
+                Reading::Missing => Ok(Code::Missing),
+                other => Err(messages::feature(column, &cell.text()?, other, fitting)),
+            },
+            Feature::OneHot { values, other, missing, .. } => match rules.word(cell)? {
+                Some(word) => Ok(match (self.codes.get(word.as_ref()), other) {
+                    (Some(code), _) => Code::Value(f64::from(*code)),
+                    (None, true) => Code::Value(values.len() as f64),
+                    (None, false) => Code::Unseen,
+                }),
+                None if *missing => Ok(Code::Value((values.len() + usize::from(*other)) as f64)),
+                None => Ok(Code::Missing),
+            },
+            Feature::Date { order, fill, .. } => match cell.date(*order) {
+                Some(day) => Ok(Code::Value(day)),
+                None => match (rules.number(cell), fill) {
+                    (Reading::Missing, Some(_)) => Ok(Code::Value(f64::NAN)),
+                    (Reading::Missing, None) => Ok(Code::Missing),
+                    _ => Err(messages::date(&cell.text()?)),
+                },
+            },
+        }
+    }
+
+    /// The code of no feature at all.
+    pub(crate) fn nothing(&self) -> f64 {
+        if self.is_one_hot() { NOTHING } else { 0.0 }
+    }
+
+    /// Calls `put` with the features that a code stands for, those that are 0 left out or not.
+    pub(crate) fn spread(&self, code: f64, mut put: impl FnMut(usize, f64)) {
+        let last = self.width - 1;
+        match &self.feature {
+            Feature::Number(_) => put(0, code),
+            Feature::OneHot { .. } if code.is_nan() => {}
+            Feature::OneHot { .. } => put(code as usize, 1.0),
+            Feature::Filled { fill, .. } if code.is_nan() => {
+                put(0, *fill);
+                put(last, 1.0);
+            }
+            Feature::Date { fill, .. } if code.is_nan() => {
+                put(0, fill.unwrap_or_default());
+                put(last, 1.0);
+            }
+            Feature::Filled { .. } => put(0, code),
+            Feature::Date { parts, .. } => {
+                put(0, code);
+                let mut first = 1;
+                for part in parts {
+                    let values = part.values();
+                    put(first + (part.of(code) - values.start) as usize, 1.0);
+                    first += values.count();
+                }
+            }
+        }
+    }
+}

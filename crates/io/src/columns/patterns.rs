@@ -1,0 +1,101 @@
+//! Columns chosen by a pattern: `tox_*`.
+
+use super::ColumnNames;
+use crate::{ColumnRoles, Hint, Result, Role, error::quoted};
+use std::collections::HashSet;
+
+impl ColumnRoles {
+    /// The same with patterns replaced by the columns that fit. A column that is named elsewhere is not among them.
+    pub(crate) fn expanded(&self, names: &ColumnNames) -> Result<ColumnRoles> {
+        let mut roles = self.clone();
+        let exact: HashSet<String> = {
+            let named = self.named().map(|(_, name)| name).chain(self.features.iter().flatten());
+            named.filter(|name| names.find(name).is_some()).cloned().collect()
+        };
+        let lists = [
+            (&mut roles.target, Role::Target),
+            (&mut roles.drop, Role::Drop),
+            (&mut roles.one_hot, Role::OneHot),
+            (&mut roles.keep, Role::Keep),
+        ];
+        for (list, role) in
+            lists.into_iter().chain(roles.features.as_mut().map(|list| (list, Role::Features)))
+        {
+            let mut all = vec![];
+            for name in list.iter() {
+                if names.find(name).is_some() || !name.contains(['*', '?']) {
+                    all.push(name.clone());
+                    continue;
+                }
+                let fits = |i: &usize| {
+                    let column = names.name(*i);
+                    !exact.contains(column) && !all.iter().any(|other| other == column) && fits(name, column)
+                };
+                let found: Vec<String> =
+                    (0..names.len()).filter(fits).map(|i| names.name(i).to_string()).collect();
+                if found.is_empty() {
+                    let error = wrong!("no column fits {}; the columns are {}", quoted(name), names.listed());
+                    return Err(error.hint(Hint::CheckRoles(vec![role])));
+                }
+                all.extend(found);
+            }
+            *list = all;
+        }
+        Ok(roles)
+    }
+}
+
+/// Whether a text fits a pattern, in which `*` is any text and `?` any character.
+fn fits(pattern: &str, text: &str) -> bool {
+    let (pattern, text): (Vec<char>, Vec<char>) = (pattern.chars().collect(), text.chars().collect());
+    let (mut p, mut t, mut last_star) = (0, 0, None);
+    while t < text.len() {
+        match pattern.get(p) {
+            Some('*') => {
+                last_star = Some((p, t));
+                p += 1;
+            }
+            Some(c) if *c == '?' || *c == text[t] => (p, t) = (p + 1, t + 1),
+            _ => match last_star {
+                // The star takes one more character.
+                Some((star, from)) => {
+                    last_star = Some((star, from + 1));
+                    (p, t) = (star + 1, from + 1);
+                }
+                None => return false,
+            },
+        }
+    }
+    pattern[p..].iter().all(|c| *c == '*')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stars_and_question_marks_stand_for_text() {
+        for (pattern, text, wanted) in [
+            ("tox_*", "tox_", true),
+            ("tox_*", "tox_a_b", true),
+            ("tox_*", "atox_1", false),
+            ("*_1?", "a_b_12", true),
+            ("*_1?", "a_b_1", false),
+            ("a*b*c", "aXbYbZc", true),
+            ("*", "", true),
+        ] {
+            assert_eq!(fits(pattern, text), wanted, "{pattern} {text}");
+        }
+    }
+
+    #[test]
+    fn a_column_named_elsewhere_does_not_fit() {
+        let names: Vec<String> = ["t_1", "t_2", "t_3", "x"].map(String::from).to_vec();
+        let names = ColumnNames::new(names).unwrap();
+        let list = |names: &[&str]| names.iter().map(|name| name.to_string()).collect::<Vec<_>>();
+        let roles = ColumnRoles { target: list(&["t_*"]), drop: list(&["t_2"]), ..ColumnRoles::default() };
+        assert_eq!(roles.expanded(&names).unwrap().target, list(&["t_1", "t_3"]));
+        let none = ColumnRoles { target: list(&["u*"]), ..ColumnRoles::default() };
+        assert!(none.expanded(&names).unwrap_err().to_string().starts_with("no column fits \"u*\""));
+    }
+}

@@ -1,0 +1,146 @@
+//! What is in the columns of a file, for people who do not know it yet.
+
+use super::cells::CellRules;
+use super::decide::{Decision, decide};
+use super::survey::ColumnSurvey;
+use super::{ColumnCursor, ColumnType};
+use crate::{ColumnRoles, Decimal, Feature, Missing, Result, Role, dates, text};
+
+/// Rows looked at in one go.
+const BATCH_ROWS: usize = 4096;
+
+/// The columns of a file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FileProfile {
+    /// Number of rows.
+    pub rows: u64,
+    /// In the order of the file.
+    pub columns: Vec<ColumnProfile>,
+}
+
+/// What is in a column, and what it would be used for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ColumnProfile {
+    /// Its name.
+    pub name: String,
+    /// `numbers`, `integers`, `words`, `dates`, `mixed`, `empty` or `unusable`.
+    pub kind: &'static str,
+    /// Number of missing values.
+    pub missing: u64,
+    /// Different values, as far as they were counted.
+    pub distinct: usize,
+    /// Whether there are more of them.
+    pub more_distinct: bool,
+    /// Smallest and largest value.
+    pub range: Option<(String, String)>,
+    /// A few values.
+    pub examples: Vec<String>,
+    /// The role that the caller gives it.
+    pub role: Option<Role>,
+    /// What it would be without another role: `feature`, `left out` or `in the way`.
+    pub used_as: &'static str,
+    /// What it becomes, or why it cannot be used.
+    pub why: String,
+}
+
+/// Looks through a file.
+pub(crate) fn profile(cursor: &mut dyn ColumnCursor, columns: &ColumnRoles) -> Result<FileProfile> {
+    let mut columns = columns.expanded(cursor.names())?;
+    for (role, name) in columns.named() {
+        cursor.names().require(name, role)?;
+    }
+    let mut surveys = look_through(cursor, &columns)?;
+    let (comma, point) =
+        surveys.iter().fold((false, false), |(c, p), s| (c || s.has_comma, p || s.has_point));
+    if columns.decimal.is_none() && comma && !point {
+        columns.decimal = Some(Decimal::Comma);
+        cursor.rewind()?;
+        surveys = look_through(cursor, &columns)?;
+    }
+    let rows = surveys.iter().map(|found| found.rows).max().unwrap_or(0);
+    let names = cursor.names();
+    let one = |(column, found): (usize, &ColumnSurvey)| {
+        let name = names.name(column);
+        let role = columns.named().find(|(_, own)| *own == name).map(|(role, _)| role);
+        let chosen = columns.features.as_ref().is_none_or(|features| features.iter().any(|own| own == name));
+        let (used_as, why) = match role {
+            Some(Role::OneHot) | None if names.is_unnamed(column) => ("left out", "it has no name".into()),
+            None if !chosen => ("left out", "it is not among the features".into()),
+            Some(Role::OneHot) | None => in_words(decide(name, found, &columns)),
+            Some(_) => ("", String::new()),
+        };
+        ColumnProfile {
+            name: name.to_string(),
+            kind: kind(found),
+            missing: found.missing,
+            distinct: found.levels.len(),
+            more_distinct: found.more_levels,
+            range: range(found),
+            examples: found.examples.clone(),
+            role,
+            used_as,
+            why,
+        }
+    };
+    let columns = surveys.iter().enumerate().map(one).collect();
+    Ok(FileProfile { rows, columns })
+}
+
+fn look_through(cursor: &mut dyn ColumnCursor, columns: &ColumnRoles) -> Result<Vec<ColumnSurvey>> {
+    let rules = CellRules::new(columns);
+    let survey = |column| {
+        let wants_words = columns.one_hot.iter().any(|name| name == cursor.names().name(column));
+        ColumnSurvey::new(cursor.column_type(column), wants_words, Missing::Mean)
+    };
+    let mut surveys: Vec<ColumnSurvey> = (0..cursor.names().len()).map(survey).collect();
+    let usable = |column: &usize| !matches!(surveys[*column].column_type, ColumnType::Unusable(_));
+    let places: Vec<usize> = (0..surveys.len()).filter(usable).collect();
+    cursor.check_size(places.len())?;
+    while cursor.visit(&places, BATCH_ROWS, &mut |cell, i, _, place| {
+        surveys[places[i]].add(cell, &rules, place);
+        Ok(())
+    })? > 0
+    {}
+    Ok(surveys)
+}
+
+fn in_words(decision: Decision) -> (&'static str, String) {
+    match decision {
+        Decision::Use(Feature::Number(_)) => ("feature", "as it is".into()),
+        Decision::Use(Feature::Filled { fill, .. }) => {
+            ("feature", format!("missing values become {}, and a feature says where", text::of_number(fill)))
+        }
+        Decision::Use(feature @ Feature::OneHot { .. }) => {
+            ("feature", format!("{} features, one per value", feature.names().len()))
+        }
+        Decision::Use(Feature::Date { .. }) => ("feature", "days since 1970-01-01".into()),
+        Decision::LeaveOut(column) => ("left out", column.why),
+        Decision::InTheWay(error) => ("in the way", error.why.into()),
+    }
+}
+
+fn kind(found: &ColumnSurvey) -> &'static str {
+    match &found.column_type {
+        ColumnType::Unusable(_) => "unusable",
+        _ if found.present() == 0 => "empty",
+        _ if found.date_order().is_some() => "dates",
+        _ if found.words > 0 && found.numbers.n > 0 => "mixed",
+        _ if found.words > 0 => "words",
+        _ if found.first_decimal.is_some() => "numbers",
+        _ => match found.levels.keys().all(|level| super::cells::is_integer(level)) {
+            true => "integers",
+            false => "numbers",
+        },
+    }
+}
+
+fn range(found: &ColumnSurvey) -> Option<(String, String)> {
+    match found.date_order() {
+        Some((order, _)) => {
+            let tally = &found.dates[order as usize];
+            Some((dates::text(tally.low), dates::text(tally.high)))
+        }
+        None if found.words > 0 || found.numbers.n == 0 => None,
+        None => Some((text::of_number(found.numbers.low), text::of_number(found.numbers.high))),
+    }
+}

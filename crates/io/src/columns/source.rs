@@ -1,0 +1,328 @@
+//! Files with named columns as sources of tables.
+
+use super::cells::CellRules;
+use super::decide::{Decision, decide, label_kind};
+use super::rows::RowRemarks;
+use super::survey::ColumnSurvey;
+use super::{
+    ColumnCursor, ColumnLayout, ColumnType, ColumnUse, LabelKind, Precision, RowBuffer, RowPlace,
+    TargetColumns, cells,
+};
+use crate::error::quoted;
+use crate::{
+    ChooseColumns, ColumnRoles, Decimal, Error, Feature, LeftOut, Missing, Result, Schema, Source, Table,
+    TextTable,
+};
+use std::borrow::Cow;
+use std::path::PathBuf;
+
+/// Rows looked at in one go.
+const BATCH_ROWS: usize = 4096;
+
+/// A file, and its name.
+pub(crate) type NamedCursor = (PathBuf, Box<dyn ColumnCursor>);
+
+/// Opens files of the same columns: as the training file was read (`schema`) or, all together, as the caller says.
+pub(crate) fn open(
+    mut files: Vec<NamedCursor>,
+    columns: &ColumnRoles,
+    schema: Option<&Schema>,
+) -> Result<Vec<Box<dyn Source>>> {
+    let layouts = match schema {
+        Some(schema) => {
+            let layout = |(path, cursor): &NamedCursor| {
+                let columns = columns.expanded(cursor.names());
+                let layout = columns
+                    .and_then(|columns| ColumnLayout::for_prediction(cursor.names(), &columns, schema));
+                layout.map_err(|error| error.in_file(path))
+            };
+            files.iter().map(layout).collect::<Result<Vec<_>>>()?
+        }
+        None => for_fitting(&mut files, columns)?,
+    };
+    let sources = files.into_iter().zip(layouts).map(|((path, cursor), layout)| {
+        let source = ColumnSource::new(cursor, layout).map_err(|error| error.in_file(path))?;
+        Ok(Box::new(source) as Box<dyn Source>)
+    });
+    sources.collect()
+}
+
+/// Layouts for a fit: what the columns of all files hold decides what they become.
+fn for_fitting(files: &mut [NamedCursor], columns: &ColumnRoles) -> Result<Vec<ColumnLayout>> {
+    let Some((first, cursor)) = files.first() else { return Ok(vec![]) };
+    let mut columns = columns.expanded(cursor.names()).map_err(|error| error.in_file(first))?;
+    let layout = |(path, cursor): &NamedCursor| {
+        ColumnLayout::for_fitting(cursor.names(), &columns).map_err(|error| error.in_file(path))
+    };
+    let mut layouts = files.iter().map(layout).collect::<Result<Vec<_>>>()?;
+    let mut surveys = look_through(files, &layouts, &columns)?;
+    // Numbers with a decimal comma, and none with a point: then all of them are meant so.
+    let (comma, point) =
+        surveys.iter().fold((false, false), |(c, p), s| (c || s.1.has_comma, p || s.1.has_point));
+    if columns.decimal.is_none() && comma && !point {
+        columns.decimal = Some(Decimal::Comma);
+        layouts.iter_mut().for_each(|layout| layout.set_decimal(Decimal::Comma));
+        rewind(files)?;
+        surveys = look_through(files, &layouts, &columns)?;
+    }
+    rewind(files)?;
+    let first = &files[0].0;
+    decide_all(&surveys, &columns, &mut layouts, files).map_err(|error| error.in_file(first))?;
+    Ok(layouts)
+}
+
+fn rewind(files: &mut [NamedCursor]) -> Result<()> {
+    files.iter_mut().try_for_each(|(path, cursor)| cursor.rewind().map_err(|error| error.in_file(path)))
+}
+
+/// What is found in the columns of all files, by name: those of the features, then that of a label of unknown kind.
+fn look_through(
+    files: &mut [NamedCursor],
+    layouts: &[ColumnLayout],
+    columns: &ColumnRoles,
+) -> Result<Vec<(String, ColumnSurvey)>> {
+    let (names, rules) = (files[0].1.names(), CellRules::new(columns));
+    let mut wanted: Vec<String> =
+        layouts[0].features.iter().map(|feature| names.name(feature.column).to_string()).collect();
+    if let Some(TargetColumns::One { column, kind: LabelKind::Unknown, .. }) = layouts[0].target {
+        wanted.push(names.name(column).to_string());
+    }
+    let survey = |name: &String| {
+        let column_type =
+            names.find(name).map_or(ColumnType::Unknown, |column| files[0].1.column_type(column));
+        (name.clone(), ColumnSurvey::new(column_type, columns.one_hot.contains(name), columns.missing))
+    };
+    let mut surveys: Vec<(String, ColumnSurvey)> = wanted.iter().map(survey).collect();
+    for (path, cursor) in files.iter_mut() {
+        look_at(&mut **cursor, &mut surveys, columns, &rules).map_err(|error| error.in_file(path))?;
+    }
+    Ok(surveys)
+}
+
+fn look_at(
+    cursor: &mut dyn ColumnCursor,
+    surveys: &mut [(String, ColumnSurvey)],
+    columns: &ColumnRoles,
+    rules: &CellRules,
+) -> Result<()> {
+    let names = cursor.names();
+    // The part of a row comes first: rows of other parts do not count.
+    let part = columns.part.and_then(|part| Some((part, names.find(columns.split.as_ref()?)?)));
+    let mut places: Vec<usize> = part.iter().map(|(_, column)| *column).collect();
+    let mut which = vec![];
+    for (i, (name, survey)) in surveys.iter().enumerate() {
+        let column = names.find(name).ok_or_else(|| {
+            wrong!("there is no column {}; the columns are {}", quoted(name), names.listed())
+        })?;
+        if !matches!(survey.column_type, ColumnType::Unusable(_)) {
+            places.push(column);
+            which.push(i);
+        }
+    }
+    cursor.check_size(places.len())?;
+    let texts: Vec<String> = places.iter().map(|&column| cursor.names().name(column).to_string()).collect();
+    let shift = usize::from(part.is_some());
+    let mut counts: Vec<bool> = vec![];
+    loop {
+        counts.clear();
+        let rows = cursor.visit(&places, BATCH_ROWS, &mut |cell, i, row, place| {
+            let seen = match (i, part) {
+                (0, Some((part, _))) => {
+                    cell.text().and_then(|text| cells::split(&text)).map(|own| counts.push(own == part))
+                }
+                _ if part.is_some() && !counts[row] => Ok(()),
+                _ => {
+                    surveys[which[i - shift]].1.add(cell, rules, place);
+                    Ok(())
+                }
+            };
+            seen.map_err(|error| place.mark(error).in_column(&*texts[i]))
+        })?;
+        if rows == 0 {
+            return Ok(());
+        }
+    }
+}
+
+/// Completes the layouts; an error lists all columns that are in the way.
+fn decide_all(
+    surveys: &[(String, ColumnSurvey)],
+    columns: &ColumnRoles,
+    layouts: &mut [ColumnLayout],
+    files: &[NamedCursor],
+) -> Result<()> {
+    if surveys
+        .iter()
+        .any(|(_, found)| found.rows == 0 && !matches!(found.column_type, ColumnType::Unusable(_)))
+    {
+        // Reading says what is the matter: no rows at all, or none in the part.
+        return Ok(());
+    }
+    let n_features = layouts[0].features.len();
+    let (mut features, mut left_out, mut in_the_way): (Vec<Feature>, Vec<LeftOut>, Vec<Error>) =
+        (vec![], vec![], vec![]);
+    for (name, found) in &surveys[..n_features] {
+        match decide(name, found, columns) {
+            Decision::Use(feature) => features.push(feature),
+            Decision::LeaveOut(column) => left_out.push(column),
+            Decision::InTheWay(error) => in_the_way.push(error),
+        }
+    }
+    for layout in layouts.iter_mut() {
+        let has_task = layout.task.is_some();
+        if let (Some((name, found)), Some(TargetColumns::One { kind, .. })) =
+            (surveys.get(n_features), &mut layout.target)
+        {
+            match label_kind(name, found, has_task) {
+                Ok(found) => *kind = found,
+                Err(error) if in_the_way.iter().all(|other| other.to_string() != error.to_string()) => {
+                    in_the_way.push(error);
+                }
+                Err(_) => {}
+            }
+        }
+    }
+    if let Some(error) = Error::several(in_the_way) {
+        return Err(error);
+    }
+    let complete = |(layout, (_, cursor)): (&mut ColumnLayout, &NamedCursor)| {
+        layout.complete(cursor.names(), &features, &left_out)
+    };
+    layouts.iter_mut().zip(files).try_for_each(complete)
+}
+
+/// A file of named columns, read in chunks.
+struct ColumnSource {
+    cursor: Box<dyn ColumnCursor>,
+    layout: ColumnLayout,
+    uses: Vec<(usize, ColumnUse)>,
+    names: Vec<String>,
+    rules: CellRules,
+    precision: Precision,
+    n_rows: u64,
+    remarks: RowRemarks,
+}
+
+impl ColumnSource {
+    fn new(cursor: Box<dyn ColumnCursor>, layout: ColumnLayout) -> Result<Self> {
+        let uses = layout.uses();
+        for (column, _) in &uses {
+            if let ColumnType::Unusable(why) = cursor.column_type(*column) {
+                return Err(wrong!("it cannot be used: {why}").in_column(cursor.names().name(*column)));
+            }
+        }
+        cursor.check_size(uses.len())?;
+        let single = |column: usize| cursor.column_type(column) == ColumnType::Number { single: true };
+        let single = layout.features.iter().all(|feature| {
+            feature.is_one_hot() || matches!(feature.feature, Feature::Number(_)) && single(feature.column)
+        });
+        let precision = if single { Precision::Single } else { Precision::Double };
+        let names = uses.iter().map(|(column, _)| cursor.names().name(*column).to_string()).collect();
+        let (rules, remarks) = (CellRules::new(&layout.schema().columns), RowRemarks::default());
+        Ok(ColumnSource { cursor, layout, uses, names, rules, precision, n_rows: 0, remarks })
+    }
+}
+
+impl Source for ColumnSource {
+    fn next_chunk(&mut self, max_rows: usize) -> Result<Option<Table>> {
+        let max_rows = RowBuffer::at_most(max_rows, &self.layout);
+        let columns: Vec<usize> = self.uses.iter().map(|(column, _)| *column).collect();
+        loop {
+            let mut rows = RowBuffer::default();
+            while rows.n_rows() < max_rows {
+                let (first, most) = (rows.n_rows(), BATCH_ROWS.min(max_rows - rows.n_rows()));
+                let (layout, rules, uses, names) = (&self.layout, &self.rules, &self.uses, &self.names);
+                let read = self.cursor.visit(&columns, most, &mut |cell, i, row, place| {
+                    rows.reach(first + row, place, layout);
+                    let put = rows.put(first + row, uses[i].1, cell, layout, rules);
+                    put.map_err(|error| place.mark(error).in_column(&*names[i]))
+                })?;
+                if read == 0 {
+                    break;
+                }
+            }
+            self.n_rows += rows.n_rows() as u64;
+            match (rows.n_rows(), self.n_rows) {
+                (0, 0) => return Err(wrong!("there are no rows")),
+                (0, _) => return Ok(None),
+                _ => {}
+            }
+            let n = rows.n_rows() as u64;
+            match rows.finish(&self.layout, self.precision)? {
+                Some((table, remarks)) => {
+                    self.remarks.add(remarks);
+                    return Ok(Some(table));
+                }
+                // Every row lacked a value.
+                None => self.remarks.dropped += n,
+            }
+        }
+    }
+
+    fn n_rows(&self) -> Option<usize> {
+        self.cursor.n_rows().filter(|_| self.layout.schema().columns.missing != Missing::Drop)
+    }
+
+    fn schema(&self) -> Schema {
+        self.layout.schema().clone()
+    }
+
+    fn dropped_rows(&self) -> u64 {
+        self.remarks.dropped
+    }
+
+    fn remarks(&self) -> Vec<String> {
+        let unseen = self.remarks.unseen.iter().map(|(k, (word, rows))| {
+            let (column, word) = (quoted(self.layout.features[*k].feature.column()), quoted(word));
+            let (s, have) = if *rows == 1 { ("", "has") } else { ("s", "have") };
+            format!(
+                "column {column}: {rows} row{s} {have} a value that was not there in training, such as {word}"
+            )
+        });
+        let task = self.remarks.renamed_task.as_ref().map(|name| {
+            let short = cells::canonical(name.as_str().into());
+            format!("task {} is task {}", quoted(name), quoted(&short))
+        });
+        let dropped = (self.remarks.dropped > 0)
+            .then(|| format!("{} rows with a missing value are left out", self.remarks.dropped));
+        unseen.chain(task).chain(dropped).collect()
+    }
+}
+
+/// Some columns of a small file as texts.
+pub(crate) fn texts(cursor: &mut dyn ColumnCursor, choose: &ChooseColumns<'_>) -> Result<TextTable> {
+    let names: Vec<String> = {
+        let all = cursor.names();
+        (0..all.len())
+            .map(|i| if all.is_unnamed(i) { String::new() } else { all.name(i).to_string() })
+            .collect()
+    };
+    let chosen = choose(&names)?;
+    let columns: Vec<String> = chosen.iter().map(|&i| names[i].clone()).collect();
+    for (&column, name) in chosen.iter().zip(&columns) {
+        if let ColumnType::Unusable(why) = cursor.column_type(column) {
+            return Err(wrong!("it cannot be used: {why}").in_column(name));
+        }
+    }
+    cursor.check_size(chosen.len())?;
+    let mut table = TextTable { columns, ..TextTable::default() };
+    loop {
+        let first = table.rows.len();
+        let (rows, lines) = (&mut table.rows, &mut table.lines);
+        let read = cursor.visit(&chosen, BATCH_ROWS, &mut |cell, _, row, place| {
+            // Rows grow with what is read, not with what the file claims.
+            if first + row == rows.len() {
+                rows.push(Vec::with_capacity(chosen.len()));
+                if let RowPlace::Line(line) = place {
+                    lines.push(line);
+                }
+            }
+            let text = cell.text().map(Cow::into_owned).map_err(|error| place.mark(error))?;
+            rows[first + row].push(text);
+            Ok(())
+        })?;
+        if read == 0 {
+            return Ok(table);
+        }
+    }
+}

@@ -1,0 +1,248 @@
+//! A first pass through the file, for what only the whole file can tell: whether a column holds numbers, dates or
+//! words, which values there are, and what is missing.
+
+use super::cells::{self, CellRules, Reading, TableCell};
+use super::{ColumnType, RowPlace};
+use crate::{DateOrder, Decimal, Missing, Result, dates};
+use std::collections::HashMap;
+
+/// Most different words of a column that are counted. A column with more is an identifier or free text.
+const MAX_WORDS: usize = 100_000;
+/// The same for a column that the caller wants as words.
+const MAX_WANTED_WORDS: usize = 1_000_000;
+/// Most different values of a column of numbers that are counted, beside those of words: they matter if words follow.
+const MAX_NUMBERS: usize = 1_000;
+/// Different values that are kept as examples.
+const MAX_EXAMPLES: usize = 3;
+
+/// What is found in a column.
+#[derive(Debug, Clone)]
+pub(crate) struct ColumnSurvey {
+    pub(crate) column_type: ColumnType,
+    /// Whether the caller wants words, whatever there is.
+    pub(crate) wants_words: bool,
+    /// Whether all numbers are kept, for the median.
+    keeps_numbers: bool,
+    pub(crate) rows: u64,
+    pub(crate) missing: u64,
+    pub(crate) numbers: NumberTally,
+    pub(crate) words: u64,
+    /// Dates among the words, for each order.
+    pub(crate) dates: [NumberTally; 3],
+    /// Different values with their rows.
+    pub(crate) levels: HashMap<String, u64>,
+    /// Whether there are more of them.
+    pub(crate) more_levels: bool,
+    pub(crate) examples: Vec<String>,
+    pub(crate) first_word: Option<(RowPlace, String)>,
+    pub(crate) first_decimal: Option<(RowPlace, String)>,
+    pub(crate) first_not_finite: Option<(RowPlace, String)>,
+    /// Why a cell cannot be read at all.
+    pub(crate) unreadable: Option<(RowPlace, String)>,
+    /// Whether some number can be read with this decimal sign only.
+    pub(crate) has_point: bool,
+    pub(crate) has_comma: bool,
+}
+
+/// Numbers, added up in the order of the rows.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct NumberTally {
+    pub(crate) n: u64,
+    sum: f64,
+    pub(crate) low: f64,
+    pub(crate) high: f64,
+    /// All of them, if they are kept.
+    all: Vec<f64>,
+}
+
+impl NumberTally {
+    fn add(&mut self, value: f64, keep: bool) {
+        (self.low, self.high) = match self.n {
+            0 => (value, value),
+            _ => (self.low.min(value), self.high.max(value)),
+        };
+        self.n += 1;
+        // The mean of very large numbers does not overflow.
+        self.sum += value * 2f64.powi(-60);
+        if keep {
+            self.all.push(value);
+        }
+    }
+
+    fn mean(&self) -> f64 {
+        (self.sum / self.n as f64 * 2f64.powi(60)).clamp(self.low, self.high)
+    }
+
+    fn median(&self) -> f64 {
+        let mut all = self.all.clone();
+        let middle = all.len() / 2;
+        let (below, median, _) = all.select_nth_unstable_by(middle, f64::total_cmp);
+        match self.all.len() % 2 {
+            1 => *median,
+            _ => below.iter().copied().reduce(f64::max).map_or(*median, |other| other / 2.0 + *median / 2.0),
+        }
+    }
+
+    /// What a missing value becomes; `None` if such rows are not filled in.
+    pub(crate) fn fill(&self, missing: Missing) -> Option<f64> {
+        match missing {
+            Missing::Mean => Some(self.mean()),
+            Missing::Median => Some(self.median()),
+            Missing::Zero => Some(0.0),
+            Missing::Drop | Missing::Error => None,
+        }
+    }
+}
+
+impl ColumnSurvey {
+    pub(crate) fn new(column_type: ColumnType, wants_words: bool, missing: Missing) -> Self {
+        ColumnSurvey {
+            column_type,
+            wants_words,
+            keeps_numbers: missing == Missing::Median,
+            rows: 0,
+            missing: 0,
+            numbers: NumberTally::default(),
+            words: 0,
+            dates: Default::default(),
+            levels: HashMap::new(),
+            more_levels: false,
+            examples: vec![],
+            first_word: None,
+            first_decimal: None,
+            first_not_finite: None,
+            unreadable: None,
+            has_point: false,
+            has_comma: false,
+        }
+    }
+
+    /// Number of cells that are not missing.
+    pub(crate) fn present(&self) -> u64 {
+        self.rows - self.missing
+    }
+
+    /// The order in which all cells are dates; the first of several, and whether there are several.
+    pub(crate) fn date_order(&self) -> Option<(DateOrder, bool)> {
+        let present = self.present();
+        let mut fits = [DateOrder::Ymd, DateOrder::Dmy, DateOrder::Mdy]
+            .into_iter()
+            .zip(&self.dates)
+            .filter(|(_, tally)| present > 0 && tally.n == present)
+            .map(|(order, _)| order);
+        let first = fits.next()?;
+        // Columns of dates, unlike texts, can be read in any order.
+        Some((first, first != DateOrder::Ymd && fits.next().is_some()))
+    }
+
+    /// Looks at a cell.
+    pub(crate) fn add(&mut self, cell: &dyn TableCell, rules: &CellRules, place: RowPlace) {
+        if self.unreadable.is_none()
+            && let Err(error) = self.look_at(cell, rules, place)
+        {
+            self.unreadable = Some((place, error.why.into()));
+        }
+    }
+
+    fn look_at(&mut self, cell: &dyn TableCell, rules: &CellRules, place: RowPlace) -> Result<()> {
+        self.rows += 1;
+        if self.column_type == ColumnType::Date {
+            match cell.date(DateOrder::Ymd) {
+                Some(day) => {
+                    self.dates.iter_mut().for_each(|tally| tally.add(day, self.keeps_numbers));
+                    if self.examples.len() < MAX_EXAMPLES || self.wants_words {
+                        let text = cell.text()?;
+                        self.note_level(&text);
+                    }
+                }
+                None => self.missing += 1,
+            }
+            return Ok(());
+        }
+        let typed = matches!(self.column_type, ColumnType::Number { .. });
+        match rules.number(cell) {
+            Reading::Missing => {
+                self.missing += 1;
+                return Ok(());
+            }
+            Reading::Number(value) => {
+                self.numbers.add(value, self.keeps_numbers);
+                // Numbers of many values: no words will be made of them.
+                if self.more_levels
+                    && !self.wants_words
+                    && (typed || self.has_point && self.first_decimal.is_some())
+                {
+                    return Ok(());
+                }
+            }
+            Reading::NotFinite => {
+                let text = cell.text()?.into_owned();
+                self.first_not_finite.get_or_insert((place, text));
+                return Ok(());
+            }
+            Reading::Word => {
+                let text = cell.text()?;
+                self.words += 1;
+                let fits = dates::orders(text.trim_ascii());
+                for (order, tally) in
+                    [DateOrder::Ymd, DateOrder::Dmy, DateOrder::Mdy].into_iter().zip(&mut self.dates)
+                {
+                    if fits[order as usize]
+                        && let Some(day) = dates::parse(&text, order)
+                    {
+                        tally.add(day, self.keeps_numbers);
+                    }
+                }
+                if self.first_word.is_none() {
+                    self.first_word = Some((place, text.into_owned()));
+                }
+            }
+        }
+        if !typed {
+            let text = cell.text()?;
+            self.note_signs(&text, rules, place);
+        }
+        match rules.word(cell)? {
+            Some(word) => self.note_level(&word),
+            None => self.missing += 1,
+        }
+        Ok(())
+    }
+
+    /// Decimal signs and decimals, until both are found.
+    fn note_signs(&mut self, text: &str, rules: &CellRules, place: RowPlace) {
+        if !self.has_point && text.contains('.') || !self.has_comma && text.contains(',') {
+            match cells::decimal_sign(text) {
+                Some(Decimal::Point) => self.has_point = true,
+                Some(Decimal::Comma) => self.has_comma = true,
+                None => {}
+            }
+        }
+        if self.first_decimal.is_none()
+            && matches!(cells::number(text, rules.decimal), Reading::Number(_))
+            && !cells::is_integer(&cells::canonical(text.trim_ascii().into()))
+        {
+            self.first_decimal = Some((place, text.to_string()));
+        }
+    }
+
+    fn note_level(&mut self, word: &str) {
+        if let Some(rows) = self.levels.get_mut(word) {
+            *rows += 1;
+            return;
+        }
+        if self.examples.len() < MAX_EXAMPLES {
+            self.examples.push(word.to_string());
+        }
+        let most = match (self.wants_words, self.words) {
+            (true, _) => MAX_WANTED_WORDS,
+            (false, 0) => MAX_NUMBERS,
+            (false, _) => MAX_WORDS,
+        };
+        if self.levels.len() >= most {
+            self.more_levels = true;
+        } else {
+            self.levels.insert(word.to_string(), 1);
+        }
+    }
+}

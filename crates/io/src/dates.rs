@@ -1,0 +1,245 @@
+//! Dates and times in text, as days since 1970-01-01.
+//!
+//! `2024-03-14`, `2024/3/14`, `14.3.2024`, `14/03/2024` or `03/14/2024`, with or without a time: `10:30`,
+//! `10:30:05.25`,
+//! `2:05 PM`, after a space or a `T`, and with or without `Z` or `+02:00`. A time without a zone is taken as it is.
+
+/// The order of day, month and year.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum DateOrder {
+    /// Year, month, day.
+    #[default]
+    Ymd,
+    /// Day, month, year.
+    Dmy,
+    /// Month, day, year.
+    Mdy,
+}
+
+named! {
+    DateOrder, "order of day, month and year":
+    Ymd = "ymd",
+    Dmy = "dmy",
+    Mdy = "mdy",
+}
+
+/// A part of a date, whose values become a feature each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DatePart {
+    /// 1 to 12.
+    Month,
+    /// 1 (Monday) to 7.
+    Weekday,
+    /// 0 to 23.
+    Hour,
+}
+
+named! {
+    DatePart, "part of a date":
+    Month = "month",
+    Weekday = "weekday",
+    Hour = "hour",
+}
+
+const SECONDS_PER_DAY: i64 = 86_400;
+const NANOS_PER_SECOND: i64 = 1_000_000_000;
+
+impl DatePart {
+    /// All its values, in order.
+    pub(crate) fn values(self) -> std::ops::Range<i64> {
+        match self {
+            DatePart::Month => 1..13,
+            DatePart::Weekday => 1..8,
+            DatePart::Hour => 0..24,
+        }
+    }
+
+    /// Its value on a day.
+    pub(crate) fn of(self, days: f64) -> i64 {
+        let day = days.floor();
+        match self {
+            DatePart::Month => civil(day as i64).1,
+            // 1970-01-01 was a Thursday.
+            DatePart::Weekday => (day as i64 + 3).rem_euclid(7) + 1,
+            DatePart::Hour => (((days - day) * 24.0 + 1e-6).floor() as i64).clamp(0, 23),
+        }
+    }
+}
+
+/// Seconds and nanoseconds since 1970-01-01 as days. Every reader takes this, so that all give the same bits.
+pub(crate) fn days(seconds: i64, nanos: i64) -> f64 {
+    let seconds = seconds.saturating_add(nanos.div_euclid(NANOS_PER_SECOND));
+    let nanos = nanos.rem_euclid(NANOS_PER_SECOND);
+    let (day, second) = (seconds.div_euclid(SECONDS_PER_DAY), seconds.rem_euclid(SECONDS_PER_DAY));
+    let nanos_of_day = second * NANOS_PER_SECOND + nanos;
+    day as f64 + nanos_of_day as f64 / (SECONDS_PER_DAY * NANOS_PER_SECOND) as f64
+}
+
+/// Days as text: `2024-03-14`, or with a time if it is not midnight.
+pub(crate) fn text(days: f64) -> String {
+    let day = days.floor();
+    let (year, month, of_month) = civil(day as i64);
+    let seconds = ((days - day) * SECONDS_PER_DAY as f64).round() as i64;
+    let date = format!("{year:04}-{month:02}-{of_month:02}");
+    match seconds {
+        0 => date,
+        s => format!("{date} {:02}:{:02}:{:02}", s / 3600, s / 60 % 60, s % 60),
+    }
+}
+
+/// Which orders read a text as a date.
+pub(crate) fn orders(text: &str) -> [bool; 3] {
+    // Most cells are no dates, and this is quick to see.
+    if !(8..=40).contains(&text.len()) || !text.as_bytes()[0].is_ascii_digit() {
+        return [false; 3];
+    }
+    [DateOrder::Ymd, DateOrder::Dmy, DateOrder::Mdy].map(|order| parse(text, order).is_some())
+}
+
+/// A date in text.
+pub(crate) fn parse(text: &str, order: DateOrder) -> Option<f64> {
+    let text = text.trim_ascii();
+    let end = text.find([' ', 'T']).unwrap_or(text.len());
+    let (date, time) = (&text[..end], text[end..].trim_start_matches([' ', 'T']));
+    let separator = date.chars().find(|c| !c.is_ascii_digit())?;
+    let mut parts = date.split(separator);
+    let (first, second, third) = (parts.next()?, parts.next()?, parts.next()?);
+    if parts.next().is_some() || !['-', '/', '.'].contains(&separator) {
+        return None;
+    }
+    let (year, month, day) = match order {
+        DateOrder::Ymd => (first, second, third),
+        DateOrder::Dmy => (third, second, first),
+        // Nobody writes the month first with points or dashes.
+        DateOrder::Mdy if separator == '/' => (third, first, second),
+        DateOrder::Mdy => return None,
+    };
+    if year.len() != 4 || month.len() > 2 || day.len() > 2 {
+        return None;
+    }
+    let day = days_of(whole(year)?, whole(month)?, whole(day)?)?;
+    let (seconds, nanos) = if time.is_empty() { (0, 0) } else { time_of_day(time)? };
+    Some(days(day * SECONDS_PER_DAY + seconds, nanos))
+}
+
+/// Seconds and nanoseconds since midnight, in UTC where the text names a zone.
+fn time_of_day(text: &str) -> Option<(i64, i64)> {
+    let lower = text.to_ascii_lowercase();
+    let (text, twelve) = match (lower.strip_suffix("am"), lower.strip_suffix("pm")) {
+        (Some(rest), _) => (rest.trim_end(), Some(0)),
+        (_, Some(rest)) => (rest.trim_end(), Some(12)),
+        _ => (lower.as_str(), None),
+    };
+    let (text, shift) = match text.strip_suffix('z').or_else(|| text.strip_suffix(" utc")) {
+        Some(rest) => (rest, 0),
+        None => match text.rfind(['+', '-']) {
+            Some(at) => (&text[..at], zone(&text[at..])?),
+            None => (text, 0),
+        },
+    };
+    let mut parts = text.trim_end().split(':');
+    let (hour, minute, second) = (whole(parts.next()?)?, whole(parts.next()?)?, parts.next().unwrap_or("0"));
+    let (second, fraction) = second.split_once('.').unwrap_or((second, ""));
+    let second = whole(second)?;
+    if parts.next().is_some() || fraction.len() > 9 || minute > 59 || second > 59 {
+        return None;
+    }
+    let hour = match twelve {
+        Some(after) if (1..=12).contains(&hour) => hour % 12 + after,
+        None if hour < 24 => hour,
+        _ => return None,
+    };
+    let nanos = if fraction.is_empty() { 0 } else { whole(&format!("{fraction:0<9}"))? };
+    Some((hour * 3600 + minute * 60 + second - shift, nanos))
+}
+
+/// Seconds east of UTC: `+02:00`, `-0530`, `+01`.
+fn zone(text: &str) -> Option<i64> {
+    let digits: String = text[1..].chars().filter(|c| *c != ':').collect();
+    let (hours, minutes) = match digits.len() {
+        2 => (whole(&digits)?, 0),
+        4 => (whole(&digits[..2])?, whole(&digits[2..])?),
+        _ => return None,
+    };
+    let seconds = hours * 3600 + minutes * 60;
+    Some(if text.starts_with('-') { -seconds } else { seconds })
+}
+
+fn whole(digits: &str) -> Option<i64> {
+    (!digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())).then(|| digits.parse().ok())?
+}
+
+/// Days since 1970-01-01 of a date of the Gregorian calendar, which repeats after 400 years of 146,097 days.
+fn days_of(year: i64, month: i64, day: i64) -> Option<i64> {
+    let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let last = match month {
+        1 | 3 | 5 | 7 | 8 | 10 | 12 => 31,
+        4 | 6 | 9 | 11 => 30,
+        2 => 28 + i64::from(leap),
+        _ => return None,
+    };
+    if !(1..=last).contains(&day) {
+        return None;
+    }
+    // Years begin in March, so that the leap day is the last one.
+    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let (era, of_era) = (year.div_euclid(400), year.rem_euclid(400));
+    let of_year = (153 * month + 2) / 5 + day - 1;
+    Some(era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468)
+}
+
+/// Year, month and day of a number of days since 1970-01-01.
+fn civil(days: i64) -> (i64, i64, i64) {
+    let days = days.saturating_add(719_468);
+    let (era, of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
+    let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year + year / 4 - year / 100);
+    let month = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * month + 2) / 5 + 1;
+    let (month, next) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
+    (year + era * 400 + next, month, day)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_are_days_since_1970() {
+        for (text, order, days) in [
+            ("1970-01-01", DateOrder::Ymd, 0.0),
+            ("1969-12-31", DateOrder::Ymd, -1.0),
+            ("2000/02/29", DateOrder::Ymd, 11_016.0),
+            ("14.3.2024", DateOrder::Dmy, 19_796.0),
+            ("03/14/2024", DateOrder::Mdy, 19_796.0),
+            ("2024-03-14T12:00:00Z", DateOrder::Ymd, 19_796.5),
+            ("2024-03-14 14:00+02:00", DateOrder::Ymd, 19_796.5),
+            ("3/14/2024 6:00 PM", DateOrder::Mdy, 19_796.75),
+            ("2024-03-14 00:00:00.000000", DateOrder::Ymd, 19_796.0),
+        ] {
+            assert_eq!(parse(text, order), Some(days), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_date_is_none() {
+        for word in
+            ["2023-02-29", "2024-13-01", "10.5.99", "1.2.3.4", "2024-03", "oak-10-10", "1-2-2024 25:00", ""]
+        {
+            assert!(orders(word).iter().all(|is| !is), "{word}");
+        }
+        assert_eq!(orders("03/04/2024"), [false, true, true]);
+        assert_eq!(orders("13/04/2024"), [false, true, false]);
+    }
+
+    #[test]
+    fn days_become_dates_again() {
+        for day in (-800_000..800_000).step_by(997) {
+            let (year, month, of_month) = civil(day);
+            assert_eq!(days_of(year, month, of_month), Some(day));
+        }
+        assert_eq!((text(19_796.0), text(19_796.75)), ("2024-03-14".into(), "2024-03-14 18:00:00".into()));
+        assert_eq!((DatePart::Weekday.of(19_796.0), DatePart::Month.of(19_796.0)), (4, 3));
+        assert_eq!(DatePart::Hour.of(days(7 * 3600, 0)), 7);
+    }
+}

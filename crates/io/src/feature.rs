@@ -1,0 +1,125 @@
+//! How columns become features: the recipe that a model keeps, applied alike to the rows of a fit and to new ones.
+
+use crate::schema::is_default;
+use crate::{DateOrder, DatePart};
+use serde::{Deserialize, Serialize};
+
+/// Most values of a column of words that become a feature each, unless
+/// [`max_levels`](crate::ColumnRoles::max_levels) says otherwise.
+pub const MAX_LEVELS: usize = 50;
+
+/// Where one or several features come from.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Feature {
+    /// A numeric column.
+    Number(String),
+    /// A numeric column with missing values: the number or `fill`, and 1 where it is missing.
+    Filled {
+        /// The column.
+        column: String,
+        /// What a missing value becomes.
+        fill: f64,
+        /// Rows of the training file in which it was missing.
+        rows: u64,
+    },
+    /// A column of words: one feature for each of the values seen in training, 0 or 1.
+    OneHot {
+        /// The column.
+        column: String,
+        /// Its values in increasing order.
+        values: Vec<String>,
+        /// Whether the other values of the training file, which were rare, have a feature together.
+        #[serde(default, skip_serializing_if = "is_default")]
+        other: bool,
+        /// Whether missing values have a feature.
+        #[serde(default, skip_serializing_if = "is_default")]
+        missing: bool,
+    },
+    /// A column of dates: days since 1970-01-01, one feature for each value of its parts, and 1 where it is missing.
+    Date {
+        /// The column.
+        column: String,
+        /// The order of day, month and year in text.
+        order: DateOrder,
+        /// The parts.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        parts: Vec<DatePart>,
+        /// What a missing date becomes; `None`: none was missing.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        fill: Option<f64>,
+    },
+}
+
+impl Feature {
+    /// The column that it comes from.
+    pub fn column(&self) -> &str {
+        match self {
+            Feature::Number(column)
+            | Feature::Filled { column, .. }
+            | Feature::OneHot { column, .. }
+            | Feature::Date { column, .. } => column,
+        }
+    }
+
+    /// What its features are called: `age`, or `colour=blue`, `colour=red`.
+    pub fn names(&self) -> Vec<String> {
+        let column = self.column();
+        let marked = |name: &str, is: bool| is.then(|| format!("{column}=({name})"));
+        match self {
+            Feature::Number(_) => vec![column.into()],
+            Feature::Filled { .. } => [column.into()].into_iter().chain(marked("missing", true)).collect(),
+            Feature::OneHot { values, other, missing, .. } => {
+                let values = values.iter().map(|value| format!("{column}={value}"));
+                values.chain(marked("other", *other)).chain(marked("missing", *missing)).collect()
+            }
+            Feature::Date { parts, fill, .. } => {
+                let parts = parts.iter().flat_map(|part| {
+                    part.values().map(move |value| format!("{column}.{}={value}", part.name()))
+                });
+                [column.into()].into_iter().chain(parts).chain(marked("missing", fill.is_some())).collect()
+            }
+        }
+    }
+}
+
+/// How missing values of features are filled in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Missing {
+    /// With the mean of the column, and a feature that says where.
+    #[default]
+    Mean,
+    /// With the median of the column, and a feature that says where.
+    Median,
+    /// With 0, and a feature that says where.
+    Zero,
+    /// Not at all: such rows are left out.
+    Drop,
+    /// Not at all: it is an error.
+    Error,
+}
+
+named! {
+    Missing, "way to treat missing values":
+    Mean = "mean",
+    Median = "median",
+    Zero = "zero",
+    Drop = "drop",
+    Error = "error",
+}
+
+/// The decimal sign of numbers in text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Decimal {
+    /// `1,234.5`.
+    #[default]
+    Point,
+    /// `1.234,5`.
+    Comma,
+}
+
+named! {
+    Decimal, "decimal sign":
+    Point = ".",
+    Comma = ",",
+}

@@ -1,0 +1,180 @@
+//! Cells of arrays.
+
+use crate::columns::ColumnType;
+use crate::columns::cells::{self, Reading, TableCell};
+use crate::{DateOrder, Decimal, Result, dates, decimal};
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    Date32Type, Date64Type, Decimal32Type, Decimal64Type, Decimal128Type, Float16Type, Float32Type,
+    Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, Time32MillisecondType, Time32SecondType,
+    Time64MicrosecondType, Time64NanosecondType, TimestampMicrosecondType, TimestampMillisecondType,
+    TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+};
+use arrow_array::{Array, ArrowPrimitiveType};
+use arrow_schema::{DataType, TimeUnit};
+use std::borrow::Cow;
+
+/// A cell.
+#[derive(Debug, Clone)]
+pub(super) enum ArrowCell {
+    Null,
+    /// A number, and how it is written.
+    Number(f64, String),
+    /// Days since 1970-01-01.
+    Day(f64),
+    Text(String),
+}
+
+impl TableCell for ArrowCell {
+    fn number(&self, decimal: Decimal) -> Reading {
+        match self {
+            ArrowCell::Null => Reading::Missing,
+            ArrowCell::Text(text) => cells::number(text, decimal),
+            ArrowCell::Number(value, _) | ArrowCell::Day(value) => match *value {
+                value if value.is_nan() => Reading::Missing,
+                value if value.is_finite() => Reading::Number(value),
+                _ => Reading::NotFinite,
+            },
+        }
+    }
+
+    fn text(&self) -> Result<Cow<'_, str>> {
+        Ok(match self {
+            ArrowCell::Null => Cow::Borrowed(""),
+            ArrowCell::Text(text) | ArrowCell::Number(_, text) => Cow::Borrowed(text),
+            ArrowCell::Day(day) => Cow::Owned(dates::text(*day)),
+        })
+    }
+
+    fn date(&self, order: DateOrder) -> Option<f64> {
+        match self {
+            ArrowCell::Day(day) => Some(*day),
+            ArrowCell::Text(text) => dates::parse(text, order),
+            _ => None,
+        }
+    }
+}
+
+/// What a type means for us.
+pub(super) fn column_type(data_type: &DataType) -> ColumnType {
+    let number = |single| ColumnType::Number { single };
+    match data_type {
+        DataType::Boolean | DataType::Float16 | DataType::Float32 => number(true),
+        DataType::Int8 | DataType::Int16 | DataType::UInt8 | DataType::UInt16 => number(true),
+        DataType::Int32 | DataType::Int64 | DataType::UInt32 | DataType::UInt64 | DataType::Float64 => {
+            number(false)
+        }
+        DataType::Decimal32(..) | DataType::Decimal64(..) | DataType::Decimal128(..) => number(false),
+        DataType::Time32(_) | DataType::Time64(_) | DataType::Null => number(false),
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => ColumnType::Text,
+        DataType::Date32 | DataType::Date64 | DataType::Timestamp(..) => ColumnType::Date,
+        DataType::Dictionary(_, values) => column_type(values),
+        other => ColumnType::Unusable(format!(
+            "it holds values of type {other}, which are neither numbers nor text"
+        )),
+    }
+}
+
+/// The cells of an array of a type that [`column_type`] can use.
+pub(super) fn cells_of(array: &dyn Array) -> Vec<ArrowCell> {
+    let n = array.len();
+    match array.data_type() {
+        DataType::Boolean => {
+            let values = array.as_boolean();
+            each(array, |i| {
+                ArrowCell::Number(f64::from(u8::from(values.value(i))), values.value(i).to_string())
+            })
+        }
+        DataType::Int8 => numbers::<Int8Type>(array, |x| (f64::from(x), x.to_string())),
+        DataType::Int16 => numbers::<Int16Type>(array, |x| (f64::from(x), x.to_string())),
+        DataType::Int32 => numbers::<Int32Type>(array, |x| (f64::from(x), x.to_string())),
+        DataType::Int64 => numbers::<Int64Type>(array, |x| (x as f64, x.to_string())),
+        DataType::UInt8 => numbers::<UInt8Type>(array, |x| (f64::from(x), x.to_string())),
+        DataType::UInt16 => numbers::<UInt16Type>(array, |x| (f64::from(x), x.to_string())),
+        DataType::UInt32 => numbers::<UInt32Type>(array, |x| (f64::from(x), x.to_string())),
+        DataType::UInt64 => numbers::<UInt64Type>(array, |x| (x as f64, x.to_string())),
+        DataType::Float16 => numbers::<Float16Type>(array, |x| (f64::from(x), x.to_string())),
+        DataType::Float32 => numbers::<Float32Type>(array, |x| (f64::from(x), format!("{x:?}"))),
+        DataType::Float64 => numbers::<Float64Type>(array, |x| (x, format!("{x:?}"))),
+        DataType::Decimal32(_, scale) => decimals::<Decimal32Type>(array, *scale, i128::from),
+        DataType::Decimal64(_, scale) => decimals::<Decimal64Type>(array, *scale, i128::from),
+        DataType::Decimal128(_, scale) => decimals::<Decimal128Type>(array, *scale, |x| x),
+        DataType::Date32 => days::<Date32Type>(array, f64::from),
+        DataType::Date64 => days::<Date64Type>(array, |x| timestamp(x, 1_000)),
+        DataType::Timestamp(unit, _) => match unit {
+            TimeUnit::Second => days::<TimestampSecondType>(array, |x| timestamp(x, 1)),
+            TimeUnit::Millisecond => days::<TimestampMillisecondType>(array, |x| timestamp(x, 1_000)),
+            TimeUnit::Microsecond => days::<TimestampMicrosecondType>(array, |x| timestamp(x, 1_000_000)),
+            TimeUnit::Nanosecond => days::<TimestampNanosecondType>(array, |x| timestamp(x, 1_000_000_000)),
+        },
+        DataType::Time32(TimeUnit::Second) => {
+            numbers::<Time32SecondType>(array, |x| of_day(i64::from(x), 1.0))
+        }
+        DataType::Time32(_) => numbers::<Time32MillisecondType>(array, |x| of_day(i64::from(x), 1e3)),
+        DataType::Time64(TimeUnit::Microsecond) => {
+            numbers::<Time64MicrosecondType>(array, |x| of_day(x, 1e6))
+        }
+        DataType::Time64(_) => numbers::<Time64NanosecondType>(array, |x| of_day(x, 1e9)),
+        DataType::Utf8 => {
+            let values = array.as_string::<i32>();
+            each(array, |i| ArrowCell::Text(values.value(i).to_string()))
+        }
+        DataType::LargeUtf8 => {
+            let values = array.as_string::<i64>();
+            each(array, |i| ArrowCell::Text(values.value(i).to_string()))
+        }
+        DataType::Utf8View => {
+            let values = array.as_string_view();
+            each(array, |i| ArrowCell::Text(values.value(i).to_string()))
+        }
+        DataType::Dictionary(..) => {
+            let dictionary = array.as_any_dictionary();
+            let (values, keys) = (cells_of(dictionary.values().as_ref()), dictionary.normalized_keys());
+            each(array, |i| values.get(keys[i]).cloned().unwrap_or(ArrowCell::Null))
+        }
+        _ => vec![ArrowCell::Null; n],
+    }
+}
+
+fn each(array: &dyn Array, cell: impl Fn(usize) -> ArrowCell) -> Vec<ArrowCell> {
+    (0..array.len()).map(|i| if array.is_null(i) { ArrowCell::Null } else { cell(i) }).collect()
+}
+
+fn numbers<T: ArrowPrimitiveType>(
+    array: &dyn Array,
+    number: impl Fn(T::Native) -> (f64, String),
+) -> Vec<ArrowCell> {
+    let values = array.as_primitive::<T>();
+    each(array, |i| {
+        let (value, text) = number(values.value(i));
+        ArrowCell::Number(value, text)
+    })
+}
+
+fn decimals<T: ArrowPrimitiveType>(
+    array: &dyn Array,
+    scale: i8,
+    whole: impl Fn(T::Native) -> i128,
+) -> Vec<ArrowCell> {
+    let values = array.as_primitive::<T>();
+    let scale = u32::try_from(scale).unwrap_or(0);
+    each(array, |i| {
+        let value = whole(values.value(i));
+        ArrowCell::Number(decimal::number(value, scale), decimal::text(value, scale))
+    })
+}
+
+fn days<T: ArrowPrimitiveType>(array: &dyn Array, day: impl Fn(T::Native) -> f64) -> Vec<ArrowCell> {
+    let values = array.as_primitive::<T>();
+    each(array, |i| ArrowCell::Day(day(values.value(i))))
+}
+
+fn timestamp(ticks: i64, per_second: i64) -> f64 {
+    dates::days(ticks.div_euclid(per_second), ticks.rem_euclid(per_second) * (1_000_000_000 / per_second))
+}
+
+/// A time of day as a share of the day.
+fn of_day(ticks: i64, per_second: f64) -> (f64, String) {
+    let share = ticks as f64 / per_second / 86_400.0;
+    (share, crate::text::of_number(share))
+}

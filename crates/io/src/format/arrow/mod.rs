@@ -1,0 +1,14 @@
+//! `.arrow`, `.feather` and `.ipc`: Arrow's files of record batches, as pandas, polars and R write them.
+//!
+//! Numbers, booleans, text, dates, times, decimals and dictionaries of these, with or without nulls, plain or
+//! compressed with lz4. Nested columns cannot be used. The library that decodes the files runs behind `no_panic`.
+
+mod cells;
+mod read;
+mod write;
+
+use super::{FileFormat, table_columns};
+
+/// Columns in binary, in batches of rows.
+pub(super) const FORMAT: FileFormat =
+    table_columns::format(&["arrow", "feather", "ipc"], read::ArrowCursor::open, write::ArrowWriter::create);
