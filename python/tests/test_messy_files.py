@@ -27,7 +27,7 @@ def run(command, tmp_path):
 
 
 def predictions(run, tmp_path, model, data):
-    run("predict", model, data, "-o", "predictions.csv", "--interval", 0.9)
+    run("predict", model, data, "-o", "predictions.csv", "--interval", 0.9, "--force")
     return pd.read_csv(tmp_path / "predictions.csv")
 
 
@@ -87,7 +87,7 @@ def test_new_rows_may_have_other_columns_and_unseen_words(run, command, tmp_path
 
     def said(data):
         data.to_csv(tmp_path / "odd.csv", index=False)
-        words = [command, "predict", "m.safetensors", "odd.csv", "-o", "odd-scores.csv"]
+        words = [command, "predict", "m.safetensors", "odd.csv", "-o", "odd-scores.csv", "--force"]
         return subprocess.run(words, cwd=tmp_path, capture_output=True, text=True)
 
     unseen = said(rows.assign(plan="gold"))

@@ -74,7 +74,7 @@ fn words_dates_and_gaps() {
     let fit = |file: &str| {
         place.ok(&format!("fit {file} --task shop --target y -o m.st --threads 1 --quiet"));
         assert_eq!(place.json(&format!("certify m.st {file} --threads 1"))["holds"], true);
-        place.ok(&format!("predict m.st {file} -o p.csv --quiet"));
+        place.ok(&format!("predict m.st {file} -o p.csv --force --quiet"));
         (place.read("m.st"), place.read("p.csv"))
     };
     let (model, scores) = fit("a.csv");
