@@ -1,16 +1,20 @@
 //! Labels that are numbers, in units of their own spread. Part of the model, as the scaling of inputs is.
 
+mod spread;
+
 use crate::linalg::power_of_two;
 use crate::names::display_and_parse_names;
 use crate::{Error, Losses, Observations, Result};
 use serde::{Deserialize, Serialize};
 
-/// How labels that are numbers are scaled, as written in settings, files and on the command line: `task`, `common`
-/// or `none`.
+/// How labels that are numbers are scaled, as written in settings and on the command line: `auto`, `task`, `common`
+/// or `none`. Files of models have what `auto` stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum TargetScale {
+    /// `common` if the spreads of tasks differ less than a spread is uncertain, as it is with few labels; else `task`.
+    Auto,
     /// Each task by its own spread: units of a task do not matter.
     Task,
     /// All tasks by one spread, the root of the mean of their variances: for tasks in the same units.
@@ -22,10 +26,12 @@ pub enum TargetScale {
 
 impl TargetScale {
     /// All of them.
-    pub const ALL: [TargetScale; 3] = [TargetScale::Task, TargetScale::Common, TargetScale::None];
+    pub const ALL: [TargetScale; 4] =
+        [TargetScale::Auto, TargetScale::Task, TargetScale::Common, TargetScale::None];
 
     fn name(self) -> &'static str {
         match self {
+            TargetScale::Auto => "auto",
             TargetScale::Task => "task",
             TargetScale::Common => "common",
             TargetScale::None => "none",
@@ -84,16 +90,21 @@ impl TargetScaling {
             .iter_mut()
             .zip(&is_number)
             .filter(|(_, number)| !**number)
-            .for_each(|(own, _)| *own = (0.0, None));
-        let known: Vec<f64> = moments.iter().filter_map(|(_, spread)| *spread).collect();
+            .for_each(|(own, _)| *own = TaskMoments::default());
+        let known: Vec<f64> = moments.iter().filter_map(|own| own.spread).collect();
+        let kind = match kind {
+            TargetScale::Auto if spread::differ_by_chance(&moments) => TargetScale::Common,
+            TargetScale::Auto => TargetScale::Task,
+            given => given,
+        };
         let (usual, common) = (median(&known), root_mean_square(&known));
-        let spread_of = |(t, (_, own)): (usize, &(f64, Option<f64>))| match kind {
+        let spread_of = |(t, own): (usize, &TaskMoments)| match kind {
             _ if !is_number[t] => 1.0,
             TargetScale::Common => common,
-            _ => own.unwrap_or(usual),
+            _ => own.spread.unwrap_or(usual),
         };
         let spread = moments.iter().enumerate().map(spread_of).collect();
-        let centre = centred.then(|| moments.iter().map(|(centre, _)| *centre).collect());
+        let centre = centred.then(|| moments.iter().map(|own| own.centre).collect());
         let scaling = TargetScaling { kind, centre, spread };
         scaling.check_numbers()?;
         Ok(Some(scaling))
@@ -104,7 +115,7 @@ impl TargetScaling {
         TargetScaling { kind, centre, spread }
     }
 
-    /// Its kind, not `none`.
+    /// Its kind: `task` or `common`.
     pub fn kind(&self) -> TargetScale {
         self.kind
     }
@@ -212,8 +223,19 @@ struct TaskSums {
     squares: f64,
 }
 
-/// Centre of each task (0 if not `centred`) and its spread, where it has one.
-fn moments(observations: &Observations, centred: bool) -> Vec<(f64, Option<f64>)> {
+/// What the labels of a task are like.
+#[derive(Debug, Clone, Copy, Default)]
+struct TaskMoments {
+    /// 0 if labels are not centred.
+    centre: f64,
+    /// Where it has one.
+    spread: Option<f64>,
+    /// Number of labels; one of double weight counts twice.
+    labels: f64,
+}
+
+/// The moments of all tasks.
+fn moments(observations: &Observations, centred: bool) -> Vec<TaskMoments> {
     let mut sums = vec![TaskSums::default(); observations.n_tasks()];
     let counted: Vec<usize> = (0..observations.len()).filter(|&o| observations.weight(o) > 0.0).collect();
     for &o in &counted {
@@ -243,14 +265,18 @@ fn moments(observations: &Observations, centred: bool) -> Vec<(f64, Option<f64>)
         own.weight += weight;
         own.squares += weight * (target(own, o) - own.some - own.mean).powi(2);
     }
-    sums.iter().map(centre_and_spread).collect()
+    let lightest = counted.iter().map(|&o| observations.weight(o)).fold(f64::INFINITY, f64::min);
+    sums.iter().map(|own| own.moments(lightest)).collect()
 }
 
-fn centre_and_spread(own: &TaskSums) -> (f64, Option<f64>) {
-    let centre = (own.some + own.mean) * own.unit;
-    let spread = (own.squares / own.weight).sqrt();
-    // Rounding may leave that much of equal targets. False for NaN, of a task without observations.
-    (centre, (spread > own.count * f64::EPSILON).then_some(spread * own.unit))
+impl TaskSums {
+    fn moments(&self, lightest: f64) -> TaskMoments {
+        let centre = (self.some + self.mean) * self.unit;
+        let spread = (self.squares / self.weight).sqrt();
+        // Rounding may leave that much of equal targets. False for NaN, of a task without observations.
+        let spread = (spread > self.count * f64::EPSILON).then_some(spread * self.unit);
+        TaskMoments { centre, spread, labels: self.weight * (self.heaviest / lightest) }
+    }
 }
 
 /// 1 for an empty list; of two in the middle the smaller.

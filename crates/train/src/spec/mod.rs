@@ -72,7 +72,7 @@ pub struct FitSpec {
     pub bias: f64,
     /// Scaling of the features.
     pub scale: ScalingKind,
-    /// Scaling of labels that are numbers.
+    /// Scaling of labels that are numbers; the model has what `auto` stands for.
     pub target_scale: TargetScale,
     /// Fit only the rows of this part.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -118,7 +118,7 @@ impl Default for FitSpec {
             intercept: Intercept::Free,
             bias: 0.0,
             scale: ScalingKind::Auto,
-            target_scale: TargetScale::Task,
+            target_scale: TargetScale::Auto,
             split: None,
             solver,
             tol: tolerance,

@@ -52,7 +52,11 @@ impl Trained {
         let agrees = spec.scale == ScalingKind::Auto || spec.scale == about.scaling;
         check("scale", agrees, &spec.scale, &about.scaling);
         // Classes are not scaled, whatever the spec says.
-        let agrees = about.target_scale == TargetScale::None || spec.target_scale == about.target_scale;
+        let agrees = match (spec.target_scale, about.target_scale) {
+            (_, TargetScale::None) => true,
+            (TargetScale::Auto, made) => made != TargetScale::Auto,
+            (asked, made) => asked == made,
+        };
         check("target_scale", agrees, &spec.target_scale, &about.target_scale);
         match &spec.kernel {
             Some(kernel) => check("kernel", same_kernel(kernel, &about.kernel), kernel, &about.kernel),

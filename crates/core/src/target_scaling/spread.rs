@@ -1,0 +1,89 @@
+//! Whether the spreads of tasks differ, or only seem to.
+
+use super::TaskMoments;
+
+/// Whether the spreads of tasks differ less than each of them is uncertain: then one spread for all tasks is closer to
+/// the truth than the own spread of each.
+///
+/// For n normal labels, `s^2` is `sigma^2 / n` times a chi-square variable with n - 1 degrees of freedom, so `ln s` has
+/// the mean `ln sigma + (psi((n-1)/2) - ln(n/2)) / 2` and the variance `v = psi'((n-1)/2) / 4`. If the variance of `ln
+/// sigma` over tasks is tau^2, the squared error of an own spread is v and that of a common one tau^2. What is seen of
+/// `ln s`, less its bias, has the variance `tau^2 + v`: tau^2 is below v if that is below `2 v`. All means are over
+/// labels.
+pub(super) fn differ_by_chance(moments: &[TaskMoments]) -> bool {
+    let known: Vec<(f64, f64)> = moments
+        .iter()
+        .filter(|own| own.labels >= 2.0)
+        .filter_map(|own| Some((own.labels, own.spread?.ln())))
+        .collect();
+    if known.len() < 2 {
+        return false;
+    }
+    let total: f64 = known.iter().map(|(n, _)| n).sum();
+    let mean =
+        |value: &dyn Fn(f64, f64) -> f64| known.iter().map(|&(n, l)| n * value(n, l)).sum::<f64>() / total;
+    let unbiased = |n: f64, l: f64| l - 0.5 * (digamma(0.5 * (n - 1.0)) - (0.5 * n).ln());
+    let centre = mean(&unbiased);
+    let seen = mean(&|n, l| (unbiased(n, l) - centre).powi(2));
+    let by_chance = mean(&|n, _| 0.25 * trigamma(0.5 * (n - 1.0)));
+    seen < 2.0 * by_chance
+}
+
+/// Where the asymptotic series below have nine digits.
+const LARGE: f64 = 8.0;
+
+/// psi(x), x > 0: `psi(x) = psi(x + 1) - 1 / x` up to where its series is exact enough.
+fn digamma(mut x: f64) -> f64 {
+    let mut sum = 0.0;
+    while x < LARGE {
+        sum -= 1.0 / x;
+        x += 1.0;
+    }
+    let y = 1.0 / (x * x);
+    sum + x.ln() - 0.5 / x - y * (1.0 / 12.0 - y * (1.0 / 120.0 - y * (1.0 / 252.0 - y / 240.0)))
+}
+
+/// psi'(x), x > 0, in the same way.
+fn trigamma(mut x: f64) -> f64 {
+    let mut sum = 0.0;
+    while x < LARGE {
+        sum += 1.0 / (x * x);
+        x += 1.0;
+    }
+    let y = 1.0 / (x * x);
+    sum + 1.0 / x + 0.5 * y + y / x * (1.0 / 6.0 - y * (1.0 / 30.0 - y * (1.0 / 42.0 - y / 30.0)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn known_values() {
+        let euler = 0.577_215_664_901_532_9;
+        assert!((digamma(1.0) + euler).abs() < 1e-9);
+        assert!((digamma(0.5) + euler + 2.0 * 2f64.ln()).abs() < 1e-9);
+        let pi2 = std::f64::consts::PI.powi(2);
+        assert!((trigamma(1.0) - pi2 / 6.0).abs() < 1e-9);
+        assert!((trigamma(0.5) - pi2 / 2.0).abs() < 1e-9);
+        assert!((trigamma(1e6) * 1e6 - 1.0).abs() < 1e-5);
+    }
+
+    fn tasks(labels: f64, spreads: &[f64]) -> Vec<TaskMoments> {
+        spreads.iter().map(|s| TaskMoments { centre: 0.0, spread: Some(*s), labels }).collect()
+    }
+
+    #[test]
+    fn few_labels_say_little_about_a_spread_and_many_do() {
+        let alike = [1.0, 1.4, 0.8, 1.2, 0.7];
+        for unit in [1e-150, 1.0, 1e150] {
+            let alike = alike.map(|s| s * unit);
+            assert!(differ_by_chance(&tasks(4.0, &alike)));
+            assert!(!differ_by_chance(&tasks(400.0, &alike)));
+            assert!(!differ_by_chance(&tasks(4.0, &[1.0, 1000.0, 0.8, 1.2, 1e-3].map(|s| s * unit))));
+        }
+        assert!(differ_by_chance(&tasks(1e6, &[2.0; 3])));
+        assert!(!differ_by_chance(&tasks(5.0, &[1.0])) && !differ_by_chance(&[]));
+        assert!(!differ_by_chance(&tasks(1.0, &alike)));
+    }
+}
