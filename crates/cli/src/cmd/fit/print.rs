@@ -136,6 +136,7 @@ fn problem(trained: &Trained, about: &About) -> String {
     };
     let labels = match about.target_scale {
         TargetScale::None => String::new(),
+        TargetScale::Common => ", labels in one unit".into(),
         scale => format!(", labels scaled by {scale}"),
     };
     let rule = match &trained.outcome.auto_c {
