@@ -30,12 +30,13 @@ const ROUNDING: f64 = 1e-12;
 impl Fixed {
     /// Takes one row per task: finite, symmetric, positive semidefinite up to rounding.
     pub fn new(theta: Matrix) -> Result<Self> {
+        let theta = psd::checked("theta", theta)?;
         if theta.as_slice().iter().all(|entry| *entry == 0.0) {
             return Err(Error::Incompatible(
                 "theta is zero: with this task matrix nothing can be learned".into(),
             ));
         }
-        Ok(Fixed { theta: psd::checked("theta", theta)? })
+        Ok(Fixed { theta })
     }
 
     /// Independent tasks: the identity.
