@@ -119,7 +119,7 @@ fn hostile_scales_are_scaled_and_what_is_out_of_range_is_said() {
 fn names() {
     common::names_round_trip(TargetScale::ALL);
     let error = "class".parse::<TargetScale>().unwrap_err().to_string();
-    assert_eq!(error, "target scale \"class\" is not understood: it is one of task, common, none");
+    assert_eq!(error, "target scale \"class\" is not understood: it is one of auto, task, common, none");
 }
 
 const ROWS: usize = 24;

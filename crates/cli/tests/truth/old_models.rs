@@ -17,6 +17,14 @@ const MODELS: [(&str, &str, &str, Option<&str>); 10] = [
     ("classes", "new.npz", "train.npz", None),
 ];
 
+/// A table without the class of each row, which 0.1.0 did not write.
+fn scores(table: &str) -> String {
+    if !table.lines().next().unwrap().ends_with(",label") {
+        return table.into();
+    }
+    table.lines().map(|line| format!("{}\n", line.rsplit_once(',').unwrap().0)).collect()
+}
+
 #[test]
 fn models_of_0_1_0_predict_the_same_bits_and_still_hold() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/models-0.1.0");
@@ -26,7 +34,7 @@ fn models_of_0_1_0_predict_the_same_bits_and_still_hold() {
         let model = path(&format!("{name}.safetensors"));
         let stdout = place.ok(&format!("predict {model} {}", path(new)));
         let expected = std::fs::read_to_string(folder.join(format!("{name}.predictions.csv"))).unwrap();
-        assert_eq!(stdout, expected, "{name}");
+        assert_eq!(scores(&stdout), expected, "{name}");
         let check = place.json(&format!("certify {model} {}", path(train)));
         assert_eq!(check["holds"], true, "{name}: {check}");
         assert_eq!(check["stored"]["claim"]["given"].as_str(), given, "{name}");
