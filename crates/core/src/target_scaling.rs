@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum TargetScale {
-    /// `common` if the spreads of tasks differ less than a spread is uncertain, as it is with few labels; else `task`.
+    /// `task`, but `common` if tasks have few labels and their spreads differ less than each of them is uncertain.
     Auto,
     /// Each task by its own spread: units of a task do not matter.
     Task,

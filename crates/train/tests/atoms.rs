@@ -193,7 +193,10 @@ fn files_that_make_no_sense_are_refused_with_line_and_cure() {
     assert!(error.starts_with("nowhere.csv: "), "{error}");
     let array: AtomSetting = "matrix=m.npy".parse().unwrap();
     let error = ResolvedAtoms::new(&[array], &tasks(&["a"]), None).unwrap_err().to_string();
-    assert_eq!(error, "m.npy: it has no names; expected .csv, .csv.gz or .parquet");
+    assert_eq!(
+        error,
+        "m.npy: it has no names; expected .csv, .csv.gz, .jsonl, .jsonl.gz, .parquet or .arrow"
+    );
 }
 
 #[test]

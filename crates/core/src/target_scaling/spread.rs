@@ -2,8 +2,12 @@
 
 use super::TaskMoments;
 
-/// Whether the spreads of tasks differ less than each of them is uncertain: then one spread for all tasks is closer to
-/// the truth than the own spread of each.
+/// From so many labels of a task on, its own spread is taken as it is: it is known well enough, and units of tasks then
+/// never matter.
+const ENOUGH_LABELS: f64 = 8.0;
+
+/// Whether tasks have few labels, and their spreads differ less than each of them is uncertain: then one spread for all
+/// tasks is closer to the truth than the own spread of each.
 ///
 /// For n normal labels, `s^2` is `sigma^2 / n` times a chi-square variable with n - 1 degrees of freedom, so `ln s` has
 /// the mean `ln sigma + (psi((n-1)/2) - ln(n/2)) / 2` and the variance `v = psi'((n-1)/2) / 4`. If the variance of `ln
@@ -20,6 +24,9 @@ pub(super) fn differ_by_chance(moments: &[TaskMoments]) -> bool {
         return false;
     }
     let total: f64 = known.iter().map(|(n, _)| n).sum();
+    if total >= ENOUGH_LABELS * known.len() as f64 {
+        return false;
+    }
     let mean =
         |value: &dyn Fn(f64, f64) -> f64| known.iter().map(|&(n, l)| n * value(n, l)).sum::<f64>() / total;
     let unbiased = |n: f64, l: f64| l - 0.5 * (digamma(0.5 * (n - 1.0)) - (0.5 * n).ln());
@@ -82,7 +89,7 @@ mod tests {
             assert!(!differ_by_chance(&tasks(400.0, &alike)));
             assert!(!differ_by_chance(&tasks(4.0, &[1.0, 1000.0, 0.8, 1.2, 1e-3].map(|s| s * unit))));
         }
-        assert!(differ_by_chance(&tasks(1e6, &[2.0; 3])));
+        assert!(differ_by_chance(&tasks(7.0, &[2.0; 3])) && !differ_by_chance(&tasks(8.0, &[2.0; 3])));
         assert!(!differ_by_chance(&tasks(5.0, &[1.0])) && !differ_by_chance(&[]));
         assert!(!differ_by_chance(&tasks(1.0, &alike)));
     }
