@@ -26,8 +26,8 @@ pub(crate) struct SpecArgs {
     #[arg(long, allow_negative_numbers = true, value_name = "X", value_parser = positive, help_heading = "Problem")]
     lambda: Option<f64>,
     /// Scaling of labels that are numbers, kept in the model: each task in units of its own standard deviation (task),
-    /// all tasks in units of a common one (common), the second if tasks have few rows and their deviations differ only by
-    /// chance (auto), or none. Parameters of losses (epsilon, huber) are in the same units; predictions are in those
+    /// all tasks in units of a common one (common), the second if tasks have few rows and their deviations differ only
+    /// by chance (auto), or none. Parameters of losses (epsilon, huber) are in the same units; predictions are in those
     /// of the data [default: auto].
     #[arg(long, value_name = "auto|task|common|none", help_heading = "Problem")]
     target_scale: Option<TargetScale>,

@@ -4,7 +4,7 @@ use super::TaskMoments;
 
 /// From so many labels of a task on, its own spread is taken as it is: it is known well enough, and units of tasks then
 /// never matter.
-const ENOUGH_LABELS: f64 = 8.0;
+const ENOUGH_LABELS: f64 = 6.0;
 
 /// Whether tasks have few labels, and their spreads differ less than each of them is uncertain: then one spread for all
 /// tasks is closer to the truth than the own spread of each.
@@ -89,7 +89,7 @@ mod tests {
             assert!(!differ_by_chance(&tasks(400.0, &alike)));
             assert!(!differ_by_chance(&tasks(4.0, &[1.0, 1000.0, 0.8, 1.2, 1e-3].map(|s| s * unit))));
         }
-        assert!(differ_by_chance(&tasks(7.0, &[2.0; 3])) && !differ_by_chance(&tasks(8.0, &[2.0; 3])));
+        assert!(differ_by_chance(&tasks(5.0, &[2.0; 3])) && !differ_by_chance(&tasks(6.0, &[2.0; 3])));
         assert!(!differ_by_chance(&tasks(5.0, &[1.0])) && !differ_by_chance(&[]));
         assert!(!differ_by_chance(&tasks(1.0, &alike)));
     }
