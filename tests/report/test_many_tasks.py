@@ -5,11 +5,11 @@ import pytest
 from page import Theta, right, three_digits
 
 
-def model(command, folder, tasks, rows, features):
+def model(command, folder, tasks, rows, features, *more):
     """A model of this many tasks, and its report."""
     words = ["--tasks", tasks, "--groups", 8, "--rows", rows, "--features", features, "--quiet"]
     command("data", "generate", "many.npz", *words, cwd=folder)
-    settings = ["--trace", "trace.csv", "--quiet"]
+    settings = ["--trace", "trace.csv", "--quiet", *more]
     command("fit", "many.npz", "-o", "many.st", *settings, cwd=folder)
     command("report", "many.st", "many.npz", "--trace", "trace.csv", "-o", "many.html", cwd=folder)
     return folder / "many.st", folder / "many.html"
@@ -17,7 +17,9 @@ def model(command, folder, tasks, rows, features):
 
 @pytest.fixture(scope="module")
 def four_hundred(command, tmp_path_factory):
-    return model(command, tmp_path_factory.mktemp("400"), 400, 12, 20)
+    # A Theta with pairs of high similarity.
+    similar = ["--method", "fmtl", "--c", "strength:1"]
+    return model(command, tmp_path_factory.mktemp("400"), 400, 12, 20, *similar)
 
 
 def ready(page):
