@@ -3,9 +3,9 @@
 use crate::error::{of_engine, of_method, value};
 use crate::features::Features;
 use kinfolk::model::LinearCoefficients;
-use kinfolk::{Claim, Kernel, Matrix, TaskNames};
+use kinfolk::{Claim, Kernel, Matrix, TargetScaling, TaskNames};
 use kinfolk_io::{ColumnRoles, Feature, LabelEncoding, Schema, Storage};
-use kinfolk_train::{AtomSetting, Trained};
+use kinfolk_train::{AtomSetting, HeldOutError, Residuals, Trained};
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -135,6 +135,38 @@ impl PyModel {
         let points = trace.iter().map(|at| (at.passes, at.seconds, at.primal, at.dual, at.gap));
         summary.set_item("trace", points.collect::<Vec<_>>())?;
         Ok(summary)
+    }
+
+    /// Half of the width of an interval for each task: from these held-out rows (their tasks and errors), or from those
+    /// of the fit. NaN for tasks without training rows; `None` if there are no held-out rows, or too few.
+    #[pyo3(signature = (level, held_out=None))]
+    fn interval_half_widths<'py>(
+        &self,
+        py: Python<'py>,
+        level: f64,
+        held_out: Option<(PyReadonlyArray1<'py, i64>, PyReadonlyArray1<'py, f64>)>,
+    ) -> PyResult<Option<Vector<'py>>> {
+        let Trained { model, outcome, .. } = &self.0;
+        let spread = model.target_scaling().map(TargetScaling::spread);
+        let given = match held_out {
+            None => None,
+            Some((tasks, errors)) => {
+                let row = |(&task, &error): (&i64, &f64)| {
+                    let task = usize::try_from(task).ok().filter(|&task| task < model.tasks().len());
+                    let task = task.ok_or_else(|| value("a task that the model does not have"))?;
+                    Ok(HeldOutError { task, error: error / spread.map_or(1.0, |spread| spread[task]) })
+                };
+                let rows = tasks.as_slice()?.iter().zip(errors.as_slice()?).map(row);
+                Residuals::new(model.tasks().len(), rows.collect::<PyResult<_>>()?)
+            }
+        };
+        let residuals = given.as_ref().or(outcome.residuals.as_ref());
+        let Some(mut widths) = residuals.and_then(|found| found.half_widths(level, spread)) else {
+            return Ok(None);
+        };
+        let empty = (0..widths.len()).filter(|&task| model.is_empty_task(task));
+        empty.for_each(|task| widths[task] = f64::NAN);
+        Ok(Some(widths.into_pyarray(py)))
     }
 
     /// The mean of the predictions of all tasks that had training observations, for each input.

@@ -80,7 +80,7 @@ pub(crate) fn scores(
     Ok(Scores::Own(scores))
 }
 
-const ALL_THE_SAME: &str = "--unknown-task predicts for it all the same";
+const ALL_THE_SAME: &str = "--unknown-task mean predicts what all tasks have in common";
 
 fn no_labels(place: &str, task: &str) -> String {
     format!("{place}task {task:?} had no labels in training")

@@ -14,13 +14,14 @@ mod notes;
 mod observer;
 pub mod parallel;
 mod params;
+mod residuals;
 pub mod select;
 mod spec;
 mod task_matrix;
 mod train;
 mod trained;
 
-pub use auto_c::{AutoC, Baseline, BaselineScore, Residuals, TriedStrength};
+pub use auto_c::{AutoC, Baseline, BaselineScore, TriedStrength};
 pub use error::{Error, Result};
 pub use kinfolk::Claim;
 pub use method::{FitRequest, Job, Method, MethodInfo, SupportedLosses};
@@ -28,6 +29,7 @@ pub use methods::{CONVEX_OKL, Engine, GMTL, Gmtl, MTL_SDCA, MTRL, OKL, Regroup, 
 pub use metric::{Average, Measure, Metric, Predictions, Score, predict};
 pub use observer::{StudyObserver, Unobserved};
 pub use params::{Allowed, Param, Params, Value};
+pub use residuals::{HeldOutError, Residuals};
 pub use spec::{
     ATOM_WEIGHT_GRID, AtomSetting, ClassWeight, DEFAULT_ATOM_WEIGHT, FitSpec, LossSpec, Memory, MethodSpec,
     RelationData, RelationKind, ResolvedAtoms, SCHEMA_VERSION, TaskKernel, Weight, method_texts,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,10 +15,6 @@ from ._engine import numeric_loss
 from ._multitask import MultiTask
 from ._parameters import NumberParameters, documented
 from ._targets import Targets
-
-
-SHRINKAGE_ROWS = 10
-"""As many rows of all tasks together count in the typical error of a task."""
 
 
 @documented
@@ -59,39 +54,37 @@ class MultiTaskRegressor(RegressorMixin, NumberParameters, MultiTask):  # type: 
         """Lower and upper ends of intervals that contain new labels with about this probability, in the shape of
         `predict`.
 
-        They come from the errors of held-out rows (five folds of the training data, fitted on the first call), in units
-        of the typical error of each task, which is drawn to that of all tasks where rows are few. Rows must be
-        exchangeable: for tasks without rows, or data that drift, nothing is promised."""
+        They come from the errors of held-out rows: those by which C was chosen, or five folds of the training data that
+        are fitted on the first call. Errors are in units of the typical error of each task, which is drawn to that of
+        all tasks where rows are few. Rows must be exchangeable: for data that drift nothing is promised. For tasks
+        without training rows the ends are NaN."""
         if not 0 < coverage < 1:
             raise ValueError(f"coverage = {coverage!r}: it must be between 0 and 1")
         rows = self._validated(X, task)
         wide = self._targets.form == "wide" and rows.output is None
         guess = self._decision_matrix(rows, all_outputs=wide)
-        found: Any = self.__dict__.get("_held_out")
-        if found is None or found[0] is not self.model_:
-            found = self.__dict__["_held_out"] = (self.model_, *self._held_out_errors())
-        _, scaled, size = found
-        n = len(scaled)
-        reach = np.sort(scaled)[min(n, math.ceil((n + 1) * coverage)) - 1] if n else np.inf
-        # Tasks without labels have the typical error of all.
-        sizes = np.append(size, np.sqrt(np.mean(size**2)))
-        half = reach * (sizes[None, :-1] if wide else sizes[rows.first_output()])
+        half = self._half_widths(coverage)
+        # Tasks that are not known have none.
+        half = half[None, :] if wide else np.append(half, np.nan)[rows.first_output()]
         return guess - half, guess + half
 
+    def _half_widths(self, coverage: float) -> np.ndarray:
+        """Half of the width of an interval for each output."""
+        half = self.model_.interval_half_widths(coverage)
+        if half is None:
+            found: Any = self.__dict__.get("_held_out")
+            if found is None or found[0] is not self.model_:
+                found = self.__dict__["_held_out"] = (self.model_, self._held_out_errors())
+            half = self.model_.interval_half_widths(coverage, found[1])
+        return np.full(len(self._targets.outputs), np.inf) if half is None else half
+
     def _held_out_errors(self) -> tuple[np.ndarray, np.ndarray]:
-        """Sizes of errors in units of the typical error of their task, and that typical error."""
+        """Outputs and errors of rows of the training data, each predicted by a model that did not see it."""
         data = copy.copy(self)._prepare_checked(*self._kept("predict_interval"))
         triples = data.triples
         assert triples is not None
-        error = np.abs(triples.label - _calibration.held_out_scores(self, data))
-        n_outputs, scaling = len(data.outputs), self.model_.target_scaling
-        spread = np.ones(n_outputs) if scaling is None else scaling[1]
-        square = (error / spread[triples.output]) ** 2
-        count = np.bincount(triples.output, minlength=n_outputs)
-        total = np.bincount(triples.output, square, minlength=n_outputs)
-        size = spread * np.sqrt((total + SHRINKAGE_ROWS * square.mean()) / (count + SHRINKAGE_ROWS))
-        size = np.maximum(size, np.finfo(float).tiny)
-        return error / size[triples.output], size
+        error = triples.label - _calibration.held_out_scores(self, data)
+        return triples.output.astype(np.int64), error
 
     def score(self, X: Any, y: Any, task: Any = None, sample_weight: Any = None) -> float:
         """Explained variance (R2) over all rows; for a table, the mean over its columns."""

@@ -15,18 +15,16 @@
 //! | `search` | which strengths are tried, and which is the best |
 //! | `trials` | fits and scores of the folds |
 //! | `compare` | simple predictions on the same folds |
-//! | `residuals` | errors of held-out rows, kept for intervals |
 
 mod compare;
 mod distinct;
-mod residuals;
 mod search;
 mod some_tasks;
 mod trials;
 
 use crate::observer::SharedObserver;
 use crate::select::{Study, StudyRows, folds};
-use crate::{FitSpec, Metric, PreparedData, Result, Training, nan};
+use crate::{FitSpec, Metric, PreparedData, Residuals, Result, Training, nan};
 use kinfolk::{CScale, Observations, Observer};
 use search::StrengthTrial;
 use serde::{Deserialize, Serialize};
@@ -35,7 +33,6 @@ use std::time::{Duration, Instant};
 use trials::{ScaleOfAll, Searched};
 
 pub use compare::{Baseline, BaselineScore};
-pub use residuals::Residuals;
 
 /// Number of folds.
 const FOLDS: usize = 3;
@@ -115,7 +112,8 @@ impl AutoC {
     }
 
     /// What was found with some tasks, for all of them.
-    fn for_all_tasks(mut self, some: &SomeTasks) -> Self {
+    fn for_all_tasks(mut self, some: &SomeTasks, n_tasks: usize) -> Self {
+        self.residuals = self.residuals.map(|found| found.of_some_tasks(n_tasks, &some.tasks));
         if self.metric.is_none() {
             return self;
         }
@@ -202,7 +200,7 @@ fn of_rows(
     let study = Study { losses, ..study.of_rows(&some.rows) };
     let c_scale = scale.c_scale.of_tasks(some.tasks.len());
     let chosen = of_tasks(study.clone(), ScaleOfAll::new(&c_scale, study.observations), observer)?;
-    Ok(chosen.for_all_tasks(&some))
+    Ok(chosen.for_all_tasks(&some, training.observations.n_tasks()))
 }
 
 fn of_tasks(study: Study<'_>, scale: ScaleOfAll<'_>, observer: &SharedObserver<'_>) -> Result<AutoC> {

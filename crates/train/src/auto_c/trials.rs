@@ -1,12 +1,11 @@
 //! Fits and scores of the folds.
 
 use super::compare::{self, Baseline, BaselineScore};
-use super::residuals::Residuals;
 use super::search::{self, StrengthTrial};
 use crate::observer::StopObserver;
 use crate::parallel::{in_parallel, threads_or_cores};
 use crate::select::{FoldRows, HeldOut, Study, TrainingFold, defined_metric, folds};
-use crate::{FitSpec, Measure, MethodSpec, Metric, PreparedData, Result, StudyObserver, Weight, predict};
+use crate::{FitSpec, Measure, MethodSpec, Metric, PreparedData, Residuals, Result, StudyObserver, Weight, predict};
 use kinfolk::{CScale, Dataset, Observations, Start};
 
 /// The methods of baselines.
@@ -58,7 +57,8 @@ pub(super) fn search(
         found.tried.push(StrengthTrial::new(step, held_out.score(metric, &predictions)?.value, &rows));
         if search::best(&found.tried).is_some_and(|best| best.step == step) {
             best_rows = rows;
-            found.residuals = held_out.errors(&predictions).and_then(Residuals::new);
+            let errors = held_out.errors(&predictions, None);
+            found.residuals = errors.and_then(|errors| Residuals::new(study.observations.n_tasks(), errors));
         }
     }
     let Some(best) = search::best(&found.tried) else { return Ok(found) };

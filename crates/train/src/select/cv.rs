@@ -9,8 +9,8 @@ use super::search::CandidateSearch;
 use super::{Candidate, GrownGrid, HeldOut, Study};
 use crate::observer::{LaterObserver, RoundObserver};
 use crate::parallel::threads_or_cores;
-use crate::{Error, MethodSpec, Metric, Result, Score, StudyObserver, Weight, nan};
-use kinfolk::{Claim, Kernel};
+use crate::{Error, MethodSpec, Metric, Residuals, Result, Score, StudyObserver, Weight, nan};
+use kinfolk::{Claim, Kernel, TargetScaling};
 use serde::{Deserialize, Serialize};
 
 /// How one setting did.
@@ -49,6 +49,9 @@ pub struct Row {
     /// What it is chosen by, for each cut into folds.
     #[serde(skip)]
     cuts: Vec<Score>,
+    /// Errors of held-out rows of the first cut, for numbers.
+    #[serde(skip)]
+    pub(super) residuals: Option<Residuals>,
     #[serde(skip)]
     pub(super) candidate: usize,
     /// Which of the settings of all candidates it belongs to.
@@ -182,6 +185,8 @@ struct CrossValidation<'a> {
     scorer: Option<&'a FoldScorer<'a>>,
     metric: Metric,
     instead_of: Option<ReplacedMetric>,
+    /// How the labels of all rows are scaled, if they are.
+    target_scaling: Option<TargetScaling>,
 }
 
 impl<'a> CrossValidation<'a> {
@@ -191,7 +196,8 @@ impl<'a> CrossValidation<'a> {
         scorer: Option<&'a FoldScorer<'a>>,
     ) -> Result<Self> {
         let metric = study.metric();
-        let mut own = CrossValidation { study, cuts, scorer, metric, instead_of: None };
+        let target_scaling = study.target_scaling()?;
+        let mut own = CrossValidation { study, cuts, scorer, metric, instead_of: None, target_scaling };
         if scorer.is_none() {
             metric.check(study.observations, &study.losses)?;
             (own.metric, own.instead_of) = defined_metric(study, &cuts[0].held_out)?;
@@ -332,7 +338,8 @@ impl<'a> CrossValidation<'a> {
             for (place, &weight) in grid.weights.iter().enumerate() {
                 let of_folds: Vec<&FoldFit> =
                     by_path.iter().skip(g).step_by(grids.len()).map(|path| &path[place]).collect();
-                let FoldedScore { all, folds } = self.score(cut, &of_folds)?;
+                let predictions = self.predictions(&of_folds);
+                let FoldedScore { all, folds } = self.score(cut, &of_folds, &predictions)?;
                 let proved = grid.method.method().claim(grid.method.params()) == Claim::Optimal;
                 let mut row = Row {
                     method: grid.method.clone(),
@@ -348,6 +355,7 @@ impl<'a> CrossValidation<'a> {
                     held_out: None,
                     folds,
                     cuts: vec![all],
+                    residuals: self.residuals(cut, &predictions),
                     candidate: grid.candidate,
                     place: grid.place,
                 };
@@ -358,19 +366,35 @@ impl<'a> CrossValidation<'a> {
         Ok(rows)
     }
 
-    fn score(&self, cut: &FoldCut<'_>, of_folds: &[&FoldFit]) -> Result<FoldedScore> {
-        let mut predictions = vec![];
-        let mut folds = vec![];
-        for fit in of_folds {
-            match &fit.predicted {
-                Predicted::Rows(rows) => predictions.extend(rows),
-                Predicted::Scored(score) => folds.push(Score::of_caller(*score)),
-            }
+    /// Predictions of the fits of all folds; none if a caller scored them.
+    fn predictions(&self, of_folds: &[&FoldFit]) -> Vec<f64> {
+        let rows = of_folds.iter().filter_map(|fit| match &fit.predicted {
+            Predicted::Rows(rows) => Some(rows),
+            Predicted::Scored(_) => None,
+        });
+        rows.flatten().copied().collect()
+    }
+
+    fn score(&self, cut: &FoldCut<'_>, of_folds: &[&FoldFit], predictions: &[f64]) -> Result<FoldedScore> {
+        if self.scorer.is_none() {
+            return cut.held_out.folded(self.metric, self.study.scored, predictions);
         }
-        match self.scorer {
-            None => cut.held_out.folded(self.metric, self.study.scored, &predictions),
-            Some(_) => Ok(FoldedScore { all: Score::average(&folds, 0), folds }),
+        let scores = of_folds.iter().filter_map(|fit| match &fit.predicted {
+            Predicted::Scored(score) => Some(Score::of_caller(*score)),
+            Predicted::Rows(_) => None,
+        });
+        let folds: Vec<Score> = scores.collect();
+        Ok(FoldedScore { all: Score::average(&folds, 0), folds })
+    }
+
+    fn residuals(&self, cut: &FoldCut<'_>, predictions: &[f64]) -> Option<Residuals> {
+        // Rows of whole tasks that were left out do not tell how well known tasks are predicted.
+        if self.scorer.is_some() || self.study.whole_tasks {
+            return None;
         }
+        let spread = self.target_scaling.as_ref().map(TargetScaling::spread);
+        let errors = cut.held_out.errors(predictions, spread)?;
+        Residuals::new(self.study.observations.n_tasks(), errors)
     }
 }
 

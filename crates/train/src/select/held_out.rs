@@ -2,7 +2,7 @@
 
 use super::{FoldRows, Scored};
 use crate::metric::{Predictions, RowLoss};
-use crate::{Metric, Result, Score, all_losses};
+use crate::{HeldOutError, Metric, Result, Score, all_losses};
 use kinfolk::{LossKind, Losses, Observations};
 
 /// The test rows of all folds, ready to score what the fits of the folds predict for them.
@@ -86,10 +86,13 @@ impl<'a> HeldOut<'a> {
         Ok(if is_classification { rows.row_losses() } else { rows.row_errors() })
     }
 
-    /// Absolute errors of predictions of numbers; `None` for classes.
-    pub(crate) fn errors(&self, predictions: &[f64]) -> Option<Vec<f64>> {
+    /// Errors of predictions of numbers, in these units of tasks; `None` for classes.
+    pub(crate) fn errors(&self, predictions: &[f64], spread: Option<&[f64]>) -> Option<Vec<HeldOutError>> {
         let error = |(row, score): (&TestedRow, &f64)| {
-            (self.observations.label(row.observation as usize) - score).abs()
+            let o = row.observation as usize;
+            let task = self.observations.task(o);
+            let unit = spread.map_or(1.0, |spread| spread[task]);
+            HeldOutError { task, error: (self.observations.label(o) - score) / unit }
         };
         let numbers = !all_losses(self.losses, LossKind::is_classification);
         numbers.then(|| self.tested.iter().zip(predictions).map(error).collect())

@@ -3,7 +3,7 @@
 use super::{FoldOrder, Row};
 use crate::observer::StopObserver;
 use crate::{FitSpec, LossSpec, Metric, Result, StudyObserver, Trained, Training};
-use kinfolk::{Inputs, Losses, Observations, Observer, Start};
+use kinfolk::{Inputs, Losses, Observations, Observer, Start, TargetScaling};
 use kinfolk_io::Schema;
 use serde::{Deserialize, Serialize};
 
@@ -105,6 +105,12 @@ impl<'a> Study<'a> {
         }
     }
 
+    /// How labels of all rows are scaled, if they are.
+    pub(super) fn target_scaling(&self) -> Result<Option<TargetScaling>> {
+        let centred = self.spec.centres_targets();
+        Ok(TargetScaling::fit(self.spec.target_scale, self.observations, &self.losses, centred)?)
+    }
+
     /// The spec of one setting.
     pub fn spec_of(&self, row: &Row) -> FitSpec {
         let loss = LossSpec::from(&self.losses);
@@ -120,7 +126,9 @@ impl<'a> Study<'a> {
         let spec = self.spec_of(row);
         let mut training = Training::of_arrays(&spec, self.inputs, self.observations)?;
         training.schema = schema.clone();
-        training.fit(&spec, Start::Cold, observer)
+        let mut trained = training.fit(&spec, Start::Cold, observer)?;
+        trained.outcome.residuals = row.residuals.clone().or(trained.outcome.residuals);
+        Ok(trained)
     }
 
     /// Fits some of a candidate's settings to all the data.

@@ -4,7 +4,7 @@ use super::WantedColumns;
 use crate::failure::{Failure, Result};
 use crate::scores::UnknownTask;
 use crate::scores::{Chunk, Scores, highest, scores};
-use kinfolk::{LossKind, Losses, Matrix, TaskNames};
+use kinfolk::{LossKind, Losses, Matrix, TargetScaling, TaskNames};
 use kinfolk_io::{CellKind, Cells, LabelEncoding, Table, Targets};
 use kinfolk_train::{NewTasks, Trained, all_losses};
 
@@ -16,7 +16,7 @@ pub(super) struct OutputColumns {
     rows: ScoredTasks,
     /// Whether scores are probabilities.
     proba: bool,
-    /// Half of the width of an interval for each task, if intervals are wanted; the last one is for unknown tasks.
+    /// Half of the width of an interval for each task, if intervals are wanted; NaN for tasks without training rows.
     interval: Option<Vec<f64>>,
     /// What labels are, if they are wanted.
     labels: Option<LabelRule>,
@@ -93,6 +93,14 @@ impl OutputColumns {
         })
     }
 
+    /// How many of these rows have a prediction without the interval that is wanted.
+    pub(super) fn rows_without_interval(&self, trained: &Trained, table: &Table) -> usize {
+        let (Some(widths), Targets::Tasks { task, .. }) = (&self.interval, &table.targets) else { return 0 };
+        let places = task.find_in(trained.model.tasks());
+        let lacks = |&&t: &&u32| places[t as usize].is_none_or(|t| widths[t as usize].is_nan());
+        task.index.iter().filter(lacks).count()
+    }
+
     pub(super) fn has_words(&self) -> bool {
         self.labels.is_some() || !self.kept.is_empty()
     }
@@ -157,8 +165,7 @@ impl OutputColumns {
                     let labels = self.labels.map(|_| self.signs(trained, own.iter().copied()));
                     let places = task.find_in(trained.model.tasks());
                     let half = |row: usize, widths: &[f64]| {
-                        let place = places[task.index[row] as usize].map_or(widths.len() - 1, |t| t as usize);
-                        widths[place]
+                        places[task.index[row] as usize].map_or(f64::NAN, |t| widths[t as usize])
                     };
                     let bounds = self.interval.iter().flat_map(|widths| {
                         [-1.0, 1.0].map(|sign| {
@@ -230,28 +237,26 @@ fn check_probabilities(trained: &Trained) -> Result<()> {
     }
 }
 
-/// Half of the width of an interval for each task, and for tasks that the model does not know.
+/// Half of the width of an interval for each task; NaN for those without training rows.
 fn half_widths(trained: &Trained, level: f64) -> Result<Vec<f64>> {
     let Some(residuals) = &trained.outcome.residuals else {
         let why = match trained.schema.label_encoding {
             LabelEncoding::Numbers => {
-                "this model has no held-out residuals; fit it without --c, so that C is auto"
+                "this model has no errors of held-out rows; fit it without --c, so that C is auto, or with select"
             }
             _ => "this model predicts classes; see --proba",
         };
         return Err(Failure::usage(format!("--interval: {why}")));
     };
-    let Some(width) = residuals.half_width(level) else {
+    let spread = trained.model.target_scaling().map(TargetScaling::spread);
+    let Some(mut widths) = residuals.half_widths(level, spread) else {
         let rows = residuals.rows;
-        return Err(Failure::usage(format!(
-            "--interval {level}: {rows} held-out rows are too few for this level"
-        )));
+        let why = format!("--interval {level}: {rows} held-out rows are too few for this level");
+        return Err(Failure::usage(why));
     };
-    let tasks = trained.model.tasks().len();
-    let spread =
-        trained.model.target_scaling().map_or_else(|| vec![1.0; tasks], |scaling| scaling.spread().to_vec());
-    let unknown = spread.iter().copied().fold(0.0, f64::max);
-    Ok(spread.into_iter().chain([unknown]).map(|spread| width * spread).collect())
+    let empty = (0..widths.len()).filter(|&t| trained.model.is_empty_task(t));
+    empty.for_each(|t| widths[t] = f64::NAN);
+    Ok(widths)
 }
 
 fn loss_name(trained: &Trained) -> String {

@@ -47,7 +47,7 @@ pub(crate) struct PredictArgs {
     #[arg(long)]
     proba: bool,
     /// Also an interval that holds the label with this probability, such as 0.9, for numbers: columns low and high. Its
-    /// width comes from rows that were held out when C was chosen.
+    /// width comes from rows that were held out when C was chosen, by fit or select.
     #[arg(long, value_name = "LEVEL", conflicts_with = "proba", value_parser = level)]
     interval: Option<f64>,
     /// What to predict for tasks that the model does not know, or that had no labels in training, and that no atom
@@ -174,7 +174,7 @@ impl PredictJob<'_> {
         let read = |atom: &AtomSetting| atom.with_file_read(task_column.as_deref());
         let atoms = self.atoms.iter().map(read).collect::<kinfolk_train::Result<Vec<_>>>()?;
         let new_tasks = trained.new_tasks(&atoms)?;
-        let (mut open, mut out, mut rows) = (Some(open), None, 0);
+        let (mut open, mut out, mut rows, mut without_interval) = (Some(open), None, 0, 0);
         chunks::for_each(&mut *source, |table| {
             let Some(table) =
                 training::part_of_chunk(table, self.split).map_err(|f| f.about(self.data.first()))?
@@ -190,6 +190,7 @@ impl PredictJob<'_> {
             let chunk = Chunk { table: &table, path: self.data.first(), first_row: rows, task_column };
             writer.append(columns.fill(trained, &new_tasks, &chunk, self.unknown)?)?;
             rows += table.n_rows();
+            without_interval += columns.rows_without_interval(trained, &table);
             Ok(())
         })?;
         if source.dropped_rows() > 0 {
@@ -198,6 +199,12 @@ impl PredictJob<'_> {
             return Err(Failure::input(why).about(self.data.first()));
         }
         source.remarks().iter().for_each(|remark| self.report.note(remark));
+        if without_interval > 0 {
+            self.report.note(format!(
+                "{} without interval: nothing is known about errors for tasks without training rows",
+                plural(without_interval, "prediction")
+            ));
+        }
         match out {
             Some((writer, columns)) => {
                 writer.finish()?;

@@ -1,0 +1,143 @@
+//! Errors of held-out predictions, kept for intervals.
+
+use serde::{Deserialize, Serialize};
+
+/// Errors that a model file keeps; of more, as many that are evenly spaced in their order.
+const MAX_KEPT_ERRORS: usize = 501;
+
+/// The typical error of a task is drawn to that of all tasks as if so many more of its rows had had that one.
+const SHRINKAGE_ROWS: f64 = 10.0;
+
+/// The error of the prediction for one row that was held out.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct HeldOutError {
+    /// The task of the row.
+    pub task: usize,
+    /// How far off the prediction is, in units of scaled labels.
+    pub error: f64,
+}
+
+/// Errors of held-out predictions of numbers, in units of the typical error of their task.
+///
+/// Tasks differ in how well they can be predicted; with errors in these units, all tasks together say how large an
+/// error may be.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Residuals {
+    /// How many there were.
+    pub rows: usize,
+    /// Absolute values, increasing; all of them, or some.
+    errors: Vec<f64>,
+    /// The typical error of each task, in units of scaled labels.
+    sizes: Vec<f64>,
+    /// The typical error of all tasks, in the same units.
+    size_of_all: f64,
+}
+
+impl Residuals {
+    /// Of these errors; `None` if there are none.
+    pub fn new(n_tasks: usize, mut errors: Vec<HeldOutError>) -> Option<Self> {
+        errors.retain(|row| row.error.is_finite());
+        let rows = errors.len();
+        // Squares of errors of any size stay finite in this unit.
+        let unit = errors.iter().map(|row| row.error.abs()).fold(0.0, f64::max);
+        let square = |row: &HeldOutError| if unit > 0.0 { (row.error / unit).powi(2) } else { 0.0 };
+        let of_all = errors.iter().map(square).sum::<f64>() / rows as f64;
+        let mut sums = vec![(0.0, 0.0); n_tasks];
+        for row in &errors {
+            sums[row.task].0 += square(row);
+            sums[row.task].1 += 1.0;
+        }
+        let size = |(sum, count): (f64, f64)| {
+            unit * ((sum + SHRINKAGE_ROWS * of_all) / (count + SHRINKAGE_ROWS)).sqrt()
+        };
+        let sizes: Vec<f64> = sums.into_iter().map(size).collect();
+        let in_units = |row: &HeldOutError| match sizes[row.task] {
+            size if size > 0.0 => row.error.abs() / size,
+            _ => 0.0,
+        };
+        let mut errors: Vec<f64> = errors.iter().map(in_units).collect();
+        errors.sort_unstable_by(f64::total_cmp);
+        if rows > MAX_KEPT_ERRORS {
+            let place = |i: usize| (i * (rows - 1)).div_ceil(MAX_KEPT_ERRORS - 1);
+            errors = (0..MAX_KEPT_ERRORS).map(|i| errors[place(i)]).collect();
+        }
+        (rows > 0).then(|| Residuals { rows, errors, sizes, size_of_all: unit * of_all.sqrt() })
+    }
+
+    /// The same if its tasks are only some of more: the others have the typical error of all.
+    pub(crate) fn of_some_tasks(mut self, n_tasks: usize, some: &[usize]) -> Self {
+        let mut sizes = vec![self.size_of_all; n_tasks];
+        some.iter().zip(&self.sizes).for_each(|(&task, &size)| sizes[task] = size);
+        self.sizes = sizes;
+        self
+    }
+
+    /// Halves of the widths of intervals that hold new labels with this probability, if new rows are like the held-out
+    /// ones (conformal prediction): of n errors, the one of rank `ceil((n + 1) level)`, times the typical error of
+    /// the task. `spread` is the unit of the labels of each task, if they were scaled. `None` if n is too small for
+    /// this level.
+    ///
+    /// They say nothing about tasks without training rows: those differ from others in ways that no error here shows.
+    pub fn half_widths(&self, level: f64, spread: Option<&[f64]>) -> Option<Vec<f64>> {
+        let reach = self.reach(level)?;
+        let unit = |task: usize| spread.map_or(1.0, |spread| spread[task]);
+        Some(self.sizes.iter().enumerate().map(|(task, size)| reach * size * unit(task)).collect())
+    }
+
+    /// The error, in units of the typical one, that a new one exceeds with probability `1 - level`.
+    fn reach(&self, level: f64) -> Option<f64> {
+        let rank = ((self.rows + 1) as f64 * level).ceil() as usize;
+        if rank > self.rows {
+            return None;
+        }
+        let last = self.errors.len() - 1;
+        // The place of the rank among those kept, rounded up.
+        let place = (rank.max(1) - 1) as f64 * last as f64 / (self.rows - 1).max(1) as f64;
+        self.errors.get((place.ceil() as usize).min(last)).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of_one_task(errors: impl Iterator<Item = f64>) -> Residuals {
+        Residuals::new(1, errors.map(|error| HeldOutError { task: 0, error }).collect()).unwrap()
+    }
+
+    #[test]
+    fn the_half_width_is_the_error_of_the_rank() {
+        let few = of_one_task((1..=9).rev().map(f64::from));
+        let width = |level| few.half_widths(level, None).map(|widths| (1e9 * widths[0]).round() / 1e9);
+        assert_eq!((width(0.9), width(0.5), width(0.95)), (Some(9.0), Some(5.0), None));
+        let many = of_one_task((1..=100_000).map(f64::from));
+        let half = many.half_widths(0.9, Some(&[2.0])).unwrap()[0] / 2.0;
+        assert!((90_000.0..90_400.0).contains(&half), "{half}");
+        assert_eq!(Residuals::new(1, vec![HeldOutError { task: 0, error: f64::NAN }]), None);
+    }
+
+    #[test]
+    fn tasks_have_their_own_widths_where_rows_are_many() {
+        let error = |i: usize| {
+            let task = i % 2;
+            HeldOutError { task, error: (i as f64 * 0.7).sin() * [1.0, 10.0][task] }
+        };
+        let found = Residuals::new(3, (0..2000).map(error).collect()).unwrap();
+        let widths = found.half_widths(0.9, None).unwrap();
+        assert!((9.0..10.5).contains(&(widths[1] / widths[0])), "{widths:?}");
+        // A task that was not looked at has the typical error.
+        assert!(widths[2] > widths[0] && widths[2] < widths[1], "{widths:?}");
+        let of_five = found.clone().of_some_tasks(5, &[4, 0, 2]);
+        let of_five = of_five.half_widths(0.9, None).unwrap();
+        assert_eq!((of_five[4], of_five[0], of_five[2]), (widths[0], widths[1], widths[2]));
+    }
+
+    #[test]
+    fn errors_of_any_size_have_finite_widths() {
+        for unit in [0.0, 1e-300, 1e300] {
+            let found = of_one_task((1..=20).map(|i| f64::from(i) * unit));
+            let width = found.half_widths(0.9, None).unwrap()[0];
+            assert!((width - 19.0 * unit).abs() <= 1e-9 * 19.0 * unit, "{unit}: {width}");
+        }
+    }
+}
