@@ -5,7 +5,9 @@ use super::search::{self, StrengthTrial};
 use crate::observer::StopObserver;
 use crate::parallel::{in_parallel, threads_or_cores};
 use crate::select::{FoldRows, HeldOut, Study, TrainingFold, defined_metric, folds};
-use crate::{FitSpec, Measure, MethodSpec, Metric, PreparedData, Residuals, Result, StudyObserver, Weight, predict};
+use crate::{
+    FitSpec, Measure, MethodSpec, Metric, PreparedData, Residuals, Result, StudyObserver, Weight, predict,
+};
 use kinfolk::{CScale, Dataset, Observations, Start};
 
 /// The methods of baselines.
