@@ -5,8 +5,8 @@
 use kinfolk::inputs::{Dense, Inputs};
 use kinfolk::regularizer::{AtomKind, AtomSpec};
 use kinfolk::{
-    Dataset, DatasetOptions, Error, Fit, Intercept, Kernel, LossKind, Observations, Problem, ProblemSpec,
-    RegularizerKind, Settings, SolverKind, certify, fit,
+    CScale, Dataset, DatasetOptions, Error, Fit, Intercept, Kernel, LossKind, Observations, Problem,
+    ProblemSpec, RegularizerKind, Settings, SolverKind, certify, fit,
 };
 use proptest::prelude::*;
 use serde_json::Value;
@@ -272,4 +272,38 @@ fn unbalanced_duals_are_refused() {
     let error = certify(&problem, &[0.1, 0.1, 0.1], None).unwrap_err();
     assert!(matches!(error, Error::DualSum { .. }), "{error}");
     assert!(certify(&problem, &[0.1, -0.2, 0.1], None).unwrap().dual.is_finite());
+}
+
+/// Kernel values that are nearly equal: what is left after centring is small, and rounding must not become a direction.
+#[test]
+fn flat_kernels_are_solved() {
+    let (rows, features, tasks) = (240, 8, 6);
+    for seed in 0..12u32 {
+        let number = |i: usize| ((i as f64 + 1.0) * (12.9898 + f64::from(seed))).sin() * 43_758.547;
+        let x: Vec<f64> = (0..rows * features).map(|i| number(i).fract() * 2.0).collect();
+        let task: Vec<u32> = (0..rows as u32).map(|i| i % tasks).collect();
+        let label = |i: usize| if x[i * features] + 0.8 * number(i + 7).fract() > 0.1 { 1.0 } else { -1.0 };
+        let observations = Observations::multi_task(&task, (0..rows).map(label).collect()).unwrap();
+        let inputs: Inputs<'_> = Dense::f64(&x, rows, features).unwrap().into();
+        for gamma in [1e-3f64, 1e-4, 1e-6] {
+            let kernel = format!("rbf:{gamma}").parse::<Kernel>().unwrap();
+            let options = DatasetOptions { kernel, ..DatasetOptions::default() };
+            let data = Dataset::new(&inputs, &observations, options).unwrap();
+            for (loss, strength) in [(LossKind::Logistic, 1.0), (LossKind::SquaredHinge, 10.0)] {
+                let scale = CScale::new(&data, &loss.clone().into(), Intercept::Free).unwrap();
+                let c = scale.weights(&RegularizerKind::Power { k: 2 }, None, strength).unwrap().c;
+                let spec = ProblemSpec {
+                    loss: loss.into(),
+                    output: RegularizerKind::Power { k: 2 },
+                    c,
+                    ..ProblemSpec::default()
+                };
+                let problem = Problem::new(&data, spec).unwrap();
+                let Fit { model, passes, .. } = fit(&problem, &settings(1e-6, SolverKind::Newton)).unwrap();
+                let what =
+                    format!("seed {seed}, gamma {gamma}, C {c}, {passes} passes: {}", model.certificate());
+                assert!(model.certificate().rel_gap() <= 1e-6 && passes < 60, "{what}");
+            }
+        }
+    }
 }

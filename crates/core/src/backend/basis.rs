@@ -12,6 +12,8 @@ pub struct SecondMoment<'a> {
     pub matrix: Cow<'a, Matrix>,
     /// What its rows stand for.
     pub of: MomentOf,
+    /// The largest entry of what it was computed from by subtraction; 0 if nothing was subtracted.
+    pub largest_before: f64,
 }
 
 /// What the rows of a second moment stand for.
@@ -30,6 +32,8 @@ impl<'a> SecondMoment<'a> {
     pub(crate) fn centred(self, backend: &dyn Backend, threads: usize) -> Self {
         let mut matrix = self.matrix.into_owned();
         let n = matrix.rows();
+        // Of a positive semidefinite matrix it is on the diagonal.
+        let largest_before = (0..n).map(|i| matrix[(i, i)]).fold(0.0, f64::max);
         match self.of {
             MomentOf::Features => {
                 let (sum, count) = (sum_of_inputs(backend, threads), backend.n_inputs() as f64);
@@ -37,23 +41,29 @@ impl<'a> SecondMoment<'a> {
                     axpy(&mut matrix.row_mut(i)[..=i], -sum[i] / count, &sum[..=i]);
                 }
             }
-            MomentOf::Inputs | MomentOf::Coefficients => {
-                let mut means = vec![0.0; n];
-                for i in 0..n {
-                    for j in 0..i {
-                        means[i] += matrix[(i, j)] / n as f64;
-                        means[j] += matrix[(i, j)] / n as f64;
-                    }
-                    means[i] += matrix[(i, i)] / n as f64;
-                }
-                let mean = means.iter().sum::<f64>() / n as f64;
-                for i in 0..n {
-                    let row = matrix.row_mut(i)[..=i].iter_mut().zip(&means);
-                    row.for_each(|(x, other)| *x -= means[i] + other - mean);
-                }
-            }
+            // Twice: where kernel values are nearly equal, rounding errors of the first means leave a constant
+            // direction whose eigenvalue is far from zero.
+            MomentOf::Inputs | MomentOf::Coefficients => (0..2).for_each(|_| centre(&mut matrix)),
         }
-        SecondMoment { matrix: Cow::Owned(matrix), of: self.of }
+        SecondMoment { matrix: Cow::Owned(matrix), of: self.of, largest_before }
+    }
+}
+
+/// Takes means of rows and columns from a symmetric matrix, given by its lower triangle.
+fn centre(matrix: &mut Matrix) {
+    let n = matrix.rows();
+    let mut means = vec![0.0; n];
+    for i in 0..n {
+        for j in 0..i {
+            means[i] += matrix[(i, j)] / n as f64;
+            means[j] += matrix[(i, j)] / n as f64;
+        }
+        means[i] += matrix[(i, i)] / n as f64;
+    }
+    let mean = means.iter().sum::<f64>() / n as f64;
+    for i in 0..n {
+        let row = matrix.row_mut(i)[..=i].iter_mut().zip(&means);
+        row.for_each(|(x, other)| *x -= means[i] + other - mean);
     }
 }
 

@@ -296,6 +296,6 @@ impl Backend for GramBackend<'_> {
             Some(whole) => Cow::Borrowed(whole),
             None => Cow::Owned(self.compute_all(threads, interrupt)?),
         };
-        Ok(SecondMoment { matrix, of: MomentOf::Coefficients })
+        Ok(SecondMoment { matrix, of: MomentOf::Coefficients, largest_before: 0.0 })
     }
 }

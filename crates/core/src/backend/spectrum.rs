@@ -17,8 +17,10 @@ pub(crate) struct Spectrum {
 /// P, or a factor of it.
 #[derive(Debug)]
 pub(crate) enum Frame {
-    /// P itself.
+    /// P itself, for features.
     Coordinates(Matrix),
+    /// P itself, for coefficients of inputs: `K P = P diag(l)`, and `P'K P = I`.
+    Coefficients(Matrix),
     /// A with `P = X'A`, `K = X X' = U diag(l) U'` and `A = U diag(l)^(-1/2)`: with many features, computing
     /// P would take longer than everything that uses it.
     Inputs(Matrix),
@@ -31,10 +33,13 @@ impl Spectrum {
             let values = values.iter().map(|l| l.max(0.0)).collect();
             return Ok(Spectrum { values, frame: Frame::Coordinates(vectors) });
         }
-        let (values, scaled) = keep_positive(&values, &vectors);
+        let (values, mut scaled) = keep_positive((&values, &vectors), moment.largest_before);
+        if moment.largest_before > 0.0 {
+            remove_means(&mut scaled);
+        }
         let frame = match moment.of {
             MomentOf::Inputs => Frame::Inputs(scaled),
-            _ => Frame::Coordinates(scaled),
+            _ => Frame::Coefficients(scaled),
         };
         Ok(Spectrum { values, frame })
     }
@@ -52,7 +57,9 @@ impl Spectrum {
 impl OrthonormalBasis for Spectrum {
     fn coordinates(&self, backend: &dyn Backend, v: &Matrix, threads: usize) -> Matrix {
         match &self.frame {
-            Frame::Coordinates(frame) => linalg::times(view(frame), view(v), threads),
+            Frame::Coordinates(frame) | Frame::Coefficients(frame) => {
+                linalg::times(view(frame), view(v), threads)
+            }
             Frame::Inputs(frame) => {
                 of_inputs(backend, &linalg::times(view(frame), view(v), threads), threads)
             }
@@ -64,7 +71,7 @@ impl OrthonormalBasis for Spectrum {
     }
 
     fn project_state(&self, state: Matrix, threads: usize) -> Matrix {
-        let (Frame::Coordinates(frame) | Frame::Inputs(frame)) = &self.frame;
+        let (Frame::Coordinates(frame) | Frame::Coefficients(frame) | Frame::Inputs(frame)) = &self.frame;
         linalg::times(view(frame).transpose(), view(&state), threads)
     }
 
@@ -78,9 +85,19 @@ impl OrthonormalBasis for Spectrum {
     }
 }
 
-/// Drops eigenvalues that are rounding noise and divides the remaining vectors by the root of theirs.
-fn keep_positive(values: &[f64], vectors: &Matrix) -> (Vec<f64>, Matrix) {
-    let largest = values.iter().fold(0.0f64, |a, &b| a.max(b));
+/// Makes columns orthogonal to the vector of ones, as eigenvectors of a centred matrix are. Those of small eigenvalues
+/// are so only roughly, and kernel values, as they are, would show it.
+fn remove_means(vectors: &mut Matrix) {
+    let mut means = vec![0.0; vectors.cols()];
+    let rows = vectors.rows();
+    (0..rows).for_each(|i| linalg::axpy(&mut means, 1.0 / rows as f64, vectors.row(i)));
+    (0..rows).for_each(|i| linalg::axpy(vectors.row_mut(i), -1.0, &means));
+}
+
+/// Drops eigenvalues that are rounding noise and divides the remaining vectors by the root of theirs. Entries of this
+/// size that were subtracted from each other leave noise, too.
+fn keep_positive((values, vectors): (&[f64], &Matrix), subtracted: f64) -> (Vec<f64>, Matrix) {
+    let largest = values.iter().fold(subtracted, |a, &b| a.max(b));
     let noise = largest * values.len() as f64 * f64::EPSILON;
     let kept: Vec<usize> = (0..values.len()).filter(|&j| values[j] > noise).collect();
     let mut scaled = Matrix::zeros(vectors.rows(), kept.len());

@@ -58,8 +58,8 @@ impl Design {
         let (layout, rows) = RowLayout::new(obs);
         let mut x = match &spectrum.frame {
             Frame::Coordinates(frame) => rotated(backend, frame, &rows, threads, interrupt)?,
-            // X X'A = A diag(l).
-            Frame::Inputs(frame) => {
+            // X X'A = A diag(l), and K A = A diag(l).
+            Frame::Inputs(frame) | Frame::Coefficients(frame) => {
                 let mut x = Matrix::zeros(rows.len(), frame.cols());
                 for (i, &row) in rows.iter().enumerate() {
                     let own = frame.row(row as usize).iter().zip(&spectrum.values);

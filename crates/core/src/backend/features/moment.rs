@@ -33,7 +33,7 @@ impl FeatureBackend<'_> {
             true => (self.moment(&all, threads, interrupt)?, MomentOf::Features),
             false => (self.gram_of_all(&all, threads, interrupt)?, MomentOf::Inputs),
         };
-        Ok(SecondMoment { matrix: Cow::Owned(matrix), of })
+        Ok(SecondMoment { matrix: Cow::Owned(matrix), of, largest_before: 0.0 })
     }
 
     /// Lower triangle of X'X: partial sums over fixed runs of rows, added up in order. With a single one, threads
