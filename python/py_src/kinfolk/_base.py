@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
-from . import _atoms, _checks, _inputs, _native
+from . import _atoms, _checks, _inputs, _native, _recipe
 from ._compat import HAS_CALLBACKS, Callbacks
 from ._labelled import LabelledResults, certificate_html
 from ._parameters import EngineParameters, specification
@@ -218,7 +218,9 @@ class BaseKinfolkEstimator(EngineParameters, LabelledResults, Callbacks, BaseEst
         self.C_, self.lam_ = summary["c"], summary["lambda"]
         self.auto_C_ = json.loads(summary["auto_c"] or "null")
         self.cv_score_ = self.auto_C_["score"] if self.auto_C_ else None
-        self.scale_, self.notes_ = json.loads(model.about)["scaling"], summary["notes"]
+        recipe = getattr(self, "_recipe", None)
+        self.notes_ = [*([] if recipe is None else _recipe.notes(recipe)), *summary["notes"]]
+        self.scale_ = json.loads(model.about)["scaling"]
         fields = ("passes", "seconds", "primal", "dual", "gap")
         columns = list(zip(*summary["trace"], strict=True)) or [()] * len(fields)
         self.trace_ = {name: np.asarray(column) for name, column in zip(fields, columns, strict=True)}

@@ -169,6 +169,13 @@ class EngineParameters:
         key="scale",
         convert=_scale,
     )
+    missing: str = parameter(
+        "mean",
+        '"mean", "median", "zero" or "error"',
+        """What missing values in a frame X become; one more feature says where they were. Arrays have none: there, NaN
+        is an error. Words, dates and missing values of frames become features as in the command, and `notes_` says
+        how.""",
+    )
     method: str = parameter(
         "kin",
         "str",
