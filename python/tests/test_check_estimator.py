@@ -26,7 +26,8 @@ ESTIMATORS = [
 
 # They compare predictions to seven digits, but ours are as accurate as `tol`. The test below has a smaller one, and all
 # else as by default; scikit-learn too runs them with smaller tolerances for its own iterative estimators
-# (sklearn.utils._test_common.instance_generator, PER_ESTIMATOR_CHECK_PARAMS). In MultiTaskCV a repeated row may be in
+# (sklearn.utils._test_common.instance_generator, PER_ESTIMATOR_CHECK_PARAMS), see scikit-learn issue 16298 and pull
+# request 30143, which lowers the tolerance of lsqr and sparse-cg for it. In MultiTaskCV a repeated row may be in
 # two folds, where a row with a weight cannot.
 TOO_EXACT = dict.fromkeys(
     ["check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data"],
@@ -36,7 +37,9 @@ TOO_EXACT = dict.fromkeys(
 
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: repr(e).replace("\n", ""))
 def test_scikit_learn_checks(estimator, capsys):
-    results = check_estimator(estimator, on_skip=None, on_fail=None, expected_failed_checks=TOO_EXACT)
+    # Regressors at their defaults pass all of them.
+    expected = {} if repr(estimator) in ("MultiTaskRegressor()", "OutputKernelRegressor()") else TOO_EXACT
+    results = check_estimator(estimator, on_skip=None, on_fail=None, expected_failed_checks=expected)
     failed = [f"{r['check_name']}: {r['exception']!r}" for r in results if r["status"] == "failed"]
     left_out = [
         f"{r['check_name']} ({r['status']}): {r['exception']!r:.120}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -120,6 +120,12 @@ class MultiTaskCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     >>> bool(search.best_score_ > 0.9)
     True
     """
+
+    if TYPE_CHECKING:
+        n_features_in_: int
+        feature_names_in_: np.ndarray
+        classes_: Any
+        tasks_: np.ndarray
 
     def __init__(
         self,
