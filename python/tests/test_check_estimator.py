@@ -1,5 +1,10 @@
 """scikit-learn's own checks, all of them."""
 
+import os
+import subprocess
+import sys
+import textwrap
+
 import numpy as np
 import pytest
 import sklearn
@@ -71,3 +76,17 @@ def test_weights_are_repetitions(kind):
     assert weighted.C_ == pytest.approx(repeated.C_, rel=1e-9)
     scores = [getattr(model, "decision_function", model.predict)(X) for model in (weighted, repeated)]
     np.testing.assert_allclose(*scores, rtol=1e-5, atol=1e-5)
+
+
+def test_the_check_of_the_array_api_is_not_skipped():
+    """It needs a variable of the environment before scipy is imported."""
+    script = """
+        from sklearn.utils.estimator_checks import check_estimator
+        from kinfolk import MultiTaskRegressor
+
+        results = check_estimator(MultiTaskRegressor(), on_skip=None)
+        left_out = [(r["check_name"], r["exception"]) for r in results if r["status"] != "passed"]
+        assert not left_out, left_out
+    """
+    environment = os.environ | {"SCIPY_ARRAY_API": "1"}
+    subprocess.run([sys.executable, "-c", textwrap.dedent(script)], check=True, env=environment)
