@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -18,6 +19,9 @@ import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 SMOKE = ROOT / "release" / "smoke.py"
+OLDEST_GLIBC = (2, 28)
+ZIG = "--target x86_64-unknown-linux-gnu -- --zig --compatibility manylinux_2_28"
+OLDEST_PYTHON = (3, 11)
 
 
 def run(*command: object, **more: object) -> None:
@@ -40,7 +44,9 @@ def build(args: argparse.Namespace, folder: pathlib.Path) -> None:
     command: list[object] = [python, "-m", "maturin", "build", "--profile", args.profile, "--out", args.wheels]
     command += ["--manifest-path", ROOT / "python" / "Cargo.toml"]
     command += (["--target", args.target] if args.target else []) + args.more
-    run(*command)
+    # maturin looks for zig by the Python that comes first.
+    path = os.pathsep.join([str(python.parent), os.environ.get("PATH", "")])
+    run(*command, env=os.environ | {"PATH": path})
 
 
 def the_wheel(folder: pathlib.Path) -> pathlib.Path:
@@ -60,6 +66,23 @@ def check_contents(wheel: pathlib.Path) -> None:
         sys.exit(f"{wheel.name} is for one version of Python only")
 
 
+def check_glibc(wheel: pathlib.Path) -> None:
+    """The binary asks for no newer glibc than the name of the wheel says, and that is the oldest one we support."""
+    tag = re.search(r"manylinux_(\d+)_(\d+)", wheel.name)
+    if tag is None:
+        print(f"{wheel.name}: not checked for glibc, it is for another system")
+        return
+    with zipfile.ZipFile(wheel) as archive:
+        binary = next(name for name in archive.namelist() if name.endswith(".so"))
+        found = re.findall(rb"GLIBC_(\d+)\.(\d+)", archive.read(binary))
+    needed, promised = max((int(a), int(b)) for a, b in found), (int(tag[1]), int(tag[2]))
+    print(f"{wheel.name}: needs glibc {needed[0]}.{needed[1]}")
+    if needed > promised:
+        sys.exit(f"{wheel.name}: its name promises glibc {promised[0]}.{promised[1]}")
+    if promised > OLDEST_GLIBC:
+        print(f"NOT DONE: a wheel for glibc {OLDEST_GLIBC[0]}.{OLDEST_GLIBC[1]}; {ZIG} builds it")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--profile", default="release")
@@ -76,8 +99,12 @@ def main() -> None:
             build(args, folder)
         wheel = the_wheel(args.wheels)
         check_contents(wheel)
+        check_glibc(wheel)
         if args.build_only:
             return
+        if sys.version_info[:2] != OLDEST_PYTHON:
+            oldest = ".".join(map(str, OLDEST_PYTHON))
+            print(f"NOT DONE: a test on Python {oldest}, the oldest; run this script with it")
         python = environment(folder / "bare", wheel)
         # Nothing of this machine but the interpreter: no cargo, no compiler, no source.
         bare = {key: os.environ[key] for key in ("SYSTEMROOT", "TEMP", "TMP") if key in os.environ}

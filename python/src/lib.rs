@@ -5,6 +5,7 @@ mod background;
 mod error;
 mod features;
 mod fit;
+mod frame;
 mod model;
 mod observations;
 mod registry;
@@ -17,6 +18,8 @@ use pyo3::prelude::*;
 mod _native {
     #[pymodule_export]
     use super::fit::{fit_path, resolve_weights};
+    #[pymodule_export]
+    use super::frame::{describe_recipe, encode_frame};
     #[pymodule_export]
     use super::model::PyModel;
     #[pymodule_export]

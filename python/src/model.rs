@@ -231,8 +231,9 @@ impl PyModel {
     }
 
     /// Writes a file that the command can read. `python` is a JSON text for this package. `classes` are the two
-    /// values of labels for -1 and +1, None if labels are numbers, or empty if tasks are classes.
-    #[pyo3(signature = (path, *, python, features=None, task_column=None, classes=None))]
+    /// values of labels for -1 and +1, None if labels are numbers, or empty if tasks are classes. `recipe` says how the
+    /// columns of a frame became features, as JSON; `features` are the names of columns that are numbers.
+    #[pyo3(signature = (path, *, python, features=None, task_column=None, classes=None, recipe=None))]
     fn save(
         &self,
         py: Python<'_>,
@@ -241,9 +242,12 @@ impl PyModel {
         features: Option<Vec<String>>,
         task_column: Option<String>,
         classes: Option<Vec<String>>,
+        recipe: Option<&str>,
     ) -> PyResult<()> {
         let mut trained = self.0.clone();
-        let columns = ColumnRoles { task: task_column, ..ColumnRoles::default() };
+        let recipe = recipe.map(crate::frame::parse).transpose()?;
+        let known = recipe.as_ref().map_or_else(ColumnRoles::default, |recipe| recipe.columns.clone());
+        let columns = ColumnRoles { task: task_column, ..known };
         let features = features.map(|names| names.into_iter().map(Feature::Number).collect());
         let about = trained.model.about();
         let storage = match about.kernel {
@@ -251,8 +255,12 @@ impl PyModel {
             _ => Storage::Dense,
         };
         let label_encoding = label_encoding(classes);
-        trained.schema =
-            Schema { storage, label_encoding, ..Schema::new(columns.clone(), features, about.n_features) };
+        trained.schema = match recipe {
+            Some(recipe) => Schema { columns: columns.clone(), label_encoding, ..recipe },
+            None => {
+                Schema { storage, label_encoding, ..Schema::new(columns.clone(), features, about.n_features) }
+            }
+        };
         trained.spec.columns = columns;
         let saved = py.detach(|| -> kinfolk_train::Result<()> {
             let mut model = trained.into_model()?;

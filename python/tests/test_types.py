@@ -1,6 +1,8 @@
 """A user's script passes strict type checkers."""
 
+import ast
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -24,6 +26,24 @@ def test_pyright():
         skipped("no pyright")
     found = subprocess.run([pyright, "--pythonpath", sys.executable, SCRIPT], capture_output=True, text=True)
     assert found.returncode == 0, found.stdout
+
+
+def test_the_script_uses_every_public_name():
+    from test_attributes import attributes
+
+    import kinfolk
+
+    used = {node.attr for node in ast.walk(ast.parse(SCRIPT.read_text())) if isinstance(node, ast.Attribute)}
+    used |= {node.id for node in ast.walk(ast.parse(SCRIPT.read_text())) if isinstance(node, ast.Name)}
+    kinds = [getattr(kinfolk, name) for name in kinfolk.__all__ if isinstance(getattr(kinfolk, name), type)]
+    public = set(kinfolk.__all__)
+    for kind in kinds:
+        own = {name for each in kind.__mro__ if each.__module__.startswith("kinfolk") for name in vars(each)}
+        methods = {name for name in own if not name.startswith("_") and callable(getattr(kind, name, None))}
+        public |= {name for name in methods if not re.fullmatch("set_.*_request", name)}
+        if "Attributes" in (kind.__doc__ or ""):
+            public |= set(attributes(kind.__doc__))
+    assert len(public) > 60 and not public - used, sorted(public - used)
 
 
 def test_it_runs(tmp_path):

@@ -27,6 +27,12 @@ y = X.sum(axis=1)
 task = np.repeat(["ann", "bob"], 20)
 
 
+def table() -> Any:
+    import pandas as pd
+
+    return pd.DataFrame(X, columns=["a", "b", "c"]).assign(who=task, plan=["x", "y"] * 20)
+
+
 def regression(path: Path) -> float:
     model = MultiTaskRegressor(C=1.0, tol=1e-4, atoms={"all": Atom({"ann": "a", "bob": "a"}, weight=3.0)})
     model.fit(X, y, task=task, sample_weight=np.ones(40))
@@ -39,11 +45,21 @@ def regression(path: Path) -> float:
     shares: dict[str, float] = model.atom_shares_
     clusters: dict[Any, int] = model.task_clusters(2)
     frames = [model.theta_frame_, model.coef_frame_, model.intercept_frame_, model.task_correlation_frame_]
+    course: list[float | int | str | None] = [model.n_passes_, model.seconds_, model.reason_, model.remark_]
+    course += [model.lam_, model.cv_score_]
+    chosen: dict[str, Any] | None = model.auto_C_
+    leaves: list[Any] = model.task_tree_["leaves"]
+    names: list[Any] = [*model.theta_names_, *model.tasks_.tolist(), *leaves, *course, chosen, model.model_]
+    low, high = model.predict_interval(X, task="ann", coverage=0.8)
+    inner: dict[str, Any] = model.set_params(tol=1e-3).get_params()
+    labelled = MultiTaskRegressor(task_column="who", missing="median").fit(table(), y)
+    columns: np.ndarray = labelled.feature_names_in_
     model.update(X, y, task=task).remove_task("bob").add_task(X, y, "cid")
     model.save(path)
     again: MultiTaskRegressor = load(path)
     model.to_onnx(path)
     total = gap + sum(limits) + sum(shares.values()) + len(words) + len(numbers) + len(clusters) + len(frames)
+    total += len(names) + len(inner) + len(columns) + float((high - low).sum())
     return total + float(guess.mean()) + again.score(X, y, task="ann") + float(model.C_) + float(model.n_features_in_)
 
 
@@ -51,12 +67,15 @@ def classification() -> float:
     model = MultiTaskClassifier(calibrate="sigmoid").partial_fit(X, y > 0, task=task)
     proba, log = model.predict_proba(X, task=task), model.predict_log_proba(X, task=task)
     classes: np.ndarray = model.classes_
+    sigmoids: np.ndarray = model.calibration_
+    score: np.ndarray = model.decision_function(X, task=task)
     per_task: dict[Any, float] = model.score_per_task(X, y > 0, task=task)
     many = OutputKernelClassifier().fit(X, np.arange(40) % 3)
     scores: np.ndarray = many.decision_function(X)
     outputs = OutputKernelRegressor().fit(X, np.column_stack([y, -y]))
     values: np.ndarray = outputs.predict(X)
-    return float(proba.sum() + log.sum() + scores.sum() + values.sum()) + len(classes) + len(per_task)
+    arrays = (proba, log, scores, values, sigmoids, score)
+    return sum(float(each.sum()) for each in arrays) + len(classes) + len(per_task)
 
 
 def choice() -> float:
@@ -65,6 +84,20 @@ def choice() -> float:
     params: dict[str, Any] = search.best_params_
     results: dict[str, Any] = search.cv_results_
     names: list[dict[str, Any]] = methods()
+    where: tuple[int, int, float] = (search.best_index_, search.n_splits_, search.refit_time_)
+    chosen: float | str = search.best_C_
+    guess: np.ndarray = search.predict(X, task=task)
+    several: bool = search.multimetric_
+    best += search.score(X, y, task=task) + float(guess.sum()) + sum(where) + several + float(chosen)
+    best += float(search.n_features_in_) + len(search.tasks_)
     plot.theta_heatmap(search.best_estimator_)
     register_skl2onnx()
-    return best + len(params) + len(results) + len(names) + len(kinfolk.__version__)
+    return best + len(params) + len(results) + len(names) + len(kinfolk.__version__) + of_classes()
+
+
+def of_classes() -> float:
+    search = MultiTaskCV(MultiTaskClassifier(), Cs=[1.0], param_grid={}, cv=2, scoring=["accuracy"], refit="accuracy")
+    search.fit(table()[["a", "b", "c"]], y > 0, task=task)
+    arrays: list[np.ndarray] = [search.predict_proba(X, task=task), search.predict_log_proba(X, task=task)]
+    arrays += [search.decision_function(X, task=task)]
+    return len(search.classes_) + len(search.feature_names_in_) + sum(float(each.sum()) for each in arrays)

@@ -14,7 +14,7 @@ const CHUNK_ROWS: usize = 1 << 16;
 
 /// Reads a source to its end. With a `schema` the inputs are stored as it says; without, as the numbers say,
 /// and kernel values become a Gram matrix. Returns the schema with the storage decided.
-pub(crate) fn read_all(mut source: Box<dyn Source>, schema: Option<&Schema>) -> Result<(Table, Schema)> {
+pub(crate) fn read_all(source: &mut dyn Source, schema: Option<&Schema>) -> Result<(Table, Schema)> {
     let own = source.schema();
     let max_rows = (CHUNK_NUMBERS / own.n_features.max(1)).clamp(1, CHUNK_ROWS);
     let mut assembly = Assembly::default();

@@ -48,6 +48,7 @@ mod dense_or_sparse;
 mod digits;
 mod feature;
 mod format;
+mod frame;
 mod generate;
 mod label_encoding;
 mod observations;
@@ -69,6 +70,7 @@ pub use format::{
     CellKind, Cells, FileFormat, TableWriter, columns_of, format_names, format_of, npy_bytes, open, open_all,
     open_bytes, profile, read_array, read_texts, write_table,
 };
+pub use frame::{FrameCells, FrameColumn, FrameReading, FrameValue, read_frame};
 pub use generate::{Generator, GroundTruth, Kinship};
 pub use schema::{ColumnRoles, LabelEncoding, LeftOut, Role, Schema, Storage};
 pub use source::{Source, read, read_all, read_bytes};

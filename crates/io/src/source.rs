@@ -31,8 +31,8 @@ pub trait Source: Send {
 /// Reads a whole file. Without a `schema` it is read for fitting: then the inputs are stored as their numbers
 /// say (see [`Table`]), kernel values become a Gram matrix, and the schema for other files comes with it.
 pub fn read(path: &Path, columns: &ColumnRoles, schema: Option<&Schema>) -> Result<(Table, Schema)> {
-    let source = format::open(path, columns, schema)?;
-    assemble::read_all(source, schema).map_err(|error| error.in_file(path))
+    let mut source = format::open(path, columns, schema)?;
+    assemble::read_all(&mut *source, schema).map_err(|error| error.in_file(path))
 }
 
 /// [`read`] of several files, one after the other, as if they were one.
@@ -41,9 +41,9 @@ pub fn read_all(
     columns: &ColumnRoles,
     schema: Option<&Schema>,
 ) -> Result<(Table, Schema)> {
-    let source = format::open_all(paths, columns, schema)?;
+    let mut source = format::open_all(paths, columns, schema)?;
     let first = paths.first().cloned().unwrap_or_default();
-    assemble::read_all(source, schema).map_err(|error| error.in_file(first))
+    assemble::read_all(&mut *source, schema).map_err(|error| error.in_file(first))
 }
 
 /// [`read`] of a file in memory; `path` gives the format, and its name in messages.
@@ -53,8 +53,8 @@ pub fn read_bytes(
     columns: &ColumnRoles,
     schema: Option<&Schema>,
 ) -> Result<(Table, Schema)> {
-    let source = format::open_bytes(path, bytes, columns, schema)?;
-    assemble::read_all(source, schema).map_err(|error| error.in_file(path))
+    let mut source = format::open_bytes(path, bytes, columns, schema)?;
+    assemble::read_all(&mut *source, schema).map_err(|error| error.in_file(path))
 }
 
 /// A source whose errors name the file, and whose rows have the features of the schema, stored as it says.

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _checks, _inputs, _tables
+from . import _checks, _tables
 from ._tables import text
 
 KINDS = ("auto", "groups", "tree", "graph", "distance", "matrix", "features", "common", "own")
@@ -126,8 +126,8 @@ def _of_pairs(where: str, kind: str, pairs: list[tuple[Any, Any]]) -> tuple[str,
     numbers = all(isinstance(value, float) and not value.is_integer() for value in values)
     if kind == "features" or (kind == "auto" and numbers):
         return "features", {"tasks": tasks, "rows": [[_number(where, value)] for value in values]}
-    if any(_inputs.is_missing(value) for value in values):
-        task = next(task for task, value in zip(tasks, values, strict=True) if _inputs.is_missing(value))
+    if any(_tables.is_missing(value) for value in values):
+        task = next(task for task, value in zip(tasks, values, strict=True) if _tables.is_missing(value))
         raise ValueError(f"{where}: the label of task {task!r} is missing; leave the task out")
     return "groups" if kind == "auto" else kind, {"tasks": tasks, "labels": [text(value) for value in values]}
 

@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
-from . import _atoms, _checks, _inputs, _native
+from . import _atoms, _checks, _inputs, _native, _recipe
 from ._compat import HAS_CALLBACKS, Callbacks
 from ._labelled import LabelledResults, certificate_html
 from ._parameters import EngineParameters, specification
@@ -57,23 +57,7 @@ def each_weight(weight: np.ndarray, triples: Triples | None, shape: tuple[int, i
 
 
 class BaseKinfolkEstimator(EngineParameters, LabelledResults, Callbacks, BaseEstimator):  # type: ignore[misc]
-    """The fit and the fitted attributes of every estimator.
-
-    After fitting there are
-
-    - `theta_`: the task matrix, `task_correlation_`: the same as correlations, `theta_names_`: the names of their rows;
-    - `primal_`, `dual_`, `dual_gap_`, `rel_gap_`, `status_`: the certificate, and why the solver stopped;
-    - `claim_`, `remark_`: what the certificate is about ("optimal", or "optimal given the groups" and the like if the
-      method searches for something that the certificate takes as given), and what the method says of its search;
-    - `C_`, `lam_`, `n_passes_`, `seconds_`, `solver_`, `reason_`, `trace_`: the course of the fit;
-    - `cv_score_`: score of held-out rows, from the folds by which C="auto" was chosen; `auto_C_`: how it was chosen,
-      with the scores of all values and of simpler predictions; both None if C was given;
-    - `scale_`: what was done to the features; `notes_`: what to know about tasks with few labels, or none;
-    - `atom_shares_`: the share of each known relation in the model;
-    - `task_tree_` and `task_clusters(n)`: which tasks belong together;
-    - `dual_coef_`, and for linear kernels `coef_`, `intercept_` and `feature_importances_`;
-    - `theta_frame_`, `task_correlation_frame_`, `coef_frame_`, `intercept_frame_`: the same with names, for pandas.
-    """
+    """The fit and the fitted attributes of every estimator, which `_attributes` describes."""
 
     if TYPE_CHECKING:
         model_: Any
@@ -218,7 +202,9 @@ class BaseKinfolkEstimator(EngineParameters, LabelledResults, Callbacks, BaseEst
         self.C_, self.lam_ = summary["c"], summary["lambda"]
         self.auto_C_ = json.loads(summary["auto_c"] or "null")
         self.cv_score_ = self.auto_C_["score"] if self.auto_C_ else None
-        self.scale_, self.notes_ = json.loads(model.about)["scaling"], summary["notes"]
+        recipe = getattr(self, "_recipe", None)
+        self.notes_ = [*([] if recipe is None else _recipe.notes(recipe)), *summary["notes"]]
+        self.scale_ = json.loads(model.about)["scaling"]
         fields = ("passes", "seconds", "primal", "dual", "gap")
         columns = list(zip(*summary["trace"], strict=True)) or [()] * len(fields)
         self.trace_ = {name: np.asarray(column) for name, column in zip(fields, columns, strict=True)}

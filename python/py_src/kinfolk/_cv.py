@@ -2,102 +2,27 @@
 
 from __future__ import annotations
 
-import copy
-import functools
+import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
-from sklearn.exceptions import FitFailedWarning, UndefinedMetricWarning
-from sklearn.metrics import check_scoring
+from sklearn.exceptions import FitFailedWarning
 from sklearn.model_selection import ParameterGrid, check_cv
-from sklearn.utils import _safe_indexing
-from sklearn.utils.metaestimators import _safe_split
+from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from . import _checks, _inputs, _native
-from ._base import TrainingData
+from . import _checks, _cv_pipeline, _cv_scoring, _inputs, _native
+from ._base import BaseKinfolkEstimator, TrainingData
 from ._compat import Method, available_if
+from ._cv_results import Results, Scores, SettingResult
+from ._cv_scoring import FoldScorer, Scoring, Split, metric_of_command
+from ._engine import ENGINE
 from ._method import method_text, settings_of
 from ._regressor import MultiTaskRegressor
-
-
-_Split = tuple[np.ndarray, np.ndarray]
-"""Rows to train on, and rows to test on."""
-
-
-@dataclass
-class _SettingResult:
-    """What cross-validation found for one setting of the other parameters, at each C."""
-
-    params: list[dict[str, Any]]
-    score: list[float]
-    """What it is chosen by, at each C."""
-    scores: np.ndarray
-    """(values of C, folds)"""
-    rel_gap: list[float | None]
-    seconds: list[float]
-    """Of all folds together."""
-    undefined: list[str]
-    """What is to be said about scores that are undefined."""
-    chosen: int | None
-    """The C that the search of the engine ended with, if it did with this setting."""
-
-
-class _FoldScorer:
-    """Scores models of folds with the estimator's own score or a scorer of scikit-learn. The engine calls it."""
-
-    def __init__(
-        self, estimator: Any, data: TrainingData, splits: list[_Split], raw: Any, scoring: Any, error_score: Any
-    ) -> None:
-        self.error_score = error_score
-        self.estimator, self.data, self.splits, self.scoring = estimator, data, splits, scoring
-        self.X, self.y, self.task = raw
-
-    def __call__(self, fold: int, model: Any) -> float:
-        train, test = self.splits[fold]
-        fitted = copy.copy(self.estimator)
-        fitted._store_fit(model)
-        # A task may have all its rows in the test part.
-        if hasattr(fitted, "unknown_task") and fitted._targets.one_output_each:
-            fitted.unknown_task = "mean"
-        if getattr(fitted, "calibrate", None) is not None:
-            fitted._after_fit(self.data.select(train))
-        X, y = _safe_split(fitted, self.X, self.y, test, train)
-        task = None if self.task is None else _safe_indexing(np.asarray(self.task), test)
-        try:
-            return _score(fitted, self.scoring, X, y, task)
-        except Exception as error:
-            if self.error_score == "raise":
-                raise
-            text = f"the score of a fold is {self.error_score}: {type(error).__name__}: {error}"
-            warnings.warn(text, FitFailedWarning, stacklevel=2)
-            return float(self.error_score)
-
-
-class _WithTask:
-    """An estimator that adds the tasks of the rows to predictions, for scorers that do not know about tasks."""
-
-    def __init__(self, estimator: Any, task: Any) -> None:
-        self._estimator, self._task = estimator, task
-
-    def __getattr__(self, name: str) -> Any:
-        value = getattr(self._estimator, name)
-        if name not in ("predict", "decision_function", "predict_proba", "predict_log_proba", "score"):
-            return value
-
-        @functools.wraps(value)  # scorers use its name
-        def bound(*data: Any, **more: Any) -> Any:
-            return value(*data, task=self._task, **more)
-
-        return bound
-
-    def __sklearn_tags__(self) -> Any:
-        return self._estimator.__sklearn_tags__()
 
 
 def _has(name: str) -> Callable[[Method], Method]:
@@ -119,36 +44,70 @@ class MultiTaskCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    estimator : estimator of this package, default=MultiTaskRegressor()
+    estimator : estimator of this package or Pipeline that ends in one, default=MultiTaskRegressor()
+        A pipeline is fitted as a whole on every fold, as `GridSearchCV` does: without the speed of paths along C, with
+        the estimator's own score where `scoring` is "select", and with "strength:NUMBER" for values of C.
     Cs : list of float, default=None
         Values of C to try. None is the grid of the command, which covers the useful range for any data and grows if
         the best value is at its edge; in each fold its values are relative to the training rows of the fold.
     param_grid : dict or list of dict, default=None
         Other parameters to try, as for `GridSearchCV`. None is what the command tries: k = 1, 2, 4 for fmtl, and for
         kin its weights, k and kernels, one after another. Parameters that the estimator sets are kept. {} tries values
-        of C only.
+        of C only. Parameters of a pipeline have the names of its steps in front, as in `multitaskregressor__k`.
     cv : int, splitter or iterable, default=5
         A number means the folds of the command: each task, and each class of it, is spread evenly over them. The seed
         is the estimator's `random_state`.
-    scoring : str, callable or None, default="select"
+    scoring : str, callable, list, dict or None, default="select"
         "select" is the metric that the command takes for these labels, and "select:NAME" one of its metrics, such as
         "select:auc" (the mean over tasks) or "select:pooled-auc" (all rows together). Settings are chosen by the
         held-out rows of all folds together, as in the command. If a metric is undefined for tasks, or another one has
         to be taken, an `UndefinedMetricWarning` says so. None is the estimator's own score, as in `GridSearchCV`, and
-        anything else is a scorer of scikit-learn: then settings are chosen by the mean over folds.
-    refit : bool, default=True
-        Whether to fit the best setting to all rows.
+        anything else is a scorer of scikit-learn: then settings are chosen by the mean over folds. A list of names or
+        a dictionary gives several scorers, each with its own columns in `cv_results_`.
+    refit : bool, str or callable, default=True
+        Whether to fit the best setting to all rows. With several scorers, the name of the one to choose by. A function
+        gets `cv_results_` and returns the number of the setting.
     n_jobs : int, default=None
         Number of fits at a time, as in scikit-learn: None is 1, or what `joblib.parallel_config` says; -1 is one per
         core.
     error_score : float or "raise", default=nan
-        The score of a fold whose scorer raises an exception, with a warning; settings with NaN are not chosen.
+        The score of a fold whose scorer raises an exception, and of settings that cannot be fitted, with a
+        `FitFailedWarning`; settings with NaN are not chosen. If no setting can be fitted, the error is raised.
+    return_train_score : bool, default=False
+        Whether `cv_results_` has the scores of training rows too. With metrics of the command it takes twice the time.
 
     Attributes
     ----------
-    best_C_, best_params_, best_score_, best_index_ : the best setting
-    best_estimator_ : the best setting, fitted to all rows
-    cv_results_ : columns as in `GridSearchCV`, with the largest relative gap and the seconds of the fits
+    cv_results_ : dict of arrays
+        One entry for each setting, in the columns of `GridSearchCV`: `params`, `param_NAME`, `splitI_test_score`,
+        `mean_test_score`, `std_test_score`, `rank_test_score`, `mean_fit_time`, the same for training rows
+        (`mean_train_score`...), and with several scorers their names for `score`. `max_rel_gap` is the largest
+        relative gap of the fits.
+    best_index_ : int
+        The setting that was chosen. It and the other `best_` attributes do not exist if several scorers are given with
+        `refit=False`.
+    best_params_ : dict
+        Its parameters.
+    best_C_ : float or str
+        Its C.
+    best_score_ : float
+        Its score, by which it was chosen. Not there if `refit` is a function.
+    best_estimator_ : estimator
+        The best setting, fitted to all rows. Not there if `refit=False`.
+    refit_time_ : float
+        Seconds of that fit.
+    multimetric_ : bool
+        Whether there are several scorers.
+    n_splits_ : int
+        Number of folds.
+    n_features_in_ : int
+        Number of columns of X, from the best estimator.
+    feature_names_in_ : array of str
+        Their names, if X is a frame.
+    classes_ : array
+        Classes of the best estimator, if it is a classifier.
+    tasks_ : array
+        Tasks of the best estimator, if it has tasks.
 
     Examples
     --------
@@ -162,6 +121,12 @@ class MultiTaskCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     True
     """
 
+    if TYPE_CHECKING:
+        n_features_in_: int
+        feature_names_in_: np.ndarray
+        classes_: Any
+        tasks_: np.ndarray
+
     def __init__(
         self,
         estimator: Any = None,
@@ -170,9 +135,10 @@ class MultiTaskCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         param_grid: Any = None,
         cv: Any = 5,
         scoring: Any = "select",
-        refit: bool = True,
+        refit: bool | str | Callable[[Mapping[str, Any]], int] = True,
         n_jobs: int | None = None,
         error_score: float | str = np.nan,
+        return_train_score: bool = False,
     ) -> None:
         self.estimator = estimator
         self.Cs = Cs
@@ -182,6 +148,7 @@ class MultiTaskCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         self.refit = refit
         self.n_jobs = n_jobs
         self.error_score = error_score
+        self.return_train_score = return_train_score
 
     def fit(
         self,
@@ -198,31 +165,111 @@ class MultiTaskCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         if groups is not None and isinstance(self.cv, (int, np.integer)):
             raise ValueError("groups: give a splitter that keeps them together, such as cv=GroupKFold(5)")
         estimator = MultiTaskRegressor() if self.estimator is None else self.estimator
-        if offset is not None and _metric(self.scoring) is None:
-            raise ValueError(f"scoring = {self.scoring!r} does not know offsets: a metric such as 'select' does")
-        settings = list(ParameterGrid(self.param_grid or {}))
-        if any("C" in setting for setting in settings):
-            raise ValueError("param_grid: values of C are given as Cs")
-        splits: list[_Split] = []
-        results: list[_SettingResult] = []
-        for setting in settings:
-            one = clone(estimator).set_params(**setting)
-            data = one._add_offset(one._prepare(X, y, task, sample_weight), offset)
-            splits = splits or self._splits(one, data, X, y, groups)
-            # A prior goes with a single k.
-            search = self.param_grid is None and estimator.prior is None
-            results += self._cross_validate(setting, one, data, splits, (X, y, task), search)
-        self._store_results(results, len(splits))
+        given = {"task": task, "sample_weight": sample_weight, "offset": offset}
+        if isinstance(estimator, Pipeline):
+            results, primary = self._search_pipeline(estimator, X, y, given, groups)
+            given = _cv_pipeline.fit_params(estimator, given)
+        else:
+            results, primary = self._search(estimator, X, y, given, groups)
+        self._store_results(results, primary)
         if self.refit:
-            best = clone(estimator).set_params(**self.best_params_)
-            given = {"task": task, "sample_weight": sample_weight, "offset": offset}
+            best = clone(estimator).set_params(**clone(self.best_params_, safe=False))
+            began = time.perf_counter()
             self.best_estimator_ = best.fit(X, y, **{name: part for name, part in given.items() if part is not None})
+            self.refit_time_ = time.perf_counter() - began
             for name in ("n_features_in_", "feature_names_in_", "classes_", "tasks_"):
                 if hasattr(self.best_estimator_, name):
                     setattr(self, name, getattr(self.best_estimator_, name))
         return self
 
-    def _splits(self, estimator: Any, data: TrainingData, X: Any, y: Any, groups: Any) -> list[_Split]:
+    def _scoring(self, scoring: Any) -> tuple[Scoring, str]:
+        """The scorers, and the name of the one to choose by."""
+        read = Scoring.read(scoring, self.error_score, self.return_train_score)
+        self.multimetric_ = read.is_multimetric
+        return read, read.primary(self.refit)
+
+    # --- pipelines ---
+
+    def _search_pipeline(
+        self, pipeline: Any, X: Any, y: Any, given: dict[str, Any], groups: Any
+    ) -> tuple[Results, str]:
+        name, last = pipeline.steps[-1]
+        if not isinstance(last, BaseKinfolkEstimator):
+            raise TypeError(f"estimator: the last step of the pipeline must be one of this package, not {last!r}")
+        if given["offset"] is not None:
+            raise ValueError("offset: pipelines have none; give the estimator without one")
+        metric = metric_of_command(self.scoring)
+        if metric:
+            raise ValueError(f"scoring = {self.scoring!r}: for a pipeline, give a scorer of scikit-learn")
+        scoring, primary = self._scoring(None if metric == "" else self.scoring)
+        values = self.Cs if self.Cs is not None else [f"strength:{strength}" for strength in ENGINE["strengths"]]
+        candidates = []
+        for setting in ParameterGrid(self.param_grid or {}):
+            own = [setting] if f"{name}__C" in setting else [{**setting, f"{name}__C": c} for c in values]
+            candidates += own
+        # To cut the folds, tasks and classes are read as the last step sees them.
+        table = _cv_pipeline.transformed(pipeline, X, y)
+        one = clone(last)
+        splits = self._splits(one, one._prepare(table, y, given["task"], given["sample_weight"]), X, y, groups)
+        data = (X, y, given["task"])
+        found = _cv_pipeline.cross_validate(
+            pipeline, candidates, splits, data, given, scoring, primary, self.n_jobs
+        )
+        return Results(found, len(splits), of_command=False), primary
+
+    # --- estimators of this package ---
+
+    def _search(
+        self, estimator: Any, X: Any, y: Any, given: dict[str, Any], groups: Any
+    ) -> tuple[Results, str]:
+        if not isinstance(estimator, BaseKinfolkEstimator):
+            raise TypeError(f"estimator: it must be one of this package, or a pipeline, not {estimator!r}")
+        task, sample_weight, offset = given["task"], given["sample_weight"], given["offset"]
+        metric = metric_of_command(self.scoring)
+        if offset is not None and metric is None:
+            raise ValueError(f"scoring = {self.scoring!r} does not know offsets: a metric such as 'select' does")
+        scoring, primary = self._scoring(self.scoring)
+        settings = list(ParameterGrid(self.param_grid or {}))
+        if any("C" in setting for setting in settings):
+            raise ValueError("param_grid: values of C are given as Cs")
+        # A prior goes with a single k.
+        search = self.param_grid is None and estimator.prior is None
+        splits: list[Split] = []
+        results: list[SettingResult] = []
+        failed: list[tuple[int, dict[str, Any], Exception]] = []
+        for setting in settings:
+            one = clone(estimator).set_params(**clone(setting, safe=False))
+            try:
+                data = one._add_offset(one._prepare(X, y, task, sample_weight), offset)
+                splits = splits or self._splits(one, data, X, y, groups)
+                scorer = FoldScorer(one, data, splits, (X, y, task), scoring, primary)
+                results += self._cross_validate(setting, data, scorer, search, metric)
+            except Exception as error:
+                if self.error_score == "raise":
+                    raise
+                failed.append((len(results), setting, error))
+        if failed and not results:
+            raise failed[0][2]
+        for at, setting, why in reversed(failed):
+            results.insert(at, self._failed(setting, why, results[0]))
+        return Results(results, len(splits), of_command=metric is not None), primary
+
+    def _failed(self, setting: Mapping[str, Any], error: Exception, other: SettingResult) -> SettingResult:
+        """The result of a setting that cannot be fitted, in the shape of another one."""
+        text = f"{dict(setting)} cannot be fitted, its score is {self.error_score}: {type(error).__name__}: {error}"
+        warnings.warn(text, FitFailedWarning, stacklevel=4)
+        values: list[float | str] = list(self.Cs) if self.Cs is not None else ["auto"]
+        n, nothing = len(values), float(self.error_score)
+
+        def like(scores: Scores) -> Scores:
+            return {name: np.full((n, own.shape[1]), nothing) for name, own in scores.items()}
+
+        seconds = None if other.score_seconds is None else np.zeros((n, other.score_seconds.shape[1]))
+        params = [{**setting, "C": c} for c in values]
+        gaps: list[float | None] = [None] * n
+        return SettingResult(params, [nothing] * n, like(other.test), like(other.train), gaps, [0.0] * n, seconds)
+
+    def _splits(self, estimator: Any, data: TrainingData, X: Any, y: Any, groups: Any) -> list[Split]:
         """Rows to train on and rows to test on, for each fold."""
         if not isinstance(self.cv, (int, np.integer)):
             labels = _inputs.table(y)
@@ -245,25 +292,18 @@ class MultiTaskCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         return list(map(str, values))
 
     def _cross_validate(
-        self,
-        setting: Mapping[str, Any],
-        estimator: Any,
-        data: TrainingData,
-        splits: list[_Split],
-        raw: Any,
-        search: bool,
-    ) -> list[_SettingResult]:
+        self, setting: Mapping[str, Any], data: TrainingData, scorer: FoldScorer, search: bool, metric: str | None
+    ) -> list[SettingResult]:
         """Fits one setting, or those that the command would try, along the weights on all folds, in the engine."""
-        inputs, weights = estimator._native_inputs(data.x, training=True), self._weights()
+        estimator, splits = scorer.estimator, scorer.splits
+        inputs = estimator._native_inputs(data.x, training=True)
         threads = _checks.threads(self.n_jobs)
         # The default kernel is open to the search.
         is_open = search and estimator.kernel == "linear"
         spec = estimator._specification(data, threads=threads, **({"kernel": None} if is_open else {}))
-        metric = _metric(self.scoring)
-        by_fold = _FoldScorer(estimator, data, splits, raw, self.scoring, self.error_score)
-        scoring = by_fold if metric is None else metric
         method = method_text(estimator, "method", data.outputs) if search else None
-        found = _native.cross_validate(inputs, data.observations, spec, weights, splits, scoring, method)
+        by = scorer if metric is None else metric
+        found = _native.cross_validate(inputs, data.observations, spec, self._weights(), splits, by, method)
         scores = np.asarray(found["scores"])
         score = scores.mean(axis=1).tolist() if metric is None else found["score"]
         tried = list(dict.fromkeys(zip(found["methods"], found["kernels"], strict=True)))
@@ -278,53 +318,48 @@ class MultiTaskCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             for c, lam in _native.resolve_weights(inputs, data.observations, one_spec, at):
                 chosen = self.Cs is None and estimator.lam is None and lam != 1.0
                 params.append({**own, "C": c} | ({"lam": lam} if chosen else {}))
+            test: Scores = {_cv_scoring.SINGLE: scores[rows]}
+            train: Scores = {}
+            seconds: np.ndarray | None = None
+            if metric is None:
+                test, train, seconds = _tables_of(scorer, pair, at)
+            elif self.return_train_score:  # the same fits, with the training rows as test rows
+                same = [(own_rows, own_rows) for own_rows, _ in splits]
+                again = _native.cross_validate(inputs, data.observations, one_spec, at, same, metric)
+                train = {_cv_scoring.SINGLE: np.asarray(again["scores"])}
             results.append(
-                _SettingResult(
+                SettingResult(
                     params,
                     [score[i] for i in rows],
-                    scores[rows],
+                    test,
+                    train,
                     [found["rel_gap"][i] for i in rows],
                     [found["seconds"][i] for i in rows],
+                    seconds,
                     found["undefined"],
                     rows.index(found["best"]) if found["best"] in rows and search else None,
                 )
             )
         return results
 
-    def _store_results(self, settings: list[_SettingResult], n_splits: int) -> None:
-        params = [row for setting in settings for row in setting.params]
-        scores = np.concatenate([setting.scores for setting in settings])
-        results: dict[str, Any] = {"params": params}
-        for name in dict.fromkeys(name for row in params for name in row):
-            results[f"param_{name}"] = np.ma.MaskedArray(
-                np.asarray([row.get(name) for row in params], dtype=object),
-                mask=[name not in row for row in params],
-            )
-        for f in range(n_splits):
-            results[f"split{f}_test_score"] = scores[:, f]
-        defined = np.ma.masked_invalid(scores)
-        results["mean_test_score"] = defined.mean(axis=1).filled(np.nan)
-        results["std_test_score"] = defined.std(axis=1).filled(np.nan)
-        score = np.asarray([each for setting in settings for each in setting.score])
-        for note in dict.fromkeys(note for setting in settings for note in setting.undefined):
-            warnings.warn(note, UndefinedMetricWarning, stacklevel=3)
-        if np.isnan(score).all():
-            raise ValueError("the score of every setting is undefined (NaN): nothing can be chosen by it")
-        order = np.nan_to_num(score, nan=-np.inf)
-        results["rank_test_score"] = np.asarray([1 + int((order > own).sum()) for own in order], dtype=np.int32)
-        results["max_rel_gap"] = np.asarray([gap for setting in settings for gap in setting.rel_gap], dtype=float)
-        seconds = np.asarray([each for setting in settings for each in setting.seconds])
-        results["mean_fit_time"] = seconds / n_splits
-        self.cv_results_, self.n_splits_ = results, n_splits
-        # Of equal scores the first, which has the smallest C, as in the command select.
-        self.best_index_ = int(order.argmax())
-        before = 0
-        for setting in settings:
-            if setting.chosen is not None:  # a search keeps to what is simple unless something is better beyond noise
-                self.best_index_ = before + setting.chosen
-            before += len(setting.params)
-        self.best_params_, self.best_score_ = params[self.best_index_], float(score[self.best_index_])
-        self.best_C_ = self.best_params_["C"]
+    def _store_results(self, results: Results, primary: str) -> None:
+        self.cv_results_, self.n_splits_ = results.columns(primary), results.n_splits
+        for name in ("best_index_", "best_params_", "best_C_", "best_score_", "best_estimator_", "refit_time_"):
+            self.__dict__.pop(name, None)
+        if self.multimetric_ and self.refit is False:
+            return
+        if callable(self.refit):
+            index = self.refit(self.cv_results_)
+            if not isinstance(index, (int, np.integer)):
+                raise TypeError(f"refit: the function returned {index!r}, and not the number of a setting")
+            if not 0 <= index < len(results.params()):
+                raise IndexError(f"refit: there is no setting {index}, but {len(results.params())} of them")
+            self.best_index_ = int(index)
+        else:
+            self.best_index_ = results.best()
+            self.best_score_ = float(results.scores()[self.best_index_])
+        self.best_params_ = self.cv_results_["params"][self.best_index_]
+        self.best_C_ = next(value for name, value in self.best_params_.items() if name.split("__")[-1] == "C")
 
     def _best(self) -> Any:
         check_is_fitted(self, "best_estimator_")
@@ -352,7 +387,12 @@ class MultiTaskCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
     def score(self, X: Any, y: Any, task: Any = None) -> float:
         """The score of the best estimator: its own, or that of the scikit-learn scorer that chose it."""
-        return _score(self._best(), self.scoring if _metric(self.scoring) is None else None, X, y, task)
+        scorer = self.scoring if metric_of_command(self.scoring) is None else None
+        if self.multimetric_:
+            if not isinstance(self.refit, str):
+                raise ValueError("score: with several scorers, refit says by name which one it is")
+            scorer = Scoring.read(self.scoring, "raise", False).scorers[self.refit]
+        return _cv_scoring.score(self._best(), scorer, X, y, task)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -366,14 +406,16 @@ class MultiTaskCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-def _metric(scoring: Any) -> str | None:
-    """The metric of the command that `scoring` names, "" for the one that suits the labels; None if it names none."""
-    if not isinstance(scoring, str):
-        return None
-    select, _, name = scoring.partition(":")
-    return name if select == "select" else None
-
-
-def _score(fitted: Any, scoring: Any, X: Any, y: Any, task: Any) -> float:
-    bound = fitted if task is None else _WithTask(fitted, task)
-    return float(bound.score(X, y) if scoring is None else check_scoring(fitted, scoring=scoring)(bound, X, y))
+def _tables_of(
+    scorer: FoldScorer, pair: tuple[Any, Any], weights: list[str]
+) -> tuple[Scores, Scores, np.ndarray]:
+    """Scores of test and training rows by name, and seconds: (weights, folds)."""
+    kernels = {key[2] for key in scorer.found}
+    if pair[1] is not None or None in kernels:  # else the kernel is given, and the same for all fits
+        kernels = {pair[1]}
+    own = {key: scores for key, scores in scorer.found.items() if key[1] == pair[0] and key[2] in kernels}
+    found = {(fold, weight): scores for (fold, _, _, weight), scores in own.items()}
+    cells = [[found[fold, _cv_scoring.weight(text)] for fold in range(len(scorer.splits))] for text in weights]
+    test = {name: np.asarray([[cell.test[name] for cell in row] for row in cells]) for name in cells[0][0].test}
+    train = {name: np.asarray([[cell.train[name] for cell in row] for row in cells]) for name in cells[0][0].train}
+    return test, train, np.asarray([[cell.seconds for cell in row] for row in cells])

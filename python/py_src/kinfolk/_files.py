@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from . import _atoms, _native, _tables
+from . import _atoms, _native, _recipe, _tables
 from ._parameters import from_specification
 from ._targets import Form, Targets
 
@@ -35,6 +35,7 @@ class SaveMixin:
             features=features,
             task_column=column,
             classes=_classes(own),
+            recipe=getattr(own, "_recipe", None),
         )
 
 
@@ -154,6 +155,7 @@ def load(path: str | os.PathLike[str]) -> Any:
 
 
 def _restore(estimator: Any, model: Any, state: dict[str, Any]) -> None:
+    estimator._recipe = _recipe.of_schema(model.schema)
     estimator._store_fit(model)
     for name, value in state.items():
         if name in ("_targets", "_questions"):  # the second is its name in files of version 0.1
@@ -198,13 +200,16 @@ def _from_command(model: Any) -> Any:
         estimator.classes_ = np.asarray([_number(coding["binary"][sign]) for sign in ("negative", "positive")])
         estimator._targets = _targets_of_command(model, schema, [estimator.classes_] * len(names))
     estimator.tasks_ = names
+    missing = schema["columns"].get("missing", "mean")
+    estimator.missing = "error" if missing == "drop" else missing  # no row of a frame is left out
+    estimator._recipe = _recipe.of_schema(model.schema)
     estimator._store_fit(model)
-    features = schema["features"]
-    if features is not None and all("number" in feature for feature in features):
-        own = [feature["number"] for feature in features]
+    n_columns = schema["n_features"]
+    if schema["features"] is not None:
+        own = _recipe.columns_of(model.schema)
         estimator.feature_names_in_ = np.asarray([column, *own] if column else own, dtype=object)
-        estimator._by_name = True
-    estimator.n_features_in_ = schema["n_features"] + (1 if column else 0)
+        estimator._by_name, n_columns = True, len(own)
+    estimator.n_features_in_ = n_columns + (1 if column else 0)
     return estimator
 
 

@@ -10,8 +10,8 @@ import scipy.sparse as sp
 from sklearn.utils import check_array
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
-from . import _tables
-from ._tables import Table
+from . import _recipe, _tables
+from ._tables import Table, is_missing
 
 Native = Any
 """A dense array in C order, or (indptr, indices, values, number of columns)."""
@@ -24,13 +24,6 @@ is_table = _tables.is_frame
 def column_names(x: Any) -> list[Any]:
     x = frame(x)
     return x.names if isinstance(x, Table) else list(x.columns)
-
-
-def is_missing(value: Any) -> bool:
-    """None, NaN, or a missing value of pandas."""
-    if value is None or (isinstance(value, float) and value != value):
-        return True
-    return type(value).__name__ in ("NAType", "NaTType")
 
 
 def known(labels: np.ndarray) -> np.ndarray:
@@ -99,18 +92,28 @@ def split(x: Any, column: Any) -> tuple[Any, np.ndarray]:
 def checked(estimator: Any, x: Any, *, reset: bool, column: Any = None) -> tuple[Any, np.ndarray | None]:
     """Features as an array or sparse matrix of floats, and the task column if there is one. The estimator stores the
     names and the number of columns of X with its task column."""
-    x = frame(x)
-    x = _chosen(estimator, x, reset)
-    if column is None:
+    x = _chosen(estimator, frame(x), reset)
+    rest, task = (x, None) if column is None else split(x, column)
+    if reset:
+        estimator._recipe = None
+        if _recipe.is_needed(estimator, rest):
+            _validated(estimator, x, reset, skip_check_array=True)
+            return _recipe.fit(estimator, rest), task
+    if column is None and not _has_recipe(estimator):
         return _validated(estimator, x, reset), None
-    rest, task = split(x, column)
-    _validated(estimator, x, reset, skip_check_array=True)
+    if not _has_recipe(estimator):
+        _validated(estimator, x, reset, skip_check_array=True)
     return features(estimator, rest), task
+
+
+def _has_recipe(estimator: Any) -> bool:
+    """Whether columns become features by a recipe, which finds them by name."""
+    return getattr(estimator, "_recipe", None) is not None
 
 
 def _chosen(estimator: Any, x: Any, reset: bool) -> Any:
     """For a model of the command, whose files may have more columns: those of the fit by name, in their order."""
-    if reset or not getattr(estimator, "_by_name", False) or not is_table(x):
+    if reset or not getattr(estimator, "_by_name", False) or not is_table(x) or _has_recipe(estimator):
         return x
     names, wanted = [str(name) for name in column_names(x)], list(estimator.feature_names_in_)
     missing = [name for name in wanted if name not in names]
@@ -148,6 +151,8 @@ def _validated(estimator: Any, x: Any, reset: bool, **more: Any) -> Any:
 def features(estimator: Any, x: Any) -> Any:
     """Rows without a task column as floats."""
     x = frame(x)
+    if _has_recipe(estimator):
+        return _recipe.encode(estimator, x)
     return check_array(np.asarray(x) if isinstance(x, Table) else x, estimator=estimator, input_name="X", **_FORM)
 
 

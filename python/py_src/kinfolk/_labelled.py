@@ -10,6 +10,8 @@ import numpy as np
 from scipy.cluster.hierarchy import fcluster, leaves_list, linkage, optimal_leaf_ordering
 from scipy.spatial.distance import squareform
 
+from . import _recipe
+
 if TYPE_CHECKING:
     import pandas
 
@@ -52,6 +54,9 @@ class LabelledResults:
     @property
     def _feature_labels(self) -> list[str]:
         """Names of the features, without the task column; x0, x1, ... if they have none."""
+        recipe = getattr(self, "_recipe", None)
+        if recipe is not None:
+            return _recipe.feature_names(recipe)
         names = getattr(self, "feature_names_in_", None)
         column = getattr(self, "task_column", None)
         if names is None:

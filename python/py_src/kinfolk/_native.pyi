@@ -12,6 +12,8 @@ __all__ = [
     "Observations",
     "cross_validate",
     "describe",
+    "describe_recipe",
+    "encode_frame",
     "fit_path",
     "folds",
     "is_classification",
@@ -87,6 +89,7 @@ class Model:
         features: list[str] | None = None,
         task_column: str | None = None,
         classes: list[str] | None = None,
+        recipe: str | None = None,
     ) -> None: ...
 
 def fit_path(
@@ -110,6 +113,10 @@ def cross_validate(
     scoring: str | Callable[[int, Model], float],
     search: str | None = None,
 ) -> dict[str, Any]: ...
+def encode_frame(
+    columns: list[tuple[str, Any]], missing: str, recipe: str | None = None
+) -> tuple[_Features, str, list[str]]: ...
+def describe_recipe(recipe: str) -> tuple[list[str], list[str]]: ...
 def methods() -> list[dict[str, Any]]: ...
 def describe() -> dict[str, Any]: ...
 def is_classification(loss: str) -> bool: ...

@@ -189,6 +189,9 @@ def _features(graph: Graph, estimator: Any, x: str) -> tuple[str, str | None]:
 def build(estimator: Any, *, task_input: bool = True) -> Graph:
     """The graph of a fitted estimator."""
     check_is_fitted(estimator)
+    if getattr(estimator, "_recipe", None) is not None:
+        why = "ONNX has nothing for the words, dates or missing values of this model; encode them before the fit"
+        raise ValueError(f"to_onnx: {why}")
     graph = Graph()
     targets = getattr(estimator, "_targets", None)
     form = None if targets is None else targets.form

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, TypeVar
 
-from . import _atoms, _checks, _native
+from . import _atoms, _attributes, _checks, _native
 from ._checks import choice, number, whole
 from ._engine import ENGINE
 from ._method import method_text, own_parameters
@@ -168,6 +168,13 @@ class EngineParameters:
         none for precomputed kernels. `scale_` is what was done.""",
         key="scale",
         convert=_scale,
+    )
+    missing: str = parameter(
+        "mean",
+        '"mean", "median", "zero" or "error"',
+        """What missing values in a frame X become; one more feature says where they were. Arrays have none: there, NaN
+        is an error. Words, dates and missing values of frames become features as in the command, and `notes_` says
+        how.""",
     )
     method: str = parameter(
         "kin",
@@ -348,13 +355,14 @@ def from_specification(cls: Any, spec: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def documented(cls: Class) -> Class:
-    """Adds the section "Parameters" to the documentation of an estimator, before its examples."""
+    """Adds the sections "Parameters" and "Attributes" to the documentation of an estimator, before its examples."""
     before, examples, after = inspect.cleandoc(cls.__doc__ or "").partition("Examples\n--------\n")
     words = _words(cls)
     sections = [before + "Parameters\n----------"]
     for field in dataclasses.fields(cls):
         sections.append(_documentation(field, words))
-    cls.__doc__ = "\n".join(sections) + f"\n\n{examples}{after}"
+    attributes = _attributes.section(classes=issubclass(cls, ClassParameters))
+    cls.__doc__ = "\n".join(sections) + f"\n\n{attributes}\n\n{examples}{after}"
     return cls
 
 

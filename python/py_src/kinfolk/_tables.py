@@ -76,7 +76,7 @@ def read(x: Any) -> Table:
     """A table of any library."""
     if is_pandas(x):
         rows = None if type(x.index).__name__ == "RangeIndex" else list(x.index)
-        return Table(list(x.columns), [np.asarray(x.iloc[:, i]) for i in range(x.shape[1])], rows)
+        return Table(list(x.columns), [_pandas_array(x.iloc[:, i]) for i in range(x.shape[1])], rows)
     if isinstance(x, Table):
         return x
     if not (_is_polars(x) or hasattr(x, "itercolumns")):
@@ -85,6 +85,23 @@ def read(x: Any) -> Table:
         return Table(list(x.schema.names), [_array(column) for column in x.itercolumns()])
     names = list(x.columns)
     return Table(names, [np.asarray(x[name].to_numpy()) for name in names])
+
+
+def _pandas_array(column: Any) -> np.ndarray:
+    """A column of pandas. Nullable numbers are floats with NaN; times are in UTC."""
+    kind = getattr(column.dtype, "kind", "O")
+    if kind in "iuf" and not isinstance(column.dtype, np.dtype):
+        return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
+    if getattr(column.dtype, "tz", None) is not None:
+        column = column.dt.tz_convert("UTC").dt.tz_localize(None)
+    return np.asarray(column)
+
+
+def is_missing(value: Any) -> bool:
+    """None, NaN, or a missing value of pandas."""
+    if value is None or (isinstance(value, float) and value != value):
+        return True
+    return type(value).__name__ in ("NAType", "NaTType")
 
 
 def _array(column: Any) -> np.ndarray:

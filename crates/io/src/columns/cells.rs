@@ -26,6 +26,60 @@ pub(crate) trait TableCell {
     }
 }
 
+/// A cell of a table whose values have types: Arrow files, and data frames in memory.
+#[derive(Debug, Clone)]
+pub(crate) enum TypedCell {
+    Null,
+    /// A number, and how it is written.
+    Number(f64, String),
+    /// Days since 1970-01-01.
+    Day(f64),
+    Text(String),
+}
+
+impl TypedCell {
+    /// `true` and `false`, which are the numbers 1 and 0.
+    pub(crate) fn boolean(value: bool) -> Self {
+        TypedCell::Number(f64::from(u8::from(value)), value.to_string())
+    }
+
+    /// Ticks since 1970-01-01, so many in a second.
+    pub(crate) fn time(ticks: i64, per_second: i64) -> Self {
+        let nanos = ticks.rem_euclid(per_second) * (1_000_000_000 / per_second);
+        TypedCell::Day(dates::days(ticks.div_euclid(per_second), nanos))
+    }
+}
+
+impl TableCell for TypedCell {
+    fn number(&self, decimal: Decimal) -> Reading {
+        match self {
+            TypedCell::Null => Reading::Missing,
+            TypedCell::Text(text) => number(text, decimal),
+            TypedCell::Number(value, _) | TypedCell::Day(value) => match *value {
+                value if value.is_nan() => Reading::Missing,
+                value if value.is_finite() => Reading::Number(value),
+                _ => Reading::NotFinite,
+            },
+        }
+    }
+
+    fn text(&self) -> Result<Cow<'_, str>> {
+        Ok(match self {
+            TypedCell::Null => Cow::Borrowed(""),
+            TypedCell::Text(text) | TypedCell::Number(_, text) => Cow::Borrowed(text),
+            TypedCell::Day(day) => Cow::Owned(dates::text(*day)),
+        })
+    }
+
+    fn date(&self, order: DateOrder) -> Option<f64> {
+        match self {
+            TypedCell::Day(day) => Some(*day),
+            TypedCell::Text(text) => dates::parse(text, order),
+            _ => None,
+        }
+    }
+}
+
 /// How the cells of a file are to be understood.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct CellRules {

@@ -1,8 +1,8 @@
 //! Cells of arrays.
 
 use crate::columns::ColumnType;
-use crate::columns::cells::{self, Reading, TableCell};
-use crate::{DateOrder, Decimal, Result, dates, decimal};
+use crate::columns::cells::TypedCell;
+use crate::decimal;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     Date32Type, Date64Type, Decimal32Type, Decimal64Type, Decimal128Type, Float16Type, Float32Type,
@@ -12,48 +12,6 @@ use arrow_array::types::{
 };
 use arrow_array::{Array, ArrowPrimitiveType};
 use arrow_schema::{DataType, TimeUnit};
-use std::borrow::Cow;
-
-/// A cell.
-#[derive(Debug, Clone)]
-pub(super) enum ArrowCell {
-    Null,
-    /// A number, and how it is written.
-    Number(f64, String),
-    /// Days since 1970-01-01.
-    Day(f64),
-    Text(String),
-}
-
-impl TableCell for ArrowCell {
-    fn number(&self, decimal: Decimal) -> Reading {
-        match self {
-            ArrowCell::Null => Reading::Missing,
-            ArrowCell::Text(text) => cells::number(text, decimal),
-            ArrowCell::Number(value, _) | ArrowCell::Day(value) => match *value {
-                value if value.is_nan() => Reading::Missing,
-                value if value.is_finite() => Reading::Number(value),
-                _ => Reading::NotFinite,
-            },
-        }
-    }
-
-    fn text(&self) -> Result<Cow<'_, str>> {
-        Ok(match self {
-            ArrowCell::Null => Cow::Borrowed(""),
-            ArrowCell::Text(text) | ArrowCell::Number(_, text) => Cow::Borrowed(text),
-            ArrowCell::Day(day) => Cow::Owned(dates::text(*day)),
-        })
-    }
-
-    fn date(&self, order: DateOrder) -> Option<f64> {
-        match self {
-            ArrowCell::Day(day) => Some(*day),
-            ArrowCell::Text(text) => dates::parse(text, order),
-            _ => None,
-        }
-    }
-}
 
 /// What a type means for us.
 pub(super) fn column_type(data_type: &DataType) -> ColumnType {
@@ -76,14 +34,12 @@ pub(super) fn column_type(data_type: &DataType) -> ColumnType {
 }
 
 /// The cells of an array of a type that [`column_type`] can use.
-pub(super) fn cells_of(array: &dyn Array) -> Vec<ArrowCell> {
+pub(super) fn cells_of(array: &dyn Array) -> Vec<TypedCell> {
     let n = array.len();
     match array.data_type() {
         DataType::Boolean => {
             let values = array.as_boolean();
-            each(array, |i| {
-                ArrowCell::Number(f64::from(u8::from(values.value(i))), values.value(i).to_string())
-            })
+            each(array, |i| TypedCell::boolean(values.value(i)))
         }
         DataType::Int8 => numbers::<Int8Type>(array, |x| (f64::from(x), x.to_string())),
         DataType::Int16 => numbers::<Int16Type>(array, |x| (f64::from(x), x.to_string())),
@@ -99,13 +55,17 @@ pub(super) fn cells_of(array: &dyn Array) -> Vec<ArrowCell> {
         DataType::Decimal32(_, scale) => decimals::<Decimal32Type>(array, *scale, i128::from),
         DataType::Decimal64(_, scale) => decimals::<Decimal64Type>(array, *scale, i128::from),
         DataType::Decimal128(_, scale) => decimals::<Decimal128Type>(array, *scale, |x| x),
-        DataType::Date32 => days::<Date32Type>(array, f64::from),
-        DataType::Date64 => days::<Date64Type>(array, |x| timestamp(x, 1_000)),
+        DataType::Date32 => days::<Date32Type>(array, |x| TypedCell::Day(f64::from(x))),
+        DataType::Date64 => days::<Date64Type>(array, |x| TypedCell::time(x, 1_000)),
         DataType::Timestamp(unit, _) => match unit {
-            TimeUnit::Second => days::<TimestampSecondType>(array, |x| timestamp(x, 1)),
-            TimeUnit::Millisecond => days::<TimestampMillisecondType>(array, |x| timestamp(x, 1_000)),
-            TimeUnit::Microsecond => days::<TimestampMicrosecondType>(array, |x| timestamp(x, 1_000_000)),
-            TimeUnit::Nanosecond => days::<TimestampNanosecondType>(array, |x| timestamp(x, 1_000_000_000)),
+            TimeUnit::Second => days::<TimestampSecondType>(array, |x| TypedCell::time(x, 1)),
+            TimeUnit::Millisecond => days::<TimestampMillisecondType>(array, |x| TypedCell::time(x, 1_000)),
+            TimeUnit::Microsecond => {
+                days::<TimestampMicrosecondType>(array, |x| TypedCell::time(x, 1_000_000))
+            }
+            TimeUnit::Nanosecond => {
+                days::<TimestampNanosecondType>(array, |x| TypedCell::time(x, 1_000_000_000))
+            }
         },
         DataType::Time32(TimeUnit::Second) => {
             numbers::<Time32SecondType>(array, |x| of_day(i64::from(x), 1.0))
@@ -117,37 +77,37 @@ pub(super) fn cells_of(array: &dyn Array) -> Vec<ArrowCell> {
         DataType::Time64(_) => numbers::<Time64NanosecondType>(array, |x| of_day(x, 1e9)),
         DataType::Utf8 => {
             let values = array.as_string::<i32>();
-            each(array, |i| ArrowCell::Text(values.value(i).to_string()))
+            each(array, |i| TypedCell::Text(values.value(i).to_string()))
         }
         DataType::LargeUtf8 => {
             let values = array.as_string::<i64>();
-            each(array, |i| ArrowCell::Text(values.value(i).to_string()))
+            each(array, |i| TypedCell::Text(values.value(i).to_string()))
         }
         DataType::Utf8View => {
             let values = array.as_string_view();
-            each(array, |i| ArrowCell::Text(values.value(i).to_string()))
+            each(array, |i| TypedCell::Text(values.value(i).to_string()))
         }
         DataType::Dictionary(..) => {
             let dictionary = array.as_any_dictionary();
             let (values, keys) = (cells_of(dictionary.values().as_ref()), dictionary.normalized_keys());
-            each(array, |i| values.get(keys[i]).cloned().unwrap_or(ArrowCell::Null))
+            each(array, |i| values.get(keys[i]).cloned().unwrap_or(TypedCell::Null))
         }
-        _ => vec![ArrowCell::Null; n],
+        _ => vec![TypedCell::Null; n],
     }
 }
 
-fn each(array: &dyn Array, cell: impl Fn(usize) -> ArrowCell) -> Vec<ArrowCell> {
-    (0..array.len()).map(|i| if array.is_null(i) { ArrowCell::Null } else { cell(i) }).collect()
+fn each(array: &dyn Array, cell: impl Fn(usize) -> TypedCell) -> Vec<TypedCell> {
+    (0..array.len()).map(|i| if array.is_null(i) { TypedCell::Null } else { cell(i) }).collect()
 }
 
 fn numbers<T: ArrowPrimitiveType>(
     array: &dyn Array,
     number: impl Fn(T::Native) -> (f64, String),
-) -> Vec<ArrowCell> {
+) -> Vec<TypedCell> {
     let values = array.as_primitive::<T>();
     each(array, |i| {
         let (value, text) = number(values.value(i));
-        ArrowCell::Number(value, text)
+        TypedCell::Number(value, text)
     })
 }
 
@@ -155,22 +115,18 @@ fn decimals<T: ArrowPrimitiveType>(
     array: &dyn Array,
     scale: i8,
     whole: impl Fn(T::Native) -> i128,
-) -> Vec<ArrowCell> {
+) -> Vec<TypedCell> {
     let values = array.as_primitive::<T>();
     let scale = u32::try_from(scale).unwrap_or(0);
     each(array, |i| {
         let value = whole(values.value(i));
-        ArrowCell::Number(decimal::number(value, scale), decimal::text(value, scale))
+        TypedCell::Number(decimal::number(value, scale), decimal::text(value, scale))
     })
 }
 
-fn days<T: ArrowPrimitiveType>(array: &dyn Array, day: impl Fn(T::Native) -> f64) -> Vec<ArrowCell> {
+fn days<T: ArrowPrimitiveType>(array: &dyn Array, day: impl Fn(T::Native) -> TypedCell) -> Vec<TypedCell> {
     let values = array.as_primitive::<T>();
-    each(array, |i| ArrowCell::Day(day(values.value(i))))
-}
-
-fn timestamp(ticks: i64, per_second: i64) -> f64 {
-    dates::days(ticks.div_euclid(per_second), ticks.rem_euclid(per_second) * (1_000_000_000 / per_second))
+    each(array, |i| day(values.value(i)))
 }
 
 /// A time of day as a share of the day.

@@ -1,0 +1,98 @@
+"""Cross-validation of pipelines that end in an estimator of this package: every fold fits the whole pipeline."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import joblib
+import numpy as np
+from sklearn.base import clone
+from sklearn.exceptions import FitFailedWarning
+from sklearn.utils import _safe_indexing
+
+from ._cv_results import SettingResult
+from ._cv_scoring import FoldScores, Scoring, Split, rows_of
+
+Given = dict[str, Any]
+"""Arguments of the fit of the last step: task, sample_weight."""
+
+
+@dataclass
+class _Fit:
+    scores: FoldScores
+    rel_gap: float
+    seconds: float
+
+
+def transformed(pipeline: Any, X: Any, y: Any) -> Any:
+    """What the last step gets, if the others are fitted to all rows."""
+    for _, step in pipeline.steps[:-1]:
+        if step is not None and step != "passthrough":
+            X = clone(step).fit_transform(X, y)
+    return X
+
+
+def fit_params(pipeline: Any, given: Given, rows: np.ndarray | None = None) -> Given:
+    """Arguments of the last step, as the pipeline takes them."""
+    last = pipeline.steps[-1][0]
+    parts = {name: part for name, part in given.items() if part is not None}
+    if rows is not None:
+        parts = {name: _safe_indexing(np.asarray(part), rows) for name, part in parts.items()}
+    return {f"{last}__{name}": part for name, part in parts.items()}
+
+
+def cross_validate(
+    pipeline: Any,
+    candidates: list[dict[str, Any]],
+    splits: list[Split],
+    data: tuple[Any, Any, Any],
+    given: Given,
+    scoring: Scoring,
+    primary: str,
+    n_jobs: int | None,
+) -> list[SettingResult]:
+    """All candidates on all folds."""
+    work = [(params, split) for params in candidates for split in splits]
+    run = joblib.delayed(_fit_and_score)
+    # Fits leave Python's lock, so that threads are enough.
+    parallel = joblib.Parallel(n_jobs=n_jobs, prefer="threads")
+    fits = list(parallel(run(pipeline, params, split, data, given, scoring) for params, split in work))
+    by_candidate = [fits[i * len(splits) : (i + 1) * len(splits)] for i in range(len(candidates))]
+    return [_result(params, own, primary) for params, own in zip(candidates, by_candidate, strict=True)]
+
+
+def _result(params: dict[str, Any], fits: list[_Fit], primary: str) -> SettingResult:
+    def table(part: str) -> dict[str, np.ndarray]:
+        names = getattr(fits[0].scores, part)
+        return {name: np.asarray([[getattr(fit.scores, part)[name] for fit in fits]]) for name in names}
+
+    return SettingResult(
+        params=[params],
+        score=[float(np.mean([fit.scores.test[primary] for fit in fits]))],
+        test=table("test"),
+        train=table("train"),
+        rel_gap=[max(fit.rel_gap for fit in fits)],
+        seconds=[sum(fit.seconds for fit in fits)],
+        score_seconds=np.asarray([[fit.scores.seconds for fit in fits]]),
+    )
+
+
+def _fit_and_score(
+    pipeline: Any, params: dict[str, Any], split: Split, data: tuple[Any, Any, Any], given: Given, scoring: Scoring
+) -> _Fit:
+    fitted = clone(pipeline).set_params(**clone(params, safe=False))
+    X, y, _ = rows_of(fitted, data, split[0], split[0])
+    began = time.perf_counter()
+    try:
+        fitted.fit(X, y, **fit_params(fitted, given, split[0]))
+    except Exception as error:
+        if scoring.error_score == "raise":
+            raise
+        text = f"a fit failed, its score is {scoring.error_score}: {type(error).__name__}: {error}"
+        warnings.warn(text, FitFailedWarning, stacklevel=2)
+        return _Fit(scoring.failed(), float("nan"), time.perf_counter() - began)
+    seconds = time.perf_counter() - began
+    return _Fit(scoring.of_fold(fitted, split, data), fitted.steps[-1][1].rel_gap_, seconds)
