@@ -1,0 +1,1 @@
+"""Random problems, realistic and nasty, for `zoo.py`."""
