@@ -74,7 +74,7 @@ def test_predicting(regression):
     with pytest.raises(NotFittedError):
         MultiTaskRegressor().predict(d.X)
     model = MultiTaskRegressor().fit(d.X, d.y, task=d.task)
-    with pytest.raises(ValueError, match="row 1: task 'nobody' is unknown; the tasks are task 0"):
+    with pytest.raises(ValueError, match="row 1: task 'nobody' is unknown; the tasks are task 0.*unknown_task="):
         model.predict(d.X[:2], task=["task 0", "nobody"])
     with pytest.raises(ValueError, match="say which one each row belongs to"):
         model.predict(d.X)
@@ -185,3 +185,11 @@ def test_the_compiled_part_by_itself(garbage, text, indices):
             call()
         except (ValueError, TypeError, OverflowError):
             pass
+
+
+def test_a_missing_label_among_words_is_named():
+    x, label = np.arange(8.0)[:, None], np.array(["yes", "no"] * 4, object)
+    for missing in (None, np.nan):
+        label[5] = missing
+        with pytest.raises(ValueError, match="Input y contains NaN: the label of row 5"):
+            MultiTaskClassifier().fit(x, label)

@@ -5,8 +5,8 @@
 use kinfolk::inputs::{Dense, Inputs};
 use kinfolk::regularizer::{AtomKind, AtomSpec};
 use kinfolk::{
-    Dataset, DatasetOptions, Intercept, Kernel, Model, Observations, Problem, ProblemSpec, RegularizerKind,
-    Settings, TaskNames, fit,
+    Dataset, DatasetOptions, Intercept, Kernel, LossKind, Model, Observations, Problem, ProblemSpec,
+    RegularizerKind, Settings, TaskNames, fit,
 };
 
 const FILLED: usize = 4;
@@ -141,4 +141,21 @@ fn nothing_is_borrowed_without_atoms_and_wrong_rows_are_refused() {
     let (all, any) = (shared.predict_all(&new).unwrap(), shared.predict_mean(&new).unwrap());
     (0..ROWS).for_each(|i| assert!((all[(i, 0)] - any[i]).abs() < 1e-4));
     assert!(plain.borrowed_task(&[1.0]).is_err() && plain.borrowed_task(&[f64::NAN; 5]).is_err());
+}
+
+/// Labels of one class have an intercept without bound: it says nothing about tasks that are not known.
+#[test]
+fn a_task_of_one_class_does_not_decide_about_unknown_tasks() {
+    let task: Vec<u32> = (0..40).map(|i| i % 4).collect();
+    let x: Vec<f64> = (0..40).map(|i| (f64::from(i) * 0.7).sin()).collect();
+    let label = |i: usize| if task[i] == 3 || x[i] + 0.4 * (i as f64).cos() < 0.0 { -1.0 } else { 1.0 };
+    let observations = Observations::multi_task(&task, (0..40).map(label).collect()).unwrap();
+    let inputs: Inputs<'_> = Dense::f64(&x, 40, 1).unwrap().into();
+    let data = Dataset::new(&inputs, &observations, DatasetOptions::default()).unwrap();
+    for atoms in [vec![], vec![AtomSpec::new("common", 1.0, AtomKind::Common)]] {
+        let spec = ProblemSpec { loss: LossKind::Logistic.into(), atoms, ..ProblemSpec::default() };
+        let model = fit(&Problem::new(&data, spec).unwrap(), &Settings::default()).unwrap().model;
+        assert!(model.intercept().unwrap()[3] < -30.0);
+        assert!(model.predict_mean(&inputs).unwrap().iter().all(|z| z.abs() < 10.0));
+    }
 }

@@ -312,7 +312,8 @@ class MultiTask(SaveMixin, OnnxMixin, TaskParameters, BaseKinfolkEstimator):
             for name in strangers:  # atoms of the model may relate it to others
                 if self._borrowed(x[:1], name) is None:
                     own = task == name
-                    self._targets.find(task[own], np.flatnonzero(own))
+                    cure = '; unknown_task="mean" predicts what all tasks have in common'
+                    self._targets.find(task[own], np.flatnonzero(own), cure)
                     row = int(np.flatnonzero(own)[0])
                     raise ValueError(f"row {row}: task {name!r} {_NO_LABELS}")
         if strangers and not (self._targets.one_output_each and getattr(self, "calibrate", None) is None):

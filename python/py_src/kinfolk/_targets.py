@@ -57,14 +57,15 @@ class Targets:
         """Whether every task is one output."""
         return len(self.outputs) == len(self.tasks)
 
-    def find(self, task: np.ndarray, rows: np.ndarray | None = None) -> np.ndarray:
-        """Positions of tasks by name. `rows` are the numbers of the rows, if they are some of many."""
+    def find(self, task: np.ndarray, rows: np.ndarray | None = None, cure: str = "") -> np.ndarray:
+        """Positions of tasks by name. `rows` are the numbers of the rows, if they are some of many; `cure` ends the
+        message if a task is not known."""
         found, known = self.places(task)
         if not known.all():
             row = int(np.flatnonzero(~known)[0])
             shown = ", ".join(map(str, self.tasks[:10])) + (", ..." if len(self.tasks) > 10 else "")
             number = row if rows is None else int(rows[row])
-            raise ValueError(f"row {number}: task {task.tolist()[row]!r} is unknown; the tasks are {shown}")
+            raise ValueError(f"row {number}: task {task.tolist()[row]!r} is unknown; the tasks are {shown}{cure}")
         return found
 
     def places(self, task: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -159,6 +160,10 @@ def one_class_each(labels: np.ndarray) -> np.ndarray:
     labels = column_or_1d(labels, warn=True)
     if labels.dtype.kind == "f":
         finite(labels)
+    if labels.dtype.kind == "O":
+        missing = [row for row, label in enumerate(labels) if label is None or label != label]
+        if missing:
+            raise ValueError(f"Input y contains NaN: the label of row {missing[0]} is {labels[missing[0]]}")
     check_classification_targets(labels)
     return labels
 

@@ -12,7 +12,8 @@ const EIGENVALUE_FLOOR: f64 = 1e-11;
 ///
 /// With a known relation `Theta_new,s` to every task, `F(x, new) = sum_s Theta_new,s (V'x)_s`. Its intercept and the
 /// unit of its labels, in the caller's units, are means of those of the tasks with observations, weighted by
-/// `max(Theta_new,s, 0)`, all with the same weight if none is positive.
+/// `max(Theta_new,s, 0)`, all with the same weight if none is positive. Of classes it is the weighted median of
+/// intercepts: a task whose labels are all of one class has an intercept without bound.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BorrowedTask {
     /// F(x, new) as a sum of the functions of all tasks: `F(x, s) = sum_r Theta_sr (V'x)_r`.
@@ -59,8 +60,16 @@ impl Model {
         let own = |t: usize| self.intercept.as_ref().map_or(0.0, |intercept| intercept[t]);
         let constant = |t: usize| scaling.map_or(own(t), |scaling| scaling.unscale(t, own(t)));
         let unit = |t: usize| scaling.map_or(1.0, |scaling| scaling.spread()[t]);
-        let (constant, unit) = (mean(&constant), mean(&unit));
+        let constant = match self.predicts_classes() {
+            true => median(learned.iter().map(|&t| constant(t)).zip(weights.iter().copied()).collect()),
+            false => mean(&constant),
+        };
+        let unit = mean(&unit);
         Ok(BorrowedTask { mixture: self.mixture(row)?, constant, unit })
+    }
+
+    pub(super) fn predicts_classes(&self) -> bool {
+        (0..self.theta.rows()).all(|t| self.about.problem.loss.is_classification(t))
     }
 
     /// `Theta^+ row`.
@@ -128,5 +137,38 @@ impl Model {
             return Ok(None);
         }
         self.borrowed_task(self.theta.row(t)).map(Some)
+    }
+}
+
+/// The weighted median of numbers with their weights; the mean of the two middle ones if they share the weight.
+pub(super) fn median(mut numbers: Vec<(f64, f64)>) -> f64 {
+    numbers.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+    let half = 0.5 * numbers.iter().map(|(_, weight)| weight).sum::<f64>();
+    let mut below = 0.0;
+    for (i, &(number, weight)) in numbers.iter().enumerate() {
+        below += weight;
+        if below > half {
+            return number;
+        }
+        if below == half {
+            let next = numbers[i + 1..].iter().find(|(_, weight)| *weight > 0.0);
+            return next.map_or(number, |(next, _)| 0.5 * number + 0.5 * next);
+        }
+    }
+    0.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::median;
+
+    #[test]
+    fn a_median_is_in_the_middle_of_the_weight() {
+        let of = |numbers: &[(f64, f64)]| median(numbers.to_vec());
+        assert_eq!(of(&[(3.0, 1.0), (1.0, 1.0), (-900.0, 1.0)]), 1.0);
+        assert_eq!(of(&[(3.0, 1.0), (1.0, 1.0), (-900.0, 1.0), (4.0, 1.0)]), 2.0);
+        assert_eq!(of(&[(3.0, 5.0), (1.0, 1.0), (-900.0, 2.0)]), 3.0);
+        assert_eq!(of(&[(3.0, 1.0), (5.0, 0.0), (7.0, 1.0)]), 5.0);
+        assert_eq!(of(&[]), 0.0);
     }
 }

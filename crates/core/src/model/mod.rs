@@ -344,9 +344,14 @@ impl Model {
         }
         let all = self.predict_all(inputs)?;
         let learned: Vec<usize> = (0..all.cols()).filter(|&t| !self.is_empty_task(t)).collect();
+        // A class that is alone in its task has an intercept without bound.
+        let intercept = self.intercept.as_ref().filter(|_| self.predicts_classes());
+        let own = |t: usize| intercept.map_or(0.0, |intercept| intercept[t]);
+        let usual = borrowed::median(learned.iter().map(|&t| (own(t), 1.0)).collect());
         let mean = |i: usize| {
             // Divided first: a sum of huge numbers may be out of range.
-            learned.iter().map(|&t| all[(i, t)] / learned.len() as f64).sum()
+            let sum: f64 = learned.iter().map(|&t| (all[(i, t)] - own(t)) / learned.len() as f64).sum();
+            sum + usual
         };
         Ok((0..all.rows()).map(mean).collect())
     }
