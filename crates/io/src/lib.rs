@@ -38,6 +38,7 @@
 mod error;
 #[macro_use]
 mod names;
+mod nearest;
 
 mod assemble;
 mod categories;
@@ -57,6 +58,7 @@ mod source;
 mod table;
 mod text;
 mod text_table;
+mod two_values;
 
 pub use categories::Categorical;
 pub use columns::cells::split as part_number;
@@ -70,7 +72,7 @@ pub use format::{
     open_bytes, profile, read_array, read_texts, write_table,
 };
 pub use generate::{Generator, GroundTruth, Kinship};
-pub use schema::{ColumnRoles, LabelEncoding, LeftOut, Role, Schema, Storage};
+pub use schema::{ColumnRoles, LabelEncoding, LeftOut, Role, Schema, Storage, TargetValues};
 pub use source::{Source, read, read_all, read_bytes};
 pub use table::{KeptColumn, Labels, Table, Targets};
 pub use text_table::{ChooseColumns, TextTable};
