@@ -110,7 +110,7 @@ fn in_words(decision: Decision) -> (&'static str, String) {
         Decision::Use(Feature::Number(_)) => ("feature", "as it is".into()),
         Decision::Use(Feature::Filled { fill, indicator, .. }) => {
             let where_ = if indicator { ", and a feature says where" } else { "" };
-            ("feature", format!("missing values become {}{where_}", text::of_number(fill)))
+            ("feature", format!("missing values become {}{where_}", text::rounded(fill)))
         }
         Decision::Use(feature @ Feature::OneHot { .. }) => {
             ("feature", format!("{} features, one per value", feature.names().len()))
