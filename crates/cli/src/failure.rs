@@ -99,6 +99,9 @@ fn option(hint: &Hint) -> String {
         Hint::MissingWord(word) => {
             format!("take it for a missing value with --missing-word {}", argument(word))
         }
+        Hint::Decimal => {
+            "say which with --decimal , (thousands have points) or --decimal . (decimal points)".into()
+        }
         Hint::DateOrder => "say which with --date-order dmy or mdy".into(),
         Hint::CheckRoles(roles) => {
             format!("see {}", roles.iter().map(|role| role_option(*role)).collect::<Vec<_>>().join(" and "))

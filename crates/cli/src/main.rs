@@ -11,6 +11,7 @@ mod files;
 mod graphml;
 mod interrupt;
 mod outputs;
+mod recheck;
 mod report;
 mod scores;
 mod text;

@@ -39,6 +39,8 @@ pub enum Hint {
     MissingWord(String),
     /// Say in which order dates are written: [`ColumnRoles::date_order`](crate::ColumnRoles::date_order).
     DateOrder,
+    /// Say which decimal sign numbers in text have: [`ColumnRoles::decimal`](crate::ColumnRoles::decimal).
+    Decimal,
     /// Look at what is named for these roles.
     CheckRoles(Vec<Role>),
 }
@@ -52,6 +54,7 @@ impl fmt::Display for Hint {
             Hint::FillMissing => f.write_str("have it filled in"),
             Hint::MissingWord(word) => write!(f, "take {} for a missing value", quoted(word)),
             Hint::DateOrder => f.write_str("say whether the day or the month comes first"),
+            Hint::Decimal => f.write_str("say whether the decimal sign is a comma or a point"),
             Hint::CheckRoles(roles) => {
                 let roles: Vec<String> = roles.iter().map(Role::to_string).collect();
                 write!(f, "check the columns given as {}", roles.join(" and "))

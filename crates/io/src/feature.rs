@@ -14,7 +14,7 @@ pub const MAX_LEVELS: usize = 50;
 pub enum Feature {
     /// A numeric column.
     Number(String),
-    /// A numeric column with missing values: the number or `fill`, and 1 where it is missing.
+    /// A numeric column with missing values: the number or `fill`, and with an indicator 1 where it is missing.
     Filled {
         /// The column.
         column: String,
@@ -22,6 +22,9 @@ pub enum Feature {
         fill: f64,
         /// Rows of the training file in which it was missing.
         rows: u64,
+        /// Whether a feature says where it is missing.
+        #[serde(default = "yes", skip_serializing_if = "is_yes")]
+        indicator: bool,
     },
     /// A column of words: one feature for each of the values seen in training, 0 or 1.
     OneHot {
@@ -35,6 +38,9 @@ pub enum Feature {
         /// Whether missing values have a feature.
         #[serde(default, skip_serializing_if = "is_default")]
         missing: bool,
+        /// Whether there were missing values, too few for a feature: they are 0 in all features.
+        #[serde(default, skip_serializing_if = "is_default")]
+        filled: bool,
     },
     /// A column of dates: days since 1970-01-01, one feature for each value of its parts, and 1 where it is missing.
     Date {
@@ -48,6 +54,9 @@ pub enum Feature {
         /// What a missing date becomes; `None`: none was missing.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         fill: Option<f64>,
+        /// Whether a feature says where it is missing.
+        #[serde(default = "yes", skip_serializing_if = "is_yes")]
+        indicator: bool,
     },
 }
 
@@ -68,30 +77,71 @@ impl Feature {
         let marked = |name: &str, is: bool| is.then(|| format!("{column}=({name})"));
         match self {
             Feature::Number(_) => vec![column.into()],
-            Feature::Filled { .. } => [column.into()].into_iter().chain(marked("missing", true)).collect(),
+            Feature::Filled { indicator, .. } => {
+                [column.into()].into_iter().chain(marked("missing", *indicator)).collect()
+            }
             Feature::OneHot { values, other, missing, .. } => {
                 let values = values.iter().map(|value| format!("{column}={value}"));
                 values.chain(marked("other", *other)).chain(marked("missing", *missing)).collect()
             }
-            Feature::Date { parts, fill, .. } => {
+            Feature::Date { parts, .. } => {
                 let parts = parts.iter().flat_map(|part| {
                     part.values().map(move |value| format!("{column}.{}={value}", part.name()))
                 });
-                [column.into()].into_iter().chain(parts).chain(marked("missing", fill.is_some())).collect()
+                let indicator = marked("missing", self.has_indicator());
+                [column.into()].into_iter().chain(parts).chain(indicator).collect()
             }
         }
     }
+
+    /// Whether values were missing in training.
+    pub(crate) fn is_filled(&self) -> bool {
+        match self {
+            Feature::Number(_) => false,
+            Feature::Filled { .. } => true,
+            Feature::OneHot { missing, filled, .. } => *missing || *filled,
+            Feature::Date { fill, .. } => fill.is_some(),
+        }
+    }
+
+    /// Whether a feature says where a value is missing.
+    pub(crate) fn has_indicator(&self) -> bool {
+        match self {
+            Feature::Number(_) => false,
+            Feature::Filled { indicator, .. } => *indicator,
+            Feature::OneHot { missing, .. } => *missing,
+            Feature::Date { fill, indicator, .. } => fill.is_some() && *indicator,
+        }
+    }
+
+    /// The same without the feature that says where a value is missing.
+    pub(crate) fn without_indicator(mut self) -> Self {
+        match &mut self {
+            Feature::Number(_) => {}
+            Feature::OneHot { missing, filled, .. } => (*missing, *filled) = (false, *filled || *missing),
+            Feature::Filled { indicator, .. } | Feature::Date { indicator, .. } => *indicator = false,
+        }
+        self
+    }
 }
 
-/// How missing values of features are filled in.
+fn yes() -> bool {
+    true
+}
+
+fn is_yes(value: &bool) -> bool {
+    *value
+}
+
+/// How missing values of features are filled in. Where many are missing, a feature says where.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Missing {
-    /// With the mean of the column, and a feature that says where.
+    /// With the mean of the column.
     #[default]
     Mean,
-    /// With the median of the column, and a feature that says where.
+    /// With the median of the column.
     Median,
-    /// With 0, and a feature that says where.
+    /// With 0.
     Zero,
     /// Not at all: such rows are left out.
     Drop,

@@ -1,15 +1,16 @@
 //! How labels become numbers.
 
 use crate::error::quoted;
-use crate::{Categorical, Error, LabelEncoding, Labels, Result, Table, Targets, text};
+use crate::{Categorical, Error, LabelEncoding, Labels, Result, Table, Targets, text, two_values};
 use std::collections::BTreeSet;
 
 /// Most values that a message lists.
 const MAX_LISTED: usize = 6;
 
 impl Table {
-    /// How the labels become numbers. For a `classification` loss two values, numbers or words, become -1 and
-    /// +1, the smaller or alphabetically first one -1. Classes are one task each, whatever the loss.
+    /// How the labels become numbers. For a `classification` loss two values, numbers or words, become -1 and +1: the
+    /// smaller number or the word that says no is -1, of other words the first one in the alphabet. Classes are one
+    /// task each, whatever the loss.
     ///
     /// # Errors
     /// If there are no labels, or they do not suit. Missing ones do not count.
@@ -100,7 +101,10 @@ fn binary_numbers(labels: &[f64]) -> Result<LabelEncoding> {
 fn binary_words(labels: &Categorical) -> Result<LabelEncoding> {
     let mut used = names_in_use(labels);
     match (used.next(), used.next(), used.next()) {
-        (Some(negative), Some(positive), None) => Ok(binary(negative, positive)),
+        (Some(one), Some(other), None) => {
+            let (negative, positive) = two_values::in_order(&one, &other);
+            Ok(binary(negative, positive))
+        }
         _ => Err(not_two(names_in_use(labels))),
     }
 }
@@ -137,12 +141,14 @@ fn sign(value: &str, encoding: &LabelEncoding) -> Option<f64> {
     same(value, positive).then_some(1.0)
 }
 
+/// What is wrong with a label that is none of two values.
+pub(crate) fn neither(value: &str, negative: &str, positive: &str) -> String {
+    format!("label {} is neither {} (-1) nor {} (+1)", quoted(value), quoted(negative), quoted(positive))
+}
+
 fn unknown_label(value: &str, encoding: &LabelEncoding, row: usize) -> Error {
     let why = match encoding {
-        LabelEncoding::Binary { negative, positive } => {
-            let (negative, positive) = (quoted(negative), quoted(positive));
-            format!("label {} is neither {negative} (-1) nor {positive} (+1)", quoted(value))
-        }
+        LabelEncoding::Binary { negative, positive } => neither(value, negative, positive),
         LabelEncoding::Classes => format!("label {} of a task, where classes are expected", quoted(value)),
         LabelEncoding::Numbers => format!("label {} is not a number", quoted(value)),
     };

@@ -38,6 +38,7 @@
 mod error;
 #[macro_use]
 mod names;
+mod nearest;
 
 mod assemble;
 mod categories;
@@ -58,6 +59,7 @@ mod source;
 mod table;
 mod text;
 mod text_table;
+mod two_values;
 
 pub use categories::Categorical;
 pub use columns::cells::split as part_number;
@@ -72,7 +74,7 @@ pub use format::{
 };
 pub use frame::{FrameCells, FrameColumn, FrameReading, FrameValue, read_frame};
 pub use generate::{Generator, GroundTruth, Kinship};
-pub use schema::{ColumnRoles, LabelEncoding, LeftOut, Role, Schema, Storage};
+pub use schema::{ColumnRoles, LabelEncoding, LeftOut, Role, Schema, Storage, TargetValues};
 pub use source::{Source, read, read_all, read_bytes};
 pub use table::{KeptColumn, Labels, Table, Targets};
 pub use text_table::{ChooseColumns, TextTable};

@@ -1,5 +1,6 @@
 //! What the columns of a file mean.
 
+use crate::error::quoted;
 use crate::{DateOrder, DatePart, Decimal, Feature, Missing, Result};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -151,9 +152,29 @@ pub struct Schema {
     /// How labels became numbers; see [`Table::label_encoding`](crate::Table::label_encoding).
     #[serde(rename = "coding")]
     pub label_encoding: LabelEncoding,
+    /// The two values of each target, where several targets are learned and some hold words; else nothing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub target_values: Vec<TargetValues>,
+    /// Whether the label `none` is a word like any other, and not a missing label.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub none_is_label: bool,
     /// Columns that were left out without being told to, and why.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<LeftOut>,
+    /// Rows of the training file whose cells were all empty; they were left out.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub empty_rows: u64,
+}
+
+/// The two values of a target, which are read as -1 and +1.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TargetValues {
+    /// The column, and the task.
+    pub column: String,
+    /// What is read as -1.
+    pub negative: String,
+    /// What is read as +1.
+    pub positive: String,
 }
 
 /// A column that is no feature.
@@ -169,7 +190,37 @@ impl Schema {
     /// A schema before the rows were read: dense inputs, labels as they are.
     pub fn new(columns: ColumnRoles, features: Option<Vec<Feature>>, n_features: usize) -> Self {
         let (storage, label_encoding) = (Storage::Dense, LabelEncoding::Numbers);
-        Schema { columns, features, n_features, storage, label_encoding, left_out: vec![] }
+        Schema {
+            columns,
+            features,
+            n_features,
+            storage,
+            label_encoding,
+            target_values: vec![],
+            none_is_label: false,
+            left_out: vec![],
+            empty_rows: 0,
+        }
+    }
+
+    /// The two values of a task, where each target has its own.
+    pub fn values_of_task(&self, task: &str) -> Option<&TargetValues> {
+        self.target_values.iter().find(|values| values.column == task)
+    }
+
+    /// `Err` if targets are words and the loss is not for `classification`.
+    ///
+    /// # Errors
+    /// Then it names a target and its values.
+    pub fn check_loss(&self, classification: bool) -> Result<()> {
+        match self.target_values.first() {
+            Some(values) if !classification => {
+                let (negative, positive) = (quoted(&values.negative), quoted(&values.positive));
+                let why = "and this loss is for numbers; take a loss for classification";
+                Err(wrong!("labels are words ({negative}, {positive}), {why}").in_column(&*values.column))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Names of the features, one-hot ones included, if they have names.

@@ -1,7 +1,8 @@
 //! What a schema does to the data, in words: everything that nobody asked for is said once.
 
+use crate::columns::empty_rows_in_words;
 use crate::error::quoted;
-use crate::{Decimal, Feature, Missing, Schema};
+use crate::{Decimal, Feature, Missing, Schema, TargetValues};
 
 /// Columns that are named in a note; the rest is counted.
 const MAX_NAMED: usize = 8;
@@ -28,25 +29,54 @@ impl Schema {
             Feature::Filled { column, rows, .. } => {
                 Some(format!("{} ({rows} row{})", quoted(column), if *rows == 1 { "" } else { "s" }))
             }
-            Feature::OneHot { column, missing: true, .. } | Feature::Date { column, fill: Some(_), .. } => {
-                Some(quoted(column))
-            }
-            _ => None,
+            other => other.is_filled().then(|| quoted(other.column())),
         });
         let how = match self.columns.missing {
             Missing::Zero => "0",
             Missing::Median => "the median",
             _ => "the mean",
         };
-        let tail = format!("; filled in with {how}, and a feature says where (--missing)");
+        let marked = features().filter(|feature| feature.has_indicator()).count();
+        let tail = match (marked, features().filter(|feature| feature.is_filled()).count()) {
+            (0, _) => format!("; filled in with {how} (--missing)"),
+            (1, 1) => format!("; filled in with {how}, and a feature says where (--missing)"),
+            (_, all) if all == marked => {
+                format!("; filled in with {how}, and a feature for each says where (--missing)")
+            }
+            _ => {
+                let say = if marked == 1 { "1 feature says" } else { &*format!("{marked} features say") };
+                format!(
+                    "; filled in with {how}, and {say} where: for columns that lack at least 5 %, and one for columns \
+                     that lack the same rows (--missing)"
+                )
+            }
+        };
         note(&mut notes, "missing values: ", filled.collect(), &tail);
         if self.columns.decimal == Some(Decimal::Comma) {
             notes.push("numbers are read with a decimal comma (--decimal)".into());
         }
+        notes.extend(empty_rows_in_words(self.empty_rows));
+        self.note_targets(&mut notes);
         let left_out =
             self.left_out.iter().map(|column| format!("{} ({})", quoted(&column.column), column.why));
         note(&mut notes, "left out: ", left_out.collect(), "");
         notes
+    }
+
+    /// Which values of targets became -1 and +1; targets of the same values together.
+    fn note_targets(&self, notes: &mut Vec<String>) {
+        let mut pairs: Vec<(&str, &str, Vec<String>)> = vec![];
+        for TargetValues { column, negative, positive } in &self.target_values {
+            match pairs.iter_mut().find(|(n, p, _)| n == negative && p == positive) {
+                Some((_, _, columns)) => columns.push(quoted(column)),
+                None => pairs.push((negative, positive, vec![quoted(column)])),
+            }
+        }
+        for (negative, positive, columns) in pairs {
+            let head =
+                format!("targets: {} became -1 and {} became +1 in ", quoted(negative), quoted(positive));
+            note(notes, &head, columns, "");
+        }
     }
 }
 

@@ -120,11 +120,11 @@ mod tests {
     fn tasks_have_their_own_widths_where_rows_are_many() {
         let error = |i: usize| {
             let task = i % 2;
-            HeldOutError { task, error: (i as f64 * 0.7).sin() * [1.0, 10.0][task] }
+            HeldOutError { task, error: (i as f64 * 0.7).sin() * [1.0, 3.0][task] }
         };
         let found = Residuals::new(3, (0..2000).map(error).collect()).unwrap();
         let widths = found.half_widths(0.9, None).unwrap();
-        assert!((9.0..10.5).contains(&(widths[1] / widths[0])), "{widths:?}");
+        assert!((2.9..3.0).contains(&(widths[1] / widths[0])), "{widths:?}");
         // A task that was not looked at has the typical error.
         assert!(widths[2] > widths[0] && widths[2] < widths[1], "{widths:?}");
         let of_five = found.clone().of_some_tasks(5, &[4, 0, 2]);

@@ -231,7 +231,9 @@ fn coded(spec: &FitSpec, table: Table, schema: &mut Schema) -> Result<(Table, Lo
     // A part of a Gram matrix has fewer columns.
     schema.n_features = table.inputs.n_features();
     let losses = spec.loss.losses(are_classes(&table.targets));
-    schema.label_encoding = table.label_encoding(all_losses(&losses, LossKind::is_classification))?;
+    let classification = all_losses(&losses, LossKind::is_classification);
+    schema.check_loss(classification)?;
+    schema.label_encoding = table.label_encoding(classification)?;
     Ok((table, losses, notes.into_iter().collect()))
 }
 

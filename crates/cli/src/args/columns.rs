@@ -1,5 +1,6 @@
 //! What the columns of a file mean.
 
+use crate::failure::{Failure, Result};
 use clap::Args;
 use kinfolk_io::{ColumnRoles, DateOrder, DatePart, Decimal, MAX_LEVELS, Missing};
 use std::convert::Infallible;
@@ -30,8 +31,8 @@ pub(crate) struct ColumnArgs {
     one_hot: Vec<NameList>,
     #[arg(long, value_name = "N", help = max_levels_help())]
     max_levels: Option<usize>,
-    /// What becomes of missing values of features: mean, median or zero with a feature that says where they were, drop
-    /// (the row), or error [default: mean].
+    /// What becomes of missing values of features: mean, median or zero, and where at least 5 % are missing a feature
+    /// that says where they were; drop (the row), or error [default: mean].
     #[arg(long, value_name = "mean|median|zero|drop|error")]
     missing: Option<Missing>,
     /// More texts that stand for a missing value, such as ? or -999. May be repeated.
@@ -43,7 +44,8 @@ pub(crate) struct ColumnArgs {
     /// How dates such as 3/4/2024 are to be read: day first (dmy) or month first (mdy) [default: as the column shows].
     #[arg(long, value_name = "dmy|mdy|ymd")]
     date_order: Option<DateOrder>,
-    /// Decimal sign of numbers in text [default: a comma if the file has no decimal points].
+    /// Decimal sign of numbers in text [default: a comma if the file has no decimal points]. With a comma, predict
+    /// writes csv with semicolons and decimal commas.
     #[arg(long, value_name = ".|,")]
     decimal: Option<Decimal>,
     /// The column of weights.
@@ -79,7 +81,7 @@ struct NameList(Vec<String>);
 impl FromStr for NameList {
     type Err = Infallible;
 
-    fn from_str(text: &str) -> Result<Self, Infallible> {
+    fn from_str(text: &str) -> std::result::Result<Self, Infallible> {
         let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(text.as_bytes());
         let names = reader.records().next().and_then(|record| record.ok());
         let whole = || NameList(vec![text.to_string()]);
@@ -124,6 +126,33 @@ impl ColumnArgs {
         columns.zero_based = self.zero_based.or(columns.zero_based);
         columns.classes |= self.classes;
         columns.dense |= self.dense;
+    }
+
+    /// What is said about the columns of new rows. The model keeps how the others are read.
+    ///
+    /// # Errors
+    /// If an option is given that only a fit can follow.
+    pub(crate) fn for_model(&self) -> Result<ColumnRoles> {
+        let without_effect = [
+            ("--features", self.features.is_some()),
+            ("--drop", !self.drop.is_empty()),
+            ("--one-hot", !self.one_hot.is_empty()),
+            ("--max-levels", self.max_levels.is_some()),
+            ("--missing", self.missing.is_some()),
+            ("--date-parts", !self.date_parts.is_empty()),
+            ("--date-order", self.date_order.is_some()),
+            ("--dense", self.dense),
+        ];
+        match without_effect.into_iter().find(|(_, given)| *given) {
+            Some((option, _)) => Err(Failure::usage(format!(
+                "{option} has no effect on a model, which keeps how its columns are read; give it to fit or select"
+            ))),
+            None => Ok(self.columns()),
+        }
+    }
+
+    pub(crate) fn decimal(&self) -> Option<Decimal> {
+        self.decimal
     }
 
     pub(crate) fn columns(&self) -> ColumnRoles {

@@ -75,7 +75,7 @@ pub(crate) fn run(args: CertifyArgs, global: &Global, report: Report) -> failure
     let trained = crate::files::load_model(&args.model)?;
     let tol = args.tol.unwrap_or(trained.spec.tol);
     let data = DataFiles::find(&args.data)?;
-    let (table, observations) = trained.training_data(data.paths(), &args.columns.columns())?;
+    let (table, observations) = trained.training_data(data.paths(), &args.columns.for_model()?)?;
     let options = CertifyOptions { threads: global.threads(), memory: args.memory };
     let check = match trained.model.check(&table.inputs, &observations, &options) {
         Ok(check) => Ok(check),

@@ -3,6 +3,7 @@
 use crate::failure::{Failure, Result};
 use crate::report::Report;
 use clap::Args;
+use kinfolk_train::{MethodInfo, Metric, registry};
 use serde::Serialize;
 use std::process::ExitCode;
 
@@ -20,13 +21,13 @@ pub(crate) struct ExplainArgs {
 }
 
 #[derive(Serialize)]
-struct Explanation {
-    word: &'static str,
-    meaning: &'static str,
+struct Explanation<'a> {
+    word: &'a str,
+    meaning: &'a str,
 }
 
 /// Words with their meanings.
-const WORDS: [(&str, &str); 20] = [
+const WORDS: [(&str, &str); 24] = [
     (
         "task",
         "One of the problems that are learned together: a shop, a sensor, a class, a column of labels. --task names \
@@ -72,11 +73,6 @@ const WORDS: [(&str, &str); 20] = [
       the default method has two: all tasks are one, and each task is alone.",
     ),
     (
-        "kin",
-        "The default method: a learned Theta plus the two atoms `common` and `own`. One model for all tasks and \
-      independent models are its special cases.",
-    ),
-    (
         "method",
         "How tasks are learned together. `kinfolk methods` lists all; `kinfolk select --compare` compares them.",
     ),
@@ -100,8 +96,8 @@ const WORDS: [(&str, &str); 20] = [
     ),
     (
         "missing",
-        "Missing values of a feature become the mean of its column, and one more feature says where they were. \
-      --missing chooses another way. A row without a label is not learned from.",
+        "Missing values of a feature become the mean of its column; where at least 5 % are missing, one more feature \
+      says where they were. --missing chooses another way. A row without a label is not learned from.",
     ),
     (
         "interval",
@@ -119,25 +115,91 @@ const WORDS: [(&str, &str); 20] = [
       each row is held out once.",
     ),
     (
+        "held-out",
+        "Not seen by the fit: see held-out rows. A score on held-out rows says how good predictions for new rows are.",
+    ),
+    (
+        "score",
+        "What a model predicts for a row: a number for labels that are numbers; for two classes, positive means the \
+      positive label. Also the value of a metric, as in the first line that fit prints.",
+    ),
+    (
+        "proba",
+        "predict --proba writes probabilities instead of scores, for models with the logistic loss: of the positive \
+      label, or of each class.",
+    ),
+    (
+        "common",
+        "The atom that says that all tasks are one. Its part of Theta is what all tasks have in common; it predicts \
+      for tasks that the model does not know.",
+    ),
+    (
+        "own",
+        "The atom that says that each task is alone. Its part of Theta is what each task learns for itself.",
+    ),
+    (
         "duals",
         "One number per label that the solver finds; Theta and all predictions follow from them, and the \
       certificate is computed from them.",
     ),
 ];
 
+/// A word with its meaning: of this list, a method, or a metric.
+fn find(wanted: &str) -> Option<(String, String)> {
+    let plain = |word: &str| word.to_lowercase().trim_end_matches('s').replace(['-', '_'], " ");
+    let same = |word: &str| word == wanted || plain(word) == plain(wanted);
+    if let Some((word, meaning)) = WORDS.iter().find(|(word, _)| same(word)) {
+        return Some((word.to_string(), meaning.to_string()));
+    }
+    if let Some(method) = registry().iter().find(|method| same(method.name())) {
+        let MethodInfo { title, learns, about, reference, .. } = *method.info();
+        let about = if about.is_empty() { String::new() } else { format!(" {about}") };
+        let meaning =
+            format!("A method: {title}. It learns about the tasks: {learns}.{about} Source: {reference}.");
+        return Some((method.name().into(), meaning));
+    }
+    let metric: Metric = wanted.to_lowercase().replace([' ', '_'], "-").parse().ok()?;
+    Some((metric.to_string(), format!("A metric: {}", metric.meaning())))
+}
+
 pub(crate) fn run(args: ExplainArgs, report: Report) -> Result<ExitCode> {
-    let explanation = |(word, meaning): &(&'static str, &'static str)| Explanation { word, meaning };
     let Some(wanted) = &args.word else {
-        let all: Vec<Explanation> = WORDS.iter().map(explanation).collect();
+        let all: Vec<Explanation<'_>> =
+            WORDS.iter().map(|(word, meaning)| Explanation { word, meaning }).collect();
         let text: String = WORDS.iter().map(|(word, meaning)| format!("{word}: {meaning}\n")).collect();
-        report.answer(&all, text)?;
+        let methods: Vec<&str> = registry().iter().map(|method| method.name()).collect();
+        let more = format!("Methods: {}.\nMetrics: {}.\n", methods.join(", "), Metric::names().join(", "));
+        report.answer(&all, text + &more)?;
         return Ok(ExitCode::SUCCESS);
     };
-    let plain = |word: &str| word.to_lowercase().trim_end_matches('s').replace(['-', '_'], " ");
-    let Some(found) = WORDS.iter().find(|(word, _)| *word == wanted || plain(word) == plain(wanted)) else {
+    let Some((word, meaning)) = find(wanted) else {
         let words: Vec<&str> = WORDS.iter().map(|(word, _)| *word).collect();
-        return Err(Failure::usage(format!("{wanted:?} is not among the words: {}", words.join(", "))));
+        let known = words.join(", ");
+        return Err(Failure::usage(format!(
+            "{wanted:?} is not a method, a metric or among the words: {known}"
+        )));
     };
-    report.answer(&explanation(found), format!("{}: {}\n", found.0, found.1))?;
+    let text = format!("{word}: {meaning}\n");
+    report.answer(&Explanation { word: &word, meaning: &meaning }, text)?;
     Ok(ExitCode::SUCCESS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_methods_and_metrics_have_a_meaning() {
+        for word in ["common", "own", "held-out", "score", "proba", "Strengths", "held_out rows"] {
+            assert!(find(word).is_some(), "{word}");
+        }
+        for method in registry() {
+            assert!(find(method.name()).unwrap().1.contains(method.info().title), "{}", method.name());
+        }
+        for metric in Metric::names() {
+            let (_, meaning) = find(&format!("pooled-{metric}")).unwrap();
+            assert!(meaning.ends_with("Of the rows of all tasks together."), "{metric}: {meaning}");
+        }
+        assert!(find("top-3").is_some() && find("pooled r2").is_some() && find("nothing").is_none());
+    }
 }

@@ -110,8 +110,17 @@ impl CellRules {
         Ok((!missing).then(|| canonical(text)))
     }
 
-    /// The text of a label; empty if it is missing. Spaces are a name like any other.
-    pub(crate) fn label<'a>(&self, cell: &'a dyn TableCell) -> Result<Cow<'a, str>> {
+    /// The text of a cell that says `none`: it is missing among numbers, and a word among words.
+    pub(crate) fn none<'a>(&self, cell: &'a dyn TableCell) -> Option<Cow<'a, str>> {
+        let is_none = |text: &Cow<'_, str>| text.trim_ascii().eq_ignore_ascii_case("none");
+        cell.text().ok().filter(|text| is_none(text) && !self.is_missing_word(cell))
+    }
+
+    /// The text of a label; empty if it is missing. Spaces are a name like any other, and so may be `none`.
+    pub(crate) fn label<'a>(&self, cell: &'a dyn TableCell, none_is_label: bool) -> Result<Cow<'a, str>> {
+        if let Some(none) = self.none(cell).filter(|_| none_is_label) {
+            return Ok(none);
+        }
         let text = cell.text()?;
         let word = text.trim_ascii();
         match !word.is_empty() && is_missing(word) || self.is_missing_word(cell) {
@@ -204,7 +213,8 @@ fn plain(text: &str, decimal: Decimal) -> Option<String> {
             let mut groups = whole.split(separator);
             let first = groups.next()?;
             let all = |group: &str| group.bytes().all(|byte| byte.is_ascii_digit());
-            if !(1..=3).contains(&first.len()) || !all(first) {
+            // Groups do not begin with a zero: 0.123 is no 123.
+            if !(1..=3).contains(&first.len()) || !all(first) || first.starts_with('0') {
                 return None;
             }
             groups.all(|group| group.len() == 3 && all(group)).then(|| whole.replace(separator, ""))?
@@ -228,10 +238,12 @@ pub(crate) fn decimal_sign(text: &str) -> Option<Decimal> {
     }
 }
 
-/// What stands for a missing number, in upper or lower case: what pandas takes for one, and errors of Excel.
-const MISSING: [&str; 21] = [
+/// What stands for a missing number, in upper or lower case: what pandas takes for one, errors of Excel in English and
+/// German, and what people and SAS write.
+const MISSING: [&str; 28] = [
     "", "na", "n/a", "nan", "-nan", "null", "none", "<na>", "nat", "#n/a", "#na", "#n/a n/a", "1.#ind",
-    "-1.#ind", "1.#qnan", "#value!", "#div/0!", "#ref!", "#num!", "#name?", "#null!",
+    "-1.#ind", "1.#qnan", "#value!", "#div/0!", "#ref!", "#num!", "#name?", "#null!", "#nv", "#wert!",
+    "k.a.", "k. a.", "-", "--", ".",
 ];
 
 pub(crate) fn is_missing(text: &str) -> bool {
@@ -285,14 +297,17 @@ mod tests {
         }
         assert_eq!(number("1.5", Decimal::Comma), Reading::Word);
         assert_eq!(
-            ["1,5", "1.5", "1,234", "1.234", "x,y"].map(decimal_sign),
-            [Some(Decimal::Comma), Some(Decimal::Point), None, None, None]
+            ["1,5", "1.5", "1,234", "1.234", "0.123", "x,y"].map(decimal_sign),
+            [Some(Decimal::Comma), Some(Decimal::Point), None, None, Some(Decimal::Point), None]
         );
     }
 
     #[test]
     fn what_is_no_number_is_told_apart() {
-        for text in ["", "  ", "NA", "n/a", "NaN", "-nan", "null", "None", "<NA>", "#N/A", "NaT", "#DIV/0!"] {
+        for text in [
+            "", "  ", "NA", "n/a", "NaN", "-nan", "null", "None", "<NA>", "#N/A", "NaT", "#DIV/0!", "#NV",
+            "#Wert!", "k.A.", "k. A.", "-", " -- ", ".",
+        ] {
             assert_eq!(number(text, Decimal::Point), Reading::Missing, "{text:?}");
         }
         for text in ["inf", "-Infinity", "1e999"] {

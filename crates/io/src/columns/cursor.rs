@@ -17,6 +17,17 @@ pub(crate) trait ColumnCursor: Send {
         None
     }
 
+    /// Whether numbers may have a decimal comma as well as a point: cells are separated by semicolons, as programs do
+    /// where the comma is the decimal sign.
+    fn may_have_decimal_commas(&self) -> bool {
+        false
+    }
+
+    /// How many of the rows so far had nothing but empty cells; they were left out.
+    fn empty_rows(&self) -> u64 {
+        0
+    }
+
     /// `Err` if so many columns of a file cannot be meant.
     fn check_size(&self, _columns: usize) -> Result<()> {
         Ok(())

@@ -18,6 +18,7 @@ pub(crate) enum Decision {
 
 /// What becomes of a column of this name.
 pub(crate) fn decide(name: &str, found: &ColumnSurvey, roles: &ColumnRoles) -> Decision {
+    let found = &*found.settled();
     let in_the_way = |error: Error| Decision::InTheWay(error.in_column(name).hint(Hint::Drop(name.into())));
     let leave_out = |why: String| Decision::LeaveOut(LeftOut { column: name.into(), why });
     if let ColumnType::Unusable(why) = &found.column_type {
@@ -35,8 +36,9 @@ pub(crate) fn decide(name: &str, found: &ColumnSurvey, roles: &ColumnRoles) -> D
         };
     }
     if let Some((place, text)) = &found.first_not_finite {
-        let error = wrong!("{} is not a finite number", quoted(text)).hint(Hint::MissingWord(text.clone()));
-        return in_the_way(place.mark(error));
+        let error = wrong!("{} is not a finite number", quoted(text));
+        let few = found.are_few(found.not_finite);
+        return in_the_way(place.mark(if few { error.hint(Hint::MissingWord(text.clone())) } else { error }));
     }
     if found.present() == 0 {
         return leave_out("it has no values".into());
@@ -56,7 +58,8 @@ pub(crate) fn decide(name: &str, found: &ColumnSurvey, roles: &ColumnRoles) -> D
             let order = roles.date_order.filter(|_| ambiguous).unwrap_or(order);
             let fill = found.dates[order as usize].fill(roles.missing).filter(|_| found.missing > 0);
             let (column, parts) = (name.into(), roles.date_parts.clone());
-            Decision::Use(Feature::Date { column, order, parts, fill })
+            let indicator = fill.is_none() || found.wants_indicator();
+            Decision::Use(Feature::Date { column, order, parts, fill, indicator })
         }
         None if found.words == 0 => Decision::Use(number(name, found, roles)),
         None => words(name, found, roles, in_the_way, leave_out),
@@ -65,7 +68,10 @@ pub(crate) fn decide(name: &str, found: &ColumnSurvey, roles: &ColumnRoles) -> D
 
 fn number(name: &str, found: &ColumnSurvey, roles: &ColumnRoles) -> Feature {
     match found.numbers.fill(roles.missing).filter(|_| found.missing > 0) {
-        Some(fill) => Feature::Filled { column: name.into(), fill, rows: found.missing },
+        Some(fill) => {
+            let (rows, indicator) = (found.missing, found.wants_indicator());
+            Feature::Filled { column: name.into(), fill, rows, indicator }
+        }
         None => Feature::Number(name.into()),
     }
 }
@@ -86,9 +92,8 @@ fn words(
     {
         let (words, text) = (found.words, text.trim_ascii());
         let error = wrong!("{} is not a number, and {words} of {present} values are not", quoted(text));
-        return in_the_way(
-            place.mark(error.hint(Hint::MissingWord(text.into())).hint(Hint::OneHot(name.into()))),
-        );
+        let error = missing_word(place.mark(error), text, found).hint(Hint::OneHot(name.into()));
+        return in_the_way(error);
     }
     if levels > MANY_WORDS && mostly_different {
         let more = if found.more_levels { "more than " } else { "" };
@@ -108,7 +113,34 @@ fn one_hot(name: &str, found: &ColumnSurvey, roles: &ColumnRoles, most: usize) -
     let words: Vec<&String> = levels.into_iter().map(|(word, _)| word).collect();
     let values = Categorical::from_words(&words).names.iter().collect();
     let fills = !matches!(roles.missing, Missing::Drop | Missing::Error);
-    Feature::OneHot { column: name.into(), values, other, missing: found.missing > 0 && fills }
+    let fills = found.missing > 0 && fills;
+    let missing = fills && found.wants_indicator();
+    Feature::OneHot { column: name.into(), values, other, missing, filled: fills && !missing }
+}
+
+/// The error with the hint that a word may stand for a missing value, if few cells hold it.
+fn missing_word(error: Error, word: &str, found: &ColumnSurvey) -> Error {
+    if found.is_rare(word) { error.hint(Hint::MissingWord(word.into())) } else { error }
+}
+
+/// `Err` if no number of the file tells whether points or commas are decimal signs, and some number depends on it.
+pub(crate) fn check_decimal_sign<'a>(
+    surveys: impl Iterator<Item = (&'a str, &'a ColumnSurvey)> + Clone,
+) -> Result<()> {
+    if surveys.clone().any(|(_, found)| found.has_comma || found.has_point) {
+        return Ok(());
+    }
+    let unclear = |(name, found): (&str, &ColumnSurvey)| {
+        let (place, text) = found.first_with_two_readings.as_ref()?;
+        // A point in each cell, with three digits after it, is a decimal point.
+        if !text.contains(',') && !found.has_plain_number {
+            return None;
+        }
+        let error =
+            wrong!("{} can be read in two ways: the sign may separate thousands", quoted(text.trim_ascii()));
+        Some(place.mark(error).in_column(name).hint(Hint::Decimal))
+    };
+    Error::several(surveys.filter_map(unclear)).map_or(Ok(()), Err)
 }
 
 /// What labels are: integers among words are words, decimals among words are a mistake.
@@ -130,7 +162,7 @@ pub(crate) fn label_kind(name: &str, found: &ColumnSurvey, has_task: bool) -> Re
                 quoted(word),
                 quoted(decimal)
             );
-            Err(place.mark(error).in_column(name).hint(Hint::MissingWord(word.into())))
+            Err(missing_word(place.mark(error).in_column(name), word, found))
         }
     }
 }

@@ -39,13 +39,13 @@ impl FeatureColumn {
         };
         let width = match &feature {
             Feature::Number(_) => 1,
-            Feature::Filled { .. } => 2,
+            Feature::Filled { indicator, .. } => 1 + usize::from(*indicator),
             Feature::OneHot { values, other, missing, .. } => {
                 values.len() + usize::from(*other) + usize::from(*missing)
             }
-            Feature::Date { parts, fill, .. } => {
+            Feature::Date { parts, .. } => {
                 let parts = parts.iter().map(|part| part.values().count()).sum::<usize>();
-                1 + parts + usize::from(fill.is_some())
+                1 + parts + usize::from(feature.has_indicator())
             }
         };
         FeatureColumn { column, feature, width, codes }
@@ -68,14 +68,21 @@ impl FeatureColumn {
                 Reading::Missing => Ok(Code::Missing),
                 other => Err(messages::feature(column, &cell.text()?, other, fitting)),
             },
-            Feature::OneHot { values, other, missing, .. } => match rules.word(cell)? {
+            Feature::OneHot { values, other, missing, filled, .. } => match rules.word(cell)? {
                 Some(word) => Ok(match (self.codes.get(word.as_ref()), other) {
                     (Some(code), _) => Code::Value(f64::from(*code)),
                     (None, true) => Code::Value(values.len() as f64),
                     (None, false) => Code::Unseen,
                 }),
-                None if *missing => Ok(Code::Value((values.len() + usize::from(*other)) as f64)),
-                None => Ok(Code::Missing),
+                // Beside other words, `none` is one of them.
+                None => Ok(match rules.none(cell).map(|word| self.codes.get(word.as_ref())) {
+                    Some(Some(code)) => Code::Value(f64::from(*code)),
+                    _ if *missing => Code::Value((values.len() + usize::from(*other)) as f64),
+                    _ if *filled => Code::Value(NOTHING),
+                    Some(None) if *other => Code::Value(values.len() as f64),
+                    Some(None) => Code::Unseen,
+                    None => Code::Missing,
+                }),
             },
             Feature::Date { order, fill, .. } => match cell.date(*order) {
                 Some(day) => Ok(Code::Value(day)),
@@ -100,13 +107,11 @@ impl FeatureColumn {
             Feature::Number(_) => put(0, code),
             Feature::OneHot { .. } if code.is_nan() => {}
             Feature::OneHot { .. } => put(code as usize, 1.0),
-            Feature::Filled { fill, .. } if code.is_nan() => {
+            Feature::Filled { fill, .. } | Feature::Date { fill: Some(fill), .. } if code.is_nan() => {
                 put(0, *fill);
-                put(last, 1.0);
-            }
-            Feature::Date { fill, .. } if code.is_nan() => {
-                put(0, fill.unwrap_or_default());
-                put(last, 1.0);
+                if self.feature.has_indicator() {
+                    put(last, 1.0);
+                }
             }
             Feature::Filled { .. } => put(0, code),
             Feature::Date { parts, .. } => {

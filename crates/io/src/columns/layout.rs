@@ -2,8 +2,11 @@
 
 use super::ColumnNames;
 use super::encoder::FeatureColumn;
+use super::target_values::TargetPair;
 use crate::error::quoted;
-use crate::{ColumnRoles, Decimal, Error, Feature, Hint, LabelEncoding, LeftOut, Result, Role, Schema};
+use crate::{
+    ColumnRoles, Decimal, Error, Feature, Hint, LabelEncoding, LeftOut, Result, Role, Schema, TargetValues,
+};
 
 /// What is to be taken from a file with named columns.
 pub(crate) struct ColumnLayout {
@@ -34,7 +37,8 @@ pub(crate) enum TargetColumns {
     /// One column. `task` is the name of the only task, where there is no column of tasks.
     One { column: usize, kind: LabelKind, task: String },
     /// A column for each task; `None` where the file lacks it.
-    Wide { columns: Vec<Option<usize>>, tasks: Vec<String> },
+    /// `pairs` has the two values of each, if some are words.
+    Wide { columns: Vec<Option<usize>>, tasks: Vec<String>, pairs: Vec<TargetPair> },
 }
 
 /// What a column of labels holds.
@@ -87,6 +91,7 @@ impl ColumnLayout {
             targets => Some(TargetColumns::Wide {
                 columns: targets.iter().map(|name| names.find(name)).collect(),
                 tasks: targets.to_vec(),
+                pairs: vec![],
             }),
         };
         if let (Some(name), Some(TargetColumns::Wide { .. })) = (&columns.task, &target) {
@@ -134,6 +139,8 @@ impl ColumnLayout {
             part: None,
             schema: schema.clone(),
         };
+        layout.schema.columns.missing_words.extend_from_slice(&roles.missing_words);
+        layout.schema.columns.decimal = roles.decimal.or(old.decimal);
         layout.features = match &schema.features {
             Some(features) => known_features(names, features)?,
             None => layout.unnamed_features(names)?,
@@ -174,6 +181,14 @@ impl ColumnLayout {
         uses
     }
 
+    /// The two values of the t-th target, if they are not numbers as they are.
+    pub(super) fn pair(&self, t: usize) -> Option<&TargetPair> {
+        match &self.target {
+            Some(TargetColumns::Wide { pairs, .. }) => pairs.get(t),
+            _ => None,
+        }
+    }
+
     /// Takes these features of the file.
     pub(super) fn complete(
         &mut self,
@@ -188,6 +203,19 @@ impl ColumnLayout {
             true => Err(nothing_left()),
             false => Ok(()),
         }
+    }
+
+    /// Says what the labels of the file are.
+    pub(super) fn set_labels(&mut self, values: &[TargetValues], none_is_label: bool) {
+        if let Some(TargetColumns::Wide { pairs, .. }) = &mut self.target {
+            *pairs = values.iter().map(TargetPair::new).collect();
+        }
+        (self.schema.target_values, self.schema.none_is_label) = (values.to_vec(), none_is_label);
+    }
+
+    /// Says how many rows of the files were left out, since they were empty.
+    pub(super) fn set_empty_rows(&mut self, rows: u64) {
+        self.schema.empty_rows = rows;
     }
 
     /// Says how the numbers of the file are written.
@@ -296,17 +324,17 @@ fn is_index(name: &str) -> bool {
 
 /// Columns of a recipe; an error names all that are not there.
 fn known_features(names: &ColumnNames, features: &[Feature]) -> Result<Vec<FeatureColumn>> {
-    let missing: Vec<String> =
-        features.iter().map(Feature::column).filter(|name| names.find(name).is_none()).map(quoted).collect();
+    let missing: Vec<&str> =
+        features.iter().map(Feature::column).filter(|name| names.find(name).is_none()).collect();
+    if let [only] = missing[..] {
+        return Err(wrong!("the model needs column {}; {}", quoted(only), names.instead_of(only)));
+    }
+    let missing: Vec<String> = missing.into_iter().map(quoted).collect();
     if !missing.is_empty() {
         const MAX_NAMED: usize = 8;
         let more = if missing.len() > MAX_NAMED { ", ..." } else { "" };
-        let (s, missing) =
-            (if missing.len() > 1 { "s" } else { "" }, missing[..missing.len().min(MAX_NAMED)].join(", "));
-        return Err(wrong!(
-            "the model needs column{s} {missing}{more}, and there are only {}",
-            names.listed()
-        ));
+        let missing = missing[..missing.len().min(MAX_NAMED)].join(", ");
+        return Err(wrong!("the model needs columns {missing}{more}, and there are only {}", names.listed()));
     }
     let place = |feature: &Feature| Some(FeatureColumn::new(names.find(feature.column())?, feature.clone()));
     Ok(features.iter().filter_map(place).collect())
@@ -351,7 +379,10 @@ fn target_for_prediction(
         targets => {
             let columns = targets.iter().map(find).collect::<Result<Vec<_>>>()?;
             let any = columns.iter().any(Option::is_some);
-            Ok(any.then(|| TargetColumns::Wide { columns, tasks: tasks.to_vec() }))
+            let pairs = tasks.iter().filter_map(|task| schema.values_of_task(task)).map(TargetPair::new);
+            let pairs: Vec<TargetPair> = pairs.collect();
+            let pairs = if pairs.len() == tasks.len() { pairs } else { vec![] };
+            Ok(any.then(|| TargetColumns::Wide { columns, tasks: tasks.to_vec(), pairs }))
         }
     }
 }

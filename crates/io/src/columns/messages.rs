@@ -2,6 +2,7 @@
 
 use super::cells::Reading;
 use crate::error::quoted;
+use crate::label_encoding::neither;
 use crate::{Error, Hint, Missing};
 
 /// A feature that is not a finite number; `text` is what the cell holds. Only a fit can still choose its
@@ -39,11 +40,12 @@ pub(super) fn no_name(what: &str) -> Error {
 
 /// A label that is not a number.
 pub(super) fn label(text: &str, reading: Reading) -> Error {
-    let found = found(text, reading);
-    match reading {
-        Reading::Word => Error::of_table(found).hint(Hint::MissingWord(text.trim_ascii().into())),
-        _ => Error::of_table(found),
-    }
+    Error::of_table(found(text, reading))
+}
+
+/// A label that is none of two values.
+pub(super) fn unknown_label(text: &str, negative: &str, positive: &str) -> Error {
+    Error::of_table(neither(text, negative, positive))
 }
 
 /// A weight that is not a number, or negative.

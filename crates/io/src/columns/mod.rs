@@ -16,8 +16,9 @@
 //! name, in any order, other columns are ignored, and task, target, weight, offset and split may be absent. A
 //! caller's `ColumnRoles` may name other columns for those five; then they must be there.
 //!
-//! **Missing values** are an empty cell, a null, or one of `NA`, `N/A`, `NaN`, `null`, `None`, `<NA>`, `#N/A` and
-//! the like in upper or lower case. Features and labels may be missing; tasks, weights, offsets and splits may not.
+//! **Missing values** are an empty cell, a null, or one of `NA`, `N/A`, `NaN`, `null`, `None`, `<NA>`, `#N/A`, `-` and
+//! the like in upper or lower case; but `none` is a word like any other in a column of words. Features and labels may
+//! be missing; tasks, weights, offsets and splits may not.
 //!
 //! **Names** (tasks, classes, words) are taken as they are written, and spaces count; but `1.0` is `1`, since programs
 //! write whole numbers in both ways.
@@ -34,6 +35,7 @@ mod profile;
 mod rows;
 mod source;
 mod survey;
+mod target_values;
 
 pub(crate) use cursor::{ColumnCursor, ColumnType, RowPlace, VisitCell};
 pub(crate) use layout::{ColumnLayout, ColumnUse, LabelKind, TargetColumns};
@@ -41,4 +43,4 @@ pub(crate) use names::ColumnNames;
 pub(crate) use profile::profile;
 pub use profile::{ColumnProfile, FileProfile};
 pub(crate) use rows::{Precision, RowBuffer};
-pub(crate) use source::{open, texts};
+pub(crate) use source::{empty_rows_in_words, open, texts};

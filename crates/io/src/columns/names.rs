@@ -1,7 +1,7 @@
 //! Names of columns.
 
 use crate::error::{listed, quoted};
-use crate::{Hint, Result, Role};
+use crate::{Hint, Result, Role, nearest};
 use std::collections::HashMap;
 
 /// The columns of a file, by name and by position. Names are distinct and not empty.
@@ -60,9 +60,14 @@ impl ColumnNames {
     /// The column of this name, which the caller gave for a role.
     pub(crate) fn require(&self, name: &str, role: Role) -> Result<usize> {
         self.find(name).ok_or_else(|| {
-            wrong!("there is no column {}; the columns are {}", quoted(name), self.listed())
+            wrong!("there is no column {}; {}", quoted(name), self.instead_of(name))
                 .hint(Hint::CheckRoles(vec![role]))
         })
+    }
+
+    /// What is said about a name that is not there.
+    pub(crate) fn instead_of(&self, name: &str) -> String {
+        nearest::not_there(name, &self.names)
     }
 
     /// The names, or the first few of many.
@@ -89,7 +94,10 @@ mod tests {
     #[test]
     fn a_column_that_is_not_there_lists_those_that_are() {
         let error = names(&["x", " y"]).unwrap().require("y", Role::Target).unwrap_err();
-        assert_eq!(&*error.why, "there is no column \"y\"; the columns are \"x\", \" y\"");
+        assert_eq!(
+            &*error.why,
+            "there is no column \"y\"; did you mean \" y\"? the columns are \"x\", \" y\""
+        );
         assert_eq!(error.hints, [Hint::CheckRoles(vec![Role::Target])]);
     }
 }

@@ -60,6 +60,7 @@ pub(crate) fn profile(cursor: &mut dyn ColumnCursor, columns: &ColumnRoles) -> R
     let rows = surveys.iter().map(|found| found.rows).max().unwrap_or(0);
     let names = cursor.names();
     let one = |(column, found): (usize, &ColumnSurvey)| {
+        let found = &*found.settled();
         let name = names.name(column);
         let role = columns.named().find(|(_, own)| *own == name).map(|(role, _)| role);
         let chosen = columns.features.as_ref().is_none_or(|features| features.iter().any(|own| own == name));
@@ -107,8 +108,9 @@ fn look_through(cursor: &mut dyn ColumnCursor, columns: &ColumnRoles) -> Result<
 fn in_words(decision: Decision) -> (&'static str, String) {
     match decision {
         Decision::Use(Feature::Number(_)) => ("feature", "as it is".into()),
-        Decision::Use(Feature::Filled { fill, .. }) => {
-            ("feature", format!("missing values become {}, and a feature says where", text::of_number(fill)))
+        Decision::Use(Feature::Filled { fill, indicator, .. }) => {
+            let where_ = if indicator { ", and a feature says where" } else { "" };
+            ("feature", format!("missing values become {}{where_}", text::rounded(fill)))
         }
         Decision::Use(feature @ Feature::OneHot { .. }) => {
             ("feature", format!("{} features, one per value", feature.names().len()))

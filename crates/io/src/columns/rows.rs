@@ -124,13 +124,15 @@ impl RowBuffer {
                 self.task.push(&short);
             }
             ColumnUse::Number(t) => {
-                self.numbers[row * numbers_per_row(layout) + t] = match rules.number(cell) {
-                    Reading::Number(value) => value,
-                    Reading::Missing => f64::NAN,
-                    other => return Err(messages::label(&cell.text()?, other)),
+                let label = match (layout.pair(t), rules.number(cell)) {
+                    (Some(pair), _) => pair.sign(cell, rules)?,
+                    (None, Reading::Number(value)) => value,
+                    (None, Reading::Missing) => f64::NAN,
+                    (None, other) => return Err(messages::label(&cell.text()?, other)),
                 };
+                self.numbers[row * numbers_per_row(layout) + t] = label;
             }
-            ColumnUse::Word => self.words.push(&rules.label(cell)?),
+            ColumnUse::Word => self.words.push(&rules.label(cell, layout.schema().none_is_label)?),
             ColumnUse::Weight => self.weight.push(match rules.number(cell) {
                 Reading::Number(value) if value >= 0.0 => value,
                 _ => return Err(messages::weight(&cell.text()?)),
@@ -192,7 +194,7 @@ impl RowBuffer {
         let targets = match (&layout.target, task) {
             (None, None) => Targets::None,
             (None, Some(task)) => Targets::Tasks { task, label: None },
-            (Some(TargetColumns::Wide { columns, tasks }), _) => {
+            (Some(TargetColumns::Wide { columns, tasks, .. }), _) => {
                 let label = Matrix::from_vec(self.numbers, n, columns.len())?;
                 Targets::Wide { label, tasks: TaskNames::from_texts(tasks) }
             }

@@ -1,12 +1,12 @@
 //! Files with named columns as sources of tables.
 
 use super::cells::CellRules;
-use super::decide::{Decision, decide, label_kind};
+use super::decide::{Decision, check_decimal_sign, decide, label_kind};
 use super::rows::RowRemarks;
 use super::survey::ColumnSurvey;
 use super::{
     ColumnCursor, ColumnLayout, ColumnType, ColumnUse, LabelKind, Precision, RowBuffer, RowPlace,
-    TargetColumns, cells,
+    TargetColumns, cells, target_values,
 };
 use crate::error::quoted;
 use crate::{
@@ -14,6 +14,7 @@ use crate::{
     TextTable,
 };
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::path::PathBuf;
 
 /// Rows looked at in one go.
@@ -59,12 +60,18 @@ fn for_fitting(files: &mut [NamedCursor], columns: &ColumnRoles) -> Result<Vec<C
     // Numbers with a decimal comma, and none with a point: then all of them are meant so.
     let (comma, point) =
         surveys.iter().fold((false, false), |(c, p), s| (c || s.1.has_comma, p || s.1.has_point));
+    if columns.decimal.is_none() && files.iter().any(|(_, cursor)| cursor.may_have_decimal_commas()) {
+        let all = surveys.iter().map(|(name, found)| (name.as_str(), found));
+        check_decimal_sign(all).map_err(|error| error.in_file(&files[0].0))?;
+    }
     if columns.decimal.is_none() && comma && !point {
         columns.decimal = Some(Decimal::Comma);
         layouts.iter_mut().for_each(|layout| layout.set_decimal(Decimal::Comma));
         rewind(files)?;
         surveys = look_through(files, &layouts, &columns)?;
     }
+    let empty = files.iter().map(|(_, cursor)| cursor.empty_rows()).sum();
+    layouts.iter_mut().for_each(|layout| layout.set_empty_rows(empty));
     rewind(files)?;
     let first = &files[0].0;
     decide_all(&surveys, &columns, &mut layouts, files).map_err(|error| error.in_file(first))?;
@@ -75,7 +82,7 @@ fn rewind(files: &mut [NamedCursor]) -> Result<()> {
     files.iter_mut().try_for_each(|(path, cursor)| cursor.rewind().map_err(|error| error.in_file(path)))
 }
 
-/// What is found in the columns of all files, by name: those of the features, then that of a label of unknown kind.
+/// What is found in the columns of all files, by name: those of the features, then those of labels of unknown kind.
 fn look_through(
     files: &mut [NamedCursor],
     layouts: &[ColumnLayout],
@@ -84,8 +91,12 @@ fn look_through(
     let (names, rules) = (files[0].1.names(), CellRules::new(columns));
     let mut wanted: Vec<String> =
         layouts[0].features.iter().map(|feature| names.name(feature.column).to_string()).collect();
-    if let Some(TargetColumns::One { column, kind: LabelKind::Unknown, .. }) = layouts[0].target {
-        wanted.push(names.name(column).to_string());
+    match &layouts[0].target {
+        Some(TargetColumns::One { column, kind: LabelKind::Unknown, .. }) => {
+            wanted.push(names.name(*column).to_string());
+        }
+        Some(TargetColumns::Wide { tasks, .. }) => wanted.extend_from_slice(tasks),
+        _ => {}
     }
     let survey = |name: &String| {
         let column_type =
@@ -111,9 +122,9 @@ fn look_at(
     let mut places: Vec<usize> = part.iter().map(|(_, column)| *column).collect();
     let mut which = vec![];
     for (i, (name, survey)) in surveys.iter().enumerate() {
-        let column = names.find(name).ok_or_else(|| {
-            wrong!("there is no column {}; the columns are {}", quoted(name), names.listed())
-        })?;
+        let column = names
+            .find(name)
+            .ok_or_else(|| wrong!("there is no column {}; {}", quoted(name), names.instead_of(name)))?;
         if !matches!(survey.column_type, ColumnType::Unusable(_)) {
             places.push(column);
             which.push(i);
@@ -161,17 +172,31 @@ fn decide_all(
     let n_features = layouts[0].features.len();
     let (mut features, mut left_out, mut in_the_way): (Vec<Feature>, Vec<LeftOut>, Vec<Error>) =
         (vec![], vec![], vec![]);
+    let mut marked = HashSet::new();
     for (name, found) in &surveys[..n_features] {
         match decide(name, found, columns) {
-            Decision::Use(feature) => features.push(feature),
+            // Columns that lack values in the same rows need one indicator.
+            Decision::Use(feature) => {
+                let again = feature.has_indicator() && !marked.insert((found.missing, found.settled().gaps));
+                features.push(if again { feature.without_indicator() } else { feature });
+            }
             Decision::LeaveOut(column) => left_out.push(column),
             Decision::InTheWay(error) => in_the_way.push(error),
         }
     }
+    let labels = &surveys[n_features..];
+    let is_wide = matches!(layouts[0].target, Some(TargetColumns::Wide { .. }));
+    match if is_wide { target_values::find(labels, &CellRules::new(columns)) } else { Ok(vec![]) } {
+        Ok(values) => {
+            let none_is_label = labels.iter().any(|(_, found)| found.has_none_among_words());
+            layouts.iter_mut().for_each(|layout| layout.set_labels(&values, none_is_label));
+        }
+        Err(errors) => in_the_way.extend(errors),
+    }
     for layout in layouts.iter_mut() {
         let has_task = layout.task.is_some();
         if let (Some((name, found)), Some(TargetColumns::One { kind, .. })) =
-            (surveys.get(n_features), &mut layout.target)
+            (labels.first(), &mut layout.target)
         {
             match label_kind(name, found, has_task) {
                 Ok(found) => *kind = found,
@@ -285,7 +310,17 @@ impl Source for ColumnSource {
         });
         let dropped = (self.remarks.dropped > 0)
             .then(|| format!("{} rows with a missing value are left out", self.remarks.dropped));
-        unseen.chain(task).chain(dropped).collect()
+        let empty = empty_rows_in_words(self.cursor.empty_rows());
+        unseen.chain(task).chain(dropped).chain(empty).collect()
+    }
+}
+
+/// What is said about rows of empty cells, if there are any.
+pub(crate) fn empty_rows_in_words(rows: u64) -> Option<String> {
+    match rows {
+        0 => None,
+        1 => Some("1 row of empty cells is left out".into()),
+        _ => Some(format!("{rows} rows of empty cells are left out")),
     }
 }
 

@@ -4,7 +4,8 @@
 use super::cells::{self, CellRules, Reading, TableCell};
 use super::{ColumnType, RowPlace};
 use crate::{DateOrder, Decimal, Missing, Result, dates};
-use std::collections::HashMap;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
 
 /// Most different words of a column that are counted. A column with more is an identifier or free text.
 const MAX_WORDS: usize = 100_000;
@@ -14,6 +15,12 @@ const MAX_WANTED_WORDS: usize = 1_000_000;
 const MAX_NUMBERS: usize = 1_000;
 /// Different values that are kept as examples.
 const MAX_EXAMPLES: usize = 3;
+
+/// A word that may stand for a missing value is in at most one of so many rows.
+const MAX_RARE_SHARE: u64 = 5;
+/// A feature says where values are missing if they are in one of so many rows, at least, and in so many rows.
+const MIN_MARKED_SHARE: u64 = 20;
+const MIN_MARKED_ROWS: u64 = 5;
 
 /// What is found in a column.
 #[derive(Debug, Clone)]
@@ -37,6 +44,16 @@ pub(crate) struct ColumnSurvey {
     pub(crate) first_word: Option<(RowPlace, String)>,
     pub(crate) first_decimal: Option<(RowPlace, String)>,
     pub(crate) first_not_finite: Option<(RowPlace, String)>,
+    pub(crate) not_finite: u64,
+    /// In which rows values are missing, as a number that is the same for the same rows.
+    pub(crate) gaps: u64,
+    /// Cells that say `none`, counted as missing, and their part of `gaps`.
+    nones: BTreeMap<String, u64>,
+    none_gaps: u64,
+    /// A number that has another value with another decimal sign: `1.234`.
+    pub(crate) first_with_two_readings: Option<(RowPlace, String)>,
+    /// Whether some number has neither points nor commas.
+    pub(crate) has_plain_number: bool,
     /// Why a cell cannot be read at all.
     pub(crate) unreadable: Option<(RowPlace, String)>,
     /// Whether some number can be read with this decimal sign only.
@@ -111,10 +128,52 @@ impl ColumnSurvey {
             first_word: None,
             first_decimal: None,
             first_not_finite: None,
+            not_finite: 0,
+            gaps: 0,
+            nones: BTreeMap::new(),
+            none_gaps: 0,
+            first_with_two_readings: None,
+            has_plain_number: false,
             unreadable: None,
             has_point: false,
             has_comma: false,
         }
+    }
+
+    /// The same with `none` as a word, if there are other words, and not mostly numbers or dates.
+    pub(crate) fn settled(&self) -> Cow<'_, Self> {
+        let is_word = self.words > 0 && self.words >= self.numbers.n && self.date_order().is_none();
+        if self.nones.is_empty() || !is_word {
+            return Cow::Borrowed(self);
+        }
+        let mut settled = self.clone();
+        for (word, rows) in std::mem::take(&mut settled.nones) {
+            settled.missing -= rows;
+            settled.words += rows;
+            settled.levels.insert(word, rows);
+        }
+        settled.gaps ^= settled.none_gaps;
+        Cow::Owned(settled)
+    }
+
+    /// Whether `none` is a word in this column.
+    pub(crate) fn has_none_among_words(&self) -> bool {
+        matches!(self.settled(), Cow::Owned(_))
+    }
+
+    /// Whether few cells hold this word, so that it may stand for a missing value.
+    pub(crate) fn is_rare(&self, word: &str) -> bool {
+        self.are_few(self.levels.get(word).copied().unwrap_or(0))
+    }
+
+    /// Whether so many cells are few: one, or a small part of the column.
+    pub(crate) fn are_few(&self, cells: u64) -> bool {
+        cells <= 1 || cells * MAX_RARE_SHARE <= self.rows
+    }
+
+    /// Whether so many values are missing that a feature should say where.
+    pub(crate) fn wants_indicator(&self) -> bool {
+        self.missing >= MIN_MARKED_ROWS && self.missing * MIN_MARKED_SHARE >= self.rows
     }
 
     /// Number of cells that are not missing.
@@ -150,19 +209,23 @@ impl ColumnSurvey {
             match cell.date(DateOrder::Ymd) {
                 Some(day) => {
                     self.dates.iter_mut().for_each(|tally| tally.add(day, self.keeps_numbers));
-                    if self.examples.len() < MAX_EXAMPLES || self.wants_words {
+                    if !self.more_levels || self.wants_words {
                         let text = cell.text()?;
                         self.note_level(&text);
                     }
                 }
-                None => self.missing += 1,
+                None => self.note_gap(),
             }
             return Ok(());
         }
         let typed = matches!(self.column_type, ColumnType::Number { .. });
         match rules.number(cell) {
             Reading::Missing => {
-                self.missing += 1;
+                self.note_gap();
+                if let Some(word) = rules.none(cell) {
+                    *self.nones.entry(word.into_owned()).or_default() += 1;
+                    self.none_gaps ^= scattered(self.rows);
+                }
                 return Ok(());
             }
             Reading::Number(value) => {
@@ -178,6 +241,7 @@ impl ColumnSurvey {
             Reading::NotFinite => {
                 let text = cell.text()?.into_owned();
                 self.first_not_finite.get_or_insert((place, text));
+                self.not_finite += 1;
                 return Ok(());
             }
             Reading::Word => {
@@ -204,9 +268,14 @@ impl ColumnSurvey {
         }
         match rules.word(cell)? {
             Some(word) => self.note_level(&word),
-            None => self.missing += 1,
+            None => self.note_gap(),
         }
         Ok(())
+    }
+
+    fn note_gap(&mut self) {
+        self.missing += 1;
+        self.gaps ^= scattered(self.rows);
     }
 
     /// Decimal signs and decimals, until both are found.
@@ -215,8 +284,13 @@ impl ColumnSurvey {
             match cells::decimal_sign(text) {
                 Some(Decimal::Point) => self.has_point = true,
                 Some(Decimal::Comma) => self.has_comma = true,
+                None if matches!(cells::number(text, Decimal::Point), Reading::Number(_)) => {
+                    self.first_with_two_readings.get_or_insert_with(|| (place, text.to_string()));
+                }
                 None => {}
             }
+        } else {
+            self.has_plain_number |= !text.contains(['.', ',']);
         }
         if self.first_decimal.is_none()
             && matches!(cells::number(text, rules.decimal), Reading::Number(_))
@@ -245,4 +319,12 @@ impl ColumnSurvey {
             self.levels.insert(word.to_string(), 1);
         }
     }
+}
+
+/// A number without a pattern for each row (the finaliser of splitmix64): sums of them tell sets of rows apart.
+fn scattered(row: u64) -> u64 {
+    let mut z = row.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
 }

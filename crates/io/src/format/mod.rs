@@ -92,6 +92,11 @@ impl FileFormat {
         self.columns.is_some()
     }
 
+    /// Whether it is text with separators, in which numbers have a decimal sign.
+    pub fn is_csv(&self) -> bool {
+        self.extensions == csv::FORMAT.extensions
+    }
+
     /// Starts a file of columns.
     fn start_columns(&self, to: OutputFile, columns: &[(String, CellKind)]) -> CreateResult {
         let start = self.columns.ok_or_else(|| {

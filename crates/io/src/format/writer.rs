@@ -2,7 +2,7 @@
 
 use super::{CellKind, Cells, FileFormat, OutputFile, format_and_compression};
 use crate::columns::ColumnNames;
-use crate::{Error, Result};
+use crate::{Decimal, Error, Result};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -46,10 +46,24 @@ impl TableWriter {
     /// If the format is none of these or cannot hold such columns, names are not distinct, or the file cannot
     /// be written.
     pub fn create(path: &Path, columns: &[(String, CellKind)]) -> Result<Self> {
+        Self::with_decimal(path, columns, Decimal::Point)
+    }
+
+    /// The same with the decimal sign of numbers in text. With a comma, semicolons separate cells.
+    ///
+    /// # Errors
+    /// As [`create`](Self::create), and if there is no text in the format and the sign is a comma.
+    pub fn with_decimal(path: &Path, columns: &[(String, CellKind)], decimal: Decimal) -> Result<Self> {
         let (format, compression) = format_and_compression(path)?;
         let create = || {
             check_columns(format, columns)?;
-            format.start_columns(OutputFile::create(path, compression)?, columns)
+            if decimal == Decimal::Point {
+                return format.start_columns(OutputFile::create(path, compression)?, columns);
+            }
+            if !format.is_csv() {
+                return Err(wrong!("only csv files have a decimal comma"));
+            }
+            super::csv::with_decimal(OutputFile::create(path, compression)?, columns, decimal)
         };
         let writer = create().map_err(|error| error.in_file(path))?;
         Ok(TableWriter { path: path.to_path_buf(), columns: columns.to_vec(), writer, n_rows: 0 })

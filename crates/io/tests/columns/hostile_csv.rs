@@ -77,8 +77,9 @@ fn labels_for_fitting_are_of_one_kind() {
         ),
     ]);
     assert_eq!(
-        message("a,y,z\n1,2,x\n", &columns("", "y,z")),
-        "a.csv: line 2, column \"z\": \"x\" is not a number; take \"x\" for a missing value"
+        message("a,y,z\n1,1,x\n", &columns("", "y,z")),
+        "a.csv: column \"z\": it has one value, \"x\", and its opposite is not known; several targets are all \
+         numbers, or each has two values; check the columns given as target"
     );
 }
 
@@ -190,7 +191,7 @@ fn text_must_be_utf8_where_it_is_read() {
 fn at_prediction_a_missing_feature_is_named_and_no_options_are_offered() {
     let schema = read("a,b,y\n1,2,3\n", &y()).unwrap().1;
     let message = |text: &str| one_line(read_as(text, &ColumnRoles::default(), Some(&schema)).map(|_| ()));
-    assert_eq!(message("b,c\n1,2\n"), "a.csv: the model needs column \"a\", and there are only \"b\", \"c\"");
+    assert_eq!(message("b,c\n1,2\n"), "a.csv: the model needs column \"a\"; the columns are \"b\", \"c\"");
     assert_eq!(message("b,a\n1,x\n"), "a.csv: line 2, column \"a\": \"x\" is not a number");
     assert_eq!(
         message("b,a\n,1\n"),

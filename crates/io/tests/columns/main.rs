@@ -5,6 +5,7 @@
 mod common;
 mod csv;
 mod hostile_csv;
+mod messy;
 #[path = "../../../../tests/needs.rs"]
 mod needs;
 #[cfg(feature = "parquet")]

@@ -131,6 +131,7 @@ fn columns_of_any_type_may_be_names() {
             values: names(values),
             other: false,
             missing: false,
+            filled: false,
         };
         let features = vec![
             Feature::Number("u8".into()),

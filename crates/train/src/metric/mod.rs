@@ -79,22 +79,43 @@ pub enum Average {
     Rows,
 }
 
-const MEASURES: [(Measure, &str); 15] = [
-    (Measure::R2, "r2"),
-    (Measure::ExplainedVariance, "explained-variance"),
-    (Measure::Rmse, "rmse"),
-    (Measure::Nrmse, "nrmse"),
-    (Measure::Mae, "mae"),
-    (Measure::Auc, "auc"),
-    (Measure::PrAuc, "pr-auc"),
-    (Measure::Accuracy, "accuracy"),
-    (Measure::BalancedAccuracy, "balanced-accuracy"),
-    (Measure::F1Macro, "f1-macro"),
-    (Measure::LogLoss, "log-loss"),
-    (Measure::Brier, "brier"),
-    (Measure::Loss, "loss"),
-    (Measure::ClassAccuracy, "class-accuracy"),
-    (Measure::TopK(5), "top-5"),
+/// Measures with their names and what they mean, for people.
+const MEASURES: [(Measure, &str, &str); 15] = [
+    (
+        Measure::R2,
+        "r2",
+        "share of the variance of a task's labels that predictions explain: 1 - SSE / SST, 1 is best",
+    ),
+    (Measure::ExplainedVariance, "explained-variance", "r2 without the mean error; 1 is best"),
+    (Measure::Rmse, "rmse", "root of the mean squared error, in the units of the labels; 0 is best"),
+    (Measure::Nrmse, "nrmse", "rmse over the standard deviation of the task's labels; 0 is best"),
+    (Measure::Mae, "mae", "mean absolute error, in the units of the labels; 0 is best"),
+    (
+        Measure::Auc,
+        "auc",
+        "chance that a positive row has a higher score than a negative one; 0.5 is chance, 1 is best",
+    ),
+    (Measure::PrAuc, "pr-auc", "average precision: area under the curve of precision and recall; 1 is best"),
+    (Measure::Accuracy, "accuracy", "share of rows with the right label; 1 is best"),
+    (
+        Measure::BalancedAccuracy,
+        "balanced-accuracy",
+        "mean of the accuracies of positives and negatives; 1 is best",
+    ),
+    (Measure::F1Macro, "f1-macro", "mean of F1 of the positives and of the negatives; 1 is best"),
+    (
+        Measure::LogLoss,
+        "log-loss",
+        "minus the mean logarithm of the probability of the right label; 0 is best",
+    ),
+    (Measure::Brier, "brier", "mean squared error of probabilities; 0 is best"),
+    (Measure::Loss, "loss", "mean of the loss of the fit; smaller is better"),
+    (Measure::ClassAccuracy, "class-accuracy", "share of rows whose class has the highest score; 1 is best"),
+    (
+        Measure::TopK(5),
+        "top-5",
+        "share of rows whose class is among the 5 highest scores; any number does; 1 is best",
+    ),
 ];
 
 /// Prefixes of names, by average.
@@ -109,14 +130,26 @@ impl Metric {
 
     /// The names without prefixes. `top-5` stands for any number of classes.
     pub fn names() -> [&'static str; 15] {
-        MEASURES.map(|(_, name)| name)
+        MEASURES.map(|(_, name, _)| name)
     }
 
     /// The name of the measure.
     pub fn measure_name(self) -> String {
         match self.measure {
             Measure::TopK(k) => format!("top-{k}"),
-            own => MEASURES.iter().find(|(m, _)| *m == own).map_or("", |(_, name)| name).into(),
+            own => MEASURES.iter().find(|(m, ..)| *m == own).map_or("", |(_, name, _)| name).into(),
+        }
+    }
+
+    /// What it measures, and what counts the same, for people.
+    pub fn meaning(self) -> String {
+        let same = |known: &Measure| {
+            *known == self.measure || matches!((known, self.measure), (Measure::TopK(_), Measure::TopK(_)))
+        };
+        let measure = MEASURES.iter().find(|(known, ..)| same(known)).map_or("", |(_, _, meaning)| meaning);
+        match self.average {
+            Average::Tasks => format!("{measure}. The mean over the tasks where it is defined."),
+            Average::Rows => format!("{measure}. Of the rows of all tasks together."),
         }
     }
 
@@ -234,7 +267,7 @@ impl FromStr for Metric {
             _ => (None, text),
         };
         let k = name.strip_prefix("top-").and_then(|k| k.parse().ok()).filter(|k| *k > 0);
-        let listed = MEASURES.iter().find(|(_, known)| *known == name).map(|(measure, _)| *measure);
+        let listed = MEASURES.iter().find(|(_, known, _)| *known == name).map(|(measure, ..)| *measure);
         let Some(measure) = k.map(Measure::TopK).or(listed) else {
             return Err(Error::Study(format!(
                 "there is no metric {text:?}; the metrics are {}, with {MEAN} or {POOLED} before them if wanted",

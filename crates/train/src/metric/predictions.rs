@@ -68,6 +68,14 @@ impl Predictions {
         Ok(Predictions { losses, n_tasks, rows: vec![] })
     }
 
+    /// Makes room for tasks up to so many, with the loss of the first one.
+    pub fn reach(&mut self, n_tasks: usize) {
+        if let Some(loss) = self.losses.first().cloned() {
+            self.losses.resize(n_tasks.max(self.n_tasks), loss);
+            self.n_tasks = self.losses.len();
+        }
+    }
+
     /// Adds the prediction for an observation. Of one-vs-all observations, all of an input must follow each
     /// other.
     pub fn push(&mut self, observations: &Observations, o: usize, prediction: f64, weight: f64) {

@@ -1,38 +1,13 @@
-//! The columns of a file, one line each, and the command that makes sense next.
+//! The columns of a file, one line each.
 
-use crate::failure::argument;
-use crate::text::{Grid, count};
-use kinfolk_io::{ColumnProfile, ColumnRoles, FileProfile, Role};
+use crate::text::{Grid, count, number};
+use kinfolk_io::{ColumnProfile, FileProfile, Role};
 use serde::Serialize;
-use std::path::Path;
 
 /// Columns that are listed in the text.
 const MAX_LISTED: usize = 60;
 /// Longest example, in characters.
 const MAX_EXAMPLE: usize = 24;
-/// Rows that a task should have on average, at least, for a column to be taken for tasks.
-const MIN_ROWS_PER_TASK: u64 = 4;
-/// Names that targets often have.
-const TARGETS: [&str; 12] = [
-    "target",
-    "y",
-    "label",
-    "class",
-    "outcome",
-    "score",
-    "response",
-    "price",
-    "sales",
-    "value",
-    "result",
-    "diagnosis",
-];
-/// Names that tasks often have.
-const TASKS: [&str; 16] = [
-    "task", "group", "school", "shop", "store", "site", "hospital", "clinic", "centre", "center", "patient",
-    "subject", "sensor", "station", "region", "user",
-];
-
 /// A column in JSON.
 #[derive(Serialize)]
 pub(super) struct ColumnOutput<'a> {
@@ -78,7 +53,11 @@ fn role(column: &ColumnProfile) -> String {
 
 pub(super) fn in_words(profile: &FileProfile) -> String {
     let mut grid = Grid::new(&["column", "type", ">missing", ">values", "range", "examples", "use"]);
-    for column in profile.columns.iter().take(MAX_LISTED) {
+    // What is to be learned comes first.
+    let is_target = |column: &&ColumnProfile| column.role == Some(Role::Target);
+    let targets = profile.columns.iter().filter(is_target);
+    let others = profile.columns.iter().filter(|column| !is_target(column));
+    for column in targets.chain(others).take(MAX_LISTED) {
         let share = 100.0 * column.missing as f64 / (profile.rows.max(1)) as f64;
         let missing = match column.missing {
             0 => String::new(),
@@ -97,8 +76,8 @@ pub(super) fn in_words(profile: &FileProfile) -> String {
             column
                 .range
                 .as_ref()
-                .map_or(String::new(), |(low, high)| format!("{} to {}", short(low), short(high))),
-            column.examples.iter().map(|text| short(text)).collect::<Vec<_>>().join(", "),
+                .map_or(String::new(), |(low, high)| format!("{} to {}", value(low), value(high))),
+            column.examples.iter().map(|text| value(text)).collect::<Vec<_>>().join(", "),
             use_of,
         ]);
     }
@@ -111,34 +90,12 @@ pub(super) fn in_words(profile: &FileProfile) -> String {
     format!("\n{grid}{rest}")
 }
 
-/// The command that fits the file, as far as the names of its columns tell.
-pub(super) fn suggestion(profile: &FileProfile, columns: &ColumnRoles, data: &Path) -> String {
-    let is_free = |column: &&ColumnProfile| column.role.is_none();
-    let named = |names: &'static [&'static str]| {
-        move |column: &&ColumnProfile| names.contains(&column.name.to_lowercase().as_str())
-    };
-    let target = match columns.target.as_slice() {
-        [] => {
-            let mut known = profile.columns.iter().filter(is_free).filter(|column| column.kind != "empty");
-            known.find(named(&TARGETS)).map_or("COLUMN".into(), |column| argument(&column.name))
-        }
-        names => names.iter().map(|name| argument(name)).collect::<Vec<_>>().join(","),
-    };
-    let is_task = |column: &&ColumnProfile| {
-        let enough = column.distinct as u64 * MIN_ROWS_PER_TASK <= profile.rows;
-        enough && column.distinct > 1 && !column.more_distinct && ["words", "integers"].contains(&column.kind)
-    };
-    let candidates =
-        || profile.columns.iter().filter(is_free).filter(is_task).filter(|column| column.name != target);
-    let task = match (&columns.task, columns.target.len()) {
-        (Some(name), _) => Some(argument(name)),
-        (None, 2..) => None,
-        (None, _) => candidates().find(named(&TASKS)).map(|column| argument(&column.name)),
-    };
-    let task = task.map_or(String::new(), |task| format!(" --task {task}"));
-    let stem = data.file_stem().map_or("model".into(), |stem| stem.to_string_lossy().into_owned());
-    let data = argument(&data.display().to_string());
-    format!("kinfolk fit {data}{task} --target {target} -o {}", argument(&format!("{stem}.safetensors")))
+/// A value in few characters: decimals have four significant digits.
+fn value(text: &str) -> String {
+    match text.trim().parse::<f64>() {
+        Ok(x) if x.is_finite() && text.contains(['.', 'e', 'E']) => number(x, 4),
+        _ => short(text),
+    }
 }
 
 fn short(text: &str) -> String {

@@ -1,7 +1,7 @@
 //! `kinfolk data info`: what is in a file.
 
-use super::columns;
 use super::summary::RowCounts;
+use super::{columns, suggestion};
 use crate::args::ColumnArgs;
 use crate::data_files::DataFiles;
 use crate::failure::{Failure, Result};
@@ -9,7 +9,7 @@ use crate::report::Report;
 use crate::text::{count, number, plural};
 use crate::{chunks, text};
 use clap::Args;
-use kinfolk_io::Storage;
+use kinfolk_io::{ColumnRoles, FileProfile, Role, Storage};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -65,6 +65,9 @@ struct DataInfo<'a> {
     /// The command to go on with.
     #[serde(skip_serializing_if = "Option::is_none")]
     suggestion: Option<String>,
+    /// Columns that are named as targets.
+    #[serde(skip)]
+    n_targets: usize,
 }
 
 pub(super) fn run(args: InfoArgs, report: Report) -> Result<ExitCode> {
@@ -112,12 +115,34 @@ pub(super) fn run(args: InfoArgs, report: Report) -> Result<ExitCode> {
         split: &counts.parts,
         columns: profile.as_ref().map_or(vec![], columns::output),
         notes: schema.as_ref().map_or(vec![], |schema| schema.notes()),
-        in_the_way,
-        suggestion: profile.as_ref().map(|profile| columns::suggestion(profile, &roles, data.first())),
+        in_the_way: in_the_way.clone(),
+        suggestion: profile
+            .as_ref()
+            .and_then(|profile| suggest(profile, &roles, &data, in_the_way.is_none())),
+        n_targets: profile.as_ref().map_or(0, count_targets),
     };
     let table = profile.as_ref().map_or(String::new(), columns::in_words);
     report.answer(&info, in_words(&info) + &table + &closing(&info))?;
     Ok(ExitCode::SUCCESS)
+}
+
+fn count_targets(profile: &FileProfile) -> usize {
+    profile.columns.iter().filter(|column| column.role == Some(Role::Target)).count()
+}
+
+/// The command to go on with; none if it would fail for the same reason again.
+fn suggest(
+    profile: &FileProfile,
+    roles: &ColumnRoles,
+    data: &DataFiles,
+    is_readable: bool,
+) -> Option<String> {
+    let mut without = roles.clone();
+    let in_the_way = profile.columns.iter().filter(|column| column.used_as == "in the way");
+    without.drop.extend(in_the_way.map(|column| column.name.clone()));
+    let works = is_readable || kinfolk_io::open_all(data.paths(), &without, None).is_ok();
+    let given = suggestion::given_words(std::env::args());
+    works.then(|| suggestion::command(&given, &suggestion::options(profile, roles), data.first()))
 }
 
 /// What a fit does to the columns, or why it cannot start, and how to go on.
@@ -159,6 +184,7 @@ fn in_words(info: &DataInfo<'_>) -> String {
         "tasks" => format!("tasks     {}, {spread}: {}", plural(info.n_tasks, "task"), names(info.tasks)),
         "classes" => format!("classes   {}, {spread}: {}", info.n_tasks, names(info.tasks)),
         "wide" => format!("targets   {}, {spread}: {}", info.n_tasks, names(info.tasks)),
+        _ if info.n_targets > 0 => format!("targets   {}", plural(info.n_targets, "column")),
         _ if info.columns.is_empty() => "targets   none: only for predict".into(),
         _ => "targets   none is named: --target says what is to be learned".into(),
     });

@@ -4,6 +4,7 @@ mod columns;
 mod convert;
 mod generate;
 mod info;
+mod suggestion;
 mod summary;
 
 use crate::args::Global;

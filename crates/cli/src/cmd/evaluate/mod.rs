@@ -6,10 +6,14 @@ mod per_task;
 use crate::args::{ColumnArgs, Global};
 use crate::data_files::DataFiles;
 use crate::failure::{Failure, Result};
+use crate::recheck::recheck;
 use crate::report::Report;
+use crate::scores::UnknownTask;
 use crate::{chunks, training};
 use clap::Args;
+use kinfolk::CertifyOptions;
 use kinfolk_io::{LabelEncoding, Table};
+use kinfolk_report::Recheck;
 use kinfolk_train::Trained;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -42,6 +46,9 @@ pub(crate) struct EvaluateArgs {
     #[arg(long, value_name = "K,...", value_delimiter = ',', default_value = "1,5",
           value_parser = clap::value_parser!(u32).range(1..))]
     top: Vec<u32>,
+    /// What to predict for tasks that the model does not know, and that no atom relates to others.
+    #[arg(long, value_enum, default_value = "error")]
+    unknown_task: UnknownTask,
     /// Use the weights of the rows.
     #[arg(long)]
     weighted: bool,
@@ -49,17 +56,37 @@ pub(crate) struct EvaluateArgs {
     columns: ColumnArgs,
 }
 
-pub(crate) fn run(args: EvaluateArgs, _: &Global, report: Report) -> Result<ExitCode> {
+pub(crate) fn run(args: EvaluateArgs, global: &Global, report: Report) -> Result<ExitCode> {
     let trained = crate::files::load_model(&args.model)?;
     let data = DataFiles::find(&args.data)?;
     match trained.schema.label_encoding {
         LabelEncoding::Classes => classes::run(&args, &data, &trained, report)?,
         _ => per_task::run(&args, &data, &trained, report)?,
     }
+    args.note_training_data(&data, &trained, global, report)?;
     Ok(ExitCode::SUCCESS)
 }
 
 impl EvaluateArgs {
+    /// Says if the model was fitted to these rows, whose scores are then too good.
+    fn note_training_data(
+        &self,
+        data: &DataFiles,
+        trained: &Trained,
+        global: &Global,
+        report: Report,
+    ) -> Result<()> {
+        // Standard input can be read only once.
+        if self.split != trained.spec.split || data.paths().iter().any(|path| path.as_os_str() == "-") {
+            return Ok(());
+        }
+        let options = CertifyOptions { threads: global.threads(), ..CertifyOptions::default() };
+        if let Recheck::Agrees(_) = recheck(trained, data.paths(), &self.columns.for_model()?, &options)? {
+            report.note("the model was fitted to these rows: expect less on new ones");
+        }
+        Ok(())
+    }
+
     /// Calls `visit` with all rows of the part, chunk by chunk, and how many came before; how many there were.
     fn for_each_chunk(
         &self,
@@ -68,7 +95,7 @@ impl EvaluateArgs {
         report: Report,
         mut visit: impl FnMut(&Table, usize) -> Result<()>,
     ) -> Result<usize> {
-        let mut source = trained.open(data.paths(), &self.columns.columns())?;
+        let mut source = trained.open(data.paths(), &self.columns.for_model()?)?;
         let mut rows = 0;
         chunks::for_each(&mut *source, |table| {
             let Some(table) =

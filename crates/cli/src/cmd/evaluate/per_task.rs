@@ -2,13 +2,16 @@
 
 use super::EvaluateArgs;
 use crate::data_files::DataFiles;
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::report::Report;
+use crate::scores::{Chunk, Scores, scores};
 use crate::text::{self, Grid, count, plural};
-use kinfolk::LossKind;
+use kinfolk::{LossKind, TaskNames};
+use kinfolk_io::{Table, Targets};
 use kinfolk_train::{Measure, Metric, Predictions, Score, Trained, all_losses, predict};
 use serde::Serialize;
 use serde_json::{Map, Value};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 const SIGNS: [Measure; 5] =
@@ -58,9 +61,35 @@ pub(super) fn run(args: &EvaluateArgs, data: &DataFiles, trained: &Trained, repo
         measures.extend(LOGISTIC);
     }
     let mut seen = Predictions::new(loss, model.tasks().len())?;
+    let mut names: Vec<String> = model.tasks().iter().collect();
+    let new_tasks = trained.new_tasks(&[])?;
+    let task_column = args.columns.columns().task.or_else(|| trained.schema.columns.task.clone());
     let n_inputs = args.for_each_chunk(data, trained, report, |table, first_row| {
-        let observations = trained.observations(table, data.first(), first_row)?;
-        let scores = predict(model, &table.inputs, &observations)?;
+        let strangers = strangers(table, trained);
+        let (observations, scores) = match strangers.is_empty() {
+            true => {
+                let observations = trained.observations(table, data.first(), first_row)?;
+                let scores = predict(model, &table.inputs, &observations)?;
+                (observations, scores)
+            }
+            false => {
+                let task_column = task_column.as_deref();
+                let chunk = Chunk { table, path: data.first(), first_row, task_column };
+                let Scores::Own(own) = scores(model, &new_tasks, &chunk, args.unknown_task)? else {
+                    return Err(Failure::input("some rows have a task and others do not").about(data.first()));
+                };
+                let new: Vec<String> = strangers.into_iter().filter(|name| !names.contains(name)).collect();
+                names.extend(new);
+                seen.reach(names.len());
+                let tasks = TaskNames::Strings(names.clone());
+                let observations = table.observations_in(&trained.schema.label_encoding, &tasks);
+                let observations = observations.map_err(|error| Failure::from(error).about(data.first()))?;
+                let mut scores =
+                    (0..observations.len()).map(|o| own[observations.input(o)]).collect::<Vec<_>>();
+                observations.add_offsets(&mut scores);
+                (observations, scores)
+            }
+        };
         for (o, score) in scores.into_iter().enumerate() {
             let weight = if args.weighted { observations.weight(o) } else { 1.0 };
             seen.push(&observations, o, score, weight);
@@ -75,14 +104,14 @@ pub(super) fn run(args: &EvaluateArgs, data: &DataFiles, trained: &Trained, repo
         let values: Vec<Option<f64>> = scores.iter().map(|score| score.per_task[t]).collect();
         let named = metrics.iter().zip(&values).map(|(metric, v)| (key(metric), (*v).into()));
         Task {
-            task: model.tasks().name(t),
+            task: names[t].clone(),
             n: counts[t],
             n_positive: signs.then(|| positive[t]),
             scores: named.collect(),
             values,
         }
     };
-    let tasks: Vec<Task> = (0..model.tasks().len()).map(of_task).collect();
+    let tasks: Vec<Task> = (0..names.len()).map(of_task).collect();
     let means: Vec<Mean> = scores.iter().map(Mean::from).collect();
     let words = in_words(&tasks, &means, &metrics, signs);
     let named = metrics.iter().zip(&means).map(|(metric, m)| (key(metric), serde_json::json!(m)));
@@ -96,6 +125,15 @@ pub(super) fn run(args: &EvaluateArgs, data: &DataFiles, trained: &Trained, repo
         tasks,
     };
     report.answer(&said, words)
+}
+
+/// Tasks of these rows that the model does not know.
+fn strangers(table: &Table, trained: &Trained) -> Vec<String> {
+    let Targets::Tasks { task, .. } = &table.targets else { return vec![] };
+    let places = task.find_in(trained.model.tasks());
+    let used: BTreeSet<u32> = task.index.iter().copied().collect();
+    let unknown = used.into_iter().filter(|&t| places[t as usize].is_none());
+    unknown.map(|t| task.names.name(t as usize)).collect()
 }
 
 impl From<&Score> for Mean {

@@ -71,7 +71,8 @@ impl OutputColumns {
         let (kind, integer_labels) = match &trained.schema.label_encoding {
             LabelEncoding::Classes => (LabelRule::Class, integers),
             LabelEncoding::Binary { negative, positive } => {
-                (LabelRule::Sign, is_integer(negative) && is_integer(positive))
+                let words = !trained.schema.target_values.is_empty();
+                (LabelRule::Sign, !words && is_integer(negative) && is_integer(positive))
             }
             _ if labels => return Err(no_labels(trained)),
             _ => (LabelRule::Sign, false),
@@ -162,7 +163,7 @@ impl OutputColumns {
                 (ScoredTasks::Own, Scores::Own(own), Targets::Tasks { task, .. }) => {
                     let tasks =
                         names((0..task.len()).map(|row| task.name(row)).collect(), self.integer_tasks);
-                    let labels = self.labels.map(|_| self.signs(trained, own.iter().copied()));
+                    let labels = self.labels.map(|_| self.signs(trained, own.iter().copied(), None));
                     let places = task.find_in(trained.model.tasks());
                     let half = |row: usize, widths: &[f64]| {
                         places[task.index[row] as usize].map_or(f64::NAN, |t| widths[t as usize])
@@ -206,16 +207,19 @@ impl OutputColumns {
                 columns.push(names(rows().map(name).collect(), self.integer_labels));
             }
             Some(LabelRule::Sign) => {
-                columns.extend(tasks.map(|t| self.signs(trained, rows().map(|row| row[t]))));
+                columns.extend(tasks.map(|t| self.signs(trained, rows().map(|row| row[t]), Some(t))));
             }
         }
         columns
     }
 
     /// Labels of scores as they are in the data; zero counts as negative, as in the metrics.
-    fn signs(&self, trained: &Trained, scores: impl Iterator<Item = f64>) -> Cells {
-        let LabelEncoding::Binary { negative, positive } = &trained.schema.label_encoding else {
-            return Cells::Words(scores.map(|score| score.to_string()).collect());
+    fn signs(&self, trained: &Trained, scores: impl Iterator<Item = f64>, task: Option<usize>) -> Cells {
+        let own = task.and_then(|t| trained.schema.values_of_task(&trained.model.tasks().name(t)));
+        let (negative, positive) = match (own, &trained.schema.label_encoding) {
+            (Some(values), _) => (&values.negative, &values.positive),
+            (None, LabelEncoding::Binary { negative, positive }) => (negative, positive),
+            _ => return Cells::Words(scores.map(|score| score.to_string()).collect()),
         };
         let label = |score: f64| if score > 0.0 { positive.clone() } else { negative.clone() };
         names(scores.map(label).collect(), self.integer_labels)

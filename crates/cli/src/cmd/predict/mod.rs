@@ -13,6 +13,7 @@ use crate::text::plural;
 use crate::{chunks, files, training};
 use clap::Args;
 use columns::OutputColumns;
+use kinfolk_io::{Decimal, Table};
 use kinfolk_train::{AtomSetting, Trained};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -142,11 +143,15 @@ pub(crate) fn run(mut args: PredictArgs, global: &Global, report: Report) -> Res
         split: args.split,
         report,
     };
+    // Numbers in other formats than text have no decimal sign.
+    let is_text = |out: &PathBuf| kinfolk_io::format_of(out).is_ok_and(|format| format.is_csv());
+    let decimal =
+        args.columns.decimal().filter(|_| args.out.as_ref().is_none_or(is_text)).unwrap_or_default();
     let Some(out) = &args.out else {
-        job.run(&trained, PredictionWriter::stdout)?;
+        job.run(&trained, |columns| PredictionWriter::stdout(columns, decimal))?;
         return Ok(ExitCode::SUCCESS);
     };
-    let (n_inputs, columns) = job.run(&trained, |columns| PredictionWriter::file(out, columns))?;
+    let (n_inputs, columns) = job.run(&trained, |columns| PredictionWriter::file(out, columns, decimal))?;
     let output = PredictOutput { model: &args.model, data: &data, out, n_inputs, columns: &columns };
     report.done(&output, format!("predictions for {} in {}\n", plural(n_inputs, "row"), out.display()))?;
     Ok(ExitCode::SUCCESS)
@@ -159,17 +164,28 @@ pub(crate) fn to_file(trained: &Trained, data: &Path, out: &Path, report: Report
     let unknown = UnknownTask::Error;
     let wanted = WantedColumns::default();
     let job = PredictJob { data: &data, columns: &columns, atoms: &[], wanted, unknown, split: None, report };
-    job.run(trained, |columns| PredictionWriter::file(out, columns)).map(drop)
+    job.run(trained, |columns| PredictionWriter::file(out, columns, Decimal::Point)).map(drop)
 }
 
 impl PredictJob<'_> {
+    /// Says which columns the fit wanted to be carried along and these rows lack.
+    fn note_lost_columns(&self, trained: &Trained, table: &Table) {
+        if !self.columns.columns().keep.is_empty() {
+            return;
+        }
+        let is_there = |name: &&String| table.kept.iter().any(|column| column.name == **name);
+        for name in trained.schema.columns.keep.iter().filter(|name| !is_there(name)) {
+            self.report.note(format!("no column {name:?} to carry along"));
+        }
+    }
+
     /// Predicts chunk by chunk; how many rows, and the names of the columns written.
     fn run(
         &self,
         trained: &Trained,
         open: impl FnOnce(&OutputColumns) -> Result<PredictionWriter>,
     ) -> Result<(usize, Vec<String>)> {
-        let mut source = trained.open(self.data.paths(), &self.columns.columns())?;
+        let mut source = trained.open(self.data.paths(), &self.columns.for_model()?)?;
         let task_column = self.columns.columns().task.or_else(|| trained.schema.columns.task.clone());
         let read = |atom: &AtomSetting| atom.with_file_read(task_column.as_deref());
         let atoms = self.atoms.iter().map(read).collect::<kinfolk_train::Result<Vec<_>>>()?;
@@ -182,6 +198,7 @@ impl PredictJob<'_> {
                 return Ok(());
             };
             if let Some(open) = open.take() {
+                self.note_lost_columns(trained, &table);
                 let columns = OutputColumns::new(trained, &table, &self.wanted, self.unknown)?;
                 out = Some((open(&columns)?, columns));
             }

@@ -3,14 +3,14 @@
 use super::columns::OutputColumns;
 use crate::failure::{Failure, Result};
 use crate::interrupt;
-use kinfolk_io::{CellKind, Cells, TableWriter, format_of};
+use kinfolk_io::{CellKind, Cells, Decimal, TableWriter, format_of};
 use std::io::{BufWriter, ErrorKind, Stdout};
 use std::path::Path;
 
 /// Takes columns, chunk by chunk.
 pub(super) enum PredictionWriter {
     /// As csv.
-    Stdout(Box<csv::Writer<BufWriter<Stdout>>>),
+    Stdout { writer: Box<csv::Writer<BufWriter<Stdout>>>, decimal: Decimal },
     /// A file; an array has scores alone.
     File { writer: TableWriter, scores_alone: bool },
 }
@@ -25,13 +25,15 @@ pub(super) fn check_format(path: &Path) -> Result<()> {
 }
 
 impl PredictionWriter {
-    pub(super) fn stdout(columns: &OutputColumns) -> Result<Self> {
-        let mut writer = csv::Writer::from_writer(BufWriter::new(std::io::stdout()));
+    pub(super) fn stdout(columns: &OutputColumns, decimal: Decimal) -> Result<Self> {
+        let delimiter = if decimal == Decimal::Comma { b';' } else { b',' };
+        let to = BufWriter::new(std::io::stdout());
+        let mut writer = csv::WriterBuilder::new().delimiter(delimiter).from_writer(to);
         writer.write_record(columns.names()).or_else(to_stdout)?;
-        Ok(PredictionWriter::Stdout(Box::new(writer)))
+        Ok(PredictionWriter::Stdout { writer: Box::new(writer), decimal })
     }
 
-    pub(super) fn file(path: &Path, columns: &OutputColumns) -> Result<Self> {
+    pub(super) fn file(path: &Path, columns: &OutputColumns, decimal: Decimal) -> Result<Self> {
         let format = format_of(path).map_err(Failure::usage)?;
         let scores_alone = format.writes_columns() && !format.has_named_columns;
         if scores_alone && columns.has_words() {
@@ -41,15 +43,21 @@ impl PredictionWriter {
         interrupt::will_write(path);
         let mut written = columns.columns();
         written.retain(|(_, kind)| !scores_alone || *kind == CellKind::Numbers);
-        let writer = TableWriter::create(path, &written).map_err(Failure::output)?;
+        let writer = TableWriter::with_decimal(path, &written, decimal).map_err(Failure::output)?;
         Ok(PredictionWriter::File { writer, scores_alone })
     }
 
     pub(super) fn append(&mut self, mut columns: Vec<Cells>) -> Result<()> {
         match self {
-            PredictionWriter::Stdout(writer) => {
+            PredictionWriter::Stdout { writer, decimal } => {
+                let cell = |cells: &Cells, row: usize| match (&cells, &decimal) {
+                    (Cells::Numbers(_) | Cells::Singles(_), Decimal::Comma) => {
+                        text(cells, row).replace('.', ",")
+                    }
+                    _ => text(cells, row),
+                };
                 for row in 0..columns.first().map_or(0, Cells::len) {
-                    writer.write_record(columns.iter().map(|cells| text(cells, row))).or_else(to_stdout)?;
+                    writer.write_record(columns.iter().map(|cells| cell(cells, row))).or_else(to_stdout)?;
                 }
                 Ok(())
             }
@@ -62,7 +70,7 @@ impl PredictionWriter {
 
     pub(super) fn finish(self) -> Result<()> {
         match self {
-            PredictionWriter::Stdout(mut writer) => {
+            PredictionWriter::Stdout { mut writer, .. } => {
                 writer.flush().map_err(csv::Error::from).or_else(to_stdout)
             }
             PredictionWriter::File { writer, .. } => writer.finish().map(drop).map_err(Failure::output),

@@ -14,6 +14,8 @@ mod write;
 
 use super::{FileFormat, table_columns};
 
+pub(super) use write::with_decimal;
+
 /// Text with named columns.
 pub(super) const FORMAT: FileFormat = FileFormat {
     may_be_compressed: true,

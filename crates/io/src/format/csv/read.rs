@@ -15,12 +15,13 @@ pub(super) struct CsvCursor {
     input: InputFile,
     names: ColumnNames,
     records: CsvRecords,
+    empty_rows: u64,
 }
 
 impl CsvCursor {
     pub(super) fn open(input: &InputFile) -> OpenCursorResult {
         let (records, names) = first_record(input)?;
-        Ok(Box::new(CsvCursor { input: input.clone(), names, records }))
+        Ok(Box::new(CsvCursor { input: input.clone(), names, records, empty_rows: 0 }))
     }
 }
 
@@ -35,8 +36,15 @@ impl ColumnCursor for CsvCursor {
 
     fn visit(&mut self, columns: &[usize], most: usize, visit: &mut VisitCell<'_>) -> Result<usize> {
         for row in 0..most {
-            if !self.records.advance()? {
-                return Ok(row);
+            loop {
+                if !self.records.advance()? {
+                    return Ok(row);
+                }
+                // Spreadsheets write such rows below a table.
+                if !self.records.is_empty() {
+                    break;
+                }
+                self.empty_rows += 1;
             }
             check_width(&self.records, &self.names)?;
             let place = RowPlace::Line(self.records.line());
@@ -49,7 +57,16 @@ impl ColumnCursor for CsvCursor {
 
     fn rewind(&mut self) -> Result<()> {
         self.records = first_record(&self.input)?.0;
+        self.empty_rows = 0;
         Ok(())
+    }
+
+    fn may_have_decimal_commas(&self) -> bool {
+        self.records.delimiter() == b';'
+    }
+
+    fn empty_rows(&self) -> u64 {
+        self.empty_rows
     }
 }
 

@@ -21,6 +21,7 @@ pub(super) struct CsvRecords {
     n_cells: usize,
     line: u64,
     lines: LineCount,
+    delimiter: u8,
 }
 
 impl CsvRecords {
@@ -44,7 +45,8 @@ impl CsvRecords {
         if first_line.starts_with(b"\xff\xfe") || first_line.starts_with(b"\xfe\xff") {
             return Err(wrong!("it is in UTF-16; save it as UTF-8"));
         }
-        let core = ReaderBuilder::new().delimiter(said.unwrap_or_else(|| delimiter(&first_line))).build();
+        let delimiter = said.unwrap_or_else(|| delimiter(&first_line));
+        let core = ReaderBuilder::new().delimiter(delimiter).build();
         Ok(CsvRecords {
             input: Box::new(Cursor::new(first_line).chain(input)),
             core,
@@ -53,6 +55,7 @@ impl CsvRecords {
             n_cells: 0,
             line: 1,
             lines,
+            delimiter,
         })
     }
 
@@ -64,6 +67,17 @@ impl CsvRecords {
     /// Number of cells of the record.
     pub(super) fn len(&self) -> usize {
         self.n_cells
+    }
+
+    /// What separates cells.
+    pub(super) fn delimiter(&self) -> u8 {
+        self.delimiter
+    }
+
+    /// Whether there are several cells, and all are empty or blank.
+    pub(super) fn is_empty(&self) -> bool {
+        let end = if self.n_cells == 0 { 0 } else { self.ends[self.n_cells - 1] };
+        self.n_cells > 1 && self.cells[..end].iter().all(u8::is_ascii_whitespace)
     }
 
     /// Cell i of the record, without its quotes.

@@ -1,5 +1,6 @@
 //! Rows of text.
 
+use crate::Decimal;
 use crate::format::{CellKind, Cells, ColumnWriter, CreateResult, OutputFile};
 use std::io::{Result, Write};
 
@@ -7,17 +8,32 @@ use std::io::{Result, Write};
 pub(super) struct CsvWriter {
     to: OutputFile,
     line: Vec<u8>,
+    decimal: Decimal,
 }
 
 impl CsvWriter {
     pub(super) fn create(to: OutputFile, columns: &[(String, CellKind)]) -> CreateResult {
-        let mut writer = CsvWriter { to, line: vec![] };
-        columns.iter().for_each(|(name, _)| word(&mut writer.line, name));
-        writer.end_line()?;
-        Ok(Box::new(writer))
+        with_decimal(to, columns, Decimal::Point)
     }
 
-    /// Every cell ends in a comma; the last one becomes the end of the line.
+    fn separator(&self) -> u8 {
+        if self.decimal == Decimal::Comma { b';' } else { b',' }
+    }
+
+    fn word(&mut self, text: &str) {
+        word(&mut self.line, text);
+        self.line.push(self.separator());
+    }
+
+    fn number(&mut self, value: f64) {
+        let start = self.line.len();
+        number(&mut self.line, value);
+        if self.decimal == Decimal::Comma {
+            self.line[start..].iter_mut().filter(|byte| **byte == b'.').for_each(|byte| *byte = b',');
+        }
+    }
+
+    /// Every cell ends in a separator; the last one becomes the end of the line.
     fn end_line(&mut self) -> Result<()> {
         if let Some(last) = self.line.last_mut() {
             *last = b'\n';
@@ -28,19 +44,31 @@ impl CsvWriter {
     }
 }
 
+/// Starts a file whose numbers have this decimal sign. With a comma, semicolons separate cells.
+pub(in crate::format) fn with_decimal(
+    to: OutputFile,
+    columns: &[(String, CellKind)],
+    decimal: Decimal,
+) -> CreateResult {
+    let mut writer = CsvWriter { to, line: vec![], decimal };
+    columns.iter().for_each(|(name, _)| writer.word(name));
+    writer.end_line()?;
+    Ok(Box::new(writer))
+}
+
 impl ColumnWriter for CsvWriter {
     fn append(&mut self, cells: &[Cells], rows: usize) -> Result<()> {
         for row in 0..rows {
             for column in cells {
                 match column {
-                    Cells::Numbers(cells) | Cells::Singles(cells) => number(&mut self.line, cells[row]),
+                    Cells::Numbers(cells) | Cells::Singles(cells) => self.number(cells[row]),
                     Cells::Integers(cells) => write!(self.line, "{}", cells[row])?,
                     Cells::Words(cells) => {
-                        word(&mut self.line, &cells[row]);
+                        self.word(&cells[row]);
                         continue;
                     }
                 }
-                self.line.push(b',');
+                self.line.push(self.separator());
             }
             self.end_line()?;
         }
@@ -62,7 +90,7 @@ fn number(line: &mut Vec<u8>, value: f64) {
     line.extend_from_slice(text.strip_suffix(".0").unwrap_or(text).as_bytes());
 }
 
-/// A word and a comma; in quotes if a reader could take it for something else.
+/// A word; in quotes if a reader could take it for something else.
 fn word(line: &mut Vec<u8>, word: &str) {
     let special = |byte: u8| b",;|\t\"\r\n".contains(&byte);
     if word.is_empty() || word.starts_with('\u{feff}') || word.bytes().any(special) {
@@ -73,10 +101,9 @@ fn word(line: &mut Vec<u8>, word: &str) {
             }
             line.push(byte);
         }
-        line.extend_from_slice(b"\",");
+        line.push(b'"');
     } else {
         line.extend_from_slice(word.as_bytes());
-        line.push(b',');
     }
 }
 

@@ -1,0 +1,203 @@
+//! The command that fits a file, as far as its columns tell.
+
+use crate::failure::argument;
+use kinfolk_io::{ColumnProfile, ColumnRoles, FileProfile};
+use std::path::Path;
+
+/// Rows that a task should have on average, at least, for a column to be taken for tasks.
+const MIN_ROWS_PER_TASK: u64 = 4;
+/// Different words, at least, of a column of an unknown name that is taken for tasks.
+const MIN_UNKNOWN_TASKS: usize = 3;
+/// Names that targets often have.
+const TARGETS: [&str; 20] = [
+    "target",
+    "y",
+    "label",
+    "class",
+    "outcome",
+    "score",
+    "response",
+    "price",
+    "sales",
+    "value",
+    "result",
+    "diagnosis",
+    "ziel",
+    "umsatz",
+    "preis",
+    "ergebnis",
+    "ventes",
+    "prix",
+    "ventas",
+    "precio",
+];
+/// Names that tasks often have, in English, German, French and Spanish.
+const TASKS: [&str; 46] = [
+    "task",
+    "group",
+    "school",
+    "shop",
+    "store",
+    "branch",
+    "site",
+    "hospital",
+    "clinic",
+    "ward",
+    "centre",
+    "center",
+    "patient",
+    "subject",
+    "sensor",
+    "station",
+    "machine",
+    "region",
+    "country",
+    "city",
+    "user",
+    "customer",
+    "filiale",
+    "schule",
+    "klinik",
+    "krankenhaus",
+    "station",
+    "standort",
+    "kunde",
+    "maschine",
+    "gruppe",
+    "stadt",
+    "land",
+    "magasin",
+    "école",
+    "ecole",
+    "clinique",
+    "hôpital",
+    "hopital",
+    "ville",
+    "tienda",
+    "escuela",
+    "clínica",
+    "clinica",
+    "ciudad",
+    "paciente",
+];
+/// Parts of names that say nothing about what is named.
+const FILLERS: [&str; 8] = ["id", "name", "nr", "no", "code", "key", "number", "nummer"];
+
+/// Whether a name is one of a list, but for parts such as `id`.
+fn is_named(column: &ColumnProfile, names: &[&str]) -> bool {
+    let name = column.name.to_lowercase();
+    let parts = name.split(|c: char| !c.is_alphanumeric()).filter(|part| !part.is_empty());
+    let parts: Vec<&str> = parts.filter(|part| !FILLERS.contains(part)).collect();
+    matches!(parts[..], [one] if names.contains(&one) || one.strip_suffix('s').is_some_and(|one| names.contains(&one)))
+}
+
+/// The options that a fit of this file needs besides those given.
+pub(super) fn options(profile: &FileProfile, columns: &ColumnRoles) -> Vec<String> {
+    let mut options = vec![];
+    let free: Vec<&ColumnProfile> = profile.columns.iter().filter(|column| column.role.is_none()).collect();
+    let mut target = columns.target.first().cloned();
+    if columns.target.is_empty() {
+        let named = free.iter().find(|column| column.kind != "empty" && is_named(column, &TARGETS));
+        target = named.map(|column| column.name.clone());
+        options.push(format!("--target {}", target.as_deref().map_or("COLUMN".into(), argument)));
+    }
+    let of_target = profile.columns.iter().find(|column| Some(&column.name) == target.as_ref());
+    // Classes are tasks themselves.
+    let has_classes = of_target.is_some_and(|column| column.kind == "words" && column.distinct > 2);
+    if columns.task.is_none() && columns.target.len() < 2 && !has_classes && !columns.classes {
+        let others = free.iter().filter(|column| Some(&column.name) != target.as_ref());
+        options.extend(best_task(profile, others).map(|column| format!("--task {}", argument(&column.name))));
+    }
+    let in_the_way: Vec<String> = free
+        .iter()
+        .filter(|column| column.used_as == "in the way" && Some(&column.name) != target.as_ref())
+        .map(|column| argument(&column.name))
+        .collect();
+    if !in_the_way.is_empty() {
+        options.push(format!("--drop {}", in_the_way.join(",")));
+    }
+    options
+}
+
+/// The column that is most likely to say which task a row belongs to: a known name first, then the most values.
+fn best_task<'a>(
+    profile: &FileProfile,
+    columns: impl Iterator<Item = &'a &'a ColumnProfile>,
+) -> Option<&'a ColumnProfile> {
+    let is_possible = |column: &&ColumnProfile| {
+        let enough = column.distinct as u64 * MIN_ROWS_PER_TASK <= profile.rows;
+        let known = is_named(column, &TASKS);
+        let likely = match column.kind {
+            "words" => known || column.distinct >= MIN_UNKNOWN_TASKS,
+            "integers" => known,
+            _ => false,
+        };
+        enough && likely && column.distinct > 1 && !column.more_distinct && column.used_as != "left out"
+    };
+    let possible = columns.copied().filter(is_possible);
+    // Of equals the first.
+    possible.reduce(|best, column| {
+        let rank = |column: &ColumnProfile| (is_named(column, &TASKS), column.distinct);
+        if rank(column) > rank(best) { column } else { best }
+    })
+}
+
+/// The command with the words that the user gave.
+pub(super) fn command(given: &[String], options: &[String], data: &Path) -> String {
+    let given: Vec<String> = given.iter().map(|word| argument(word)).collect();
+    let stem = data.file_stem().map_or("model".into(), |stem| stem.to_string_lossy().into_owned());
+    let out = argument(&format!("{stem}.safetensors"));
+    let words: Vec<&str> = given.iter().chain(options).map(String::as_str).collect();
+    format!("kinfolk fit {} -o {out}", words.join(" "))
+}
+
+/// The words after `data info` that a fit takes too.
+pub(super) fn given_words(all: impl Iterator<Item = String>) -> Vec<String> {
+    let is_ours =
+        |word: &String| ["--json", "--quiet", "-q", "--verbose", "-v", "-vv"].contains(&word.as_str());
+    all.skip_while(|word| word != "info").skip(1).filter(|word| !is_ours(word)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn profile(columns: &[(&str, &'static str, usize)]) -> FileProfile {
+        let column = |(name, kind, distinct): &(&str, &'static str, usize)| ColumnProfile {
+            name: name.to_string(),
+            kind,
+            missing: 0,
+            distinct: *distinct,
+            more_distinct: false,
+            range: None,
+            examples: vec![],
+            role: None,
+            used_as: "feature",
+            why: String::new(),
+        };
+        FileProfile { rows: 200, columns: columns.iter().map(column).collect() }
+    }
+
+    #[test]
+    fn the_task_is_the_best_candidate() {
+        let roles = ColumnRoles { target: vec!["umsatz".into()], ..ColumnRoles::default() };
+        let task = |columns: &[(&str, &'static str, usize)]| options(&profile(columns), &roles);
+        assert_eq!(task(&[("region", "words", 4), ("Filiale_Nr", "integers", 20)]), ["--task Filiale_Nr"]);
+        assert_eq!(task(&[("plan", "words", 9), ("magasin", "words", 5)]), ["--task magasin"]);
+        assert_eq!(task(&[("plan", "words", 9), ("visits", "integers", 12)]), ["--task plan"]);
+        assert!(task(&[("shop", "words", 90), ("sex", "words", 2), ("visits", "integers", 12)]).is_empty());
+    }
+
+    #[test]
+    fn classes_need_no_task_and_options_are_kept() {
+        let roles = ColumnRoles::default();
+        let found = options(&profile(&[("shop", "words", 4), ("class", "words", 5)]), &roles);
+        assert_eq!(found, ["--target class"]);
+        let words = ["kinfolk", "data", "info", "a b.csv", "--drop", "x", "--json"].map(String::from);
+        let given = given_words(words.into_iter());
+        assert_eq!(
+            command(&given, &found, Path::new("a b.csv")),
+            "kinfolk fit \"a b.csv\" --drop x --target class -o \"a b.safetensors\""
+        );
+    }
+}
