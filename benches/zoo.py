@@ -93,23 +93,28 @@ def summary(rows, arguments):
     solved = [row for row in rows if row["status"] == "certified"]
     late = [row for row in rows if row["seconds"] > arguments.seconds + SLACK]
     lines = [f"# {len(solved)} of {len(rows)} fits certified ({100 * len(solved) / max(1, len(rows)):.1f} %)", ""]
-    lines += [f"Tolerance {arguments.tolerance:g}, {arguments.seconds:g} s for each fit, two threads, {files.commit()}.", ""]
+    settings = f"Tolerance {arguments.tolerance:g}, {arguments.seconds:g} s for each fit, two threads"
+    lines += [f"{settings}, {files.commit()}.", ""]
     lines += [f"Fits that took over {SLACK:g} s more than their limit: {len(late)}.", ""]
     for key in ("loss", "kernel", "method", "form", "kind", "intercept", "strength"):
         count = collections.Counter(str(row[key]) for row in rows)
         good = collections.Counter(str(row[key]) for row in solved)
         parts = [f"{name} {good[name]}/{count[name]}" for name in sorted(count)]
         lines += [f"- {key}: " + ", ".join(parts)]
-    lines += ["", "## Not certified", "", "| seed | strength | problem | ended | gap | seconds | solver |", "|---|---|---|---|---|---|---|"]
-    for row in rows:
-        if row["status"] != "certified":
-            shape = f"{row['form']}, {row['rows']} x {row['features']}, {row['tasks']} tasks, {row['kind']}, {row['labels']}"
-            what = f"{shape}; {row['loss']}, {row['method']}, {row['kernel']}, intercept {row['intercept']}, scale {row['scale']}"
-            ended = row["status"] + (f" ({row['error'][:80]})" if "error" in row else "")
-            gap = f"{row['gap']:.1e}" if "gap" in row else ""
-            cells = [row["seed"], f"{row['strength']:g}", what, ended, gap, f"{row['seconds']:.1f}", row.get("solver", "")]
-            lines.append("| " + " | ".join(map(str, cells)) + " |")
+    lines += ["", "## Not certified", ""]
+    lines += ["| seed | strength | problem | ended | gap | seconds | solver |", "|---|---|---|---|---|---|---|"]
+    lines += [missed(row) for row in rows if row["status"] != "certified"]
     return "\n".join(lines) + "\n"
+
+
+def missed(row):
+    """A line of the table of fits that were not certified."""
+    what = f"{row['form']}, {row['rows']} x {row['features']}, {row['tasks']} tasks, {row['kind']}, {row['labels']}; "
+    what += f"{row['loss']}, {row['method']}, {row['kernel']}, intercept {row['intercept']}, scale {row['scale']}"
+    ended = row["status"] + (f" ({row['error'][:80]})" if "error" in row else "")
+    gap = f"{row['gap']:.1e}" if "gap" in row else ""
+    cells = [row["seed"], f"{row['strength']:g}", what, ended, gap, f"{row['seconds']:.1f}", row.get("solver", "")]
+    return "| " + " | ".join(map(str, cells)) + " |"
 
 
 if __name__ == "__main__":
