@@ -42,7 +42,6 @@ def fit_one(seed, strength, seconds, tolerance):
             extra = {} if problem.task is None else {"task": problem.task}
             model.fit(problem.x, problem.y, sample_weight=problem.weight, **extra)
             said = {"status": model.status_, "gap": model.rel_gap_, "solver": model.solver_, "passes": model.n_passes_}
-            said["reason"] = model.model_.summary["reason"]
         except Exception as error:  # the record says what happened
             said = {"status": "error", "error": f"{type(error).__name__}: {error}"[:300]}
     return {"strength": strength, "seconds": time.perf_counter() - began, **said}
