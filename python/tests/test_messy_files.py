@@ -97,3 +97,15 @@ def test_new_rows_may_have_other_columns_and_unseen_words(run, command, tmp_path
     assert 'line 4' in said(rows.assign(shop=["mars" if i == 2 else "east" for i in range(len(rows))])).stderr
     gap = rows.assign(visits=[None] + [1] * (len(rows) - 1))
     assert 'line 2, column "visits": the value is missing' in said(gap).stderr
+
+
+def test_a_feather_file_with_zstd_is_refused_with_the_cure(command, tmp_path):
+    table = pd.DataFrame({"shop": list("abab") * 10, "size": np.arange(40.0), "spent": np.arange(40.0) % 7})
+    table.to_feather(tmp_path / "t.feather", compression="zstd")
+    said = subprocess.run(
+        [command, "fit", "t.feather", "--task", "shop", "--target", "spent", "-o", "m.safetensors"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert said.returncode == 3 and "compressed with zstd; write it again with compression lz4" in said.stderr

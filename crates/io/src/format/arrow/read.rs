@@ -34,7 +34,7 @@ impl Batches {
     fn open(input: &InputFile) -> Result<(Self, SchemaRef)> {
         let mut bytes: Box<dyn SeekableInput> = Box::new(input.bytes()?);
         let is_file = bytes.fill_buf()?.starts_with(b"ARROW1");
-        let wrong = |why: String| wrong!("it is not a whole Arrow file: {why}");
+        let wrong = |why: String| unreadable("it is not a whole Arrow file", &why);
         if is_file {
             let reader = no_panic(|| FileReader::try_new(bytes, None)).map_err(wrong)?;
             let schema = reader.schema();
@@ -56,7 +56,15 @@ impl Batches {
             }
             .transpose()
         });
-        next.map_err(|why| wrong!("a batch is corrupt: {why}"))
+        next.map_err(|why| unreadable("a batch is corrupt", &why))
+    }
+}
+
+/// Why a file cannot be read. The library names zstd if it meets it, and cannot read it without another one in C.
+fn unreadable(what: &str, why: &str) -> Error {
+    match why.contains("zstd") {
+        true => wrong!("it is compressed with zstd; write it again with compression lz4, or without"),
+        false => wrong!("{what}: {why}"),
     }
 }
 
