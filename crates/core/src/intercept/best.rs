@@ -75,8 +75,12 @@ pub(crate) fn nearly_best_intercept(losses: TaskPredictions<'_>, rho: f64, guess
     let start = pulls.at(if guess.is_finite() { guess } else { 0.0 });
     let negligible = if share > 0.0 { share * floor } else { rounding * start.size };
     let search = InterceptSearch { pulls, share: share.max(rounding), negligible };
+    let one_class = search.pulls.has_one_class();
+    if one_class && start.pull == 0.0 {
+        return start.b;
+    }
     let best = search.run(start);
-    if search.pulls.has_one_class() { search.pulls.where_nothing_is_left(best) } else { best }
+    if one_class { search.pulls.where_nothing_is_left(best) } else { best }
 }
 
 /// A number, the pull there and its slope, and the duals of the observations that are still looked at.
