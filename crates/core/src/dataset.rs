@@ -226,6 +226,29 @@ impl<'a> Dataset<'a> {
         if centred { &self.centred } else { &self.plain }
     }
 
+    /// The Gram matrix of a kernel, kept where the budget allows; `None` for kernels that have features.
+    pub(crate) fn kernel_matrix(&self, interrupt: &mut Interrupt<'_>) -> Result<Option<Cow<'_, Matrix>>> {
+        if self.backend.coordinates_are_state() {
+            return Ok(None);
+        }
+        self.prepare(interrupt)?;
+        let moment = self.pool.install(|| self.backend.second_moment(self.threads(), interrupt))?;
+        Ok(Some(moment.matrix))
+    }
+
+    /// Labels (less offsets) in the order of the observations, where every input has one for every task; less the mean
+    /// of their task if `centred`.
+    pub(crate) fn label_table(&self, centred: bool) -> Cow<'_, [f64]> {
+        let labels = self.observations.targets();
+        if !centred {
+            return labels;
+        }
+        let (mut labels, t) = (labels.into_owned(), self.observations.n_tasks());
+        let means = column_means(&labels, t);
+        labels.chunks_mut(t).for_each(|row| linalg::axpy(row, -1.0, &means));
+        Cow::Owned(labels)
+    }
+
     /// Something made of the second moment of the inputs, less their mean if `centred`, on first use.
     fn of_second_moment<'s, T: Send>(
         &'s self,
@@ -404,15 +427,16 @@ impl<'a> Dataset<'a> {
         interrupt: &mut Interrupt<'_>,
     ) -> Result<Moments> {
         let (backend, threads) = (self.backend(), self.threads());
-        let labels = self.observations.targets();
-        let means = if centred { column_means(&labels, self.observations.n_tasks()) } else { vec![] };
-        let less_means = less_means(&labels, &means);
+        let (labels, less_means) = (self.observations.targets(), self.label_table(centred));
         let label_square = linalg::dot(&less_means, &less_means);
         if basis.projects_state()
             && let Some(mut state) = self.sparse_label_state(&labels, interrupt)?
         {
             if centred {
-                let sum = backend::sum_of_inputs(backend, threads);
+                let (sum, means) = (
+                    backend::sum_of_inputs(backend, threads),
+                    column_means(&labels, self.observations.n_tasks()),
+                );
                 for (j, sum) in sum.iter().enumerate() {
                     linalg::axpy(state.row_mut(j), -sum, &means);
                 }
@@ -430,14 +454,4 @@ fn column_means(table: &[f64], n_tasks: usize) -> Vec<f64> {
     table.chunks(n_tasks).for_each(|row| linalg::axpy(&mut sums, 1.0, row));
     let n = (table.len() / n_tasks).max(1) as f64;
     sums.iter().map(|sum| sum / n).collect()
-}
-
-/// The table less these means, if there are any.
-fn less_means<'t>(table: &'t [f64], means: &[f64]) -> Cow<'t, [f64]> {
-    if means.is_empty() {
-        return Cow::Borrowed(table);
-    }
-    let mut table = table.to_vec();
-    table.chunks_mut(means.len()).for_each(|row| linalg::axpy(row, -1.0, means));
-    Cow::Owned(table)
 }

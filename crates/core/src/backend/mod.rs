@@ -18,6 +18,7 @@ mod blocks;
 mod features;
 mod gram;
 mod spectrum;
+mod subspace;
 
 pub use crate::interrupt::Interrupt;
 pub(crate) use banded::Banded;
@@ -28,6 +29,7 @@ pub use features::FeatureBackend;
 pub(crate) use features::inverse_norm;
 pub use gram::GramBackend;
 pub(crate) use spectrum::{Frame, Spectrum};
+pub(crate) use subspace::Subspace;
 
 use crate::linalg::{self, view};
 use crate::{Matrix, Observations, Result};

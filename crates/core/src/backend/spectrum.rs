@@ -35,7 +35,9 @@ impl Spectrum {
         }
         let (values, mut scaled) = keep_positive((&values, &vectors), moment.largest_before);
         if moment.largest_before > 0.0 {
-            remove_means(&mut scaled);
+            // Eigenvectors of a centred matrix are orthogonal to the vector of ones. Those of small eigenvalues are so
+            // only roughly, and kernel values, as they are, would show it.
+            scaled.remove_means();
         }
         let frame = match moment.of {
             MomentOf::Inputs => Frame::Inputs(scaled),
@@ -85,26 +87,10 @@ impl OrthonormalBasis for Spectrum {
     }
 }
 
-/// Makes columns orthogonal to the vector of ones, as eigenvectors of a centred matrix are. Those of small eigenvalues
-/// are so only roughly, and kernel values, as they are, would show it.
-fn remove_means(vectors: &mut Matrix) {
-    let mut means = vec![0.0; vectors.cols()];
-    let rows = vectors.rows();
-    (0..rows).for_each(|i| linalg::axpy(&mut means, 1.0 / rows as f64, vectors.row(i)));
-    (0..rows).for_each(|i| linalg::axpy(vectors.row_mut(i), -1.0, &means));
-}
-
 /// Drops eigenvalues that are rounding noise and divides the remaining vectors by the root of theirs. Entries of this
 /// size that were subtracted from each other leave noise, too.
 fn keep_positive((values, vectors): (&[f64], &Matrix), subtracted: f64) -> (Vec<f64>, Matrix) {
     let largest = values.iter().fold(subtracted, |a, &b| a.max(b));
     let noise = largest * values.len() as f64 * f64::EPSILON;
-    let kept: Vec<usize> = (0..values.len()).filter(|&j| values[j] > noise).collect();
-    let mut scaled = Matrix::zeros(vectors.rows(), kept.len());
-    for i in 0..vectors.rows() {
-        for (col, &j) in kept.iter().enumerate() {
-            scaled[(i, col)] = vectors[(i, j)] / values[j].sqrt();
-        }
-    }
-    (kept.iter().map(|&j| values[j]).collect(), scaled)
+    linalg::scaled_columns((values, vectors), noise)
 }

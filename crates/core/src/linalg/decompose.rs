@@ -48,6 +48,25 @@ pub(crate) fn eigen(m: &Matrix) -> Result<(Vec<f64>, Matrix)> {
     Ok((values, vectors))
 }
 
+/// The values above `least`, and the vectors that belong to them, each divided by the root of its value.
+pub(crate) fn scaled_columns((values, vectors): (&[f64], &Matrix), least: f64) -> (Vec<f64>, Matrix) {
+    let kept: Vec<usize> = (0..values.len()).filter(|&j| values[j] > least).collect();
+    let mut scaled = Matrix::zeros(vectors.rows(), kept.len());
+    for i in 0..vectors.rows() {
+        for (col, &j) in kept.iter().enumerate() {
+            scaled[(i, col)] = vectors[(i, j)] / values[j].sqrt();
+        }
+    }
+    (kept.iter().map(|&j| values[j]).collect(), scaled)
+}
+
+/// A matrix A with `A' m A = I`; directions where m is less than `noise` times its largest eigenvalue are left out.
+pub(crate) fn whitening(m: &Matrix, noise: f64) -> Result<Matrix> {
+    let (values, vectors) = eigen(m)?;
+    let largest = values.iter().fold(0.0f64, |a, &b| a.max(b));
+    Ok(scaled_columns((&values, &vectors), noise * largest).1)
+}
+
 /// Orthonormal columns that span those of a tall matrix.
 pub(crate) fn orthonormal(m: &Matrix) -> Matrix {
     use faer::dyn_stack::{MemBuffer, MemStack};

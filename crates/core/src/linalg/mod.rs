@@ -2,14 +2,17 @@
 
 pub(crate) mod aligned;
 pub(crate) mod band;
+mod block_cholesky;
 mod decompose;
 pub(crate) mod psd;
 mod simd;
 pub(crate) mod single;
 mod sum;
 
+pub(crate) use block_cholesky::BlockCholesky;
 pub(crate) use decompose::{
-    cholesky, cholesky_solve, eigen, eigenvalues, orthonormal, semidefinite_cholesky,
+    cholesky, cholesky_solve, eigen, eigenvalues, orthonormal, scaled_columns, semidefinite_cholesky,
+    whitening,
 };
 pub(crate) use simd::{add_rows_simd, axpy, axpy_simd, axpy2_simd, dot, dot_simd, fma, sweep_simd};
 pub(crate) use sum::sum_pairs;
@@ -43,6 +46,13 @@ impl Matrix {
         let mut out = self.clone();
         out.add_scaled(-1.0, other);
         out
+    }
+
+    /// Takes its mean from every column.
+    pub(crate) fn remove_means(&mut self) {
+        let (rows, mut means) = (self.rows(), vec![0.0; self.cols()]);
+        (0..rows).for_each(|i| axpy(&mut means, 1.0 / rows as f64, self.row(i)));
+        (0..rows).for_each(|i| axpy(self.row_mut(i), -1.0, &means));
     }
 
     /// Rows as columns.

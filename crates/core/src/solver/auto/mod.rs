@@ -58,7 +58,7 @@ impl Auto {
         let budget = problem.data().options().memory;
         let spectral = Spectral.suits(problem);
         if spectral.is_ok() && Spectral.memory(problem) <= budget {
-            let reason = "squared loss on shared inputs: solved in the eigenbasis of the inputs".into();
+            let reason = format!("squared loss on shared inputs: {}", Spectral::way(problem));
             return SolverPlan::only(Box::new(Spectral), reason);
         }
         let cost = Cost::new(problem);

@@ -3,12 +3,16 @@
 //! The problem depends on the data only through X'X, `b = X'Y` (features x tasks, rotated) and `|Y|^2`. With
 //! `W = V phi'(V'V)` it is a smooth problem in V, of the size of b, and V is optimal if `V = gamma (b - X'X
 //! W)`. [`alternation`] is for k = 1 only; it is fast if Theta is well conditioned, and a band is enough for
-//! it. In all other cases [`newton`] solves the problem, in the eigenbasis.
+//! it. In all other cases [`newton`] solves the problem, in the eigenbasis. Kernels on many inputs do without
+//! eigenvectors: [`subspace`] solves the problem for some functions, and adds others until that is enough.
 
 mod alternation;
+mod centred_kernel;
 mod newton;
 mod reduced;
+mod span;
 mod statistics;
+mod subspace;
 
 use super::{Algorithm, Clock, SolverOutcome, SolverRun, Status, finish, needs_entries};
 use crate::backend::{self, Columns, Expansion, Interrupt, OrthonormalBasis, Panel, STREAM_ROWS};
@@ -21,6 +25,17 @@ use std::ops::ControlFlow;
 /// Newton's method on sufficient statistics.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Spectral;
+
+impl Spectral {
+    /// How it would solve such a problem, in words.
+    pub(super) fn way(problem: &Problem<'_>) -> &'static str {
+        if subspace::pays(problem) {
+            "solved in a subspace of kernel functions that grows"
+        } else {
+            "solved in the eigenbasis of the inputs"
+        }
+    }
+}
 
 impl Algorithm for Spectral {
     fn name(&self) -> &'static str {
@@ -48,6 +63,9 @@ impl Algorithm for Spectral {
 
     fn memory(&self, problem: &Problem<'_>) -> u64 {
         let (backend, obs) = (problem.data().backend(), problem.observations());
+        if subspace::pays(problem) {
+            return subspace::memory(problem);
+        }
         // A dozen matrices of the size of V, the Krylov space, and the duals.
         let point = (backend.dim().min(backend.n_inputs()) * obs.n_tasks()) as u64;
         let matrices = 12 + newton::MAX_STEPS as u64;
@@ -59,6 +77,19 @@ impl Algorithm for Spectral {
             return Ok(outcome);
         }
         let problem = run.problem;
+        if subspace::pays(problem) {
+            match subspace::run(run)? {
+                ControlFlow::Break(outcome) => return Ok(outcome),
+                ControlFlow::Continue(reached) => run.given = reached.or(run.given.take()),
+            }
+            let data = problem.data();
+            if data.backend().spectrum_bytes() > data.options().memory {
+                // The subspace needs less memory than the eigenbasis.
+                let (point, _) = run.first_point()?;
+                let status = run.report(&point).unwrap_or(Status::Stalled);
+                return Ok(point.ended(status));
+            }
+        }
         if band_pays(problem) {
             let banded = run.clock.unless_stopped(|interrupt| {
                 problem.data().banded_statistics(problem.is_centred(), interrupt)

@@ -1,7 +1,7 @@
 //! The problem reduced to statistics, and a point of it.
 
 use super::statistics::{Square, SquaredStatistics, unexplained};
-use crate::backend::{Banded, Interrupt, OrthonormalBasis, Spectrum};
+use crate::backend::{Banded, Interrupt, OrthonormalBasis, Spectrum, Subspace};
 use crate::dataset::Moments;
 use crate::linalg::{self, view};
 use crate::regularizer::SumRegularizer;
@@ -52,6 +52,15 @@ impl<'a> Reduced<'a> {
         (banded, moments): (&'a Banded, &'a Moments),
     ) -> Result<Self> {
         Reduced::of(problem, (banded, Square::Banded(&banded.band)), moments, 0.0)
+    }
+
+    /// The same for functions of a subspace. What it says of gaps holds within the subspace only.
+    pub(super) fn in_subspace(
+        problem: &'a Problem<'a>,
+        (subspace, moments): (&'a Subspace, &'a Moments),
+    ) -> Result<Self> {
+        let floor = unexplained(&subspace.values, &moments.moment, moments.label_square);
+        Reduced::of(problem, (subspace, Square::Diagonal(&subspace.values)), moments, floor)
     }
 
     fn of(
