@@ -1,10 +1,6 @@
 //! Scaling of inputs: scikit-learn's numbers, and the same bits however inputs are stored or cut.
 
-#![allow(clippy::unwrap_used)] // helpers outside test functions
-
-mod common;
-
-use common::sparse_of as sparse;
+use crate::common::sparse_of as sparse;
 use kinfolk::inputs::{Dense, Gram, Inputs};
 use kinfolk::{Error, Scaling, ScalingKind};
 use proptest::prelude::*;
@@ -178,7 +174,7 @@ fn spread_is_the_standard_deviation() {
 
 #[test]
 fn names() {
-    common::names_round_trip(ScalingKind::ALL);
+    crate::common::names_round_trip(ScalingKind::ALL);
     let error = "robust".parse::<ScalingKind>().unwrap_err().to_string();
     assert_eq!(
         error,

@@ -1,9 +1,5 @@
 //! Kernel values against their formulas, for every form and precision of inputs.
 
-#![allow(clippy::unwrap_used)] // helpers outside test functions
-
-mod common;
-
 use faer::{MatRef, Side};
 use kinfolk::Matrix;
 use kinfolk::inputs::{Dense, Gram, Inputs, Sparse};
@@ -28,7 +24,7 @@ fn dense(x: &[f64], cols: usize) -> Inputs<'_> {
 fn forms(x: &[f64], cols: usize) -> Vec<Inputs<'_>> {
     let rows = x.len() / cols;
     let single: Vec<f32> = x.iter().map(|&v| (v as f32).clamp(f32::MIN, f32::MAX)).collect();
-    let (indptr, indices, values) = common::compressed_rows(x, cols);
+    let (indptr, indices, values) = crate::common::compressed_rows(x, cols);
     let narrow: Vec<f32> = values.iter().map(|&v| (v as f32).clamp(f32::MIN, f32::MAX)).collect();
     vec![
         dense(x, cols),
@@ -229,7 +225,7 @@ fn distances_keep_their_digits_far_from_the_origin() {
 }
 
 proptest! {
-    #![proptest_config(common::cases(64, "proptest-regressions/kernels.txt"))]
+    #![proptest_config(crate::common::cases(64, "proptest-regressions/kernels.txt"))]
 
     #[test]
     fn laws(

@@ -1,7 +1,5 @@
 //! Kernel parameters: scikit-learn's gamma rules, ranges, names and files.
 
-#![allow(clippy::unwrap_used)] // helpers outside test functions
-
 use kinfolk::Error;
 use kinfolk::inputs::{Dense, Gram, Inputs, Sparse};
 use kinfolk::kernel::{Gamma, Kernel};

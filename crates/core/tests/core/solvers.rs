@@ -1,11 +1,7 @@
 //! Solvers that share nothing but the certificate: each must bring its gap below the tolerance, and their
 //! intervals [dual, primal] must all hold the optimum.
 
-#![allow(clippy::unwrap_used)] // helpers outside test functions
-
-mod common;
-
-use common::*;
+use crate::common::*;
 use kinfolk::{
     Fit, Fitter, LossKind, Problem, RegularizerKind, Settings, SolverKind, Start, Status, certify,
     certify_duals, fit,

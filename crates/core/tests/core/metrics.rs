@@ -1,7 +1,5 @@
 //! Metrics: scikit-learn's numbers, and laws that they must obey.
 
-#![allow(clippy::unwrap_used)] // helpers outside test functions
-
 use kinfolk::Matrix;
 use kinfolk::metrics::{self, Metric, PerTask};
 use proptest::prelude::*;

@@ -1,10 +1,6 @@
 //! A fit that was interrupted and resumed ends with the same bits as one that was not.
 
-#![allow(clippy::unwrap_used)] // helpers outside test functions
-
-mod common;
-
-use common::*;
+use crate::common::*;
 use kinfolk::solver::{Sdca, Solution, SolveRequest, Solver, VisitOrder};
 use kinfolk::{
     Error, Fitter, Flow, LossKind, Observer, Problem, Progress, RegularizerKind, Settings, Silent, Snapshot,

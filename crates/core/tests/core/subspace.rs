@@ -1,11 +1,7 @@
 //! Kernels on many inputs, solved in a growing subspace instead of the eigenbasis: the same solutions as by Newton's
 //! method, which knows only the eigenbasis.
 
-#![allow(clippy::unwrap_used)] // helpers outside test functions
-
-mod common;
-
-use common::*;
+use crate::common::*;
 use kinfolk::inputs::{Dense, Inputs};
 use kinfolk::regularizer::{AtomKind, AtomSpec};
 use kinfolk::{

@@ -1,10 +1,6 @@
 //! Primal, dual and gap at arbitrary points, against the formulas written out with loops.
 
-#![allow(clippy::unwrap_used)] // helpers outside test functions
-
-mod common;
-
-use common::*;
+use crate::common::*;
 use kinfolk::kernel::Gamma;
 use kinfolk::loss::Loss;
 use kinfolk::regularizer::Entrywise;

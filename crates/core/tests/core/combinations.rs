@@ -1,10 +1,6 @@
 //! One body for every loss with every output regulariser on every source of inputs.
 
-#![allow(clippy::unwrap_used)] // helpers outside test functions
-
-mod common;
-
-use common::*;
+use crate::common::*;
 use kinfolk::kernel::Gamma;
 use kinfolk::solver::{Sdca, SolveRequest, Solver, VisitOrder};
 use kinfolk::{
@@ -335,7 +331,7 @@ fn blocks_are_single_steps_in_another_order() {
     let settings = Settings { max_passes: 1, ..sdca(1e-300) }.check().unwrap();
     for (list, kernel) in lists.iter().flat_map(|list| kernels().map(|kernel| (list, kernel))) {
         let n = list.iter().map(|(input, _)| *input as usize + 1).max().unwrap();
-        let inputs = common::dense(&common::inputs(n, &mut Random(5)));
+        let inputs = crate::common::dense(&crate::common::inputs(n, &mut Random(5)));
         let options = DatasetOptions { kernel, ..linear() };
         for loss in [LossKind::Squared, LossKind::Hinge, LossKind::Logistic] {
             for output in RegularizerKind::entrywise_examples(2) {

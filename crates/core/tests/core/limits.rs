@@ -1,11 +1,7 @@
 //! Where problems must agree: one task with single-task learning, independent tasks with many single ones,
 //! regularisers with their special cases, weights with repeated observations.
 
-#![allow(clippy::unwrap_used)] // helpers outside test functions
-
-mod common;
-
-use common::*;
+use crate::common::*;
 use faer::{Mat, Side};
 use kinfolk::inputs::Inputs;
 use kinfolk::{

@@ -4,8 +4,6 @@
 //! Tolerances are `ROUNDING` times the size of what is added up: a few dozen units in the last place of the
 //! largest term.
 
-mod common;
-
 use kinfolk::Error;
 use kinfolk::loss::{DerivativeBlock, Loss, LossKind, TermBlock};
 use proptest::prelude::*;
@@ -251,7 +249,7 @@ fn scale() -> impl Strategy<Value = f64> {
 }
 
 proptest! {
-    #![proptest_config(common::cases(256, "proptest-regressions/laws_loss.txt"))]
+    #![proptest_config(crate::common::cases(256, "proptest-regressions/laws_loss.txt"))]
 
     #[test]
     fn every_loss_obeys_the_laws(

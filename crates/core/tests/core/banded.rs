@@ -1,11 +1,7 @@
 //! Problems large enough for a band instead of eigenvectors (k = 1, squared loss, shared inputs): the same
 //! solutions as by Newton's method, which knows no bands.
 
-#![allow(clippy::unwrap_used)] // helpers outside test functions
-
-mod common;
-
-use common::*;
+use crate::common::*;
 use kinfolk::inputs::{Dense, Inputs};
 use kinfolk::kernel::Gamma;
 use kinfolk::{

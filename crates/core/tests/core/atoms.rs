@@ -1,7 +1,5 @@
 //! Atoms: the laws of the regulariser with atoms, and every solver with every regulariser that takes them.
 
-#![allow(clippy::unwrap_used)] // helpers outside test functions
-
 use faer::{Mat, Side};
 use kinfolk::inputs::{Dense, Inputs};
 use kinfolk::regularizer::{AtomKind, AtomSpec, SumRegularizer};

@@ -1,11 +1,7 @@
 //! A fit can be stopped at any time, even before it has begun, and leaves a usable model with its true
 //! certificate.
 
-#![allow(clippy::unwrap_used)] // helpers outside test functions
-
-mod common;
-
-use common::{Random, power, problem_of, spec};
+use crate::common::{Random, power, problem_of, spec};
 use kinfolk::inputs::{Dense, Inputs, Sparse};
 use kinfolk::kernel::Gamma;
 use kinfolk::{
@@ -177,7 +173,7 @@ fn time_that_is_over_ends_the_setup() {
 }
 
 /// Seconds from the word stop to the model, on 20,000 inputs of 1,000 features: run with
-/// `cargo test --release -p kinfolk --test interrupt -- --ignored --nocapture`. Needs 5 GB of memory.
+/// `cargo test --release -p kinfolk --test core interrupt:: -- --ignored --nocapture`. Needs 5 GB of memory.
 #[test]
 #[ignore = "takes a minute and 5 GB"]
 fn within_a_second() {

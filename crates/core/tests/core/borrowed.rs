@@ -1,7 +1,5 @@
 //! Tasks without observations borrow from the others by way of atoms.
 
-#![allow(clippy::unwrap_used)] // helpers outside test functions
-
 use kinfolk::inputs::{Dense, Inputs};
 use kinfolk::regularizer::{AtomKind, AtomSpec};
 use kinfolk::{

@@ -1,8 +1,6 @@
 //! Objective values of an independent conic solver, and of a numpy prototype, met to their accuracy.
 //! `golden/make_golden.py` made the numbers.
 
-#![allow(clippy::unwrap_used)] // helpers outside test functions
-
 use kinfolk::inputs::{Dense, Inputs};
 use kinfolk::kernel::Gamma;
 use kinfolk::solver::{Sdca, SolveRequest, Solver, VisitOrder};

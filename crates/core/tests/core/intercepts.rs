@@ -1,7 +1,5 @@
 //! Intercepts: optima of an independent conic solver, and the laws that intercepts obey.
 
-#![allow(clippy::unwrap_used)] // helpers outside test functions
-
 use kinfolk::inputs::{Dense, Inputs};
 use kinfolk::regularizer::{AtomKind, AtomSpec};
 use kinfolk::{

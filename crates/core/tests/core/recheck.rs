@@ -1,8 +1,6 @@
 //! The numpy recipe of `docs/recheck.md` is run as printed and must agree with the certificate.
 
-#![allow(clippy::unwrap_used)] // helpers outside test functions
-
-#[path = "../../../tests/needs.rs"]
+#[path = "../../../../tests/needs.rs"]
 mod needs;
 
 use kinfolk::inputs::{Dense, Inputs};

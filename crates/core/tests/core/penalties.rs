@@ -1,13 +1,10 @@
 //! Penalties of Theta as a whole: optima of an outside solver, limits where they meet other methods, and what
 //! a model keeps.
 
-#![allow(clippy::unwrap_used)] // helpers outside test functions
-
-mod common;
-#[path = "../../../tests/golden/optimum.rs"]
+#[path = "../../../../tests/golden/optimum.rs"]
 mod golden;
 
-use common::{SHAPES, Sample, Setup, Source, assert_close, power, problem_of, spec};
+use crate::common::{SHAPES, Sample, Setup, Source, assert_close, power, problem_of, spec};
 use golden::optimum;
 use kinfolk::inputs::{Dense, Inputs};
 use kinfolk::kernel::Gamma;

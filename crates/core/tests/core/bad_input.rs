@@ -1,10 +1,6 @@
 //! One wrong thing at a time: the right error, with the place and the value in its message.
 
-#![allow(clippy::unwrap_used)] // helpers outside test functions
-
-mod common;
-
-use common::*;
+use crate::common::*;
 use kinfolk::inputs::{Dense, Gram, Inputs, Sparse};
 use kinfolk::kernel::Gamma;
 use kinfolk::{

@@ -1,11 +1,7 @@
 //! Inputs, labels, C and lambda far from one, and data with nothing in them: always numbers, always an honest
 //! certificate.
 
-#![allow(clippy::unwrap_used)] // helpers outside test functions
-
-mod common;
-
-use common::*;
+use crate::common::*;
 use kinfolk::{
     Certificate, Fit, LossKind, Observations, Problem, RegularizerKind, Settings, SolverKind, Status,
     certify, fit,

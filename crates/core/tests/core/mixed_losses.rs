@@ -1,10 +1,6 @@
 //! Tasks with different losses under regularisers of Theta as a whole.
 
-#![allow(clippy::unwrap_used)] // helpers outside test functions
-
-mod common;
-
-use common::*;
+use crate::common::*;
 use kinfolk::{Dataset, LossKind, Losses, Problem, RegularizerKind, Settings, Status, fit};
 
 /// Of one kind, of both kinds, and with and without kinks.

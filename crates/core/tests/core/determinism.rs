@@ -1,11 +1,7 @@
 //! Same seed, same bits, for any number of threads; stopping early leaves a usable model with its true certificate;
 //! paths.
 
-#![allow(clippy::unwrap_used)] // helpers outside test functions
-
-mod common;
-
-use common::*;
+use crate::common::*;
 use kinfolk::inputs::{Dense, Inputs};
 use kinfolk::kernel::Gamma;
 use kinfolk::{

@@ -1,10 +1,6 @@
 //! Offsets: `z -> L(y, z + offset)` for every loss, regulariser and solver.
 
-#![allow(clippy::unwrap_used)] // helpers outside test functions
-
-mod common;
-
-use common::*;
+use crate::common::*;
 use kinfolk::inputs::{Dense, Inputs};
 use kinfolk::{
     CScale, CertifyOptions, Dataset, Error, Fit, Intercept, LossKind, Model, Observations, Problem,

@@ -1,9 +1,5 @@
 //! Scaling of labels: its numbers, hostile scales, and the laws of units.
 
-#![allow(clippy::unwrap_used)] // helpers outside test functions
-
-mod common;
-
 use kinfolk::inputs::{Dense, Inputs};
 use kinfolk::{
     Dataset, DatasetOptions, Error, Intercept, LossKind, Losses, Model, Observations, Problem, ProblemSpec,
@@ -117,7 +113,7 @@ fn hostile_scales_are_scaled_and_what_is_out_of_range_is_said() {
 
 #[test]
 fn names() {
-    common::names_round_trip(TargetScale::ALL);
+    crate::common::names_round_trip(TargetScale::ALL);
     let error = "class".parse::<TargetScale>().unwrap_err().to_string();
     assert_eq!(error, "target scale \"class\" is not understood: it is one of auto, task, common, none");
 }

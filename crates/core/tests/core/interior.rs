@@ -1,10 +1,6 @@
 //! The interior point method: every loss it knows, hostile weights, degenerate data.
 
-#![allow(clippy::unwrap_used)] // helpers outside test functions
-
-mod common;
-
-use common::*;
+use crate::common::*;
 use kinfolk::inputs::{Dense, Inputs};
 use kinfolk::solver::{InteriorPoint, Solver};
 use kinfolk::{

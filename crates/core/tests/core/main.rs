@@ -1,0 +1,34 @@
+//! Tests of the library through its public interface, one module for each topic. They are one program: forty would take
+//! minutes to build. One module alone: `cargo test --workspace --test core atoms::`.
+
+#![allow(clippy::unwrap_used)] // helpers outside test functions
+
+mod atoms;
+mod bad_input;
+mod banded;
+mod borrowed;
+mod certificate;
+mod combinations;
+mod common;
+mod determinism;
+mod golden;
+mod inputs;
+mod intercepts;
+mod interior;
+mod interrupt;
+mod kernel_parameters;
+mod kernels;
+mod laws_loss;
+mod laws_output;
+mod limits;
+mod metrics;
+mod mixed_losses;
+mod offsets;
+mod penalties;
+mod recheck;
+mod resume;
+mod scales;
+mod scaling;
+mod solvers;
+mod subspace;
+mod target_scaling;
