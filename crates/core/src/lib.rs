@@ -27,6 +27,7 @@ pub mod regularizer;
 mod scaling;
 pub mod serde_f64;
 pub mod solver;
+mod special;
 mod step;
 mod target_scaling;
 mod tasks;

@@ -32,11 +32,13 @@
 mod classes;
 mod numbers;
 mod per_task;
+mod precision;
 mod signs;
 
 pub use classes::{class_accuracy, top_k_accuracy};
 pub use numbers::{explained_variance, mae, mean, nrmse, r2, rmse};
 pub use per_task::PerTask;
+pub use precision::precision_weights;
 pub use signs::{
     accuracy, auc, auc_within, balanced_accuracy, brier, f1_macro, log_loss, pr_auc, pr_auc_within,
 };

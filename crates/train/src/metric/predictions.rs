@@ -5,10 +5,6 @@ use crate::Result;
 use kinfolk::loss::Loss;
 use kinfolk::{Inputs, LossKind, Losses, Model, Observations, metrics};
 
-/// A task's variance is known well enough to be divided by if the task has more rows than this: of n normal
-/// labels, `(n - 3) / SST` is an unbiased estimate of 1 / variance, and `1 / SST` has no finite mean for n <= 3.
-const ROWS_WITHOUT_PRECISION: f64 = 3.0;
-
 /// Labels and predictions of several tasks.
 ///
 /// Predictions may come from several folds, each with a model of its own. Scores that compare rows with each
@@ -208,7 +204,7 @@ impl Predictions {
     fn in_units_of_tasks(&self, without_mean: bool) -> Vec<MeasuredRow> {
         let mut of_task: Vec<Vec<&PredictedRow>> = vec![vec![]; self.n_tasks];
         self.rows.iter().for_each(|row| of_task[row.task as usize].push(row));
-        let mut measured = vec![];
+        let (mut measured, mut ln_squares, mut totals) = (vec![], vec![], vec![]);
         for rows in of_task.iter().filter(|rows| !rows.is_empty()) {
             let weights: Vec<f64> = rows.iter().map(|row| row.weight).collect();
             let labels: Vec<f64> = rows.iter().map(|row| row.label).collect();
@@ -223,17 +219,26 @@ impl Predictions {
             let zeros = vec![0.0; rows.len()];
             let unit = metrics::rmse(&deviations, &zeros, Some(&weights));
             let Some(unit) = unit.filter(|unit| *unit > 0.0 && unit.is_finite()) else { continue };
-            let total: f64 = weights.iter().sum();
-            let precision = (total - ROWS_WITHOUT_PRECISION).max(0.0) / total;
-            measured.extend(rows.iter().enumerate().map(|(i, row)| MeasuredRow {
-                task: row.task,
-                fold: row.fold,
-                label: errors[i] / unit,
-                score: 0.0,
-                weight: row.weight,
-                pooled_weight: row.weight * precision,
-            }));
+            ln_squares.push(2.0 * unit.ln());
+            totals.push(weights.iter().sum::<f64>());
+            measured.push(
+                rows.iter()
+                    .enumerate()
+                    .map(|(i, row)| MeasuredRow {
+                        task: row.task,
+                        fold: row.fold,
+                        label: errors[i] / unit,
+                        score: 0.0,
+                        weight: row.weight,
+                        pooled_weight: row.weight,
+                    })
+                    .collect::<Vec<_>>(),
+            );
         }
+        for (rows, precision) in measured.iter_mut().zip(metrics::precision_weights(&ln_squares, &totals)) {
+            rows.iter_mut().for_each(|row| row.pooled_weight *= precision);
+        }
+        let mut measured = measured.concat();
         if measured.iter().all(|row| row.pooled_weight == 0.0) {
             measured.iter_mut().for_each(|row| row.pooled_weight = row.weight);
         }

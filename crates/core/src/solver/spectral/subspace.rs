@@ -20,11 +20,11 @@ use std::ops::ControlFlow;
 /// Inputs from which on it is worth while.
 const MIN_INPUTS: usize = 1000;
 /// Inputs for each task from which on it is worth while: a round adds a dimension for each task.
-const MIN_INPUTS_PER_TASK: usize = 30;
+const MIN_INPUTS_PER_TASK: usize = 15;
 /// The first subspace is spanned by so many inputs.
 const FIRST_INPUTS: usize = 256;
 /// The subspace may have so many dimensions for each input.
-const MAX_DIMENSION_SHARE: f64 = 0.4;
+const MAX_DIMENSION_SHARE: f64 = 0.6;
 /// Dimensions for each task that a solution takes, for an estimate of the memory.
 const USUAL_DIMENSIONS_PER_TASK: u64 = 20;
 /// The gap must become half as large in so many rounds.
