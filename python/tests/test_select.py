@@ -72,6 +72,23 @@ def test_by_default_both_make_the_same_choice(regression, command, tmp_path):
     np.testing.assert_array_equal(search.best_estimator_.dual_coef_, theirs.dual_coef_)
 
 
+def test_folds_by_group_and_time_are_those_of_the_command(regression, command, tmp_path):
+    d = regression
+    patient, day = np.arange(100) * 7 % 12, np.arange(100) // 4
+    data = table(d).assign(score=d.y, patient=[f"p{i}" for i in patient])
+    data = data.assign(day=np.datetime64("2024-02-20") + day.astype("timedelta64[D]"))
+    data.to_csv(tmp_path / "d.csv", index=False)
+    frame = pd.read_csv(tmp_path / "d.csv")
+    words = [tmp_path / "d.csv", "--task", "where", "--target", "score", "--features", ",".join("abcdef")]
+    words += ["--method", "fmtl", "--grid", "k=1", "--folds", 3, "-o", tmp_path / "m.safetensors"]
+    estimator = MultiTaskRegressor(method="fmtl", task_column="where", random_state=5, n_jobs=2)
+    for by, given in (("group:patient", {"groups": frame["patient"]}), ("time:day", {"times": data["day"]})):
+        found = select(command, *words, "--folds-by", by)
+        search = MultiTaskCV(estimator, param_grid={"k": [1]}, cv=3, n_jobs=2)
+        search.fit(frame[[*"abcdef", "where"]], frame["score"], **given)
+        same(search, found)
+
+
 def test_the_default_grid_is_that_of_the_method(regression):
     d = regression
 

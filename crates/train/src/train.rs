@@ -16,7 +16,7 @@ use kinfolk::{
     CScale, Dataset, Fit, Inputs, Intercept, LossKind, Losses, Model, Observations, Observer, Scaling,
     Settings, Start, TargetScaling,
 };
-use kinfolk_io::{Labels, Schema, Table, Targets};
+use kinfolk_io::{FoldKeys, FoldsBy, Labels, Schema, Table, Targets};
 use std::borrow::Cow;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
@@ -63,6 +63,8 @@ pub struct Training<'a> {
     pub schema: Schema,
     /// What is remarkable about the labels of tasks.
     pub notes: Vec<String>,
+    /// Groups or times of the rows, if these decide about folds.
+    pub fold_keys: Option<FoldKeys>,
 }
 
 impl<'a> Training<'a> {
@@ -85,8 +87,8 @@ impl<'a> Training<'a> {
         let observations = balanced(spec, Cow::Owned(observations))?;
         notes.extend(task_notes(&observations, &losses));
         let (observations, target_scaling) = with_scaled_labels(spec, observations, &losses)?;
-        let inputs = scaled(&scaling, table.inputs)?;
-        Ok(Training { inputs, scaling, observations, target_scaling, losses, schema, notes })
+        let (inputs, fold_keys) = (scaled(&scaling, table.inputs)?, table.fold_keys);
+        Ok(Training { inputs, scaling, observations, target_scaling, losses, schema, notes, fold_keys })
     }
 
     /// The losses that a spec asks for with these labels.
@@ -115,6 +117,7 @@ impl<'a> Training<'a> {
             target_scaling,
             losses: losses.clone(),
             notes: vec![],
+            fold_keys: None,
         })
     }
 
@@ -137,7 +140,17 @@ impl<'a> Training<'a> {
             losses,
             schema,
             notes,
+            fold_keys: None,
         })
+    }
+
+    /// The same with groups or times of the rows, for a choice of C by held-out rows.
+    ///
+    /// # Errors
+    /// If they are too few for folds.
+    pub fn with_fold_keys(self, fold_keys: Option<FoldKeys>) -> Result<Self> {
+        check_fold_keys(fold_keys.as_ref())?;
+        Ok(Training { fold_keys, ..self })
     }
 
     /// The data set: kernel, bias, memory and threads of the spec.
@@ -241,14 +254,26 @@ fn coded(spec: &FitSpec, table: Table, schema: &mut Schema) -> Result<(Table, Lo
 /// training rows only.
 ///
 /// # Errors
+    let column = spec.folds_by.as_ref().map_or("", FoldsBy::column);
+    check_fold_keys(table.fold_keys.as_ref()).map_err(|error| error.in_column(column))?;
 /// If the data have no such part, or their labels do not suit the loss.
 pub fn unscaled(spec: &FitSpec, table: Table, mut schema: Schema) -> Result<Training<'static>> {
     spec.check()?;
+/// `Err` if the rows have too few groups or times for folds.
+fn check_fold_keys(keys: Option<&FoldKeys>) -> kinfolk_io::Result<()> {
+    let Some(keys) = keys.filter(|keys| keys.most_folds() < 2) else { return Ok(()) };
+    Err(kinfolk_io::Error::of_table(match keys {
+        FoldKeys::Groups(_) => "all rows are of one group, and folds need two",
+        FoldKeys::Times(_) => "there are fewer than three different times, and folds by time need three",
+    }))
+}
+
     let (table, losses, mut notes) = coded(spec, table, &mut schema)?;
     let observations = Cow::Owned(table.observations(&schema.label_encoding)?);
-    let (scaling, target_scaling) = (Scaling::None, None);
+    let (scaling, target_scaling, fold_keys) = (Scaling::None, None, table.fold_keys);
     notes.extend(task_notes(&observations, &losses));
-    Ok(Training { inputs: table.inputs, scaling, observations, target_scaling, losses, schema, notes })
+    let inputs = table.inputs;
+    Ok(Training { inputs, scaling, observations, target_scaling, losses, schema, notes, fold_keys })
 }
 
 /// The scaling of inputs that a spec asks for. Inputs count by the weights of their observations; weights of classes

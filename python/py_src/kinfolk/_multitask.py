@@ -91,7 +91,16 @@ class MultiTask(SaveMixin, OnnxMixin, TaskParameters, BaseKinfolkEstimator):
     # --- fitting ---
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, task: Any = None, sample_weight: Any = None, offset: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        task: Any = None,
+        sample_weight: Any = None,
+        offset: Any = None,
+        groups: Any = None,
+        times: Any = None,
+    ) -> Self:
         """Learns all tasks together, and the relations between them.
 
         Parameters
@@ -107,8 +116,13 @@ class MultiTask(SaveMixin, OnnxMixin, TaskParameters, BaseKinfolkEstimator):
         offset : array of shape (rows,) or (rows, outputs), default=None
             A known part of each prediction, such as the prediction of another model or the logarithm of an exposure:
             the model learns the rest. Predictions and scores do not include it.
+        groups : array of shape (rows,), default=None
+            Groups of rows, such as patients, for `C="auto"`: rows of a group are held out together.
+        times : array of shape (rows,), default=None
+            Times of rows, numbers or dates, for `C="auto"`: rows are predicted from earlier ones only.
         """
-        self._fit_engine(self._add_offset(self._prepare(X, y, task, sample_weight), offset))
+        data = self._add_offset(self._prepare(X, y, task, sample_weight), offset)
+        self._fit_engine(self._add_folds(data, groups, times))
         return self
 
     def _prepare(self, X: Any, y: Any, task: Any = None, sample_weight: Any = None) -> TrainingData:

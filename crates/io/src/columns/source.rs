@@ -2,6 +2,7 @@
 
 use super::cells::CellRules;
 use super::decide::{Decision, check_decimal_sign, decide, label_kind};
+use super::fold_column::FoldColumn;
 use super::rows::RowRemarks;
 use super::survey::ColumnSurvey;
 use super::{
@@ -98,12 +99,16 @@ fn look_through(
         Some(TargetColumns::Wide { tasks, .. }) => wanted.extend_from_slice(tasks),
         _ => {}
     }
-    let survey = |name: &String| {
+    let survey = |name: &String, wants_words: bool| {
         let column_type =
             names.find(name).map_or(ColumnType::Unknown, |column| files[0].1.column_type(column));
-        (name.clone(), ColumnSurvey::new(column_type, columns.one_hot.contains(name), columns.missing))
+        (name.clone(), ColumnSurvey::new(column_type, wants_words, columns.missing))
     };
-    let mut surveys: Vec<(String, ColumnSurvey)> = wanted.iter().map(survey).collect();
+    let mut surveys: Vec<(String, ColumnSurvey)> =
+        wanted.iter().map(|name| survey(name, columns.one_hot.contains(name))).collect();
+    if let Some(FoldColumn::Time(time)) = &layouts[0].folds {
+        surveys.push(survey(&names.name(time.column).to_string(), false));
+    }
     for (path, cursor) in files.iter_mut() {
         look_at(&mut **cursor, &mut surveys, columns, &rules).map_err(|error| error.in_file(path))?;
     }
@@ -184,7 +189,15 @@ fn decide_all(
             Decision::InTheWay(error) => in_the_way.push(error),
         }
     }
-    let labels = &surveys[n_features..];
+    let is_timed = matches!(layouts[0].folds, Some(FoldColumn::Time(_)));
+    let (labels, times) = surveys[n_features..].split_at(surveys.len() - n_features - usize::from(is_timed));
+    for (name, found) in times {
+        let decide = |layout: &mut ColumnLayout| match &mut layout.folds {
+            Some(column) => column.decide_times(name, found, columns),
+            None => Ok(()),
+        };
+        in_the_way.extend(layouts.iter_mut().try_for_each(decide).err());
+    }
     let is_wide = matches!(layouts[0].target, Some(TargetColumns::Wide { .. }));
     match if is_wide { target_values::find(labels, &CellRules::new(columns)) } else { Ok(vec![]) } {
         Ok(values) => {

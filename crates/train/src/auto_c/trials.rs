@@ -4,7 +4,7 @@ use super::compare::{self, Baseline, BaselineScore};
 use super::search::{self, StrengthTrial};
 use crate::observer::StopObserver;
 use crate::parallel::{in_parallel, threads_or_cores};
-use crate::select::{FoldRows, HeldOut, Study, TrainingFold, defined_metric, folds};
+use crate::select::{FoldRows, HeldOut, Study, TrainingFold, defined_metric};
 use crate::{
     FitSpec, Measure, MethodSpec, Metric, PreparedData, Residuals, Result, StudyObserver, Weight, predict,
 };
@@ -32,8 +32,7 @@ pub(super) fn search(
     scale: ScaleOfAll<'_>,
     observer: &dyn StudyObserver,
 ) -> Result<Searched> {
-    let fold_of = folds::folds(study.observations, study.folds, study.fold_order, study.seed)?;
-    let rows = FoldRows::all(&fold_of, study.folds);
+    let rows = study.cut(study.seed)?;
     let held_out = HeldOut::new(study.observations, &study.losses, &rows);
     let (metric, _) = defined_metric(study, &held_out)?;
     let mut found = Searched { metric, tried: vec![], baselines: vec![], residuals: None };
