@@ -47,6 +47,8 @@ pub(crate) fn fit_path(
                 break;
             }
         }
+        let note = training.column_note(&spec);
+        fits.iter_mut().for_each(|fit| fit.outcome.notes.extend(note.clone()));
         Ok(fits)
     };
     let (fits, mut raised) = run_in_background(py, listener.as_ref(), work)?;

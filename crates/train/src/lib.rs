@@ -20,6 +20,7 @@ mod spec;
 mod task_matrix;
 mod train;
 mod trained;
+mod within_task;
 
 pub use auto_c::{AutoC, Baseline, BaselineScore, HeldOutRows, TriedStrength};
 pub use error::{Error, Result};

@@ -9,9 +9,9 @@
 //! ```
 //! Paths and cross-validation enter at [`PreparedData`], with a data set that serves many fits.
 
-use crate::auto_c;
 use crate::notes::task_notes;
 use crate::{AtomSetting, Error, FitSpec, Job, MethodSpec, ResolvedAtoms, Result, Trained, Weight};
+use crate::{auto_c, within_task};
 use kinfolk::{
     CScale, Dataset, Fit, Inputs, Intercept, LossKind, Losses, Model, Observations, Observer, Scaling,
     Settings, Start, TargetScaling,
@@ -167,7 +167,14 @@ impl<'a> Training<'a> {
     /// If the method does not suit the data.
     pub fn fit(&self, spec: &FitSpec, start: Start<'_>, observer: &mut dyn Observer) -> Result<Trained> {
         let data = self.dataset(spec)?;
-        self.fit_to(&self.prepare(&data, spec)?, spec, start, observer)
+        let mut trained = self.fit_to(&self.prepare(&data, spec)?, spec, start, observer)?;
+        trained.outcome.notes.extend(self.column_note(spec));
+        Ok(trained)
+    }
+
+    /// What is to be said about columns that have no effect in a fit of a spec, if there are any.
+    pub fn column_note(&self, spec: &FitSpec) -> Option<String> {
+        within_task::note(self, spec.kernel.as_ref(), spec.intercept)
     }
 
     /// A data set of these data with the atoms of a spec, for any number of fits.
@@ -247,18 +254,11 @@ fn coded(spec: &FitSpec, table: Table, schema: &mut Schema) -> Result<(Table, Lo
     let classification = all_losses(&losses, LossKind::is_classification);
     schema.check_loss(classification)?;
     schema.label_encoding = table.label_encoding(classification)?;
+    let column = spec.folds_by.as_ref().map_or("", FoldsBy::column);
+    check_fold_keys(table.fold_keys.as_ref()).map_err(|error| error.in_column(column))?;
     Ok((table, losses, notes.into_iter().collect()))
 }
 
-/// Inputs as they are in the file, and observations without class weights: for selection, whose folds look at their own
-/// training rows only.
-///
-/// # Errors
-    let column = spec.folds_by.as_ref().map_or("", FoldsBy::column);
-    check_fold_keys(table.fold_keys.as_ref()).map_err(|error| error.in_column(column))?;
-/// If the data have no such part, or their labels do not suit the loss.
-pub fn unscaled(spec: &FitSpec, table: Table, mut schema: Schema) -> Result<Training<'static>> {
-    spec.check()?;
 /// `Err` if the rows have too few groups or times for folds.
 fn check_fold_keys(keys: Option<&FoldKeys>) -> kinfolk_io::Result<()> {
     let Some(keys) = keys.filter(|keys| keys.most_folds() < 2) else { return Ok(()) };
@@ -268,6 +268,13 @@ fn check_fold_keys(keys: Option<&FoldKeys>) -> kinfolk_io::Result<()> {
     }))
 }
 
+/// Inputs as they are in the file, and observations without class weights: for selection, whose folds look at their own
+/// training rows only.
+///
+/// # Errors
+/// If the data have no such part, or their labels do not suit the loss.
+pub fn unscaled(spec: &FitSpec, table: Table, mut schema: Schema) -> Result<Training<'static>> {
+    spec.check()?;
     let (table, losses, mut notes) = coded(spec, table, &mut schema)?;
     let observations = Cow::Owned(table.observations(&schema.label_encoding)?);
     let (scaling, target_scaling, fold_keys) = (Scaling::None, None, table.fold_keys);
