@@ -171,6 +171,9 @@ pub struct Schema {
     /// Rows of the training file whose cells were all empty; they were left out.
     #[serde(default, skip_serializing_if = "is_default")]
     pub empty_rows: u64,
+    /// How the training files were read, for people: the same rows in another encoding give the same model.
+    #[serde(skip)]
+    pub remarks: Vec<String>,
 }
 
 /// The two values of a target, which are read as -1 and +1.
@@ -207,6 +210,7 @@ impl Schema {
             none_is_label: false,
             left_out: vec![],
             empty_rows: 0,
+            remarks: vec![],
         }
     }
 

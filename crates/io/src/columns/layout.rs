@@ -228,6 +228,11 @@ impl ColumnLayout {
         self.schema.empty_rows = rows;
     }
 
+    /// Says how the files were read, for people.
+    pub(super) fn set_remarks(&mut self, remarks: Vec<String>) {
+        self.schema.remarks = remarks;
+    }
+
     /// Says how the numbers of the file are written.
     pub(super) fn set_decimal(&mut self, decimal: Decimal) {
         self.schema.columns.decimal = Some(decimal);
@@ -295,22 +300,22 @@ fn features_to_fit(
     columns: &ColumnRoles,
     roles: &[Option<Role>],
 ) -> Result<(Vec<FeatureColumn>, Vec<LeftOut>)> {
+    let group = match &columns.folds_by {
+        Some(FoldsBy::Group(name)) => names.find(name),
+        _ => None,
+    };
     let is_one_hot = |column: usize| roles[column] == Some(Role::OneHot);
     let mut left_out = vec![];
     let chosen: Vec<usize> = match &columns.features {
         None => {
             let why_not = |i: usize| match names.is_unnamed(i) {
-    let group = match &columns.folds_by {
-        Some(FoldsBy::Group(name)) => names.find(name),
-        _ => None,
-    };
                 true => Some("it has no name"),
+                _ if group == Some(i) => Some("its values are the groups of the folds"),
                 false => is_index(names.name(i)).then_some("it is the index of a pandas table"),
             };
             let leave =
                 (0..names.len()).filter(|&i| roles[i].is_none()).filter_map(|i| Some((i, why_not(i)?)));
             left_out =
-                _ if group == Some(i) => Some("its values are the groups of the folds"),
                 leave.map(|(i, why)| LeftOut { column: names.name(i).into(), why: why.into() }).collect();
             let free = |i: usize| roles[i].is_none() && why_not(i).is_none();
             (0..names.len()).filter(|&i| free(i) || is_one_hot(i)).collect()

@@ -9,13 +9,13 @@ use super::{
     ColumnCursor, ColumnLayout, ColumnType, ColumnUse, LabelKind, Precision, RowBuffer, RowPlace,
     TargetColumns, cells, target_values,
 };
-use crate::error::quoted;
+use crate::error::{listed, quoted};
 use crate::{
     ChooseColumns, ColumnRoles, Decimal, Error, Feature, LeftOut, Missing, Result, Schema, Source, Table,
     TextTable,
 };
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::path::PathBuf;
 
 /// Rows looked at in one go.
@@ -73,10 +73,24 @@ fn for_fitting(files: &mut [NamedCursor], columns: &ColumnRoles) -> Result<Vec<C
     }
     let empty = files.iter().map(|(_, cursor)| cursor.empty_rows()).sum();
     layouts.iter_mut().for_each(|layout| layout.set_empty_rows(empty));
+    let remarks = remarks(files, &surveys);
+    layouts.iter_mut().for_each(|layout| layout.set_remarks(remarks.clone()));
     rewind(files)?;
     let first = &files[0].0;
     decide_all(&surveys, &columns, &mut layouts, files).map_err(|error| error.in_file(first))?;
     Ok(layouts)
+}
+
+/// What is to be said about how files and numbers are read, once.
+fn remarks(files: &[NamedCursor], surveys: &[(String, ColumnSurvey)]) -> Vec<String> {
+    let of_files: BTreeSet<String> = files.iter().filter_map(|(_, cursor)| cursor.remark()).collect();
+    let with_units = surveys.iter().filter(|(_, found)| found.has_unit && found.words == 0);
+    let mut with_units: Vec<String> = with_units.map(|(name, _)| name.clone()).collect();
+    with_units.dedup();
+    let of_units = (!with_units.is_empty()).then(|| {
+        format!("numbers are read without the sign of money or percent beside them: {}", listed(&with_units))
+    });
+    of_files.into_iter().chain(of_units).collect()
 }
 
 fn rewind(files: &mut [NamedCursor]) -> Result<()> {
@@ -324,7 +338,7 @@ impl Source for ColumnSource {
         let dropped = (self.remarks.dropped > 0)
             .then(|| format!("{} rows with a missing value are left out", self.remarks.dropped));
         let empty = empty_rows_in_words(self.cursor.empty_rows());
-        unseen.chain(task).chain(dropped).chain(empty).collect()
+        self.cursor.remark().into_iter().chain(unseen).chain(task).chain(dropped).chain(empty).collect()
     }
 }
 
