@@ -142,7 +142,15 @@ def test_the_seed_decides_about_the_folds(regression):
     index = np.unique(d.task, return_inverse=True)[1].astype(np.uint32)
     rows = np.arange(100, dtype=np.uint32)
     observations = _native.Observations.triples(100, sorted(set(d.task)), rows, index, d.y)
-    one, again, other = (_native.folds(observations, 4, seed) for seed in (1, 1, 2))
+
+    def folds(seed):
+        fold = np.full(100, -1)
+        for number, (train, test) in enumerate(_native.splits(observations, 4, seed)):
+            fold[test] = number
+            assert sorted([*train, *test]) == list(range(100))
+        return fold
+
+    one, again, other = map(folds, (1, 1, 2))
     assert (one == again).all() and (one != other).any() and np.bincount(one).tolist() == [25] * 4
     for task in range(5):
         assert np.bincount(one[index == task], minlength=4).tolist() == [5] * 4
