@@ -5,6 +5,7 @@ use crate::error::{of_method, value};
 use crate::features::Features;
 use crate::model::PyModel;
 use crate::observations::PyObservations;
+use crate::select::{PyFoldKeys, fold_keys};
 use kinfolk::{Kernel, Start, Status};
 use kinfolk_train::{Data, FitSpec, Trained, Training, Weight};
 use numpy::PyReadonlyArray1;
@@ -16,7 +17,7 @@ type FitResult = (PyModel, Option<PyErr>);
 /// Fits a spec, which is JSON, at each weight of the losses (the texts of `c` in a spec). Each fit starts from
 /// the dual variables of the previous one. If Python raises an exception it ends early, with the fits so far.
 #[pyfunction]
-#[pyo3(signature = (x, observations, spec, weights, start=None, listener=None))]
+#[pyo3(signature = (x, observations, spec, weights, start=None, listener=None, keys=None))]
 pub(crate) fn fit_path(
     py: Python<'_>,
     x: Features<'_>,
@@ -25,14 +26,16 @@ pub(crate) fn fit_path(
     weights: Vec<String>,
     start: Option<PyReadonlyArray1<'_, f64>>,
     listener: Option<Py<PyAny>>,
+    keys: Option<PyFoldKeys<'_>>,
 ) -> PyResult<Vec<FitResult>> {
+    let keys = fold_keys(keys);
     let spec = parse(spec)?;
     let weights = parse_weights(&weights)?;
     let inputs = x.inputs(is_gram(&spec))?;
     let start: Option<Vec<f64>> = start.map(|alpha| alpha.as_array().iter().copied().collect());
     let observations = &observations.0;
     let work = |observer: &mut ChannelObserver<'_>| -> kinfolk_train::Result<Vec<Trained>> {
-        let training = Training::new(&spec, Data::Arrays(&inputs, observations))?;
+        let training = Training::new(&spec, Data::Arrays(&inputs, observations))?.with_fold_keys(keys)?;
         let data = training.dataset(&spec)?;
         let prepared = training.prepare(&data, &spec)?;
         let mut fits: Vec<Trained> = vec![];
@@ -44,6 +47,8 @@ pub(crate) fn fit_path(
                 break;
             }
         }
+        let note = training.column_note(&spec);
+        fits.iter_mut().for_each(|fit| fit.outcome.notes.extend(note.clone()));
         Ok(fits)
     };
     let (fits, mut raised) = run_in_background(py, listener.as_ref(), work)?;

@@ -27,7 +27,7 @@ mod _native {
     #[pymodule_export]
     use super::registry::{describe, is_classification, methods};
     #[pymodule_export]
-    use super::select::{cross_validate, folds};
+    use super::select::{cross_validate, splits};
     #[pymodule_export]
     const VERSION: &str = env!("CARGO_PKG_VERSION");
 }

@@ -5,9 +5,10 @@ use crate::error::{of_method, value};
 use crate::features::Features;
 use crate::fit::{is_gram, parse, parse_weights};
 use crate::model::PyModel;
-use crate::observations::{PyObservations, numbers};
+use crate::observations::{Names, PyObservations, numbers};
+use kinfolk_io::{Categorical, FoldKeys};
 use kinfolk_train::select::{
-    Axis, Candidate, FoldOrder, FoldRows, Row, Study, candidates, cross_validate_on,
+    Axis, Candidate, FoldOrder, FoldRows, Row, Study, candidates, cross_validate_on, cut,
 };
 use kinfolk_train::{StudyObserver, Trained, Training};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
@@ -15,18 +16,36 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::sync::Mutex;
 
-/// The fold in which each row is tested, as in the command select.
+/// Groups or times of the rows, of which one is given.
+pub(crate) type PyFoldKeys<'py> = (Option<Names>, Option<PyReadonlyArray1<'py, f64>>);
+
+/// The same for the engine.
+pub(crate) fn fold_keys(keys: Option<PyFoldKeys<'_>>) -> Option<FoldKeys> {
+    match keys? {
+        (Some(Names::Integers(groups)), _) => Some(FoldKeys::Groups(Categorical::from_integers(&groups))),
+        (Some(Names::Strings(groups)), _) => Some(FoldKeys::Groups(Categorical::from_words(&groups))),
+        (None, times) => times.map(|times| FoldKeys::Times(numbers(&times))),
+    }
+}
+
+/// Training rows and test rows.
+type PySplit<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<u32>>);
+
+/// Rows to train on and rows to test on, for each fold, as in the command select.
 #[pyfunction]
-pub(crate) fn folds<'py>(
+#[pyo3(signature = (observations, n_folds, seed, keys=None))]
+pub(crate) fn splits<'py>(
     py: Python<'py>,
     observations: &PyObservations,
     n_folds: usize,
     seed: u64,
-) -> PyResult<Bound<'py, PyArray1<u32>>> {
-    let order = FoldOrder::default();
-    let fold_of =
-        kinfolk_train::select::folds::folds(&observations.0, n_folds, order, seed).map_err(of_method)?;
-    Ok(fold_of.into_pyarray(py))
+    keys: Option<PyFoldKeys<'_>>,
+) -> PyResult<Vec<PySplit<'py>>> {
+    let keys = fold_keys(keys);
+    let folds =
+        cut(&observations.0, keys.as_ref(), n_folds, FoldOrder::default(), seed).map_err(of_method)?;
+    let arrays = |fold: FoldRows| (fold.train.into_pyarray(py), fold.test.into_pyarray(py));
+    Ok(folds.into_iter().map(arrays).collect())
 }
 
 /// A metric of the command (empty for the one that suits the labels), or a Python function of fold and model.

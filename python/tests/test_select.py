@@ -72,6 +72,23 @@ def test_by_default_both_make_the_same_choice(regression, command, tmp_path):
     np.testing.assert_array_equal(search.best_estimator_.dual_coef_, theirs.dual_coef_)
 
 
+def test_folds_by_group_and_time_are_those_of_the_command(regression, command, tmp_path):
+    d = regression
+    patient, day = np.arange(100) * 7 % 12, np.arange(100) // 4
+    data = table(d).assign(score=d.y, patient=[f"p{i}" for i in patient])
+    data = data.assign(day=np.datetime64("2024-02-20") + day.astype("timedelta64[D]"))
+    data.to_csv(tmp_path / "d.csv", index=False)
+    frame = pd.read_csv(tmp_path / "d.csv")
+    words = [tmp_path / "d.csv", "--task", "where", "--target", "score", "--features", ",".join("abcdef")]
+    words += ["--method", "fmtl", "--grid", "k=1", "--folds", 3, "-o", tmp_path / "m.safetensors"]
+    estimator = MultiTaskRegressor(method="fmtl", task_column="where", random_state=5, n_jobs=2)
+    for by, given in (("group:patient", {"groups": frame["patient"]}), ("time:day", {"times": data["day"]})):
+        found = select(command, *words, "--folds-by", by)
+        search = MultiTaskCV(estimator, param_grid={"k": [1]}, cv=3, n_jobs=2)
+        search.fit(frame[[*"abcdef", "where"]], frame["score"], **given)
+        same(search, found)
+
+
 def test_the_default_grid_is_that_of_the_method(regression):
     d = regression
 
@@ -125,7 +142,15 @@ def test_the_seed_decides_about_the_folds(regression):
     index = np.unique(d.task, return_inverse=True)[1].astype(np.uint32)
     rows = np.arange(100, dtype=np.uint32)
     observations = _native.Observations.triples(100, sorted(set(d.task)), rows, index, d.y)
-    one, again, other = (_native.folds(observations, 4, seed) for seed in (1, 1, 2))
+
+    def folds(seed):
+        fold = np.full(100, -1)
+        for number, (train, test) in enumerate(_native.splits(observations, 4, seed)):
+            fold[test] = number
+            assert sorted([*train, *test]) == list(range(100))
+        return fold
+
+    one, again, other = map(folds, (1, 1, 2))
     assert (one == again).all() and (one != other).any() and np.bincount(one).tolist() == [25] * 4
     for task in range(5):
         assert np.bincount(one[index == task], minlength=4).tolist() == [5] * 4

@@ -121,6 +121,7 @@ fn role_option(role: Role) -> &'static str {
         Role::Offset => "--offset",
         Role::Split => "--split-column",
         Role::Keep => "--keep",
+        Role::Folds => "--folds-by",
     }
 }
 

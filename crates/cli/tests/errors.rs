@@ -40,7 +40,7 @@ fn bad_tables() {
         ("nan.csv", b"a,b,y\n1,inf,3\n"),
         ("hole.csv", b"a,b,y\n1,,3\n2,1,4\n"),
         ("three.csv", b"a,b,y\n1,2,3\n1,3,2\n2,2,1\n"),
-        ("bytes.csv", b"a,b,y\n1,2,\xff\n"),
+        ("bytes.csv", b"a,b,y\n1,\xc3\xa9,\xff\n"),
         ("zero.svm", b"1 qid:1 1:1 0:1.5\n"),
         ("down.svm", b"1 qid:1 2:1.5 1:3\n"),
         ("word.svm", b"1 qid:1 1:one\n"),

@@ -1,7 +1,8 @@
 //! Chunks of rows put together to one table.
 
 use crate::{
-    Categorical, Labels, Result, Schema, Source, Storage, Table, Targets, categories, dense_or_sparse, text,
+    Categorical, FoldKeys, Labels, Result, Schema, Source, Storage, Table, Targets, categories,
+    dense_or_sparse, text,
 };
 use kinfolk::{Inputs, Matrix, TaskNames};
 use std::collections::VecDeque;
@@ -44,6 +45,7 @@ pub(crate) struct Assembly {
     weight: Option<Vec<f64>>,
     offset: Option<Vec<f64>>,
     split: Option<Vec<i64>>,
+    fold_keys: Option<FoldKeys>,
     lines: Vec<u64>,
 }
 
@@ -63,6 +65,10 @@ impl Assembly {
         append(&mut self.weight, chunk.weight, self.rows, "weight")?;
         append(&mut self.offset, chunk.offset, self.rows, "offset")?;
         append(&mut self.split, chunk.split, self.rows, "split")?;
+        self.fold_keys = match (self.fold_keys.take(), chunk.fold_keys) {
+            (Some(keys), Some(more)) => Some(keys.concatenate(more)?),
+            (keys, more) => keys.or(more),
+        };
         // Of several files, only the first may have lines; then they say nothing about the others.
         if self.lines.len() == self.rows {
             self.lines.extend(chunk.lines);
@@ -81,8 +87,8 @@ impl Assembly {
         let targets = self.targets.finish()?;
         let (features, weight, offset, split) = (self.features, self.weight, self.offset, self.split);
         let lines = if self.lines.len() == self.rows { self.lines } else { vec![] };
-        let kept = vec![];
-        Ok((Table { inputs, features, targets, weight, offset, split, kept, lines }, storage))
+        let (kept, fold_keys) = (vec![], self.fold_keys);
+        Ok((Table { inputs, features, targets, weight, offset, split, fold_keys, kept, lines }, storage))
     }
 }
 

@@ -1,8 +1,8 @@
 //! Dates and times in text, as days since 1970-01-01.
 //!
-//! `2024-03-14`, `2024/3/14`, `14.3.2024`, `14/03/2024` or `03/14/2024`, with or without a time: `10:30`,
-//! `10:30:05.25`,
-//! `2:05 PM`, after a space or a `T`, and with or without `Z` or `+02:00`. A time without a zone is taken as it is.
+//! `2024-03-14`, `2024/3/14`, `14.3.2024`, `14/03/2024`, `03/14/2024` or `14-Mar-2024`, with or without a time:
+//! `10:30`, `10:30:05.25`, `2:05 PM`, after a space or a `T`, and with or without `Z` or `+02:00`. A time without a
+//! zone is taken as it is.
 
 /// The order of day, month and year.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -114,12 +114,47 @@ pub(crate) fn parse(text: &str, order: DateOrder) -> Option<f64> {
         DateOrder::Mdy if separator == '/' => (third, first, second),
         DateOrder::Mdy => return None,
     };
-    if year.len() != 4 || month.len() > 2 || day.len() > 2 {
+    if year.len() != 4 || day.len() > 2 {
         return None;
     }
-    let day = days_of(whole(year)?, whole(month)?, whole(day)?)?;
+    let day = days_of(whole(year)?, month_number(month)?, whole(day)?)?;
     let (seconds, nanos) = if time.is_empty() { (0, 0) } else { time_of_day(time)? };
     Some(days(day * SECONDS_PER_DAY + seconds, nanos))
+}
+
+/// The names of the months in three letters, in English, and in German where they differ.
+const MONTHS: [[&str; 2]; 12] = [
+    ["jan", "jan"],
+    ["feb", "feb"],
+    ["mar", "m\u{e4}r"],
+    ["apr", "apr"],
+    ["may", "mai"],
+    ["jun", "jun"],
+    ["jul", "jul"],
+    ["aug", "aug"],
+    ["sep", "sep"],
+    ["oct", "okt"],
+    ["nov", "nov"],
+    ["dec", "dez"],
+];
+
+/// A month by its number, of one or two digits, or by its name.
+fn month_number(text: &str) -> Option<i64> {
+    if text.len() <= 2 {
+        return whole(text);
+    }
+    let name = text.to_lowercase();
+    MONTHS.iter().position(|names| names.contains(&name.as_str())).map(|place| place as i64 + 1)
+}
+
+/// Whether a text looks like a date whose year has two digits: nobody can tell its century.
+pub(crate) fn has_short_year(text: &str) -> bool {
+    let date = text.trim_ascii().split(' ').next().unwrap_or_default();
+    let Some(separator) = date.chars().find(|c| ['-', '/', '.'].contains(c)) else { return false };
+    let parts: Vec<&str> = date.split(separator).collect();
+    parts.len() == 3
+        && parts.iter().all(|part| part.len() <= 3 && month_number(part).is_some())
+        && parts[2].len() == 2
 }
 
 /// Seconds and nanoseconds since midnight, in UTC where the text names a zone.
@@ -212,6 +247,9 @@ mod tests {
             ("2000/02/29", DateOrder::Ymd, 11_016.0),
             ("14.3.2024", DateOrder::Dmy, 19_796.0),
             ("03/14/2024", DateOrder::Mdy, 19_796.0),
+            ("14-Mar-2024", DateOrder::Dmy, 19_796.0),
+            ("2024-MAR-14 12:00", DateOrder::Ymd, 19_796.5),
+            ("14.M\u{e4}r.2024", DateOrder::Dmy, 19_796.0),
             ("2024-03-14T12:00:00Z", DateOrder::Ymd, 19_796.5),
             ("2024-03-14 14:00+02:00", DateOrder::Ymd, 19_796.5),
             ("3/14/2024 6:00 PM", DateOrder::Mdy, 19_796.75),
@@ -229,6 +267,9 @@ mod tests {
             assert!(orders(word).iter().all(|is| !is), "{word}");
         }
         assert_eq!(orders("03/04/2024"), [false, true, true]);
+        assert_eq!(orders("03-Apr-2024"), [false, true, false]);
+        assert!(["01.09.23", "9/1/23 10:00", "01-Sep-23"].into_iter().all(has_short_year));
+        assert!(!["1.2.3.4", "2024-03-14", "a.b.c", "10.0", ""].into_iter().any(has_short_year));
         assert_eq!(orders("13/04/2024"), [false, true, false]);
     }
 

@@ -48,6 +48,7 @@ mod decimal;
 mod dense_or_sparse;
 mod digits;
 mod feature;
+mod folds_by;
 mod format;
 mod frame;
 mod generate;
@@ -68,6 +69,7 @@ pub use dates::{DateOrder, DatePart};
 pub use digits::digits;
 pub use error::{Error, Hint, Result};
 pub use feature::{Decimal, Feature, MAX_LEVELS, Missing};
+pub use folds_by::{FoldKeys, FoldsBy};
 pub use format::{
     CellKind, Cells, FileFormat, TableWriter, columns_of, format_names, format_of, npy_bytes, open, open_all,
     open_bytes, profile, read_array, read_texts, write_table,

@@ -1,7 +1,7 @@
 //! What the columns of a file mean.
 
 use crate::error::quoted;
-use crate::{DateOrder, DatePart, Decimal, Feature, Missing, Result};
+use crate::{DateOrder, DatePart, Decimal, Feature, FoldsBy, Missing, Result};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -55,6 +55,9 @@ pub struct ColumnRoles {
     /// The part whose rows decide about encodings: means, values of words. `None` = all rows.
     #[serde(skip)]
     pub part: Option<i64>,
+    /// The column that decides about folds.
+    #[serde(skip)]
+    pub folds_by: Option<FoldsBy>,
     /// Whether the target's values are classes even if they are numbers.
     pub classes: bool,
     /// Whether to keep inputs dense however many zeros there are.
@@ -88,8 +91,9 @@ impl ColumnRoles {
     /// `Err` if any column is named in a format without named columns.
     pub(crate) fn refuse_all(&self, format: &str) -> Result<()> {
         self.refuse_features(format)?;
-        match self.named().next() {
-            Some((_, name)) => Err(wrong!("{format} files have no columns by name, such as {name:?}")),
+        let folds = self.folds_by.as_ref().map(FoldsBy::column);
+        match self.named().map(|(_, name)| name.as_str()).chain(folds).next() {
+            Some(name) => Err(wrong!("{format} files have no columns by name, such as {name:?}")),
             None => Ok(()),
         }
     }
@@ -116,6 +120,8 @@ pub enum Role {
     Split,
     /// [`ColumnRoles::keep`].
     Keep,
+    /// [`ColumnRoles::folds_by`].
+    Folds,
 }
 
 impl fmt::Display for Role {
@@ -130,6 +136,7 @@ impl fmt::Display for Role {
             Role::Offset => "offset",
             Role::Split => "split",
             Role::Keep => "column to keep",
+            Role::Folds => "column of the folds",
         })
     }
 }
@@ -164,6 +171,9 @@ pub struct Schema {
     /// Rows of the training file whose cells were all empty; they were left out.
     #[serde(default, skip_serializing_if = "is_default")]
     pub empty_rows: u64,
+    /// How the training files were read, for people: the same rows in another encoding give the same model.
+    #[serde(skip)]
+    pub remarks: Vec<String>,
 }
 
 /// The two values of a target, which are read as -1 and +1.
@@ -200,6 +210,7 @@ impl Schema {
             none_is_label: false,
             left_out: vec![],
             empty_rows: 0,
+            remarks: vec![],
         }
     }
 

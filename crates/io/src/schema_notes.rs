@@ -10,7 +10,7 @@ const MAX_NAMED: usize = 8;
 impl Schema {
     /// What was done to the columns, for people; nothing if all are numbers as they are.
     pub fn notes(&self) -> Vec<String> {
-        let mut notes = vec![];
+        let mut notes = self.remarks.clone();
         let features = || self.features.iter().flatten();
         let words = features().filter_map(|feature| match feature {
             Feature::OneHot { column, values, other, .. } => {

@@ -1,6 +1,6 @@
 //! What a file holds, before it is a learning problem.
 
-use crate::{Categorical, Error, Hint, Result, Role};
+use crate::{Categorical, Error, FoldKeys, Hint, Result, Role};
 use kinfolk::{Inputs, Matrix, TaskNames};
 use std::collections::BTreeMap;
 
@@ -24,6 +24,8 @@ pub struct Table {
     pub offset: Option<Vec<f64>>,
     /// Part of each row (0 = train, 1 = test, 2 = validation by custom).
     pub split: Option<Vec<i64>>,
+    /// What decides about folds, if a column was named for it.
+    pub fold_keys: Option<FoldKeys>,
     /// Columns that predictions carry along.
     pub kept: Vec<KeptColumn>,
     /// The line of each row in a text file; empty for other files.
@@ -81,6 +83,7 @@ impl Table {
             weight: None,
             offset: None,
             split: None,
+            fold_keys: None,
             kept: vec![],
             lines: vec![],
         }
@@ -105,6 +108,7 @@ impl Table {
             weight: self.weight.as_ref().map(|weight| rows_of().map(|i| weight[i]).collect()),
             offset: self.offset.as_ref().map(|offset| rows_of().map(|i| offset[i]).collect()),
             split: self.split.as_ref().map(|split| rows_of().map(|i| split[i]).collect()),
+            fold_keys: self.fold_keys.as_ref().map(|keys| keys.select_rows(rows_of())),
             kept: self.kept.iter().map(|column| column.select_rows(rows_of())).collect(),
             lines: if self.lines.is_empty() { vec![] } else { rows_of().map(|i| self.lines[i]).collect() },
         }
@@ -215,6 +219,7 @@ mod tests {
             weight: Some(vec![1.0, 2.0, 3.0]),
             offset: Some(vec![0.5, 0.0, -0.5]),
             split: Some(vec![0, 1, 0]),
+            fold_keys: Some(FoldKeys::Times(vec![3.0, 1.0, 2.0])),
             kept: vec![KeptColumn { name: "id".into(), values: ["p", "q", "r"].map(String::from).to_vec() }],
             lines: vec![2, 4, 5],
         }
@@ -225,6 +230,7 @@ mod tests {
         let part = table().take_split(0).unwrap();
         assert_eq!((part.n_rows(), part.weight), (2, Some(vec![1.0, 3.0])));
         assert_eq!(part.offset, Some(vec![0.5, -0.5]));
+        assert_eq!(part.fold_keys, Some(FoldKeys::Times(vec![3.0, 2.0])));
         assert_eq!((part.lines, part.kept[0].values.join(" ")), (vec![2, 5], "p r".to_string()));
         let Targets::Tasks { task, label } = part.targets else { panic!() };
         assert_eq!((task.names.len(), task.index), (3, vec![0, 2]));

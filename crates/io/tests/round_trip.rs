@@ -97,6 +97,7 @@ fn tables() -> impl Strategy<Value = Table> {
                 weight,
                 offset,
                 split,
+                fold_keys: None,
                 kept: vec![],
                 lines: vec![],
             })

@@ -71,6 +71,23 @@ impl Tree {
         (0..self.n).map(number).collect()
     }
 
+    /// The tasks of each cluster if joins beyond this distance are cut, from the largest cluster to the smallest.
+    pub fn groups(&self, most: f64) -> Vec<Vec<usize>> {
+        let joined = self.joins.iter().filter(|(_, _, distance)| *distance <= most).count();
+        self.in_clusters(self.n - joined)
+    }
+
+    /// The tasks of each of `k` clusters, from the largest to the smallest.
+    pub fn in_clusters(&self, k: usize) -> Vec<Vec<usize>> {
+        let mut groups: Vec<Vec<usize>> = vec![vec![]; k.min(self.n)];
+        for (task, group) in self.cut(k).into_iter().enumerate() {
+            groups[group].push(task);
+        }
+        // Stable: of equal sizes, the one with the first task comes first.
+        groups.sort_by_key(|group| std::cmp::Reverse(group.len()));
+        groups
+    }
+
     /// The optimal order of the leaves (Bar-Joseph, Gifford and Jaakkola 2001): of all orders that swap the two
     /// sides of joins, the one with the smallest sum of distances between neighbours.
     pub fn order(&self, distance: &Matrix) -> Vec<usize> {
@@ -185,6 +202,14 @@ mod tests {
         let n = points.len();
         let d = (0..n * n).map(|i| (points[i / n] - points[i % n]).abs()).collect();
         Matrix::from_vec(d, n, n).unwrap()
+    }
+
+    #[test]
+    fn groups_are_cut_by_distance() {
+        let tree = Tree::new(&line(&[5.0, 1.1, 9.0, 1.0, 5.3, 5.1]));
+        assert_eq!(tree.groups(0.5), [vec![0, 4, 5], vec![1, 3], vec![2]]);
+        assert_eq!(tree.groups(0.0).len(), 6);
+        assert_eq!(tree.groups(f64::INFINITY), [vec![0, 1, 2, 3, 4, 5]]);
     }
 
     #[test]

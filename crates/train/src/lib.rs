@@ -20,8 +20,9 @@ mod spec;
 mod task_matrix;
 mod train;
 mod trained;
+mod within_task;
 
-pub use auto_c::{AutoC, Baseline, BaselineScore, TriedStrength};
+pub use auto_c::{AutoC, Baseline, BaselineScore, HeldOutRows, TriedStrength};
 pub use error::{Error, Result};
 pub use kinfolk::Claim;
 pub use method::{FitRequest, Job, Method, MethodInfo, SupportedLosses};

@@ -9,14 +9,14 @@
 //! ```
 //! Paths and cross-validation enter at [`PreparedData`], with a data set that serves many fits.
 
-use crate::auto_c;
 use crate::notes::task_notes;
 use crate::{AtomSetting, Error, FitSpec, Job, MethodSpec, ResolvedAtoms, Result, Trained, Weight};
+use crate::{auto_c, within_task};
 use kinfolk::{
     CScale, Dataset, Fit, Inputs, Intercept, LossKind, Losses, Model, Observations, Observer, Scaling,
     Settings, Start, TargetScaling,
 };
-use kinfolk_io::{Labels, Schema, Table, Targets};
+use kinfolk_io::{FoldKeys, FoldsBy, Labels, Schema, Table, Targets};
 use std::borrow::Cow;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
@@ -63,6 +63,8 @@ pub struct Training<'a> {
     pub schema: Schema,
     /// What is remarkable about the labels of tasks.
     pub notes: Vec<String>,
+    /// Groups or times of the rows, if these decide about folds.
+    pub fold_keys: Option<FoldKeys>,
 }
 
 impl<'a> Training<'a> {
@@ -85,8 +87,8 @@ impl<'a> Training<'a> {
         let observations = balanced(spec, Cow::Owned(observations))?;
         notes.extend(task_notes(&observations, &losses));
         let (observations, target_scaling) = with_scaled_labels(spec, observations, &losses)?;
-        let inputs = scaled(&scaling, table.inputs)?;
-        Ok(Training { inputs, scaling, observations, target_scaling, losses, schema, notes })
+        let (inputs, fold_keys) = (scaled(&scaling, table.inputs)?, table.fold_keys);
+        Ok(Training { inputs, scaling, observations, target_scaling, losses, schema, notes, fold_keys })
     }
 
     /// The losses that a spec asks for with these labels.
@@ -115,6 +117,7 @@ impl<'a> Training<'a> {
             target_scaling,
             losses: losses.clone(),
             notes: vec![],
+            fold_keys: None,
         })
     }
 
@@ -137,7 +140,17 @@ impl<'a> Training<'a> {
             losses,
             schema,
             notes,
+            fold_keys: None,
         })
+    }
+
+    /// The same with groups or times of the rows, for a choice of C by held-out rows.
+    ///
+    /// # Errors
+    /// If they are too few for folds.
+    pub fn with_fold_keys(self, fold_keys: Option<FoldKeys>) -> Result<Self> {
+        check_fold_keys(fold_keys.as_ref())?;
+        Ok(Training { fold_keys, ..self })
     }
 
     /// The data set: kernel, bias, memory and threads of the spec.
@@ -154,7 +167,14 @@ impl<'a> Training<'a> {
     /// If the method does not suit the data.
     pub fn fit(&self, spec: &FitSpec, start: Start<'_>, observer: &mut dyn Observer) -> Result<Trained> {
         let data = self.dataset(spec)?;
-        self.fit_to(&self.prepare(&data, spec)?, spec, start, observer)
+        let mut trained = self.fit_to(&self.prepare(&data, spec)?, spec, start, observer)?;
+        trained.outcome.notes.extend(self.column_note(spec));
+        Ok(trained)
+    }
+
+    /// What is to be said about columns that have no effect in a fit of a spec, if there are any.
+    pub fn column_note(&self, spec: &FitSpec) -> Option<String> {
+        within_task::note(self, spec.kernel.as_ref(), spec.intercept)
     }
 
     /// A data set of these data with the atoms of a spec, for any number of fits.
@@ -234,7 +254,18 @@ fn coded(spec: &FitSpec, table: Table, schema: &mut Schema) -> Result<(Table, Lo
     let classification = all_losses(&losses, LossKind::is_classification);
     schema.check_loss(classification)?;
     schema.label_encoding = table.label_encoding(classification)?;
+    let column = spec.folds_by.as_ref().map_or("", FoldsBy::column);
+    check_fold_keys(table.fold_keys.as_ref()).map_err(|error| error.in_column(column))?;
     Ok((table, losses, notes.into_iter().collect()))
+}
+
+/// `Err` if the rows have too few groups or times for folds.
+fn check_fold_keys(keys: Option<&FoldKeys>) -> kinfolk_io::Result<()> {
+    let Some(keys) = keys.filter(|keys| keys.most_folds() < 2) else { return Ok(()) };
+    Err(kinfolk_io::Error::of_table(match keys {
+        FoldKeys::Groups(_) => "all rows are of one group, and folds need two",
+        FoldKeys::Times(_) => "there are fewer than three different times, and folds by time need three",
+    }))
 }
 
 /// Inputs as they are in the file, and observations without class weights: for selection, whose folds look at their own
@@ -246,9 +277,10 @@ pub fn unscaled(spec: &FitSpec, table: Table, mut schema: Schema) -> Result<Trai
     spec.check()?;
     let (table, losses, mut notes) = coded(spec, table, &mut schema)?;
     let observations = Cow::Owned(table.observations(&schema.label_encoding)?);
-    let (scaling, target_scaling) = (Scaling::None, None);
+    let (scaling, target_scaling, fold_keys) = (Scaling::None, None, table.fold_keys);
     notes.extend(task_notes(&observations, &losses));
-    Ok(Training { inputs: table.inputs, scaling, observations, target_scaling, losses, schema, notes })
+    let inputs = table.inputs;
+    Ok(Training { inputs, scaling, observations, target_scaling, losses, schema, notes, fold_keys })
 }
 
 /// The scaling of inputs that a spec asks for. Inputs count by the weights of their observations; weights of classes

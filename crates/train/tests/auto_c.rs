@@ -7,7 +7,9 @@ use kinfolk::{
     CScale, Flow, Intercept, LossKind, Losses, Model, Observations, Observer, ScalingKind, Silent, Start,
     Status, TargetScale,
 };
-use kinfolk_train::{AutoC, Baseline, Data, FitSpec, LossSpec, Metric, Trained, Weight, predict, train};
+use kinfolk_train::{
+    AutoC, Baseline, Data, FitSpec, LossSpec, MethodSpec, Metric, Trained, Weight, predict, train,
+};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::time::{Duration, Instant};
@@ -161,6 +163,22 @@ fn a_model_keeps_how_its_c_was_chosen() {
     let by_hand = fit(&FitSpec { c: Weight::Relative(chosen.strength), ..spec() }, &data);
     assert_eq!(by_hand.model.about().problem.c, trained.model.about().problem.c);
     assert_eq!(by_hand.outcome.auto_c, None);
+}
+
+/// A baseline is as good as the same method is when it is what is fitted: it has its own strength.
+#[test]
+fn baselines_have_the_strength_that_is_best_for_them() {
+    for (seed, related) in [(5, 0.0), (6, 0.95)] {
+        let data = RandomTasks::new(seed, 5, 12, related).draw(20);
+        let joint = fit(&spec(), &data);
+        for (kind, method) in [(Baseline::TasksAlone, "stl"), (Baseline::OneForAll, "pooled")] {
+            let method = MethodSpec::new(method, &[]).unwrap();
+            let own = choice(&fit(&FitSpec { method, ..spec() }, &data)).score;
+            let found = choice(&joint).baselines.iter().find(|found| found.baseline == kind).unwrap();
+            // The two searches start elsewhere, and end within a few tenths of a decade.
+            assert!((found.score - own).abs() < 0.01, "{kind}: {} and {own}", found.score);
+        }
+    }
 }
 
 #[test]

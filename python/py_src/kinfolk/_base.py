@@ -14,8 +14,9 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
-from . import _atoms, _checks, _inputs, _native, _recipe
+from . import _atoms, _checks, _folds, _inputs, _native, _recipe
 from ._compat import HAS_CALLBACKS, Callbacks
+from ._folds import FoldKeys
 from ._labelled import LabelledResults, certificate_html
 from ._parameters import EngineParameters, specification
 from ._targets import Triples
@@ -37,6 +38,8 @@ class TrainingData:
     """Dual variables to start from."""
     offset: np.ndarray | None = None
     """The known part of each prediction, one for each observation."""
+    fold_keys: FoldKeys | None = None
+    """Groups or times of the rows, where C is chosen by held-out rows."""
 
     def select(self, rows: np.ndarray) -> TrainingData:
         """Some of the rows."""
@@ -165,7 +168,9 @@ class BaseKinfolkEstimator(EngineParameters, LabelledResults, Callbacks, BaseEst
         inputs = self._native_inputs(data.x, training=True)
         spec, weight = self._specification(data), str(_checks.weight(self.C))
         with _Progress(self) as listener:
-            fits = _native.fit_path(inputs, data.observations, spec, [weight], data.start, listener)
+            fits = _native.fit_path(
+                inputs, data.observations, spec, [weight], data.start, listener, data.fold_keys
+            )
         model, raised = fits[-1]
         self._store_fit(model)
         if raised is not None and not isinstance(raised, _StopRequested):
@@ -184,6 +189,10 @@ class BaseKinfolkEstimator(EngineParameters, LabelledResults, Callbacks, BaseEst
         table = np.broadcast_to(values if values.ndim == 2 else values[:, None], shape)
         each = table.ravel() if data.triples is None else table[data.triples.input, data.triples.output]
         return dataclasses.replace(data, observations=data.observations.with_offsets(each), offset=each)
+
+    def _add_folds(self, data: TrainingData, groups: Any, times: Any) -> TrainingData:
+        """Adds what decides about the folds by which C is chosen."""
+        return dataclasses.replace(data, fold_keys=_folds.keys(groups, times, data.x.shape[0]))
 
     def _after_fit(self, data: TrainingData) -> None:
         """What an estimator computes from a fitted model, such as its calibration."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, logit
 
-from . import _checks, _inputs, _native
+from . import _checks, _folds, _inputs, _native
 
 MAX_NEWTON_STEPS = 100
 N_FOLDS = 5
@@ -71,7 +71,7 @@ def held_out_scores(estimator: Any, data: Any) -> np.ndarray:
         raise ValueError("held-out rows of a precomputed kernel are not supported")
     x, triples, n = data.x, data.triples, data.x.shape[0]
     seed = _checks.seed(estimator.random_state)
-    fold = _native.folds(data.observations, min(N_FOLDS, n), seed) if n > 1 else np.zeros(n)
+    fold = _folds.random_folds(data, N_FOLDS, seed)
     score = np.zeros(len(triples.label))
     for number in np.unique(fold) if n > 1 else ():
         inside = fold != number

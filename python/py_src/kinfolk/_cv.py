@@ -15,7 +15,7 @@ from sklearn.model_selection import ParameterGrid, check_cv
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from . import _checks, _cv_pipeline, _cv_scoring, _inputs, _native
+from . import _checks, _cv_pipeline, _cv_scoring, _folds, _inputs, _native
 from ._base import BaseKinfolkEstimator, TrainingData
 from ._compat import Method, available_if
 from ._cv_results import Results, Scores, SettingResult
@@ -55,8 +55,8 @@ class MultiTaskCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         kin its weights, k and kernels, one after another. Parameters that the estimator sets are kept. {} tries values
         of C only. Parameters of a pipeline have the names of its steps in front, as in `multitaskregressor__k`.
     cv : int, splitter or iterable, default=5
-        A number means the folds of the command: each task, and each class of it, is spread evenly over them. The seed
-        is the estimator's `random_state`.
+        A number means the folds of the command: each task, and each class of it, is spread evenly over them, unless
+        `groups` or `times` are given to `fit`. The seed is the estimator's `random_state`.
     scoring : str, callable, list, dict or None, default="select"
         "select" is the metric that the command takes for these labels, and "select:NAME" one of its metrics, such as
         "select:auc" (the mean over tasks) or "select:pooled-auc" (all rows together). Settings are chosen by the
@@ -158,19 +158,23 @@ class MultiTaskCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         sample_weight: Any = None,
         offset: Any = None,
         groups: Any = None,
+        times: Any = None,
     ) -> Self:
-        """Fits all settings on all folds, and the best one to all rows. Arguments are those of the estimator's fit;
-        `groups` are for splitters such as `GroupKFold`."""
+        """Fits all settings on all folds, and the best one to all rows. Arguments are those of the estimator's fit.
+
+        With a number as `cv`, `groups` and `times` give the folds of the command with `--folds-by group:COLUMN` and
+        `--folds-by time:COLUMN`: rows of a group are in one fold, or rows are tested that are later than all rows of
+        training. With a splitter of scikit-learn, such as `GroupKFold`, `groups` are for it."""
         X = X.tocsr() if sp.issparse(X) else X  # others cannot be split by rows
-        if groups is not None and isinstance(self.cv, (int, np.integer)):
-            raise ValueError("groups: give a splitter that keeps them together, such as cv=GroupKFold(5)")
+        if times is not None and not isinstance(self.cv, (int, np.integer)):
+            raise ValueError("times: they are for a number of folds, such as cv=5; the splitter has its own folds")
         estimator = MultiTaskRegressor() if self.estimator is None else self.estimator
         given = {"task": task, "sample_weight": sample_weight, "offset": offset}
         if isinstance(estimator, Pipeline):
-            results, primary = self._search_pipeline(estimator, X, y, given, groups)
+            results, primary = self._search_pipeline(estimator, X, y, given, (groups, times))
             given = _cv_pipeline.fit_params(estimator, given)
         else:
-            results, primary = self._search(estimator, X, y, given, groups)
+            results, primary = self._search(estimator, X, y, given, (groups, times))
         self._store_results(results, primary)
         if self.refit:
             best = clone(estimator).set_params(**clone(self.best_params_, safe=False))
@@ -191,7 +195,7 @@ class MultiTaskCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     # --- pipelines ---
 
     def _search_pipeline(
-        self, pipeline: Any, X: Any, y: Any, given: dict[str, Any], groups: Any
+        self, pipeline: Any, X: Any, y: Any, given: dict[str, Any], keys: tuple[Any, Any]
     ) -> tuple[Results, str]:
         name, last = pipeline.steps[-1]
         if not isinstance(last, BaseKinfolkEstimator):
@@ -210,7 +214,7 @@ class MultiTaskCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         # To cut the folds, tasks and classes are read as the last step sees them.
         table = _cv_pipeline.transformed(pipeline, X, y)
         one = clone(last)
-        splits = self._splits(one, one._prepare(table, y, given["task"], given["sample_weight"]), X, y, groups)
+        splits = self._splits(one, one._prepare(table, y, given["task"], given["sample_weight"]), X, y, keys)
         data = (X, y, given["task"])
         found = _cv_pipeline.cross_validate(
             pipeline, candidates, splits, data, given, scoring, primary, self.n_jobs
@@ -220,7 +224,7 @@ class MultiTaskCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     # --- estimators of this package ---
 
     def _search(
-        self, estimator: Any, X: Any, y: Any, given: dict[str, Any], groups: Any
+        self, estimator: Any, X: Any, y: Any, given: dict[str, Any], keys: tuple[Any, Any]
     ) -> tuple[Results, str]:
         if not isinstance(estimator, BaseKinfolkEstimator):
             raise TypeError(f"estimator: it must be one of this package, or a pipeline, not {estimator!r}")
@@ -241,7 +245,7 @@ class MultiTaskCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             one = clone(estimator).set_params(**clone(setting, safe=False))
             try:
                 data = one._add_offset(one._prepare(X, y, task, sample_weight), offset)
-                splits = splits or self._splits(one, data, X, y, groups)
+                splits = splits or self._splits(one, data, X, y, keys)
                 scorer = FoldScorer(one, data, splits, (X, y, task), scoring, primary)
                 results += self._cross_validate(setting, data, scorer, search, metric)
             except Exception as error:
@@ -269,18 +273,19 @@ class MultiTaskCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         gaps: list[float | None] = [None] * n
         return SettingResult(params, [nothing] * n, like(other.test), like(other.train), gaps, [0.0] * n, seconds)
 
-    def _splits(self, estimator: Any, data: TrainingData, X: Any, y: Any, groups: Any) -> list[Split]:
-        """Rows to train on and rows to test on, for each fold."""
+    def _splits(
+        self, estimator: Any, data: TrainingData, X: Any, y: Any, keys: tuple[Any, Any]
+    ) -> list[Split]:
+        """Rows to train on and rows to test on, for each fold; `keys` are groups and times."""
         if not isinstance(self.cv, (int, np.integer)):
             labels = _inputs.table(y)
-            folds = check_cv(self.cv, labels, classifier=is_classifier(estimator)).split(X, labels, groups)
+            folds = check_cv(self.cv, labels, classifier=is_classifier(estimator)).split(X, labels, keys[0])
             return [(np.asarray(train, np.uint32), np.asarray(test, np.uint32)) for train, test in folds]
         n_folds, n = _checks.whole("cv", self.cv, 2), data.x.shape[0]
         if n < n_folds:
             raise ValueError(f"cv = {n_folds}: there cannot be more folds than rows, n_samples = {n}")
-        fold = _native.folds(data.observations, n_folds, _checks.seed(estimator.random_state))
-        parts = [(np.flatnonzero(fold != f), np.flatnonzero(fold == f)) for f in range(n_folds)]
-        return [(train.astype(np.uint32), test.astype(np.uint32)) for train, test in parts]
+        seed = _checks.seed(estimator.random_state)
+        return _folds.splits(data.observations, n_folds, seed, _folds.keys(*keys, n))
 
     def _weights(self) -> list[str] | None:
         """Weights of the losses to try, as the engine reads them; None is the grid of the command."""

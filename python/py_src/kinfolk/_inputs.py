@@ -209,27 +209,32 @@ def as_gram(x: Any) -> np.ndarray:
 
 def task_names(column: Any, n_rows: int) -> np.ndarray:
     """The task of each row, as integers or strings. None may be missing."""
+    return row_names(column, n_rows, "task")
+
+
+def row_names(column: Any, n_rows: int, what: str) -> np.ndarray:
+    """The task or group of each row, as integers or strings. None may be missing."""
     task = np.asarray(frame(column))
     if task.ndim == 0:  # one task for all rows
         task = np.full(n_rows, task[()])
     if task.ndim == 2 and task.shape[1] == 1:
         task = task.ravel()
     if task.ndim != 1 or len(task) != n_rows:
-        raise ValueError(f"task has shape {task.shape}, expected one for each of {n_rows} rows")
+        raise ValueError(f"{what} has shape {task.shape}, expected one for each of {n_rows} rows")
     if task.dtype.kind in "biu":
         return task.astype(np.int64)
     if task.dtype.kind == "f":
         wrong = ~(np.isfinite(task) & (task == np.round(task)))
         if wrong.any():
             row = int(np.flatnonzero(wrong)[0])
-            raise ValueError(f"row {row}: task {task[row]}; tasks are named by whole numbers or by strings")
+            raise ValueError(f"row {row}: {what} {task[row]}; {what}s are named by whole numbers or by strings")
         return task.astype(np.int64)
     if task.dtype.kind == "U":
         return task
     values = task.tolist()
     for row, value in enumerate(values):
         if is_missing(value):
-            raise ValueError(f"row {row}: its task is missing")
+            raise ValueError(f"row {row}: its {what} is missing")
     if all(isinstance(value, (int, np.integer)) and not isinstance(value, bool) for value in values):
         return task.astype(np.int64)
     return np.asarray([str(value) for value in values])

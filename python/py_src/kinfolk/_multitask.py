@@ -91,7 +91,16 @@ class MultiTask(SaveMixin, OnnxMixin, TaskParameters, BaseKinfolkEstimator):
     # --- fitting ---
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, task: Any = None, sample_weight: Any = None, offset: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        task: Any = None,
+        sample_weight: Any = None,
+        offset: Any = None,
+        groups: Any = None,
+        times: Any = None,
+    ) -> Self:
         """Learns all tasks together, and the relations between them.
 
         Parameters
@@ -107,8 +116,13 @@ class MultiTask(SaveMixin, OnnxMixin, TaskParameters, BaseKinfolkEstimator):
         offset : array of shape (rows,) or (rows, outputs), default=None
             A known part of each prediction, such as the prediction of another model or the logarithm of an exposure:
             the model learns the rest. Predictions and scores do not include it.
+        groups : array of shape (rows,), default=None
+            Groups of rows, such as patients, for `C="auto"`: rows of a group are held out together.
+        times : array of shape (rows,), default=None
+            Times of rows, numbers or dates, for `C="auto"`: rows are predicted from earlier ones only.
         """
-        self._fit_engine(self._add_offset(self._prepare(X, y, task, sample_weight), offset))
+        data = self._add_offset(self._prepare(X, y, task, sample_weight), offset)
+        self._fit_engine(self._add_folds(data, groups, times))
         return self
 
     def _prepare(self, X: Any, y: Any, task: Any = None, sample_weight: Any = None) -> TrainingData:
@@ -337,9 +351,9 @@ class MultiTask(SaveMixin, OnnxMixin, TaskParameters, BaseKinfolkEstimator):
         return scores
 
     def _empty_outputs(self) -> list[int]:
-        """Outputs without training labels; none if tasks have several outputs."""
+        """Outputs without training labels. Tasks of several outputs have labels for all of them, or none."""
         empty: list[int] = json.loads(self.model_.about).get("empty_tasks") or []
-        return empty if self._targets.one_output_each else []
+        return empty if self._targets.one_output_each or self._targets.form == "wide" else []
 
     def _validated(self, X: Any, task: Any) -> Rows:
         """Features, and the task of each row if the model needs one. For a model of a table, a task of each row is the
@@ -362,8 +376,10 @@ class MultiTask(SaveMixin, OnnxMixin, TaskParameters, BaseKinfolkEstimator):
             scores = self.model_.predict_all(native)
             for t in self._empty_outputs():
                 own = self._borrowed(rows.x, self._targets.outputs[t])
-                if own is None and self.unknown_task == "error":
-                    raise ValueError(f"task {self.tasks_.tolist()[t]!r} {_NO_LABELS}")
+                task = int(np.searchsorted(self._targets.first_output, t, side="right")) - 1
+                is_asked = rows.output is None or task in rows.output
+                if own is None and is_asked and self.unknown_task == "error":
+                    raise ValueError(f"task {self.tasks_.tolist()[task]!r} {_NO_LABELS}")
                 scores[:, t] = self.model_.predict_mean(native) if own is None else own
             return scores
         output = rows.first_output()

@@ -15,16 +15,17 @@ __all__ = [
     "describe_recipe",
     "encode_frame",
     "fit_path",
-    "folds",
     "is_classification",
     "methods",
     "resolve_weights",
+    "splits",
 ]
 
 VERSION: str
 
 _Features = NDArray[np.float32] | NDArray[np.float64] | tuple[NDArray[np.uintp], NDArray[np.uint32], NDArray[Any], int]
 _Names = list[int] | list[str]
+_FoldKeys = tuple[_Names | None, NDArray[np.float64] | None]
 
 @final
 class Observations:
@@ -99,11 +100,14 @@ def fit_path(
     weights: list[str],
     start: NDArray[np.float64] | None = None,
     listener: Callable[..., None] | None = None,
+    keys: _FoldKeys | None = None,
 ) -> list[tuple[Model, BaseException | None]]: ...
 def resolve_weights(
     x: _Features, observations: Observations, spec: str, weights: list[str]
 ) -> list[tuple[float, float]]: ...
-def folds(observations: Observations, n_folds: int, seed: int) -> NDArray[np.uint32]: ...
+def splits(
+    observations: Observations, n_folds: int, seed: int, keys: _FoldKeys | None = None
+) -> list[tuple[NDArray[np.uint32], NDArray[np.uint32]]]: ...
 def cross_validate(
     x: _Features,
     observations: Observations,

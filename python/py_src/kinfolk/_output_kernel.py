@@ -30,12 +30,24 @@ class OutputKernel(SaveMixin, OnnxMixin, BaseKinfolkEstimator):
         return self.AUTO_LOSS if self.loss == "auto" else self.loss
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        offset: Any = None,
+        groups: Any = None,
+        times: Any = None,
+    ) -> Self:
         """Learns all outputs, y of shape (rows, outputs), or (rows,) for one; or all classes, y of shape (rows,).
 
         `offset`, of shape (rows,) or (rows, outputs or classes), is a known part of each prediction: the model learns
-        the rest. Predictions and scores do not include it."""
-        self._fit_engine(self._add_offset(self._prepare(X, y, None, sample_weight), offset))
+        the rest. Predictions and scores do not include it.
+
+        `groups` and `times` of rows are for `C="auto"`: rows of a group are held out together, or rows are predicted
+        from earlier ones only."""
+        data = self._add_offset(self._prepare(X, y, None, sample_weight), offset)
+        self._fit_engine(self._add_folds(data, groups, times))
         return self
 
     def _prepare(self, X: Any, y: Any, task: None = None, sample_weight: Any = None) -> TrainingData:

@@ -190,20 +190,31 @@ def classes(y: Any, task: np.ndarray | None) -> Targets:
 
 
 def _wide_classes(tasks: np.ndarray, table: np.ndarray) -> Targets:
-    rows, labels = [], []
-    for name, column in zip(tasks, table.T, strict=True):
-        at = np.flatnonzero(_inputs.known(column))
-        if not len(at):
-            raise ValueError(f"task {name}: all its labels are missing")
-        own = column[at]
-        rows.append(at)
-        labels.append(one_class_each(np.asarray(own.tolist()) if own.dtype.kind == "O" else own))
-    both = _pair(labels)
+    rows = [np.flatnonzero(_inputs.known(column)) for column in table.T]
+    found = {}
+    for t, at in enumerate(rows):
+        own = table[at, t]
+        if len(at):
+            found[t] = one_class_each(np.asarray(own.tolist()) if own.dtype.kind == "O" else own)
+    known = list(found.values())
+    if not known:
+        raise ValueError("Input y contains NaN: all labels are missing")
+    both = _pair(known)
+    # Nothing is known about a task without labels; it gets the classes of another one.
+    labels = [found.get(t, known[0][:0]) for t in range(len(rows))]
     if both is not None:
         parts = [(at, both, np.searchsorted(both, own)) for at, own in zip(rows, labels, strict=True)]
     else:
-        parts = [(at, *np.unique(own, return_inverse=True)) for at, own in zip(rows, labels, strict=True)]
+        parts = [(at, *_coded(own, known[0])) for at, own in zip(rows, labels, strict=True)]
     return _from_parts("wide", tasks, parts)
+
+
+def _coded(own: np.ndarray, other: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The classes of a column, and which of them each row has. A column without labels has two classes of another."""
+    if len(own):
+        found, position = np.unique(own, return_inverse=True)
+        return found, position
+    return np.unique(other)[:2], np.zeros(0, np.int64)
 
 
 def _pair(labels: list[np.ndarray]) -> np.ndarray | None:

@@ -4,6 +4,7 @@ use super::{ColumnArgs, Global, InputArgs, SolverArgs, positive};
 use crate::failure::{Failure, Result};
 use clap::Args;
 use kinfolk::TargetScale;
+use kinfolk_io::FoldsBy;
 use kinfolk_train::{AtomSetting, ClassWeight, FitSpec, LossSpec, MethodSpec, Weight};
 use std::path::{Path, PathBuf};
 
@@ -20,6 +21,11 @@ pub(crate) struct SpecArgs {
     /// Use only the rows of this part, by the split column or array.
     #[arg(long, value_name = "PART", allow_negative_numbers = true, value_parser = super::part)]
     split: Option<i64>,
+    /// Which rows are held out together where C or a method is chosen: group:COL = all rows of a group (patient,
+    /// batch); time:COL = rows later than all rows they are predicted from. Scores are then about new groups, or later
+    /// times [default: random rows of each task].
+    #[arg(long, value_name = "group:COL|time:COL")]
+    folds_by: Option<FoldsBy>,
     #[arg(long, help_heading = "Problem", help = loss_help())]
     loss: Option<LossSpec>,
     /// Weight of the regulariser [default: 1; without --c, for exp and cosh, what suits the data].
@@ -74,6 +80,7 @@ impl SpecArgs {
         set(&mut spec.threads, &global.threads);
         set(&mut spec.seed, &global.seed);
         spec.split = self.split.or(spec.split);
+        spec.folds_by = self.folds_by.clone().or(spec.folds_by);
         spec.lambda = self.lambda.or(spec.lambda);
         spec.class_weight = self.class_weight.or(spec.class_weight);
         spec.atoms.retain(|own| self.atoms.iter().all(|given| given.name != own.name));

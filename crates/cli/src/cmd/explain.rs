@@ -27,7 +27,7 @@ struct Explanation<'a> {
 }
 
 /// Words with their meanings.
-const WORDS: [(&str, &str); 24] = [
+const WORDS: [(&str, &str); 25] = [
     (
         "task",
         "One of the problems that are learned together: a shop, a sensor, a class, a column of labels. --task names \
@@ -37,6 +37,12 @@ const WORDS: [(&str, &str); 24] = [
         "Theta",
         "The task matrix that is learned: a number for each pair of tasks, large if the two are related. `kinfolk \
       theta` shows it, with --correlation as correlations.",
+    ),
+    (
+        "correlation",
+        "How related two tasks are: Theta_rs / sqrt(Theta_rr Theta_ss). At 1 they are the same up to their scale, at 0 \
+      they learn nothing from each other, below 0 they are opposite. What each task has to itself (own) makes all \
+      correlations smaller, so `kinfolk theta` also shows them without it.",
     ),
     (
         "gap",

@@ -172,12 +172,18 @@ pub(crate) fn text_in(bytes: &[u8]) -> Result<Cow<'_, str>> {
     std::str::from_utf8(bytes).map(Cow::Borrowed).map_err(|_| messages::not_utf8(bytes))
 }
 
-/// Reads a number: with or without exponent and groups of three digits, spaces around it. `true` and `false` are 1 and
-/// 0.
+/// Reads a number: with or without exponent and groups of three digits, spaces around it, a sign of money or a percent
+/// sign (`61,48 €` is 61.48, `13 %` is 13). `true` and `false` are 1 and 0.
 ///
 /// A cell is missing if it is empty or holds one of `MISSING`.
 pub(crate) fn number(text: &str, decimal: Decimal) -> Reading {
     let text = text.trim_ascii();
+    if let Some(bare) = without_unit(text) {
+        return match number(bare, decimal) {
+            Reading::Number(value) => Reading::Number(value),
+            _ => Reading::Word,
+        };
+    }
     // With a decimal comma, a point separates groups: `1.234` is not 1.234.
     if decimal == Decimal::Comma && text.contains(['.', ',']) {
         return plain(text, decimal).map_or(Reading::Word, |plain| number(&plain, Decimal::Point));
@@ -190,6 +196,23 @@ pub(crate) fn number(text: &str, decimal: Decimal) -> Reading {
         _ if text.eq_ignore_ascii_case("false") => Reading::Number(0.0),
         _ => plain(text, decimal).and_then(|text| text.parse().ok()).map_or(Reading::Word, Reading::Number),
     }
+}
+
+/// Signs of money, and percent, which people write beside numbers.
+const UNITS: [&str; 9] = ["%", "€", "$", "£", "¥", "EUR", "USD", "GBP", "CHF"];
+
+/// What is left of a number beside which there is a unit; `None` if there is none.
+pub(crate) fn without_unit(text: &str) -> Option<&str> {
+    let text = text.trim_ascii();
+    let is_inside = |c: char| c.is_ascii_digit() || "+-.,".contains(c);
+    // Most numbers begin and end like one, and this is quick to see.
+    if text.starts_with(is_inside) == text.ends_with(|c: char| c.is_ascii_digit() || c == '.') {
+        return None;
+    }
+    let cut = |unit: &&str| text.strip_suffix(*unit).or_else(|| text.strip_prefix(*unit));
+    let rest = UNITS.iter().find_map(cut)?.trim_matches([' ', '\u{a0}', '\u{202f}']);
+    let has_digits = rest.starts_with(is_inside) && rest.contains(|c: char| c.is_ascii_digit());
+    (has_digits && rest.ends_with(|c: char| c.is_ascii_digit() || c == '.')).then_some(rest)
 }
 
 /// A number with groups of three digits or a decimal comma, written as programs do; `None` if it is none of these.
@@ -296,6 +319,13 @@ mod tests {
             assert_eq!(number(text, Decimal::Comma), Reading::Number(value), "{text:?}");
         }
         assert_eq!(number("1.5", Decimal::Comma), Reading::Word);
+        for (text, value) in [("13 %", 13.0), ("$1,234.50", 1234.5), ("-7.5EUR", -7.5), ("\u{a3} 3", 3.0)] {
+            assert_eq!(number(text, Decimal::Point), Reading::Number(value), "{text:?}");
+        }
+        assert_eq!(number("37.247,45\u{a0}\u{20ac}", Decimal::Comma), Reading::Number(37247.45));
+        for text in ["%", "5 %%", "5 apples", "a $", "1-2 %x", "$ five", "inf %", "EUR"] {
+            assert_eq!(number(text, Decimal::Point), Reading::Word, "{text:?}");
+        }
         assert_eq!(
             ["1,5", "1.5", "1,234", "1.234", "0.123", "x,y"].map(decimal_sign),
             [Some(Decimal::Comma), Some(Decimal::Point), None, None, Some(Decimal::Point), None]

@@ -28,6 +28,11 @@ pub(crate) trait ColumnCursor: Send {
         0
     }
 
+    /// What is to be said about how the file is read, if anything.
+    fn remark(&self) -> Option<String> {
+        None
+    }
+
     /// `Err` if so many columns of a file cannot be meant.
     fn check_size(&self, _columns: usize) -> Result<()> {
         Ok(())

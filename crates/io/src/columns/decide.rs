@@ -3,7 +3,7 @@
 use super::survey::ColumnSurvey;
 use super::{ColumnType, LabelKind};
 use crate::error::quoted;
-use crate::{Categorical, ColumnRoles, Error, Feature, Hint, LeftOut, MAX_LEVELS, Missing, Result};
+use crate::{Categorical, ColumnRoles, Error, Feature, Hint, LeftOut, MAX_LEVELS, Missing, Result, dates};
 
 /// A column of words with more values than this, of which few appear again, has identifiers or free text.
 const MANY_WORDS: usize = 10;
@@ -96,6 +96,9 @@ fn words(
         return in_the_way(error);
     }
     if levels > MANY_WORDS && mostly_different {
+        if let Some(date) = found.examples.first().filter(|text| dates::has_short_year(text)) {
+            return leave_out(format!("dates such as {} need years of four digits", quoted(date)));
+        }
         let more = if found.more_levels { "more than " } else { "" };
         return leave_out(format!(
             "text of {more}{levels} different values in {present} rows, as identifiers have"

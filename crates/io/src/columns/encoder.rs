@@ -89,7 +89,7 @@ impl FeatureColumn {
                 None => match (rules.number(cell), fill) {
                     (Reading::Missing, Some(_)) => Ok(Code::Value(f64::NAN)),
                     (Reading::Missing, None) => Ok(Code::Missing),
-                    _ => Err(messages::date(&cell.text()?)),
+                    _ => Err(messages::date(&cell.text()?, *order)),
                 },
             },
         }

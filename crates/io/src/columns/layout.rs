@@ -2,10 +2,12 @@
 
 use super::ColumnNames;
 use super::encoder::FeatureColumn;
+use super::fold_column::FoldColumn;
 use super::target_values::TargetPair;
 use crate::error::quoted;
 use crate::{
-    ColumnRoles, Decimal, Error, Feature, Hint, LabelEncoding, LeftOut, Result, Role, Schema, TargetValues,
+    ColumnRoles, Decimal, Error, Feature, FoldsBy, Hint, LabelEncoding, LeftOut, Result, Role, Schema,
+    TargetValues,
 };
 
 /// What is to be taken from a file with named columns.
@@ -22,6 +24,8 @@ pub(crate) struct ColumnLayout {
     pub(crate) offset: Option<usize>,
     /// The column with the part of each row.
     pub(crate) split: Option<usize>,
+    /// The column that decides about folds.
+    pub(crate) folds: Option<FoldColumn>,
     /// Columns to carry along.
     pub(crate) keep: Vec<(usize, String)>,
     /// Whether the file is read to fit a model.
@@ -66,6 +70,7 @@ pub(crate) enum ColumnUse {
     Weight,
     Offset,
     Split,
+    Folds,
     /// The k-th column to carry along.
     Keep(usize),
 }
@@ -74,7 +79,9 @@ impl ColumnLayout {
     /// As the caller says. All features are numbers until [`complete`](Self::complete), and the kind of a single target
     /// may be unknown.
     pub(crate) fn for_fitting(names: &ColumnNames, columns: &ColumnRoles) -> Result<Self> {
-        let (features, left_out) = features_to_fit(names, columns, &roles(names, columns)?)?;
+        let roles = roles(names, columns)?;
+        let folds = FoldColumn::find(names, columns, &roles)?;
+        let (features, left_out) = features_to_fit(names, columns, &roles)?;
         let find = |name: &Option<String>| name.as_ref().and_then(|name| names.find(name));
         let task = find(&columns.task);
         let target = match columns.target.as_slice() {
@@ -106,12 +113,13 @@ impl ColumnLayout {
             weight: find(&columns.weight),
             offset: find(&columns.offset),
             split: find(&columns.split),
+            folds,
             keep: vec![],
             fitting: true,
             part: columns.part,
             schema: Schema {
                 left_out,
-                ..Schema::new(ColumnRoles { part: None, ..columns.clone() }, None, 0)
+                ..Schema::new(ColumnRoles { part: None, folds_by: None, ..columns.clone() }, None, 0)
             },
         };
         layout.note_features();
@@ -134,6 +142,7 @@ impl ColumnLayout {
             weight: find(&roles.weight, &old.weight, Role::Weight)?,
             offset: find(&roles.offset, &old.offset, Role::Offset)?,
             split: find(&roles.split, &old.split, Role::Split)?,
+            folds: None,
             keep: keep(names, roles, old)?,
             fitting: false,
             part: None,
@@ -177,6 +186,7 @@ impl ColumnLayout {
         uses.extend(self.weight.map(|column| (column, ColumnUse::Weight)));
         uses.extend(self.offset.map(|column| (column, ColumnUse::Offset)));
         uses.extend(self.split.map(|column| (column, ColumnUse::Split)));
+        uses.extend(self.folds.as_ref().map(|folds| (folds.column(), ColumnUse::Folds)));
         uses.extend(self.keep.iter().enumerate().map(|(k, (column, _))| (*column, ColumnUse::Keep(k))));
         uses
     }
@@ -216,6 +226,11 @@ impl ColumnLayout {
     /// Says how many rows of the files were left out, since they were empty.
     pub(super) fn set_empty_rows(&mut self, rows: u64) {
         self.schema.empty_rows = rows;
+    }
+
+    /// Says how the files were read, for people.
+    pub(super) fn set_remarks(&mut self, remarks: Vec<String>) {
+        self.schema.remarks = remarks;
     }
 
     /// Says how the numbers of the file are written.
@@ -268,7 +283,7 @@ fn roles(names: &ColumnNames, columns: &ColumnRoles) -> Result<Vec<Option<Role>>
     Ok(roles)
 }
 
-fn two_uses(name: &str, first: Role, second: Role) -> Error {
+pub(super) fn two_uses(name: &str, first: Role, second: Role) -> Error {
     let (why, roles) = match first == second {
         true => (format!("it is given twice as {first}"), vec![first]),
         false => {
@@ -285,12 +300,17 @@ fn features_to_fit(
     columns: &ColumnRoles,
     roles: &[Option<Role>],
 ) -> Result<(Vec<FeatureColumn>, Vec<LeftOut>)> {
+    let group = match &columns.folds_by {
+        Some(FoldsBy::Group(name)) => names.find(name),
+        _ => None,
+    };
     let is_one_hot = |column: usize| roles[column] == Some(Role::OneHot);
     let mut left_out = vec![];
     let chosen: Vec<usize> = match &columns.features {
         None => {
             let why_not = |i: usize| match names.is_unnamed(i) {
                 true => Some("it has no name"),
+                _ if group == Some(i) => Some("its values are the groups of the folds"),
                 false => is_index(names.name(i)).then_some("it is the index of a pandas table"),
             };
             let leave =

@@ -3,7 +3,7 @@
 use super::cells::Reading;
 use crate::error::quoted;
 use crate::label_encoding::neither;
-use crate::{Error, Hint, Missing};
+use crate::{DateOrder, Error, Hint, Missing, dates};
 
 /// A feature that is not a finite number; `text` is what the cell holds. Only a fit can still choose its
 /// columns.
@@ -28,9 +28,21 @@ pub(super) fn missing(missing: Missing, fitting: bool) -> Error {
     }
 }
 
-/// A cell that is no date in a column of dates.
-pub(super) fn date(text: &str) -> Error {
-    wrong!("{} is not a date like those in training", quoted(text))
+/// A cell that is no date in the order of a column of dates.
+pub(super) fn date(text: &str, order: DateOrder) -> Error {
+    let format = |order: DateOrder| match order {
+        DateOrder::Ymd => "2024-03-14, the year first",
+        DateOrder::Dmy => "14.3.2024 or 14/03/2024, the day first",
+        DateOrder::Mdy => "03/14/2024, the month first",
+    };
+    let others = [DateOrder::Ymd, DateOrder::Dmy, DateOrder::Mdy].into_iter().filter(|other| *other != order);
+    let other = others.into_iter().find(|other| dates::parse(text, *other).is_some());
+    let read_as = other.map_or(String::new(), |other| format!("; it would be one as {}", format(other)));
+    let wanted = format(order);
+    wrong!(
+        "{} is not a date as in training, {wanted}{read_as}; write the dates of this column as in training",
+        quoted(text)
+    )
 }
 
 /// An empty cell where there must be a name.

@@ -27,6 +27,7 @@ pub(crate) mod cells;
 mod cursor;
 mod decide;
 mod encoder;
+mod fold_column;
 mod layout;
 mod messages;
 mod names;

@@ -14,6 +14,8 @@ const BATCH_ROWS: usize = 4096;
 pub struct FileProfile {
     /// Number of rows.
     pub rows: u64,
+    /// How the file is read, where that is not as usual.
+    pub remark: Option<String>,
     /// In the order of the file.
     pub columns: Vec<ColumnProfile>,
 }
@@ -84,7 +86,7 @@ pub(crate) fn profile(cursor: &mut dyn ColumnCursor, columns: &ColumnRoles) -> R
         }
     };
     let columns = surveys.iter().enumerate().map(one).collect();
-    Ok(FileProfile { rows, columns })
+    Ok(FileProfile { rows, remark: cursor.remark(), columns })
 }
 
 fn look_through(cursor: &mut dyn ColumnCursor, columns: &ColumnRoles) -> Result<Vec<ColumnSurvey>> {

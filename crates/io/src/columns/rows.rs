@@ -2,6 +2,7 @@
 
 use super::cells::{self, CellRules, Reading, TableCell};
 use super::encoder::Code;
+use super::fold_column::FoldCells;
 use super::{ColumnLayout, ColumnUse, LabelKind, RowPlace, TargetColumns, messages};
 use crate::categories::CategoricalBuilder;
 use crate::{Categorical, Feature, KeptColumn, Labels, Missing, Result, Table, Targets};
@@ -29,6 +30,7 @@ pub(crate) struct RowBuffer {
     weight: Vec<f64>,
     offset: Vec<f64>,
     split: Vec<i64>,
+    folds: FoldCells,
     keep: Vec<Vec<String>>,
 }
 
@@ -142,6 +144,12 @@ impl RowBuffer {
                 other => return Err(messages::offset(&cell.text()?, other)),
             }),
             ColumnUse::Split => self.split.push(cells::split(&cell.text()?)?),
+            ColumnUse::Folds => {
+                if let Some(column) = &layout.folds {
+                    let is_left_out = self.is_of_other_part(row, layout);
+                    self.folds.put(cell, column, rules, is_left_out)?;
+                }
+            }
             ColumnUse::Keep(k) => {
                 self.keep.resize(layout.keep.len().max(self.keep.len()), vec![]);
                 self.keep[k].push(cell.text()?.into_owned());
@@ -150,14 +158,17 @@ impl RowBuffer {
         Ok(())
     }
 
+    /// Whether a row is not of the part that is read: such rows are left out later.
+    fn is_of_other_part(&self, row: usize, layout: &ColumnLayout) -> bool {
+        layout.part.is_some_and(|part| self.split.get(row) != Some(&part))
+    }
+
     /// Rows to leave out, because a value is missing; an error if they may not be left out.
     fn rows_to_drop(&self, layout: &ColumnLayout) -> Result<Vec<usize>> {
         let mut rows = vec![];
         for &(row, k) in &self.incomplete {
-            // Rows of other parts are left out later anyway.
-            let other_part = layout.part.filter(|part| self.split.get(row) != Some(part));
             let missing = layout.schema().columns.missing;
-            if missing != Missing::Drop && other_part.is_none() {
+            if missing != Missing::Drop && !self.is_of_other_part(row, layout) {
                 let error = messages::missing(missing, layout.fitting);
                 return Err(self.places[row].mark(error).in_column(layout.features[k].feature.column()));
             }
@@ -218,6 +229,7 @@ impl RowBuffer {
             RowPlace::Row(_) => None,
         });
         let kept = layout.keep.iter().zip(self.keep);
+        let folds = self.folds;
         let table = Table {
             inputs,
             features: layout.schema().feature_names(),
@@ -225,6 +237,7 @@ impl RowBuffer {
             weight: layout.weight.map(|_| self.weight),
             offset: layout.offset.map(|_| self.offset),
             split: layout.split.map(|_| self.split),
+            fold_keys: layout.folds.as_ref().map(|column| folds.finish(column)).transpose()?,
             kept: kept.map(|((_, name), values)| KeptColumn { name: name.clone(), values }).collect(),
             lines: lines.collect(),
         };

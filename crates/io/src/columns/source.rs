@@ -2,19 +2,20 @@
 
 use super::cells::CellRules;
 use super::decide::{Decision, check_decimal_sign, decide, label_kind};
+use super::fold_column::FoldColumn;
 use super::rows::RowRemarks;
 use super::survey::ColumnSurvey;
 use super::{
     ColumnCursor, ColumnLayout, ColumnType, ColumnUse, LabelKind, Precision, RowBuffer, RowPlace,
     TargetColumns, cells, target_values,
 };
-use crate::error::quoted;
+use crate::error::{listed, quoted};
 use crate::{
     ChooseColumns, ColumnRoles, Decimal, Error, Feature, LeftOut, Missing, Result, Schema, Source, Table,
     TextTable,
 };
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::path::PathBuf;
 
 /// Rows looked at in one go.
@@ -72,10 +73,24 @@ fn for_fitting(files: &mut [NamedCursor], columns: &ColumnRoles) -> Result<Vec<C
     }
     let empty = files.iter().map(|(_, cursor)| cursor.empty_rows()).sum();
     layouts.iter_mut().for_each(|layout| layout.set_empty_rows(empty));
+    let remarks = remarks(files, &surveys);
+    layouts.iter_mut().for_each(|layout| layout.set_remarks(remarks.clone()));
     rewind(files)?;
     let first = &files[0].0;
     decide_all(&surveys, &columns, &mut layouts, files).map_err(|error| error.in_file(first))?;
     Ok(layouts)
+}
+
+/// What is to be said about how files and numbers are read, once.
+fn remarks(files: &[NamedCursor], surveys: &[(String, ColumnSurvey)]) -> Vec<String> {
+    let of_files: BTreeSet<String> = files.iter().filter_map(|(_, cursor)| cursor.remark()).collect();
+    let with_units = surveys.iter().filter(|(_, found)| found.has_unit && found.words == 0);
+    let mut with_units: Vec<String> = with_units.map(|(name, _)| name.clone()).collect();
+    with_units.dedup();
+    let of_units = (!with_units.is_empty()).then(|| {
+        format!("numbers are read without the sign of money or percent beside them: {}", listed(&with_units))
+    });
+    of_files.into_iter().chain(of_units).collect()
 }
 
 fn rewind(files: &mut [NamedCursor]) -> Result<()> {
@@ -98,12 +113,16 @@ fn look_through(
         Some(TargetColumns::Wide { tasks, .. }) => wanted.extend_from_slice(tasks),
         _ => {}
     }
-    let survey = |name: &String| {
+    let survey = |name: &String, wants_words: bool| {
         let column_type =
             names.find(name).map_or(ColumnType::Unknown, |column| files[0].1.column_type(column));
-        (name.clone(), ColumnSurvey::new(column_type, columns.one_hot.contains(name), columns.missing))
+        (name.clone(), ColumnSurvey::new(column_type, wants_words, columns.missing))
     };
-    let mut surveys: Vec<(String, ColumnSurvey)> = wanted.iter().map(survey).collect();
+    let mut surveys: Vec<(String, ColumnSurvey)> =
+        wanted.iter().map(|name| survey(name, columns.one_hot.contains(name))).collect();
+    if let Some(FoldColumn::Time(time)) = &layouts[0].folds {
+        surveys.push(survey(&names.name(time.column).to_string(), false));
+    }
     for (path, cursor) in files.iter_mut() {
         look_at(&mut **cursor, &mut surveys, columns, &rules).map_err(|error| error.in_file(path))?;
     }
@@ -184,7 +203,15 @@ fn decide_all(
             Decision::InTheWay(error) => in_the_way.push(error),
         }
     }
-    let labels = &surveys[n_features..];
+    let is_timed = matches!(layouts[0].folds, Some(FoldColumn::Time(_)));
+    let (labels, times) = surveys[n_features..].split_at(surveys.len() - n_features - usize::from(is_timed));
+    for (name, found) in times {
+        let decide = |layout: &mut ColumnLayout| match &mut layout.folds {
+            Some(column) => column.decide_times(name, found, columns),
+            None => Ok(()),
+        };
+        in_the_way.extend(layouts.iter_mut().try_for_each(decide).err());
+    }
     let is_wide = matches!(layouts[0].target, Some(TargetColumns::Wide { .. }));
     match if is_wide { target_values::find(labels, &CellRules::new(columns)) } else { Ok(vec![]) } {
         Ok(values) => {
@@ -311,7 +338,7 @@ impl Source for ColumnSource {
         let dropped = (self.remarks.dropped > 0)
             .then(|| format!("{} rows with a missing value are left out", self.remarks.dropped));
         let empty = empty_rows_in_words(self.cursor.empty_rows());
-        unseen.chain(task).chain(dropped).chain(empty).collect()
+        self.cursor.remark().into_iter().chain(unseen).chain(task).chain(dropped).chain(empty).collect()
     }
 }
 

@@ -56,6 +56,8 @@ pub(crate) struct ColumnSurvey {
     pub(crate) has_plain_number: bool,
     /// Why a cell cannot be read at all.
     pub(crate) unreadable: Option<(RowPlace, String)>,
+    /// Whether a sign of money or a percent sign is beside some number.
+    pub(crate) has_unit: bool,
     /// Whether some number can be read with this decimal sign only.
     pub(crate) has_point: bool,
     pub(crate) has_comma: bool,
@@ -135,6 +137,7 @@ impl ColumnSurvey {
             first_with_two_readings: None,
             has_plain_number: false,
             unreadable: None,
+            has_unit: false,
             has_point: false,
             has_comma: false,
         }
@@ -292,6 +295,7 @@ impl ColumnSurvey {
         } else {
             self.has_plain_number |= !text.contains(['.', ',']);
         }
+        self.has_unit |= cells::without_unit(text).is_some();
         if self.first_decimal.is_none()
             && matches!(cells::number(text, rules.decimal), Reading::Number(_))
             && !cells::is_integer(&cells::canonical(text.trim_ascii().into()))

@@ -9,6 +9,7 @@ mod arrow;
 mod cells;
 mod compression;
 mod csv;
+mod encoding;
 mod input;
 mod jsonl;
 #[cfg(feature = "parquet")]
@@ -24,6 +25,7 @@ mod writer;
 
 pub use cells::{CellKind, Cells};
 use compression::Compression;
+pub(crate) use encoding::Encoding;
 pub(crate) use input::InputFile;
 pub use npy::npy_bytes;
 pub use npz::read_array;

@@ -170,8 +170,8 @@ fn ragged_lines_are_counted_as_editors_do() {
 }
 
 #[test]
-fn text_must_be_utf8_where_it_is_read() {
-    let odd = b"a,y,note\n1,2,ok\n1,2,\xff\xfe\n";
+fn damaged_utf8_is_refused_where_it_is_read() {
+    let odd = b"a,y,note\n1,2,\xc3\xa9\n1,2,\xff\xfe\n";
     let dropped = ColumnRoles { drop: names(&["note"]), ..y() };
     assert_eq!(read(odd, &dropped).unwrap().0.len(), 2);
     assert_eq!(
@@ -179,11 +179,11 @@ fn text_must_be_utf8_where_it_is_read() {
         "a.csv: line 3, column \"note\": \"\\xff\\xfe\" is not UTF-8; save the file as UTF-8; leave the column out"
     );
     assert_eq!(
-        message(b"a\xff,y\n1,2\n", &y()),
+        message(b"a\xff,y,\xc3\xa9\n1,2,3\n", &y()),
         "a.csv: line 1: \"a\\xff\" is not UTF-8; save the file as UTF-8"
     );
     // Halves of a character that would make a whole one without the comma between them.
-    let halves = read(b"a,y,b\n1,2\xc3,\xa93\n", &y()).unwrap_err().to_string();
+    let halves = read(b"a,y,b,\xc3\xa9\n1,2\xc3,\xa93,4\n", &y()).unwrap_err().to_string();
     assert_eq!(halves.lines().filter(|line| line.contains("is not UTF-8")).count(), 2, "{halves}");
 }
 

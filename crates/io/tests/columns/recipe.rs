@@ -124,7 +124,11 @@ fn dates_become_days_and_parts() {
     assert_eq!(schema.features, Some(vec![date]));
     assert_eq!(again("d\n01/02/1970\n", &schema), [[31.0]]);
     let said = one_line(read_as("d\n12/25/1970\n", &ColumnRoles::default(), Some(&schema)).map(|_| ()));
-    assert_eq!(said, "a.csv: line 2, column \"d\": \"12/25/1970\" is not a date like those in training");
+    assert_eq!(
+        said,
+        "a.csv: line 2, column \"d\": \"12/25/1970\" is not a date as in training, 14.3.2024 or 14/03/2024, the day \
+         first; it would be one as 03/14/2024, the month first; write the dates of this column as in training"
+    );
     let mdy = ColumnRoles { date_order: Some(DateOrder::Mdy), ..y() };
     assert_eq!(x(&read("d,y\n01/02/1970,1\n", &mdy).unwrap().0[0]), [1.0]);
 }

@@ -82,6 +82,7 @@ fn table() -> impl Strategy<Value = Table> {
                 weight,
                 offset,
                 split,
+                fold_keys: None,
                 kept: vec![],
                 lines: vec![],
             },
@@ -143,6 +144,7 @@ fn names_that_features_have_are_left_to_them() {
         weight: Some(vec![6.0]),
         offset: Some(vec![-0.5]),
         split: Some(vec![1]),
+        fold_keys: None,
         kept: vec![],
         lines: vec![],
     };

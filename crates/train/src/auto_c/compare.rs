@@ -16,9 +16,9 @@ pub enum Baseline {
     TaskMean,
     /// The most frequent class of each task, or of all rows, without inputs.
     Majority,
-    /// Each task by itself, at the same strength.
+    /// Each task by itself, at the strength that is best for it.
     TasksAlone,
-    /// One model for the rows of all tasks, at the same strength.
+    /// One model for the rows of all tasks, at the strength that is best for it.
     OneForAll,
 }
 

@@ -6,6 +6,7 @@
 use crate::Result;
 use crate::select::{Study, StudyRows};
 use kinfolk::{Inputs, Observations};
+use kinfolk_io::FoldKeys;
 use std::cmp::Ordering;
 
 /// Some rows of a study: of equal rows the first, with the weight of all of them. Rows of a Gram matrix are as they
@@ -17,7 +18,8 @@ pub(super) fn distinct_rows(study: &Study<'_>, rows: &[u32]) -> Result<StudyRows
     }
     let compare = |a: &u32, b: &u32| {
         let (a, b) = (*a as usize, *b as usize);
-        compare_inputs(inputs, a, b).then_with(|| compare_observations(observations, a, b))
+        let keys = study.fold_keys.as_ref().map_or(Ordering::Equal, |keys| compare_keys(keys, a, b));
+        keys.then_with(|| compare_inputs(inputs, a, b)).then_with(|| compare_observations(observations, a, b))
     };
     let mut sorted = rows.to_vec();
     // Stable: of equal rows, the first in the file comes first.
@@ -41,6 +43,14 @@ fn repetitions(observations: &Observations, rows: &[u32]) -> Vec<f64> {
     }
     let in_units = |(sum, own): (&f64, f64)| if own > 0.0 { sum / own } else { 1.0 };
     sums.iter().zip(weights(rows[0])).map(in_units).collect()
+}
+
+/// Rows of different groups or times are different, whatever else is in them.
+fn compare_keys(keys: &FoldKeys, a: usize, b: usize) -> Ordering {
+    match keys {
+        FoldKeys::Groups(group) => group.index[a].cmp(&group.index[b]),
+        FoldKeys::Times(time) => time[a].total_cmp(&time[b]),
+    }
 }
 
 fn compare_inputs(inputs: &Inputs<'_>, a: usize, b: usize) -> Ordering {

@@ -26,9 +26,11 @@ use crate::observer::SharedObserver;
 use crate::select::{Study, StudyRows, folds};
 use crate::{FitSpec, Metric, PreparedData, Residuals, Result, Training, nan};
 use kinfolk::{CScale, Observations, Observer};
+use kinfolk_io::FoldKeys;
 use search::StrengthTrial;
 use serde::{Deserialize, Serialize};
 use some_tasks::SomeTasks;
+use std::fmt;
 use std::time::{Duration, Instant};
 use trials::{ScaleOfAll, Searched};
 
@@ -72,6 +74,9 @@ pub struct AutoC {
     pub baselines: Vec<BaselineScore>,
     /// Number of folds.
     pub folds: usize,
+    /// Which rows were held out together.
+    #[serde(default, skip_serializing_if = "HeldOutRows::is_random")]
+    pub held_out: HeldOutRows,
     /// Number of rows that were looked at.
     pub rows: usize,
     /// All strengths that were tried, increasing.
@@ -82,6 +87,52 @@ pub struct AutoC {
     /// Errors of the held-out rows with the strength that was chosen, for numbers.
     #[serde(skip)]
     pub(crate) residuals: Option<Residuals>,
+}
+
+/// Which rows are held out together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum HeldOutRows {
+    /// Random ones of every task and class.
+    #[default]
+    Random,
+    /// Those of whole groups.
+    Groups,
+    /// Later ones.
+    Later,
+}
+
+impl HeldOutRows {
+    fn of(keys: Option<&FoldKeys>) -> Self {
+        match keys {
+            None => HeldOutRows::Random,
+            Some(FoldKeys::Groups(_)) => HeldOutRows::Groups,
+            Some(FoldKeys::Times(_)) => HeldOutRows::Later,
+        }
+    }
+
+    fn is_random(&self) -> bool {
+        *self == HeldOutRows::Random
+    }
+
+    /// The rows in words.
+    fn rows(self) -> &'static str {
+        match self {
+            HeldOutRows::Random => "held-out rows",
+            HeldOutRows::Groups => "held-out groups",
+            HeldOutRows::Later => "later rows",
+        }
+    }
+}
+
+impl fmt::Display for HeldOutRows {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            HeldOutRows::Random => "folds",
+            HeldOutRows::Groups => "folds of whole groups",
+            HeldOutRows::Later => "folds by time",
+        })
+    }
 }
 
 /// A strength and its score.
@@ -104,6 +155,7 @@ impl AutoC {
             score: f64::NAN,
             baselines: vec![],
             folds: 0,
+            held_out: HeldOutRows::Random,
             rows: 0,
             tried: vec![],
             note,
@@ -128,8 +180,8 @@ impl AutoC {
     pub fn in_words(&self) -> String {
         match &self.note {
             Some(note) if self.metric.is_none() => note.clone(),
-            Some(note) => format!("{} folds, {} values; {note}", self.folds, self.tried.len()),
-            None => format!("{} folds, {} values", self.folds, self.tried.len()),
+            Some(note) => format!("{} {}, {} values; {note}", self.folds, self.held_out, self.tried.len()),
+            None => format!("{} {}, {} values", self.folds, self.held_out, self.tried.len()),
         }
     }
 
@@ -137,7 +189,7 @@ impl AutoC {
     /// nothing was held out.
     pub fn score_in_words(&self) -> Option<String> {
         let number = |score: f64| if score.is_nan() { "undefined".into() } else { format!("{score:.3}") };
-        let own = format!("{} {} on held-out rows", self.metric?, number(self.score));
+        let own = format!("{} {} on {}", self.metric?, number(self.score), self.held_out.rows());
         let other = |found: &BaselineScore| format!("{} {}", found.baseline, number(found.score));
         let others: Vec<String> = self.baselines.iter().map(other).collect();
         Some(if others.is_empty() { own } else { format!("{own}; {}", others.join(", ")) })
@@ -149,7 +201,7 @@ impl AutoC {
         let better: Vec<String> = better.map(|found| found.baseline.to_string()).collect();
         let better = better.join(" and ");
         (!better.is_empty())
-            .then(|| format!("on held-out rows, the loss of {better} is smaller, beyond noise"))
+            .then(|| format!("on {}, the loss of {better} is smaller, beyond noise", self.held_out.rows()))
     }
 }
 
@@ -188,7 +240,8 @@ fn of_rows(
     // Scaling what is scaled already is scaling it by the rows of the fold. Classes are balanced already.
     let spec =
         FitSpec { tol: spec.tol.max(TOLERANCE), max_seconds: None, class_weight: None, ..spec.clone() };
-    let study = Study::new(&training.inputs, &training.observations, training.losses.clone(), spec);
+    let mut study = Study::new(&training.inputs, &training.observations, training.losses.clone(), spec);
+    study.fold_keys.clone_from(&training.fold_keys);
     let distinct = distinct::distinct_rows(&study, rows)?;
     let study = study.of_rows(&distinct);
     let n_rows = study.inputs.n_inputs();
@@ -204,7 +257,8 @@ fn of_rows(
 }
 
 fn of_tasks(study: Study<'_>, scale: ScaleOfAll<'_>, observer: &SharedObserver<'_>) -> Result<AutoC> {
-    let study = Study { folds: n_folds(study.observations), ..study };
+    let most = study.fold_keys.as_ref().map_or(usize::MAX, FoldKeys::most_folds);
+    let study = Study { folds: n_folds(study.observations).min(most), ..study };
     let n_rows = study.inputs.n_inputs();
     if n_rows <= MAX_ROWS {
         return of_study(&study, scale, observer);
@@ -229,6 +283,7 @@ fn of_study(study: &Study<'_>, scale: ScaleOfAll<'_>, observer: &SharedObserver<
         score: best.score,
         baselines,
         folds: study.folds,
+        held_out: HeldOutRows::of(study.fold_keys.as_ref()),
         rows: study.inputs.n_inputs(),
         tried: tried.iter().map(scored).collect(),
         note,

@@ -7,7 +7,7 @@ use kinfolk::CScale;
 /// Tenths of a decade between strengths before the best is known roughly.
 const COARSE: i32 = 10;
 
-/// The first strengths: a decade below the middle of the scale, the middle, a decade above.
+/// The first strengths, from where the search starts: there, a decade below and a decade above.
 const FIRST_STEPS: [i32; 3] = [0, -COARSE, COARSE];
 
 /// The search never leaves this range: from 1e-5 to 1e5.
@@ -38,17 +38,18 @@ pub(super) fn strength(step: i32) -> f64 {
     CScale::MIDDLE * 10f64.powf(0.1 * f64::from(step))
 }
 
-/// The next step to try, in tenths of a decade from the middle; `None` at the end.
+/// The next step to try, in tenths of a decade from the middle of the scale; `None` at the end.
 ///
-/// First the middle and a decade to both sides. Then further out, a decade at a time, while the best is at an edge.
+/// First the `start` and a decade to both sides. Then further out, a decade at a time, while the best is at an edge.
 /// Last, the lowest point of the parabola through the best and its neighbours.
-pub(super) fn next(trials: &[StrengthTrial]) -> Option<i32> {
+pub(super) fn next(trials: &[StrengthTrial], start: i32) -> Option<i32> {
+    let is_coarse = |step: i32| (step - start) % COARSE == 0;
     let tried = |step: i32| trials.iter().find(|trial| trial.step == step);
-    if let Some(step) = FIRST_STEPS.into_iter().find(|step| tried(*step).is_none()) {
+    if let Some(step) = FIRST_STEPS.into_iter().map(|step| start + step).find(|step| tried(*step).is_none()) {
         return Some(step);
     }
     let best = best(trials)?;
-    if best.step % COARSE != 0 || trials.iter().any(|trial| trial.step % COARSE != 0) {
+    if trials.iter().any(|trial| !is_coarse(trial.step)) {
         return None;
     }
     match (tried(best.step - COARSE), tried(best.step + COARSE)) {
@@ -78,8 +79,12 @@ mod tests {
 
     /// All steps that are tried if the loss is this function of the step, and the best of them.
     fn search(loss: impl Fn(i32) -> f64) -> (Vec<i32>, Option<i32>) {
+        search_from(0, loss)
+    }
+
+    fn search_from(start: i32, loss: impl Fn(i32) -> f64) -> (Vec<i32>, Option<i32>) {
         let mut trials = vec![];
-        while let Some(step) = next(&trials) {
+        while let Some(step) = next(&trials, start) {
             trials.push(StrengthTrial { step, score: 0.0, loss: loss(step) });
             assert!(trials.len() <= 12, "{trials:?}");
         }
@@ -97,6 +102,8 @@ mod tests {
         assert_eq!(search(|step| f64::from(-step)).1, Some(high));
         assert_eq!(search(|step| f64::from(step.abs())).0, [0, -10, 10]);
         assert_eq!(search(|step| f64::from((step + 13).pow(2))).0, [0, -10, 10, -20, -13]);
+        let from_seven = search_from(7, |step| f64::from((step + 13).pow(2)));
+        assert_eq!(from_seven, (vec![7, -3, 17, -13, -23], Some(-13)));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::compare::{self, Baseline, BaselineScore};
 use super::search::{self, StrengthTrial};
 use crate::observer::StopObserver;
 use crate::parallel::{in_parallel, threads_or_cores};
-use crate::select::{FoldRows, HeldOut, Study, TrainingFold, defined_metric, folds};
+use crate::select::{FoldRows, HeldOut, Study, TrainingFold, defined_metric};
 use crate::{
     FitSpec, Measure, MethodSpec, Metric, PreparedData, Residuals, Result, StudyObserver, Weight, predict,
 };
@@ -32,8 +32,7 @@ pub(super) fn search(
     scale: ScaleOfAll<'_>,
     observer: &dyn StudyObserver,
 ) -> Result<Searched> {
-    let fold_of = folds::folds(study.observations, study.folds, study.fold_order, study.seed)?;
-    let rows = FoldRows::all(&fold_of, study.folds);
+    let rows = study.cut(study.seed)?;
     let held_out = HeldOut::new(study.observations, &study.losses, &rows);
     let (metric, _) = defined_metric(study, &held_out)?;
     let mut found = Searched { metric, tried: vec![], baselines: vec![], residuals: None };
@@ -52,24 +51,19 @@ pub(super) fn search(
     };
     let prepared = (0..data.len()).map(prepare).collect::<Result<_>>()?;
     let mut trials = Trials { spec, open: &open, prepared, threads, observer, warm: vec![] };
-    let mut best_rows = vec![];
-    while let Some(step) = search::next(&found.tried) {
-        let Some(predictions) = trials.predictions(&study.spec.method, step)? else { return Ok(found) };
-        let rows = held_out.row_losses(&predictions)?;
-        found.tried.push(StrengthTrial::new(step, held_out.score(metric, &predictions)?.value, &rows));
-        if search::best(&found.tried).is_some_and(|best| best.step == step) {
-            best_rows = rows;
-            let errors = held_out.errors(&predictions, None);
-            found.residuals = errors.and_then(|errors| Residuals::new(study.observations.n_tasks(), errors));
-        }
-    }
-    let Some(best) = search::best(&found.tried) else { return Ok(found) };
+    let own = trials.search(&study.spec.method, 0, &held_out, metric)?;
+    found.tried = own.tried;
+    let Some((best, predictions)) = own.best else { return Ok(found) };
+    let errors = held_out.errors(&predictions, None);
+    found.residuals = errors.and_then(|errors| Residuals::new(study.observations.n_tasks(), errors));
+    let best_rows = held_out.row_losses(&predictions)?;
     for baseline in baselines(study) {
         let predictions = match method(baseline)? {
             None => Some(held_out.baseline()),
-            Some(method) => trials.cold().predictions(&method, best.step)?,
+            // A baseline has a best strength of its own, by the same search on the same folds.
+            Some(method) => trials.search(&method, best.step, &held_out, metric)?.best.map(|best| best.1),
         };
-        let Some(predictions) = predictions else { return Ok(found) };
+        let Some(predictions) = predictions.filter(|_| !observer.stop()) else { return Ok(found) };
         let is_better = compare::is_better(&held_out.row_losses(&predictions)?, &best_rows);
         let score = held_out.score(metric, &predictions)?.value;
         found.baselines.push(BaselineScore { baseline, score, is_better });
@@ -137,11 +131,35 @@ struct FoldTrial {
     alpha: Vec<f64>,
 }
 
+/// The strengths that were tried for a method.
+struct MethodTrials {
+    tried: Vec<StrengthTrial>,
+    /// The best one, with its predictions for the test rows of all folds.
+    best: Option<(StrengthTrial, Vec<f64>)>,
+}
+
 impl Trials<'_> {
-    /// The same, without warm starts.
-    fn cold(&mut self) -> &mut Self {
+    /// Tries strengths of a method, from this one, until the best is known or the observer says stop.
+    fn search(
+        &mut self,
+        method: &MethodSpec,
+        start: i32,
+        held_out: &HeldOut<'_>,
+        metric: Metric,
+    ) -> Result<MethodTrials> {
+        // Duals of another method are no start.
         self.warm.clear();
-        self
+        let mut found = MethodTrials { tried: vec![], best: None };
+        while let Some(step) = search::next(&found.tried, start) {
+            let Some(predictions) = self.predictions(method, step)? else { break };
+            let rows = held_out.row_losses(&predictions)?;
+            let score = held_out.score(metric, &predictions)?.value;
+            found.tried.push(StrengthTrial::new(step, score, &rows));
+            if let Some(best) = search::best(&found.tried).filter(|best| best.step == step) {
+                found.best = Some((best, predictions));
+            }
+        }
+        Ok(found)
     }
 
     /// Predictions for the test rows of all folds; `None` if the observer said stop.

@@ -1,12 +1,11 @@
 //! Cross-validation of all candidates on the same folds.
 
 use super::fold_fits::{FoldFit, FoldScorer, Predicted, fold_fits};
-use super::folds::{self, FoldRows};
 use super::growth::SettingGrid;
 use super::held_out::FoldedScore;
 use super::open_folds::{self, with_open_folds};
 use super::search::CandidateSearch;
-use super::{Candidate, GrownGrid, HeldOut, Study};
+use super::{Candidate, FoldRows, GrownGrid, HeldOut, Study};
 use crate::observer::{LaterObserver, RoundObserver};
 use crate::parallel::threads_or_cores;
 use crate::{Error, MethodSpec, Metric, Residuals, Result, Score, StudyObserver, Weight, nan};
@@ -134,18 +133,7 @@ pub fn cross_validate(
     candidates: &[Candidate],
     observer: &dyn StudyObserver,
 ) -> Result<Option<Selection>> {
-    if study.repeats == 0 {
-        return Err(Error::Study("folds must be cut at least once".into()));
-    }
-    let cut = |round: usize| {
-        let seed = study.seed.wrapping_add((round as u64) << 32);
-        let fold_of = match study.whole_tasks {
-            true => folds::whole_task_folds(study.observations, study.folds, seed)?,
-            false => folds::folds(study.observations, study.folds, study.fold_order, seed)?,
-        };
-        Ok(FoldCut::new(study, FoldRows::all(&fold_of, study.folds)))
-    };
-    let cuts: Vec<FoldCut<'_>> = (0..study.repeats).map(cut).collect::<Result<_>>()?;
+    let cuts: Vec<FoldCut<'_>> = study.cuts()?.into_iter().map(|folds| FoldCut::new(study, folds)).collect();
     CrossValidation::new(study, &cuts, None)?.run(candidates, observer)
 }
 
@@ -388,8 +376,7 @@ impl<'a> CrossValidation<'a> {
     }
 
     fn residuals(&self, cut: &FoldCut<'_>, predictions: &[f64]) -> Option<Residuals> {
-        // Rows of whole tasks that were left out do not tell how well known tasks are predicted.
-        if self.scorer.is_some() || self.study.whole_tasks {
+        if self.scorer.is_some() {
             return None;
         }
         let spread = self.target_scaling.as_ref().map(TargetScaling::spread);

@@ -56,33 +56,6 @@ pub fn folds(observations: &Observations, n_folds: usize, order: FoldOrder, seed
     Ok(fold)
 }
 
-/// Which fold each input is tested in, with all rows of a task in one fold: a fit then knows nothing about
-/// the tasks that it is tested on. As many folds as tasks leave out one task at a time.
-///
-/// # Errors
-/// If there are fewer than two folds, fewer tasks with rows than folds, or inputs that several tasks share.
-pub fn whole_task_folds(observations: &Observations, n_folds: usize, seed: u64) -> Result<Vec<u32>> {
-    let mut task_of: Vec<Option<usize>> = vec![None; observations.n_inputs()];
-    for o in 0..observations.len() {
-        let (input, task) = (observations.input(o), observations.task(o));
-        if task_of[input].replace(task).is_some_and(|other| other != task) {
-            return Err(Error::Study(format!(
-                "folds of whole tasks need rows that belong to one task each; row {input} has labels of several"
-            )));
-        }
-    }
-    let mut tasks: Vec<usize> =
-        task_of.iter().flatten().copied().collect::<BTreeSet<_>>().into_iter().collect();
-    if n_folds < 2 || n_folds > tasks.len() {
-        let n = tasks.len();
-        return Err(Error::Study(format!("{n_folds} folds of {n} whole tasks: there must be from 2 to {n}")));
-    }
-    tasks.shuffle(&mut ChaCha8Rng::seed_from_u64(seed));
-    let fold_of: BTreeMap<usize, u32> =
-        tasks.iter().enumerate().map(|(place, &task)| (task, (place % n_folds) as u32)).collect();
-    Ok(task_of.iter().map(|task| task.map_or(0, |task| fold_of[&task])).collect())
-}
-
 /// A random part with this share of the inputs, and the rest; both increasing. Stratified as [`folds`] are.
 ///
 /// # Errors
@@ -123,7 +96,7 @@ fn spread(observations: &Observations, order: FoldOrder, seed: u64) -> Vec<u32> 
 }
 
 /// Task and class of an input with one observation; class of an input of a one-vs-all problem; else all the same.
-fn stratum(observations: &Observations, few: &[bool], input: usize) -> (usize, u64) {
+pub(super) fn stratum(observations: &Observations, few: &[bool], input: usize) -> (usize, u64) {
     let mut own = observations.of_input(input);
     let Some(first) = own.next() else { return (usize::MAX, 0) };
     if own.next().is_none() {
@@ -139,7 +112,7 @@ fn stratum(observations: &Observations, few: &[bool], input: usize) -> (usize, u
 }
 
 /// Which tasks have at most two different labels.
-fn tasks_with_few_labels(observations: &Observations) -> Vec<bool> {
+pub(super) fn tasks_with_few_labels(observations: &Observations) -> Vec<bool> {
     let mut seen: Vec<BTreeSet<u64>> = vec![BTreeSet::new(); observations.n_tasks()];
     for o in 0..observations.len() {
         let labels = &mut seen[observations.task(o)];
@@ -209,23 +182,6 @@ mod tests {
         assert_eq!(train.iter().filter(|&&i| i < 50).count(), 10);
         assert!(
             split(&obs, 0.0, 3).is_err() && split(&obs, 1.0, 3).is_err() && split(&obs, f64::NAN, 3).is_err()
-        );
-    }
-
-    #[test]
-    fn whole_tasks_are_left_out() {
-        let task: Vec<u32> = (0..40).map(|i| i % 5).collect();
-        let obs = Observations::multi_task(&task, vec![1.0; 40]).unwrap();
-        for n_folds in [2, 5] {
-            let fold = whole_task_folds(&obs, n_folds, 1).unwrap();
-            assert!((0..40).all(|i| fold[i] == fold[i % 5]));
-            assert_eq!(fold.iter().copied().collect::<BTreeSet<_>>().len(), n_folds);
-        }
-        let why = whole_task_folds(&obs, 6, 1).unwrap_err().to_string();
-        assert_eq!(why, "6 folds of 5 whole tasks: there must be from 2 to 5");
-        let classes = Observations::multi_class(&[0, 1, 1], 2).unwrap();
-        assert!(
-            whole_task_folds(&classes, 2, 1).unwrap_err().to_string().contains("row 0 has labels of several")
         );
     }
 

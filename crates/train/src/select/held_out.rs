@@ -28,6 +28,8 @@ struct TestedRow {
     observation: u32,
     fold: u32,
     baseline: f64,
+    /// Whether its task has training rows in the fold.
+    is_known: bool,
 }
 
 /// The score of all folds, and of each.
@@ -44,8 +46,10 @@ impl<'a> HeldOut<'a> {
         for (f, fold) in folds.iter().enumerate() {
             let means = TaskMeans::of(observations, &fold.train);
             for o in fold.test.iter().flat_map(|&i| observations.of_input(i as usize)) {
-                let baseline = means.of_task(observations.task(o)) + observations.offset(o);
-                tested.push(TestedRow { observation: o as u32, fold: f as u32, baseline });
+                let task = observations.task(o);
+                let baseline = means.of_task(task) + observations.offset(o);
+                let is_known = means.of_task[task].is_some();
+                tested.push(TestedRow { observation: o as u32, fold: f as u32, baseline, is_known });
             }
         }
         HeldOut { observations, losses, n_folds: folds.len(), tested }
@@ -86,7 +90,8 @@ impl<'a> HeldOut<'a> {
         Ok(if is_classification { rows.row_losses() } else { rows.row_errors() })
     }
 
-    /// Errors of predictions of numbers, in these units of tasks; `None` for classes.
+    /// Errors of predictions of numbers, in these units of tasks; `None` for classes. Rows of tasks without training
+    /// rows do not tell how well known tasks are predicted, and are left out.
     pub(crate) fn errors(&self, predictions: &[f64], spread: Option<&[f64]>) -> Option<Vec<HeldOutError>> {
         let error = |(row, score): (&TestedRow, &f64)| {
             let o = row.observation as usize;
@@ -95,7 +100,8 @@ impl<'a> HeldOut<'a> {
             HeldOutError { task, error: (self.observations.label(o) - score) / unit }
         };
         let numbers = !all_losses(self.losses, LossKind::is_classification);
-        numbers.then(|| self.tested.iter().zip(predictions).map(error).collect())
+        let known = || self.tested.iter().zip(predictions).filter(|(row, _)| row.is_known);
+        numbers.then(|| known().map(error).collect())
     }
 
     /// How many tasks have test rows, and for how many of them the metric is undefined whatever is predicted.

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `candidates` | from texts such as `fmtl:k=2` and `strength=0.1,1` to what is tried |
 //! | `folds` | cutting data into parts that resemble each other |
+//! | `keyed_folds` | folds of whole groups, of whole tasks, and in the order of time |
 //! | `study`, `training_fold` | the data of a study, and of one fold of it |
 //! | `open_folds`, `fold_fits` | folds ready for fits; the fits of all folds, several at a time |
 //! | `held_out` | scores of held-out predictions of all folds together |
@@ -25,6 +26,7 @@ mod growth;
 mod held_out;
 mod holdout;
 mod kernels;
+mod keyed_folds;
 mod open_folds;
 mod results;
 mod screen;
@@ -42,6 +44,7 @@ pub use growth::GrownGrid;
 pub use held_out::HeldOut;
 pub use holdout::{Holdout, HoldoutResult, holdout};
 pub use kernels::KernelGrid;
+pub use keyed_folds::cut;
 pub use results::{BestRow, Refit, SelectionResults, Verdict};
 pub use splits::{SplitResult, repeat};
 pub use study::{Scored, Study};

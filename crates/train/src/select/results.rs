@@ -4,6 +4,7 @@ use super::{Comparison, GrownGrid, ReplacedMetric, Row, Scored, Selection, Study
 use crate::{Error, MethodSpec, Metric, Result, Score, Trained};
 use kinfolk::solver::TracePoint;
 use kinfolk::{CertificateSummary, Model, TaskNames};
+use kinfolk_io::FoldsBy;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -26,6 +27,9 @@ pub struct SelectionResults {
     pub notes: Vec<String>,
     /// Number of folds.
     pub folds: usize,
+    /// What decides about the folds, if that is not chance.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folds_by: Option<FoldsBy>,
     /// How often the data were cut into folds.
     pub repeats: usize,
     /// What settings were chosen by.
@@ -105,6 +109,7 @@ impl SelectionResults {
             grown: selection.grown.clone(),
             notes: selection.notes(),
             folds: study.folds,
+            folds_by: study.spec.folds_by.clone(),
             repeats: study.repeats,
             scored: study.scored,
             tasks: tasks.iter().collect(),

@@ -1,11 +1,12 @@
 //! Selection repeated on random training parts, each winner scored on rows it did not see.
 
 use super::study::StudyRows;
-use super::{Candidate, Row, Study, cross_validate, folds, training_fold};
+use super::{Candidate, Row, Study, cross_validate, training_fold};
 use crate::metric::{self, Score};
 use crate::observer::RoundObserver;
-use crate::{MethodSpec, Metric, Result, StudyObserver, Weight};
+use crate::{Error, MethodSpec, Metric, Result, StudyObserver, Weight};
 use kinfolk::Kernel;
+use kinfolk_io::FoldKeys;
 use serde::Serialize;
 
 /// What a candidate reached on one split.
@@ -48,10 +49,13 @@ pub fn repeat(
     observer: &dyn StudyObserver,
     each: &mut dyn FnMut(&SplitResult),
 ) -> Result<Option<Vec<SplitResult>>> {
+    if n_splits > 1 && matches!(study.fold_keys, Some(FoldKeys::Times(_))) {
+        return Err(Error::Study("a split by time is always the same: there can be only one".into()));
+    }
     let mut results: Vec<SplitResult> = vec![];
     for split in 0..n_splits {
         let seed = study.seed.wrapping_add(split as u64);
-        let (train, test) = folds::split(study.observations, share, seed)?;
+        let (train, test) = study.split(share, seed)?;
         let rows = StudyRows::new(study, &train)?;
         let own = Study { seed, ..study.of_rows(&rows) };
         let counted = RoundObserver { observer, round: split, of: n_splits };

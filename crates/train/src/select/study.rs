@@ -1,10 +1,10 @@
 //! What candidates are compared on, and how.
 
-use super::{FoldOrder, Row};
+use super::{FoldOrder, FoldRows, Row, cut, folds, keyed_folds};
 use crate::observer::StopObserver;
-use crate::{FitSpec, LossSpec, Metric, Result, StudyObserver, Trained, Training};
+use crate::{Error, FitSpec, LossSpec, Metric, Result, StudyObserver, Trained, Training};
 use kinfolk::{Inputs, Losses, Observations, Observer, Start, TargetScaling};
-use kinfolk_io::Schema;
+use kinfolk_io::{FoldKeys, Schema};
 use serde::{Deserialize, Serialize};
 
 /// Data, and how candidates are compared on them. Scaling of inputs and labels and class weights are
@@ -25,6 +25,8 @@ pub struct Study<'a> {
     pub folds: usize,
     /// Whether all rows of a task are in one fold: scores are then about tasks without training rows.
     pub whole_tasks: bool,
+    /// Groups or times of the rows, if these decide about folds.
+    pub fold_keys: Option<FoldKeys>,
     /// How rows are dealt to folds.
     pub fold_order: FoldOrder,
     /// How often the data are cut into folds: with few rows, the result of a single cut depends on luck.
@@ -65,6 +67,7 @@ impl<'a> Study<'a> {
             metric: None,
             folds: DEFAULT_FOLDS,
             whole_tasks: false,
+            fold_keys: None,
             fold_order: FoldOrder::default(),
             repeats: 1,
             scored: Scored::default(),
@@ -101,7 +104,44 @@ impl<'a> Study<'a> {
             observations: &rows.observations,
             losses: self.losses.clone(),
             spec: self.spec.clone(),
+            fold_keys: rows.fold_keys.clone(),
             ..*self
+        }
+    }
+
+    /// The rows of all folds, whatever decides about them.
+    ///
+    /// # Errors
+    /// If there are fewer than two folds, or more than rows, groups or times allow.
+    pub fn cut(&self, seed: u64) -> Result<Vec<FoldRows>> {
+        let (n, observations) = (self.folds, self.observations);
+        if self.whole_tasks {
+            let tasks = keyed_folds::tasks_as_groups(observations)?;
+            let fold_of = keyed_folds::group_folds(observations, &tasks, "whole tasks", n, seed)?;
+            return Ok(FoldRows::all(&fold_of, n));
+        }
+        cut(observations, self.fold_keys.as_ref(), n, self.fold_order, seed)
+    }
+
+    /// The folds of so many divisions. Folds by time are the same in each.
+    pub(super) fn cuts(&self) -> Result<Vec<Vec<FoldRows>>> {
+        if self.repeats == 0 {
+            return Err(Error::Study("folds must be cut at least once".into()));
+        }
+        if self.repeats > 1 && matches!(self.fold_keys, Some(FoldKeys::Times(_))) {
+            return Err(Error::Study("folds by time are always the same: they cannot be repeated".into()));
+        }
+        let seed = |round: usize| self.seed.wrapping_add((round as u64) << 32);
+        (0..self.repeats).map(|round| self.cut(seed(round))).collect()
+    }
+
+    /// A part with this share of the rows, and the rest: whole groups, or rows and later ones, if these decide about
+    /// folds.
+    pub(super) fn split(&self, share: f64, seed: u64) -> Result<(Vec<u32>, Vec<u32>)> {
+        match &self.fold_keys {
+            Some(FoldKeys::Times(times)) => keyed_folds::split_by_time(times, share),
+            Some(FoldKeys::Groups(groups)) => keyed_folds::split_by_group(&groups.index, share, seed),
+            None => folds::split(self.observations, share, seed),
         }
     }
 
@@ -158,12 +198,14 @@ impl<'a> Study<'a> {
 pub(crate) struct StudyRows {
     inputs: Inputs<'static>,
     observations: Observations,
+    fold_keys: Option<FoldKeys>,
 }
 
 impl StudyRows {
     pub(crate) fn new(study: &Study<'_>, rows: &[u32]) -> Result<Self> {
         let inputs = study.inputs.select_rows(rows);
-        Ok(StudyRows { inputs, observations: study.observations.select_inputs(rows)? })
+        let fold_keys = fold_keys(study, rows);
+        Ok(StudyRows { inputs, observations: study.observations.select_inputs(rows)?, fold_keys })
     }
 
     /// The rows of some tasks.
@@ -175,6 +217,7 @@ impl StudyRows {
         Ok(StudyRows {
             inputs: study.inputs.select_rows(&rows),
             observations: observations.select_inputs(&rows)?,
+            fold_keys: fold_keys(study, &rows),
         })
     }
 
@@ -182,4 +225,8 @@ impl StudyRows {
     pub(crate) fn repeated(self, times: &[f64]) -> Result<Self> {
         Ok(StudyRows { observations: self.observations.with_weights(times)?, ..self })
     }
+}
+
+fn fold_keys(study: &Study<'_>, rows: &[u32]) -> Option<FoldKeys> {
+    study.fold_keys.as_ref().map(|keys| keys.select_rows(rows.iter().map(|&i| i as usize)))
 }

@@ -26,7 +26,7 @@ use kinfolk::{
     CScale, DatasetOptions, Inputs, Intercept, Kernel, ScalingKind, Settings, SolverKind, TargetScale,
     TaskNames,
 };
-use kinfolk_io::ColumnRoles;
+use kinfolk_io::{ColumnRoles, FoldsBy};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -77,6 +77,9 @@ pub struct FitSpec {
     /// Fit only the rows of this part.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub split: Option<i64>,
+    /// The column that decides which rows are held out together, where C or a method is chosen by held-out rows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub folds_by: Option<FoldsBy>,
     /// Which solver.
     pub solver: SolverKind,
     /// Relative duality gap to reach.
@@ -120,6 +123,7 @@ impl Default for FitSpec {
             scale: ScalingKind::Auto,
             target_scale: TargetScale::Auto,
             split: None,
+            folds_by: None,
             solver,
             tol: tolerance,
             max_passes,
@@ -162,7 +166,7 @@ impl FromStr for ClassWeight {
 impl FitSpec {
     /// What the columns mean, for reading the data of a fit: only the rows of its part decide about encodings.
     pub fn columns_to_read(&self) -> ColumnRoles {
-        ColumnRoles { part: self.split, ..self.columns.clone() }
+        ColumnRoles { part: self.split, folds_by: self.folds_by.clone(), ..self.columns.clone() }
     }
 
     /// `Err` if a number is out of its range, or the spec is of a newer version.

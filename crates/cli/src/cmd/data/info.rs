@@ -89,6 +89,9 @@ pub(super) fn run(args: InfoArgs, report: Report) -> Result<ExitCode> {
     let schema = match read {
         Err(failure) if profile.is_none() => return Err(failure),
         Err(_) => {
+            // A recipe would say it.
+            let remark = profile.as_ref().and_then(|profile| profile.remark.as_ref());
+            remark.into_iter().for_each(|remark| report.note(remark));
             counts = RowCounts::default();
             counts.rows = profile.as_ref().map_or(0, |profile| profile.rows as usize);
             None

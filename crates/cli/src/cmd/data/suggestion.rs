@@ -175,7 +175,7 @@ mod tests {
             used_as: "feature",
             why: String::new(),
         };
-        FileProfile { rows: 200, columns: columns.iter().map(column).collect() }
+        FileProfile { rows: 200, remark: None, columns: columns.iter().map(column).collect() }
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::watch::Watch;
 use crate::{files, interrupt, trace};
 use clap::Args;
 use kinfolk::{Start, Status};
-use kinfolk_train::{Data, FitSpec, Trained, Training};
+use kinfolk_train::{Data, FitSpec, Trained, Training, Weight};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -69,6 +69,9 @@ pub(crate) fn run(args: FitArgs, global: &Global, report: Report) -> Result<Exit
     let mut spec = args.spec.spec(global)?;
     args.method.apply(&mut spec)?;
     args.long_run.check(&spec)?;
+    if spec.folds_by.is_some() && spec.c != Weight::Auto {
+        report.note("--folds-by has no effect: C is given, so no rows are held out");
+    }
     let data = DataFiles::find(&args.data)?;
     CommandFiles::default()
         .reads(data.paths())

@@ -26,13 +26,14 @@ Examples:
   kinfolk select digits.npz --method fmtl:k=1,fmtl:k=4,stl --folds 3 --grid strength=0.1,1,10
   kinfolk select school.csv --task school --target score --method mtl --grid mu=0.1,1
   kinfolk select school.csv --task school --target score --method fmtl --atom groups=districts.csv
+  kinfolk select school.csv --task school --target score --folds-by group:age --folds 3
   kinfolk select mines.npz --method stl,fmtl:k=1 --folds 3 --splits 2 --train-share 0.5";
 
 /// Choose a method and its parameters by cross-validation, and fit the winner.
 ///
-/// Folds are stratified inside each task. Fits go along the grid, each from the solution of the one before,
-/// and several run at a time. C is tried on a scale without units, the strength, which means the same for any
-/// data and method, unless --grid c=... is given.
+/// Folds are stratified inside each task, or by groups or times (--folds-by). Fits go along the grid, each from the
+/// solution of the one before, and several run at a time. C is tried on a scale without units, the strength, which
+/// means the same for any data and method, unless --grid c=... is given.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct SelectArgs {
@@ -61,7 +62,7 @@ pub(crate) struct SelectArgs {
     folds: usize,
     /// Keep all rows of a task in one fold: how well are tasks predicted that had no rows? They get the mean of the
     /// others. As many folds as tasks leave out one task at a time.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "folds_by")]
     whole_tasks: bool,
     /// Divide the data into folds this many times, and choose by all of them: less depends on chance if rows are few.
     #[arg(long, value_name = "N", default_value_t = 1)]
@@ -111,7 +112,10 @@ impl From<ScoredChoice> for Scored {
 }
 
 pub(crate) fn run(args: SelectArgs, global: &Global, report: Report) -> Result<ExitCode> {
-    let spec = args.spec.spec(global)?;
+    let mut spec = args.spec.spec(global)?;
+    if args.whole_tasks {
+        spec.folds_by = None;
+    }
     let data = DataFiles::find(&args.data)?;
     CommandFiles::default()
         .reads(data.paths())
@@ -132,6 +136,7 @@ pub(crate) fn run(args: SelectArgs, global: &Global, report: Report) -> Result<E
     let mut study = Study::new(&training.inputs, &training.observations, training.losses.clone(), spec);
     study.metric = args.metric;
     study.whole_tasks = args.whole_tasks;
+    study.fold_keys.clone_from(&training.fold_keys);
     (study.folds, study.repeats, study.scored) = (args.folds, args.repeats, args.scored.into());
     interrupt::end_well();
     if let (Some(n), Some(share)) = (args.splits, args.train_share) {

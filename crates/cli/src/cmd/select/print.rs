@@ -35,6 +35,9 @@ pub(super) fn text(results: &SelectionResults, all: bool) -> String {
         Scored::Together => "score of the rows of all folds together, standard deviation over folds",
     };
     let mut out = format!("{grid}\n** the winner, * the best of its method; {score}\n");
+    if let Some(by) = &results.folds_by {
+        out += &format!("{} folds by {by}\n", results.folds);
+    }
     let open: usize = results.rows.iter().map(|row| row.uncertified).sum();
     if open > 0 {
         out += &format!(

@@ -1,6 +1,7 @@
 //! `kinfolk theta`: the task matrix of a model, in an order that puts related tasks side by side.
 
 mod parts;
+mod shared;
 
 use crate::args::Global;
 use crate::failure::{Failure, Result};
@@ -13,6 +14,7 @@ use kinfolk::{Matrix, Model};
 use kinfolk_report::{HeatMap, Tree, distances};
 use parts::OrderedParts;
 use serde::Serialize;
+use shared::{GROUP_CORRELATION, SharedTheta};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -26,7 +28,7 @@ Examples:
 /// With more tasks, the matrix is printed only on request.
 const MAX_PRINTED_TASKS: usize = 14;
 
-/// Show the task matrix Theta of a model: which tasks are related.
+/// Show the task matrix Theta of a model: which tasks are related, and groups of tasks.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ThetaArgs {
@@ -140,6 +142,12 @@ struct ThetaAnswer<'a> {
     tasks: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
     theta: Option<Vec<Vec<serde_json::Value>>>,
+    /// Correlations without what each task has to itself, where there is such a part.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shared_correlation: Option<Vec<Vec<serde_json::Value>>>,
+    /// Tasks of each group, the largest first, and the mean correlation that they have at least.
+    groups: Vec<Vec<&'a str>>,
+    group_correlation: f64,
     out: Option<&'a Path>,
     svg: Option<&'a Path>,
 }
@@ -158,9 +166,10 @@ pub(crate) fn run(args: ThetaArgs, global: &Global, report: Report) -> Result<Ex
     if args.parts {
         return args.run_parts(&model, &ordered, format, report);
     }
+    let shared = SharedTheta::new(&model, &ordered)?;
     let kind = if args.correlation { "correlation" } else { "theta" };
     let bytes = match format {
-        ThetaFormat::Table => args.text(&ordered).into_bytes(),
+        ThetaFormat::Table => args.text(&ordered, &shared).into_bytes(),
         ThetaFormat::Csv => csv(&ordered.names, ordered.values(args.correlation))?,
         ThetaFormat::Npy => kinfolk_io::npy_bytes(ordered.values(args.correlation)),
         ThetaFormat::Graphml => {
@@ -176,15 +185,19 @@ pub(crate) fn run(args: ThetaArgs, global: &Global, report: Report) -> Result<Ex
     if let Some(path) = &args.out {
         files::write(path, &bytes)?;
     }
-    let values = ordered.values(args.correlation);
-    let rows =
-        || (0..values.rows()).map(|r| values.row(r).iter().map(|x| json_number(*x)).collect()).collect();
+    let rows = |values: &Matrix| {
+        (0..values.rows()).map(|r| values.row(r).iter().map(|x| json_number(*x)).collect()).collect()
+    };
+    let without_own = shared.shared.as_ref().filter(|_| args.out.is_none()).map(|(_, m)| rows(m));
     let answer = ThetaAnswer {
         model: &args.model,
         kind,
         order,
         tasks: &ordered.names,
-        theta: args.out.is_none().then(rows),
+        theta: args.out.is_none().then(|| rows(ordered.values(args.correlation))),
+        shared_correlation: without_own,
+        groups: shared.group_names(),
+        group_correlation: GROUP_CORRELATION,
         out: args.out.as_deref(),
         svg: args.svg.as_deref(),
     };
@@ -245,15 +258,15 @@ impl ThetaArgs {
         }
     }
 
-    /// The whole matrix if it is small, and the closest tasks of each task.
-    fn text(&self, ordered: &OrderedTheta) -> String {
+    /// The whole matrix if it is small, the closest tasks of each task, and groups of tasks.
+    fn text(&self, ordered: &OrderedTheta, shared: &SharedTheta<'_>) -> String {
         let n = ordered.names.len();
         let mut text = String::new();
         if n <= MAX_PRINTED_TASKS || self.full {
             text.push_str(&matrix(ordered, self.correlation));
             text.push('\n');
         }
-        text.push_str(&closest(ordered));
+        text.push_str(&shared.text());
         text
     }
 }
@@ -267,20 +280,6 @@ fn matrix(ordered: &OrderedTheta, correlation: bool) -> String {
     let cell = |x: &f64| if correlation { format!("{x:.2}") } else { number(*x, 3) };
     for (r, name) in ordered.names.iter().enumerate() {
         grid.row(std::iter::once(name.clone()).chain(values.row(r).iter().map(cell)));
-    }
-    grid.to_string()
-}
-
-/// Up to three closest tasks of each task.
-fn closest(ordered: &OrderedTheta) -> String {
-    let mut grid = Grid::new(&["task", ">Theta_tt", "closest kin (correlation)"]);
-    for (r, name) in ordered.names.iter().enumerate() {
-        let row = ordered.correlation.row(r);
-        let mut others: Vec<usize> = (0..row.len()).filter(|&s| s != r && row[s] != 0.0).collect();
-        others.sort_by(|&a, &b| row[b].abs().total_cmp(&row[a].abs()));
-        let kin: Vec<String> =
-            others.iter().take(3).map(|&s| format!("{} ({:.2})", ordered.names[s], row[s])).collect();
-        grid.row([name.clone(), number(ordered.theta[(r, r)], 3), kin.join(", ")]);
     }
     grid.to_string()
 }

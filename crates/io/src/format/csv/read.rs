@@ -3,7 +3,7 @@
 use super::records::CsvRecords;
 use crate::columns::cells::{self, Reading, TableCell};
 use crate::columns::{ColumnCursor, ColumnNames, ColumnType, RowPlace, VisitCell};
-use crate::format::{InputFile, OpenCursorResult};
+use crate::format::{Encoding, InputFile, OpenCursorResult};
 use crate::{Decimal, Result};
 use std::borrow::Cow;
 
@@ -13,6 +13,7 @@ const MAX_COLUMNS: usize = 1 << 22;
 /// A csv file.
 pub(super) struct CsvCursor {
     input: InputFile,
+    encoding: Encoding,
     names: ColumnNames,
     records: CsvRecords,
     empty_rows: u64,
@@ -20,8 +21,13 @@ pub(super) struct CsvCursor {
 
 impl CsvCursor {
     pub(super) fn open(input: &InputFile) -> OpenCursorResult {
-        let (records, names) = first_record(input)?;
-        Ok(Box::new(CsvCursor { input: input.clone(), names, records, empty_rows: 0 }))
+        // A pipe can be read only once.
+        let encoding = match input.is_repeatable() {
+            true => Encoding::of(input.text()?).unwrap_or(Encoding::Utf8),
+            false => Encoding::Utf8,
+        };
+        let (records, names) = first_record(input, encoding)?;
+        Ok(Box::new(CsvCursor { input: input.clone(), encoding, names, records, empty_rows: 0 }))
     }
 }
 
@@ -56,7 +62,7 @@ impl ColumnCursor for CsvCursor {
     }
 
     fn rewind(&mut self) -> Result<()> {
-        self.records = first_record(&self.input)?.0;
+        self.records = first_record(&self.input, self.encoding)?.0;
         self.empty_rows = 0;
         Ok(())
     }
@@ -68,11 +74,15 @@ impl ColumnCursor for CsvCursor {
     fn empty_rows(&self) -> u64 {
         self.empty_rows
     }
+
+    fn remark(&self) -> Option<String> {
+        self.encoding.remark()
+    }
 }
 
 /// Opens the file and reads the names of its columns.
-fn first_record(input: &InputFile) -> Result<(CsvRecords, ColumnNames)> {
-    let mut records = CsvRecords::new(input.text()?)?;
+fn first_record(input: &InputFile, encoding: Encoding) -> Result<(CsvRecords, ColumnNames)> {
+    let mut records = CsvRecords::new(encoding.decoded(input.text()?))?;
     if !records.advance()? {
         return Err(wrong!("it is empty; the first line must name the columns"));
     }

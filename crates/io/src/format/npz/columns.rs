@@ -4,7 +4,7 @@ use super::archive::Archive;
 use crate::columns::cells;
 use crate::error::quoted;
 use crate::format::npy::{ArrayValues, shape_text};
-use crate::{Categorical, Labels, Result, text};
+use crate::{Categorical, FoldKeys, FoldsBy, Labels, Result, text};
 use kinfolk::TaskNames;
 
 /// An array with one item for each of `rows` rows.
@@ -87,6 +87,18 @@ pub(super) fn weights(column: ArrayValues, name: &str) -> Result<Vec<f64>> {
 /// Offsets: finite.
 pub(super) fn offsets(column: ArrayValues, name: &str) -> Result<Vec<f64>> {
     checked(column, name, f64::is_finite, "is not a finite number, and every row needs an offset")
+}
+
+/// Groups or times of the rows.
+pub(super) fn fold_keys(archive: &mut Archive, by: &FoldsBy, rows: usize) -> Result<FoldKeys> {
+    let column = per_row(archive, by.column(), rows)?;
+    match by {
+        FoldsBy::Group(name) => categorical(column, name, None).map(FoldKeys::Groups),
+        FoldsBy::Time(name) => {
+            let why = "is not a finite number, and every row needs a time";
+            checked(column, name, f64::is_finite, why).map(FoldKeys::Times)
+        }
+    }
 }
 
 fn checked(column: ArrayValues, name: &str, fits: fn(f64) -> bool, why: &str) -> Result<Vec<f64>> {

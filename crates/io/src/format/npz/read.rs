@@ -4,7 +4,9 @@ use super::archive::Archive;
 use super::{columns, targets};
 use crate::format::npy::{self, ArrayValues, MatrixReader};
 use crate::format::{InputFile, OpenResult};
-use crate::{ColumnRoles, Error, Feature, Result, Schema, Source, Storage, Table, Targets, categories};
+use crate::{
+    ColumnRoles, Error, Feature, FoldKeys, Result, Schema, Source, Storage, Table, Targets, categories,
+};
 
 pub(super) struct NpzSource {
     array: &'static str,
@@ -14,6 +16,7 @@ pub(super) struct NpzSource {
     weight: Option<Vec<f64>>,
     offset: Option<Vec<f64>>,
     split: Option<Vec<i64>>,
+    fold_keys: Option<FoldKeys>,
     schema: Schema,
 }
 
@@ -32,14 +35,19 @@ impl NpzSource {
         let weight = per_row(&mut archive, weight, n_rows, columns::weights)?;
         let offset = per_row(&mut archive, offset, n_rows, columns::offsets)?;
         let split = per_row(&mut archive, split, n_rows, columns::parts)?;
+        let fold_keys = match &columns.folds_by {
+            Some(by) if schema.is_none() => Some(columns::fold_keys(&mut archive, by, n_rows)?),
+            _ => None,
+        };
         let rows = archive.into_rows(array)?;
         let own = || {
             let numbers = features.as_ref().map(|names| names.iter().cloned().map(Feature::Number).collect());
             let storage = if array == "K" { Storage::Kernel } else { Storage::Dense };
-            Schema { storage, ..Schema::new(columns.clone(), numbers, cols) }
+            let columns = ColumnRoles { folds_by: None, ..columns.clone() };
+            Schema { storage, ..Schema::new(columns, numbers, cols) }
         };
         let schema = schema.cloned().unwrap_or_else(own);
-        Ok(Box::new(NpzSource { array, rows, features, targets, weight, offset, split, schema }))
+        Ok(Box::new(NpzSource { array, rows, features, targets, weight, offset, split, fold_keys, schema }))
     }
 }
 
@@ -95,7 +103,8 @@ impl Source for NpzSource {
             targets: self.targets.select_rows(range.clone()),
             weight: self.weight.as_ref().map(|weight| weight[range.clone()].to_vec()),
             offset: self.offset.as_ref().map(|offset| offset[range.clone()].to_vec()),
-            split: self.split.as_ref().map(|split| split[range].to_vec()),
+            split: self.split.as_ref().map(|split| split[range.clone()].to_vec()),
+            fold_keys: self.fold_keys.as_ref().map(|keys| keys.select_rows(range)),
             kept: vec![],
             lines: vec![],
         }))

@@ -114,6 +114,7 @@ impl SvmSource {
             weight: preamble.is_some_and(|preamble| preamble.weight).then_some(chunk.weight),
             offset: None,
             split: preamble.is_some_and(|preamble| preamble.split).then_some(chunk.split),
+            fold_keys: None,
             kept: vec![],
             lines: chunk.lines,
         })

@@ -1,0 +1,140 @@
+//! Which tasks belong together: correlations without what each task has to itself, and groups by them.
+
+use super::{OrderedTheta, permuted};
+use crate::failure::Result;
+use crate::text::{Grid, number};
+use kinfolk::{Matrix, Model};
+use kinfolk_report::{Tree, distances};
+use kinfolk_train::{percent, theta_parts};
+
+/// The atom of what each task has to itself.
+const OWN: &str = "own";
+
+/// Tasks of a group have at least this correlation on average, of any sign.
+pub(super) const GROUP_CORRELATION: f64 = 0.5;
+
+/// Tasks named as the closest of a task.
+const MAX_KIN: usize = 3;
+
+/// How related tasks are, with the tasks in the order of the whole.
+pub(super) struct SharedTheta<'a> {
+    whole: &'a OrderedTheta,
+    /// The share of what each task has to itself, and correlations without it; `None` without such a part.
+    pub(super) shared: Option<(f64, Matrix)>,
+    /// Tasks of each group, the largest first.
+    groups: Vec<Vec<usize>>,
+    /// The last two clusters that are joined, and the mean size of the correlation between them.
+    sides: Option<(Vec<Vec<usize>>, f64)>,
+}
+
+impl<'a> SharedTheta<'a> {
+    pub(super) fn new(model: &Model, whole: &'a OrderedTheta) -> Result<Self> {
+        let parts = theta_parts(model)?;
+        let own = parts.iter().find(|part| part.name == OWN && part.share > 0.0);
+        let shared = own.map(|own| {
+            let mut rest = model.theta().clone();
+            rest.as_mut_slice().iter_mut().zip(own.matrix.as_slice()).for_each(|(all, own)| *all -= own);
+            (own.share, correlation(&permuted(&rest, &whole.order)))
+        });
+        let related = shared.as_ref().map_or(&whole.correlation, |(_, correlation)| correlation);
+        let tree = Tree::new(&distances(related));
+        let groups = tree.groups(1.0 - GROUP_CORRELATION);
+        let last = tree.joins().last().map(|(_, _, distance)| 1.0 - distance);
+        let sides = last.map(|between| (tree.in_clusters(2), between));
+        Ok(SharedTheta { whole, shared, groups, sides })
+    }
+
+    /// Names of the tasks of each group.
+    pub(super) fn group_names(&self) -> Vec<Vec<&str>> {
+        self.groups.iter().map(|group| self.names_of(group)).collect()
+    }
+
+    fn names_of(&self, tasks: &[usize]) -> Vec<&str> {
+        tasks.iter().map(|&t| self.whole.names[t].as_str()).collect()
+    }
+
+    /// The closest tasks of each task, the groups, and what the numbers mean.
+    pub(super) fn text(&self) -> String {
+        format!("{}\n{}\n{}", self.closest(), self.groups_in_words(), self.meaning())
+    }
+
+    /// Up to three closest tasks of each task.
+    fn closest(&self) -> String {
+        let head = match self.shared {
+            None => "closest kin (correlation)",
+            Some(_) => "closest kin (correlation, without own)",
+        };
+        let mut grid = Grid::new(&["task", ">Theta_tt", head]);
+        let whole = &self.whole.correlation;
+        let related = self.shared.as_ref().map_or(whole, |(_, correlation)| correlation);
+        for (t, name) in self.whole.names.iter().enumerate() {
+            let row = related.row(t);
+            let mut others: Vec<usize> = (0..row.len()).filter(|&s| s != t && row[s] != 0.0).collect();
+            others.sort_by(|&a, &b| row[b].abs().total_cmp(&row[a].abs()));
+            let kin = |&s: &usize| match self.shared {
+                None => format!("{} ({:.2})", self.whole.names[s], row[s]),
+                Some(_) => format!("{} ({:.2}, {:.2})", self.whole.names[s], whole[(t, s)], row[s]),
+            };
+            let kin: Vec<String> = others.iter().take(MAX_KIN).map(kin).collect();
+            grid.row([name.clone(), number(self.whole.theta[(t, t)], 3), kin.join(", ")]);
+        }
+        grid.to_string()
+    }
+
+    fn groups_in_words(&self) -> String {
+        let n = self.whole.names.len();
+        let names = self.group_names();
+        let without = if self.shared.is_some() { ", without own" } else { "" };
+        let rule = format!("a correlation of at least {GROUP_CORRELATION} on average{without}");
+        let alone: Vec<&str> = names.iter().filter(|group| group.len() == 1).flatten().copied().collect();
+        if n > 1 && self.groups.len() == 1 {
+            let sides = self.sides.as_ref().filter(|_| n > 2).map_or(String::new(), |(sides, between)| {
+                let sides: Vec<String> = sides.iter().map(|side| self.names_of(side).join(", ")).collect();
+                format!(
+                    "its clearest division, with {between:.2} between the two sides: {}\n",
+                    sides.join(" | ")
+                )
+            });
+            return format!("all {n} tasks are one group: {rule}\n{sides}");
+        }
+        if alone.len() == n {
+            return format!("no groups of tasks: none have {rule}\n");
+        }
+        let mut grid = Grid::new(&["group", ">tasks", &rule]);
+        let several = names.iter().filter(|group| group.len() > 1);
+        for (number, group) in several.enumerate() {
+            grid.row([(number + 1).to_string(), group.len().to_string(), group.join(", ")]);
+        }
+        if !alone.is_empty() {
+            grid.row(["alone".to_string(), alone.len().to_string(), alone.join(", ")]);
+        }
+        grid.to_string()
+    }
+
+    fn meaning(&self) -> String {
+        let mut text = String::from(
+            "a correlation of 1: two tasks are the same up to their scale; 0: they learn nothing from each other; \
+             below 0: opposite\n",
+        );
+        if let Some((share, _)) = self.shared {
+            text += &format!(
+                "{} % of the model is own, what each task has to itself; it makes all correlations smaller\n",
+                percent(share)
+            );
+        }
+        text
+    }
+}
+
+/// `M_rs / sqrt(M_rr M_ss)`; 0 where a task has nothing.
+fn correlation(m: &Matrix) -> Matrix {
+    let mut out = m.clone();
+    for r in 0..m.rows() {
+        for s in 0..m.rows() {
+            let size = (m[(r, r)] * m[(s, s)]).sqrt();
+            out[(r, s)] =
+                if size > 0.0 { (m[(r, s)] / size).clamp(-1.0, 1.0) } else { f64::from(u8::from(r == s)) };
+        }
+    }
+    out
+}

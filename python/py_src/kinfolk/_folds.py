@@ -1,0 +1,62 @@
+"""Groups or times of rows, which decide what is held out together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from . import _inputs, _native
+
+FoldKeys = tuple[list[int] | list[str] | None, np.ndarray | None]
+"""Groups or times, as the engine takes them."""
+
+
+def keys(groups: Any, times: Any, n_rows: int) -> FoldKeys | None:
+    """Groups or times of the rows; None if there are none."""
+    if groups is None and times is None:
+        return None
+    if groups is not None and times is not None:
+        raise ValueError("groups and times: folds are by one of them")
+    if groups is not None:
+        return _inputs.row_names(groups, n_rows, "group").tolist(), None
+    return None, _times(times, n_rows)
+
+
+def splits(observations: Any, n_folds: int, seed: int, fold_keys: FoldKeys | None) -> list[tuple[Any, Any]]:
+    """Rows to train on and rows to test on, for each fold, as in the command select."""
+    found: list[tuple[Any, Any]] = _native.splits(observations, n_folds, seed, fold_keys)
+    return found
+
+
+def random_folds(data: Any, n_folds: int, seed: int) -> np.ndarray:
+    """The fold in which each row is tested. Groups stay together; times do not matter."""
+    n, groups = data.x.shape[0], data.fold_keys and data.fold_keys[0]
+    most = n if groups is None else len(set(groups))
+    fold = np.zeros(n, np.uint32)
+    if most > 1:
+        own = None if groups is None else (groups, None)
+        for number, (_, test) in enumerate(splits(data.observations, min(n_folds, most), seed, own)):
+            fold[test] = number
+    return fold
+
+
+def _times(times: Any, n_rows: int) -> np.ndarray:
+    """Numbers, or days since 1970-01-01."""
+    values = np.asarray(_inputs.frame(times))
+    if values.ndim == 2 and values.shape[1] == 1:
+        values = values.ravel()
+    if values.shape != (n_rows,):
+        raise ValueError(f"times has shape {values.shape}, expected one for each of {n_rows} rows")
+    if values.dtype.kind == "O":
+        values = values.astype("datetime64[ns]")
+    if values.dtype.kind == "M":
+        ticks = values.astype("datetime64[ns]")
+        values = np.where(np.isnat(ticks), np.nan, ticks.astype(np.int64) / 86_400e9)
+    if values.dtype.kind not in "biuf":
+        raise TypeError(f"times are numbers or dates, not {values.dtype}")
+    numbers = values.astype(np.float64)
+    if not np.isfinite(numbers).all():
+        row = int(np.flatnonzero(~np.isfinite(numbers))[0])
+        raise ValueError(f"row {row}: its time is missing or not finite")
+    return numbers
