@@ -18,6 +18,7 @@ from . import _atoms, _checks, _inputs, _native, _recipe
 from ._compat import HAS_CALLBACKS, Callbacks
 from ._labelled import LabelledResults, certificate_html
 from ._parameters import EngineParameters, specification
+from ._pictures import PlotMixin
 from ._targets import Triples
 
 
@@ -56,7 +57,13 @@ def each_weight(weight: np.ndarray, triples: Triples | None, shape: tuple[int, i
     return np.ascontiguousarray(each)
 
 
-class BaseKinfolkEstimator(EngineParameters, LabelledResults, Callbacks, BaseEstimator):  # type: ignore[misc]
+class BaseKinfolkEstimator(
+    EngineParameters,
+    LabelledResults,
+    PlotMixin,
+    Callbacks,  # type: ignore[misc]
+    BaseEstimator,  # type: ignore[misc]
+):
     """The fit and the fitted attributes of every estimator, which `_attributes` describes."""
 
     if TYPE_CHECKING:
