@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from . import _checks, _inputs, _targets
+from . import _checks, _inputs, _leaks, _targets
 from ._base import BaseKinfolkEstimator, TrainingData, each_weight
 from ._compat import with_callbacks
 from ._files import SaveMixin
@@ -117,6 +117,7 @@ class MultiTask(SaveMixin, OnnxMixin, TaskReportMixin, TaskParameters, BaseKinfo
         y = _inputs.frame(y)
         x, names = self._read(X, task, reset=True)
         check_consistent_length(x, y)
+        _leaks.warn(X, y, self.task_column)
         return self._prepare_checked(x, y, names, sample_weight)
 
     def _prepare_checked(self, x: Any, y: Any, task: np.ndarray | None, sample_weight: Any) -> TrainingData:

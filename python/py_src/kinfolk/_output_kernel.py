@@ -13,7 +13,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from . import _calibration, _checks, _inputs, _native, _targets
+from . import _calibration, _checks, _inputs, _leaks, _native, _targets
 from ._base import BaseKinfolkEstimator, TrainingData, each_weight
 from ._compat import available_if, with_callbacks
 from ._engine import numeric_loss
@@ -47,6 +47,7 @@ class OutputKernel(SaveMixin, OnnxMixin, ReportMixin, BaseKinfolkEstimator):
         y = _inputs.frame(y)
         x, _ = _inputs.checked(self, X, reset=True)
         check_consistent_length(x, y)
+        _leaks.warn(X, y)
         observations, weight, triples = self._encode(y)
         names = _targets.plain(self.tasks_)
         weight = self._row_weights(x, weight, sample_weight)
