@@ -21,12 +21,14 @@ from ._cv_compare import Comparisons
 from ._cv_results import Results, Scores, SettingResult
 from ._cv_scoring import FoldScorer, Scoring, Split, metric_of_command
 from ._engine import ENGINE
+from ._html import CertificateHtml
 from ._method import method_text, settings_of
 from ._pictures import SearchPlotMixin
 from ._regressor import MultiTaskRegressor
 
 
 class MultiTaskCV(
+    CertificateHtml,
     BestEstimatorMixin,
     Comparisons,
     SearchPlotMixin,

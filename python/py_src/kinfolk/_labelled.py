@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -155,23 +154,3 @@ _BASELINES = {
     "one-for-all": "one model for all",
 }
 """In the words of the command."""
-
-
-def certificate_html(estimator: Any) -> str:
-    """What is known about a fitted model, as a small table."""
-    sure = "proved" if estimator.status_ == "certified" else "not proved to the tolerance"
-    lines = [
-        ("certificate", f"{sure}: within {estimator.rel_gap_:.1e} of the optimum ({estimator.claim_ or 'optimal'})"),
-        ("objective", f"{estimator.primal_:.6g}, no model below {estimator.dual_:.6g}"),
-        ("tasks", f"{len(estimator.theta_names_)}"),
-        ("C", f"{estimator.C_:.4g}"),
-    ]
-    if estimator.cv_score_ is not None:
-        lines.append(("score of held-out rows", f"{estimator.cv_score_:.4f}"))
-    shares = estimator.atom_shares_
-    if shares:
-        parts = [f"{share:.0%} {name}" for name, share in shares.items()]
-        parts.append(f"{max(0.0, 1 - sum(shares.values())):.0%} found in the data")
-        lines.append(("Theta", ", ".join(parts)))
-    rows = "".join(f"<tr><th style='text-align:left'>{escape(a)}</th><td>{escape(b)}</td></tr>" for a, b in lines)
-    return f"<table class='kinfolk-certificate' style='margin-top:0.5em'>{rows}</table>"
