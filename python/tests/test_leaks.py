@@ -8,13 +8,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from kinfolk import (
-    MultiTaskClassifier,
-    MultiTaskCV,
-    MultiTaskRegressor,
-    OutputKernelClassifier,
-    OutputKernelRegressor,
-)
+from kinfolk import MultiTaskClassifier, MultiTaskCV, MultiTaskRegressor, OutputKernelClassifier, OutputKernelRegressor
 
 RNG = np.random.default_rng(0)
 FRAME = pd.DataFrame(RNG.normal(size=(40, 3)), columns=["age", "hours", "score"]).assign(school=["a", "b"] * 20)

@@ -7,15 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from kinfolk import (
-    MultiTaskClassifier,
-    MultiTaskCV,
-    MultiTaskRegressor,
-    OutputKernelClassifier,
-    OutputKernelRegressor,
-    _targets,
-    load,
-)
+from kinfolk import _targets, load
+from kinfolk import MultiTaskClassifier, MultiTaskCV, MultiTaskRegressor, OutputKernelClassifier, OutputKernelRegressor
 
 AGREES = "They agree"
 OTHER = "is not the data of the fit"

@@ -111,13 +111,7 @@ class BestEstimatorMixin:
 
     @_has("report")
     def report(
-        self,
-        path: str | os.PathLike[str],
-        X: Any = None,
-        y: Any = None,
-        task: Any = None,
-        *,
-        sample_weight: Any = None,
+        self, path: str | os.PathLike[str], X: Any = None, y: Any = None, task: Any = None, *, sample_weight: Any = None
     ) -> None:
         """Writes the HTML page of the best estimator, with the path along C and, with `compare=True`, the comparison
         with independent tasks. These two are there for metrics of the command and a single dictionary of parameters."""

@@ -63,13 +63,7 @@ class TaskReportMixin(ReportMixin):
     """Adds `report` to an estimator whose rows may have tasks."""
 
     def report(
-        self,
-        path: str | os.PathLike[str],
-        X: Any = None,
-        y: Any = None,
-        task: Any = None,
-        *,
-        sample_weight: Any = None,
+        self, path: str | os.PathLike[str], X: Any = None, y: Any = None, task: Any = None, *, sample_weight: Any = None
     ) -> None:
         """Writes an HTML page, which loads nothing from the network: how good the model is, its certificate, which
         tasks are related, scores of each task on the training data. X, y and task are more rows with labels, such as a
