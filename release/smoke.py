@@ -38,6 +38,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         model.save(f"{folder}/m.safetensors")
         loaded = kinfolk.load(f"{folder}/m.safetensors")
+        model.report(f"{folder}/m.html")
     np.testing.assert_array_equal(loaded.predict(X, task=task), model.predict(X, task=task))
     places = f"import {own_seconds:.2f} s, scikit-learn {sklearn_seconds:.2f} s"
     assert own_seconds < LONGEST_IMPORT, places

@@ -19,6 +19,8 @@ import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 SMOKE = ROOT / "release" / "smoke.py"
+BUILD = ROOT / "target" / "wheel-build"
+"""The environment of maturin and zig."""
 OLDEST_GLIBC = (2, 28)
 ZIG = "--target x86_64-unknown-linux-gnu -- --zig --compatibility manylinux_2_28"
 OLDEST_PYTHON = (3, 11)
@@ -37,10 +39,11 @@ def environment(folder: pathlib.Path, *packages: object) -> pathlib.Path:
     return python
 
 
-def build(args: argparse.Namespace, folder: pathlib.Path) -> None:
+def build(args: argparse.Namespace) -> None:
     shutil.rmtree(args.wheels, ignore_errors=True)
     zig = ["ziglang"] if "--zig" in args.more else []
-    python = environment(folder / "build", "maturin>=1.12,<2", *zig)
+    # Cargo compiles everything again if the path of the linker, which zig is here, is another one.
+    python = environment(BUILD, "maturin>=1.12,<2", *zig)
     command: list[object] = [python, "-m", "maturin", "build", "--profile", args.profile, "--out", args.wheels]
     command += ["--manifest-path", ROOT / "python" / "Cargo.toml"]
     command += (["--target", args.target] if args.target else []) + args.more
@@ -96,7 +99,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary)
         if not args.smoke_only:
-            build(args, folder)
+            build(args)
         wheel = the_wheel(args.wheels)
         check_contents(wheel)
         check_glibc(wheel)

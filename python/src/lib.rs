@@ -9,6 +9,7 @@ mod frame;
 mod model;
 mod observations;
 mod registry;
+mod report;
 mod select;
 
 use pyo3::prelude::*;
@@ -26,6 +27,8 @@ mod _native {
     use super::observations::PyObservations;
     #[pymodule_export]
     use super::registry::{describe, is_classification, methods};
+    #[pymodule_export]
+    use super::report::report;
     #[pymodule_export]
     use super::select::{cross_validate, splits};
     #[pymodule_export]

@@ -8,9 +8,9 @@ use crate::model::PyModel;
 use crate::observations::{Names, PyObservations, numbers};
 use kinfolk_io::{Categorical, FoldKeys};
 use kinfolk_train::select::{
-    Axis, Candidate, FoldOrder, FoldRows, Row, Study, candidates, cross_validate_on, cut,
+    Axis, Candidate, FoldOrder, FoldRows, Row, SelectionResults, Study, candidates, cross_validate_on, cut,
 };
-use kinfolk_train::{StudyObserver, Trained, Training};
+use kinfolk_train::{StudyObserver, Trained, Training, registry};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -62,9 +62,11 @@ type Rows<'py> = (PyReadonlyArray1<'py, u32>, PyReadonlyArray1<'py, u32>);
 /// Fits a spec, which is JSON, at each weight of the losses on the training rows of each split, and scores the
 /// models on the test rows. Without weights, they are the grid of the command select, which may grow. With the text of
 /// a method, its settings and kernels are searched as the command does. Larger scores are better: a metric that is
-/// better when smaller has a minus sign.
+/// better when smaller has a minus sign. With `compare`, the best setting is compared with independent tasks and with
+/// one model for all, on the same folds; rows and best setting are those of the spec. `results` are those of the
+/// command, as JSON, if the scores are of a metric.
 #[pyfunction]
-#[pyo3(signature = (x, observations, spec, weights, splits, scoring, search=None))]
+#[pyo3(signature = (x, observations, spec, weights, splits, scoring, search=None, compare=false))]
 pub(crate) fn cross_validate<'py>(
     py: Python<'py>,
     x: Features<'_>,
@@ -74,6 +76,7 @@ pub(crate) fn cross_validate<'py>(
     splits: Vec<Rows<'_>>,
     scoring: Scoring,
     search: Option<&str>,
+    compare: bool,
 ) -> PyResult<Bound<'py, PyDict>> {
     let spec = parse(spec)?;
     let inputs = x.inputs(is_gram(&spec))?;
@@ -84,14 +87,23 @@ pub(crate) fn cross_validate<'py>(
         search.map(|method| candidates(&[method.to_string()], &axes).map_err(of_method)).transpose()?;
     let candidate = searched.and_then(|found| found.into_iter().next());
     let candidate = candidate.unwrap_or_else(|| Candidate::on_default_grid(settings));
-    let candidate = match weights {
-        Some(weights) => Candidate { weights: parse_weights(&weights)?, grows: false, ..candidate },
-        None => candidate,
-    };
+    let mut all = vec![candidate];
+    if compare {
+        let baselines = registry().iter().map(|method| method.info()).filter(|info| info.is_baseline);
+        let names: Vec<String> = baselines.map(|info| info.name.to_string()).collect();
+        all.extend(candidates(&names, &[]).map_err(of_method)?);
+    }
+    if let Some(weights) = weights {
+        let weights = parse_weights(&weights)?;
+        for candidate in &mut all {
+            (candidate.weights, candidate.grows) = (weights.clone(), false);
+        }
+    }
     let rows = |(train, test): &Rows<'_>| FoldRows { train: numbers(train), test: numbers(test) };
     let folds: Vec<FoldRows> = splits.iter().map(rows).collect();
     let losses = Training::losses_of(&spec, &observations.0);
     let mut study = Study::new(&inputs, &observations.0, losses, spec);
+    study.folds = folds.len();
     if let Scoring::Metric(name) = &scoring
         && !name.is_empty()
     {
@@ -111,9 +123,8 @@ pub(crate) fn cross_validate<'py>(
         Scoring::Metric(_) => None,
         Scoring::Function(_) => Some(&call),
     };
-    let work = |observer: &mut ChannelObserver<'_>| {
-        cross_validate_on(&study, &[candidate], &folds, scorer, &*observer)
-    };
+    let work =
+        |observer: &mut ChannelObserver<'_>| cross_validate_on(&study, &all, &folds, scorer, &*observer);
     let by_function = scorer.is_some();
     let (selection, raised) = run_in_background(py, None, work)?;
     let raised_by_scorer = raised_by_scorer.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
@@ -122,14 +133,17 @@ pub(crate) fn cross_validate<'py>(
     }
     let selection = selection.map_err(of_method)?.ok_or_else(|| value("cross-validation was stopped"))?;
     let sign = if by_function || selection.metric.higher_is_better() { 1.0 } else { -1.0 };
-    let rows = &selection.rows;
-    let scores = |row: &Row| -> Vec<f64> { row.folds.iter().map(|fold| sign * fold.value).collect() };
+    let rows: Vec<&Row> = selection.rows.iter().filter(|row| row.candidate() == 0).collect();
+    let scores = |row: &&Row| -> Vec<f64> { row.folds.iter().map(|fold| sign * fold.value).collect() };
     let found = PyDict::new(py);
     found.set_item("metric", selection.metric.to_string())?;
     found.set_item("undefined", selection.undefined_notes())?;
-    found.set_item("best", selection.winner)?;
+    // Settings of the first candidate are the first rows.
+    found.set_item("best", selection.best[0])?;
+    let results = (!by_function).then(|| serde_json::to_string(&SelectionResults::new(&study, &selection)));
+    found.set_item("results", results.transpose().map_err(value)?)?;
     found.set_item("methods", rows.iter().map(|row| row.method.to_string()).collect::<Vec<_>>())?;
-    let kernel = |row: &Row| row.kernel.as_ref().map(ToString::to_string);
+    let kernel = |row: &&Row| row.kernel.as_ref().map(ToString::to_string);
     found.set_item("kernels", rows.iter().map(kernel).collect::<Vec<_>>())?;
     found.set_item("weights", rows.iter().map(|row| row.weight.to_string()).collect::<Vec<_>>())?;
     found.set_item("score", rows.iter().map(|row| sign * row.score).collect::<Vec<_>>())?;

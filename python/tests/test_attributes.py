@@ -15,7 +15,7 @@ ESTIMATORS = [
     kinfolk.MultiTaskClassifier(C=1.0, calibrate="sigmoid"),
     kinfolk.OutputKernelRegressor(C=1.0),
     kinfolk.OutputKernelClassifier(C=1.0, calibrate="sigmoid"),
-    kinfolk.MultiTaskCV(kinfolk.MultiTaskClassifier(), Cs=[1.0], param_grid={}, cv=2),
+    kinfolk.MultiTaskCV(kinfolk.MultiTaskClassifier(), Cs=[1.0], param_grid={}, cv=2, compare=True),
 ]
 
 

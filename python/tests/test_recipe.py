@@ -225,7 +225,7 @@ def test_every_estimator_reads_frames_and_keeps_its_recipe(kind, tmp_path):
         np.testing.assert_array_equal(twin.predict(X[list(X.columns[::-1])]), expected)
         assert list(twin.coef_frame_.columns) == list(model.coef_frame_.columns)
         assert twin.notes_ == model.notes_
-    with pytest.raises(ValueError, match="to_onnx: ONNX has nothing for the words"):
+    with pytest.raises(ValueError, match="to_onnx: ONNX has nothing for words"):
         model.to_onnx(tmp_path / "m.onnx")
     # Another fit to numbers forgets the recipe.
     numbers = np.random.default_rng(0).normal(size=(len(X), 2))

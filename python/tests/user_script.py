@@ -56,6 +56,10 @@ def regression(path: Path) -> float:
     columns: np.ndarray = labelled.feature_names_in_
     model.update(X, y, task=task).remove_task("bob").add_task(X, y, "cid")
     model.save(path)
+    model.report(path.with_suffix(".html"), X, y, task="ann")
+    pictures: list[Any] = [model.plot_theta(), model.plot_gap(against="passes"), model.plot_tree(n_clusters=1)]
+    simpler: dict[str, dict[str, Any]] = model.baselines_
+    names += [*pictures, *simpler, *model.baselines_frame_.index]
     again: MultiTaskRegressor = load(path)
     model.to_onnx(path)
     total = gap + sum(limits) + sum(shares.values()) + len(words) + len(numbers) + len(clusters) + len(frames)
@@ -78,8 +82,8 @@ def classification() -> float:
     return sum(float(each.sum()) for each in arrays) + len(classes) + len(per_task)
 
 
-def choice() -> float:
-    search = MultiTaskCV(MultiTaskRegressor(), Cs=[0.1, 1.0], cv=3).fit(X, y, task=task)
+def choice(path: Path) -> float:
+    search = MultiTaskCV(MultiTaskRegressor(), Cs=[0.1, 1.0], cv=3, compare=True).fit(X, y, task=task)
     best: float = search.best_score_
     params: dict[str, Any] = search.best_params_
     results: dict[str, Any] = search.cv_results_
@@ -90,6 +94,15 @@ def choice() -> float:
     several: bool = search.multimetric_
     best += search.score(X, y, task=task) + float(guess.sum()) + sum(where) + several + float(chosen)
     best += float(search.n_features_in_) + len(search.tasks_)
+    compared: dict[str, dict[str, Any]] = search.comparison_
+    best += len(compared) + len(search.comparison_frame_) + len(search.score_per_task(X, y, task=task))
+    low, high = search.predict_interval(X, task="bob", coverage=0.5)
+    pictures: list[Any] = [search.plot_theta(), search.plot_path(), search.plot_comparison("pooled")]
+    search.update(X, y, task=task).add_task(X, y, "cid").remove_task("ann")
+    search.save(path)
+    search.report(path.with_suffix(".html"))
+    search.to_onnx(path)
+    best += len(pictures) + float((high - low).sum())
     plot.theta_heatmap(search.best_estimator_)
     register_skl2onnx()
     return best + len(params) + len(results) + len(names) + len(kinfolk.__version__) + of_classes()

@@ -22,15 +22,6 @@ pub(crate) fn recheck(
     let Ok((table, observations)) = trained.training_data(paths, columns) else {
         return Ok(Recheck::OtherData);
     };
-    let about = model.about();
-    if table.n_rows() != about.n_inputs || observations.len() != about.n_observations {
-        return Ok(Recheck::OtherData);
-    }
-    match model.check(&table.inputs, &observations, options) {
-        Ok(check) if check.mismatches.is_empty() => Ok(Recheck::Agrees(check.certificate)),
-        Ok(_) | Err(kinfolk::Error::Infeasible { .. } | kinfolk::Error::DualSum { .. }) => {
-            Ok(Recheck::Differs)
-        }
-        Err(error) => Err(Failure::from(error).about(paths.first().map_or(Path::new(""), PathBuf::as_path))),
-    }
+    Recheck::new(model, &table.inputs, &observations, options)
+        .map_err(|error| Failure::from(error).about(paths.first().map_or(Path::new(""), PathBuf::as_path)))
 }

@@ -29,5 +29,5 @@ mod text;
 pub use cluster::{Tree, adjusted_rand_index, distances};
 pub use dendrogram::{Branch, BranchEnd};
 pub use heatmap::HeatMap;
-pub use page::{DataCheck, Recheck, RenderError, ReportInputs, render};
+pub use page::{DataCheck, MadeBy, Recheck, RenderError, ReportInputs, render};
 pub use text::{count, escape, number, plural, score, shorten};

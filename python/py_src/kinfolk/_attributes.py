@@ -37,6 +37,12 @@ _ALL = {
     "lam_": ("float", "The weight of the regulariser that was used."),
     "auto_C_": ("dict or None", 'How C="auto" was chosen: all values with their scores, and simpler predictions.'),
     "cv_score_": ("float or None", 'Score of held-out rows, from the folds by which C="auto" was chosen.'),
+    "baselines_": (
+        "dict",
+        "The model and simpler predictions (each task's mean or majority, tasks alone, one model for all) on the same "
+        "held-out rows, those of `auto_C_`: their `score`, and whether one `is_better` beyond noise.",
+    ),
+    "baselines_frame_": ("DataFrame", "`baselines_` for pandas."),
     "scale_": ("str", "What was done to the features."),
     "notes_": ("list of str", "What became of the columns of a frame, and what to know about tasks with few labels."),
     "atom_shares_": ("dict", "The share of each known relation in the model; the rest was found in the data."),

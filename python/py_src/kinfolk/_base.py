@@ -17,8 +17,10 @@ from sklearn.exceptions import ConvergenceWarning
 from . import _atoms, _checks, _folds, _inputs, _native, _recipe
 from ._compat import HAS_CALLBACKS, Callbacks
 from ._folds import FoldKeys
-from ._labelled import LabelledResults, certificate_html
+from ._html import CertificateHtml
+from ._labelled import LabelledResults
 from ._parameters import EngineParameters, specification
+from ._pictures import PlotMixin
 from ._targets import Triples
 
 
@@ -59,7 +61,14 @@ def each_weight(weight: np.ndarray, triples: Triples | None, shape: tuple[int, i
     return np.ascontiguousarray(each)
 
 
-class BaseKinfolkEstimator(EngineParameters, LabelledResults, Callbacks, BaseEstimator):  # type: ignore[misc]
+class BaseKinfolkEstimator(
+    EngineParameters,
+    CertificateHtml,
+    LabelledResults,
+    PlotMixin,
+    Callbacks,  # type: ignore[misc]
+    BaseEstimator,  # type: ignore[misc]
+):
     """The fit and the fitted attributes of every estimator, which `_attributes` describes."""
 
     if TYPE_CHECKING:
@@ -135,18 +144,6 @@ class BaseKinfolkEstimator(EngineParameters, LabelledResults, Callbacks, BaseEst
         """The share of each known relation in the model; what is left was found in the data. For the method kin these
         are also "common" and "own"."""
         return _atoms.shares(self.model_)
-
-    def _repr_html_inner(self) -> str:
-        from sklearn.utils import estimator_html_repr
-
-        own: str = estimator_html_repr(self)
-        return own + certificate_html(self) if hasattr(self, "model_") else own
-
-    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
-        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
-        if "text/html" in bundle:
-            bundle["text/html"] = self._repr_html_inner()
-        return bundle
 
     # --- the engine ---
 

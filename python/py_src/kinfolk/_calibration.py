@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, logit
 
-from . import _checks, _folds, _inputs, _native
+from . import _checks, _distinct, _inputs, _native
 
 MAX_NEWTON_STEPS = 100
 N_FOLDS = 5
@@ -70,10 +70,9 @@ def held_out_scores(estimator: Any, data: Any) -> np.ndarray:
     if estimator.kernel == "precomputed":
         raise ValueError("held-out rows of a precomputed kernel are not supported")
     x, triples, n = data.x, data.triples, data.x.shape[0]
-    seed = _checks.seed(estimator.random_state)
-    fold = _folds.random_folds(data, N_FOLDS, seed)
+    fold = _distinct.folds(data, N_FOLDS, _checks.seed(estimator.random_state))
     score = np.zeros(len(triples.label))
-    for number in np.unique(fold) if n > 1 else ():
+    for number in np.unique(fold) if fold.any() else ():
         inside = fold != number
         model = _fitted(estimator, data.select(np.flatnonzero(inside)))
         rows, held = np.flatnonzero(~inside), ~inside[triples.input]

@@ -13,28 +13,28 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
 from sklearn.exceptions import FitFailedWarning
 from sklearn.model_selection import ParameterGrid, check_cv
 from sklearn.pipeline import Pipeline
-from sklearn.utils.validation import check_is_fitted
 
-from . import _checks, _cv_pipeline, _cv_scoring, _folds, _inputs, _native
+from . import _checks, _cv_compare, _cv_pipeline, _cv_scoring, _folds, _inputs, _native
 from ._base import BaseKinfolkEstimator, TrainingData
-from ._compat import Method, available_if
+from ._cv_best import BestEstimatorMixin
+from ._cv_compare import Comparisons
 from ._cv_results import Results, Scores, SettingResult
 from ._cv_scoring import FoldScorer, Scoring, Split, metric_of_command
 from ._engine import ENGINE
+from ._html import CertificateHtml
 from ._method import method_text, settings_of
+from ._pictures import SearchPlotMixin
 from ._regressor import MultiTaskRegressor
 
 
-def _has(name: str) -> Callable[[Method], Method]:
-    def check(search: Any) -> bool:
-        inner = search.best_estimator_ if hasattr(search, "best_estimator_") else search.estimator
-        getattr(MultiTaskRegressor() if inner is None else inner, name)
-        return True
-
-    return available_if(check)
-
-
-class MultiTaskCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+class MultiTaskCV(
+    CertificateHtml,
+    BestEstimatorMixin,
+    Comparisons,
+    SearchPlotMixin,
+    MetaEstimatorMixin,  # type: ignore[misc]
+    BaseEstimator,  # type: ignore[misc]
+):
     """Chooses C and other parameters by cross-validation, and fits the best setting to all rows.
 
     Settings, folds, scores and choice are those of the command `kinfolk select` with the same seed. With `scoring=None`
@@ -75,6 +75,10 @@ class MultiTaskCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         `FitFailedWarning`; settings with NaN are not chosen. If no setting can be fitted, the error is raised.
     return_train_score : bool, default=False
         Whether `cv_results_` has the scores of training rows too. With metrics of the command it takes twice the time.
+    compare : bool, default=False
+        Whether to compare the best setting with independent tasks and with one model for all, on the same folds, as
+        the option `--compare` of the command does: see `comparison_`. For metrics of the command, without a pipeline,
+        and with single values only in `param_grid`.
 
     Attributes
     ----------
@@ -100,6 +104,12 @@ class MultiTaskCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         Whether there are several scorers.
     n_splits_ : int
         Number of folds.
+    comparison_ : dict
+        With `compare=True`, for each of "stl" (independent tasks) and "pooled" (one model for all): the `gain` in score
+        on the same folds, its `standard_error`, gain and standard error of each task (`per_task`,
+        `per_task_standard_error`), the tasks that were `helped` or `hurt` beyond noise, and all of it in `words`.
+    comparison_frame_ : DataFrame
+        With `compare=True`, the gain of each task and its standard error, for pandas.
     n_features_in_ : int
         Number of columns of X, from the best estimator.
     feature_names_in_ : array of str
@@ -139,6 +149,7 @@ class MultiTaskCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         n_jobs: int | None = None,
         error_score: float | str = np.nan,
         return_train_score: bool = False,
+        compare: bool = False,
     ) -> None:
         self.estimator = estimator
         self.Cs = Cs
@@ -149,6 +160,7 @@ class MultiTaskCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         self.n_jobs = n_jobs
         self.error_score = error_score
         self.return_train_score = return_train_score
+        self.compare = compare
 
     def fit(
         self,
@@ -170,20 +182,21 @@ class MultiTaskCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError("times: they are for a number of folds, such as cv=5; the splitter has its own folds")
         estimator = MultiTaskRegressor() if self.estimator is None else self.estimator
         given = {"task": task, "sample_weight": sample_weight, "offset": offset}
+        self._selection: str | None = None
+        self.__dict__.pop("comparison_", None)
         if isinstance(estimator, Pipeline):
             results, primary = self._search_pipeline(estimator, X, y, given, (groups, times))
             given = _cv_pipeline.fit_params(estimator, given)
         else:
             results, primary = self._search(estimator, X, y, given, (groups, times))
         self._store_results(results, primary)
+        self._selection = self._selection or None
         if self.refit:
             best = clone(estimator).set_params(**clone(self.best_params_, safe=False))
             began = time.perf_counter()
             self.best_estimator_ = best.fit(X, y, **{name: part for name, part in given.items() if part is not None})
             self.refit_time_ = time.perf_counter() - began
-            for name in ("n_features_in_", "feature_names_in_", "classes_", "tasks_"):
-                if hasattr(self.best_estimator_, name):
-                    setattr(self, name, getattr(self.best_estimator_, name))
+            self._copy_names()
         return self
 
     def _scoring(self, scoring: Any) -> tuple[Scoring, str]:
@@ -205,6 +218,8 @@ class MultiTaskCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         metric = metric_of_command(self.scoring)
         if metric:
             raise ValueError(f"scoring = {self.scoring!r}: for a pipeline, give a scorer of scikit-learn")
+        if self.compare:
+            raise ValueError("compare: it is not for pipelines; give the estimator without one")
         scoring, primary = self._scoring(None if metric == "" else self.scoring)
         values = self.Cs if self.Cs is not None else [f"strength:{strength}" for strength in ENGINE["strengths"]]
         candidates = []
@@ -234,6 +249,8 @@ class MultiTaskCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"scoring = {self.scoring!r} does not know offsets: a metric such as 'select' does")
         scoring, primary = self._scoring(self.scoring)
         settings = list(ParameterGrid(self.param_grid or {}))
+        if self.compare and (metric is None or len(settings) > 1):
+            raise ValueError("compare: it is for scoring='select' or 'select:NAME', and param_grid with single values")
         if any("C" in setting for setting in settings):
             raise ValueError("param_grid: values of C are given as Cs")
         # A prior goes with a single k.
@@ -308,7 +325,12 @@ class MultiTaskCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         spec = estimator._specification(data, threads=threads, **({"kernel": None} if is_open else {}))
         method = method_text(estimator, "method", data.outputs) if search else None
         by = scorer if metric is None else metric
-        found = _native.cross_validate(inputs, data.observations, spec, self._weights(), splits, by, method)
+        weights = self._weights()
+        found = _native.cross_validate(inputs, data.observations, spec, weights, splits, by, method, self.compare)
+        # Of several settings, each has its own results.
+        self._selection = found["results"] if self._selection is None else ""
+        if self.compare:
+            self.comparison_ = _cv_compare.read(found["results"], data.outputs)
         scores = np.asarray(found["scores"])
         score = scores.mean(axis=1).tolist() if metric is None else found["score"]
         tried = list(dict.fromkeys(zip(found["methods"], found["kernels"], strict=True)))
@@ -365,30 +387,6 @@ class MultiTaskCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             self.best_score_ = float(results.scores()[self.best_index_])
         self.best_params_ = self.cv_results_["params"][self.best_index_]
         self.best_C_ = next(value for name, value in self.best_params_.items() if name.split("__")[-1] == "C")
-
-    def _best(self) -> Any:
-        check_is_fitted(self, "best_estimator_")
-        return self.best_estimator_
-
-    @_has("predict")
-    def predict(self, X: Any, **more: Any) -> Any:
-        """Prediction of the best estimator."""
-        return self._best().predict(X, **more)
-
-    @_has("decision_function")
-    def decision_function(self, X: Any, **more: Any) -> Any:
-        """Prediction of the best estimator."""
-        return self._best().decision_function(X, **more)
-
-    @_has("predict_proba")
-    def predict_proba(self, X: Any, **more: Any) -> Any:
-        """Prediction of the best estimator."""
-        return self._best().predict_proba(X, **more)
-
-    @_has("predict_log_proba")
-    def predict_log_proba(self, X: Any, **more: Any) -> Any:
-        """Prediction of the best estimator."""
-        return self._best().predict_log_proba(X, **more)
 
     def score(self, X: Any, y: Any, task: Any = None) -> float:
         """The score of the best estimator: its own, or that of the scikit-learn scorer that chose it."""

@@ -29,14 +29,12 @@ def splits(observations: Any, n_folds: int, seed: int, fold_keys: FoldKeys | Non
     return found
 
 
-def random_folds(data: Any, n_folds: int, seed: int) -> np.ndarray:
-    """The fold in which each row is tested. Groups stay together; times do not matter."""
-    n, groups = data.x.shape[0], data.fold_keys and data.fold_keys[0]
-    most = n if groups is None else len(set(groups))
-    fold = np.zeros(n, np.uint32)
+def of_groups(data: Any, n_folds: int, seed: int) -> np.ndarray:
+    """The fold in which each row is tested, all zero if there is one group. Groups stay together."""
+    groups = data.fold_keys[0]
+    fold, most = np.zeros(data.x.shape[0], np.uint32), len(set(groups))
     if most > 1:
-        own = None if groups is None else (groups, None)
-        for number, (_, test) in enumerate(splits(data.observations, min(n_folds, most), seed, own)):
+        for number, (_, test) in enumerate(splits(data.observations, min(n_folds, most), seed, (groups, None))):
             fold[test] = number
     return fold
 

@@ -179,6 +179,15 @@ def native(x: Any) -> Native:
 
 def weights(weight: Any, x: Any, n_columns: int | None) -> np.ndarray:
     """Weights of rows, or of rows and labels if there are `n_columns` labels for each row."""
+    found = _weights(weight, x, n_columns)
+    wrong = np.argwhere(~((found >= 0) & np.isfinite(found)))
+    if len(wrong):
+        place = tuple(wrong[0].tolist())
+        raise ValueError(f"sample_weight: row {place[0]} has {found[place]}; weights are finite and not negative")
+    return found
+
+
+def _weights(weight: Any, x: Any, n_columns: int | None) -> np.ndarray:
     if n_columns is not None and np.ndim(weight) == 2:
         each = np.ascontiguousarray(weight, dtype=np.float64)
         if each.shape != (x.shape[0], n_columns):

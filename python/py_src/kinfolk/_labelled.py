@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -39,6 +38,7 @@ class LabelledResults:
 
     if TYPE_CHECKING:
         model_: Any
+        auto_C_: dict[str, Any] | None
 
         @property
         def theta_(self) -> np.ndarray: ...
@@ -89,6 +89,19 @@ class LabelledResults:
         return pandas_module().Series(self.intercept_, index=self.theta_names_, name="intercept")
 
     @property
+    def baselines_(self) -> dict[str, dict[str, Any]]:
+        """How good the model and simpler predictions are on the same held-out rows, those by which C="auto" was chosen:
+        the `score` of each (what `auto_C_["metric"]` says), and whether it `is_better` than the model beyond noise.
+        Empty if C was given."""
+        return baselines(self.auto_C_)
+
+    @property
+    def baselines_frame_(self) -> pandas.DataFrame:
+        """`baselines_` as a frame, a row for each prediction."""
+        rows = {"score": float, "is_better": bool}
+        return pandas_module().DataFrame.from_dict(self.baselines_, orient="index", columns=list(rows)).astype(rows)
+
+    @property
     def feature_importances_(self) -> np.ndarray:
         """Share of each feature in the predictions of each task, (tasks, features), for linear kernels: the size of its
         coefficient in units of the scaled feature, divided by the sum over features."""
@@ -118,21 +131,26 @@ class LabelledResults:
         return dict(zip(names, found.tolist(), strict=True))
 
 
-def certificate_html(estimator: Any) -> str:
-    """What is known about a fitted model, as a small table."""
-    sure = "proved" if estimator.status_ == "certified" else "not proved to the tolerance"
-    lines = [
-        ("certificate", f"{sure}: within {estimator.rel_gap_:.1e} of the optimum ({estimator.claim_ or 'optimal'})"),
-        ("objective", f"{estimator.primal_:.6g}, no model below {estimator.dual_:.6g}"),
-        ("tasks", f"{len(estimator.theta_names_)}"),
-        ("C", f"{estimator.C_:.4g}"),
-    ]
-    if estimator.cv_score_ is not None:
-        lines.append(("score of held-out rows", f"{estimator.cv_score_:.4f}"))
-    shares = estimator.atom_shares_
-    if shares:
-        parts = [f"{share:.0%} {name}" for name, share in shares.items()]
-        parts.append(f"{max(0.0, 1 - sum(shares.values())):.0%} found in the data")
-        lines.append(("Theta", ", ".join(parts)))
-    rows = "".join(f"<tr><th style='text-align:left'>{escape(a)}</th><td>{escape(b)}</td></tr>" for a, b in lines)
-    return f"<table class='kinfolk-certificate' style='margin-top:0.5em'>{rows}</table>"
+def baselines(auto_c: dict[str, Any] | None) -> dict[str, dict[str, Any]]:
+    """The model and simpler predictions on the same held-out rows, by name."""
+    if auto_c is None or auto_c["metric"] is None:
+        return {}
+    found = {"this model": {"score": number(auto_c["score"]), "is_better": False}}
+    for each in auto_c["baselines"]:
+        name = _BASELINES.get(each["baseline"], each["baseline"])
+        found[name] = {"score": number(each["score"]), "is_better": bool(each["is_better"])}
+    return found
+
+
+def number(value: float | None) -> float:
+    """NaN where the engine has none."""
+    return float("nan") if value is None else float(value)
+
+
+_BASELINES = {
+    "task-mean": "each task's mean",
+    "majority": "majority",
+    "tasks-alone": "tasks alone",
+    "one-for-all": "one model for all",
+}
+"""In the words of the command."""

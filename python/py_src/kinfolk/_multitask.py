@@ -13,12 +13,13 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from . import _checks, _inputs, _targets
+from . import _checks, _inputs, _leaks, _targets
 from ._base import BaseKinfolkEstimator, TrainingData, each_weight
 from ._compat import with_callbacks
 from ._files import SaveMixin
 from ._onnx import OnnxMixin
 from ._parameters import TaskParameters
+from ._report import GIVEN, TRAINING, Data, TaskReportMixin
 from ._targets import Targets
 
 
@@ -42,7 +43,7 @@ class Rows:
         return np.zeros(self.x.shape[0], np.uint32) if self.output is None else self.output
 
 
-class MultiTask(SaveMixin, OnnxMixin, TaskParameters, BaseKinfolkEstimator):
+class MultiTask(SaveMixin, OnnxMixin, TaskReportMixin, TaskParameters, BaseKinfolkEstimator):
     """The part that the classifier and the regressor share."""
 
     _targets: Targets
@@ -130,14 +131,13 @@ class MultiTask(SaveMixin, OnnxMixin, TaskParameters, BaseKinfolkEstimator):
         y = _inputs.frame(y)
         x, names = self._read(X, task, reset=True)
         check_consistent_length(x, y)
+        _leaks.warn(X, y, self.task_column)
         return self._prepare_checked(x, y, names, sample_weight)
 
     def _prepare_checked(self, x: Any, y: Any, task: np.ndarray | None, sample_weight: Any) -> TrainingData:
         targets = self._encode(y, task)
         losses = self._losses(targets)
-        weight = self._weights(x, y, sample_weight)
-        if weight is not None and weight.ndim == 2:  # a task with more classes has several outputs
-            weight = np.repeat(weight, np.diff(targets.first_output), axis=1)
+        weight = self._output_weights(x, y, sample_weight, targets)
         observations = self._observations(x, targets, weight)
         triples = targets.triples
         self._targets = targets if self.keep_data else dataclasses.replace(targets, triples=None)
@@ -152,6 +152,13 @@ class MultiTask(SaveMixin, OnnxMixin, TaskParameters, BaseKinfolkEstimator):
             assert targets.triples is not None
             observations = observations.weighted(each_weight(weight, targets.triples, (0, 0)))
         return observations
+
+    def _output_weights(self, x: Any, y: Any, sample_weight: Any, targets: Targets) -> np.ndarray | None:
+        """One for each row, or for each row and output: a task with more classes has several outputs."""
+        weight = self._weights(x, y, sample_weight)
+        if weight is not None and weight.ndim == 2:
+            weight = np.repeat(weight, np.diff(targets.first_output), axis=1)
+        return weight
 
     def _weights(self, x: Any, y: Any, weight: Any) -> np.ndarray | None:
         """One for each row, or for each label of a table."""
@@ -386,6 +393,27 @@ class MultiTask(SaveMixin, OnnxMixin, TaskParameters, BaseKinfolkEstimator):
         unknown = np.flatnonzero(output == _UNKNOWN)
         scores = self.model_.predict(native, np.where(output == _UNKNOWN, 0, output).astype(np.uint32))
         return self._stranger_scores(rows.x, rows.names, scores, unknown) if len(unknown) else scores
+
+    # --- results ---
+
+    def _report_data(self, X: Any, y: Any, task: Any, sample_weight: Any) -> list[Data]:
+        x, names = self._read(X, task, reset=False)
+        y = _inputs.frame(y)
+        check_consistent_length(x, y)
+        triples = _targets.of_model(self._targets, y, names)
+        targets = dataclasses.replace(self._targets, triples=triples)
+        observations = self._observations(x, targets, self._output_weights(x, y, sample_weight, targets))
+        is_training = self._has_kept_data() and _inputs.checksum(x, y) == self._checksum
+        return [(TRAINING if is_training else GIVEN, self._native_inputs(x), observations)]
+
+    def _kept_data(self, given: list[Data]) -> list[Data]:
+        if not self._has_kept_data() or any(name == TRAINING for name, _, _ in given):
+            return []
+        data = copy.copy(self)._prepare_checked(*self._kept("report"))
+        return [(TRAINING, self._native_inputs(data.x, training=True), data.observations)]
+
+    def _has_kept_data(self) -> bool:
+        return getattr(self, "_data", None) is not None and not getattr(self, "_has_offset", False)
 
     def score_per_task(self, X: Any, y: Any, task: Any = None) -> dict[Any, float]:
         """The score of each task, NaN if it has fewer than two labels."""

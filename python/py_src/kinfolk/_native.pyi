@@ -17,6 +17,7 @@ __all__ = [
     "fit_path",
     "is_classification",
     "methods",
+    "report",
     "resolve_weights",
     "splits",
 ]
@@ -116,7 +117,14 @@ def cross_validate(
     splits: list[tuple[NDArray[np.uint32], NDArray[np.uint32]]],
     scoring: str | Callable[[int, Model], float],
     search: str | None = None,
+    compare: bool = False,
 ) -> dict[str, Any]: ...
+def report(
+    model: Model,
+    about: tuple[str, str],
+    data: list[tuple[str, _Features, Observations]],
+    selection: str | None = None,
+) -> str: ...
 def encode_frame(
     columns: list[tuple[str, Any]], missing: str, recipe: str | None = None
 ) -> tuple[_Features, str, list[str]]: ...

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from . import _calibration
+from . import _calibration, _recipe
 
 OPSET = 18
 ML_OPSET = 3
@@ -190,7 +190,8 @@ def build(estimator: Any, *, task_input: bool = True) -> Graph:
     """The graph of a fitted estimator."""
     check_is_fitted(estimator)
     if getattr(estimator, "_recipe", None) is not None:
-        why = "ONNX has nothing for the words, dates or missing values of this model; encode them before the fit"
+        names = ", ".join(repr(name) for name in _recipe.not_numbers(estimator._recipe)[:5])
+        why = f"ONNX has nothing for words, dates or missing values of a frame; encode {names} before the fit"
         raise ValueError(f"to_onnx: {why}")
     graph = Graph()
     targets = getattr(estimator, "_targets", None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
@@ -12,17 +13,20 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from . import _calibration, _checks, _inputs, _native, _targets
+from . import _calibration, _checks, _inputs, _leaks, _native, _targets
 from ._base import BaseKinfolkEstimator, TrainingData, each_weight
 from ._compat import available_if, with_callbacks
 from ._engine import numeric_loss
 from ._files import SaveMixin
 from ._onnx import OnnxMixin
 from ._parameters import ClassParameters, NumberParameters, documented
+from ._report import GIVEN, Data, ReportMixin
 
 
-class OutputKernel(SaveMixin, OnnxMixin, BaseKinfolkEstimator):
+class OutputKernel(SaveMixin, OnnxMixin, ReportMixin, BaseKinfolkEstimator):
     """The part that both estimators share."""
+
+    tasks_: np.ndarray
 
     def _loss(self) -> str:
         if not isinstance(self.loss, str):
@@ -55,21 +59,43 @@ class OutputKernel(SaveMixin, OnnxMixin, BaseKinfolkEstimator):
         y = _inputs.frame(y)
         x, _ = _inputs.checked(self, X, reset=True)
         check_consistent_length(x, y)
+        _leaks.warn(X, y)
         observations, weight, triples = self._encode(y)
         names = _targets.plain(self.tasks_)
-        if sample_weight is not None:
-            given = _inputs.weights(sample_weight, x, len(names) if self._takes_tables() else None)
-            weight = given if weight is None else (weight if given.ndim == 1 else weight[:, None]) * given
+        weight = self._row_weights(x, weight, sample_weight)
         if weight is not None:
             observations = observations.weighted(each_weight(weight, triples, (x.shape[0], len(names))))
         return TrainingData(x, observations, [self._loss()], names, weight, triples, self._start(observations))
+
+    def _row_weights(self, x: Any, weight: np.ndarray | None, sample_weight: Any) -> np.ndarray | None:
+        """The caller's weights times those of classes."""
+        if sample_weight is None:
+            return weight
+        given = _inputs.weights(sample_weight, x, len(self.tasks_) if self._takes_tables() else None)
+        return given if weight is None else (weight if given.ndim == 1 else weight[:, None]) * given
+
+    def _report_data(self, X: Any, y: Any, task: Any, sample_weight: Any) -> list[Data]:
+        if task is not None:
+            raise ValueError("task: rows of this estimator have no tasks")
+        y = _inputs.frame(y)
+        x, _ = _inputs.checked(self, X, reset=False)
+        check_consistent_length(x, y)
+        other = copy.copy(self)  # it reads the labels, and the model stays as it is
+        observations, weight, triples = other._encode(y, fitted=True)
+        if list(map(str, other.tasks_)) != list(map(str, self.tasks_)):
+            raise ValueError("y: its columns are not those of the fit")
+        weight = self._row_weights(x, weight, sample_weight)
+        if weight is not None:
+            observations = observations.weighted(each_weight(weight, triples, (x.shape[0], len(self.tasks_))))
+        return [(GIVEN, self._native_inputs(x), observations)]
 
     def _takes_tables(self) -> bool:
         """Whether each label may have its own weight."""
         raise NotImplementedError
 
-    def _encode(self, y: Any) -> tuple[Any, np.ndarray | None, _targets.Triples | None]:
-        """Observations, weights of rows, and the observations as arrays where calibration needs them."""
+    def _encode(self, y: Any, *, fitted: bool = False) -> tuple[Any, np.ndarray | None, _targets.Triples | None]:
+        """Observations, weights of rows, and the observations as arrays where calibration needs them. `fitted`: the
+        classes are those of the model."""
         raise NotImplementedError
 
     def _decision_matrix(self, X: Any) -> np.ndarray:
@@ -102,7 +128,7 @@ class OutputKernelRegressor(RegressorMixin, NumberParameters, OutputKernel):  # 
     def _loss(self) -> str:
         return numeric_loss(super()._loss())
 
-    def _encode(self, y: Any) -> tuple[Any, np.ndarray | None, _targets.Triples | None]:
+    def _encode(self, y: Any, *, fitted: bool = False) -> tuple[Any, np.ndarray | None, _targets.Triples | None]:
         table = _inputs.table(y)
         names = _targets.columns(y, table.shape[1]) if table.ndim == 2 else np.asarray([0])
         label = _targets.as_numbers(table)
@@ -172,13 +198,17 @@ class OutputKernelClassifier(ClassifierMixin, ClassParameters, OutputKernel):  #
         if self.calibrate is not None:
             self.calibration_ = _calibration.cross_fitted(self, data)
 
-    def _encode(self, y: Any) -> tuple[Any, np.ndarray | None, _targets.Triples | None]:
+    def _encode(self, y: Any, *, fitted: bool = False) -> tuple[Any, np.ndarray | None, _targets.Triples | None]:
         labels = _inputs.table(y)
         self._multilabel = labels.ndim == 2 and labels.shape[1] > 1
         if self._multilabel:
             return self._encode_table(y, labels)
-        self.classes_, code = np.unique(_targets.one_class_each(labels), return_inverse=True)
-        self.tasks_ = self.classes_
+        labels = _targets.one_class_each(labels)
+        if fitted:
+            code = _targets.positions(self.tasks_, labels)
+        else:
+            self.tasks_, code = np.unique(labels, return_inverse=True)
+        self.classes_ = self.tasks_
         rows: np.ndarray | None = None
         triples: _targets.Triples | None = None
         if isinstance(self.class_weight, Mapping):

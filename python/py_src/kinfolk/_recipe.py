@@ -68,6 +68,12 @@ def columns_of(recipe: str) -> list[str]:
     return [feature if isinstance(feature, str) else feature["column"] for feature in features]
 
 
+def not_numbers(recipe: str) -> list[str]:
+    """The columns that are not numbers as they are."""
+    plain = ["number" in feature for feature in json.loads(recipe)["features"]]
+    return [name for name, is_plain in zip(columns_of(recipe), plain, strict=True) if not is_plain]
+
+
 def feature_names(recipe: str) -> list[str]:
     """What the features are called: age, plan=basic, plan=pro."""
     return _native.describe_recipe(recipe)[0]

@@ -189,6 +189,55 @@ def classes(y: Any, task: np.ndarray | None) -> Targets:
     return _from_parts(form, tasks, parts)
 
 
+def of_model(fitted: Targets, y: Any, task: np.ndarray | None) -> Triples:
+    """Labels of other rows, for the outputs of a model: a task or a class that it does not have is an error."""
+    labels = _inputs.table(y)
+    if fitted.form != form_of(labels, task):
+        what = {"single": "one label for each row", "wide": "a table of labels", "rows": "a task for each row"}
+        raise ValueError(f"y: the model was fitted with {what[fitted.form]}")
+    if fitted.form == "wide":
+        if list(map(str, columns(y, labels.shape[1]))) != list(map(str, fitted.tasks)):
+            raise ValueError("y: its columns are not those of the fit")
+        row, at = np.nonzero(_inputs.known(labels))
+        label = labels[row, at]
+    else:
+        label = column_or_1d(labels, warn=True)
+        row = np.arange(len(label))
+        at = np.zeros(len(label), np.uint32) if task is None else fitted.find(task)
+    if fitted.classes is None:
+        number = finite(as_numbers(label))
+        return Triples(row.astype(np.uint32), at.astype(np.uint32), number)
+    return _of_classes(fitted, row, at, label)
+
+
+def positions(classes: np.ndarray, labels: np.ndarray, rows: np.ndarray | None = None) -> np.ndarray:
+    """The position of each label among the classes of a model; `rows` are the numbers of the rows, if they are some of
+    many."""
+    place = {value: position for position, value in enumerate(classes.tolist())}
+    values = labels.tolist()
+    strange = next((i for i, value in enumerate(values) if value not in place), None)
+    if strange is not None:
+        known = ", ".join(map(str, list(place)[:10]))
+        row = strange if rows is None else rows[strange]
+        raise ValueError(f"y: row {row} has the class {values[strange]!r}; those of the model are {known}")
+    return np.asarray([place[value] for value in values], dtype=np.int64)
+
+
+def _of_classes(fitted: Targets, row: np.ndarray, at: np.ndarray, label: np.ndarray) -> Triples:
+    """Each label as signs of the outputs of its task."""
+    assert fitted.classes is not None
+    found = []
+    for t, own in enumerate(fitted.classes):
+        mine = np.flatnonzero(at == t)
+        position = positions(own, label[mine], row[mine])
+        first, last = fitted.first_output[t : t + 2]
+        for output in range(first, last):
+            positive = len(own) - 1 if last - first == 1 else output - first
+            sign = np.where(position == positive, 1.0, -1.0)
+            found.append((row[mine].astype(np.uint32), np.full(len(mine), output, np.uint32), sign))
+    return _sorted(found)
+
+
 def _wide_classes(tasks: np.ndarray, table: np.ndarray) -> Targets:
     rows = [np.flatnonzero(_inputs.known(column)) for column in table.T]
     found = {}
@@ -238,8 +287,11 @@ def _from_parts(form: Form, tasks: np.ndarray, parts: list[tuple[np.ndarray, np.
             found.append((rows.astype(np.uint32), np.full(len(rows), len(names), np.uint32), label))
             names.append(task if count == 1 else own[c] if form == "single" else f"{task}={own[c]}")
         first.append(len(names))
-    input, output, label = (np.concatenate(column) for column in zip(*found, strict=True))
-    # Sorted by input, so that the engine recognises a complete table.
+    return Targets(form, tasks, plain(names), np.asarray(first), [own for _, own, _ in parts], _sorted(found))
+
+
+def _sorted(parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]]) -> Triples:
+    """Inputs, outputs and labels of all parts, by input, so that the engine recognises a complete table."""
+    input, output, label = (np.concatenate(column) for column in zip(*parts, strict=True))
     order = np.lexsort((output, input))
-    triples = Triples(input[order], output[order], label[order])
-    return Targets(form, tasks, plain(names), np.asarray(first), [own for _, own, _ in parts], triples)
+    return Triples(input[order], output[order], label[order])

@@ -8,17 +8,20 @@ from typing import Any
 import numpy as np
 from scipy.cluster.hierarchy import dendrogram
 
-from ._labelled import tree as task_tree
+from ._labelled import tree
 
 try:
     import matplotlib.pyplot as plt
 except ImportError as error:  # pragma: no cover
     raise ImportError("kinfolk.plot needs matplotlib; the extra kinfolk[plot] installs it") from error
 
-__all__ = ["gap_curve", "path_plot", "task_gain", "theta_heatmap"]
+__all__ = ["comparison", "gap_curve", "path_plot", "task_gain", "task_tree", "theta_heatmap"]
 
 MAX_LABELLED_TASKS = 60
 """Largest number of tasks with labels in a plot: more would not be readable."""
+
+MAX_COLOURED_LINES = 6
+"""Largest number of lines with a colour and a name in a plot."""
 
 
 def _axes(ax: Any, size: tuple[float, float]) -> Any:
@@ -60,9 +63,9 @@ def theta_heatmap(
     ax = _axes(ax, (6.5, 6.0))
     order = np.arange(len(matrix))
     if cluster and len(matrix) > 2:
-        tree = task_tree(related)
+        linkage = tree(related)
         above = ax.inset_axes([0, 1.01, 1, 0.18])
-        drawn = dendrogram(tree, ax=above, no_labels=True, color_threshold=0, above_threshold_color="0.4")
+        drawn = dendrogram(linkage, ax=above, no_labels=True, color_threshold=0, above_threshold_color="0.4")
         above.set_axis_off()
         order = np.asarray(drawn["leaves"])
     limit = float(np.abs(shown).max()) or 1.0
@@ -77,6 +80,26 @@ def theta_heatmap(
         ax.set_yticks([])
     ax.figure.colorbar(image, ax=ax, shrink=0.7, label="correlation of tasks" if correlation else "Theta")
     ax.task_order = order
+    return ax
+
+
+def task_tree(model: Any, *, n_clusters: int | None = None, ax: Any = None) -> Any:
+    """The tree of the tasks of a fitted estimator, by 1 - |correlation|, with a colour for each of so many clusters."""
+    names, linkage = [str(name) for name in model.theta_names_], model.task_tree_["linkage"]
+    if len(names) < 2:
+        raise ValueError("a tree needs two tasks")
+    if n_clusters is not None:
+        model.task_clusters(n_clusters)  # raises an error if there cannot be so many
+    # The last joins are those between clusters: joins below the first of them have the colour of their cluster.
+    heights = np.append(linkage[:, 2], np.inf)
+    threshold = 0.0 if n_clusters is None else float(heights[len(names) - n_clusters])
+    ax = _axes(ax, (4.5, max(2.5, min(12.0, 0.22 * len(names) + 1))))
+    readable = len(names) <= MAX_LABELLED_TASKS
+    style = {"color_threshold": threshold, "above_threshold_color": "0.4", "orientation": "left"}
+    dendrogram(linkage, ax=ax, labels=names if readable else None, no_labels=not readable, **style)
+    ax.set_xlabel("1 - |correlation of tasks|")
+    for side in ("left", "right", "top"):
+        ax.spines[side].set_visible(False)
     return ax
 
 
@@ -101,17 +124,21 @@ def gap_curve(*models: Any, labels: Sequence[str] | None = None, against: str = 
 
 def path_plot(search: Any, *, ax: Any = None) -> Any:
     """Score against C of a fitted `MultiTaskCV`, with a band of one standard error over folds. One line for each
-    combination of the other parameters."""
+    combination of the other parameters; of many, the best have colours and the others are grey."""
     results = search.cv_results_
     ax = _axes(ax, (6.0, 4.0))
     lines: dict[str, list[int]] = {}
     for row, params in enumerate(results["params"]):
         other = ", ".join(f"{name}={value}" for name, value in params.items() if name not in ("C", "lam"))
         lines.setdefault(other, []).append(row)
+    best = sorted(lines, key=lambda label: -np.nanmax([-np.inf, *results["mean_test_score"][lines[label]]]))
     for label, rows in lines.items():
         c = np.asarray([results["params"][row]["C"] for row in rows], dtype=float)
         mean = results["mean_test_score"][rows]
         error = results["std_test_score"][rows] / np.sqrt(max(search.n_splits_ - 1, 1))
+        if label not in best[:MAX_COLOURED_LINES]:
+            ax.plot(c, mean, color="0.8", linewidth=0.8, zorder=1)
+            continue
         (line,) = ax.plot(c, mean, marker="o", markersize=3, label=label or None)
         ax.fill_between(c, mean - error, mean + error, color=line.get_color(), alpha=0.15, linewidth=0)
     ax.axvline(search.best_C_, color="0.5", linewidth=0.8, linestyle="--")
@@ -120,6 +147,30 @@ def path_plot(search: Any, *, ax: Any = None) -> Any:
     ax.set_ylabel("score")
     if any(lines):
         ax.legend(frameon=False)
+    return ax
+
+
+def comparison(search: Any, baseline: str = "stl", *, ax: Any = None) -> Any:
+    """What each task gains against independent tasks ("stl") or one model for all ("pooled"), from a `MultiTaskCV` with
+    `compare=True`. Dots are means over folds, bars reach two standard errors to either side; grey ones may be noise."""
+    known = search.comparison_
+    if baseline not in known:
+        raise ValueError(f"baseline = {baseline!r}: it must be one of {', '.join(known)}")
+    found = known[baseline]
+    gains = {name: gain for name, gain in found["per_task"].items() if np.isfinite(gain)}
+    names = sorted(gains, key=lambda name: gains[name])
+    ax = _axes(ax, (5.0, max(2.5, min(12.0, 0.22 * len(names) + 1))))
+    for place, name in enumerate(names):
+        error = 2 * found["per_task_standard_error"][name]
+        colour = "tab:blue" if name in found["helped"] else "tab:red" if name in found["hurt"] else "0.6"
+        bar = None if np.isnan(error) else error
+        ax.errorbar(gains[name], place, xerr=bar, fmt="o", markersize=4, color=colour, linewidth=1)
+    ax.axvline(0, color="0.3", linewidth=0.8)
+    ax.axvline(found["gain"], color="0.5", linewidth=0.8, linestyle="--", label=f"mean {found['gain']:+.4f}")
+    readable = len(names) <= MAX_LABELLED_TASKS
+    ax.set_yticks(range(len(names)) if readable else [], [str(name) for name in names] if readable else [], fontsize=8)
+    ax.set_xlabel(f"gain in score over {baseline}")
+    ax.legend(frameon=False)
     return ax
 
 

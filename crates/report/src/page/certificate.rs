@@ -1,6 +1,7 @@
 //! Section "Certificate": how far the model can be from the optimum, and how the fit got there.
 
-use super::inputs::{DataCheck, Recheck, ReportInputs};
+use super::data_check::{DataCheck, Recheck};
+use super::inputs::ReportInputs;
 use crate::plot::{Bars, Curve, CurvePoint, Lines, PlotAxis};
 use crate::text::{number, plural};
 use kinfolk::solver::TracePoint;
@@ -99,11 +100,7 @@ fn hints(inputs: &ReportInputs<'_>) -> Vec<String> {
     let mut hints = vec![];
     let objective = inputs.model.certificate().primal;
     match inputs.trace.last() {
-        None => hints.push(
-            "Curves of the gap over passes and seconds need a trace of the fit: kinfolk fit ... --trace FILE, then \
-             kinfolk report ... --trace FILE."
-                .into(),
-        ),
+        None => hints.push(inputs.made_by.trace()),
         Some(last) if !near(last.primal, objective) => hints.push(format!(
             "The trace ends at objective {}, but this model has {}: it may be the trace of another fit.",
             number(last.primal, 8),
@@ -112,10 +109,7 @@ fn hints(inputs: &ReportInputs<'_>) -> Vec<String> {
         Some(_) => {}
     }
     if inputs.training_data().is_none() {
-        hints.push(format!(
-            "The certificate is recomputed here if the data of the fit are given: kinfolk report {} DATA.",
-            inputs.model_path.display()
-        ));
+        hints.push(inputs.made_by.recheck());
     }
     hints
 }

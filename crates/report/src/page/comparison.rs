@@ -21,15 +21,11 @@ pub(super) struct ComparisonSection {
 pub(super) fn section(inputs: &ReportInputs<'_>) -> ComparisonSection {
     let found = inputs.selection.and_then(|selection| Some((selection, selection.against_independent()?)));
     let Some((selection, comparison)) = found else {
-        let model = inputs.model_path.display();
         return ComparisonSection {
             heading: "Does joint learning help?".into(),
             sentences: vec![],
             picture: None,
-            hint: Some(format!(
-                "Answered by cross-validation against independent tasks: kinfolk select DATA --compare --results \
-                 results.json -o {model}, then kinfolk report {model} DATA --select results.json."
-            )),
+            hint: Some(inputs.made_by.comparison()),
         };
     };
     let name = |t: usize| inputs.model.tasks().name(t);

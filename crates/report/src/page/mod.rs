@@ -6,13 +6,17 @@
 
 mod certificate;
 mod comparison;
+mod data_check;
+mod hints;
 mod inputs;
 mod path;
 mod summary;
 mod tasks;
 mod theta;
 
-pub use inputs::{DataCheck, Recheck, ReportInputs};
+pub use data_check::{DataCheck, Recheck};
+pub use hints::MadeBy;
+pub use inputs::ReportInputs;
 
 use kinfolk_train::{Average, Measure, Metric};
 use minijinja::syntax::SyntaxConfig;
@@ -84,11 +88,11 @@ fn context(inputs: &ReportInputs<'_>) -> Result<Context, RenderError> {
         findings.push(finding("joining", &comparison.heading));
     }
     Ok(Context {
-        title: inputs::file_name(inputs.model_path),
+        title: inputs.made_by.title(),
         findings,
         summary: summary::lines(inputs),
         tasks: tasks::section(inputs, &nearest),
-        path: path::section(inputs.selection),
+        path: path::section(inputs),
         certificate_json: json_element(&inputs.model.summary())?,
         theta_json: json_element(&theta::ThetaJson::new(inputs.model, &correlation, theta.drawn))?,
         certificate,

@@ -1,5 +1,6 @@
 //! Section "Path": score and gap along the values of C.
 
+use super::inputs::ReportInputs;
 use super::metric_name;
 use crate::plot::{Curve, CurvePoint, Lines, PlotAxis};
 use crate::text::{number, score};
@@ -18,17 +19,14 @@ pub(super) struct PathSection {
     hint: Option<String>,
 }
 
-pub(super) fn section(selection: Option<&SelectionResults>) -> PathSection {
-    let Some((selection, chosen)) = selection.and_then(|selection| Some((selection, selection.chosen()?)))
-    else {
+pub(super) fn section(inputs: &ReportInputs<'_>) -> PathSection {
+    let found = inputs.selection.and_then(|selection| Some((selection, selection.chosen()?)));
+    let Some((selection, chosen)) = found else {
         return PathSection {
             heading: "How large should C be?".into(),
             sentence: None,
             pictures: vec![],
-            hint: Some(
-                "Score and gap along C are drawn from the results of kinfolk select ... --results FILE."
-                    .into(),
-            ),
+            hint: Some(inputs.made_by.path()),
         };
     };
     let chosen = &chosen.row;

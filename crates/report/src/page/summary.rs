@@ -1,5 +1,6 @@
 //! Section "What was fitted": names and values.
 
+use super::hints::MadeBy;
 use super::inputs::ReportInputs;
 use super::metric_name;
 use crate::text::{count, number, plural};
@@ -20,7 +21,7 @@ pub(super) fn lines(inputs: &ReportInputs<'_>) -> Vec<SummaryLine> {
     let sizes = [(about.n_inputs, "row"), (about.n_features, "feature"), (about.tasks.len(), "task")];
     let sizes = sizes.map(|(n, what)| plural(n, what)).join(", ");
     add("Data", format!("{sizes}, {}", plural(about.n_observations, "label")));
-    if let Some(training) = inputs.training_data() {
+    if let (Some(training), MadeBy::Command { .. }) = (inputs.training_data(), inputs.made_by) {
         add("Read from", training.path.display().to_string());
     }
     let spec = inputs.spec;
@@ -58,7 +59,8 @@ pub(super) fn lines(inputs: &ReportInputs<'_>) -> Vec<SummaryLine> {
     }
     let (writer, own) = (inputs.model.written_by(), env!("CARGO_PKG_VERSION"));
     add("kinfolk", format!("{writer} for the model, {own} for this page"));
-    add("Model file", inputs.model_path.display().to_string());
+    let (name, value) = inputs.made_by.model_line();
+    add(name, value);
     lines
 }
 

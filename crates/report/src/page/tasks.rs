@@ -1,7 +1,8 @@
 //! Section "Tasks": one row for each task with all that is known about it.
 
 use super::certificate::MIN_TASK_SHARE;
-use super::inputs::{DataCheck, ReportInputs};
+use super::data_check::DataCheck;
+use super::inputs::ReportInputs;
 use super::metric_name;
 use crate::text::{count, number, plural, score};
 use kinfolk_train::{Average, Metric};
@@ -90,14 +91,13 @@ pub(super) fn section(inputs: &ReportInputs<'_>, nearest: &[Option<(usize, f64)>
         table.add("gap", "Part of the gap", cells);
     }
     let (columns, rows) = table.rows(n);
-    let hint = "Rows and scores of each task are shown if data are given: kinfolk report MODEL DATA.";
     let nothing_scored = inputs.data.is_empty() && inputs.selection.is_none();
     TaskSection {
         heading: heading(n, rows_per_task),
         columns,
         rows,
         notes: inputs.data.iter().map(mean_note).collect(),
-        hints: if nothing_scored { vec![hint.into()] } else { vec![] },
+        hints: if nothing_scored { vec![inputs.made_by.scores()] } else { vec![] },
     }
 }
 

@@ -9,7 +9,7 @@ use crate::report::Report;
 use crate::{files, text, trace};
 use clap::Args;
 use kinfolk::{CertificateSummary, Model};
-use kinfolk_report::{ReportInputs, render};
+use kinfolk_report::{MadeBy, ReportInputs, render};
 use kinfolk_train::Trained;
 use kinfolk_train::select::SelectionResults;
 use serde::Serialize;
@@ -128,7 +128,7 @@ fn page(loaded: &LoadedModel, files: &ReportFiles<'_>, global: &Global) -> Resul
     let data = loaded.trained().map_or(Ok(vec![]), |trained| check(trained).collect::<Result<Vec<_>>>())?;
     let inputs = ReportInputs {
         model,
-        model_path: files.model,
+        made_by: MadeBy::Command { model: files.model },
         spec: loaded.trained().map(|trained| &trained.spec),
         auto_c: loaded.trained().and_then(|trained| trained.outcome.auto_c.as_ref()),
         data,
