@@ -1,58 +1,57 @@
 //! What the spread of few rows says about the unit of a task.
 
-use crate::special::{digamma, inverse_trigamma, trigamma};
-
-/// A mean square is known well enough to be divided by if it is of more rows than this: of n normal deviations,
-/// `(n - 3) / SST` is nearly an unbiased estimate of 1 / variance, and `1 / SST` has no finite mean for few rows.
-const ROWS_WITHOUT_PRECISION: f64 = 3.0;
+use crate::special::{digamma, trigamma};
 
 /// Weights for squared errors that are divided by the mean square deviation of their task, `ln s_t^2` of `n_t` rows, so
 /// that their sum is one in better units.
 ///
 /// A task whose few rows happen to lie close to its mean has a small `s_t`, and every error looks large in such a unit.
-/// So `s_t^2` is replaced by `(d s^2 + n_t s_t^2) / (d + n_t)`, shrunk towards the `s^2` of all tasks: d is the number
-/// of rows that all other tasks together are worth, and follows from how much `ln s_t^2` differ beyond chance
-/// (empirical Bayes for variances: Smyth, 2004). By chance `ln s_t^2` has the variance `psi'((n_t - 1) / 2)`. If tasks
-/// have one unit, d is infinite, and all errors are measured in it; if units are unlike each other, d is near zero.
+/// So `ln s_t^2` is shrunk towards the mean m of all tasks (empirical Bayes). Less its bias it has the variance
+/// `v_t = psi'((n_t - 1) / 2)` by chance, for normal labels; what it varies beyond that, tau^2, is the variance of true
+/// units. The unit u_t is
+/// ```text
+/// ln u_t^2 = m + tau^2 / (tau^2 + v_t) (ln s_t^2 - bias_t - m)
+/// ```
+/// and the weight `s_t^2 / u_t^2`. If tasks have one unit, all errors are measured in it; if units are unlike each
+/// other, or rows are many, each task keeps its own.
 pub fn precision_weights(ln_mean_squares: &[f64], rows: &[f64]) -> Vec<f64> {
-    let (prior_rows, ln_common) = prior(ln_mean_squares, rows);
-    let weight = |(l, n): (&f64, &f64)| {
-        // s_t^2 / s^2
-        let ratio = (l - ln_common).exp();
-        if prior_rows.is_infinite() {
-            return ratio;
-        }
-        let worth = n + prior_rows;
-        let shrunk = if prior_rows > 0.0 { worth / (prior_rows / ratio + n) } else { 1.0 };
-        shrunk * (worth - ROWS_WITHOUT_PRECISION).max(0.0) / worth
+    let tasks: Vec<LogSpread> =
+        ln_mean_squares.iter().zip(rows).map(|(l, n)| LogSpread::new(*l, *n)).collect();
+    // One row says nothing about a spread, unless no task has two.
+    let most = rows.iter().fold(0.0f64, |a, &b| a.max(b));
+    let known = || tasks.iter().filter(|task| task.rows > 1.0 || most <= 1.0);
+    let total: f64 = known().map(|task| task.rows).sum();
+    let mean = known().map(|task| task.rows * task.unbiased).sum::<f64>() / total;
+    let seen = |task: &LogSpread| task.rows * ((task.unbiased - mean).powi(2) - task.by_chance);
+    let beyond_chance = (known().map(seen).sum::<f64>() / total).max(0.0);
+    let weight = |(task, l): (&LogSpread, &f64)| {
+        let kept = beyond_chance / (beyond_chance + task.by_chance);
+        (l - mean - kept * (task.unbiased - mean)).exp()
     };
-    ln_mean_squares.iter().zip(rows).map(weight).collect()
+    tasks.iter().zip(ln_mean_squares).map(weight).collect()
 }
 
-/// d and `ln s^2`.
-fn prior(ln_mean_squares: &[f64], rows: &[f64]) -> (f64, f64) {
-    if ln_mean_squares.len() < 2 {
-        return (0.0, 0.0);
-    }
-    // Less its bias, with its variance by chance and its weight. One row says nothing about a spread.
-    let unbiased = |(l, n): (&f64, &f64)| {
-        let freedom = 0.5 * (n - 1.0);
-        (freedom > 0.0).then(|| (l - digamma(freedom) + (0.5 * n).ln(), trigamma(freedom), *n))
-    };
-    let known: Vec<(f64, f64, f64)> = ln_mean_squares.iter().zip(rows).filter_map(unbiased).collect();
-    let total: f64 = known.iter().map(|(_, _, n)| n).sum();
-    if total == 0.0 {
-        return (f64::INFINITY, ln_mean_squares.iter().sum::<f64>() / ln_mean_squares.len() as f64);
-    }
-    let mean = known.iter().map(|(l, _, n)| n * l).sum::<f64>() / total;
-    let beyond_chance = known.iter().map(|(l, v, n)| n * ((l - mean).powi(2) - v)).sum::<f64>() / total;
-    if beyond_chance > 0.0 {
-        let half = inverse_trigamma(beyond_chance);
-        (2.0 * half, mean + digamma(half) - half.ln())
-    } else {
-        (f64::INFINITY, mean)
+/// `ln s^2` of so many rows, less its bias, and its variance by chance.
+struct LogSpread {
+    rows: f64,
+    unbiased: f64,
+    by_chance: f64,
+}
+
+impl LogSpread {
+    fn new(ln_mean_square: f64, rows: f64) -> Self {
+        // The mean took one of them.
+        let half = 0.5 * (rows - 1.0).max(LEAST_FREEDOM);
+        LogSpread {
+            rows,
+            unbiased: ln_mean_square - digamma(half) + (0.5 * rows).ln(),
+            by_chance: trigamma(half),
+        }
     }
 }
+
+/// Degrees of freedom of a single row: it says hardly anything.
+const LEAST_FREEDOM: f64 = 0.5;
 
 #[cfg(test)]
 mod tests {
@@ -60,22 +59,20 @@ mod tests {
 
     #[test]
     fn one_unit_for_all_if_spreads_differ_by_chance() {
-        // Mean squares 1, 2 and 1/2 of four rows each.
-        let weights = precision_weights(&[0.0, 2f64.ln(), 0.5f64.ln()], &[4.0; 3]);
-        assert!(
-            (weights[1] / weights[0] - 2.0).abs() < 1e-12 && (weights[2] / weights[0] - 0.5).abs() < 1e-12
-        );
+        // Mean squares 1, 2 and 1/2 of four rows each, and of one row each.
+        for rows in [4.0, 1.0] {
+            let weights = precision_weights(&[0.0, 2f64.ln(), 0.5f64.ln()], &[rows; 3]);
+            assert!((weights[1] / weights[0] - 2.0).abs() < 1e-12, "{weights:?}");
+            assert!((weights[2] / weights[0] - 0.5).abs() < 1e-12, "{weights:?}");
+        }
     }
 
     #[test]
     fn own_units_if_they_differ_or_rows_are_many() {
         let unlike = precision_weights(&[0.0, 30.0, -30.0, 700.0, -700.0], &[20.0; 5]);
-        assert!(unlike.iter().all(|w| (w - 0.85).abs() < 0.01), "{unlike:?}");
+        assert!(unlike.iter().all(|w| (w / unlike[0] - 1.0).abs() < 0.01), "{unlike:?}");
         let many = precision_weights(&[0.0, 0.7, -0.7], &[1e6; 3]);
         assert!(many.iter().all(|w| (w - 1.0).abs() < 1e-4), "{many:?}");
-        let single = precision_weights(&[0.0, 1.0, 2.0], &[1.0; 3]);
-        assert!((single[1] / single[0] - 1f64.exp()).abs() < 1e-12);
-        assert_eq!(precision_weights(&[5.0], &[6.0]), [0.5]);
-        assert_eq!(precision_weights(&[5.0], &[2.0]), [0.0]);
+        assert!(precision_weights(&[5.0], &[6.0])[0] > 0.0 && precision_weights(&[], &[]).is_empty());
     }
 }
