@@ -7,8 +7,8 @@ use common::Place;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-const FIT: &str = "fit data.npz -o m.st --solver sdca --c strength:3 --tol 1e-9 --max-passes 100000 --threads 1 --seed 3 --json \
-                   --checkpoint c.st --checkpoint-every 0.01";
+const FIT: &str = "fit data.npz -o m.st --solver sdca --c strength:3 --tol 1e-9 --max-passes 100000 --threads 1 \
+                   --seed 3 --json --checkpoint c.st --checkpoint-every 0.01";
 
 /// What must not depend on how often a fit was killed.
 fn certificate(json: &str) -> Vec<serde_json::Value> {

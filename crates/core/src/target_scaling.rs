@@ -2,6 +2,8 @@
 
 mod spread;
 
+pub(crate) use spread::differ_by_chance;
+
 use crate::linalg::power_of_two;
 use crate::names::display_and_parse_names;
 use crate::{Error, Losses, Observations, Result};
@@ -92,8 +94,10 @@ impl TargetScaling {
             .filter(|(_, number)| !**number)
             .for_each(|(own, _)| *own = TaskMoments::default());
         let known: Vec<f64> = moments.iter().filter_map(|own| own.spread).collect();
+        let spreads: Vec<(f64, f64)> =
+            moments.iter().filter_map(|own| Some((own.labels, own.spread?.ln()))).collect();
         let kind = match kind {
-            TargetScale::Auto if spread::differ_by_chance(&moments) => TargetScale::Common,
+            TargetScale::Auto if differ_by_chance(&spreads) => TargetScale::Common,
             TargetScale::Auto => TargetScale::Task,
             given => given,
         };

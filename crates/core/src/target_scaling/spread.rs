@@ -1,6 +1,5 @@
 //! Whether the spreads of tasks differ, or only seem to.
 
-use super::TaskMoments;
 use crate::special::{digamma, trigamma};
 
 /// From so many labels of a task on, its own spread is taken as it is: it is known well enough, and units of tasks then
@@ -15,12 +14,10 @@ const ENOUGH_LABELS: f64 = 6.0;
 /// sigma` over tasks is tau^2, the squared error of an own spread is v and that of a common one tau^2. What is seen of
 /// `ln s`, less its bias, has the variance `tau^2 + v`: tau^2 is below v if that is below `2 v`. All means are over
 /// labels.
-pub(super) fn differ_by_chance(moments: &[TaskMoments]) -> bool {
-    let known: Vec<(f64, f64)> = moments
-        .iter()
-        .filter(|own| own.labels >= 2.0)
-        .filter_map(|own| Some((own.labels, own.spread?.ln())))
-        .collect();
+///
+/// `spreads` are the numbers of labels and `ln s`.
+pub(crate) fn differ_by_chance(spreads: &[(f64, f64)]) -> bool {
+    let known: Vec<(f64, f64)> = spreads.iter().copied().filter(|(labels, _)| *labels >= 2.0).collect();
     if known.len() < 2 {
         return false;
     }
@@ -41,8 +38,8 @@ pub(super) fn differ_by_chance(moments: &[TaskMoments]) -> bool {
 mod tests {
     use super::*;
 
-    fn tasks(labels: f64, spreads: &[f64]) -> Vec<TaskMoments> {
-        spreads.iter().map(|s| TaskMoments { centre: 0.0, spread: Some(*s), labels }).collect()
+    fn tasks(labels: f64, spreads: &[f64]) -> Vec<(f64, f64)> {
+        spreads.iter().map(|s| (labels, s.ln())).collect()
     }
 
     #[test]
