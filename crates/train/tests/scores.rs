@@ -170,8 +170,8 @@ fn alike(a: Option<f64>, b: Option<f64>) -> bool {
 }
 
 proptest! {
-    /// R^2 of all folds does not see units and offsets of a task, nor the order of its predictions in the folds. That of
-    /// all rows together needs six rows of each task for that: with fewer, tasks may be measured in one unit.
+    /// R^2 of all folds does not see units and offsets of a task, nor the order of its predictions in the folds. That
+    /// of all rows together needs six rows of each task for that: with fewer, tasks may be measured in one unit.
     #[test]
     fn units_of_tasks_do_not_matter(
         (task, label, predictions) in problem(),
