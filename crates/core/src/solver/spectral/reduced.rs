@@ -43,8 +43,7 @@ impl<'a> Reduced<'a> {
         problem: &'a Problem<'a>,
         (spectrum, moments): (&'a Spectrum, &'a Moments),
     ) -> Result<Self> {
-        let floor = unexplained(&spectrum.values, &moments.moment, moments.label_square);
-        Reduced::of(problem, (spectrum, Square::Diagonal(&spectrum.values)), moments, floor)
+        Reduced::diagonal(problem, (spectrum, &spectrum.values), moments)
     }
 
     pub(super) fn banded(
@@ -59,8 +58,16 @@ impl<'a> Reduced<'a> {
         problem: &'a Problem<'a>,
         (subspace, moments): (&'a Subspace, &'a Moments),
     ) -> Result<Self> {
-        let floor = unexplained(&subspace.values, &moments.moment, moments.label_square);
-        Reduced::of(problem, (subspace, Square::Diagonal(&subspace.values)), moments, floor)
+        Reduced::diagonal(problem, (subspace, &subspace.values), moments)
+    }
+
+    fn diagonal(
+        problem: &'a Problem<'a>,
+        (basis, values): (&'a dyn OrthonormalBasis, &'a [f64]),
+        moments: &'a Moments,
+    ) -> Result<Self> {
+        let floor = unexplained(values, &moments.moment, moments.label_square);
+        Reduced::of(problem, (basis, Square::Diagonal(values)), moments, floor)
     }
 
     fn of(
