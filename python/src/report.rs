@@ -60,7 +60,8 @@ fn check(
     observations: &Observations,
     metric: Option<Metric>,
 ) -> PyResult<DataCheck> {
-    let options = CertifyOptions { memory: trained.spec.memory.0, threads: trained.spec.threads };
+    let options =
+        CertifyOptions { memory: trained.spec.memory.0, threads: trained.spec.threads, device: None };
     let recheck = Recheck::new(&trained.model, of_fit, observations, &options).map_err(of_engine)?;
     DataCheck::new(&trained.model, Path::new(name), inputs, observations, metric, recheck).map_err(of_method)
 }

@@ -1,9 +1,10 @@
 //! Inputs, kernel and observations brought together: what does not depend on C, lambda, losses or
 //! regulariser.
 
+use crate::algebra::{DeviceHandle, DeviceMatrix, Op};
 use crate::backend::{
     self, Backend, Banded, Columns, Expansion, FeatureBackend, GramBackend, Interrupt, OrthonormalBasis,
-    Panel, STREAM_ROWS, SecondMoment, Spectrum,
+    Panel, ResidentBackend, STREAM_ROWS, SecondMoment, Spectrum,
 };
 use crate::design::Design;
 use crate::inputs::Inputs;
@@ -26,11 +27,13 @@ pub struct DatasetOptions {
     pub memory: u64,
     /// Number of threads; 0 = one per core.
     pub threads: usize,
+    /// A device for large products, if there is one.
+    pub device: Option<DeviceHandle>,
 }
 
 impl Default for DatasetOptions {
     fn default() -> Self {
-        DatasetOptions { kernel: Kernel::Linear, bias: 0.0, memory: 4 << 30, threads: 0 }
+        DatasetOptions { kernel: Kernel::Linear, bias: 0.0, memory: 4 << 30, threads: 0, device: None }
     }
 }
 
@@ -44,6 +47,7 @@ pub struct Dataset<'a> {
     kernel: Kernel,
     options: DatasetOptions,
     backend: Arc<dyn Backend + 'a>,
+    resident: Option<Arc<ResidentBackend<'a>>>,
     pool: Pool,
     plain: Derived,
     centred: Derived,
@@ -60,6 +64,7 @@ struct Derived {
     banded: Arc<OnceLock<Option<Banded>>>,
     banded_moments: OnceLock<Moments>,
     design: Arc<OnceLock<Design>>,
+    device_moments: OnceLock<DeviceMoments>,
 }
 
 impl Derived {
@@ -79,6 +84,15 @@ impl Derived {
 pub(crate) struct Moments {
     /// X'Y (rotated features x tasks).
     pub(crate) moment: Matrix,
+    /// |Y|^2.
+    pub(crate) label_square: f64,
+}
+
+/// The same on a device, in the basis of the features.
+#[derive(Debug)]
+pub(crate) struct DeviceMoments {
+    /// X'Y (features x tasks).
+    pub(crate) moment: DeviceMatrix,
     /// |Y|^2.
     pub(crate) label_square: f64,
 }
@@ -131,12 +145,19 @@ impl<'a> Dataset<'a> {
                 Arc::new(pool.install(build)?)
             }
         };
+        let resident = match &options.device {
+            Some(device) => ResidentBackend::new(backend.clone(), device.clone(), observations.n_tasks())?,
+            None => None,
+        };
+        let resident = resident.map(Arc::new);
+        let backend = resident.clone().map_or(backend, |resident| resident as Arc<dyn Backend + 'a>);
         Ok(Dataset {
             observations,
             inputs,
             kernel,
             options,
             backend,
+            resident,
             pool,
             plain: Derived::default(),
             centred: Derived::default(),
@@ -154,6 +175,7 @@ impl<'a> Dataset<'a> {
             kernel: self.kernel.clone(),
             options: self.options.clone(),
             backend: self.backend.clone(),
+            resident: self.resident.clone(),
             pool: self.pool.clone(),
             plain: self.plain.of_same_inputs(),
             centred: self.centred.of_same_inputs(),
@@ -203,6 +225,11 @@ impl<'a> Dataset<'a> {
     /// Access to the inputs for solvers.
     pub fn backend(&self) -> &(dyn Backend + 'a) {
         &*self.backend
+    }
+
+    /// The inputs on a device, if they are there.
+    pub(crate) fn resident(&self) -> Option<&ResidentBackend<'a>> {
+        self.resident.as_deref()
     }
 
     /// Number of threads in use.
@@ -317,6 +344,24 @@ impl<'a> Dataset<'a> {
             }
             None => Ok(None),
         }
+    }
+
+    /// Moments of the labels on the device that holds the inputs, where every input has a label for every task.
+    pub(crate) fn device_moments(
+        &self,
+        resident: &ResidentBackend<'_>,
+        centred: bool,
+    ) -> Result<&DeviceMoments> {
+        let kept = &self.derived(centred).device_moments;
+        if kept.get().is_none() {
+            // Less their means, labels need no inputs less their means.
+            let (labels, device) = (self.label_table(centred), &*resident.device.0);
+            let uploaded = device.upload(&labels, resident.inputs.rows, self.observations.n_tasks());
+            let moment = device.product(&resident.inputs, Op::Transposed, &uploaded, Op::Plain);
+            resident.device.check()?;
+            let _ = kept.set(DeviceMoments { moment, label_square: linalg::dot(&labels, &labels) });
+        }
+        Ok(kept.get().expect("set just above"))
     }
 
     fn moments_in<'s>(

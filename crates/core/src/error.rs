@@ -257,6 +257,15 @@ pub enum Error {
     #[error("{0}")]
     Incompatible(String),
 
+    /// A device failed.
+    #[error("{device}: {reason}")]
+    Device {
+        /// Its name.
+        device: String,
+        /// What happened.
+        reason: String,
+    },
+
     /// The work does not fit the memory budget, not even in blocks.
     #[error("{what} needs {needed} bytes of memory, the budget is {budget} bytes")]
     Memory {

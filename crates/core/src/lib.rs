@@ -1,6 +1,7 @@
 //! Learn many related tasks together, and how they are related.
 #![doc = include_str!("../../../docs/problem.md")]
 
+pub mod algebra;
 pub mod backend;
 mod c_scale;
 pub mod certificate;

@@ -16,6 +16,10 @@ pub enum Error {
     #[error("{0}")]
     Spec(String),
 
+    /// A device that was asked for and cannot be used.
+    #[error("{0}; --device cpu does without it")]
+    Device(String),
+
     /// A file that has no task matrix for the tasks of the data.
     #[error("{}: {why}", .file.display())]
     TaskMatrix {

@@ -10,11 +10,12 @@
 //! Paths and cross-validation enter at [`PreparedData`], with a data set that serves many fits.
 
 use crate::notes::task_notes;
+use crate::spec::DeviceWork;
 use crate::{AtomSetting, Error, FitSpec, Job, MethodSpec, ResolvedAtoms, Result, Trained, Weight};
 use crate::{auto_c, within_task};
 use kinfolk::{
-    CScale, Dataset, Fit, Inputs, Intercept, LossKind, Losses, Model, Observations, Observer, Scaling,
-    Settings, Start, TargetScaling,
+    CScale, Dataset, DatasetOptions, Fit, Inputs, Intercept, LossKind, Losses, Model, Observations, Observer,
+    Scaling, Settings, Start, TargetScaling,
 };
 use kinfolk_io::{FoldKeys, FoldsBy, Labels, Schema, Table, Targets};
 use std::borrow::Cow;
@@ -153,12 +154,33 @@ impl<'a> Training<'a> {
         Ok(Training { fold_keys, ..self })
     }
 
-    /// The data set: kernel, bias, memory and threads of the spec.
+    /// The data set: kernel, bias, memory, threads and device of the spec.
     ///
     /// # Errors
-    /// If the kernel does not suit the inputs.
+    /// If the kernel does not suit the inputs, or there is no such device.
     pub fn dataset(&self, spec: &FitSpec) -> Result<Dataset<'_>> {
-        Ok(Dataset::new(&self.inputs, &self.observations, spec.dataset_options(&self.inputs))?)
+        let (inputs, observations) = (&self.inputs, &*self.observations);
+        let memory = spec.device_memory.map(|memory| memory.0);
+        let device = spec.device.for_fit(memory, &self.work(spec))?;
+        let options = DatasetOptions { device, ..spec.dataset_options(inputs) };
+        Ok(Dataset::new(inputs, observations, options)?)
+    }
+
+    fn work<'b>(&'b self, spec: &'b FitSpec) -> DeviceWork<'b> {
+        let kernel = spec.kernel.as_ref();
+        DeviceWork { inputs: &self.inputs, observations: &self.observations, losses: &self.losses, kernel }
+    }
+
+    /// What is to be said about the device of a fit, if there is one.
+    fn device_note(&self, spec: &FitSpec, data: &Dataset<'_>) -> Option<String> {
+        let name = data.options().device.as_ref()?.0.name();
+        Some(match self.work(spec).suits() {
+            true => format!("solved on {name}"),
+            false => format!(
+                "solvers run on {name} for the squared loss on dense features with a label for every task; here only \
+                 products of the certificate may"
+            ),
+        })
     }
 
     /// Fits a spec.
@@ -169,6 +191,7 @@ impl<'a> Training<'a> {
         let data = self.dataset(spec)?;
         let mut trained = self.fit_to(&self.prepare(&data, spec)?, spec, start, observer)?;
         trained.outcome.notes.extend(self.column_note(spec));
+        trained.outcome.notes.extend(self.device_note(spec, &data));
         Ok(trained)
     }
 

@@ -14,8 +14,11 @@ use inputs::InputArgs;
 use solver::SolverArgs;
 
 use crate::cmd;
+use crate::failure::Result;
 use crate::report::Report;
 use clap::{ArgAction, Args, Parser, Subcommand};
+use kinfolk::algebra::DeviceHandle;
+use kinfolk_train::{DeviceSetting, Memory};
 
 /// Learn many related tasks together, and how they are related, with a certificate of optimality.
 #[derive(Debug, Parser)]
@@ -54,6 +57,13 @@ pub(crate) struct Global {
     /// Threads to use; 0 = one per core [default: 0].
     #[arg(long, global = true, value_name = "N")]
     threads: Option<usize>,
+    /// Where large products are computed: cuda:N is a GPU by its number, auto the first one if there is one and the
+    /// work is large enough [default: auto].
+    #[arg(long, global = true, value_name = "auto|cpu|cuda[:N]")]
+    device: Option<DeviceSetting>,
+    /// Memory of the GPU that matrices may take, like 20GB [default: all that is free].
+    #[arg(long, global = true, value_name = "SIZE")]
+    device_memory: Option<Memory>,
     /// Seed of every random choice [default: 0].
     #[arg(long, global = true, value_name = "N")]
     seed: Option<u64>,
@@ -71,6 +81,12 @@ impl Global {
 
     pub(crate) fn threads(&self) -> usize {
         self.threads.unwrap_or(0)
+    }
+
+    /// The device that is asked for, by itself.
+    pub(crate) fn device(&self) -> Result<Option<DeviceHandle>> {
+        let memory = self.device_memory.map(|memory| memory.0);
+        Ok(self.device.unwrap_or_default().given(memory)?)
     }
 
     pub(crate) fn seed(&self) -> u64 {

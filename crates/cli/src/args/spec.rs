@@ -78,6 +78,8 @@ impl SpecArgs {
         set(&mut spec.loss, &self.loss);
         set(&mut spec.target_scale, &self.target_scale);
         set(&mut spec.threads, &global.threads);
+        set(&mut spec.device, &global.device);
+        spec.device_memory = global.device_memory.or(spec.device_memory);
         set(&mut spec.seed, &global.seed);
         spec.split = self.split.or(spec.split);
         spec.folds_by = self.folds_by.clone().or(spec.folds_by);

@@ -76,7 +76,7 @@ pub(crate) fn run(args: CertifyArgs, global: &Global, report: Report) -> failure
     let tol = args.tol.unwrap_or(trained.spec.tol);
     let data = DataFiles::find(&args.data)?;
     let (table, observations) = trained.training_data(data.paths(), &args.columns.for_model()?)?;
-    let options = CertifyOptions { threads: global.threads(), memory: args.memory };
+    let options = CertifyOptions { threads: global.threads(), memory: args.memory, device: global.device()? };
     let check = match trained.model.check(&table.inputs, &observations, &options) {
         Ok(check) => Ok(check),
         // Duals outside their range for these labels, or with a wrong sum, cannot come from a fit to these data.

@@ -3,6 +3,7 @@
 mod moment;
 
 use super::{Backend, Columns, Interrupt, Panel, SecondMoment};
+use crate::algebra::{Device, DeviceMatrix};
 use crate::inputs::{Inputs, Sparse};
 use crate::linalg::sum_pairs;
 use crate::linalg::{self, axpy, shared_product, view, view_mut};
@@ -271,6 +272,25 @@ impl Backend for FeatureBackend<'_> {
 
     fn state_of_coordinates(&self, coordinates: &Matrix, _threads: usize) -> Matrix {
         coordinates.clone()
+    }
+
+    fn upload(&self, device: &dyn Device) -> Option<DeviceMatrix> {
+        let Inputs::Dense(dense) = self.inputs else { return None };
+        let (n, d) = (self.n_inputs(), self.dim());
+        let plain = self.bias == 0.0 && self.row_scale.is_none();
+        if let (true, Some(values)) = (plain, dense.as_f32()) {
+            let mut inputs = device.upload_single(values, n, d);
+            device.scale(&mut inputs, self.scale);
+            return Some(inputs);
+        }
+        let (all, mut panel) = ((0..n as u32).collect::<Vec<u32>>(), Panel::default());
+        self.load(&all, &mut panel);
+        if panel.loaded {
+            return Some(device.upload(panel.values.as_slice(), n, d));
+        }
+        let mut inputs = device.upload(dense.as_f64()?, n, d);
+        device.scale(&mut inputs, self.scale);
+        Some(inputs)
     }
 
     fn coordinate_unit(&self) -> f64 {

@@ -17,6 +17,7 @@ mod basis;
 mod blocks;
 mod features;
 mod gram;
+mod resident;
 mod spectrum;
 mod subspace;
 
@@ -28,9 +29,12 @@ pub(crate) use blocks::{RowBlock, row_blocks, scatter};
 pub use features::FeatureBackend;
 pub(crate) use features::inverse_norm;
 pub use gram::GramBackend;
+pub(crate) use resident::ResidentBackend;
+pub use resident::bytes as device_bytes;
 pub(crate) use spectrum::{Frame, Spectrum};
 pub(crate) use subspace::Subspace;
 
+use crate::algebra::{Device, DeviceMatrix};
 use crate::linalg::{self, view};
 use crate::{Matrix, Observations, Result};
 use rayon::prelude::*;
@@ -136,6 +140,27 @@ pub trait Backend: Send + Sync + std::fmt::Debug {
     /// If interrupted.
     fn second_moment(&self, threads: usize, interrupt: &mut Interrupt<'_>) -> Result<SecondMoment<'_>>;
 
+    /// All inputs on a device, if they have dense features.
+    fn upload(&self, _device: &dyn Device) -> Option<DeviceMatrix> {
+        None
+    }
+
+    /// Scores of all inputs for all tasks, if that is faster than by blocks of rows.
+    ///
+    /// # Errors
+    /// If a device failed.
+    fn scores_of_all(&self, _state: &Matrix) -> Result<Option<Matrix>> {
+        Ok(None)
+    }
+
+    /// The state of coefficients (inputs x tasks), if that is faster than by blocks of rows.
+    ///
+    /// # Errors
+    /// If a device failed.
+    fn state_of_all(&self, _coefficients: &[f64], _n_tasks: usize) -> Result<Option<Matrix>> {
+        Ok(None)
+    }
+
     /// Coordinates in the units of the inputs are this number times our coordinates (for equal Z).
     fn coordinate_unit(&self) -> f64;
 
@@ -165,6 +190,12 @@ pub(crate) fn state_of(
     match expansion {
         Expansion::Coordinates(coordinates) => Ok(backend.state_of_coordinates(coordinates, threads)),
         Expansion::Duals(obs, duals) => {
+            // With a label for every task, the duals are the coefficients.
+            if obs.is_complete()
+                && let Some(state) = backend.state_of_all(duals, obs.n_tasks())?
+            {
+                return Ok(state);
+            }
             let blocks = row_blocks(obs, backend.stream_rows());
             // Partial states, each over a fixed run of blocks, added up in order: same bits for any number of
             // threads. With a single one, threads share each block.

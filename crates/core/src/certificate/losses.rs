@@ -60,6 +60,11 @@ fn all_scores(
     blocks: &[RowBlock],
     interrupt: &mut Interrupt<'_>,
 ) -> Result<Vec<Matrix>> {
+    if blocks.iter().all(|block| block.columns == Columns::All)
+        && let Some(all) = problem.data().backend().scores_of_all(weights)?
+    {
+        return Ok(blocks.iter().map(|block| rows_of(&all, &block.rows)).collect());
+    }
     let mut scores: Vec<Matrix> = Vec::with_capacity(blocks.len());
     interrupt.in_rounds(blocks.len(), 4 * problem.data().threads(), |round| {
         scores.par_extend(blocks[round].par_iter().map_init(TermScratch::default, |scratch, block| {
@@ -68,6 +73,13 @@ fn all_scores(
         }));
     })?;
     Ok(scores)
+}
+
+/// Some rows of a matrix.
+fn rows_of(m: &Matrix, rows: &[u32]) -> Matrix {
+    let mut out = Matrix::zeros(rows.len(), m.cols());
+    rows.iter().enumerate().for_each(|(j, &i)| out.row_mut(j).copy_from_slice(m.row(i as usize)));
+    out
 }
 
 /// Predictions of all observations for the weights W, without offsets and intercepts.

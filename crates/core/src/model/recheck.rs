@@ -2,25 +2,28 @@
 
 use super::induced::{self, Induced};
 use super::{MODEL_TOLERANCE, Mismatch, Model, compare};
+use crate::algebra::DeviceHandle;
 use crate::backend::Interrupt;
 use crate::certificate::{CertifiedPoint, certify_normal, certify_point};
 use crate::{
     Certificate, Dataset, DatasetOptions, Error, Inputs, Matrix, Observations, Problem, Result, TaskNames,
 };
 
-/// Memory and threads for checking a stored model.
+/// Memory, threads and device for checking a stored model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CertifyOptions {
     /// Memory budget in bytes for the Gram matrix; a larger one is computed in panels.
     pub memory: u64,
     /// Number of threads; 0 = one per core.
     pub threads: usize,
+    /// A device for large products, if there is one.
+    pub device: Option<DeviceHandle>,
 }
 
 impl Default for CertifyOptions {
     fn default() -> Self {
-        let DatasetOptions { memory, threads, .. } = DatasetOptions::default();
-        CertifyOptions { memory, threads }
+        let DatasetOptions { memory, threads, device, .. } = DatasetOptions::default();
+        CertifyOptions { memory, threads, device }
     }
 }
 
@@ -150,8 +153,9 @@ impl Model {
         let scaled = self.target_scaling.as_ref().map(|scaling| scaling.apply(observations)).transpose()?;
         let observations = scaled.as_ref().unwrap_or(observations);
         let (kernel, bias) = (about.kernel.clone(), about.bias);
-        let CertifyOptions { memory, threads } = *options;
-        let data = Dataset::new(&inputs, observations, DatasetOptions { kernel, bias, memory, threads })?;
+        let CertifyOptions { memory, threads, device } = options.clone();
+        let options = DatasetOptions { kernel, bias, memory, threads, device };
+        let data = Dataset::new(&inputs, observations, options)?;
         work(&Problem::new(&data, about.problem.clone())?, alpha, &inputs)
     }
 

@@ -4,12 +4,12 @@ use super::{Incumbent, badness, start};
 use crate::backend::{Interrupt, OrthonormalBasis};
 use crate::{Matrix, Problem, Result};
 
-/// Certifies duals with the primal point that they induce if that is good enough, else also with the point
-/// whose coordinates in `basis` are `v`; the better of the two.
+/// Certifies duals with the primal point that they induce if that is good enough, else also with the point of these
+/// coordinates; the better of the two.
 pub(super) fn certify(
     problem: &Problem<'_>,
     kappa: Vec<f64>,
-    (basis, v): (&dyn OrthonormalBasis, &Matrix),
+    coordinates: impl FnOnce() -> Matrix + Send,
     tolerance: f64,
 ) -> Result<Incumbent> {
     let never = &mut Interrupt::never();
@@ -17,8 +17,7 @@ pub(super) fn certify(
     if induced.rel_gap() <= tolerance {
         return Ok(induced);
     }
-    let data = problem.data();
-    let coordinates = data.pool().install(|| basis.coordinates(data.backend(), v, data.threads()));
+    let coordinates = problem.data().pool().install(coordinates);
     let mut pair = Incumbent::pair(problem, induced.kappa.clone(), coordinates.clone())?;
     if !pair.certificate().gap.is_finite() {
         // Duals of a poor point can be far too large; a fraction of them is better.
@@ -27,6 +26,17 @@ pub(super) fn certify(
     }
     let better = badness(pair.certificate()) < badness(induced.certificate());
     Ok(if better { pair } else { induced })
+}
+
+/// The same with the point whose coordinates in `basis` are `v`.
+pub(super) fn certify_in(
+    problem: &Problem<'_>,
+    kappa: Vec<f64>,
+    (basis, v): (&dyn OrthonormalBasis, &Matrix),
+    tolerance: f64,
+) -> Result<Incumbent> {
+    let data = problem.data();
+    certify(problem, kappa, || basis.coordinates(data.backend(), v, data.threads()), tolerance)
 }
 
 /// Coordinates of the backend for coordinates in the eigenbasis.

@@ -11,6 +11,7 @@ mod certificate;
 mod combinations;
 mod common;
 mod determinism;
+mod device;
 mod golden;
 mod inputs;
 mod intercepts;

@@ -4,6 +4,7 @@
 //! files say, in one type. Its parts have the only parsers and printers of their texts.
 
 mod atoms;
+mod device;
 mod kernel;
 mod loss;
 mod memory;
@@ -13,12 +14,14 @@ mod weight;
 pub use atoms::{
     ATOM_WEIGHT_GRID, AtomSetting, DEFAULT_ATOM_WEIGHT, RelationData, RelationKind, ResolvedAtoms, TaskKernel,
 };
+pub use device::DeviceSetting;
 pub use loss::LossSpec;
 pub use memory::Memory;
 pub use method::{MethodSpec, method_texts};
 pub use weight::Weight;
 
 pub(crate) use atoms::{ATOM_PARAM, AtomExtension};
+pub(crate) use device::DeviceWork;
 pub(crate) use method::MethodText;
 
 use crate::{Error, Result};
@@ -93,6 +96,12 @@ pub struct FitSpec {
     pub memory: Memory,
     /// Threads to use; 0 = one per core.
     pub threads: usize,
+    /// Where large products are computed.
+    #[serde(skip_serializing_if = "is_auto")]
+    pub device: DeviceSetting,
+    /// Memory of the device for matrices; all that is free, if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub device_memory: Option<Memory>,
     /// Seed of every random choice.
     pub seed: u64,
     /// What the columns of the data mean.
@@ -101,6 +110,10 @@ pub struct FitSpec {
     /// Relations between tasks that are known up to their weight.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub atoms: Vec<AtomSetting>,
+}
+
+fn is_auto(device: &DeviceSetting) -> bool {
+    *device == DeviceSetting::Auto
 }
 
 fn is_default(columns: &ColumnRoles) -> bool {
@@ -130,6 +143,8 @@ impl Default for FitSpec {
             max_seconds: None,
             memory: Memory::default(),
             threads: 0,
+            device: DeviceSetting::Auto,
+            device_memory: None,
             seed,
             columns: ColumnRoles::default(),
             atoms: vec![],
@@ -263,7 +278,7 @@ impl FitSpec {
         }
     }
 
-    /// Kernel, bias, memory and threads, for these inputs.
+    /// Kernel, bias, memory and threads, for these inputs; no device.
     pub fn dataset_options(&self, inputs: &Inputs<'_>) -> DatasetOptions {
         let default = if matches!(inputs, Inputs::Gram(_)) { Kernel::Precomputed } else { Kernel::Linear };
         DatasetOptions {
@@ -271,6 +286,7 @@ impl FitSpec {
             bias: self.bias,
             memory: self.memory.0,
             threads: self.threads,
+            device: None,
         }
     }
 

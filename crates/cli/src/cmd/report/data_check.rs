@@ -21,7 +21,8 @@ pub(super) fn check(
     let (table, _) = kinfolk_io::read(path, &columns, Some(&trained.schema))?;
     let table = part(table, files.split).map_err(|failure| failure.about(path))?;
     let observations = trained.observations(&table, path, 0)?;
-    let options = CertifyOptions { threads: global.threads(), memory: files.memory };
+    let options =
+        CertifyOptions { threads: global.threads(), memory: files.memory, device: global.device()? };
     let recheck = recheck(trained, &[path.to_path_buf()], &columns, &options)?;
     DataCheck::new(&trained.model, path, &table.inputs, &observations, metric, recheck)
         .map_err(|error| Failure::from(error).about(path))

@@ -9,6 +9,7 @@
 //! small) the step is straight in V; where only they count, it is straight in W.
 
 use crate::Matrix;
+use crate::algebra::Host;
 use crate::linalg::{self, axpy, dot, gram, inner, times, view};
 use crate::regularizer::SumRegularizer;
 use crate::solver::newton_system::Derivative;
@@ -81,7 +82,11 @@ impl Corrector<'_> {
             if squared_slope <= enough || squared_slope.is_nan() {
                 break;
             }
-            let derivative = Derivative::new(self.output, &best.v, &best.gram, &best.theta, self.threads);
+            let derivative = Derivative::new(
+                self.output,
+                (&best.v, &best.gram, &best.theta),
+                Host { threads: self.threads },
+            );
             let factor = fresh.as_ref().unwrap_or(self.direct.factor());
             let (mut step, left) = self.newton(&best.slope, &derivative, factor, 0.1 * enough);
             if (left > CG_RESIDUAL_TOO_LARGE * squared_slope || left.is_nan())
@@ -224,7 +229,7 @@ mod tests {
             let output = SumRegularizer::new(Power::new(k).unwrap());
             let gram = gram(&v, 1);
             let theta = output.theta(&gram);
-            let derivative = Derivative::new(&output, &v, &gram, &theta, 1);
+            let derivative = Derivative::new(&output, (&v, &gram, &theta), Host { threads: 1 });
             let curvature = Curvature::new(design, vec![weight; 20], None);
             let direct = Direct::new(design, &curvature, &derivative).unwrap();
             let dv = Matrix::from_vec(vec![30.0, -20.0, 10.0, 5.0], 2, 2).unwrap();

@@ -3,6 +3,7 @@
 use super::InteriorPoint;
 use super::duals::BoundedDuals;
 use super::step::{InteriorProblem, InteriorStep, PrimalPoint};
+use crate::algebra::Host;
 use crate::backend::Interrupt;
 use crate::design::{Curvature, Design};
 use crate::intercept::best::{TaskPredictions, best_intercept};
@@ -119,7 +120,7 @@ impl<'a, 'r> CentralPath<'a, 'r> {
             }
             let offset = point.v.minus(&induced);
             let curvature = Curvature::new(design, curvatures.clone(), rho);
-            let derivative = Derivative::new(output, &point.v, &point.gram, &point.theta, threads);
+            let derivative = Derivative::new(output, (&point.v, &point.gram, &point.theta), Host { threads });
             let Some(direct) = Direct::new(design, &curvature, &derivative) else { break Status::Stalled };
             self.run.clock.passes += 1;
             if let Some(status) = self.run.clock.must_stop() {
@@ -181,7 +182,7 @@ impl<'a, 'r> CentralPath<'a, 'r> {
         // Duals are sums of variables: rounding may have put them outside their bounds.
         let kappa = start::warm(problem, kappa);
         let basis = problem.data().eigenbasis(problem.is_centred(), &mut Interrupt::never())?;
-        finish::certify(problem, kappa, (basis, &self.best.v), self.run.settings.tolerance)
+        finish::certify_in(problem, kappa, (basis, &self.best.v), self.run.settings.tolerance)
     }
 }
 

@@ -29,7 +29,7 @@ impl Descent {
         stop: &mut dyn FnMut() -> bool,
     ) -> Option<VPoint> {
         let curvature = Curvature::new(model.design, point.side.curvature.clone(), model.rho);
-        let derivative = point.derivative(model.output(), model.threads());
+        let derivative = point.derivative(model.output(), model.algebra());
         let mut tighten = 1.0;
         while tighten >= TIGHTEST {
             let system =

@@ -117,7 +117,7 @@ fn certify(
     let problem = model.problem;
     let kappa = model.design.scatter(&point.side.kappa, problem.observations().len());
     let basis = problem.data().eigenbasis(problem.is_centred(), &mut Interrupt::never())?;
-    let certified = finish::certify(problem, kappa, (basis, &point.v), run.settings.tolerance)?;
+    let certified = finish::certify_in(problem, kappa, (basis, &point.v), run.settings.tolerance)?;
     let status = run.report(&certified);
     best.replace_if_better(certified);
     Ok(status)

@@ -1,5 +1,6 @@
 //! Losses of all entries at given weights, smooth by nature or smoothed around a centre.
 
+use crate::algebra::Host;
 use crate::design::Design;
 use crate::intercept::best::{TaskPredictions, nearly_best_intercept};
 use crate::linalg::{axpy, gram, inner};
@@ -71,7 +72,7 @@ impl<'a> Smoothed<'a> {
 
     /// `V - X'kappa`, zero at the solution.
     pub(in crate::solver) fn residual(&self, point: &VPoint) -> Matrix {
-        let mut residual = self.design.backward(&point.side.kappa, self.threads());
+        let mut residual = self.design.backward(&point.side.kappa, self.algebra().threads);
         residual.as_mut_slice().iter_mut().zip(point.v.as_slice()).for_each(|(x, v)| *x = v - *x);
         residual
     }
@@ -79,7 +80,7 @@ impl<'a> Smoothed<'a> {
     /// Distance of psi from the bound of its own duals: an estimate, not a certificate.
     pub(in crate::solver) fn mismatch(&self, point: &VPoint, residual: &Matrix) -> f64 {
         let induced = point.v.minus(residual);
-        let (threads, output) = (self.threads(), self.output());
+        let (threads, output) = (self.algebra().threads, self.output());
         let distance = not_negative(inner(&point.theta, &gram(residual, threads)));
         0.5 * distance + 0.5 * output.fenchel_young(&point.gram, &point.theta, &gram(&induced, threads))
     }
@@ -131,17 +132,18 @@ const MOST_SCALED: f64 = 1e-2;
 
 impl Smooth for Smoothed<'_> {
     type Side = Answer;
+    type Algebra = Host;
 
     fn output(&self) -> &SumRegularizer {
         self.output
     }
 
-    fn threads(&self) -> usize {
-        self.problem.data().threads()
+    fn algebra(&self) -> Host {
+        Host { threads: self.problem.data().threads() }
     }
 
     fn losses(&self, w: &Matrix) -> (f64, Answer) {
-        let predictions = self.design.forward(w, self.threads());
+        let predictions = self.design.forward(w, self.algebra().threads);
         let mut z = predictions.clone();
         self.offsets.iter().for_each(|offsets| axpy(&mut z, 1.0, offsets));
         let Some(rho) = self.rho else {

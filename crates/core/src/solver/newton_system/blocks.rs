@@ -12,6 +12,7 @@ use super::Derivative;
 use super::gmres::Operator;
 use super::kronecker::FLOOR;
 use crate::Matrix;
+use crate::algebra::{Algebra, Host};
 use crate::design::{Curvature, Design};
 use crate::linalg::{self, axpy, dot, view};
 use rayon::prelude::*;
@@ -106,7 +107,7 @@ impl TaskBlocks {
     }
 
     /// Whether Theta changes along any task's own V enough for this to matter.
-    pub(in crate::solver) fn any_close(derivative: &Derivative<'_>, gram: &Matrix) -> bool {
+    pub(in crate::solver) fn any_close<A: Algebra>(derivative: &Derivative<'_, A>, gram: &Matrix) -> bool {
         let changes = |r: usize| 2.0 * derivative.second[(r, r)] * gram[(r, r)];
         (0..gram.rows()).any(|r| changes(r) > LEAST_CLOSENESS * derivative.theta[(r, r)])
     }
@@ -256,6 +257,12 @@ impl CloseTasks {
 }
 
 impl Operator for Blocks<'_> {
+    type Algebra = Host;
+
+    fn algebra(&self) -> &Host {
+        &self.derivative.algebra
+    }
+
     fn precondition(&self, v: &Matrix) -> Matrix {
         linalg::transposed(&self.blocks.precondition(&linalg::transposed(v)))
     }

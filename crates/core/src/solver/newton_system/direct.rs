@@ -60,7 +60,7 @@ impl<'a> Direct<'a> {
         }
         let columns = Matrix::from_vec(all, end, design.rank()).ok()?;
         let mut factor = system(&columns, &of_task, derivative);
-        linalg::cholesky(&mut factor, derivative.threads).then_some(Direct {
+        linalg::cholesky(&mut factor, derivative.threads()).then_some(Direct {
             derivative,
             centring: curvature.centring(),
             columns,
@@ -101,8 +101,8 @@ fn task_factor(design: &Design, free: &[(u32, f64)], shift: Option<&[f64]>) -> M
 /// The lower triangle of E.
 fn system(columns: &Matrix, of_task: &[Range<usize>], derivative: &Derivative<'_>) -> Matrix {
     let (n, rank) = (columns.rows(), columns.cols());
-    let Derivative { v, theta, second, atoms, threads } = derivative;
-    let scores = times(view(columns), view(v), *threads);
+    let Derivative { v, theta, second, atoms, .. } = derivative;
+    let scores = times(view(columns), view(v), derivative.threads());
     let of_atoms: Vec<(f64, Vec<f64>)> = atoms
         .iter()
         .map(|(atom, second)| {

@@ -4,19 +4,24 @@
 //! what the Newton model still has to gain. `P^-1 r` is needed anyway, so the norm is free. Truncated
 //! solutions are good directions in this norm; in the plain one they are not.
 
-use crate::Matrix;
-use crate::linalg::{axpy, dot};
-use rayon::prelude::*;
+use crate::algebra::Algebra;
+use crate::linalg::dot;
 
 /// A linear operator with a preconditioner.
 pub(in crate::solver) trait Operator {
+    /// Where vectors lie.
+    type Algebra: Algebra;
+    fn algebra(&self) -> &Self::Algebra;
     /// `P^-1 v`.
-    fn precondition(&self, v: &Matrix) -> Matrix;
+    fn precondition(&self, v: &Vector<Self>) -> Vector<Self>;
     /// `v Theta`, or what stands for it in the norm: positive where Theta is singular.
-    fn weigh(&self, v: &Matrix) -> Matrix;
+    fn weigh(&self, v: &Vector<Self>) -> Vector<Self>;
     /// `A z`.
-    fn apply(&self, z: &Matrix) -> Matrix;
+    fn apply(&self, z: &Vector<Self>) -> Vector<Self>;
 }
+
+/// A matrix as a vector.
+type Vector<O> = <<O as Operator>::Algebra as Algebra>::Mat;
 
 const MIN_STEPS: usize = 2;
 /// A vector that keeps less than this share of its squared length is made orthogonal once more.
@@ -24,13 +29,14 @@ const CANCELLED: f64 = 1e-2;
 
 /// x with `|A x - r| <= tolerance |r|`, or the best in a Krylov space of `limit` dimensions, and the number
 /// of its dimensions; `None` if numbers overflow, or as soon as `stop()` is true.
-pub(in crate::solver) fn solve(
-    operator: &impl Operator,
-    r: &Matrix,
+pub(in crate::solver) fn solve<O: Operator>(
+    operator: &O,
+    r: &Vector<O>,
     tolerance: f64,
     limit: usize,
     stop: &mut dyn FnMut() -> bool,
-) -> Option<(Matrix, usize)> {
+) -> Option<(Vector<O>, usize)> {
+    let algebra = operator.algebra();
     let (mut basis, mut images) = (vec![], vec![]);
     let (first, image, size) = normalised(operator, r.clone());
     if !(size.is_finite() && size > 0.0) {
@@ -51,7 +57,7 @@ pub(in crate::solver) fn solve(
         let (mut vector, mut image, mut length) = normalised(operator, next);
         if length * length < CANCELLED * taken {
             // Only a small part is left, and it may be mostly rounding errors.
-            vector.scale(length);
+            algebra.scale(&mut vector, length);
             orthogonalise(operator, &mut vector, &basis, &images, &mut column);
             (vector, image, length) = normalised(operator, vector);
         }
@@ -85,59 +91,37 @@ pub(in crate::solver) fn solve(
         let sum: f64 = (i + 1..n).map(|j| columns[j][i] * y[j]).sum();
         y[i] = (rhs[i] - sum) / columns[i][i];
     }
-    let mut x = Matrix::zeros(r.rows(), r.cols());
-    add_multiples(&mut x, 1.0, &y, &images);
+    let mut x = images[0].clone();
+    algebra.scale(&mut x, y.first().copied().unwrap_or(0.0));
+    let others = 1.min(n)..n;
+    algebra.add_multiples(&mut x, 1.0, &y[others.clone()], &images[others]);
     Some((x, n))
 }
 
 /// The vector scaled to length one, its preconditioned image, and its former length.
-fn normalised(operator: &impl Operator, mut v: Matrix) -> (Matrix, Matrix, f64) {
+fn normalised<O: Operator>(operator: &O, mut v: Vector<O>) -> (Vector<O>, Vector<O>, f64) {
+    let algebra = operator.algebra();
     let mut z = operator.precondition(&v);
-    let length = dot(operator.weigh(&v).as_slice(), z.as_slice()).max(0.0).sqrt();
+    let length = algebra.inner(&operator.weigh(&v), &z).max(0.0).sqrt();
     if length > 0.0 {
-        v.scale(1.0 / length);
-        z.scale(1.0 / length);
+        algebra.scale(&mut v, 1.0 / length);
+        algebra.scale(&mut z, 1.0 / length);
     }
     (v, z, length)
 }
 
 /// Takes the directions of the basis out of a vector, and adds what was taken to `column`.
-fn orthogonalise(
-    operator: &impl Operator,
-    v: &mut Matrix,
-    basis: &[Matrix],
-    images: &[Matrix],
+fn orthogonalise<O: Operator>(
+    operator: &O,
+    v: &mut Vector<O>,
+    basis: &[Vector<O>],
+    images: &[Vector<O>],
     column: &mut [f64],
 ) {
-    let shares = products(images, &operator.weigh(v));
-    add_multiples(v, -1.0, &shares, basis);
+    let algebra = operator.algebra();
+    let shares = algebra.inner_products(images, &operator.weigh(v));
+    algebra.add_multiples(v, -1.0, &shares, basis);
     column.iter_mut().zip(&shares).for_each(|(entry, share)| *entry += share);
-}
-
-/// Entries of all vectors handled at a time, by one thread: they stay in its cache.
-const CHUNK: usize = 8192;
-
-/// Inner products of a vector with some others. Fixed chunks, added up in order: same bits whatever the
-/// number of threads.
-fn products(others: &[Matrix], v: &Matrix) -> Vec<f64> {
-    let of_chunk = |(c, chunk): (usize, &[f64])| -> Vec<f64> {
-        let start = c * CHUNK;
-        others.iter().map(|other| dot(&other.as_slice()[start..start + chunk.len()], chunk)).collect()
-    };
-    let parts: Vec<Vec<f64>> = v.as_slice().par_chunks(CHUNK).enumerate().map(of_chunk).collect();
-    let mut sums = vec![0.0; others.len()];
-    parts.iter().for_each(|part| axpy(&mut sums, 1.0, part));
-    sums
-}
-
-/// Adds multiples of some vectors to one.
-fn add_multiples(v: &mut Matrix, scale: f64, factors: &[f64], others: &[Matrix]) {
-    v.as_mut_slice().par_chunks_mut(CHUNK).enumerate().for_each(|(c, chunk)| {
-        let start = c * CHUNK;
-        for (factor, other) in factors.iter().zip(others) {
-            axpy(chunk, scale * factor, &other.as_slice()[start..start + chunk.len()]);
-        }
-    });
 }
 
 fn rotate(c: f64, s: f64, a: f64, b: f64) -> (f64, f64) {
@@ -147,10 +131,16 @@ fn rotate(c: f64, s: f64, a: f64, b: f64) -> (f64, f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Matrix;
+    use crate::algebra::Host;
 
     struct Diagonal(Vec<f64>);
 
     impl Operator for Diagonal {
+        type Algebra = Host;
+        fn algebra(&self) -> &Host {
+            &Host { threads: 1 }
+        }
         fn precondition(&self, v: &Matrix) -> Matrix {
             v.clone()
         }

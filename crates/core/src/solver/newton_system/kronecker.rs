@@ -8,6 +8,7 @@
 use super::Derivative;
 use super::gmres::Operator;
 use crate::Matrix;
+use crate::algebra::Host;
 use crate::design::Curvature;
 use crate::linalg::{self, times, view};
 
@@ -52,14 +53,20 @@ impl<'a> Kronecker<'a> {
 }
 
 impl Operator for Kronecker<'_> {
+    type Algebra = Host;
+
+    fn algebra(&self) -> &Host {
+        &self.derivative.algebra
+    }
+
     fn precondition(&self, v: &Matrix) -> Matrix {
-        let mut z = times(view(v), view(&self.into), self.derivative.threads);
+        let mut z = times(view(v), view(&self.into), self.derivative.threads());
         z.as_mut_slice().iter_mut().zip(self.inverse.as_slice()).for_each(|(z, inverse)| *z *= inverse);
-        times(view(&z), view(&self.out).transpose(), self.derivative.threads)
+        times(view(&z), view(&self.out).transpose(), self.derivative.threads())
     }
 
     fn weigh(&self, v: &Matrix) -> Matrix {
-        let mut out = times(view(v), view(self.derivative.theta), self.derivative.threads);
+        let mut out = times(view(v), view(self.derivative.theta), self.derivative.threads());
         out.add_scaled(self.floor, v);
         out
     }

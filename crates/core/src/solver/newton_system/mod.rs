@@ -15,89 +15,99 @@ pub(super) mod linear;
 pub(super) mod search;
 
 use crate::Matrix;
+use crate::algebra::{Algebra, Host};
 use crate::design::Curvature;
-use crate::linalg::{self, gram, inner, view};
+use crate::linalg::{self, inner};
 use crate::regularizer::{Atom, SumRegularizer};
 
 /// Losses as a function of the weights W, and the regulariser.
 pub(super) trait Smooth: Sync {
     /// What evaluating the losses computes in addition to their value.
     type Side;
+    /// Where V and W lie.
+    type Algebra: Algebra + Copy;
 
     fn output(&self) -> &SumRegularizer;
 
-    fn threads(&self) -> usize;
+    fn algebra(&self) -> Self::Algebra;
 
     /// Sum of the losses at weights W, and the rest of the evaluation.
-    fn losses(&self, w: &Matrix) -> (f64, Self::Side);
+    fn losses(&self, w: &MatOf<Self>) -> (f64, Self::Side);
 }
+
+/// The type of V and W.
+pub(super) type MatOf<P> = <<P as Smooth>::Algebra as Algebra>::Mat;
+
+/// A point of a problem.
+pub(super) type PointOf<P> = VPoint<<P as Smooth>::Side, MatOf<P>>;
 
 /// A V with what follows from it.
 #[derive(Debug, Clone)]
-pub(super) struct VPoint<S> {
-    pub(super) v: Matrix,
+pub(super) struct VPoint<S, M = Matrix> {
+    pub(super) v: M,
     pub(super) gram: Matrix,
     pub(super) theta: Matrix,
-    pub(super) w: Matrix,
+    pub(super) w: M,
     pub(super) psi: f64,
     pub(super) side: S,
 }
 
-impl<S> VPoint<S> {
-    pub(super) fn at<M: Smooth<Side = S>>(model: &M, v: Matrix) -> Self {
-        let threads = model.threads();
-        let gram = gram(&v, threads);
+impl<S, M> VPoint<S, M> {
+    pub(super) fn at<P>(model: &P, v: M) -> Self
+    where
+        P: Smooth<Side = S>,
+        P::Algebra: Algebra<Mat = M>,
+    {
+        let algebra = model.algebra();
+        let gram = algebra.gram(&v);
         let theta = model.output().theta(&gram);
-        let w = linalg::times(view(&v), view(&theta), threads);
+        let w = algebra.times_small(&v, &theta);
         let (losses, side) = model.losses(&w);
         let psi = losses + inner(&theta, &gram) - 0.5 * model.output().value(&gram);
         VPoint { v, gram, theta, w, psi: if psi.is_nan() { f64::INFINITY } else { psi }, side }
     }
 
-    pub(super) fn derivative<'a>(&'a self, output: &'a SumRegularizer, threads: usize) -> Derivative<'a> {
-        Derivative::new(output, &self.v, &self.gram, &self.theta, threads)
+    pub(super) fn derivative<'a, A: Algebra<Mat = M>>(
+        &'a self,
+        output: &'a SumRegularizer,
+        algebra: A,
+    ) -> Derivative<'a, A> {
+        Derivative::new(output, (&self.v, &self.gram, &self.theta), algebra)
     }
 }
 
 /// `B`, the derivative of W.
 #[derive(Debug)]
-pub(super) struct Derivative<'a> {
-    pub(super) v: &'a Matrix,
+pub(super) struct Derivative<'a, A: Algebra = Host> {
+    pub(super) v: &'a A::Mat,
     pub(super) theta: &'a Matrix,
     /// phi''(V'V).
     pub(super) second: Matrix,
     /// Atoms with the curvatures w phi''(<S, V'V>).
     pub(super) atoms: Vec<(&'a Atom, f64)>,
-    pub(super) threads: usize,
+    pub(super) algebra: A,
 }
 
-impl<'a> Derivative<'a> {
+impl<'a, A: Algebra> Derivative<'a, A> {
+    /// From V, V'V and Theta.
     pub(super) fn new(
         output: &'a SumRegularizer,
-        v: &'a Matrix,
-        gram: &Matrix,
-        theta: &'a Matrix,
-        threads: usize,
+        (v, gram, theta): (&'a A::Mat, &Matrix, &'a Matrix),
+        algebra: A,
     ) -> Self {
         let second = output.entries().curvatures(gram);
         let atoms = output.atoms().iter().zip(output.atom_curvatures(gram)).collect();
-        Derivative { v, theta, second, atoms, threads }
+        Derivative { v, theta, second, atoms, algebra }
     }
 
     /// B[U].
-    pub(super) fn apply(&self, u: &Matrix) -> Matrix {
-        let mut mixed = linalg::times(view(u).transpose(), view(self.v), self.threads);
+    pub(super) fn apply(&self, u: &A::Mat) -> A::Mat {
+        let algebra = &self.algebra;
+        let mut mixed = algebra.cross(u, self.v);
         self.mix(&mut mixed);
-        let mut out = linalg::times(view(u), view(self.theta), self.threads);
-        linalg::add_product(linalg::view_mut(&mut out), view(self.v), view(&mixed), self.threads);
+        let mut out = algebra.times_small(u, self.theta);
+        algebra.add_times_small(&mut out, self.v, &mixed);
         out
-    }
-
-    /// `(I + S B)[U]`.
-    fn newton(&self, curvature: &Curvature<'_>, u: &Matrix) -> Matrix {
-        let mut sum = curvature.apply(&self.apply(u), self.threads);
-        sum.add_scaled(1.0, u);
-        sum
     }
 
     /// `phi'' o (m + m')`, and for each atom `w phi'' <S, m + m'> S`, in place.
@@ -118,19 +128,36 @@ impl<'a> Derivative<'a> {
     }
 }
 
+impl Derivative<'_> {
+    /// `(I + S B)[U]`.
+    fn newton(&self, curvature: &Curvature<'_>, u: &Matrix) -> Matrix {
+        let mut sum = curvature.apply(&self.apply(u), self.threads());
+        sum.add_scaled(1.0, u);
+        sum
+    }
+
+    pub(super) fn threads(&self) -> usize {
+        self.algebra.threads
+    }
+}
+
 /// A step dV with the change dW of W and the slope of psi along it.
 #[derive(Debug)]
-pub(super) struct NewtonStep {
-    pub(super) dv: Matrix,
-    pub(super) dw: Matrix,
+pub(super) struct NewtonStep<M = Matrix> {
+    pub(super) dv: M,
+    pub(super) dw: M,
     pub(super) slope: f64,
 }
 
-impl NewtonStep {
+impl<M> NewtonStep<M> {
     /// The step dV, if psi falls along it.
-    pub(super) fn down(derivative: &Derivative<'_>, residual: &Matrix, dv: Matrix) -> Option<NewtonStep> {
+    pub(super) fn down<A: Algebra<Mat = M>>(
+        derivative: &Derivative<'_, A>,
+        residual: &M,
+        dv: M,
+    ) -> Option<NewtonStep<M>> {
         let dw = derivative.apply(&dv);
-        let slope = inner(residual, &dw);
+        let slope = derivative.algebra.inner(residual, &dw);
         (slope < 0.0).then_some(NewtonStep { dv, dw, slope })
     }
 }
@@ -140,6 +167,7 @@ mod tests {
     use super::*;
     use crate::backend::Interrupt;
     use crate::inputs::{Dense, Inputs};
+    use crate::linalg::gram;
     use crate::regularizer::{AtomKind, AtomSpec, RegularizerKind};
     use crate::{Dataset, DatasetOptions, Observations};
 
@@ -180,7 +208,7 @@ mod tests {
                 let output = RegularizerKind::Power { k: 2 }.build_with_atoms(&atoms, t).unwrap();
                 let (output, gram) = (output.entrywise().unwrap(), gram(&v, 1));
                 let theta = output.theta(&gram);
-                let derivative = Derivative::new(output, &v, &gram, &theta, 1);
+                let derivative = Derivative::new(output, (&v, &gram, &theta), Host { threads: 1 });
                 let w = Matrix::from_vec(numbers(design.rank() * t, 6), design.rank(), t).unwrap();
                 let never = &mut || false;
                 let blocks = blocks::Blocks::new(design, &curvature, &derivative, 16.0).unwrap();

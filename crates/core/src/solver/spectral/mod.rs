@@ -8,18 +8,24 @@
 
 mod alternation;
 mod centred_kernel;
+mod dense;
 mod newton;
+mod on_device;
 mod reduced;
 mod span;
+mod square;
 mod statistics;
 mod subspace;
 
 use super::{Algorithm, Clock, SolverOutcome, SolverRun, Status, finish, needs_entries};
+use crate::algebra::Host;
 use crate::backend::{self, Columns, Expansion, Interrupt, OrthonormalBasis, Panel, STREAM_ROWS};
 use crate::linalg::{self, view};
 use crate::{Intercept, Matrix, Problem, Result};
 use alternation::FirstTheta;
+use newton::NewtonAlgebra;
 use reduced::{Reduced, VPoint};
+use square::Diagonal;
 use std::ops::ControlFlow;
 
 /// Newton's method on sufficient statistics.
@@ -29,7 +35,9 @@ pub struct Spectral;
 impl Spectral {
     /// How it would solve such a problem, in words.
     pub(super) fn way(problem: &Problem<'_>) -> &'static str {
-        if subspace::pays(problem) {
+        if problem.data().resident().is_some_and(|resident| resident.is_tall()) {
+            "solved on the device"
+        } else if subspace::pays(problem) {
             "solved in a subspace of kernel functions that grows"
         } else {
             "solved in the eigenbasis of the inputs"
@@ -77,6 +85,12 @@ impl Algorithm for Spectral {
             return Ok(outcome);
         }
         let problem = run.problem;
+        if let Some(resident) = problem.data().resident().filter(|resident| resident.is_tall()) {
+            match on_device::run(run, resident)? {
+                ControlFlow::Break(outcome) => return Ok(outcome),
+                ControlFlow::Continue(reached) => run.given = reached.or(run.given.take()),
+            }
+        }
         if subspace::pays(problem) {
             match subspace::run(run)? {
                 ControlFlow::Break(outcome) => return Ok(outcome),
@@ -95,9 +109,9 @@ impl Algorithm for Spectral {
                 problem.data().banded_statistics(problem.is_centred(), interrupt)
             })?;
             let Some(banded) = banded else { return run.give_up() };
-            if let Some(statistics) = banded {
-                let reduced = Reduced::banded(problem, statistics)?;
-                match problem.data().pool().install(|| by_alternation(run, &reduced))? {
+            if let Some((banded, moments)) = banded {
+                let reduced = Reduced::in_memory(problem, &banded.band, moments)?;
+                match problem.data().pool().install(|| by_alternation(run, &reduced, banded))? {
                     ControlFlow::Break(outcome) => return Ok(outcome),
                     ControlFlow::Continue(reached) => run.given = reached.or(run.given.take()),
                 }
@@ -130,15 +144,16 @@ impl Algorithm for InEigenbasis {
         let statistics = run
             .clock
             .unless_stopped(|interrupt| problem.data().statistics(problem.is_centred(), interrupt))?;
-        let Some(statistics) = statistics else { return run.give_up() };
+        let Some((spectrum, moments)) = statistics else { return run.give_up() };
         problem.data().pool().install(|| {
-            let reduced = Reduced::new(problem, statistics)?;
+            let square = Diagonal(&spectrum.values);
+            let reduced = Reduced::in_memory(problem, &square, moments)?;
             let mut search = SpectralSearch::new(&reduced, run.settings.tolerance, &mut run.clock);
             let ended = match &run.given {
-                Some(kappa) => search.warm(reduced.point(reduced.rotated_state(problem, kappa)?)),
+                Some(kappa) => search.warm(reduced.point(rotated_state(problem, spectrum, kappa)?)),
                 None => search.cold(),
             };
-            finish(run, &reduced, ended)
+            finish(run, spectrum, ended)
         })
     }
 }
@@ -162,45 +177,70 @@ fn band_pays(problem: &Problem<'_>) -> bool {
 fn by_alternation(
     run: &mut SolverRun<'_>,
     reduced: &Reduced<'_>,
+    basis: &dyn OrthonormalBasis,
 ) -> Result<ControlFlow<SolverOutcome, Option<Vec<f64>>>> {
     let Some(gain) = alternation::gain(reduced.output) else { return Ok(ControlFlow::Continue(None)) };
     let problem = run.problem;
     let mut search = SpectralSearch::new(reduced, run.settings.tolerance, &mut run.clock);
     let flow = match &run.given {
         Some(kappa) => {
-            let first = reduced.point(reduced.rotated_state(problem, kappa)?);
+            let first = reduced.point(rotated_state(problem, basis, kappa)?);
             alternation::run(&mut search, FirstTheta::OfPoint(&first))
         }
-        None => alternation::run(&mut search, FirstTheta::Diagonal(&alternation::independent(reduced, gain))),
+        None => {
+            alternation::run(&mut search, FirstTheta::Diagonal(&alternation::independent(reduced, gain)?))
+        }
     };
     Ok(match flow {
-        ControlFlow::Break(ended) => match finish(run, reduced, ended)? {
+        ControlFlow::Break(ended) => match finish(run, basis, ended)? {
             SolverOutcome { point, status: Status::Stalled } => ControlFlow::Continue(Some(point.kappa)),
             finished => ControlFlow::Break(finished),
         },
         ControlFlow::Continue(Some(point)) => {
-            ControlFlow::Continue(Some(residual_duals(problem, reduced.basis, &point)?))
+            ControlFlow::Continue(Some(residual_duals(problem, basis, &point)?))
         }
         ControlFlow::Continue(None) => ControlFlow::Continue(None),
     })
 }
 
 /// The duals of the weights found, certified from the data.
-fn finish(run: &SolverRun<'_>, reduced: &Reduced<'_>, ended: Ended) -> Result<SolverOutcome> {
+fn finish(run: &SolverRun<'_>, basis: &dyn OrthonormalBasis, ended: Ended) -> Result<SolverOutcome> {
     let (problem, tolerance) = (run.problem, run.settings.tolerance);
-    let kappa = residual_duals(problem, reduced.basis, &ended.point)?;
-    let point = finish::certify(problem, kappa, (reduced.basis, &ended.point.v), tolerance)?;
-    let status = match ended.status {
-        _ if point.rel_gap() <= tolerance => Status::Certified,
+    let kappa = residual_duals(problem, basis, &ended.point)?;
+    let point = finish::certify_in(problem, kappa, (basis, &ended.point.v), tolerance)?;
+    let status = final_status(ended.status, point.rel_gap(), tolerance);
+    Ok(point.ended(status))
+}
+
+/// The same for duals and coordinates that are there; the duals alone where their certificate does not hold for the
+/// data.
+fn certified(
+    run: &SolverRun<'_>,
+    (kappa, status): (Vec<f64>, Status),
+    coordinates: Matrix,
+) -> Result<ControlFlow<SolverOutcome, Option<Vec<f64>>>> {
+    let (problem, tolerance) = (run.problem, run.settings.tolerance);
+    let point = finish::certify(problem, kappa, || coordinates, tolerance)?;
+    Ok(match final_status(status, point.rel_gap(), tolerance) {
+        Status::Stalled => ControlFlow::Continue(Some(point.kappa)),
+        status => ControlFlow::Break(point.ended(status)),
+    })
+}
+
+/// What the certificate from the data makes of the status of a search.
+fn final_status(status: Status, gap: f64, tolerance: f64) -> Status {
+    match status {
+        _ if gap <= tolerance => Status::Certified,
         Status::Certified => Status::Stalled,
         other => other,
-    };
-    Ok(point.ended(status))
+    }
 }
 
 /// Root mean square of the predictions of independent tasks, without solving anything.
 pub(super) fn typical_prediction(problem: &Problem<'_>, interrupt: &mut Interrupt<'_>) -> Result<f64> {
-    let reduced = Reduced::new(problem, problem.data().statistics(problem.is_centred(), interrupt)?)?;
+    let (spectrum, moments) = problem.data().statistics(problem.is_centred(), interrupt)?;
+    let square = Diagonal(&spectrum.values);
+    let reduced = Reduced::in_memory(problem, &square, moments)?;
     let (v, theta) = reduced.cold_start();
     let mut sum = 0.0;
     for (j, l) in reduced.values().iter().enumerate() {
@@ -213,33 +253,33 @@ pub(super) fn typical_prediction(problem: &Problem<'_>, interrupt: &mut Interrup
 const MAX_POLISH_STEPS: usize = 4;
 
 /// Where the search ended.
-struct Ended {
-    point: VPoint,
+struct Ended<M = Matrix> {
+    point: VPoint<M>,
     status: Status,
 }
 
 /// The search for a V, watched by the clock.
-struct SpectralSearch<'a, 'c> {
-    reduced: &'a Reduced<'a>,
+struct SpectralSearch<'a, 'c, A: NewtonAlgebra = Host> {
+    reduced: &'a Reduced<'a, A>,
     tolerance: f64,
     /// Steps made beyond a certified point.
     polished: usize,
     clock: &'a mut Clock<'c>,
 }
 
-impl<'a, 'c> SpectralSearch<'a, 'c> {
-    fn new(reduced: &'a Reduced<'a>, tolerance: f64, clock: &'a mut Clock<'c>) -> Self {
+impl<'a, 'c, A: NewtonAlgebra> SpectralSearch<'a, 'c, A> {
+    fn new(reduced: &'a Reduced<'a, A>, tolerance: f64, clock: &'a mut Clock<'c>) -> Self {
         SpectralSearch { reduced, tolerance, polished: 0, clock }
     }
 
-    fn warm(&mut self, first: VPoint) -> Ended {
+    fn warm(&mut self, first: VPoint<A::Mat>) -> Ended<A::Mat> {
         match alternation::run(self, FirstTheta::OfPoint(&first)) {
             ControlFlow::Break(ended) => ended,
             ControlFlow::Continue(point) => newton::run(self, point.unwrap_or(first)),
         }
     }
 
-    fn cold(&mut self) -> Ended {
+    fn cold(&mut self) -> Ended<A::Mat> {
         let (v, diagonal) = self.reduced.cold_start();
         match alternation::run(self, FirstTheta::Diagonal(&diagonal)) {
             ControlFlow::Break(ended) => ended,
@@ -253,14 +293,14 @@ impl<'a, 'c> SpectralSearch<'a, 'c> {
     }
 
     /// Certifies a V from the statistics and reports it; the relative gap, and a status if it is time to end.
-    fn report(&mut self, reduced: &Reduced<'_>, v: &Matrix) -> (f64, Option<Status>) {
+    fn report(&mut self, reduced: &Reduced<'_, A>, v: &A::Mat) -> (f64, Option<Status>) {
         let certificate = reduced.certify(v);
         (certificate.rel_gap(), self.clock.report(&certificate, None))
     }
 
     /// Whether to end with these weights although a few more steps might make their duals certify themselves,
     /// without a V beside them.
-    fn is_final(&mut self, w: &Matrix, reduced: &Reduced<'_>, status: Status) -> bool {
+    fn is_final(&mut self, w: &A::Mat, reduced: &Reduced<'_, A>, status: Status) -> bool {
         if status != Status::Certified
             || self.polished == MAX_POLISH_STEPS
             || self.clock.is_over()
@@ -273,6 +313,12 @@ impl<'a, 'c> SpectralSearch<'a, 'c> {
     }
 }
 
+/// The V of given duals.
+fn rotated_state(problem: &Problem<'_>, basis: &dyn OrthonormalBasis, kappa: &[f64]) -> Result<Matrix> {
+    let duals = (problem.observations(), kappa);
+    basis.rotated(problem.data().backend(), duals, problem.data().threads(), &mut Interrupt::never())
+}
+
 /// `gamma (Y - X W)`, one streaming pass.
 fn residual_duals(problem: &Problem<'_>, basis: &dyn OrthonormalBasis, point: &VPoint) -> Result<Vec<f64>> {
     use rayon::prelude::*;
@@ -282,18 +328,23 @@ fn residual_duals(problem: &Problem<'_>, basis: &dyn OrthonormalBasis, point: &V
     let expansion = Expansion::Coordinates(&coordinates);
     let state = backend::state_of(backend, expansion, threads, &mut Interrupt::never())?;
     let weights = linalg::times(view(&state), view(&point.theta), threads);
-    let (gamma, t) = (problem.gamma(0), obs.n_tasks());
-    let mut kappa = obs.targets().into_owned();
+    let t = obs.n_tasks();
+    let mut scores = vec![0.0; obs.len()];
     let rows: Vec<u32> = (0..obs.n_inputs() as u32).collect();
-    kappa.par_chunks_mut(STREAM_ROWS * t).zip(rows.par_chunks(STREAM_ROWS)).for_each_init(
+    scores.par_chunks_mut(STREAM_ROWS * t).zip(rows.par_chunks(STREAM_ROWS)).for_each_init(
         || (Panel::default(), Matrix::default()),
-        |(panel, scores), (kappa, rows)| {
+        |(panel, of_block), (scores, rows)| {
             backend.load(rows, panel);
-            backend.scores(panel, Columns::All, &weights, scores, 1);
-            for (k, z) in kappa.iter_mut().zip(scores.as_slice()) {
-                *k = gamma * (*k - z);
-            }
+            backend.scores(panel, Columns::All, &weights, of_block, 1);
+            scores.copy_from_slice(of_block.as_slice());
         },
     );
-    Ok(kappa)
+    Ok(kappa_of(problem, &scores))
+}
+
+/// `gamma (Y - scores)`.
+fn kappa_of(problem: &Problem<'_>, scores: &[f64]) -> Vec<f64> {
+    let (gamma, mut kappa) = (problem.gamma(0), problem.observations().targets().into_owned());
+    kappa.iter_mut().zip(scores).for_each(|(k, z)| *k = gamma * (*k - z));
+    kappa
 }

@@ -3,12 +3,94 @@
 
 use super::{Ended, Reduced, SpectralSearch, Status, VPoint};
 use crate::Matrix;
+use crate::algebra::{Algebra, Host, OnDevice};
 use crate::linalg::single::SinglePrecision;
 use crate::linalg::{self, axpy, view};
 use crate::solver::newton_system::blocks::TaskBlocks;
 use crate::solver::newton_system::gmres::{self, Operator};
 use crate::solver::newton_system::search::line_search;
 use crate::solver::newton_system::{Derivative, NewtonStep};
+use std::convert::Infallible;
+
+/// What else Newton's method uses, where it is there.
+pub(super) trait NewtonAlgebra: Algebra + Copy {
+    /// V and a basis of the tasks in single precision.
+    type Rough: Sync;
+
+    /// V and a basis in single precision, if that is exact enough for this tolerance.
+    fn rough(&self, v: &Self::Mat, basis: &Matrix, tolerance: f64) -> Option<Self::Rough>;
+
+    /// `V M basis`, `M = phi'' o (m + m')` with `m = basis z'V`.
+    fn rough_mixed(rough: &Self::Rough, derivative: &Derivative<'_, Self>, z: &Self::Mat) -> Self::Mat;
+
+    /// [`solve`] with the preconditioner that keeps tasks apart, if there is one.
+    fn solve_apart(
+        reduced: &Reduced<'_, Self>,
+        derivative: &Derivative<'_, Self>,
+        residual: &Self::Mat,
+        tolerance: f64,
+        stop: &mut dyn FnMut() -> bool,
+    ) -> Option<(Self::Mat, usize)>;
+
+    /// Whether there is one.
+    const CAN_SOLVE_APART: bool;
+}
+
+impl NewtonAlgebra for Host {
+    type Rough = (SinglePrecision, SinglePrecision);
+
+    const CAN_SOLVE_APART: bool = true;
+
+    fn rough(&self, v: &Matrix, basis: &Matrix, tolerance: f64) -> Option<Self::Rough> {
+        let is_enough = tolerance >= SINGLE_PRECISION_TOLERANCE;
+        is_enough.then(|| (SinglePrecision::new(v), SinglePrecision::new(basis)))
+    }
+
+    fn rough_mixed((v, basis): &Self::Rough, derivative: &Derivative<'_>, z: &Matrix) -> Matrix {
+        let threads = derivative.threads();
+        let crossed = SinglePrecision::new(z).cross(v, threads);
+        let mut mixed = basis.times(&SinglePrecision::new(&crossed), threads);
+        derivative.mix(&mut mixed);
+        v.times(&SinglePrecision::new(&SinglePrecision::new(&mixed).times(basis, threads)), threads)
+    }
+
+    fn solve_apart(
+        reduced: &Reduced<'_>,
+        derivative: &Derivative<'_>,
+        residual: &Matrix,
+        tolerance: f64,
+        stop: &mut dyn FnMut() -> bool,
+    ) -> Option<(Matrix, usize)> {
+        let operator = Apart::new(reduced, derivative, tolerance)?;
+        let right = linalg::transposed(residual);
+        let (dv, steps) = gmres::solve(&operator, &right, tolerance, MAX_STEPS, stop)?;
+        Some((linalg::transposed(&dv), steps))
+    }
+}
+
+impl NewtonAlgebra for OnDevice<'_> {
+    type Rough = Infallible;
+
+    const CAN_SOLVE_APART: bool = false;
+
+    fn rough(&self, _: &Self::Mat, _: &Matrix, _: f64) -> Option<Infallible> {
+        None
+    }
+
+    fn rough_mixed(rough: &Infallible, _: &Derivative<'_, Self>, _: &Self::Mat) -> Self::Mat {
+        match *rough {}
+    }
+
+    fn solve_apart(
+        _: &Reduced<'_, Self>,
+        _: &Derivative<'_, Self>,
+        _: &Self::Mat,
+        _: f64,
+        _: &mut dyn FnMut() -> bool,
+    ) -> Option<(Self::Mat, usize)> {
+        None
+    }
+}
 
 /// Krylov vectors at most.
 pub(super) const MAX_STEPS: usize = 60;
@@ -19,7 +101,10 @@ const TIGHTEST: f64 = 1e-3;
 /// A share of psi that a step far from the end takes away.
 const FAST: f64 = 0.05;
 
-pub(super) fn run(search: &mut SpectralSearch<'_, '_>, mut point: VPoint) -> Ended {
+pub(super) fn run<A: NewtonAlgebra>(
+    search: &mut SpectralSearch<'_, '_, A>,
+    mut point: VPoint<A::Mat>,
+) -> Ended<A::Mat> {
     let reduced = search.reduced;
     let (mut tighten, mut certify) = (1.0, true);
     let mut by_tasks = None;
@@ -62,42 +147,41 @@ pub(super) fn run(search: &mut SpectralSearch<'_, '_>, mut point: VPoint) -> End
 }
 
 /// The Newton step. `by_tasks` remembers which preconditioner does better.
-fn direction(
-    reduced: &Reduced<'_>,
-    point: &VPoint,
+fn direction<A: NewtonAlgebra>(
+    reduced: &Reduced<'_, A>,
+    point: &VPoint<A::Mat>,
     tolerance: f64,
     by_tasks: &mut Option<bool>,
     stop: &mut dyn FnMut() -> bool,
-) -> Option<NewtonStep> {
-    let derivative = point.derivative(reduced.output, reduced.threads);
-    let residual = point.v.minus(&reduced.data.induced(&point.w));
-    let mut tasks_apart = by_tasks.unwrap_or_else(|| TaskBlocks::any_close(&derivative, &point.gram));
+) -> Option<NewtonStep<A::Mat>> {
+    let algebra = reduced.data.algebra;
+    let derivative = point.derivative(reduced.output, algebra);
+    let residual = algebra.minus(&point.v, &reduced.data.induced(&reduced.image(&point.w)));
+    let mut tasks_apart =
+        A::CAN_SOLVE_APART && by_tasks.unwrap_or_else(|| TaskBlocks::any_close(&derivative, &point.gram));
     let (mut dv, mut steps) = solve(reduced, &derivative, &residual, tasks_apart, tolerance, stop)?;
-    if steps == MAX_STEPS && by_tasks.is_none() {
+    if steps == MAX_STEPS && by_tasks.is_none() && A::CAN_SOLVE_APART {
         tasks_apart = !tasks_apart;
         (dv, steps) = solve(reduced, &derivative, &residual, tasks_apart, tolerance, stop)?;
     }
     // One that fails has another try when the other fails too.
     *by_tasks = (steps < MAX_STEPS).then_some(tasks_apart);
-    dv.scale(-1.0);
+    algebra.scale(&mut dv, -1.0);
     NewtonStep::down(&derivative, &residual, dv)
 }
 
 /// `(I + gamma l B)^-1 residual` and the dimensions it took, with the preconditioner that keeps tasks apart
 /// or the one that does not.
-fn solve(
-    reduced: &Reduced<'_>,
-    derivative: &Derivative<'_>,
-    residual: &Matrix,
+fn solve<A: NewtonAlgebra>(
+    reduced: &Reduced<'_, A>,
+    derivative: &Derivative<'_, A>,
+    residual: &A::Mat,
     tasks_apart: bool,
     tolerance: f64,
     stop: &mut dyn FnMut() -> bool,
-) -> Option<(Matrix, usize)> {
+) -> Option<(A::Mat, usize)> {
     if tasks_apart {
-        let operator = Apart::new(reduced, derivative, tolerance)?;
-        let right = linalg::transposed(residual);
-        let (dv, steps) = gmres::solve(&operator, &right, tolerance, MAX_STEPS, stop)?;
-        return Some((linalg::transposed(&dv), steps));
+        return A::solve_apart(reduced, derivative, residual, tolerance, stop);
     }
     let operator = Joint::new(reduced, derivative, tolerance)?;
     let (dv, steps) = gmres::solve(&operator, &operator.enter(residual), tolerance, MAX_STEPS, stop)?;
@@ -142,7 +226,8 @@ impl<'a> Apart<'a> {
 
     /// `B[U]' = Theta U' + M V'`, `M = phi'' o (U'V + V'U)`, for `z = U'`.
     fn mixed(&self, z: &Matrix) -> Matrix {
-        let Derivative { v, theta, threads, .. } = *self.derivative;
+        let Derivative { v, theta, .. } = *self.derivative;
+        let threads = self.derivative.threads();
         match &self.factors {
             Factors::Exact(rows) => {
                 let mut mixed = linalg::times(view(z), view(v), threads);
@@ -168,6 +253,12 @@ impl<'a> Apart<'a> {
 }
 
 impl Operator for Apart<'_> {
+    type Algebra = Host;
+
+    fn algebra(&self) -> &Host {
+        &self.derivative.algebra
+    }
+
     fn precondition(&self, v: &Matrix) -> Matrix {
         self.blocks.precondition(v)
     }
@@ -190,80 +281,76 @@ impl Operator for Apart<'_> {
 ///
 /// Vectors are kept in the eigenbasis of Theta, `z~ = z U`, where the first part of B costs nothing:
 /// `B[z] U = z~ diag(om) + V (M U)`, `M = phi'' o (z'V + V'z)`, `z'V = U z~'V`.
-struct Joint<'a> {
-    reduced: &'a Reduced<'a>,
-    derivative: &'a Derivative<'a>,
+struct Joint<'a, A: NewtonAlgebra> {
+    derivative: &'a Derivative<'a, A>,
     basis: Matrix,
     values: Vec<f64>,
     /// What stands for eigenvalues of zero in the norm.
     floor: f64,
-    /// 1 / (1 + gamma l_i om_j).
-    inverse: Matrix,
+    /// gamma l.
+    rates: Vec<f64>,
     /// V and the basis in single precision, if that is enough.
-    rough: Option<(SinglePrecision, SinglePrecision)>,
+    rough: Option<A::Rough>,
 }
 
-impl<'a> Joint<'a> {
-    fn new(reduced: &'a Reduced<'a>, derivative: &'a Derivative<'a>, tolerance: f64) -> Option<Self> {
-        let (om, basis) = linalg::eigen(derivative.theta).ok()?;
+impl<'a, A: NewtonAlgebra> Joint<'a, A> {
+    fn new(reduced: &Reduced<'_, A>, derivative: &'a Derivative<'a, A>, tolerance: f64) -> Option<Self> {
+        let algebra = &derivative.algebra;
+        let (om, basis) = algebra.eigen(derivative.theta).ok()?;
         let floor = 1e-8 * om.iter().fold(0.0f64, |a, &b| a.max(b));
         let values: Vec<f64> = om.iter().map(|om| om.max(0.0)).collect();
-        let mut inverse = Matrix::zeros(reduced.values().len(), om.len());
-        for (i, &l) in reduced.values().iter().enumerate() {
-            let rate = reduced.data.gamma * l;
-            inverse.row_mut(i).iter_mut().zip(&values).for_each(|(x, om)| *x = 1.0 / (1.0 + rate * om));
-        }
-        let rough = (tolerance >= SINGLE_PRECISION_TOLERANCE)
-            .then(|| (SinglePrecision::new(derivative.v), SinglePrecision::new(&basis)));
-        (floor > 0.0).then_some(Joint { reduced, derivative, basis, values, floor, inverse, rough })
+        let rates = reduced.rates(reduced.values());
+        let rough = algebra.rough(derivative.v, &basis, tolerance);
+        (floor > 0.0).then_some(Joint { derivative, basis, values, floor, rates, rough })
     }
 
-    fn enter(&self, r: &Matrix) -> Matrix {
-        self.reduced.times(r, &self.basis)
+    fn enter(&self, r: &A::Mat) -> A::Mat {
+        self.derivative.algebra.times_small(r, &self.basis)
     }
 
-    fn leave(&self, z: &Matrix) -> Matrix {
-        linalg::times(view(z), view(&self.basis).transpose(), self.reduced.threads)
+    fn leave(&self, z: &A::Mat) -> A::Mat {
+        self.derivative.algebra.times_small_transposed(z, &self.basis)
     }
 }
 
-impl Operator for Joint<'_> {
-    fn precondition(&self, v: &Matrix) -> Matrix {
+impl<A: NewtonAlgebra> Operator for Joint<'_, A> {
+    type Algebra = A;
+
+    fn algebra(&self) -> &A {
+        &self.derivative.algebra
+    }
+
+    fn precondition(&self, v: &A::Mat) -> A::Mat {
         let mut z = v.clone();
-        z.as_mut_slice().iter_mut().zip(self.inverse.as_slice()).for_each(|(z, inverse)| *z *= inverse);
+        self.algebra().divide_shifted(&mut z, &self.rates, &self.values);
         z
     }
 
-    fn weigh(&self, v: &Matrix) -> Matrix {
+    fn weigh(&self, v: &A::Mat) -> A::Mat {
         let mut out = v.clone();
-        for j in 0..out.rows() {
-            out.row_mut(j).iter_mut().zip(&self.values).for_each(|(x, om)| *x *= om + self.floor);
-        }
+        let factors: Vec<f64> = self.values.iter().map(|om| om + self.floor).collect();
+        self.algebra().scale_columns(&mut out, &factors);
         out
     }
 
-    fn apply(&self, z: &Matrix) -> Matrix {
-        let (reduced, threads) = (self.reduced, self.reduced.threads);
+    /// `z + gamma l (z diag(om) + V M U)`.
+    fn apply(&self, z: &A::Mat) -> A::Mat {
+        let (algebra, derivative) = (self.algebra(), self.derivative);
         let mut out = match &self.rough {
-            Some((v, basis)) => {
-                let crossed = SinglePrecision::new(z).cross(v, threads);
-                let mut mixed = basis.times(&SinglePrecision::new(&crossed), threads);
-                self.derivative.mix(&mut mixed);
-                v.times(&SinglePrecision::new(&SinglePrecision::new(&mixed).times(basis, threads)), threads)
-            }
+            Some(rough) => A::rough_mixed(rough, derivative, z),
             None => {
-                let v = self.derivative.v;
-                let mut mixed = reduced.times(&self.basis, &reduced.cross(z, v));
-                self.derivative.mix(&mut mixed);
-                reduced.times(v, &reduced.times(&mixed, &self.basis))
+                let threads = algebra.threads();
+                let times = |a: &Matrix, b: &Matrix| linalg::times(view(a), view(b), threads);
+                let mut mixed = times(&self.basis, &algebra.cross(z, derivative.v));
+                derivative.mix(&mut mixed);
+                algebra.times_small(derivative.v, &times(&mixed, &self.basis))
             }
         };
-        for (j, &l) in reduced.values().iter().enumerate() {
-            let rate = reduced.data.gamma * l;
-            for ((x, z), om) in out.row_mut(j).iter_mut().zip(z.row(j)).zip(&self.values) {
-                *x = z + rate * (z * om + *x);
-            }
-        }
+        let mut own = z.clone();
+        algebra.scale_columns(&mut own, &self.values);
+        algebra.add_scaled(&mut out, 1.0, &own);
+        algebra.scale_rows(&mut out, &self.rates);
+        algebra.add_scaled(&mut out, 1.0, z);
         out
     }
 }

@@ -9,6 +9,7 @@
 
 use super::centred_kernel::{CentredKernel, ShiftedInverse};
 use super::span::Span;
+use super::square::Diagonal;
 use super::{Reduced, SpectralSearch, VPoint, finish};
 use crate::backend::{OrthonormalBasis, Subspace};
 use crate::dataset::Moments;
@@ -124,7 +125,8 @@ impl<'a> GrowingSubspace<'a> {
             // The estimate leaves something out.
             if gap <= 0.7 * wanted || run.clock.is_over() {
                 let kappa = best.duals.as_slice().to_vec();
-                let point = finish::certify(self.problem, kappa, (&subspace, &best.point.v), tolerance)?;
+                let place: (&dyn OrthonormalBasis, _) = (&subspace, &best.point.v);
+                let point = finish::certify_in(self.problem, kappa, place, tolerance)?;
                 if let Some(status) = run.report(&point) {
                     return Ok(ControlFlow::Break(point.ended(status)));
                 }
@@ -173,7 +175,8 @@ impl<'a> GrowingSubspace<'a> {
             moment: subspace.project_coefficients(self.labels.clone(), threads),
             label_square: inner(&self.labels, &self.labels),
         };
-        let reduced = Reduced::in_subspace(self.problem, (subspace, &moments))?;
+        let square = Diagonal(&subspace.values);
+        let reduced = Reduced::in_memory(self.problem, &square, &moments)?;
         let settings = Settings { tolerance, max_passes: MAX_INNER_PASSES, ..Settings::default() }.check()?;
         let mut poll = Poll(&mut run.clock);
         let mut clock = Clock::new("spectral", &settings, &mut poll);

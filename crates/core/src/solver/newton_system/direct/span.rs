@@ -51,7 +51,7 @@ impl Direct<'_> {
     /// The same with another B.
     pub(in crate::solver) fn factor_at(&self, derivative: &Derivative<'_>) -> Option<Matrix> {
         let mut factor = system(&self.columns, &self.of_task, derivative);
-        linalg::cholesky(&mut factor, derivative.threads).then_some(factor)
+        linalg::cholesky(&mut factor, derivative.threads()).then_some(factor)
     }
 
     /// x for the right-hand side `w - r`, `w = X'(M pull)`, where M are the curvatures of the entries. Written as
@@ -103,7 +103,7 @@ impl Direct<'_> {
         pulled: &Pulled,
         df: &mut [f64],
     ) {
-        let threads = self.derivative.threads;
+        let threads = self.derivative.threads();
         let duals: Vec<f64> = (0..df.len()).map(|i| curvatures[i] * (pull[i] - df[i])).collect();
         let lack = pulled.sum.minus(&design.backward(&duals, threads));
         let lack = transposed(&lack);
@@ -185,6 +185,7 @@ fn over(x: f64, pivot: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::algebra::Host;
     use crate::backend::Interrupt;
     use crate::design::Curvature;
     use crate::inputs::{Dense, Inputs};
@@ -227,7 +228,7 @@ mod tests {
         let output = SumRegularizer::new(Power::new(2).unwrap());
         let gram = gram(&v, 1);
         let theta = output.theta(&gram);
-        let derivative = Derivative::new(&output, &v, &gram, &theta, 1);
+        let derivative = Derivative::new(&output, (&v, &gram, &theta), Host { threads: 1 });
         let curvature = Curvature::new(design, d.clone(), None);
         let direct = Direct::new(design, &curvature, &derivative).unwrap();
 

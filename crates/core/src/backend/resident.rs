@@ -1,0 +1,190 @@
+//! Inputs that also lie on a device: products with all of them are computed there, everything else in memory.
+
+use super::{Backend, Columns, Interrupt, Panel, SecondMoment};
+use crate::algebra::{DeviceHandle, DeviceMatrix, Op};
+use crate::{Error, Matrix, Result};
+use std::sync::{Arc, OnceLock};
+
+/// Features in memory and on a device.
+#[derive(Debug)]
+pub(crate) struct ResidentBackend<'a> {
+    memory: Arc<dyn Backend + 'a>,
+    pub(crate) device: DeviceHandle,
+    /// X, inputs x features, in the units of the backend.
+    pub(crate) inputs: DeviceMatrix,
+    plain: OnceLock<DeviceSquare>,
+    centred: OnceLock<DeviceSquare>,
+}
+
+/// X'X, of the inputs as they are or less their mean.
+#[derive(Debug)]
+pub(crate) struct DeviceSquare {
+    pub(crate) matrix: DeviceMatrix,
+    pub(crate) mean_of_diagonal: f64,
+    /// Eigenvalues, and eigenvectors in columns.
+    spectrum: OnceLock<(Vec<f64>, DeviceMatrix)>,
+}
+
+impl DeviceSquare {
+    /// Eigenvalues, none below zero, and eigenvectors, computed on first use and kept.
+    pub(crate) fn spectrum(&self, device: &DeviceHandle) -> Result<(&[f64], &DeviceMatrix)> {
+        if self.spectrum.get().is_none() {
+            let (values, vectors) = device.0.eigen(&self.matrix);
+            device.check()?;
+            let _ = self.spectrum.set((values.iter().map(|l| l.max(0.0)).collect(), vectors));
+        }
+        let (values, vectors) = self.spectrum.get().expect("set just above");
+        Ok((values, vectors))
+    }
+}
+
+impl<'a> ResidentBackend<'a> {
+    /// Copies the inputs to the device. `None` if they have no dense features.
+    ///
+    /// # Errors
+    /// If they do not fit, together with the work on them for so many tasks.
+    pub(crate) fn new(
+        memory: Arc<dyn Backend + 'a>,
+        device: DeviceHandle,
+        n_tasks: usize,
+    ) -> Result<Option<Self>> {
+        let (needed, budget) = (bytes(memory.n_inputs(), memory.dim(), n_tasks), device.0.memory());
+        if needed > budget {
+            return Err(Error::Memory { what: "the work on the device", needed, budget });
+        }
+        let Some(inputs) = memory.upload(&*device.0) else { return Ok(None) };
+        device.check()?;
+        let (plain, centred) = (OnceLock::new(), OnceLock::new());
+        Ok(Some(ResidentBackend { memory, device, inputs, plain, centred }))
+    }
+
+    /// Whether there are at least as many inputs as features.
+    pub(crate) fn is_tall(&self) -> bool {
+        self.inputs.cols <= self.inputs.rows
+    }
+
+    /// `X'1`.
+    pub(crate) fn sum_of_inputs(&self) -> Vec<f64> {
+        let (device, n) = (&*self.device.0, self.inputs.rows);
+        let ones = device.upload(&vec![1.0; n], n, 1);
+        device.download(&device.product(&self.inputs, Op::Transposed, &ones, Op::Plain))
+    }
+
+    /// X'X, of the inputs less their mean if `centred`, computed on first use and kept.
+    pub(crate) fn square(&self, centred: bool) -> Result<&DeviceSquare> {
+        let kept = if centred { &self.centred } else { &self.plain };
+        if kept.get().is_none() {
+            let device = &*self.device.0;
+            let mut matrix = device.gram(&self.inputs);
+            if centred {
+                let sum = self.sum_of_inputs();
+                device.add_outer(&mut matrix, -1.0 / self.inputs.rows as f64, &sum, &sum);
+            }
+            self.device.check()?;
+            let trace: f64 = self.memory.diagonal().iter().sum();
+            let mean_of_diagonal = trace / self.inputs.cols.max(1) as f64;
+            let _ = kept.set(DeviceSquare { matrix, mean_of_diagonal, spectrum: OnceLock::new() });
+        }
+        Ok(kept.get().expect("set just above"))
+    }
+}
+
+/// Matrices of the size features x tasks that solvers have on the device at a time.
+const ARRAYS_OF_WEIGHTS: u64 = 80;
+
+/// Bytes on the device: the inputs, X'X with its eigenvectors and scratch space, predictions and duals, and what
+/// solvers compute.
+pub fn bytes(n_inputs: usize, dim: usize, n_tasks: usize) -> u64 {
+    let [n, d, t] = [n_inputs, dim, n_tasks].map(|n| n as u64);
+    8 * (n * d + 6 * d * d + 3 * n * t + ARRAYS_OF_WEIGHTS * d * t)
+}
+
+impl Backend for ResidentBackend<'_> {
+    fn n_inputs(&self) -> usize {
+        self.memory.n_inputs()
+    }
+
+    fn dim(&self) -> usize {
+        self.memory.dim()
+    }
+
+    fn unit(&self) -> f64 {
+        self.memory.unit()
+    }
+
+    fn diagonal(&self) -> &[f64] {
+        self.memory.diagonal()
+    }
+
+    fn load(&self, rows: &[u32], panel: &mut Panel) {
+        self.memory.load(rows, panel);
+    }
+
+    fn scores(&self, panel: &mut Panel, columns: Columns, state: &Matrix, out: &mut Matrix, threads: usize) {
+        self.memory.scores(panel, columns, state, out, threads);
+    }
+
+    fn add(&self, panel: &mut Panel, columns: Columns, delta: &Matrix, state: &mut Matrix, threads: usize) {
+        self.memory.add(panel, columns, delta, state, threads);
+    }
+
+    fn gram(&self, panel: &mut Panel, out: &mut Matrix, threads: usize) {
+        self.memory.gram(panel, out, threads);
+    }
+
+    fn state_of_coordinates(&self, coordinates: &Matrix, threads: usize) -> Matrix {
+        self.memory.state_of_coordinates(coordinates, threads)
+    }
+
+    fn prepare(&self, threads: usize, interrupt: &mut Interrupt<'_>) -> Result<()> {
+        self.memory.prepare(threads, interrupt)
+    }
+
+    fn stream_rows(&self) -> usize {
+        self.memory.stream_rows()
+    }
+
+    fn is_quick(&self) -> bool {
+        self.memory.is_quick()
+    }
+
+    fn spectrum_bytes(&self) -> u64 {
+        self.memory.spectrum_bytes()
+    }
+
+    fn second_moment(&self, threads: usize, interrupt: &mut Interrupt<'_>) -> Result<SecondMoment<'_>> {
+        self.memory.second_moment(threads, interrupt)
+    }
+
+    fn coordinate_unit(&self) -> f64 {
+        self.memory.coordinate_unit()
+    }
+
+    fn coordinates_are_state(&self) -> bool {
+        self.memory.coordinates_are_state()
+    }
+
+    /// `X V`.
+    fn scores_of_all(&self, state: &Matrix) -> Result<Option<Matrix>> {
+        let device = &*self.device.0;
+        let state = device.upload(state.as_slice(), state.rows(), state.cols());
+        let scores = device.product(&self.inputs, Op::Plain, &state, Op::Plain);
+        self.in_memory(&scores).map(Some)
+    }
+
+    /// `X'Z`.
+    fn state_of_all(&self, coefficients: &[f64], n_tasks: usize) -> Result<Option<Matrix>> {
+        let device = &*self.device.0;
+        let coefficients = device.upload(coefficients, self.n_inputs(), n_tasks);
+        let state = device.product(&self.inputs, Op::Transposed, &coefficients, Op::Plain);
+        self.in_memory(&state).map(Some)
+    }
+}
+
+impl ResidentBackend<'_> {
+    fn in_memory(&self, m: &DeviceMatrix) -> Result<Matrix> {
+        let values = self.device.0.download(m);
+        self.device.check()?;
+        Matrix::from_vec(values, m.rows, m.cols)
+    }
+}
