@@ -3,8 +3,8 @@
 
 use crate::algebra::{DeviceHandle, DeviceMatrix, Op};
 use crate::backend::{
-    self, Backend, Banded, Columns, Expansion, FeatureBackend, GramBackend, Interrupt, OrthonormalBasis,
-    Panel, ResidentBackend, STREAM_ROWS, SecondMoment, Spectrum,
+    self, Backend, Banded, Columns, Expansion, FeatureBackend, FeatureBasis, GramBackend, Interrupt,
+    OrthonormalBasis, Panel, ResidentBackend, STREAM_ROWS, SecondMoment, Spectrum,
 };
 use crate::design::Design;
 use crate::inputs::Inputs;
@@ -12,6 +12,7 @@ use crate::kernel::Kernel;
 use crate::linalg;
 use crate::pool::Pool;
 use crate::{Error, Matrix, Observations, Result};
+use rayon::prelude::*;
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -63,6 +64,8 @@ struct Derived {
     moments: OnceLock<Moments>,
     banded: Arc<OnceLock<Option<Banded>>>,
     banded_moments: OnceLock<Moments>,
+    second_moment: Arc<OnceLock<Matrix>>,
+    plain_moments: OnceLock<Moments>,
     design: Arc<OnceLock<Design>>,
     device_moments: OnceLock<DeviceMoments>,
 }
@@ -73,6 +76,7 @@ impl Derived {
         Derived {
             spectrum: self.spectrum.clone(),
             banded: self.banded.clone(),
+            second_moment: self.second_moment.clone(),
             design: self.design.clone(),
             ..Derived::default()
         }
@@ -272,7 +276,7 @@ impl<'a> Dataset<'a> {
         }
         let (mut labels, t) = (labels.into_owned(), self.observations.n_tasks());
         let means = column_means(&labels, t);
-        labels.chunks_mut(t).for_each(|row| linalg::axpy(row, -1.0, &means));
+        self.pool.install(|| labels.par_chunks_mut(t).for_each(|row| linalg::axpy(row, -1.0, &means)));
         Cow::Owned(labels)
     }
 
@@ -344,6 +348,22 @@ impl<'a> Dataset<'a> {
             }
             None => Ok(None),
         }
+    }
+
+    /// X'X as it is, both triangles, and X'Y, for features that are no more than inputs.
+    pub(crate) fn plain_statistics(
+        &self,
+        centred: bool,
+        interrupt: &mut Interrupt<'_>,
+    ) -> Result<(&Matrix, &Moments)> {
+        let _one_at_a_time = self.derive_lock.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let Derived { second_moment, plain_moments, .. } = self.derived(centred);
+        let matrix = self.of_second_moment((&**second_moment, centred), interrupt, |moment, _| {
+            let mut matrix = moment.matrix.into_owned();
+            linalg::mirror_lower(&mut matrix);
+            Ok(matrix)
+        })?;
+        Ok((matrix, self.moments_in(&FeatureBasis, (plain_moments, centred), interrupt)?))
     }
 
     /// Moments of the labels on the device that holds the inputs, where every input has a label for every task.

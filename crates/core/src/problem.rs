@@ -262,6 +262,11 @@ impl<'a> Problem<'a> {
         self.uniform_gamma
     }
 
+    /// Whether all tasks have the squared loss.
+    pub(crate) fn has_only_squared_loss(&self) -> bool {
+        self.only_loss().is_some_and(|loss| loss.name() == "squared")
+    }
+
     /// The factor of `b^2 / 2` in the objective in the problem's own units, if tasks have intercepts: zero where these
     /// are free.
     pub(crate) fn intercept_weight(&self) -> Option<f64> {

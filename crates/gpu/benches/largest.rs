@@ -78,7 +78,8 @@ fn main() {
                     ..ProblemSpec::default()
                 };
                 let problem = Problem::new(&data, spec).expect("a problem");
-                let settings = Settings { solver: SolverKind::Spectral, ..Settings::default() };
+                let settings =
+                    Settings { solver: SolverKind::Spectral, tolerance: 1e-6, ..Settings::default() };
                 let started = Instant::now();
                 let fitted = fit(&problem, &settings).expect("a fit");
                 let seconds = started.elapsed().as_secs_f64();

@@ -36,7 +36,15 @@ pub enum OpenError {
 }
 
 /// Devices that are open: opening one takes longer than many fits.
-static OPEN: Mutex<Vec<(usize, Option<u64>, DeviceHandle)>> = Mutex::new(vec![]);
+static OPEN: Mutex<Vec<OpenDevice>> = Mutex::new(vec![]);
+
+struct OpenDevice {
+    ordinal: usize,
+    memory: Option<u64>,
+    /// CUDA works only in the process that started it, not in its forks.
+    process: u32,
+    device: DeviceHandle,
+}
 
 /// How many devices there are.
 ///
@@ -58,9 +66,16 @@ pub fn count() -> Result<usize, OpenError> {
 /// # Errors
 /// If a library is missing, there is no such device, or it does not work.
 pub fn open(ordinal: usize, memory: Option<u64>) -> Result<DeviceHandle, OpenError> {
+    let process = std::process::id();
     let mut open = OPEN.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-    if let Some((_, _, device)) = open.iter().find(|(n, limit, _)| (*n, *limit) == (ordinal, memory)) {
-        return Ok(device.clone());
+    if open.iter().any(|other| other.process != process) {
+        let reason =
+            "CUDA was started before this process was forked: start it in the new process only".into();
+        return Err(OpenError::Failed { ordinal, reason });
+    }
+    let is_wanted = |other: &&OpenDevice| (other.ordinal, other.memory) == (ordinal, memory);
+    if let Some(found) = open.iter().find(is_wanted) {
+        return Ok(found.device.clone());
     }
     let count = count()?;
     if ordinal >= count {
@@ -72,6 +87,6 @@ pub fn open(ordinal: usize, memory: Option<u64>) -> Result<DeviceHandle, OpenErr
         device.limit_memory(bytes);
     }
     let device = DeviceHandle(Arc::new(device));
-    open.push((ordinal, memory, device.clone()));
+    open.push(OpenDevice { ordinal, memory, process, device: device.clone() });
     Ok(device)
 }

@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import json
+import re
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
@@ -82,6 +83,13 @@ def _intercept(estimator: Any, name: str) -> str:
 def _memory(estimator: Any, name: str) -> int | str:
     """Bytes, or a text that the engine reads."""
     return estimator.memory if isinstance(estimator.memory, str) else whole(name, estimator.memory, 1)
+
+
+def _device(estimator: Any, name: str) -> str:
+    """A text that the engine reads."""
+    if not isinstance(estimator.device, str) or not re.fullmatch(r"auto|cpu|cuda(:\d+)?", estimator.device):
+        raise ValueError(f'{name} = {estimator.device!r}: it must be "auto", "cpu", "cuda" or "cuda:NUMBER"')
+    return estimator.device
 
 
 def _scale(estimator: Any, name: str) -> str:
@@ -262,6 +270,15 @@ class EngineParameters:
         Predictions of a fit with another number of threads differ by rounding.""",
         key="threads",
         convert=lambda estimator, _: _checks.threads(estimator.n_jobs),
+    )
+    device: str = parameter(
+        "auto",
+        "str",
+        """Where large products are computed: "cpu", "cuda" or "cuda:N" (a GPU by its number), or "auto": the first GPU,
+        if there is one and the work is large enough. Solvers run on a GPU for the squared loss on dense features with a
+        label for every task.""",
+        key="device",
+        convert=_device,
     )
     warm_start: bool = parameter(
         False,

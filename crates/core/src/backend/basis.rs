@@ -99,6 +99,28 @@ pub(crate) trait OrthonormalBasis: Sync {
     }
 }
 
+/// The features themselves, where X'X is as it is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct FeatureBasis;
+
+impl OrthonormalBasis for FeatureBasis {
+    fn coordinates(&self, _backend: &dyn Backend, v: &Matrix, _threads: usize) -> Matrix {
+        v.clone()
+    }
+
+    fn projects_state(&self) -> bool {
+        true
+    }
+
+    fn project_state(&self, state: Matrix, _threads: usize) -> Matrix {
+        state
+    }
+
+    fn project_coefficients(&self, _z: Matrix, _threads: usize) -> Matrix {
+        unreachable!("states are projected")
+    }
+}
+
 /// `X'1`, or `K 1`: the state of ones.
 pub(crate) fn sum_of_inputs(backend: &dyn Backend, threads: usize) -> Vec<f64> {
     let ones = Matrix::from_vec(vec![1.0; backend.n_inputs()], backend.n_inputs(), 1);

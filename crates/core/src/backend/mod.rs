@@ -23,8 +23,8 @@ mod subspace;
 
 pub use crate::interrupt::Interrupt;
 pub(crate) use banded::Banded;
+pub(crate) use basis::{FeatureBasis, OrthonormalBasis, sum_of_inputs};
 pub use basis::{MomentOf, SecondMoment};
-pub(crate) use basis::{OrthonormalBasis, sum_of_inputs};
 pub(crate) use blocks::{RowBlock, row_blocks, scatter};
 pub use features::FeatureBackend;
 pub(crate) use features::inverse_norm;

@@ -63,7 +63,7 @@ fn all_scores(
     if blocks.iter().all(|block| block.columns == Columns::All)
         && let Some(all) = problem.data().backend().scores_of_all(weights)?
     {
-        return Ok(blocks.iter().map(|block| rows_of(&all, &block.rows)).collect());
+        return Ok(blocks.par_iter().map(|block| rows_of(&all, &block.rows)).collect());
     }
     let mut scores: Vec<Matrix> = Vec::with_capacity(blocks.len());
     interrupt.in_rounds(blocks.len(), 4 * problem.data().threads(), |round| {

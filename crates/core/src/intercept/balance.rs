@@ -57,6 +57,10 @@ pub(crate) fn balanced(problem: &Problem<'_>, mut kappa: Vec<f64>) -> Vec<f64> {
         return kappa;
     }
     let obs = problem.observations();
+    if obs.is_complete() && problem.uniform_gamma().is_some() && problem.has_only_squared_loss() {
+        take_means(&mut kappa, sums);
+        return kappa;
+    }
     let mut of_task = vec![vec![]; obs.n_tasks()];
     (0..obs.len()).for_each(|o| {
         let task = obs.task(o);
@@ -78,6 +82,37 @@ pub(crate) fn balanced(problem: &Problem<'_>, mut kappa: Vec<f64>) -> Vec<f64> {
         observations.iter().zip(balanced).for_each(|(&o, balanced)| kappa[o] = balanced);
     }
     kappa
+}
+
+/// Takes from duals without bounds, of which every input has one for every task, the mean of their task. What rounding
+/// leaves of the means is taken, too.
+fn take_means(kappa: &mut [f64], mut sums: Vec<(f64, f64)>) {
+    let tasks = sums.len();
+    let rows = (kappa.len() / tasks) as f64;
+    for _ in 0..3 {
+        let means: Vec<f64> = sums.iter().map(|(sum, _)| sum / rows).collect();
+        sums.fill((0.0, 0.0));
+        for row in kappa.chunks_mut(tasks) {
+            for ((kappa, mean), (sum, size)) in row.iter_mut().zip(&means).zip(&mut sums) {
+                *kappa -= mean;
+                *sum += *kappa;
+                *size += kappa.abs();
+            }
+        }
+        if sums.iter().all(|(sum, size)| sum.abs() <= 0.1 * ZERO_SUM * size) {
+            return;
+        }
+    }
+    // Equal duals become numbers of rounding size that no shift can balance, and that mean zero.
+    let keep: Vec<f64> = sums
+        .iter()
+        .map(|(sum, size)| if sum.abs() > 0.1 * NEARLY_ZERO_SUM * size { 0.0 } else { 1.0 })
+        .collect();
+    if keep.contains(&0.0) {
+        kappa
+            .chunks_mut(tasks)
+            .for_each(|row| row.iter_mut().zip(&keep).for_each(|(kappa, keep)| *kappa *= keep));
+    }
 }
 
 /// A dual with its weight and the interval in which it may lie.

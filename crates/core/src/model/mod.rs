@@ -395,6 +395,9 @@ fn is_none(scale: &TargetScale) -> bool {
 
 /// Tasks without an observation of positive weight.
 fn empty_tasks(observations: &Observations) -> Vec<u32> {
+    if observations.is_complete() && observations.uniform_weight().is_some_and(|weight| weight > 0.0) {
+        return vec![];
+    }
     let mut empty = vec![true; observations.n_tasks()];
     for o in (0..observations.len()).filter(|&o| observations.weight(o) > 0.0) {
         empty[observations.task(o)] = false;

@@ -2,8 +2,8 @@
 //!
 //! The problem depends on the data only through X'X, `b = X'Y` (features x tasks, rotated) and `|Y|^2`. With
 //! `W = V phi'(V'V)` it is a smooth problem in V, of the size of b, and V is optimal if `V = gamma (b - X'X
-//! W)`. [`alternation`] is for k = 1 only; it is fast if Theta is well conditioned, and a band is enough for
-//! it. In all other cases [`newton`] solves the problem, in the eigenbasis. Kernels on many inputs do without
+//! W)`. [`alternation`] is for k = 1 only; it is fast if Theta is well conditioned, and needs no eigenvectors:
+//! a band is enough for it, or X'X as it is ([`dense`]). In all other cases [`newton`] solves the problem, in the eigenbasis. Kernels on many inputs do without
 //! eigenvectors: [`subspace`] solves the problem for some functions, and adds others until that is enough.
 
 mod alternation;
@@ -19,10 +19,13 @@ mod subspace;
 
 use super::{Algorithm, Clock, SolverOutcome, SolverRun, Status, finish, needs_entries};
 use crate::algebra::Host;
-use crate::backend::{self, Columns, Expansion, Interrupt, OrthonormalBasis, Panel, STREAM_ROWS};
+use crate::backend::{
+    self, Columns, Expansion, FeatureBasis, Interrupt, OrthonormalBasis, Panel, STREAM_ROWS,
+};
 use crate::linalg::{self, view};
 use crate::{Intercept, Matrix, Problem, Result};
 use alternation::FirstTheta;
+use dense::PlainSquare;
 use newton::NewtonAlgebra;
 use reduced::{Reduced, VPoint};
 use square::Diagonal;
@@ -53,9 +56,8 @@ impl Algorithm for Spectral {
     fn suits(&self, problem: &Problem<'_>) -> std::result::Result<(), String> {
         needs_entries(problem)?;
         let obs = problem.observations();
-        match problem.only_loss() {
-            Some(loss) if loss.name() == "squared" => {}
-            _ => return Err("not every task has the squared loss".into()),
+        if !problem.has_only_squared_loss() {
+            return Err("not every task has the squared loss".into());
         }
         if let Intercept::Ridge(_) = problem.spec().intercept {
             return Err("intercepts are penalised".into());
@@ -104,7 +106,20 @@ impl Algorithm for Spectral {
                 return Ok(point.ended(status));
             }
         }
-        if band_pays(problem) {
+        if plain_pays(problem) {
+            let plain = run.clock.unless_stopped(|interrupt| {
+                problem.data().plain_statistics(problem.is_centred(), interrupt)
+            })?;
+            let Some((matrix, moments)) = plain else { return run.give_up() };
+            let host = Host { threads: problem.data().threads() };
+            let trace: f64 = (0..matrix.rows()).map(|j| matrix[(j, j)]).sum();
+            let square = PlainSquare::new(&host, matrix, trace / matrix.rows() as f64);
+            let reduced = Reduced::in_memory(problem, &square, moments)?;
+            match problem.data().pool().install(|| by_alternation(run, &reduced, &FeatureBasis))? {
+                ControlFlow::Break(outcome) => return Ok(outcome),
+                ControlFlow::Continue(reached) => run.given = reached.or(run.given.take()),
+            }
+        } else if band_pays(problem) {
             let banded = run.clock.unless_stopped(|interrupt| {
                 problem.data().banded_statistics(problem.is_centred(), interrupt)
             })?;
@@ -162,6 +177,19 @@ impl Algorithm for InEigenbasis {
 /// equations that cost tasks x features more. It is used where features^2 is at least this many times the
 /// number of tasks; the margin is wide because later fits use an eigenbasis again.
 const BAND_MIN_FEATURES_SQUARED_PER_TASK: usize = 4096;
+
+/// Equations with X'X as it is take a few products with it for each round and task, and one Cholesky factor, which is
+/// far less than a band if there are many features for each task.
+const PLAIN_MIN_FEATURES_PER_TASK: usize = 8;
+
+/// Whether to try X'X as it is first. Like a band, this depends on the problem alone.
+fn plain_pays(problem: &Problem<'_>) -> bool {
+    let (backend, tasks) = (problem.data().backend(), problem.observations().n_tasks());
+    band_pays(problem)
+        && backend.coordinates_are_state()
+        && backend.dim() <= backend.n_inputs()
+        && backend.dim() >= PLAIN_MIN_FEATURES_PER_TASK * tasks
+}
 
 /// Whether to try a band first. This depends on the problem alone, not on what was computed before: the same
 /// fit gives the same bits.
@@ -344,7 +372,7 @@ fn residual_duals(problem: &Problem<'_>, basis: &dyn OrthonormalBasis, point: &V
 
 /// `gamma (Y - scores)`.
 fn kappa_of(problem: &Problem<'_>, scores: &[f64]) -> Vec<f64> {
-    let (gamma, mut kappa) = (problem.gamma(0), problem.observations().targets().into_owned());
-    kappa.iter_mut().zip(scores).for_each(|(k, z)| *k = gamma * (*k - z));
-    kappa
+    use rayon::prelude::*;
+    let (gamma, targets) = (problem.gamma(0), problem.observations().targets());
+    targets.par_iter().zip(scores).map(|(y, z)| gamma * (y - z)).collect()
 }
