@@ -29,6 +29,10 @@ impl AtomicFile {
         if path.file_name().is_none() {
             return Err(Error::new(ErrorKind::InvalidInput, "it is not the name of a file"));
         }
+        // Renaming needs no permission of the file that is replaced; whoever took it away means to keep the file.
+        if fs::metadata(&path).is_ok_and(|old| old.permissions().readonly()) {
+            return Err(Error::new(ErrorKind::PermissionDenied, "it is write-protected"));
+        }
         let prefix = temporary_prefix();
         let mut builder = tempfile::Builder::new();
         builder.prefix(&prefix).suffix(TEMPORARY_SUFFIX);
@@ -141,6 +145,20 @@ fn without_name(error: Error) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_write_protected_file_is_not_replaced() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("model");
+        std::fs::write(&path, b"old").unwrap();
+        let mut permissions = std::fs::metadata(&path).unwrap().permissions();
+        permissions.set_readonly(true);
+        std::fs::set_permissions(&path, permissions).unwrap();
+        let error = write_atomically(&path, |file| file.write_all(b"new")).unwrap_err();
+        assert_eq!(error.to_string(), "it is write-protected");
+        assert_eq!(std::fs::read(&path).unwrap(), b"old");
+        assert_eq!(directory.path().read_dir().unwrap().count(), 1);
+    }
 
     #[test]
     fn an_interrupted_write_leaves_the_old_file_and_nothing_else() {

@@ -1,0 +1,319 @@
+"""Random calls of the Python package for a long time: memory stays flat, nothing hangs, and results stay the same bits.
+
+    python benches/reliability/soak.py --seconds 3600 --jobs 4 --out soak.json
+
+Every job is a process that calls fit, predict, update, pickle, deepcopy, files, threads, forks and Ctrl-C at random. The
+parent looks at its memory every second, and at when its last call ended: a call that takes too long is a hang, and where
+it hangs is in the record. Memory is flat if the last quarter of the run needs at most a little more than the second one.
+"""
+
+import common
+import copy
+import faulthandler
+import gc
+import json
+import multiprocessing
+import os
+import pathlib
+import pickle
+import signal
+import statistics
+import sys
+import tempfile
+import threading
+import time
+import traceback
+import warnings
+
+import numpy as np
+
+SECONDS_OF_A_HANG = 60
+# Allowed growth from the second to the last quarter.
+MOST_GROWTH, MOST_GROWTH_MIB = 0.05, 24
+SECONDS_OF_WARMING_UP = 30
+
+
+class Calls:
+    """The calls of one process, with the data they need."""
+
+    def __init__(self, rng, folder):
+        import kinfolk
+
+        self.kinfolk, self.rng, self.folder = kinfolk, rng, folder
+        self.x = rng.normal(size=(240, 6))
+        self.task = np.repeat(np.arange(8), 30)
+        self.y = self.x @ rng.normal(size=6) + 0.1 * rng.normal(size=240)
+        self.sign = np.where(self.y > 0, "yes", "no")
+        self.first = {}
+        self.model = self.fresh().fit(self.x, self.y, task=self.task)
+
+    def fresh(self, kind="MultiTaskRegressor", **more):
+        settings = {"C": 1.0, "n_jobs": 1, "random_state": 0} | more
+        return getattr(self.kinfolk, kind)(**settings)
+
+    def expect_same(self, name, values):
+        """The same call gives the same bits, today and in an hour."""
+        kept = self.first.setdefault(name, np.array(values))
+        if not np.array_equal(kept, values):
+            raise AssertionError(f"{name}: other bits than at first")
+
+    def fit(self):
+        kernel = ["linear", "rbf", "laplacian", "cosine"][self.rng.integers(4)]
+        loss = ["squared", "huber:1", "epsilon:0.1"][self.rng.integers(3)]
+        model = self.fresh(kernel=kernel, loss=loss).fit(self.x, self.y, task=self.task)
+        self.expect_same(f"fit {kernel} {loss}", model.predict(self.x, task=self.task))
+
+    def classify(self):
+        model = self.fresh("MultiTaskClassifier").fit(self.x, self.sign, task=self.task)
+        self.expect_same("classify", model.decision_function(self.x, task=self.task))
+
+    def output_kernel(self):
+        model = self.fresh("OutputKernelClassifier").fit(self.x, self.task)
+        self.expect_same("output kernel", model.theta_)
+
+    def choose_c(self):
+        model = self.fresh(C="auto").fit(self.x[:90], self.y[:90], task=self.task[:90])
+        self.expect_same("choose C", model.coef_)
+
+    def predict(self):
+        self.expect_same("predict", self.model.predict(self.x, task=self.task))
+
+    def update(self):
+        model = self.fresh(keep_data=True).fit(self.x[:200], self.y[:200], task=self.task[:200])
+        model.update(self.x[100:120], self.y[100:120], task=self.task[100:120])
+        model.partial_fit(self.x[:5], self.y[:5], task=self.task[:5])
+        model.add_task(self.x[210:220], self.y[210:220], "new" if model.theta_names_[0] == "0" else 99)
+        model.remove_task(model.theta_names_[0])
+
+    def pickled(self):
+        again = pickle.loads(pickle.dumps(self.model))
+        self.expect_same("predict", again.predict(self.x, task=self.task))
+
+    def copied(self):
+        again = copy.deepcopy(self.model)
+        self.expect_same("predict", again.predict(self.x, task=self.task))
+
+    def file(self):
+        path = str(self.folder / "model.safetensors")
+        self.model.save(path)
+        again = self.kinfolk.load(path)
+        self.expect_same("predict", again.predict(self.x, task=self.task))
+
+    def threads(self):
+        failed = []
+
+        def call():
+            try:
+                found = self.fresh().fit(self.x, self.y, task=self.task).predict(self.x, task=self.task)
+                if not np.array_equal(found, self.model.predict(self.x, task=self.task)):
+                    failed.append("other bits in a thread")
+            except BaseException as error:
+                failed.append(repr(error))
+
+        threads = [threading.Thread(target=call) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        if failed:
+            raise AssertionError(failed[0])
+
+    def fork(self):
+        child = os.fork()
+        if child == 0:
+            try:
+                found = self.fresh(n_jobs=2).fit(self.x, self.y, task=self.task).predict(self.x, task=self.task)
+                os._exit(0 if np.allclose(found, self.first.get("predict", found)) else 3)
+            except BaseException:
+                os._exit(4)
+        deadline = time.monotonic() + SECONDS_OF_A_HANG / 2
+        while True:
+            done, status = os.waitpid(child, os.WNOHANG)
+            if done:
+                break
+            if time.monotonic() > deadline:
+                os.kill(child, signal.SIGKILL)
+                os.waitpid(child, 0)
+                raise AssertionError("a fit in a forked process hangs")
+            time.sleep(0.005)
+        if status != 0:
+            raise AssertionError(f"a fit in a forked process ended with {status}")
+
+    def interrupted(self):
+        """Ctrl-C at a random moment of a long fit: KeyboardInterrupt soon after, and the best model so far."""
+        rows = self.rng.normal(size=(3000, 40))
+        labels = np.where(self.rng.random(3000) > 0.5, 1.0, -1.0)
+        model = self.fresh("MultiTaskClassifier", loss="hinge", C=100.0, tol=1e-9, solver="sdca", max_passes=10**6)
+        delay = float(self.rng.uniform(0.01, 0.5))
+        timer = threading.Timer(delay, lambda: os.kill(os.getpid(), signal.SIGINT))
+        start = time.monotonic()
+        timer.start()
+        try:
+            model.fit(rows, labels, task=np.arange(3000) % 10)
+            timer.join()
+            time.sleep(0.05)
+        except KeyboardInterrupt:
+            pass
+        timer.join()
+        if time.monotonic() - start > delay + 10:
+            raise AssertionError(f"Ctrl-C took {time.monotonic() - start - delay:.1f} s")
+
+    def report(self):
+        self.model.report(str(self.folder / "page.html"), self.x, self.y, task=self.task)
+
+    def refused(self):
+        """Wrong arguments are errors that say so, and leave nothing behind."""
+        wrong = [
+            lambda: self.fresh(C=-1.0).fit(self.x, self.y, task=self.task),
+            lambda: self.fresh().fit(self.x[:5], self.y, task=self.task),
+            lambda: self.fresh().fit(self.x * np.nan, self.y, task=self.task),
+            lambda: self.model.predict(self.x[:, :2], task=self.task),
+            lambda: self.model.predict(self.x, task=np.full(240, 77)),
+            lambda: self.kinfolk.load(str(self.folder / "not-there.safetensors")),
+            lambda: pickle.loads(pickle.dumps(self.model)[:-20]),
+            lambda: self.fresh(method="no-such").fit(self.x, self.y, task=self.task),
+        ]
+        try:
+            wrong[self.rng.integers(len(wrong))]()
+        except (ValueError, OSError, TypeError, EOFError, pickle.UnpicklingError):
+            return
+        raise AssertionError("something wrong was accepted")
+
+
+CALLS = {
+    "fit": 6, "classify": 3, "output_kernel": 2, "choose_c": 1, "predict": 6, "update": 2, "pickled": 4, "copied": 4,
+    "file": 3, "threads": 1, "fork": 1, "interrupted": 1, "report": 1, "refused": 4,
+}
+
+
+def child(seed, number, folder, seconds, pipe):
+    """A process of calls: tells its parent what it starts, and what went wrong."""
+    faulthandler.register(signal.SIGUSR1, file=open(folder / "where", "w"), all_threads=True)
+    warnings.simplefilter("ignore")
+    rng = np.random.default_rng([seed, number])
+    calls = Calls(rng, folder)
+    names, weights = list(CALLS), np.array(list(CALLS.values()), float)
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        name = names[rng.choice(len(names), p=weights / weights.sum())]
+        pipe.send(("start", name))
+        try:
+            getattr(calls, name)()
+        except KeyboardInterrupt:
+            pipe.send(("late", name))  # the signal of an earlier call
+        except BaseException:
+            pipe.send(("failed", name + ": " + traceback.format_exc()[-1500:]))
+        gc.collect()
+    pipe.send(("done", ""))
+
+
+def memory_mib(pid):
+    with open(f"/proc/{pid}/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+
+def watch(options):
+    """Starts the jobs and looks after them; counts, findings and a memory curve for each."""
+    context = multiprocessing.get_context("spawn")
+    counts, findings, curves = {}, [], [[] for _ in range(options.jobs)]
+    with tempfile.TemporaryDirectory() as folder:
+        jobs = []
+        for number in range(options.jobs):
+            own = pathlib.Path(folder) / str(number)
+            own.mkdir()
+            ours, theirs = context.Pipe(duplex=False)
+            process = context.Process(target=child, args=(options.seed, number, own, options.seconds, theirs))
+            process.start()
+            theirs.close()
+            jobs.append({"process": process, "pipe": ours, "folder": own, "last": time.monotonic(), "doing": "start"})
+        start, next_look = time.monotonic(), 0.0
+        while any(job["process"].is_alive() for job in jobs):
+            for number, job in enumerate(jobs):
+                hear(job, counts, findings, number)
+            now = time.monotonic() - start
+            if now >= next_look:
+                next_look = now + max(1.0, options.seconds / 600)
+                for curve, job in zip(curves, jobs):
+                    if job["process"].is_alive():
+                        curve.append((round(now, 1), round(memory_mib(job["process"].pid), 1)))
+            time.sleep(0.05)
+        for number, job in enumerate(jobs):
+            hear(job, counts, findings, number)
+            if job["doing"] != "done" and not job.get("hung"):
+                findings.append({"what": "a process died", "doing": job["doing"], "code": job["process"].exitcode})
+    return counts, findings, curves
+
+
+def hear(job, counts, findings, number):
+    """What a process says, and whether it still says something."""
+    try:
+        while job["pipe"].poll():
+            kind, text = job["pipe"].recv()
+            job["last"] = time.monotonic()
+            if kind == "start":
+                job["doing"] = text
+                counts[text] = counts.get(text, 0) + 1
+            elif kind == "failed":
+                findings.append({"what": "a call failed", "worker": number, "call": text})
+            else:
+                job["doing"] = kind
+    except (EOFError, OSError):
+        return
+    process = job["process"]
+    if process.is_alive() and time.monotonic() - job["last"] > SECONDS_OF_A_HANG:
+        os.kill(process.pid, signal.SIGUSR1)
+        time.sleep(1)
+        where = (job["folder"] / "where").read_text()[-3000:]
+        findings.append({"what": "hang", "worker": number, "doing": job["doing"], "where": where})
+        job["hung"] = True
+        process.kill()
+        process.join()
+
+
+def growth(curve):
+    """Median memory in the second and the last quarter, in MiB, and whether it grew."""
+    curve = [one for one in curve if one[0] >= SECONDS_OF_WARMING_UP] or curve
+    if len(curve) < 8:
+        return None
+    quarter = len(curve) // 4
+    early = statistics.median(memory for _, memory in curve[quarter : 2 * quarter])
+    late = statistics.median(memory for _, memory in curve[-quarter:])
+    return {"second_quarter": early, "last_quarter": late,
+            "flat": late - early <= max(MOST_GROWTH * early, MOST_GROWTH_MIB)}
+
+
+def thinned(curve, most=60):
+    step = max(1, len(curve) // most)
+    return curve[::step]
+
+
+def main():
+    parser = common.parser(__doc__)
+    parser.set_defaults(command=None)
+    options = parser.parse_args()
+    if options.command and not options.command.is_file():
+        options.command = None  # the package is imported, not run
+    start = time.monotonic()
+    counts, findings, curves = watch(options)
+    grown = [growth(curve) for curve in curves]
+    for number, one in enumerate(grown):
+        if one and not one["flat"]:
+            findings.append({"what": "memory grows", "worker": number} | one)
+    record = common.about_run(options) | {
+        "kinfolk": __import__("kinfolk").__version__,
+        "seconds": round(time.monotonic() - start, 1),
+        "counts": {"calls": dict(sorted(counts.items()))},
+        "findings": findings,
+        "memory": grown,
+        "curves": [thinned(curve) for curve in curves],
+    }
+    common.write_record(options, record)
+    print(json.dumps({"calls": record["counts"], "memory": grown}, indent=1))
+    print(f"{len(findings)} findings; {options.out}")
+    for one in findings[:10]:
+        print(one)
+    sys.exit(1 if findings else 0)
+
+
+if __name__ == "__main__":
+    main()
