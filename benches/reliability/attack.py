@@ -2,9 +2,9 @@
 
     python benches/reliability/attack.py --command target/release/kinfolk --seconds 600 --out attack.json
 
-No try may panic, hang, end with a code that is not documented, say more than one error, print the control characters of a
-name to the terminal, print broken JSON, change a file that it was not told to write, or leave a hidden file behind. Pages
-and pictures of models with hostile names must have no more tags than those with plain ones.
+No try may panic, hang, end with a code that is not documented, say more than one error, print the control characters
+of a name to the terminal, print broken JSON, change a file that it was not told to write, or leave a hidden file
+behind. Pages and pictures of models with hostile names must have no more tags than those with plain ones.
 """
 
 import common
@@ -32,7 +32,11 @@ def run(worker, words, stdin=b""):
     """Runs the command with bytes as words; code, output, errors."""
     try:
         done = subprocess.run(
-            [worker.command, *words], cwd=worker.folder, input=stdin, capture_output=True, timeout=SECONDS_OF_A_HANG,
+            [worker.command, *words],
+            cwd=worker.folder,
+            input=stdin,
+            capture_output=True,
+            timeout=SECONDS_OF_A_HANG,
             preexec_fn=limited,
         )
     except subprocess.TimeoutExpired:
@@ -102,7 +106,11 @@ class Tags(html.parser.HTMLParser):
         for name, value in attributes:
             if name == "xmlns":
                 continue
-            if name.startswith("on") or value and value.strip().lower().startswith(("javascript:", "http:", "data:text")):
+            if (
+                name.startswith("on")
+                or value
+                and value.strip().lower().startswith(("javascript:", "http:", "data:text"))
+            ):
                 self.bad.append(f"{tag} {name}={value}"[:200])
 
 
@@ -143,7 +151,12 @@ def names_attack(worker, plain_tags):
         code, out, err = run(worker, words)
         judge(worker, words, code, out, err, before, {output})
         if code not in (0, 1):
-            worker.finding("a model with these names cannot be used", words=words, said=err.decode(errors="replace")[-500:], names=tasks)
+            worker.finding(
+                "a model with these names cannot be used",
+                words=words,
+                said=err.decode(errors="replace")[-500:],
+                names=tasks,
+            )
         elif output and output.endswith(".html"):
             found = tags((worker.folder / output).read_text())
             if found.bad:

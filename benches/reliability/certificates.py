@@ -2,9 +2,9 @@
 
     python benches/reliability/certificates.py --command target/release/kinfolk --seconds 600 --out certificates.json
 
-A certificate is false if the model's objective less the bound is larger than the gap in the file, beyond rounding, or if
-the point is none: duals outside their domain, another Theta or other weights than the duals say. Some models are also
-given to `kinfolk certify`.
+A certificate is false if the model's objective less the bound is larger than the gap in the file, beyond rounding,
+or if the point is none: duals outside their domain, another Theta or other weights than the duals say. Some models
+are also given to `kinfolk certify`.
 """
 
 import common
@@ -36,7 +36,10 @@ def grade(worker, problem, words):
     if (abs(tensors["theta"] - found.theta) > allowed + of_theta).any():
         wrong.append("theta is not that of the point")
     tolerance = float(words[words.index("--tol") + 1])
-    if about["status"] == "certified" and not found.gap <= tolerance * max(abs(found.primal), abs(found.dual)) + rounding:
+    if (
+        about["status"] == "certified"
+        and not found.gap <= tolerance * max(abs(found.primal), abs(found.dual)) + rounding
+    ):
         wrong.append("certified beyond its tolerance")
     numbers = {"primal": found.primal, "dual": found.dual, "gap": found.gap, "rounding": rounding, "stored": stored}
     for what in wrong:

@@ -1,7 +1,8 @@
 """What all scripts of this folder share: options, workers with a deadline, and the record of a run.
 
-Every script takes --seconds, --seed, --jobs, --command and --out, and writes one JSON record: what was run, how often
-each thing happened (`counts`) and what must not happen (`findings`). It ends with exit code 1 if there are findings.
+Every script takes --seconds, --seed, --jobs, --command and --out, and writes one JSON record: what was run, how
+often each thing happened (`counts`) and what must not happen (`findings`). It ends with exit code 1 if there are
+findings.
 """
 
 import os

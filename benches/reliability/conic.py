@@ -2,9 +2,9 @@
 
     python benches/reliability/conic.py --command target/release/kinfolk --seconds 600 --out conic.json
 
-Needs cvxpy with Clarabel. Problems are those of moderate scale whose losses and regularisers it can say: all losses; powers,
-exp, a given Theta, a prior, atoms, and the penalties of whole matrices. The solver knows neither duals nor certificates: it
-gets the problem of docs/problem.md as it stands, with Theta as a positive semidefinite matrix.
+Needs cvxpy with Clarabel. Problems are those of moderate scale whose losses and regularisers it can say: all losses;
+powers, exp, a given Theta, a prior, atoms, and the penalties of whole matrices. The solver knows neither duals nor
+certificates: it gets the problem of docs/problem.md as it stands, with Theta as a positive semidefinite matrix.
 """
 
 import common
@@ -72,7 +72,9 @@ def penalty(problem, weights, n_tasks):
     if kind == "relationship":
         groups = np.asarray(output.get("groups") or [0] * n_tasks)
         parts = [weights[:, np.flatnonzero(groups == group)] for group in set(groups.tolist())]
-        return sum(output["l1"] * cp.sum_squares(part) / 2 + output["l2"] * cp.square(cp.normNuc(part)) / 2 for part in parts), []
+        return sum(
+            output["l1"] * cp.sum_squares(part) / 2 + output["l2"] * cp.square(cp.normNuc(part)) / 2 for part in parts
+        ), []
     if kind == "clusters":
         unit = np.ones((n_tasks, 1)) / np.sqrt(n_tasks)
         clusters = min(output["clusters"], n_tasks)
@@ -88,7 +90,9 @@ def penalty(problem, weights, n_tasks):
         values, vectors = np.linalg.eigh(np.asarray(output["theta"]))
         kept = values > 1e-10 * values.max(initial=0)
         free = weights @ vectors[:, ~kept]
-        return cp.sum_squares(weights @ vectors[:, kept] / np.sqrt(values[kept])) / 2, [free == 0] if (~kept).any() else []
+        return cp.sum_squares(weights @ vectors[:, kept] / np.sqrt(values[kept])) / 2, [free == 0] if (
+            ~kept
+        ).any() else []
     theta = cp.Variable((n_tasks, n_tasks), PSD=True)
     part, cost, limits = theta, 0, []
     for atom in problem.get("atoms", []):
@@ -109,7 +113,9 @@ def optimum(about, tensors, data):
         unit = tensors["target_scale"][data.task]
         centre = tensors["target_centre"][data.task] if "target_centre" in tensors else 0
         y, offset = (y - centre) / unit, offset / unit
-    each = problem["c"] * (tensors["observation_weight"].reshape(-1) if "observation_weight" in tensors else np.ones(len(y)))
+    each = problem["c"] * (
+        tensors["observation_weight"].reshape(-1) if "observation_weight" in tensors else np.ones(len(y))
+    )
     weights, b = cp.Variable((x.shape[1], n_tasks)), cp.Variable(n_tasks)
     cost, limits = penalty(problem, weights, n_tasks)
     predictions = x @ weights
@@ -130,11 +136,19 @@ def optimum(about, tensors, data):
 
 
 def is_moderate(problem):
-    sizes = [abs(values[np.isfinite(values) & (values != 0)]) for values in problem.arrays.values() if values.dtype.kind == "f"]
+    sizes = [
+        abs(values[np.isfinite(values) & (values != 0)])
+        for values in problem.arrays.values()
+        if values.dtype.kind == "f"
+    ]
     text = " ".join(problem.options)
-    return problem.about["method"] not in NOT_SAID and "1e6" not in text and "1000000" not in text and all(
-        size.size == 0 or 1 / MOST_SIZE < size.min() and size.max() < MOST_SIZE for size in sizes
-    ) and not any(f"k={k}" in text for k in (8, 16, 64))
+    return (
+        problem.about["method"] not in NOT_SAID
+        and "1e6" not in text
+        and "1000000" not in text
+        and all(size.size == 0 or 1 / MOST_SIZE < size.min() and size.max() < MOST_SIZE for size in sizes)
+        and not any(f"k={k}" in text for k in (8, 16, 64))
+    )
 
 
 def settings(options):
@@ -160,7 +174,18 @@ def work(worker):
         for old in worker.folder.iterdir():
             old.unlink()
         problem.save(worker.folder)
-        words = ["fit", "data.npz", "-o", "m.st", "--quiet", "--threads", "1", "--max-seconds", "10", *settings(problem.options)]
+        words = [
+            "fit",
+            "data.npz",
+            "-o",
+            "m.st",
+            "--quiet",
+            "--threads",
+            "1",
+            "--max-seconds",
+            "10",
+            *settings(problem.options),
+        ]
         code, _, _ = worker.run(words)
         if code != 0:
             continue
@@ -187,7 +212,11 @@ def work(worker):
 
 def summary(extra):
     found = sorted(extra.get("distances", []))
-    return {"distance_quantiles": {str(q): found[min(int(q * len(found)), len(found) - 1)] for q in (0.5, 0.9, 0.99, 1)} if found else {}}
+    return {
+        "distance_quantiles": {str(q): found[min(int(q * len(found)), len(found) - 1)] for q in (0.5, 0.9, 0.99, 1)}
+        if found
+        else {}
+    }
 
 
 if __name__ == "__main__":

@@ -14,8 +14,11 @@ MOST_CHARACTERS_OF_A_LINE = 2000
 
 def start(place, words, **how):
     return subprocess.Popen(
-        [place.worker.command, *words, "--quiet"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE, **({"cwd": place.folder} | how),
+        [place.worker.command, *words, "--quiet"],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        **({"cwd": place.folder} | how),
     )
 
 
@@ -147,7 +150,7 @@ def changing_input(place, name, words, outputs):
     elif kind == "overwritten":
         with open(path, "r+b") as file:
             file.seek(int(place.worker.rng.uniform(0, len(kept))))
-            file.write(b"\x00\xff,;\n\"" * 200)
+            file.write(b'\x00\xff,;\n"' * 200)
     elif kind == "grown":
         with open(path, "ab") as file:
             file.write(kept[: len(kept) // 2])

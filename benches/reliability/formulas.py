@@ -71,7 +71,13 @@ def loss_conjugate(loss, y, u):
     if kind == "logistic":
         v = -y * u
         return x_log_x(v) + np.where(v < 1, (1 - v) * np.log1p(-np.where(v < 1, v, 0)), 0)
-    square = {"squared": 1, "squared_hinge": 1, "squared_epsilon": 1, "huber": 1, "smoothed_hinge": loss.get("gamma", 0)}
+    square = {
+        "squared": 1,
+        "squared_hinge": 1,
+        "squared_epsilon": 1,
+        "huber": 1,
+        "smoothed_hinge": loss.get("gamma", 0),
+    }
     epsilon = wide(loss["epsilon"]) if kind in ("epsilon", "squared_epsilon") else 0
     return y * u + wide(square.get(kind, 0)) * u**2 / 2 + epsilon * abs(u)
 
@@ -189,7 +195,7 @@ def singular_values(matrix):
 
 
 def penalty(output, lam, weights, duals):
-    """Omega(W) and H(V'V), for W and V as matrices whose columns are the tasks; of each group of tasks, if there are."""
+    """Omega(W) and H(V'V), for W and V as matrices whose columns are tasks; group by group, if there are groups."""
     groups = output.get("groups")
     if groups is not None:
         own = [np.asarray(groups) == group for group in set(groups)]

@@ -3,8 +3,8 @@
     fuzz/build fuzz/target/any
     python benches/reliability/fuzz.py --program fuzz/target/any --seconds 600 --jobs 16 --out fuzz.json
 
-Every target runs `jobs / targets` times at least once, with seeds of its own; corpora are kept in --corpus between runs.
-A crash, a run out of memory or a hang is a finding, with the input that does it.
+Every target runs `jobs / targets` times at least once, with seeds of its own; corpora are kept in --corpus between
+runs. A crash, a run out of memory or a hang is a finding, with the input that does it.
 """
 
 import common
@@ -41,18 +41,39 @@ def one(program, target, seed, seconds, folder, corpus):
     own = corpus / target
     own.mkdir(parents=True, exist_ok=True)
     seeds = SEEDS_OF.get(target, SEEDS / target)
-    words = [program, own, *([seeds] if seeds.is_dir() else []), f"-max_total_time={int(seconds)}", f"-seed={seed + 1}",
-             f"-max_len={MOST_BYTES.get(target, 1024)}", f"-timeout={SECONDS_OF_A_HANG}", f"-rss_limit_mb={MEMORY_MIB}",
-             f"-artifact_prefix={work}/", "-print_final_stats=1", "-verbosity=1", "-reload=0"]
+    words = [
+        program,
+        own,
+        *([seeds] if seeds.is_dir() else []),
+        f"-max_total_time={int(seconds)}",
+        f"-seed={seed + 1}",
+        f"-max_len={MOST_BYTES.get(target, 1024)}",
+        f"-timeout={SECONDS_OF_A_HANG}",
+        f"-rss_limit_mb={MEMORY_MIB}",
+        f"-artifact_prefix={work}/",
+        "-print_final_stats=1",
+        "-verbosity=1",
+        "-reload=0",
+    ]
     limits = {"KINFOLK_TARGET": target, "ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1"}
     start = time.monotonic()
     done = subprocess.run(words, capture_output=True, cwd=work, env=os.environ | limits)
     said = done.stderr.decode(errors="replace")
     runs = re.findall(r"stat::number_of_executed_units:\s*(\d+)", said) or re.findall(r"^#(\d+)", said, re.M)[-1:]
     covered = re.findall(r"cov: (\d+)", said)
-    found = [{"what": path.name.split("-")[0], "target": target, "seed": seed, "input": base64.b64encode(path.read_bytes()).decode(),
-              "said": "\n".join(line for line in said.splitlines() if "panicked" in line or "ERROR" in line or "SUMMARY" in line)[:1500]}
-             for path in work.iterdir() if path.name.startswith(("crash-", "oom-", "timeout-"))]
+    found = [
+        {
+            "what": path.name.split("-")[0],
+            "target": target,
+            "seed": seed,
+            "input": base64.b64encode(path.read_bytes()).decode(),
+            "said": "\n".join(
+                line for line in said.splitlines() if "panicked" in line or "ERROR" in line or "SUMMARY" in line
+            )[:1500],
+        }
+        for path in work.iterdir()
+        if path.name.startswith(("crash-", "oom-", "timeout-"))
+    ]
     if done.returncode != 0 and not found:
         found.append({"what": "the target ended early", "target": target, "said": said[-1500:]})
     return target, int(runs[0]) if runs else 0, int(covered[-1]) if covered else 0, time.monotonic() - start, found
@@ -77,7 +98,9 @@ def main():
     start = time.monotonic()
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         share = options.seconds / rounds
-        runs = [pool.submit(one, program, name, seed, share, pathlib.Path(folder), options.corpus) for name, seed in plan]
+        runs = [
+            pool.submit(one, program, name, seed, share, pathlib.Path(folder), options.corpus) for name, seed in plan
+        ]
         for run in concurrent.futures.as_completed(runs):
             target, executions, covered, took, found = run.result()
             counts[target] += executions

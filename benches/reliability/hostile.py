@@ -2,51 +2,20 @@
 
 import json
 import os
+import pathlib
 import struct
 import zlib
 
 import numpy as np
 
-COMMANDS = [
-    "fit", "predict", "certify", "evaluate", "select", "theta", "report", "methods", "model", "data", "explain", "man",
-    "completions", "help", "demo",
-]
-NAMES = [
-    "<script>alert(1)</script>", "</script><script>alert(1)//", "\"><img src=x onerror=alert(1)>", "'; DROP TABLE x; --",
-    "javascript:alert(1)", "{{7*7}}", "{% raw %}", "${x}", "%s%n", "\x1b[31mred\x1b[0m", "\x1b]0;title\x07", "\x08\x08", "\x7f",
-    "a\tb", "=1+1", "@SUM(A1)", "-1", "+1", "", " ", "  x  ", "NA", "nan", "None", "null", "true", "1e400", "0", "00", "1.0",
-    "\u202egnp.exe", "\u200b", "\ufeff", "ﷺ", "👩‍👩‍👧", "a\u0301", "á", "İ", "ß", "x" * 300, "é" * 2000, "..", "../../etc/passwd", "/dev/null",
-    "a/b", "a\\b", "a,b", "a;b", "a\"b", "a'b", "a|b", "a&b", "a<b", "a>b", "a=b", "a:b", "a*b", "a?b", "[a]", "a]]>b", "<!--", "-->", "&amp;",
-    "\r", "line\nbreak", "#", "//", "task", "y", "x0", "x0=a", "(missing)", "x=(other)", "common", "own", "CON", "\ud7ff", "\U0010ffff",
-]
-NUMBERS = [
-    "0", "-0", "1", "-1", "2", "1e308", "-1e308", "1e309", "1e-320", "nan", "NaN", "inf", "-inf", "18446744073709551615", "18446744073709551616",
-    "9223372036854775808", "4294967296", "1e18", "0.1", "1e-18", "0x10", "1_000", "1,5", "٣", "", " ", "1 ", "--1", "1e", "9" * 400, "100000",
-]
-TEXTS = [
-    "auto", "none", "free", "ridge:0", "ridge:-1", "ridge:nan", "ridge:1e308", "ridge:1e-308", "strength:0", "strength:nan", "strength:1e308",
-    "strength:1e-308", "rbf", "rbf:0", "rbf:-1", "rbf:1e308", "rbf:nan", "polynomial:0", "polynomial:1000", "polynomial:2,1e308,1e308",
-    "polynomial:-1", "laplacian:1e-308", "cosine", "precomputed", "linear", "squared", "hinge", "huber:0", "huber:-1", "huber:1e308", "quantile:0",
-    "quantile:1", "quantile:2", "epsilon:-1", "epsilon:1e308", "smoothed_hinge:0", "logistic,hinge", "squared," * 40 + "squared", "kin", "stl", "fmtl",
-    "fmtl:k=0", "fmtl:k=65", "fmtl:k=1.5", "fmtl:output=fixed", "fmtl:output=fixed,theta=[[1]]", "fmtl:output=fixed,theta=[[nan]]",
-    "fmtl:output=series,coefficients=[-1]", "fmtl:output=series,coefficients=[1e308,1e308]", "fmtl:theta=m.st", "fmtl:prior=d.csv", "kin:common=-1",
-    "kin:common=1e300", "mtl:mu=0", "cmtl:clusters=0", "cmtl:clusters=1000000", "gmtl:groups=0", "gmtl:restarts=1000000", "mtfl:largest=12", "mtrl:l1=1e9",
-    "kin:" + ",".join(["k=1"] * 50), "group:task", "time:x0", "group:", "time:nowhere", ":", "=", ",", ",,,", "task", "y", "x0", "x*", "*", "**", "?", "[",
-    "month", "dmy", "mean", "drop", "error", "balanced", "standard", "unit", "spread", "groups=g.csv:g", "groups=g.csv", "matrix=g.csv", "graph=g.csv",
-    "distance=d.csv", "tree=g.csv", "features=g.csv", "groups=missing.csv:g,weight=-1", "common,weight=1e300", "common,weight=nan", "own,name=common",
-    "4GB", "1B", "0", "99999999999GB", "1e30GB", "-1GB", "accuracy", "top-0", "top-99999999999", "pooled-r2", "r2,auc", "k=", "k=1,2,x", "strength=", "c=",
-    "0.5", "0.9", "1.0", "0", "k=1", "strength=0.1,1", "true", "false", "csv", "json",
-]
-OPTIONS = [
-    "--task", "--target", "--features", "--drop", "--keep", "--one-hot", "--max-levels", "--missing", "--missing-word", "--date-parts", "--date-order",
-    "--decimal", "--weight", "--offset", "--split-column", "--classes", "--zero-based", "--dense", "--method", "--output", "--k", "--theta", "--prior",
-    "--c", "--spec", "--split", "--folds-by", "--loss", "--lambda", "--target-scale", "--class-weight", "--atom", "--kernel", "--gamma", "--degree",
-    "--coef0", "--scale", "--intercept", "--bias", "--solver", "--tol", "--max-passes", "--max-seconds", "--memory", "--checkpoint",
-    "--checkpoint-every", "--resume", "--json", "-q", "-v", "-vv", "--force", "--threads", "--seed", "-o", "--trace", "--strict", "--select", "--results",
-    "--folds", "--repeats", "--splits", "--train-share", "--grid", "--metric", "--compare", "--whole-tasks", "--scored", "--labels", "--proba",
-    "--interval", "--unknown-task", "--correlation", "--svg", "--parts", "--weighted", "--tasks", "--rows", "--groups", "--noise", "--kind", "--help",
-    "--no-such-option", "--", "-",
-]
+LISTS = json.loads(pathlib.Path(__file__).with_suffix(".json").read_text())
+COMMANDS, NUMBERS, TEXTS, NAMES, OPTIONS = (
+    LISTS[name] for name in ("COMMANDS", "NUMBERS", "TEXTS", "NAMES", "OPTIONS")
+)
+# Long ones.
+NUMBERS = [*NUMBERS, "9" * 400]
+TEXTS = [*TEXTS, "squared," * 40 + "squared", "kin:" + ",".join(["k=1"] * 50)]
+NAMES = [*NAMES, "x" * 300, "\u00e9" * 2000]
 OUTPUT_OPTIONS = {"-o", "--trace", "--checkpoint", "--results", "--svg"}
 
 
@@ -55,7 +24,9 @@ def any_of(rng, values):
 
 
 def some_bytes(rng):
-    return any_of(rng, [b"", b"x,y\n1,2\n3,4\n", b"\x00" * 100, b"\xff\xfe1\n", bytes(rng.integers(0, 256, 200, dtype=np.uint8))])
+    return any_of(
+        rng, [b"", b"x,y\n1,2\n3,4\n", b"\x00" * 100, b"\xff\xfe1\n", bytes(rng.integers(0, 256, 200, dtype=np.uint8))]
+    )
 
 
 def quoted(text):
@@ -69,7 +40,9 @@ def table_of_names(rng):
     words = [any_of(rng, NAMES) for _ in range(3)]
     lines = [",".join(map(quoted, ["task", "y", *columns, any_of(rng, NAMES)]))]
     for row in range(18):
-        lines.append(",".join([quoted(tasks[row % 3]), *(repr(float(v)) for v in rng.normal(size=3)), quoted(words[row % 3])]))
+        lines.append(
+            ",".join([quoted(tasks[row % 3]), *(repr(float(v)) for v in rng.normal(size=3)), quoted(words[row % 3])])
+        )
     return ("\n".join(lines) + "\n").encode("utf-8", "surrogatepass"), tasks
 
 
@@ -83,8 +56,13 @@ class Place:
         self.files = {
             "d.csv": ("task,y,day,x0,w\n" + "\n".join(rows) + "\n").encode(),
             "g.csv": b"task,g\nt0,a\nt1,a\nt2,b\n",
-            "empty.csv": b"", "head.csv": b"a,b,c\n", "zeros.csv": b"\x00" * 5000, "wide.csv": b",".join([b"x"] * 20000) + b"\n1\n",
-            "spec.toml": b'method = "kin"\nc = 1.0\n', "spec.json": b'{"method": "kin", "c": 1.0}', "odd name;$(id).csv": b"a,b\n1,2\n",
+            "empty.csv": b"",
+            "head.csv": b"a,b,c\n",
+            "zeros.csv": b"\x00" * 5000,
+            "wide.csv": b",".join([b"x"] * 20000) + b"\n1\n",
+            "spec.toml": b'method = "kin"\nc = 1.0\n',
+            "spec.json": b'{"method": "kin", "c": 1.0}',
+            "odd name;$(id).csv": b"a,b\n1,2\n",
             "p.svm": b"1 qid:1 1:0.5 3:2\n-1 qid:2 2:1\n1 qid:1 1:1\n-1 qid:2 3:1\n",
         }
         self.restore()
@@ -94,12 +72,27 @@ class Place:
             ["fit", "d.csv", "--task", "task", "--target", "y", "-o", "m.st", "--c", "1", "--trace", "t.csv"],
             ["fit", "d.csv", "--task", "task", "--target", "y", "-o", "k.st", "--c", "1", "--kernel", "rbf"],
             ["fit", "d.npz", "-o", "n.st", "--c", "1", "--checkpoint", "c.st", "--checkpoint-every", "0"],
-            ["select", "d.csv", "--task", "task", "--target", "y", "--method", "stl,fmtl", "--grid", "strength=1", "--results", "r.json"],
+            [
+                "select",
+                "d.csv",
+                "--task",
+                "task",
+                "--target",
+                "y",
+                "--method",
+                "stl,fmtl",
+                "--grid",
+                "strength=1",
+                "--results",
+                "r.json",
+            ],
         ):
             code, _, said = worker.run([*words, "--quiet"])
             if code != 0:
                 raise RuntimeError(f"{words}: {said}")
-        self.files = {path.name: path.read_bytes() for path in self.folder.iterdir() if path.is_file() and not path.is_symlink()}
+        self.files = {
+            path.name: path.read_bytes() for path in self.folder.iterdir() if path.is_file() and not path.is_symlink()
+        }
 
     def restore(self):
         for name, content in self.files.items():
@@ -107,16 +100,50 @@ class Place:
             if path.is_symlink() or not path.exists() or path.read_bytes() != content:
                 path.unlink(missing_ok=True)
                 path.write_bytes(content)
-        for name, target in (("link.csv", "d.csv"), ("dangling.csv", "nowhere"), ("loop", "loop"), ("zero", "/dev/zero")):
+        for name, target in (
+            ("link.csv", "d.csv"),
+            ("dangling.csv", "nowhere"),
+            ("loop", "loop"),
+            ("zero", "/dev/zero"),
+        ):
             path = self.folder / name
             if not path.is_symlink():
                 os.symlink(target, path)
 
 
 def path(rng, place):
-    return any_of(rng, [*place.files, "link.csv", "dangling.csv", "loop", "zero", "sub", ".", "/", "", "missing.csv", "sub/new.csv", "./d.csv",
-                        "sub/../d.csv", "new.st", "new.csv", "new.npz", "new.html", "new.parquet", "*.csv", "/dev/null", "/dev/full", "/proc/self/mem",
-                        "x" * 300, "new\n.csv", "-", "d.csv/inside", "/nowhere/x.st"])
+    return any_of(
+        rng,
+        [
+            *place.files,
+            "link.csv",
+            "dangling.csv",
+            "loop",
+            "zero",
+            "sub",
+            ".",
+            "/",
+            "",
+            "missing.csv",
+            "sub/new.csv",
+            "./d.csv",
+            "sub/../d.csv",
+            "new.st",
+            "new.csv",
+            "new.npz",
+            "new.html",
+            "new.parquet",
+            "*.csv",
+            "/dev/null",
+            "/dev/full",
+            "/proc/self/mem",
+            "x" * 300,
+            "new\n.csv",
+            "-",
+            "d.csv/inside",
+            "/nowhere/x.st",
+        ],
+    )
 
 
 def value(rng, place):
@@ -129,12 +156,28 @@ def value(rng, place):
 
 
 STARTS = [
-    ["fit", "d.csv", "--task", "task", "--target", "y", "-o", "o.st"], ["fit", "d.npz", "-o", "o.st"], ["fit", "d.parquet", "--task", "task", "--target", "y", "-o", "o.st"],
-    ["select", "d.csv", "--task", "task", "--target", "y", "-o", "o.st", "--method", "stl", "--grid", "strength=1"], ["predict", "m.st", "d.csv"],
-    ["predict", "m.st", "d.csv", "-o", "o.csv"], ["certify", "m.st", "d.csv"], ["evaluate", "m.st", "d.csv"], ["theta", "m.st"], ["report", "m.st", "-o", "o.html"],
-    ["report", "m.st", "d.csv", "--trace", "t.csv", "--select", "r.json", "-o", "o.html"], ["model", "show", "m.st"], ["model", "coef", "m.st"], ["data", "info", "d.csv"],
-    ["data", "convert", "d.csv", "o.npz"], ["data", "generate", "o.csv"], ["methods"], ["explain"], ["fit", "d.csv", "--spec", "spec.toml", "-o", "o.st", "--task", "task", "--target", "y"],
-    ["fit", "p.svm", "-o", "o.st"], ["certify", "k.st", "d.csv"], ["predict", "k.st", "d.csv"],
+    ["fit", "d.csv", "--task", "task", "--target", "y", "-o", "o.st"],
+    ["fit", "d.npz", "-o", "o.st"],
+    ["fit", "d.parquet", "--task", "task", "--target", "y", "-o", "o.st"],
+    ["select", "d.csv", "--task", "task", "--target", "y", "-o", "o.st", "--method", "stl", "--grid", "strength=1"],
+    ["predict", "m.st", "d.csv"],
+    ["predict", "m.st", "d.csv", "-o", "o.csv"],
+    ["certify", "m.st", "d.csv"],
+    ["evaluate", "m.st", "d.csv"],
+    ["theta", "m.st"],
+    ["report", "m.st", "-o", "o.html"],
+    ["report", "m.st", "d.csv", "--trace", "t.csv", "--select", "r.json", "-o", "o.html"],
+    ["model", "show", "m.st"],
+    ["model", "coef", "m.st"],
+    ["data", "info", "d.csv"],
+    ["data", "convert", "d.csv", "o.npz"],
+    ["data", "generate", "o.csv"],
+    ["methods"],
+    ["explain"],
+    ["fit", "d.csv", "--spec", "spec.toml", "-o", "o.st", "--task", "task", "--target", "y"],
+    ["fit", "p.svm", "-o", "o.st"],
+    ["certify", "k.st", "d.csv"],
+    ["predict", "k.st", "d.csv"],
 ]
 
 
@@ -159,10 +202,17 @@ def words(rng, place):
     start = [word.replace("\x00", "") for word in start]
     # Numbers that ask for much work are no attack; they get what they ask for.
     may_write = {start[place + 1] for place in range(len(start) - 1) if start[place] in OUTPUT_OPTIONS}
-    may_write |= {name.removeprefix("./").removeprefix("sub/../") for name in may_write} if "--force" in start else may_write
+    may_write |= (
+        {name.removeprefix("./").removeprefix("sub/../") for name in may_write} if "--force" in start else may_write
+    )
     own = {"m.st", "k.st", "n.st", "c.st", "t.csv", "r.json"}  # of kinfolk: they are replaced by files of the same kind
     allowed = may_write if "--force" in start else may_write & own
-    if "--force" in start and start[:2] == ["data", "convert"] or start[:2] == ["data", "generate"] and "--force" in start:
+    if (
+        "--force" in start
+        and start[:2] == ["data", "convert"]
+        or start[:2] == ["data", "generate"]
+        and "--force" in start
+    ):
         allowed |= set(start)
     return start, allowed
 
@@ -183,10 +233,28 @@ def broken(rng, content):
         elif kind == 3:
             data = data[:place]
         elif kind == 4:
-            data[place:place] = any_of(rng, [b"\x00", b"\xff", b"1e999", b"\n", b"\"", b"-", b"{", b"[", b"nan", b",", b"99999999999999999999", "ä".encode("latin-1")])
+            data[place:place] = any_of(
+                rng,
+                [
+                    b"\x00",
+                    b"\xff",
+                    b"1e999",
+                    b"\n",
+                    b'"',
+                    b"-",
+                    b"{",
+                    b"[",
+                    b"nan",
+                    b",",
+                    b"99999999999999999999",
+                    "ä".encode("latin-1"),
+                ],
+            )
         else:
             end = min(len(data), place + 8)
-            data[place:end] = struct.pack("<d", float(any_of(rng, [np.nan, np.inf, 1e308, -1.0, 0.0, 5e-324])))[: end - place]
+            data[place:end] = struct.pack("<d", float(any_of(rng, [np.nan, np.inf, 1e308, -1.0, 0.0, 5e-324])))[
+                : end - place
+            ]
     return bytes(data)
 
 
@@ -212,15 +280,48 @@ def repaired(content):
 
 
 USES = {
-    "m.st": [["predict", "m.st", "d.csv"], ["certify", "m.st", "d.csv"], ["theta", "m.st"], ["report", "m.st", "-o", "o.html"], ["model", "show", "m.st"],
-             ["evaluate", "m.st", "d.csv"], ["model", "coef", "m.st"], ["predict", "m.st", "d.csv", "--interval", "0.9"], ["model", "show", "m.st", "--spec"]],
+    "m.st": [
+        ["predict", "m.st", "d.csv"],
+        ["certify", "m.st", "d.csv"],
+        ["theta", "m.st"],
+        ["report", "m.st", "-o", "o.html"],
+        ["model", "show", "m.st"],
+        ["evaluate", "m.st", "d.csv"],
+        ["model", "coef", "m.st"],
+        ["predict", "m.st", "d.csv", "--interval", "0.9"],
+        ["model", "show", "m.st", "--spec"],
+    ],
     "k.st": [["predict", "k.st", "d.csv"], ["certify", "k.st", "d.csv"], ["theta", "k.st", "--correlation"]],
-    "d.csv": [["fit", "d.csv", "--task", "task", "--target", "y", "-o", "o.st", "--c", "1"], ["data", "info", "d.csv"], ["predict", "m.st", "d.csv", "-o", "o.csv"],
-              ["data", "convert", "d.csv", "o.npz"]],
+    "d.csv": [
+        ["fit", "d.csv", "--task", "task", "--target", "y", "-o", "o.st", "--c", "1"],
+        ["data", "info", "d.csv"],
+        ["predict", "m.st", "d.csv", "-o", "o.csv"],
+        ["data", "convert", "d.csv", "o.npz"],
+    ],
     "d.npz": [["fit", "d.npz", "-o", "o.st", "--c", "1"], ["data", "info", "d.npz"]],
-    "d.parquet": [["fit", "d.parquet", "--task", "task", "--target", "y", "-o", "o.st", "--c", "1"], ["data", "info", "d.parquet"]],
+    "d.parquet": [
+        ["fit", "d.parquet", "--task", "task", "--target", "y", "-o", "o.st", "--c", "1"],
+        ["data", "info", "d.parquet"],
+    ],
     "p.svm": [["fit", "p.svm", "-o", "o.st", "--c", "1"]],
-    "g.csv": [["fit", "d.csv", "--task", "task", "--target", "y", "-o", "o.st", "--c", "1", "--method", "fmtl", "--atom", "groups=g.csv:g"]],
+    "g.csv": [
+        [
+            "fit",
+            "d.csv",
+            "--task",
+            "task",
+            "--target",
+            "y",
+            "-o",
+            "o.st",
+            "--c",
+            "1",
+            "--method",
+            "fmtl",
+            "--atom",
+            "groups=g.csv:g",
+        ]
+    ],
     "spec.toml": [["fit", "d.csv", "--spec", "spec.toml", "--task", "task", "--target", "y", "-o", "o.st"]],
     "spec.json": [["fit", "d.csv", "--spec", "spec.json", "--task", "task", "--target", "y", "-o", "o.st"]],
     "c.st": [["fit", "d.npz", "-o", "o.st", "--c", "1", "--checkpoint", "c.st", "--resume"]],
@@ -247,7 +348,9 @@ def changed_numbers(rng, content):
     for _ in range(rng.integers(1, 4)):
         if rng.random() < 0.4:
             place = 8 * int(rng.integers(len(data) // 8))
-            data[place : place + 8] = struct.pack("<d", float(any_of(rng, [np.nan, np.inf, 1e308, -1.0, 0.0, 5e-324, 1e-200])))
+            data[place : place + 8] = struct.pack(
+                "<d", float(any_of(rng, [np.nan, np.inf, 1e308, -1.0, 0.0, 5e-324, 1e-200]))
+            )
         else:
             change(rng, any_of(rng, [outer["about"], outer["attachments"], header]))
     header["__metadata__"] = {"kinfolk": json.dumps(outer)}
@@ -265,5 +368,28 @@ def change(rng, tree):
         if isinstance(tree[key], (dict, list)) and tree[key] and rng.random() < 0.85:
             tree = tree[key]
             continue
-        tree[key] = any_of(rng, [None, True, 0, -1, 1e308, 1e-308, 2**63, 2**64, 10**30, "", "x", "free", [], {}, [1, 2], "\x1b[31m", "<b>", float("nan"), "a" * 5000])
+        tree[key] = any_of(
+            rng,
+            [
+                None,
+                True,
+                0,
+                -1,
+                1e308,
+                1e-308,
+                2**63,
+                2**64,
+                10**30,
+                "",
+                "x",
+                "free",
+                [],
+                {},
+                [1, 2],
+                "\x1b[31m",
+                "<b>",
+                float("nan"),
+                "a" * 5000,
+            ],
+        )
         return

@@ -2,10 +2,10 @@
 
     python benches/reliability/kills.py --command target/release/kinfolk --seconds 600 --out kills.json
 
-After each: inputs are as they were; an output is the old file, or the whole new one, or absent if it was; after Ctrl-C a
-fit may also have left its best model so far, which must pass `certify`; nothing else lies around, but for the hidden
-file of a process that was killed without warning; and the exit code is a documented one. A fit with checkpoints goes on
-to the same bits as one that was never interrupted.
+After each: inputs are as they were; an output is the old file, or the whole new one, or absent if it was; after
+Ctrl-C a fit may also have left its best model so far, which must pass `certify`; nothing else lies around, but for
+the hidden file of a process that was killed without warning; and the exit code is a documented one. A fit with
+checkpoints goes on to the same bits as one that was never interrupted.
 """
 
 import common
@@ -29,16 +29,41 @@ SCENARIOS = [
     ("fit", ["fit", "data.npz", "-o", "m.st", *FIT, "--trace", "trace.csv"], ["m.st"]),
     ("fit, C chosen", ["fit", "data.csv", "-o", "m.st", *BY_NAME, "--threads", "1"], ["m.st"]),
     ("fit with a kernel", ["fit", "data.npz", "-o", "m.st", *FIT, "--kernel", "rbf"], ["m.st"]),
-    ("fit, resumed", ["fit", "slow.npz", "-o", "m.st", *SLOW_FIT, "--checkpoint", "c.st", "--checkpoint-every", "0.01"], ["m.st"]),
-    ("select", ["select", "data.csv", *BY_NAME, "--method", "fmtl,stl", "--grid", "strength=0.1,1", "--folds", "3", "--threads", "1",
-                "--results", "r.json", "-o", "m.st"], ["m.st"]),
+    (
+        "fit, resumed",
+        ["fit", "slow.npz", "-o", "m.st", *SLOW_FIT, "--checkpoint", "c.st", "--checkpoint-every", "0.01"],
+        ["m.st"],
+    ),
+    (
+        "select",
+        [
+            "select",
+            "data.csv",
+            *BY_NAME,
+            "--method",
+            "fmtl,stl",
+            "--grid",
+            "strength=0.1,1",
+            "--folds",
+            "3",
+            "--threads",
+            "1",
+            "--results",
+            "r.json",
+            "-o",
+            "m.st",
+        ],
+        ["m.st"],
+    ),
     ("predict to csv", ["predict", "model.st", "big.csv", "-o", "p.csv", "--force"], ["p.csv"]),
     ("predict to parquet", ["predict", "model.st", "big.csv", "-o", "p.parquet", "--force"], ["p.parquet"]),
     ("predict to npy", ["predict", "model.st", "big.csv", "-o", "p.npy", "--force"], ["p.npy"]),
     ("report", ["report", "old.st", "data.npz", "-o", "page.html"], ["page.html"]),
     ("theta", ["theta", "model.st", "--svg", "theta.svg", "-o", "theta.csv", "--force"], ["theta.svg", "theta.csv"]),
-    *((f"convert to {end}", ["data", "convert", "big.csv", f"out.{end}", *BY_NAME, "--force"], [f"out.{end}"])
-      for end in ("parquet", "npz", "svm", "csv.gz", "jsonl", "arrow")),
+    *(
+        (f"convert to {end}", ["data", "convert", "big.csv", f"out.{end}", *BY_NAME, "--force"], [f"out.{end}"])
+        for end in ("parquet", "npz", "svm", "csv.gz", "jsonl", "arrow")
+    ),
     ("generate", ["data", "generate", "gen.csv", "--tasks", "20", "--rows", "1500", "--force"], ["gen.csv"]),
 ]
 # Files that hold times, and are not the same in two runs.
@@ -136,7 +161,10 @@ def one_kill(place):
             before[output] = place.old(output)
             (place.folder / output).write_bytes(before[output])
     child = subprocess.Popen(
-        [worker.command, *words, "--quiet"], cwd=place.folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+        [worker.command, *words, "--quiet"],
+        cwd=place.folder,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
     )
     time.sleep(moment(rng, place.seconds[name]))
@@ -201,7 +229,11 @@ def summary(extra):
     """The times to end, as quantiles."""
     seconds = sorted(extra.get("seconds_to_end", []))
     at = [0.5, 0.99, 1.0]
-    return {"seconds_to_end": {f"{q:g}": round(seconds[min(int(q * len(seconds)), len(seconds) - 1)], 3) for q in at} if seconds else {}}
+    return {
+        "seconds_to_end": {f"{q:g}": round(seconds[min(int(q * len(seconds)), len(seconds) - 1)], 3) for q in at}
+        if seconds
+        else {}
+    }
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Random small problems over everything that a fit can be asked for: data, options of the command, and what they mean."""
+"""Random small problems over everything that a fit can be asked for: data, and options of the command."""
 
 import dataclasses
 
@@ -77,11 +77,17 @@ def labels(rng, x, task, n_tasks, classes):
 
 def method(rng, n_tasks, problem):
     """Text of a method, with the files that it needs."""
-    kind = any_of(rng, ["kin"] * 4 + ["fmtl"] * 4 + ["series", "exp", "cosh", "fixed", "prior", "stl", "pooled", "mtl"]
-                  + ["cmtl", "mtrl", "mtl-sdca", "trace", "gmtl", "mtfl", "okl"])
+    kind = any_of(
+        rng,
+        ["kin"] * 4
+        + ["fmtl"] * 4
+        + ["series", "exp", "cosh", "fixed", "prior", "stl", "pooled", "mtl"]
+        + ["cmtl", "mtrl", "mtl-sdca", "trace", "gmtl", "mtfl", "okl"],
+    )
     problem.about["method"] = kind
     if kind == "kin":
-        return f"kin:common={any_of(rng, [0, 1, 100, 1e6])},own={any_of(rng, [0, 1, 10, 1e6])},k={any_of(rng, [1, 1, 2, 4, 16])}"
+        common, own = any_of(rng, [0, 1, 100, 1e6]), any_of(rng, [0, 1, 10, 1e6])
+        return f"kin:common={common},own={own},k={any_of(rng, [1, 1, 2, 4, 16])}"
     if kind == "fmtl":
         return f"fmtl:k={any_of(rng, [1, 1, 2, 3, 8, 64])}"
     if kind == "series":
@@ -91,7 +97,14 @@ def method(rng, n_tasks, problem):
     if kind in ("fixed", "prior"):
         root = rng.normal(size=(n_tasks, n_tasks))
         psd = root @ root.T * any_of(rng, [1e-3, 1.0, 1e3])
-        text = "[" + ",".join("[" + ",".join(f"{(v + w) / 2!r}" for v, w in zip(r, c)) + "]" for r, c in zip(psd.tolist(), psd.T.tolist())) + "]"
+        text = (
+            "["
+            + ",".join(
+                "[" + ",".join(f"{(v + w) / 2!r}" for v, w in zip(r, c)) + "]"
+                for r, c in zip(psd.tolist(), psd.T.tolist())
+            )
+            + "]"
+        )
         return f"fmtl:output=fixed,theta={text}" if kind == "fixed" else f"fmtl:output=frobenius,prior={text}"
     if kind == "mtl":
         return f"mtl:mu={any_of(rng, [1e-3, 1, 100])}"
@@ -113,7 +126,9 @@ def atoms(rng, n_tasks, problem):
     root = rng.normal(size=(n_tasks, 2))
     psd = root @ root.T + np.eye(n_tasks)
     lines = ["task," + ",".join(names)]
-    lines += [",".join([names[r], *(repr(float(psd[min(r, s), max(r, s)])) for s in range(n_tasks))]) for r in range(n_tasks)]
+    lines += [
+        ",".join([names[r], *(repr(float(psd[min(r, s), max(r, s)])) for s in range(n_tasks))]) for r in range(n_tasks)
+    ]
     problem.files["matrix.csv"] = "\n".join(lines) + "\n"
     return ["--atom", "matrix=matrix.csv,weight=10", *(["--atom", "common"] if rng.random() < 0.5 else [])]
 
@@ -175,7 +190,11 @@ def draw(rng):
 
 def draw_settings(rng, problem, classes):
     options = problem.options
-    c = f"strength:{10.0 ** rng.uniform(-3, 3)!r}" if rng.random() < 0.5 else repr(float(10.0 ** rng.uniform(-4, 4)) * scale(rng, 0.1))
+    c = (
+        f"strength:{10.0 ** rng.uniform(-3, 3)!r}"
+        if rng.random() < 0.5
+        else repr(float(10.0 ** rng.uniform(-4, 4)) * scale(rng, 0.1))
+    )
     options += ["--c", c]
     intercept = any_of(rng, ["free", "free", "none", "ridge:1", "ridge:0.01", "ridge:1000"])
     problem.about["intercept"] = intercept.split(":")[0]

@@ -85,8 +85,13 @@ def as_csv(rng, frame, path):
     separator, decimal = any_of(rng, [(",", "."), (";", "."), ("\t", "."), (";", ","), ("|", ".")])
     buffer = io.StringIO()
     frame.to_csv(
-        buffer, index=False, sep=separator, decimal=decimal, lineterminator=any_of(rng, ["\n", "\r\n"]),
-        quoting=any_of(rng, [csv.QUOTE_MINIMAL, csv.QUOTE_NONNUMERIC]), na_rep=any_of(rng, ["", "NA", "nan"]),
+        buffer,
+        index=False,
+        sep=separator,
+        decimal=decimal,
+        lineterminator=any_of(rng, ["\n", "\r\n"]),
+        quoting=any_of(rng, [csv.QUOTE_MINIMAL, csv.QUOTE_NONNUMERIC]),
+        na_rep=any_of(rng, ["", "NA", "nan"]),
         float_format=any_of(rng, [None, None, "%.17g", "%.6e", "%.3f"]),
     )
     data = any_of(rng, ["", "\ufeff"]).encode() + buffer.getvalue().encode() + any_of(rng, [b"", b"\n"])
@@ -96,7 +101,9 @@ def as_csv(rng, frame, path):
     else:
         path.write_bytes(data)
     # Words such as "NA" are none of the words above.
-    peer = pd.read_csv(io.BytesIO(data), sep=separator, decimal=decimal, float_precision="round_trip", encoding="utf-8-sig")
+    peer = pd.read_csv(
+        io.BytesIO(data), sep=separator, decimal=decimal, float_precision="round_trip", encoding="utf-8-sig"
+    )
     return path, peer, ["--decimal", decimal]
 
 
@@ -108,7 +115,18 @@ def as_jsonl(rng, frame, path):
 
 
 def as_npy(rng, frame, path):
-    kind = any_of(rng, ["<f8", "<f4", ">f8", ">f4", "<f2", "|b1", *(f"{end}{kind}" for end in "<>" for kind in ("i2", "i4", "i8", "u4", "u8"))])
+    kind = any_of(
+        rng,
+        [
+            "<f8",
+            "<f4",
+            ">f8",
+            ">f4",
+            "<f2",
+            "|b1",
+            *(f"{end}{kind}" for end in "<>" for kind in ("i2", "i4", "i8", "u4", "u8")),
+        ],
+    )
     rows, columns = int(rng.integers(1, 40)), int(rng.integers(1, 6))
     values = rng.normal(size=(rows, columns)) * 100
     values = (rng.integers(0, 2**63, (rows, columns)) if kind[1:] in ("i8", "u8") else abs(values)).astype(kind)
@@ -124,14 +142,23 @@ def as_npz(rng, frame, path):
     x = x.astype(any_of(rng, ["<f8", "<f8", ">f8"]))
     (np.savez_compressed if rng.random() < 0.5 else np.savez)(path, X=x, y=frame["y"], task=np.arange(rows) % 2)
     again = np.load(path)
-    return path, pd.DataFrame(again["X"].astype(float)).rename(columns=lambda place: f"x{place}").assign(y=again["y"]), None
+    return (
+        path,
+        pd.DataFrame(again["X"].astype(float)).rename(columns=lambda place: f"x{place}").assign(y=again["y"]),
+        None,
+    )
 
 
 def as_parquet(rng, frame, path):
     arrow = pyarrow.Table.from_pandas(frame, preserve_index=False)
     pyarrow.parquet.write_table(
-        arrow, path, compression=any_of(rng, ["none", "snappy", "gzip", "zstd", "lz4"]), use_dictionary=bool(rng.random() < 0.5),
-        data_page_version=any_of(rng, ["1.0", "2.0"]), row_group_size=int(rng.integers(1, 80)), data_page_size=int(rng.integers(64, 4096)),
+        arrow,
+        path,
+        compression=any_of(rng, ["none", "snappy", "gzip", "zstd", "lz4"]),
+        use_dictionary=bool(rng.random() < 0.5),
+        data_page_version=any_of(rng, ["1.0", "2.0"]),
+        row_group_size=int(rng.integers(1, 80)),
+        data_page_size=int(rng.integers(64, 4096)),
         version=any_of(rng, ["1.0", "2.4", "2.6"]),
     )
     return path, pyarrow.parquet.read_table(path).to_pandas(), []
@@ -140,7 +167,9 @@ def as_parquet(rng, frame, path):
 def as_arrow(rng, frame, path):
     arrow = pyarrow.Table.from_pandas(frame, preserve_index=False)
     if rng.random() < 0.5:
-        pyarrow.feather.write_feather(arrow, path, compression=any_of(rng, ["lz4", "zstd", "uncompressed"]), chunksize=int(rng.integers(1, 80)))
+        pyarrow.feather.write_feather(
+            arrow, path, compression=any_of(rng, ["lz4", "zstd", "uncompressed"]), chunksize=int(rng.integers(1, 80))
+        )
     else:
         with pyarrow.OSFile(str(path), "wb") as sink, pyarrow.ipc.new_file(sink, arrow.schema) as writer:
             writer.write_table(arrow, max_chunksize=int(rng.integers(1, 80)))
@@ -169,7 +198,11 @@ def expected_columns(peer):
 def differences(peer, out, named):
     """What the converted file has otherwise than the peer."""
     x = out["X"]
-    names = [str(name) for name in out["feature_names"]] if "feature_names" in out else [f"x{place}" for place in range(x.shape[1])]
+    names = (
+        [str(name) for name in out["feature_names"]]
+        if "feature_names" in out
+        else [f"x{place}" for place in range(x.shape[1])]
+    )
     if named and "feature_names" not in out:
         return ["there are no names"]
     wanted = expected_columns(peer)
@@ -198,7 +231,12 @@ def work(worker):
         words += ["--target", "y", "--missing", "zero", *options] if named else []
         code, _, said = worker.run(words)
         worker.count("files", kind)
-        about = {"format": kind, "words": words, "said": said[-400:], "first_bytes": path.read_bytes()[:600].decode("latin-1")}
+        about = {
+            "format": kind,
+            "words": words,
+            "said": said[-400:],
+            "first_bytes": path.read_bytes()[:600].decode("latin-1"),
+        }
         if bad := worker.bad_end(code, said):
             worker.finding(bad, **about)
         elif code != 0:

@@ -1,7 +1,8 @@
 """The certificate of a model, computed again in extended precision, from docs/recheck.md alone.
 
-Nothing of kinfolk is imported: a model file is read byte by byte, and every formula is on that page. Numbers are numpy's
-longdouble (64 bits of digits and exponents to 1e4932 on x86), so that nothing overflows and rounding here is no excuse.
+Nothing of kinfolk is imported: a model file is read byte by byte, and every formula is on that page. Numbers are
+numpy's longdouble (64 bits of digits and exponents to 1e4932 on x86), so that nothing overflows and rounding here is
+no excuse.
 """
 
 import dataclasses
@@ -207,8 +208,8 @@ def recheck(about, tensors, data, shaken=wide):
 
 
 def rounding(about, tensors, data, found):
-    """How much objective, bound and Theta change if every number that enters changes in its last digits. A certificate in
-    double precision cannot be more accurate than this."""
+    """How much objective, bound and Theta change if every number that enters changes in its last digits. A
+    certificate in double precision cannot be more accurate than this."""
     rng = np.random.default_rng(0)
     primal = dual = SUM_ROUNDING * found.size + UNDERFLOW
     theta = np.zeros_like(found.theta)

@@ -8,11 +8,41 @@ use zip::write::SimpleFileOptions;
 
 /// Type and bytes of an entry.
 const TYPES: [(&str, usize); 20] = [
-    ("<f8", 8), ("<f4", 4), ("<f2", 2), (">f8", 8), ("<i8", 8), ("<i4", 4), ("<i2", 2), ("|i1", 1), ("<u8", 8), ("<u4", 4),
-    ("<u2", 2), ("|u1", 1), ("|b1", 1), (">i4", 4), ("<U1", 4), ("<U3", 12), ("|S2", 2), ("|O", 8), ("<c16", 16), ("<U0", 0),
+    ("<f8", 8),
+    ("<f4", 4),
+    ("<f2", 2),
+    (">f8", 8),
+    ("<i8", 8),
+    ("<i4", 4),
+    ("<i2", 2),
+    ("|i1", 1),
+    ("<u8", 8),
+    ("<u4", 4),
+    ("<u2", 2),
+    ("|u1", 1),
+    ("|b1", 1),
+    (">i4", 4),
+    ("<U1", 4),
+    ("<U3", 12),
+    ("|S2", 2),
+    ("|O", 8),
+    ("<c16", 16),
+    ("<U0", 0),
 ];
 const NAMES: [&str; 14] = [
-    "X", "y", "task", "Y", "label", "K", "weight", "offset", "split", "task_names", "class_names", "feature_names", "indptr",
+    "X",
+    "y",
+    "task",
+    "Y",
+    "label",
+    "K",
+    "weight",
+    "offset",
+    "split",
+    "task_names",
+    "class_names",
+    "feature_names",
+    "indptr",
     "shape",
 ];
 
@@ -28,7 +58,8 @@ fn array(bytes: &mut Unstructured<'_>, rows: usize, columns: Option<usize>) -> R
     let entries = shape.iter().fold(1usize, |a, &b| a.saturating_mul(b)).min(256);
     let mut data = vec![];
     for _ in 0..entries {
-        let value: f64 = if bytes.ratio(1, 30)? { f64::arbitrary(bytes)? } else { f64::from(i8::arbitrary(bytes)? % 4) };
+        let value: f64 =
+            if bytes.ratio(1, 30)? { f64::arbitrary(bytes)? } else { f64::from(i8::arbitrary(bytes)? % 4) };
         match descr {
             "<f8" => data.extend(value.to_le_bytes()),
             "<f4" => data.extend((value as f32).to_le_bytes()),
@@ -41,8 +72,10 @@ fn array(bytes: &mut Unstructured<'_>, rows: usize, columns: Option<usize>) -> R
     let fortran = if bytes.ratio(1, 5)? { "True" } else { "False" };
     let listed: Vec<String> = shape.iter().map(usize::to_string).collect();
     let comma = if shape.len() == 1 { "," } else { "" };
-    let mut header =
-        format!("{{'descr': '{descr}', 'fortran_order': {fortran}, 'shape': ({}{comma}), }}", listed.join(", "));
+    let mut header = format!(
+        "{{'descr': '{descr}', 'fortran_order': {fortran}, 'shape': ({}{comma}), }}",
+        listed.join(", ")
+    );
     let version = if bytes.ratio(1, 20)? { u8::arbitrary(bytes)? } else { 1 };
     while (10 + header.len() + 1) % 64 != 0 {
         header.push(' ');

@@ -111,7 +111,10 @@ fn other(bytes: &mut Unstructured<'_>, now: &Value) -> Result<Value> {
         3 => f64::arbitrary(bytes)?.into(),
         4 => i8::arbitrary(bytes)?.into(),
         5 => <&str>::arbitrary(bytes)?.into(),
-        6 => (*bytes.choose(&["none", "free", "ridge:1", "auto", "linear", "rbf", "squared", "hinge", "inf", "nan"])?).into(),
+        6 => (*bytes.choose(&[
+            "none", "free", "ridge:1", "auto", "linear", "rbf", "squared", "hinge", "inf", "nan",
+        ])?)
+        .into(),
         7 => Value::Array(vec![now.clone(), now.clone()]),
         8 => Value::Array(vec![]),
         _ => serde_json::json!({"kind": <&str>::arbitrary(bytes)?}),
@@ -142,7 +145,11 @@ pub fn patched(bytes: &[u8]) {
                 }
                 _ => {
                     let place = left.int_in_range(0..=parts.numbers.len() / 8 - 1)?;
-                    let number = if left.ratio(1, 2)? { f64::arbitrary(left)?.to_bits() } else { u64::arbitrary(left)? };
+                    let number = if left.ratio(1, 2)? {
+                        f64::arbitrary(left)?.to_bits()
+                    } else {
+                        u64::arbitrary(left)?
+                    };
                     parts.numbers[8 * place..8 * place + 8].copy_from_slice(&number.to_le_bytes());
                 }
             }

@@ -9,7 +9,10 @@ use std::sync::LazyLock;
 /// Starts of tags, of comments and ends of scripts.
 fn tags(page: &str) -> usize {
     let bytes = page.as_bytes();
-    bytes.windows(2).filter(|two| two[0] == b'<' && (two[1].is_ascii_alphabetic() || b"/!?".contains(&two[1]))).count()
+    bytes
+        .windows(2)
+        .filter(|two| two[0] == b'<' && (two[1].is_ascii_alphabetic() || b"/!?".contains(&two[1])))
+        .count()
 }
 
 fn page(names: &[String], file: &str) -> Option<String> {

@@ -6,9 +6,46 @@ use std::fmt::Write;
 
 const NAMES: [&str; 9] = ["kind", "y", "z", "u8", "float", "i8", "flag", "day", "x"];
 const CELLS: [&str; 40] = [
-    "", "0", "1", "-1", "1.5", "-0", "1e308", "1e-320", "1e400", "nan", "inf", "1,5", "1.234", "1.234,5", "1 234", "1'000",
-    "+3", ".5", "5.", "0x10", "yes", "no", "true", "False", "NA", "#DIV/0!", "-", "none", "2024-03-14", "14.3.2024",
-    "3/14/2024", "14-Mar-2024", "2024-03-14T10:00:00Z", "61,48 €", "13 %", "$ 5", "word", "a;b", "ä", "\u{feff}",
+    "",
+    "0",
+    "1",
+    "-1",
+    "1.5",
+    "-0",
+    "1e308",
+    "1e-320",
+    "1e400",
+    "nan",
+    "inf",
+    "1,5",
+    "1.234",
+    "1.234,5",
+    "1 234",
+    "1'000",
+    "+3",
+    ".5",
+    "5.",
+    "0x10",
+    "yes",
+    "no",
+    "true",
+    "False",
+    "NA",
+    "#DIV/0!",
+    "-",
+    "none",
+    "2024-03-14",
+    "14.3.2024",
+    "3/14/2024",
+    "14-Mar-2024",
+    "2024-03-14T10:00:00Z",
+    "61,48 €",
+    "13 %",
+    "$ 5",
+    "word",
+    "a;b",
+    "ä",
+    "\u{feff}",
 ];
 const MOST_ROWS: usize = 40;
 
@@ -126,7 +163,11 @@ pub fn svm(bytes: &[u8]) {
                     0 => u64::arbitrary(left)?,
                     _ => index.saturating_add(left.int_in_range(1..=9)?),
                 };
-                let value = if left.ratio(1, 20)? { Cell::arbitrary(left)?.0 } else { i8::arbitrary(left)?.to_string() };
+                let value = if left.ratio(1, 20)? {
+                    Cell::arbitrary(left)?.0
+                } else {
+                    i8::arbitrary(left)?.to_string()
+                };
                 let _ = write!(text, " {index}:{value}");
             }
             if left.ratio(1, 20)? {
