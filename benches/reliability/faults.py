@@ -15,7 +15,7 @@ MOST_CHARACTERS_OF_A_LINE = 2000
 def start(place, words, **how):
     return subprocess.Popen(
         [place.worker.command, *words, "--quiet"],
-        stdin=subprocess.DEVNULL,
+        stdin=place.stdin(words),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         **({"cwd": place.folder} | how),

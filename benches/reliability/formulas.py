@@ -186,7 +186,7 @@ def singular_values(matrix):
                     continue
                 turned = True
                 zeta = (bb - aa) / (2 * ab)
-                t = (1 if zeta >= 0 else -1) / (abs(zeta) + np.sqrt(1 + zeta**2))
+                t = (1 if zeta >= 0 else -1) / (abs(zeta) + np.hypot(wide(1), zeta))
                 cosine = 1 / np.sqrt(1 + t**2)
                 columns[i], columns[j] = cosine * (a - t * b), cosine * (t * a + b)
         if not turned:

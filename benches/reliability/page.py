@@ -175,7 +175,8 @@ def kills(records):
             [(name, number(faults[name]), listed(records.table("faults", name))) for name in sorted(faults)],
         ),
         *text(
-            'Exit code 4 is "something cannot be written", 3 "data cannot be used". A command whose input changes while it',
+            'Exit code 4 is "something cannot be written", 3 "data cannot be used". A command whose input changes',
+            "while it",
             "reads may also succeed, with the rows that it had read. Jumps of the clock are not tried: no",
             "result depends on",
             "it.",
