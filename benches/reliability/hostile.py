@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import shlex
 import struct
 import zlib
 
@@ -16,6 +17,9 @@ COMMANDS, NUMBERS, TEXTS, NAMES, OPTIONS = (
 NUMBERS = [*NUMBERS, "9" * 400]
 TEXTS = [*TEXTS, "squared," * 40 + "squared", "kin:" + ",".join(["k=1"] * 50)]
 NAMES = [*NAMES, "x" * 300, "\u00e9" * 2000]
+STARTS = [shlex.split(words) for words in LISTS["STARTS"]]
+# What a file is read by.
+USES = {name: [shlex.split(words) for words in uses] for name, uses in LISTS["USES"].items()}
 OUTPUT_OPTIONS = {"-o", "--trace", "--checkpoint", "--results", "--svg"}
 
 
@@ -56,6 +60,7 @@ class Place:
         self.files = {
             "d.csv": ("task,y,day,x0,w\n" + "\n".join(rows) + "\n").encode(),
             "g.csv": b"task,g\nt0,a\nt1,a\nt2,b\n",
+            "\udcff.csv": b"a,b\n1,2\n3,5\n",  # a name that is not UTF-8
             "empty.csv": b"",
             "head.csv": b"a,b,c\n",
             "zeros.csv": b"\x00" * 5000,
@@ -112,38 +117,7 @@ class Place:
 
 
 def path(rng, place):
-    return any_of(
-        rng,
-        [
-            *place.files,
-            "link.csv",
-            "dangling.csv",
-            "loop",
-            "zero",
-            "sub",
-            ".",
-            "/",
-            "",
-            "missing.csv",
-            "sub/new.csv",
-            "./d.csv",
-            "sub/../d.csv",
-            "new.st",
-            "new.csv",
-            "new.npz",
-            "new.html",
-            "new.parquet",
-            "*.csv",
-            "/dev/null",
-            "/dev/full",
-            "/proc/self/mem",
-            "x" * 300,
-            "new\n.csv",
-            "-",
-            "d.csv/inside",
-            "/nowhere/x.st",
-        ],
-    )
+    return any_of(rng, [*place.files, *LISTS["PATHS"], "x" * 300])
 
 
 def value(rng, place):
@@ -153,32 +127,6 @@ def value(rng, place):
     if kind < 0.65:
         return any_of(rng, TEXTS)
     return path(rng, place) if kind < 0.85 else any_of(rng, NAMES)
-
-
-STARTS = [
-    ["fit", "d.csv", "--task", "task", "--target", "y", "-o", "o.st"],
-    ["fit", "d.npz", "-o", "o.st"],
-    ["fit", "d.parquet", "--task", "task", "--target", "y", "-o", "o.st"],
-    ["select", "d.csv", "--task", "task", "--target", "y", "-o", "o.st", "--method", "stl", "--grid", "strength=1"],
-    ["predict", "m.st", "d.csv"],
-    ["predict", "m.st", "d.csv", "-o", "o.csv"],
-    ["certify", "m.st", "d.csv"],
-    ["evaluate", "m.st", "d.csv"],
-    ["theta", "m.st"],
-    ["report", "m.st", "-o", "o.html"],
-    ["report", "m.st", "d.csv", "--trace", "t.csv", "--select", "r.json", "-o", "o.html"],
-    ["model", "show", "m.st"],
-    ["model", "coef", "m.st"],
-    ["data", "info", "d.csv"],
-    ["data", "convert", "d.csv", "o.npz"],
-    ["data", "generate", "o.csv"],
-    ["methods"],
-    ["explain"],
-    ["fit", "d.csv", "--spec", "spec.toml", "-o", "o.st", "--task", "task", "--target", "y"],
-    ["fit", "p.svm", "-o", "o.st"],
-    ["certify", "k.st", "d.csv"],
-    ["predict", "k.st", "d.csv"],
-]
 
 
 def words(rng, place):
@@ -277,57 +225,6 @@ def repaired(content):
         return struct.pack("<Q", len(text)) + text + content[start:]
     except (ValueError, KeyError, TypeError, AttributeError, struct.error, IndexError):
         return content
-
-
-USES = {
-    "m.st": [
-        ["predict", "m.st", "d.csv"],
-        ["certify", "m.st", "d.csv"],
-        ["theta", "m.st"],
-        ["report", "m.st", "-o", "o.html"],
-        ["model", "show", "m.st"],
-        ["evaluate", "m.st", "d.csv"],
-        ["model", "coef", "m.st"],
-        ["predict", "m.st", "d.csv", "--interval", "0.9"],
-        ["model", "show", "m.st", "--spec"],
-    ],
-    "k.st": [["predict", "k.st", "d.csv"], ["certify", "k.st", "d.csv"], ["theta", "k.st", "--correlation"]],
-    "d.csv": [
-        ["fit", "d.csv", "--task", "task", "--target", "y", "-o", "o.st", "--c", "1"],
-        ["data", "info", "d.csv"],
-        ["predict", "m.st", "d.csv", "-o", "o.csv"],
-        ["data", "convert", "d.csv", "o.npz"],
-    ],
-    "d.npz": [["fit", "d.npz", "-o", "o.st", "--c", "1"], ["data", "info", "d.npz"]],
-    "d.parquet": [
-        ["fit", "d.parquet", "--task", "task", "--target", "y", "-o", "o.st", "--c", "1"],
-        ["data", "info", "d.parquet"],
-    ],
-    "p.svm": [["fit", "p.svm", "-o", "o.st", "--c", "1"]],
-    "g.csv": [
-        [
-            "fit",
-            "d.csv",
-            "--task",
-            "task",
-            "--target",
-            "y",
-            "-o",
-            "o.st",
-            "--c",
-            "1",
-            "--method",
-            "fmtl",
-            "--atom",
-            "groups=g.csv:g",
-        ]
-    ],
-    "spec.toml": [["fit", "d.csv", "--spec", "spec.toml", "--task", "task", "--target", "y", "-o", "o.st"]],
-    "spec.json": [["fit", "d.csv", "--spec", "spec.json", "--task", "task", "--target", "y", "-o", "o.st"]],
-    "c.st": [["fit", "d.npz", "-o", "o.st", "--c", "1", "--checkpoint", "c.st", "--resume"]],
-    "t.csv": [["report", "m.st", "--trace", "t.csv", "-o", "o.html"]],
-    "r.json": [["report", "m.st", "--select", "r.json", "-o", "o.html"]],
-}
 
 
 def with_broken_file(rng, place):

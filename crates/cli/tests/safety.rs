@@ -237,9 +237,14 @@ fn names_cannot_speak_to_the_terminal() {
     let row = |i: usize| format!("\"\u{1b}[31m{}\",{},{}\n", ["a", "b"][i % 2], i * i % 7, i);
     place.write("d.csv", format!("task,x\u{7},y\n{}", (0..12).map(row).collect::<String>()));
     let fit = place.ok("fit d.csv --task task --target y --c 1 -o m.st");
-    place.write("new.csv", "task,x\u{7},y\n\u{1b}[31ma,1,1\n\u{1b}[31ma,2,1\n\u{1b}[31mb,2,1\n\u{1b}[31mb,1,1\n");
+    place.write(
+        "new.csv",
+        "task,x\u{7},y\n\u{1b}[31ma,1,1\n\u{1b}[31ma,2,1\n\u{1b}[31mb,2,1\n\u{1b}[31mb,1,1\n",
+    );
     let mut said = vec![fit];
-    for words in ["theta m.st", "model coef m.st", "model show m.st", "evaluate m.st new.csv", "data info d.csv"] {
+    for words in
+        ["theta m.st", "model coef m.st", "model show m.st", "evaluate m.st new.csv", "data info d.csv"]
+    {
         said.push(place.ok(words));
     }
     for text in &said {
@@ -295,4 +300,30 @@ fn an_objective_that_double_precision_cannot_hold_is_not_certified() {
     );
     let expected = "B = 0.01: is too far from the scale of the kernel values and labels for double precision";
     assert_eq!((said.code, said.stderr.trim_end().ends_with(expected)), (3, true), "{}", said.stderr);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn names_of_files_may_be_any_bytes() {
+    use std::os::unix::ffi::OsStrExt;
+    let place = place();
+    let name = |bytes: &[u8]| std::ffi::OsStr::from_bytes(bytes).to_os_string();
+    let (data, model) = (name(b"\xff\xfe.csv"), name(b"\xfd.st"));
+    std::fs::copy(place.path("school.csv"), place.path(".").join(&data)).unwrap();
+    let run = |words: &str| {
+        let mut command = place.command(words.split(" DATA").next().unwrap());
+        if words.contains("DATA") {
+            command.arg(&data);
+        }
+        if words.contains("MODEL") {
+            command.arg("-o").arg(&model);
+        }
+        let said = command.output().unwrap();
+        (said.status.code(), String::from_utf8_lossy(&said.stderr).into_owned())
+    };
+    assert_eq!(run("data info DATA").0, Some(0));
+    assert_eq!(run("fit --task school --target score --c 1 --quiet DATA MODEL").0, Some(0));
+    let (code, said) = run("fit --task school --target score --c 1 --json DATA MODEL");
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("is not UTF-8, so it cannot be in JSON; leave --json out"), "{said}");
 }
