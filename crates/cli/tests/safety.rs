@@ -270,6 +270,14 @@ fn a_write_protected_file_is_refused_before_the_work() {
 }
 
 #[test]
+fn a_name_that_is_too_long_is_refused_before_the_work() {
+    let place = Place::new();
+    // The data are not even looked for.
+    let said = place.run(&format!("fit nowhere.csv -o {}.st", "x".repeat(300)));
+    assert_eq!(said.code, 4, "{}", said.stderr);
+}
+
+#[test]
 #[cfg(unix)]
 fn a_full_disk_is_one_error_for_every_format() {
     let place = Place::new();
