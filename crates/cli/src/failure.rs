@@ -14,6 +14,9 @@ pub(crate) const OUTPUT: u8 = 4;
 /// Exit code: ended by Ctrl-C.
 pub(crate) const INTERRUPTED: u8 = 130;
 
+/// Most characters of a line of a message.
+const MOST_CHARACTERS: usize = 1500;
+
 /// Why a command ends without an answer.
 #[derive(Debug)]
 pub(crate) struct Failure {
@@ -141,18 +144,29 @@ impl From<kinfolk_train::Error> for Failure {
     }
 }
 
-/// File names and cells may hold anything; a message stays on its line.
+/// File names and cells may hold anything; a message stays on its line, and is not a long one. What is wrong is said at
+/// its start, and where at its end: the middle is left out.
 fn one_line(text: &str) -> String {
-    let mut line = String::with_capacity(text.len());
-    for c in text.chars() {
-        if c.is_control() { line.extend(c.escape_default()) } else { line.push(c) }
+    let line = crate::text::one_line(text);
+    let length = line.chars().count();
+    if length <= MOST_CHARACTERS {
+        return line;
     }
-    line
+    let start: String = line.chars().take(MOST_CHARACTERS * 2 / 3).collect();
+    let end: String = line.chars().skip(length - MOST_CHARACTERS / 3).collect();
+    format!("{start} ... {end}")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_message_is_one_line_and_not_a_long_one() {
+        let message = one_line(&format!("\u{1b}[31m {} line 7", "a".repeat(5000)));
+        assert!(message.starts_with("\\u{1b}[31m aaa") && message.ends_with("aaa line 7"), "{message}");
+        assert!(message.chars().count() < 2 * MOST_CHARACTERS && message.contains("a ... a"));
+    }
 
     #[test]
     fn hints_name_options() {

@@ -21,7 +21,7 @@ mod watch;
 
 use args::{Cli, Command};
 use clap::Parser;
-use failure::Result;
+use failure::{Failure, Result};
 use report::Report;
 use std::io::Write;
 use std::process::ExitCode;
@@ -48,6 +48,13 @@ fn main() -> ExitCode {
 
 fn run(mut cli: Cli) -> Result<ExitCode> {
     let report = Report { json: cli.global.json, quiet: cli.global.quiet };
+    // Every object names its files, and JSON has no way to write such a name: said now, and not after the work.
+    if let Some(word) = std::env::args_os().find(|word| report.json && word.to_str().is_none()) {
+        let word = word.to_string_lossy().into_owned();
+        return Err(Failure::usage(format!(
+            "{word}: this name is not UTF-8, so it cannot be in JSON; leave --json out"
+        )));
+    }
     cli.global.limit_threads(report);
     let global = &cli.global;
     match cli.command {

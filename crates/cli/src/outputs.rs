@@ -104,6 +104,8 @@ impl CommandFiles {
                 };
                 return Err(Failure::output(what).about(path));
             }
+            // A hidden file in the same folder, gone again at once: whether one may be written there at all.
+            kinfolk::AtomicFile::create(path).map_err(|error| Failure::output(error).about(path))?;
         }
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! Where results go: one JSON object or text for people on stdout, everything else on stderr.
 
 use crate::failure::{Failure, Result};
+use crate::text::lines;
 use serde::Serialize;
 use std::fmt::Display;
 use std::io::{ErrorKind, Write};
@@ -19,7 +20,7 @@ impl Report {
             let line = serde_json::to_string(object).map_err(Failure::output)?;
             print(&format!("{line}\n"))
         } else {
-            print(&text.to_string())
+            print(&lines(&text.to_string()))
         }
     }
 
@@ -37,7 +38,7 @@ impl Report {
     pub(crate) fn note(self, text: impl Display) {
         if !self.quiet {
             // Nobody is left to hear that stderr is closed.
-            let _ = writeln!(std::io::stderr(), "note: {text}");
+            let _ = writeln!(std::io::stderr(), "note: {}", lines(&text.to_string()));
         }
     }
 }

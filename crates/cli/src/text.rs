@@ -26,7 +26,7 @@ impl Grid {
     }
 
     pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = String>) {
-        self.rows.push(cells.into_iter().collect());
+        self.rows.push(cells.into_iter().map(|cell| one_line(&cell)).collect());
     }
 }
 
@@ -49,6 +49,25 @@ impl std::fmt::Display for Grid {
         }
         Ok(())
     }
+}
+
+/// The same text without control characters: they are written out, as in `\u{1b}`, so that a name in a file cannot end
+/// a line, colour a terminal or do worse.
+pub(crate) fn one_line(text: &str) -> String {
+    printable(text, |_| false)
+}
+
+/// The same for texts of several lines.
+pub(crate) fn lines(text: &str) -> String {
+    printable(text, |c| c == '\n')
+}
+
+fn printable(text: &str, keep: impl Fn(char) -> bool) -> String {
+    let mut found = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_control() && !keep(c) { found.extend(c.escape_default()) } else { found.push(c) }
+    }
+    found
 }
 
 /// All digits, so that the same number is read back; with a power of ten where there would be many zeros.
@@ -96,6 +115,14 @@ mod tests {
         grid.row(["a".into(), "0.5".into()]);
         grid.row(["long name".into(), "".into()]);
         assert_eq!(grid.to_string(), "task       AUC\na          0.5\nlong name\n");
+    }
+
+    #[test]
+    fn names_cannot_speak_to_the_terminal() {
+        let mut grid = Grid::new(&["task"]);
+        grid.row(["\u{1b}[31mred\n".into()]);
+        assert_eq!(grid.to_string(), "task\n\\u{1b}[31mred\\n\n");
+        assert_eq!(lines("a\tb\n\u{7}"), "a\\tb\n\\u{7}");
     }
 
     #[test]

@@ -230,3 +230,108 @@ fn words_for_numbers_that_make_no_sense() {
     let text = place.ok("fit large.csv --task task --target y -o x.st --target-scale none");
     assert!(text.lines().all(|line| line.len() < 250), "{text}");
 }
+
+#[test]
+fn names_cannot_speak_to_the_terminal() {
+    let place = Place::new();
+    let row = |i: usize| format!("\"\u{1b}[31m{}\",{},{}\n", ["a", "b"][i % 2], i * i % 7, i);
+    place.write("d.csv", format!("task,x\u{7},y\n{}", (0..12).map(row).collect::<String>()));
+    let fit = place.ok("fit d.csv --task task --target y --c 1 -o m.st");
+    place.write(
+        "new.csv",
+        "task,x\u{7},y\n\u{1b}[31ma,1,1\n\u{1b}[31ma,2,1\n\u{1b}[31mb,2,1\n\u{1b}[31mb,1,1\n",
+    );
+    let mut said = vec![fit];
+    for words in
+        ["theta m.st", "model coef m.st", "model show m.st", "evaluate m.st new.csv", "data info d.csv"]
+    {
+        said.push(place.ok(words));
+    }
+    for text in &said {
+        assert!(!text.contains(['\u{1b}', '\u{7}']), "{text:?}");
+    }
+    assert!(said[1].contains("\\u{1b}[31ma"), "{}", said[1]);
+    // Data are data.
+    assert!(place.ok("predict m.st new.csv").contains("\u{1b}[31ma"));
+}
+
+#[test]
+#[cfg(unix)]
+fn a_write_protected_file_is_refused_before_the_work() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = place();
+    std::fs::set_permissions(place.path("m.st"), std::fs::Permissions::from_mode(0o444)).unwrap();
+    let before = place.read("m.st");
+    for words in [format!("{FIT} -o m.st"), format!("{FIT} -o m.st --force")] {
+        let said = place.run(&words);
+        assert_eq!((said.code, said.stderr.as_str()), (4, "error: m.st: it is write-protected\n"), "{words}");
+    }
+    assert_eq!(place.read("m.st"), before);
+}
+
+#[test]
+fn a_name_that_is_too_long_is_refused_before_the_work() {
+    let place = Place::new();
+    // The data are not even looked for.
+    let said = place.run(&format!("fit nowhere.csv -o {}.st", "x".repeat(300)));
+    assert_eq!(said.code, 4, "{}", said.stderr);
+}
+
+#[test]
+#[cfg(unix)]
+fn a_full_disk_is_one_error_for_every_format() {
+    let place = Place::new();
+    place.ok("data generate d.csv --tasks 8 --rows 500 --features 10 --quiet");
+    for format in ["npz", "csv", "csv.gz", "parquet", "arrow", "svm", "jsonl"] {
+        // Files of at most two blocks of 512 bytes, and an error instead of a signal beyond that.
+        let words = format!(
+            "trap '' XFSZ; ulimit -f 2; exec \"$0\" data convert d.csv out.{format} --task task --target y"
+        );
+        let mut shell = std::process::Command::new("bash");
+        shell.args(["-c", &words, env!("CARGO_BIN_EXE_kinfolk")]).current_dir(place.path("."));
+        let said = shell.output().unwrap();
+        let stderr = String::from_utf8(said.stderr).unwrap();
+        assert_eq!(said.status.code(), Some(4), "{format}: {stderr}");
+        assert!(stderr.starts_with("error: out.") && stderr.lines().count() == 1, "{format}: {stderr}");
+    }
+    assert_eq!(place.files(), ["d.csv"]);
+}
+
+#[test]
+fn an_objective_that_double_precision_cannot_hold_is_not_certified() {
+    let place = Place::new();
+    let rows = ["a,3e-140,8e-26", "b,1e-140,-4e-26", "c,-2e-140,1e-25", "d,3e-140,-8e-26"];
+    place.write("d.csv", format!("task,x,y\n{}\n", rows.join("\n")));
+    let said = place.run(
+        "fit d.csv --task task --target y -o m.st --scale none --target-scale none --method pooled --loss absolute \
+         --c 1e281 --intercept ridge:0.01 --solver sdca-sequential --tol 1e-2",
+    );
+    let expected = "B = 0.01: is too far from the scale of the kernel values and labels for double precision";
+    assert_eq!((said.code, said.stderr.trim_end().ends_with(expected)), (3, true), "{}", said.stderr);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn names_of_files_may_be_any_bytes() {
+    use std::os::unix::ffi::OsStrExt;
+    let place = place();
+    let name = |bytes: &[u8]| std::ffi::OsStr::from_bytes(bytes).to_os_string();
+    let (data, model) = (name(b"\xff\xfe.csv"), name(b"\xfd.st"));
+    std::fs::copy(place.path("school.csv"), place.path(".").join(&data)).unwrap();
+    let run = |words: &str| {
+        let mut command = place.command(words.split(" DATA").next().unwrap());
+        if words.contains("DATA") {
+            command.arg(&data);
+        }
+        if words.contains("MODEL") {
+            command.arg("-o").arg(&model);
+        }
+        let said = command.output().unwrap();
+        (said.status.code(), String::from_utf8_lossy(&said.stderr).into_owned())
+    };
+    assert_eq!(run("data info DATA").0, Some(0));
+    assert_eq!(run("fit --task school --target score --c 1 --quiet DATA MODEL").0, Some(0));
+    let (code, said) = run("fit --task school --target score --c 1 --json DATA MODEL");
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("is not UTF-8, so it cannot be in JSON; leave --json out"), "{said}");
+}

@@ -22,9 +22,18 @@ impl AtomicFile {
     /// error.
     pub fn create(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref().to_path_buf();
-        // Renaming onto a device or a pipe would replace it by a file.
-        if fs::metadata(&path).is_ok_and(|old| !old.is_file()) {
-            return Err(Error::new(ErrorKind::InvalidInput, "it exists and is not a file"));
+        match fs::metadata(&path) {
+            // Renaming onto a device or a pipe would replace it by a file.
+            Ok(old) if !old.is_file() => {
+                return Err(Error::new(ErrorKind::InvalidInput, "it exists and is not a file"));
+            }
+            // Renaming needs no permission of the file that is replaced; whoever took it away means to keep the file.
+            Ok(old) if old.permissions().readonly() => {
+                return Err(Error::new(ErrorKind::PermissionDenied, "it is write-protected"));
+            }
+            // A name that is too long, or links in a circle: renaming would fail, too, after all the work.
+            Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+            _ => {}
         }
         if path.file_name().is_none() {
             return Err(Error::new(ErrorKind::InvalidInput, "it is not the name of a file"));
@@ -141,6 +150,27 @@ fn without_name(error: Error) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_that_is_too_long_is_refused_at_once() {
+        let directory = tempfile::tempdir().unwrap();
+        assert!(AtomicFile::create(directory.path().join("x".repeat(300))).is_err());
+        assert_eq!(directory.path().read_dir().unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_write_protected_file_is_not_replaced() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("model");
+        std::fs::write(&path, b"old").unwrap();
+        let mut permissions = std::fs::metadata(&path).unwrap().permissions();
+        permissions.set_readonly(true);
+        std::fs::set_permissions(&path, permissions).unwrap();
+        let error = write_atomically(&path, |file| file.write_all(b"new")).unwrap_err();
+        assert_eq!(error.to_string(), "it is write-protected");
+        assert_eq!(std::fs::read(&path).unwrap(), b"old");
+        assert_eq!(directory.path().read_dir().unwrap().count(), 1);
+    }
 
     #[test]
     fn an_interrupted_write_leaves_the_old_file_and_nothing_else() {

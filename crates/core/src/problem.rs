@@ -107,6 +107,9 @@ impl Default for ProblemSpec {
     }
 }
 
+/// Smaller values have lost digits, or are about to: far above the smallest normal number.
+const LEAST_COST: f64 = 1e-290;
+
 /// The problem in its own units.
 #[derive(Debug)]
 struct NormalForm {
@@ -157,7 +160,25 @@ impl<'a> Problem<'a> {
         }
         let regularizer = spec.output.build_with_atoms(&spec.atoms, obs.n_tasks())?;
         spec.atoms.retain(|atom| atom.weight > 0.0);
-        Self::from_parts(data, (losses, loss_of_task), regularizer, spec)
+        let problem = Self::from_parts(data, (losses, loss_of_task), regularizer, spec)?;
+        problem.check_intercepts()?;
+        Ok(problem)
+    }
+
+    /// `Err` if intercepts of the size of the labels cost nothing in double precision, in the problem's own units: a
+    /// certificate would not see them.
+    fn check_intercepts(&self) -> Result<()> {
+        let (Intercept::Ridge(size), Some(weight)) = (self.spec.intercept, self.intercept_weight()) else {
+            return Ok(());
+        };
+        let obs = self.observations();
+        let largest =
+            obs.labels().iter().enumerate().map(|(o, y)| (y - obs.offset(o)).abs()).fold(0.0, f64::max);
+        if largest > 0.0 && !(weight.is_finite() && weight * largest * largest >= LEAST_COST) {
+            let expected = "is too far from the scale of the kernel values and labels for double precision";
+            return Err(Error::Parameter { name: "B", value: size, expected });
+        }
+        Ok(())
     }
 
     /// With losses and regulariser that need not be those of the specification, nor have names.

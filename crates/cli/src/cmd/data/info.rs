@@ -144,7 +144,7 @@ fn suggest(
     let in_the_way = profile.columns.iter().filter(|column| column.used_as == "in the way");
     without.drop.extend(in_the_way.map(|column| column.name.clone()));
     let works = is_readable || kinfolk_io::open_all(data.paths(), &without, None).is_ok();
-    let given = suggestion::given_words(std::env::args());
+    let given = suggestion::given_words(std::env::args_os().map(|word| word.to_string_lossy().into_owned()));
     works.then(|| suggestion::command(&given, &suggestion::options(profile, roles), data.first()))
 }
 

@@ -3,15 +3,15 @@
 use crate::format::{OutputFile, npy};
 use crate::{Categorical, Labels, Table, Targets};
 use kinfolk::{Inputs, TaskNames};
-use std::io::{BufWriter, Result, Write};
+use std::io::{BufWriter, Result, Seek, SeekFrom, Write};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
-type Archive = ZipWriter<OutputFile>;
+type Archive = ZipWriter<UntilError>;
 type Buffer<'a> = BufWriter<&'a mut Archive>;
 
 pub(super) fn write(table: &Table, to: OutputFile) -> crate::Result<OutputFile> {
-    let mut archive = ZipWriter::new(to);
+    let mut archive = ZipWriter::new(UntilError { to, failed: false, place: 0 });
     let to = &mut archive;
     let name = if matches!(table.inputs, Inputs::Gram(_)) { "K" } else { "X" };
     array(to, name, |to| npy::matrix(&table.inputs, to))?;
@@ -48,7 +48,43 @@ pub(super) fn write(table: &Table, to: OutputFile) -> crate::Result<OutputFile> 
     if let Some(split) = &table.split {
         array(to, "split", |to| npy::integers(split.iter().copied(), to))?;
     }
-    Ok(archive.finish().map_err(std::io::Error::from)?)
+    Ok(archive.finish().map_err(std::io::Error::from)?.to)
+}
+
+/// A file that takes everything after its first error. `ZipWriter` ends its archive when it is dropped, and would print
+/// that this failed, too.
+struct UntilError {
+    to: OutputFile,
+    failed: bool,
+    place: u64,
+}
+
+impl Write for UntilError {
+    fn write(&mut self, bytes: &[u8]) -> Result<usize> {
+        let written = if self.failed { Ok(bytes.len()) } else { self.to.write(bytes) };
+        self.failed |= written.is_err();
+        self.place += *written.as_ref().unwrap_or(&0) as u64;
+        written
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        let flushed = if self.failed { Ok(()) } else { self.to.flush() };
+        self.failed |= flushed.is_err();
+        flushed
+    }
+}
+
+impl Seek for UntilError {
+    fn seek(&mut self, to: SeekFrom) -> Result<u64> {
+        let found = match to {
+            _ if !self.failed => self.to.seek(to),
+            SeekFrom::Start(place) => Ok(place),
+            SeekFrom::Current(step) | SeekFrom::End(step) => Ok(self.place.saturating_add_signed(step)),
+        };
+        self.failed |= found.is_err();
+        self.place = *found.as_ref().unwrap_or(&self.place);
+        found
+    }
 }
 
 /// Positions, and the list they are in.

@@ -1,0 +1,93 @@
+"""Random small problems, fitted by the command; every certificate is computed again by a checker of its own.
+
+    python benches/reliability/certificates.py --command target/release/kinfolk --seconds 600 --out certificates.json
+
+A certificate is false if the model's objective less the bound is larger than the gap in the file, beyond rounding,
+or if the point is none: duals outside their domain, another Theta or other weights than the duals say. Some models
+are also given to `kinfolk certify`.
+"""
+
+import common
+import numpy as np
+import problems
+import recheck
+
+SHARE_CERTIFIED_BY_THE_COMMAND = 0.1
+
+
+def grade(worker, problem, words):
+    """Compares a model with its certificate."""
+    about, tensors = recheck.read_model(worker.folder / "m.st")
+    stored = about["certificate"]
+    data = problems.data_of(problem, about)
+    found = recheck.recheck(about, tensors, data)
+    worker.count("status", about["status"])
+    for name, value in problem.about.items():
+        worker.count("checked", name, value)
+    worker.count("checked", "form of the certificate", stored["form"])
+    of_primal, of_dual, of_theta = recheck.rounding(about, tensors, data, found)
+    rounding = of_primal + of_dual
+    wrong = list(found.faults)
+    if not found.gap <= stored["gap"] * (1 + 1e-6) + rounding:
+        wrong.append("the gap is larger than stored")
+    if not (abs(found.primal - stored["primal"]) <= of_primal and abs(found.dual - stored["dual"]) <= of_dual):
+        wrong.append("objective or bound differ")
+    allowed = recheck.PART_ROUNDING * np.sqrt(np.outer(np.diag(found.theta), np.diag(found.theta))) + recheck.UNDERFLOW
+    if (abs(tensors["theta"] - found.theta) > allowed + of_theta).any():
+        wrong.append("theta is not that of the point")
+    tolerance = float(words[words.index("--tol") + 1])
+    if (
+        about["status"] == "certified"
+        and not found.gap <= tolerance * max(abs(found.primal), abs(found.dual)) + rounding
+    ):
+        wrong.append("certified beyond its tolerance")
+    numbers = {"primal": found.primal, "dual": found.dual, "gap": found.gap, "rounding": rounding, "stored": stored}
+    for what in wrong:
+        worker.finding(what, about=problem.about, words=words, numbers=numbers, draw=worker.draw)
+    worker.count("certificates", "wrong" if wrong else "right")
+
+
+def one(worker):
+    problem = problems.draw(worker.rng)
+    for old in worker.folder.iterdir():
+        old.unlink()
+    problem.save(worker.folder)
+    words = ["fit", "data.npz", "-o", "m.st", "--quiet", "--threads", "1", "--max-seconds", "5", *problem.options]
+    code, _, said = worker.run(words)
+    worker.count("problems")
+    if bad := worker.bad_end(code, said):
+        worker.finding(bad, about=problem.about, words=words, said=said[-500:], draw=worker.draw)
+    elif code != 0:
+        lines = said.strip().splitlines()
+        worker.count("refused", lines[-1].split(": ")[1][:50] if lines and ": " in lines[-1] else "without a word")
+        if (worker.folder / "m.st").exists():
+            worker.finding("a model of a fit that failed", words=words, said=said)
+    else:
+        grade(worker, problem, words)
+        if worker.rng.random() < SHARE_CERTIFIED_BY_THE_COMMAND:
+            code, said, error = worker.run(["certify", "m.st", "data.npz"])
+            agrees = code in (0, 1) and "model and data agree" in said  # 1: they do, but the gap is not within --tol
+            worker.count("kinfolk certify", "agrees" if agrees else "differs")
+            if not agrees:
+                said += error
+                worker.finding("kinfolk certify differs", words=words, said=said[-500:], draw=worker.draw)
+
+
+def work(worker):
+    worker.draw = 0
+    first = worker.options.only
+    while worker.alive():
+        # A problem depends on the seed, the worker and its number alone, so that one can be drawn again.
+        worker.rng = np.random.default_rng([worker.options.seed, worker.number, worker.draw])
+        if first is None or worker.draw == first:
+            one(worker)
+        if worker.draw == first or worker.options.problems and worker.draw + 1 >= worker.options.problems:
+            break
+        worker.draw += 1
+
+
+if __name__ == "__main__":
+    parser = common.parser(__doc__)
+    parser.add_argument("--problems", type=int, help="most problems of a job")
+    parser.add_argument("--only", type=int, metavar="DRAW", help="only this problem of each job")
+    common.main(work, parser.parse_args())
