@@ -1,0 +1,11 @@
+//! Tables with named columns: csv and parquet, read and written.
+
+mod common;
+mod csv;
+mod hostile_csv;
+mod messy;
+#[cfg(feature = "parquet")]
+mod parquet;
+mod recipe;
+mod round_trip;
+mod writer;
