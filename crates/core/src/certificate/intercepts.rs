@@ -12,13 +12,13 @@ use crate::{Matrix, Problem, Result};
 use rayon::prelude::*;
 
 /// The best intercept of each task for scores of all blocks.
-pub(super) fn best(problem: &Problem<'_>, blocks: &[RowBlock], scores: &[Matrix], rho: f64) -> Vec<f64> {
+pub(super) fn best(problem: &Problem<'_>, blocks: &[RowBlock], scores: &[Matrix], rho: &[f64]) -> Vec<f64> {
     let tasks = if problem.observations().is_complete() {
         of_table(problem, blocks, scores)
     } else {
         of_rows(problem, blocks, scores)
     };
-    tasks.into_par_iter().map(|task| best_intercept(task, rho)).collect()
+    tasks.into_par_iter().zip(rho).map(|(task, rho)| best_intercept(task, *rho)).collect()
 }
 
 /// Tasks gathered at a time: as many as have their scores in the same few cache lines.
@@ -82,17 +82,17 @@ pub(super) fn add(intercept: &[f64], columns: Columns, scores: &mut Matrix) {
 /// Adds what intercepts contribute to both values and to the gap.
 ///
 /// # Errors
-/// If intercepts are free and the duals of a task do not add up to zero.
+/// If an intercept is free and the duals of its task do not add up to zero.
 pub(super) fn add_terms(
     problem: &Problem<'_>,
     kappa: &[f64],
-    rho: f64,
+    rho: &[f64],
     intercept: &[f64],
     terms: &mut LossTerms,
 ) -> Result<()> {
     let sums = balance::task_sums(problem, kappa);
     balance::check(problem, &sums)?;
-    for ((&(sum, _), b), gap) in sums.iter().zip(intercept).zip(&mut terms.gap) {
+    for (((&(sum, _), b), &rho), gap) in sums.iter().zip(intercept).zip(rho).zip(&mut terms.gap) {
         if rho == 0.0 {
             *gap += (sum * b).abs();
             continue;

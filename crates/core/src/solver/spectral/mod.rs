@@ -17,7 +17,7 @@ mod subspace;
 use super::{Algorithm, Clock, SolverOutcome, SolverRun, Status, finish, needs_entries};
 use crate::backend::{self, Columns, Expansion, Interrupt, OrthonormalBasis, Panel, STREAM_ROWS};
 use crate::linalg::{self, view};
-use crate::{Intercept, Matrix, Problem, Result};
+use crate::{Matrix, Problem, Result};
 use alternation::FirstTheta;
 use reduced::{Reduced, VPoint};
 use std::ops::ControlFlow;
@@ -49,7 +49,7 @@ impl Algorithm for Spectral {
             Some(loss) if loss.name() == "squared" => {}
             _ => return Err("not every task has the squared loss".into()),
         }
-        if let Intercept::Ridge(_) = problem.spec().intercept {
+        if problem.intercept_costs().is_some() && !problem.is_centred() {
             return Err("intercepts are penalised".into());
         }
         if !obs.is_complete() {
