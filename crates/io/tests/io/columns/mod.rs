@@ -1,5 +1,7 @@
 //! Tables with named columns: csv and parquet, read and written.
 
+#[cfg(feature = "parquet")]
+mod arrow;
 mod common;
 mod csv;
 mod hostile_csv;
