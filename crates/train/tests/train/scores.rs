@@ -169,7 +169,7 @@ fn alike(a: Option<f64>, b: Option<f64>) -> bool {
 
 proptest! {
     /// R^2 of all folds does not see units and offsets of a task, nor the order of its predictions in the folds. That
-    /// of all rows together needs six rows of each task for that: with fewer, tasks may be measured in one unit.
+    /// of all rows together needs six rows of each task for that: with fewer, units are drawn to that of all tasks.
     #[test]
     fn units_of_tasks_do_not_matter(
         (task, label, predictions) in problem(),
