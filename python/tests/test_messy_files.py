@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from messy_files import TABLES
 
-pytest.importorskip("pyarrow")
+pa = pytest.importorskip("pyarrow")
 pytest.importorskip("polars")
 
 
@@ -99,13 +99,30 @@ def test_new_rows_may_have_other_columns_and_unseen_words(run, command, tmp_path
     assert 'line 2, column "visits": the value is missing' in said(gap).stderr
 
 
-def test_a_feather_file_with_zstd_is_refused_with_the_cure(command, tmp_path):
-    table = pd.DataFrame({"shop": list("abab") * 10, "size": np.arange(40.0), "spent": np.arange(40.0) % 7})
-    table.to_feather(tmp_path / "t.feather", compression="zstd")
-    said = subprocess.run(
-        [command, "fit", "t.feather", "--task", "shop", "--target", "spent", "-o", "m.safetensors"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-    )
-    assert said.returncode == 3 and "compressed with zstd; write it again with compression lz4" in said.stderr
+@pytest.mark.parametrize("form", ["file", "stream"])
+def test_arrow_with_zstd_inside_is_read(command, tmp_path, form):
+    words = pd.Categorical(["new", "old"] * 20)
+    gaps = [None if i % 9 == 0 else float(i % 7) for i in range(40)]
+    table = pd.DataFrame({"shop": list("abab") * 10, "kind": words, "size": np.arange(40.0), "spent": gaps})
+    table = pa.Table.from_pandas(table, preserve_index=False)
+    models = []
+    for codec in ["zstd", "lz4", None]:
+        path = tmp_path / f"{codec}.arrow"
+        options = pa.ipc.IpcWriteOptions(compression=codec)
+        opened = pa.ipc.new_file if form == "file" else pa.ipc.new_stream
+        with opened(path, table.schema, options=options) as writer:
+            for batch in table.to_batches(max_chunksize=16):
+                writer.write_batch(batch)
+        said = subprocess.run(
+            [command, "fit", path, "--task", "shop", "--target", "spent", "--c", "1", "-o", f"{codec}.st", "--quiet"],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+        )
+        assert said.returncode == 0, said.stderr
+        models.append((tmp_path / f"{codec}.st").read_bytes())
+    assert models[0] == models[1] == models[2]
+    whole = (tmp_path / "zstd.arrow").read_bytes()
+    (tmp_path / "cut.arrow").write_bytes(whole[: len(whole) * 2 // 3])
+    said = subprocess.run([command, "data", "info", "cut.arrow"], cwd=tmp_path, capture_output=True, text=True)
+    assert said.returncode == 3 and len(said.stderr.splitlines()) == 1, said.stderr

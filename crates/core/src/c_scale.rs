@@ -19,6 +19,7 @@
 use crate::backend::Panel;
 use crate::intercept::Intercept;
 use crate::intercept::best::{TaskPredictions, best_intercept};
+use crate::intercept::cost::{COST_WITHOUT_OPTIMUM, without_optimum};
 use crate::linalg;
 use crate::loss::{Loss, ObservedLoss};
 use crate::regularizer::{AtomSpec, Regularizer, RegularizerKind};
@@ -84,14 +85,17 @@ impl CScale {
         let spec = ProblemSpec { loss: losses.clone(), intercept, ..ProblemSpec::default() };
         let (losses, loss_of_task) = spec.losses(obs.n_tasks())?;
         let has_intercept = intercept != Intercept::None;
+        let loss_of = |task: usize| &*losses[loss_of_task[task]];
+        let unbounded = if has_intercept { without_optimum(obs, loss_of) } else { vec![] };
         let samples: Vec<Sample> = samples(obs)
             .into_iter()
-            .map(|sample| match has_intercept {
-                true => {
-                    let loss = &*losses[loss_of_task[sample.task]];
-                    sample.with_best_constant(obs, loss)
+            .map(|sample| match unbounded.get(sample.task) {
+                Some(unbounded) => {
+                    let cost = if *unbounded { COST_WITHOUT_OPTIMUM } else { 0.0 };
+                    let loss = loss_of(sample.task);
+                    sample.with_best_constant(obs, loss, cost)
                 }
-                false => sample,
+                None => sample,
             })
             .collect();
         let slope = |sample: &Sample, o: usize| {
@@ -293,10 +297,11 @@ struct Sample {
 }
 
 impl Sample {
-    fn with_best_constant(self, obs: &Observations, loss: &dyn Loss) -> Self {
+    /// The intercept costs `cost b^2 / 2`, in units of C.
+    fn with_best_constant(self, obs: &Observations, loss: &dyn Loss, cost: f64) -> Self {
         let mut own = TaskPredictions::empty(loss);
         self.observations.iter().for_each(|&o| own.push(obs.label(o), obs.offset(o), obs.weight(o)));
-        Sample { constant: best_intercept(own, 0.0), ..self }
+        Sample { constant: best_intercept(own, cost), ..self }
     }
 }
 

@@ -1,6 +1,6 @@
 //! The learning problem, and the units in which it is solved.
 
-use crate::intercept::Intercept;
+use crate::intercept::{Intercept, cost};
 use crate::linalg::power_of_two;
 use crate::loss::{Loss, LossKind, ObservedLoss};
 use crate::regularizer::{AtomSpec, Regularizer, RegularizerKind, SumRegularizer};
@@ -72,6 +72,7 @@ pub struct Problem<'a> {
     spec: ProblemSpec,
     normal: NormalForm,
     uniform_gamma: Option<f64>,
+    intercept_costs: Option<Vec<f64>>,
 }
 
 /// What a problem is made of besides its data; stored in model files.
@@ -168,9 +169,10 @@ impl<'a> Problem<'a> {
     /// `Err` if intercepts of the size of the labels cost nothing in double precision, in the problem's own units: a
     /// certificate would not see them.
     fn check_intercepts(&self) -> Result<()> {
-        let (Intercept::Ridge(size), Some(weight)) = (self.spec.intercept, self.intercept_weight()) else {
+        let (Intercept::Ridge(size), Some(cost)) = (self.spec.intercept, self.spec.intercept.weight()) else {
             return Ok(());
         };
+        let weight = cost / self.normal.unit;
         let obs = self.observations();
         let largest =
             obs.labels().iter().enumerate().map(|(o, y)| (y - obs.offset(o)).abs()).fold(0.0, f64::max);
@@ -198,7 +200,10 @@ impl<'a> Problem<'a> {
             return Err(Error::Parameter { name: "C", value: spec.c, expected });
         }
         let uniform_gamma = obs.uniform_weight().map(|w| normal.c * w);
-        Ok(Problem { data, losses, loss_of_task, regularizer, spec, normal, uniform_gamma })
+        let loss_of = |task: usize| &*losses[loss_of_task[task]];
+        let mut intercept_costs = cost::costs(spec.intercept, spec.c, obs, loss_of);
+        intercept_costs.iter_mut().flatten().for_each(|cost| *cost /= normal.unit);
+        Ok(Problem { data, losses, loss_of_task, regularizer, spec, normal, uniform_gamma, intercept_costs })
     }
 
     /// The data.
@@ -288,15 +293,15 @@ impl<'a> Problem<'a> {
         self.only_loss().is_some_and(|loss| loss.name() == "squared")
     }
 
-    /// The factor of `b^2 / 2` in the objective in the problem's own units, if tasks have intercepts: zero where these
-    /// are free.
-    pub(crate) fn intercept_weight(&self) -> Option<f64> {
-        self.spec.intercept.weight().map(|weight| weight / self.normal.unit)
+    /// The factor of `b^2 / 2` in the objective in the problem's own units, for each task, if tasks have intercepts:
+    /// zero where these are free.
+    pub(crate) fn intercept_costs(&self) -> Option<&[f64]> {
+        self.intercept_costs.as_deref()
     }
 
     /// Whether predictions do not change when a constant is added to all inputs.
     pub(crate) fn is_centred(&self) -> bool {
-        self.spec.intercept == Intercept::Free
+        self.intercept_costs().is_some_and(|costs| costs.iter().all(|cost| *cost == 0.0))
     }
 
     /// The interval in which kappa of observation o may lie.
@@ -319,7 +324,7 @@ fn positive(name: &'static str, value: f64) -> Result<()> {
     Err(Error::Parameter { name, value, expected: "must be positive and finite" })
 }
 
-fn build_losses(losses: &Losses, n_tasks: usize) -> Result<TaskLosses> {
+pub(crate) fn build_losses(losses: &Losses, n_tasks: usize) -> Result<TaskLosses> {
     match losses {
         Losses::Same(kind) => Ok((vec![kind.build()?], vec![0; n_tasks])),
         Losses::PerTask(kinds) => {

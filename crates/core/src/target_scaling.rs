@@ -2,23 +2,26 @@
 
 mod spread;
 
-pub(crate) use spread::differ_by_chance;
+pub(crate) use spread::shrunk;
 
 use crate::linalg::power_of_two;
 use crate::names::display_and_parse_names;
 use crate::{Error, Losses, Observations, Result};
 use serde::{Deserialize, Serialize};
 
-/// How labels that are numbers are scaled, as written in settings and on the command line: `auto`, `task`, `common`
-/// or `none`. Files of models have what `auto` stands for.
+/// How labels that are numbers are scaled, as written in settings and on the command line: `auto`, `task`, `shrunk`,
+/// `common` or `none`. Files of models have what `auto` stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum TargetScale {
-    /// `task`, but `common` if tasks have few labels and their spreads differ less than each of them is uncertain.
+    /// `task`, but `shrunk` if tasks have fewer than six labels on average.
     Auto,
     /// Each task by its own spread: units of a task do not matter.
     Task,
+    /// Each task by its own spread, drawn to that of all tasks as far as its few labels leave it uncertain. `task` if
+    /// tasks have six labels or more on average.
+    Shrunk,
     /// All tasks by one spread, the root of the mean of their variances: for tasks in the same units.
     Common,
     /// Labels stay as they are.
@@ -28,13 +31,14 @@ pub enum TargetScale {
 
 impl TargetScale {
     /// All of them.
-    pub const ALL: [TargetScale; 4] =
-        [TargetScale::Auto, TargetScale::Task, TargetScale::Common, TargetScale::None];
+    pub const ALL: [TargetScale; 5] =
+        [TargetScale::Auto, TargetScale::Task, TargetScale::Shrunk, TargetScale::Common, TargetScale::None];
 
     fn name(self) -> &'static str {
         match self {
             TargetScale::Auto => "auto",
             TargetScale::Task => "task",
+            TargetScale::Shrunk => "shrunk",
             TargetScale::Common => "common",
             TargetScale::None => "none",
         }
@@ -93,14 +97,16 @@ impl TargetScaling {
             .zip(&is_number)
             .filter(|(_, number)| !**number)
             .for_each(|(own, _)| *own = TaskMoments::default());
-        let known: Vec<f64> = moments.iter().filter_map(|own| own.spread).collect();
-        let spreads: Vec<(f64, f64)> =
-            moments.iter().filter_map(|own| Some((own.labels, own.spread?.ln()))).collect();
+        let shrunk = match kind {
+            TargetScale::Auto | TargetScale::Shrunk => shrink(&mut moments),
+            _ => false,
+        };
         let kind = match kind {
-            TargetScale::Auto if differ_by_chance(&spreads) => TargetScale::Common,
-            TargetScale::Auto => TargetScale::Task,
+            TargetScale::Auto | TargetScale::Shrunk if shrunk => TargetScale::Shrunk,
+            TargetScale::Auto | TargetScale::Shrunk => TargetScale::Task,
             given => given,
         };
+        let known: Vec<f64> = moments.iter().filter_map(|own| own.spread).collect();
         let (usual, common) = (median(&known), root_mean_square(&known));
         let spread_of = |(t, own): (usize, &TaskMoments)| match kind {
             _ if !is_number[t] => 1.0,
@@ -119,7 +125,7 @@ impl TargetScaling {
         TargetScaling { kind, centre, spread }
     }
 
-    /// Its kind: `task` or `common`.
+    /// Its kind: `task`, `shrunk` or `common`.
     pub fn kind(&self) -> TargetScale {
         self.kind
     }
@@ -281,6 +287,15 @@ impl TaskSums {
         let spread = (spread > self.count * f64::EPSILON).then_some(spread * self.unit);
         TaskMoments { centre, spread, labels: self.weight * (self.heaviest / lightest) }
     }
+}
+
+/// Draws spreads to that of all tasks, if labels are few: whether they are.
+fn shrink(moments: &mut [TaskMoments]) -> bool {
+    let known = || moments.iter().filter_map(|own| Some((own.labels, own.spread?.ln())));
+    let Some(units) = shrunk(&known().collect::<Vec<_>>()) else { return false };
+    let spreads = moments.iter_mut().filter_map(|own| own.spread.as_mut());
+    spreads.zip(units).for_each(|(spread, unit)| *spread = unit.exp());
+    true
 }
 
 /// 1 for an empty list; of two in the middle the smaller.

@@ -1,9 +1,11 @@
 //! What users should know about the labels of their tasks before they trust a model.
 
-use kinfolk::{Losses, Observations};
+use kinfolk::{Intercept, Losses, Observations};
 
 /// Names given in a note; the others are counted.
 const MAX_NAMES: usize = 8;
+
+const PENALISED: &str = "labels of one class only (intercept penalised, so that no probability is 0 or 1):";
 
 /// Labels of one task.
 #[derive(Clone, Copy, Default)]
@@ -15,7 +17,7 @@ struct SeenLabels {
 
 /// A sentence for each kind of task that a fit can learn little or nothing about, with the names of such tasks.
 /// Observations of weight zero do not count.
-pub(crate) fn task_notes(observations: &Observations, losses: &Losses) -> Vec<String> {
+pub(crate) fn task_notes(observations: &Observations, losses: &Losses, intercept: Intercept) -> Vec<String> {
     let mut seen = vec![SeenLabels::default(); observations.n_tasks()];
     for o in (0..observations.len()).filter(|&o| observations.weight(o) > 0.0) {
         let (task, label) = (&mut seen[observations.task(o)], observations.label(o));
@@ -25,9 +27,14 @@ pub(crate) fn task_notes(observations: &Observations, losses: &Losses) -> Vec<St
     }
     let only_signs = observations.labels().iter().all(|y| y.abs() == 1.0);
     let is_class = |t: usize| only_signs || losses.is_classification(t);
-    let kinds: [(&str, &dyn Fn(usize) -> bool); 4] = [
+    // A list of losses of the wrong length is refused elsewhere.
+    let unbounded = losses.tasks_without_optimum(observations).unwrap_or_default();
+    let is_penalised = |t: usize| intercept == Intercept::Free && unbounded.contains(&t);
+    let has_one_class = |t: usize| is_class(t) && seen[t].count > 0 && !seen[t].differ;
+    let kinds: [(&str, &dyn Fn(usize) -> bool); 5] = [
         ("no labels: nothing is learned about", &|t| seen[t].count == 0),
-        ("labels of one class only:", &|t| is_class(t) && seen[t].count > 0 && !seen[t].differ),
+        ("labels of one class only:", &|t| has_one_class(t) && !is_penalised(t)),
+        (PENALISED, &|t| has_one_class(t) && is_penalised(t)),
         ("one label only:", &|t| !is_class(t) && seen[t].count == 1),
         ("equal labels:", &|t| !is_class(t) && seen[t].count > 1 && !seen[t].differ),
     ];
@@ -63,7 +70,7 @@ mod tests {
         let numbers = numbers.with_task_names(names).unwrap();
         let numbers = numbers.with_weights(&[1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.0]).unwrap();
         assert_eq!(
-            task_notes(&numbers, &LossKind::Squared.into()),
+            task_notes(&numbers, &LossKind::Squared.into(), Intercept::Free),
             [
                 "1 task has no labels: nothing is learned about e",
                 "2 tasks have one label only: b, d",
@@ -72,8 +79,11 @@ mod tests {
         );
         let classes = Observations::multi_task(&task, vec![1.0, -1.0, 1.0, -1.0, -1.0, 1.0, -1.0]).unwrap();
         let expected = ["2 tasks have labels of one class only: 1, 2"];
-        assert_eq!(task_notes(&classes, &LossKind::Hinge.into()), expected);
-        assert_eq!(task_notes(&classes, &LossKind::Squared.into()), expected);
+        assert_eq!(task_notes(&classes, &LossKind::Hinge.into(), Intercept::Free), expected);
+        assert_eq!(task_notes(&classes, &LossKind::Logistic.into(), Intercept::Ridge(1.0)), expected);
+        let penalised = format!("2 tasks have {PENALISED} 1, 2");
+        assert_eq!(task_notes(&classes, &LossKind::Logistic.into(), Intercept::Free), [penalised]);
+        assert_eq!(task_notes(&classes, &LossKind::Squared.into(), Intercept::Free), expected);
     }
 
     #[test]
@@ -81,6 +91,6 @@ mod tests {
         let task: Vec<u32> = (0..12).collect();
         let observations = Observations::multi_task(&task, vec![3.0; 12]).unwrap();
         let expected = "12 tasks have one label only: 0, 1, 2, 3, 4, 5, 6, 7 and 4 more";
-        assert_eq!(task_notes(&observations, &LossKind::Squared.into()), [expected]);
+        assert_eq!(task_notes(&observations, &LossKind::Squared.into(), Intercept::Free), [expected]);
     }
 }

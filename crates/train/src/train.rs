@@ -86,7 +86,7 @@ impl<'a> Training<'a> {
         let observations = table.observations(&schema.label_encoding)?;
         let scaling = scaling_of(spec, &table.inputs, &observations)?;
         let observations = balanced(spec, Cow::Owned(observations))?;
-        notes.extend(task_notes(&observations, &losses));
+        notes.extend(task_notes(&observations, &losses, spec.intercept));
         let (observations, target_scaling) = with_scaled_labels(spec, observations, &losses)?;
         let (inputs, fold_keys) = (scaled(&scaling, table.inputs)?, table.fold_keys);
         Ok(Training { inputs, scaling, observations, target_scaling, losses, schema, notes, fold_keys })
@@ -131,7 +131,7 @@ impl<'a> Training<'a> {
         let schema = Schema::new(spec.columns.clone(), None, inputs.n_features());
         let scaling = scaling_of(spec, inputs, observations)?;
         let observations = balanced(spec, Cow::Borrowed(observations))?;
-        let notes = task_notes(&observations, &losses);
+        let notes = task_notes(&observations, &losses, spec.intercept);
         let (observations, target_scaling) = with_scaled_labels(spec, observations, &losses)?;
         Ok(Training {
             inputs: scaling.apply(inputs)?,
@@ -301,7 +301,7 @@ pub fn unscaled(spec: &FitSpec, table: Table, mut schema: Schema) -> Result<Trai
     let (table, losses, mut notes) = coded(spec, table, &mut schema)?;
     let observations = Cow::Owned(table.observations(&schema.label_encoding)?);
     let (scaling, target_scaling, fold_keys) = (Scaling::None, None, table.fold_keys);
-    notes.extend(task_notes(&observations, &losses));
+    notes.extend(task_notes(&observations, &losses, spec.intercept));
     let inputs = table.inputs;
     Ok(Training { inputs, scaling, observations, target_scaling, losses, schema, notes, fold_keys })
 }

@@ -297,9 +297,10 @@ class NumberParameters:
         "auto",
         "{{target_scales}}",
         """Scaling of the labels, kept in the model: "task" learns each task in units of its own standard deviation,
-        "common" all tasks in units of one. "auto" is "task", but "common" if tasks have fewer than six rows
-        on average and their deviations differ by no more than chance. Parameters of losses (epsilon, huber) are in the
-        same units. Predictions, `coef_` and `intercept_` are in the units of y.""",
+        "common" all tasks in units of one, and "shrunk" in units between the two, closer to the common one the fewer
+        rows a task has. "auto" is "task", but "shrunk" if tasks have fewer than six rows on average.
+        Parameters of losses (epsilon, huber) are in the same units. Predictions, `coef_` and
+        `intercept_` are in the units of y.""",
         key="target_scale",
         convert=_target_scale,
     )

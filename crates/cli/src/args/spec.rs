@@ -32,10 +32,10 @@ pub(crate) struct SpecArgs {
     #[arg(long, allow_negative_numbers = true, value_name = "X", value_parser = positive, help_heading = "Problem")]
     lambda: Option<f64>,
     /// Scaling of labels that are numbers, kept in the model: each task in units of its own standard deviation (task),
-    /// all tasks in units of a common one (common), the second if tasks have few rows and their deviations differ only
-    /// by chance (auto), or none. Parameters of losses (epsilon, huber) are in the same units; predictions are in those
-    /// of the data [default: auto].
-    #[arg(long, value_name = "auto|task|common|none", help_heading = "Problem")]
+    /// all tasks in units of a common one (common), or between the two, the closer to the common one the fewer rows a
+    /// task has (shrunk); auto is shrunk if tasks have fewer than six rows on average, and else task. Parameters of
+    /// losses (epsilon, huber) are in the same units; predictions are in those of the data [default: auto].
+    #[arg(long, value_name = "auto|task|shrunk|common|none", help_heading = "Problem")]
     target_scale: Option<TargetScale>,
     /// Weights of classes: balanced gives both classes of each task the same weight.
     #[arg(long, value_name = "balanced", help_heading = "Problem")]

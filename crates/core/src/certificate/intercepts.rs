@@ -12,18 +12,19 @@ use crate::{Matrix, Problem, Result, linalg};
 use rayon::prelude::*;
 
 /// The best intercept of each task for scores of all blocks.
-pub(super) fn best(problem: &Problem<'_>, blocks: &[RowBlock], scores: &[Matrix], rho: f64) -> Vec<f64> {
+pub(super) fn best(problem: &Problem<'_>, blocks: &[RowBlock], scores: &[Matrix], rho: &[f64]) -> Vec<f64> {
     if let (true, true, Some(gamma)) =
         (problem.observations().is_complete(), problem.has_only_squared_loss(), problem.uniform_gamma())
     {
-        return of_squared_loss(problem, blocks, scores, rho / gamma);
+        let rho_per_gamma: Vec<f64> = rho.iter().map(|rho| rho / gamma).collect();
+        return of_squared_loss(problem, blocks, scores, &rho_per_gamma);
     }
     let tasks = if problem.observations().is_complete() {
         of_table(problem, blocks, scores)
     } else {
         of_rows(problem, blocks, scores)
     };
-    tasks.into_par_iter().map(|task| best_intercept(task, rho)).collect()
+    tasks.into_par_iter().zip(rho).map(|(task, rho)| best_intercept(task, *rho)).collect()
 }
 
 /// The best intercepts for the squared loss with equal weights, if every input has a label for every task: the sum of
@@ -33,7 +34,7 @@ fn of_squared_loss(
     problem: &Problem<'_>,
     blocks: &[RowBlock],
     scores: &[Matrix],
-    rho_per_gamma: f64,
+    rho_per_gamma: &[f64],
 ) -> Vec<f64> {
     let (targets, t) = (problem.observations().targets(), problem.observations().n_tasks());
     let mut intercept = vec![0.0; t];
@@ -48,10 +49,12 @@ fn of_squared_loss(
             sums
         };
         let parts: Vec<Vec<f64>> = blocks.par_iter().zip(scores).map(of_block).collect();
-        let mut sums: Vec<f64> = intercept.iter().map(|b| -rho_per_gamma * b).collect();
+        let mut sums: Vec<f64> = intercept.iter().zip(rho_per_gamma).map(|(b, rho)| -rho * b).collect();
         parts.iter().for_each(|part| linalg::axpy(&mut sums, 1.0, part));
-        let size = problem.observations().n_inputs() as f64 + rho_per_gamma;
-        linalg::axpy(&mut intercept, 1.0 / size, &sums);
+        let rows = problem.observations().n_inputs() as f64;
+        for ((b, sum), rho) in intercept.iter_mut().zip(sums).zip(rho_per_gamma) {
+            *b += sum / (rows + rho);
+        }
     }
     intercept
 }
@@ -117,17 +120,17 @@ pub(super) fn add(intercept: &[f64], columns: Columns, scores: &mut Matrix) {
 /// Adds what intercepts contribute to both values and to the gap.
 ///
 /// # Errors
-/// If intercepts are free and the duals of a task do not add up to zero.
+/// If an intercept is free and the duals of its task do not add up to zero.
 pub(super) fn add_terms(
     problem: &Problem<'_>,
     kappa: &[f64],
-    rho: f64,
+    rho: &[f64],
     intercept: &[f64],
     terms: &mut LossTerms,
 ) -> Result<()> {
     let sums = balance::task_sums(problem, kappa);
     balance::check(problem, &sums)?;
-    for ((&(sum, _), b), gap) in sums.iter().zip(intercept).zip(&mut terms.gap) {
+    for (((&(sum, _), b), &rho), gap) in sums.iter().zip(intercept).zip(rho).zip(&mut terms.gap) {
         if rho == 0.0 {
             *gap += (sum * b).abs();
             continue;

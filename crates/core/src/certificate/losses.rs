@@ -34,7 +34,7 @@ pub(super) fn loss_terms(
     interrupt: &mut Interrupt<'_>,
 ) -> Result<LossTerms> {
     let blocks = row_blocks(problem.observations(), STREAM_ROWS);
-    let Some(rho) = problem.intercept_weight() else {
+    let Some(rho) = problem.intercept_costs() else {
         return sum_blocks(problem, &blocks, interrupt, |k, scratch| {
             scratch.predict(problem, weights, &blocks[k]);
             block_terms(problem, kappa, &blocks[k], scratch)

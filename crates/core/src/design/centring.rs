@@ -25,10 +25,10 @@ pub(crate) struct Centring {
 const CHUNK_ROWS: usize = 1024;
 
 impl Centring {
-    pub(super) fn new(design: &Design, d: &[f64], rho: f64) -> Self {
+    pub(super) fn new(design: &Design, d: &[f64], rho: &[f64]) -> Self {
         let sums = design.task_sums(d);
-        let share = |sum: &f64| if *sum > 0.0 { sum / (sum + rho) } else { 0.0 };
-        let shares = sums.iter().map(share).collect();
+        let share = |(sum, rho): (&f64, &f64)| if *sum > 0.0 { sum / (sum + rho) } else { 0.0 };
+        let shares = sums.iter().zip(rho).map(share).collect();
         Centring { sums, shares, moments: OnceLock::new() }
     }
 

@@ -39,8 +39,8 @@ fn largest(values: &[f64]) -> f64 {
 }
 
 impl<'a> Curvature<'a> {
-    /// With `rho b^2 / 2` as the cost of intercepts b, if there are any.
-    pub(crate) fn new(design: &'a Design, values: Vec<f64>, rho: Option<f64>) -> Self {
+    /// With `rho b^2 / 2` as the cost of the intercept b of each task, if tasks have them.
+    pub(crate) fn new(design: &'a Design, values: Vec<f64>, rho: Option<&[f64]>) -> Self {
         let count = values.iter().filter(|d| **d != 0.0).count();
         let table = design.task_rows().is_none();
         let sparse = !table || count * PRODUCT_ADVANTAGE < values.len();

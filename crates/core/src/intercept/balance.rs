@@ -30,13 +30,13 @@ pub(crate) fn task_sums(problem: &Problem<'_>, kappa: &[f64]) -> Vec<(f64, f64)>
     sums
 }
 
-/// `Err` if intercepts are free and the duals of a task do not add up to zero: the dual value is then minus infinity.
+/// `Err` if an intercept is free and the duals of its task do not add up to zero: then the dual value is minus
+/// infinity.
 pub(crate) fn check(problem: &Problem<'_>, sums: &[(f64, f64)]) -> Result<()> {
-    if problem.intercept_weight() != Some(0.0) {
-        return Ok(());
-    }
-    let unbalanced = |(sum, size): &(f64, f64)| sum.abs() > NEARLY_ZERO_SUM * size;
-    match sums.iter().position(unbalanced) {
+    let Some(costs) = problem.intercept_costs() else { return Ok(()) };
+    let unbalanced =
+        |((sum, size), cost): (&(f64, f64), &f64)| *cost == 0.0 && sum.abs() > NEARLY_ZERO_SUM * size;
+    match sums.iter().zip(costs).position(unbalanced) {
         Some(task) => Err(Error::DualSum {
             task: problem.observations().task_names().name(task),
             sum: sums[task].0 * problem.unit(),
@@ -46,13 +46,12 @@ pub(crate) fn check(problem: &Problem<'_>, sums: &[(f64, f64)]) -> Result<()> {
 }
 
 /// The duals, each inside its interval, moved so that those of a task add up to zero. The same bits again if they
-/// already do, and if intercepts are not free.
+/// already do, and where intercepts are not free.
 pub(crate) fn balanced(problem: &Problem<'_>, mut kappa: Vec<f64>) -> Vec<f64> {
-    if problem.intercept_weight() != Some(0.0) {
-        return kappa;
-    }
+    let Some(costs) = problem.intercept_costs() else { return kappa };
     let sums = task_sums(problem, &kappa);
-    let wrong: Vec<bool> = sums.iter().map(|(sum, size)| sum.abs() > ZERO_SUM * size).collect();
+    let is_wrong = |((sum, size), cost): (&(f64, f64), &f64)| *cost == 0.0 && sum.abs() > ZERO_SUM * size;
+    let wrong: Vec<bool> = sums.iter().zip(costs).map(is_wrong).collect();
     if !wrong.contains(&true) {
         return kappa;
     }

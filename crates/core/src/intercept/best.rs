@@ -56,8 +56,8 @@ impl<'a> TaskPredictions<'a> {
 }
 
 /// The best intercept. Where all numbers of an interval are equally good it is their middle, or the end of an
-/// interval without another end. Where losses fall for ever (logistic loss, one class only), nothing is best: then it
-/// is a number where they are zero in double precision, so that they ask nothing of the weights.
+/// interval without another end. Where losses fall for ever and rho is zero, nothing is best: then it is a number where
+/// they are zero in double precision. Problems have a positive rho there (`cost.rs`).
 pub(crate) fn best_intercept(losses: TaskPredictions<'_>, rho: f64) -> f64 {
     nearly_best_intercept(losses, rho, 0.0, 0.0)
 }

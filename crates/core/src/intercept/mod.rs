@@ -2,13 +2,14 @@
 //!
 //! ```text
 //! F(x, t) = <w_t, x> + b_t
-//! free    the objective does not contain b; the duals of each task add up to zero
+//! free    the objective does not contain b; the duals of each task add up to zero (but see `cost.rs`)
 //! ridge   the objective has sum_t b_t^2 / (2 B^2); the dual value has -B^2 / 2 sum_t s_t^2, s_t = sum of duals
 //! none    b = 0, as in the paper
 //! ```
 
 pub(crate) mod balance;
 pub(crate) mod best;
+pub(crate) mod cost;
 pub(crate) mod settle;
 
 use crate::{Error, Result};
@@ -20,7 +21,8 @@ use std::str::FromStr;
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Intercept {
-    /// Not penalised.
+    /// Not penalised, unless the labels of a task give it no best value: with logistic loss and labels of one class
+    /// only, it costs `C b^2 / 2`.
     #[default]
     Free,
     /// Penalised by `b^2 / (2 B^2)`: intercepts of about the size B cost little. For tasks with very few rows.
@@ -42,16 +44,6 @@ impl Intercept {
                 Err(Error::Parameter { name: "B", value: size, expected: "must be positive and finite" })
             }
             _ => Ok(self),
-        }
-    }
-
-    /// The factor of `b^2 / 2` in the objective, if there are intercepts: zero where they are free.
-    pub(crate) fn weight(self) -> Option<f64> {
-        match self {
-            Intercept::Free => Some(0.0),
-            // B may be so small that its square is zero.
-            Intercept::Ridge(size) => Some(1.0 / size / size),
-            Intercept::None => None,
         }
     }
 }

@@ -28,10 +28,10 @@ const LEAST_STIFFNESS: f64 = 1e-7;
 
 /// The duals, moved so that those of each task add up to what its intercept demands.
 pub(crate) fn settled(problem: &Problem<'_>, mut kappa: Vec<f64>, at: &SettlePoint<'_>) -> Vec<f64> {
-    let Some(rho) = problem.intercept_weight() else { return kappa };
+    let Some(rho) = problem.intercept_costs() else { return kappa };
     let (obs, sums) = (problem.observations(), task_sums(problem, &kappa));
     let mut of_task = vec![vec![]; obs.n_tasks()];
-    let wrong = |task: usize| (sums[task].0 - rho * at.b[task]).abs() > RIGHT_SUM * sums[task].1;
+    let wrong = |task: usize| (sums[task].0 - rho[task] * at.b[task]).abs() > RIGHT_SUM * sums[task].1;
     (0..obs.len()).for_each(|o| {
         if wrong(obs.task(o)) && problem.gamma(o) > 0.0 {
             of_task[obs.task(o)].push(o);
@@ -39,8 +39,8 @@ pub(crate) fn settled(problem: &Problem<'_>, mut kappa: Vec<f64>, at: &SettlePoi
     });
     let moved: Vec<Vec<f64>> = problem.data().pool().install(|| {
         let settle = |(task, own): (usize, &Vec<usize>)| {
-            let excess = sums[task].0 - rho * at.b[task];
-            TaskDuals::new(problem, own, &kappa, at, excess).settle(excess, rho, sums[task].1)
+            let excess = sums[task].0 - rho[task] * at.b[task];
+            TaskDuals::new(problem, own, &kappa, at, excess).settle(excess, rho[task], sums[task].1)
         };
         of_task.par_iter().enumerate().map(settle).collect()
     });

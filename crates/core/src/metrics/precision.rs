@@ -1,6 +1,6 @@
 //! What the spread of few rows says about the unit of a task.
 
-use crate::target_scaling::differ_by_chance;
+use crate::target_scaling::shrunk;
 
 /// A mean square is known well enough to be divided by if it is of more rows than this: of n normal labels,
 /// `(n - 3) / SST` is an unbiased estimate of 1 / variance, and `1 / SST` has no finite mean for n <= 3.
@@ -10,14 +10,14 @@ const ROWS_WITHOUT_PRECISION: f64 = 3.0;
 /// `n_t` rows: `(n_t - 3) / n_t`, or none.
 ///
 /// A task whose few rows happen to lie close to its mean has a small `s_t`, and every error looks large in such a unit:
-/// such tasks would decide. So if tasks have few rows, and their spreads differ no more than by chance, the weights are
-/// `s_t^2` times a constant. Then all errors are measured in one unit. The rule is the one by which
-/// [`TargetScale::Auto`](crate::TargetScale::Auto) chooses one unit for the labels.
+/// such tasks would decide. So if tasks have few rows, errors are measured in units `u_t` between `s_t` and the typical
+/// one, as labels are with [`TargetScale::Shrunk`](crate::TargetScale::Shrunk): the weights are `s_t^2 / u_t^2`.
 pub fn precision_weights(ln_mean_squares: &[f64], rows: &[f64]) -> Vec<f64> {
     let spreads: Vec<(f64, f64)> = rows.iter().zip(ln_mean_squares).map(|(n, l)| (*n, 0.5 * l)).collect();
-    if differ_by_chance(&spreads) {
-        let largest = ln_mean_squares.iter().fold(f64::NEG_INFINITY, |a, &b| a.max(b));
-        return ln_mean_squares.iter().map(|l| (l - largest).exp()).collect();
+    if let Some(units) = shrunk(&spreads) {
+        let logs: Vec<f64> = ln_mean_squares.iter().zip(&units).map(|(l, unit)| l - 2.0 * unit).collect();
+        let largest = logs.iter().fold(f64::NEG_INFINITY, |a, &b| a.max(b));
+        return logs.iter().map(|l| (l - largest).exp()).collect();
     }
     rows.iter().map(|n| (n - ROWS_WITHOUT_PRECISION).max(0.0) / n).collect()
 }
@@ -38,7 +38,8 @@ mod tests {
 
     #[test]
     fn own_units_if_they_differ_or_rows_are_many() {
-        assert_eq!(precision_weights(&[0.0, 30.0, -30.0, 700.0, -700.0], &[5.0; 5]), [0.4; 5]);
+        let far_apart = precision_weights(&[0.0, 30.0, -30.0, 700.0, -700.0], &[5.0; 5]);
+        assert!(far_apart.iter().all(|weight| *weight > 0.9), "{far_apart:?}");
         assert_eq!(precision_weights(&[0.0, 0.7, -0.7], &[6.0; 3]), [0.5; 3]);
         assert_eq!(precision_weights(&[5.0], &[2.0]), [0.0]);
         assert!(precision_weights(&[], &[]).is_empty());

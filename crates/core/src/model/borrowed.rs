@@ -13,7 +13,7 @@ const EIGENVALUE_FLOOR: f64 = 1e-11;
 /// With a known relation `Theta_new,s` to every task, `F(x, new) = sum_s Theta_new,s (V'x)_s`. Its intercept and the
 /// unit of its labels, in the caller's units, are means of those of the tasks with observations, weighted by
 /// `max(Theta_new,s, 0)`, all with the same weight if none is positive. Of classes it is the weighted median of
-/// intercepts: a task whose labels are all of one class has an intercept without bound.
+/// intercepts: a task whose labels are all of one class has an intercept far from those of the others.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BorrowedTask {
     /// F(x, new) as a sum of the functions of all tasks: `F(x, s) = sum_r Theta_sr (V'x)_r`.

@@ -106,7 +106,7 @@ impl Model {
         let Solution { kappa, v, status, graded, .. } = solution;
         let Induced { theta, function, atoms } = Induced::new(problem, &kappa, v.as_ref(), &graded);
         let predictor = Predictor::new(data, function);
-        let intercept = problem.intercept_weight().map(|_| graded.intercept);
+        let intercept = problem.intercept_costs().map(|_| graded.intercept);
         let alpha = kappa.into_iter().map(|k| k * problem.unit()).collect();
         let v = v.map(|v| scaled(v, problem.coordinate_scale()));
         let observation_weights = match obs.uniform_weight() {

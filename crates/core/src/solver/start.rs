@@ -56,17 +56,16 @@ pub(crate) fn cold(problem: &Problem<'_>, interrupt: &mut Interrupt<'_>) -> Resu
 
 /// The best intercepts where all weights are zero, if tasks have intercepts.
 fn best_constants(problem: &Problem<'_>) -> Option<Vec<f64>> {
-    let (obs, rho) = (problem.observations(), problem.intercept_weight()?);
+    let (obs, rho) = (problem.observations(), problem.intercept_costs()?);
     let empty = |task: usize| TaskPredictions::empty(problem.loss(task));
     let mut tasks: Vec<TaskPredictions<'_>> = (0..obs.n_tasks()).map(empty).collect();
     for o in (0..obs.len()).filter(|&o| problem.gamma(o) > 0.0) {
         tasks[obs.task(o)].push(obs.label(o), obs.offset(o), problem.gamma(o));
     }
     Some(
-        problem
-            .data()
-            .pool()
-            .install(|| tasks.into_par_iter().map(|task| best_intercept(task, rho)).collect()),
+        problem.data().pool().install(|| {
+            tasks.into_par_iter().zip(rho).map(|(task, rho)| best_intercept(task, *rho)).collect()
+        }),
     )
 }
 
@@ -134,10 +133,10 @@ fn best_on_ray(
     most: f64,
 ) -> f64 {
     let losses = LossSlope::new(problem, kappa);
-    let intercepts = match problem.intercept_weight() {
-        Some(rho) if rho > 0.0 => task_sums(problem, kappa).iter().map(|(sum, _)| sum * (sum / rho)).sum(),
-        _ => 0.0,
-    };
+    let intercepts: f64 = problem.intercept_costs().map_or(0.0, |rho| {
+        let sums = task_sums(problem, kappa);
+        sums.iter().zip(rho).filter(|(_, rho)| **rho > 0.0).map(|((sum, _), rho)| sum * (sum / rho)).sum()
+    });
     let pull = ray_pull(output, gram);
     let slope = |s: f64, stride: usize| losses.at(s, stride) - s * (intercepts + pull(s * s));
     let stride = losses.stride(problem.observations().n_tasks());

@@ -1,5 +1,5 @@
 //! Tests of the library through its public interface, one module for each topic. They are one program: forty would take
-//! minutes to build. One module alone: `cargo test --workspace --test core atoms::`.
+//! minutes to build. One module alone: `cargo test -p kinfolk --test core atoms::`.
 
 #![allow(clippy::unwrap_used)] // helpers outside test functions
 
@@ -24,6 +24,7 @@ mod laws_output;
 mod limits;
 mod metrics;
 mod mixed_losses;
+mod model_file;
 mod offsets;
 mod penalties;
 mod recheck;

@@ -23,12 +23,21 @@ fn numpy_finds_the_same_certificate() {
     let (_, code) = page.split_once("```python\n").expect("a block of python");
     let (code, rest) = code.split_once("```").expect("the end of the block");
     let (_, atoms) = rest.split_once("```python\n").expect("a block for atoms");
-    let (atoms, _) = atoms.split_once("```").expect("the end of the block");
-    let with_atoms = code.replacen("assert", &format!("{atoms}\nassert"), 1);
-    for (k, weight) in [(1, 0.0), (2, 0.0), (3, 0.0), (1, 2.0), (3, 0.5)] {
+    let (atoms, rest) = atoms.split_once("```").expect("the end of the block");
+    let (_, logistic) = rest.split_once("```python\n").expect("a block for the logistic loss");
+    let (logistic, _) = logistic.split_once("```").expect("the end of the block");
+    let with = |more: &str| code.replacen("assert", &format!("{more}\nassert"), 1);
+    let (with_atoms, with_logistic) =
+        (with(atoms), with(logistic).replace("np.allclose(Z.sum(axis=0), 0)", "np.allclose(sums[~one], 0)"));
+    let hinge = [(1, 0.0), (2, 0.0), (3, 0.0), (1, 2.0), (3, 0.5)].map(|case| (case, LossKind::Hinge));
+    for ((k, weight), loss) in hinge.into_iter().chain([((2, 0.0), LossKind::Logistic)]) {
         let directory = tempfile::tempdir().unwrap();
-        let certificate = fit_and_save(k, weight, directory.path());
-        let code = if weight > 0.0 { &with_atoms } else { code };
+        let code = match (&loss, weight > 0.0) {
+            (LossKind::Logistic, _) => &with_logistic,
+            (_, true) => &with_atoms,
+            (_, false) => code,
+        };
+        let certificate = fit_and_save(k, weight, loss, directory.path());
         let run = Command::new(&python).arg("-c").arg(code).current_dir(directory.path()).output().unwrap();
         assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
         let printed = String::from_utf8(run.stdout).unwrap();
@@ -50,8 +59,9 @@ fn numpy_finds_the_same_certificate() {
     }
 }
 
-/// Four kindred tasks in five dimensions, stopped early so that there is a gap to compare.
-fn fit_and_save(k: u32, weight: f64, directory: &Path) -> Certificate {
+/// Four kindred tasks in five dimensions, stopped early so that there is a gap to compare. With the logistic loss one
+/// of them has one class.
+fn fit_and_save(k: u32, weight: f64, loss: LossKind, directory: &Path) -> Certificate {
     const N: usize = 60;
     const D: usize = 5;
     let mut state = 1u64;
@@ -63,7 +73,12 @@ fn fit_and_save(k: u32, weight: f64, directory: &Path) -> Certificate {
     let task: Vec<u32> = (0..N as u32).map(|i| i % 4).collect();
     let label = |i: usize, noise: f64| {
         let row = &x[i * D..(i + 1) * D];
-        (row[0] - row[1] + 0.3 * f64::from(task[i]) * row[2] + 0.2 * noise).signum()
+        let one_class = loss == LossKind::Logistic && task[i] == 2;
+        if one_class {
+            1.0
+        } else {
+            (row[0] - row[1] + 0.3 * f64::from(task[i]) * row[2] + 0.2 * noise).signum()
+        }
     };
     let y: Vec<f64> = (0..N).map(|i| label(i, next())).collect();
     let inputs = Inputs::from(Dense::f64(&x, N, D).unwrap());
@@ -80,7 +95,7 @@ fn fit_and_save(k: u32, weight: f64, directory: &Path) -> Certificate {
     .map(|(name, kind)| AtomSpec::new(name, weight, kind))
     .to_vec();
     let spec = ProblemSpec {
-        loss: LossKind::Hinge.into(),
+        loss: loss.clone().into(),
         output: RegularizerKind::Power { k },
         c: 0.8,
         lambda: 1.7,

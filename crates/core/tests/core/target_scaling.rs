@@ -36,6 +36,33 @@ fn each_task_has_its_own_mean_and_deviation() {
     close(bare.spread(), &[5.0f64.sqrt(), 600.0f64.sqrt()]);
 }
 
+/// With few labels, `auto` draws spreads together; from six on, it leaves them alone.
+#[test]
+fn spreads_of_few_labels_are_drawn_together() {
+    let labels = |tasks: u32, rows: u32, size: fn(u32) -> f64| -> (Vec<u32>, Vec<f64>) {
+        let place = |i: u32| (i / rows, size(i / rows) * (f64::from(i) * 2.4).sin());
+        (0..tasks * rows).map(place).unzip()
+    };
+    let kind = |task: &[u32], label: &[f64]| scaling(TargetScale::Auto, task, label, true).kind();
+    let (task, label) = labels(8, 4, |_| 1.0);
+    assert_eq!(kind(&task, &label), TargetScale::Shrunk);
+    let spread = scaling(TargetScale::Auto, &task, &label, true).spread().to_vec();
+    assert!(spread.iter().all(|s| (s / spread[0] - 1.0).abs() < 1e-12), "{spread:?}");
+    assert_eq!(scaling(TargetScale::Shrunk, &task, &label, true).spread(), spread);
+    // Units that differ truly are kept, nearly, and a unit of all tasks does not matter.
+    let (task, label) = labels(8, 4, |t| [1.0, 1000.0][t as usize % 2]);
+    let own = scaling(TargetScale::Task, &task, &label, true);
+    let drawn = scaling(TargetScale::Auto, &task, &label, true);
+    let ratio = |t: usize| drawn.spread()[t] / own.spread()[t];
+    assert!((0..8).all(|t| (0.7..2.0).contains(&ratio(t))), "{drawn:?}");
+    let large: Vec<f64> = label.iter().map(|y| 1e100 * y).collect();
+    let large = scaling(TargetScale::Auto, &task, &large, true);
+    large.spread().iter().zip(drawn.spread()).for_each(|(a, b)| assert!((a / b / 1e100 - 1.0).abs() < 1e-9));
+    let (task, label) = labels(8, 6, |_| 1.0);
+    assert_eq!(kind(&task, &label), TargetScale::Task);
+    assert_eq!(scaling(TargetScale::Shrunk, &task, &label, true).kind(), TargetScale::Task);
+}
+
 #[test]
 fn weights_are_repetitions_and_offsets_are_subtracted() {
     let offset = [0.5, 7.0, -2.0];
@@ -115,7 +142,10 @@ fn hostile_scales_are_scaled_and_what_is_out_of_range_is_said() {
 fn names() {
     crate::common::names_round_trip(TargetScale::ALL);
     let error = "class".parse::<TargetScale>().unwrap_err().to_string();
-    assert_eq!(error, "target scale \"class\" is not understood: it is one of auto, task, common, none");
+    assert_eq!(
+        error,
+        "target scale \"class\" is not understood: it is one of auto, task, shrunk, common, none"
+    );
 }
 
 const ROWS: usize = 24;

@@ -137,6 +137,7 @@ fn problem(trained: &Trained, about: &About) -> String {
     let labels = match about.target_scale {
         TargetScale::None => String::new(),
         TargetScale::Common => ", labels in one unit".into(),
+        TargetScale::Shrunk => ", labels scaled by task and by all tasks, since each has few".into(),
         scale => format!(", labels scaled by {scale}"),
     };
     let rule = match &trained.outcome.auto_c {

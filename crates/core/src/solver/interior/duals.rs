@@ -89,7 +89,7 @@ impl BoundedDuals {
         design: &Design,
         (f, b): (&[f64], &[f64]),
         share: f64,
-        rho: f64,
+        rho: &[f64],
     ) -> Vec<f64> {
         let tau = (share * self.sum(f, |variable, f| variable.scale(f)) / self.bounds).max(1e-100);
         let mut shift = vec![0.0; b.len()];
@@ -106,6 +106,7 @@ impl BoundedDuals {
             let mut done = true;
             for task in 0..b.len() {
                 let now = b[task] + shift[task];
+                let rho = rho[task];
                 let pull = sums[task] - rho * now;
                 if pull.abs() <= 1e-14 * (sizes[task] + rho * now.abs()) {
                     continue;

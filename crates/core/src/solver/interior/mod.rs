@@ -90,7 +90,7 @@ impl Algorithm for InteriorPoint {
         let Some((design, cold)) = ready else { return run.give_up() };
         problem.data().pool().install(|| {
             let (output, threads) = (problem.entrywise()?, problem.data().threads());
-            let rho = problem.intercept_weight();
+            let rho = problem.intercept_costs();
             let model = InteriorProblem { design, output, rho, threads };
             CentralPath::new(model, run).follow(&cold)
         })

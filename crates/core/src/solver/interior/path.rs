@@ -187,7 +187,7 @@ impl<'a, 'r> CentralPath<'a, 'r> {
 }
 
 /// The best intercepts for predictions of all entries.
-fn best_intercepts(problem: &Problem<'_>, design: &Design, f: &[f64], rho: f64) -> Vec<f64> {
+fn best_intercepts(problem: &Problem<'_>, design: &Design, f: &[f64], rho: &[f64]) -> Vec<f64> {
     let empty = |task: usize| TaskPredictions::empty(problem.loss(task));
     let mut tasks: Vec<TaskPredictions<'_>> = (0..design.n_tasks()).map(empty).collect();
     let (gammas, obs) = (design.per_entry(|o| problem.gamma(o)), problem.observations());
@@ -195,7 +195,7 @@ fn best_intercepts(problem: &Problem<'_>, design: &Design, f: &[f64], rho: f64) 
         let o = design.observation(entry);
         tasks[obs.task(o)].push(obs.label(o), f[entry] + obs.offset(o), gamma);
     }
-    tasks.into_par_iter().map(|task| best_intercept(task, rho)).collect()
+    tasks.into_par_iter().zip(rho).map(|(task, rho)| best_intercept(task, *rho)).collect()
 }
 
 impl Estimates {

@@ -4,7 +4,7 @@ use super::corrector::{Corrected, Corrector};
 use super::duals::BoundedDuals;
 use crate::Matrix;
 use crate::design::{Centring, Design};
-use crate::linalg::{axpy, dot, gram, inner, times, view};
+use crate::linalg::{axpy, gram, inner, times, view};
 use crate::regularizer::SumRegularizer;
 use crate::solver::newton_system::{Derivative, direct::Direct};
 
@@ -21,8 +21,8 @@ const CANCELLATION_LIMIT: f64 = 1e5;
 pub(super) struct InteriorProblem<'a> {
     pub(super) design: &'a Design,
     pub(super) output: &'a SumRegularizer,
-    /// The cost of intercepts, `rho b^2 / 2`, if tasks have them.
-    pub(super) rho: Option<f64>,
+    /// The cost of the intercept of each task, `rho b^2 / 2`, if tasks have them.
+    pub(super) rho: Option<&'a [f64]>,
     pub(super) threads: usize,
 }
 
@@ -46,7 +46,8 @@ impl InteriorProblem<'_> {
         let w = times(view(&v), view(&theta), self.threads);
         let mut f = self.design.forward(&w, self.threads);
         self.design.add_to_tasks(&intercept, &mut f);
-        let cost = 0.5 * self.rho.unwrap_or(0.0) * dot(&intercept, &intercept);
+        let squares = |rho: &[f64]| rho.iter().zip(&intercept).map(|(rho, b)| rho * b * b).sum::<f64>();
+        let cost = 0.5 * self.rho.map_or(0.0, squares);
         let value = variables.losses(&f) + cost + inner(&theta, &gram) - 0.5 * self.output.value(&gram);
         let value = if value.is_nan() { f64::INFINITY } else { value };
         PrimalPoint { v, gram, theta, w, intercept, f, value }
@@ -64,12 +65,9 @@ impl InteriorProblem<'_> {
 
     /// The part of the dual value that intercepts add, for the duals of all entries.
     pub(super) fn intercept_cost(&self, kappa: &[f64]) -> f64 {
-        match self.rho {
-            Some(rho) if rho > 0.0 => {
-                self.design.task_sums(kappa).iter().map(|sum| 0.5 * sum * (sum / rho)).sum()
-            }
-            _ => 0.0,
-        }
+        let Some(rho) = self.rho else { return 0.0 };
+        let sums = self.design.task_sums(kappa);
+        sums.iter().zip(rho).filter(|(_, rho)| **rho > 0.0).map(|(sum, rho)| 0.5 * sum * (sum / rho)).sum()
     }
 }
 
@@ -144,15 +142,14 @@ impl InteriorStep<'_> {
             }
         };
         variables.advance(if t < dual { (primal.min(t), t) } else { (primal, dual) });
-        match self.model.rho {
-            // The sums of duals make the intercepts; steps of duals and of multipliers have different lengths.
-            Some(rho) if rho > 0.0 => {
-                let sums = self.model.design.task_sums(&variables.kappa());
-                let intercept = sums.iter().map(|sum| sum / rho).collect();
-                Some(self.model.with_intercept(variables, next, intercept))
-            }
-            _ => Some(next),
-        }
+        let Some(rho) = self.model.rho.filter(|rho| rho.iter().any(|rho| *rho > 0.0)) else {
+            return Some(next);
+        };
+        // The sums of duals make penalised intercepts; steps of duals and of multipliers have different lengths.
+        let sums = self.model.design.task_sums(&variables.kappa());
+        let of_sum = |((sum, rho), b): ((&f64, &f64), &f64)| if *rho > 0.0 { sum / rho } else { *b };
+        let intercept = sums.iter().zip(rho).zip(&next.intercept).map(of_sum).collect();
+        Some(self.model.with_intercept(variables, next, intercept))
     }
 
     /// Mehrotra's predictor and corrector, then Gondzio's centrings.

@@ -20,8 +20,8 @@ pub(in crate::solver) struct Smoothed<'a> {
     gamma: Vec<f64>,
     labels: Vec<f64>,
     offsets: Option<Vec<f64>>,
-    /// The cost of intercepts, `rho b^2 / 2`, if tasks have them.
-    pub(in crate::solver) rho: Option<f64>,
+    /// The cost of the intercept of each task, `rho b^2 / 2`, if tasks have them.
+    pub(in crate::solver) rho: Option<&'a [f64]>,
     /// What was evaluated last: where the next search for intercepts starts.
     last: Mutex<LastEvaluated>,
     columns: TaskColumns,
@@ -50,7 +50,7 @@ impl<'a> Smoothed<'a> {
     pub(in crate::solver) fn new(problem: &'a Problem<'a>, design: &'a Design) -> Result<Self> {
         let (obs, gamma) = (problem.observations(), design.per_entry(|o| problem.gamma(o)));
         let (labels, offsets) = (design.gather(obs.labels()), obs.offsets().map(|o| design.gather(o)));
-        let (output, rho) = (problem.entrywise()?, problem.intercept_weight());
+        let (output, rho) = (problem.entrywise()?, problem.intercept_costs());
         let last = Mutex::new(LastEvaluated::default());
         let (mu, centre) = (0.0, vec![]);
         let mut columns = TaskColumns::default();
@@ -202,19 +202,19 @@ impl Smoothed<'_> {
     }
 
     /// The losses at the best intercepts for predictions z, from a first guess.
-    fn with_best_intercept(&self, z: Vec<f64>, rho: f64, guess: Vec<f64>) -> (Evaluated, Vec<f64>) {
+    fn with_best_intercept(&self, z: Vec<f64>, rho: &[f64], guess: Vec<f64>) -> (Evaluated, Vec<f64>) {
         let at = |b: &[f64]| {
             let mut shifted = z.clone();
             self.design.add_to_tasks(b, &mut shifted);
             let mut losses = self.evaluate(&shifted);
-            losses.value += 0.5 * rho * b.iter().map(|b| b * b).sum::<f64>();
+            losses.value += 0.5 * rho.iter().zip(b).map(|(rho, b)| rho * b * b).sum::<f64>();
             losses
         };
         let first = at(&guess);
         let sums = self.design.task_sums(&first.kappa);
         let sizes = self.design.task_sums(&first.kappa.iter().map(|k| k.abs()).collect::<Vec<f64>>());
         let found = |task: usize| {
-            let rest = rho * guess[task];
+            let rest = rho[task] * guess[task];
             (sums[task] - rest).abs() <= BALANCED * (sizes[task] + rest.abs())
         };
         if (0..guess.len()).all(found) {
@@ -236,7 +236,7 @@ impl Smoothed<'_> {
                 centre: centre.into(),
                 mu: self.mu,
             };
-            nearly_best_intercept(losses, rho, guess, BALANCED)
+            nearly_best_intercept(losses, rho[task], guess, BALANCED)
         };
         let b: Vec<f64> = guess.par_iter().enumerate().map(best).collect();
         (at(&b), b)
@@ -253,18 +253,18 @@ struct LastEvaluated {
 
 impl LastEvaluated {
     /// The best intercepts for other predictions, to first order.
-    fn guess(&self, design: &Design, predictions: &[f64], rho: f64) -> Vec<f64> {
+    fn guess(&self, design: &Design, predictions: &[f64], rho: &[f64]) -> Vec<f64> {
         if self.intercept.is_empty() {
             return vec![0.0; design.n_tasks()];
         }
         let change = predictions.iter().zip(&self.predictions).zip(&self.curvature);
         let weighted: Vec<f64> = change.map(|((new, old), d)| d * (new - old)).collect();
         let (sums, curvatures) = (design.task_sums(&weighted), design.task_sums(&self.curvature));
-        let guess = |((b, sum), curvature): ((&f64, f64), f64)| {
+        let guess = |(((b, sum), curvature), rho): (((&f64, f64), f64), &f64)| {
             let step = sum / (curvature + rho);
             if step.is_finite() { b - step } else { *b }
         };
-        self.intercept.iter().zip(sums).zip(curvatures).map(guess).collect()
+        self.intercept.iter().zip(sums).zip(curvatures).zip(rho).map(guess).collect()
     }
 
     fn keep(&mut self, predictions: &[f64], curvature: &[f64], intercept: &[f64]) {

@@ -104,7 +104,8 @@ fn duals(
         }
         parabolas.push((gammas[row] * curvature, -gammas[row] * slope.0));
     }
-    let centre = problem.intercept_weight().map(|rho| Centre::new(design, rows.clone(), &parabolas, rho));
+    let centre =
+        problem.intercept_costs().map(|rho| Centre::new(design, rows.clone(), &parabolas, rho[task]));
     for ((i, row), &(curvature, dual)) in rows.clone().enumerate().zip(&parabolas) {
         axpy(scaled.row_mut(i), curvature.sqrt(), design.row(row));
         axpy(&mut moment, dual, design.row(row));

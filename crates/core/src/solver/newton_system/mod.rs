@@ -200,7 +200,8 @@ mod tests {
             {
                 let free = |z: f64| if z.abs() <= share { 1.0 + z } else { 0.0 };
                 let curvatures = numbers(design.len(), 4).into_iter().map(free).collect();
-                let curvature = Curvature::new(design, curvatures, rho);
+                let rho: Option<Vec<f64>> = rho.map(|rho| vec![rho; t]);
+                let curvature = Curvature::new(design, curvatures, rho.as_deref());
                 let v = Matrix::from_vec(numbers(design.rank() * t, 5), design.rank(), t).unwrap();
                 let atoms =
                     [("common", AtomKind::Common), ("two", AtomKind::Groups { groups: vec![0, 1, 0] })]

@@ -18,7 +18,7 @@ pub(super) struct AscentIntercepts {
     sum: Vec<f64>,
     /// `sigma / (1 + sigma rho)`.
     inverse: Vec<f64>,
-    /// `1 / (1 + sigma rho)`, if intercepts have centres.
+    /// `1 / (1 + sigma rho)`, zero for a task without a centre; `None` if there is no centre at all.
     shares: Option<Vec<f64>>,
 }
 
@@ -32,7 +32,7 @@ impl AscentIntercepts {
     pub(super) fn new(problem: &Problem<'_>, kappa: &[f64], graded: &Graded) -> Self {
         let t = graded.theta.rows();
         let zeros = vec![0.0; t];
-        let Some(rho) = problem.intercept_weight() else {
+        let Some(rho) = problem.intercept_costs() else {
             return AscentIntercepts {
                 base: zeros.clone(),
                 sum: zeros.clone(),
@@ -45,15 +45,16 @@ impl AscentIntercepts {
         let theta = |task: usize| graded.theta[(task, task)];
         let largest = (0..t).map(theta).fold(0.0, f64::max);
         let sigma = |task: usize| mean * theta(task).max(SMALLEST_THETA * largest);
-        let sum = task_sums(problem, kappa).iter().map(|(sum, _)| *sum).collect();
-        if rho * WEAK_PENALTY * mean * largest >= 1.0 {
-            return AscentIntercepts { base: zeros, sum, inverse: vec![1.0 / rho; t], shares: None };
-        }
-        let shares: Vec<f64> = (0..t).map(|task| 1.0 / (1.0 + sigma(task) * rho)).collect();
+        let has_centre = |task: usize| rho[task] * WEAK_PENALTY * mean * largest < 1.0;
+        let share = |task| if has_centre(task) { 1.0 / (1.0 + sigma(task) * rho[task]) } else { 0.0 };
+        let shares: Vec<f64> = (0..t).map(share).collect();
         let base = shares.iter().zip(&graded.intercept).map(|(share, b)| share * b).collect();
-        let inverse = shares.iter().enumerate().map(|(task, share)| share * sigma(task)).collect();
-        let sum = if rho == 0.0 { zeros } else { sum };
-        AscentIntercepts { base, sum, inverse, shares: Some(shares) }
+        let inverse = |task| if has_centre(task) { shares[task] * sigma(task) } else { 1.0 / rho[task] };
+        let inverse = (0..t).map(inverse).collect();
+        let sums = task_sums(problem, kappa);
+        let sum = sums.iter().zip(rho).map(|((sum, _), rho)| if *rho == 0.0 { 0.0 } else { *sum }).collect();
+        let shares = shares.iter().any(|share| *share > 0.0).then_some(shares);
+        AscentIntercepts { base, sum, inverse, shares }
     }
 
     /// The intercept of a task now.
@@ -88,11 +89,11 @@ impl AscentIntercepts {
 
     /// The intercepts, if these have centres and the sums of duals do not fit them.
     pub(super) fn unsettled(&self, problem: &Problem<'_>, kappa: &[f64]) -> Option<Vec<f64>> {
-        let (rho, _) = (problem.intercept_weight()?, self.shares.as_ref()?);
+        let (rho, shares) = (problem.intercept_costs()?, self.shares.as_ref()?);
         let b: Vec<f64> = (0..self.base.len()).map(|task| self.of(task)).collect();
-        let off = |((sum, size), b): (&(f64, f64), &f64)| (sum - rho * b).abs() > SETTLED * size;
         let sums = task_sums(problem, kappa);
-        sums.iter().zip(&b).any(off).then_some(b)
+        let off = |task: usize| (sums[task].0 - rho[task] * b[task]).abs() > SETTLED * sums[task].1;
+        (0..b.len()).any(|task| shares[task] > 0.0 && off(task)).then_some(b)
     }
 }
 

@@ -23,7 +23,7 @@ use crate::backend::{
     self, Columns, Expansion, FeatureBasis, Interrupt, OrthonormalBasis, Panel, STREAM_ROWS,
 };
 use crate::linalg::{self, view};
-use crate::{Intercept, Matrix, Problem, Result};
+use crate::{Matrix, Problem, Result};
 use alternation::FirstTheta;
 use dense::PlainSquare;
 use newton::NewtonAlgebra;
@@ -59,7 +59,7 @@ impl Algorithm for Spectral {
         if !problem.has_only_squared_loss() {
             return Err("not every task has the squared loss".into());
         }
-        if let Intercept::Ridge(_) = problem.spec().intercept {
+        if problem.intercept_costs().is_some() && !problem.is_centred() {
             return Err("intercepts are penalised".into());
         }
         if !obs.is_complete() {

@@ -1,6 +1,7 @@
 //! Record batches, read from top to bottom.
 
 use super::cells::{cells_of, column_type};
+use super::zstd::{WithoutZstd, uses_zstd};
 use crate::columns::{ColumnCursor, ColumnNames, ColumnType, RowPlace, VisitCell};
 use crate::format::no_panic::no_panic;
 use crate::format::{InputFile, OpenCursorResult};
@@ -8,7 +9,7 @@ use crate::{Error, Result};
 use arrow_array::{Array, RecordBatch};
 use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_schema::SchemaRef;
-use std::io::{BufRead, Seek};
+use std::io::{BufRead, Seek, SeekFrom};
 
 /// An Arrow file or stream.
 pub(super) struct ArrowCursor {
@@ -24,7 +25,7 @@ pub(super) struct ArrowCursor {
 
 enum Batches {
     File(FileReader<Box<dyn SeekableInput>>),
-    Stream(StreamReader<Box<dyn SeekableInput>>),
+    Stream(StreamReader<WithoutZstd<Box<dyn SeekableInput>>>),
 }
 
 trait SeekableInput: BufRead + Seek + Send {}
@@ -33,9 +34,12 @@ impl<T: BufRead + Seek + Send> SeekableInput for T {}
 impl Batches {
     fn open(input: &InputFile) -> Result<(Self, SchemaRef)> {
         let mut bytes: Box<dyn SeekableInput> = Box::new(input.bytes()?);
-        let is_file = bytes.fill_buf()?.starts_with(b"ARROW1");
-        let wrong = |why: String| unreadable("it is not a whole Arrow file", &why);
-        if is_file {
+        let is_file = bytes.fill_buf()?.starts_with(MAGIC);
+        let wrong = |why: String| wrong!("it is not a whole Arrow file: {why}");
+        if is_file && no_panic(|| file_uses_zstd(&mut bytes)).map_err(wrong)? {
+            // Between its first and its last bytes, a file is a stream.
+            bytes.seek(SeekFrom::Start(MAGIC_BYTES))?;
+        } else if is_file {
             let reader = no_panic(|| FileReader::try_new(bytes, None)).map_err(wrong)?;
             let schema = reader.schema();
             return Ok((Batches::File(reader), schema));
@@ -43,7 +47,7 @@ impl Batches {
         if bytes.fill_buf()?.starts_with(b"FEA1") {
             return Err(wrong!("it is a feather file of version 1; write it again as version 2"));
         }
-        let reader = no_panic(|| StreamReader::try_new(bytes, None)).map_err(wrong)?;
+        let reader = no_panic(|| StreamReader::try_new(WithoutZstd::new(bytes), None)).map_err(wrong)?;
         let schema = reader.schema();
         Ok((Batches::Stream(reader), schema))
     }
@@ -56,16 +60,25 @@ impl Batches {
             }
             .transpose()
         });
-        next.map_err(|why| unreadable("a batch is corrupt", &why))
+        next.map_err(|why| wrong!("a batch is corrupt: {why}"))
     }
 }
 
-/// Why a file cannot be read. The library names zstd if it meets it, and cannot read it without another one in C.
-fn unreadable(what: &str, why: &str) -> Error {
-    match why.contains("zstd") {
-        true => wrong!("it is compressed with zstd; write it again with compression lz4, or without"),
-        false => wrong!("{what}: {why}"),
-    }
+/// The first and the last bytes of a file.
+const MAGIC: &[u8] = b"ARROW1";
+/// Bytes before the first message of a file.
+const MAGIC_BYTES: u64 = 8;
+
+/// Whether the messages of a file are compressed with zstd. The file must be whole: its last bytes are its first ones.
+fn file_uses_zstd(bytes: &mut Box<dyn SeekableInput>) -> std::io::Result<bool> {
+    bytes.seek(SeekFrom::Start(MAGIC_BYTES))?;
+    // A file that is cut off or empty is the other reader's to refuse.
+    let zstd = uses_zstd(&mut *bytes).unwrap_or(false);
+    let mut last = vec![];
+    bytes.seek(SeekFrom::End(-(MAGIC.len() as i64)))?;
+    bytes.read_to_end(&mut last)?;
+    bytes.rewind()?;
+    Ok(zstd && last == MAGIC)
 }
 
 impl ArrowCursor {

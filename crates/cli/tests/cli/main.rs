@@ -1,0 +1,25 @@
+//! Tests of the command, which runs in a process of its own each time. They are one program, one module for each topic.
+//! One module alone: `cargo test -p kinfolk-cli --test cli errors::`.
+
+#![allow(clippy::unwrap_used)] // helpers outside test functions
+
+mod atoms;
+mod common;
+mod durability;
+mod errors;
+mod folds;
+mod formats;
+mod golden;
+mod help;
+#[cfg(unix)]
+mod interrupt;
+mod models;
+#[path = "../../../../tests/needs.rs"]
+mod needs;
+mod report;
+mod safety;
+mod shared_data;
+mod spec;
+mod tables;
+mod trials;
+mod truth;

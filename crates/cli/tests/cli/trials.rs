@@ -1,0 +1,182 @@
+//! What new users stumbled over.
+
+use crate::common::Place;
+
+/// Sales of 6 shops on 15 days; a shop has a town, with umlauts, and a size.
+fn sales(date: impl Fn(u32) -> String) -> String {
+    let mut text = String::from("shop;town;size;day;weather;sales\n");
+    for i in 0..90u32 {
+        let (shop, day) = (i % 6, i / 6);
+        let town = ["K\u{f6}ln", "M\u{fc}nchen", "Gie\u{df}en"][shop as usize % 3];
+        let weather = f64::from(i * 17 % 23) / 4.0;
+        let sales =
+            10.0 + f64::from(shop) + weather * if shop < 3 { 1.5 } else { -1.0 } + f64::from(day) / 10.0;
+        let number = |x: f64| format!("{x:.2}").replace('.', ",");
+        text += &format!(
+            "s{shop};{town};{};{};{};{}\n",
+            100 + 20 * shop,
+            date(1 + day),
+            number(weather),
+            number(sales)
+        );
+    }
+    text
+}
+
+fn german() -> String {
+    sales(|day| format!("{day:02}.03.2024"))
+}
+
+/// Letters of latin-1, and the euro sign, as Windows-1252 has them.
+fn windows_1252(text: &str) -> Vec<u8> {
+    text.chars().map(|c| if c == '\u{20ac}' { 0x80 } else { u8::try_from(u32::from(c)).unwrap() }).collect()
+}
+
+const FIT: &str = "--task shop --target sales --threads 1";
+
+#[test]
+fn a_file_in_windows_1252_is_read_aloud_and_gives_the_same_model() {
+    let place = Place::new();
+    let text = german().replace("weather", "weather in \u{20ac}");
+    place.write("utf8.csv", &text);
+    place.write("ansi.csv", windows_1252(&text));
+    let plain = place.ok(&format!("fit utf8.csv {FIT} -o utf8.st"));
+    let said = place.ok(&format!("fit ansi.csv {FIT} -o ansi.st"));
+    let note = "the text is not UTF-8, and is read as Windows-1252";
+    assert!(said.contains(note) && !plain.contains(note), "{said}");
+    assert_eq!(place.read("utf8.st"), place.read("ansi.st"));
+    let predicted = place.run("predict ansi.st ansi.csv");
+    assert!(predicted.stderr.contains(note), "{}", predicted.stderr);
+    assert_eq!(predicted.stdout, place.ok("predict utf8.st utf8.csv"));
+    let info = place.ok("data info ansi.csv");
+    assert!(info.contains("M\u{fc}nchen") && info.matches(note).count() == 1, "{info}");
+    assert_eq!(place.json("certify ansi.st utf8.csv")["holds"], true);
+}
+
+#[test]
+fn damaged_utf8_is_refused_with_its_place() {
+    let place = Place::new();
+    let mut bytes = german().into_bytes();
+    let at = bytes.iter().rposition(|byte| *byte == 0xc3).unwrap();
+    bytes[at] = b'?';
+    place.write("damaged.csv", bytes);
+    let said = place.run(&format!("fit damaged.csv {FIT} -o m.st"));
+    assert_eq!(said.code, 3);
+    assert!(said.stderr.contains("is not UTF-8; save the file as UTF-8"), "{}", said.stderr);
+    assert!(said.stderr.contains("damaged.csv: line 91, column \"town\""), "{}", said.stderr);
+}
+
+#[test]
+fn dates_in_another_format_than_in_training_are_refused_with_the_format() {
+    let place = Place::new();
+    place.write("a.csv", german());
+    place.ok(&format!("fit a.csv {FIT} --c 1 -o m.st --quiet"));
+    for (name, text, why) in [
+        (
+            "iso.csv",
+            sales(|day| format!("2024-03-{day:02}")),
+            "\"2024-03-01\" is not a date as in training, 14.3.2024 or 14/03/2024, the day first; it would be one as \
+             2024-03-14, the year first; write the dates of this column as in training",
+        ),
+        (
+            "us.csv",
+            sales(|day| format!("03/{:02}/2024", day + 12)),
+            "\"03/13/2024\" is not a date as in training, 14.3.2024 or 14/03/2024, the day first; it would be one as \
+             03/14/2024, the month first; write the dates of this column as in training",
+        ),
+        (
+            "word.csv",
+            sales(|_| "soon".into()),
+            "\"soon\" is not a date as in training, 14.3.2024 or 14/03/2024, the day first; write the dates of this \
+             column as in training",
+        ),
+    ] {
+        place.write(name, text);
+        let said = place.run(&format!("predict m.st {name}"));
+        assert_eq!(
+            (said.code, said.stderr.as_str()),
+            (3, &*format!("error: {name}: line 2, column \"day\": {why}\n"))
+        );
+    }
+}
+
+#[test]
+fn columns_that_do_not_change_within_tasks_are_named() {
+    let place = Place::new();
+    place.write("a.csv", german());
+    let note = "2 columns do not change within any task: the intercept of each task takes their place, and they have \
+                no effect (--intercept ridge:1 penalises intercepts): \"town\", \"size\"";
+    let said = place.ok(&format!("fit a.csv {FIT} -o m.st"));
+    assert_eq!(said.matches(note).count(), 1, "{said}");
+    let coefficients = place.json("model show m.st --coef")["coefficients"].clone();
+    let features = coefficients["features"].as_array().unwrap();
+    let size = features.iter().position(|name| name == "size").unwrap();
+    for value in coefficients["values"][size].as_array().unwrap() {
+        assert!(value.as_f64().unwrap().abs() < 1e-4, "{coefficients}");
+    }
+    for other in ["--intercept ridge:1", "--intercept none", "--kernel rbf", "--drop town,size"] {
+        let said = place.ok(&format!("fit a.csv {FIT} {other} -o m.st"));
+        assert!(!said.contains("within any task"), "{other}: {said}");
+    }
+    let select = format!("select a.csv {FIT} --method stl --grid strength=1 -o s.st");
+    place.ok(&select);
+    assert!(place.ok("model show s.st").contains(note), "{}", place.ok("model show s.st"));
+}
+
+#[test]
+fn money_percent_and_names_of_months_are_read() {
+    let place = Place::new();
+    let plain = sales(|day| format!("{day:02}.03.2024"));
+    let with_signs: Vec<String> = plain.lines().map(|line| format!("{line} \u{20ac}\n")).collect();
+    let with_signs =
+        with_signs.concat().replacen("sales \u{20ac}", "sales", 1).replace(".03.2024", "-Mar-2024");
+    place.write("plain.csv", plain);
+    place.write("signs.csv", with_signs);
+    place.ok(&format!("fit plain.csv {FIT} -o plain.st"));
+    let said = place.ok(&format!("fit signs.csv {FIT} -o signs.st"));
+    let note = "numbers are read without the sign of money or percent beside them: \"sales\"";
+    assert!(said.contains(note), "{said}");
+    assert_eq!(place.read("plain.st"), place.read("signs.st"));
+    let rows = (0..28).map(|i| format!("{:02}.02.24,{},{}\n", i + 1, i * 7 % 5, i * 3 % 11));
+    place.write("short.csv", format!("day,x,y\n{}", rows.collect::<String>()));
+    let said = place.ok("fit short.csv --target y -o short.st");
+    assert!(said.contains("\"day\" (dates such as \"01.02.24\" need years of four digits)"), "{said}");
+}
+
+#[test]
+fn theta_names_groups_of_tasks() {
+    let place = Place::new();
+    place.write("a.csv", german());
+    place.ok(&format!("fit a.csv {FIT} --method fmtl --drop town,size,day -o m.st --quiet"));
+    let said = place.ok("theta m.st");
+    assert!(said.contains("below 0: opposite") && said.contains("closest kin (correlation)"), "{said}");
+    let answer = place.json("theta m.st");
+    assert_eq!(answer["group_correlation"], 0.5);
+    assert!(answer.get("shared_correlation").is_none());
+    let names = answer["groups"].as_array().unwrap().iter().flat_map(|group| group.as_array().unwrap());
+    let mut names: Vec<&str> = names.map(|name| name.as_str().unwrap()).collect();
+    names.sort_unstable();
+    assert_eq!(names, ["s0", "s1", "s2", "s3", "s4", "s5"]);
+    // What each task has to itself is taken away before tasks are grouped.
+    place.ok(&format!("fit a.csv {FIT} --method kin:own=100 --drop town,size,day -o k.st --quiet"));
+    let said = place.ok("theta k.st");
+    assert!(said.contains("closest kin (correlation, without own)"), "{said}");
+    assert!(said.contains(" % of the model is own, what each task has to itself"), "{said}");
+    let answer = place.json("theta k.st --correlation");
+    let size = |key: &str| answer[key][0][1].as_f64().unwrap().abs();
+    assert!(size("shared_correlation") > size("theta"), "{answer}");
+}
+
+#[test]
+fn a_target_without_labels_is_fitted_around() {
+    let place = Place::new();
+    let mut text = String::from("x,z,hit,miss,none\n");
+    for i in 0..40 {
+        let (x, z) = (i * 7 % 13, i * 5 % 11);
+        let word = |is: bool| if is { "yes" } else { "no" };
+        text += &format!("{x},{z},{},{},\n", word(x > 6), word(x + z > 11));
+    }
+    place.write("a.csv", text);
+    let said = place.ok("fit a.csv --target hit,miss,none --threads 1 -o m.st");
+    assert!(said.contains("1 task has no labels: nothing is learned about none"), "{said}");
+}

@@ -1,0 +1,13 @@
+//! Tables with named columns: csv and parquet, read and written.
+
+#[cfg(feature = "parquet")]
+mod arrow;
+mod common;
+mod csv;
+mod hostile_csv;
+mod messy;
+#[cfg(feature = "parquet")]
+mod parquet;
+mod recipe;
+mod round_trip;
+mod writer;
