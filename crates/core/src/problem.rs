@@ -169,10 +169,10 @@ impl<'a> Problem<'a> {
     /// `Err` if intercepts of the size of the labels cost nothing in double precision, in the problem's own units: a
     /// certificate would not see them.
     fn check_intercepts(&self) -> Result<()> {
-        let (Intercept::Ridge(size), Some(cost)) = (self.spec.intercept, self.spec.intercept.weight()) else {
+        let (Intercept::Ridge(size), Some(costs)) = (self.spec.intercept, self.intercept_costs()) else {
             return Ok(());
         };
-        let weight = cost / self.normal.unit;
+        let weight = costs.first().copied().unwrap_or(f64::NAN);
         let obs = self.observations();
         let largest =
             obs.labels().iter().enumerate().map(|(o, y)| (y - obs.offset(o)).abs()).fold(0.0, f64::max);

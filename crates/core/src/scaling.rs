@@ -93,6 +93,9 @@ pub enum Scaling {
     /// `x_j factor_j`: every feature has variance 1 and zeros stay zeros, so sparse inputs stay sparse. In a
     /// linear model with an intercept of each task, predictions are those of standard scaling.
     Spread {
+        /// Mean of each feature, which is not subtracted: a task without rows has the mean of the predictions of others
+        /// there. Empty in files that were written before it was kept.
+        mean: Vec<f64>,
         /// One over the population standard deviation of each feature. For a constant feature one over its absolute
         /// value, 1 if that is zero.
         factor: Vec<f64>,
@@ -128,7 +131,7 @@ impl Scaling {
         let scaling = match (kind.resolve(inputs), inputs) {
             (ScalingKind::Standard, Inputs::Dense(x)) => standard(x, weights)?,
             (ScalingKind::Standard, _) => Scaling::Standard { mean: vec![], factor: vec![] },
-            (ScalingKind::Spread, Inputs::Gram(_)) => Scaling::Spread { factor: vec![] },
+            (ScalingKind::Spread, Inputs::Gram(_)) => Scaling::Spread { mean: vec![], factor: vec![] },
             (ScalingKind::Spread, _) => spread::fit(inputs, weights)?,
             (ScalingKind::Unit, _) => Scaling::Unit,
             (ScalingKind::None | ScalingKind::Auto, _) => Scaling::None,
@@ -159,7 +162,7 @@ impl Scaling {
                 self.check_features(x.cols())?;
                 Ok(standardised(x, mean, factor)?.into())
             }
-            (Scaling::Spread { factor }, Inputs::Dense(_) | Inputs::Sparse(_)) => {
+            (Scaling::Spread { factor, .. }, Inputs::Dense(_) | Inputs::Sparse(_)) => {
                 self.check_features(inputs.n_features())?;
                 spread::apply(inputs, factor)
             }
@@ -174,7 +177,15 @@ impl Scaling {
     pub fn mean_and_factor(&self) -> Option<(Option<&[f64]>, &[f64])> {
         match self {
             Scaling::Standard { mean, factor } => Some((Some(mean), factor)),
-            Scaling::Spread { factor } => Some((None, factor)),
+            Scaling::Spread { factor, .. } => Some((None, factor)),
+            _ => None,
+        }
+    }
+
+    /// The means of all features, if they are known and not subtracted.
+    pub(crate) fn means_not_subtracted(&self) -> Option<&[f64]> {
+        match self {
+            Scaling::Spread { mean, .. } if !mean.is_empty() => Some(mean),
             _ => None,
         }
     }
@@ -198,7 +209,8 @@ impl Scaling {
         let wrong = |what: &str, j: usize, value: f64, range: &str| {
             Err(Error::Incompatible(format!("the {what} of feature {j} is {value}, not a {range} number")))
         };
-        if let Some((j, m)) = mean.unwrap_or_default().iter().enumerate().find(|(_, m)| !m.is_finite()) {
+        let means = mean.or(self.means_not_subtracted()).unwrap_or_default();
+        if let Some((j, m)) = means.iter().enumerate().find(|(_, m)| !m.is_finite()) {
             return wrong("mean", j, *m, "finite");
         }
         match factor.iter().position(|f| !(f.is_finite() && *f > 0.0)) {

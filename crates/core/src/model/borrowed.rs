@@ -1,19 +1,20 @@
 //! Tasks without training observations: what they borrow from the others.
 
 use super::Model;
+use crate::inputs::Dense;
 use crate::linalg::{dot, eigen};
 use crate::regularizer::AtomKind;
-use crate::{Error, Inputs, Matrix, Result};
+use crate::{Error, Inputs, Kernel, Matrix, Result};
 
 /// Eigenvalues of Theta below this share of the largest count as zero.
 const EIGENVALUE_FLOOR: f64 = 1e-11;
 
 /// A task without observations of its own, as a mixture of the tasks of a model.
 ///
-/// With a known relation `Theta_new,s` to every task, `F(x, new) = sum_s Theta_new,s (V'x)_s`. Its intercept and the
-/// unit of its labels, in the caller's units, are means of those of the tasks with observations, weighted by
-/// `max(Theta_new,s, 0)`, all with the same weight if none is positive. Of classes it is the weighted median of
-/// intercepts: a task whose labels are all of one class has an intercept far from those of the others.
+/// With a known relation `Theta_new,s` to every task, `F(x, new) = sum_s Theta_new,s (V'x)_s`. Its prediction at the mean
+/// of the training inputs and the unit of its labels, in the caller's units, are means of those of the tasks with
+/// observations, weighted by `max(Theta_new,s, 0)`, all with the same weight if none is positive. Of classes it is the
+/// weighted median of predictions: a task whose labels are all of one class has an intercept far from those of the others.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BorrowedTask {
     /// F(x, new) as a sum of the functions of all tasks: `F(x, s) = sum_r Theta_sr (V'x)_r`.
@@ -57,7 +58,9 @@ impl Model {
             learned.iter().zip(&weights).map(|(&t, w)| w / sum * value(t)).sum()
         };
         let scaling = self.target_scaling.as_ref();
-        let own = |t: usize| self.intercept.as_ref().map_or(0.0, |intercept| intercept[t]);
+        let (mixture, at_mean) = (self.mixture(row)?, self.functions_at_mean()?);
+        let function = |t: usize| at_mean.as_ref().map_or(0.0, |at_mean| at_mean[t]);
+        let own = |t: usize| function(t) + self.intercept.as_ref().map_or(0.0, |intercept| intercept[t]);
         let constant = |t: usize| scaling.map_or(own(t), |scaling| scaling.unscale(t, own(t)));
         let unit = |t: usize| scaling.map_or(1.0, |scaling| scaling.spread()[t]);
         let constant = match self.predicts_classes() {
@@ -65,7 +68,21 @@ impl Model {
             false => mean(&constant),
         };
         let unit = mean(&unit);
-        Ok(BorrowedTask { mixture: self.mixture(row)?, constant, unit })
+        let constant = constant - unit * at_mean.map_or(0.0, |at_mean| dot(&at_mean, &mixture));
+        Ok(BorrowedTask { mixture, constant, unit })
+    }
+
+    /// Functions of all tasks at the mean of the training inputs, for linear models with intercepts whose inputs were scaled
+    /// without subtracting it; else `None`. Intercepts belong to the input zero, which may be far from all inputs.
+    fn functions_at_mean(&self) -> Result<Option<Vec<f64>>> {
+        let (Some(mean), Kernel::Linear, Some(_)) =
+            (self.scaling.means_not_subtracted(), &self.about.kernel, &self.intercept)
+        else {
+            return Ok(None);
+        };
+        let mean = Inputs::from(Dense::f64(mean, 1, mean.len())?);
+        let all = self.predictor.predict(&self.about, &self.scaling.apply(&mean)?, None)?;
+        Ok(Some(all.row(0).to_vec()))
     }
 
     pub(super) fn predicts_classes(&self) -> bool {

@@ -199,7 +199,9 @@ fn scaling_by_weights(
     let Some((means, factors)) = expected.mean_and_factor() else { return Ok(vec![]) };
     // A mean may be off by a share of the standard deviation, 1 / factor.
     let deviation = |j: usize| 1.0 / factors[j];
+    let kept = stored.means_not_subtracted().zip(expected.means_not_subtracted());
     let found = [
+        kept.and_then(|(mean, means)| shifted("feature_mean", "feature", mean, means, deviation)),
         mean.zip(means).and_then(|(mean, means)| shifted("scale_mean", "feature", mean, means, deviation)),
         stretched("scale_factor", "feature", factor, factors),
     ];

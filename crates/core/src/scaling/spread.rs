@@ -31,7 +31,9 @@ pub(super) fn fit(inputs: &Inputs<'_>, weights: &RowWeights<'_>) -> Result<Scali
             false => one_over(mean[j].abs(), unit[j], j),
         }
     };
-    Ok(Scaling::Spread { factor: (0..d).map(factor).collect::<Result<_>>()? })
+    let factor = (0..d).map(factor).collect::<Result<_>>()?;
+    mean.iter_mut().zip(&unit).for_each(|(mean, unit)| *mean *= unit);
+    Ok(Scaling::Spread { mean, factor })
 }
 
 /// Calls `visit(weight, j, x_ij)` for every entry that is not zero, of rows that count.

@@ -4,7 +4,7 @@ use kinfolk::inputs::{Dense, Inputs};
 use kinfolk::regularizer::{AtomKind, AtomSpec};
 use kinfolk::{
     Dataset, DatasetOptions, Intercept, Kernel, LossKind, Model, Observations, Problem, ProblemSpec,
-    RegularizerKind, Settings, TaskNames, fit,
+    RegularizerKind, Scaling, ScalingKind, Settings, TaskNames, fit,
 };
 
 const FILLED: usize = 4;
@@ -157,5 +157,43 @@ fn a_task_of_one_class_does_not_decide_about_unknown_tasks() {
         assert!(b[3] < -1.0 && b[..3].iter().all(|b| b.abs() < 1.0), "{b:?}");
         let mean = model.predict_mean(&inputs).unwrap().iter().sum::<f64>() / 40.0;
         assert!(mean.abs() < 1.0, "{mean}");
+    }
+}
+
+/// Adding a constant to a feature changes no prediction of a task without rows, whether scaling takes means away or not.
+#[test]
+fn shifts_of_features_do_not_matter() {
+    let predicted = |kind: ScalingKind, shift: f64| {
+        let x: Vec<f64> = inputs().iter().map(|x| x + shift).collect();
+        let raw: Inputs<'_> = Dense::f64(&x, ROWS, FEATURES).unwrap().into();
+        let scaling = Scaling::fit(kind, &raw).unwrap();
+        let Inputs::Dense(scaled) = scaling.apply(&raw).unwrap() else { panic!("dense stays dense") };
+        let scaled = scaled.as_f64().unwrap().to_vec();
+        let shifted = |x: f64| x - shift;
+        let labels: Vec<f64> = x.chunks(3).map(|row| shifted(row[0]) - 0.5 * shifted(row[1])).collect();
+        let task: Vec<u32> = (0..ROWS).map(|i| (i % FILLED) as u32).collect();
+        let labels = labels.iter().zip(&task).map(|(y, t)| y * (1.0 + 0.3 * f64::from(*t))).collect();
+        let observations = Observations::multi_task(&task, labels).unwrap();
+        let scaled: Inputs<'_> = Dense::f64(&scaled, ROWS, FEATURES).unwrap().into();
+        let data = Dataset::new(&scaled, &observations, DatasetOptions::default()).unwrap();
+        let atoms = vec![AtomSpec::new("common", 3.0, AtomKind::Common)];
+        let settings = Settings { tolerance: 1e-10, ..Settings::default() };
+        let problem = Problem::new(&data, ProblemSpec { atoms, ..ProblemSpec::default() }).unwrap();
+        let mut model = fit(&problem, &settings).unwrap().model;
+        model.set_scaling(scaling).unwrap();
+        let task = model.common_task().unwrap().expect("there is a common part");
+        let again = Model::from_bytes(&model.to_bytes().unwrap()).unwrap();
+        let found = model.predict_borrowed(&raw, &task).unwrap();
+        let task = again.common_task().unwrap().expect("there is a common part");
+        assert_eq!(again.predict_borrowed(&raw, &task).unwrap(), found);
+        found
+    };
+    let want = predicted(ScalingKind::Standard, 0.0);
+    for (kind, shift) in
+        [(ScalingKind::Standard, 300.0), (ScalingKind::Spread, 0.0), (ScalingKind::Spread, 300.0)]
+    {
+        for (got, want) in predicted(kind, shift).iter().zip(&want) {
+            assert!((got - want).abs() < 1e-4, "{kind} {shift}: {got} instead of {want}");
+        }
     }
 }

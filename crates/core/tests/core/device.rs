@@ -193,7 +193,7 @@ fn specs() -> Vec<ProblemSpec> {
                 AtomSpec::new("common", 10.0, AtomKind::Common),
                 AtomSpec::new("own", 3.0, AtomKind::Own),
             ];
-            let exp = spec(LossKind::Squared, RegularizerKind::Exp, c, 1.0);
+            let exp = spec(LossKind::Squared, RegularizerKind::Exp { prior: None }, c, 1.0);
             specs.push(ProblemSpec { intercept, atoms, ..spec(LossKind::Squared, power(1), c, 1.0) });
             specs.push(ProblemSpec { intercept, ..exp });
         }

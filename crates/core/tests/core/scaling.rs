@@ -159,7 +159,8 @@ fn weights_are_repetitions() {
 fn spread_is_the_standard_deviation() {
     for unit in [1e-300, 1e-150, 1.0, 1e150, 1e300] {
         let x: Vec<f64> = [0.0, -5.0, 2.0, 0.0, -5.0, 0.0].iter().map(|x| x * unit).collect();
-        let Scaling::Spread { factor } = Scaling::fit(ScalingKind::Spread, &sparse(&x, 3)).unwrap() else {
+        let Scaling::Spread { factor, .. } = Scaling::fit(ScalingKind::Spread, &sparse(&x, 3)).unwrap()
+        else {
             panic!()
         };
         close(&format!("{unit:e}"), &factor, &[1.0, 0.2 / unit, 1.0 / unit], 1e-15);

@@ -134,12 +134,13 @@ fn every_tensor_of_a_model_is_guarded() {
         ("d.csv", format!("{columns} --method mtfl --loss squared")),
         ("d.svm", "--kernel rbf --loss hinge --c 1".into()),
         ("d.svm", "--scale unit --loss hinge".into()),
+        ("d.svm", "--scale spread --loss hinge".into()),
         ("classes.csv", "--target task --classes".into()),
     ] {
         seen.extend(forge(&place, data, &options));
     }
-    let known = "alpha atom_coefficient atom_share coefficients intercept observation_weight scale_factor \
-                 scale_mean support support_indices support_rows support_values target_centre target_scale theta v \
+    let known = "alpha atom_coefficient atom_share coefficients feature_mean intercept observation_weight \
+                 scale_factor scale_mean support support_indices support_rows support_values target_centre target_scale theta v \
                  weights";
     assert_eq!(seen.iter().map(String::as_str).collect::<Vec<_>>().join(" "), known);
 }

@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const MAX_HEADER: u64 = 100_000_000;
 
 /// Every name that means something in some model.
-const NAMES: [&str; 18] = [
+const NAMES: [&str; 19] = [
     "theta",
     "intercept",
     "alpha",
@@ -31,6 +31,7 @@ const NAMES: [&str; 18] = [
     "support_indices",
     "support_values",
     "scale_mean",
+    "feature_mean",
     "scale_factor",
     "target_centre",
     "target_scale",
@@ -191,7 +192,14 @@ fn scaling(kind: ScalingKind, n_features: usize, tensors: &mut Tensors<'_>) -> R
         }
         ScalingKind::None => Scaling::None,
         ScalingKind::Unit => Scaling::Unit,
-        ScalingKind::Spread => Scaling::Spread { factor: tensors.doubles("scale_factor", &features)? },
+        ScalingKind::Spread => {
+            // Files of 0.1.0 do not have it.
+            let mean = tensors.if_listed("feature_mean", |tensors, name| tensors.doubles(name, &features))?;
+            Scaling::Spread {
+                mean: mean.unwrap_or_default(),
+                factor: tensors.doubles("scale_factor", &features)?,
+            }
+        }
         ScalingKind::Standard => {
             let mean = tensors.doubles("scale_mean", &features)?;
             Scaling::Standard { mean, factor: tensors.doubles("scale_factor", &features)? }

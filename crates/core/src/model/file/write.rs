@@ -80,7 +80,9 @@ fn tensors(model: &Model) -> Vec<(&'static str, Tensor)> {
     }
     let list = |values: &[f64]| doubles(values, vec![values.len()]);
     if let Some((mean, factor)) = model.scaling.mean_and_factor() {
+        let kept = model.scaling.means_not_subtracted();
         out.extend(mean.map(|mean| ("scale_mean", list(mean))));
+        out.extend(kept.map(|mean| ("feature_mean", list(mean))));
         out.push(("scale_factor", list(factor)));
     }
     if let Some(scaling) = &model.target_scaling {
