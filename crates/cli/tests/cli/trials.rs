@@ -180,3 +180,43 @@ fn a_target_without_labels_is_fitted_around() {
     let said = place.ok("fit a.csv --target hit,miss,none --threads 1 -o m.st");
     assert!(said.contains("1 task has no labels: nothing is learned about none"), "{said}");
 }
+
+/// Intervals need held-out rows, which `fit` with a given C has none of; `select` has them for any C.
+#[test]
+fn intervals_for_a_given_c_come_from_select() {
+    let place = Place::new();
+    place.write("s.csv", crate::common::school());
+    place.ok("fit s.csv --task school --target score --c 1 -o m.st --quiet");
+    let said = place.run("predict m.st s.csv --interval 0.9 -o p.csv");
+    assert!(
+        said.code == 2 && said.stderr.contains("select, which takes a given C as --grid c=X"),
+        "{said:?}"
+    );
+    place.ok("select s.csv --task school --target score --grid c=1 -o n.st --quiet");
+    place.ok("predict n.st s.csv --interval 0.9 -o p.csv --quiet");
+    assert!(String::from_utf8(place.read("p.csv")).unwrap().starts_with("task,score,low,high\n"));
+}
+
+/// A clinic in which all were cured is not certain to cure the next one, and less so the fewer it has seen.
+#[test]
+fn tasks_of_one_class_are_not_certain() {
+    let place = Place::new();
+    let mut text = String::from("clinic,age,cured\n");
+    for (clinic, rows) in [("a", 30), ("few", 3), ("many", 30)] {
+        for i in 0..rows {
+            let cured = clinic != "a" || i * 7 % 10 > 4;
+            text += &format!("{clinic},{},{}\n", 20 + i * 13 % 50, if cured { "yes" } else { "no" });
+        }
+    }
+    place.write("a.csv", text);
+    place.write("new.csv", "clinic,age\na,45\nfew,45\nmany,45\n");
+    let said = place.ok("fit a.csv --task clinic --target cured --loss logistic --threads 1 -o m.st");
+    let note = "2 tasks have labels of one class only (intercept penalised, so that no probability is 0 or 1): few, m";
+    assert!(said.contains(note), "{said}");
+    assert_eq!(place.json("certify m.st a.csv")["holds"], true);
+    place.ok("predict m.st new.csv --proba -o p.csv --quiet");
+    let text = String::from_utf8(place.read("p.csv")).unwrap();
+    let found: Vec<f64> =
+        text.lines().skip(1).map(|l| l.rsplit(',').next().unwrap().parse().unwrap()).collect();
+    assert!(0.5 < found[1] && found[1] + 0.1 < found[2] && found[2] < 0.99, "{found:?}");
+}
