@@ -19,7 +19,7 @@ DOMAIN_ROUNDING, BALANCE_ROUNDING = 1e-12, 1e-9
 # As `kinfolk certify` has it, of the size that an entry can have. What is smaller than double precision is zero there.
 PART_ROUNDING, UNDERFLOW = 1e-6, 1e-290
 # Some sums of some hundred roundings, each of 1e-16.
-LAST_DIGITS, ROUNDING_TRIALS, ROUNDING_SAFETY, SUM_ROUNDING = 1e-14, 3, 100, 1e-12
+LAST_DIGITS, ROUNDING_TRIALS, ROUNDING_SAFETY, SUM_ROUNDING = 1e-14, 5, 300, 1e-12
 SHAKEN = {"alpha", "v", "intercept"}
 
 
@@ -184,7 +184,7 @@ def recheck(about, tensors, data, shaken=wide):
                 bounds.append(lam * w * entries.phi((s * rho_dual).sum()))
         costs.append((theta * of_point).sum() / 2)
         predictions = scores @ theta
-    faults += function_faults(predictions, geometry, tensors, reach @ abs(theta))
+    faults += function_faults(predictions, geometry, tensors, reach @ np.maximum(abs(theta), abs(tensors["theta"])))
 
     b = wide(tensors.get("intercept", np.zeros(n_tasks)))
     f = predictions[row, task] + b[task] + offset
@@ -220,10 +220,16 @@ def rounding(about, tensors, data, found):
 
         moved = {name: shaken(values) if name in SHAKEN else values for name, values in tensors.items()}
         other = recheck(about, moved, data, shaken)
-        primal = max(primal, ROUNDING_SAFETY * abs(other.primal - found.primal))
-        dual = max(dual, ROUNDING_SAFETY * abs(other.dual - found.dual))
-        theta = np.maximum(theta, ROUNDING_SAFETY * abs(other.theta - found.theta))
+        primal = max(primal, ROUNDING_SAFETY * change(other.primal, found.primal))
+        dual = max(dual, ROUNDING_SAFETY * change(other.dual, found.dual))
+        theta = np.maximum(theta, ROUNDING_SAFETY * change(other.theta, found.theta))
     return primal, dual, theta
+
+
+def change(one, other):
+    """Distance; that of infinities is not known, and may be anything."""
+    distance = abs(one - other)
+    return np.where(np.isnan(distance), np.inf, distance)
 
 
 def of_intercepts(kind, b, sums, primal, dual):
