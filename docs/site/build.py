@@ -18,7 +18,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 REPOSITORY = "https://github.com/kinfolk-learn/kinfolk/blob/main"
 PAGES = {
     "Getting started": ["command", "python"],
-    "User guide": ["problem", "methods", "solvers", "evidence", "reliability", "reproduction"],
+    "User guide": ["problem", "methods", "solvers", "scale", "gpu", "evidence", "reliability", "reproduction"],
     "How it works": ["math", "recheck", "architecture"],
     "Extending": ["add-a-loss", "add-a-regularizer", "add-a-solver", "add-a-backend"],
 }

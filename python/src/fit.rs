@@ -12,7 +12,7 @@ use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 
 /// A model, and the exception that ended its fit early.
-type FitResult = (PyModel, Option<PyErr>);
+pub(crate) type FitResult = (PyModel, Option<PyErr>);
 
 /// Fits a spec, which is JSON, at each weight of the losses (the texts of `c` in a spec). Each fit starts from
 /// the dual variables of the previous one. If Python raises an exception it ends early, with the fits so far.

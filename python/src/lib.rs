@@ -11,6 +11,7 @@ mod observations;
 mod registry;
 mod report;
 mod select;
+mod statistics;
 
 use pyo3::prelude::*;
 
@@ -31,6 +32,8 @@ mod _native {
     use super::report::report;
     #[pymodule_export]
     use super::select::{cross_validate, splits};
+    #[pymodule_export]
+    use super::statistics::{PyStatistics, certified, certify_part, fit_statistics};
     #[pymodule_export]
     const VERSION: &str = env!("CARGO_PKG_VERSION");
 }

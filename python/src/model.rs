@@ -3,7 +3,7 @@
 use crate::error::{of_engine, of_method, value};
 use crate::features::Features;
 use kinfolk::model::LinearCoefficients;
-use kinfolk::{Claim, Kernel, Matrix, TargetScaling, TaskNames};
+use kinfolk::{Claim, Kernel, Matrix, TargetScaling};
 use kinfolk_io::{ColumnRoles, Feature, LabelEncoding, Schema, Storage};
 use kinfolk_train::{AtomSetting, HeldOutError, Residuals, Trained};
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
@@ -71,11 +71,7 @@ impl PyModel {
     /// Names of the tasks.
     #[getter]
     fn tasks<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        match self.0.model.tasks() {
-            TaskNames::Numbered(n) => (0..*n as i64).collect::<Vec<_>>().into_pyobject(py),
-            TaskNames::Integers(names) => names.clone().into_pyobject(py),
-            other => other.iter().collect::<Vec<_>>().into_pyobject(py),
-        }
+        crate::statistics::names(py, self.0.model.tasks())
     }
 
     /// Known relations of tasks: name, weight, the learned coefficient, and the share of the model.

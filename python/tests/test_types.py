@@ -51,5 +51,5 @@ def test_it_runs(tmp_path):
     import user_script
 
     assert user_script.regression(tmp_path / "m") and user_script.classification()
-    assert user_script.choice(tmp_path / "s")
+    assert user_script.choice(tmp_path / "s") and user_script.statistics(tmp_path / "t")
     plt.close("all")

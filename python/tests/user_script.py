@@ -15,6 +15,7 @@ from kinfolk import (
     MultiTaskRegressor,
     OutputKernelClassifier,
     OutputKernelRegressor,
+    Statistics,
     load,
     methods,
     plot,
@@ -65,6 +66,19 @@ def regression(path: Path) -> float:
     total = gap + sum(limits) + sum(shares.values()) + len(words) + len(numbers) + len(clusters) + len(frames)
     total += len(names) + len(inner) + len(columns) + float((high - low).sum())
     return total + float(guess.mean()) + again.score(X, y, task="ann") + float(model.C_) + float(model.n_features_in_)
+
+
+def statistics(path: Path) -> float:
+    first = Statistics(sample_rows=100, memory="1GB").update(X[:20], y[:20], task=task[:20])
+    rest = Statistics().update_batches([(X[20:], y[20:], task[20:])])
+    total: Statistics = Statistics.sum([first, rest.to_bytes()])
+    total.save(path)
+    same = Statistics.from_bytes(Statistics.load(path).copy().merge(Statistics()).to_bytes())
+    model: MultiTaskRegressor = MultiTaskRegressor(C=1.0).fit_statistics(first + rest)
+    model.certify_rows([(X, y, task)])
+    frames = Statistics(target="c", task="who").of_batches()
+    sizes: list[int] = [same.n_rows, same.n_features, same.nbytes, len(same.tasks)]
+    return sum(sizes) + model.rel_gap_ + callable(frames)
 
 
 def classification() -> float:

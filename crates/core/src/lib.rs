@@ -29,9 +29,11 @@ mod scaling;
 pub mod serde_f64;
 pub mod solver;
 mod special;
+mod statistics;
 mod step;
 mod target_scaling;
 mod tasks;
+mod tensors;
 
 pub use c_scale::{CScale, Weights};
 pub use certificate::{Certificate, Form, certify};
@@ -44,13 +46,14 @@ pub use intercept::Intercept;
 pub use kernel::Kernel;
 pub use loss::LossKind;
 pub use matrix::Matrix;
-pub use model::{CertificateSummary, CertifyOptions, Claim, Mismatch, Model, ModelCheck};
+pub use model::{CertificateSummary, CertifyOptions, CertifyParts, Claim, Mismatch, Model, ModelCheck};
 pub use observations::Observations;
 pub use observer::{Flow, Observer, Progress, Silent, Snapshot};
 pub use problem::{Losses, Problem, ProblemSpec};
 pub use regularizer::{Regularizer, RegularizerKind};
 pub use scaling::{Scaling, ScalingKind};
 pub use solver::{Settings, SolverKind, Start, Status};
+pub use statistics::{Statistics, StatisticsOptions, Surrogate};
 pub use target_scaling::{TargetScale, TargetScaling};
 pub use tasks::TaskNames;
 

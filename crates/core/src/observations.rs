@@ -169,6 +169,32 @@ impl Observations {
         Ok(self)
     }
 
+    /// The same observations of tasks with these names, in this order: each keeps its task by name.
+    ///
+    /// # Errors
+    /// [`Error::UnknownTask`] for a task that is not among them.
+    pub fn for_tasks(self, names: &TaskNames) -> Result<Self> {
+        if self.tasks == *names {
+            return Ok(self);
+        }
+        let map: Vec<usize> = self.tasks.iter().map(|name| names.find(&name)).collect::<Result<_>>()?;
+        let in_place = map.iter().enumerate().all(|(t, to)| t == *to);
+        if in_place {
+            return self.with_task_names(names.clone());
+        }
+        let n = self.len();
+        let input = (0..n).map(|o| self.input(o) as u32).collect();
+        let task = (0..n).map(|o| map[self.task(o)] as u32).collect();
+        let mut out = Self::from_triples(self.n_inputs, names.len(), input, task, self.label.clone())?;
+        let uniform = self.uniform_weight() == Some(1.0);
+        out.weight = match uniform {
+            true => ObservationWeights::One,
+            false => ObservationWeights::Each((0..n).map(|o| self.weight(o)).collect()),
+        };
+        (out.offset, out.tasks) = (self.offset, names.clone());
+        Ok(out)
+    }
+
     /// Multiplies the weight of each observation.
     pub fn with_weights(mut self, weight: &[f64]) -> Result<Self> {
         same_length("the list of weights", weight.len(), self.len())?;

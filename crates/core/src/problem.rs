@@ -132,6 +132,13 @@ impl ProblemSpec {
         self.intercept.check()?;
         build_losses(&self.loss, n_tasks)
     }
+
+    /// The unit of duals and the regulariser in the problem's own units, for kernel values of this unit.
+    pub(crate) fn in_own_units(&self, n_tasks: usize, kernel_unit: f64) -> Result<(f64, Regularizer)> {
+        let regularizer = self.output.build_with_atoms(&self.atoms, n_tasks)?;
+        let normal = NormalForm::new(&regularizer, n_tasks, kernel_unit, self)?;
+        Ok((normal.unit, normal.regularizer))
+    }
 }
 
 impl<'a> Problem<'a> {

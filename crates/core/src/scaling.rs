@@ -282,15 +282,40 @@ fn standard(x: &Dense<'_>, weights: &RowWeights<'_>) -> Result<Scaling> {
         let difference = x / unit[j] - first[j] - offset[j];
         difference * difference
     });
-    let (mut mean, mut factor) = (vec![0.0; d], vec![1.0; d]);
-    for j in 0..d {
-        let (centre, deviation) = (first[j] + offset[j], (squares[j] / total).sqrt());
-        mean[j] = centre * unit[j];
-        if deviation > n * f64::EPSILON * centre.abs() {
-            factor[j] = one_over(deviation, unit[j], j)?;
-        }
+    let spread = |j: usize| FeatureSpread {
+        centre: first[j] + offset[j],
+        deviation: (squares[j] / total).sqrt(),
+        unit: unit[j],
+    };
+    Scaling::standard_of(&(0..d).map(spread).collect::<Vec<_>>(), n)
+}
+
+/// Mean and standard deviation of a feature, in a unit.
+pub(crate) struct FeatureSpread {
+    pub(crate) centre: f64,
+    pub(crate) deviation: f64,
+    pub(crate) unit: f64,
+}
+
+impl FeatureSpread {
+    /// Whether n values differ by more than rounding may leave of equal ones.
+    fn is_positive(&self, n: f64) -> bool {
+        self.deviation > n * f64::EPSILON * self.centre.abs()
     }
-    Ok(Scaling::Standard { mean, factor })
+}
+
+impl Scaling {
+    /// Standard scaling of features with these means and deviations in n inputs.
+    pub(crate) fn standard_of(features: &[FeatureSpread], n: f64) -> Result<Scaling> {
+        let factor = |(j, own): (usize, &FeatureSpread)| match own.is_positive(n) {
+            true => one_over(own.deviation, own.unit, j),
+            false => Ok(1.0),
+        };
+        Ok(Scaling::Standard {
+            mean: features.iter().map(|own| own.centre * own.unit).collect(),
+            factor: features.iter().enumerate().map(factor).collect::<Result<_>>()?,
+        })
+    }
 }
 
 /// One over `deviation unit`, the standard deviation of feature j.

@@ -97,6 +97,17 @@ impl TargetScaling {
             .zip(&is_number)
             .filter(|(_, number)| !**number)
             .for_each(|(own, _)| *own = TaskMoments::default());
+        TargetScaling::of_moments(kind, moments, &is_number, centred).map(Some)
+    }
+
+    /// The scaling of this kind, `none` aside, for tasks whose labels are like this; `is_number` says which are to be
+    /// scaled.
+    pub(crate) fn of_moments(
+        kind: TargetScale,
+        mut moments: Vec<TaskMoments>,
+        is_number: &[bool],
+        centred: bool,
+    ) -> Result<Self> {
         let shrunk = match kind {
             TargetScale::Auto | TargetScale::Shrunk => shrink(&mut moments),
             _ => false,
@@ -117,7 +128,7 @@ impl TargetScaling {
         let centre = centred.then(|| moments.iter().map(|own| own.centre).collect());
         let scaling = TargetScaling { kind, centre, spread };
         scaling.check_numbers()?;
-        Ok(Some(scaling))
+        Ok(scaling)
     }
 
     /// From its numbers, as a model file has them.
@@ -235,13 +246,13 @@ struct TaskSums {
 
 /// What the labels of a task are like.
 #[derive(Debug, Clone, Copy, Default)]
-struct TaskMoments {
+pub(crate) struct TaskMoments {
     /// 0 if labels are not centred.
-    centre: f64,
+    pub(crate) centre: f64,
     /// Where it has one.
-    spread: Option<f64>,
+    pub(crate) spread: Option<f64>,
     /// Number of labels; one of double weight counts twice.
-    labels: f64,
+    pub(crate) labels: f64,
 }
 
 /// The moments of all tasks.

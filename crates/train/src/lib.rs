@@ -6,6 +6,7 @@
 
 mod auto_c;
 mod error;
+mod from_statistics;
 mod method;
 mod methods;
 mod metric;

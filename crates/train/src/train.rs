@@ -9,13 +9,14 @@
 //! ```
 //! Paths and cross-validation enter at [`PreparedData`], with a data set that serves many fits.
 
+use crate::from_statistics::{self, StatisticsRows};
 use crate::notes::task_notes;
 use crate::spec::DeviceWork;
 use crate::{AtomSetting, Error, FitSpec, Job, MethodSpec, ResolvedAtoms, Result, Trained, Weight};
 use crate::{auto_c, within_task};
 use kinfolk::{
     CScale, Dataset, DatasetOptions, Fit, Inputs, Intercept, LossKind, Losses, Model, Observations, Observer,
-    Scaling, Settings, Start, TargetScaling,
+    Scaling, Settings, Start, Statistics, TargetScaling,
 };
 use kinfolk_io::{FoldKeys, FoldsBy, Labels, Schema, Table, Targets};
 use std::borrow::Cow;
@@ -32,6 +33,8 @@ pub enum Data<'a> {
     Table(Box<(Table, Schema)>),
     /// Inputs and observations; labels are coded already.
     Arrays(&'a Inputs<'a>, &'a Observations),
+    /// Sums over rows that are elsewhere, for the squared loss.
+    Statistics(&'a Statistics),
 }
 
 /// Fits a spec to data.
@@ -66,6 +69,8 @@ pub struct Training<'a> {
     pub notes: Vec<String>,
     /// Groups or times of the rows, if these decide about folds.
     pub fold_keys: Option<FoldKeys>,
+    /// What inputs and observations stand for, if they are not rows.
+    pub(crate) statistics: Option<StatisticsRows<'a>>,
 }
 
 impl<'a> Training<'a> {
@@ -78,6 +83,7 @@ impl<'a> Training<'a> {
         match data {
             Data::Table(read) => Training::of_table(spec, read.0, read.1),
             Data::Arrays(inputs, observations) => Training::of_arrays(spec, inputs, observations),
+            Data::Statistics(statistics) => from_statistics::training(spec, statistics),
         }
     }
 
@@ -89,7 +95,18 @@ impl<'a> Training<'a> {
         notes.extend(task_notes(&observations, &losses, spec.intercept));
         let (observations, target_scaling) = with_scaled_labels(spec, observations, &losses)?;
         let (inputs, fold_keys) = (scaled(&scaling, table.inputs)?, table.fold_keys);
-        Ok(Training { inputs, scaling, observations, target_scaling, losses, schema, notes, fold_keys })
+        let statistics = None;
+        Ok(Training {
+            inputs,
+            scaling,
+            observations,
+            target_scaling,
+            losses,
+            schema,
+            notes,
+            fold_keys,
+            statistics,
+        })
     }
 
     /// The losses that a spec asks for with these labels.
@@ -119,6 +136,7 @@ impl<'a> Training<'a> {
             losses: losses.clone(),
             notes: vec![],
             fold_keys: None,
+            statistics: None,
         })
     }
 
@@ -142,6 +160,7 @@ impl<'a> Training<'a> {
             schema,
             notes,
             fold_keys: None,
+            statistics: None,
         })
     }
 
@@ -197,7 +216,8 @@ impl<'a> Training<'a> {
 
     /// What is to be said about columns that have no effect in a fit of a spec, if there are any.
     pub fn column_note(&self, spec: &FitSpec) -> Option<String> {
-        within_task::note(self, spec.kernel.as_ref(), spec.intercept)
+        // Sums do not tell whether values are equal.
+        self.statistics.is_none().then(|| within_task::note(self, spec.kernel.as_ref(), spec.intercept))?
     }
 
     /// A data set of these data with the atoms of a spec, for any number of fits.
@@ -205,7 +225,19 @@ impl<'a> Training<'a> {
     /// # Errors
     /// If an atom does not suit the tasks.
     pub fn prepare<'b>(&'b self, data: &'b Dataset<'b>, spec: &FitSpec) -> Result<PreparedData<'b>> {
-        PreparedData::new(data, &self.losses, spec.intercept).with_atoms(spec)
+        let prepared = PreparedData::new(data, &self.losses, spec.intercept).with_atoms(spec)?;
+        match &self.statistics {
+            None => Ok(prepared),
+            Some(rows) => rows.with_c_scale(prepared, spec),
+        }
+    }
+
+    /// The rows on which C is chosen, scaled; `None` if there are only sums.
+    pub(crate) fn rows_of_choice(&self) -> Option<(&Inputs<'_>, &Observations)> {
+        match &self.statistics {
+            None => Some((&self.inputs, &self.observations)),
+            Some(rows) => rows.sample.as_ref().map(|(inputs, observations)| (inputs, observations)),
+        }
     }
 
     /// Fits a spec to a data set of these data that serves several fits.
@@ -228,8 +260,14 @@ impl<'a> Training<'a> {
             let left = |limit: Duration| limit.saturating_sub(began.elapsed()).max(SHORTEST_FIT);
             settings.max_time = settings.max_time.map(left);
         }
+        if self.statistics.is_some() {
+            settings.tolerance = from_statistics::tolerance(spec.tol);
+        }
         let fit = prepared.fit(&spec.method, weight, spec.lambda, &settings, start, observer)?;
         let mut trained = self.trained(spec, fit)?;
+        if let Some(rows) = &self.statistics {
+            rows.tell(&mut trained, prepared.data())?;
+        }
         if trained.spec.method.takes_atoms() {
             trained.outcome.notes.extend_from_slice(&prepared.atoms.notes);
         }
@@ -302,8 +340,18 @@ pub fn unscaled(spec: &FitSpec, table: Table, mut schema: Schema) -> Result<Trai
     let observations = Cow::Owned(table.observations(&schema.label_encoding)?);
     let (scaling, target_scaling, fold_keys) = (Scaling::None, None, table.fold_keys);
     notes.extend(task_notes(&observations, &losses, spec.intercept));
-    let inputs = table.inputs;
-    Ok(Training { inputs, scaling, observations, target_scaling, losses, schema, notes, fold_keys })
+    let (inputs, statistics) = (table.inputs, None);
+    Ok(Training {
+        inputs,
+        scaling,
+        observations,
+        target_scaling,
+        losses,
+        schema,
+        notes,
+        fold_keys,
+        statistics,
+    })
 }
 
 /// The scaling of inputs that a spec asks for. Inputs count by the weights of their observations; weights of classes
@@ -384,6 +432,10 @@ impl<'a> PreparedData<'a> {
     /// The same with a known scale of C.
     pub(crate) fn with_c_scale(self, c_scale: CScale) -> Self {
         PreparedData { c_scale: OnceLock::from(c_scale), ..self }
+    }
+
+    pub(crate) fn losses(&self) -> &'a Losses {
+        self.losses
     }
 
     /// The data set.

@@ -22,6 +22,7 @@ from ._files import load
 from ._onnx import register_skl2onnx
 from ._output_kernel import OutputKernelClassifier, OutputKernelRegressor
 from ._regressor import MultiTaskRegressor
+from ._statistics import Statistics
 
 __version__: str = _native.VERSION
 
@@ -32,6 +33,7 @@ __all__ = [
     "MultiTaskRegressor",
     "OutputKernelClassifier",
     "OutputKernelRegressor",
+    "Statistics",
     "load",
     "methods",
     "register_skl2onnx",

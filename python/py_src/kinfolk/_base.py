@@ -117,7 +117,9 @@ class BaseKinfolkEstimator(
     @property
     def dual_coef_(self) -> np.ndarray:
         """The dual variables: (inputs, tasks) if every input has a label for every task, else one for each label."""
-        alpha: np.ndarray = self.model_.alpha
+        alpha: np.ndarray | None = self.model_.alpha
+        if alpha is None:
+            raise AttributeError("a model from statistics, or one without its dual variables, has no dual_coef_")
         about = json.loads(self.model_.about)
         return alpha.reshape(about["n_inputs"], -1) if about["complete"] else alpha
 
@@ -169,11 +171,22 @@ class BaseKinfolkEstimator(
                 inputs, data.observations, spec, [weight], data.start, listener, data.fold_keys
             )
         model, raised = fits[-1]
+        self.__dict__.pop("_statistics", None)  # of other rows
         self._store_fit(model)
         if raised is not None and not isinstance(raised, _StopRequested):
             raise raised
         self._warn(model.summary)
         self._after_fit(data)
+
+    def _fit_native_statistics(self, statistics: Any, losses: list[str], outputs: list[Any]) -> None:
+        """Fits statistics of the engine, and stores the result even if the fit is interrupted."""
+        spec, weight = specification(self, losses, outputs), str(_checks.weight(self.C))
+        with _Progress(self) as listener:
+            model, raised = _native.fit_statistics(statistics, spec, weight, listener)
+        self._store_fit(model)
+        if raised is not None and not isinstance(raised, _StopRequested):
+            raise raised
+        self._warn(model.summary)
 
     def _add_offset(self, data: TrainingData, offset: Any) -> TrainingData:
         """Adds a known part of the predictions: one number for each row, or for each row and output."""
@@ -251,12 +264,19 @@ class BaseKinfolkEstimator(
         model = state.pop("model_", None)
         if model is not None:
             state["_model_bytes"] = model.to_bytes()
+        statistics = state.pop("_statistics", None)
+        if statistics is not None:
+            state["_statistics_bytes"] = statistics.to_bytes()
         return state
 
     def __setstate__(self, state: Any) -> None:
         state = dict(state)
-        data = state.pop("_model_bytes", None)
+        data, statistics = state.pop("_model_bytes", None), state.pop("_statistics_bytes", None)
         super().__setstate__(state)
+        if statistics is not None:
+            from ._statistics import Statistics
+
+            self._statistics = Statistics.from_bytes(statistics)
         if data is not None:
             self.model_ = _native.Model.from_bytes(data)
 

@@ -21,6 +21,7 @@ from ._files import SaveMixin
 from ._onnx import OnnxMixin
 from ._parameters import ClassParameters, NumberParameters, documented
 from ._report import GIVEN, Data, ReportMixin
+from ._statistics import Statistics, StatisticsMixin
 
 
 class OutputKernel(SaveMixin, OnnxMixin, ReportMixin, BaseKinfolkEstimator):
@@ -107,7 +108,7 @@ class OutputKernel(SaveMixin, OnnxMixin, ReportMixin, BaseKinfolkEstimator):
 
 @documented
 @dataclass(eq=False, repr=False, kw_only=True)
-class OutputKernelRegressor(RegressorMixin, NumberParameters, OutputKernel):  # type: ignore[misc]
+class OutputKernelRegressor(RegressorMixin, NumberParameters, StatisticsMixin, OutputKernel):  # type: ignore[misc]
     """Regression of several outputs, learned together with the relations between them.
 
     Labels of a table may be missing (NaN).
@@ -148,6 +149,25 @@ class OutputKernelRegressor(RegressorMixin, NumberParameters, OutputKernel):  # 
 
     def _takes_tables(self) -> bool:
         return not self._flat
+
+    def _store_targets(self, targets: _targets.Targets) -> list[str]:
+        if targets.form == "rows":
+            raise ValueError("fit_statistics: these statistics have a task for each row; use MultiTaskRegressor")
+        self.tasks_, self._flat = targets.tasks, targets.form == "single"
+        return [self._loss()]
+
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Adds rows to statistics and fits all rows so far again: exact, in constant memory. For the squared loss and
+        the linear kernel."""
+        self._require_labels(y)
+        first = not hasattr(self, "_statistics")
+        statistics = Statistics(memory=self.memory, n_jobs=self.n_jobs) if first else self._statistics.copy()
+        x, _ = _inputs.checked(self, X, reset=first)
+        statistics.update(x, y, sample_weight=sample_weight)
+        losses = self._store_targets(statistics._targets())
+        self._fit_native_statistics(statistics._native, losses, statistics.tasks)
+        self._statistics = statistics
+        return self
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Explained variance (R2), the mean over the columns of a table; missing labels do not count."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -14,12 +14,13 @@ from . import _calibration, _targets
 from ._engine import numeric_loss
 from ._multitask import MultiTask
 from ._parameters import NumberParameters, documented
+from ._statistics import Statistics, StatisticsMixin
 from ._targets import Targets
 
 
 @documented
 @dataclass(eq=False, repr=False, kw_only=True)
-class MultiTaskRegressor(RegressorMixin, NumberParameters, MultiTask):  # type: ignore[misc]
+class MultiTaskRegressor(RegressorMixin, NumberParameters, StatisticsMixin, MultiTask):  # type: ignore[misc]
     """Regression of many related tasks, learned together with the relations between them.
 
     Examples
@@ -43,6 +44,29 @@ class MultiTaskRegressor(RegressorMixin, NumberParameters, MultiTask):  # type: 
 
     def _loss(self, text: str) -> str:
         return numeric_loss(self.AUTO_LOSS if text == "auto" else text)
+
+    def _store_targets(self, targets: Targets) -> list[str]:
+        self._targets, self.tasks_ = targets, targets.tasks
+        return self._losses(targets)
+
+    def partial_fit(
+        self, X: Any, y: Any, task: Any = None, sample_weight: Any = None, classes: Any = None
+    ) -> Self:
+        """With `keep_data=False` (squared loss, linear kernel), rows are added to statistics and all rows so far are
+        fitted again: exact, in constant memory. Otherwise the first call is `fit`, each later one `update`, which keep
+        the rows. `classes` is for scikit-learn."""
+        if self.keep_data or (hasattr(self, "model_") and not hasattr(self, "_statistics")):
+            return super().partial_fit(X, y, task, sample_weight)
+        self._require_labels(y)
+        first = not hasattr(self, "_statistics")
+        statistics = Statistics(memory=self.memory, n_jobs=self.n_jobs) if first else self._statistics.copy()
+        x, names = self._read(X, task, reset=first)
+        statistics.update(x, y, task=names, sample_weight=sample_weight)
+        self._data, self._checksum, self._has_offset = None, None, False
+        losses = self._store_targets(statistics._targets())
+        self._fit_native_statistics(statistics._native, losses, self._targets.outputs)
+        self._statistics = statistics
+        return self
 
     def predict(self, X: Any, task: Any = None) -> np.ndarray:
         """Predictions for the task of each row. `task` is one task for all rows, or one for each. Without it, a model

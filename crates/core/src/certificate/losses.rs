@@ -88,18 +88,49 @@ pub(crate) fn predictions(
     weights: &Matrix,
     interrupt: &mut Interrupt<'_>,
 ) -> Result<Vec<f64>> {
-    let obs = problem.observations();
-    let blocks = row_blocks(obs, STREAM_ROWS);
+    let blocks = row_blocks(problem.observations(), STREAM_ROWS);
     let scores = all_scores(problem, weights, &blocks, interrupt)?;
+    Ok(by_observation(problem, &blocks, &scores))
+}
+
+/// Scores of blocks in the order of the observations.
+fn by_observation(problem: &Problem<'_>, blocks: &[RowBlock], scores: &[Matrix]) -> Vec<f64> {
+    let obs = problem.observations();
     let mut out = vec![0.0; obs.len()];
-    for (block, scores) in blocks.iter().zip(&scores) {
+    for (block, scores) in blocks.iter().zip(scores) {
         for (row, &i) in block.rows.iter().enumerate() {
             for o in obs.of_input(i as usize) {
                 out[o] = scores[(row, if block.columns == Columns::All { obs.task(o) } else { 0 })];
             }
         }
     }
-    Ok(out)
+    out
+}
+
+/// The duals that answer to predictions of the weights W and these intercepts, `kappa = -gamma L'(y, F)`, and the terms
+/// of both, those of intercepts aside.
+pub(crate) fn answer_terms(
+    problem: &Problem<'_>,
+    weights: &Matrix,
+    intercept: Option<&[f64]>,
+    interrupt: &mut Interrupt<'_>,
+) -> Result<(Vec<f64>, LossTerms)> {
+    let blocks = row_blocks(problem.observations(), STREAM_ROWS);
+    let mut scores = all_scores(problem, weights, &blocks, interrupt)?;
+    if let Some(intercept) = intercept {
+        blocks
+            .iter()
+            .zip(&mut scores)
+            .for_each(|(block, own)| intercepts::add(intercept, block.columns, own));
+    }
+    let answer = |(o, z): (usize, f64)| -problem.gamma(o) * problem.loss_at(o).mean_slope(z);
+    let predicted = by_observation(problem, &blocks, &scores);
+    let kappa: Vec<f64> = predicted.into_iter().enumerate().map(answer).collect();
+    let terms = sum_blocks(problem, &blocks, interrupt, |k, scratch| {
+        scratch.scores.clone_from(&scores[k]);
+        block_terms(problem, &kappa, &blocks[k], scratch)
+    })?;
+    Ok((kappa, terms))
 }
 
 /// The terms of all blocks, added up in order.

@@ -19,9 +19,11 @@
 
 mod intercepts;
 mod losses;
+mod parts;
 mod regularizer;
 
-pub(crate) use losses::{LossTerms, predictions};
+pub(crate) use losses::{LossTerms, answer_terms, predictions};
+pub(crate) use parts::{PartialCertificate, PassSums};
 pub(crate) use regularizer::RegularizerTerms;
 
 use crate::backend::{self, Expansion, Interrupt};

@@ -3,10 +3,12 @@
 mod atoms;
 mod attachments;
 mod borrowed;
+mod certify_parts;
 mod claim;
 mod coefficients;
 mod compare;
 pub mod file;
+mod from_statistics;
 mod induced;
 mod predictor;
 mod recheck;
@@ -14,6 +16,7 @@ mod summary;
 
 pub use atoms::AtomPart;
 pub use borrowed::BorrowedTask;
+pub use certify_parts::CertifyParts;
 pub use claim::Claim;
 pub use coefficients::LinearCoefficients;
 pub use compare::{CERTIFICATE_TOLERANCE, MODEL_TOLERANCE, Mismatch};
@@ -97,6 +100,10 @@ pub struct About {
     /// What the method says about its search. No part of the certificate; nothing checks it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remark: Option<String>,
+    /// Whether it was fitted to [`Statistics`](crate::Statistics) and not to rows: it then has a primal point `v` and
+    /// no duals, which a pass over the rows computes from it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub from_statistics: bool,
 }
 
 impl Model {
@@ -129,6 +136,7 @@ impl Model {
             status: Some(status),
             claim: Some(Claim::Optimal),
             remark: None,
+            from_statistics: false,
         };
         let (alpha, scaling, attachments) = (Some(alpha), Scaling::None, Attachments::default());
         let written_by = env!("CARGO_PKG_VERSION").to_string();
@@ -253,6 +261,7 @@ impl Model {
 
     /// Forgets the duals: a smaller file, which can still predict but no longer be re-certified.
     pub fn drop_duals(&mut self) {
+        self.about.from_statistics = false;
         self.alpha = None;
         self.v = None;
         self.observation_weights = None;

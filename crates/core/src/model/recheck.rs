@@ -42,7 +42,8 @@ impl Model {
     ///
     /// Scaling of inputs and labels, kernel, bias, losses, regulariser, C and lambda are the model's. So are
     /// the weights of the observations and the names of the tasks: those given may have none, or the same.
-    /// Offsets are those given.
+    /// Offsets are those given. A model from [`Statistics`](crate::Statistics) has neither duals nor weights: duals
+    /// are computed from its predictions, and weights are those given.
     ///
     /// Equal to [`certificate`](Self::certificate) up to rounding if nobody changed either. For any other
     /// data of the right size the certificate is still a true one, of the stored duals on that data. It does
@@ -143,11 +144,11 @@ impl Model {
         options: &CertifyOptions,
         work: impl FnOnce(&Problem<'_>, &[f64], &Inputs<'_>) -> Result<T>,
     ) -> Result<T> {
-        let Some(alpha) = &self.alpha else {
+        if self.alpha.is_none() && !self.about.from_statistics {
             return Err(Error::Incompatible(
                 "the duals of the model were dropped: it cannot be certified again".into(),
             ));
-        };
+        }
         let about = &self.about;
         let inputs = self.scaling.apply(inputs)?;
         let scaled = self.target_scaling.as_ref().map(|scaling| scaling.apply(observations)).transpose()?;
@@ -156,7 +157,11 @@ impl Model {
         let CertifyOptions { memory, threads, device } = options.clone();
         let options = DatasetOptions { kernel, bias, memory, threads, device };
         let data = Dataset::new(&inputs, observations, options)?;
-        work(&Problem::new(&data, about.problem.clone())?, alpha, &inputs)
+        let problem = Problem::new(&data, about.problem.clone())?;
+        match &self.alpha {
+            Some(alpha) => work(&problem, alpha, &inputs),
+            None => work(&problem, &self.answering_duals(&problem)?, &inputs),
+        }
     }
 
     /// The observations with the names of the model's tasks; `Err` if they or the inputs do not fit the
@@ -212,6 +217,10 @@ impl Model {
     /// Weights of observations that the data give and that are not those of the model.
     fn weight_mismatch(&self, observations: &Observations) -> Option<Mismatch> {
         let own = |o: usize| self.observation_weights.as_ref().map_or(1.0, |weights| weights[o]);
+        if self.about.from_statistics {
+            // It knows sums only.
+            return None;
+        }
         if observations.uniform_weight() == Some(1.0) && self.observation_weights.is_some() {
             return None;
         }
@@ -223,6 +232,9 @@ impl Model {
     }
 
     fn with_own_weights(&self, observations: Observations) -> Result<Observations> {
+        if self.about.from_statistics {
+            return Ok(observations);
+        }
         let own = self.observation_weights.as_deref();
         let same =
             (0..observations.len()).all(|o| observations.weight(o) == own.map_or(1.0, |weights| weights[o]));

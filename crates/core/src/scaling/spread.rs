@@ -1,6 +1,6 @@
 //! Division by the spread of each feature, without centring: zeros stay zeros.
 
-use super::{RowWeights, Scaling, one_over, out_of_range};
+use super::{FeatureSpread, RowWeights, Scaling, one_over, out_of_range};
 use crate::inputs::{Dense, Inputs, Sparse, Values};
 use crate::linalg::power_of_two;
 use crate::{Error, Result};
@@ -21,19 +21,26 @@ pub(super) fn fit(inputs: &Inputs<'_>, weights: &RowWeights<'_>) -> Result<Scali
     mean.iter_mut().for_each(|sum| *sum /= total);
     let mut squares = vec![0.0; d];
     for_each(inputs, weights, |weight, j, x| squares[j] += weight * (x / unit[j] - mean[j]).powi(2));
-    let factor = |j: usize| {
+    let spread = |j: usize| {
         // The zeros weigh total - entries, and are -mean from the mean.
         let zeros = (total - entries[j]).max(0.0);
         let deviation = ((squares[j] + zeros * mean[j] * mean[j]) / total).sqrt();
-        match deviation > n * f64::EPSILON * mean[j].abs() {
-            true => one_over(deviation, unit[j], j),
-            false if mean[j] == 0.0 => Ok(1.0),
-            false => one_over(mean[j].abs(), unit[j], j),
-        }
+        FeatureSpread { centre: mean[j], deviation, unit: unit[j] }
     };
-    let factor = (0..d).map(factor).collect::<Result<_>>()?;
-    mean.iter_mut().zip(&unit).for_each(|(mean, unit)| *mean *= unit);
-    Ok(Scaling::Spread { mean, factor })
+    Scaling::spread_of(&(0..d).map(spread).collect::<Vec<_>>(), n)
+}
+
+impl Scaling {
+    /// Spread scaling of features with these means and deviations in n inputs.
+    pub(crate) fn spread_of(features: &[FeatureSpread], n: f64) -> Result<Scaling> {
+        let factor = |(j, own): (usize, &FeatureSpread)| match own.is_positive(n) {
+            true => one_over(own.deviation, own.unit, j),
+            false if own.centre == 0.0 => Ok(1.0),
+            false => one_over(own.centre.abs(), own.unit, j),
+        };
+        let factor = features.iter().enumerate().map(factor).collect::<Result<_>>()?;
+        Ok(Scaling::Spread { mean: features.iter().map(|own| own.centre * own.unit).collect(), factor })
+    }
 }
 
 /// Calls `visit(weight, j, x_ij)` for every entry that is not zero, of rows that count.

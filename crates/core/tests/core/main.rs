@@ -32,5 +32,6 @@ mod resume;
 mod scales;
 mod scaling;
 mod solvers;
+mod statistics;
 mod subspace;
 mod target_scaling;

@@ -25,7 +25,7 @@ mod trials;
 use crate::observer::SharedObserver;
 use crate::select::{Study, StudyRows, folds};
 use crate::{FitSpec, Metric, PreparedData, Residuals, Result, Training, nan};
-use kinfolk::{CScale, Observations, Observer};
+use kinfolk::{CScale, Inputs, Observations, Observer};
 use kinfolk_io::FoldKeys;
 use search::StrengthTrial;
 use serde::{Deserialize, Serialize};
@@ -213,11 +213,14 @@ pub(crate) fn choose(
     spec: &FitSpec,
     observer: &mut dyn Observer,
 ) -> AutoC {
-    let rows = rows_that_count(&training.observations);
+    let Some(data) = training.rows_of_choice() else {
+        return AutoC::middle("no rows were kept with the statistics");
+    };
+    let rows = rows_that_count(data.1);
     if rows.len() < MIN_ROWS {
         return AutoC::middle(format!("fewer than {MIN_ROWS} rows"));
     }
-    if training.observations.task_counts().iter().all(|n| *n < 2) {
+    if data.1.task_counts().iter().all(|n| *n < 2) {
         return AutoC::middle("no task has two rows");
     }
     let limit = spec.max_seconds.and_then(|seconds| Duration::try_from_secs_f64(TIME_SHARE * seconds).ok());
@@ -225,13 +228,14 @@ pub(crate) fn choose(
     let observer = SharedObserver::new(observer, deadline);
     let choose = || {
         let scale = ScaleOfAll::new(prepared.c_scale()?, &training.observations);
-        of_rows(training, scale, spec, &rows, &observer)
+        of_rows(training, data, scale, spec, &rows, &observer)
     };
     choose().unwrap_or_else(|error| AutoC::middle(format!("folds cannot be fitted: {error}")))
 }
 
 fn of_rows(
     training: &Training<'_>,
+    (inputs, observations): (&Inputs<'_>, &Observations),
     scale: ScaleOfAll<'_>,
     spec: &FitSpec,
     rows: &[u32],
@@ -240,7 +244,7 @@ fn of_rows(
     // Scaling what is scaled already is scaling it by the rows of the fold. Classes are balanced already.
     let spec =
         FitSpec { tol: spec.tol.max(TOLERANCE), max_seconds: None, class_weight: None, ..spec.clone() };
-    let mut study = Study::new(&training.inputs, &training.observations, training.losses.clone(), spec);
+    let mut study = Study::new(inputs, observations, training.losses.clone(), spec);
     study.fold_keys.clone_from(&training.fold_keys);
     let distinct = distinct::distinct_rows(&study, rows)?;
     let study = study.of_rows(&distinct);

@@ -1,9 +1,9 @@
 //! Checks of a model before it is written and after it was read.
 
-use super::wrong;
 use crate::linalg::psd;
 use crate::model::{About, Model, Predictor};
 use crate::regularizer::AtomSpec;
+use crate::tensors::wrong;
 use crate::{Certificate, Form, Kernel, Matrix, RegularizerKind, Result};
 
 /// Everything that is not an array: sizes, names and parameters.

@@ -45,36 +45,18 @@ mod read;
 mod write;
 
 use super::Model;
-use crate::{Error, Result};
-use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
-use std::collections::BTreeMap;
-use std::io::Write;
+#[cfg(doc)]
+use crate::Error;
+use crate::Result;
+use crate::tensors::{self, FileKind};
 use std::path::Path;
 
 /// The newest version of the format of model files that this version of the crate reads, and the one it
 /// writes.
 pub const FORMAT_VERSION: u32 = 2;
 
-/// Entry of the metadata that makes a safetensors file a model file.
-const METADATA_KEY: &str = "kinfolk";
-
-/// What is stored under [`METADATA_KEY`].
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Envelope {
-    format_version: u32,
-    kinfolk_version: String,
-    /// CRC-32 of each tensor's bytes.
-    tensors: BTreeMap<String, u32>,
-    about_crc32: u32,
-    about: Box<RawValue>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    attachments_crc32: Option<u32>,
-    /// Keys with JSON values.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    attachments: Option<Box<RawValue>>,
-}
+/// What makes a safetensors file a model file.
+const FILE_KIND: FileKind = FileKind { key: "kinfolk", name: "a model", newest_version: FORMAT_VERSION };
 
 impl Model {
     /// Writes the model to a file, replacing one that is there.
@@ -110,9 +92,7 @@ impl Model {
     /// [`Error::Io`] if the system refuses, or if something that is not a file has this name;
     /// [`Error::Model`] if the model itself is not fit for use, with infinite values of Theta for example.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
-        let (path, bytes) = (path.as_ref(), self.to_bytes()?);
-        crate::write_atomically(path, |file| file.write_all(&bytes))
-            .map_err(|source| Error::Io { path: path.display().to_string(), source })
+        tensors::save(path.as_ref(), &self.to_bytes()?)
     }
 
     /// Reads a model from a file that [`save`](Self::save) wrote.
@@ -121,13 +101,7 @@ impl Model {
     /// [`Error::Io`] if the file cannot be read, [`Error::Model`] if it is not a sound model file; the
     /// message says why.
     pub fn load(path: impl AsRef<Path>) -> Result<Model> {
-        let path = path.as_ref();
-        let bytes = crate::fs::read_file(path)
-            .map_err(|source| Error::Io { path: path.display().to_string(), source })?;
-        Model::from_bytes(&bytes).map_err(|error| match error {
-            Error::Model(why) => Error::Model(format!("{}: {why}", path.display())),
-            other => other,
-        })
+        tensors::load(path.as_ref(), Model::from_bytes)
     }
 
     /// The contents of a model file. The same model gives the same bytes.
@@ -149,9 +123,4 @@ impl Model {
         check::arrays(&model)?;
         Ok(model)
     }
-}
-
-/// An error about this part of a model.
-fn wrong(what: impl std::fmt::Display, why: impl std::fmt::Display) -> Error {
-    Error::Model(format!("{what}: {why}"))
 }

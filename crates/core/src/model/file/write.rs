@@ -1,60 +1,14 @@
 //! From a model to bytes.
 
-use super::{Envelope, FORMAT_VERSION, METADATA_KEY, wrong};
+use super::FILE_KIND;
+use crate::Result;
 use crate::inputs::{Inputs, Values};
 use crate::model::{KernelExpansion, Model, Predictor};
-use crate::{Matrix, Result};
-use safetensors::tensor::{Dtype, View};
-use serde_json::value::RawValue;
-use std::borrow::Cow;
-use std::collections::HashMap;
+use crate::tensors::{self, Tensor, doubles, integers, matrix};
+use safetensors::tensor::Dtype;
 
 pub(super) fn to_bytes(model: &Model) -> Result<Vec<u8>> {
-    let tensors = tensors(model);
-    let json = |error: serde_json::Error| wrong("about", error);
-    let about = RawValue::from_string(serde_json::to_string(&model.about).map_err(json)?).map_err(json)?;
-    let attachments = model.attachments.to_json()?;
-    let envelope = Envelope {
-        format_version: FORMAT_VERSION,
-        kinfolk_version: env!("CARGO_PKG_VERSION").into(),
-        tensors: tensors
-            .iter()
-            .map(|(name, tensor)| (name.to_string(), crc32fast::hash(&tensor.bytes)))
-            .collect(),
-        about_crc32: crc32fast::hash(about.get().as_bytes()),
-        about,
-        attachments_crc32: attachments.as_ref().map(|text| crc32fast::hash(text.get().as_bytes())),
-        attachments,
-    };
-    let metadata =
-        HashMap::from([(METADATA_KEY.to_string(), serde_json::to_string(&envelope).map_err(json)?)]);
-    safetensors::serialize(tensors.iter().map(|(name, tensor)| (*name, tensor)), Some(metadata))
-        .map_err(|error| wrong("it cannot be written", error))
-}
-
-/// A tensor ready to be written.
-struct Tensor {
-    dtype: Dtype,
-    shape: Vec<usize>,
-    bytes: Vec<u8>,
-}
-
-impl View for &Tensor {
-    fn dtype(&self) -> Dtype {
-        self.dtype
-    }
-
-    fn shape(&self) -> &[usize] {
-        &self.shape
-    }
-
-    fn data(&self) -> Cow<'_, [u8]> {
-        Cow::Borrowed(&self.bytes)
-    }
-
-    fn data_len(&self) -> usize {
-        self.bytes.len()
-    }
+    tensors::to_bytes(&FILE_KIND, &tensors(model), &model.about, model.attachments.to_json()?)
 }
 
 fn tensors(model: &Model) -> Vec<(&'static str, Tensor)> {
@@ -127,17 +81,4 @@ fn values(values: &Values<'_>, shape: Vec<usize>) -> Tensor {
             Tensor { dtype: Dtype::F32, shape, bytes }
         }
     }
-}
-
-fn matrix(m: &Matrix) -> Tensor {
-    doubles(m.as_slice(), vec![m.rows(), m.cols()])
-}
-
-fn doubles(values: &[f64], shape: Vec<usize>) -> Tensor {
-    Tensor { dtype: Dtype::F64, shape, bytes: values.iter().flat_map(|x| x.to_le_bytes()).collect() }
-}
-
-fn integers(values: &[u32]) -> Tensor {
-    let bytes = values.iter().flat_map(|x| x.to_le_bytes()).collect();
-    Tensor { dtype: Dtype::U32, shape: vec![values.len()], bytes }
 }

@@ -1,0 +1,250 @@
+//! The certificate of a primal point for rows that come in parts, one pass over each: for the squared loss.
+//!
+//! The duals are those that answer to the predictions, `kappa = gamma (y - F)`: functions of the point, so no row has
+//! to be kept, and the Fenchel-Young terms of the losses are zero. What remains are sums: of losses and conjugates, and
+//! `V_a = X'kappa`. Free intercepts need duals that add up to zero in each task; with sums s and Gamma of kappa and
+//! gamma, `kappa - gamma s / Gamma` do, and every sum of these follows from sums that were kept.
+//!
+//! Each part has units of its own. Sums are in those of the caller; all units are powers of two.
+
+use super::losses::answer_terms;
+use super::{Certificate, Form, LossTerms, RegularizerTerms, scaled};
+use crate::backend::{self, Expansion, Interrupt};
+use crate::linalg::{self, inner, view};
+use crate::regularizer::{Regularizer, SumRegularizer};
+use crate::{Error, Intercept, Matrix, Problem, ProblemSpec, Result};
+
+/// A primal point V, with what a pass over some rows found about it.
+#[derive(Debug)]
+pub(crate) struct PartialCertificate {
+    spec: ProblemSpec,
+    v: Matrix,
+    intercept: Option<Vec<f64>>,
+    /// Of the first rows that were added here.
+    units: Option<PassUnits>,
+    sums: Option<PassSums>,
+}
+
+/// Sums over rows, in the caller's units.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct PassSums {
+    /// Units of the kernel and of coordinates that suit the first rows.
+    kernel_unit: f64,
+    coordinate_unit: f64,
+    value: f64,
+    conj: f64,
+    gap: Vec<f64>,
+    /// Of kappa, of gamma, and of gamma times the labels less offsets: of each task.
+    duals: Vec<f64>,
+    gammas: Vec<f64>,
+    labels: Vec<f64>,
+    /// `X'kappa` and `X'gamma`.
+    v_a: Matrix,
+    inputs: Matrix,
+}
+
+/// The problem in its own units, those of the first rows.
+#[derive(Debug)]
+struct PassUnits {
+    unit: f64,
+    /// Coordinates in the caller's units over those in the problem's own.
+    coordinates: f64,
+    regularizer: Regularizer,
+    /// `V Theta` in the caller's units.
+    weights: Matrix,
+}
+
+impl PartialCertificate {
+    pub(crate) fn new(spec: ProblemSpec, v: Matrix, intercept: Option<Vec<f64>>) -> Self {
+        PartialCertificate { spec, v, intercept, units: None, sums: None }
+    }
+
+    /// Adds the rows of a problem with the same specification.
+    pub(crate) fn add(&mut self, problem: &Problem<'_>) -> Result<()> {
+        if problem.only_loss().is_none_or(|loss| loss.name() != "squared") {
+            return Err(Error::Incompatible(
+                "rows in parts can be certified for the squared loss only".into(),
+            ));
+        }
+        let backend = problem.data().backend();
+        if self.units.is_none() {
+            let units = (backend.unit(), backend.coordinate_unit());
+            self.units = Some(PassUnits::new(&self.spec, &self.v, units)?);
+        }
+        let weights = self.units.as_ref().map_or_else(Matrix::default, |units| {
+            scaled(&units.weights, backend.unit() / backend.coordinate_unit())
+        });
+        let sums = problem
+            .data()
+            .pool()
+            .install(|| PassSums::of_rows(problem, &weights, self.intercept.as_deref()))?;
+        self.add_sums(&sums);
+        Ok(())
+    }
+
+    /// Adds sums that another pass over other rows found.
+    pub(crate) fn add_sums(&mut self, sums: &PassSums) {
+        match &mut self.sums {
+            Some(own) => own.absorb(sums),
+            None => self.sums = Some(sums.clone()),
+        }
+    }
+
+    /// The sums so far.
+    pub(crate) fn sums(&self) -> Option<&PassSums> {
+        self.sums.as_ref()
+    }
+
+    /// The certificate for all rows that were added.
+    pub(crate) fn finish(self) -> Result<Certificate> {
+        let Some(mut sums) = self.sums else { return Err(Error::Empty { what: "the list of rows" }) };
+        // The squared loss always has a best intercept, so free ones cost nothing.
+        let rho = match self.spec.intercept {
+            Intercept::None => None,
+            Intercept::Free => Some(0.0),
+            Intercept::Ridge(size) => Some(1.0 / size / size),
+        };
+        sums.add_intercepts(rho, self.intercept.as_deref().unwrap_or_default());
+        let units = PassUnits::new(&self.spec, &self.v, (sums.kernel_unit, sums.coordinate_unit))?;
+        let PassSums { value, conj, gap, v_a, .. } = sums;
+        let output = units.entrywise()?;
+        let (v, v_a) = (scaled(&self.v, 1.0 / units.coordinates), scaled(&v_a, 1.0 / units.coordinates));
+        let (gram, gram_a) = (linalg::gram(&v, 1), linalg::gram(&v_a, 1));
+        let mut point = RegularizerTerms::at(output, &gram);
+        let distance = linalg::gram(&v.minus(&v_a), 1);
+        point.move_dual_to(output, &gram, &gram_a, inner(&point.theta, &distance));
+        let own = |x: f64| x / units.unit;
+        let gap = gap.into_iter().map(own).collect();
+        let terms = LossTerms { value: own(value), conj: own(conj), gap, intercept: vec![] };
+        Ok(point.certificate(terms, Form::TwoPoint).in_units(units.unit))
+    }
+}
+
+impl PassUnits {
+    /// For these units of the kernel and of coordinates.
+    fn new(spec: &ProblemSpec, v: &Matrix, (kernel, coordinate): (f64, f64)) -> Result<Self> {
+        let (unit, regularizer) = spec.in_own_units(v.cols(), kernel)?;
+        let coordinates = unit * coordinate;
+        let mut units = PassUnits { unit, coordinates, regularizer, weights: Matrix::default() };
+        let own = scaled(v, 1.0 / coordinates);
+        let theta = units.entrywise()?.theta(&linalg::gram(&own, 1));
+        let weights = linalg::times(view(&own), view(&theta), 1);
+        units.weights = scaled(&weights, coordinate / kernel);
+        Ok(units)
+    }
+
+    fn entrywise(&self) -> Result<&SumRegularizer> {
+        let regularizer = self.regularizer.name();
+        self.regularizer.entrywise().ok_or(Error::NotEntrywise { regularizer })
+    }
+}
+
+impl PassSums {
+    /// Of the rows of a problem, whose own units the weights are in.
+    fn of_rows(problem: &Problem<'_>, weights: &Matrix, intercept: Option<&[f64]>) -> Result<Self> {
+        let (data, obs, unit) = (problem.data(), problem.observations(), problem.unit());
+        let (backend, threads, t) = (data.backend(), data.threads(), obs.n_tasks());
+        let never = &mut Interrupt::never();
+        let (kappa, terms) = answer_terms(problem, weights, intercept, never)?;
+        let (mut duals, mut gammas, mut labels) = (vec![0.0; t], vec![0.0; t], vec![0.0; t]);
+        for (o, kappa) in kappa.iter().enumerate() {
+            let (task, gamma) = (obs.task(o), unit * problem.gamma(o));
+            duals[task] += unit * kappa;
+            gammas[task] += gamma;
+            labels[task] += gamma * (obs.label(o) - obs.offset(o));
+        }
+        let scale = unit * backend.coordinate_unit();
+        let state = |duals: &[f64], interrupt: &mut Interrupt<'_>| -> Result<Matrix> {
+            let state = backend::state_of(backend, Expansion::Duals(obs, duals), threads, interrupt)?;
+            Ok(scaled(&state, scale))
+        };
+        let inputs = match problem.uniform_gamma().filter(|_| obs.is_complete()) {
+            Some(gamma) => {
+                let mut inputs = Matrix::zeros(backend.dim(), t);
+                let sum = backend::sum_of_inputs(backend, threads);
+                sum.iter().enumerate().for_each(|(j, x)| inputs.row_mut(j).fill(gamma * scale * x));
+                inputs
+            }
+            None => state(&(0..obs.len()).map(|o| problem.gamma(o)).collect::<Vec<f64>>(), never)?,
+        };
+        Ok(PassSums {
+            kernel_unit: backend.unit(),
+            coordinate_unit: backend.coordinate_unit(),
+            value: unit * terms.value,
+            conj: unit * terms.conj,
+            gap: terms.gap.iter().map(|gap| unit * gap).collect(),
+            duals,
+            gammas,
+            labels,
+            v_a: state(&kappa, never)?,
+            inputs,
+        })
+    }
+
+    fn absorb(&mut self, other: &PassSums) {
+        self.value += other.value;
+        self.conj += other.conj;
+        linalg::axpy(&mut self.gap, 1.0, &other.gap);
+        linalg::axpy(&mut self.duals, 1.0, &other.duals);
+        linalg::axpy(&mut self.gammas, 1.0, &other.gammas);
+        linalg::axpy(&mut self.labels, 1.0, &other.labels);
+        self.v_a.add_scaled(1.0, &other.v_a);
+        self.inputs.add_scaled(1.0, &other.inputs);
+    }
+
+    /// All numbers in a row, to be sent elsewhere.
+    pub(crate) fn to_numbers(&self) -> Vec<f64> {
+        let lists: [&[f64]; 7] = [
+            &[self.kernel_unit, self.coordinate_unit, self.value, self.conj],
+            &self.gap,
+            &self.duals,
+            &self.gammas,
+            &self.labels,
+            self.v_a.as_slice(),
+            self.inputs.as_slice(),
+        ];
+        lists.concat()
+    }
+
+    /// From all numbers in a row, for so many features and tasks; `None` if there are more or fewer.
+    pub(crate) fn from_numbers(numbers: &[f64], d: usize, t: usize) -> Option<Self> {
+        let (head, rest) = numbers.split_at_checked(4)?;
+        let (of_tasks, of_features) = rest.split_at_checked(4 * t)?;
+        let matrix = |half: usize| {
+            let values = of_features.get(half * d * t..(half + 1) * d * t)?;
+            Matrix::from_vec(values.to_vec(), d, t).ok()
+        };
+        let list = |k: usize| of_tasks[k * t..(k + 1) * t].to_vec();
+        let sound = of_features.len() == 2 * d * t && head[0] > 0.0 && head[1] > 0.0;
+        sound.then_some(PassSums {
+            kernel_unit: head[0],
+            coordinate_unit: head[1],
+            value: head[2],
+            conj: head[3],
+            gap: list(0),
+            duals: list(1),
+            gammas: list(2),
+            labels: list(3),
+            v_a: matrix(0)?,
+            inputs: matrix(1)?,
+        })
+    }
+
+    /// Moves the duals so that they add up to what intercepts of this weight ask for, and adds their terms.
+    fn add_intercepts(&mut self, rho: Option<f64>, intercept: &[f64]) {
+        let Some(rho) = rho else { return };
+        for (t, b) in intercept.iter().enumerate() {
+            let (sum, gamma) = (self.duals[t], self.gammas[t]);
+            if rho > 0.0 {
+                self.value += 0.5 * rho * b * b;
+                self.conj += 0.5 * sum * (sum / rho);
+                self.gap[t] += 0.5 * rho * (b - sum / rho) * (b - sum / rho);
+            } else if gamma > 0.0 {
+                let shift = sum / gamma;
+                self.conj += shift * self.labels[t] - 0.5 * shift * sum;
+                self.gap[t] += 0.5 * gamma * shift * shift;
+                (0..self.v_a.rows()).for_each(|j| self.v_a[(j, t)] -= shift * self.inputs[(j, t)]);
+            }
+        }
+    }
+}

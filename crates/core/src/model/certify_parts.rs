@@ -1,0 +1,147 @@
+//! The certificate of a model from statistics for its rows, part after part.
+
+use super::{CertifyOptions, Model};
+use crate::certificate::{PartialCertificate, PassSums};
+use crate::{Certificate, Dataset, DatasetOptions, Error, Inputs, Observations, Problem, Result, Status};
+
+/// A pass over the rows of a model from [`Statistics`](crate::Statistics), which certifies it from the data.
+///
+/// ```
+/// # use kinfolk::inputs::{Dense, Inputs};
+/// # use kinfolk::{Dataset, Observations, Problem, ProblemSpec, Settings, Statistics, fit, Scaling};
+/// # let x = [1.0, 0.0, 0.5, 1.0, 1.0, 0.1, 0.4, 1.0];
+/// # let inputs = Inputs::from(Dense::f64(&x, 4, 2)?);
+/// # let observations = Observations::multi_task(&[0, 0, 1, 1], vec![1.0, 0.2, 1.1, 0.1])?;
+/// let mut statistics = Statistics::new(&Default::default());
+/// statistics.update(&inputs, &observations)?; // the first pass, in any number of parts
+/// let small = statistics.surrogate(&Scaling::None, None)?;
+/// let data = Dataset::new(&small.inputs, &small.observations, Default::default())?;
+/// let mut model = fit(&Problem::new(&data, ProblemSpec::default())?, &Settings::default())?.model;
+/// model.set_statistics(&statistics, &data)?;
+///
+/// let mut second = model.certify_parts(&Default::default())?; // the second pass, in any number of parts
+/// second.add(&inputs, &observations)?;
+/// assert!(second.finish()?.rel_gap() <= 1e-3);
+/// # Ok::<(), kinfolk::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct CertifyParts<'a> {
+    model: &'a Model,
+    options: CertifyOptions,
+    partial: PartialCertificate,
+    n_inputs: usize,
+    n_observations: usize,
+}
+
+impl Model {
+    /// Starts a pass over the rows behind a model from statistics.
+    ///
+    /// # Errors
+    /// [`Error::Incompatible`] for any other model: [`certify`](Self::certify) needs its rows at once.
+    pub fn certify_parts(&self, options: &CertifyOptions) -> Result<CertifyParts<'_>> {
+        let Some(v) = self.v.clone().filter(|_| self.about.from_statistics) else {
+            return Err(Error::Incompatible(
+                "only a model from statistics can be certified part by part".into(),
+            ));
+        };
+        let partial = PartialCertificate::new(self.about.problem.clone(), v, self.intercept.clone());
+        Ok(CertifyParts { model: self, options: options.clone(), partial, n_inputs: 0, n_observations: 0 })
+    }
+
+    /// Keeps a certificate in place of the one that the fit of the statistics found, such as that of a pass over all
+    /// rows, and says whether it is within this tolerance.
+    ///
+    /// # Errors
+    /// [`Error::Incompatible`] if the model is not one from statistics.
+    pub fn set_certificate(&mut self, certificate: Certificate, tolerance: f64) -> Result<()> {
+        if !self.about.from_statistics {
+            return Err(Error::Incompatible("the model is not one from statistics".into()));
+        }
+        self.about.status = match (self.about.status, certificate.rel_gap() <= tolerance) {
+            (Some(Status::Stopped), _) => Some(Status::Stopped),
+            (_, true) => Some(Status::Certified),
+            (Some(Status::Certified), false) => Some(Status::Stalled),
+            (status, false) => status,
+        };
+        self.about.certificate = certificate;
+        Ok(())
+    }
+}
+
+impl CertifyParts<'_> {
+    /// Adds rows, as they were before scaling.
+    ///
+    /// # Errors
+    /// [`Error::Incompatible`] if they do not fit the model.
+    pub fn add(&mut self, inputs: &Inputs<'_>, observations: &Observations) -> Result<()> {
+        let (model, about) = (self.model, &self.model.about);
+        if inputs.n_features() != about.n_features {
+            let (got, expected) = (inputs.n_features(), about.n_features);
+            return Err(Error::Incompatible(format!(
+                "the model was fitted on {expected} features, the data given have {got}"
+            )));
+        }
+        let observations = observations.clone().for_tasks(model.tasks())?;
+        let inputs = model.scaling.apply(inputs)?;
+        let scaled = model.target_scaling.as_ref().map(|scaling| scaling.apply(&observations)).transpose()?;
+        let observations = scaled.as_ref().unwrap_or(&observations);
+        let (kernel, bias) = (about.kernel.clone(), about.bias);
+        let CertifyOptions { memory, threads, device } = self.options.clone();
+        let options = DatasetOptions { kernel, bias, memory, threads, device };
+        let data = Dataset::new(&inputs, observations, options)?;
+        self.partial.add(&Problem::new(&data, about.problem.clone())?)?;
+        self.n_inputs += inputs.n_inputs();
+        self.n_observations += observations.len();
+        Ok(())
+    }
+
+    /// What was found so far, as numbers that [`add_numbers`](Self::add_numbers) takes on another machine.
+    pub fn to_numbers(&self) -> Vec<f64> {
+        let counts = [self.n_inputs as f64, self.n_observations as f64];
+        let sums = self.partial.sums().map_or_else(Vec::new, PassSums::to_numbers);
+        counts.into_iter().chain(sums).collect()
+    }
+
+    /// Adds what a pass over other rows found with the same model.
+    ///
+    /// # Errors
+    /// [`Error::Incompatible`] if these are not numbers of such a pass.
+    pub fn add_numbers(&mut self, numbers: &[f64]) -> Result<()> {
+        let (d, t) = (self.model.v.as_ref().map_or(0, |v| v.rows()), self.model.tasks().len());
+        let counts = |x: f64| x >= 0.0 && x.fract() == 0.0 && x < 2f64.powi(53);
+        let (inputs, observations, sums) = match numbers {
+            [inputs, observations] if *inputs == 0.0 => (*inputs, *observations, None),
+            [inputs, observations, sums @ ..] => (*inputs, *observations, PassSums::from_numbers(sums, d, t)),
+            _ => (f64::NAN, f64::NAN, None),
+        };
+        if !(counts(inputs) && counts(observations)) || (sums.is_none() && inputs > 0.0) {
+            return Err(Error::Incompatible("these are not the sums of a pass with this model".into()));
+        }
+        if let Some(sums) = sums {
+            self.partial.add_sums(&sums);
+        }
+        self.n_inputs += inputs as usize;
+        self.n_observations += observations as usize;
+        Ok(())
+    }
+
+    /// The certificate for all rows.
+    ///
+    /// # Errors
+    /// [`Error::Incompatible`] if there were more or fewer rows than the model was fitted on.
+    pub fn finish(self) -> Result<Certificate> {
+        let about = &self.model.about;
+        let sizes = [
+            ("inputs", self.n_inputs, about.n_inputs),
+            ("observations", self.n_observations, about.n_observations),
+        ];
+        for (what, got, expected) in sizes {
+            if got != expected {
+                return Err(Error::Incompatible(format!(
+                    "the model was fitted on {expected} {what}, the parts given have {got}"
+                )));
+            }
+        }
+        self.partial.finish()
+    }
+}

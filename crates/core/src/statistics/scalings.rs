@@ -1,0 +1,87 @@
+//! Scalings of features and labels, from moments: the same as from the rows, up to rounding.
+
+use super::moments::ColumnMoments;
+use super::{Layout, Statistics};
+use crate::scaling::FeatureSpread;
+use crate::target_scaling::TaskMoments;
+use crate::{Error, Result, Scaling, ScalingKind, TargetScale, TargetScaling};
+
+impl Statistics {
+    /// The scaling of features of this kind, as [`Scaling::fit`] finds it on the rows.
+    ///
+    /// # Errors
+    /// [`Error::Incompatible`] for `unit`, which moments of raw rows do not know, for `standard` if all rows were
+    /// sparse, and for a feature whose deviation is below the range of double precision.
+    pub fn scaling(&self, kind: ScalingKind) -> Result<Scaling> {
+        let kind = match kind {
+            ScalingKind::Auto if self.counts.sparse => ScalingKind::Spread,
+            ScalingKind::Auto => ScalingKind::Standard,
+            kind => kind,
+        };
+        let spreads = || -> Vec<FeatureSpread> {
+            let spread = |column: ColumnMoments| FeatureSpread {
+                centre: column.mean,
+                deviation: column.deviation(),
+                unit: column.unit,
+            };
+            (0..self.n_features).filter_map(|j| self.feature(j)).map(spread).collect()
+        };
+        let n = self.counts.inputs as f64;
+        match kind {
+            ScalingKind::None => Ok(Scaling::None),
+            ScalingKind::Standard if self.counts.sparse => Err(Error::Incompatible(
+                "standard scaling would fill sparse inputs; choose spread scaling".into(),
+            )),
+            ScalingKind::Standard => Scaling::standard_of(&spreads(), n),
+            ScalingKind::Spread => Scaling::spread_of(&spreads(), n),
+            _ => Err(Error::Incompatible(format!(
+                "{kind} scaling is about whole rows, and statistics know sums only; scale the rows before"
+            ))),
+        }
+    }
+
+    /// The scaling of labels of this kind, as [`TargetScaling::fit`] finds it on the rows for the squared loss.
+    ///
+    /// # Errors
+    /// [`Error::Incompatible`] if a mean or a spread is out of the range of double precision.
+    pub fn target_scaling(&self, kind: TargetScale, centred: bool) -> Result<Option<TargetScaling>> {
+        if kind == TargetScale::None || self.counts.only_signs {
+            return Ok(None);
+        }
+        let counts = self.task_counts();
+        let task =
+            |t: usize| self.label(t).map_or(TaskMoments::default(), |own| self.task(own, counts[t], centred));
+        let moments: Vec<TaskMoments> = (0..self.tasks.len()).map(task).collect();
+        let is_number = vec![true; moments.len()];
+        TargetScaling::of_moments(kind, moments, &is_number, centred).map(Some)
+    }
+
+    fn task(&self, own: ColumnMoments, rows: u64, centred: bool) -> TaskMoments {
+        let mean = own.mean + own.mean_rest;
+        let about_zero = if centred { 0.0 } else { mean * mean };
+        let spread = (own.squares / own.weight + about_zero).sqrt();
+        TaskMoments {
+            centre: if centred { mean * own.unit } else { 0.0 },
+            spread: (spread > rows as f64 * f64::EPSILON).then_some(spread * own.unit),
+            labels: own.weight / self.counts.lightest,
+        }
+    }
+
+    /// A label's moments; `None` for a task without rows.
+    fn label(&self, t: usize) -> Option<ColumnMoments> {
+        match &self.layout {
+            Layout::Shared(own) => own.as_ref().map(|own| own.label(t)),
+            Layout::PerTask(tasks) => tasks[t].as_ref().map(|own| own.label(0)),
+        }
+    }
+
+    /// A feature's moments, over the labels of all tasks.
+    fn feature(&self, j: usize) -> Option<ColumnMoments> {
+        match &self.layout {
+            Layout::Shared(own) => own.as_ref().map(|own| own.feature(j)),
+            Layout::PerTask(tasks) => {
+                tasks.iter().flatten().map(|own| own.feature(j)).reduce(ColumnMoments::with)
+            }
+        }
+    }
+}
