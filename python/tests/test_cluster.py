@@ -201,10 +201,16 @@ print("rank", MPI.COMM_WORLD.Get_rank(), model.coef_.tobytes().hex(), model.stat
 """
 
 
-def test_mpi(folder, tmp_path):
+def test_mpi(table, folder, tmp_path):
     mpirun = shutil.which("mpirun", path=os.path.dirname(sys.executable)) or shutil.which("mpirun")
     if mpirun is None or importlib.util.find_spec("mpi4py") is None:
         skipped("no mpi4py or no mpirun")
+    # Statistics of some megabytes, more than MPI sends at once.
+    for i, path in enumerate(sorted(folder.iterdir())):
+        part = table.slice(250 * i, 250)
+        for j in range(60):
+            part = part.append_column(f"more{j}", pa.array(np.sin(np.arange(250.0) * (j + i + 1))))
+        pq.write_table(part, path, row_group_size=60)
     program = tmp_path / "program.py"
     program.write_text(MPI_PROGRAM)
     command = [mpirun, "--oversubscribe", "--allow-run-as-root", "-n", "3", sys.executable, program, folder]

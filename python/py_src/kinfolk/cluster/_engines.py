@@ -3,11 +3,11 @@ the results of a function for a list of items, in their order."""
 
 from __future__ import annotations
 
-import concurrent.futures
 import multiprocessing
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures.process import BrokenProcessPool
+from multiprocessing.connection import wait
 from typing import Any, Protocol
 
 Work = Callable[[Any], Any]
@@ -33,7 +33,8 @@ class Engine(Protocol):
 
 
 class LocalEngine:
-    """Processes of this machine. A process that dies is replaced, and the items without a result are done again."""
+    """Processes of this machine, each with a pipe of its own: nothing that a dying process could leave locked. One that
+    dies is replaced, and its item is done again."""
 
     def __init__(self, workers: int, retries: int) -> None:
         self.workers, self.retries = workers, retries
@@ -42,43 +43,92 @@ class LocalEngine:
         if self.workers <= 1:
             yield from map(work, items)
             return
-        done: dict[int, Any] = {}
-        given, deaths = 0, 0
-        while given < len(items):
-            try:
-                todo = [at for at in range(given, len(items)) if at not in done]
-                for at, result in self._attempt(work, items, todo, timeout):
-                    done[at] = result
-                    while given in done:
-                        yield done.pop(given)
-                        given += 1
-            except BrokenProcessPool:
-                deaths += 1
-                if deaths > self.retries * len(items):
-                    why = f"shard {given}: workers died {deaths} times; is there enough memory?"
-                    raise ShardError(why, given) from None
-
-    def _attempt(self, work: Work, items: list[Any], todo: list[int], timeout: float) -> Iterator[tuple[int, Any]]:
-        pool = concurrent.futures.ProcessPoolExecutor(self.workers, _context())
+        todo, done = deque(range(len(items))), dict[int, Any]()
+        deaths, given = [0] * len(items), 0
+        workers: list[_Worker] = []
         try:
-            futures = {pool.submit(work, items[at]): at for at in todo}
-            # Items wait for their turn: each worker has several.
-            turns = -(-len(todo) // self.workers)
-            deadline = time.monotonic() + timeout * turns
-            waiting = set(futures)
-            while waiting:
-                left = max(0.0, min(timeout, deadline - time.monotonic()))
-                ended, waiting = concurrent.futures.wait(waiting, left, concurrent.futures.FIRST_COMPLETED)
-                if not ended:
-                    at = min(futures[future] for future in waiting)
-                    raise ShardError(f"shard {at}: no answer within {timeout:g} seconds", at)
-                for future in sorted(ended, key=lambda future: futures[future]):
-                    yield futures[future], future.result()
+            while given < len(items):
+                while todo and len(workers) < self.workers:
+                    workers.append(_Worker(work, items, todo.popleft(), timeout))
+                first = min(worker.deadline for worker in workers)
+                wait([worker.pipe for worker in workers], max(0.0, first - time.monotonic()))
+                for worker in list(workers):
+                    at = worker.at
+                    try:
+                        answer = worker.answer()
+                    except (EOFError, OSError):
+                        deaths[at] += 1
+                        if deaths[at] > self.retries:
+                            why = f"shard {at}: workers died {deaths[at]} times; is there enough memory?"
+                            raise ShardError(why, at) from None
+                        workers.remove(worker.ended())
+                        todo.appendleft(at)
+                        continue
+                    if answer is None:
+                        continue
+                    result, error = answer
+                    if error is not None:
+                        raise error
+                    done[at] = result
+                    if todo:
+                        worker.give(items, todo.popleft(), timeout)
+                    else:
+                        workers.remove(worker.ended())
+                while given in done:
+                    yield done.pop(given)
+                    given += 1
         finally:
-            processes = list((pool._processes or {}).values())
-            pool.shutdown(wait=False, cancel_futures=True)
-            for process in processes:
-                process.terminate()
+            for worker in workers:
+                worker.ended()
+
+
+class _Worker:
+    """A process that works on one item at a time."""
+
+    def __init__(self, work: Work, items: list[Any], at: int, timeout: float) -> None:
+        context = _context()
+        self.pipe, other = context.Pipe()
+        self.process = context.Process(target=_serve, args=(work, other), daemon=True)
+        self.process.start()
+        other.close()
+        self.give(items, at, timeout)
+
+    def give(self, items: list[Any], at: int, timeout: float) -> None:
+        self.at, self.timeout, self.deadline = at, timeout, time.monotonic() + timeout
+        try:
+            self.pipe.send(items[at])
+        except OSError:
+            pass  # it died: its answer says so
+
+    def answer(self) -> tuple[Any, Exception | None] | None:
+        """Result and error; None if it is still at work."""
+        if self.pipe.poll():
+            found: tuple[Any, Exception | None] = self.pipe.recv()
+            return found
+        if time.monotonic() > self.deadline:
+            raise ShardError(f"shard {self.at}: no answer within {self.timeout:g} seconds", self.at)
+        return None
+
+    def ended(self) -> _Worker:
+        self.pipe.close()
+        self.process.kill()
+        self.process.join()
+        return self
+
+
+def _serve(work: Work, pipe: Any) -> None:
+    """What a process does until nobody listens."""
+    try:
+        while True:
+            item = pipe.recv()
+            answer: tuple[Any, Exception | None]
+            try:
+                answer = (work(item), None)
+            except Exception as error:  # it is raised where the result is asked for
+                answer = (None, error)
+            pipe.send(answer)
+    except (EOFError, OSError):
+        pass
 
 
 def _context() -> Any:
@@ -144,16 +194,14 @@ class MpiEngine:
         else:
             found, errors = [own], [error]
             for other in range(1, size):
-                request = comm.irecv(source=other)
                 deadline = time.monotonic() + timeout * -(-len(items) // size)
-                message: Any = None
-                ready = False
-                while not ready:
-                    ready, message = request.test()
-                    if not ready and time.monotonic() > deadline:
+                # Not irecv, whose buffer has a fixed size.
+                while (arrived := comm.improbe(source=other)) is None:
+                    if time.monotonic() > deadline:
                         print(f"kinfolk: rank {other} gave no answer within {timeout:g} seconds a shard", flush=True)
                         comm.Abort(1)
-                    time.sleep(0.0 if ready else 0.001)
+                    time.sleep(0.001)
+                message = arrived.recv()
                 found.append(message[0])
                 errors.append(message[1])
             known = [one for one in errors if one is not None]
