@@ -1,5 +1,7 @@
 //! A device against memory, on random problems. Without a device this says so and checks nothing else.
 
+#![allow(clippy::unwrap_used)] // helpers outside test functions
+
 use kinfolk::algebra::{DeviceHandle, Op};
 use kinfolk::inputs::{Dense, Inputs};
 use kinfolk::{

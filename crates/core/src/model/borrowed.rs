@@ -11,10 +11,11 @@ const EIGENVALUE_FLOOR: f64 = 1e-11;
 
 /// A task without observations of its own, as a mixture of the tasks of a model.
 ///
-/// With a known relation `Theta_new,s` to every task, `F(x, new) = sum_s Theta_new,s (V'x)_s`. Its prediction at the mean
-/// of the training inputs and the unit of its labels, in the caller's units, are means of those of the tasks with
+/// With a known relation `Theta_new,s` to every task, `F(x, new) = sum_s Theta_new,s (V'x)_s`. Its prediction at the
+/// mean of the training inputs and the unit of its labels, in the caller's units, are means of those of the tasks with
 /// observations, weighted by `max(Theta_new,s, 0)`, all with the same weight if none is positive. Of classes it is the
-/// weighted median of predictions: a task whose labels are all of one class has an intercept far from those of the others.
+/// weighted median of predictions: a task whose labels are all of one class has an intercept far from those of the
+/// others.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BorrowedTask {
     /// F(x, new) as a sum of the functions of all tasks: `F(x, s) = sum_r Theta_sr (V'x)_r`.
@@ -72,8 +73,9 @@ impl Model {
         Ok(BorrowedTask { mixture, constant, unit })
     }
 
-    /// Functions of all tasks at the mean of the training inputs, for linear models with intercepts whose inputs were scaled
-    /// without subtracting it; else `None`. Intercepts belong to the input zero, which may be far from all inputs.
+    /// Functions of all tasks at the mean of the training inputs, for linear models with intercepts whose inputs were
+    /// scaled without subtracting it; else `None`. Intercepts belong to the input zero, which may be far from all
+    /// inputs.
     fn functions_at_mean(&self) -> Result<Option<Vec<f64>>> {
         let (Some(mean), Kernel::Linear, Some(_)) =
             (self.scaling.means_not_subtracted(), &self.about.kernel, &self.intercept)

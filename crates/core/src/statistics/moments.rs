@@ -113,8 +113,8 @@ impl RowMoments {
         for ((own, other), apart) in self.yy.iter_mut().zip(&other.yy).zip(&apart[d..]) {
             *own += other + factor * apart * apart;
         }
-        for j in 0..columns {
-            (self.mean[j], self.mean_rest[j]) = two_sum(self.mean[j], self.mean_rest[j] + share * apart[j]);
+        for ((mean, rest), apart) in self.mean.iter_mut().zip(&mut self.mean_rest).zip(&apart) {
+            (*mean, *rest) = two_sum(*mean, *rest + share * apart);
         }
         self.weight = total;
         self.rows += other.rows;

@@ -160,7 +160,7 @@ fn a_task_of_one_class_does_not_decide_about_unknown_tasks() {
     }
 }
 
-/// Adding a constant to a feature changes no prediction of a task without rows, whether scaling takes means away or not.
+/// Adding a constant to features changes no prediction of a task without rows, whether scaling takes means away or not.
 #[test]
 fn shifts_of_features_do_not_matter() {
     let predicted = |kind: ScalingKind, shift: f64| {

@@ -140,8 +140,8 @@ fn every_tensor_of_a_model_is_guarded() {
         seen.extend(forge(&place, data, &options));
     }
     let known = "alpha atom_coefficient atom_share coefficients feature_mean intercept observation_weight \
-                 scale_factor scale_mean support support_indices support_rows support_values target_centre target_scale theta v \
-                 weights";
+                 scale_factor scale_mean support support_indices support_rows support_values target_centre \
+                 target_scale theta v weights";
     assert_eq!(seen.iter().map(String::as_str).collect::<Vec<_>>().join(" "), known);
 }
 

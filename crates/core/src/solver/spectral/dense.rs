@@ -119,7 +119,9 @@ impl<A: Algebra> Square<A> for PlainSquare<'_, A> {
             let left: f64 = new.iter().zip(&shifts).map(|(energy, shift)| energy / (shift * shift)).sum();
             let gain = algebra.column_products(&right, x);
             let gain: f64 = gain.iter().zip(&shifts).map(|(gain, shift)| gain / shift).sum();
-            if !(left.abs() > aim.tolerance * aim.tolerance * gain.abs()) {
+            // NaN ends it, too.
+            let goes_on = left.abs() > aim.tolerance * aim.tolerance * gain.abs();
+            if !goes_on {
                 return;
             }
             let turns: Vec<f64> = new.iter().zip(&energies).map(|(new, old)| ratio(*new, *old)).collect();

@@ -3,8 +3,9 @@
 //! The problem depends on the data only through X'X, `b = X'Y` (features x tasks, rotated) and `|Y|^2`. With
 //! `W = V phi'(V'V)` it is a smooth problem in V, of the size of b, and V is optimal if `V = gamma (b - X'X
 //! W)`. [`alternation`] is for k = 1 only; it is fast if Theta is well conditioned, and needs no eigenvectors:
-//! a band is enough for it, or X'X as it is ([`dense`]). In all other cases [`newton`] solves the problem, in the eigenbasis. Kernels on many inputs do without
-//! eigenvectors: [`subspace`] solves the problem for some functions, and adds others until that is enough.
+//! a band is enough for it, or X'X as it is ([`dense`]). In all other cases [`newton`] solves the problem, in
+//! the eigenbasis. Kernels on many inputs do without eigenvectors: [`subspace`] solves the problem for some
+//! functions, and adds others until that is enough. [`on_device`] does all of this, kernels aside, on a device.
 
 mod alternation;
 mod centred_kernel;

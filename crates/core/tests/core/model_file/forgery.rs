@@ -449,8 +449,9 @@ fn every_forged_tensor_is_named() {
             }
         }
     }
-    let known = "alpha atom_coefficient atom_share coefficients observation_weight scale_factor scale_mean support \
-                 support_indices support_indptr support_rows support_values target_centre target_scale theta v weights";
+    let known = "alpha atom_coefficient atom_share coefficients feature_mean observation_weight scale_factor \
+                 scale_mean support support_indices support_indptr support_rows support_values target_centre \
+                 target_scale theta v weights";
     assert_eq!(names.iter().map(String::as_str).collect::<Vec<_>>().join(" "), known);
 }
 
