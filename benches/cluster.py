@@ -121,7 +121,7 @@ def main() -> None:
             killer = threading.Thread(target=kill_workers, args=(stop, killed, args.kills))
             killer.start()
             began = time.perf_counter()
-            while len(killed) < 10 and time.perf_counter() - began < 60:
+            while len(killed) < 50 and time.perf_counter() - began < 60:
                 model, found = timed(source=source, workers=4, timeout=60, retries=20)
                 same.append(bool(np.array_equal(model.coef_, first.coef_)) and found["status"] == "certified")
             stop.set()

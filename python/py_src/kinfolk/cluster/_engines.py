@@ -154,10 +154,13 @@ class RayEngine:
             ray.init(log_to_driver=False)
         task = ray.remote(work).options(max_retries=self.retries, num_cpus=1)
         references = [task.remote(item) for item in items]
+        waiting = dict(enumerate(references))
         try:
             for at, reference in enumerate(references):
                 try:
-                    yield ray.get(reference, timeout=timeout)
+                    result = ray.get(reference, timeout=timeout)
+                    del waiting[at]  # tasks that have ended must not be cancelled
+                    yield result
                 except ray.exceptions.GetTimeoutError:
                     raise ShardError(f"shard {at}: no answer within {timeout:g} seconds", at) from None
                 except ray.exceptions.RayTaskError as error:
@@ -165,8 +168,10 @@ class RayEngine:
                 except ray.exceptions.RayError as error:
                     raise ShardError(f"shard {at}: {error}", at) from None
         finally:
-            for reference in references:
-                ray.cancel(reference, force=True)
+            ended, _ = ray.wait(list(waiting.values()), num_returns=len(waiting), timeout=0) if waiting else ([], [])
+            for reference in waiting.values():
+                if reference not in ended:
+                    ray.cancel(reference, force=True)
 
 
 class MpiEngine:
