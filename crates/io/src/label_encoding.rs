@@ -116,12 +116,12 @@ fn not_two(values: impl Iterator<Item = String>) -> Error {
 }
 
 /// The names that some row has, in increasing order. No name is a missing label.
-fn names_in_use(labels: &Categorical) -> impl Iterator<Item = String> + '_ {
+pub(crate) fn names_in_use(labels: &Categorical) -> impl Iterator<Item = String> + '_ {
     let used: BTreeSet<u32> = labels.index.iter().copied().collect();
     used.into_iter().map(|i| labels.names.name(i as usize)).filter(|name| !name.is_empty())
 }
 
-fn listed(values: impl Iterator<Item = String>) -> String {
+pub(crate) fn listed(values: impl Iterator<Item = String>) -> String {
     let values: Vec<String> = values.take(MAX_LISTED + 1).collect();
     let mut shown: Vec<String> = values.iter().take(MAX_LISTED).map(|value| quoted(value)).collect();
     if values.len() > MAX_LISTED {

@@ -1,7 +1,8 @@
 //! What the columns of a file mean.
 
 use crate::error::quoted;
-use crate::{DateOrder, DatePart, Decimal, Feature, FoldsBy, Missing, Result};
+use crate::label_encoding::{listed, names_in_use};
+use crate::{DateOrder, DatePart, Decimal, Feature, FoldsBy, Missing, Result, Targets};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -162,6 +163,9 @@ pub struct Schema {
     /// The two values of each target, where several targets are learned and some hold words; else nothing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub target_values: Vec<TargetValues>,
+    /// The labels of a svm file whose rows have any number of them; else nothing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub several_labels: Vec<String>,
     /// Whether the label `none` is a word like any other, and not a missing label.
     #[serde(default, skip_serializing_if = "is_default")]
     pub none_is_label: bool,
@@ -207,6 +211,7 @@ impl Schema {
             storage,
             label_encoding,
             target_values: vec![],
+            several_labels: vec![],
             none_is_label: false,
             left_out: vec![],
             empty_rows: 0,
@@ -219,16 +224,23 @@ impl Schema {
         self.target_values.iter().find(|values| values.column == task)
     }
 
-    /// `Err` if targets are words and the loss is not for `classification`.
+    /// `Err` if these targets are words that nobody declared to be classes, and the loss is not for `classification`.
     ///
     /// # Errors
     /// Then it names a target and its values.
-    pub fn check_loss(&self, classification: bool) -> Result<()> {
-        match self.target_values.first() {
-            Some(values) if !classification => {
+    pub fn check_loss(&self, classification: bool, targets: &Targets) -> Result<()> {
+        let why = "and this loss is for numbers; take a loss for classification";
+        match (self.target_values.first(), targets) {
+            _ if classification => Ok(()),
+            (Some(values), _) => {
                 let (negative, positive) = (quoted(&values.negative), quoted(&values.positive));
-                let why = "and this loss is for numbers; take a loss for classification";
                 Err(wrong!("labels are words ({negative}, {positive}), {why}").in_column(&*values.column))
+            }
+            // Arrays of classes are declared by their names.
+            (None, Targets::Classes(class)) if !self.columns.classes && !self.columns.target.is_empty() => {
+                let words = listed(names_in_use(class));
+                let error = wrong!("labels are words ({words}), {why}, or declare them classes");
+                Err(error.in_column(self.columns.target.join(",")))
             }
             _ => Ok(()),
         }

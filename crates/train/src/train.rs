@@ -313,7 +313,7 @@ fn coded(spec: &FitSpec, table: Table, schema: &mut Schema) -> Result<(Table, Lo
     schema.n_features = table.inputs.n_features();
     let losses = spec.loss.losses(are_classes(&table.targets));
     let classification = all_losses(&losses, LossKind::is_classification);
-    schema.check_loss(classification)?;
+    schema.check_loss(classification, &table.targets)?;
     schema.label_encoding = table.label_encoding(classification)?;
     let column = spec.folds_by.as_ref().map_or("", FoldsBy::column);
     check_fold_keys(table.fold_keys.as_ref()).map_err(|error| error.in_column(column))?;

@@ -219,4 +219,62 @@ fn tasks_of_one_class_are_not_certain() {
     let found: Vec<f64> =
         text.lines().skip(1).map(|l| l.rsplit(',').next().unwrap().parse().unwrap()).collect();
     assert!(0.5 < found[1] && found[1] + 0.1 < found[2] && found[2] < 0.99, "{found:?}");
+
+/// Rows of two features; the label says which is larger.
+fn svm_rows(with_label: impl Fn(bool) -> &'static str) -> String {
+    let row = |i: u32| {
+        let (a, b) = (f64::from(i * 7 % 11), f64::from(i * 5 % 13));
+        format!("{}1:{a} 2:{b}\n", with_label(a > b))
+    };
+    (0..60).map(row).collect()
+}
+
+#[test]
+fn svm_rows_without_labels_have_the_same_predictions() {
+    let place = Place::new();
+    place.write("a.svm", svm_rows(|larger| if larger { "a " } else { "b " }));
+    place.write("new.svm", svm_rows(|_| ""));
+    place.ok("fit a.svm --classes --c 1 -o m.st --threads 1 --quiet");
+    assert_eq!(place.ok("predict m.st new.svm --quiet"), place.ok("predict m.st a.svm --quiet"));
+    place.write("several.svm", svm_rows(|larger| if larger { "0,2 " } else { "1 " }));
+    place.write("one.svm", svm_rows(|larger| if larger { "0 " } else { "1 " }));
+    place.ok("fit several.svm --c 1 --loss logistic -o s.st --threads 1 --quiet");
+    let wanted = place.ok("predict s.st several.svm --quiet");
+    for rows in ["one.svm", "new.svm"] {
+        assert_eq!(place.ok(&format!("predict s.st {rows} --quiet")), wanted);
+    }
+    assert!(place.json("evaluate s.st one.svm --quiet")["metrics"]["auc"]["mean"].as_f64().unwrap() > 0.9);
+}
+
+#[test]
+fn amounts_of_money_are_numbers_in_every_format() {
+    let place = Place::new();
+    let amount = |i: u32| format!("EUR {},{:02}", 10 + i * 7 % 31, i * 13 % 100);
+    let csv: String = (0..60).map(|i| format!("{};{};{}\n", i % 3, i % 17, amount(i))).collect();
+    let row = |i| format!("{{\"shop\":{},\"x\":{}.5,\"y\":\"{}\"}}\n", i % 3, i % 17, amount(i));
+    let json: String = (0..60).map(row).collect();
+    place.write("a.csv", format!("shop;x;y\n{csv}"));
+    place.write("a.jsonl", json);
+    for file in ["a.csv", "a.jsonl"] {
+        let fit =
+            place.json(&format!("fit {file} --task shop --target y --c 1 -o {file}.st --threads 1 --quiet"));
+        assert_eq!(fit["n_tasks"], 3, "{fit}");
+        assert!(
+            place.ok(&format!("fit {file} --target y --c 1 -o m.st --threads 1")).contains("squared loss")
+        );
+    }
+    place.write("words.csv", "x,y\n1,red\n2,green\n3,blue\n4,red\n");
+    let said = place.run("fit words.csv --target y --loss squared --c 1 -o n.st");
+    assert!(said.code == 3 && said.stderr.contains("this loss is for numbers"), "{}", said.stderr);
+    place.ok("fit words.csv --target y --loss squared --classes --c 1 -o n.st --quiet");
+}
+
+#[test]
+fn the_command_after_data_info_works_with_a_pattern() {
+    let place = Place::new();
+    let row = |i: u32| format!("b{},{},{},{}\n", i % 4, i % 2, i % 3 % 2, i * 7 % 11);
+    place.write("a.csv", "batch,tox_a,tox_b,x\n".to_string() + &(0..60).map(row).collect::<String>());
+    let next = place.json("data info a.csv --target tox_*")["suggestion"].as_str().unwrap().to_string();
+    assert!(!next.contains("--task"), "{next}");
+    place.ok(&format!("{} --c 1 --quiet", next.strip_prefix("kinfolk ").unwrap().replace('"', "")));
 }

@@ -12,6 +12,11 @@ pub(crate) trait TableCell {
     /// Its text; empty for a null.
     fn text(&self) -> Result<Cow<'_, str>>;
 
+    /// Whether it holds a text: then a number in it may have one decimal sign or the other.
+    fn is_text(&self) -> bool {
+        true
+    }
+
     /// Days since 1970-01-01, if it holds a date; in text, in this order.
     fn date(&self, order: DateOrder) -> Option<f64> {
         self.text().ok().and_then(|text| dates::parse(&text, order))
@@ -69,6 +74,10 @@ impl TableCell for TypedCell {
             TypedCell::Text(text) | TypedCell::Number(_, text) => Cow::Borrowed(text),
             TypedCell::Day(day) => Cow::Owned(dates::text(*day)),
         })
+    }
+
+    fn is_text(&self) -> bool {
+        matches!(self, TypedCell::Text(_))
     }
 
     fn date(&self, order: DateOrder) -> Option<f64> {

@@ -146,13 +146,14 @@ pub(crate) fn check_decimal_sign<'a>(
     Error::several(surveys.filter_map(unclear)).map_or(Ok(()), Err)
 }
 
-/// What labels are: integers among words are words, decimals among words are a mistake.
+/// What labels are: numbers if all of them are, in every format. Integers among words are words, decimals among words
+/// are a mistake where the format does not say that all are text.
 pub(crate) fn label_kind(name: &str, found: &ColumnSurvey, has_task: bool) -> Result<LabelKind> {
     if let Some((place, why)) = &found.unreadable {
         return Err(place.mark(Error::of_table(why)).in_column(name));
     }
     let words = if has_task { LabelKind::Words } else { LabelKind::Classes };
-    if found.column_type == ColumnType::Text {
+    if found.column_type == ColumnType::Text && found.words > 0 {
         return Ok(words);
     }
     match (&found.first_word, &found.first_decimal) {

@@ -1,6 +1,6 @@
 //! What is wrong with a cell, and what can be done about it.
 
-use super::cells::Reading;
+use super::cells::{Reading, decimal_sign};
 use crate::error::quoted;
 use crate::label_encoding::neither;
 use crate::{DateOrder, Error, Hint, Missing, dates};
@@ -12,6 +12,8 @@ pub(super) fn feature(column: &str, text: &str, reading: Reading, fitting: bool)
     let drop = |error: Error| if fitting { error.hint(Hint::Drop(column.into())) } else { error };
     match reading {
         Reading::Word if fitting => drop(Error::of_table(found)).hint(Hint::OneHot(column.into())),
+        // A number with another decimal sign than in training.
+        Reading::Word if decimal_sign(text).is_some() => Error::of_table(found).hint(Hint::Decimal),
         _ => Error::of_table(found),
     }
 }

@@ -222,7 +222,8 @@ impl ColumnSurvey {
             return Ok(());
         }
         let typed = matches!(self.column_type, ColumnType::Number { .. });
-        match rules.number(cell) {
+        let reading = rules.number(cell);
+        match reading {
             Reading::Missing => {
                 self.note_gap();
                 if let Some(word) = rules.none(cell) {
@@ -267,7 +268,15 @@ impl ColumnSurvey {
         }
         if !typed {
             let text = cell.text()?;
-            self.note_signs(&text, rules, place);
+            if cell.is_text() {
+                self.note_signs(&text, place);
+            }
+            if self.first_decimal.is_none()
+                && matches!(reading, Reading::Number(_))
+                && !cells::is_integer(&cells::canonical(text.trim_ascii().into()))
+            {
+                self.first_decimal = Some((place, text.to_string()));
+            }
         }
         match rules.word(cell)? {
             Some(word) => self.note_level(&word),
@@ -281,8 +290,8 @@ impl ColumnSurvey {
         self.gaps ^= scattered(self.rows);
     }
 
-    /// Decimal signs and decimals, until both are found.
-    fn note_signs(&mut self, text: &str, rules: &CellRules, place: RowPlace) {
+    /// Decimal signs of a text, until both are found.
+    fn note_signs(&mut self, text: &str, place: RowPlace) {
         if !self.has_point && text.contains('.') || !self.has_comma && text.contains(',') {
             match cells::decimal_sign(text) {
                 Some(Decimal::Point) => self.has_point = true,
@@ -296,12 +305,6 @@ impl ColumnSurvey {
             self.has_plain_number |= !text.contains(['.', ',']);
         }
         self.has_unit |= cells::without_unit(text).is_some();
-        if self.first_decimal.is_none()
-            && matches!(cells::number(text, rules.decimal), Reading::Number(_))
-            && !cells::is_integer(&cells::canonical(text.trim_ascii().into()))
-        {
-            self.first_decimal = Some((place, text.to_string()));
-        }
     }
 
     fn note_level(&mut self, word: &str) {

@@ -163,6 +163,37 @@ fn svm_labels_are_numbers_of_tasks_or_classes() {
 }
 
 #[test]
+fn svm_rows_without_labels_keep_their_first_feature() {
+    let first = |table: &Table| values(table, 0)[0];
+    let rows = || b"1:5 2:1\n1:6\n".to_vec();
+    for classes in [true, false] {
+        let columns = ColumnRoles { classes, ..ColumnRoles::default() };
+        let fitted = read_named(b"2 1:1\n1:3\n1 2:1\n".to_vec(), "a.svm", &columns, None).unwrap();
+        let (table, missing) = fitted.0.labelled();
+        assert_eq!((table.n_rows(), missing), (2, 1), "a missing label");
+        let new = read_named(rows(), "a.svm", &ColumnRoles::default(), Some(&fitted.1)).unwrap().0;
+        assert_eq!((first(&new), &new.targets), (5.0, &Targets::None));
+    }
+    let tasks = table(b"qid:3 1:5\nqid:1 1:6\n".to_vec(), "a.svm");
+    let Targets::Tasks { task, label: Some(Labels::Numbers(labels)) } = &tasks.targets else { panic!() };
+    assert_eq!((first(&tasks), task), (5.0, &Categorical::from_integers(&[3, 1])));
+    assert!(labels.iter().all(|label| label.is_nan()));
+    let error = table(rows(), "a.svm").label_encoding(false).unwrap_err().to_string();
+    assert_eq!(error, "all labels are missing");
+}
+
+#[test]
+fn a_model_of_several_labels_reads_rows_with_one_or_none() {
+    let none = ColumnRoles::default();
+    let (_, schema) = read_named(b"0,2 1:1\n1 2:1\n1:1 2:1\n".to_vec(), "a.svm", &none, None).unwrap();
+    assert_eq!(schema.several_labels, ["0", "1", "2"]);
+    let new = read_named(b"2 1:1\n2:1\n".to_vec(), "a.svm", &none, Some(&schema)).unwrap().0;
+    let Targets::Wide { label, tasks } = new.targets else { panic!() };
+    assert_eq!((label.row(0), label.row(1)), (&[0.0, 0.0, 1.0][..], &[0.0, 0.0, 0.0][..]));
+    assert_eq!(tasks.len(), 3);
+}
+
+#[test]
 fn chunks_are_stored_as_the_recipe_says_and_add_up_to_the_whole() {
     let directory = tempfile::tempdir().unwrap();
     let mut text = String::new();

@@ -1,7 +1,7 @@
 //! The command that fits a file, as far as its columns tell.
 
 use crate::failure::argument;
-use kinfolk_io::{ColumnProfile, ColumnRoles, FileProfile};
+use kinfolk_io::{ColumnProfile, ColumnRoles, FileProfile, Role};
 use std::path::Path;
 
 /// Rows that a task should have on average, at least, for a column to be taken for tasks.
@@ -95,7 +95,9 @@ fn is_named(column: &ColumnProfile, names: &[&str]) -> bool {
 pub(super) fn options(profile: &FileProfile, columns: &ColumnRoles) -> Vec<String> {
     let mut options = vec![];
     let free: Vec<&ColumnProfile> = profile.columns.iter().filter(|column| column.role.is_none()).collect();
-    let mut target = columns.target.first().cloned();
+    // A pattern such as 'tox_*' may stand for any number of targets.
+    let given = || profile.columns.iter().filter(|column| column.role == Some(Role::Target));
+    let mut target = given().next().map(|column| column.name.clone());
     if columns.target.is_empty() {
         let named = free.iter().find(|column| column.kind != "empty" && is_named(column, &TARGETS));
         target = named.map(|column| column.name.clone());
@@ -104,7 +106,7 @@ pub(super) fn options(profile: &FileProfile, columns: &ColumnRoles) -> Vec<Strin
     let of_target = profile.columns.iter().find(|column| Some(&column.name) == target.as_ref());
     // Classes are tasks themselves.
     let has_classes = of_target.is_some_and(|column| column.kind == "words" && column.distinct > 2);
-    if columns.task.is_none() && columns.target.len() < 2 && !has_classes && !columns.classes {
+    if columns.task.is_none() && given().count() < 2 && !has_classes && !columns.classes {
         let others = free.iter().filter(|column| Some(&column.name) != target.as_ref());
         options.extend(best_task(profile, others).map(|column| format!("--task {}", argument(&column.name))));
     }

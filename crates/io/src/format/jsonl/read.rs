@@ -156,4 +156,8 @@ impl TableCell for JsonCell<'_> {
             other => Cow::Owned(other.to_string()),
         })
     }
+
+    fn is_text(&self) -> bool {
+        self.0.is_string()
+    }
 }

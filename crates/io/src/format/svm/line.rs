@@ -9,6 +9,7 @@ const MAX_INDEX: u64 = 1 << 31;
 /// The parts of a line that holds a row.
 #[derive(Debug, PartialEq)]
 pub(super) struct SvmLine<'a> {
+    /// Empty if the row has none.
     pub(super) label: &'a str,
     pub(super) qid: Option<i64>,
     /// The last index, zeros included: the row has at least so many features.
@@ -23,8 +24,6 @@ pub(super) struct LineRules {
     pub(super) n_features: Option<usize>,
     /// Whether indices count from 0.
     pub(super) zero_based: bool,
-    /// Whether a row has any number of labels, separated by commas.
-    pub(super) several_labels: bool,
 }
 
 /// Takes a line apart; `None` if there is no row in it. Entries (from 0, not zero) are added to `columns` and
@@ -41,10 +40,10 @@ pub(super) fn parse<'a>(
     // In whatever encoding, a comment does no harm.
     let comment = std::str::from_utf8(&bytes[end..]).unwrap_or_default().trim_start_matches('#');
     let mut tokens = row.split_ascii_whitespace().peekable();
-    // A row without any of several labels begins with its entries.
+    // A row without a label begins with its task or its entries.
     let label = match tokens.peek() {
         None => return Ok(None),
-        Some(token) if rules.several_labels && token.contains(':') => "",
+        Some(token) if token.contains(':') => "",
         Some(_) => tokens.next().unwrap_or_default(),
     };
     let qid = match tokens.peek().and_then(|token| token.strip_prefix("qid:")) {
@@ -142,7 +141,7 @@ mod tests {
                 .is_none()
         );
         assert_eq!(entries("1").unwrap(), []);
-        let rules = LineRules { zero_based: true, several_labels: true, n_features: None };
+        let rules = LineRules { zero_based: true, n_features: None };
         let (mut columns, mut values) = (vec![], vec![]);
         assert_eq!(parse(b" 0:2 1:3", rules, &mut columns, &mut values).unwrap().unwrap().label, "");
         assert_eq!((columns, values), (vec![0, 1], vec![2.0, 3.0]));

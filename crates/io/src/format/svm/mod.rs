@@ -2,9 +2,9 @@
 //! `label [qid:task] index:value ... [# comment]`.
 //!
 //! Indices count from 1 and increase. The task is the `qid`; without one there is a single task, or the label
-//! is the class. What the format has no room for (names, missing labels, several labels, weights, parts) is
-//! kept by [`write_table`](crate::write_table) in comments, which other programs skip: the first line is
-//! `# kinfolk {...}`, see [`preamble::Preamble`].
+//! is the class. A row without a label begins with its task or its first `index:value`. What the format has no room
+//! for (names, missing labels of some tasks, weights, parts) is kept by [`write_table`](crate::write_table) in
+//! comments, which other programs skip: the first line is `# kinfolk {...}`, see [`preamble::Preamble`].
 
 mod line;
 mod preamble;

@@ -5,7 +5,9 @@ use super::preamble::{Preamble, TargetKind};
 use super::targets::{self, SvmTargets};
 use crate::error::quoted;
 use crate::format::{InputFile, OpenResult};
-use crate::{Categorical, ColumnRoles, Error, Feature, Result, Schema, Source, Table, dense_or_sparse};
+use crate::{
+    Categorical, ColumnRoles, Error, Feature, LabelEncoding, Result, Schema, Source, Table, dense_or_sparse,
+};
 use kinfolk::inputs::Sparse;
 use std::collections::BTreeSet;
 use std::io::{BufRead, Read};
@@ -26,8 +28,8 @@ pub(super) struct SvmSource {
     /// Number of features, if that is known beforehand, and how lines are to be understood.
     known: Option<usize>,
     zero_based: bool,
-    /// The labels, if rows have several.
-    several: Option<TargetKind>,
+    /// What the first field of a row is, if that is neither a number nor a class: several labels, or nothing.
+    kind: Option<TargetKind>,
     widest: usize,
     rows: usize,
     columns: ColumnRoles,
@@ -38,15 +40,16 @@ impl SvmSource {
         columns.refuse_all("svm")?;
         let known = schema.and_then(|schema| schema.columns.zero_based).or(columns.zero_based);
         let found = FirstLook::at(input, known)?;
+        let kind = found.kind(schema);
         let mut source = SvmSource {
             lines: TextLines { from: input.text()?, line: vec![], number: 0 },
             pending: false,
             preamble: None,
-            classes: columns.classes || schema.is_some_and(|schema| schema.columns.classes),
+            classes: columns.classes || schema.is_some_and(has_classes),
             has_qid: None,
             known: schema.map(|schema| schema.n_features),
             zero_based: found.zero_based,
-            several: found.several,
+            kind,
             widest: 0,
             rows: 0,
             columns: columns.clone(),
@@ -74,11 +77,8 @@ impl SvmSource {
     }
 
     fn add_row(&mut self, chunk: &mut SvmChunk) -> Result<()> {
-        let rules = LineRules {
-            n_features: self.known,
-            zero_based: self.zero_based && self.preamble.is_none(),
-            several_labels: self.several.is_some(),
-        };
+        let rules =
+            LineRules { n_features: self.known, zero_based: self.zero_based && self.preamble.is_none() };
         let parsed = line::parse(&self.lines.line, rules, &mut chunk.columns, &mut chunk.values)?;
         let Some(row) = parsed else { return Ok(()) };
         self.widest = self.widest.max(row.width);
@@ -91,7 +91,7 @@ impl SvmSource {
             return Err(wrong!("the row {why}").in_column("qid"));
         }
         chunk.starts.push(chunk.columns.len());
-        let kind = self.preamble.as_ref().map(|preamble| &preamble.targets).or(self.several.as_ref());
+        let kind = self.preamble.as_ref().map(|preamble| &preamble.targets).or(self.kind.as_ref());
         chunk.targets.push(&row, kind, self.classes)?;
         match &self.preamble {
             Some(preamble) => chunk.push_comment(row.comment, preamble),
@@ -110,7 +110,7 @@ impl SvmSource {
             features: preamble.and_then(|preamble| preamble.feature_names.clone()),
             targets: chunk
                 .targets
-                .finish(preamble.map(|preamble| &preamble.targets).or(self.several.as_ref()), self.classes)?,
+                .finish(preamble.map(|preamble| &preamble.targets).or(self.kind.as_ref()), self.classes)?,
             weight: preamble.is_some_and(|preamble| preamble.weight).then_some(chunk.weight),
             offset: None,
             split: preamble.is_some_and(|preamble| preamble.split).then_some(chunk.split),
@@ -144,26 +144,43 @@ impl Source for SvmSource {
     fn schema(&self) -> Schema {
         let names = self.preamble.as_ref().and_then(|preamble| preamble.feature_names.clone());
         let features = names.map(|names| names.into_iter().map(Feature::Number).collect());
-        Schema::new(self.columns.clone(), features, self.known.unwrap_or(self.widest))
+        let mut schema = Schema::new(self.columns.clone(), features, self.known.unwrap_or(self.widest));
+        if let (None, Some(TargetKind::Several(names))) = (&self.preamble, &self.kind) {
+            schema.several_labels = names.iter().collect();
+        }
+        schema
     }
 }
 
 /// What only the whole file can tell.
-#[derive(Default)]
 struct FirstLook {
     zero_based: bool,
-    several: Option<TargetKind>,
+    /// Whether some row has several labels.
+    several: bool,
+    labels: BTreeSet<String>,
+    /// Whether all rows were seen, and none has a label or a task.
+    only_features: bool,
+}
+
+/// Whether a model has one task for each class.
+fn has_classes(schema: &Schema) -> bool {
+    schema.columns.classes || schema.label_encoding == LabelEncoding::Classes
 }
 
 impl FirstLook {
     /// Looks through a file that other programs wrote: indices from 0, labels with commas. A pipe is taken as usual.
     fn at(input: &InputFile, zero_based: Option<bool>) -> Result<Self> {
-        let mut found = FirstLook { zero_based: zero_based.unwrap_or(false), several: None };
+        let mut found = FirstLook {
+            zero_based: zero_based.unwrap_or(false),
+            several: false,
+            labels: BTreeSet::new(),
+            only_features: false,
+        };
         if !input.is_repeatable() {
             return Ok(found);
         }
         let mut lines = TextLines { from: input.text()?, line: vec![], number: 0 };
-        let (mut labels, mut several) = (BTreeSet::new(), false);
+        let mut has_task = false;
         while lines.next()? {
             if lines.number == 1 && lines.line.starts_with(b"# kinfolk ") {
                 return Ok(found);
@@ -173,17 +190,30 @@ impl FirstLook {
             let mut tokens = text.split_ascii_whitespace().peekable();
             let Some(first) = tokens.peek() else { continue };
             let label = if first.contains(':') { "" } else { tokens.next().unwrap_or_default() };
-            several |= label.is_empty() || label.contains(',');
-            labels.extend(targets::labels_of(label).map(targets::class_name));
+            found.several |= label.contains(',');
+            found.labels.extend(targets::labels_of(label).map(targets::class_name));
+            has_task |= tokens.peek().is_some_and(|token| token.starts_with("qid:"));
             let mut entries = tokens.filter(|token| !token.starts_with("qid:"));
             found.zero_based |=
                 zero_based.is_none() && entries.next().is_some_and(|token| token.starts_with("0:"));
         }
-        if several && !labels.is_empty() {
-            let names = Categorical::from_words(&labels.into_iter().collect::<Vec<_>>()).names;
-            found.several = Some(TargetKind::Several(names));
-        }
+        found.only_features = found.labels.is_empty() && !has_task;
         Ok(found)
+    }
+
+    /// What the first field of a row is, if that is neither a number nor a class. A model knows whether its rows have
+    /// several labels: a file of new rows may have at most one in each.
+    fn kind(&self, schema: Option<&Schema>) -> Option<TargetKind> {
+        let of_model = schema.map_or(&[][..], |schema| &schema.several_labels);
+        match self {
+            _ if schema.is_some() && self.only_features => Some(TargetKind::None),
+            _ if (self.several && !self.labels.is_empty()) || !of_model.is_empty() => {
+                let labels: BTreeSet<&String> = self.labels.iter().chain(of_model).collect();
+                let labels: Vec<&String> = labels.into_iter().collect();
+                Some(TargetKind::Several(Categorical::from_words(&labels).names))
+            }
+            _ => None,
+        }
     }
 }
 

@@ -35,6 +35,7 @@ impl SvmTargets {
     fn push_label(&mut self, label: &str, kind: Option<&TargetKind>, classes: bool) -> Result<()> {
         match kind {
             None if classes => self.words.push(class_name(label)),
+            None if label.is_empty() => self.numbers.push(f64::NAN),
             None => self.numbers.push(line::finite(label)?),
             Some(TargetKind::None | TargetKind::TasksOnly(_)) => {}
             Some(TargetKind::Numbers(_)) => self.numbers.push(number_or_missing(label)?),

@@ -37,7 +37,7 @@ fn targets_of_words_become_signs_and_that_is_kept() {
         one_line(new("x,tox_a,tox_b\n1,weak,1\n").map(|_| ())),
         "a.csv: line 2, column \"tox_a\": label \"weak\" is neither \"inactive\" (-1) nor \"active\" (+1)"
     );
-    let loss = schema.check_loss(false).unwrap_err().to_string();
+    let loss = schema.check_loss(false, &Targets::None).unwrap_err().to_string();
     assert!(loss.starts_with("column \"tox_a\": labels are words (\"inactive\", \"active\")"), "{loss}");
 }
 
@@ -140,4 +140,12 @@ fn the_positive_word_is_the_one_that_says_yes() {
     assert!(matches!(table.targets, Targets::Tasks { .. }));
     let wanted = LabelEncoding::Binary { negative: "inactive".into(), positive: "active".into() };
     assert_eq!(table.label_encoding(true).unwrap(), wanted);
+}
+
+#[test]
+fn a_number_with_another_decimal_sign_than_in_training_is_named() {
+    let (_, schema) = read("x;y\n1,5;1\n2,5;2\n", &columns("", "y")).unwrap();
+    let new = read_as("x;y\n13.4;1\n", &columns("", ""), Some(&schema));
+    let wanted = "\"13.4\" is not a number; say whether the decimal sign is a comma or a point";
+    assert!(one_line(new.map(|_| ())).ends_with(wanted));
 }

@@ -1,7 +1,7 @@
 //! Rows appended to files of every format.
 
 use super::common::possible;
-use kinfolk_io::{CellKind, Cells, ColumnRoles, TableWriter, read};
+use kinfolk_io::{CellKind, Cells, ColumnRoles, Labels, TableWriter, Targets, read};
 use std::fs;
 use std::path::Path;
 
@@ -163,4 +163,31 @@ fn a_program_without_parquet_says_so() {
             .to_string()
             .contains("built without parquet")
     );
+}
+
+#[test]
+fn texts_that_are_all_numbers_are_labels_that_are_numbers() {
+    let folder = tempfile::tempdir().unwrap();
+    let columns = [("x".to_string(), CellKind::Numbers), ("y".to_string(), CellKind::Words)];
+    let roles = ColumnRoles { target: vec!["y".into()], ..ColumnRoles::default() };
+    for name in possible(&["a.csv", "a.jsonl", "a.parquet"]) {
+        let path = folder.path().join(name);
+        let labels = |texts: [&str; 3]| {
+            let mut writer = TableWriter::create(&path, &columns).unwrap();
+            // Csv has no types: there, a point in a number says that no comma is a decimal sign.
+            let numbers = if name == "a.csv" { vec![1.0, 2.0, 3.0] } else { vec![0.5, 1.5, 2.5] };
+            writer
+                .append(&[Cells::Numbers(numbers), Cells::Words(texts.map(String::from).to_vec())])
+                .unwrap();
+            writer.finish().unwrap();
+            read(&path, &roles, None).unwrap().0.targets
+        };
+        for texts in [["EUR 12,50", "EUR 7,25", "EUR 1,00"], ["12,5", "7,25", "1"]] {
+            let Targets::Tasks { label: Some(Labels::Numbers(found)), .. } = labels(texts) else {
+                panic!("{name}")
+            };
+            assert_eq!(found, [12.5, 7.25, 1.0], "{name}");
+        }
+        assert!(matches!(labels(["red", "2", "blue"]), Targets::Classes(_)), "{name}");
+    }
 }
