@@ -1,5 +1,5 @@
-"""Statistics on shards: the same bits with any number of workers, the same certificate as in memory, and what the engine
-costs. Rows of parquet are generated into a temporary folder.
+"""Statistics on shards: the same bits with any number of workers, the same certificate as in memory, and what the
+engine costs. Rows of parquet are generated into a temporary folder.
 
     python benches/cluster.py --rows 200000 -o benches/runs/DATE-cluster/results.json
 """
