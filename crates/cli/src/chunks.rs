@@ -17,3 +17,39 @@ pub(crate) fn for_each(source: &mut dyn Source, mut visit: impl FnMut(Table) -> 
     }
     Ok(())
 }
+
+/// Bytes of features of a chunk that is read ahead: enough rows for several threads.
+const AHEAD_BYTES: usize = 64 << 20;
+/// Rows of such a chunk.
+const AHEAD_ROWS: usize = 65_536;
+
+/// The same with the next chunks being read while one is visited. `visit` says whether to go on; the result is whether
+/// it said no.
+pub(crate) fn for_each_ahead(
+    source: &mut dyn Source,
+    mut visit: impl FnMut(Table) -> Result<bool>,
+) -> Result<bool> {
+    let width = source.schema().n_features.max(1);
+    let rows = (AHEAD_BYTES / 8 / width).clamp(1, AHEAD_ROWS);
+    std::thread::scope(|scope| {
+        let (sender, chunks) = std::sync::mpsc::sync_channel(1);
+        scope.spawn(move || {
+            loop {
+                let chunk = source.next_chunk(rows).transpose();
+                let is_last = !matches!(chunk, Some(Ok(_)));
+                // An error means that nobody wants more.
+                if chunk.is_some_and(|chunk| sender.send(chunk).is_err()) || is_last {
+                    return;
+                }
+            }
+        });
+        // Taken here, so that the reader is not left waiting when this ends early.
+        let chunks = chunks;
+        for table in &chunks {
+            if !visit(table?)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    })
+}

@@ -65,6 +65,12 @@ impl Failure {
         }
     }
 
+    /// The same, with the rows it is about in front: the number of the first and of the last, over all files.
+    pub(crate) fn in_rows(mut self, first: usize, last: usize) -> Self {
+        self.message = format!("rows {first} to {last}: {}", self.message);
+        self
+    }
+
     /// The same, with the file it is about in front.
     pub(crate) fn about(mut self, path: &std::path::Path) -> Self {
         self.message = format!("{}: {}", one_line(&path.display().to_string()), self.message);

@@ -15,7 +15,7 @@ pub(crate) fn recheck(
     options: &CertifyOptions,
 ) -> Result<Recheck> {
     let model = &trained.model;
-    if model.alpha().is_none() {
+    if model.alpha().is_none() && !model.about().from_statistics {
         return Ok(Recheck::NoDuals);
     }
     // If the files lack the part that was fitted, they hold other data.

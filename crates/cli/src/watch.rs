@@ -63,3 +63,41 @@ impl Observer for Watch<'_> {
         tracing::info!("{text}");
     }
 }
+
+/// Watches a pass over files: rows, speed and the remaining time, on a terminal.
+pub(crate) struct PassWatch {
+    bar: ProgressBar,
+    began: std::time::Instant,
+}
+
+impl PassWatch {
+    /// Silent unless stderr is a terminal and nobody asked for quiet.
+    pub(crate) fn new(name: String, rows: Option<usize>, quiet: bool) -> Self {
+        let bar = match (!quiet && std::io::stderr().is_terminal(), rows) {
+            (true, Some(rows)) => ProgressBar::new(rows as u64),
+            (true, None) => ProgressBar::no_length(),
+            (false, _) => ProgressBar::hidden(),
+        };
+        let template = match rows {
+            Some(_) => "{spinner} {elapsed} {msg}: {human_pos} of {human_len} rows, {per_sec}, ETA {eta}",
+            None => "{spinner} {elapsed} {msg}: {human_pos} rows, {per_sec}",
+        };
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            bar.set_style(style);
+        }
+        bar.set_message(name);
+        bar.enable_steady_tick(Duration::from_millis(150));
+        PassWatch { bar, began: std::time::Instant::now() }
+    }
+
+    /// So many rows so far.
+    pub(crate) fn seen(&mut self, rows: usize) {
+        self.bar.set_position(rows as u64);
+    }
+
+    /// Clears the line; the seconds it took.
+    pub(crate) fn finish(self) -> f64 {
+        self.bar.finish_and_clear();
+        self.began.elapsed().as_secs_f64()
+    }
+}

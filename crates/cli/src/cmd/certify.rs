@@ -1,12 +1,14 @@
 //! `kinfolk certify`: is the model what it says it is? From the data and the stored duals, without solving.
 
 use crate::args::{ColumnArgs, Global};
+use crate::cmd::fit::stream;
 use crate::data_files::DataFiles;
 use crate::failure::{self, Failure, NO};
 use crate::report::{Report, json_number};
 use crate::text::{Grid, exact};
 use clap::Args;
 use kinfolk::{Certificate, CertificateSummary, CertifyOptions, Error, Mismatch, ModelCheck, Status};
+use kinfolk_train::Trained;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -75,9 +77,8 @@ pub(crate) fn run(args: CertifyArgs, global: &Global, report: Report) -> failure
     let trained = crate::files::load_model(&args.model)?;
     let tol = args.tol.unwrap_or(trained.spec.tol);
     let data = DataFiles::find(&args.data)?;
-    let (table, observations) = trained.training_data(data.paths(), &args.columns.for_model()?)?;
     let options = CertifyOptions { threads: global.threads(), memory: args.memory, device: global.device()? };
-    let check = match trained.model.check(&table.inputs, &observations, &options) {
+    let check = match check(&args, &data, &trained, &options, report)? {
         Ok(check) => Ok(check),
         // Duals outside their range for these labels, or with a wrong sum, cannot come from a fit to these data.
         Err(error @ (Error::Infeasible { .. } | Error::DualSum { .. })) => Err(error.to_string()),
@@ -100,6 +101,28 @@ pub(crate) fn run(args: CertifyArgs, global: &Global, report: Report) -> failure
     };
     report.answer(&output, text(&stored, &verdict))?;
     Ok(if verdict.holds() { ExitCode::SUCCESS } else { ExitCode::from(NO) })
+}
+
+/// The model against all rows at once; or against chunks of them, if it is one from statistics and they are more than
+/// the memory.
+fn check(
+    args: &CertifyArgs,
+    data: &DataFiles,
+    trained: &Trained,
+    options: &CertifyOptions,
+    report: Report,
+) -> failure::Result<Result<ModelCheck, Error>> {
+    let columns = args.columns.for_model()?;
+    if trained.model.about().from_statistics && data.bytes() > options.memory {
+        let certificate = stream::certificate(data, &columns, options, report, trained)?;
+        let certificate = certificate.ok_or_else(|| Failure::input("stopped"))?;
+        report.note(
+            "the files are more than --memory: their rows were read in chunks, and only the gap was checked",
+        );
+        return Ok(Ok(ModelCheck { certificate, mismatches: vec![] }));
+    }
+    let (table, observations) = trained.training_data(data.paths(), &columns)?;
+    Ok(trained.model.check(&table.inputs, &observations, options))
 }
 
 struct Verdict {

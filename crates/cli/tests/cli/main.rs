@@ -20,6 +20,7 @@ mod report;
 mod safety;
 mod shared_data;
 mod spec;
+mod stream;
 mod tables;
 mod trials;
 mod truth;

@@ -219,6 +219,7 @@ fn tasks_of_one_class_are_not_certain() {
     let found: Vec<f64> =
         text.lines().skip(1).map(|l| l.rsplit(',').next().unwrap().parse().unwrap()).collect();
     assert!(0.5 < found[1] && found[1] + 0.1 < found[2] && found[2] < 0.99, "{found:?}");
+}
 
 /// Rows of two features; the label says which is larger.
 fn svm_rows(with_label: impl Fn(bool) -> &'static str) -> String {

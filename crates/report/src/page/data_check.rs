@@ -81,7 +81,7 @@ impl Recheck {
         options: &CertifyOptions,
     ) -> kinfolk::Result<Self> {
         let about = model.about();
-        if model.alpha().is_none() {
+        if model.alpha().is_none() && !about.from_statistics {
             return Ok(Recheck::NoDuals);
         }
         if inputs.n_inputs() != about.n_inputs || observations.len() != about.n_observations {

@@ -14,3 +14,4 @@ mod rivals;
 mod scores;
 mod select;
 mod spec;
+mod statistics;

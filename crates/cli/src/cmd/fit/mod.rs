@@ -1,6 +1,7 @@
 //! `kinfolk fit`: data in, certified model out.
 
 pub(crate) mod print;
+pub(crate) mod stream;
 
 use crate::args::{Global, MethodArgs, SpecArgs};
 use crate::checkpoint::{self, Fingerprint, Saver};
@@ -9,7 +10,7 @@ use crate::failure::{Failure, INTERRUPTED, NO, Result};
 use crate::outputs::{CommandFiles, OutputKind};
 use crate::report::Report;
 use crate::watch::Watch;
-use crate::{files, interrupt, trace};
+use crate::{files, interrupt, text, trace};
 use clap::Args;
 use kinfolk::{Start, Status};
 use kinfolk_train::{Data, FitSpec, Trained, Training, Weight};
@@ -25,6 +26,7 @@ Examples:
   kinfolk fit school.csv --task school --target score --method mtl:mu=0.1 -o school-mtl.safetensors
   kinfolk fit school.csv --task school --target score --atom groups=districts.csv:district -o d.st
   kinfolk fit mines.npz -o mines.safetensors --trace mines-trace.csv
+  kinfolk fit 'emb/*.parquet' --task shop --target sales --stream --memory 2GB -o sales.safetensors
   kinfolk fit mines.npz -o mines.safetensors --checkpoint mines.checkpoint --resume --json";
 
 /// Learn all tasks of a file together, and how they are related.
@@ -42,6 +44,10 @@ pub(crate) struct FitArgs {
     /// End with exit code 1 unless the gap is within the tolerance.
     #[arg(long)]
     strict: bool,
+    /// Read the files in chunks, in two passes, and never hold them in memory: for numbers with the squared loss and
+    /// the linear kernel. The first pass adds up statistics, the second certifies the model from the rows.
+    #[arg(long, conflicts_with_all = ["checkpoint", "resume"])]
+    stream: bool,
     #[command(flatten)]
     method: MethodArgs,
     #[command(flatten)]
@@ -80,12 +86,10 @@ pub(crate) fn run(args: FitArgs, global: &Global, report: Report) -> Result<Exit
         .writes(&args.trace, OutputKind::Trace)
         .writes(&args.long_run.checkpoint, OutputKind::Checkpoint)
         .check(global)?;
-    let training = read(&data, &spec)?;
-    // Their contents, not their names, are what a checkpoint belongs to.
-    let spec = spec.with_files_read(training.observations.task_names())?;
-    // From here on Ctrl-C ends with the model reached.
-    interrupt::end_well();
-    let trained = args.long_run.fit(&spec, &training, report)?;
+    let trained = match args.stream {
+        true => stream::fit(&data, &spec, report)?,
+        false => in_memory(&data, &spec, &args.long_run, report)?,
+    };
     files::write(&args.out, &trained.to_bytes().map_err(Failure::output)?)?;
     if let Some(path) = &args.trace {
         trace::write(path, &trained.trace)?;
@@ -98,6 +102,21 @@ pub(crate) fn run(args: FitArgs, global: &Global, report: Report) -> Result<Exit
         _ if args.strict => ExitCode::from(NO),
         _ => ExitCode::SUCCESS,
     })
+}
+
+fn in_memory(data: &DataFiles, spec: &FitSpec, long_run: &LongRunArgs, report: Report) -> Result<Trained> {
+    if data.bytes() > spec.memory.0 {
+        let (size, budget) = (text::bytes(data.bytes()), text::bytes(spec.memory.0));
+        report.note(format!(
+            "the files have {size}, more than --memory {budget}, and are read into memory; --stream does without"
+        ));
+    }
+    let training = read(data, spec)?;
+    // Their contents, not their names, are what a checkpoint belongs to.
+    let spec = spec.with_files_read(training.observations.task_names())?;
+    // From here on Ctrl-C ends with the model reached.
+    interrupt::end_well();
+    long_run.fit(&spec, &training, report)
 }
 
 /// The data of a file, as a spec asks for them.

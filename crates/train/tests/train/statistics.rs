@@ -1,7 +1,5 @@
 //! Fits of statistics are fits of the rows behind them.
 
-#![allow(clippy::unwrap_used)] // helpers outside test functions
-
 use kinfolk::inputs::{Dense, Inputs};
 use kinfolk::{Observations, Silent, Start, Statistics, StatisticsOptions};
 use kinfolk_train::{Data, FitSpec, Trained, train};

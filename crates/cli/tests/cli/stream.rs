@@ -1,0 +1,92 @@
+//! `fit --stream`: files in chunks give the model of the files in memory.
+
+use crate::common::Place;
+
+fn number(value: &serde_json::Value, key: &str) -> f64 {
+    value[key].as_f64().unwrap()
+}
+
+/// Rows of shops in two files, one with words and gaps.
+fn with_rows() -> Place {
+    let place = Place::new();
+    for part in 0..2 {
+        let mut text = String::from("shop,plan,size,sales\n");
+        for i in 0..150 {
+            let k = part * 150 + i;
+            let (shop, plan) = (["east", "north", "west"][k % 3], ["basic", "pro"][k % 2]);
+            let size = if k % 50 == 7 { String::new() } else { (k * 37 % 101).to_string() };
+            let label = if k % 40 == 3 {
+                String::new()
+            } else {
+                format!("{}", (k * 53 % 97) as f64 / 9.0 + (k % 2) as f64)
+            };
+            text += &format!("{shop},{plan},{size},{label}\n");
+        }
+        place.write(&format!("rows-{part}.csv"), text);
+    }
+    place
+}
+
+#[test]
+fn streams_give_the_model_of_the_rows() {
+    let place = with_rows();
+    let options = "--task shop --target sales --tol 1e-8 --c 0.5 --threads 1";
+    let whole = place.json(&format!("fit rows-0.csv rows-1.csv {options} -o whole.st"));
+    let said = place.run(&format!("fit rows-0.csv rows-1.csv {options} --stream -o stream.st --json"));
+    assert_eq!(said.code, 0, "{}", said.stderr);
+    for words in [
+        "2 files",
+        "two passes",
+        "pass 1 of 2, statistics: 300 rows in",
+        "pass 2 of 2, certificate: 300 rows",
+    ] {
+        assert!(said.stderr.contains(words), "{words}: {}", said.stderr);
+    }
+    let stream: serde_json::Value = serde_json::from_str(said.stdout.trim()).unwrap();
+    assert_eq!(
+        (&stream["status"], &stream["n_inputs"], &stream["n_tasks"]),
+        (&"certified".into(), &292.into(), &3.into())
+    );
+    let (a, b) = (number(&whole, "primal"), number(&stream, "primal"));
+    assert!((a - b).abs() <= 1e-7 * a, "{a} {b}");
+    assert!(number(&stream, "rel_gap") <= 1e-8);
+    let checked = place.json("certify stream.st rows-0.csv rows-1.csv");
+    assert_eq!(checked["holds"], true, "{checked}");
+    for model in ["whole", "stream"] {
+        place.ok(&format!("predict {model}.st rows-0.csv -o {model}.csv --quiet"));
+    }
+    let scores = |name: &str| -> Vec<f64> {
+        let text = String::from_utf8(place.read(name)).unwrap();
+        text.lines().skip(1).map(|line| line.rsplit(',').next().unwrap().parse().unwrap()).collect()
+    };
+    let apart =
+        scores("whole.csv").iter().zip(scores("stream.csv")).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+    assert!(apart <= 1e-3, "{apart}");
+    // C is left to the data, and the model is as good as any other for a report.
+    let auto = place.json("fit rows-0.csv rows-1.csv --task shop --target sales --stream -o auto.st");
+    assert_eq!(auto["status"], "certified");
+    place.ok("report auto.st rows-0.csv rows-1.csv -o auto.html --quiet");
+    place.ok("model show auto.st");
+}
+
+#[test]
+fn what_cannot_be_streamed_is_said() {
+    let place = with_rows();
+    place.write("words.csv", "shop,size,sold\na,1,yes\na,2,no\nb,3,yes\nb,4,no\n");
+    let cases = [
+        ("words.csv --task shop --target sold", "its labels are classes"),
+        ("rows-0.csv --task shop --target sales --loss hinge", "statistics are for the squared loss"),
+        ("rows-0.csv --task shop --target sales --kernel rbf", "statistics are for the linear kernel"),
+        (
+            "rows-0.csv --task shop --target sales --folds-by group:plan",
+            "--folds-by needs all rows in memory",
+        ),
+        ("rows-0.csv --task shop --target sales --checkpoint c.st", "cannot be used with"),
+        ("nothing.csv --task shop --target sales", "nothing.csv"),
+    ];
+    for (words, expected) in cases {
+        let said = place.run(&format!("fit {words} --stream -o no.st"));
+        assert!(said.code != 0 && said.stderr.contains(expected), "{words}: {}", said.stderr);
+    }
+    assert!(!place.files().contains(&"no.st".to_string()));
+}
