@@ -55,7 +55,7 @@ impl Default for StatisticsOptions {
     }
 }
 
-/// RowMoments of features and labels, task by task where tasks have rows of their own or labels are missing.
+/// Moments of features and labels, task by task where tasks have rows of their own or labels are missing.
 ///
 /// Any cutting of the rows into parts and any order of merging gives the same statistics up to rounding, and the same
 /// parts in the same order give the same bits. Labels are taken less their offsets.
