@@ -26,7 +26,7 @@ Examples:
   kinfolk fit school.csv --task school --target score --method mtl:mu=0.1 -o school-mtl.safetensors
   kinfolk fit school.csv --task school --target score --atom groups=districts.csv:district -o d.st
   kinfolk fit mines.npz -o mines.safetensors --trace mines-trace.csv
-  kinfolk fit 'emb/*.parquet' --task shop --target sales --stream --memory 2GB -o sales.safetensors
+  kinfolk fit school.csv --task school --target score --stream --memory 2GB -o sums.st
   kinfolk fit mines.npz -o mines.safetensors --checkpoint mines.checkpoint --resume --json";
 
 /// Learn all tasks of a file together, and how they are related.
@@ -104,8 +104,11 @@ pub(crate) fn run(args: FitArgs, global: &Global, report: Report) -> Result<Exit
     })
 }
 
+/// Files up to this size fit the memory of every machine.
+const SMALL_FILES_BYTES: u64 = 1 << 30;
+
 fn in_memory(data: &DataFiles, spec: &FitSpec, long_run: &LongRunArgs, report: Report) -> Result<Trained> {
-    if data.bytes() > spec.memory.0 {
+    if data.bytes() > spec.memory.0.max(SMALL_FILES_BYTES) {
         let (size, budget) = (text::bytes(data.bytes()), text::bytes(spec.memory.0));
         report.note(format!(
             "the files have {size}, more than --memory {budget}, and are read into memory; --stream does without"
