@@ -97,7 +97,8 @@ def main():
     counts, coverage, seconds, findings = collections.Counter(), {}, collections.Counter(), []
     start = time.monotonic()
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        share = options.seconds / rounds
+        # Zero seconds would mean no limit.
+        share = max(1, options.seconds / rounds)
         runs = [
             pool.submit(one, program, name, seed, share, pathlib.Path(folder), options.corpus) for name, seed in plan
         ]

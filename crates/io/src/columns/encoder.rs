@@ -102,7 +102,6 @@ impl FeatureColumn {
 
     /// Calls `put` with the features that a code stands for, those that are 0 left out or not.
     pub(crate) fn spread(&self, code: f64, mut put: impl FnMut(usize, f64)) {
-        let last = self.width - 1;
         match &self.feature {
             Feature::Number(_) => put(0, code),
             Feature::OneHot { .. } if code.is_nan() => {}
@@ -110,7 +109,7 @@ impl FeatureColumn {
             Feature::Filled { fill, .. } | Feature::Date { fill: Some(fill), .. } if code.is_nan() => {
                 put(0, *fill);
                 if self.feature.has_indicator() {
-                    put(last, 1.0);
+                    put(self.width - 1, 1.0);
                 }
             }
             Feature::Filled { .. } => put(0, code),

@@ -89,6 +89,14 @@ fn features_may_be_chosen_and_others_dropped() {
     assert_eq!(read(text, &dropped).unwrap().0[0].x, x(&[1.0, 2.0]));
 }
 
+/// Fuzzing found that this panicked.
+#[test]
+fn a_one_hot_column_without_values_has_no_feature() {
+    let one_hot = ColumnRoles { one_hot: names(&["kind"]), ..columns("", "y") };
+    let (rows, schema) = read("kind,a,y\n,1,2\n,2,3\n,3,5\n", &one_hot).unwrap();
+    assert_eq!((rows[2].x.clone(), schema.n_features), (x(&[3.0]), 1));
+}
+
 #[test]
 fn words_become_one_feature_each() {
     let text = "a,city,y\n1,Rome,1\n2,Bari,2\n3,Rome,3\n";
