@@ -1,4 +1,4 @@
-//! Matrices on a device: what another crate has to provide, and its use as an [`Algebra`].
+//! Matrices on a device: what another crate has to provide, and its use as an `Algebra`.
 
 use super::Algebra;
 use crate::interrupt::Interrupt;
@@ -129,7 +129,7 @@ impl DeviceHandle {
     }
 }
 
-/// A device as an [`Algebra`].
+/// A device as an `Algebra`.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct OnDevice<'a> {
     pub(crate) device: &'a dyn Device,

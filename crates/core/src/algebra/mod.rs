@@ -1,7 +1,7 @@
 //! Matrices where they lie, in memory or on a device, and what solvers do with them.
 //!
-//! A solver that is written over [`Algebra`] runs on both. Large matrices (features x tasks, or larger) are of the
-//! type [`Algebra::Mat`] and stay where they are. Matrices of the size tasks x tasks are [`Matrix`], always in memory:
+//! A solver that is written over the trait `Algebra` runs on both. Large matrices (features x tasks, or larger) are of
+//! its type `Mat` and stay where they are. Matrices of the size tasks x tasks are [`Matrix`], always in memory:
 //! regularisers, Theta and the certificate are computed there.
 
 mod device;
