@@ -27,7 +27,7 @@ impl AtomicFile {
             Ok(old) if !old.is_file() => {
                 return Err(Error::new(ErrorKind::InvalidInput, "it exists and is not a file"));
             }
-            // Renaming needs no permission of the file that is replaced; whoever took it away means to keep the file.
+            // Renaming needs no write permission of the file that it replaces; without one the file is to stay.
             Ok(old) if old.permissions().readonly() => {
                 return Err(Error::new(ErrorKind::PermissionDenied, "it is write-protected"));
             }

@@ -28,7 +28,7 @@ pub(super) fn best(problem: &Problem<'_>, blocks: &[RowBlock], scores: &[Matrix]
 }
 
 /// The best intercepts for the squared loss with equal weights, if every input has a label for every task: the sum of
-/// what is left of the labels, divided by the number of inputs plus `rho / gamma`. The second time adds what rounding
+/// labels less predictions, divided by the number of inputs plus `rho / gamma`. The second time adds what rounding
 /// left out.
 fn of_squared_loss(
     problem: &Problem<'_>,
