@@ -20,6 +20,8 @@ DOMAIN_ROUNDING, BALANCE_ROUNDING = 1e-12, 1e-9
 PART_ROUNDING, UNDERFLOW = 1e-6, 1e-290
 # Some sums of some hundred roundings, each of 1e-16.
 LAST_DIGITS, ROUNDING_TRIALS, ROUNDING_SAFETY, SUM_ROUNDING = 1e-14, 5, 1000, 1e-12
+# Of the objective of the zero model: what is smaller is zero in double precision.
+ZERO_OBJECTIVE = 1e-12
 SHAKEN = {"alpha", "v", "intercept"}
 
 
@@ -97,6 +99,8 @@ class Recheck:
     """Sum of the absolute values of all terms."""
     faults: list
     theta: np.ndarray
+    zero: float
+    """Objective of the model that is zero everywhere."""
 
     @property
     def gap(self):
@@ -188,7 +192,7 @@ def recheck(about, tensors, data, shaken=wide):
 
     b = wide(tensors.get("intercept", np.zeros(n_tasks)))
     f = predictions[row, task] + b[task] + offset
-    values, conjugates = np.zeros_like(y), np.zeros_like(y)
+    values, conjugates, zero = np.zeros_like(y), np.zeros_like(y), np.zeros_like(y)
     u = np.where(ci > 0, -alpha / np.where(ci > 0, ci, 1), 0)
     losses = problem["loss"] if isinstance(problem["loss"], list) else [problem["loss"]] * n_tasks
     for t in range(n_tasks):
@@ -198,13 +202,14 @@ def recheck(about, tensors, data, shaken=wide):
         if ((u[own] < low - slack) | (u[own] > high + slack)).any() or (alpha[own][ci[own] == 0] != 0).any():
             faults.append("a dual is outside its domain")
         values[own] = ci[own] * loss_value(losses[t], y[own], f[own])
+        zero[own] = ci[own] * loss_value(losses[t], y[own], offset[own])
         conjugates[own] = ci[own] * loss_conjugate(losses[t], y[own], np.clip(u[own], low, high))
     primal, dual = [*values, *costs], [*-conjugates, *-(alpha * offset), *(-bound for bound in bounds)]
     of_intercepts(problem["intercept"], b, wide([alpha[task == t].sum() for t in range(n_tasks)]), primal, dual)
     if problem["intercept"] == "free":
         faults += balance_faults(alpha, task, n_tasks)
     size = abs(wide([term for term in [*primal, *dual] if np.isfinite(term)])).sum()
-    return Recheck(wide(primal).sum(), wide(dual).sum(), size, sorted(set(faults)), theta)
+    return Recheck(wide(primal).sum(), wide(dual).sum(), size, sorted(set(faults)), theta, zero.sum())
 
 
 def rounding(about, tensors, data, found):

@@ -118,6 +118,7 @@ impl PyModel {
         summary.set_item("dual", certificate.dual)?;
         summary.set_item("gap", certificate.gap)?;
         summary.set_item("rel_gap", certificate.rel_gap())?;
+        summary.set_item("rel_error", certificate.rel_error())?;
         summary.set_item("task_gaps", certificate.task_gaps.clone())?;
         summary.set_item("solver", &outcome.solver)?;
         summary.set_item("reason", outcome.reason.as_deref())?;

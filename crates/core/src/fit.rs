@@ -155,7 +155,7 @@ impl<'a> Fitter<'a> {
             None => &mut silent,
         };
         let solution = solver.solve(SolveRequest { problem, settings: &settings, start }, observer)?;
-        finish(problem, solution, began)
+        finish(problem, solution, settings.tolerance, began)
     }
 
     /// Fits a list of weights, increasing or decreasing, each from the solution of the one before, each
@@ -228,10 +228,15 @@ pub fn certify_duals(
     let graded = certify_normal(problem, &kappa, v.as_ref(), never)?;
     let certified = graded.certificate.rel_gap() <= settings.tolerance;
     let status = if certified { Status::Certified } else { Status::HandedOver };
-    finish(problem, Solution { kappa, v, graded, status, solver, passes, trace: vec![], reason: None }, began)
+    let solution = Solution { kappa, v, graded, status, solver, passes, trace: vec![], reason: None };
+    finish(problem, solution, settings.tolerance, began)
 }
 
-fn finish(problem: &Problem<'_>, solution: Solution, began: Instant) -> Result<Fit> {
+fn finish(problem: &Problem<'_>, mut solution: Solution, tolerance: f64, began: Instant) -> Result<Fit> {
+    solution.graded.add_rounding(problem, &solution.kappa, solution.v.as_ref());
+    if solution.status == Status::Certified && solution.certificate().rel_error() > tolerance {
+        solution.status = Status::Imprecise;
+    }
     let (passes, name) = (solution.passes, solution.solver);
     let (reason, trace) = (solution.reason.clone(), solution.trace.clone());
     let products = products(problem, &solution);

@@ -95,6 +95,7 @@ mod tests {
             primal: f64::INFINITY,
             dual: f64::NEG_INFINITY,
             gap: 0.1 + 0.2,
+            rounding: 1e-17,
             form: Form::TwoPoint,
             task_gaps: vec![f64::INFINITY, 5e-324, f64::MAX, 1.0 / 3.0, -0.0],
         };

@@ -244,9 +244,11 @@ class BaseKinfolkEstimator(
                 "double precision does not allow a smaller gap here: accept a larger tol, scale the features, "
                 "or use a smaller C"
             )
+        found = f"the relative duality gap is {summary['rel_gap']:.2e} after {summary['passes']} passes"
+        if status == "imprecise":
+            found += f", but rounding may change the objective by {summary['rel_error']:.2e}"
         warnings.warn(
-            f"the relative duality gap is {summary['rel_gap']:.2e} after {summary['passes']} passes, "
-            f"above tol = {self.tol:g} ({status}): the model may be that far from optimal; {advice}",
+            f"{found}, above tol = {self.tol:g} ({status}): the model may be that far from optimal; {advice}",
             ConvergenceWarning,
             stacklevel=5 if HAS_CALLBACKS else 4,
         )

@@ -64,12 +64,14 @@ struct Numbers {
     dual: serde_json::Value,
     gap: serde_json::Value,
     rel_gap: serde_json::Value,
+    rounding: serde_json::Value,
 }
 
 impl From<&Certificate> for Numbers {
     fn from(c: &Certificate) -> Self {
-        let [primal, dual, gap, rel_gap] = [c.primal, c.dual, c.gap, c.rel_gap()].map(json_number);
-        Numbers { primal, dual, gap, rel_gap }
+        let [primal, dual, gap, rel_gap, rounding] =
+            [c.primal, c.dual, c.gap, c.rel_gap(), c.rounding].map(json_number);
+        Numbers { primal, dual, gap, rel_gap, rounding }
     }
 }
 
@@ -141,14 +143,14 @@ impl Verdict {
                 (None, vec![Mismatch { part: "alpha", why }])
             }
         };
-        let rel_gap = recomputed.as_ref().map_or(f64::INFINITY, Certificate::rel_gap);
-        if stored.status == Some(Status::Certified) && rel_gap > fit_tol {
+        let rel_error = recomputed.as_ref().map_or(f64::INFINITY, Certificate::rel_error);
+        if stored.status == Some(Status::Certified) && rel_error > fit_tol {
             let why = format!(
-                "certified, but the relative gap is {rel_gap:.1e}, above the {fit_tol:.1e} of the fit"
+                "certified, but the relative gap or rounding is {rel_error:.1e}, above the {fit_tol:.1e} of the fit"
             );
             mismatches.push(Mismatch { part: "status", why });
         }
-        Verdict { recomputed, mismatches, within_tol: rel_gap <= tol, tol }
+        Verdict { recomputed, mismatches, within_tol: rel_error <= tol, tol }
     }
 
     fn holds(&self) -> bool {

@@ -21,6 +21,7 @@ mod intercepts;
 mod losses;
 mod parts;
 mod regularizer;
+mod rounding;
 
 pub(crate) use losses::{LossTerms, answer_terms, predictions};
 pub(crate) use parts::{PartialCertificate, PassSums};
@@ -58,6 +59,9 @@ pub struct Certificate {
     /// primal - dual, as a sum of non-negative terms: more accurate than the difference.
     #[serde(with = "crate::serde_f64::number")]
     pub gap: f64,
+    /// What rounding in double precision may add to the gap: an estimate.
+    #[serde(default, with = "crate::serde_f64::number")]
+    pub rounding: f64,
     /// Which primal point was graded.
     pub form: Form,
     /// The part of the gap that comes from the observations of each task (one-point form: all of it).
@@ -81,10 +85,17 @@ impl Certificate {
         relative_gap(self.primal, self.dual, self.gap)
     }
 
+    /// To within which part of the objective the model is proved to be optimal: the larger of the relative gap and of
+    /// what rounding may change.
+    pub fn rel_error(&self) -> f64 {
+        relative_gap(self.primal, self.dual, self.gap.max(self.rounding))
+    }
+
     pub(crate) fn in_units(mut self, unit: f64) -> Self {
         self.primal *= unit;
         self.dual *= unit;
         self.gap *= unit;
+        self.rounding *= unit;
         self.task_gaps.iter_mut().for_each(|g| *g *= unit);
         self
     }
@@ -144,7 +155,8 @@ pub(crate) fn certify_point(
     let unit = problem.unit();
     let kappa: Vec<f64> = alpha.iter().map(|a| a / unit).collect();
     let v = v.map(|v| scaled(v, 1.0 / problem.coordinate_scale()));
-    let graded = certify_at(problem, &kappa, v.as_ref(), intercept, never)?;
+    let mut graded = certify_at(problem, &kappa, v.as_ref(), intercept, never)?;
+    graded.add_rounding(problem, &kappa, v.as_ref());
     Ok(CertifiedPoint { kappa, v, graded })
 }
 
@@ -165,6 +177,15 @@ pub(crate) struct Graded {
     pub(crate) gram: Matrix,
     /// Of each task; zeros if there are none.
     pub(crate) intercept: Vec<f64>,
+}
+
+impl Graded {
+    /// Completes the certificate of this point. Not needed on the way, where only the gap decides.
+    pub(crate) fn add_rounding(&mut self, problem: &Problem<'_>, kappa: &[f64], v: Option<&Matrix>) {
+        let unit = problem.unit();
+        let point = rounding::Point { kappa, v, theta: &self.theta, gap: self.certificate.gap / unit };
+        self.certificate.rounding = unit * rounding::change(problem, &point);
+    }
 }
 
 /// [`certify`] for duals and coordinates in the problem's own units.

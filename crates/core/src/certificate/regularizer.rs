@@ -54,6 +54,7 @@ impl RegularizerTerms {
             primal: or_infinite(losses.value + self.primal),
             dual: -or_infinite(losses.conj - self.dual),
             gap: or_infinite(losses.gap.iter().sum::<f64>() + self.gap),
+            rounding: 0.0,
             form,
             task_gaps: losses.gap,
         }

@@ -57,9 +57,10 @@ impl Model {
         if !self.about.from_statistics {
             return Err(Error::Incompatible("the model is not one from statistics".into()));
         }
-        self.about.status = match (self.about.status, certificate.rel_gap() <= tolerance) {
+        self.about.status = match (self.about.status, certificate.rel_error() <= tolerance) {
             (Some(Status::Stopped), _) => Some(Status::Stopped),
             (_, true) => Some(Status::Certified),
+            (_, false) if certificate.rel_gap() <= tolerance => Some(Status::Imprecise),
             (Some(Status::Certified), false) => Some(Status::Stalled),
             (status, false) => status,
         };

@@ -24,6 +24,9 @@ pub struct CertificateSummary {
     /// gap / max(|primal|, |dual|).
     #[serde(with = "crate::serde_f64::number")]
     pub rel_gap: f64,
+    /// What rounding in double precision may add to the gap.
+    #[serde(default, with = "crate::serde_f64::number")]
+    pub rounding: f64,
     /// What the method says about its search. No part of the certificate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remark: Option<String>,
@@ -40,6 +43,7 @@ impl Model {
             dual: certificate.dual,
             gap: certificate.gap,
             rel_gap: certificate.rel_gap(),
+            rounding: certificate.rounding,
             remark: self.remark().map(str::to_string),
         }
     }

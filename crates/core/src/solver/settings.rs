@@ -207,7 +207,7 @@ impl Deref for CheckedSettings {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Status {
-    /// The gap is within the tolerance.
+    /// The gap is within the tolerance, and so is what rounding may change.
     Certified,
     /// `max_passes` were made.
     PassLimit,
@@ -219,17 +219,20 @@ pub enum Status {
     Stalled,
     /// A method computed the point without a solver, and it was only certified here.
     HandedOver,
+    /// The gap is within the tolerance, but rounding in double precision may change it by more.
+    Imprecise,
 }
 
 impl Status {
     /// All of them.
-    pub const ALL: [Status; 6] = [
+    pub const ALL: [Status; 7] = [
         Status::Certified,
         Status::PassLimit,
         Status::TimeLimit,
         Status::Stopped,
         Status::Stalled,
         Status::HandedOver,
+        Status::Imprecise,
     ];
 
     /// Its name in files.
@@ -241,6 +244,7 @@ impl Status {
             Status::Stopped => "stopped",
             Status::Stalled => "stalled",
             Status::HandedOver => "handed-over",
+            Status::Imprecise => "imprecise",
         }
     }
 
@@ -253,6 +257,7 @@ impl Status {
             Status::Stopped => "stopped",
             Status::Stalled => "made no progress",
             Status::HandedOver => "handed over by a method",
+            Status::Imprecise => "beyond double precision",
         }
     }
 }

@@ -5,7 +5,8 @@ use kinfolk::kernel::Gamma;
 use kinfolk::loss::Loss;
 use kinfolk::regularizer::Entrywise;
 use kinfolk::{
-    Dataset, DatasetOptions, Form, Kernel, LossKind, Matrix, Problem, RegularizerKind, certify, fit,
+    Dataset, DatasetOptions, Form, Kernel, LossKind, Matrix, Problem, RegularizerKind, Settings, Status,
+    certify, certify_duals, fit,
 };
 
 const C: f64 = 0.7;
@@ -184,4 +185,35 @@ fn weak_duality() {
             }
         }
     }
+}
+
+/// A constant of 1e16 in all kernel values: what is left of scores after it cancels is rounding. Where the gap happens to
+/// be small, nothing is proved.
+#[test]
+fn rounding_is_no_proof() {
+    let sample = Sample::new(Shape::Missing, 5);
+    let inputs = dense(&sample.x);
+    let observations = sample.observations(&LossKind::Squared);
+    for (bias, is_precise) in [(0.0, true), (1.0, true), (1e4, true), (1e8, false)] {
+        let data = Dataset::new(&inputs, &observations, DatasetOptions { bias, ..linear() }).unwrap();
+        let problem = Problem::new(&data, spec(LossKind::Squared, power(1), 0.1, LAMBDA)).unwrap();
+        let best = fit(&problem, &Settings { tolerance: 1e-6, ..Settings::default() }).unwrap();
+        let alpha = best.model.alpha().unwrap();
+        let of_duals = certify(&problem, alpha, None).unwrap();
+        let is_small = of_duals.rounding <= 1e-6 * best.certificate().primal;
+        assert_eq!(is_small, is_precise, "bias {bias}: {of_duals}, rounding {}", of_duals.rounding);
+        assert!(of_duals.rel_error() >= of_duals.rel_gap());
+    }
+    let hinge = sample.observations(&LossKind::Hinge);
+    let data = Dataset::new(&inputs, &hinge, linear()).unwrap();
+    let problem = Problem::new(&data, spec(LossKind::Hinge, power(4), 1e6, 1e-6)).unwrap();
+    let fit = fit(&problem, &sdca(1e-6)).unwrap();
+    assert!(fit.certificate().rel_gap() <= 1e-6);
+    assert_eq!(
+        fit.status(),
+        Status::Imprecise,
+        "{}, rounding {}",
+        fit.certificate(),
+        fit.certificate().rounding
+    );
 }

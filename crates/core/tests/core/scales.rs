@@ -43,7 +43,7 @@ fn assert_sound(name: &str, setup: &Setup, problem: &Problem<'_>, fit: &Fit) {
     assert!(gap >= 0.0 && fit.certificate().rel_gap() >= 0.0, "{name}: {gap}");
     assert!(dual >= 0.0 || fit.solver != "sdca", "{name}: {dual}");
     assert!(dual <= primal * (1.0 + 1e-14), "{name}: {dual} {primal}");
-    assert_eq!(fit.status() == Status::Certified, fit.certificate().rel_gap() <= 1e-6, "{name}");
+    assert_eq!(fit.status() == Status::Certified, fit.certificate().rel_error() <= 1e-6, "{name}");
     // Not bit by bit: duals may be so small that alpha is not a normal number.
     let again = certify(problem, model.alpha().unwrap(), model.v()).unwrap();
     assert_close(name, &[again.primal, again.dual, again.gap], &[primal, dual, gap], 1e-9);
@@ -72,7 +72,7 @@ fn each_problem(s: f64, check: impl Fn(&str, &LossKind, &RegularizerKind, (f64, 
 /// Where regularisation counts for something: a thousand passes must do. Elsewhere the squared loss is an
 /// ill-conditioned least squares problem, and the hinge loss has an optimum below C times the rounding of a
 /// margin.
-fn must_be_certified(s: f64, loss: &LossKind, output: &RegularizerKind, (c, lambda): (f64, f64)) -> bool {
+fn must_be_solved(s: f64, loss: &LossKind, output: &RegularizerKind, (c, lambda): (f64, f64)) -> bool {
     match loss {
         LossKind::Logistic => s <= 1.0 || *output != exp(),
         LossKind::Hinge => s <= 1.0 && (c <= 1.0 || *output != exp()),
@@ -82,9 +82,9 @@ fn must_be_certified(s: f64, loss: &LossKind, output: &RegularizerKind, (c, lamb
 
 fn every_problem_is_sound(s: f64) {
     each_problem(s, |name, loss, output, parameters, fit| {
-        if must_be_certified(s, loss, output, parameters) {
+        if must_be_solved(s, loss, output, parameters) {
             let gap = fit.certificate().rel_gap();
-            assert_eq!(fit.status(), Status::Certified, "{name}: gap {gap:e} after {} passes", fit.passes);
+            assert!(gap <= 1e-6, "{name}: gap {gap:e} after {} passes", fit.passes);
         }
     });
 }
@@ -117,7 +117,7 @@ fn every_source_at_every_scale() {
                 let problem = Problem::new(&data, spec(loss.clone(), output.clone(), 1.0, 1.0)).unwrap();
                 let fit = fit(&problem, &quick(1e-6)).unwrap_or_else(|error| panic!("{name}: {error}"));
                 assert_sound(&name, &setup, &problem, &fit);
-                assert_eq!(fit.status(), Status::Certified, "{name}: gap {:e}", fit.certificate().rel_gap());
+                assert!(fit.certificate().rel_gap() <= 1e-6, "{name}: gap {:e}", fit.certificate().rel_gap());
             }
         }
     }

@@ -35,7 +35,7 @@ pub(super) fn section(inputs: &ReportInputs<'_>) -> CertificateSection {
     let certificate = inputs.model.certificate();
     let gap = certificate.rel_gap();
     let tolerance = inputs.spec.map(|spec| spec.tol);
-    let (heading, sentence) = statement(gap, inputs.model.claim(), tolerance);
+    let (heading, sentence) = statement(certificate.rel_error(), inputs.model.claim(), tolerance);
     let remark = inputs.model.remark();
     let (task_bars, task_sentence) = by_task(certificate, |t| inputs.model.tasks().name(t));
     CertificateSection {

@@ -173,11 +173,11 @@ fn ending(trained: &Trained) -> Vec<String> {
     };
     let Certificate { primal, dual, .. } = model.certificate();
     let given = model.claim().and_then(Claim::given).map_or(String::new(), |given| format!("{given} and "));
-    let gap = model.certificate().rel_gap();
+    let within = model.certificate().rel_error();
     let mut lines = vec![
         format!("fit      {ended}{passes} of {}{seconds}", outcome.solver),
         format!(
-            "proof    optimal for {given}these settings to within {gap:.1e}: objective {}, no model below {}",
+            "proof    optimal for {given}these settings to within {within:.1e}: objective {}, no model below {}",
             text::exact(*primal),
             text::exact(*dual)
         ),

@@ -88,7 +88,7 @@ fn output(output: &RegularizerKind, n_tasks: usize) -> Result<()> {
 }
 
 fn certificate(certificate: &Certificate, n_tasks: usize) -> Result<()> {
-    let Certificate { primal, dual, gap, ref task_gaps, .. } = *certificate;
+    let Certificate { primal, dual, gap, rounding, ref task_gaps, .. } = *certificate;
     if task_gaps.len() != n_tasks {
         return Err(wrong("certificate", format!("{} task gaps for {n_tasks} tasks", task_gaps.len())));
     }
@@ -101,6 +101,9 @@ fn certificate(certificate: &Certificate, n_tasks: usize) -> Result<()> {
         if value.is_nan() || *value < 0.0 {
             return Err(wrong("certificate", format!("a gap of {value}; it must not be negative")));
         }
+    }
+    if rounding.is_nan() || rounding < 0.0 {
+        return Err(wrong("certificate", format!("rounding of {rounding}; it must not be negative")));
     }
     Ok(())
 }
