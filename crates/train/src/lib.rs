@@ -26,7 +26,7 @@ mod within_task;
 pub use auto_c::{AutoC, Baseline, BaselineScore, HeldOutRows, TriedStrength};
 pub use error::{Error, Result};
 pub use kinfolk::Claim;
-pub use method::{FitRequest, Job, Method, MethodInfo, SupportedLosses};
+pub use method::{FitRequest, Job, Method, MethodInfo, StepToward, SupportedLosses};
 pub use methods::{CONVEX_OKL, Engine, GMTL, Gmtl, MTL_SDCA, MTRL, OKL, Regroup, find, registry};
 pub use metric::{Average, Measure, Metric, Predictions, Score, predict};
 pub use observer::{StudyObserver, Unobserved};

@@ -1,6 +1,6 @@
 //! Anything that turns data into a model.
 
-use crate::{Error, Param, Params, PreparedData, Result, Weight};
+use crate::{Baseline, Error, Param, Params, PreparedData, Result, Weight};
 use kinfolk::regularizer::{AtomKind, AtomSpec};
 use kinfolk::{
     CScale, Claim, Dataset, Fit, Intercept, LossKind, Losses, Observer, RegularizerKind, Settings, Start,
@@ -105,6 +105,17 @@ pub(crate) fn duals(start: Start<'_>) -> Option<&[f64]> {
     }
 }
 
+/// A value of a parameter that brings a method nearer to a simple prediction.
+#[derive(Debug, Clone, Copy)]
+pub struct StepToward {
+    /// The simple prediction.
+    pub baseline: Baseline,
+    /// The parameter, which must be left to the data.
+    pub param: &'static str,
+    /// Its value.
+    pub value: &'static str,
+}
+
 /// What a method is, in words and lists.
 #[derive(Debug, Clone, Copy)]
 pub struct MethodInfo {
@@ -132,6 +143,8 @@ pub struct MethodInfo {
     pub losses: SupportedLosses,
     /// Whether selection tries other kernels too.
     pub tries_kernels: bool,
+    /// What else is tried where a simple prediction is better on held-out rows.
+    pub steps: &'static [StepToward],
     /// Whether others are compared with it: independent tasks, one model for all.
     pub is_baseline: bool,
     /// Whether a fit can go on from a checkpoint; not if it solves many problems in turn.
@@ -153,6 +166,7 @@ impl MethodInfo {
         takes_atoms: false,
         losses: SupportedLosses::All,
         tries_kernels: false,
+        steps: &[],
         is_baseline: false,
         is_resumable: true,
     };

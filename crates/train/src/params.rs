@@ -2,6 +2,7 @@
 
 use crate::spec::ATOM_PARAM;
 use crate::{Error, Result};
+use kinfolk::Observations;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -30,6 +31,8 @@ pub enum Allowed {
     Integer(u32, u32),
     /// A number in this range, ends included.
     Number(f64, f64),
+    /// The same, or `auto`: the number that suits the data.
+    NumberOrAuto(f64, f64, fn(&Observations) -> f64),
     /// One of these words.
     Word(&'static [&'static str]),
     /// A list of numbers: `[0.1, 0.5]`.
@@ -37,6 +40,9 @@ pub enum Allowed {
     /// A task matrix: the name of a file, or its rows as `[[1, 0.5], [0.5, 1]]`.
     TaskMatrix,
 }
+
+/// A number that is left to the data.
+const AUTO: &str = "auto";
 
 /// A value.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -83,6 +89,7 @@ impl fmt::Display for Allowed {
             Allowed::Integer(low, high) => write!(f, "a whole number, {low} to {high}"),
             Allowed::Number(low, high) if high.is_infinite() => write!(f, "a number, at least {low}"),
             Allowed::Number(low, high) => write!(f, "a number, {low} to {high}"),
+            Allowed::NumberOrAuto(low, high, _) => write!(f, "{AUTO}, or a number, {low} to {high}"),
             Allowed::Word(words) => f.write_str(&words.join(", ")),
             Allowed::Numbers => f.write_str("a list of numbers such as [0.1,0.5]"),
             Allowed::TaskMatrix => f.write_str("a file with a task matrix, or its rows as [[1,0.5],[0.5,1]]"),
@@ -100,6 +107,8 @@ impl Allowed {
                 let number = text.parse().ok().filter(|x: &f64| *x >= low && *x <= high && x.is_finite());
                 number.map(Value::Number)
             }
+            Allowed::NumberOrAuto(..) if text == AUTO => Some(Value::Word(text.to_string())),
+            Allowed::NumberOrAuto(low, high, _) => Allowed::Number(low, high).parse(text),
             Allowed::Word(words) => words.contains(&text).then(|| Value::Word(text.to_string())),
             Allowed::Numbers => serde_json::from_str(text).ok().map(Value::Numbers),
             Allowed::TaskMatrix if text.starts_with('[') => serde_json::from_str(text).ok().map(Value::Rows),
@@ -240,6 +249,22 @@ impl Params {
     pub(crate) fn with(mut self, name: &str, value: Value) -> Self {
         self.0.insert(name.to_string(), value);
         self
+    }
+
+    /// Whether a parameter is left to the data.
+    pub(crate) fn is_auto(&self, param: &Param) -> bool {
+        matches!(param.allowed, Allowed::NumberOrAuto(..)) && self.word(param.name).is_ok()
+    }
+
+    /// The same with numbers in place of what was left to these data.
+    pub(crate) fn for_data(&self, declared: &[Param], observations: &Observations) -> Self {
+        let mut params = self.clone();
+        for param in declared.iter().filter(|param| self.is_auto(param)) {
+            if let Allowed::NumberOrAuto(_, _, suits) = param.allowed {
+                params = params.with(param.name, Value::Number(suits(observations)));
+            }
+        }
+        params
     }
 
     /// All values by name.

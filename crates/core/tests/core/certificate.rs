@@ -6,7 +6,7 @@ use kinfolk::loss::Loss;
 use kinfolk::regularizer::Entrywise;
 use kinfolk::{
     Dataset, DatasetOptions, Form, Kernel, LossKind, Matrix, Problem, RegularizerKind, Settings, Status,
-    certify, certify_duals, fit,
+    certify, fit,
 };
 
 const C: f64 = 0.7;

@@ -24,7 +24,7 @@ mod trials;
 
 use crate::observer::SharedObserver;
 use crate::select::{Study, StudyRows, folds};
-use crate::{FitSpec, Metric, PreparedData, Residuals, Result, Training, nan};
+use crate::{FitSpec, MethodSpec, Metric, PreparedData, Residuals, Result, Training, nan};
 use kinfolk::{CScale, Inputs, Observations, Observer};
 use kinfolk_io::FoldKeys;
 use search::StrengthTrial;
@@ -84,6 +84,9 @@ pub struct AutoC {
     /// What else a reader should know.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
+    /// The method with what was left to the data; `None` if nothing was chosen.
+    #[serde(skip)]
+    pub(crate) method: Option<MethodSpec>,
     /// Errors of the held-out rows with the strength that was chosen, for numbers.
     #[serde(skip)]
     pub(crate) residuals: Option<Residuals>,
@@ -159,6 +162,7 @@ impl AutoC {
             rows: 0,
             tried: vec![],
             note,
+            method: None,
             residuals: None,
         }
     }
@@ -273,11 +277,17 @@ fn of_tasks(study: Study<'_>, scale: ScaleOfAll<'_>, observer: &SharedObserver<'
 }
 
 fn of_study(study: &Study<'_>, scale: ScaleOfAll<'_>, observer: &SharedObserver<'_>) -> Result<AutoC> {
-    let Searched { metric, mut tried, baselines, residuals } = trials::search(study, scale, observer)?;
+    let Searched { metric, method, mut tried, baselines, residuals } =
+        trials::search(study, scale, observer)?;
     let Some(best) = search::best(&tried) else {
         return Ok(AutoC::middle(if observer.stopped() { "ended early" } else { "labels do not differ" }));
     };
-    let note = observer.stopped().then(|| "the choice of C ended early".to_string());
+    let usual = study.spec.method.for_data(study.observations);
+    let notes = [
+        (method != usual).then(|| format!("{method} predicts better than {usual}")),
+        observer.stopped().then(|| "the choice of C ended early".to_string()),
+    ];
+    let note = notes.into_iter().flatten().reduce(|one, other| format!("{one}; {other}"));
     tried.sort_by_key(|trial| trial.step);
     let scored =
         |trial: &StrengthTrial| TriedStrength { strength: search::strength(trial.step), score: trial.score };
@@ -291,6 +301,7 @@ fn of_study(study: &Study<'_>, scale: ScaleOfAll<'_>, observer: &SharedObserver<
         rows: study.inputs.n_inputs(),
         tried: tried.iter().map(scored).collect(),
         note,
+        method: Some(method),
         residuals,
     })
 }

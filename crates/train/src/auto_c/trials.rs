@@ -2,6 +2,7 @@
 
 use super::compare::{self, Baseline, BaselineScore};
 use super::search::{self, StrengthTrial};
+use crate::metric::RowLoss;
 use crate::observer::StopObserver;
 use crate::parallel::{in_parallel, threads_or_cores};
 use crate::select::{FoldRows, HeldOut, Study, TrainingFold, defined_metric};
@@ -17,6 +18,8 @@ const POOLED: &str = "pooled";
 /// What was found on the folds.
 pub(super) struct Searched {
     pub(super) metric: Metric,
+    /// With what was left to the data.
+    pub(super) method: MethodSpec,
     pub(super) tried: Vec<StrengthTrial>,
     pub(super) baselines: Vec<BaselineScore>,
     /// Errors of the best strength, for numbers.
@@ -35,7 +38,8 @@ pub(super) fn search(
     let rows = study.cut(study.seed)?;
     let held_out = HeldOut::new(study.observations, &study.losses, &rows);
     let (metric, _) = defined_metric(study, &held_out)?;
-    let mut found = Searched { metric, tried: vec![], baselines: vec![], residuals: None };
+    let method = study.spec.method.for_data(study.observations);
+    let mut found = Searched { metric, method, tried: vec![], baselines: vec![], residuals: None };
     let threads = threads_or_cores(study.spec.threads);
     // Fits run side by side, each with one thread: the choice does not depend on the number of threads.
     let spec = FitSpec { threads: 1, ..study.spec.clone() };
@@ -51,24 +55,52 @@ pub(super) fn search(
     };
     let prepared = (0..data.len()).map(prepare).collect::<Result<_>>()?;
     let mut trials = Trials { spec, open: &open, prepared, threads, observer, warm: vec![] };
-    let own = trials.search(&study.spec.method, 0, &held_out, metric)?;
+    let scoring = (&held_out, metric);
+    let own = trials.search(&found.method, 0, scoring)?;
     found.tried = own.tried;
-    let Some((best, predictions)) = own.best else { return Ok(found) };
-    let errors = held_out.errors(&predictions, None);
-    found.residuals = errors.and_then(|errors| Residuals::new(study.observations.n_tasks(), errors));
-    let best_rows = held_out.row_losses(&predictions)?;
+    let Some(mut best) = own.best else { return Ok(found) };
+    let mut simple: Vec<(Baseline, HeldOutPredictions)> = vec![];
     for baseline in baselines(study) {
-        let predictions = match method(baseline)? {
+        let predictions = match method_of(baseline)? {
             None => Some(held_out.baseline()),
             // A baseline has a best strength of its own, by the same search on the same folds.
-            Some(method) => trials.search(&method, best.step, &held_out, metric)?.best.map(|best| best.1),
+            Some(method) => trials.search(&method, best.0.step, scoring)?.best.map(|best| best.1),
         };
-        let Some(predictions) = predictions.filter(|_| !observer.stop()) else { return Ok(found) };
-        let is_better = compare::is_better(&held_out.row_losses(&predictions)?, &best_rows);
-        let score = held_out.score(metric, &predictions)?.value;
+        let Some(predictions) = predictions.filter(|_| !observer.stop()) else { break };
+        simple.push((baseline, HeldOutPredictions::new(predictions, &held_out)?));
+    }
+    for (baseline, predicted) in &simple {
+        // Nothing is to be gained from a step toward what is worse.
+        let Some(method) = study.spec.method.nearer_to(*baseline) else { continue };
+        if found.method == method || compare::mean(&predicted.losses) >= best.0.loss {
+            continue;
+        }
+        let other = trials.search(&method.for_data(study.observations), best.0.step, scoring)?;
+        if let Some(better) = other.best.filter(|other| other.0.loss < best.0.loss) {
+            (found.method, found.tried, best) = (method, other.tried, better);
+        }
+    }
+    let best = HeldOutPredictions::new(best.1, &held_out)?;
+    let errors = held_out.errors(&best.values, None);
+    found.residuals = errors.and_then(|errors| Residuals::new(study.observations.n_tasks(), errors));
+    for (baseline, predicted) in simple {
+        let is_better = compare::is_better(&predicted.losses, &best.losses);
+        let score = held_out.score(metric, &predicted.values)?.value;
         found.baselines.push(BaselineScore { baseline, score, is_better });
     }
     Ok(found)
+}
+
+/// Predictions for the test rows of all folds, and their losses.
+struct HeldOutPredictions {
+    values: Vec<f64>,
+    losses: Vec<RowLoss>,
+}
+
+impl HeldOutPredictions {
+    fn new(values: Vec<f64>, held_out: &HeldOut<'_>) -> Result<Self> {
+        Ok(HeldOutPredictions { losses: held_out.row_losses(&values)?, values })
+    }
 }
 
 /// The scale of C for all rows, and their weight.
@@ -106,7 +138,7 @@ fn baselines(study: &Study<'_>) -> Vec<Baseline> {
 }
 
 /// The method of a baseline, if it is fitted.
-fn method(baseline: Baseline) -> Result<Option<MethodSpec>> {
+fn method_of(baseline: Baseline) -> Result<Option<MethodSpec>> {
     match baseline {
         Baseline::TaskMean | Baseline::Majority => Ok(None),
         Baseline::TasksAlone => MethodSpec::new(STL, &[]).map(Some),
@@ -144,8 +176,7 @@ impl Trials<'_> {
         &mut self,
         method: &MethodSpec,
         start: i32,
-        held_out: &HeldOut<'_>,
-        metric: Metric,
+        (held_out, metric): (&HeldOut<'_>, Metric),
     ) -> Result<MethodTrials> {
         // Duals of another method are no start.
         self.warm.clear();

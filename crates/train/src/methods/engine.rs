@@ -35,6 +35,7 @@ impl Engine {
         if job.data.observations().n_tasks() < 2 {
             return Ok(vec![]);
         }
+        let params = params.for_data(self.info.params, job.data.observations());
         let own = |(name, relation): &(&str, AtomKind)| {
             Ok(AtomSpec::new(*name, params.number(name)?, relation.clone()))
         };

@@ -2,12 +2,23 @@
 
 use super::Engine;
 use crate::params::Allowed;
-use crate::{MethodInfo, Param};
-use kinfolk::RegularizerKind;
+use crate::{Baseline, MethodInfo, Param, StepToward};
 use kinfolk::regularizer::AtomKind;
+use kinfolk::{Observations, RegularizerKind};
 
 /// Weights of atoms.
-const WEIGHT: Allowed = Allowed::Number(0.0, 1e12);
+const WEIGHT: Allowed = Allowed::Number(0.0, HEAVIEST);
+const HEAVIEST: f64 = 1e12;
+
+/// Weight of what tasks share if each has rows of its own: they measure the same thing in several places.
+const COMMON_WEIGHT_OF_OWN_ROWS: f64 = 100.0;
+
+/// Columns of one table measure different things, and the sign of each is arbitrary; so do classes. There is no reason
+/// for one function of all of them.
+fn common_weight(observations: &Observations) -> f64 {
+    let is_table = observations.len() > observations.n_inputs();
+    if is_table { 0.0 } else { COMMON_WEIGHT_OF_OWN_ROWS }
+}
 
 /// `fmtl` with the two relations that every set of tasks may have.
 pub(crate) const KIN: Engine = Engine {
@@ -24,9 +35,10 @@ pub(crate) const KIN: Engine = Engine {
         params: &[
             Param {
                 name: "common",
-                meaning: "weight of what all tasks share; 0 switches it off",
-                allowed: WEIGHT,
-                default: "100",
+                meaning: "weight of what all tasks share; 0 switches it off. auto: 100 if tasks have rows of their own \
+                          (0 or 1000 if held-out rows are for it), 0 for columns of one table and for classes",
+                allowed: Allowed::NumberOrAuto(0.0, HEAVIEST, common_weight),
+                default: "auto",
                 grid: &["0", "10", "100", "1000"],
                 only_with: None,
             },
@@ -50,6 +62,10 @@ pub(crate) const KIN: Engine = Engine {
         atoms: &[("common", AtomKind::Common), ("own", AtomKind::Own)],
         takes_atoms: true,
         tries_kernels: true,
+        steps: &[
+            StepToward { baseline: Baseline::TasksAlone, param: "common", value: "0" },
+            StepToward { baseline: Baseline::OneForAll, param: "common", value: "1000" },
+        ],
         cost: "about that of fmtl",
         ..MethodInfo::DEFAULTS
     },

@@ -187,7 +187,7 @@ fn weights(axes: &[Axis]) -> Result<Option<Vec<Weight>>> {
 }
 
 /// All combinations of the values given, and of the default grids for the other parameters. A parameter that
-/// has no effect beside another (k for exp) is not varied. The axes start at the defaults.
+/// has no effect beside another (k for exp) is not varied. The axes start at the defaults, or in the middle.
 fn combinations(method: &'static dyn Method, given: &[Given]) -> Result<(Vec<MethodSpec>, SettingAxes)> {
     let mut all: Vec<Vec<(String, String)>> = vec![vec![]];
     let mut axes = SettingAxes { lengths: vec![], start: vec![] };
@@ -195,7 +195,7 @@ fn combinations(method: &'static dyn Method, given: &[Given]) -> Result<(Vec<Met
         let own = given.iter().find(|(name, _)| name == param.name).map(|(_, values)| values.clone());
         let values = own.unwrap_or_else(|| param.grid.iter().map(|v| v.to_string()).collect());
         axes.lengths.push(values.len().max(1));
-        axes.start.push(values.iter().position(|value| value == param.default).unwrap_or(0));
+        axes.start.push(values.iter().position(|value| value == param.default).unwrap_or(values.len() / 2));
         all = all
             .iter()
             .flat_map(|start| {

@@ -2,8 +2,8 @@
 
 use crate::params::{Allowed, Param, Value};
 use crate::task_matrix;
-use crate::{Error, Method, Params, Result, find};
-use kinfolk::TaskNames;
+use crate::{Baseline, Error, Method, Params, Result, find};
+use kinfolk::{Observations, TaskNames};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::path::{Path, PathBuf};
 use std::{fmt, str::FromStr};
@@ -125,6 +125,19 @@ impl MethodSpec {
             }
         }
         Ok(read)
+    }
+
+    /// The same with numbers in place of what was left to these data.
+    #[must_use]
+    pub fn for_data(&self, observations: &Observations) -> Self {
+        self.with_params(self.params.for_data(self.method.params(), observations))
+    }
+
+    /// The same a step nearer to a simple prediction, if the method has such a step and leaves it to the data.
+    pub(crate) fn nearer_to(&self, baseline: Baseline) -> Option<Self> {
+        let step = self.method.info().steps.iter().find(|step| step.baseline == baseline)?;
+        let param = self.method.params().iter().find(|param| param.name == step.param)?;
+        self.params.is_auto(param).then(|| self.with(&[(step.param, step.value)]).ok())?
     }
 
     /// The files that task matrices are in.
@@ -257,7 +270,7 @@ mod tests {
         let fixed: MethodSpec = "fmtl:output=fixed,theta=[[1,0.5],[0.5,1]]".parse().unwrap();
         assert_eq!(fixed.to_string().parse::<MethodSpec>().unwrap(), fixed);
         assert_eq!(fixed.brief(), "fmtl:output=fixed,theta=[2 x 2]");
-        assert_eq!(MethodSpec::default().to_string(), "kin:common=100,k=1,own=10");
+        assert_eq!(MethodSpec::default().to_string(), "kin:common=auto,k=1,own=10");
     }
 
     #[test]

@@ -158,7 +158,8 @@ fn a_model_keeps_how_its_c_was_chosen() {
     let read = Trained::from_model(model).unwrap();
     assert_eq!(read.outcome.auto_c, Some(chosen.clone()));
     assert_eq!(read.spec.c, Weight::Auto);
-    let by_hand = fit(&FitSpec { c: Weight::Relative(chosen.strength), ..spec() }, &data);
+    let method = trained.spec.method.clone();
+    let by_hand = fit(&FitSpec { c: Weight::Relative(chosen.strength), method, ..spec() }, &data);
     assert_eq!(by_hand.model.about().problem.c, trained.model.about().problem.c);
     assert_eq!(by_hand.outcome.auto_c, None);
 }
@@ -188,6 +189,44 @@ fn simpler_predictions_that_are_better_are_said() {
     let warning = choice(&trained).warning().unwrap();
     assert!(warning.contains("tasks alone"), "{warning}");
     assert_eq!(choice(&fit(&spec(), &data)).warning(), None);
+}
+
+/// Where tasks alone or one model for all is better on held-out rows, the weight of the common part moves.
+#[test]
+fn the_weight_of_the_common_part_follows_what_held_out_rows_say() {
+    let common = |trained: &Trained| trained.spec.method.params().number("common").unwrap();
+    let mut opposite = RandomTasks::new(17, 6, 12, 0.0);
+    let first = opposite.weights[0].clone();
+    opposite.weights[1] = first.iter().map(|w| -w).collect();
+    let opposite = opposite.draw(20);
+    let [some, all] = [0.5, 1.0].map(|related| RandomTasks::new(17, 6, 12, related).draw(20));
+    let weights = [&opposite, &some, &all].map(|data| common(&fit(&spec(), data)));
+    assert_eq!(weights, [0.0, 100.0, 1000.0]);
+    let trained = fit(&spec(), &opposite);
+    let note = choice(&trained).note.as_deref().unwrap();
+    assert_eq!(note, "kin:common=0,k=1,own=10 predicts better than kin:common=100,k=1,own=10");
+    assert_eq!(trained.outcome.residuals.is_some(), choice(&trained).score.is_finite());
+    // What is given stays, and so does the value that suits the form of the data without a choice of C.
+    for (method, c, expected) in [
+        ("kin:common=100", Weight::Auto, 100.0),
+        ("kin", Weight::C(1.0), 100.0),
+        ("kin:common=7", Weight::Auto, 7.0),
+    ] {
+        let method: MethodSpec = method.parse().unwrap();
+        assert_eq!(common(&fit(&FitSpec { method, c, ..spec() }, &opposite)), expected);
+    }
+}
+
+/// Columns of a table measure different things: nothing says that they share one function.
+#[test]
+fn columns_of_a_table_have_no_common_part_by_default() {
+    let (inputs, one) = RandomTasks::new(3, 1, 4, 0.0).draw(30);
+    let labels: Vec<f64> = one.labels().iter().flat_map(|y| [*y, 1.0 - y, y * y]).collect();
+    let table = Observations::multi_output(&labels, 30, 3).unwrap();
+    for c in [Weight::Auto, Weight::C(1.0)] {
+        let trained = fit(&FitSpec { c, ..spec() }, &(inputs.clone(), table.clone()));
+        assert_eq!(trained.spec.method.to_string(), "kin:common=0,k=1,own=10");
+    }
 }
 
 #[test]

@@ -53,6 +53,9 @@ fn value(allowed: Allowed) -> BoxedStrategy<String> {
     match allowed {
         Allowed::Integer(low, high) => (low..=high).prop_map(|n| n.to_string()).boxed(),
         Allowed::Number(low, high) => (low..=high).prop_map(|x| x.to_string()).boxed(),
+        Allowed::NumberOrAuto(low, high, _) => {
+            prop_oneof![Just("auto".to_string()), (low..=high).prop_map(|x| x.to_string())].boxed()
+        }
         Allowed::Word(words) => select(words).prop_map(str::to_string).boxed(),
         Allowed::Numbers => {
             proptest::collection::vec(positive(), 1..5).prop_map(|list| format!("{list:?}")).boxed()
