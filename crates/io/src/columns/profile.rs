@@ -43,6 +43,8 @@ pub struct ColumnProfile {
     pub used_as: &'static str,
     /// What it becomes, or why it cannot be used.
     pub why: String,
+    /// Which number of a list it is, from 0, and of how many.
+    pub in_list: Option<(usize, usize)>,
 }
 
 /// Looks through a file.
@@ -83,6 +85,10 @@ pub(crate) fn profile(cursor: &mut dyn ColumnCursor, columns: &ColumnRoles) -> R
             role,
             used_as,
             why,
+            in_list: names.lists().iter().find_map(|list| {
+                let place = column.checked_sub(list.first).filter(|place| *place < list.length)?;
+                Some((place, list.length))
+            }),
         }
     };
     let columns = surveys.iter().enumerate().map(one).collect();
