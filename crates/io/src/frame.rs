@@ -87,6 +87,7 @@ pub fn read_frame(
             decimal: own.decimal,
             dense: own.dense,
             ignore_case: own.ignore_case,
+            spellings: own.spellings.clone(),
             ..ColumnRoles::default()
         };
         Schema { columns, ..schema.clone() }

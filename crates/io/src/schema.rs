@@ -4,6 +4,7 @@ use crate::error::quoted;
 use crate::label_encoding::{listed, names_in_use};
 use crate::{DateOrder, DatePart, Decimal, Feature, FoldsBy, Missing, MissingColumns, Result, Targets};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// What a caller says about the columns of a file. Formats whose arrays have fixed names (npz, npy, svm) need
@@ -65,6 +66,9 @@ pub struct ColumnRoles {
     /// Whether words, labels and tasks that differ only in letter case, or in spaces around them, are the same.
     #[serde(default, skip_serializing_if = "is_default")]
     pub ignore_case: bool,
+    /// Then the spelling that stands for each word, by the word in lower case; a fit finds it.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub spellings: BTreeMap<String, String>,
     /// Whether the target's values are classes even if they are numbers.
     pub classes: bool,
     /// Whether to keep inputs dense however many zeros there are.

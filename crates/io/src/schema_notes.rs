@@ -61,7 +61,9 @@ impl Schema {
         };
         note(&mut notes, "missing values: ", filled.collect(), &tail);
         if self.columns.ignore_case {
-            notes.push("words, labels and tasks are read in lower case (--ignore-case)".into());
+            notes.push(
+                "words, labels and tasks that differ in letter case only are one (--ignore-case)".into(),
+            );
         }
         if self.columns.decimal == Some(Decimal::Comma) {
             notes.push("numbers are read with a decimal comma (--decimal)".into());

@@ -15,6 +15,31 @@ pub(crate) fn differ_in_case<'a>(words: impl Iterator<Item = &'a str>) -> impl I
     groups.into_values().filter(|group| group.len() > 1)
 }
 
+/// Most different words that are counted: more are free text or identifiers.
+const MAX_WORDS: usize = 100_000;
+
+/// How often words are written in which way.
+#[derive(Default)]
+pub(crate) struct SpellingCounts(BTreeMap<String, BTreeMap<String, u64>>);
+
+impl SpellingCounts {
+    /// Counts a word, if it has letters.
+    pub(crate) fn add(&mut self, word: &str) {
+        let key = folded(word);
+        if self.0.len() >= MAX_WORDS && !self.0.contains_key(&key) || !word.contains(char::is_alphabetic) {
+            return;
+        }
+        *self.0.entry(key).or_default().entry(word.trim().to_string()).or_default() += 1;
+    }
+
+    /// The most frequent spelling of each word; of equally frequent ones the last, which has small letters.
+    pub(crate) fn finish(self) -> BTreeMap<String, String> {
+        let most = |spellings: BTreeMap<String, u64>| spellings.into_iter().max_by_key(|(_, n)| *n);
+        let words = self.0.into_iter();
+        words.filter_map(|(key, spellings)| Some((key, most(spellings)?.0))).collect()
+    }
+}
+
 /// A sentence for tasks, labels and each column of words that have such words.
 pub(crate) fn notes(table: &Table, schema: &Schema) -> Vec<String> {
     let mut notes = vec![];

@@ -60,7 +60,8 @@ pub(crate) struct ColumnArgs {
     /// The target's values are classes, even if they are numbers.
     #[arg(long)]
     classes: bool,
-    /// Words, labels and tasks that differ only in letter case, or in spaces around them, are the same (Yes, yes, YES).
+    /// Words, labels and tasks that differ only in letter case, or in spaces around them, are the same (Yes, yes, YES),
+    /// and have the most frequent spelling.
     #[arg(long)]
     ignore_case: bool,
     /// Whether indices of svm files count from 0: true or false [default: if one is 0].

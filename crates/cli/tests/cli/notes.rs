@@ -49,6 +49,9 @@ fn whole_numbers_that_never_repeat_may_be_identifiers() {
     }
     let said = fit(&[("x", &x), ("price", &|i| (i * i + 10).to_string())], "");
     assert!(!said.contains("another whole number"), "{said}");
+    let said = fit(&[("x", &x), ("patient_id", &|i| (i * i % 39 + i % 26).to_string())], "");
+    assert!(said.contains("column \"patient_id\" is called like an identifier"), "{said}");
+    assert!(said.contains("--folds-by group:\"patient_id\""), "{said}");
 }
 
 #[test]
@@ -116,10 +119,13 @@ fn spellings_of_one_word_are_told_of_and_joined_on_request() {
     assert!(said.contains(note), "{said}");
     let said = place.ok("fit a.csv --task clinic --target cured --ignore-case --c 1 -o m.st");
     assert!(said.contains("labels: \"no\" became -1 and \"yes\" became +1"), "{said}");
-    assert!(said.contains("2 tasks") && said.contains("read in lower case (--ignore-case)"), "{said}");
+    assert!(said.contains("that differ in letter case only are one (--ignore-case)"), "{said}");
     // New rows are read alike, without the option.
     place.write("new.csv", "clinic,x,cured\na,3,yEs\nB,4,nO\n");
     assert_eq!(place.json("evaluate m.st new.csv --quiet")["n_labels"], 2);
+    // Names are those of the fit, in the spelling that it had most often.
+    assert!(place.ok("predict m.st new.csv --quiet").contains("\nA,"), "and not a");
+    assert!(place.ok("predict m.st new.csv --quiet").contains("\nb,"), "and not B");
     assert_eq!(place.run("predict m.st new.csv --ignore-case").code, 2);
     assert_eq!(place.json("certify m.st a.csv")["holds"], true);
     // Two spellings of one word are two classes, but not without a word.
@@ -127,6 +133,25 @@ fn spellings_of_one_word_are_told_of_and_joined_on_request() {
     assert!(
         place.ok("fit two.csv --task clinic --target cured --c 1 -o two.st").contains("labels: 2 different")
     );
+}
+
+#[test]
+fn words_that_group_tasks_may_be_a_known_relation() {
+    let place = Place::new();
+    let row = |i: usize| format!("s{},r{},{},{}\n", i % 6, i % 2, i % 7, i % 7 * (1 + i % 2) + i % 3);
+    place.write("a.csv", "shop,region,x,y\n".to_string() + &(0..90).map(row).collect::<String>());
+    let said = place.ok("fit a.csv --task shop --target y --c 1 -o m.st");
+    assert!(
+        said.contains("if it groups the tasks, --atom groups=DATA:region makes a known relation of it"),
+        "{said}"
+    );
+    place.ok("fit a.csv --task shop --target y --c 1 --atom groups=a.csv:region -o m.st");
+}
+
+#[test]
+fn missing_values_may_have_points_beside_decimal_commas() {
+    let said = fit(&[("x", &|i| if i % 9 == 2 { "k.A.".into() } else { format!("{},5", i % 7) })], "");
+    assert!(said.contains("missing values: \"x\" (5 rows)"), "{said}");
 }
 
 #[test]

@@ -4,6 +4,7 @@ use super::messages;
 use crate::error::quoted;
 use crate::{ColumnRoles, DateOrder, Decimal, Result, dates};
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 /// One cell of a file with named columns.
 pub(crate) trait TableCell {
@@ -118,7 +119,8 @@ impl TableCell for TypedCell {
 pub(crate) struct CellRules {
     pub(crate) decimal: Decimal,
     missing_words: Vec<String>,
-    ignore_case: bool,
+    /// The spelling of each word, if letter case does not count.
+    spellings: Option<BTreeMap<String, String>>,
 }
 
 impl CellRules {
@@ -126,18 +128,21 @@ impl CellRules {
         CellRules {
             decimal: columns.decimal.unwrap_or_default(),
             missing_words: columns.missing_words.clone(),
-            ignore_case: columns.ignore_case,
+            spellings: columns.ignore_case.then(|| columns.spellings.clone()),
         }
     }
 
     /// Whether letter case does not count.
     pub(crate) fn ignores_case(&self) -> bool {
-        self.ignore_case
+        self.spellings.is_some()
     }
 
-    /// A word in the one spelling of all that are the same.
+    /// A word in the spelling that stands for all that are the same; an unknown word as it is.
     pub(crate) fn folded<'a>(&self, word: Cow<'a, str>) -> Cow<'a, str> {
-        if self.ignore_case { Cow::Owned(folded(&word)) } else { word }
+        match self.spellings.as_ref().and_then(|spellings| spellings.get(&folded(&word))) {
+            Some(spelling) => Cow::Owned(spelling.clone()),
+            None => word,
+        }
     }
 
     /// The number of a cell.
@@ -235,7 +240,7 @@ pub(crate) fn number(text: &str, decimal: Decimal) -> Reading {
         };
     }
     // With a decimal comma, a point separates groups: `1.234` is not 1.234.
-    if decimal == Decimal::Comma && text.contains(['.', ',']) {
+    if decimal == Decimal::Comma && text.contains(['.', ',']) && !is_missing(text) {
         return plain(text, decimal).map_or(Reading::Word, |plain| number(&plain, Decimal::Point));
     }
     match text.parse::<f64>() {
@@ -402,6 +407,7 @@ mod tests {
             "#Wert!", "k.A.", "k. A.", "-", " -- ", ".",
         ] {
             assert_eq!(number(text, Decimal::Point), Reading::Missing, "{text:?}");
+            assert_eq!(number(text, Decimal::Comma), Reading::Missing, "{text:?}");
         }
         for text in ["inf", "-Infinity", "1e999"] {
             assert_eq!(number(text, Decimal::Point), Reading::NotFinite, "{text:?}");

@@ -6,6 +6,8 @@ use std::collections::HashMap;
 
 /// A column with fewer rows is too short to be called a list of identifiers.
 const MIN_ROWS_OF_IDS: u64 = 20;
+/// Different values, at least, of a column that is called like an identifier and has some again.
+const MIN_REPEATED_IDS: usize = 20;
 
 /// A sentence for each thing that nobody asked for. The first `n_features` columns are those to learn from.
 pub(super) fn of_columns(surveys: &[(String, ColumnSurvey)], n_features: usize) -> Vec<String> {
@@ -42,12 +44,7 @@ pub(super) fn of_columns(surveys: &[(String, ColumnSurvey)], n_features: usize) 
             same.join(", ")
         ));
     }
-    for (name, _) in features.iter().filter(|(name, found)| are_ids(name, found)) {
-        let name = quoted(name);
-        said.push(format!(
-            "column {name} has another whole number in each row, as identifiers have; --drop {name} leaves it out"
-        ));
-    }
+    said.extend(features.iter().filter_map(|(name, found)| identifiers(name, found)));
     said
 }
 
@@ -68,15 +65,31 @@ fn duplicates(features: &[(String, ColumnSurvey)]) -> Vec<String> {
     same
 }
 
-/// Whether a column holds identifiers: whole numbers that are all different, and are called so or are the numbers of
-/// rows.
-fn are_ids(name: &str, found: &ColumnSurvey) -> bool {
-    if found.rows < MIN_ROWS_OF_IDS || found.words > 0 || !found.has_different_integers() {
-        return false;
+/// A sentence about a column that holds identifiers: whole numbers that are called so, or that count the rows.
+fn identifiers(name: &str, found: &ColumnSurvey) -> Option<String> {
+    if found.rows < MIN_ROWS_OF_IDS || found.words > 0 {
+        return None;
     }
     let count_rows = found.numbers.high - found.numbers.low == (found.rows - 1) as f64;
+    let (is_called_id, are_different) = (is_called_id(name), found.has_different_integers());
+    let name = quoted(name);
+    let drop = format!("--drop {name} leaves it out");
+    if are_different && (count_rows || is_called_id) {
+        return Some(format!(
+            "column {name} has another whole number in each row, as identifiers have; {drop}"
+        ));
+    }
+    (is_called_id && found.has_many_integers(MIN_REPEATED_IDS)).then(|| {
+        format!(
+            "column {name} is called like an identifier and learned from like a number; {drop}, and --folds-by \
+             group:{name} keeps its rows together in folds"
+        )
+    })
+}
+
+fn is_called_id(name: &str) -> bool {
     let lower = name.to_lowercase();
     let mut parts = lower.split(|c: char| !c.is_alphanumeric());
-    let is_called_id = parts.any(|part| ["id", "nr", "no", "index", "key", "uid"].contains(&part));
-    count_rows || is_called_id || name.ends_with("Id") || name.ends_with("ID")
+    let is_part = parts.any(|part| ["id", "nr", "no", "index", "key", "uid"].contains(&part));
+    is_part || name.ends_with("Id") || name.ends_with("ID")
 }

@@ -1,6 +1,6 @@
 //! Files with named columns as sources of tables.
 
-use super::cells::CellRules;
+use super::cells::{CellRules, TableCell};
 use super::decide::{Decision, check_decimal_sign, decide, label_kind};
 use super::fold_column::FoldColumn;
 use super::names::ListColumn;
@@ -11,12 +11,13 @@ use super::{
     RowPlace, TargetColumns, cells, remarks, target_values,
 };
 use crate::error::{listed, quoted};
+use crate::spelling::SpellingCounts;
 use crate::{
     ChooseColumns, ColumnRoles, Decimal, Error, Feature, Hint, LeftOut, Missing, Result, Schema, Source,
     Table, TextTable,
 };
 use std::borrow::Cow;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::PathBuf;
 
 /// Rows looked at in one go.
@@ -54,6 +55,9 @@ pub(crate) fn open(
 fn for_fitting(files: &mut [NamedCursor], columns: &ColumnRoles) -> Result<Vec<ColumnLayout>> {
     let Some((first, cursor)) = files.first() else { return Ok(vec![]) };
     let mut columns = columns.expanded(cursor.names()).map_err(|error| error.in_file(first))?;
+    if columns.ignore_case {
+        columns.spellings = spellings(files)?;
+    }
     let layout = |(path, cursor): &NamedCursor| {
         ColumnLayout::for_fitting(cursor.names(), &columns).map_err(|error| error.in_file(path))
     };
@@ -86,6 +90,27 @@ fn for_fitting(files: &mut [NamedCursor], columns: &ColumnRoles) -> Result<Vec<C
 fn remarks(files: &[NamedCursor], surveys: &[(String, ColumnSurvey)], n_features: usize) -> Vec<String> {
     let of_files: BTreeSet<String> = files.iter().filter_map(|(_, cursor)| cursor.remark()).collect();
     of_files.into_iter().chain(remarks::of_columns(surveys, n_features)).collect()
+}
+
+/// The most frequent spelling of each word of the files.
+fn spellings(files: &mut [NamedCursor]) -> Result<BTreeMap<String, String>> {
+    let mut words = SpellingCounts::default();
+    for (path, cursor) in files.iter_mut() {
+        let has_words =
+            |column: &usize| matches!(cursor.column_type(*column), ColumnType::Unknown | ColumnType::Text);
+        let places: Vec<usize> = (0..cursor.names().len()).filter(has_words).collect();
+        let mut count = |cell: &dyn TableCell| cell.text().map_or((), |text| words.add(&text));
+        while cursor
+            .visit(&places, BATCH_ROWS, &mut |cell, _, _, _| {
+                count(cell);
+                Ok(())
+            })
+            .map_err(|error| error.in_file(&*path))?
+            > 0
+        {}
+    }
+    rewind(files)?;
+    Ok(words.finish())
 }
 
 fn rewind(files: &mut [NamedCursor]) -> Result<()> {

@@ -69,6 +69,8 @@ pub(crate) struct ColumnSurvey {
     pub(crate) contents: u64,
     /// All values so far, if they are whole numbers and different.
     integers: Option<HashSet<u64>>,
+    /// Whether some number is not whole.
+    has_fraction: bool,
     /// Words that are numbers with the other decimal sign.
     pub(crate) other_sign: u64,
     /// Whether some number can be read with this decimal sign only.
@@ -155,6 +157,7 @@ impl ColumnSurvey {
             without_zone: 0,
             contents: 0,
             integers: Some(HashSet::new()),
+            has_fraction: false,
             other_sign: 0,
             has_point: false,
             has_comma: false,
@@ -324,6 +327,7 @@ impl ColumnSurvey {
     }
 
     fn note_integer(&mut self, value: f64) {
+        self.has_fraction |= value.fract() != 0.0;
         let Some(seen) = &mut self.integers else { return };
         // Very many different numbers without a decimal are taken for different ones.
         let is_new = value.fract() == 0.0 && (seen.len() >= MAX_WANTED_WORDS || seen.insert(value.to_bits()));
@@ -335,6 +339,11 @@ impl ColumnSurvey {
     /// Whether all values are whole numbers, and no two are the same.
     pub(crate) fn has_different_integers(&self) -> bool {
         self.integers.is_some() && self.missing == 0 && self.numbers.n == self.rows
+    }
+
+    /// Whether all values that are there are whole numbers, and there are many different ones.
+    pub(crate) fn has_many_integers(&self, many: usize) -> bool {
+        self.words == 0 && self.numbers.n > 0 && !self.has_fraction && self.levels.len() > many
     }
 
     /// Whether all values that are there are the same.
