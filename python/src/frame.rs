@@ -141,6 +141,7 @@ fn hint(hint: &Hint) -> String {
         Hint::Drop(_) => "leave the column out of X".into(),
         Hint::OneHot(_) => "make words of all its values".into(),
         Hint::FillMissing => "have it filled in with missing='mean', 'median' or 'zero'".into(),
+        Hint::FillColumns => "add what is missing to X".into(),
         Hint::MissingWord(word) => format!("replace {word:?} by None if it stands for a missing value"),
         Hint::DateOrder => "make dates of it, for example with pandas.to_datetime(..., dayfirst=True)".into(),
         other => other.to_string(),

@@ -112,6 +112,12 @@ fn option(hint: &Hint) -> String {
             "say which with --decimal , (thousands have points) or --decimal . (decimal points)".into()
         }
         Hint::DateOrder => "say which with --date-order dmy or mdy".into(),
+        Hint::Dense => "--scale spread divides by the same numbers, --dense keeps all zeros in memory".into(),
+        Hint::IgnoreCase => "--ignore-case takes words that differ in letter case only for one".into(),
+        Hint::FillColumns => {
+            "predict, evaluate and report fill in columns that are not there with --missing-columns fill"
+                .into()
+        }
         Hint::CheckRoles(roles) => {
             format!("see {}", roles.iter().map(|role| role_option(*role)).collect::<Vec<_>>().join(" and "))
         }

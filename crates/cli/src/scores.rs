@@ -3,10 +3,10 @@
 use crate::failure::{Failure, Result};
 use clap::ValueEnum;
 use kinfolk::model::BorrowedTask;
-use kinfolk::{Inputs, Matrix, Model, TaskNames};
+use kinfolk::{Inputs, Matrix, Model, Observations, TaskNames};
 use kinfolk_io::{Categorical, Table, Targets};
-use kinfolk_train::NewTasks;
-use std::collections::BTreeMap;
+use kinfolk_train::{NewTasks, Trained, predict};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// What to predict for a task that the model does not know, or that had no labels in training.
@@ -62,7 +62,10 @@ pub(crate) fn scores(
     for row in (0..task.len()).filter(|&row| row_of(row).is_none()) {
         strangers.entry(task.index[row]).or_default().push(row as u32);
     }
-    for rows in strangers.values() {
+    // The first row of a file is the first to be told of.
+    let mut strangers: Vec<Vec<u32>> = strangers.into_values().collect();
+    strangers.sort_unstable_by_key(|rows| rows[0]);
+    for rows in &strangers {
         let (first, inputs) = (rows[0] as usize, table.inputs.select_rows(rows));
         let found = of_stranger(model, new_tasks, &task.name(first), &inputs, instead)?;
         let Some(found) = found else {
@@ -73,14 +76,25 @@ pub(crate) fn scores(
                 }
                 Some(_) => no_labels(&format!("{}: ", place_of(table, first, first_row)), &task.name(first)),
             };
-            return Err(Failure::input(format!("{why}; {ALL_THE_SAME}")).about(path));
+            return Err(Failure::input(format!("{why}; {}", new_tasks.cure())).about(path));
         };
         rows.iter().zip(found).for_each(|(&row, score)| scores[row as usize] = score);
     }
     Ok(Scores::Own(scores))
 }
 
-const ALL_THE_SAME: &str = "--unknown-task mean predicts what all tasks have in common";
+/// What can be done about a task without training rows, in options.
+trait Cure {
+    fn cure(&self) -> String;
+}
+
+impl Cure for NewTasks<'_> {
+    fn cure(&self) -> String {
+        let atoms =
+            self.extendable().map(|atom| format!(", and --atom {atom} says how it is related to others"));
+        format!("--unknown-task mean predicts what all tasks have in common{}", atoms.unwrap_or_default())
+    }
+}
 
 fn no_labels(place: &str, task: &str) -> String {
     format!("{place}task {task:?} had no labels in training")
@@ -114,11 +128,64 @@ fn of_all_tasks(
     for t in (0..all.cols()).filter(|&t| model.is_empty_task(t)) {
         let name = model.tasks().name(t);
         let Some(scores) = of_stranger(model, new_tasks, &name, inputs, instead)? else {
-            return Err(Failure::input(format!("{}; {ALL_THE_SAME}", no_labels("", &name))));
+            return Err(Failure::input(format!("{}; {}", no_labels("", &name), new_tasks.cure())));
         };
         scores.iter().enumerate().for_each(|(i, score)| all[(i, t)] = *score);
     }
     Ok(all)
+}
+
+/// Labels of rows and their predictions. Tasks that the model does not know come after its own in `names`, and get what
+/// is asked for instead.
+pub(crate) fn of_labelled(
+    trained: &Trained,
+    new_tasks: &NewTasks<'_>,
+    chunk: &Chunk<'_>,
+    instead: UnknownTask,
+    names: &mut Vec<String>,
+) -> Result<(Observations, Vec<f64>)> {
+    let Chunk { table, path, first_row, .. } = *chunk;
+    let about = |error: kinfolk_io::Error| Failure::from(error).about(path);
+    if let Targets::None | Targets::Tasks { label: None, .. } = &table.targets {
+        return Err(without_labels(trained).about(path));
+    }
+    let strangers = strangers(table, &trained.model);
+    if strangers.is_empty() {
+        let observations = trained.observations(table, path, first_row)?;
+        let scores = predict(&trained.model, &table.inputs, &observations)?;
+        return Ok((observations, scores));
+    }
+    let Scores::Own(own) = scores(&trained.model, new_tasks, chunk, instead)? else {
+        return Err(Failure::input("some rows have a task and others do not").about(path));
+    };
+    let new: Vec<String> = strangers.into_iter().filter(|name| !names.contains(name)).collect();
+    names.extend(new);
+    let tasks = TaskNames::Strings(names.clone());
+    let observations = table.observations_in(&trained.schema.label_encoding, &tasks).map_err(about)?;
+    let mut scores: Vec<f64> = (0..observations.len()).map(|o| own[observations.input(o)]).collect();
+    observations.add_offsets(&mut scores);
+    Ok((observations, scores))
+}
+
+/// Tasks of these rows that the model does not know.
+fn strangers(table: &Table, model: &Model) -> Vec<String> {
+    let Targets::Tasks { task, .. } = &table.targets else { return vec![] };
+    let places = task.find_in(model.tasks());
+    let used: BTreeSet<u32> = task.index.iter().copied().collect();
+    let unknown = used.into_iter().filter(|&t| places[t as usize].is_none());
+    unknown.map(|t| task.names.name(t as usize)).collect()
+}
+
+/// Rows without labels, where labels are needed.
+pub(crate) fn without_labels(trained: &Trained) -> Failure {
+    let columns = &trained.schema.columns;
+    let named = |names: Vec<String>| match names.len() {
+        0 => String::new(),
+        _ => format!(" (the model has them in {})", names.join(", ")),
+    };
+    let (task, target) = (columns.task.iter(), columns.target.iter().take(3));
+    let names = named(target.chain(task).map(|name| format!("{name:?}")).collect());
+    Failure::input(format!("there are no labels to compare with{names}; kinfolk predict needs none"))
 }
 
 /// Where a row is: its line in a text file, else its number from 1.

@@ -1,8 +1,10 @@
 //! Dates and times in text, as days since 1970-01-01.
 //!
-//! `2024-03-14`, `2024/3/14`, `14.3.2024`, `14/03/2024`, `03/14/2024` or `14-Mar-2024`, with or without a time:
-//! `10:30`, `10:30:05.25`, `2:05 PM`, after a space or a `T`, and with or without `Z` or `+02:00`. A time without a
-//! zone is taken as it is.
+//! `2024-03-14`, `2024/3/14`, `14.3.2024`, `14/03/2024`, `03/14/2024`, `14-Mar-2024`, `14. März 2024` or
+//! `March 14, 2024`, with or without a time: `10:30`, `10:30:05.25`, `2:05 PM`, after a space or a `T`, and with or
+//! without `Z` or `+02:00`. A time without a zone is taken as it is.
+
+use crate::months::month_number;
 
 /// The order of day, month and year.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -90,7 +92,8 @@ pub(crate) fn text(days: f64) -> String {
 /// Which orders read a text as a date.
 pub(crate) fn orders(text: &str) -> [bool; 3] {
     // Most cells are no dates, and this is quick to see.
-    if !(8..=40).contains(&text.len()) || !text.as_bytes()[0].is_ascii_digit() {
+    let has_digits = |text: &str| text.bytes().filter(u8::is_ascii_digit).count() >= 5;
+    if !(8..=40).contains(&text.len()) || !has_digits(text) {
         return [false; 3];
     }
     [DateOrder::Ymd, DateOrder::Dmy, DateOrder::Mdy].map(|order| parse(text, order).is_some())
@@ -98,22 +101,7 @@ pub(crate) fn orders(text: &str) -> [bool; 3] {
 
 /// A date in text.
 pub(crate) fn parse(text: &str, order: DateOrder) -> Option<f64> {
-    let text = text.trim_ascii();
-    let end = text.find([' ', 'T']).unwrap_or(text.len());
-    let (date, time) = (&text[..end], text[end..].trim_start_matches([' ', 'T']));
-    let separator = date.chars().find(|c| !c.is_ascii_digit())?;
-    let mut parts = date.split(separator);
-    let (first, second, third) = (parts.next()?, parts.next()?, parts.next()?);
-    if parts.next().is_some() || !['-', '/', '.'].contains(&separator) {
-        return None;
-    }
-    let (year, month, day) = match order {
-        DateOrder::Ymd => (first, second, third),
-        DateOrder::Dmy => (third, second, first),
-        // Nobody writes the month first with points or dashes.
-        DateOrder::Mdy if separator == '/' => (third, first, second),
-        DateOrder::Mdy => return None,
-    };
+    let (year, month, day, time) = year_month_day(text.trim_ascii(), order)?;
     if year.len() != 4 || day.len() > 2 {
         return None;
     }
@@ -122,29 +110,43 @@ pub(crate) fn parse(text: &str, order: DateOrder) -> Option<f64> {
     Some(days(day * SECONDS_PER_DAY + seconds, nanos))
 }
 
-/// The names of the months in three letters, in English, and in German where they differ.
-const MONTHS: [[&str; 2]; 12] = [
-    ["jan", "jan"],
-    ["feb", "feb"],
-    ["mar", "m\u{e4}r"],
-    ["apr", "apr"],
-    ["may", "mai"],
-    ["jun", "jun"],
-    ["jul", "jul"],
-    ["aug", "aug"],
-    ["sep", "sep"],
-    ["oct", "okt"],
-    ["nov", "nov"],
-    ["dec", "dez"],
-];
-
-/// A month by its number, of one or two digits, or by its name.
-fn month_number(text: &str) -> Option<i64> {
-    if text.len() <= 2 {
-        return whole(text);
+/// Year, month, day and time, as they are written.
+fn year_month_day(text: &str, order: DateOrder) -> Option<(&str, &str, &str, &str)> {
+    let is_name = |text: &str| text.starts_with(char::is_alphabetic);
+    // A month by its name between spaces: `14. March 2024`, `March 14, 2024`.
+    if text.split(' ').take(2).any(is_name) {
+        let mut words = text.splitn(4, ' ').map(str::trim_ascii);
+        let mut bare = || words.next().map(|word| word.trim_end_matches(['.', ',']));
+        let (first, second, year) = (bare()?, bare()?, bare()?);
+        let time = words.next().unwrap_or("");
+        return match order {
+            DateOrder::Dmy if is_name(second) => Some((year, second, first, time)),
+            DateOrder::Mdy if is_name(first) => Some((year, first, second, time)),
+            _ => None,
+        };
     }
-    let name = text.to_lowercase();
-    MONTHS.iter().position(|names| names.contains(&name.as_str())).map(|place| place as i64 + 1)
+    let end = text.find([' ', 'T']).unwrap_or(text.len());
+    let (date, time) = (&text[..end], text[end..].trim_start_matches([' ', 'T']));
+    let separator = date.chars().find(|c| !c.is_ascii_digit())?;
+    let mut parts = date.split(separator);
+    let (first, second, third) = (parts.next()?, parts.next()?, parts.next()?);
+    if parts.next().is_some() || !['-', '/', '.'].contains(&separator) {
+        return None;
+    }
+    match order {
+        DateOrder::Ymd => Some((first, second, third, time)),
+        DateOrder::Dmy => Some((third, second, first, time)),
+        // Nobody writes the month first with points or dashes.
+        DateOrder::Mdy if separator == '/' => Some((third, first, second, time)),
+        DateOrder::Mdy => None,
+    }
+}
+
+/// Whether a text with a time names its zone; `None` if it has no time.
+pub(crate) fn names_zone(text: &str) -> Option<bool> {
+    let (_, time) = text.split_once(':')?;
+    let time = time.trim_ascii_end().to_ascii_lowercase();
+    Some(time.ends_with('z') || time.ends_with("utc") || time.contains(['+', '-']))
 }
 
 /// Whether a text looks like a date whose year has two digits: nobody can tell its century.
@@ -250,6 +252,11 @@ mod tests {
             ("14-Mar-2024", DateOrder::Dmy, 19_796.0),
             ("2024-MAR-14 12:00", DateOrder::Ymd, 19_796.5),
             ("14.M\u{e4}r.2024", DateOrder::Dmy, 19_796.0),
+            ("14. M\u{e4}rz 2024", DateOrder::Dmy, 19_796.0),
+            ("14 mars 2024 12:00", DateOrder::Dmy, 19_796.5),
+            ("14 Mar 2024", DateOrder::Dmy, 19_796.0),
+            ("March 14, 2024", DateOrder::Mdy, 19_796.0),
+            ("14-marzo-2024", DateOrder::Dmy, 19_796.0),
             ("2024-03-14T12:00:00Z", DateOrder::Ymd, 19_796.5),
             ("2024-03-14 14:00+02:00", DateOrder::Ymd, 19_796.5),
             ("3/14/2024 6:00 PM", DateOrder::Mdy, 19_796.75),
@@ -261,9 +268,21 @@ mod tests {
 
     #[test]
     fn what_is_no_date_is_none() {
-        for word in
-            ["2023-02-29", "2024-13-01", "10.5.99", "1.2.3.4", "2024-03", "oak-10-10", "1-2-2024 25:00", ""]
-        {
+        for word in [
+            "2023-02-29",
+            "2024-13-01",
+            "10.5.99",
+            "1.2.3.4",
+            "2024-03",
+            "oak-10-10",
+            "1-2-2024 25:00",
+            "",
+            "Flat 12, 2024",
+            "12 Main 20245",
+            "14 2024 March",
+            "12345 March 20",
+            "14 jui 2024",
+        ] {
             assert!(orders(word).iter().all(|is| !is), "{word}");
         }
         assert_eq!(orders("03/04/2024"), [false, true, true]);
@@ -271,6 +290,11 @@ mod tests {
         assert!(["01.09.23", "9/1/23 10:00", "01-Sep-23"].into_iter().all(has_short_year));
         assert!(!["1.2.3.4", "2024-03-14", "a.b.c", "10.0", ""].into_iter().any(has_short_year));
         assert_eq!(orders("13/04/2024"), [false, true, false]);
+        assert_eq!(orders("3 Apr 2024"), [false, true, false]);
+        assert_eq!(
+            ["2024-03-14 10:00", "2024-03-14T10:00Z", "2024-03-14 10:00+02:00", "14.3.2024"].map(names_zone),
+            [Some(false), Some(true), Some(true), None]
+        );
     }
 
     #[test]

@@ -41,6 +41,13 @@ pub enum Hint {
     DateOrder,
     /// Say which decimal sign numbers in text have: [`ColumnRoles::decimal`](crate::ColumnRoles::decimal).
     Decimal,
+    /// Keep inputs dense: [`ColumnRoles::dense`](crate::ColumnRoles::dense); or scale them without centring.
+    Dense,
+    /// Take words that differ in letter case only for one:
+    /// [`ColumnRoles::ignore_case`](crate::ColumnRoles::ignore_case).
+    IgnoreCase,
+    /// Fill in columns that are not there: [`ColumnRoles::missing_columns`](crate::ColumnRoles::missing_columns).
+    FillColumns,
     /// Look at what is named for these roles.
     CheckRoles(Vec<Role>),
 }
@@ -55,6 +62,11 @@ impl fmt::Display for Hint {
             Hint::MissingWord(word) => write!(f, "take {} for a missing value", quoted(word)),
             Hint::DateOrder => f.write_str("say whether the day or the month comes first"),
             Hint::Decimal => f.write_str("say whether the decimal sign is a comma or a point"),
+            Hint::Dense => {
+                f.write_str("keep inputs dense, or choose spread scaling, which divides by the same numbers")
+            }
+            Hint::IgnoreCase => f.write_str("take words that differ in letter case only for one"),
+            Hint::FillColumns => f.write_str("have them filled in as missing values"),
             Hint::CheckRoles(roles) => {
                 let roles: Vec<String> = roles.iter().map(Role::to_string).collect();
                 write!(f, "check the columns given as {}", roles.join(" and "))

@@ -158,6 +158,23 @@ named! {
     Error = "error",
 }
 
+/// What becomes of columns of a model that new rows do not have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum MissingColumns {
+    /// It is an error.
+    #[default]
+    Error,
+    /// All their values are missing: they are filled in by the recipe of the model, or with the mean of the training
+    /// rows if no value was missing there.
+    Fill,
+}
+
+named! {
+    MissingColumns, "way to treat missing columns":
+    Error = "error",
+    Fill = "fill",
+}
+
 /// The decimal sign of numbers in text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Decimal {

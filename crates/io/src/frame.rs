@@ -86,6 +86,8 @@ pub fn read_frame(
             missing_words: own.missing_words.clone(),
             decimal: own.decimal,
             dense: own.dense,
+            ignore_case: own.ignore_case,
+            spellings: own.spellings.clone(),
             ..ColumnRoles::default()
         };
         Schema { columns, ..schema.clone() }

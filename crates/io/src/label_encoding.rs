@@ -1,7 +1,9 @@
 //! How labels become numbers.
 
 use crate::error::quoted;
-use crate::{Categorical, Error, LabelEncoding, Labels, Result, Table, Targets, text, two_values};
+use crate::{
+    Categorical, Error, Hint, LabelEncoding, Labels, Result, Table, Targets, spelling, text, two_values,
+};
 use std::collections::BTreeSet;
 
 /// Most values that a message lists.
@@ -105,7 +107,12 @@ fn binary_words(labels: &Categorical) -> Result<LabelEncoding> {
             let (negative, positive) = two_values::in_order(&one, &other);
             Ok(binary(negative, positive))
         }
-        _ => Err(not_two(names_in_use(labels))),
+        _ => {
+            let names: Vec<String> = names_in_use(labels).collect();
+            let differ = spelling::differ_in_case(names.iter().map(String::as_str)).next().is_some();
+            let error = not_two(names.into_iter());
+            Err(if differ { error.hint(Hint::IgnoreCase) } else { error })
+        }
     }
 }
 

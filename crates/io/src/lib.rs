@@ -53,10 +53,12 @@ mod format;
 mod frame;
 mod generate;
 mod label_encoding;
+mod months;
 mod observations;
 mod schema;
 mod schema_notes;
 mod source;
+mod spelling;
 mod table;
 mod text;
 mod text_table;
@@ -68,7 +70,7 @@ pub use columns::{ColumnProfile, FileProfile};
 pub use dates::{DateOrder, DatePart};
 pub use digits::digits;
 pub use error::{Error, Hint, Result};
-pub use feature::{Decimal, Feature, MAX_LEVELS, Missing};
+pub use feature::{Decimal, Feature, MAX_LEVELS, Missing, MissingColumns};
 pub use folds_by::{FoldKeys, FoldsBy};
 pub use format::{
     CellKind, Cells, FileFormat, TableWriter, columns_of, format_names, format_of, npy_bytes, open, open_all,

@@ -2,8 +2,9 @@
 
 use crate::error::quoted;
 use crate::label_encoding::{listed, names_in_use};
-use crate::{DateOrder, DatePart, Decimal, Feature, FoldsBy, Missing, Result, Targets};
+use crate::{DateOrder, DatePart, Decimal, Feature, FoldsBy, Missing, MissingColumns, Result, Targets};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// What a caller says about the columns of a file. Formats whose arrays have fixed names (npz, npy, svm) need
@@ -59,6 +60,15 @@ pub struct ColumnRoles {
     /// The column that decides about folds.
     #[serde(skip)]
     pub folds_by: Option<FoldsBy>,
+    /// What becomes of columns of a model that new rows do not have.
+    #[serde(skip)]
+    pub missing_columns: MissingColumns,
+    /// Whether words, labels and tasks that differ only in letter case, or in spaces around them, are the same.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub ignore_case: bool,
+    /// Then the spelling that stands for each word, by the word in lower case; a fit finds it.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub spellings: BTreeMap<String, String>,
     /// Whether the target's values are classes even if they are numbers.
     pub classes: bool,
     /// Whether to keep inputs dense however many zeros there are.
@@ -178,6 +188,9 @@ pub struct Schema {
     /// How the training files were read, for people: the same rows in another encoding give the same model.
     #[serde(skip)]
     pub remarks: Vec<String>,
+    /// Means of the features in training, if they are known: for columns that new rows do not have.
+    #[serde(skip)]
+    pub feature_means: Option<Vec<f64>>,
 }
 
 /// The two values of a target, which are read as -1 and +1.
@@ -216,6 +229,7 @@ impl Schema {
             left_out: vec![],
             empty_rows: 0,
             remarks: vec![],
+            feature_means: None,
         }
     }
 

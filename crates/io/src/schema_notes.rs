@@ -24,7 +24,15 @@ impl Schema {
             Feature::Date { column, order, .. } => Some(format!("{} ({order})", quoted(column))),
             _ => None,
         });
-        note(&mut notes, "dates became days since 1970-01-01: ", dates.collect(), "");
+        let dates: Vec<String> = dates.collect();
+        let first = features().find(|feature| matches!(feature, Feature::Date { .. })).map(Feature::column);
+        let tail = first.filter(|_| self.columns.date_parts.is_empty()).map_or(String::new(), |first| {
+            let first = if first.contains(' ') { quoted(first) } else { first.to_string() };
+            format!(
+                "; --date-parts month,weekday adds their parts, --folds-by time:{first} scores later rows"
+            )
+        });
+        note(&mut notes, "dates became days since 1970-01-01: ", dates, &tail);
         let filled = features().filter_map(|feature| match feature {
             Feature::Filled { column, rows, .. } => {
                 Some(format!("{} ({rows} row{})", quoted(column), if *rows == 1 { "" } else { "s" }))
@@ -52,6 +60,11 @@ impl Schema {
             }
         };
         note(&mut notes, "missing values: ", filled.collect(), &tail);
+        if self.columns.ignore_case {
+            notes.push(
+                "words, labels and tasks that differ in letter case only are one (--ignore-case)".into(),
+            );
+        }
         if self.columns.decimal == Some(Decimal::Comma) {
             notes.push("numbers are read with a decimal comma (--decimal)".into());
         }

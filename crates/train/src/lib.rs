@@ -39,5 +39,6 @@ pub use spec::{
 };
 pub use train::{Data, PreparedData, Training, all_losses, train, unscaled};
 pub use trained::{
-    FREE_PART, FitOutcome, NewTasks, ThetaPart, Trained, percent, shares_in_words, theta_parts,
+    FREE_PART, FitOutcome, NewTasks, ThetaPart, Trained, percent, shared_correlation, shares,
+    shares_in_words, theta_parts,
 };

@@ -16,9 +16,9 @@ use crate::{AtomSetting, Error, FitSpec, Job, MethodSpec, ResolvedAtoms, Result,
 use crate::{auto_c, within_task};
 use kinfolk::{
     CScale, Dataset, DatasetOptions, Fit, Inputs, Intercept, LossKind, Losses, Model, Observations, Observer,
-    Scaling, Settings, Start, Statistics, TargetScaling,
+    Scaling, ScalingKind, Settings, Start, Statistics, TargetScaling,
 };
-use kinfolk_io::{FoldKeys, FoldsBy, Labels, Schema, Table, Targets};
+use kinfolk_io::{FoldKeys, FoldsBy, Hint, Labels, Schema, Table, Targets};
 use std::borrow::Cow;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
@@ -310,7 +310,8 @@ fn coded(spec: &FitSpec, table: Table, schema: &mut Schema) -> Result<(Table, Lo
     };
     let (table, unlabelled) = table.labelled();
     let rows = if unlabelled == 1 { "row without a label is" } else { "rows without a label are" };
-    let notes = (unlabelled > 0).then(|| format!("{unlabelled} {rows} left out"));
+    let mut notes = schema.spelling_notes(&table);
+    notes.extend((unlabelled > 0).then(|| format!("{unlabelled} {rows} left out")));
     // A part of a Gram matrix has fewer columns.
     schema.n_features = table.inputs.n_features();
     let losses = spec.loss.losses(are_classes(&table.targets));
@@ -319,7 +320,7 @@ fn coded(spec: &FitSpec, table: Table, schema: &mut Schema) -> Result<(Table, Lo
     schema.label_encoding = table.label_encoding(classification)?;
     let column = spec.folds_by.as_ref().map_or("", FoldsBy::column);
     check_fold_keys(table.fold_keys.as_ref()).map_err(|error| error.in_column(column))?;
-    Ok((table, losses, notes.into_iter().collect()))
+    Ok((table, losses, notes))
 }
 
 /// `Err` if the rows have too few groups or times for folds.
@@ -359,6 +360,10 @@ pub fn unscaled(spec: &FitSpec, table: Table, mut schema: Schema) -> Result<Trai
 /// The scaling of inputs that a spec asks for. Inputs count by the weights of their observations; weights of classes
 /// are not among these.
 fn scaling_of(spec: &FitSpec, inputs: &Inputs<'_>, observations: &Observations) -> Result<Scaling> {
+    if spec.scale == ScalingKind::Standard && matches!(inputs, Inputs::Sparse(_)) {
+        let why = "standard scaling would fill sparse inputs, since a zero less the mean is none";
+        return Err(kinfolk_io::Error::of_table(why).hint(Hint::Dense).into());
+    }
     if !matches!(inputs, Inputs::Gram(_)) {
         let kernel = spec.kernel.clone().unwrap_or_default();
         kinfolk::check_weights(inputs.n_features(), observations.n_tasks(), &kernel, spec.memory.0)?;

@@ -7,7 +7,7 @@ mod new_tasks;
 mod parts;
 
 pub use new_tasks::NewTasks;
-pub use parts::{FREE_PART, ThetaPart, percent, shares_in_words, theta_parts};
+pub use parts::{FREE_PART, ThetaPart, percent, shared_correlation, shares, shares_in_words, theta_parts};
 
 use crate::spec::SCHEMA_VERSION;
 use crate::{AutoC, Error, FitSpec, Residuals, Result};

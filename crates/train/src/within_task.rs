@@ -20,7 +20,7 @@ pub(crate) fn note(training: &Training<'_>, kernel: Option<&Kernel>, intercept: 
     }
     let silent = silent_features(&training.inputs, observations);
     let mut names = names(&training.schema, &silent);
-    let n = names.len();
+    let (n, words) = (names.len(), words(&training.schema, &names));
     names.truncate(MAX_NAMES);
     let more = if n > MAX_NAMES { format!(" and {} more", n - MAX_NAMES) } else { String::new() };
     let (columns, they, have) = match n {
@@ -28,11 +28,21 @@ pub(crate) fn note(training: &Training<'_>, kernel: Option<&Kernel>, intercept: 
         1 => ("column does", "its", "it has"),
         _ => ("columns do", "their", "they have"),
     };
+    let relation = words.first().map_or(String::new(), |word| {
+        format!("; if it groups the tasks, --atom groups=DATA:{word} makes a known relation of it")
+    });
     Some(format!(
         "{n} {columns} not change within any task: the intercept of each task takes {they} place, and {have} no effect \
-         (--intercept ridge:1 penalises intercepts): {}{more}",
+         (--intercept ridge:1 penalises intercepts): {}{more}{relation}",
         names.join(", ")
     ))
+}
+
+/// Those of these columns that hold words.
+fn words<'a>(schema: &'a Schema, silent: &[String]) -> Vec<&'a str> {
+    let features = schema.features.iter().flatten();
+    let words = features.filter(|feature| matches!(feature, Feature::OneHot { .. })).map(Feature::column);
+    words.filter(|column| silent.iter().any(|name| *name == format!("{column:?}"))).collect()
 }
 
 /// Which features are the same in all rows of each task, and not the same in all rows.

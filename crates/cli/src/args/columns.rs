@@ -60,6 +60,10 @@ pub(crate) struct ColumnArgs {
     /// The target's values are classes, even if they are numbers.
     #[arg(long)]
     classes: bool,
+    /// Words, labels and tasks that differ only in letter case, or in spaces around them, are the same (Yes, yes, YES),
+    /// and have the most frequent spelling.
+    #[arg(long)]
+    ignore_case: bool,
     /// Whether indices of svm files count from 0: true or false [default: if one is 0].
     #[arg(long, value_name = "true|false")]
     zero_based: Option<bool>,
@@ -125,6 +129,7 @@ impl ColumnArgs {
         columns.decimal = self.decimal.or(columns.decimal);
         columns.zero_based = self.zero_based.or(columns.zero_based);
         columns.classes |= self.classes;
+        columns.ignore_case |= self.ignore_case;
         columns.dense |= self.dense;
     }
 
@@ -141,6 +146,7 @@ impl ColumnArgs {
             ("--missing", self.missing.is_some()),
             ("--date-parts", !self.date_parts.is_empty()),
             ("--date-order", self.date_order.is_some()),
+            ("--ignore-case", self.ignore_case),
             ("--dense", self.dense),
         ];
         match without_effect.into_iter().find(|(_, given)| *given) {

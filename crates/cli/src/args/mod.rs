@@ -2,11 +2,13 @@
 
 mod columns;
 mod inputs;
+mod new_rows;
 mod number;
 mod solver;
 mod spec;
 
 pub(crate) use columns::ColumnArgs;
+pub(crate) use new_rows::{NewRowArgs, task_column};
 pub(crate) use number::{bytes, not_negative, part, positive};
 pub(crate) use spec::{MethodArgs, SpecArgs};
 

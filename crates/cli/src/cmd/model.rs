@@ -24,6 +24,7 @@ Examples:
 const COEF_EXAMPLES: &str = "\
 Examples:
   kinfolk model coef school.safetensors --top 10
+  kinfolk model coef school.safetensors --task north --per-spread
   kinfolk model coef school.safetensors -o coefficients.csv";
 
 /// Look into model files.
@@ -39,7 +40,10 @@ enum ModelCommand {
     Coef(CoefArgs),
 }
 
-/// Show the coefficients of a linear model, in the units of the data, the largest ones first.
+/// Show the coefficients of a linear model, those that matter most first.
+///
+/// Coefficients are in the units of the data: what is added to a prediction when a feature grows by one unit. Their
+/// order does not depend on units: it is that of --per-spread.
 #[derive(Debug, Args)]
 #[command(after_help = COEF_EXAMPLES)]
 struct CoefArgs {
@@ -48,6 +52,13 @@ struct CoefArgs {
     /// Only so many features.
     #[arg(long, value_name = "N")]
     top: Option<usize>,
+    /// Only this task. May be repeated.
+    #[arg(long, value_name = "NAME")]
+    task: Vec<String>,
+    /// What is added when a feature grows by one standard deviation of the training rows, instead of one unit: such
+    /// numbers can be compared between features.
+    #[arg(long)]
+    per_spread: bool,
     /// A file to write all coefficients to, features by tasks: csv or parquet.
     #[arg(short, long, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -133,7 +144,21 @@ fn coef(args: &CoefArgs, global: &Global, report: Report) -> Result<ExitCode> {
     CommandFiles::default().reads([&args.model]).writes(&args.out, OutputKind::General).check(global)?;
     let trained = crate::files::load_model(&args.model)?;
     let mut all = coefficients(&trained)?;
-    let tasks: Vec<String> = trained.model.tasks().iter().collect();
+    let tasks = all.choose_tasks(&trained, &args.task)?;
+    let spread = spreads(&trained);
+    if args.per_spread && spread.is_empty() {
+        return Err(Failure::usage(
+            "--per-spread: the features of this model are not scaled, so it knows no spread",
+        ));
+    }
+    let spread = |j: usize| spread.get(j).copied().unwrap_or(1.0);
+    // Coefficients are in units of their features: what a feature contributes is its coefficient times its spread.
+    let size = |j: usize| all.values[j].iter().fold(0.0_f64, |most, w| most.max((w * spread(j)).abs()));
+    let mut order: Vec<usize> = (0..all.features.len()).collect();
+    order.sort_by(|&a, &b| size(b).total_cmp(&size(a)));
+    if args.per_spread {
+        all.values.iter_mut().enumerate().for_each(|(j, row)| row.iter_mut().for_each(|w| *w *= spread(j)));
+    }
     if let Some(out) = &args.out {
         let numbers = tasks.iter().map(|task| (task.clone(), CellKind::Numbers));
         let columns: Vec<(String, CellKind)> =
@@ -146,16 +171,33 @@ fn coef(args: &CoefArgs, global: &Global, report: Report) -> Result<ExitCode> {
             [Cells::Words(names)].into_iter().chain((0..tasks.len()).map(of_task)).collect();
         writer.append(&cells).and_then(|()| writer.finish()).map_err(Failure::output)?;
     }
-    // Coefficients are in units of their features: what a feature contributes is its coefficient times its spread.
-    let size = |row: &[f64]| row.iter().fold(0.0_f64, |most, w| most.max(w.abs()));
-    let mut order: Vec<usize> = (0..all.features.len()).collect();
-    order.sort_by(|&a, &b| size(&all.values[b]).total_cmp(&size(&all.values[a])));
     order.truncate(args.top.unwrap_or(order.len()));
     all.features = order.iter().map(|&j| all.features[j].clone()).collect();
     all.values = order.iter().map(|&j| all.values[j].clone()).collect();
     let text = grid(&tasks, &all);
     report.answer(&all, text)?;
     Ok(ExitCode::SUCCESS)
+}
+
+impl Coefficients {
+    /// Keeps these tasks, or all if none is named; their names.
+    fn choose_tasks(&mut self, trained: &Trained, names: &[String]) -> Result<Vec<String>> {
+        let tasks = trained.model.tasks();
+        if names.is_empty() {
+            return Ok(tasks.iter().collect());
+        }
+        let places = names.iter().map(|name| tasks.find(name)).collect::<kinfolk::Result<Vec<_>>>()?;
+        let chosen = |row: &Vec<f64>| places.iter().map(|&t| row[t]).collect();
+        self.values = self.values.iter().map(chosen).collect();
+        self.intercept = chosen(&self.intercept);
+        Ok(names.to_vec())
+    }
+}
+
+/// Standard deviations of features in the training rows, where scaling knows them.
+fn spreads(trained: &Trained) -> Vec<f64> {
+    let factors = trained.model.scaling().mean_and_factor().map(|(_, factor)| factor);
+    factors.unwrap_or(&[]).iter().map(|factor| 1.0 / factor).collect()
 }
 
 fn grid(tasks: &[String], coefficients: &Coefficients) -> Grid {

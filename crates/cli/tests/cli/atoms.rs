@@ -242,3 +242,50 @@ fn mistakes_are_one_line_with_a_cure() {
     let said = place.run("select shops.csv --task shop --target sales --method stl --atom common");
     assert!(said.stderr.contains("no method here takes atoms, and \"common\" is given"), "{}", said.stderr);
 }
+
+/// An index of pandas is the column of tasks if it names them, and says nothing beside one that does.
+#[test]
+fn a_square_file_may_have_an_index_of_pandas() {
+    let place = place();
+    let names: Vec<String> = (0..11).map(|shop| format!("shop{shop:02}")).collect();
+    let entry = |r: usize, s: usize| match (r == s, r % 3 == s % 3) {
+        (true, _) => "1",
+        (_, true) => "0.5",
+        _ => "0.1",
+    };
+    let numbers = |r: usize| (0..11).map(|s| entry(r, s)).collect::<Vec<_>>().join(",");
+    let rows = |head: &dyn Fn(usize) -> String| {
+        (0..11).map(|r| format!("{},{}\n", head(r), numbers(r))).collect::<String>()
+    };
+    place.write("plain.csv", format!(",{}\n{}", names.join(","), rows(&|r| names[r].clone())));
+    place
+        .write("index.csv", format!(",shop,{}\n{}", names.join(","), rows(&|r| format!("{r},{}", names[r]))));
+    let last = |r: usize| format!("{},{}\n", numbers(r), names[r]);
+    let last = format!("{},__index_level_0__\n{}", names.join(","), (0..11).map(last).collect::<String>());
+    place.write("last.csv", last);
+    let theta = |file: &str| {
+        place.ok(&format!("{FIT} --c 1 --atom matrix={file} -o m.st -q"));
+        place.ok("theta m.st --format csv")
+    };
+    assert_eq!(theta("index.csv"), theta("plain.csv"));
+    assert_eq!(theta("last.csv"), theta("plain.csv"));
+    place.write(
+        "bare.csv",
+        format!("{}\n{}", names.join(","), (0..11).map(|r| numbers(r) + "\n").collect::<String>()),
+    );
+    let said = place.run(&format!("{FIT} --c 1 --atom matrix=bare.csv -o n.st"));
+    assert!(said.stderr.contains("names in its first line and in its first column"), "{}", said.stderr);
+}
+
+#[test]
+fn inner_nodes_of_a_tree_are_called_so() {
+    let place = place();
+    let rows: String = (0..11).map(|shop| format!("shop{shop:02},r{}\n", shop % 3)).collect();
+    place.write("tree.csv", format!("shop,parent\n{rows}r0,all\nr1,all\nr2,all\nshop77,r2\n"));
+    let said = place.ok(&format!("{FIT} --c 1 --atom tree=tree.csv -o m.st"));
+    assert!(
+        said.contains("atom \"tree\": inner nodes of the tree, which are no tasks: r0, r1, r2"),
+        "{said}"
+    );
+    assert!(said.contains("atom \"tree\": tasks that the data do not have: shop77"), "{said}");
+}

@@ -16,6 +16,8 @@ mod interrupt;
 mod models;
 #[path = "../../../../tests/needs.rs"]
 mod needs;
+mod new_rows;
+mod notes;
 mod report;
 mod safety;
 mod shared_data;

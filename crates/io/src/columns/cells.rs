@@ -1,8 +1,10 @@
 //! What a cell says.
 
 use super::messages;
+use crate::error::quoted;
 use crate::{ColumnRoles, DateOrder, Decimal, Result, dates};
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 /// One cell of a file with named columns.
 pub(crate) trait TableCell {
@@ -20,6 +22,17 @@ pub(crate) trait TableCell {
     /// Days since 1970-01-01, if it holds a date; in text, in this order.
     fn date(&self, order: DateOrder) -> Option<f64> {
         self.text().ok().and_then(|text| dates::parse(&text, order))
+    }
+
+    /// The numbers of a list, NaN where one is missing; `None` for a null.
+    ///
+    /// # Errors
+    /// If it holds something else.
+    fn list(&self) -> Result<Option<Cow<'_, [f64]>>> {
+        match self.text()? {
+            text if is_missing(text.trim_ascii()) => Ok(None),
+            text => Err(wrong!("{} is not a list of numbers", quoted(&text))),
+        }
     }
 
     /// Its text, which may not be empty: `what` it is for.
@@ -40,6 +53,8 @@ pub(crate) enum TypedCell {
     /// Days since 1970-01-01.
     Day(f64),
     Text(String),
+    /// Numbers, NaN where one is missing.
+    List(Vec<f64>),
 }
 
 impl TypedCell {
@@ -60,6 +75,7 @@ impl TableCell for TypedCell {
         match self {
             TypedCell::Null => Reading::Missing,
             TypedCell::Text(text) => number(text, decimal),
+            TypedCell::List(_) => Reading::Word,
             TypedCell::Number(value, _) | TypedCell::Day(value) => match *value {
                 value if value.is_nan() => Reading::Missing,
                 value if value.is_finite() => Reading::Number(value),
@@ -73,7 +89,16 @@ impl TableCell for TypedCell {
             TypedCell::Null => Cow::Borrowed(""),
             TypedCell::Text(text) | TypedCell::Number(_, text) => Cow::Borrowed(text),
             TypedCell::Day(day) => Cow::Owned(dates::text(*day)),
+            TypedCell::List(numbers) => Cow::Owned(format!("{numbers:?}")),
         })
+    }
+
+    fn list(&self) -> Result<Option<Cow<'_, [f64]>>> {
+        match self {
+            TypedCell::Null => Ok(None),
+            TypedCell::List(numbers) => Ok(Some(Cow::Borrowed(numbers))),
+            other => Err(wrong!("{} is not a list of numbers", quoted(&other.text()?))),
+        }
     }
 
     fn is_text(&self) -> bool {
@@ -94,6 +119,8 @@ impl TableCell for TypedCell {
 pub(crate) struct CellRules {
     pub(crate) decimal: Decimal,
     missing_words: Vec<String>,
+    /// The spelling of each word, if letter case does not count.
+    spellings: Option<BTreeMap<String, String>>,
 }
 
 impl CellRules {
@@ -101,6 +128,20 @@ impl CellRules {
         CellRules {
             decimal: columns.decimal.unwrap_or_default(),
             missing_words: columns.missing_words.clone(),
+            spellings: columns.ignore_case.then(|| columns.spellings.clone()),
+        }
+    }
+
+    /// Whether letter case does not count.
+    pub(crate) fn ignores_case(&self) -> bool {
+        self.spellings.is_some()
+    }
+
+    /// A word in the spelling that stands for all that are the same; an unknown word as it is.
+    pub(crate) fn folded<'a>(&self, word: Cow<'a, str>) -> Cow<'a, str> {
+        match self.spellings.as_ref().and_then(|spellings| spellings.get(&folded(&word))) {
+            Some(spelling) => Cow::Owned(spelling.clone()),
+            None => word,
         }
     }
 
@@ -116,7 +157,7 @@ impl CellRules {
     pub(crate) fn word<'a>(&self, cell: &'a dyn TableCell) -> Result<Option<Cow<'a, str>>> {
         let text = cell.text()?;
         let missing = is_missing(text.trim_ascii()) || self.is_missing_word(cell);
-        Ok((!missing).then(|| canonical(text)))
+        Ok((!missing).then(|| self.folded(canonical(text))))
     }
 
     /// The text of a cell that says `none`: it is missing among numbers, and a word among words.
@@ -128,13 +169,13 @@ impl CellRules {
     /// The text of a label; empty if it is missing. Spaces are a name like any other, and so may be `none`.
     pub(crate) fn label<'a>(&self, cell: &'a dyn TableCell, none_is_label: bool) -> Result<Cow<'a, str>> {
         if let Some(none) = self.none(cell).filter(|_| none_is_label) {
-            return Ok(none);
+            return Ok(self.folded(none));
         }
         let text = cell.text()?;
         let word = text.trim_ascii();
         match !word.is_empty() && is_missing(word) || self.is_missing_word(cell) {
             true => Ok(Cow::Borrowed("")),
-            false => Ok(canonical(text)),
+            false => Ok(self.folded(canonical(text))),
         }
     }
 
@@ -145,6 +186,11 @@ impl CellRules {
         let is = |text: &str| self.missing_words.iter().any(|word| word == text);
         cell.text().is_ok_and(|text| is(text.trim_ascii()) || is(&canonical(text)))
     }
+}
+
+/// A word without letter case and spaces around it.
+pub(crate) fn folded(word: &str) -> String {
+    word.trim().to_lowercase()
 }
 
 /// A name as it is written without decimals that are zero: `1.0` is `1`, as which other programs write it.
@@ -194,7 +240,7 @@ pub(crate) fn number(text: &str, decimal: Decimal) -> Reading {
         };
     }
     // With a decimal comma, a point separates groups: `1.234` is not 1.234.
-    if decimal == Decimal::Comma && text.contains(['.', ',']) {
+    if decimal == Decimal::Comma && text.contains(['.', ',']) && !is_missing(text) {
         return plain(text, decimal).map_or(Reading::Word, |plain| number(&plain, Decimal::Point));
     }
     match text.parse::<f64>() {
@@ -212,16 +258,29 @@ const UNITS: [&str; 9] = ["%", "€", "$", "£", "¥", "EUR", "USD", "GBP", "CHF
 
 /// What is left of a number beside which there is a unit; `None` if there is none.
 pub(crate) fn without_unit(text: &str) -> Option<&str> {
+    number_and_unit(text).map(|(rest, _)| rest)
+}
+
+/// The same with the unit; signs and codes of the same money are one.
+pub(crate) fn number_and_unit(text: &str) -> Option<(&str, &'static str)> {
     let text = text.trim_ascii();
     let is_inside = |c: char| c.is_ascii_digit() || "+-.,".contains(c);
     // Most numbers begin and end like one, and this is quick to see.
     if text.starts_with(is_inside) == text.ends_with(|c: char| c.is_ascii_digit() || c == '.') {
         return None;
     }
-    let cut = |unit: &&str| text.strip_suffix(*unit).or_else(|| text.strip_prefix(*unit));
-    let rest = UNITS.iter().find_map(cut)?.trim_matches([' ', '\u{a0}', '\u{202f}']);
+    let cut =
+        |unit: &&'static str| Some((text.strip_suffix(*unit).or_else(|| text.strip_prefix(*unit))?, *unit));
+    let (rest, unit) = UNITS.iter().find_map(cut)?;
+    let rest = rest.trim_matches([' ', '\u{a0}', '\u{202f}']);
     let has_digits = rest.starts_with(is_inside) && rest.contains(|c: char| c.is_ascii_digit());
-    (has_digits && rest.ends_with(|c: char| c.is_ascii_digit() || c == '.')).then_some(rest)
+    let unit = match unit {
+        "EUR" => "€",
+        "USD" => "$",
+        "GBP" => "£",
+        other => other,
+    };
+    (has_digits && rest.ends_with(|c: char| c.is_ascii_digit() || c == '.')).then_some((rest, unit))
 }
 
 /// A number with groups of three digits or a decimal comma, written as programs do; `None` if it is none of these.
@@ -348,6 +407,7 @@ mod tests {
             "#Wert!", "k.A.", "k. A.", "-", " -- ", ".",
         ] {
             assert_eq!(number(text, Decimal::Point), Reading::Missing, "{text:?}");
+            assert_eq!(number(text, Decimal::Comma), Reading::Missing, "{text:?}");
         }
         for text in ["inf", "-Infinity", "1e999"] {
             assert_eq!(number(text, Decimal::Point), Reading::NotFinite, "{text:?}");

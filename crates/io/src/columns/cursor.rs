@@ -79,6 +79,9 @@ pub(crate) enum ColumnType {
     Text,
     /// Dates and times.
     Date,
+    /// Lists of numbers; `single` if all of them fit into single precision. [`lists`](super::lists) makes columns of
+    /// numbers of it.
+    List { single: bool },
     /// It cannot be used, and why.
     Unusable(String),
 }

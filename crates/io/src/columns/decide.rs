@@ -86,6 +86,14 @@ fn words(
     let (levels, present) = (found.levels.len(), found.present());
     let mostly_different = found.more_levels || levels as u64 * 2 > present;
     let most = roles.max_levels.unwrap_or(MAX_LEVELS);
+    if found.other_sign > 0 && (found.other_sign + found.numbers.n) == present {
+        let example = found.first_word.as_ref().map_or(String::new(), |(_, word)| quoted(word.trim_ascii()));
+        let error = wrong!(
+            "its numbers, such as {example}, have another decimal sign than the rest of the file; write all numbers \
+             with the same sign"
+        );
+        return in_the_way(error.hint(Hint::Decimal));
+    }
     if found.numbers.n > found.words
         && (mostly_different || levels > most)
         && let Some((place, text)) = &found.first_word
@@ -96,6 +104,11 @@ fn words(
         return in_the_way(error);
     }
     if levels > MANY_WORDS && mostly_different {
+        if found.examples.first().is_some_and(|text| text.trim_ascii().starts_with('[')) {
+            return leave_out(
+                "lists in text; write them as parquet, arrow or jsonl, where they are numbers".into(),
+            );
+        }
         if let Some(date) = found.examples.first().filter(|text| dates::has_short_year(text)) {
             return leave_out(format!("dates such as {} need years of four digits", quoted(date)));
         }

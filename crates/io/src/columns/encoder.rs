@@ -2,17 +2,20 @@
 
 use super::cells::{CellRules, Reading, TableCell, canonical};
 use super::messages;
-use crate::{Feature, Result};
+use crate::{Feature, Missing, Result};
 use std::collections::HashMap;
 
 /// A column to learn from.
 pub(crate) struct FeatureColumn {
+    /// Where it is in the file, unless it is absent.
     pub(crate) column: usize,
     pub(crate) feature: Feature,
     /// How many features it becomes.
     pub(crate) width: usize,
     /// Which of the features a value has.
     codes: HashMap<String, u32>,
+    /// The features of all rows, if the column is absent.
+    constant: Option<Vec<f64>>,
 }
 
 /// What a cell becomes. One number per column stands for all features of the column, until the rows are complete.
@@ -24,6 +27,8 @@ pub(crate) enum Code {
     Missing,
     /// A value that was not there in training, and for which there is no feature.
     Unseen,
+    /// A value without a feature of its own, which counts as one of the rest; which feature that is.
+    Rest(f64),
 }
 
 /// Stands for no feature of a one-hot column.
@@ -48,7 +53,35 @@ impl FeatureColumn {
                 1 + parts + usize::from(feature.has_indicator())
             }
         };
-        FeatureColumn { column, feature, width, codes }
+        FeatureColumn { column, feature, width, codes, constant: None }
+    }
+
+    /// A column that is absent. All its values are missing: they are filled in by the recipe, or with the `means` of
+    /// its features if it has none. `None` if these are not known either.
+    pub(crate) fn absent(feature: Feature, missing: Missing, means: Option<&[f64]>) -> Option<Self> {
+        let mut column = FeatureColumn::new(0, feature);
+        let mut constant = vec![0.0; column.width];
+        match &column.feature {
+            Feature::OneHot { missing: true, .. } => constant[column.width - 1] = 1.0,
+            Feature::OneHot { filled: true, .. } => {}
+            Feature::Filled { .. } | Feature::Date { fill: Some(_), .. } => {
+                column.spread(f64::NAN, |place, value| constant[place] = value);
+            }
+            Feature::Number(_) if missing == Missing::Zero => {}
+            _ => constant = means?.to_vec(),
+        }
+        column.constant = Some(constant);
+        Some(column)
+    }
+
+    /// Whether the file does not have it.
+    pub(crate) fn is_absent(&self) -> bool {
+        self.constant.is_some()
+    }
+
+    /// Whether a code is the feature itself.
+    pub(crate) fn is_plain_number(&self) -> bool {
+        !self.is_absent() && matches!(self.feature, Feature::Number(_))
     }
 
     /// Whether it is 0 in almost all of its features.
@@ -71,7 +104,7 @@ impl FeatureColumn {
             Feature::OneHot { values, other, missing, filled, .. } => match rules.word(cell)? {
                 Some(word) => Ok(match (self.codes.get(word.as_ref()), other) {
                     (Some(code), _) => Code::Value(f64::from(*code)),
-                    (None, true) => Code::Value(values.len() as f64),
+                    (None, true) => Code::Rest(values.len() as f64),
                     (None, false) => Code::Unseen,
                 }),
                 // Beside other words, `none` is one of them.
@@ -79,7 +112,7 @@ impl FeatureColumn {
                     Some(Some(code)) => Code::Value(f64::from(*code)),
                     _ if *missing => Code::Value((values.len() + usize::from(*other)) as f64),
                     _ if *filled => Code::Value(NOTHING),
-                    Some(None) if *other => Code::Value(values.len() as f64),
+                    Some(None) if *other => Code::Rest(values.len() as f64),
                     Some(None) => Code::Unseen,
                     None => Code::Missing,
                 }),
@@ -102,6 +135,9 @@ impl FeatureColumn {
 
     /// Calls `put` with the features that a code stands for, those that are 0 left out or not.
     pub(crate) fn spread(&self, code: f64, mut put: impl FnMut(usize, f64)) {
+        if let Some(constant) = &self.constant {
+            return constant.iter().enumerate().for_each(|(place, value)| put(place, *value));
+        }
         match &self.feature {
             Feature::Number(_) => put(0, code),
             Feature::OneHot { .. } if code.is_nan() => {}

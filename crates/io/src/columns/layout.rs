@@ -6,8 +6,8 @@ use super::fold_column::FoldColumn;
 use super::target_values::TargetPair;
 use crate::error::quoted;
 use crate::{
-    ColumnRoles, Decimal, Error, Feature, FoldsBy, Hint, LabelEncoding, LeftOut, Result, Role, Schema,
-    TargetValues,
+    ColumnRoles, Decimal, Error, Feature, FoldsBy, Hint, LabelEncoding, LeftOut, MissingColumns, Result,
+    Role, Schema, TargetValues,
 };
 
 /// What is to be taken from a file with named columns.
@@ -151,6 +151,9 @@ impl ColumnLayout {
         layout.schema.columns.missing_words.extend_from_slice(&roles.missing_words);
         layout.schema.columns.decimal = roles.decimal.or(old.decimal);
         layout.features = match &schema.features {
+            Some(features) if roles.missing_columns == MissingColumns::Fill => {
+                present_features(names, features, schema)?
+            }
             Some(features) => known_features(names, features)?,
             None => layout.unnamed_features(names)?,
         };
@@ -170,6 +173,7 @@ impl ColumnLayout {
     /// All columns that are read, and what for.
     pub(crate) fn uses(&self) -> Vec<(usize, ColumnUse)> {
         let features = self.features.iter().enumerate();
+        let features = features.filter(|(_, feature)| !feature.is_absent());
         let mut uses: Vec<_> = features.map(|(k, feature)| (feature.column, ColumnUse::Feature(k))).collect();
         uses.extend(self.task.map(|column| (column, ColumnUse::Task)));
         match &self.target {
@@ -226,6 +230,12 @@ impl ColumnLayout {
     /// Says how many rows of the files were left out, since they were empty.
     pub(super) fn set_empty_rows(&mut self, rows: u64) {
         self.schema.empty_rows = rows;
+    }
+
+    /// Columns of the model that the file does not have.
+    pub(super) fn absent_columns(&self) -> Vec<String> {
+        let absent = self.features.iter().filter(|feature| feature.is_absent());
+        absent.map(|feature| feature.feature.column().to_string()).collect()
     }
 
     /// Says how the files were read, for people.
@@ -346,18 +356,67 @@ fn is_index(name: &str) -> bool {
 fn known_features(names: &ColumnNames, features: &[Feature]) -> Result<Vec<FeatureColumn>> {
     let missing: Vec<&str> =
         features.iter().map(Feature::column).filter(|name| names.find(name).is_none()).collect();
+    whole_lists(names, features)?;
     if let [only] = missing[..] {
-        return Err(wrong!("the model needs column {}; {}", quoted(only), names.instead_of(only)));
+        let error = wrong!("the model needs column {}; {}", quoted(only), names.instead_of(only));
+        return Err(error.hint(Hint::FillColumns));
     }
     let missing: Vec<String> = missing.into_iter().map(quoted).collect();
     if !missing.is_empty() {
         const MAX_NAMED: usize = 8;
         let more = if missing.len() > MAX_NAMED { ", ..." } else { "" };
         let missing = missing[..missing.len().min(MAX_NAMED)].join(", ");
-        return Err(wrong!("the model needs columns {missing}{more}, and there are only {}", names.listed()));
+        let error = wrong!("the model needs columns {missing}{more}, and there are only {}", names.listed());
+        return Err(error.hint(Hint::FillColumns));
     }
     let place = |feature: &Feature| Some(FeatureColumn::new(names.find(feature.column())?, feature.clone()));
     Ok(features.iter().filter_map(place).collect())
+}
+
+/// The same with columns that are not there filled in.
+fn present_features(
+    names: &ColumnNames,
+    features: &[Feature],
+    schema: &Schema,
+) -> Result<Vec<FeatureColumn>> {
+    whole_lists(names, features)?;
+    if !features.is_empty() && features.iter().all(|feature| names.find(feature.column()).is_none()) {
+        return Err(wrong!("none of the columns of the model is there; there are {}", names.listed()));
+    }
+    let mut first = 0;
+    let place = |feature: &Feature| {
+        let width = feature.names().len();
+        let means = schema.feature_means.as_ref().and_then(|means| means.get(first..first + width));
+        first += width;
+        match names.find(feature.column()) {
+            Some(column) => Ok(FeatureColumn::new(column, feature.clone())),
+            None => FeatureColumn::absent(feature.clone(), schema.columns.missing, means).ok_or_else(|| {
+                wrong!(
+                    "the column is not there, had no gaps in training, and the model does not know its mean (its \
+                     features are not scaled)"
+                )
+                .in_column(feature.column())
+            }),
+        }
+    };
+    features.iter().map(place).collect()
+}
+
+/// `Err` if lists of numbers have another length than in training: their numbers mean something else.
+fn whole_lists(names: &ColumnNames, features: &[Feature]) -> Result<()> {
+    for list in names.lists() {
+        let is_element = |column: &str| {
+            let number = column.strip_prefix(list.name.as_str()).and_then(|rest| rest.strip_prefix('_'));
+            number.is_some_and(|number| number.parse::<usize>().is_ok())
+        };
+        let wanted = features.iter().filter(|feature| is_element(feature.column())).count();
+        if wanted > 0 && wanted != list.length {
+            let n = list.length;
+            return Err(wrong!("its lists have {n} numbers, and in training they had {wanted}")
+                .in_column(list.name.as_str()));
+        }
+    }
+    Ok(())
 }
 
 /// Columns to carry along: those that the caller names, or those of the fit that are there.

@@ -12,6 +12,8 @@
 //! each, missing values are filled in. That is the recipe, a [`Feature`](crate::Feature) per column, kept in the
 //! [`Schema`](crate::Schema).
 //!
+//! **Lists of numbers**, such as embeddings, become a column for each number before anything else (`lists`).
+//!
 //! **For prediction** the schema of the training file says it all: features are found by
 //! name, in any order, other columns are ignored, and task, target, weight, offset and split may be absent. A
 //! caller's `ColumnRoles` may name other columns for those five; then they must be there.
@@ -29,10 +31,12 @@ mod decide;
 mod encoder;
 mod fold_column;
 mod layout;
+mod lists;
 mod messages;
 mod names;
 mod patterns;
 mod profile;
+mod remarks;
 mod rows;
 mod source;
 mod survey;
@@ -40,6 +44,7 @@ mod target_values;
 
 pub(crate) use cursor::{ColumnCursor, ColumnType, RowPlace, VisitCell};
 pub(crate) use layout::{ColumnLayout, ColumnUse, LabelKind, TargetColumns};
+pub(crate) use lists::with_lists_as_columns;
 pub(crate) use names::ColumnNames;
 pub(crate) use profile::profile;
 pub use profile::{ColumnProfile, FileProfile};

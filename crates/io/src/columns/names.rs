@@ -9,6 +9,16 @@ pub(crate) struct ColumnNames {
     names: Vec<String>,
     position: HashMap<String, usize>,
     unnamed: Vec<bool>,
+    lists: Vec<ListColumn>,
+}
+
+/// A column of lists, whose numbers are columns of their own: `name_0`, `name_1`, ...
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct ListColumn {
+    pub(crate) name: String,
+    /// The column of its first number.
+    pub(crate) first: usize,
+    pub(crate) length: usize,
 }
 
 impl ColumnNames {
@@ -25,7 +35,7 @@ impl ColumnNames {
                 return Err(wrong!("columns {} and {} are both named {}", first + 1, i + 1, quoted(name)));
             }
         }
-        Ok(ColumnNames { names, position, unnamed: vec![] })
+        Ok(ColumnNames { names, position, unnamed: vec![], lists: vec![] })
     }
 
     /// Names of a file, where those of some columns may be empty: those of rows, as R and pandas write them.
@@ -38,6 +48,23 @@ impl ColumnNames {
         let mut all = ColumnNames::new(names.iter().enumerate().map(named).collect())?;
         all.unnamed = unnamed;
         Ok(all)
+    }
+
+    /// The same, with what is known about columns of lists.
+    pub(crate) fn with_lists(mut self, lists: Vec<ListColumn>, unnamed: Vec<bool>) -> Self {
+        (self.lists, self.unnamed) = (lists, unnamed);
+        self
+    }
+
+    /// Columns of lists.
+    pub(crate) fn lists(&self) -> &[ListColumn] {
+        &self.lists
+    }
+
+    /// The names of the columns of a list's numbers, if there is such a list.
+    pub(crate) fn numbers_of_list(&self, name: &str) -> Option<&[String]> {
+        let list = self.lists.iter().find(|list| list.name == name)?;
+        self.names.get(list.first..list.first + list.length)
     }
 
     /// Whether a column has no name in the file.

@@ -5,7 +5,8 @@ use crate::{ColumnRoles, Hint, Result, Role, error::quoted};
 use std::collections::HashSet;
 
 impl ColumnRoles {
-    /// The same with patterns replaced by the columns that fit. A column that is named elsewhere is not among them.
+    /// The same with patterns, and names of lists, replaced by the columns that fit. A column that is named elsewhere
+    /// is not among them.
     pub(crate) fn expanded(&self, names: &ColumnNames) -> Result<ColumnRoles> {
         let mut roles = self.clone();
         let exact: HashSet<String> = {
@@ -23,6 +24,10 @@ impl ColumnRoles {
         {
             let mut all = vec![];
             for name in list.iter() {
+                if let Some(numbers) = names.numbers_of_list(name) {
+                    all.extend_from_slice(numbers);
+                    continue;
+                }
                 if names.find(name).is_some() || !name.contains(['*', '?']) {
                     all.push(name.clone());
                     continue;

@@ -4,6 +4,7 @@ use super::cells::CellRules;
 use super::decide::{Decision, decide};
 use super::survey::ColumnSurvey;
 use super::{ColumnCursor, ColumnType};
+use crate::spelling::differ_in_case;
 use crate::{ColumnRoles, Decimal, Feature, Missing, Result, Role, dates, text};
 
 /// Rows looked at in one go.
@@ -43,6 +44,8 @@ pub struct ColumnProfile {
     pub used_as: &'static str,
     /// What it becomes, or why it cannot be used.
     pub why: String,
+    /// Which number of a list it is, from 0, and of how many.
+    pub in_list: Option<(usize, usize)>,
 }
 
 /// Looks through a file.
@@ -83,6 +86,10 @@ pub(crate) fn profile(cursor: &mut dyn ColumnCursor, columns: &ColumnRoles) -> R
             role,
             used_as,
             why,
+            in_list: names.lists().iter().find_map(|list| {
+                let place = column.checked_sub(list.first).filter(|place| *place < list.length)?;
+                Some((place, list.length))
+            }),
         }
     };
     let columns = surveys.iter().enumerate().map(one).collect();
@@ -115,7 +122,11 @@ fn in_words(decision: Decision) -> (&'static str, String) {
             ("feature", format!("missing values become {}{where_}", text::rounded(fill)))
         }
         Decision::Use(feature @ Feature::OneHot { .. }) => {
-            ("feature", format!("{} features, one per value", feature.names().len()))
+            let (names, column) = (feature.names(), feature.column().len() + 1);
+            let differ = differ_in_case(names.iter().map(|name| &name[column..])).next().is_some();
+            let case = if differ { "; some differ in letter case only (--ignore-case)" } else { "" };
+            let n = names.len();
+            ("feature", format!("{n} feature{}, one per value{case}", if n == 1 { "" } else { "s" }))
         }
         Decision::Use(Feature::Date { .. }) => ("feature", "days since 1970-01-01".into()),
         Decision::LeaveOut(column) => ("left out", column.why),

@@ -1,11 +1,11 @@
 //! A chunk of rows while it is being read.
 
 use super::cells::{self, CellRules, Reading, TableCell};
-use super::encoder::Code;
+use super::encoder::{Code, FeatureColumn};
 use super::fold_column::FoldCells;
 use super::{ColumnLayout, ColumnUse, LabelKind, RowPlace, TargetColumns, messages};
 use crate::categories::CategoricalBuilder;
-use crate::{Categorical, Feature, KeptColumn, Labels, Missing, Result, Table, Targets};
+use crate::{Categorical, KeptColumn, Labels, Missing, Result, Table, Targets};
 use kinfolk::inputs::{Dense, Inputs, Sparse};
 use kinfolk::{Matrix, TaskNames};
 use std::collections::BTreeMap;
@@ -34,11 +34,21 @@ pub(crate) struct RowBuffer {
     keep: Vec<Vec<String>>,
 }
 
+/// Feature columns with an example of a word and the rows that have such words.
+type WordsOfColumns = BTreeMap<usize, (String, u64)>;
+
+fn note_word(words: &mut WordsOfColumns, column: usize, cell: &dyn TableCell) {
+    let word = || (cell.text().map_or(String::new(), |text| text.into_owned()), 0);
+    words.entry(column).or_insert_with(word).1 += 1;
+}
+
 /// What was done to rows that nobody asked for.
 #[derive(Default)]
 pub(crate) struct RowRemarks {
     /// Values that were not there in training: feature column, an example, rows.
-    pub(super) unseen: BTreeMap<usize, (String, u64)>,
+    pub(super) unseen: WordsOfColumns,
+    /// Values that count as one of the rest.
+    pub(super) rest: WordsOfColumns,
     /// Rows left out for a missing value.
     pub(super) dropped: u64,
     /// A task whose name was shortened.
@@ -47,8 +57,8 @@ pub(crate) struct RowRemarks {
 
 impl RowRemarks {
     pub(super) fn add(&mut self, more: RowRemarks) {
-        for (k, (word, rows)) in more.unseen {
-            self.unseen.entry(k).or_insert((word, 0)).1 += rows;
+        for (own, more) in [(&mut self.unseen, more.unseen), (&mut self.rest, more.rest)] {
+            more.into_iter().for_each(|(k, (word, rows))| own.entry(k).or_insert((word, 0)).1 += rows);
         }
         self.dropped += more.dropped;
         self.renamed_task = self.renamed_task.take().or(more.renamed_task);
@@ -105,13 +115,17 @@ impl RowBuffer {
                 let feature = &layout.features[k];
                 let value = match feature.code(cell, rules, layout.fitting)? {
                     Code::Value(value) => value,
+                    Code::Rest(value) if layout.fitting => value,
+                    Code::Rest(value) => {
+                        note_word(&mut self.remarks.rest, k, cell);
+                        value
+                    }
                     Code::Missing => {
                         self.incomplete.push((row, k));
                         feature.nothing()
                     }
                     Code::Unseen => {
-                        let word = || (cell.text().map_or(String::new(), |text| text.into_owned()), 0);
-                        self.remarks.unseen.entry(k).or_insert_with(word).1 += 1;
+                        note_word(&mut self.remarks.unseen, k, cell);
                         feature.nothing()
                     }
                 };
@@ -119,8 +133,8 @@ impl RowBuffer {
             }
             ColumnUse::Task => {
                 let name = cell.name("task")?;
-                let short = cells::canonical(name.as_ref().into());
-                if short != name && self.remarks.renamed_task.is_none() {
+                let short = rules.folded(cells::canonical(name.as_ref().into()));
+                if short != name && !rules.ignores_case() && self.remarks.renamed_task.is_none() {
                     self.remarks.renamed_task = Some(name.to_string());
                 }
                 self.task.push(&short);
@@ -277,7 +291,7 @@ fn inputs(
             false => Sparse::f64(indptr, indices, values, n_features)?,
         }));
     }
-    let written_out = layout.features.iter().all(|feature| matches!(feature.feature, Feature::Number(_)));
+    let written_out = layout.features.iter().all(FeatureColumn::is_plain_number);
     let values = if written_out { values } else { dense(&values, n, layout) };
     Ok(Inputs::Dense(match single {
         true => Dense::f32_owned(narrow(values), n, n_features)?,

@@ -1,21 +1,23 @@
 //! Files with named columns as sources of tables.
 
-use super::cells::CellRules;
+use super::cells::{CellRules, TableCell};
 use super::decide::{Decision, check_decimal_sign, decide, label_kind};
 use super::fold_column::FoldColumn;
+use super::names::ListColumn;
 use super::rows::RowRemarks;
 use super::survey::ColumnSurvey;
 use super::{
-    ColumnCursor, ColumnLayout, ColumnType, ColumnUse, LabelKind, Precision, RowBuffer, RowPlace,
-    TargetColumns, cells, target_values,
+    ColumnCursor, ColumnLayout, ColumnNames, ColumnType, ColumnUse, LabelKind, Precision, RowBuffer,
+    RowPlace, TargetColumns, cells, remarks, target_values,
 };
 use crate::error::{listed, quoted};
+use crate::spelling::SpellingCounts;
 use crate::{
-    ChooseColumns, ColumnRoles, Decimal, Error, Feature, LeftOut, Missing, Result, Schema, Source, Table,
-    TextTable,
+    ChooseColumns, ColumnRoles, Decimal, Error, Feature, Hint, LeftOut, Missing, Result, Schema, Source,
+    Table, TextTable,
 };
 use std::borrow::Cow;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::PathBuf;
 
 /// Rows looked at in one go.
@@ -53,6 +55,9 @@ pub(crate) fn open(
 fn for_fitting(files: &mut [NamedCursor], columns: &ColumnRoles) -> Result<Vec<ColumnLayout>> {
     let Some((first, cursor)) = files.first() else { return Ok(vec![]) };
     let mut columns = columns.expanded(cursor.names()).map_err(|error| error.in_file(first))?;
+    if columns.ignore_case {
+        columns.spellings = spellings(files)?;
+    }
     let layout = |(path, cursor): &NamedCursor| {
         ColumnLayout::for_fitting(cursor.names(), &columns).map_err(|error| error.in_file(path))
     };
@@ -73,7 +78,7 @@ fn for_fitting(files: &mut [NamedCursor], columns: &ColumnRoles) -> Result<Vec<C
     }
     let empty = files.iter().map(|(_, cursor)| cursor.empty_rows()).sum();
     layouts.iter_mut().for_each(|layout| layout.set_empty_rows(empty));
-    let remarks = remarks(files, &surveys);
+    let remarks = remarks(files, &surveys, layouts[0].features.len());
     layouts.iter_mut().for_each(|layout| layout.set_remarks(remarks.clone()));
     rewind(files)?;
     let first = &files[0].0;
@@ -81,16 +86,31 @@ fn for_fitting(files: &mut [NamedCursor], columns: &ColumnRoles) -> Result<Vec<C
     Ok(layouts)
 }
 
-/// What is to be said about how files and numbers are read, once.
-fn remarks(files: &[NamedCursor], surveys: &[(String, ColumnSurvey)]) -> Vec<String> {
+/// What is to be said about how files and columns are read, once.
+fn remarks(files: &[NamedCursor], surveys: &[(String, ColumnSurvey)], n_features: usize) -> Vec<String> {
     let of_files: BTreeSet<String> = files.iter().filter_map(|(_, cursor)| cursor.remark()).collect();
-    let with_units = surveys.iter().filter(|(_, found)| found.has_unit && found.words == 0);
-    let mut with_units: Vec<String> = with_units.map(|(name, _)| name.clone()).collect();
-    with_units.dedup();
-    let of_units = (!with_units.is_empty()).then(|| {
-        format!("numbers are read without the sign of money or percent beside them: {}", listed(&with_units))
-    });
-    of_files.into_iter().chain(of_units).collect()
+    of_files.into_iter().chain(remarks::of_columns(surveys, n_features)).collect()
+}
+
+/// The most frequent spelling of each word of the files.
+fn spellings(files: &mut [NamedCursor]) -> Result<BTreeMap<String, String>> {
+    let mut words = SpellingCounts::default();
+    for (path, cursor) in files.iter_mut() {
+        let has_words =
+            |column: &usize| matches!(cursor.column_type(*column), ColumnType::Unknown | ColumnType::Text);
+        let places: Vec<usize> = (0..cursor.names().len()).filter(has_words).collect();
+        let mut count = |cell: &dyn TableCell| cell.text().map_or((), |text| words.add(&text));
+        while cursor
+            .visit(&places, BATCH_ROWS, &mut |cell, _, _, _| {
+                count(cell);
+                Ok(())
+            })
+            .map_err(|error| error.in_file(&*path))?
+            > 0
+        {}
+    }
+    rewind(files)?;
+    Ok(words.finish())
 }
 
 fn rewind(files: &mut [NamedCursor]) -> Result<()> {
@@ -200,7 +220,7 @@ fn decide_all(
                 features.push(if again { feature.without_indicator() } else { feature });
             }
             Decision::LeaveOut(column) => left_out.push(column),
-            Decision::InTheWay(error) => in_the_way.push(error),
+            Decision::InTheWay(error) => in_the_way.push(about_list(error, name, files[0].1.names())),
         }
     }
     let is_timed = matches!(layouts[0].folds, Some(FoldColumn::Time(_)));
@@ -243,6 +263,20 @@ fn decide_all(
     layouts.iter_mut().zip(files).try_for_each(complete)
 }
 
+/// The same error; where a column is a number of a list, the list is to be dropped.
+fn about_list(mut error: Error, column: &str, names: &ColumnNames) -> Error {
+    let place = names.find(column);
+    let is_in = |list: &&ListColumn| {
+        place.is_some_and(|place| (list.first..list.first + list.length).contains(&place))
+    };
+    if let Some(list) = names.lists().iter().find(is_in) {
+        for hint in error.hints.iter_mut().filter(|hint| matches!(hint, Hint::Drop(_))) {
+            *hint = Hint::Drop(list.name.clone());
+        }
+    }
+    error
+}
+
 /// A file of named columns, read in chunks.
 struct ColumnSource {
     cursor: Box<dyn ColumnCursor>,
@@ -265,9 +299,10 @@ impl ColumnSource {
         }
         cursor.check_size(uses.len())?;
         let single = |column: usize| cursor.column_type(column) == ColumnType::Number { single: true };
-        let single = layout.features.iter().all(|feature| {
-            feature.is_one_hot() || matches!(feature.feature, Feature::Number(_)) && single(feature.column)
-        });
+        let single = layout
+            .features
+            .iter()
+            .all(|feature| feature.is_one_hot() || feature.is_plain_number() && single(feature.column));
         let precision = if single { Precision::Single } else { Precision::Double };
         let names = uses.iter().map(|(column, _)| cursor.names().name(*column).to_string()).collect();
         let (rules, remarks) = (CellRules::new(&layout.schema().columns), RowRemarks::default());
@@ -324,12 +359,21 @@ impl Source for ColumnSource {
     }
 
     fn remarks(&self) -> Vec<String> {
-        let unseen = self.remarks.unseen.iter().map(|(k, (word, rows))| {
-            let (column, word) = (quoted(self.layout.features[*k].feature.column()), quoted(word));
-            let (s, have) = if *rows == 1 { ("", "has") } else { ("s", "have") };
-            format!(
-                "column {column}: {rows} row{s} {have} a value that was not there in training, such as {word}"
-            )
+        let words = |k: usize, word: &str, rows: u64, what: &str| {
+            let (column, word) = (quoted(self.layout.features[k].feature.column()), quoted(word));
+            let (s, have) = if rows == 1 { ("", "has") } else { ("s", "have") };
+            format!("column {column}: {rows} row{s} {have} a value that {what}, such as {word}")
+        };
+        let unseen = self.remarks.unseen.iter();
+        let unseen = unseen.map(|(k, (word, rows))| words(*k, word, *rows, "was not there in training"));
+        let rest = self.remarks.rest.iter();
+        let rest = rest.map(|(k, (word, rows))| {
+            words(*k, word, *rows, "was rare in training or not there, and counts as one of the rest")
+        });
+        let absent = self.layout.absent_columns();
+        let absent = (!absent.is_empty()).then(|| {
+            let (column, is) = if absent.len() == 1 { ("column", "is") } else { ("columns", "are") };
+            format!("{column} {} {is} not there and {is} filled in as missing", listed(&absent))
         });
         let task = self.remarks.renamed_task.as_ref().map(|name| {
             let short = cells::canonical(name.as_str().into());
@@ -338,7 +382,8 @@ impl Source for ColumnSource {
         let dropped = (self.remarks.dropped > 0)
             .then(|| format!("{} rows with a missing value are left out", self.remarks.dropped));
         let empty = empty_rows_in_words(self.cursor.empty_rows());
-        self.cursor.remark().into_iter().chain(unseen).chain(task).chain(dropped).chain(empty).collect()
+        let rows = unseen.chain(rest).chain(task).chain(dropped).chain(empty);
+        self.cursor.remark().into_iter().chain(absent).chain(rows).collect()
     }
 }
 

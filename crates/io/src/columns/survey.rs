@@ -5,7 +5,7 @@ use super::cells::{self, CellRules, Reading, TableCell};
 use super::{ColumnType, RowPlace};
 use crate::{DateOrder, Decimal, Missing, Result, dates};
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// Most different words of a column that are counted. A column with more is an identifier or free text.
 const MAX_WORDS: usize = 100_000;
@@ -21,6 +21,10 @@ const MAX_RARE_SHARE: u64 = 5;
 /// A feature says where values are missing if they are in one of so many rows, at least, and in so many rows.
 const MIN_MARKED_SHARE: u64 = 20;
 const MIN_MARKED_ROWS: u64 = 5;
+
+/// The FNV-1a hash of texts.
+const FNV_START: u64 = 0xcbf2_9ce4_8422_2325;
+const FNV_FACTOR: u64 = 0x100_0000_01b3;
 
 /// What is found in a column.
 #[derive(Debug, Clone)]
@@ -56,8 +60,19 @@ pub(crate) struct ColumnSurvey {
     pub(crate) has_plain_number: bool,
     /// Why a cell cannot be read at all.
     pub(crate) unreadable: Option<(RowPlace, String)>,
-    /// Whether a sign of money or a percent sign is beside some number.
-    pub(crate) has_unit: bool,
+    /// Signs of money and percent beside numbers.
+    pub(crate) units: BTreeSet<&'static str>,
+    /// Texts with a time that name its zone, and that do not.
+    pub(crate) with_zone: u64,
+    pub(crate) without_zone: u64,
+    /// All values in their rows, as a number that is the same for the same values.
+    pub(crate) contents: u64,
+    /// All values so far, if they are whole numbers and different.
+    integers: Option<HashSet<u64>>,
+    /// Whether some number is not whole.
+    has_fraction: bool,
+    /// Words that are numbers with the other decimal sign.
+    pub(crate) other_sign: u64,
     /// Whether some number can be read with this decimal sign only.
     pub(crate) has_point: bool,
     pub(crate) has_comma: bool,
@@ -137,7 +152,13 @@ impl ColumnSurvey {
             first_with_two_readings: None,
             has_plain_number: false,
             unreadable: None,
-            has_unit: false,
+            units: BTreeSet::new(),
+            with_zone: 0,
+            without_zone: 0,
+            contents: 0,
+            integers: Some(HashSet::new()),
+            has_fraction: false,
+            other_sign: 0,
             has_point: false,
             has_comma: false,
         }
@@ -211,6 +232,7 @@ impl ColumnSurvey {
         if self.column_type == ColumnType::Date {
             match cell.date(DateOrder::Ymd) {
                 Some(day) => {
+                    self.note_contents(day.to_bits());
                     self.dates.iter_mut().for_each(|tally| tally.add(day, self.keeps_numbers));
                     if !self.more_levels || self.wants_words {
                         let text = cell.text()?;
@@ -234,6 +256,8 @@ impl ColumnSurvey {
             }
             Reading::Number(value) => {
                 self.numbers.add(value, self.keeps_numbers);
+                self.note_contents((value + 0.0).to_bits());
+                self.note_integer(value);
                 // Numbers of many values: no words will be made of them.
                 if self.more_levels
                     && !self.wants_words
@@ -251,6 +275,12 @@ impl ColumnSurvey {
             Reading::Word => {
                 let text = cell.text()?;
                 self.words += 1;
+                self.note_contents(
+                    text.bytes()
+                        .fold(FNV_START, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(FNV_FACTOR)),
+                );
+                let other = if rules.decimal == Decimal::Point { Decimal::Comma } else { Decimal::Point };
+                self.other_sign += u64::from(cells::decimal_sign(&text) == Some(other));
                 let fits = dates::orders(text.trim_ascii());
                 for (order, tally) in
                     [DateOrder::Ymd, DateOrder::Dmy, DateOrder::Mdy].into_iter().zip(&mut self.dates)
@@ -259,6 +289,13 @@ impl ColumnSurvey {
                         && let Some(day) = dates::parse(&text, order)
                     {
                         tally.add(day, self.keeps_numbers);
+                    }
+                }
+                if fits.contains(&true) {
+                    match dates::names_zone(&text) {
+                        Some(true) => self.with_zone += 1,
+                        Some(false) => self.without_zone += 1,
+                        None => {}
                     }
                 }
                 if self.first_word.is_none() {
@@ -285,6 +322,35 @@ impl ColumnSurvey {
         Ok(())
     }
 
+    fn note_contents(&mut self, value: u64) {
+        self.contents ^= scattered(value ^ scattered(self.rows));
+    }
+
+    fn note_integer(&mut self, value: f64) {
+        self.has_fraction |= value.fract() != 0.0;
+        let Some(seen) = &mut self.integers else { return };
+        // Very many different numbers without a decimal are taken for different ones.
+        let is_new = value.fract() == 0.0 && (seen.len() >= MAX_WANTED_WORDS || seen.insert(value.to_bits()));
+        if !is_new {
+            self.integers = None;
+        }
+    }
+
+    /// Whether all values are whole numbers, and no two are the same.
+    pub(crate) fn has_different_integers(&self) -> bool {
+        self.integers.is_some() && self.missing == 0 && self.numbers.n == self.rows
+    }
+
+    /// Whether all values that are there are whole numbers, and there are many different ones.
+    pub(crate) fn has_many_integers(&self, many: usize) -> bool {
+        self.words == 0 && self.numbers.n > 0 && !self.has_fraction && self.levels.len() > many
+    }
+
+    /// Whether all values that are there are the same.
+    pub(crate) fn is_constant(&self) -> bool {
+        self.levels.len() == 1 && !self.more_levels
+    }
+
     fn note_gap(&mut self) {
         self.missing += 1;
         self.gaps ^= scattered(self.rows);
@@ -304,7 +370,7 @@ impl ColumnSurvey {
         } else {
             self.has_plain_number |= !text.contains(['.', ',']);
         }
-        self.has_unit |= cells::without_unit(text).is_some();
+        self.units.extend(cells::number_and_unit(text).map(|(_, unit)| unit));
     }
 
     fn note_level(&mut self, word: &str) {

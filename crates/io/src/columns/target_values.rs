@@ -4,7 +4,7 @@ use super::cells::{self, CellRules, Reading, TableCell};
 use super::survey::ColumnSurvey;
 use super::{ColumnType, messages};
 use crate::error::{listed, quoted};
-use crate::{Error, Hint, Result, Role, TargetValues, text, two_values};
+use crate::{Error, Hint, Result, Role, TargetValues, spelling, text, two_values};
 use std::collections::BTreeSet;
 
 /// The values of all targets; nothing if all hold numbers.
@@ -87,6 +87,9 @@ fn not_two(found: &ColumnSurvey, values: &[String], with_words: &str) -> Error {
             let n = values.len();
             let error = wrong!("it has {more}{n} different values ({}); {rule}", listed(values));
             let rare = found.levels.iter().min_by_key(|(word, rows)| (**rows, (*word).clone()));
+            if spelling::differ_in_case(values.iter().map(String::as_str)).next().is_some() {
+                return error.hint(Hint::IgnoreCase);
+            }
             match rare.filter(|(word, _)| n == 3 && found.is_rare(word)) {
                 Some((word, _)) => error.hint(Hint::MissingWord(word.clone())),
                 None => error.hint(roles),
@@ -125,7 +128,7 @@ impl TargetPair {
                 Reading::Missing => Ok(f64::NAN),
                 _ => unknown(&cell.text()?),
             },
-            None => match cells::canonical(cell.text()?) {
+            None => match rules.folded(cells::canonical(cell.text()?)) {
                 word if word == self.negative => Ok(-1.0),
                 word if word == self.positive => Ok(1.0),
                 _ if rules.word(cell)?.is_none() => Ok(f64::NAN),

@@ -176,7 +176,7 @@ pub fn read_texts(path: &Path, choose: &ChooseColumns<'_>) -> Result<TextTable> 
         let known = list_formats(".", |format| matches!(format.reader, Reader::Columns(_)));
         return Err(Error::new(path, format!("it has no names; expected {known}")));
     };
-    let read = open(&input).and_then(|mut cursor| columns::texts(&mut *cursor, choose));
+    let read = open_columns(open, &input).and_then(|mut cursor| columns::texts(&mut *cursor, choose));
     read.map_err(|error| error.in_file(path))
 }
 
@@ -187,7 +187,7 @@ pub fn read_texts(path: &Path, choose: &ChooseColumns<'_>) -> Result<TextTable> 
 pub fn profile(path: &Path, columns: &ColumnRoles) -> Result<Option<FileProfile>> {
     let (format, input) = input_file(path, true)?;
     let Reader::Columns(open) = format.reader else { return Ok(None) };
-    let profile = open(&input).and_then(|mut cursor| columns::profile(&mut *cursor, columns));
+    let profile = open_columns(open, &input).and_then(|mut cursor| columns::profile(&mut *cursor, columns));
     profile.map(Some).map_err(|error| error.in_file(path))
 }
 
@@ -225,6 +225,11 @@ fn input_file(path: &Path, twice: bool) -> Result<(&'static FileFormat, InputFil
     Ok((format, InputFile::new(path, Some(bytes.into()), compression)))
 }
 
+/// A file of named columns, with its lists as columns of numbers.
+fn open_columns(open: OpenCursor, input: &InputFile) -> OpenCursorResult {
+    columns::with_lists_as_columns(open(input)?)
+}
+
 fn open_inputs(
     inputs: &[(&'static FileFormat, InputFile)],
     columns: &ColumnRoles,
@@ -235,7 +240,9 @@ fn open_inputs(
         let in_file = |error: Error| error.in_file(&input.path);
         match format.reader {
             Reader::Arrays(open) => sources.push(open(input, columns, schema).map_err(in_file)?),
-            Reader::Columns(open) => cursors.push((input.path.clone(), open(input).map_err(in_file)?)),
+            Reader::Columns(open) => {
+                cursors.push((input.path.clone(), open_columns(open, input).map_err(in_file)?));
+            }
         }
     }
     if !sources.is_empty() && !cursors.is_empty() {

@@ -12,7 +12,9 @@ pub struct DataCheck {
     pub path: PathBuf,
     /// Number of rows.
     pub n_rows: usize,
-    /// Number of labels of each task.
+    /// Tasks that the model does not know; they come after its own.
+    pub new_tasks: Vec<String>,
+    /// Number of labels of each task; of classes, those of its own rows.
     pub rows_per_task: Vec<usize>,
     /// What the predictions are scored by.
     pub metric: Metric,
@@ -48,14 +50,33 @@ impl DataCheck {
         metric: Option<Metric>,
         recheck: Recheck,
     ) -> kinfolk_train::Result<Self> {
-        let mut rows_per_task = vec![0; model.tasks().len()];
-        (0..observations.len()).for_each(|o| rows_per_task[observations.task(o)] += 1);
+        let predictions = predict(model, inputs, observations)?;
+        Self::of_predictions(model, path, observations, &predictions, vec![], metric, recheck)
+    }
+
+    /// The same from predictions, for rows some of which may be of `new_tasks`, which come after those of the model.
+    ///
+    /// # Errors
+    /// If the metric does not suit the model.
+    pub fn of_predictions(
+        model: &Model,
+        path: &Path,
+        observations: &Observations,
+        predictions: &[f64],
+        new_tasks: Vec<String>,
+        metric: Option<Metric>,
+        recheck: Recheck,
+    ) -> kinfolk_train::Result<Self> {
+        let mut rows_per_task = vec![0; model.tasks().len() + new_tasks.len()];
+        let only_positive = are_classes(observations);
+        let counts = |o: &usize| !only_positive || observations.label(*o) > 0.0;
+        (0..observations.len()).filter(counts).for_each(|o| rows_per_task[observations.task(o)] += 1);
         let metric = metric.unwrap_or_else(|| Metric::default_for(observations));
         let losses = &model.about().problem.loss;
         metric.check(observations, losses)?;
-        let predictions = predict(model, inputs, observations)?;
-        let score = metric.score(observations, losses, &predictions)?;
-        Ok(DataCheck { path: path.into(), n_rows: inputs.n_inputs(), rows_per_task, metric, score, recheck })
+        let score = metric.score(observations, losses, predictions)?;
+        let (path, n_rows) = (path.into(), observations.n_inputs());
+        Ok(DataCheck { path, n_rows, new_tasks, rows_per_task, metric, score, recheck })
     }
 
     /// Whether the model was fitted to these rows.
@@ -67,6 +88,18 @@ impl DataCheck {
     pub(super) fn file_name(&self) -> String {
         file_name(&self.path)
     }
+}
+
+/// Whether tasks are classes: every row has a label for each task, one of which is positive.
+fn are_classes(observations: &Observations) -> bool {
+    let n_tasks = observations.n_tasks();
+    let one_of_all = |i: usize| {
+        let own: Vec<f64> = observations.of_input(i).map(|o| observations.label(o)).collect();
+        own.len() == n_tasks
+            && own.iter().filter(|y| **y == 1.0).count() == 1
+            && own.iter().all(|y| y.abs() == 1.0)
+    };
+    n_tasks > 2 && observations.n_inputs() > 0 && (0..observations.n_inputs()).all(one_of_all)
 }
 
 impl Recheck {

@@ -18,7 +18,7 @@ pub use data_check::{DataCheck, Recheck};
 pub use hints::MadeBy;
 pub use inputs::ReportInputs;
 
-use kinfolk_train::{Average, Measure, Metric};
+use kinfolk_train::{Average, Measure, Metric, shared_correlation};
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment, UndefinedBehavior};
@@ -77,7 +77,8 @@ pub fn render(inputs: &ReportInputs<'_>) -> Result<String, RenderError> {
 
 fn context(inputs: &ReportInputs<'_>) -> Result<Context, RenderError> {
     let correlation = inputs.model.correlation();
-    let nearest = theta::nearest(&correlation);
+    let shared = shared_correlation(inputs.model).map_err(|error| RenderError(error.to_string()))?;
+    let nearest = theta::NearestKin::new(&correlation, shared.as_ref().map(|(_, correlation)| correlation));
     let theta = theta::section(inputs.model, &nearest);
     let certificate = certificate::section(inputs);
     let comparison = comparison::section(inputs);

@@ -5,7 +5,7 @@ use super::inputs::ReportInputs;
 use super::metric_name;
 use crate::text::{count, number, plural};
 use kinfolk::{Losses, RegularizerKind, TargetScale};
-use kinfolk_train::{FitSpec, MethodSpec};
+use kinfolk_train::{FitSpec, MethodSpec, shares_in_words};
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -30,6 +30,16 @@ pub(super) fn lines(inputs: &ReportInputs<'_>) -> Vec<SummaryLine> {
     add("Method", format!("{name} ({})", method.method().info().title));
     add("Loss", loss(&about.problem.loss, spec));
     add("Regulariser", regularizer(&about.problem.output));
+    if let Some(shares) = shares_in_words(inputs.model) {
+        let atoms: Vec<String> =
+            spec.map_or(vec![], |spec| spec.atoms.iter().map(ToString::to_string).collect());
+        let given = if atoms.is_empty() {
+            String::new()
+        } else {
+            format!(" (known relations: {})", atoms.join("; "))
+        };
+        add("Theta", format!("{shares}{given}"));
+    }
     let rule = match (inputs.auto_c, spec) {
         (Some(auto_c), _) => format!(" (auto: {})", auto_c.in_words()),
         (None, spec) => spec.map_or(String::new(), |spec| format!(" ({})", spec.c)),

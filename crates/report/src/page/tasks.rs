@@ -4,6 +4,7 @@ use super::certificate::MIN_TASK_SHARE;
 use super::data_check::DataCheck;
 use super::inputs::ReportInputs;
 use super::metric_name;
+use super::theta::NearestKin;
 use crate::text::{count, number, plural, score};
 use kinfolk_train::{Average, Metric};
 use serde::Serialize;
@@ -56,41 +57,54 @@ impl ColumnTable {
     fn rows(self, n: usize) -> (Vec<TaskColumn>, Vec<Vec<TaskCell>>) {
         let (columns, mut cells): (Vec<_>, Vec<_>) =
             self.0.into_iter().map(|(column, cells)| (column, cells.into_iter())).unzip();
-        let rows = (0..n).map(|_| cells.iter_mut().filter_map(Iterator::next).collect()).collect();
+        // Not every column is about tasks that the model does not know.
+        let next = |column: &mut std::vec::IntoIter<TaskCell>| {
+            column.next().unwrap_or(TaskCell { text: "\u{2013}".into(), sort: None })
+        };
+        let rows = (0..n).map(|_| cells.iter_mut().map(next).collect()).collect();
         (columns, rows)
     }
 }
 
-pub(super) fn section(inputs: &ReportInputs<'_>, nearest: &[Option<(usize, f64)>]) -> TaskSection {
+pub(super) fn section(inputs: &ReportInputs<'_>, nearest: &NearestKin) -> TaskSection {
     let (model, n) = (inputs.model, inputs.model.tasks().len());
     let name = |t: usize| model.tasks().name(t);
     let mut table = ColumnTable(vec![]);
-    table.add("name", "Task", (0..n).map(|t| TaskCell { text: name(t), sort: None }));
-    let rows_per_task = inputs.training_data().or(inputs.data.first()).map(|data| &data.rows_per_task[..]);
-    if let Some(rows) = rows_per_task {
-        table.add("rows", "Rows", rows.iter().map(|&n| TaskCell::number(Some(n as f64), |_| count(n))));
+    let new = new_tasks(inputs);
+    let names = (0..n).map(name).chain(new.iter().map(|name| format!("{name} (new)")));
+    table.add("name", "Task", names.map(|text| TaskCell { text, sort: None }));
+    let counted = inputs.training_data().or(inputs.data.first());
+    let rows_per_task = counted.map(|data| &data.rows_per_task[..n]);
+    if let Some(data) = counted {
+        let rows = of_all_tasks(data, &data.rows_per_task, n, &new);
+        table.add("rows", "Rows", rows.map(|n| TaskCell::number(n.map(|n| n as f64), |n| count(n as usize))));
     }
     if let Some(score) = inputs.selection.and_then(|selection| selection.cross_validated()) {
         table.scores("cross-validated", "Score, cross-validated", &score.per_task);
     }
     for data in &inputs.data {
-        table.scores("score", score_label(data), &data.score.per_task);
+        let scores: Vec<Option<f64>> =
+            of_all_tasks(data, &data.score.per_task, n, &new).map(Option::flatten).collect();
+        table.scores("score", score_label(data), &scores);
     }
     if let Some(comparison) = inputs.selection.and_then(|selection| selection.against_independent()) {
         let cells = comparison.per_task.iter().map(|x| TaskCell::number(*x, signed_score));
         table.add("gain", "Gain over alone", cells);
     }
-    let kin = nearest.iter().map(|nearest| match nearest {
-        Some((s, c)) => TaskCell { text: format!("{} ({c:.2})", name(*s)), sort: Some(*c) },
+    let kin = nearest.kin.iter().map(|kin| match kin {
+        Some(kin) => {
+            TaskCell { text: format!("{} ({})", name(kin.task), kin.in_words()), sort: Some(kin.closeness()) }
+        }
         None => TaskCell { text: "none".into(), sort: None },
     });
-    table.add("kin", "Nearest kin (correlation)", kin);
+    let without_own = if nearest.is_without_own { ", without own" } else { "" };
+    table.add("kin", format!("Nearest kin (correlation{without_own})"), kin);
     let certificate = model.certificate();
     if certificate.task_gaps.iter().sum::<f64>() > MIN_TASK_SHARE * certificate.gap {
         let cells = certificate.task_gaps.iter().map(|x| TaskCell::number(Some(*x), |x| number(x, 2)));
         table.add("gap", "Part of the gap", cells);
     }
-    let (columns, rows) = table.rows(n);
+    let (columns, rows) = table.rows(n + new.len());
     let nothing_scored = inputs.data.is_empty() && inputs.selection.is_none();
     TaskSection {
         heading: heading(n, rows_per_task),
@@ -99,6 +113,29 @@ pub(super) fn section(inputs: &ReportInputs<'_>, nearest: &[Option<(usize, f64)>
         notes: inputs.data.iter().map(mean_note).collect(),
         hints: if nothing_scored { vec![inputs.made_by.scores()] } else { vec![] },
     }
+}
+
+/// Tasks of the data that the model does not know, each once.
+fn new_tasks(inputs: &ReportInputs<'_>) -> Vec<String> {
+    let mut new: Vec<String> = vec![];
+    for name in inputs.data.iter().flat_map(|data| &data.new_tasks) {
+        if !new.contains(name) {
+            new.push(name.clone());
+        }
+    }
+    new
+}
+
+/// What is known about the n tasks of the model, and about new ones, from data that may not have all of these.
+fn of_all_tasks<'a, T: Copy>(
+    data: &'a DataCheck,
+    values: &'a [T],
+    n: usize,
+    new: &'a [String],
+) -> impl Iterator<Item = Option<T>> + 'a {
+    let place = move |name: &String| data.new_tasks.iter().position(|own| own == name);
+    let of_new = new.iter().map(move |name| values.get(n + place(name)?).copied());
+    values[..n].iter().map(|value| Some(*value)).chain(of_new)
 }
 
 fn score_label(data: &DataCheck) -> String {

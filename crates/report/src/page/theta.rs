@@ -1,9 +1,11 @@
 //! Section "Theta": which tasks are related, and the values that the script draws.
 
+use crate::plot::share_bar;
 use crate::text::{number, shorten};
 use crate::{Tree, distances};
 use data_encoding::BASE64;
 use kinfolk::{Matrix, Model};
+use kinfolk_train::shares_in_words;
 use serde::Serialize;
 
 /// With more tasks, the values of Theta would make the page too large for browsers.
@@ -52,22 +54,62 @@ impl ThetaJson {
 pub(super) struct ThetaSection {
     pub(super) heading: String,
     sentence: String,
+    /// What atoms contribute and what was found in the data, in words and as a picture.
+    shares: Option<String>,
+    share_bar: Option<String>,
     /// Whether there is a map.
     pub(super) drawn: bool,
     n_tasks: usize,
 }
 
-/// For each task, the one with the largest absolute correlation, and that correlation.
-pub(super) fn nearest(correlation: &Matrix) -> Vec<Option<(usize, f64)>> {
-    let of = |r: usize| {
-        let row = correlation.row(r);
-        let others = (0..row.len()).filter(|&s| s != r && row[s] != 0.0);
-        others.reduce(|a, b| if row[b].abs() > row[a].abs() { b } else { a }).map(|s| (s, row[s]))
-    };
-    (0..correlation.rows()).map(of).collect()
+/// The closest task of each task.
+pub(super) struct NearestKin {
+    /// Whether closeness is about correlations without what each task has to itself.
+    pub(super) is_without_own: bool,
+    pub(super) kin: Vec<Option<Kin>>,
 }
 
-pub(super) fn section(model: &Model, nearest: &[Option<(usize, f64)>]) -> ThetaSection {
+/// A task that is close to another.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Kin {
+    pub(super) task: usize,
+    correlation: f64,
+    /// The correlation without what each task has to itself, if there is such a part.
+    without_own: Option<f64>,
+}
+
+impl Kin {
+    /// What tasks are compared by.
+    pub(super) fn closeness(self) -> f64 {
+        self.without_own.unwrap_or(self.correlation)
+    }
+
+    /// As `kinfolk theta` prints it: the correlation, and that without own.
+    pub(super) fn in_words(self) -> String {
+        let without_own = self.without_own.map_or(String::new(), |c| format!(", {c:.2}"));
+        format!("{:.2}{without_own}", self.correlation)
+    }
+}
+
+impl NearestKin {
+    /// The task with the largest absolute correlation, without own if there is such a part.
+    pub(super) fn new(correlation: &Matrix, shared: Option<&Matrix>) -> Self {
+        let related = shared.unwrap_or(correlation);
+        let of = |r: usize| {
+            let row = related.row(r);
+            let others = (0..row.len()).filter(|&s| s != r && row[s] != 0.0);
+            let nearest = others.reduce(|a, b| if row[b].abs() > row[a].abs() { b } else { a });
+            nearest.map(|task| Kin {
+                task,
+                correlation: correlation[(r, task)],
+                without_own: shared.map(|shared| shared[(r, task)]),
+            })
+        };
+        NearestKin { is_without_own: shared.is_some(), kin: (0..correlation.rows()).map(of).collect() }
+    }
+}
+
+pub(super) fn section(model: &Model, nearest: &NearestKin) -> ThetaSection {
     let n_tasks = model.tasks().len();
     let drawn = n_tasks > 1 && n_tasks <= MAX_DRAWN_TASKS;
     let sentence = if n_tasks == 1 {
@@ -82,19 +124,25 @@ pub(super) fn section(model: &Model, nearest: &[Option<(usize, f64)>]) -> ThetaS
              MODEL -o FILE writes the matrix."
         )
     };
-    ThetaSection { heading: heading(model, nearest), sentence, drawn, n_tasks }
+    let shares = shares_in_words(model);
+    let share_bar = shares.as_ref().map(|words| share_bar(words, &kinfolk_train::shares(model)));
+    ThetaSection { heading: heading(model, nearest), sentence, shares, share_bar, drawn, n_tasks }
 }
 
-fn heading(model: &Model, nearest: &[Option<(usize, f64)>]) -> String {
-    let pairs = nearest.iter().enumerate().filter_map(|(r, nearest)| nearest.map(|(s, c)| (r, s, c)));
-    let Some((r, s, c)) = pairs.reduce(|a, b| if b.2.abs() > a.2.abs() { b } else { a }) else {
-        return "No two tasks are related".into();
-    };
+fn heading(model: &Model, nearest: &NearestKin) -> String {
+    let pairs = nearest.kin.iter().enumerate().filter_map(|(r, kin)| Some((r, (*kin)?)));
+    let closest = pairs.reduce(|a, b| if b.1.closeness().abs() > a.1.closeness().abs() { b } else { a });
+    let Some((r, kin)) = closest else { return "No two tasks are related".into() };
+    let (s, c) = (kin.task, kin.correlation);
     let (r, s) = (short_name(&model.tasks().name(r)), short_name(&model.tasks().name(s)));
-    if c.abs() < WEAK_CORRELATION {
-        format!("Tasks are hardly related: the closest are {r} and {s}, correlation {}", number(c, 2))
+    let without_own = kin.without_own.map_or(String::new(), |c| format!(" ({c:.2} without own)"));
+    if kin.closeness().abs() < WEAK_CORRELATION {
+        format!(
+            "Tasks are hardly related: the closest are {r} and {s}, correlation {}{without_own}",
+            number(c, 2)
+        )
     } else {
-        format!("Closest kin: {r} and {s}, correlation {c:.2}")
+        format!("Closest kin: {r} and {s}, correlation {c:.2}{without_own}")
     }
 }
 

@@ -7,11 +7,13 @@ mod axis;
 mod bars;
 mod intervals;
 mod lines;
+mod share_bar;
 
 pub use axis::{AxisScale, PlotAxis};
 pub use bars::Bars;
 pub use intervals::{Dot, Intervals};
 pub use lines::{Curve, CurvePoint, Lines};
+pub(crate) use share_bar::share_bar;
 
 use crate::text::{escape, shorten};
 

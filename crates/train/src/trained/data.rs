@@ -2,8 +2,9 @@
 
 use super::Trained;
 use crate::Result;
-use kinfolk::Observations;
-use kinfolk_io::{ColumnRoles, Source, Storage, Table};
+use kinfolk::{Observations, Scaling};
+use kinfolk_io::{ColumnRoles, MissingColumns, Schema, Source, Storage, Table};
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 impl Trained {
@@ -12,7 +13,29 @@ impl Trained {
     /// # Errors
     /// If they cannot be read so.
     pub fn open(&self, paths: &[PathBuf], columns: &ColumnRoles) -> Result<Box<dyn Source>> {
-        Ok(kinfolk_io::open_all(paths, columns, Some(&self.schema))?)
+        Ok(kinfolk_io::open_all(paths, columns, Some(&self.schema_with_means(columns)))?)
+    }
+
+    /// Reads a whole file as the data of the fit were read.
+    ///
+    /// # Errors
+    /// If it cannot be read so.
+    pub fn read(&self, path: &Path, columns: &ColumnRoles) -> Result<Table> {
+        Ok(kinfolk_io::read(path, columns, Some(&self.schema_with_means(columns)))?.0)
+    }
+
+    /// The schema, with the means of features if columns may be absent. Scaling by feature has them.
+    fn schema_with_means(&self, columns: &ColumnRoles) -> Cow<'_, Schema> {
+        match columns.missing_columns {
+            MissingColumns::Error => Cow::Borrowed(&self.schema),
+            MissingColumns::Fill => {
+                let feature_means = match self.model.scaling() {
+                    Scaling::Standard { mean, .. } | Scaling::Spread { mean, .. } => Some(mean.clone()),
+                    _ => None,
+                };
+                Cow::Owned(Schema { feature_means, ..self.schema.clone() })
+            }
+        }
     }
 
     /// The labels of rows from `first_row` of a file on, for the tasks of the model.

@@ -55,6 +55,14 @@ impl Trained {
 }
 
 impl NewTasks<'_> {
+    /// How an atom that can take new tasks was given at the fit, such as `groups=FILE:region`; `None` if there is none.
+    pub fn extendable(&self) -> Option<String> {
+        let setting = self.trained.spec.atoms.iter().find(|atom| atom.file.is_some())?;
+        let text = setting.to_string();
+        let file = setting.file.as_ref()?.display().to_string();
+        Some(text.replacen(&file, "FILE", 1))
+    }
+
     /// A task that an atom with data relates to tasks with training rows; `None` if there is none. The task may be one
     /// of the model.
     ///

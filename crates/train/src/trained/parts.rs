@@ -6,6 +6,9 @@ use kinfolk::{Matrix, Model};
 /// What the part of Theta is called that no atom contributes.
 pub const FREE_PART: &str = "found in the data";
 
+/// The atom of what each task has to itself.
+const OWN_PART: &str = "own";
+
 /// A part of Theta; all of them add up to it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ThetaPart {
@@ -37,16 +40,51 @@ pub fn theta_parts(model: &Model) -> Result<Vec<ThetaPart>> {
     Ok(parts)
 }
 
+/// The share of what each task has to itself, and correlations without it: it makes all correlations smaller, whatever
+/// tasks have in common. `None` without such a part.
+///
+/// # Errors
+/// If the matrix of an atom is not positive semidefinite.
+pub fn shared_correlation(model: &Model) -> Result<Option<(f64, Matrix)>> {
+    let parts = theta_parts(model)?;
+    let own = parts.iter().find(|part| part.name == OWN_PART && part.share > 0.0);
+    Ok(own.map(|own| {
+        let mut rest = model.theta().clone();
+        rest.as_mut_slice().iter_mut().zip(own.matrix.as_slice()).for_each(|(all, own)| *all -= own);
+        (own.share, correlation(&rest))
+    }))
+}
+
+/// `M_rs / sqrt(M_rr M_ss)`; 0 where a task has nothing.
+fn correlation(m: &Matrix) -> Matrix {
+    let mut out = m.clone();
+    for r in 0..m.rows() {
+        for s in 0..m.rows() {
+            let size = (m[(r, r)] * m[(s, s)]).sqrt();
+            out[(r, s)] =
+                if size > 0.0 { (m[(r, s)] / size).clamp(-1.0, 1.0) } else { f64::from(u8::from(r == s)) };
+        }
+    }
+    out
+}
+
 /// Such as "61 % common, 25 % region, 14 % found in the data"; `None` without atoms.
 pub fn shares_in_words(model: &Model) -> Option<String> {
+    let shares = shares(model);
+    let words: Vec<String> =
+        shares.iter().map(|(name, share)| format!("{} % {name}", percent(*share))).collect();
+    (shares.len() > 1).then(|| words.join(", "))
+}
+
+/// The share of the model that each atom has, the largest first, and then what was found in the data.
+pub fn shares(model: &Model) -> Vec<(String, f64)> {
     let atoms = model.atoms();
     let rest = (1.0 - atoms.iter().map(|atom| atom.share).sum::<f64>()).max(0.0);
-    let mut shares: Vec<(f64, &str)> = atoms.iter().map(|atom| (atom.share, atom.name)).collect();
-    shares.sort_by(|a, b| b.0.total_cmp(&a.0));
-    shares.push((rest, FREE_PART));
-    let words: Vec<String> =
-        shares.iter().map(|(share, name)| format!("{} % {name}", percent(*share))).collect();
-    (!atoms.is_empty()).then(|| words.join(", "))
+    let mut shares: Vec<(String, f64)> =
+        atoms.iter().map(|atom| (atom.name.to_string(), atom.share)).collect();
+    shares.sort_by(|a, b| b.1.total_cmp(&a.1));
+    shares.push((FREE_PART.into(), rest));
+    shares
 }
 
 /// A share in percent, in whole numbers; a small one is not called zero, nor a large one all.

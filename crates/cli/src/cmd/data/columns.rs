@@ -55,9 +55,15 @@ pub(super) fn in_words(profile: &FileProfile) -> String {
     let mut grid = Grid::new(&["column", "type", ">missing", ">values", "range", "examples", "use"]);
     // What is to be learned comes first.
     let is_target = |column: &&ColumnProfile| column.role == Some(Role::Target);
-    let targets = profile.columns.iter().filter(is_target);
-    let others = profile.columns.iter().filter(|column| !is_target(column));
-    for column in targets.chain(others).take(MAX_LISTED) {
+    // The first number of a list stands for all.
+    let listed =
+        || profile.columns.iter().filter(|column| column.in_list.is_none_or(|(place, _)| place == 0));
+    let others = listed().filter(|column| !is_target(column));
+    for column in listed().filter(is_target).chain(others).take(MAX_LISTED) {
+        let name = match column.in_list {
+            Some((_, length)) => format!("{} ({length} of a list)", short(&column.name)),
+            None => short(&column.name),
+        };
         let share = 100.0 * column.missing as f64 / (profile.rows.max(1)) as f64;
         let missing = match column.missing {
             0 => String::new(),
@@ -69,7 +75,7 @@ pub(super) fn in_words(profile: &FileProfile) -> String {
             (role, why) => format!("{role}: {why}"),
         };
         grid.row([
-            short(&column.name),
+            name,
             column.kind.into(),
             missing,
             format!("{more}{}", count(column.distinct)),
@@ -81,7 +87,7 @@ pub(super) fn in_words(profile: &FileProfile) -> String {
             use_of,
         ]);
     }
-    let rest = profile.columns.len().saturating_sub(MAX_LISTED);
+    let rest = listed().count().saturating_sub(MAX_LISTED);
     let rest = if rest > 0 {
         format!("... and {} more columns; --json lists all\n", count(rest))
     } else {

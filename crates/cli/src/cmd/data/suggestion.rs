@@ -9,7 +9,7 @@ const MIN_ROWS_PER_TASK: u64 = 4;
 /// Different words, at least, of a column of an unknown name that is taken for tasks.
 const MIN_UNKNOWN_TASKS: usize = 3;
 /// Names that targets often have.
-const TARGETS: [&str; 20] = [
+const TARGETS: [&str; 26] = [
     "target",
     "y",
     "label",
@@ -22,6 +22,12 @@ const TARGETS: [&str; 20] = [
     "value",
     "result",
     "diagnosis",
+    "category",
+    "topic",
+    "intent",
+    "kategorie",
+    "catégorie",
+    "categoría",
     "ziel",
     "umsatz",
     "preis",

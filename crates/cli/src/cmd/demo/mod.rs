@@ -4,7 +4,7 @@
 mod data;
 mod print;
 
-use crate::args::{ColumnArgs, Global};
+use crate::args::{ColumnArgs, Global, NewRowArgs};
 use crate::cmd::report::ReportFiles;
 use crate::cmd::select;
 use crate::failure::{Failure, Result};
@@ -207,6 +207,7 @@ fn write_report(files: &Files, global: &Global) -> Result<()> {
         split: None,
         memory: CertifyOptions::default().memory,
         columns: &ColumnArgs::default(),
+        new_rows: &NewRowArgs::default(),
     };
     crate::cmd::report::to_file(&sources, global, &files.report)
 }

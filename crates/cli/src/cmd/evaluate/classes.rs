@@ -4,7 +4,7 @@ use super::EvaluateArgs;
 use crate::data_files::DataFiles;
 use crate::failure::{Failure, Result};
 use crate::report::Report;
-use crate::scores::{highest, place_of, unknown};
+use crate::scores::{highest, place_of, unknown, without_labels};
 use crate::text::{Grid, count, score};
 use kinfolk_io::Targets;
 use kinfolk_train::Trained;
@@ -50,7 +50,7 @@ pub(super) fn run(args: &EvaluateArgs, data: &DataFiles, trained: &Trained, repo
     let column = trained.schema.columns.target.first().map(String::as_str);
     let n_inputs = args.for_each_chunk(data, trained, report, |table, first_row| {
         let Targets::Classes(class) = &table.targets else {
-            return Err(Failure::input("there is no column of classes").about(data.first()));
+            return Err(without_labels(trained).about(data.first()));
         };
         let places = crate::scores::places(class, &trained.model);
         let all =
@@ -75,6 +75,9 @@ pub(super) fn run(args: &EvaluateArgs, data: &DataFiles, trained: &Trained, repo
         }
         Ok(())
     })?;
+    if sums.rows.iter().all(|n| *n == 0) {
+        return Err(without_labels(trained).about(data.first()));
+    }
     let share = |c: usize| (sums.weight[c] > 0.0).then(|| sums.right[c] / sums.weight[c]);
     let total: f64 = sums.weight.iter().sum();
     let within = |k: u32| sums.at_place.iter().take(k as usize).sum::<f64>() / total;

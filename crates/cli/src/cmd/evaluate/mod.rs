@@ -3,12 +3,11 @@
 mod classes;
 mod per_task;
 
-use crate::args::{ColumnArgs, Global};
+use crate::args::{ColumnArgs, Global, NewRowArgs};
 use crate::data_files::DataFiles;
 use crate::failure::{Failure, Result};
 use crate::recheck::recheck;
 use crate::report::Report;
-use crate::scores::UnknownTask;
 use crate::{chunks, training};
 use clap::Args;
 use kinfolk::CertifyOptions;
@@ -46,12 +45,11 @@ pub(crate) struct EvaluateArgs {
     #[arg(long, value_name = "K,...", value_delimiter = ',', default_value = "1,5",
           value_parser = clap::value_parser!(u32).range(1..))]
     top: Vec<u32>,
-    /// What to predict for tasks that the model does not know, and that no atom relates to others.
-    #[arg(long, value_enum, default_value = "error")]
-    unknown_task: UnknownTask,
     /// Use the weights of the rows.
     #[arg(long)]
     weighted: bool,
+    #[command(flatten)]
+    new_rows: NewRowArgs,
     #[command(flatten)]
     columns: ColumnArgs,
 }
@@ -95,7 +93,7 @@ impl EvaluateArgs {
         report: Report,
         mut visit: impl FnMut(&Table, usize) -> Result<()>,
     ) -> Result<usize> {
-        let mut source = trained.open(data.paths(), &self.columns.for_model()?)?;
+        let mut source = trained.open(data.paths(), &self.new_rows.roles(&self.columns)?)?;
         let mut rows = 0;
         chunks::for_each(&mut *source, |table| {
             let Some(table) =

@@ -1,17 +1,16 @@
 //! Scores of each task, and their means.
 
 use super::EvaluateArgs;
+use crate::args::task_column;
 use crate::data_files::DataFiles;
-use crate::failure::{Failure, Result};
+use crate::failure::Result;
 use crate::report::Report;
-use crate::scores::{Chunk, Scores, scores};
+use crate::scores::{Chunk, of_labelled, without_labels};
 use crate::text::{self, Grid, count, plural};
-use kinfolk::{LossKind, TaskNames};
-use kinfolk_io::{Table, Targets};
-use kinfolk_train::{Measure, Metric, Predictions, Score, Trained, all_losses, predict};
+use kinfolk::LossKind;
+use kinfolk_train::{Measure, Metric, Predictions, Score, Trained, all_losses};
 use serde::Serialize;
 use serde_json::{Map, Value};
-use std::collections::BTreeSet;
 use std::path::Path;
 
 const SIGNS: [Measure; 5] =
@@ -62,40 +61,23 @@ pub(super) fn run(args: &EvaluateArgs, data: &DataFiles, trained: &Trained, repo
     }
     let mut seen = Predictions::new(loss, model.tasks().len())?;
     let mut names: Vec<String> = model.tasks().iter().collect();
-    let new_tasks = trained.new_tasks(&[])?;
-    let task_column = args.columns.columns().task.or_else(|| trained.schema.columns.task.clone());
+    let atoms = args.new_rows.atoms(&args.columns, trained)?;
+    let new_tasks = trained.new_tasks(&atoms)?;
+    let task_column = task_column(&args.columns, trained);
     let n_inputs = args.for_each_chunk(data, trained, report, |table, first_row| {
-        let strangers = strangers(table, trained);
-        let (observations, scores) = match strangers.is_empty() {
-            true => {
-                let observations = trained.observations(table, data.first(), first_row)?;
-                let scores = predict(model, &table.inputs, &observations)?;
-                (observations, scores)
-            }
-            false => {
-                let task_column = task_column.as_deref();
-                let chunk = Chunk { table, path: data.first(), first_row, task_column };
-                let Scores::Own(own) = scores(model, &new_tasks, &chunk, args.unknown_task)? else {
-                    return Err(Failure::input("some rows have a task and others do not").about(data.first()));
-                };
-                let new: Vec<String> = strangers.into_iter().filter(|name| !names.contains(name)).collect();
-                names.extend(new);
-                seen.reach(names.len());
-                let tasks = TaskNames::Strings(names.clone());
-                let observations = table.observations_in(&trained.schema.label_encoding, &tasks);
-                let observations = observations.map_err(|error| Failure::from(error).about(data.first()))?;
-                let mut scores =
-                    (0..observations.len()).map(|o| own[observations.input(o)]).collect::<Vec<_>>();
-                observations.add_offsets(&mut scores);
-                (observations, scores)
-            }
-        };
+        let chunk = Chunk { table, path: data.first(), first_row, task_column: task_column.as_deref() };
+        let unknown = args.new_rows.unknown_task;
+        let (observations, scores) = of_labelled(trained, &new_tasks, &chunk, unknown, &mut names)?;
+        seen.reach(names.len());
         for (o, score) in scores.into_iter().enumerate() {
             let weight = if args.weighted { observations.weight(o) } else { 1.0 };
             seen.push(&observations, o, score, weight);
         }
         Ok(())
     })?;
+    if seen.counts().iter().all(|n| *n == 0) {
+        return Err(without_labels(trained).about(data.first()));
+    }
     let metrics: Vec<Metric> = measures.into_iter().map(Metric::new).collect();
     let scores: Vec<Score> = metrics.iter().map(|metric| seen.score(*metric)).collect();
     let (counts, positive) = (seen.counts(), seen.positive_counts());
@@ -125,15 +107,6 @@ pub(super) fn run(args: &EvaluateArgs, data: &DataFiles, trained: &Trained, repo
         tasks,
     };
     report.answer(&said, words)
-}
-
-/// Tasks of these rows that the model does not know.
-fn strangers(table: &Table, trained: &Trained) -> Vec<String> {
-    let Targets::Tasks { task, .. } = &table.targets else { return vec![] };
-    let places = task.find_in(trained.model.tasks());
-    let used: BTreeSet<u32> = task.index.iter().copied().collect();
-    let unknown = used.into_iter().filter(|&t| places[t as usize].is_none());
-    unknown.map(|t| task.names.name(t as usize)).collect()
 }
 
 impl From<&Score> for Mean {

@@ -3,18 +3,18 @@
 mod columns;
 mod writer;
 
-use crate::args::{ColumnArgs, Global};
+use crate::args::{ColumnArgs, Global, NewRowArgs, task_column};
 use crate::data_files::DataFiles;
 use crate::failure::{Failure, Result};
 use crate::outputs::{CommandFiles, OutputKind};
 use crate::report::Report;
-use crate::scores::{Chunk, UnknownTask};
+use crate::scores::Chunk;
 use crate::text::plural;
 use crate::{chunks, files, training};
 use clap::Args;
 use columns::OutputColumns;
 use kinfolk_io::{Decimal, Table};
-use kinfolk_train::{AtomSetting, Trained};
+use kinfolk_train::Trained;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -51,16 +51,11 @@ pub(crate) struct PredictArgs {
     /// width comes from rows that were held out when C was chosen, by fit or select.
     #[arg(long, value_name = "LEVEL", conflicts_with = "proba", value_parser = level)]
     interval: Option<f64>,
-    /// What to predict for tasks that the model does not know, or that had no labels in training, and that no atom
-    /// relates to others.
-    #[arg(long, value_enum, default_value = "error")]
-    unknown_task: UnknownTask,
-    /// Tasks that were not known at the fit, for an atom of the model, in a file like that of the fit. May be repeated.
-    #[arg(long = "atom", value_name = "KIND=FILE")]
-    atoms: Vec<AtomSetting>,
     /// Only the rows of this part, by the split column or array.
     #[arg(long, value_name = "PART", allow_negative_numbers = true, value_parser = crate::args::part)]
     split: Option<i64>,
+    #[command(flatten)]
+    new_rows: NewRowArgs,
     #[command(flatten)]
     columns: ColumnArgs,
 }
@@ -84,9 +79,8 @@ fn out_help() -> String {
 struct PredictJob<'a> {
     data: &'a DataFiles,
     columns: &'a ColumnArgs,
-    atoms: &'a [AtomSetting],
+    new_rows: &'a NewRowArgs,
     wanted: WantedColumns,
-    unknown: UnknownTask,
     split: Option<i64>,
     report: Report,
 }
@@ -115,12 +109,11 @@ pub(crate) fn run(mut args: PredictArgs, global: &Global, report: Report) -> Res
     if report.json && args.out.is_none() {
         return Err(Failure::usage("--json needs -o FILE: scores and the object cannot both go to stdout"));
     }
-    let atom_files: Vec<&PathBuf> = args.atoms.iter().filter_map(|atom| atom.file.as_ref()).collect();
     let data = DataFiles::find(&args.data)?;
     CommandFiles::default()
         .reads([&args.model])
         .reads(data.paths())
-        .reads(atom_files)
+        .reads(args.new_rows.files())
         .writes(&args.out, OutputKind::General)
         .check(global)?;
     if let Some(out) = &args.out {
@@ -137,9 +130,8 @@ pub(crate) fn run(mut args: PredictArgs, global: &Global, report: Report) -> Res
     let job = PredictJob {
         data: &data,
         columns: &args.columns,
-        atoms: &args.atoms,
+        new_rows: &args.new_rows,
         wanted,
-        unknown: args.unknown_task,
         split: args.split,
         report,
     };
@@ -161,9 +153,8 @@ pub(crate) fn run(mut args: PredictArgs, global: &Global, report: Report) -> Res
 pub(crate) fn to_file(trained: &Trained, data: &Path, out: &Path, report: Report) -> Result<()> {
     let data = DataFiles::find(&[data.to_path_buf()])?;
     let columns = ColumnArgs::default();
-    let unknown = UnknownTask::Error;
-    let wanted = WantedColumns::default();
-    let job = PredictJob { data: &data, columns: &columns, atoms: &[], wanted, unknown, split: None, report };
+    let (new_rows, wanted) = (NewRowArgs::default(), WantedColumns::default());
+    let job = PredictJob { data: &data, columns: &columns, new_rows: &new_rows, wanted, split: None, report };
     job.run(trained, |columns| PredictionWriter::file(out, columns, Decimal::Point)).map(drop)
 }
 
@@ -185,11 +176,10 @@ impl PredictJob<'_> {
         trained: &Trained,
         open: impl FnOnce(&OutputColumns) -> Result<PredictionWriter>,
     ) -> Result<(usize, Vec<String>)> {
-        let mut source = trained.open(self.data.paths(), &self.columns.for_model()?)?;
-        let task_column = self.columns.columns().task.or_else(|| trained.schema.columns.task.clone());
-        let read = |atom: &AtomSetting| atom.with_file_read(task_column.as_deref());
-        let atoms = self.atoms.iter().map(read).collect::<kinfolk_train::Result<Vec<_>>>()?;
-        let new_tasks = trained.new_tasks(&atoms)?;
+        let mut source = trained.open(self.data.paths(), &self.new_rows.roles(self.columns)?)?;
+        let task_column = task_column(self.columns, trained);
+        let atoms = self.new_rows.atoms(self.columns, trained)?;
+        let (new_tasks, unknown) = (trained.new_tasks(&atoms)?, self.new_rows.unknown_task);
         let (mut open, mut out, mut rows, mut without_interval) = (Some(open), None, 0, 0);
         chunks::for_each(&mut *source, |table| {
             let Some(table) =
@@ -199,13 +189,13 @@ impl PredictJob<'_> {
             };
             if let Some(open) = open.take() {
                 self.note_lost_columns(trained, &table);
-                let columns = OutputColumns::new(trained, &table, &self.wanted, self.unknown)?;
+                let columns = OutputColumns::new(trained, &table, &self.wanted, unknown)?;
                 out = Some((open(&columns)?, columns));
             }
             let Some((writer, columns)) = &mut out else { return Ok(()) };
             let task_column = task_column.as_deref();
             let chunk = Chunk { table: &table, path: self.data.first(), first_row: rows, task_column };
-            writer.append(columns.fill(trained, &new_tasks, &chunk, self.unknown)?)?;
+            writer.append(columns.fill(trained, &new_tasks, &chunk, unknown)?)?;
             rows += table.n_rows();
             without_interval += columns.rows_without_interval(trained, &table);
             Ok(())

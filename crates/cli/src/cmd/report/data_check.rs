@@ -1,9 +1,10 @@
 //! A data file: scores of the model on it, and whether it confirms the certificate.
 
 use super::ReportFiles;
-use crate::args::Global;
+use crate::args::{Global, task_column};
 use crate::failure::{Failure, Result};
 use crate::recheck::recheck;
+use crate::scores::{Chunk, of_labelled};
 use crate::training::part;
 use kinfolk::CertifyOptions;
 use kinfolk_report::DataCheck;
@@ -17,13 +18,19 @@ pub(super) fn check(
     metric: Option<Metric>,
     global: &Global,
 ) -> Result<DataCheck> {
-    let columns = files.columns.for_model()?;
-    let (table, _) = kinfolk_io::read(path, &columns, Some(&trained.schema))?;
+    let columns = files.new_rows.roles(files.columns)?;
+    let table = trained.read(path, &columns)?;
     let table = part(table, files.split).map_err(|failure| failure.about(path))?;
-    let observations = trained.observations(&table, path, 0)?;
+    let atoms = files.new_rows.atoms(files.columns, trained)?;
+    let (new_tasks, task_column) = (trained.new_tasks(&atoms)?, task_column(files.columns, trained));
+    let chunk = Chunk { table: &table, path, first_row: 0, task_column: task_column.as_deref() };
+    let mut names: Vec<String> = trained.model.tasks().iter().collect();
+    let unknown = files.new_rows.unknown_task;
+    let (observations, predictions) = of_labelled(trained, &new_tasks, &chunk, unknown, &mut names)?;
+    let new_names = names.split_off(trained.model.tasks().len());
     let options =
         CertifyOptions { threads: global.threads(), memory: files.memory, device: global.device()? };
     let recheck = recheck(trained, &[path.to_path_buf()], &columns, &options)?;
-    DataCheck::new(&trained.model, path, &table.inputs, &observations, metric, recheck)
+    DataCheck::of_predictions(&trained.model, path, &observations, &predictions, new_names, metric, recheck)
         .map_err(|error| Failure::from(error).about(path))
 }

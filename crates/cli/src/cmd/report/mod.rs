@@ -2,7 +2,7 @@
 
 mod data_check;
 
-use crate::args::{ColumnArgs, Global};
+use crate::args::{ColumnArgs, Global, NewRowArgs};
 use crate::failure::{Failure, Result};
 use crate::outputs::{CommandFiles, OutputKind};
 use crate::report::Report;
@@ -51,6 +51,8 @@ pub(crate) struct ReportArgs {
     #[arg(long, value_name = "SIZE", default_value = "4GB", value_parser = crate::args::bytes)]
     memory: u64,
     #[command(flatten)]
+    new_rows: NewRowArgs,
+    #[command(flatten)]
     columns: ColumnArgs,
 }
 
@@ -63,6 +65,7 @@ pub(crate) struct ReportFiles<'a> {
     pub(crate) split: Option<i64>,
     pub(crate) memory: u64,
     pub(crate) columns: &'a ColumnArgs,
+    pub(crate) new_rows: &'a NewRowArgs,
 }
 
 /// The answer with `--json`.
@@ -82,6 +85,7 @@ pub(crate) fn run(args: ReportArgs, global: &Global, report: Report) -> Result<E
         .reads(&args.data)
         .reads(&args.select)
         .reads(&args.trace)
+        .reads(args.new_rows.files())
         .writes([&args.out], OutputKind::Report)
         .check(global)?;
     let files = ReportFiles {
@@ -92,6 +96,7 @@ pub(crate) fn run(args: ReportArgs, global: &Global, report: Report) -> Result<E
         split: args.split,
         memory: args.memory,
         columns: &args.columns,
+        new_rows: &args.new_rows,
     };
     let model = LoadedModel::read(&files)?;
     let html = page(&model, &files, global)?;

@@ -129,6 +129,7 @@ pub(crate) fn run(args: SelectArgs, global: &Global, report: Report) -> Result<E
     schema.notes().iter().for_each(|note| report.note(note));
     let training = kinfolk_train::unscaled(&spec, table, schema)
         .map_err(|error| Failure::of_data(error, data.first()))?;
+    training.notes.iter().for_each(|note| report.note(note));
     let tasks = training.observations.task_names();
     let spec = spec.with_files_read(tasks)?;
     let atoms = ResolvedAtoms::new(&spec.atoms, tasks, spec.columns.task.as_deref())?;

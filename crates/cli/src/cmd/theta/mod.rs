@@ -265,6 +265,9 @@ impl ThetaArgs {
         if n <= MAX_PRINTED_TASKS || self.full {
             text.push_str(&matrix(ordered, self.correlation));
             text.push('\n');
+        } else {
+            let what = if self.correlation { "correlations" } else { "Theta" };
+            text += &format!("{what} of {n} tasks: --full prints the matrix, -o FILE writes it\n\n");
         }
         text.push_str(&shared.text());
         text

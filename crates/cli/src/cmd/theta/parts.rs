@@ -106,7 +106,10 @@ impl<'a> OrderedParts<'a> {
                 self.lenders(t).iter().map(|lender| format!("{} ({})", lender.task, lender.part)).collect();
             tasks.row(std::iter::once(name.clone()).chain(shares).chain([lenders.join(", ")]));
         }
-        format!("{grid}\n{tasks}")
+        format!(
+            "{grid}share: of the model, |F|^2, as fit, model show and report say it\n\n{tasks}in each line: of the row \
+             of the task in Theta, sum of |part| over sum of all |parts|\n"
+        )
     }
 
     /// One block of rows for each part: its name, the task, and the entries of the row.

@@ -5,10 +5,7 @@ use crate::failure::Result;
 use crate::text::{Grid, number};
 use kinfolk::{Matrix, Model};
 use kinfolk_report::{Tree, distances};
-use kinfolk_train::{percent, theta_parts};
-
-/// The atom of what each task has to itself.
-const OWN: &str = "own";
+use kinfolk_train::{percent, shared_correlation};
 
 /// Tasks of a group have at least this correlation on average, of any sign.
 pub(super) const GROUP_CORRELATION: f64 = 0.5;
@@ -29,13 +26,8 @@ pub(super) struct SharedTheta<'a> {
 
 impl<'a> SharedTheta<'a> {
     pub(super) fn new(model: &Model, whole: &'a OrderedTheta) -> Result<Self> {
-        let parts = theta_parts(model)?;
-        let own = parts.iter().find(|part| part.name == OWN && part.share > 0.0);
-        let shared = own.map(|own| {
-            let mut rest = model.theta().clone();
-            rest.as_mut_slice().iter_mut().zip(own.matrix.as_slice()).for_each(|(all, own)| *all -= own);
-            (own.share, correlation(&permuted(&rest, &whole.order)))
-        });
+        let shared = shared_correlation(model)?
+            .map(|(share, correlation)| (share, permuted(&correlation, &whole.order)));
         let related = shared.as_ref().map_or(&whole.correlation, |(_, correlation)| correlation);
         let tree = Tree::new(&distances(related));
         let groups = tree.groups(1.0 - GROUP_CORRELATION);
@@ -124,17 +116,4 @@ impl<'a> SharedTheta<'a> {
         }
         text
     }
-}
-
-/// `M_rs / sqrt(M_rr M_ss)`; 0 where a task has nothing.
-fn correlation(m: &Matrix) -> Matrix {
-    let mut out = m.clone();
-    for r in 0..m.rows() {
-        for s in 0..m.rows() {
-            let size = (m[(r, r)] * m[(s, s)]).sqrt();
-            out[(r, s)] =
-                if size > 0.0 { (m[(r, s)] / size).clamp(-1.0, 1.0) } else { f64::from(u8::from(r == s)) };
-        }
-    }
-    out
 }

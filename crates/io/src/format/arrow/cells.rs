@@ -27,6 +27,15 @@ pub(super) fn column_type(data_type: &DataType) -> ColumnType {
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => ColumnType::Text,
         DataType::Date32 | DataType::Date64 | DataType::Timestamp(..) => ColumnType::Date,
         DataType::Dictionary(_, values) => column_type(values),
+        DataType::List(field) | DataType::LargeList(field) | DataType::FixedSizeList(field, _) => {
+            match column_type(field.data_type()) {
+                ColumnType::Number { single } => ColumnType::List { single },
+                _ => ColumnType::Unusable(format!(
+                    "it holds lists of type {}; only lists of numbers can be used",
+                    field.data_type()
+                )),
+            }
+        }
         other => ColumnType::Unusable(format!(
             "it holds values of type {other}, which are neither numbers nor text"
         )),
@@ -92,8 +101,17 @@ pub(super) fn cells_of(array: &dyn Array) -> Vec<TypedCell> {
             let (values, keys) = (cells_of(dictionary.values().as_ref()), dictionary.normalized_keys());
             each(array, |i| values.get(keys[i]).cloned().unwrap_or(TypedCell::Null))
         }
+        DataType::List(_) => each(array, |i| list(&array.as_list::<i32>().value(i))),
+        DataType::LargeList(_) => each(array, |i| list(&array.as_list::<i64>().value(i))),
+        DataType::FixedSizeList(..) => each(array, |i| list(&array.as_fixed_size_list().value(i))),
         _ => vec![TypedCell::Null; n],
     }
+}
+
+/// A list of numbers.
+fn list(values: &dyn Array) -> TypedCell {
+    let number = |cell: &TypedCell| if let TypedCell::Number(value, _) = cell { *value } else { f64::NAN };
+    TypedCell::List(cells_of(values).iter().map(number).collect())
 }
 
 fn each(array: &dyn Array, cell: impl Fn(usize) -> TypedCell) -> Vec<TypedCell> {

@@ -2,6 +2,7 @@
 
 use crate::columns::cells::{self, Reading, TableCell};
 use crate::columns::{ColumnCursor, ColumnNames, ColumnType, RowPlace, VisitCell};
+use crate::error::quoted;
 use crate::format::{InputFile, OpenCursorResult};
 use crate::{Decimal, Error, Result};
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
@@ -20,18 +21,24 @@ const MAX_COLUMNS: usize = 1 << 20;
 pub(super) struct JsonCursor {
     input: InputFile,
     names: ColumnNames,
+    /// Which columns hold lists.
+    lists: Vec<bool>,
     lines: JsonLines,
 }
 
 impl JsonCursor {
     pub(super) fn open(input: &InputFile) -> OpenCursorResult {
-        let (mut names, mut known): (Vec<String>, HashMap<String, ()>) = (vec![], HashMap::new());
+        let (mut names, mut known): (Vec<String>, HashMap<String, usize>) = (vec![], HashMap::new());
+        let mut lists = vec![];
         let mut lines = JsonLines::new(input)?;
         while let Some(object) = lines.next()? {
-            for (key, _) in object.0 {
-                if known.insert(key.clone(), ()).is_none() {
-                    names.push(key);
-                }
+            for (key, value) in object.0 {
+                let place = *known.entry(key).or_insert_with_key(|key| {
+                    names.push(key.clone());
+                    lists.push(false);
+                    names.len() - 1
+                });
+                lists[place] |= value.as_array().is_some_and(|list| list.iter().all(is_number));
             }
             if names.len() > MAX_COLUMNS {
                 return Err(wrong!("there are more than {MAX_COLUMNS} different keys"));
@@ -41,8 +48,13 @@ impl JsonCursor {
             return Err(wrong!("there are no objects with keys in it"));
         }
         let names = ColumnNames::of_file(names)?;
-        Ok(Box::new(JsonCursor { input: input.clone(), names, lines: JsonLines::new(input)? }))
+        Ok(Box::new(JsonCursor { input: input.clone(), names, lists, lines: JsonLines::new(input)? }))
     }
+}
+
+/// Whether a value can be one of a list of numbers.
+fn is_number(value: &Value) -> bool {
+    value.is_number() || value.is_null()
 }
 
 impl ColumnCursor for JsonCursor {
@@ -50,8 +62,8 @@ impl ColumnCursor for JsonCursor {
         &self.names
     }
 
-    fn column_type(&self, _: usize) -> ColumnType {
-        ColumnType::Unknown
+    fn column_type(&self, column: usize) -> ColumnType {
+        if self.lists[column] { ColumnType::List { single: false } } else { ColumnType::Unknown }
     }
 
     fn visit(&mut self, columns: &[usize], most: usize, visit: &mut VisitCell<'_>) -> Result<usize> {
@@ -155,6 +167,17 @@ impl TableCell for JsonCell<'_> {
             Value::String(text) => Cow::Borrowed(text),
             other => Cow::Owned(other.to_string()),
         })
+    }
+
+    fn list(&self) -> Result<Option<Cow<'_, [f64]>>> {
+        match self.0 {
+            Value::Null => Ok(None),
+            Value::Array(list) if list.iter().all(is_number) => {
+                let number = |value: &Value| value.as_f64().unwrap_or(f64::NAN);
+                Ok(Some(list.iter().map(number).collect()))
+            }
+            other => Err(wrong!("{} is not a list of numbers", quoted(&other.to_string()))),
+        }
     }
 
     fn is_text(&self) -> bool {

@@ -19,6 +19,8 @@ pub(super) struct Batch {
     pub(super) kind: ValueType,
     /// One per row, 1 if it has a value; empty if the column has no nulls.
     levels: Vec<i16>,
+    /// Of lists: 0 for the first element of a row.
+    repeats: Vec<i16>,
     values: Values,
 }
 
@@ -29,10 +31,31 @@ enum Values {
 }
 
 impl Batch {
-    /// The cells of the rows.
+    /// The lists of the rows, NaN where a number is missing; nothing if they hold no lists.
+    pub(super) fn lists(&self) -> Vec<Option<Vec<f64>>> {
+        let (Some(list), Values::Raw(values)) = (self.kind.list, &self.values) else { return vec![] };
+        let (mut lists, mut next) = (vec![], values.iter());
+        for (level, repeat) in self.levels.iter().zip(&self.repeats) {
+            if *repeat == 0 {
+                lists.push(None);
+            }
+            if *level < list.element {
+                continue;
+            }
+            let value = if *level == list.value { next.next() } else { None };
+            let number = value.map_or(f64::NAN, |raw| self.kind.number(*raw));
+            if let Some(last) = lists.last_mut() {
+                last.get_or_insert_with(Vec::new).push(number);
+            }
+        }
+        lists
+    }
+
+    /// The cells of the rows, unless they hold lists.
     pub(super) fn cells(&self) -> impl Iterator<Item = NullableCell<'_>> {
         let (kind, mut next) = (self.kind, 0);
         let n = match &self.values {
+            _ if kind.list.is_some() => 0,
             _ if kind.nullable => self.levels.len(),
             Values::Raw(values) => values.len(),
             Values::Text(values) => values.len(),
@@ -64,8 +87,8 @@ impl ColumnReader {
 
     /// The next n rows; an error if there are fewer.
     pub(super) fn read(&mut self, n: usize) -> Result<Batch, String> {
-        let mut levels = vec![];
-        let to = &mut levels;
+        let (mut levels, mut repeats) = (vec![], vec![]);
+        let to = &mut (&mut levels, &mut repeats);
         let values = match &mut self.reader {
             TypedReader::BoolColumnReader(from) => raw(from, n, to, |value| u64::from(*value)),
             TypedReader::Int32ColumnReader(from) => raw(from, n, to, |value| u64::from(*value as u32)),
@@ -82,14 +105,18 @@ impl ColumnReader {
             TypedReader::ByteArrayColumnReader(from) => rows(from, n, to).map(Values::Text),
             TypedReader::Int96ColumnReader(from) => raw(from, n, to, |value| value.to_nanos() as u64),
         };
-        Ok(Batch { kind: self.kind, values: values?, levels })
+        let values = values?;
+        Ok(Batch { kind: self.kind, values, levels, repeats })
     }
 }
+
+/// Where definition levels and repetition levels go.
+type Levels<'a> = (&'a mut Vec<i16>, &'a mut Vec<i16>);
 
 fn raw<T: DataType>(
     from: &mut ColumnReaderImpl<T>,
     n: usize,
-    levels: &mut Vec<i16>,
+    levels: &mut Levels<'_>,
     bits: fn(&T::T) -> u64,
 ) -> Result<Values, String> {
     Ok(Values::Raw(rows(from, n, levels)?.iter().map(bits).collect()))
@@ -98,10 +125,10 @@ fn raw<T: DataType>(
 fn rows<T: DataType>(
     from: &mut ColumnReaderImpl<T>,
     n: usize,
-    levels: &mut Vec<i16>,
+    (levels, repeats): &mut Levels<'_>,
 ) -> Result<Vec<T::T>, String> {
     let mut values = vec![];
-    let read = no_panic(|| from.read_records(n, Some(levels), None, &mut values));
+    let read = no_panic(|| from.read_records(n, Some(levels), Some(repeats), &mut values));
     match read.map_err(|why| format!("a page is corrupt: {why}"))? {
         (rows, ..) if rows < n => Err("it has fewer rows than the file claims".into()),
         _ => Ok(values),

@@ -3,6 +3,7 @@
 use super::column::ColumnReader;
 use super::pages::ParquetFile;
 use super::schema::{self, Field};
+use crate::columns::cells::TypedCell;
 use crate::columns::{ColumnCursor, ColumnNames, ColumnType, RowPlace, VisitCell};
 use crate::format::{InputFile, OpenCursorResult};
 use crate::{Error, Result};
@@ -67,6 +68,7 @@ impl ColumnCursor for ParquetCursor {
     fn column_type(&self, column: usize) -> ColumnType {
         match &self.fields[column].content {
             Err(why) => ColumnType::Unusable(why.clone()),
+            Ok((_, kind)) if kind.list.is_some() => ColumnType::List { single: kind.fits_single() },
             Ok((_, kind)) if kind.is_text() => ColumnType::Text,
             Ok((_, kind)) if kind.is_date() => ColumnType::Date,
             Ok((_, kind)) => ColumnType::Number { single: kind.fits_single() },
@@ -95,6 +97,10 @@ impl ColumnCursor for ParquetCursor {
         }
         for (i, &column) in columns.iter().enumerate() {
             let batch = self.columns[i].read(n).map_err(|why| self.at(column, &why))?;
+            for (row, list) in batch.lists().into_iter().enumerate() {
+                let cell = list.map_or(TypedCell::Null, TypedCell::List);
+                visit(&cell, i, row, RowPlace::Row(self.row + row as u64))?;
+            }
             for (row, cell) in batch.cells().enumerate() {
                 visit(&cell, i, row, RowPlace::Row(self.row + row as u64))?;
             }

@@ -44,6 +44,17 @@ pub(super) struct ValueType {
     signed: bool,
     /// Whether a value may be null.
     pub(super) nullable: bool,
+    /// If it is a list, its levels.
+    pub(super) list: Option<ListLevels>,
+}
+
+/// What definition levels of a list mean.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct ListLevels {
+    /// From here on there is an element, which may be null.
+    pub(super) element: i16,
+    /// From here on it has a value.
+    pub(super) value: i16,
 }
 
 impl ValueType {
@@ -137,7 +148,7 @@ pub(super) struct Field {
 
 /// The columns of the outermost level. Those with columns of their own cannot be used.
 pub(super) fn fields(schema: &SchemaDescriptor) -> Vec<Field> {
-    let nested = "it is nested (a list, a map or a struct)";
+    let nested = "it is nested (a map, a struct, or a list of something else than numbers)";
     let roots = schema.root_schema().get_fields().iter();
     let field = |root: &parquet::schema::types::TypePtr| Field {
         name: root.name().to_string(),
@@ -149,9 +160,23 @@ pub(super) fn fields(schema: &SchemaDescriptor) -> Vec<Field> {
         let field = &mut fields[schema.get_column_root_idx(leaf)];
         if column.path().parts().len() == 1 && column.max_rep_level() == 0 {
             field.content = kind(&column).map(|kind| (leaf, kind));
+        } else if is_list(schema, leaf) {
+            let value = column.max_def_level();
+            let element = value - i16::from(column.self_type().is_optional());
+            let list = Some(ListLevels { element, value });
+            let numbers = kind(&column).ok().filter(|kind| !kind.is_text() && !kind.is_date());
+            field.content =
+                numbers.map(|kind| (leaf, ValueType { list, ..kind })).ok_or_else(|| nested.to_string());
         }
     }
     fields
+}
+
+/// Whether a leaf is what the lists of a column hold: `emb.list.element`, or `emb.array` as old programs write it.
+fn is_list(schema: &SchemaDescriptor, leaf: usize) -> bool {
+    let (column, root) = (schema.column(leaf), schema.get_column_root_idx(leaf));
+    let leaves = (0..schema.num_columns()).filter(|&other| schema.get_column_root_idx(other) == root).count();
+    column.max_rep_level() == 1 && column.path().parts().len() <= 3 && leaves == 1
 }
 
 /// What the values stand for, if it is not just numbers or text.
@@ -194,8 +219,9 @@ fn meaning(column: &ColumnDescriptor) -> Option<Meaning> {
 
 fn kind(column: &ColumnDescriptor) -> Result<ValueType, String> {
     let nullable = column.max_def_level() > 0;
-    let of =
-        |physical, bits, signed| Ok(ValueType { physical, meaning: Meaning::Number, bits, signed, nullable });
+    let of = |physical, bits, signed| {
+        Ok(ValueType { physical, meaning: Meaning::Number, bits, signed, nullable, list: None })
+    };
     if let Some(meaning) = meaning(column) {
         let physical = match column.physical_type() {
             Type::INT32 => Physical::Int32,
@@ -203,7 +229,7 @@ fn kind(column: &ColumnDescriptor) -> Result<ValueType, String> {
             // Bytes are kept as they are.
             _ => Physical::Text,
         };
-        return Ok(ValueType { physical, meaning, bits: 0, signed: true, nullable });
+        return Ok(ValueType { physical, meaning, bits: 0, signed: true, nullable, list: None });
     }
     let (logical, converted) = (column.logical_type_ref(), column.converted_type());
     let no_numbers = || {

@@ -188,10 +188,13 @@ fn damaged_utf8_is_refused_where_it_is_read() {
 }
 
 #[test]
-fn at_prediction_a_missing_feature_is_named_and_no_options_are_offered() {
+fn at_prediction_a_missing_feature_is_named_and_no_options_of_a_fit_are_offered() {
     let schema = read("a,b,y\n1,2,3\n", &y()).unwrap().1;
     let message = |text: &str| one_line(read_as(text, &ColumnRoles::default(), Some(&schema)).map(|_| ()));
-    assert_eq!(message("b,c\n1,2\n"), "a.csv: the model needs column \"a\"; the columns are \"b\", \"c\"");
+    assert_eq!(
+        message("b,c\n1,2\n"),
+        "a.csv: the model needs column \"a\"; the columns are \"b\", \"c\"; have them filled in as missing values"
+    );
     assert_eq!(message("b,a\n1,x\n"), "a.csv: line 2, column \"a\": \"x\" is not a number");
     assert_eq!(
         message("b,a\n,1\n"),

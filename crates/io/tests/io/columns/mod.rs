@@ -5,6 +5,8 @@ mod arrow;
 mod common;
 mod csv;
 mod hostile_csv;
+#[cfg(feature = "parquet")]
+mod lists;
 mod messy;
 #[cfg(feature = "parquet")]
 mod parquet;

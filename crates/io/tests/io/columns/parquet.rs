@@ -187,8 +187,10 @@ fn the_index_of_pandas_is_left_out_unless_it_is_named() {
 fn what_cannot_be_used_says_why() {
     let feature =
         |name: &str| message("odd", &ColumnRoles { features: Some(names(&[name])), ..columns("", "y") });
-    let nested = "it cannot be used: it is nested (a list, a map or a struct); leave the column out";
-    assert_eq!(feature("list"), format!("odd.parquet: column \"list\": {nested}"));
+    let nested = "it cannot be used: it is nested (a map, a struct, or a list of something else than numbers); leave \
+                  the column out";
+    let ragged = "a list has the length 1, and the first one has 2; leave the column out";
+    assert_eq!(feature("list"), format!("odd.parquet: row 2, column \"list_0\": {ragged}"));
     assert_eq!(feature("struct"), format!("odd.parquet: column \"struct\": {nested}"));
     assert!(feature("bytes").starts_with("odd.parquet: row 1, column \"bytes\": \"\\xff\" is not UTF-8"));
     assert!(feature("nothing").contains("no column left to learn from"), "{}", feature("nothing"));
@@ -211,7 +213,7 @@ fn what_cannot_be_used_says_why() {
     let error = kinfolk_io::read(&path, &several, None).unwrap_err().to_string();
     assert_eq!(error.lines().count(), 2, "{error}");
     assert!(
-        error.contains("\"list\": it cannot be used") && error.contains("\"inf\" is not a finite"),
+        error.contains("\"list_0\": a list has the length 1") && error.contains("\"inf\" is not a finite"),
         "{error}"
     );
     assert_eq!(message("empty", &columns("", "y")), "empty.parquet: there are no rows");

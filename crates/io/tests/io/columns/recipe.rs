@@ -54,6 +54,7 @@ fn few_gaps_are_filled_in_and_the_same_gaps_have_one_feature() {
     assert_eq!(
         schema.notes(),
         [
+            "the same as another column, which then counts twice (--drop): \"x2\" = \"x1\"",
             "missing values: \"x0\" (4 rows), \"x1\" (10 rows), \"x2\" (10 rows), \"x3\" (20 rows); filled in with the \
           mean, and 2 features say where: for columns that lack at least 5 %, and one for columns that lack the same \
           rows (--missing)"

@@ -147,6 +147,12 @@ impl RelationData {
         all.into_iter().map(String::as_str).filter(|task| seen.insert(*task)).collect()
     }
 
+    /// Nodes above others in the paths of a tree.
+    pub(super) fn inner_nodes(&self) -> HashSet<&str> {
+        let RelationData::Labels { labels, .. } = self else { return HashSet::new() };
+        labels.iter().flat_map(|path| path.rsplit('/').skip(1)).collect()
+    }
+
     /// How many numbers it holds, about.
     pub(super) fn n_numbers(&self) -> usize {
         match self {

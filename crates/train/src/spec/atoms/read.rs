@@ -40,10 +40,16 @@ pub(super) fn read(
     Ok(data)
 }
 
-/// The column of tasks: called as in the data, or `task`, or the first.
+/// The column of tasks: called as in the data, or `task`, or an index without a name, or the first.
 fn place_of_tasks(names: &[String], task_column: Option<&str>) -> usize {
     let place = |name: &str| names.iter().position(|other| other == name);
-    task_column.and_then(place).or_else(|| place("task")).unwrap_or(0)
+    let index = || names.iter().position(|name| is_index(name));
+    task_column.and_then(place).or_else(|| place("task")).or_else(index).unwrap_or(0)
+}
+
+/// Whether a column is the index of a pandas table, which has no name in csv and this one in parquet.
+fn is_index(name: &str) -> bool {
+    name.is_empty() || name.starts_with("__index_level_")
 }
 
 fn two_columns(
@@ -78,10 +84,11 @@ fn two_columns(
     }
 }
 
-/// All columns, that of the tasks first.
+/// All columns, that of the tasks first; an index beside it says nothing.
 fn all_columns(names: &[String], task_column: Option<&str>) -> Vec<usize> {
     let task = place_of_tasks(names, task_column);
-    std::iter::once(task).chain((0..names.len()).filter(|&i| i != task)).collect()
+    let others = (0..names.len()).filter(|&i| i != task && !is_index(&names[i]));
+    std::iter::once(task).chain(others).collect()
 }
 
 /// A text for each task. A task may have many rows, which must agree; an empty cell says nothing.
@@ -200,7 +207,10 @@ fn square(table: &TextTable) -> FileResult<RelationData> {
     let order = |(row, task): (usize, &String)| {
         place.get(task.as_str()).copied().ok_or_else(|| {
             let why =
-                format!("task {task:?} of the first column is not in the first line, which names all tasks");
+                format!(
+                    "task {task:?} of the first column is not in the first line, which names all tasks; a square file \
+                     has their names in its first line and in its first column (pandas: to_csv with its index)"
+                );
             table.at(row, FileError::of_table(why))
         })
     };

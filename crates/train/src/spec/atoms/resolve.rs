@@ -107,7 +107,13 @@ impl AtomSetting {
             notes.push(format!("atom {:?}: tasks that it does not name, {alone}: {list}", self.name));
         }
         let own: HashSet<&str> = names.iter().map(String::as_str).collect();
-        let others: Vec<&str> = data.tasks().into_iter().filter(|task| !own.contains(task)).collect();
+        let others = data.tasks().into_iter().filter(|task| !own.contains(task));
+        let inner = if self.kind == RelationKind::Tree { data.inner_nodes() } else { HashSet::new() };
+        let (inner, others): (Vec<&str>, Vec<&str>) = others.partition(|task| inner.contains(task));
+        if !inner.is_empty() {
+            let list = listed(&inner);
+            notes.push(format!("atom {:?}: inner nodes of the tree, which are no tasks: {list}", self.name));
+        }
         if !others.is_empty() {
             let list = listed(&others);
             notes.push(format!("atom {:?}: tasks that the data do not have: {list}", self.name));

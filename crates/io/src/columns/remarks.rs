@@ -1,0 +1,95 @@
+//! What is to be said about columns before a fit: signs that were taken off, columns without effect, identifiers.
+
+use super::survey::ColumnSurvey;
+use crate::error::{listed, quoted};
+use std::collections::HashMap;
+
+/// A column with fewer rows is too short to be called a list of identifiers.
+const MIN_ROWS_OF_IDS: u64 = 20;
+/// Different values, at least, of a column that is called like an identifier and has some again.
+const MIN_REPEATED_IDS: usize = 20;
+
+/// A sentence for each thing that nobody asked for. The first `n_features` columns are those to learn from.
+pub(super) fn of_columns(surveys: &[(String, ColumnSurvey)], n_features: usize) -> Vec<String> {
+    let features = &surveys[..n_features];
+    let mut said = vec![];
+    let mut units = names(surveys, |found| !found.units.is_empty() && found.words == 0);
+    units.dedup();
+    if !units.is_empty() {
+        let what = "numbers are read without the sign of money or percent beside them";
+        said.push(format!("{what}: {}", listed(&units)));
+    }
+    for (name, found) in surveys.iter().filter(|(_, found)| found.units.len() > 1 && found.words == 0) {
+        let signs: Vec<&str> = found.units.iter().copied().collect();
+        let (name, signs) = (quoted(name), signs.join(", "));
+        said.push(format!(
+            "column {name} mixes amounts in {signs}: they are read as they are, not converted"
+        ));
+    }
+    let zones = names(features, |found| found.with_zone > 0 && found.without_zone > 0);
+    if !zones.is_empty() {
+        said.push(format!(
+            "times with and without a zone (+02:00): those without are taken as UTC: {}",
+            listed(&zones)
+        ));
+    }
+    let constant = names(features, |found| found.present() > 0 && found.missing == 0 && found.is_constant());
+    if !constant.is_empty() {
+        said.push(format!("the same in all rows, without effect: {}", listed(&constant)));
+    }
+    let same = duplicates(features);
+    if !same.is_empty() {
+        said.push(format!(
+            "the same as another column, which then counts twice (--drop): {}",
+            same.join(", ")
+        ));
+    }
+    said.extend(features.iter().filter_map(|(name, found)| identifiers(name, found)));
+    said
+}
+
+fn names(surveys: &[(String, ColumnSurvey)], is: impl Fn(&ColumnSurvey) -> bool) -> Vec<String> {
+    surveys.iter().filter(|(_, found)| is(found)).map(|(name, _)| name.clone()).collect()
+}
+
+/// Columns that have the same value in each row as one further to the left.
+fn duplicates(features: &[(String, ColumnSurvey)]) -> Vec<String> {
+    let mut first: HashMap<(u64, u64, u64), &str> = HashMap::new();
+    let mut same = vec![];
+    for (name, found) in features.iter().filter(|(_, found)| found.present() > 1 && !found.is_constant()) {
+        match first.get(&(found.rows, found.gaps, found.contents)) {
+            Some(other) => same.push(format!("{} = {}", quoted(name), quoted(other))),
+            None => drop(first.insert((found.rows, found.gaps, found.contents), name)),
+        }
+    }
+    same
+}
+
+/// A sentence about a column that holds identifiers: whole numbers that are called so, or that count the rows.
+fn identifiers(name: &str, found: &ColumnSurvey) -> Option<String> {
+    if found.rows < MIN_ROWS_OF_IDS || found.words > 0 {
+        return None;
+    }
+    let count_rows = found.numbers.high - found.numbers.low == (found.rows - 1) as f64;
+    let (is_called_id, are_different) = (is_called_id(name), found.has_different_integers());
+    let name = quoted(name);
+    let drop = format!("--drop {name} leaves it out");
+    if are_different && (count_rows || is_called_id) {
+        return Some(format!(
+            "column {name} has another whole number in each row, as identifiers have; {drop}"
+        ));
+    }
+    (is_called_id && found.has_many_integers(MIN_REPEATED_IDS)).then(|| {
+        format!(
+            "column {name} is called like an identifier and learned from like a number; {drop}, and --folds-by \
+             group:{name} keeps its rows together in folds"
+        )
+    })
+}
+
+fn is_called_id(name: &str) -> bool {
+    let lower = name.to_lowercase();
+    let mut parts = lower.split(|c: char| !c.is_alphanumeric());
+    let is_part = parts.any(|part| ["id", "nr", "no", "index", "key", "uid"].contains(&part));
+    is_part || name.ends_with("Id") || name.ends_with("ID")
+}
