@@ -6,7 +6,10 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// Differences of this many standard errors are beyond noise.
-const BEYOND_NOISE: f64 = 2.0;
+pub(super) const BEYOND_NOISE: f64 = 2.0;
+
+/// Standard errors by which another setting must be better to be taken: few rows should not lead far from a safe one.
+pub(super) const WORTH_A_STEP: f64 = 1.0;
 
 /// What a model is compared with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -51,21 +54,25 @@ pub(super) fn mean(rows: &[RowLoss]) -> f64 {
     rows.iter().map(|row| row.weight * row.loss).sum::<f64>() / weight
 }
 
-/// Whether the mean loss of the first is smaller than that of the second by more than two standard errors of the
+/// Whether the mean loss of the first is smaller than that of the second by more than so many standard errors of the
 /// difference, row by row.
-pub(super) fn is_better(rows: &[RowLoss], than: &[RowLoss]) -> bool {
+pub(super) fn is_better(rows: &[RowLoss], than: &[RowLoss], errors: f64) -> bool {
     let difference = |(a, b): (&RowLoss, &RowLoss)| RowLoss { loss: b.loss - a.loss, weight: a.weight };
     let gains: Vec<RowLoss> = rows.iter().zip(than).map(difference).collect();
     let gain = mean(&gains);
     let weight: f64 = gains.iter().map(|row| row.weight).sum();
     let square = |row: &RowLoss| (row.weight * (row.loss - gain)).powi(2);
     let standard_error = gains.iter().map(square).sum::<f64>().sqrt() / weight;
-    gain > BEYOND_NOISE * standard_error
+    gain > errors * standard_error
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn is_better(rows: &[RowLoss], than: &[RowLoss]) -> bool {
+        super::is_better(rows, than, BEYOND_NOISE)
+    }
 
     #[test]
     fn only_differences_beyond_noise_count() {

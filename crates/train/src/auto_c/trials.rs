@@ -56,15 +56,16 @@ pub(super) fn search(
     let prepared = (0..data.len()).map(prepare).collect::<Result<_>>()?;
     let mut trials = Trials { spec, open: &open, prepared, threads, observer, warm: vec![] };
     let scoring = (&held_out, metric);
-    let own = trials.search(&found.method, 0, scoring)?;
-    found.tried = own.tried;
-    let Some(mut best) = own.best else { return Ok(found) };
+    let first = trials.search(&found.method, 0, scoring)?;
+    found.tried = first.tried;
+    let Some((mut best, predictions)) = first.best else { return Ok(found) };
+    let mut own = HeldOutPredictions::new(predictions, &held_out)?;
     let mut simple: Vec<(Baseline, HeldOutPredictions)> = vec![];
     for baseline in baselines(study) {
         let predictions = match method_of(baseline)? {
             None => Some(held_out.baseline()),
             // A baseline has a best strength of its own, by the same search on the same folds.
-            Some(method) => trials.search(&method, best.0.step, scoring)?.best.map(|best| best.1),
+            Some(method) => trials.search(&method, best.step, scoring)?.best.map(|best| best.1),
         };
         let Some(predictions) = predictions.filter(|_| !observer.stop()) else { break };
         simple.push((baseline, HeldOutPredictions::new(predictions, &held_out)?));
@@ -72,19 +73,20 @@ pub(super) fn search(
     for (baseline, predicted) in &simple {
         // Nothing is to be gained from a step toward what is worse.
         let Some(method) = study.spec.method.nearer_to(*baseline) else { continue };
-        if found.method == method || compare::mean(&predicted.losses) >= best.0.loss {
+        if found.method == method || compare::mean(&predicted.losses) >= best.loss {
             continue;
         }
-        let other = trials.search(&method.for_data(study.observations), best.0.step, scoring)?;
-        if let Some(better) = other.best.filter(|other| other.0.loss < best.0.loss) {
-            (found.method, found.tried, best) = (method, other.tried, better);
+        let other = trials.search(&method.for_data(study.observations), best.step, scoring)?;
+        let Some((trial, predictions)) = other.best else { continue };
+        let predicted = HeldOutPredictions::new(predictions, &held_out)?;
+        if compare::is_better(&predicted.losses, &own.losses, compare::WORTH_A_STEP) {
+            (found.method, found.tried, best, own) = (method, other.tried, trial, predicted);
         }
     }
-    let best = HeldOutPredictions::new(best.1, &held_out)?;
-    let errors = held_out.errors(&best.values, None);
+    let errors = held_out.errors(&own.values, None);
     found.residuals = errors.and_then(|errors| Residuals::new(study.observations.n_tasks(), errors));
     for (baseline, predicted) in simple {
-        let is_better = compare::is_better(&predicted.losses, &best.losses);
+        let is_better = compare::is_better(&predicted.losses, &own.losses, compare::BEYOND_NOISE);
         let score = held_out.score(metric, &predicted.values)?.value;
         found.baselines.push(BaselineScore { baseline, score, is_better });
     }
