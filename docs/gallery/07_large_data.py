@@ -3,7 +3,7 @@
 200,000 rows of 100 features, 50 tasks, in single precision, read without a copy. The curve is the certificate over
 time: at each moment no model can be better by more than this.
 
-The data must fit into memory, and everything runs on the processor: there is no GPU backend yet."""
+Rows that do not fit into memory: [rows anywhere](../scale.md). On a GPU: [the page about it](../gpu.md)."""
 
 import time
 
