@@ -90,8 +90,16 @@ pub(crate) fn encode_frame<'py>(
 #[pyfunction]
 pub(crate) fn describe_recipe(recipe: &str) -> PyResult<(Vec<String>, Vec<String>)> {
     let schema = parse(recipe)?;
-    let notes = schema.notes().into_iter().map(|note| note.replace(" (--missing)", " (missing=)"));
+    let notes = schema.notes().into_iter();
+    let notes = notes.map(|note| without_options(&note.replace(" (--missing)", " (missing=)")));
     Ok((schema.feature_names().unwrap_or_default(), notes.collect()))
+}
+
+/// A note without the options of the command, which are in parentheses.
+fn without_options(note: &str) -> String {
+    let (start, rest) = note.split_once(" (--").unwrap_or((note, ""));
+    let rest = rest.split_once(')').map_or(String::new(), |(_, rest)| without_options(rest));
+    format!("{start}{rest}")
 }
 
 pub(crate) fn parse(recipe: &str) -> PyResult<Schema> {

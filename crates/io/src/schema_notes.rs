@@ -1,4 +1,5 @@
-//! What a schema does to the data, in words: everything that nobody asked for is said once.
+//! What a schema does to the data, in words: everything that nobody asked for is said once. Options of the command are
+//! in parentheses that begin with `--`, so that other interfaces can leave them out.
 
 use crate::columns::empty_rows_in_words;
 use crate::error::quoted;
@@ -29,7 +30,7 @@ impl Schema {
         let tail = first.filter(|_| self.columns.date_parts.is_empty()).map_or(String::new(), |first| {
             let first = if first.contains(' ') { quoted(first) } else { first.to_string() };
             format!(
-                "; --date-parts month,weekday adds their parts, --folds-by time:{first} scores later rows"
+                " (--date-parts month,weekday adds their parts, --folds-by time:{first} scores later rows)"
             )
         });
         note(&mut notes, "dates became days since 1970-01-01: ", dates, &tail);

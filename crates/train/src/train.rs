@@ -217,7 +217,7 @@ impl<'a> Training<'a> {
     /// What is to be said about columns that have no effect in a fit of a spec, if there are any.
     pub fn column_note(&self, spec: &FitSpec) -> Option<String> {
         // Sums do not tell whether values are equal.
-        self.statistics.is_none().then(|| within_task::note(self, spec.kernel.as_ref(), spec.intercept))?
+        self.statistics.is_none().then(|| within_task::note(self, spec))?
     }
 
     /// A data set of these data with the atoms of a spec, for any number of fits.

@@ -1,6 +1,6 @@
 //! Columns that do not change within any task: a free intercept says the same.
 
-use crate::Training;
+use crate::{FitSpec, Training};
 use kinfolk::{Inputs, Intercept, Kernel, Observations};
 use kinfolk_io::{Feature, Schema};
 
@@ -10,7 +10,8 @@ const MAX_NAMES: usize = 8;
 /// A sentence about features that change from task to task but not within any, such as the size of a shop where shops
 /// are tasks; `None` if there are none. For a linear kernel with free intercepts: `w x + b` is the same for all `w` if
 /// `b` makes up for it, and `w = 0` costs least.
-pub(crate) fn note(training: &Training<'_>, kernel: Option<&Kernel>, intercept: Intercept) -> Option<String> {
+pub(crate) fn note(training: &Training<'_>, spec: &FitSpec) -> Option<String> {
+    let (kernel, intercept) = (spec.kernel.as_ref(), spec.intercept);
     let observations = &*training.observations;
     let is_linear = kernel.is_none_or(|kernel| *kernel == Kernel::Linear);
     // Tasks that share their rows have the same columns.
@@ -28,7 +29,7 @@ pub(crate) fn note(training: &Training<'_>, kernel: Option<&Kernel>, intercept: 
         1 => ("column does", "its", "it has"),
         _ => ("columns do", "their", "they have"),
     };
-    let relation = words.first().map_or(String::new(), |word| {
+    let relation = words.first().filter(|_| spec.atoms.is_empty()).map_or(String::new(), |word| {
         format!("; if it groups the tasks, --atom groups=DATA:{word} makes a known relation of it")
     });
     Some(format!(

@@ -144,7 +144,7 @@ fn rows_without_labels_are_for_predict() {
 fn values_that_count_as_the_rest_are_told_of() {
     let place = Place::new();
     let town = |i: u32| {
-        if i % 3 == 0 {
+        if i.is_multiple_of(3) {
             "a".into()
         } else if i % 3 == 1 {
             "b".into()

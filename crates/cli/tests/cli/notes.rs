@@ -56,7 +56,7 @@ fn whole_numbers_that_never_repeat_may_be_identifiers() {
 
 #[test]
 fn several_currencies_are_told_of() {
-    let money = |i: usize| format!("{} {}", i % 5, if i % 3 == 0 { "USD" } else { "\u{20ac}" });
+    let money = |i: usize| format!("{} {}", i % 5, if i.is_multiple_of(3) { "USD" } else { "\u{20ac}" });
     let said = fit(&[("x", &x), ("price", &money)], "");
     assert!(said.contains("without the sign of money or percent beside them: \"price\""), "{said}");
     assert!(
@@ -64,7 +64,10 @@ fn several_currencies_are_told_of() {
         "{said}"
     );
     let said = fit(
-        &[("x", &x), ("price", &|i| format!("{} {}", i % 5, if i % 3 == 0 { "EUR" } else { "\u{20ac}" }))],
+        &[
+            ("x", &x),
+            ("price", &|i| format!("{} {}", i % 5, if i.is_multiple_of(3) { "EUR" } else { "\u{20ac}" })),
+        ],
         "",
     );
     assert!(said.contains("sign of money") && !said.contains("mixes"), "{said}");
@@ -72,8 +75,9 @@ fn several_currencies_are_told_of() {
 
 #[test]
 fn times_with_and_without_a_zone_and_what_dates_are_good_for_are_told_of() {
-    let time =
-        |i: usize| format!("2024-03-{:02} 10:00{}", 1 + i % 28, if i % 2 == 0 { "+02:00" } else { "" });
+    let time = |i: usize| {
+        format!("2024-03-{:02} 10:00{}", 1 + i % 28, if i.is_multiple_of(2) { "+02:00" } else { "" })
+    };
     let said = fit(&[("x", &x), ("when", &time)], "");
     assert!(
         said.contains("times with and without a zone (+02:00): those without are taken as UTC: \"when\""),

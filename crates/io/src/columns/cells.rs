@@ -53,7 +53,8 @@ pub(crate) enum TypedCell {
     /// Days since 1970-01-01.
     Day(f64),
     Text(String),
-    /// Numbers, NaN where one is missing.
+    /// Numbers, NaN where one is missing; in files alone.
+    #[cfg_attr(not(feature = "parquet"), allow(dead_code))]
     List(Vec<f64>),
 }
 

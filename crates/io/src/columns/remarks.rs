@@ -76,13 +76,13 @@ fn identifiers(name: &str, found: &ColumnSurvey) -> Option<String> {
     let drop = format!("--drop {name} leaves it out");
     if are_different && (count_rows || is_called_id) {
         return Some(format!(
-            "column {name} has another whole number in each row, as identifiers have; {drop}"
+            "column {name} has another whole number in each row, as identifiers have ({drop})"
         ));
     }
     (is_called_id && found.has_many_integers(MIN_REPEATED_IDS)).then(|| {
         format!(
-            "column {name} is called like an identifier and learned from like a number; {drop}, and --folds-by \
-             group:{name} keeps its rows together in folds"
+            "column {name} is called like an identifier and learned from like a number ({drop}, --folds-by \
+             group:{name} keeps its rows together in folds)"
         )
     })
 }

@@ -170,7 +170,8 @@ fn files_that_make_no_sense_are_refused_with_line_and_cure() {
         (
             "matrix",
             "t,a\na,0\nb,1\n",
-            "r.csv: line 3: task \"b\" of the first column is not in the first line, which names all tasks",
+            "r.csv: line 3: task \"b\" of the first column is not in the first line, which names all tasks; a square \
+             file has their names in its first line and in its first column (pandas: to_csv with its index)",
         ),
         ("matrix", "t,a,b\na,1,\nb,1,1\n", "r.csv: line 2, column \"b\": no number"),
         ("features", "t,x\na,1\na,2\n", "r.csv: task \"a\" is there twice"),

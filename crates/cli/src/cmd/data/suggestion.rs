@@ -182,6 +182,7 @@ mod tests {
             role: None,
             used_as: "feature",
             why: String::new(),
+            in_list: None,
         };
         FileProfile { rows: 200, remark: None, columns: columns.iter().map(column).collect() }
     }
