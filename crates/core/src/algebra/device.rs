@@ -1,6 +1,6 @@
 //! Matrices on a device: what another crate has to provide, and its use as an `Algebra`.
 
-use super::Algebra;
+use super::{Algebra, AnswerSums, Answers, LossTable, TermSums};
 use crate::interrupt::Interrupt;
 use crate::{Error, Matrix, Result};
 use std::any::Any;
@@ -86,6 +86,12 @@ pub trait Device: Send + Sync + std::fmt::Debug {
     /// Multiplies row i by `factors[i]`.
     fn scale_rows(&self, x: &mut DeviceMatrix, factors: &[f64]);
 
+    /// Multiplies every entry by that of another matrix.
+    fn multiply(&self, x: &mut DeviceMatrix, by: &DeviceMatrix);
+
+    /// Adds `values[j]` to every entry of column j.
+    fn add_to_columns(&self, x: &mut DeviceMatrix, values: &[f64]);
+
     /// Adds `factor rows[i] columns[j]` to entry (i, j).
     fn add_outer(&self, x: &mut DeviceMatrix, factor: f64, rows: &[f64], columns: &[f64]);
 
@@ -106,6 +112,15 @@ pub trait Device: Send + Sync + std::fmt::Debug {
 
     /// `m^-1 x` in place, with the factor of m.
     fn solve(&self, factor: &DeviceMatrix, x: &mut DeviceMatrix);
+
+    /// Sums of losses, duals and curvatures.
+    fn loss_sums(&self, table: &LossTable<'_>) -> AnswerSums;
+
+    /// The same, with duals and curvatures themselves.
+    fn loss_answers(&self, table: &LossTable<'_>) -> Answers;
+
+    /// The terms of the certificate for these duals. There is no proximal term.
+    fn loss_terms(&self, table: &LossTable<'_>, kappa: &DeviceMatrix) -> TermSums;
 }
 
 /// A device that several owners share.

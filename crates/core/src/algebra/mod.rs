@@ -6,10 +6,12 @@
 
 mod device;
 mod host;
+mod losses;
 
 pub(crate) use device::OnDevice;
 pub use device::{Device, DeviceArray, DeviceHandle, DeviceMatrix, Op};
 pub(crate) use host::Host;
+pub use losses::{AnswerSums, Answers, LossForm, LossTable, TermSums};
 
 use crate::interrupt::Interrupt;
 use crate::{Matrix, Result};

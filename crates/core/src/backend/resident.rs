@@ -63,11 +63,11 @@ impl<'a> ResidentBackend<'a> {
         self.inputs.cols <= self.inputs.rows
     }
 
-    /// `X'1`.
-    pub(crate) fn sum_of_inputs(&self) -> Vec<f64> {
-        let (device, n) = (&*self.device.0, self.inputs.rows);
-        let ones = device.upload(&vec![1.0; n], n, 1);
-        device.download(&device.product(&self.inputs, Op::Transposed, &ones, Op::Plain))
+    /// Sums over the rows of a matrix.
+    pub(crate) fn column_sums(&self, m: &DeviceMatrix) -> Vec<f64> {
+        let device = &*self.device.0;
+        let ones = device.upload(&vec![1.0; m.rows], m.rows, 1);
+        device.download(&device.product(m, Op::Transposed, &ones, Op::Plain))
     }
 
     /// X'X, of the inputs less their mean if `centred`, computed on first use and kept.
@@ -77,7 +77,7 @@ impl<'a> ResidentBackend<'a> {
             let device = &*self.device.0;
             let mut matrix = device.gram(&self.inputs);
             if centred {
-                let sum = self.sum_of_inputs();
+                let sum = self.column_sums(&self.inputs);
                 device.add_outer(&mut matrix, -1.0 / self.inputs.rows as f64, &sum, &sum);
             }
             self.device.check()?;
@@ -166,10 +166,7 @@ impl Backend for ResidentBackend<'_> {
 
     /// `X V`.
     fn scores_of_all(&self, state: &Matrix) -> Result<Option<Matrix>> {
-        let device = &*self.device.0;
-        let state = device.upload(state.as_slice(), state.rows(), state.cols());
-        let scores = device.product(&self.inputs, Op::Plain, &state, Op::Plain);
-        self.in_memory(&scores).map(Some)
+        self.in_memory(&self.scores_on_device(state)).map(Some)
     }
 
     /// `X'Z`.
@@ -179,9 +176,29 @@ impl Backend for ResidentBackend<'_> {
         let state = device.product(&self.inputs, Op::Transposed, &coefficients, Op::Plain);
         self.in_memory(&state).map(Some)
     }
+
+    fn gram_of_state(&self, state: &Matrix) -> Result<Option<Matrix>> {
+        let state = self.upload(state);
+        self.in_memory(&self.device.0.product(&state, Op::Transposed, &state, Op::Plain)).map(Some)
+    }
+
+    fn state_times(&self, state: &Matrix, small: &Matrix) -> Result<Option<Matrix>> {
+        let (state, small) = (self.upload(state), self.upload(small));
+        self.in_memory(&self.device.0.product(&state, Op::Plain, &small, Op::Plain)).map(Some)
+    }
 }
 
 impl ResidentBackend<'_> {
+    /// A matrix on the device.
+    pub(crate) fn upload(&self, m: &Matrix) -> DeviceMatrix {
+        self.device.0.upload(m.as_slice(), m.rows(), m.cols())
+    }
+
+    /// `X V`, left there.
+    pub(crate) fn scores_on_device(&self, state: &Matrix) -> DeviceMatrix {
+        self.device.0.product(&self.inputs, Op::Plain, &self.upload(state), Op::Plain)
+    }
+
     fn in_memory(&self, m: &DeviceMatrix) -> Result<Matrix> {
         let values = self.device.0.download(m);
         self.device.check()?;

@@ -3,7 +3,7 @@
 //! Two things are called weights: the matrix W (`weights: &Matrix`), which gives predictions, and the weights
 //! of observations (`w`).
 
-use super::intercepts;
+use super::{intercepts, on_device};
 use crate::backend::{Columns, Interrupt, Panel, RowBlock, STREAM_ROWS, row_blocks};
 use crate::loss::TermBlock;
 use crate::{Error, Matrix, Problem, Result, linalg};
@@ -33,6 +33,9 @@ pub(super) fn loss_terms(
     intercept: Option<&[f64]>,
     interrupt: &mut Interrupt<'_>,
 ) -> Result<LossTerms> {
+    if let Some(terms) = on_device::loss_terms(problem, kappa, weights, intercept)? {
+        return Ok(terms);
+    }
     let blocks = row_blocks(problem.observations(), STREAM_ROWS);
     let Some(rho) = problem.intercept_costs() else {
         return sum_blocks(problem, &blocks, interrupt, |k, scratch| {

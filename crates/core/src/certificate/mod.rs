@@ -19,6 +19,7 @@
 
 mod intercepts;
 mod losses;
+mod on_device;
 mod parts;
 mod regularizer;
 
@@ -27,10 +28,11 @@ pub(crate) use parts::{PartialCertificate, PassSums};
 pub(crate) use regularizer::RegularizerTerms;
 
 use crate::backend::{self, Expansion, Interrupt};
-use crate::linalg::{self, inner, view};
+use crate::linalg::inner;
 use crate::regularizer::{Regularizer, SpectralRegularizer, not_negative};
 use crate::{Error, Matrix, Problem, Result};
 use losses::loss_terms;
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 /// Which primal point was graded (to grade a point is to compute its certificate).
@@ -142,7 +144,7 @@ pub(crate) fn certify_point(
     let never = &mut Interrupt::never();
     problem.data().prepare(never)?;
     let unit = problem.unit();
-    let kappa: Vec<f64> = alpha.iter().map(|a| a / unit).collect();
+    let kappa: Vec<f64> = problem.data().pool().install(|| alpha.par_iter().map(|a| a / unit).collect());
     let v = v.map(|v| scaled(v, 1.0 / problem.coordinate_scale()));
     let graded = certify_at(problem, &kappa, v.as_ref(), intercept, never)?;
     Ok(CertifiedPoint { kappa, v, graded })
@@ -188,7 +190,7 @@ fn certify_at(
         let (backend, threads) = (problem.data().backend(), problem.data().threads());
         let duals = Expansion::Duals(problem.observations(), kappa);
         let state_a = backend::state_of(backend, duals, threads, interrupt)?;
-        let gram_a = backend::task_gram(backend, duals, &state_a, threads);
+        let gram_a = backend::task_gram(backend, duals, &state_a, threads)?;
         let output = match problem.normal_regularizer() {
             Regularizer::Entrywise(regularizer) => regularizer,
             Regularizer::Spectral(regularizer) => {
@@ -204,19 +206,19 @@ fn certify_at(
         };
         let Some(v) = v else {
             let point = RegularizerTerms::at(output, &gram_a);
-            let weights = linalg::times(view(&state_a), view(&point.theta), threads);
+            let weights = backend::state_times(backend, &state_a, &point.theta, threads)?;
             let terms = loss_terms(problem, kappa, &weights, intercept, interrupt)?;
             return Ok(point.graded(terms, Form::OnePoint, problem.unit(), state_a, gram_a));
         };
         let expansion = Expansion::Coordinates(v);
         let state = backend::state_of(backend, expansion, threads, interrupt)?;
-        let gram = backend::task_gram(backend, expansion, &state, threads);
+        let gram = backend::task_gram(backend, expansion, &state, threads)?;
         let mut point = RegularizerTerms::at(output, &gram);
-        let weights = linalg::times(view(&state), view(&point.theta), threads);
+        let weights = backend::state_times(backend, &state, &point.theta, threads)?;
         let terms = loss_terms(problem, kappa, &weights, intercept, interrupt)?;
         let offset = v.minus(&backend::coordinates(backend, duals, &state_a));
         let state_offset = state.minus(&state_a);
-        let distance = backend::task_gram(backend, Expansion::Coordinates(&offset), &state_offset, threads);
+        let distance = backend::task_gram(backend, Expansion::Coordinates(&offset), &state_offset, threads)?;
         point.move_dual_to(output, &gram, &gram_a, inner(&point.theta, &distance));
         Ok(point.graded(terms, Form::TwoPoint, problem.unit(), state, gram))
     })
@@ -242,7 +244,7 @@ fn certify_weights(
     let w = w.unwrap_or(&zero);
     let expansion = Expansion::Coordinates(w);
     let state = backend::state_of(backend, expansion, threads, interrupt)?;
-    let gram = backend::task_gram(backend, expansion, &state, threads);
+    let gram = backend::task_gram(backend, expansion, &state, threads)?;
     let terms = loss_terms(problem, kappa, &state, intercept, interrupt)?;
     let rotation = regularizer.rotation(&gram)?;
     let squares = rotation.squares(w, &state, threads);

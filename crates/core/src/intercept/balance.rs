@@ -5,6 +5,7 @@
 //! never falls: Newton's method on it, inside a bracket, ends after a few rounds.
 
 use crate::{Error, Problem, Result};
+use rayon::prelude::*;
 
 /// Sums of duals are zero if they are at most this share of the sum of their sizes: what rounding leaves.
 const ZERO_SUM: f64 = 1e-14;
@@ -15,19 +16,46 @@ const MAX_ROUNDS: usize = 200;
 /// Sums of the duals of each task, and of their sizes.
 pub(crate) fn task_sums(problem: &Problem<'_>, kappa: &[f64]) -> Vec<(f64, f64)> {
     let obs = problem.observations();
-    let mut sums = vec![(0.0, 0.0); obs.n_tasks()];
-    let mut add = |task: usize, kappa: f64| {
-        sums[task].0 += kappa;
-        sums[task].1 += kappa.abs();
-    };
     if obs.is_complete() {
-        kappa
-            .chunks(obs.n_tasks().max(1))
-            .for_each(|row| row.iter().enumerate().for_each(|(t, &k)| add(t, k)));
-    } else {
-        kappa.iter().enumerate().for_each(|(o, &k)| add(obs.task(o), k));
+        return match kappa.len() < SHARED_NUMBERS {
+            true => column_sums(kappa, obs.n_tasks()),
+            false => problem.data().pool().install(|| column_sums(kappa, obs.n_tasks())),
+        };
+    }
+    let mut sums = vec![(0.0, 0.0); obs.n_tasks()];
+    for (o, kappa) in kappa.iter().enumerate() {
+        let (sum, size) = &mut sums[obs.task(o)];
+        *sum += kappa;
+        *size += kappa.abs();
     }
     sums
+}
+
+/// Fewer numbers are not worth a second thread.
+const SHARED_NUMBERS: usize = 1 << 16;
+
+/// Columns that a thread adds up.
+const STRIP_COLUMNS: usize = 24;
+
+/// Sums of the columns of a table, and of the sizes of its entries, each in the order of the rows: the same bits for
+/// any number of threads.
+fn column_sums(table: &[f64], columns: usize) -> Vec<(f64, f64)> {
+    let starts: Vec<usize> = (0..columns).step_by(STRIP_COLUMNS).collect();
+    let of_strip = |&start: &usize| {
+        let strip = start..columns.min(start + STRIP_COLUMNS);
+        let (mut sums, mut sizes) = (vec![0.0; strip.len()], vec![0.0; strip.len()]);
+        for row in table.chunks(columns) {
+            for ((sum, size), x) in sums.iter_mut().zip(&mut sizes).zip(&row[strip.clone()]) {
+                *sum += x;
+                *size += x.abs();
+            }
+        }
+        sums.into_iter().zip(sizes).collect::<Vec<(f64, f64)>>()
+    };
+    match table.len() < SHARED_NUMBERS {
+        true => starts.iter().flat_map(of_strip).collect(),
+        false => starts.par_iter().map(of_strip).collect::<Vec<_>>().concat(),
+    }
 }
 
 /// `Err` if an intercept is free and the duals of its task do not add up to zero: then the dual value is minus
@@ -57,7 +85,7 @@ pub(crate) fn balanced(problem: &Problem<'_>, mut kappa: Vec<f64>) -> Vec<f64> {
     }
     let obs = problem.observations();
     if obs.is_complete() && problem.uniform_gamma().is_some() && problem.has_only_squared_loss() {
-        take_means(&mut kappa, sums);
+        problem.data().pool().install(|| take_means(&mut kappa, sums));
         return kappa;
     }
     let mut of_task = vec![vec![]; obs.n_tasks()];
@@ -83,6 +111,9 @@ pub(crate) fn balanced(problem: &Problem<'_>, mut kappa: Vec<f64>) -> Vec<f64> {
     kappa
 }
 
+/// Rows that a thread takes at a time.
+const ROWS_OF_CHUNK: usize = 128;
+
 /// Takes from duals without bounds, of which every input has one for every task, the mean of their task. What rounding
 /// leaves of the means is taken, too.
 fn take_means(kappa: &mut [f64], mut sums: Vec<(f64, f64)>) {
@@ -90,14 +121,12 @@ fn take_means(kappa: &mut [f64], mut sums: Vec<(f64, f64)>) {
     let rows = (kappa.len() / tasks) as f64;
     for _ in 0..3 {
         let means: Vec<f64> = sums.iter().map(|(sum, _)| sum / rows).collect();
-        sums.fill((0.0, 0.0));
-        for row in kappa.chunks_mut(tasks) {
-            for ((kappa, mean), (sum, size)) in row.iter_mut().zip(&means).zip(&mut sums) {
-                *kappa -= mean;
-                *sum += *kappa;
-                *size += kappa.abs();
+        kappa.par_chunks_mut(ROWS_OF_CHUNK * tasks).for_each(|rows| {
+            for row in rows.chunks_mut(tasks) {
+                row.iter_mut().zip(&means).for_each(|(kappa, mean)| *kappa -= mean);
             }
-        }
+        });
+        sums = column_sums(kappa, tasks);
         if sums.iter().all(|(sum, size)| sum.abs() <= 0.1 * ZERO_SUM * size) {
             return;
         }

@@ -2,7 +2,9 @@
 //! where they are.
 
 use crate::common::*;
-use kinfolk::algebra::{Device, DeviceArray, DeviceHandle, DeviceMatrix, Op};
+use kinfolk::algebra::{
+    AnswerSums, Answers, Device, DeviceArray, DeviceHandle, DeviceMatrix, LossTable, Op, TermSums,
+};
 use kinfolk::inputs::{Dense, Inputs};
 use kinfolk::regularizer::{AtomKind, AtomSpec};
 use kinfolk::{
@@ -121,6 +123,12 @@ impl Device for Pretended {
     fn scale_rows(&self, x: &mut DeviceMatrix, factors: &[f64]) {
         each(x, |i, _, x| *x *= factors[i]);
     }
+    fn multiply(&self, x: &mut DeviceMatrix, by: &DeviceMatrix) {
+        each(x, |i, j, x| *x *= of(by)[(i, j)]);
+    }
+    fn add_to_columns(&self, x: &mut DeviceMatrix, values: &[f64]) {
+        each(x, |_, j, x| *x += values[j]);
+    }
     fn add_outer(&self, x: &mut DeviceMatrix, factor: f64, rows: &[f64], columns: &[f64]) {
         each(x, |i, j, x| *x += factor * rows[i] * columns[j]);
     }
@@ -151,6 +159,47 @@ impl Device for Pretended {
     fn solve(&self, factor: &DeviceMatrix, x: &mut DeviceMatrix) {
         *of_mut(x) = of(factor).times(of(x));
     }
+    fn loss_sums(&self, table: &LossTable<'_>) -> AnswerSums {
+        self.loss_answers(table).sums
+    }
+    fn loss_answers(&self, table: &LossTable<'_>) -> Answers {
+        let zeros = || Matrix::zeros(table.labels.rows, table.labels.cols);
+        let (mut kappa, mut curvature) = (zeros(), zeros());
+        let [value, dual, size, bend] = four_sums(table, |i, j, y, z| {
+            let at = table.form.answer(y, z, table.mu, table.centre.map_or(0.0, |centre| of(centre)[(i, j)]));
+            kappa[(i, j)] = table.weight * at.dual;
+            curvature[(i, j)] = table.weight * at.curvature;
+            [at.value, at.dual, at.dual.abs(), at.curvature].map(|x| table.weight * x)
+        });
+        let sums = AnswerSums { value, kappa: dual, size, curvature: bend };
+        Answers { sums, kappa: on_device(kappa), curvature: on_device(curvature) }
+    }
+    fn loss_terms(&self, table: &LossTable<'_>, kappa: &DeviceMatrix) -> TermSums {
+        let [gap, value, conj, odd] = four_sums(table, |i, j, y, z| {
+            let (low, high) = table.form.domain(y);
+            let quotient = -of(kappa)[(i, j)] / table.weight;
+            let u = quotient.max(low).min(high);
+            let [value, conj, term] = table.form.terms(y, z, u);
+            let plain = z.is_finite() && (quotient - u).abs() <= 1e-15 * u.abs() && term >= 0.0;
+            [table.weight * term, table.weight * value, table.weight * conj, f64::from(u8::from(!plain))]
+        });
+        TermSums { gap, value, conj, odd }
+    }
+}
+
+/// Sums over the rows of four numbers of each observation.
+fn four_sums(
+    table: &LossTable<'_>,
+    mut terms: impl FnMut(usize, usize, f64, f64) -> [f64; 4],
+) -> [Vec<f64>; 4] {
+    let mut sums = [(); 4].map(|()| vec![0.0; table.labels.cols]);
+    for i in 0..table.labels.rows {
+        for j in 0..table.labels.cols {
+            let (y, z) = (of(table.labels)[(i, j)], of(table.scores)[(i, j)] + table.intercept[j]);
+            terms(i, j, y, z).iter().zip(&mut sums).for_each(|(term, sums)| sums[j] += term);
+        }
+    }
+    sums
 }
 
 const ROWS: usize = 240;
