@@ -27,6 +27,8 @@ pub(crate) struct InterceptAim {
     pub(crate) guess: Vec<f64>,
     /// The duals of a task may add up to this share of their sizes.
     pub(crate) share: f64,
+    /// Duals of classes count at least for this share of their bound.
+    pub(crate) least: f64,
 }
 
 /// Sums over so many rows are right to this share of what they are made of, times the root of their number.
@@ -82,6 +84,7 @@ impl<'a> DeviceLosses<'a> {
         aim: InterceptAim,
     ) -> Vec<f64> {
         let Some(rho) = self.rho else { return vec![0.0; scores.cols] };
+        let floor = aim.least * self.weight * self.labels.rows as f64;
         let mut searches: Vec<DeviceInterceptSearch> =
             aim.guess.iter().map(|b| DeviceInterceptSearch::new(*b)).collect();
         for _ in 0..MAX_ROUNDS {
@@ -90,7 +93,7 @@ impl<'a> DeviceLosses<'a> {
                 self.device().loss_sums(&self.table(scores, &b, smoothing));
             for (t, search) in searches.iter_mut().enumerate().filter(|(_, search)| !search.found) {
                 let (pull, size) = (kappa[t] - rho[t] * b[t], size[t] + (rho[t] * b[t]).abs());
-                search.look(pull, curvature[t] + rho[t], aim.share * size);
+                search.look(pull, curvature[t] + rho[t], aim.share * size.max(floor));
             }
             if searches.iter().all(|search| search.found) {
                 break;

@@ -214,6 +214,47 @@ fn large_copies_arrive() {
     assert_eq!(handle.0.error(), None);
 }
 
+/// Losses of classes and numbers: certified on the device, the same optimum as in memory, the same bits twice.
+#[test]
+fn fits_of_other_losses_agree() {
+    let Some(handle) = device() else { return };
+    let mut random = Random(31);
+    for (trial, loss) in LossKind::all_examples().into_iter().cycle().take(60).enumerate() {
+        let (n, d, t) = (random.one_of(&[120, 400]), random.one_of(&[3, 20, 40]), random.one_of(&[2, 6, 20]));
+        let x = random.matrix(n, d);
+        let mut labels = x.times(&random.matrix(d, t));
+        labels.add_scaled(1.0, &random.matrix(n, t));
+        if loss.is_classification() {
+            labels.as_mut_slice().iter_mut().for_each(|y| *y = 1.0f64.copysign(*y));
+        }
+        let inputs: Inputs<'_> = Dense::f64(x.as_slice(), n, d).unwrap().into();
+        let observations = Observations::multi_output(labels.as_slice(), n, t).unwrap();
+        let spec = ProblemSpec {
+            loss: loss.clone().into(),
+            output: RegularizerKind::Power { k: random.one_of(&[1u32, 2]) },
+            c: 10f64.powf(random.next()),
+            intercept: random.one_of(&[Intercept::Free, Intercept::None]),
+            ..ProblemSpec::default()
+        };
+        let tolerance = 1e-6;
+        let fitted = |device: Option<DeviceHandle>| {
+            let options = DatasetOptions { device, ..DatasetOptions::default() };
+            let data = Dataset::new(&inputs, &observations, options).unwrap();
+            let problem = Problem::new(&data, spec.clone()).unwrap();
+            kinfolk::fit(&problem, &Settings { tolerance, ..Settings::default() }).unwrap()
+        };
+        let (there, here) = (fitted(Some(handle.clone())), fitted(None));
+        let what = format!("trial {trial}: {n} x {d} x {t}, {loss:?}, {:?}, C {}", spec.output, spec.c);
+        assert_eq!((there.status(), here.status()), (Status::Certified, Status::Certified), "{what}");
+        assert!(there.solver != "sdca", "{what}");
+        let (a, b) = (there.certificate(), here.certificate());
+        close(&format!("{what}: primal"), &[a.primal], &[b.primal], 2.0 * tolerance);
+        assert!(a.dual <= b.primal * (1.0 + 1e-12) && b.dual <= a.primal * (1.0 + 1e-12), "{what}: {a} {b}");
+        let twice = fitted(Some(handle.clone()));
+        assert_eq!(twice.model.alpha(), there.model.alpha(), "{what}: other bits");
+    }
+}
+
 /// Primal and dual values, warm starts from the other place, and the same bits twice.
 #[test]
 fn fits_agree() {

@@ -214,6 +214,10 @@ impl Algebra for OnDevice<'_> {
         self.device.scale_rows(x, factors);
     }
 
+    fn multiply(&self, x: &mut DeviceMatrix, by: &DeviceMatrix) {
+        self.device.multiply(x, by);
+    }
+
     fn divide_shifted(&self, x: &mut DeviceMatrix, rows: &[f64], columns: &[f64]) {
         self.device.divide_shifted(x, rows, columns);
     }

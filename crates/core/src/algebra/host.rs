@@ -71,6 +71,10 @@ impl Algebra for Host {
         }
     }
 
+    fn multiply(&self, x: &mut Matrix, by: &Matrix) {
+        x.as_mut_slice().iter_mut().zip(by.as_slice()).for_each(|(x, by)| *x *= by);
+    }
+
     fn divide_shifted(&self, x: &mut Matrix, rows: &[f64], columns: &[f64]) {
         for (i, row) in rows.iter().enumerate() {
             x.row_mut(i).iter_mut().zip(columns).for_each(|(x, column)| *x /= 1.0 + row * column);

@@ -59,6 +59,9 @@ pub(crate) trait Algebra: Sync {
     /// Multiplies row i by `factors[i]`.
     fn scale_rows(&self, x: &mut Self::Mat, factors: &[f64]);
 
+    /// Multiplies every entry by that of another matrix.
+    fn multiply(&self, x: &mut Self::Mat, by: &Self::Mat);
+
     /// Divides entry (i, j) by `1 + rows[i] columns[j]`.
     fn divide_shifted(&self, x: &mut Self::Mat, rows: &[f64], columns: &[f64]);
 

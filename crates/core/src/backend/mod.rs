@@ -29,8 +29,8 @@ pub(crate) use blocks::{RowBlock, row_blocks, scatter};
 pub use features::FeatureBackend;
 pub(crate) use features::inverse_norm;
 pub use gram::GramBackend;
-pub(crate) use resident::ResidentBackend;
 pub use resident::bytes as device_bytes;
+pub(crate) use resident::{DeviceSquare, ResidentBackend};
 pub(crate) use spectrum::{Frame, Spectrum};
 pub(crate) use subspace::Subspace;
 

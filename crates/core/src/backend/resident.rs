@@ -23,6 +23,8 @@ pub(crate) struct DeviceSquare {
     pub(crate) mean_of_diagonal: f64,
     /// Eigenvalues, and eigenvectors in columns.
     spectrum: OnceLock<(Vec<f64>, DeviceMatrix)>,
+    /// The inputs (less their mean) in the basis of the eigenvectors.
+    rotated: OnceLock<DeviceMatrix>,
 }
 
 impl DeviceSquare {
@@ -83,20 +85,40 @@ impl<'a> ResidentBackend<'a> {
             self.device.check()?;
             let trace: f64 = self.memory.diagonal().iter().sum();
             let mean_of_diagonal = trace / self.inputs.cols.max(1) as f64;
-            let _ = kept.set(DeviceSquare { matrix, mean_of_diagonal, spectrum: OnceLock::new() });
+            let (spectrum, rotated) = (OnceLock::new(), OnceLock::new());
+            let _ = kept.set(DeviceSquare { matrix, mean_of_diagonal, spectrum, rotated });
         }
         Ok(kept.get().expect("set just above"))
+    }
+
+    /// The inputs, less their mean if `centred`, in the eigenbasis of X'X, computed on first use and kept.
+    pub(crate) fn rotated(&self, centred: bool) -> Result<&DeviceMatrix> {
+        let square = self.square(centred)?;
+        if square.rotated.get().is_none() {
+            let (device, (_, frame)) = (&*self.device.0, square.spectrum(&self.device)?);
+            let mut rotated = device.product(&self.inputs, Op::Plain, frame, Op::Plain);
+            if centred {
+                let n = rotated.rows.max(1) as f64;
+                let means: Vec<f64> = self.column_sums(&rotated).iter().map(|sum| -sum / n).collect();
+                device.add_to_columns(&mut rotated, &means);
+            }
+            self.device.check()?;
+            let _ = square.rotated.set(rotated);
+        }
+        Ok(square.rotated.get().expect("set just above"))
     }
 }
 
 /// Matrices of the size features x tasks that solvers have on the device at a time.
-const ARRAYS_OF_WEIGHTS: u64 = 80;
+const ARRAYS_OF_WEIGHTS: u64 = 140;
+/// Matrices of the size inputs x tasks.
+const ARRAYS_OF_PREDICTIONS: u64 = 16;
 
-/// Bytes on the device: the inputs, X'X with its eigenvectors and scratch space, predictions and duals, and what
-/// solvers compute.
+/// Bytes on the device: the inputs, as they are and rotated, and one copy of them; X'X with its eigenvectors and
+/// scratch space; labels, predictions, duals and curvatures of some points; and what solvers compute.
 pub fn bytes(n_inputs: usize, dim: usize, n_tasks: usize) -> u64 {
     let [n, d, t] = [n_inputs, dim, n_tasks].map(|n| n as u64);
-    8 * (n * d + 6 * d * d + 3 * n * t + ARRAYS_OF_WEIGHTS * d * t)
+    8 * (3 * n * d + 6 * d * d + ARRAYS_OF_PREDICTIONS * n * t + ARRAYS_OF_WEIGHTS * d * t)
 }
 
 impl Backend for ResidentBackend<'_> {

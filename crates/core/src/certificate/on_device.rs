@@ -18,7 +18,7 @@ pub(super) fn loss_terms(
     let intercept = match intercept {
         Some(given) if losses.rho.is_some() => given.to_vec(),
         _ => {
-            let aim = InterceptAim { guess: vec![0.0; weights.cols()], share: losses.rounding() };
+            let aim = InterceptAim { guess: vec![0.0; weights.cols()], share: losses.rounding(), least: 0.0 };
             losses.best_intercepts(&scores, plain, aim)
         }
     };

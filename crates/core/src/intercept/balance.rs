@@ -95,7 +95,7 @@ pub(crate) fn balanced(problem: &Problem<'_>, mut kappa: Vec<f64>) -> Vec<f64> {
             of_task[task].push(o);
         }
     });
-    for observations in of_task.iter().filter(|observations| !observations.is_empty()) {
+    let balance = |observations: &Vec<usize>| {
         let movable: Vec<Movable> = observations
             .iter()
             .map(|&o| Movable { kappa: kappa[o], gamma: problem.gamma(o), bounds: problem.box_of(o) })
@@ -105,8 +105,14 @@ pub(crate) fn balanced(problem: &Problem<'_>, mut kappa: Vec<f64>) -> Vec<f64> {
         let (sum, size) = moved().fold((0.0, 0.0), |(sum, size), kappa| (sum + kappa, size + kappa.abs()));
         // Equal duals are moved to zero. Rounding then leaves numbers that no shift can balance, and that mean zero.
         let is_rounding = sum.abs() > 0.1 * NEARLY_ZERO_SUM * size;
-        let balanced = moved().map(|kappa| if is_rounding { 0.0 } else { kappa });
-        observations.iter().zip(balanced).for_each(|(&o, balanced)| kappa[o] = balanced);
+        moved().map(|kappa| if is_rounding { 0.0 } else { kappa }).collect::<Vec<f64>>()
+    };
+    let found: Vec<Vec<f64>> = match obs.len() < SHARED_NUMBERS {
+        true => of_task.iter().map(balance).collect(),
+        false => problem.data().pool().install(|| of_task.par_iter().map(balance).collect()),
+    };
+    for (observations, balanced) in of_task.iter().zip(&found) {
+        observations.iter().zip(balanced).for_each(|(&o, balanced)| kappa[o] = *balanced);
     }
     kappa
 }

@@ -74,7 +74,6 @@ impl QuadraticConjugate {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::LossKind;
 
     /// The form of every loss gives its values, derivatives and terms.

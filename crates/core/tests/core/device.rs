@@ -278,6 +278,44 @@ fn solutions_are_those_in_memory() {
     }
 }
 
+/// Every loss is solved on the device, to the same optimum as in memory, and starts from the other place's duals end at
+/// once.
+#[test]
+fn other_losses_are_solved_there() {
+    let (inputs, numbers) = table();
+    let classes: Vec<f64> = numbers
+        .labels()
+        .iter()
+        .enumerate()
+        .map(|(o, y)| if y + (o % 3) as f64 > 4.0 { 1.0 } else { -1.0 })
+        .collect();
+    let classes = Observations::multi_output(&classes, ROWS, TASKS).unwrap();
+    for loss in LossKind::all_examples() {
+        let observations = if loss.is_classification() { &classes } else { &numbers };
+        for (intercept, k, c) in [(Intercept::Free, 1, 1.0), (Intercept::None, 2, 0.1)] {
+            let spec = ProblemSpec { intercept, ..spec(loss.clone(), power(k), c, 1.0) };
+            let memory = Dataset::new(&inputs, observations, options(None)).unwrap();
+            let pretended = Arc::new(Pretended::new(FEATURES * TASKS - 1));
+            let device = Dataset::new(&inputs, observations, options(Some(pretended.clone()))).unwrap();
+            let what = format!("{loss:?}, k {k}, {intercept:?}");
+            let tolerance = 1e-6;
+            let fitted = |data: &Dataset<'_>, start: Start<'_>| {
+                let problem = Problem::new(data, spec.clone()).unwrap();
+                let settings = Settings { tolerance, ..Settings::default() };
+                kinfolk::Fitter::new(&settings).start(start).fit(&problem).unwrap()
+            };
+            let (there, here) = (fitted(&device, Start::Cold), fitted(&memory, Start::Cold));
+            assert_eq!((there.status(), here.status()), (Status::Certified, Status::Certified), "{what}");
+            assert!(["spectral", "newton", "proximal"].contains(&there.solver), "{what}: {}", there.solver);
+            let (a, b) = (there.certificate(), here.certificate());
+            assert!((a.primal - b.primal).abs() <= 2.0 * tolerance * b.primal.abs(), "{what}: {a} {b}");
+            let problem = Problem::new(&memory, spec.clone()).unwrap();
+            let again = certify(&problem, there.model.alpha().unwrap(), there.model.v()).unwrap();
+            assert!(again.rel_gap() <= 1.01 * tolerance, "{what}: {again}");
+        }
+    }
+}
+
 /// From the duals of the other place the fit ends at once.
 #[test]
 fn warm_starts_cross_over() {
@@ -300,12 +338,16 @@ fn warm_starts_cross_over() {
 #[test]
 fn failures_are_errors() {
     let (inputs, observations) = table();
-    for failing in [0, 1, 5, 12, 30] {
+    for (loss, failing) in [0, 1, 5, 12, 30]
+        .map(|failing| (LossKind::Squared, failing))
+        .into_iter()
+        .chain([0, 3, 20, 60, 100].map(|failing| (LossKind::Huber { delta: 1.0 }, failing)))
+    {
         let pretended = Pretended { failing_product: Some(failing), ..Pretended::new(1) };
         let options = options(Some(Arc::new(pretended)));
         let outcome = Dataset::new(&inputs, &observations, options).and_then(|data| {
-            let problem = Problem::new(&data, spec(LossKind::Squared, power(2), 1.0, 1.0))?;
-            fit(&problem, &settings()).map(|_| ())
+            let problem = Problem::new(&data, spec(loss.clone(), power(2), 1.0, 1.0))?;
+            fit(&problem, &Settings { solver: SolverKind::Auto, ..settings() }).map(|_| ())
         });
         match outcome {
             Err(Error::Device { device, reason }) => {

@@ -246,7 +246,7 @@ fn finish(run: &SolverRun<'_>, basis: &dyn OrthonormalBasis, ended: Ended) -> Re
 fn certified(
     run: &SolverRun<'_>,
     (kappa, status): (Vec<f64>, Status),
-    coordinates: impl FnOnce() -> Matrix + Send,
+    coordinates: impl FnOnce() -> Result<Matrix> + Send,
 ) -> Result<ControlFlow<SolverOutcome, Option<Vec<f64>>>> {
     let (problem, tolerance) = (run.problem, run.settings.tolerance);
     let point = finish::certify(problem, kappa, coordinates, tolerance)?;
