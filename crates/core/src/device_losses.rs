@@ -35,8 +35,6 @@ pub(crate) struct InterceptAim {
 const ROUNDING: f64 = 16.0 * f64::EPSILON;
 /// Looks at all observations until every bracket has closed.
 const MAX_ROUNDS: usize = 200;
-/// A bracket is halved if so many Newton steps did not make it half as wide.
-const MAX_SLOW_STEPS: usize = 3;
 
 impl<'a> DeviceLosses<'a> {
     /// `None` if these losses are not computed on a device.
@@ -110,17 +108,19 @@ struct DeviceInterceptSearch {
     high: f64,
     /// How far to go where nothing says how far.
     reach: f64,
-    /// The width of the bracket when it was last halved, and steps since then.
-    width: f64,
-    slow: usize,
+    /// The size of the pull before.
+    last: f64,
     found: bool,
 }
+
+/// Newton steps go on while each leaves at most this share of the pull; else the bracket is halved.
+const CONVERGING: f64 = 0.5;
 
 impl DeviceInterceptSearch {
     fn new(guess: f64) -> Self {
         let b = if guess.is_finite() { guess } else { 0.0 };
         let (low, high) = (f64::NEG_INFINITY, f64::INFINITY);
-        DeviceInterceptSearch { b, low, high, reach: 1.0, width: high, slow: 0, found: false }
+        DeviceInterceptSearch { b, low, high, reach: 1.0, last: f64::INFINITY, found: false }
     }
 
     /// Takes the next step: the pull at b falls with this slope and is negligible up to a size.
@@ -132,13 +132,10 @@ impl DeviceInterceptSearch {
         *(if pull > 0.0 { &mut self.low } else { &mut self.high }) = self.b;
         let newton = self.b + pull / slope;
         let is_inside = newton > self.low && newton < self.high;
+        let converges = pull.abs() <= CONVERGING * self.last;
+        self.last = pull.abs();
         let next = if self.low.is_finite() && self.high.is_finite() {
-            let width = self.high - self.low;
-            if width <= 0.5 * self.width {
-                (self.width, self.slow) = (width, 0);
-            }
-            self.slow += 1;
-            if is_inside && self.slow <= MAX_SLOW_STEPS { newton } else { 0.5 * (self.low + self.high) }
+            if is_inside && converges { newton } else { 0.5 * (self.low + self.high) }
         } else {
             // Where duals hardly move, a Newton step may lead anywhere.
             let far = self.b + self.reach.copysign(pull);

@@ -1,6 +1,6 @@
 //! A CUDA device as the core sees it.
 
-use crate::ffi::{Cuda, FourSums, LossArrays, Numbers, Outcome};
+use crate::ffi::{ColumnSums, Cuda, LossArrays, Numbers, Outcome};
 use kinfolk::algebra::{AnswerSums, Answers, Device, DeviceArray, DeviceMatrix, LossTable, Op, TermSums};
 use std::any::Any;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -246,8 +246,8 @@ impl Device for CudaDevice {
             (Some(losses), Some(kappa)) => self.keep(lock(&self.cuda).loss_terms(&losses, kappa)),
             _ => None,
         };
-        let [gap, value, conj, odd] = or_nothing(found, table);
-        TermSums { gap, value, conj, odd }
+        let [gap, value, conj, kappa, size, odd] = or_nothing(found, table);
+        TermSums { gap, value, conj, kappa, size, odd }
     }
 }
 
@@ -270,10 +270,10 @@ fn losses<'a>(table: &LossTable<'a>) -> Option<LossArrays<'a>> {
 }
 
 /// Sums, NaN after an error.
-fn or_nothing(sums: Option<FourSums>, table: &LossTable<'_>) -> FourSums {
+fn or_nothing<const N: usize>(sums: Option<ColumnSums<N>>, table: &LossTable<'_>) -> ColumnSums<N> {
     sums.unwrap_or_else(|| std::array::from_fn(|_| vec![f64::NAN; table.labels.cols]))
 }
 
-fn answer_sums([value, kappa, size, curvature]: FourSums) -> AnswerSums {
+fn answer_sums([value, kappa, size, curvature]: ColumnSums<4>) -> AnswerSums {
     AnswerSums { value, kappa, size, curvature }
 }

@@ -176,21 +176,21 @@ static __device__ double logistic_term(double m, double v) {
     return divergence(v, p, -(fmax(m, 0.0) + tail), d) + divergence(1.0 - v, q, -(fmax(-m, 0.0) + tail), -d);
 }
 
-// Sums of four numbers over runs of rows: part p of sum k of column j goes to parts[(p * 4 + k) * cols + j].
-#define COLUMN_RUN(cols, run)                                                       \
+// Sums of some numbers over runs of rows: part p of sum k of column j goes to parts[(p * count + k) * cols + j].
+#define COLUMN_RUN(cols, run, count)                                                \
     size j = blockIdx.x * (size)blockDim.x + threadIdx.x, first = blockIdx.y * run; \
     if (j >= cols) return;                                                          \
     size end = first + run < rows ? first + run : rows;                             \
-    double sums[4] = {0.0, 0.0, 0.0, 0.0};
-#define STORE_SUMS(cols) \
-    for (int k = 0; k < 4; k++) parts[(blockIdx.y * 4 + k) * cols + j] = sums[k];
+    double sums[count] = {};
+#define STORE_SUMS(cols, count) \
+    for (int k = 0; k < count; k++) parts[(blockIdx.y * count + k) * cols + j] = sums[k];
 
 // Sums of losses, of duals, of their sizes and of curvatures; duals and curvatures themselves if there is room for them.
 extern "C" __global__ void loss_answers(size rows, size cols, size run, Form form, double weight, double mu,
                                         const double* labels, const double* scores, const double* intercept,
                                         const double* centre, size has_centre, size keeps, double* kappa,
                                         double* curvature, double* parts) {
-    COLUMN_RUN(cols, run)
+    COLUMN_RUN(cols, run, 4)
     for (size i = first; i < end; i++) {
         size at = i * cols + j;
         Answer a = answer(form, labels[at], scores[at] + intercept[j], mu, has_centre ? centre[at] : 0.0);
@@ -203,15 +203,15 @@ extern "C" __global__ void loss_answers(size rows, size cols, size run, Form for
         sums[2] += weight * fabs(a.dual);
         sums[3] += weight * a.curvature;
     }
-    STORE_SUMS(cols)
+    STORE_SUMS(cols, 4)
 }
 
-// Fenchel-Young terms, losses and conjugates; how many observations need a closer look.
+// Sums of Fenchel-Young terms, losses, conjugates, duals and their sizes; how many observations need a closer look.
 extern "C" __global__ void loss_terms(size rows, size cols, size run, Form form, double weight, const double* labels,
                                       const double* scores, const double* intercept, const double* kappa,
                                       double* parts) {
     const double EPSILON = 2.220446049250313e-16;
-    COLUMN_RUN(cols, run)
+    COLUMN_RUN(cols, run, 6)
     for (size i = first; i < end; i++) {
         size at = i * cols + j;
         double y = labels[at], z = scores[at] + intercept[j], quotient = -kappa[at] / weight, low, high;
@@ -230,7 +230,9 @@ extern "C" __global__ void loss_terms(size rows, size cols, size run, Form form,
         sums[0] += weight * fmax(term, 0.0);
         sums[1] += weight * a.value;
         sums[2] += weight * conjugate;
-        sums[3] += plain ? 0.0 : 1.0;
+        sums[3] += kappa[at];
+        sums[4] += fabs(kappa[at]);
+        sums[5] += plain ? 0.0 : 1.0;
     }
-    STORE_SUMS(cols)
+    STORE_SUMS(cols, 6)
 }

@@ -182,12 +182,16 @@ impl Algebra for OnDevice<'_> {
         self.device.product(a, Op::Plain, b, Op::Plain)
     }
 
+    fn times_transposed(&self, a: &DeviceMatrix, b: &DeviceMatrix) -> DeviceMatrix {
+        self.device.product(a, Op::Plain, b, Op::Transposed)
+    }
+
     fn times_small(&self, a: &DeviceMatrix, b: &Matrix) -> DeviceMatrix {
         self.times(a, &self.put(b))
     }
 
     fn times_small_transposed(&self, a: &DeviceMatrix, b: &Matrix) -> DeviceMatrix {
-        self.device.product(a, Op::Plain, &self.put(b), Op::Transposed)
+        self.times_transposed(a, &self.put(b))
     }
 
     fn add_times_small(&self, y: &mut DeviceMatrix, a: &DeviceMatrix, b: &Matrix) {

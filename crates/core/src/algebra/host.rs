@@ -39,8 +39,12 @@ impl Algebra for Host {
         self.times(a, b)
     }
 
-    fn times_small_transposed(&self, a: &Matrix, b: &Matrix) -> Matrix {
+    fn times_transposed(&self, a: &Matrix, b: &Matrix) -> Matrix {
         linalg::times(view(a), view(b).transpose(), self.threads)
+    }
+
+    fn times_small_transposed(&self, a: &Matrix, b: &Matrix) -> Matrix {
+        self.times_transposed(a, b)
     }
 
     fn add_times_small(&self, y: &mut Matrix, a: &Matrix, b: &Matrix) {

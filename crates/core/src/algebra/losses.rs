@@ -63,6 +63,10 @@ pub struct TermSums {
     pub value: Vec<f64>,
     /// Conjugates, times their weight.
     pub conj: Vec<f64>,
+    /// Duals.
+    pub kappa: Vec<f64>,
+    /// Sizes of duals.
+    pub size: Vec<f64>,
     /// Observations that are out of the ordinary: duals outside their domain, predictions that are not finite, terms
     /// that are negative beyond rounding. Where there are any, the other sums mean nothing.
     pub odd: Vec<f64>,

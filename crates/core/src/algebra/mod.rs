@@ -35,6 +35,9 @@ pub(crate) trait Algebra: Sync {
     /// `a b`.
     fn times(&self, a: &Self::Mat, b: &Self::Mat) -> Self::Mat;
 
+    /// `a b'`.
+    fn times_transposed(&self, a: &Self::Mat, b: &Self::Mat) -> Self::Mat;
+
     /// `a b` for a small b in memory.
     fn times_small(&self, a: &Self::Mat, b: &Matrix) -> Self::Mat;
 

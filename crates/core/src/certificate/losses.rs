@@ -3,8 +3,9 @@
 //! Two things are called weights: the matrix W (`weights: &Matrix`), which gives predictions, and the weights
 //! of observations (`w`).
 
-use super::{intercepts, on_device};
+use super::intercepts;
 use crate::backend::{Columns, Interrupt, Panel, RowBlock, STREAM_ROWS, row_blocks};
+use crate::intercept::balance;
 use crate::loss::TermBlock;
 use crate::{Error, Matrix, Problem, Result, linalg};
 use rayon::prelude::*;
@@ -33,9 +34,6 @@ pub(super) fn loss_terms(
     intercept: Option<&[f64]>,
     interrupt: &mut Interrupt<'_>,
 ) -> Result<LossTerms> {
-    if let Some(terms) = on_device::loss_terms(problem, kappa, weights, intercept)? {
-        return Ok(terms);
-    }
     let blocks = row_blocks(problem.observations(), STREAM_ROWS);
     let Some(rho) = problem.intercept_costs() else {
         return sum_blocks(problem, &blocks, interrupt, |k, scratch| {
@@ -53,7 +51,8 @@ pub(super) fn loss_terms(
         intercepts::add(&intercept, blocks[k].columns, &mut scratch.scores);
         block_terms(problem, kappa, &blocks[k], scratch)
     })?;
-    intercepts::add_terms(problem, kappa, rho, &intercept, &mut terms)?;
+    let sums = balance::task_sums(problem, kappa);
+    intercepts::add_terms(problem, &sums, rho, &intercept, &mut terms)?;
     Ok(LossTerms { intercept, ..terms })
 }
 

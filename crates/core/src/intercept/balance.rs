@@ -88,33 +88,48 @@ pub(crate) fn balanced(problem: &Problem<'_>, mut kappa: Vec<f64>) -> Vec<f64> {
         problem.data().pool().install(|| take_means(&mut kappa, sums));
         return kappa;
     }
-    let mut of_task = vec![vec![]; obs.n_tasks()];
-    (0..obs.len()).for_each(|o| {
-        let task = obs.task(o);
-        if wrong[task] {
-            of_task[task].push(o);
+    let movable = |o: usize| Movable { kappa: kappa[o], gamma: problem.gamma(o), bounds: problem.box_of(o) };
+    let shifts = |of_task: &(dyn Fn(usize) -> Vec<Movable> + Sync)| -> Vec<Option<Shift>> {
+        let shift = |task: usize| wrong[task].then(|| Shift::of(&of_task(task)));
+        match obs.len() < SHARED_NUMBERS {
+            true => (0..wrong.len()).map(shift).collect(),
+            false => problem.data().pool().install(|| (0..wrong.len()).into_par_iter().map(shift).collect()),
         }
-    });
-    let balance = |observations: &Vec<usize>| {
-        let movable: Vec<Movable> = observations
-            .iter()
-            .map(|&o| Movable { kappa: kappa[o], gamma: problem.gamma(o), bounds: problem.box_of(o) })
-            .collect();
-        let delta = zero_sum_shift(&movable);
-        let moved = || movable.iter().map(|dual| dual.moved(delta));
-        let (sum, size) = moved().fold((0.0, 0.0), |(sum, size), kappa| (sum + kappa, size + kappa.abs()));
-        // Equal duals are moved to zero. Rounding then leaves numbers that no shift can balance, and that mean zero.
-        let is_rounding = sum.abs() > 0.1 * NEARLY_ZERO_SUM * size;
-        moved().map(|kappa| if is_rounding { 0.0 } else { kappa }).collect::<Vec<f64>>()
     };
-    let found: Vec<Vec<f64>> = match obs.len() < SHARED_NUMBERS {
-        true => of_task.iter().map(balance).collect(),
-        false => problem.data().pool().install(|| of_task.par_iter().map(balance).collect()),
-    };
-    for (observations, balanced) in of_task.iter().zip(&found) {
-        observations.iter().zip(balanced).for_each(|(&o, balanced)| kappa[o] = *balanced);
+    let t = obs.n_tasks();
+    if obs.is_complete() {
+        let shifts = shifts(&|task| (task..obs.len()).step_by(t).map(movable).collect());
+        let moved: Vec<f64> = problem.data().pool().install(|| {
+            let of = |o: usize| shifts[o % t].map_or(kappa[o], |shift| shift.moved(&movable(o)));
+            (0..obs.len()).into_par_iter().map(of).collect()
+        });
+        return moved;
     }
-    kappa
+    let mut of_task = vec![vec![]; t];
+    (0..obs.len()).for_each(|o| of_task[obs.task(o)].push(o));
+    let shifts = shifts(&|task| of_task[task].iter().map(|&o| movable(o)).collect());
+    (0..obs.len()).map(|o| shifts[obs.task(o)].map_or(kappa[o], |shift| shift.moved(&movable(o)))).collect()
+}
+
+/// How the duals of a task are moved.
+#[derive(Debug, Clone, Copy)]
+struct Shift {
+    delta: f64,
+    /// Equal duals are moved to zero. Rounding then leaves numbers that no shift can balance, and that mean zero.
+    is_rounding: bool,
+}
+
+impl Shift {
+    fn of(duals: &[Movable]) -> Self {
+        let delta = zero_sum_shift(duals);
+        let moved = duals.iter().map(|dual| dual.moved(delta));
+        let (sum, size) = moved.fold((0.0, 0.0), |(sum, size), kappa| (sum + kappa, size + kappa.abs()));
+        Shift { delta, is_rounding: sum.abs() > 0.1 * NEARLY_ZERO_SUM * size }
+    }
+
+    fn moved(&self, dual: &Movable) -> f64 {
+        if self.is_rounding { 0.0 } else { dual.moved(self.delta) }
+    }
 }
 
 /// Rows that a thread takes at a time.

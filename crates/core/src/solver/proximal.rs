@@ -37,7 +37,7 @@ impl Algorithm for Proximal {
 
     fn iterate(&self, run: &mut SolverRun<'_>) -> Result<SolverOutcome> {
         let problem = run.problem;
-        if let Some(model) = DeviceModel::of(problem)? {
+        if let Some(mut model) = DeviceModel::of(problem)? {
             let (best, ended) = newton::begin_on_device(run)?;
             if let (Some(best), Some(status)) = (&best, ended) {
                 return Ok(best.clone().ended(status));

@@ -165,7 +165,7 @@ impl Device for Pretended {
     fn loss_answers(&self, table: &LossTable<'_>) -> Answers {
         let zeros = || Matrix::zeros(table.labels.rows, table.labels.cols);
         let (mut kappa, mut curvature) = (zeros(), zeros());
-        let [value, dual, size, bend] = four_sums(table, |i, j, y, z| {
+        let [value, dual, size, bend] = column_sums(table, |i, j, y, z| {
             let at = table.form.answer(y, z, table.mu, table.centre.map_or(0.0, |centre| of(centre)[(i, j)]));
             kappa[(i, j)] = table.weight * at.dual;
             curvature[(i, j)] = table.weight * at.curvature;
@@ -175,24 +175,26 @@ impl Device for Pretended {
         Answers { sums, kappa: on_device(kappa), curvature: on_device(curvature) }
     }
     fn loss_terms(&self, table: &LossTable<'_>, kappa: &DeviceMatrix) -> TermSums {
-        let [gap, value, conj, odd] = four_sums(table, |i, j, y, z| {
+        let [gap, value, conj, dual, size, odd] = column_sums(table, |i, j, y, z| {
+            let kappa = of(kappa)[(i, j)];
             let (low, high) = table.form.domain(y);
-            let quotient = -of(kappa)[(i, j)] / table.weight;
+            let quotient = -kappa / table.weight;
             let u = quotient.max(low).min(high);
             let [value, conj, term] = table.form.terms(y, z, u);
             let plain = z.is_finite() && (quotient - u).abs() <= 1e-15 * u.abs() && term >= 0.0;
-            [table.weight * term, table.weight * value, table.weight * conj, f64::from(u8::from(!plain))]
+            let [term, value, conj] = [term, value, conj].map(|x| table.weight * x);
+            [term, value, conj, kappa, kappa.abs(), f64::from(u8::from(!plain))]
         });
-        TermSums { gap, value, conj, odd }
+        TermSums { gap, value, conj, kappa: dual, size, odd }
     }
 }
 
-/// Sums over the rows of four numbers of each observation.
-fn four_sums(
+/// Sums over the rows of some numbers of each observation.
+fn column_sums<const N: usize>(
     table: &LossTable<'_>,
-    mut terms: impl FnMut(usize, usize, f64, f64) -> [f64; 4],
-) -> [Vec<f64>; 4] {
-    let mut sums = [(); 4].map(|()| vec![0.0; table.labels.cols]);
+    mut terms: impl FnMut(usize, usize, f64, f64) -> [f64; N],
+) -> [Vec<f64>; N] {
+    let mut sums = [(); N].map(|()| vec![0.0; table.labels.cols]);
     for i in 0..table.labels.rows {
         for j in 0..table.labels.cols {
             let (y, z) = (of(table.labels)[(i, j)], of(table.scores)[(i, j)] + table.intercept[j]);

@@ -43,8 +43,8 @@ pub(crate) struct LossArrays<'a> {
     pub(crate) centre: Option<&'a Numbers>,
 }
 
-/// Four sums for each column.
-pub(crate) type FourSums = [Vec<f64>; 4];
+/// Some sums for each column.
+pub(crate) type ColumnSums<const N: usize> = [Vec<f64>; N];
 
 /// Runs of rows whose sums are taken apart.
 struct Runs {
@@ -72,7 +72,7 @@ impl Cuda {
         &self,
         losses: &LossArrays<'_>,
         keeps: bool,
-    ) -> Outcome<(FourSums, Option<(Numbers, Numbers)>)> {
+    ) -> Outcome<(ColumnSums<4>, Option<(Numbers, Numbers)>)> {
         let runs = losses.runs();
         let LossArrays { labels, scores, weight, mu, .. } = *losses;
         let n = if keeps { labels.len() } else { 1 };
@@ -80,7 +80,7 @@ impl Cuda {
         let (form, intercept) = (KernelForm::new(losses.form), self.upload(losses.intercept)?);
         let (has_centre, keeps_all) = (u64::from(losses.centre.is_some()), u64::from(keeps));
         let centre = losses.centre.unwrap_or(labels);
-        let (rows, cols, mut parts) = (runs.rows as u64, runs.cols as u64, self.room_for_sums(&runs)?);
+        let (rows, cols, mut parts) = (runs.rows as u64, runs.cols as u64, self.room_for_sums(&runs, 4)?);
         launch!(
             self,
             loss_answers,
@@ -101,16 +101,16 @@ impl Cuda {
             &mut curvature,
             &mut parts
         )?;
-        Ok((self.four_sums(&runs, &parts)?, keeps.then_some((kappa, curvature))))
+        Ok((self.column_sums(&runs, &parts)?, keeps.then_some((kappa, curvature))))
     }
 
-    /// Sums of Fenchel-Young terms, losses and conjugates, and the number of odd observations.
-    pub(crate) fn loss_terms(&self, losses: &LossArrays<'_>, kappa: &Numbers) -> Outcome<FourSums> {
+    /// Sums of Fenchel-Young terms, losses, conjugates, duals and their sizes, and the number of odd observations.
+    pub(crate) fn loss_terms(&self, losses: &LossArrays<'_>, kappa: &Numbers) -> Outcome<ColumnSums<6>> {
         let runs = losses.runs();
         assert_eq!(kappa.len(), losses.labels.len(), "sizes of a table");
         let LossArrays { labels, scores, weight, .. } = *losses;
         let (form, intercept) = (KernelForm::new(losses.form), self.upload(losses.intercept)?);
-        let (rows, cols, mut parts) = (runs.rows as u64, runs.cols as u64, self.room_for_sums(&runs)?);
+        let (rows, cols, mut parts) = (runs.rows as u64, runs.cols as u64, self.room_for_sums(&runs, 6)?);
         launch!(
             self,
             loss_terms,
@@ -126,15 +126,15 @@ impl Cuda {
             kappa,
             &mut parts
         )?;
-        self.four_sums(&runs, &parts)
+        self.column_sums(&runs, &parts)
     }
 
-    fn room_for_sums(&self, runs: &Runs) -> Outcome<Numbers> {
-        self.room(4 * runs.parts * runs.cols)
+    fn room_for_sums(&self, runs: &Runs, count: usize) -> Outcome<Numbers> {
+        self.room(count * runs.parts * runs.cols)
     }
 
-    fn four_sums(&self, runs: &Runs, parts: &Numbers) -> Outcome<FourSums> {
-        let width = 4 * runs.cols;
+    fn column_sums<const N: usize>(&self, runs: &Runs, parts: &Numbers) -> Outcome<ColumnSums<N>> {
+        let width = N * runs.cols;
         let mut out = self.room(width)?;
         launch!(self, column_sums, each(width), &(runs.parts as u64), &(width as u64), parts, &mut out)?;
         let sums = self.download(&out)?;

@@ -19,7 +19,7 @@ mod elements;
 mod losses;
 
 use copies::Staging;
-pub(crate) use losses::{FourSums, LossArrays};
+pub(crate) use losses::{ColumnSums, LossArrays};
 
 /// The kernels, compiled for every device since Volta.
 const PTX: &str = include_str!("../kernels.ptx");

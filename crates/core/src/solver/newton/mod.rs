@@ -58,7 +58,7 @@ impl Algorithm for Newton {
 
     fn iterate(&self, run: &mut SolverRun<'_>) -> Result<SolverOutcome> {
         let problem = run.problem;
-        if let Some(model) = DeviceModel::of(problem)? {
+        if let Some(mut model) = DeviceModel::of(problem)? {
             let (best, ended) = start::begin_on_device(run)?;
             if let (Some(best), Some(status)) = (&best, ended) {
                 return Ok(best.clone().ended(status));

@@ -3,7 +3,7 @@
 //! Inputs are rotated into the eigenbasis of X'X (less their mean if intercepts are free), where the preconditioner of
 //! `kronecker.rs` is at home.
 
-use super::generic::NewtonModel;
+use super::generic::{NewtonModel, shortened};
 use super::model::BALANCED;
 use super::start::QuadraticModel;
 use crate::algebra::{Algebra, DeviceMatrix, OnDevice, Op};
@@ -75,8 +75,12 @@ impl<'a> DeviceModel<'a> {
     }
 
     /// Where to begin: given duals, or those of the losses at the predictions of a quadratic model; with their V.
-    pub(in crate::solver) fn first(&self, run: &mut SolverRun<'_>) -> Result<(DeviceMatrix, DeviceMatrix)> {
-        let (device, labels) = (self.losses.device(), self.losses.labels);
+    pub(in crate::solver) fn first(
+        &mut self,
+        run: &mut SolverRun<'_>,
+    ) -> Result<(DeviceMatrix, DeviceMatrix)> {
+        let resident = self.losses.resident;
+        let (device, labels) = (&*resident.device.0, self.losses.labels);
         if let Some(kappa) = &run.given {
             let kappa = device.upload(kappa, labels.rows, labels.cols);
             return Ok((self.state(&kappa), kappa));
@@ -90,12 +94,15 @@ impl<'a> DeviceModel<'a> {
         let mut scores = device.upload(&solution.kappa, labels.rows, labels.cols);
         device.scale(&mut scores, -gain / model.gamma(0));
         device.add_scaled(&mut scores, gain, labels);
-        let smooth = if self.problem.only_loss().is_some_and(|loss| loss.is_smooth()) { 0.0 } else { 1.0 };
-        let at = Smoothing { mu: smooth, centre: None };
+        // Losses with kinks are made as smooth as a parabola is.
+        let is_smooth = self.problem.only_loss().is_some_and(|loss| loss.is_smooth());
+        self.mu = if is_smooth { 0.0 } else { 1.0 };
         let zeros = vec![0.0; labels.cols];
-        let kappa = device.loss_answers(&self.losses.table(&scores, &zeros, at)).kappa;
+        let kappa = device.loss_answers(&self.losses.table(&scores, &zeros, self.smoothing())).kappa;
+        let point = shortened(self, newton_system::VPoint::at(self, self.state(&kappa)));
+        self.mu = 0.0;
         self.losses.resident.device.check()?;
-        Ok((self.state(&kappa), kappa))
+        Ok((point.v, point.side.kappa))
     }
 }
 

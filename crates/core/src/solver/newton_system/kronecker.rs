@@ -29,8 +29,8 @@ pub(in crate::solver) struct Kronecker<'a, C: TaskCurvature> {
     curvature: &'a C,
     derivative: &'a Derivative<'a, C::Algebra>,
     /// H^-1 U and H U.
-    into: Matrix,
-    out: Matrix,
+    into: MatIn<C::Algebra>,
+    out: MatIn<C::Algebra>,
     /// `1 / (1 + lam om)`.
     inverse: MatIn<C::Algebra>,
     floor: f64,
@@ -61,7 +61,7 @@ impl<'a, C: TaskCurvature> Kronecker<'a, C> {
         for (j, lam) in lam.iter().enumerate() {
             inverse.row_mut(j).iter_mut().zip(&om).for_each(|(x, om)| *x = 1.0 / (1.0 + lam * om.max(0.0)));
         }
-        let inverse = derivative.algebra.put(&inverse);
+        let [into, out, inverse] = [&into, &out, &inverse].map(|m| derivative.algebra.put(m));
         (floor > 0.0).then_some(Kronecker { curvature, derivative, into, out, inverse, floor })
     }
 }
@@ -75,14 +75,14 @@ impl<C: TaskCurvature> Operator for Kronecker<'_, C> {
 
     fn precondition(&self, v: &MatIn<C::Algebra>) -> MatIn<C::Algebra> {
         let algebra = self.algebra();
-        let mut z = algebra.times_small(v, &self.into);
+        let mut z = algebra.times(v, &self.into);
         algebra.multiply(&mut z, &self.inverse);
-        algebra.times_small_transposed(&z, &self.out)
+        algebra.times_transposed(&z, &self.out)
     }
 
     fn weigh(&self, v: &MatIn<C::Algebra>) -> MatIn<C::Algebra> {
         let algebra = self.algebra();
-        let mut out = algebra.times_small(v, self.derivative.theta);
+        let mut out = algebra.times(v, &self.derivative.theta_there);
         algebra.add_scaled(&mut out, self.floor, v);
         out
     }

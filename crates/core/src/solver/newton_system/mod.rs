@@ -85,6 +85,8 @@ impl<S, M> VPoint<S, M> {
 pub(super) struct Derivative<'a, A: Algebra = Host> {
     pub(super) v: &'a A::Mat,
     pub(super) theta: &'a Matrix,
+    /// Theta where V is.
+    theta_there: A::Mat,
     /// phi''(V'V).
     pub(super) second: Matrix,
     /// Atoms with the curvatures w phi''(<S, V'V>).
@@ -101,7 +103,8 @@ impl<'a, A: Algebra> Derivative<'a, A> {
     ) -> Self {
         let second = output.entries().curvatures(gram);
         let atoms = output.atoms().iter().zip(output.atom_curvatures(gram)).collect();
-        Derivative { v, theta, second, atoms, algebra }
+        let theta_there = algebra.put(theta);
+        Derivative { v, theta, theta_there, second, atoms, algebra }
     }
 
     /// B[U].
@@ -109,7 +112,7 @@ impl<'a, A: Algebra> Derivative<'a, A> {
         let algebra = &self.algebra;
         let mut mixed = algebra.cross(u, self.v);
         self.mix(&mut mixed);
-        let mut out = algebra.times_small(u, self.theta);
+        let mut out = algebra.times(u, &self.theta_there);
         algebra.add_times_small(&mut out, self.v, &mixed);
         out
     }
