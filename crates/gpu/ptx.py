@@ -2,12 +2,16 @@
 
     pip install nvidia-cuda-nvrtc-cu12==12.0.76
     python crates/gpu/ptx.py            # writes kernels.ptx
-    python crates/gpu/ptx.py --check    # exit code 1 if it is not what kernels.cu gives
+    python crates/gpu/ptx.py --check    # exit code 1 if kernels.ptx was not made from this kernels.cu
 
-PTX of this version loads with every driver for CUDA 12 or newer, on Volta and newer devices.
+PTX of this version loads with every driver for CUDA 12 or newer, on Volta and newer devices. The first line of
+kernels.ptx has a checksum of kernels.cu and of the rest of kernels.ptx, so that the check needs no compiler; where
+NVRTC is installed, the check compiles as well.
 """
 
 import ctypes
+import hashlib
+import importlib.util
 import pathlib
 import sys
 
@@ -39,15 +43,26 @@ def compile_ptx(source: bytes) -> str:
     return ptx.value.decode()
 
 
+def checksum(source: bytes, ptx: str) -> str:
+    return f"// sha256 of kernels.cu and of the rest: {hashlib.sha256(source + ptx.encode()).hexdigest()}\n"
+
+
+def check(source: bytes, kept: str) -> None:
+    first, _, rest = kept.partition("\n")
+    stale = first + "\n" != checksum(source, rest)
+    if not stale and importlib.util.find_spec("nvidia") and importlib.util.find_spec("nvidia.cuda_nvrtc"):
+        stale = rest != compile_ptx(source)
+    if stale:
+        sys.exit("kernels.ptx is not what kernels.cu gives: run python crates/gpu/ptx.py")
+
+
 def main() -> None:
     folder = pathlib.Path(__file__).parent / "src"
-    made = compile_ptx((folder / "kernels.cu").read_bytes())
-    kept = folder / "kernels.ptx"
+    source, kept = (folder / "kernels.cu").read_bytes(), folder / "kernels.ptx"
     if "--check" in sys.argv[1:]:
-        if not kept.exists() or kept.read_text() != made:
-            sys.exit("kernels.ptx is not what kernels.cu gives: run python crates/gpu/ptx.py")
-        return
-    kept.write_text(made)
+        return check(source, kept.read_text() if kept.exists() else "")
+    made = compile_ptx(source)
+    kept.write_text(checksum(source, made) + made)
 
 
 if __name__ == "__main__":

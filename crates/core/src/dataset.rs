@@ -52,6 +52,8 @@ pub struct Dataset<'a> {
     pool: Pool,
     plain: Derived,
     centred: Derived,
+    /// Labels (less offsets) on the device that holds the inputs.
+    device_labels: OnceLock<DeviceMatrix>,
     prepare_lock: Mutex<()>,
     derive_lock: Mutex<()>,
 }
@@ -165,6 +167,7 @@ impl<'a> Dataset<'a> {
             pool,
             plain: Derived::default(),
             centred: Derived::default(),
+            device_labels: OnceLock::new(),
             prepare_lock: Mutex::new(()),
             derive_lock: Mutex::new(()),
         })
@@ -183,6 +186,7 @@ impl<'a> Dataset<'a> {
             pool: self.pool.clone(),
             plain: self.plain.of_same_inputs(),
             centred: self.centred.of_same_inputs(),
+            device_labels: OnceLock::new(),
             prepare_lock: Mutex::new(()),
             derive_lock: Mutex::new(()),
         }
@@ -199,7 +203,7 @@ impl<'a> Dataset<'a> {
         let duals = Expansion::Duals(self.observations, alpha);
         let mut gram = self.pool.install(|| {
             let state = backend::state_of(self.backend(), duals, self.threads(), never)?;
-            Ok::<_, Error>(backend::task_gram(self.backend(), duals, &state, self.threads()))
+            backend::task_gram(self.backend(), duals, &state, self.threads())
         })?;
         let unit = self.backend.unit();
         gram.as_mut_slice().iter_mut().for_each(|x| *x *= unit);
@@ -366,7 +370,19 @@ impl<'a> Dataset<'a> {
         Ok((matrix, self.moments_in(&FeatureBasis, (plain_moments, centred), interrupt)?))
     }
 
-    /// Moments of the labels on the device that holds the inputs, where every input has a label for every task.
+    /// Labels (less offsets), inputs x tasks, on the device that holds the inputs, where every input has a label for
+    /// every task.
+    pub(crate) fn device_labels(&self, resident: &ResidentBackend<'_>) -> Result<&DeviceMatrix> {
+        if self.device_labels.get().is_none() {
+            let (n, t) = (self.observations.n_inputs(), self.observations.n_tasks());
+            let labels = resident.device.0.upload(&self.observations.targets(), n, t);
+            resident.device.check()?;
+            let _ = self.device_labels.set(labels);
+        }
+        Ok(self.device_labels.get().expect("set just above"))
+    }
+
+    /// Moments of these labels.
     pub(crate) fn device_moments(
         &self,
         resident: &ResidentBackend<'_>,
@@ -374,12 +390,19 @@ impl<'a> Dataset<'a> {
     ) -> Result<&DeviceMoments> {
         let kept = &self.derived(centred).device_moments;
         if kept.get().is_none() {
+            let (device, all) = (&*resident.device.0, self.device_labels(resident)?);
             // Less their means, labels need no inputs less their means.
-            let (labels, device) = (self.label_table(centred), &*resident.device.0);
-            let uploaded = device.upload(&labels, resident.inputs.rows, self.observations.n_tasks());
-            let moment = device.product(&resident.inputs, Op::Transposed, &uploaded, Op::Plain);
+            let less_means = centred.then(|| {
+                let (mut labels, n) = (all.clone(), all.rows.max(1) as f64);
+                let means = resident.column_sums(all).iter().map(|sum| -sum / n).collect::<Vec<f64>>();
+                device.add_to_columns(&mut labels, &means);
+                labels
+            });
+            let labels = less_means.as_ref().unwrap_or(all);
+            let moment = device.product(&resident.inputs, Op::Transposed, labels, Op::Plain);
+            let label_square = device.column_products(labels, labels).iter().sum();
             resident.device.check()?;
-            let _ = kept.set(DeviceMoments { moment, label_square: linalg::dot(&labels, &labels) });
+            let _ = kept.set(DeviceMoments { moment, label_square });
         }
         Ok(kept.get().expect("set just above"))
     }

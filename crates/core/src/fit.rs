@@ -2,6 +2,7 @@
 
 use crate::backend::Interrupt;
 use crate::certificate::{Graded, certify_normal};
+use crate::linalg::{self, view};
 use crate::regularizer::Regularizer;
 use crate::solver::{Snapshot, Solution, SolveRequest, Start, TracePoint, start};
 use crate::{
@@ -248,9 +249,11 @@ fn finish(problem: &Problem<'_>, mut solution: Solution, tolerance: f64, began: 
 /// `W'W` in the caller's units: `Theta G Theta`, or G itself where it is that of weights.
 fn products(problem: &Problem<'_>, solution: &Solution) -> Matrix {
     let Graded { theta, gram, .. } = &solution.graded;
+    let (pool, threads) = (problem.data().pool(), problem.data().threads());
+    let times = |a: &Matrix, b: &Matrix| pool.install(|| linalg::times(view(a), view(b), threads));
     let mut products = match problem.regularizer() {
         Regularizer::Spectral(_) => gram.clone(),
-        Regularizer::Entrywise(_) => theta.times(gram).times(theta),
+        Regularizer::Entrywise(_) => times(&times(theta, gram), theta),
     };
     let unit = problem.data().backend().unit();
     products.as_mut_slice().iter_mut().for_each(|x| *x /= unit);

@@ -7,6 +7,7 @@ mod c_scale;
 pub mod certificate;
 mod dataset;
 mod design;
+mod device_losses;
 mod error;
 mod fit;
 pub mod fs;

@@ -1,7 +1,7 @@
 //! A CUDA device as the core sees it.
 
-use crate::ffi::{Cuda, Numbers, Outcome};
-use kinfolk::algebra::{Device, DeviceArray, DeviceMatrix, Op};
+use crate::ffi::{ColumnSums, Cuda, LossArrays, Numbers, Outcome};
+use kinfolk::algebra::{AnswerSums, Answers, Device, DeviceArray, DeviceMatrix, LossTable, Op, TermSums};
 use std::any::Any;
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -167,6 +167,19 @@ impl Device for CudaDevice {
         }
     }
 
+    fn multiply(&self, x: &mut DeviceMatrix, by: &DeviceMatrix) {
+        if let (Some(x), Some(by)) = (numbers_mut(x), numbers(by)) {
+            self.keep(lock(&self.cuda).multiply(x, by));
+        }
+    }
+
+    fn add_to_columns(&self, x: &mut DeviceMatrix, values: &[f64]) {
+        assert_eq!(x.cols, values.len(), "one number for each column");
+        if let Some(x) = numbers_mut(x) {
+            self.keep(lock(&self.cuda).add_to_columns(x, values));
+        }
+    }
+
     fn add_outer(&self, x: &mut DeviceMatrix, factor: f64, rows: &[f64], columns: &[f64]) {
         if let Some(x) = numbers_mut(x) {
             self.keep(lock(&self.cuda).add_outer(x, factor, rows, columns));
@@ -203,16 +216,64 @@ impl Device for CudaDevice {
         }
     }
 
+    /// The inverse is as good as a factor.
     fn shifted_cholesky(&self, m: &DeviceMatrix, shift: f64) -> Option<DeviceMatrix> {
         let numbers = numbers(m)?;
-        let factor = self.keep(lock(&self.cuda).shifted_cholesky(numbers, m.rows, shift))??;
-        Some(self.matrix(Some(factor), m.rows, m.rows))
+        let inverse = self.keep(lock(&self.cuda).shifted_inverse(numbers, m.rows, shift))??;
+        Some(self.matrix(Some(inverse), m.rows, m.rows))
     }
 
     fn solve(&self, factor: &DeviceMatrix, x: &mut DeviceMatrix) {
-        let (n, cols) = (x.rows, x.cols);
-        if let (Some(factor), Some(x)) = (numbers(factor), numbers_mut(x)) {
-            self.keep(lock(&self.cuda).solve(factor, x, n, cols));
-        }
+        *x = self.product(factor, Op::Plain, x, Op::Plain);
     }
+
+    fn loss_sums(&self, table: &LossTable<'_>) -> AnswerSums {
+        let found = losses(table).and_then(|losses| self.keep(lock(&self.cuda).loss_answers(&losses, false)));
+        answer_sums(or_nothing(found.map(|(sums, _)| sums), table))
+    }
+
+    fn loss_answers(&self, table: &LossTable<'_>) -> Answers {
+        let found = losses(table).and_then(|losses| self.keep(lock(&self.cuda).loss_answers(&losses, true)));
+        let (sums, kept) = found.unzip();
+        let (kappa, curvature) = kept.flatten().unzip();
+        let (rows, cols) = (table.labels.rows, table.labels.cols);
+        let (kappa, curvature) = (self.matrix(kappa, rows, cols), self.matrix(curvature, rows, cols));
+        Answers { sums: answer_sums(or_nothing(sums, table)), kappa, curvature }
+    }
+
+    fn loss_terms(&self, table: &LossTable<'_>, kappa: &DeviceMatrix) -> TermSums {
+        let found = match (losses(table), numbers(kappa)) {
+            (Some(losses), Some(kappa)) => self.keep(lock(&self.cuda).loss_terms(&losses, kappa)),
+            _ => None,
+        };
+        let [gap, value, conj, kappa, size, odd] = or_nothing(found, table);
+        TermSums { gap, value, conj, kappa, size, odd }
+    }
+}
+
+/// The table, as kernels take it.
+fn losses<'a>(table: &LossTable<'a>) -> Option<LossArrays<'a>> {
+    let LossTable { form, labels, scores, intercept, weight, mu, centre } = *table;
+    let centre = match centre {
+        Some(centre) => Some(numbers(centre)?),
+        None => None,
+    };
+    Some(LossArrays {
+        form,
+        labels: numbers(labels)?,
+        scores: numbers(scores)?,
+        intercept,
+        weight,
+        mu,
+        centre,
+    })
+}
+
+/// Sums, NaN after an error.
+fn or_nothing<const N: usize>(sums: Option<ColumnSums<N>>, table: &LossTable<'_>) -> ColumnSums<N> {
+    sums.unwrap_or_else(|| std::array::from_fn(|_| vec![f64::NAN; table.labels.cols]))
+}
+
+fn answer_sums([value, kappa, size, curvature]: ColumnSums<4>) -> AnswerSums {
+    AnswerSums { value, kappa, size, curvature }
 }

@@ -2,8 +2,9 @@
 
 #![allow(clippy::unwrap_used)] // helpers outside test functions
 
-use kinfolk::algebra::{DeviceHandle, Op};
+use kinfolk::algebra::{DeviceHandle, LossTable, Op};
 use kinfolk::inputs::{Dense, Inputs};
+use kinfolk::loss::LossDerivatives;
 use kinfolk::{
     Dataset, DatasetOptions, Intercept, LossKind, Matrix, Observations, Problem, ProblemSpec,
     RegularizerKind, Settings, SolverKind, Start, Status,
@@ -88,6 +89,8 @@ fn operations_agree() {
         device.add_scaled(&mut changed, 0.5, &on_w);
         device.scale(&mut changed, 3.0);
         device.add_outer(&mut changed, -2.0, &r, &c);
+        device.add_to_columns(&mut changed, &c);
+        device.multiply(&mut changed, &on_w);
         let positive: Vec<f64> = r.iter().map(|x| x.abs()).collect();
         let columns: Vec<f64> = c.iter().map(|x| x.abs()).collect();
         device.divide_shifted(&mut changed, &positive, &columns);
@@ -95,6 +98,7 @@ fn operations_agree() {
         for i in 0..d {
             for j in 0..t {
                 let x = 3.0 * (v[(i, j)] * r[i] * c[j] + 0.5 * w[(i, j)]) - 2.0 * r[i] * c[j];
+                let x = (x + c[j]) * w[(i, j)];
                 want[(i, j)] = x / (1.0 + positive[i] * columns[j]);
             }
         }
@@ -116,6 +120,142 @@ fn operations_agree() {
         }
         close("eigenvectors", gram.times(&vectors).as_slice(), images.as_slice(), 1e-11);
         assert_eq!(device.error(), None);
+    }
+}
+
+/// Sums over the rows of what a function makes of label, prediction and dual, for each column.
+fn sums_of([y, z, kappa]: [&Matrix; 3], intercept: &[f64], of: impl Fn(f64, f64, f64) -> f64) -> Vec<f64> {
+    let column =
+        |j: usize| (0..y.rows()).map(|i| of(y[(i, j)], z[(i, j)] + intercept[j], kappa[(i, j)])).sum();
+    (0..y.cols()).map(column).collect()
+}
+
+/// Kernels of losses repeat the formulas of the core, for every loss.
+#[test]
+fn losses_agree() {
+    let Some(handle) = device() else { return };
+    let (device, mut random) = (&*handle.0, Random(29));
+    let upload = |m: &Matrix| device.upload(m.as_slice(), m.rows(), m.cols());
+    for (kind, (n, t)) in
+        LossKind::all_examples().into_iter().zip([(1, 1), (5, 3), (1000, 70)].into_iter().cycle())
+    {
+        let loss = kind.build().unwrap();
+        let (form, weight) = (loss.form().unwrap(), 0.7);
+        let (mut y, mut z, mut kappa) = (random.matrix(n, t), random.matrix(n, t), random.matrix(n, t));
+        z.scale(3.0);
+        for i in 0..n {
+            for j in 0..t {
+                if loss.is_classification() {
+                    y[(i, j)] = 1.0f64.copysign(y[(i, j)]);
+                }
+                let (low, high) = form.domain(y[(i, j)]);
+                let share = 0.5 * (kappa[(i, j)] + 1.0);
+                kappa[(i, j)] = -weight * (low.max(-2.0) * share + high.min(2.0) * (1.0 - share));
+            }
+        }
+        let intercept = random.matrix(1, t).into_vec();
+        let (labels, scores, duals) = (upload(&y), upload(&z), upload(&kappa));
+        for mu in [0.0, 0.3] {
+            let centre = (mu > 0.0).then(|| random.matrix(n, t));
+            let there = centre.as_ref().map(upload);
+            let (labels, scores, centre_there) = (&labels, &scores, there.as_ref());
+            let table =
+                LossTable { form, labels, scores, intercept: &intercept, weight, mu, centre: centre_there };
+            let answers = device.loss_answers(&table);
+            assert_eq!(device.loss_sums(&table), answers.sums);
+            let zeros = Matrix::zeros(n, t);
+            let all = [&y, &z, centre.as_ref().unwrap_or(&zeros)];
+            let what = |name: &str| format!("{}, mu {mu}: {name}", loss.name());
+            let sums = &answers.sums;
+            for (name, got, of) in [
+                ("values", &sums.value, (|at| at.value) as fn(LossDerivatives) -> f64),
+                ("duals", &sums.kappa, |at| at.dual),
+                ("sizes", &sums.size, |at| at.dual.abs()),
+                ("curvatures", &sums.curvature, |at| at.curvature),
+            ] {
+                let want =
+                    sums_of(all, &intercept, |y, z, centre| weight * of(form.answer(y, z, mu, centre)));
+                close(&what(name), got, &want, 1e-12);
+            }
+            let mut flat = vec![];
+            for i in 0..n {
+                let at = |j| form.answer(y[(i, j)], z[(i, j)] + intercept[j], mu, all[2][(i, j)]);
+                flat.extend((0..t).map(|j| weight * at(j).dual));
+            }
+            close(&what("every dual"), &device.download(&answers.kappa), &flat, 1e-14);
+        }
+        let (labels, scores, intercept) = (&labels, &scores, &intercept[..]);
+        let table = LossTable { form, labels, scores, intercept, weight, mu: 0.0, centre: None };
+        let terms = device.loss_terms(&table, &duals);
+        for (k, got) in [&terms.value, &terms.conj, &terms.gap].into_iter().enumerate() {
+            let term = |y: f64, z: f64, kappa: f64| weight * form.terms(y, z, -kappa / weight)[k];
+            let want = sums_of([&y, &z, &kappa], intercept, term);
+            close(&format!("{}: term {k}", loss.name()), got, &want, 1e-11);
+        }
+        let sums = sums_of([&y, &z, &kappa], intercept, |_, _, kappa| kappa);
+        close(&format!("{}: sums of duals", loss.name()), &terms.kappa, &sums, 1e-12);
+        let sizes = sums_of([&y, &z, &kappa], intercept, |_, _, kappa| kappa.abs());
+        close(&format!("{}: sums of sizes", loss.name()), &terms.size, &sizes, 1e-12);
+        assert!(terms.odd.iter().all(|odd| *odd == 0.0), "{}: {:?}", loss.name(), terms.odd);
+        let mut outside = kappa.clone();
+        outside[(n - 1, t - 1)] = f64::NAN;
+        assert_eq!(device.loss_terms(&table, &upload(&outside)).odd[t - 1], 1.0);
+        assert_eq!(device.error(), None);
+    }
+}
+
+/// Large arrays travel in pieces.
+#[test]
+fn large_copies_arrive() {
+    let Some(handle) = device() else { return };
+    for n in [524_287, 524_288, 2_000_003] {
+        let values: Vec<f64> = (0..n).map(|i| i as f64 + 0.5).collect();
+        let single: Vec<f32> = (0..n).map(|i| i as f32).collect();
+        assert!(handle.0.download(&handle.0.upload(&values, n, 1)) == values);
+        let widened: Vec<f64> = single.iter().map(|x| f64::from(*x)).collect();
+        assert!(handle.0.download(&handle.0.upload_single(&single, n, 1)) == widened);
+    }
+    assert_eq!(handle.0.error(), None);
+}
+
+/// Losses of classes and numbers: certified on the device, the same optimum as in memory, the same bits twice.
+#[test]
+fn fits_of_other_losses_agree() {
+    let Some(handle) = device() else { return };
+    let mut random = Random(31);
+    for (trial, loss) in LossKind::all_examples().into_iter().cycle().take(20).enumerate() {
+        let (n, d, t) = (random.one_of(&[120, 400]), random.one_of(&[3, 20, 40]), random.one_of(&[2, 6, 20]));
+        let x = random.matrix(n, d);
+        let mut labels = x.times(&random.matrix(d, t));
+        labels.add_scaled(1.0, &random.matrix(n, t));
+        if loss.is_classification() {
+            labels.as_mut_slice().iter_mut().for_each(|y| *y = 1.0f64.copysign(*y));
+        }
+        let inputs: Inputs<'_> = Dense::f64(x.as_slice(), n, d).unwrap().into();
+        let observations = Observations::multi_output(labels.as_slice(), n, t).unwrap();
+        let spec = ProblemSpec {
+            loss: loss.clone().into(),
+            output: RegularizerKind::Power { k: random.one_of(&[1u32, 2]) },
+            c: 10f64.powf(random.next()),
+            intercept: random.one_of(&[Intercept::Free, Intercept::None]),
+            ..ProblemSpec::default()
+        };
+        let tolerance = 1e-6;
+        let fitted = |device: Option<DeviceHandle>| {
+            let options = DatasetOptions { device, ..DatasetOptions::default() };
+            let data = Dataset::new(&inputs, &observations, options).unwrap();
+            let problem = Problem::new(&data, spec.clone()).unwrap();
+            kinfolk::fit(&problem, &Settings { tolerance, ..Settings::default() }).unwrap()
+        };
+        let (there, here) = (fitted(Some(handle.clone())), fitted(None));
+        let what = format!("trial {trial}: {n} x {d} x {t}, {loss:?}, {:?}, C {}", spec.output, spec.c);
+        assert_eq!((there.status(), here.status()), (Status::Certified, Status::Certified), "{what}");
+        assert!(there.solver != "sdca", "{what}");
+        let (a, b) = (there.certificate(), here.certificate());
+        close(&format!("{what}: primal"), &[a.primal], &[b.primal], 2.0 * tolerance);
+        assert!(a.dual <= b.primal * (1.0 + 1e-12) && b.dual <= a.primal * (1.0 + 1e-12), "{what}: {a} {b}");
+        let twice = fitted(Some(handle.clone()));
+        assert_eq!(twice.model.alpha(), there.model.alpha(), "{what}: other bits");
     }
 }
 

@@ -1,6 +1,6 @@
 //! Matrices on a device: what another crate has to provide, and its use as an `Algebra`.
 
-use super::Algebra;
+use super::{Algebra, AnswerSums, Answers, LossTable, TermSums};
 use crate::interrupt::Interrupt;
 use crate::{Error, Matrix, Result};
 use std::any::Any;
@@ -86,6 +86,12 @@ pub trait Device: Send + Sync + std::fmt::Debug {
     /// Multiplies row i by `factors[i]`.
     fn scale_rows(&self, x: &mut DeviceMatrix, factors: &[f64]);
 
+    /// Multiplies every entry by that of another matrix.
+    fn multiply(&self, x: &mut DeviceMatrix, by: &DeviceMatrix);
+
+    /// Adds `values[j]` to every entry of column j.
+    fn add_to_columns(&self, x: &mut DeviceMatrix, values: &[f64]);
+
     /// Adds `factor rows[i] columns[j]` to entry (i, j).
     fn add_outer(&self, x: &mut DeviceMatrix, factor: f64, rows: &[f64], columns: &[f64]);
 
@@ -106,6 +112,15 @@ pub trait Device: Send + Sync + std::fmt::Debug {
 
     /// `m^-1 x` in place, with the factor of m.
     fn solve(&self, factor: &DeviceMatrix, x: &mut DeviceMatrix);
+
+    /// Sums of losses, duals and curvatures.
+    fn loss_sums(&self, table: &LossTable<'_>) -> AnswerSums;
+
+    /// The same, with duals and curvatures themselves.
+    fn loss_answers(&self, table: &LossTable<'_>) -> Answers;
+
+    /// The terms of the certificate for these duals. There is no proximal term.
+    fn loss_terms(&self, table: &LossTable<'_>, kappa: &DeviceMatrix) -> TermSums;
 }
 
 /// A device that several owners share.
@@ -167,12 +182,16 @@ impl Algebra for OnDevice<'_> {
         self.device.product(a, Op::Plain, b, Op::Plain)
     }
 
+    fn times_transposed(&self, a: &DeviceMatrix, b: &DeviceMatrix) -> DeviceMatrix {
+        self.device.product(a, Op::Plain, b, Op::Transposed)
+    }
+
     fn times_small(&self, a: &DeviceMatrix, b: &Matrix) -> DeviceMatrix {
         self.times(a, &self.put(b))
     }
 
     fn times_small_transposed(&self, a: &DeviceMatrix, b: &Matrix) -> DeviceMatrix {
-        self.device.product(a, Op::Plain, &self.put(b), Op::Transposed)
+        self.times_transposed(a, &self.put(b))
     }
 
     fn add_times_small(&self, y: &mut DeviceMatrix, a: &DeviceMatrix, b: &Matrix) {
@@ -197,6 +216,10 @@ impl Algebra for OnDevice<'_> {
 
     fn scale_rows(&self, x: &mut DeviceMatrix, factors: &[f64]) {
         self.device.scale_rows(x, factors);
+    }
+
+    fn multiply(&self, x: &mut DeviceMatrix, by: &DeviceMatrix) {
+        self.device.multiply(x, by);
     }
 
     fn divide_shifted(&self, x: &mut DeviceMatrix, rows: &[f64], columns: &[f64]) {

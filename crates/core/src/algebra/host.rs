@@ -39,8 +39,12 @@ impl Algebra for Host {
         self.times(a, b)
     }
 
-    fn times_small_transposed(&self, a: &Matrix, b: &Matrix) -> Matrix {
+    fn times_transposed(&self, a: &Matrix, b: &Matrix) -> Matrix {
         linalg::times(view(a), view(b).transpose(), self.threads)
+    }
+
+    fn times_small_transposed(&self, a: &Matrix, b: &Matrix) -> Matrix {
+        self.times_transposed(a, b)
     }
 
     fn add_times_small(&self, y: &mut Matrix, a: &Matrix, b: &Matrix) {
@@ -69,6 +73,10 @@ impl Algebra for Host {
         for (i, factor) in factors.iter().enumerate() {
             x.row_mut(i).iter_mut().for_each(|x| *x *= factor);
         }
+    }
+
+    fn multiply(&self, x: &mut Matrix, by: &Matrix) {
+        x.as_mut_slice().iter_mut().zip(by.as_slice()).for_each(|(x, by)| *x *= by);
     }
 
     fn divide_shifted(&self, x: &mut Matrix, rows: &[f64], columns: &[f64]) {

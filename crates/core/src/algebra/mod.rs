@@ -6,10 +6,12 @@
 
 mod device;
 mod host;
+mod losses;
 
 pub(crate) use device::OnDevice;
 pub use device::{Device, DeviceArray, DeviceHandle, DeviceMatrix, Op};
 pub(crate) use host::Host;
+pub use losses::{AnswerSums, Answers, LossForm, LossTable, TermSums};
 
 use crate::interrupt::Interrupt;
 use crate::{Matrix, Result};
@@ -32,6 +34,9 @@ pub(crate) trait Algebra: Sync {
 
     /// `a b`.
     fn times(&self, a: &Self::Mat, b: &Self::Mat) -> Self::Mat;
+
+    /// `a b'`.
+    fn times_transposed(&self, a: &Self::Mat, b: &Self::Mat) -> Self::Mat;
 
     /// `a b` for a small b in memory.
     fn times_small(&self, a: &Self::Mat, b: &Matrix) -> Self::Mat;
@@ -56,6 +61,9 @@ pub(crate) trait Algebra: Sync {
 
     /// Multiplies row i by `factors[i]`.
     fn scale_rows(&self, x: &mut Self::Mat, factors: &[f64]);
+
+    /// Multiplies every entry by that of another matrix.
+    fn multiply(&self, x: &mut Self::Mat, by: &Self::Mat);
 
     /// Divides entry (i, j) by `1 + rows[i] columns[j]`.
     fn divide_shifted(&self, x: &mut Self::Mat, rows: &[f64], columns: &[f64]);

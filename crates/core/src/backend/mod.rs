@@ -29,8 +29,8 @@ pub(crate) use blocks::{RowBlock, row_blocks, scatter};
 pub use features::FeatureBackend;
 pub(crate) use features::inverse_norm;
 pub use gram::GramBackend;
-pub(crate) use resident::ResidentBackend;
 pub use resident::bytes as device_bytes;
+pub(crate) use resident::{DeviceSquare, ResidentBackend};
 pub(crate) use spectrum::{Frame, Spectrum};
 pub(crate) use subspace::Subspace;
 
@@ -161,6 +161,22 @@ pub trait Backend: Send + Sync + std::fmt::Debug {
         Ok(None)
     }
 
+    /// `V'V` of a state that is V, if that is faster than in memory; not exactly symmetric.
+    ///
+    /// # Errors
+    /// If a device failed.
+    fn gram_of_state(&self, _state: &Matrix) -> Result<Option<Matrix>> {
+        Ok(None)
+    }
+
+    /// A state times a matrix tasks x tasks, if that is faster than in memory.
+    ///
+    /// # Errors
+    /// If a device failed.
+    fn state_times(&self, _state: &Matrix, _small: &Matrix) -> Result<Option<Matrix>> {
+        Ok(None)
+    }
+
     /// Coordinates in the units of the inputs are this number times our coordinates (for equal Z).
     fn coordinate_unit(&self) -> f64;
 
@@ -261,9 +277,12 @@ pub(crate) fn task_gram(
     expansion: Expansion<'_>,
     state: &Matrix,
     threads: usize,
-) -> Matrix {
+) -> Result<Matrix> {
     let mut gram = match expansion {
-        _ if backend.coordinates_are_state() => return linalg::gram(state, threads),
+        _ if backend.coordinates_are_state() => match backend.gram_of_state(state)? {
+            Some(gram) => gram,
+            None => return Ok(linalg::gram(state, threads)),
+        },
         Expansion::Coordinates(z) => linalg::times(view(z).transpose(), view(state), threads),
         Expansion::Duals(obs, duals) => {
             let mut gram = Matrix::zeros(obs.n_tasks(), obs.n_tasks());
@@ -274,7 +293,20 @@ pub(crate) fn task_gram(
         }
     };
     linalg::symmetrise(&mut gram);
-    gram
+    Ok(gram)
+}
+
+/// A state times a matrix tasks x tasks.
+pub(crate) fn state_times(
+    backend: &dyn Backend,
+    state: &Matrix,
+    small: &Matrix,
+    threads: usize,
+) -> Result<Matrix> {
+    match backend.state_times(state, small)? {
+        Some(product) => Ok(product),
+        None => Ok(linalg::times(view(state), view(small), threads)),
+    }
 }
 
 /// Coordinates of an expansion that has this state.

@@ -23,6 +23,8 @@ pub(crate) struct DeviceSquare {
     pub(crate) mean_of_diagonal: f64,
     /// Eigenvalues, and eigenvectors in columns.
     spectrum: OnceLock<(Vec<f64>, DeviceMatrix)>,
+    /// The inputs (less their mean) in the basis of the eigenvectors.
+    rotated: OnceLock<DeviceMatrix>,
 }
 
 impl DeviceSquare {
@@ -63,11 +65,11 @@ impl<'a> ResidentBackend<'a> {
         self.inputs.cols <= self.inputs.rows
     }
 
-    /// `X'1`.
-    pub(crate) fn sum_of_inputs(&self) -> Vec<f64> {
-        let (device, n) = (&*self.device.0, self.inputs.rows);
-        let ones = device.upload(&vec![1.0; n], n, 1);
-        device.download(&device.product(&self.inputs, Op::Transposed, &ones, Op::Plain))
+    /// Sums over the rows of a matrix.
+    pub(crate) fn column_sums(&self, m: &DeviceMatrix) -> Vec<f64> {
+        let device = &*self.device.0;
+        let ones = device.upload(&vec![1.0; m.rows], m.rows, 1);
+        device.download(&device.product(m, Op::Transposed, &ones, Op::Plain))
     }
 
     /// X'X, of the inputs less their mean if `centred`, computed on first use and kept.
@@ -77,26 +79,46 @@ impl<'a> ResidentBackend<'a> {
             let device = &*self.device.0;
             let mut matrix = device.gram(&self.inputs);
             if centred {
-                let sum = self.sum_of_inputs();
+                let sum = self.column_sums(&self.inputs);
                 device.add_outer(&mut matrix, -1.0 / self.inputs.rows as f64, &sum, &sum);
             }
             self.device.check()?;
             let trace: f64 = self.memory.diagonal().iter().sum();
             let mean_of_diagonal = trace / self.inputs.cols.max(1) as f64;
-            let _ = kept.set(DeviceSquare { matrix, mean_of_diagonal, spectrum: OnceLock::new() });
+            let (spectrum, rotated) = (OnceLock::new(), OnceLock::new());
+            let _ = kept.set(DeviceSquare { matrix, mean_of_diagonal, spectrum, rotated });
         }
         Ok(kept.get().expect("set just above"))
+    }
+
+    /// The inputs, less their mean if `centred`, in the eigenbasis of X'X, computed on first use and kept.
+    pub(crate) fn rotated(&self, centred: bool) -> Result<&DeviceMatrix> {
+        let square = self.square(centred)?;
+        if square.rotated.get().is_none() {
+            let (device, (_, frame)) = (&*self.device.0, square.spectrum(&self.device)?);
+            let mut rotated = device.product(&self.inputs, Op::Plain, frame, Op::Plain);
+            if centred {
+                let n = rotated.rows.max(1) as f64;
+                let means: Vec<f64> = self.column_sums(&rotated).iter().map(|sum| -sum / n).collect();
+                device.add_to_columns(&mut rotated, &means);
+            }
+            self.device.check()?;
+            let _ = square.rotated.set(rotated);
+        }
+        Ok(square.rotated.get().expect("set just above"))
     }
 }
 
 /// Matrices of the size features x tasks that solvers have on the device at a time.
-const ARRAYS_OF_WEIGHTS: u64 = 80;
+const ARRAYS_OF_WEIGHTS: u64 = 140;
+/// Matrices of the size inputs x tasks.
+const ARRAYS_OF_PREDICTIONS: u64 = 16;
 
-/// Bytes on the device: the inputs, X'X with its eigenvectors and scratch space, predictions and duals, and what
-/// solvers compute.
+/// Bytes on the device: the inputs, as they are and rotated, and one copy of them; X'X with its eigenvectors and
+/// scratch space; labels, predictions, duals and curvatures of some points; and what solvers compute.
 pub fn bytes(n_inputs: usize, dim: usize, n_tasks: usize) -> u64 {
     let [n, d, t] = [n_inputs, dim, n_tasks].map(|n| n as u64);
-    8 * (n * d + 6 * d * d + 3 * n * t + ARRAYS_OF_WEIGHTS * d * t)
+    8 * (3 * n * d + 6 * d * d + ARRAYS_OF_PREDICTIONS * n * t + ARRAYS_OF_WEIGHTS * d * t)
 }
 
 impl Backend for ResidentBackend<'_> {
@@ -166,10 +188,7 @@ impl Backend for ResidentBackend<'_> {
 
     /// `X V`.
     fn scores_of_all(&self, state: &Matrix) -> Result<Option<Matrix>> {
-        let device = &*self.device.0;
-        let state = device.upload(state.as_slice(), state.rows(), state.cols());
-        let scores = device.product(&self.inputs, Op::Plain, &state, Op::Plain);
-        self.in_memory(&scores).map(Some)
+        self.in_memory(&self.scores_on_device(state)).map(Some)
     }
 
     /// `X'Z`.
@@ -179,9 +198,29 @@ impl Backend for ResidentBackend<'_> {
         let state = device.product(&self.inputs, Op::Transposed, &coefficients, Op::Plain);
         self.in_memory(&state).map(Some)
     }
+
+    fn gram_of_state(&self, state: &Matrix) -> Result<Option<Matrix>> {
+        let state = self.upload(state);
+        self.in_memory(&self.device.0.product(&state, Op::Transposed, &state, Op::Plain)).map(Some)
+    }
+
+    fn state_times(&self, state: &Matrix, small: &Matrix) -> Result<Option<Matrix>> {
+        let (state, small) = (self.upload(state), self.upload(small));
+        self.in_memory(&self.device.0.product(&state, Op::Plain, &small, Op::Plain)).map(Some)
+    }
 }
 
 impl ResidentBackend<'_> {
+    /// A matrix on the device.
+    pub(crate) fn upload(&self, m: &Matrix) -> DeviceMatrix {
+        self.device.0.upload(m.as_slice(), m.rows(), m.cols())
+    }
+
+    /// `X V`, left there.
+    pub(crate) fn scores_on_device(&self, state: &Matrix) -> DeviceMatrix {
+        self.device.0.product(&self.inputs, Op::Plain, &self.upload(state), Op::Plain)
+    }
+
     fn in_memory(&self, m: &DeviceMatrix) -> Result<Matrix> {
         let values = self.device.0.download(m);
         self.device.check()?;

@@ -117,19 +117,18 @@ pub(super) fn add(intercept: &[f64], columns: Columns, scores: &mut Matrix) {
     }
 }
 
-/// Adds what intercepts contribute to both values and to the gap.
+/// Adds what intercepts contribute to both values and to the gap, for the sums of each task's duals and of their sizes.
 ///
 /// # Errors
 /// If an intercept is free and the duals of its task do not add up to zero.
 pub(super) fn add_terms(
     problem: &Problem<'_>,
-    kappa: &[f64],
+    sums: &[(f64, f64)],
     rho: &[f64],
     intercept: &[f64],
     terms: &mut LossTerms,
 ) -> Result<()> {
-    let sums = balance::task_sums(problem, kappa);
-    balance::check(problem, &sums)?;
+    balance::check(problem, sums)?;
     for (((&(sum, _), b), &rho), gap) in sums.iter().zip(intercept).zip(rho).zip(&mut terms.gap) {
         if rho == 0.0 {
             *gap += (sum * b).abs();

@@ -5,6 +5,7 @@
 
 use super::intercepts;
 use crate::backend::{Columns, Interrupt, Panel, RowBlock, STREAM_ROWS, row_blocks};
+use crate::intercept::balance;
 use crate::loss::TermBlock;
 use crate::{Error, Matrix, Problem, Result, linalg};
 use rayon::prelude::*;
@@ -50,7 +51,8 @@ pub(super) fn loss_terms(
         intercepts::add(&intercept, blocks[k].columns, &mut scratch.scores);
         block_terms(problem, kappa, &blocks[k], scratch)
     })?;
-    intercepts::add_terms(problem, kappa, rho, &intercept, &mut terms)?;
+    let sums = balance::task_sums(problem, kappa);
+    intercepts::add_terms(problem, &sums, rho, &intercept, &mut terms)?;
     Ok(LossTerms { intercept, ..terms })
 }
 

@@ -19,7 +19,9 @@
 
 mod intercepts;
 mod losses;
+mod on_device;
 mod parts;
+mod place;
 mod regularizer;
 mod rounding;
 
@@ -28,10 +30,13 @@ pub(crate) use parts::{PartialCertificate, PassSums};
 pub(crate) use regularizer::RegularizerTerms;
 
 use crate::backend::{self, Expansion, Interrupt};
-use crate::linalg::{self, inner, view};
-use crate::regularizer::{Regularizer, SpectralRegularizer, not_negative};
+use crate::linalg::inner;
+use crate::regularizer::{Regularizer, SpectralRegularizer, SumRegularizer, not_negative};
 use crate::{Error, Matrix, Problem, Result};
 use losses::loss_terms;
+use on_device::OnDevicePlace;
+use place::{InMemory, Place};
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 /// Which primal point was graded (to grade a point is to compute its certificate).
@@ -153,7 +158,7 @@ pub(crate) fn certify_point(
     let never = &mut Interrupt::never();
     problem.data().prepare(never)?;
     let unit = problem.unit();
-    let kappa: Vec<f64> = alpha.iter().map(|a| a / unit).collect();
+    let kappa: Vec<f64> = problem.data().pool().install(|| alpha.par_iter().map(|a| a / unit).collect());
     let v = v.map(|v| scaled(v, 1.0 / problem.coordinate_scale()));
     let mut graded = certify_at(problem, &kappa, v.as_ref(), intercept, never)?;
     graded.add_rounding(problem, &kappa, v.as_ref());
@@ -206,41 +211,52 @@ fn certify_at(
     interrupt: &mut Interrupt<'_>,
 ) -> Result<Graded> {
     problem.data().pool().install(|| {
-        let (backend, threads) = (problem.data().backend(), problem.data().threads());
-        let duals = Expansion::Duals(problem.observations(), kappa);
-        let state_a = backend::state_of(backend, duals, threads, interrupt)?;
-        let gram_a = backend::task_gram(backend, duals, &state_a, threads);
         let output = match problem.normal_regularizer() {
-            Regularizer::Entrywise(regularizer) => regularizer,
-            Regularizer::Spectral(regularizer) => {
-                return certify_weights(
-                    problem,
-                    regularizer,
-                    (kappa, intercept),
-                    (&state_a, &gram_a),
-                    v,
-                    interrupt,
-                );
+            Regularizer::Entrywise(output) => output,
+            Regularizer::Spectral(output) => {
+                return certify_weights(problem, output, (kappa, intercept), v, interrupt);
             }
         };
-        let Some(v) = v else {
-            let point = RegularizerTerms::at(output, &gram_a);
-            let weights = linalg::times(view(&state_a), view(&point.theta), threads);
-            let terms = loss_terms(problem, kappa, &weights, intercept, interrupt)?;
-            return Ok(point.graded(terms, Form::OnePoint, problem.unit(), state_a, gram_a));
-        };
-        let expansion = Expansion::Coordinates(v);
-        let state = backend::state_of(backend, expansion, threads, interrupt)?;
-        let gram = backend::task_gram(backend, expansion, &state, threads);
-        let mut point = RegularizerTerms::at(output, &gram);
-        let weights = linalg::times(view(&state), view(&point.theta), threads);
-        let terms = loss_terms(problem, kappa, &weights, intercept, interrupt)?;
-        let offset = v.minus(&backend::coordinates(backend, duals, &state_a));
-        let state_offset = state.minus(&state_a);
-        let distance = backend::task_gram(backend, Expansion::Coordinates(&offset), &state_offset, threads);
-        point.move_dual_to(output, &gram, &gram_a, inner(&point.theta, &distance));
-        Ok(point.graded(terms, Form::TwoPoint, problem.unit(), state, gram))
+        let duals = (kappa, intercept);
+        if let Some(place) = OnDevicePlace::of(problem, kappa)?
+            && let Some(graded) = grade(problem, &place, output, duals, v, interrupt)?
+        {
+            return Ok(graded);
+        }
+        let graded = grade(problem, &InMemory(problem), output, duals, v, interrupt)?;
+        Ok(graded.expect("every observation is graded in memory"))
     })
+}
+
+/// The certificate of duals and a primal point; `None` if the place leaves it to memory.
+fn grade<P: Place>(
+    problem: &Problem<'_>,
+    place: &P,
+    output: &SumRegularizer,
+    (kappa, intercept): (&[f64], Option<&[f64]>),
+    v: Option<&Matrix>,
+    interrupt: &mut Interrupt<'_>,
+) -> Result<Option<Graded>> {
+    let duals = Expansion::Duals(problem.observations(), kappa);
+    let state_a = place.state(duals, interrupt)?;
+    let gram_a = place.gram(duals, &state_a)?;
+    let Some(v) = v else {
+        let point = RegularizerTerms::at(output, &gram_a);
+        let weights = place.weights(&state_a, &point.theta)?;
+        let Some(terms) = place.loss_terms(kappa, &weights, intercept, interrupt)? else { return Ok(None) };
+        let state = place.in_memory(state_a)?;
+        return Ok(Some(point.graded(terms, Form::OnePoint, problem.unit(), state, gram_a)));
+    };
+    let expansion = Expansion::Coordinates(v);
+    let state = place.state(expansion, interrupt)?;
+    let gram = place.gram(expansion, &state)?;
+    let mut point = RegularizerTerms::at(output, &gram);
+    let weights = place.weights(&state, &point.theta)?;
+    let Some(terms) = place.loss_terms(kappa, &weights, intercept, interrupt)? else { return Ok(None) };
+    let distance = place.gram_of_difference((v, &state), (duals, &state_a))?;
+    point.move_dual_to(output, &gram, &gram_a, inner(&point.theta, &distance));
+    let state = place.in_memory(state)?;
+    Ok(Some(point.graded(terms, Form::TwoPoint, problem.unit(), state, gram)))
 }
 
 /// Grades weights W and duals if the regulariser is spectral. With Omega and H, conjugate to each other,
@@ -254,23 +270,25 @@ fn certify_weights(
     problem: &Problem<'_>,
     regularizer: &SpectralRegularizer,
     (kappa, intercept): (&[f64], Option<&[f64]>),
-    (state_a, gram_a): (&Matrix, &Matrix),
     w: Option<&Matrix>,
     interrupt: &mut Interrupt<'_>,
 ) -> Result<Graded> {
     let (backend, threads) = (problem.data().backend(), problem.data().threads());
+    let duals = Expansion::Duals(problem.observations(), kappa);
+    let state_a = backend::state_of(backend, duals, threads, interrupt)?;
+    let gram_a = backend::task_gram(backend, duals, &state_a, threads)?;
     let zero = Matrix::zeros(state_a.rows(), state_a.cols());
     let w = w.unwrap_or(&zero);
     let expansion = Expansion::Coordinates(w);
     let state = backend::state_of(backend, expansion, threads, interrupt)?;
-    let gram = backend::task_gram(backend, expansion, &state, threads);
+    let gram = backend::task_gram(backend, expansion, &state, threads)?;
     let terms = loss_terms(problem, kappa, &state, intercept, interrupt)?;
     let rotation = regularizer.rotation(&gram)?;
     let squares = rotation.squares(w, &state, threads);
     let primal = regularizer.value(&squares);
-    let dual = regularizer.dual_value(&regularizer.rotation(gram_a)?.squares_of(gram_a));
+    let dual = regularizer.dual_value(&regularizer.rotation(&gram_a)?.squares_of(&gram_a));
     let theta = regularizer.theta_of(&rotation, &squares);
-    let gap = not_negative(primal + dual - inner(w, state_a));
+    let gap = not_negative(primal + dual - inner(w, &state_a));
     let point = RegularizerTerms { theta, primal, dual: -dual, gap };
     Ok(point.graded(terms, Form::Weights, problem.unit(), state, gram))
 }

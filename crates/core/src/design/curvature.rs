@@ -20,6 +20,7 @@ pub(crate) struct Curvature<'a> {
     /// Rows with a curvature, and the curvature, task by task; `None` if nearly all have one.
     free: Option<Free>,
     centring: Option<Centring>,
+    threads: usize,
 }
 
 #[derive(Debug)]
@@ -40,13 +41,13 @@ fn largest(values: &[f64]) -> f64 {
 
 impl<'a> Curvature<'a> {
     /// With `rho b^2 / 2` as the cost of the intercept b of each task, if tasks have them.
-    pub(crate) fn new(design: &'a Design, values: Vec<f64>, rho: Option<&[f64]>) -> Self {
+    pub(crate) fn new(design: &'a Design, values: Vec<f64>, rho: Option<&[f64]>, threads: usize) -> Self {
         let count = values.iter().filter(|d| **d != 0.0).count();
         let table = design.task_rows().is_none();
         let sparse = !table || count * PRODUCT_ADVANTAGE < values.len();
         let free = sparse.then(|| Free::new(design, &values, count));
         let centring = rho.map(|rho| Centring::new(design, &values, rho));
-        Curvature { design, values, free, centring }
+        Curvature { design, values, free, centring, threads }
     }
 
     /// How rows are centred, if tasks have intercepts.
@@ -95,7 +96,8 @@ impl<'a> Curvature<'a> {
     }
 
     /// S[U].
-    pub(crate) fn apply(&self, u: &Matrix, threads: usize) -> Matrix {
+    pub(crate) fn apply(&self, u: &Matrix) -> Matrix {
+        let threads = self.threads;
         let Some(free) = &self.free else {
             return self.rough_product(u, threads);
         };

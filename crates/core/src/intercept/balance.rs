@@ -5,6 +5,7 @@
 //! never falls: Newton's method on it, inside a bracket, ends after a few rounds.
 
 use crate::{Error, Problem, Result};
+use rayon::prelude::*;
 
 /// Sums of duals are zero if they are at most this share of the sum of their sizes: what rounding leaves.
 const ZERO_SUM: f64 = 1e-14;
@@ -15,19 +16,46 @@ const MAX_ROUNDS: usize = 200;
 /// Sums of the duals of each task, and of their sizes.
 pub(crate) fn task_sums(problem: &Problem<'_>, kappa: &[f64]) -> Vec<(f64, f64)> {
     let obs = problem.observations();
-    let mut sums = vec![(0.0, 0.0); obs.n_tasks()];
-    let mut add = |task: usize, kappa: f64| {
-        sums[task].0 += kappa;
-        sums[task].1 += kappa.abs();
-    };
     if obs.is_complete() {
-        kappa
-            .chunks(obs.n_tasks().max(1))
-            .for_each(|row| row.iter().enumerate().for_each(|(t, &k)| add(t, k)));
-    } else {
-        kappa.iter().enumerate().for_each(|(o, &k)| add(obs.task(o), k));
+        return match kappa.len() < SHARED_NUMBERS {
+            true => column_sums(kappa, obs.n_tasks()),
+            false => problem.data().pool().install(|| column_sums(kappa, obs.n_tasks())),
+        };
+    }
+    let mut sums = vec![(0.0, 0.0); obs.n_tasks()];
+    for (o, kappa) in kappa.iter().enumerate() {
+        let (sum, size) = &mut sums[obs.task(o)];
+        *sum += kappa;
+        *size += kappa.abs();
     }
     sums
+}
+
+/// Fewer numbers are not worth a second thread.
+const SHARED_NUMBERS: usize = 1 << 16;
+
+/// Columns that a thread adds up.
+const STRIP_COLUMNS: usize = 24;
+
+/// Sums of the columns of a table, and of the sizes of its entries, each in the order of the rows: the same bits for
+/// any number of threads.
+fn column_sums(table: &[f64], columns: usize) -> Vec<(f64, f64)> {
+    let starts: Vec<usize> = (0..columns).step_by(STRIP_COLUMNS).collect();
+    let of_strip = |&start: &usize| {
+        let strip = start..columns.min(start + STRIP_COLUMNS);
+        let (mut sums, mut sizes) = (vec![0.0; strip.len()], vec![0.0; strip.len()]);
+        for row in table.chunks(columns) {
+            for ((sum, size), x) in sums.iter_mut().zip(&mut sizes).zip(&row[strip.clone()]) {
+                *sum += x;
+                *size += x.abs();
+            }
+        }
+        sums.into_iter().zip(sizes).collect::<Vec<(f64, f64)>>()
+    };
+    match table.len() < SHARED_NUMBERS {
+        true => starts.iter().flat_map(of_strip).collect(),
+        false => starts.par_iter().map(of_strip).collect::<Vec<_>>().concat(),
+    }
 }
 
 /// `Err` if an intercept is free and the duals of its task do not add up to zero: then the dual value is minus
@@ -57,31 +85,55 @@ pub(crate) fn balanced(problem: &Problem<'_>, mut kappa: Vec<f64>) -> Vec<f64> {
     }
     let obs = problem.observations();
     if obs.is_complete() && problem.uniform_gamma().is_some() && problem.has_only_squared_loss() {
-        take_means(&mut kappa, sums);
+        problem.data().pool().install(|| take_means(&mut kappa, sums));
         return kappa;
     }
-    let mut of_task = vec![vec![]; obs.n_tasks()];
-    (0..obs.len()).for_each(|o| {
-        let task = obs.task(o);
-        if wrong[task] {
-            of_task[task].push(o);
+    let movable = |o: usize| Movable { kappa: kappa[o], gamma: problem.gamma(o), bounds: problem.box_of(o) };
+    let shifts = |of_task: &(dyn Fn(usize) -> Vec<Movable> + Sync)| -> Vec<Option<Shift>> {
+        let shift = |task: usize| wrong[task].then(|| Shift::of(&of_task(task)));
+        match obs.len() < SHARED_NUMBERS {
+            true => (0..wrong.len()).map(shift).collect(),
+            false => problem.data().pool().install(|| (0..wrong.len()).into_par_iter().map(shift).collect()),
         }
-    });
-    for observations in of_task.iter().filter(|observations| !observations.is_empty()) {
-        let movable: Vec<Movable> = observations
-            .iter()
-            .map(|&o| Movable { kappa: kappa[o], gamma: problem.gamma(o), bounds: problem.box_of(o) })
-            .collect();
-        let delta = zero_sum_shift(&movable);
-        let moved = || movable.iter().map(|dual| dual.moved(delta));
-        let (sum, size) = moved().fold((0.0, 0.0), |(sum, size), kappa| (sum + kappa, size + kappa.abs()));
-        // Equal duals are moved to zero. Rounding then leaves numbers that no shift can balance, and that mean zero.
-        let is_rounding = sum.abs() > 0.1 * NEARLY_ZERO_SUM * size;
-        let balanced = moved().map(|kappa| if is_rounding { 0.0 } else { kappa });
-        observations.iter().zip(balanced).for_each(|(&o, balanced)| kappa[o] = balanced);
+    };
+    let t = obs.n_tasks();
+    if obs.is_complete() {
+        let shifts = shifts(&|task| (task..obs.len()).step_by(t).map(movable).collect());
+        let moved: Vec<f64> = problem.data().pool().install(|| {
+            let of = |o: usize| shifts[o % t].map_or(kappa[o], |shift| shift.moved(&movable(o)));
+            (0..obs.len()).into_par_iter().map(of).collect()
+        });
+        return moved;
     }
-    kappa
+    let mut of_task = vec![vec![]; t];
+    (0..obs.len()).for_each(|o| of_task[obs.task(o)].push(o));
+    let shifts = shifts(&|task| of_task[task].iter().map(|&o| movable(o)).collect());
+    (0..obs.len()).map(|o| shifts[obs.task(o)].map_or(kappa[o], |shift| shift.moved(&movable(o)))).collect()
 }
+
+/// How the duals of a task are moved.
+#[derive(Debug, Clone, Copy)]
+struct Shift {
+    delta: f64,
+    /// Equal duals are moved to zero. Rounding then leaves numbers that no shift can balance, and that mean zero.
+    is_rounding: bool,
+}
+
+impl Shift {
+    fn of(duals: &[Movable]) -> Self {
+        let delta = zero_sum_shift(duals);
+        let moved = duals.iter().map(|dual| dual.moved(delta));
+        let (sum, size) = moved.fold((0.0, 0.0), |(sum, size), kappa| (sum + kappa, size + kappa.abs()));
+        Shift { delta, is_rounding: sum.abs() > 0.1 * NEARLY_ZERO_SUM * size }
+    }
+
+    fn moved(&self, dual: &Movable) -> f64 {
+        if self.is_rounding { 0.0 } else { dual.moved(self.delta) }
+    }
+}
+
+/// Rows that a thread takes at a time.
+const ROWS_OF_CHUNK: usize = 128;
 
 /// Takes from duals without bounds, of which every input has one for every task, the mean of their task. What rounding
 /// leaves of the means is taken, too.
@@ -90,14 +142,12 @@ fn take_means(kappa: &mut [f64], mut sums: Vec<(f64, f64)>) {
     let rows = (kappa.len() / tasks) as f64;
     for _ in 0..3 {
         let means: Vec<f64> = sums.iter().map(|(sum, _)| sum / rows).collect();
-        sums.fill((0.0, 0.0));
-        for row in kappa.chunks_mut(tasks) {
-            for ((kappa, mean), (sum, size)) in row.iter_mut().zip(&means).zip(&mut sums) {
-                *kappa -= mean;
-                *sum += *kappa;
-                *size += kappa.abs();
+        kappa.par_chunks_mut(ROWS_OF_CHUNK * tasks).for_each(|rows| {
+            for row in rows.chunks_mut(tasks) {
+                row.iter_mut().zip(&means).for_each(|(kappa, mean)| *kappa -= mean);
             }
-        }
+        });
+        sums = column_sums(kappa, tasks);
         if sums.iter().all(|(sum, size)| sum.abs() <= 0.1 * ZERO_SUM * size) {
             return;
         }

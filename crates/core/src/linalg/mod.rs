@@ -19,6 +19,7 @@ pub(crate) use sum::sum_pairs;
 
 use crate::{Matrix, Result};
 use faer::{Accum, MatMut, MatRef, Par, linalg::matmul::matmul, linalg::matmul::triangular};
+use rayon::prelude::*;
 
 /// Small algebra for callers: without threads.
 impl Matrix {
@@ -278,6 +279,18 @@ pub(crate) fn for_each_pair(n: usize, mut visit: impl FnMut(usize, usize)) {
                 (columns..i.min(columns + TILE_ROWS)).for_each(|j| visit(i, j));
             }
         }
+    }
+}
+
+/// Squares with fewer rows are not worth a second thread.
+const SHARED_ROWS: usize = 128;
+
+/// `of(row)` for every row of a square, in order. The threads of the pool that the caller is in share the work;
+/// a caller outside of pools does it alone.
+pub(crate) fn map_rows<T: Send>(n: usize, of: impl Fn(usize) -> T + Sync + Send) -> Vec<T> {
+    match n >= SHARED_ROWS && rayon::current_thread_index().is_some() {
+        true => (0..n).into_par_iter().map(of).collect(),
+        false => (0..n).map(of).collect(),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::hinge::margin_domain;
 use super::{DerivativeBlock, Loss, LossDerivatives, LossProperties};
+use crate::algebra::LossForm;
 
 /// `L(y, z) = log(1 + exp(-y z))` for labels y = -1, +1.
 ///
@@ -58,6 +59,10 @@ impl Loss for Logistic {
     fn properties(&self) -> LossProperties {
         let (is_classification, has_linear_tail) = (true, false);
         LossProperties { name: "logistic", is_classification, conj_modulus: 4.0, has_linear_tail }
+    }
+
+    fn form(&self) -> Option<LossForm> {
+        Some(LossForm::Logistic)
     }
 
     fn value(&self, y: f64, z: f64) -> f64 {

@@ -8,6 +8,7 @@
 mod absolute;
 mod derivatives;
 mod epsilon;
+mod form;
 mod hinge;
 mod huber;
 mod kind;
@@ -36,6 +37,7 @@ pub use squared_epsilon::SquaredEpsilon;
 pub use squared_hinge::SquaredHinge;
 
 use crate::Error;
+use crate::algebra::LossForm;
 use crate::linalg::sum_pairs;
 use std::fmt::Debug;
 
@@ -121,6 +123,11 @@ pub trait Loss: Debug + Send + Sync {
     /// exists.
     fn fenchel_young(&self, y: f64, z: f64, u: f64) -> f64 {
         self.value(y, z) + self.conj(y, u) - z * u
+    }
+
+    /// The loss as numbers, for devices; `None` if it has no such form.
+    fn form(&self) -> Option<LossForm> {
+        None
     }
 
     /// Whether the loss has a derivative everywhere.

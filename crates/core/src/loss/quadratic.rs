@@ -1,6 +1,7 @@
 //! The shape shared by most conjugates, and the short way to write a loss that has it.
 
 use super::{DerivativeBlock, Loss, LossProperties};
+use crate::algebra::LossForm;
 use std::fmt::Debug;
 
 /// `L*(u) = y u + quad u^2 / 2 + eps |u|` on `low <= u <= high`.
@@ -68,7 +69,8 @@ pub trait QuadraticLoss: Debug + Send + Sync {
     fn slope(&self, y: f64, z: f64) -> (f64, f64);
     /// See [`Loss::curvature`].
     fn curvature(&self, y: f64, z: f64) -> f64;
-    /// L*(y, .).
+    /// L*(y, .). Its coefficient of u is a multiple of the label; its other numbers depend on the sign of the label
+    /// alone.
     fn conjugate(&self, y: f64) -> QuadraticConjugate;
     /// See [`Loss::fenchel_young`].
     fn fenchel_young(&self, y: f64, z: f64, u: f64) -> f64 {
@@ -80,6 +82,9 @@ impl<L: QuadraticLoss> Loss for L {
     #[inline(always)]
     fn properties(&self) -> LossProperties {
         QuadraticLoss::properties(self)
+    }
+    fn form(&self) -> Option<LossForm> {
+        Some(LossForm::quadratic(self.conjugate(1.0), self.conjugate(-1.0)))
     }
     #[inline(always)]
     fn has_quadratic_conjugate(&self) -> bool {

@@ -6,7 +6,8 @@ use crate::backend::{self, Expansion};
 use crate::certificate::Graded;
 use crate::linalg::{self, view};
 use crate::regularizer::Regularizer;
-use crate::{Matrix, Problem};
+use crate::{Matrix, Problem, Result};
+use std::borrow::Cow;
 
 /// Theta and the function of a certified point, in the caller's units.
 pub(super) struct Induced {
@@ -19,20 +20,28 @@ pub(super) struct Induced {
 impl Induced {
     /// Of duals `kappa` and coordinates `v`, if the point is not that of the duals, in the problem's own
     /// units.
-    pub(super) fn new(problem: &Problem<'_>, kappa: &[f64], v: Option<&Matrix>, graded: &Graded) -> Self {
+    pub(super) fn new(
+        problem: &Problem<'_>,
+        kappa: &[f64],
+        v: Option<&Matrix>,
+        graded: &Graded,
+    ) -> Result<Self> {
         let data = problem.data();
-        let coordinates = coordinates(problem, kappa, v, graded);
+        let (coordinates, backend) = (coordinates(problem, kappa, v, graded), data.backend());
         let function = match problem.regularizer() {
-            Regularizer::Spectral(_) => coordinates,
-            Regularizer::Entrywise(_) => {
-                data.pool().install(|| linalg::times(view(&coordinates), view(&graded.theta), data.threads()))
-            }
+            Regularizer::Spectral(_) => coordinates.into_owned(),
+            Regularizer::Entrywise(_) => data.pool().install(|| {
+                if backend.coordinates_are_state() {
+                    return backend::state_times(backend, &coordinates, &graded.theta, data.threads());
+                }
+                Ok(linalg::times(view(&coordinates), view(&graded.theta), data.threads()))
+            })?,
         };
-        Induced {
+        Ok(Induced {
             theta: scaled(graded.theta.clone(), problem.theta_unit()),
             function: scaled(function, function_unit(problem)),
             atoms: AtomParts::new(problem, graded),
-        }
+        })
     }
 }
 
@@ -60,12 +69,21 @@ pub(super) fn function_sizes(
     sizes.iter().map(|size| size * function_unit(problem)).collect()
 }
 
-fn coordinates(problem: &Problem<'_>, kappa: &[f64], v: Option<&Matrix>, graded: &Graded) -> Matrix {
-    let expansion = match v {
-        Some(v) => Expansion::Coordinates(v),
-        None => Expansion::Duals(problem.observations(), kappa),
-    };
-    backend::coordinates(problem.data().backend(), expansion, &graded.state)
+fn coordinates<'m>(
+    problem: &Problem<'_>,
+    kappa: &[f64],
+    v: Option<&'m Matrix>,
+    graded: &'m Graded,
+) -> Cow<'m, Matrix> {
+    let backend = problem.data().backend();
+    match v {
+        Some(v) => Cow::Borrowed(v),
+        None if backend.coordinates_are_state() => Cow::Borrowed(&graded.state),
+        None => {
+            let duals = Expansion::Duals(problem.observations(), kappa);
+            Cow::Owned(backend::coordinates(backend, duals, &graded.state))
+        }
+    }
 }
 
 /// Theta^ = omega sigma Theta and V = omega coordinate_unit V^ leave coordinate_unit / sigma.

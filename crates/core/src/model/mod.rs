@@ -33,6 +33,7 @@ use crate::{
 use atoms::AtomParts;
 use attachments::Attachments;
 use induced::Induced;
+use rayon::prelude::*;
 
 /// A fitted model.
 ///
@@ -111,10 +112,11 @@ impl Model {
     pub(crate) fn new(problem: &Problem<'_>, solution: Solution) -> Result<Self> {
         let (data, obs) = (problem.data(), problem.observations());
         let Solution { kappa, v, status, graded, .. } = solution;
-        let Induced { theta, function, atoms } = Induced::new(problem, &kappa, v.as_ref(), &graded);
+        let Induced { theta, function, atoms } = Induced::new(problem, &kappa, v.as_ref(), &graded)?;
         let predictor = Predictor::new(data, function);
         let intercept = problem.intercept_costs().map(|_| graded.intercept);
-        let alpha = kappa.into_iter().map(|k| k * problem.unit()).collect();
+        let mut alpha = kappa;
+        data.pool().install(|| alpha.par_iter_mut().for_each(|k| *k *= problem.unit()));
         let v = v.map(|v| scaled(v, problem.coordinate_scale()));
         let observation_weights = match obs.uniform_weight() {
             Some(1.0) => None,

@@ -95,7 +95,7 @@ impl Model {
         let check = |problem: &Problem<'_>, alpha: &[f64], inputs: &Inputs<'_>| {
             let CertifiedPoint { kappa, v, graded } =
                 certify_point(problem, alpha, self.v.as_ref(), self.intercept())?;
-            let induced = Induced::new(problem, &kappa, v.as_ref(), &graded);
+            let induced = Induced::new(problem, &kappa, v.as_ref(), &graded)?;
             let sizes = induced::function_sizes(problem, &kappa, v.as_ref(), &graded);
             let parts = compare::induced_parts(self, &induced, inputs, &sizes);
             let intercept = self.intercept_mismatch(problem, &kappa, v.as_ref(), &graded.certificate)?;

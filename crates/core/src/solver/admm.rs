@@ -15,7 +15,7 @@
 
 use super::{
     Algorithm, CheckedSettings, Clock, Incumbent, Poll, Settings, SolveRequest, Solver, SolverOutcome,
-    SolverRun, Start, Status, newton, start,
+    SolverRun, Start, Status, finish, newton, start,
 };
 use crate::design::Design;
 use crate::linalg::{self, axpy, inner, view};
@@ -145,7 +145,7 @@ impl<'a> Rounds<'a> {
             let apart = self.apply_penalty(moved)?;
             run.clock.passes += 1;
             let kappa = start::allowed(self.problem, self.kappa.clone())?;
-            let better = best.offer(self.problem, kappa, &self.z)?;
+            let better = best.offer(self.problem, kappa, finish::coordinates(self.problem, &self.z)?)?;
             idle = if better { 0 } else { idle + 1 };
             if best.rel_gap() > SLOW_ROUND_GAP_RATIO * gap {
                 share *= 0.5;

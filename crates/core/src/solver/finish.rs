@@ -9,7 +9,7 @@ use crate::{Matrix, Problem, Result};
 pub(super) fn certify(
     problem: &Problem<'_>,
     kappa: Vec<f64>,
-    coordinates: impl FnOnce() -> Matrix + Send,
+    coordinates: impl FnOnce() -> Result<Matrix> + Send,
     tolerance: f64,
 ) -> Result<Incumbent> {
     let never = &mut Interrupt::never();
@@ -17,7 +17,7 @@ pub(super) fn certify(
     if induced.rel_gap() <= tolerance {
         return Ok(induced);
     }
-    let coordinates = problem.data().pool().install(coordinates);
+    let coordinates = problem.data().pool().install(coordinates)?;
     let mut pair = Incumbent::pair(problem, induced.kappa.clone(), coordinates.clone())?;
     if !pair.certificate().gap.is_finite() {
         // Duals of a poor point can be far too large; a fraction of them is better.
@@ -36,7 +36,7 @@ pub(super) fn certify_in(
     tolerance: f64,
 ) -> Result<Incumbent> {
     let data = problem.data();
-    certify(problem, kappa, || basis.coordinates(data.backend(), v, data.threads()), tolerance)
+    certify(problem, kappa, || Ok(basis.coordinates(data.backend(), v, data.threads())), tolerance)
 }
 
 /// Coordinates of the backend for coordinates in the eigenbasis.

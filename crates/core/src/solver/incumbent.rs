@@ -1,6 +1,6 @@
 //! The best point found so far: duals, a primal point, and the certificate of both.
 
-use super::{finish, start};
+use super::start;
 use crate::backend::Interrupt;
 use crate::certificate::{Graded, certify_normal};
 use crate::intercept::balance::balanced;
@@ -62,10 +62,9 @@ impl Incumbent {
     }
 
     /// Keeps the better of two primal points and the better of two duals, which need not come from the same
-    /// round; of two equal ones the newer. `v` are coordinates in the eigenbasis. Whether anything became
-    /// strictly better.
-    pub(crate) fn offer(&mut self, problem: &Problem<'_>, kappa: Vec<f64>, v: &Matrix) -> Result<bool> {
-        let new = Incumbent::pair(problem, kappa, finish::coordinates(problem, v)?)?;
+    /// round; of two equal ones the newer. `v` are coordinates of the backend. Whether anything became strictly better.
+    pub(crate) fn offer(&mut self, problem: &Problem<'_>, kappa: Vec<f64>, v: Matrix) -> Result<bool> {
+        let new = Incumbent::pair(problem, kappa, v)?;
         let (old, offered) = (self.certificate(), new.certificate());
         let improved = offered.primal < old.primal || offered.dual > old.dual;
         match (offered.primal <= old.primal, offered.dual >= old.dual, self.v.take()) {

@@ -6,10 +6,11 @@
 //! solution for every mu. With a small mu there are few rounds of many Newton steps each; mu adapts to the
 //! number of these steps.
 
-use super::newton::{self, Descent, Smoothed, VPoint};
-use super::{Algorithm, Clock, SolverOutcome, SolverRun, Status, needs_entries};
+use super::newton::{self, Descent, DeviceModel, NewtonModel, Smoothed, mismatch, scaled_best};
+use super::newton_system::{MatOf, PointOf, VPoint};
+use super::{Algorithm, Clock, Incumbent, SolverOutcome, SolverRun, Status, needs_entries};
 use crate::backend::Interrupt;
-use crate::{Matrix, Problem, Result};
+use crate::{Problem, Result};
 
 /// Proximal point steps around Newton's method.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -35,44 +36,70 @@ impl Algorithm for Proximal {
     }
 
     fn iterate(&self, run: &mut SolverRun<'_>) -> Result<SolverOutcome> {
-        let (mut best, ended) = newton::begin(run)?;
+        let problem = run.problem;
+        if let Some(mut model) = DeviceModel::of(problem)? {
+            let (best, ended) = newton::begin_on_device(run)?;
+            if let (Some(best), Some(status)) = (&best, ended) {
+                return Ok(best.clone().ended(status));
+            }
+            return problem.data().pool().install(|| {
+                let first = model.first(run)?;
+                let best = match best {
+                    Some(best) => best,
+                    None => {
+                        Incumbent::pair(problem, model.in_order(&first.1)?, model.coordinates(&first.0)?)?
+                    }
+                };
+                rounds(run, model, first, best)
+            });
+        }
+        let (best, ended) = newton::begin(run)?;
         if let Some(status) = ended {
             return Ok(best.ended(status));
         }
-        let problem = run.problem;
         problem.data().pool().install(|| {
-            let design = problem.data().design(problem.is_centred(), &mut Interrupt::never())?.1;
-            let mut model = Smoothed::new(problem, design)?;
-            let mut kappa = design.gather(&best.kappa);
-            let mut v = design.backward(&kappa, problem.data().threads());
-            let mut descent = Descent::default();
-            model.centre_at(&kappa);
-            let softest = softest_conjugate(problem);
-            model.mu = 1.0 / scale(&model.centre);
-            loop {
-                model.centre_at(&kappa);
-                let wanted = ROUND_GAP_SHARE * best.certificate().gap / problem.unit();
-                let (point, inner) = round(&model, v, wanted, &mut descent, &mut run.clock);
-                kappa.clone_from(&point.side.kappa);
-                let duals = design.scatter(&kappa, problem.observations().len());
-                best.offer(problem, duals, &model.scaled_best(&point))?;
-                if let Some(status) = run.report(&best) {
-                    return Ok(best.ended(status));
-                }
-                if inner == 0 {
-                    return Ok(best.ended(Status::Stalled));
-                }
-                // Where the losses themselves are smooth enough, this becomes Newton's method.
-                let least = (MIN_RELATIVE_MU / scale(&model.centre)).max(0.05 * softest);
-                model.mu = match inner {
-                    ..=2 => (model.mu / 4.0).max(least),
-                    3..=5 => (model.mu / 2.0).max(least),
-                    6..=10 => model.mu,
-                    _ => 2.0 * model.mu,
-                };
-                v = point.v;
-            }
+            let design = problem.data().design(problem.is_centred(), &mut Interrupt::never())?;
+            let model = Smoothed::new(problem, design)?;
+            let first = model.first(&best.kappa);
+            rounds(run, model, first, best)
         })
+    }
+}
+
+/// Proximal point steps from a first V and its duals. `best` is the best point so far.
+fn rounds<M: NewtonModel>(
+    run: &mut SolverRun<'_>,
+    mut model: M,
+    (mut v, mut kappa): (MatOf<M>, M::Duals),
+    mut best: Incumbent,
+) -> Result<SolverOutcome> {
+    let problem = run.problem;
+    let mut descent = Descent::default();
+    model.centre_at(&kappa);
+    let softest = softest_conjugate(problem);
+    model.set_mu(1.0 / scale(&model.centre()?));
+    loop {
+        model.centre_at(&kappa);
+        let wanted = ROUND_GAP_SHARE * best.certificate().gap / problem.unit();
+        let (point, inner) = round(&model, v, wanted, &mut descent, &mut run.clock);
+        kappa = model.duals(&point);
+        let duals = model.in_order(&kappa)?;
+        best.offer(problem, duals, model.coordinates(&scaled_best(&model, &point))?)?;
+        if let Some(status) = run.report(&best) {
+            return Ok(best.ended(status));
+        }
+        if inner == 0 {
+            return Ok(best.ended(Status::Stalled));
+        }
+        // Where the losses themselves are smooth enough, this becomes Newton's method.
+        let least = (MIN_RELATIVE_MU / scale(&model.centre()?)).max(0.05 * softest);
+        model.set_mu(match inner {
+            ..=2 => (model.mu() / 4.0).max(least),
+            3..=5 => (model.mu() / 2.0).max(least),
+            6..=10 => model.mu(),
+            _ => 2.0 * model.mu(),
+        });
+        v = point.v;
     }
 }
 
@@ -95,17 +122,17 @@ fn scale(shares: &[f64]) -> f64 {
 
 /// Makes Newton steps until the smoothed problem is solved accurately enough; returns the point and their
 /// number.
-fn round(
-    model: &Smoothed<'_>,
-    v: Matrix,
+fn round<M: NewtonModel>(
+    model: &M,
+    v: MatOf<M>,
     wanted: f64,
     descent: &mut Descent,
     clock: &mut Clock<'_>,
-) -> (VPoint, usize) {
+) -> (PointOf<M>, usize) {
     let (mut point, mut steps) = (VPoint::at(model, v), 0);
     while steps < MAX_ROUND_STEPS && !clock.is_over() {
         let residual = model.residual(&point);
-        if steps > 0 && model.mismatch(&point, &residual) <= wanted {
+        if steps > 0 && mismatch(model, &point, &residual) <= wanted {
             break;
         }
         clock.passes += 1;

@@ -99,7 +99,7 @@ impl Algorithm for Sdca {
             let Pass { moved, whole } = problem.data().pool().install(|| ascent.pass(&mut visits, clock));
             let ending = clock.must_stop().is_some() || !moved || clock.passes >= settings.max_passes;
             if !ending && clock.passes < next_check {
-                ascent.refresh(clock.passes.is_multiple_of(REBUILD_EVERY));
+                ascent.refresh(clock.passes.is_multiple_of(REBUILD_EVERY))?;
                 continue;
             }
             let began = Instant::now();
@@ -142,7 +142,7 @@ pub(super) fn head_start(
     let mut visits = Visits::new(problem, Sdca::default().order, seed);
     for _ in 0..passes {
         problem.data().pool().install(|| ascent.pass(&mut visits, clock));
-        ascent.refresh(false);
+        ascent.refresh(false)?;
         if clock.is_over() {
             break;
         }

@@ -28,7 +28,7 @@ pub(crate) fn allowed(problem: &Problem<'_>, mut kappa: Vec<f64>) -> Result<Vec<
     let duals = Expansion::Duals(problem.observations(), &kappa);
     let gram = problem.data().pool().install(|| {
         let state = backend::state_of(backend, duals, threads, &mut Interrupt::never())?;
-        Ok::<_, Error>(backend::task_gram(backend, duals, &state, threads))
+        backend::task_gram(backend, duals, &state, threads)
     })?;
     let share = regularizer.feasible_share(&regularizer.rotation(&gram)?.squares_of(&gram));
     kappa.iter_mut().for_each(|k| *k *= share);
@@ -82,7 +82,7 @@ pub(crate) fn along(
     let duals = Expansion::Duals(problem.observations(), &kappa);
     let gram = problem.data().pool().install(|| {
         let state = backend::state_of(backend, duals, threads, interrupt)?;
-        Ok::<_, Error>(backend::task_gram(backend, duals, &state, threads))
+        backend::task_gram(backend, duals, &state, threads)
     })?;
     let output = problem.entrywise()?;
     let s = problem.data().pool().install(|| best_on_ray(problem, output, &kappa, &gram, size));

@@ -2,7 +2,9 @@
 //! where they are.
 
 use crate::common::*;
-use kinfolk::algebra::{Device, DeviceArray, DeviceHandle, DeviceMatrix, Op};
+use kinfolk::algebra::{
+    AnswerSums, Answers, Device, DeviceArray, DeviceHandle, DeviceMatrix, LossTable, Op, TermSums,
+};
 use kinfolk::inputs::{Dense, Inputs};
 use kinfolk::regularizer::{AtomKind, AtomSpec};
 use kinfolk::{
@@ -121,6 +123,12 @@ impl Device for Pretended {
     fn scale_rows(&self, x: &mut DeviceMatrix, factors: &[f64]) {
         each(x, |i, _, x| *x *= factors[i]);
     }
+    fn multiply(&self, x: &mut DeviceMatrix, by: &DeviceMatrix) {
+        each(x, |i, j, x| *x *= of(by)[(i, j)]);
+    }
+    fn add_to_columns(&self, x: &mut DeviceMatrix, values: &[f64]) {
+        each(x, |_, j, x| *x += values[j]);
+    }
     fn add_outer(&self, x: &mut DeviceMatrix, factor: f64, rows: &[f64], columns: &[f64]) {
         each(x, |i, j, x| *x += factor * rows[i] * columns[j]);
     }
@@ -151,6 +159,49 @@ impl Device for Pretended {
     fn solve(&self, factor: &DeviceMatrix, x: &mut DeviceMatrix) {
         *of_mut(x) = of(factor).times(of(x));
     }
+    fn loss_sums(&self, table: &LossTable<'_>) -> AnswerSums {
+        self.loss_answers(table).sums
+    }
+    fn loss_answers(&self, table: &LossTable<'_>) -> Answers {
+        let zeros = || Matrix::zeros(table.labels.rows, table.labels.cols);
+        let (mut kappa, mut curvature) = (zeros(), zeros());
+        let [value, dual, size, bend] = column_sums(table, |i, j, y, z| {
+            let at = table.form.answer(y, z, table.mu, table.centre.map_or(0.0, |centre| of(centre)[(i, j)]));
+            kappa[(i, j)] = table.weight * at.dual;
+            curvature[(i, j)] = table.weight * at.curvature;
+            [at.value, at.dual, at.dual.abs(), at.curvature].map(|x| table.weight * x)
+        });
+        let sums = AnswerSums { value, kappa: dual, size, curvature: bend };
+        Answers { sums, kappa: on_device(kappa), curvature: on_device(curvature) }
+    }
+    fn loss_terms(&self, table: &LossTable<'_>, kappa: &DeviceMatrix) -> TermSums {
+        let [gap, value, conj, dual, size, odd] = column_sums(table, |i, j, y, z| {
+            let kappa = of(kappa)[(i, j)];
+            let (low, high) = table.form.domain(y);
+            let quotient = -kappa / table.weight;
+            let u = quotient.max(low).min(high);
+            let [value, conj, term] = table.form.terms(y, z, u);
+            let plain = z.is_finite() && (quotient - u).abs() <= 1e-15 * u.abs() && term >= 0.0;
+            let [term, value, conj] = [term, value, conj].map(|x| table.weight * x);
+            [term, value, conj, kappa, kappa.abs(), f64::from(u8::from(!plain))]
+        });
+        TermSums { gap, value, conj, kappa: dual, size, odd }
+    }
+}
+
+/// Sums over the rows of some numbers of each observation.
+fn column_sums<const N: usize>(
+    table: &LossTable<'_>,
+    mut terms: impl FnMut(usize, usize, f64, f64) -> [f64; N],
+) -> [Vec<f64>; N] {
+    let mut sums = [(); N].map(|()| vec![0.0; table.labels.cols]);
+    for i in 0..table.labels.rows {
+        for j in 0..table.labels.cols {
+            let (y, z) = (of(table.labels)[(i, j)], of(table.scores)[(i, j)] + table.intercept[j]);
+            terms(i, j, y, z).iter().zip(&mut sums).for_each(|(term, sums)| sums[j] += term);
+        }
+    }
+    sums
 }
 
 const ROWS: usize = 240;
@@ -229,6 +280,44 @@ fn solutions_are_those_in_memory() {
     }
 }
 
+/// Every loss is solved on the device, to the same optimum as in memory, and starts from the other place's duals end at
+/// once.
+#[test]
+fn other_losses_are_solved_there() {
+    let (inputs, numbers) = table();
+    let classes: Vec<f64> = numbers
+        .labels()
+        .iter()
+        .enumerate()
+        .map(|(o, y)| if y + (o % 3) as f64 > 4.0 { 1.0 } else { -1.0 })
+        .collect();
+    let classes = Observations::multi_output(&classes, ROWS, TASKS).unwrap();
+    for loss in LossKind::all_examples() {
+        let observations = if loss.is_classification() { &classes } else { &numbers };
+        for (intercept, k, c) in [(Intercept::Free, 1, 1.0), (Intercept::None, 2, 0.1)] {
+            let spec = ProblemSpec { intercept, ..spec(loss.clone(), power(k), c, 1.0) };
+            let memory = Dataset::new(&inputs, observations, options(None)).unwrap();
+            let pretended = Arc::new(Pretended::new(FEATURES * TASKS - 1));
+            let device = Dataset::new(&inputs, observations, options(Some(pretended.clone()))).unwrap();
+            let what = format!("{loss:?}, k {k}, {intercept:?}");
+            let tolerance = 1e-6;
+            let fitted = |data: &Dataset<'_>, start: Start<'_>| {
+                let problem = Problem::new(data, spec.clone()).unwrap();
+                let settings = Settings { tolerance, ..Settings::default() };
+                kinfolk::Fitter::new(&settings).start(start).fit(&problem).unwrap()
+            };
+            let (there, here) = (fitted(&device, Start::Cold), fitted(&memory, Start::Cold));
+            assert_eq!((there.status(), here.status()), (Status::Certified, Status::Certified), "{what}");
+            assert!(["spectral", "newton", "proximal"].contains(&there.solver), "{what}: {}", there.solver);
+            let (a, b) = (there.certificate(), here.certificate());
+            assert!((a.primal - b.primal).abs() <= 2.0 * tolerance * b.primal.abs(), "{what}: {a} {b}");
+            let problem = Problem::new(&memory, spec.clone()).unwrap();
+            let again = certify(&problem, there.model.alpha().unwrap(), there.model.v()).unwrap();
+            assert!(again.rel_gap() <= 1.01 * tolerance, "{what}: {again}");
+        }
+    }
+}
+
 /// From the duals of the other place the fit ends at once.
 #[test]
 fn warm_starts_cross_over() {
@@ -251,12 +340,16 @@ fn warm_starts_cross_over() {
 #[test]
 fn failures_are_errors() {
     let (inputs, observations) = table();
-    for failing in [0, 1, 5, 12, 30] {
+    for (loss, failing) in [0, 1, 5, 12, 30]
+        .map(|failing| (LossKind::Squared, failing))
+        .into_iter()
+        .chain([0, 3, 20, 60, 100].map(|failing| (LossKind::Huber { delta: 1.0 }, failing)))
+    {
         let pretended = Pretended { failing_product: Some(failing), ..Pretended::new(1) };
         let options = options(Some(Arc::new(pretended)));
         let outcome = Dataset::new(&inputs, &observations, options).and_then(|data| {
-            let problem = Problem::new(&data, spec(LossKind::Squared, power(2), 1.0, 1.0))?;
-            fit(&problem, &settings()).map(|_| ())
+            let problem = Problem::new(&data, spec(loss.clone(), power(2), 1.0, 1.0))?;
+            fit(&problem, &Settings { solver: SolverKind::Auto, ..settings() }).map(|_| ())
         });
         match outcome {
             Err(Error::Device { device, reason }) => {

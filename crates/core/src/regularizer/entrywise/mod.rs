@@ -22,7 +22,7 @@ pub use power::Power;
 pub use series::Series;
 
 use super::not_negative;
-use crate::linalg::for_each_pair;
+use crate::linalg::{map_rows, mirror_lower};
 use crate::{Error, Result, matrix::Matrix};
 use std::fmt::Debug;
 
@@ -103,22 +103,27 @@ pub trait Entrywise: Debug + Send + Sync {
     fn theta(&self, rho: &Matrix) -> Matrix {
         let t = rho.rows();
         let mut theta = Matrix::zeros(t, t);
-        for r in 0..t {
+        let below = |r: usize| {
+            let mean = |s: usize| 0.5 * (rho[(r, s)] + rho[(s, r)]);
+            (0..r).map(|s| self.dphi((r, s), mean(s))).collect::<Vec<f64>>()
+        };
+        for (r, row) in map_rows(t, below).iter().enumerate() {
             theta[(r, r)] = self.dphi((r, r), rho[(r, r)]);
+            theta.row_mut(r)[..r].copy_from_slice(row);
         }
-        for_each_pair(t, |r, s| {
-            let value = self.dphi((r, s), 0.5 * (rho[(r, s)] + rho[(s, r)]));
-            theta[(r, s)] = value;
-            theta[(s, r)] = value;
-        });
+        mirror_lower(&mut theta);
         theta
     }
 
     /// phi''(rho), entry by entry.
     fn curvatures(&self, rho: &Matrix) -> Matrix {
-        let mut out = rho.clone();
-        for r in 0..rho.rows() {
-            out.row_mut(r).iter_mut().enumerate().for_each(|(s, z)| *z = self.d2phi((r, s), *z));
+        let of_row = |r: usize| {
+            let row = rho.row(r).iter().enumerate();
+            row.map(|(s, z)| self.d2phi((r, s), *z)).collect::<Vec<f64>>()
+        };
+        let mut out = Matrix::zeros(rho.rows(), rho.cols());
+        for (r, row) in map_rows(rho.rows(), of_row).iter().enumerate() {
+            out.row_mut(r).copy_from_slice(row);
         }
         out
     }
@@ -126,7 +131,8 @@ pub trait Entrywise: Debug + Send + Sync {
     /// Sum of phi over all pairs.
     fn phi_sum(&self, rho: &Matrix) -> f64 {
         let t = rho.rows();
-        (0..t).map(|r| (0..t).map(|s| self.phi((r, s), rho[(r, s)])).sum::<f64>()).sum()
+        let of_row = |r: usize| (0..t).map(|s| self.phi((r, s), rho[(r, s)])).sum::<f64>();
+        map_rows(t, of_row).iter().sum()
     }
 
     /// Sum of `phi'(factor z) z` over all entries z of rho.
@@ -140,7 +146,7 @@ pub trait Entrywise: Debug + Send + Sync {
     fn fenchel_young_sum(&self, rho: &Matrix, theta: &Matrix) -> f64 {
         let t = rho.rows();
         let term = |r: usize, s: usize| not_negative(self.fenchel_young((r, s), rho[(r, s)], theta[(r, s)]));
-        (0..t).map(|r| (0..t).map(|s| term(r, s)).sum::<f64>()).sum()
+        map_rows(t, |r| (0..t).map(|s| term(r, s)).sum::<f64>()).iter().sum()
     }
 
     /// Slope and curvature of the regulariser's part of a coordinate step; see [`RowStep`].

@@ -5,7 +5,7 @@ mod switch;
 
 use super::{
     Admm, CheckedSettings, InteriorPoint, Newton, Proximal, Sdca, Snapshot, Solution, SolveRequest, Solver,
-    Spectral, Start, Status, badness,
+    Spectral, Start, Status, badness, newton,
 };
 use crate::{Observer, Problem, Result};
 use cost::Cost;
@@ -60,6 +60,14 @@ impl Auto {
         if spectral.is_ok() && Spectral.memory(problem) <= budget {
             let reason = format!("squared loss on shared inputs: {}", Spectral::way(problem));
             return SolverPlan::only(Box::new(Spectral), reason);
+        }
+        if newton::suits_device(problem) {
+            let reason = "products with all inputs are fast on the device".to_owned();
+            let solver: Box<dyn Solver> = match Newton.suits(problem).is_ok() && !bounded_duals(problem) {
+                true => Box::new(Newton),
+                false => Box::new(Proximal),
+            };
+            return SolverPlan::only(solver, reason);
         }
         let cost = Cost::new(problem);
         let smooth = Newton.suits(problem).is_ok();

@@ -230,7 +230,7 @@ mod tests {
             let gram = gram(&v, 1);
             let theta = output.theta(&gram);
             let derivative = Derivative::new(&output, (&v, &gram, &theta), Host { threads: 1 });
-            let curvature = Curvature::new(design, vec![weight; 20], None);
+            let curvature = Curvature::new(design, vec![weight; 20], None, 1);
             let direct = Direct::new(design, &curvature, &derivative).unwrap();
             let dv = Matrix::from_vec(vec![30.0, -20.0, 10.0, 5.0], 2, 2).unwrap();
             let (mut v1, mut w1) = (v.clone(), times(view(&v), view(&theta), 1));

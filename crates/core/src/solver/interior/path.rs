@@ -119,7 +119,7 @@ impl<'a, 'r> CentralPath<'a, 'r> {
                 break self.run.clock.must_stop().unwrap_or(Status::PassLimit);
             }
             let offset = point.v.minus(&induced);
-            let curvature = Curvature::new(design, curvatures.clone(), rho);
+            let curvature = Curvature::new(design, curvatures.clone(), rho, threads);
             let derivative = Derivative::new(output, (&point.v, &point.gram, &point.theta), Host { threads });
             let Some(direct) = Direct::new(design, &curvature, &derivative) else { break Status::Stalled };
             self.run.clock.passes += 1;

@@ -1,11 +1,9 @@
 //! Newton steps on a smooth problem.
 
-use super::model::{Smoothed, VPoint};
-use crate::Matrix;
-use crate::design::Curvature;
-use crate::solver::newton_system::linear::{Linear, System};
+use super::generic::NewtonModel;
+use crate::solver::newton_system::linear::Linear;
 use crate::solver::newton_system::search::line_search;
-use crate::solver::newton_system::{NewtonStep, Smooth};
+use crate::solver::newton_system::{MatOf, NewtonStep, PointOf};
 
 /// How much tighter than usual the linear solves may become after failed line searches.
 const TIGHTEST: f64 = 1e-3;
@@ -20,21 +18,20 @@ impl Descent {
     /// The point after a step. Linear systems are solved to this tolerance, or tighter if the line search
     /// fails, because a truncated solution need not be a descent direction. `None` if there is no descent
     /// direction, or as soon as `stop()`.
-    pub(in crate::solver) fn step(
+    pub(in crate::solver) fn step<M: NewtonModel>(
         &mut self,
-        model: &Smoothed<'_>,
-        point: &VPoint,
-        residual: &Matrix,
+        model: &M,
+        point: &PointOf<M>,
+        residual: &MatOf<M>,
         tolerance: f64,
         stop: &mut dyn FnMut() -> bool,
-    ) -> Option<VPoint> {
-        let curvature = Curvature::new(model.design, point.side.curvature.clone(), model.rho);
+    ) -> Option<PointOf<M>> {
+        let curvature = model.curvature(point);
         let derivative = point.derivative(model.output(), model.algebra());
         let mut tighten = 1.0;
         while tighten >= TIGHTEST {
-            let system =
-                System { design: model.design, curvature: &curvature, derivative: &derivative, residual };
-            let dv = self.linear.step(&system, tighten * tolerance, stop);
+            let derivatives = (&curvature, &derivative);
+            let dv = model.direction(&mut self.linear, derivatives, residual, tighten * tolerance, stop);
             if stop() {
                 return None;
             }

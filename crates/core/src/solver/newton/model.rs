@@ -1,12 +1,15 @@
 //! Losses of all entries at given weights, smooth by nature or smoothed around a centre.
 
+use super::generic::NewtonModel;
 use crate::algebra::Host;
-use crate::design::Design;
+use crate::backend::{OrthonormalBasis, Spectrum};
+use crate::design::{Curvature, Design};
 use crate::intercept::best::{TaskPredictions, nearly_best_intercept};
-use crate::linalg::{axpy, gram, inner};
+use crate::linalg::axpy;
 use crate::loss::DerivativeBlock;
-use crate::regularizer::{SumRegularizer, not_negative};
-use crate::solver::newton_system::{self, Smooth};
+use crate::regularizer::SumRegularizer;
+use crate::solver::newton_system::linear::{Linear, System};
+use crate::solver::newton_system::{self, Derivative, Smooth};
 use crate::{Matrix, Problem, Result};
 use rayon::prelude::*;
 use std::borrow::Cow;
@@ -14,21 +17,22 @@ use std::sync::Mutex;
 
 /// The problem with smooth losses; those with kinks are replaced by their proximal approximation.
 pub(in crate::solver) struct Smoothed<'a> {
-    pub(in crate::solver) problem: &'a Problem<'a>,
-    pub(in crate::solver) design: &'a Design,
+    problem: &'a Problem<'a>,
+    spectrum: &'a Spectrum,
+    design: &'a Design,
     output: &'a SumRegularizer,
     gamma: Vec<f64>,
     labels: Vec<f64>,
     offsets: Option<Vec<f64>>,
     /// The cost of the intercept of each task, `rho b^2 / 2`, if tasks have them.
-    pub(in crate::solver) rho: Option<&'a [f64]>,
+    rho: Option<&'a [f64]>,
     /// What was evaluated last: where the next search for intercepts starts.
     last: Mutex<LastEvaluated>,
     columns: TaskColumns,
     /// Weight of the proximal term; 0 where all losses are smooth.
-    pub(in crate::solver) mu: f64,
+    mu: f64,
     /// Its centre, kappa / gamma.
-    pub(in crate::solver) centre: Vec<f64>,
+    centre: Vec<f64>,
 }
 
 /// Predictions of all entries, without intercepts, and the best intercepts for them; the duals and curvatures of the
@@ -37,17 +41,20 @@ pub(in crate::solver) struct Smoothed<'a> {
 pub(in crate::solver) struct Answer {
     predictions: Vec<f64>,
     intercept: Vec<f64>,
-    pub(in crate::solver) kappa: Vec<f64>,
-    pub(in crate::solver) curvature: Vec<f64>,
+    kappa: Vec<f64>,
+    curvature: Vec<f64>,
 }
 
-pub(in crate::solver) type VPoint = newton_system::VPoint<Answer>;
+type VPoint = newton_system::VPoint<Answer>;
 
 /// Entries handled at a time.
 const CHUNK: usize = 8192;
 
 impl<'a> Smoothed<'a> {
-    pub(in crate::solver) fn new(problem: &'a Problem<'a>, design: &'a Design) -> Result<Self> {
+    pub(in crate::solver) fn new(
+        problem: &'a Problem<'a>,
+        (spectrum, design): (&'a Spectrum, &'a Design),
+    ) -> Result<Self> {
         let (obs, gamma) = (problem.observations(), design.per_entry(|o| problem.gamma(o)));
         let (labels, offsets) = (design.gather(obs.labels()), obs.offsets().map(|o| design.gather(o)));
         let (output, rho) = (problem.entrywise()?, problem.intercept_costs());
@@ -58,61 +65,30 @@ impl<'a> Smoothed<'a> {
             (columns.labels, columns.gamma) =
                 (columns.of(design, &labels).into_owned(), columns.of(design, &gamma).into_owned());
         }
-        Ok(Smoothed { problem, design, output, gamma, labels, offsets, rho, last, columns, mu, centre })
+        Ok(Smoothed {
+            problem,
+            spectrum,
+            design,
+            output,
+            gamma,
+            labels,
+            offsets,
+            rho,
+            last,
+            columns,
+            mu,
+            centre,
+        })
     }
 
-    /// Centres the proximal term at these duals.
-    pub(in crate::solver) fn centre_at(&mut self, kappa: &[f64]) {
-        let share = |(k, g): (&f64, &f64)| if *g > 0.0 { k / g } else { 0.0 };
-        self.centre = kappa.iter().zip(&self.gamma).map(share).collect();
-        if self.rho.is_some() {
-            self.columns.centre = self.columns.of(self.design, &self.centre).into_owned();
-        }
-    }
-
-    /// `V - X'kappa`, zero at the solution.
-    pub(in crate::solver) fn residual(&self, point: &VPoint) -> Matrix {
-        let mut residual = self.design.backward(&point.side.kappa, self.algebra().threads);
-        residual.as_mut_slice().iter_mut().zip(point.v.as_slice()).for_each(|(x, v)| *x = v - *x);
-        residual
-    }
-
-    /// Distance of psi from the bound of its own duals: an estimate, not a certificate.
-    pub(in crate::solver) fn mismatch(&self, point: &VPoint, residual: &Matrix) -> f64 {
-        let induced = point.v.minus(residual);
-        let (threads, output) = (self.algebra().threads, self.output());
-        let distance = not_negative(inner(&point.theta, &gram(residual, threads)));
-        0.5 * distance + 0.5 * output.fenchel_young(&point.gram, &point.theta, &gram(&induced, threads))
-    }
-}
-
-impl Smoothed<'_> {
-    /// The multiple of V with the least objective, losses with their kinks. Where losses weigh much, margins
-    /// missed by 1e-8 make most of the objective, and slightly larger predictions miss none. For homogeneous
-    /// regularisers only, where `V -> s V` means `F -> t F`, `t = s^(2n-1)`, and t^(2n/(2n-1)) times the
-    /// regularisation, for `phi(a z) = a^n phi(z)`.
-    pub(in crate::solver) fn scaled_best(&self, point: &VPoint) -> Matrix {
-        let Some(degree) = self.output().degree() else { return point.v.clone() };
-        let n = f64::from(degree);
-        let power = 2.0 * n / (2.0 * n - 1.0);
-        let price = inner(&point.theta, &point.gram) - 0.5 * self.output().value(&point.gram);
-        let mut intercepts = vec![0.0; self.design.len()];
-        self.design.add_to_tasks(&point.side.intercept, &mut intercepts);
-        let slope = |t: f64| self.loss_slope(&point.side.predictions, &intercepts, t);
-        let rises = |t: f64| slope(t) + price * power * t.powf(power - 1.0) > 0.0;
-        let (mut low, mut high) = (-MOST_SCALED, MOST_SCALED);
-        for _ in 0..40 {
-            let middle = 0.5 * (low + high);
-            if rises(1.0 + middle) { high = middle } else { low = middle }
-        }
-        let factor = (1.0 + high).powf(1.0 / (2.0 * n - 1.0));
-        let mut v = point.v.clone();
-        v.scale(factor);
-        v
+    /// Where to begin with these duals: their V, and the duals as entries.
+    pub(in crate::solver) fn first(&self, kappa: &[f64]) -> (Matrix, Vec<f64>) {
+        let entries = self.design.gather(kappa);
+        (self.design.backward(&entries, self.algebra().threads), entries)
     }
 
     /// The derivative of the losses at predictions `t z + b` in t, from the right.
-    fn loss_slope(&self, z: &[f64], b: &[f64], t: f64) -> f64 {
+    fn slope_at(&self, z: &[f64], b: &[f64], t: f64) -> f64 {
         let slope = |e: usize| {
             let (left, right) = self.problem.loss_at(self.design.observation(e)).slope(t * z[e] + b[e]);
             self.gamma[e] * z[e] * if z[e] > 0.0 { right } else { left }
@@ -127,8 +103,77 @@ impl Smoothed<'_> {
     }
 }
 
-/// How far from one the best multiple is looked for.
-const MOST_SCALED: f64 = 1e-2;
+impl NewtonModel for Smoothed<'_> {
+    type Curvature<'c>
+        = Curvature<'c>
+    where
+        Self: 'c;
+    type Duals = Vec<f64>;
+
+    fn problem(&self) -> &Problem<'_> {
+        self.problem
+    }
+
+    fn residual(&self, point: &VPoint) -> Matrix {
+        let mut residual = self.design.backward(&point.side.kappa, self.algebra().threads);
+        residual.as_mut_slice().iter_mut().zip(point.v.as_slice()).for_each(|(x, v)| *x = v - *x);
+        residual
+    }
+
+    fn curvature<'c>(&'c self, point: &'c VPoint) -> Curvature<'c> {
+        Curvature::new(self.design, point.side.curvature.clone(), self.rho, self.algebra().threads)
+    }
+
+    fn direction(
+        &self,
+        linear: &mut Linear,
+        (curvature, derivative): (&Curvature<'_>, &Derivative<'_>),
+        residual: &Matrix,
+        tolerance: f64,
+        stop: &mut dyn FnMut() -> bool,
+    ) -> Option<Matrix> {
+        linear.step(&System { design: self.design, curvature, derivative, residual }, tolerance, stop)
+    }
+
+    fn duals(&self, point: &VPoint) -> Vec<f64> {
+        point.side.kappa.clone()
+    }
+
+    fn in_order(&self, duals: &Vec<f64>) -> Result<Vec<f64>> {
+        Ok(self.design.scatter(duals, self.problem.observations().len()))
+    }
+
+    fn coordinates(&self, v: &Matrix) -> Result<Matrix> {
+        let data = self.problem.data();
+        Ok(data.pool().install(|| self.spectrum.coordinates(data.backend(), v, data.threads())))
+    }
+
+    fn centre_at(&mut self, kappa: &Vec<f64>) {
+        let share = |(k, g): (&f64, &f64)| if *g > 0.0 { k / g } else { 0.0 };
+        self.centre = kappa.iter().zip(&self.gamma).map(share).collect();
+        if self.rho.is_some() {
+            self.columns.centre = self.columns.of(self.design, &self.centre).into_owned();
+        }
+    }
+
+    fn centre(&self) -> Result<Vec<f64>> {
+        Ok(self.centre.clone())
+    }
+
+    fn set_mu(&mut self, mu: f64) {
+        self.mu = mu;
+    }
+
+    fn mu(&self) -> f64 {
+        self.mu
+    }
+
+    fn loss_slope<'p>(&'p self, point: &'p VPoint) -> Box<dyn Fn(f64) -> f64 + 'p> {
+        let mut intercepts = vec![0.0; self.design.len()];
+        self.design.add_to_tasks(&point.side.intercept, &mut intercepts);
+        Box::new(move |t| self.slope_at(&point.side.predictions, &intercepts, t))
+    }
+}
 
 impl Smooth for Smoothed<'_> {
     type Side = Answer;
@@ -166,7 +211,7 @@ struct Evaluated {
 }
 
 /// An intercept is found once the duals of the task add up to this share of their sizes.
-const BALANCED: f64 = 1e-11;
+pub(super) const BALANCED: f64 = 1e-11;
 
 impl Smoothed<'_> {
     fn evaluate(&self, z: &[f64]) -> Evaluated {

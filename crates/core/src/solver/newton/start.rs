@@ -35,6 +35,16 @@ pub(in crate::solver) fn begin(run: &mut SolverRun<'_>) -> Result<(Incumbent, Op
     Ok((point, status))
 }
 
+/// The same where the problem is solved on a device: given duals are certified, and nothing else is done yet.
+pub(in crate::solver) fn begin_on_device(
+    run: &mut SolverRun<'_>,
+) -> Result<(Option<Incumbent>, Option<Status>)> {
+    let Some(kappa) = run.given.clone() else { return Ok((None, None)) };
+    let point = Incumbent::induced(run.problem, kappa, &mut Interrupt::never())?;
+    let status = run.report(&point);
+    Ok((Some(point), status))
+}
+
 /// Duals near the solution: those of independent tasks, of a quadratic model, or after some coordinate
 /// ascent.
 fn guess(run: &mut SolverRun<'_>, cold: Incumbent) -> Result<Vec<f64>> {
@@ -69,30 +79,57 @@ fn independent_start(problem: &Problem<'_>, clock: &mut Clock<'_>) -> Result<Opt
 /// Typical size of predictions beyond which parabolas at 0 are a poor model of the losses.
 const MAX_TYPICAL_PREDICTION: f64 = 1.75;
 /// Accuracy of the quadratic model.
-const MODEL_TOLERANCE: f64 = 1e-2;
+pub(super) const MODEL_TOLERANCE: f64 = 1e-2;
 
-/// Duals at the solution for losses replaced by their parabolas at prediction 0: a squared loss on shared
-/// inputs, which needs only statistics of the data. With `L(z) ~ a (z - b y)^2 / 2`, `a = L''(0)`, `b =
-/// |L'(0)| / a`, weights `W = b W'` have `b^p` times the regularisation of W', where `p = 2n / (2n - 1)` for
-/// `phi(s z) = s^n phi(z)`. So W' solves the problem of the squared loss with weight `a b^(2 - p) C`. `None`
-/// where one of these is missing.
+/// Losses replaced by their parabolas at prediction 0, `L(z) ~ a (z - b y)^2 / 2` with `a = L''(0)`, `b = |L'(0)| / a`:
+/// a squared loss. Weights `W = b W'` have `b^p` times the regularisation of W', where `p = 2n / (2n - 1)` for
+/// `phi(s z) = s^n phi(z)`. So W' solves the problem of the squared loss with weight `a b^(2 - p) C`.
+pub(super) struct QuadraticModel {
+    pub(super) spec: ProblemSpec,
+    /// b.
+    pub(super) gain: f64,
+}
+
+impl QuadraticModel {
+    /// With the parabola of the only loss if both labels have the same one, mirrored; else with `(z - y)^2 / 2`.
+    pub(super) fn of(problem: &Problem<'_>) -> Result<Self> {
+        Ok(match Self::of_parabola(problem)? {
+            Some(model) => model,
+            None => QuadraticModel {
+                spec: ProblemSpec { loss: LossKind::Squared.into(), ..problem.spec().clone() },
+                gain: 1.0,
+            },
+        })
+    }
+
+    fn of_parabola(problem: &Problem<'_>) -> Result<Option<Self>> {
+        let (Some(loss), Some(degree)) = (problem.only_loss(), problem.entrywise()?.degree()) else {
+            return Ok(None);
+        };
+        if !(loss.is_classification() && loss.is_smooth() && problem.observations().offsets().is_none()) {
+            return Ok(None);
+        }
+        let (curvature, slope) = (loss.curvature(1.0, 0.0), loss.slope(1.0, 0.0).0);
+        if !(curvature > 0.0 && slope < 0.0) {
+            return Ok(None);
+        }
+        let (n, gain) = (f64::from(degree), -slope / curvature);
+        let c = problem.spec().c * curvature * gain.powf(2.0 - 2.0 * n / (2.0 * n - 1.0));
+        let spec = ProblemSpec { loss: LossKind::Squared.into(), c, ..problem.spec().clone() };
+        Ok(Some(QuadraticModel { spec, gain }))
+    }
+}
+
+/// Duals at the solution for losses replaced by their parabolas, on shared inputs: this needs only statistics of the
+/// data. `None` where one of these is missing.
 fn quadratic_start(run: &mut SolverRun<'_>) -> Result<Option<Vec<f64>>> {
     let (problem, settings) = (run.problem, run.settings);
     let obs = problem.observations();
-    let (Some(loss), Some(degree)) = (problem.only_loss(), problem.entrywise()?.degree()) else {
+    let (Some(loss), Some(QuadraticModel { spec, gain })) =
+        (problem.only_loss(), QuadraticModel::of_parabola(problem)?)
+    else {
         return Ok(None);
     };
-    if !(loss.is_classification() && loss.is_smooth() && obs.offsets().is_none()) {
-        return Ok(None);
-    }
-    // The same parabola for both labels, mirrored.
-    let (curvature, slope) = (loss.curvature(1.0, 0.0), loss.slope(1.0, 0.0).0);
-    if !(curvature > 0.0 && slope < 0.0) {
-        return Ok(None);
-    }
-    let (n, gain) = (f64::from(degree), -slope / curvature);
-    let c = problem.spec().c * curvature * gain.powf(2.0 - 2.0 * n / (2.0 * n - 1.0));
-    let spec = ProblemSpec { loss: LossKind::Squared.into(), c, ..problem.spec().clone() };
     let model = Problem::new(problem.data(), spec)?;
     if InEigenbasis.suits(&model).is_err() || InEigenbasis.memory(&model) > problem.data().options().memory {
         return Ok(None);

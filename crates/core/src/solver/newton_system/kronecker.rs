@@ -5,29 +5,42 @@
 //! H = U diag(om) U'`, the inverse of `I + lam o (. Theta diag(w))` is `R -> ((R H^-1 U) / (1 + lam_j om_t))
 //! U' H`. Theta itself is never inverted.
 
-use super::Derivative;
 use super::gmres::Operator;
+use super::{Derivative, MatIn};
 use crate::Matrix;
-use crate::algebra::Host;
-use crate::design::Curvature;
-use crate::linalg::{self, times, view};
+use crate::algebra::Algebra;
 
 /// Of the largest eigenvalue of Theta: what stands for zero in the norm.
 pub(super) const FLOOR: f64 = 1e-8;
 
-pub(super) struct Kronecker<'a> {
-    curvature: &'a Curvature<'a>,
-    derivative: &'a Derivative<'a>,
+/// The second derivative of the losses in W, block diagonal over tasks.
+pub(in crate::solver) trait TaskCurvature {
+    /// Where V lies.
+    type Algebra: Algebra;
+
+    /// S[U].
+    fn apply(&self, u: &MatIn<Self::Algebra>) -> MatIn<Self::Algebra>;
+
+    /// Diagonal of the mean of the tasks' blocks, and the trace of each block.
+    fn shape(&self) -> (Vec<f64>, Vec<f64>);
+}
+
+pub(in crate::solver) struct Kronecker<'a, C: TaskCurvature> {
+    curvature: &'a C,
+    derivative: &'a Derivative<'a, C::Algebra>,
     /// H^-1 U and H U.
-    into: Matrix,
-    out: Matrix,
+    into: MatIn<C::Algebra>,
+    out: MatIn<C::Algebra>,
     /// `1 / (1 + lam om)`.
-    inverse: Matrix,
+    inverse: MatIn<C::Algebra>,
     floor: f64,
 }
 
-impl<'a> Kronecker<'a> {
-    pub(super) fn new(curvature: &'a Curvature<'a>, derivative: &'a Derivative<'a>) -> Option<Self> {
+impl<'a, C: TaskCurvature> Kronecker<'a, C> {
+    pub(in crate::solver) fn new(
+        curvature: &'a C,
+        derivative: &'a Derivative<'a, C::Algebra>,
+    ) -> Option<Self> {
         let (lam, traces) = curvature.shape();
         let t = traces.len();
         let mean = traces.iter().sum::<f64>() / t as f64;
@@ -37,7 +50,7 @@ impl<'a> Kronecker<'a> {
         for (r, root) in roots.iter().enumerate() {
             scaled.row_mut(r).iter_mut().zip(&roots).for_each(|(x, other)| *x *= root * other);
         }
-        let (om, basis) = linalg::eigen(&scaled).ok()?;
+        let (om, basis) = derivative.algebra.eigen(&scaled).ok()?;
         let floor = FLOOR * om.iter().fold(0.0f64, |a, &b| a.max(b));
         let (mut into, mut out) = (basis.clone(), basis);
         for (r, root) in roots.iter().enumerate() {
@@ -48,30 +61,33 @@ impl<'a> Kronecker<'a> {
         for (j, lam) in lam.iter().enumerate() {
             inverse.row_mut(j).iter_mut().zip(&om).for_each(|(x, om)| *x = 1.0 / (1.0 + lam * om.max(0.0)));
         }
+        let [into, out, inverse] = [&into, &out, &inverse].map(|m| derivative.algebra.put(m));
         (floor > 0.0).then_some(Kronecker { curvature, derivative, into, out, inverse, floor })
     }
 }
 
-impl Operator for Kronecker<'_> {
-    type Algebra = Host;
+impl<C: TaskCurvature> Operator for Kronecker<'_, C> {
+    type Algebra = C::Algebra;
 
-    fn algebra(&self) -> &Host {
+    fn algebra(&self) -> &C::Algebra {
         &self.derivative.algebra
     }
 
-    fn precondition(&self, v: &Matrix) -> Matrix {
-        let mut z = times(view(v), view(&self.into), self.derivative.threads());
-        z.as_mut_slice().iter_mut().zip(self.inverse.as_slice()).for_each(|(z, inverse)| *z *= inverse);
-        times(view(&z), view(&self.out).transpose(), self.derivative.threads())
+    fn precondition(&self, v: &MatIn<C::Algebra>) -> MatIn<C::Algebra> {
+        let algebra = self.algebra();
+        let mut z = algebra.times(v, &self.into);
+        algebra.multiply(&mut z, &self.inverse);
+        algebra.times_transposed(&z, &self.out)
     }
 
-    fn weigh(&self, v: &Matrix) -> Matrix {
-        let mut out = times(view(v), view(self.derivative.theta), self.derivative.threads());
-        out.add_scaled(self.floor, v);
+    fn weigh(&self, v: &MatIn<C::Algebra>) -> MatIn<C::Algebra> {
+        let algebra = self.algebra();
+        let mut out = algebra.times(v, &self.derivative.theta_there);
+        algebra.add_scaled(&mut out, self.floor, v);
         out
     }
 
-    fn apply(&self, z: &Matrix) -> Matrix {
+    fn apply(&self, z: &MatIn<C::Algebra>) -> MatIn<C::Algebra> {
         self.derivative.newton(self.curvature, z)
     }
 }

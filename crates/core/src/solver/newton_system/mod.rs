@@ -10,7 +10,7 @@
 pub(super) mod blocks;
 pub(super) mod direct;
 pub(super) mod gmres;
-mod kronecker;
+pub(super) mod kronecker;
 pub(super) mod linear;
 pub(super) mod search;
 
@@ -19,6 +19,7 @@ use crate::algebra::{Algebra, Host};
 use crate::design::Curvature;
 use crate::linalg::{self, inner};
 use crate::regularizer::{Atom, SumRegularizer};
+use kronecker::TaskCurvature;
 
 /// Losses as a function of the weights W, and the regulariser.
 pub(super) trait Smooth: Sync {
@@ -34,6 +35,9 @@ pub(super) trait Smooth: Sync {
     /// Sum of the losses at weights W, and the rest of the evaluation.
     fn losses(&self, w: &MatOf<Self>) -> (f64, Self::Side);
 }
+
+/// The type of a large matrix.
+pub(super) type MatIn<A> = <A as Algebra>::Mat;
 
 /// The type of V and W.
 pub(super) type MatOf<P> = <<P as Smooth>::Algebra as Algebra>::Mat;
@@ -81,6 +85,8 @@ impl<S, M> VPoint<S, M> {
 pub(super) struct Derivative<'a, A: Algebra = Host> {
     pub(super) v: &'a A::Mat,
     pub(super) theta: &'a Matrix,
+    /// Theta where V is.
+    theta_there: A::Mat,
     /// phi''(V'V).
     pub(super) second: Matrix,
     /// Atoms with the curvatures w phi''(<S, V'V>).
@@ -97,7 +103,8 @@ impl<'a, A: Algebra> Derivative<'a, A> {
     ) -> Self {
         let second = output.entries().curvatures(gram);
         let atoms = output.atoms().iter().zip(output.atom_curvatures(gram)).collect();
-        Derivative { v, theta, second, atoms, algebra }
+        let theta_there = algebra.put(theta);
+        Derivative { v, theta, theta_there, second, atoms, algebra }
     }
 
     /// B[U].
@@ -105,7 +112,7 @@ impl<'a, A: Algebra> Derivative<'a, A> {
         let algebra = &self.algebra;
         let mut mixed = algebra.cross(u, self.v);
         self.mix(&mut mixed);
-        let mut out = algebra.times_small(u, self.theta);
+        let mut out = algebra.times(u, &self.theta_there);
         algebra.add_times_small(&mut out, self.v, &mixed);
         out
     }
@@ -128,16 +135,28 @@ impl<'a, A: Algebra> Derivative<'a, A> {
     }
 }
 
-impl Derivative<'_> {
+impl<A: Algebra> Derivative<'_, A> {
     /// `(I + S B)[U]`.
-    fn newton(&self, curvature: &Curvature<'_>, u: &Matrix) -> Matrix {
-        let mut sum = curvature.apply(&self.apply(u), self.threads());
-        sum.add_scaled(1.0, u);
+    fn newton<C: TaskCurvature<Algebra = A>>(&self, curvature: &C, u: &A::Mat) -> A::Mat {
+        let mut sum = curvature.apply(&self.apply(u));
+        self.algebra.add_scaled(&mut sum, 1.0, u);
         sum
     }
 
     pub(super) fn threads(&self) -> usize {
-        self.algebra.threads
+        self.algebra.threads()
+    }
+}
+
+impl TaskCurvature for Curvature<'_> {
+    type Algebra = Host;
+
+    fn apply(&self, u: &Matrix) -> Matrix {
+        Curvature::apply(self, u)
+    }
+
+    fn shape(&self) -> (Vec<f64>, Vec<f64>) {
+        Curvature::shape(self)
     }
 }
 
@@ -201,7 +220,7 @@ mod tests {
                 let free = |z: f64| if z.abs() <= share { 1.0 + z } else { 0.0 };
                 let curvatures = numbers(design.len(), 4).into_iter().map(free).collect();
                 let rho: Option<Vec<f64>> = rho.map(|rho| vec![rho; t]);
-                let curvature = Curvature::new(design, curvatures, rho.as_deref());
+                let curvature = Curvature::new(design, curvatures, rho.as_deref(), 1);
                 let v = Matrix::from_vec(numbers(design.rank() * t, 5), design.rank(), t).unwrap();
                 let atoms =
                     [("common", AtomKind::Common), ("two", AtomKind::Groups { groups: vec![0, 1, 0] })]

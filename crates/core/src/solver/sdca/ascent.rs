@@ -159,7 +159,7 @@ impl<'a> Ascent<'a> {
             Expansion::Duals(problem.observations(), &kappa),
             &self.state,
             data.threads(),
-        );
+        )?;
         let theta = self.output.theta(&gram);
         let z = data.pool().install(|| {
             let weights = linalg::times(linalg::view(&self.state), linalg::view(&theta), data.threads());
@@ -173,18 +173,21 @@ impl<'a> Ascent<'a> {
     }
 
     /// Recomputes the task Gram matrix, and on request the state it comes from.
-    pub(super) fn refresh(&mut self, rebuild: bool) {
+    ///
+    /// # Errors
+    /// If a device failed.
+    pub(super) fn refresh(&mut self, rebuild: bool) -> Result<()> {
         let (backend, threads) = (self.problem.data().backend(), self.problem.data().threads());
         let duals = Expansion::Duals(self.problem.observations(), &self.kappa);
         self.problem.data().pool().install(|| {
             if rebuild {
-                let state = backend::state_of(backend, duals, threads, &mut Interrupt::never());
-                self.state = state.expect("never interrupted");
+                self.state = backend::state_of(backend, duals, threads, &mut Interrupt::never())?;
             }
-            let gram = backend::task_gram(backend, duals, &self.state, threads);
+            let gram = backend::task_gram(backend, duals, &self.state, threads)?;
             self.atoms.reset(&gram);
             self.gram = aligned(&gram);
-        });
+            Ok(())
+        })
     }
 
     /// Visits every observation of a block; whether any dual moved.

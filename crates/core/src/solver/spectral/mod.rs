@@ -246,10 +246,10 @@ fn finish(run: &SolverRun<'_>, basis: &dyn OrthonormalBasis, ended: Ended) -> Re
 fn certified(
     run: &SolverRun<'_>,
     (kappa, status): (Vec<f64>, Status),
-    coordinates: Matrix,
+    coordinates: impl FnOnce() -> Result<Matrix> + Send,
 ) -> Result<ControlFlow<SolverOutcome, Option<Vec<f64>>>> {
     let (problem, tolerance) = (run.problem, run.settings.tolerance);
-    let point = finish::certify(problem, kappa, || coordinates, tolerance)?;
+    let point = finish::certify(problem, kappa, coordinates, tolerance)?;
     Ok(match final_status(status, point.rel_gap(), tolerance) {
         Status::Stalled => ControlFlow::Continue(Some(point.kappa)),
         status => ControlFlow::Break(point.ended(status)),

@@ -7,7 +7,7 @@
 use super::alternation::{self, FirstTheta};
 use super::dense::PlainSquare;
 use super::square::Diagonal;
-use super::{Ended, Reduced, SpectralSearch, VPoint, certified, kappa_of};
+use super::{Ended, Reduced, SpectralSearch, VPoint, certified};
 use crate::algebra::{Algebra, DeviceMatrix, OnDevice, Op};
 use crate::backend::ResidentBackend;
 use crate::dataset::DeviceMoments;
@@ -70,16 +70,17 @@ impl OnDeviceRun<'_> {
             }
         };
         self.resident.device.check()?;
-        Ok(match flow {
+        match flow {
             ControlFlow::Break(ended) => {
-                let (kappa, coordinates) = self.found(run, &ended.point, None)?;
-                certified(run, (kappa, ended.status), coordinates)?
+                let kappa = self.duals(run, &ended.point.v, &ended.point)?;
+                let certified = certified(run, (kappa, ended.status), || self.coordinates(&ended.point.v))?;
+                Ok(certified)
             }
             ControlFlow::Continue(Some(point)) => {
-                ControlFlow::Continue(Some(self.found(run, &point, None)?.0))
+                Ok(ControlFlow::Continue(Some(self.duals(run, &point.v, &point)?)))
             }
-            ControlFlow::Continue(None) => ControlFlow::Continue(None),
-        })
+            ControlFlow::Continue(None) => Ok(ControlFlow::Continue(None)),
+        }
     }
 
     /// Newton's method, after alternation where that helps.
@@ -95,8 +96,10 @@ impl OnDeviceRun<'_> {
             None => search.cold(),
         };
         self.resident.device.check()?;
-        let (kappa, coordinates) = self.found(run, &ended.point, Some(frame))?;
-        Ok(match certified(run, (kappa, ended.status), coordinates)? {
+        let v = device.product(frame, Op::Plain, &ended.point.v, Op::Plain);
+        let kappa = self.duals(run, &v, &ended.point)?;
+        let certified = certified(run, (kappa, ended.status), || self.coordinates(&v))?;
+        Ok(match certified {
             ControlFlow::Break(outcome) => outcome,
             ControlFlow::Continue(_) => run.give_up()?,
         })
@@ -109,20 +112,29 @@ impl OnDeviceRun<'_> {
         device.product(inputs, Op::Transposed, &kappa, Op::Plain)
     }
 
-    /// The duals of a point, and the coordinates of its V: those in the frame P, if there is one, times P.
-    fn found(
-        &self,
-        run: &SolverRun<'_>,
-        point: &VPoint<DeviceMatrix>,
-        frame: Option<&DeviceMatrix>,
-    ) -> Result<(Vec<f64>, Matrix)> {
-        let (algebra, device) = (self.algebra(), &*self.resident.device.0);
-        let turned = frame.map(|frame| device.product(frame, Op::Plain, &point.v, Op::Plain));
-        let v = turned.as_ref().unwrap_or(&point.v);
-        let weights = algebra.times_small(v, &point.theta);
-        let scores = device.product(&self.resident.inputs, Op::Plain, &weights, Op::Plain);
-        let (scores, coordinates) = (device.download(&scores), algebra.get(v));
+    fn coordinates(&self, v: &DeviceMatrix) -> Result<Matrix> {
+        let coordinates = self.algebra().get(v);
         self.resident.device.check()?;
-        Ok((kappa_of(run.problem, &scores), coordinates))
+        Ok(coordinates)
+    }
+
+    /// The duals `gamma (Y - X W)` of the weights `W = V Theta` of a point, for its V in the basis of the features.
+    fn duals(&self, run: &SolverRun<'_>, v: &DeviceMatrix, point: &VPoint<DeviceMatrix>) -> Result<Vec<f64>> {
+        let (problem, resident, device) = (run.problem, self.resident, &*self.resident.device.0);
+        let weights = self.algebra().times_small(v, &point.theta);
+        let mut kappa = device.product(&resident.inputs, Op::Plain, &weights, Op::Plain);
+        device.add_scaled(&mut kappa, -1.0, problem.data().device_labels(resident)?);
+        device.scale(&mut kappa, -problem.gamma(0));
+        if problem.is_centred() {
+            // Free intercepts take the means away. The second time takes what rounding left.
+            for _ in 0..2 {
+                let n = resident.inputs.rows.max(1) as f64;
+                let means: Vec<f64> = resident.column_sums(&kappa).iter().map(|sum| -sum / n).collect();
+                device.add_to_columns(&mut kappa, &means);
+            }
+        }
+        let kappa = device.download(&kappa);
+        resident.device.check()?;
+        Ok(kappa)
     }
 }

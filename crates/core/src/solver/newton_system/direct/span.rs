@@ -229,7 +229,7 @@ mod tests {
         let gram = gram(&v, 1);
         let theta = output.theta(&gram);
         let derivative = Derivative::new(&output, (&v, &gram, &theta), Host { threads: 1 });
-        let curvature = Curvature::new(design, d.clone(), None);
+        let curvature = Curvature::new(design, d.clone(), None, 1);
         let direct = Direct::new(design, &curvature, &derivative).unwrap();
 
         let pull = numbers(n, 11.0);
