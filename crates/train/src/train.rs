@@ -251,11 +251,11 @@ impl<'a> Training<'a> {
         start: Start<'_>,
         observer: &mut dyn Observer,
     ) -> Result<Trained> {
-        let mut spec = spec.with_files_read(self.observations.task_names())?;
+        let spec = spec.with_files_read(self.observations.task_names())?;
         let began = Instant::now();
         let mut auto_c = (spec.c == Weight::Auto).then(|| auto_c::choose(self, prepared, &spec, observer));
-        let chosen = auto_c.as_mut().and_then(|chosen| chosen.method.take());
-        spec.method = chosen.unwrap_or_else(|| spec.method.for_data(&self.observations));
+        let method = auto_c.as_mut().and_then(|chosen| chosen.method.take());
+        let method = method.unwrap_or_else(|| spec.method.for_data(&self.observations));
         let weight = auto_c.as_ref().map_or(spec.c, |chosen| Weight::Relative(chosen.strength));
         let mut settings = spec.settings();
         if auto_c.is_some() {
@@ -265,7 +265,7 @@ impl<'a> Training<'a> {
         if self.statistics.is_some() {
             settings.tolerance = from_statistics::tolerance(spec.tol);
         }
-        let fit = prepared.fit(&spec.method, weight, spec.lambda, &settings, start, observer)?;
+        let fit = prepared.fit(&method, weight, spec.lambda, &settings, start, observer)?;
         let mut trained = self.trained(spec, fit)?;
         if let Some(rows) = &self.statistics {
             rows.tell(&mut trained, prepared.data())?;

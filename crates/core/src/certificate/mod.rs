@@ -189,7 +189,8 @@ impl Graded {
     pub(crate) fn add_rounding(&mut self, problem: &Problem<'_>, kappa: &[f64], v: Option<&Matrix>) {
         let unit = problem.unit();
         let point = rounding::Point { kappa, v, theta: &self.theta, gap: self.certificate.gap / unit };
-        self.certificate.rounding = unit * rounding::change(problem, &point);
+        let change = problem.data().pool().install(|| rounding::change(problem, &point));
+        self.certificate.rounding = unit * change;
     }
 }
 

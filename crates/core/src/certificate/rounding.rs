@@ -19,7 +19,11 @@
 //! zero, most losses are flat.
 
 use crate::backend::Backend;
-use crate::{Matrix, Problem};
+use crate::{Matrix, Problem, linalg};
+use rayon::prelude::*;
+
+/// Rows of a partial sum.
+const ROWS_AT_ONCE: usize = 1024;
 
 /// What was graded, in the problem's own units.
 pub(super) struct Point<'a> {
@@ -48,15 +52,22 @@ pub(super) fn change(problem: &Problem<'_>, point: &Point<'_>) -> f64 {
 /// `m_s` of each task.
 pub(super) fn dual_sizes(problem: &Problem<'_>, kappa: &[f64]) -> Vec<f64> {
     let (obs, diagonal) = (problem.observations(), problem.data().backend().diagonal());
-    let largest = kappa.iter().fold(0.0, |most: f64, k| most.max(k.abs()));
-    let (mut squares, t) = (vec![0.0; obs.n_tasks()], obs.n_tasks());
+    let t = obs.n_tasks();
     // A dual of 5e-324 has no inverse.
-    let largest = largest.max(f64::MIN_POSITIVE);
+    let largest = kappa.par_iter().map(|k| k.abs()).reduce(|| f64::MIN_POSITIVE, f64::max);
     let square = |k: f64, size: f64| (k / largest) * (k / largest) * size;
+    let mut squares = vec![0.0; t];
     if obs.is_complete() {
-        for (row, &size) in kappa.chunks(t).zip(diagonal) {
-            row.iter().zip(&mut squares).for_each(|(&k, sum)| *sum += square(k, size));
-        }
+        let of_rows = |(kappa, sizes): (&[f64], &[f64])| {
+            let mut sums = vec![0.0; t];
+            for (row, &size) in kappa.chunks(t).zip(sizes) {
+                row.iter().zip(&mut sums).for_each(|(&k, sum)| *sum += square(k, size));
+            }
+            sums
+        };
+        let parts: Vec<Vec<f64>> =
+            kappa.par_chunks(ROWS_AT_ONCE * t).zip(diagonal.par_chunks(ROWS_AT_ONCE)).map(of_rows).collect();
+        parts.iter().for_each(|part| linalg::axpy(&mut squares, 1.0, part));
     } else {
         for (o, &k) in kappa.iter().enumerate() {
             squares[obs.task(o)] += square(k, diagonal[obs.input(o)]);

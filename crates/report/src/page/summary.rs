@@ -25,7 +25,7 @@ pub(super) fn lines(inputs: &ReportInputs<'_>) -> Vec<SummaryLine> {
         add("Read from", training.path.display().to_string());
     }
     let spec = inputs.spec;
-    let method = spec.map_or_else(MethodSpec::default, |spec| spec.method.clone());
+    let method = spec.map_or_else(MethodSpec::default, |spec| spec.method.with_weights_of(inputs.model));
     let name = if spec.is_some() { method.brief() } else { method.name().into() };
     add("Method", format!("{name} ({})", method.method().info().title));
     add("Loss", loss(&about.problem.loss, spec));

@@ -3,7 +3,7 @@
 use crate::params::{Allowed, Param, Value};
 use crate::task_matrix;
 use crate::{Baseline, Error, Method, Params, Result, find};
-use kinfolk::{Observations, TaskNames};
+use kinfolk::{Model, Observations, TaskNames};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::path::{Path, PathBuf};
 use std::{fmt, str::FromStr};
@@ -131,6 +131,19 @@ impl MethodSpec {
     #[must_use]
     pub fn for_data(&self, observations: &Observations) -> Self {
         self.with_params(self.params.for_data(self.method.params(), observations))
+    }
+
+    /// The same with the weights of a model's atoms in place of what was left to the data.
+    #[must_use]
+    pub fn with_weights_of(&self, model: &Model) -> Self {
+        let mut params = self.params.clone();
+        for atom in &model.about().problem.atoms {
+            let is_auto = |param: &&Param| param.name == atom.name && self.params.is_auto(param);
+            if let Some(param) = self.method.params().iter().find(is_auto) {
+                params = params.with(param.name, Value::Number(atom.weight));
+            }
+        }
+        self.with_params(params)
     }
 
     /// The same a step nearer to a simple prediction, if the method has such a step and leaves it to the data.

@@ -72,6 +72,11 @@ fn fit(spec: &FitSpec, (inputs, observations): &(Inputs<'static>, Observations))
     train(spec, Data::Arrays(inputs, observations), Start::Cold, &mut Silent).unwrap()
 }
 
+/// The method with its weights.
+fn used(trained: &Trained) -> MethodSpec {
+    trained.spec.method.with_weights_of(&trained.model)
+}
+
 fn choice(trained: &Trained) -> &AutoC {
     trained.outcome.auto_c.as_ref().unwrap()
 }
@@ -158,7 +163,7 @@ fn a_model_keeps_how_its_c_was_chosen() {
     let read = Trained::from_model(model).unwrap();
     assert_eq!(read.outcome.auto_c, Some(chosen.clone()));
     assert_eq!(read.spec.c, Weight::Auto);
-    let method = trained.spec.method.clone();
+    let method = used(&trained);
     let by_hand = fit(&FitSpec { c: Weight::Relative(chosen.strength), method, ..spec() }, &data);
     assert_eq!(by_hand.model.about().problem.c, trained.model.about().problem.c);
     assert_eq!(by_hand.outcome.auto_c, None);
@@ -194,7 +199,7 @@ fn simpler_predictions_that_are_better_are_said() {
 /// Where tasks alone or one model for all is better on held-out rows, the weight of the common part moves.
 #[test]
 fn the_weight_of_the_common_part_follows_what_held_out_rows_say() {
-    let common = |trained: &Trained| trained.spec.method.params().number("common").unwrap();
+    let common = |trained: &Trained| used(trained).params().number("common").unwrap();
     let mut opposite = RandomTasks::new(17, 6, 12, 0.0);
     let first = opposite.weights[0].clone();
     opposite.weights[1] = first.iter().map(|w| -w).collect();
@@ -225,7 +230,8 @@ fn columns_of_a_table_have_no_common_part_by_default() {
     let table = Observations::multi_output(&labels, 30, 3).unwrap();
     for c in [Weight::Auto, Weight::C(1.0)] {
         let trained = fit(&FitSpec { c, ..spec() }, &(inputs.clone(), table.clone()));
-        assert_eq!(trained.spec.method.to_string(), "kin:common=0,k=1,own=10");
+        assert_eq!(used(&trained).to_string(), "kin:common=0,k=1,own=10");
+        assert_eq!(trained.spec.method, MethodSpec::default());
     }
 }
 

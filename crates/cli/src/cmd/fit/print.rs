@@ -147,7 +147,7 @@ fn problem(trained: &Trained, about: &About) -> String {
     };
     format!(
         "{}, {loss}, C = {}{}, lambda = {}, {} kernel, intercept {}, bias {}, scale {}{labels}",
-        spec.method.brief(),
+        spec.method.with_weights_of(&trained.model).brief(),
         number(about.problem.c, 4),
         rule,
         number(about.problem.lambda, 4),
