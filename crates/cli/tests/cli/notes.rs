@@ -99,6 +99,12 @@ fn numbers_with_another_decimal_sign_than_the_rest_are_an_error() {
     let why =
         "column \"c\": its numbers, such as \"0,25\", have another decimal sign than the rest of the file";
     assert!(said.contains(why) && said.contains("--decimal ,"), "{said}");
+    // Labels would be classes.
+    let place = Place::new();
+    let rows: String = (0..30).map(|i| format!("{};{}\n", point(i), comma(i))).collect();
+    place.write("a.csv", format!("x;y\n{rows}"));
+    let said = place.run("fit a.csv --target y --c 1 -o m.st").stderr;
+    assert!(said.contains("line 2, column \"y\": its numbers, such as \"0,25\", have another"), "{said}");
 }
 
 /// Labels in several spellings.

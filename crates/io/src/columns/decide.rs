@@ -86,13 +86,8 @@ fn words(
     let (levels, present) = (found.levels.len(), found.present());
     let mostly_different = found.more_levels || levels as u64 * 2 > present;
     let most = roles.max_levels.unwrap_or(MAX_LEVELS);
-    if found.other_sign > 0 && (found.other_sign + found.numbers.n) == present {
-        let example = found.first_word.as_ref().map_or(String::new(), |(_, word)| quoted(word.trim_ascii()));
-        let error = wrong!(
-            "its numbers, such as {example}, have another decimal sign than the rest of the file; write all numbers \
-             with the same sign"
-        );
-        return in_the_way(error.hint(Hint::Decimal));
+    if let Some(error) = other_decimal_sign(found) {
+        return in_the_way(error);
     }
     if found.numbers.n > found.words
         && (mostly_different || levels > most)
@@ -118,6 +113,18 @@ fn words(
         ));
     }
     Decision::Use(one_hot(name, found, roles, most))
+}
+
+/// What is wrong with a column whose words are numbers with the decimal sign that the rest of the file does not have.
+fn other_decimal_sign(found: &ColumnSurvey) -> Option<Error> {
+    let are_numbers = found.other_sign > 0 && found.other_sign + found.numbers.n == found.present();
+    let (place, word) = found.first_word.as_ref().filter(|_| are_numbers)?;
+    let error = wrong!(
+        "its numbers, such as {}, have another decimal sign than the rest of the file; write all numbers with the same \
+         sign",
+        quoted(word.trim_ascii())
+    );
+    Some(place.mark(error).hint(Hint::Decimal))
 }
 
 /// The values in increasing order: as numbers if all are integers, else as bytes; of too many, the most frequent ones.
@@ -164,6 +171,9 @@ pub(crate) fn check_decimal_sign<'a>(
 pub(crate) fn label_kind(name: &str, found: &ColumnSurvey, has_task: bool) -> Result<LabelKind> {
     if let Some((place, why)) = &found.unreadable {
         return Err(place.mark(Error::of_table(why)).in_column(name));
+    }
+    if let Some(error) = other_decimal_sign(found) {
+        return Err(error.in_column(name));
     }
     let words = if has_task { LabelKind::Words } else { LabelKind::Classes };
     if found.column_type == ColumnType::Text && found.words > 0 {
