@@ -58,7 +58,9 @@ def main() -> None:
     shape = [str(n) for n in SHAPE.values()]
     if args.agreement:
         subprocess.run([args.agreement, "--nocapture", "--test-threads=1"])
-    raw = [{"place": "gpu"} | row for row in lines([args.largest, *shape, str(args.repeats)])]
+    raw = []
+    for losses in ([], ["others"]):
+        raw += [{"place": "gpu"} | row for row in lines([args.largest, *shape, str(args.repeats), *losses])]
     if args.cpu:
         raw += [{"place": "cpu"} | row for row in lines([args.largest, *shape, "1", "cpu"])]
     try:
@@ -70,14 +72,19 @@ def main() -> None:
     cells: dict[tuple, list[dict]] = {}
     for row in raw:
         if "fit_seconds" in row:
-            cells.setdefault((row["place"], row["k"], row["relative_c"]), []).append(row)
-    print("| place | k | relative C | upload | fit | certificate again | fit, least to most | status | gap |")
-    print("|---|---|---|---|---|---|---|---|---|")
-    for (place, k, relative), rows in cells.items():
+            key = ("place", "loss", "tolerance", "k", "relative_c")
+            cells.setdefault(tuple(row[name] for name in key), []).append(row)
+    print(
+        "| place | loss | tolerance | k | relative C | upload | fit | certificate again | fit, least to most | status "
+        "| gap |"
+    )
+    print("|---|---|---|---|---|---|---|---|---|---|---|")
+    for (place, loss, tolerance, k, relative), rows in cells.items():
         median = {key: statistics.median(row[key] for row in rows) for key in rows[0] if key.endswith("_seconds")}
         fits = [row["fit_seconds"] for row in rows]
         print(
-            f"| {place} | {k} | {relative:g} | {median['upload_seconds']:.3f} s | {median['fit_seconds']:.3f} s "
+            f"| {place} | {loss} | {tolerance:g} | {k} | {relative:g} | {median['upload_seconds']:.3f} s "
+            f"| {median['fit_seconds']:.3f} s "
             f"| {median['certificate_seconds']:.3f} s | {min(fits):.3f} to {max(fits):.3f} s "
             f"| {rows[0]['status']} | {max(row['gap'] for row in rows):.1e} |"
         )

@@ -104,43 +104,63 @@ impl<'a> DeviceLosses<'a> {
 /// The search for one intercept.
 struct DeviceInterceptSearch {
     b: f64,
-    low: f64,
-    high: f64,
+    /// The bracket, each end with the pull there.
+    low: (f64, f64),
+    high: (f64, f64),
     /// How far to go where nothing says how far.
     reach: f64,
     /// The size of the pull before.
     last: f64,
+    /// Whether the last step was that of a secant.
+    was_secant: bool,
     found: bool,
 }
 
-/// Newton steps go on while each leaves at most this share of the pull; else the bracket is halved.
+/// Newton steps go on while each leaves at most this share of the pull.
 const CONVERGING: f64 = 0.5;
 
 impl DeviceInterceptSearch {
     fn new(guess: f64) -> Self {
-        let b = if guess.is_finite() { guess } else { 0.0 };
-        let (low, high) = (f64::NEG_INFINITY, f64::INFINITY);
-        DeviceInterceptSearch { b, low, high, reach: 1.0, last: f64::INFINITY, found: false }
+        DeviceInterceptSearch {
+            b: if guess.is_finite() { guess } else { 0.0 },
+            low: (f64::NEG_INFINITY, 0.0),
+            high: (f64::INFINITY, 0.0),
+            reach: 1.0,
+            last: f64::INFINITY,
+            was_secant: false,
+            found: false,
+        }
     }
 
-    /// Takes the next step: the pull at b falls with this slope and is negligible up to a size.
+    /// Takes the next step: the pull at b falls with this slope and is negligible up to a size. Where Newton steps are
+    /// slow, secants and halvings take turns.
     fn look(&mut self, pull: f64, slope: f64, negligible: f64) {
         if pull.abs() <= negligible || pull.is_nan() {
             self.found = true;
             return;
         }
-        *(if pull > 0.0 { &mut self.low } else { &mut self.high }) = self.b;
+        *(if pull > 0.0 { &mut self.low } else { &mut self.high }) = (self.b, pull);
+        let ((low, at_low), (high, at_high)) = (self.low, self.high);
+        let is_inside = |b: f64| b > low && b < high;
         let newton = self.b + pull / slope;
-        let is_inside = newton > self.low && newton < self.high;
         let converges = pull.abs() <= CONVERGING * self.last;
         self.last = pull.abs();
-        let next = if self.low.is_finite() && self.high.is_finite() {
-            if is_inside && converges { newton } else { 0.5 * (self.low + self.high) }
+        let next = if low.is_finite() && high.is_finite() {
+            let secant = (low * at_high - high * at_low) / (at_high - at_low);
+            if is_inside(newton) && converges {
+                newton
+            } else if is_inside(secant) && !self.was_secant {
+                self.was_secant = true;
+                secant
+            } else {
+                self.was_secant = false;
+                0.5 * (low + high)
+            }
         } else {
             // Where duals hardly move, a Newton step may lead anywhere.
             let far = self.b + self.reach.copysign(pull);
             self.reach *= 4.0;
-            if is_inside && (newton - self.b).abs() < (far - self.b).abs() { newton } else { far }
+            if is_inside(newton) && (newton - self.b).abs() < (far - self.b).abs() { newton } else { far }
         };
         self.found = next == self.b || !next.is_finite();
         if !self.found {

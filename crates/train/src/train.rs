@@ -196,8 +196,8 @@ impl<'a> Training<'a> {
         Some(match self.work(spec).suits() {
             true => format!("solved on {name}"),
             false => format!(
-                "solvers run on {name} for the squared loss on dense features with a label for every task; here only \
-                 products of the certificate may"
+                "solvers run on {name} for dense features with a label for every task, one loss and equal weights; \
+                 here only products of the certificate may"
             ),
         })
     }

@@ -275,7 +275,7 @@ class EngineParameters:
         "auto",
         "str",
         """Where large products are computed: "cpu", "cuda" or "cuda:N" (a GPU by its number), or "auto": the first GPU,
-        if there is one and the work is large enough. Solvers run on a GPU for the squared loss on dense features with a
+        if there is one and the work is large enough. Solvers run on a GPU for one loss on dense features with a
         label for every task.""",
         key="device",
         convert=_device,

@@ -7,6 +7,7 @@ use crate::certificate::Graded;
 use crate::linalg::{self, view};
 use crate::regularizer::Regularizer;
 use crate::{Matrix, Problem, Result};
+use rayon::prelude::*;
 use std::borrow::Cow;
 
 /// Theta and the function of a certified point, in the caller's units.
@@ -28,7 +29,7 @@ impl Induced {
     ) -> Result<Self> {
         let data = problem.data();
         let (coordinates, backend) = (coordinates(problem, kappa, v, graded), data.backend());
-        let function = match problem.regularizer() {
+        let mut function = match problem.regularizer() {
             Regularizer::Spectral(_) => coordinates.into_owned(),
             Regularizer::Entrywise(_) => data.pool().install(|| {
                 if backend.coordinates_are_state() {
@@ -37,9 +38,11 @@ impl Induced {
                 Ok(linalg::times(view(&coordinates), view(&graded.theta), data.threads()))
             })?,
         };
+        let unit = function_unit(problem);
+        data.pool().install(|| function.as_mut_slice().par_iter_mut().for_each(|x| *x *= unit));
         Ok(Induced {
             theta: scaled(graded.theta.clone(), problem.theta_unit()),
-            function: scaled(function, function_unit(problem)),
+            function,
             atoms: AtomParts::new(problem, graded),
         })
     }

@@ -100,7 +100,8 @@ pub(crate) struct DeviceWork<'a> {
 }
 
 impl DeviceWork<'_> {
-    /// Whether solvers of this problem run on a device: squared loss, dense features, a label for every task.
+    /// Whether solvers of this problem run on a device: dense features, a label for every task, one loss and equal
+    /// weights. Offsets only with the squared loss.
     pub(crate) fn suits(&self) -> bool {
         let has_features = matches!(self.kernel, None | Some(Kernel::Linear | Kernel::Cosine));
         matches!(self.inputs, Inputs::Dense(_))
@@ -108,7 +109,8 @@ impl DeviceWork<'_> {
             && self.inputs.n_features() <= self.inputs.n_inputs()
             && self.observations.is_complete()
             && self.observations.uniform_weight().is_some()
-            && crate::train::all_losses(self.losses, |loss| *loss == LossKind::Squared)
+            && (crate::train::all_losses(self.losses, |loss| *loss == LossKind::Squared)
+                || matches!(self.losses, Losses::Same(_)) && self.observations.offsets().is_none())
     }
 
     /// X'X, equations with it, and products for all tasks.

@@ -121,14 +121,16 @@ impl<'a, A: Algebra> Derivative<'a, A> {
     pub(super) fn mix(&self, m: &mut Matrix) {
         let changes: Vec<f64> =
             self.atoms.iter().map(|(atom, second)| 2.0 * second * atom.inner(m)).collect();
-        for r in 0..m.rows() {
-            m[(r, r)] *= 2.0 * self.second[(r, r)];
+        let of_row = |r: usize| {
+            let entry = |s: usize| match s == r {
+                true => m[(r, r)] * (2.0 * self.second[(r, r)]),
+                false => (m[(r, s)] + m[(s, r)]) * self.second[(r, s)],
+            };
+            (0..m.cols()).map(entry).collect::<Vec<f64>>()
+        };
+        for (r, row) in linalg::map_rows(m.rows(), of_row).iter().enumerate() {
+            m.row_mut(r).copy_from_slice(row);
         }
-        linalg::for_each_pair(m.rows(), |r, s| {
-            let both = m[(r, s)] + m[(s, r)];
-            m[(r, s)] = both * self.second[(r, s)];
-            m[(s, r)] = both * self.second[(s, r)];
-        });
         for ((atom, _), change) in self.atoms.iter().zip(changes) {
             atom.add_to(change, m);
         }
