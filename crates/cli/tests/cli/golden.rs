@@ -43,6 +43,7 @@ fn fit_and_certify() {
         "dual",
         "gap",
         "rel_gap",
+        "rounding",
         "solver",
         "passes",
         "seconds",

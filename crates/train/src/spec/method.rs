@@ -136,12 +136,12 @@ impl MethodSpec {
     /// The same with the weights of a model's atoms in place of what was left to the data.
     #[must_use]
     pub fn with_weights_of(&self, model: &Model) -> Self {
+        let atoms = &model.about().problem.atoms;
         let mut params = self.params.clone();
-        for atom in &model.about().problem.atoms {
-            let is_auto = |param: &&Param| param.name == atom.name && self.params.is_auto(param);
-            if let Some(param) = self.method.params().iter().find(is_auto) {
-                params = params.with(param.name, Value::Number(atom.weight));
-            }
+        for param in self.method.params().iter().filter(|param| self.params.is_auto(param)) {
+            // Models leave out atoms without weight.
+            let weight = atoms.iter().find(|atom| atom.name == param.name).map_or(0.0, |atom| atom.weight);
+            params = params.with(param.name, Value::Number(weight));
         }
         self.with_params(params)
     }
