@@ -29,6 +29,7 @@ pub(crate) mod cells;
 mod cursor;
 mod decide;
 mod encoder;
+mod feature_columns;
 mod fold_column;
 mod layout;
 mod lists;
