@@ -1,8 +1,8 @@
 """# On a GPU
 
-The same call on the processor and on a CUDA device: only `device` differs. Where there is no device the error says what
-is missing, and the curve of the processor stands alone. The certificate is the same in both places, and the duals of one
-place are a solution in the other. [More about GPUs](../gpu.md)."""
+The same call on the processor and on a CUDA device: only `device` differs. Where there is no device the error says
+what is missing, and the curve of the processor stands alone. The certificate is the same in both places, and the duals
+of one place are a solution in the other. [More about GPUs](../gpu.md)."""
 
 import matplotlib.pyplot as plt
 import numpy as np

@@ -1,7 +1,7 @@
 //! What rounding in double precision may change in a certificate.
 //!
-//! A score is a sum of terms `Theta_ts kappa_j k(x, x_j)`, each with a relative error of about EPSILON. Where large terms
-//! cancel, these errors may be all that is left of the score. With
+//! A score is a sum of terms `Theta_ts kappa_j k(x, x_j)`, each with a relative error of about EPSILON. Where large
+//! terms cancel, these errors may be all that is left of the score. With
 //!
 //! ```text
 //! m_s^2 = sum of kappa_j^2 k(x_j, x_j) over the observations of task s
@@ -15,8 +15,8 @@
 //!
 //! The gap is smallest where it is, so `e_i` change it in second order: a loss with curvature h has the term
 //! `c_i h (d_i + e_i)^2 / 2` in place of `c_i h d_i^2 / 2`. By Cauchy-Schwarz the sum changes by at most
-//! `(2 gap N)^(1/2) + N / 2` with `N = sum_i c_i h e_i^2`. At a kink of a loss the change is of first order. Where the dual is
-//! zero, most losses are flat.
+//! `(2 gap N)^(1/2) + N / 2` with `N = sum_i c_i h e_i^2`. At a kink of a loss the change is of first order. Where the
+//! dual is zero, most losses are flat.
 
 use crate::backend::Backend;
 use crate::{Matrix, Problem, linalg};
