@@ -50,9 +50,17 @@ def own_parameters(text: str) -> dict[str, Any]:
     about = next(method["params"] for method in _native.methods() if method["name"] == name)
     pairs = [pair.partition("=")[::2] for pair in params.split(",") if pair]
     # Weights of atoms have no defaults.
-    defaults = {key: float(param["default"]) for key, param in about.items()}
-    changed = [f"{key}={value}" for key, value in pairs if float(value) != defaults.get(key)]
+    defaults = {key: param["default"] for key, param in about.items()}
+    changed = [f"{key}={value}" for key, value in pairs if not _is_same(value, defaults.get(key))]
     return {"method": f"{name}:{','.join(changed)}" if changed else name}
+
+
+def _is_same(value: str, default: str | None) -> bool:
+    """As numbers, or as words."""
+    try:
+        return default is not None and float(value) == float(default)
+    except ValueError:
+        return value == default
 
 
 def settings_of(estimator: Any, found: Sequence[tuple[str, str | None]]) -> list[dict[str, Any]]:

@@ -8,6 +8,7 @@ use crate::select::{Study, StudyRows};
 use kinfolk::{Inputs, Observations};
 use kinfolk_io::FoldKeys;
 use std::cmp::Ordering;
+use std::iter::Peekable;
 
 /// Some rows of a study: of equal rows the first, with the weight of all of them. Rows of a Gram matrix are as they
 /// are: their contents depend on the order.
@@ -59,11 +60,22 @@ fn compare_inputs(inputs: &Inputs<'_>, a: usize, b: usize) -> Ordering {
             let features = (0..x.cols()).map(|j| x.get(a, j).total_cmp(&x.get(b, j)));
             first_difference(features)
         }
-        Inputs::Sparse(x) => {
-            let stored = x.row(a).zip(x.row(b)).map(|((i, u), (j, v))| i.cmp(&j).then(u.total_cmp(&v)));
-            first_difference(stored).then(x.row(a).len().cmp(&x.row(b).len()))
-        }
+        Inputs::Sparse(x) => compare_sparse(x.row(a).peekable(), x.row(b).peekable()),
         _ => a.cmp(&b),
+    }
+}
+
+/// As dense rows compare: what is not stored is zero.
+fn compare_sparse<R: Iterator<Item = (usize, f64)>>(mut a: Peekable<R>, mut b: Peekable<R>) -> Ordering {
+    loop {
+        let next = [a.peek(), b.peek()].into_iter().flatten().map(|(feature, _)| *feature).min();
+        let Some(next) = next else { return Ordering::Equal };
+        let value =
+            |row: &mut Peekable<R>| row.next_if(|(feature, _)| *feature == next).map_or(0.0, |entry| entry.1);
+        let order = value(&mut a).total_cmp(&value(&mut b));
+        if order.is_ne() {
+            return order;
+        }
     }
 }
 
