@@ -45,8 +45,27 @@ extern "C" __global__ void add_diagonal(size n, double shift, double* m) {
     EACH(i, n) m[i * (n + 1)] += shift;
 }
 
-extern "C" __global__ void identity(size n, double* m) {
-    EACH(i, n * n) m[i] = i % (n + 1) == 0 ? 1.0 : 0.0;
+// Inverses of the triangles of BASE_ROWS rows along the diagonal of a lower triangle (column-major, zeros above it), in
+// their place: one block of threads for each, and one thread for each column.
+#define BASE_ROWS 64
+extern "C" __global__ void invert_diagonal(size n, double* m) {
+    __shared__ double lower[BASE_ROWS][BASE_ROWS + 1];
+    size first = blockIdx.x * (size)BASE_ROWS;
+    int rows = n - first < BASE_ROWS ? (int)(n - first) : BASE_ROWS, j = threadIdx.x;
+    double* corner = m + first * (n + 1);
+    for (int i = 0; i < rows; i++)
+        if (j < rows) lower[i][j] = corner[j * n + i];
+    __syncthreads();
+    if (j >= rows) return;
+    double x[BASE_ROWS];
+#pragma unroll 1
+    for (int i = 0; i < rows; i++) {
+        double sum = i == j ? 1.0 : 0.0;
+#pragma unroll 4
+        for (int k = j; k < i; k++) sum -= lower[i][k] * x[k];
+        x[i] = i < j ? 0.0 : sum / lower[i][i];
+        corner[j * n + i] = x[i];
+    }
 }
 
 // Leaves the triangle that cuBLAS calls lower (column-major), zero elsewhere.

@@ -202,6 +202,13 @@ impl Algebra for OnDevice<'_> {
         self.matrix(&self.device.product(a, Op::Transposed, b, Op::Plain))
     }
 
+    fn mixed(&self, u: &DeviceMatrix, v: &DeviceMatrix, second: &DeviceMatrix) -> Option<DeviceMatrix> {
+        let mut mixed = self.device.product(u, Op::Transposed, v, Op::Plain);
+        self.device.add_scaled(&mut mixed, 1.0, &self.device.product(v, Op::Transposed, u, Op::Plain));
+        self.device.multiply(&mut mixed, second);
+        Some(mixed)
+    }
+
     fn add_scaled(&self, y: &mut DeviceMatrix, factor: f64, x: &DeviceMatrix) {
         self.device.add_scaled(y, factor, x);
     }

@@ -50,6 +50,11 @@ pub(crate) trait Algebra: Sync {
     /// `a'b`, small: in memory.
     fn cross(&self, a: &Self::Mat, b: &Self::Mat) -> Matrix;
 
+    /// `second o (u'v + v'u)`, left where u and v are, if that is faster than in memory.
+    fn mixed(&self, _u: &Self::Mat, _v: &Self::Mat, _second: &Self::Mat) -> Option<Self::Mat> {
+        None
+    }
+
     /// `y += factor x`.
     fn add_scaled(&self, y: &mut Self::Mat, factor: f64, x: &Self::Mat);
 

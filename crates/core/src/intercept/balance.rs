@@ -35,7 +35,7 @@ pub(crate) fn task_sums(problem: &Problem<'_>, kappa: &[f64]) -> Vec<(f64, f64)>
 const SHARED_NUMBERS: usize = 1 << 16;
 
 /// Columns that a thread adds up.
-const STRIP_COLUMNS: usize = 24;
+const STRIP_COLUMNS: usize = 25;
 
 /// Sums of the columns of a table, and of the sizes of its entries, each in the order of the rows: the same bits for
 /// any number of threads.

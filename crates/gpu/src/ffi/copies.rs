@@ -123,8 +123,9 @@ impl Cuda {
         std::thread::scope(|scope| {
             let threads: Vec<_> =
                 pieces.chunks(run).enumerate().map(|own| scope.spawn(move || work(own))).collect();
-            let ended = threads.into_iter().map(|thread| thread.join());
-            ended.map(|done| done.unwrap_or_else(|_| Err("a copy failed".into()))).collect()
+            // All of them are waited for, whatever happens to one.
+            let ended: Vec<_> = threads.into_iter().map(|thread| thread.join()).collect();
+            ended.into_iter().try_for_each(|done| done.unwrap_or_else(|_| Err("a copy failed".into())))
         })
     }
 

@@ -1,7 +1,8 @@
 //! Products, eigenvectors and factors of matrices.
 
 use super::{
-    Cuda, DevicePtr, DevicePtrMut, Numbers, Outcome, PushKernelArg, blas, each, launch, long, solver, words,
+    Cuda, DevicePtr, DevicePtrMut, LaunchConfig, Numbers, Outcome, PushKernelArg, blas, each, launch, long,
+    solver, words,
 };
 use cudarc::cusolver::DnParams;
 use kinfolk::algebra::Op;
@@ -191,7 +192,15 @@ impl Cuda {
             return Ok(None);
         }
         launch!(self, clear_upper, each(n * n), &(n as u64), &mut factor)?;
-        let mut scratch = self.room((n / 2) * n.div_ceil(2) + 1)?;
+        let small = n.div_ceil(BASE_ROWS) as u32;
+        let config = LaunchConfig {
+            grid_dim: (small, 1, 1),
+            block_dim: (BASE_ROWS as u32, 1, 1),
+            shared_mem_bytes: 0,
+        };
+        launch!(self, invert_diagonal, config, &(n as u64), &mut factor)?;
+        // The first half is shorter than the second by less than the rows of a small triangle.
+        let mut scratch = self.room((n.div_ceil(2) + BASE_ROWS).pow(2))?;
         {
             let (l, _l) = factor.device_ptr_mut(&self.stream);
             let (scratch, _scratch) = scratch.device_ptr_mut(&self.stream);
@@ -227,14 +236,15 @@ impl Cuda {
         Ok(info == [0])
     }
 
-    /// The inverse of a lower triangle (column-major, zeros above it) in its place, by halves: the inverse of
-    /// `[A 0; B C]` is `[A^-1 0; -C^-1 B A^-1, C^-1]`. Nearly all of it is products. `scratch` has room for a quarter
-    /// of the square.
+    /// The inverse of a lower triangle (column-major, zeros above it) in its place, where small triangles along the
+    /// diagonal are inverted already. By halves: the inverse of `[A 0; B C]` is `[A^-1 0; -C^-1 B A^-1, C^-1]`, so all
+    /// of it is products. `scratch` has room for a quarter of the square, and for some rows more.
     fn invert_lower(&self, l: Corner, scratch: *mut f64) -> Outcome<()> {
         if l.rows <= BASE_ROWS {
-            return self.invert_small_lower(l);
+            return Ok(());
         }
-        let (first, second) = (l.rows / 2, l.rows - l.rows / 2);
+        let first = l.rows.div_ceil(BASE_ROWS) / 2 * BASE_ROWS;
+        let second = l.rows - first;
         // SAFETY: both parts, and the one below the first, lie inside the square.
         let (a, b, c) = unsafe {
             let below = l.at.add(first);
@@ -263,53 +273,6 @@ impl Cuda {
             .map_err(words)
         }
     }
-
-    /// The same for few rows, by a triangular solve with the identity.
-    fn invert_small_lower(&self, l: Corner) -> Outcome<()> {
-        let (rows, width) = (long(l.rows), long(l.width));
-        let size = l.rows as u64;
-        let mut identity = self.room(l.rows * l.rows)?;
-        launch!(self, identity, each(l.rows * l.rows), &size, &mut identity)?;
-        let (from, _from) = identity.device_ptr_mut(&self.stream);
-        let handle = *self.blas.handle();
-        let plain = blas::cublasOperation_t::CUBLAS_OP_N;
-        // SAFETY: the identity has as many rows as the triangle; the copy fills the triangle's square.
-        unsafe {
-            blas::cublasDtrsm_v2_64(
-                handle,
-                blas::cublasSideMode_t::CUBLAS_SIDE_LEFT,
-                blas::cublasFillMode_t::CUBLAS_FILL_MODE_LOWER,
-                plain,
-                blas::cublasDiagType_t::CUBLAS_DIAG_NON_UNIT,
-                rows,
-                rows,
-                &1.0,
-                l.at,
-                width,
-                from as *mut f64,
-                rows,
-            )
-            .result()
-            .map_err(words)?;
-            blas::cublasDgeam(
-                handle,
-                plain,
-                plain,
-                l.rows as i32,
-                l.rows as i32,
-                &1.0,
-                from as *const f64,
-                l.rows as i32,
-                &0.0,
-                from as *const f64,
-                l.rows as i32,
-                l.at,
-                l.width as i32,
-            )
-            .result()
-            .map_err(words)
-        }
-    }
 }
 
 /// A lower triangle inside a larger square, in columns of `width` numbers.
@@ -320,8 +283,8 @@ struct Corner {
     rows: usize,
 }
 
-/// Triangles of so many rows are inverted by a triangular solve.
-const BASE_ROWS: usize = 256;
+/// Rows of the triangles along the diagonal that one block of threads inverts; as in kernels.cu.
+const BASE_ROWS: usize = 64;
 
 fn default_params() -> Outcome<DnParams> {
     let (function, algorithm) =

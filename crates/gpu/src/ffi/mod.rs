@@ -83,7 +83,7 @@ kernels!(
     add_diagonal,
     mirror,
     clear_upper,
-    identity,
+    invert_diagonal,
     transpose,
     column_parts,
     column_sums,

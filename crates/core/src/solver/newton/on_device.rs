@@ -25,8 +25,8 @@ pub(in crate::solver) struct DeviceModel<'a> {
     square: &'a DeviceSquare,
     /// The rotated inputs.
     inputs: &'a DeviceMatrix,
-    /// Intercepts that were found last: where the next search for them starts.
-    last: Mutex<Vec<f64>>,
+    /// What was evaluated last: where the next search for intercepts starts.
+    last: Mutex<Option<LastOnDevice>>,
     mu: f64,
     /// kappa / gamma.
     centre: Option<DeviceMatrix>,
@@ -39,6 +39,14 @@ pub(in crate::solver) struct DeviceAnswer {
     intercept: Vec<f64>,
     kappa: DeviceMatrix,
     curvature: DeviceMatrix,
+}
+
+/// Curvatures d and intercepts, and for each task the sums of d and of d z, z the predictions.
+struct LastOnDevice {
+    curvature: DeviceMatrix,
+    intercept: Vec<f64>,
+    sums: Vec<f64>,
+    weighted: Vec<f64>,
 }
 
 type DevicePoint = newton_system::VPoint<DeviceAnswer, DeviceMatrix>;
@@ -61,13 +69,24 @@ impl<'a> DeviceModel<'a> {
         let Some(losses) = DeviceLosses::of(problem)? else { return Ok(None) };
         let square = losses.resident.square(problem.is_centred())?;
         let inputs = losses.resident.rotated(problem.is_centred())?;
-        let (output, last) = (problem.entrywise()?, Mutex::new(vec![0.0; losses.labels.cols]));
+        let (output, last) = (problem.entrywise()?, Mutex::new(None));
         Ok(Some(DeviceModel { problem, losses, output, square, inputs, last, mu: 0.0, centre: None }))
     }
 
     /// `X'kappa`: the V of duals.
     fn state(&self, kappa: &DeviceMatrix) -> DeviceMatrix {
         self.losses.device().product(self.inputs, Op::Transposed, kappa, Op::Plain)
+    }
+
+    /// The best intercepts for these predictions, to first order.
+    fn guess(&self, last: Option<&LastOnDevice>, scores: &DeviceMatrix) -> Vec<f64> {
+        let (Some(last), Some(rho)) = (last, self.losses.rho) else { return vec![0.0; scores.cols] };
+        let weighted = self.losses.device().column_products(&last.curvature, scores);
+        let guess = |task: usize| {
+            let step = (weighted[task] - last.weighted[task]) / (last.sums[task] + rho[task]);
+            if step.is_finite() { last.intercept[task] - step } else { last.intercept[task] }
+        };
+        (0..scores.cols).map(guess).collect()
     }
 
     fn smoothing(&self) -> Smoothing<'_> {
@@ -123,10 +142,16 @@ impl<'a> Smooth for DeviceModel<'a> {
         let device = self.losses.device();
         let scores = device.product(self.inputs, Op::Plain, w, Op::Plain);
         let mut last = self.last.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        let aim = InterceptAim { guess: last.clone(), share: BALANCED, least: LEAST_DUALS };
+        let guess = self.guess(last.as_ref(), &scores);
+        let aim = InterceptAim { guess, share: BALANCED, least: LEAST_DUALS };
         let intercept = self.losses.best_intercepts(&scores, self.smoothing(), aim);
         let answers = device.loss_answers(&self.losses.table(&scores, &intercept, self.smoothing()));
-        last.clone_from(&intercept);
+        *last = self.losses.rho.map(|_| LastOnDevice {
+            curvature: answers.curvature.clone(),
+            intercept: intercept.clone(),
+            sums: answers.sums.curvature.clone(),
+            weighted: device.column_products(&answers.curvature, &scores),
+        });
         let cost = self
             .losses
             .rho

@@ -9,6 +9,7 @@ use super::gmres::Operator;
 use super::{Derivative, MatIn};
 use crate::Matrix;
 use crate::algebra::Algebra;
+use crate::linalg::map_rows;
 
 /// Of the largest eigenvalue of Theta: what stands for zero in the norm.
 pub(super) const FLOOR: f64 = 1e-8;
@@ -57,10 +58,9 @@ impl<'a, C: TaskCurvature> Kronecker<'a, C> {
             into.row_mut(r).iter_mut().for_each(|x| *x /= root);
             out.row_mut(r).iter_mut().for_each(|x| *x *= root);
         }
-        let mut inverse = Matrix::zeros(lam.len(), t);
-        for (j, lam) in lam.iter().enumerate() {
-            inverse.row_mut(j).iter_mut().zip(&om).for_each(|(x, om)| *x = 1.0 / (1.0 + lam * om.max(0.0)));
-        }
+        let inverse_row =
+            |j: usize| om.iter().map(|om| 1.0 / (1.0 + lam[j] * om.max(0.0))).collect::<Vec<f64>>();
+        let inverse = Matrix::from_vec(map_rows(lam.len(), inverse_row).concat(), lam.len(), t).ok()?;
         let [into, out, inverse] = [&into, &out, &inverse].map(|m| derivative.algebra.put(m));
         (floor > 0.0).then_some(Kronecker { curvature, derivative, into, out, inverse, floor })
     }

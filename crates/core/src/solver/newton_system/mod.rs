@@ -85,8 +85,9 @@ impl<S, M> VPoint<S, M> {
 pub(super) struct Derivative<'a, A: Algebra = Host> {
     pub(super) v: &'a A::Mat,
     pub(super) theta: &'a Matrix,
-    /// Theta where V is.
+    /// Theta and phi''(V'V) where V is.
     theta_there: A::Mat,
+    second_there: A::Mat,
     /// phi''(V'V).
     pub(super) second: Matrix,
     /// Atoms with the curvatures w phi''(<S, V'V>).
@@ -103,13 +104,20 @@ impl<'a, A: Algebra> Derivative<'a, A> {
     ) -> Self {
         let second = output.entries().curvatures(gram);
         let atoms = output.atoms().iter().zip(output.atom_curvatures(gram)).collect();
-        let theta_there = algebra.put(theta);
-        Derivative { v, theta, theta_there, second, atoms, algebra }
+        let (theta_there, second_there) = (algebra.put(theta), algebra.put(&second));
+        Derivative { v, theta, theta_there, second_there, second, atoms, algebra }
     }
 
     /// B[U].
     pub(super) fn apply(&self, u: &A::Mat) -> A::Mat {
         let algebra = &self.algebra;
+        if self.atoms.is_empty()
+            && let Some(mixed) = algebra.mixed(u, self.v, &self.second_there)
+        {
+            let mut out = algebra.times(u, &self.theta_there);
+            algebra.add_scaled(&mut out, 1.0, &algebra.times(self.v, &mixed));
+            return out;
+        }
         let mut mixed = algebra.cross(u, self.v);
         self.mix(&mut mixed);
         let mut out = algebra.times(u, &self.theta_there);
