@@ -255,7 +255,9 @@ impl<'a> Training<'a> {
         let began = Instant::now();
         let mut auto_c = (spec.c == Weight::Auto).then(|| auto_c::choose(self, prepared, &spec, observer));
         let method = auto_c.as_mut().and_then(|chosen| chosen.method.take());
-        let method = method.unwrap_or_else(|| spec.method.for_data(&self.observations));
+        // Sums of a table with missing labels look like those of rows of each task.
+        let rows = self.rows_of_choice().map_or(&*self.observations, |(_, observations)| observations);
+        let method = method.unwrap_or_else(|| spec.method.for_data(rows));
         let weight = auto_c.as_ref().map_or(spec.c, |chosen| Weight::Relative(chosen.strength));
         let mut settings = spec.settings();
         if auto_c.is_some() {

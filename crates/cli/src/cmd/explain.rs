@@ -62,7 +62,8 @@ const WORDS: [(&str, &str); 25] = [
     (
         "strength",
         "C on a scale without units: 1 is the middle for the data at hand, 10 follows the labels ten times as \
-      much. --c strength:1 asks for it; --c auto tries some on held-out rows and takes the best.",
+      much. --c strength:1 asks for it; --c auto tries some and takes the one with \
+      the smallest mean loss of held-out rows; the score that is printed (such as AUC) may be best at another.",
     ),
     (
         "lambda",

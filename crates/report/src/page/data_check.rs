@@ -22,6 +22,8 @@ pub struct DataCheck {
     pub score: Score,
     /// The certificate, recomputed.
     pub recheck: Recheck,
+    /// Whether the rows that were scored are others than those of the fit: another part of the file.
+    pub are_other_rows: bool,
 }
 
 /// The certificate, recomputed from a data file and the duals in the model.
@@ -76,12 +78,13 @@ impl DataCheck {
         metric.check(observations, losses)?;
         let score = metric.score(observations, losses, predictions)?;
         let (path, n_rows) = (path.into(), observations.n_inputs());
-        Ok(DataCheck { path, n_rows, new_tasks, rows_per_task, metric, score, recheck })
+        let are_other_rows = false;
+        Ok(DataCheck { path, n_rows, new_tasks, rows_per_task, metric, score, recheck, are_other_rows })
     }
 
     /// Whether the model was fitted to these rows.
     pub(super) fn is_training(&self) -> bool {
-        matches!(self.recheck, Recheck::Agrees(_))
+        matches!(self.recheck, Recheck::Agrees(_)) && !self.are_other_rows
     }
 
     /// The name of the file, without its folder.

@@ -273,7 +273,11 @@ fn of_tasks(study: Study<'_>, scale: ScaleOfAll<'_>, observer: &SharedObserver<'
     }
     let (some, _) = folds::split(study.observations, MAX_ROWS as f64 / n_rows as f64, study.seed)?;
     let some = StudyRows::new(&study, &some)?;
-    of_study(&study.of_rows(&some), scale, observer)
+    let mut chosen = of_study(&study.of_rows(&some), scale, observer)?;
+    let rows = format!("{MAX_ROWS} of {n_rows} rows, so all rows may do better");
+    let notes = [Some(rows).filter(|_| chosen.metric.is_some()), chosen.note.take()];
+    chosen.note = notes.into_iter().flatten().reduce(|one, other| format!("{one}; {other}"));
+    Ok(chosen)
 }
 
 fn of_study(study: &Study<'_>, scale: ScaleOfAll<'_>, observer: &SharedObserver<'_>) -> Result<AutoC> {

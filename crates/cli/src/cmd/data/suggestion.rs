@@ -105,7 +105,7 @@ pub(super) fn options(profile: &FileProfile, columns: &ColumnRoles) -> Vec<Strin
     let given = || profile.columns.iter().filter(|column| column.role == Some(Role::Target));
     let mut target = given().next().map(|column| column.name.clone());
     if columns.target.is_empty() {
-        let named = free.iter().find(|column| column.kind != "empty" && is_named(column, &TARGETS));
+        let named = free.iter().find(|column| column.distinct > 1 && is_named(column, &TARGETS));
         target = named.map(|column| column.name.clone());
         options.push(format!("--target {}", target.as_deref().map_or("COLUMN".into(), argument)));
     }

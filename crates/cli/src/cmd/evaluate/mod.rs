@@ -75,12 +75,18 @@ impl EvaluateArgs {
         report: Report,
     ) -> Result<()> {
         // Standard input can be read only once.
-        if self.split != trained.spec.split || data.paths().iter().any(|path| path.as_os_str() == "-") {
+        let is_all = self.split.is_none() && trained.spec.split.is_some();
+        if (self.split != trained.spec.split && !is_all)
+            || data.paths().iter().any(|path| path.as_os_str() == "-")
+        {
             return Ok(());
         }
         let options = CertifyOptions { threads: global.threads(), ..CertifyOptions::default() };
         if let Recheck::Agrees(_) = recheck(trained, data.paths(), &self.columns.for_model()?, &options)? {
-            report.note("the model was fitted to these rows: expect less on new ones");
+            report.note(match is_all {
+                true => "the model was fitted to some of these rows: --split takes the others",
+                false => "the model was fitted to these rows: expect less on new ones",
+            });
         }
         Ok(())
     }

@@ -246,8 +246,8 @@ fn half_widths(trained: &Trained, level: f64) -> Result<Vec<f64>> {
     let Some(residuals) = &trained.outcome.residuals else {
         let why = match trained.schema.label_encoding {
             LabelEncoding::Numbers => {
-                "this model has no errors of held-out rows; fit it without --c, so that C is auto, or with select, \
-                 which takes a given C as --grid c=X"
+                "this model has no errors of held-out rows of its tasks; fit it without --c, so that C is auto, or \
+                 with select, which takes a given C as --grid c=X; folds of whole tasks have no such errors"
             }
             _ => "this model predicts classes; see --proba",
         };

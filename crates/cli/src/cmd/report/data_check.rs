@@ -31,6 +31,15 @@ pub(super) fn check(
     let options =
         CertifyOptions { threads: global.threads(), memory: files.memory, device: global.device()? };
     let recheck = recheck(trained, &[path.to_path_buf()], &columns, &options)?;
-    DataCheck::of_predictions(&trained.model, path, &observations, &predictions, new_names, metric, recheck)
-        .map_err(|error| Failure::from(error).about(path))
+    let check = DataCheck::of_predictions(
+        &trained.model,
+        path,
+        &observations,
+        &predictions,
+        new_names,
+        metric,
+        recheck,
+    );
+    let check = check.map_err(|error| Failure::from(error).about(path))?;
+    Ok(DataCheck { are_other_rows: files.split != trained.spec.split, ..check })
 }
