@@ -187,7 +187,8 @@ proptest! {
         let data = Data::new(rows, n, d, seed);
         let settings = Settings { tolerance: 1e-12, ..Settings::default() };
         let of_rows = model_of_rows(&data, intercept, &settings);
-        let model = model_of(&data.cut(2, seed), intercept, &settings);
+        // The duals of rows are functions of the point: their gap is up to 200 times that of the sums.
+        let model = model_of(&data.cut(2, seed), intercept, &tight());
         let (a, b) = (of_rows.certificate(), model.certificate());
         prop_assert!((a.primal - b.primal).abs() <= 1e-10 * a.primal, "{a} and {b}");
         // The rows certify what the statistics found.
