@@ -34,7 +34,7 @@ def grade(worker, problem, words):
     size = max(abs(found.primal), abs(found.dual))
     if not rounding <= MOST_ROUNDING * size + recheck.UNDERFLOW:
         false = about["status"] == "certified" and not found.gap <= tolerance * size
-        if false and found.primal <= recheck.ZERO_OBJECTIVE * found.zero:
+        if false and found.primal <= recheck.ZERO_OBJECTIVE * found.zero + recheck.UNDERFLOW:
             worker.count("beyond double precision", "objective zero up to rounding")
         else:
             worker.count("beyond double precision", about["status"])

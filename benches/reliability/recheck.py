@@ -205,9 +205,11 @@ def recheck(about, tensors, data, shaken=wide):
         zero[own] = ci[own] * loss_value(losses[t], y[own], offset[own])
         conjugates[own] = ci[own] * loss_conjugate(losses[t], y[own], np.clip(u[own], low, high))
     primal, dual = [*values, *costs], [*-conjugates, *-(alpha * offset), *(-bound for bound in bounds)]
-    of_intercepts(problem["intercept"], b, wide([alpha[task == t].sum() for t in range(n_tasks)]), primal, dual)
+    one_class = np.array([falls_for_ever(losses[t], y[(task == t) & (ci > 0)]) for t in range(n_tasks)])
+    sums = wide([alpha[task == t].sum() for t in range(n_tasks)])
+    of_intercepts(problem["intercept"], b, sums, (c, one_class), primal, dual)
     if problem["intercept"] == "free":
-        faults += balance_faults(alpha, task, n_tasks)
+        faults += balance_faults(alpha, task, np.flatnonzero(~one_class))
     size = abs(wide([term for term in [*primal, *dual] if np.isfinite(term)])).sum()
     return Recheck(wide(primal).sum(), wide(dual).sum(), size, sorted(set(faults)), theta, zero.sum())
 
@@ -237,8 +239,17 @@ def change(one, other):
     return np.where(np.isnan(distance), np.inf, distance)
 
 
-def of_intercepts(kind, b, sums, primal, dual):
-    """Adds what penalised intercepts cost."""
+def falls_for_ever(loss, y):
+    """Whether there is no best intercept: logistic loss, all labels of one class."""
+    return "logistic" in str(loss) and len(set(y.tolist())) == 1
+
+
+def of_intercepts(kind, b, sums, without_best, primal, dual):
+    """Adds what penalised intercepts cost; free ones cost `c b^2 / 2` where there is no best one."""
+    if kind == "free":
+        c, own = without_best
+        primal.append(c / 2 * (b[own] ** 2).sum())
+        dual.append(-(sums[own] ** 2).sum() / (2 * c))
     if kind.startswith("ridge:"):
         size = wide(float(kind.split(":")[1]))
         primal.append((b**2).sum() / (2 * size**2))
@@ -262,8 +273,8 @@ def features(about, tensors, data):
 # --- whether the rest of the file is the certified point ---
 
 
-def balance_faults(alpha, task, n_tasks):
-    own = [alpha[task == t] for t in range(n_tasks)]
+def balance_faults(alpha, task, tasks):
+    own = [alpha[task == t] for t in tasks]
     wrong = any(abs(duals.sum()) > BALANCE_ROUNDING * abs(duals).sum() for duals in own)
     return ["duals of a task do not add up to zero"] if wrong else []
 

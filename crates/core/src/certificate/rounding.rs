@@ -96,7 +96,11 @@ fn of_scores(problem: &Problem<'_>, point: &Point<'_>, sizes: &[f64]) -> f64 {
     let (obs, diagonal) = (problem.observations(), problem.data().backend().diagonal());
     let errors: Vec<f64> =
         (0..obs.n_tasks()).map(|t| f64::EPSILON * score_size(point.theta, sizes, t)).collect();
-    let total = |squares: f64, kinks: f64| (2.0 * point.gap * squares).sqrt() + 0.5 * squares + kinks;
+    let of_sums = of_dual_sums(problem, point.kappa);
+    let total = |squares: f64, kinks: f64| {
+        let squares = squares + of_sums;
+        (2.0 * point.gap * squares).sqrt() + 0.5 * squares + kinks
+    };
     // The same curvature everywhere, and a label of every task for every input: sums over inputs and tasks come apart.
     let only = problem.only_loss().filter(|loss| loss.name() == "squared" && obs.is_complete());
     if let (Some(_), Some(gamma)) = (only, problem.uniform_gamma()) {
@@ -117,6 +121,20 @@ fn of_scores(problem: &Problem<'_>, point: &Point<'_>, sizes: &[f64]) -> f64 {
         }
     }
     total(squares, kinks)
+}
+
+/// An intercept that costs `rho b^2 / 2` has the term `(s - rho b)^2 / (2 rho)` with the sum s of its task's duals,
+/// which each have a relative error of EPSILON.
+fn of_dual_sums(problem: &Problem<'_>, kappa: &[f64]) -> f64 {
+    let Some(rho) = problem.intercept_costs().filter(|rho| rho.iter().any(|rho| *rho > 0.0)) else {
+        return 0.0;
+    };
+    let obs = problem.observations();
+    let mut sums = vec![0.0; obs.n_tasks()];
+    for (o, k) in kappa.iter().enumerate() {
+        sums[obs.task(o)] += (f64::EPSILON * k) * (f64::EPSILON * k);
+    }
+    sums.iter().zip(rho).filter(|(_, rho)| **rho > 0.0).map(|(sum, rho)| sum / rho).sum()
 }
 
 /// The distance between the duals' point and what was computed for it, `<Theta, G> / 2`.
