@@ -39,7 +39,7 @@ pub(super) fn change(problem: &Problem<'_>, point: &Point<'_>) -> f64 {
     let duals = dual_sizes(problem, point.kappa);
     let sum = match (problem.normal_regularizer().entrywise(), point.v) {
         // Its terms are no squares, but differences of larger numbers.
-        (None, _) => first_order(point.theta, &duals),
+        (None, _) => first_order(point.theta, &duals) + 0.5 * of_dual_sums(problem, point.kappa),
         (Some(_), None) => of_scores(problem, point, &duals),
         (Some(_), Some(v)) => {
             let own = coordinate_sizes(problem.data().backend(), v);
