@@ -49,6 +49,10 @@ impl Coordinate<'_> {
     /// The best kappa for an input of zero norm, whose prediction is 0 whatever happens: a subgradient there.
     fn without_input(&self) -> f64 {
         let (left, right) = self.loss.slope(0.0);
+        if left.is_nan() || right.is_nan() {
+            // An intercept or offset out of range: nothing is known, and the dual stays.
+            return self.kappa;
+        }
         let u = 0.0f64.clamp(left.min(right), left.max(right));
         let (low, high) = self.bounds();
         (-self.gamma * u).clamp(low, high)
