@@ -26,7 +26,7 @@ use rayon::prelude::*;
 const ROWS_AT_ONCE: usize = 1024;
 
 /// What was graded, in the problem's own units.
-pub(super) struct Point<'a> {
+pub(super) struct GradedPoint<'a> {
     pub(super) kappa: &'a [f64],
     /// Coordinates of the primal point, if it is not that of the duals.
     pub(super) v: Option<&'a Matrix>,
@@ -35,7 +35,7 @@ pub(super) struct Point<'a> {
 }
 
 /// What rounding may add to the gap of a point.
-pub(super) fn change(problem: &Problem<'_>, point: &Point<'_>) -> f64 {
+pub(super) fn change(problem: &Problem<'_>, point: &GradedPoint<'_>) -> f64 {
     let duals = dual_sizes(problem, point.kappa);
     let sum = match (problem.normal_regularizer().entrywise(), point.v) {
         // Its terms are no squares, but differences of larger numbers.
@@ -92,7 +92,7 @@ fn score_size(theta: &Matrix, sizes: &[f64], t: usize) -> f64 {
     theta.row(t).iter().zip(sizes).map(|(theta, m)| (theta * m) * (theta * m)).sum::<f64>().sqrt()
 }
 
-fn of_scores(problem: &Problem<'_>, point: &Point<'_>, sizes: &[f64]) -> f64 {
+fn of_scores(problem: &Problem<'_>, point: &GradedPoint<'_>, sizes: &[f64]) -> f64 {
     let (obs, diagonal) = (problem.observations(), problem.data().backend().diagonal());
     let errors: Vec<f64> =
         (0..obs.n_tasks()).map(|t| f64::EPSILON * score_size(point.theta, sizes, t)).collect();

@@ -187,8 +187,8 @@ fn weak_duality() {
     }
 }
 
-/// A constant of 1e16 in all kernel values: what is left of scores after it cancels is rounding. Where the gap
-/// happens to be small, nothing is proved.
+/// All kernel values have a constant of 1e16. It cancels in scores, and only rounding errors are left of them. A gap
+/// that is computed from such scores proves nothing, even if it is small.
 #[test]
 fn rounding_is_no_proof() {
     let sample = Sample::new(Shape::Missing, 5);

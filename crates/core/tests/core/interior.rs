@@ -27,7 +27,8 @@ fn outputs(n_tasks: usize, names: &[&str]) -> Vec<RegularizerKind> {
 
 const FOUR: [&str; 4] = ["power:1", "power:4", "exp", "cosh"];
 
-/// The gap is within the tolerance, as whoever recomputes it says; certified as far as double precision allows.
+/// The gap is within the tolerance, and a second computation finds the same one. The fit is certified unless rounding
+/// is larger than the tolerance.
 fn check(name: &str, problem: &Problem<'_>, tolerance: f64) -> Fit {
     let fit = fit(problem, &interior(tolerance)).unwrap();
     let (gap, error) = (fit.certificate().rel_gap(), fit.certificate().rel_error());
