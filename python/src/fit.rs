@@ -36,6 +36,10 @@ pub(crate) fn fit_path(
     let observations = &observations.0;
     let work = |observer: &mut ChannelObserver<'_>| -> kinfolk_train::Result<Vec<Trained>> {
         let training = Training::new(&spec, Data::Arrays(&inputs, observations))?.with_fold_keys(keys)?;
+        if let [c] = weights[..] {
+            let start = start.as_deref().map_or(Start::Cold, Start::Warm);
+            return Ok(vec![training.fit(&FitSpec { c, ..spec.clone() }, start, observer)?]);
+        }
         let data = training.dataset(&spec)?;
         let prepared = training.prepare(&data, &spec)?;
         let mut fits: Vec<Trained> = vec![];

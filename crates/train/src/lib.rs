@@ -33,9 +33,9 @@ pub use observer::{StudyObserver, Unobserved};
 pub use params::{Allowed, Param, Params, Value};
 pub use residuals::{HeldOutError, Residuals};
 pub use spec::{
-    ATOM_WEIGHT_GRID, AtomSetting, ClassWeight, DEFAULT_ATOM_WEIGHT, DeviceSetting, FitSpec, LossSpec,
-    Memory, MethodSpec, RelationData, RelationKind, ResolvedAtoms, SCHEMA_VERSION, TaskKernel, Weight,
-    method_texts,
+    ATOM_WEIGHT_GRID, AtomSetting, ClassWeight, DEFAULT_ATOM_WEIGHT, DeviceSetting, FitSpec, KernelSetting,
+    LossSpec, Memory, MethodSpec, RelationData, RelationKind, ResolvedAtoms, SCHEMA_VERSION, TaskKernel,
+    Weight, method_texts,
 };
 pub use train::{Data, PreparedData, Training, all_losses, train, unscaled};
 pub use trained::{

@@ -11,8 +11,8 @@
 
 use crate::from_statistics::{self, StatisticsRows};
 use crate::notes::task_notes;
-use crate::spec::DeviceWork;
-use crate::{AtomSetting, Error, FitSpec, Job, MethodSpec, ResolvedAtoms, Result, Trained, Weight};
+use crate::spec::{DeviceSetting, DeviceWork};
+use crate::{AtomSetting, AutoC, Error, FitSpec, Job, MethodSpec, ResolvedAtoms, Result, Trained, Weight};
 use crate::{auto_c, within_task};
 use kinfolk::{
     CScale, Dataset, DatasetOptions, Fit, Inputs, Intercept, LossKind, Losses, Model, Observations, Observer,
@@ -202,16 +202,46 @@ impl<'a> Training<'a> {
         })
     }
 
-    /// Fits a spec.
+    /// Fits a spec. Where C and the kernel are left to the data, an RBF kernel is tried beside the linear one.
     ///
     /// # Errors
     /// If the method does not suit the data.
     pub fn fit(&self, spec: &FitSpec, start: Start<'_>, observer: &mut dyn Observer) -> Result<Trained> {
-        let data = self.dataset(spec)?;
-        let mut trained = self.fit_to(&self.prepare(&data, spec)?, spec, start, observer)?;
-        trained.outcome.notes.extend(self.column_note(spec));
-        trained.outcome.notes.extend(self.device_note(spec, &data));
+        let began = Instant::now();
+        let spec = spec.with_files_read(self.observations.task_names())?;
+        let data = self.dataset(&spec)?;
+        let prepared = self.prepare(&data, &spec)?;
+        let chosen = match self.is_kernel_open(&spec) {
+            true => self.choice(&prepared, &spec, observer),
+            false => self.choice(&prepared, &spec.with_kernel(&data.options().kernel), observer),
+        };
+        let mut trained = match chosen.as_ref().and_then(|chosen| chosen.kernel.clone()) {
+            None => self.fit_chosen(&prepared, spec.clone(), (chosen, began), start, observer)?,
+            Some(kernel) => {
+                let spec = spec.with_kernel(&kernel);
+                let data = self.dataset(&spec)?;
+                self.fit_chosen(&self.prepare(&data, &spec)?, spec, (chosen, began), start, observer)?
+            }
+        };
+        trained.outcome.notes.extend(self.column_note(&spec));
+        trained.outcome.notes.extend(self.device_note(&spec, &data));
         Ok(trained)
+    }
+
+    /// Whether another kernel than the linear one may be tried: sums are for it alone, and so are solvers on devices.
+    fn is_kernel_open(&self, spec: &FitSpec) -> bool {
+        let on_device = !matches!(spec.device, DeviceSetting::Auto | DeviceSetting::Cpu);
+        spec.kernel.is_none() && self.statistics.is_none() && !on_device
+    }
+
+    /// What the data say about C and, unless the spec has one, the kernel.
+    fn choice(
+        &self,
+        prepared: &PreparedData<'_>,
+        spec: &FitSpec,
+        observer: &mut dyn Observer,
+    ) -> Option<AutoC> {
+        (spec.c == Weight::Auto).then(|| auto_c::choose(self, prepared, spec, observer))
     }
 
     /// What is to be said about columns that have no effect in a fit of a spec, if there are any.
@@ -251,9 +281,21 @@ impl<'a> Training<'a> {
         start: Start<'_>,
         observer: &mut dyn Observer,
     ) -> Result<Trained> {
-        let spec = spec.with_files_read(self.observations.task_names())?;
         let began = Instant::now();
-        let mut auto_c = (spec.c == Weight::Auto).then(|| auto_c::choose(self, prepared, &spec, observer));
+        let spec = spec.with_files_read(self.observations.task_names())?;
+        let chosen = self.choice(prepared, &spec.with_kernel(&prepared.data.options().kernel), observer);
+        self.fit_chosen(prepared, spec, (chosen, began), start, observer)
+    }
+
+    /// Fits a spec with what was left to the data, and chosen since a moment.
+    fn fit_chosen(
+        &self,
+        prepared: &PreparedData<'_>,
+        spec: FitSpec,
+        (mut auto_c, began): (Option<AutoC>, Instant),
+        start: Start<'_>,
+        observer: &mut dyn Observer,
+    ) -> Result<Trained> {
         let method = auto_c.as_mut().and_then(|chosen| chosen.method.take());
         // Sums of a table with missing labels look like those of rows of each task.
         let rows = self.rows_of_choice().map_or(&*self.observations, |(_, observations)| observations);

@@ -126,7 +126,9 @@ class BaseKinfolkEstimator(
     def _linear(self) -> tuple[np.ndarray, np.ndarray]:
         linear = self.model_.linear
         if linear is None:
-            raise AttributeError("coef_ and intercept_ exist for linear kernels only")
+            chosen = ', and this one was chosen on held-out rows; kernel="linear" has them'
+            why = "coef_ and intercept_ exist for linear kernels only"
+            raise AttributeError(why + chosen if self.kernel == "auto" else why)
         weights, intercept = linear
         return np.ascontiguousarray(weights.T), intercept
 

@@ -320,9 +320,7 @@ class MultiTaskCV(
         estimator, splits = scorer.estimator, scorer.splits
         inputs = estimator._native_inputs(data.x, training=True)
         threads = _checks.threads(self.n_jobs)
-        # The default kernel is open to the search.
-        is_open = search and estimator.kernel == "linear"
-        spec = estimator._specification(data, threads=threads, **({"kernel": None} if is_open else {}))
+        spec = estimator._specification(data, threads=threads)
         method = method_text(estimator, "method", data.outputs) if search else None
         by = scorer if metric is None else metric
         weights = self._weights()

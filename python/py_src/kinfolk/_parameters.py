@@ -44,13 +44,16 @@ def _positive_or_none(estimator: Any, name: str) -> float | None:
     return None if getattr(estimator, name) is None else _positive(estimator, name)
 
 
-def _kernel(estimator: Any, name: str) -> str:
-    """The kernel with those of gamma, degree and coef0 that it has, as in polynomial:3,scale,0.0."""
+def _kernel(estimator: Any, name: str) -> str | None:
+    """The kernel with those of gamma, degree and coef0 that it has, as in polynomial:3,scale,0.0; None if it is left
+    to the data."""
+    if estimator.kernel == "auto":
+        return None
     text = "polynomial" if estimator.kernel == "poly" else estimator.kernel
     if isinstance(text, str) and ":" in text:
         return text
     templates = {template.partition(":")[0]: template for template in ENGINE["kernels"]}
-    kernel = choice(name, text, list(templates))
+    kernel = choice(name, text, [*templates, "auto"])
     if "scale" not in templates[kernel]:
         return kernel
     gamma = estimator.gamma
@@ -136,11 +139,13 @@ class EngineParameters:
         """{losses}. The number after the colon may be left out. "auto" is {auto_loss}.{loss_per_task}""",
     )
     kernel: str = parameter(
-        "linear",
-        "{{kernels}}",
-        """Kernel of the inputs, also with its parameters, as in "rbf:0.5". With "precomputed", X is the square matrix
-        of kernel values between training rows, and at prediction the matrix of kernel values between new rows and
-        training rows.""",
+        "auto",
+        '{{kernels}} or "auto"',
+        """Kernel of the inputs, also with its parameters, as in "rbf:0.5". "auto" is linear; where C is "auto", too,
+        and X is dense with at most 1,500 rows, it is an RBF kernel if that predicts held-out rows better, beyond
+        noise. A model with an RBF kernel has no `coef_`, and it contains its training rows. With "precomputed", X is
+        the square matrix of kernel values between training rows, and at prediction the matrix of kernel values between
+        new rows and training rows.""",
         key="kernel",
         convert=_kernel,
     )

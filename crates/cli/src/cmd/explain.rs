@@ -66,6 +66,12 @@ const WORDS: [(&str, &str); 25] = [
       the smallest mean loss of held-out rows; the score that is printed (such as AUC) may be best at another.",
     ),
     (
+        "kernel",
+        "How similar two rows are. linear gives functions with a coefficient for each feature; rbf gives curved ones, \
+      whose model contains the training rows. --kernel auto tries rbf beside linear where C is auto and there are \
+      20 to 1,500 rows, and takes it if it predicts held-out rows better, beyond noise.",
+    ),
+    (
         "lambda",
         "The weight of the penalty on Theta. It only matters together with C, so it is 1 unless you say otherwise.",
     ),

@@ -14,9 +14,11 @@
 //! | `some_tasks` | some of many tasks |
 //! | `search` | which strengths are tried, and which is the best |
 //! | `trials` | fits and scores of the folds |
+//! | `curved` | whether an RBF kernel is worth a try |
 //! | `compare` | simple predictions on the same folds |
 
 mod compare;
+mod curved;
 mod distinct;
 mod search;
 mod some_tasks;
@@ -25,7 +27,7 @@ mod trials;
 use crate::observer::SharedObserver;
 use crate::select::{Study, StudyRows, folds};
 use crate::{FitSpec, MethodSpec, Metric, PreparedData, Residuals, Result, Training, nan};
-use kinfolk::{CScale, Inputs, Observations, Observer};
+use kinfolk::{CScale, Inputs, Kernel, Observations, Observer};
 use kinfolk_io::FoldKeys;
 use search::StrengthTrial;
 use serde::{Deserialize, Serialize};
@@ -87,6 +89,9 @@ pub struct AutoC {
     /// The method with what was left to the data; `None` if nothing was chosen.
     #[serde(skip)]
     pub(crate) method: Option<MethodSpec>,
+    /// An RBF kernel, if the kernel was left to the data and the linear one is worse.
+    #[serde(skip)]
+    pub(crate) kernel: Option<Kernel>,
     /// Errors of the held-out rows with the strength that was chosen, for numbers.
     #[serde(skip)]
     pub(crate) residuals: Option<Residuals>,
@@ -163,6 +168,7 @@ impl AutoC {
             tried: vec![],
             note,
             method: None,
+            kernel: None,
             residuals: None,
         }
     }
@@ -281,13 +287,14 @@ fn of_tasks(study: Study<'_>, scale: ScaleOfAll<'_>, observer: &SharedObserver<'
 }
 
 fn of_study(study: &Study<'_>, scale: ScaleOfAll<'_>, observer: &SharedObserver<'_>) -> Result<AutoC> {
-    let Searched { metric, method, mut tried, baselines, residuals } =
+    let Searched { metric, method, kernel, mut tried, baselines, residuals } =
         trials::search(study, scale, observer)?;
     let Some(best) = search::best(&tried) else {
         return Ok(AutoC::middle(if observer.stopped() { "ended early" } else { "labels do not differ" }));
     };
     let usual = study.spec.method.for_data(study.observations);
     let notes = [
+        kernel.as_ref().map(|kernel| format!("{kernel} predicts better than the linear kernel")),
         (method != usual).then(|| format!("{method} predicts better than {usual}")),
         observer.stopped().then(|| "the choice of C ended early".to_string()),
     ];
@@ -306,6 +313,7 @@ fn of_study(study: &Study<'_>, scale: ScaleOfAll<'_>, observer: &SharedObserver<
         tried: tried.iter().map(scored).collect(),
         note,
         method: Some(method),
+        kernel,
         residuals,
     })
 }

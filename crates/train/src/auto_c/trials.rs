@@ -1,15 +1,17 @@
 //! Fits and scores of the folds.
 
 use super::compare::{self, Baseline, BaselineScore};
+use super::curved;
 use super::search::{self, StrengthTrial};
 use crate::metric::RowLoss;
 use crate::observer::StopObserver;
 use crate::parallel::{in_parallel, threads_or_cores};
 use crate::select::{FoldRows, HeldOut, Study, TrainingFold, defined_metric};
 use crate::{
-    FitSpec, Measure, MethodSpec, Metric, PreparedData, Residuals, Result, StudyObserver, Weight, predict,
+    FitSpec, Measure, MethodSpec, Metric, PreparedData, Residuals, Result, StudyObserver, Training, Weight,
+    predict,
 };
-use kinfolk::{CScale, Dataset, Observations, Start};
+use kinfolk::{CScale, Dataset, Kernel, Observations, Start};
 
 /// The methods of baselines.
 const STL: &str = "stl";
@@ -20,13 +22,16 @@ pub(super) struct Searched {
     pub(super) metric: Metric,
     /// With what was left to the data.
     pub(super) method: MethodSpec,
+    /// An RBF kernel, if it is better than the linear one beyond noise.
+    pub(super) kernel: Option<Kernel>,
     pub(super) tried: Vec<StrengthTrial>,
     pub(super) baselines: Vec<BaselineScore>,
     /// Errors of the best strength, for numbers.
     pub(super) residuals: Option<Residuals>,
 }
 
-/// Tries strengths until the best is known, or the observer says stop, and then baselines.
+/// Tries strengths until the best is known, or the observer says stop; then a curved function, if it is worth a try;
+/// then baselines.
 ///
 /// The scale of C of a fold is that of all rows for a part of them: one of its own would be nearly the same, and would
 /// take as long as several small fits.
@@ -39,7 +44,8 @@ pub(super) fn search(
     let held_out = HeldOut::new(study.observations, &study.losses, &rows);
     let (metric, _) = defined_metric(study, &held_out)?;
     let method = study.spec.method.for_data(study.observations);
-    let mut found = Searched { metric, method, tried: vec![], baselines: vec![], residuals: None };
+    let mut found =
+        Searched { metric, method, kernel: None, tried: vec![], baselines: vec![], residuals: None };
     let threads = threads_or_cores(study.spec.threads);
     // Fits run side by side, each with one thread: the choice does not depend on the number of threads.
     let spec = FitSpec { threads: 1, ..study.spec.clone() };
@@ -47,19 +53,32 @@ pub(super) fn search(
         if observer.stop() { Ok(None) } else { TrainingFold::new(study, rows).map(Some) }
     };
     let Some(open) = in_parallel(&rows, threads, open)? else { return Ok(found) };
-    let data: Vec<Dataset<'_>> =
-        open.iter().map(|fold| fold.training.dataset(&spec)).collect::<Result<_>>()?;
-    let prepare = |fold: usize| {
-        let prepared = PreparedData::new(&data[fold], &study.losses, study.spec.intercept);
-        prepared.with_c_scale(scale.of_part(data[fold].observations())).with_atoms(&spec)
-    };
-    let prepared = (0..data.len()).map(prepare).collect::<Result<_>>()?;
-    let mut trials = Trials { spec, open: &open, prepared, threads, observer, warm: vec![] };
+    let (data, curved_data);
+    data = datasets(&open, &spec)?;
+    let mut trials = Trials::new(&open, &data, scale, (spec, threads), observer)?;
     let scoring = (&held_out, metric);
     let first = trials.search(&found.method, 0, scoring)?;
     found.tried = first.tried;
     let Some((mut best, predictions)) = first.best else { return Ok(found) };
     let mut own = HeldOutPredictions::new(predictions, &held_out)?;
+    if let Some(kernel) = curved::kernel_to_try(study, observer)? {
+        let spec = FitSpec { kernel: Some(kernel.clone()), ..trials.spec.clone() };
+        let c_scale = c_scale_of(study, &spec)?;
+        let scale = ScaleOfAll::new(&c_scale, study.observations);
+        curved_data = datasets(&open, &spec)?;
+        let mut curved = Trials::new(&open, &curved_data, scale, (spec, threads), observer)?;
+        let other = curved.search(&found.method, 0, scoring)?;
+        if let Some((trial, predictions)) = other.best.filter(|_| !observer.stop()) {
+            let predicted = HeldOutPredictions::new(predictions, &held_out)?;
+            // With more than two classes, a better loss of one against the others need not mean better classes.
+            let sign = if metric.higher_is_better() { 1.0 } else { -1.0 };
+            let scores_worse = sign * trial.score < sign * best.score;
+            if !scores_worse && compare::is_better(&predicted.losses, &own.losses, compare::BEYOND_NOISE) {
+                (found.kernel, found.tried, best, own) = (Some(kernel), other.tried, trial, predicted);
+                trials = curved;
+            }
+        }
+    }
     let mut simple: Vec<(Baseline, HeldOutPredictions)> = vec![];
     for baseline in baselines(study) {
         let predictions = match method_of(baseline)? {
@@ -123,6 +142,18 @@ impl<'a> ScaleOfAll<'a> {
     }
 }
 
+/// The scale of C of all rows of a study.
+fn c_scale_of(study: &Study<'_>, spec: &FitSpec) -> Result<CScale> {
+    let rows: Vec<u32> = (0..study.inputs.n_inputs() as u32).collect();
+    let training = Training::of_rows(spec, study.inputs, study.observations, &study.losses, &rows)?;
+    let data = training.dataset(spec)?;
+    Ok(CScale::new(&data, &study.losses, spec.intercept)?)
+}
+
+fn datasets<'a>(open: &'a [TrainingFold], spec: &FitSpec) -> Result<Vec<Dataset<'a>>> {
+    open.iter().map(|fold| fold.training.dataset(spec)).collect()
+}
+
 fn total_weight(observations: &Observations) -> f64 {
     (0..observations.len()).map(|o| observations.weight(o)).sum()
 }
@@ -172,7 +203,22 @@ struct MethodTrials {
     best: Option<(StrengthTrial, Vec<f64>)>,
 }
 
-impl Trials<'_> {
+impl<'a> Trials<'a> {
+    fn new(
+        open: &'a [TrainingFold],
+        data: &'a [Dataset<'a>],
+        scale: ScaleOfAll<'_>,
+        (spec, threads): (FitSpec, usize),
+        observer: &'a dyn StudyObserver,
+    ) -> Result<Self> {
+        let prepare = |(fold, data): (&'a TrainingFold, &'a Dataset<'a>)| {
+            let prepared = PreparedData::new(data, &fold.training.losses, spec.intercept);
+            prepared.with_c_scale(scale.of_part(data.observations())).with_atoms(&spec)
+        };
+        let prepared = open.iter().zip(data).map(prepare).collect::<Result<_>>()?;
+        Ok(Trials { spec, open, prepared, threads, observer, warm: vec![] })
+    }
+
     /// Tries strengths of a method, from this one, until the best is known or the observer says stop.
     fn search(
         &mut self,

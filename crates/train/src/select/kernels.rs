@@ -46,28 +46,30 @@ impl KernelGrid {
         study: &Study<'_>,
         observer: &dyn StudyObserver,
     ) -> Result<Vec<Option<Kernel>>> {
-        let n = study.inputs.n_inputs();
-        let is_open = study.spec.kernel.is_none() && !matches!(study.inputs, Inputs::Gram(_));
         Ok(match self {
             KernelGrid::Study => vec![None],
             KernelGrid::These(all) => all.iter().cloned().map(Some).collect(),
-            KernelGrid::Auto if !is_open || !(MIN_INPUTS..=MAX_INPUTS).contains(&n) => vec![None],
+            KernelGrid::Auto if !tries_kernels(study) => vec![None],
             KernelGrid::Auto => {
-                let median = median_distance(study)?;
-                let rbf = |width: &f64| {
-                    let gamma = 0.5 / (width * median).powi(2);
-                    Kernel::Rbf { gamma: Gamma::Value(rounded(gamma)) }
-                };
-                let fine = |kernel: &Kernel| match kernel {
-                    Kernel::Rbf { gamma: Gamma::Value(gamma) } => gamma.is_finite() && *gamma > 0.0,
-                    _ => true,
-                };
-                let all = [Kernel::Linear].into_iter().chain(WIDTHS.iter().map(rbf));
-                let all = screen::promising(study, all.filter(fine).collect(), observer)?;
-                all.into_iter().map(Some).collect()
+                let all = [vec![Kernel::Linear], rbf_kernels(study)?].concat();
+                screen::promising(study, all, observer)?.into_iter().map(Some).collect()
             }
         })
     }
+}
+
+/// Whether kernels are tried on such data: the study does not say which one, and there are neither few nor many rows.
+pub(crate) fn tries_kernels(study: &Study<'_>) -> bool {
+    let is_open = study.spec.kernel.is_none() && !matches!(study.inputs, Inputs::Gram(_));
+    is_open && (MIN_INPUTS..=MAX_INPUTS).contains(&study.inputs.n_inputs())
+}
+
+/// RBF kernels that may suit the inputs: none if all inputs are equal.
+pub(crate) fn rbf_kernels(study: &Study<'_>) -> Result<Vec<Kernel>> {
+    let median = median_distance(study)?;
+    let gammas = WIDTHS.iter().map(|width| rounded(0.5 / (width * median).powi(2)));
+    let usable = gammas.filter(|gamma| gamma.is_finite() && *gamma > 0.0);
+    Ok(usable.map(|gamma| Kernel::Rbf { gamma: Gamma::Value(gamma) }).collect())
 }
 
 /// Two digits: the width need not be exact, and the number is for people too.

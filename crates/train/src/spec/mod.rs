@@ -15,6 +15,7 @@ pub use atoms::{
     ATOM_WEIGHT_GRID, AtomSetting, DEFAULT_ATOM_WEIGHT, RelationData, RelationKind, ResolvedAtoms, TaskKernel,
 };
 pub use device::DeviceSetting;
+pub use kernel::KernelSetting;
 pub use loss::LossSpec;
 pub use memory::Memory;
 pub use method::{MethodSpec, method_texts};
@@ -66,7 +67,8 @@ pub struct FitSpec {
     /// Weights of classes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub class_weight: Option<ClassWeight>,
-    /// Kernel; linear, or precomputed for a Gram matrix, if absent.
+    /// Kernel. If absent: precomputed for a Gram matrix; linear or, where C is left to the data too and rows are few
+    /// enough, RBF if that predicts held-out rows better.
     #[serde(with = "kernel", skip_serializing_if = "Option::is_none")]
     pub kernel: Option<Kernel>,
     /// Intercepts of the tasks, outside Theta.
@@ -251,6 +253,11 @@ impl FitSpec {
             spec.atoms.clear();
         }
         spec
+    }
+
+    /// The same with this kernel.
+    pub(crate) fn with_kernel(&self, kernel: &Kernel) -> Self {
+        FitSpec { kernel: Some(kernel.clone()), ..self.clone() }
     }
 
     /// Whether labels that are scaled are centred first: where a model has a constant term for each task.

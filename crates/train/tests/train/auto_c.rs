@@ -2,8 +2,8 @@
 
 use kinfolk::inputs::{Dense, Inputs};
 use kinfolk::{
-    CScale, Flow, Intercept, LossKind, Losses, Model, Observations, Observer, ScalingKind, Silent, Start,
-    Status, TargetScale,
+    CScale, Flow, Intercept, Kernel, LossKind, Losses, Model, Observations, Observer, ScalingKind, Silent,
+    Start, Status, TargetScale,
 };
 use kinfolk_train::{
     AutoC, Baseline, Data, FitSpec, LossSpec, MethodSpec, Metric, Trained, Weight, predict, train,
@@ -320,5 +320,62 @@ fn a_stop_during_the_choice_ends_with_a_model() {
         assert_eq!(trained.model.status(), Some(Status::Stopped), "{polls}");
         assert!(began.elapsed() < Duration::from_secs(2), "{polls}: {:?}", began.elapsed());
         assert!(choice(&trained).note.is_some(), "{:?}", trained.outcome.auto_c);
+    }
+}
+
+/// Tasks whose function is a wave in two features, with a phase of its own.
+fn waves(seed: u64, n_tasks: usize, rows_per_task: usize) -> (Inputs<'static>, Observations) {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let n = n_tasks * rows_per_task;
+    let x: Vec<f64> = (0..2 * n).map(|_| normal(&mut rng)).collect();
+    let task: Vec<u32> = (0..n).map(|i| (i % n_tasks) as u32).collect();
+    let label =
+        |i: usize| (2.0 * x[2 * i] + 0.1 * task[i] as f64).sin() * x[2 * i + 1] + 0.1 * normal(&mut rng);
+    let labels = (0..n).map(label).collect();
+    let observations = Observations::multi_task(&task, labels).unwrap();
+    (Dense::f64_owned(x, n, 2).unwrap().into(), observations)
+}
+
+#[test]
+fn curved_functions_have_a_curved_kernel_where_it_is_left_to_the_data() {
+    let data = waves(1, 4, 40);
+    let trained = fit(&spec(), &data);
+    let kernel = trained.spec.kernel.clone().unwrap();
+    assert!(matches!(kernel, Kernel::Rbf { .. }) && trained.model.about().kernel == kernel, "{kernel}");
+    let note = choice(&trained).note.clone().unwrap();
+    assert!(note.contains("predicts better than the linear kernel"), "{note}");
+    let linear = fit(&FitSpec { kernel: Some(Kernel::Linear), ..spec() }, &data);
+    assert!(choice(&trained).score > choice(&linear).score + 0.3);
+    // The spec that the model keeps leads to the same model.
+    let again = fit(&trained.spec, &data);
+    assert_eq!(again.model.alpha(), trained.model.alpha());
+    // C, or the kernel, is given.
+    let fixed = fit(&FitSpec { c: Weight::C(1.0), ..spec() }, &data);
+    assert_eq!([&linear, &fixed].map(|fit| &fit.model.about().kernel), [&Kernel::Linear; 2]);
+    assert_eq!(fixed.spec.kernel, None);
+    // The paper's method stays as it is.
+    let paper = fit(&FitSpec { method: "fmtl:k=2".parse().unwrap(), ..spec() }, &data);
+    assert_eq!(paper.model.about().kernel, Kernel::Linear);
+}
+
+#[test]
+fn units_do_not_decide_about_the_kernel() {
+    let (inputs, observations) = waves(2, 3, 30);
+    let Inputs::Dense(dense) = &inputs else { panic!("dense inputs") };
+    let mut x = vec![0.0; 2 * 90];
+    dense.load_range(0..90, &mut x);
+    let expected = fit(&spec(), &(inputs.clone(), observations.clone()));
+    let other: Vec<f64> =
+        x.iter().enumerate().map(|(i, x)| if i % 2 == 0 { 1e6 * x } else { x + 1e3 }).collect();
+    let found = fit(&spec(), &(Dense::f64_owned(other, 90, 2).unwrap().into(), observations));
+    assert!(expected.spec.kernel.is_some());
+    assert_eq!(found.spec.kernel, expected.spec.kernel);
+}
+
+#[test]
+fn straight_functions_keep_the_linear_kernel() {
+    for seed in 0..5 {
+        let trained = fit(&spec(), &RandomTasks::new(seed, 5, 8, 0.7).draw(30));
+        assert_eq!(trained.model.about().kernel, Kernel::Linear, "seed {seed}");
     }
 }
