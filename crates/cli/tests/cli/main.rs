@@ -26,3 +26,4 @@ mod stream;
 mod tables;
 mod trials;
 mod truth;
+mod units;
