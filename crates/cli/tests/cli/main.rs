@@ -13,6 +13,7 @@ mod golden;
 mod help;
 #[cfg(unix)]
 mod interrupt;
+mod intervals;
 mod models;
 #[path = "../../../../tests/needs.rs"]
 mod needs;
@@ -26,4 +27,5 @@ mod stream;
 mod tables;
 mod trials;
 mod truth;
+mod units;
 mod units;
