@@ -103,10 +103,13 @@ pub fn read_frame(
     let roles = ColumnRoles { missing: kept(missing), ..ColumnRoles::default() };
     let roles = if schema.is_some() { ColumnRoles::default() } else { roles };
     let cursor = columns::with_lists_as_columns(Box::new(FrameCursor::new(columns)?))?;
+    // That a column holds lists is known to who has the frame.
+    let known = cursor.remark();
     let mut sources = columns::open(vec![(PathBuf::new(), cursor)], &roles, schema.as_ref())?;
     let mut source = source::checked(sources.remove(0), Path::new(""), schema.as_ref());
     let (table, schema) = assemble::read_all(&mut *source, schema.as_ref())?;
-    Ok(FrameReading { table, schema, remarks: source.remarks() })
+    let remarks = source.remarks().into_iter().filter(|remark| Some(remark) != known.as_ref());
+    Ok(FrameReading { table, schema, remarks: remarks.collect() })
 }
 
 struct FrameCursor {
