@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used)] // helpers outside test functions
 
+mod alike;
 mod atoms;
 mod common;
 mod durability;
@@ -27,5 +28,4 @@ mod stream;
 mod tables;
 mod trials;
 mod truth;
-mod units;
 mod units;
