@@ -24,6 +24,7 @@ fn page(names: &[String], file: &str) -> Option<String> {
         model: &model,
         made_by: MadeBy::Command { model: Path::new(file) },
         spec: None,
+        score: None,
         auto_c: None,
         data: vec![],
         selection: None,

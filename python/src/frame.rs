@@ -24,6 +24,8 @@ pub(crate) enum ColumnCells<'py> {
     Times(PyReadonlyArray1<'py, i64>, i64),
     /// Which value each row has, and the different values.
     Values(PyReadonlyArray1<'py, u32>, Vec<CellValue>),
+    /// Lists of numbers, and whether these are in single precision.
+    Lists(Vec<Option<Vec<f64>>>, bool),
     /// Number of rows that cannot be used, and why.
     Unusable(usize, String),
 }
@@ -59,6 +61,7 @@ impl From<ColumnCells<'_>> for FrameCells {
                 });
                 FrameCells::Values { index: list(&index), values: values.collect() }
             }
+            ColumnCells::Lists(lists, single) => FrameCells::Lists { lists, single },
             ColumnCells::Unusable(rows, why) => FrameCells::Unusable(rows, why),
         }
     }

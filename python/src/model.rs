@@ -3,7 +3,7 @@
 use crate::error::{of_engine, of_method, value};
 use crate::features::Features;
 use kinfolk::model::LinearCoefficients;
-use kinfolk::{Claim, Kernel, Matrix, TargetScaling};
+use kinfolk::{Claim, Kernel, Matrix, TargetScale, TargetScaling};
 use kinfolk_io::{ColumnRoles, Feature, LabelEncoding, Schema, Storage};
 use kinfolk_train::{AtomSetting, HeldOutError, Residuals, Trained};
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
@@ -154,7 +154,8 @@ impl PyModel {
                     Ok(HeldOutError { task, error: error / spread.map_or(1.0, |spread| spread[task]) })
                 };
                 let rows = tasks.as_slice()?.iter().zip(errors.as_slice()?).map(row);
-                Residuals::new(model.tasks().len(), rows.collect::<PyResult<_>>()?)
+                let own_units = model.target_scaling().is_some_and(|own| own.kind() == TargetScale::Task);
+                Residuals::new(model.tasks().len(), rows.collect::<PyResult<_>>()?, own_units)
             }
         };
         let residuals = given.as_ref().or(outcome.residuals.as_ref());

@@ -44,6 +44,7 @@ pub(crate) fn report(
         made_by: MadeBy::Python { class: &about.0, estimator: &about.1 },
         spec: Some(&trained.spec),
         auto_c: trained.outcome.auto_c.as_ref(),
+        score: trained.outcome.score_in_words(),
         data: checked,
         selection: selection.as_ref(),
         trace: trained.trace.iter().filter(|point| point.rel_gap().is_finite()).cloned().collect(),

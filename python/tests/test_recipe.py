@@ -179,8 +179,10 @@ def test_what_cannot_be_learned_from_is_said():
     with pytest.warns(UserWarning, match="column 'id' of X is left out: text of 140 different values"):
         model = fitted(X.assign(id=[f"C-{i}" for i in range(len(X))]), y)
     np.testing.assert_array_equal(model.coef_, fitted(X, y).coef_)
-    with pytest.raises(ValueError, match='X: column "odd": it cannot be used: row 0 holds a list'):
-        fitted(X.assign(odd=[[1]] * len(X)), y)
+    with pytest.raises(ValueError, match='X: column "odd": it cannot be used: row 0 holds a dict'):
+        fitted(X.assign(odd=[{1: 2}] * len(X)), y)
+    with pytest.raises(ValueError, match='"odd": it cannot be used: row 0 holds a list that is not a list of numbers'):
+        fitted(X.assign(odd=[["a"]] * len(X)), y)
     with pytest.raises(ValueError, match='column "wait": it cannot be used: it holds values of type timedelta64'):
         fitted(X.assign(wait=pd.Timedelta(days=1)), y)
     with pytest.raises(ValueError, match='dates such as "01/02/2024" can be read in two ways; make dates of it'):
@@ -259,3 +261,35 @@ def test_many_words_make_sparse_features():
     dense = pd.get_dummies(X, prefix_sep="=").astype(float)
     dense = dense[list(model.coef_frame_.columns)]
     np.testing.assert_allclose(dense.to_numpy() @ model.coef_[0] + model.intercept_[0], model.predict(X), atol=1e-9)
+
+
+def test_lists_of_numbers_are_features_as_in_files(run, tmp_path):
+    generator = np.random.default_rng(5)
+    n, width = 60, 6
+    vectors = generator.normal(size=(n, width)).astype(np.float32)
+    table = pd.DataFrame({"shop": [f"s{i % 3}" for i in range(n)], "size": generator.normal(size=n).astype(np.float32)})
+    table["emb"] = list(vectors)
+    y = vectors @ np.arange(width) + table["size"].to_numpy()
+    numbers = pd.DataFrame(vectors, columns=[f"emb_{k}" for k in range(width)])
+    plain = pd.concat([table[["shop", "size"]], numbers], axis=1)
+    wanted = fitted(plain, y).predict(plain)
+    polars = pl.DataFrame({"shop": table["shop"].tolist(), "size": table["size"].to_numpy(), "emb": vectors.tolist()})
+    frames = [table, polars, polars.with_columns(pl.col("emb").cast(pl.Array(pl.Float32, width)))]
+    frames.append(pa.Table.from_pandas(table, preserve_index=False))
+    for x in frames:
+        model = fitted(x, y)
+        np.testing.assert_allclose(model.predict(x), wanted, rtol=1e-4, atol=1e-6)
+    # A row without a list, and one of another length.
+    gap = table.copy()
+    gap.at[3, "emb"] = None
+    assert np.isfinite(fitted(gap, y).predict(gap)).all()
+    short = table.copy()
+    short.at[3, "emb"] = vectors[3][:2]
+    with pytest.raises(ValueError, match="a list has the length 2"):
+        fitted(short, y)
+    # A model of the command takes the frame of its file.
+    table.assign(y=y).to_parquet(tmp_path / "a.parquet")
+    run("fit", "a.parquet", "--task", "shop", "--target", "y", "--c", "1", "-o", "m.st", "--quiet")
+    loaded = kinfolk.load(tmp_path / "m.st")
+    np.testing.assert_allclose(loaded.predict(table), loaded.predict(plain), rtol=1e-12)
+    np.testing.assert_allclose(loaded.predict(table), wanted, rtol=1e-4, atol=1e-6)

@@ -39,6 +39,13 @@ pub enum FrameCells {
         /// The different values.
         values: Vec<FrameValue>,
     },
+    /// Lists of numbers, NaN where one is missing; `None` for a missing list.
+    Lists {
+        /// One for each row.
+        lists: Vec<Option<Vec<f64>>>,
+        /// Whether the numbers are in single precision.
+        single: bool,
+    },
     /// So many rows that cannot be used, and why.
     Unusable(usize, String),
 }
@@ -88,17 +95,21 @@ pub fn read_frame(
             dense: own.dense,
             ignore_case: own.ignore_case,
             spellings: own.spellings.clone(),
+            units: own.units.clone(),
             ..ColumnRoles::default()
         };
         Schema { columns, ..schema.clone() }
     });
     let roles = ColumnRoles { missing: kept(missing), ..ColumnRoles::default() };
     let roles = if schema.is_some() { ColumnRoles::default() } else { roles };
-    let cursor: Box<dyn ColumnCursor> = Box::new(FrameCursor::new(columns)?);
+    let cursor = columns::with_lists_as_columns(Box::new(FrameCursor::new(columns)?))?;
+    // That a column holds lists is known to who has the frame.
+    let known = cursor.remark();
     let mut sources = columns::open(vec![(PathBuf::new(), cursor)], &roles, schema.as_ref())?;
     let mut source = source::checked(sources.remove(0), Path::new(""), schema.as_ref());
     let (table, schema) = assemble::read_all(&mut *source, schema.as_ref())?;
-    Ok(FrameReading { table, schema, remarks: source.remarks() })
+    let remarks = source.remarks().into_iter().filter(|remark| Some(remark) != known.as_ref());
+    Ok(FrameReading { table, schema, remarks: remarks.collect() })
 }
 
 struct FrameCursor {
@@ -149,6 +160,7 @@ impl FrameCells {
             FrameCells::Booleans(values) => values.len(),
             FrameCells::Times { ticks, .. } => ticks.len(),
             FrameCells::Values { index, .. } => index.len(),
+            FrameCells::Lists { lists, .. } => lists.len(),
             FrameCells::Unusable(n, _) => *n,
         }
     }
@@ -164,6 +176,7 @@ impl FrameCells {
             FrameCells::Booleans(values) => TypedCell::boolean(values[row]),
             FrameCells::Times { ticks, .. } if ticks[row] == i64::MIN => TypedCell::Null,
             FrameCells::Times { ticks, per_second } => TypedCell::time(ticks[row], *per_second),
+            FrameCells::Lists { lists, .. } => lists[row].clone().map_or(TypedCell::Null, TypedCell::List),
             FrameCells::Values { .. } | FrameCells::Unusable(..) => TypedCell::Null,
         }
     }
@@ -174,6 +187,7 @@ impl FrameCells {
             FrameCells::Doubles(_) | FrameCells::Integers(_) => ColumnType::Number { single: false },
             FrameCells::Times { .. } => ColumnType::Date,
             FrameCells::Values { .. } => ColumnType::Unknown,
+            FrameCells::Lists { single, .. } => ColumnType::List { single: *single },
             FrameCells::Unusable(_, why) => ColumnType::Unusable(why.clone()),
         }
     }

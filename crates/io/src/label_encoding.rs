@@ -35,8 +35,11 @@ impl Table {
             }
             Targets::Tasks { label: Some(Labels::Words(labels)), .. } => {
                 let words = listed(names_in_use(labels));
-                let why = "and this loss is for numbers; take a loss for classification";
-                Err(wrong!("labels are words ({words}), {why}"))
+                let cure = match names_in_use(labels).count() {
+                    0..=2 => "take a loss for classification",
+                    _ => "write a number in each cell, or leave it empty",
+                };
+                Err(wrong!("labels are words ({words}), and this loss is for numbers; {cure}"))
             }
         }
     }
@@ -96,7 +99,10 @@ fn binary_numbers(labels: &[f64]) -> Result<LabelEncoding> {
         [zero_or_less] if zero_or_less == 0.0 || zero_or_less == -1.0 => {
             Ok(binary(text::of_number(zero_or_less), "1"))
         }
-        _ => Err(not_two(values.into_iter().map(text::of_number))),
+        _ => {
+            let cure = "declare them classes to learn one task per class, or take a loss for regression";
+            Err(not_two(values.into_iter().map(text::of_number), cure))
+        }
     }
 }
 
@@ -110,16 +116,17 @@ fn binary_words(labels: &Categorical) -> Result<LabelEncoding> {
         _ => {
             let names: Vec<String> = names_in_use(labels).collect();
             let differ = spelling::differ_in_case(names.iter().map(String::as_str)).next().is_some();
-            let error = not_two(names.into_iter());
+            // Words of several values stand beside a column of tasks: without it they are classes.
+            let cure = "with a column of tasks there are no classes: make two values of them, or learn them as \
+                        classes without the tasks";
+            let error = not_two(names.into_iter(), cure);
             Err(if differ { error.hint(Hint::IgnoreCase) } else { error })
         }
     }
 }
 
-fn not_two(values: impl Iterator<Item = String>) -> Error {
-    let why =
-        format!("a classification loss needs labels of two values, and here they are {}", listed(values));
-    Error::of_table(why + "; declare them classes to learn one task per class, or take a loss for regression")
+fn not_two(values: impl Iterator<Item = String>, cure: &str) -> Error {
+    wrong!("a classification loss needs labels of two values, and here they are {}; {cure}", listed(values))
 }
 
 /// The names that some row has, in increasing order. No name is a missing label.

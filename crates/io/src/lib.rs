@@ -47,6 +47,7 @@ mod dates;
 mod decimal;
 mod dense_or_sparse;
 mod digits;
+mod families;
 mod feature;
 mod folds_by;
 mod format;
@@ -70,6 +71,7 @@ pub use columns::{ColumnProfile, FileProfile};
 pub use dates::{DateOrder, DatePart};
 pub use digits::digits;
 pub use error::{Error, Hint, Result};
+pub use families::family;
 pub use feature::{Decimal, Feature, MAX_LEVELS, Missing, MissingColumns};
 pub use folds_by::{FoldKeys, FoldsBy};
 pub use format::{

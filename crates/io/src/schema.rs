@@ -69,6 +69,9 @@ pub struct ColumnRoles {
     /// Then the spelling that stands for each word, by the word in lower case; a fit finds it.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub spellings: BTreeMap<String, String>,
+    /// The unit beside the numbers of a column, by the name of the column; a fit finds it.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub units: BTreeMap<String, String>,
     /// Whether the target's values are classes even if they are numbers.
     pub classes: bool,
     /// Whether to keep inputs dense however many zeros there are.

@@ -22,6 +22,11 @@ pub trait Source: Send {
         0
     }
 
+    /// Columns that tell rows apart, identifiers and dates, if no column is carried along.
+    fn could_be_kept(&self) -> Vec<String> {
+        vec![]
+    }
+
     /// What was done to the rows so far that people should know: values that were not there in training, rows left out.
     fn remarks(&self) -> Vec<String> {
         vec![]
@@ -98,6 +103,10 @@ impl Source for ChainedSources {
         self.sources.iter().map(|source| source.dropped_rows()).sum()
     }
 
+    fn could_be_kept(&self) -> Vec<String> {
+        self.sources.first().map_or(vec![], |source| source.could_be_kept())
+    }
+
     fn remarks(&self) -> Vec<String> {
         self.sources.iter().flat_map(|source| source.remarks()).collect()
     }
@@ -129,6 +138,10 @@ impl Source for CheckedSource {
 
     fn dropped_rows(&self) -> u64 {
         self.source.dropped_rows()
+    }
+
+    fn could_be_kept(&self) -> Vec<String> {
+        self.source.could_be_kept()
     }
 
     fn remarks(&self) -> Vec<String> {

@@ -31,7 +31,7 @@ pub use methods::{CONVEX_OKL, Engine, GMTL, Gmtl, MTL_SDCA, MTRL, OKL, Regroup, 
 pub use metric::{Average, Measure, Metric, Predictions, Score, predict};
 pub use observer::{StudyObserver, Unobserved};
 pub use params::{Allowed, Param, Params, Value};
-pub use residuals::{HeldOutError, Residuals};
+pub use residuals::{HeldOutError, NewTaskErrors, Residuals};
 pub use spec::{
     ATOM_WEIGHT_GRID, AtomSetting, ClassWeight, DEFAULT_ATOM_WEIGHT, DeviceSetting, FitSpec, KernelSetting,
     LossSpec, Memory, MethodSpec, RelationData, RelationKind, ResolvedAtoms, SCHEMA_VERSION, TaskKernel,
@@ -39,6 +39,6 @@ pub use spec::{
 };
 pub use train::{Data, PreparedData, Training, all_losses, train, unscaled};
 pub use trained::{
-    FREE_PART, FitOutcome, NewTasks, ThetaPart, Trained, percent, shared_correlation, shares,
-    shares_in_words, theta_parts,
+    FREE_PART, FitOutcome, NewTasks, ThetaPart, Trained, free_correlation, percent, shared_correlation,
+    shares, shares_in_words, theta_parts,
 };

@@ -1,5 +1,10 @@
 //! Errors of held-out predictions, kept for intervals.
 
+mod few_rows;
+mod new_tasks;
+
+pub use new_tasks::NewTaskErrors;
+
 use serde::{Deserialize, Serialize};
 
 /// Errors that a model file keeps; of more, as many that are evenly spaced in their order.
@@ -20,7 +25,8 @@ pub struct HeldOutError {
 /// Errors of held-out predictions of numbers, in units of the typical error of their task.
 ///
 /// Tasks differ in how well they can be predicted; with errors in these units, all tasks together say how large an
-/// error may be.
+/// error may be. Where the unit of a task is the spread of its own labels, errors are also divided by a factor that is
+/// larger the fewer labels there are, and widths are multiplied by it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Residuals {
     /// How many there were.
@@ -31,11 +37,14 @@ pub struct Residuals {
     sizes: Vec<f64>,
     /// The typical error of all tasks, in the same units.
     size_of_all: f64,
+    /// What widths of tasks with few rows are multiplied by; empty if the units of tasks are not their own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    factors: Vec<f64>,
 }
 
 impl Residuals {
-    /// Of these errors; `None` if there are none.
-    pub fn new(n_tasks: usize, mut errors: Vec<HeldOutError>) -> Option<Self> {
+    /// Of these errors; `None` if there are none. `own_units` says that each task is in units of its own labels.
+    pub fn new(n_tasks: usize, mut errors: Vec<HeldOutError>, own_units: bool) -> Option<Self> {
         errors.retain(|row| row.error.is_finite());
         let rows = errors.len();
         // Squares of errors of any size stay finite in this unit.
@@ -50,9 +59,13 @@ impl Residuals {
         let size = |(sum, count): (f64, f64)| {
             unit * ((sum + SHRINKAGE_ROWS * of_all) / (count + SHRINKAGE_ROWS)).sqrt()
         };
-        let sizes: Vec<f64> = sums.into_iter().map(size).collect();
+        let sizes: Vec<f64> = sums.iter().copied().map(size).collect();
+        let factors: Vec<f64> = match own_units {
+            true => sums.iter().map(|(_, count)| few_rows::factor(*count as usize)).collect(),
+            false => vec![],
+        };
         let in_units = |row: &HeldOutError| match sizes[row.task] {
-            size if size > 0.0 => row.error.abs() / size,
+            size if size > 0.0 => row.error.abs() / (size * factors.get(row.task).unwrap_or(&1.0)),
             _ => 0.0,
         };
         let mut errors: Vec<f64> = errors.iter().map(in_units).collect();
@@ -61,7 +74,7 @@ impl Residuals {
             let place = |i: usize| (i * (rows - 1)).div_ceil(MAX_KEPT_ERRORS - 1);
             errors = (0..MAX_KEPT_ERRORS).map(|i| errors[place(i)]).collect();
         }
-        (rows > 0).then(|| Residuals { rows, errors, sizes, size_of_all: unit * of_all.sqrt() })
+        (rows > 0).then(|| Residuals { rows, errors, sizes, size_of_all: unit * of_all.sqrt(), factors })
     }
 
     /// The same if its tasks are only some of more: the others have the typical error of all.
@@ -69,6 +82,19 @@ impl Residuals {
         let mut sizes = vec![self.size_of_all; n_tasks];
         some.iter().zip(&self.sizes).for_each(|(&task, &size)| sizes[task] = size);
         self.sizes = sizes;
+        if !self.factors.is_empty() {
+            let mut factors = vec![1.0; n_tasks];
+            some.iter().zip(&self.factors).for_each(|(&task, &factor)| factors[task] = factor);
+            self.factors = factors;
+        }
+        self
+    }
+
+    /// The same for a fit whose tasks have so many labels, of which some were looked at.
+    pub(crate) fn with_labels(mut self, labels: &[usize]) -> Self {
+        if !self.factors.is_empty() {
+            self.factors = labels.iter().map(|&n| few_rows::factor(n)).collect();
+        }
         self
     }
 
@@ -77,11 +103,13 @@ impl Residuals {
     /// the task. `spread` is the unit of the labels of each task, if they were scaled. `None` if n is too small for
     /// this level.
     ///
-    /// They say nothing about tasks without training rows: those differ from others in ways that no error here shows.
+    /// They say nothing about tasks without training rows: [`NewTaskErrors`] do, where whole tasks were held out.
     pub fn half_widths(&self, level: f64, spread: Option<&[f64]>) -> Option<Vec<f64>> {
         let reach = self.reach(level)?;
         let unit = |task: usize| spread.map_or(1.0, |spread| spread[task]);
-        Some(self.sizes.iter().enumerate().map(|(task, size)| reach * size * unit(task)).collect())
+        let width =
+            |(task, size): (usize, &f64)| reach * size * self.factors.get(task).unwrap_or(&1.0) * unit(task);
+        Some(self.sizes.iter().enumerate().map(width).collect())
     }
 
     /// The error, in units of the typical one, that a new one exceeds with probability `1 - level`.
@@ -102,7 +130,7 @@ mod tests {
     use super::*;
 
     fn of_one_task(errors: impl Iterator<Item = f64>) -> Residuals {
-        Residuals::new(1, errors.map(|error| HeldOutError { task: 0, error }).collect()).unwrap()
+        Residuals::new(1, errors.map(|error| HeldOutError { task: 0, error }).collect(), false).unwrap()
     }
 
     #[test]
@@ -113,7 +141,7 @@ mod tests {
         let many = of_one_task((1..=100_000).map(f64::from));
         let half = many.half_widths(0.9, Some(&[2.0])).unwrap()[0] / 2.0;
         assert!((90_000.0..90_400.0).contains(&half), "{half}");
-        assert_eq!(Residuals::new(1, vec![HeldOutError { task: 0, error: f64::NAN }]), None);
+        assert_eq!(Residuals::new(1, vec![HeldOutError { task: 0, error: f64::NAN }], false), None);
     }
 
     #[test]
@@ -122,7 +150,7 @@ mod tests {
             let task = i % 2;
             HeldOutError { task, error: (i as f64 * 0.7).sin() * [1.0, 3.0][task] }
         };
-        let found = Residuals::new(3, (0..2000).map(error).collect()).unwrap();
+        let found = Residuals::new(3, (0..2000).map(error).collect(), false).unwrap();
         let widths = found.half_widths(0.9, None).unwrap();
         assert!((2.9..3.0).contains(&(widths[1] / widths[0])), "{widths:?}");
         // A task that was not looked at has the typical error.
@@ -130,6 +158,23 @@ mod tests {
         let of_five = found.clone().of_some_tasks(5, &[4, 0, 2]);
         let of_five = of_five.half_widths(0.9, None).unwrap();
         assert_eq!((of_five[4], of_five[0], of_five[2]), (widths[0], widths[1], widths[2]));
+    }
+
+    /// Of tasks in their own units, those with few rows have wider intervals, and units do not matter.
+    #[test]
+    fn tasks_with_few_rows_have_wider_intervals() {
+        let error = |i: usize| HeldOutError { task: usize::from(i < 3), error: (i as f64 * 0.7).sin() };
+        let found = Residuals::new(2, (0..2000).map(error).collect(), true).unwrap();
+        let widths = found.half_widths(0.9, None).unwrap();
+        assert!((1.9..2.6).contains(&(widths[1] / widths[0])), "{widths:?}");
+        // Three rows of two thousand do not change the others.
+        let plain = Residuals::new(2, (0..2000).map(error).collect(), false).unwrap();
+        let plain = plain.half_widths(0.9, None).unwrap();
+        assert!((widths[0] / plain[0] - 1.0).abs() < 0.01, "{widths:?} {plain:?}");
+        let known = found.clone().with_labels(&[1997, 30]).half_widths(0.9, None).unwrap();
+        assert!(known[1] < widths[1] && known[1] > plain[1], "{known:?}");
+        let scaled = found.half_widths(0.9, Some(&[1.0, 1e6])).unwrap();
+        assert!((scaled[1] / widths[1] / 1e6 - 1.0).abs() < 1e-12 && scaled[0] == widths[0]);
     }
 
     #[test]

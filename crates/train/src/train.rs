@@ -317,7 +317,9 @@ impl<'a> Training<'a> {
         if trained.spec.method.takes_atoms() {
             trained.outcome.notes.extend_from_slice(&prepared.atoms.notes);
         }
-        trained.outcome.residuals = auto_c.as_mut().and_then(|chosen| chosen.residuals.take());
+        let residuals = auto_c.as_mut().and_then(|chosen| chosen.residuals.take());
+        trained.outcome.residuals =
+            residuals.map(|found| found.with_labels(&self.observations.task_counts()));
         trained.outcome.auto_c = auto_c;
         trained.seconds = began.elapsed().as_secs_f64();
         Ok(trained)

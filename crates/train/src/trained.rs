@@ -7,10 +7,12 @@ mod new_tasks;
 mod parts;
 
 pub use new_tasks::NewTasks;
-pub use parts::{FREE_PART, ThetaPart, percent, shared_correlation, shares, shares_in_words, theta_parts};
+pub use parts::{
+    FREE_PART, ThetaPart, free_correlation, percent, shared_correlation, shares, shares_in_words, theta_parts,
+};
 
 use crate::spec::SCHEMA_VERSION;
-use crate::{AutoC, Error, FitSpec, Residuals, Result};
+use crate::{AutoC, Error, FitSpec, NewTaskErrors, Residuals, Result};
 use kinfolk::solver::TracePoint;
 use kinfolk::{Fit, Model};
 use kinfolk_io::Schema;
@@ -56,6 +58,33 @@ pub struct FitOutcome {
     /// Errors of held-out predictions, for intervals.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub residuals: Option<Residuals>,
+    /// Errors of predictions for whole tasks that were held out, for intervals of tasks without training rows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub new_task_errors: Option<NewTaskErrors>,
+    /// The score of a selection on held-out rows, and of simpler methods, in words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub selection_score: Option<String>,
+}
+
+impl FitOutcome {
+    pub(crate) fn new(solver: String, passes: Option<usize>) -> Self {
+        FitOutcome {
+            solver,
+            reason: None,
+            passes,
+            notes: vec![],
+            auto_c: None,
+            residuals: None,
+            new_task_errors: None,
+            selection_score: None,
+        }
+    }
+
+    /// How good the model is on held-out rows, and simpler predictions; `None` if nothing was held out.
+    pub fn score_in_words(&self) -> Option<String> {
+        let chosen = || self.auto_c.as_ref().and_then(AutoC::score_in_words);
+        self.selection_score.clone().or_else(chosen)
+    }
 }
 
 /// What a model file keeps under [`KEY`].
@@ -71,8 +100,7 @@ impl Trained {
     /// From a fit.
     pub(crate) fn new(fit: Fit, spec: FitSpec, schema: Schema) -> Self {
         let (solver, passes) = (fit.solver.into(), Some(fit.passes));
-        let outcome =
-            FitOutcome { solver, reason: fit.reason, passes, notes: vec![], auto_c: None, residuals: None };
+        let outcome = FitOutcome { reason: fit.reason, ..FitOutcome::new(solver, passes) };
         Trained { model: fit.model, spec, schema, outcome, seconds: fit.seconds, trace: fit.trace }
     }
 

@@ -117,10 +117,14 @@ def _chosen(estimator: Any, x: Any, reset: bool) -> Any:
         return x
     names, wanted = [str(name) for name in column_names(x)], list(estimator.feature_names_in_)
     missing = [name for name in wanted if name not in names]
+    table = _tables.read(x)
+    if missing and any(map(_tables.holds_lists, table.columns)):
+        table = _tables.spread(table)
+        names = [str(name) for name in table.names]
+        missing = [name for name in wanted if name not in names]
     if missing:
         has = ", ".join(names[:10])
         raise ValueError(f"X has no column {missing[0]!r}, which the model was fitted with; it has {has}")
-    table = _tables.read(x)
     return Table(wanted, [table.columns[names.index(name)] for name in wanted])
 
 

@@ -190,8 +190,8 @@ def build(estimator: Any, *, task_input: bool = True) -> Graph:
     """The graph of a fitted estimator."""
     check_is_fitted(estimator)
     if getattr(estimator, "_recipe", None) is not None:
-        names = ", ".join(repr(name) for name in _recipe.not_numbers(estimator._recipe)[:5])
-        why = f"ONNX has nothing for words, dates or missing values of a frame; encode {names} before the fit"
+        names = ", ".join(repr(name) for name in _recipe.not_numbers(estimator._recipe)[:5]) or "lists"
+        why = f"ONNX has nothing for words, dates, lists or missing values of a frame; encode {names} before the fit"
         raise ValueError(f"to_onnx: {why}")
     graph = Graph()
     targets = getattr(estimator, "_targets", None)

@@ -98,12 +98,16 @@ def _columns(x: Any, wanted: list[str] | None = None) -> list[tuple[str, Cells]]
     table = _tables.read(x)
     pairs = [(_tables.text(name), column) for name, column in zip(table.names, table.columns, strict=True)]
     # Other columns may hold anything.
-    return [(name, _cells(column)) for name, column in pairs if wanted is None or name in wanted]
+    # The numbers of a list are called emb_0, emb_1, ...
+    chosen = [name for name, _ in pairs if wanted is None or name in wanted or f"{name}_0" in wanted]
+    return [(name, _cells(column)) for name, column in pairs if name in chosen]
 
 
 def _cells(column: np.ndarray) -> Cells:
     """A column in one of the forms that the engine takes."""
     kind = column.dtype.kind
+    if _tables.holds_lists(column):
+        return _lists(list(column))
     if kind == "b":
         return np.ascontiguousarray(column)
     if kind in "iu":
@@ -117,6 +121,24 @@ def _cells(column: np.ndarray) -> Cells:
     if kind in "OUT":
         return _objects(column.tolist())
     return len(column), f"it holds values of type {column.dtype}, which are neither numbers, dates nor text"
+
+
+def _lists(cells: list[Any]) -> Cells:
+    """Lists of numbers, such as embeddings: the engine makes a feature of each number."""
+    lists: list[list[float] | None] = []
+    single = True
+    for row, cell in enumerate(cells):
+        if not isinstance(cell, np.ndarray) and _tables.is_missing(cell):
+            lists.append(None)
+            continue
+        try:
+            numbers = np.asarray(cell)
+            # Lists of Python hold doubles, as those of files do.
+            single &= numbers.dtype == np.float32 or numbers.size == 0
+            lists.append(np.asarray(numbers, dtype=np.float64).reshape(-1).tolist())
+        except (TypeError, ValueError):
+            return len(cells), f"row {row} holds a {type(cell).__name__} that is not a list of numbers"
+    return lists, single
 
 
 def _times(column: np.ndarray) -> Cells:

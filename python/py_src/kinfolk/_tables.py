@@ -84,7 +84,16 @@ def read(x: Any) -> Table:
     if not _is_polars(x):
         return Table(list(x.schema.names), [_array(column) for column in x.itercolumns()])
     names = list(x.columns)
-    return Table(names, [np.asarray(x[name].to_numpy()) for name in names])
+    return Table(names, [_in_rows(np.asarray(x[name].to_numpy())) for name in names])
+
+
+def _in_rows(column: np.ndarray) -> np.ndarray:
+    """Lists of one length, which polars has as a matrix, as a column of lists."""
+    if column.ndim == 1:
+        return column
+    rows = np.empty(len(column), dtype=object)
+    rows[:] = list(column)
+    return rows
 
 
 def _pandas_array(column: Any) -> np.ndarray:
@@ -102,6 +111,29 @@ def is_missing(value: Any) -> bool:
     if value is None or (isinstance(value, float) and value != value):
         return True
     return type(value).__name__ in ("NAType", "NaTType")
+
+
+def holds_lists(column: np.ndarray) -> bool:
+    """Whether its cells are lists of numbers, such as embeddings."""
+    if column.dtype.kind != "O":
+        return False
+    first = next((cell for cell in column if isinstance(cell, np.ndarray) or not is_missing(cell)), None)
+    return isinstance(first, (list, tuple, np.ndarray))
+
+
+def spread(table: Table) -> Table:
+    """The same with a column for each number of a list, as files are read: emb_0, emb_1, ..."""
+    names: list[Any] = []
+    columns: list[np.ndarray] = []
+    for name, column in zip(table.names, table.columns, strict=True):
+        if not holds_lists(column):
+            names.append(name)
+            columns.append(column)
+            continue
+        numbers = np.asarray([np.asarray(cell, dtype=float) for cell in column], dtype=float)
+        names.extend(f"{name}_{k}" for k in range(numbers.shape[1]))
+        columns.extend(numbers.T)
+    return Table(names, columns, table.rows)
 
 
 def _array(column: Any) -> np.ndarray:

@@ -174,7 +174,7 @@ fn coef(args: &CoefArgs, global: &Global, report: Report) -> Result<ExitCode> {
     order.truncate(args.top.unwrap_or(order.len()));
     all.features = order.iter().map(|&j| all.features[j].clone()).collect();
     all.values = order.iter().map(|&j| all.values[j].clone()).collect();
-    let text = grid(&tasks, &all);
+    let text = readable(&tasks, &all);
     report.answer(&all, text)?;
     Ok(ExitCode::SUCCESS)
 }
@@ -212,6 +212,26 @@ fn grid(tasks: &[String], coefficients: &Coefficients) -> Grid {
     grid
 }
 
+/// Widest table of coefficients, in characters.
+const MAX_WIDTH: usize = 120;
+
+/// Features by tasks, or a line for each feature and task if that would be too wide.
+fn readable(tasks: &[String], coefficients: &Coefficients) -> String {
+    let table = grid(tasks, coefficients).to_string();
+    if table.lines().all(|line| line.chars().count() <= MAX_WIDTH) {
+        return table;
+    }
+    let Coefficients { features, values, intercept } = coefficients;
+    let mut grid = Grid::new(&["feature", "task", ">coefficient"]);
+    let names = features.iter().map(String::as_str).chain(["intercept"]);
+    for (name, row) in names.zip(values.iter().chain([intercept])) {
+        for (task, weight) in tasks.iter().zip(row) {
+            grid.row([name.to_string(), task.clone(), number(*weight, 6)]);
+        }
+    }
+    grid.to_string()
+}
+
 fn text(trained: &Trained, path: &Path, coefficients: Option<&Coefficients>) -> Result<String> {
     let tasks: Vec<String> = trained.model.tasks().iter().collect();
     let mut text = print::text(trained, path);
@@ -220,7 +240,7 @@ fn text(trained: &Trained, path: &Path, coefficients: Option<&Coefficients>) -> 
         text += &format!("{}: {}\n", plural(names.len(), "feature"), names.join(", "));
     }
     if let Some(coefficients) = coefficients {
-        text += &format!("\n{}", grid(&tasks, coefficients));
+        text += &format!("\n{}", readable(&tasks, coefficients));
     }
     Ok(text + &format!("\n{}", trained.spec.without_file_data().to_toml().map_err(Failure::output)?))
 }

@@ -157,7 +157,8 @@ fn weights_of_relations_are_chosen_on_a_grid() {
     assert_eq!(shown["atoms"][0]["weight"], 30.0);
     place.ok("certify best.st shops.csv --threads 1");
     let found = place.json(&format!("{select} --whole-tasks"));
-    assert_eq!(found["rows"].as_array().unwrap().len(), 2 * (4 + 2));
+    // Tasks alone say nothing about tasks without rows, so one baseline is left.
+    assert_eq!(found["rows"].as_array().unwrap().len(), 2 * (4 + 1));
 }
 
 #[test]

@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used)] // helpers outside test functions
 
+mod alike;
 mod atoms;
 mod common;
 mod durability;
@@ -13,6 +14,7 @@ mod golden;
 mod help;
 #[cfg(unix)]
 mod interrupt;
+mod intervals;
 mod models;
 #[path = "../../../../tests/needs.rs"]
 mod needs;
@@ -26,3 +28,4 @@ mod stream;
 mod tables;
 mod trials;
 mod truth;
+mod units;

@@ -53,8 +53,7 @@ pub(crate) enum TypedCell {
     /// Days since 1970-01-01.
     Day(f64),
     Text(String),
-    /// Numbers, NaN where one is missing; in files alone.
-    #[cfg_attr(not(feature = "parquet"), allow(dead_code))]
+    /// Numbers, NaN where one is missing.
     List(Vec<f64>),
 }
 
@@ -122,6 +121,7 @@ pub(crate) struct CellRules {
     missing_words: Vec<String>,
     /// The spelling of each word, if letter case does not count.
     spellings: Option<BTreeMap<String, String>>,
+    units: BTreeMap<String, String>,
 }
 
 impl CellRules {
@@ -130,7 +130,13 @@ impl CellRules {
             decimal: columns.decimal.unwrap_or_default(),
             missing_words: columns.missing_words.clone(),
             spellings: columns.ignore_case.then(|| columns.spellings.clone()),
+            units: columns.units.clone(),
         }
+    }
+
+    /// The unit beside the numbers of this column.
+    pub(super) fn unit(&self, column: &str) -> Option<&str> {
+        self.units.get(column).map(String::as_str)
     }
 
     /// Whether letter case does not count.

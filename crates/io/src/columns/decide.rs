@@ -1,7 +1,7 @@
 //! From what is found in a column to the features that it becomes.
 
 use super::survey::ColumnSurvey;
-use super::{ColumnType, LabelKind};
+use super::{ColumnType, LabelKind, units};
 use crate::error::quoted;
 use crate::{Categorical, ColumnRoles, Error, Feature, Hint, LeftOut, MAX_LEVELS, Missing, Result, dates};
 
@@ -89,6 +89,9 @@ fn words(
     if let Some(error) = other_decimal_sign(found) {
         return in_the_way(error);
     }
+    if let Some(error) = units::mixed(found) {
+        return in_the_way(error.hint(Hint::OneHot(name.into())));
+    }
     if found.numbers.n > found.words
         && (mostly_different || levels > most)
         && let Some((place, text)) = &found.first_word
@@ -143,7 +146,9 @@ fn one_hot(name: &str, found: &ColumnSurvey, roles: &ColumnRoles, most: usize) -
 
 /// The error with the hint that a word may stand for a missing value, if few cells hold it.
 fn missing_word(error: Error, word: &str, found: &ColumnSurvey) -> Error {
-    if found.is_rare(word) { error.hint(Hint::MissingWord(word.into())) } else { error }
+    // A number with a unit is no sign for a missing value.
+    let may_be = found.is_rare(word) && units::number_and_unit(word).is_none();
+    if may_be { error.hint(Hint::MissingWord(word.into())) } else { error }
 }
 
 /// `Err` if no number of the file tells whether points or commas are decimal signs, and some number depends on it.
@@ -173,6 +178,9 @@ pub(crate) fn label_kind(name: &str, found: &ColumnSurvey, has_task: bool) -> Re
         return Err(place.mark(Error::of_table(why)).in_column(name));
     }
     if let Some(error) = other_decimal_sign(found) {
+        return Err(error.in_column(name));
+    }
+    if let Some(error) = units::mixed(found) {
         return Err(error.in_column(name));
     }
     let words = if has_task { LabelKind::Words } else { LabelKind::Classes };

@@ -1,14 +1,14 @@
 //! Which column is used for what.
 
+mod of_model;
+
 use super::ColumnNames;
 use super::encoder::FeatureColumn;
-use super::feature_columns::{features_to_fit, known_features, nothing_left, present_features};
+use super::feature_columns::{features_to_fit, known_features, nothing_left};
 use super::fold_column::FoldColumn;
 use super::target_values::TargetPair;
-use crate::{
-    ColumnRoles, Decimal, Error, Feature, Hint, LabelEncoding, LeftOut, MissingColumns, Result, Role, Schema,
-    TargetValues,
-};
+use crate::{ColumnRoles, Decimal, Error, Feature, Hint, LeftOut, Result, Role, Schema, TargetValues};
+use std::collections::BTreeMap;
 
 /// What is to be taken from a file with named columns.
 pub(crate) struct ColumnLayout {
@@ -126,40 +126,6 @@ impl ColumnLayout {
         Ok(layout)
     }
 
-    /// As the training file was read. What the caller names besides must be there.
-    pub(crate) fn for_prediction(names: &ColumnNames, roles: &ColumnRoles, schema: &Schema) -> Result<Self> {
-        let old = &schema.columns;
-        let find = |new: &Option<String>, old: &Option<String>, role| match (new, old) {
-            (Some(name), _) => names.require(name, role).map(Some),
-            (None, Some(name)) => Ok(names.find(name)),
-            (None, None) => Ok(None),
-        };
-        let task = find(&roles.task, &old.task, Role::Task)?;
-        let mut layout = ColumnLayout {
-            features: vec![],
-            task,
-            target: target_for_prediction(names, roles, schema, task)?,
-            weight: find(&roles.weight, &old.weight, Role::Weight)?,
-            offset: find(&roles.offset, &old.offset, Role::Offset)?,
-            split: find(&roles.split, &old.split, Role::Split)?,
-            folds: None,
-            keep: keep(names, roles, old)?,
-            fitting: false,
-            part: None,
-            schema: schema.clone(),
-        };
-        layout.schema.columns.missing_words.extend_from_slice(&roles.missing_words);
-        layout.schema.columns.decimal = roles.decimal.or(old.decimal);
-        layout.features = match &schema.features {
-            Some(features) if roles.missing_columns == MissingColumns::Fill => {
-                present_features(names, features, schema)?
-            }
-            Some(features) => known_features(names, features)?,
-            None => layout.unnamed_features(names)?,
-        };
-        Ok(layout)
-    }
-
     /// The schema that reads another file in the same way.
     pub(crate) fn schema(&self) -> &Schema {
         &self.schema
@@ -248,27 +214,15 @@ impl ColumnLayout {
         self.schema.columns.decimal = Some(decimal);
     }
 
+    /// Says which units are beside the numbers of the file, by column.
+    pub(super) fn set_units(&mut self, units: &BTreeMap<String, String>) {
+        self.schema.columns.units = units.clone();
+    }
+
     /// Writes the features into the schema.
     fn note_features(&mut self) {
         self.schema.features = Some(self.features.iter().map(|feature| feature.feature.clone()).collect());
         self.schema.n_features = self.n_features();
-    }
-
-    /// The model knows its features by number only: all columns without another use, in the order of the
-    /// file.
-    fn unnamed_features(&self, names: &ColumnNames) -> Result<Vec<FeatureColumn>> {
-        let mut used = vec![false; names.len()];
-        self.uses().into_iter().for_each(|(column, _)| used[column] = true);
-        let features: Vec<_> = (0..names.len()).filter(|&i| !used[i] && !names.is_unnamed(i)).collect();
-        let (n, expected) = (features.len(), self.schema.n_features);
-        if n != expected {
-            return Err(wrong!(
-                "the model has {expected} features without names, and {n} columns are left for them here: {}",
-                names.listed()
-            ));
-        }
-        let feature = |column| FeatureColumn::new(column, Feature::Number(names.name(column).into()));
-        Ok(features.into_iter().map(feature).collect())
     }
 }
 
@@ -301,65 +255,4 @@ pub(super) fn two_uses(name: &str, first: Role, second: Role) -> Error {
         }
     };
     Error::of_table(why).in_column(name).hint(Hint::CheckRoles(roles))
-}
-
-/// Columns to carry along: those that the caller names, or those of the fit that are there.
-fn keep(names: &ColumnNames, roles: &ColumnRoles, old: &ColumnRoles) -> Result<Vec<(usize, String)>> {
-    let place = |name: &String, column: usize| (column, name.clone());
-    match roles.keep.is_empty() {
-        true => Ok(old.keep.iter().filter_map(|name| Some(place(name, names.find(name)?))).collect()),
-        false => {
-            let keep = roles.keep.iter().map(|name| Ok(place(name, names.require(name, Role::Keep)?)));
-            keep.collect()
-        }
-    }
-}
-
-fn target_for_prediction(
-    names: &ColumnNames,
-    columns: &ColumnRoles,
-    schema: &Schema,
-    task: Option<usize>,
-) -> Result<Option<TargetColumns>> {
-    let old = &schema.columns;
-    let given = !columns.target.is_empty();
-    let targets = if given { &columns.target } else { &old.target };
-    let find = |name: &String| match given {
-        true => names.require(name, Role::Target).map(Some),
-        false => Ok(names.find(name)),
-    };
-    // Tasks keep their names from training, whatever the columns are called here.
-    let tasks = if old.target.len() == targets.len() { &old.target } else { targets };
-    match targets.as_slice() {
-        [] => Ok(None),
-        [name] => {
-            // Labels are of no use where the column that tells their tasks is absent.
-            let useless = old.task.is_some() && task.is_none();
-            let kind = label_kind(schema, columns);
-            let target = |column| TargetColumns::One { column, kind, task: tasks[0].clone() };
-            Ok(find(name)?.filter(|_| !useless).map(target))
-        }
-        targets => {
-            let columns = targets.iter().map(find).collect::<Result<Vec<_>>>()?;
-            let any = columns.iter().any(Option::is_some);
-            let pairs = tasks.iter().filter_map(|task| schema.values_of_task(task)).map(TargetPair::new);
-            let pairs: Vec<TargetPair> = pairs.collect();
-            let pairs = if pairs.len() == tasks.len() { pairs } else { vec![] };
-            Ok(any.then(|| TargetColumns::Wide { columns, tasks: tasks.to_vec(), pairs }))
-        }
-    }
-}
-
-/// What the labels were in training.
-fn label_kind(schema: &Schema, columns: &ColumnRoles) -> LabelKind {
-    let is_number = |text: &String| text.trim().parse::<f64>().is_ok();
-    match &schema.label_encoding {
-        LabelEncoding::Classes => LabelKind::Classes,
-        LabelEncoding::Binary { negative, positive } if is_number(negative) && is_number(positive) => {
-            LabelKind::Numbers
-        }
-        LabelEncoding::Binary { .. } => LabelKind::Words,
-        LabelEncoding::Numbers if columns.classes || schema.columns.classes => LabelKind::Words,
-        LabelEncoding::Numbers => LabelKind::Numbers,
-    }
 }

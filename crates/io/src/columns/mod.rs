@@ -42,6 +42,7 @@ mod rows;
 mod source;
 mod survey;
 mod target_values;
+mod units;
 
 pub(crate) use cursor::{ColumnCursor, ColumnType, RowPlace, VisitCell};
 pub(crate) use layout::{ColumnLayout, ColumnUse, LabelKind, TargetColumns};

@@ -3,7 +3,8 @@
 use super::cells::CellRules;
 use super::decide::{Decision, decide};
 use super::survey::ColumnSurvey;
-use super::{ColumnCursor, ColumnType};
+use super::{ColumnCursor, ColumnType, units};
+use crate::error::quoted;
 use crate::spelling::differ_in_case;
 use crate::{ColumnRoles, Decimal, Feature, Missing, Result, Role, dates, text};
 
@@ -55,6 +56,13 @@ pub(crate) fn profile(cursor: &mut dyn ColumnCursor, columns: &ColumnRoles) -> R
         cursor.names().require(name, role)?;
     }
     let mut surveys = look_through(cursor, &columns)?;
+    let names = cursor.names();
+    columns.units =
+        units::find(surveys.iter().enumerate().map(|(column, found)| (&*names.name(column), found)));
+    if !columns.units.is_empty() {
+        cursor.rewind()?;
+        surveys = look_through(cursor, &columns)?;
+    }
     let (comma, point) =
         surveys.iter().fold((false, false), |(c, p), s| (c || s.has_comma, p || s.has_point));
     if columns.decimal.is_none() && comma && !point {
@@ -72,7 +80,10 @@ pub(crate) fn profile(cursor: &mut dyn ColumnCursor, columns: &ColumnRoles) -> R
         let (used_as, why) = match role {
             Some(Role::OneHot) | None if names.is_unnamed(column) => ("left out", "it has no name".into()),
             None if !chosen => ("left out", "it is not among the features".into()),
-            Some(Role::OneHot) | None => in_words(decide(name, found, &columns)),
+            Some(Role::OneHot) | None => {
+                let (used_as, why) = in_words(decide(name, found, &columns));
+                (used_as, with_unit(why, columns.units.get(name)))
+            }
             Some(_) => ("", String::new()),
         };
         ColumnProfile {
@@ -106,12 +117,20 @@ fn look_through(cursor: &mut dyn ColumnCursor, columns: &ColumnRoles) -> Result<
     let usable = |column: &usize| !matches!(surveys[*column].column_type, ColumnType::Unusable(_));
     let places: Vec<usize> = (0..surveys.len()).filter(usable).collect();
     cursor.check_size(places.len())?;
+    let unit = |&column: &usize| rules.unit(&cursor.names().name(column)).map(str::to_string);
+    let units_of: Vec<Option<String>> = places.iter().map(unit).collect();
     while cursor.visit(&places, BATCH_ROWS, &mut |cell, i, _, place| {
-        surveys[places[i]].add(cell, &rules, place);
-        Ok(())
+        units::bare(cell, units_of[i].as_deref(), |cell| {
+            surveys[places[i]].add(cell, &rules, place);
+            Ok(())
+        })
     })? > 0
     {}
     Ok(surveys)
+}
+
+fn with_unit(why: String, unit: Option<&String>) -> String {
+    unit.map_or(why.clone(), |unit| format!("{why}; its numbers are in {}", quoted(unit)))
 }
 
 fn in_words(decision: Decision) -> (&'static str, String) {

@@ -2,17 +2,30 @@
 
 use super::survey::ColumnSurvey;
 use crate::error::{listed, quoted};
-use std::collections::HashMap;
+use crate::family;
+use std::collections::{BTreeMap, HashMap};
 
+/// So many columns that are called like the target are a family.
+const MIN_SIBLINGS: usize = 2;
 /// A column with fewer rows is too short to be called a list of identifiers.
 const MIN_ROWS_OF_IDS: u64 = 20;
 /// Different values, at least, of a column that is called like an identifier and has some again.
 const MIN_REPEATED_IDS: usize = 20;
 
 /// A sentence for each thing that nobody asked for. The first `n_features` columns are those to learn from.
-pub(super) fn of_columns(surveys: &[(String, ColumnSurvey)], n_features: usize) -> Vec<String> {
+pub(super) fn of_columns(
+    surveys: &[(String, ColumnSurvey)],
+    n_features: usize,
+    units: &BTreeMap<String, String>,
+    target: &[String],
+) -> Vec<String> {
     let features = &surveys[..n_features];
     let mut said = vec![];
+    if !units.is_empty() {
+        let units: Vec<String> =
+            units.iter().map(|(name, unit)| format!("{} ({unit})", quoted(name))).collect();
+        said.push(format!("numbers are read without the unit beside them: {}", units.join(", ")));
+    }
     let mut units = names(surveys, |found| !found.units.is_empty() && found.words == 0);
     units.dedup();
     if !units.is_empty() {
@@ -45,6 +58,7 @@ pub(super) fn of_columns(surveys: &[(String, ColumnSurvey)], n_features: usize) 
         ));
     }
     said.extend(features.iter().filter_map(|(name, found)| identifiers(name, found)));
+    said.extend(siblings(features, target));
     said
 }
 
@@ -63,6 +77,23 @@ fn duplicates(features: &[(String, ColumnSurvey)]) -> Vec<String> {
         }
     }
     same
+}
+
+/// A sentence about columns that are learned from although they are like the only target by their names.
+fn siblings(features: &[(String, ColumnSurvey)], target: &[String]) -> Option<String> {
+    let [target] = target else { return None };
+    let stem = family(target)?;
+    let alike: Vec<String> =
+        names(features, |_| true).into_iter().filter(|name| family(name) == Some(stem)).collect();
+    (alike.len() >= MIN_SIBLINGS).then(|| {
+        format!(
+            "column {} is learned from {} columns that are called like it (--target '{stem}*' learns all of them, \
+             --drop '{stem}*' leaves the others out): {}",
+            quoted(target),
+            alike.len(),
+            listed(&alike)
+        )
+    })
 }
 
 /// A sentence about a column that holds identifiers: whole numbers that are called so, or that count the rows.
@@ -87,7 +118,8 @@ fn identifiers(name: &str, found: &ColumnSurvey) -> Option<String> {
     })
 }
 
-fn is_called_id(name: &str) -> bool {
+/// Whether a column is called like an identifier.
+pub(super) fn is_called_id(name: &str) -> bool {
     let lower = name.to_lowercase();
     let mut parts = lower.split(|c: char| !c.is_alphanumeric());
     let is_part = parts.any(|part| ["id", "nr", "no", "index", "key", "uid"].contains(&part));

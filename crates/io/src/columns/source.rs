@@ -8,7 +8,7 @@ use super::rows::RowRemarks;
 use super::survey::ColumnSurvey;
 use super::{
     ColumnCursor, ColumnLayout, ColumnNames, ColumnType, ColumnUse, LabelKind, Precision, RowBuffer,
-    RowPlace, TargetColumns, cells, remarks, target_values,
+    RowPlace, TargetColumns, cells, remarks, target_values, units,
 };
 use crate::error::{listed, quoted};
 use crate::spelling::SpellingCounts;
@@ -63,6 +63,12 @@ fn for_fitting(files: &mut [NamedCursor], columns: &ColumnRoles) -> Result<Vec<C
     };
     let mut layouts = files.iter().map(layout).collect::<Result<Vec<_>>>()?;
     let mut surveys = look_through(files, &layouts, &columns)?;
+    columns.units = units::find(surveys.iter().map(|(name, found)| (name.as_str(), found)));
+    if !columns.units.is_empty() {
+        layouts.iter_mut().for_each(|layout| layout.set_units(&columns.units));
+        rewind(files)?;
+        surveys = look_through(files, &layouts, &columns)?;
+    }
     // Numbers with a decimal comma, and none with a point: then all of them are meant so.
     let (comma, point) =
         surveys.iter().fold((false, false), |(c, p), s| (c || s.1.has_comma, p || s.1.has_point));
@@ -78,7 +84,7 @@ fn for_fitting(files: &mut [NamedCursor], columns: &ColumnRoles) -> Result<Vec<C
     }
     let empty = files.iter().map(|(_, cursor)| cursor.empty_rows()).sum();
     layouts.iter_mut().for_each(|layout| layout.set_empty_rows(empty));
-    let remarks = remarks(files, &surveys, layouts[0].features.len());
+    let remarks = remarks(files, &surveys, layouts[0].features.len(), &columns);
     layouts.iter_mut().for_each(|layout| layout.set_remarks(remarks.clone()));
     rewind(files)?;
     let first = &files[0].0;
@@ -87,9 +93,17 @@ fn for_fitting(files: &mut [NamedCursor], columns: &ColumnRoles) -> Result<Vec<C
 }
 
 /// What is to be said about how files and columns are read, once.
-fn remarks(files: &[NamedCursor], surveys: &[(String, ColumnSurvey)], n_features: usize) -> Vec<String> {
+fn remarks(
+    files: &[NamedCursor],
+    surveys: &[(String, ColumnSurvey)],
+    n_features: usize,
+    columns: &ColumnRoles,
+) -> Vec<String> {
     let of_files: BTreeSet<String> = files.iter().filter_map(|(_, cursor)| cursor.remark()).collect();
-    of_files.into_iter().chain(remarks::of_columns(surveys, n_features)).collect()
+    of_files
+        .into_iter()
+        .chain(remarks::of_columns(surveys, n_features, &columns.units, &columns.target))
+        .collect()
 }
 
 /// The most frequent spelling of each word of the files.
@@ -181,10 +195,10 @@ fn look_at(
                     cell.text().and_then(|text| cells::split(&text)).map(|own| counts.push(own == part))
                 }
                 _ if part.is_some() && !counts[row] => Ok(()),
-                _ => {
+                _ => units::bare(cell, rules.unit(&texts[i]), |cell| {
                     surveys[which[i - shift]].1.add(cell, rules, place);
                     Ok(())
-                }
+                }),
             };
             seen.map_err(|error| place.mark(error).in_column(&*texts[i]))
         })?;
@@ -283,6 +297,7 @@ struct ColumnSource {
     layout: ColumnLayout,
     uses: Vec<(usize, ColumnUse)>,
     names: Vec<String>,
+    units: Vec<Option<String>>,
     rules: CellRules,
     precision: Precision,
     n_rows: u64,
@@ -304,9 +319,16 @@ impl ColumnSource {
             .iter()
             .all(|feature| feature.is_one_hot() || feature.is_plain_number() && single(feature.column));
         let precision = if single { Precision::Single } else { Precision::Double };
-        let names = uses.iter().map(|(column, _)| cursor.names().name(*column).to_string()).collect();
+        let names: Vec<String> =
+            uses.iter().map(|(column, _)| cursor.names().name(*column).to_string()).collect();
         let (rules, remarks) = (CellRules::new(&layout.schema().columns), RowRemarks::default());
-        Ok(ColumnSource { cursor, layout, uses, names, rules, precision, n_rows: 0, remarks })
+        // What is carried along stays as it is.
+        let is_kept = |column_use| matches!(column_use, ColumnUse::Keep(_));
+        let unit = |(name, (_, column_use)): (&String, &(usize, ColumnUse))| {
+            rules.unit(name).filter(|_| !is_kept(*column_use)).map(str::to_string)
+        };
+        let units = names.iter().zip(&uses).map(unit).collect();
+        Ok(ColumnSource { cursor, layout, uses, names, units, rules, precision, n_rows: 0, remarks })
     }
 }
 
@@ -319,9 +341,12 @@ impl Source for ColumnSource {
             while rows.n_rows() < max_rows {
                 let (first, most) = (rows.n_rows(), BATCH_ROWS.min(max_rows - rows.n_rows()));
                 let (layout, rules, uses, names) = (&self.layout, &self.rules, &self.uses, &self.names);
+                let units = &self.units;
                 let read = self.cursor.visit(&columns, most, &mut |cell, i, row, place| {
                     rows.reach(first + row, place, layout);
-                    let put = rows.put(first + row, uses[i].1, cell, layout, rules);
+                    let put = units::bare(cell, units[i].as_deref(), |cell| {
+                        rows.put(first + row, uses[i].1, cell, layout, rules)
+                    });
                     put.map_err(|error| place.mark(error).in_column(&*names[i]))
                 })?;
                 if read == 0 {
@@ -356,6 +381,18 @@ impl Source for ColumnSource {
 
     fn dropped_rows(&self) -> u64 {
         self.remarks.dropped
+    }
+
+    fn could_be_kept(&self) -> Vec<String> {
+        let schema = self.layout.schema();
+        let is_date = |name: &str| {
+            let mut features = schema.features.iter().flatten();
+            features.any(|feature| matches!(feature, Feature::Date { column, .. } if column == name))
+        };
+        let names = self.cursor.names();
+        let free = (0..names.len()).filter(|&i| !names.is_unnamed(i) && Some(i) != self.layout.task);
+        let names = free.map(|i| names.name(i)).filter(|name| is_date(name) || remarks::is_called_id(name));
+        names.filter(|_| self.layout.keep.is_empty()).map(String::from).collect()
     }
 
     fn remarks(&self) -> Vec<String> {

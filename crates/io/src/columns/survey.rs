@@ -2,6 +2,7 @@
 //! words, which values there are, and what is missing.
 
 use super::cells::{self, CellRules, Reading, TableCell};
+use super::units::UnitCounts;
 use super::{ColumnType, RowPlace};
 use crate::{DateOrder, Decimal, Missing, Result, dates};
 use std::borrow::Cow;
@@ -62,6 +63,8 @@ pub(crate) struct ColumnSurvey {
     pub(crate) unreadable: Option<(RowPlace, String)>,
     /// Signs of money and percent beside numbers.
     pub(crate) units: BTreeSet<&'static str>,
+    /// Other units, of cells that are words with them.
+    pub(super) units_of_words: UnitCounts,
     /// Texts with a time that name its zone, and that do not.
     pub(crate) with_zone: u64,
     pub(crate) without_zone: u64,
@@ -153,6 +156,7 @@ impl ColumnSurvey {
             has_plain_number: false,
             unreadable: None,
             units: BTreeSet::new(),
+            units_of_words: UnitCounts::default(),
             with_zone: 0,
             without_zone: 0,
             contents: 0,
@@ -280,6 +284,7 @@ impl ColumnSurvey {
                         .fold(FNV_START, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(FNV_FACTOR)),
                 );
                 let other = if rules.decimal == Decimal::Point { Decimal::Comma } else { Decimal::Point };
+                self.units_of_words.add(&text);
                 self.other_sign += u64::from(cells::decimal_sign(&text) == Some(other));
                 let fits = dates::orders(text.trim_ascii());
                 for (order, tally) in

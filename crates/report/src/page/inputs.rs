@@ -19,6 +19,8 @@ pub struct ReportInputs<'a> {
     pub spec: Option<&'a FitSpec>,
     /// How C was chosen, if it was left to the data.
     pub auto_c: Option<&'a AutoC>,
+    /// How good it is on held-out rows, in words.
+    pub score: Option<String>,
     /// One entry for each data file that was given.
     pub data: Vec<DataCheck>,
     /// The results of a selection.

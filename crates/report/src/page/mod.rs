@@ -18,7 +18,7 @@ pub use data_check::{DataCheck, Recheck};
 pub use hints::MadeBy;
 pub use inputs::ReportInputs;
 
-use kinfolk_train::{Average, Measure, Metric, shared_correlation};
+use kinfolk_train::{AutoC, Average, Measure, Metric, shared_correlation};
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment, UndefinedBehavior};
@@ -79,7 +79,8 @@ fn context(inputs: &ReportInputs<'_>) -> Result<Context, RenderError> {
     let correlation = inputs.model.correlation();
     let shared = shared_correlation(inputs.model).map_err(|error| RenderError(error.to_string()))?;
     let nearest = theta::NearestKin::new(&correlation, shared.as_ref().map(|(_, correlation)| correlation));
-    let theta = theta::section(inputs.model, &nearest);
+    let is_alone = inputs.spec.is_some_and(|spec| spec.method.name() == "stl");
+    let theta = theta::section(inputs.model, &nearest, is_alone);
     let certificate = certificate::section(inputs);
     let comparison = comparison::section(inputs);
     let finding = |section, text: &String| Finding { section, text: text.clone() };
@@ -106,9 +107,8 @@ fn context(inputs: &ReportInputs<'_>) -> Result<Context, RenderError> {
 
 /// How good the model is on held-out rows, as far as that is known.
 fn goodness(inputs: &ReportInputs<'_>) -> Vec<String> {
-    let Some(auto_c) = inputs.auto_c else { return vec![] };
-    let warning = auto_c.warning().map(|warning| format!("Warning: {warning}"));
-    let score = auto_c.score_in_words().map(|score| format!("Score: {score}"));
+    let warning = inputs.auto_c.and_then(AutoC::warning).map(|warning| format!("Warning: {warning}"));
+    let score = inputs.score.as_ref().map(|score| format!("Score: {score}"));
     score.into_iter().chain(warning).collect()
 }
 

@@ -93,7 +93,9 @@ pub(super) fn section(inputs: &ReportInputs<'_>, nearest: &NearestKin) -> TaskSe
     }
     let kin = nearest.kin.iter().map(|kin| match kin {
         Some(kin) => {
-            TaskCell { text: format!("{} ({})", name(kin.task), kin.in_words()), sort: Some(kin.closeness()) }
+            let opposite = if kin.is_opposite() { "opposite: " } else { "" };
+            let text = format!("{opposite}{} ({})", name(kin.task), kin.in_words());
+            TaskCell { text, sort: Some(kin.closeness()) }
         }
         None => TaskCell { text: "none".into(), sort: None },
     });

@@ -84,6 +84,11 @@ impl Kin {
         self.without_own.unwrap_or(self.correlation)
     }
 
+    /// Whether it is the opposite of the task, since none is like it.
+    pub(super) fn is_opposite(self) -> bool {
+        self.closeness() < 0.0
+    }
+
     /// As `kinfolk theta` prints it: the correlation, and that without own.
     pub(super) fn in_words(self) -> String {
         let without_own = self.without_own.map_or(String::new(), |c| format!(", {c:.2}"));
@@ -92,13 +97,16 @@ impl Kin {
 }
 
 impl NearestKin {
-    /// The task with the largest absolute correlation, without own if there is such a part.
+    /// The task with the largest correlation, without own if there is such a part; if none is above zero, the clearest
+    /// opposite.
     pub(super) fn new(correlation: &Matrix, shared: Option<&Matrix>) -> Self {
         let related = shared.unwrap_or(correlation);
         let of = |r: usize| {
             let row = related.row(r);
             let others = (0..row.len()).filter(|&s| s != r && row[s] != 0.0);
-            let nearest = others.reduce(|a, b| if row[b].abs() > row[a].abs() { b } else { a });
+            let is_kin = |s: &usize| row[*s] > 0.0;
+            let kin = others.clone().filter(is_kin).reduce(|a, b| if row[b] > row[a] { b } else { a });
+            let nearest = kin.or_else(|| others.reduce(|a, b| if row[b] < row[a] { b } else { a }));
             nearest.map(|task| Kin {
                 task,
                 correlation: correlation[(r, task)],
@@ -109,7 +117,8 @@ impl NearestKin {
     }
 }
 
-pub(super) fn section(model: &Model, nearest: &NearestKin) -> ThetaSection {
+/// `is_alone`: tasks were learned alone, so that nothing was looked for.
+pub(super) fn section(model: &Model, nearest: &NearestKin, is_alone: bool) -> ThetaSection {
     let n_tasks = model.tasks().len();
     let drawn = n_tasks > 1 && n_tasks <= MAX_DRAWN_TASKS;
     let sentence = if n_tasks == 1 {
@@ -126,12 +135,15 @@ pub(super) fn section(model: &Model, nearest: &NearestKin) -> ThetaSection {
     };
     let shares = shares_in_words(model);
     let share_bar = shares.as_ref().map(|words| share_bar(words, &kinfolk_train::shares(model)));
-    ThetaSection { heading: heading(model, nearest), sentence, shares, share_bar, drawn, n_tasks }
+    ThetaSection { heading: heading(model, nearest, is_alone), sentence, shares, share_bar, drawn, n_tasks }
 }
 
-fn heading(model: &Model, nearest: &NearestKin) -> String {
+fn heading(model: &Model, nearest: &NearestKin, is_alone: bool) -> String {
+    if is_alone && model.tasks().len() > 1 {
+        return "Tasks were learned alone: relations were not looked for".into();
+    }
     let pairs = nearest.kin.iter().enumerate().filter_map(|(r, kin)| Some((r, (*kin)?)));
-    let closest = pairs.reduce(|a, b| if b.1.closeness().abs() > a.1.closeness().abs() { b } else { a });
+    let closest = pairs.reduce(|a, b| if b.1.closeness() > a.1.closeness() { b } else { a });
     let Some((r, kin)) = closest else { return "No two tasks are related".into() };
     let (s, c) = (kin.task, kin.correlation);
     let (r, s) = (short_name(&model.tasks().name(r)), short_name(&model.tasks().name(s)));
@@ -141,6 +153,8 @@ fn heading(model: &Model, nearest: &NearestKin) -> String {
             "Tasks are hardly related: the closest are {r} and {s}, correlation {}{without_own}",
             number(c, 2)
         )
+    } else if kin.is_opposite() {
+        format!("No two tasks are alike: {r} and {s} are opposites, correlation {c:.2}{without_own}")
     } else {
         format!("Closest kin: {r} and {s}, correlation {c:.2}{without_own}")
     }

@@ -297,6 +297,9 @@ fn of_study(study: &Study<'_>, scale: ScaleOfAll<'_>, observer: &SharedObserver<
         kernel.as_ref().map(|kernel| format!("{kernel} predicts better than the linear kernel")),
         (method != usual).then(|| format!("{method} predicts better than {usual}")),
         observer.stopped().then(|| "the choice of C ended early".to_string()),
+        study
+            .holds_out_whole_tasks()?
+            .then(|| "whole tasks were held out, which tasks alone cannot predict".to_string()),
     ];
     let note = notes.into_iter().flatten().reduce(|one, other| format!("{one}; {other}"));
     tried.sort_by_key(|trial| trial.step);

@@ -80,7 +80,7 @@ pub(super) fn search(
         }
     }
     let mut simple: Vec<(Baseline, HeldOutPredictions)> = vec![];
-    for baseline in baselines(study) {
+    for baseline in baselines(study, &held_out) {
         let predictions = match method_of(baseline)? {
             None => Some(held_out.baseline()),
             // A baseline has a best strength of its own, by the same search on the same folds.
@@ -103,7 +103,8 @@ pub(super) fn search(
         }
     }
     let errors = held_out.errors(&own.values, None);
-    found.residuals = errors.and_then(|errors| Residuals::new(study.observations.n_tasks(), errors));
+    let (n_tasks, own_units) = (study.observations.n_tasks(), study.has_own_units()?);
+    found.residuals = errors.and_then(|errors| Residuals::new(n_tasks, errors, own_units));
     for (baseline, predicted) in simple {
         let is_better = compare::is_better(&predicted.losses, &own.losses, compare::BEYOND_NOISE);
         let score = held_out.score(metric, &predicted.values)?.value;
@@ -159,13 +160,14 @@ fn total_weight(observations: &Observations) -> f64 {
 }
 
 /// What to compare with. A model for the rows of all tasks makes no sense where all tasks have the same rows.
-fn baselines(study: &Study<'_>) -> Vec<Baseline> {
+fn baselines(study: &Study<'_>, held_out: &HeldOut<'_>) -> Vec<Baseline> {
     let observations = study.observations;
     let one_task_per_row = observations.len() <= observations.n_inputs();
     let other_than = |name: &str| observations.n_tasks() > 1 && study.spec.method.name() != name;
     let numbers = Metric::default_for(observations).measure == Measure::R2;
     let mut all = vec![if numbers { Baseline::TaskMean } else { Baseline::Majority }];
-    all.extend(other_than(STL).then_some(Baseline::TasksAlone));
+    // A task alone says nothing about tasks that had no rows.
+    all.extend((other_than(STL) && held_out.has_known_tasks()).then_some(Baseline::TasksAlone));
     all.extend((other_than(POOLED) && one_task_per_row).then_some(Baseline::OneForAll));
     all
 }

@@ -185,6 +185,25 @@ impl Metric {
         !matches!(self.measure, Rmse | Nrmse | Mae | LogLoss | Brier | Loss)
     }
 
+    /// A note on tasks with a single positive or a single negative row: where rows are ranked, such a row decides over
+    /// the score of its task, which counts in the mean like any other. `None` if there is nothing to say.
+    pub fn note_on_lone_rows(self, tasks: &[String]) -> Option<String> {
+        const MAX_NAMED: usize = 8;
+        let ranks = matches!(self.measure, Measure::Auc | Measure::PrAuc) && self.average == Average::Tasks;
+        if tasks.is_empty() || !ranks {
+            return None;
+        }
+        let (n, more) = (tasks.len(), tasks.len().saturating_sub(MAX_NAMED));
+        let some: Vec<&str> = tasks.iter().take(MAX_NAMED).map(String::as_str).collect();
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let (s, rests) = if n == 1 { ("", "rests") } else { ("s", "rest") };
+        Some(format!(
+            "{self} of {n} task{s} {rests} on one positive or one negative row, and counts in the mean like others: \
+             {}{more}",
+            some.join(", ")
+        ))
+    }
+
     /// `Err` if the score makes no sense for these labels or losses.
     pub fn check(self, observations: &Observations, losses: &Losses) -> Result<()> {
         use Measure::{Accuracy, Auc, BalancedAccuracy, Brier, F1Macro, LogLoss, PrAuc};

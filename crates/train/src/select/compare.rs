@@ -12,7 +12,7 @@ pub struct Comparison {
     pub method: String,
     /// What it is compared with.
     pub baseline: String,
-    /// Mean gain in score over the folds where it is defined; positive is better whatever the metric.
+    /// Gain in the score that settings are chosen by; positive is better whatever the metric.
     #[serde(deserialize_with = "nan::from_null")]
     pub gain: f64,
     /// Its standard error over the folds; NaN if there are fewer than two. Folds of another repeat have the same
@@ -36,7 +36,8 @@ impl Selection {
         let sign = if self.metric.higher_is_better() { 1.0 } else { -1.0 };
         let differences = a.folds.iter().zip(&b.folds).map(|(a, b)| sign * (a.value - b.value));
         let differences: Vec<f64> = differences.filter(|gain| !gain.is_nan()).collect();
-        let (gain, sd) = mean_and_sd(&differences);
+        // The gain is that of the scores in the table; how much they differ between folds says how sure it is.
+        let (gain, (_, sd)) = (sign * (a.score - b.score), mean_and_sd(&differences));
         let error = |sd: f64, n: usize| sd / (n as f64 / self.repeats as f64).sqrt();
         let standard_error = if differences.len() > 1 { error(sd, differences.len()) } else { f64::NAN };
         let n_tasks = a.folds.first().map_or(0, |fold| fold.per_task.len());

@@ -8,8 +8,10 @@ use super::search::CandidateSearch;
 use super::{Candidate, FoldRows, GrownGrid, HeldOut, Study};
 use crate::observer::{LaterObserver, RoundObserver};
 use crate::parallel::threads_or_cores;
-use crate::{Error, MethodSpec, Metric, Residuals, Result, Score, StudyObserver, Weight, nan};
-use kinfolk::{Claim, Kernel, TargetScaling};
+use crate::{
+    Error, MethodSpec, Metric, NewTaskErrors, Residuals, Result, Score, StudyObserver, Trained, Weight, nan,
+};
+use kinfolk::{Claim, Kernel, TargetScale, TargetScaling};
 use serde::{Deserialize, Serialize};
 
 /// How one setting did.
@@ -50,7 +52,10 @@ pub struct Row {
     cuts: Vec<Score>,
     /// Errors of held-out rows of the first cut, for numbers.
     #[serde(skip)]
-    pub(super) residuals: Option<Residuals>,
+    residuals: Option<Residuals>,
+    /// Errors for tasks that had no training rows in their fold, of the first cut.
+    #[serde(skip)]
+    new_task_errors: Option<NewTaskErrors>,
     #[serde(skip)]
     pub(super) candidate: usize,
     /// Which of the settings of all candidates it belongs to.
@@ -62,6 +67,13 @@ impl Row {
     /// Which of the candidates it belongs to.
     pub fn candidate(&self) -> usize {
         self.candidate
+    }
+
+    /// Keeps the errors of held-out rows in a model of the same setting, for intervals.
+    pub fn give_errors_to(&self, trained: &mut Trained) {
+        let outcome = &mut trained.outcome;
+        outcome.residuals = self.residuals.clone().or(outcome.residuals.take());
+        outcome.new_task_errors.clone_from(&self.new_task_errors);
     }
 
     /// With the same setting on other folds.
@@ -344,6 +356,7 @@ impl<'a> CrossValidation<'a> {
                     folds,
                     cuts: vec![all],
                     residuals: self.residuals(cut, &predictions),
+                    new_task_errors: self.new_task_errors(cut, &predictions),
                     candidate: grid.candidate,
                     place: grid.place,
                 };
@@ -380,8 +393,18 @@ impl<'a> CrossValidation<'a> {
             return None;
         }
         let spread = self.target_scaling.as_ref().map(TargetScaling::spread);
+        let own_units = self.target_scaling.as_ref().is_some_and(|own| own.kind() == TargetScale::Task);
         let errors = cut.held_out.errors(predictions, spread)?;
-        Residuals::new(self.study.observations.n_tasks(), errors)
+        let found = Residuals::new(self.study.observations.n_tasks(), errors, own_units)?;
+        Some(found.with_labels(&self.study.observations.task_counts()))
+    }
+
+    fn new_task_errors(&self, cut: &FoldCut<'_>, predictions: &[f64]) -> Option<NewTaskErrors> {
+        if self.scorer.is_some() {
+            return None;
+        }
+        let errors = cut.held_out.errors_of_new_tasks(predictions)?;
+        NewTaskErrors::new(self.study.observations.n_tasks(), errors)
     }
 }
 

@@ -104,6 +104,23 @@ impl<'a> HeldOut<'a> {
         numbers.then(|| known().map(error).collect())
     }
 
+    /// Errors of predictions of numbers for tasks without training rows in their fold, in the units of the labels;
+    /// `None` for classes.
+    pub(super) fn errors_of_new_tasks(&self, predictions: &[f64]) -> Option<Vec<HeldOutError>> {
+        let error = |(row, score): (&TestedRow, &f64)| {
+            let o = row.observation as usize;
+            HeldOutError { task: self.observations.task(o), error: self.observations.label(o) - score }
+        };
+        let numbers = !all_losses(self.losses, LossKind::is_classification);
+        let new = || self.tested.iter().zip(predictions).filter(|(row, _)| !row.is_known);
+        numbers.then(|| new().map(error).collect())
+    }
+
+    /// Whether some row is tested whose task has training rows in its fold.
+    pub(crate) fn has_known_tasks(&self) -> bool {
+        self.tested.iter().any(|row| row.is_known)
+    }
+
     /// How many tasks have test rows, and for how many of them the metric is undefined whatever is predicted.
     pub(super) fn undefined_tasks(&self, metric: Metric, scored: Scored) -> Result<(usize, usize)> {
         let zeros = vec![0.0; self.len()];

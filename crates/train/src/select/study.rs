@@ -1,9 +1,9 @@
 //! What candidates are compared on, and how.
 
-use super::{FoldOrder, FoldRows, Row, cut, folds, keyed_folds};
+use super::{FoldOrder, FoldRows, HeldOut, Row, cut, folds, keyed_folds};
 use crate::observer::StopObserver;
 use crate::{Error, FitSpec, LossSpec, Metric, Result, StudyObserver, Trained, Training};
-use kinfolk::{Inputs, Losses, Observations, Observer, Start, TargetScaling};
+use kinfolk::{Inputs, Losses, Observations, Observer, Start, TargetScale, TargetScaling};
 use kinfolk_io::{FoldKeys, Schema};
 use serde::{Deserialize, Serialize};
 
@@ -151,6 +151,19 @@ impl<'a> Study<'a> {
         Ok(TargetScaling::fit(self.spec.target_scale, self.observations, &self.losses, centred)?)
     }
 
+    /// Whether each task is in units of its own labels.
+    pub(crate) fn has_own_units(&self) -> Result<bool> {
+        Ok(self.target_scaling()?.is_some_and(|scaling| scaling.kind() == TargetScale::Task))
+    }
+
+    /// Whether folds hold out whole tasks, so that no prediction is for a task that had rows.
+    ///
+    /// # Errors
+    /// As of [`cut`](Self::cut).
+    pub fn holds_out_whole_tasks(&self) -> Result<bool> {
+        Ok(!HeldOut::new(self.observations, &self.losses, &self.cut(self.seed)?).has_known_tasks())
+    }
+
     /// The spec of one setting.
     pub fn spec_of(&self, row: &Row) -> FitSpec {
         let loss = LossSpec::from(&self.losses);
@@ -167,7 +180,7 @@ impl<'a> Study<'a> {
         let mut training = Training::of_arrays(&spec, self.inputs, self.observations)?;
         training.schema = schema.clone();
         let mut trained = training.fit(&spec, Start::Cold, observer)?;
-        trained.outcome.residuals = row.residuals.clone().or(trained.outcome.residuals);
+        row.give_errors_to(&mut trained);
         Ok(trained)
     }
 

@@ -63,8 +63,7 @@ pub(super) fn read(model: &mut Model) -> Result<Attachment> {
         ..defaults
     };
     let solver = old.solver.unwrap_or_default().to_string();
-    let outcome =
-        FitOutcome { solver, reason: None, passes: None, notes: vec![], auto_c: None, residuals: None };
+    let outcome = FitOutcome::new(solver, None);
     if model.claim().is_none() {
         let claim = old.given.map(|given| Claim::Given(given.into()));
         model.set_claim(claim.unwrap_or_else(|| spec.method.method().claim(spec.method.params())));

@@ -55,6 +55,17 @@ pub fn shared_correlation(model: &Model) -> Result<Option<(f64, Matrix)>> {
     }))
 }
 
+/// The share of what was found in the data, and correlations of that part alone. `None` if nothing was found, or there
+/// is no other part.
+///
+/// # Errors
+/// If the matrix of an atom is not positive semidefinite.
+pub fn free_correlation(model: &Model) -> Result<Option<(f64, Matrix)>> {
+    let parts = theta_parts(model)?;
+    let free = parts.iter().find(|part| part.name == FREE_PART && part.share > 0.0 && parts.len() > 1);
+    Ok(free.map(|free| (free.share, correlation(&free.matrix))))
+}
+
 /// `M_rs / sqrt(M_rr M_ss)`; 0 where a task has nothing.
 fn correlation(m: &Matrix) -> Matrix {
     let mut out = m.clone();

@@ -3,9 +3,12 @@
 use crate::text::{Grid, count, number};
 use kinfolk_io::{ColumnProfile, FileProfile, Role};
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// Columns that are listed in the text.
 const MAX_LISTED: usize = 60;
+/// So many columns that are alike are one line.
+const MIN_FAMILY: usize = 10;
 /// Longest example, in characters.
 const MAX_EXAMPLE: usize = 24;
 /// A column in JSON.
@@ -59,10 +62,14 @@ pub(super) fn in_words(profile: &FileProfile) -> String {
     let listed =
         || profile.columns.iter().filter(|column| column.in_list.is_none_or(|(place, _)| place == 0));
     let others = listed().filter(|column| !is_target(column));
+    let families = Families::new(listed());
+    let listed = || listed().filter(|column| families.shows(column));
+    let others = others.filter(|column| families.shows(column));
     for column in listed().filter(is_target).chain(others).take(MAX_LISTED) {
-        let name = match column.in_list {
-            Some((_, length)) => format!("{} ({length} of a list)", short(&column.name)),
-            None => short(&column.name),
+        let name = match (column.in_list, families.others_like(column)) {
+            (Some((_, length)), _) => format!("{} ({length} of a list)", short(&column.name)),
+            (None, 0) => short(&column.name),
+            (None, more) => format!("{} (and {more} like it)", short(&column.name)),
         };
         let share = 100.0 * column.missing as f64 / (profile.rows.max(1)) as f64;
         let missing = match column.missing {
@@ -94,6 +101,41 @@ pub(super) fn in_words(profile: &FileProfile) -> String {
         String::new()
     };
     format!("\n{grid}{rest}")
+}
+
+/// Columns that are alike: by their names, type and use. The first one stands for all.
+struct Families<'a> {
+    of: BTreeMap<(String, &'static str, String), Vec<&'a str>>,
+}
+
+impl<'a> Families<'a> {
+    fn new(columns: impl Iterator<Item = &'a ColumnProfile>) -> Self {
+        let mut of: BTreeMap<_, Vec<&str>> = BTreeMap::new();
+        for column in columns {
+            if let Some(key) = Families::key(column) {
+                of.entry(key).or_default().push(&column.name);
+            }
+        }
+        of.retain(|_, names| names.len() >= MIN_FAMILY);
+        Families { of }
+    }
+
+    fn key(column: &ColumnProfile) -> Option<(String, &'static str, String)> {
+        let stem = kinfolk_io::family(&column.name).filter(|_| column.in_list.is_none())?;
+        Some((stem.to_string(), column.kind, role(column)))
+    }
+
+    fn names_like(&self, column: &ColumnProfile) -> &[&'a str] {
+        Families::key(column).and_then(|key| self.of.get(&key)).map_or(&[], Vec::as_slice)
+    }
+
+    fn shows(&self, column: &ColumnProfile) -> bool {
+        self.names_like(column).first().is_none_or(|first| *first == column.name)
+    }
+
+    fn others_like(&self, column: &ColumnProfile) -> usize {
+        self.names_like(column).len().saturating_sub(1)
+    }
 }
 
 /// A value in few characters: decimals have four significant digits.

@@ -2,12 +2,16 @@
 
 use crate::failure::argument;
 use kinfolk_io::{ColumnProfile, ColumnRoles, FileProfile, Role};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Rows that a task should have on average, at least, for a column to be taken for tasks.
 const MIN_ROWS_PER_TASK: u64 = 4;
 /// Different words, at least, of a column of an unknown name that is taken for tasks.
 const MIN_UNKNOWN_TASKS: usize = 3;
+/// Columns that are alike are taken for targets if there are so many, and one of so many values is missing in each.
+const MIN_TARGETS: usize = 3;
+const MIN_TARGET_GAPS: u64 = 10;
 /// Names that targets often have.
 const TARGETS: [&str; 26] = [
     "target",
@@ -107,6 +111,11 @@ pub(super) fn options(profile: &FileProfile, columns: &ColumnRoles) -> Vec<Strin
     if columns.target.is_empty() {
         let named = free.iter().find(|column| column.distinct > 1 && is_named(column, &TARGETS));
         target = named.map(|column| column.name.clone());
+        // Columns that are alike and have gaps are many targets of the same rows.
+        if let Some(stem) = family_with_gaps(profile, &free).filter(|_| target.is_none()) {
+            options.push(format!("--target '{stem}*'"));
+            return options;
+        }
         options.push(format!("--target {}", target.as_deref().map_or("COLUMN".into(), argument)));
     }
     let of_target = profile.columns.iter().find(|column| Some(&column.name) == target.as_ref());
@@ -125,6 +134,21 @@ pub(super) fn options(profile: &FileProfile, columns: &ColumnRoles) -> Vec<Strin
         options.push(format!("--drop {}", in_the_way.join(",")));
     }
     options
+}
+
+/// The first part of the names of many columns that all lack values, if there is such a family.
+fn family_with_gaps<'a>(profile: &FileProfile, free: &[&'a ColumnProfile]) -> Option<&'a str> {
+    let has_gaps = |column: &ColumnProfile| column.missing * MIN_TARGET_GAPS >= profile.rows;
+    // Of each family, how many columns there are, and whether all have gaps.
+    let mut families: BTreeMap<&str, (usize, bool)> = BTreeMap::new();
+    for column in free.iter().filter(|column| column.in_list.is_none()) {
+        if let Some(stem) = kinfolk_io::family(&column.name) {
+            let own = families.entry(stem).or_insert((0, true));
+            *own = (own.0 + 1, own.1 && has_gaps(column));
+        }
+    }
+    let fits = families.into_iter().filter(|(_, (n, gaps))| *n >= MIN_TARGETS && *gaps);
+    fits.max_by_key(|(_, (n, _))| *n).map(|(stem, _)| stem)
 }
 
 /// The column that is most likely to say which task a row belongs to: a known name first, then the most values.
@@ -195,6 +219,17 @@ mod tests {
         assert_eq!(task(&[("plan", "words", 9), ("magasin", "words", 5)]), ["--task magasin"]);
         assert_eq!(task(&[("plan", "words", 9), ("visits", "integers", 12)]), ["--task plan"]);
         assert!(task(&[("shop", "words", 90), ("sex", "words", 2), ("visits", "integers", 12)]).is_empty());
+    }
+
+    #[test]
+    fn columns_that_are_alike_and_have_gaps_are_targets() {
+        let roles = ColumnRoles::default();
+        let mut molecules =
+            profile(&[("mass", "numbers", 90), ("tox_1", "integers", 2), ("tox_2", "integers", 2)]);
+        molecules.columns.push(ColumnProfile { name: "tox_10".into(), ..molecules.columns[1].clone() });
+        assert_eq!(options(&molecules, &roles), ["--target COLUMN"]);
+        molecules.columns[1..].iter_mut().for_each(|column| column.missing = 60);
+        assert_eq!(options(&molecules, &roles), ["--target 'tox_*'"]);
     }
 
     #[test]

@@ -103,7 +103,7 @@ pub(crate) fn run(args: DemoArgs, global: &Global, report: Report) -> Result<Exi
     let training = kinfolk_train::unscaled(&spec, table, schema)?;
     let mut study = Study::new(&training.inputs, &training.observations, training.losses.clone(), spec);
     study.folds = FOLDS;
-    let candidates = select::candidates(methods(study.metric()), false, &[])?;
+    let candidates = select::candidates(&methods(study.metric()), None, &[])?;
     let stopped = || Failure::output("the selection was stopped");
     let selection = cross_validate(&study, &candidates, &Unobserved)?.ok_or_else(stopped)?;
     let mut results = SelectionResults::new(&study, &selection);

@@ -4,13 +4,17 @@ use super::EvaluateArgs;
 use crate::data_files::DataFiles;
 use crate::failure::{Failure, Result};
 use crate::report::Report;
-use crate::scores::{highest, place_of, unknown, without_labels};
-use crate::text::{Grid, count, score};
+use crate::scores::{highest, without_labels};
+use crate::text::{Grid, count, plural, score};
 use kinfolk_io::Targets;
 use kinfolk_train::Trained;
 use serde::Serialize;
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 use std::path::Path;
+
+/// Classes that are named; the rest is counted.
+const MAX_NAMED: usize = 8;
 
 #[derive(Serialize)]
 struct ClassScores<'a> {
@@ -22,6 +26,9 @@ struct ClassScores<'a> {
     balanced_accuracy: f64,
     top: Map<String, Value>,
     classes: Vec<Class>,
+    /// Rows of classes that the model does not know; they are not scored.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    unknown_classes: BTreeMap<String, usize>,
 }
 
 #[derive(Serialize)]
@@ -47,8 +54,8 @@ pub(super) fn run(args: &EvaluateArgs, data: &DataFiles, trained: &Trained, repo
     let t = tasks.len();
     let mut sums =
         Sums { rows: vec![0; t], weight: vec![0.0; t], right: vec![0.0; t], at_place: vec![0.0; t] };
-    let column = trained.schema.columns.target.first().map(String::as_str);
-    let n_inputs = args.for_each_chunk(data, trained, report, |table, first_row| {
+    let mut unknown: BTreeMap<String, usize> = BTreeMap::new();
+    let n_inputs = args.for_each_chunk(data, trained, report, |table, _| {
         let Targets::Classes(class) = &table.targets else {
             return Err(without_labels(trained).about(data.first()));
         };
@@ -61,8 +68,8 @@ pub(super) fn run(args: &EvaluateArgs, data: &DataFiles, trained: &Trained, repo
                 continue;
             }
             let Some(own) = place.map(|p| p as usize) else {
-                return Err(unknown(&class.name(row), tasks, &place_of(table, row, first_row), column)
-                    .about(data.first()));
+                *unknown.entry(class.name(row)).or_default() += 1;
+                continue;
             };
             let weight = if args.weighted { table.weight.as_ref().map_or(1.0, |w| w[row]) } else { 1.0 };
             let scores = all.row(row);
@@ -75,7 +82,22 @@ pub(super) fn run(args: &EvaluateArgs, data: &DataFiles, trained: &Trained, repo
         }
         Ok(())
     })?;
-    if sums.rows.iter().all(|n| *n == 0) {
+    let is_empty = sums.rows.iter().all(|n| *n == 0);
+    if is_empty && !unknown.is_empty() {
+        let names: Vec<String> = tasks.iter().take(MAX_NAMED).map(|name| format!("{name:?}")).collect();
+        let why = format!("no row has a class that the model knows: {}", in_list(&unknown));
+        let cure =
+            format!("the model has {} (--ignore-case in fit takes spellings for one)", names.join(", "));
+        return Err(Failure::input(format!("{why}; {cure}")).about(data.first()));
+    }
+    if !unknown.is_empty() {
+        let rows = plural(unknown.values().sum(), "row");
+        report.note(format!(
+            "{rows} of a class that was not there in training, never predicted and left out of the scores: {}",
+            in_list(&unknown)
+        ));
+    }
+    if is_empty {
         return Err(without_labels(trained).about(data.first()));
     }
     let share = |c: usize| (sums.weight[c] > 0.0).then(|| sums.right[c] / sums.weight[c]);
@@ -93,9 +115,19 @@ pub(super) fn run(args: &EvaluateArgs, data: &DataFiles, trained: &Trained, repo
         classes: (0..t)
             .map(|c| Class { class: tasks.name(c), n: sums.rows[c], accuracy: share(c) })
             .collect(),
+        unknown_classes: unknown,
     };
     let text = in_words(&said, &args.top);
     report.answer(&said, text)
+}
+
+/// Classes with their rows, the first few.
+fn in_list(classes: &BTreeMap<String, usize>) -> String {
+    let named = classes.iter().take(MAX_NAMED).map(|(name, n)| format!("{name:?} ({})", plural(*n, "row")));
+    let mut list: Vec<String> = named.collect();
+    let more = classes.len() - list.len();
+    list.extend((more > 0).then(|| format!("{more} more")));
+    list.join(", ")
 }
 
 fn in_words(said: &ClassScores<'_>, top: &[u32]) -> String {
@@ -104,7 +136,8 @@ fn in_words(said: &ClassScores<'_>, top: &[u32]) -> String {
         let accuracy = class.accuracy.map_or("undefined".into(), score);
         grid.row([class.class.clone(), count(class.n), accuracy]);
     }
-    let mut summary = |name: String, value: f64| grid.row([name, count(said.n_inputs), score(value)]);
+    let scored = said.classes.iter().map(|class| class.n).sum();
+    let mut summary = |name: String, value: f64| grid.row([name, count(scored), score(value)]);
     summary("all".into(), said.accuracy);
     summary("mean over classes".into(), said.balanced_accuracy);
     for k in top.iter().filter(|k| **k > 1) {

@@ -147,6 +147,10 @@ fn in_words(tasks: &[Task], means: &[Mean], metrics: &[Metric], signs: bool) -> 
         let (name, n) = (name(metric), plural(m.n_undefined, "task"));
         text += &format!("{name} is undefined for {n}, left out of the mean\n");
     }
+    let is_lone = |task: &&Task| task.n_positive.is_some_and(|positive| positive.min(task.n - positive) == 1);
+    let lone: Vec<String> = tasks.iter().filter(is_lone).map(|task| task.task.clone()).collect();
+    let note = metrics.iter().find_map(|metric| metric.note_on_lone_rows(&lone));
+    text += &note.map_or(String::new(), |note| format!("{note}\n"));
     let empty = tasks.iter().filter(|task| task.n == 0).count();
     if empty > 0 {
         text += &format!("{} of the model without rows here\n", plural(empty, "task"));

@@ -1,5 +1,6 @@
 //! `kinfolk fit`: data in, certified model out.
 
+mod intervals;
 pub(crate) mod print;
 pub(crate) mod stream;
 
@@ -41,6 +42,10 @@ pub(crate) struct FitArgs {
     /// Write every certificate of the fit as csv (passes, seconds, primal, dual, gap), for `kinfolk report --trace`.
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
+    /// With a given C: also fit this many folds, whose held-out rows tell how large errors are, for predict --interval.
+    /// With --c auto the folds that choose C do.
+    #[arg(long, value_name = "K", conflicts_with = "stream", value_parser = clap::value_parser!(u32).range(2..))]
+    interval_folds: Option<u32>,
     /// End with exit code 1 unless the gap is within the tolerance.
     #[arg(long)]
     strict: bool,
@@ -75,7 +80,7 @@ pub(crate) fn run(args: FitArgs, global: &Global, report: Report) -> Result<Exit
     let mut spec = args.spec.spec(global)?;
     args.method.apply(&mut spec)?;
     args.long_run.check(&spec)?;
-    if spec.folds_by.is_some() && spec.c != Weight::Auto {
+    if spec.folds_by.is_some() && spec.c != Weight::Auto && args.interval_folds.is_none() {
         report.note("--folds-by has no effect: C is given, so no rows are held out");
     }
     let data = DataFiles::find(&args.data)?;
@@ -86,10 +91,17 @@ pub(crate) fn run(args: FitArgs, global: &Global, report: Report) -> Result<Exit
         .writes(&args.trace, OutputKind::Trace)
         .writes(&args.long_run.checkpoint, OutputKind::Checkpoint)
         .check(global)?;
-    let trained = match args.stream {
+    let mut trained = match args.stream {
         true => stream::fit(&data, &spec, report)?,
         false => in_memory(&data, &spec, &args.long_run, report)?,
     };
+    match args.interval_folds {
+        Some(_) if spec.c == Weight::Auto => {
+            report.note("--interval-folds has no effect: C is auto, and its folds tell how large errors are");
+        }
+        Some(folds) => intervals::measure(&data, &spec, folds as usize, &mut trained, report)?,
+        None => {}
+    }
     files::write(&args.out, &trained.to_bytes().map_err(Failure::output)?)?;
     if let Some(path) = &args.trace {
         trace::write(path, &trained.trace)?;

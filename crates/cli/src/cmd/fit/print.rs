@@ -123,9 +123,9 @@ pub(super) fn next_steps(data: &DataFiles, model: &Path) -> String {
 
 /// How good the model is on held-out rows, as far as that is known.
 fn goodness(outcome: &FitOutcome) -> Vec<String> {
-    let Some(auto_c) = &outcome.auto_c else { return vec![] };
-    let score = auto_c.score_in_words().map(|score| format!("score    {score}"));
-    score.into_iter().chain(auto_c.warning().map(|warning| format!("warning  {warning}"))).collect()
+    let score = outcome.score_in_words().map(|score| format!("score    {score}"));
+    let warning = outcome.auto_c.as_ref().and_then(AutoC::warning);
+    score.into_iter().chain(warning.map(|warning| format!("warning  {warning}"))).collect()
 }
 
 fn problem(trained: &Trained, about: &About) -> String {

@@ -17,7 +17,7 @@ pub(super) struct OutputColumns {
     /// Whether scores are probabilities.
     proba: bool,
     /// Half of the width of an interval for each task, if intervals are wanted; NaN for tasks without training rows.
-    interval: Option<Vec<f64>>,
+    interval: Option<HalfWidths>,
     /// What labels are, if they are wanted.
     labels: Option<LabelRule>,
     /// Whether tasks and labels are written as integers.
@@ -98,7 +98,7 @@ impl OutputColumns {
     pub(super) fn rows_without_interval(&self, trained: &Trained, table: &Table) -> usize {
         let (Some(widths), Targets::Tasks { task, .. }) = (&self.interval, &table.targets) else { return 0 };
         let places = task.find_in(trained.model.tasks());
-        let lacks = |&&t: &&u32| places[t as usize].is_none_or(|t| widths[t as usize].is_nan());
+        let lacks = |&&t: &&u32| widths.of(places[t as usize]).is_nan();
         task.index.iter().filter(lacks).count()
     }
 
@@ -165,9 +165,7 @@ impl OutputColumns {
                         names((0..task.len()).map(|row| task.name(row)).collect(), self.integer_tasks);
                     let labels = self.labels.map(|_| self.signs(trained, own.iter().copied(), None));
                     let places = task.find_in(trained.model.tasks());
-                    let half = |row: usize, widths: &[f64]| {
-                        places[task.index[row] as usize].map_or(f64::NAN, |t| widths[t as usize])
-                    };
+                    let half = |row: usize, widths: &HalfWidths| widths.of(places[task.index[row] as usize]);
                     let bounds = self.interval.iter().flat_map(|widths| {
                         [-1.0, 1.0].map(|sign| {
                             let bound = |(row, score): (usize, &f64)| score + sign * half(row, widths);
@@ -197,7 +195,8 @@ impl OutputColumns {
             tasks.clone().map(|t| Cells::Numbers(rows().map(|row| score(row, t)).collect())).collect();
         if let Some(widths) = &self.interval {
             columns.extend(tasks.clone().flat_map(|t| {
-                [-1.0, 1.0].map(|sign| Cells::Numbers(rows().map(|row| row[t] + sign * widths[t]).collect()))
+                [-1.0, 1.0]
+                    .map(|sign| Cells::Numbers(rows().map(|row| row[t] + sign * widths.known[t]).collect()))
             }));
         }
         match self.labels {
@@ -241,27 +240,56 @@ fn check_probabilities(trained: &Trained) -> Result<()> {
     }
 }
 
-/// Half of the width of an interval for each task; NaN for those without training rows.
-fn half_widths(trained: &Trained, level: f64) -> Result<Vec<f64>> {
-    let Some(residuals) = &trained.outcome.residuals else {
+/// Halves of the widths of intervals; NaN where nothing is known.
+#[derive(Debug, Clone)]
+struct HalfWidths {
+    /// Of each task of the model.
+    known: Vec<f64>,
+    /// Of a task without training rows.
+    new: f64,
+}
+
+impl HalfWidths {
+    fn of(&self, task: Option<u32>) -> f64 {
+        task.map_or(self.new, |t| self.known[t as usize])
+    }
+}
+
+/// Half of the width of an interval for each task.
+fn half_widths(trained: &Trained, level: f64) -> Result<HalfWidths> {
+    let (outcome, n_tasks) = (&trained.outcome, trained.model.tasks().len());
+    let new = outcome.new_task_errors.as_ref().and_then(|errors| errors.half_width(level));
+    let new = new.unwrap_or(f64::NAN);
+    let widths = |mut known: Vec<f64>| {
+        let empty = (0..n_tasks).filter(|&t| trained.model.is_empty_task(t));
+        empty.for_each(|t| known[t] = new);
+        HalfWidths { known, new }
+    };
+    let Some(residuals) = &outcome.residuals else {
+        if let Some(errors) = &outcome.new_task_errors {
+            if new.is_nan() {
+                let why = format!("{} held-out tasks are too few for this level", errors.tasks);
+                return Err(Failure::usage(format!("--interval {level}: {why}")));
+            }
+            return Ok(widths(vec![f64::NAN; n_tasks]));
+        }
         let why = match trained.schema.label_encoding {
             LabelEncoding::Numbers => {
-                "this model has no errors of held-out rows of its tasks; fit it without --c, so that C is auto, or \
-                 with select, which takes a given C as --grid c=X; folds of whole tasks have no such errors"
+                "this model has no errors of held-out rows; fit it without --c, so that C is auto, with \
+                 --interval-folds 5, or with select, which takes a given C as --grid c=X; for tasks without rows, \
+                 with select --whole-tasks"
             }
             _ => "this model predicts classes; see --proba",
         };
         return Err(Failure::usage(format!("--interval: {why}")));
     };
     let spread = trained.model.target_scaling().map(TargetScaling::spread);
-    let Some(mut widths) = residuals.half_widths(level, spread) else {
+    let Some(known) = residuals.half_widths(level, spread) else {
         let rows = residuals.rows;
         let why = format!("--interval {level}: {rows} held-out rows are too few for this level");
         return Err(Failure::usage(why));
     };
-    let empty = (0..widths.len()).filter(|&t| trained.model.is_empty_task(t));
-    empty.for_each(|t| widths[t] = f64::NAN);
-    Ok(widths)
+    Ok(widths(known))
 }
 
 fn loss_name(trained: &Trained) -> String {

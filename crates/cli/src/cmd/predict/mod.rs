@@ -5,7 +5,7 @@ mod writer;
 
 use crate::args::{ColumnArgs, Global, NewRowArgs, task_column};
 use crate::data_files::DataFiles;
-use crate::failure::{Failure, Result};
+use crate::failure::{Failure, Result, argument};
 use crate::outputs::{CommandFiles, OutputKind};
 use crate::report::Report;
 use crate::scores::Chunk;
@@ -48,7 +48,8 @@ pub(crate) struct PredictArgs {
     #[arg(long)]
     proba: bool,
     /// Also an interval that holds the label with this probability, such as 0.9, for numbers: columns low and high. Its
-    /// width comes from rows that were held out when C was chosen, by fit or select.
+    /// width comes from rows that were held out when C was chosen, by fit or select, or by fit --interval-folds; for
+    /// tasks without training rows, from whole tasks that select --whole-tasks held out.
     #[arg(long, value_name = "LEVEL", conflicts_with = "proba", value_parser = level)]
     interval: Option<f64>,
     /// Only the rows of this part, by the split column or array.
@@ -139,11 +140,20 @@ pub(crate) fn run(mut args: PredictArgs, global: &Global, report: Report) -> Res
     let is_text = |out: &PathBuf| kinfolk_io::format_of(out).is_ok_and(|format| format.is_csv());
     let decimal =
         args.columns.decimal().filter(|_| args.out.as_ref().is_none_or(is_text)).unwrap_or_default();
+    let is_csv = args.out.as_ref().is_none_or(is_text);
+    let is_comma = trained.schema.columns.decimal == Some(Decimal::Comma);
+    let note_sign = || {
+        if is_csv && is_comma && args.columns.decimal().is_none() {
+            report.note("the data have decimal commas, predictions have points; --decimal , writes commas");
+        }
+    };
     let Some(out) = &args.out else {
         job.run(&trained, |columns| PredictionWriter::stdout(columns, decimal))?;
+        note_sign();
         return Ok(ExitCode::SUCCESS);
     };
     let (n_inputs, columns) = job.run(&trained, |columns| PredictionWriter::file(out, columns, decimal))?;
+    note_sign();
     let output = PredictOutput { model: &args.model, data: &data, out, n_inputs, columns: &columns };
     report.done(&output, format!("predictions for {} in {}\n", plural(n_inputs, "row"), out.display()))?;
     Ok(ExitCode::SUCCESS)
@@ -206,10 +216,26 @@ impl PredictJob<'_> {
             return Err(Failure::input(why).about(self.data.first()));
         }
         source.remarks().iter().for_each(|remark| self.report.note(remark));
+        if let Some(name) = source.could_be_kept().first() {
+            let name = argument(name);
+            self.report.note(format!(
+                "predictions are in the order of the rows; --keep {name} carries that column along"
+            ));
+        }
         if without_interval > 0 {
             self.report.note(format!(
-                "{} without interval: nothing is known about errors for tasks without training rows",
-                plural(without_interval, "prediction")
+                "{} without interval: {}",
+                plural(without_interval, "prediction"),
+                match trained.outcome.residuals {
+                    Some(_) => {
+                        "nothing is known about errors for tasks without training rows (select --whole-tasks measures \
+                         them)"
+                    }
+                    None => {
+                        "whole tasks were held out when C was chosen, so errors are known for tasks without training \
+                         rows alone"
+                    }
+                }
             ));
         }
         match out {

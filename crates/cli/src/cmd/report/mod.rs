@@ -136,6 +136,7 @@ fn page(loaded: &LoadedModel, files: &ReportFiles<'_>, global: &Global) -> Resul
         made_by: MadeBy::Command { model: files.model },
         spec: loaded.trained().map(|trained| &trained.spec),
         auto_c: loaded.trained().and_then(|trained| trained.outcome.auto_c.as_ref()),
+        score: loaded.trained().and_then(|trained| trained.outcome.score_in_words()),
         data,
         selection: selection.as_ref(),
         trace,

@@ -75,7 +75,7 @@ pub(crate) struct SelectArgs {
     #[arg(long, value_name = "NAME", help = metric_help())]
     metric: Option<Metric>,
     /// Select on this many random training parts, and score each method's winner on the rest.
-    #[arg(long, value_name = "N", requires = "train_share", conflicts_with = "out")]
+    #[arg(long, value_name = "N", requires = "train_share")]
     splits: Option<NonZeroUsize>,
     /// Share of the rows of each task in a training part.
     #[arg(long, value_name = "P", requires = "splits", value_parser = positive)]
@@ -112,6 +112,12 @@ impl From<ScoredChoice> for Scored {
 }
 
 pub(crate) fn run(args: SelectArgs, global: &Global, report: Report) -> Result<ExitCode> {
+    if args.splits.is_some() && args.out.is_some() {
+        return Err(Failure::usage(
+            "--splits scores the choice of each method and fits no model to all rows, so -o has nothing to write; \
+             leave out one of them",
+        ));
+    }
     let mut spec = args.spec.spec(global)?;
     if args.whole_tasks {
         spec.folds_by = None;
@@ -124,7 +130,9 @@ pub(crate) fn run(args: SelectArgs, global: &Global, report: Report) -> Result<E
         .writes(&args.results, OutputKind::Results)
         .check(global)?;
     let methods = args.method.as_deref().map_or_else(|| vec![spec.method_text()], method_texts);
-    let candidates = candidates(methods, args.compare, &Axis::with_atoms(&args.grid, &spec.atoms))?;
+    let grid = Axis::with_atoms(&args.grid, &spec.atoms);
+    // Options are checked before files are read.
+    candidates(&methods, args.compare.then_some(&BaselinesThatSuit::default()), &grid)?;
     let (table, schema) = kinfolk_io::read_all(data.paths(), &spec.columns_to_read(), None)?;
     schema.notes().iter().for_each(|note| report.note(note));
     let training = kinfolk_train::unscaled(&spec, table, schema)
@@ -139,6 +147,11 @@ pub(crate) fn run(args: SelectArgs, global: &Global, report: Report) -> Result<E
     study.whole_tasks = args.whole_tasks;
     study.fold_keys.clone_from(&training.fold_keys);
     (study.folds, study.repeats, study.scored) = (args.folds, args.repeats, args.scored.into());
+    let suit = BaselinesThatSuit::new(&study)?;
+    if args.compare {
+        suit.notes().for_each(|note| report.note(note));
+    }
+    let candidates = candidates(&methods, args.compare.then_some(&suit), &grid)?;
     interrupt::end_well();
     if let (Some(n), Some(share)) = (args.splits, args.train_share) {
         return splits::run(&study, &candidates, n.get(), share, report);
@@ -154,7 +167,9 @@ pub(crate) fn run(args: SelectArgs, global: &Global, report: Report) -> Result<E
         let mut watch = Watch::new(study.spec.tol, report.quiet, None);
         let trained = study.refit(winner, &training.schema, &mut watch);
         watch.finish();
-        save(&mut results, &trained?, out)?;
+        let mut trained = trained?;
+        trained.outcome.selection_score = Some(results.score_in_words());
+        save(&mut results, &trained, out)?;
     }
     if let Some(path) = &args.results {
         files::write(path, &serde_json::to_vec(&results).map_err(Failure::output)?)?;
@@ -163,11 +178,52 @@ pub(crate) fn run(args: SelectArgs, global: &Global, report: Report) -> Result<E
     Ok(if interrupt::asked() { ExitCode::from(INTERRUPTED) } else { ExitCode::SUCCESS })
 }
 
+/// Which baselines can be compared with.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct BaselinesThatSuit {
+    /// Whether folds hold out whole tasks.
+    whole_tasks: bool,
+    /// Whether tasks have the same rows.
+    shared_rows: bool,
+}
+
+impl BaselinesThatSuit {
+    pub(crate) fn new(study: &Study<'_>) -> Result<Self> {
+        let observations = study.observations;
+        Ok(BaselinesThatSuit {
+            whole_tasks: study.holds_out_whole_tasks()?,
+            shared_rows: observations.len() > observations.n_inputs(),
+        })
+    }
+
+    fn suits(&self, baseline: &str) -> bool {
+        !(self.whole_tasks && baseline == "stl" || self.shared_rows && baseline == "pooled")
+    }
+
+    /// What is left out, and why.
+    fn notes(&self) -> impl Iterator<Item = &'static str> {
+        let alone =
+            "no comparison with tasks alone (stl): folds hold out whole tasks, which these cannot predict";
+        let pooled = "no comparison with one model for all (pooled): tasks have the same rows, so it would predict the \
+                      same for each";
+        [(self.whole_tasks, alone), (self.shared_rows, pooled)]
+            .into_iter()
+            .filter(|(is, _)| *is)
+            .map(|(_, why)| why)
+    }
+}
+
 /// Those that are named, and the baselines if they are to be compared with.
-pub(crate) fn candidates(mut methods: Vec<String>, compare: bool, grid: &[Axis]) -> Result<Vec<Candidate>> {
-    if compare {
-        let baselines = kinfolk_train::registry().iter().map(|method| method.info());
-        methods.extend(baselines.filter(|info| info.is_baseline).map(|info| info.name.to_string()));
+pub(crate) fn candidates(
+    methods: &[String],
+    baselines: Option<&BaselinesThatSuit>,
+    grid: &[Axis],
+) -> Result<Vec<Candidate>> {
+    let mut methods = methods.to_vec();
+    if let Some(suit) = baselines {
+        let all = kinfolk_train::registry().iter().map(|method| method.info());
+        let all = all.filter(|info| info.is_baseline && suit.suits(info.name));
+        methods.extend(all.map(|info| info.name.to_string()));
     }
     select::candidates(&methods, grid).map_err(Failure::usage)
 }

@@ -5,7 +5,7 @@ use crate::failure::Result;
 use crate::text::{Grid, number};
 use kinfolk::{Matrix, Model};
 use kinfolk_report::{Tree, distances};
-use kinfolk_train::{percent, shared_correlation};
+use kinfolk_train::{FREE_PART, free_correlation, percent, shared_correlation};
 
 /// Tasks of a group have at least this correlation on average, of any sign.
 pub(super) const GROUP_CORRELATION: f64 = 0.5;
@@ -22,7 +22,12 @@ pub(super) struct SharedTheta<'a> {
     groups: Vec<Vec<usize>>,
     /// The last two clusters that are joined, and the mean size of the correlation between them.
     sides: Option<(Vec<Vec<usize>>, f64)>,
+    /// If all tasks are one group, the share of what was found in the data, and groups by that part alone.
+    found: Option<(f64, Vec<Vec<usize>>)>,
 }
+
+/// Correlations of a larger size below zero are named as opposites.
+const OPPOSITE: f64 = 0.05;
 
 impl<'a> SharedTheta<'a> {
     pub(super) fn new(model: &Model, whole: &'a OrderedTheta) -> Result<Self> {
@@ -33,7 +38,19 @@ impl<'a> SharedTheta<'a> {
         let groups = tree.groups(1.0 - GROUP_CORRELATION);
         let last = tree.joins().last().map(|(_, _, distance)| 1.0 - distance);
         let sides = last.map(|between| (tree.in_clusters(2), between));
-        Ok(SharedTheta { whole, shared, groups, sides })
+        // A large common part makes one group of all tasks, whatever else they have in common.
+        let found = match groups.len() == 1 && whole.names.len() > 2 {
+            true => free_correlation(model)?.map(|(share, free)| {
+                let free = permuted(&free, &whole.order);
+                // What is left without the common part has opposites, which are no group.
+                let mut apart = free;
+                apart.as_mut_slice().iter_mut().for_each(|c| *c = 1.0 - c.max(0.0));
+                (share, Tree::new(&apart).groups(1.0 - GROUP_CORRELATION))
+            }),
+            false => None,
+        };
+        let found = found.filter(|(_, groups)| groups.len() > 1 && groups.len() < whole.names.len());
+        Ok(SharedTheta { whole, shared, groups, sides, found })
     }
 
     /// Names of the tasks of each group.
@@ -61,14 +78,19 @@ impl<'a> SharedTheta<'a> {
         let related = self.shared.as_ref().map_or(whole, |(_, correlation)| correlation);
         for (t, name) in self.whole.names.iter().enumerate() {
             let row = related.row(t);
-            let mut others: Vec<usize> = (0..row.len()).filter(|&s| s != t && row[s] != 0.0).collect();
-            others.sort_by(|&a, &b| row[b].abs().total_cmp(&row[a].abs()));
+            let mut others: Vec<usize> = (0..row.len()).filter(|&s| s != t && row[s] > 0.0).collect();
+            others.sort_by(|&a, &b| row[b].total_cmp(&row[a]));
+            let opposite = (0..row.len()).filter(|&s| s != t && row[s] < -OPPOSITE);
+            let opposite = opposite.reduce(|a, b| if row[b] < row[a] { b } else { a });
             let kin = |&s: &usize| match self.shared {
                 None => format!("{} ({:.2})", self.whole.names[s], row[s]),
                 Some(_) => format!("{} ({:.2}, {:.2})", self.whole.names[s], whole[(t, s)], row[s]),
             };
+            let opposite = opposite.map(|s| format!("opposite: {}", kin(&s)));
             let kin: Vec<String> = others.iter().take(MAX_KIN).map(kin).collect();
-            grid.row([name.clone(), number(self.whole.theta[(t, t)], 3), kin.join(", ")]);
+            let kin = [Some(kin.join(", ")).filter(|kin| !kin.is_empty()), opposite];
+            let kin = kin.into_iter().flatten().collect::<Vec<_>>().join("; ");
+            grid.row([name.clone(), number(self.whole.theta[(t, t)], 3), kin]);
         }
         grid.to_string()
     }
@@ -87,20 +109,18 @@ impl<'a> SharedTheta<'a> {
                     sides.join(" | ")
                 )
             });
-            return format!("all {n} tasks are one group: {rule}\n{sides}");
+            let found = self.found.as_ref().map_or(String::new(), |(share, groups)| {
+                let rule =
+                    format!("groups of the part {FREE_PART} ({} % of the model) alone", percent(*share));
+                let names: Vec<Vec<&str>> = groups.iter().map(|group| self.names_of(group)).collect();
+                format!("\n{}", group_table(&names, &rule))
+            });
+            return format!("all {n} tasks are one group: {rule}\n{sides}{found}");
         }
         if alone.len() == n {
             return format!("no groups of tasks: none have {rule}\n");
         }
-        let mut grid = Grid::new(&["group", ">tasks", &rule]);
-        let several = names.iter().filter(|group| group.len() > 1);
-        for (number, group) in several.enumerate() {
-            grid.row([(number + 1).to_string(), group.len().to_string(), group.join(", ")]);
-        }
-        if !alone.is_empty() {
-            grid.row(["alone".to_string(), alone.len().to_string(), alone.join(", ")]);
-        }
-        grid.to_string()
+        group_table(&names, &rule)
     }
 
     fn meaning(&self) -> String {
@@ -116,4 +136,18 @@ impl<'a> SharedTheta<'a> {
         }
         text
     }
+}
+
+/// A line for each group of several tasks, and one for those that are alone.
+fn group_table(names: &[Vec<&str>], rule: &str) -> String {
+    let mut grid = Grid::new(&["group", ">tasks", rule]);
+    let several = names.iter().filter(|group| group.len() > 1);
+    for (number, group) in several.enumerate() {
+        grid.row([(number + 1).to_string(), group.len().to_string(), group.join(", ")]);
+    }
+    let alone: Vec<&str> = names.iter().filter(|group| group.len() == 1).flatten().copied().collect();
+    if !alone.is_empty() {
+        grid.row(["alone".to_string(), alone.len().to_string(), alone.join(", ")]);
+    }
+    grid.to_string()
 }

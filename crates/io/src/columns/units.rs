@@ -1,0 +1,198 @@
+//! Numbers with a unit in the cell: `6,1 m/s`, `11.42 kWh`, `12 °C`. Where a column has one unit, it is taken off and
+//! kept in the schema, so that new rows are read alike.
+
+use super::cells::{self, Reading, TableCell};
+use super::survey::ColumnSurvey;
+use crate::error::quoted;
+use crate::{DateOrder, Decimal, Error, MAX_LEVELS, Result};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+/// Longest unit, in characters.
+const MAX_CHARS: usize = 16;
+/// Different units of a column that are counted; a column with more has none.
+const MAX_UNITS: usize = 20;
+
+/// The number and the unit of a text that has both. Signs of money and percent are read without this.
+pub(super) fn number_and_unit(text: &str) -> Option<(&str, &str)> {
+    let text = text.trim();
+    let is_inside = |c: char| c.is_ascii_digit() || "+-.,' \u{a0}\u{202f}".contains(c);
+    if !text.starts_with(|c: char| c.is_ascii_digit() || "+-.,".contains(c)) {
+        return None;
+    }
+    let mut end = text.find(|c: char| !is_inside(c))?;
+    // An exponent: 3.5e-3 mol.
+    if let Some(power) = text[end..].strip_prefix(['e', 'E']) {
+        let unsigned = power.strip_prefix(['+', '-']).unwrap_or(power);
+        let digits = unsigned.find(|c: char| !c.is_ascii_digit()).unwrap_or(unsigned.len());
+        if digits > 0 {
+            end = text.len() - unsigned.len() + digits;
+        }
+    }
+    let (number, unit) = (text[..end].trim_end(), text[end..].trim_start());
+    let is_number = |decimal| matches!(cells::number(number, decimal), Reading::Number(_));
+    (is_unit(unit) && (is_number(Decimal::Point) || is_number(Decimal::Comma))).then_some((number, unit))
+}
+
+/// Short, begins with a letter or a sign of units, and is no rest of a date or a list of words with numbers.
+fn is_unit(text: &str) -> bool {
+    let digits = text.contains(|c: char| c.is_ascii_digit());
+    let words = text.contains(char::is_whitespace);
+    text.starts_with(|c: char| c.is_alphabetic() || "°%‰€$£¥\"/".contains(c))
+        && text.chars().count() <= MAX_CHARS
+        && !text.contains([',', ';', ':', '(', '[', '{', '='])
+        && !(digits && words)
+}
+
+/// Units of the words of a column, with their rows.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct UnitCounts {
+    rows: BTreeMap<String, u64>,
+    more: bool,
+}
+
+impl UnitCounts {
+    pub(super) fn add(&mut self, text: &str) {
+        // Signs of money and percent are known, and read with the right decimal sign.
+        let Some((_, unit)) = number_and_unit(text).filter(|_| cells::number_and_unit(text).is_none()) else {
+            return;
+        };
+        let has_room = self.rows.len() < MAX_UNITS;
+        match (self.rows.get_mut(unit), has_room) {
+            (Some(rows), _) => *rows += 1,
+            (None, true) => drop(self.rows.insert(unit.to_string(), 1)),
+            (None, false) => self.more = true,
+        }
+    }
+
+    fn total(&self) -> u64 {
+        self.rows.values().sum()
+    }
+}
+
+/// Whether a column has so many different values that they are no classes.
+fn has_many_values(found: &ColumnSurvey) -> bool {
+    found.more_levels || found.levels.len() > MAX_LEVELS || found.levels.len() as u64 * 2 > found.present()
+}
+
+/// The unit of each column whose values are numbers with the same unit. Some may lack it. Words that are no numbers
+/// must be few, among many different numbers: reading the column says what to do about them.
+pub(super) fn find<'a>(
+    surveys: impl Iterator<Item = (&'a str, &'a ColumnSurvey)>,
+) -> BTreeMap<String, String> {
+    let unit = |(name, found): (&str, &ColumnSurvey)| {
+        let (unit, &rows) = found.units_of_words.rows.first_key_value()?;
+        let is_only = found.units_of_words.rows.len() == 1 && !found.units_of_words.more;
+        let others = found.words - rows;
+        let fits = others == 0 || found.are_few(others) && has_many_values(found);
+        let is = is_only && rows >= found.numbers.n && fits && !found.wants_words;
+        (is && found.date_order().is_none()).then(|| (name.to_string(), unit.clone()))
+    };
+    surveys.filter_map(unit).collect()
+}
+
+/// What is wrong with a column of numbers with different units.
+pub(super) fn mixed(found: &ColumnSurvey) -> Option<Error> {
+    let units = &found.units_of_words;
+    let many = units.rows.len() > 1 && !units.more && units.total() == found.words && has_many_values(found);
+    let (place, _) = found.first_word.as_ref().filter(|_| many)?;
+    let rows = |n: u64| if n == 1 { "1 row".to_string() } else { format!("{n} rows") };
+    let list: Vec<String> =
+        units.rows.iter().map(|(unit, n)| format!("{} ({})", quoted(unit), rows(*n))).collect();
+    let error = wrong!("its numbers have different units: {}; write all in one unit", list.join(", "));
+    Some(place.mark(error))
+}
+
+/// A cell without the unit of its column.
+pub(super) struct WithoutUnit<'a> {
+    cell: &'a dyn TableCell,
+    unit: &'a str,
+}
+
+impl WithoutUnit<'_> {
+    fn bare<'b>(&self, text: Cow<'b, str>) -> Cow<'b, str> {
+        match number_and_unit(&text).filter(|(_, unit)| *unit == self.unit) {
+            Some((number, _)) => Cow::Owned(number.to_string()),
+            None => text,
+        }
+    }
+}
+
+impl TableCell for WithoutUnit<'_> {
+    fn number(&self, decimal: Decimal) -> Reading {
+        match self.cell.number(decimal) {
+            Reading::Word => self.text().map_or(Reading::Word, |text| cells::number(&text, decimal)),
+            other => other,
+        }
+    }
+
+    fn text(&self) -> Result<Cow<'_, str>> {
+        Ok(self.bare(self.cell.text()?))
+    }
+
+    fn is_text(&self) -> bool {
+        self.cell.is_text()
+    }
+
+    fn date(&self, order: DateOrder) -> Option<f64> {
+        self.cell.date(order)
+    }
+
+    fn list(&self) -> Result<Option<Cow<'_, [f64]>>> {
+        self.cell.list()
+    }
+}
+
+/// Calls `visit` with the cell, without the unit if its column has one.
+pub(super) fn bare<T>(
+    cell: &dyn TableCell,
+    unit: Option<&str>,
+    visit: impl FnOnce(&dyn TableCell) -> Result<T>,
+) -> Result<T> {
+    let Some(unit) = unit else { return visit(cell) };
+    visit(&WithoutUnit { cell, unit }).map_err(|mut error| {
+        let other = cell.text().is_ok_and(|text| number_and_unit(&text).is_some_and(|(_, own)| own != unit));
+        if other {
+            error.why = format!("{}; the unit of this column is {}", error.why, quoted(unit)).into();
+        }
+        error
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_and_its_unit_are_told_apart() {
+        for (text, number, unit) in [
+            ("6,1 m/s", "6,1", "m/s"),
+            ("11.42kWh", "11.42", "kWh"),
+            ("-12 \u{b0}C", "-12", "\u{b0}C"),
+            (" 1.234,5\u{a0}m2 ", "1.234,5", "m2"),
+            ("3.5e-3 mol", "3.5e-3", "mol"),
+            ("3.5 e", "3.5", "e"),
+            (".5 l/100km", ".5", "l/100km"),
+            ("20 km per hour", "20", "km per hour"),
+        ] {
+            assert_eq!(number_and_unit(text), Some((number, unit)), "{text:?}");
+        }
+        for text in [
+            "",
+            "kg",
+            "5",
+            "1e5",
+            "5 Jan 24",
+            "12:30",
+            "1-2 h",
+            "a 5 kg",
+            "10 a long text of words",
+            "3, 4 kg",
+            "5 (kg)",
+            "2024-03-14",
+            "1.2.3 x",
+        ] {
+            assert_eq!(number_and_unit(text), None, "{text:?}");
+        }
+    }
+}
