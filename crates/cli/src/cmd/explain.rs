@@ -27,7 +27,7 @@ struct Explanation<'a> {
 }
 
 /// Words with their meanings.
-const WORDS: [(&str, &str); 25] = [
+const WORDS: [(&str, &str); 26] = [
     (
         "task",
         "One of the problems that are learned together: a shop, a sensor, a class, a column of labels. --task names \

@@ -96,7 +96,7 @@ impl RidgeTargets {
             let row = |i: usize| {
                 let diagonal: f64 = vectors.row(i).iter().zip(&inverse).map(|(v, q)| v * v * q).sum();
                 let squares: f64 = solved.row(i).iter().map(|x| (x / diagonal).powi(2)).sum();
-                RowLoss { loss: squares, weight: 1.0 }
+                RowLoss { input: i as u32, loss: squares, weight: 1.0 }
             };
             (0..solved.rows()).map(row).collect::<Vec<_>>()
         });

@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     fn rows_count_by_their_weight() {
-        let row = |loss, weight| RowLoss { loss, weight };
+        let row = |loss, weight| RowLoss { input: 0, loss, weight };
         let trial = StrengthTrial::new(0, 0.0, &[row(1.0, 2.0), row(4.0, 1.0), row(100.0, 0.0)]);
         assert_eq!(trial.loss, 2.0);
         assert!(StrengthTrial::new(0, 0.0, &[]).loss.is_nan());

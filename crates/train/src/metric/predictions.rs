@@ -19,6 +19,7 @@ pub struct Predictions {
 
 #[derive(Debug, Clone, Copy)]
 struct PredictedRow {
+    input: u32,
     task: u32,
     fold: u32,
     label: f64,
@@ -31,6 +32,7 @@ struct PredictedRow {
 /// A row as the formula of a measure takes it.
 #[derive(Debug, Clone, Copy)]
 struct MeasuredRow {
+    input: u32,
     task: u32,
     fold: u32,
     label: f64,
@@ -43,6 +45,8 @@ struct MeasuredRow {
 /// The loss of a prediction.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct RowLoss {
+    /// The input that it is for: errors of its labels may be alike.
+    pub(crate) input: u32,
     pub(crate) loss: f64,
     pub(crate) weight: f64,
 }
@@ -99,8 +103,9 @@ impl Predictions {
         fold: u32,
         baseline: Option<f64>,
     ) {
-        let (task, label) = (observations.task(o) as u32, observations.label(o));
-        self.rows.push(PredictedRow { task, fold, label, score, weight, baseline });
+        let (input, task) = (observations.input(o) as u32, observations.task(o) as u32);
+        let label = observations.label(o);
+        self.rows.push(PredictedRow { input, task, fold, label, score, weight, baseline });
     }
 
     /// Number of rows of each task.
@@ -143,13 +148,17 @@ impl Predictions {
 
     /// The loss of the fit for each row.
     pub(crate) fn row_losses(&self) -> Vec<RowLoss> {
-        let loss = |row: &MeasuredRow| RowLoss { loss: row.score, weight: row.weight };
+        let loss = |row: &MeasuredRow| RowLoss { input: row.input, loss: row.score, weight: row.weight };
         self.measured(Measure::Loss).iter().map(loss).collect()
     }
 
     /// Squared errors in units of the task, with the weights of R^2 of all rows together.
     pub(crate) fn row_errors(&self) -> Vec<RowLoss> {
-        let error = |row: &MeasuredRow| RowLoss { loss: row.label * row.label, weight: row.pooled_weight };
+        let error = |row: &MeasuredRow| RowLoss {
+            input: row.input,
+            loss: row.label * row.label,
+            weight: row.pooled_weight,
+        };
         self.measured(Measure::R2).iter().map(error).collect()
     }
 
@@ -174,6 +183,7 @@ impl Predictions {
     /// The rows as the formula takes them.
     fn measured(&self, measure: Measure) -> Vec<MeasuredRow> {
         let plain = |row: &PredictedRow| MeasuredRow {
+            input: row.input,
             task: row.task,
             fold: row.fold,
             label: row.label,
@@ -225,6 +235,7 @@ impl Predictions {
                 rows.iter()
                     .enumerate()
                     .map(|(i, row)| MeasuredRow {
+                        input: row.input,
                         task: row.task,
                         fold: row.fold,
                         label: errors[i] / unit,
@@ -258,6 +269,7 @@ impl Predictions {
             let place = input.iter().enumerate().filter(|(c, other)| before((*c, other))).count() as f64;
             let is_nan = input.iter().any(|row| row.score.is_nan());
             Some(MeasuredRow {
+                input: row.input,
                 task: row.task,
                 fold: row.fold,
                 label: 0.0,
