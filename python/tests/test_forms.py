@@ -182,7 +182,7 @@ def test_classes_as_tasks_and_outputs_as_tasks():
     from sklearn.datasets import load_digits
 
     X, y = load_digits(return_X_y=True)
-    model = OutputKernelClassifier(scale="unit", loss="squared").fit(X[:800], y[:800])
+    model = OutputKernelClassifier(scale="unit", loss="squared", kernel="linear").fit(X[:800], y[:800])
     assert model.score(X[800:], y[800:]) > 0.85 and model.theta_.shape == (10, 10)
     assert model.dual_coef_.shape == (800, 10) and model.coef_.shape == (10, 64)
     sure = OutputKernelClassifier(scale="unit", calibrate="sigmoid").fit(X[:800], y[:800])

@@ -17,6 +17,9 @@ use kinfolk::{CScale, Dataset, Kernel, Observations, Start};
 const STL: &str = "stl";
 const POOLED: &str = "pooled";
 
+/// Share of the held-out loss that a curved function must save: straight ones have coefficients that people can read.
+const MIN_GAIN_OF_A_CURVE: f64 = 0.02;
+
 /// What was found on the folds.
 pub(super) struct Searched {
     pub(super) metric: Metric,
@@ -70,10 +73,7 @@ pub(super) fn search(
         let other = curved.search(&found.method, 0, scoring)?;
         if let Some((trial, predictions)) = other.best.filter(|_| !observer.stop()) {
             let predicted = HeldOutPredictions::new(predictions, &held_out)?;
-            // With more than two classes, a better loss of one against the others need not mean better classes.
-            let sign = if metric.higher_is_better() { 1.0 } else { -1.0 };
-            let scores_worse = sign * trial.score < sign * best.score;
-            if !scores_worse && compare::is_better(&predicted.losses, &own.losses, compare::BEYOND_NOISE) {
+            if is_worth_a_curve(metric, (&trial, &predicted), (&best, &own)) {
                 (found.kernel, found.tried, best, own) = (Some(kernel), other.tried, trial, predicted);
                 trials = curved;
             }
@@ -141,6 +141,19 @@ impl<'a> ScaleOfAll<'a> {
     fn of_part(&self, part: &Observations) -> CScale {
         self.c_scale.of_share(total_weight(part) / self.weight)
     }
+}
+
+/// Whether a curved function predicts so much better than a straight one that it is taken.
+fn is_worth_a_curve(
+    metric: Metric,
+    (trial, predicted): (&StrengthTrial, &HeldOutPredictions),
+    (straight_trial, straight): (&StrengthTrial, &HeldOutPredictions),
+) -> bool {
+    // With more than two classes, a better loss of one against the others need not mean better classes.
+    let sign = if metric.higher_is_better() { 1.0 } else { -1.0 };
+    sign * trial.score >= sign * straight_trial.score
+        && trial.loss <= (1.0 - MIN_GAIN_OF_A_CURVE) * straight_trial.loss
+        && compare::is_better(&predicted.losses, &straight.losses, compare::WORTH_A_STEP)
 }
 
 /// The scale of C of all rows of a study.
