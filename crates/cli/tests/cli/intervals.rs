@@ -39,6 +39,7 @@ fn folds_of_whole_tasks_give_intervals_for_new_tasks() {
         "select {SHOPS} --method kin:common=10,own=1,k=1 --grid strength=1 --whole-tasks --folds 12 --compare -o w.st"
     ));
     assert_eq!(said.code, 0, "{}", said.stderr);
+    assert!(place.ok("model show w.st").contains("on held-out tasks, by select; pooled "));
     place.write("new.csv", "shop,x,z\nnew,3,1\ns01,3,1\n");
     let said = place.run("predict w.st new.csv --unknown-task mean --interval 0.9");
     assert_eq!(said.code, 0, "{}", said.stderr);
@@ -106,7 +107,7 @@ fn a_verdict_is_the_difference_of_the_scores_in_the_table() {
 #[test]
 fn tasks_whose_auc_rests_on_one_row_are_named() {
     let place = Place::new();
-    let label = |i: usize| u8::from(if i % 3 == 0 { i == 27 } else { i * 7 % 5 > 2 });
+    let label = |i: usize| u8::from(if i.is_multiple_of(3) { i == 27 } else { i * 7 % 5 > 2 });
     let rows = (0..60).map(|i| format!("t{},{},{},{}\n", i % 3, i * 7 % 5, i * 3 % 11, label(i)));
     place.write("a.csv", format!("t,x,z,y\n{}", rows.collect::<String>()));
     let note =

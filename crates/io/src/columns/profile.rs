@@ -58,7 +58,7 @@ pub(crate) fn profile(cursor: &mut dyn ColumnCursor, columns: &ColumnRoles) -> R
     let mut surveys = look_through(cursor, &columns)?;
     let names = cursor.names();
     columns.units =
-        units::find(surveys.iter().enumerate().map(|(column, found)| (&*names.name(column), found)));
+        units::find(surveys.iter().enumerate().map(|(column, found)| (names.name(column), found)));
     if !columns.units.is_empty() {
         cursor.rewind()?;
         surveys = look_through(cursor, &columns)?;
@@ -117,7 +117,7 @@ fn look_through(cursor: &mut dyn ColumnCursor, columns: &ColumnRoles) -> Result<
     let usable = |column: &usize| !matches!(surveys[*column].column_type, ColumnType::Unusable(_));
     let places: Vec<usize> = (0..surveys.len()).filter(usable).collect();
     cursor.check_size(places.len())?;
-    let unit = |&column: &usize| rules.unit(&cursor.names().name(column)).map(str::to_string);
+    let unit = |&column: &usize| rules.unit(cursor.names().name(column)).map(str::to_string);
     let units_of: Vec<Option<String>> = places.iter().map(unit).collect();
     while cursor.visit(&places, BATCH_ROWS, &mut |cell, i, _, place| {
         units::bare(cell, units_of[i].as_deref(), |cell| {

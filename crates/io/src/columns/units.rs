@@ -30,6 +30,10 @@ pub(super) fn number_and_unit(text: &str) -> Option<(&str, &str)> {
         }
     }
     let (number, unit) = (text[..end].trim_end(), text[end..].trim_start());
+    // `3.x` is a slip and no number of x.
+    if !number.ends_with(|c: char| c.is_ascii_digit()) {
+        return None;
+    }
     let is_number = |decimal| matches!(cells::number(number, decimal), Reading::Number(_));
     (is_unit(unit) && (is_number(Decimal::Point) || is_number(Decimal::Comma))).then_some((number, unit))
 }
@@ -191,6 +195,7 @@ mod tests {
             "5 (kg)",
             "2024-03-14",
             "1.2.3 x",
+            "3.x",
         ] {
             assert_eq!(number_and_unit(text), None, "{text:?}");
         }

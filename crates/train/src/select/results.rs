@@ -172,9 +172,11 @@ fn verdicts(selection: &Selection, tasks: &TaskNames) -> Vec<Verdict> {
 impl SelectionResults {
     /// The score of the winner on held-out rows, and those of simpler methods: `pooled-r2 0.783 on held-out rows; stl
     /// 0.761, pooled 0.593`.
-    pub fn score_in_words(&self) -> String {
+    /// `whole_tasks` says that folds hold out whole tasks.
+    pub fn score_in_words(&self, whole_tasks: bool) -> String {
         let number = |score: f64| if score.is_nan() { "undefined".into() } else { format!("{score:.3}") };
         let rows = match &self.folds_by {
+            _ if whole_tasks => "held-out tasks",
             None => "held-out rows",
             Some(FoldsBy::Group(_)) => "held-out groups",
             Some(FoldsBy::Time(_)) => "later rows",

@@ -168,7 +168,7 @@ pub(crate) fn run(args: SelectArgs, global: &Global, report: Report) -> Result<E
         let trained = study.refit(winner, &training.schema, &mut watch);
         watch.finish();
         let mut trained = trained?;
-        trained.outcome.selection_score = Some(results.score_in_words());
+        trained.outcome.selection_score = Some(results.score_in_words(suit.whole_tasks));
         save(&mut results, &trained, out)?;
     }
     if let Some(path) = &args.results {
