@@ -45,7 +45,8 @@ def grade(worker, problem, words):
         wrong.append("the gap is larger than stored")
     if not (abs(found.primal - stored["primal"]) <= of_primal and abs(found.dual - stored["dual"]) <= of_dual):
         wrong.append("objective or bound differ")
-    allowed = recheck.PART_ROUNDING * np.sqrt(np.outer(np.diag(found.theta), np.diag(found.theta))) + recheck.UNDERFLOW
+    allowed = recheck.PART_ROUNDING * np.sqrt(np.outer(np.diag(found.theta), np.diag(found.theta)))
+    allowed = allowed + recheck.theta_underflow(found)
     if (abs(tensors["theta"] - found.theta) > allowed + of_theta).any():
         wrong.append("theta is not that of the point")
     if about["status"] == "certified" and not found.gap <= tolerance * size + rounding:

@@ -20,6 +20,7 @@ import platform
 import resource
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -27,6 +28,9 @@ import time
 import traceback
 
 import numpy as np
+
+# A shell that starts a job in the background has it ignore Ctrl-C, and so would everything that is started here.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 MOST_FINDINGS_KEPT = 200
 SECONDS_FOR_ONE_COMMAND = 120
@@ -57,6 +61,51 @@ def versions(names=("numpy", "scipy", "scikit-learn", "pandas", "pyarrow", "cvxp
         except importlib.metadata.PackageNotFoundError:
             pass
     return ", ".join(found)
+
+
+TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
+
+
+def seconds_of_work(pid):
+    """Seconds of all cores that a process has used."""
+    try:
+        fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / TICKS_PER_SECOND
+
+
+def is_idle(pid):
+    """Whether no thread of a process runs or could run."""
+    for path in pathlib.Path(f"/proc/{pid}/task").glob("*/stat"):
+        try:
+            if path.read_text().rpartition(")")[2].split()[0] in "RD":
+                return False
+        except (OSError, IndexError):
+            pass  # the thread has ended
+    return True
+
+
+class OwnClock:
+    """Seconds that a process has worked, or was idle while others could have had its core.
+
+    A process that hangs is idle for ever, or works for ever. On a busy machine one may wait long for a core, and that
+    is neither. Idle time is counted between looks at this clock, so it has to be looked at often.
+    """
+
+    def __init__(self, pid):
+        self.pid = pid
+        self.restart()
+
+    def restart(self):
+        self.last_look, self.idle, self.before = time.monotonic(), 0.0, seconds_of_work(self.pid)
+
+    def seconds(self):
+        now = time.monotonic()
+        if is_idle(self.pid):
+            self.idle += now - self.last_look
+        self.last_look = now
+        return self.idle + seconds_of_work(self.pid) - self.before
 
 
 class Worker:

@@ -101,6 +101,8 @@ class Recheck:
     theta: np.ndarray
     zero: float
     """Objective of the model that is zero everywhere."""
+    reach: float
+    """The largest that a score can be before Theta is applied, and before anything cancels."""
 
     @property
     def gap(self):
@@ -211,7 +213,7 @@ def recheck(about, tensors, data, shaken=wide):
     if problem["intercept"] == "free":
         faults += balance_faults(alpha, task, np.flatnonzero(~one_class))
     size = abs(wide([term for term in [*primal, *dual] if np.isfinite(term)])).sum()
-    return Recheck(wide(primal).sum(), wide(dual).sum(), size, sorted(set(faults)), theta, zero.sum())
+    return Recheck(wide(primal).sum(), wide(dual).sum(), size, sorted(set(faults)), theta, zero.sum(), reach.max())
 
 
 def rounding(about, tensors, data, found):
@@ -231,6 +233,16 @@ def rounding(about, tensors, data, found):
         dual = max(dual, ROUNDING_SAFETY * change(other.dual, found.dual))
         theta = np.maximum(theta, ROUNDING_SAFETY * change(other.theta, found.theta))
     return primal, dual, theta
+
+
+def theta_underflow(found):
+    """By how much entries of Theta may be wrong since numbers below double precision are zero.
+
+    Predictions are sums of entries of Theta times scores, in the units of the labels. Scores are at most `reach`. So
+    an error of `UNDERFLOW / reach` in an entry changes predictions by at most UNDERFLOW: labels of 1e-150 are still
+    1e140 times larger. A solver that computes Theta as a product of such numbers has zero there.
+    """
+    return UNDERFLOW + (UNDERFLOW / found.reach if found.reach > 0 else np.inf)
 
 
 def change(one, other):

@@ -71,7 +71,8 @@ def watch(options):
             process = context.Process(target=child, args=(options.seed, number, own, options.seconds, theirs))
             process.start()
             theirs.close()
-            jobs.append({"process": process, "pipe": ours, "folder": own, "last": time.monotonic(), "doing": "start"})
+            clock = common.OwnClock(process.pid)
+            jobs.append({"process": process, "pipe": ours, "folder": own, "clock": clock, "doing": "start"})
         start, next_look = time.monotonic(), 0.0
         while any(job["process"].is_alive() for job in jobs):
             for number, job in enumerate(jobs):
@@ -95,7 +96,7 @@ def hear(job, counts, findings, number):
     try:
         while job["pipe"].poll():
             kind, text = job["pipe"].recv()
-            job["last"] = time.monotonic()
+            job["clock"].restart()
             if kind == "start":
                 job["doing"] = text
                 counts[text] = counts.get(text, 0) + 1
@@ -106,7 +107,7 @@ def hear(job, counts, findings, number):
     except (EOFError, OSError):
         return
     process = job["process"]
-    if process.is_alive() and time.monotonic() - job["last"] > SECONDS_OF_A_HANG:
+    if process.is_alive() and job["clock"].seconds() > SECONDS_OF_A_HANG:
         os.kill(process.pid, signal.SIGUSR1)
         time.sleep(1)
         where = (job["folder"] / "where").read_text()[-3000:]

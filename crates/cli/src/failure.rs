@@ -88,6 +88,10 @@ impl From<kinfolk::Error> for Failure {
     fn from(error: kinfolk::Error) -> Self {
         match error {
             kinfolk::Error::NegativeGap { .. } => Self::output(error),
+            kinfolk::Error::Memory { what: "the work on the device", .. } => {
+                Self::input(format!("{error}; --device-memory gives more, --device cpu does without"))
+            }
+            kinfolk::Error::Memory { .. } => Self::input(format!("{error}; --memory gives more")),
             _ => Self::input(error),
         }
     }

@@ -2,6 +2,7 @@
 
 use crate::failure::{Failure, Result};
 use crate::interrupt;
+use crate::limits::Need;
 use kinfolk::Model;
 use kinfolk_train::Trained;
 use std::io::Write;
@@ -32,7 +33,13 @@ pub(crate) fn read_text(path: &Path) -> Result<String> {
 
 /// A model file of `fit` or `select`.
 pub(crate) fn load_model(path: &Path) -> Result<Trained> {
-    trained(path, Model::load(path)?)
+    trained(path, load_any_model(path)?)
+}
+
+/// Any model file.
+pub(crate) fn load_any_model(path: &Path) -> Result<Model> {
+    Need::model(path).check().map_err(|failure| failure.about(path))?;
+    Ok(Model::load(path)?)
 }
 
 /// A model that was loaded from there, with its spec.

@@ -10,6 +10,7 @@ mod failure;
 mod files;
 mod graphml;
 mod interrupt;
+mod limits;
 mod outputs;
 mod recheck;
 mod report;

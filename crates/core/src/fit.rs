@@ -6,8 +6,8 @@ use crate::linalg::{self, view};
 use crate::regularizer::Regularizer;
 use crate::solver::{Snapshot, Solution, SolveRequest, Start, TracePoint, start};
 use crate::{
-    Certificate, Dataset, Matrix, Model, Observer, Problem, ProblemSpec, Result, Settings, Silent, Status,
-    Weights,
+    Certificate, Dataset, Error, Matrix, Model, Observer, Problem, ProblemSpec, Result, Settings, Silent,
+    Status, Weights,
 };
 use std::time::Instant;
 
@@ -233,7 +233,22 @@ pub fn certify_duals(
     finish(problem, solution, settings.tolerance, began)
 }
 
+/// `Err` if the largest dual has lost digits in the caller's units: a model could not keep its proof. Smaller ones that
+/// lose some are still right to a last digit of the largest.
+fn check_range(problem: &Problem<'_>, kappa: &[f64]) -> Result<()> {
+    let largest = kappa.iter().fold(0.0, |most: f64, k| most.max(k.abs()));
+    if largest > 0.0 && largest * problem.unit() < f64::MIN_POSITIVE {
+        return Err(Error::Incompatible(format!(
+            "dual variables have sizes of {:e}, below the range of double precision: inputs are too large for labels \
+             as small as these, or C is too small; scale the inputs or the labels",
+            largest * problem.unit()
+        )));
+    }
+    Ok(())
+}
+
 fn finish(problem: &Problem<'_>, mut solution: Solution, tolerance: f64, began: Instant) -> Result<Fit> {
+    check_range(problem, &solution.kappa)?;
     solution.graded.add_rounding(problem, &solution.kappa, solution.v.as_ref());
     if solution.status == Status::Certified && solution.certificate().rel_error() > tolerance {
         solution.status = Status::Imprecise;

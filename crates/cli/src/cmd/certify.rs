@@ -4,6 +4,7 @@ use crate::args::{ColumnArgs, Global};
 use crate::cmd::fit::stream;
 use crate::data_files::DataFiles;
 use crate::failure::{self, Failure, NO};
+use crate::limits::Need;
 use crate::report::{Report, json_number};
 use crate::text::{Grid, exact};
 use clap::Args;
@@ -123,6 +124,8 @@ fn check(
         );
         return Ok(Ok(ModelCheck { certificate, mismatches: vec![] }));
     }
+    let cure = "certify on a machine with more memory, or raise the limit";
+    Need::rows(data, cure).check().map_err(|failure| failure.about(data.first()))?;
     let (table, observations) = trained.training_data(data.paths(), &columns)?;
     Ok(trained.model.check(&table.inputs, &observations, options))
 }

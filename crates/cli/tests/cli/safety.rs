@@ -1,6 +1,6 @@
 //! Files that a command reads, or that are somebody else's, are never replaced; limits are found before they hurt.
 
-use crate::common::Place;
+use crate::common::{CommandOutput, Place};
 
 /// Data, a model, and files that are nobody's.
 fn place() -> Place {
@@ -331,4 +331,44 @@ fn names_of_files_may_be_any_bytes() {
     let (code, said) = run("fit --task school --target score --c 1 --json DATA MODEL");
     assert_eq!(code, Some(2), "{said}");
     assert!(said.contains("is not UTF-8, so it cannot be in JSON; leave --json out"), "{said}");
+}
+
+/// Files of four terabytes that take no room on the disk: more than any machine has. Nothing is read of them, and
+/// nothing is written.
+#[cfg(target_os = "linux")]
+#[test]
+fn more_than_the_memory_is_refused_before_the_work() {
+    const BYTES: u64 = 1 << 42;
+    let place = place();
+    let huge = |name: &str, start: &str| {
+        place.write(name, start);
+        let file = std::fs::OpenOptions::new().write(true).open(place.path(name)).unwrap();
+        file.set_len(BYTES).is_ok()
+    };
+    if !(huge("huge.csv", &"school,score,a\n1,2,3\n".repeat(5000)) && huge("huge.npz", "PK")) {
+        eprintln!("skipped: the disk has no files of such a size");
+        return;
+    }
+    assert!(huge("huge.st", "model"));
+    let commands = [
+        "fit huge.csv --task school --target score -o new.st --c 1",
+        "fit huge.npz -o new.st --c 1",
+        "select huge.csv --task school --target score --method stl -o new.st",
+        "data convert huge.csv new.npz",
+        "certify m.st huge.csv",
+        "report m.st huge.csv -o new.html",
+        "report huge.st -o new.html",
+        "predict huge.st school.csv -o new.csv",
+        "evaluate huge.st school.csv",
+        "theta huge.st",
+    ];
+    for command in commands {
+        let began = std::time::Instant::now();
+        let CommandOutput { code, stderr: said, .. } = place.run(command);
+        assert_eq!(code, 3, "{command}: {said}");
+        assert!(said.contains("of memory, ") && said.contains(" is there ("), "{command}: {said}");
+        assert_eq!(said.trim_end().lines().count(), 1, "{command}: {said}");
+        assert!(began.elapsed().as_secs() < 20, "{command}");
+    }
+    assert!(!place.path("new.st").exists() && !place.path("new.npz").exists());
 }

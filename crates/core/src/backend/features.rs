@@ -9,7 +9,11 @@ use crate::linalg::sum_pairs;
 use crate::linalg::{self, axpy, shared_product, view, view_mut};
 use crate::{Error, Matrix, Result};
 use faer::{Accum, MatRef};
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
+
+/// Rows whose common factor is further away from one are copied before they are multiplied: products of their own
+/// values with duals or weights could be outside the range of double precision.
+const IN_PLACE_SCALES: RangeInclusive<f64> = 1e-60..=1e60;
 
 /// Features X, dense or sparse, with an optional constant feature.
 ///
@@ -75,7 +79,7 @@ impl<'a> FeatureBackend<'a> {
     fn in_place(&self, rows: &[u32]) -> Option<MatRef<'_, f64>> {
         let Inputs::Dense(dense) = self.inputs else { return None };
         let (values, first) = (dense.as_f64()?, *rows.first()? as usize);
-        let plain = self.bias == 0.0 && self.row_scale.is_none();
+        let plain = self.bias == 0.0 && self.row_scale.is_none() && IN_PLACE_SCALES.contains(&self.scale);
         let neighbours = rows.windows(2).all(|w| w[1] == w[0] + 1);
         let d = self.width();
         (plain && neighbours).then(|| {

@@ -188,7 +188,8 @@ impl Graded {
     /// Completes the certificate of this point. Not needed on the way, where only the gap decides.
     pub(crate) fn add_rounding(&mut self, problem: &Problem<'_>, kappa: &[f64], v: Option<&Matrix>) {
         let unit = problem.unit();
-        let point = rounding::GradedPoint { kappa, v, theta: &self.theta, gap: self.certificate.gap / unit };
+        let gap = self.certificate.gap / unit;
+        let point = rounding::GradedPoint { kappa, v, theta: &self.theta, gram: &self.gram, gap };
         let change = problem.data().pool().install(|| rounding::change(problem, &point));
         self.certificate.rounding = unit * change;
     }

@@ -17,8 +17,16 @@
 //! `c_i h (d_i + e_i)^2 / 2` in place of `c_i h d_i^2 / 2`. By Cauchy-Schwarz the sum changes by at most
 //! `(2 gap N)^(1/2) + N / 2` with `N = sum_i c_i h e_i^2`. At a kink of a loss the change is of first order. Where the
 //! dual is zero, most losses are flat.
+//!
+//! The task Gram matrix G has errors `d_ts`, and Theta was computed from it: `phi'(G + d)`. The model has this Theta,
+//! and the Fenchel-Young term of Theta is not zero at the true G. It changes as a loss with curvature does:
+//! `h_ts d_ts / 2` is added to N, with `h = phi'(G + d) - phi'(G)`. From features, G is a sum of squares, and
+//! `d_ts = EPSILON (m_t G_ss^(1/2) + m_s G_tt^(1/2))`. From kernel values it is `Z' (K Z)`, whose terms may be larger
+//! than their sum: `d_ts = EPSILON m_t m_s`. For the same reason the distance between two points is wrong in second
+//! order with features and in first order with kernel values.
 
 use crate::backend::Backend;
+use crate::regularizer::SumRegularizer;
 use crate::{Matrix, Problem, linalg};
 use rayon::prelude::*;
 
@@ -31,6 +39,8 @@ pub(super) struct GradedPoint<'a> {
     /// Coordinates of the primal point, if it is not that of the duals.
     pub(super) v: Option<&'a Matrix>,
     pub(super) theta: &'a Matrix,
+    /// The task Gram matrix of the point.
+    pub(super) gram: &'a Matrix,
     pub(super) gap: f64,
 }
 
@@ -39,11 +49,11 @@ pub(super) fn change(problem: &Problem<'_>, point: &GradedPoint<'_>) -> f64 {
     let duals = dual_sizes(problem, point.kappa);
     let sum = match (problem.normal_regularizer().entrywise(), point.v) {
         // Its terms are no squares, but differences of larger numbers.
-        (None, _) => first_order(point.theta, &duals) + 0.5 * of_dual_sums(problem, point.kappa),
-        (Some(_), None) => of_scores(problem, point, &duals),
-        (Some(_), Some(v)) => {
+        (None, _) => first_order(point.theta, (&duals, &duals)) + 0.5 * of_dual_sums(problem, point.kappa),
+        (Some(output), None) => of_scores(problem, output, point, &duals),
+        (Some(output), Some(v)) => {
             let own = coordinate_sizes(problem.data().backend(), v);
-            of_scores(problem, point, &own) + of_dual_point(point.theta, &duals)
+            of_scores(problem, output, point, &own) + of_distance(problem, point, v, (&own, &duals))
         }
     };
     if sum.is_nan() { f64::INFINITY } else { sum }
@@ -92,13 +102,37 @@ fn score_size(theta: &Matrix, sizes: &[f64], t: usize) -> f64 {
     theta.row(t).iter().zip(sizes).map(|(theta, m)| (theta * m) * (theta * m)).sum::<f64>().sqrt()
 }
 
-fn of_scores(problem: &Problem<'_>, point: &GradedPoint<'_>, sizes: &[f64]) -> f64 {
+/// `sum_ts h_ts d_ts / 2`.
+fn of_theta(backend: &dyn Backend, output: &SumRegularizer, point: &GradedPoint<'_>, sizes: &[f64]) -> f64 {
+    let (t, sums_of_squares) = (sizes.len(), backend.coordinates_are_state());
+    let root = |s: usize| point.gram[(s, s)].max(0.0).sqrt();
+    let error = |r: usize, s: usize| {
+        let size = match sums_of_squares {
+            true => sizes[r] * root(s) + sizes[s] * root(r),
+            false => sizes[r] * sizes[s],
+        };
+        f64::EPSILON * size
+    };
+    let mut moved = point.gram.clone();
+    for r in 0..t {
+        for s in 0..t {
+            moved[(r, s)] += error(r, s).copysign(point.gram[(r, s)]);
+        }
+    }
+    let moved = output.theta(&moved);
+    let change = |r: usize, s: usize| (moved[(r, s)] - point.theta[(r, s)]).abs();
+    let of_row = |r: usize| (0..t).map(|s| change(r, s) * error(r, s)).sum::<f64>();
+    0.5 * (0..t).map(of_row).sum::<f64>()
+}
+
+fn of_scores(problem: &Problem<'_>, output: &SumRegularizer, point: &GradedPoint<'_>, sizes: &[f64]) -> f64 {
     let (obs, diagonal) = (problem.observations(), problem.data().backend().diagonal());
     let errors: Vec<f64> =
         (0..obs.n_tasks()).map(|t| f64::EPSILON * score_size(point.theta, sizes, t)).collect();
+    let of_theta = of_theta(problem.data().backend(), output, point, sizes);
     let of_sums = of_dual_sums(problem, point.kappa);
     let total = |squares: f64, kinks: f64| {
-        let squares = squares + of_sums;
+        let squares = squares + of_sums + of_theta;
         (2.0 * point.gap * squares).sqrt() + 0.5 * squares + kinks
     };
     // The same curvature everywhere, and a label of every task for every input: sums over inputs and tasks come apart.
@@ -137,12 +171,27 @@ fn of_dual_sums(problem: &Problem<'_>, kappa: &[f64]) -> f64 {
     sums.iter().zip(rho).filter(|(_, rho)| **rho > 0.0).map(|(sum, rho)| sum / rho).sum()
 }
 
-/// The distance between the duals' point and what was computed for it, `<Theta, G> / 2`.
-fn of_dual_point(theta: &Matrix, sizes: &[f64]) -> f64 {
-    let error = |t: usize| f64::EPSILON * sizes[t];
-    0.5 * (0..sizes.len()).map(|t| theta[(t, t)] * error(t) * error(t)).sum::<f64>()
+/// Of the distance `<Theta, G(V - V_a)> / 2` between the point and that of the duals.
+fn of_distance(
+    problem: &Problem<'_>,
+    point: &GradedPoint<'_>,
+    v: &Matrix,
+    (own, duals): (&[f64], &[f64]),
+) -> f64 {
+    let backend = problem.data().backend();
+    if backend.coordinates_are_state() {
+        let error = |t: usize| f64::EPSILON * duals[t];
+        return 0.5 * (0..duals.len()).map(|t| point.theta[(t, t)] * error(t) * error(t)).sum::<f64>();
+    }
+    // Coefficients `V - Z` times the difference of two states, each with its own errors.
+    let mut offset = v.clone();
+    let obs = problem.observations();
+    point.kappa.iter().enumerate().for_each(|(o, k)| offset[(obs.input(o), obs.task(o))] -= k);
+    let states: Vec<f64> = own.iter().zip(duals).map(|(a, b)| a.hypot(*b)).collect();
+    0.5 * first_order(point.theta, (&coordinate_sizes(backend, &offset), &states))
 }
 
-fn first_order(theta: &Matrix, sizes: &[f64]) -> f64 {
-    f64::EPSILON * (0..sizes.len()).map(|t| sizes[t] * score_size(theta, sizes, t)).sum::<f64>()
+/// `EPSILON sum_t a_t (sum_s (Theta_ts b_s)^2)^(1/2)`.
+fn first_order(theta: &Matrix, (a, b): (&[f64], &[f64])) -> f64 {
+    f64::EPSILON * (0..a.len()).map(|t| a[t] * score_size(theta, b, t)).sum::<f64>()
 }

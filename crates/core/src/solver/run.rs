@@ -3,7 +3,7 @@
 //! [`Solver::solve`] checks that the algorithm suits the problem, reads the start, starts the clock, lets the
 //! [`Algorithm`] iterate and turns the point it ends with into a [`Solution`].
 
-use super::{CheckedSettings, Clock, Incumbent, Solution, SolveRequest, Solver, Status, start};
+use super::{CheckedSettings, Clock, Incumbent, Solution, SolveRequest, Solver, Status, badness, start};
 use crate::backend::Interrupt;
 use crate::{Error, Observer, Problem, Result};
 
@@ -74,6 +74,27 @@ impl SolverRun<'_> {
         Ok(self.report(&point).map(|status| point.ended(status)))
     }
 
+    /// Ends a run whose numbers left the range of double precision.
+    pub(super) fn lost(&mut self) -> Result<SolverOutcome> {
+        let (point, _) = self.first_point()?;
+        let status = self.report(&point).unwrap_or(Status::Stalled);
+        Ok(point.ended(status))
+    }
+
+    /// The point; if its objective is beyond double precision, the best of it, the start and the zero function.
+    fn usable(&mut self, mut point: Incumbent) -> Result<Incumbent> {
+        if point.certificate().primal.is_finite() {
+            return Ok(point);
+        }
+        let (first, _) = self.first_point()?;
+        for other in [first, Incumbent::zero_function(self.problem, start::zeros(self.problem))?] {
+            if badness(other.certificate()) < badness(point.certificate()) {
+                point = other;
+            }
+        }
+        Ok(point)
+    }
+
     /// Ends a run that was stopped before it had any point.
     pub(super) fn give_up(&mut self) -> Result<SolverOutcome> {
         let (point, _) = start::at_once(self.problem, self.given.take())?;
@@ -109,7 +130,8 @@ impl<A: Algorithm> Solver for A {
         let mut clock = Clock::new(solver, settings, observer);
         clock.passes += passes_before;
         let mut run = SolverRun { problem, settings, clock, given };
-        let SolverOutcome { point: Incumbent { kappa, v, graded }, status } = self.iterate(&mut run)?;
+        let SolverOutcome { point, status } = self.iterate(&mut run)?;
+        let Incumbent { kappa, v, graded } = run.usable(point)?;
         let Clock { passes, trace, .. } = run.clock;
         Ok(Solution { kappa, v, graded, status, solver, passes, trace, reason: None })
     }

@@ -102,6 +102,9 @@ impl Algorithm for Sdca {
                 ascent.refresh(clock.passes.is_multiple_of(REBUILD_EVERY))?;
                 continue;
             }
+            if ascent.kappa.iter().any(|k| !k.is_finite()) {
+                return run.lost();
+            }
             let began = Instant::now();
             let certified = clock.unless_stopped_for(grace, |interrupt| {
                 interrupt.check()?;
@@ -130,7 +133,8 @@ impl Algorithm for Sdca {
     }
 }
 
-/// A few passes from a certified point, for solvers that converge slowly far from a solution; the new duals.
+/// A few passes from a certified point, for solvers that converge slowly far from a solution; the new duals, or those
+/// of that point if numbers left the range of double precision.
 pub(super) fn head_start(
     problem: &Problem<'_>,
     first: Incumbent,
@@ -138,6 +142,7 @@ pub(super) fn head_start(
     seed: u64,
     clock: &mut Clock<'_>,
 ) -> Result<Vec<f64>> {
+    let begin = first.kappa.clone();
     let mut ascent = Ascent::new(problem, first)?;
     let mut visits = Visits::new(problem, Sdca::default().order, seed);
     for _ in 0..passes {
@@ -146,6 +151,9 @@ pub(super) fn head_start(
         if clock.is_over() {
             break;
         }
+    }
+    if ascent.kappa.iter().any(|k| !k.is_finite()) {
+        return Ok(begin);
     }
     ascent.settled(&mut Interrupt::never())
 }

@@ -1,12 +1,13 @@
 //! Primal, dual and gap at arbitrary points, against the formulas written out with loops.
 
 use crate::common::*;
+use kinfolk::inputs::{Dense, Gram, Inputs};
 use kinfolk::kernel::Gamma;
 use kinfolk::loss::Loss;
 use kinfolk::regularizer::Entrywise;
 use kinfolk::{
-    Dataset, DatasetOptions, Form, Kernel, LossKind, Matrix, Problem, RegularizerKind, Settings, Status,
-    certify, fit,
+    Dataset, DatasetOptions, Form, Kernel, LossKind, Matrix, Observations, Problem, RegularizerKind,
+    Settings, Status, certify, fit,
 };
 
 const C: f64 = 0.7;
@@ -216,4 +217,26 @@ fn rounding_is_no_proof() {
         fit.certificate(),
         fit.certificate().rounding
     );
+}
+
+/// All kernel values are 1e10, so two points differ by nothing if their coefficients have the same sum. What is
+/// computed of that distance is a sum of terms of 1e10. With duals at the ends of their intervals nothing else has
+/// rounding.
+#[test]
+fn distances_of_cancelling_points_have_rounding_of_first_order() {
+    let (x, k) = ([1e5; 4], [1e10; 16]);
+    let observations = Observations::multi_task(&[0; 4], vec![1.0; 4]).unwrap();
+    let rounding = |inputs: &Inputs<'_>, kernel: Kernel, v: Matrix| {
+        let data = Dataset::new(inputs, &observations, DatasetOptions { kernel, ..linear() }).unwrap();
+        let output = RegularizerKind::Fixed { theta: vec![vec![1.0]] };
+        let problem = Problem::new(&data, spec(LossKind::Hinge, output, 1.0, 1.0)).unwrap();
+        certify(&problem, &[1.0; 4], Some(&v)).unwrap().rounding
+    };
+    let coefficients = Matrix::from_vec(vec![2.0, 0.0, 1.0, 1.0], 4, 1).unwrap();
+    let of_kernel = rounding(&Gram::new(&k[..], 4).unwrap().into(), Kernel::Precomputed, coefficients);
+    // Coefficients of size 1e5 times states of size 2e5.
+    assert!((1e-6..1e-4).contains(&of_kernel), "{of_kernel:e}");
+    let weights = Matrix::from_vec(vec![4e5], 1, 1).unwrap();
+    let of_features = rounding(&Dense::f64(&x, 4, 1).unwrap().into(), Kernel::Linear, weights);
+    assert!(of_features < 1e-18, "{of_features:e}");
 }

@@ -2,9 +2,10 @@
 //! certificate.
 
 use crate::common::*;
+use kinfolk::inputs::{Dense, Inputs};
 use kinfolk::{
-    Certificate, Fit, LossKind, Observations, Problem, RegularizerKind, Settings, SolverKind, Status,
-    certify, fit,
+    Certificate, Dataset, Fit, Intercept, LossKind, Observations, Problem, ProblemSpec, RegularizerKind,
+    Settings, SolverKind, Status, certify, fit,
 };
 
 fn exp() -> RegularizerKind {
@@ -294,6 +295,64 @@ fn zero_inputs_in_the_spectral_solver() {
             }
         }
     }
+}
+
+/// Rows of zeros and a C that no dual comes near: steps of duals on those rows are not bounded by anything else, and
+/// leave the range of double precision. The model is then the best one that has numbers.
+#[test]
+fn a_huge_c_with_rows_of_zeros_ends_with_numbers() {
+    let x = [0.42, -0.68, 0.0, 0.0, 0.0, 0.0, -0.9, -0.3, 0.0, 0.0, -0.07, -0.11]
+        .into_iter()
+        .chain([0.0, 0.0, 0.73, 0.19, 0.47, -1.0, -0.42, -0.18, -1.0, 0.35, 0.0, 0.0])
+        .collect::<Vec<f64>>();
+    let inputs: Inputs<'_> = Dense::f64(&x, 12, 2).unwrap().into();
+    let labels = vec![-1.0, -1.0, -1.0, 1.0, -1.0, -1.0, -1.0, -1.0, -1.0, 1.0, 1.0, -1.0];
+    let observations = Observations::multi_task(&[1, 0, 1, 0, 1, 1, 1, 0, 0, 0, 0, 1], labels).unwrap();
+    let data = Dataset::new(&inputs, &observations, linear()).unwrap();
+    let prior = vec![vec![15.8, -94.6], vec![-94.6, 1501.7]];
+    for output in [RegularizerKind::Frobenius { prior }, power(1), power(4)] {
+        for (c, solver) in [(1e101, SolverKind::Sdca), (1e140, SolverKind::Sdca), (1e140, SolverKind::Auto)] {
+            let name = format!("{output}, C {c:e}, {solver}");
+            let spec =
+                ProblemSpec { intercept: Intercept::Free, ..spec(LossKind::Hinge, output.clone(), c, 1.0) };
+            let problem = Problem::new(&data, spec).unwrap();
+            let settings = Settings { solver, ..quick(1e-6) };
+            let fit = fit(&problem, &settings).unwrap_or_else(|error| panic!("{name}: {error}"));
+            // All labels of the wrong side: no model needs to be worse than zero.
+            assert!(fit.certificate().primal <= 12.0 * c, "{name}: {}", fit.certificate());
+        }
+    }
+}
+
+/// Weights are of moderate size beside inputs of 1e-134, although products of these inputs and duals are below double
+/// precision.
+#[test]
+fn weights_of_tiny_inputs_do_not_vanish() {
+    let x: Vec<f64> = (0..16).map(|i| 1e-134 * (f64::from(i) - 7.3)).collect();
+    let labels = (0..16).map(|i| if i % 3 == 0 { 1.0 } else { -1.0 }).collect();
+    let inputs: Inputs<'_> = Dense::f64(&x, 16, 1).unwrap().into();
+    let observations = Observations::multi_task(&[0; 16], labels).unwrap();
+    let data = Dataset::new(&inputs, &observations, linear()).unwrap();
+    let output = RegularizerKind::Fixed { theta: vec![vec![1.0]] };
+    let problem = Problem::new(&data, spec(LossKind::Hinge, output, 0.002, 1.0)).unwrap();
+    let fit = fit(&problem, &quick(1e-6)).unwrap();
+    let expected: f64 = x.iter().zip(fit.model.alpha().unwrap()).map(|(x, a)| x * a).sum();
+    let found = fit.model.predict_all(&Dense::f64(&[1.0], 1, 1).unwrap().into()).unwrap()[(0, 0)];
+    assert!(expected != 0.0 && (found / expected - 1.0).abs() < 1e-9, "{found:e} is not {expected:e}");
+}
+
+/// Labels so small beside inputs so large that duals are below double precision: a model could not be proved.
+#[test]
+fn duals_below_double_precision_are_an_error() {
+    let x: Vec<f64> = (0..8).map(|i| 1e134 * (f64::from(i) - 3.3)).collect();
+    let labels = (0..8).map(|i| 1e-45 * f64::from(i % 3)).collect();
+    let inputs: Inputs<'_> = Dense::f64(&x, 8, 1).unwrap().into();
+    let observations = Observations::multi_task(&[0; 8], labels).unwrap();
+    let data = Dataset::new(&inputs, &observations, linear()).unwrap();
+    let output = RegularizerKind::Fixed { theta: vec![vec![1.0]] };
+    let problem = Problem::new(&data, spec(LossKind::Absolute, output, 0.01, 1.0)).unwrap();
+    let error = fit(&problem, &quick(1e-2)).unwrap_err().to_string();
+    assert!(error.contains("scale the inputs or the labels"), "{error}");
 }
 
 /// Labels that every prediction 0 already fits: no dual moves, no input is remembered.

@@ -6,6 +6,7 @@ mod per_task;
 use crate::args::{ColumnArgs, Global, NewRowArgs};
 use crate::data_files::DataFiles;
 use crate::failure::{Failure, Result};
+use crate::limits::Need;
 use crate::recheck::recheck;
 use crate::report::Report;
 use crate::{chunks, training};
@@ -79,6 +80,10 @@ impl EvaluateArgs {
         if (self.split != trained.spec.split && !is_all)
             || data.paths().iter().any(|path| path.as_os_str() == "-")
         {
+            return Ok(());
+        }
+        // Scores come from chunks of rows; only this would need all of them at once.
+        if Need::rows(data, "").check().is_err() {
             return Ok(());
         }
         let options = CertifyOptions { threads: global.threads(), ..CertifyOptions::default() };

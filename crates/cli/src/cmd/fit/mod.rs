@@ -8,6 +8,7 @@ use crate::args::{Global, MethodArgs, SpecArgs};
 use crate::checkpoint::{self, Fingerprint, Saver};
 use crate::data_files::DataFiles;
 use crate::failure::{Failure, INTERRUPTED, NO, Result};
+use crate::limits::Need;
 use crate::outputs::{CommandFiles, OutputKind};
 use crate::report::Report;
 use crate::watch::Watch;
@@ -120,6 +121,8 @@ pub(crate) fn run(args: FitArgs, global: &Global, report: Report) -> Result<Exit
 const SMALL_FILES_BYTES: u64 = 1 << 30;
 
 fn in_memory(data: &DataFiles, spec: &FitSpec, long_run: &LongRunArgs, report: Report) -> Result<Trained> {
+    let cure = "--stream reads them in chunks (squared loss), or fit fewer rows";
+    Need::rows(data, cure).check().map_err(|failure| failure.about(data.first()))?;
     if data.bytes() > spec.memory.0.max(SMALL_FILES_BYTES) {
         let (size, budget) = (text::bytes(data.bytes()), text::bytes(spec.memory.0));
         report.note(format!(
@@ -139,6 +142,7 @@ fn read(data: &DataFiles, spec: &FitSpec) -> Result<Training<'static>> {
     let (table, schema) = kinfolk_io::read_all(data.paths(), &spec.columns_to_read(), None)?;
     let training = Training::new(spec, Data::Table(Box::new((table, schema))))
         .map_err(|error| Failure::of_data(error, data.first()))?;
+    Need::fit(spec, &training.inputs, &training.observations).check()?;
     let (n, d, kind) = (training.inputs.n_inputs(), training.inputs.n_features(), training.inputs.kind());
     tracing::info!(
         "{}: {n} rows, {d} features, {kind}, {} tasks",

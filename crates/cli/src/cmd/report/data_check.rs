@@ -2,7 +2,9 @@
 
 use super::ReportFiles;
 use crate::args::{Global, task_column};
+use crate::data_files::DataFiles;
 use crate::failure::{Failure, Result};
+use crate::limits::Need;
 use crate::recheck::recheck;
 use crate::scores::{Chunk, of_labelled};
 use crate::training::part;
@@ -19,6 +21,9 @@ pub(super) fn check(
     global: &Global,
 ) -> Result<DataCheck> {
     let columns = files.new_rows.roles(files.columns)?;
+    let rows = DataFiles::find(&[path.to_path_buf()])?;
+    let cure = "leave the file out, or name a part of its rows in a file of its own";
+    Need::rows(&rows, cure).check().map_err(|failure| failure.about(path))?;
     let table = trained.read(path, &columns)?;
     let table = part(table, files.split).map_err(|failure| failure.about(path))?;
     let atoms = files.new_rows.atoms(files.columns, trained)?;

@@ -153,7 +153,7 @@ enum LoadedModel {
 
 impl LoadedModel {
     fn read(files: &ReportFiles<'_>) -> Result<Self> {
-        let model = Model::load(files.model)?;
+        let model = files::load_any_model(files.model)?;
         if model.tasks().is_empty() {
             return Err(Failure::input("the model has no tasks").about(files.model));
         }

@@ -7,6 +7,7 @@ mod splits;
 use crate::args::{Global, SpecArgs, positive};
 use crate::data_files::DataFiles;
 use crate::failure::{Failure, INTERRUPTED, Result};
+use crate::limits::Need;
 use crate::outputs::{CommandFiles, OutputKind};
 use crate::report::Report;
 use crate::watch::Watch;
@@ -133,10 +134,13 @@ pub(crate) fn run(args: SelectArgs, global: &Global, report: Report) -> Result<E
     let grid = Axis::with_atoms(&args.grid, &spec.atoms);
     // Options are checked before files are read.
     candidates(&methods, args.compare.then_some(&BaselinesThatSuit::default()), &grid)?;
+    let cure = "give fewer rows or columns (--drop)";
+    Need::rows(&data, cure).check().map_err(|failure| failure.about(data.first()))?;
     let (table, schema) = kinfolk_io::read_all(data.paths(), &spec.columns_to_read(), None)?;
     schema.notes().iter().for_each(|note| report.note(note));
     let training = kinfolk_train::unscaled(&spec, table, schema)
         .map_err(|error| Failure::of_data(error, data.first()))?;
+    Need::fit(&spec, &training.inputs, &training.observations).check()?;
     training.notes.iter().for_each(|note| report.note(note));
     let tasks = training.observations.task_names();
     let spec = spec.with_files_read(tasks)?;

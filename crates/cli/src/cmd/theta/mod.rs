@@ -159,7 +159,7 @@ pub(crate) fn run(args: ThetaArgs, global: &Global, report: Report) -> Result<Ex
         .writes(&args.out, OutputKind::General)
         .writes(&args.svg, OutputKind::General)
         .check(global)?;
-    let model = Model::load(&args.model)?;
+    let model = crate::files::load_any_model(&args.model)?;
     let order =
         args.order.unwrap_or(if format == ThetaFormat::Npy { TaskOrder::Given } else { TaskOrder::Cluster });
     let ordered = OrderedTheta::new(&model, order);

@@ -1,0 +1,278 @@
+//! Memory that a command needs against memory that is there, before the work: one line with the cure instead of an end
+//! by the system, half-way.
+//!
+//! What is there is the least of what the machine has free, what the control groups of this process leave (both
+//! versions, with all groups above), and what is left of its address space (`ulimit -v`). What is needed is counted
+//! from the lengths that files have and from arrays that were read, never from sizes that a file claims. It is a lower
+//! estimate: work that is refused here cannot succeed.
+
+use crate::data_files::DataFiles;
+use crate::failure::{Failure, Result};
+use crate::text;
+use kinfolk::inputs::Inputs;
+use kinfolk::{Kernel, Observations};
+use kinfolk_train::FitSpec;
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// Work below this is never refused: numbers of the system are not that exact.
+const SMALL_BYTES: u64 = 16 << 20;
+/// Bytes at the start of a text file from which its numbers are estimated.
+const SAMPLE_BYTES: u64 = 64 << 10;
+/// Limits above this mean that there is none.
+const NO_LIMIT_BYTES: u64 = 1 << 60;
+
+/// Memory that something needs at once.
+#[derive(Debug)]
+pub(crate) struct Need {
+    /// Of what, as "the rows".
+    what: &'static str,
+    bytes: u64,
+    /// What to do if there is less.
+    cure: &'static str,
+}
+
+/// Memory that is there, and what limits it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Room {
+    bytes: u64,
+    limit: &'static str,
+}
+
+impl Need {
+    /// All rows of files, as numbers in memory.
+    pub(crate) fn rows(data: &DataFiles, cure: &'static str) -> Self {
+        Need { what: "the rows", bytes: data.paths().iter().map(|path| bytes_of_rows(path)).sum(), cure }
+    }
+
+    /// A model file and what is made of it.
+    pub(crate) fn model(path: &Path) -> Self {
+        let bytes = fs::metadata(path).map_or(0, |file| file.len()).saturating_mul(2);
+        Need { what: "the model", bytes, cure: "use a machine with more memory, or raise the limit" }
+    }
+
+    /// What a fit keeps besides its rows: weights, or a kernel matrix that the budget allows.
+    pub(crate) fn fit(spec: &FitSpec, inputs: &Inputs<'_>, observations: &Observations) -> Self {
+        let (n, d, t) = (inputs.n_inputs() as u64, inputs.n_features() as u64, observations.n_tasks() as u64);
+        let times = |a: u64, b: u64| 8u64.saturating_mul(a).saturating_mul(b);
+        if matches!(spec.dataset_options(inputs).kernel, Kernel::Linear | Kernel::Cosine) {
+            let cure = "fit fewer features (--drop) or tasks, or raise the limit";
+            return Need { what: "the weights", bytes: times(d, t), cure };
+        }
+        let bytes = Some(times(n, n)).filter(|bytes| *bytes <= spec.memory.0).unwrap_or(0);
+        Need {
+            what: "the kernel matrix",
+            bytes,
+            cure: "--memory with less computes its values when they are needed",
+        }
+    }
+
+    /// `Err` if there is less memory.
+    pub(crate) fn check(&self) -> Result<()> {
+        match room(Path::new("/")) {
+            Some(room) => self.check_in(room),
+            None => Ok(()),
+        }
+    }
+
+    fn check_in(&self, room: Room) -> Result<()> {
+        if self.bytes <= room.bytes.max(SMALL_BYTES) {
+            return Ok(());
+        }
+        let (needed, there) = (text::bytes(self.bytes), text::bytes(room.bytes));
+        Err(Failure::input(format!(
+            "{} need{} at least {needed} of memory, {there} is there ({}): {}",
+            self.what,
+            if self.what.ends_with('s') { "" } else { "s" },
+            room.limit,
+            self.cure
+        )))
+    }
+}
+
+/// Bytes of the numbers in a file. Text has as many as there are separators, counted at its start; other files have
+/// at least their own size. Devices, pipes and files that cannot be read count nothing: reading says what is wrong.
+fn bytes_of_rows(path: &Path) -> u64 {
+    let Some(length) = fs::metadata(path).ok().filter(|file| file.is_file()).map(|file| file.len()) else {
+        return 0;
+    };
+    let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default().to_ascii_lowercase();
+    if !["csv", "tsv", "txt"].contains(&&*ending) {
+        return if ending == "jsonl" { length / 4 } else { length };
+    }
+    let mut sample = vec![];
+    if fs::File::open(path).and_then(|file| file.take(SAMPLE_BYTES).read_to_end(&mut sample)).is_err() {
+        return 0;
+    }
+    let numbers = sample.iter().filter(|byte| b",;\t\n".contains(byte)).count() as u64;
+    // 8 bytes each; in an order that stays in range.
+    (length / (sample.len() as u64).max(1)).saturating_mul(8 * numbers)
+}
+
+/// The least of all limits, for a file system under `root`; `None` where nothing says so.
+fn room(root: &Path) -> Option<Room> {
+    let found = [of_machine(root), of_groups(root), of_address_space(root)];
+    found.into_iter().flatten().min_by_key(|room| room.bytes)
+}
+
+fn read(path: PathBuf) -> Option<String> {
+    fs::read_to_string(path).ok()
+}
+
+/// The number behind a name at the start of a line.
+fn number_after(text: &str, name: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
+    line.split_whitespace().next()?.parse().ok()
+}
+
+fn of_machine(root: &Path) -> Option<Room> {
+    let kilobytes = number_after(&read(root.join("proc/meminfo"))?, "MemAvailable:")?;
+    Some(Room { bytes: kilobytes.saturating_mul(1024), limit: "free on this machine" })
+}
+
+/// What is left of the address space.
+fn of_address_space(root: &Path) -> Option<Room> {
+    let limit = number_after(&read(root.join("proc/self/limits"))?, "Max address space")?;
+    let used = number_after(&read(root.join("proc/self/status"))?, "VmSize:")?.saturating_mul(1024);
+    Some(Room { bytes: limit.saturating_sub(used), limit: "limit of the address space, ulimit -v" })
+}
+
+/// Files of a version of control groups: the limit, what is used, and the name of file pages in its statistics, which
+/// the system takes back when memory is short.
+struct GroupFiles {
+    folder: &'static str,
+    limit: &'static str,
+    used: &'static str,
+    pages: &'static str,
+}
+
+const VERSION_1: GroupFiles = GroupFiles {
+    folder: "sys/fs/cgroup/memory",
+    limit: "memory.limit_in_bytes",
+    used: "memory.usage_in_bytes",
+    pages: "total_inactive_file",
+};
+const VERSION_2: GroupFiles = GroupFiles {
+    folder: "sys/fs/cgroup",
+    limit: "memory.max",
+    used: "memory.current",
+    pages: "inactive_file",
+};
+
+/// What the groups of this process, and all above them, leave.
+fn of_groups(root: &Path) -> Option<Room> {
+    let groups = read(root.join("proc/self/cgroup"))?;
+    let left = groups.lines().filter_map(|line| {
+        let mut parts = line.splitn(3, ':').skip(1);
+        let (controllers, path) = (parts.next()?, parts.next()?);
+        match controllers {
+            "" => least_above(root, &VERSION_2, path),
+            list if list.split(',').any(|one| one == "memory") => least_above(root, &VERSION_1, path),
+            _ => None,
+        }
+    });
+    left.min().map(|bytes| Room { bytes, limit: "limit of the control group" })
+}
+
+/// A container may see its own group at the root, so every folder on the way up counts, if it is there.
+fn least_above(root: &Path, files: &GroupFiles, path: &str) -> Option<u64> {
+    let top = root.join(files.folder);
+    let own = top.join(path.trim_start_matches('/'));
+    own.ancestors()
+        .take_while(|folder| folder.starts_with(&top))
+        .filter_map(|folder| left_in(folder, files))
+        .min()
+}
+
+fn left_in(folder: &Path, files: &GroupFiles) -> Option<u64> {
+    let number = |name: &str| read(folder.join(name))?.trim().parse::<u64>().ok();
+    let limit = number(files.limit).filter(|limit| *limit < NO_LIMIT_BYTES)?;
+    let pages =
+        read(folder.join("memory.stat")).and_then(|stat| number_after(&stat, &format!("{} ", files.pages)));
+    let used = number(files.used).unwrap_or(0).saturating_sub(pages.unwrap_or(0));
+    Some(limit.saturating_sub(used))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with_files(files: &[(&str, &str)]) -> Option<Room> {
+        let root = tempfile::tempdir().unwrap();
+        for (name, text) in files {
+            let path = root.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        room(root.path())
+    }
+
+    const MACHINE: (&str, &str) = ("proc/meminfo", "MemTotal:  64 kB\nMemAvailable:    8000 kB\n");
+
+    #[test]
+    fn the_machine_and_groups_of_both_versions_count() {
+        assert_eq!(with_files(&[]), None);
+        let room = with_files(&[MACHINE]).unwrap();
+        assert_eq!((room.bytes, room.limit), (8_192_000, "free on this machine"));
+        let second = [
+            MACHINE,
+            ("proc/self/cgroup", "0::/a/b\n"),
+            ("sys/fs/cgroup/a/b/memory.max", "max\n"),
+            ("sys/fs/cgroup/a/memory.max", "5000000\n"),
+            ("sys/fs/cgroup/a/memory.current", "3000000\n"),
+            ("sys/fs/cgroup/a/memory.stat", "anon 12\ninactive_file 1000000\n"),
+        ];
+        let room = with_files(&second).unwrap();
+        assert_eq!((room.bytes, room.limit), (3_000_000, "limit of the control group"));
+        let first = [
+            MACHINE,
+            ("proc/self/cgroup", "3:cpu:/x\n4:memory,hugetlb:/not/seen/here\n"),
+            ("sys/fs/cgroup/memory/memory.limit_in_bytes", "2000000\n"),
+            ("sys/fs/cgroup/memory/memory.usage_in_bytes", "2500000\n"),
+        ];
+        assert_eq!(with_files(&first).unwrap().bytes, 0);
+        let none = [
+            MACHINE,
+            ("proc/self/cgroup", "4:memory:/\n"),
+            ("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n"),
+        ];
+        assert_eq!(with_files(&none).unwrap().limit, "free on this machine");
+        let space = [
+            MACHINE,
+            ("proc/self/limits", "Limit  Soft\nMax address space         3000000   unlimited  bytes\n"),
+            ("proc/self/status", "VmSize:\t    1000 kB\n"),
+        ];
+        assert_eq!(with_files(&space).unwrap().bytes, 1_976_000);
+    }
+
+    #[test]
+    fn rows_are_counted_from_what_is_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = |name: &str, text: &str| {
+            let path = folder.path().join(name);
+            fs::write(&path, text).unwrap();
+            bytes_of_rows(&path)
+        };
+        assert_eq!(file("a.csv", "1,2\n3,4\n"), 32);
+        assert_eq!(file("a.npy", "1234"), 4);
+        assert_eq!(file("empty.csv", ""), 0);
+        assert_eq!(bytes_of_rows(Path::new("/dev/zero")), 0);
+        assert_eq!(bytes_of_rows(Path::new("not there.csv")), 0);
+    }
+
+    #[test]
+    fn the_error_has_both_sizes_and_the_cure() {
+        let need = Need { what: "the rows", bytes: 3 << 30, cure: "--stream reads them in chunks" };
+        let room = Room { bytes: 1 << 30, limit: "limit of the control group" };
+        let error = need.check_in(room).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "the rows need at least 3.2 GB of memory, 1.1 GB is there (limit of the control group): --stream reads \
+             them in chunks"
+        );
+        assert_eq!(error.code, crate::failure::INPUT);
+        let small = Need { bytes: SMALL_BYTES, ..need };
+        assert!(small.check_in(Room { bytes: 0, ..room }).is_ok());
+    }
+}
