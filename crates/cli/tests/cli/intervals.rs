@@ -39,7 +39,7 @@ fn folds_of_whole_tasks_give_intervals_for_new_tasks() {
         "select {SHOPS} --method kin:common=10,own=1,k=1 --grid strength=1 --whole-tasks --folds 12 --compare -o w.st"
     ));
     assert_eq!(said.code, 0, "{}", said.stderr);
-    assert!(place.ok("model show w.st").contains("on held-out tasks, by select; pooled "));
+    assert!(place.ok("model show w.st").contains(" on held-out tasks, by select\n"));
     place.write("new.csv", "shop,x,z\nnew,3,1\ns01,3,1\n");
     let said = place.run("predict w.st new.csv --unknown-task mean --interval 0.9");
     assert_eq!(said.code, 0, "{}", said.stderr);
