@@ -95,7 +95,8 @@ impl Need {
 }
 
 /// Bytes of the numbers in a file. Text has as many as there are cells with a digit that is not zero, counted at its
-/// start (tables with many zeros are sparse); other files have at least their own size. Devices, pipes and files that cannot be read count nothing: reading says what is wrong.
+/// start (tables with many zeros are sparse); other files have at least their own size. Devices, pipes and files that
+/// cannot be read count nothing: reading says what is wrong.
 fn bytes_of_rows(path: &Path) -> u64 {
     let Some(length) = fs::metadata(path).ok().filter(|file| file.is_file()).map(|file| file.len()) else {
         return 0;
