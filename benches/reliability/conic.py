@@ -130,6 +130,11 @@ def optimum(about, tensors, data):
         limits.append(b == 0)
     elif intercept.startswith("ridge:"):
         cost += cp.sum_squares(b) / (2 * float(intercept.split(":")[1]) ** 2)
+    else:
+        # Logistic loss, all labels of one class: there is no best intercept, and it costs c b^2 / 2 (docs/problem.md).
+        own = [y[(data.task == t) & (each > 0)] for t in range(n_tasks)]
+        without_best = [t for t in range(n_tasks) if recheck.falls_for_ever(losses[t], own[t])]
+        cost += sum(problem["c"] / 2 * cp.square(b[t]) for t in without_best)
     whole = cp.Problem(cp.Minimize(cost), limits)
     whole.solve(solver=cp.CLARABEL)
     return whole.value if whole.status == "optimal" else None

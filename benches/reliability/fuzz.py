@@ -30,7 +30,9 @@ SECONDS_OF_A_HANG, MEMORY_MIB = 20, 2048
 
 def targets(program):
     """The names that the program knows: it lists them if it is given none."""
-    said = subprocess.run([program, "-runs=0"], capture_output=True, text=True, env=os.environ | {"KINFOLK_TARGET": ""})
+    none = os.environ | {"KINFOLK_TARGET": ""}
+    with tempfile.TemporaryDirectory() as folder:  # it takes the question for a crash, and writes a file about it
+        said = subprocess.run([program, "-runs=0"], capture_output=True, text=True, env=none, cwd=folder)
     return re.search(r"must be one of ([\w, -]+)", said.stderr)[1].strip().split(", ")
 
 

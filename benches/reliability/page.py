@@ -109,7 +109,7 @@ def certificates(records):
             "kernel value. A certificate in double precision then holds for the kernel values as they were rounded.",
             f"{number(records.count('beyond double precision', 'certified'))} of them were called certified; with the",
             "inputs as they are, and exact arithmetic,",
-            f"{number(records.count('beyond double precision', 'certified', 'not in exact arithmetic'))} have a larger",
+            f"{number(records.count('findings', 'certified, not in exact arithmetic'))} have a larger",
             "gap than their tolerance.",
         ),
         *text(

@@ -158,7 +158,9 @@ def recheck(about, tensors, data, shaken=wide):
     if "target_scale" in tensors:
         unit = wide(tensors["target_scale"])[task]
         centre = wide(tensors["target_centre"])[task] if "target_centre" in tensors else 0
-        y, offset = (y - centre) / unit, offset / unit
+        # Scaled labels are numbers in double precision: the problem is about these.
+        y, offset = wide(np.float64((y - centre) / unit)), wide(np.float64(offset / unit))
+    y, offset = without_offsets(problem, y, offset, task)
     alpha = tensors["alpha"]
     alpha = wide(alpha[row, task] if alpha.ndim == 2 else alpha)
     ci = c * (wide(tensors["observation_weight"]).reshape(-1) if "observation_weight" in tensors else 1) + 0 * y
@@ -249,6 +251,14 @@ def change(one, other):
     """Distance; that of infinities is not known, and may be anything."""
     distance = abs(one - other)
     return np.where(np.isnan(distance), np.inf, distance)
+
+
+def without_offsets(problem, y, offset, task):
+    """Losses of numbers are functions of `y - z - offset`: labels less offsets are the same problem. Terms such as
+    `alpha y - alpha offset` of 1e24 would leave less of an objective of 1e8 than extended precision has digits."""
+    losses = problem["loss"] if isinstance(problem["loss"], list) else [problem["loss"]] * (int(task.max()) + 1)
+    of_numbers = np.array(["hinge" not in str(loss) and "logistic" not in str(loss) for loss in losses])[task]
+    return np.where(of_numbers, y - offset, y), np.where(of_numbers, 0, offset)
 
 
 def falls_for_ever(loss, y):

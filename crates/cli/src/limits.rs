@@ -11,6 +11,7 @@ use crate::failure::{Failure, Result};
 use crate::text;
 use kinfolk::inputs::Inputs;
 use kinfolk::{Kernel, Observations};
+use kinfolk_io::ColumnRoles;
 use kinfolk_train::FitSpec;
 use std::fs;
 use std::io::Read;
@@ -41,9 +42,11 @@ struct Room {
 }
 
 impl Need {
-    /// All rows of files, as numbers in memory.
-    pub(crate) fn rows(data: &DataFiles, cure: &'static str) -> Self {
-        Need { what: "the rows", bytes: data.paths().iter().map(|path| bytes_of_rows(path)).sum(), cure }
+    /// All rows of files, as numbers in memory. Nothing is known if only some columns are asked for.
+    pub(crate) fn rows(data: &DataFiles, columns: &ColumnRoles, cure: &'static str) -> Self {
+        let all = columns.features.is_none() && columns.drop.is_empty();
+        let bytes = if all { data.paths().iter().map(|path| bytes_of_rows(path)).sum() } else { 0 };
+        Need { what: "the rows", bytes, cure }
     }
 
     /// A model file and what is made of it.
@@ -91,8 +94,9 @@ impl Need {
     }
 }
 
-/// Bytes of the numbers in a file. Text has as many as there are separators, counted at its start; other files have
-/// at least their own size. Devices, pipes and files that cannot be read count nothing: reading says what is wrong.
+/// Bytes of the numbers in a file. Text has as many as there are cells with a digit that is not zero, counted at its
+/// start (tables with many zeros are sparse); other files have at least their own size. Devices, pipes and files that
+/// cannot be read count nothing: reading says what is wrong.
 fn bytes_of_rows(path: &Path) -> u64 {
     let Some(length) = fs::metadata(path).ok().filter(|file| file.is_file()).map(|file| file.len()) else {
         return 0;
@@ -105,7 +109,8 @@ fn bytes_of_rows(path: &Path) -> u64 {
     if fs::File::open(path).and_then(|file| file.take(SAMPLE_BYTES).read_to_end(&mut sample)).is_err() {
         return 0;
     }
-    let numbers = sample.iter().filter(|byte| b",;\t\n".contains(byte)).count() as u64;
+    let cells = sample.split(|byte| b",;\t\n".contains(byte));
+    let numbers = cells.filter(|cell| cell.iter().any(|byte| (b'1'..=b'9').contains(byte))).count() as u64;
     // 8 bytes each; in an order that stays in range.
     (length / (sample.len() as u64).max(1)).saturating_mul(8 * numbers)
 }
@@ -254,7 +259,7 @@ mod tests {
             fs::write(&path, text).unwrap();
             bytes_of_rows(&path)
         };
-        assert_eq!(file("a.csv", "1,2\n3,4\n"), 32);
+        assert_eq!(file("a.csv", "1,2,0,word\n3,4,0.0,\n"), 32);
         assert_eq!(file("a.npy", "1234"), 4);
         assert_eq!(file("empty.csv", ""), 0);
         assert_eq!(bytes_of_rows(Path::new("/dev/zero")), 0);

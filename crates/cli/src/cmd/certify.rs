@@ -125,7 +125,7 @@ fn check(
         return Ok(Ok(ModelCheck { certificate, mismatches: vec![] }));
     }
     let cure = "certify on a machine with more memory, or raise the limit";
-    Need::rows(data, cure).check().map_err(|failure| failure.about(data.first()))?;
+    Need::rows(data, &trained.spec.columns, cure).check().map_err(|failure| failure.about(data.first()))?;
     let (table, observations) = trained.training_data(data.paths(), &columns)?;
     Ok(trained.model.check(&table.inputs, &observations, options))
 }

@@ -43,7 +43,9 @@ pub(super) fn run(args: ConvertArgs, global: &Global, report: Report) -> Result<
     CommandFiles::default().reads([&args.data]).writes([&args.out], OutputKind::General).check(global)?;
     kinfolk_io::format_of(&args.out).map_err(Failure::usage)?;
     let data = DataFiles::find(std::slice::from_ref(&args.data))?;
-    Need::rows(&data, "convert its parts one by one").check().map_err(|failure| failure.about(&args.data))?;
+    Need::rows(&data, &args.columns.columns(), "convert its parts one by one")
+        .check()
+        .map_err(|failure| failure.about(&args.data))?;
     let (table, schema) = kinfolk_io::read_all(data.paths(), &args.columns.columns(), None)?;
     schema.notes().iter().for_each(|note| report.note(note));
     interrupt::will_write(&args.out);

@@ -83,7 +83,7 @@ impl EvaluateArgs {
             return Ok(());
         }
         // Scores come from chunks of rows; only this would need all of them at once.
-        if Need::rows(data, "").check().is_err() {
+        if Need::rows(data, &trained.spec.columns, "").check().is_err() {
             return Ok(());
         }
         let options = CertifyOptions { threads: global.threads(), ..CertifyOptions::default() };

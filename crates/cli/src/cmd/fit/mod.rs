@@ -122,7 +122,7 @@ const SMALL_FILES_BYTES: u64 = 1 << 30;
 
 fn in_memory(data: &DataFiles, spec: &FitSpec, long_run: &LongRunArgs, report: Report) -> Result<Trained> {
     let cure = "--stream reads them in chunks (squared loss), or fit fewer rows";
-    Need::rows(data, cure).check().map_err(|failure| failure.about(data.first()))?;
+    Need::rows(data, &spec.columns_to_read(), cure).check().map_err(|failure| failure.about(data.first()))?;
     if data.bytes() > spec.memory.0.max(SMALL_FILES_BYTES) {
         let (size, budget) = (text::bytes(data.bytes()), text::bytes(spec.memory.0));
         report.note(format!(

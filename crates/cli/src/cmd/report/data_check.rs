@@ -23,7 +23,7 @@ pub(super) fn check(
     let columns = files.new_rows.roles(files.columns)?;
     let rows = DataFiles::find(&[path.to_path_buf()])?;
     let cure = "leave the file out, or name a part of its rows in a file of its own";
-    Need::rows(&rows, cure).check().map_err(|failure| failure.about(path))?;
+    Need::rows(&rows, &trained.spec.columns, cure).check().map_err(|failure| failure.about(path))?;
     let table = trained.read(path, &columns)?;
     let table = part(table, files.split).map_err(|failure| failure.about(path))?;
     let atoms = files.new_rows.atoms(files.columns, trained)?;

@@ -135,7 +135,9 @@ pub(crate) fn run(args: SelectArgs, global: &Global, report: Report) -> Result<E
     // Options are checked before files are read.
     candidates(&methods, args.compare.then_some(&BaselinesThatSuit::default()), &grid)?;
     let cure = "give fewer rows or columns (--drop)";
-    Need::rows(&data, cure).check().map_err(|failure| failure.about(data.first()))?;
+    Need::rows(&data, &spec.columns_to_read(), cure)
+        .check()
+        .map_err(|failure| failure.about(data.first()))?;
     let (table, schema) = kinfolk_io::read_all(data.paths(), &spec.columns_to_read(), None)?;
     schema.notes().iter().for_each(|note| report.note(note));
     let training = kinfolk_train::unscaled(&spec, table, schema)

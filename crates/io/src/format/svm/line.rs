@@ -56,7 +56,7 @@ pub(super) fn parse<'a>(
     for token in tokens.skip(usize::from(qid.is_some())) {
         let (index, value) = entry(token)
             .map_err(|error| if error.column.is_none() { error.in_column(short(token)) } else { error })?;
-        let index = index + u64::from(rules.zero_based);
+        let index = index.saturating_add(u64::from(rules.zero_based));
         check_index(index, last, rules.n_features).map_err(|error| error.in_column(short(token)))?;
         last = index;
         if value != 0.0 {
@@ -119,6 +119,13 @@ mod tests {
         let rules = LineRules { n_features: Some(50), ..LineRules::default() };
         parse(line.as_bytes(), rules, &mut columns, &mut values)?;
         Ok(columns.into_iter().zip(values).collect())
+    }
+
+    #[test]
+    fn the_largest_index_that_counts_from_zero_is_one_too_many() {
+        let rules = LineRules { zero_based: true, ..LineRules::default() };
+        let error = parse(b"1 18446744073709551615:1", rules, &mut vec![], &mut vec![]).unwrap_err();
+        assert!(error.to_string().contains("is beyond 2^31"), "{error}");
     }
 
     #[test]
