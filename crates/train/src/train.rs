@@ -11,6 +11,7 @@
 
 use crate::from_statistics::{self, StatisticsRows};
 use crate::notes::task_notes;
+use crate::select::too_many_for_kernels;
 use crate::spec::{DeviceSetting, DeviceWork};
 use crate::{AtomSetting, AutoC, Error, FitSpec, Job, MethodSpec, ResolvedAtoms, Result, Trained, Weight};
 use crate::{auto_c, within_task};
@@ -223,15 +224,21 @@ impl<'a> Training<'a> {
                 self.fit_chosen(&self.prepare(&data, &spec)?, spec, (chosen, began), start, observer)?
             }
         };
-        trained.outcome.notes.extend(self.column_note(&spec));
+        trained.outcome.notes.extend(self.column_note(&trained.spec));
         trained.outcome.notes.extend(self.device_note(&spec, &data));
+        let is_open = spec.kernel.is_none() && spec.c == Weight::Auto && self.statistics.is_none();
+        if is_open && too_many_for_kernels(self.inputs.n_inputs()) {
+            trained.outcome.notes.extend(auto_c::hint(self, &spec, observer));
+        }
         Ok(trained)
     }
 
     /// Whether another kernel than the linear one may be tried: sums are for it alone, and so are solvers on devices.
+    /// Some tasks may be few enough where all of them are too many.
     fn is_kernel_open(&self, spec: &FitSpec) -> bool {
         let on_device = !matches!(spec.device, DeviceSetting::Auto | DeviceSetting::Cpu);
-        spec.kernel.is_none() && self.statistics.is_none() && !on_device
+        let too_many = too_many_for_kernels(self.inputs.n_inputs());
+        spec.kernel.is_none() && self.statistics.is_none() && !on_device && !too_many
     }
 
     /// What the data say about C and, unless the spec has one, the kernel.

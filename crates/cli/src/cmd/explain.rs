@@ -27,7 +27,7 @@ struct Explanation<'a> {
 }
 
 /// Words with their meanings.
-const WORDS: [(&str, &str); 26] = [
+const WORDS: [(&str, &str); 25] = [
     (
         "task",
         "One of the problems that are learned together: a shop, a sensor, a class, a column of labels. --task names \
@@ -67,7 +67,7 @@ const WORDS: [(&str, &str); 26] = [
     ),
     (
         "kernel",
-        "How similar two rows are. linear gives functions with a coefficient for each feature; rbf gives curved ones, \
+        "How two rows are compared. linear gives functions with a coefficient for each feature; rbf gives curved ones, \
       whose model contains the training rows. --kernel auto tries rbf beside linear where C is auto and there are \
       20 to 1,500 rows, and takes it if it predicts held-out rows better.",
     ),
@@ -88,10 +88,6 @@ const WORDS: [(&str, &str); 26] = [
     (
         "method",
         "How tasks are learned together. `kinfolk methods` lists all; `kinfolk select --compare` compares them.",
-    ),
-    (
-        "kernel",
-        "How two rows are compared. linear learns a weight for each feature; rbf and others learn curved functions.",
     ),
     (
         "loss",

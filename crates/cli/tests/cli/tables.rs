@@ -30,6 +30,19 @@ fn fitted() -> Place {
 }
 
 #[test]
+fn a_column_beside_lists_is_learned_and_carried_along() {
+    let place = Place::new();
+    let class = |i: usize| ["red", "green"][i % 2];
+    let line = |i: usize| format!("{{\"id\":{i},\"c\":\"{}\",\"emb\":[{},{}]}}\n", class(i), i % 2, i % 3);
+    place.write("a.jsonl", (0..30).map(line).collect::<String>());
+    place.ok("fit a.jsonl --target c --c 1 -o m.st --quiet");
+    place.ok("predict m.st a.jsonl --keep c,id -o p.jsonl --quiet");
+    let text = String::from_utf8(place.read("p.jsonl")).unwrap();
+    let first = text.lines().next().unwrap();
+    assert!(first.contains("\"red\"") && first.contains("\"id\":"), "{first}");
+}
+
+#[test]
 fn options_that_only_a_fit_can_follow_are_refused() {
     let place = fitted();
     for option in

@@ -15,8 +15,9 @@
 //!
 //! The gap is smallest where it is, so `e_i` change it in second order: a loss with curvature h has the term
 //! `c_i h (d_i + e_i)^2 / 2` in place of `c_i h d_i^2 / 2`. By Cauchy-Schwarz the sum changes by at most
-//! `(2 gap N)^(1/2) + N / 2` with `N = sum_i c_i h e_i^2`. At a kink of a loss the change is of first order. Where the
-//! dual is zero, most losses are flat.
+//! `(2 gap N)^(1/2) + N / 2` with `N = sum_i c_i h e_i^2`. At a kink of a loss the change is of first order:
+//! `e_i` times the largest change of the dual in its interval. Where the dual of a smooth loss is zero, most losses are
+//! flat.
 //!
 //! The task Gram matrix G has errors `d_ts`, and Theta was computed from it: `phi'(G + d)`. The model has this Theta,
 //! and the Fenchel-Young term of Theta is not zero at the true G. It changes as a loss with curvature does:
@@ -143,15 +144,16 @@ fn of_scores(problem: &Problem<'_>, output: &SumRegularizer, point: &GradedPoint
         return total(gamma * of_inputs * of_tasks, 0.0);
     }
     let (mut squares, mut kinks) = (0.0, 0.0);
-    for (o, &kappa) in point.kappa.iter().enumerate().filter(|(_, kappa)| **kappa != 0.0) {
+    for (o, &kappa) in point.kappa.iter().enumerate() {
         let (task, gamma) = (obs.task(o), problem.gamma(o));
         let error = errors[task] * diagonal[obs.input(o)].sqrt();
         let loss = problem.loss(task);
-        let (low, high) = problem.box_of(o);
-        if loss.is_smooth() {
-            squares += gamma * error * (error / loss.conj_curvature(obs.label(o), -kappa / gamma));
-        } else if low < kappa && kappa < high {
+        if !loss.is_smooth() {
+            // A dual at an end of its interval may have a score that is closer to the kink than the error.
+            let (low, high) = problem.box_of(o);
             kinks += (kappa - low).max(high - kappa) * error;
+        } else if kappa != 0.0 {
+            squares += gamma * error * (error / loss.conj_curvature(obs.label(o), -kappa / gamma));
         }
     }
     total(squares, kinks)

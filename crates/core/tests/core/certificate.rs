@@ -234,9 +234,10 @@ fn distances_of_cancelling_points_have_rounding_of_first_order() {
     };
     let coefficients = Matrix::from_vec(vec![2.0, 0.0, 1.0, 1.0], 4, 1).unwrap();
     let of_kernel = rounding(&Gram::new(&k[..], 4).unwrap().into(), Kernel::Precomputed, coefficients);
-    // Coefficients of size 1e5 times states of size 2e5.
-    assert!((1e-6..1e-4).contains(&of_kernel), "{of_kernel:e}");
     let weights = Matrix::from_vec(vec![4e5], 1, 1).unwrap();
     let of_features = rounding(&Dense::f64(&x, 4, 1).unwrap().into(), Kernel::Linear, weights);
-    assert!(of_features < 1e-18, "{of_features:e}");
+    // Errors of scores count for both: duals are at a kink of their loss.
+    assert!(of_features < 1e-15 * 8e10, "{of_features:e}");
+    // Coefficients of size 1e5 times states of size 2e5.
+    assert!((1e-6..1e-4).contains(&(of_kernel - of_features)), "{of_kernel:e} {of_features:e}");
 }

@@ -142,8 +142,9 @@ impl ColumnCursor for ListCursor {
         };
         let lengths: Vec<usize> = files.iter().map(length).collect();
         self.inner.visit(&files, most, &mut |cell, at, row, place| {
-            if let [(i, None)] = wanted[at][..] {
-                return visit(cell, i, row, place);
+            // A column may be wanted twice, such as one that is learned from and kept.
+            if wanted[at].iter().all(|(_, number)| number.is_none()) {
+                return wanted[at].iter().try_for_each(|(i, _)| visit(cell, *i, row, place));
             }
             let list = cell.list().and_then(|list| match list.as_ref().map_or(0, |list| list.len()) {
                 0 => Ok(None),

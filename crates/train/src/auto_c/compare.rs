@@ -11,6 +11,9 @@ pub(super) const BEYOND_NOISE: f64 = 2.0;
 /// Standard errors by which another setting must be better to be taken: few rows should not lead far from a safe one.
 pub(super) const WORTH_A_STEP: f64 = 1.0;
 
+/// Share of the held-out loss that a curved function must save: straight ones have coefficients that people can read.
+pub(super) const MIN_GAIN_OF_A_CURVE: f64 = 0.02;
+
 /// What a model is compared with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -5,12 +5,12 @@
 //! ```
 //! Whether the function is taken is decided on the folds, with the loss and the method of the fit.
 
-use super::compare;
+use super::compare::{self, BEYOND_NOISE, MIN_GAIN_OF_A_CURVE};
 use crate::metric::RowLoss;
 use crate::select::{Study, StudyRows, folds, rbf_kernels, tries_kernels};
-use crate::{Result, StudyObserver};
+use crate::{Result, StudyObserver, all_losses};
 use kinfolk::kernel::{self, Scratch};
-use kinfolk::{Inputs, Kernel, Matrix, Observations};
+use kinfolk::{Inputs, Kernel, LossKind, Matrix, Observations};
 
 /// Rows that are looked at.
 const MAX_ROWS: usize = 500;
@@ -26,9 +26,44 @@ const COMMON_SHARE: f64 = 0.5;
 
 /// The RBF kernel that is worth a try beside the linear one, if there is one.
 pub(super) fn kernel_to_try(study: &Study<'_>, observer: &dyn StudyObserver) -> Result<Option<Kernel>> {
-    let method = study.spec.method.method();
+    if !tries_kernels(study) {
+        return Ok(None);
+    }
+    let found = best_curve(study, observer)?;
+    Ok(found.filter(|curve| compare::mean(&curve.errors) < compare::mean(&curve.straight)).map(|c| c.kernel))
+}
+
+/// What to say where rows are too many to try a kernel on all of them, and some say that it would pay. The loss of
+/// classes is another one, so nothing is said about them.
+pub(super) fn hint(study: &Study<'_>, observer: &dyn StudyObserver) -> Result<Option<String>> {
+    if all_losses(&study.losses, LossKind::is_classification) {
+        return Ok(None);
+    }
+    let clearly_better = |curve: &BestCurve| {
+        compare::mean(&curve.errors) < (1.0 - MIN_GAIN_OF_A_CURVE) * compare::mean(&curve.straight)
+            && compare::is_better(&curve.errors, &curve.straight, BEYOND_NOISE)
+    };
+    let words = |curve: BestCurve| {
+        format!(
+            "curved functions may predict better, by a look at {} rows: kernel {}",
+            curve.errors.len(),
+            curve.kernel
+        )
+    };
+    Ok(best_curve(study, observer)?.filter(clearly_better).map(words))
+}
+
+/// An RBF kernel, and errors with it and with the linear one.
+struct BestCurve {
+    kernel: Kernel,
+    errors: Vec<RowLoss>,
+    straight: Vec<RowLoss>,
+}
+
+/// The best RBF kernel for some of the rows; `None` if none can be tried.
+fn best_curve(study: &Study<'_>, observer: &dyn StudyObserver) -> Result<Option<BestCurve>> {
     let is_dense = matches!(study.inputs, Inputs::Dense(_));
-    if !(is_dense && method.info().tries_kernels && tries_kernels(study)) {
+    if !is_dense || !study.spec.method.method().info().tries_kernels {
         return Ok(None);
     }
     let n = study.inputs.n_inputs();
@@ -39,9 +74,9 @@ pub(super) fn kernel_to_try(study: &Study<'_>, observer: &dyn StudyObserver) -> 
     best_of_rows(&study.of_rows(&StudyRows::new(study, &some)?), observer)
 }
 
-fn best_of_rows(study: &Study<'_>, observer: &dyn StudyObserver) -> Result<Option<Kernel>> {
+fn best_of_rows(study: &Study<'_>, observer: &dyn StudyObserver) -> Result<Option<BestCurve>> {
     let targets = RidgeTargets::new(study.observations);
-    let linear = targets.errors(&Kernel::Linear, study.inputs)?;
+    let straight = targets.errors(&Kernel::Linear, study.inputs)?;
     let mut best: Option<(Kernel, Vec<RowLoss>)> = None;
     for kernel in rbf_kernels(study)? {
         if observer.stop() {
@@ -52,7 +87,7 @@ fn best_of_rows(study: &Study<'_>, observer: &dyn StudyObserver) -> Result<Optio
             best = Some((kernel, errors));
         }
     }
-    Ok(best.filter(|(_, errors)| compare::mean(errors) < compare::mean(&linear)).map(|(kernel, _)| kernel))
+    Ok(best.map(|(kernel, errors)| BestCurve { kernel, errors, straight }))
 }
 
 /// What kernel ridge regression is to predict.

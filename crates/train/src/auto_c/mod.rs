@@ -243,6 +243,13 @@ pub(crate) fn choose(
     choose().unwrap_or_else(|error| AutoC::middle(format!("folds cannot be fitted: {error}")))
 }
 
+/// What to say about kernels that were not tried, since rows are too many for them.
+pub(crate) fn hint(training: &Training<'_>, spec: &FitSpec, observer: &mut dyn Observer) -> Option<String> {
+    let (inputs, observations) = training.rows_of_choice()?;
+    let study = Study::new(inputs, observations, training.losses.clone(), spec.clone());
+    curved::hint(&study, &SharedObserver::new(observer, None)).ok().flatten()
+}
+
 fn of_rows(
     training: &Training<'_>,
     (inputs, observations): (&Inputs<'_>, &Observations),
@@ -294,7 +301,7 @@ fn of_study(study: &Study<'_>, scale: ScaleOfAll<'_>, observer: &SharedObserver<
     };
     let usual = study.spec.method.for_data(study.observations);
     let notes = [
-        kernel.as_ref().map(|kernel| format!("{kernel} predicts better than the linear kernel")),
+        kernel.as_ref().map(|kernel| format!("{kernel} predicts better than linear")),
         (method != usual).then(|| format!("{method} predicts better than {usual}")),
         observer.stopped().then(|| "the choice of C ended early".to_string()),
         study

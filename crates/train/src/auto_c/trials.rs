@@ -17,9 +17,6 @@ use kinfolk::{CScale, Dataset, Kernel, Observations, Start};
 const STL: &str = "stl";
 const POOLED: &str = "pooled";
 
-/// Share of the held-out loss that a curved function must save: straight ones have coefficients that people can read.
-const MIN_GAIN_OF_A_CURVE: f64 = 0.02;
-
 /// What was found on the folds.
 pub(super) struct Searched {
     pub(super) metric: Metric,
@@ -73,7 +70,7 @@ pub(super) fn search(
         let other = curved.search(&found.method, 0, scoring)?;
         if let Some((trial, predictions)) = other.best.filter(|_| !observer.stop()) {
             let predicted = HeldOutPredictions::new(predictions, &held_out)?;
-            if is_worth_a_curve(metric, (&trial, &predicted), (&best, &own)) {
+            if is_worth_a_curve(scoring, &predicted, &own)? {
                 (found.kernel, found.tried, best, own) = (Some(kernel), other.tried, trial, predicted);
                 trials = curved;
             }
@@ -143,17 +140,29 @@ impl<'a> ScaleOfAll<'a> {
     }
 }
 
-/// Whether a curved function predicts so much better than a straight one that it is taken.
+/// Whether a curved function predicts so much better than a straight one that it is taken. Of classes, more must be
+/// right: the loss of each one against the others is often smaller with a curve where the best class is the same.
 fn is_worth_a_curve(
-    metric: Metric,
-    (trial, predicted): (&StrengthTrial, &HeldOutPredictions),
-    (straight_trial, straight): (&StrengthTrial, &HeldOutPredictions),
-) -> bool {
-    // With more than two classes, a better loss of one against the others need not mean better classes.
+    (held_out, metric): (&HeldOut<'_>, Metric),
+    curved: &HeldOutPredictions,
+    straight: &HeldOutPredictions,
+) -> Result<bool> {
+    let is_better = |curved: &[RowLoss], straight: &[RowLoss]| {
+        compare::is_better(curved, straight, compare::WORTH_A_STEP)
+    };
+    let most = (1.0 - compare::MIN_GAIN_OF_A_CURVE) * compare::mean(&straight.losses);
+    if compare::mean(&curved.losses) > most || !is_better(&curved.losses, &straight.losses) {
+        return Ok(false);
+    }
+    if metric.measure == Measure::ClassAccuracy {
+        let errors = |predicted: &HeldOutPredictions| held_out.class_errors(&predicted.values);
+        return Ok(is_better(&errors(curved)?, &errors(straight)?));
+    }
+    let score = |predicted: &HeldOutPredictions| held_out.score(metric, &predicted.values).map(|s| s.value);
     let sign = if metric.higher_is_better() { 1.0 } else { -1.0 };
-    sign * trial.score >= sign * straight_trial.score
-        && trial.loss <= (1.0 - MIN_GAIN_OF_A_CURVE) * straight_trial.loss
-        && compare::is_better(&predicted.losses, &straight.losses, compare::WORTH_A_STEP)
+    // An R^2 of zero is that of the mean of the task.
+    let is_good = metric.measure != Measure::R2 || score(curved)? > 0.0;
+    Ok(is_good && sign * score(curved)? >= sign * score(straight)?)
 }
 
 /// The scale of C of all rows of a study.

@@ -162,6 +162,16 @@ impl Predictions {
         self.measured(Measure::R2).iter().map(error).collect()
     }
 
+    /// Of classes, 1 for each input whose class does not have the highest score, else 0.
+    pub(crate) fn class_errors(&self) -> Vec<RowLoss> {
+        let error = |row: &MeasuredRow| RowLoss {
+            input: row.input,
+            loss: if row.score.is_nan() { f64::NAN } else { f64::from(row.score > 0.0) },
+            weight: row.weight,
+        };
+        self.measured(Measure::ClassAccuracy).iter().map(error).collect()
+    }
+
     fn score_of(&self, metric: Metric, measured: &[MeasuredRow], wanted: impl Fn(u32) -> bool) -> Score {
         let mut has_rows = vec![false; self.n_tasks];
         for row in self.rows.iter().filter(|row| row.weight > 0.0 && wanted(row.fold)) {

@@ -89,6 +89,9 @@ pub fn candidates(methods: &[String], axes: &[Axis]) -> Result<Vec<Candidate>> {
     candidates_from(find, methods, axes)
 }
 
+/// Methods that others are compared with.
+const SIMPLE_METHODS: [&str; 2] = ["stl", "pooled"];
+
 /// The same for methods that a caller looks up by name, such as those of a longer list than
 /// [`registry`](crate::registry).
 ///
@@ -134,6 +137,13 @@ pub fn candidates_from(
             let is_large = candidate.settings.len() * kernels.most() > MAX_ALL;
             let axes = (is_open && is_product && is_large).then_some(axes);
             out.push(Candidate { kernels, axes, ..candidate });
+        }
+    }
+    // What a curved function gains is no gain of learning tasks together: simple methods have the same kernels.
+    if out.iter().any(|candidate| candidate.kernels == KernelGrid::Auto) {
+        let is_simple = |method: &MethodSpec| SIMPLE_METHODS.contains(&method.name());
+        for candidate in out.iter_mut().filter(|candidate| candidate.settings.iter().all(is_simple)) {
+            candidate.kernels = KernelGrid::Auto;
         }
     }
     let unused = |(axis, used): (&Axis, &bool)| {
@@ -280,6 +290,11 @@ mod tests {
         let weights = |axes: &[&str]| weights(&axes.iter().map(|a| a.parse().unwrap()).collect::<Vec<_>>());
         assert_eq!(weights(&["c=10,0.1"]).unwrap().unwrap(), [Weight::C(0.1), Weight::C(10.0)]);
         assert_eq!(weights(&[]).unwrap(), None);
+        let kernels = |all: &[String]| -> Vec<KernelGrid> {
+            candidates(all, &[]).unwrap().into_iter().map(|candidate| candidate.kernels).collect()
+        };
+        assert_eq!(kernels(&["kin".into(), "stl".into()]), [KernelGrid::Auto, KernelGrid::Auto]);
+        assert_eq!(kernels(&["fmtl".into(), "stl".into()]), [KernelGrid::Study, KernelGrid::Study]);
         let found = candidates(&["stl".into()], &[]).unwrap();
         assert!(found[0].weights.len() == 13 && found[0].grows);
         assert!(

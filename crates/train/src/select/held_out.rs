@@ -90,6 +90,11 @@ impl<'a> HeldOut<'a> {
         Ok(if is_classification { rows.row_losses() } else { rows.row_errors() })
     }
 
+    /// Of classes, 1 for each input that was given a wrong one, else 0.
+    pub(crate) fn class_errors(&self, predictions: &[f64]) -> Result<Vec<RowLoss>> {
+        Ok(self.predictions(predictions)?.class_errors())
+    }
+
     /// Errors of predictions of numbers, in these units of tasks; `None` for classes. Rows of tasks without training
     /// rows do not tell how well known tasks are predicted, and are left out.
     pub(crate) fn errors(&self, predictions: &[f64], spread: Option<&[f64]>) -> Option<Vec<HeldOutError>> {

@@ -64,6 +64,11 @@ pub(crate) fn tries_kernels(study: &Study<'_>) -> bool {
     is_open && (MIN_INPUTS..=MAX_INPUTS).contains(&study.inputs.n_inputs())
 }
 
+/// Whether kernel matrices of so many rows would take much longer than everything else.
+pub(crate) fn too_many_for_kernels(n_inputs: usize) -> bool {
+    n_inputs > MAX_INPUTS
+}
+
 /// RBF kernels that may suit the inputs: none if all inputs are equal.
 pub(crate) fn rbf_kernels(study: &Study<'_>) -> Result<Vec<Kernel>> {
     let median = median_distance(study)?;

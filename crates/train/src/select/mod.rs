@@ -50,6 +50,6 @@ pub use splits::{SplitResult, repeat};
 pub use study::{Scored, Study};
 
 pub(crate) use cv::defined_metric;
-pub(crate) use kernels::{rbf_kernels, tries_kernels};
+pub(crate) use kernels::{rbf_kernels, too_many_for_kernels, tries_kernels};
 pub(crate) use study::StudyRows;
 pub(crate) use training_fold::TrainingFold;

@@ -343,7 +343,7 @@ fn curved_functions_have_a_curved_kernel_where_it_is_left_to_the_data() {
     let kernel = trained.spec.kernel.clone().unwrap();
     assert!(matches!(kernel, Kernel::Rbf { .. }) && trained.model.about().kernel == kernel, "{kernel}");
     let note = choice(&trained).note.clone().unwrap();
-    assert!(note.contains("predicts better than the linear kernel"), "{note}");
+    assert!(note.contains("predicts better than linear"), "{note}");
     let linear = fit(&FitSpec { kernel: Some(Kernel::Linear), ..spec() }, &data);
     assert!(choice(&trained).score > choice(&linear).score + 0.3);
     // The spec that the model keeps leads to the same model.
@@ -356,6 +356,18 @@ fn curved_functions_have_a_curved_kernel_where_it_is_left_to_the_data() {
     // The paper's method stays as it is.
     let paper = fit(&FitSpec { method: "fmtl:k=2".parse().unwrap(), ..spec() }, &data);
     assert_eq!(paper.model.about().kernel, Kernel::Linear);
+}
+
+#[test]
+fn rows_that_are_too_many_for_a_kernel_have_a_hint() {
+    let trained = fit(&spec(), &waves(3, 4, 400));
+    assert_eq!(trained.model.about().kernel, Kernel::Linear);
+    let hint = |note: &&String| {
+        note.starts_with("curved functions may predict better, by a look at 500 rows: kernel rbf:")
+    };
+    assert!(trained.outcome.notes.iter().find(hint).is_some(), "{:?}", trained.outcome.notes);
+    let straight = fit(&spec(), &RandomTasks::new(4, 4, 8, 0.7).draw(400));
+    assert_eq!(straight.outcome.notes, Vec::<String>::new());
 }
 
 #[test]
