@@ -74,6 +74,9 @@ pub struct Certificate {
     pub task_gaps: Vec<f64>,
 }
 
+/// Objective and bound are sums, whose last digits are never exact.
+const LAST_DIGITS: f64 = 1e3 * f64::EPSILON;
+
 /// gap / max(|primal|, |dual|).
 pub(crate) fn relative_gap(primal: f64, dual: f64, gap: f64) -> f64 {
     let size = primal.abs().max(dual.abs());
@@ -193,8 +196,9 @@ impl Graded {
         let change = problem.data().pool().install(|| rounding::change(problem, &point));
         // Where large terms of the bound cancel, it has lost digits that the gap still has.
         let Certificate { primal, dual, gap, .. } = self.certificate;
-        let lost = (primal - dual - gap).abs();
-        self.certificate.rounding = if lost.is_finite() { lost.max(unit * change) } else { unit * change };
+        let (lost, size) = ((primal - dual - gap).abs(), primal.abs().max(dual.abs()));
+        let counts = lost.is_finite() && lost > LAST_DIGITS * size;
+        self.certificate.rounding = if counts { lost.max(unit * change) } else { unit * change };
     }
 }
 
