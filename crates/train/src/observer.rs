@@ -31,15 +31,6 @@ impl Observer for StopObserver<'_> {
     }
 }
 
-/// Lets an observer stop work whose progress it is not told.
-pub(crate) struct StopOnly<'a>(pub(crate) &'a dyn StudyObserver);
-
-impl StudyObserver for StopOnly<'_> {
-    fn stop(&self) -> bool {
-        self.0.stop()
-    }
-}
-
 /// Counts over several rounds of equal size.
 pub(crate) struct RoundObserver<'a> {
     pub(crate) observer: &'a dyn StudyObserver,

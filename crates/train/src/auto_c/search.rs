@@ -1,7 +1,6 @@
 //! Which strengths are tried, in which order, and which is the best.
 
-use super::compare::mean;
-use crate::metric::RowLoss;
+use crate::metric::{RowLoss, mean};
 use kinfolk::CScale;
 
 /// Tenths of a decade between strengths before the best is known roughly.

@@ -3,7 +3,7 @@
 use super::compare::{self, Baseline, BaselineScore};
 use super::curved;
 use super::search::{self, StrengthTrial};
-use crate::metric::RowLoss;
+use crate::metric::{RowLoss, is_better, mean};
 use crate::observer::StopObserver;
 use crate::parallel::{in_parallel, threads_or_cores};
 use crate::select::{FoldRows, HeldOut, Study, TrainingFold, defined_metric};
@@ -89,13 +89,13 @@ pub(super) fn search(
     for (baseline, predicted) in &simple {
         // Nothing is to be gained from a step toward what is worse.
         let Some(method) = study.spec.method.nearer_to(*baseline) else { continue };
-        if found.method == method || compare::mean(&predicted.losses) >= best.loss {
+        if found.method == method || mean(&predicted.losses) >= best.loss {
             continue;
         }
         let other = trials.search(&method.for_data(study.observations), best.step, scoring)?;
         let Some((trial, predictions)) = other.best else { continue };
         let predicted = HeldOutPredictions::new(predictions, &held_out)?;
-        if compare::is_better(&predicted.losses, &own.losses, compare::WORTH_A_STEP) {
+        if is_better(&predicted.losses, &own.losses, compare::WORTH_A_STEP) {
             (found.method, found.tried, best, own) = (method, other.tried, trial, predicted);
         }
     }
@@ -103,7 +103,7 @@ pub(super) fn search(
     let (n_tasks, own_units) = (study.observations.n_tasks(), study.has_own_units()?);
     found.residuals = errors.and_then(|errors| Residuals::new(n_tasks, errors, own_units));
     for (baseline, predicted) in simple {
-        let is_better = compare::is_better(&predicted.losses, &own.losses, compare::BEYOND_NOISE);
+        let is_better = is_better(&predicted.losses, &own.losses, compare::BEYOND_NOISE);
         let score = held_out.score(metric, &predicted.values)?.value;
         found.baselines.push(BaselineScore { baseline, score, is_better });
     }
@@ -147,11 +147,10 @@ fn is_worth_a_curve(
     curved: &HeldOutPredictions,
     straight: &HeldOutPredictions,
 ) -> Result<bool> {
-    let is_better = |curved: &[RowLoss], straight: &[RowLoss]| {
-        compare::is_better(curved, straight, compare::WORTH_A_STEP)
-    };
-    let most = (1.0 - compare::MIN_GAIN_OF_A_CURVE) * compare::mean(&straight.losses);
-    if compare::mean(&curved.losses) > most || !is_better(&curved.losses, &straight.losses) {
+    let is_better =
+        |curved: &[RowLoss], straight: &[RowLoss]| is_better(curved, straight, compare::WORTH_A_STEP);
+    let most = (1.0 - compare::MIN_GAIN_OF_A_CURVE) * mean(&straight.losses);
+    if mean(&curved.losses) > most || !is_better(&curved.losses, &straight.losses) {
         return Ok(false);
     }
     if metric.measure == Measure::ClassAccuracy {

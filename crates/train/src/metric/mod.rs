@@ -7,12 +7,13 @@
 //! | `predictions` | `Predictions`: labels with what was predicted for them, ready to be scored |
 
 mod predictions;
+mod row_loss;
 mod score;
 
 pub use predictions::{Predictions, predict};
 pub use score::Score;
 
-pub(crate) use predictions::RowLoss;
+pub(crate) use row_loss::{RowLoss, is_better, mean};
 
 use crate::{Error, Result, all_losses};
 use kinfolk::{LossKind, Losses, Observations};

@@ -1,6 +1,6 @@
 //! Labels with what was predicted for them, ready to be scored.
 
-use super::{Measure, Metric, Score};
+use super::{Measure, Metric, RowLoss, Score};
 use crate::Result;
 use kinfolk::loss::Loss;
 use kinfolk::{Inputs, LossKind, Losses, Model, Observations, metrics};
@@ -40,15 +40,6 @@ struct MeasuredRow {
     weight: f64,
     /// Weight among the rows of all tasks.
     pooled_weight: f64,
-}
-
-/// The loss of a prediction.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct RowLoss {
-    /// The input that it is for: errors of its labels may be alike.
-    pub(crate) input: u32,
-    pub(crate) loss: f64,
-    pub(crate) weight: f64,
 }
 
 impl Predictions {

@@ -9,7 +9,7 @@
 //! | `open_folds`, `fold_fits` | folds ready for fits; the fits of all folds, several at a time |
 //! | `held_out` | scores of held-out predictions of all folds together |
 //! | `search`, `axes` | what is tried of a candidate: all of its settings, or one axis after another |
-//! | `kernels`, `screen` | kernels to choose from, without those that are hopeless on some rows |
+//! | `kernels`, `screen`, `ridge` | kernels to choose from, without those that are hopeless on some rows |
 //! | `growth` | grids of weights, which grow where the best is at their edge |
 //! | `cv` | cross-validation: fits, scores, the best of each candidate |
 //! | `holdout`, `splits` | winners scored on rows that selection did not see |
@@ -29,6 +29,7 @@ mod kernels;
 mod keyed_folds;
 mod open_folds;
 mod results;
+mod ridge;
 mod screen;
 mod search;
 mod splits;
@@ -51,5 +52,6 @@ pub use study::{Scored, Study};
 
 pub(crate) use cv::defined_metric;
 pub(crate) use kernels::{rbf_kernels, too_many_for_kernels, tries_kernels};
+pub(crate) use ridge::ridge_errors;
 pub(crate) use study::StudyRows;
 pub(crate) use training_fold::TrainingFold;
