@@ -155,13 +155,20 @@ fn is_worth_a_curve(
     }
     if metric.measure == Measure::ClassAccuracy {
         let errors = |predicted: &HeldOutPredictions| held_out.class_errors(&predicted.values);
-        return Ok(is_better(&errors(curved)?, &errors(straight)?));
+        return Ok(has_fewer_errors(&errors(curved)?, &errors(straight)?));
     }
     let score = |predicted: &HeldOutPredictions| held_out.score(metric, &predicted.values).map(|s| s.value);
     let sign = if metric.higher_is_better() { 1.0 } else { -1.0 };
     // An R^2 of zero is that of the mean of the task.
     let is_good = metric.measure != Measure::R2 || score(curved)? > 0.0;
     Ok(is_good && sign * score(curved)? >= sign * score(straight)?)
+}
+
+/// Whether the first has fewer wrong rows by more than a standard error: McNemar's test, corrected for few rows.
+fn has_fewer_errors(rows: &[RowLoss], than: &[RowLoss]) -> bool {
+    let only_first = rows.iter().zip(than).filter(|(a, b)| a.loss < b.loss).count() as f64;
+    let only_second = rows.iter().zip(than).filter(|(a, b)| a.loss > b.loss).count() as f64;
+    only_first - only_second - 1.0 > compare::WORTH_A_STEP * (only_first + only_second).sqrt()
 }
 
 /// The scale of C of all rows of a study.
@@ -288,5 +295,21 @@ impl<'a> Trials<'a> {
             self.warm.push((step, alpha));
         }
         Ok(Some(predictions))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_or_two_do_not_decide_about_classes() {
+        let wrong = |rows: &[u32]| -> Vec<RowLoss> {
+            let loss = |input: u32| f64::from(rows.contains(&input));
+            (0..90).map(|input| RowLoss { input, loss: loss(input), weight: 1.0 }).collect()
+        };
+        assert!(!has_fewer_errors(&wrong(&[]), &wrong(&[1, 2])));
+        assert!(has_fewer_errors(&wrong(&[]), &wrong(&[1, 2, 3])));
+        assert!(!has_fewer_errors(&wrong(&[7, 8, 9]), &wrong(&[1, 2, 3])));
     }
 }
