@@ -130,8 +130,8 @@ pub fn golden(name: &str, text: &str) {
     assert_eq!(text, expected, "{} differs; if that is right, run with KINFOLK_BLESS=1", path.display());
 }
 
-/// What varies from machine to machine becomes `#`: numbers with a point or an exponent, counts of passes and
-/// bytes, and the width of columns. Command lines stay as they are.
+/// What varies from machine to machine becomes `#`: numbers with a point or an exponent, counts of passes, bytes and
+/// seconds, and the width of columns. Command lines stay as they are.
 pub fn mask(text: &str) -> String {
     let mask = |line: &str| if line.starts_with("$ ") { line.to_string() } else { mask_line(line) };
     text.lines().map(|line| mask(line) + "\n").collect()
@@ -146,8 +146,12 @@ fn mask_line(line: &str) -> String {
         let inside_word = out.chars().next_back().is_some_and(|c| c.is_alphanumeric() || c == '_');
         let length = if inside_word { 0 } else { number_length(rest) };
         let (token, after) = rest.split_at(length);
-        let counts =
-            after.starts_with(" pass") || out.ends_with("\"passes\":") || out.ends_with("\"bytes\":");
+        // From ten seconds on, times have no point.
+        let is_time = after == " s" || after.starts_with(" s ");
+        let counts = after.starts_with(" pass")
+            || out.ends_with("\"passes\":")
+            || out.ends_with("\"bytes\":")
+            || is_time;
         if length > 0 && (token.contains(['.', 'e']) || counts) {
             out.push('#');
             rest = after;
