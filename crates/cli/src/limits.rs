@@ -1,10 +1,10 @@
 //! Memory that a command needs against memory that is there, before the work: one line with the cure instead of an end
 //! by the system, half-way.
 //!
-//! What is there is the least of what the machine has free, what the control groups of this process leave (both
-//! versions, with all groups above), and what is left of its address space (`ulimit -v`). What is needed is counted
-//! from the lengths that files have and from arrays that were read, never from sizes that a file claims. It is a lower
-//! estimate: work that is refused here cannot succeed.
+//! Three limits count, and the smallest decides: free memory of the machine; what the control groups of this process
+//! and those above them leave (both versions); the rest of its address space (`ulimit -v`). Needs are counted from the
+//! lengths of files and from arrays in memory, never from sizes that a file claims. They are lower estimates: work that
+//! is refused here cannot succeed.
 
 use crate::data_files::DataFiles;
 use crate::failure::{Failure, Result};

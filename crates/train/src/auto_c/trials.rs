@@ -6,23 +6,19 @@ use super::search::{self, StrengthTrial};
 use crate::metric::{RowLoss, is_better, mean};
 use crate::observer::StopObserver;
 use crate::parallel::{in_parallel, threads_or_cores};
-use crate::select::{FoldRows, HeldOut, Study, TrainingFold, defined_metric};
+use crate::select::{FoldRows, HeldOut, POOLED, STL, Study, TrainingFold, defined_metric};
 use crate::{
     FitSpec, Measure, MethodSpec, Metric, PreparedData, Residuals, Result, StudyObserver, Training, Weight,
     predict,
 };
 use kinfolk::{CScale, Dataset, Kernel, Observations, Start};
 
-/// The methods of baselines.
-const STL: &str = "stl";
-const POOLED: &str = "pooled";
-
 /// What was found on the folds.
 pub(super) struct Searched {
     pub(super) metric: Metric,
     /// With what was left to the data.
     pub(super) method: MethodSpec,
-    /// An RBF kernel, if it is better than the linear one beyond noise.
+    /// An RBF kernel, if it was taken in place of the linear one.
     pub(super) kernel: Option<Kernel>,
     pub(super) tried: Vec<StrengthTrial>,
     pub(super) baselines: Vec<BaselineScore>,
@@ -61,7 +57,8 @@ pub(super) fn search(
     found.tried = first.tried;
     let Some((mut best, predictions)) = first.best else { return Ok(found) };
     let mut own = HeldOutPredictions::new(predictions, &held_out)?;
-    if let Some(kernel) = curved::kernel_to_try(study, observer)? {
+    // What goes wrong in a look at kernels is no reason to give up the linear one.
+    if let Some(kernel) = curved::kernel_to_try(study, observer).unwrap_or_default() {
         let spec = FitSpec { kernel: Some(kernel.clone()), ..trials.spec.clone() };
         let c_scale = c_scale_of(study, &spec)?;
         let scale = ScaleOfAll::new(&c_scale, study.observations);

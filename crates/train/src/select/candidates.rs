@@ -90,7 +90,13 @@ pub fn candidates(methods: &[String], axes: &[Axis]) -> Result<Vec<Candidate>> {
 }
 
 /// Methods that others are compared with.
-const SIMPLE_METHODS: [&str; 2] = ["stl", "pooled"];
+const SIMPLE_METHODS: [&str; 2] = [STL, POOLED];
+
+/// Each task by itself.
+pub(crate) const STL: &str = "stl";
+
+/// One model for the rows of all tasks.
+pub(crate) const POOLED: &str = "pooled";
 
 /// The same for methods that a caller looks up by name, such as those of a longer list than
 /// [`registry`](crate::registry).

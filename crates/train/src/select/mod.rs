@@ -50,6 +50,7 @@ pub use results::{BestRow, Refit, SelectionResults, Verdict};
 pub use splits::{SplitResult, repeat};
 pub use study::{Scored, Study};
 
+pub(crate) use candidates::{POOLED, STL};
 pub(crate) use cv::defined_metric;
 pub(crate) use kernels::{rbf_kernels, too_many_for_kernels, tries_kernels};
 pub(crate) use ridge::ridge_errors;
