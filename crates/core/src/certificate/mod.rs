@@ -192,7 +192,8 @@ impl Graded {
     pub(crate) fn add_rounding(&mut self, problem: &Problem<'_>, kappa: &[f64], v: Option<&Matrix>) {
         let unit = problem.unit();
         let gap = self.certificate.gap / unit;
-        let point = rounding::GradedPoint { kappa, v, theta: &self.theta, gram: &self.gram, gap };
+        let point =
+            rounding::GradedPoint { kappa, v, theta: &self.theta, state: &self.state, gram: &self.gram, gap };
         let change = problem.data().pool().install(|| rounding::change(problem, &point));
         // Where large terms of the bound cancel, it has lost digits that the gap still has.
         let Certificate { primal, dual, gap, .. } = self.certificate;

@@ -25,6 +25,9 @@
 //! `d_ts = EPSILON (m_t G_ss^(1/2) + m_s G_tt^(1/2))`. From kernel values it is `Z' (K Z)`, whose terms may be larger
 //! than their sum: `d_ts = EPSILON m_t m_s`. For the same reason the distance between two points is wrong in second
 //! order with features and in first order with kernel values.
+//!
+//! Who checks the certificate computes Theta from the duals again, with other errors. With kernel values this changes
+//! the score of input i for task t by `(sum_s (h_ts S_is)^2)^(1/2)`, where `S = K Z`, which counts as `e_i` does.
 
 use crate::backend::Backend;
 use crate::regularizer::SumRegularizer;
@@ -40,6 +43,8 @@ pub(super) struct GradedPoint<'a> {
     /// Coordinates of the primal point, if it is not that of the duals.
     pub(super) v: Option<&'a Matrix>,
     pub(super) theta: &'a Matrix,
+    /// `K Z`, or weights of features.
+    pub(super) state: &'a Matrix,
     /// The task Gram matrix of the point.
     pub(super) gram: &'a Matrix,
     pub(super) gap: f64,
@@ -103,8 +108,20 @@ fn score_size(theta: &Matrix, sizes: &[f64], t: usize) -> f64 {
     theta.row(t).iter().zip(sizes).map(|(theta, m)| (theta * m) * (theta * m)).sum::<f64>().sqrt()
 }
 
-/// `sum_ts h_ts d_ts / 2`.
-fn of_theta(backend: &dyn Backend, output: &SumRegularizer, point: &GradedPoint<'_>, sizes: &[f64]) -> f64 {
+/// What errors of the task Gram matrix do.
+struct ThetaErrors {
+    /// `h_ts`.
+    of_theta: Matrix,
+    /// `sum_ts h_ts d_ts / 2`.
+    of_conjugate: f64,
+}
+
+fn theta_errors(
+    backend: &dyn Backend,
+    output: &SumRegularizer,
+    point: &GradedPoint<'_>,
+    sizes: &[f64],
+) -> ThetaErrors {
     let (t, sums_of_squares) = (sizes.len(), backend.coordinates_are_state());
     let root = |s: usize| point.gram[(s, s)].max(0.0).sqrt();
     let error = |r: usize, s: usize| {
@@ -120,20 +137,26 @@ fn of_theta(backend: &dyn Backend, output: &SumRegularizer, point: &GradedPoint<
             moved[(r, s)] += error(r, s).copysign(point.gram[(r, s)]);
         }
     }
-    let moved = output.theta(&moved);
-    let change = |r: usize, s: usize| (moved[(r, s)] - point.theta[(r, s)]).abs();
-    let of_row = |r: usize| (0..t).map(|s| change(r, s) * error(r, s)).sum::<f64>();
-    0.5 * (0..t).map(of_row).sum::<f64>()
+    let mut of_theta = output.theta(&moved);
+    let mut of_conjugate = 0.0;
+    for r in 0..t {
+        for s in 0..t {
+            of_theta[(r, s)] = (of_theta[(r, s)] - point.theta[(r, s)]).abs();
+            of_conjugate += 0.5 * of_theta[(r, s)] * error(r, s);
+        }
+    }
+    ThetaErrors { of_theta, of_conjugate }
 }
 
 fn of_scores(problem: &Problem<'_>, output: &SumRegularizer, point: &GradedPoint<'_>, sizes: &[f64]) -> f64 {
     let (obs, diagonal) = (problem.observations(), problem.data().backend().diagonal());
     let errors: Vec<f64> =
         (0..obs.n_tasks()).map(|t| f64::EPSILON * score_size(point.theta, sizes, t)).collect();
-    let of_theta = of_theta(problem.data().backend(), output, point, sizes);
+    let backend = problem.data().backend();
+    let ThetaErrors { of_theta, of_conjugate } = theta_errors(backend, output, point, sizes);
     let of_sums = of_dual_sums(problem, point.kappa);
     let total = |squares: f64, kinks: f64| {
-        let squares = squares + of_sums + of_theta;
+        let squares = squares + of_sums + of_conjugate;
         (2.0 * point.gap * squares).sqrt() + 0.5 * squares + kinks
     };
     // The same curvature everywhere, and a label of every task for every input: sums over inputs and tasks come apart.
@@ -141,12 +164,22 @@ fn of_scores(problem: &Problem<'_>, output: &SumRegularizer, point: &GradedPoint
     if let (Some(_), Some(gamma)) = (only, problem.uniform_gamma()) {
         let of_inputs: f64 = diagonal.iter().sum();
         let of_tasks: f64 = errors.iter().map(|error| error * error).sum();
-        return total(gamma * of_inputs * of_tasks, 0.0);
+        let of_theta: f64 =
+            if backend.coordinates_are_state() { 0.0 } else { all_score_changes(&of_theta, point.state) };
+        return total(gamma * (of_inputs * of_tasks + of_theta), 0.0);
     }
+    let of_theta: Vec<f64> = match backend.coordinates_are_state() {
+        true => Vec::new(),
+        false => (0..obs.len())
+            .into_par_iter()
+            .map(|o| score_size(&of_theta, point.state.row(obs.input(o)), obs.task(o)))
+            .collect(),
+    };
     let (mut squares, mut kinks) = (0.0, 0.0);
     for (o, &kappa) in point.kappa.iter().enumerate() {
         let (task, gamma) = (obs.task(o), problem.gamma(o));
-        let error = errors[task] * diagonal[obs.input(o)].sqrt();
+        let error =
+            (errors[task] * diagonal[obs.input(o)].sqrt()).hypot(of_theta.get(o).copied().unwrap_or(0.0));
         let loss = problem.loss(task);
         if !loss.is_smooth() {
             // A dual at an end of its interval may have a score that is closer to the kink than the error.
@@ -157,6 +190,16 @@ fn of_scores(problem: &Problem<'_>, output: &SumRegularizer, point: &GradedPoint
         }
     }
     total(squares, kinks)
+}
+
+/// `sum_its (h_ts S_is)^2`.
+fn all_score_changes(of_theta: &Matrix, state: &Matrix) -> f64 {
+    let squares = |m: &Matrix| {
+        let mut sums = vec![0.0; m.cols()];
+        (0..m.rows()).for_each(|i| m.row(i).iter().zip(&mut sums).for_each(|(x, sum)| *sum += x * x));
+        sums
+    };
+    squares(of_theta).iter().zip(squares(state)).map(|(h, s)| h * s).sum()
 }
 
 /// An intercept that costs `rho b^2 / 2` has the term `(s - rho b)^2 / (2 rho)` with the sum s of its task's duals,
