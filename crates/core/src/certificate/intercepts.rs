@@ -7,12 +7,18 @@
 use super::LossTerms;
 use crate::backend::{Columns, RowBlock};
 use crate::intercept::balance;
-use crate::intercept::best::{TaskPredictions, best_intercept};
+use crate::intercept::best::{TaskPredictions, middle, nearly_best_intercept};
 use crate::{Matrix, Problem, Result, linalg};
 use rayon::prelude::*;
 
-/// The best intercept of each task for scores of all blocks.
-pub(super) fn best(problem: &Problem<'_>, blocks: &[RowBlock], scores: &[Matrix], rho: &[f64]) -> Vec<f64> {
+/// The best intercept of each task for scores of all blocks. The search for it begins where it is right for some of the
+/// duals.
+pub(super) fn best(
+    problem: &Problem<'_>,
+    kappa: &[f64],
+    (blocks, scores): (&[RowBlock], &[Matrix]),
+    rho: &[f64],
+) -> Vec<f64> {
     if let (true, true, Some(gamma)) =
         (problem.observations().is_complete(), problem.has_only_squared_loss(), problem.uniform_gamma())
     {
@@ -24,7 +30,43 @@ pub(super) fn best(problem: &Problem<'_>, blocks: &[RowBlock], scores: &[Matrix]
     } else {
         of_rows(problem, blocks, scores)
     };
-    tasks.into_par_iter().zip(rho).map(|(task, rho)| best_intercept(task, *rho)).collect()
+    let guesses = guesses(problem, kappa, blocks, scores);
+    let search = |((task, rho), guess): ((TaskPredictions<'_>, &f64), f64)| {
+        nearly_best_intercept(task, *rho, guess, 0.0)
+    };
+    tasks.into_par_iter().zip(rho).zip(guesses).map(search).collect()
+}
+
+/// Observations of a task whose predictions are compared with what their duals demand.
+const OBSERVATIONS_OF_A_GUESS: usize = 5;
+
+/// The middle of the intercepts with which some observations of a task would have the predictions that their duals
+/// demand; zero for losses with kinks.
+fn guesses(problem: &Problem<'_>, kappa: &[f64], blocks: &[RowBlock], scores: &[Matrix]) -> Vec<f64> {
+    let obs = problem.observations();
+    let mut found: Vec<Vec<f64>> = vec![vec![]; obs.n_tasks()];
+    let mut open = (0..obs.n_tasks()).filter(|task| problem.loss(*task).is_smooth()).count();
+    for (block, scores) in blocks.iter().zip(scores) {
+        for (row, &i) in block.rows.iter().enumerate() {
+            if open == 0 {
+                return found.iter_mut().map(|own| middle(own).unwrap_or(0.0)).collect();
+            }
+            for o in obs.of_input(i as usize) {
+                let (task, gamma) = (obs.task(o), problem.gamma(o));
+                if found[task].len() == OBSERVATIONS_OF_A_GUESS || !problem.loss(task).is_smooth() {
+                    continue;
+                }
+                let column = if block.columns == Columns::All { task } else { 0 };
+                let demanded = problem.loss_at(o).conj_slope(-kappa[o] / gamma).0;
+                let guess = demanded - scores[(row, column)];
+                if guess.is_finite() {
+                    found[task].push(guess);
+                    open -= usize::from(found[task].len() == OBSERVATIONS_OF_A_GUESS);
+                }
+            }
+        }
+    }
+    found.iter_mut().map(|own| middle(own).unwrap_or(0.0)).collect()
 }
 
 /// The best intercepts for the squared loss with equal weights, if every input has a label for every task: the sum of

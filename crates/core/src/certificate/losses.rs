@@ -44,7 +44,7 @@ pub(super) fn loss_terms(
     let scores = all_scores(problem, weights, &blocks, interrupt)?;
     let intercept = match intercept {
         Some(given) => given.to_vec(),
-        None => intercepts::best(problem, &blocks, &scores, rho),
+        None => intercepts::best(problem, kappa, (&blocks, &scores), rho),
     };
     let mut terms = sum_blocks(problem, &blocks, interrupt, |k, scratch| {
         scratch.scores.clone_from(&scores[k]);

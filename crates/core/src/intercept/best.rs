@@ -116,6 +116,7 @@ impl Pulls<'_> {
             mu: *mu,
             kappa: &mut kappa,
             curvature: &mut curvature,
+            with_value: false,
             value: 0.0,
         });
         let pull = self.fixed + kappa.iter().sum::<f64>() - self.rho * b;
@@ -192,7 +193,7 @@ impl Pulls<'_> {
 }
 
 /// The middle one of some numbers.
-fn middle(of: &mut [f64]) -> Option<f64> {
+pub(crate) fn middle(of: &mut [f64]) -> Option<f64> {
     let half = of.len() / 2;
     (!of.is_empty()).then(|| *of.select_nth_unstable_by(half, f64::total_cmp).1)
 }

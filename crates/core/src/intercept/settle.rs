@@ -9,7 +9,7 @@
 
 use super::balance::{balanced, task_sums};
 use crate::Problem;
-use crate::loss::{ObservedLoss, QuadraticConjugate};
+use crate::loss::{Loss, PredictionShift, QuadraticConjugate};
 use rayon::prelude::*;
 
 /// Where duals are moved: predictions without offsets and intercepts, and the intercepts.
@@ -69,19 +69,25 @@ struct MovableDual<'a> {
 
 enum DualMove<'a> {
     Quadratic(QuadraticConjugate),
-    /// Any other loss: its own slope, from the prediction at which the dual is right.
-    Slope(ObservedLoss<'a>),
+    /// Any other loss: from the prediction at which the dual is right.
+    Shift {
+        loss: &'a dyn Loss,
+        y: f64,
+    },
 }
 
 impl MovableDual<'_> {
-    /// The dual and how fast it falls, at a change t > reluctance.
-    fn at(&self, t: f64) -> (f64, f64) {
+    /// The dual and how fast it falls, at a change beyond the reluctance.
+    fn at(&self, shift: &PredictionShift) -> (f64, f64) {
         let (dual, curvature) = match &self.way {
             DualMove::Quadratic(shape) => {
-                let answer = shape.derivatives(self.z + t, self.mu, self.kappa / self.gamma);
+                let answer = shape.derivatives(self.z + shift.by, self.mu, self.kappa / self.gamma);
                 (answer.dual, answer.curvature)
             }
-            DualMove::Slope(loss) => (-loss.mean_slope(self.z + t), loss.curvature(self.z + t)),
+            DualMove::Shift { loss, y } => {
+                let (slope, curvature) = loss.shifted(*y, -self.kappa / self.gamma, shift);
+                (-slope, curvature)
+            }
         };
         (self.gamma * dual, self.gamma * curvature)
     }
@@ -99,15 +105,15 @@ impl<'a> TaskDuals<'a> {
         let dual = |&o: &usize| {
             let (loss, gamma, z) =
                 (problem.loss_at(o), problem.gamma(o), at.z[o] + at.b[problem.observations().task(o)]);
-            // The predictions at which this dual is right: an interval at kinks.
-            let (left, right) = loss.conj_slope(-kappa[o] / gamma);
             let (z, reluctance, way) = match loss.quadratic_conjugate() {
                 Some(shape) => {
+                    // The predictions at which this dual is right: an interval at kinks.
+                    let (left, right) = loss.conj_slope(-kappa[o] / gamma);
                     let z = if sign > 0.0 { z.min(right) } else { z.max(left) };
                     let reluctance = if sign > 0.0 { right - z } else { z - left };
                     (z, reluctance, DualMove::Quadratic(shape))
                 }
-                None => (0.5 * (left + right), 0.0, DualMove::Slope(loss)),
+                None => (z, f64::NEG_INFINITY, DualMove::Shift { loss: loss.loss, y: loss.y }),
             };
             let mu = gamma * (at.stiffness)(o);
             MovableDual { kappa: kappa[o], gamma, z, reluctance, mu, way }
@@ -120,23 +126,28 @@ impl<'a> TaskDuals<'a> {
         TaskDuals { duals, sign }
     }
 
-    /// A dual after the intercept changed by `t` in the direction in which duals must move.
-    fn moved(&self, dual: &MovableDual<'_>, t: f64) -> (f64, f64) {
-        if t <= dual.reluctance || !dual.z.is_finite() {
+    /// A change of the intercept by `t` in the direction in which duals must move.
+    fn shift(&self, t: f64) -> PredictionShift {
+        PredictionShift::new(self.sign * t)
+    }
+
+    /// A dual after this change.
+    fn moved(&self, dual: &MovableDual<'_>, shift: &PredictionShift) -> (f64, f64) {
+        if shift.by.abs() <= dual.reluctance || !dual.z.is_finite() {
             return (dual.kappa, 0.0);
         }
-        let (kappa, slope) = dual.at(self.sign * t);
-        let towards = (kappa - dual.kappa) * self.sign < 0.0;
-        if towards { (kappa, slope) } else { (dual.kappa, 0.0) }
+        let (kappa, slope) = dual.at(shift);
+        let away = (kappa - dual.kappa) * self.sign > 0.0;
+        if away { (dual.kappa, 0.0) } else { (kappa, slope) }
     }
 
     /// The duals after the change at which their sum fits.
     fn settle(&self, excess: f64, rho: f64, size: f64) -> Vec<f64> {
         // What is left of the excess at t, and how fast it falls.
         let left = |t: f64| {
-            let (mut change, mut slope) = (0.0, rho);
+            let (mut change, mut slope, shift) = (0.0, rho, self.shift(t));
             for dual in &self.duals {
-                let (kappa, own) = self.moved(dual, t);
+                let (kappa, own) = self.moved(dual, &shift);
                 change += kappa - dual.kappa;
                 slope += own;
             }
@@ -165,6 +176,7 @@ impl<'a> TaskDuals<'a> {
             t = next;
             (now, slope) = left(t);
         }
-        self.duals.iter().map(|dual| self.moved(dual, t).0).collect()
+        let shift = self.shift(t);
+        self.duals.iter().map(|dual| self.moved(dual, &shift).0).collect()
     }
 }

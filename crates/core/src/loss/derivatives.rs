@@ -23,6 +23,8 @@ pub struct DerivativeBlock<'a> {
     pub kappa: &'a mut [f64],
     /// The curvatures `w L''(y, z)`.
     pub curvature: &'a mut [f64],
+    /// Whether the sum of losses is wanted.
+    pub with_value: bool,
     /// Sum of w L(y, z).
     pub value: f64,
 }
@@ -106,6 +108,24 @@ impl DerivativeBlock<'_> {
             let n = pulp::Arch::new().dispatch(chunk);
             self.value += values[..n].iter().sum::<f64>();
         }
+    }
+}
+
+/// A change of a prediction, with its exponentials: many observations may have the same one.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PredictionShift {
+    /// The change.
+    pub by: f64,
+    /// exp(change).
+    pub exp: f64,
+    /// exp(-change).
+    pub exp_of_minus: f64,
+}
+
+impl PredictionShift {
+    /// This change.
+    pub fn new(by: f64) -> Self {
+        PredictionShift { by, exp: by.exp(), exp_of_minus: (-by).exp() }
     }
 }
 

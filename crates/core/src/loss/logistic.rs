@@ -1,7 +1,7 @@
 //! Logistic loss: classification with probabilities.
 
 use super::hinge::margin_domain;
-use super::{DerivativeBlock, Loss, LossDerivatives, LossProperties};
+use super::{DerivativeBlock, Loss, LossDerivatives, LossProperties, PredictionShift};
 use crate::algebra::LossForm;
 
 /// `L(y, z) = log(1 + exp(-y z))` for labels y = -1, +1.
@@ -80,6 +80,7 @@ impl Loss for Logistic {
 
     /// With one exponential for all three.
     fn derivatives(&self, block: &mut DerivativeBlock<'_>) {
+        let with_value = block.with_value;
         block.fill(|y, z, _, _| {
             let margin = y * z;
             let e = (-margin.abs()).exp();
@@ -87,9 +88,20 @@ impl Loss for Logistic {
             LossDerivatives {
                 dual: y * if margin > 0.0 { small } else { large },
                 curvature: small * large,
-                value: (-margin).max(0.0) + e.ln_1p(),
+                value: if with_value { (-margin).max(0.0) + e.ln_1p() } else { 0.0 },
             }
         });
+    }
+
+    /// The odds `v / (1 - v)` of `v = -y u` are `exp(-y z)`: a change of z multiplies them.
+    fn shifted(&self, y: f64, u: f64, shift: &PredictionShift) -> (f64, f64) {
+        let v = -y * u;
+        let factor = if y > 0.0 { shift.exp_of_minus } else { shift.exp };
+        // Where everything is in one of the two classes, it stays there.
+        let (one, other) = if v > 0.0 && v < 1.0 { (v * factor, 1.0 - v) } else { (v, 1.0 - v) };
+        let (one, other) = if one.is_finite() { (one, other) } else { (1.0, 0.0) };
+        let sum = one + other;
+        (-y * one / sum, (one / sum) * (other / sum))
     }
 
     fn conj(&self, y: f64, u: f64) -> f64 {

@@ -22,7 +22,7 @@ mod squared_epsilon;
 mod squared_hinge;
 
 pub use absolute::Absolute;
-pub use derivatives::{DerivativeBlock, LossDerivatives};
+pub use derivatives::{DerivativeBlock, LossDerivatives, PredictionShift};
 pub use epsilon::Epsilon;
 pub use hinge::Hinge;
 pub use huber::Huber;
@@ -139,6 +139,15 @@ pub trait Loss: Debug + Send + Sync {
     /// compiled for each loss.
     fn derivatives(&self, block: &mut DerivativeBlock<'_>) {
         block.fill(|y, z, _, _| derivatives::smooth(self, y, z));
+    }
+
+    /// Slope and curvature of L(y, .) at the prediction whose slope is u, changed by `shift`. Overridden where the
+    /// prediction itself need not be known.
+    fn shifted(&self, y: f64, u: f64, shift: &PredictionShift) -> (f64, f64) {
+        let (left, right) = self.conj_slope(y, u);
+        let z = 0.5 * (left + right) + shift.by;
+        let (left, right) = self.slope(y, z);
+        (0.5 * (left + right), self.curvature(y, z))
     }
 
     /// The Fenchel-Young terms of many observations and the sums of their losses and conjugates, for the

@@ -1,6 +1,7 @@
 //! What is added to the slope of a cubic step: by Theta at rho = 0, and by atoms.
 
-use crate::regularizer::{AtomStep, RowStep, SumRegularizer};
+use super::RowSums;
+use crate::regularizer::{AtomStep, RowSlope, RowStep, SumRegularizer};
 
 /// `constant + linear d + square d^2 + cube d^3`.
 #[derive(Debug, Clone, Copy, Default)]
@@ -32,6 +33,38 @@ impl AddedSlope {
             self.linear += gain * (2.0 * b * b + (s * z).max(b * b)) + prior * s;
             self.square += 3.0 * gain * s * b;
             self.cube += gain * s * s;
+        }
+    }
+}
+
+/// The regulariser's part of a step where `phi'` is linear: a polynomial, whose sums over tasks are made once.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct OutputPolynomial {
+    slope: AddedSlope,
+    /// At least the sum of the absolute values of what the constant is made of.
+    size: f64,
+}
+
+impl OutputPolynomial {
+    /// `c_squares` is at least the sum of all `c_s^2`.
+    pub(super) fn new(gain: f64, sums: &RowSums, c_squares: f64, added: &AddedSlope) -> Self {
+        let RowSums { a, b, c, squares, inner } = *sums;
+        let slope = AddedSlope {
+            constant: added.constant + gain * inner,
+            linear: added.linear + gain * (a * c + b * b + squares.max(b * b)),
+            square: added.square + 3.0 * gain * a * b,
+            cube: added.cube + gain * a * a,
+        };
+        OutputPolynomial { slope, size: added.constant.abs() + gain * squares.sqrt() * c_squares.sqrt() }
+    }
+
+    pub(super) fn at(&self, d: f64) -> RowSlope {
+        let AddedSlope { constant, linear, square, cube } = self.slope;
+        RowSlope {
+            slope: ((cube * d + square) * d + linear) * d + constant,
+            curvature: (3.0 * cube * d + 2.0 * square) * d + linear,
+            size: self.size + ((cube * d).abs() + square.abs()) * d * d + (linear * d).abs(),
+            log_scale: 0.0,
         }
     }
 }

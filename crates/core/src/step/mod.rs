@@ -3,13 +3,16 @@
 //! With lambda = 1/2 and weight gamma, moving kappa by `step` changes the (negative) dual by
 //! `g(step) + gamma L*(y, -(kappa + step) / gamma)`, g as in [`RowStep`]. Convex in `step`; its slope is
 //! increasing. [`cubic`] has the closed form for the regularisers with linear phi' and the losses with
-//! quadratic conjugate, [`newton`] does every other pair.
+//! quadratic conjugate, [`newton`] does every other pair, of which those with linear phi' need one look at the tasks.
 
 mod added;
 pub(crate) mod cubic;
 mod newton;
 
 pub(crate) use added::AddedSlope;
+
+use added::OutputPolynomial;
+use newton::OutputSlope;
 
 use crate::linalg::dot_simd;
 use crate::loss::ObservedLoss;
@@ -72,19 +75,36 @@ pub(crate) fn solve<S: Simd>(
     if row.a == 0.0 && coordinate.stiffness == 0.0 {
         return coordinate.without_input();
     }
-    if let Some(gain) = linear
-        && let Some(shape) = coordinate.loss.quadratic_conjugate()
-    {
-        let RowStep { task, a, b, c } = *row;
-        let sums =
-            RowSums { a, b: b[task], c: c[task], squares: dot_simd(simd, b, b), inner: dot_simd(simd, b, c) };
-        let Coordinate { gamma, kappa, stiffness, .. } = *coordinate;
-        // The offset of the loss has the intercept already.
-        let shape = shape.with_intercept((0.0, stiffness), gamma, kappa);
-        let added = AddedSlope::new(output, gain, row, atoms);
-        return cubic::solve(simd, &shape, gamma, kappa, gain, &sums, &added);
+    let Some(gain) = linear else {
+        return newton::solve(coordinate, &OutputSlope::Any { output, row, atoms });
+    };
+    let RowStep { task, a, b, c } = *row;
+    let sums =
+        RowSums { a, b: b[task], c: c[task], squares: dot_simd(simd, b, b), inner: dot_simd(simd, b, c) };
+    let added = AddedSlope::new(output, gain, row, atoms);
+    solve_by_sums(simd, coordinate, gain, (&sums, dot_simd(simd, c, c)), &added)
+}
+
+/// The same where `phi'` is linear, from sums over tasks; the second one is at least that of all `c_s^2`.
+#[inline(always)]
+pub(crate) fn solve_by_sums<S: Simd>(
+    simd: S,
+    coordinate: &Coordinate<'_>,
+    gain: f64,
+    (sums, c_squares): (&RowSums, f64),
+    added: &AddedSlope,
+) -> f64 {
+    if sums.a == 0.0 && coordinate.stiffness == 0.0 {
+        return coordinate.without_input();
     }
-    newton::solve(coordinate, output, row, atoms)
+    let Some(shape) = coordinate.loss.quadratic_conjugate() else {
+        let polynomial = OutputPolynomial::new(gain, sums, c_squares, added);
+        return newton::solve(coordinate, &OutputSlope::Polynomial(polynomial));
+    };
+    let Coordinate { gamma, kappa, stiffness, .. } = *coordinate;
+    // The offset of the loss has the intercept already.
+    let shape = shape.with_intercept((0.0, stiffness), gamma, kappa);
+    cubic::solve(simd, &shape, gamma, kappa, gain, sums, added)
 }
 
 /// All that the cubic needs of a row.

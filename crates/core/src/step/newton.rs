@@ -6,7 +6,8 @@
 //! only taken inside a shrinking bracket.
 
 use super::Coordinate;
-use crate::regularizer::{AtomStep, RowStep, SumRegularizer};
+use super::added::OutputPolynomial;
+use crate::regularizer::{AtomStep, RowSlope, RowStep, SumRegularizer};
 
 /// Value of h, its slope, and the size of the terms h is made of; all three times a common positive factor.
 #[derive(Debug, Clone, Copy)]
@@ -16,11 +17,29 @@ struct Slope {
     size: f64,
 }
 
+/// The regulariser's part of h.
+pub(super) enum OutputSlope<'a> {
+    /// A sum over all tasks.
+    Any {
+        output: &'a SumRegularizer,
+        row: &'a RowStep<'a>,
+        atoms: &'a [AtomStep],
+    },
+    Polynomial(OutputPolynomial),
+}
+
+impl OutputSlope<'_> {
+    fn at(&self, step: f64) -> RowSlope {
+        match self {
+            OutputSlope::Any { output, row, atoms } => output.row_slope(row, atoms, step),
+            OutputSlope::Polynomial(polynomial) => polynomial.at(step),
+        }
+    }
+}
+
 struct RootSearch<'a> {
     coordinate: &'a Coordinate<'a>,
-    output: &'a SumRegularizer,
-    row: &'a RowStep<'a>,
-    atoms: &'a [AtomStep],
+    output: &'a OutputSlope<'a>,
 }
 
 /// Rounds until the bracket must have closed: halving takes at most this many from the largest number to the
@@ -43,10 +62,10 @@ impl Slope {
 impl RootSearch<'_> {
     /// h at kappa; at a kink the side is chosen by `right`.
     fn at(&self, kappa: f64, right: bool) -> Slope {
-        let from_output = self.output.row_slope(self.row, self.atoms, kappa - self.coordinate.kappa);
+        let from_output = self.output.at(kappa - self.coordinate.kappa);
         let (left_slope, right_slope) = self.coordinate.slope(kappa);
         let from_loss = if right { right_slope } else { left_slope };
-        let shrink = (-from_output.log_scale).exp();
+        let shrink = if from_output.log_scale == 0.0 { 1.0 } else { (-from_output.log_scale).exp() };
         // An infinite slope must win over a factor that underflowed.
         let from_loss = if from_loss.is_infinite() { from_loss } else { from_loss * shrink };
         let value = from_output.slope + from_loss;
@@ -59,13 +78,8 @@ impl RootSearch<'_> {
     }
 }
 
-pub(super) fn solve(
-    coordinate: &Coordinate<'_>,
-    output: &SumRegularizer,
-    row: &RowStep<'_>,
-    atoms: &[AtomStep],
-) -> f64 {
-    let search = RootSearch { coordinate, output, row, atoms };
+pub(super) fn solve(coordinate: &Coordinate<'_>, output: &OutputSlope<'_>) -> f64 {
+    let search = RootSearch { coordinate, output };
     let (mut low, mut high) = coordinate.bounds();
     let start = coordinate.kappa.clamp(low, high);
     // A kink at zero is either the answer or tells on which side the answer is.
@@ -167,7 +181,8 @@ mod tests {
         let row = RowStep { task: 0, a: 1.0, b: &[kappa], c: &[kappa * kappa] };
         let loss = ObservedLoss { loss, y: 1.0, offset: 0.0 };
         let output = SumRegularizer::new(Power::new(k).unwrap());
-        solve(&Coordinate { loss, gamma, kappa, stiffness: 0.0 }, &output, &row, &[])
+        let slope = OutputSlope::Any { output: &output, row: &row, atoms: &[] };
+        solve(&Coordinate { loss, gamma, kappa, stiffness: 0.0 }, &slope)
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //! largest term.
 
 use kinfolk::Error;
-use kinfolk::loss::{DerivativeBlock, Loss, LossKind, TermBlock};
+use kinfolk::loss::{DerivativeBlock, Logistic, Loss, LossKind, PredictionShift, TermBlock};
 use proptest::prelude::*;
 
 const ROUNDING: f64 = 64.0 * f64::EPSILON;
@@ -465,6 +465,7 @@ fn answer(loss: &dyn Loss, y: f64, z: f64, mu: f64, centre: f64) -> (f64, f64, f
         mu,
         kappa: &mut kappa,
         curvature: &mut curvature,
+        with_value: true,
         value: 0.0,
     };
     loss.derivatives(&mut block);
@@ -530,5 +531,34 @@ fn properties_hold_for_every_label() {
         }
         assert_eq!(loss.is_classification(), loss.check_label(2.0).is_err(), "{kind}");
         assert_eq!(loss.is_classification(), kind.is_classification(), "{kind}");
+    }
+}
+
+/// A slope that moves with its prediction is the slope at the prediction that moved, also far away.
+#[test]
+fn shifted_slopes_are_those_of_shifted_predictions() {
+    for kind in LossKind::all_examples() {
+        let loss = kind.build().unwrap();
+        // Others have a form of their own.
+        if loss.has_quadratic_conjugate() {
+            continue;
+        }
+        for y in if kind.is_classification() { [-1.0, 1.0] } else { [-0.7, 0.4] } {
+            for (z, by) in [(0.3, 0.0), (-2.0, 0.7), (5.0, -30.0), (-8.0, 20.0), (1.0, 800.0), (1.0, -800.0)]
+            {
+                let (left, right) = loss.slope(y, z);
+                let (slope, curvature) = loss.shifted(y, 0.5 * (left + right), &PredictionShift::new(by));
+                let expected = loss.slope(y, z + by).0;
+                let off = (slope - expected).abs();
+                assert!(off <= 1e-9 * expected.abs() + 1e-12, "{kind} {y} {z} {by}: {slope}");
+                let off = (curvature - loss.curvature(y, z + by)).abs();
+                assert!(off <= 1e-9 * loss.curvature(y, z + by) + 1e-12, "{kind} {y} {z} {by}: {curvature}");
+            }
+        }
+    }
+    let one = -1.0;
+    for by in [-1e3, 0.0, 1e3] {
+        let (slope, curvature) = Logistic.shifted(1.0, one, &PredictionShift::new(by));
+        assert_eq!((slope, curvature), (one, 0.0), "a dual at the end of its interval stays there");
     }
 }

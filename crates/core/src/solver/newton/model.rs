@@ -221,7 +221,17 @@ impl Smoothed<'_> {
             let range = start..start + kappa.len();
             let centre = if self.centre.is_empty() { &[] } else { &self.centre[range.clone()] };
             let (y, z, w) = (&labels[range.clone()], &z[range.clone()], &self.gamma[range]);
-            let mut block = DerivativeBlock { y, z, w, centre, mu: self.mu, kappa, curvature, value: 0.0 };
+            let mut block = DerivativeBlock {
+                y,
+                z,
+                w,
+                centre,
+                mu: self.mu,
+                kappa,
+                curvature,
+                with_value: true,
+                value: 0.0,
+            };
             self.problem.loss(task).derivatives(&mut block);
             block.value
         };

@@ -23,8 +23,8 @@ pub(super) struct Ascent<'a> {
     output: &'a SumRegularizer,
     atoms: AscentAtoms<'a>,
     linear: Option<f64>,
-    /// The same, if every loss has a quadratic conjugate too: all steps are cubic.
-    cubic: Option<f64>,
+    /// Whether every loss has a quadratic conjugate.
+    quadratic: bool,
     /// Whether Theta is anything but zero at rho = 0.
     prior: bool,
     pub(super) kappa: Vec<f64>,
@@ -104,13 +104,12 @@ impl<'a> Ascent<'a> {
         let linear = entries.linear_slope();
         let prior = (0..t).any(|r| (0..t).any(|s| entries.dphi((r, s), 0.0) != 0.0));
         let quadratic = (0..t).all(|task| problem.loss(task).has_quadratic_conjugate());
-        let cubic = linear.filter(|_| quadratic);
         Ok(Ascent {
             problem,
             output,
             atoms,
             linear,
-            cubic,
+            quadratic,
             prior,
             kappa,
             intercepts,
@@ -295,7 +294,7 @@ impl<'a> Ascent<'a> {
             add_rows_simd(simd, b0, &kernel.row(i)[..i], steps_made);
         }
         b.copy_from_slice(b0);
-        let moved = match self.cubic {
+        let moved = match self.linear {
             Some(gain) => self.steps_by_sums(simd, gain, a),
             None => self.steps_by_rows(simd, a),
         };
@@ -322,7 +321,7 @@ impl<'a> Ascent<'a> {
         }
     }
 
-    /// The general case: each step gets its row of the task Gram matrix.
+    /// The general case: each step has its row of the task Gram matrix.
     #[inline(always)]
     fn steps_by_rows<S: Simd>(&mut self, simd: S, a: f64) -> bool {
         self.settle(simd);
@@ -353,7 +352,7 @@ impl<'a> Ascent<'a> {
         moved
     }
 
-    /// Cubic steps, which need only sums: `row'b = (G b0)_r + a (G d)_r + b0_r d'b + d_r b'b`, with G d, d'b
+    /// Steps with linear `phi'`, which need only sums: `row'b = (G b0)_r + a (G d)_r + b0_r d'b + d_r b'b`, with G d, d'b
     /// and b'b kept up to date. So no step has to wait for a sum of T terms.
     #[inline(always)]
     fn steps_by_sums<S: Simd>(&mut self, simd: S, gain: f64, a: f64) -> bool {
@@ -386,6 +385,7 @@ impl<'a> Ascent<'a> {
         labels.extend(observations.iter().map(|&(o, _)| all_labels[o as usize]));
         shapes.clear();
         match problem.only_loss() {
+            _ if !self.quadratic => {}
             Some(loss) => loss.quadratic_conjugates(labels, shapes),
             None => observations.iter().zip(&*labels).for_each(|(&(_, task), y)| {
                 shapes.extend(problem.loss(task as usize).quadratic_conjugate(*y));
@@ -400,11 +400,13 @@ impl<'a> Ascent<'a> {
         kappas.extend(observations.iter().map(|&(o, _)| self.kappa[o as usize]));
         let uniform = problem.uniform_gamma();
         let (mut bb, mut bd) = (dot_simd(simd, b, b), 0.0);
+        // `c_s^2 <= c_r G_ss`: how large the sums are, for rounding.
+        let trace: f64 = (0..t).map(|s| self.gram.row(s)[s]).sum();
         let output = self.output;
         let mut moved = false;
         for &j in order.iter() {
             let j = j as usize;
-            let ((o, task), kappa, shape) = (observations[j], kappas[j], &shapes[j]);
+            let ((o, task), kappa) = (observations[j], kappas[j]);
             let (o, task) = (o as usize, task as usize);
             let gamma = uniform.unwrap_or_else(|| problem.gamma(o));
             if gamma == 0.0 {
@@ -423,9 +425,16 @@ impl<'a> Ascent<'a> {
             }
             let prior = self.atoms.prior;
             added.add_atoms(prior, gain, a, self.atoms.along(task, &b[..t]));
-            let intercept = (self.intercepts.of(task), self.intercepts.stiffness(task));
-            let shape = shape.with_intercept(intercept, gamma, kappa);
-            let new = cubic::solve(simd, &shape, gamma, kappa, gain, &sums, &added);
+            let new = if let Some(shape) = shapes.get(j) {
+                let intercept = (self.intercepts.of(task), self.intercepts.stiffness(task));
+                let shape = shape.with_intercept(intercept, gamma, kappa);
+                cubic::solve(simd, &shape, gamma, kappa, gain, &sums, &added)
+            } else {
+                let Some(coordinate) = coordinate(problem, &self.intercepts, (o, task), kappa) else {
+                    continue;
+                };
+                step::solve_by_sums(simd, &coordinate, gain, (&sums, c * trace.max(c)), &added)
+            };
             let step = new - kappa;
             if step != 0.0 {
                 self.kappa[o] = new;
