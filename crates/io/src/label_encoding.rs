@@ -20,6 +20,27 @@ impl Table {
         self.encoding(classification).map_err(|error| self.place(error))
     }
 
+    /// A hint, where the labels of the only task look like classes and are learned as numbers: whole numbers from 0 or 1
+    /// on without a gap, each of them twice or more on average.
+    pub fn class_hint(&self, encoding: &LabelEncoding) -> Option<String> {
+        let labels = match &self.targets {
+            _ if *encoding != LabelEncoding::Numbers => return None,
+            Targets::Tasks { task, label: Some(Labels::Numbers(labels)) } if task.names.len() == 1 => labels,
+            Targets::Wide { label, .. } if label.cols() == 1 => label.as_slice(),
+            _ => return None,
+        };
+        let mut values: Vec<f64> = labels.iter().copied().filter(|y| !y.is_nan()).collect();
+        let n_labels = values.len();
+        values.sort_unstable_by(f64::total_cmp);
+        values.dedup();
+        let (first, last) = (*values.first()?, *values.last()?);
+        let in_a_row = values.windows(2).all(|pair| pair[1] == pair[0] + 1.0);
+        let like_classes = (first == 0.0 || first == 1.0) && in_a_row && 2 * values.len() <= n_labels;
+        (like_classes && values.len() > 2).then(|| {
+            format!("labels are the whole numbers {first} to {last}, learned as numbers; if they are classes, add --classes")
+        })
+    }
+
     fn encoding(&self, classification: bool) -> Result<LabelEncoding> {
         match &self.targets {
             Targets::None | Targets::Tasks { label: None, .. } => Err(no_labels()),
@@ -262,6 +283,18 @@ mod tests {
         let one = one_task(Labels::Words(Categorical::from_words(&["yes"])));
         assert!(message(one.label_encoding(true)).contains("here they are \"yes\""));
         assert!(message(one.label_encoding(false)).contains("this loss is for numbers"));
+    }
+
+    #[test]
+    fn whole_numbers_in_a_row_may_be_classes() {
+        let hint = |labels: &[f64]| {
+            one_task(Labels::Numbers(labels.to_vec())).class_hint(&LabelEncoding::Numbers).is_some()
+        };
+        assert!(hint(&[0.0, 1.0, 2.0, 2.0, 1.0, f64::NAN, 0.0]));
+        assert!(!hint(&[0.0, 1.0, 2.0]), "each one once");
+        assert!(!hint(&[0.0, 1.0, 3.0, 3.0, 1.0, 0.0]), "a gap");
+        assert!(!hint(&[0.5, 1.5, 2.5, 2.5, 1.5, 0.5]), "no whole numbers");
+        assert!(!hint(&[7.0, 8.0, 9.0, 9.0, 8.0, 7.0]), "not from 0 or 1 on");
     }
 
     #[test]
