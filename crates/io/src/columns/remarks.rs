@@ -39,6 +39,17 @@ pub(super) fn of_columns(
             "column {name} mixes amounts in {signs}: they are read as they are, not converted"
         ));
     }
+    for (name, found) in features {
+        if let Some((order, _)) = found.date_order()
+            && let Some((year_first, dates)) = found.date_styles.mixed()
+        {
+            let name = quoted(name);
+            said.push(format!(
+                "column {name} has two styles of dates: {year_first} of {dates} with the year first, the others \
+                 {order}; all are read"
+            ));
+        }
+    }
     let zones = names(features, |found| found.with_zone > 0 && found.without_zone > 0);
     if !zones.is_empty() {
         said.push(format!(
