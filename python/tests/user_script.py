@@ -52,6 +52,7 @@ def regression(path: Path) -> float:
     leaves: list[Any] = model.task_tree_["leaves"]
     names: list[Any] = [*model.theta_names_, *model.tasks_.tolist(), *leaves, *course, chosen, model.model_]
     low, high = model.predict_interval(X, task="ann", coverage=0.8)
+    far: type[UserWarning] = kinfolk.FarOffWarning
     inner: dict[str, Any] = model.set_params(tol=1e-3).get_params()
     labelled = MultiTaskRegressor(task_column="who", missing="median").fit(table(), y)
     columns: np.ndarray = labelled.feature_names_in_

@@ -15,6 +15,7 @@ mod notes;
 mod observer;
 pub mod parallel;
 mod params;
+mod ranges;
 mod residuals;
 pub mod select;
 mod spec;
@@ -31,6 +32,7 @@ pub use methods::{CONVEX_OKL, Engine, GMTL, Gmtl, MTL_SDCA, MTRL, OKL, Regroup, 
 pub use metric::{Average, Measure, Metric, Predictions, Score, predict};
 pub use observer::{StudyObserver, Unobserved};
 pub use params::{Allowed, Param, Params, Value};
+pub use ranges::{FarOffRows, InputRanges};
 pub use residuals::{HeldOutError, NewTaskErrors, Residuals};
 pub use spec::{
     ATOM_WEIGHT_GRID, AtomSetting, ClassWeight, DEFAULT_ATOM_WEIGHT, DeviceSetting, FitSpec, KernelSetting,
@@ -39,6 +41,6 @@ pub use spec::{
 };
 pub use train::{Data, PreparedData, Training, all_losses, train, unscaled};
 pub use trained::{
-    FREE_PART, FitOutcome, NewTasks, ThetaPart, Trained, free_correlation, percent, shared_correlation,
-    shares, shares_in_words, theta_parts,
+    FREE_PART, FitOutcome, HalfWidths, KinRule, NewTasks, NoIntervals, ThetaPart, Trained, free_correlation,
+    percent, shared_correlation, shares, shares_in_words, theta_parts,
 };
