@@ -71,8 +71,9 @@ fn a_unit_beside_some_numbers_is_the_unit_of_all() {
     assert!(said.contains("the unit of this column is \"m/s\""), "{said}");
     // A few whole numbers: a space tells a unit from the name of something.
     let days = |unit: &str| {
-        let row =
-            |i: usize| format!("t{},{}{},{}\n", i % 3, i % 7, if i % 9 == 0 { unit } else { "" }, i * 5 % 11);
+        let row = |i: usize| {
+            format!("t{},{}{},{}\n", i % 3, i % 7, if i.is_multiple_of(9) { unit } else { "" }, i * 5 % 11)
+        };
         format!("t,stay,y\n{}", (0..70).map(row).collect::<String>())
     };
     place.write("days.csv", days(" d"));

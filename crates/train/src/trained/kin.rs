@@ -55,9 +55,9 @@ mod tests {
     fn a_task_with_few_labels_is_no_kin_of_a_large_one() {
         let rule = KinRule { labels: Some(vec![80, 3, 90, 4]) };
         let correlation = Matrix::from_vec(
-            4,
-            4,
             vec![1.0, 0.9, 0.5, -0.9, 0.9, 1.0, 0.4, 0.8, 0.5, 0.4, 1.0, 0.2, -0.9, 0.8, 0.2, 1.0],
+            4,
+            4,
         )
         .unwrap();
         assert_eq!(rule.closest(&correlation, 0), [2]);

@@ -241,7 +241,7 @@ fn check_probabilities(trained: &Trained) -> Result<()> {
 }
 
 /// Half of the width of an interval for each task.
-fn half_widths(trained: &Trained, level: f64) -> Result<HalfWidths> {
+pub(crate) fn half_widths(trained: &Trained, level: f64) -> Result<HalfWidths> {
     trained.half_widths(level, None).map_err(|why| {
         Failure::usage(match why {
             NoIntervals::FewRows(rows) => {

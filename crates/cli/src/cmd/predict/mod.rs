@@ -13,6 +13,7 @@ use crate::text::plural;
 use crate::{chunks, files, training};
 use clap::Args;
 use columns::OutputColumns;
+pub(crate) use columns::half_widths;
 use kinfolk_io::{Decimal, Table};
 use kinfolk_train::{FarOffRows, Trained};
 use serde::Serialize;
@@ -97,7 +98,8 @@ pub(super) struct WantedColumns {
 }
 
 /// A probability.
-fn level(text: &str) -> std::result::Result<f64, String> {
+/// A probability.
+pub(crate) fn level(text: &str) -> std::result::Result<f64, String> {
     match text.parse::<f64>() {
         Ok(level) if level > 0.0 && level < 1.0 => Ok(level),
         _ => Err("it is a number between 0 and 1, such as 0.9".into()),
