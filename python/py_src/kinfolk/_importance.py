@@ -58,7 +58,7 @@ class _Rows:
 
     def __init__(self, X: Any) -> None:
         self.named = _tables.is_frame(X)
-        self.x = X.tocsc() if sp.issparse(X) else _inputs.frame(X) if self.named else np.asarray(X)
+        self.x: Any = X.tocsc() if sp.issparse(X) else _inputs.frame(X) if self.named else np.asarray(X)
         self.n, n_columns = int(self.x.shape[0]), int(self.x.shape[1])
         self.names: list[Any] = _inputs.column_names(X) if self.named else list(range(n_columns))
 

@@ -20,8 +20,12 @@ from ._targets import Targets
 
 @documented
 @dataclass(eq=False, repr=False, kw_only=True)
-class MultiTaskRegressor(  # type: ignore[misc]
-    RegressorMixin, IntervalParameters, NumberParameters, StatisticsMixin, MultiTask
+class MultiTaskRegressor(
+    RegressorMixin,  # type: ignore[misc]
+    IntervalParameters,
+    NumberParameters,
+    StatisticsMixin,
+    MultiTask,
 ):
     """Regression of many related tasks, learned together with the relations between them.
 
