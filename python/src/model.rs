@@ -5,7 +5,7 @@ use crate::features::Features;
 use kinfolk::model::LinearCoefficients;
 use kinfolk::{Claim, Kernel, Matrix, TargetScale, TargetScaling};
 use kinfolk_io::{ColumnRoles, Feature, LabelEncoding, Schema, Storage};
-use kinfolk_train::{AtomSetting, HeldOutError, Residuals, Trained};
+use kinfolk_train::{AtomSetting, FarOffRows, HeldOutError, Residuals, Trained};
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -135,14 +135,15 @@ impl PyModel {
     }
 
     /// Half of the width of an interval for each task: from these held-out rows (their tasks and errors), or from those
-    /// of the fit. NaN for tasks without training rows; `None` if there are no held-out rows, or too few.
+    /// of the fit; and that of a task without training rows, NaN if nothing is known about such tasks. `None` if there
+    /// are no held-out rows, or too few.
     #[pyo3(signature = (level, held_out=None))]
     fn interval_half_widths<'py>(
         &self,
         py: Python<'py>,
         level: f64,
         held_out: Option<(PyReadonlyArray1<'py, i64>, PyReadonlyArray1<'py, f64>)>,
-    ) -> PyResult<Option<Vector<'py>>> {
+    ) -> PyResult<Option<(Vector<'py>, f64)>> {
         let Trained { model, outcome, .. } = &self.0;
         let spread = model.target_scaling().map(TargetScaling::spread);
         let given = match held_out {
@@ -158,13 +159,29 @@ impl PyModel {
                 Residuals::new(model.tasks().len(), rows.collect::<PyResult<_>>()?, own_units)
             }
         };
-        let residuals = given.as_ref().or(outcome.residuals.as_ref());
-        let Some(mut widths) = residuals.and_then(|found| found.half_widths(level, spread)) else {
+        if given.is_none() && outcome.residuals.is_none() {
             return Ok(None);
-        };
-        let empty = (0..widths.len()).filter(|&task| model.is_empty_task(task));
-        empty.for_each(|task| widths[task] = f64::NAN);
-        Ok(Some(widths.into_pyarray(py)))
+        }
+        let widths = self.0.half_widths(level, given.as_ref()).ok();
+        Ok(widths.map(|widths| (widths.known.into_pyarray(py), widths.new)))
+    }
+
+    /// What is to be said about rows far outside the ranges of the training rows; `None` if there are none, or the
+    /// model does not know these ranges. `names` are those of the features.
+    #[pyo3(signature = (x, names=None))]
+    fn far_off(
+        &self,
+        py: Python<'_>,
+        x: Features<'_>,
+        names: Option<Vec<String>>,
+    ) -> PyResult<Option<String>> {
+        let Some(ranges) = &self.0.outcome.ranges else { return Ok(None) };
+        let inputs = x.inputs(false)?;
+        Ok(py.detach(|| {
+            let mut rows = FarOffRows::new(ranges);
+            rows.add(&inputs);
+            rows.note(&self.0.schema, names.as_deref())
+        }))
     }
 
     /// The mean of the predictions of all tasks that had training observations, for each input.

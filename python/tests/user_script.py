@@ -52,6 +52,8 @@ def regression(path: Path) -> float:
     leaves: list[Any] = model.task_tree_["leaves"]
     names: list[Any] = [*model.theta_names_, *model.tasks_.tolist(), *leaves, *course, chosen, model.model_]
     low, high = model.predict_interval(X, task="ann", coverage=0.8)
+    far: type[UserWarning] = kinfolk.FarOffWarning
+    falls: dict[Any, dict[str, float]] = model.permutation_importance(X, y, task=task, n_repeats=2)
     inner: dict[str, Any] = model.set_params(tol=1e-3).get_params()
     labelled = MultiTaskRegressor(task_column="who", missing="median").fit(table(), y)
     columns: np.ndarray = labelled.feature_names_in_

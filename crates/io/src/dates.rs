@@ -2,7 +2,8 @@
 //!
 //! `2024-03-14`, `2024/3/14`, `14.3.2024`, `14/03/2024`, `03/14/2024`, `14-Mar-2024`, `14. März 2024` or
 //! `March 14, 2024`, with or without a time: `10:30`, `10:30:05.25`, `2:05 PM`, after a space or a `T`, and with or
-//! without `Z` or `+02:00`. A time without a zone is taken as it is.
+//! without `Z` or `+02:00`. A time without a zone is taken as it is. A year of four digits that comes first cannot be
+//! taken for anything else, so such dates are read beside those of any order.
 
 use crate::months::month_number;
 
@@ -99,8 +100,13 @@ pub(crate) fn orders(text: &str) -> [bool; 3] {
     [DateOrder::Ymd, DateOrder::Dmy, DateOrder::Mdy].map(|order| parse(text, order).is_some())
 }
 
-/// A date in text.
+/// A date in text, in this order or with the year first.
 pub(crate) fn parse(text: &str, order: DateOrder) -> Option<f64> {
+    in_order(text, order).or_else(|| in_order(text, DateOrder::Ymd))
+}
+
+/// A date in text, in this order.
+fn in_order(text: &str, order: DateOrder) -> Option<f64> {
     let (year, month, day, time) = year_month_day(text.trim_ascii(), order)?;
     if year.len() != 4 || day.len() > 2 {
         return None;
@@ -286,6 +292,7 @@ mod tests {
             assert!(orders(word).iter().all(|is| !is), "{word}");
         }
         assert_eq!(orders("03/04/2024"), [false, true, true]);
+        assert_eq!(orders("2024-03-04"), [true; 3]);
         assert_eq!(orders("03-Apr-2024"), [false, true, false]);
         assert!(["01.09.23", "9/1/23 10:00", "01-Sep-23"].into_iter().all(has_short_year));
         assert!(!["1.2.3.4", "2024-03-14", "a.b.c", "10.0", ""].into_iter().any(has_short_year));

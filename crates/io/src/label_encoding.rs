@@ -135,6 +135,9 @@ fn binary_words(labels: &Categorical) -> Result<LabelEncoding> {
             Ok(binary(negative, positive))
         }
         _ => {
+            if let Some((negative, positive)) = two_values::of_several(&counts_in_use(labels)) {
+                return Ok(binary(negative, positive));
+            }
             let names: Vec<String> = names_in_use(labels).collect();
             let differ = spelling::differ_in_case(names.iter().map(String::as_str)).next().is_some();
             // Words of several values stand beside a column of tasks: without it they are classes.
@@ -156,6 +159,14 @@ pub(crate) fn names_in_use(labels: &Categorical) -> impl Iterator<Item = String>
     used.into_iter().map(|i| labels.names.name(i as usize)).filter(|name| !name.is_empty())
 }
 
+/// The same with the number of their rows.
+pub(crate) fn counts_in_use(labels: &Categorical) -> Vec<(String, usize)> {
+    let mut rows = vec![0; labels.names.len()];
+    labels.index.iter().for_each(|&i| rows[i as usize] += 1);
+    let named = rows.into_iter().enumerate().map(|(i, n)| (labels.names.name(i), n));
+    named.filter(|(name, n)| *n > 0 && !name.is_empty()).collect()
+}
+
 pub(crate) fn listed(values: impl Iterator<Item = String>) -> String {
     let values: Vec<String> = values.take(MAX_LISTED + 1).collect();
     let mut shown: Vec<String> = values.iter().take(MAX_LISTED).map(|value| quoted(value)).collect();
@@ -173,7 +184,10 @@ fn sign(value: &str, encoding: &LabelEncoding) -> Option<f64> {
     if same(value, negative) {
         return Some(-1.0);
     }
-    same(value, positive).then_some(1.0)
+    if same(value, positive) {
+        return Some(1.0);
+    }
+    two_values::spelling_of(value, negative, positive)
 }
 
 /// What is wrong with a label that is none of two values.

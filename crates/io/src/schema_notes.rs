@@ -3,7 +3,7 @@
 
 use crate::columns::empty_rows_in_words;
 use crate::error::quoted;
-use crate::{Decimal, Feature, Missing, Schema, TargetValues};
+use crate::{Decimal, Feature, Missing, Schema, TargetValues, dates, text};
 
 /// Columns that are named in a note; the rest is counted.
 const MAX_NAMED: usize = 8;
@@ -75,6 +75,23 @@ impl Schema {
             self.left_out.iter().map(|column| format!("{} ({})", quoted(&column.column), column.why));
         note(&mut notes, "left out: ", left_out.collect(), "");
         notes
+    }
+
+    /// The name of a feature in quotes, or its number.
+    pub fn feature_in_words(&self, feature: usize) -> String {
+        let names = self.feature_names().unwrap_or_default();
+        names.get(feature).map_or_else(|| format!("feature {feature}"), |name| quoted(name))
+    }
+
+    /// A value of a feature: a date, or a number with four digits.
+    pub fn value_in_words(&self, feature: usize, value: f64) -> String {
+        let mut first = 0;
+        let is_date = self.features.iter().flatten().any(|own| {
+            let is = first == feature && matches!(own, Feature::Date { .. });
+            first += own.names().len();
+            is
+        });
+        if is_date { dates::text(value) } else { text::rounded(value) }
     }
 
     /// Which values of targets became -1 and +1; targets of the same values together.

@@ -2,8 +2,8 @@
 
 use crate::columns::cells::folded;
 use crate::error::{listed, quoted};
-use crate::label_encoding::names_in_use;
-use crate::{Feature, Labels, Schema, Table, TargetValues, Targets};
+use crate::label_encoding::{counts_in_use, names_in_use};
+use crate::{Categorical, Feature, Labels, Schema, Table, TargetValues, Targets, two_values};
 use std::collections::BTreeMap;
 
 /// Groups of such words.
@@ -57,11 +57,15 @@ pub(crate) fn notes(table: &Table, schema: &Schema) -> Vec<String> {
             ));
         }
     };
+    let mut two = None;
     match &table.targets {
         Targets::Tasks { task, label } => {
             look("tasks", names_in_use(task).collect());
             if let Some(Labels::Words(labels)) = label {
-                look("labels", names_in_use(labels).collect());
+                two = two_words(labels);
+                if two.is_none() {
+                    look("labels", names_in_use(labels).collect());
+                }
             }
         }
         Targets::Classes(class) => look("classes", names_in_use(class).collect()),
@@ -75,7 +79,27 @@ pub(crate) fn notes(table: &Table, schema: &Schema) -> Vec<String> {
             look(&format!("column {}", quoted(column)), values.clone());
         }
     }
+    notes.extend(two);
     notes
+}
+
+/// What is to be said about labels that are several spellings of two words.
+fn two_words(labels: &Categorical) -> Option<String> {
+    let values = counts_in_use(labels);
+    let (negative, positive) = two_values::of_several(&values)?;
+    let side = |word: &str, sign: f64| {
+        let is_other = |value: &&String| {
+            *value != word && two_values::spelling_of(value, &negative, &positive) == Some(sign)
+        };
+        let others: Vec<String> = values.iter().map(|(value, _)| value).filter(is_other).cloned().collect();
+        let also = if others.is_empty() { String::new() } else { format!(" (also {})", listed(&others)) };
+        format!("{}{also}", quoted(word))
+    };
+    Some(format!(
+        "labels in several spellings are read as two: {} and {}",
+        side(&negative, -1.0),
+        side(&positive, 1.0)
+    ))
 }
 
 impl Schema {

@@ -1,5 +1,7 @@
 //! Which of two values is the positive one.
 
+use crate::columns::cells::folded;
+
 /// What says yes, in lower case.
 const POSITIVE: [&str; 34] = [
     "1",
@@ -70,6 +72,39 @@ pub(crate) fn known_sign(value: &str) -> i8 {
     is_in(&POSITIVE) - is_in(&NEGATIVE)
 }
 
+/// Whether two values are spellings of one word: they differ in letter case or spaces, or one is the first letter of
+/// the other, and both say yes or both say no.
+fn are_spellings(a: &str, b: &str) -> bool {
+    let (a, b) = (folded(a), folded(b));
+    let is_initial = |short: &str, long: &str| short.chars().count() == 1 && long.starts_with(short);
+    a == b
+        || known_sign(&a) != 0
+            && known_sign(&a) == known_sign(&b)
+            && (is_initial(&a, &b) || is_initial(&b, &a))
+}
+
+/// Which of two values, negative (-1) and positive (+1), a value is a spelling of; `None` if of neither, or of both.
+pub(crate) fn spelling_of(value: &str, negative: &str, positive: &str) -> Option<f64> {
+    match (are_spellings(value, negative), are_spellings(value, positive)) {
+        (true, false) => Some(-1.0),
+        (false, true) => Some(1.0),
+        _ => None,
+    }
+}
+
+/// The most frequent spelling of each of two words that more than two values, with their rows, are spellings of; `None`
+/// if they are not of exactly two words.
+pub(crate) fn of_several(values: &[(String, usize)]) -> Option<(String, String)> {
+    let mut frequent: Vec<&(String, usize)> = values.iter().collect();
+    // Of equally frequent ones the last, which has small letters.
+    frequent.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| b.0.cmp(&a.0)));
+    let (one, _) = frequent.first()?;
+    let (other, _) = frequent.iter().find(|(value, _)| !are_spellings(value, one))?;
+    let (negative, positive) = in_order(one, other);
+    let all = values.iter().all(|(value, _)| spelling_of(value, negative, positive).is_some());
+    (values.len() > 2 && all).then(|| (negative.to_string(), positive.to_string()))
+}
+
 /// Whether the first value is the second one with a negation before it: `not toxic` and `toxic`.
 fn is_opposite(value: &str, of: &str) -> bool {
     let (value, of) = (value.trim().to_lowercase(), of.trim().to_lowercase());
@@ -98,5 +133,28 @@ mod tests {
             assert_eq!(in_order(negative, positive), (negative, positive));
             assert_eq!(in_order(positive, negative), (negative, positive));
         }
+    }
+
+    #[test]
+    fn spellings_of_two_words_are_two_values() {
+        let found = |values: &[&str]| {
+            let rows: Vec<(String, usize)> =
+                values.iter().enumerate().map(|(i, value)| (value.to_string(), 10 - i)).collect();
+            of_several(&rows)
+        };
+        let pair = |a: &str, b: &str| Some((a.to_string(), b.to_string()));
+        assert_eq!(found(&["yes", "no", "Yes", "Y", "n "]), pair("no", "yes"));
+        assert_eq!(found(&["N", "No", "YES"]), pair("N", "YES"));
+        assert_eq!(found(&["sold", "open", "Sold"]), pair("open", "sold"));
+        // Other words, one word alone, and letters that may be several words.
+        for other in [
+            &["yes", "no", "maybe"][..],
+            &["yes", "Yes", "YES"],
+            &["died", "survived", "yes"],
+            &["sold", "open", "s"],
+        ] {
+            assert_eq!(found(other), None, "{other:?}");
+        }
+        assert_eq!((spelling_of("Y", "no", "yes"), spelling_of("y", "Y", "y")), (Some(1.0), None));
     }
 }

@@ -76,6 +76,7 @@ pub(crate) fn training<'a>(spec: &FitSpec, statistics: &'a Statistics) -> Result
         losses,
         notes: vec![],
         fold_keys: None,
+        ranges: None,
         statistics: Some(StatisticsRows { statistics, sample, sample_factor }),
     })
 }

@@ -7,14 +7,17 @@
 mod auto_c;
 mod error;
 mod from_statistics;
+mod importance;
 mod method;
 mod methods;
 mod metric;
 mod nan;
 mod notes;
 mod observer;
+mod other_outcomes;
 pub mod parallel;
 mod params;
+mod ranges;
 mod residuals;
 pub mod select;
 mod spec;
@@ -25,12 +28,15 @@ mod within_task;
 
 pub use auto_c::{AutoC, Baseline, BaselineScore, HeldOutRows, TriedStrength};
 pub use error::{Error, Result};
+pub use importance::{Importance, Importances, Shuffles, SourceColumn, importances, source_columns};
 pub use kinfolk::Claim;
 pub use method::{FitRequest, Job, Method, MethodInfo, StepToward, SupportedLosses};
 pub use methods::{CONVEX_OKL, Engine, GMTL, Gmtl, MTL_SDCA, MTRL, OKL, Regroup, find, registry};
 pub use metric::{Average, Measure, Metric, Predictions, Score, predict};
 pub use observer::{StudyObserver, Unobserved};
+pub use other_outcomes::LabelCorrelations;
 pub use params::{Allowed, Param, Params, Value};
+pub use ranges::{FarOffRows, InputRanges};
 pub use residuals::{HeldOutError, NewTaskErrors, Residuals};
 pub use spec::{
     ATOM_WEIGHT_GRID, AtomSetting, ClassWeight, DEFAULT_ATOM_WEIGHT, DeviceSetting, FitSpec, KernelSetting,
@@ -39,6 +45,6 @@ pub use spec::{
 };
 pub use train::{Data, PreparedData, Training, all_losses, train, unscaled};
 pub use trained::{
-    FREE_PART, FitOutcome, NewTasks, ThetaPart, Trained, free_correlation, percent, shared_correlation,
-    shares, shares_in_words, theta_parts,
+    FREE_PART, FitOutcome, HalfWidths, KinRule, NewTasks, NoIntervals, ThetaPart, Trained, free_correlation,
+    percent, shared_correlation, shares, shares_in_words, theta_parts,
 };

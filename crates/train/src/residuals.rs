@@ -1,8 +1,10 @@
 //! Errors of held-out predictions, kept for intervals.
 
 mod few_rows;
+mod new_task_folds;
 mod new_tasks;
 
+pub(crate) use new_task_folds::{NewTaskFolds, Setting};
 pub use new_tasks::NewTaskErrors;
 
 use serde::{Deserialize, Serialize};
@@ -11,7 +13,10 @@ use serde::{Deserialize, Serialize};
 const MAX_KEPT_ERRORS: usize = 501;
 
 /// The typical error of a task is drawn to that of all tasks as if so many more of its rows had had that one.
-const SHRINKAGE_ROWS: f64 = 10.0;
+const SHRINKAGE_ROWS: f64 = FEW_LABELS as f64;
+
+/// A task with fewer labels says less about itself than all tasks together say about it.
+pub(crate) const FEW_LABELS: usize = 10;
 
 /// The error of the prediction for one row that was held out.
 #[derive(Debug, Clone, Copy, PartialEq)]

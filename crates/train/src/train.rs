@@ -11,9 +11,14 @@
 
 use crate::from_statistics::{self, StatisticsRows};
 use crate::notes::task_notes;
+use crate::observer::SharedObserver;
+use crate::residuals::{NewTaskFolds, Setting};
 use crate::select::too_many_for_kernels;
 use crate::spec::{DeviceSetting, DeviceWork};
-use crate::{AtomSetting, AutoC, Error, FitSpec, Job, MethodSpec, ResolvedAtoms, Result, Trained, Weight};
+use crate::{
+    AtomSetting, AutoC, Error, FitSpec, InputRanges, Job, LabelCorrelations, MethodSpec, ResolvedAtoms,
+    Result, Trained, Weight,
+};
 use crate::{auto_c, within_task};
 use kinfolk::{
     CScale, Dataset, DatasetOptions, Fit, Inputs, Intercept, LossKind, Losses, Model, Observations, Observer,
@@ -70,6 +75,8 @@ pub struct Training<'a> {
     pub notes: Vec<String>,
     /// Groups or times of the rows, if these decide about folds.
     pub fold_keys: Option<FoldKeys>,
+    /// Ranges of the features before they were scaled.
+    pub(crate) ranges: Option<InputRanges>,
     /// What inputs and observations stand for, if they are not rows.
     pub(crate) statistics: Option<StatisticsRows<'a>>,
 }
@@ -94,7 +101,9 @@ impl<'a> Training<'a> {
         let scaling = scaling_of(spec, &table.inputs, &observations)?;
         let observations = balanced(spec, Cow::Owned(observations))?;
         notes.extend(task_notes(&observations, &losses, spec.intercept));
+        notes.extend(outcome_note(&table.inputs, &observations, &schema));
         let (observations, target_scaling) = with_scaled_labels(spec, observations, &losses)?;
+        let ranges = InputRanges::new(&table.inputs);
         let (inputs, fold_keys) = (scaled(&scaling, table.inputs)?, table.fold_keys);
         let statistics = None;
         Ok(Training {
@@ -106,6 +115,7 @@ impl<'a> Training<'a> {
             schema,
             notes,
             fold_keys,
+            ranges,
             statistics,
         })
     }
@@ -137,6 +147,7 @@ impl<'a> Training<'a> {
             losses: losses.clone(),
             notes: vec![],
             fold_keys: None,
+            ranges: None,
             statistics: None,
         })
     }
@@ -161,6 +172,7 @@ impl<'a> Training<'a> {
             schema,
             notes,
             fold_keys: None,
+            ranges: InputRanges::new(inputs),
             statistics: None,
         })
     }
@@ -210,13 +222,17 @@ impl<'a> Training<'a> {
     pub fn fit(&self, spec: &FitSpec, start: Start<'_>, observer: &mut dyn Observer) -> Result<Trained> {
         let began = Instant::now();
         let spec = spec.with_files_read(self.observations.task_names())?;
+        let new_tasks = NewTaskFolds::new(self, &spec)?;
         let data = self.dataset(&spec)?;
         let prepared = self.prepare(&data, &spec)?;
         let chosen = match self.is_kernel_open(&spec) {
             true => self.choice(&prepared, &spec, observer),
             false => self.choice(&prepared, &spec.with_kernel(&data.options().kernel), observer),
         };
-        let mut trained = match chosen.as_ref().and_then(|chosen| chosen.kernel.clone()) {
+        let (method, weight) = self.setting(&spec, chosen.as_ref());
+        let kernel = chosen.as_ref().and_then(|chosen| chosen.kernel.clone());
+        let setting = Setting { method, weight, kernel: kernel.as_ref().unwrap_or(&data.options().kernel) };
+        let mut trained = match kernel.clone() {
             None => self.fit_chosen(&prepared, spec.clone(), (chosen, began), start, observer)?,
             Some(kernel) => {
                 let spec = spec.with_kernel(&kernel);
@@ -226,6 +242,13 @@ impl<'a> Training<'a> {
         };
         trained.outcome.notes.extend(self.column_note(&trained.spec));
         trained.outcome.notes.extend(self.device_note(&spec, &data));
+        if let Some(folds) = new_tasks {
+            let limit = spec.max_seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+            let observer = SharedObserver::new(observer, limit.and_then(|limit| began.checked_add(limit)));
+            trained.outcome.new_task_errors = folds.measure(&spec, setting, &observer)?;
+            let stopped = "stopped before the last fold of whole tasks: there are no intervals for new tasks";
+            trained.outcome.notes.extend(observer.stopped().then(|| stopped.to_string()));
+        }
         let is_open = spec.kernel.is_none() && spec.c == Weight::Auto && self.statistics.is_none();
         if is_open && too_many_for_kernels(self.inputs.n_inputs()) {
             trained.outcome.notes.extend(auto_c::hint(self, &spec, observer));
@@ -294,6 +317,15 @@ impl<'a> Training<'a> {
         self.fit_chosen(prepared, spec, (chosen, began), start, observer)
     }
 
+    /// Method and weight of the losses, with what was left to the data.
+    fn setting(&self, spec: &FitSpec, auto_c: Option<&AutoC>) -> (MethodSpec, Weight) {
+        // Sums of a table with missing labels look like those of rows of each task.
+        let rows = self.rows_of_choice().map_or(&*self.observations, |(_, observations)| observations);
+        let method = auto_c.and_then(|chosen| chosen.method.clone());
+        let weight = auto_c.map_or(spec.c, |chosen| Weight::Relative(chosen.strength));
+        (method.unwrap_or_else(|| spec.method.for_data(rows)), weight)
+    }
+
     /// Fits a spec with what was left to the data, and chosen since a moment.
     fn fit_chosen(
         &self,
@@ -303,11 +335,10 @@ impl<'a> Training<'a> {
         start: Start<'_>,
         observer: &mut dyn Observer,
     ) -> Result<Trained> {
-        let method = auto_c.as_mut().and_then(|chosen| chosen.method.take());
-        // Sums of a table with missing labels look like those of rows of each task.
-        let rows = self.rows_of_choice().map_or(&*self.observations, |(_, observations)| observations);
-        let method = method.unwrap_or_else(|| spec.method.for_data(rows));
-        let weight = auto_c.as_ref().map_or(spec.c, |chosen| Weight::Relative(chosen.strength));
+        let (method, weight) = self.setting(&spec, auto_c.as_ref());
+        if let Some(chosen) = &mut auto_c {
+            chosen.method = None;
+        }
         let mut settings = spec.settings();
         if auto_c.is_some() {
             let left = |limit: Duration| limit.saturating_sub(began.elapsed()).max(SHORTEST_FIT);
@@ -350,6 +381,7 @@ impl<'a> Training<'a> {
         self.set_scalings(&mut fit.model)?;
         let mut trained = Trained::new(fit, spec, self.schema.clone());
         trained.outcome.notes.clone_from(&self.notes);
+        trained.outcome.ranges.clone_from(&self.ranges);
         Ok(trained)
     }
 }
@@ -397,6 +429,7 @@ pub fn unscaled(spec: &FitSpec, table: Table, mut schema: Schema) -> Result<Trai
     let observations = Cow::Owned(table.observations(&schema.label_encoding)?);
     let (scaling, target_scaling, fold_keys) = (Scaling::None, None, table.fold_keys);
     notes.extend(task_notes(&observations, &losses, spec.intercept));
+    notes.extend(outcome_note(&table.inputs, &observations, &schema));
     let (inputs, statistics) = (table.inputs, None);
     Ok(Training {
         inputs,
@@ -407,8 +440,21 @@ pub fn unscaled(spec: &FitSpec, table: Table, mut schema: Schema) -> Result<Trai
         schema,
         notes,
         fold_keys,
+        ranges: None,
         statistics,
     })
+}
+
+/// What is to be said about columns that nearly are the label, where each row has one.
+fn outcome_note(inputs: &Inputs<'_>, observations: &Observations, schema: &Schema) -> Option<String> {
+    if observations.len() > observations.n_inputs() {
+        return None;
+    }
+    let mut labels = vec![f64::NAN; observations.n_inputs()];
+    (0..observations.len()).for_each(|o| labels[observations.input(o)] = observations.label(o));
+    let mut found = LabelCorrelations::default();
+    found.add(inputs, &labels);
+    found.note(schema)
 }
 
 /// The scaling of inputs that a spec asks for. Inputs count by the weights of their observations; weights of classes

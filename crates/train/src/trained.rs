@@ -2,17 +2,21 @@
 
 mod agreement;
 mod data;
+mod intervals;
+mod kin;
 mod legacy;
 mod new_tasks;
 mod parts;
 
+pub use intervals::{HalfWidths, NoIntervals};
+pub use kin::KinRule;
 pub use new_tasks::NewTasks;
 pub use parts::{
     FREE_PART, ThetaPart, free_correlation, percent, shared_correlation, shares, shares_in_words, theta_parts,
 };
 
 use crate::spec::SCHEMA_VERSION;
-use crate::{AutoC, Error, FitSpec, NewTaskErrors, Residuals, Result};
+use crate::{AutoC, Error, FitSpec, InputRanges, NewTaskErrors, Residuals, Result};
 use kinfolk::solver::TracePoint;
 use kinfolk::{Fit, Model};
 use kinfolk_io::Schema;
@@ -61,6 +65,9 @@ pub struct FitOutcome {
     /// Errors of predictions for whole tasks that were held out, for intervals of tasks without training rows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub new_task_errors: Option<NewTaskErrors>,
+    /// Ranges of the features of the training rows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ranges: Option<InputRanges>,
     /// The score of a selection on held-out rows, and of simpler methods, in words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub selection_score: Option<String>,
@@ -76,6 +83,7 @@ impl FitOutcome {
             auto_c: None,
             residuals: None,
             new_task_errors: None,
+            ranges: None,
             selection_score: None,
         }
     }

@@ -18,6 +18,7 @@ from . import _native
 from ._atoms import Atom
 from ._classifier import MultiTaskClassifier
 from ._cv import MultiTaskCV
+from ._far_off import FarOffWarning
 from ._files import load
 from ._onnx import register_skl2onnx
 from ._output_kernel import OutputKernelClassifier, OutputKernelRegressor
@@ -28,6 +29,7 @@ __version__: str = _native.VERSION
 
 __all__ = [
     "Atom",
+    "FarOffWarning",
     "MultiTaskCV",
     "MultiTaskClassifier",
     "MultiTaskRegressor",

@@ -18,6 +18,7 @@ from . import _atoms, _checks, _folds, _inputs, _native, _recipe
 from ._compat import HAS_CALLBACKS, Callbacks
 from ._folds import FoldKeys
 from ._html import CertificateHtml
+from ._importance import ImportanceMixin
 from ._labelled import LabelledResults
 from ._parameters import EngineParameters, specification
 from ._pictures import PlotMixin
@@ -65,6 +66,7 @@ class BaseKinfolkEstimator(
     EngineParameters,
     CertificateHtml,
     LabelledResults,
+    ImportanceMixin,
     PlotMixin,
     Callbacks,  # type: ignore[misc]
     BaseEstimator,  # type: ignore[misc]

@@ -116,7 +116,7 @@ def _balance(positive: np.ndarray, output: np.ndarray, n_outputs: int) -> np.nda
 
 def _fitted(estimator: Any, data: Any) -> Any:
     """A model of some of the rows, with the C and lambda of the estimator."""
-    spec = estimator._specification(data, **{"lambda": estimator.lam_})
+    spec = estimator._specification(data, **{"lambda": estimator.lam_, "interval_new_tasks": False})
     fits = _native.fit_path(_inputs.native(data.x), data.observations, spec, [str(estimator.C_)])
     model, raised = fits[-1]
     if raised is not None:

@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from . import _checks, _inputs, _leaks, _targets
+from . import _checks, _far_off, _inputs, _leaks, _targets
 from ._base import BaseKinfolkEstimator, TrainingData, each_weight
 from ._compat import with_callbacks
 from ._files import SaveMixin
@@ -378,6 +378,7 @@ class MultiTask(SaveMixin, OnnxMixin, TaskReportMixin, TaskParameters, BaseKinfo
     def _decision_matrix(self, rows: Rows, *, all_outputs: bool) -> np.ndarray:
         """Scores of the task of each row, or of all outputs: (rows, outputs)."""
         native = self._native_inputs(rows.x)
+        _far_off.warn(self, native)
         scores: np.ndarray
         if all_outputs:
             scores = self.model_.predict_all(native)

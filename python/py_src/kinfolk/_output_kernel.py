@@ -13,7 +13,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from . import _calibration, _checks, _inputs, _leaks, _native, _targets
+from . import _calibration, _checks, _far_off, _inputs, _leaks, _native, _targets
 from ._base import BaseKinfolkEstimator, TrainingData, each_weight
 from ._compat import available_if, with_callbacks
 from ._engine import numeric_loss
@@ -102,7 +102,9 @@ class OutputKernel(SaveMixin, OnnxMixin, ReportMixin, BaseKinfolkEstimator):
     def _decision_matrix(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
         x, _ = _inputs.checked(self, X, reset=False)
-        scores: np.ndarray = self.model_.predict_all(self._native_inputs(x))
+        native = self._native_inputs(x)
+        _far_off.warn(self, native)
+        scores: np.ndarray = self.model_.predict_all(native)
         return scores
 
 

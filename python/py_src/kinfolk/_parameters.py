@@ -312,6 +312,21 @@ class NumberParameters:
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
+class IntervalParameters:
+    """Parameters of regressors whose rows belong to tasks."""
+
+    interval_new_tasks: bool = parameter(
+        False,
+        "bool",
+        """Whether to learn how large errors for new tasks are, for `predict_interval`: folds of whole tasks are fitted
+        with the settings of the model. The price is ten more fits, or one for each task if there are fewer; intervals
+        of 90 % need nine tasks. With groups that hold whole tasks it is done without this.""",
+        key="interval_new_tasks",
+        convert=lambda estimator, _: bool(estimator.interval_new_tasks),
+    )
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
 class ClassParameters:
     """Parameters of classifiers."""
 

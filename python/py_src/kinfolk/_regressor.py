@@ -13,14 +13,20 @@ from sklearn.metrics import r2_score
 from . import _calibration, _targets
 from ._engine import numeric_loss
 from ._multitask import MultiTask
-from ._parameters import NumberParameters, documented
+from ._parameters import IntervalParameters, NumberParameters, documented
 from ._statistics import Statistics, StatisticsMixin
 from ._targets import Targets
 
 
 @documented
 @dataclass(eq=False, repr=False, kw_only=True)
-class MultiTaskRegressor(RegressorMixin, NumberParameters, StatisticsMixin, MultiTask):  # type: ignore[misc]
+class MultiTaskRegressor(
+    RegressorMixin,  # type: ignore[misc]
+    IntervalParameters,
+    NumberParameters,
+    StatisticsMixin,
+    MultiTask,
+):
     """Regression of many related tasks, learned together with the relations between them.
 
     Examples
@@ -81,26 +87,26 @@ class MultiTaskRegressor(RegressorMixin, NumberParameters, StatisticsMixin, Mult
         They come from the errors of held-out rows: those by which C was chosen, or five folds of the training data that
         are fitted on the first call. Errors are in units of the typical error of each task, which is drawn to that of
         all tasks where rows are few. Rows must be exchangeable: for data that drift nothing is promised. For tasks
-        without training rows the ends are NaN."""
+        without training rows the ends are NaN, unless the model was fitted with `interval_new_tasks=True` or with
+        groups that hold whole tasks: then they come from the errors for whole tasks that were held out."""
         if not 0 < coverage < 1:
             raise ValueError(f"coverage = {coverage!r}: it must be between 0 and 1")
         rows = self._validated(X, task)
         wide = self._targets.form == "wide" and rows.output is None
         guess = self._decision_matrix(rows, all_outputs=wide)
-        half = self._half_widths(coverage)
-        # Tasks that are not known have none.
-        half = half[None, :] if wide else np.append(half, np.nan)[rows.first_output()]
+        half, new = self._half_widths(coverage)
+        half = half[None, :] if wide else np.append(half, new)[rows.first_output()]
         return guess - half, guess + half
 
-    def _half_widths(self, coverage: float) -> np.ndarray:
-        """Half of the width of an interval for each output."""
+    def _half_widths(self, coverage: float) -> tuple[np.ndarray, float]:
+        """Half of the width of an interval for each output, and for tasks that are not known."""
         half = self.model_.interval_half_widths(coverage)
         if half is None:
             found: Any = self.__dict__.get("_held_out")
             if found is None or found[0] is not self.model_:
                 found = self.__dict__["_held_out"] = (self.model_, self._held_out_errors())
             half = self.model_.interval_half_widths(coverage, found[1])
-        return np.full(len(self._targets.outputs), np.inf) if half is None else half
+        return (np.full(len(self._targets.outputs), np.inf), np.nan) if half is None else half
 
     def _held_out_errors(self) -> tuple[np.ndarray, np.ndarray]:
         """Outputs and errors of rows of the training data, each predicted by a model that did not see it."""

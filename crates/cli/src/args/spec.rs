@@ -26,6 +26,11 @@ pub(crate) struct SpecArgs {
     /// times [default: random rows of each task].
     #[arg(long, value_name = "group:COL|time:COL")]
     folds_by: Option<FoldsBy>,
+    /// Also learn how large errors for new tasks are, for predict --interval: folds of whole tasks are fitted with the
+    /// settings of the model. The price is ten more fits, or one for each task if there are fewer; 90 % intervals need
+    /// nine tasks. For numbers; with folds of whole tasks (--folds-by group:TASK) it is done without this.
+    #[arg(long)]
+    interval_new_tasks: bool,
     #[arg(long, help_heading = "Problem", help = loss_help())]
     loss: Option<LossSpec>,
     /// Weight of the regulariser [default: 1; without --c, for exp and cosh, what suits the data].
@@ -83,6 +88,7 @@ impl SpecArgs {
         set(&mut spec.seed, &global.seed);
         spec.split = self.split.or(spec.split);
         spec.folds_by = self.folds_by.clone().or(spec.folds_by);
+        spec.interval_new_tasks |= self.interval_new_tasks;
         spec.lambda = self.lambda.or(spec.lambda);
         spec.class_weight = self.class_weight.or(spec.class_weight);
         spec.atoms.retain(|own| self.atoms.iter().all(|given| given.name != own.name));

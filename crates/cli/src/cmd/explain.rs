@@ -27,7 +27,7 @@ struct Explanation<'a> {
 }
 
 /// Words with their meanings.
-const WORDS: [(&str, &str); 25] = [
+const WORDS: [(&str, &str); 31] = [
     (
         "task",
         "One of the problems that are learned together: a shop, a sensor, a class, a column of labels. --task names \
@@ -147,10 +147,47 @@ const WORDS: [(&str, &str); 25] = [
         "The atom that says that each task is alone. Its part of Theta is what each task learns for itself.",
     ),
     (
+        "tasks alone",
+        "What fit and select compare a model with: each task learned from its own rows, at the strength that is best \
+      for all of them (method stl). If it predicts held-out rows better, tasks have little in common.",
+    ),
+    (
+        "one model for all",
+        "What fit and select compare a model with: one function for the rows of all tasks, as if they were one \
+      (method pooled). If it predicts held-out rows better, tasks hardly differ.",
+    ),
+    (
+        "each task's mean",
+        "What fit compares a model with: the mean label of the training rows of each task, without features. R2 \
+      around these means is 0.",
+    ),
+    ("majority", "What fit compares a model with: the most frequent class of each task, without features."),
+    (
+        "found in the data",
+        "The part of Theta that no atom contributes: relations of tasks that nobody named, learned from the rows.",
+    ),
+    (
+        "importance",
+        "evaluate --importance: by how much the score falls when a column is shuffled, so that it says nothing. It is \
+      for any kernel. Columns that say the same can stand in for each other, and then both look unimportant.",
+    ),
+    (
         "duals",
         "One number per label that the solver finds; Theta and all predictions follow from them, and the \
       certificate is computed from them.",
     ),
+];
+
+/// Names that the output prints, and the words that explain them.
+const OTHER_NAMES: [(&str, &str); 8] = [
+    ("closest kin", "correlation"),
+    ("nearest kin", "correlation"),
+    ("kinship", "correlation"),
+    ("without own", "own"),
+    ("fold", "held-out rows"),
+    ("proof", "certificate"),
+    ("objective", "gap"),
+    ("free part", "found in the data"),
 ];
 
 /// A word with its meaning: of this list, a method, or a metric.
@@ -166,6 +203,9 @@ fn find(wanted: &str) -> Option<(String, String)> {
         let meaning =
             format!("A method: {title}. It learns about the tasks: {learns}.{about} Source: {reference}.");
         return Some((method.name().into(), meaning));
+    }
+    if let Some((_, word)) = OTHER_NAMES.iter().find(|(name, _)| same(name)) {
+        return find(word);
     }
     let metric: Metric = wanted.to_lowercase().replace([' ', '_'], "-").parse().ok()?;
     Some((metric.to_string(), format!("A metric: {}", metric.meaning())))

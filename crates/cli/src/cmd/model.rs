@@ -248,7 +248,10 @@ fn text(trained: &Trained, path: &Path, coefficients: Option<&Coefficients>) -> 
 /// Weights and intercepts for inputs and labels as they are in the file.
 fn coefficients(trained: &Trained) -> Result<Coefficients> {
     let Some(LinearCoefficients { weights, intercept }) = trained.model.linear_coefficients() else {
-        return Err(Failure::input("only linear models have coefficients, and this one has a kernel"));
+        return Err(Failure::input(
+            "only linear models have coefficients, and this one has a kernel; kinfolk evaluate MODEL DATA --importance \
+             says which columns matter",
+        ));
     };
     if *trained.model.scaling() == Scaling::Unit {
         return Err(Failure::input("rows scaled to length 1 have no coefficients in the units of the data"));

@@ -108,3 +108,20 @@ fn predictions_of_features_alone_are_those_of_rows_with_labels() {
     let info = place.json("data info p.parquet");
     assert_eq!((info["n_inputs"].as_u64(), info["n_features"].as_u64()), (Some(4), Some(2)));
 }
+
+#[test]
+fn converted_columns_keep_their_names() {
+    let place = Place::new();
+    let text = |name: &str| String::from_utf8(place.read(name)).unwrap();
+    place.write("a.csv", "school,hours,w,score\neast,1,2,3.5\nwest,2,1,4\neast,3,1,5\nwest,4,2,4.5\n");
+    let said = place.ok("data convert a.csv b.csv --task school --target score --weight w");
+    assert!(said.contains("read it with --task school --target score --weight w"), "{said}");
+    assert!(text("b.csv").starts_with("hours,school,score,w\n"), "{}", text("b.csv"));
+    let said = place.ok("data convert a.csv -o c.parquet --task school --target score --weight w");
+    assert!(said.contains("--task school --target score"), "{said}");
+    place.ok("data convert c.parquet -o d.csv --task school --target score --weight w");
+    assert_eq!(text("d.csv"), text("b.csv"));
+    for wrong in ["data convert a.csv", "data convert a.csv b.csv -o c.csv"] {
+        assert_eq!(place.run(wrong).code, 2, "{wrong}");
+    }
+}

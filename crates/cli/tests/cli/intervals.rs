@@ -21,7 +21,7 @@ fn a_given_c_has_intervals_with_folds_of_its_own() {
     place.write("shops.csv", shops(6));
     place.ok(&format!("fit {SHOPS} --c strength:1 -o m.st"));
     let said = place.run("predict m.st shops.csv --interval 0.9").stderr;
-    assert!(said.contains("--interval-folds 5") && said.contains("select --whole-tasks"), "{said}");
+    assert!(said.contains("--interval-folds 5") && said.contains("--interval-new-tasks"), "{said}");
     place.ok(&format!("fit {SHOPS} --c strength:1 --interval-folds 5 -o n.st"));
     let said = place.ok("predict n.st shops.csv --interval 0.9");
     assert!(said.starts_with("task,score,low,high\n"), "{said}");
@@ -57,7 +57,66 @@ fn folds_of_whole_tasks_give_intervals_for_new_tasks() {
     // Rows held out at random say nothing about new tasks, and the note names the way.
     place.ok(&format!("fit {SHOPS} -o r.st"));
     let said = place.run("predict r.st new.csv --unknown-task mean --interval 0.9").stderr;
-    assert!(said.contains("(select --whole-tasks measures them)"), "{said}");
+    assert!(said.contains("(fit --interval-new-tasks measures them)"), "{said}");
+}
+
+/// Task, low and high of each row.
+fn ends(text: &str) -> Vec<(String, f64, f64)> {
+    let row = |line: &str| {
+        let cells: Vec<&str> = line.split(',').collect();
+        let number = |text: &str| text.parse::<f64>().unwrap_or(f64::NAN);
+        (cells[0].to_string(), number(cells[2]), number(cells[3]))
+    };
+    text.lines().skip(1).map(row).collect()
+}
+
+#[test]
+fn one_model_has_intervals_for_known_and_for_new_tasks() {
+    let place = Place::new();
+    // A task with three rows, which are far apart, beside twelve with twelve.
+    let few = "few,1,1,2\nfew,9,2,16\nfew,20,3,4\n";
+    place.write("shops.csv", shops(12) + few);
+    place.write("new.csv", "shop,x,z\nnew,3,1\ns01,3,1\nfew,3,1\n");
+    let interval = "new.csv --unknown-task mean --interval 0.9";
+    let width = |model: &str, task: usize| {
+        let said = place.ok(&format!("predict {model} {interval}"));
+        ends(&said)[task].2 - ends(&said)[task].1
+    };
+    place.ok(&format!("fit {SHOPS} -o known.st"));
+    place.ok(&format!("fit {SHOPS} --interval-new-tasks -o both.st"));
+    place.ok(&format!("fit {SHOPS} --c strength:1 --interval-folds 5 --interval-new-tasks -o given.st"));
+    for model in ["both.st", "given.st"] {
+        let widths = [0, 1, 2].map(|task| width(model, task));
+        assert!(widths.iter().all(|width| *width > 0.0), "{widths:?}");
+        // A task with three rows knows at least what one without rows knows.
+        assert!(widths[2] <= widths[0] * (1.0 + 1e-9), "{widths:?}");
+    }
+    // Without errors for new tasks it is wider; large tasks do not change.
+    assert!(width("known.st", 2) > width("both.st", 2) && width("known.st", 0).is_nan());
+    assert_eq!(width("known.st", 1), width("both.st", 1));
+    // The model itself is the same.
+    assert_eq!(place.ok("predict both.st shops.csv"), place.ok("predict known.st shops.csv"));
+    let said = place.run("fit shops.csv --target y --c 1 --interval-new-tasks --drop shop -o one.st").stderr;
+    assert!(
+        said.contains("errors for new tasks cannot be measured") && said.contains("fewer than two tasks")
+    );
+}
+
+#[test]
+fn folds_of_groups_that_hold_whole_tasks_give_intervals_for_new_tasks() {
+    let place = Place::new();
+    place.write("shops.csv", shops(12));
+    place.write("new.csv", "shop,x,z\nnew,3,1\ns01,3,1\n");
+    place.ok(&format!("fit {SHOPS} --folds-by group:shop -o g.st"));
+    let said = place.run("predict g.st new.csv --unknown-task mean --interval 0.9");
+    assert_eq!(said.code, 0, "{}", said.stderr);
+    let rows = ends(&said.stdout);
+    assert!(rows[0].1 < rows[0].2 && rows[1].1.is_nan(), "{rows:?}");
+    assert!(
+        said.stderr.contains("errors are known for tasks without training rows alone"),
+        "{}",
+        said.stderr
+    );
 }
 
 #[test]

@@ -8,6 +8,7 @@ mod atoms;
 mod common;
 mod durability;
 mod errors;
+mod evaluate;
 mod folds;
 mod formats;
 mod golden;

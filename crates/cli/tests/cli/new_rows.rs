@@ -161,3 +161,31 @@ fn values_that_count_as_the_rest_are_told_of() {
                 of the rest, such as \"z\"\n";
     assert_eq!(said, note);
 }
+
+#[test]
+fn values_far_from_those_of_the_training_rows_are_named_once() {
+    let place = Place::new();
+    let row = |i: u32| {
+        let (x, day) = (f64::from(i * 37 % 23), 1 + i % 28);
+        format!(
+            "s{},{x},2024-03-{day:02},{},{}\n",
+            i % 3,
+            ["a", "b"][i as usize % 2],
+            2.0 * x + f64::from(i % 5)
+        )
+    };
+    place.write("a.csv", format!("shop,x,day,kind,y\n{}", (0..60).map(row).collect::<String>()));
+    place.ok("fit a.csv --task shop --target y --c 1 --threads 1 -o m.st");
+    let far = "values far outside those of the training rows, where predictions are extrapolations: ";
+    let said = place.run("predict m.st a.csv");
+    assert!(!said.stderr.contains(far), "{}", said.stderr);
+    // A range and its width: 0 to 22 reaches to 44.
+    place.write("near.csv", "shop,x,day,kind\ns0,44,2024-04-20,a\n");
+    assert!(!place.run("predict m.st near.csv").stderr.contains(far));
+    place.write("far.csv", "shop,x,day,kind\ns0,45,2024-03-20,a\ns1,220,2026-01-01,b\ns2,3,2024-03-02,c\n");
+    let said = place.run("predict m.st far.csv");
+    assert_eq!((said.code, said.stderr.matches(far).count()), (0, 1), "{}", said.stderr);
+    let note = "\"day\" (1 row, such as 2026-01-01; in training 2024-03-01 to 2024-03-28), \"x\" (2 rows, such as 220; \
+                in training 0 to 22)";
+    assert!(said.stderr.contains(note), "{}", said.stderr);
+}

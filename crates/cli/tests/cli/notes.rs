@@ -116,13 +116,18 @@ fn answers(words: &[&str]) -> String {
 #[test]
 fn spellings_of_one_word_are_told_of_and_joined_on_request() {
     let place = Place::new();
-    place.write("a.csv", answers(&["Yes", "no", "yes", "NO", "YES"]));
-    let said = place.run("fit a.csv --task clinic --target cured --c 1 -o m.st");
+    place.write("three.csv", answers(&["Yes", "no", "yes", "NO", "maybe"]));
+    let said = place.run("fit three.csv --task clinic --target cured --c 1 -o m.st");
     assert!(
         said.code == 3 && said.stderr.contains("--ignore-case takes words that differ"),
         "{}",
         said.stderr
     );
+    place.write("a.csv", answers(&["Yes", "no", "yes", "NO", "YES"]));
+    // Spellings of two words are two labels of a task; classes are as they are written.
+    let said = place.ok("fit a.csv --task clinic --target cured --c 1 -o m.st");
+    let note = "labels in several spellings are read as two: \"no\" (also \"NO\") and \"yes\" (also \"YES\", \"Yes\")";
+    assert!(said.contains(note), "{said}");
     let said = place.ok("fit a.csv --target cured --c 1 -o m.st");
     let note = "classes: 5 different spellings of 2 words that differ in letter case or spaces only, such as \
                 \"NO\", \"no\", and 1 more; --ignore-case makes one of them";
@@ -213,4 +218,35 @@ fn theta_of_many_tasks_says_how_to_see_it() {
     let page = String::from_utf8(place.read("r.html")).unwrap();
     assert!(page.contains("Nearest kin (correlation, without own)"), "as in theta");
     assert!(page.contains(kin.trim_end_matches(',')), "{kin}");
+}
+
+#[test]
+fn columns_that_may_be_other_outcomes_are_named() {
+    let place = Place::new();
+    let row = |i: u32| {
+        let (age, stay) = (20 + i * 37 % 60, 1 + i * 7 % 11);
+        let cost = 100 * stay + 90 * (i % 13);
+        let billed = f64::from(cost) * 1.19 + f64::from(i % 3);
+        format!("w{},{age},{stay},{},{billed},{},{cost}\n", i % 3, i * 31 % 97, 90_000 + i * 7919 % 10_007)
+    };
+    let rows: String = (0..80).map(row).collect();
+    place.write("a.csv", format!("ward,age,stay,cost_drugs,billed,stay_code,cost_total\n{rows}"));
+    let fit = "a.csv --task ward --target cost_total";
+    let alike = "called like the target \"cost_total\", and so perhaps other outcomes, which are not known for new \
+                 rows (--drop \"cost_drugs\" leaves it out): \"cost_drugs\"";
+    let near = "nearly the label by itself: \"billed\" (correlation 1.000); if that is another outcome";
+    let id = "column \"stay_code\" has another whole number in each row, as identifiers have";
+    for said in [
+        place.ok(&format!("fit {fit} --c 1 -o m.st")),
+        place.ok(&format!("data info {fit}")),
+        place.run(&format!("select {fit} --method stl --grid strength=1 --folds 2")).stderr,
+    ] {
+        for note in [alike, near, id] {
+            assert_eq!(said.matches(note).count(), 1, "{note}: {said}");
+        }
+    }
+    // Nothing is left out unasked, and nothing is said about what is dropped.
+    assert!(place.ok("model show m.st").contains("billed"));
+    let said = place.ok(&format!("fit {fit} --c 1 --drop cost_drugs,billed,stay_code -o m.st --force"));
+    assert!(!said.contains("outcome") && !said.contains("identifiers"), "{said}");
 }

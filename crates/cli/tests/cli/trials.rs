@@ -73,12 +73,6 @@ fn dates_in_another_format_than_in_training_are_refused_with_the_format() {
     place.ok(&format!("fit a.csv {FIT} --c 1 -o m.st --quiet"));
     for (name, text, why) in [
         (
-            "iso.csv",
-            sales(|day| format!("2024-03-{day:02}")),
-            "\"2024-03-01\" is not a date as in training, 14.3.2024 or 14/03/2024, the day first; it would be one as \
-             2024-03-14, the year first; write the dates of this column as in training",
-        ),
-        (
             "us.csv",
             sales(|day| format!("03/{:02}/2024", day + 12)),
             "\"03/13/2024\" is not a date as in training, 14.3.2024 or 14/03/2024, the day first; it would be one as \
@@ -98,6 +92,62 @@ fn dates_in_another_format_than_in_training_are_refused_with_the_format() {
             (3, &*format!("error: {name}: line 2, column \"day\": {why}\n"))
         );
     }
+    // The year first cannot be taken for anything else.
+    place.write("iso.csv", sales(|day| format!("2024-03-{day:02}")));
+    assert_eq!(place.ok("predict m.st iso.csv"), place.ok("predict m.st a.csv"));
+    place.ok(&format!("fit iso.csv {FIT} --c 1 -o iso.st --quiet"));
+    let said = place.run("predict iso.st a.csv");
+    assert!(said.stderr.contains("as in training, 2024-03-14, the year first; it would"), "{}", said.stderr);
+}
+
+#[test]
+fn two_styles_of_dates_are_read_where_one_has_the_year_first() {
+    let place = Place::new();
+    place.write("a.csv", german());
+    place.ok(&format!("fit a.csv {FIT} --c 1 -o a.st"));
+    let style = |day: u32, other: &dyn Fn(u32) -> String| match day % 3 {
+        0 => format!("2024-03-{day:02}"),
+        _ => other(day),
+    };
+    for other in ["german", "american"] {
+        let write = |day: u32| match other {
+            "german" => format!("{day:02}.03.2024"),
+            _ => format!("03/{day:02}/2024"),
+        };
+        place.write("b.csv", sales(|day| style(day, &write)));
+        let said = place.ok(&format!("fit b.csv {FIT} --c 1 -o b.st"));
+        let order = if other == "german" { "dmy" } else { "mdy" };
+        let note = format!(
+            "column \"day\" has two styles of dates: 30 of 90 with the year first, the others {order}; all are read"
+        );
+        assert_eq!(said.matches(&note).count(), 1, "{said}");
+        assert_eq!(place.ok("predict b.st b.csv"), place.ok("predict a.st a.csv"));
+    }
+}
+
+#[test]
+fn two_styles_of_dates_that_no_order_reads_are_named_with_their_lines() {
+    let place = Place::new();
+    // The day first, and from the tenth day on the month first.
+    let mixed =
+        |day: u32| if day < 10 { format!("{}/03/2024", 12 + day) } else { format!("03/{}/2024", 12 + day) };
+    place.write("a.csv", sales(mixed));
+    let said = place.ok(&format!("fit a.csv {FIT} --c 1 -o a.st"));
+    let note = "\"day\" (two styles of dates, \"13/03/2024\" in line 2 and \"03/22/2024\" in line 56; write all dates \
+                in one style)";
+    assert!(said.contains(note) && !said.contains("identifier"), "{said}");
+    assert!(place.ok("data info a.csv").contains("two styles of dates"));
+    let every_day = |day: u32| if day == 7 { "soon".to_string() } else { format!("{day:02}.03.2024") };
+    let rows = sales(every_day);
+    // Times make the values different, as they are in identifiers.
+    let timed = rows
+        .lines()
+        .enumerate()
+        .map(|(i, line)| line.replace(".2024;", &format!(".2024 {:02}:{:02};", i / 60, i % 60)) + "\n");
+    place.write("b.csv", timed.collect::<String>());
+    let said = place.ok(&format!("fit b.csv {FIT} --c 1 -o b.st"));
+    let note = "\"day\" (84 of 90 values are dates, but \"soon\" in line 38 is none)";
+    assert!(said.contains(note) && !said.contains("identifier"), "{said}");
 }
 
 #[test]
@@ -278,4 +328,30 @@ fn the_command_after_data_info_works_with_a_pattern() {
     let next = place.json("data info a.csv --target tox_*")["suggestion"].as_str().unwrap().to_string();
     assert!(!next.contains("--task"), "{next}");
     place.ok(&format!("{} --c 1 --quiet", next.strip_prefix("kinfolk ").unwrap().replace('"', "")));
+}
+
+#[test]
+fn a_task_with_three_rows_is_not_the_closest_kin_of_large_ones() {
+    let place = Place::new();
+    // Four sensors with slopes of their own, and one with three rows.
+    let row = |i: u32| {
+        let (sensor, x, z) = (i % 4, f64::from(i * 37 % 23) - 11.0, f64::from(i * 11 % 7) - 3.0);
+        let slope = [1.0, 1.2, -0.5, -0.7][sensor as usize];
+        format!("s{sensor},{x},{z},{}\n", slope * x + z + f64::from(i * 29 % 13) / 10.0)
+    };
+    let rows: String = (0..160).map(row).collect();
+    place.write("a.csv", format!("sensor,x,z,y\n{rows}tiny,1,1,2\ntiny,5,2,7\ntiny,-3,0,-2\n"));
+    place.ok("fit a.csv --task sensor --target y --kernel linear --c strength:1 --threads 1 -o m.st");
+    let said = place.ok("theta m.st");
+    // The first lines are the matrix.
+    let is_kin = |line: &&str, task: &str| line.starts_with(task) && line.contains('(');
+    let line = |task: &str| said.lines().find(|line| is_kin(line, task)).unwrap().to_string();
+    for sensor in ["s0", "s1", "s2", "s3"] {
+        assert!(!line(sensor).contains("tiny"), "{said}");
+    }
+    // It has kin itself.
+    assert!(line("tiny").contains("s0 ("), "{said}");
+    place.ok("report m.st a.csv -o m.html");
+    let page = String::from_utf8(place.read("m.html")).unwrap();
+    assert!(!page.contains("<td>tiny (") && !page.contains("Closest kin: tiny"), "the report names it");
 }

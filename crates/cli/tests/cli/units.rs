@@ -39,6 +39,52 @@ fn a_unit_beside_all_numbers_is_taken_off_aloud() {
 }
 
 #[test]
+fn a_unit_beside_some_numbers_is_the_unit_of_all() {
+    let place = Place::new();
+    place.write("plain.csv", meters(["", "", ""]));
+    // The wind of some rows has a unit.
+    let some = |units: [&str; 2]| {
+        let plain = meters(["", "", ""]);
+        let row = |(i, line): (usize, &str)| {
+            let (meter, rest) = line.split_once(';').unwrap();
+            let (wind, rest) = rest.split_once(';').unwrap();
+            let unit = if i % 10 == 5 { units[i / 10 % 2] } else { "" };
+            format!("{meter};{wind}{unit};{rest}\n")
+        };
+        plain.lines().enumerate().map(row).collect::<String>()
+    };
+    place.write("some.csv", some([" m/s"; 2]));
+    place.ok(&format!("fit plain.csv {FIT} -o plain.st"));
+    let said = place.ok(&format!("fit some.csv {FIT} -o some.st"));
+    let note = "some numbers lack the unit of their column: \"wind\" (54 of 60 numbers, taken to be in m/s)";
+    assert_eq!(said.matches(note).count(), 1, "{said}");
+    let scores = |model: &str, rows: &str| place.ok(&format!("predict {model} {rows}"));
+    assert_eq!(scores("some.st", "some.csv"), scores("plain.st", "plain.csv"));
+    assert_eq!(scores("some.st", "plain.csv"), scores("plain.st", "plain.csv"));
+    assert!(place.ok("data info some.csv").contains("its numbers are in \"m/s\""));
+    // A second unit is refused, however rare it is.
+    place.write("two.csv", some([" m/s", " km/h"]));
+    let said = place.run(&format!("fit two.csv {FIT} -o two.st")).stderr;
+    assert!(said.contains("column \"wind\": its numbers have different units: \"km/h\" ("), "{said}");
+    place.write("km.csv", meters([" km/h", "", ""]));
+    let said = place.run("predict some.st km.csv").stderr;
+    assert!(said.contains("the unit of this column is \"m/s\""), "{said}");
+    // A few whole numbers: a space tells a unit from the name of something.
+    let days = |unit: &str| {
+        let row = |i: usize| {
+            format!("t{},{}{},{}\n", i % 3, i % 7, if i.is_multiple_of(9) { unit } else { "" }, i * 5 % 11)
+        };
+        format!("t,stay,y\n{}", (0..70).map(row).collect::<String>())
+    };
+    place.write("days.csv", days(" d"));
+    let said = place.ok("fit days.csv --task t --target y --c 1 -o m.st");
+    assert!(said.contains("taken to be in d)"), "{said}");
+    place.write("names.csv", days("d"));
+    let said = place.ok("fit names.csv --task t --target y --c 1 -o m.st");
+    assert!(said.contains("words became a feature for each value: \"stay\""), "{said}");
+}
+
+#[test]
 fn different_units_are_an_error_or_words() {
     let place = Place::new();
     let mixed = meters([" m/s", "", " kWh"]).replace("5 m/s", "5 km/h").replace("1 kWh", "1 MWh");

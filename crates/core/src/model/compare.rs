@@ -257,6 +257,14 @@ pub(super) fn empty_tasks(about: &About, observations: &Observations) -> Option<
     (*stored != right).then(|| Mismatch::new("empty_tasks", why()))
 }
 
+/// The numbers of observations of tasks against the data.
+pub(super) fn task_labels(about: &About, observations: &Observations) -> Option<Mismatch> {
+    let (stored, right) = (about.task_labels.as_ref()?, super::task_labels(observations)?);
+    let t = (0..right.len()).find(|&t| stored[t] != right[t])?;
+    let why = format!("task {t} has {} labels by the model, {} by the data", stored[t], right[t]);
+    Some(Mismatch::new("task_labels", why))
+}
+
 /// The certificate of a model from statistics against the one from its rows. Sums of squares were rounded, and the
 /// bound may be that of other duals: the objectives are close, and no bound is above the objective of the other.
 fn of_statistics(stored: &Certificate, recomputed: &Certificate, size: f64) -> Option<Mismatch> {

@@ -32,6 +32,7 @@ impl Model {
         let about = &mut self.about;
         about.n_inputs = statistics.n_inputs() as usize;
         about.n_observations = statistics.n_observations() as usize;
+        about.task_labels = None;
         about.complete = statistics.is_complete();
         about.from_statistics = true;
         Ok(())

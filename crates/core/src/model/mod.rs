@@ -82,6 +82,10 @@ pub struct About {
     /// Files of 0.1.0 do not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub empty_tasks: Option<Vec<u32>>,
+    /// Number of observations of each task. Absent if every input had every task, in models from statistics, and in
+    /// files of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task_labels: Option<Vec<u32>>,
     /// Number of training inputs.
     pub n_inputs: usize,
     /// Number of features, or of training inputs for a precomputed kernel.
@@ -130,6 +134,7 @@ impl Model {
             bias: data.options().bias,
             tasks: obs.task_names().clone(),
             empty_tasks: Some(empty_tasks(obs)),
+            task_labels: task_labels(obs),
             n_inputs: obs.n_inputs(),
             n_features: data.inputs().n_features(),
             n_observations: obs.len(),
@@ -372,6 +377,17 @@ impl Model {
         self.about.empty_tasks.as_ref().is_some_and(|empty| empty.binary_search(&(t as u32)).is_ok())
     }
 
+    /// Number of training observations of each task; `None` if it is not known.
+    pub fn task_labels(&self) -> Option<Vec<usize>> {
+        match &self.about.task_labels {
+            Some(labels) => Some(labels.iter().map(|&n| n as usize).collect()),
+            None if self.about.complete && !self.about.from_statistics => {
+                Some(vec![self.about.n_inputs; self.about.tasks.len()])
+            }
+            None => None,
+        }
+    }
+
     fn predict_scaled(&self, inputs: &Inputs<'_>, tasks: Option<&[u32]>) -> Result<Matrix> {
         self.predictor.check_inputs(&self.about, inputs)?;
         let mut out = self.predictor.predict(&self.about, &self.scaling.apply(inputs)?, tasks)?;
@@ -402,6 +418,12 @@ impl About {
 
 fn is_none(scale: &TargetScale) -> bool {
     *scale == TargetScale::None
+}
+
+/// Number of observations of each task; `None` if every input has every task.
+fn task_labels(observations: &Observations) -> Option<Vec<u32>> {
+    let counts = || observations.task_counts().into_iter().map(|n| n as u32).collect();
+    (!observations.is_complete()).then(counts)
 }
 
 /// Tasks without an observation of positive weight.

@@ -92,6 +92,7 @@ impl Model {
             &self.about.problem.loss,
         )?);
         mismatches.extend(compare::empty_tasks(&self.about, &observations));
+        mismatches.extend(compare::task_labels(&self.about, &observations));
         let check = |problem: &Problem<'_>, alpha: &[f64], inputs: &Inputs<'_>| {
             let CertifiedPoint { kappa, v, graded } =
                 certify_point(problem, alpha, self.v.as_ref(), self.intercept())?;

@@ -3,6 +3,7 @@
 use super::ColumnNames;
 use super::cells::TableCell;
 use crate::{Error, Result};
+use std::fmt;
 
 /// A file with named columns, read from top to bottom, some rows at a time.
 pub(crate) trait ColumnCursor: Send {
@@ -64,6 +65,16 @@ impl RowPlace {
         match self {
             RowPlace::Line(line) => error.at_line(line),
             RowPlace::Row(row) => error.at_row(usize::try_from(row).unwrap_or(usize::MAX)),
+        }
+    }
+}
+
+impl fmt::Display for RowPlace {
+    /// As errors have it: rows from 1.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RowPlace::Line(line) => write!(f, "line {line}"),
+            RowPlace::Row(row) => write!(f, "row {}", row + 1),
         }
     }
 }

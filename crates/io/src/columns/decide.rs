@@ -1,7 +1,7 @@
 //! From what is found in a column to the features that it becomes.
 
 use super::survey::ColumnSurvey;
-use super::{ColumnType, LabelKind, units};
+use super::{ColumnType, LabelKind, date_styles, units};
 use crate::error::quoted;
 use crate::{Categorical, ColumnRoles, Error, Feature, Hint, LeftOut, MAX_LEVELS, Missing, Result, dates};
 
@@ -92,6 +92,9 @@ fn words(
     if let Some(error) = units::mixed(found) {
         return in_the_way(error.hint(Hint::OneHot(name.into())));
     }
+    if let Some(why) = date_styles::two_styles(found) {
+        return leave_out(why);
+    }
     if found.numbers.n > found.words
         && (mostly_different || levels > most)
         && let Some((place, text)) = &found.first_word
@@ -109,6 +112,9 @@ fn words(
         }
         if let Some(date) = found.examples.first().filter(|text| dates::has_short_year(text)) {
             return leave_out(format!("dates such as {} need years of four digits", quoted(date)));
+        }
+        if let Some(why) = date_styles::not_all(found) {
+            return leave_out(why);
         }
         let more = if found.more_levels { "more than " } else { "" };
         return leave_out(format!(

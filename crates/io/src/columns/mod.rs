@@ -27,6 +27,7 @@
 
 pub(crate) mod cells;
 mod cursor;
+mod date_styles;
 mod decide;
 mod encoder;
 mod feature_columns;

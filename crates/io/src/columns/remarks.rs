@@ -12,6 +12,15 @@ const MIN_ROWS_OF_IDS: u64 = 20;
 /// Different values, at least, of a column that is called like an identifier and has some again.
 const MIN_REPEATED_IDS: usize = 20;
 
+/// Parts of names of identifiers.
+const ID_WORDS: [&str; 7] = ["id", "nr", "no", "index", "key", "uid", "uuid"];
+/// Last parts of such names; before other words they are numbers of things.
+const ID_ENDINGS: [&str; 8] = ["num", "number", "nummer", "code", "serial", "plz", "zip", "postcode"];
+/// A target and at most so many columns with the same first word are perhaps outcomes of one thing.
+const MAX_RELATED: usize = 3;
+/// A first word with fewer letters says little.
+const MIN_WORD_CHARS: usize = 3;
+
 /// A sentence for each thing that nobody asked for. The first `n_features` columns are those to learn from.
 pub(super) fn of_columns(
     surveys: &[(String, ColumnSurvey)],
@@ -39,6 +48,17 @@ pub(super) fn of_columns(
             "column {name} mixes amounts in {signs}: they are read as they are, not converted"
         ));
     }
+    for (name, found) in features {
+        if let Some((order, _)) = found.date_order()
+            && let Some((year_first, dates)) = found.date_styles.mixed()
+        {
+            let name = quoted(name);
+            said.push(format!(
+                "column {name} has two styles of dates: {year_first} of {dates} with the year first, the others \
+                 {order}; all are read"
+            ));
+        }
+    }
     let zones = names(features, |found| found.with_zone > 0 && found.without_zone > 0);
     if !zones.is_empty() {
         said.push(format!(
@@ -59,6 +79,7 @@ pub(super) fn of_columns(
     }
     said.extend(features.iter().filter_map(|(name, found)| identifiers(name, found)));
     said.extend(siblings(features, target));
+    said.extend(other_outcomes(features, target));
     said
 }
 
@@ -96,6 +117,33 @@ fn siblings(features: &[(String, ColumnSurvey)], target: &[String]) -> Option<St
     })
 }
 
+/// A sentence about columns of numbers whose names have the same first word as that of the only target: `cost_drugs`
+/// beside `cost_total`.
+fn other_outcomes(features: &[(String, ColumnSurvey)], target: &[String]) -> Option<String> {
+    let [target] = target else { return None };
+    let word = first_word(target)?;
+    let numbers = features.iter().filter(|(_, found)| found.words == 0 && found.numbers.n > 0);
+    let own = family(target);
+    let is_alike =
+        |name: &&String| first_word(name).as_ref() == Some(&word) && (own.is_none() || family(name) != own);
+    let alike: Vec<String> = numbers.map(|(name, _)| name).filter(is_alike).cloned().collect();
+    let first = quoted(alike.first()?);
+    (alike.len() <= MAX_RELATED && alike.len() * 2 <= features.len()).then(|| {
+        format!(
+            "called like the target {}, and so perhaps other outcomes, which are not known for new rows (--drop \
+             {first} leaves it out): {}",
+            quoted(target),
+            listed(&alike)
+        )
+    })
+}
+
+/// The first word of a name, in small letters, if it is long enough to say something.
+fn first_word(name: &str) -> Option<String> {
+    let word = name.trim().split(|c: char| !c.is_alphanumeric()).next()?.to_lowercase();
+    (word.chars().count() >= MIN_WORD_CHARS && word.contains(char::is_alphabetic)).then_some(word)
+}
+
 /// A sentence about a column that holds identifiers: whole numbers that are called so, or that count the rows.
 fn identifiers(name: &str, found: &ColumnSurvey) -> Option<String> {
     if found.rows < MIN_ROWS_OF_IDS || found.words > 0 {
@@ -122,6 +170,6 @@ fn identifiers(name: &str, found: &ColumnSurvey) -> Option<String> {
 pub(super) fn is_called_id(name: &str) -> bool {
     let lower = name.to_lowercase();
     let mut parts = lower.split(|c: char| !c.is_alphanumeric());
-    let is_part = parts.any(|part| ["id", "nr", "no", "index", "key", "uid"].contains(&part));
-    is_part || name.ends_with("Id") || name.ends_with("ID")
+    let ends = parts.clone().next_back().is_some_and(|part| ID_ENDINGS.contains(&part));
+    ends || parts.any(|part| ID_WORDS.contains(&part)) || name.ends_with("Id") || name.ends_with("ID")
 }

@@ -64,6 +64,7 @@ fn for_fitting(files: &mut [NamedCursor], columns: &ColumnRoles) -> Result<Vec<C
     let mut layouts = files.iter().map(layout).collect::<Result<Vec<_>>>()?;
     let mut surveys = look_through(files, &layouts, &columns)?;
     columns.units = units::find(surveys.iter().map(|(name, found)| (name.as_str(), found)));
+    let lacking = units::lacking_note(&surveys, &columns.units);
     if !columns.units.is_empty() {
         layouts.iter_mut().for_each(|layout| layout.set_units(&columns.units));
         rewind(files)?;
@@ -84,7 +85,8 @@ fn for_fitting(files: &mut [NamedCursor], columns: &ColumnRoles) -> Result<Vec<C
     }
     let empty = files.iter().map(|(_, cursor)| cursor.empty_rows()).sum();
     layouts.iter_mut().for_each(|layout| layout.set_empty_rows(empty));
-    let remarks = remarks(files, &surveys, layouts[0].features.len(), &columns);
+    let mut remarks = remarks(files, &surveys, layouts[0].features.len(), &columns);
+    remarks.extend(lacking);
     layouts.iter_mut().for_each(|layout| layout.set_remarks(remarks.clone()));
     rewind(files)?;
     let first = &files[0].0;

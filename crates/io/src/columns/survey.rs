@@ -2,6 +2,7 @@
 //! words, which values there are, and what is missing.
 
 use super::cells::{self, CellRules, Reading, TableCell};
+use super::date_styles::DateStyles;
 use super::units::UnitCounts;
 use super::{ColumnType, RowPlace};
 use crate::{DateOrder, Decimal, Missing, Result, dates};
@@ -39,8 +40,9 @@ pub(crate) struct ColumnSurvey {
     pub(crate) missing: u64,
     pub(crate) numbers: NumberTally,
     pub(crate) words: u64,
-    /// Dates among the words, for each order.
+    /// Dates among the words, for each order; those with the year first can be read in any order.
     pub(crate) dates: [NumberTally; 3],
+    pub(super) date_styles: DateStyles,
     /// Different values with their rows.
     pub(crate) levels: HashMap<String, u64>,
     /// Whether there are more of them.
@@ -142,6 +144,7 @@ impl ColumnSurvey {
             numbers: NumberTally::default(),
             words: 0,
             dates: Default::default(),
+            date_styles: DateStyles::default(),
             levels: HashMap::new(),
             more_levels: false,
             examples: vec![],
@@ -296,6 +299,7 @@ impl ColumnSurvey {
                         tally.add(day, self.keeps_numbers);
                     }
                 }
+                self.date_styles.add(&text, place, fits);
                 if fits.contains(&true) {
                     match dates::names_zone(&text) {
                         Some(true) => self.with_zone += 1,

@@ -1,5 +1,5 @@
-//! Numbers with a unit in the cell: `6,1 m/s`, `11.42 kWh`, `12 °C`. Where a column has one unit, it is taken off and
-//! kept in the schema, so that new rows are read alike.
+//! Numbers with a unit in the cell: `6,1 m/s`, `11.42 kWh`, `12 °C`. Where a column has one unit, in all cells or in
+//! some of them, it is taken off and kept in the schema, so that new rows are read alike.
 
 use super::cells::{self, Reading, TableCell};
 use super::survey::ColumnSurvey;
@@ -53,14 +53,18 @@ fn is_unit(text: &str) -> bool {
 pub(crate) struct UnitCounts {
     rows: BTreeMap<String, u64>,
     more: bool,
+    /// Rows with a unit directly behind the number: `12a`, which may be the name of something.
+    attached: u64,
 }
 
 impl UnitCounts {
     pub(super) fn add(&mut self, text: &str) {
         // Signs of money and percent are known, and read with the right decimal sign.
-        let Some((_, unit)) = number_and_unit(text).filter(|_| cells::number_and_unit(text).is_none()) else {
+        let Some((number, unit)) = number_and_unit(text).filter(|_| cells::number_and_unit(text).is_none())
+        else {
             return;
         };
+        self.attached += u64::from(text.trim().len() == number.len() + unit.len());
         let has_room = self.rows.len() < MAX_UNITS;
         match (self.rows.get_mut(unit), has_room) {
             (Some(rows), _) => *rows += 1,
@@ -79,6 +83,18 @@ fn has_many_values(found: &ColumnSurvey) -> bool {
     found.more_levels || found.levels.len() > MAX_LEVELS || found.levels.len() as u64 * 2 > found.present()
 }
 
+/// Numbers without a unit; those with the other decimal sign are words until the sign is known.
+fn plain_numbers(found: &ColumnSurvey) -> u64 {
+    found.numbers.n + found.other_sign
+}
+
+/// Whether the numbers with a unit are measured, and no names such as `12a`: most cells have a unit, or there are many
+/// different values, or a space is before each unit.
+fn are_measured(found: &ColumnSurvey) -> bool {
+    let units = &found.units_of_words;
+    units.total() >= plain_numbers(found) || has_many_values(found) || units.attached == 0
+}
+
 /// The unit of each column whose values are numbers with the same unit. Some may lack it. Words that are no numbers
 /// must be few, among many different numbers: reading the column says what to do about them.
 pub(super) fn find<'a>(
@@ -87,19 +103,36 @@ pub(super) fn find<'a>(
     let unit = |(name, found): (&str, &ColumnSurvey)| {
         let (unit, &rows) = found.units_of_words.rows.first_key_value()?;
         let is_only = found.units_of_words.rows.len() == 1 && !found.units_of_words.more;
-        let others = found.words - rows;
+        let others = found.words - rows - found.other_sign;
         let fits = others == 0 || found.are_few(others) && has_many_values(found);
-        let is = is_only && rows >= found.numbers.n && fits && !found.wants_words;
+        let is = is_only && are_measured(found) && fits && !found.wants_words;
         (is && found.date_order().is_none()).then(|| (name.to_string(), unit.clone()))
     };
     surveys.filter_map(unit).collect()
 }
 
+/// A sentence about columns of which some cells lack the unit, from what was found before it was taken off.
+pub(super) fn lacking_note(
+    surveys: &[(String, ColumnSurvey)],
+    units: &BTreeMap<String, String>,
+) -> Option<String> {
+    let lacking = surveys.iter().filter_map(|(name, found)| {
+        let (unit, without) = (units.get(name)?, plain_numbers(found));
+        let all = without + found.units_of_words.total();
+        (without > 0).then(|| format!("{} ({without} of {all} numbers, taken to be in {unit})", quoted(name)))
+    });
+    let lacking: Vec<String> = lacking.collect();
+    (!lacking.is_empty())
+        .then(|| format!("some numbers lack the unit of their column: {}", lacking.join(", ")))
+}
+
 /// What is wrong with a column of numbers with different units.
 pub(super) fn mixed(found: &ColumnSurvey) -> Option<Error> {
     let units = &found.units_of_words;
-    let many = units.rows.len() > 1 && !units.more && units.total() == found.words && has_many_values(found);
-    let (place, _) = found.first_word.as_ref().filter(|_| many)?;
+    let all = units.rows.len() > 1 && !units.more && units.total() == found.words;
+    // A few sizes (`250 ml`, `1 l`) are words, unless most cells are plain numbers.
+    let are = has_many_values(found) || found.numbers.n > found.words && are_measured(found);
+    let (place, _) = found.first_word.as_ref().filter(|_| all && are)?;
     let rows = |n: u64| if n == 1 { "1 row".to_string() } else { format!("{n} rows") };
     let list: Vec<String> =
         units.rows.iter().map(|(unit, n)| format!("{} ({})", quoted(unit), rows(*n))).collect();

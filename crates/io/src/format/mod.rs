@@ -30,7 +30,7 @@ pub(crate) use input::InputFile;
 pub use npy::npy_bytes;
 pub use npz::read_array;
 pub(crate) use output::OutputFile;
-pub use table_columns::columns_of;
+pub use table_columns::{columns_as, columns_of};
 pub(crate) use writer::ColumnWriter;
 pub use writer::TableWriter;
 
@@ -108,7 +108,12 @@ impl FileFormat {
         start(to, columns)
     }
 
-    fn write(&self, table: &Table, path: &Path, compression: Compression) -> Result<()> {
+    fn write(
+        &self,
+        (table, names): (&Table, &ColumnRoles),
+        path: &Path,
+        compression: Compression,
+    ) -> Result<()> {
         if matches!(table.inputs, Inputs::Gram(_)) && !self.holds_gram {
             return Err(cannot_hold("a Gram matrix"));
         }
@@ -116,7 +121,7 @@ impl FileFormat {
         let to = OutputFile::create(path, compression)?;
         let written = match self.write_table {
             Some(write) => write(table, to)?,
-            None => table_columns::write(self, table, to)?,
+            None => table_columns::write(self, (table, names), to)?,
         };
         Ok(written.commit()?)
     }
@@ -202,8 +207,16 @@ pub fn profile(path: &Path, columns: &ColumnRoles) -> Result<Option<FileProfile>
 /// and `.parquet` back takes the [`columns_of`] the table; features without names are called `x0`, `x1`, ...,
 /// and names of tasks and classes without rows are lost.
 pub fn write_table(table: &Table, path: &Path) -> Result<()> {
+    write_table_as(table, path, &ColumnRoles::default())
+}
+
+/// The same with names for the columns of tasks, targets, weights, offsets and parts, where the format has names.
+///
+/// # Errors
+/// As of [`write_table`].
+pub fn write_table_as(table: &Table, path: &Path, names: &ColumnRoles) -> Result<()> {
     let (format, compression) = format_and_compression(path)?;
-    format.write(table, path, compression).map_err(|error| error.in_file(path))
+    format.write((table, names), path, compression).map_err(|error| error.in_file(path))
 }
 
 /// A file with its format. Standard input and pipes are read into memory, at least where they are read twice.

@@ -14,7 +14,13 @@ const CHUNK_NUMBERS: usize = 1 << 18;
 /// to read the same table back: `task`, `y` or `label` or one column per task, `weight`, `offset` and
 /// `split`, each with an underscore for every feature of that name.
 pub fn columns_of(table: &Table) -> ColumnRoles {
-    names_of(table).1
+    columns_as(table, &ColumnRoles::default())
+}
+
+/// The same for [`write_table_as`](crate::write_table_as): columns have the names that are given, where no feature has
+/// them.
+pub fn columns_as(table: &Table, given: &ColumnRoles) -> ColumnRoles {
+    names_of(table, given).1
 }
 
 /// A format of named columns.
@@ -37,8 +43,12 @@ pub(super) const fn format(
 }
 
 /// Writes a table with the column writer of a format.
-pub(super) fn write(format: &FileFormat, table: &Table, to: OutputFile) -> Result<OutputFile> {
-    let columns = list(table);
+pub(super) fn write(
+    format: &FileFormat,
+    (table, given): (&Table, &ColumnRoles),
+    to: OutputFile,
+) -> Result<OutputFile> {
+    let columns = list(table, given);
     check_columns(format, &columns)?;
     let mut writer = format.start_columns(to, &columns)?;
     let step = (CHUNK_NUMBERS / columns.len().max(1)).max(1);
@@ -67,12 +77,12 @@ fn check(table: &Table) -> Result<()> {
 }
 
 /// Names of the features, and of the other columns; all are different.
-fn names_of(table: &Table) -> (Vec<String>, ColumnRoles) {
+fn names_of(table: &Table, given: &ColumnRoles) -> (Vec<String>, ColumnRoles) {
     let numbered = || (0..table.inputs.n_features()).map(|j| format!("x{j}")).collect();
     let features: Vec<String> = table.features.clone().unwrap_or_else(numbered);
     let mut taken: HashSet<String> = features.iter().cloned().collect();
-    let mut free = |name: &str| {
-        let mut name = name.to_string();
+    let mut free = |given: Option<&String>, usual: &str| {
+        let mut name = given.map_or(usual, String::as_str).to_string();
         while !taken.insert(name.clone()) {
             name.push('_');
         }
@@ -82,27 +92,27 @@ fn names_of(table: &Table) -> (Vec<String>, ColumnRoles) {
     match &table.targets {
         Targets::None => {}
         Targets::Tasks { label, .. } => {
-            roles.task = Some(free("task"));
-            roles.target = label.iter().map(|_| free("y")).collect();
+            roles.task = Some(free(given.task.as_ref(), "task"));
+            roles.target = label.iter().map(|_| free(given.target.first(), "y")).collect();
             roles.classes = matches!(label, Some(Labels::Words(_)));
         }
         Targets::Classes(_) => {
-            roles.target = vec![free("label")];
+            roles.target = vec![free(given.target.first(), "label")];
             roles.classes = true;
         }
         Targets::Wide { tasks, .. } => {
-            roles.target = (0..tasks.len()).map(|t| free(&tasks.name(t))).collect();
+            roles.target = (0..tasks.len()).map(|t| free(None, &tasks.name(t))).collect();
         }
     }
-    roles.weight = table.weight.as_ref().map(|_| free("weight"));
-    roles.offset = table.offset.as_ref().map(|_| free("offset"));
-    roles.split = table.split.as_ref().map(|_| free("split"));
+    roles.weight = table.weight.as_ref().map(|_| free(given.weight.as_ref(), "weight"));
+    roles.offset = table.offset.as_ref().map(|_| free(given.offset.as_ref(), "offset"));
+    roles.split = table.split.as_ref().map(|_| free(given.split.as_ref(), "split"));
     (features, roles)
 }
 
 /// Names and kinds in the order of [`cells`].
-fn list(table: &Table) -> Vec<(String, CellKind)> {
-    let (features, roles) = names_of(table);
+fn list(table: &Table, given: &ColumnRoles) -> Vec<(String, CellKind)> {
+    let (features, roles) = names_of(table, given);
     let names = features.into_iter().chain(roles.task).chain(roles.target);
     let names = names.chain(roles.weight).chain(roles.offset).chain(roles.split);
     // The columns of no rows have their kinds.

@@ -18,7 +18,7 @@ pub use data_check::{DataCheck, Recheck};
 pub use hints::MadeBy;
 pub use inputs::ReportInputs;
 
-use kinfolk_train::{AutoC, Average, Measure, Metric, shared_correlation};
+use kinfolk_train::{AutoC, Average, KinRule, Measure, Metric, shared_correlation};
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment, UndefinedBehavior};
@@ -78,7 +78,9 @@ pub fn render(inputs: &ReportInputs<'_>) -> Result<String, RenderError> {
 fn context(inputs: &ReportInputs<'_>) -> Result<Context, RenderError> {
     let correlation = inputs.model.correlation();
     let shared = shared_correlation(inputs.model).map_err(|error| RenderError(error.to_string()))?;
-    let nearest = theta::NearestKin::new(&correlation, shared.as_ref().map(|(_, correlation)| correlation));
+    let rule = KinRule::new(inputs.model);
+    let without_own = shared.as_ref().map(|(_, correlation)| correlation);
+    let nearest = theta::NearestKin::new(&correlation, without_own, &rule);
     let is_alone = inputs.spec.is_some_and(|spec| spec.method.name() == "stl");
     let theta = theta::section(inputs.model, &nearest, is_alone);
     let certificate = certificate::section(inputs);

@@ -5,7 +5,7 @@ use crate::text::{number, shorten};
 use crate::{Tree, distances};
 use data_encoding::BASE64;
 use kinfolk::{Matrix, Model};
-use kinfolk_train::shares_in_words;
+use kinfolk_train::{KinRule, shares_in_words};
 use serde::Serialize;
 
 /// With more tasks, the values of Theta would make the page too large for browsers.
@@ -98,15 +98,12 @@ impl Kin {
 
 impl NearestKin {
     /// The task with the largest correlation, without own if there is such a part; if none is above zero, the clearest
-    /// opposite.
-    pub(super) fn new(correlation: &Matrix, shared: Option<&Matrix>) -> Self {
+    /// opposite. A rule says which tasks may be named.
+    pub(super) fn new(correlation: &Matrix, shared: Option<&Matrix>, rule: &KinRule) -> Self {
         let related = shared.unwrap_or(correlation);
         let of = |r: usize| {
-            let row = related.row(r);
-            let others = (0..row.len()).filter(|&s| s != r && row[s] != 0.0);
-            let is_kin = |s: &usize| row[*s] > 0.0;
-            let kin = others.clone().filter(is_kin).reduce(|a, b| if row[b] > row[a] { b } else { a });
-            let nearest = kin.or_else(|| others.reduce(|a, b| if row[b] < row[a] { b } else { a }));
+            let kin = rule.closest(related, r).first().copied();
+            let nearest = kin.or_else(|| rule.opposite(related, r, 0.0));
             nearest.map(|task| Kin {
                 task,
                 correlation: correlation[(r, task)],

@@ -79,9 +79,16 @@ impl Comparison {
         };
         let n = self.per_task.iter().flatten().count();
         let better = self.per_task.iter().flatten().filter(|g| **g > 0.0).count();
-        let beyond_noise = self.helped.len();
-        let mut words =
-            format!("{verdict}; it gains for {better} of {n} tasks, {beyond_noise} of them beyond noise");
+        // A task that is in one fold, as where whole tasks are held out, has no standard error.
+        let tested = self.per_task_standard_error.iter().flatten().count();
+        let beyond_noise = match (tested, self.helped.len()) {
+            (0, _) => " (each task is in one fold, which does not tell noise)".into(),
+            (_, helped) => format!(", {helped} of them beyond noise"),
+        };
+        let mut words = match n {
+            0 => format!("{verdict}; no task has a score of its own"),
+            _ => format!("{verdict}; it gains for {better} of {n} tasks{beyond_noise}"),
+        };
         if !self.hurt.is_empty() {
             let some: Vec<String> = self.hurt.iter().take(8).map(|&t| tasks.name(t)).collect();
             let more = if self.hurt.len() > 8 {

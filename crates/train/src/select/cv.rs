@@ -73,7 +73,12 @@ impl Row {
     pub fn give_errors_to(&self, trained: &mut Trained) {
         let outcome = &mut trained.outcome;
         outcome.residuals = self.residuals.clone().or(outcome.residuals.take());
-        outcome.new_task_errors.clone_from(&self.new_task_errors);
+        outcome.new_task_errors = self.new_task_errors.clone().or(outcome.new_task_errors.take());
+    }
+
+    /// Errors for tasks that had no training rows in their fold, if there were any.
+    pub(crate) fn into_new_task_errors(self) -> Option<NewTaskErrors> {
+        self.new_task_errors
     }
 
     /// With the same setting on other folds.

@@ -32,6 +32,11 @@ pub fn cut(
     Ok(FoldRows::all(&fold_of, n_folds))
 }
 
+/// Whether no input has labels of several tasks.
+pub(crate) fn one_task_per_row(observations: &Observations) -> bool {
+    tasks_as_groups(observations).is_ok()
+}
+
 /// The task of each input, as its group: a fit then knows nothing about the tasks that it is tested on.
 ///
 /// # Errors

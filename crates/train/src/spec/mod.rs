@@ -85,6 +85,9 @@ pub struct FitSpec {
     /// The column that decides which rows are held out together, where C or a method is chosen by held-out rows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub folds_by: Option<FoldsBy>,
+    /// Whether folds of whole tasks are fitted after the fit, which tell how large errors for new tasks are.
+    #[serde(skip_serializing_if = "is_false")]
+    pub interval_new_tasks: bool,
     /// Which solver.
     pub solver: SolverKind,
     /// Relative duality gap to reach.
@@ -114,6 +117,10 @@ pub struct FitSpec {
     pub atoms: Vec<AtomSetting>,
 }
 
+fn is_false(value: &bool) -> bool {
+    !value
+}
+
 fn is_auto(device: &DeviceSetting) -> bool {
     *device == DeviceSetting::Auto
 }
@@ -139,6 +146,7 @@ impl Default for FitSpec {
             target_scale: TargetScale::Auto,
             split: None,
             folds_by: None,
+            interval_new_tasks: false,
             solver,
             tol: tolerance,
             max_passes,

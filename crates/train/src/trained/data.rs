@@ -21,7 +21,15 @@ impl Trained {
     /// # Errors
     /// If it cannot be read so.
     pub fn read(&self, path: &Path, columns: &ColumnRoles) -> Result<Table> {
-        Ok(kinfolk_io::read(path, columns, Some(&self.schema_with_means(columns)))?.0)
+        self.read_all(&[path.to_path_buf()], columns)
+    }
+
+    /// Reads several files, one after the other, as the data of the fit were read.
+    ///
+    /// # Errors
+    /// If they cannot be read so.
+    pub fn read_all(&self, paths: &[PathBuf], columns: &ColumnRoles) -> Result<Table> {
+        Ok(kinfolk_io::read_all(paths, columns, Some(&self.schema_with_means(columns)))?.0)
     }
 
     /// The schema, with the means of features if columns may be absent. Scaling by feature has them.

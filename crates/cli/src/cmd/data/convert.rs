@@ -17,14 +17,19 @@ Examples:
   kinfolk data convert digits.npz digits.parquet
   kinfolk data convert school.csv school.npz --task school --target score";
 
-/// Write the same data in another format, by the ending of its name: a model fitted on it is the same.
+/// Write the same data in another format, by the ending of its name: a model fitted on it is the same. Columns keep
+/// their names.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct ConvertArgs {
     #[arg(help = files::all_formats())]
     data: PathBuf,
-    #[arg(help = format!("The new file: {}", files::all_formats()))]
-    out: PathBuf,
+    #[arg(value_name = "OUT", required_unless_present = "to",
+          help = format!("The new file: {}", files::all_formats()))]
+    out: Option<PathBuf>,
+    /// The new file, as in other commands.
+    #[arg(short = 'o', long = "out", value_name = "OUT", conflicts_with = "out")]
+    to: Option<PathBuf>,
     #[command(flatten)]
     columns: ColumnArgs,
 }
@@ -40,19 +45,21 @@ struct ConvertOutput<'a> {
 }
 
 pub(super) fn run(args: ConvertArgs, global: &Global, report: Report) -> Result<ExitCode> {
-    CommandFiles::default().reads([&args.data]).writes([&args.out], OutputKind::General).check(global)?;
-    kinfolk_io::format_of(&args.out).map_err(Failure::usage)?;
+    // One of them is there, or the options would have been refused.
+    let out = args.out.or(args.to).ok_or_else(|| Failure::usage("-o says what to write"))?;
+    CommandFiles::default().reads([&args.data]).writes([&out], OutputKind::General).check(global)?;
+    kinfolk_io::format_of(&out).map_err(Failure::usage)?;
     let data = DataFiles::find(std::slice::from_ref(&args.data))?;
     Need::rows(&data, &args.columns.columns(), "convert its parts one by one")
         .check()
         .map_err(|failure| failure.about(&args.data))?;
     let (table, schema) = kinfolk_io::read_all(data.paths(), &args.columns.columns(), None)?;
     schema.notes().iter().for_each(|note| report.note(note));
-    interrupt::will_write(&args.out);
-    kinfolk_io::write_table(&table, &args.out).map_err(Failure::output)?;
+    interrupt::will_write(&out);
+    kinfolk_io::write_table_as(&table, &out, &schema.columns).map_err(Failure::output)?;
     let (n_inputs, n_features) = (table.inputs.n_inputs(), table.inputs.n_features());
-    let options = super::how_to_read(&table, &args.out);
-    let output = ConvertOutput { data: &args.data, out: &args.out, n_inputs, n_features, options };
-    report.done(&output, super::written(&table, &args.out))?;
+    let options = super::how_to_read(&table, &out, &schema.columns);
+    let output = ConvertOutput { data: &args.data, out: &out, n_inputs, n_features, options };
+    report.done(&output, super::written(&table, &out, &schema.columns))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -6,7 +6,7 @@ use crate::interrupt;
 use crate::outputs::{CommandFiles, OutputKind};
 use crate::report::Report;
 use clap::{Args, ValueEnum};
-use kinfolk_io::{Generator, Kinship};
+use kinfolk_io::{ColumnRoles, Generator, Kinship};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -90,9 +90,10 @@ pub(super) fn run(args: GenerateArgs, global: &Global, report: Report) -> Result
     interrupt::will_write(&args.out);
     kinfolk_io::write_table(&table, &args.out).map_err(Failure::output)?;
     let (n_inputs, n_features) = (table.inputs.n_inputs(), table.inputs.n_features());
-    let options = super::how_to_read(&table, &args.out);
+    let usual = ColumnRoles::default();
+    let options = super::how_to_read(&table, &args.out, &usual);
     let output = GenerateOutput { out: &args.out, n_inputs, n_features, options, groups };
-    report.done(&output, super::written(&table, &args.out))?;
+    report.done(&output, super::written(&table, &args.out, &usual))?;
     Ok(ExitCode::SUCCESS)
 }
 

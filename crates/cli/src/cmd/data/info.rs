@@ -117,7 +117,9 @@ pub(super) fn run(args: InfoArgs, report: Report) -> Result<ExitCode> {
         offsets: counts.offsets,
         split: &counts.parts,
         columns: profile.as_ref().map_or(vec![], columns::output),
-        notes: schema.as_ref().map_or(vec![], |schema| schema.notes()),
+        notes: schema.as_ref().map_or(vec![], |schema| {
+            schema.notes().into_iter().chain(counts.correlations.note(schema)).collect()
+        }),
         in_the_way: in_the_way.clone(),
         suggestion: profile
             .as_ref()

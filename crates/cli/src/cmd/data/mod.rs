@@ -8,7 +8,7 @@ mod suggestion;
 mod summary;
 
 use crate::args::Global;
-use crate::failure::Result;
+use crate::failure::{Result, argument};
 use crate::report::Report;
 use crate::text::plural;
 use clap::{Args, Subcommand};
@@ -39,13 +39,14 @@ pub(crate) fn run(args: DataArgs, global: &Global, report: Report) -> Result<Exi
 }
 
 /// The options with which fit reads a file that was written from a table; nothing if it needs none.
-fn how_to_read(table: &Table, out: &Path) -> Option<String> {
+fn how_to_read(table: &Table, out: &Path, names: &ColumnRoles) -> Option<String> {
     if !format_of(out).is_ok_and(|format| format.has_named_columns) {
         return None;
     }
-    let ColumnRoles { task, target, weight, offset, split, classes, .. } = kinfolk_io::columns_of(table);
+    let ColumnRoles { task, target, weight, offset, split, classes, .. } =
+        kinfolk_io::columns_as(table, names);
     let mut options = vec![];
-    let mut option = |name: &str, value: &str| options.push(format!("--{name} {value}"));
+    let mut option = |name: &str, value: &str| options.push(format!("--{name} {}", argument(value)));
     task.iter().for_each(|column| option("task", column));
     if !target.is_empty() {
         option("target", &target.join(","));
@@ -58,9 +59,9 @@ fn how_to_read(table: &Table, out: &Path) -> Option<String> {
 }
 
 /// What was written, for people.
-fn written(table: &Table, out: &Path) -> String {
+fn written(table: &Table, out: &Path, names: &ColumnRoles) -> String {
     let (rows, features) = (plural(table.n_rows(), "row"), plural(table.inputs.n_features(), "feature"));
-    let how = how_to_read(table, out).filter(|options| !options.is_empty());
+    let how = how_to_read(table, out, names).filter(|options| !options.is_empty());
     let how = how.map_or(String::new(), |options| format!("; read it with {options}"));
     format!("{rows} of {features} in {}{how}\n", out.display())
 }

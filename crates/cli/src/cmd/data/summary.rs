@@ -2,6 +2,7 @@
 
 use kinfolk::Inputs;
 use kinfolk_io::{Categorical, Labels, Table, Targets};
+use kinfolk_train::LabelCorrelations;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Different values that are listed; more are many.
@@ -19,6 +20,8 @@ pub(super) struct RowCounts {
     pub(super) weights: bool,
     pub(super) offsets: bool,
     pub(super) parts: BTreeMap<i64, usize>,
+    /// Of features with labels that are numbers.
+    pub(super) correlations: LabelCorrelations,
 }
 
 /// Names with the number of their labels, as they first appear.
@@ -115,7 +118,10 @@ impl RowCounts {
                 self.targets = "tasks";
                 self.tasks.add_names(task);
                 match label {
-                    Some(Labels::Numbers(labels)) => self.labels.add_numbers(labels),
+                    Some(Labels::Numbers(labels)) => {
+                        self.labels.add_numbers(labels);
+                        self.correlations.add(&table.inputs, labels);
+                    }
                     Some(Labels::Words(words)) => self.labels.add_words(words),
                     None => {}
                 }

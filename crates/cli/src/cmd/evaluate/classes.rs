@@ -20,6 +20,7 @@ const MAX_NAMED: usize = 8;
 struct ClassScores<'a> {
     model: &'a Path,
     data: &'a DataFiles,
+    /// Rows that are scored.
     n_inputs: usize,
     n_classes: usize,
     accuracy: f64,
@@ -55,7 +56,7 @@ pub(super) fn run(args: &EvaluateArgs, data: &DataFiles, trained: &Trained, repo
     let mut sums =
         Sums { rows: vec![0; t], weight: vec![0.0; t], right: vec![0.0; t], at_place: vec![0.0; t] };
     let mut unknown: BTreeMap<String, usize> = BTreeMap::new();
-    let n_inputs = args.for_each_chunk(data, trained, report, |table, _| {
+    args.for_each_chunk(data, trained, report, |table, _| {
         let Targets::Classes(class) = &table.targets else {
             return Err(without_labels(trained).about(data.first()));
         };
@@ -107,7 +108,7 @@ pub(super) fn run(args: &EvaluateArgs, data: &DataFiles, trained: &Trained, repo
     let said = ClassScores {
         model: &args.model,
         data,
-        n_inputs,
+        n_inputs: sums.rows.iter().sum(),
         n_classes: t,
         accuracy: within(1),
         balanced_accuracy: shares.iter().sum::<f64>() / shares.len() as f64,

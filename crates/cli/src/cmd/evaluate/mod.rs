@@ -1,6 +1,7 @@
 //! `kinfolk evaluate`: how good are the predictions of a model?
 
 mod classes;
+mod importance;
 mod per_task;
 
 use crate::args::{ColumnArgs, Global, NewRowArgs};
@@ -14,13 +15,15 @@ use clap::Args;
 use kinfolk::CertifyOptions;
 use kinfolk_io::{LabelEncoding, Table};
 use kinfolk_report::Recheck;
-use kinfolk_train::Trained;
+use kinfolk_train::{Metric, Trained};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 const EXAMPLES: &str = "\
 Examples:
   kinfolk evaluate school.safetensors school.csv
+  kinfolk evaluate school.safetensors school.csv --interval 0.9
+  kinfolk evaluate school.safetensors school.csv --importance
   kinfolk evaluate digits.safetensors digits.npz --top 1,2,3 --json";
 
 /// Score the predictions of a model, task by task and on average.
@@ -49,6 +52,24 @@ pub(crate) struct EvaluateArgs {
     /// Use the weights of the rows.
     #[arg(long)]
     weighted: bool,
+    #[arg(long, value_name = "NAME", help = format!(
+        "Only this score, one of those of select: {} [default: all that suit the labels]", Metric::names().join(", ")
+    ))]
+    metric: Option<Metric>,
+    /// For numbers: also how many labels the intervals of this level hold, as predict --interval gives them.
+    #[arg(long, value_name = "LEVEL", value_parser = super::predict::level)]
+    interval: Option<f64>,
+    /// What drives the predictions: by how much the score falls when a column is shuffled. All features that a column
+    /// became are shuffled together, over all rows. For any kernel.
+    #[arg(long, conflicts_with_all = ["interval", "weighted"])]
+    importance: bool,
+    /// How often each column is shuffled.
+    #[arg(long, value_name = "N", default_value_t = 5, requires = "importance",
+          value_parser = clap::value_parser!(u32).range(1..))]
+    shuffles: u32,
+    /// Importance also for each task.
+    #[arg(long, requires = "importance")]
+    by_task: bool,
     #[command(flatten)]
     new_rows: NewRowArgs,
     #[command(flatten)]
@@ -58,8 +79,15 @@ pub(crate) struct EvaluateArgs {
 pub(crate) fn run(args: EvaluateArgs, global: &Global, report: Report) -> Result<ExitCode> {
     let trained = crate::files::load_model(&args.model)?;
     let data = DataFiles::find(&args.data)?;
+    if args.importance {
+        let code = importance::run(&args, &data, &trained, global, report)?;
+        args.note_training_data(&data, &trained, global, report)?;
+        return Ok(code);
+    }
     match trained.schema.label_encoding {
-        LabelEncoding::Classes => classes::run(&args, &data, &trained, report)?,
+        LabelEncoding::Classes if args.metric.is_none() && args.interval.is_none() => {
+            classes::run(&args, &data, &trained, report)?
+        }
         _ => per_task::run(&args, &data, &trained, report)?,
     }
     args.note_training_data(&data, &trained, global, report)?;

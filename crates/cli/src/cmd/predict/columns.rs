@@ -4,9 +4,9 @@ use super::WantedColumns;
 use crate::failure::{Failure, Result};
 use crate::scores::UnknownTask;
 use crate::scores::{Chunk, Scores, highest, scores};
-use kinfolk::{LossKind, Losses, Matrix, TargetScaling, TaskNames};
+use kinfolk::{LossKind, Losses, Matrix, TaskNames};
 use kinfolk_io::{CellKind, Cells, LabelEncoding, Table, Targets};
-use kinfolk_train::{NewTasks, Trained, all_losses};
+use kinfolk_train::{HalfWidths, NewTasks, NoIntervals, Trained, all_losses};
 
 /// Columns of the output, the same for all chunks.
 #[derive(Debug, Clone)]
@@ -240,56 +240,25 @@ fn check_probabilities(trained: &Trained) -> Result<()> {
     }
 }
 
-/// Halves of the widths of intervals; NaN where nothing is known.
-#[derive(Debug, Clone)]
-struct HalfWidths {
-    /// Of each task of the model.
-    known: Vec<f64>,
-    /// Of a task without training rows.
-    new: f64,
-}
-
-impl HalfWidths {
-    fn of(&self, task: Option<u32>) -> f64 {
-        task.map_or(self.new, |t| self.known[t as usize])
-    }
-}
-
 /// Half of the width of an interval for each task.
-fn half_widths(trained: &Trained, level: f64) -> Result<HalfWidths> {
-    let (outcome, n_tasks) = (&trained.outcome, trained.model.tasks().len());
-    let new = outcome.new_task_errors.as_ref().and_then(|errors| errors.half_width(level));
-    let new = new.unwrap_or(f64::NAN);
-    let widths = |mut known: Vec<f64>| {
-        let empty = (0..n_tasks).filter(|&t| trained.model.is_empty_task(t));
-        empty.for_each(|t| known[t] = new);
-        HalfWidths { known, new }
-    };
-    let Some(residuals) = &outcome.residuals else {
-        if let Some(errors) = &outcome.new_task_errors {
-            if new.is_nan() {
-                let why = format!("{} held-out tasks are too few for this level", errors.tasks);
-                return Err(Failure::usage(format!("--interval {level}: {why}")));
+pub(crate) fn half_widths(trained: &Trained, level: f64) -> Result<HalfWidths> {
+    trained.half_widths(level, None).map_err(|why| {
+        Failure::usage(match why {
+            NoIntervals::FewRows(rows) => {
+                format!("--interval {level}: {rows} held-out rows are too few for this level")
             }
-            return Ok(widths(vec![f64::NAN; n_tasks]));
-        }
-        let why = match trained.schema.label_encoding {
-            LabelEncoding::Numbers => {
-                "this model has no errors of held-out rows; fit it without --c, so that C is auto, with \
+            NoIntervals::FewTasks(tasks) => {
+                format!("--interval {level}: {tasks} held-out tasks are too few for this level")
+            }
+            NoIntervals::NoErrors if trained.schema.label_encoding == LabelEncoding::Numbers => {
+                "--interval: this model has no errors of held-out rows; fit it without --c, so that C is auto, with \
                  --interval-folds 5, or with select, which takes a given C as --grid c=X; for tasks without rows, \
-                 with select --whole-tasks"
+                 with --interval-new-tasks"
+                    .into()
             }
-            _ => "this model predicts classes; see --proba",
-        };
-        return Err(Failure::usage(format!("--interval: {why}")));
-    };
-    let spread = trained.model.target_scaling().map(TargetScaling::spread);
-    let Some(known) = residuals.half_widths(level, spread) else {
-        let rows = residuals.rows;
-        let why = format!("--interval {level}: {rows} held-out rows are too few for this level");
-        return Err(Failure::usage(why));
-    };
-    Ok(widths(known))
+            NoIntervals::NoErrors => "--interval: this model predicts classes; see --proba".into(),
+        })
+    })
 }
 
 fn loss_name(trained: &Trained) -> String {

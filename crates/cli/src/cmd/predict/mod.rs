@@ -13,8 +13,9 @@ use crate::text::plural;
 use crate::{chunks, files, training};
 use clap::Args;
 use columns::OutputColumns;
+pub(crate) use columns::half_widths;
 use kinfolk_io::{Decimal, Table};
-use kinfolk_train::Trained;
+use kinfolk_train::{FarOffRows, Trained};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -49,7 +50,7 @@ pub(crate) struct PredictArgs {
     proba: bool,
     /// Also an interval that holds the label with this probability, such as 0.9, for numbers: columns low and high. Its
     /// width comes from rows that were held out when C was chosen, by fit or select, or by fit --interval-folds; for
-    /// tasks without training rows, from whole tasks that select --whole-tasks held out.
+    /// tasks without training rows, from whole tasks that fit --interval-new-tasks held out.
     #[arg(long, value_name = "LEVEL", conflicts_with = "proba", value_parser = level)]
     interval: Option<f64>,
     /// Only the rows of this part, by the split column or array.
@@ -97,7 +98,8 @@ pub(super) struct WantedColumns {
 }
 
 /// A probability.
-fn level(text: &str) -> std::result::Result<f64, String> {
+/// A probability.
+pub(crate) fn level(text: &str) -> std::result::Result<f64, String> {
     match text.parse::<f64>() {
         Ok(level) if level > 0.0 && level < 1.0 => Ok(level),
         _ => Err("it is a number between 0 and 1, such as 0.9".into()),
@@ -191,6 +193,7 @@ impl PredictJob<'_> {
         let atoms = self.new_rows.atoms(self.columns, trained)?;
         let (new_tasks, unknown) = (trained.new_tasks(&atoms)?, self.new_rows.unknown_task);
         let (mut open, mut out, mut rows, mut without_interval) = (Some(open), None, 0, 0);
+        let mut far_off = trained.outcome.ranges.as_ref().map(FarOffRows::new);
         chunks::for_each(&mut *source, |table| {
             let Some(table) =
                 training::part_of_chunk(table, self.split).map_err(|f| f.about(self.data.first()))?
@@ -207,6 +210,7 @@ impl PredictJob<'_> {
             let chunk = Chunk { table: &table, path: self.data.first(), first_row: rows, task_column };
             writer.append(columns.fill(trained, &new_tasks, &chunk, unknown)?)?;
             rows += table.n_rows();
+            far_off.iter_mut().for_each(|far_off| far_off.add(&table.inputs));
             without_interval += columns.rows_without_interval(trained, &table);
             Ok(())
         })?;
@@ -222,14 +226,17 @@ impl PredictJob<'_> {
                 "predictions are in the order of the rows; --keep {name} carries that column along"
             ));
         }
+        if let Some(note) = far_off.and_then(|far_off| far_off.note(&trained.schema, None)) {
+            self.report.note(note);
+        }
         if without_interval > 0 {
             self.report.note(format!(
                 "{} without interval: {}",
                 plural(without_interval, "prediction"),
                 match trained.outcome.residuals {
                     Some(_) => {
-                        "nothing is known about errors for tasks without training rows (select --whole-tasks measures \
-                         them)"
+                        "nothing is known about errors for tasks without training rows (fit --interval-new-tasks \
+                         measures them)"
                     }
                     None => {
                         "whole tasks were held out when C was chosen, so errors are known for tasks without training \

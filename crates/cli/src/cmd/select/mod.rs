@@ -1,7 +1,7 @@
 //! `kinfolk select`: which method, with which parameters, by cross-validation.
 
 mod print;
-mod progress;
+pub(crate) mod progress;
 mod splits;
 
 use crate::args::{Global, SpecArgs, positive};

@@ -1,4 +1,4 @@
-//! A progress bar over fits, and Ctrl-C.
+//! A progress bar over fits or other pieces of work, and Ctrl-C.
 
 use crate::interrupt;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -6,16 +6,22 @@ use kinfolk_train::StudyObserver;
 use std::io::IsTerminal;
 use std::time::Duration;
 
-pub(super) struct Bar(ProgressBar);
+pub(crate) struct Bar(ProgressBar);
 
 impl Bar {
     /// Silent unless stderr is a terminal and nobody asked for quiet.
-    pub(super) fn new(quiet: bool) -> Self {
+    pub(crate) fn new(quiet: bool) -> Self {
+        Bar::of("fits", quiet)
+    }
+
+    /// The same for other pieces of work.
+    pub(crate) fn of(what: &str, quiet: bool) -> Self {
         let bar = match !quiet && std::io::stderr().is_terminal() {
             true => ProgressBar::new(0),
             false => ProgressBar::hidden(),
         };
-        if let Ok(style) = ProgressStyle::with_template("{elapsed} {wide_bar} {pos}/{len} fits, ETA {eta}") {
+        let template = format!("{{elapsed}} {{wide_bar}} {{pos}}/{{len}} {what}, ETA {{eta}}");
+        if let Ok(style) = ProgressStyle::with_template(&template) {
             bar.set_style(style);
         }
         bar.enable_steady_tick(Duration::from_millis(250));
@@ -23,7 +29,7 @@ impl Bar {
     }
 
     /// Clears the line.
-    pub(super) fn finish(&self) {
+    pub(crate) fn finish(&self) {
         self.0.finish_and_clear();
     }
 }

@@ -5,7 +5,7 @@ use crate::failure::Result;
 use crate::text::{Grid, number};
 use kinfolk::{Matrix, Model};
 use kinfolk_report::{Tree, distances};
-use kinfolk_train::{FREE_PART, free_correlation, percent, shared_correlation};
+use kinfolk_train::{FREE_PART, KinRule, free_correlation, percent, shared_correlation};
 
 /// Tasks of a group have at least this correlation on average, of any sign.
 pub(super) const GROUP_CORRELATION: f64 = 0.5;
@@ -16,6 +16,7 @@ const MAX_KIN: usize = 3;
 /// How related tasks are, with the tasks in the order of the whole.
 pub(super) struct SharedTheta<'a> {
     whole: &'a OrderedTheta,
+    rule: KinRule,
     /// The share of what each task has to itself, and correlations without it; `None` without such a part.
     pub(super) shared: Option<(f64, Matrix)>,
     /// Tasks of each group, the largest first.
@@ -50,7 +51,8 @@ impl<'a> SharedTheta<'a> {
             false => None,
         };
         let found = found.filter(|(_, groups)| groups.len() > 1 && groups.len() < whole.names.len());
-        Ok(SharedTheta { whole, shared, groups, sides, found })
+        let rule = KinRule::new(model).in_order(&whole.order);
+        Ok(SharedTheta { whole, rule, shared, groups, sides, found })
     }
 
     /// Names of the tasks of each group.
@@ -78,10 +80,8 @@ impl<'a> SharedTheta<'a> {
         let related = self.shared.as_ref().map_or(whole, |(_, correlation)| correlation);
         for (t, name) in self.whole.names.iter().enumerate() {
             let row = related.row(t);
-            let mut others: Vec<usize> = (0..row.len()).filter(|&s| s != t && row[s] > 0.0).collect();
-            others.sort_by(|&a, &b| row[b].total_cmp(&row[a]));
-            let opposite = (0..row.len()).filter(|&s| s != t && row[s] < -OPPOSITE);
-            let opposite = opposite.reduce(|a, b| if row[b] < row[a] { b } else { a });
+            let (others, opposite) =
+                (self.rule.closest(related, t), self.rule.opposite(related, t, OPPOSITE));
             let kin = |&s: &usize| match self.shared {
                 None => format!("{} ({:.2})", self.whole.names[s], row[s]),
                 Some(_) => format!("{} ({:.2}, {:.2})", self.whole.names[s], whole[(t, s)], row[s]),

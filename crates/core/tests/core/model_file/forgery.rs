@@ -226,6 +226,7 @@ fn everything_in_about_is_checked() {
         (&labels, "/target_scale", json!("class"), "about: unknown variant `class`"),
         (&linear, "/empty_tasks", json!([0, 0]), "about: empty_tasks must increase"),
         (&linear, "/empty_tasks", json!([3]), "about: empty_tasks must increase"),
+        (&linear, "/task_labels", json!([3]), "about: task_labels must have a number for each task"),
         (&gram, "/scaling", json!("unit"), "scaling: unit scaling is about features"),
         (&linear, "/bias", json!(1.0), "tensor weights: its shape is [4, 3], expected [5, 3]"),
         (&linear, "/tasks", json!({"strings": ["a", "b", "a"]}), "\"a\" is given twice, to tasks 0 and 2"),
@@ -457,11 +458,15 @@ fn every_forged_tensor_is_named() {
 
 /// What is not a tensor but decides about predictions.
 #[test]
-fn a_forged_kind_of_scaling_or_list_of_empty_tasks_is_named() {
+fn a_forged_kind_of_scaling_or_list_of_tasks_is_named() {
     let case = fixtures::scaled_labels(TargetScale::Task, true);
-    for (path, value, part) in
-        [("/target_scale", json!("common"), "target_scale"), ("/empty_tasks", json!([1]), "empty_tasks")]
-    {
+    let mut labels = case.observations.task_counts();
+    labels[0] += 1;
+    for (path, value, part) in [
+        ("/target_scale", json!("common"), "target_scale"),
+        ("/empty_tasks", json!([1]), "empty_tasks"),
+        ("/task_labels", json!(labels), "task_labels"),
+    ] {
         let mut parts = Parts::of(&case.model.to_bytes().unwrap());
         *parts.about.pointer_mut(path).unwrap() = value;
         let model = Model::from_bytes(&parts.seal()).unwrap();

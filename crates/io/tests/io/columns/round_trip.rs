@@ -22,7 +22,8 @@ fn finite() -> impl Strategy<Value = f64> {
 /// numbers as labels.
 fn name() -> impl Strategy<Value = String> {
     let name = "[a-zé ,;\t\"'\n\r#|\u{feff}-]{1,6}|n[0-9]{1,3}";
-    let stands_for_nothing = |name: &str| ["na", "nan", "none", "null", "nat", "-nan"].contains(&name.trim());
+    let missing = ["na", "nan", "none", "null", "nat", "-nan", "-", "--"];
+    let stands_for_nothing = move |name: &str| missing.contains(&name.trim());
     name.prop_filter("a missing value is no name", move |name| !stands_for_nothing(name))
 }
 

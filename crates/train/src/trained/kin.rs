@@ -1,0 +1,73 @@
+//! Which tasks may be called the closest kin of a task.
+
+use crate::residuals::FEW_LABELS;
+use kinfolk::{Matrix, Model};
+
+/// How many labels tasks have, which decides which of them have a say in relations of others.
+///
+/// What is known about a task with few labels is mostly what all tasks have in common, so it is close to all of them.
+/// It is named as kin of tasks that have about as few labels, and not as kin of larger ones.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KinRule {
+    labels: Option<Vec<usize>>,
+}
+
+impl KinRule {
+    /// For the tasks of a model; all of them may be named if it does not say how many labels they had.
+    pub fn new(model: &Model) -> Self {
+        KinRule { labels: model.task_labels() }
+    }
+
+    /// The same for tasks in another order.
+    #[must_use]
+    pub fn in_order(&self, order: &[usize]) -> Self {
+        KinRule { labels: self.labels.as_ref().map(|labels| order.iter().map(|&t| labels[t]).collect()) }
+    }
+
+    /// Whether a task may be named as kin of another: it has [`FEW_LABELS`] labels, or half as many as that one.
+    pub fn may_name(&self, other: usize, of: usize) -> bool {
+        let few = |labels: &Vec<usize>| labels[other] < FEW_LABELS && 2 * labels[other] < labels[of];
+        !self.labels.as_ref().is_some_and(few)
+    }
+
+    /// The tasks that are related to a task by these correlations, the closest first.
+    pub fn closest(&self, correlation: &Matrix, task: usize) -> Vec<usize> {
+        let row = correlation.row(task);
+        let is_kin = |&s: &usize| s != task && row[s] > 0.0 && self.may_name(s, task);
+        let mut kin: Vec<usize> = (0..row.len()).filter(is_kin).collect();
+        kin.sort_by(|&a, &b| row[b].total_cmp(&row[a]));
+        kin
+    }
+
+    /// The task that is most opposite to a task by these correlations, below zero by more than `beyond`.
+    pub fn opposite(&self, correlation: &Matrix, task: usize, beyond: f64) -> Option<usize> {
+        let row = correlation.row(task);
+        let is_opposite = |&s: &usize| s != task && row[s] < -beyond && self.may_name(s, task);
+        (0..row.len()).filter(is_opposite).reduce(|a, b| if row[b] < row[a] { b } else { a })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_task_with_few_labels_is_no_kin_of_a_large_one() {
+        let rule = KinRule { labels: Some(vec![80, 3, 90, 4]) };
+        let correlation = Matrix::from_vec(
+            vec![1.0, 0.9, 0.5, -0.9, 0.9, 1.0, 0.4, 0.8, 0.5, 0.4, 1.0, 0.2, -0.9, 0.8, 0.2, 1.0],
+            4,
+            4,
+        )
+        .unwrap();
+        assert_eq!(rule.closest(&correlation, 0), [2]);
+        assert_eq!(rule.closest(&correlation, 1), [0, 3, 2]);
+        assert_eq!(
+            (rule.opposite(&correlation, 0, 0.0), rule.opposite(&correlation, 3, 0.0)),
+            (None, Some(0))
+        );
+        assert_eq!(rule.in_order(&[1, 0, 2, 3]), KinRule { labels: Some(vec![3, 80, 90, 4]) });
+        // Where nothing is known, all are named.
+        assert_eq!(KinRule { labels: None }.closest(&correlation, 0), [1, 2]);
+    }
+}
