@@ -20,8 +20,8 @@ impl Table {
         self.encoding(classification).map_err(|error| self.place(error))
     }
 
-    /// A hint, where the labels of the only task look like classes and are learned as numbers: whole numbers from 0 or 1
-    /// on without a gap, each of them twice or more on average.
+    /// A hint, where the labels of the only task look like classes and are learned as numbers: whole numbers from 0 or
+    /// 1 on without a gap, each of them twice or more on average.
     pub fn class_hint(&self, encoding: &LabelEncoding) -> Option<String> {
         let labels = match &self.targets {
             _ if *encoding != LabelEncoding::Numbers => return None,
@@ -37,7 +37,8 @@ impl Table {
         let in_a_row = values.windows(2).all(|pair| pair[1] == pair[0] + 1.0);
         let like_classes = (first == 0.0 || first == 1.0) && in_a_row && 2 * values.len() <= n_labels;
         (like_classes && values.len() > 2).then(|| {
-            format!("labels are the whole numbers {first} to {last}, learned as numbers; if they are classes, add --classes")
+            let these = format!("the whole numbers {first} to {last}");
+            format!("labels are {these}, learned as numbers; if they are classes, add --classes")
         })
     }
 

@@ -15,6 +15,7 @@
 //! | `search` | which strengths are tried, and which is the best |
 //! | `trials` | fits and scores of the folds |
 //! | `curved` | whether an RBF kernel is worth a try |
+//! | `widths` | fits with it, and with the next widths |
 //! | `compare` | simple predictions on the same folds |
 
 mod compare;
@@ -23,6 +24,7 @@ mod distinct;
 mod search;
 mod some_tasks;
 mod trials;
+mod widths;
 
 use crate::observer::SharedObserver;
 use crate::select::{Study, StudyRows, folds};

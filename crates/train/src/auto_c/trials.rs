@@ -3,6 +3,7 @@
 use super::compare::{self, Baseline, BaselineScore};
 use super::curved;
 use super::search::{self, StrengthTrial};
+use super::widths::{WidthData, WidthTrials};
 use crate::metric::{RowLoss, is_better, mean};
 use crate::observer::StopObserver;
 use crate::parallel::{in_parallel, threads_or_cores};
@@ -58,19 +59,16 @@ pub(super) fn search(
     let Some((mut best, predictions)) = first.best else { return Ok(found) };
     let mut own = HeldOutPredictions::new(predictions, &held_out)?;
     // What goes wrong in a look at kernels is no reason to give up the linear one.
-    if let Some(kernel) = curved::kernel_to_try(study, observer).unwrap_or_default() {
-        let spec = FitSpec { kernel: Some(kernel.clone()), ..trials.spec.clone() };
-        let c_scale = c_scale_of(study, &spec)?;
-        let scale = ScaleOfAll::new(&c_scale, study.observations);
-        curved_data = datasets(&open, &spec)?;
-        let mut curved = Trials::new(&open, &curved_data, scale, (spec, threads), observer)?;
-        let other = curved.search(&found.method, 0, scoring)?;
-        if let Some((trial, predictions)) = other.best.filter(|_| !observer.stop()) {
-            let predicted = HeldOutPredictions::new(predictions, &held_out)?;
-            if is_worth_a_curve(scoring, &predicted, &own)? {
-                (found.kernel, found.tried, best, own) = (Some(kernel), other.tried, trial, predicted);
-                trials = curved;
-            }
+    let kernel = curved::kernel_to_try(study, observer).unwrap_or_default();
+    curved_data = WidthData::new(&open, &trials.spec, kernel)?;
+    let curved = curved_data.search(study, &trials, &found.method, scoring)?;
+    if let Some(WidthTrials { kernel, trials: curved, found: other }) = curved
+        && let Some((trial, predictions)) = other.best.filter(|_| !observer.stop())
+    {
+        let predicted = HeldOutPredictions::new(predictions, &held_out)?;
+        if is_worth_a_curve(scoring, &predicted, &own)? {
+            (found.kernel, found.tried, best, own) = (Some(kernel), other.tried, trial, predicted);
+            trials = curved;
         }
     }
     let mut simple: Vec<(Baseline, HeldOutPredictions)> = vec![];
@@ -169,14 +167,14 @@ fn has_fewer_errors(rows: &[RowLoss], than: &[RowLoss]) -> bool {
 }
 
 /// The scale of C of all rows of a study.
-fn c_scale_of(study: &Study<'_>, spec: &FitSpec) -> Result<CScale> {
+pub(super) fn c_scale_of(study: &Study<'_>, spec: &FitSpec) -> Result<CScale> {
     let rows: Vec<u32> = (0..study.inputs.n_inputs() as u32).collect();
     let training = Training::of_rows(spec, study.inputs, study.observations, &study.losses, &rows)?;
     let data = training.dataset(spec)?;
     Ok(CScale::new(&data, &study.losses, spec.intercept)?)
 }
 
-fn datasets<'a>(open: &'a [TrainingFold], spec: &FitSpec) -> Result<Vec<Dataset<'a>>> {
+pub(super) fn datasets<'a>(open: &'a [TrainingFold], spec: &FitSpec) -> Result<Vec<Dataset<'a>>> {
     open.iter().map(|fold| fold.training.dataset(spec)).collect()
 }
 
@@ -208,11 +206,11 @@ fn method_of(baseline: Baseline) -> Result<Option<MethodSpec>> {
 
 /// The folds, ready to be fitted.
 pub(super) struct Trials<'a> {
-    spec: FitSpec,
-    open: &'a [TrainingFold],
+    pub(super) spec: FitSpec,
+    pub(super) open: &'a [TrainingFold],
     prepared: Vec<PreparedData<'a>>,
-    threads: usize,
-    observer: &'a dyn StudyObserver,
+    pub(super) threads: usize,
+    pub(super) observer: &'a dyn StudyObserver,
     /// Duals of the fits so far: step, and those of each fold.
     warm: Vec<(i32, Vec<Vec<f64>>)>,
 }
@@ -224,14 +222,14 @@ struct FoldTrial {
 }
 
 /// The strengths that were tried for a method.
-struct MethodTrials {
-    tried: Vec<StrengthTrial>,
+pub(super) struct MethodTrials {
+    pub(super) tried: Vec<StrengthTrial>,
     /// The best one, with its predictions for the test rows of all folds.
-    best: Option<(StrengthTrial, Vec<f64>)>,
+    pub(super) best: Option<(StrengthTrial, Vec<f64>)>,
 }
 
 impl<'a> Trials<'a> {
-    fn new(
+    pub(super) fn new(
         open: &'a [TrainingFold],
         data: &'a [Dataset<'a>],
         scale: ScaleOfAll<'_>,
@@ -247,7 +245,7 @@ impl<'a> Trials<'a> {
     }
 
     /// Tries strengths of a method, from this one, until the best is known or the observer says stop.
-    fn search(
+    pub(super) fn search(
         &mut self,
         method: &MethodSpec,
         start: i32,

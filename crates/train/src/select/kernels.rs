@@ -78,7 +78,7 @@ pub(crate) fn rbf_kernels(study: &Study<'_>) -> Result<Vec<Kernel>> {
 }
 
 /// Two digits: the width need not be exact, and the number is for people too.
-fn rounded(x: f64) -> f64 {
+pub(crate) fn rounded(x: f64) -> f64 {
     format!("{x:.1e}").parse().unwrap_or(x)
 }
 

@@ -1,6 +1,7 @@
 //! `C = auto`: the choice is close to the best one, does not depend on units, and always exists.
 
 use kinfolk::inputs::{Dense, Inputs};
+use kinfolk::kernel::Gamma;
 use kinfolk::{
     CScale, Flow, Intercept, Kernel, LossKind, Losses, Model, Observations, Observer, ScalingKind, Silent,
     Start, Status, TargetScale,
@@ -356,6 +357,24 @@ fn curved_functions_have_a_curved_kernel_where_it_is_left_to_the_data() {
     // The paper's method stays as it is.
     let paper = fit(&FitSpec { method: "fmtl:k=2".parse().unwrap(), ..spec() }, &data);
     assert_eq!(paper.model.about().kernel, Kernel::Linear);
+}
+
+/// The look at some rows proposes a width; the folds decide.
+#[test]
+fn the_next_widths_predict_no_better_than_the_one_that_is_taken() {
+    for seed in 1..5 {
+        let data = waves(seed, 4, 40);
+        let trained = fit(&spec(), &data);
+        let Some(Kernel::Rbf { gamma: Gamma::Value(gamma) }) = trained.spec.kernel else {
+            panic!("no RBF kernel")
+        };
+        for factor in [1.0 / 3.0, 3.0] {
+            let kernel = Some(Kernel::Rbf { gamma: Gamma::Value(factor * gamma) });
+            let next = fit(&FitSpec { kernel, ..spec() }, &data);
+            let (own, other) = (choice(&trained).score, choice(&next).score);
+            assert!(other < own + 0.01, "seed {seed}: {own} with {gamma}, {other} with {factor} times that");
+        }
+    }
 }
 
 #[test]

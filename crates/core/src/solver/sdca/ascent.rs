@@ -352,8 +352,8 @@ impl<'a> Ascent<'a> {
         moved
     }
 
-    /// Steps with linear `phi'`, which need only sums: `row'b = (G b0)_r + a (G d)_r + b0_r d'b + d_r b'b`, with G d, d'b
-    /// and b'b kept up to date. So no step has to wait for a sum of T terms.
+    /// Steps with linear `phi'`, which need only sums: `row'b = (G b0)_r + a (G d)_r + b0_r d'b + d_r b'b`, with G d,
+    /// d'b and b'b kept up to date. So no step has to wait for a sum of T terms.
     #[inline(always)]
     fn steps_by_sums<S: Simd>(&mut self, simd: S, gain: f64, a: f64) -> bool {
         let AscentScratch {
