@@ -122,6 +122,9 @@ fn option(hint: &Hint) -> String {
             "predict, evaluate and report fill in columns that are not there with --missing-columns fill"
                 .into()
         }
+        Hint::FillCells => {
+            "have it filled in with the mean of the training rows with --missing-columns fill".into()
+        }
         Hint::CheckRoles(roles) => {
             format!("see {}", roles.iter().map(|role| role_option(*role)).collect::<Vec<_>>().join(" and "))
         }

@@ -48,6 +48,8 @@ pub enum Hint {
     IgnoreCase,
     /// Fill in columns that are not there: [`ColumnRoles::missing_columns`](crate::ColumnRoles::missing_columns).
     FillColumns,
+    /// Fill in cells of columns that had no gaps in training, in the same way.
+    FillCells,
     /// Look at what is named for these roles.
     CheckRoles(Vec<Role>),
 }
@@ -67,6 +69,7 @@ impl fmt::Display for Hint {
             }
             Hint::IgnoreCase => f.write_str("take words that differ in letter case only for one"),
             Hint::FillColumns => f.write_str("have them filled in as missing values"),
+            Hint::FillCells => f.write_str("have it filled in with the mean of the training rows"),
             Hint::CheckRoles(roles) => {
                 let roles: Vec<String> = roles.iter().map(Role::to_string).collect();
                 write!(f, "check the columns given as {}", roles.join(" and "))

@@ -20,8 +20,8 @@ impl Table {
         self.encoding(classification).map_err(|error| self.place(error))
     }
 
-    /// A hint, where the labels of the only task look like classes and are learned as numbers: whole numbers from 0 or
-    /// 1 on without a gap, each of them twice or more on average.
+    /// A hint, where the labels of the only task look like classes and are learned as numbers: whole numbers
+    /// without a gap, each of them twice or more on average.
     pub fn class_hint(&self, encoding: &LabelEncoding) -> Option<String> {
         let labels = match &self.targets {
             _ if *encoding != LabelEncoding::Numbers => return None,
@@ -35,7 +35,7 @@ impl Table {
         values.dedup();
         let (first, last) = (*values.first()?, *values.last()?);
         let in_a_row = values.windows(2).all(|pair| pair[1] == pair[0] + 1.0);
-        let like_classes = (first == 0.0 || first == 1.0) && in_a_row && 2 * values.len() <= n_labels;
+        let like_classes = first.fract() == 0.0 && in_a_row && 2 * values.len() <= n_labels;
         (like_classes && values.len() > 2).then(|| {
             let these = format!("the whole numbers {first} to {last}");
             format!("labels are {these}, learned as numbers; if they are classes, add --classes")
@@ -309,7 +309,7 @@ mod tests {
         assert!(!hint(&[0.0, 1.0, 2.0]), "each one once");
         assert!(!hint(&[0.0, 1.0, 3.0, 3.0, 1.0, 0.0]), "a gap");
         assert!(!hint(&[0.5, 1.5, 2.5, 2.5, 1.5, 0.5]), "no whole numbers");
-        assert!(!hint(&[7.0, 8.0, 9.0, 9.0, 8.0, 7.0]), "not from 0 or 1 on");
+        assert!(hint(&[7.0, 8.0, 9.0, 9.0, 8.0, 7.0]));
     }
 
     #[test]

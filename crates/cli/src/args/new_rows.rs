@@ -20,7 +20,8 @@ pub(crate) struct NewRowArgs {
     #[arg(long = "atom", value_name = "KIND=FILE")]
     atoms: Vec<AtomSetting>,
     /// Columns of the model that the file does not have: an error, or their values are missing ones and filled in as
-    /// the model does, with means if none were missing in training (fill) [default: error].
+    /// the model does, with means if none were missing in training (fill) [default: error]. With fill, empty cells of
+    /// numbers that had no gaps in training have their mean, too.
     #[arg(long, value_name = "error|fill")]
     missing_columns: Option<MissingColumns>,
 }

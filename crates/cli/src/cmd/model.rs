@@ -174,6 +174,9 @@ fn coef(args: &CoefArgs, global: &Global, report: Report) -> Result<ExitCode> {
     order.truncate(args.top.unwrap_or(order.len()));
     all.features = order.iter().map(|&j| all.features[j].clone()).collect();
     all.values = order.iter().map(|&j| all.values[j].clone()).collect();
+    if args.out.is_some() && global.quiet {
+        return Ok(ExitCode::SUCCESS);
+    }
     let text = readable(&tasks, &all);
     report.answer(&all, text)?;
     Ok(ExitCode::SUCCESS)

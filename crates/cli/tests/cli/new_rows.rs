@@ -70,6 +70,28 @@ fn columns_that_are_not_there_are_filled_in_on_request() {
 }
 
 #[test]
+fn empty_cells_of_columns_without_gaps_have_their_mean_on_request() {
+    let place = fitted();
+    let with_gap = |rain: &str| {
+        let mut lines: Vec<String> =
+            sales(6, &["shop", "size", "kind", "rain"]).lines().map(Into::into).collect();
+        let line = lines[1].rsplit_once(',').unwrap().0.to_string();
+        lines[1] = format!("{line},{rain}");
+        lines.join("\n") + "\n"
+    };
+    place.write("gap.csv", with_gap(""));
+    let said = place.run("predict m.st gap.csv");
+    assert!(said.code == 3 && said.stderr.contains("--missing-columns fill"), "{}", said.stderr);
+    let filled = place.ok("predict m.st gap.csv --missing-columns fill -q");
+    let second = |text: &str| text.lines().nth(1).unwrap().to_string();
+    // The first row lies between those with less and with more rain; the others are as they were.
+    place.write("whole.csv", with_gap("0.5"));
+    let whole = place.ok("predict m.st whole.csv -q");
+    assert_eq!(filled.lines().skip(2).collect::<Vec<_>>(), whole.lines().skip(2).collect::<Vec<_>>());
+    assert_ne!(second(&filled), second(&whole));
+}
+
+#[test]
 fn without_a_mean_a_column_cannot_be_filled_in() {
     let place = fitted();
     place.ok("fit a.csv --task shop --target sales --c 1 --scale none -o n.st --quiet");

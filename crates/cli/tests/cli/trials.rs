@@ -260,7 +260,9 @@ fn tasks_of_one_class_are_not_certain() {
     }
     place.write("a.csv", text);
     place.write("new.csv", "clinic,age\na,45\nfew,45\nmany,45\n");
-    let said = place.ok("fit a.csv --task clinic --target cured --loss logistic --threads 1 -o m.st");
+    // With age in a straight line, which says nothing: a curve finds the period of the labels, and is right to be sure.
+    let said = place
+        .ok("fit a.csv --task clinic --target cured --loss logistic --kernel linear --threads 1 -o m.st");
     let note = "2 tasks have labels of one class only (intercept penalised, so that no probability is 0 or 1): few, m";
     assert!(said.contains(note), "{said}");
     assert_eq!(place.json("certify m.st a.csv")["holds"], true);

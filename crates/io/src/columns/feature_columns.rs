@@ -91,7 +91,7 @@ pub(super) fn present_features(
         let means = schema.feature_means.as_ref().and_then(|means| means.get(first..first + width));
         first += width;
         match names.find(feature.column()) {
-            Some(column) => Ok(FeatureColumn::new(column, feature.clone())),
+            Some(column) => Ok(FeatureColumn::new(column, with_mean(feature, means))),
             None => FeatureColumn::absent(feature.clone(), schema.columns.missing, means).ok_or_else(|| {
                 wrong!(
                     "the column is not there, had no gaps in training, and the model does not know its mean (its \
@@ -102,6 +102,16 @@ pub(super) fn present_features(
         }
     };
     features.iter().map(place).collect()
+}
+
+/// A column of numbers without gaps in training: cells that are empty now have the mean of the training rows.
+fn with_mean(feature: &Feature, means: Option<&[f64]>) -> Feature {
+    match (feature, means) {
+        (Feature::Number(column), Some([mean])) => {
+            Feature::Filled { column: column.clone(), fill: *mean, indicator: false, rows: 0 }
+        }
+        _ => feature.clone(),
+    }
 }
 
 /// `Err` if lists of numbers have another length than in training: their numbers mean something else.

@@ -25,7 +25,11 @@ pub(super) fn missing(missing: Missing, fitting: bool) -> Error {
         (Missing::Error | Missing::Drop, false) => {
             wrong!("the value is missing, and the model was fitted on rows without missing values")
                 .hint(Hint::FillIn)
+                .hint(Hint::FillCells)
         }
+        (_, false) => wrong!("the value is missing, and in training there was always one")
+            .hint(Hint::FillIn)
+            .hint(Hint::FillCells),
         _ => wrong!("the value is missing, and in training there was always one").hint(Hint::FillIn),
     }
 }

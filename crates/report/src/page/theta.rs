@@ -67,6 +67,8 @@ pub(super) struct NearestKin {
     /// Whether closeness is about correlations without what each task has to itself.
     pub(super) is_without_own: bool,
     pub(super) kin: Vec<Option<Kin>>,
+    /// Whether a task has enough labels to tell.
+    has_a_say: Vec<bool>,
 }
 
 /// A task that is close to another.
@@ -110,7 +112,9 @@ impl NearestKin {
                 without_own: shared.map(|shared| shared[(r, task)]),
             })
         };
-        NearestKin { is_without_own: shared.is_some(), kin: (0..correlation.rows()).map(of).collect() }
+        let n_tasks = correlation.rows();
+        let has_a_say = (0..n_tasks).map(|r| rule.has_a_say(r)).collect();
+        NearestKin { is_without_own: shared.is_some(), kin: (0..n_tasks).map(of).collect(), has_a_say }
     }
 }
 
@@ -140,6 +144,7 @@ fn heading(model: &Model, nearest: &NearestKin, is_alone: bool) -> String {
         return "Tasks were learned alone: relations were not looked for".into();
     }
     let pairs = nearest.kin.iter().enumerate().filter_map(|(r, kin)| Some((r, (*kin)?)));
+    let pairs = pairs.filter(|(r, _)| nearest.has_a_say[*r]);
     let closest = pairs.reduce(|a, b| if b.1.closeness() > a.1.closeness() { b } else { a });
     let Some((r, kin)) = closest else { return "No two tasks are related".into() };
     let (s, c) = (kin.task, kin.correlation);

@@ -19,6 +19,8 @@ pub(super) const MIN_GAIN_OF_A_CURVE: f64 = 0.02;
 pub enum Baseline {
     /// The mean label of each task, without inputs.
     TaskMean,
+    /// The mean label of all rows, where whole tasks were held out.
+    OverallMean,
     /// The most frequent class of each task, or of all rows, without inputs.
     Majority,
     /// Each task by itself, at the strength that is best for it.
@@ -31,6 +33,7 @@ impl fmt::Display for Baseline {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Baseline::TaskMean => "each task's mean",
+            Baseline::OverallMean => "mean of all rows",
             Baseline::Majority => "majority",
             Baseline::TasksAlone => "tasks alone",
             Baseline::OneForAll => "one model for all",

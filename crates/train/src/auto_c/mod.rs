@@ -28,7 +28,7 @@ mod widths;
 
 use crate::observer::SharedObserver;
 use crate::select::{Study, StudyRows, folds};
-use crate::{FitSpec, MethodSpec, Metric, PreparedData, Residuals, Result, Training, nan};
+use crate::{Average, FitSpec, Measure, MethodSpec, Metric, PreparedData, Residuals, Result, Training, nan};
 use kinfolk::{CScale, Inputs, Kernel, Observations, Observer};
 use kinfolk_io::FoldKeys;
 use search::StrengthTrial;
@@ -260,11 +260,16 @@ fn of_rows(
     rows: &[u32],
     observer: &SharedObserver<'_>,
 ) -> Result<AutoC> {
+    // Of balanced classes, all count the same.
+    let metric = Metric::default_for(observations);
+    let balanced = Metric { average: Average::Tasks, ..metric };
+    let is_balanced = spec.class_weight.is_some() && metric.measure == Measure::ClassAccuracy;
     // Scaling what is scaled already is scaling it by the rows of the fold. Classes are balanced already.
     let spec =
         FitSpec { tol: spec.tol.max(TOLERANCE), max_seconds: None, class_weight: None, ..spec.clone() };
     let mut study = Study::new(inputs, observations, training.losses.clone(), spec);
     study.fold_keys.clone_from(&training.fold_keys);
+    study.metric = is_balanced.then_some(balanced);
     let distinct = distinct::distinct_rows(&study, rows)?;
     let study = study.of_rows(&distinct);
     let n_rows = study.inputs.n_inputs();

@@ -9,8 +9,8 @@ use crate::observer::StopObserver;
 use crate::parallel::{in_parallel, threads_or_cores};
 use crate::select::{FoldRows, HeldOut, POOLED, STL, Study, TrainingFold, defined_metric};
 use crate::{
-    FitSpec, Measure, MethodSpec, Metric, PreparedData, Residuals, Result, StudyObserver, Training, Weight,
-    predict,
+    Average, FitSpec, Measure, MethodSpec, Metric, PreparedData, Residuals, Result, StudyObserver, Training,
+    Weight, predict,
 };
 use kinfolk::{CScale, Dataset, Kernel, Observations, Start};
 
@@ -57,7 +57,7 @@ pub(super) fn search(
     let first = trials.search(&found.method, 0, scoring)?;
     found.tried = first.tried;
     let Some((mut best, predictions)) = first.best else { return Ok(found) };
-    let mut own = HeldOutPredictions::new(predictions, &held_out)?;
+    let mut own = HeldOutPredictions::new(predictions, scoring)?;
     // What goes wrong in a look at kernels is no reason to give up the linear one.
     let kernel = curved::kernel_to_try(study, observer).unwrap_or_default();
     curved_data = WidthData::new(&open, &trials.spec, kernel)?;
@@ -65,7 +65,7 @@ pub(super) fn search(
     if let Some(WidthTrials { kernel, trials: curved, found: other }) = curved
         && let Some((trial, predictions)) = other.best.filter(|_| !observer.stop())
     {
-        let predicted = HeldOutPredictions::new(predictions, &held_out)?;
+        let predicted = HeldOutPredictions::new(predictions, scoring)?;
         if is_worth_a_curve(scoring, &predicted, &own)? {
             (found.kernel, found.tried, best, own) = (Some(kernel), other.tried, trial, predicted);
             trials = curved;
@@ -79,7 +79,7 @@ pub(super) fn search(
             Some(method) => trials.search(&method, best.step, scoring)?.best.map(|best| best.1),
         };
         let Some(predictions) = predictions.filter(|_| !observer.stop()) else { break };
-        simple.push((baseline, HeldOutPredictions::new(predictions, &held_out)?));
+        simple.push((baseline, HeldOutPredictions::new(predictions, scoring)?));
     }
     for (baseline, predicted) in &simple {
         // Nothing is to be gained from a step toward what is worse.
@@ -89,7 +89,7 @@ pub(super) fn search(
         }
         let other = trials.search(&method.for_data(study.observations), best.step, scoring)?;
         let Some((trial, predictions)) = other.best else { continue };
-        let predicted = HeldOutPredictions::new(predictions, &held_out)?;
+        let predicted = HeldOutPredictions::new(predictions, scoring)?;
         if is_better(&predicted.losses, &own.losses, compare::WORTH_A_STEP) {
             (found.method, found.tried, best, own) = (method, other.tried, trial, predicted);
         }
@@ -112,8 +112,8 @@ struct HeldOutPredictions {
 }
 
 impl HeldOutPredictions {
-    fn new(values: Vec<f64>, held_out: &HeldOut<'_>) -> Result<Self> {
-        Ok(HeldOutPredictions { losses: held_out.row_losses(&values)?, values })
+    fn new(values: Vec<f64>, (held_out, metric): (&HeldOut<'_>, Metric)) -> Result<Self> {
+        Ok(HeldOutPredictions { losses: choice_losses((held_out, metric), &values)?, values })
     }
 }
 
@@ -132,6 +132,20 @@ impl<'a> ScaleOfAll<'a> {
     /// The scale for a random part of the rows.
     fn of_part(&self, part: &Observations) -> CScale {
         self.c_scale.of_share(total_weight(part) / self.weight)
+    }
+}
+
+/// What strengths are chosen by: losses of held-out rows. Where all classes count the same, losses are mostly those of
+/// rare ones, and small where nothing is learned; then it is whether the class is right.
+pub(super) fn choice_losses(
+    (held_out, metric): (&HeldOut<'_>, Metric),
+    predictions: &[f64],
+) -> Result<Vec<RowLoss>> {
+    match metric {
+        Metric { measure: Measure::ClassAccuracy, average: Average::Tasks } => {
+            held_out.class_errors(predictions)
+        }
+        _ => held_out.row_losses(predictions),
     }
 }
 
@@ -188,7 +202,11 @@ fn baselines(study: &Study<'_>, held_out: &HeldOut<'_>) -> Vec<Baseline> {
     let one_task_per_row = observations.len() <= observations.n_inputs();
     let other_than = |name: &str| observations.n_tasks() > 1 && study.spec.method.name() != name;
     let numbers = Metric::default_for(observations).measure == Measure::R2;
-    let mut all = vec![if numbers { Baseline::TaskMean } else { Baseline::Majority }];
+    let mut all = vec![match (numbers, held_out.has_known_tasks()) {
+        (false, _) => Baseline::Majority,
+        (true, true) => Baseline::TaskMean,
+        (true, false) => Baseline::OverallMean,
+    }];
     // A task alone says nothing about tasks that had no rows.
     all.extend((other_than(STL) && held_out.has_known_tasks()).then_some(Baseline::TasksAlone));
     all.extend((other_than(POOLED) && one_task_per_row).then_some(Baseline::OneForAll));
@@ -198,7 +216,7 @@ fn baselines(study: &Study<'_>, held_out: &HeldOut<'_>) -> Vec<Baseline> {
 /// The method of a baseline, if it is fitted.
 fn method_of(baseline: Baseline) -> Result<Option<MethodSpec>> {
     match baseline {
-        Baseline::TaskMean | Baseline::Majority => Ok(None),
+        Baseline::TaskMean | Baseline::OverallMean | Baseline::Majority => Ok(None),
         Baseline::TasksAlone => MethodSpec::new(STL, &[]).map(Some),
         Baseline::OneForAll => MethodSpec::new(POOLED, &[]).map(Some),
     }
@@ -256,7 +274,7 @@ impl<'a> Trials<'a> {
         let mut found = MethodTrials { tried: vec![], best: None };
         while let Some(step) = search::next(&found.tried, start) {
             let Some(predictions) = self.predictions(method, step)? else { break };
-            let rows = held_out.row_losses(&predictions)?;
+            let rows = choice_losses((held_out, metric), &predictions)?;
             let score = held_out.score(metric, &predictions)?.value;
             found.tried.push(StrengthTrial::new(step, score, &rows));
             if let Some(best) = search::best(&found.tried).filter(|best| best.step == step) {

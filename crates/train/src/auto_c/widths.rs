@@ -72,7 +72,7 @@ impl<'a> WidthData<'a> {
                 let Some((now, _)) = best.found.best else { return Ok(Some(best)) };
                 let mut trials = next.open(study, linear)?;
                 let Some(predictions) = trials.predictions(method, now.step)? else { return Ok(Some(best)) };
-                let rows = scoring.0.row_losses(&predictions)?;
+                let rows = trials::choice_losses(scoring, &predictions)?;
                 if StrengthTrial::new(now.step, f64::NAN, &rows).loss >= now.loss {
                     break;
                 }

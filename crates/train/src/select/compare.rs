@@ -1,5 +1,6 @@
 //! Does joint learning help, and which tasks?
 
+use super::noise::is_beyond_noise;
 use super::{Selection, mean_and_sd};
 use crate::nan;
 use kinfolk::TaskNames;
@@ -23,9 +24,9 @@ pub struct Comparison {
     pub per_task: Vec<Option<f64>>,
     /// Standard errors of these over the folds; `None` if there is only one.
     pub per_task_standard_error: Vec<Option<f64>>,
-    /// Tasks that lose by more than twice the standard error of their own gains.
+    /// Tasks that lose beyond noise: Student's test of their own gains, at 5 % for all tasks together.
     pub hurt: Vec<usize>,
-    /// Tasks that gain by more than that.
+    /// Tasks that gain beyond noise.
     pub helped: Vec<usize>,
 }
 
@@ -46,13 +47,14 @@ impl Selection {
             both.filter_map(|(a, b)| Some(sign * (a.per_task[t]? - b.per_task[t]?))).collect()
         };
         let (mut per_task, mut errors, mut hurt, mut helped) = (vec![], vec![], vec![], vec![]);
-        for t in 0..n_tasks {
-            let gains = of_task(t);
+        let gains: Vec<Vec<f64>> = (0..n_tasks).map(of_task).collect();
+        let tested = gains.iter().filter(|gains| gains.len() > 1).count();
+        for (t, gains) in gains.into_iter().enumerate() {
             let (mean, sd) = mean_and_sd(&gains);
             per_task.push((!gains.is_empty()).then_some(mean));
             let standard_error = error(sd, gains.len());
             errors.push((gains.len() > 1).then_some(standard_error));
-            if gains.len() > 1 && mean.abs() > 2.0 * standard_error {
+            if is_beyond_noise(mean, standard_error, gains.len() / self.repeats.max(1), tested) {
                 if mean < 0.0 { hurt.push(t) } else { helped.push(t) }
             }
         }

@@ -13,7 +13,7 @@
 //! | `growth` | grids of weights, which grow where the best is at their edge |
 //! | `cv` | cross-validation: fits, scores, the best of each candidate |
 //! | `holdout`, `splits` | winners scored on rows that selection did not see |
-//! | `compare` | does joint learning help, and which tasks? |
+//! | `compare`, `noise` | does joint learning help, and which tasks? |
 //! | `results` | what was found, as one JSON object |
 
 mod axes;
@@ -27,6 +27,7 @@ mod held_out;
 mod holdout;
 mod kernels;
 mod keyed_folds;
+mod noise;
 mod open_folds;
 mod results;
 mod ridge;

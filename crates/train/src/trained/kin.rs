@@ -6,7 +6,7 @@ use kinfolk::{Matrix, Model};
 /// How many labels tasks have, which decides which of them have a say in relations of others.
 ///
 /// What is known about a task with few labels is mostly what all tasks have in common, so it is close to all of them.
-/// It is named as kin of tasks that have about as few labels, and not as kin of larger ones.
+/// It is not named as kin of others, unless most tasks have about as few labels.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KinRule {
     labels: Option<Vec<usize>>,
@@ -24,16 +24,21 @@ impl KinRule {
         KinRule { labels: self.labels.as_ref().map(|labels| order.iter().map(|&t| labels[t]).collect()) }
     }
 
-    /// Whether a task may be named as kin of another: it has [`FEW_LABELS`] labels, or half as many as that one.
-    pub fn may_name(&self, other: usize, of: usize) -> bool {
-        let few = |labels: &Vec<usize>| labels[other] < FEW_LABELS && 2 * labels[other] < labels[of];
+    /// Whether something can be told about the relations of a task: it has [`FEW_LABELS`] labels, or half as many as
+    /// the task in the middle.
+    pub fn has_a_say(&self, task: usize) -> bool {
+        let few = |labels: &Vec<usize>| {
+            let mut sorted = labels.clone();
+            sorted.sort_unstable();
+            labels[task] < FEW_LABELS && 2 * labels[task] < sorted[sorted.len() / 2]
+        };
         !self.labels.as_ref().is_some_and(few)
     }
 
     /// The tasks that are related to a task by these correlations, the closest first.
     pub fn closest(&self, correlation: &Matrix, task: usize) -> Vec<usize> {
         let row = correlation.row(task);
-        let is_kin = |&s: &usize| s != task && row[s] > 0.0 && self.may_name(s, task);
+        let is_kin = |&s: &usize| s != task && row[s] > 0.0 && self.has_a_say(s);
         let mut kin: Vec<usize> = (0..row.len()).filter(is_kin).collect();
         kin.sort_by(|&a, &b| row[b].total_cmp(&row[a]));
         kin
@@ -42,7 +47,7 @@ impl KinRule {
     /// The task that is most opposite to a task by these correlations, below zero by more than `beyond`.
     pub fn opposite(&self, correlation: &Matrix, task: usize, beyond: f64) -> Option<usize> {
         let row = correlation.row(task);
-        let is_opposite = |&s: &usize| s != task && row[s] < -beyond && self.may_name(s, task);
+        let is_opposite = |&s: &usize| s != task && row[s] < -beyond && self.has_a_say(s);
         (0..row.len()).filter(is_opposite).reduce(|a, b| if row[b] < row[a] { b } else { a })
     }
 }
@@ -61,7 +66,8 @@ mod tests {
         )
         .unwrap();
         assert_eq!(rule.closest(&correlation, 0), [2]);
-        assert_eq!(rule.closest(&correlation, 1), [0, 3, 2]);
+        assert_eq!(rule.closest(&correlation, 1), [0, 2]);
+        assert!(rule.has_a_say(0) && !rule.has_a_say(1) && !rule.has_a_say(3));
         assert_eq!(
             (rule.opposite(&correlation, 0, 0.0), rule.opposite(&correlation, 3, 0.0)),
             (None, Some(0))

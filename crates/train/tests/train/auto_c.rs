@@ -7,7 +7,8 @@ use kinfolk::{
     Start, Status, TargetScale,
 };
 use kinfolk_train::{
-    AutoC, Baseline, Data, FitSpec, LossSpec, MethodSpec, Metric, Trained, Weight, predict, train,
+    AutoC, Baseline, ClassWeight, Data, FitSpec, LossSpec, MethodSpec, Metric, Trained, Weight, predict,
+    train,
 };
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -409,4 +410,31 @@ fn straight_functions_keep_the_linear_kernel() {
         let trained = fit(&spec(), &RandomTasks::new(seed, 5, 8, 0.7).draw(30));
         assert_eq!(trained.model.about().kernel, Kernel::Linear, "seed {seed}");
     }
+}
+
+#[test]
+fn balanced_classes_are_chosen_by_what_is_right() {
+    // Ten classes, of which some have few rows.
+    let mut rng = ChaCha8Rng::seed_from_u64(7);
+    let (d, counts) = (8, [60, 60, 60, 40, 40, 20, 10, 10, 5, 5]);
+    let classes: Vec<u32> = counts.iter().zip(0..).flat_map(|(n, class)| vec![class; *n]).collect();
+    let centres: Vec<f64> = (0..counts.len() * d).map(|_| normal(&mut rng)).collect();
+    let place = |class: u32, j: usize| centres[class as usize * d + j];
+    let x: Vec<f64> = classes
+        .iter()
+        .flat_map(|&class| (0..d).map(move |j| (class, j)))
+        .map(|(class, j)| place(class, j) + normal(&mut rng))
+        .collect();
+    let n = classes.len();
+    let data = (
+        Dense::f64_owned(x, n, d).unwrap().into(),
+        Observations::multi_class(&classes, counts.len()).unwrap(),
+    );
+    let balanced =
+        FitSpec { class_weight: Some(ClassWeight::Balanced), kernel: Some(Kernel::Linear), ..spec() };
+    let trained = fit(&balanced, &data);
+    let found = choice(&trained);
+    assert_eq!(found.metric.unwrap().to_string(), "mean-class-accuracy");
+    let best = found.tried.iter().map(|tried| tried.score).fold(0.0, f64::max);
+    assert!(found.score > 0.4 && found.score > best - 0.05, "{found:?}");
 }

@@ -89,7 +89,9 @@ impl<'a> SharedTheta<'a> {
             let opposite = opposite.map(|s| format!("opposite: {}", kin(&s)));
             let kin: Vec<String> = others.iter().take(MAX_KIN).map(kin).collect();
             let kin = [Some(kin.join(", ")).filter(|kin| !kin.is_empty()), opposite];
-            let kin = kin.into_iter().flatten().collect::<Vec<_>>().join("; ");
+            let few =
+                (!self.rule.has_a_say(t)).then(|| "few labels, so hardly more than a guess".to_string());
+            let kin = kin.into_iter().chain([few]).flatten().collect::<Vec<_>>().join("; ");
             grid.row([name.clone(), number(self.whole.theta[(t, t)], 3), kin]);
         }
         grid.to_string()

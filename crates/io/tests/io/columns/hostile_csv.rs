@@ -199,7 +199,7 @@ fn at_prediction_a_missing_feature_is_named_and_no_options_of_a_fit_are_offered(
     assert_eq!(
         message("b,a\n,1\n"),
         "a.csv: line 2, column \"b\": the value is missing, and in training there was always one; \
-         fill it in or delete the row"
+         fill it in or delete the row, or have it filled in with the mean of the training rows"
     );
     let named = read_as("b,a\n1,1\n", &columns("", "z"), Some(&schema)).map(|_| ());
     assert!(one_line(named).starts_with("a.csv: there is no column \"z\"; the columns are \"b\", \"a\"; "));
