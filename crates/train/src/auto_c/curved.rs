@@ -12,8 +12,8 @@ pub(super) fn kernel_to_try(study: &Study<'_>, observer: &dyn StudyObserver) -> 
     if !tries_kernels(study) {
         return Ok(None);
     }
-    let found = best_curve(study, observer)?;
-    Ok(found.filter(|curve| mean(&curve.errors) < mean(&curve.straight)).map(|curve| curve.kernel))
+    let found = best_curve(study, observer)?.filter(BestCurve::saves_enough);
+    Ok(found.map(|curve| curve.kernel))
 }
 
 /// What to say where rows are too many to try a kernel on all of them, and some say that it would pay. The loss of
@@ -22,10 +22,8 @@ pub(super) fn hint(study: &Study<'_>, observer: &dyn StudyObserver) -> Result<Op
     if all_losses(&study.losses, LossKind::is_classification) {
         return Ok(None);
     }
-    let clearly_better = |curve: &BestCurve| {
-        mean(&curve.errors) < (1.0 - MIN_GAIN_OF_A_CURVE) * mean(&curve.straight)
-            && is_better(&curve.errors, &curve.straight, BEYOND_NOISE)
-    };
+    let clearly_better =
+        |curve: &BestCurve| curve.saves_enough() && is_better(&curve.errors, &curve.straight, BEYOND_NOISE);
     let words = |curve: BestCurve| {
         let rows = curve.errors.len();
         format!("curved functions may predict better, by a look at {rows} rows: kernel {}", curve.kernel)
@@ -38,6 +36,12 @@ struct BestCurve {
     kernel: Kernel,
     errors: Vec<RowLoss>,
     straight: Vec<RowLoss>,
+}
+
+impl BestCurve {
+    fn saves_enough(&self) -> bool {
+        mean(&self.errors) < (1.0 - MIN_GAIN_OF_A_CURVE) * mean(&self.straight)
+    }
 }
 
 /// The best RBF kernel for some of the rows; `None` if none can be tried.

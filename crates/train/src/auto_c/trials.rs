@@ -61,7 +61,7 @@ pub(super) fn search(
     // What goes wrong in a look at kernels is no reason to give up the linear one.
     let kernel = curved::kernel_to_try(study, observer).unwrap_or_default();
     curved_data = WidthData::new(&open, &trials.spec, kernel)?;
-    let curved = curved_data.search(study, &trials, &found.method, scoring)?;
+    let curved = curved_data.search(study, (&trials, best.loss), &found.method, scoring)?;
     if let Some(WidthTrials { kernel, trials: curved, found: other }) = curved
         && let Some((trial, predictions)) = other.best.filter(|_| !observer.stop())
     {

@@ -12,6 +12,9 @@ use kinfolk::{Dataset, Kernel};
 /// Gamma of the next width, in units of this one's.
 const NEXT_GAMMA: f64 = 3.0;
 
+/// A loss that is larger by this share is far worse: the next widths do not make up for it.
+const FAR_WORSE: f64 = 0.05;
+
 /// Most widths in each direction.
 const MAX_WIDTHS: i32 = 2;
 
@@ -54,11 +57,12 @@ impl<'a> WidthData<'a> {
         Ok(WidthData { next: [of_steps(-1)?, of_steps(1)?], first: first.map(with).transpose()? })
     }
 
-    /// The best of the kernels; `None` if there are none.
+    /// The best of the kernels; `None` if there are none. Where the first one is far worse than the linear kernel,
+    /// which has this loss, others are not tried.
     pub(super) fn search(
         &'a self,
         study: &Study<'_>,
-        linear: &Trials<'a>,
+        (linear, linear_loss): (&Trials<'a>, f64),
         method: &MethodSpec,
         scoring: (&HeldOut<'_>, Metric),
     ) -> Result<Option<WidthTrials<'a>>> {
@@ -66,6 +70,10 @@ impl<'a> WidthData<'a> {
         let mut trials = first.open(study, linear)?;
         let found = trials.search(method, 0, scoring)?;
         let mut best = WidthTrials { kernel: first.kernel.clone(), trials, found };
+        let hopeless = |(trial, _): &(StrengthTrial, Vec<f64>)| trial.loss > (1.0 + FAR_WORSE) * linear_loss;
+        if best.found.best.as_ref().is_some_and(hopeless) {
+            return Ok(Some(best));
+        }
         for direction in &self.next {
             let before = best.kernel.clone();
             for next in direction {
