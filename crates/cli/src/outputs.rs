@@ -87,7 +87,12 @@ impl CommandFiles {
         for (i, (path, kind)) in self.written.iter().enumerate() {
             check_place(path)?;
             let refuse = |why: String| Err(Failure::usage(why).about(path));
-            let same = |other: &&PathBuf| Identity::of(other) == identities[i];
+            // Standard input may be a file, too.
+            let source = |path: &Path| match path.as_os_str() == "-" {
+                true => Identity::of(Path::new("/dev/stdin")),
+                false => Identity::of(path),
+            };
+            let same = |other: &&PathBuf| source(other) == identities[i];
             if let Some(other) = self.read.iter().find(same) {
                 let name = if other == path { String::new() } else { format!(" (as {})", other.display()) };
                 return refuse(format!(

@@ -7,7 +7,8 @@ mod new_tasks;
 pub(crate) use new_task_folds::{NewTaskFolds, Setting};
 pub use new_tasks::NewTaskErrors;
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// Errors that a model file keeps; of more, as many that are evenly spaced in their order.
 const MAX_KEPT_ERRORS: usize = 501;
@@ -37,14 +38,25 @@ pub struct Residuals {
     /// How many there were.
     pub rows: usize,
     /// Absolute values, increasing; all of them, or some.
+    #[serde(deserialize_with = "not_negative")]
     errors: Vec<f64>,
     /// The typical error of each task, in units of scaled labels.
+    #[serde(deserialize_with = "not_negative")]
     sizes: Vec<f64>,
     /// The typical error of all tasks, in the same units.
     size_of_all: f64,
     /// What widths of tasks with few rows are multiplied by; empty if the units of tasks are not their own.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "not_negative")]
     factors: Vec<f64>,
+}
+
+/// Sizes from a file, which may say anything.
+fn not_negative<'de, D: Deserializer<'de>>(numbers: D) -> Result<Vec<f64>, D::Error> {
+    let sizes = Vec::<f64>::deserialize(numbers)?;
+    match sizes.iter().find(|size| !(**size >= 0.0)) {
+        Some(size) => Err(D::Error::custom(format!("the size of an error is {size}"))),
+        None => Ok(sizes),
+    }
 }
 
 impl Residuals {
@@ -136,6 +148,20 @@ mod tests {
 
     fn of_one_task(errors: impl Iterator<Item = f64>) -> Residuals {
         Residuals::new(1, errors.map(|error| HeldOutError { task: 0, error }).collect(), false).unwrap()
+    }
+
+    #[test]
+    fn sizes_below_zero_are_no_residuals() {
+        let errors = (0..20).map(|i| HeldOutError { task: 0, error: f64::from(i) }).collect();
+        let text = serde_json::to_string(&Residuals::new(1, errors, true).unwrap()).unwrap();
+        assert!(serde_json::from_str::<Residuals>(&text).is_ok());
+        let other = text.replacen("\"sizes\":[", "\"sizes\":[-", 1);
+        assert!(
+            serde_json::from_str::<Residuals>(&other)
+                .unwrap_err()
+                .to_string()
+                .contains("the size of an error")
+        );
     }
 
     #[test]

@@ -100,7 +100,8 @@ impl SpecArgs {
 impl SpecArgs {
     /// The files that a spec is read from, or reads.
     pub(crate) fn files(&self, spec: &FitSpec) -> Vec<PathBuf> {
-        self.spec.iter().cloned().chain(spec.files()).collect()
+        let own = Some(PathBuf::from(CONFIG_FILE)).filter(|path| self.spec.is_none() && path.is_file());
+        self.spec.iter().cloned().chain(own).chain(spec.files()).collect()
     }
 }
 

@@ -78,6 +78,52 @@ fn a_file_that_is_read_is_never_replaced_by_whatever_name() {
     assert_eq!(place.files(), all);
 }
 
+#[cfg(unix)]
+#[test]
+fn a_file_that_standard_input_reads_is_not_replaced() {
+    let place = place();
+    let before = place.read("school.csv");
+    for words in [
+        "fit - --task school --target score --c 1 -o school.csv --force",
+        "predict m.st - -o school.csv --force",
+        "data convert - school.csv --force",
+    ] {
+        let input = std::fs::File::open(place.path("school.csv")).unwrap();
+        let said = place.command(words).stdin(input).output().unwrap();
+        let error = String::from_utf8_lossy(&said.stderr);
+        assert!(said.status.code() == Some(2) && error.contains("this command reads it"), "{words}: {error}");
+        assert_eq!(place.read("school.csv"), before, "{words}");
+    }
+}
+
+#[test]
+fn settings_of_the_folder_are_not_replaced() {
+    let place = place();
+    place.write("kinfolk.toml", "tol = 0.01\n");
+    let said = place.run(&format!("{FIT} -o kinfolk.toml --force"));
+    assert!(said.code == 2 && said.stderr.contains("this command reads it"), "{said:?}");
+    assert_eq!(place.read("kinfolk.toml"), b"tol = 0.01\n");
+}
+
+#[cfg(unix)]
+#[test]
+fn what_can_be_read_once_is_not_streamed_twice() {
+    let place = place();
+    let made = std::process::Command::new("mkfifo").arg(place.path("pipe.csv")).status().unwrap();
+    assert!(made.success());
+    for data in ["pipe.csv", "-"] {
+        let said = place.run(&format!("fit {data} --task school --target score --c 1 --stream -o s.st"));
+        assert!(said.code == 2 && said.stderr.contains("it can be read once only"), "{said:?}");
+    }
+}
+
+#[test]
+fn a_model_whose_shrinking_had_nothing_to_shrink_holds() {
+    let place = place();
+    place.ok(&format!("{FIT} --target-scale shrunk -o s.st --quiet"));
+    assert_eq!(place.json("certify s.st school.csv")["holds"], true);
+}
+
 #[test]
 fn files_of_others_are_replaced_only_by_force() {
     let place = place();

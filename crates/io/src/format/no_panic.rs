@@ -1,13 +1,37 @@
 //! A library that panics on corrupt input, kept from ending the program.
 
 use std::any::Any;
+use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Once;
+
+thread_local! {
+    /// Whether a panic of this thread is caught, so that nothing needs to be printed.
+    static IS_CAUGHT: Cell<bool> = const { Cell::new(false) };
+}
+
+/// What panics print, but for those that are caught here.
+fn print_others_only() {
+    static SET: Once = Once::new();
+    SET.call_once(|| {
+        let print = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |panic| {
+            if !IS_CAUGHT.get() {
+                print(panic);
+            }
+        }));
+    });
+}
 
 /// Calls `parse`; a panic in it is an error. What `parse` was working on is not used again after an error, so
 /// that it does not matter in which state the panic left it. A program that is built to abort on panics still
 /// aborts.
 pub(crate) fn no_panic<T, E: ToString>(parse: impl FnOnce() -> Result<T, E>) -> Result<T, String> {
-    match catch_unwind(AssertUnwindSafe(parse)) {
+    print_others_only();
+    let outer = IS_CAUGHT.replace(true);
+    let parsed = catch_unwind(AssertUnwindSafe(parse));
+    IS_CAUGHT.set(outer);
+    match parsed {
         Ok(parsed) => parsed.map_err(|error| error.to_string()),
         Err(panic) => Err(format!("its reader failed: {}", message(&*panic))),
     }

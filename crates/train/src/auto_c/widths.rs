@@ -84,7 +84,8 @@ impl<'a> WidthData<'a> {
                 if StrengthTrial::new(now.step, f64::NAN, &rows).loss >= now.loss {
                     break;
                 }
-                let found = trials.search(method, now.step, scoring)?;
+                // From the middle, as where this kernel is given: it then has the same C.
+                let found = trials.search(method, 0, scoring)?;
                 best = WidthTrials { kernel: next.kernel.clone(), trials, found };
             }
             // What is better on one side is worse on the other.

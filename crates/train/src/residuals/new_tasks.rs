@@ -15,6 +15,7 @@ pub struct NewTaskErrors {
     /// How many tasks there were.
     pub tasks: usize,
     /// Absolute errors at evenly spaced shares, increasing.
+    #[serde(deserialize_with = "super::not_negative")]
     quantiles: Vec<f64>,
 }
 

@@ -55,6 +55,8 @@ impl Trained {
         let agrees = match (spec.target_scale, about.target_scale) {
             (_, TargetScale::None) => true,
             (TargetScale::Auto, made) => made != TargetScale::Auto,
+            // With six labels or more for each task there is nothing to shrink.
+            (TargetScale::Shrunk, TargetScale::Task) => true,
             (asked, made) => asked == made,
         };
         check("target_scale", agrees, &spec.target_scale, &about.target_scale);

@@ -114,20 +114,24 @@ fn output<'a>(found: &'a Importances, tasks: &[String]) -> Vec<ColumnFall<'a>> {
 }
 
 fn in_words(found: &Importances, rows: usize, shuffles: usize, tasks: &[String]) -> String {
-    let mut grid = Grid::new(&["column", ">fall", ">+-"]);
-    for own in &found.columns {
-        grid.row([own.column.clone(), score(own.fall), score(own.sd)]);
-    }
     let metric = found.metric;
+    // Of an error, it is how much larger it becomes.
+    let change = if metric.higher_is_better() { "fall" } else { "rise" };
+    let head = format!(">{change}");
+    let mut grid = Grid::new(&["column", &head, ">+-"]);
+    for own in &found.columns {
+        let spread = if shuffles > 1 { score(own.sd) } else { "undefined".into() };
+        grid.row([own.column.clone(), score(own.fall), spread]);
+    }
     let mut text = format!(
-        "{grid}\nfall of {metric}, {} with all columns as they are ({}), when a column is shuffled: mean and standard \
+        "{grid}\n{change} of {metric}, {} with all columns as they are ({}), when a column is shuffled: mean and standard \
          deviation over {}\n",
         score(found.score),
         plural(rows, "row"),
         plural(shuffles, "shuffle")
     );
     if !tasks.is_empty() {
-        let mut grid = Grid::new(&["column", "task", ">fall"]);
+        let mut grid = Grid::new(&["column", "task", &head]);
         for own in &found.columns {
             for (task, fall) in tasks.iter().zip(&own.per_task) {
                 grid.row([own.column.clone(), task.clone(), fall.map_or("undefined".into(), score)]);

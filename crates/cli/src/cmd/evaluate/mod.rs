@@ -65,7 +65,7 @@ pub(crate) struct EvaluateArgs {
     importance: bool,
     /// How often each column is shuffled.
     #[arg(long, value_name = "N", default_value_t = 5, requires = "importance",
-          value_parser = clap::value_parser!(u32).range(1..))]
+          value_parser = clap::value_parser!(u32).range(1..=1000))]
     shuffles: u32,
     /// Importance also for each task.
     #[arg(long, requires = "importance")]

@@ -110,8 +110,10 @@ pub(crate) fn run(args: FitArgs, global: &Global, report: Report) -> Result<Exit
     let output = print::FitOutput::new(&trained, &args.out);
     report.done(&output, print::text(&trained, &args.out) + &print::next_steps(&data, &args.out))?;
     Ok(match trained.model.status() {
-        Some(Status::Certified) => ExitCode::SUCCESS,
         Some(Status::Stopped) => ExitCode::from(INTERRUPTED),
+        // Something that came before or after the model's own fit was left out.
+        _ if interrupt::asked() => ExitCode::from(INTERRUPTED),
+        Some(Status::Certified) => ExitCode::SUCCESS,
         _ if args.strict => ExitCode::from(NO),
         _ => ExitCode::SUCCESS,
     })

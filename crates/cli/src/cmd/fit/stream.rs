@@ -11,7 +11,8 @@ use crate::{interrupt, text, training};
 use kinfolk::{Certificate, CertifyOptions, Start, Statistics, StatisticsOptions};
 use kinfolk_io::{ColumnRoles, LabelEncoding, Schema, Source, Storage, Table, Targets};
 use kinfolk_train::{Data, FitSpec, Trained, Training};
-use std::path::Path;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 /// A pass over the rows of files.
 struct StreamPass<'a> {
@@ -25,6 +26,7 @@ struct StreamPass<'a> {
 /// Fits a spec to files in two passes.
 pub(super) fn fit(data: &DataFiles, spec: &FitSpec, report: Report) -> Result<Trained> {
     check(spec)?;
+    check_files(data)?;
     let (statistics, schema) = first_pass(data, spec, report)?;
     tracing::info!("{}: {} tasks", data.in_words(), statistics.tasks().len());
     // From here on Ctrl-C ends with the model reached.
@@ -43,6 +45,18 @@ pub(super) fn fit(data: &DataFiles, spec: &FitSpec, report: Report) -> Result<Tr
 fn check(spec: &FitSpec) -> Result<()> {
     match &spec.folds_by {
         Some(_) => Err(Failure::usage("--folds-by needs all rows in memory: leave out --stream, or give C")),
+        None => Ok(()),
+    }
+}
+
+/// `Err` if a file can be read only once.
+fn check_files(data: &DataFiles) -> Result<()> {
+    let is_once = |path: &&PathBuf| fs::metadata(path).is_ok_and(|file| !file.is_file());
+    match data.paths().iter().find(|path| path.as_os_str() == "-" || is_once(path)) {
+        Some(path) => {
+            Err(Failure::usage("--stream reads it twice, and it can be read once only: leave out --stream")
+                .about(path))
+        }
         None => Ok(()),
     }
 }
