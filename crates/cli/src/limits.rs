@@ -11,7 +11,7 @@ use crate::failure::{Failure, Result};
 use crate::text;
 use kinfolk::inputs::Inputs;
 use kinfolk::{Kernel, Observations};
-use kinfolk_io::ColumnRoles;
+use kinfolk_io::{ColumnRoles, FileFormat};
 use kinfolk_train::FitSpec;
 use std::fs;
 use std::io::Read;
@@ -53,6 +53,18 @@ impl Need {
     pub(crate) fn model(path: &Path) -> Self {
         let bytes = fs::metadata(path).map_or(0, |file| file.len()).saturating_mul(2);
         Need { what: "the model", bytes, cure: "use a machine with more memory, or raise the limit" }
+    }
+
+    /// What a new file needs for each feature: its name, or its number in a row. Sparse rows may have many more
+    /// features than numbers, and are written as they are to svm files.
+    pub(crate) fn columns(inputs: &Inputs<'_>, format: &FileFormat) -> Self {
+        let bytes = match format.has_named_columns {
+            _ if format.is_sparse() => 0,
+            true => size_of::<String>(),
+            false => size_of::<f64>(),
+        };
+        let bytes = (bytes as u64).saturating_mul(inputs.n_features() as u64);
+        Need { what: "the columns", bytes, cure: "write an .svm file, or raise the limit" }
     }
 
     /// What a fit keeps besides its rows: weights, or a kernel matrix that the budget allows.

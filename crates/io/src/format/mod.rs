@@ -135,6 +135,13 @@ pub fn format_of(path: &Path) -> Result<&'static FileFormat> {
     format_and_compression(path).map(|(format, _)| format)
 }
 
+impl FileFormat {
+    /// Whether zeros are not written.
+    pub fn is_sparse(&self) -> bool {
+        self.extensions == svm::FORMAT.extensions
+    }
+}
+
 /// Names of the formats that satisfy a condition, for help texts: "csv, csv.gz, parquet or npz".
 pub fn format_names(condition: impl Fn(&FileFormat) -> bool) -> String {
     list_formats("", condition)

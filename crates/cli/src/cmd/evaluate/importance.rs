@@ -124,8 +124,8 @@ fn in_words(found: &Importances, rows: usize, shuffles: usize, tasks: &[String])
         grid.row([own.column.clone(), score(own.fall), spread]);
     }
     let mut text = format!(
-        "{grid}\n{change} of {metric}, {} with all columns as they are ({}), when a column is shuffled: mean and standard \
-         deviation over {}\n",
+        "{grid}\n{change} of {metric}, {} with all columns as they are ({}), when a column is shuffled: mean and \
+         standard deviation over {}\n",
         score(found.score),
         plural(rows, "row"),
         plural(shuffles, "shuffle")
