@@ -53,7 +53,7 @@ pub struct Residuals {
 /// Sizes from a file, which may say anything.
 fn not_negative<'de, D: Deserializer<'de>>(numbers: D) -> Result<Vec<f64>, D::Error> {
     let sizes = Vec::<f64>::deserialize(numbers)?;
-    match sizes.iter().find(|size| !(**size >= 0.0)) {
+    match sizes.iter().find(|size| size.is_nan() || **size < 0.0) {
         Some(size) => Err(D::Error::custom(format!("the size of an error is {size}"))),
         None => Ok(sizes),
     }
