@@ -34,6 +34,12 @@ fn a_unit_beside_all_numbers_is_taken_off_aloud() {
     place.write("other.csv", meters([" km/h", "\u{b0}C", ""]));
     let said = place.run("predict units.st other.csv").stderr;
     assert!(said.contains("km/h\" is not a number; the unit of this column is \"m/s\""), "{said}");
+    // Signs of money and percent, which are read without a word elsewhere, are other units here.
+    for unit in [" %", " \u{20ac}"] {
+        place.write("other.csv", meters([unit, "\u{b0}C", ""]));
+        let said = place.run("predict units.st other.csv");
+        assert!(said.code == 3 && said.stderr.contains("the unit of this column is \"m/s\""), "{said:?}");
+    }
     let said = place.ok("data info units.csv");
     assert!(said.contains("its numbers are in \"m/s\""), "{said}");
 }

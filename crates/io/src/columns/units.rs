@@ -157,7 +157,10 @@ impl WithoutUnit<'_> {
 
 impl TableCell for WithoutUnit<'_> {
     fn number(&self, decimal: Decimal) -> Reading {
+        // Signs of money and percent are other units.
+        let is_other = |text: Cow<'_, str>| cells::number_and_unit(&text).is_some();
         match self.cell.number(decimal) {
+            Reading::Number(_) if self.is_text() && self.cell.text().is_ok_and(is_other) => Reading::Word,
             Reading::Word => self.text().map_or(Reading::Word, |text| cells::number(&text, decimal)),
             other => other,
         }
