@@ -67,6 +67,12 @@ impl Need {
         Need { what: "the columns", bytes, cure: "write an .svm file, or raise the limit" }
     }
 
+    /// A mean and a spread of each feature, of which sparse rows may have many more than numbers.
+    pub(crate) fn scales(inputs: &Inputs<'_>) -> Self {
+        let bytes = 2 * (size_of::<f64>() as u64).saturating_mul(inputs.n_features() as u64);
+        Need { what: "the scales of features", bytes, cure: "fit fewer features, or raise the limit" }
+    }
+
     /// What a fit keeps besides its rows: weights, or a kernel matrix that the budget allows.
     pub(crate) fn fit(spec: &FitSpec, inputs: &Inputs<'_>, observations: &Observations) -> Self {
         let (n, d, t) = (inputs.n_inputs() as u64, inputs.n_features() as u64, observations.n_tasks() as u64);

@@ -14,7 +14,7 @@ use crate::report::Report;
 use crate::watch::Watch;
 use crate::{files, interrupt, text, trace};
 use clap::Args;
-use kinfolk::{Start, Status};
+use kinfolk::{ScalingKind, Start, Status};
 use kinfolk_train::{Data, FitSpec, Trained, Training, Weight};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -142,6 +142,9 @@ fn in_memory(data: &DataFiles, spec: &FitSpec, long_run: &LongRunArgs, report: R
 /// The data of a file, as a spec asks for them.
 fn read(data: &DataFiles, spec: &FitSpec) -> Result<Training<'static>> {
     let (table, schema) = kinfolk_io::read_all(data.paths(), &spec.columns_to_read(), None)?;
+    if spec.scale != ScalingKind::None {
+        Need::scales(&table.inputs).check().map_err(|failure| failure.about(data.first()))?;
+    }
     let training = Training::new(spec, Data::Table(Box::new((table, schema))))
         .map_err(|error| Failure::of_data(error, data.first()))?;
     Need::fit(spec, &training.inputs, &training.observations).check()?;
