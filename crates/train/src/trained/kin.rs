@@ -24,7 +24,7 @@ impl KinRule {
         KinRule { labels: self.labels.as_ref().map(|labels| order.iter().map(|&t| labels[t]).collect()) }
     }
 
-    /// Whether something can be told about the relations of a task: it has [`FEW_LABELS`] labels, or half as many as
+    /// Whether something can be told about the relations of a task: it has ten labels, or half as many as
     /// the task in the middle.
     pub fn has_a_say(&self, task: usize) -> bool {
         let few = |labels: &Vec<usize>| {
