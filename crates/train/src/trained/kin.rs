@@ -3,36 +3,32 @@
 use crate::residuals::FEW_LABELS;
 use kinfolk::{Matrix, Model};
 
-/// How many labels tasks have, which decides which of them have a say in relations of others.
+/// Which tasks have a say in relations of others, by how many labels they have.
 ///
 /// What is known about a task with few labels is mostly what all tasks have in common, so it is close to all of them.
 /// It is not named as kin of others, unless most tasks have about as few labels.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KinRule {
-    labels: Option<Vec<usize>>,
+    /// `None` if all tasks have one.
+    has_a_say: Option<Vec<bool>>,
 }
 
 impl KinRule {
     /// For the tasks of a model; all of them may be named if it does not say how many labels they had.
     pub fn new(model: &Model) -> Self {
-        KinRule { labels: model.task_labels() }
+        KinRule { has_a_say: model.task_labels().map(|labels| have_a_say(&labels)) }
     }
 
     /// The same for tasks in another order.
     #[must_use]
     pub fn in_order(&self, order: &[usize]) -> Self {
-        KinRule { labels: self.labels.as_ref().map(|labels| order.iter().map(|&t| labels[t]).collect()) }
+        KinRule { has_a_say: self.has_a_say.as_ref().map(|all| order.iter().map(|&t| all[t]).collect()) }
     }
 
-    /// Whether something can be told about the relations of a task: it has ten labels, or half as many as
-    /// the task in the middle.
+    /// Whether something can be told about the relations of a task: it has ten labels, or half as many as the task in
+    /// the middle.
     pub fn has_a_say(&self, task: usize) -> bool {
-        let few = |labels: &Vec<usize>| {
-            let mut sorted = labels.clone();
-            sorted.sort_unstable();
-            labels[task] < FEW_LABELS && 2 * labels[task] < sorted[sorted.len() / 2]
-        };
-        !self.labels.as_ref().is_some_and(few)
+        self.has_a_say.as_ref().is_none_or(|all| all[task])
     }
 
     /// The tasks that are related to a task by these correlations, the closest first.
@@ -52,13 +48,20 @@ impl KinRule {
     }
 }
 
+fn have_a_say(labels: &[usize]) -> Vec<bool> {
+    let mut sorted = labels.to_vec();
+    sorted.sort_unstable();
+    let middle = sorted.get(sorted.len() / 2).copied().unwrap_or(0);
+    labels.iter().map(|&n| n >= FEW_LABELS || 2 * n >= middle).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn a_task_with_few_labels_is_no_kin_of_a_large_one() {
-        let rule = KinRule { labels: Some(vec![80, 3, 90, 4]) };
+        let rule = KinRule { has_a_say: Some(have_a_say(&[80, 3, 90, 4])) };
         let correlation = Matrix::from_vec(
             vec![1.0, 0.9, 0.5, -0.9, 0.9, 1.0, 0.4, 0.8, 0.5, 0.4, 1.0, 0.2, -0.9, 0.8, 0.2, 1.0],
             4,
@@ -72,8 +75,8 @@ mod tests {
             (rule.opposite(&correlation, 0, 0.0), rule.opposite(&correlation, 3, 0.0)),
             (None, Some(0))
         );
-        assert_eq!(rule.in_order(&[1, 0, 2, 3]), KinRule { labels: Some(vec![3, 80, 90, 4]) });
+        assert_eq!(rule.in_order(&[1, 0, 2, 3]), KinRule { has_a_say: Some(have_a_say(&[3, 80, 90, 4])) });
         // Where nothing is known, all are named.
-        assert_eq!(KinRule { labels: None }.closest(&correlation, 0), [1, 2]);
+        assert_eq!(KinRule { has_a_say: None }.closest(&correlation, 0), [1, 2]);
     }
 }
