@@ -197,7 +197,7 @@ class BaseKinfolkEstimator(
         self._has_offset = offset is not None
         if offset is None:
             return data
-        values, shape = np.asarray(offset, dtype=np.float64), (data.x.shape[0], len(data.outputs))
+        values, shape = np.asarray(_inputs.frame(offset), dtype=np.float64), (data.x.shape[0], len(data.outputs))
         if values.shape not in (shape[:1], shape):
             raise ValueError(f"offset has shape {values.shape}, expected {shape[:1]} or {shape}")
         table = np.broadcast_to(values if values.ndim == 2 else values[:, None], shape)

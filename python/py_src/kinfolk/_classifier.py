@@ -12,7 +12,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
-from . import _calibration, _checks, _inputs, _native, _targets
+from . import _arrays, _calibration, _checks, _inputs, _native, _targets
 from ._base import TrainingData
 from ._compat import available_if
 from ._multitask import MultiTask, Rows
@@ -78,6 +78,7 @@ class MultiTaskClassifier(ClassifierMixin, ClassParameters, MultiTask):  # type:
             self.calibration_ = _calibration.cross_fitted(self, data)
 
     @available_if(_calibration.has_probabilities)
+    @_arrays.returns_like_x
     def predict_proba(self, X: Any, task: Any = None) -> Any:
         """Probabilities of `classes_`, for the logistic loss or with `calibrate`.
 
@@ -99,6 +100,7 @@ class MultiTaskClassifier(ClassifierMixin, ClassParameters, MultiTask):  # type:
         return tables[self._one_task(rows, targets)]
 
     @available_if(_calibration.has_probabilities)
+    @_arrays.returns_like_x
     def predict_log_proba(self, X: Any, task: Any = None) -> Any:
         """Logarithms of `predict_proba`."""
         with np.errstate(divide="ignore"):
@@ -150,6 +152,7 @@ class MultiTaskClassifier(ClassifierMixin, ClassParameters, MultiTask):  # type:
         own, count = scores[:, first:last], len(self._targets.classes[task])
         return np.column_stack([-own[:, 0], own[:, 0]]) if last - first == 1 and count == 2 else own
 
+    @_arrays.returns_like_x
     def decision_function(self, X: Any, task: Any = None) -> Any:
         """Scores; log-odds with `calibrate`.
 
@@ -170,6 +173,7 @@ class MultiTaskClassifier(ClassifierMixin, ClassParameters, MultiTask):  # type:
         own = [self._class_scores(scores, t) for t in range(len(targets.tasks))]
         return self._spread(own, rows.output, -np.inf)
 
+    @_arrays.returns_like_x
     def predict(self, X: Any, task: Any = None) -> np.ndarray:
         """Classes for the task of each row. `task` is one task for all rows, or one for each. Without it, a model whose
         labels were a table predicts all of them: (rows, tasks)."""
@@ -197,6 +201,7 @@ class MultiTaskClassifier(ClassifierMixin, ClassParameters, MultiTask):  # type:
         best: np.ndarray = self._class_scores(scores, task).argmax(axis=1)
         return best
 
+    @_arrays.returns_like_x
     def score(self, X: Any, y: Any, task: Any = None, sample_weight: Any = None) -> float:
         """Accuracy over all rows; for a table, the mean over its columns."""
         return self._mean_score(X, y, task, sample_weight)

@@ -14,7 +14,7 @@ from sklearn.exceptions import FitFailedWarning
 from sklearn.model_selection import ParameterGrid, check_cv
 from sklearn.pipeline import Pipeline
 
-from . import _checks, _cv_compare, _cv_pipeline, _cv_scoring, _folds, _inputs, _native
+from . import _arrays, _checks, _cv_compare, _cv_pipeline, _cv_scoring, _folds, _inputs, _native
 from ._base import BaseKinfolkEstimator, TrainingData
 from ._cv_best import BestEstimatorMixin
 from ._cv_compare import Comparisons
@@ -177,7 +177,8 @@ class MultiTaskCV(
         With a number as `cv`, `groups` and `times` give the folds of the command with `--folds-by group:COLUMN` and
         `--folds-by time:COLUMN`: rows of a group are in one fold, or rows are tested that are later than all rows of
         training. With a splitter of scikit-learn, such as `GroupKFold`, `groups` are for it."""
-        X = X.tocsr() if sp.issparse(X) else X  # others cannot be split by rows
+        X = X.tocsr() if sp.issparse(X) else _arrays.on_host(X)  # others cannot be split by rows
+        y, task, sample_weight, offset = map(_arrays.on_host, (y, task, sample_weight, offset))
         if times is not None and not isinstance(self.cv, (int, np.integer)):
             raise ValueError("times: they are for a number of folds, such as cv=5; the splitter has its own folds")
         estimator = MultiTaskRegressor() if self.estimator is None else self.estimator

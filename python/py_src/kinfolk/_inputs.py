@@ -183,7 +183,7 @@ def native(x: Any) -> Native:
 
 def weights(weight: Any, x: Any, n_columns: int | None) -> np.ndarray:
     """Weights of rows, or of rows and labels if there are `n_columns` labels for each row."""
-    found = _weights(weight, x, n_columns)
+    found = _weights(frame(weight), x, n_columns)
     wrong = np.argwhere(~((found >= 0) & np.isfinite(found)))
     if len(wrong):
         place = tuple(wrong[0].tolist())

@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from . import _checks, _far_off, _inputs, _leaks, _targets
+from . import _arrays, _checks, _far_off, _inputs, _leaks, _targets
 from ._base import BaseKinfolkEstimator, TrainingData, each_weight
 from ._compat import with_callbacks
 from ._files import SaveMixin
@@ -416,6 +416,7 @@ class MultiTask(SaveMixin, OnnxMixin, TaskReportMixin, TaskParameters, BaseKinfo
     def _has_kept_data(self) -> bool:
         return getattr(self, "_data", None) is not None and not getattr(self, "_has_offset", False)
 
+    @_arrays.returns_like_x
     def score_per_task(self, X: Any, y: Any, task: Any = None) -> dict[Any, float]:
         """The score of each task, NaN if it has fewer than two labels."""
         index = self._validated(X, task).output

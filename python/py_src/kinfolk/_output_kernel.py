@@ -13,7 +13,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from . import _calibration, _checks, _far_off, _inputs, _leaks, _native, _targets
+from . import _arrays, _calibration, _checks, _far_off, _inputs, _leaks, _native, _targets
 from ._base import BaseKinfolkEstimator, TrainingData, each_weight
 from ._compat import available_if, with_callbacks
 from ._engine import numeric_loss
@@ -171,6 +171,7 @@ class OutputKernelRegressor(RegressorMixin, NumberParameters, StatisticsMixin, O
         self._statistics = statistics
         return self
 
+    @_arrays.returns_like_x
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Explained variance (R2), the mean over the columns of a table; missing labels do not count."""
         truth, guess = _targets.as_numbers(_inputs.table(y)), self.predict(X)
@@ -185,6 +186,7 @@ class OutputKernelRegressor(RegressorMixin, NumberParameters, StatisticsMixin, O
                 scores.append(r2_score(own[known], mine[known], sample_weight=part))
         return float(np.mean(scores)) if scores else float("nan")
 
+    @_arrays.returns_like_x
     def predict(self, X: Any) -> np.ndarray:
         """Predictions, in the shape of the labels."""
         values = self._decision_matrix(X)
@@ -264,6 +266,7 @@ class OutputKernelClassifier(ClassifierMixin, ClassParameters, OutputKernel):  #
         scores, sigmoids = self._decision_matrix(X), getattr(self, "calibration_", None)
         return scores if sigmoids is None else _calibration.log_odds(sigmoids, scores)
 
+    @_arrays.returns_like_x
     def decision_function(self, X: Any) -> np.ndarray:
         """A score for each class; with two classes one score, positive for the second. With `calibrate`, log-odds."""
         scores = self._scores(X)
@@ -271,6 +274,7 @@ class OutputKernelClassifier(ClassifierMixin, ClassParameters, OutputKernel):  #
             return scores
         return np.asarray(0.5 * (scores[:, 1] - scores[:, 0])) if len(self.classes_) == 2 else scores
 
+    @_arrays.returns_like_x
     def predict(self, X: Any) -> np.ndarray:
         """The class of highest score; for a table of labels, 0 or 1 for each of them."""
         scores = self.decision_function(X)
@@ -285,6 +289,7 @@ class OutputKernelClassifier(ClassifierMixin, ClassParameters, OutputKernel):  #
         return tags
 
     @available_if(_calibration.has_probabilities)
+    @_arrays.returns_like_x
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probabilities of `classes_`, for the logistic loss or with `calibrate`: those of each class against the
         others, divided by their sum. For a table of labels, the probability of each."""
@@ -294,6 +299,7 @@ class OutputKernelClassifier(ClassifierMixin, ClassParameters, OutputKernel):  #
         return np.column_stack([1 - yes, yes]) if yes.ndim == 1 else _calibration.normalised(yes)
 
     @available_if(_calibration.has_probabilities)
+    @_arrays.returns_like_x
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """Logarithms of `predict_proba`."""
         with np.errstate(divide="ignore"):

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 
-from . import _calibration, _targets
+from . import _arrays, _calibration, _targets
 from ._engine import numeric_loss
 from ._multitask import MultiTask
 from ._parameters import IntervalParameters, NumberParameters, documented
@@ -74,12 +74,14 @@ class MultiTaskRegressor(
         self._statistics = statistics
         return self
 
+    @_arrays.returns_like_x
     def predict(self, X: Any, task: Any = None) -> np.ndarray:
         """Predictions for the task of each row. `task` is one task for all rows, or one for each. Without it, a model
         whose labels were a table predicts all of them: (rows, tasks)."""
         rows = self._validated(X, task)
         return self._decision_matrix(rows, all_outputs=self._targets.form == "wide" and rows.output is None)
 
+    @_arrays.returns_like_x
     def predict_interval(self, X: Any, task: Any = None, coverage: float = 0.9) -> tuple[np.ndarray, np.ndarray]:
         """Lower and upper ends of intervals that contain new labels with about this probability, in the shape of
         `predict`.
@@ -116,6 +118,7 @@ class MultiTaskRegressor(
         error = triples.label - _calibration.held_out_scores(self, data)
         return triples.output.astype(np.int64), error
 
+    @_arrays.returns_like_x
     def score(self, X: Any, y: Any, task: Any = None, sample_weight: Any = None) -> float:
         """Explained variance (R2) over all rows; for a table, the mean over its columns."""
         return self._mean_score(X, y, task, sample_weight)

@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from . import _arrays
+
 
 def is_pandas(x: Any) -> bool:
     return hasattr(x, "iloc") and hasattr(x, "columns")
@@ -29,7 +31,9 @@ def is_frame(x: Any) -> bool:
 
 
 def foreign(x: Any) -> Any:
-    """Tables that scikit-learn does not read by itself as a `Table`; everything else as it is."""
+    """Tables that scikit-learn does not read by itself as a `Table`, arrays of other libraries as arrays of numpy, and
+    everything else as it is."""
+    x = _arrays.on_host(x)
     return read(x) if is_frame(x) and not (is_pandas(x) or _is_polars(x) or isinstance(x, np.ndarray)) else x
 
 
