@@ -227,6 +227,18 @@ impl Device for CudaDevice {
         *x = self.product(factor, Op::Plain, x, Op::Plain);
     }
 
+    fn root(&self, m: &DeviceMatrix, shift: f64) -> Option<DeviceMatrix> {
+        let root = self.keep(lock(&self.cuda).root(numbers(m)?, m.rows, shift))??;
+        Some(self.matrix(Some(root), m.rows, m.rows))
+    }
+
+    fn gaussian(&self, x: &mut DeviceMatrix, squares: &[f64], gamma: f64, shift: f64, scale: f64) {
+        assert!(x.rows == squares.len() && x.cols == squares.len(), "one square for each row");
+        if let Some(x) = numbers_mut(x) {
+            self.keep(lock(&self.cuda).gaussian(x, squares, gamma, (shift, scale)));
+        }
+    }
+
     fn loss_sums(&self, table: &LossTable<'_>) -> AnswerSums {
         let found = losses(table).and_then(|losses| self.keep(lock(&self.cuda).loss_answers(&losses, false)));
         answer_sums(or_nothing(found.map(|(sums, _)| sums), table))

@@ -41,6 +41,15 @@ extern "C" __global__ void divide_shifted(size n, size cols, const double* rows,
     EACH(i, n) x[i] /= 1.0 + rows[i / cols] * columns[i % cols];
 }
 
+// Values of an RBF kernel from inner products.
+extern "C" __global__ void gaussian(size n, const double* squares, double gamma, double shift, double scale, double* x) {
+    EACH(i, n * n) {
+        size row = i / n, column = i % n;
+        double distance = row == column ? 0.0 : squares[row] + squares[column] - 2.0 * x[i];
+        x[i] = scale * (exp(-gamma * (distance > 0.0 ? distance : 0.0)) + shift);
+    }
+}
+
 extern "C" __global__ void add_diagonal(size n, double shift, double* m) {
     EACH(i, n) m[i * (n + 1)] += shift;
 }

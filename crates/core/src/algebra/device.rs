@@ -113,6 +113,14 @@ pub trait Device: Send + Sync + std::fmt::Debug {
     /// `m^-1 x` in place, with the factor of m.
     fn solve(&self, factor: &DeviceMatrix, x: &mut DeviceMatrix);
 
+    /// A lower triangle L with `L L' = m + shift I`, zeros above it; `None` if there is none.
+    fn root(&self, m: &DeviceMatrix, shift: f64) -> Option<DeviceMatrix>;
+
+    /// Turns inner products of inputs, whose squares are these, into values of an RBF kernel: entry (i, j) becomes
+    /// `scale (exp(-gamma (squares[i] + squares[j] - 2 x_ij)) + shift)`, with an exponent of zero on the diagonal and of
+    /// zero at most everywhere.
+    fn gaussian(&self, x: &mut DeviceMatrix, squares: &[f64], gamma: f64, shift: f64, scale: f64);
+
     /// Sums of losses, duals and curvatures.
     fn loss_sums(&self, table: &LossTable<'_>) -> AnswerSums;
 

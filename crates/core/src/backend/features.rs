@@ -278,6 +278,10 @@ impl Backend for FeatureBackend<'_> {
         coordinates.clone()
     }
 
+    fn suits_devices(&self) -> bool {
+        matches!(self.inputs, Inputs::Dense(_))
+    }
+
     fn upload(&self, device: &dyn Device) -> Option<DeviceMatrix> {
         let Inputs::Dense(dense) = self.inputs else { return None };
         let (n, d) = (self.n_inputs(), self.dim());

@@ -1,7 +1,8 @@
 //! Any kernel through its Gram matrix: the state is K Z.
 
 use super::{Backend, Columns, Interrupt, MomentOf, Panel, SecondMoment};
-use crate::inputs::Inputs;
+use crate::algebra::{Device, DeviceMatrix};
+use crate::inputs::{Dense, Inputs};
 use crate::kernel::{self, Kernel};
 use crate::linalg::{self, add_product, view, view_mut};
 use crate::{Error, Matrix, Result};
@@ -151,6 +152,18 @@ impl<'a> GramBackend<'a> {
     }
 }
 
+fn each_row(dense: &Dense<'_>, mut visit: impl FnMut(usize, &[f64])) {
+    let mut row = vec![0.0; dense.cols()];
+    for i in 0..dense.rows() {
+        dense.load_range(i..i + 1, &mut row);
+        visit(i, &row);
+    }
+}
+
+fn square(row: &[f64]) -> f64 {
+    row.iter().map(|x| x * x).sum()
+}
+
 impl Backend for GramBackend<'_> {
     fn n_inputs(&self) -> usize {
         self.inputs.n_inputs()
@@ -254,6 +267,28 @@ impl Backend for GramBackend<'_> {
             self.add(&mut panel, Columns::All, &delta, &mut state, threads);
         }
         state
+    }
+
+    /// An RBF kernel of dense inputs, where inner products are precise enough for it.
+    fn suits_devices(&self) -> bool {
+        let (Kernel::Rbf { gamma }, Inputs::Dense(dense)) = (&self.kernel, self.inputs) else { return false };
+        let mut largest = 0.0_f64;
+        each_row(dense, |_, row| largest = largest.max(square(row)));
+        kernel::is_exact_rbf(gamma.value(), largest)
+    }
+
+    fn kernel_on_device(&self, device: &dyn Device) -> Option<DeviceMatrix> {
+        let (Kernel::Rbf { gamma }, Inputs::Dense(dense)) = (&self.kernel, self.inputs) else { return None };
+        let (n, d) = (dense.rows(), dense.cols());
+        let (mut columns, mut squares) = (vec![0.0; n * d], Vec::with_capacity(n));
+        each_row(dense, |i, row| {
+            squares.push(square(row));
+            row.iter().enumerate().for_each(|(j, x)| columns[j * n + i] = *x);
+        });
+        // The product of a matrix with itself is exactly symmetric.
+        let mut values = device.gram(&device.upload(&columns, d, n));
+        device.gaussian(&mut values, &squares, gamma.value(), self.shift, self.scale);
+        Some(values)
     }
 
     fn coordinate_unit(&self) -> f64 {

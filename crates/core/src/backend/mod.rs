@@ -140,8 +140,18 @@ pub trait Backend: Send + Sync + std::fmt::Debug {
     /// If interrupted.
     fn second_moment(&self, threads: usize, interrupt: &mut Interrupt<'_>) -> Result<SecondMoment<'_>>;
 
+    /// Whether the inputs, or their kernel matrix, can be brought to a device.
+    fn suits_devices(&self) -> bool {
+        false
+    }
+
     /// All inputs on a device, if they have dense features.
     fn upload(&self, _device: &dyn Device) -> Option<DeviceMatrix> {
+        None
+    }
+
+    /// The kernel matrix on a device, if it can be computed there.
+    fn kernel_on_device(&self, _device: &dyn Device) -> Option<DeviceMatrix> {
         None
     }
 

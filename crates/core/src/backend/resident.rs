@@ -1,19 +1,55 @@
 //! Inputs that also lie on a device: products with all of them are computed there, everything else in memory.
+//!
+//! A kernel matrix K is there with a root of it, `K + e I = R R'` with an e of the size of rounding. Solvers take the rows
+//! of R for features; the certificate of their duals is about K itself.
 
 use super::{Backend, Columns, Interrupt, Panel, SecondMoment};
 use crate::algebra::{DeviceHandle, DeviceMatrix, Op};
 use crate::{Error, Matrix, Result};
 use std::sync::{Arc, OnceLock};
 
-/// Features in memory and on a device.
+/// Features or a kernel matrix, in memory and on a device.
 #[derive(Debug)]
 pub(crate) struct ResidentBackend<'a> {
     memory: Arc<dyn Backend + 'a>,
     pub(crate) device: DeviceHandle,
-    /// X, inputs x features, in the units of the backend.
+    /// X, inputs x features, in the units of the backend; R of a kernel matrix.
     pub(crate) inputs: DeviceMatrix,
+    kernel: Option<KernelOnDevice>,
     plain: OnceLock<DeviceSquare>,
     centred: OnceLock<DeviceSquare>,
+}
+
+/// K, and the e of its root.
+#[derive(Debug)]
+struct KernelOnDevice {
+    matrix: DeviceMatrix,
+    shift: f64,
+}
+
+/// The first e, in units of the mean of the diagonal times EPSILON times the number of inputs.
+const FIRST_SHIFT: f64 = 1.0;
+/// The next one, in units of the one before, where a matrix has no root.
+const NEXT_SHIFT: f64 = 10.0;
+/// How many are tried.
+const MAX_SHIFTS: usize = 5;
+
+impl KernelOnDevice {
+    /// K with its root; `None` if there is none on this device.
+    fn new(memory: &dyn Backend, device: &DeviceHandle) -> Result<Option<(Self, DeviceMatrix)>> {
+        let Some(matrix) = memory.kernel_on_device(&*device.0) else { return Ok(None) };
+        device.check()?;
+        let mut shift = FIRST_SHIFT * f64::EPSILON * memory.diagonal().iter().sum::<f64>();
+        for _ in 0..MAX_SHIFTS {
+            let root = device.0.root(&matrix, shift);
+            device.check()?;
+            if let Some(root) = root {
+                return Ok(Some((KernelOnDevice { matrix, shift }, root)));
+            }
+            shift *= NEXT_SHIFT;
+        }
+        Ok(None)
+    }
 }
 
 /// X'X, of the inputs as they are or less their mean.
@@ -41,7 +77,7 @@ impl DeviceSquare {
 }
 
 impl<'a> ResidentBackend<'a> {
-    /// Copies the inputs to the device. `None` if they have no dense features.
+    /// Copies the inputs to the device. `None` if they have no dense features, and no kernel that is computed there.
     ///
     /// # Errors
     /// If they do not fit, together with the work on them for so many tasks.
@@ -50,14 +86,36 @@ impl<'a> ResidentBackend<'a> {
         device: DeviceHandle,
         n_tasks: usize,
     ) -> Result<Option<Self>> {
+        if !memory.suits_devices() {
+            return Ok(None);
+        }
         let (needed, budget) = (bytes(memory.n_inputs(), memory.dim(), n_tasks), device.0.memory());
         if needed > budget {
             return Err(Error::Memory { what: "the work on the device", needed, budget });
         }
-        let Some(inputs) = memory.upload(&*device.0) else { return Ok(None) };
+        let (inputs, kernel) = match memory.upload(&*device.0) {
+            Some(inputs) => (inputs, None),
+            None => match KernelOnDevice::new(&*memory, &device)? {
+                Some((kernel, root)) => (root, Some(kernel)),
+                None => return Ok(None),
+            },
+        };
         device.check()?;
         let (plain, centred) = (OnceLock::new(), OnceLock::new());
-        Ok(Some(ResidentBackend { memory, device, inputs, plain, centred }))
+        Ok(Some(ResidentBackend { memory, device, inputs, kernel, plain, centred }))
+    }
+
+    /// Coordinates of the backend, in memory, of a V in the basis of the features. Those of a kernel are the Z with
+    /// `R'Z = V`, which is `(K + e I)^-1 R V`.
+    pub(crate) fn coordinates(&self, v: &DeviceMatrix) -> Result<Matrix> {
+        let Some(KernelOnDevice { matrix, shift }) = &self.kernel else { return self.in_memory(v) };
+        let device = &*self.device.0;
+        let mut z = device.product(&self.inputs, Op::Plain, v, Op::Plain);
+        match device.shifted_cholesky(matrix, *shift) {
+            Some(factor) => device.solve(&factor, &mut z),
+            None => device.scale(&mut z, 0.0),
+        }
+        self.in_memory(&z)
     }
 
     /// Whether there are at least as many inputs as features.
@@ -114,7 +172,7 @@ const ARRAYS_OF_WEIGHTS: u64 = 140;
 /// Matrices of the size inputs x tasks.
 const ARRAYS_OF_PREDICTIONS: u64 = 16;
 
-/// Bytes on the device: the inputs, as they are and rotated, and one copy of them; X'X with its eigenvectors and
+/// Bytes on the device: the inputs (a kernel matrix), as they are and rotated, and one copy of them; X'X with its eigenvectors and
 /// scratch space; labels, predictions, duals and curvatures of some points; and what solvers compute.
 pub fn bytes(n_inputs: usize, dim: usize, n_tasks: usize) -> u64 {
     let [n, d, t] = [n_inputs, dim, n_tasks].map(|n| n as u64);
@@ -138,7 +196,11 @@ impl Backend for ResidentBackend<'_> {
         self.memory.diagonal()
     }
 
+    /// Who works with rows in memory needs a kernel matrix there, too. This cannot be interrupted.
     fn load(&self, rows: &[u32], panel: &mut Panel) {
+        if self.kernel.is_some() {
+            let _ = self.memory.prepare(rayon::current_num_threads(), &mut Interrupt::never());
+        }
         self.memory.load(rows, panel);
     }
 
@@ -155,19 +217,20 @@ impl Backend for ResidentBackend<'_> {
     }
 
     fn state_of_coordinates(&self, coordinates: &Matrix, threads: usize) -> Matrix {
-        self.memory.state_of_coordinates(coordinates, threads)
+        let on_device = self.kernel.as_ref().and_then(|kernel| self.kernel_times(kernel, coordinates).ok());
+        on_device.unwrap_or_else(|| self.memory.state_of_coordinates(coordinates, threads))
     }
 
     fn prepare(&self, threads: usize, interrupt: &mut Interrupt<'_>) -> Result<()> {
-        self.memory.prepare(threads, interrupt)
+        if self.kernel.is_some() { Ok(()) } else { self.memory.prepare(threads, interrupt) }
     }
 
     fn stream_rows(&self) -> usize {
-        self.memory.stream_rows()
+        if self.kernel.is_some() { super::STREAM_ROWS } else { self.memory.stream_rows() }
     }
 
     fn is_quick(&self) -> bool {
-        self.memory.is_quick()
+        self.kernel.is_some() || self.memory.is_quick()
     }
 
     fn spectrum_bytes(&self) -> u64 {
@@ -186,20 +249,27 @@ impl Backend for ResidentBackend<'_> {
         self.memory.coordinates_are_state()
     }
 
-    /// `X V`.
+    /// `X V`. Of a kernel, scores are the state.
     fn scores_of_all(&self, state: &Matrix) -> Result<Option<Matrix>> {
+        if self.kernel.is_some() {
+            return Ok(None);
+        }
         self.in_memory(&self.scores_on_device(state)).map(Some)
     }
 
-    /// `X'Z`.
+    /// `X'Z`, or `K Z`.
     fn state_of_all(&self, coefficients: &[f64], n_tasks: usize) -> Result<Option<Matrix>> {
         let device = &*self.device.0;
         let coefficients = device.upload(coefficients, self.n_inputs(), n_tasks);
-        let state = device.product(&self.inputs, Op::Transposed, &coefficients, Op::Plain);
+        let factor = self.kernel.as_ref().map_or(&self.inputs, |kernel| &kernel.matrix);
+        let state = device.product(factor, Op::Transposed, &coefficients, Op::Plain);
         self.in_memory(&state).map(Some)
     }
 
     fn gram_of_state(&self, state: &Matrix) -> Result<Option<Matrix>> {
+        if self.kernel.is_some() {
+            return Ok(None);
+        }
         let state = self.upload(state);
         self.in_memory(&self.device.0.product(&state, Op::Transposed, &state, Op::Plain)).map(Some)
     }
@@ -214,6 +284,10 @@ impl ResidentBackend<'_> {
     /// A matrix on the device.
     pub(crate) fn upload(&self, m: &Matrix) -> DeviceMatrix {
         self.device.0.upload(m.as_slice(), m.rows(), m.cols())
+    }
+
+    fn kernel_times(&self, kernel: &KernelOnDevice, z: &Matrix) -> Result<Matrix> {
+        self.in_memory(&self.device.0.product(&kernel.matrix, Op::Plain, &self.upload(z), Op::Plain))
     }
 
     /// `X V`, left there.

@@ -53,7 +53,7 @@ impl Gamma {
     ///
     /// # Panics
     /// If not resolved.
-    pub(super) fn value(self) -> f64 {
+    pub(crate) fn value(self) -> f64 {
         match self {
             Gamma::Value(value) => value,
             _ => panic!("gamma must be resolved before kernel values are computed"),

@@ -25,6 +25,7 @@ mod words;
 
 pub use block::{Scratch, block, diagonal};
 pub use gamma::Gamma;
+pub(crate) use rbf::is_exact as is_exact_rbf;
 
 use crate::{Error, Result, inputs::Inputs};
 use serde::{Deserialize, Serialize};

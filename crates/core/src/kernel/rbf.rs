@@ -8,6 +8,11 @@ const MAX_EXACT_EXPONENT: f64 = 100.0;
 /// Below this squares lose digits to underflow.
 const MIN_EXACT_SQUARE: f64 = 1e-280;
 
+/// Whether `|x|^2 + |z|^2 - 2 <x, z>` is precise enough for all inputs, of which the largest has this square.
+pub(crate) fn is_exact(gamma: f64, largest_square: f64) -> bool {
+    largest_square >= MIN_EXACT_SQUARE && 2.0 * gamma * largest_square <= MAX_EXACT_EXPONENT
+}
+
 /// Turns `out[j] = <a_i, b_j>` into kernel values, from `|x - z|^2 = |x|^2 + |z|^2 - 2 <x, z>`; where that
 /// would cancel, overflow or underflow, and the value is not 0 anyway, from the differences themselves.
 pub(super) fn finish(

@@ -6,6 +6,7 @@ use kinfolk::algebra::{
     AnswerSums, Answers, Device, DeviceArray, DeviceHandle, DeviceMatrix, LossTable, Op, TermSums,
 };
 use kinfolk::inputs::{Dense, Inputs};
+use kinfolk::kernel::{Gamma, Kernel};
 use kinfolk::regularizer::{AtomKind, AtomSpec};
 use kinfolk::{
     Dataset, DatasetOptions, Error, Fit, Intercept, LossKind, Matrix, Observations, Problem, ProblemSpec,
@@ -159,6 +160,27 @@ impl Device for Pretended {
     fn solve(&self, factor: &DeviceMatrix, x: &mut DeviceMatrix) {
         *of_mut(x) = of(factor).times(of(x));
     }
+    fn root(&self, m: &DeviceMatrix, shift: f64) -> Option<DeviceMatrix> {
+        let (m, n) = (of(m), m.rows);
+        let mut root = Matrix::zeros(n, n);
+        for i in 0..n {
+            for j in 0..=i {
+                let own = m[(i, j)] + if i == j { shift } else { 0.0 };
+                let rest = own - (0..j).map(|k| root[(i, k)] * root[(j, k)]).sum::<f64>();
+                root[(i, j)] = if i == j { rest.sqrt() } else { rest / root[(j, j)] };
+                if !root[(i, j)].is_finite() || (i == j && rest <= 0.0) {
+                    return None;
+                }
+            }
+        }
+        Some(on_device(root))
+    }
+    fn gaussian(&self, x: &mut DeviceMatrix, squares: &[f64], gamma: f64, shift: f64, scale: f64) {
+        each(x, |i, j, x| {
+            let distance = if i == j { 0.0 } else { squares[i] + squares[j] - 2.0 * *x };
+            *x = scale * ((-gamma * distance.max(0.0)).exp() + shift);
+        });
+    }
     fn loss_sums(&self, table: &LossTable<'_>) -> AnswerSums {
         self.loss_answers(table).sums
     }
@@ -294,7 +316,9 @@ fn other_losses_are_solved_there() {
     let classes = Observations::multi_output(&classes, ROWS, TASKS).unwrap();
     for loss in LossKind::all_examples() {
         let observations = if loss.is_classification() { &classes } else { &numbers };
-        for (intercept, k, c) in [(Intercept::Free, 1, 1.0), (Intercept::None, 2, 0.1)] {
+        for (intercept, k, c) in
+            [(Intercept::Free, 1, 1.0), (Intercept::None, 2, 0.1), (Intercept::Free, 1, 1e3)]
+        {
             let spec = ProblemSpec { intercept, ..spec(loss.clone(), power(k), c, 1.0) };
             let memory = Dataset::new(&inputs, observations, options(None)).unwrap();
             let pretended = Arc::new(Pretended::new(FEATURES * TASKS - 1));
@@ -315,6 +339,67 @@ fn other_losses_are_solved_there() {
             let again = certify(&problem, there.model.alpha().unwrap(), there.model.v()).unwrap();
             assert!(again.rel_gap() <= 1.01 * tolerance, "{what}: {again}");
         }
+    }
+}
+
+/// RBF kernels have their matrix on the device, and a root of it for features: the same optima as in memory, and the
+/// certificate of their duals holds there.
+#[test]
+fn kernels_are_solved_there() {
+    let (inputs, numbers) = table();
+    let signs: Vec<f64> = numbers.labels().iter().map(|y| if *y > 4.0 { 1.0 } else { -1.0 }).collect();
+    let classes = Observations::multi_output(&signs, ROWS, TASKS).unwrap();
+    let kernel = Kernel::Rbf { gamma: Gamma::Value(0.05) };
+    let losses = [
+        LossKind::Squared,
+        LossKind::Huber { delta: 0.5 },
+        LossKind::Epsilon { epsilon: 0.1 },
+        LossKind::Logistic,
+        LossKind::Hinge,
+    ];
+    for loss in losses {
+        let observations = if loss.is_classification() { &classes } else { &numbers };
+        for (intercept, k, c) in
+            [(Intercept::Free, 1, 10.0), (Intercept::None, 2, 0.1), (Intercept::Free, 2, 1e3)]
+        {
+            let data = |device: Option<Arc<Pretended>>| {
+                let options = DatasetOptions { kernel: kernel.clone(), ..options(device) };
+                Dataset::new(&inputs, observations, options).unwrap()
+            };
+            let pretended = Arc::new(Pretended::new(ROWS * TASKS));
+            let (memory, device) = (data(None), data(Some(pretended.clone())));
+            let spec = ProblemSpec { intercept, ..spec(loss.clone(), power(k), c, 1.0) };
+            let what = format!("{loss:?}, k {k}, {intercept:?}, C {c}");
+            let tolerance = 1e-6;
+            let fitted = |data: &Dataset<'_>| {
+                let settings = Settings { tolerance, ..Settings::default() };
+                fit(&Problem::new(data, spec.clone()).unwrap(), &settings).unwrap()
+            };
+            let (there, here) = (fitted(&device), fitted(&memory));
+            assert_eq!((there.status(), here.status()), (Status::Certified, Status::Certified), "{what}");
+            // Few rows with weak regularisation are left to another solver, in memory.
+            let is_there = ["spectral", "newton", "proximal"].contains(&there.solver);
+            assert!(is_there || c > 10.0, "{what}: {}", there.solver);
+            let (a, b) = (there.certificate(), here.certificate());
+            assert!((a.primal - b.primal).abs() <= 2.0 * tolerance * b.primal.abs(), "{what}: {a} {b}");
+            let problem = Problem::new(&memory, spec.clone()).unwrap();
+            let again = certify(&problem, there.model.alpha().unwrap(), there.model.v()).unwrap();
+            assert!(again.rel_gap() <= 1.01 * tolerance, "{what}: {again}");
+            assert_eq!(pretended.large_downloads.load(Ordering::Relaxed), 0, "{what}");
+        }
+    }
+}
+
+/// Kernels that the device does not compute are left to the processor, however little memory it has.
+#[test]
+fn other_kernels_stay_in_memory() {
+    let (inputs, observations) = table();
+    let far = Kernel::Rbf { gamma: Gamma::Value(1e3) };
+    for kernel in [Kernel::Laplacian { gamma: Gamma::Value(0.1) }, far] {
+        let small = Pretended { memory: 1000, ..Pretended::new(1) };
+        let options = DatasetOptions { kernel, ..options(Some(Arc::new(small))) };
+        let data = Dataset::new(&inputs, &observations, options).unwrap();
+        assert_eq!(solved(&data, &spec(LossKind::Squared, power(1), 1.0, 1.0)).status(), Status::Certified);
     }
 }
 

@@ -184,14 +184,7 @@ impl Cuda {
     /// The inverse of `m + shift I`, through its Cholesky factor L: `L^-T L^-1`. `None` if there is none. A product
     /// with the inverse takes a tenth of the time of two triangular solves.
     pub(crate) fn shifted_inverse(&self, m: &Numbers, n: usize, shift: f64) -> Outcome<Option<Numbers>> {
-        assert_eq!(m.len(), n * n, "a square matrix");
-        self.bind()?;
-        let mut factor = self.stream.clone_dtod(m).map_err(words)?;
-        launch!(self, add_diagonal, each(n), &(n as u64), &shift, &mut factor)?;
-        if !self.cholesky(&mut factor, n)? {
-            return Ok(None);
-        }
-        launch!(self, clear_upper, each(n * n), &(n as u64), &mut factor)?;
+        let Some(mut factor) = self.shifted_factor(m, n, shift)? else { return Ok(None) };
         let small = n.div_ceil(BASE_ROWS) as u32;
         let config = LaunchConfig {
             grid_dim: (small, 1, 1),
@@ -207,6 +200,25 @@ impl Cuda {
             self.invert_lower(Corner { at: l as *mut f64, width: n, rows: n }, scratch as *mut f64)?;
         }
         self.square_of_columns(&factor, (n, n), blas::cublasOperation_t::CUBLAS_OP_T).map(Some)
+    }
+
+    /// The lower triangle L with `L L' = m + shift I`; `None` if there is none.
+    pub(crate) fn root(&self, m: &Numbers, n: usize, shift: f64) -> Outcome<Option<Numbers>> {
+        let Some(factor) = self.shifted_factor(m, n, shift)? else { return Ok(None) };
+        self.transposed(&factor, n, n).map(Some)
+    }
+
+    /// The same in columns, as cuSOLVER has it: zeros above it.
+    fn shifted_factor(&self, m: &Numbers, n: usize, shift: f64) -> Outcome<Option<Numbers>> {
+        assert_eq!(m.len(), n * n, "a square matrix");
+        self.bind()?;
+        let mut factor = self.stream.clone_dtod(m).map_err(words)?;
+        launch!(self, add_diagonal, each(n), &(n as u64), &shift, &mut factor)?;
+        if !self.cholesky(&mut factor, n)? {
+            return Ok(None);
+        }
+        launch!(self, clear_upper, each(n * n), &(n as u64), &mut factor)?;
+        Ok(Some(factor))
     }
 
     /// The Cholesky factor in place of the triangle that cuSOLVER calls lower; `false` if there is none.

@@ -60,6 +60,20 @@ impl Cuda {
         launch!(self, divide_shifted, each(n), &(n as u64), &cols, &rows, &columns, x)
     }
 
+    /// Inner products n x n to values of an RBF kernel.
+    pub(crate) fn gaussian(
+        &self,
+        x: &mut Numbers,
+        squares: &[f64],
+        gamma: f64,
+        (shift, scale): (f64, f64),
+    ) -> Outcome<()> {
+        let n = squares.len();
+        assert_eq!(x.len(), n * n, "a square matrix");
+        let squares = self.upload(squares)?;
+        launch!(self, gaussian, each(n * n), &(n as u64), &squares, &gamma, &shift, &scale, x)
+    }
+
     pub(crate) fn column_products(&self, a: &Numbers, b: &Numbers, cols: usize) -> Outcome<Vec<f64>> {
         assert!(a.len() == b.len() && cols > 0 && a.len().is_multiple_of(cols), "sizes of products");
         let (rows, width) = (a.len() / cols, cols as u64);

@@ -80,6 +80,7 @@ kernels!(
     scale_rows,
     add_outer,
     divide_shifted,
+    gaussian,
     add_diagonal,
     mirror,
     clear_upper,

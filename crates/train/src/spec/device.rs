@@ -100,29 +100,37 @@ pub(crate) struct DeviceWork<'a> {
 }
 
 impl DeviceWork<'_> {
-    /// Whether solvers of this problem run on a device: dense features, a label for every task, one loss and equal
-    /// weights. Offsets only with the squared loss.
+    /// Whether solvers of this problem run on a device: dense features or an RBF kernel of them, a label for every task,
+    /// one loss and equal weights. Offsets only with the squared loss.
     pub(crate) fn suits(&self) -> bool {
-        let has_features = matches!(self.kernel, None | Some(Kernel::Linear | Kernel::Cosine));
+        let has_features = matches!(self.kernel, None | Some(Kernel::Linear | Kernel::Cosine))
+            && self.inputs.n_features() <= self.inputs.n_inputs();
         matches!(self.inputs, Inputs::Dense(_))
-            && has_features
-            && self.inputs.n_features() <= self.inputs.n_inputs()
+            && (has_features || self.has_rbf())
             && self.observations.is_complete()
             && self.observations.uniform_weight().is_some()
             && (crate::train::all_losses(self.losses, |loss| *loss == LossKind::Squared)
                 || matches!(self.losses, Losses::Same(_)) && self.observations.offsets().is_none())
     }
 
+    fn has_rbf(&self) -> bool {
+        matches!(self.kernel, Some(Kernel::Rbf { .. }))
+    }
+
+    /// Features of the solver: those of the inputs, or as many as there are rows of a kernel matrix.
+    fn dim(&self) -> usize {
+        if self.has_rbf() { self.inputs.n_inputs() } else { self.inputs.n_features() }
+    }
+
     /// X'X, equations with it, and products for all tasks.
     fn pays(&self) -> bool {
-        let [n, d, t] = [self.inputs.n_inputs(), self.inputs.n_features(), self.observations.n_tasks()];
+        let [n, d, t] = [self.inputs.n_inputs(), self.dim(), self.observations.n_tasks()];
         let [n, d, t] = [n as f64, d as f64, t as f64];
         self.suits() && n * d * d + 20.0 * d * d * d + 8.0 * n * d * t >= MIN_DEVICE_OPERATIONS
     }
 
     fn bytes(&self) -> u64 {
-        let (n, d) = (self.inputs.n_inputs(), self.inputs.n_features());
-        backend::device_bytes(n, d + 1, self.observations.n_tasks())
+        backend::device_bytes(self.inputs.n_inputs(), self.dim() + 1, self.observations.n_tasks())
     }
 }
 

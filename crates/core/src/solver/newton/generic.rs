@@ -66,23 +66,33 @@ pub(in crate::solver) fn mismatch<M: Smooth>(model: &M, point: &PointOf<M>, resi
 }
 
 /// The point on the ray of a V where psi is about least: the predictions of good duals can be far too large.
-/// Weights are halved while psi falls.
+/// Weights are halved while psi falls, and divided by more at a time once they turn out to be very far off.
 pub(super) fn shortened<M: Smooth>(model: &M, mut point: PointOf<M>) -> PointOf<M> {
     let Some(degree) = model.output().degree() else { return point };
     let half = 0.5f64.powf(1.0 / f64::from(2 * degree - 1));
-    for _ in 0..MOST_HALVINGS {
+    let (mut at_a_time, mut fell) = (1, 0);
+    for _ in 0..MOST_LOOKS {
         let mut v = point.v.clone();
-        model.algebra().scale(&mut v, half);
+        model.algebra().scale(&mut v, half.powi(at_a_time));
         let shorter = VPoint::at(model, v);
-        if shorter.psi >= point.psi {
-            break;
+        if point.psi.is_finite() && !(shorter.psi < point.psi) {
+            match at_a_time {
+                1 => break,
+                _ => at_a_time /= 2,
+            }
+            continue;
         }
         point = shorter;
+        fell += 1;
+        at_a_time = if fell < FEW_HALVINGS { 1 } else { (2 * at_a_time).min(MOST_AT_A_TIME) };
     }
     point
 }
 
-const MOST_HALVINGS: usize = 12;
+/// Halvings before more of them are made at a time.
+const FEW_HALVINGS: usize = 12;
+const MOST_AT_A_TIME: i32 = 64;
+const MOST_LOOKS: usize = 60;
 
 /// How far from one the best multiple is looked for.
 const MOST_SCALED: f64 = 1e-2;

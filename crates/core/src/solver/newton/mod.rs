@@ -63,10 +63,15 @@ impl Algorithm for Newton {
             if let (Some(best), Some(status)) = (&best, ended) {
                 return Ok(best.clone().ended(status));
             }
-            return problem.data().pool().install(|| {
+            let outcome = problem.data().pool().install(|| {
                 let (first, _) = model.first(run)?;
                 descend(run, &model, first, best)
-            });
+            })?;
+            let unknowns = problem.data().backend().dim() * problem.observations().n_tasks();
+            if outcome.status != Status::Stalled || unknowns > linear::MAX_UNKNOWNS {
+                return Ok(outcome);
+            }
+            // Systems of this size are factorised in memory, which iterations on the device did not replace.
         }
         let (best, ended) = start::begin(run)?;
         if let Some(status) = ended {

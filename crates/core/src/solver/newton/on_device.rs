@@ -51,6 +51,9 @@ struct LastOnDevice {
 
 type DevicePoint = newton_system::VPoint<DeviceAnswer, DeviceMatrix>;
 
+/// Size of the first predictions, in units of the labels, at most.
+const MAX_FIRST_PREDICTION: f64 = 10.0;
+
 /// Duals of classes count at least for this share of their bound where intercepts are looked for.
 const LEAST_DUALS: f64 = 1e-6;
 
@@ -89,6 +92,21 @@ impl<'a> DeviceModel<'a> {
         (0..scores.cols).map(guess).collect()
     }
 
+    /// A V with smaller predictions, if they are far larger than labels: then a search along its ray would have a long
+    /// way to go, and intercepts would lose their digits on it.
+    fn bounded(&self, mut v: DeviceMatrix) -> DeviceMatrix {
+        let Some(degree) = self.output.degree() else { return v };
+        let (algebra, device) = (self.algebra(), self.losses.device());
+        let theta = self.output.theta(&algebra.gram(&v));
+        let scores = device.product(self.inputs, Op::Plain, &algebra.times_small(&v, &theta), Op::Plain);
+        let size = |m: &DeviceMatrix| algebra.inner(m, m).sqrt();
+        let share = MAX_FIRST_PREDICTION * size(self.losses.labels) / size(&scores);
+        if share < 1.0 && share > 0.0 {
+            device.scale(&mut v, share.powf(1.0 / f64::from(2 * degree - 1)));
+        }
+        v
+    }
+
     fn smoothing(&self) -> Smoothing<'_> {
         Smoothing { mu: self.mu, centre: self.centre.as_ref() }
     }
@@ -118,7 +136,7 @@ impl<'a> DeviceModel<'a> {
         self.mu = if is_smooth { 0.0 } else { 1.0 };
         let zeros = vec![0.0; labels.cols];
         let kappa = device.loss_answers(&self.losses.table(&scores, &zeros, self.smoothing())).kappa;
-        let point = shortened(self, newton_system::VPoint::at(self, self.state(&kappa)));
+        let point = shortened(self, newton_system::VPoint::at(self, self.bounded(self.state(&kappa))));
         self.mu = 0.0;
         self.losses.resident.device.check()?;
         Ok((point.v, point.side.kappa))
@@ -207,9 +225,7 @@ impl<'a> NewtonModel for DeviceModel<'a> {
     fn coordinates(&self, v: &DeviceMatrix) -> Result<Matrix> {
         let (resident, device) = (self.losses.resident, self.losses.device());
         let (_, frame) = self.square.spectrum(&resident.device)?;
-        let coordinates = self.algebra().get(&device.product(frame, Op::Plain, v, Op::Plain));
-        resident.device.check()?;
-        Ok(coordinates)
+        resident.coordinates(&device.product(frame, Op::Plain, v, Op::Plain))
     }
 
     fn centre_at(&mut self, duals: &DeviceMatrix) {

@@ -8,11 +8,11 @@ use super::alternation::{self, FirstTheta};
 use super::dense::PlainSquare;
 use super::square::Diagonal;
 use super::{Ended, Reduced, SpectralSearch, VPoint, certified};
+use crate::Result;
 use crate::algebra::{Algebra, DeviceMatrix, OnDevice, Op};
 use crate::backend::ResidentBackend;
 use crate::dataset::DeviceMoments;
 use crate::solver::{SolverOutcome, SolverRun};
-use crate::{Matrix, Result};
 use std::ops::ControlFlow;
 
 /// The outcome; or the duals it reached, if any, where the solver in memory should go on.
@@ -73,7 +73,8 @@ impl OnDeviceRun<'_> {
         match flow {
             ControlFlow::Break(ended) => {
                 let kappa = self.duals(run, &ended.point.v, &ended.point)?;
-                let certified = certified(run, (kappa, ended.status), || self.coordinates(&ended.point.v))?;
+                let certified =
+                    certified(run, (kappa, ended.status), || self.resident.coordinates(&ended.point.v))?;
                 Ok(certified)
             }
             ControlFlow::Continue(Some(point)) => {
@@ -98,7 +99,7 @@ impl OnDeviceRun<'_> {
         self.resident.device.check()?;
         let v = device.product(frame, Op::Plain, &ended.point.v, Op::Plain);
         let kappa = self.duals(run, &v, &ended.point)?;
-        let certified = certified(run, (kappa, ended.status), || self.coordinates(&v))?;
+        let certified = certified(run, (kappa, ended.status), || self.resident.coordinates(&v))?;
         Ok(match certified {
             ControlFlow::Break(outcome) => outcome,
             ControlFlow::Continue(_) => run.give_up()?,
@@ -110,12 +111,6 @@ impl OnDeviceRun<'_> {
         let (device, inputs) = (&*self.resident.device.0, &self.resident.inputs);
         let kappa = device.upload(kappa, inputs.rows, kappa.len() / inputs.rows.max(1));
         device.product(inputs, Op::Transposed, &kappa, Op::Plain)
-    }
-
-    fn coordinates(&self, v: &DeviceMatrix) -> Result<Matrix> {
-        let coordinates = self.algebra().get(v);
-        self.resident.device.check()?;
-        Ok(coordinates)
     }
 
     /// The duals `gamma (Y - X W)` of the weights `W = V Theta` of a point, for its V in the basis of the features.
