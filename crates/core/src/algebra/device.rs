@@ -117,8 +117,8 @@ pub trait Device: Send + Sync + std::fmt::Debug {
     fn root(&self, m: &DeviceMatrix, shift: f64) -> Option<DeviceMatrix>;
 
     /// Turns inner products of inputs, whose squares are these, into values of an RBF kernel: entry (i, j) becomes
-    /// `scale (exp(-gamma (squares[i] + squares[j] - 2 x_ij)) + shift)`, with an exponent of zero on the diagonal and of
-    /// zero at most everywhere.
+    /// `scale (exp(-gamma (squares[i] + squares[j] - 2 x_ij)) + shift)`, with an exponent of zero on the diagonal and
+    /// of zero at most everywhere.
     fn gaussian(&self, x: &mut DeviceMatrix, squares: &[f64], gamma: f64, shift: f64, scale: f64);
 
     /// Sums of losses, duals and curvatures.

@@ -1,7 +1,7 @@
 //! Inputs that also lie on a device: products with all of them are computed there, everything else in memory.
 //!
-//! A kernel matrix K is there with a root of it, `K + e I = R R'` with an e of the size of rounding. Solvers take the rows
-//! of R for features; the certificate of their duals is about K itself.
+//! A kernel matrix K is there with a root of it, `K + e I = R R'` with an e of the size of rounding. Solvers take the
+//! rows of R for features; the certificate of their duals is about K itself.
 
 use super::{Backend, Columns, Interrupt, Panel, SecondMoment};
 use crate::algebra::{DeviceHandle, DeviceMatrix, Op};
@@ -172,8 +172,8 @@ const ARRAYS_OF_WEIGHTS: u64 = 140;
 /// Matrices of the size inputs x tasks.
 const ARRAYS_OF_PREDICTIONS: u64 = 16;
 
-/// Bytes on the device: the inputs (a kernel matrix), as they are and rotated, and one copy of them; X'X with its eigenvectors and
-/// scratch space; labels, predictions, duals and curvatures of some points; and what solvers compute.
+/// Bytes on the device: the inputs (or a kernel matrix), as they are and rotated, and one copy of them; X'X with its
+/// eigenvectors and scratch space; labels, predictions, duals and curvatures of some points; and what solvers compute.
 pub fn bytes(n_inputs: usize, dim: usize, n_tasks: usize) -> u64 {
     let [n, d, t] = [n_inputs, dim, n_tasks].map(|n| n as u64);
     8 * (3 * n * d + 6 * d * d + ARRAYS_OF_PREDICTIONS * n * t + ARRAYS_OF_WEIGHTS * d * t)
@@ -196,11 +196,7 @@ impl Backend for ResidentBackend<'_> {
         self.memory.diagonal()
     }
 
-    /// Who works with rows in memory needs a kernel matrix there, too. This cannot be interrupted.
     fn load(&self, rows: &[u32], panel: &mut Panel) {
-        if self.kernel.is_some() {
-            let _ = self.memory.prepare(rayon::current_num_threads(), &mut Interrupt::never());
-        }
         self.memory.load(rows, panel);
     }
 
@@ -208,7 +204,11 @@ impl Backend for ResidentBackend<'_> {
         self.memory.scores(panel, columns, state, out, threads);
     }
 
+    /// Who works with rows in memory needs a kernel matrix there, too. This cannot be interrupted.
     fn add(&self, panel: &mut Panel, columns: Columns, delta: &Matrix, state: &mut Matrix, threads: usize) {
+        if self.kernel.is_some() {
+            let _ = self.memory.prepare(rayon::current_num_threads(), &mut Interrupt::never());
+        }
         self.memory.add(panel, columns, delta, state, threads);
     }
 

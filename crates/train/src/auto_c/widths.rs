@@ -4,13 +4,10 @@
 
 use super::search::StrengthTrial;
 use super::trials::{self, MethodTrials, ScaleOfAll, Trials};
-use crate::select::{HeldOut, Study, TrainingFold, rounded};
+use crate::select::{HeldOut, NEXT_GAMMA, Study, TrainingFold, rounded};
 use crate::{FitSpec, MethodSpec, Metric, Result};
 use kinfolk::kernel::Gamma;
 use kinfolk::{Dataset, Kernel};
-
-/// Gamma of the next width, in units of this one's.
-const NEXT_GAMMA: f64 = 3.0;
 
 /// A loss that is larger by this share is far worse: the next widths do not make up for it.
 const FAR_WORSE: f64 = 0.05;

@@ -3,7 +3,9 @@
 //! A *point* has a place on every axis. The walk starts at one point. On each axis in turn it tries values outward
 //! from the current point, in both directions, until one is clearly worse, and moves to the best of them if that is
 //! better beyond noise. It ends when no axis has changed the point, or after [`MAX_ROUNDS`] rounds. Values along
-//! an axis are in an order in which neighbours are alike, such as weights by their size.
+//! an axis are in an order in which neighbours are alike, such as weights by their size. Then a point is tried that
+//! differs on several axes: what is good together may be poor one by one. If it is better beyond noise, the walk goes
+//! on from there.
 
 use super::mean_and_sd;
 
@@ -44,6 +46,8 @@ pub(crate) enum WalkStep {
 pub(crate) struct AxisWalk {
     pub(crate) lengths: Vec<usize>,
     pub(crate) start: Point,
+    /// Places of the point that is tried last, on the axes where it has one.
+    pub(crate) jump: Vec<Option<usize>>,
     /// How often the parts of a score are about the same rows: they count once.
     pub(crate) repeats: usize,
 }
@@ -56,20 +60,44 @@ impl AxisWalk {
         if find(&now).is_none() {
             return (WalkStep::Try(vec![now.clone()]), now);
         }
+        if let Some(missing) = self.rounds(&mut now, &find) {
+            return (WalkStep::Try(missing), now);
+        }
+        let places = now.iter().zip(self.jump.iter().chain(std::iter::repeat(&None)));
+        let far: Point = places.map(|(place, jump)| jump.unwrap_or(*place)).collect();
+        if find(&far).is_none() {
+            return (WalkStep::Try(vec![far]), now);
+        }
+        let near = now.clone();
+        now = self.best(&near, &[far], &find);
+        if now != near
+            && let Some(missing) = self.rounds(&mut now, &find)
+        {
+            return (WalkStep::Try(missing), now);
+        }
+        (WalkStep::End(now.clone()), now)
+    }
+
+    /// Looks along all axes until nothing changes; points that should be tried for that, if there are any.
+    fn rounds<'a>(
+        &self,
+        now: &mut Point,
+        find: &impl Fn(&Point) -> Option<&'a PointScore>,
+    ) -> Option<Vec<Point>> {
         for _ in 0..MAX_ROUNDS {
             let before = now.clone();
             for axis in 0..self.lengths.len() {
-                let (on_axis, missing) = self.look_along(axis, &now, &find);
+                let (on_axis, missing) = self.look_along(axis, now, find);
                 if !missing.is_empty() {
-                    return (WalkStep::Try(missing), now);
+                    return Some(missing);
                 }
-                now = self.best(&now, &on_axis, &find);
+                *now = self.best(now, &on_axis, find);
             }
-            if now == before {
+            if *now == before {
                 break;
             }
         }
-        (WalkStep::End(now.clone()), now)
+        None
     }
 
     /// Points along an axis that were tried, and those that should be tried next.
@@ -148,7 +176,11 @@ mod tests {
         noise: f64,
         score: impl Fn(&Point) -> f64,
     ) -> (Vec<Point>, Point) {
-        let walk = AxisWalk { lengths: lengths.to_vec(), start: start.to_vec(), repeats: 1 };
+        let walk = AxisWalk { lengths: lengths.to_vec(), start: start.to_vec(), jump: vec![], repeats: 1 };
+        ends(&walk, noise, score)
+    }
+
+    fn ends(walk: &AxisWalk, noise: f64, score: impl Fn(&Point) -> f64) -> (Vec<Point>, Point) {
         let mut tried: Vec<PointScore> = vec![];
         loop {
             match walk.next(&tried).0 {
@@ -190,6 +222,20 @@ mod tests {
         assert_eq!((tried.len(), end), (5, vec![1, 1]));
         let (_, end) = walk(&[3, 3], &[1, 1], 0.1, |point| point[0] as f64);
         assert_eq!(end, vec![2, 1]);
+    }
+
+    #[test]
+    fn a_point_that_is_good_only_together_is_tried() {
+        let walk =
+            AxisWalk { lengths: vec![3, 3], start: vec![2, 1], jump: vec![Some(0), Some(0)], repeats: 1 };
+        let score = |point: &Point| match point[..] {
+            [0, 0] => 5.0,
+            [2, 1] => 4.0,
+            _ => 0.0,
+        };
+        assert_eq!(ends(&walk, 0.1, score).1, vec![0, 0]);
+        let level = |point: &Point| score(point).min(4.0);
+        assert_eq!(ends(&walk, 0.1, level).1, vec![2, 1]);
     }
 
     #[test]

@@ -220,14 +220,19 @@ impl<'a> CrossValidation<'a> {
             .map(|candidate| candidate.kernels.kernels(self.study, observer))
             .collect::<Result<_>>()?;
         let mut kernels: Vec<Option<Kernel>> = vec![];
-        for kernel in of_candidates.iter().flatten() {
+        let between: Vec<Option<Kernel>> = candidates
+            .iter()
+            .zip(&of_candidates)
+            .flat_map(|(candidate, own)| candidate.kernels.next_widths(own))
+            .collect();
+        for kernel in of_candidates.iter().flatten().chain(&between) {
             if !kernels.contains(kernel) {
                 kernels.push(kernel.clone());
             }
         }
         let n_cuts = self.cuts.len();
         let search = |(number, candidate): (usize, &'c Candidate)| {
-            CandidateSearch::new(candidate, number, &of_candidates[number], n_cuts)
+            CandidateSearch::new(candidate, number, &of_candidates[number], self.study.observations, n_cuts)
         };
         let searches = candidates.iter().enumerate().map(search).collect();
         let folds: Vec<FoldRows> = self.cuts.iter().flat_map(|cut| cut.folds.iter().cloned()).collect();

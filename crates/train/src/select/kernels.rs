@@ -40,6 +40,14 @@ impl KernelGrid {
         }
     }
 
+    /// RBF kernels next to those of these that are, with gammas half way to their neighbours.
+    pub(super) fn next_widths(&self, kernels: &[Option<Kernel>]) -> Vec<Option<Kernel>> {
+        if *self != KernelGrid::Auto {
+            return vec![];
+        }
+        kernels.iter().flatten().flat_map(next_widths).map(Some).collect()
+    }
+
     /// The kernels in their order, without those that are hopeless on some of the rows; `None` is that of the study.
     pub(super) fn kernels(
         &self,
@@ -57,6 +65,17 @@ impl KernelGrid {
         })
     }
 }
+
+/// The next wider and the next narrower RBF kernel; none for other kernels.
+pub(super) fn next_widths(kernel: &Kernel) -> Vec<Kernel> {
+    let Kernel::Rbf { gamma: Gamma::Value(gamma) } = kernel else { return vec![] };
+    let next = [1.0 / NEXT_GAMMA, NEXT_GAMMA].map(|factor| rounded(factor * gamma));
+    let usable = next.into_iter().filter(|gamma| gamma.is_finite() && *gamma > 0.0);
+    usable.map(|gamma| Kernel::Rbf { gamma: Gamma::Value(gamma) }).collect()
+}
+
+/// Gamma of the next width, in units of this one's: half way to the next of [`WIDTHS`].
+pub(crate) const NEXT_GAMMA: f64 = 3.0;
 
 /// Whether kernels are tried on such data: the study does not say which one, and there are neither few nor many rows.
 pub(crate) fn tries_kernels(study: &Study<'_>) -> bool {

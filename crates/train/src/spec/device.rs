@@ -100,8 +100,8 @@ pub(crate) struct DeviceWork<'a> {
 }
 
 impl DeviceWork<'_> {
-    /// Whether solvers of this problem run on a device: dense features or an RBF kernel of them, a label for every task,
-    /// one loss and equal weights. Offsets only with the squared loss.
+    /// Whether solvers of this problem run on a device: dense features or an RBF kernel of them, a label for every
+    /// task, one loss and equal weights. Offsets only with the squared loss.
     pub(crate) fn suits(&self) -> bool {
         let has_features = matches!(self.kernel, None | Some(Kernel::Linear | Kernel::Cosine))
             && self.inputs.n_features() <= self.inputs.n_inputs();

@@ -75,7 +75,7 @@ pub(super) fn shortened<M: Smooth>(model: &M, mut point: PointOf<M>) -> PointOf<
         let mut v = point.v.clone();
         model.algebra().scale(&mut v, half.powi(at_a_time));
         let shorter = VPoint::at(model, v);
-        if point.psi.is_finite() && !(shorter.psi < point.psi) {
+        if point.psi.is_finite() && (shorter.psi >= point.psi || shorter.psi.is_nan()) {
             match at_a_time {
                 1 => break,
                 _ => at_a_time /= 2,
