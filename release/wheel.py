@@ -70,7 +70,7 @@ def check_contents(wheel: pathlib.Path) -> None:
 
 
 def check_glibc(wheel: pathlib.Path) -> None:
-    """The binary asks for no newer glibc than the name of the wheel says, and that is the oldest one we support."""
+    """The binary asks for no newer glibc than the name of the wheel says, and that is the oldest one we build for."""
     tag = re.search(r"manylinux_(\d+)_(\d+)", wheel.name)
     if tag is None:
         print(f"{wheel.name}: not checked for glibc, it is for another system")
