@@ -67,23 +67,36 @@ impl Residuals {
         // Squares of errors of any size stay finite in this unit.
         let unit = errors.iter().map(|row| row.error.abs()).fold(0.0, f64::max);
         let square = |row: &HeldOutError| if unit > 0.0 { (row.error / unit).powi(2) } else { 0.0 };
-        let of_all = errors.iter().map(square).sum::<f64>() / rows as f64;
+        let total: f64 = errors.iter().map(square).sum();
+        let of_all = total / rows as f64;
         let mut sums = vec![(0.0, 0.0); n_tasks];
         for row in &errors {
             sums[row.task].0 += square(row);
             sums[row.task].1 += 1.0;
         }
-        let size = |(sum, count): (f64, f64)| {
-            unit * ((sum + SHRINKAGE_ROWS * of_all) / (count + SHRINKAGE_ROWS)).sqrt()
+        let size = |(sum, count): (f64, f64), of_all: f64| {
+            unit * ((sum + SHRINKAGE_ROWS * of_all) / (count + SHRINKAGE_ROWS)).max(0.0).sqrt()
         };
-        let sizes: Vec<f64> = sums.iter().copied().map(size).collect();
+        let sizes: Vec<f64> = sums.iter().map(|sums| size(*sums, of_all)).collect();
         let factors: Vec<f64> = match own_units {
             true => sums.iter().map(|(_, count)| few_rows::factor(*count as usize)).collect(),
             false => vec![],
         };
-        let in_units = |row: &HeldOutError| match sizes[row.task] {
+        // A new error is no part of the typical one, so neither is this one. A single task needs no units.
+        let is_single = sums.iter().filter(|(_, count)| *count > 0.0).count() < 2;
+        let unit_of = |row: &HeldOutError| {
+            let ((sum, count), own) = (sums[row.task], square(row));
+            match is_single {
+                true => sizes[row.task],
+                false => {
+                    size(((sum - own).max(0.0), count - 1.0), ((total - own) / (rows - 1) as f64).max(0.0))
+                }
+            }
+        };
+        let in_units = |row: &HeldOutError| match unit_of(row) {
             size if size > 0.0 => row.error.abs() / (size * factors.get(row.task).unwrap_or(&1.0)),
-            _ => 0.0,
+            _ if row.error == 0.0 => 0.0,
+            _ => row.error.abs() / sizes[row.task],
         };
         let mut errors: Vec<f64> = errors.iter().map(in_units).collect();
         errors.sort_unstable_by(f64::total_cmp);
