@@ -23,6 +23,15 @@ def number(name: str, value: Any, *, zero: bool = False) -> float:
     return size
 
 
+def share(name: str, value: Any) -> float:
+    """A number between 0 and 1."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
+        raise TypeError(f"{name} = {value!r}: it must be a number between 0 and 1")
+    if not 0 < float(value) < 1:
+        raise ValueError(f"{name} = {value!r}: it must be between 0 and 1")
+    return float(value)
+
+
 def whole(name: str, value: Any, least: int) -> int:
     """A whole number of at least `least`."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Integral):

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 import zlib
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_array
-from sklearn.utils.validation import _check_sample_weight, validate_data
+from sklearn.utils.validation import validate_data
 
-from . import _recipe, _tables
+from . import _arrays, _recipe, _tables
 from ._tables import Table, is_missing
 
 Native = Any
@@ -19,6 +21,19 @@ Native = Any
 
 frame = _tables.foreign
 is_table = _tables.is_frame
+
+_Method = TypeVar("_Method", bound=Callable[..., Any])
+
+
+def returns_like_x(method: _Method) -> _Method:
+    """A method of X, which may be a table or array of any library. Arrays that it returns are of the library and on the
+    device of X."""
+
+    @functools.wraps(method)
+    def wrapped(self: Any, X: Any, *args: Any, **more: Any) -> Any:
+        return _arrays.like(X, method(self, frame(X), *args, **more))
+
+    return wrapped  # type: ignore[return-value]
 
 
 def column_names(x: Any) -> list[Any]:
@@ -181,9 +196,23 @@ def native(x: Any) -> Native:
     return x.indptr.astype(np.uintp), x.indices.astype(np.uint32), np.ascontiguousarray(x.data), int(x.shape[1])
 
 
-def weights(weight: Any, x: Any, n_columns: int | None) -> np.ndarray:
-    """Weights of rows, or of rows and labels if there are `n_columns` labels for each row."""
-    found = _weights(frame(weight), x, n_columns)
+def weights(
+    weight: Any, n_rows: int, names: Sequence[Any] | None = None, known: Callable[[], np.ndarray] | None = None
+) -> np.ndarray:
+    """Weights of rows; or of rows and labels, if labels are a table with these names. Then those of labels that are not
+    `known` do not count."""
+    value = weight if names is None else _tables.in_order("sample_weight", weight, names)
+    found = np.ascontiguousarray(_tables.numbers("sample_weight", frame(value)), dtype=np.float64)
+    if found.ndim == 0:
+        found = np.full(n_rows, float(found))
+    if found.ndim == 2 and found.shape[1] == 1:
+        found = found.ravel()
+    shapes = [(n_rows,)] if names is None else [(n_rows,), (n_rows, len(names))]
+    if found.shape not in shapes:
+        expected = " or ".join(map(str, shapes))
+        raise ValueError(f"sample_weight has shape {found.shape}, expected {expected}")
+    if found.ndim == 2 and known is not None:
+        found = np.where(known(), found, 0.0)
     wrong = np.argwhere(~((found >= 0) & np.isfinite(found)))
     if len(wrong):
         place = tuple(wrong[0].tolist())
@@ -191,25 +220,18 @@ def weights(weight: Any, x: Any, n_columns: int | None) -> np.ndarray:
     return found
 
 
-def _weights(weight: Any, x: Any, n_columns: int | None) -> np.ndarray:
-    if n_columns is not None and np.ndim(weight) == 2:
-        each = np.ascontiguousarray(weight, dtype=np.float64)
-        if each.shape != (x.shape[0], n_columns):
-            expected = f"({x.shape[0]},) or {(x.shape[0], n_columns)}"
-            raise ValueError(f"sample_weight has shape {each.shape}, expected {expected}")
-        return each
-    return np.ascontiguousarray(_check_sample_weight(weight, x, dtype=np.float64))
-
-
-def checksum(x: Any, y: Any) -> int:
-    """Tells whether arrays were changed in place."""
-    parts = [x.data, x.indices, x.indptr] if sp.issparse(x) else [x]
-    labels = table(y)
+def checksum(*values: Any) -> int:
+    """Tells whether arrays were changed in place. None has no contents."""
     total = 0
-    for part in [*parts, np.asarray(labels.tolist(), dtype=str) if labels.dtype.kind == "O" else labels]:
-        if part.size:
-            bytes_of: Any = np.ascontiguousarray(part).reshape(-1).view(np.uint8)
-            total = zlib.crc32(bytes_of, total)
+    for value in values:
+        if value is None:
+            continue
+        parts = [value.data, value.indices, value.indptr] if sp.issparse(value) else [table(value)]
+        for part in parts:
+            part = part if part.dtype.kind in "biufUS" else np.asarray(part.tolist(), dtype=str)
+            if part.size:
+                bytes_of: Any = np.ascontiguousarray(part).reshape(-1).view(np.uint8)
+                total = zlib.crc32(bytes_of, total)
     return total
 
 
@@ -225,9 +247,13 @@ def task_names(column: Any, n_rows: int) -> np.ndarray:
     return row_names(column, n_rows, "task")
 
 
+EXACT_FLOATS = 2**53
+"""Larger whole numbers cannot be told from their neighbours as floats."""
+
+
 def row_names(column: Any, n_rows: int, what: str) -> np.ndarray:
     """The task or group of each row, as integers or strings. None may be missing."""
-    task = np.asarray(frame(column))
+    task = _as_they_are(frame(column))
     if task.ndim == 0:  # one task for all rows
         task = np.full(n_rows, task[()])
     if task.ndim == 2 and task.shape[1] == 1:
@@ -235,19 +261,48 @@ def row_names(column: Any, n_rows: int, what: str) -> np.ndarray:
     if task.ndim != 1 or len(task) != n_rows:
         raise ValueError(f"{what} has shape {task.shape}, expected one for each of {n_rows} rows")
     if task.dtype.kind in "biu":
-        return task.astype(np.int64)
+        fits = task.dtype.kind != "u" or not len(task) or int(task.max()) < 2**63
+        return task.astype(np.int64) if fits else task.astype(str)
     if task.dtype.kind == "f":
-        wrong = ~(np.isfinite(task) & (task == np.round(task)))
+        wrong = ~(np.isfinite(task) & (task == np.round(task)) & (np.abs(task) <= EXACT_FLOATS))
         if wrong.any():
             row = int(np.flatnonzero(wrong)[0])
             raise ValueError(f"row {row}: {what} {task[row]}; {what}s are named by whole numbers or by strings")
         return task.astype(np.int64)
     if task.dtype.kind == "U":
         return task
-    values = task.tolist()
+    return _names_of_objects(task.tolist(), what)
+
+
+def _as_they_are(column: Any) -> np.ndarray:
+    """As an array. Lists of numbers and words stay what they are: numpy would make words of all."""
+    if isinstance(column, (list, tuple)) and len({isinstance(value, (str, bytes)) for value in column}) == 2:
+        return np.asarray(column, dtype=object)
+    return np.asarray(column)
+
+
+def _names_of_objects(values: list[Any], what: str) -> np.ndarray:
+    """Integers if all are, else strings: bytes are read as UTF-8, and whole numbers have no point."""
     for row, value in enumerate(values):
         if is_missing(value):
             raise ValueError(f"row {row}: its {what} is missing")
-    if all(isinstance(value, (int, np.integer)) and not isinstance(value, bool) for value in values):
-        return task.astype(np.int64)
-    return np.asarray([str(value) for value in values])
+    whole = all(isinstance(value, (int, np.integer)) and not isinstance(value, bool) for value in values)
+    if whole and all(abs(int(value)) < 2**63 for value in values):
+        return np.asarray(values, dtype=np.int64)
+    names = [_text(value, row, what) for row, value in enumerate(values)]
+    kinds: dict[str, bool] = {}
+    for row, (name, value) in enumerate(zip(names, values, strict=True)):
+        is_text = isinstance(value, (str, bytes))
+        if kinds.setdefault(name, is_text) != is_text:
+            both = f"the number {name} and the text {name!r} are both there, and would be one {what}"
+            raise ValueError(f"{what}, row {row}: {both}; make texts or numbers of all")
+    return np.asarray(names)
+
+
+def _text(value: Any, row: int, what: str) -> str:
+    if not isinstance(value, bytes):
+        return _tables.text(value)
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        raise ValueError(f"row {row}: {what} {value!r}: these bytes are not UTF-8 text") from None

@@ -123,7 +123,8 @@ class Statistics:
         column = None if task is None else _inputs.task_names(task, x.shape[0])
         labels = _inputs.table(y)
         wide = labels.ndim == 2 and labels.shape[1] > 1
-        each = None if weight is None else _inputs.weights(weight, x, labels.shape[1] if wide else None)
+        tasks = _targets.columns(y, labels.shape[1]).tolist() if wide else None
+        each = None if weight is None else _inputs.weights(weight, len(labels), tasks, lambda: _inputs.known(labels))
         return x, names, _targets.numbers(y, column), each
 
     def _split(self, X: Any, task: Any, weight: Any) -> tuple[Any, Any, Any, Any]:
