@@ -105,9 +105,9 @@ class BestEstimatorMixin:
         self._best().save(path)
 
     @_has("to_onnx")
-    def to_onnx(self, path: str | os.PathLike[str] | None = None) -> Any:
-        """The best estimator as an ONNX graph."""
-        return self._best().to_onnx(path)
+    def to_onnx(self, path: str | os.PathLike[str] | None = None, dtype: str = "float32") -> Any:
+        """The best estimator as an ONNX graph, in which numbers come in and go out as `dtype`."""
+        return self._best().to_onnx(path, dtype)
 
     @_has("report")
     def report(
