@@ -210,14 +210,3 @@ def test_classes_of_the_command(regression, command, tmp_path):
     found = run(model.to_onnx(), X=single(d.X), task=np.asarray(d.task, object))
     np.testing.assert_array_equal(found["label"], model.predict(frame))
     np.testing.assert_allclose(found["probabilities"], model.predict_proba(frame), atol=1e-5)
-
-
-def test_skops_needs_one_trusted_type(regression, tmp_path):
-    io = pytest.importorskip("skops.io")
-    d = regression
-    model = MultiTaskRegressor(C=1.0).fit(d.X, d.y, task=d.task)
-    data = io.dumps(model)
-    unknown = io.get_untrusted_types(data=data)
-    loaded = io.loads(data, trusted=unknown)
-    np.testing.assert_array_equal(loaded.predict(d.X, task=d.task), model.predict(d.X, task=d.task))
-    assert all(name.startswith("kinfolk.") for name in unknown), unknown

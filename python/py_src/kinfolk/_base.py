@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
-from . import _atoms, _checks, _folds, _inputs, _native, _recipe
+from . import _atoms, _checks, _folds, _inputs, _native, _plain, _recipe
 from ._compat import HAS_CALLBACKS, Callbacks
 from ._folds import FoldKeys
 from ._html import CertificateHtml
@@ -23,6 +23,10 @@ from ._labelled import LabelledResults
 from ._parameters import EngineParameters, specification
 from ._pictures import PlotMixin
 from ._targets import Triples
+
+
+TABLES = ("atoms", "theta", "prior")
+"""Parameters that may hold frames."""
 
 
 @dataclass
@@ -286,6 +290,9 @@ class BaseKinfolkEstimator(
         new.__dict__.update(self.__dict__)
         return new
 
+    __kinfolk_state__ = True
+    """`__getstate__` gives plain values."""
+
     def __getstate__(self) -> Any:
         """Plain arrays and bytes, so that tools such as skops need to trust this class and no other."""
         state = dict(super().__getstate__())
@@ -295,11 +302,12 @@ class BaseKinfolkEstimator(
         statistics = state.pop("_statistics", None)
         if statistics is not None:
             state["_statistics_bytes"] = statistics.to_bytes()
-        return state
+        return state | {name: _plain.pack(state[name]) for name in TABLES if name in state}
 
     def __setstate__(self, state: Any) -> None:
         state = dict(state)
         data, statistics = state.pop("_model_bytes", None), state.pop("_statistics_bytes", None)
+        state |= {name: _plain.unpack(state[name]) for name in TABLES if name in state}
         super().__setstate__(state)
         if statistics is not None:
             from ._statistics import Statistics
@@ -313,6 +321,26 @@ class BaseKinfolkEstimator(
         tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
         tags.input_tags.sparse = not tags.input_tags.pairwise
         return tags
+
+
+class _Fitted:
+    """An attribute that is there after a fit. Instances have their own; before, it says that there was no fit."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __get__(self, estimator: Any, owner: Any = None) -> Any:
+        if estimator is None:
+            return self
+        text = f"This {type(estimator).__name__} instance is not fitted yet: {self.name} is there after 'fit'."
+        raise NotFittedError(text)
+
+
+for _name in (
+    *("model_", "primal_", "dual_", "dual_gap_", "rel_gap_", "status_", "claim_", "remark_", "task_gaps_", "solver_"),
+    *("reason_", "n_passes_", "seconds_", "C_", "lam_", "auto_C_", "cv_score_", "scale_", "notes_", "trace_", "tasks_"),
+):
+    setattr(BaseKinfolkEstimator, _name, _Fitted(_name))
 
 
 class _StopRequested(Exception):

@@ -109,6 +109,8 @@ def checked(estimator: Any, x: Any, *, reset: bool, column: Any = None) -> tuple
     names and the number of columns of X with its task column."""
     x = _chosen(estimator, frame(x), reset)
     rest, task = (x, None) if column is None else split(x, column)
+    if column is not None and rest.shape[1] == 0:
+        raise ValueError("X has 0 feature(s) beside the task column, while a minimum of 1 is required")
     if reset:
         estimator._recipe = None
         if _recipe.is_needed(estimator, rest):
@@ -146,10 +148,12 @@ def _chosen(estimator: Any, x: Any, reset: bool) -> Any:
 def _validated(estimator: Any, x: Any, reset: bool, **more: Any) -> Any:
     """As an array. The names of the columns are kept at a fit, and compared later."""
     if not isinstance(x, Table):
-        return validate_data(estimator, x, reset=reset, **({} if more else _FORM), **more)
+        read = functools.partial(validate_data, estimator, x, reset=reset, **(more or _FORM))
+        return read() if more else _named_errors(x, read)
     names = np.asarray(x.names, dtype=object)
     if reset:
-        found = validate_data(estimator, np.asarray(x), reset=True, **({} if more else _FORM), **more)
+        read = functools.partial(validate_data, estimator, np.asarray(x), reset=True, **(more or _FORM))
+        found = read() if more else _named_errors(x, read)
         if all(isinstance(name, str) for name in x.names):
             estimator.feature_names_in_ = names
         return found
@@ -172,7 +176,37 @@ def features(estimator: Any, x: Any) -> Any:
     x = frame(x)
     if _has_recipe(estimator):
         return _recipe.encode(estimator, x)
-    return check_array(np.asarray(x) if isinstance(x, Table) else x, estimator=estimator, input_name="X", **_FORM)
+    table = np.asarray(x) if isinstance(x, Table) else x
+    return _named_errors(x, lambda: check_array(table, estimator=estimator, input_name="X", **_FORM))
+
+
+def _named_errors(x: Any, convert: Callable[[], Any]) -> Any:
+    """Features as floats. For frames, an error about a value names its column."""
+    if not is_table(x):
+        return convert()
+    try:
+        found = convert()
+    except (TypeError, ValueError):
+        _check_numbers(_tables.read(x))
+        raise
+    # For arrays the engine does it, without another pass over the values.
+    wrong = None if sp.issparse(found) or np.isfinite(found).all() else np.argwhere(~np.isfinite(found))[0]
+    if wrong is not None:
+        row, at = wrong.tolist()
+        name, value = column_names(x)[at], found[row, at]
+        what = "infinite" if np.isinf(value) else "missing (NaN), and in training there was always one"
+        raise ValueError(f"X: row {row}, column {name!r}: the value is {what}: {value} is not a finite number")
+    return found
+
+
+def _check_numbers(x: Table) -> None:
+    """Raises an error that names the first value that is not a number."""
+    for name, column in zip(x.names, x.columns, strict=True):
+        for row, value in enumerate([] if column.dtype.kind in "biuf" else column.tolist()):
+            try:
+                float(value)
+            except (TypeError, ValueError):
+                raise ValueError(f"X: row {row}, column {name!r}: {value!r} is not a number") from None
 
 
 # The engine checks that values are finite: its message names row, column and value.

@@ -19,7 +19,7 @@ from ._files import SaveMixin
 from ._folds import FoldKeys
 from ._more_data import Kept, MoreDataMixin
 from ._onnx import OnnxMixin
-from ._parameters import TaskParameters
+from ._parameters import UNKNOWN_TASK, TaskParameters
 from ._report import GIVEN, TRAINING, Data, TaskReportMixin
 from ._targets import Targets
 
@@ -190,7 +190,7 @@ class MultiTask(MoreDataMixin, SaveMixin, OnnxMixin, TaskReportMixin, TaskParame
         found, known = self._targets.places(task)
         learned = known & ~np.isin(found, empty)
         strangers = dict.fromkeys(task[~learned].tolist())
-        if _checks.choice("unknown_task", self.unknown_task, ("error", "mean")) == "error":
+        if _checks.choice("unknown_task", self.unknown_task, UNKNOWN_TASK) == "error":
             for name in strangers:  # atoms of the model may relate it to others
                 if self._borrowed(x[:1], name) is None:
                     own = task == name
