@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy.special import expit
@@ -41,15 +41,12 @@ class MultiTaskClassifier(ClassifierMixin, ClassParameters, MultiTask):  # type:
 
     AUTO_LOSS = "logistic"
 
-    if TYPE_CHECKING:
-        _declared: np.ndarray | None
-        """All classes that labels may have, if `partial_fit` was told."""
-
     def _declare(self, classes: Any) -> None:
         self._to_declare = None if classes is None else np.unique(np.asarray(classes))
 
     def _prepare(self, X: Any, y: Any, task: Any = None, sample_weight: Any = None) -> TrainingData:
-        self._declared = self.__dict__.pop("_to_declare", None)  # another fit knows nothing of them
+        # All classes that labels may have, if `partial_fit` was told; another fit knows nothing of them.
+        self._declared: np.ndarray | None = self.__dict__.pop("_to_declare", None)
         return super()._prepare(X, y, task, sample_weight)
 
     def _encode(self, y: Any, task: np.ndarray | None) -> Targets:

@@ -7,7 +7,7 @@ import json
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from scipy.special import expit
@@ -244,9 +244,6 @@ class OutputKernelClassifier(ClassifierMixin, ClassParameters, OutputKernel):  #
 
     AUTO_LOSS = "logistic"
     _multilabel = False
-    if TYPE_CHECKING:
-        classes_: np.ndarray
-        calibration_: np.ndarray
 
     def _after_fit(self, data: TrainingData) -> None:
         if self.calibrate is not None:
