@@ -1,9 +1,9 @@
 """# Sensors of a building
 
-Twelve sensors of one building are predicted from the weather. Those of a floor follow the same parts of it: rain and the
-ground in the cellar, heat in the hall, sun and wind on the roof. Theta finds which of them are alike, and the tree shows
-it: cut into three clusters, it has the three floors. It is about the size of correlations, so that sensors which do the
-opposite of each other would be alike, too."""
+Twelve sensors of one building are predicted from the weather. Those of a floor follow the same parts of it: rain and
+the ground in the cellar, heat in the hall, sun and wind on the roof. Theta finds which of them are alike, and the tree
+shows it: cut into three clusters, it has the three floors. It is about the size of correlations, so that sensors which
+do the opposite of each other would be alike, too."""
 
 import matplotlib.pyplot as plt
 import numpy as np

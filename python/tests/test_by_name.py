@@ -41,7 +41,8 @@ def test_labels_in_another_order(regression, kind):
     )
     if hasattr(model, "score_per_task"):
         assert model.score_per_task(d.X, other) == model.score_per_task(d.X, table)
-    for wrong, why in [(table.rename(columns={"p": "z"}), "there is no task 'p'"), (table.assign(z=1), "is not a task")]:
+    renamed = table.rename(columns={"p": "z"})
+    for wrong, why in [(renamed, "there is no task 'p'"), (table.assign(z=1), "is not a task")]:
         with pytest.raises(ValueError, match=f"y: .*{why}"):
             model.score(d.X, wrong)
     # A fit without names has none to compare.
@@ -94,14 +95,17 @@ def test_sets_of_labels_are_scored_without_missing_ones():
     assert list(model.permutation_importance(X, holes, n_repeats=2))[-1] == 2
 
 
-@pytest.mark.parametrize("positive, negative", [("died", "survived"), ("normal", "abnormal"), ("yes", "no"), ("1", "0")])
+PAIRS = [("died", "survived"), ("normal", "abnormal"), ("yes", "no"), ("1", "0")]
+
+
+@pytest.mark.parametrize("positive, negative", PAIRS)
 def test_classes_of_the_command_are_sorted(regression, command, tmp_path, positive, negative):
     d = regression
     frame = pd.DataFrame(d.X, columns=[f"x{i}" for i in range(d.X.shape[1])]).assign(where=d.task)
     frame["state"] = np.where(d.y > 0, positive, negative)
     frame.to_csv(tmp_path / "d.csv", index=False)
-    words = [command, "fit", "d.csv", "--task", "where", "--target", "state", "--kernel", "linear", "-o", "m", "--quiet"]
-    subprocess.run(words, cwd=tmp_path, check=True)
+    words = ["--task", "where", "--target", "state", "--kernel", "linear", "-o", "m", "--quiet"]
+    subprocess.run([command, "fit", "d.csv", *words], cwd=tmp_path, check=True)
     rows = pd.read_csv(tmp_path / "d.csv")
     model = load(tmp_path / "m")
     assert model.classes_.tolist() == sorted(rows["state"].unique().tolist())

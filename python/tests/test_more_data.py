@@ -148,6 +148,10 @@ def test_partial_fit_takes_new_tasks_classes_and_weights(regression):
     before = model.predict(d.X, task=d.task)
     model.partial_fit(d.X[:5], 1e6 + d.y[:5], task=d.task[:5], sample_weight=np.zeros(5))
     np.testing.assert_allclose(model.predict(d.X, task=d.task), before, atol=1e-3)
+    sums = MultiTaskRegressor(C=1.0, keep_data=False).partial_fit(d.X, d.y, task=d.task)
+    before = sums.predict(d.X, task=d.task)
+    sums.partial_fit(d.X[:5], 1e6 + d.y[:5], task=d.task[:5], sample_weight=np.zeros(5))
+    np.testing.assert_allclose(sums.predict(d.X, task=d.task), before, atol=1e-3)
     with pytest.raises(ValueError, match="sample_weight: all weights of labels are zero"):
         MultiTaskRegressor(C=1.0).fit(d.X, d.y, task=d.task, sample_weight=np.zeros(100))
 
@@ -193,5 +197,5 @@ def test_intervals_after_pickling(regression):
     chosen = OutputKernelRegressor().fit(d.X, table)
     low, high = pickle.loads(pickle.dumps(chosen)).predict_interval(d.X, coverage=0.8)
     assert 0.6 < np.mean((low <= table) & (table <= high)) <= 1.0
-    with pytest.raises(ValueError, match="predict_interval: the model has no errors of held-out rows; fit with C='auto'"):
+    with pytest.raises(ValueError, match="the model has no errors of held-out rows; fit with C='auto'"):
         OutputKernelRegressor(C=1.0).fit(d.X, table).predict_interval(d.X)

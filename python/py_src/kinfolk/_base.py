@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.exceptions import ConvergenceWarning
 
-from . import _atoms, _checks, _folds, _inputs, _native, _plain, _recipe
+from . import _atoms, _attributes, _checks, _folds, _inputs, _native, _plain, _recipe
 from ._compat import HAS_CALLBACKS, Callbacks
 from ._folds import FoldKeys
 from ._html import CertificateHtml
@@ -323,24 +323,7 @@ class BaseKinfolkEstimator(
         return tags
 
 
-class _Fitted:
-    """An attribute that is there after a fit. Instances have their own; before, it says that there was no fit."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def __get__(self, estimator: Any, owner: Any = None) -> Any:
-        if estimator is None:
-            return self
-        text = f"This {type(estimator).__name__} instance is not fitted yet: {self.name} is there after 'fit'."
-        raise NotFittedError(text)
-
-
-for _name in (
-    *("model_", "primal_", "dual_", "dual_gap_", "rel_gap_", "status_", "claim_", "remark_", "task_gaps_", "solver_"),
-    *("reason_", "n_passes_", "seconds_", "C_", "lam_", "auto_C_", "cv_score_", "scale_", "notes_", "trace_", "tasks_"),
-):
-    setattr(BaseKinfolkEstimator, _name, _Fitted(_name))
+_attributes.before_fits(BaseKinfolkEstimator)
 
 
 class _StopRequested(Exception):

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _inputs, _native
+from . import _inputs, _names, _native
 
 FoldKeys = tuple[list[int] | list[str] | None, np.ndarray | None]
 """Groups or times, as the engine takes them."""
@@ -19,7 +19,7 @@ def keys(groups: Any, times: Any, n_rows: int) -> FoldKeys | None:
     if groups is not None and times is not None:
         raise ValueError("groups and times: folds are by one of them")
     if groups is not None:
-        return _inputs.row_names(groups, n_rows, "group").tolist(), None
+        return _names.row_names(groups, n_rows, "group").tolist(), None
     return None, _times(times, n_rows)
 
 

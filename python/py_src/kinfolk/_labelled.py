@@ -121,8 +121,8 @@ class LabelledResults:
         return {"linkage": found, "leaves": [names[i] for i in leaves_list(found)]}
 
     def task_clusters(self, n_clusters: int) -> dict[Any, int]:
-        """The cluster of each task, from 0, if the tree of the tasks is cut into so many. Of joins at the same height the
-        later ones are cut."""
+        """The cluster of each task, from 0, if the tree of the tasks is cut into so many. Of joins at the same height
+        the later ones are cut."""
         names = self.theta_names_
         if not 1 <= _checks.whole("n_clusters", n_clusters, 1) <= len(names):
             raise ValueError(f"n_clusters = {n_clusters}: it must be from 1 to {len(names)}, the number of tasks")

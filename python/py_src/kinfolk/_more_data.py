@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from . import _folds, _inputs, _targets
+from . import _folds, _inputs, _names, _targets
 from ._base import TrainingData
 from ._compat import with_callbacks
 from ._folds import FoldKeys
@@ -113,7 +113,7 @@ class MoreDataMixin:
         weight = None if sample_weight is None else _inputs.weights(sample_weight, n_new)
         if form == "rows":
             labels: Any = np.concatenate([np.ravel(_inputs.table(kept.y)), np.ravel(y)])
-            names = _both_names(kept.task, _inputs.task_names([name] * n_new, n_new))
+            names = _both_names(kept.task, _names.task_names([name] * n_new, n_new))
             return self._refit("add_task", kept, new, labels, names, weight, groups, times)
         above, below = self._stackable(kept.y), self._stackable(y.reshape(-1, 1))
         fill = None if above.dtype.kind == "O" else np.nan

@@ -12,7 +12,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from . import _checks, _far_off, _inputs, _leaks, _scores, _tables, _targets
+from . import _checks, _far_off, _inputs, _leaks, _names, _scores, _tables, _targets
 from ._base import BaseKinfolkEstimator, TrainingData, each_weight, weighted
 from ._compat import with_callbacks
 from ._files import SaveMixin
@@ -57,11 +57,11 @@ class MultiTask(MoreDataMixin, SaveMixin, OnnxMixin, TaskReportMixin, TaskParame
             if reset or _inputs.has_column(X, self.task_column, self.n_features_in_):
                 raise ValueError("task and task_column say the same thing: give one of them")
             x = self._features_only(X)
-            return x, _inputs.task_names(task, x.shape[0])
+            return x, _names.task_names(task, x.shape[0])
         x, column = _inputs.checked(self, X, reset=reset, column=self.task_column)
         if column is None:
             column = task
-        return x, None if column is None else _inputs.task_names(column, x.shape[0])
+        return x, None if column is None else _names.task_names(column, x.shape[0])
 
     def _encode(self, y: Any, task: np.ndarray | None) -> Targets:
         raise NotImplementedError

@@ -8,8 +8,8 @@ A graph computes in double precision, like the engine; inputs and outputs are in
 | `X` | rows of features in your units |
 | `task` | the task of each row by name (strings or integers), if the model was fitted with one for each row |
 
-If tasks are numbers in a column of X, they stay there. A task that is not known is an error of the program that runs the
-graph.
+If tasks are numbers in a column of X, they stay there. A task that is not known is an error of the program that runs
+the graph.
 
 | Output | |
 |---|---|
@@ -17,8 +17,8 @@ graph.
 | `label`, `scores` | classes and scores of classifiers |
 | `probabilities` | of classifiers, where `predict_proba` exists |
 
-Where `predict_proba` and `decision_function` are lists with an array for each task, the outputs are these arrays side by
-side, and if some of the classes are words and others numbers, labels are words.
+Where `predict_proba` and `decision_function` are lists with an array for each task, the outputs are these arrays side
+by side, and if some of the classes are words and others numbers, labels are words.
 """
 
 from __future__ import annotations
@@ -169,7 +169,8 @@ def build(estimator: Any, dtype: Any = "float32", *, task_input: bool = True) ->
     else:
         empty = json.loads(estimator.model_.about).get("empty_tasks")
         if empty:
-            raise ValueError(f"to_onnx: {estimator.theta_names_[empty[0]]!r} had no labels in training; leave it out of y")
+            name = estimator.theta_names_[empty[0]]
+            raise ValueError(f"to_onnx: {name!r} had no labels in training; leave it out of y")
         class_outputs(graph, estimator, scores, index)
     return graph
 

@@ -382,9 +382,9 @@ class TaskParameters:
     unknown_task: str = parameter(
         "error",
         '"error", "mean"',
-        """What to predict for a task that had no labels in training: "error" raises one, "mean" is what all tasks have in
-        common: the part `common` of the method kin, and for methods without it the mean of the predictions of all tasks
-        that had labels. "mean" is for numbers and for two classes, without `calibrate`.""",
+        """What to predict for a task that had no labels in training: "error" raises one, "mean" is what all tasks have
+        in common: the part `common` of the method kin, and for methods without it the mean of the predictions of all
+        tasks that had labels. "mean" is for numbers and for two classes, without `calibrate`.""",
         convert=_one_of(*UNKNOWN_TASK),
     )
     keep_data: bool = parameter(

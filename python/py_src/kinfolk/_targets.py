@@ -188,8 +188,8 @@ def one_class_each(labels: np.ndarray) -> np.ndarray:
 
 
 def classes(y: Any, task: np.ndarray | None, declared: np.ndarray | None = None) -> Targets:
-    """Targets from classes. In a table of several tasks NaN and None are missing labels. `declared` are all classes that
-    labels may have, if they are known beforehand."""
+    """Targets from classes. In a table of several tasks NaN and None are missing labels. `declared` are all classes
+    that labels may have, if they are known beforehand."""
     labels = _inputs.table(y)
     form = form_of(labels, task)
     if form == "wide":
