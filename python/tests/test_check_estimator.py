@@ -30,7 +30,8 @@ ESTIMATORS = [
     MultiTaskClassifier(calibrate="sigmoid"),
     OutputKernelClassifier(calibrate="sigmoid"),
     MultiTaskRegressor(kernel="rbf", output="exp"),
-    MultiTaskCV(cv=2, param_grid={}),  # at its defaults the checks take minutes
+    MultiTaskCV(),
+    MultiTaskCV(MultiTaskClassifier()),
 ]
 
 # Two checks compare scores to seven digits, but ours are as accurate as `tol`. Tests below show with the data of these

@@ -7,6 +7,8 @@ import time
 import warnings
 
 import numpy as np
+import pandas as pd
+import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -193,3 +195,75 @@ def test_a_missing_label_among_words_is_named():
         label[5] = missing
         with pytest.raises(ValueError, match="Input y contains NaN: the label of row 5"):
             MultiTaskClassifier().fit(x, label)
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"random_state": "a"},
+        {"random_state": -1},
+        {"prior": "x"},
+        {"prior": [["x"]]},
+        {"method_params": {"zz": 1}},
+        {"method": "mtl", "method_params": {"zz": 1}},
+        {"unknown_task": "foo"},
+        {"missing": "u"},
+        {"keep_data": "x"},
+        {"warm_start": "q"},
+        {"verbose": "loud"},
+        {"interval_new_tasks": "a"},
+    ],
+)
+def test_every_wrong_parameter_is_named(regression, params):
+    d = regression
+    name = list(params)[-1]
+    with pytest.raises((TypeError, ValueError), match=name):
+        MultiTaskRegressor(**params).fit(d.X, d.y, task=d.task)
+
+
+def test_arguments_of_methods_are_named(regression):
+    d = regression
+    model = MultiTaskRegressor(C=1.0).fit(d.X, d.y, task=d.task)
+    for coverage, kind in [("0.9", TypeError), (0, ValueError), (np.nan, ValueError)]:
+        with pytest.raises(kind, match=f"coverage = {coverage!r}: it must be"):
+            model.predict_interval(d.X, task=d.task, coverage=coverage)
+    for n_clusters in (1.5, "2", True):
+        with pytest.raises(TypeError, match=f"n_clusters = {n_clusters!r}: it must be a whole number"):
+            model.task_clusters(n_clusters)
+
+
+def test_values_are_named_by_their_columns(regression):
+    d = regression
+    frame = pd.DataFrame(d.X, columns=list("abcdef"))
+    with_tasks = frame.assign(where=d.task)[["where", *"abcdef"]]
+    alone, many = MultiTaskRegressor(C=1.0).fit(frame, d.y), MultiTaskRegressor(C=1.0, task_column="where")
+    many.fit(with_tasks, d.y)
+    for model, table in ((alone, frame), (many, with_tasks)):
+        for value, why in [(np.nan, "missing"), (np.inf, "infinite"), ("oops", "'oops' is not a number")]:
+            wrong = table.astype({"c": object}) if value == "oops" else table.copy()
+            wrong.loc[7, "c"] = value
+            for rows in (wrong, pa.Table.from_pandas(wrong)) if value != "oops" else (wrong,):
+                with pytest.raises(ValueError, match=f"X: row 7, column 'c': .*{why}"):
+                    model.predict(rows)
+    infinite = frame.copy()
+    infinite.loc[3, "e"] = -np.inf
+    with pytest.raises(ValueError, match="X: row 3, column 'e': the value is infinite"):
+        MultiTaskRegressor(C=1.0).fit(infinite, d.y)
+    with pytest.raises(ValueError, match="0 feature"):
+        many.fit(with_tasks[["where"]], d.y)
+
+
+def test_files_of_relations_that_are_not_there(regression, tmp_path):
+    d = regression
+    where = tmp_path / "none.csv"
+    for text in (f"groups={where}:region", f"matrix={where}"):
+        with pytest.raises(FileNotFoundError, match=r"atoms\['region'\]: No such file.*none.csv"):
+            MultiTaskRegressor(atoms={"region": text}).fit(d.X, d.y, task=d.task)
+
+
+@pytest.mark.parametrize("name", ["theta_", "coef_", "rel_gap_", "status_", "theta_frame_", "task_tree_", "tasks_"])
+def test_attributes_before_a_fit(name):
+    model = MultiTaskRegressor()
+    assert not hasattr(model, name)
+    with pytest.raises(NotFittedError, match="not fitted yet"):
+        getattr(model, name)

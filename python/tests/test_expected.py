@@ -257,3 +257,27 @@ def test_intervals_hold_their_promise():
     assert wide.predict_interval(X[:7], task=1)[0].shape == (7,)
     with pytest.raises(ValueError, match="coverage = 2: it must be between 0 and 1"):
         wide.predict_interval(X, coverage=2)
+
+
+@pytest.mark.parametrize("method", ["stl", "pooled", "kin"])
+def test_there_are_as_many_clusters_as_asked_for(regression, method):
+    d = regression
+    model = MultiTaskRegressor(C=1.0, method=method).fit(d.X, d.y, task=np.arange(100) % 8)
+    for n in range(1, 9):
+        clusters = model.task_clusters(n)
+        assert set(clusters.values()) == set(range(n)) and list(clusters) == list(range(8))
+
+
+def test_threads_change_no_bits(regression):
+    d = regression
+    models = [MultiTaskRegressor(n_jobs=n).fit(d.X, d.y, task=d.task) for n in (None, 1, 2, -1)]
+    for model in models[1:]:
+        np.testing.assert_array_equal(model.theta_, models[0].theta_)
+    searches = [MultiTaskCV(Cs=[0.1, 1.0], param_grid={}, cv=3, n_jobs=n).fit(d.X, d.y, task=d.task) for n in (1, 2)]
+    for search in searches:
+        np.testing.assert_array_equal(
+            search.cv_results_["mean_test_score"], searches[0].cv_results_["mean_test_score"]
+        )
+    for wrong, kind in [(0, ValueError), (1.5, TypeError), ("2", TypeError), (True, TypeError)]:
+        with pytest.raises(kind, match="n_jobs = "):
+            MultiTaskRegressor(n_jobs=wrong).fit(d.X, d.y, task=d.task)

@@ -10,7 +10,13 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from kinfolk import MultiTaskClassifier, MultiTaskRegressor, OutputKernelRegressor
+from kinfolk import (
+    MultiTaskClassifier,
+    MultiTaskCV,
+    MultiTaskRegressor,
+    OutputKernelClassifier,
+    OutputKernelRegressor,
+)
 
 
 class OnlyArrow:
@@ -71,30 +77,104 @@ def test_labels_and_tasks_of_any_library(regression):
     assert MultiTaskClassifier(C=1.0).fit(d.X, words).predict(d.X).shape == (100, 2)
 
 
-def test_a_table_of_pyarrow_needs_no_pandas():
+@pytest.mark.parametrize("library", ["polars", "pyarrow"])
+def test_tables_need_no_pandas(library):
     script = """
         import sys
 
-        class NoPandas:
+        class Hidden:
             def find_spec(self, name, path=None, target=None):
-                if name.partition(".")[0] == "pandas":
+                if name.partition(".")[0] in ("pandas", "OTHER"):
                     raise ModuleNotFoundError(name)
 
-        sys.meta_path.insert(0, NoPandas())
+        sys.meta_path.insert(0, Hidden())
+        import inspect
         import numpy as np
-        import pyarrow as pa
-        from kinfolk import MultiTaskRegressor
+        import LIBRARY as library
+        from kinfolk import MultiTaskClassifier, MultiTaskCV, MultiTaskRegressor
 
         rng = np.random.default_rng(0)
         X = rng.normal(size=(40, 2))
-        table = pa.table({"a": X[:, 0], "b": X[:, 1], "where": ["n", "s"] * 20})
-        model = MultiTaskRegressor(task_column="where", C=1.0).fit(table, pa.array(X.sum(axis=1)))
-        assert model.predict(table).shape == (40,)
+        columns = {"a": X[:, 0].tolist(), "b": X[:, 1].tolist(), "word": ["x", "y"] * 20, "gap": [None, 1.0] * 20}
+        columns["where"] = ["n", "n", "s", "s"] * 10
+        table = library.DataFrame(columns) if library.__name__ == "polars" else library.table(columns)
+        y = library.Series(X.sum(axis=1)) if library.__name__ == "polars" else library.array(X.sum(axis=1))
+        model = MultiTaskRegressor(task_column="where", C=1.0).fit(table, y)
+        assert model.predict(table).shape == (40,) and model.update(table, y).score(table, y) > 0.5
+        assert MultiTaskClassifier(task_column="where", C=1.0).fit(table, ["p", "q"] * 20).predict_proba(table).shape
+        search = MultiTaskCV(MultiTaskRegressor(task_column="where"), Cs=[1.0], param_grid={}, cv=3, scoring="r2")
+        assert search.fit(table, y).predict(table).shape == (40,)
+        assert not hasattr(model, "theta_frame_") and "theta_" in dir(model)
+        assert "kinfolk-certificate" in model._repr_mimebundle_()["text/html"]
+        inspect.getmembers(model)
         try:
             model.theta_frame_
-        except ImportError as error:
-            assert "pandas" in str(error)
+        except AttributeError as error:
+            assert "pandas" in str(error) and isinstance(error.__cause__, ImportError)
         else:
             raise AssertionError
     """
-    subprocess.run([sys.executable, "-c", textwrap.dedent(script)], check=True)
+    script = script.replace("LIBRARY", library).replace("OTHER", {"polars": "pyarrow", "pyarrow": "polars"}[library])
+    subprocess.run([sys.executable, "-W", "ignore", "-c", textwrap.dedent(script)], check=True)
+
+
+def test_columns_and_streams_of_arrow(regression):
+    d = regression
+    frame, tables = frames(regression)
+    arrow = tables[2]
+    expected = MultiTaskRegressor(C=1.0, task_column="where").fit(frame, d.y)
+
+    class OnlyArray:
+        def __init__(self, array):
+            self._array = array
+
+        def __arrow_c_array__(self, requested_schema=None):
+            return self._array.__arrow_c_array__(requested_schema)
+
+    y, task = OnlyArrow(pa.chunked_array([d.y])), OnlyArrow(pa.chunked_array([d.task.tolist()]))
+    by_columns = MultiTaskRegressor(C=1.0).fit(d.X, y, task=task, sample_weight=OnlyArray(pa.array(np.ones(100))))
+    np.testing.assert_allclose(by_columns.predict(d.X, task=task), expected.predict(frame), rtol=1e-9)
+    assert by_columns.score(d.X, y, task=task) == pytest.approx(expected.score(frame, d.y))
+    classes = OnlyArrow(pa.chunked_array([np.where(d.y > 0, "yes", "no").tolist()]))
+    assert MultiTaskClassifier(C=1.0).fit(d.X, classes, task=task).score(d.X, classes, task=task) > 0.8
+
+    def reader():
+        return pa.RecordBatchReader.from_batches(arrow.schema, arrow.to_batches(max_chunksize=30))
+
+    for table in (reader, lambda: OnlyArray(arrow.combine_chunks().to_batches()[0]), pl.from_arrow(arrow).lazy):
+        model = MultiTaskRegressor(C=1.0, task_column="where").fit(table(), d.y)
+        np.testing.assert_array_equal(model.predict(table()), expected.predict(frame))
+        assert model.score_per_task(table(), d.y) == expected.score_per_task(frame, d.y)
+        for scoring in ("select", None, "r2"):
+            search = MultiTaskCV(
+                MultiTaskRegressor(task_column="where"), Cs=[1.0], param_grid={}, cv=3, scoring=scoring
+            ).fit(table(), d.y)
+            assert search.score(table(), d.y) > 0.5
+    table = OnlyArrow(pa.table({"p": d.y, "q": -d.y}))
+    for kind in (MultiTaskRegressor, OutputKernelRegressor):
+        search = MultiTaskCV(kind(), Cs=[1.0], param_grid={}, cv=3, scoring="r2").fit(d.X, table)
+        assert list(search.tasks_) == ["p", "q"]
+
+
+def test_lists_of_numbers_beside_words(regression):
+    d = regression
+    words = np.where(d.y > 0, "yes", "no")
+    for table in (pd.DataFrame({"emb": list(d.X)}), pl.DataFrame({"emb": d.X.tolist(), "where": d.task.tolist()})):
+        for kind in (MultiTaskClassifier, OutputKernelClassifier):
+            assert kind(C=1.0).fit(table, words).score(table, words) > 0.6
+
+
+def test_a_labelled_theta_of_any_library(regression):
+    d = regression
+    theta = MultiTaskRegressor(C=1.0).fit(d.X, d.y, task=d.task).theta_frame_
+    order = theta.columns[[3, 0, 4, 1, 2]]
+    expected = MultiTaskRegressor(C=1.0, output="fixed", theta=theta.to_numpy()).fit(d.X, d.y, task=d.task)
+    mixed = theta.loc[order, order]
+    named = mixed.reset_index(names="task")
+    for table in (pl.from_pandas(named), pa.Table.from_pandas(named, preserve_index=False), pl.from_pandas(mixed)):
+        model = MultiTaskRegressor(C=1.0, output="fixed", theta=table).fit(d.X, d.y, task=d.task)
+        np.testing.assert_array_equal(model.theta_, expected.theta_)
+    with pytest.raises(ValueError, match="theta: there is no task"):
+        MultiTaskRegressor(output="fixed", theta=pl.from_pandas(named).rename({order[0]: "z"})).fit(
+            d.X, d.y, task=d.task
+        )

@@ -91,8 +91,9 @@ def test_classes_of_several_tasks_and_tables(regression, tmp_path):
     table = pd.DataFrame({"low": d.y, "high": np.where(d.X[:, 0] > 1, np.nan, d.y)})
     wide = MultiTaskRegressor(C=1.0, keep_data=False).fit(d.X, table)
     assert AGREES in page(wide, tmp_path / "a.html", d.X, table)
-    with pytest.raises(ValueError, match="its columns are not those of the fit"):
-        wide.report(tmp_path / "a.html", d.X, table[["high", "low"]])
+    assert AGREES in page(wide, tmp_path / "a.html", d.X, table[["high", "low"]]), "columns are found by name"
+    with pytest.raises(ValueError, match="y: there is no task 'low' among its columns"):
+        wide.report(tmp_path / "a.html", d.X, table.rename(columns={"low": "deep"}))
     with pytest.raises(ValueError, match="fitted with a table of labels"):
         wide.report(tmp_path / "a.html", d.X, d.y)
 

@@ -32,11 +32,12 @@ def test_the_script_uses_every_public_name():
     from test_attributes import attributes
 
     import kinfolk
+    from kinfolk import cluster, plot
 
     used = {node.attr for node in ast.walk(ast.parse(SCRIPT.read_text())) if isinstance(node, ast.Attribute)}
     used |= {node.id for node in ast.walk(ast.parse(SCRIPT.read_text())) if isinstance(node, ast.Name)}
     kinds = [getattr(kinfolk, name) for name in kinfolk.__all__ if isinstance(getattr(kinfolk, name), type)]
-    public = set(kinfolk.__all__)
+    public = {name for module in (kinfolk, plot, cluster) for name in module.__all__}
     for kind in kinds:
         own = {name for each in kind.__mro__ if each.__module__.startswith("kinfolk") for name in vars(each)}
         methods = {name for name in own if not name.startswith("_") and callable(getattr(kind, name, None))}
@@ -52,4 +53,5 @@ def test_it_runs(tmp_path):
 
     assert user_script.regression(tmp_path / "m") and user_script.classification()
     assert user_script.choice(tmp_path / "s") and user_script.statistics(tmp_path / "t")
+    assert user_script.shards(tmp_path / "none")
     plt.close("all")

@@ -21,6 +21,7 @@ from kinfolk import (
     plot,
     register_skl2onnx,
 )
+from kinfolk.cluster import Recipe, ShardError, Source, arrays, arrow, fit, parquet
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(40, 3))
@@ -92,10 +93,12 @@ def classification() -> float:
     per_task: dict[Any, float] = model.score_per_task(X, y > 0, task=task)
     many = OutputKernelClassifier().fit(X, np.arange(40) % 3)
     scores: np.ndarray = many.decision_function(X)
+    digits: np.ndarray = many.classes_
     outputs = OutputKernelRegressor().fit(X, np.column_stack([y, -y]))
     values: np.ndarray = outputs.predict(X)
-    arrays = (proba, log, scores, values, sigmoids, score)
-    return sum(float(each.sum()) for each in arrays) + len(classes) + len(per_task)
+    low, high = outputs.predict_interval(X, coverage=0.8)
+    found = (proba, log, scores, values, sigmoids, score, digits, high - low)
+    return sum(float(each.sum()) for each in found) + len(classes) + len(per_task)
 
 
 def choice(path: Path) -> float:
@@ -119,14 +122,41 @@ def choice(path: Path) -> float:
     search.report(path.with_suffix(".html"))
     search.to_onnx(path)
     best += len(pictures) + float((high - low).sum())
-    plot.theta_heatmap(search.best_estimator_)
     register_skl2onnx()
+    best += float(len(drawings(search)))
     return best + len(params) + len(results) + len(names) + len(kinfolk.__version__) + of_classes()
+
+
+def drawings(search: MultiTaskCV) -> list[Any]:
+    model: MultiTaskRegressor = search.best_estimator_
+    found: list[Any] = [plot.theta_heatmap(model), plot.task_tree(model, n_clusters=2), plot.gap_curve(model)]
+    found += [plot.path_plot(search), plot.comparison(search)]
+    scores = model.score_per_task(X, y, task="bob")
+    return [*found, plot.task_gain(scores, scores)]
+
+
+def batches() -> list[Any]:
+    import pyarrow as pa
+
+    return list(pa.table({"a": X[:, 0], "b": y, "who": task.tolist()}).to_batches())
+
+
+def shards(folder: Path) -> float:
+    parts: Source = arrays([(X[:20], y[:20], task[:20]), (X[20:], y[20:], task[20:])])
+    first: Recipe = parts.recipes[0]
+    model: MultiTaskRegressor = fit(MultiTaskRegressor(C=1.0), parts, certify=False)
+    lazy: Source = arrow([batches], target="b", task="who")
+    problem: type[ValueError] = ShardError
+    try:
+        parquet(folder, target="b")
+    except FileNotFoundError:
+        return model.rel_gap_ + len(lazy.recipes) + len(first.fingerprint()) + len(problem.__name__)
+    return 0.0
 
 
 def of_classes() -> float:
     search = MultiTaskCV(MultiTaskClassifier(), Cs=[1.0], param_grid={}, cv=2, scoring=["accuracy"], refit="accuracy")
     search.fit(table()[["a", "b", "c"]], y > 0, task=task)
-    arrays: list[np.ndarray] = [search.predict_proba(X, task=task), search.predict_log_proba(X, task=task)]
-    arrays += [search.decision_function(X, task=task)]
-    return len(search.classes_) + len(search.feature_names_in_) + sum(float(each.sum()) for each in arrays)
+    found: list[np.ndarray] = [search.predict_proba(X, task=task), search.predict_log_proba(X, task=task)]
+    found += [search.decision_function(X, task=task)]
+    return len(search.classes_) + len(search.feature_names_in_) + sum(float(each.sum()) for each in found)

@@ -20,9 +20,9 @@ from ._classifier import MultiTaskClassifier
 from ._cv import MultiTaskCV
 from ._far_off import FarOffWarning
 from ._files import load
-from ._onnx import register_skl2onnx
 from ._output_kernel import OutputKernelClassifier, OutputKernelRegressor
 from ._regressor import MultiTaskRegressor
+from ._skl2onnx import register_skl2onnx
 from ._statistics import Statistics
 
 __version__: str = _native.VERSION

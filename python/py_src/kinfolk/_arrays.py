@@ -6,10 +6,8 @@ Fits and predictions take them from where they are; predictions go back to the l
 from __future__ import annotations
 
 import contextlib
-import functools
 import sys
-from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -61,16 +59,3 @@ def like(x: Any, found: Any) -> Any:
         device = x.device
         with device if hasattr(device, "__enter__") else contextlib.nullcontext():
             return library.asarray(found)
-
-
-_Method = TypeVar("_Method", bound=Callable[..., Any])
-
-
-def returns_like_x(method: _Method) -> _Method:
-    """A method of X that gives back arrays of the library and on the device of X."""
-
-    @functools.wraps(method)
-    def wrapped(self: Any, X: Any, *args: Any, **more: Any) -> Any:
-        return like(X, method(self, on_host(X), *args, **more))
-
-    return wrapped  # type: ignore[return-value]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -98,6 +100,8 @@ def _of_text(where: str, name: str, data: str, atom: Atom) -> dict[str, Any]:
     file, colon, column = place.rpartition(":")
     if kind in ("groups", "tree") and colon and file and column and "/" not in column and "\\" not in column:
         table |= {"file": file, "column": column}
+    if not os.path.exists(table["file"]):
+        raise FileNotFoundError(errno.ENOENT, f"{where}: {os.strerror(errno.ENOENT)}", table["file"])
     options = {"weight": atom.weight, "kernel": atom.kernel}
     return table | {key: value for key, value in options.items() if value is not None}
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import textwrap
+from typing import Any
+
+from sklearn.exceptions import NotFittedError
 
 _ALL = {
     "theta_": ("array of shape (tasks, tasks)", "The task matrix, positive semidefinite, about scaled labels."),
@@ -63,3 +66,23 @@ def section(*, classes: bool) -> str:
     for name, (kind, text) in (_ALL | (_CLASSES if classes else {})).items():
         lines += [f"{name} : {kind}", *textwrap.wrap(text, 100, initial_indent="    ", subsequent_indent="    ")]
     return "\n".join(lines)
+
+
+class _Fitted:
+    """An attribute that is there after a fit. Instances have their own; before, it says that there was no fit."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __get__(self, estimator: Any, owner: Any = None) -> Any:
+        if estimator is None:
+            return self
+        text = f"This {type(estimator).__name__} instance is not fitted yet: {self.name} is there after 'fit'."
+        raise NotFittedError(text)
+
+
+def before_fits(cls: type[Any]) -> None:
+    """Attributes of `cls` that a fit sets raise `NotFittedError` before it. Properties are made of others."""
+    for name in _ALL:
+        if not hasattr(cls, name) and name not in ("n_features_in_", "feature_names_in_"):  # those are scikit-learn's
+            setattr(cls, name, _Fitted(name))

@@ -8,13 +8,13 @@ import sys
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
-from . import _atoms, _checks, _folds, _inputs, _native, _recipe
+from . import _atoms, _attributes, _checks, _folds, _inputs, _native, _plain, _recipe
 from ._compat import HAS_CALLBACKS, Callbacks
 from ._folds import FoldKeys
 from ._html import CertificateHtml
@@ -23,6 +23,10 @@ from ._labelled import LabelledResults
 from ._parameters import EngineParameters, specification
 from ._pictures import PlotMixin
 from ._targets import Triples
+
+
+TABLES = ("atoms", "theta", "prior")
+"""Parameters that may hold frames."""
 
 
 @dataclass
@@ -60,6 +64,13 @@ def each_weight(weight: np.ndarray, triples: Triples | None, shape: tuple[int, i
     else:
         each = np.broadcast_to(weight if weight.ndim == 2 else weight[:, None], shape).ravel()
     return np.ascontiguousarray(each)
+
+
+def weighted(observations: Any, each: np.ndarray) -> Any:
+    """Observations with weights, of which some must be positive."""
+    if not each.any():
+        raise ValueError("sample_weight: all weights of labels are zero, so that there is nothing to learn from")
+    return observations.weighted(each)
 
 
 class BaseKinfolkEstimator(
@@ -122,7 +133,7 @@ class BaseKinfolkEstimator(
         alpha: np.ndarray | None = self.model_.alpha
         if alpha is None:
             raise AttributeError("a model from statistics, or one without its dual variables, has no dual_coef_")
-        about = json.loads(self.model_.about)
+        about, alpha = json.loads(self.model_.about), self._sign * alpha
         return alpha.reshape(about["n_inputs"], -1) if about["complete"] else alpha
 
     def _linear(self) -> tuple[np.ndarray, np.ndarray]:
@@ -132,7 +143,12 @@ class BaseKinfolkEstimator(
             why = "coef_ and intercept_ exist for linear kernels only"
             raise AttributeError(why + chosen if self.kernel == "auto" else why)
         weights, intercept = linear
-        return np.ascontiguousarray(weights.T), intercept
+        return np.ascontiguousarray(self._sign * weights.T), self._sign * intercept
+
+    @property
+    def _sign(self) -> float:
+        """What scores of the engine are multiplied with to be those of the estimator."""
+        return 1.0
 
     @property
     def coef_(self) -> np.ndarray:
@@ -206,14 +222,18 @@ class BaseKinfolkEstimator(
 
     def _add_folds(self, data: TrainingData, groups: Any, times: Any) -> TrainingData:
         """Adds what decides about the folds by which C is chosen."""
-        return dataclasses.replace(data, fold_keys=_folds.keys(groups, times, data.x.shape[0]))
+        return self._with_keys(data, _folds.keys(groups, times, data.x.shape[0]))
+
+    def _with_keys(self, data: TrainingData, keys: FoldKeys | None) -> TrainingData:
+        return dataclasses.replace(data, fold_keys=keys)
 
     def _after_fit(self, data: TrainingData) -> None:
         """What an estimator computes from a fitted model, such as its calibration."""
 
     def _store_fit(self, model: Any) -> None:
         self.model_, summary = model, model.summary
-        self.__dict__.pop("calibration_", None)  # it belongs to the previous model
+        for name in ("calibration_", "_held_out"):  # they belong to the previous model
+            self.__dict__.pop(name, None)
         self.primal_, self.dual_ = summary["primal"], summary["dual"]
         self.dual_gap_, self.rel_gap_ = summary["gap"], summary["rel_gap"]
         self.claim_, self.remark_ = summary["claim"], summary["remark"]
@@ -264,6 +284,15 @@ class BaseKinfolkEstimator(
         alpha: np.ndarray | None = self.model_.alpha
         return alpha if alpha is not None and len(alpha) == len(observations) else None
 
+    def __copy__(self) -> Self:
+        """Another estimator with the same parameters, model and training data, none of which is ever changed."""
+        new = type(self).__new__(type(self))
+        new.__dict__.update(self.__dict__)
+        return new
+
+    __kinfolk_state__ = True
+    """`__getstate__` gives plain values."""
+
     def __getstate__(self) -> Any:
         """Plain arrays and bytes, so that tools such as skops need to trust this class and no other."""
         state = dict(super().__getstate__())
@@ -273,11 +302,12 @@ class BaseKinfolkEstimator(
         statistics = state.pop("_statistics", None)
         if statistics is not None:
             state["_statistics_bytes"] = statistics.to_bytes()
-        return state
+        return state | {name: _plain.pack(state[name]) for name in TABLES if name in state}
 
     def __setstate__(self, state: Any) -> None:
         state = dict(state)
         data, statistics = state.pop("_model_bytes", None), state.pop("_statistics_bytes", None)
+        state |= {name: _plain.unpack(state[name]) for name in TABLES if name in state}
         super().__setstate__(state)
         if statistics is not None:
             from ._statistics import Statistics
@@ -291,6 +321,9 @@ class BaseKinfolkEstimator(
         tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
         tags.input_tags.sparse = not tags.input_tags.pairwise
         return tags
+
+
+_attributes.before_fits(BaseKinfolkEstimator)
 
 
 class _StopRequested(Exception):

@@ -12,6 +12,8 @@ from joblib import cpu_count
 from joblib.parallel import get_active_backend
 from sklearn.utils import check_random_state
 
+from . import _tables
+
 
 def number(name: str, value: Any, *, zero: bool = False) -> float:
     """A positive finite number, or zero where that is allowed."""
@@ -21,6 +23,15 @@ def number(name: str, value: Any, *, zero: bool = False) -> float:
     if not (math.isfinite(size) and (size > 0 or (zero and size == 0))):
         raise ValueError(f"{name} = {size!r}: it must be finite and {'not negative' if zero else 'positive'}")
     return size
+
+
+def share(name: str, value: Any) -> float:
+    """A number between 0 and 1."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
+        raise TypeError(f"{name} = {value!r}: it must be a number between 0 and 1")
+    if not 0 < float(value) < 1:
+        raise ValueError(f"{name} = {value!r}: it must be between 0 and 1")
+    return float(value)
 
 
 def whole(name: str, value: Any, least: int) -> int:
@@ -62,24 +73,35 @@ def seed(random_state: Any) -> int:
     """A seed. None is zero, so that fits are reproducible."""
     if random_state is None:
         return 0
-    if isinstance(random_state, numbers.Integral):
-        check_random_state(int(random_state))
-        return int(random_state)
-    return int(check_random_state(random_state).randint(2**31 - 1))
+    try:
+        if isinstance(random_state, numbers.Integral):
+            check_random_state(int(random_state))
+            return int(random_state)
+        return int(check_random_state(random_state).randint(2**31 - 1))
+    except ValueError:
+        wanted = "a whole number from 0 to 2^32 - 1, a RandomState or None"
+        raise ValueError(f"random_state = {random_state!r}: it must be {wanted}") from None
 
 
-def weight(value: Any) -> float | str:
+def flag(name: str, value: Any) -> bool:
+    """True or False."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name} = {value!r}: it must be True or False")
+    return bool(value)
+
+
+def weight(value: Any, name: str = "C") -> float | str:
     """C as the engine reads it: a number, "auto", or "strength:NUMBER"."""
     if not isinstance(value, str):
-        return number("C", value)
+        return number(name, value)
     if not value.startswith("strength:"):
-        choice("C", value, ("auto", "strength:NUMBER"))
+        choice(name, value, ("auto", "strength:NUMBER"))
     return value
 
 
 def square_matrix(name: str, value: Any) -> list[list[float]]:
     """A square matrix of finite numbers."""
-    table = np.asarray(value, dtype=float)
+    table = _tables.numbers(name, value)
     if table.ndim != 2 or table.shape[0] != table.shape[1]:
         raise ValueError(f"{name}: a task matrix has as many columns as rows, not the shape {table.shape}")
     if not np.isfinite(table).all():

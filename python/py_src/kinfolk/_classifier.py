@@ -12,7 +12,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
-from . import _arrays, _calibration, _checks, _inputs, _native, _targets
+from . import _calibration, _checks, _inputs, _native, _targets
 from ._base import TrainingData
 from ._compat import available_if
 from ._multitask import MultiTask, Rows
@@ -41,8 +41,16 @@ class MultiTaskClassifier(ClassifierMixin, ClassParameters, MultiTask):  # type:
 
     AUTO_LOSS = "logistic"
 
+    def _declare(self, classes: Any) -> None:
+        self._to_declare = None if classes is None else np.unique(np.asarray(classes))
+
+    def _prepare(self, X: Any, y: Any, task: Any = None, sample_weight: Any = None) -> TrainingData:
+        # All classes that labels may have, if `partial_fit` was told; another fit knows nothing of them.
+        self._declared: np.ndarray | None = self.__dict__.pop("_to_declare", None)
+        return super()._prepare(X, y, task, sample_weight)
+
     def _encode(self, y: Any, task: np.ndarray | None) -> Targets:
-        return _targets.classes(y, task)
+        return _targets.classes(y, task, getattr(self, "_declared", None))
 
     def _loss(self, text: str) -> str:
         text = self.AUTO_LOSS if text == "auto" else text
@@ -56,18 +64,19 @@ class MultiTaskClassifier(ClassifierMixin, ClassParameters, MultiTask):  # type:
         # One array of classes for a table too, if its columns have the same classes.
         same = all(np.array_equal(own, classes[0]) for own in classes)
         by_column = self._targets.form == "wide" and not same
-        self.classes_: Any = classes if by_column else np.unique(np.concatenate(classes))
+        declared = getattr(self, "_declared", None)
+        found = np.unique(np.concatenate(classes)) if declared is None else declared
+        self.classes_: Any = classes if by_column else found
         return data
 
-    def _weights(self, x: Any, y: Any, weight: Any) -> np.ndarray | None:
-        each = super()._weights(x, y, weight)
+    def _weights(self, y: Any, weight: np.ndarray | None) -> np.ndarray | None:
         if not isinstance(self.class_weight, Mapping):
-            return each
+            return weight
         labels = _inputs.table(y)
         if labels.ndim == 2 and labels.shape[1] > 1:
             raise ValueError("class_weight: a dictionary needs one class per row; for a table of labels use 'balanced'")
         own = np.asarray([float(self.class_weight.get(label, 1.0)) for label in labels.ravel().tolist()])
-        return own if each is None else own * each
+        return own if weight is None else own * weight
 
     # --- probabilities ---
 
@@ -78,7 +87,7 @@ class MultiTaskClassifier(ClassifierMixin, ClassParameters, MultiTask):  # type:
             self.calibration_ = _calibration.cross_fitted(self, data)
 
     @available_if(_calibration.has_probabilities)
-    @_arrays.returns_like_x
+    @_inputs.returns_like_x
     def predict_proba(self, X: Any, task: Any = None) -> Any:
         """Probabilities of `classes_`, for the logistic loss or with `calibrate`.
 
@@ -100,7 +109,7 @@ class MultiTaskClassifier(ClassifierMixin, ClassParameters, MultiTask):  # type:
         return tables[self._one_task(rows, targets)]
 
     @available_if(_calibration.has_probabilities)
-    @_arrays.returns_like_x
+    @_inputs.returns_like_x
     def predict_log_proba(self, X: Any, task: Any = None) -> Any:
         """Logarithms of `predict_proba`."""
         with np.errstate(divide="ignore"):
@@ -125,6 +134,10 @@ class MultiTaskClassifier(ClassifierMixin, ClassParameters, MultiTask):  # type:
             return np.column_stack([1 - own[:, 0], own[:, 0]])
         return _calibration.normalised(own)
 
+    @property
+    def _sign(self) -> float:
+        return self._targets.sign
+
     # --- predicting ---
 
     def _spread(self, tables: list[np.ndarray], index: np.ndarray | None, empty: float) -> np.ndarray:
@@ -139,7 +152,7 @@ class MultiTaskClassifier(ClassifierMixin, ClassParameters, MultiTask):  # type:
 
     def _scores(self, rows: Rows, *, all_outputs: bool) -> np.ndarray:
         """Scores; log-odds if the model is calibrated, so that scores and probabilities choose the same class."""
-        scores = self._decision_matrix(rows, all_outputs=all_outputs)
+        scores = self._targets.sign * self._decision_matrix(rows, all_outputs=all_outputs)
         sigmoids = getattr(self, "calibration_", None)
         if sigmoids is None:
             return scores
@@ -152,7 +165,7 @@ class MultiTaskClassifier(ClassifierMixin, ClassParameters, MultiTask):  # type:
         own, count = scores[:, first:last], len(self._targets.classes[task])
         return np.column_stack([-own[:, 0], own[:, 0]]) if last - first == 1 and count == 2 else own
 
-    @_arrays.returns_like_x
+    @_inputs.returns_like_x
     def decision_function(self, X: Any, task: Any = None) -> Any:
         """Scores; log-odds with `calibrate`.
 
@@ -173,7 +186,7 @@ class MultiTaskClassifier(ClassifierMixin, ClassParameters, MultiTask):  # type:
         own = [self._class_scores(scores, t) for t in range(len(targets.tasks))]
         return self._spread(own, rows.output, -np.inf)
 
-    @_arrays.returns_like_x
+    @_inputs.returns_like_x
     def predict(self, X: Any, task: Any = None) -> np.ndarray:
         """Classes for the task of each row. `task` is one task for all rows, or one for each. Without it, a model whose
         labels were a table predicts all of them: (rows, tasks)."""
@@ -201,7 +214,7 @@ class MultiTaskClassifier(ClassifierMixin, ClassParameters, MultiTask):  # type:
         best: np.ndarray = self._class_scores(scores, task).argmax(axis=1)
         return best
 
-    @_arrays.returns_like_x
+    @_inputs.returns_like_x
     def score(self, X: Any, y: Any, task: Any = None, sample_weight: Any = None) -> float:
         """Accuracy over all rows; for a table, the mean over its columns."""
         return self._mean_score(X, y, task, sample_weight)

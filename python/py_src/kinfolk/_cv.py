@@ -14,7 +14,7 @@ from sklearn.exceptions import FitFailedWarning
 from sklearn.model_selection import ParameterGrid, check_cv
 from sklearn.pipeline import Pipeline
 
-from . import _arrays, _checks, _cv_compare, _cv_pipeline, _cv_scoring, _folds, _inputs, _native
+from . import _checks, _cv_compare, _cv_pipeline, _cv_scoring, _folds, _inputs, _native
 from ._base import BaseKinfolkEstimator, TrainingData
 from ._cv_best import BestEstimatorMixin
 from ._cv_compare import Comparisons
@@ -177,8 +177,12 @@ class MultiTaskCV(
         With a number as `cv`, `groups` and `times` give the folds of the command with `--folds-by group:COLUMN` and
         `--folds-by time:COLUMN`: rows of a group are in one fold, or rows are tested that are later than all rows of
         training. With a splitter of scikit-learn, such as `GroupKFold`, `groups` are for it."""
-        X = X.tocsr() if sp.issparse(X) else _arrays.on_host(X)  # others cannot be split by rows
-        y, task, sample_weight, offset = map(_arrays.on_host, (y, task, sample_weight, offset))
+        self._weights()  # raises an error if Cs are not such
+        for name in ("compare", "return_train_score"):
+            _checks.flag(name, getattr(self, name))
+        # Others cannot be split by rows.
+        X = X.tocsr() if sp.issparse(X) else X if isinstance(self.estimator, Pipeline) else _inputs.frame(X)
+        y, task, sample_weight, offset = map(_inputs.frame, (y, task, sample_weight, offset))
         if times is not None and not isinstance(self.cv, (int, np.integer)):
             raise ValueError("times: they are for a number of folds, such as cv=5; the splitter has its own folds")
         estimator = MultiTaskRegressor() if self.estimator is None else self.estimator
@@ -195,16 +199,17 @@ class MultiTaskCV(
         if self.refit:
             best = clone(estimator).set_params(**clone(self.best_params_, safe=False))
             began = time.perf_counter()
-            self.best_estimator_ = best.fit(X, y, **{name: part for name, part in given.items() if part is not None})
+            with _cv_pipeline.unrouted():
+                parts = {name: part for name, part in given.items() if part is not None}
+                self.best_estimator_ = best.fit(X, y, **parts)
             self.refit_time_ = time.perf_counter() - began
             self._copy_names()
         return self
 
     def _scoring(self, scoring: Any) -> tuple[Scoring, str]:
         """The scorers, and the name of the one to choose by."""
-        read = Scoring.read(scoring, self.error_score, self.return_train_score)
-        self.multimetric_ = read.is_multimetric
-        return read, read.primary(self.refit)
+        read = Scoring.read(scoring, self.error_score, self.return_train_score, self.refit)
+        return read, read.primary()
 
     # --- pipelines ---
 
@@ -232,9 +237,8 @@ class MultiTaskCV(
         one = clone(last)
         splits = self._splits(one, one._prepare(table, y, given["task"], given["sample_weight"]), X, y, keys)
         data = (X, y, given["task"])
-        found = _cv_pipeline.cross_validate(
-            pipeline, candidates, splits, data, given, scoring, primary, self.n_jobs
-        )
+        found = _cv_pipeline.cross_validate(pipeline, candidates, splits, data, given, scoring, self.n_jobs)
+        self.multimetric_ = scoring.is_multimetric
         return Results(found, len(splits), of_command=False), primary
 
     # --- estimators of this package ---
@@ -264,7 +268,7 @@ class MultiTaskCV(
             try:
                 data = one._add_offset(one._prepare(X, y, task, sample_weight), offset)
                 splits = splits or self._splits(one, data, X, y, keys)
-                scorer = FoldScorer(one, data, splits, (X, y, task), scoring, primary)
+                scorer = FoldScorer(one, data, splits, (X, y, task), scoring)
                 results += self._cross_validate(setting, data, scorer, search, metric)
             except Exception as error:
                 if self.error_score == "raise":
@@ -274,6 +278,7 @@ class MultiTaskCV(
             raise failed[0][2]
         for at, setting, why in reversed(failed):
             results.insert(at, self._failed(setting, why, results[0]))
+        self.multimetric_ = scoring.is_multimetric
         return Results(results, len(splits), of_command=metric is not None), primary
 
     def _failed(self, setting: Mapping[str, Any], error: Exception, other: SettingResult) -> SettingResult:
@@ -309,7 +314,9 @@ class MultiTaskCV(
         """Weights of the losses to try, as the engine reads them; None is the grid of the command."""
         if self.Cs is None:
             return None
-        values = sorted(_checks.number("C", c) for c in self.Cs)
+        if isinstance(self.Cs, str) or not np.iterable(self.Cs):
+            raise TypeError(f"Cs = {self.Cs!r}: it must be a list of numbers")
+        values = sorted((_checks.weight(c, "Cs") for c in self.Cs), key=lambda c: (isinstance(c, str), c))
         if not values:
             raise ValueError("Cs is empty")
         return list(map(str, values))
@@ -387,14 +394,17 @@ class MultiTaskCV(
         self.best_params_ = self.cv_results_["params"][self.best_index_]
         self.best_C_ = next(value for name, value in self.best_params_.items() if name.split("__")[-1] == "C")
 
-    def score(self, X: Any, y: Any, task: Any = None) -> float:
+    def score(self, X: Any, y: Any, task: Any = None, sample_weight: Any = None) -> float:
         """The score of the best estimator: its own, or that of the scikit-learn scorer that chose it."""
         scorer = self.scoring if metric_of_command(self.scoring) is None else None
         if self.multimetric_:
             if not isinstance(self.refit, str):
                 raise ValueError("score: with several scorers, refit says by name which one it is")
-            scorer = Scoring.read(self.scoring, "raise", False).scorers[self.refit]
-        return _cv_scoring.score(self._best(), scorer, X, y, task)
+            if not callable(self.scoring):
+                scorer = Scoring.read(self.scoring, "raise", False).scorers[self.refit]
+        with _cv_pipeline.unrouted():
+            found = _cv_scoring.score(self._best(), scorer, X, y, task, sample_weight)
+        return float(found[self.refit] if isinstance(found, Mapping) else found)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -418,6 +428,6 @@ def _tables_of(
     own = {key: scores for key, scores in scorer.found.items() if key[1] == pair[0] and key[2] in kernels}
     found = {(fold, weight): scores for (fold, _, _, weight), scores in own.items()}
     cells = [[found[fold, _cv_scoring.weight(text)] for fold in range(len(scorer.splits))] for text in weights]
-    test = {name: np.asarray([[cell.test[name] for cell in row] for row in cells]) for name in cells[0][0].test}
-    train = {name: np.asarray([[cell.train[name] for cell in row] for row in cells]) for name in cells[0][0].train}
+    missing = scorer.scoring.error_score
+    test, train = (_cv_scoring.tables(cells, part, missing) for part in ("test", "train"))
     return test, train, np.asarray([[cell.seconds for cell in row] for row in cells])

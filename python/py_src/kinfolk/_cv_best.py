@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Self
@@ -9,8 +10,13 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from . import _plain
 from ._compat import Method, available_if
+from ._cv_pipeline import unrouted
 from ._regressor import MultiTaskRegressor
+
+
+ESTIMATORS = ("estimator", "best_estimator_")
 
 
 def _has(name: str) -> Callable[[Method], Method]:
@@ -29,6 +35,21 @@ class BestEstimatorMixin:
         best_estimator_: Any
         _selection: str | None
 
+    def __getstate__(self) -> Any:
+        state: dict[str, Any] = super().__getstate__()  # type: ignore[assignment]
+        return state | {name: _plain.pack(state[name]) for name in ESTIMATORS if name in state}
+
+    def __setstate__(self, state: Any) -> None:
+        state = state | {name: _plain.unpack(state[name]) for name in ESTIMATORS if name in state}
+        super().__setstate__(state)  # type: ignore[misc]
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        """A copy whose best estimator can be updated: pickles would not contain its training data."""
+        new = type(self).__new__(type(self))
+        memo[id(self)] = new
+        new.__dict__.update({name: copy.deepcopy(value, memo) for name, value in self.__dict__.items()})
+        return new
+
     def _best(self) -> Any:
         check_is_fitted(self, "best_estimator_")
         return self.best_estimator_
@@ -42,29 +63,36 @@ class BestEstimatorMixin:
     # --- predictions ---
 
     @_has("predict")
-    def predict(self, X: Any, **more: Any) -> Any:
+    def predict(self, X: Any, task: Any = None, **more: Any) -> np.ndarray:
         """Prediction of the best estimator."""
-        return self._best().predict(X, **more)
+        found: np.ndarray = self._ask("predict", X, task, more)
+        return found
 
     @_has("decision_function")
-    def decision_function(self, X: Any, **more: Any) -> Any:
+    def decision_function(self, X: Any, task: Any = None, **more: Any) -> Any:
         """Prediction of the best estimator."""
-        return self._best().decision_function(X, **more)
+        return self._ask("decision_function", X, task, more)
 
     @_has("predict_proba")
-    def predict_proba(self, X: Any, **more: Any) -> Any:
+    def predict_proba(self, X: Any, task: Any = None, **more: Any) -> Any:
         """Prediction of the best estimator."""
-        return self._best().predict_proba(X, **more)
+        return self._ask("predict_proba", X, task, more)
 
     @_has("predict_log_proba")
-    def predict_log_proba(self, X: Any, **more: Any) -> Any:
+    def predict_log_proba(self, X: Any, task: Any = None, **more: Any) -> Any:
         """Prediction of the best estimator."""
-        return self._best().predict_log_proba(X, **more)
+        return self._ask("predict_log_proba", X, task, more)
+
+    def _ask(self, method: str, X: Any, task: Any, more: dict[str, Any]) -> Any:
+        """The answer of the best estimator; tasks are for the last step of a pipeline."""
+        given = more if task is None else {"task": task, **more}
+        with unrouted():
+            return getattr(self._best(), method)(X, **given)
 
     @_has("predict_interval")
     def predict_interval(self, X: Any, task: Any = None, coverage: float = 0.9) -> tuple[np.ndarray, np.ndarray]:
         """Intervals of the best estimator."""
-        low, high = self._best().predict_interval(X, task=task, coverage=coverage)
+        low, high = self._ask("predict_interval", X, task, {"coverage": coverage})
         return low, high
 
     @_has("score_per_task")
@@ -76,15 +104,19 @@ class BestEstimatorMixin:
     # --- more data ---
 
     @_has("update")
-    def update(self, X: Any, y: Any, task: Any = None, sample_weight: Any = None) -> Self:
+    def update(
+        self, X: Any, y: Any, task: Any = None, sample_weight: Any = None, groups: Any = None, times: Any = None
+    ) -> Self:
         """Adds rows to the best estimator, with the setting that was chosen; `cv_results_` stay those of the search."""
-        self._best().update(X, y, task=task, sample_weight=sample_weight)
+        self._best().update(X, y, task, sample_weight, groups, times)
         return self
 
     @_has("add_task")
-    def add_task(self, X: Any, y: Any, name: Any, sample_weight: Any = None) -> Self:
+    def add_task(
+        self, X: Any, y: Any, name: Any, sample_weight: Any = None, groups: Any = None, times: Any = None
+    ) -> Self:
         """Adds a task to the best estimator, with the setting that was chosen."""
-        self._best().add_task(X, y, name, sample_weight=sample_weight)
+        self._best().add_task(X, y, name, sample_weight, groups, times)
         self._copy_names()
         self._selection = None  # it is about other tasks
         return self
@@ -105,9 +137,9 @@ class BestEstimatorMixin:
         self._best().save(path)
 
     @_has("to_onnx")
-    def to_onnx(self, path: str | os.PathLike[str] | None = None) -> Any:
-        """The best estimator as an ONNX graph."""
-        return self._best().to_onnx(path)
+    def to_onnx(self, path: str | os.PathLike[str] | None = None, dtype: str = "float32") -> Any:
+        """The best estimator as an ONNX graph, in which numbers come in and go out as `dtype`."""
+        return self._best().to_onnx(path, dtype)
 
     @_has("report")
     def report(

@@ -9,15 +9,22 @@ from typing import Any
 
 import joblib
 import numpy as np
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.exceptions import FitFailedWarning
 from sklearn.utils import _safe_indexing
 
+from . import _tables
 from ._cv_results import SettingResult
-from ._cv_scoring import FoldScores, Scoring, Split, rows_of
+from ._cv_scoring import FoldScores, Scoring, Split, rows_of, tables
 
 Given = dict[str, Any]
 """Arguments of the fit of the last step: task, sample_weight."""
+
+
+def unrouted() -> Any:
+    """In it, arguments are not routed by the requests of steps: here they are always for the last step."""
+    return config_context(enable_metadata_routing=False)
 
 
 @dataclass
@@ -40,7 +47,8 @@ def fit_params(pipeline: Any, given: Given, rows: np.ndarray | None = None) -> G
     last = pipeline.steps[-1][0]
     parts = {name: part for name, part in given.items() if part is not None}
     if rows is not None:
-        parts = {name: _safe_indexing(np.asarray(part), rows) for name, part in parts.items()}
+        tables = {name: part if _tables.is_frame(part) else np.asarray(part) for name, part in parts.items()}
+        parts = {name: _safe_indexing(part, rows) for name, part in tables.items()}
     return {f"{last}__{name}": part for name, part in parts.items()}
 
 
@@ -51,7 +59,6 @@ def cross_validate(
     data: tuple[Any, Any, Any],
     given: Given,
     scoring: Scoring,
-    primary: str,
     n_jobs: int | None,
 ) -> list[SettingResult]:
     """All candidates on all folds."""
@@ -61,19 +68,17 @@ def cross_validate(
     parallel = joblib.Parallel(n_jobs=n_jobs, prefer="threads")
     fits = list(parallel(run(pipeline, params, split, data, given, scoring) for params, split in work))
     by_candidate = [fits[i * len(splits) : (i + 1) * len(splits)] for i in range(len(candidates))]
-    return [_result(params, own, primary) for params, own in zip(candidates, by_candidate, strict=True)]
+    return [_result(params, own, scoring) for params, own in zip(candidates, by_candidate, strict=True)]
 
 
-def _result(params: dict[str, Any], fits: list[_Fit], primary: str) -> SettingResult:
-    def table(part: str) -> dict[str, np.ndarray]:
-        names = getattr(fits[0].scores, part)
-        return {name: np.asarray([[getattr(fit.scores, part)[name] for fit in fits]]) for name in names}
-
+def _result(params: dict[str, Any], fits: list[_Fit], scoring: Scoring) -> SettingResult:
+    cells, missing = [[fit.scores for fit in fits]], scoring.error_score
+    test = tables(cells, "test", missing)
     return SettingResult(
         params=[params],
-        score=[float(np.mean([fit.scores.test[primary] for fit in fits]))],
-        test=table("test"),
-        train=table("train"),
+        score=[scoring.chosen({name: float(np.mean(own)) for name, own in test.items()})],
+        test=test,
+        train=tables(cells, "train", missing),
         rel_gap=[max(fit.rel_gap for fit in fits)],
         seconds=[sum(fit.seconds for fit in fits)],
         score_seconds=np.asarray([[fit.scores.seconds for fit in fits]]),
@@ -81,6 +86,13 @@ def _result(params: dict[str, Any], fits: list[_Fit], primary: str) -> SettingRe
 
 
 def _fit_and_score(
+    pipeline: Any, params: dict[str, Any], split: Split, data: tuple[Any, Any, Any], given: Given, scoring: Scoring
+) -> _Fit:
+    with unrouted():
+        return _fold(pipeline, params, split, data, given, scoring)
+
+
+def _fold(
     pipeline: Any, params: dict[str, Any], split: Split, data: tuple[Any, Any, Any], given: Given, scoring: Scoring
 ) -> _Fit:
     fitted = clone(pipeline).set_params(**clone(params, safe=False))

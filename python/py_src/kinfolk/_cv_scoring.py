@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.exceptions import FitFailedWarning
-from sklearn.metrics import check_scoring
+from sklearn.metrics import check_scoring, get_scorer
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 from sklearn.utils.metaestimators import _safe_split
@@ -49,11 +49,13 @@ class Scoring:
 
     scorers: dict[str, Any]
     is_multimetric: bool
+    """Also after a function has returned a dictionary."""
     error_score: float | str
     with_train: bool
+    refit: Any
 
     @classmethod
-    def read(cls, scoring: Any, error_score: float | str, with_train: bool) -> Scoring:
+    def read(cls, scoring: Any, error_score: float | str, with_train: bool, refit: Any = True) -> Scoring:
         if error_score != "raise" and not isinstance(error_score, (int, float, np.number)):
             raise ValueError(f"error_score = {error_score!r}: it must be a number or 'raise'")
         if isinstance(scoring, Mapping):
@@ -68,23 +70,42 @@ class Scoring:
             raise ValueError("scoring is empty")
         if many and any(metric_of_command(each) is not None for each in scorers.values()):
             raise ValueError("scoring: metrics of the command ('select') cannot be among several scorers")
-        return cls(scorers, many, error_score, with_train)
+        for each in scorers.values():
+            _check_scorer(each)
+        return cls(scorers, many, error_score, with_train, refit)
 
-    def primary(self, refit: Any) -> str:
-        """The score that the choice is made by."""
-        if not self.is_multimetric or callable(refit) or refit is False:
-            return next(iter(self.scorers))
-        if not isinstance(refit, str) or refit not in self.scorers:
-            names = ", ".join(map(str, self.scorers))
-            raise ValueError(f"refit = {refit!r}: with several scorers it must be one of {names}, a function or False")
-        return refit
+    def primary(self) -> str:
+        """The score that the choice is made by. A function may still turn out to return several."""
+        if self.is_multimetric:
+            return self._named(self.scorers)
+        named = isinstance(self.refit, str) and callable(self.scorers[SINGLE])
+        return str(self.refit) if named else SINGLE
+
+    def _named(self, names: Mapping[str, Any]) -> str:
+        """Of several scores the one that `refit` names; the first, if it names none."""
+        if callable(self.refit) or self.refit is False:
+            return next(iter(names))
+        if not isinstance(self.refit, str) or self.refit not in names:
+            known = ", ".join(map(str, names))
+            why = f"with several scorers it must be one of {known}, a function or False"
+            raise ValueError(f"refit = {self.refit!r}: {why}")
+        return self.refit
+
+    def chosen(self, scores: Mapping[str, float]) -> float:
+        """Of the scores of a fold the one that the choice is made by."""
+        return scores[self._named(scores) if self.is_multimetric else SINGLE]
 
     def of(self, fitted: Any, X: Any, y: Any, task: Any) -> dict[str, float]:
         """The scores of a fitted estimator. One that raises an exception is `error_score`, with a warning."""
-        scores = {}
+        scores: dict[str, float] = {}
         for name, scorer in self.scorers.items():
             try:
-                scores[name] = score(fitted, scorer, X, y, task)
+                found = score(fitted, scorer, X, y, task)
+                if isinstance(found, Mapping):
+                    self.is_multimetric = True
+                    scores |= {str(own): float(value) for own, value in found.items()}
+                else:
+                    scores[name] = float(found)
             except Exception as error:
                 if self.error_score == "raise":
                     raise
@@ -112,6 +133,31 @@ class Scoring:
         return FoldScores(scores, dict(scores) if self.with_train else {}, 0.0)
 
 
+def _check_scorer(scorer: Any) -> None:
+    """Raises an error unless it is a scorer, before anything is fitted."""
+    if scorer is None or callable(scorer) or metric_of_command(scorer) is not None:
+        return
+    wanted = "'select', 'select:NAME', None, a function, or the name of a scorer of scikit-learn"
+    if not isinstance(scorer, str):
+        raise TypeError(f"scoring = {scorer!r}: it must be {wanted}")
+    try:
+        get_scorer(scorer)
+    except ValueError:
+        names = "sklearn.metrics.get_scorer_names() lists these"
+        raise ValueError(f"scoring = {scorer!r}: it must be {wanted}; {names}") from None
+
+
+def tables(cells: list[list[FoldScores]], part: str, missing: Any) -> dict[str, np.ndarray]:
+    """Scores of test or training rows by name: (settings, folds). A function may have failed before it could name
+    them."""
+    every = [getattr(cell, part) for row in cells for cell in row]
+    names = list(dict.fromkeys(name for own in every for name in own))
+    if len(names) > 1 and SINGLE in names and any(SINGLE not in own for own in every):
+        names.remove(SINGLE)
+    rows = [[getattr(cell, part) for cell in row] for row in cells]
+    return {name: np.asarray([[own.get(name, missing) for own in row] for row in rows], dtype=float) for name in names}
+
+
 def rows_of(fitted: Any, data: tuple[Any, Any, Any], rows: np.ndarray, train: np.ndarray) -> tuple[Any, Any, Any]:
     """Some rows of X, y and the tasks; of a precomputed kernel those columns that the model was trained with."""
     X, y, task = data
@@ -119,18 +165,19 @@ def rows_of(fitted: Any, data: tuple[Any, Any, Any], rows: np.ndarray, train: np
     return own, labels, None if task is None else _safe_indexing(np.asarray(task), rows)
 
 
-def score(fitted: Any, scorer: Any, X: Any, y: Any, task: Any) -> float:
-    """The estimator's own score (scorer None), or that of a scorer of scikit-learn."""
+def score(fitted: Any, scorer: Any, X: Any, y: Any, task: Any, weight: Any = None) -> Any:
+    """The estimator's own score (scorer None), or that of a scorer of scikit-learn: a function may return several."""
+    more = {} if weight is None else {"sample_weight": weight}
     if scorer is not None:
         bound = fitted if task is None else _WithTask(fitted, task)
-        return float(check_scoring(fitted, scoring=scorer)(bound, X, y))
+        return check_scoring(fitted, scoring=scorer)(bound, X, y, **more)
     if task is None:
-        return float(fitted.score(X, y))
+        return float(fitted.score(X, y, **more))
     if isinstance(fitted, Pipeline):  # its own score does not hand the tasks on
         for _, step in fitted.steps[:-1]:
             X = X if step is None or step == "passthrough" else step.transform(X)
         fitted = fitted.steps[-1][1]
-    return float(fitted.score(X, y, task=task))
+    return float(fitted.score(X, y, task=task, **more))
 
 
 @dataclass
@@ -143,7 +190,6 @@ class FoldScorer:
     raw: tuple[Any, Any, Any]
     """X, y and the tasks."""
     scoring: Scoring
-    primary: str
     found: dict[tuple[Any, ...], FoldScores] = field(default_factory=dict)
     """By fold, method, kernel and weight."""
 
@@ -155,7 +201,7 @@ class FoldScorer:
         scores = self.scoring.of_fold(fitted, self.splits[fold], self.raw)
         spec = json.loads(model.spec)
         self.found[fold, spec["method"], spec.get("kernel"), weight(spec["c"])] = scores
-        return scores.test[self.primary]
+        return self.scoring.chosen(scores.test)
 
 
 def weight(text: Any) -> tuple[str, float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 import os
@@ -73,7 +74,8 @@ def _classes(estimator: Any) -> list[str] | None:
     # A list means that the columns of a table have different classes.
     if type(estimator).__name__ == "OutputKernelClassifier" or isinstance(classes, list) or len(classes) != 2:
         return []
-    return [_text(value) for value in classes]
+    words = [_text(value) for value in classes]
+    return words[::-1] if estimator._targets.positive_first else words
 
 
 def _text(value: Any) -> str:
@@ -123,6 +125,7 @@ def _state(estimator: Any) -> dict[str, Any]:
             "tasks": _array(targets.tasks),
             "names": targets.outputs,
             "first": _array(targets.first_output),
+            "positive_first": targets.positive_first,
             "classes": None if targets.classes is None else [_array(own) for own in targets.classes],
         }
     return state
@@ -178,6 +181,7 @@ def _stored_targets(stored: dict[str, Any]) -> Targets:
         tasks=_from_array(stored["tasks"]),
         outputs=stored["names"],
         first_output=_from_array(stored["first"]),
+        positive_first=stored.get("positive_first", False),
         classes=None if classes is None else [_from_array(own) for own in classes],
     )
 
@@ -197,8 +201,10 @@ def _from_command(model: Any) -> Any:
         estimator._targets = _targets_of_command(model, schema, None)
     else:
         estimator = MultiTaskClassifier(task_column=column, **from_specification(MultiTaskClassifier, spec))
-        estimator.classes_ = np.asarray([_number(coding["binary"][sign]) for sign in ("negative", "positive")])
-        estimator._targets = _targets_of_command(model, schema, [estimator.classes_] * len(names))
+        pair = np.asarray([_number(coding["binary"][sign]) for sign in ("negative", "positive")])
+        estimator.classes_ = np.unique(pair)
+        targets = _targets_of_command(model, schema, [estimator.classes_] * len(names))
+        estimator._targets = dataclasses.replace(targets, positive_first=bool(pair[0] != estimator.classes_[0]))
     estimator.tasks_ = names
     missing = schema["columns"].get("missing", "mean")
     estimator.missing = "error" if missing == "drop" else missing  # no row of a frame is left out

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _inputs, _native
+from . import _inputs, _names, _native
 
 FoldKeys = tuple[list[int] | list[str] | None, np.ndarray | None]
 """Groups or times, as the engine takes them."""
@@ -19,8 +19,40 @@ def keys(groups: Any, times: Any, n_rows: int) -> FoldKeys | None:
     if groups is not None and times is not None:
         raise ValueError("groups and times: folds are by one of them")
     if groups is not None:
-        return _inputs.row_names(groups, n_rows, "group").tolist(), None
+        return _names.row_names(groups, n_rows, "group").tolist(), None
     return None, _times(times, n_rows)
+
+
+def of_rows(fold_keys: FoldKeys | None, rows: np.ndarray) -> FoldKeys | None:
+    """Those of some rows."""
+    if fold_keys is None:
+        return None
+    groups, times = fold_keys
+    some: Any = None if groups is None else [groups[row] for row in rows.tolist()]
+    return some, None if times is None else times[rows]
+
+
+def joined(what: str, old: FoldKeys | None, new: FoldKeys | None) -> FoldKeys | None:
+    """Those of old and new rows. Either all rows have groups (or times), or none."""
+    names = [_kind(old), _kind(new)]
+    if names[0] != names[1]:
+        had, cure = f"the fit had {names[0]}", f"give {names[0]}=... for the new rows"
+        if names[0] == "no groups":
+            cure = f"for {names[1]} call fit with all rows"
+        raise ValueError(f"{what}: {had}; {cure}")
+    if old is None or new is None:
+        return None
+    groups: Any = None
+    if old[0] is not None and new[0] is not None:
+        groups = [*old[0], *new[0]]
+        if len({isinstance(group, str) for group in groups}) == 2:
+            groups = list(map(str, groups))
+    times = None if old[1] is None or new[1] is None else np.concatenate([old[1], new[1]])
+    return groups, times
+
+
+def _kind(fold_keys: FoldKeys | None) -> str:
+    return "no groups" if fold_keys is None else "groups" if fold_keys[0] is not None else "times"
 
 
 def splits(observations: Any, n_folds: int, seed: int, fold_keys: FoldKeys | None) -> list[tuple[Any, Any]]:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 import zlib
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_array
-from sklearn.utils.validation import _check_sample_weight, validate_data
+from sklearn.utils.validation import validate_data
 
-from . import _recipe, _tables
+from . import _arrays, _recipe, _tables
 from ._tables import Table, is_missing
 
 Native = Any
@@ -19,6 +21,19 @@ Native = Any
 
 frame = _tables.foreign
 is_table = _tables.is_frame
+
+_Method = TypeVar("_Method", bound=Callable[..., Any])
+
+
+def returns_like_x(method: _Method) -> _Method:
+    """A method of X, which may be a table or array of any library. Arrays that it returns are of the library and on the
+    device of X."""
+
+    @functools.wraps(method)
+    def wrapped(self: Any, X: Any, *args: Any, **more: Any) -> Any:
+        return _arrays.like(X, method(self, frame(X), *args, **more))
+
+    return wrapped  # type: ignore[return-value]
 
 
 def column_names(x: Any) -> list[Any]:
@@ -94,6 +109,8 @@ def checked(estimator: Any, x: Any, *, reset: bool, column: Any = None) -> tuple
     names and the number of columns of X with its task column."""
     x = _chosen(estimator, frame(x), reset)
     rest, task = (x, None) if column is None else split(x, column)
+    if column is not None and rest.shape[1] == 0:
+        raise ValueError("X has 0 feature(s) beside the task column, while a minimum of 1 is required")
     if reset:
         estimator._recipe = None
         if _recipe.is_needed(estimator, rest):
@@ -131,10 +148,12 @@ def _chosen(estimator: Any, x: Any, reset: bool) -> Any:
 def _validated(estimator: Any, x: Any, reset: bool, **more: Any) -> Any:
     """As an array. The names of the columns are kept at a fit, and compared later."""
     if not isinstance(x, Table):
-        return validate_data(estimator, x, reset=reset, **({} if more else _FORM), **more)
+        read = functools.partial(validate_data, estimator, x, reset=reset, **(more or _FORM))
+        return read() if more else _named_errors(x, read)
     names = np.asarray(x.names, dtype=object)
     if reset:
-        found = validate_data(estimator, np.asarray(x), reset=True, **({} if more else _FORM), **more)
+        read = functools.partial(validate_data, estimator, np.asarray(x), reset=True, **(more or _FORM))
+        found = read() if more else _named_errors(x, read)
         if all(isinstance(name, str) for name in x.names):
             estimator.feature_names_in_ = names
         return found
@@ -157,7 +176,37 @@ def features(estimator: Any, x: Any) -> Any:
     x = frame(x)
     if _has_recipe(estimator):
         return _recipe.encode(estimator, x)
-    return check_array(np.asarray(x) if isinstance(x, Table) else x, estimator=estimator, input_name="X", **_FORM)
+    table = np.asarray(x) if isinstance(x, Table) else x
+    return _named_errors(x, lambda: check_array(table, estimator=estimator, input_name="X", **_FORM))
+
+
+def _named_errors(x: Any, convert: Callable[[], Any]) -> Any:
+    """Features as floats. For frames, an error about a value names its column."""
+    if not is_table(x):
+        return convert()
+    try:
+        found = convert()
+    except (TypeError, ValueError):
+        _check_numbers(_tables.read(x))
+        raise
+    # For arrays the engine does it, without another pass over the values.
+    wrong = None if sp.issparse(found) or np.isfinite(found).all() else np.argwhere(~np.isfinite(found))[0]
+    if wrong is not None:
+        row, at = wrong.tolist()
+        name, value = column_names(x)[at], found[row, at]
+        what = "infinite" if np.isinf(value) else "missing (NaN), and in training there was always one"
+        raise ValueError(f"X: row {row}, column {name!r}: the value is {what}: {value} is not a finite number")
+    return found
+
+
+def _check_numbers(x: Table) -> None:
+    """Raises an error that names the first value that is not a number."""
+    for name, column in zip(x.names, x.columns, strict=True):
+        for row, value in enumerate([] if column.dtype.kind in "biuf" else column.tolist()):
+            try:
+                float(value)
+            except (TypeError, ValueError):
+                raise ValueError(f"X: row {row}, column {name!r}: {value!r} is not a number") from None
 
 
 # The engine checks that values are finite: its message names row, column and value.
@@ -181,9 +230,23 @@ def native(x: Any) -> Native:
     return x.indptr.astype(np.uintp), x.indices.astype(np.uint32), np.ascontiguousarray(x.data), int(x.shape[1])
 
 
-def weights(weight: Any, x: Any, n_columns: int | None) -> np.ndarray:
-    """Weights of rows, or of rows and labels if there are `n_columns` labels for each row."""
-    found = _weights(frame(weight), x, n_columns)
+def weights(
+    weight: Any, n_rows: int, names: Sequence[Any] | None = None, known: Callable[[], np.ndarray] | None = None
+) -> np.ndarray:
+    """Weights of rows; or of rows and labels, if labels are a table with these names. Then those of labels that are not
+    `known` do not count."""
+    value = weight if names is None else _tables.in_order("sample_weight", weight, names)
+    found = np.ascontiguousarray(_tables.numbers("sample_weight", frame(value)), dtype=np.float64)
+    if found.ndim == 0:
+        found = np.full(n_rows, float(found))
+    if found.ndim == 2 and found.shape[1] == 1:
+        found = found.ravel()
+    shapes = [(n_rows,)] if names is None else [(n_rows,), (n_rows, len(names))]
+    if found.shape not in shapes:
+        expected = " or ".join(map(str, shapes))
+        raise ValueError(f"sample_weight has shape {found.shape}, expected {expected}")
+    if found.ndim == 2 and known is not None:
+        found = np.where(known(), found, 0.0)
     wrong = np.argwhere(~((found >= 0) & np.isfinite(found)))
     if len(wrong):
         place = tuple(wrong[0].tolist())
@@ -191,25 +254,18 @@ def weights(weight: Any, x: Any, n_columns: int | None) -> np.ndarray:
     return found
 
 
-def _weights(weight: Any, x: Any, n_columns: int | None) -> np.ndarray:
-    if n_columns is not None and np.ndim(weight) == 2:
-        each = np.ascontiguousarray(weight, dtype=np.float64)
-        if each.shape != (x.shape[0], n_columns):
-            expected = f"({x.shape[0]},) or {(x.shape[0], n_columns)}"
-            raise ValueError(f"sample_weight has shape {each.shape}, expected {expected}")
-        return each
-    return np.ascontiguousarray(_check_sample_weight(weight, x, dtype=np.float64))
-
-
-def checksum(x: Any, y: Any) -> int:
-    """Tells whether arrays were changed in place."""
-    parts = [x.data, x.indices, x.indptr] if sp.issparse(x) else [x]
-    labels = table(y)
+def checksum(*values: Any) -> int:
+    """Tells whether arrays were changed in place. None has no contents."""
     total = 0
-    for part in [*parts, np.asarray(labels.tolist(), dtype=str) if labels.dtype.kind == "O" else labels]:
-        if part.size:
-            bytes_of: Any = np.ascontiguousarray(part).reshape(-1).view(np.uint8)
-            total = zlib.crc32(bytes_of, total)
+    for value in values:
+        if value is None:
+            continue
+        parts = [value.data, value.indices, value.indptr] if sp.issparse(value) else [table(value)]
+        for part in parts:
+            part = part if part.dtype.kind in "biufUS" else np.asarray(part.tolist(), dtype=str)
+            if part.size:
+                bytes_of: Any = np.ascontiguousarray(part).reshape(-1).view(np.uint8)
+                total = zlib.crc32(bytes_of, total)
     return total
 
 
@@ -218,36 +274,3 @@ def as_gram(x: Any) -> np.ndarray:
     if sp.issparse(x):
         raise ValueError("a precomputed kernel must be dense, not a sparse matrix")
     return np.ascontiguousarray(x, dtype=np.float64)
-
-
-def task_names(column: Any, n_rows: int) -> np.ndarray:
-    """The task of each row, as integers or strings. None may be missing."""
-    return row_names(column, n_rows, "task")
-
-
-def row_names(column: Any, n_rows: int, what: str) -> np.ndarray:
-    """The task or group of each row, as integers or strings. None may be missing."""
-    task = np.asarray(frame(column))
-    if task.ndim == 0:  # one task for all rows
-        task = np.full(n_rows, task[()])
-    if task.ndim == 2 and task.shape[1] == 1:
-        task = task.ravel()
-    if task.ndim != 1 or len(task) != n_rows:
-        raise ValueError(f"{what} has shape {task.shape}, expected one for each of {n_rows} rows")
-    if task.dtype.kind in "biu":
-        return task.astype(np.int64)
-    if task.dtype.kind == "f":
-        wrong = ~(np.isfinite(task) & (task == np.round(task)))
-        if wrong.any():
-            row = int(np.flatnonzero(wrong)[0])
-            raise ValueError(f"row {row}: {what} {task[row]}; {what}s are named by whole numbers or by strings")
-        return task.astype(np.int64)
-    if task.dtype.kind == "U":
-        return task
-    values = task.tolist()
-    for row, value in enumerate(values):
-        if is_missing(value):
-            raise ValueError(f"row {row}: its {what} is missing")
-    if all(isinstance(value, (int, np.integer)) and not isinstance(value, bool) for value in values):
-        return task.astype(np.int64)
-    return np.asarray([str(value) for value in values])

@@ -6,10 +6,10 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.cluster.hierarchy import fcluster, leaves_list, linkage, optimal_leaf_ordering
+from scipy.cluster.hierarchy import cut_tree, leaves_list, linkage, optimal_leaf_ordering
 from scipy.spatial.distance import squareform
 
-from . import _recipe
+from . import _checks, _recipe
 
 if TYPE_CHECKING:
     import pandas
@@ -20,7 +20,7 @@ def pandas_module() -> Any:
         return importlib.import_module("pandas")
     except ImportError as error:
         why = "labelled results are frames of pandas, which is not installed; the arrays need nothing"
-        raise ImportError(why) from error
+        raise AttributeError(why) from error  # so that hasattr and dir know that there are none
 
 
 def tree(correlation: np.ndarray) -> np.ndarray:
@@ -121,13 +121,14 @@ class LabelledResults:
         return {"linkage": found, "leaves": [names[i] for i in leaves_list(found)]}
 
     def task_clusters(self, n_clusters: int) -> dict[Any, int]:
-        """The cluster of each task, from 0, if the tree of the tasks is cut into so many."""
+        """The cluster of each task, from 0, if the tree of the tasks is cut into so many. Of joins at the same height
+        the later ones are cut."""
         names = self.theta_names_
-        if not 1 <= n_clusters <= len(names):
+        if not 1 <= _checks.whole("n_clusters", n_clusters, 1) <= len(names):
             raise ValueError(f"n_clusters = {n_clusters}: it must be from 1 to {len(names)}, the number of tasks")
         if len(names) == 1:
             return {names[0]: 0}
-        found = fcluster(self.task_tree_["linkage"], n_clusters, criterion="maxclust") - 1
+        found = cut_tree(self.task_tree_["linkage"], n_clusters).ravel()
         return dict(zip(names, found.tolist(), strict=True))
 
 

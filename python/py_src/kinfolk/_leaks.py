@@ -32,6 +32,8 @@ def _found(X: Any, y: Any, task_column: Any) -> Iterator[str]:
     labels, table = _inputs.table(y), _tables.read(X)
     names = [name for name in table.names if name != task_column]
     columns = [np.asarray(table.column(name)) for name in names]
+    names = [name for name, column in zip(names, columns, strict=True) if not _tables.holds_lists(column)]
+    columns = [column for column in columns if not _tables.holds_lists(column)]
     some = np.unique(np.linspace(0, len(labels) - 1, SAMPLE).astype(int))
     sample = _Sample([column[some] for column in columns])
     for label in labels.reshape(len(labels), -1).T:

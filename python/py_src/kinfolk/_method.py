@@ -31,11 +31,24 @@ def method_text(estimator: Any, name: str, tasks: Sequence[Any]) -> str:
     if method == DEFAULT_METHOD and changed - {"k"}:
         method = "fmtl"
     name, colon, _ = method.partition(":")
+    _check_names(estimator, name, given or {})
     params = {str(key): _text(value) for key, value in (given or {}).items()} | _own_params(
         estimator, name, changed, tasks
     )
     more = ",".join(f"{key}={value}" for key, value in params.items())
     return f"{method}{',' if colon else ':'}{more}" if more else method
+
+
+def _check_names(estimator: Any, method: str, given: Mapping[str, Any]) -> None:
+    """Raises an error if the method has no such parameter. Names of atoms are parameters, too: their weights."""
+    about = next((own["params"] for own in _native.methods() if own["name"] == method), None)
+    if about is None:  # the engine says which methods there are
+        return
+    atoms = estimator.atoms if isinstance(estimator.atoms, Mapping) else {}
+    unknown = [str(key) for key in given if str(key) not in about and str(key) not in map(str, atoms)]
+    if unknown:
+        known = ", ".join(about) or "none"
+        raise ValueError(f"method_params: the method {method} has no parameter {unknown[0]!r}; it has {known}")
 
 
 def own_parameters(text: str) -> dict[str, Any]:

@@ -10,22 +10,23 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from . import _arrays, _checks, _far_off, _inputs, _leaks, _targets
-from ._base import BaseKinfolkEstimator, TrainingData, each_weight
+from . import _checks, _far_off, _inputs, _leaks, _names, _scores, _tables, _targets
+from ._base import BaseKinfolkEstimator, TrainingData, each_weight, weighted
 from ._compat import with_callbacks
 from ._files import SaveMixin
+from ._folds import FoldKeys
+from ._more_data import Kept, MoreDataMixin
 from ._onnx import OnnxMixin
-from ._parameters import TaskParameters
+from ._parameters import UNKNOWN_TASK, TaskParameters
 from ._report import GIVEN, TRAINING, Data, TaskReportMixin
 from ._targets import Targets
 
 
 _UNKNOWN = -1
 """The output of a row whose task had no labels in training."""
-_NO_LABELS = "had no labels in training; unknown_task='mean' predicts the mean of the other tasks"
+_NO_LABELS = "had no labels in training; unknown_task='mean' predicts what all tasks have in common"
 
 
 @dataclass
@@ -43,7 +44,7 @@ class Rows:
         return np.zeros(self.x.shape[0], np.uint32) if self.output is None else self.output
 
 
-class MultiTask(SaveMixin, OnnxMixin, TaskReportMixin, TaskParameters, BaseKinfolkEstimator):
+class MultiTask(MoreDataMixin, SaveMixin, OnnxMixin, TaskReportMixin, TaskParameters, BaseKinfolkEstimator):
     """The part that the classifier and the regressor share."""
 
     _targets: Targets
@@ -56,11 +57,11 @@ class MultiTask(SaveMixin, OnnxMixin, TaskReportMixin, TaskParameters, BaseKinfo
             if reset or _inputs.has_column(X, self.task_column, self.n_features_in_):
                 raise ValueError("task and task_column say the same thing: give one of them")
             x = self._features_only(X)
-            return x, _inputs.task_names(task, x.shape[0])
+            return x, _names.task_names(task, x.shape[0])
         x, column = _inputs.checked(self, X, reset=reset, column=self.task_column)
         if column is None:
             column = task
-        return x, None if column is None else _inputs.task_names(column, x.shape[0])
+        return x, None if column is None else _names.task_names(column, x.shape[0])
 
     def _encode(self, y: Any, task: np.ndarray | None) -> Targets:
         raise NotImplementedError
@@ -128,7 +129,7 @@ class MultiTask(SaveMixin, OnnxMixin, TaskReportMixin, TaskParameters, BaseKinfo
 
     def _prepare(self, X: Any, y: Any, task: Any = None, sample_weight: Any = None) -> TrainingData:
         self._require_labels(y)
-        y = _inputs.frame(y)
+        X, y = _inputs.frame(X), _inputs.frame(y)
         x, names = self._read(X, task, reset=True)
         check_consistent_length(x, y)
         _leaks.warn(X, y, self.task_column)
@@ -137,186 +138,46 @@ class MultiTask(SaveMixin, OnnxMixin, TaskReportMixin, TaskParameters, BaseKinfo
     def _prepare_checked(self, x: Any, y: Any, task: np.ndarray | None, sample_weight: Any) -> TrainingData:
         targets = self._encode(y, task)
         losses = self._losses(targets)
-        weight = self._output_weights(x, y, sample_weight, targets)
+        given = self._given_weights(x.shape[0], y, sample_weight)
+        weight = self._output_weights(y, given, targets)
         observations = self._observations(x, targets, weight)
         triples = targets.triples
         self._targets = targets if self.keep_data else dataclasses.replace(targets, triples=None)
         self.tasks_ = targets.tasks
-        self._data = (x, y, task, sample_weight) if self.keep_data else None
-        self._checksum = _inputs.checksum(x, y) if self.keep_data else None
+        self._data = Kept(x, y, task, given) if self.keep_data else None
+        self._checksum = None if self._data is None else self._data.checksums()
         return TrainingData(x, observations, losses, targets.outputs, weight, triples, self._start(observations))
+
+    def _with_keys(self, data: TrainingData, keys: FoldKeys | None) -> TrainingData:
+        if self._data is not None:
+            self._data = dataclasses.replace(self._data, keys=keys)
+        return super()._with_keys(data, keys)
 
     def _observations(self, x: Any, targets: Targets, weight: np.ndarray | None) -> Any:
         observations = _targets.observations(x.shape[0], targets)
         if weight is not None:
             assert targets.triples is not None
-            observations = observations.weighted(each_weight(weight, targets.triples, (0, 0)))
+            observations = weighted(observations, each_weight(weight, targets.triples, (0, 0)))
         return observations
 
-    def _output_weights(self, x: Any, y: Any, sample_weight: Any, targets: Targets) -> np.ndarray | None:
+    def _output_weights(self, y: Any, weight: np.ndarray | None, targets: Targets) -> np.ndarray | None:
         """One for each row, or for each row and output: a task with more classes has several outputs."""
-        weight = self._weights(x, y, sample_weight)
+        weight = self._weights(y, weight)
         if weight is not None and weight.ndim == 2:
             weight = np.repeat(weight, np.diff(targets.first_output), axis=1)
         return weight
 
-    def _weights(self, x: Any, y: Any, weight: Any) -> np.ndarray | None:
-        """One for each row, or for each label of a table."""
+    def _given_weights(self, n_rows: int, y: Any, weight: Any) -> np.ndarray | None:
+        """Weights that the caller gives: one for each row, or for each label of a table."""
         if weight is None:
             return None
         labels = _inputs.table(y)
-        return _inputs.weights(weight, x, labels.shape[1] if labels.ndim == 2 and labels.shape[1] > 1 else None)
+        names = _targets.columns(y, labels.shape[1]).tolist() if labels.ndim == 2 else None
+        return _inputs.weights(weight, n_rows, names, lambda: _inputs.known(labels))
 
-    # --- more data ---
-
-    @with_callbacks
-    def add_task(self, X: Any, y: Any, name: Any, sample_weight: Any = None) -> Self:
-        """Adds a task: fits all tasks again, starting from the dual variables of the previous fit.
-
-        Parameters
-        ----------
-        X : array of shape (rows, features)
-            Rows of the new task, without a task column.
-        y : array of shape (rows,)
-        name : int or str
-            Name of the new task.
-        sample_weight : array of shape (rows,), default=None
-            Weights of the new rows; None is one for each.
-        """
-        x, y0, task, weight = self._kept("add_task")
-        form = self._targets.form
-        if form == "single":
-            raise ValueError("add_task: the model has one task without a name; fit with task=... or task_column=...")
-        if str(name) in map(str, self._targets.tasks):
-            raise ValueError(f"add_task: there is a task {name!r} already; update adds rows to it")
-        new, y = self._features_only(X), _inputs.table(y)
-        check_consistent_length(new, y)
-        weight = self._both_weights("add_task", x, weight, new, sample_weight)
-        if form == "rows":
-            assert task is not None
-            names = _inputs.task_names([name] * new.shape[0], new.shape[0])
-            if names.dtype.kind != task.dtype.kind:
-                names, task = names.astype(str), task.astype(str)
-            labels = np.concatenate([np.ravel(_inputs.table(y0)), np.ravel(y)])
-            return self._refit(x, new, labels, np.concatenate([task, names]), weight)
-        above, below = self._stackable(y0), self._stackable(y.reshape(-1, 1))
-        fill = None if above.dtype.kind == "O" else np.nan
-        above = np.column_stack([above, np.full(len(above), fill, dtype=above.dtype)])
-        below = np.column_stack([np.full((len(below), above.shape[1] - 1), fill, dtype=below.dtype), below])
-        columns = [*self._targets.tasks.tolist(), name]
-        return self._refit(x, new, _NamedTable(np.vstack([above, below]), columns), None, weight)
-
-    @with_callbacks
-    def update(self, X: Any, y: Any, task: Any = None, sample_weight: Any = None) -> Self:
-        """Adds rows of known tasks: fits all rows again, starting from the dual variables of the previous fit. The
-        arguments are as for `fit`; rows without weights have the weight one."""
-        x, y0, old, weight = self._kept("update")
-        new, names = self._read(X, task, reset=False)
-        check_consistent_length(new, y)
-        weight = self._both_weights("update", x, weight, new, sample_weight)
-        if (names is None) != (old is None):
-            raise ValueError("update: the fit had a task for each row; give task=... or the task column")
-        if names is not None:
-            assert old is not None
-            self._targets.find(names)
-            names = np.concatenate([old, names.astype(old.dtype) if old.dtype.kind != "U" else names.astype(str)])
-        if self._targets.form == "wide":
-            tasks = self._targets.tasks
-            if list(map(str, _targets.columns(y, len(tasks)))) != list(map(str, tasks)):
-                raise ValueError("update: the columns of y are not those of the fit")
-            both = np.vstack([self._stackable(y0), self._stackable(y)])
-            return self._refit(x, new, _NamedTable(both, tasks.tolist()), None, weight)
-        labels = np.concatenate([np.ravel(_inputs.table(y0)), np.ravel(_inputs.table(y))])
-        return self._refit(x, new, labels, names, weight)
-
-    def partial_fit(
-        self, X: Any, y: Any, task: Any = None, sample_weight: Any = None, classes: Any = None
-    ) -> Self:
-        """The first call is `fit`, each later one `update`: all rows so far are kept and fitted again, starting from
-        the previous fit. Classes need not be known before they occur: `classes` is for scikit-learn."""
-        if not hasattr(self, "model_"):
-            return self.fit(X, y, task, sample_weight)
-        return self.update(X, y, task, sample_weight)
-
-    @with_callbacks
-    def remove_task(self, name: Any) -> Self:
-        """Removes a task with its rows, and fits the others again."""
-        x, y0, task, weight = self._kept("remove_task")
-        names = [str(own) for own in self._targets.tasks.tolist()]
-        if str(name) not in names:
-            raise ValueError(f"remove_task: there is no task {name!r}; the tasks are {', '.join(names[:10])}")
-        if len(names) == 1:
-            raise ValueError("remove_task: it is the only task")
-        at, table, each = names.index(str(name)), _inputs.table(y0), self._row_weights(weight)
-        if self._targets.form == "wide":
-            keep = [t for t in range(len(names)) if t != at]
-            labels: Any = _NamedTable(self._stackable(y0)[:, keep], self._targets.tasks[keep].tolist())
-            each = each[:, keep] if each is not None and each.ndim == 2 else each
-            return self._fit_again(x, labels, None, each, carry=False)
-        rows = np.flatnonzero(task.astype(str) != str(name))
-        each = None if each is None else each[rows]
-        return self._fit_again(x[rows], np.ravel(table)[rows], task[rows], each, carry=False)
-
-    @staticmethod
-    def _row_weights(weight: Any) -> np.ndarray | None:
-        return None if weight is None else np.asarray(weight, dtype=np.float64)
-
-    def _both_weights(self, what: str, x: Any, weight: Any, new: Any, more: Any) -> np.ndarray | None:
-        """Weights of old and new rows."""
-        if weight is None and more is None:
-            return None
-        old = np.ones(x.shape[0]) if weight is None else np.asarray(weight, dtype=np.float64)
-        if old.ndim == 0:
-            old = np.full(x.shape[0], float(old))
-        if old.ndim == 2:
-            raise ValueError(f"{what}: the fit had a weight for each label; call fit with all rows")
-        return np.concatenate([old, _inputs.weights(1.0 if more is None else more, new, None)])
-
-    def _stackable(self, y: Any) -> np.ndarray:
-        """Labels of a table, of a type that can hold missing ones."""
-        table = _inputs.table(y)
-        return _targets.as_numbers(table) if self._targets.classes is None else table.astype(object)
-
-    def _kept(self, what: str) -> Any:
-        check_is_fitted(self)
-        if getattr(self, "_has_offset", False):
-            raise ValueError(f"{what}: the fit had offsets, and the new rows have none; call fit with all rows")
-        data = getattr(self, "_data", None)
-        if data is None:
-            raise ValueError(
-                f"{what}: the training data are not here (keep_data=False, or a loaded model); call fit with all rows"
-            )
-        if self._checksum != _inputs.checksum(data[0], data[1]):
-            raise ValueError(f"{what}: X or y was changed after the fit, in place; call fit with all rows")
-        return data
-
-    def _features_only(self, X: Any) -> Any:
-        """Rows without a task column."""
-        x = _inputs.features(self, X)
-        width = json.loads(self.model_.about)["n_features"]
-        if x.shape[1] != width:
-            name = type(self).__name__
-            raise ValueError(f"X has {x.shape[1]} features, but {name} is expecting {width} features as input")
-        return x
-
-    def _refit(self, x: Any, new: Any, y: Any, task: np.ndarray | None, weight: np.ndarray | None) -> Self:
-        if self.kernel == "precomputed":
-            raise ValueError("more data need a new matrix of precomputed kernel values: call fit with it")
-        return self._fit_again(_stacked(x, new), y, task, weight, carry=True)
-
-    def _fit_again(self, rows: Any, y: Any, task: Any, weight: np.ndarray | None, *, carry: bool) -> Self:
-        """Another fit, with the duals of the previous one where its rows are the first of these. If it fails, the old
-        model stays."""
-        old, model, before = self._targets, self.model_, dict(self.__dict__)
-        try:
-            data = self._prepare_checked(rows, y, task, weight)
-            data.start = _carried_over(old, model.alpha, self._targets) if carry else None
-            self._fit_engine(data)
-        except BaseException:
-            if self.model_ is model:  # there is no new model: restore the old state
-                self.__dict__.update(before)
-            raise
-        return self
+    def _weights(self, y: Any, weight: np.ndarray | None) -> np.ndarray | None:
+        """The caller's weights, times those of classes if there are any."""
+        return weight
 
     # --- predicting ---
 
@@ -329,7 +190,7 @@ class MultiTask(SaveMixin, OnnxMixin, TaskReportMixin, TaskParameters, BaseKinfo
         found, known = self._targets.places(task)
         learned = known & ~np.isin(found, empty)
         strangers = dict.fromkeys(task[~learned].tolist())
-        if _checks.choice("unknown_task", self.unknown_task, ("error", "mean")) == "error":
+        if _checks.choice("unknown_task", self.unknown_task, UNKNOWN_TASK) == "error":
             for name in strangers:  # atoms of the model may relate it to others
                 if self._borrowed(x[:1], name) is None:
                     own = task == name
@@ -372,7 +233,8 @@ class MultiTask(SaveMixin, OnnxMixin, TaskReportMixin, TaskParameters, BaseKinfo
         if names is None:
             return Rows(x)
         if self._targets.form == "single":
-            raise ValueError("task: the model has one task without a name")
+            self._targets.find(names, cure="; the model was fitted without task=...")
+            return Rows(x)
         return Rows(x, self._targets.find(names), names)
 
     def _decision_matrix(self, rows: Rows, *, all_outputs: bool) -> np.ndarray:
@@ -403,51 +265,50 @@ class MultiTask(SaveMixin, OnnxMixin, TaskReportMixin, TaskParameters, BaseKinfo
         check_consistent_length(x, y)
         triples = _targets.of_model(self._targets, y, names)
         targets = dataclasses.replace(self._targets, triples=triples)
-        observations = self._observations(x, targets, self._output_weights(x, y, sample_weight, targets))
-        is_training = self._has_kept_data() and _inputs.checksum(x, y) == self._checksum
+        y = _tables.in_order("y", y, self._targets.tasks.tolist()) if self._targets.form == "wide" else y
+        weight = self._output_weights(y, self._given_weights(x.shape[0], y, sample_weight), targets)
+        observations = self._observations(x, targets, weight)
+        before = self._checksum[0] if self._has_kept_data() and self._checksum is not None else None
+        is_training = before is not None and Kept(x, y, None, None).checksums()[0] == before
         return [(TRAINING if is_training else GIVEN, self._native_inputs(x), observations)]
 
     def _kept_data(self, given: list[Data]) -> list[Data]:
         if not self._has_kept_data() or any(name == TRAINING for name, _, _ in given):
             return []
-        data = copy.copy(self)._prepare_checked(*self._kept("report"))
+        data = copy.copy(self)._prepare_kept(self._kept("report"))
         return [(TRAINING, self._native_inputs(data.x, training=True), data.observations)]
 
     def _has_kept_data(self) -> bool:
         return getattr(self, "_data", None) is not None and not getattr(self, "_has_offset", False)
 
-    @_arrays.returns_like_x
+    @_inputs.returns_like_x
     def score_per_task(self, X: Any, y: Any, task: Any = None) -> dict[Any, float]:
         """The score of each task, NaN if it has fewer than two labels."""
         index = self._validated(X, task).output
-        prediction, truth = np.asarray(self.predict(X, task)), _inputs.table(y)
+        prediction, truth = np.asarray(self.predict(X, task)), self._truth(y)
         if self._targets.form == "wide" and truth.ndim == 2:
-            return dict(zip(self.tasks_.tolist(), self._column_scores(truth, prediction, None), strict=True))
+            found = _scores.of_columns(self._score, truth, prediction)
+            return dict(zip(self.tasks_.tolist(), found, strict=True))
         truth, scores = np.ravel(truth), dict[Any, float]()
         for t, name in enumerate(self.tasks_.tolist()):
             own = np.ones(len(truth), dtype=bool) if index is None else index == t
             scores[name] = self._score(truth[own], prediction[own], None) if own.sum() > 1 else float("nan")
         return scores
 
-    def _column_scores(self, truth: np.ndarray, guess: np.ndarray, weight: np.ndarray | None) -> list[float]:
-        scores = []
-        for t in range(truth.shape[1]):
-            own = _inputs.known(truth[:, t])
-            part = None if weight is None else weight[own]
-            scores.append(self._score(truth[own, t], guess[own, t], part) if own.sum() > 1 else float("nan"))
-        return scores
+    def _truth(self, y: Any) -> np.ndarray:
+        """Labels as an array; columns of a table in the order of the tasks."""
+        return _scores.truth_of(y, self.tasks_) if self._targets.form == "wide" else _inputs.table(y)
 
     def _score(self, truth: np.ndarray, guess: np.ndarray, weight: np.ndarray | None) -> float:
         raise NotImplementedError
 
     def _mean_score(self, X: Any, y: Any, task: Any, sample_weight: Any) -> float:
         """The score over all tasks; the mixins of scikit-learn do not know about tasks."""
-        prediction, truth = np.asarray(self.predict(X, task)), _inputs.table(y)
-        weight = None if sample_weight is None else np.asarray(sample_weight, dtype=float)
+        prediction, truth = np.asarray(self.predict(X, task)), self._truth(y)
+        weight = _scores.weights_of(sample_weight, truth, self.tasks_)
         if self._targets.form != "wide" or prediction.ndim == 1:
             return self._score(np.ravel(truth), prediction, weight)
-        scores = [score for score in self._column_scores(truth, prediction, weight) if np.isfinite(score)]
-        return float(np.mean(scores)) if scores else float("nan")
+        return _scores.mean(_scores.of_columns(self._score, truth, prediction, weight))
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         """A copy that can be updated: it shares the training data and the model, which are never changed."""
@@ -460,7 +321,6 @@ class MultiTask(SaveMixin, OnnxMixin, TaskReportMixin, TaskParameters, BaseKinfo
     def __getstate__(self) -> Any:
         state = dict(super().__getstate__())
         state.pop("_data", None)
-        state.pop("_held_out", None)
         targets = state.get("_targets")
         if targets is not None:
             names = [field.name for field in dataclasses.fields(targets) if field.name != "triples"]
@@ -472,36 +332,3 @@ class MultiTask(SaveMixin, OnnxMixin, TaskReportMixin, TaskParameters, BaseKinfo
         targets: Any = self.__dict__.get("_targets")
         if isinstance(targets, dict):
             self._targets = Targets(**targets)
-
-
-class _NamedTable(np.ndarray):
-    """A table with column names."""
-
-    columns: list[Any]
-
-    def __new__(cls, table: np.ndarray, columns: list[Any]) -> _NamedTable:
-        named = table.view(cls)
-        named.columns = columns
-        return named
-
-
-def _stacked(x: Any, new: Any) -> Any:
-    """Old rows above new ones, in the format of the old."""
-    if sp.issparse(x):
-        return sp.vstack([x, sp.csr_matrix(new)]).tocsr()
-    return np.vstack([x, np.asarray(new.toarray() if sp.issparse(new) else new, dtype=x.dtype)])
-
-
-def _carried_over(old: Targets, alpha: np.ndarray | None, new: Targets) -> np.ndarray | None:
-    """Dual variables for new observations: those of the old fit where the observation was part of it, else zero.
-
-    The old inputs are the first of the new ones."""
-    if alpha is None or old.triples is None or new.triples is None:
-        return None
-    place = {str(name): at for at, name in enumerate(old.outputs)}
-    output = np.asarray([place.get(str(name), -1) for name in new.outputs])[new.triples.output]
-    old_key = old.triples.input.astype(np.int64) * len(old.outputs) + old.triples.output
-    new_key = new.triples.input.astype(np.int64) * len(old.outputs) + output
-    order = np.argsort(old_key)
-    found = order[np.minimum(np.searchsorted(old_key, new_key, sorter=order), len(old_key) - 1)]
-    return np.where((output >= 0) & (old_key[found] == new_key), alpha[found], 0.0)

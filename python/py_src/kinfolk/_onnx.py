@@ -1,22 +1,28 @@
 """Models as ONNX graphs, for programs without Python. Needs the package onnx: the extra `onnx` of this package.
 
-A graph computes in double precision, like the engine; inputs and outputs are in single precision.
+A graph computes in double precision, like the engine; inputs and outputs are in single precision, or with
+`dtype="float64"` in double precision.
 
 | Input | |
 |---|---|
-| `X` | rows of features in your units, single precision |
+| `X` | rows of features in your units |
 | `task` | the task of each row by name (strings or integers), if the model was fitted with one for each row |
+
+If tasks are numbers in a column of X, they stay there. A task that is not known is an error of the program that runs
+the graph.
 
 | Output | |
 |---|---|
 | `prediction` | numbers, (rows,) or (rows, tasks) |
 | `label`, `scores` | classes and scores of classifiers |
 | `probabilities` | of classifiers, where `predict_proba` exists |
+
+Where `predict_proba` and `decision_function` are lists with an array for each task, the outputs are these arrays side
+by side, and if some of the classes are words and others numbers, labels are words.
 """
 
 from __future__ import annotations
 
-import importlib
 import json
 import os
 import struct
@@ -25,17 +31,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from . import _calibration, _recipe
-
-OPSET = 18
-ML_OPSET = 3
-
-
-def _module(name: str) -> Any:
-    try:
-        return importlib.import_module(name)
-    except ImportError as error:
-        raise ImportError(f"to_onnx needs the package {name}; the extra kinfolk[onnx] installs it") from error
+from . import _checks, _recipe
+from ._onnx_classes import class_outputs
+from ._onnx_graph import EXACT, KINDS, Graph
 
 
 def tensors(model: Any) -> dict[str, np.ndarray]:
@@ -51,59 +49,6 @@ def tensors(model: Any) -> dict[str, np.ndarray]:
         first, last = (8 + length + at for at in about["data_offsets"])
         found[name] = np.frombuffer(data[first:last], kinds[about["dtype"]]).reshape(about["shape"])
     return found
-
-
-class Graph:
-    """Nodes and constants, with names that are used once."""
-
-    def __init__(self) -> None:
-        self.onnx = _module("onnx")
-        self.nodes: list[Any] = []
-        self.constants: list[Any] = []
-        self.inputs: list[Any] = []
-        self.outputs: list[Any] = []
-        self.count = 0
-
-    def name(self, what: str) -> str:
-        self.count += 1
-        return f"kinfolk_{what}_{self.count}"
-
-    def constant(self, value: Any) -> str:
-        name = self.name("constant")
-        array = np.asarray(value)
-        if array.dtype.kind in "UO":
-            texts = [str(text).encode() for text in array.ravel().tolist()]
-            kind = self.onnx.TensorProto.STRING
-            self.constants.append(self.onnx.helper.make_tensor(name, kind, array.shape, texts))
-        else:
-            self.constants.append(self.onnx.numpy_helper.from_array(np.ascontiguousarray(array), name))
-        return name
-
-    def add(self, op: str, *inputs: str, domain: str = "", **attributes: Any) -> str:
-        out = self.name(op.lower())
-        self.nodes.append(self.onnx.helper.make_node(op, list(inputs), [out], domain=domain, **attributes))
-        return out
-
-    def cast(self, value: str, kind: str) -> str:
-        return self.add("Cast", value, to=getattr(self.onnx.TensorProto, kind))
-
-    def input(self, name: str, kind: str, shape: list[Any]) -> str:
-        info = self.onnx.helper.make_tensor_value_info(name, getattr(self.onnx.TensorProto, kind), shape)
-        self.inputs.append(info)
-        return name
-
-    def output(self, name: str, value: str, kind: str, shape: list[Any]) -> None:
-        self.nodes.append(self.onnx.helper.make_node("Identity", [value], [name]))
-        info = self.onnx.helper.make_tensor_value_info(name, getattr(self.onnx.TensorProto, kind), shape)
-        self.outputs.append(info)
-
-    def model(self, doc: str) -> Any:
-        helper = self.onnx.helper
-        graph = helper.make_graph(self.nodes, "kinfolk", self.inputs, self.outputs, self.constants, doc_string=doc)
-        opsets = [helper.make_opsetid("", OPSET), helper.make_opsetid("ai.onnx.ml", ML_OPSET)]
-        model = helper.make_model(graph, producer_name="kinfolk", opset_imports=opsets, ir_version=9)
-        self.onnx.checker.check_model(model)
-        return model
 
 
 def _row_length(graph: Graph, x: str) -> str:
@@ -137,6 +82,7 @@ def _scores(graph: Graph, estimator: Any, x: str) -> str:
     # Labels were learned in units of their spread.
     spread = parts.get("target_scale", np.ones(len(constant)))
     constant = constant * spread + parts.get("target_centre", 0.0)
+    constant[about.get("empty_tasks") or []] = np.nan  # nothing is known about them
     return graph.add("Add", graph.add("MatMul", x, graph.constant(weights * spread)), graph.constant(constant[None, :]))
 
 
@@ -161,13 +107,12 @@ def _kernel_values(graph: Graph, kernel: dict[str, Any], kind: str, x: str, supp
 
 
 def _task_index(graph: Graph, estimator: Any, task: str) -> str:
-    """Positions of tasks by name, (rows, 1)."""
+    """Positions of tasks by name; one that is not known has the position after the last."""
     names = estimator.tasks_.tolist()
     texts = isinstance(names[0], str)
     keys = {"keys_strings": names} if texts else {"keys_int64s": [int(name) for name in names]}
     places = {"values_int64s": list(range(len(names))), "default_int64": len(names)}
-    index = graph.add("LabelEncoder", task, domain="ai.onnx.ml", **keys, **places)
-    return graph.add("Reshape", index, graph.constant(np.asarray([-1, 1], np.int64)))
+    return graph.add("LabelEncoder", task, domain="ai.onnx.ml", **keys, **places)
 
 
 def _features(graph: Graph, estimator: Any, x: str) -> tuple[str, str | None]:
@@ -178,172 +123,78 @@ def _features(graph: Graph, estimator: Any, x: str) -> tuple[str, str | None]:
         return graph.cast(x, "DOUBLE"), None
     names = getattr(estimator, "feature_names_in_", None)
     at = [*([] if names is None else names)].index(column) if isinstance(column, str) else int(column) % width
-    if isinstance(estimator.tasks_.tolist()[0], str):
+    tasks = estimator.tasks_.tolist()
+    if isinstance(tasks[0], str):
         return graph.cast(x, "DOUBLE"), None
+    large = next((task for task in tasks if abs(task) > EXACT[graph.kind]), None)
+    if large is not None:
+        cure = "dtype='float64'" if abs(large) <= EXACT["DOUBLE"] else "fit with task=... instead of task_column"
+        raise ValueError(f"to_onnx: task {large} cannot be told from others as a number of X, {graph.kind}; {cure}")
     keep = graph.constant(np.asarray([i for i in range(width) if i != at], np.int64))
-    own = graph.add("Gather", x, graph.constant(np.asarray([at], np.int64)), axis=1)
-    flat = graph.add("Reshape", graph.cast(own, "INT64"), graph.constant(np.asarray([-1], np.int64)))
-    return graph.cast(graph.add("Gather", x, keep, axis=1), "DOUBLE"), _task_index(graph, estimator, flat)
+    own = graph.flat(graph.add("Gather", x, graph.constant(np.asarray([at], np.int64)), axis=1))
+    whole = graph.cast(own, "INT64")
+    is_whole = graph.add("Equal", own, graph.cast(whole, graph.kind))
+    unknown = graph.constant(np.asarray(len(tasks), np.int64))
+    index = graph.add("Where", is_whole, _task_index(graph, estimator, whole), unknown)
+    return graph.cast(graph.add("Gather", x, keep, axis=1), "DOUBLE"), index
 
 
-def build(estimator: Any, *, task_input: bool = True) -> Graph:
+def build(estimator: Any, dtype: Any = "float32", *, task_input: bool = True) -> Graph:
     """The graph of a fitted estimator."""
     check_is_fitted(estimator)
     if getattr(estimator, "_recipe", None) is not None:
         names = ", ".join(repr(name) for name in _recipe.not_numbers(estimator._recipe)[:5]) or "lists"
         why = f"ONNX has nothing for words, dates, lists or missing values of a frame; encode {names} before the fit"
         raise ValueError(f"to_onnx: {why}")
-    graph = Graph()
+    graph = Graph(KINDS[_checks.choice("dtype", dtype if isinstance(dtype, str) else np.dtype(dtype).name, [*KINDS])])
     targets = getattr(estimator, "_targets", None)
     form = None if targets is None else targets.form
+    if form == "rows" and estimator.unknown_task != "error":
+        raise ValueError("to_onnx: graphs have no unknown tasks; export after set_params(unknown_task='error')")
     width = estimator.n_features_in_
     in_column = getattr(estimator, "task_column", None) is not None and form == "rows"
     words = form == "rows" and isinstance(estimator.tasks_.tolist()[0], str)
-    x = graph.input("X", "FLOAT", [None, width - 1 if in_column and words else width])
+    x = graph.input("X", graph.kind, [None, width - 1 if in_column and words else width])
     x, index = _features(graph, estimator, x)
     if form == "rows" and index is None:
         if not task_input:
-            raise ValueError("to_onnx: tasks are words; in a pipeline they must be numbers in a task column")
+            raise ValueError(
+                "to_onnx: the model needs the task of each row; give skl2onnx a second input, of strings or integers, "
+                "or fit with a task column of numbers"
+            )
         index = _task_index(graph, estimator, graph.input("task", "STRING" if words else "INT64", [None]))
     scores = _scores(graph, estimator, x)
     if getattr(estimator, "classes_", None) is None:
         _number_outputs(graph, estimator, form, scores, index)
     else:
-        _class_outputs(graph, estimator, form, scores, index)
+        empty = json.loads(estimator.model_.about).get("empty_tasks")
+        if empty:
+            name = estimator.theta_names_[empty[0]]
+            raise ValueError(f"to_onnx: {name!r} had no labels in training; leave it out of y")
+        class_outputs(graph, estimator, scores, index)
     return graph
-
-
-def _flat(graph: Graph, value: str) -> str:
-    return graph.add("Reshape", value, graph.constant(np.asarray([-1], np.int64)))
 
 
 def _number_outputs(graph: Graph, estimator: Any, form: Any, scores: str, index: str | None) -> None:
     if index is not None:
-        scores = _flat(graph, graph.add("GatherElements", scores, index, axis=1))
+        rows = graph.add("Unsqueeze", index, graph.constant(np.asarray([1], np.int64)))
+        scores = graph.flat(graph.add("GatherElements", scores, rows, axis=1))
     elif form == "single" or getattr(estimator, "_flat", False):
-        scores = _flat(graph, scores)
+        scores = graph.flat(scores)
     else:
-        graph.output("prediction", graph.cast(scores, "FLOAT"), "FLOAT", [None, len(estimator.theta_names_)])
+        graph.numbers("prediction", scores, [None, len(estimator.theta_names_)])
         return
-    graph.output("prediction", graph.cast(scores, "FLOAT"), "FLOAT", [None])
-
-
-def _class_outputs(graph: Graph, estimator: Any, form: Any, scores: str, index: str | None) -> None:
-    targets = getattr(estimator, "_targets", None)
-    if targets is not None and not (targets.one_output_each and isinstance(estimator.classes_, np.ndarray)):
-        raise ValueError("to_onnx: tasks with more than two classes are not supported; OutputKernelClassifier is")
-    sigmoids = getattr(estimator, "calibration_", None)
-    if sigmoids is not None:
-        scaled = graph.add("Mul", scores, graph.constant(sigmoids[None, :, 0]))
-        scores = graph.add("Add", scaled, graph.constant(sigmoids[None, :, 1]))
-    try:
-        likely = _calibration.has_probabilities(estimator)
-    except AttributeError:
-        likely = False
-    classes = estimator.classes_
-    if classes.dtype.kind == "b":
-        classes = classes.astype(np.int64)
-    kind = "STRING" if classes.dtype.kind in "UO" else "INT64" if classes.dtype.kind in "iu" else "DOUBLE"
-    classes = classes.astype(np.int64) if kind == "INT64" else classes
-    n_outputs, one = len(estimator.theta_names_), graph.constant(np.asarray(1.0))
-    if index is not None:
-        scores = graph.add("GatherElements", scores, index, axis=1)
-    elif targets is None and not estimator._multilabel and len(classes) == 2:
-        half = graph.constant(np.asarray([[-0.5], [0.5]]))
-        scores = graph.add("MatMul", scores, half)
-    if targets is None and not estimator._multilabel and len(classes) > 2:
-        best = graph.add("ArgMax", scores, axis=1, keepdims=0)
-        label = graph.add("Gather", graph.constant(classes), best)
-        if likely:
-            yes = graph.add("Sigmoid", scores)
-            total = graph.add("ReduceSum", yes, graph.constant(np.asarray([1], np.int64)), keepdims=1)
-            graph.output("probabilities", graph.cast(graph.add("Div", yes, total), "FLOAT"), "FLOAT", [None, n_outputs])
-        graph.output("label", label, kind, [None])
-        graph.output("scores", graph.cast(scores, "FLOAT"), "FLOAT", [None, n_outputs])
-        return
-    positive = graph.cast(graph.add("Greater", scores, graph.constant(np.asarray(0.0))), "INT64")
-    many = form == "wide" or (targets is None and estimator._multilabel)
-    if targets is None and estimator._multilabel:
-        label, kind = positive, "INT64"
-    else:
-        only = graph.constant(classes if len(classes) > 1 else np.repeat(classes, 2))
-        label = graph.add("Gather", only, positive)
-    shape: list[int | None] = [None, n_outputs] if many else [None]
-    yes = graph.add("Sigmoid", scores)
-    if likely and not many:
-        both = graph.add("Concat", graph.add("Sub", one, yes), yes, axis=1)
-        graph.output("probabilities", graph.cast(both, "FLOAT"), "FLOAT", [None, 2])
-    elif likely:
-        graph.output("probabilities", graph.cast(yes, "FLOAT"), "FLOAT", shape)
-    graph.output("label", label if many else _flat(graph, label), kind, shape)
-    graph.output("scores", graph.cast(scores if many else _flat(graph, scores), "FLOAT"), "FLOAT", shape)
+    graph.numbers("prediction", scores, [None])
 
 
 class OnnxMixin:
     """Adds `to_onnx` to an estimator."""
 
-    def to_onnx(self, path: str | os.PathLike[str] | None = None) -> Any:
-        """The model as an ONNX graph; also written to `path`. See `kinfolk._onnx` for its inputs and outputs."""
-        model = build(self).model(f"{type(self).__name__}, fitted by kinfolk")
+    def to_onnx(self, path: str | os.PathLike[str] | None = None, dtype: str = "float32") -> Any:
+        """The model as an ONNX graph; also written to `path`. Numbers come in and go out as `dtype`: "float32", or
+        "float64" for features that single precision cannot hold. See `kinfolk._onnx` for inputs and outputs."""
+        model = build(self, dtype).model(f"{type(self).__name__}, fitted by kinfolk")
         if path is not None:
             with open(path, "wb") as file:
                 file.write(model.SerializeToString())
         return model
-
-
-def register_skl2onnx() -> None:
-    """Tells skl2onnx how to convert the estimators of this package, so that pipelines with them can be converted."""
-    skl2onnx, shapes = _module("skl2onnx"), _module("skl2onnx.common.data_types")
-    from . import MultiTaskClassifier, MultiTaskRegressor, OutputKernelClassifier, OutputKernelRegressor
-
-    types = {
-        "FLOAT": shapes.FloatTensorType,
-        "DOUBLE": shapes.DoubleTensorType,
-        "INT64": shapes.Int64TensorType,
-        "STRING": shapes.StringTensorType,
-    }
-
-    def wanted(estimator: Any, graph: Graph) -> list[Any]:
-        if not hasattr(estimator, "classes_"):
-            return list(graph.outputs)
-        named = {info.name: info for info in graph.outputs}
-        return [named["label"], named.get("probabilities", named["scores"])]
-
-    def shape(operator: Any) -> None:
-        graph = build(operator.raw_operator, task_input=False)
-        n = operator.inputs[0].type.shape[0]
-        for variable, info in zip(operator.outputs, wanted(operator.raw_operator, graph), strict=False):
-            dims = [n, *[d.dim_value for d in info.type.tensor_type.shape.dim[1:]]]
-            kind = graph.onnx.TensorProto.DataType.Name(info.type.tensor_type.elem_type)
-            variable.type = types[kind](dims)
-
-    def convert(scope: Any, operator: Any, container: Any) -> None:
-        estimator = operator.raw_operator
-        graph = build(estimator, task_input=False)
-        results = wanted(estimator, graph)
-        names = {info.name: variable.full_name for info, variable in zip(results, operator.outputs, strict=False)}
-        names["X"] = operator.inputs[0].full_name
-        for tensor in graph.constants:
-            fresh = graph.onnx.TensorProto()
-            fresh.CopyFrom(tensor)
-            fresh.name = names[tensor.name] = scope.get_unique_variable_name(tensor.name)
-            container.initializers.append(fresh)
-        for node in graph.nodes:
-            for name in node.output:
-                names.setdefault(name, scope.get_unique_variable_name(name))
-            attributes = {a.name: graph.onnx.helper.get_attribute_value(a) for a in node.attribute}
-            if node.domain:
-                attributes["op_domain"] = node.domain
-            container.add_node(
-                node.op_type,
-                [names[name] for name in node.input],
-                [names[name] for name in node.output],
-                op_version=ML_OPSET if node.domain else OPSET,
-                name=scope.get_unique_operator_name(node.op_type),
-                **attributes,
-            )
-
-    options = {"zipmap": [True, False], "nocl": [True, False], "output_class_labels": [False, True]}
-    for cls in (MultiTaskRegressor, OutputKernelRegressor, MultiTaskClassifier, OutputKernelClassifier):
-        more = {"options": options} if "Classifier" in cls.__name__ else {}
-        skl2onnx.update_registered_converter(cls, f"Kinfolk{cls.__name__}", shape, convert, **more)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import json
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
@@ -13,11 +15,12 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from . import _arrays, _calibration, _checks, _far_off, _inputs, _leaks, _native, _targets
-from ._base import BaseKinfolkEstimator, TrainingData, each_weight
+from . import _calibration, _checks, _far_off, _inputs, _leaks, _native, _scores, _tables, _targets
+from ._base import BaseKinfolkEstimator, TrainingData, each_weight, weighted
 from ._compat import available_if, with_callbacks
 from ._engine import numeric_loss
 from ._files import SaveMixin
+from ._intervals import IntervalMixin
 from ._onnx import OnnxMixin
 from ._parameters import ClassParameters, NumberParameters, documented
 from ._report import GIVEN, Data, ReportMixin
@@ -57,37 +60,41 @@ class OutputKernel(SaveMixin, OnnxMixin, ReportMixin, BaseKinfolkEstimator):
 
     def _prepare(self, X: Any, y: Any, task: None = None, sample_weight: Any = None) -> TrainingData:
         self._require_labels(y)
-        y = _inputs.frame(y)
+        X, y = _inputs.frame(X), _inputs.frame(y)
         x, _ = _inputs.checked(self, X, reset=True)
         check_consistent_length(x, y)
         _leaks.warn(X, y)
         observations, weight, triples = self._encode(y)
         names = _targets.plain(self.tasks_)
-        weight = self._row_weights(x, weight, sample_weight)
+        weight = self._row_weights(y, weight, sample_weight)
         if weight is not None:
-            observations = observations.weighted(each_weight(weight, triples, (x.shape[0], len(names))))
+            observations = weighted(observations, each_weight(weight, triples, (x.shape[0], len(names))))
         return TrainingData(x, observations, [self._loss()], names, weight, triples, self._start(observations))
 
-    def _row_weights(self, x: Any, weight: np.ndarray | None, sample_weight: Any) -> np.ndarray | None:
+    def _row_weights(self, y: Any, weight: np.ndarray | None, sample_weight: Any) -> np.ndarray | None:
         """The caller's weights times those of classes."""
         if sample_weight is None:
             return weight
-        given = _inputs.weights(sample_weight, x, len(self.tasks_) if self._takes_tables() else None)
+        labels = _inputs.table(y)
+        names = self.tasks_.tolist() if self._takes_tables() else None
+        given = _inputs.weights(sample_weight, len(labels), names, lambda: _inputs.known(labels))
         return given if weight is None else (weight if given.ndim == 1 else weight[:, None]) * given
 
     def _report_data(self, X: Any, y: Any, task: Any, sample_weight: Any) -> list[Data]:
         if task is not None:
             raise ValueError("task: rows of this estimator have no tasks")
         y = _inputs.frame(y)
+        if self._takes_tables():
+            y = _tables.in_order("y", y, self.tasks_.tolist())
         x, _ = _inputs.checked(self, X, reset=False)
         check_consistent_length(x, y)
         other = copy.copy(self)  # it reads the labels, and the model stays as it is
         observations, weight, triples = other._encode(y, fitted=True)
-        if list(map(str, other.tasks_)) != list(map(str, self.tasks_)):
-            raise ValueError("y: its columns are not those of the fit")
-        weight = self._row_weights(x, weight, sample_weight)
+        if len(other.tasks_) != len(self.tasks_):
+            raise ValueError(f"y has {len(other.tasks_)} columns, the model has {len(self.tasks_)}")
+        weight = self._row_weights(y, weight, sample_weight)
         if weight is not None:
-            observations = observations.weighted(each_weight(weight, triples, (x.shape[0], len(self.tasks_))))
+            observations = weighted(observations, each_weight(weight, triples, (x.shape[0], len(self.tasks_))))
         return [(GIVEN, self._native_inputs(x), observations)]
 
     def _takes_tables(self) -> bool:
@@ -105,12 +112,28 @@ class OutputKernel(SaveMixin, OnnxMixin, ReportMixin, BaseKinfolkEstimator):
         native = self._native_inputs(x)
         _far_off.warn(self, native)
         scores: np.ndarray = self.model_.predict_all(native)
+        empty = json.loads(self.model_.about).get("empty_tasks") or []
+        if empty:
+            names = ", ".join(str(self.tasks_[t]) for t in empty[:10])
+            text = f"nothing is known about columns of y without labels in training, their scores are NaN: {names}"
+            warnings.warn(text, UserWarning, stacklevel=4)
+            scores[:, empty] = np.nan
         return scores
+
+
+def _r2(truth: np.ndarray, guess: np.ndarray, weight: np.ndarray | None) -> float:
+    return float(r2_score(truth, guess, sample_weight=weight))
 
 
 @documented
 @dataclass(eq=False, repr=False, kw_only=True)
-class OutputKernelRegressor(RegressorMixin, NumberParameters, StatisticsMixin, OutputKernel):  # type: ignore[misc]
+class OutputKernelRegressor(
+    RegressorMixin,  # type: ignore[misc]
+    NumberParameters,
+    StatisticsMixin,
+    IntervalMixin,
+    OutputKernel,
+):
     """Regression of several outputs, learned together with the relations between them.
 
     Labels of a table may be missing (NaN).
@@ -171,26 +194,30 @@ class OutputKernelRegressor(RegressorMixin, NumberParameters, StatisticsMixin, O
         self._statistics = statistics
         return self
 
-    @_arrays.returns_like_x
+    @_inputs.returns_like_x
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Explained variance (R2), the mean over the columns of a table; missing labels do not count."""
-        truth, guess = _targets.as_numbers(_inputs.table(y)), self.predict(X)
-        if truth.ndim == 1 or not np.isnan(truth).any():
-            return float(super().score(X, y, sample_weight))
-        weight = None if sample_weight is None else np.asarray(sample_weight, dtype=float)
-        scores = []
-        for own, mine in zip(truth.T, guess.T, strict=True):
-            known = ~np.isnan(own)
-            part = None if weight is None else weight[known]
-            if known.sum() > 1:
-                scores.append(r2_score(own[known], mine[known], sample_weight=part))
-        return float(np.mean(scores)) if scores else float("nan")
+        if self._flat:
+            return float(super().score(X, _inputs.table(y), sample_weight))
+        truth, guess = _targets.as_numbers(_scores.truth_of(y, self.tasks_)), self.predict(X)
+        weight = _scores.weights_of(sample_weight, truth, self.tasks_)
+        return _scores.mean(_scores.of_columns(_r2, truth, guess, weight))
 
-    @_arrays.returns_like_x
+    @_inputs.returns_like_x
     def predict(self, X: Any) -> np.ndarray:
-        """Predictions, in the shape of the labels."""
+        """Predictions, in the shape of the labels. A column that had no labels in training is NaN, with a warning."""
         values = self._decision_matrix(X)
         return values[:, 0] if self._flat else values
+
+    @_inputs.returns_like_x
+    def predict_interval(self, X: Any, coverage: float = 0.9) -> tuple[np.ndarray, np.ndarray]:
+        """Lower and upper ends of intervals that contain new labels with about this probability, in the shape of
+        `predict`. They come from the errors of the held-out rows by which `C="auto"` was chosen; a model with another C
+        has none."""
+        check_is_fitted(self)
+        half, values = self._half_widths(coverage)[0], self._decision_matrix(X)
+        low, high = values - half, values + half
+        return (low[:, 0], high[:, 0]) if self._flat else (low, high)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -266,7 +293,7 @@ class OutputKernelClassifier(ClassifierMixin, ClassParameters, OutputKernel):  #
         scores, sigmoids = self._decision_matrix(X), getattr(self, "calibration_", None)
         return scores if sigmoids is None else _calibration.log_odds(sigmoids, scores)
 
-    @_arrays.returns_like_x
+    @_inputs.returns_like_x
     def decision_function(self, X: Any) -> np.ndarray:
         """A score for each class; with two classes one score, positive for the second. With `calibrate`, log-odds."""
         scores = self._scores(X)
@@ -274,7 +301,7 @@ class OutputKernelClassifier(ClassifierMixin, ClassParameters, OutputKernel):  #
             return scores
         return np.asarray(0.5 * (scores[:, 1] - scores[:, 0])) if len(self.classes_) == 2 else scores
 
-    @_arrays.returns_like_x
+    @_inputs.returns_like_x
     def predict(self, X: Any) -> np.ndarray:
         """The class of highest score; for a table of labels, 0 or 1 for each of them."""
         scores = self.decision_function(X)
@@ -283,13 +310,23 @@ class OutputKernelClassifier(ClassifierMixin, ClassParameters, OutputKernel):  #
         best = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
         return np.asarray(self.classes_[best])
 
+    @_inputs.returns_like_x
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Accuracy. For a table of labels, the share of rows whose labels are all predicted; missing ones do not
+        count."""
+        if not self._multilabel:
+            return float(super().score(X, _inputs.table(y), sample_weight))
+        truth, guess = _targets.as_numbers(_scores.truth_of(y, self.tasks_)), self.predict(X)
+        _targets.check_width("y", truth, self.tasks_)
+        return _scores.of_sets(truth, guess, _scores.weights_of(sample_weight, truth, self.tasks_))
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_label = True
         return tags
 
     @available_if(_calibration.has_probabilities)
-    @_arrays.returns_like_x
+    @_inputs.returns_like_x
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probabilities of `classes_`, for the logistic loss or with `calibrate`: those of each class against the
         others, divided by their sum. For a table of labels, the probability of each."""
@@ -299,7 +336,7 @@ class OutputKernelClassifier(ClassifierMixin, ClassParameters, OutputKernel):  #
         return np.column_stack([1 - yes, yes]) if yes.ndim == 1 else _calibration.normalised(yes)
 
     @available_if(_calibration.has_probabilities)
-    @_arrays.returns_like_x
+    @_inputs.returns_like_x
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """Logarithms of `predict_proba`."""
         with np.errstate(divide="ignore"):

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, TypeVar
 
-from . import _atoms, _attributes, _checks, _native
+from . import _atoms, _attributes, _checks, _native, _recipe
 from ._checks import choice, number, whole
 from ._engine import ENGINE
 from ._method import method_text, own_parameters
@@ -26,6 +26,9 @@ Convert = Callable[..., Any]
 """From an estimator and the name of a parameter to its value in the specification."""
 
 
+UNKNOWN_TASK = ("error", "mean")
+
+
 def parameter(
     default: Value, types: str, doc: str, *, key: str = "", convert: Convert | None = None, by_task: bool = False
 ) -> Value:
@@ -34,6 +37,20 @@ def parameter(
     metadata = {"types": types, "doc": doc, "key": key, "convert": convert or getattr, "by_task": by_task}
     field: Value = dataclasses.field(default=default, metadata=metadata)
     return field
+
+
+def _flag(estimator: Any, name: str) -> bool:
+    return _checks.flag(name, getattr(estimator, name))
+
+
+def _one_of(*words: str) -> Convert:
+    """A parameter that is one of these words."""
+    return lambda estimator, name: choice(name, getattr(estimator, name), words)
+
+
+def _verbose(estimator: Any, name: str) -> bool | int:
+    value: Any = getattr(estimator, name)
+    return value if isinstance(value, bool) else whole(name, value, 0)
 
 
 def _positive(estimator: Any, name: str) -> float | None:
@@ -188,6 +205,7 @@ class EngineParameters:
         """What missing values in a frame X become; one more feature says where they were. Arrays have none: there, NaN
         is an error. Words, dates and missing values of frames become features as in the command, and `notes_` says
         how.""",
+        convert=_one_of(*_recipe.FILLS),
     )
     method: str = parameter(
         "kin",
@@ -290,8 +308,11 @@ class EngineParameters:
         "bool",
         """Whether `fit` starts from the dual variables of the previous fit, if the data have the same number of
         labels.""",
+        convert=_flag,
     )
-    verbose: int = parameter(0, "int", """Whether to print every certificate to the standard error stream.""")
+    verbose: int = parameter(
+        0, "int", """Whether to print every certificate to the standard error stream.""", convert=_verbose
+    )
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -322,7 +343,7 @@ class IntervalParameters:
         with the settings of the model. The price is ten more fits, or one for each task if there are fewer; intervals
         of 90 % need nine tasks. With groups that hold whole tasks it is done without this.""",
         key="interval_new_tasks",
-        convert=lambda estimator, _: bool(estimator.interval_new_tasks),
+        convert=_flag,
     )
 
 
@@ -361,14 +382,17 @@ class TaskParameters:
     unknown_task: str = parameter(
         "error",
         '"error", "mean"',
-        """What to predict for a task that had no labels in training: "error" raises one, "mean" is the mean of the
-        predictions of all tasks that had labels. "mean" is for numbers and for two classes, without `calibrate`.""",
+        """What to predict for a task that had no labels in training: "error" raises one, "mean" is what all tasks have
+        in common: the part `common` of the method kin, and for methods without it the mean of the predictions of all
+        tasks that had labels. "mean" is for numbers and for two classes, without `calibrate`.""",
+        convert=_one_of(*UNKNOWN_TASK),
     )
     keep_data: bool = parameter(
         True,
         "bool",
         """Whether to keep a reference to the training data, for `add_task` and `update`. Pickles and files never
         contain the data.""",
+        convert=_flag,
     )
 
 
@@ -376,9 +400,10 @@ def specification(estimator: Any, losses: Sequence[str], tasks: Sequence[Any], *
     """What to fit and how, as JSON. Changes replace what the parameters of the estimator say."""
     spec: dict[str, Any] = {"loss": losses[0] if len(losses) == 1 else ",".join(losses)}
     for field in dataclasses.fields(estimator):
+        more = (tasks,) if field.metadata["by_task"] else ()
+        value = field.metadata["convert"](estimator, field.name, *more)  # raises an error if it cannot be
         if field.metadata["key"]:
-            more = (tasks,) if field.metadata["by_task"] else ()
-            spec[field.metadata["key"]] = field.metadata["convert"](estimator, field.name, *more)
+            spec[field.metadata["key"]] = value
     return json.dumps(spec | changes)
 
 

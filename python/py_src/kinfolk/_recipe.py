@@ -22,6 +22,8 @@ Cells = Any
 
 MISSING = 2**32 - 1
 """The place of no value at all."""
+FILLS = ("mean", "median", "zero", "error")
+"""What missing values become."""
 PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
 
@@ -38,7 +40,7 @@ def _is_plain(column: np.ndarray) -> bool:
 
 def fit(estimator: Any, x: Any) -> Any:
     """The features of the frame, by a recipe that is made from it and kept in the estimator."""
-    missing = _checks.choice("missing", estimator.missing, ("mean", "median", "zero", "error"))
+    missing = _checks.choice("missing", estimator.missing, FILLS)
     found, estimator._recipe, _ = _native.encode_frame(_columns(x), missing)
     for left in json.loads(estimator._recipe).get("left_out", []):
         warnings.warn(f"column {left['column']!r} of X is left out: {left['why']}", UserWarning, stacklevel=2)

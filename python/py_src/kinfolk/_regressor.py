@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -10,8 +9,9 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 
-from . import _arrays, _calibration, _targets
+from . import _inputs, _targets
 from ._engine import numeric_loss
+from ._intervals import KeptIntervalMixin
 from ._multitask import MultiTask
 from ._parameters import IntervalParameters, NumberParameters, documented
 from ._statistics import Statistics, StatisticsMixin
@@ -25,6 +25,7 @@ class MultiTaskRegressor(
     IntervalParameters,
     NumberParameters,
     StatisticsMixin,
+    KeptIntervalMixin,
     MultiTask,
 ):
     """Regression of many related tasks, learned together with the relations between them.
@@ -56,13 +57,22 @@ class MultiTaskRegressor(
         return self._losses(targets)
 
     def partial_fit(
-        self, X: Any, y: Any, task: Any = None, sample_weight: Any = None, classes: Any = None
+        self,
+        X: Any,
+        y: Any,
+        task: Any = None,
+        sample_weight: Any = None,
+        classes: Any = None,
+        groups: Any = None,
+        times: Any = None,
     ) -> Self:
         """With `keep_data=False` (squared loss, linear kernel), rows are added to statistics and all rows so far are
         fitted again: exact, in constant memory. Otherwise the first call is `fit`, each later one `update`, which keep
-        the rows. `classes` is for scikit-learn."""
+        the rows; tasks may be new. `classes` is for scikit-learn."""
         if self.keep_data or (hasattr(self, "model_") and not hasattr(self, "_statistics")):
-            return super().partial_fit(X, y, task, sample_weight)
+            return super().partial_fit(X, y, task, sample_weight, None, groups, times)
+        if groups is not None or times is not None:
+            raise ValueError("groups and times: statistics keep none; use keep_data=True")
         self._require_labels(y)
         first = not hasattr(self, "_statistics")
         statistics = Statistics(memory=self.memory, n_jobs=self.n_jobs) if first else self._statistics.copy()
@@ -74,14 +84,14 @@ class MultiTaskRegressor(
         self._statistics = statistics
         return self
 
-    @_arrays.returns_like_x
+    @_inputs.returns_like_x
     def predict(self, X: Any, task: Any = None) -> np.ndarray:
         """Predictions for the task of each row. `task` is one task for all rows, or one for each. Without it, a model
         whose labels were a table predicts all of them: (rows, tasks)."""
         rows = self._validated(X, task)
         return self._decision_matrix(rows, all_outputs=self._targets.form == "wide" and rows.output is None)
 
-    @_arrays.returns_like_x
+    @_inputs.returns_like_x
     def predict_interval(self, X: Any, task: Any = None, coverage: float = 0.9) -> tuple[np.ndarray, np.ndarray]:
         """Lower and upper ends of intervals that contain new labels with about this probability, in the shape of
         `predict`.
@@ -91,34 +101,14 @@ class MultiTaskRegressor(
         all tasks where rows are few. Rows must be exchangeable: for data that drift nothing is promised. For tasks
         without training rows the ends are NaN, unless the model was fitted with `interval_new_tasks=True` or with
         groups that hold whole tasks: then they come from the errors for whole tasks that were held out."""
-        if not 0 < coverage < 1:
-            raise ValueError(f"coverage = {coverage!r}: it must be between 0 and 1")
         rows = self._validated(X, task)
         wide = self._targets.form == "wide" and rows.output is None
-        guess = self._decision_matrix(rows, all_outputs=wide)
         half, new = self._half_widths(coverage)
+        guess = self._decision_matrix(rows, all_outputs=wide)
         half = half[None, :] if wide else np.append(half, new)[rows.first_output()]
         return guess - half, guess + half
 
-    def _half_widths(self, coverage: float) -> tuple[np.ndarray, float]:
-        """Half of the width of an interval for each output, and for tasks that are not known."""
-        half = self.model_.interval_half_widths(coverage)
-        if half is None:
-            found: Any = self.__dict__.get("_held_out")
-            if found is None or found[0] is not self.model_:
-                found = self.__dict__["_held_out"] = (self.model_, self._held_out_errors())
-            half = self.model_.interval_half_widths(coverage, found[1])
-        return (np.full(len(self._targets.outputs), np.inf), np.nan) if half is None else half
-
-    def _held_out_errors(self) -> tuple[np.ndarray, np.ndarray]:
-        """Outputs and errors of rows of the training data, each predicted by a model that did not see it."""
-        data = copy.copy(self)._prepare_checked(*self._kept("predict_interval"))
-        triples = data.triples
-        assert triples is not None
-        error = triples.label - _calibration.held_out_scores(self, data)
-        return triples.output.astype(np.int64), error
-
-    @_arrays.returns_like_x
+    @_inputs.returns_like_x
     def score(self, X: Any, y: Any, task: Any = None, sample_weight: Any = None) -> float:
         """Explained variance (R2) over all rows; for a table, the mean over its columns."""
         return self._mean_score(X, y, task, sample_weight)

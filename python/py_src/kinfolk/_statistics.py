@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_consistent_length
 
-from . import _checks, _inputs, _native, _tables, _targets
+from . import _checks, _inputs, _names, _native, _tables, _targets
 from ._base import each_weight
 from ._targets import Form, Targets
 
@@ -78,8 +78,10 @@ class Statistics:
         weights) are columns of X, which may be a frame of pandas or polars, a pyarrow table or record batch, or
         anything with `__arrow_c_stream__`. On an error nothing is added."""
         x, names, targets, weight = self._read(X, y, task, sample_weight)
-        observations = _observations(x, targets, weight, offset)
         self._check_form(targets.form, names)
+        if self._form is not None and weight is not None and not weight.any():  # rows that do not count
+            return self
+        observations = _observations(x, targets, weight, offset)
         self._native.update(_inputs.native(x), observations)
         self._form, self._features = targets.form, names
         self._keep()
@@ -120,10 +122,11 @@ class Statistics:
         )
         y = _inputs.frame(y)
         check_consistent_length(x, y)
-        column = None if task is None else _inputs.task_names(task, x.shape[0])
+        column = None if task is None else _names.task_names(task, x.shape[0])
         labels = _inputs.table(y)
         wide = labels.ndim == 2 and labels.shape[1] > 1
-        each = None if weight is None else _inputs.weights(weight, x, labels.shape[1] if wide else None)
+        tasks = _targets.columns(y, labels.shape[1]).tolist() if wide else None
+        each = None if weight is None else _inputs.weights(weight, len(labels), tasks, lambda: _inputs.known(labels))
         return x, names, _targets.numbers(y, column), each
 
     def _split(self, X: Any, task: Any, weight: Any) -> tuple[Any, Any, Any, Any]:

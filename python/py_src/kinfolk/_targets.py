@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from . import _inputs, _native
+from . import _inputs, _native, _tables
 
 Form = Literal["single", "wide", "rows"]
 
@@ -51,6 +51,14 @@ class Targets:
     classes: list[np.ndarray] | None = None
     """The classes of each task; None if labels are numbers."""
     triples: Triples | None = field(default=None, repr=False)
+    positive_first: bool = False
+    """Whether +1 is the first of two classes and not the second: in models of the command, where a word that says yes
+    may be the first in the alphabet."""
+
+    @property
+    def sign(self) -> float:
+        """What scores of the engine are multiplied with to be positive for the second class."""
+        return -1.0 if self.positive_first else 1.0
 
     @property
     def one_output_each(self) -> bool:
@@ -99,10 +107,10 @@ def observations(n_inputs: int, targets: Targets) -> Any:
     return _native.Observations.triples(n_inputs, targets.outputs, triples.input, triples.output, triples.label)
 
 
-def _rows(task: np.ndarray | None, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """The tasks, and the position among them of the task of each row."""
+def _rows(y: Any, task: np.ndarray | None, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """The tasks, and the position among them of the task of each row. A single task has the name of its column."""
     if task is None:
-        return np.asarray([0]), np.zeros(n, np.uint32)
+        return columns(y, 1), np.zeros(n, np.uint32)
     tasks, index = np.unique(task, return_inverse=True)
     return tasks, index.astype(np.uint32)
 
@@ -110,6 +118,17 @@ def _rows(task: np.ndarray | None, n: int) -> tuple[np.ndarray, np.ndarray]:
 def columns(y: Any, width: int) -> np.ndarray:
     """Names of the columns of a table, or their numbers."""
     return np.asarray(plain(_inputs.column_names(y))) if _inputs.is_table(y) else np.arange(width)
+
+
+def in_order(what: str, y: Any, tasks: np.ndarray) -> np.ndarray:
+    """A table of labels as an array, with columns in the order of the tasks: by name, if they have names."""
+    return _inputs.table(_tables.in_order(what, y, tasks.tolist()))
+
+
+def one_column(y: Any, labels: np.ndarray) -> np.ndarray:
+    """Labels of one task. A table may have one column; with an array it is a matter of a warning."""
+    flat = labels.ndim == 2 and labels.shape[1] == 1 and _inputs.is_table(y)
+    return labels.ravel() if flat else np.asarray(column_or_1d(labels, warn=True))
 
 
 def finite(label: np.ndarray) -> np.ndarray:
@@ -149,15 +168,15 @@ def numbers(y: Any, task: np.ndarray | None) -> Targets:
         if np.isnan(label).all():
             raise ValueError("Input y contains NaN: all labels are missing")
         return Targets(form, tasks, plain(tasks), np.arange(len(tasks) + 1), None, present(label))
-    label = finite(as_numbers(column_or_1d(label, warn=True)))
-    tasks, index = _rows(task, len(label))
+    label = finite(as_numbers(one_column(y, label)))
+    tasks, index = _rows(y, task, len(label))
     triples = Triples(np.arange(len(label), dtype=np.uint32), index, label)
     return Targets(form, tasks, plain(tasks), np.arange(len(tasks) + 1), None, triples)
 
 
 def one_class_each(labels: np.ndarray) -> np.ndarray:
     """Labels, if each row has one class."""
-    labels = column_or_1d(labels, warn=True)
+    labels = np.asarray(column_or_1d(labels, warn=True))
     if labels.dtype.kind == "f":
         finite(labels)
     if labels.dtype.kind == "O":
@@ -168,14 +187,21 @@ def one_class_each(labels: np.ndarray) -> np.ndarray:
     return labels
 
 
-def classes(y: Any, task: np.ndarray | None) -> Targets:
-    """Targets from classes. In a table of several tasks NaN and None are missing labels."""
+def classes(y: Any, task: np.ndarray | None, declared: np.ndarray | None = None) -> Targets:
+    """Targets from classes. In a table of several tasks NaN and None are missing labels. `declared` are all classes
+    that labels may have, if they are known beforehand."""
     labels = _inputs.table(y)
     form = form_of(labels, task)
     if form == "wide":
+        if declared is not None:
+            raise ValueError("classes: they are for one label in each row; for a table leave them out")
         return _wide_classes(columns(y, labels.shape[1]), labels)
-    everything, code = np.unique(one_class_each(labels), return_inverse=True)
-    tasks, index = _rows(task, len(code))
+    found = one_class_each(one_column(y, labels))
+    if declared is None:
+        everything, code = np.unique(found, return_inverse=True)
+    else:
+        everything, code = declared, positions(declared, found)
+    tasks, index = _rows(y, task, len(code))
     if len(everything) <= 2:
         label = np.where(code == len(everything) - 1, 1.0, -1.0)
         triples = Triples(np.arange(len(code), dtype=np.uint32), index, label)
@@ -196,18 +222,24 @@ def of_model(fitted: Targets, y: Any, task: np.ndarray | None) -> Triples:
         what = {"single": "one label for each row", "wide": "a table of labels", "rows": "a task for each row"}
         raise ValueError(f"y: the model was fitted with {what[fitted.form]}")
     if fitted.form == "wide":
-        if list(map(str, columns(y, labels.shape[1]))) != list(map(str, fitted.tasks)):
-            raise ValueError("y: its columns are not those of the fit")
+        labels = in_order("y", y, fitted.tasks)
+        check_width("y", labels, fitted.tasks)
         row, at = np.nonzero(_inputs.known(labels))
         label = labels[row, at]
     else:
-        label = column_or_1d(labels, warn=True)
+        label = one_column(y, labels)
         row = np.arange(len(label))
         at = np.zeros(len(label), np.uint32) if task is None else fitted.find(task)
     if fitted.classes is None:
         number = finite(as_numbers(label))
         return Triples(row.astype(np.uint32), at.astype(np.uint32), number)
     return _of_classes(fitted, row, at, label)
+
+
+def check_width(what: str, labels: np.ndarray, tasks: np.ndarray) -> None:
+    """Raises an error unless a table has a column for each task."""
+    if labels.ndim != 2 or labels.shape[1] != len(tasks):
+        raise ValueError(f"{what} has shape {labels.shape}, expected a column for each of {len(tasks)} tasks")
 
 
 def positions(classes: np.ndarray, labels: np.ndarray, rows: np.ndarray | None = None) -> np.ndarray:
@@ -233,7 +265,7 @@ def _of_classes(fitted: Targets, row: np.ndarray, at: np.ndarray, label: np.ndar
         first, last = fitted.first_output[t : t + 2]
         for output in range(first, last):
             positive = len(own) - 1 if last - first == 1 else output - first
-            sign = np.where(position == positive, 1.0, -1.0)
+            sign = fitted.sign * np.where(position == positive, 1.0, -1.0)
             found.append((row[mine].astype(np.uint32), np.full(len(mine), output, np.uint32), sign))
     return _sorted(found)
 
