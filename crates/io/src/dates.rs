@@ -78,6 +78,12 @@ pub(crate) fn days(seconds: i64, nanos: i64) -> f64 {
     day as f64 + nanos_of_day as f64 / (SECONDS_PER_DAY * NANOS_PER_SECOND) as f64
 }
 
+/// A duration in seconds, rounded once: files of any unit give the same number.
+pub(crate) fn seconds(ticks: i64, per_second: i64) -> f64 {
+    let digits = per_second.checked_ilog10().unwrap_or(0);
+    crate::decimal::number(i128::from(ticks), digits)
+}
+
 /// Days as text: `2024-03-14`, or with a time if it is not midnight.
 pub(crate) fn text(days: f64) -> String {
     let day = days.floor();

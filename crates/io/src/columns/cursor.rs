@@ -18,9 +18,14 @@ pub(crate) trait ColumnCursor: Send {
         None
     }
 
-    /// Whether numbers may have a decimal comma as well as a point: cells are separated by semicolons, as programs do
-    /// where the comma is the decimal sign.
+    /// Whether numbers may have a decimal comma as well as a point: cells are separated by semicolons or tabs, as
+    /// programs do where the comma is the decimal sign.
     fn may_have_decimal_commas(&self) -> bool {
+        false
+    }
+
+    /// Whether a column holds durations: its numbers are seconds.
+    fn has_durations(&self, _column: usize) -> bool {
         false
     }
 

@@ -99,6 +99,10 @@ impl ColumnCursor for ListCursor {
         self.inner.may_have_decimal_commas()
     }
 
+    fn has_durations(&self, column: usize) -> bool {
+        self.inner.has_durations(self.places[column].0)
+    }
+
     fn empty_rows(&self) -> u64 {
         self.inner.empty_rows()
     }
