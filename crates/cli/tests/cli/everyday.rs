@@ -186,7 +186,7 @@ fn arrays_without_names_are_taken_in_order_aloud() {
     let place = Place::new();
     place.write("school.csv", school());
     place.ok(&format!("fit school.csv {COLUMNS} --c 1 -o m.st"));
-    place.ok("data generate new.npz --tasks 2 --rows 5 --features 2 --quiet");
+    place.ok("data generate new.npz --tasks 6 --groups 2 --rows 5 --features 2 --quiet");
     let said = place.run("predict m.st new.npz --unknown-task mean");
     let wanted =
         "note: the features have no names here: they are taken in the order of the fit, \"age\" to \"hours\"";

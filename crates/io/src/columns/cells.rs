@@ -55,6 +55,8 @@ pub(crate) enum TypedCell {
     /// Days since 1970-01-01, and whether their times have a zone, if that is known.
     Day(f64, Option<bool>),
     Text(String),
+    /// Bytes that may be text.
+    Bytes(Vec<u8>),
     /// Numbers, NaN where one is missing.
     List(Vec<f64>),
 }
@@ -77,6 +79,7 @@ impl TableCell for TypedCell {
         match self {
             TypedCell::Null => Reading::Missing,
             TypedCell::Text(text) => number(text, decimal),
+            TypedCell::Bytes(bytes) => number_in(bytes, decimal),
             TypedCell::List(_) => Reading::Word,
             TypedCell::Number(value, _) | TypedCell::Day(value, _) => match *value {
                 value if value.is_nan() => Reading::Missing,
@@ -90,6 +93,7 @@ impl TableCell for TypedCell {
         Ok(match self {
             TypedCell::Null => Cow::Borrowed(""),
             TypedCell::Text(text) | TypedCell::Number(_, text) => Cow::Borrowed(text),
+            TypedCell::Bytes(bytes) => text_in(bytes)?,
             TypedCell::Day(day, _) => Cow::Owned(dates::text(*day)),
             TypedCell::List(numbers) => Cow::Owned(format!("{numbers:?}")),
         })
@@ -104,7 +108,7 @@ impl TableCell for TypedCell {
     }
 
     fn is_text(&self) -> bool {
-        matches!(self, TypedCell::Text(_))
+        matches!(self, TypedCell::Text(_) | TypedCell::Bytes(_))
     }
 
     fn is_date(&self) -> bool {
@@ -115,6 +119,7 @@ impl TableCell for TypedCell {
         match self {
             TypedCell::Day(_, has_zone) => *has_zone,
             TypedCell::Text(text) => dates::names_zone(text),
+            TypedCell::Bytes(bytes) => text_in(bytes).ok().and_then(|text| dates::names_zone(&text)),
             _ => None,
         }
     }
@@ -123,6 +128,7 @@ impl TableCell for TypedCell {
         match self {
             TypedCell::Day(day, _) => Some(*day),
             TypedCell::Text(text) => dates::parse(text, order),
+            TypedCell::Bytes(bytes) => text_in(bytes).ok().and_then(|text| dates::parse(&text, order)),
             _ => None,
         }
     }
@@ -283,7 +289,12 @@ pub(crate) fn number(text: &str, decimal: Decimal) -> Reading {
         _ if is_missing(text) => Reading::Missing,
         _ if text.eq_ignore_ascii_case("true") => Reading::Number(1.0),
         _ if text.eq_ignore_ascii_case("false") => Reading::Number(0.0),
-        _ => plain(text, decimal).and_then(|text| text.parse().ok()).map_or(Reading::Word, Reading::Number),
+        _ => {
+            let number = plain(text, decimal).and_then(|text| text.parse().ok());
+            number
+                .or_else(|| dates::clock(text).map(|(value, _)| value))
+                .map_or(Reading::Word, Reading::Number)
+        }
     }
 }
 

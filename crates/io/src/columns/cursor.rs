@@ -2,6 +2,7 @@
 
 use super::ColumnNames;
 use super::cells::TableCell;
+use crate::dates::Clock;
 use crate::{Error, Result};
 use std::fmt;
 
@@ -24,9 +25,9 @@ pub(crate) trait ColumnCursor: Send {
         false
     }
 
-    /// Whether a column holds durations: its numbers are seconds.
-    fn has_durations(&self, _column: usize) -> bool {
-        false
+    /// What the numbers of a column of durations, or of times of day, are.
+    fn clock(&self, _column: usize) -> Option<Clock> {
+        None
     }
 
     /// How many of the rows so far had nothing but empty cells; they were left out.

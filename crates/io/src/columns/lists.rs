@@ -3,6 +3,7 @@
 use super::cells::{Reading, TableCell};
 use super::names::ListColumn;
 use super::{ColumnCursor, ColumnNames, ColumnType, VisitCell};
+use crate::dates::Clock;
 use crate::error::quoted;
 use crate::{Decimal, Error, Result, text};
 use std::borrow::Cow;
@@ -99,8 +100,8 @@ impl ColumnCursor for ListCursor {
         self.inner.may_have_decimal_commas()
     }
 
-    fn has_durations(&self, column: usize) -> bool {
-        self.inner.has_durations(self.places[column].0)
+    fn clock(&self, column: usize) -> Option<Clock> {
+        self.inner.clock(self.places[column].0)
     }
 
     fn empty_rows(&self) -> u64 {

@@ -1,6 +1,7 @@
 //! What is wrong with a cell, and what can be done about it.
 
 use super::cells::{Reading, decimal_sign};
+use super::units::number_and_unit;
 use crate::error::quoted;
 use crate::label_encoding::neither;
 use crate::{DateOrder, Error, Hint, Missing, dates};
@@ -14,6 +15,8 @@ pub(super) fn feature(column: &str, text: &str, reading: Reading, fitting: bool)
         Reading::Word if fitting => drop(Error::of_table(found)).hint(Hint::OneHot(column.into())),
         // A number with another decimal sign than in training.
         Reading::Word if decimal_sign(text).is_some() => Error::of_table(found).hint(Hint::Decimal),
+        // What is said about its unit follows.
+        Reading::Word if number_and_unit(text).is_some() => Error::of_table(found),
         Reading::Word => {
             let error = wrong!("{found}, and in training all values were");
             error.hint(Hint::MissingWord(text.trim_ascii().into()))

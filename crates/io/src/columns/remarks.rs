@@ -1,7 +1,9 @@
 //! What is to be said about columns before a fit: signs that were taken off, columns without effect, identifiers.
 
+use super::ColumnCursor;
 use super::source::NamedCursor;
 use super::survey::ColumnSurvey;
+use crate::dates::Clock;
 use crate::error::{listed, quoted};
 use crate::family;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -103,15 +105,25 @@ pub(super) fn grouped_numbers(surveys: &[(String, ColumnSurvey)]) -> Option<Stri
     ))
 }
 
-/// A sentence about columns of durations, which became seconds.
-pub(super) fn durations(files: &[NamedCursor], surveys: &[(String, ColumnSurvey)]) -> Option<String> {
-    let is = |name: &str| {
-        files
-            .iter()
-            .any(|(_, cursor)| cursor.names().find(name).is_some_and(|column| cursor.has_durations(column)))
+/// Sentences about columns of durations and of times of day, which became numbers; about numbers of both kinds, too.
+pub(super) fn clocks(files: &[NamedCursor], surveys: &[(String, ColumnSurvey)]) -> Vec<String> {
+    let is = |name: &str, found: &ColumnSurvey, clock: Clock| {
+        let mut cursors = files.iter().map(|(_, cursor)| cursor);
+        let typed =
+            |column: Option<usize>, cursor: &dyn ColumnCursor| column.and_then(|column| cursor.clock(column));
+        found.words == 0 && found.clocks.contains(&clock)
+            || cursors.any(|cursor| typed(cursor.names().find(name), &**cursor) == Some(clock))
     };
-    let columns: Vec<String> = surveys.iter().map(|(name, _)| name.clone()).filter(|name| is(name)).collect();
-    (!columns.is_empty()).then(|| format!("durations became seconds: {}", listed(&columns)))
+    let columns = |clock: Clock| {
+        let fit = surveys.iter().filter(|(name, found)| is(name, found, clock));
+        fit.map(|(name, _)| name.clone()).collect::<Vec<String>>()
+    };
+    let said = |what: &str, columns: Vec<String>| {
+        (!columns.is_empty()).then(|| format!("{what}: {}", listed(&columns)))
+    };
+    let durations = said("durations became seconds", columns(Clock::Seconds));
+    let times = said("times of day became shares of the day", columns(Clock::ShareOfDay));
+    durations.into_iter().chain(times).collect()
 }
 
 /// Sentences about several files: one that is there twice, and columns that only some have.

@@ -106,7 +106,7 @@ fn remarks(
     of_files
         .into_iter()
         .chain(remarks::of_files(files))
-        .chain(remarks::durations(files, &surveys[..n_features]))
+        .chain(remarks::clocks(files, &surveys[..n_features]))
         .chain(remarks::of_columns(surveys, n_features, &columns.units, &columns.target))
         .collect()
 }

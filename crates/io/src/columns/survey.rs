@@ -5,6 +5,7 @@ use super::cells::{self, CellRules, Reading, TableCell};
 use super::date_styles::DateStyles;
 use super::units::UnitCounts;
 use super::{ColumnType, RowPlace};
+use crate::dates::Clock;
 use crate::{DateOrder, Decimal, Missing, Result, dates};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -78,6 +79,8 @@ pub(crate) struct ColumnSurvey {
     has_fraction: bool,
     /// Whether the minus of some number is written as bookkeepers do: `(5)`, `5-`.
     pub(crate) has_odd_minus: bool,
+    /// What times among the numbers, written as text, are.
+    pub(crate) clocks: BTreeSet<Clock>,
     /// Words that are numbers with the other decimal sign.
     pub(crate) other_sign: u64,
     /// Whether some number can be read with this decimal sign only.
@@ -167,6 +170,7 @@ impl ColumnSurvey {
             integers: Some(HashSet::new()),
             has_fraction: false,
             has_odd_minus: false,
+            clocks: BTreeSet::new(),
             other_sign: 0,
             has_point: false,
             has_comma: false,
@@ -322,6 +326,7 @@ impl ColumnSurvey {
             let text = cell.text()?;
             if cell.is_text() {
                 self.note_signs(&text, place);
+                self.clocks.extend(dates::clock(text.trim_ascii()).map(|(_, clock)| clock));
             }
             if self.first_decimal.is_none()
                 && matches!(reading, Reading::Number(_))

@@ -206,11 +206,17 @@ pub(super) fn bare<T>(
     unit: Option<&str>,
     visit: impl FnOnce(&dyn TableCell) -> Result<T>,
 ) -> Result<T> {
-    let Some(unit) = unit else { return visit(cell) };
-    visit(&WithoutUnit { cell, unit }).map_err(|mut error| {
-        let other = cell.text().is_ok_and(|text| number_and_unit(&text).is_some_and(|(_, own)| own != unit));
-        if other {
-            error.why = format!("{}; the unit of this column is {}", error.why, quoted(unit)).into();
+    let read = match unit {
+        Some(unit) => visit(&WithoutUnit { cell, unit }),
+        None => visit(cell),
+    };
+    read.map_err(|mut error| {
+        let is_other = |text: Cow<'_, str>| number_and_unit(&text).is_some_and(|(_, own)| Some(own) != unit);
+        if error.hints.is_empty() && cell.text().is_ok_and(is_other) {
+            let known = unit.map_or("the numbers of this column have no unit".into(), |unit| {
+                format!("the unit of this column is {}", quoted(unit))
+            });
+            error.why = format!("{}; {known}", error.why).into();
         }
         error
     })

@@ -26,6 +26,8 @@ pub(super) fn column_type(data_type: &DataType) -> ColumnType {
         DataType::Decimal32(..) | DataType::Decimal64(..) | DataType::Decimal128(..) => number(false),
         DataType::Time32(_) | DataType::Time64(_) | DataType::Duration(_) | DataType::Null => number(false),
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => ColumnType::Text,
+        // Bytes may be text, and are told apart when they are read.
+        DataType::Binary | DataType::LargeBinary | DataType::BinaryView => ColumnType::Text,
         DataType::Date32 | DataType::Date64 | DataType::Timestamp(..) => ColumnType::Date,
         DataType::Dictionary(_, values) => column_type(values),
         DataType::List(field) | DataType::LargeList(field) | DataType::FixedSizeList(field, _) => {
@@ -105,6 +107,18 @@ pub(super) fn cells_of(array: &dyn Array) -> Vec<TypedCell> {
         DataType::Utf8View => {
             let values = array.as_string_view();
             each(array, |i| TypedCell::Text(values.value(i).to_string()))
+        }
+        DataType::Binary => {
+            let values = array.as_binary::<i32>();
+            each(array, |i| TypedCell::Bytes(values.value(i).to_vec()))
+        }
+        DataType::LargeBinary => {
+            let values = array.as_binary::<i64>();
+            each(array, |i| TypedCell::Bytes(values.value(i).to_vec()))
+        }
+        DataType::BinaryView => {
+            let values = array.as_binary_view();
+            each(array, |i| TypedCell::Bytes(values.value(i).to_vec()))
         }
         DataType::Dictionary(..) => {
             let dictionary = array.as_any_dictionary();

@@ -4,6 +4,7 @@ use super::blocks::FileBlocks;
 use super::cells::{cells_of, column_type};
 use super::zstd::WithoutZstd;
 use crate::columns::{ColumnCursor, ColumnNames, ColumnType, RowPlace, VisitCell};
+use crate::dates::Clock;
 use crate::format::no_panic::no_panic;
 use crate::format::{InputFile, OpenCursorResult};
 use crate::{Error, Result};
@@ -80,8 +81,12 @@ impl ColumnCursor for ArrowCursor {
         column_type(self.schema.field(column).data_type())
     }
 
-    fn has_durations(&self, column: usize) -> bool {
-        matches!(self.schema.field(column).data_type(), DataType::Duration(_))
+    fn clock(&self, column: usize) -> Option<Clock> {
+        match self.schema.field(column).data_type() {
+            DataType::Duration(_) => Some(Clock::Seconds),
+            DataType::Time32(_) | DataType::Time64(_) => Some(Clock::ShareOfDay),
+            _ => None,
+        }
     }
 
     fn visit(&mut self, columns: &[usize], most: usize, visit: &mut VisitCell<'_>) -> Result<usize> {

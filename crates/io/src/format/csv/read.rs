@@ -27,6 +27,12 @@ impl CsvCursor {
             false => Encoding::Utf8,
         };
         let (records, names) = first_record(input, encoding)?;
+        if names.len() == 1 && input.is_repeatable() {
+            let (mut records, _) = first_record(input, encoding)?;
+            if records.advance()? {
+                check_width(&records, &names)?;
+            }
+        }
         Ok(Box::new(CsvCursor { input: input.clone(), encoding, names, records, empty_rows: 0 }))
     }
 }

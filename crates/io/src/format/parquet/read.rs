@@ -6,6 +6,7 @@ use super::pages::ParquetFile;
 use super::schema::{self, Field};
 use crate::columns::cells::TypedCell;
 use crate::columns::{ColumnCursor, ColumnNames, ColumnType, RowPlace, VisitCell};
+use crate::dates::Clock;
 use crate::format::{InputFile, OpenCursorResult};
 use crate::{Error, Result};
 
@@ -85,8 +86,8 @@ impl ColumnCursor for ParquetCursor {
         }
     }
 
-    fn has_durations(&self, column: usize) -> bool {
-        self.fields[column].has_durations()
+    fn clock(&self, column: usize) -> Option<Clock> {
+        self.fields[column].content.as_ref().ok().and_then(|(_, kind)| kind.clock())
     }
 
     fn n_rows(&self) -> Option<usize> {

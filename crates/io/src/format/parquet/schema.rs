@@ -1,5 +1,6 @@
 //! What the columns of a file hold.
 
+use crate::dates::Clock;
 use crate::{dates, decimal, text};
 use half::f16;
 use parquet::basic::{ConvertedType, LogicalType, TimeUnit, Type};
@@ -72,8 +73,12 @@ impl ValueType {
         if let Meaning::Timestamp(_, has_zone) = self.meaning { has_zone } else { None }
     }
 
-    pub(super) fn is_duration(self) -> bool {
-        matches!(self.meaning, Meaning::Duration(_))
+    pub(super) fn clock(self) -> Option<Clock> {
+        match self.meaning {
+            Meaning::Duration(_) => Some(Clock::Seconds),
+            Meaning::TimeOfDay(_) => Some(Clock::ShareOfDay),
+            _ => None,
+        }
     }
 
     pub(super) fn is_decimal(self) -> bool {
@@ -166,10 +171,6 @@ impl Field {
         {
             kind.meaning = Meaning::Duration(per_second);
         }
-    }
-
-    pub(super) fn has_durations(&self) -> bool {
-        self.content.as_ref().is_ok_and(|(_, kind)| kind.is_duration())
     }
 }
 

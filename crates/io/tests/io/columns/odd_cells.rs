@@ -103,7 +103,7 @@ fn percent_is_a_unit() {
     // And a model of plain numbers refuses it.
     let (_, schema) = read(&plain, &y()).unwrap();
     let error = read_as(&percent, &ColumnRoles::default(), Some(&schema)).unwrap_err().to_string();
-    assert!(error.contains("\"0%\" is not a number"), "{error}");
+    assert!(error.contains("\"0%\" is not a number; the numbers of this column have no unit"), "{error}");
 }
 
 #[test]

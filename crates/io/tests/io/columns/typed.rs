@@ -26,6 +26,32 @@ fn durations_are_seconds_in_every_unit() {
 }
 
 #[test]
+fn clocks_in_text_are_those_of_types() {
+    let pandas = "t,wait,y\na,0 days 00:00:01.500000,0\nb,0 days 00:01:30,1\na,1 days 00:00:00.250000,2\n\
+                  b,0 days 00:00:00.001000,3\na,0 days 01:00:00,4\nb,-1 days +23:59:57.500000,5\n";
+    let (rows, schema) = read(pandas, &columns("t", "y")).unwrap();
+    let (wanted, typed) = read_file("durations_ns.parquet", &columns("t", "y"));
+    assert_eq!((rows, schema.notes()), (wanted, typed.notes()));
+    let text = "t,at,y\na,06:00:00,0\nb,12:00:00,1\na,18:30:15.25,2\n";
+    let (rows, schema) = read(text, &columns("t", "y")).unwrap();
+    assert_eq!(rows[1].x, bits(&[0.5]));
+    assert_eq!(schema.notes(), ["times of day became shares of the day: \"at\""]);
+    for name in ["times.parquet", "times.arrow"] {
+        let (of_types, typed) = read_file(name, &columns("t", "y"));
+        assert_eq!((&of_types, typed.notes()), (&rows, schema.notes()), "{name}");
+    }
+}
+
+#[test]
+fn bytes_may_be_text() {
+    for name in ["bytes.parquet", "bytes.arrow"] {
+        let (rows, schema) = read_file(name, &columns("t", "y"));
+        assert_eq!(schema.feature_names().unwrap(), names(&["b=left", "b=right"]), "{name}");
+        assert_eq!(rows[0].x, bits(&[1.0, 0.0]), "{name}");
+    }
+}
+
+#[test]
 fn zones_are_known_by_type() {
     let csv = |zone: &str| {
         let row = |i: usize| {
