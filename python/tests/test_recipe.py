@@ -293,3 +293,17 @@ def test_lists_of_numbers_are_features_as_in_files(run, tmp_path):
     loaded = kinfolk.load(tmp_path / "m.st")
     np.testing.assert_allclose(loaded.predict(table), loaded.predict(plain), rtol=1e-12)
     np.testing.assert_allclose(loaded.predict(table), wanted, rtol=1e-4, atol=1e-6)
+
+
+def test_durations_are_seconds_in_frames_and_files(run, tmp_path):
+    data = frame()
+    X = data[["shop", "age"]].assign(age=data["age"].fillna(30.0))
+    seconds = X.assign(wait=np.arange(len(X)) % 13 * 0.25)
+    waits = X.assign(wait=pd.to_timedelta(seconds["wait"], unit="s"))
+    wanted = fitted(seconds, data["spent"]).predict(seconds)
+    for other in [waits, waits.assign(wait=waits["wait"].astype("timedelta64[ms]")), pl.from_pandas(waits)]:
+        np.testing.assert_array_equal(fitted(other, data["spent"]).predict(other), wanted)
+    waits.assign(spent=data["spent"]).to_parquet(tmp_path / "waits.parquet", index=False)
+    run("fit", "waits.parquet", "--task", "shop", "--target", "spent", "--c", "1", "-o", "waits.safetensors")
+    model = kinfolk.load(tmp_path / "waits.safetensors")
+    np.testing.assert_array_equal(model.predict(waits), model.predict(seconds))

@@ -1,12 +1,16 @@
 //! Data files on the command line: several of them, patterns and folders, or standard input.
 
-use crate::failure::{Failure, Result};
+use crate::failure::{Failure, Result, argument};
 use serde::{Serialize, Serializer};
 use std::path::{Path, PathBuf};
 
 /// Files that are read one after the other, as if they were one.
 #[derive(Debug, Clone)]
-pub(crate) struct DataFiles(Vec<PathBuf>);
+pub(crate) struct DataFiles {
+    files: Vec<PathBuf>,
+    /// What named them.
+    arguments: Vec<PathBuf>,
+}
 
 impl DataFiles {
     /// The files that arguments name: a file, a pattern that the shell left alone, a folder, or `-`.
@@ -21,28 +25,42 @@ impl DataFiles {
                 _ => files.push(argument.clone()),
             }
         }
-        Ok(DataFiles(files))
+        Ok(DataFiles { files, arguments: arguments.to_vec() })
+    }
+
+    /// What named them, as one would type it in a shell: patterns and folders as they were given.
+    pub(crate) fn as_given(&self) -> String {
+        let words = self.arguments.iter().map(|path| argument(&path.display().to_string()));
+        words.collect::<Vec<_>>().join(" ")
+    }
+
+    /// Whether rows come from standard input, which is gone after the command.
+    pub(crate) fn has_stdin(&self) -> bool {
+        self.files.iter().any(|path| path.as_os_str() == "-")
     }
 
     pub(crate) fn paths(&self) -> &[PathBuf] {
-        &self.0
+        &self.files
     }
 
     /// The first one, which stands for all in messages.
     pub(crate) fn first(&self) -> &Path {
-        self.0.first().map_or(Path::new(""), PathBuf::as_path)
+        self.files.first().map_or(Path::new(""), PathBuf::as_path)
     }
 
     /// Their size in bytes.
     pub(crate) fn bytes(&self) -> u64 {
-        self.0.iter().map(|path| std::fs::metadata(path).map_or(0, |metadata| metadata.len())).sum()
+        self.files.iter().map(|path| std::fs::metadata(path).map_or(0, |metadata| metadata.len())).sum()
     }
 
     /// One name, or the first and how many more.
     pub(crate) fn in_words(&self) -> String {
-        match self.0.len() {
-            0 | 1 => self.first().display().to_string(),
-            n => format!("{} and {} more files", self.first().display(), n - 1),
+        let first =
+            if self.first() == Path::new("-") { "stdin".into() } else { self.first().display().to_string() };
+        match self.files.len() {
+            0 | 1 => first,
+            2 => format!("{first} and 1 more file"),
+            n => format!("{first} and {} more files", n - 1),
         }
     }
 }
@@ -50,7 +68,7 @@ impl DataFiles {
 /// A name, or a list of several.
 impl Serialize for DataFiles {
     fn serialize<S: Serializer>(&self, to: S) -> std::result::Result<S::Ok, S::Error> {
-        match self.0.as_slice() {
+        match self.files.as_slice() {
             [one] => one.serialize(to),
             several => several.serialize(to),
         }

@@ -73,7 +73,9 @@ impl Failure {
 
     /// The same, with the file it is about in front.
     pub(crate) fn about(mut self, path: &std::path::Path) -> Self {
-        self.message = format!("{}: {}", one_line(&path.display().to_string()), self.message);
+        let name =
+            if path == std::path::Path::new("-") { "stdin".into() } else { path.display().to_string() };
+        self.message = format!("{}: {}", one_line(&name), self.message);
         self
     }
 }
@@ -114,6 +116,9 @@ fn option(hint: &Hint) -> String {
         }
         Hint::Decimal => {
             "say which with --decimal , (thousands have points) or --decimal . (decimal points)".into()
+        }
+        Hint::ZeroBased(is) => {
+            format!("if they count from {} in this file, say so with --zero-based {is}", u8::from(!is))
         }
         Hint::DateOrder => "say which with --date-order dmy or mdy".into(),
         Hint::Dense => "--scale spread divides by the same numbers, --dense keeps all zeros in memory".into(),

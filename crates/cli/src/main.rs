@@ -41,7 +41,7 @@ fn main() -> ExitCode {
     match run(cli) {
         Ok(code) => code,
         Err(failure) => {
-            let _ = writeln!(std::io::stderr(), "error: {failure}");
+            let _ = writeln!(std::io::stderr(), "{} {failure}", report::marked("error:"));
             ExitCode::from(failure.code)
         }
     }

@@ -4,7 +4,7 @@ use crate::failure::{Failure, Result};
 use crate::text::lines;
 use serde::Serialize;
 use std::fmt::Display;
-use std::io::{ErrorKind, Write};
+use std::io::{ErrorKind, IsTerminal, Write};
 
 /// How results are told.
 #[derive(Debug, Clone, Copy)]
@@ -43,6 +43,16 @@ impl Report {
     }
 }
 
+/// A word on stderr that people should see: in red on a terminal, unless `NO_COLOR` is set (see no-color.org).
+pub(crate) fn marked(word: &str) -> String {
+    let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    in_red(word, std::io::stderr().is_terminal() && !no_color)
+}
+
+fn in_red(word: &str, is: bool) -> String {
+    if is { format!("\u{1b}[1;31m{word}\u{1b}[0m") } else { word.to_string() }
+}
+
 /// Writes to stdout. A reader that has seen enough (`| head`) is no failure.
 pub(crate) fn print(text: &str) -> Result<()> {
     let mut stdout = std::io::stdout().lock();
@@ -61,3 +71,14 @@ pub(crate) fn json_number(x: f64) -> serde_json::Value {
 
 /// The same for `#[serde(serialize_with)]`.
 pub(crate) use kinfolk::serde_f64::number::serialize as as_number;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn colours_are_for_terminals() {
+        assert_eq!(in_red("error:", false), "error:");
+        assert_eq!(in_red("error:", true), "\u{1b}[1;31merror:\u{1b}[0m");
+    }
+}

@@ -78,6 +78,48 @@ pub(crate) fn days(seconds: i64, nanos: i64) -> f64 {
     day as f64 + nanos_of_day as f64 / (SECONDS_PER_DAY * NANOS_PER_SECOND) as f64
 }
 
+/// A duration in seconds, rounded once: files of any unit give the same number.
+pub(crate) fn seconds(ticks: i64, per_second: i64) -> f64 {
+    let digits = per_second.checked_ilog10().unwrap_or(0);
+    crate::decimal::number(i128::from(ticks), digits)
+}
+
+/// What a number that was a time stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Clock {
+    /// Seconds of a duration.
+    Seconds,
+    /// A share of the day.
+    ShareOfDay,
+}
+
+/// A duration as pandas writes it (`1 days 02:00:00`, `-1 days +23:59:58`) in seconds, or a time of day with its seconds
+/// (`10:30:00`) as a share of the day: what these are in files with types. `10:30` may be many things.
+pub(crate) fn clock(text: &str) -> Option<(f64, Clock)> {
+    if text.bytes().filter(|byte| *byte == b':').count() != 2 {
+        return None;
+    }
+    let (days, time) = match text.split_once(" days ") {
+        Some((days, time)) => (Some(days), time.strip_prefix('+').unwrap_or(time)),
+        None => (None, text),
+    };
+    let is_plain = time.bytes().all(|byte| byte.is_ascii_digit() || b":.".contains(&byte));
+    let (seconds, nanos) = if is_plain { time_of_day(time)? } else { return None };
+    let days = match days {
+        Some(days) => {
+            Some(whole(days.strip_prefix('-').unwrap_or(days))? * if days.starts_with('-') { -1 } else { 1 })
+        }
+        None => None,
+    };
+    let of_days = days.unwrap_or(0).checked_mul(SECONDS_PER_DAY)?;
+    let nanos = i128::from(of_days.checked_add(seconds)?) * i128::from(NANOS_PER_SECOND) + i128::from(nanos);
+    let seconds = crate::decimal::number(nanos, 9);
+    Some(match days {
+        Some(_) => (seconds, Clock::Seconds),
+        None => (seconds / SECONDS_PER_DAY as f64, Clock::ShareOfDay),
+    })
+}
+
 /// Days as text: `2024-03-14`, or with a time if it is not midnight.
 pub(crate) fn text(days: f64) -> String {
     let day = days.floor();
@@ -302,6 +344,23 @@ mod tests {
             ["2024-03-14 10:00", "2024-03-14T10:00Z", "2024-03-14 10:00+02:00", "14.3.2024"].map(names_zone),
             [Some(false), Some(true), Some(true), None]
         );
+    }
+
+    #[test]
+    fn clocks_are_numbers() {
+        for (text, value) in [
+            ("0 days 01:30:00", (5400.0, Clock::Seconds)),
+            ("-1 days +23:59:57.500000", (-2.5, Clock::Seconds)),
+            ("12:00:00", (0.5, Clock::ShareOfDay)),
+            ("6:00:00.000", (0.25, Clock::ShareOfDay)),
+        ] {
+            assert_eq!(clock(text), Some(value), "{text}");
+        }
+        for text in
+            ["1:40", "25:00:00", "10:30:00Z", "a days 01:00:00", "2024-03-01 10:00:00", "1:2:3:4", "::"]
+        {
+            assert_eq!(clock(text), None, "{text}");
+        }
     }
 
     #[test]

@@ -29,6 +29,8 @@ pub struct Error {
 pub enum Hint {
     /// A value is missing: fill it in, or delete the row.
     FillIn,
+    /// A name, of this kind of thing, that stands for a missing value: give it another one.
+    Rename(String),
     /// Leave this column out: [`ColumnRoles::drop`](crate::ColumnRoles::drop).
     Drop(String),
     /// Make features of the words of this column: [`ColumnRoles::one_hot`](crate::ColumnRoles::one_hot).
@@ -41,6 +43,8 @@ pub enum Hint {
     DateOrder,
     /// Say which decimal sign numbers in text have: [`ColumnRoles::decimal`](crate::ColumnRoles::decimal).
     Decimal,
+    /// Say whether indices of an svm file count from 0: [`ColumnRoles::zero_based`](crate::ColumnRoles::zero_based).
+    ZeroBased(bool),
     /// Keep inputs dense: [`ColumnRoles::dense`](crate::ColumnRoles::dense); or scale them without centring.
     Dense,
     /// Take words that differ in letter case only for one:
@@ -58,12 +62,16 @@ impl fmt::Display for Hint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Hint::FillIn => f.write_str("fill it in or delete the row"),
+            Hint::Rename(what) => write!(f, "if a {what} is really called so, give it another name"),
             Hint::Drop(_) => f.write_str("leave the column out"),
             Hint::OneHot(_) => f.write_str("make features of its words (one-hot)"),
             Hint::FillMissing => f.write_str("have it filled in"),
             Hint::MissingWord(word) => write!(f, "take {} for a missing value", quoted(word)),
             Hint::DateOrder => f.write_str("say whether the day or the month comes first"),
             Hint::Decimal => f.write_str("say whether the decimal sign is a comma or a point"),
+            Hint::ZeroBased(is) => {
+                write!(f, "if they count from {} in this file, say so", u8::from(!is))
+            }
             Hint::Dense => {
                 f.write_str("keep inputs dense, or choose spread scaling, which divides by the same numbers")
             }

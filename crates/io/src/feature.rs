@@ -41,6 +41,9 @@ pub enum Feature {
         /// Whether there were missing values, too few for a feature: they are 0 in all features.
         #[serde(default, skip_serializing_if = "is_default")]
         filled: bool,
+        /// The value without a feature, where there are two that say yes and no.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        no: Option<String>,
     },
     /// A column of dates: days since 1970-01-01, one feature for each value of its parts, and 1 where it is missing.
     Date {
@@ -57,6 +60,9 @@ pub enum Feature {
         /// Whether a feature says where it is missing.
         #[serde(default = "yes", skip_serializing_if = "is_yes")]
         indicator: bool,
+        /// Whether its times had a zone, and became UTC.
+        #[serde(default, skip_serializing_if = "is_default")]
+        zone: bool,
     },
 }
 

@@ -175,7 +175,7 @@ impl FrameCells {
             FrameCells::Integers(values) => TypedCell::Number(values[row] as f64, values[row].to_string()),
             FrameCells::Booleans(values) => TypedCell::boolean(values[row]),
             FrameCells::Times { ticks, .. } if ticks[row] == i64::MIN => TypedCell::Null,
-            FrameCells::Times { ticks, per_second } => TypedCell::time(ticks[row], *per_second),
+            FrameCells::Times { ticks, per_second } => TypedCell::time(ticks[row], *per_second, None),
             FrameCells::Lists { lists, .. } => lists[row].clone().map_or(TypedCell::Null, TypedCell::List),
             FrameCells::Values { .. } | FrameCells::Unusable(..) => TypedCell::Null,
         }

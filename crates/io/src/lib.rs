@@ -76,7 +76,8 @@ pub use feature::{Decimal, Feature, MAX_LEVELS, Missing, MissingColumns};
 pub use folds_by::{FoldKeys, FoldsBy};
 pub use format::{
     CellKind, Cells, FileFormat, TableWriter, columns_as, columns_of, format_names, format_of, npy_bytes,
-    open, open_all, open_bytes, profile, read_array, read_texts, write_table, write_table_as,
+    open, open_all, open_bytes, output_format_names, profile, read_array, read_texts, write_table,
+    write_table_as,
 };
 pub use frame::{FrameCells, FrameColumn, FrameReading, FrameValue, read_frame};
 pub use generate::{Generator, GroundTruth, Kinship};

@@ -63,6 +63,9 @@ pub struct ColumnRoles {
     /// What becomes of columns of a model that new rows do not have.
     #[serde(skip)]
     pub missing_columns: MissingColumns,
+    /// Whether no row may be left out: then a missing value is an error that [`Missing::Drop`] would leave out.
+    #[serde(skip)]
+    pub keep_rows: bool,
     /// Whether words, labels and tasks that differ only in letter case, or in spaces around them, are the same.
     #[serde(default, skip_serializing_if = "is_default")]
     pub ignore_case: bool,
@@ -188,6 +191,9 @@ pub struct Schema {
     /// Rows of the training file whose cells were all empty; they were left out.
     #[serde(default, skip_serializing_if = "is_default")]
     pub empty_rows: u64,
+    /// Rows of the training file that were left out, since they lacked a value.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub dropped_rows: u64,
     /// How the training files were read, for people: the same rows in another encoding give the same model.
     #[serde(skip)]
     pub remarks: Vec<String>,
@@ -231,6 +237,7 @@ impl Schema {
             none_is_label: false,
             left_out: vec![],
             empty_rows: 0,
+            dropped_rows: 0,
             remarks: vec![],
             feature_means: None,
         }

@@ -1,7 +1,7 @@
 //! What a schema does to the data, in words: everything that nobody asked for is said once. Options of the command are
 //! in parentheses that begin with `--`, so that other interfaces can leave them out.
 
-use crate::columns::empty_rows_in_words;
+use crate::columns::{dropped_rows_in_words, empty_rows_in_words};
 use crate::error::quoted;
 use crate::{Decimal, Feature, Missing, Schema, TargetValues, dates, text};
 
@@ -14,13 +14,21 @@ impl Schema {
         let mut notes = self.remarks.clone();
         let features = || self.features.iter().flatten();
         let words = features().filter_map(|feature| match feature {
-            Feature::OneHot { column, values, other, .. } => {
+            Feature::OneHot { column, values, other, no: None, .. } => {
                 let rest = if *other { " and the rest together" } else { "" };
                 Some(format!("{} ({}{rest})", quoted(column), values.len()))
             }
             _ => None,
         });
         note(&mut notes, "words became a feature for each value: ", words.collect(), "");
+        let answers = features().filter_map(|feature| match feature {
+            Feature::OneHot { column, values, no: Some(no), .. } => {
+                let yes = values.first().map_or(String::new(), |yes| quoted(yes));
+                Some(format!("{} ({yes}, {})", quoted(column), quoted(no)))
+            }
+            _ => None,
+        });
+        note(&mut notes, "words became 1 and 0: ", answers.collect(), "");
         let dates = features().filter_map(|feature| match feature {
             Feature::Date { column, order, .. } => Some(format!("{} ({order})", quoted(column))),
             _ => None,
@@ -34,10 +42,17 @@ impl Schema {
             )
         });
         note(&mut notes, "dates became days since 1970-01-01: ", dates, &tail);
+        let zones = features().filter_map(|feature| match feature {
+            Feature::Date { column, zone: true, .. } => Some(quoted(column)),
+            _ => None,
+        });
+        let parts = if self.columns.date_parts.is_empty() { "" } else { ", and so are their parts" };
+        note(&mut notes, &format!("times with a zone became UTC{parts}: "), zones.collect(), "");
         let filled = features().filter_map(|feature| match feature {
             Feature::Filled { column, rows, .. } => {
                 Some(format!("{} ({rows} row{})", quoted(column), if *rows == 1 { "" } else { "s" }))
             }
+            Feature::OneHot { .. } => None,
             other => other.is_filled().then(|| quoted(other.column())),
         });
         let how = match self.columns.missing {
@@ -45,8 +60,10 @@ impl Schema {
             Missing::Median => "the median",
             _ => "the mean",
         };
-        let marked = features().filter(|feature| feature.has_indicator()).count();
-        let tail = match (marked, features().filter(|feature| feature.is_filled()).count()) {
+        let is_number = |feature: &&Feature| !matches!(feature, Feature::OneHot { .. });
+        let numbers = || features().filter(is_number);
+        let marked = numbers().filter(|feature| feature.has_indicator()).count();
+        let tail = match (marked, numbers().filter(|feature| feature.is_filled()).count()) {
             (0, _) => format!("; filled in with {how} (--missing)"),
             (1, 1) => format!("; filled in with {how}, and a feature says where (--missing)"),
             (_, all) if all == marked => {
@@ -61,6 +78,13 @@ impl Schema {
             }
         };
         note(&mut notes, "missing values: ", filled.collect(), &tail);
+        let words = |is: bool| {
+            let fits = move |feature: &&Feature| feature.is_filled() && feature.has_indicator() == is;
+            let words = features().filter(|feature| !is_number(feature)).filter(fits);
+            words.map(|feature| quoted(feature.column())).collect::<Vec<_>>()
+        };
+        note(&mut notes, "missing words have a feature of their own: ", words(true), "");
+        note(&mut notes, "missing words have none of the features of their column: ", words(false), "");
         if self.columns.ignore_case {
             notes.push(
                 "words, labels and tasks that differ in letter case only are one (--ignore-case)".into(),
@@ -70,6 +94,7 @@ impl Schema {
             notes.push("numbers are read with a decimal comma (--decimal)".into());
         }
         notes.extend(empty_rows_in_words(self.empty_rows));
+        notes.extend(dropped_rows_in_words(self.dropped_rows).map(|said| said + " (--missing drop)"));
         self.note_targets(&mut notes);
         let left_out =
             self.left_out.iter().map(|column| format!("{} ({})", quoted(&column.column), column.why));

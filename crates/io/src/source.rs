@@ -1,5 +1,6 @@
 //! Rows of a file, a chunk at a time, or all of them.
 
+use crate::error::quoted;
 use crate::{ColumnRoles, Result, Schema, Storage, Table, assemble, dense_or_sparse, format};
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -64,17 +65,20 @@ pub fn read_bytes(
 
 /// A source whose errors name the file, and whose rows have the features of the schema, stored as it says.
 pub(crate) fn checked(source: Box<dyn Source>, path: &Path, schema: Option<&Schema>) -> Box<dyn Source> {
-    Box::new(CheckedSource { source, path: path.to_path_buf(), known: schema.cloned() })
+    let known = schema.cloned();
+    Box::new(CheckedSource { source, path: path.to_path_buf(), known, by_position: false })
 }
 
 /// Sources one after the other.
-pub(crate) fn chained(sources: Vec<Box<dyn Source>>) -> Box<dyn Source> {
-    Box::new(ChainedSources { sources, current: 0 })
+pub(crate) fn chained(sources: Vec<Box<dyn Source>>, fitting: bool) -> Box<dyn Source> {
+    Box::new(ChainedSources { sources, current: 0, fitting })
 }
 
 struct ChainedSources {
     sources: Vec<Box<dyn Source>>,
     current: usize,
+    /// Whether they are read to fit a model.
+    fitting: bool,
 }
 
 impl Source for ChainedSources {
@@ -95,8 +99,16 @@ impl Source for ChainedSources {
     fn schema(&self) -> Schema {
         // The sources of a fit share their features; those of arrays may widen.
         let schemas = self.sources.iter().map(|source| source.schema());
-        let widest = schemas.reduce(|a, b| if b.n_features > a.n_features { b } else { a });
-        widest.unwrap_or_else(|| Schema::new(ColumnRoles::default(), None, 0))
+        let both = |mut a: Schema, mut b: Schema| {
+            // What rows were left out, and what is to be said, is of all of them.
+            let mut remarks = std::mem::take(&mut a.remarks);
+            let more: Vec<String> = b.remarks.drain(..).filter(|said| !remarks.contains(said)).collect();
+            remarks.extend(more);
+            let dropped_rows = if self.fitting { a.dropped_rows + b.dropped_rows } else { a.dropped_rows };
+            let widest = if b.n_features > a.n_features { b } else { a };
+            Schema { remarks, dropped_rows, ..widest }
+        };
+        schemas.reduce(both).unwrap_or_else(|| Schema::new(ColumnRoles::default(), None, 0))
     }
 
     fn dropped_rows(&self) -> u64 {
@@ -117,12 +129,17 @@ struct CheckedSource {
     path: PathBuf,
     /// The schema of the training file, if there is one.
     known: Option<Schema>,
+    /// Whether features without names were taken for those of the training file, in their order.
+    by_position: bool,
 }
 
 impl Source for CheckedSource {
     fn next_chunk(&mut self, max_rows: usize) -> Result<Option<Table>> {
         let chunk = self.source.next_chunk(max_rows).and_then(|chunk| match (chunk, &self.known) {
-            (Some(chunk), Some(schema)) => as_in_training(chunk, schema).map(Some),
+            (Some(chunk), Some(schema)) => {
+                self.by_position |= chunk.features.is_none() && schema.features.is_some();
+                as_in_training(chunk, schema).map(Some)
+            }
             (chunk, _) => Ok(chunk),
         });
         chunk.map_err(|error| error.in_file(&self.path))
@@ -145,7 +162,15 @@ impl Source for CheckedSource {
     }
 
     fn remarks(&self) -> Vec<String> {
-        self.source.remarks()
+        let names = self.known.as_ref().and_then(Schema::feature_names).filter(|_| self.by_position);
+        let named = |(first, last): (&String, &String)| {
+            let (first, last) = (quoted(first), quoted(last));
+            format!(
+                "the features have no names here: they are taken in the order of the fit, {first} to {last}"
+            )
+        };
+        let by_position = names.as_ref().and_then(|names| names.first().zip(names.last())).map(named);
+        self.source.remarks().into_iter().chain(by_position).collect()
     }
 }
 

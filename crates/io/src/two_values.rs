@@ -65,6 +65,16 @@ pub(crate) fn in_order<'a>(a: &'a str, b: &'a str) -> (&'a str, &'a str) {
     if b_is_positive { (a, b) } else { (b, a) }
 }
 
+/// Of two words the one that says yes and the one that says no; `None` if there are others, or they say something else.
+pub(crate) fn yes_and_no<'a>(words: impl Iterator<Item = &'a String>) -> Option<(&'a String, &'a String)> {
+    let words: Vec<&String> = words.collect();
+    match words[..] {
+        [a, b] if known_sign(a) > known_sign(b) && known_sign(a) * known_sign(b) < 0 => Some((a, b)),
+        [a, b] if known_sign(a) * known_sign(b) < 0 => Some((b, a)),
+        _ => None,
+    }
+}
+
 /// 1 for what says yes, -1 for what says no, 0 for other values.
 pub(crate) fn known_sign(value: &str) -> i8 {
     let value = value.trim().to_lowercase();

@@ -176,7 +176,14 @@ mod tests {
         let number = |name: String| Feature::Number(name);
         let (column, values) = ("colour".to_string(), vec!["blue".into(), "red".into()]);
         let mut features = vec![number("x_0".into()), number("x_1".into())];
-        features.push(Feature::OneHot { column, values, other: false, missing: true, filled: false });
+        features.push(Feature::OneHot {
+            column,
+            values,
+            other: false,
+            missing: true,
+            filled: false,
+            no: None,
+        });
         features.extend((0..40).map(|k| number(format!("emb_{k}"))));
         features.push(number("age".into()));
         schema.features = Some(features);

@@ -120,6 +120,8 @@ def _cells(column: np.ndarray) -> Cells:
         return np.ascontiguousarray(column, dtype=np.float32 if single else np.float64)
     if kind == "M":
         return _times(column)
+    if kind == "m":
+        return _seconds(column)
     if kind in "OUT":
         return _objects(column.tolist())
     return len(column), f"it holds values of type {column.dtype}, which are neither numbers, dates nor text"
@@ -148,6 +150,16 @@ def _times(column: np.ndarray) -> Cells:
     if unit not in PER_SECOND or np.datetime_data(column.dtype)[1] != 1:
         column, unit = column.astype("datetime64[s]"), "s"
     return np.ascontiguousarray(column).view(np.int64), PER_SECOND[unit]
+
+
+def _seconds(column: np.ndarray) -> Cells:
+    """Durations in seconds, as files have them; the division of Python's integers is rounded once."""
+    unit, size = np.datetime_data(column.dtype)
+    if unit not in PER_SECOND or size != 1:
+        column, unit = column.astype("timedelta64[ns]"), "ns"
+    ticks, per_second = np.ascontiguousarray(column).view(np.int64), PER_SECOND[unit]
+    missing = np.iinfo(np.int64).min
+    return np.array([np.nan if tick == missing else tick / per_second for tick in ticks.tolist()])
 
 
 def _objects(cells: list[Any]) -> Cells:
@@ -187,6 +199,9 @@ def _value(cell: Any) -> Any:
         return float(cell), format(cell, "f") if isinstance(cell, Decimal) else str(cell)
     if isinstance(cell, float):
         return cell, repr(cell)
+    if isinstance(cell, datetime.timedelta):  # seconds, as files have it
+        seconds = (cell // datetime.timedelta(microseconds=1)) / 10**6
+        return seconds, repr(seconds)
     if isinstance(cell, datetime.time):  # the share of the day, as files have it
         micros = ((cell.hour * 60 + cell.minute) * 60 + cell.second) * 10**6 + cell.microsecond
         share = micros / 1e6 / 86_400

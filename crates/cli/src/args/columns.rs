@@ -64,9 +64,9 @@ pub(crate) struct ColumnArgs {
     /// and have the most frequent spelling.
     #[arg(long)]
     ignore_case: bool,
-    /// Whether indices of svm files count from 0: true or false [default: if one is 0].
-    #[arg(long, value_name = "true|false")]
-    zero_based: Option<bool>,
+    /// Whether indices of svm files count from 0; auto: if one is 0, or as the file of the fit [default: auto].
+    #[arg(long, value_name = "auto|true|false")]
+    zero_based: Option<ZeroBased>,
     /// Keep inputs dense however many zeros there are.
     #[arg(long)]
     dense: bool,
@@ -90,6 +90,23 @@ impl FromStr for NameList {
         let names = reader.records().next().and_then(|record| record.ok());
         let whole = || NameList(vec![text.to_string()]);
         Ok(names.map_or_else(whole, |names| NameList(names.iter().map(str::to_string).collect())))
+    }
+}
+
+/// Where indices begin, or that the file says it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct ZeroBased(Option<bool>);
+
+impl FromStr for ZeroBased {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        match text {
+            "auto" => Ok(ZeroBased(None)),
+            "true" => Ok(ZeroBased(Some(true))),
+            "false" => Ok(ZeroBased(Some(false))),
+            _ => Err("it is auto, true or false".into()),
+        }
     }
 }
 
@@ -127,7 +144,9 @@ impl ColumnArgs {
         columns.max_levels = self.max_levels.or(columns.max_levels);
         columns.date_order = self.date_order.or(columns.date_order);
         columns.decimal = self.decimal.or(columns.decimal);
-        columns.zero_based = self.zero_based.or(columns.zero_based);
+        if let Some(ZeroBased(zero_based)) = self.zero_based {
+            columns.zero_based = zero_based;
+        }
         columns.classes |= self.classes;
         columns.ignore_case |= self.ignore_case;
         columns.dense |= self.dense;

@@ -228,7 +228,7 @@ fn mistakes_are_one_line_with_a_cure() {
         ),
         ("--method stl --atom common", 3, "method stl: it takes no atoms, and \"common\" is given"),
         ("--output fixed --theta regions.csv --atom common", 3, "regions.csv: "),
-        ("--atom matrix=shops.npy", 3, "shops.npy: it has no names; expected .csv, .csv.gz, "),
+        ("--atom matrix=shops.npy", 3, "shops.npy: it has no names; expected .csv, .tsv, "),
     ] {
         let fit = FIT.replace(" --method fmtl", "");
         let method = if options.contains("--method") { "" } else { " --method fmtl" };

@@ -9,6 +9,7 @@ mod common;
 mod durability;
 mod errors;
 mod evaluate;
+mod everyday;
 mod folds;
 mod formats;
 mod golden;

@@ -137,17 +137,26 @@ fn two_styles_of_dates_that_no_order_reads_are_named_with_their_lines() {
                 in one style)";
     assert!(said.contains(note) && !said.contains("identifier"), "{said}");
     assert!(place.ok("data info a.csv").contains("two styles of dates"));
-    let every_day = |day: u32| if day == 7 { "soon".to_string() } else { format!("{day:02}.03.2024") };
-    let rows = sales(every_day);
     // Times make the values different, as they are in identifiers.
-    let timed = rows
-        .lines()
-        .enumerate()
-        .map(|(i, line)| line.replace(".2024;", &format!(".2024 {:02}:{:02};", i / 60, i % 60)) + "\n");
-    place.write("b.csv", timed.collect::<String>());
+    let timed = |soon: std::ops::Range<u32>| {
+        let day = |day: u32| if soon.contains(&day) { "soon".into() } else { format!("{day:02}.03.2024") };
+        let time = |i: usize| format!(".2024 {:02}:{:02};", i / 60, i % 60);
+        let rows = sales(day);
+        let rows = rows.lines().enumerate().map(|(i, line)| line.replace(".2024;", &time(i)) + "\n");
+        rows.collect::<String>()
+    };
+    place.write("b.csv", timed(7..10));
     let said = place.ok(&format!("fit b.csv {FIT} --c 1 -o b.st"));
-    let note = "\"day\" (84 of 90 values are dates, but \"soon\" in line 38 is none)";
+    let note = "\"day\" (72 of 90 values are dates, but \"soon\" in line 38 is none)";
     assert!(said.contains(note) && !said.contains("identifier"), "{said}");
+    // If nearly all are dates, the others are mistakes.
+    place.write("c.csv", timed(7..8));
+    let said = place.run(&format!("fit c.csv {FIT} --c 1 -o c.st"));
+    assert!(
+        said.code == 3 && said.stderr.contains("\"soon\" is not a date, and 6 of 90 values are not"),
+        "{said:?}"
+    );
+    place.ok(&format!("fit c.csv {FIT} --c 1 --missing-word soon -o c.st"));
 }
 
 #[test]
@@ -184,7 +193,7 @@ fn money_percent_and_names_of_months_are_read() {
     place.write("signs.csv", with_signs);
     place.ok(&format!("fit plain.csv {FIT} -o plain.st"));
     let said = place.ok(&format!("fit signs.csv {FIT} -o signs.st"));
-    let note = "numbers are read without the sign of money or percent beside them: \"sales\"";
+    let note = "numbers are read without the sign of money beside them: \"sales\"";
     assert!(said.contains(note), "{said}");
     assert_eq!(place.read("plain.st"), place.read("signs.st"));
     let rows = (0..28).map(|i| format!("{:02}.02.24,{},{}\n", i + 1, i * 7 % 5, i * 3 % 11));

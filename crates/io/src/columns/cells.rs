@@ -24,6 +24,16 @@ pub(crate) trait TableCell {
         self.text().ok().and_then(|text| dates::parse(&text, order))
     }
 
+    /// Whether it holds a date by its type, and not as text.
+    fn is_date(&self) -> bool {
+        false
+    }
+
+    /// Whether its time has a zone; `None` if it has no time, or that is not known.
+    fn has_zone(&self) -> Option<bool> {
+        self.text().ok().and_then(|text| dates::names_zone(&text))
+    }
+
     /// The numbers of a list, NaN where one is missing; `None` for a null.
     ///
     /// # Errors
@@ -34,14 +44,6 @@ pub(crate) trait TableCell {
             text => Err(wrong!("{} is not a list of numbers", quoted(&text))),
         }
     }
-
-    /// Its text, which may not be empty: `what` it is for.
-    fn name(&self, what: &str) -> Result<Cow<'_, str>> {
-        match self.text()? {
-            name if name.is_empty() => Err(messages::no_name(what)),
-            name => Ok(name),
-        }
-    }
 }
 
 /// A cell of a table whose values have types: Arrow files, and data frames in memory.
@@ -50,9 +52,11 @@ pub(crate) enum TypedCell {
     Null,
     /// A number, and how it is written.
     Number(f64, String),
-    /// Days since 1970-01-01.
-    Day(f64),
+    /// Days since 1970-01-01, and whether their times have a zone, if that is known.
+    Day(f64, Option<bool>),
     Text(String),
+    /// Bytes that may be text.
+    Bytes(Vec<u8>),
     /// Numbers, NaN where one is missing.
     List(Vec<f64>),
 }
@@ -64,9 +68,9 @@ impl TypedCell {
     }
 
     /// Ticks since 1970-01-01, so many in a second.
-    pub(crate) fn time(ticks: i64, per_second: i64) -> Self {
+    pub(crate) fn time(ticks: i64, per_second: i64, has_zone: Option<bool>) -> Self {
         let nanos = ticks.rem_euclid(per_second) * (1_000_000_000 / per_second);
-        TypedCell::Day(dates::days(ticks.div_euclid(per_second), nanos))
+        TypedCell::Day(dates::days(ticks.div_euclid(per_second), nanos), has_zone)
     }
 }
 
@@ -75,8 +79,9 @@ impl TableCell for TypedCell {
         match self {
             TypedCell::Null => Reading::Missing,
             TypedCell::Text(text) => number(text, decimal),
+            TypedCell::Bytes(bytes) => number_in(bytes, decimal),
             TypedCell::List(_) => Reading::Word,
-            TypedCell::Number(value, _) | TypedCell::Day(value) => match *value {
+            TypedCell::Number(value, _) | TypedCell::Day(value, _) => match *value {
                 value if value.is_nan() => Reading::Missing,
                 value if value.is_finite() => Reading::Number(value),
                 _ => Reading::NotFinite,
@@ -88,7 +93,8 @@ impl TableCell for TypedCell {
         Ok(match self {
             TypedCell::Null => Cow::Borrowed(""),
             TypedCell::Text(text) | TypedCell::Number(_, text) => Cow::Borrowed(text),
-            TypedCell::Day(day) => Cow::Owned(dates::text(*day)),
+            TypedCell::Bytes(bytes) => text_in(bytes)?,
+            TypedCell::Day(day, _) => Cow::Owned(dates::text(*day)),
             TypedCell::List(numbers) => Cow::Owned(format!("{numbers:?}")),
         })
     }
@@ -102,13 +108,27 @@ impl TableCell for TypedCell {
     }
 
     fn is_text(&self) -> bool {
-        matches!(self, TypedCell::Text(_))
+        matches!(self, TypedCell::Text(_) | TypedCell::Bytes(_))
+    }
+
+    fn is_date(&self) -> bool {
+        matches!(self, TypedCell::Day(..))
+    }
+
+    fn has_zone(&self) -> Option<bool> {
+        match self {
+            TypedCell::Day(_, has_zone) => *has_zone,
+            TypedCell::Text(text) => dates::names_zone(text),
+            TypedCell::Bytes(bytes) => text_in(bytes).ok().and_then(|text| dates::names_zone(&text)),
+            _ => None,
+        }
     }
 
     fn date(&self, order: DateOrder) -> Option<f64> {
         match self {
-            TypedCell::Day(day) => Some(*day),
+            TypedCell::Day(day, _) => Some(*day),
             TypedCell::Text(text) => dates::parse(text, order),
+            TypedCell::Bytes(bytes) => text_in(bytes).ok().and_then(|text| dates::parse(&text, order)),
             _ => None,
         }
     }
@@ -165,6 +185,18 @@ impl CellRules {
         let text = cell.text()?;
         let missing = is_missing(text.trim_ascii()) || self.is_missing_word(cell);
         Ok((!missing).then(|| self.folded(canonical(text))))
+    }
+
+    /// The name of what a row belongs to, which may not be missing: `what` it is for.
+    pub(crate) fn name<'a>(&self, cell: &'a dyn TableCell, what: &str) -> Result<Cow<'a, str>> {
+        let text = cell.text()?;
+        let word = text.trim_ascii();
+        // A name of blanks is a name, and so is `none`, as elsewhere among words.
+        let missing = !word.is_empty() && is_missing(word) && self.none(cell).is_none();
+        match text.is_empty() || missing || self.is_missing_word(cell) {
+            true => Err(messages::no_name(&text, what)),
+            false => Ok(text),
+        }
     }
 
     /// The text of a cell that says `none`: it is missing among numbers, and a word among words.
@@ -234,14 +266,15 @@ pub(crate) fn text_in(bytes: &[u8]) -> Result<Cow<'_, str>> {
     std::str::from_utf8(bytes).map(Cow::Borrowed).map_err(|_| messages::not_utf8(bytes))
 }
 
-/// Reads a number: with or without exponent and groups of three digits, spaces around it, a sign of money or a percent
-/// sign (`61,48 €` is 61.48, `13 %` is 13). `true` and `false` are 1 and 0.
+/// Reads a number: with or without exponent and groups of digits, spaces around it, a sign of money (`61,48 €` is
+/// 61.48), a minus as bookkeepers write it (`(5.00)` and `5.00-` are -5). `true` and `false` are 1 and 0.
 ///
 /// A cell is missing if it is empty or holds one of `MISSING`.
 pub(crate) fn number(text: &str, decimal: Decimal) -> Reading {
     let text = text.trim_ascii();
-    if let Some(bare) = without_unit(text) {
-        return match number(bare, decimal) {
+    let bare = number_and_unit(text).map(|(bare, _)| bare);
+    if let Some(bare) = bare.or_else(|| with_minus_in_front(text)) {
+        return match number(&bare, decimal) {
             Reading::Number(value) => Reading::Number(value),
             _ => Reading::Word,
         };
@@ -256,38 +289,68 @@ pub(crate) fn number(text: &str, decimal: Decimal) -> Reading {
         _ if is_missing(text) => Reading::Missing,
         _ if text.eq_ignore_ascii_case("true") => Reading::Number(1.0),
         _ if text.eq_ignore_ascii_case("false") => Reading::Number(0.0),
-        _ => plain(text, decimal).and_then(|text| text.parse().ok()).map_or(Reading::Word, Reading::Number),
+        _ => {
+            let number = plain(text, decimal).and_then(|text| text.parse().ok());
+            number
+                .or_else(|| dates::clock(text).map(|(value, _)| value))
+                .map_or(Reading::Word, Reading::Number)
+        }
     }
 }
 
-/// Signs of money, and percent, which people write beside numbers.
-const UNITS: [&str; 9] = ["%", "€", "$", "£", "¥", "EUR", "USD", "GBP", "CHF"];
+/// Signs of money, which people write beside numbers. Those that end with another one come before it.
+const UNITS: [&str; 12] = ["US$", "R$", "C$", "A$", "€", "$", "£", "¥", "EUR", "USD", "GBP", "CHF"];
 
-/// What is left of a number beside which there is a unit; `None` if there is none.
-pub(crate) fn without_unit(text: &str) -> Option<&str> {
-    number_and_unit(text).map(|(rest, _)| rest)
+/// Spaces inside numbers and beside units.
+const SPACES: [char; 3] = [' ', '\u{a0}', '\u{202f}'];
+
+/// The same number with a minus in front, where it is written in another way: `(5.00)`, `5.00-`, or with the minus of
+/// printed texts; `None` if it is not.
+pub(crate) fn with_minus_in_front(text: &str) -> Option<String> {
+    if let Some(rest) = text.strip_prefix('\u{2212}') {
+        return Some(format!("-{}", rest.trim_start_matches(SPACES)));
+    }
+    let inside = text.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
+    let before = text.strip_suffix('-').filter(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+    let number = inside.or(before)?.trim_matches(SPACES);
+    let is_positive = number.contains(|c: char| c.is_ascii_digit()) && !number.starts_with(['-', '+', '(']);
+    is_positive.then(|| format!("-{number}"))
 }
 
-/// The same with the unit; signs and codes of the same money are one.
-pub(crate) fn number_and_unit(text: &str) -> Option<(&str, &'static str)> {
+/// What is left of a number beside which there is a sign of money, and the sign; signs and codes of the same money are
+/// one.
+pub(crate) fn number_and_unit(text: &str) -> Option<(String, &'static str)> {
     let text = text.trim_ascii();
-    let is_inside = |c: char| c.is_ascii_digit() || "+-.,".contains(c);
+    let is_digit = |c: char| c.is_ascii_digit() || c == '.';
+    let text = match text.ends_with(is_digit) {
+        true if !text.starts_with('\u{2212}') => Cow::Borrowed(text),
+        _ => with_minus_in_front(text).map_or(Cow::Borrowed(text), Cow::Owned),
+    };
+    let (minus, unsigned) = match text.strip_prefix('-') {
+        Some(rest) => ("-", rest.trim_start_matches(SPACES)),
+        None => ("", &*text),
+    };
     // Most numbers begin and end like one, and this is quick to see.
-    if text.starts_with(is_inside) == text.ends_with(|c: char| c.is_ascii_digit() || c == '.') {
+    if unsigned.starts_with(|c: char| c.is_ascii_digit() || "+-.,".contains(c))
+        == unsigned.ends_with(is_digit)
+    {
         return None;
     }
-    let cut =
-        |unit: &&'static str| Some((text.strip_suffix(*unit).or_else(|| text.strip_prefix(*unit))?, *unit));
+    let cut = |unit: &&'static str| {
+        Some((unsigned.strip_suffix(*unit).or_else(|| unsigned.strip_prefix(*unit))?, *unit))
+    };
     let (rest, unit) = UNITS.iter().find_map(cut)?;
-    let rest = rest.trim_matches([' ', '\u{a0}', '\u{202f}']);
-    let has_digits = rest.starts_with(is_inside) && rest.contains(|c: char| c.is_ascii_digit());
+    let rest = rest.trim_matches(SPACES);
+    let signs = if minus.is_empty() { "+-.," } else { ".," };
+    let begins = rest.starts_with(|c: char| c.is_ascii_digit() || signs.contains(c));
+    let is_number = begins && rest.contains(|c: char| c.is_ascii_digit()) && rest.ends_with(is_digit);
     let unit = match unit {
         "EUR" => "€",
-        "USD" => "$",
+        "USD" | "US$" => "$",
         "GBP" => "£",
         other => other,
     };
-    (has_digits && rest.ends_with(|c: char| c.is_ascii_digit() || c == '.')).then_some((rest, unit))
+    is_number.then(|| (format!("{minus}{rest}"), unit))
 }
 
 /// A number with groups of three digits or a decimal comma, written as programs do; `None` if it is none of these.
@@ -303,7 +366,8 @@ fn plain(text: &str, decimal: Decimal) -> Option<String> {
     if !fraction.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;
     }
-    let separators = ['\'', ' ', '\u{a0}', '\u{202f}', if decimal == Decimal::Comma { '.' } else { ',' }];
+    let point = if decimal == Decimal::Comma { '.' } else { ',' };
+    let separators = ['\'', '\u{2019}', ' ', '\u{a0}', '\u{202f}', point];
     let digits = match whole.find(separators) {
         None => whole.to_string(),
         Some(at) => {
@@ -315,11 +379,20 @@ fn plain(text: &str, decimal: Decimal) -> Option<String> {
             if !(1..=3).contains(&first.len()) || !all(first) || first.starts_with('0') {
                 return None;
             }
-            groups.all(|group| group.len() == 3 && all(group)).then(|| whole.replace(separator, ""))?
+            let groups: Vec<&str> = groups.collect();
+            let is_grouped =
+                groups.iter().all(|group| group.len() == 3) || separator == ',' && is_indian(first, &groups);
+            (is_grouped && groups.iter().all(|group| all(group))).then(|| whole.replace(separator, ""))?
         }
     };
     let minus = if text.starts_with('-') { "-" } else { "" };
     Some(format!("{minus}{digits}.{fraction}{exponent}"))
+}
+
+/// Whether digits are in groups as in India: three at the end, and two before that, as in 1,10,500.
+fn is_indian(first: &str, groups: &[&str]) -> bool {
+    let Some((last, middle)) = groups.split_last() else { return false };
+    first.len() <= 2 && last.len() == 3 && !middle.is_empty() && middle.iter().all(|group| group.len() == 2)
 }
 
 /// The decimal sign of a number that can be read with one sign only: `1,5` or `1.5`, but not `1,234`.
@@ -394,11 +467,32 @@ mod tests {
             assert_eq!(number(text, Decimal::Comma), Reading::Number(value), "{text:?}");
         }
         assert_eq!(number("1.5", Decimal::Comma), Reading::Word);
-        for (text, value) in [("13 %", 13.0), ("$1,234.50", 1234.5), ("-7.5EUR", -7.5), ("\u{a3} 3", 3.0)] {
+        for (text, value) in [
+            ("$1,234.50", 1234.5),
+            ("-7.5EUR", -7.5),
+            ("\u{a3} 3", 3.0),
+            ("-$108.15", -108.15),
+            ("$-108.15", -108.15),
+            ("($5.00)", -5.0),
+            ("(1,234.5)", -1234.5),
+            ("12.50-", -12.5),
+            ("\u{2212}12.50 \u{20ac}", -12.5),
+            ("\u{2212}3", -3.0),
+            ("US$ 5.00", 5.0),
+            ("1\u{2019}200.50", 1200.5),
+            ("1,10,500.25", 110_500.25),
+            ("-12,34,567", -1_234_567.0),
+        ] {
             assert_eq!(number(text, Decimal::Point), Reading::Number(value), "{text:?}");
         }
+        for (text, value) in [("R$ 5,00", 5.0), ("12,50-", -12.5), ("\u{2212}1.012,50 \u{20ac}", -1012.5)] {
+            assert_eq!(number(text, Decimal::Comma), Reading::Number(value), "{text:?}");
+        }
         assert_eq!(number("37.247,45\u{a0}\u{20ac}", Decimal::Comma), Reading::Number(37247.45));
-        for text in ["%", "5 %%", "5 apples", "a $", "1-2 %x", "$ five", "inf %", "EUR"] {
+        for text in [
+            "%", "13 %", "5 %%", "5 apples", "a $", "1-2 %x", "$ five", "inf $", "EUR", "(-5)", "()", "(a)",
+            "5--", "-$-5", "((5))", "(5", "a-", "($)", "-($5)",
+        ] {
             assert_eq!(number(text, Decimal::Point), Reading::Word, "{text:?}");
         }
         assert_eq!(
@@ -419,8 +513,7 @@ mod tests {
         for text in ["inf", "-Infinity", "1e999"] {
             assert_eq!(number(text, Decimal::Point), Reading::NotFinite, "{text:?}");
         }
-        for text in ["x", "1,5", "0x10", "1_000", "--1", "1e", "²", "1 2", "1,23,456", "1,234,", "1234,567"]
-        {
+        for text in ["x", "1,5", "0x10", "1_000", "--1", "1e", "²", "1 2", "1,2,456", "1,234,", "1234,567"] {
             assert_eq!(number(text, Decimal::Point), Reading::Word, "{text:?}");
         }
     }

@@ -2,6 +2,7 @@
 
 use super::ColumnNames;
 use super::cells::TableCell;
+use crate::dates::Clock;
 use crate::{Error, Result};
 use std::fmt;
 
@@ -18,10 +19,15 @@ pub(crate) trait ColumnCursor: Send {
         None
     }
 
-    /// Whether numbers may have a decimal comma as well as a point: cells are separated by semicolons, as programs do
-    /// where the comma is the decimal sign.
+    /// Whether numbers may have a decimal comma as well as a point: cells are separated by semicolons or tabs, as
+    /// programs do where the comma is the decimal sign.
     fn may_have_decimal_commas(&self) -> bool {
         false
+    }
+
+    /// What the numbers of a column of durations, or of times of day, are.
+    fn clock(&self, _column: usize) -> Option<Clock> {
+        None
     }
 
     /// How many of the rows so far had nothing but empty cells; they were left out.

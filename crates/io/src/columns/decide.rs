@@ -3,7 +3,9 @@
 use super::survey::ColumnSurvey;
 use super::{ColumnType, LabelKind, date_styles, units};
 use crate::error::quoted;
-use crate::{Categorical, ColumnRoles, Error, Feature, Hint, LeftOut, MAX_LEVELS, Missing, Result, dates};
+use crate::{
+    Categorical, ColumnRoles, Error, Feature, Hint, LeftOut, MAX_LEVELS, Missing, Result, two_values,
+};
 
 /// A column of words with more values than this, of which few appear again, has identifiers or free text.
 const MANY_WORDS: usize = 10;
@@ -59,7 +61,8 @@ pub(crate) fn decide(name: &str, found: &ColumnSurvey, roles: &ColumnRoles) -> D
             let fill = found.dates[order as usize].fill(roles.missing).filter(|_| found.missing > 0);
             let (column, parts) = (name.into(), roles.date_parts.clone());
             let indicator = fill.is_none() || found.wants_indicator();
-            Decision::Use(Feature::Date { column, order, parts, fill, indicator })
+            let zone = found.with_zone > 0;
+            Decision::Use(Feature::Date { column, order, parts, fill, indicator, zone })
         }
         None if found.words == 0 => Decision::Use(number(name, found, roles)),
         None => words(name, found, roles, in_the_way, leave_out),
@@ -95,10 +98,19 @@ fn words(
     if let Some(why) = date_styles::two_styles(found) {
         return leave_out(why);
     }
-    if found.numbers.n > found.words
-        && (mostly_different || levels > most)
-        && let Some((place, text)) = &found.first_word
-    {
+    if let Some((error, word)) = date_styles::odd_cells(found) {
+        let error = match word {
+            Some(word) => missing_word(error, &word, found),
+            None => error,
+        };
+        return in_the_way(error.hint(Hint::OneHot(name.into())));
+    }
+    if let Some(why) = date_styles::short_years(found) {
+        return leave_out(why);
+    }
+    let many_values = mostly_different || levels > most;
+    let are_numbers = found.numbers.n > found.words && many_values || found.is_nearly_all(found.numbers.n);
+    if let Some((place, text)) = found.first_word.as_ref().filter(|_| are_numbers) {
         let (words, text) = (found.words, text.trim_ascii());
         let error = wrong!("{} is not a number, and {words} of {present} values are not", quoted(text));
         let error = missing_word(place.mark(error), text, found).hint(Hint::OneHot(name.into()));
@@ -110,9 +122,6 @@ fn words(
                 "lists in text; write them as parquet, arrow or jsonl, where they are numbers".into(),
             );
         }
-        if let Some(date) = found.examples.first().filter(|text| dates::has_short_year(text)) {
-            return leave_out(format!("dates such as {} need years of four digits", quoted(date)));
-        }
         if let Some(why) = date_styles::not_all(found) {
             return leave_out(why);
         }
@@ -121,7 +130,16 @@ fn words(
             "text of {more}{levels} different values in {present} rows, as identifiers have"
         ));
     }
-    Decision::Use(one_hot(name, found, roles, most))
+    let (yes, no) = match two_values::yes_and_no(found.levels.keys()) {
+        Some((yes, no)) if !found.more_levels => (yes, no),
+        _ => return Decision::Use(one_hot(name, found, roles, most)),
+    };
+    // One number, as of `true` and `false`.
+    let mut feature = one_hot(name, found, roles, most);
+    if let Feature::OneHot { values, no: without, .. } = &mut feature {
+        (*values, *without) = (vec![yes.clone()], Some(no.clone()));
+    }
+    Decision::Use(feature)
 }
 
 /// What is wrong with a column whose words are numbers with the decimal sign that the rest of the file does not have.
@@ -147,7 +165,7 @@ fn one_hot(name: &str, found: &ColumnSurvey, roles: &ColumnRoles, most: usize) -
     let fills = !matches!(roles.missing, Missing::Drop | Missing::Error);
     let fills = found.missing > 0 && fills;
     let missing = fills && found.wants_indicator();
-    Feature::OneHot { column: name.into(), values, other, missing, filled: fills && !missing }
+    Feature::OneHot { column: name.into(), values, other, missing, filled: fills && !missing, no: None }
 }
 
 /// The error with the hint that a word may stand for a missing value, if few cells hold it.
@@ -166,10 +184,6 @@ pub(crate) fn check_decimal_sign<'a>(
     }
     let unclear = |(name, found): (&str, &ColumnSurvey)| {
         let (place, text) = found.first_with_two_readings.as_ref()?;
-        // A point in each cell, with three digits after it, is a decimal point.
-        if !text.contains(',') && !found.has_plain_number {
-            return None;
-        }
         let error =
             wrong!("{} can be read in two ways: the sign may separate thousands", quoted(text.trim_ascii()));
         Some(place.mark(error).in_column(name).hint(Hint::Decimal))

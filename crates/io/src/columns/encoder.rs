@@ -101,9 +101,10 @@ impl FeatureColumn {
                 Reading::Missing => Ok(Code::Missing),
                 other => Err(messages::feature(column, &cell.text()?, other, fitting)),
             },
-            Feature::OneHot { values, other, missing, filled, .. } => match rules.word(cell)? {
+            Feature::OneHot { values, other, missing, filled, no, .. } => match rules.word(cell)? {
                 Some(word) => Ok(match (self.codes.get(word.as_ref()), other) {
                     (Some(code), _) => Code::Value(f64::from(*code)),
+                    (None, _) if no.as_deref() == Some(&*word) => Code::Value(NOTHING),
                     (None, true) => Code::Rest(values.len() as f64),
                     (None, false) => Code::Unseen,
                 }),
@@ -125,6 +126,14 @@ impl FeatureColumn {
                     _ => Err(messages::date(&cell.text()?, *order)),
                 },
             },
+        }
+    }
+
+    /// Whether a time has a zone where those of the fit had none, or the other way round.
+    pub(crate) fn has_other_zone(&self, cell: &dyn TableCell) -> bool {
+        match &self.feature {
+            Feature::Date { zone, .. } => cell.has_zone().is_some_and(|own| own != *zone),
+            _ => false,
         }
     }
 

@@ -76,8 +76,8 @@ impl FoldColumn {
             Decision::Use(Feature::Number(name) | Feature::Filled { column: name, .. }) => {
                 Feature::Number(name)
             }
-            Decision::Use(Feature::Date { column, order, .. }) => {
-                Feature::Date { column, order, parts: vec![], fill: None, indicator: true }
+            Decision::Use(Feature::Date { column, order, zone, .. }) => {
+                Feature::Date { column, order, parts: vec![], fill: None, indicator: true, zone }
             }
             Decision::Use(Feature::OneHot { .. }) | Decision::LeaveOut(_) => {
                 let error = wrong!("there is no time in it: times are numbers or dates");
@@ -117,12 +117,14 @@ impl FoldCells {
             FoldColumn::Group(_) => match rules.word(cell)? {
                 Some(name) => self.groups.push(&name),
                 None if is_left_out => self.groups.push("none"),
-                None => return Err(messages::no_name("group")),
+                None => return Err(messages::no_name(&cell.text()?, "group")),
             },
             FoldColumn::Time(time) => match time.code(cell, rules, true) {
                 Ok(Code::Value(value)) => self.times.push(value),
                 _ if is_left_out => self.times.push(0.0),
-                Ok(Code::Missing | Code::Unseen | Code::Rest(_)) => return Err(messages::no_name("time")),
+                Ok(Code::Missing | Code::Unseen | Code::Rest(_)) => {
+                    return Err(messages::no_time(&cell.text()?));
+                }
                 Err(error) => return Err(error),
             },
         }

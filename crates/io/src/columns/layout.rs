@@ -32,6 +32,8 @@ pub(crate) struct ColumnLayout {
     pub(crate) fitting: bool,
     /// The part whose rows matter; those of other parts may lack values.
     pub(crate) part: Option<i64>,
+    /// Whether no row may be left out for a missing value.
+    pub(crate) keeps_rows: bool,
     schema: Schema,
 }
 
@@ -117,6 +119,7 @@ impl ColumnLayout {
             keep: vec![],
             fitting: true,
             part: columns.part,
+            keeps_rows: columns.keep_rows,
             schema: Schema {
                 left_out,
                 ..Schema::new(ColumnRoles { part: None, folds_by: None, ..columns.clone() }, None, 0)
@@ -229,6 +232,10 @@ impl ColumnLayout {
 /// The role that the caller gives each column, if any; features that are listed have none.
 fn roles(names: &ColumnNames, columns: &ColumnRoles) -> Result<Vec<Option<Role>>> {
     let mut roles = vec![None; names.len()];
+    let unknown = columns.named().filter_map(|(role, name)| names.require(name, role).err());
+    if let Some(error) = Error::several(unknown) {
+        return Err(error);
+    }
     for (role, name) in columns.named() {
         if let Some(old) = roles[names.require(name, role)?].replace(role) {
             return Err(two_uses(name, old, role));

@@ -3,6 +3,7 @@
 use super::cells::{Reading, TableCell};
 use super::names::ListColumn;
 use super::{ColumnCursor, ColumnNames, ColumnType, VisitCell};
+use crate::dates::Clock;
 use crate::error::quoted;
 use crate::{Decimal, Error, Result, text};
 use std::borrow::Cow;
@@ -97,6 +98,10 @@ impl ColumnCursor for ListCursor {
 
     fn may_have_decimal_commas(&self) -> bool {
         self.inner.may_have_decimal_commas()
+    }
+
+    fn clock(&self, column: usize) -> Option<Clock> {
+        self.inner.clock(self.places[column].0)
     }
 
     fn empty_rows(&self) -> u64 {

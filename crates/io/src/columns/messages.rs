@@ -1,6 +1,7 @@
 //! What is wrong with a cell, and what can be done about it.
 
 use super::cells::{Reading, decimal_sign};
+use super::units::number_and_unit;
 use crate::error::quoted;
 use crate::label_encoding::neither;
 use crate::{DateOrder, Error, Hint, Missing, dates};
@@ -14,6 +15,12 @@ pub(super) fn feature(column: &str, text: &str, reading: Reading, fitting: bool)
         Reading::Word if fitting => drop(Error::of_table(found)).hint(Hint::OneHot(column.into())),
         // A number with another decimal sign than in training.
         Reading::Word if decimal_sign(text).is_some() => Error::of_table(found).hint(Hint::Decimal),
+        // What is said about its unit follows.
+        Reading::Word if number_and_unit(text).is_some() => Error::of_table(found),
+        Reading::Word => {
+            let error = wrong!("{found}, and in training all values were");
+            error.hint(Hint::MissingWord(text.trim_ascii().into()))
+        }
         _ => Error::of_table(found),
     }
 }
@@ -51,9 +58,16 @@ pub(super) fn date(text: &str, order: DateOrder) -> Error {
     )
 }
 
-/// An empty cell where there must be a name.
-pub(super) fn no_name(what: &str) -> Error {
-    wrong!("the cell is empty, and every row needs a {what}")
+/// A missing value where there must be a name.
+pub(super) fn no_name(text: &str, what: &str) -> Error {
+    let error = wrong!("{}, and every row needs a {what}", found(text, Reading::Missing)).hint(Hint::FillIn);
+    // NA is Namibia, too.
+    if text.trim_ascii().is_empty() { error } else { error.hint(Hint::Rename(what.into())) }
+}
+
+/// A missing value where there must be a time.
+pub(super) fn no_time(text: &str) -> Error {
+    wrong!("{}, and every row needs a time", found(text, Reading::Missing)).hint(Hint::FillIn)
 }
 
 /// A label that is not a number.

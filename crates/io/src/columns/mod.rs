@@ -52,4 +52,4 @@ pub(crate) use names::ColumnNames;
 pub(crate) use profile::profile;
 pub use profile::{ColumnProfile, FileProfile};
 pub(crate) use rows::{Precision, RowBuffer};
-pub(crate) use source::{empty_rows_in_words, open, texts};
+pub(crate) use source::{dropped_rows_in_words, empty_rows_in_words, open, texts};

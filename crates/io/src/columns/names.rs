@@ -32,7 +32,8 @@ impl ColumnNames {
                 ));
             }
             if let Some(first) = position.insert(name.clone(), i) {
-                return Err(wrong!("columns {} and {} are both named {}", first + 1, i + 1, quoted(name)));
+                let (first, second, name) = (first + 1, i + 1, quoted(name));
+                return Err(wrong!("columns {first} and {second} are both named {name}; rename one of them"));
             }
         }
         Ok(ColumnNames { names, position, unnamed: vec![], lists: vec![] })
@@ -114,7 +115,7 @@ mod tests {
     #[test]
     fn names_are_distinct_and_not_empty() {
         let message = |list: &[&str]| names(list).err().unwrap().to_string();
-        assert_eq!(message(&["a", "b", "a"]), "columns 1 and 3 are both named \"a\"");
+        assert_eq!(message(&["a", "b", "a"]), "columns 1 and 3 are both named \"a\"; rename one of them");
         assert!(message(&["", "b"]).starts_with("column 1 has no name"));
     }
 

@@ -6,7 +6,7 @@ use super::survey::ColumnSurvey;
 use super::{ColumnCursor, ColumnType, units};
 use crate::error::quoted;
 use crate::spelling::differ_in_case;
-use crate::{ColumnRoles, Decimal, Feature, Missing, Result, Role, dates, text};
+use crate::{ColumnRoles, Decimal, Error, Feature, Missing, Result, Role, dates, text};
 
 /// Rows looked at in one go.
 const BATCH_ROWS: usize = 4096;
@@ -52,8 +52,9 @@ pub struct ColumnProfile {
 /// Looks through a file.
 pub(crate) fn profile(cursor: &mut dyn ColumnCursor, columns: &ColumnRoles) -> Result<FileProfile> {
     let mut columns = columns.expanded(cursor.names())?;
-    for (role, name) in columns.named() {
-        cursor.names().require(name, role)?;
+    let unknown = columns.named().filter_map(|(role, name)| cursor.names().require(name, role).err());
+    if let Some(error) = Error::several(unknown) {
+        return Err(error);
     }
     let mut surveys = look_through(cursor, &columns)?;
     let names = cursor.names();
@@ -139,6 +140,9 @@ fn in_words(decision: Decision) -> (&'static str, String) {
         Decision::Use(Feature::Filled { fill, indicator, .. }) => {
             let where_ = if indicator { ", and a feature says where" } else { "" };
             ("feature", format!("missing values become {}{where_}", text::rounded(fill)))
+        }
+        Decision::Use(Feature::OneHot { values, no: Some(no), .. }) => {
+            ("feature", format!("1 for {}, 0 for {}", quoted(&values.concat()), quoted(&no)))
         }
         Decision::Use(feature @ Feature::OneHot { .. }) => {
             let (names, column) = (feature.names(), feature.column().len() + 1);

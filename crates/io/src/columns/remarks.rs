@@ -1,9 +1,12 @@
 //! What is to be said about columns before a fit: signs that were taken off, columns without effect, identifiers.
 
+use super::ColumnCursor;
+use super::source::NamedCursor;
 use super::survey::ColumnSurvey;
+use crate::dates::Clock;
 use crate::error::{listed, quoted};
 use crate::family;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// So many columns that are called like the target are a family.
 const MIN_SIBLINGS: usize = 2;
@@ -38,7 +41,7 @@ pub(super) fn of_columns(
     let mut units = names(surveys, |found| !found.units.is_empty() && found.words == 0);
     units.dedup();
     if !units.is_empty() {
-        let what = "numbers are read without the sign of money or percent beside them";
+        let what = "numbers are read without the sign of money beside them";
         said.push(format!("{what}: {}", listed(&units)));
     }
     for (name, found) in surveys.iter().filter(|(_, found)| found.units.len() > 1 && found.words == 0) {
@@ -47,6 +50,11 @@ pub(super) fn of_columns(
         said.push(format!(
             "column {name} mixes amounts in {signs}: they are read as they are, not converted"
         ));
+    }
+    let minus = names(surveys, |found| found.has_odd_minus && found.words == 0);
+    if !minus.is_empty() {
+        let what = "numbers in parentheses, or with a minus behind them, are read as negative";
+        said.push(format!("{what}: {}", listed(&minus)));
     }
     for (name, found) in features {
         if let Some((order, _)) = found.date_order()
@@ -80,6 +88,66 @@ pub(super) fn of_columns(
     said.extend(features.iter().filter_map(|(name, found)| identifiers(name, found)));
     said.extend(siblings(features, target));
     said.extend(other_outcomes(features, target));
+    said
+}
+
+/// A sentence about numbers such as `1,100` in a file that has no other decimal sign.
+pub(super) fn grouped_numbers(surveys: &[(String, ColumnSurvey)]) -> Option<String> {
+    let example = |found: &ColumnSurvey| {
+        let (_, text) = found.first_with_two_readings.as_ref().filter(|_| found.words == 0)?;
+        text.contains(',').then(|| text.trim().to_string())
+    };
+    let first = surveys.iter().find_map(|(_, found)| example(found))?;
+    let columns = listed(&names(surveys, |found| example(found).is_some()));
+    Some(format!(
+        "numbers such as {} are read with commas between thousands (--decimal ,): {columns}",
+        quoted(&first)
+    ))
+}
+
+/// Sentences about columns of durations and of times of day, which became numbers; about numbers of both kinds, too.
+pub(super) fn clocks(files: &[NamedCursor], surveys: &[(String, ColumnSurvey)]) -> Vec<String> {
+    let is = |name: &str, found: &ColumnSurvey, clock: Clock| {
+        let mut cursors = files.iter().map(|(_, cursor)| cursor);
+        let typed =
+            |column: Option<usize>, cursor: &dyn ColumnCursor| column.and_then(|column| cursor.clock(column));
+        found.words == 0 && found.clocks.contains(&clock)
+            || cursors.any(|cursor| typed(cursor.names().find(name), &**cursor) == Some(clock))
+    };
+    let columns = |clock: Clock| {
+        let fit = surveys.iter().filter(|(name, found)| is(name, found, clock));
+        fit.map(|(name, _)| name.clone()).collect::<Vec<String>>()
+    };
+    let said = |what: &str, columns: Vec<String>| {
+        (!columns.is_empty()).then(|| format!("{what}: {}", listed(&columns)))
+    };
+    let durations = said("durations became seconds", columns(Clock::Seconds));
+    let times = said("times of day became shares of the day", columns(Clock::ShareOfDay));
+    durations.into_iter().chain(times).collect()
+}
+
+/// Sentences about several files: one that is there twice, and columns that only some have.
+pub(super) fn of_files(files: &[NamedCursor]) -> Vec<String> {
+    let Some((first, rest)) = files.split_first() else { return vec![] };
+    let (mut seen, mut said) = (HashSet::new(), vec![]);
+    for (path, _) in files {
+        if !seen.insert(path.canonicalize().unwrap_or_else(|_| path.clone())) {
+            said.push(format!(
+                "file {} is given twice: its rows count twice",
+                quoted(&path.to_string_lossy())
+            ));
+        }
+    }
+    let names = first.1.names();
+    for (path, cursor) in rest {
+        let own = cursor.names();
+        let more = (0..own.len()).filter(|&i| !own.is_unnamed(i)).map(|i| own.name(i));
+        let more: Vec<String> = more.filter(|name| names.find(name).is_none()).map(String::from).collect();
+        if !more.is_empty() {
+            let (path, more) = (quoted(&path.to_string_lossy()), listed(&more));
+            said.push(format!("left out of file {path}, since the first file has no such columns: {more}"));
+        }
+    }
     said
 }
 

@@ -53,12 +53,21 @@ pub(crate) struct RowRemarks {
     pub(super) dropped: u64,
     /// A task whose name was shortened.
     pub(super) renamed_task: Option<String>,
+    /// Times with a zone where there was none in training, or the other way round: feature column, rows.
+    pub(super) other_zone: BTreeMap<usize, u64>,
+    /// Numbers without the unit of their column: which of the columns that are read, rows.
+    pub(super) without_unit: BTreeMap<usize, u64>,
 }
 
 impl RowRemarks {
     pub(super) fn add(&mut self, more: RowRemarks) {
         for (own, more) in [(&mut self.unseen, more.unseen), (&mut self.rest, more.rest)] {
             more.into_iter().for_each(|(k, (word, rows))| own.entry(k).or_insert((word, 0)).1 += rows);
+        }
+        for (own, more) in
+            [(&mut self.other_zone, more.other_zone), (&mut self.without_unit, more.without_unit)]
+        {
+            more.into_iter().for_each(|(k, rows)| *own.entry(k).or_default() += rows);
         }
         self.dropped += more.dropped;
         self.renamed_task = self.renamed_task.take().or(more.renamed_task);
@@ -113,6 +122,9 @@ impl RowBuffer {
         match column_use {
             ColumnUse::Feature(k) => {
                 let feature = &layout.features[k];
+                if !layout.fitting && feature.has_other_zone(cell) {
+                    *self.remarks.other_zone.entry(k).or_default() += 1;
+                }
                 let value = match feature.code(cell, rules, layout.fitting)? {
                     Code::Value(value) => value,
                     Code::Rest(value) if layout.fitting => value,
@@ -132,7 +144,7 @@ impl RowBuffer {
                 self.features[row * layout.features.len() + k] = value;
             }
             ColumnUse::Task => {
-                let name = cell.name("task")?;
+                let name = rules.name(cell, "task")?;
                 let short = rules.folded(cells::canonical(name.as_ref().into()));
                 if short != name && !rules.ignores_case() && self.remarks.renamed_task.is_none() {
                     self.remarks.renamed_task = Some(name.to_string());
@@ -182,7 +194,8 @@ impl RowBuffer {
         let mut rows = vec![];
         for &(row, k) in &self.incomplete {
             let missing = layout.schema().columns.missing;
-            if missing != Missing::Drop && !self.is_of_other_part(row, layout) {
+            let may_drop = missing == Missing::Drop && !layout.keeps_rows;
+            if !may_drop && !self.is_of_other_part(row, layout) {
                 let error = messages::missing(missing, layout.fitting);
                 return Err(self.places[row].mark(error).in_column(layout.features[k].feature.column()));
             }

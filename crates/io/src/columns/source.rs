@@ -86,6 +86,7 @@ fn for_fitting(files: &mut [NamedCursor], columns: &ColumnRoles) -> Result<Vec<C
     let empty = files.iter().map(|(_, cursor)| cursor.empty_rows()).sum();
     layouts.iter_mut().for_each(|layout| layout.set_empty_rows(empty));
     let mut remarks = remarks(files, &surveys, layouts[0].features.len(), &columns);
+    remarks.extend(remarks::grouped_numbers(&surveys).filter(|_| columns.decimal.is_none() && !point));
     remarks.extend(lacking);
     layouts.iter_mut().for_each(|layout| layout.set_remarks(remarks.clone()));
     rewind(files)?;
@@ -104,6 +105,8 @@ fn remarks(
     let of_files: BTreeSet<String> = files.iter().filter_map(|(_, cursor)| cursor.remark()).collect();
     of_files
         .into_iter()
+        .chain(remarks::of_files(files))
+        .chain(remarks::clocks(files, &surveys[..n_features]))
         .chain(remarks::of_columns(surveys, n_features, &columns.units, &columns.target))
         .collect()
 }
@@ -346,6 +349,10 @@ impl Source for ColumnSource {
                 let units = &self.units;
                 let read = self.cursor.visit(&columns, most, &mut |cell, i, row, place| {
                     rows.reach(first + row, place, layout);
+                    let unit = units[i].as_deref().filter(|_| !layout.fitting);
+                    if unit.is_some_and(|unit| units::lacks(cell, unit, rules.decimal)) {
+                        *rows.remarks.without_unit.entry(i).or_default() += 1;
+                    }
                     let put = units::bare(cell, units[i].as_deref(), |cell| {
                         rows.put(first + row, uses[i].1, cell, layout, rules)
                     });
@@ -378,7 +385,12 @@ impl Source for ColumnSource {
     }
 
     fn schema(&self) -> Schema {
-        self.layout.schema().clone()
+        let mut schema = self.layout.schema().clone();
+        if self.layout.fitting {
+            schema.dropped_rows = self.remarks.dropped;
+            schema.remarks.extend(self.renamed_task());
+        }
+        schema
     }
 
     fn dropped_rows(&self) -> u64 {
@@ -414,15 +426,59 @@ impl Source for ColumnSource {
             let (column, is) = if absent.len() == 1 { ("column", "is") } else { ("columns", "are") };
             format!("{column} {} {is} not there and {is} filled in as missing", listed(&absent))
         });
-        let task = self.remarks.renamed_task.as_ref().map(|name| {
-            let short = cells::canonical(name.as_str().into());
-            format!("task {} is task {}", quoted(name), quoted(&short))
-        });
-        let dropped = (self.remarks.dropped > 0)
-            .then(|| format!("{} rows with a missing value are left out", self.remarks.dropped));
+        let task = self.renamed_task();
+        let dropped = dropped_rows_in_words(self.remarks.dropped);
         let empty = empty_rows_in_words(self.cursor.empty_rows());
-        let rows = unseen.chain(rest).chain(task).chain(dropped).chain(empty);
-        self.cursor.remark().into_iter().chain(absent).chain(rows).collect()
+        let rows = unseen.chain(rest).chain(self.other_zones()).chain(self.without_units());
+        let rows = rows.chain(task).chain(dropped).chain(empty);
+        self.cursor.remark().into_iter().chain(absent).chain(self.absent_task()).chain(rows).collect()
+    }
+}
+
+impl ColumnSource {
+    fn renamed_task(&self) -> Option<String> {
+        let name = self.remarks.renamed_task.as_ref()?;
+        let short = cells::canonical(name.as_str().into());
+        Some(format!("task {} is task {}", quoted(name), quoted(&short)))
+    }
+
+    /// That new rows do not say which task they belong to.
+    fn absent_task(&self) -> Option<String> {
+        let name = self.layout.schema().columns.task.as_ref();
+        let name = name.filter(|_| self.layout.task.is_none() && !self.layout.fitting)?;
+        Some(format!("column {} is not there: it is not known which task a row belongs to", quoted(name)))
+    }
+
+    fn other_zones(&self) -> impl Iterator<Item = String> {
+        self.remarks.other_zone.iter().map(|(&k, &rows)| {
+            let feature = &self.layout.features[k].feature;
+            let (column, had_zone) =
+                (quoted(feature.column()), matches!(feature, Feature::Date { zone: true, .. }));
+            let times = if rows == 1 { "1 time has" } else { &*format!("{rows} times have") };
+            match had_zone {
+                true => {
+                    format!("column {column}: {times} no zone, and those of the fit had one: taken as UTC")
+                }
+                false => format!("column {column}: {times} a zone, and those of the fit had none: made UTC"),
+            }
+        })
+    }
+
+    fn without_units(&self) -> impl Iterator<Item = String> {
+        self.remarks.without_unit.iter().filter_map(|(&i, &rows)| {
+            let (column, unit) = (quoted(&self.names[i]), self.units[i].as_deref()?);
+            let numbers = if rows == 1 { "1 number lacks" } else { &*format!("{rows} numbers lack") };
+            Some(format!("column {column}: {numbers} the unit {unit} of the fit and are taken to be in it"))
+        })
+    }
+}
+
+/// What is said about rows that lack a value and are left out, if there are any.
+pub(crate) fn dropped_rows_in_words(rows: u64) -> Option<String> {
+    match rows {
+        0 => None,
+        1 => Some("1 row with a missing value is left out".into()),
+        _ => Some(format!("{rows} rows with a missing value are left out")),
     }
 }
 

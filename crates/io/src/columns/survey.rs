@@ -5,6 +5,7 @@ use super::cells::{self, CellRules, Reading, TableCell};
 use super::date_styles::DateStyles;
 use super::units::UnitCounts;
 use super::{ColumnType, RowPlace};
+use crate::dates::Clock;
 use crate::{DateOrder, Decimal, Missing, Result, dates};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -18,6 +19,8 @@ const MAX_NUMBERS: usize = 1_000;
 /// Different values that are kept as examples.
 const MAX_EXAMPLES: usize = 3;
 
+/// A column is one of numbers, or dates, in which a few cells are odd, if so many percent of its cells are.
+const NEARLY_ALL_PERCENT: u64 = 90;
 /// A word that may stand for a missing value is in at most one of so many rows.
 const MAX_RARE_SHARE: u64 = 5;
 /// A feature says where values are missing if they are in one of so many rows, at least, and in so many rows.
@@ -59,15 +62,13 @@ pub(crate) struct ColumnSurvey {
     none_gaps: u64,
     /// A number that has another value with another decimal sign: `1.234`.
     pub(crate) first_with_two_readings: Option<(RowPlace, String)>,
-    /// Whether some number has neither points nor commas.
-    pub(crate) has_plain_number: bool,
     /// Why a cell cannot be read at all.
     pub(crate) unreadable: Option<(RowPlace, String)>,
-    /// Signs of money and percent beside numbers.
+    /// Signs of money beside numbers.
     pub(crate) units: BTreeSet<&'static str>,
     /// Other units, of cells that are words with them.
     pub(super) units_of_words: UnitCounts,
-    /// Texts with a time that name its zone, and that do not.
+    /// Times that have a zone, and that have none.
     pub(crate) with_zone: u64,
     pub(crate) without_zone: u64,
     /// All values in their rows, as a number that is the same for the same values.
@@ -76,6 +77,10 @@ pub(crate) struct ColumnSurvey {
     integers: Option<HashSet<u64>>,
     /// Whether some number is not whole.
     has_fraction: bool,
+    /// Whether the minus of some number is written as bookkeepers do: `(5)`, `5-`.
+    pub(crate) has_odd_minus: bool,
+    /// What times among the numbers, written as text, are.
+    pub(crate) clocks: BTreeSet<Clock>,
     /// Words that are numbers with the other decimal sign.
     pub(crate) other_sign: u64,
     /// Whether some number can be read with this decimal sign only.
@@ -156,7 +161,6 @@ impl ColumnSurvey {
             nones: BTreeMap::new(),
             none_gaps: 0,
             first_with_two_readings: None,
-            has_plain_number: false,
             unreadable: None,
             units: BTreeSet::new(),
             units_of_words: UnitCounts::default(),
@@ -165,6 +169,8 @@ impl ColumnSurvey {
             contents: 0,
             integers: Some(HashSet::new()),
             has_fraction: false,
+            has_odd_minus: false,
+            clocks: BTreeSet::new(),
             other_sign: 0,
             has_point: false,
             has_comma: false,
@@ -202,6 +208,11 @@ impl ColumnSurvey {
         cells <= 1 || cells * MAX_RARE_SHARE <= self.rows
     }
 
+    /// Whether so many of the cells that are not missing are nearly all.
+    pub(crate) fn is_nearly_all(&self, cells: u64) -> bool {
+        cells > 0 && cells * 100 >= self.present() * NEARLY_ALL_PERCENT
+    }
+
     /// Whether so many values are missing that a feature should say where.
     pub(crate) fn wants_indicator(&self) -> bool {
         self.missing >= MIN_MARKED_ROWS && self.missing * MIN_MARKED_SHARE >= self.rows
@@ -236,17 +247,15 @@ impl ColumnSurvey {
 
     fn look_at(&mut self, cell: &dyn TableCell, rules: &CellRules, place: RowPlace) -> Result<()> {
         self.rows += 1;
-        if self.column_type == ColumnType::Date {
-            match cell.date(DateOrder::Ymd) {
-                Some(day) => {
-                    self.note_contents(day.to_bits());
-                    self.dates.iter_mut().for_each(|tally| tally.add(day, self.keeps_numbers));
-                    if !self.more_levels || self.wants_words {
-                        let text = cell.text()?;
-                        self.note_level(&text);
-                    }
-                }
-                None => self.note_gap(),
+        // Columns of dates may have texts, too, in another file.
+        if let Some(day) = cell.date(DateOrder::Ymd).filter(|_| cell.is_date()) {
+            self.note_contents(day.to_bits());
+            self.dates.iter_mut().for_each(|tally| tally.add(day, self.keeps_numbers));
+            self.date_styles.add_typed();
+            self.note_zone(cell.has_zone());
+            if !self.more_levels || self.wants_words {
+                let text = cell.text()?;
+                self.note_level(&text);
             }
             return Ok(());
         }
@@ -265,6 +274,11 @@ impl ColumnSurvey {
                 self.numbers.add(value, self.keeps_numbers);
                 self.note_contents((value + 0.0).to_bits());
                 self.note_integer(value);
+                if value < 0.0 && !typed && !self.has_odd_minus {
+                    let text = cell.text()?;
+                    let text = text.trim_ascii();
+                    self.has_odd_minus = text.starts_with('(') || text.ends_with('-');
+                }
                 // Numbers of many values: no words will be made of them.
                 if self.more_levels
                     && !self.wants_words
@@ -301,11 +315,7 @@ impl ColumnSurvey {
                 }
                 self.date_styles.add(&text, place, fits);
                 if fits.contains(&true) {
-                    match dates::names_zone(&text) {
-                        Some(true) => self.with_zone += 1,
-                        Some(false) => self.without_zone += 1,
-                        None => {}
-                    }
+                    self.note_zone(dates::names_zone(&text));
                 }
                 if self.first_word.is_none() {
                     self.first_word = Some((place, text.into_owned()));
@@ -316,6 +326,7 @@ impl ColumnSurvey {
             let text = cell.text()?;
             if cell.is_text() {
                 self.note_signs(&text, place);
+                self.clocks.extend(dates::clock(text.trim_ascii()).map(|(_, clock)| clock));
             }
             if self.first_decimal.is_none()
                 && matches!(reading, Reading::Number(_))
@@ -329,6 +340,14 @@ impl ColumnSurvey {
             None => self.note_gap(),
         }
         Ok(())
+    }
+
+    fn note_zone(&mut self, has_zone: Option<bool>) {
+        match has_zone {
+            Some(true) => self.with_zone += 1,
+            Some(false) => self.without_zone += 1,
+            None => {}
+        }
     }
 
     fn note_contents(&mut self, value: u64) {
@@ -376,8 +395,6 @@ impl ColumnSurvey {
                 }
                 None => {}
             }
-        } else {
-            self.has_plain_number |= !text.contains(['.', ',']);
         }
         self.units.extend(cells::number_and_unit(text).map(|(_, unit)| unit));
     }

@@ -13,7 +13,7 @@ const MAX_CHARS: usize = 16;
 /// Different units of a column that are counted; a column with more has none.
 const MAX_UNITS: usize = 20;
 
-/// The number and the unit of a text that has both. Signs of money and percent are read without this.
+/// The number and the unit of a text that has both. Signs of money are read without this.
 pub(super) fn number_and_unit(text: &str) -> Option<(&str, &str)> {
     let text = text.trim();
     let is_inside = |c: char| c.is_ascii_digit() || "+-.,' \u{a0}\u{202f}".contains(c);
@@ -59,12 +59,13 @@ pub(crate) struct UnitCounts {
 
 impl UnitCounts {
     pub(super) fn add(&mut self, text: &str) {
-        // Signs of money and percent are known, and read with the right decimal sign.
+        // Signs of money are known, and read with the right decimal sign.
         let Some((number, unit)) = number_and_unit(text).filter(|_| cells::number_and_unit(text).is_none())
         else {
             return;
         };
-        self.attached += u64::from(text.trim().len() == number.len() + unit.len());
+        let is_word = unit.starts_with(char::is_alphabetic);
+        self.attached += u64::from(is_word && text.trim().len() == number.len() + unit.len());
         let has_room = self.rows.len() < MAX_UNITS;
         match (self.rows.get_mut(unit), has_room) {
             (Some(rows), _) => *rows += 1,
@@ -104,7 +105,9 @@ pub(super) fn find<'a>(
         let (unit, &rows) = found.units_of_words.rows.first_key_value()?;
         let is_only = found.units_of_words.rows.len() == 1 && !found.units_of_words.more;
         let others = found.words - rows - found.other_sign;
-        let fits = others == 0 || found.are_few(others) && has_many_values(found);
+        let fits = others == 0
+            || found.are_few(others) && has_many_values(found)
+            || found.is_nearly_all(found.present() - others);
         let is = is_only && are_measured(found) && fits && !found.wants_words;
         (is && found.date_order().is_none()).then(|| (name.to_string(), unit.clone()))
     };
@@ -157,7 +160,7 @@ impl WithoutUnit<'_> {
 
 impl TableCell for WithoutUnit<'_> {
     fn number(&self, decimal: Decimal) -> Reading {
-        // Signs of money and percent are other units.
+        // Signs of money are other units.
         let is_other = |text: Cow<'_, str>| cells::number_and_unit(&text).is_some();
         match self.cell.number(decimal) {
             Reading::Number(_) if self.is_text() && self.cell.text().is_ok_and(is_other) => Reading::Word,
@@ -178,9 +181,23 @@ impl TableCell for WithoutUnit<'_> {
         self.cell.date(order)
     }
 
+    fn is_date(&self) -> bool {
+        self.cell.is_date()
+    }
+
+    fn has_zone(&self) -> Option<bool> {
+        self.cell.has_zone()
+    }
+
     fn list(&self) -> Result<Option<Cow<'_, [f64]>>> {
         self.cell.list()
     }
+}
+
+/// Whether a cell is a number that lacks the unit of its column.
+pub(super) fn lacks(cell: &dyn TableCell, unit: &str, decimal: Decimal) -> bool {
+    let has_unit = |text: Cow<'_, str>| number_and_unit(&text).is_some_and(|(_, own)| own == unit);
+    matches!(cell.number(decimal), Reading::Number(_)) && !cell.text().is_ok_and(has_unit)
 }
 
 /// Calls `visit` with the cell, without the unit if its column has one.
@@ -189,11 +206,17 @@ pub(super) fn bare<T>(
     unit: Option<&str>,
     visit: impl FnOnce(&dyn TableCell) -> Result<T>,
 ) -> Result<T> {
-    let Some(unit) = unit else { return visit(cell) };
-    visit(&WithoutUnit { cell, unit }).map_err(|mut error| {
-        let other = cell.text().is_ok_and(|text| number_and_unit(&text).is_some_and(|(_, own)| own != unit));
-        if other {
-            error.why = format!("{}; the unit of this column is {}", error.why, quoted(unit)).into();
+    let read = match unit {
+        Some(unit) => visit(&WithoutUnit { cell, unit }),
+        None => visit(cell),
+    };
+    read.map_err(|mut error| {
+        let is_other = |text: Cow<'_, str>| number_and_unit(&text).is_some_and(|(_, own)| Some(own) != unit);
+        if error.hints.is_empty() && cell.text().is_ok_and(is_other) {
+            let known = unit.map_or("the numbers of this column have no unit".into(), |unit| {
+                format!("the unit of this column is {}", quoted(unit))
+            });
+            error.why = format!("{}; {known}", error.why).into();
         }
         error
     })
@@ -214,6 +237,8 @@ mod tests {
             ("3.5 e", "3.5", "e"),
             (".5 l/100km", ".5", "l/100km"),
             ("20 km per hour", "20", "km per hour"),
+            ("13 %", "13", "%"),
+            ("8%", "8", "%"),
         ] {
             assert_eq!(number_and_unit(text), Some((number, unit)), "{text:?}");
         }

@@ -39,6 +39,10 @@ use crate::{ChooseColumns, ColumnRoles, Error, FileProfile, Result, Schema, Sour
 use kinfolk::Inputs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Bytes of a file without a name that are looked at.
+const SNIFFED_BYTES: u64 = 1 << 16;
 
 /// All formats, in the order of help texts.
 static FORMATS: [FileFormat; 7] =
@@ -102,7 +106,7 @@ impl FileFormat {
     /// Starts a file of columns.
     fn start_columns(&self, to: OutputFile, columns: &[(String, CellKind)]) -> CreateResult {
         let start = self.columns.ok_or_else(|| {
-            let names = list_formats(".", FileFormat::writes_columns);
+            let names = list_formats(".", FileFormat::writes_columns, WRITTEN);
             wrong!("rows cannot be added to such a file; expected a name that ends in {names}")
         })?;
         start(to, columns)
@@ -142,10 +146,19 @@ impl FileFormat {
     }
 }
 
-/// Names of the formats that satisfy a condition, for help texts: "csv, csv.gz, parquet or npz".
+/// Names of the formats that satisfy a condition, for help texts: "csv, parquet or npz".
 pub fn format_names(condition: impl Fn(&FileFormat) -> bool) -> String {
-    list_formats("", condition)
+    list_formats("", condition, READ)
 }
+
+/// The same for files that are written.
+pub fn output_format_names(condition: impl Fn(&FileFormat) -> bool) -> String {
+    list_formats("", condition, WRITTEN)
+}
+
+/// Ends of names of compressed files that can be read, and of those that can be written.
+const READ: &str = ".gz, .bz2 or .zst";
+const WRITTEN: &str = ".gz or .bz2";
 
 /// Opens a file for reading in chunks.
 ///
@@ -185,7 +198,7 @@ pub fn open_bytes(
 pub fn read_texts(path: &Path, choose: &ChooseColumns<'_>) -> Result<TextTable> {
     let (format, input) = input_file(path, false)?;
     let Reader::Columns(open) = format.reader else {
-        let known = list_formats(".", |format| matches!(format.reader, Reader::Columns(_)));
+        let known = list_formats(".", |format| matches!(format.reader, Reader::Columns(_)), READ);
         return Err(Error::new(path, format!("it has no names; expected {known}")));
     };
     let read = open_columns(open, &input).and_then(|mut cursor| columns::texts(&mut *cursor, choose));
@@ -230,11 +243,9 @@ pub fn write_table_as(table: &Table, path: &Path, names: &ColumnRoles) -> Result
 fn input_file(path: &Path, twice: bool) -> Result<(&'static FileFormat, InputFile)> {
     let in_file = |error: std::io::Error| Error::new(path, error);
     if path == Path::new("-") {
-        let mut bytes = vec![];
-        std::io::stdin().lock().read_to_end(&mut bytes).map_err(in_file)?;
+        let bytes = standard_input().map_err(|error| Error::new("stdin", error))?;
         let (format, compression) = format_of_bytes(&bytes);
-        let name = Path::new("stdin");
-        return Ok((format, InputFile::new(name, Some(bytes.into()), compression)));
+        return Ok((format, InputFile::new(Path::new("stdin"), Some(bytes), compression)));
     }
     let (format, compression) = format_and_compression(path)?;
     let input = InputFile::new(path, None, compression);
@@ -243,6 +254,18 @@ fn input_file(path: &Path, twice: bool) -> Result<(&'static FileFormat, InputFil
     }
     let bytes = std::fs::read(path).map_err(in_file)?;
     Ok((format, InputFile::new(path, Some(bytes.into()), compression)))
+}
+
+/// All of standard input. It can be read only once, so it is kept for those who ask again.
+fn standard_input() -> std::io::Result<Arc<[u8]>> {
+    static BYTES: Mutex<Option<Arc<[u8]>>> = Mutex::new(None);
+    let mut kept = BYTES.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(bytes) = &*kept {
+        return Ok(Arc::clone(bytes));
+    }
+    let mut bytes = vec![];
+    std::io::stdin().lock().read_to_end(&mut bytes)?;
+    Ok(Arc::clone(kept.insert(bytes.into())))
 }
 
 /// A file of named columns, with its lists as columns of numbers.
@@ -276,7 +299,7 @@ fn open_inputs(
     match sources.len() {
         0 => Err(wrong!("there are no files")),
         1 => Ok(sources.remove(0)),
-        _ => Ok(crate::source::chained(sources)),
+        _ => Ok(crate::source::chained(sources, schema.is_none())),
     }
 }
 
@@ -290,7 +313,7 @@ fn format_and_compression(path: &Path) -> Result<(&'static FileFormat, Compressi
         format.extensions.contains(&extension) && (format.may_be_compressed || !compressed)
     };
     FORMATS.iter().find(fits).map(|format| (format, compression)).ok_or_else(|| {
-        let known = list_formats(".", |_| true);
+        let known = list_formats(".", |_| true, READ);
         Error::new(path, format!("its kind is not known by its name; expected {known}"))
     })
 }
@@ -298,29 +321,38 @@ fn format_and_compression(path: &Path) -> Result<(&'static FileFormat, Compressi
 /// The format of a file without a name, by how it begins: csv unless it is something else.
 fn format_of_bytes(bytes: &[u8]) -> (&'static FileFormat, Compression) {
     let compression = Compression::of_bytes(bytes);
-    let extension = match bytes {
+    let mut first = vec![];
+    let text = InputFile::new(Path::new(""), Some(bytes.into()), compression).text();
+    // What cannot be decompressed is for the reader to refuse.
+    let _ = text.map(|text| text.take(SNIFFED_BYTES).read_to_end(&mut first));
+    let extension = match &*first {
         [b'P', b'A', b'R', b'1', ..] => "parquet",
         [b'A', b'R', b'R', b'O', b'W', b'1', ..] => "arrow",
         [0x93, b'N', b'U', b'M', b'P', b'Y', ..] => "npy",
         [b'P', b'K', 3, 4, ..] => "npz",
         [b'{', ..] => "jsonl",
+        text if svm::looks_like(text) => "svm",
         _ => "csv",
     };
     let format = FORMATS.iter().find(|format| format.extensions.contains(&extension));
     (format.unwrap_or(&csv::FORMAT), compression)
 }
 
-fn list_formats(dot: &str, condition: impl Fn(&FileFormat) -> bool) -> String {
-    let mut names = vec![];
-    for format in FORMATS.iter().filter(|format| condition(format)) {
-        let name = format.extensions[0];
-        names.push(format!("{dot}{name}"));
-        names.extend(format.may_be_compressed.then(|| format!("{dot}{name}.gz")));
-    }
-    match names.pop() {
+/// All names of these formats, and which of them may be compressed.
+fn list_formats(dot: &str, condition: impl Fn(&FileFormat) -> bool, compressed: &str) -> String {
+    let formats = || FORMATS.iter().filter(|format| condition(format));
+    let mut names: Vec<String> =
+        formats().flat_map(|format| format.extensions).map(|name| format!("{dot}{name}")).collect();
+    let texts: Vec<&str> =
+        formats().filter(|format| format.may_be_compressed).map(|format| format.extensions[0]).collect();
+    let all = match names.pop() {
         Some(end) if names.is_empty() => end,
         Some(end) => names.join(", ") + " or " + &end,
-        None => String::new(),
+        None => return String::new(),
+    };
+    match texts.is_empty() {
+        true => all,
+        false => format!("{all}; texts also with {compressed}"),
     }
 }
 
@@ -342,8 +374,8 @@ mod tests {
         assert_eq!(usual("b.libsvm.GZ").unwrap(), ("svm", Compression::Gzip));
         for name in ["b", "b.npz.gz", "b.doc", "npz", "", "b.gz"] {
             let error = usual(name).unwrap_err().to_string();
-            let known =
-                "expected .csv, .csv.gz, .jsonl, .jsonl.gz, .parquet, .arrow, .npz, .npy, .svm or .svm.gz";
+            let known = "expected .csv, .tsv, .txt, .jsonl, .ndjson, .parquet, .arrow, .feather, .ipc, .npz, .npy, .svm, \
+                         .svmlight or .libsvm; texts also with .gz, .bz2 or .zst";
             assert!(error.ends_with(known), "{name}: {error}");
         }
     }
@@ -352,11 +384,12 @@ mod tests {
     fn help_texts_list_what_the_table_has() {
         assert_eq!(
             format_names(|_| true),
-            "csv, csv.gz, jsonl, jsonl.gz, parquet, arrow, npz, npy, svm or svm.gz"
+            "csv, tsv, txt, jsonl, ndjson, parquet, arrow, feather, ipc, npz, npy, svm, svmlight or libsvm; texts also \
+             with .gz, .bz2 or .zst"
         );
         assert_eq!(
-            format_names(|format| format.writes_columns()),
-            "csv, csv.gz, jsonl, jsonl.gz, parquet, arrow or npy"
+            output_format_names(|format| format.writes_columns()),
+            "csv, tsv, txt, jsonl, ndjson, parquet, arrow, feather, ipc or npy; texts also with .gz or .bz2"
         );
     }
 }

@@ -310,8 +310,8 @@ impl FitSpec {
     /// # Errors
     /// If it is not a spec, with the line.
     pub fn from_toml(text: &str) -> Result<Self> {
-        let spec: FitSpec = toml::from_str(text).map_err(|error| Error::Spec(error.to_string()))?;
-        let written = toml::from_str(text).map_err(|error| Error::Spec(error.to_string()))?;
+        let spec: FitSpec = toml::from_str(text).map_err(|error| in_one_line(text, &error))?;
+        let written = toml::from_str(text).map_err(|error| in_one_line(text, &error))?;
         spec.check()?;
         Ok(written_before(spec, &written))
     }
@@ -369,4 +369,10 @@ fn written_before(mut spec: FitSpec, written: &WrittenFields) -> FitSpec {
     }
     spec.schema_version = SCHEMA_VERSION;
     spec
+}
+/// What is wrong with a text, with its line: the library draws a picture of several lines.
+fn in_one_line(text: &str, error: &toml::de::Error) -> Error {
+    let start = error.span().map_or(0, |span| span.start.min(text.len()));
+    let line = 1 + text.as_bytes()[..start].iter().filter(|byte| **byte == b'\n').count();
+    Error::Spec(format!("line {line}: {}", error.message().replace('\n', "; ")))
 }

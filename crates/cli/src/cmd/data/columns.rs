@@ -11,6 +11,8 @@ const MAX_LISTED: usize = 60;
 const MIN_FAMILY: usize = 10;
 /// Longest example, in characters.
 const MAX_EXAMPLE: usize = 24;
+/// Longest number that is shown with all its digits, in characters.
+const MAX_WHOLE_NUMBER: usize = 9;
 /// A column in JSON.
 #[derive(Serialize)]
 pub(super) struct ColumnOutput<'a> {
@@ -138,10 +140,12 @@ impl<'a> Families<'a> {
     }
 }
 
-/// A value in few characters: decimals have four significant digits.
+/// A value in few characters: long decimals have four significant digits.
 fn value(text: &str) -> String {
     match text.trim().parse::<f64>() {
-        Ok(x) if x.is_finite() && text.contains(['.', 'e', 'E']) => number(x, 4),
+        Ok(x) if x.is_finite() && text.contains(['.', 'e', 'E']) && text.len() > MAX_WHOLE_NUMBER => {
+            number(x, 4)
+        }
         _ => short(text),
     }
 }

@@ -23,7 +23,7 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct GenerateArgs {
-    #[arg(help = format!("The new file: {}", kinfolk_io::format_names(|format| format.holds_targets)))]
+    #[arg(help = format!("The new file: {}", kinfolk_io::output_format_names(|format| format.holds_targets)))]
     out: PathBuf,
     /// What to write.
     #[arg(long, value_enum, default_value_t = GeneratedKind::Clustered)]

@@ -1,5 +1,6 @@
 //! `kinfolk data info`: what is in a file.
 
+use super::suggestion::Suggestion;
 use super::summary::RowCounts;
 use super::{columns, suggestion};
 use crate::args::ColumnArgs;
@@ -82,7 +83,7 @@ pub(super) fn run(args: InfoArgs, report: Report) -> Result<ExitCode> {
             })?;
             Ok(source.schema())
         });
-    let in_the_way = match (&read, &profile) {
+    let mut in_the_way = match (&read, &profile) {
         (Err(failure), Some(_)) => Some(failure.to_string()),
         _ => None,
     };
@@ -98,6 +99,11 @@ pub(super) fn run(args: InfoArgs, report: Report) -> Result<ExitCode> {
         }
         Ok(schema) => Some(schema),
     };
+    let suggestion = profile.as_ref().map(|profile| suggest(profile, &roles, &data, in_the_way.is_none()));
+    let suggestion = suggestion.transpose().unwrap_or_else(|why| {
+        in_the_way.get_or_insert(why);
+        None
+    });
     let info = DataInfo {
         data: &data,
         bytes: data.bytes(),
@@ -120,10 +126,8 @@ pub(super) fn run(args: InfoArgs, report: Report) -> Result<ExitCode> {
         notes: schema.as_ref().map_or(vec![], |schema| {
             schema.notes().into_iter().chain(counts.correlations.note(schema)).collect()
         }),
-        in_the_way: in_the_way.clone(),
-        suggestion: profile
-            .as_ref()
-            .and_then(|profile| suggest(profile, &roles, &data, in_the_way.is_none())),
+        in_the_way,
+        suggestion,
         n_targets: profile.as_ref().map_or(0, count_targets),
     };
     let table = profile.as_ref().map_or(String::new(), columns::in_words);
@@ -135,19 +139,33 @@ fn count_targets(profile: &FileProfile) -> usize {
     profile.columns.iter().filter(|column| column.role == Some(Role::Target)).count()
 }
 
-/// The command to go on with; none if it would fail for the same reason again.
+/// The command to go on with. `Err` says why it would fail.
 fn suggest(
     profile: &FileProfile,
     roles: &ColumnRoles,
     data: &DataFiles,
     is_readable: bool,
-) -> Option<String> {
-    let mut without = roles.clone();
-    let in_the_way = profile.columns.iter().filter(|column| column.used_as == "in the way");
-    without.drop.extend(in_the_way.map(|column| column.name.clone()));
-    let works = is_readable || kinfolk_io::open_all(data.paths(), &without, None).is_ok();
+) -> std::result::Result<String, String> {
+    let suggestion = Suggestion::new(profile, roles);
+    match &suggestion.roles {
+        Some(roles) => {
+            let mut source = kinfolk_io::open_all(data.paths(), roles, None).map_err(in_words_of)?;
+            chunks::for_each(&mut *source, |_| Ok(())).map_err(|failure| failure.to_string())?;
+        }
+        None if is_readable => {}
+        None => {
+            let mut without = roles.clone();
+            let in_the_way = profile.columns.iter().filter(|column| column.used_as == "in the way");
+            without.drop.extend(in_the_way.map(|column| column.name.clone()));
+            kinfolk_io::open_all(data.paths(), &without, None).map_err(in_words_of)?;
+        }
+    }
     let given = suggestion::given_words(std::env::args_os().map(|word| word.to_string_lossy().into_owned()));
-    works.then(|| suggestion::command(&given, &suggestion::options(profile, roles), data.first()))
+    Ok(suggestion::command(&given, &suggestion.options, data.first()))
+}
+
+fn in_words_of(error: kinfolk_io::Error) -> String {
+    Failure::from(error).to_string()
 }
 
 /// What a fit does to the columns, or why it cannot start, and how to go on.
@@ -169,7 +187,10 @@ fn stored(counts: &RowCounts, storage: Storage, dense: bool) -> &'static str {
 
 fn in_words(info: &DataInfo<'_>) -> String {
     let mut lines = vec![
-        format!("file      {}, {}", info.data.in_words(), text::bytes(info.bytes)),
+        match info.data.has_stdin() {
+            true => format!("file      {}", info.data.in_words()),
+            false => format!("file      {}, {}", info.data.in_words(), text::bytes(info.bytes)),
+        },
         format!(
             "inputs    {}, {}, {}, {} % not zero",
             plural(info.n_inputs, "row"),

@@ -101,39 +101,53 @@ fn is_named(column: &ColumnProfile, names: &[&str]) -> bool {
     matches!(parts[..], [one] if names.contains(&one) || one.strip_suffix('s').is_some_and(|one| names.contains(&one)))
 }
 
-/// The options that a fit of this file needs besides those given.
-pub(super) fn options(profile: &FileProfile, columns: &ColumnRoles) -> Vec<String> {
-    let mut options = vec![];
-    let free: Vec<&ColumnProfile> = profile.columns.iter().filter(|column| column.role.is_none()).collect();
-    // A pattern such as 'tox_*' may stand for any number of targets.
-    let given = || profile.columns.iter().filter(|column| column.role == Some(Role::Target));
-    let mut target = given().next().map(|column| column.name.clone());
-    if columns.target.is_empty() {
-        let named = free.iter().find(|column| column.distinct > 1 && is_named(column, &TARGETS));
-        target = named.map(|column| column.name.clone());
-        // Columns that are alike and have gaps are many targets of the same rows.
-        if let Some(stem) = family_with_gaps(profile, &free).filter(|_| target.is_none()) {
-            options.push(format!("--target '{stem}*'"));
-            return options;
+/// What a fit of a file needs besides what is given.
+pub(super) struct Suggestion {
+    /// As options of the command.
+    pub(super) options: Vec<String>,
+    /// What all columns are for then; `None` if the target is not known.
+    pub(super) roles: Option<ColumnRoles>,
+}
+
+impl Suggestion {
+    /// As far as the columns tell.
+    pub(super) fn new(profile: &FileProfile, columns: &ColumnRoles) -> Self {
+        let (mut options, mut roles) = (vec![], columns.clone());
+        let free: Vec<&ColumnProfile> =
+            profile.columns.iter().filter(|column| column.role.is_none()).collect();
+        // A pattern such as 'tox_*' may stand for any number of targets.
+        let given = || profile.columns.iter().filter(|column| column.role == Some(Role::Target));
+        let mut target = given().next().map(|column| column.name.clone());
+        if columns.target.is_empty() {
+            let named = free.iter().find(|column| column.distinct > 1 && is_named(column, &TARGETS));
+            target = named.map(|column| column.name.clone());
+            // Columns that are alike and have gaps are many targets of the same rows.
+            if let Some(stem) = family_with_gaps(profile, &free).filter(|_| target.is_none()) {
+                roles.target = vec![format!("{stem}*")];
+                return Suggestion { options: vec![format!("--target '{stem}*'")], roles: Some(roles) };
+            }
+            options.push(format!("--target {}", target.as_deref().map_or("COLUMN".into(), argument)));
+            roles.target = target.iter().cloned().collect();
         }
-        options.push(format!("--target {}", target.as_deref().map_or("COLUMN".into(), argument)));
+        let of_target = profile.columns.iter().find(|column| Some(&column.name) == target.as_ref());
+        // Classes are tasks themselves.
+        let has_classes = of_target.is_some_and(|column| column.kind == "words" && column.distinct > 2);
+        if columns.task.is_none() && given().count() < 2 && !has_classes && !columns.classes {
+            let others = free.iter().filter(|column| Some(&column.name) != target.as_ref());
+            roles.task = best_task(profile, others).map(|column| column.name.clone());
+            options.extend(roles.task.as_ref().map(|name| format!("--task {}", argument(name))));
+        }
+        let is_used = |name: &String| Some(name) == target.as_ref() || Some(name) == roles.task.as_ref();
+        let in_the_way =
+            free.iter().filter(|column| column.used_as == "in the way" && !is_used(&column.name));
+        let in_the_way: Vec<String> = in_the_way.map(|column| column.name.clone()).collect();
+        if !in_the_way.is_empty() {
+            let names: Vec<String> = in_the_way.iter().map(|name| argument(name)).collect();
+            options.push(format!("--drop {}", names.join(",")));
+            roles.drop.extend(in_the_way);
+        }
+        Suggestion { options, roles: Some(roles).filter(|_| target.is_some()) }
     }
-    let of_target = profile.columns.iter().find(|column| Some(&column.name) == target.as_ref());
-    // Classes are tasks themselves.
-    let has_classes = of_target.is_some_and(|column| column.kind == "words" && column.distinct > 2);
-    if columns.task.is_none() && given().count() < 2 && !has_classes && !columns.classes {
-        let others = free.iter().filter(|column| Some(&column.name) != target.as_ref());
-        options.extend(best_task(profile, others).map(|column| format!("--task {}", argument(&column.name))));
-    }
-    let in_the_way: Vec<String> = free
-        .iter()
-        .filter(|column| column.used_as == "in the way" && Some(&column.name) != target.as_ref())
-        .map(|column| argument(&column.name))
-        .collect();
-    if !in_the_way.is_empty() {
-        options.push(format!("--drop {}", in_the_way.join(",")));
-    }
-    options
 }
 
 /// The first part of the names of many columns that all lack values, if there is such a family.
@@ -177,7 +191,8 @@ fn best_task<'a>(
 /// The command with the words that the user gave.
 pub(super) fn command(given: &[String], options: &[String], data: &Path) -> String {
     let given: Vec<String> = given.iter().map(|word| argument(word)).collect();
-    let stem = data.file_stem().map_or("model".into(), |stem| stem.to_string_lossy().into_owned());
+    let stem = data.file_stem().filter(|stem| *stem != "-");
+    let stem = stem.map_or("model".into(), |stem| stem.to_string_lossy().into_owned());
     let out = argument(&format!("{stem}.safetensors"));
     let words: Vec<&str> = given.iter().chain(options).map(String::as_str).collect();
     format!("kinfolk fit {} -o {out}", words.join(" "))
@@ -193,6 +208,10 @@ pub(super) fn given_words(all: impl Iterator<Item = String>) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn options(profile: &FileProfile, roles: &ColumnRoles) -> Vec<String> {
+        Suggestion::new(profile, roles).options
+    }
 
     fn profile(columns: &[(&str, &'static str, usize)]) -> FileProfile {
         let column = |(name, kind, distinct): &(&str, &'static str, usize)| ColumnProfile {

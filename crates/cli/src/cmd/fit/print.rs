@@ -112,13 +112,19 @@ pub(crate) fn text(trained: &Trained, model: &Path) -> String {
 
 /// The commands that make sense after a fit.
 pub(super) fn next_steps(data: &DataFiles, model: &Path) -> String {
-    let (name, data) =
-        (argument(&model.display().to_string()), argument(&data.first().display().to_string()));
+    let name = argument(&model.display().to_string());
     let page = argument(&model.with_extension("html").display().to_string());
-    format!(
-        "next     kinfolk certify {name} {data}\n         kinfolk predict {name} NEW-ROWS -o predictions.csv\n         \
-         kinfolk report {name} {data} -o {page}\n"
-    )
+    let predict = format!("kinfolk predict {name} NEW-ROWS -o predictions.csv");
+    // What came by standard input is gone.
+    let steps = match data.has_stdin() {
+        true => [format!("kinfolk model show {name}"), predict, format!("kinfolk report {name} -o {page}")],
+        false => {
+            let data = data.as_given();
+            let certify = format!("kinfolk certify {name} {data}");
+            [certify, predict, format!("kinfolk report {name} {data} -o {page}")]
+        }
+    };
+    format!("next     {}\n", steps.join("\n         "))
 }
 
 /// How good the model is on held-out rows, as far as that is known.

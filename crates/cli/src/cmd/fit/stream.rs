@@ -78,7 +78,6 @@ fn first_pass(data: &DataFiles, spec: &FitSpec, report: Report) -> Result<(Stati
     if statistics.n_inputs() == 0 {
         return Err(Failure::input("there are no rows with a label").about(data.first()));
     }
-    source.remarks().iter().for_each(|remark| report.note(remark));
     let mut schema = source.schema();
     schema.n_features = statistics.n_features();
     schema.storage = if statistics.is_sparse() { Storage::Sparse } else { Storage::Dense };

@@ -14,7 +14,7 @@ use crate::{chunks, files, training};
 use clap::Args;
 use columns::OutputColumns;
 pub(crate) use columns::half_widths;
-use kinfolk_io::{Decimal, Table};
+use kinfolk_io::{ColumnRoles, Decimal, Table};
 use kinfolk_train::{FarOffRows, Trained};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -73,7 +73,7 @@ struct PredictOutput<'a> {
 
 /// What `--out` says.
 fn out_help() -> String {
-    let formats = kinfolk_io::format_names(|format| format.writes_columns());
+    let formats = kinfolk_io::output_format_names(|format| format.writes_columns());
     format!("Where to write, by its ending: {formats} (npy: scores alone) [default: csv to stdout]")
 }
 
@@ -188,7 +188,8 @@ impl PredictJob<'_> {
         trained: &Trained,
         open: impl FnOnce(&OutputColumns) -> Result<PredictionWriter>,
     ) -> Result<(usize, Vec<String>)> {
-        let mut source = trained.open(self.data.paths(), &self.new_rows.roles(self.columns)?)?;
+        let roles = ColumnRoles { keep_rows: true, ..self.new_rows.roles(self.columns)? };
+        let mut source = trained.open(self.data.paths(), &roles)?;
         let task_column = task_column(self.columns, trained);
         let atoms = self.new_rows.atoms(self.columns, trained)?;
         let (new_tasks, unknown) = (trained.new_tasks(&atoms)?, self.new_rows.unknown_task);
@@ -214,11 +215,6 @@ impl PredictJob<'_> {
             without_interval += columns.rows_without_interval(trained, &table);
             Ok(())
         })?;
-        if source.dropped_rows() > 0 {
-            let why = "some rows lack a value, and the model was fitted without such rows (--missing drop); \
-                       predictions would not be those of all rows";
-            return Err(Failure::input(why).about(self.data.first()));
-        }
         source.remarks().iter().for_each(|remark| self.report.note(remark));
         if let Some(name) = source.could_be_kept().first() {
             let name = argument(name);

@@ -20,7 +20,7 @@ pub(super) fn check_format(path: &Path) -> Result<()> {
     if format_of(path).map_err(Failure::usage)?.writes_columns() {
         return Ok(());
     }
-    let formats = kinfolk_io::format_names(|format| format.writes_columns());
+    let formats = kinfolk_io::output_format_names(|format| format.writes_columns());
     Err(Failure::usage(format!("predictions can be written as {formats}")).about(path))
 }
 

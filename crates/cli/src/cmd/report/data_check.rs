@@ -9,22 +9,23 @@ use crate::recheck::recheck;
 use crate::scores::{Chunk, of_labelled};
 use crate::training::part;
 use kinfolk::CertifyOptions;
-use kinfolk_report::DataCheck;
+use kinfolk_report::{DataCheck, Recheck};
 use kinfolk_train::{Metric, Trained};
 use std::path::Path;
 
 pub(super) fn check(
     trained: &Trained,
-    path: &Path,
+    rows: &DataFiles,
     files: &ReportFiles<'_>,
     metric: Option<Metric>,
     global: &Global,
 ) -> Result<DataCheck> {
     let columns = files.new_rows.roles(files.columns)?;
-    let rows = DataFiles::find(&[path.to_path_buf()])?;
+    let name = rows.in_words();
+    let path = Path::new(&name);
     let cure = "leave the file out, or name a part of its rows in a file of its own";
-    Need::rows(&rows, &trained.spec.columns, cure).check().map_err(|failure| failure.about(path))?;
-    let table = trained.read(path, &columns)?;
+    Need::rows(rows, &trained.spec.columns, cure).check().map_err(|failure| failure.about(path))?;
+    let table = trained.read_all(rows.paths(), &columns)?;
     let table = part(table, files.split).map_err(|failure| failure.about(path))?;
     let atoms = files.new_rows.atoms(files.columns, trained)?;
     let (new_tasks, task_column) = (trained.new_tasks(&atoms)?, task_column(files.columns, trained));
@@ -35,7 +36,7 @@ pub(super) fn check(
     let new_names = names.split_off(trained.model.tasks().len());
     let options =
         CertifyOptions { threads: global.threads(), memory: files.memory, device: global.device()? };
-    let recheck = recheck(trained, &[path.to_path_buf()], &columns, &options)?;
+    let recheck = recheck(trained, rows.paths(), &columns, &options)?;
     let check = DataCheck::of_predictions(
         &trained.model,
         path,
@@ -47,4 +48,18 @@ pub(super) fn check(
     );
     let check = check.map_err(|error| Failure::from(error).about(path))?;
     Ok(DataCheck { are_other_rows: files.split != trained.spec.split, ..check })
+}
+
+/// The tables of the files: one for each argument, or a single one if all of them together are the data of the fit.
+pub(super) fn tables(trained: &Trained, files: &ReportFiles<'_>, global: &Global) -> Result<Vec<DataFiles>> {
+    let all = DataFiles::find(files.data)?;
+    if files.data.len() > 1 {
+        let options =
+            CertifyOptions { threads: global.threads(), memory: files.memory, device: global.device()? };
+        let columns = files.new_rows.roles(files.columns)?;
+        if let Recheck::Agrees(_) = recheck(trained, all.paths(), &columns, &options)? {
+            return Ok(vec![all]);
+        }
+    }
+    files.data.iter().map(|path| DataFiles::find(std::slice::from_ref(path))).collect()
 }

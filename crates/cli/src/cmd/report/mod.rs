@@ -128,9 +128,11 @@ fn page(loaded: &LoadedModel, files: &ReportFiles<'_>, global: &Global) -> Resul
         None => selection.as_ref().map_or(vec![], |selection| selection.trace(model)),
     };
     let metric = selection.as_ref().map(|selection| selection.metric);
-    let check =
-        |trained| files.data.iter().map(move |path| data_check::check(trained, path, files, metric, global));
-    let data = loaded.trained().map_or(Ok(vec![]), |trained| check(trained).collect::<Result<Vec<_>>>())?;
+    let checks = |trained| {
+        let tables = data_check::tables(trained, files, global)?;
+        tables.iter().map(|rows| data_check::check(trained, rows, files, metric, global)).collect()
+    };
+    let data = loaded.trained().map_or(Ok(vec![]), checks)?;
     let inputs = ReportInputs {
         model,
         made_by: MadeBy::Command { model: files.model },

@@ -97,7 +97,7 @@ pub struct CommandOutput {
 }
 
 impl CommandOutput {
-    fn new(words: &str, output: Output) -> Self {
+    pub fn new(words: &str, output: Output) -> Self {
         CommandOutput {
             words: words.into(),
             code: output.status.code().unwrap_or(-1),

@@ -28,6 +28,7 @@ impl ColumnLayout {
             keep: keep(names, roles, old)?,
             fitting: false,
             part: None,
+            keeps_rows: roles.keep_rows,
             schema: schema.clone(),
         };
         layout.schema.columns.missing_words.extend_from_slice(&roles.missing_words);

@@ -2,10 +2,11 @@
 
 use crate::columns::ColumnType;
 use crate::columns::cells::TypedCell;
-use crate::decimal;
+use crate::{dates, decimal};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    Date32Type, Date64Type, Decimal32Type, Decimal64Type, Decimal128Type, Float16Type, Float32Type,
+    Date32Type, Date64Type, Decimal32Type, Decimal64Type, Decimal128Type, DurationMicrosecondType,
+    DurationMillisecondType, DurationNanosecondType, DurationSecondType, Float16Type, Float32Type,
     Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, Time32MillisecondType, Time32SecondType,
     Time64MicrosecondType, Time64NanosecondType, TimestampMicrosecondType, TimestampMillisecondType,
     TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
@@ -23,8 +24,10 @@ pub(super) fn column_type(data_type: &DataType) -> ColumnType {
             number(false)
         }
         DataType::Decimal32(..) | DataType::Decimal64(..) | DataType::Decimal128(..) => number(false),
-        DataType::Time32(_) | DataType::Time64(_) | DataType::Null => number(false),
+        DataType::Time32(_) | DataType::Time64(_) | DataType::Duration(_) | DataType::Null => number(false),
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => ColumnType::Text,
+        // Bytes may be text, and are told apart when they are read.
+        DataType::Binary | DataType::LargeBinary | DataType::BinaryView => ColumnType::Text,
         DataType::Date32 | DataType::Date64 | DataType::Timestamp(..) => ColumnType::Date,
         DataType::Dictionary(_, values) => column_type(values),
         DataType::List(field) | DataType::LargeList(field) | DataType::FixedSizeList(field, _) => {
@@ -64,18 +67,27 @@ pub(super) fn cells_of(array: &dyn Array) -> Vec<TypedCell> {
         DataType::Decimal32(_, scale) => decimals::<Decimal32Type>(array, *scale, i128::from),
         DataType::Decimal64(_, scale) => decimals::<Decimal64Type>(array, *scale, i128::from),
         DataType::Decimal128(_, scale) => decimals::<Decimal128Type>(array, *scale, |x| x),
-        DataType::Date32 => days::<Date32Type>(array, |x| TypedCell::Day(f64::from(x))),
-        DataType::Date64 => days::<Date64Type>(array, |x| TypedCell::time(x, 1_000)),
-        DataType::Timestamp(unit, _) => match unit {
-            TimeUnit::Second => days::<TimestampSecondType>(array, |x| TypedCell::time(x, 1)),
-            TimeUnit::Millisecond => days::<TimestampMillisecondType>(array, |x| TypedCell::time(x, 1_000)),
-            TimeUnit::Microsecond => {
-                days::<TimestampMicrosecondType>(array, |x| TypedCell::time(x, 1_000_000))
+        DataType::Date32 => days::<Date32Type>(array, |x| TypedCell::Day(f64::from(x), None)),
+        DataType::Date64 => days::<Date64Type>(array, |x| TypedCell::time(x, 1_000, None)),
+        DataType::Timestamp(unit, zone) => {
+            let time = |x: i64, per_second| TypedCell::time(x, per_second, Some(zone.is_some()));
+            match unit {
+                TimeUnit::Second => days::<TimestampSecondType>(array, |x| time(x, 1)),
+                TimeUnit::Millisecond => days::<TimestampMillisecondType>(array, |x| time(x, 1_000)),
+                TimeUnit::Microsecond => days::<TimestampMicrosecondType>(array, |x| time(x, 1_000_000)),
+                TimeUnit::Nanosecond => days::<TimestampNanosecondType>(array, |x| time(x, 1_000_000_000)),
             }
-            TimeUnit::Nanosecond => {
-                days::<TimestampNanosecondType>(array, |x| TypedCell::time(x, 1_000_000_000))
-            }
-        },
+        }
+        DataType::Duration(TimeUnit::Second) => numbers::<DurationSecondType>(array, |x| duration(x, 1)),
+        DataType::Duration(TimeUnit::Millisecond) => {
+            numbers::<DurationMillisecondType>(array, |x| duration(x, 1_000))
+        }
+        DataType::Duration(TimeUnit::Microsecond) => {
+            numbers::<DurationMicrosecondType>(array, |x| duration(x, 1_000_000))
+        }
+        DataType::Duration(TimeUnit::Nanosecond) => {
+            numbers::<DurationNanosecondType>(array, |x| duration(x, 1_000_000_000))
+        }
         DataType::Time32(TimeUnit::Second) => {
             numbers::<Time32SecondType>(array, |x| of_day(i64::from(x), 1.0))
         }
@@ -95,6 +107,18 @@ pub(super) fn cells_of(array: &dyn Array) -> Vec<TypedCell> {
         DataType::Utf8View => {
             let values = array.as_string_view();
             each(array, |i| TypedCell::Text(values.value(i).to_string()))
+        }
+        DataType::Binary => {
+            let values = array.as_binary::<i32>();
+            each(array, |i| TypedCell::Bytes(values.value(i).to_vec()))
+        }
+        DataType::LargeBinary => {
+            let values = array.as_binary::<i64>();
+            each(array, |i| TypedCell::Bytes(values.value(i).to_vec()))
+        }
+        DataType::BinaryView => {
+            let values = array.as_binary_view();
+            each(array, |i| TypedCell::Bytes(values.value(i).to_vec()))
         }
         DataType::Dictionary(..) => {
             let dictionary = array.as_any_dictionary();
@@ -145,6 +169,12 @@ fn decimals<T: ArrowPrimitiveType>(
 fn days<T: ArrowPrimitiveType>(array: &dyn Array, day: impl Fn(T::Native) -> TypedCell) -> Vec<TypedCell> {
     let values = array.as_primitive::<T>();
     each(array, |i| day(values.value(i)))
+}
+
+/// A duration in seconds.
+fn duration(ticks: i64, per_second: i64) -> (f64, String) {
+    let seconds = dates::seconds(ticks, per_second);
+    (seconds, crate::text::of_number(seconds))
 }
 
 /// A time of day as a share of the day.

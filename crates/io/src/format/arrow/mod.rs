@@ -4,6 +4,7 @@
 //! compressed with lz4 or zstd. Nested columns cannot be used. The library that decodes the files runs behind
 //! `no_panic`.
 
+mod blocks;
 mod cells;
 mod read;
 mod write;

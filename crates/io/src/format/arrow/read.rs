@@ -1,15 +1,17 @@
 //! Record batches, read from top to bottom.
 
+use super::blocks::FileBlocks;
 use super::cells::{cells_of, column_type};
-use super::zstd::{WithoutZstd, uses_zstd};
+use super::zstd::WithoutZstd;
 use crate::columns::{ColumnCursor, ColumnNames, ColumnType, RowPlace, VisitCell};
+use crate::dates::Clock;
 use crate::format::no_panic::no_panic;
 use crate::format::{InputFile, OpenCursorResult};
 use crate::{Error, Result};
 use arrow_array::{Array, RecordBatch};
-use arrow_ipc::reader::{FileReader, StreamReader};
-use arrow_schema::SchemaRef;
-use std::io::{BufRead, Seek, SeekFrom};
+use arrow_ipc::reader::StreamReader;
+use arrow_schema::{DataType, SchemaRef};
+use std::io::{BufRead, Seek};
 
 /// An Arrow file or stream.
 pub(super) struct ArrowCursor {
@@ -24,11 +26,11 @@ pub(super) struct ArrowCursor {
 }
 
 enum Batches {
-    File(FileReader<Box<dyn SeekableInput>>),
+    File(FileBlocks),
     Stream(StreamReader<WithoutZstd<Box<dyn SeekableInput>>>),
 }
 
-trait SeekableInput: BufRead + Seek + Send {}
+pub(super) trait SeekableInput: BufRead + Seek + Send {}
 impl<T: BufRead + Seek + Send> SeekableInput for T {}
 
 impl Batches {
@@ -36,13 +38,10 @@ impl Batches {
         let mut bytes: Box<dyn SeekableInput> = Box::new(input.bytes()?);
         let is_file = bytes.fill_buf()?.starts_with(MAGIC);
         let wrong = |why: String| wrong!("it is not a whole Arrow file: {why}");
-        if is_file && no_panic(|| file_uses_zstd(&mut bytes)).map_err(wrong)? {
-            // Between its first and its last bytes, a file is a stream.
-            bytes.seek(SeekFrom::Start(MAGIC_BYTES))?;
-        } else if is_file {
-            let reader = no_panic(|| FileReader::try_new(bytes, None)).map_err(wrong)?;
-            let schema = reader.schema();
-            return Ok((Batches::File(reader), schema));
+        if is_file {
+            let blocks = no_panic(|| FileBlocks::open(bytes)).map_err(wrong)?;
+            let schema = blocks.schema();
+            return Ok((Batches::File(blocks), schema));
         }
         if bytes.fill_buf()?.starts_with(b"FEA1") {
             return Err(wrong!("it is a feather file of version 1; write it again as version 2"));
@@ -53,12 +52,9 @@ impl Batches {
     }
 
     fn next(&mut self) -> Result<Option<RecordBatch>> {
-        let next = no_panic(|| {
-            match self {
-                Batches::File(reader) => reader.next(),
-                Batches::Stream(reader) => reader.next(),
-            }
-            .transpose()
+        let next = no_panic(|| match self {
+            Batches::File(blocks) => blocks.next(),
+            Batches::Stream(reader) => reader.next().transpose(),
         });
         next.map_err(|why| wrong!("a batch is corrupt: {why}"))
     }
@@ -66,20 +62,6 @@ impl Batches {
 
 /// The first and the last bytes of a file.
 const MAGIC: &[u8] = b"ARROW1";
-/// Bytes before the first message of a file.
-const MAGIC_BYTES: u64 = 8;
-
-/// Whether the messages of a file are compressed with zstd. The file must be whole: its last bytes are its first ones.
-fn file_uses_zstd(bytes: &mut Box<dyn SeekableInput>) -> std::io::Result<bool> {
-    bytes.seek(SeekFrom::Start(MAGIC_BYTES))?;
-    // A file that is cut off or empty is the other reader's to refuse.
-    let zstd = uses_zstd(&mut *bytes).unwrap_or(false);
-    let mut last = vec![];
-    bytes.seek(SeekFrom::End(-(MAGIC.len() as i64)))?;
-    bytes.read_to_end(&mut last)?;
-    bytes.rewind()?;
-    Ok(zstd && last == MAGIC)
-}
 
 impl ArrowCursor {
     pub(super) fn open(input: &InputFile) -> OpenCursorResult {
@@ -97,6 +79,14 @@ impl ColumnCursor for ArrowCursor {
 
     fn column_type(&self, column: usize) -> ColumnType {
         column_type(self.schema.field(column).data_type())
+    }
+
+    fn clock(&self, column: usize) -> Option<Clock> {
+        match self.schema.field(column).data_type() {
+            DataType::Duration(_) => Some(Clock::Seconds),
+            DataType::Time32(_) | DataType::Time64(_) => Some(Clock::ShareOfDay),
+            _ => None,
+        }
     }
 
     fn visit(&mut self, columns: &[usize], most: usize, visit: &mut VisitCell<'_>) -> Result<usize> {

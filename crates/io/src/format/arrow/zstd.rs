@@ -41,18 +41,9 @@ impl<R: Read> WithoutZstd<R> {
             self.ended = true;
             return Ok(());
         }
-        let message = root_as_message(&metadata).map_err(corrupt)?;
-        let body = exactly(&mut self.messages, u64::try_from(message.bodyLength()).map_err(corrupt)?)?;
-        let change = match compressed_batch(&message) {
-            Some((batch, compression)) => {
-                Some(Change::new(&message, &batch, &compression, &body, &metadata)?)
-            }
-            None => None,
-        };
-        let body = match change {
-            Some(change) => change.apply(&mut metadata),
-            None => body,
-        };
+        let length = root_as_message(&metadata).map_err(corrupt)?.bodyLength();
+        let body = exactly(&mut self.messages, u64::try_from(length).map_err(corrupt)?)?;
+        let body = change(&mut metadata, body)?;
         self.bytes.extend_from_slice(&metadata);
         self.bytes.extend_from_slice(&body);
         Ok(())
@@ -86,18 +77,19 @@ impl<R: Read> Read for WithoutZstd<R> {
     }
 }
 
-/// Whether the first message with rows or words is compressed with zstd.
-pub(super) fn uses_zstd(messages: impl Read) -> Result<bool> {
-    let mut messages = WithoutZstd::new(messages);
-    while let Some((_, metadata)) = messages.metadata()?.filter(|(_, metadata)| !metadata.is_empty()) {
-        let message = root_as_message(&metadata).map_err(corrupt)?;
-        if batch_of(&message).is_some() {
-            return Ok(compressed_batch(&message).is_some());
-        }
-        let body = u64::try_from(message.bodyLength()).map_err(corrupt)?;
-        std::io::copy(&mut (&mut messages.messages).take(body), &mut std::io::sink())?;
-    }
-    Ok(false)
+/// A message of a file, whose metadata begin with their length, without zstd.
+pub(super) fn without_zstd(mut metadata: Vec<u8>, body: Vec<u8>) -> Result<(Vec<u8>, Vec<u8>)> {
+    let head = if metadata.starts_with(&CONTINUATION.to_le_bytes()) { 8 } else { 4 };
+    let message = metadata.get_mut(head..).ok_or_else(|| corrupt("a message is too short"))?;
+    let body = change(message, body)?;
+    Ok((metadata, body))
+}
+
+/// The body of a message without zstd; its metadata say so.
+fn change(metadata: &mut [u8], body: Vec<u8>) -> Result<Vec<u8>> {
+    let message = root_as_message(metadata).map_err(corrupt)?;
+    let Some((batch, compression)) = compressed_batch(&message) else { return Ok(body) };
+    Ok(Change::new(&message, &batch, &compression, &body, metadata)?.apply(metadata))
 }
 
 /// The rows of a message, or the words of a dictionary.

@@ -27,6 +27,12 @@ impl CsvCursor {
             false => Encoding::Utf8,
         };
         let (records, names) = first_record(input, encoding)?;
+        if names.len() == 1 && input.is_repeatable() {
+            let (mut records, _) = first_record(input, encoding)?;
+            if records.advance()? {
+                check_width(&records, &names)?;
+            }
+        }
         Ok(Box::new(CsvCursor { input: input.clone(), encoding, names, records, empty_rows: 0 }))
     }
 }
@@ -68,7 +74,7 @@ impl ColumnCursor for CsvCursor {
     }
 
     fn may_have_decimal_commas(&self) -> bool {
-        self.records.delimiter() == b';'
+        matches!(self.records.delimiter(), b';' | b'\t')
     }
 
     fn empty_rows(&self) -> u64 {
@@ -112,8 +118,13 @@ fn check_width(record: &CsvRecords, names: &ColumnNames) -> Result<()> {
     if n == expected {
         return Ok(());
     }
-    let quote = if record.has_line_ends() { " (is a quote on this line not closed?)" } else { "" };
-    Err(wrong!("there are {n} cells, and the header has {expected}{quote}").at_line(record.line()))
+    let why = match () {
+        _ if record.has_line_ends() => " (is a quote on this line not closed?)",
+        // A name of the table, or a date, as programs write it above what they export.
+        _ if expected == 1 => "; the first line must name the columns: delete what is above it",
+        _ => "",
+    };
+    Err(wrong!("there are {n} cells, and the header has {expected}{why}").at_line(record.line()))
 }
 
 /// The bytes of a cell, without its quotes.

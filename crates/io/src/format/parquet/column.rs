@@ -170,6 +170,18 @@ impl TableCell for NullableCell<'_> {
         }
     }
 
+    fn is_date(&self) -> bool {
+        matches!(self.0, Some(PageCell::Raw(kind, _)) if kind.is_date())
+    }
+
+    fn has_zone(&self) -> Option<bool> {
+        match self.0 {
+            Some(PageCell::Raw(kind, _)) => kind.has_zone(),
+            Some(PageCell::Text(..)) => self.text().ok().and_then(|text| dates::names_zone(&text)),
+            None => None,
+        }
+    }
+
     fn date(&self, order: DateOrder) -> Option<f64> {
         match self.0 {
             Some(PageCell::Raw(kind, raw)) if kind.is_date() => Some(kind.number(raw)),

@@ -19,6 +19,7 @@
 mod claims;
 mod codec;
 mod column;
+mod durations;
 mod pages;
 mod read;
 mod schema;

@@ -1,10 +1,12 @@
 //! A parquet file, read from top to bottom.
 
 use super::column::ColumnReader;
+use super::durations;
 use super::pages::ParquetFile;
 use super::schema::{self, Field};
 use crate::columns::cells::TypedCell;
 use crate::columns::{ColumnCursor, ColumnNames, ColumnType, RowPlace, VisitCell};
+use crate::dates::Clock;
 use crate::format::{InputFile, OpenCursorResult};
 use crate::{Error, Result};
 
@@ -29,7 +31,16 @@ pub(super) struct ParquetCursor {
 impl ParquetCursor {
     pub(super) fn open(input: &InputFile) -> OpenCursorResult {
         let file = open_file(input)?;
-        let fields = schema::fields(file.metadata.file_metadata().schema_descr());
+        let of_file = file.metadata.file_metadata();
+        let mut fields = schema::fields(of_file.schema_descr());
+        let notes = of_file.key_value_metadata().into_iter().flatten();
+        let mut notes =
+            notes.filter(|note| note.key == durations::KEY).filter_map(|note| note.value.as_ref());
+        let durations = notes.next().map_or(vec![], |text| durations::in_arrow_schema(text));
+        for (name, per_second) in durations {
+            let own = fields.iter_mut().filter(|field| field.name == name);
+            own.for_each(|field| field.as_durations(per_second));
+        }
         let names = ColumnNames::of_file(fields.iter().map(|field| field.name.clone()).collect())?;
         let (group, left, row) = (0, 0, 0);
         Ok(Box::new(ParquetCursor { file, fields, names, group, left, columns: vec![], row }))
@@ -73,6 +84,10 @@ impl ColumnCursor for ParquetCursor {
             Ok((_, kind)) if kind.is_date() => ColumnType::Date,
             Ok((_, kind)) => ColumnType::Number { single: kind.fits_single() },
         }
+    }
+
+    fn clock(&self, column: usize) -> Option<Clock> {
+        self.fields[column].content.as_ref().ok().and_then(|(_, kind)| kind.clock())
     }
 
     fn n_rows(&self) -> Option<usize> {

@@ -1,5 +1,6 @@
 //! What the columns of a file hold.
 
+use crate::dates::Clock;
 use crate::{dates, decimal, text};
 use half::f16;
 use parquet::basic::{ConvertedType, LogicalType, TimeUnit, Type};
@@ -26,8 +27,10 @@ enum Meaning {
     Number,
     /// A day since 1970-01-01.
     Day,
-    /// So many of these units make a second since 1970-01-01.
-    Timestamp(i64),
+    /// So many of these units make a second since 1970-01-01; and whether times have a zone, if that is known.
+    Timestamp(i64, Option<bool>),
+    /// So many of these units make a second.
+    Duration(i64),
     /// So many of these units make a second since midnight.
     TimeOfDay(i64),
     /// An integer times 10 to the power of minus this.
@@ -63,7 +66,19 @@ impl ValueType {
     }
 
     pub(super) fn is_date(self) -> bool {
-        matches!(self.meaning, Meaning::Day | Meaning::Timestamp(_))
+        matches!(self.meaning, Meaning::Day | Meaning::Timestamp(..))
+    }
+
+    pub(super) fn has_zone(self) -> Option<bool> {
+        if let Meaning::Timestamp(_, has_zone) = self.meaning { has_zone } else { None }
+    }
+
+    pub(super) fn clock(self) -> Option<Clock> {
+        match self.meaning {
+            Meaning::Duration(_) => Some(Clock::Seconds),
+            Meaning::TimeOfDay(_) => Some(Clock::ShareOfDay),
+            _ => None,
+        }
     }
 
     pub(super) fn is_decimal(self) -> bool {
@@ -87,10 +102,11 @@ impl ValueType {
         match self.meaning {
             Meaning::Number => {}
             Meaning::Day => return self.integer(raw) as f64,
-            Meaning::Timestamp(units) => {
+            Meaning::Timestamp(units, _) => {
                 let (ticks, nanos) = (self.integer(raw), NANOS_PER_SECOND / units);
                 return dates::days(ticks.div_euclid(units), ticks.rem_euclid(units) * nanos);
             }
+            Meaning::Duration(units) => return dates::seconds(self.integer(raw), units),
             Meaning::TimeOfDay(units) => return self.integer(raw) as f64 / units as f64 / 86_400.0,
             Meaning::Decimal(scale) => return decimal::number(i128::from(self.integer(raw)), scale),
         }
@@ -107,8 +123,8 @@ impl ValueType {
     pub(super) fn text(self, raw: u64) -> String {
         match self.meaning {
             Meaning::Number => {}
-            Meaning::Day | Meaning::Timestamp(_) => return dates::text(self.number(raw)),
-            Meaning::TimeOfDay(_) => return text::of_number(self.number(raw)),
+            Meaning::Day | Meaning::Timestamp(..) => return dates::text(self.number(raw)),
+            Meaning::TimeOfDay(_) | Meaning::Duration(_) => return text::of_number(self.number(raw)),
             Meaning::Decimal(scale) => return decimal::text(i128::from(self.integer(raw)), scale),
         }
         match self.physical {
@@ -144,6 +160,18 @@ pub(super) struct Field {
     pub(super) name: String,
     /// Position among the leaves of the schema, and what it holds; or why it cannot be used.
     pub(super) content: Result<(usize, ValueType), String>,
+}
+
+impl Field {
+    /// The same column with integers as durations, so many to a second.
+    pub(super) fn as_durations(&mut self, per_second: i64) {
+        if let Ok((_, kind)) = &mut self.content
+            && kind.physical == Physical::Int64
+            && kind.meaning == Meaning::Number
+        {
+            kind.meaning = Meaning::Duration(per_second);
+        }
+    }
 }
 
 /// The columns of the outermost level. Those with columns of their own cannot be used.
@@ -191,13 +219,15 @@ fn meaning(column: &ColumnDescriptor) -> Option<Meaning> {
         Some(Meaning::Decimal(scale))
     };
     match (column.physical_type(), column.logical_type_ref(), column.converted_type()) {
-        (Type::INT96, ..) => Some(Meaning::Timestamp(NANOS_PER_SECOND)),
+        (Type::INT96, ..) => Some(Meaning::Timestamp(NANOS_PER_SECOND, None)),
         (Type::INT32, Some(LogicalType::Date), _) | (Type::INT32, None, ConvertedType::DATE) => {
             Some(Meaning::Day)
         }
-        (Type::INT64, Some(LogicalType::Timestamp(time)), _) => Some(Meaning::Timestamp(units(&time.unit))),
-        (Type::INT64, None, ConvertedType::TIMESTAMP_MILLIS) => Some(Meaning::Timestamp(1_000)),
-        (Type::INT64, None, ConvertedType::TIMESTAMP_MICROS) => Some(Meaning::Timestamp(1_000_000)),
+        (Type::INT64, Some(LogicalType::Timestamp(time)), _) => {
+            Some(Meaning::Timestamp(units(&time.unit), Some(time.is_adjusted_to_u_t_c)))
+        }
+        (Type::INT64, None, ConvertedType::TIMESTAMP_MILLIS) => Some(Meaning::Timestamp(1_000, None)),
+        (Type::INT64, None, ConvertedType::TIMESTAMP_MICROS) => Some(Meaning::Timestamp(1_000_000, None)),
         (Type::INT32 | Type::INT64, Some(LogicalType::Time(time)), _) => {
             Some(Meaning::TimeOfDay(units(&time.unit)))
         }

@@ -1,7 +1,7 @@
 //! One line of text: its label, task, entries and comment.
 
 use crate::error::quoted;
-use crate::{Error, Result};
+use crate::{Error, Hint, Result};
 
 /// Columns are numbered by 31 bits.
 const MAX_INDEX: u64 = 1 << 31;
@@ -57,7 +57,7 @@ pub(super) fn parse<'a>(
         let (index, value) = entry(token)
             .map_err(|error| if error.column.is_none() { error.in_column(short(token)) } else { error })?;
         let index = index.saturating_add(u64::from(rules.zero_based));
-        check_index(index, last, rules.n_features).map_err(|error| error.in_column(short(token)))?;
+        check_index(index, last, rules).map_err(|error| error.in_column(short(token)))?;
         last = index;
         if value != 0.0 {
             columns.push((index - 1) as u32);
@@ -82,14 +82,24 @@ fn index_error(index: &str) -> String {
     }
 }
 
-fn check_index(index: u64, last: u64, n_features: Option<usize>) -> Result<()> {
+/// `index` and `last` count from 1.
+fn check_index(index: u64, last: u64, rules: LineRules) -> Result<()> {
+    let n_features = rules.n_features;
     let why = match index {
-        0 => "index 0: they count from 1; see zero-based".into(),
+        0 => {
+            let error = wrong!("index 0, and indices count from 1 here");
+            return Err(error.hint(Hint::ZeroBased(true)));
+        }
         index if index > MAX_INDEX => format!("index {index} is beyond 2^31"),
         index if index == last => format!("index {index} is given twice"),
         index if index < last => format!("index {index} comes after index {last}; they must increase"),
         index if n_features.is_some_and(|n| index > n as u64) => {
-            format!("index {index} is beyond the {} features known", n_features.unwrap_or_default())
+            let (n, written) = (n_features.unwrap_or_default(), index - u64::from(rules.zero_based));
+            let from = if rules.zero_based { ", which count from 0" } else { "" };
+            let error = wrong!("index {written} is beyond the {n} features known{from}");
+            // One too many: perhaps the file counts from 1.
+            let may_be = rules.zero_based && written == n as u64;
+            return Err(if may_be { error.hint(Hint::ZeroBased(false)) } else { error });
         }
         _ => return Ok(()),
     };
@@ -157,7 +167,10 @@ mod tests {
     #[test]
     fn wrong_entries_name_the_token_and_the_value() {
         for (line, wanted) in [
-            ("1 0:1", "column \"0:1\": index 0: they count from 1; see zero-based"),
+            (
+                "1 0:1",
+                "column \"0:1\": index 0, and indices count from 1 here; if they count from 0 in this file, say so",
+            ),
             ("1 3:1 2:1", "column \"2:1\": index 2 comes after index 3; they must increase"),
             ("1 3:1 3:2", "column \"3:2\": index 3 is given twice"),
             ("1 3:x", "column \"3:x\": \"x\" is not a number"),

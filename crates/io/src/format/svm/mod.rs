@@ -14,6 +14,29 @@ mod write;
 
 use super::{FileFormat, Reader, cannot_hold};
 
+/// Whether a text begins like such a file: a label or none, then `index:value`.
+pub(super) fn looks_like(text: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(text);
+    if text.starts_with("# kinfolk {") {
+        return true;
+    }
+    let is_number = |text: &str| text.parse::<f64>().is_ok();
+    let is_entry = |token: &str| {
+        token.split_once(':').is_some_and(|(index, value)| {
+            (index == "qid" || index.bytes().all(|byte| byte.is_ascii_digit())) && is_number(value)
+        })
+    };
+    let is_row = |line: &str| {
+        let (row, _) = line.split_once('#').unwrap_or((line, ""));
+        let mut tokens = row.split_ascii_whitespace();
+        let first = tokens.next().unwrap_or_default();
+        let begins = is_entry(first) || first.split(',').all(is_number);
+        begins && (is_entry(first) || row.contains(':')) && tokens.all(is_entry)
+    };
+    let rows = || text.lines().filter(|line| !line.trim().is_empty() && !line.starts_with('#'));
+    rows().next().is_some_and(is_row)
+}
+
 /// Sparse rows as text.
 pub(super) const FORMAT: FileFormat = FileFormat {
     extensions: &["svm", "svmlight", "libsvm"],

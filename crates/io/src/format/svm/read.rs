@@ -33,13 +33,17 @@ pub(super) struct SvmSource {
     widest: usize,
     rows: usize,
     columns: ColumnRoles,
+    /// What is to be said about how the file is read.
+    remark: Option<String>,
 }
 
 impl SvmSource {
     pub(super) fn open(input: &InputFile, columns: &ColumnRoles, schema: Option<&Schema>) -> OpenResult {
         columns.refuse_all("svm")?;
-        let known = schema.and_then(|schema| schema.columns.zero_based).or(columns.zero_based);
+        let of_model = schema.and_then(|schema| schema.columns.zero_based);
+        let known = columns.zero_based.or(of_model);
         let found = FirstLook::at(input, known)?;
+        let said = found.zero_based && known.is_none();
         let kind = found.kind(schema);
         let mut source = SvmSource {
             lines: TextLines { from: input.text()?, line: vec![], number: 0 },
@@ -53,10 +57,13 @@ impl SvmSource {
             widest: 0,
             rows: 0,
             columns: columns.clone(),
+            remark: said.then(|| "indices of features count from 0, since one is 0 (--zero-based)".into()),
         };
-        // What was found is kept for other files.
-        source.columns.zero_based = source.zero_based.then_some(true).or(columns.zero_based);
         source.begin()?;
+        // What was found is kept for other files; those that we wrote count from 1 and say so.
+        if source.preamble.is_none() {
+            source.columns.zero_based = Some(source.zero_based);
+        }
         Ok(Box::new(source))
     }
 
@@ -145,10 +152,15 @@ impl Source for SvmSource {
         let names = self.preamble.as_ref().and_then(|preamble| preamble.feature_names.clone());
         let features = names.map(|names| names.into_iter().map(Feature::Number).collect());
         let mut schema = Schema::new(self.columns.clone(), features, self.known.unwrap_or(self.widest));
+        schema.remarks.extend(self.remark.clone());
         if let (None, Some(TargetKind::Several(names))) = (&self.preamble, &self.kind) {
             schema.several_labels = names.iter().collect();
         }
         schema
+    }
+
+    fn remarks(&self) -> Vec<String> {
+        self.remark.iter().cloned().collect()
     }
 }
 

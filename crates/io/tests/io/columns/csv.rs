@@ -107,7 +107,14 @@ fn words_become_one_feature_each() {
     let values = names(&["Bari", "Rome"]);
     let expected = vec![
         Feature::Number("a".into()),
-        Feature::OneHot { column: "city".into(), values, other: false, missing: false, filled: false },
+        Feature::OneHot {
+            column: "city".into(),
+            values,
+            other: false,
+            missing: false,
+            filled: false,
+            no: None,
+        },
     ];
     assert_eq!((schema.features.as_ref(), schema.n_features), (Some(&expected), 3));
     // At prediction the order of columns does not matter, nor which values happen to be there.

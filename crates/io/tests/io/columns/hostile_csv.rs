@@ -87,7 +87,7 @@ fn labels_for_fitting_are_of_one_kind() {
 fn tasks_weights_and_parts_must_be_there() {
     assert_eq!(
         message("t,a,y\n,1,2\n", &columns("t", "y")),
-        "a.csv: line 2, column \"t\": the cell is empty, and every row needs a task"
+        "a.csv: line 2, column \"t\": the cell is empty, and every row needs a task; fill it in or delete the row"
     );
     let weight = ColumnRoles { weight: Some("w".into()), ..y() };
     for cell in ["", "-1", "inf", "x"] {
@@ -121,7 +121,7 @@ fn headers_must_name_the_columns() {
         ("\n\r\n", empty),
         ("\u{feff}", empty),
         ("a,y\n", "there are no rows"),
-        ("a,y,a\n1,2,3\n", "line 1: columns 1 and 3 are both named \"a\""),
+        ("a,y,a\n1,2,3\n", "line 1: columns 1 and 3 are both named \"a\"; rename one of them"),
         ("1,2.5\n3,4\n", "line 1: the first line holds numbers; it must name the columns"),
         (
             "a,b\n1,2\n",
@@ -195,7 +195,11 @@ fn at_prediction_a_missing_feature_is_named_and_no_options_of_a_fit_are_offered(
         message("b,c\n1,2\n"),
         "a.csv: the model needs column \"a\"; the columns are \"b\", \"c\"; have them filled in as missing values"
     );
-    assert_eq!(message("b,a\n1,x\n"), "a.csv: line 2, column \"a\": \"x\" is not a number");
+    assert_eq!(
+        message("b,a\n1,x\n"),
+        "a.csv: line 2, column \"a\": \"x\" is not a number, and in training all values were; take \"x\" for a missing \
+         value"
+    );
     assert_eq!(
         message("b,a\n,1\n"),
         "a.csv: line 2, column \"b\": the value is missing, and in training there was always one; \

@@ -96,11 +96,24 @@ fn thousands_and_decimals_are_not_guessed() {
     assert_eq!((x(&with(Decimal::Comma)[1])[0], x(&with(Decimal::Point)[1])[0]), (2045.0, 2.045));
     assert!(message("a;y\n1,234;1\n", &y()).contains("\"1,234\" can be read in two ways"));
     assert!(message("a;y\n1;950\n2;1.250\n", &y()).contains("column \"y\": \"1.250\""), "labels too");
-    // Another number tells, or all cells have three decimals, or cells are separated by commas.
+    assert!(
+        message("a;y\n1.234;1\n2.045;2\n", &y()).contains("\"1.234\" can be read in two ways"),
+        "in all cells"
+    );
+    assert!(
+        message("a\ty\n4,656\t1\n9,583\t2\n", &y()).contains("\"4,656\" can be read in two ways"),
+        "tabs"
+    );
+    // Another number tells, or cells are separated by commas.
     assert_eq!(x(&read("a;b;y\n950;0.5;1\n2.045;2;2\n", &y()).unwrap().0[1]), [2.045, 2.0]);
     assert_eq!(x(&read("a;b;y\n950;0,5;1\n2.045;2;2\n", &y()).unwrap().0[1]), [2045.0, 2.0]);
-    assert_eq!(x(&read("a;y\n1.234;1\n2.045;2\n", &y()).unwrap().0[1]), [2.045]);
-    assert_eq!(x(&read("a,y\n950,1\n2.045,2\n", &y()).unwrap().0[1]), [2.045]);
+    assert_eq!(x(&read("a\tb\ty\n4,656\t0.5\t1\n9,583\t2\t2\n", &y()).unwrap().0[1]), [9583.0, 2.0]);
+    let plain = read("a,y\n1.234,1\n2.045,2\n", &y()).unwrap();
+    assert_eq!((x(&plain.0[1])[0], plain.1.notes()), (2.045, vec![]));
+    let grouped = read("a,y\n\"1,100\",1\n\"2,137\",2\n", &y()).unwrap();
+    assert_eq!(x(&grouped.0[1]), [2137.0]);
+    let note = "numbers such as \"1,100\" are read with commas between thousands (--decimal ,): \"a\"";
+    assert!(grouped.1.notes().contains(&note.to_string()), "{:?}", grouped.1.notes());
 }
 
 #[test]

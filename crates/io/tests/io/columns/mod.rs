@@ -8,8 +8,11 @@ mod hostile_csv;
 #[cfg(feature = "parquet")]
 mod lists;
 mod messy;
+mod odd_cells;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod recipe;
 mod round_trip;
+#[cfg(feature = "parquet")]
+mod typed;
 mod writer;

@@ -132,6 +132,7 @@ fn columns_of_any_type_may_be_names() {
             other: false,
             missing: false,
             filled: false,
+            no: None,
         };
         let features = vec![
             Feature::Number("u8".into()),
@@ -202,7 +203,7 @@ fn what_cannot_be_used_says_why() {
     let x = || Some(names(&["x"]));
     assert_eq!(
         message("odd", &ColumnRoles { features: x(), ..columns("hole", "y") }),
-        "odd.parquet: row 2, column \"hole\": the cell is empty, and every row needs a task"
+        "odd.parquet: row 2, column \"hole\": the cell is empty, and every row needs a task; fill it in or delete the row"
     );
     assert_eq!(
         message("odd", &ColumnRoles { features: x(), ..columns("bytes", "y") }),
