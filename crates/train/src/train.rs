@@ -9,7 +9,7 @@
 //! ```
 //! Paths and cross-validation enter at [`PreparedData`], with a data set that serves many fits.
 
-use crate::from_statistics::{self, StatisticsRows};
+use crate::from_statistics::{self, StandInForm, StatisticsRows};
 use crate::notes::task_notes;
 use crate::observer::SharedObserver;
 use crate::residuals::{NewTaskFolds, Setting};
@@ -20,6 +20,7 @@ use crate::{
     Result, Trained, Weight,
 };
 use crate::{auto_c, within_task};
+use kinfolk::rows::Rows;
 use kinfolk::{
     CScale, Dataset, DatasetOptions, Fit, Inputs, Intercept, LossKind, Losses, Model, Observations, Observer,
     Scaling, ScalingKind, Settings, Start, Statistics, TargetScaling,
@@ -41,6 +42,9 @@ pub enum Data<'a> {
     Arrays(&'a Inputs<'a>, &'a Observations),
     /// Sums over rows that are elsewhere, for the squared loss.
     Statistics(&'a Statistics),
+    /// Sums over rows that are elsewhere, and the rows, which can be asked: for every loss. With the squared loss they
+    /// are not asked.
+    Rows(&'a Statistics, &'a dyn Rows),
 }
 
 /// Fits a spec to data.
@@ -91,7 +95,8 @@ impl<'a> Training<'a> {
         match data {
             Data::Table(read) => Training::of_table(spec, read.0, read.1),
             Data::Arrays(inputs, observations) => Training::of_arrays(spec, inputs, observations),
-            Data::Statistics(statistics) => from_statistics::training(spec, statistics),
+            Data::Statistics(statistics) => from_statistics::training(spec, statistics, None),
+            Data::Rows(statistics, rows) => from_statistics::training(spec, statistics, Some(rows)),
         }
     }
 
@@ -296,7 +301,10 @@ impl<'a> Training<'a> {
     pub(crate) fn rows_of_choice(&self) -> Option<(&Inputs<'_>, &Observations)> {
         match &self.statistics {
             None => Some((&self.inputs, &self.observations)),
-            Some(rows) => rows.sample.as_ref().map(|(inputs, observations)| (inputs, observations)),
+            Some(rows) if matches!(rows.form, StandInForm::Some(_)) => {
+                Some((&self.inputs, &self.observations))
+            }
+            Some(rows) => rows.sample().map(|(inputs, observations)| (inputs, observations)),
         }
     }
 
@@ -344,10 +352,14 @@ impl<'a> Training<'a> {
             let left = |limit: Duration| limit.saturating_sub(began.elapsed()).max(SHORTEST_FIT);
             settings.max_time = settings.max_time.map(left);
         }
-        if self.statistics.is_some() {
-            settings.tolerance = from_statistics::tolerance(spec.tol);
+        let first = match &self.statistics {
+            Some(rows) => Settings { tolerance: rows.tolerance(spec.tol), ..settings.clone() },
+            None => settings.clone(),
+        };
+        let mut fit = prepared.fit(&method, weight, spec.lambda, &first, start, observer)?;
+        if let Some(rows) = &self.statistics {
+            fit = rows.of_all(self, prepared.data(), fit, &settings, observer)?;
         }
-        let fit = prepared.fit(&method, weight, spec.lambda, &settings, start, observer)?;
         let mut trained = self.trained(spec, fit)?;
         if let Some(rows) = &self.statistics {
             rows.tell(&mut trained, prepared.data())?;

@@ -74,8 +74,9 @@ fn what_cannot_be_streamed_is_said() {
     let place = with_rows();
     place.write("words.csv", "shop,size,sold\na,1,yes\na,2,no\nb,3,yes\nb,4,no\n");
     let cases = [
-        ("words.csv --task shop --target sold", "its labels are classes"),
-        ("rows-0.csv --task shop --target sales --loss hinge", "statistics are for the squared loss"),
+        ("words.csv --task shop --target sold --loss huber", "is not a number"),
+        ("rows-0.csv --task shop --target sales --loss hinge", "two values"),
+        ("rows-0.csv --task shop --target sales --loss huber --method gmtl", "needs its rows in memory"),
         ("rows-0.csv --task shop --target sales --kernel rbf", "statistics are for the linear kernel"),
         (
             "rows-0.csv --task shop --target sales --folds-by group:plan",
@@ -89,4 +90,59 @@ fn what_cannot_be_streamed_is_said() {
         assert!(said.code != 0 && said.stderr.contains(expected), "{words}: {}", said.stderr);
     }
     assert!(!place.files().contains(&"no.st".to_string()));
+}
+
+/// Rows of shops with numbers, answers and classes, in two files.
+fn with_labels() -> Place {
+    let place = Place::new();
+    for part in 0..2 {
+        let mut text = String::from("shop,size,price,sales,sold,kind\n");
+        for i in 0..400 {
+            let k = part * 400 + i;
+            let (size, price) = ((k * 37 % 101) as f64 / 50.0, (k * 53 % 97) as f64 / 40.0);
+            let sales = size - price + 0.3 * (k % 3) as f64 + (k * 29 % 89) as f64 / 60.0;
+            let sold = if sales > 0.6 { "yes" } else { "no" };
+            let kind = ["small", "medium", "large"][(2.0 * sales).clamp(0.0, 2.0) as usize];
+            let shop = ["east", "north", "west"][k % 3];
+            text += &format!("{shop},{size},{price},{sales},{sold},{kind}\n");
+        }
+        place.write(&format!("rows-{part}.csv"), text);
+    }
+    place
+}
+
+#[test]
+fn streams_of_every_loss_give_the_model_of_the_rows() {
+    let place = with_labels();
+    for (options, loss) in [
+        ("--task shop --target sold --drop sales --drop kind", "logistic"),
+        ("--task shop --target sold --drop sales --drop kind --loss hinge", "hinge"),
+        ("--task shop --target sales --drop sold --drop kind --loss epsilon:0.1", "epsilon"),
+        ("--target kind --classes --drop sold --drop sales --drop shop", "logistic"),
+    ] {
+        let options = format!("rows-0.csv rows-1.csv {options} --tol 1e-5 --c 0.5 --threads 1");
+        let whole = place.json(&format!("fit {options} -o whole.st --kernel linear"));
+        let said = place.run(&format!("fit {options} --stream -o stream.st --json"));
+        assert_eq!(said.code, 0, "{options}: {}", said.stderr);
+        assert!(said.stderr.contains("more passes over the rows"), "{options}: {}", said.stderr);
+        let stream: serde_json::Value = serde_json::from_str(said.stdout.trim()).unwrap();
+        assert_eq!(stream["status"], "certified", "{stream}");
+        assert_eq!((&stream["n_inputs"], &stream["n_tasks"]), (&800.into(), &3.into()), "{loss}");
+        let (a, b) = (number(&whole, "primal"), number(&stream, "primal"));
+        assert!((a - b).abs() <= 2e-5 * a, "{options}: {a} {b}");
+        // In memory, and in chunks.
+        let checked = place.json("certify stream.st rows-0.csv rows-1.csv");
+        assert_eq!(checked["holds"], true, "{options}: {checked}");
+        let checked = place.json("certify stream.st rows-0.csv rows-1.csv --memory 10KB");
+        assert_eq!(checked["holds"], true, "{options}: {checked}");
+        assert!((number(&checked["recomputed"], "primal") - b).abs() <= 1e-9 * b, "{checked}");
+        // A row less is not the data of the fit.
+        let short = place.run("certify stream.st rows-0.csv --memory 10KB");
+        assert!(short.code != 0 && short.stderr.contains("fitted on 800"), "{}", short.stderr);
+    }
+    // C is left to the data.
+    let auto = place
+        .json("fit rows-0.csv rows-1.csv --task shop --target sold --drop sales,kind --stream -o auto.st");
+    assert_eq!(auto["status"], "certified");
+    place.ok("predict auto.st rows-0.csv -o scores.csv --quiet");
 }

@@ -117,6 +117,18 @@ pub(crate) fn answer_terms(
     intercept: Option<&[f64]>,
     interrupt: &mut Interrupt<'_>,
 ) -> Result<(Vec<f64>, LossTerms)> {
+    let answer = |(o, z): (usize, f64)| -problem.gamma(o) * problem.loss_at(o).mean_slope(z);
+    let answers = |z: Vec<f64>| z.into_iter().enumerate().map(answer).collect();
+    terms_of_answers(problem, (weights, intercept), answers, interrupt)
+}
+
+/// The same for duals that are another function of the predictions of all observations, which lack their offsets.
+pub(crate) fn terms_of_answers(
+    problem: &Problem<'_>,
+    (weights, intercept): (&Matrix, Option<&[f64]>),
+    answers: impl FnOnce(Vec<f64>) -> Vec<f64>,
+    interrupt: &mut Interrupt<'_>,
+) -> Result<(Vec<f64>, LossTerms)> {
     let blocks = row_blocks(problem.observations(), STREAM_ROWS);
     let mut scores = all_scores(problem, weights, &blocks, interrupt)?;
     if let Some(intercept) = intercept {
@@ -125,9 +137,7 @@ pub(crate) fn answer_terms(
             .zip(&mut scores)
             .for_each(|(block, own)| intercepts::add(intercept, block.columns, own));
     }
-    let answer = |(o, z): (usize, f64)| -problem.gamma(o) * problem.loss_at(o).mean_slope(z);
-    let predicted = by_observation(problem, &blocks, &scores);
-    let kappa: Vec<f64> = predicted.into_iter().enumerate().map(answer).collect();
+    let kappa = answers(by_observation(problem, &blocks, &scores));
     let terms = sum_blocks(problem, &blocks, interrupt, |k, scratch| {
         scratch.scores.clone_from(&scores[k]);
         block_terms(problem, &kappa, &blocks[k], scratch)

@@ -25,8 +25,8 @@ mod place;
 mod regularizer;
 mod rounding;
 
-pub(crate) use losses::{LossTerms, answer_terms, predictions};
-pub(crate) use parts::{PartialCertificate, PassSums};
+pub(crate) use losses::{LossTerms, answer_terms, predictions, terms_of_answers};
+pub(crate) use parts::{PartialCertificate, PassSums, RowsGrade};
 pub(crate) use regularizer::RegularizerTerms;
 
 use crate::backend::{self, Expansion, Interrupt};

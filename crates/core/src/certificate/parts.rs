@@ -1,9 +1,11 @@
-//! The certificate of a primal point for rows that come in parts, one pass over each: for the squared loss.
+//! The certificate of a primal point for rows that come in parts, from sums over them.
 //!
-//! The duals are those that answer to the predictions, `kappa = gamma (y - F)`: functions of the point, so no row has
-//! to be kept, and the Fenchel-Young terms of the losses are zero. What remains are sums: of losses and conjugates, and
-//! `V_a = X'kappa`. Free intercepts need duals that add up to zero in each task; with sums s and Gamma of kappa and
-//! gamma, `kappa - gamma s / Gamma` do, and every sum of these follows from sums that were kept.
+//! [`PartialCertificate`] is for the squared loss and needs one pass. The duals are those that answer to the
+//! predictions, `kappa = gamma (y - F)`: functions of the point, so no row has to be kept, and the Fenchel-Young terms
+//! of the losses are zero. What remains are sums: of losses and conjugates, and `V_a = X'kappa`. Free intercepts need
+//! duals that add up to zero in each task; with sums s and Gamma of kappa and gamma, `kappa - gamma s / Gamma` do, and
+//! every sum of these follows from sums that were kept. [`RowsGrade`] is for all losses. Its duals add up to zero
+//! already, which takes a pass before.
 //!
 //! Each part has units of its own. Sums are in those of the caller; all units are powers of two.
 
@@ -12,7 +14,8 @@ use super::{Certificate, Form, LossTerms, RegularizerTerms, scaled};
 use crate::backend::{self, Expansion, Interrupt};
 use crate::linalg::{self, inner, view};
 use crate::regularizer::{Regularizer, SumRegularizer};
-use crate::{Error, Intercept, Matrix, Problem, ProblemSpec, Result};
+use crate::rows::GradeSums;
+use crate::{Error, Intercept, Matrix, Problem, ProblemSpec, Result, TaskNames};
 
 /// A primal point V, with what a pass over some rows found about it.
 #[derive(Debug)]
@@ -107,16 +110,47 @@ impl PartialCertificate {
         sums.add_intercepts(rho, self.intercept.as_deref().unwrap_or_default());
         let units = PassUnits::new(&self.spec, &self.v, (sums.kernel_unit, sums.coordinate_unit))?;
         let PassSums { value, conj, gap, v_a, .. } = sums;
-        let output = units.entrywise()?;
-        let (v, v_a) = (scaled(&self.v, 1.0 / units.coordinates), scaled(&v_a, 1.0 / units.coordinates));
-        let (gram, gram_a) = (linalg::gram(&v, 1), linalg::gram(&v_a, 1));
-        let mut point = RegularizerTerms::at(output, &gram);
-        let distance = linalg::gram(&v.minus(&v_a), 1);
-        point.move_dual_to(output, &gram, &gram_a, inner(&point.theta, &distance));
-        let own = |x: f64| x / units.unit;
-        let gap = gap.into_iter().map(own).collect();
-        let terms = LossTerms { value: own(value), conj: own(conj), gap, intercept: vec![] };
-        Ok(point.certificate(terms, Form::TwoPoint).in_units(units.unit))
+        units.certificate(&self.v, &v_a, LossTerms { value, conj, gap, intercept: vec![] })
+    }
+}
+
+/// What grades a point of rows that are elsewhere, whatever their losses: sums over all of them, in the caller's units,
+/// for duals whose sums fit the intercepts.
+pub(crate) struct RowsGrade<'a> {
+    pub(crate) spec: &'a ProblemSpec,
+    /// Units of the kernel and of coordinates.
+    pub(crate) units: (f64, f64),
+    pub(crate) v: &'a Matrix,
+    pub(crate) intercept: &'a [f64],
+    /// The factor of `b^2 / 2` in the objective for each task, if tasks have intercepts.
+    pub(crate) rho: Option<&'a [f64]>,
+}
+
+/// What is accepted as a sum of zero, as a share of the sizes of duals.
+const NEARLY_ZERO_SUM: f64 = 1e-11;
+
+impl RowsGrade<'_> {
+    /// The certificate of these sums.
+    ///
+    /// # Errors
+    /// [`Error::DualSum`] if an intercept is free and the duals of its task do not add up to zero.
+    pub(crate) fn certificate(&self, sums: &GradeSums, tasks: &TaskNames) -> Result<Certificate> {
+        let GradeSums { value, conj, gap, sums: dual_sums, sizes, v_a, .. } = sums;
+        let mut terms = LossTerms { value: *value, conj: *conj, gap: gap.clone(), intercept: vec![] };
+        for (t, rho) in self.rho.unwrap_or_default().iter().enumerate() {
+            let (sum, b) = (dual_sums[t], self.intercept[t]);
+            if *rho > 0.0 {
+                terms.value += 0.5 * rho * b * b;
+                terms.conj += 0.5 * sum * (sum / rho);
+                terms.gap[t] += 0.5 * rho * (b - sum / rho) * (b - sum / rho);
+            } else {
+                if sum.abs() > NEARLY_ZERO_SUM * sizes[t] {
+                    return Err(Error::DualSum { task: tasks.name(t), sum });
+                }
+                terms.gap[t] += (sum * b).abs();
+            }
+        }
+        PassUnits::new(self.spec, self.v, self.units)?.certificate(self.v, v_a, terms)
     }
 }
 
@@ -131,6 +165,21 @@ impl PassUnits {
         let weights = linalg::times(view(&own), view(&theta), 1);
         units.weights = scaled(&weights, coordinate / kernel);
         Ok(units)
+    }
+
+    /// Of a point V and duals with `V_a`, in the caller's units as the terms of the losses are.
+    fn certificate(&self, v: &Matrix, v_a: &Matrix, terms: LossTerms) -> Result<Certificate> {
+        let output = self.entrywise()?;
+        let (v, v_a) = (scaled(v, 1.0 / self.coordinates), scaled(v_a, 1.0 / self.coordinates));
+        let (gram, gram_a) = (linalg::gram(&v, 1), linalg::gram(&v_a, 1));
+        let mut point = RegularizerTerms::at(output, &gram);
+        let distance = linalg::gram(&v.minus(&v_a), 1);
+        point.move_dual_to(output, &gram, &gram_a, inner(&point.theta, &distance));
+        let own = |x: f64| x / self.unit;
+        let LossTerms { value, conj, gap, intercept } = terms;
+        let gap = gap.into_iter().map(own).collect();
+        let terms = LossTerms { value: own(value), conj: own(conj), gap, intercept };
+        Ok(point.certificate(terms, Form::TwoPoint).in_units(self.unit))
     }
 
     fn entrywise(&self) -> Result<&SumRegularizer> {

@@ -106,6 +106,18 @@ impl Inputs<'_> {
         }
     }
 
+    /// Copies rows of features, row by row, in double precision.
+    ///
+    /// # Panics
+    /// If a row is out of range, or for a Gram matrix, whose rows are no features.
+    pub(crate) fn load(&self, rows: &[u32], out: &mut [f64]) {
+        match self {
+            Inputs::Dense(x) => x.load(rows, out),
+            Inputs::Sparse(x) => x.load(rows, out),
+            Inputs::Gram(_) => unreachable!("callers refuse kernel values"),
+        }
+    }
+
     /// Whether both are views of the same memory: then row i of one is row i of the other, exactly.
     pub(crate) fn same_memory(&self, other: &Inputs<'_>) -> bool {
         match (self, other) {

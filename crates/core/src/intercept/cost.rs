@@ -60,6 +60,48 @@ pub(crate) fn without_optimum<'a>(obs: &Observations, loss_of: impl Fn(usize) ->
     direction.iter().map(|direction| direction.abs() == 1.0).collect()
 }
 
+/// How many labels of each task are such that their loss falls for ever upwards, downwards, or neither. Observations of
+/// weight zero do not count.
+pub(crate) fn label_directions<'a>(
+    obs: &Observations,
+    loss_of: impl Fn(usize) -> &'a dyn Loss,
+) -> [Vec<f64>; 3] {
+    let mut counts = [0, 1, 2].map(|_| vec![0.0; obs.n_tasks()]);
+    for o in (0..obs.len()).filter(|&o| obs.weight(o) > 0.0) {
+        let task = obs.task(o);
+        let (slope, _) = loss_of(task).conj_slope(obs.label(o), 0.0);
+        let which = if slope == f64::INFINITY {
+            0
+        } else if slope == f64::NEG_INFINITY {
+            1
+        } else {
+            2
+        };
+        counts[which][task] += 1.0;
+    }
+    counts
+}
+
+/// The factors rho of all tasks from the directions of all their labels.
+pub(crate) fn costs_of_directions(
+    intercept: Intercept,
+    c: f64,
+    directions: &[Vec<f64>; 3],
+) -> Option<Vec<f64>> {
+    let [up, down, neither] = directions;
+    match intercept {
+        Intercept::None => None,
+        Intercept::Ridge(size) => Some(vec![1.0 / size / size; up.len()]),
+        Intercept::Free => {
+            let cost = |t: usize| {
+                let unbounded = neither[t] == 0.0 && (up[t] > 0.0) != (down[t] > 0.0);
+                if unbounded { COST_WITHOUT_OPTIMUM * c } else { 0.0 }
+            };
+            Some((0..up.len()).map(cost).collect())
+        }
+    }
+}
+
 impl Losses {
     /// The tasks whose labels give a free intercept no best value: with logistic loss, those of one class. Their
     /// intercepts are penalised, see [`Intercept::Free`].

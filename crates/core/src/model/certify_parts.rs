@@ -1,8 +1,11 @@
-//! The certificate of a model from statistics for its rows, part after part.
+//! The certificate of a model from statistics, or of rows that are elsewhere, for its rows, part after part.
 
+use super::rows_passes::RowsPasses;
 use super::{CertifyOptions, Model};
 use crate::certificate::{PartialCertificate, PassSums};
-use crate::{Certificate, Dataset, DatasetOptions, Error, Inputs, Observations, Problem, Result, Status};
+use crate::{
+    Certificate, Dataset, DatasetOptions, Error, Inputs, LossKind, Observations, Problem, Result, Status,
+};
 
 /// A pass over the rows of a model from [`Statistics`](crate::Statistics), which certifies it from the data.
 ///
@@ -28,9 +31,18 @@ use crate::{Certificate, Dataset, DatasetOptions, Error, Inputs, Observations, P
 pub struct CertifyParts<'a> {
     model: &'a Model,
     options: CertifyOptions,
-    partial: PartialCertificate,
+    pass: CertifyPass,
     n_inputs: usize,
     n_observations: usize,
+}
+
+/// What the rows are asked.
+#[derive(Debug)]
+enum CertifyPass {
+    /// One pass for the squared loss.
+    Squared(PartialCertificate),
+    /// Two for others.
+    Rows(RowsPasses),
 }
 
 impl Model {
@@ -44,8 +56,15 @@ impl Model {
                 "only a model from statistics can be certified part by part".into(),
             ));
         };
-        let partial = PartialCertificate::new(self.about.problem.clone(), v, self.intercept.clone());
-        Ok(CertifyParts { model: self, options: options.clone(), partial, n_inputs: 0, n_observations: 0 })
+        let pass = match self.about.problem.loss == LossKind::Squared.into() {
+            true => CertifyPass::Squared(PartialCertificate::new(
+                self.about.problem.clone(),
+                v,
+                self.intercept.clone(),
+            )),
+            false => CertifyPass::Rows(RowsPasses::new(self)?),
+        };
+        Ok(CertifyParts { model: self, options: options.clone(), pass, n_inputs: 0, n_observations: 0 })
     }
 
     /// Keeps a certificate in place of the one that the fit of the statistics found, such as that of a pass over all
@@ -82,6 +101,15 @@ impl CertifyParts<'_> {
                 "the model was fitted on {expected} features, the data given have {got}"
             )));
         }
+        let partial = match &mut self.pass {
+            CertifyPass::Squared(partial) => partial,
+            CertifyPass::Rows(passes) => {
+                passes.add(inputs, observations, self.options.threads)?;
+                self.n_inputs += inputs.n_inputs();
+                self.n_observations += observations.len();
+                return Ok(());
+            }
+        };
         let observations = observations.clone().for_tasks(model.tasks())?;
         let inputs = model.scaling.apply(inputs)?;
         let scaled = model.target_scaling.as_ref().map(|scaling| scaling.apply(&observations)).transpose()?;
@@ -90,16 +118,35 @@ impl CertifyParts<'_> {
         let CertifyOptions { memory, threads, device } = self.options.clone();
         let options = DatasetOptions { kernel, bias, memory, threads, device };
         let data = Dataset::new(&inputs, observations, options)?;
-        self.partial.add(&Problem::new(&data, about.problem.clone())?)?;
+        partial.add(&Problem::new(&data, about.problem.clone())?)?;
         self.n_inputs += inputs.n_inputs();
         self.n_observations += observations.len();
         Ok(())
     }
 
+    /// Call it after all rows were added: whether they have to be added once more. For the squared loss one pass is
+    /// enough. For other losses the first one finds how duals must be changed so that those of each task add up, and
+    /// the second one certifies them.
+    ///
+    /// # Errors
+    /// [`Error::Incompatible`] if there were more or fewer rows than the model was fitted on.
+    pub fn again(&mut self) -> Result<bool> {
+        self.check_counts()?;
+        let CertifyPass::Rows(passes) = &mut self.pass else { return Ok(false) };
+        let again = passes.next(self.model)?;
+        if again {
+            (self.n_inputs, self.n_observations) = (0, 0);
+        }
+        Ok(again)
+    }
+
     /// What was found so far, as numbers that [`add_numbers`](Self::add_numbers) takes on another machine.
     pub fn to_numbers(&self) -> Vec<f64> {
         let counts = [self.n_inputs as f64, self.n_observations as f64];
-        let sums = self.partial.sums().map_or_else(Vec::new, PassSums::to_numbers);
+        let sums = match &self.pass {
+            CertifyPass::Squared(partial) => partial.sums().map_or_else(Vec::new, PassSums::to_numbers),
+            CertifyPass::Rows(passes) => passes.to_numbers(),
+        };
         counts.into_iter().chain(sums).collect()
     }
 
@@ -108,6 +155,14 @@ impl CertifyParts<'_> {
     /// # Errors
     /// [`Error::Incompatible`] if these are not numbers of such a pass.
     pub fn add_numbers(&mut self, numbers: &[f64]) -> Result<()> {
+        if let (CertifyPass::Rows(passes), [inputs, observations, sums @ ..]) = (&mut self.pass, numbers) {
+            if !sums.is_empty() {
+                passes.add_numbers(sums)?;
+            }
+            self.n_inputs += *inputs as usize;
+            self.n_observations += *observations as usize;
+            return Ok(());
+        }
         let (d, t) = (self.model.v.as_ref().map_or(0, |v| v.rows()), self.model.tasks().len());
         let counts = |x: f64| x >= 0.0 && x.fract() == 0.0 && x < 2f64.powi(53);
         let (inputs, observations, sums) = match numbers {
@@ -118,8 +173,8 @@ impl CertifyParts<'_> {
         if !(counts(inputs) && counts(observations)) || (sums.is_none() && inputs > 0.0) {
             return Err(Error::Incompatible("these are not the sums of a pass with this model".into()));
         }
-        if let Some(sums) = sums {
-            self.partial.add_sums(&sums);
+        if let (CertifyPass::Squared(partial), Some(sums)) = (&mut self.pass, sums) {
+            partial.add_sums(&sums);
         }
         self.n_inputs += inputs as usize;
         self.n_observations += observations as usize;
@@ -129,8 +184,17 @@ impl CertifyParts<'_> {
     /// The certificate for all rows.
     ///
     /// # Errors
-    /// [`Error::Incompatible`] if there were more or fewer rows than the model was fitted on.
+    /// [`Error::Incompatible`] if there were more or fewer rows than the model was fitted on, or they have to be added
+    /// [again](Self::again).
     pub fn finish(self) -> Result<Certificate> {
+        self.check_counts()?;
+        match self.pass {
+            CertifyPass::Squared(partial) => partial.finish(),
+            CertifyPass::Rows(passes) => passes.finish(self.model),
+        }
+    }
+
+    fn check_counts(&self) -> Result<()> {
         let about = &self.model.about;
         let sizes = [
             ("inputs", self.n_inputs, about.n_inputs),
@@ -143,6 +207,6 @@ impl CertifyParts<'_> {
                 )));
             }
         }
-        self.partial.finish()
+        Ok(())
     }
 }

@@ -1,10 +1,11 @@
-//! Models that were fitted to statistics instead of rows.
+//! Models that were fitted to statistics, or to rows that are elsewhere.
 
 use super::Model;
 use crate::backend::{self, Expansion, Interrupt};
-use crate::certificate::answer_terms;
+use crate::certificate::{answer_terms, predictions};
+use crate::rows::{RowsSetting, answering_duals, balancing_factors};
 use crate::solver::start;
-use crate::{Dataset, Error, Kernel, Problem, Result, Statistics};
+use crate::{Dataset, Error, Kernel, Matrix, Problem, Result, Statistics};
 
 impl Model {
     /// Tells a model of a surrogate, `data`, that it is one of the rows behind these statistics: it keeps the primal
@@ -28,14 +29,36 @@ impl Model {
             let state = data.pool().install(|| backend::state_of(backend, duals, threads, never))?;
             self.v = Some(super::scaled(state, backend.coordinate_unit()));
         }
+        let empty_tasks = self.about.empty_tasks.take();
+        self.stands_for(statistics, 0.0);
+        self.about.empty_tasks = empty_tasks;
+        Ok(())
+    }
+
+    /// Makes it a model of the rows behind statistics, whose duals answer to losses smoothed by this much.
+    pub(crate) fn stands_for(&mut self, statistics: &Statistics, smoothing: f64) {
+        self.alpha = None;
         self.observation_weights = None;
         let about = &mut self.about;
         about.n_inputs = statistics.n_inputs() as usize;
         about.n_observations = statistics.n_observations() as usize;
         about.task_labels = None;
+        about.empty_tasks = Some(statistics.empty_tasks());
         about.complete = statistics.is_complete();
         about.from_statistics = true;
-        Ok(())
+        about.smoothing = smoothing;
+    }
+
+    /// What rows need to know of the model to answer questions about it.
+    pub(crate) fn rows_setting(&self) -> RowsSetting {
+        RowsSetting {
+            loss: self.about.problem.loss.clone(),
+            c: self.about.problem.c,
+            n_features: self.about.n_features,
+            tasks: self.about.tasks.clone(),
+            scaling: self.scaling.clone(),
+            target_scaling: self.target_scaling.clone(),
+        }
     }
 
     /// The duals that answer to the predictions of the model: `alpha = -C w L'(y, F)`, moved so that those of a task
@@ -47,9 +70,33 @@ impl Model {
         let backend = problem.data().backend();
         let weights = super::scaled(weights.clone(), backend.unit() / backend.coordinate_unit());
         let never = &mut Interrupt::never();
-        let answers = || answer_terms(problem, &weights, self.intercept(), never);
-        let (kappa, _) = problem.data().pool().install(answers)?;
-        let kappa = start::allowed(problem, start::warm(problem, kappa))?;
+        let kappa = match problem.has_only_squared_loss() {
+            true => {
+                let answers = || answer_terms(problem, &weights, self.intercept(), never);
+                start::allowed(problem, start::warm(problem, problem.data().pool().install(answers)?.0))?
+            }
+            false => problem.data().pool().install(|| self.balanced_answers(problem, &weights))?,
+        };
         Ok(kappa.into_iter().map(|kappa| kappa * problem.unit()).collect())
+    }
+
+    /// The duals that answer to smoothed losses, balanced as in a fit of rows that are elsewhere.
+    fn balanced_answers(&self, problem: &Problem<'_>, weights: &Matrix) -> Result<Vec<f64>> {
+        let obs = problem.observations();
+        let mut z = predictions(problem, weights, &mut Interrupt::never())?;
+        if let Some(intercept) = self.intercept() {
+            z.iter_mut().enumerate().for_each(|(o, z)| *z += intercept[obs.task(o)]);
+        }
+        let mut kappa = answering_duals(problem, z, self.about.smoothing);
+        let (mut positive, mut negative) = (vec![0.0; obs.n_tasks()], vec![0.0; obs.n_tasks()]);
+        for (o, kappa) in kappa.iter().enumerate() {
+            *(if *kappa < 0.0 { &mut negative[obs.task(o)] } else { &mut positive[obs.task(o)] }) += kappa;
+        }
+        let factors = balancing_factors(&positive, &negative, problem.intercept_costs());
+        kappa
+            .iter_mut()
+            .enumerate()
+            .for_each(|(o, kappa)| *kappa *= factors[obs.task(o)][usize::from(*kappa < 0.0)]);
+        Ok(kappa)
     }
 }

@@ -12,6 +12,7 @@ mod from_statistics;
 mod induced;
 mod predictor;
 mod recheck;
+mod rows_passes;
 mod summary;
 
 pub use atoms::AtomPart;
@@ -105,10 +106,14 @@ pub struct About {
     /// What the method says about its search. No part of the certificate; nothing checks it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remark: Option<String>,
-    /// Whether it was fitted to [`Statistics`](crate::Statistics) and not to rows: it then has a primal point `v` and
-    /// no duals, which a pass over the rows computes from it.
+    /// Whether it was fitted to [`Statistics`](crate::Statistics) or to rows that are elsewhere: it then has a primal
+    /// point `v` and no duals, which a pass over the rows computes from it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub from_statistics: bool,
+    /// Duals of such a model answer to losses smoothed by this much, as [`RowsPoint`](crate::rows::RowsPoint) says:
+    /// zero for losses that are smooth by themselves.
+    #[serde(default, skip_serializing_if = "is_zero", with = "crate::serde_f64::number")]
+    pub smoothing: f64,
 }
 
 impl Model {
@@ -144,6 +149,7 @@ impl Model {
             claim: Some(Claim::Optimal),
             remark: None,
             from_statistics: false,
+            smoothing: 0.0,
         };
         let (alpha, scaling, attachments) = (Some(alpha), Scaling::None, Attachments::default());
         let written_by = env!("CARGO_PKG_VERSION").to_string();
@@ -414,6 +420,10 @@ impl About {
         scaling.check_features(self.n_features)?;
         scaling.check_numbers()
     }
+}
+
+fn is_zero(x: &f64) -> bool {
+    *x == 0.0
 }
 
 fn is_none(scale: &TargetScale) -> bool {

@@ -14,6 +14,7 @@ mod interior;
 mod newton;
 mod newton_system;
 mod proximal;
+pub(crate) mod rows;
 mod run;
 mod sdca;
 mod settings;

@@ -6,7 +6,7 @@
 //! solution for every mu. With a small mu there are few rounds of many Newton steps each; mu adapts to the
 //! number of these steps.
 
-use super::newton::{self, Descent, DeviceModel, NewtonModel, Smoothed, mismatch, scaled_best};
+use super::newton::{self, Descent, DeviceModel, DualModel, NewtonModel, Smoothed, mismatch, scaled_best};
 use super::newton_system::{MatOf, PointOf, VPoint};
 use super::{Algorithm, Clock, Incumbent, SolverOutcome, SolverRun, Status, needs_entries};
 use crate::backend::Interrupt;
@@ -67,7 +67,7 @@ impl Algorithm for Proximal {
 }
 
 /// Proximal point steps from a first V and its duals. `best` is the best point so far.
-fn rounds<M: NewtonModel>(
+fn rounds<M: DualModel>(
     run: &mut SolverRun<'_>,
     mut model: M,
     (mut v, mut kappa): (MatOf<M>, M::Duals),

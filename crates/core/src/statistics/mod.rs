@@ -8,6 +8,7 @@
 //! |---|---|
 //! | `batch` | rows as they come: checked, counted and cut into pieces of work |
 //! | `alignment` | tasks of several parts brought together by their names |
+//! | `labels` | what is known about labels besides their moments |
 //! | `moments` | centred moments of some rows, and their merging |
 //! | `sample` | some rows, kept for the choice of C |
 //! | `scalings` | scalings of features and labels, from moments |
@@ -17,6 +18,7 @@
 mod alignment;
 mod batch;
 mod file;
+mod labels;
 mod moments;
 mod sample;
 mod scalings;

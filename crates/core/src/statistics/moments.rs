@@ -235,18 +235,9 @@ fn for_each_block(
         let block = start..n.min(start + BLOCK_ROWS);
         x.reset(block.len(), d);
         y.reset(block.len(), k);
-        load(inputs, &given.rows[block.clone()], x.as_mut_slice());
+        inputs.load(&given.rows[block.clone()], x.as_mut_slice());
         y.as_mut_slice().copy_from_slice(&given.labels[block.start * k..block.end * k]);
         visit(&mut x, &mut y, &given.weights[block]);
-    }
-}
-
-/// Rows in double precision.
-pub(super) fn load(inputs: &Inputs<'_>, rows: &[u32], out: &mut [f64]) {
-    match inputs {
-        Inputs::Dense(x) => x.load(rows, out),
-        Inputs::Sparse(x) => x.load(rows, out),
-        Inputs::Gram(_) => unreachable!("statistics refuse kernel values"),
     }
 }
 

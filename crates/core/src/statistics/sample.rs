@@ -3,7 +3,6 @@
 //! Which rows are kept depends on their contents alone: those with the smallest hash. So any cutting of the rows into
 //! parts, and any order of merging, keeps the same rows. Equal rows are one, with the sum of their weights.
 
-use super::moments::load;
 use crate::inputs::Inputs;
 use crate::{Observations, Result, TaskNames};
 
@@ -72,7 +71,7 @@ impl RowSample {
             if labels.is_empty() || most_rows == 0 {
                 continue;
             }
-            load(inputs, &[i as u32], &mut features);
+            inputs.load(&[i as u32], &mut features);
             labels.sort_by_key(|label| label.task);
             let hash = hash(&features, &labels, task_hashes);
             if hash > limit {

@@ -4,7 +4,7 @@ use super::moments::ColumnMoments;
 use super::{Layout, Statistics};
 use crate::scaling::FeatureSpread;
 use crate::target_scaling::TaskMoments;
-use crate::{Error, Result, Scaling, ScalingKind, TargetScale, TargetScaling};
+use crate::{Error, Losses, Result, Scaling, ScalingKind, TargetScale, TargetScaling};
 
 impl Statistics {
     /// The scaling of features of this kind, as [`Scaling::fit`] finds it on the rows.
@@ -40,19 +40,26 @@ impl Statistics {
         }
     }
 
-    /// The scaling of labels of this kind, as [`TargetScaling::fit`] finds it on the rows for the squared loss.
+    /// The scaling of labels of this kind, as [`TargetScaling::fit`] finds it on the rows for these losses.
     ///
     /// # Errors
     /// [`Error::Incompatible`] if a mean or a spread is out of the range of double precision.
-    pub fn target_scaling(&self, kind: TargetScale, centred: bool) -> Result<Option<TargetScaling>> {
-        if kind == TargetScale::None || self.counts.only_signs {
+    pub fn target_scaling(
+        &self,
+        kind: TargetScale,
+        losses: &Losses,
+        centred: bool,
+    ) -> Result<Option<TargetScaling>> {
+        let is_number: Vec<bool> = (0..self.tasks.len()).map(|t| !losses.is_classification(t)).collect();
+        if kind == TargetScale::None || self.counts.only_signs || !is_number.contains(&true) {
             return Ok(None);
         }
         let counts = self.task_counts();
-        let task =
-            |t: usize| self.label(t).map_or(TaskMoments::default(), |own| self.task(own, counts[t], centred));
+        let task = |t: usize| match self.label(t).filter(|_| is_number[t]) {
+            Some(own) => self.task(own, counts[t], centred),
+            None => TaskMoments::default(),
+        };
         let moments: Vec<TaskMoments> = (0..self.tasks.len()).map(task).collect();
-        let is_number = vec![true; moments.len()];
         TargetScaling::of_moments(kind, moments, &is_number, centred).map(Some)
     }
 
@@ -68,7 +75,7 @@ impl Statistics {
     }
 
     /// A label's moments; `None` for a task without rows.
-    fn label(&self, t: usize) -> Option<ColumnMoments> {
+    pub(super) fn label(&self, t: usize) -> Option<ColumnMoments> {
         match &self.layout {
             Layout::Shared(own) => own.as_ref().map(|own| own.label(t)),
             Layout::PerTask(tasks) => tasks[t].as_ref().map(|own| own.label(0)),

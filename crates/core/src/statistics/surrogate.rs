@@ -86,18 +86,24 @@ impl Statistics {
                 stacked(&known, &rows, (self.n_features, t))?
             }
         };
-        let names = self.tasks.clone();
-        let sample = match self.sample.data(self.n_features, t)? {
-            None => None,
-            Some((inputs, own)) => {
-                let own = own.with_task_names(names.clone())?;
-                let own = targets.map_or(Ok(own.clone()), |scaling| scaling.apply(&own))?;
-                Some((scaling.apply(&inputs)?.into_owned(), own))
-            }
-        };
+        let (names, sample) = (self.tasks.clone(), self.scaled_sample(scaling, targets)?);
         let total: f64 = (0..observations.len()).map(|o| observations.weight(o)).sum();
         let sample_factor = total / self.sample.weight();
         Ok(Surrogate { inputs, observations: observations.with_task_names(names)?, sample, sample_factor })
+    }
+
+    /// The rows that were kept, scaled.
+    pub(super) fn scaled_sample(
+        &self,
+        scaling: &Scaling,
+        targets: Option<&TargetScaling>,
+    ) -> Result<Option<(Inputs<'static>, Observations)>> {
+        let Some((inputs, own)) = self.sample.data(self.n_features, self.tasks.len())? else {
+            return Ok(None);
+        };
+        let own = own.with_task_names(self.tasks.clone())?;
+        let own = targets.map_or(Ok(own.clone()), |scaling| scaling.apply(&own))?;
+        Ok(Some((scaling.apply(&inputs)?.into_owned(), own)))
     }
 }
 

@@ -29,6 +29,7 @@ mod offsets;
 mod penalties;
 mod recheck;
 mod resume;
+mod rows;
 mod scales;
 mod scaling;
 mod solvers;

@@ -120,7 +120,8 @@ fn tight() -> Settings {
 fn model_of(statistics: &Statistics, intercept: Intercept, settings: &Settings) -> Model {
     let scaling = statistics.scaling(ScalingKind::Auto).unwrap();
     let centred = intercept == Intercept::Free;
-    let targets = statistics.target_scaling(TargetScale::Task, centred).unwrap();
+    let targets =
+        statistics.target_scaling(TargetScale::Task, &problem_spec(intercept).loss, centred).unwrap();
     let small = statistics.surrogate(&scaling, targets.as_ref()).unwrap();
     let data = Dataset::new(&small.inputs, &small.observations, DatasetOptions::default()).unwrap();
     let mut model = fit(&Problem::new(&data, problem_spec(intercept)).unwrap(), settings).unwrap().model;

@@ -5,7 +5,7 @@ use crate::inputs::{Dense, Inputs, Sparse, Values};
 use crate::model::atoms::AtomParts;
 use crate::model::{About, Attachments, KernelExpansion, Model, Predictor};
 use crate::tensors::{Tensors, has_checksum, to_f64, wrong};
-use crate::{Intercept, Kernel, Result, Scaling, ScalingKind, TargetScale, TargetScaling};
+use crate::{Intercept, Kernel, Result};
 use safetensors::tensor::Dtype;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -95,8 +95,8 @@ fn model(about: About, tensors: &mut Tensors<'_>) -> Result<Model> {
             Predictor::Kernel(KernelExpansion { support, rows, coefficients })
         }
     };
-    let scaling = scaling(about.scaling, about.n_features, tensors)?;
-    let target_scaling = target_scaling(about.target_scale, n_tasks, tensors)?;
+    let scaling = tensors.scaling(about.scaling, about.n_features)?;
+    let target_scaling = tensors.target_scaling(about.target_scale, n_tasks)?;
     let intercept = match about.problem.intercept {
         Intercept::None => None,
         Intercept::Free | Intercept::Ridge(_) => Some(tensors.doubles("intercept", &[n_tasks])?),
@@ -123,42 +123,6 @@ fn model(about: About, tensors: &mut Tensors<'_>) -> Result<Model> {
         written_by,
         about,
     })
-}
-
-fn scaling(kind: ScalingKind, n_features: usize, tensors: &mut Tensors<'_>) -> Result<Scaling> {
-    let features = [n_features];
-    Ok(match kind {
-        ScalingKind::Auto => {
-            return Err(wrong("about", "scaling auto is a wish, not what was done to the inputs"));
-        }
-        ScalingKind::None => Scaling::None,
-        ScalingKind::Unit => Scaling::Unit,
-        ScalingKind::Spread => {
-            // Files of 0.1.0 do not have it.
-            let mean = tensors.if_listed("feature_mean", |tensors, name| tensors.doubles(name, &features))?;
-            Scaling::Spread {
-                mean: mean.unwrap_or_default(),
-                factor: tensors.doubles("scale_factor", &features)?,
-            }
-        }
-        ScalingKind::Standard => {
-            let mean = tensors.doubles("scale_mean", &features)?;
-            Scaling::Standard { mean, factor: tensors.doubles("scale_factor", &features)? }
-        }
-    })
-}
-
-fn target_scaling(
-    kind: TargetScale,
-    n_tasks: usize,
-    tensors: &mut Tensors<'_>,
-) -> Result<Option<TargetScaling>> {
-    if kind == TargetScale::None {
-        return Ok(None);
-    }
-    let centre = tensors.if_listed("target_centre", |tensors, name| tensors.doubles(name, &[n_tasks]))?;
-    let spread = tensors.doubles("target_scale", &[n_tasks])?;
-    Ok(Some(TargetScaling::from_parts(kind, centre, spread)))
 }
 
 fn support(n: usize, n_features: usize, tensors: &mut Tensors<'_>) -> Result<Inputs<'static>> {

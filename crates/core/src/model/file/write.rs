@@ -4,6 +4,7 @@ use super::FILE_KIND;
 use crate::Result;
 use crate::inputs::{Inputs, Values};
 use crate::model::{KernelExpansion, Model, Predictor};
+use crate::scaling_tensors::push_scalings;
 use crate::tensors::{self, Tensor, doubles, integers, matrix};
 use safetensors::tensor::Dtype;
 
@@ -32,17 +33,7 @@ fn tensors(model: &Model) -> Vec<(&'static str, Tensor)> {
     if let Some(weight) = &model.observation_weights {
         out.push(("observation_weight", doubles(weight, vec![weight.len()])));
     }
-    let list = |values: &[f64]| doubles(values, vec![values.len()]);
-    if let Some((mean, factor)) = model.scaling.mean_and_factor() {
-        let kept = model.scaling.means_not_subtracted();
-        out.extend(mean.map(|mean| ("scale_mean", list(mean))));
-        out.extend(kept.map(|mean| ("feature_mean", list(mean))));
-        out.push(("scale_factor", list(factor)));
-    }
-    if let Some(scaling) = &model.target_scaling {
-        out.extend(scaling.centre().map(|centre| ("target_centre", list(centre))));
-        out.push(("target_scale", list(scaling.spread())));
-    }
+    push_scalings(&mut out, &model.scaling, model.target_scaling.as_ref());
     match &model.predictor {
         Predictor::Weights(weights) => out.push(("weights", matrix(weights))),
         Predictor::Kernel(KernelExpansion { support, rows, coefficients }) => {

@@ -1,4 +1,4 @@
-//! What Newton's method needs of a problem, in memory or on a device.
+//! What Newton's method needs of a problem: in memory, on a device, or with rows that are elsewhere.
 
 use crate::algebra::Algebra;
 use crate::linalg::inner;
@@ -13,10 +13,6 @@ pub(in crate::solver) trait NewtonModel: Smooth {
     type Curvature<'c>
     where
         Self: 'c;
-    /// Duals where the model keeps them.
-    type Duals;
-
-    fn problem(&self) -> &Problem<'_>;
 
     /// `V - X'kappa`, zero at the solution.
     fn residual(&self, point: &PointOf<Self>) -> MatOf<Self>;
@@ -32,6 +28,14 @@ pub(in crate::solver) trait NewtonModel: Smooth {
         tolerance: f64,
         stop: &mut dyn FnMut() -> bool,
     ) -> Option<MatOf<Self>>;
+}
+
+/// The same where the duals of all rows are at hand.
+pub(in crate::solver) trait DualModel: NewtonModel {
+    /// Duals where the model keeps them.
+    type Duals;
+
+    fn problem(&self) -> &Problem<'_>;
 
     /// The duals of the losses at a point.
     fn duals(&self, point: &PointOf<Self>) -> Self::Duals;
@@ -67,7 +71,7 @@ pub(in crate::solver) fn mismatch<M: Smooth>(model: &M, point: &PointOf<M>, resi
 
 /// The point on the ray of a V where psi is about least: the predictions of good duals can be far too large.
 /// Weights are halved while psi falls, and divided by more at a time once they turn out to be very far off.
-pub(super) fn shortened<M: Smooth>(model: &M, mut point: PointOf<M>) -> PointOf<M> {
+pub(in crate::solver) fn shortened<M: Smooth>(model: &M, mut point: PointOf<M>) -> PointOf<M> {
     let Some(degree) = model.output().degree() else { return point };
     let half = 0.5f64.powf(1.0 / f64::from(2 * degree - 1));
     let (mut at_a_time, mut fell) = (1, 0);
@@ -101,7 +105,7 @@ const MOST_SCALED: f64 = 1e-2;
 /// missed by 1e-8 make most of the objective, and slightly larger predictions miss none. For homogeneous
 /// regularisers only, where `V -> s V` means `F -> t F`, `t = s^(2n-1)`, and t^(2n/(2n-1)) times the
 /// regularisation, for `phi(a z) = a^n phi(z)`.
-pub(in crate::solver) fn scaled_best<M: NewtonModel>(model: &M, point: &PointOf<M>) -> MatOf<M> {
+pub(in crate::solver) fn scaled_best<M: DualModel>(model: &M, point: &PointOf<M>) -> MatOf<M> {
     let Some(degree) = model.output().degree() else { return point.v.clone() };
     let n = f64::from(degree);
     let power = 2.0 * n / (2.0 * n - 1.0);

@@ -8,7 +8,7 @@ mod start;
 mod start_independent;
 
 pub(super) use descent::Descent;
-pub(super) use generic::{NewtonModel, mismatch, scaled_best};
+pub(super) use generic::{DualModel, NewtonModel, mismatch, scaled_best, shortened};
 pub(super) use model::Smoothed;
 pub(super) use on_device::{DeviceModel, suits as suits_device};
 pub(super) use start::{begin, begin_on_device};
@@ -18,7 +18,6 @@ use super::{Algorithm, Incumbent, SolverOutcome, SolverRun, Status, finish, need
 use crate::backend::Interrupt;
 use crate::design::Design;
 use crate::{Problem, Result};
-use generic::shortened;
 
 /// Newton's method in V with a curved line search; steps by factorisation or by preconditioned iteration.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -87,7 +86,7 @@ impl Algorithm for Newton {
 }
 
 /// Newton steps from a first V. `best` is the best point so far.
-fn descend<M: NewtonModel>(
+fn descend<M: DualModel>(
     run: &mut SolverRun<'_>,
     model: &M,
     first: MatOf<M>,
@@ -126,7 +125,7 @@ fn descend<M: NewtonModel>(
 
 /// Certifies a point and the duals of its losses; the better of this and the best so far, and a status if the solver
 /// must end now.
-fn certify<M: NewtonModel>(
+fn certify<M: DualModel>(
     model: &M,
     point: &PointOf<M>,
     best: Option<Incumbent>,

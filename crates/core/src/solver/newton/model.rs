@@ -1,12 +1,12 @@
 //! Losses of all entries at given weights, smooth by nature or smoothed around a centre.
 
-use super::generic::NewtonModel;
+use super::generic::{DualModel, NewtonModel};
 use crate::algebra::Host;
 use crate::backend::{OrthonormalBasis, Spectrum};
 use crate::design::{Curvature, Design};
 use crate::intercept::best::{TaskPredictions, nearly_best_intercept};
 use crate::linalg::axpy;
-use crate::loss::DerivativeBlock;
+use crate::loss::{Evaluated, LossEntries};
 use crate::regularizer::SumRegularizer;
 use crate::solver::newton_system::linear::{Linear, System};
 use crate::solver::newton_system::{self, Derivative, Smooth};
@@ -108,11 +108,6 @@ impl NewtonModel for Smoothed<'_> {
         = Curvature<'c>
     where
         Self: 'c;
-    type Duals = Vec<f64>;
-
-    fn problem(&self) -> &Problem<'_> {
-        self.problem
-    }
 
     fn residual(&self, point: &VPoint) -> Matrix {
         let mut residual = self.design.backward(&point.side.kappa, self.algebra().threads);
@@ -133,6 +128,14 @@ impl NewtonModel for Smoothed<'_> {
         stop: &mut dyn FnMut() -> bool,
     ) -> Option<Matrix> {
         linear.step(&System { design: self.design, curvature, derivative, residual }, tolerance, stop)
+    }
+}
+
+impl DualModel for Smoothed<'_> {
+    type Duals = Vec<f64>;
+
+    fn problem(&self) -> &Problem<'_> {
+        self.problem
     }
 
     fn duals(&self, point: &VPoint) -> Vec<f64> {
@@ -203,57 +206,23 @@ impl Smooth for Smoothed<'_> {
     }
 }
 
-/// Losses with their derivatives at given predictions.
-struct Evaluated {
-    value: f64,
-    kappa: Vec<f64>,
-    curvature: Vec<f64>,
-}
-
 /// An intercept is found once the duals of the task add up to this share of their sizes.
 pub(super) const BALANCED: f64 = 1e-11;
 
 impl Smoothed<'_> {
     fn evaluate(&self, z: &[f64]) -> Evaluated {
-        let (mut kappa, mut curvature) = (vec![0.0; z.len()], vec![0.0; z.len()]);
-        let (labels, t) = (&self.labels, self.design.n_tasks());
-        let fill = |task: usize, start: usize, kappa: &mut [f64], curvature: &mut [f64]| {
-            let range = start..start + kappa.len();
-            let centre = if self.centre.is_empty() { &[] } else { &self.centre[range.clone()] };
-            let (y, z, w) = (&labels[range.clone()], &z[range.clone()], &self.gamma[range]);
-            let mut block = DerivativeBlock {
-                y,
-                z,
-                w,
-                centre,
-                mu: self.mu,
-                kappa,
-                curvature,
-                with_value: true,
-                value: 0.0,
-            };
-            self.problem.loss(task).derivatives(&mut block);
-            block.value
+        let (design, problem, t) = (self.design, self.problem, self.design.n_tasks());
+        let loss_of = |entry: usize| problem.loss(design.place(entry).1.min(t - 1));
+        let entries = LossEntries {
+            labels: &self.labels,
+            z,
+            gamma: &self.gamma,
+            centre: &self.centre,
+            mu: self.mu,
+            only_loss: problem.only_loss(),
+            loss_of: &loss_of,
         };
-        let one_loss = self.problem.only_loss().is_some();
-        // Fixed chunks, added up in order: same bits whatever the number of threads.
-        let values: Vec<f64> = kappa
-            .par_chunks_mut(CHUNK)
-            .zip(curvature.par_chunks_mut(CHUNK))
-            .enumerate()
-            .map(|(chunk, (kappa, curvature))| {
-                let start = chunk * CHUNK;
-                if one_loss {
-                    return fill(0, start, kappa, curvature);
-                }
-                let mut sum = 0.0;
-                for (j, (kappa, curvature)) in kappa.chunks_mut(1).zip(curvature.chunks_mut(1)).enumerate() {
-                    sum += fill(self.design.place(start + j).1.min(t - 1), start + j, kappa, curvature);
-                }
-                sum
-            })
-            .collect();
-        Evaluated { value: values.iter().sum(), kappa, curvature }
+        entries.evaluate()
     }
 
     /// The losses at the best intercepts for predictions z, from a first guess.

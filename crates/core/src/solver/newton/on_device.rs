@@ -3,7 +3,7 @@
 //! Inputs are rotated into the eigenbasis of X'X (less their mean if intercepts are free), where the preconditioner of
 //! `kronecker.rs` is at home.
 
-use super::generic::{NewtonModel, shortened};
+use super::generic::{DualModel, NewtonModel, shortened};
 use super::model::BALANCED;
 use super::start::QuadraticModel;
 use crate::algebra::{Algebra, DeviceMatrix, OnDevice, Op};
@@ -184,11 +184,6 @@ impl<'a> NewtonModel for DeviceModel<'a> {
         = DeviceCurvature<'c, 'a>
     where
         Self: 'c;
-    type Duals = DeviceMatrix;
-
-    fn problem(&self) -> &Problem<'_> {
-        self.problem
-    }
 
     fn residual(&self, point: &DevicePoint) -> DeviceMatrix {
         self.algebra().minus(&point.v, &self.state(&point.side.kappa))
@@ -210,6 +205,14 @@ impl<'a> NewtonModel for DeviceModel<'a> {
         let (mut dv, _) = gmres::solve(&operator, residual, tolerance, linear::MAX_STEPS, stop)?;
         derivative.algebra.scale(&mut dv, -1.0);
         Some(dv)
+    }
+}
+
+impl DualModel for DeviceModel<'_> {
+    type Duals = DeviceMatrix;
+
+    fn problem(&self) -> &Problem<'_> {
+        self.problem
     }
 
     fn duals(&self, point: &DevicePoint) -> DeviceMatrix {

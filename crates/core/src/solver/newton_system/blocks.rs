@@ -10,7 +10,7 @@
 
 use super::Derivative;
 use super::gmres::Operator;
-use super::kronecker::FLOOR;
+use super::kronecker::{FLOOR, TaskCurvature};
 use crate::Matrix;
 use crate::algebra::{Algebra, Host};
 use crate::design::{Curvature, Design};
@@ -33,8 +33,8 @@ pub(super) fn exact_rows(design: &Design, free: usize, effort: f64) -> usize {
     free.min(EXACT_ROWS).min(design.rank()).min(affordable.max(32))
 }
 
-pub(super) struct Blocks<'a> {
-    curvature: &'a Curvature<'a>,
+pub(in crate::solver) struct Blocks<'a, C> {
+    curvature: &'a C,
     derivative: &'a Derivative<'a>,
     blocks: TaskBlocks,
 }
@@ -66,7 +66,7 @@ struct CloseTasks {
     factor: Matrix,
 }
 
-impl<'a> Blocks<'a> {
+impl<'a> Blocks<'a, Curvature<'a>> {
     pub(super) fn new(
         design: &Design,
         curvature: &'a Curvature<'a>,
@@ -77,6 +77,23 @@ impl<'a> Blocks<'a> {
             Block::new(design, (curvature.of_task(task), curvature.shift(task)), weight, effort)
         };
         Some(Blocks { curvature, derivative, blocks: TaskBlocks::new(derivative, exact)? })
+    }
+}
+
+impl<'a, C: TaskCurvature<Algebra = Host>> Blocks<'a, C> {
+    /// From S_r themselves, by both or their lower triangles.
+    pub(in crate::solver) fn of_squares(
+        curvature: &'a C,
+        derivative: &'a Derivative<'a>,
+        squares: &[Matrix],
+    ) -> Option<Self> {
+        let whole = |task: usize, weight: f64| {
+            let mut factor = squares[task].clone();
+            linalg::semidefinite_cholesky(&mut factor);
+            let rank = factor.rows();
+            Block::of_rows(linalg::transposed(&factor), vec![1.0; rank], weight)
+        };
+        Some(Blocks { curvature, derivative, blocks: TaskBlocks::new(derivative, whole)? })
     }
 }
 
@@ -163,15 +180,16 @@ impl Block {
             }
             row.iter_mut().zip(&root).for_each(|(x, root)| *x = d.sqrt() * *x * root);
         }
-        let mut factor = Matrix::zeros(free.len(), free.len());
+        Block::of_rows(rows, root, weight)
+    }
+
+    /// From J and A^(-1/2).
+    fn of_rows(rows: Matrix, root: Vec<f64>, weight: f64) -> Option<Self> {
+        let n = rows.rows();
+        let mut factor = Matrix::zeros(n, n);
         linalg::add_gram_lower(linalg::view_mut(&mut factor), view(&rows).transpose(), 1.0, 1);
-        (0..free.len()).for_each(|j| factor[(j, j)] += 1.0 / weight);
-        (free.is_empty() || linalg::cholesky(&mut factor, 1)).then_some(Block {
-            root,
-            rows,
-            factor,
-            close: None,
-        })
+        (0..n).for_each(|j| factor[(j, j)] += 1.0 / weight);
+        (n == 0 || linalg::cholesky(&mut factor, 1)).then_some(Block { root, rows, factor, close: None })
     }
 
     /// The inverse of the block, of a vector, in place.
@@ -256,7 +274,7 @@ impl CloseTasks {
     }
 }
 
-impl Operator for Blocks<'_> {
+impl<C: TaskCurvature<Algebra = Host>> Operator for Blocks<'_, C> {
     type Algebra = Host;
 
     fn algebra(&self) -> &Host {

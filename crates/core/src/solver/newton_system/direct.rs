@@ -51,6 +51,26 @@ impl<'a> Direct<'a> {
                 (factor, (free.len() <= design.rank()).then_some(free))
             })
             .collect();
+        Direct::of_factors(factors, curvature.centring(), derivative)
+    }
+
+    /// From S_r themselves, for [`solve`](Self::solve) alone; `None` also if there are more unknowns than `limit`.
+    pub(in crate::solver) fn of_squares(
+        squares: &[Matrix],
+        derivative: &'a Derivative<'a>,
+        limit: usize,
+    ) -> Option<Self> {
+        let factors: Vec<Matrix> = squares.par_iter().map(square_factor).collect();
+        let unknowns: usize = factors.iter().map(Matrix::rows).sum();
+        let factors = factors.into_iter().map(|factor| (factor, None)).collect();
+        (unknowns <= limit).then(|| Direct::of_factors(factors, None, derivative))?
+    }
+
+    fn of_factors(
+        factors: Vec<(Matrix, Option<Free>)>,
+        centring: Option<&'a Centring>,
+        derivative: &'a Derivative<'a>,
+    ) -> Option<Self> {
         let (mut of_task, mut all, mut rows, mut end) = (vec![], vec![], vec![], 0);
         for (factor, own) in factors {
             of_task.push(end..end + factor.rows());
@@ -58,11 +78,11 @@ impl<'a> Direct<'a> {
             all.extend_from_slice(factor.as_slice());
             rows.push(own);
         }
-        let columns = Matrix::from_vec(all, end, design.rank()).ok()?;
+        let columns = Matrix::from_vec(all, end, derivative.v.rows()).ok()?;
         let mut factor = system(&columns, &of_task, derivative);
         linalg::cholesky(&mut factor, derivative.threads()).then_some(Direct {
             derivative,
-            centring: curvature.centring(),
+            centring,
             columns,
             of_task,
             rows,
@@ -96,6 +116,18 @@ fn task_factor(design: &Design, free: &[(u32, f64)], shift: Option<&[f64]>) -> M
     add_gram_lower(view_mut(&mut moment), view(&rows), 1.0, 1);
     linalg::semidefinite_cholesky(&mut moment);
     transposed(&moment)
+}
+
+/// `L'` of a semidefinite matrix, without rows that are zero.
+fn square_factor(square: &Matrix) -> Matrix {
+    let mut factor = square.clone();
+    linalg::semidefinite_cholesky(&mut factor);
+    let columns = transposed(&factor);
+    let kept: Vec<usize> =
+        (0..columns.rows()).filter(|&j| columns.row(j).iter().any(|x| *x != 0.0)).collect();
+    let mut out = Matrix::zeros(kept.len(), columns.cols());
+    kept.iter().enumerate().for_each(|(to, &j)| out.row_mut(to).copy_from_slice(columns.row(j)));
+    out
 }
 
 /// The lower triangle of E.
