@@ -255,7 +255,7 @@ impl<'a> Training<'a> {
             trained.outcome.notes.extend(observer.stopped().then(|| stopped.to_string()));
         }
         let is_open = spec.kernel.is_none() && spec.c == Weight::Auto && self.statistics.is_none();
-        if is_open && too_many_for_kernels(self.inputs.n_inputs()) {
+        if is_open && too_many_for_kernels(&self.observations) {
             trained.outcome.notes.extend(auto_c::hint(self, &spec, observer));
         }
         Ok(trained)
@@ -265,7 +265,7 @@ impl<'a> Training<'a> {
     /// Some tasks may be few enough where all of them are too many.
     fn is_kernel_open(&self, spec: &FitSpec) -> bool {
         let on_device = !matches!(spec.device, DeviceSetting::Auto | DeviceSetting::Cpu);
-        let too_many = too_many_for_kernels(self.inputs.n_inputs());
+        let too_many = too_many_for_kernels(&self.observations);
         spec.kernel.is_none() && self.statistics.is_none() && !on_device && !too_many
     }
 

@@ -159,7 +159,7 @@ class EngineParameters:
         "auto",
         '{{kernels}} or "auto"',
         """Kernel of the inputs, also with its parameters, as in "rbf:0.5". "auto" is linear; where C is "auto", too,
-        and X is dense with at most 1,500 rows, it is an RBF kernel if that predicts held-out rows better.
+        and X is dense with at most 6,000 rows, it is an RBF kernel if that predicts held-out rows better.
         A model with an RBF kernel has no `coef_`, and it contains its training rows. With "precomputed", X is
         the square matrix of kernel values between training rows, and at prediction the matrix of kernel values between
         new rows and training rows.""",

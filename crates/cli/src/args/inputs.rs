@@ -40,7 +40,7 @@ pub(crate) struct InputArgs {
 fn kernel_help() -> String {
     let names: Vec<String> = Kernel::ALL.iter().map(ToString::to_string).collect();
     format!(
-        "{}; or auto: linear, or rbf where C is auto and up to 1,500 rows predict held-out ones better with it \
+        "{}; or auto: linear, or rbf where C is auto and up to 6,000 rows predict held-out ones better with it \
          [default: auto; precomputed for a Gram matrix]",
         names.join(", ")
     )

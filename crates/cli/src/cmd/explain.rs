@@ -69,7 +69,7 @@ const WORDS: [(&str, &str); 31] = [
         "kernel",
         "How two rows are compared. linear gives functions with a coefficient for each feature; rbf gives curved ones, \
       whose model contains the training rows. --kernel auto tries rbf beside linear where C is auto and there are \
-      20 to 1,500 rows, and takes it if it predicts held-out rows better.",
+      20 to 6,000 rows, and takes it if it predicts held-out rows better.",
     ),
     (
         "lambda",

@@ -3,7 +3,7 @@
 
 use super::compare::{BEYOND_NOISE, MIN_GAIN_OF_A_CURVE};
 use crate::metric::{RowLoss, is_better, mean};
-use crate::select::{Study, rbf_kernels, ridge_errors, tries_kernels};
+use crate::select::{Study, must_be_clearly_better, rbf_kernels, ridge_errors, tries_kernels};
 use crate::{Result, StudyObserver, all_losses};
 use kinfolk::{Inputs, Kernel, LossKind};
 
@@ -12,8 +12,9 @@ pub(super) fn kernel_to_try(study: &Study<'_>, observer: &dyn StudyObserver) -> 
     if !tries_kernels(study) {
         return Ok(None);
     }
-    let found = best_curve(study, observer)?.filter(BestCurve::saves_enough);
-    Ok(found.map(|curve| curve.kernel))
+    let is_long = must_be_clearly_better(study.inputs.n_inputs());
+    let is_promising = |curve: &BestCurve| curve.saves_enough() && (!is_long || curve.is_clearly_better());
+    Ok(best_curve(study, observer)?.filter(is_promising).map(|curve| curve.kernel))
 }
 
 /// What to say where rows are too many to try a kernel on all of them, and some say that it would pay. The loss of
@@ -22,13 +23,12 @@ pub(super) fn hint(study: &Study<'_>, observer: &dyn StudyObserver) -> Result<Op
     if all_losses(&study.losses, LossKind::is_classification) {
         return Ok(None);
     }
-    let clearly_better =
-        |curve: &BestCurve| curve.saves_enough() && is_better(&curve.errors, &curve.straight, BEYOND_NOISE);
+    let is_worth_a_word = |curve: &BestCurve| curve.saves_enough() && curve.is_clearly_better();
     let words = |curve: BestCurve| {
         let rows = curve.errors.len();
         format!("curved functions may predict better, by a look at {rows} rows: kernel {}", curve.kernel)
     };
-    Ok(best_curve(study, observer)?.filter(clearly_better).map(words))
+    Ok(best_curve(study, observer)?.filter(is_worth_a_word).map(words))
 }
 
 /// An RBF kernel, and errors with it and with the linear one.
@@ -41,6 +41,10 @@ struct BestCurve {
 impl BestCurve {
     fn saves_enough(&self) -> bool {
         mean(&self.errors) < (1.0 - MIN_GAIN_OF_A_CURVE) * mean(&self.straight)
+    }
+
+    fn is_clearly_better(&self) -> bool {
+        is_better(&self.errors, &self.straight, BEYOND_NOISE)
     }
 }
 

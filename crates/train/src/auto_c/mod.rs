@@ -1,7 +1,7 @@
 //! `C = auto`: the strength whose fits predict held-out rows best.
 //!
 //! Some folds are fitted at a few strengths, each from the nearest fit before it, with a loose tolerance: only the
-//! choice matters. Each fold scales inputs and labels by its own training rows. The best strength has the smallest mean
+//! choice matters. Strengths that are far off on the first folds are not fitted on the others. Each fold scales inputs and labels by its own training rows. The best strength has the smallest mean
 //! loss of held-out rows: for numbers the squared error in units of their task, which is 1 - R^2, and for classes the
 //! loss of the fit. On random problems with balanced classes that was a little better than AUC, and much better than
 //! the strongest regularisation within a standard error of the best; for classes, the strength closest to the middle
@@ -13,7 +13,9 @@
 //! | `distinct` | rows that differ, in an order of their own: what the folds are cut from |
 //! | `some_tasks` | some of many tasks |
 //! | `search` | which strengths are tried, and which is the best |
-//! | `trials` | fits and scores of the folds |
+//! | `strengths` | their fits: on the first folds, and on all folds if they are close to the best |
+//! | `scoring` | losses of held-out rows |
+//! | `trials` | what is tried on the folds, and in which order |
 //! | `curved` | whether an RBF kernel is worth a try |
 //! | `widths` | fits with it, and with the next widths |
 //! | `compare` | simple predictions on the same folds |
@@ -21,8 +23,10 @@
 mod compare;
 mod curved;
 mod distinct;
+mod scoring;
 mod search;
 mod some_tasks;
+mod strengths;
 mod trials;
 mod widths;
 
@@ -36,7 +40,8 @@ use serde::{Deserialize, Serialize};
 use some_tasks::SomeTasks;
 use std::fmt;
 use std::time::{Duration, Instant};
-use trials::{ScaleOfAll, Searched};
+use strengths::ScaleOfAll;
+use trials::Searched;
 
 pub use compare::{Baseline, BaselineScore};
 
@@ -150,7 +155,8 @@ impl fmt::Display for HeldOutRows {
 pub struct TriedStrength {
     /// The strength.
     pub strength: f64,
-    /// Score of the rows of all folds, each predicted by the fit that left it out. NaN if it is undefined.
+    /// Score of the rows of all folds, each predicted by the fit that left it out. NaN if it is undefined, or if the
+    /// strength was far off on the first folds and not tried on the others.
     #[serde(deserialize_with = "nan::from_null")]
     pub score: f64,
 }
@@ -301,9 +307,9 @@ fn of_tasks(study: Study<'_>, scale: ScaleOfAll<'_>, observer: &SharedObserver<'
 }
 
 fn of_study(study: &Study<'_>, scale: ScaleOfAll<'_>, observer: &SharedObserver<'_>) -> Result<AutoC> {
-    let Searched { metric, method, kernel, mut tried, baselines, residuals } =
+    let Searched { metric, method, kernel, mut tried, best, baselines, residuals } =
         trials::search(study, scale, observer)?;
-    let Some(best) = search::best(&tried) else {
+    let Some(best) = best.or_else(|| search::best(&tried)) else {
         return Ok(AutoC::middle(if observer.stopped() { "ended early" } else { "labels do not differ" }));
     };
     let usual = study.spec.method.for_data(study.observations);

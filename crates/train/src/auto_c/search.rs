@@ -2,6 +2,7 @@
 
 use crate::metric::{RowLoss, mean};
 use kinfolk::CScale;
+use std::cmp::Ordering;
 
 /// Tenths of a decade between strengths before the best is known roughly.
 const COARSE: i32 = 10;
@@ -15,12 +16,15 @@ const STEP_RANGE: [i32; 2] = [-50, 50];
 /// A strength that is as close as this to one that was tried is not worth another fit.
 const CLOSE: i32 = 2;
 
+/// Nor is one that promises to save less than this share of the loss.
+const WORTH_A_FIT: f64 = 0.002;
+
 /// A strength with what its fits say about held-out rows.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct StrengthTrial {
     /// Tenths of a decade from the middle of the scale.
     pub(super) step: i32,
-    /// The score of all folds together.
+    /// The score of its folds together.
     pub(super) score: f64,
     /// Mean held-out loss; NaN is never the best.
     pub(super) loss: f64,
@@ -29,6 +33,11 @@ pub(super) struct StrengthTrial {
 impl StrengthTrial {
     pub(super) fn new(step: i32, score: f64, rows: &[RowLoss]) -> Self {
         StrengthTrial { step, score, loss: mean(rows) }
+    }
+
+    /// The smallest loss first; of equals the smallest strength.
+    pub(super) fn order(&self, other: &Self) -> Ordering {
+        self.loss.total_cmp(&other.loss).then(self.step.cmp(&other.step))
     }
 }
 
@@ -58,18 +67,20 @@ pub(super) fn next(trials: &[StrengthTrial], start: i32) -> Option<i32> {
     }
 }
 
-/// Where the parabola through three neighbours is lowest, unless that is close to the middle one.
+/// Where the parabola through three neighbours is lowest, unless that is close to the middle one, or hardly lower.
 fn lowest(below: &StrengthTrial, best: &StrengthTrial, above: &StrengthTrial) -> Option<i32> {
     let (fall, rise) = (below.loss - best.loss, above.loss - best.loss);
     // Both are at least zero, so the shift is at most half of the distance.
     let shift = (0.5 * f64::from(COARSE) * (fall - rise) / (fall + rise)).round();
-    (shift.abs() >= f64::from(CLOSE)).then_some(best.step + shift as i32)
+    let gain = 0.125 * (fall - rise).powi(2) / (fall + rise);
+    let is_worth_a_fit = shift.abs() >= f64::from(CLOSE) && gain >= WORTH_A_FIT * best.loss;
+    is_worth_a_fit.then_some(best.step + shift as i32)
 }
 
 /// The one with the smallest loss; of equals the smallest strength.
 pub(super) fn best(trials: &[StrengthTrial]) -> Option<StrengthTrial> {
     let defined = trials.iter().copied().filter(|trial| trial.loss.is_finite());
-    defined.min_by(|a, b| a.loss.total_cmp(&b.loss).then(a.step.cmp(&b.step)))
+    defined.min_by(StrengthTrial::order)
 }
 
 #[cfg(test)]

@@ -2,10 +2,10 @@
 //! if they are better at its best strength. A look at some hundred rows, with a simple model of what tasks have in
 //! common, proposes the first one, and may be wrong.
 
-use super::search::StrengthTrial;
-use super::trials::{self, MethodTrials, ScaleOfAll, Trials};
-use crate::select::{HeldOut, NEXT_GAMMA, Study, TrainingFold, rounded};
-use crate::{FitSpec, MethodSpec, Metric, Result};
+use super::strengths::{CONTENDERS, MethodTrials, ScaleOfAll, Strengths, Tried};
+use super::trials::{self, best_of};
+use crate::select::{NEXT_GAMMA, Study, TrainingFold, rounded};
+use crate::{FitSpec, MethodSpec, Result};
 use kinfolk::kernel::Gamma;
 use kinfolk::{Dataset, Kernel};
 
@@ -31,7 +31,7 @@ struct KernelData<'a> {
 /// What was tried with a kernel.
 pub(super) struct WidthTrials<'a> {
     pub(super) kernel: Kernel,
-    pub(super) trials: Trials<'a>,
+    pub(super) fits: Strengths<'a>,
     pub(super) found: MethodTrials,
 }
 
@@ -54,39 +54,39 @@ impl<'a> WidthData<'a> {
         Ok(WidthData { next: [of_steps(-1)?, of_steps(1)?], first: first.map(with).transpose()? })
     }
 
-    /// The best of the kernels; `None` if there are none. Where the first one is far worse than the linear kernel,
-    /// which has this loss, others are not tried.
+    /// The best of the kernels; `None` if there are none, or if the first one is far worse than the linear one on the
+    /// first folds.
     pub(super) fn search(
         &'a self,
         study: &Study<'_>,
-        (linear, linear_loss): (&Trials<'a>, f64),
+        (linear, straight): (&Strengths<'a>, &Tried),
         method: &MethodSpec,
-        scoring: (&HeldOut<'_>, Metric),
     ) -> Result<Option<WidthTrials<'a>>> {
         let Some(first) = &self.first else { return Ok(None) };
-        let mut trials = first.open(study, linear)?;
-        let found = trials.search(method, 0, scoring)?;
-        let mut best = WidthTrials { kernel: first.kernel.clone(), trials, found };
-        let hopeless = |(trial, _): &(StrengthTrial, Vec<f64>)| trial.loss > (1.0 + FAR_WORSE) * linear_loss;
-        if best.found.best.as_ref().is_some_and(hopeless) {
-            return Ok(Some(best));
+        let mut fits = first.open(study, linear)?;
+        // From the middle, as where this kernel is given: it then has the same C.
+        let looked = fits.look(method, 0)?;
+        let far_worse = |best: &Tried| best.trial.loss > (1.0 + FAR_WORSE) * straight.trial.loss;
+        if best_of(&looked).is_none_or(far_worse) {
+            return Ok(None);
         }
+        let found = fits.decide(method, looked, CONTENDERS)?;
+        let mut best = WidthTrials { kernel: first.kernel.clone(), fits, found };
         for direction in &self.next {
-            let before = best.kernel.clone();
             for next in direction {
-                let Some((now, _)) = best.found.best else { return Ok(Some(best)) };
-                let mut trials = next.open(study, linear)?;
-                let Some(predictions) = trials.predictions(method, now.step)? else { return Ok(Some(best)) };
-                let rows = trials::choice_losses(scoring, &predictions)?;
-                if StrengthTrial::new(now.step, f64::NAN, &rows).loss >= now.loss {
+                let Some(now) = best.found.best.as_ref().map(|best| best.trial) else {
+                    return Ok(Some(best));
+                };
+                let mut fits = next.open(study, linear)?;
+                let Some(other) = fits.on_all_folds(method, now.step)? else { return Ok(Some(best)) };
+                if !other.trial.loss.is_finite() || other.trial.loss >= now.loss {
                     break;
                 }
-                // From the middle, as where this kernel is given: it then has the same C.
-                let found = trials.search(method, 0, scoring)?;
-                best = WidthTrials { kernel: next.kernel.clone(), trials, found };
+                let found = fits.search(method, 0, CONTENDERS)?;
+                best = WidthTrials { kernel: next.kernel.clone(), fits, found };
             }
             // What is better on one side is worse on the other.
-            if best.kernel != before {
+            if best.kernel != first.kernel {
                 break;
             }
         }
@@ -96,10 +96,11 @@ impl<'a> WidthData<'a> {
 
 impl<'a> KernelData<'a> {
     /// The folds, ready to be fitted with this kernel.
-    fn open(&'a self, study: &Study<'_>, linear: &Trials<'a>) -> Result<Trials<'a>> {
+    fn open(&'a self, study: &Study<'_>, linear: &Strengths<'a>) -> Result<Strengths<'a>> {
         let spec = FitSpec { kernel: Some(self.kernel.clone()), ..linear.spec.clone() };
         let c_scale = trials::c_scale_of(study, &spec)?;
         let scale = ScaleOfAll::new(&c_scale, study.observations);
-        Trials::new(linear.open, &self.data, scale, (spec, linear.threads), linear.observer)
+        let spec = (spec, linear.threads);
+        Strengths::new((linear.open, &self.data), scale, spec, linear.scoring, linear.observer)
     }
 }

@@ -3,11 +3,18 @@
 use super::{Study, screen};
 use crate::{Result, StudyObserver};
 use kinfolk::kernel::Gamma;
-use kinfolk::{Inputs, Kernel, Scaling};
+use kinfolk::{Inputs, Kernel, Observations, Scaling};
+
+/// With more inputs, RBF kernels are tried only if they are clearly better on some of the rows.
+const MANY_INPUTS: usize = 1500;
 
 /// With more inputs only the linear kernel is tried unless others are asked for: kernel matrices would take much
 /// longer than everything else.
-const MAX_INPUTS: usize = 1500;
+const MAX_INPUTS: usize = 6000;
+
+/// The same for many inputs with more kernel values than this, times the labels of an input: a pass over the
+/// observations takes so many products.
+const MAX_PRODUCTS: f64 = 2.5e8;
 
 /// With fewer, nothing can be learned about the kernel.
 const MIN_INPUTS: usize = 20;
@@ -80,12 +87,19 @@ pub(crate) const NEXT_GAMMA: f64 = 3.0;
 /// Whether kernels are tried on such data: the study does not say which one, and there are neither few nor many rows.
 pub(crate) fn tries_kernels(study: &Study<'_>) -> bool {
     let is_open = study.spec.kernel.is_none() && !matches!(study.inputs, Inputs::Gram(_));
-    is_open && (MIN_INPUTS..=MAX_INPUTS).contains(&study.inputs.n_inputs())
+    is_open && study.inputs.n_inputs() >= MIN_INPUTS && !too_many_for_kernels(study.observations)
 }
 
 /// Whether kernel matrices of so many rows would take much longer than everything else.
-pub(crate) fn too_many_for_kernels(n_inputs: usize) -> bool {
-    n_inputs > MAX_INPUTS
+pub(crate) fn too_many_for_kernels(observations: &Observations) -> bool {
+    let n_inputs = observations.n_inputs();
+    let products = n_inputs as f64 * observations.len() as f64;
+    n_inputs > MANY_INPUTS && (n_inputs > MAX_INPUTS || products > MAX_PRODUCTS)
+}
+
+/// Whether inputs are so many that kernels are tried only if they are clearly better on some of them.
+pub(crate) fn must_be_clearly_better(n_inputs: usize) -> bool {
+    n_inputs > MANY_INPUTS
 }
 
 /// RBF kernels that may suit the inputs: none if all inputs are equal.

@@ -53,7 +53,9 @@ pub use study::{Scored, Study};
 
 pub(crate) use candidates::{POOLED, STL};
 pub(crate) use cv::defined_metric;
-pub(crate) use kernels::{NEXT_GAMMA, rbf_kernels, rounded, too_many_for_kernels, tries_kernels};
+pub(crate) use kernels::{
+    NEXT_GAMMA, must_be_clearly_better, rbf_kernels, rounded, too_many_for_kernels, tries_kernels,
+};
 pub(crate) use keyed_folds::one_task_per_row;
 pub(crate) use ridge::ridge_errors;
 pub(crate) use study::StudyRows;

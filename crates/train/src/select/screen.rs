@@ -2,8 +2,8 @@
 //! with the square of their number.
 
 use super::axes::HOPELESS;
-use super::{Study, ridge_errors};
-use crate::metric::{is_better, mean};
+use super::{Study, must_be_clearly_better, ridge_errors};
+use crate::metric::{RowLoss, is_better, mean};
 use crate::{Result, StudyObserver};
 use kinfolk::Kernel;
 
@@ -11,7 +11,8 @@ use kinfolk::Kernel;
 const FEW_ROWS: usize = 400;
 
 /// The first kernel, and those that are not clearly worse than the best one on some of the rows, by kernel ridge
-/// regression. All of them if there are few rows.
+/// regression. All of them if there are few rows; if there are many, the first one alone unless another is clearly
+/// better, and then the best one beside it.
 pub(super) fn promising(
     study: &Study<'_>,
     kernels: Vec<Kernel>,
@@ -22,7 +23,12 @@ pub(super) fn promising(
     }
     let Some(errors) = ridge_errors(study, &kernels, observer)? else { return Ok(kernels) };
     let Some(best) = errors.iter().min_by(|a, b| mean(a).total_cmp(&mean(b))) else { return Ok(kernels) };
-    let keep: Vec<bool> = errors.iter().map(|own| !is_better(best, own, HOPELESS)).collect();
+    let is_long = must_be_clearly_better(study.inputs.n_inputs());
+    let keep = |own: &Vec<RowLoss>| match is_long {
+        true => std::ptr::eq(own, best) && is_better(own, &errors[0], HOPELESS),
+        false => !is_better(best, own, HOPELESS),
+    };
+    let keep: Vec<bool> = errors.iter().map(keep).collect();
     let kept = kernels.into_iter().zip(keep).enumerate().filter(|(i, (_, keep))| *i == 0 || *keep);
     Ok(kept.map(|(_, (kernel, _))| kernel).collect())
 }

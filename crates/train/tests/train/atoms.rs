@@ -194,7 +194,8 @@ fn files_that_make_no_sense_are_refused_with_line_and_cure() {
     let error = ResolvedAtoms::new(&[array], &tasks(&["a"]), None).unwrap_err().to_string();
     assert_eq!(
         error,
-        "m.npy: it has no names; expected .csv, .csv.gz, .jsonl, .jsonl.gz, .parquet or .arrow"
+        "m.npy: it has no names; expected .csv, .tsv, .txt, .jsonl, .ndjson, .parquet, .arrow, .feather or .ipc; \
+         texts also with .gz, .bz2 or .zst"
     );
 }
 
