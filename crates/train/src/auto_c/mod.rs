@@ -60,6 +60,9 @@ const FEW_ROWS_OF_A_TASK: usize = 10;
 /// Rows that are looked at: of more, a part in which tasks and classes have their shares.
 const MAX_ROWS: usize = 3000;
 
+/// The same where a curved function is tried: fits with a kernel take longer.
+const MAX_ROWS_OF_CURVES: usize = 1500;
+
 /// With fewer rows nothing is chosen.
 const MIN_ROWS: usize = 6;
 
@@ -293,22 +296,30 @@ fn of_rows(
 fn of_tasks(study: Study<'_>, scale: ScaleOfAll<'_>, observer: &SharedObserver<'_>) -> Result<AutoC> {
     let most = study.fold_keys.as_ref().map_or(usize::MAX, FoldKeys::most_folds);
     let study = Study { folds: n_folds(study.observations).min(most), ..study };
+    // What goes wrong in a look at kernels is no reason to give up the linear one.
+    let curve = curved::kernel_to_try(&study, observer).unwrap_or_default();
+    let most = if curve.is_some() { MAX_ROWS_OF_CURVES } else { MAX_ROWS };
     let n_rows = study.inputs.n_inputs();
-    if n_rows <= MAX_ROWS {
-        return of_study(&study, scale, observer);
+    if n_rows <= most {
+        return of_study(&study, scale, curve, observer);
     }
-    let (some, _) = folds::split(study.observations, MAX_ROWS as f64 / n_rows as f64, study.seed)?;
+    let (some, _) = folds::split(study.observations, most as f64 / n_rows as f64, study.seed)?;
     let some = StudyRows::new(&study, &some)?;
-    let mut chosen = of_study(&study.of_rows(&some), scale, observer)?;
-    let rows = format!("{MAX_ROWS} of {n_rows} rows, so all rows may do better");
+    let mut chosen = of_study(&study.of_rows(&some), scale, curve, observer)?;
+    let rows = format!("{most} of {n_rows} rows, so all rows may do better");
     let notes = [Some(rows).filter(|_| chosen.metric.is_some()), chosen.note.take()];
     chosen.note = notes.into_iter().flatten().reduce(|one, other| format!("{one}; {other}"));
     Ok(chosen)
 }
 
-fn of_study(study: &Study<'_>, scale: ScaleOfAll<'_>, observer: &SharedObserver<'_>) -> Result<AutoC> {
+fn of_study(
+    study: &Study<'_>,
+    scale: ScaleOfAll<'_>,
+    curve: Option<Kernel>,
+    observer: &SharedObserver<'_>,
+) -> Result<AutoC> {
     let Searched { metric, method, kernel, mut tried, best, baselines, residuals } =
-        trials::search(study, scale, observer)?;
+        trials::search(study, scale, curve, observer)?;
     let Some(best) = best.or_else(|| search::best(&tried)) else {
         return Ok(AutoC::middle(if observer.stopped() { "ended early" } else { "labels do not differ" }));
     };

@@ -1,7 +1,6 @@
 //! What is tried on the folds, and in which order.
 
 use super::compare::{self, Baseline, BaselineScore};
-use super::curved;
 use super::scoring::{Folds, Predicted, Scoring};
 use super::search::StrengthTrial;
 use super::strengths::{CONTENDERS, ScaleOfAll, Strengths, Tried};
@@ -27,14 +26,15 @@ pub(super) struct Searched {
     pub(super) residuals: Option<Residuals>,
 }
 
-/// Tries strengths until the best is known, or the observer says stop; then a curved function, if it is worth a try;
-/// then baselines.
+/// Tries strengths until the best is known, or the observer says stop; then the kernel of a curved function, if there is
+/// one; then baselines.
 ///
 /// The scale of C of a fold is that of all rows for a part of them: one of its own would be nearly the same, and would
 /// take as long as several small fits.
 pub(super) fn search(
     study: &Study<'_>,
     scale: ScaleOfAll<'_>,
+    curve: Option<Kernel>,
     observer: &dyn StudyObserver,
 ) -> Result<Searched> {
     let rows = study.cut(study.seed)?;
@@ -64,9 +64,7 @@ pub(super) fn search(
     let straight = fits.decide(&found.method, looked, CONTENDERS)?;
     found.tried = straight.tried;
     let Some(mut own) = straight.best else { return Ok(found) };
-    // What goes wrong in a look at kernels is no reason to give up the linear one.
-    let kernel = curved::kernel_to_try(study, observer).unwrap_or_default();
-    curved_data = WidthData::new(&open, &fits.spec, kernel)?;
+    curved_data = WidthData::new(&open, &fits.spec, curve)?;
     if let Some(curved) = curved_data.search(study, (&fits, &first_look), &found.method)?
         && let Some(best) = curved.found.best.filter(|_| !observer.stop())
         && scoring.is_worth_a_curve(&best.predicted, &own.predicted)?
