@@ -24,7 +24,7 @@ pub(crate) enum StandInForm<'a> {
     /// They have the same sums.
     Sums {
         /// Some rows, scaled.
-        sample: Option<(Inputs<'static>, Observations)>,
+        sample: Option<Box<(Inputs<'static>, Observations)>>,
         /// The weight of all rows in units of theirs.
         sample_factor: f64,
     },
@@ -60,7 +60,7 @@ impl StatisticsRows<'_> {
     /// The rows on which C is chosen, scaled, if they are not those of the training.
     pub(crate) fn sample(&self) -> Option<&(Inputs<'static>, Observations)> {
         match &self.form {
-            StandInForm::Sums { sample, .. } => sample.as_ref(),
+            StandInForm::Sums { sample, .. } => sample.as_deref(),
             StandInForm::Some(_) => None,
         }
     }
@@ -109,7 +109,7 @@ impl StatisticsRows<'_> {
         spec: &FitSpec,
     ) -> Result<PreparedData<'b>> {
         let StandInForm::Sums { sample, sample_factor } = &self.form else { return Ok(prepared) };
-        match (sample, spec.c) {
+        match (sample.as_deref(), spec.c) {
             (Some((inputs, observations)), _) => {
                 let data = Dataset::new(inputs, observations, spec.dataset_options(inputs))?;
                 let scale = CScale::new(&data, prepared.losses(), spec.intercept)?;
@@ -144,7 +144,7 @@ pub(crate) fn training<'a>(
         None => {
             let Surrogate { inputs, observations, sample, sample_factor } =
                 statistics.surrogate(&scaling, target_scaling.as_ref())?;
-            (inputs, observations, StandInForm::Sums { sample, sample_factor })
+            (inputs, observations, StandInForm::Sums { sample: sample.map(Box::new), sample_factor })
         }
         Some(rows) => {
             let Some((inputs, observations)) = statistics.stand_in(&scaling, target_scaling.as_ref())? else {
