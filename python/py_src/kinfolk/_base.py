@@ -213,11 +213,10 @@ class BaseKinfolkEstimator(
         self._has_offset = offset is not None
         if offset is None:
             return data
-        values, shape = np.asarray(_inputs.frame(offset), dtype=np.float64), (data.x.shape[0], len(data.outputs))
-        if values.shape not in (shape[:1], shape):
-            raise ValueError(f"offset has shape {values.shape}, expected {shape[:1]} or {shape}")
-        table = np.broadcast_to(values if values.ndim == 2 else values[:, None], shape)
-        each = table.ravel() if data.triples is None else table[data.triples.input, data.triples.output]
+        shape = (data.x.shape[0], len(data.outputs))
+        values = _inputs.of_labels("offset", offset, shape[0], data.outputs)
+        every = np.broadcast_to(values if values.ndim == 2 else values[:, None], shape)
+        each = every.ravel() if data.triples is None else every[data.triples.input, data.triples.output]
         return dataclasses.replace(data, observations=data.observations.with_offsets(each), offset=each)
 
     def _add_folds(self, data: TrainingData, groups: Any, times: Any) -> TrainingData:
