@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
-from . import _names
+from . import _names, _warnings
 
 
 class FarOffWarning(UserWarning):
@@ -17,4 +16,4 @@ def warn(estimator: Any, native: Any) -> None:
     """Once for each call; `native` are the features as the engine reads them."""
     text = estimator.model_.far_off(native, _names.of_features(estimator))
     if text is not None:
-        warnings.warn(text, FarOffWarning, stacklevel=4)
+        _warnings.warn(text, FarOffWarning)

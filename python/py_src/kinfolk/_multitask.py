@@ -233,14 +233,14 @@ class MultiTask(MoreDataMixin, SaveMixin, OnnxMixin, TaskReportMixin, TaskParame
         column that is asked for."""
         check_is_fitted(self)
         x, names = self._read(X, task, reset=False)
-        targets = self._targets
-        if names is None and targets.form != "rows":
+        form = self._targets.form
+        if names is None:
+            return Rows(x, self._task_of_rows(x, None)) if form == "rows" else Rows(x)
+        if form == "single":
+            self._targets.find(names, cure="; the model was fitted without task=...")
             return Rows(x)
-        if targets.form == "single":
-            targets.find(names, cure="; the model was fitted without task=...")
-            return Rows(x)
-        if targets.form == "wide" and not self._alike:
-            return Rows(x, targets.find(names), names)
+        if form == "wide" and not self._alike:
+            return Rows(x, self._targets.find(names), names)
         return Rows(x, self._task_of_rows(x, names), names)
 
     def _decision_matrix(self, rows: Rows, *, all_outputs: bool) -> np.ndarray:
