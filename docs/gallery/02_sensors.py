@@ -23,4 +23,4 @@ clusters = model.task_clusters(3)
 for cluster in range(3):
     print(f"cluster {cluster}:", ", ".join(names[t] for t, own in clusters.items() if own == cluster))
 plot.theta_heatmap(model, names=names)
-plt.title("Correlation of sensors, learned from the data", pad=90)
+plt.title("Correlation of sensors, learned from the data")

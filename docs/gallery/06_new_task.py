@@ -1,7 +1,7 @@
 """# A new task
 
 A shop opens. Before it has any sales, its region predicts them; with each week of sales the model knows it better.
-Labels are scaled by a common spread: two labels of a new task do not tell its own."""
+Labels are scaled by a common spread, and shops have no intercepts: two labels of a new task do not tell its own."""
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -26,7 +26,7 @@ task = np.repeat(shops[:-1], 40)
 X_new, y_new = sales("new shop", 60)
 X_test, y_test = sales("new shop", 500)
 atoms = {"region": Atom(region, weight=30)}
-model = MultiTaskRegressor(C="strength:1", target_scale="common", atoms=atoms).fit(X, y, task=task)
+model = MultiTaskRegressor(C="strength:1", target_scale="common", intercept="none", atoms=atoms).fit(X, y, task=task)
 rows, scores = [0, 2, 5, 10, 20, 40, 60], []
 for n in rows:
     if n:

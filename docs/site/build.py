@@ -55,7 +55,7 @@ def gallery(source: pathlib.Path) -> list[str]:
             sys.exit(f"{script.name} failed:\n{done.stderr}")
         seconds = time.perf_counter() - start
         print(f"{script.name}: {seconds:.1f} s", flush=True)
-        page = f"{about.strip()}\n\n```python\n{code.strip()}\n```\n\n```text\n{done.stdout.strip()}\n```\n\n"
+        page = f"{about.strip()}\n\n```python\n{code.strip()}\n```\n\n```text\n{done.stdout.rstrip()}\n```\n\n"
         (folder / f"{script.stem}.md").write_text(page + f"![The picture]({script.stem}.png)\n")
         names.append(script.stem)
     return names
@@ -73,7 +73,9 @@ def main() -> None:
     source = out / "source"
     shutil.rmtree(out, ignore_errors=True)
     source.mkdir(parents=True)
+    (source / "static").mkdir()
     shutil.copy(ROOT / "docs" / "site" / "conf.py", source)
+    shutil.copy(ROOT / "docs" / "site" / "site.css", source / "static")
     listed = {page for pages in PAGES.values() for page in pages}
     for path in sorted((ROOT / "docs").glob("*.md")):
         (source / path.name).write_text(absolute_links(path.read_text()))

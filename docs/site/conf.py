@@ -15,9 +15,11 @@ autodoc_typehints = "none"
 html_theme = "alabaster"
 html_theme_options = {
     "description": "Many related tasks, learned together, with a proof",
-    "page_width": "1200px",
+    "page_width": "1100px",
     "body_max_width": "none",
 }
+html_static_path = ["static"]
+html_css_files = ["site.css"]
 html_show_sourcelink = False
 exclude_patterns: list[str] = []
 # Code blocks of the command's output are no language.

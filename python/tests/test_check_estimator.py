@@ -97,8 +97,8 @@ TIGHT = {"tol": 1e-12, "max_passes": 100_000}
         MultiTaskClassifier(calibrate="sigmoid", **TIGHT),
         OutputKernelClassifier(calibrate="sigmoid", **TIGHT),
         MultiTaskRegressor(kernel="rbf", gamma=0.1, output="exp", **TIGHT),
-        MultiTaskCV(MultiTaskRegressor(**TIGHT), param_grid={}),
-        MultiTaskCV(MultiTaskClassifier(**TIGHT), param_grid={}),
+        MultiTaskCV(MultiTaskRegressor(**TIGHT)),
+        MultiTaskCV(MultiTaskClassifier(**TIGHT)),
     ],
     ids=lambda estimator: " ".join(repr(estimator).split()),
 )

@@ -8,6 +8,7 @@ import warnings
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -200,6 +201,10 @@ def test_a_missing_label_among_words_is_named():
 @pytest.mark.parametrize(
     "params",
     [
+        {"gamma": -1.0},
+        {"gamma": "wide"},
+        {"degree": 1.5},
+        {"coef0": "x"},
         {"random_state": "a"},
         {"random_state": -1},
         {"prior": "x"},
@@ -219,6 +224,8 @@ def test_every_wrong_parameter_is_named(regression, params):
     name = list(params)[-1]
     with pytest.raises((TypeError, ValueError), match=name):
         MultiTaskRegressor(**params).fit(d.X, d.y, task=d.task)
+    with pytest.raises(ValueError, match="task and a table y say the same thing"):
+        MultiTaskRegressor().fit(d.X, np.column_stack([d.y, d.y]), task=d.task)
 
 
 def test_arguments_of_methods_are_named(regression):
@@ -251,6 +258,20 @@ def test_values_are_named_by_their_columns(regression):
         MultiTaskRegressor(C=1.0).fit(infinite, d.y)
     with pytest.raises(ValueError, match="0 feature"):
         many.fit(with_tasks[["where"]], d.y)
+
+
+@pytest.mark.parametrize("unit", ["ns", "us", "s"])
+def test_dates_and_durations_are_no_numbers(regression, unit):
+    d = regression
+    numbers = pd.DataFrame({"age": d.X[:, 0], "wait": np.arange(100.0)})
+    model = MultiTaskRegressor(C=1.0).fit(numbers, d.y, task=d.task)
+    durations = pd.to_timedelta(np.arange(100), unit="s").astype(f"timedelta64[{unit}]")
+    dates = pd.to_datetime(np.arange(100), unit="s").astype(f"datetime64[{unit}]")
+    for column, what in [(durations, "durations"), (dates, "dates")]:
+        frame = numbers.assign(wait=column)
+        for other in (frame, pl.from_pandas(frame), pa.Table.from_pandas(frame)):
+            with pytest.raises(ValueError, match=f"X: column 'wait' holds {what}, and in training it held numbers"):
+                model.predict(other, task=d.task)
 
 
 def test_files_of_relations_that_are_not_there(regression, tmp_path):

@@ -26,6 +26,12 @@ def test_far_off_values_are_warned_about_once_for_each_call() -> None:
         with pytest.warns(FarOffWarning, match=r'"size" \(1 row, such as 500; in training') as caught:
             predict(new, task="a")
         assert sum(issubclass(each.category, FarOffWarning) for each in caught) == 1
+    three = np.column_stack([X[:, 0], np.repeat([1, 2, 3], 20), X[:, 1]])
+    for column in (1, -2):
+        numbered = pd.DataFrame(three, columns=["age", "task", "size"])
+        model = MultiTaskRegressor(C=1.0, task_column=column).fit(numbered, y)
+        with pytest.warns(FarOffWarning, match='"size" '):
+            model.predict(numbered.assign(size=500.0))
     words = frame.assign(colour=["red", "blue"] * 30)
     model = MultiTaskRegressor(C=1.0).fit(words, y, task=task)
     with pytest.warns(FarOffWarning, match='"age"'):

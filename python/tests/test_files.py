@@ -5,6 +5,7 @@ import subprocess
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 
 import kinfolk
@@ -154,5 +155,30 @@ def test_a_model_of_the_command_takes_the_columns_of_its_own_file(command, tmp_p
     north = frame["school"] == "n"
     alone = model.predict(frame.loc[north, ["age", "hours"]], task="n")
     np.testing.assert_allclose(alone, expected[north], rtol=1e-12)
-    with pytest.raises(ValueError, match="X has no column 'hours', which the model was fitted with"):
-        model.predict(frame.drop(columns="hours"))
+    # Other columns are ignored then, too.
+    np.testing.assert_allclose(model.predict(frame.loc[north].drop(columns="school"), task="n"), alone, rtol=1e-12)
+    for rows, task in [(frame, None), (frame.drop(columns="school"), "n")]:
+        with pytest.raises(ValueError, match="X has no column 'hours', which the model was fitted with"):
+            model.predict(rows.drop(columns="hours"), task=task)
+
+
+def test_a_model_of_the_command_reads_units_as_the_command_does(command, tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"shop": ["n", "s"] * 20, "mass": [f"{own} kg" for own in range(1, 41)]})
+    frame["share"] = [f"{own:.1f}%" for own in rng.random(40)]
+    frame["price"] = np.arange(40) % 7 + rng.random(40)
+    frame.to_csv(tmp_path / "d.csv", index=False)
+    words = "fit d.csv --task shop --target price -o m.safetensors --quiet"
+    subprocess.run([command, *words.split()], cwd=tmp_path, check=True)
+    predict = ["predict", "m.safetensors", "d.csv", "-o", "p.csv", "--quiet"]
+    subprocess.run([command, *predict], cwd=tmp_path, check=True)
+    expected = pd.read_csv(tmp_path / "p.csv").iloc[:, -1]
+    model = kinfolk.load(tmp_path / "m.safetensors")
+    for rows in (frame, pd.read_csv(tmp_path / "d.csv")[["share", "mass", "shop"]], pl.from_pandas(frame)):
+        np.testing.assert_allclose(model.predict(rows), expected, rtol=1e-12)
+    south = frame["shop"] == "s"
+    alone = model.predict(frame.loc[south, ["share", "mass"]], task="s")
+    np.testing.assert_allclose(alone, expected[south], rtol=1e-12)
+    model.save(tmp_path / "again.safetensors")
+    again = kinfolk.load(tmp_path / "again.safetensors")
+    np.testing.assert_array_equal(again.predict(frame), model.predict(frame))

@@ -59,6 +59,25 @@ def test_columns_in_another_order_are_refused(regression):
         model.predict(arrow.select(["a", "b", "where"]))
 
 
+def test_columns_in_another_order_are_refused_without_their_tasks_too(regression):
+    d = regression
+    pandas, tables = frames(d)
+    moved = pandas[list("bacdef")]
+    columns = {name: moved[name].to_numpy() for name in moved}
+    for table in tables:
+        model = MultiTaskRegressor(C=1.0, task_column="where").fit(table, d.y)
+        plain = MultiTaskRegressor(C=1.0).fit(moved[list("abcdef")], d.y, task=d.task)
+        for other in (moved, pl.DataFrame(columns), pa.table(columns)):
+            with pytest.raises(ValueError, match="feature names should match .*: a, b, c, d, e, f, not b, a, c"):
+                model.predict(other, task=d.task[0])
+            for fitted in (model, plain):
+                with pytest.raises(ValueError, match="feature names should match"):
+                    fitted.add_task(other, d.y, "south")
+        np.testing.assert_array_equal(
+            model.predict(moved[list("abcdef")], task=d.task), plain.predict(moved[list("abcdef")], task=d.task)
+        )
+
+
 def test_labels_and_tasks_of_any_library(regression):
     d = regression
     table = pa.table({"ann": d.y, "bob": [None if i % 3 == 0 else float(-v) for i, v in enumerate(d.y)]})

@@ -1,6 +1,8 @@
 """Offsets are a known part of each prediction: the model learns the rest."""
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 
 from kinfolk import MultiTaskClassifier, MultiTaskCV, MultiTaskRegressor, OutputKernelClassifier, OutputKernelRegressor
@@ -29,6 +31,23 @@ def test_tables_take_one_offset_for_each_row_or_each_label(kind):
     by_row = kind(**TIGHT).fit(X, Y, offset=offset[:, 0])
     both = kind(**TIGHT).fit(X, Y, offset=offset[:, [0, 0]])
     np.testing.assert_array_equal(by_row.predict(X), both.predict(X))
+
+
+@pytest.mark.parametrize("kind", [MultiTaskRegressor, OutputKernelRegressor])
+def test_columns_of_offsets_are_found_by_name(kind):
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(40, 3)), pd.DataFrame(rng.normal(size=(40, 3)), columns=["ann", "bob", "cid"])
+    offset = pd.DataFrame(rng.normal(size=(40, 3)), columns=Y.columns)
+    model = kind(C=1.0).fit(X, Y, offset=offset.to_numpy())
+    other = offset[["cid", "ann", "bob"]]
+    for table in (offset, other, pl.DataFrame({name: other[name].to_numpy() for name in other})):
+        np.testing.assert_array_equal(kind(C=1.0).fit(X, Y, offset=table).predict(X), model.predict(X))
+    with pytest.raises(ValueError, match="offset: there is no task 'bob'"):
+        kind(C=1.0).fit(X, Y, offset=offset.rename(columns={"bob": "zoe"}))
+    with pytest.raises(ValueError, match="offset: it must hold numbers"):
+        kind(C=1.0).fit(X, Y, offset=["much"] * 40)
+    one = kind(C=1.0).fit(X, Y, offset=offset["ann"])
+    np.testing.assert_array_equal(kind(C=1.0).fit(X, Y, offset=offset[["ann"]]).predict(X), one.predict(X))
 
 
 def test_a_missing_label_has_no_offset():

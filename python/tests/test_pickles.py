@@ -55,5 +55,21 @@ def test_parameters_are_what_they_were(regression):
             pd.testing.assert_frame_equal(again.atoms["features"], model.atoms["features"])
             assert again.atoms["group"].weight == 3.0
         np.testing.assert_array_equal(clone(again).fit(d.X, d.y, task=d.task).theta_, model.theta_)
+    named = np.where(d.task == "task 0", "kinfolk", d.task)  # a name that plain values of the package have, too
+    groups = {"kinfolk": {name: name[0] for name in np.unique(named)}}
+    model = MultiTaskRegressor(C=1.0, atoms=groups).fit(d.X, d.y, task=named)
+    assert pickle.loads(pickle.dumps(model)).atoms == groups
     flat = pickle.loads(pickle.dumps(OutputKernelRegressor(C=1.0).fit(d.X, d.y)))
     assert flat.predict(d.X).shape == (100,)
+
+
+class Shouting(MultiTaskRegressor):
+    """A class of the user's."""
+
+
+def test_searches_of_other_classes(regression):
+    d = regression
+    search = MultiTaskCV(Shouting(), Cs=[1.0], param_grid={}, cv=3).fit(d.X, d.y, task=d.task)
+    again = pickle.loads(pickle.dumps(search))
+    assert type(again.best_estimator_) is type(again.estimator) is Shouting
+    np.testing.assert_array_equal(again.predict(d.X, task=d.task), search.predict(d.X, task=d.task))

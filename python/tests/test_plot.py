@@ -24,6 +24,12 @@ def test_heat_map_puts_kin_side_by_side(regression, tmp_path):
     first = {"adbecf"[i] for i in ax.task_order[:3]}
     assert first in ({"a", "b", "c"}, {"d", "e", "f"})
     ax.figure.savefig(tmp_path / "theta.png")
+    # Colours are for pairs: the diagonal has none, and noise is not blown up.
+    (image,) = ax.images
+    assert np.ma.getmaskarray(image.get_array()).sum() == 6 and image.get_clim() == pytest.approx((-1, 1))
+    for size, limit in [(0.3, 0.3), (0.001, plot.LEAST_CORRELATION)]:
+        weak = plot.theta_heatmap(np.eye(4) + size * (1 - np.eye(4)))
+        assert weak.images[0].get_clim() == pytest.approx((-limit, limit))
     model = MultiTaskRegressor().fit(regression.X, regression.y, task=regression.task)
     labels = [text.get_text() for text in plot.theta_heatmap(model, correlation=False).get_yticklabels()]
     assert sorted(labels) == sorted(regression.names)

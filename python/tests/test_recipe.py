@@ -183,8 +183,8 @@ def test_what_cannot_be_learned_from_is_said():
         fitted(X.assign(odd=[{1: 2}] * len(X)), y)
     with pytest.raises(ValueError, match='"odd": it cannot be used: row 0 holds a list that is not a list of numbers'):
         fitted(X.assign(odd=[["a"]] * len(X)), y)
-    with pytest.raises(ValueError, match='column "wait": it cannot be used: it holds values of type timedelta64'):
-        fitted(X.assign(wait=pd.Timedelta(days=1)), y)
+    with pytest.raises(ValueError, match='column "wave": it cannot be used: it holds values of type complex128'):
+        fitted(X.assign(wave=1j), y)
     with pytest.raises(ValueError, match='dates such as "01/02/2024" can be read in two ways; make dates of it'):
         fitted(X.assign(day=["01/02/2024", "03/04/2024"] * (len(X) // 2)), y)
     with pytest.raises(ValueError, match='column "age": "old" is not a number, .* replace "old" by None'):

@@ -1,6 +1,7 @@
 """Scaling of features and labels, tasks without labels, and tasks that a model does not know."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.model_selection import GroupKFold, cross_val_score
@@ -85,6 +86,24 @@ def test_unknown_tasks(regression):
     np.testing.assert_allclose(guess[1], np.mean(every))
     with pytest.raises(ValueError, match="unknown_task"):
         model.set_params(unknown_task="zero").predict(d.X, task=d.task)
+
+
+def test_unknown_tasks_of_a_table(regression):
+    d = regression
+    Y = pd.DataFrame({"ann": d.y, "bob": -d.y, "cid": d.y + d.X[:, 0]})
+    # Without a common part it is the mean.
+    model = MultiTaskRegressor(method="fmtl", unknown_task="mean").fit(d.X, Y)
+    guess, every = model.predict(d.X[:3], task=["bob", "new", "ann"]), model.predict(d.X[:3])
+    np.testing.assert_allclose(guess, [every[0, 1], every[1].mean(), every[2, 0]])
+    classes = MultiTaskClassifier(unknown_task="mean").fit(d.X, np.where(Y > 0, "yes", "no"))
+    p, names = classes.predict_proba(d.X, task="new"), classes.predict(d.X, task="new")
+    assert p.shape == (100, 2) and names.tolist() == np.where(p[:, 1] > 0.5, "yes", "no").tolist()
+    mixed = classes.predict(d.X, task=np.where(np.arange(100) < 50, "new", "1"))
+    np.testing.assert_array_equal(mixed, np.append(names[:50], classes.predict(d.X)[50:, 1]))
+    with pytest.raises(ValueError, match="task 'new' is unknown.*unknown_task="):
+        model.set_params(unknown_task="error").predict(d.X, task="new")
+    related = MultiTaskRegressor(atoms={"region": {"ann": "a", "bob": "b", "cid": "a", "isle": "a"}}).fit(d.X, Y)
+    assert related.predict(d.X, task="isle").shape == (100,)
 
 
 def test_leave_one_task_out(regression):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import json
 import sys
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
@@ -14,8 +13,8 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
-from . import _atoms, _attributes, _checks, _folds, _inputs, _native, _plain, _recipe
-from ._compat import HAS_CALLBACKS, Callbacks
+from . import _atoms, _attributes, _checks, _folds, _inputs, _native, _plain, _recipe, _warnings
+from ._compat import Callbacks
 from ._folds import FoldKeys
 from ._html import CertificateHtml
 from ._importance import ImportanceMixin
@@ -213,11 +212,10 @@ class BaseKinfolkEstimator(
         self._has_offset = offset is not None
         if offset is None:
             return data
-        values, shape = np.asarray(_inputs.frame(offset), dtype=np.float64), (data.x.shape[0], len(data.outputs))
-        if values.shape not in (shape[:1], shape):
-            raise ValueError(f"offset has shape {values.shape}, expected {shape[:1]} or {shape}")
-        table = np.broadcast_to(values if values.ndim == 2 else values[:, None], shape)
-        each = table.ravel() if data.triples is None else table[data.triples.input, data.triples.output]
+        shape = (data.x.shape[0], len(data.outputs))
+        values = _inputs.of_labels("offset", offset, shape[0], data.outputs)
+        every = np.broadcast_to(values if values.ndim == 2 else values[:, None], shape)
+        each = every.ravel() if data.triples is None else every[data.triples.input, data.triples.output]
         return dataclasses.replace(data, observations=data.observations.with_offsets(each), offset=each)
 
     def _add_folds(self, data: TrainingData, groups: Any, times: Any) -> TrainingData:
@@ -271,11 +269,8 @@ class BaseKinfolkEstimator(
         found = f"the relative duality gap is {summary['rel_gap']:.2e} after {summary['passes']} passes"
         if status == "imprecise":
             found += f", but rounding may change the objective by {summary['rel_error']:.2e}"
-        warnings.warn(
-            f"{found}, above tol = {self.tol:g} ({status}): the model may be that far from optimal; {advice}",
-            ConvergenceWarning,
-            stacklevel=5 if HAS_CALLBACKS else 4,
-        )
+        text = f"{found}, above tol = {self.tol:g} ({status}): the model may be that far from optimal; {advice}"
+        _warnings.warn(text, ConvergenceWarning)
 
     def _start(self, observations: Any) -> np.ndarray | None:
         """Dual variables of the previous fit, if a warm start is possible."""

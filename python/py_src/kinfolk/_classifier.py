@@ -192,7 +192,7 @@ class MultiTaskClassifier(ClassifierMixin, ClassParameters, MultiTask):  # type:
         labels were a table predicts all of them: (rows, tasks)."""
         check_is_fitted(self)
         targets = self._targets
-        if targets.form == "wide":
+        if targets.form == "wide" and (task is None or not self._alike):
             rows = self._validated(X, task)
             scores = self._scores(rows, all_outputs=True)
             assert targets.classes is not None

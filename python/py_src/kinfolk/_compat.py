@@ -20,7 +20,6 @@ class _NoCallbacks:
     """Where scikit-learn has no callbacks."""
 
 
-HAS_CALLBACKS = _callback is not None
 Callbacks: Any = _NoCallbacks if _callback is None else _callback.CallbackSupportMixin
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
@@ -14,7 +13,7 @@ from sklearn.exceptions import FitFailedWarning
 from sklearn.model_selection import ParameterGrid, check_cv
 from sklearn.pipeline import Pipeline
 
-from . import _checks, _cv_compare, _cv_pipeline, _cv_scoring, _folds, _inputs, _native
+from . import _checks, _cv_compare, _cv_pipeline, _cv_scoring, _folds, _inputs, _native, _warnings
 from ._base import BaseKinfolkEstimator, TrainingData
 from ._cv_best import BestEstimatorMixin
 from ._cv_compare import Comparisons
@@ -284,7 +283,7 @@ class MultiTaskCV(
     def _failed(self, setting: Mapping[str, Any], error: Exception, other: SettingResult) -> SettingResult:
         """The result of a setting that cannot be fitted, in the shape of another one."""
         text = f"{dict(setting)} cannot be fitted, its score is {self.error_score}: {type(error).__name__}: {error}"
-        warnings.warn(text, FitFailedWarning, stacklevel=4)
+        _warnings.warn(text, FitFailedWarning)
         values: list[float | str] = list(self.Cs) if self.Cs is not None else ["auto"]
         n, nothing = len(values), float(self.error_score)
 

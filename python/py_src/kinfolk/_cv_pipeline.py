@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +13,7 @@ from sklearn.base import clone
 from sklearn.exceptions import FitFailedWarning
 from sklearn.utils import _safe_indexing
 
-from . import _tables
+from . import _tables, _warnings
 from ._cv_results import SettingResult
 from ._cv_scoring import FoldScores, Scoring, Split, rows_of, tables
 
@@ -104,7 +103,7 @@ def _fold(
         if scoring.error_score == "raise":
             raise
         text = f"a fit failed, its score is {scoring.error_score}: {type(error).__name__}: {error}"
-        warnings.warn(text, FitFailedWarning, stacklevel=2)
+        _warnings.warn(text, FitFailedWarning)
         return _Fit(scoring.failed(), float("nan"), time.perf_counter() - began)
     seconds = time.perf_counter() - began
     return _Fit(scoring.of_fold(fitted, split, data), fitted.steps[-1][1].rel_gap_, seconds)

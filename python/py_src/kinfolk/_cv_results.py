@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
+
+from . import _warnings
 
 Scores = dict[str, np.ndarray]
 """By the name of the scorer: (settings, folds)."""
@@ -88,7 +89,7 @@ class Results:
         """Of equal scores the first, which has the smallest C, as in the command select. A search keeps to what is
         simple unless something is better beyond noise."""
         for note in dict.fromkeys(note for setting in self.settings for note in setting.undefined):
-            warnings.warn(note, UndefinedMetricWarning, stacklevel=4)
+            _warnings.warn(note, UndefinedMetricWarning)
         scores = self.scores()
         if np.isnan(scores).all():
             raise ValueError("the score of every setting is undefined (NaN): nothing can be chosen by it")

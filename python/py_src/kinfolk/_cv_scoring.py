@@ -6,7 +6,6 @@ import copy
 import functools
 import json
 import time
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,6 +16,8 @@ from sklearn.metrics import check_scoring, get_scorer
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 from sklearn.utils.metaestimators import _safe_split
+
+from . import _warnings
 
 Split = tuple[np.ndarray, np.ndarray]
 """Rows to train on, and rows to test on."""
@@ -110,7 +111,7 @@ class Scoring:
                 if self.error_score == "raise":
                     raise
                 text = f"the score of a fold is {self.error_score}: {type(error).__name__}: {error}"
-                warnings.warn(text, FitFailedWarning, stacklevel=2)
+                _warnings.warn(text, FitFailedWarning)
                 scores[name] = float(self.error_score)
         return scores
 

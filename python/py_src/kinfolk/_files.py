@@ -36,7 +36,7 @@ class SaveMixin:
             features=features,
             task_column=column,
             classes=_classes(own),
-            recipe=getattr(own, "_recipe", None),
+            recipe=_recipe.known(own),
         )
 
 

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
-from . import _arrays, _recipe, _tables
+from . import _arrays, _names, _recipe, _tables
 from ._tables import Table, is_missing
 
 Native = Any
@@ -107,7 +107,8 @@ def split(x: Any, column: Any) -> tuple[Any, np.ndarray]:
 def checked(estimator: Any, x: Any, *, reset: bool, column: Any = None) -> tuple[Any, np.ndarray | None]:
     """Features as an array or sparse matrix of floats, and the task column if there is one. The estimator stores the
     names and the number of columns of X with its task column."""
-    x = _chosen(estimator, frame(x), reset)
+    x = frame(x)
+    x = x if reset else _chosen(estimator, x, getattr(estimator, "feature_names_in_", None))
     rest, task = (x, None) if column is None else split(x, column)
     if column is not None and rest.shape[1] == 0:
         raise ValueError("X has 0 feature(s) beside the task column, while a minimum of 1 is required")
@@ -128,11 +129,21 @@ def _has_recipe(estimator: Any) -> bool:
     return getattr(estimator, "_recipe", None) is not None
 
 
-def _chosen(estimator: Any, x: Any, reset: bool) -> Any:
-    """For a model of the command, whose files may have more columns: those of the fit by name, in their order."""
-    if reset or not getattr(estimator, "_by_name", False) or not is_table(x) or _has_recipe(estimator):
+def without_task(estimator: Any, x: Any) -> Any:
+    """Features of rows whose tasks are not in a column. Columns of a frame are those of the fit without its tasks."""
+    x, wanted = frame(x), _names.of_features(estimator)
+    x = _chosen(estimator, x, wanted)
+    if is_table(x) and wanted is not None and not _has_recipe(estimator):
+        _check_names(wanted, column_names(x))
+    return features(estimator, x)
+
+
+def _chosen(estimator: Any, x: Any, wanted: Sequence[Any] | None) -> Any:
+    """For a model of the command, whose files may have more columns: those that are wanted by name, in their order."""
+    by_name = getattr(estimator, "_by_name", False) and is_table(x) and not _has_recipe(estimator)
+    if not by_name or wanted is None:
         return x
-    names, wanted = [str(name) for name in column_names(x)], list(estimator.feature_names_in_)
+    names = [str(name) for name in column_names(x)]
     missing = [name for name in wanted if name not in names]
     table = _tables.read(x)
     if missing and any(map(_tables.holds_lists, table.columns)):
@@ -142,7 +153,14 @@ def _chosen(estimator: Any, x: Any, reset: bool) -> Any:
     if missing:
         has = ", ".join(names[:10])
         raise ValueError(f"X has no column {missing[0]!r}, which the model was fitted with; it has {has}")
-    return Table(wanted, [table.columns[names.index(name)] for name in wanted])
+    return Table(list(wanted), [table.columns[names.index(name)] for name in wanted])
+
+
+def _check_names(own: Sequence[Any], given: Sequence[Any]) -> None:
+    """Raises an error unless the columns are those of the fit, in their order."""
+    if list(own) != list(given):
+        fitted, found = (", ".join(map(str, names[:10])) for names in (own, given))
+        raise ValueError(f"The feature names should match those that were passed during fit: {fitted}, not {found}")
 
 
 def _validated(estimator: Any, x: Any, reset: bool, **more: Any) -> Any:
@@ -158,11 +176,8 @@ def _validated(estimator: Any, x: Any, reset: bool, **more: Any) -> Any:
             estimator.feature_names_in_ = names
         return found
     own = getattr(estimator, "feature_names_in_", None)
-    if own is not None and list(own) != x.names:
-        raise ValueError(
-            "The feature names should match those that were passed during fit: "
-            f"{', '.join(map(str, own[:10]))}, not {', '.join(map(str, x.names[:10]))}"
-        )
+    if own is not None:
+        _check_names(own, x.names)
     if x.shape[1] != estimator.n_features_in_:
         raise ValueError(
             f"X has {x.shape[1]} features, but {type(estimator).__name__} is expecting {estimator.n_features_in_} "
@@ -174,7 +189,7 @@ def _validated(estimator: Any, x: Any, reset: bool, **more: Any) -> Any:
 def features(estimator: Any, x: Any) -> Any:
     """Rows without a task column as floats."""
     x = frame(x)
-    if _has_recipe(estimator):
+    if _has_recipe(estimator) or (_recipe.known(estimator) is not None and _recipe.is_needed(estimator, x)):
         return _recipe.encode(estimator, x)
     table = np.asarray(x) if isinstance(x, Table) else x
     return _named_errors(x, lambda: check_array(table, estimator=estimator, input_name="X", **_FORM))
@@ -184,6 +199,7 @@ def _named_errors(x: Any, convert: Callable[[], Any]) -> Any:
     """Features as floats. For frames, an error about a value names its column."""
     if not is_table(x):
         return convert()
+    _check_kinds(_tables.read(x))
     try:
         found = convert()
     except (TypeError, ValueError):
@@ -197,6 +213,14 @@ def _named_errors(x: Any, convert: Callable[[], Any]) -> Any:
         what = "infinite" if np.isinf(value) else "missing (NaN), and in training there was always one"
         raise ValueError(f"X: row {row}, column {name!r}: the value is {what}: {value} is not a finite number")
     return found
+
+
+def _check_kinds(x: Table) -> None:
+    """Raises an error for dates and durations: numpy would make numbers of them, in units of its own."""
+    for name, column in zip(x.names, x.columns, strict=True):
+        if column.dtype.kind in "mM":
+            what = "dates" if column.dtype.kind == "M" else "durations"
+            raise ValueError(f"X: column {name!r} holds {what}, and in training it held numbers")
 
 
 def _check_numbers(x: Table) -> None:
@@ -230,21 +254,26 @@ def native(x: Any) -> Native:
     return x.indptr.astype(np.uintp), x.indices.astype(np.uint32), np.ascontiguousarray(x.data), int(x.shape[1])
 
 
-def weights(
-    weight: Any, n_rows: int, names: Sequence[Any] | None = None, known: Callable[[], np.ndarray] | None = None
-) -> np.ndarray:
-    """Weights of rows; or of rows and labels, if labels are a table with these names. Then those of labels that are not
-    `known` do not count."""
-    value = weight if names is None else _tables.in_order("sample_weight", weight, names)
-    found = np.ascontiguousarray(_tables.numbers("sample_weight", frame(value)), dtype=np.float64)
+def of_labels(what: str, value: Any, n_rows: int, names: Sequence[Any] | None) -> np.ndarray:
+    """Numbers of rows, one for all or one for each; or of rows and labels, if labels have these names."""
+    table = value if names is None else _tables.in_order(what, value, names)
+    found = np.ascontiguousarray(_tables.numbers(what, frame(table)), dtype=np.float64)
     if found.ndim == 0:
         found = np.full(n_rows, float(found))
     if found.ndim == 2 and found.shape[1] == 1:
         found = found.ravel()
     shapes = [(n_rows,)] if names is None else [(n_rows,), (n_rows, len(names))]
     if found.shape not in shapes:
-        expected = " or ".join(map(str, shapes))
-        raise ValueError(f"sample_weight has shape {found.shape}, expected {expected}")
+        raise ValueError(f"{what} has shape {found.shape}, expected {' or '.join(map(str, shapes))}")
+    return found
+
+
+def weights(
+    weight: Any, n_rows: int, names: Sequence[Any] | None = None, known: Callable[[], np.ndarray] | None = None
+) -> np.ndarray:
+    """Weights of rows; or of rows and labels, if labels are a table with these names. Then those of labels that are not
+    `known` do not count."""
+    found = of_labels("sample_weight", weight, n_rows, names)
     if found.ndim == 2 and known is not None:
         found = np.where(known(), found, 0.0)
     wrong = np.argwhere(~((found >= 0) & np.isfinite(found)))

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.cluster.hierarchy import cut_tree, leaves_list, linkage, optimal_leaf_ordering
 from scipy.spatial.distance import squareform
 
-from . import _checks, _recipe
+from . import _checks, _names
 
 if TYPE_CHECKING:
     import pandas
@@ -54,17 +54,8 @@ class LabelledResults:
     @property
     def _feature_labels(self) -> list[str]:
         """Names of the features, without the task column; x0, x1, ... if they have none."""
-        recipe = getattr(self, "_recipe", None)
-        if recipe is not None:
-            return _recipe.feature_names(recipe)
-        names = getattr(self, "feature_names_in_", None)
-        column = getattr(self, "task_column", None)
-        if names is None:
-            return [f"x{i}" for i in range(self.coef_.shape[1])]
-        words = [str(name) for name in names]
-        if column is not None:
-            words.pop(words.index(column) if isinstance(column, str) else int(column))
-        return words
+        names = _names.of_features(self)
+        return [f"x{i}" for i in range(self.coef_.shape[1])] if names is None else names
 
     @property
     def theta_frame_(self) -> pandas.DataFrame:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from . import _inputs, _tables
-from ._compat import HAS_CALLBACKS
+from . import _inputs, _tables, _warnings
 
 MIN_ROWS = 10
 """Fewer rows may be equal by chance."""
@@ -25,7 +23,7 @@ def warn(X: Any, y: Any, task_column: Any = None) -> None:
         return
     with np.errstate(all="ignore"):  # huge numbers may overflow: then nothing is said
         for text in _found(X, y, task_column):
-            warnings.warn(text, UserWarning, stacklevel=5 if HAS_CALLBACKS else 4)
+            _warnings.warn(text)
 
 
 def _found(X: Any, y: Any, task_column: Any) -> Iterator[str]:

@@ -219,7 +219,7 @@ class MoreDataMixin:
 
     def _features_only(self, X: Any) -> Any:
         """Rows without a task column."""
-        x = _inputs.features(self, X)
+        x = _inputs.without_task(self, X)
         width = json.loads(self.model_.about)["n_features"]
         if x.shape[1] != width:
             name = type(self).__name__

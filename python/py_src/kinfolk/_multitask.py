@@ -202,6 +202,11 @@ class MultiTask(MoreDataMixin, SaveMixin, OnnxMixin, TaskReportMixin, TaskParame
             raise ValueError("tasks without labels are predicted for numbers and for two classes, without calibrate")
         return np.where(learned, found.astype(np.int64), _UNKNOWN)
 
+    @property
+    def _alike(self) -> bool:
+        """Whether all tasks have numbers, or the same two classes: then there can be unknown ones."""
+        return self._targets.one_output_each and not isinstance(getattr(self, "classes_", None), list)
+
     def _borrowed(self, x: Any, name: Any) -> np.ndarray | None:
         """Scores of a task without labels, from the tasks that known relations (`atoms`) say are like it."""
         if not self.model_.atoms or not self._targets.one_output_each:
@@ -228,14 +233,15 @@ class MultiTask(MoreDataMixin, SaveMixin, OnnxMixin, TaskReportMixin, TaskParame
         column that is asked for."""
         check_is_fitted(self)
         x, names = self._read(X, task, reset=False)
-        if self._targets.form == "rows":
-            return Rows(x, self._task_of_rows(x, names), names)
+        form = self._targets.form
         if names is None:
-            return Rows(x)
-        if self._targets.form == "single":
+            return Rows(x, self._task_of_rows(x, None)) if form == "rows" else Rows(x)
+        if form == "single":
             self._targets.find(names, cure="; the model was fitted without task=...")
             return Rows(x)
-        return Rows(x, self._targets.find(names), names)
+        if form == "wide" and not self._alike:
+            return Rows(x, self._targets.find(names), names)
+        return Rows(x, self._task_of_rows(x, names), names)
 
     def _decision_matrix(self, rows: Rows, *, all_outputs: bool) -> np.ndarray:
         """Scores of the task of each row, or of all outputs: (rows, outputs)."""

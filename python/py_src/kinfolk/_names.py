@@ -1,4 +1,4 @@
-"""Names of tasks and groups, as integers or strings."""
+"""Names of tasks and groups, as integers or strings, and those of features."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _tables
+from . import _recipe, _tables
 from ._tables import is_missing
 
 EXACT_FLOATS = 2**53
@@ -73,3 +73,18 @@ def _text(value: Any, row: int, what: str) -> str:
         return value.decode()
     except UnicodeDecodeError:
         raise ValueError(f"row {row}: {what} {value!r}: these bytes are not UTF-8 text") from None
+
+
+def of_features(estimator: Any) -> list[str] | None:
+    """Names of the features: those of the recipe, or of the columns of the fit without the task column. None if they
+    have none."""
+    recipe = getattr(estimator, "_recipe", None)
+    if recipe is not None:
+        return _recipe.feature_names(recipe)
+    names, column = getattr(estimator, "feature_names_in_", None), getattr(estimator, "task_column", None)
+    if names is None:
+        return None
+    own = [str(name) for name in names]
+    if column is not None:
+        own.pop(own.index(column) if isinstance(column, str) else int(column))
+    return own

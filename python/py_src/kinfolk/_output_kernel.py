@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import json
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
@@ -15,7 +14,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from . import _calibration, _checks, _far_off, _inputs, _leaks, _native, _scores, _tables, _targets
+from . import _calibration, _checks, _far_off, _inputs, _leaks, _native, _scores, _tables, _targets, _warnings
 from ._base import BaseKinfolkEstimator, TrainingData, each_weight, weighted
 from ._compat import available_if, with_callbacks
 from ._engine import numeric_loss
@@ -116,7 +115,7 @@ class OutputKernel(SaveMixin, OnnxMixin, ReportMixin, BaseKinfolkEstimator):
         if empty:
             names = ", ".join(str(self.tasks_[t]) for t in empty[:10])
             text = f"nothing is known about columns of y without labels in training, their scores are NaN: {names}"
-            warnings.warn(text, UserWarning, stacklevel=4)
+            _warnings.warn(text)
             scores[:, empty] = np.nan
         return scores
 

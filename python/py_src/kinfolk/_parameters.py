@@ -73,11 +73,23 @@ def _kernel(estimator: Any, name: str) -> str | None:
     kernel = choice(name, text, [*templates, "auto"])
     if "scale" not in templates[kernel]:
         return kernel
-    gamma = estimator.gamma
-    gamma = choice("gamma", gamma, ("scale", "auto")) if isinstance(gamma, str) else number("gamma", gamma)
+    gamma = _gamma(estimator, "gamma")
     if "," not in templates[kernel]:
         return f"{kernel}:{gamma}"
-    return f"{kernel}:{whole('degree', estimator.degree, 1)},{gamma},{number('coef0', estimator.coef0, zero=True)}"
+    return f"{kernel}:{_degree(estimator, 'degree')},{gamma},{_not_negative(estimator, 'coef0')}"
+
+
+def _gamma(estimator: Any, name: str) -> float | str:
+    value = estimator.gamma
+    return choice(name, value, ("scale", "auto")) if isinstance(value, str) else number(name, value)
+
+
+def _degree(estimator: Any, name: str) -> int:
+    return whole(name, estimator.degree, 1)
+
+
+def _not_negative(estimator: Any, name: str) -> float:
+    return number(name, getattr(estimator, name), zero=True)
 
 
 def _class_weight(estimator: Any, name: str) -> str | None:
@@ -171,9 +183,10 @@ class EngineParameters:
         'float, "scale" or "auto"',
         """Inverse width of the kernels rbf and laplacian, factor of polynomial. "scale" is 1 / (features * variance),
         "auto" is 1 / features.""",
+        convert=_gamma,
     )
-    degree: int = parameter(3, "int", """Degree of the polynomial kernel.""")
-    coef0: float = parameter(0.0, "float", """Constant term of the polynomial kernel.""")
+    degree: int = parameter(3, "int", """Degree of the polynomial kernel.""", convert=_degree)
+    coef0: float = parameter(0.0, "float", """Constant term of the polynomial kernel.""", convert=_not_negative)
     intercept: str = parameter(
         "free",
         '"free", "none" or "ridge:B"',
@@ -188,7 +201,7 @@ class EngineParameters:
         """Value of a constant feature that is added to the inputs. The tasks share it like any other feature. 0 adds
         none.""",
         key="bias",
-        convert=lambda estimator, name: number(name, estimator.bias, zero=True),
+        convert=_not_negative,
     )
     scale: str | None = parameter(
         "auto",

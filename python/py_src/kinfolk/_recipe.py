@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import datetime
 import json
-import warnings
 from decimal import Decimal
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from . import _checks, _native, _tables
+from . import _checks, _native, _tables, _warnings
 
 Cells = Any
 """The cells of a column as the engine takes them."""
@@ -43,18 +42,28 @@ def fit(estimator: Any, x: Any) -> Any:
     missing = _checks.choice("missing", estimator.missing, FILLS)
     found, estimator._recipe, _ = _native.encode_frame(_columns(x), missing)
     for left in json.loads(estimator._recipe).get("left_out", []):
-        warnings.warn(f"column {left['column']!r} of X is left out: {left['why']}", UserWarning, stacklevel=2)
+        _warnings.warn(f"column {left['column']!r} of X is left out: {left['why']}")
     return _features(found)
+
+
+def known(estimator: Any) -> str | None:
+    """What is known about the columns. A file of the command may have units and durations where the model of the
+    command has numbers."""
+    recipe: str | None = getattr(estimator, "_recipe", None)
+    by_name = recipe is None and getattr(estimator, "_by_name", False)
+    return str(estimator.model_.schema) if by_name else recipe
 
 
 def encode(estimator: Any, x: Any) -> Any:
     """The features of new rows, by the recipe of the fit: columns are found by name, others are ignored."""
+    recipe = known(estimator)
+    assert recipe is not None
     if not _tables.is_frame(x):
-        columns = ", ".join(columns_of(estimator._recipe)[:10])
+        columns = ", ".join(columns_of(recipe)[:10])
         raise ValueError(f"X: the model was fitted to a frame and finds its columns by name: give one with {columns}")
-    found, _, remarks = _native.encode_frame(_columns(x, columns_of(estimator._recipe)), "mean", estimator._recipe)
+    found, _, remarks = _native.encode_frame(_columns(x, columns_of(recipe)), "mean", recipe)
     for remark in remarks:
-        warnings.warn(f"X: {remark}", UserWarning, stacklevel=2)
+        _warnings.warn(f"X: {remark}")
     return _features(found)
 
 

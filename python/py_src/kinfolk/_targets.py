@@ -96,9 +96,10 @@ def plain(names: Iterable[Any]) -> list[Any]:
 
 
 def form_of(labels: np.ndarray, task: np.ndarray | None) -> Form:
-    if task is not None:
-        return "rows"
-    return "wide" if labels.ndim == 2 and labels.shape[1] > 1 else "single"
+    is_wide = labels.ndim == 2 and labels.shape[1] > 1
+    if task is not None and is_wide:
+        raise ValueError("task and a table y say the same thing: give one task for each row, or a column for each task")
+    return "rows" if task is not None else "wide" if is_wide else "single"
 
 
 def observations(n_inputs: int, targets: Targets) -> Any:

@@ -20,6 +20,9 @@ __all__ = ["comparison", "gap_curve", "path_plot", "task_gain", "task_tree", "th
 MAX_LABELLED_TASKS = 60
 """Largest number of tasks with labels in a plot: more would not be readable."""
 
+LEAST_CORRELATION = 0.1
+"""The end of the colours, if no correlation is larger."""
+
 MAX_COLOURED_LINES = 6
 """Largest number of lines with a colour and a name in a plot."""
 
@@ -36,7 +39,7 @@ def theta_heatmap(
     cluster: bool = True,
     ax: Any = None,
 ) -> Any:
-    """The task matrix as a heat map, ordered by clustering, with its dendrogram.
+    """The task matrix as a heat map, ordered by clustering, with its dendrogram. The diagonal of correlations is grey.
 
     Parameters
     ----------
@@ -67,9 +70,18 @@ def theta_heatmap(
         above = ax.inset_axes([0, 1.01, 1, 0.18])
         drawn = dendrogram(linkage, ax=above, no_labels=True, color_threshold=0, above_threshold_color="0.4")
         above.set_axis_off()
+        # Without the empty part below the first join.
+        low, high = linkage[:, 2].min(), linkage[:, 2].max()
+        if high > low:
+            above.set_ylim(max(0.0, low - 0.2 * (high - low)), high + 0.02 * (high - low))
         order = np.asarray(drawn["leaves"])
-    limit = float(np.abs(shown).max()) or 1.0
-    image = ax.imshow(shown[np.ix_(order, order)], cmap="RdBu_r", vmin=-limit, vmax=limit, interpolation="nearest")
+    if correlation:  # of a task with itself it is always 1: in its colours the others would not be seen
+        shown = np.ma.masked_array(shown, mask=np.eye(len(shown), dtype=bool))
+        limit = max(LEAST_CORRELATION, float(np.abs(shown).max()) if len(shown) > 1 else 1.0)
+    else:
+        limit = float(np.abs(shown).max()) or 1.0
+    colours = plt.get_cmap("RdBu_r").with_extremes(bad="0.8")
+    image = ax.imshow(shown[np.ix_(order, order)], cmap=colours, vmin=-limit, vmax=limit, interpolation="nearest")
     if len(matrix) <= MAX_LABELLED_TASKS:
         labels = [str(names[i]) for i in order]
         ax.set_xticks(range(len(labels)), labels, rotation=90, fontsize=8)
@@ -95,7 +107,7 @@ def task_tree(model: Any, *, n_clusters: int | None = None, ax: Any = None) -> A
     threshold = 0.0 if n_clusters is None else float(heights[len(names) - n_clusters])
     ax = _axes(ax, (4.5, max(2.5, min(12.0, 0.22 * len(names) + 1))))
     readable = len(names) <= MAX_LABELLED_TASKS
-    style = {"color_threshold": threshold, "above_threshold_color": "0.4", "orientation": "left"}
+    style = {"color_threshold": threshold, "above_threshold_color": "0.4", "orientation": "left", "leaf_font_size": 8}
     dendrogram(linkage, ax=ax, labels=names if readable else None, no_labels=not readable, **style)
     ax.set_xlabel("1 - |correlation of tasks|")
     for side in ("left", "right", "top"):
