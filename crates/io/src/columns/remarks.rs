@@ -3,7 +3,7 @@
 use super::ColumnCursor;
 use super::source::NamedCursor;
 use super::survey::ColumnSurvey;
-use crate::dates::Clock;
+use crate::dates::ClockUnit;
 use crate::error::{listed, quoted};
 use crate::family;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -107,22 +107,22 @@ pub(super) fn grouped_numbers(surveys: &[(String, ColumnSurvey)]) -> Option<Stri
 
 /// Sentences about columns of durations and of times of day, which became numbers; about numbers of both kinds, too.
 pub(super) fn clocks(files: &[NamedCursor], surveys: &[(String, ColumnSurvey)]) -> Vec<String> {
-    let is = |name: &str, found: &ColumnSurvey, clock: Clock| {
+    let is = |name: &str, found: &ColumnSurvey, clock: ClockUnit| {
         let mut cursors = files.iter().map(|(_, cursor)| cursor);
         let typed =
             |column: Option<usize>, cursor: &dyn ColumnCursor| column.and_then(|column| cursor.clock(column));
         found.words == 0 && found.clocks.contains(&clock)
             || cursors.any(|cursor| typed(cursor.names().find(name), &**cursor) == Some(clock))
     };
-    let columns = |clock: Clock| {
+    let columns = |clock: ClockUnit| {
         let fit = surveys.iter().filter(|(name, found)| is(name, found, clock));
         fit.map(|(name, _)| name.clone()).collect::<Vec<String>>()
     };
     let said = |what: &str, columns: Vec<String>| {
         (!columns.is_empty()).then(|| format!("{what}: {}", listed(&columns)))
     };
-    let durations = said("durations became seconds", columns(Clock::Seconds));
-    let times = said("times of day became shares of the day", columns(Clock::ShareOfDay));
+    let durations = said("durations became seconds", columns(ClockUnit::Seconds));
+    let times = said("times of day became shares of the day", columns(ClockUnit::ShareOfDay));
     durations.into_iter().chain(times).collect()
 }
 

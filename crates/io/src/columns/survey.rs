@@ -5,7 +5,7 @@ use super::cells::{self, CellRules, Reading, TableCell};
 use super::date_styles::DateStyles;
 use super::units::UnitCounts;
 use super::{ColumnType, RowPlace};
-use crate::dates::Clock;
+use crate::dates::ClockUnit;
 use crate::{DateOrder, Decimal, Missing, Result, dates};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -80,7 +80,7 @@ pub(crate) struct ColumnSurvey {
     /// Whether the minus of some number is written as bookkeepers do: `(5)`, `5-`.
     pub(crate) has_odd_minus: bool,
     /// What times among the numbers, written as text, are.
-    pub(crate) clocks: BTreeSet<Clock>,
+    pub(crate) clocks: BTreeSet<ClockUnit>,
     /// Words that are numbers with the other decimal sign.
     pub(crate) other_sign: u64,
     /// Whether some number can be read with this decimal sign only.
