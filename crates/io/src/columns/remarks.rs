@@ -212,7 +212,8 @@ fn first_word(name: &str) -> Option<String> {
     (word.chars().count() >= MIN_WORD_CHARS && word.contains(char::is_alphabetic)).then_some(word)
 }
 
-/// A sentence about a column that holds identifiers: whole numbers that are called so, or that count the rows.
+/// A sentence about a column that holds identifiers: whole numbers that are called so or written so, or that count the
+/// rows.
 fn identifiers(name: &str, found: &ColumnSurvey) -> Option<String> {
     if found.rows < MIN_ROWS_OF_IDS || found.words > 0 {
         return None;
@@ -224,6 +225,13 @@ fn identifiers(name: &str, found: &ColumnSurvey) -> Option<String> {
     if are_different && (count_rows || is_called_id) {
         return Some(format!(
             "column {name} has another whole number in each row, as identifiers have ({drop})"
+        ));
+    }
+    if let Some(code) = &found.code {
+        return Some(format!(
+            "column {name} has zeros in front of numbers, as codes have ({}), and is learned from like a number \
+             ({drop}, --one-hot {name} takes its values for words)",
+            quoted(code)
         ));
     }
     (is_called_id && found.has_many_integers(MIN_REPEATED_IDS)).then(|| {
