@@ -61,7 +61,7 @@ fn a_chain_with_two_decimal_signs_has_the_scores_of_its_clean_file() {
     let place = Place::new();
     let (export, clean) = chain();
     place.write("export.csv", &export);
-    place.write("clean.csv", clean);
+    place.write("clean.csv", &clean);
     let fit = "--target Vendas --task Loja --kernel linear --threads 1";
     // What could be either is asked for, with the words that say it.
     let said = place.run(&format!("fit export.csv {fit} -o m.st"));
@@ -80,10 +80,13 @@ fn a_chain_with_two_decimal_signs_has_the_scores_of_its_clean_file() {
     }
     place.ok(&format!("fit clean.csv {fit} -o clean.st"));
     assert_eq!(place.ok("predict m.st export.csv"), place.ok("predict clean.st clean.csv"));
-    // Rows in another order of columns, with another shop, and clean ones, too.
-    let said = place.run("predict m.st clean.csv");
+    // New rows with points are another form, which is told and can be said.
+    let points: String =
+        clean.lines().map(|line| line.replace(",1,", ",sim,").replace(",0,", ",n\u{e3}o,") + "\n").collect();
+    place.write("points.csv", points);
+    let said = place.run("predict m.st points.csv");
     assert!(said.code == 3 && said.stderr.contains("column \"Pre\u{e7}o\""), "{}", said.stderr);
-    assert_eq!(place.ok("predict m.st clean.csv --decimal ."), place.ok("predict clean.st clean.csv"));
+    assert_eq!(place.ok("predict m.st points.csv --decimal ."), place.ok("predict clean.st clean.csv"));
     // Where codes are learned from like numbers, that is said. A file that lost the zeros has no other shops.
     let said = place.ok("fit clean.csv --target Vendas --c 1 -o pooled.st --force");
     assert!(
@@ -94,7 +97,9 @@ fn a_chain_with_two_decimal_signs_has_the_scores_of_its_clean_file() {
     let lost = place.run("predict m.st lost.csv");
     assert!(lost.code == 3 && lost.stderr.contains("\"0058\""), "{}", lost.stderr);
     let info = place.ok("data info export.csv");
-    assert!(info.contains("--target Vendas --task Loja"), "{info}");
+    assert!(info.contains("unclear: \"1.429\" can be read") && info.contains(cure), "{info}");
+    let info = place.ok("data info export.csv --decimal Visitantes=,");
+    assert!(info.contains("--decimal \"Visitantes=,\" --target Vendas --task Loja"), "{info}");
 }
 
 #[test]
