@@ -99,6 +99,20 @@ impl From<kinfolk::Error> for Failure {
     }
 }
 
+/// A message about a value that is no number, in plainer words than those of the parsers; `None` if it is about
+/// something else.
+pub(crate) fn about_a_number(message: &str) -> Option<String> {
+    const WORDS: [(&str, &str); 5] = [
+        (": invalid digit found in string", ": it must be a whole number"),
+        (": number too large to fit in target type", ": the number is too large"),
+        (": cannot parse integer from empty string", ": it must be a whole number"),
+        (": invalid float literal", ": it must be a number"),
+        (": cannot parse float from empty string", ": it must be a number"),
+    ];
+    let (parser, words) = WORDS.iter().find(|(parser, _)| message.contains(parser))?;
+    Some(message.replacen(parser, words, 1))
+}
+
 impl From<kinfolk_io::Error> for Failure {
     fn from(error: kinfolk_io::Error) -> Self {
         Self::of_lines(INPUT, &error.with_hints(option))
@@ -116,6 +130,18 @@ fn option(hint: &Hint) -> String {
         }
         Hint::Decimal => {
             "say which with --decimal , (thousands have points) or --decimal . (decimal points)".into()
+        }
+        Hint::DecimalOf(column) => {
+            let [comma, point] = [",", "."].map(|sign| argument(&format!("{column}={sign}")));
+            format!(
+                "say which with --decimal {comma} (thousands have points) or --decimal {point} (decimal points)"
+            )
+        }
+        Hint::EitherDecimal(column) => {
+            let either = argument(&format!("{column}=either"));
+            format!(
+                "--decimal {either} takes a single comma or point for the decimal sign, whatever follows it"
+            )
         }
         Hint::ZeroBased(is) => {
             format!("if they count from {} in this file, say so with --zero-based {is}", u8::from(!is))

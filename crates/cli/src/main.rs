@@ -32,7 +32,10 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => {
             // Help and version go to stdout with code 0, the rest to stderr with code 2.
-            let _ = error.print();
+            let _ = match failure::about_a_number(&error.render().to_string()) {
+                Some(text) => std::io::stderr().write_all(text.as_bytes()),
+                None => error.print(),
+            };
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(failure::USAGE));
         }
     };

@@ -12,6 +12,8 @@ use tempfile::NamedTempFile;
 pub struct AtomicFile {
     temporary: NamedTempFile,
     path: PathBuf,
+    /// Largest size in bytes, if there is a limit: beyond it the system would end the program by a signal.
+    limit: Option<u64>,
 }
 
 impl AtomicFile {
@@ -45,7 +47,7 @@ impl AtomicFile {
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
         let temporary = builder.tempfile_in(folder_of(&path)).map_err(without_name)?;
-        Ok(AtomicFile { temporary, path })
+        Ok(AtomicFile { temporary, path, limit: size_limit() })
     }
 
     /// Flushes the file to the disk and gives it its name and the permissions of the file it replaces.
@@ -68,7 +70,14 @@ impl AtomicFile {
 
 impl Write for AtomicFile {
     fn write(&mut self, bytes: &[u8]) -> Result<usize> {
-        self.temporary.as_file_mut().write(bytes)
+        let file = self.temporary.as_file_mut();
+        if let Some(limit) = self.limit
+            && file.stream_position()?.saturating_add(bytes.len() as u64) > limit
+        {
+            let why = format!("it would be larger than the limit of file sizes, {limit} bytes (ulimit -f)");
+            return Err(Error::new(ErrorKind::FileTooLarge, why));
+        }
+        file.write(bytes)
     }
 
     fn flush(&mut self) -> Result<()> {
@@ -125,6 +134,13 @@ pub fn remove_unfinished(folder: &Path) {
             let _ = fs::remove_file(entry.path());
         }
     }
+}
+
+/// The limit of the size of files of this process, where the system says it.
+fn size_limit() -> Option<u64> {
+    let limits = fs::read_to_string("/proc/self/limits").ok()?;
+    let line = limits.lines().find_map(|line| line.strip_prefix("Max file size"))?;
+    line.split_whitespace().next()?.parse().ok()
 }
 
 const TEMPORARY_SUFFIX: &str = ".tmp";

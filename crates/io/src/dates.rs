@@ -86,16 +86,16 @@ pub(crate) fn seconds(ticks: i64, per_second: i64) -> f64 {
 
 /// What a number that was a time stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Clock {
+pub(crate) enum ClockUnit {
     /// Seconds of a duration.
     Seconds,
     /// A share of the day.
     ShareOfDay,
 }
 
-/// A duration as pandas writes it (`1 days 02:00:00`, `-1 days +23:59:58`) in seconds, or a time of day with its seconds
-/// (`10:30:00`) as a share of the day: what these are in files with types. `10:30` may be many things.
-pub(crate) fn clock(text: &str) -> Option<(f64, Clock)> {
+/// A duration as pandas writes it (`1 days 02:00:00`, `-1 days +23:59:58`) in seconds, or a time of day with its
+/// seconds (`10:30:00`) as a share of the day: what these are in files with types. `10:30` may be many things.
+pub(crate) fn clock(text: &str) -> Option<(f64, ClockUnit)> {
     if text.bytes().filter(|byte| *byte == b':').count() != 2 {
         return None;
     }
@@ -115,8 +115,8 @@ pub(crate) fn clock(text: &str) -> Option<(f64, Clock)> {
     let nanos = i128::from(of_days.checked_add(seconds)?) * i128::from(NANOS_PER_SECOND) + i128::from(nanos);
     let seconds = crate::decimal::number(nanos, 9);
     Some(match days {
-        Some(_) => (seconds, Clock::Seconds),
-        None => (seconds / SECONDS_PER_DAY as f64, Clock::ShareOfDay),
+        Some(_) => (seconds, ClockUnit::Seconds),
+        None => (seconds / SECONDS_PER_DAY as f64, ClockUnit::ShareOfDay),
     })
 }
 
@@ -349,10 +349,10 @@ mod tests {
     #[test]
     fn clocks_are_numbers() {
         for (text, value) in [
-            ("0 days 01:30:00", (5400.0, Clock::Seconds)),
-            ("-1 days +23:59:57.500000", (-2.5, Clock::Seconds)),
-            ("12:00:00", (0.5, Clock::ShareOfDay)),
-            ("6:00:00.000", (0.25, Clock::ShareOfDay)),
+            ("0 days 01:30:00", (5400.0, ClockUnit::Seconds)),
+            ("-1 days +23:59:57.500000", (-2.5, ClockUnit::Seconds)),
+            ("12:00:00", (0.5, ClockUnit::ShareOfDay)),
+            ("6:00:00.000", (0.25, ClockUnit::ShareOfDay)),
         ] {
             assert_eq!(clock(text), Some(value), "{text}");
         }

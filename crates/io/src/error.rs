@@ -43,6 +43,10 @@ pub enum Hint {
     DateOrder,
     /// Say which decimal sign numbers in text have: [`ColumnRoles::decimal`](crate::ColumnRoles::decimal).
     Decimal,
+    /// The same for this column: [`ColumnRoles::decimals`](crate::ColumnRoles::decimals).
+    DecimalOf(String),
+    /// Say that numbers of this column may have either decimal sign: [`Decimal::Either`](crate::Decimal::Either).
+    EitherDecimal(String),
     /// Say whether indices of an svm file count from 0: [`ColumnRoles::zero_based`](crate::ColumnRoles::zero_based).
     ZeroBased(bool),
     /// Keep inputs dense: [`ColumnRoles::dense`](crate::ColumnRoles::dense); or scale them without centring.
@@ -69,6 +73,10 @@ impl fmt::Display for Hint {
             Hint::MissingWord(word) => write!(f, "take {} for a missing value", quoted(word)),
             Hint::DateOrder => f.write_str("say whether the day or the month comes first"),
             Hint::Decimal => f.write_str("say whether the decimal sign is a comma or a point"),
+            Hint::DecimalOf(_) => f.write_str("say whether its decimal sign is a comma or a point"),
+            Hint::EitherDecimal(_) => {
+                f.write_str("say that a single comma or point is always a decimal sign")
+            }
             Hint::ZeroBased(is) => {
                 write!(f, "if they count from {} in this file, say so", u8::from(!is))
             }

@@ -189,10 +189,14 @@ pub enum Decimal {
     Point,
     /// `1.234,5`.
     Comma,
+    /// Both, told by each number: of `1,234.5` and `1.234,5` the last sign, of `1,5` and `2.5` the only one. A sign
+    /// that is there more than once separates thousands.
+    Either,
 }
 
 named! {
     Decimal, "decimal sign":
     Point = ".",
     Comma = ",",
+    Either = "either",
 }

@@ -96,6 +96,8 @@ pub fn read_frame(
             ignore_case: own.ignore_case,
             spellings: own.spellings.clone(),
             units: own.units.clone(),
+            decimals: own.decimals.clone(),
+            money: own.money.clone(),
             ..ColumnRoles::default()
         };
         Schema { columns, ..schema.clone() }

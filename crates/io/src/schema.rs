@@ -75,6 +75,13 @@ pub struct ColumnRoles {
     /// The unit beside the numbers of a column, by the name of the column; a fit finds it.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub units: BTreeMap<String, String>,
+    /// The decimal sign of the numbers of a column, by its name, where it is not that of the file; a fit finds those
+    /// that are not told.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub decimals: BTreeMap<String, Decimal>,
+    /// Signs of money beside the numbers of a column, by its name; a fit finds them.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub money: BTreeMap<String, Vec<String>>,
     /// Whether the target's values are classes even if they are numbers.
     pub classes: bool,
     /// Whether to keep inputs dense however many zeros there are.

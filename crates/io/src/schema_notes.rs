@@ -90,9 +90,21 @@ impl Schema {
                 "words, labels and tasks that differ in letter case only are one (--ignore-case)".into(),
             );
         }
-        if self.columns.decimal == Some(Decimal::Comma) {
-            notes.push("numbers are read with a decimal comma (--decimal)".into());
+        match self.columns.decimal {
+            Some(Decimal::Comma) => notes.push("numbers are read with a decimal comma (--decimal)".into()),
+            Some(Decimal::Either) => {
+                notes.push("numbers are read with the decimal sign that each has (--decimal)".into());
+            }
+            _ => {}
         }
+        let with = |sign: Decimal| {
+            let fit = self.columns.decimals.iter().filter(move |(_, own)| **own == sign);
+            fit.map(|(column, _)| quoted(column)).collect::<Vec<_>>()
+        };
+        let tail = ", and with a decimal point elsewhere (--decimal)";
+        note(&mut notes, "numbers are read with a decimal comma in ", with(Decimal::Comma), tail);
+        let tail = ", where some have a decimal comma and others a point (--decimal)";
+        note(&mut notes, "each number is read with its own decimal sign in ", with(Decimal::Either), tail);
         notes.extend(empty_rows_in_words(self.empty_rows));
         notes.extend(dropped_rows_in_words(self.dropped_rows).map(|said| said + " (--missing drop)"));
         self.note_targets(&mut notes);

@@ -2,8 +2,9 @@
 
 use crate::columns::cells::folded;
 
-/// What says yes, in lower case.
-const POSITIVE: [&str; 34] = [
+/// What says yes, in lower case: in English, German, French, Spanish, Italian, Portuguese, Dutch, Polish and the
+/// languages of Scandinavia.
+const POSITIVE: [&str; 43] = [
     "1",
     "true",
     "yes",
@@ -38,13 +39,22 @@ const POSITIVE: [&str; 34] = [
     "sí",
     "verdadero",
     "positivo",
+    "sì",
+    "vero",
+    "attivo",
+    "sim",
+    "verdadeiro",
+    "ativo",
+    "waar",
+    "actief",
+    "tak",
 ];
 /// What says no, in lower case.
-const NEGATIVE: [&str; 34] = [
+const NEGATIVE: [&str; 44] = [
     "0", "-1", "false", "no", "n", "inactive", "negative", "neg", "absent", "control", "off", "fail",
     "failed", "failure", "normal", "benign", "healthy", "censored", "alive", "survived", "-", "nein",
     "falsch", "inaktiv", "negativ", "non", "faux", "inactif", "négatif", "falso", "negativo", "none",
-    "never", "safe",
+    "never", "safe", "inattivo", "não", "nao", "inativo", "nee", "onwaar", "inactief", "nie", "nej", "nei",
 ];
 /// What makes the opposite of a word.
 const NEGATIONS: [&str; 14] = [
@@ -131,6 +141,8 @@ mod tests {
             ("inactive", "active"),
             ("No", "yes"),
             ("nein", "Ja"),
+            ("nee", "ja"),
+            ("N\u{e3}o", "sim"),
             ("0", "1"),
             ("-1", "1"),
             ("2", "10"),

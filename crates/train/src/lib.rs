@@ -32,7 +32,7 @@ pub use importance::{Importance, Importances, Shuffles, SourceColumn, importance
 pub use kinfolk::Claim;
 pub use method::{FitRequest, Job, Method, MethodInfo, StepToward, SupportedLosses};
 pub use methods::{CONVEX_OKL, Engine, GMTL, Gmtl, MTL_SDCA, MTRL, OKL, Regroup, find, registry};
-pub use metric::{Average, Measure, Metric, Predictions, Score, predict};
+pub use metric::{Average, Measure, Metric, Predictions, Score, class_probabilities, predict};
 pub use observer::{StudyObserver, Unobserved};
 pub use other_outcomes::LabelCorrelations;
 pub use params::{Allowed, Param, Params, Value};

@@ -44,10 +44,11 @@ pub(crate) struct ColumnArgs {
     /// How dates such as 3/4/2024 are to be read: day first (dmy) or month first (mdy) [default: as the column shows].
     #[arg(long, value_name = "dmy|mdy|ymd")]
     date_order: Option<DateOrder>,
-    /// Decimal sign of numbers in text [default: a comma if the file has no decimal points]. With a comma, predict
-    /// writes csv with semicolons and decimal commas.
-    #[arg(long, value_name = ".|,")]
-    decimal: Option<Decimal>,
+    /// Decimal sign of numbers in text: a point, a comma, or either as each number shows (1,5 and 2.5; a single sign is
+    /// a decimal sign); COL=SIGN is for a column, and may be repeated [default: as the columns show]. With a comma,
+    /// predict writes csv with semicolons and decimal commas.
+    #[arg(long, value_name = "[COL=].|,|either")]
+    decimal: Vec<DecimalSign>,
     /// The column of weights.
     #[arg(long, value_name = "COL")]
     weight: Option<String>,
@@ -90,6 +91,25 @@ impl FromStr for NameList {
         let names = reader.records().next().and_then(|record| record.ok());
         let whole = || NameList(vec![text.to_string()]);
         Ok(names.map_or_else(whole, |names| NameList(names.iter().map(str::to_string).collect())))
+    }
+}
+
+/// The decimal sign of a file, or of a column.
+#[derive(Debug, Clone, PartialEq)]
+struct DecimalSign {
+    column: Option<String>,
+    sign: Decimal,
+}
+
+impl FromStr for DecimalSign {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        let (column, sign) = match text.rsplit_once('=') {
+            Some((column, sign)) => (Some(column.to_string()), sign),
+            None => (None, text),
+        };
+        Ok(DecimalSign { column, sign: sign.parse()? })
     }
 }
 
@@ -143,7 +163,9 @@ impl ColumnArgs {
         columns.missing = self.missing.unwrap_or(columns.missing);
         columns.max_levels = self.max_levels.or(columns.max_levels);
         columns.date_order = self.date_order.or(columns.date_order);
-        columns.decimal = self.decimal.or(columns.decimal);
+        columns.decimal = self.decimal().or(columns.decimal);
+        let of_columns = self.decimal.iter().filter_map(|own| Some((own.column.clone()?, own.sign)));
+        columns.decimals.extend(of_columns);
         if let Some(ZeroBased(zero_based)) = self.zero_based {
             columns.zero_based = zero_based;
         }
@@ -176,8 +198,9 @@ impl ColumnArgs {
         }
     }
 
+    /// The decimal sign of all columns that are not named.
     pub(crate) fn decimal(&self) -> Option<Decimal> {
-        self.decimal
+        self.decimal.iter().rev().find(|own| own.column.is_none()).map(|own| own.sign)
     }
 
     pub(crate) fn columns(&self) -> ColumnRoles {
@@ -197,5 +220,14 @@ mod tests {
         assert_eq!(names("a,b c"), ["a", "b c"]);
         assert_eq!(names("\"a, b\",c"), ["a, b", "c"]);
         assert_eq!(names("tox_*"), ["tox_*"]);
+    }
+
+    #[test]
+    fn a_decimal_sign_is_that_of_the_file_or_of_a_column() {
+        let sign = |text: &str| text.parse::<DecimalSign>();
+        assert_eq!(sign(","), Ok(DecimalSign { column: None, sign: Decimal::Comma }));
+        let either = DecimalSign { column: Some("a=b".into()), sign: Decimal::Either };
+        assert_eq!(sign("a=b=either"), Ok(either));
+        assert!(sign("a").is_err() && sign("a=;").is_err());
     }
 }

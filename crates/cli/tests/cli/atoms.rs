@@ -89,6 +89,10 @@ fn theta_comes_in_parts() {
     assert_eq!(csv.lines().count(), 1 + 3 * 11, "{csv}");
     assert!(csv.starts_with("part,task,shop"));
     assert_eq!(place.run("theta m.st --parts --svg x.svg").code, 2);
+    // Groups that were given are told from those that the data say.
+    let said = place.ok("theta m.st");
+    assert!(said.contains("groups may come from what was given: region ("), "{said}");
+    assert!(said.contains("found in the data ("), "{said}");
     place.ok(&format!("{FIT} -o plain.st -q"));
     assert!(place.ok("theta plain.st --parts").contains("100 %"));
     assert!(!place.ok("model show plain.st").contains("theta    "));

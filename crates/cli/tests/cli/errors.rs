@@ -219,3 +219,16 @@ fn a_model_of_other_numbers_does_not_hold() {
         "the duals of the model do not belong to these data",
     ]);
 }
+
+#[test]
+fn a_number_that_cannot_be_read_is_told_in_plain_words() {
+    let place = Place::new();
+    for (words, why) in [
+        ("theta m.st --threshold abc", "'abc' for '--threshold <R>': it must be a number\n"),
+        ("select x.csv --folds 1e3", "'1e3' for '--folds <K>': it must be a whole number\n"),
+        ("fit x.csv -o m.st --max-levels 99999999999999999999", ": the number is too large\n"),
+    ] {
+        let said = place.run(words);
+        assert!(said.code == 2 && said.stderr.contains(why), "{words}: {}", said.stderr);
+    }
+}

@@ -21,6 +21,7 @@ mod models;
 #[path = "../../../../tests/needs.rs"]
 mod needs;
 mod new_rows;
+mod newcomers;
 mod notes;
 mod report;
 mod safety;

@@ -93,17 +93,17 @@ fn times_with_and_without_a_zone_and_what_dates_are_good_for_are_told_of() {
 }
 
 #[test]
-fn numbers_with_another_decimal_sign_than_the_rest_are_an_error() {
+fn numbers_with_another_decimal_sign_than_the_one_that_is_told_are_an_error() {
     let (point, comma) = (|i: usize| format!("{}.5", i % 7), |i: usize| format!("{},25", i % 5));
-    let said = fit(&[("p", &point), ("c", &comma)], "");
+    let said = fit(&[("p", &point), ("c", &comma)], "--decimal .");
     let why =
         "column \"c\": its numbers, such as \"0,25\", have another decimal sign than the rest of the file";
-    assert!(said.contains(why) && said.contains("--decimal ,"), "{said}");
+    assert!(said.contains(why) && said.contains("--decimal c=either"), "{said}");
     // Labels would be classes.
     let place = Place::new();
     let rows: String = (0..30).map(|i| format!("{};{}\n", point(i), comma(i))).collect();
     place.write("a.csv", format!("x;y\n{rows}"));
-    let said = place.run("fit a.csv --target y --c 1 -o m.st").stderr;
+    let said = place.run("fit a.csv --target y --c 1 --decimal . -o m.st").stderr;
     assert!(said.contains("line 2, column \"y\": its numbers, such as \"0,25\", have another"), "{said}");
 }
 

@@ -190,7 +190,7 @@ fn info_suggests_a_command_that_works() {
     });
     place.write("bad.csv", text.as_bytes());
     let command = next("bad.csv --target y");
-    assert_eq!(command, "kinfolk fit bad.csv --target y --task shop --drop a -o bad.safetensors");
+    assert_eq!(command, "kinfolk fit bad.csv --target y --task shop --missing-word inf -o bad.safetensors");
     place.ok(command.strip_prefix("kinfolk ").unwrap());
     place.write("unclear.csv", b"a;b;y\n950;1;1\n2.045;2;2\n");
     assert!(place.json("data info unclear.csv --target y").get("suggestion").is_none());

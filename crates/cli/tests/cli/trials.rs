@@ -195,7 +195,9 @@ fn money_percent_and_names_of_months_are_read() {
     let said = place.ok(&format!("fit signs.csv {FIT} -o signs.st"));
     let note = "numbers are read without the sign of money beside them: \"sales\"";
     assert!(said.contains(note), "{said}");
-    assert_eq!(place.read("plain.st"), place.read("signs.st"));
+    let scores = |model: &str, rows: &str| place.ok(&format!("predict {model} {rows}"));
+    assert_eq!(scores("signs.st", "signs.csv"), scores("plain.st", "plain.csv"));
+    assert_eq!(scores("signs.st", "plain.csv"), scores("plain.st", "plain.csv"));
     let rows = (0..28).map(|i| format!("{:02}.02.24,{},{}\n", i + 1, i * 7 % 5, i * 3 % 11));
     place.write("short.csv", format!("day,x,y\n{}", rows.collect::<String>()));
     let said = place.ok("fit short.csv --target y -o short.st");

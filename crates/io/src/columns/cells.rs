@@ -1,6 +1,7 @@
 //! What a cell says.
 
 use super::messages;
+use super::number_form::NumberForm;
 use crate::error::quoted;
 use crate::{ColumnRoles, DateOrder, Decimal, Result, dates};
 use std::borrow::Cow;
@@ -142,6 +143,7 @@ pub(crate) struct CellRules {
     /// The spelling of each word, if letter case does not count.
     spellings: Option<BTreeMap<String, String>>,
     units: BTreeMap<String, String>,
+    decimals: BTreeMap<String, Decimal>,
 }
 
 impl CellRules {
@@ -151,12 +153,13 @@ impl CellRules {
             missing_words: columns.missing_words.clone(),
             spellings: columns.ignore_case.then(|| columns.spellings.clone()),
             units: columns.units.clone(),
+            decimals: columns.decimals.clone(),
         }
     }
 
-    /// The unit beside the numbers of this column.
-    pub(super) fn unit(&self, column: &str) -> Option<&str> {
-        self.units.get(column).map(String::as_str)
+    /// How the numbers of this column are written.
+    pub(super) fn form(&self, column: &str) -> NumberForm {
+        NumberForm { unit: self.units.get(column).cloned(), decimal: self.decimals.get(column).copied() }
     }
 
     /// Whether letter case does not count.
@@ -272,6 +275,7 @@ pub(crate) fn text_in(bytes: &[u8]) -> Result<Cow<'_, str>> {
 /// A cell is missing if it is empty or holds one of `MISSING`.
 pub(crate) fn number(text: &str, decimal: Decimal) -> Reading {
     let text = text.trim_ascii();
+    let decimal = if decimal == Decimal::Either { own_sign(text) } else { decimal };
     let bare = number_and_unit(text).map(|(bare, _)| bare);
     if let Some(bare) = bare.or_else(|| with_minus_in_front(text)) {
         return match number(&bare, decimal) {
@@ -409,12 +413,36 @@ pub(crate) fn decimal_sign(text: &str) -> Option<Decimal> {
     }
 }
 
+/// The decimal sign of a number that may have either: of two signs the last one, and a single sign if it is there once.
+fn own_sign(text: &str) -> Decimal {
+    let count = |sign: char| text.matches(sign).count();
+    let is_comma = match (count('.'), count(',')) {
+        (0, commas) => commas == 1,
+        (points, 0) => points > 1,
+        _ => text.rfind(',') > text.rfind('.'),
+    };
+    if is_comma { Decimal::Comma } else { Decimal::Point }
+}
+
+/// Whether a text is one number with a decimal point and another one with a decimal comma, as `1,234` is.
+pub(crate) fn has_two_readings(text: &str) -> bool {
+    let text = text.trim_ascii();
+    // Most numbers have no three digits behind their last sign, and this is quick to see.
+    let is_grouped = text.rsplit([',', '.']).next().is_some_and(|after| {
+        let digits = after.bytes().take_while(u8::is_ascii_digit).count();
+        digits == 3 && after.len() < text.len()
+    });
+    let read = |decimal| number(text, decimal);
+    is_grouped
+        && matches!((read(Decimal::Point), read(Decimal::Comma)), (Reading::Number(a), Reading::Number(b)) if a != b)
+}
+
 /// What stands for a missing number, in upper or lower case: what pandas takes for one, errors of Excel in English and
 /// German, and what people and SAS write.
-const MISSING: [&str; 28] = [
+const MISSING: [&str; 30] = [
     "", "na", "n/a", "nan", "-nan", "null", "none", "<na>", "nat", "#n/a", "#na", "#n/a n/a", "1.#ind",
     "-1.#ind", "1.#qnan", "#value!", "#div/0!", "#ref!", "#num!", "#name?", "#null!", "#nv", "#wert!",
-    "k.a.", "k. a.", "-", "--", ".",
+    "k.a.", "k. a.", "n/d", "n.d.", "-", "--", ".",
 ];
 
 pub(crate) fn is_missing(text: &str) -> bool {
@@ -502,10 +530,36 @@ mod tests {
     }
 
     #[test]
+    fn either_sign_is_told_by_the_number_itself() {
+        for (text, value) in [
+            ("1,5", 1.5),
+            ("2.5", 2.5),
+            ("1.234,5", 1234.5),
+            ("1,234.5", 1234.5),
+            ("1,234", 1.234),
+            ("1.234.567", 1_234_567.0),
+            ("1,234,567", 1_234_567.0),
+            ("R$ 1.012,50", 1012.5),
+            ("-7", -7.0),
+        ] {
+            assert_eq!(number(text, Decimal::Either), Reading::Number(value), "{text:?}");
+        }
+        for text in [".", "k.A.", "n/a", ""] {
+            assert_eq!(number(text, Decimal::Either), Reading::Missing, "{text:?}");
+        }
+        for text in ["1,234", "1.234", "12.345", "R$ 1.234", "1.234.567", "-1,234"] {
+            assert_eq!(has_two_readings(text), text != "1.234.567", "{text:?}");
+        }
+        for text in ["1,5", "0.123", "1234", "1.2345", "1,234.5", "a.bcd", "1.234e3x", "0,500"] {
+            assert!(!has_two_readings(text), "{text:?}");
+        }
+    }
+
+    #[test]
     fn what_is_no_number_is_told_apart() {
         for text in [
             "", "  ", "NA", "n/a", "NaN", "-nan", "null", "None", "<NA>", "#N/A", "NaT", "#DIV/0!", "#NV",
-            "#Wert!", "k.A.", "k. A.", "-", " -- ", ".",
+            "#Wert!", "k.A.", "k. A.", "n/d", "N.D.", "-", " -- ", ".",
         ] {
             assert_eq!(number(text, Decimal::Point), Reading::Missing, "{text:?}");
             assert_eq!(number(text, Decimal::Comma), Reading::Missing, "{text:?}");

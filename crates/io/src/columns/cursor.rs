@@ -2,7 +2,7 @@
 
 use super::ColumnNames;
 use super::cells::TableCell;
-use crate::dates::Clock;
+use crate::dates::ClockUnit;
 use crate::{Error, Result};
 use std::fmt;
 
@@ -26,7 +26,7 @@ pub(crate) trait ColumnCursor: Send {
     }
 
     /// What the numbers of a column of durations, or of times of day, are.
-    fn clock(&self, _column: usize) -> Option<Clock> {
+    fn clock(&self, _column: usize) -> Option<ClockUnit> {
         None
     }
 

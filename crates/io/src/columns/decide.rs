@@ -1,7 +1,7 @@
 //! From what is found in a column to the features that it becomes.
 
 use super::survey::ColumnSurvey;
-use super::{ColumnType, LabelKind, date_styles, units};
+use super::{ColumnType, LabelKind, date_styles, decimals, units};
 use crate::error::quoted;
 use crate::{
     Categorical, ColumnRoles, Error, Feature, Hint, LeftOut, MAX_LEVELS, Missing, Result, two_values,
@@ -89,7 +89,7 @@ fn words(
     let (levels, present) = (found.levels.len(), found.present());
     let mostly_different = found.more_levels || levels as u64 * 2 > present;
     let most = roles.max_levels.unwrap_or(MAX_LEVELS);
-    if let Some(error) = other_decimal_sign(found) {
+    if let Some(error) = decimals::other_sign(name, found) {
         return in_the_way(error);
     }
     if let Some(error) = units::mixed(found) {
@@ -142,18 +142,6 @@ fn words(
     Decision::Use(feature)
 }
 
-/// What is wrong with a column whose words are numbers with the decimal sign that the rest of the file does not have.
-fn other_decimal_sign(found: &ColumnSurvey) -> Option<Error> {
-    let are_numbers = found.other_sign > 0 && found.other_sign + found.numbers.n == found.present();
-    let (place, word) = found.first_word.as_ref().filter(|_| are_numbers)?;
-    let error = wrong!(
-        "its numbers, such as {}, have another decimal sign than the rest of the file; write all numbers with the same \
-         sign",
-        quoted(word.trim_ascii())
-    );
-    Some(place.mark(error).hint(Hint::Decimal))
-}
-
 /// The values in increasing order: as numbers if all are integers, else as bytes; of too many, the most frequent ones.
 fn one_hot(name: &str, found: &ColumnSurvey, roles: &ColumnRoles, most: usize) -> Feature {
     let mut levels: Vec<(&String, u64)> = found.levels.iter().map(|(word, rows)| (word, *rows)).collect();
@@ -175,29 +163,13 @@ fn missing_word(error: Error, word: &str, found: &ColumnSurvey) -> Error {
     if may_be { error.hint(Hint::MissingWord(word.into())) } else { error }
 }
 
-/// `Err` if no number of the file tells whether points or commas are decimal signs, and some number depends on it.
-pub(crate) fn check_decimal_sign<'a>(
-    surveys: impl Iterator<Item = (&'a str, &'a ColumnSurvey)> + Clone,
-) -> Result<()> {
-    if surveys.clone().any(|(_, found)| found.has_comma || found.has_point) {
-        return Ok(());
-    }
-    let unclear = |(name, found): (&str, &ColumnSurvey)| {
-        let (place, text) = found.first_with_two_readings.as_ref()?;
-        let error =
-            wrong!("{} can be read in two ways: the sign may separate thousands", quoted(text.trim_ascii()));
-        Some(place.mark(error).in_column(name).hint(Hint::Decimal))
-    };
-    Error::several(surveys.filter_map(unclear)).map_or(Ok(()), Err)
-}
-
 /// What labels are: numbers if all of them are, in every format. Integers among words are words, decimals among words
 /// are a mistake where the format does not say that all are text.
 pub(crate) fn label_kind(name: &str, found: &ColumnSurvey, has_task: bool) -> Result<LabelKind> {
     if let Some((place, why)) = &found.unreadable {
         return Err(place.mark(Error::of_table(why)).in_column(name));
     }
-    if let Some(error) = other_decimal_sign(found) {
+    if let Some(error) = decimals::other_sign(name, found) {
         return Err(error.in_column(name));
     }
     if let Some(error) = units::mixed(found) {

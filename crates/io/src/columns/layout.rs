@@ -3,11 +3,12 @@
 mod of_model;
 
 use super::ColumnNames;
+use super::cells::{self, TableCell};
 use super::encoder::FeatureColumn;
 use super::feature_columns::{features_to_fit, known_features, nothing_left};
 use super::fold_column::FoldColumn;
 use super::target_values::TargetPair;
-use crate::{ColumnRoles, Decimal, Error, Feature, Hint, LeftOut, Result, Role, Schema, TargetValues};
+use crate::{ColumnRoles, Error, Feature, Hint, LeftOut, Result, Role, Schema, TargetValues};
 use std::collections::BTreeMap;
 
 /// What is to be taken from a file with named columns.
@@ -212,9 +213,35 @@ impl ColumnLayout {
         self.schema.remarks = remarks;
     }
 
-    /// Says how the numbers of the file are written.
-    pub(super) fn set_decimal(&mut self, decimal: Decimal) {
-        self.schema.columns.decimal = Some(decimal);
+    /// Says which decimal signs the numbers of the file have.
+    pub(super) fn set_decimals(&mut self, found: &ColumnRoles) {
+        let columns = &mut self.schema.columns;
+        (columns.decimal, columns.decimals) = (found.decimal, found.decimals.clone());
+    }
+
+    /// Says which signs of money are beside the numbers of the file, by column.
+    pub(super) fn set_money(&mut self, money: &BTreeMap<String, Vec<String>>) {
+        self.schema.columns.money = money.clone();
+    }
+
+    /// The sign of money of a number that the numbers of the fit did not have.
+    pub(super) fn other_money(
+        &self,
+        column: &str,
+        column_use: ColumnUse,
+        cell: &dyn TableCell,
+    ) -> Option<&'static str> {
+        let is_number = match column_use {
+            ColumnUse::Feature(k) => !self.features[k].is_one_hot(),
+            ColumnUse::Number(_) => true,
+            _ => false,
+        };
+        if self.fitting || !is_number || !cell.is_text() {
+            return None;
+        }
+        let (_, sign) = cells::number_and_unit(&cell.text().ok()?)?;
+        let known = self.schema.columns.money.get(column).into_iter().flatten();
+        (!known.into_iter().any(|own| own == sign)).then_some(sign)
     }
 
     /// Says which units are beside the numbers of the file, by column.

@@ -3,7 +3,7 @@
 use super::cells::{Reading, TableCell};
 use super::names::ListColumn;
 use super::{ColumnCursor, ColumnNames, ColumnType, VisitCell};
-use crate::dates::Clock;
+use crate::dates::ClockUnit;
 use crate::error::quoted;
 use crate::{Decimal, Error, Result, text};
 use std::borrow::Cow;
@@ -100,7 +100,7 @@ impl ColumnCursor for ListCursor {
         self.inner.may_have_decimal_commas()
     }
 
-    fn clock(&self, column: usize) -> Option<Clock> {
+    fn clock(&self, column: usize) -> Option<ClockUnit> {
         self.inner.clock(self.places[column].0)
     }
 

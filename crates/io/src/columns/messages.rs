@@ -1,6 +1,6 @@
 //! What is wrong with a cell, and what can be done about it.
 
-use super::cells::{Reading, decimal_sign};
+use super::cells::{Reading, decimal_sign, has_two_readings};
 use super::units::number_and_unit;
 use crate::error::quoted;
 use crate::label_encoding::neither;
@@ -13,6 +13,14 @@ pub(super) fn feature(column: &str, text: &str, reading: Reading, fitting: bool)
     let drop = |error: Error| if fitting { error.hint(Hint::Drop(column.into())) } else { error };
     match reading {
         Reading::Word if fitting => drop(Error::of_table(found)).hint(Hint::OneHot(column.into())),
+        // Either sign was known by itself in training.
+        Reading::Word if has_two_readings(text) => {
+            let error = wrong!(
+                "{} can be read in two ways, and in training each number told its decimal sign",
+                quoted(text.trim_ascii())
+            );
+            error.hint(Hint::EitherDecimal(column.into()))
+        }
         // A number with another decimal sign than in training.
         Reading::Word if decimal_sign(text).is_some() => Error::of_table(found).hint(Hint::Decimal),
         // What is said about its unit follows.

@@ -46,6 +46,17 @@ impl ColumnRoles {
             }
             *list = all;
         }
+        roles.decimals.clear();
+        for (name, sign) in &self.decimals {
+            let is_pattern = names.find(name).is_none() && name.contains(['*', '?']);
+            let is_meant = |column: &str| if is_pattern { fits(name, column) } else { column == name };
+            let found = (0..names.len()).map(|i| names.name(i)).filter(|column| is_meant(column));
+            let before = roles.decimals.len();
+            roles.decimals.extend(found.map(|column| (column.to_string(), *sign)));
+            if roles.decimals.len() == before {
+                return Err(wrong!("there is no column {}; {}", quoted(name), names.instead_of(name)));
+            }
+        }
         Ok(roles)
     }
 }

@@ -2,11 +2,14 @@
 
 use super::cells::CellRules;
 use super::decide::{Decision, decide};
+use super::decimals::{self, DecimalSigns};
+use super::number_form::NumberForm;
 use super::survey::ColumnSurvey;
 use super::{ColumnCursor, ColumnType, units};
 use crate::error::quoted;
 use crate::spelling::differ_in_case;
-use crate::{ColumnRoles, Decimal, Error, Feature, Missing, Result, Role, dates, text};
+use crate::{ColumnRoles, Error, Feature, Hint, Missing, Result, Role, dates, text};
+use std::collections::BTreeMap;
 
 /// Rows looked at in one go.
 const BATCH_ROWS: usize = 4096;
@@ -41,10 +44,13 @@ pub struct ColumnProfile {
     pub examples: Vec<String>,
     /// The role that the caller gives it.
     pub role: Option<Role>,
-    /// What it would be without another role: `feature`, `left out` or `in the way`.
+    /// What it would be without another role: `feature`, `left out`, `in the way`, or `unclear` if its decimal sign is
+    /// not known.
     pub used_as: &'static str,
     /// What it becomes, or why it cannot be used.
     pub why: String,
+    /// If it is in the way: a word that may stand for a missing value.
+    pub missing_word: Option<String>,
     /// Which number of a list it is, from 0, and of how many.
     pub in_list: Option<(usize, usize)>,
 }
@@ -64,10 +70,17 @@ pub(crate) fn profile(cursor: &mut dyn ColumnCursor, columns: &ColumnRoles) -> R
         cursor.rewind()?;
         surveys = look_through(cursor, &columns)?;
     }
-    let (comma, point) =
-        surveys.iter().fold((false, false), |(c, p), s| (c || s.has_comma, p || s.has_point));
-    if columns.decimal.is_none() && comma && !point {
-        columns.decimal = Some(Decimal::Comma);
+    let names = cursor.names();
+    let all = surveys.iter().enumerate().map(|(column, found)| (names.name(column), found));
+    let signs = DecimalSigns::find(all.clone(), &columns.decimals);
+    let may_have_commas = cursor.may_have_decimal_commas();
+    let unclear = decimals::unclear(all, &columns.decimals, may_have_commas).into_iter();
+    let unclear = unclear.filter(|_| columns.decimal.is_none());
+    let unclear: BTreeMap<String, String> =
+        unclear.filter_map(|error| Some((error.column?.into(), error.why.into()))).collect();
+    if columns.decimal.is_none() && signs != (DecimalSigns { file: None, columns: columns.decimals.clone() })
+    {
+        (columns.decimal, columns.decimals) = (signs.file, signs.columns);
         cursor.rewind()?;
         surveys = look_through(cursor, &columns)?;
     }
@@ -78,11 +91,15 @@ pub(crate) fn profile(cursor: &mut dyn ColumnCursor, columns: &ColumnRoles) -> R
         let name = names.name(column);
         let role = columns.named().find(|(_, own)| *own == name).map(|(role, _)| role);
         let chosen = columns.features.as_ref().is_none_or(|features| features.iter().any(|own| own == name));
+        let mut missing_word = None;
         let (used_as, why) = match role {
             Some(Role::OneHot) | None if names.is_unnamed(column) => ("left out", "it has no name".into()),
             None if !chosen => ("left out", "it is not among the features".into()),
+            Some(Role::OneHot) | None if unclear.contains_key(name) => ("unclear", unclear[name].clone()),
             Some(Role::OneHot) | None => {
-                let (used_as, why) = in_words(decide(name, found, &columns));
+                let decision = decide(name, found, &columns);
+                missing_word = word_for_missing(&decision);
+                let (used_as, why) = in_words(decision);
                 (used_as, with_unit(why, columns.units.get(name)))
             }
             Some(_) => ("", String::new()),
@@ -98,6 +115,7 @@ pub(crate) fn profile(cursor: &mut dyn ColumnCursor, columns: &ColumnRoles) -> R
             role,
             used_as,
             why,
+            missing_word,
             in_list: names.lists().iter().find_map(|list| {
                 let place = column.checked_sub(list.first).filter(|place| *place < list.length)?;
                 Some((place, list.length))
@@ -118,10 +136,10 @@ fn look_through(cursor: &mut dyn ColumnCursor, columns: &ColumnRoles) -> Result<
     let usable = |column: &usize| !matches!(surveys[*column].column_type, ColumnType::Unusable(_));
     let places: Vec<usize> = (0..surveys.len()).filter(usable).collect();
     cursor.check_size(places.len())?;
-    let unit = |&column: &usize| rules.unit(cursor.names().name(column)).map(str::to_string);
-    let units_of: Vec<Option<String>> = places.iter().map(unit).collect();
+    let form = |&column: &usize| rules.form(cursor.names().name(column));
+    let forms: Vec<NumberForm> = places.iter().map(form).collect();
     while cursor.visit(&places, BATCH_ROWS, &mut |cell, i, _, place| {
-        units::bare(cell, units_of[i].as_deref(), |cell| {
+        forms[i].read(cell, |cell| {
             surveys[places[i]].add(cell, &rules, place);
             Ok(())
         })
@@ -132,6 +150,14 @@ fn look_through(cursor: &mut dyn ColumnCursor, columns: &ColumnRoles) -> Result<
 
 fn with_unit(why: String, unit: Option<&String>) -> String {
     unit.map_or(why.clone(), |unit| format!("{why}; its numbers are in {}", quoted(unit)))
+}
+
+fn word_for_missing(decision: &Decision) -> Option<String> {
+    let Decision::InTheWay(error) = decision else { return None };
+    error.hints.iter().find_map(|hint| match hint {
+        Hint::MissingWord(word) => Some(word.clone()),
+        _ => None,
+    })
 }
 
 fn in_words(decision: Decision) -> (&'static str, String) {

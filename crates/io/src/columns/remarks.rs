@@ -3,7 +3,7 @@
 use super::ColumnCursor;
 use super::source::NamedCursor;
 use super::survey::ColumnSurvey;
-use crate::dates::Clock;
+use crate::dates::ClockUnit;
 use crate::error::{listed, quoted};
 use crate::family;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -107,22 +107,22 @@ pub(super) fn grouped_numbers(surveys: &[(String, ColumnSurvey)]) -> Option<Stri
 
 /// Sentences about columns of durations and of times of day, which became numbers; about numbers of both kinds, too.
 pub(super) fn clocks(files: &[NamedCursor], surveys: &[(String, ColumnSurvey)]) -> Vec<String> {
-    let is = |name: &str, found: &ColumnSurvey, clock: Clock| {
+    let is = |name: &str, found: &ColumnSurvey, clock: ClockUnit| {
         let mut cursors = files.iter().map(|(_, cursor)| cursor);
         let typed =
             |column: Option<usize>, cursor: &dyn ColumnCursor| column.and_then(|column| cursor.clock(column));
         found.words == 0 && found.clocks.contains(&clock)
             || cursors.any(|cursor| typed(cursor.names().find(name), &**cursor) == Some(clock))
     };
-    let columns = |clock: Clock| {
+    let columns = |clock: ClockUnit| {
         let fit = surveys.iter().filter(|(name, found)| is(name, found, clock));
         fit.map(|(name, _)| name.clone()).collect::<Vec<String>>()
     };
     let said = |what: &str, columns: Vec<String>| {
         (!columns.is_empty()).then(|| format!("{what}: {}", listed(&columns)))
     };
-    let durations = said("durations became seconds", columns(Clock::Seconds));
-    let times = said("times of day became shares of the day", columns(Clock::ShareOfDay));
+    let durations = said("durations became seconds", columns(ClockUnit::Seconds));
+    let times = said("times of day became shares of the day", columns(ClockUnit::ShareOfDay));
     durations.into_iter().chain(times).collect()
 }
 
@@ -212,7 +212,8 @@ fn first_word(name: &str) -> Option<String> {
     (word.chars().count() >= MIN_WORD_CHARS && word.contains(char::is_alphabetic)).then_some(word)
 }
 
-/// A sentence about a column that holds identifiers: whole numbers that are called so, or that count the rows.
+/// A sentence about a column that holds identifiers: whole numbers that are called so or written so, or that count the
+/// rows.
 fn identifiers(name: &str, found: &ColumnSurvey) -> Option<String> {
     if found.rows < MIN_ROWS_OF_IDS || found.words > 0 {
         return None;
@@ -224,6 +225,13 @@ fn identifiers(name: &str, found: &ColumnSurvey) -> Option<String> {
     if are_different && (count_rows || is_called_id) {
         return Some(format!(
             "column {name} has another whole number in each row, as identifiers have ({drop})"
+        ));
+    }
+    if let Some(code) = &found.code {
+        return Some(format!(
+            "column {name} has zeros in front of numbers, as codes have ({}), and is learned from like a number \
+             ({drop}, --one-hot {name} takes its values for words)",
+            quoted(code)
         ));
     }
     (is_called_id && found.has_many_integers(MIN_REPEATED_IDS)).then(|| {

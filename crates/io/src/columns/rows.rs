@@ -57,9 +57,16 @@ pub(crate) struct RowRemarks {
     pub(super) other_zone: BTreeMap<usize, u64>,
     /// Numbers without the unit of their column: which of the columns that are read, rows.
     pub(super) without_unit: BTreeMap<usize, u64>,
+    /// Numbers with a sign of money that those of the fit did not have: which of the columns that are read and the
+    /// sign, rows.
+    pub(super) other_money: BTreeMap<(usize, &'static str), u64>,
 }
 
 impl RowRemarks {
+    pub(super) fn note_money(&mut self, column: usize, sign: &'static str) {
+        *self.other_money.entry((column, sign)).or_default() += 1;
+    }
+
     pub(super) fn add(&mut self, more: RowRemarks) {
         for (own, more) in [(&mut self.unseen, more.unseen), (&mut self.rest, more.rest)] {
             more.into_iter().for_each(|(k, (word, rows))| own.entry(k).or_insert((word, 0)).1 += rows);
@@ -68,6 +75,9 @@ impl RowRemarks {
             [(&mut self.other_zone, more.other_zone), (&mut self.without_unit, more.without_unit)]
         {
             more.into_iter().for_each(|(k, rows)| *own.entry(k).or_default() += rows);
+        }
+        for (k, rows) in more.other_money {
+            *self.other_money.entry(k).or_default() += rows;
         }
         self.dropped += more.dropped;
         self.renamed_task = self.renamed_task.take().or(more.renamed_task);

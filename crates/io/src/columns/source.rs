@@ -1,9 +1,11 @@
 //! Files with named columns as sources of tables.
 
 use super::cells::{CellRules, TableCell};
-use super::decide::{Decision, check_decimal_sign, decide, label_kind};
+use super::decide::{Decision, decide, label_kind};
+use super::decimals::{self, DecimalSigns};
 use super::fold_column::FoldColumn;
 use super::names::ListColumn;
+use super::number_form::NumberForm;
 use super::rows::RowRemarks;
 use super::survey::ColumnSurvey;
 use super::{
@@ -13,8 +15,8 @@ use super::{
 use crate::error::{listed, quoted};
 use crate::spelling::SpellingCounts;
 use crate::{
-    ChooseColumns, ColumnRoles, Decimal, Error, Feature, Hint, LeftOut, Missing, Result, Schema, Source,
-    Table, TextTable,
+    ChooseColumns, ColumnRoles, Error, Feature, Hint, LeftOut, Missing, Result, Schema, Source, Table,
+    TextTable,
 };
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -70,29 +72,40 @@ fn for_fitting(files: &mut [NamedCursor], columns: &ColumnRoles) -> Result<Vec<C
         rewind(files)?;
         surveys = look_through(files, &layouts, &columns)?;
     }
-    // Numbers with a decimal comma, and none with a point: then all of them are meant so.
-    let (comma, point) =
-        surveys.iter().fold((false, false), |(c, p), s| (c || s.1.has_comma, p || s.1.has_point));
-    if columns.decimal.is_none() && files.iter().any(|(_, cursor)| cursor.may_have_decimal_commas()) {
+    let has_point = surveys.iter().any(|(_, found)| found.has_point);
+    let is_known = columns.decimal.is_some();
+    let mut unclear = vec![];
+    if !is_known {
         let all = surveys.iter().map(|(name, found)| (name.as_str(), found));
-        check_decimal_sign(all).map_err(|error| error.in_file(&files[0].0))?;
+        let may_have_commas = files.iter().any(|(_, cursor)| cursor.may_have_decimal_commas());
+        let signs = DecimalSigns::find(all.clone(), &columns.decimals);
+        unclear = decimals::unclear(all, &columns.decimals, may_have_commas);
+        if signs != (DecimalSigns { file: None, columns: columns.decimals.clone() }) {
+            (columns.decimal, columns.decimals) = (signs.file, signs.columns);
+            layouts.iter_mut().for_each(|layout| layout.set_decimals(&columns));
+            rewind(files)?;
+            surveys = look_through(files, &layouts, &columns)?;
+        }
     }
-    if columns.decimal.is_none() && comma && !point {
-        columns.decimal = Some(Decimal::Comma);
-        layouts.iter_mut().for_each(|layout| layout.set_decimal(Decimal::Comma));
-        rewind(files)?;
-        surveys = look_through(files, &layouts, &columns)?;
-    }
+    columns.money = money(&surveys);
+    layouts.iter_mut().for_each(|layout| layout.set_money(&columns.money));
     let empty = files.iter().map(|(_, cursor)| cursor.empty_rows()).sum();
     layouts.iter_mut().for_each(|layout| layout.set_empty_rows(empty));
     let mut remarks = remarks(files, &surveys, layouts[0].features.len(), &columns);
-    remarks.extend(remarks::grouped_numbers(&surveys).filter(|_| columns.decimal.is_none() && !point));
+    remarks.extend(remarks::grouped_numbers(&surveys).filter(|_| columns.decimal.is_none() && !has_point));
     remarks.extend(lacking);
     layouts.iter_mut().for_each(|layout| layout.set_remarks(remarks.clone()));
     rewind(files)?;
     let first = &files[0].0;
-    decide_all(&surveys, &columns, &mut layouts, files).map_err(|error| error.in_file(first))?;
+    decide_all(&surveys, &columns, &mut layouts, files, unclear).map_err(|error| error.in_file(first))?;
     Ok(layouts)
+}
+
+/// Signs of money beside the numbers of columns.
+fn money(surveys: &[(String, ColumnSurvey)]) -> BTreeMap<String, Vec<String>> {
+    let signs = |found: &ColumnSurvey| found.units.iter().map(|sign| sign.to_string()).collect();
+    let have = surveys.iter().filter(|(_, found)| found.words == 0 && !found.units.is_empty());
+    have.map(|(name, found)| (name.clone(), signs(found))).collect()
 }
 
 /// What is to be said about how files and columns are read, once.
@@ -190,6 +203,7 @@ fn look_at(
     }
     cursor.check_size(places.len())?;
     let texts: Vec<String> = places.iter().map(|&column| cursor.names().name(column).to_string()).collect();
+    let forms: Vec<NumberForm> = texts.iter().map(|name| rules.form(name)).collect();
     let shift = usize::from(part.is_some());
     let mut counts: Vec<bool> = vec![];
     loop {
@@ -200,7 +214,7 @@ fn look_at(
                     cell.text().and_then(|text| cells::split(&text)).map(|own| counts.push(own == part))
                 }
                 _ if part.is_some() && !counts[row] => Ok(()),
-                _ => units::bare(cell, rules.unit(&texts[i]), |cell| {
+                _ => forms[i].read(cell, |cell| {
                     surveys[which[i - shift]].1.add(cell, rules, place);
                     Ok(())
                 }),
@@ -213,12 +227,13 @@ fn look_at(
     }
 }
 
-/// Completes the layouts; an error lists all columns that are in the way.
+/// Completes the layouts; an error lists all columns that are in the way, some of which are known.
 fn decide_all(
     surveys: &[(String, ColumnSurvey)],
     columns: &ColumnRoles,
     layouts: &mut [ColumnLayout],
     files: &[NamedCursor],
+    mut in_the_way: Vec<Error>,
 ) -> Result<()> {
     if surveys
         .iter()
@@ -228,8 +243,7 @@ fn decide_all(
         return Ok(());
     }
     let n_features = layouts[0].features.len();
-    let (mut features, mut left_out, mut in_the_way): (Vec<Feature>, Vec<LeftOut>, Vec<Error>) =
-        (vec![], vec![], vec![]);
+    let (mut features, mut left_out): (Vec<Feature>, Vec<LeftOut>) = (vec![], vec![]);
     let mut marked = HashSet::new();
     for (name, found) in &surveys[..n_features] {
         match decide(name, found, columns) {
@@ -302,7 +316,7 @@ struct ColumnSource {
     layout: ColumnLayout,
     uses: Vec<(usize, ColumnUse)>,
     names: Vec<String>,
-    units: Vec<Option<String>>,
+    forms: Vec<NumberForm>,
     rules: CellRules,
     precision: Precision,
     n_rows: u64,
@@ -329,11 +343,12 @@ impl ColumnSource {
         let (rules, remarks) = (CellRules::new(&layout.schema().columns), RowRemarks::default());
         // What is carried along stays as it is.
         let is_kept = |column_use| matches!(column_use, ColumnUse::Keep(_));
-        let unit = |(name, (_, column_use)): (&String, &(usize, ColumnUse))| {
-            rules.unit(name).filter(|_| !is_kept(*column_use)).map(str::to_string)
+        let form = |(name, (_, column_use)): (&String, &(usize, ColumnUse))| match is_kept(*column_use) {
+            true => NumberForm::default(),
+            false => rules.form(name),
         };
-        let units = names.iter().zip(&uses).map(unit).collect();
-        Ok(ColumnSource { cursor, layout, uses, names, units, rules, precision, n_rows: 0, remarks })
+        let forms = names.iter().zip(&uses).map(form).collect();
+        Ok(ColumnSource { cursor, layout, uses, names, forms, rules, precision, n_rows: 0, remarks })
     }
 }
 
@@ -346,16 +361,17 @@ impl Source for ColumnSource {
             while rows.n_rows() < max_rows {
                 let (first, most) = (rows.n_rows(), BATCH_ROWS.min(max_rows - rows.n_rows()));
                 let (layout, rules, uses, names) = (&self.layout, &self.rules, &self.uses, &self.names);
-                let units = &self.units;
+                let forms = &self.forms;
                 let read = self.cursor.visit(&columns, most, &mut |cell, i, row, place| {
                     rows.reach(first + row, place, layout);
-                    let unit = units[i].as_deref().filter(|_| !layout.fitting);
-                    if unit.is_some_and(|unit| units::lacks(cell, unit, rules.decimal)) {
+                    if !layout.fitting && forms[i].lacks_unit(cell, rules.decimal) {
                         *rows.remarks.without_unit.entry(i).or_default() += 1;
                     }
-                    let put = units::bare(cell, units[i].as_deref(), |cell| {
-                        rows.put(first + row, uses[i].1, cell, layout, rules)
-                    });
+                    if let Some(sign) = layout.other_money(&names[i], uses[i].1, cell) {
+                        rows.remarks.note_money(i, sign);
+                    }
+                    let put =
+                        forms[i].read(cell, |cell| rows.put(first + row, uses[i].1, cell, layout, rules));
                     put.map_err(|error| place.mark(error).in_column(&*names[i]))
                 })?;
                 if read == 0 {
@@ -430,6 +446,7 @@ impl Source for ColumnSource {
         let dropped = dropped_rows_in_words(self.remarks.dropped);
         let empty = empty_rows_in_words(self.cursor.empty_rows());
         let rows = unseen.chain(rest).chain(self.other_zones()).chain(self.without_units());
+        let rows = rows.chain(self.other_money());
         let rows = rows.chain(task).chain(dropped).chain(empty);
         self.cursor.remark().into_iter().chain(absent).chain(self.absent_task()).chain(rows).collect()
     }
@@ -466,9 +483,24 @@ impl ColumnSource {
 
     fn without_units(&self) -> impl Iterator<Item = String> {
         self.remarks.without_unit.iter().filter_map(|(&i, &rows)| {
-            let (column, unit) = (quoted(&self.names[i]), self.units[i].as_deref()?);
+            let (column, unit) = (quoted(&self.names[i]), self.forms[i].unit.as_deref()?);
             let numbers = if rows == 1 { "1 number lacks" } else { &*format!("{rows} numbers lack") };
             Some(format!("column {column}: {numbers} the unit {unit} of the fit and are taken to be in it"))
+        })
+    }
+}
+
+impl ColumnSource {
+    fn other_money(&self) -> impl Iterator<Item = String> {
+        self.remarks.other_money.iter().map(|(&(i, sign), &rows)| {
+            let column = quoted(&self.names[i]);
+            let known = self.layout.schema().columns.money.get(&self.names[i]);
+            let had = known.map_or("no sign of money".into(), |signs| signs.join(", "));
+            let numbers = if rows == 1 { "1 number has" } else { &*format!("{rows} numbers have") };
+            format!(
+                "column {column}: {numbers} the sign of money {sign}, and those of the fit had {had}: read as they \
+                 are, not converted"
+            )
         })
     }
 }

@@ -5,7 +5,7 @@ use super::cells::{self, CellRules, Reading, TableCell};
 use super::date_styles::DateStyles;
 use super::units::UnitCounts;
 use super::{ColumnType, RowPlace};
-use crate::dates::Clock;
+use crate::dates::ClockUnit;
 use crate::{DateOrder, Decimal, Missing, Result, dates};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -79,8 +79,10 @@ pub(crate) struct ColumnSurvey {
     has_fraction: bool,
     /// Whether the minus of some number is written as bookkeepers do: `(5)`, `5-`.
     pub(crate) has_odd_minus: bool,
+    /// A number with zeros in front, as codes have: `0758`.
+    pub(crate) code: Option<String>,
     /// What times among the numbers, written as text, are.
-    pub(crate) clocks: BTreeSet<Clock>,
+    pub(crate) clocks: BTreeSet<ClockUnit>,
     /// Words that are numbers with the other decimal sign.
     pub(crate) other_sign: u64,
     /// Whether some number can be read with this decimal sign only.
@@ -170,6 +172,7 @@ impl ColumnSurvey {
             integers: Some(HashSet::new()),
             has_fraction: false,
             has_odd_minus: false,
+            code: None,
             clocks: BTreeSet::new(),
             other_sign: 0,
             has_point: false,
@@ -300,9 +303,9 @@ impl ColumnSurvey {
                     text.bytes()
                         .fold(FNV_START, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(FNV_FACTOR)),
                 );
-                let other = if rules.decimal == Decimal::Point { Decimal::Comma } else { Decimal::Point };
                 self.units_of_words.add(&text);
-                self.other_sign += u64::from(cells::decimal_sign(&text) == Some(other));
+                let other = cells::decimal_sign(&text).is_some_and(|sign| sign != rules.decimal);
+                self.other_sign += u64::from(other);
                 let fits = dates::orders(text.trim_ascii());
                 for (order, tally) in
                     [DateOrder::Ymd, DateOrder::Dmy, DateOrder::Mdy].into_iter().zip(&mut self.dates)
@@ -326,6 +329,9 @@ impl ColumnSurvey {
             let text = cell.text()?;
             if cell.is_text() {
                 self.note_signs(&text, place);
+                if self.code.is_none() && matches!(reading, Reading::Number(_)) && is_code(&text) {
+                    self.code = Some(text.trim_ascii().to_string());
+                }
                 self.clocks.extend(dates::clock(text.trim_ascii()).map(|(_, clock)| clock));
             }
             if self.first_decimal.is_none()
@@ -390,11 +396,11 @@ impl ColumnSurvey {
             match cells::decimal_sign(text) {
                 Some(Decimal::Point) => self.has_point = true,
                 Some(Decimal::Comma) => self.has_comma = true,
-                None if matches!(cells::number(text, Decimal::Point), Reading::Number(_)) => {
-                    self.first_with_two_readings.get_or_insert_with(|| (place, text.to_string()));
-                }
-                None => {}
+                _ => {}
             }
+        }
+        if self.first_with_two_readings.is_none() && cells::has_two_readings(text) {
+            self.first_with_two_readings = Some((place, text.to_string()));
         }
         self.units.extend(cells::number_and_unit(text).map(|(_, unit)| unit));
     }
@@ -418,6 +424,12 @@ impl ColumnSurvey {
             self.levels.insert(word.to_string(), 1);
         }
     }
+}
+
+/// Whether a text is digits with a zero in front.
+fn is_code(text: &str) -> bool {
+    let text = text.trim_ascii();
+    text.len() > 1 && text.starts_with('0') && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// A number without a pattern for each row (the finaliser of splitmix64): sums of them tell sets of rows apart.

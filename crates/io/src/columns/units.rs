@@ -1,11 +1,10 @@
 //! Numbers with a unit in the cell: `6,1 m/s`, `11.42 kWh`, `12 °C`. Where a column has one unit, in all cells or in
 //! some of them, it is taken off and kept in the schema, so that new rows are read alike.
 
-use super::cells::{self, Reading, TableCell};
+use super::cells::{self, Reading};
 use super::survey::ColumnSurvey;
 use crate::error::quoted;
-use crate::{DateOrder, Decimal, Error, MAX_LEVELS, Result};
-use std::borrow::Cow;
+use crate::{Decimal, Error, MAX_LEVELS};
 use std::collections::BTreeMap;
 
 /// Longest unit, in characters.
@@ -42,10 +41,13 @@ pub(super) fn number_and_unit(text: &str) -> Option<(&str, &str)> {
 fn is_unit(text: &str) -> bool {
     let digits = text.contains(|c: char| c.is_ascii_digit());
     let words = text.contains(char::is_whitespace);
+    // What follows is the rest of a date or of a share: `12/25/1970`.
+    let is_rest = text.strip_prefix('/').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
     text.starts_with(|c: char| c.is_alphabetic() || "°%‰€$£¥\"/".contains(c))
         && text.chars().count() <= MAX_CHARS
         && !text.contains([',', ';', ':', '(', '[', '{', '='])
         && !(digits && words)
+        && !is_rest
 }
 
 /// Units of the words of a column, with their rows.
@@ -143,85 +145,6 @@ pub(super) fn mixed(found: &ColumnSurvey) -> Option<Error> {
     Some(place.mark(error))
 }
 
-/// A cell without the unit of its column.
-pub(super) struct WithoutUnit<'a> {
-    cell: &'a dyn TableCell,
-    unit: &'a str,
-}
-
-impl WithoutUnit<'_> {
-    fn bare<'b>(&self, text: Cow<'b, str>) -> Cow<'b, str> {
-        match number_and_unit(&text).filter(|(_, unit)| *unit == self.unit) {
-            Some((number, _)) => Cow::Owned(number.to_string()),
-            None => text,
-        }
-    }
-}
-
-impl TableCell for WithoutUnit<'_> {
-    fn number(&self, decimal: Decimal) -> Reading {
-        // Signs of money are other units.
-        let is_other = |text: Cow<'_, str>| cells::number_and_unit(&text).is_some();
-        match self.cell.number(decimal) {
-            Reading::Number(_) if self.is_text() && self.cell.text().is_ok_and(is_other) => Reading::Word,
-            Reading::Word => self.text().map_or(Reading::Word, |text| cells::number(&text, decimal)),
-            other => other,
-        }
-    }
-
-    fn text(&self) -> Result<Cow<'_, str>> {
-        Ok(self.bare(self.cell.text()?))
-    }
-
-    fn is_text(&self) -> bool {
-        self.cell.is_text()
-    }
-
-    fn date(&self, order: DateOrder) -> Option<f64> {
-        self.cell.date(order)
-    }
-
-    fn is_date(&self) -> bool {
-        self.cell.is_date()
-    }
-
-    fn has_zone(&self) -> Option<bool> {
-        self.cell.has_zone()
-    }
-
-    fn list(&self) -> Result<Option<Cow<'_, [f64]>>> {
-        self.cell.list()
-    }
-}
-
-/// Whether a cell is a number that lacks the unit of its column.
-pub(super) fn lacks(cell: &dyn TableCell, unit: &str, decimal: Decimal) -> bool {
-    let has_unit = |text: Cow<'_, str>| number_and_unit(&text).is_some_and(|(_, own)| own == unit);
-    matches!(cell.number(decimal), Reading::Number(_)) && !cell.text().is_ok_and(has_unit)
-}
-
-/// Calls `visit` with the cell, without the unit if its column has one.
-pub(super) fn bare<T>(
-    cell: &dyn TableCell,
-    unit: Option<&str>,
-    visit: impl FnOnce(&dyn TableCell) -> Result<T>,
-) -> Result<T> {
-    let read = match unit {
-        Some(unit) => visit(&WithoutUnit { cell, unit }),
-        None => visit(cell),
-    };
-    read.map_err(|mut error| {
-        let is_other = |text: Cow<'_, str>| number_and_unit(&text).is_some_and(|(_, own)| Some(own) != unit);
-        if error.hints.is_empty() && cell.text().is_ok_and(is_other) {
-            let known = unit.map_or("the numbers of this column have no unit".into(), |unit| {
-                format!("the unit of this column is {}", quoted(unit))
-            });
-            error.why = format!("{}; {known}", error.why).into();
-        }
-        error
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -256,6 +179,8 @@ mod tests {
             "5 (kg)",
             "2024-03-14",
             "1.2.3 x",
+            "12/25/1970",
+            "3/4",
             "3.x",
         ] {
             assert_eq!(number_and_unit(text), None, "{text:?}");

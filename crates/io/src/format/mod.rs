@@ -374,8 +374,8 @@ mod tests {
         assert_eq!(usual("b.libsvm.GZ").unwrap(), ("svm", Compression::Gzip));
         for name in ["b", "b.npz.gz", "b.doc", "npz", "", "b.gz"] {
             let error = usual(name).unwrap_err().to_string();
-            let known = "expected .csv, .tsv, .txt, .jsonl, .ndjson, .parquet, .arrow, .feather, .ipc, .npz, .npy, .svm, \
-                         .svmlight or .libsvm; texts also with .gz, .bz2 or .zst";
+            let known = "expected .csv, .tsv, .txt, .jsonl, .ndjson, .parquet, .arrow, .feather, .ipc, .npz, .npy, \
+                         .svm, .svmlight or .libsvm; texts also with .gz, .bz2 or .zst";
             assert!(error.ends_with(known), "{name}: {error}");
         }
     }

@@ -24,8 +24,8 @@ fn csv_and_parquet_say_the_same() {
     let error = read_texts(&folder.path().join("x.npy"), &|_| Ok(vec![])).unwrap_err().to_string();
     assert!(
         error.ends_with(
-            "x.npy: it has no names; expected .csv, .tsv, .txt, .jsonl, .ndjson, .parquet, .arrow, .feather or .ipc; texts \
-             also with .gz, .bz2 or .zst"
+            "x.npy: it has no names; expected .csv, .tsv, .txt, .jsonl, .ndjson, .parquet, .arrow, .feather or .ipc; \
+             texts also with .gz, .bz2 or .zst"
         ),
         "{error}"
     );

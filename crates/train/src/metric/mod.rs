@@ -4,12 +4,15 @@
 //! |---|---|
 //! | `mod` | names of metrics, and which labels and losses they suit |
 //! | `score` | `Score`: a metric of each task, their mean, and the metric of all rows together |
+//! | `class_probabilities` | probabilities of classes that exclude each other |
 //! | `predictions` | `Predictions`: labels with what was predicted for them, ready to be scored |
 
+mod class_probabilities;
 mod predictions;
 mod row_loss;
 mod score;
 
+pub use class_probabilities::class_probabilities;
 pub use predictions::{Predictions, predict};
 pub use score::Score;
 
@@ -59,9 +62,10 @@ pub enum Measure {
     BalancedAccuracy,
     /// Mean of F1 of the positives and of the negatives.
     F1Macro,
-    /// Negative logarithm of the likelihood with probabilities 1 / (1 + exp(-score)).
+    /// Negative logarithm of the likelihood with probabilities 1 / (1 + exp(-score)); of classes, those divided by
+    /// their sum, for the right class of each input.
     LogLoss,
-    /// Mean squared error of those probabilities.
+    /// Mean squared error of those probabilities; of classes, summed over the classes.
     Brier,
     /// Mean of the loss of the fit, for two classes.
     Loss,
@@ -109,7 +113,11 @@ const MEASURES: [(Measure, &str, &str); 15] = [
         "log-loss",
         "minus the mean logarithm of the probability of the right label; 0 is best",
     ),
-    (Measure::Brier, "brier", "mean squared error of probabilities; 0 is best"),
+    (
+        Measure::Brier,
+        "brier",
+        "mean squared error of probabilities, of classes the sum over all classes; 0 is best",
+    ),
     (Measure::Loss, "loss", "mean of the loss of the fit; smaller is better"),
     (Measure::ClassAccuracy, "class-accuracy", "share of rows whose class has the highest score; 1 is best"),
     (

@@ -1,5 +1,6 @@
 //! Labels with what was predicted for them, ready to be scored.
 
+use super::class_probabilities::{class_probabilities, ln_class_probabilities};
 use super::{Measure, Metric, RowLoss, Score};
 use crate::Result;
 use kinfolk::loss::Loss;
@@ -168,17 +169,38 @@ impl Predictions {
         for row in self.rows.iter().filter(|row| row.weight > 0.0 && wanted(row.fold)) {
             has_rows[row.task as usize] = true;
         }
-        if let Measure::ClassAccuracy | Measure::TopK(_) = metric.measure {
+        let of_classes = self.is_of_classes(metric.measure);
+        if of_classes {
             has_rows = vec![false; self.n_tasks];
         }
+        // Each input of classes has a value of its own then.
+        let measure = match metric.measure {
+            Measure::LogLoss | Measure::Brier if of_classes => Measure::Loss,
+            own => own,
+        };
         let mut all = ScoreColumns::default();
         let mut of_task = vec![ScoreColumns::default(); self.n_tasks];
         for row in measured.iter().filter(|row| wanted(row.fold)) {
             of_task[row.task as usize].push(row, row.weight);
             all.push(row, row.pooled_weight);
         }
-        let per_task = of_task.iter().map(|rows| rows.measure(metric.measure)).collect();
-        Score::new(metric, per_task, all.measure(metric.measure), &has_rows)
+        let per_task = of_task.iter().map(|rows| rows.measure(measure)).collect();
+        Score::new(metric, per_task, all.measure(measure), &has_rows)
+    }
+
+    /// Whether the measure is one of inputs with their classes.
+    fn is_of_classes(&self, measure: Measure) -> bool {
+        let is_input = |rows: &[PredictedRow]| {
+            let positive = rows.iter().filter(|row| row.label > 0.0).count();
+            rows.len() == self.n_tasks && positive == 1 && rows.iter().all(|row| row.input == rows[0].input)
+        };
+        match measure {
+            Measure::ClassAccuracy | Measure::TopK(_) => true,
+            Measure::LogLoss | Measure::Brier => {
+                self.n_tasks > 1 && !self.rows.is_empty() && self.rows.chunks(self.n_tasks).all(is_input)
+            }
+            _ => false,
+        }
     }
 
     /// The rows as the formula takes them.
@@ -196,6 +218,13 @@ impl Predictions {
             Measure::R2 | Measure::Nrmse => self.in_units_of_tasks(false),
             Measure::ExplainedVariance => self.in_units_of_tasks(true),
             Measure::ClassAccuracy | Measure::TopK(_) => self.places(),
+            Measure::LogLoss if self.is_of_classes(measure) => {
+                self.of_inputs(|scores, own| -ln_class_probabilities(scores)[own])
+            }
+            Measure::Brier if self.is_of_classes(measure) => self.of_inputs(|scores, own| {
+                let probabilities = class_probabilities(scores).into_iter().enumerate();
+                probabilities.map(|(c, p)| (p - f64::from(u8::from(c == own))).powi(2)).sum()
+            }),
             Measure::Loss => {
                 let losses: Vec<Option<Box<dyn Loss>>> = self.losses.iter().map(|l| l.build().ok()).collect();
                 let value = |row: &PredictedRow| {
@@ -260,26 +289,29 @@ impl Predictions {
     /// One row for each input, of the task that is its class: how many classes have higher scores. Of equal
     /// scores those of the first classes are taken to be higher.
     fn places(&self) -> Vec<MeasuredRow> {
-        let inputs = self.rows.chunks(self.n_tasks.max(1));
-        let place = |input: &[PredictedRow]| {
+        self.of_inputs(|scores, own| {
+            let before = |c: usize| scores[c] > scores[own] || (scores[c] == scores[own] && c < own);
+            let place = (0..scores.len()).filter(|c| before(*c)).count() as f64;
+            if scores.iter().any(|score| score.is_nan()) { f64::NAN } else { place }
+        })
+    }
+
+    /// One row for each input, of the task that is its class: a value of the scores of all classes and its own.
+    fn of_inputs(&self, value: impl Fn(&[f64], usize) -> f64) -> Vec<MeasuredRow> {
+        let row = |input: &[PredictedRow]| {
             let own = input.iter().position(|row| row.label > 0.0)?;
-            let row = &input[own];
-            let before = |(c, other): (usize, &PredictedRow)| {
-                other.score > row.score || (other.score == row.score && c < own)
-            };
-            let place = input.iter().enumerate().filter(|(c, other)| before((*c, other))).count() as f64;
-            let is_nan = input.iter().any(|row| row.score.is_nan());
+            let (row, scores) = (&input[own], input.iter().map(|row| row.score).collect::<Vec<f64>>());
             Some(MeasuredRow {
                 input: row.input,
                 task: row.task,
                 fold: row.fold,
                 label: 0.0,
-                score: if is_nan { f64::NAN } else { place },
+                score: value(&scores, own),
                 weight: row.weight,
                 pooled_weight: row.weight,
             })
         };
-        inputs.filter_map(place).collect()
+        self.rows.chunks(self.n_tasks.max(1)).filter_map(row).collect()
     }
 }
 

@@ -152,6 +152,27 @@ fn classes_are_scored_by_rows_and_by_classes() {
     assert!(metric("top-2").score(&observations, &losses, &nan).unwrap().value.is_nan());
 }
 
+/// As scikit-learn has them: `log_loss`, and `brier_score_loss` without `scale_by_half`.
+#[test]
+fn log_loss_and_brier_score_of_classes_are_those_of_the_right_class() {
+    let observations = Observations::multi_class(&[0, 2], 3).unwrap();
+    // The logit of 0.6 is ln 1.5, of 0.2 it is -ln 4: the probabilities are 0.6, 0.2 and 0.2.
+    let (high, low) = (1.5f64.ln(), -(4.0f64.ln()));
+    let predictions = [high, low, low, high, low, low];
+    let score =
+        |name: &str| metric(name).score(&observations, &LossKind::Logistic.into(), &predictions).unwrap();
+    let alike = |a: f64, b: f64| assert!((a - b).abs() < 1e-12, "{a} {b}");
+    let all = score("pooled-log-loss");
+    alike(all.value, -(0.6f64.ln() + 0.2f64.ln()) / 2.0);
+    alike(all.per_task[0].unwrap(), -(0.6f64.ln()));
+    assert_eq!((all.per_task[1], all.undefined), (None, 0));
+    alike(score("pooled-brier").value, (0.24 + 1.04) / 2.0);
+    // Labels that are not one class each are those of tasks.
+    let observations = Observations::multi_task(&[0, 1, 0, 1], vec![1.0, -1.0, -1.0, -1.0]).unwrap();
+    let of_tasks = metric("pooled-log-loss").score(&observations, &LossKind::Logistic.into(), &[0.0; 4]);
+    alike(of_tasks.unwrap().value, 2f64.ln());
+}
+
 /// Tasks of at least two rows, labels, predictions.
 fn problem() -> impl Strategy<Value = (Vec<u32>, Vec<f64>, Vec<f64>)> {
     let row = (0u32..4, -3.0..3.0f64, -3.0..3.0f64);

@@ -191,13 +191,16 @@ fn in_words(info: &DataInfo<'_>) -> String {
             true => format!("file      {}", info.data.in_words()),
             false => format!("file      {}, {}", info.data.in_words(), text::bytes(info.bytes)),
         },
-        format!(
-            "inputs    {}, {}, {}, {} % not zero",
-            plural(info.n_inputs, "row"),
-            plural(info.n_features, "feature"),
-            info.inputs,
-            number(100.0 * info.nonzero, 3)
-        ),
+        match info.in_the_way.is_some() && info.n_features == 0 {
+            true => format!("inputs    {}", plural(info.n_inputs, "row")),
+            false => format!(
+                "inputs    {}, {}, {}, {} % not zero",
+                plural(info.n_inputs, "row"),
+                plural(info.n_features, "feature"),
+                info.inputs,
+                number(100.0 * info.nonzero, 3)
+            ),
+        },
     ];
     let spread = match info.rows_per_task {
         Some([low, middle, high]) if low < high => {

@@ -13,7 +13,7 @@ const MIN_UNKNOWN_TASKS: usize = 3;
 const MIN_TARGETS: usize = 3;
 const MIN_TARGET_GAPS: u64 = 10;
 /// Names that targets often have.
-const TARGETS: [&str; 26] = [
+const TARGETS: [&str; 29] = [
     "target",
     "y",
     "label",
@@ -40,9 +40,12 @@ const TARGETS: [&str; 26] = [
     "prix",
     "ventas",
     "precio",
+    "vendas",
+    "valor",
+    "alvo",
 ];
-/// Names that tasks often have, in English, German, French and Spanish.
-const TASKS: [&str; 46] = [
+/// Names that tasks often have, in English, German, French, Spanish and Portuguese.
+const TASKS: [&str; 55] = [
     "task",
     "group",
     "school",
@@ -89,6 +92,15 @@ const TASKS: [&str; 46] = [
     "clinica",
     "ciudad",
     "paciente",
+    "device",
+    "meter",
+    "vehicle",
+    "loja",
+    "filial",
+    "escola",
+    "cliente",
+    "estação",
+    "máquina",
 ];
 /// Parts of names that say nothing about what is named.
 const FILLERS: [&str; 8] = ["id", "name", "nr", "no", "code", "key", "number", "nummer"];
@@ -140,7 +152,16 @@ impl Suggestion {
         let is_used = |name: &String| Some(name) == target.as_ref() || Some(name) == roles.task.as_ref();
         let in_the_way =
             free.iter().filter(|column| column.used_as == "in the way" && !is_used(&column.name));
-        let in_the_way: Vec<String> = in_the_way.map(|column| column.name.clone()).collect();
+        // Few cells that stand for missing values are no reason to leave a column out.
+        let (with_word, in_the_way): (Vec<&ColumnProfile>, Vec<&ColumnProfile>) =
+            in_the_way.partition(|column| column.missing_word.is_some());
+        for word in with_word.into_iter().filter_map(|column| column.missing_word.clone()) {
+            if !roles.missing_words.contains(&word) {
+                options.push(format!("--missing-word {}", argument(&word)));
+                roles.missing_words.push(word);
+            }
+        }
+        let in_the_way: Vec<String> = in_the_way.iter().map(|column| column.name.clone()).collect();
         if !in_the_way.is_empty() {
             let names: Vec<String> = in_the_way.iter().map(|name| argument(name)).collect();
             options.push(format!("--drop {}", names.join(",")));
@@ -165,6 +186,13 @@ fn family_with_gaps<'a>(profile: &FileProfile, free: &[&'a ColumnProfile]) -> Op
     fits.max_by_key(|(_, (n, _))| *n).map(|(stem, _)| stem)
 }
 
+/// Whether values are numbers with zeros in front, as codes of branches have.
+fn is_code(column: &ColumnProfile) -> bool {
+    let is =
+        |text: &String| text.len() > 1 && text.starts_with('0') && text.bytes().all(|b| b.is_ascii_digit());
+    column.kind == "numbers" && column.examples.iter().any(is)
+}
+
 /// The column that is most likely to say which task a row belongs to: a known name first, then the most values.
 fn best_task<'a>(
     profile: &FileProfile,
@@ -176,7 +204,7 @@ fn best_task<'a>(
         let likely = match column.kind {
             "words" => known || column.distinct >= MIN_UNKNOWN_TASKS,
             "integers" => known,
-            _ => false,
+            _ => is_code(column),
         };
         enough && likely && column.distinct > 1 && !column.more_distinct && column.used_as != "left out"
     };
@@ -225,6 +253,7 @@ mod tests {
             role: None,
             used_as: "feature",
             why: String::new(),
+            missing_word: None,
             in_list: None,
         };
         FileProfile { rows: 200, remark: None, columns: columns.iter().map(column).collect() }
@@ -237,6 +266,9 @@ mod tests {
         assert_eq!(task(&[("region", "words", 4), ("Filiale_Nr", "integers", 20)]), ["--task Filiale_Nr"]);
         assert_eq!(task(&[("plan", "words", 9), ("magasin", "words", 5)]), ["--task magasin"]);
         assert_eq!(task(&[("plan", "words", 9), ("visits", "integers", 12)]), ["--task plan"]);
+        let mut codes = profile(&[("code", "numbers", 20), ("plan", "words", 9)]);
+        codes.columns[0].examples = vec!["758".into(), "0042".into()];
+        assert_eq!(options(&codes, &roles), ["--task code"]);
         assert!(task(&[("shop", "words", 90), ("sex", "words", 2), ("visits", "integers", 12)]).is_empty());
     }
 
@@ -249,6 +281,15 @@ mod tests {
         assert_eq!(options(&molecules, &roles), ["--target COLUMN"]);
         molecules.columns[1..].iter_mut().for_each(|column| column.missing = 60);
         assert_eq!(options(&molecules, &roles), ["--target 'tox_*'"]);
+    }
+
+    #[test]
+    fn a_column_with_a_word_for_missing_values_is_kept() {
+        let roles = ColumnRoles { target: vec!["y".into()], ..ColumnRoles::default() };
+        let mut odd = profile(&[("age", "mixed", 60), ("size", "mixed", 60), ("code", "mixed", 60)]);
+        odd.columns.iter_mut().for_each(|column| column.used_as = "in the way");
+        odd.columns[..2].iter_mut().for_each(|column| column.missing_word = Some("n. v.".into()));
+        assert_eq!(options(&odd, &roles), ["--missing-word \"n. v.\"", "--drop code"]);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use crate::scores::UnknownTask;
 use crate::scores::{Chunk, Scores, highest, scores};
 use kinfolk::{LossKind, Losses, Matrix, TaskNames};
 use kinfolk_io::{CellKind, Cells, LabelEncoding, Table, Targets};
-use kinfolk_train::{HalfWidths, NewTasks, NoIntervals, Trained, all_losses};
+use kinfolk_train::{HalfWidths, NewTasks, NoIntervals, Trained, all_losses, class_probabilities};
 
 /// Columns of the output, the same for all chunks.
 #[derive(Debug, Clone)]
@@ -186,13 +186,14 @@ impl OutputColumns {
         let rows = || (0..all.rows()).map(|i| all.row(i));
         let tasks = 0..all.cols();
         let classes = trained.schema.label_encoding == LabelEncoding::Classes;
-        let score = |row: &[f64], t: usize| match self.proba {
-            false => row[t],
-            true if classes => probability(row[t]) / row.iter().map(|s| probability(*s)).sum::<f64>(),
-            true => probability(row[t]),
+        let written = |row: &[f64]| match self.proba {
+            false => row.to_vec(),
+            true if classes => class_probabilities(row),
+            true => row.iter().map(|score| probability(*score)).collect(),
         };
+        let written: Vec<Vec<f64>> = rows().map(written).collect();
         let mut columns: Vec<Cells> =
-            tasks.clone().map(|t| Cells::Numbers(rows().map(|row| score(row, t)).collect())).collect();
+            tasks.clone().map(|t| Cells::Numbers(written.iter().map(|row| row[t]).collect())).collect();
         if let Some(widths) = &self.interval {
             columns.extend(tasks.clone().flat_map(|t| {
                 [-1.0, 1.0]

@@ -5,7 +5,7 @@ use crate::failure::Result;
 use crate::text::{Grid, number};
 use kinfolk::{Matrix, Model};
 use kinfolk_report::{Tree, distances};
-use kinfolk_train::{FREE_PART, KinRule, free_correlation, percent, shared_correlation};
+use kinfolk_train::{FREE_PART, KinRule, free_correlation, percent, shared_correlation, shares};
 
 /// Tasks of a group have at least this correlation on average, of any sign.
 pub(super) const GROUP_CORRELATION: f64 = 0.5;
@@ -23,8 +23,19 @@ pub(super) struct SharedTheta<'a> {
     groups: Vec<Vec<usize>>,
     /// The last two clusters that are joined, and the mean size of the correlation between them.
     sides: Option<(Vec<Vec<usize>>, f64)>,
-    /// If all tasks are one group, the share of what was found in the data, and groups by that part alone.
+    /// Relations that were given, with their shares: they make groups whether these are right or not.
+    given: Vec<String>,
+    /// If all tasks are one group, or relations were given, the share of what was found in the data, and groups by that
+    /// part alone.
     found: Option<(f64, Vec<Vec<usize>>)>,
+}
+
+/// Relations with a smaller share of the model make no groups.
+const MIN_SHARE: f64 = 0.005;
+
+/// Whether an atom says which tasks are related.
+fn is_relation(name: &str) -> bool {
+    !["common", "own", FREE_PART].contains(&name)
 }
 
 /// Correlations of a larger size below zero are named as opposites.
@@ -39,8 +50,12 @@ impl<'a> SharedTheta<'a> {
         let groups = tree.groups(1.0 - GROUP_CORRELATION);
         let last = tree.joins().last().map(|(_, _, distance)| 1.0 - distance);
         let sides = last.map(|between| (tree.in_clusters(2), between));
+        let given =
+            shares(model).into_iter().filter(|(name, share)| is_relation(name) && *share >= MIN_SHARE);
+        let given: Vec<String> =
+            given.map(|(name, share)| format!("{name} ({} % of the model)", percent(share))).collect();
         // A large common part makes one group of all tasks, whatever else they have in common.
-        let found = match groups.len() == 1 && whole.names.len() > 2 {
+        let found = match (groups.len() == 1 || !given.is_empty()) && whole.names.len() > 2 {
             true => free_correlation(model)?.map(|(share, free)| {
                 let free = permuted(&free, &whole.order);
                 // What is left without the common part has opposites, which are no group.
@@ -50,9 +65,8 @@ impl<'a> SharedTheta<'a> {
             }),
             false => None,
         };
-        let found = found.filter(|(_, groups)| groups.len() > 1 && groups.len() < whole.names.len());
         let rule = KinRule::new(model).in_order(&whole.order);
-        Ok(SharedTheta { whole, rule, shared, groups, sides, found })
+        Ok(SharedTheta { whole, rule, shared, groups, sides, given, found })
     }
 
     /// Names of the tasks of each group.
@@ -111,18 +125,32 @@ impl<'a> SharedTheta<'a> {
                     sides.join(" | ")
                 )
             });
-            let found = self.found.as_ref().map_or(String::new(), |(share, groups)| {
-                let rule =
-                    format!("groups of the part {FREE_PART} ({} % of the model) alone", percent(*share));
-                let names: Vec<Vec<&str>> = groups.iter().map(|group| self.names_of(group)).collect();
-                format!("\n{}", group_table(&names, &rule))
-            });
-            return format!("all {n} tasks are one group: {rule}\n{sides}{found}");
+            return format!("all {n} tasks are one group: {rule}\n{sides}{}", self.found_in_words());
         }
         if alone.len() == n {
-            return format!("no groups of tasks: none have {rule}\n");
+            return format!("no groups of tasks: none have {rule}\n{}", self.found_in_words());
         }
-        group_table(&names, &rule)
+        format!("{}{}", group_table(&names, &rule), self.found_in_words())
+    }
+
+    /// What relations that were given have to do with the groups, and groups of what was found in the data alone.
+    fn found_in_words(&self) -> String {
+        let given = match self.given.is_empty() {
+            true => String::new(),
+            false => format!("\ngroups may come from what was given: {}\n", self.given.join(", ")),
+        };
+        let Some((share, groups)) = &self.found else { return given };
+        let part = format!("the part {FREE_PART} ({} % of the model)", percent(*share));
+        let names: Vec<Vec<&str>> = groups.iter().map(|group| self.names_of(group)).collect();
+        let n = self.whole.names.len();
+        match groups.len() {
+            of if of > 1 && of < n => {
+                format!("{given}\n{}", group_table(&names, &format!("groups of {part} alone")))
+            }
+            _ if self.given.is_empty() => String::new(),
+            1 => format!("{given}{part} alone has all tasks in one group\n"),
+            _ => format!("{given}{part} alone has no groups\n"),
+        }
     }
 
     fn meaning(&self) -> String {

@@ -6,6 +6,7 @@ use crate::columns::encoder::FeatureColumn;
 use crate::columns::feature_columns::{known_features, present_features};
 use crate::columns::target_values::TargetPair;
 use crate::{ColumnRoles, Feature, LabelEncoding, MissingColumns, Result, Role, Schema};
+use std::collections::BTreeMap;
 
 impl ColumnLayout {
     /// As the training file was read. What the caller names besides must be there.
@@ -32,12 +33,17 @@ impl ColumnLayout {
             schema: schema.clone(),
         };
         layout.schema.columns.missing_words.extend_from_slice(&roles.missing_words);
-        layout.schema.columns.decimal = roles.decimal.or(old.decimal);
-        // Targets of other names have the units of those of the fit.
+        let columns = &mut layout.schema.columns;
+        columns.decimal = roles.decimal.or(old.decimal);
+        if roles.decimal.is_some() {
+            columns.decimals.clear();
+        }
+        columns.decimals.extend(roles.decimals.clone());
+        // Targets of other names are written as those of the fit.
         for (new, old) in roles.target.iter().zip(&old.target) {
-            if let Some(unit) = layout.schema.columns.units.get(old).cloned() {
-                layout.schema.columns.units.insert(new.clone(), unit);
-            }
+            as_in(&mut columns.units, new, old);
+            as_in(&mut columns.decimals, new, old);
+            as_in(&mut columns.money, new, old);
         }
         layout.features = match &schema.features {
             Some(features) if roles.missing_columns == MissingColumns::Fill => {
@@ -64,6 +70,13 @@ impl ColumnLayout {
         }
         let feature = |column| FeatureColumn::new(column, Feature::Number(names.name(column).into()));
         Ok(features.into_iter().map(feature).collect())
+    }
+}
+
+/// What is known about a column of the fit, for the one that stands in its place.
+fn as_in<T: Clone>(known: &mut BTreeMap<String, T>, new: &str, old: &str) {
+    if let Some(value) = known.get(old).cloned() {
+        known.insert(new.to_string(), value);
     }
 }
 

@@ -4,7 +4,7 @@ use super::blocks::FileBlocks;
 use super::cells::{cells_of, column_type};
 use super::zstd::WithoutZstd;
 use crate::columns::{ColumnCursor, ColumnNames, ColumnType, RowPlace, VisitCell};
-use crate::dates::Clock;
+use crate::dates::ClockUnit;
 use crate::format::no_panic::no_panic;
 use crate::format::{InputFile, OpenCursorResult};
 use crate::{Error, Result};
@@ -81,10 +81,10 @@ impl ColumnCursor for ArrowCursor {
         column_type(self.schema.field(column).data_type())
     }
 
-    fn clock(&self, column: usize) -> Option<Clock> {
+    fn clock(&self, column: usize) -> Option<ClockUnit> {
         match self.schema.field(column).data_type() {
-            DataType::Duration(_) => Some(Clock::Seconds),
-            DataType::Time32(_) | DataType::Time64(_) => Some(Clock::ShareOfDay),
+            DataType::Duration(_) => Some(ClockUnit::Seconds),
+            DataType::Time32(_) | DataType::Time64(_) => Some(ClockUnit::ShareOfDay),
             _ => None,
         }
     }

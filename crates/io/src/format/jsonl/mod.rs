@@ -3,6 +3,7 @@
 //! Columns come in the order in which their keys first appear, and a key that an object lacks is a missing value.
 //! Reading goes through the file once more, for the names.
 
+mod object;
 mod read;
 mod write;
 

@@ -1,15 +1,14 @@
 //! Lines of JSON, read from top to bottom.
 
+use super::object::{JsonEntry, JsonObject};
 use crate::columns::cells::{self, Reading, TableCell};
 use crate::columns::{ColumnCursor, ColumnNames, ColumnType, RowPlace, VisitCell};
-use crate::error::quoted;
+use crate::error::{listed, quoted};
 use crate::format::{InputFile, OpenCursorResult};
 use crate::{Decimal, Error, Result};
-use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::fmt;
 use std::io::{BufRead, Read};
 
 /// Longest line, in bytes.
@@ -23,17 +22,20 @@ pub(super) struct JsonCursor {
     names: ColumnNames,
     /// Which columns hold lists.
     lists: Vec<bool>,
+    /// Columns that are keys of objects inside of the lines.
+    inside: Vec<String>,
     lines: JsonLines,
 }
 
 impl JsonCursor {
     pub(super) fn open(input: &InputFile) -> OpenCursorResult {
         let (mut names, mut known): (Vec<String>, HashMap<String, usize>) = (vec![], HashMap::new());
-        let mut lists = vec![];
+        let (mut lists, mut inside) = (vec![], vec![]);
         let mut lines = JsonLines::new(input)?;
         while let Some(object) = lines.next()? {
-            for (key, value) in object.0 {
+            for JsonEntry { key, value, is_inside } in object.0 {
                 let place = *known.entry(key).or_insert_with_key(|key| {
+                    inside.extend(is_inside.then(|| key.clone()));
                     names.push(key.clone());
                     lists.push(false);
                     names.len() - 1
@@ -48,7 +50,8 @@ impl JsonCursor {
             return Err(wrong!("there are no objects with keys in it"));
         }
         let names = ColumnNames::of_file(names)?;
-        Ok(Box::new(JsonCursor { input: input.clone(), names, lists, lines: JsonLines::new(input)? }))
+        let lines = JsonLines::new(input)?;
+        Ok(Box::new(JsonCursor { input: input.clone(), names, lists, inside, lines }))
     }
 }
 
@@ -66,6 +69,11 @@ impl ColumnCursor for JsonCursor {
         if self.lists[column] { ColumnType::List { single: false } } else { ColumnType::Unknown }
     }
 
+    fn remark(&self) -> Option<String> {
+        (!self.inside.is_empty())
+            .then(|| format!("objects inside of lines became columns: {}", listed(&self.inside)))
+    }
+
     fn visit(&mut self, columns: &[usize], most: usize, visit: &mut VisitCell<'_>) -> Result<usize> {
         for row in 0..most {
             let Some(object) = self.lines.next()? else { return Ok(row) };
@@ -73,7 +81,7 @@ impl ColumnCursor for JsonCursor {
             let cells: HashMap<usize, Value> = object
                 .0
                 .into_iter()
-                .filter_map(|(key, value)| Some((self.names.find(&key)?, value)))
+                .filter_map(|JsonEntry { key, value, .. }| Some((self.names.find(&key)?, value)))
                 .collect();
             for (i, column) in columns.iter().enumerate() {
                 visit(&JsonCell(cells.get(column).unwrap_or(&Value::Null)), i, row, place)?;
@@ -115,35 +123,10 @@ impl JsonLines {
             let text = bytes.strip_prefix(b"\xef\xbb\xbf").filter(|_| self.line == 1).unwrap_or(&bytes);
             let text = text.trim_ascii();
             if !text.is_empty() {
-                let object = serde_json::from_slice(text);
+                let object = JsonObject::parse(text);
                 return object.map(Some).map_err(|error| at_line(wrong!("it is not a JSON object: {error}")));
             }
         }
-    }
-}
-
-/// An object with its keys in their order; of equal keys the last one counts.
-struct JsonObject(Vec<(String, Value)>);
-
-impl<'de> Deserialize<'de> for JsonObject {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> std::result::Result<Self, D::Error> {
-        struct ObjectVisitor;
-        impl<'de> Visitor<'de> for ObjectVisitor {
-            type Value = JsonObject;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<JsonObject, A::Error> {
-                let mut entries = vec![];
-                while let Some(entry) = map.next_entry()? {
-                    entries.push(entry);
-                }
-                Ok(JsonObject(entries))
-            }
-        }
-        from.deserialize_map(ObjectVisitor)
     }
 }
 

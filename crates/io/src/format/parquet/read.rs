@@ -6,7 +6,7 @@ use super::pages::ParquetFile;
 use super::schema::{self, Field};
 use crate::columns::cells::TypedCell;
 use crate::columns::{ColumnCursor, ColumnNames, ColumnType, RowPlace, VisitCell};
-use crate::dates::Clock;
+use crate::dates::ClockUnit;
 use crate::format::{InputFile, OpenCursorResult};
 use crate::{Error, Result};
 
@@ -86,7 +86,7 @@ impl ColumnCursor for ParquetCursor {
         }
     }
 
-    fn clock(&self, column: usize) -> Option<Clock> {
+    fn clock(&self, column: usize) -> Option<ClockUnit> {
         self.fields[column].content.as_ref().ok().and_then(|(_, kind)| kind.clock())
     }
 

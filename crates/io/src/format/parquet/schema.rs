@@ -1,6 +1,6 @@
 //! What the columns of a file hold.
 
-use crate::dates::Clock;
+use crate::dates::ClockUnit;
 use crate::{dates, decimal, text};
 use half::f16;
 use parquet::basic::{ConvertedType, LogicalType, TimeUnit, Type};
@@ -73,10 +73,10 @@ impl ValueType {
         if let Meaning::Timestamp(_, has_zone) = self.meaning { has_zone } else { None }
     }
 
-    pub(super) fn clock(self) -> Option<Clock> {
+    pub(super) fn clock(self) -> Option<ClockUnit> {
         match self.meaning {
-            Meaning::Duration(_) => Some(Clock::Seconds),
-            Meaning::TimeOfDay(_) => Some(Clock::ShareOfDay),
+            Meaning::Duration(_) => Some(ClockUnit::Seconds),
+            Meaning::TimeOfDay(_) => Some(ClockUnit::ShareOfDay),
             _ => None,
         }
     }

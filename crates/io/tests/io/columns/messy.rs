@@ -117,6 +117,94 @@ fn thousands_and_decimals_are_not_guessed() {
 }
 
 #[test]
+fn columns_may_have_different_decimal_signs() {
+    let text = "a;b;y\n\"1.234,50\";0.5;1\n7,5;12.25;2\n3;4;3\n";
+    let (rows, schema) = read(text, &y()).unwrap();
+    assert_eq!(rows.iter().map(x).collect::<Vec<_>>(), [[1234.5, 0.5], [7.5, 12.25], [3.0, 4.0]]);
+    let note =
+        "numbers are read with a decimal comma in \"a\", and with a decimal point elsewhere (--decimal)";
+    assert_eq!(schema.notes(), [note]);
+    // New rows are read in the same way, and nothing is guessed there either.
+    let of_new = |text: &str, columns: &ColumnRoles| {
+        let rows = open(text, columns, Some(&schema)).and_then(|mut source| all_rows(&mut *source, 9));
+        rows.map(|rows| x(&rows[0])).map_err(|error| error.to_string())
+    };
+    let same = ColumnRoles::default();
+    assert_eq!(of_new("b;a\n1.234;1.234\n", &same), Ok(vec![1234.0, 1.234]));
+    let error = of_new("b;a\n1;1.5\n", &same).unwrap_err();
+    assert!(error.contains("column \"a\": \"1.5\" is not a number; say whether"), "{error}");
+    let point = ColumnRoles { decimal: Some(Decimal::Point), ..same.clone() };
+    assert_eq!(of_new("b;a\n1;1.5\n", &point), Ok(vec![1.5, 1.0]));
+    // A column of which nothing tells the sign is in the way, unless the caller says it.
+    let text = "a;b;y\n1,5;0.5;1\n2,5;2;2.309\n";
+    assert_eq!(
+        message(text, &y()),
+        "a.csv: line 3, column \"y\": \"2.309\" can be read in two ways: the sign may separate thousands; say \
+         whether its decimal sign is a comma or a point"
+    );
+    let told = ColumnRoles { decimals: [("y".to_string(), Decimal::Comma)].into(), ..y() };
+    let (rows, schema) = read(text, &told).unwrap();
+    assert_eq!((x(&rows[1]), &rows[1].target), (vec![2.5, 2.0], &number("y", 2309.0)));
+    assert_eq!(schema.columns.decimals.len(), 2);
+    let typo = ColumnRoles { decimals: [("z".to_string(), Decimal::Comma)].into(), ..y() };
+    assert!(message(text, &typo).contains("there is no column \"z\""));
+}
+
+#[test]
+fn a_column_of_both_decimal_signs_is_read_where_no_number_has_two_readings() {
+    let text = "a;y\n\"1,5\";1\n2.5;2\n1.234,25;3\n7;4\n";
+    let (rows, schema) = read(text, &y()).unwrap();
+    assert_eq!(rows.iter().map(|row| x(row)[0]).collect::<Vec<_>>(), [1.5, 2.5, 1234.25, 7.0]);
+    let note = "each number is read with its own decimal sign in \"a\", where some have a decimal comma and others a \
+                point (--decimal)";
+    assert_eq!(schema.notes(), [note]);
+    let new = |text: &str| {
+        open(text, &ColumnRoles::default(), Some(&schema)).and_then(|mut s| all_rows(&mut *s, 9))
+    };
+    assert_eq!(x(&new("a;z\n1.5;1\n").unwrap()[0]), [1.5]);
+    let error = new("a;z\n1,5;1\n1,234;2\n").unwrap_err().to_string();
+    assert!(
+        error.ends_with(
+            "line 3, column \"a\": \"1,234\" can be read in two ways, and in training each number told its decimal \
+             sign; say that a single comma or point is always a decimal sign"
+        ),
+        "{error}"
+    );
+    let unclear = "a;y\n1,5;1\n2.5;2\n1.234;3\n";
+    let error = message(unclear, &y());
+    let why = "a.csv: line 4, column \"a\": \"1.234\" can be read in two ways, and this column has decimal commas as \
+               well as points (\"1,5\" in line 2); write all numbers with the same sign; say that a single comma or \
+               point is always a decimal sign, or leave the column out";
+    assert_eq!(error, why);
+    let either = ColumnRoles { decimal: Some(Decimal::Either), ..y() };
+    let (rows, schema) = read(unclear, &either).unwrap();
+    assert_eq!((x(&rows[2])[0], schema.notes().len()), (1.234, 1));
+    // Texts with commas are no numbers: the file has points.
+    let words = "a;b;y\n1,5 x;0.5;1\n2,5;2.309;2\nred;3;3\nred;3;3\nred;4;3\n2,5;1.5;2\n";
+    assert_eq!(x(&read(words, &y()).unwrap().0[1]).last(), Some(&2.309));
+}
+
+#[test]
+fn money_of_another_kind_in_new_rows_is_said() {
+    let (_, schema) = read("price,n,y\n5.50 \u{20ac},1,1\n6 \u{20ac},2,2\n", &y()).unwrap();
+    let said = |text: &str| {
+        let mut source = open(text, &ColumnRoles::default(), Some(&schema)).unwrap();
+        all_rows(&mut *source, 9).unwrap();
+        source.remarks()
+    };
+    assert_eq!(said("price,n\n7 EUR,1\n8,2\n"), [""; 0]);
+    assert_eq!(
+        said("price,n\n$7,1\n$8,2\n6,3 \u{20ac}\n"),
+        [
+            "column \"price\": 2 numbers have the sign of money $, and those of the fit had \u{20ac}: read as they \
+             are, not converted",
+            "column \"n\": 1 number has the sign of money \u{20ac}, and those of the fit had no sign of money: read as \
+             they are, not converted"
+        ]
+    );
+}
+
+#[test]
 fn rows_of_empty_cells_are_left_out_and_counted() {
     let text = "a;b;y\r\n1;2;3\r\n;;\r\n4;5;6\r\n; ;\r\n;;\r\n";
     let (rows, schema) = read(text, &y()).unwrap();

@@ -203,7 +203,8 @@ fn what_cannot_be_used_says_why() {
     let x = || Some(names(&["x"]));
     assert_eq!(
         message("odd", &ColumnRoles { features: x(), ..columns("hole", "y") }),
-        "odd.parquet: row 2, column \"hole\": the cell is empty, and every row needs a task; fill it in or delete the row"
+        "odd.parquet: row 2, column \"hole\": the cell is empty, and every row needs a task; fill it in or delete the \
+         row"
     );
     assert_eq!(
         message("odd", &ColumnRoles { features: x(), ..columns("bytes", "y") }),

@@ -136,7 +136,8 @@ fn what_cannot_be_written_is_refused_before_anything_is_there() {
         "a.csv: columns 1 and 2 are both named \"score\"; rename one of them"
     );
     assert!(create("a.svm", &columns()).ends_with(
-        "expected a name that ends in .csv, .tsv, .txt, .jsonl, .ndjson, .parquet, .arrow, .feather, .ipc or .npy; texts also with .gz or .bz2"
+        "expected a name that ends in .csv, .tsv, .txt, .jsonl, .ndjson, .parquet, .arrow, .feather, .ipc or .npy; \
+         texts also with .gz or .bz2"
     ));
     assert!(create("a.doc", &columns()).contains("its kind is not known by its name"));
     assert!(create("no/such/a.csv", &columns()).contains("No such file"));
