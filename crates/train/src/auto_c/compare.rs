@@ -10,8 +10,8 @@ pub(super) const BEYOND_NOISE: f64 = 2.0;
 /// Standard errors by which another setting must be better to be taken: few rows should not lead far from a safe one.
 pub(super) const WORTH_A_STEP: f64 = 1.0;
 
-/// Standard errors by which a curved function must be better. It is the best of about three widths, and chance helps the
-/// best of three: one in twenty is as lucky as that, not one in six as with one standard error.
+/// Standard errors by which a curved function must be better. It is the best of about three widths, and chance helps
+/// the best of three: one in twenty is as lucky as that, not one in six as with one standard error.
 pub(super) const WORTH_A_CURVE: f64 = 1.64;
 
 /// Share of the held-out loss that a curved function must save: straight ones have coefficients that people can read.

@@ -1,12 +1,13 @@
 //! `C = auto`: the strength whose fits predict held-out rows best.
 //!
 //! Some folds are fitted at a few strengths, each from the nearest fit before it, with a loose tolerance: only the
-//! choice matters. Strengths that are far off on the first folds are not fitted on the others. Each fold scales inputs and labels by its own training rows. The best strength has the smallest mean
-//! loss of held-out rows: for numbers the squared error in units of their task, which is 1 - R^2, and for classes the
-//! loss of the fit. On random problems with balanced classes that was a little better than AUC, and much better than
-//! the strongest regularisation within a standard error of the best; for classes, the strength closest to the middle
-//! within half a standard error did about as well. With the hinge loss and few positive rows it is a poor guide: then
-//! the smallest loss can be that of predicting the more frequent class for all rows.
+//! choice matters. Strengths that are far off on the first folds are not fitted on the others. Each fold scales
+//! inputs and labels by its own training rows. The best strength has the smallest mean loss of held-out rows: for
+//! numbers the squared error in units of their task, which is 1 - R^2, and for classes the loss of the fit. On random
+//! problems with balanced classes that was a little better than AUC, and much better than the strongest
+//! regularisation within a standard error of the best; for classes, the strength closest to the middle within half a
+//! standard error did about as well. With the hinge loss and few positive rows it is a poor guide: then the smallest
+//! loss can be that of predicting the more frequent class for all rows.
 //!
 //! | Module | Task |
 //! |---|---|

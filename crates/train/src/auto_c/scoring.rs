@@ -18,7 +18,7 @@ pub(super) enum Folds {
 }
 
 /// The test rows of the folds.
-pub(super) struct Scoring<'a> {
+pub(super) struct FoldScoring<'a> {
     pub(super) metric: Metric,
     /// Number of first folds.
     pub(super) n_first: usize,
@@ -29,19 +29,19 @@ pub(super) struct Scoring<'a> {
 
 /// What fits predict for the test rows of some folds, and the losses.
 #[derive(Debug, Clone)]
-pub(super) struct Predicted {
+pub(super) struct HeldOutPredictions {
     pub(super) values: Vec<f64>,
     pub(super) losses: Vec<RowLoss>,
 }
 
-impl<'a> Scoring<'a> {
+impl<'a> FoldScoring<'a> {
     pub(super) fn new(study: &'a Study<'_>, folds: &[FoldRows]) -> Result<Self> {
         let n_first = n_first(folds.iter().map(|fold| fold.test.len()));
         let held_out = HeldOut::new(study.observations, &study.losses, folds);
         let (metric, _) = defined_metric(study, &held_out)?;
         let mut is_first = vec![false; study.inputs.n_inputs()];
         folds[..n_first].iter().flat_map(|fold| &fold.test).for_each(|&i| is_first[i as usize] = true);
-        Ok(Scoring { metric, n_first, is_first, held_out })
+        Ok(FoldScoring { metric, n_first, is_first, held_out })
     }
 
     /// The test rows of all folds.
@@ -61,8 +61,8 @@ impl<'a> Scoring<'a> {
         predictions.len() < self.held_out.len()
     }
 
-    pub(super) fn predicted(&self, folds: Folds, values: Vec<f64>) -> Result<Predicted> {
-        Ok(Predicted { losses: self.losses(folds, &values)?, values })
+    pub(super) fn predicted(&self, folds: Folds, values: Vec<f64>) -> Result<HeldOutPredictions> {
+        Ok(HeldOutPredictions { losses: self.losses(folds, &values)?, values })
     }
 
     /// What strengths are chosen by. Where all classes count the same, losses are mostly those of rare ones, and small
@@ -86,17 +86,21 @@ impl<'a> Scoring<'a> {
     /// Whether a curved function predicts so much better than a straight one, on all folds, that it is taken. Of
     /// classes, more must be right: the loss of each one against the others is often smaller with a curve where the
     /// best class is the same.
-    pub(super) fn is_worth_a_curve(&self, curved: &Predicted, straight: &Predicted) -> Result<bool> {
+    pub(super) fn is_worth_a_curve(
+        &self,
+        curved: &HeldOutPredictions,
+        straight: &HeldOutPredictions,
+    ) -> Result<bool> {
         let most = (1.0 - compare::MIN_GAIN_OF_A_CURVE) * mean(&straight.losses);
         if mean(&curved.losses) > most || !is_better(&curved.losses, &straight.losses, compare::WORTH_A_CURVE)
         {
             return Ok(false);
         }
         if self.metric.measure == Measure::ClassAccuracy {
-            let errors = |predicted: &Predicted| self.held_out.class_errors(&predicted.values);
+            let errors = |predicted: &HeldOutPredictions| self.held_out.class_errors(&predicted.values);
             return Ok(has_fewer_errors(&errors(curved)?, &errors(straight)?));
         }
-        let score = |predicted: &Predicted| self.score(Folds::All, &predicted.values);
+        let score = |predicted: &HeldOutPredictions| self.score(Folds::All, &predicted.values);
         let sign = if self.metric.higher_is_better() { 1.0 } else { -1.0 };
         // An R^2 of zero is that of the mean of the task.
         let is_good = self.metric.measure != Measure::R2 || score(curved)? > 0.0;

@@ -4,7 +4,7 @@
 //! best of these is taken. A strength that is worse by more than a standard error on the first folds is hardly ever
 //! the best on all of them, and never by much.
 
-use super::scoring::{Folds, Predicted, Scoring};
+use super::scoring::{FoldScoring, Folds, HeldOutPredictions};
 use super::search::{self, StrengthTrial};
 use crate::metric::is_better;
 use crate::observer::StopObserver;
@@ -25,7 +25,7 @@ pub(super) struct Strengths<'a> {
     pub(super) spec: FitSpec,
     pub(super) open: &'a [TrainingFold],
     prepared: Vec<PreparedData<'a>>,
-    pub(super) scoring: &'a Scoring<'a>,
+    pub(super) scoring: &'a FoldScoring<'a>,
     pub(super) threads: usize,
     pub(super) observer: &'a dyn StudyObserver,
     /// For each fold, the duals of its fits so far, with their steps.
@@ -34,16 +34,16 @@ pub(super) struct Strengths<'a> {
 
 /// A strength, with what its fits predict.
 #[derive(Debug, Clone)]
-pub(super) struct Tried {
+pub(super) struct StrengthFit {
     pub(super) trial: StrengthTrial,
-    pub(super) predicted: Predicted,
+    pub(super) predicted: HeldOutPredictions,
 }
 
 /// The strengths that were tried for a method.
 pub(super) struct MethodTrials {
     pub(super) tried: Vec<StrengthTrial>,
     /// The best one on all folds; `None` if the observer said stop before.
-    pub(super) best: Option<Tried>,
+    pub(super) best: Option<StrengthFit>,
 }
 
 /// What the fit of a fold predicts for its test rows, and its duals.
@@ -79,7 +79,7 @@ impl<'a> Strengths<'a> {
         (open, data): (&'a [TrainingFold], &'a [Dataset<'a>]),
         scale: ScaleOfAll<'_>,
         (spec, threads): (FitSpec, usize),
-        scoring: &'a Scoring<'a>,
+        scoring: &'a FoldScoring<'a>,
         observer: &'a dyn StudyObserver,
     ) -> Result<Self> {
         let prepare = |(fold, data): (&'a TrainingFold, &'a Dataset<'a>)| {
@@ -96,11 +96,12 @@ impl<'a> Strengths<'a> {
         self.decide(method, looked, most)
     }
 
-    /// Tries strengths of a method on the first folds, from this one, until the best is known or the observer says stop.
-    pub(super) fn look(&mut self, method: &MethodSpec, start: i32) -> Result<Vec<Tried>> {
+    /// Tries strengths of a method on the first folds, from this one, until the best is known or the observer says
+    /// stop.
+    pub(super) fn look(&mut self, method: &MethodSpec, start: i32) -> Result<Vec<StrengthFit>> {
         // Duals of another method are no start.
         self.warm.iter_mut().for_each(Vec::clear);
-        let mut looked: Vec<Tried> = vec![];
+        let mut looked: Vec<StrengthFit> = vec![];
         loop {
             let trials: Vec<StrengthTrial> = looked.iter().map(|tried| tried.trial).collect();
             let Some(step) = search::next(&trials, start) else { break };
@@ -111,7 +112,7 @@ impl<'a> Strengths<'a> {
     }
 
     /// Tries one strength on all folds; `None` if the observer said stop.
-    pub(super) fn on_all_folds(&mut self, method: &MethodSpec, step: i32) -> Result<Option<Tried>> {
+    pub(super) fn on_all_folds(&mut self, method: &MethodSpec, step: i32) -> Result<Option<StrengthFit>> {
         let predictions = self.predictions(method, step, 0..self.open.len())?;
         predictions.map(|values| self.tried(Folds::All, step, values)).transpose()
     }
@@ -120,7 +121,7 @@ impl<'a> Strengths<'a> {
     pub(super) fn decide(
         &mut self,
         method: &MethodSpec,
-        looked: Vec<Tried>,
+        looked: Vec<StrengthFit>,
         most: usize,
     ) -> Result<MethodTrials> {
         let mut found = MethodTrials { tried: looked.iter().map(|tried| tried.trial).collect(), best: None };
@@ -138,10 +139,10 @@ impl<'a> Strengths<'a> {
         Ok(found)
     }
 
-    fn tried(&self, folds: Folds, step: i32, values: Vec<f64>) -> Result<Tried> {
+    fn tried(&self, folds: Folds, step: i32, values: Vec<f64>) -> Result<StrengthFit> {
         let score = self.scoring.score(folds, &values)?;
         let predicted = self.scoring.predicted(folds, values)?;
-        Ok(Tried { trial: StrengthTrial::new(step, score, &predicted.losses), predicted })
+        Ok(StrengthFit { trial: StrengthTrial::new(step, score, &predicted.losses), predicted })
     }
 
     /// Predictions for the test rows of some folds; `None` if the observer said stop.
@@ -179,8 +180,8 @@ impl<'a> Strengths<'a> {
 }
 
 /// The strengths that are close to the best, the best first, with their places in the list.
-fn contenders(looked: Vec<Tried>, most: usize) -> Vec<(usize, Tried)> {
-    let mut sorted: Vec<(usize, Tried)> =
+fn contenders(looked: Vec<StrengthFit>, most: usize) -> Vec<(usize, StrengthFit)> {
+    let mut sorted: Vec<(usize, StrengthFit)> =
         looked.into_iter().enumerate().filter(|(_, tried)| tried.trial.loss.is_finite()).collect();
     sorted.sort_by(|(_, a), (_, b)| a.trial.order(&b.trial));
     sorted.truncate(most);

@@ -1,9 +1,9 @@
 //! What is tried on the folds, and in which order.
 
 use super::compare::{self, Baseline, BaselineScore};
-use super::scoring::{Folds, Predicted, Scoring};
+use super::scoring::{FoldScoring, Folds, HeldOutPredictions};
 use super::search::StrengthTrial;
-use super::strengths::{CONTENDERS, ScaleOfAll, Strengths, Tried};
+use super::strengths::{CONTENDERS, ScaleOfAll, StrengthFit, Strengths};
 use super::widths::WidthData;
 use crate::metric::{is_better, mean};
 use crate::parallel::{in_parallel, threads_or_cores};
@@ -26,8 +26,8 @@ pub(super) struct Searched {
     pub(super) residuals: Option<Residuals>,
 }
 
-/// Tries strengths until the best is known, or the observer says stop; then the kernel of a curved function, if there is
-/// one; then baselines.
+/// Tries strengths until the best is known, or the observer says stop; then the kernel of a curved function, if there
+/// is one; then baselines.
 ///
 /// The scale of C of a fold is that of all rows for a part of them: one of its own would be nearly the same, and would
 /// take as long as several small fits.
@@ -38,7 +38,7 @@ pub(super) fn search(
     observer: &dyn StudyObserver,
 ) -> Result<Searched> {
     let rows = study.cut(study.seed)?;
-    let scoring = Scoring::new(study, &rows)?;
+    let scoring = FoldScoring::new(study, &rows)?;
     let mut found = Searched {
         metric: scoring.metric,
         method: study.spec.method.for_data(study.observations),
@@ -72,7 +72,7 @@ pub(super) fn search(
         (found.kernel, found.tried, own) = (Some(curved.kernel), curved.found.tried, best);
         fits = curved.fits;
     }
-    let mut simple: Vec<(Baseline, Predicted)> = vec![];
+    let mut simple: Vec<(Baseline, HeldOutPredictions)> = vec![];
     for baseline in baselines(study, &scoring) {
         let predicted = match method_of(baseline)? {
             None => Some(scoring.predicted(Folds::All, scoring.held_out().baseline())?),
@@ -107,7 +107,7 @@ pub(super) fn search(
 }
 
 /// The best on the same folds.
-pub(super) fn best_of(tried: &[Tried]) -> Option<&Tried> {
+pub(super) fn best_of(tried: &[StrengthFit]) -> Option<&StrengthFit> {
     let defined = tried.iter().filter(|tried| tried.trial.loss.is_finite());
     defined.min_by(|a, b| a.trial.order(&b.trial))
 }
@@ -125,7 +125,7 @@ pub(super) fn datasets<'a>(open: &'a [TrainingFold], spec: &FitSpec) -> Result<V
 }
 
 /// What to compare with. A model for the rows of all tasks makes no sense where all tasks have the same rows.
-fn baselines(study: &Study<'_>, scoring: &Scoring<'_>) -> Vec<Baseline> {
+fn baselines(study: &Study<'_>, scoring: &FoldScoring<'_>) -> Vec<Baseline> {
     let (observations, held_out) = (study.observations, scoring.held_out());
     let one_task_per_row = observations.len() <= observations.n_inputs();
     let other_than = |name: &str| observations.n_tasks() > 1 && study.spec.method.name() != name;

@@ -2,7 +2,7 @@
 //! if they are better at its best strength. A look at some hundred rows, with a simple model of what tasks have in
 //! common, proposes the first one, and may be wrong.
 
-use super::strengths::{CONTENDERS, MethodTrials, ScaleOfAll, Strengths, Tried};
+use super::strengths::{CONTENDERS, MethodTrials, ScaleOfAll, StrengthFit, Strengths};
 use super::trials::{self, best_of};
 use crate::select::{NEXT_GAMMA, Study, TrainingFold, rounded};
 use crate::{FitSpec, MethodSpec, Result};
@@ -59,14 +59,14 @@ impl<'a> WidthData<'a> {
     pub(super) fn search(
         &'a self,
         study: &Study<'_>,
-        (linear, straight): (&Strengths<'a>, &Tried),
+        (linear, straight): (&Strengths<'a>, &StrengthFit),
         method: &MethodSpec,
     ) -> Result<Option<WidthTrials<'a>>> {
         let Some(first) = &self.first else { return Ok(None) };
         let mut fits = first.open(study, linear)?;
         // From the middle, as where this kernel is given: it then has the same C.
         let looked = fits.look(method, 0)?;
-        let far_worse = |best: &Tried| best.trial.loss > (1.0 + FAR_WORSE) * straight.trial.loss;
+        let far_worse = |best: &StrengthFit| best.trial.loss > (1.0 + FAR_WORSE) * straight.trial.loss;
         if best_of(&looked).is_none_or(far_worse) {
             return Ok(None);
         }
