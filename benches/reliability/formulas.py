@@ -66,6 +66,34 @@ def loss_value(loss, y, z):
     raise ValueError(f"the page has no loss {kind}")
 
 
+def sigmoid(s):
+    small = np.exp(-abs(s))
+    return np.where(s >= 0, 1, small) / (1 + small)
+
+
+def loss_slope(loss, y, z, mu):
+    """Of losses with kinks, that of the softened loss."""
+    kind, short = loss["kind"], 1 - y * z
+    if kind == "squared":
+        return z - y
+    if kind == "squared_hinge":
+        return -y * np.maximum(0, short)
+    if kind == "smoothed_hinge":
+        return -y * np.clip(short / wide(loss["gamma"]), 0, 1)
+    if kind == "logistic":
+        return -y * sigmoid(-y * z)
+    if kind == "squared_epsilon":
+        return -np.sign(y - z) * np.maximum(0, abs(y - z) - wide(loss["epsilon"]))
+    if kind == "huber":
+        return np.clip(z - y, -wide(loss["delta"]), wide(loss["delta"]))
+    if kind == "hinge":
+        return -y * sigmoid(short / mu)
+    epsilon = wide(loss["epsilon"]) if kind == "epsilon" else 0
+    q = wide(loss["q"]) if kind == "quantile" else None
+    above, below = (q, 1 - q) if kind == "quantile" else (1, 1)
+    return below * sigmoid((z - y - epsilon) / mu) - above * sigmoid((y - z - epsilon) / mu)
+
+
 def loss_conjugate(loss, y, u):
     kind = loss["kind"]
     if kind == "logistic":

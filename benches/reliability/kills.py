@@ -27,6 +27,11 @@ SLOW_FIT = [*FIT, "--solver", "sdca", "--tol", "1e-9", "--max-passes", "100000"]
 SCENARIOS = [
     ("fit", ["fit", "data.npz", "-o", "m.st", *FIT, "--trace", "trace.csv"], ["m.st"]),
     ("fit, C chosen", ["fit", "data.csv", "-o", "m.st", *BY_NAME, "--threads", "1"], ["m.st"]),
+    (
+        "fit a stream",
+        ["fit", "data.csv", "-o", "m.st", *BY_NAME, "--c", "1", "--threads", "1", "--stream", "--loss", "huber:0.5"],
+        ["m.st"],
+    ),
     ("fit with a kernel", ["fit", "data.npz", "-o", "m.st", *FIT, "--kernel", "rbf"], ["m.st"]),
     (
         "fit, resumed",

@@ -89,7 +89,7 @@ def where(records):
 def certificates(records):
     right, wrong = records.count("certificates", "right"), records.count("certificates", "wrong")
     asked = records.count("kinfolk certify")
-    names = {"method": "method", "loss": "loss", "kernel": "kernel", "intercept": "intercept", "form": "labels"}
+    names = {name: name for name in ("method", "loss", "kernel", "intercept")} | {"form": "labels", "rows": "rows"}
     return [
         "## Certificates",
         "",

@@ -11,6 +11,7 @@ CLASS_LOSSES = ["hinge", "squared_hinge", "smoothed_hinge:0.5", "logistic"]
 KERNELS = ["rbf", "rbf:0.3", "polynomial:2,0.5,1", "polynomial:3,scale,0", "laplacian", "cosine"]
 SOLVERS = ["sdca", "sdca-sequential", "newton", "proximal", "interior-point", "spectral", "admm"]
 MOST_EXPONENT = 150
+STREAMED = 0.4
 
 
 @dataclasses.dataclass
@@ -212,6 +213,11 @@ def draw_settings(rng, problem, classes):
     if rng.random() < 0.15:
         options += ["--max-passes", str(rng.integers(0, 5))]
     options += ["--tol", any_of(rng, ["1e-2", "1e-3", "1e-6", "1e-9"])]
+    # Drawn last, so that the other settings are those of the same problem in memory.
+    streamed = rng.random() < STREAMED and problem.about["kernel"] == "linear" and "unit" not in options
+    if streamed:
+        options += ["--stream"]
+    problem.about["rows"] = "streamed" if streamed else "in memory"
 
 
 def data_of(problem, about):
@@ -224,7 +230,7 @@ def data_of(problem, about):
         row = np.arange(rows)
         task = np.searchsorted(names, arrays["task"]) if names else arrays["task"]
         y, offset = arrays["y"], arrays.get("offset", np.zeros(rows))
-        return recheck.Data(x, k, row, task, y, offset)
+        return recheck.Data(x, k, row, task, y, offset, arrays.get("weight"))
     table = arrays.get("Y")
     if table is None:
         names = np.unique(arrays["label"])

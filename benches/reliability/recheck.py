@@ -11,7 +11,18 @@ import struct
 
 import numpy as np
 
-from formulas import SPECTRAL, WIDE, Entries, conjugate_domain, loss_conjugate, loss_value, penalty, relation, wide
+from formulas import (
+    SPECTRAL,
+    WIDE,
+    Entries,
+    conjugate_domain,
+    loss_conjugate,
+    loss_slope,
+    loss_value,
+    penalty,
+    relation,
+    wide,
+)
 
 TYPES = {"F64": np.float64, "F32": np.float32, "U32": np.uint32, "U64": np.uint64}
 # Duals at the ends of their intervals, and sums of duals, up to rounding in double precision.
@@ -51,6 +62,8 @@ class Data:
     task: np.ndarray
     y: np.ndarray
     offset: np.ndarray
+    weight: np.ndarray | None = None
+    """Of each observation, for models that do not keep them."""
 
 
 def scaled(about, tensors, x):
@@ -160,11 +173,21 @@ def recheck(about, tensors, data, shaken=wide):
         centre = wide(tensors["target_centre"])[task] if "target_centre" in tensors else 0
         # Scaled labels are numbers in double precision: the problem is about these.
         y, offset = wide(np.float64((y - centre) / unit)), wide(np.float64(offset / unit))
-    y, offset = without_offsets(problem, y, offset, task)
-    alpha = tensors["alpha"]
-    alpha = wide(alpha[row, task] if alpha.ndim == 2 else alpha)
-    ci = c * (wide(tensors["observation_weight"]).reshape(-1) if "observation_weight" in tensors else 1) + 0 * y
+    of_numbers = are_numbers(problem, task)
+    y, offset = np.where(of_numbers, shaken(y), y), shaken(offset)
+    # Losses of numbers are functions of `y - z - offset`: labels less offsets are the same problem. Terms such as
+    # `alpha y - alpha offset` of 1e24 would leave less of an objective of 1e8 than extended precision has digits.
+    y, offset = np.where(of_numbers, y - offset, y), np.where(of_numbers, 0, offset)
+    weight = tensors.get("observation_weight", 1 if data.weight is None else data.weight)
+    ci = c * wide(weight).reshape(-1) + 0 * y
     geometry = Geometry(about, tensors, data, shaken)
+    if "alpha" in tensors:
+        alpha = tensors["alpha"]
+        alpha = wide(alpha[row, task] if alpha.ndim == 2 else alpha)
+    else:
+        f = (geometry.x @ wide(tensors["weights"]))[row, task] + offset
+        f = f + wide(tensors["intercept"])[task] if "intercept" in tensors else f
+        alpha = answering_duals(about, ci, (y, task), f)
     z = np.zeros((len(geometry.gram), n_tasks), WIDE)
     z[row, task] = alpha
     v_of_duals = geometry.x.T @ z if geometry.is_linear else z
@@ -198,7 +221,7 @@ def recheck(about, tensors, data, shaken=wide):
     f = predictions[row, task] + b[task] + offset
     values, conjugates, zero = np.zeros_like(y), np.zeros_like(y), np.zeros_like(y)
     u = np.where(ci > 0, -alpha / np.where(ci > 0, ci, 1), 0)
-    losses = problem["loss"] if isinstance(problem["loss"], list) else [problem["loss"]] * n_tasks
+    losses = losses_of(problem, n_tasks)
     for t in range(n_tasks):
         own = task == t
         low, high = conjugate_domain(losses[t], y[own])
@@ -216,6 +239,32 @@ def recheck(about, tensors, data, shaken=wide):
         faults += balance_faults(alpha, task, np.flatnonzero(~one_class))
     size = abs(wide([term for term in [*primal, *dual] if np.isfinite(term)])).sum()
     return Recheck(wide(primal).sum(), wide(dual).sum(), size, sorted(set(faults)), theta, zero.sum(), reach.max())
+
+
+def answering_duals(about, ci, observations, f):
+    """The duals that answer to predictions, of a model of rows that nobody kept."""
+    problem, (y, task) = about["problem"], observations
+    n_tasks, alpha, mu = int(task.max()) + 1, np.zeros_like(y), wide(about.get("smoothing", 0))
+    losses = losses_of(problem, n_tasks)
+    squared = all(loss["kind"] == "squared" for loss in losses)
+    for t in range(n_tasks):
+        own = (task == t) & (ci > 0)
+        answer = -loss_slope(losses[t], y[own], f[own], mu)
+        alpha[own] = ci[own] * answer
+        if problem["intercept"] != "free" or not own.any() or falls_for_ever(losses[t], y[own]):
+            continue
+        if squared:
+            alpha[own] -= ci[own] * alpha[own].sum() / ci[own].sum()
+            continue
+        up, down = alpha[own][alpha[own] > 0].sum(), -alpha[own][alpha[own] < 0].sum()
+        larger = (alpha > 0) == (up > down)
+        alpha[own & larger] *= min(up, down) / max(up, down) if max(up, down) > 0 else 1
+    return alpha
+
+
+def losses_of(problem, n_tasks):
+    """The loss of each task."""
+    return problem["loss"] if isinstance(problem["loss"], list) else [problem["loss"]] * n_tasks
 
 
 def rounding(about, tensors, data, found):
@@ -253,12 +302,10 @@ def change(one, other):
     return np.where(np.isnan(distance), np.inf, distance)
 
 
-def without_offsets(problem, y, offset, task):
-    """Losses of numbers are functions of `y - z - offset`: labels less offsets are the same problem. Terms such as
-    `alpha y - alpha offset` of 1e24 would leave less of an objective of 1e8 than extended precision has digits."""
-    losses = problem["loss"] if isinstance(problem["loss"], list) else [problem["loss"]] * (int(task.max()) + 1)
-    of_numbers = np.array(["hinge" not in str(loss) and "logistic" not in str(loss) for loss in losses])[task]
-    return np.where(of_numbers, y - offset, y), np.where(of_numbers, 0, offset)
+def are_numbers(problem, task):
+    """Whether the label of each observation is a number, and not a class."""
+    losses = losses_of(problem, int(task.max()) + 1)
+    return np.array(["hinge" not in str(loss) and "logistic" not in str(loss) for loss in losses])[task]
 
 
 def falls_for_ever(loss, y):

@@ -73,6 +73,18 @@ impl Need {
         Need { what: "the scales of features", bytes, cure: "fit fewer features, or raise the limit" }
     }
 
+    /// The sums over rows that are not kept: features x features, for each task unless every row has a label for all.
+    pub(crate) fn sums(inputs: &Inputs<'_>, observations: &Observations) -> Self {
+        let copies = if observations.is_complete() { 1 } else { observations.n_tasks() as u64 };
+        let d = inputs.n_features() as u64;
+        let bytes = 8u64.saturating_mul(d).saturating_mul(d).saturating_mul(copies);
+        Need {
+            what: "the sums over the rows",
+            bytes,
+            cure: "fit fewer features (--drop) or tasks, or raise the limit",
+        }
+    }
+
     /// What a fit keeps besides its rows: weights, or a kernel matrix that the budget allows.
     pub(crate) fn fit(spec: &FitSpec, inputs: &Inputs<'_>, observations: &Observations) -> Self {
         let (n, d, t) = (inputs.n_inputs() as u64, inputs.n_features() as u64, observations.n_tasks() as u64);

@@ -135,6 +135,11 @@ pub(crate) fn training<'a>(
     let losses = spec.loss.losses(statistics.only_signs());
     let rows = rows.filter(|_| !crate::all_losses(&losses, |loss| *loss == LossKind::Squared));
     check(spec, &losses, rows.is_some())?;
+    if statistics.has_offsets() && !crate::all_losses(&losses, |loss| !loss.is_classification()) {
+        return Err(Error::Spec(
+            "offsets of classes need the rows in memory; those of numbers do not".into(),
+        ));
+    }
     let scaling = match (spec.scale, &rows) {
         (ScalingKind::Unit, Some(_)) => kinfolk::Scaling::Unit,
         (kind, _) => statistics.scaling(kind)?,

@@ -74,6 +74,19 @@ pub struct FitOutcome {
 }
 
 impl FitOutcome {
+    /// The parts that no proof covers: they are about rows that were held out, or about the way to the fit.
+    pub fn unchecked(&self) -> Vec<&'static str> {
+        let parts = [
+            (self.auto_c.is_some(), "the scores by which C was chosen"),
+            (self.selection_score.is_some(), "the score of the selection"),
+            (self.residuals.is_some(), "errors of held-out rows"),
+            (self.new_task_errors.is_some(), "errors of held-out tasks"),
+            (self.ranges.is_some(), "ranges of features"),
+            (!self.notes.is_empty(), "notes about labels"),
+        ];
+        parts.into_iter().filter(|(is_there, _)| *is_there).map(|(_, name)| name).collect()
+    }
+
     pub(crate) fn new(solver: String, passes: Option<usize>) -> Self {
         FitOutcome {
             solver,

@@ -24,7 +24,8 @@ Examples:
 /// Recomputes the certificate from the stored duals, and checks that Theta, weights, coefficients, support
 /// inputs and scaling are those that the certified point and the data imply, and that claim, method and
 /// settings in the file belong to the problem that was certified. Holds if all of that agrees and the
-/// relative gap is within the tolerance. Exit code 1 if not; the parts that do not agree are named.
+/// relative gap is within the tolerance. Exit code 1 if not; the parts that do not agree are named. Scores and
+/// errors of held-out rows are not checked, and the output says so.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct CertifyArgs {
@@ -54,6 +55,8 @@ struct CertifyOutput<'a> {
     recomputed: Option<Numbers>,
     /// The parts of the file that do not agree.
     mismatches: &'a [Mismatch],
+    /// The parts of the file that nothing checks.
+    not_checked: &'a [&'static str],
     why: &'a str,
     model: &'a Path,
     data: &'a DataFiles,
@@ -90,6 +93,7 @@ pub(crate) fn run(args: CertifyArgs, global: &Global, report: Report) -> failure
     let stored = trained.model.summary();
     let mut verdict = Verdict::new(&stored, check, tol, trained.spec.tol);
     verdict.mismatches.extend(trained.spec_mismatches());
+    let not_checked = trained.outcome.unchecked();
     let output = CertifyOutput {
         holds: verdict.holds(),
         agrees: verdict.mismatches.is_empty(),
@@ -98,11 +102,12 @@ pub(crate) fn run(args: CertifyArgs, global: &Global, report: Report) -> failure
         stored: &stored,
         recomputed: verdict.recomputed.as_ref().map(Numbers::from),
         mismatches: &verdict.mismatches,
+        not_checked: &not_checked,
         why: &verdict.why(),
         model: &args.model,
         data: &data,
     };
-    report.answer(&output, text(&stored, &verdict))?;
+    report.answer(&output, text(&stored, &verdict, &not_checked))?;
     Ok(if verdict.holds() { ExitCode::SUCCESS } else { ExitCode::from(NO) })
 }
 
@@ -173,7 +178,7 @@ impl Verdict {
     }
 }
 
-fn text(stored: &CertificateSummary, verdict: &Verdict) -> String {
+fn text(stored: &CertificateSummary, verdict: &Verdict, not_checked: &[&str]) -> String {
     let mut grid = Grid::new(&["", ">objective", ">no model below", ">gap", ">relative gap"]);
     let mut row = |name: &str, primal: f64, dual: f64, gap: f64, rel_gap: f64| {
         let (gap, rel_gap) = (format!("{gap:.6e}"), format!("{rel_gap:.3e}"));
@@ -189,5 +194,8 @@ fn text(stored: &CertificateSummary, verdict: &Verdict) -> String {
     text += &stored.remark.as_ref().map_or(String::new(), |remark| format!("not checked: {remark}\n"));
     text += &format!("{}: {}\n", if verdict.holds() { "holds" } else { "does not hold" }, verdict.why());
     verdict.mismatches.iter().for_each(|mismatch| text += &format!("  {mismatch}\n"));
+    if !not_checked.is_empty() {
+        text += &format!("not checked: {}\n", not_checked.join(", "));
+    }
     text
 }

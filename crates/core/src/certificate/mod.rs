@@ -28,6 +28,7 @@ mod rounding;
 pub(crate) use losses::{LossTerms, answer_terms, predictions, terms_of_answers};
 pub(crate) use parts::{PartialCertificate, PassSums, RowsGrade};
 pub(crate) use regularizer::RegularizerTerms;
+pub(crate) use rounding::{PredictionErrors, RowErrors, row_errors};
 
 use crate::backend::{self, Expansion, Interrupt};
 use crate::linalg::inner;
@@ -77,6 +78,9 @@ pub struct Certificate {
 /// Objective and bound are sums, whose last digits are never exact.
 const LAST_DIGITS: f64 = 1e3 * f64::EPSILON;
 
+/// Of the gap.
+const NEGLIGIBLE_ROUNDING: f64 = 0.01;
+
 /// gap / max(|primal|, |dual|).
 pub(crate) fn relative_gap(primal: f64, dual: f64, gap: f64) -> f64 {
     let size = primal.abs().max(dual.abs());
@@ -93,10 +97,25 @@ impl Certificate {
         relative_gap(self.primal, self.dual, self.gap)
     }
 
-    /// To within which part of the objective the model is proved to be optimal: the larger of the relative gap and of
-    /// what rounding may change.
+    /// To within which part of the objective the model is proved to be optimal: the relative gap with what rounding may
+    /// add to it, unless that is less than a hundredth of the gap. An objective of zero has no parts; no model is below
+    /// it.
     pub fn rel_error(&self) -> f64 {
-        relative_gap(self.primal, self.dual, self.gap.max(self.rounding))
+        let Certificate { primal, dual, gap, rounding, .. } = *self;
+        if primal.abs().max(gap) < f64::MIN_POSITIVE && rounding.is_finite() {
+            return 0.0;
+        }
+        let added = if rounding <= NEGLIGIBLE_ROUNDING * gap { 0.0 } else { rounding };
+        relative_gap(primal, dual, gap + added)
+    }
+
+    /// Sets it, for this change of the gap.
+    fn set_rounding(&mut self, change: f64) {
+        // Where large terms of the bound cancel, it has lost digits that the gap still has.
+        let Certificate { primal, dual, gap, .. } = *self;
+        let (lost, size) = ((primal - dual - gap).abs(), primal.abs().max(dual.abs()));
+        let counts = lost.is_finite() && lost > LAST_DIGITS * size;
+        self.rounding = if counts { lost.max(change) } else { change };
     }
 
     pub(crate) fn in_units(mut self, unit: f64) -> Self {
@@ -191,15 +210,12 @@ impl Graded {
     /// Completes the certificate of this point. Not needed on the way, where only the gap decides.
     pub(crate) fn add_rounding(&mut self, problem: &Problem<'_>, kappa: &[f64], v: Option<&Matrix>) {
         let unit = problem.unit();
-        let gap = self.certificate.gap / unit;
-        let point =
-            rounding::GradedPoint { kappa, v, theta: &self.theta, state: &self.state, gram: &self.gram, gap };
-        let change = problem.data().pool().install(|| rounding::change(problem, &point));
-        // Where large terms of the bound cancel, it has lost digits that the gap still has.
         let Certificate { primal, dual, gap, .. } = self.certificate;
-        let (lost, size) = ((primal - dual - gap).abs(), primal.abs().max(dual.abs()));
-        let counts = lost.is_finite() && lost > LAST_DIGITS * size;
-        self.certificate.rounding = if counts { lost.max(unit * change) } else { unit * change };
+        let (gap, size) = (gap / unit, primal.abs().max(dual.abs()) / unit);
+        let Graded { theta, state, gram, intercept, .. } = &*self;
+        let point = rounding::GradedPoint { kappa, v, theta, state, gram, intercept, gap, size };
+        let change = problem.data().pool().install(|| rounding::change(problem, &point));
+        self.certificate.set_rounding(unit * change);
     }
 }
 

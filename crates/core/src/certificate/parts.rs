@@ -10,6 +10,7 @@
 //! Each part has units of its own. Sums are in those of the caller; all units are powers of two.
 
 use super::losses::answer_terms;
+use super::rounding::{PartsPoint, PredictionErrors, RowErrors, row_errors};
 use super::{Certificate, Form, LossTerms, RegularizerTerms, scaled};
 use crate::backend::{self, Expansion, Interrupt};
 use crate::linalg::{self, inner, view};
@@ -44,6 +45,7 @@ pub(crate) struct PassSums {
     /// `X'kappa` and `X'gamma`.
     v_a: Matrix,
     inputs: Matrix,
+    errors: RowErrors,
 }
 
 /// The problem in its own units, those of the first rows.
@@ -53,8 +55,9 @@ struct PassUnits {
     /// Coordinates in the caller's units over those in the problem's own.
     coordinates: f64,
     regularizer: Regularizer,
-    /// `V Theta` in the caller's units.
+    /// `V Theta` in the caller's units, and errors of predictions.
     weights: Matrix,
+    errors: Vec<PredictionErrors>,
 }
 
 impl PartialCertificate {
@@ -72,17 +75,23 @@ impl PartialCertificate {
         let backend = problem.data().backend();
         if self.units.is_none() {
             let units = (backend.unit(), backend.coordinate_unit());
-            self.units = Some(PassUnits::new(&self.spec, &self.v, units)?);
+            self.units = Some(self.in_units(units)?);
         }
-        let weights = self.units.as_ref().map_or_else(Matrix::default, |units| {
-            scaled(&units.weights, backend.unit() / backend.coordinate_unit())
+        let scale = backend.unit() / backend.coordinate_unit();
+        let (weights, errors) = self.units.as_ref().map_or_else(Default::default, |units| {
+            let errors: Vec<_> = units.errors.iter().map(|error| error.scaled(scale)).collect();
+            (scaled(&units.weights, scale), errors)
         });
         let sums = problem
             .data()
             .pool()
-            .install(|| PassSums::of_rows(problem, &weights, self.intercept.as_deref()))?;
+            .install(|| PassSums::of_rows(problem, (&weights, &errors), self.intercept.as_deref()))?;
         self.add_sums(&sums);
         Ok(())
+    }
+
+    fn in_units(&self, units: (f64, f64)) -> Result<PassUnits> {
+        PassUnits::new(&self.spec, (&self.v, self.intercept.as_deref().unwrap_or_default()), units)
     }
 
     /// Adds sums that another pass over other rows found.
@@ -100,17 +109,22 @@ impl PartialCertificate {
 
     /// The certificate for all rows that were added.
     pub(crate) fn finish(self) -> Result<Certificate> {
-        let Some(mut sums) = self.sums else { return Err(Error::Empty { what: "the list of rows" }) };
+        let Some(mut sums) = self.sums.clone() else {
+            return Err(Error::Empty { what: "the list of rows" });
+        };
         // The squared loss always has a best intercept, so free ones cost nothing.
         let rho = match self.spec.intercept {
             Intercept::None => None,
             Intercept::Free => Some(0.0),
             Intercept::Ridge(size) => Some(1.0 / size / size),
         };
-        sums.add_intercepts(rho, self.intercept.as_deref().unwrap_or_default());
-        let units = PassUnits::new(&self.spec, &self.v, (sums.kernel_unit, sums.coordinate_unit))?;
-        let PassSums { value, conj, gap, v_a, .. } = sums;
-        units.certificate(&self.v, &v_a, LossTerms { value, conj, gap, intercept: vec![] })
+        let intercept = self.intercept.unwrap_or_default();
+        sums.add_intercepts(rho, &intercept);
+        let PassSums { kernel_unit, coordinate_unit, value, conj, gap, v_a, errors, .. } = sums;
+        let units = PassUnits::new(&self.spec, (&self.v, &intercept), (kernel_unit, coordinate_unit))?;
+        let terms = LossTerms { value, conj, gap, intercept };
+        let rho = rho.map(|rho| vec![rho; terms.gap.len()]);
+        units.certificate((&self.v, &v_a), terms, errors, rho.as_deref())
     }
 }
 
@@ -130,13 +144,19 @@ pub(crate) struct RowsGrade<'a> {
 const NEARLY_ZERO_SUM: f64 = 1e-11;
 
 impl RowsGrade<'_> {
+    /// How wrong predictions may be, in the caller's units: a part of the question to the rows.
+    pub(crate) fn errors(&self) -> Result<Vec<PredictionErrors>> {
+        Ok(PassUnits::new(self.spec, (self.v, self.intercept), self.units)?.errors)
+    }
+
     /// The certificate of these sums.
     ///
     /// # Errors
     /// [`Error::DualSum`] if an intercept is free and the duals of its task do not add up to zero.
     pub(crate) fn certificate(&self, sums: &GradeSums, tasks: &TaskNames) -> Result<Certificate> {
-        let GradeSums { value, conj, gap, sums: dual_sums, sizes, v_a, .. } = sums;
-        let mut terms = LossTerms { value: *value, conj: *conj, gap: gap.clone(), intercept: vec![] };
+        let GradeSums { value, conj, gap, sums: dual_sums, errors, v_a, .. } = sums;
+        let (gap, intercept) = (gap.clone(), self.intercept.to_vec());
+        let mut terms = LossTerms { value: *value, conj: *conj, gap, intercept };
         for (t, rho) in self.rho.unwrap_or_default().iter().enumerate() {
             let (sum, b) = (dual_sums[t], self.intercept[t]);
             if *rho > 0.0 {
@@ -144,31 +164,50 @@ impl RowsGrade<'_> {
                 terms.conj += 0.5 * sum * (sum / rho);
                 terms.gap[t] += 0.5 * rho * (b - sum / rho) * (b - sum / rho);
             } else {
-                if sum.abs() > NEARLY_ZERO_SUM * sizes[t] {
+                if sum.abs() > NEARLY_ZERO_SUM * errors.sizes[t] {
                     return Err(Error::DualSum { task: tasks.name(t), sum });
                 }
                 terms.gap[t] += (sum * b).abs();
             }
         }
-        PassUnits::new(self.spec, self.v, self.units)?.certificate(self.v, v_a, terms)
+        let units = PassUnits::new(self.spec, (self.v, self.intercept), self.units)?;
+        units.certificate((self.v, v_a), terms, errors.clone(), self.rho)
     }
 }
 
 impl PassUnits {
     /// For these units of the kernel and of coordinates.
-    fn new(spec: &ProblemSpec, v: &Matrix, (kernel, coordinate): (f64, f64)) -> Result<Self> {
+    fn new(
+        spec: &ProblemSpec,
+        (v, intercept): (&Matrix, &[f64]),
+        (kernel, coordinate): (f64, f64),
+    ) -> Result<Self> {
         let (unit, regularizer) = spec.in_own_units(v.cols(), kernel)?;
         let coordinates = unit * coordinate;
-        let mut units = PassUnits { unit, coordinates, regularizer, weights: Matrix::default() };
+        let (weights, errors) = Default::default();
+        let mut units = PassUnits { unit, coordinates, regularizer, weights, errors };
         let own = scaled(v, 1.0 / coordinates);
-        let theta = units.entrywise()?.theta(&linalg::gram(&own, 1));
+        let gram = linalg::gram(&own, 1);
+        let output = units.entrywise()?;
+        let theta = output.theta(&gram);
         let weights = linalg::times(view(&own), view(&theta), 1);
+        let point = PartsPoint { output, v: &own, theta: &theta, gram: &gram, intercept };
+        let errors =
+            point.prediction_errors().into_iter().map(|own| own.scaled(coordinate / kernel)).collect();
         units.weights = scaled(&weights, coordinate / kernel);
+        units.errors = errors;
         Ok(units)
     }
 
-    /// Of a point V and duals with `V_a`, in the caller's units as the terms of the losses are.
-    fn certificate(&self, v: &Matrix, v_a: &Matrix, terms: LossTerms) -> Result<Certificate> {
+    /// Of a point V and duals with `V_a`, in the caller's units as the terms of the losses are, with what the rows say
+    /// about rounding and the costs of intercepts.
+    fn certificate(
+        &self,
+        (v, v_a): (&Matrix, &Matrix),
+        terms: LossTerms,
+        errors: RowErrors,
+        rho: Option<&[f64]>,
+    ) -> Result<Certificate> {
         let output = self.entrywise()?;
         let (v, v_a) = (scaled(v, 1.0 / self.coordinates), scaled(v_a, 1.0 / self.coordinates));
         let (gram, gram_a) = (linalg::gram(&v, 1), linalg::gram(&v_a, 1));
@@ -177,9 +216,15 @@ impl PassUnits {
         point.move_dual_to(output, &gram, &gram_a, inner(&point.theta, &distance));
         let own = |x: f64| x / self.unit;
         let LossTerms { value, conj, gap, intercept } = terms;
+        let rho: Option<Vec<f64>> = rho.map(|rho| rho.iter().map(|rho| own(*rho)).collect());
+        let costs = (rho.as_deref(), own(value));
         let gap = gap.into_iter().map(own).collect();
-        let terms = LossTerms { value: own(value), conj: own(conj), gap, intercept };
-        Ok(point.certificate(terms, Form::TwoPoint).in_units(self.unit))
+        let terms = LossTerms { value: own(value), conj: own(conj), gap, intercept: vec![] };
+        let mut certificate = point.certificate(terms, Form::TwoPoint);
+        let rows = errors.scaled(1.0 / self.unit, self.unit / self.coordinates);
+        let graded = PartsPoint { output, v: &v, theta: &point.theta, gram: &gram, intercept: &intercept };
+        certificate.set_rounding(graded.change(&rows, costs, certificate.gap));
+        Ok(certificate.in_units(self.unit))
     }
 
     fn entrywise(&self) -> Result<&SumRegularizer> {
@@ -190,7 +235,11 @@ impl PassUnits {
 
 impl PassSums {
     /// Of the rows of a problem, whose own units the weights are in.
-    fn of_rows(problem: &Problem<'_>, weights: &Matrix, intercept: Option<&[f64]>) -> Result<Self> {
+    fn of_rows(
+        problem: &Problem<'_>,
+        (weights, errors): (&Matrix, &[PredictionErrors]),
+        intercept: Option<&[f64]>,
+    ) -> Result<Self> {
         let (data, obs, unit) = (problem.data(), problem.observations(), problem.unit());
         let (backend, threads, t) = (data.backend(), data.threads(), obs.n_tasks());
         let never = &mut Interrupt::never();
@@ -227,6 +276,9 @@ impl PassSums {
             labels,
             v_a: state(&kappa, never)?,
             inputs,
+            // Smooth losses do not ask for predictions.
+            errors: row_errors(problem, (&kappa, &[]), |o| problem.gamma(o), errors)
+                .scaled(unit, backend.coordinate_unit()),
         })
     }
 
@@ -239,16 +291,19 @@ impl PassSums {
         linalg::axpy(&mut self.labels, 1.0, &other.labels);
         self.v_a.add_scaled(1.0, &other.v_a);
         self.inputs.add_scaled(1.0, &other.inputs);
+        self.errors.absorb(other.errors.clone());
     }
 
     /// All numbers in a row, to be sent elsewhere.
     pub(crate) fn to_numbers(&self) -> Vec<f64> {
-        let lists: [&[f64]; 7] = [
+        let errors = self.errors.to_numbers();
+        let lists: [&[f64]; 8] = [
             &[self.kernel_unit, self.coordinate_unit, self.value, self.conj],
             &self.gap,
             &self.duals,
             &self.gammas,
             &self.labels,
+            &errors,
             self.v_a.as_slice(),
             self.inputs.as_slice(),
         ];
@@ -258,7 +313,8 @@ impl PassSums {
     /// From all numbers in a row, for so many features and tasks; `None` if there are more or fewer.
     pub(crate) fn from_numbers(numbers: &[f64], d: usize, t: usize) -> Option<Self> {
         let (head, rest) = numbers.split_at_checked(4)?;
-        let (of_tasks, of_features) = rest.split_at_checked(4 * t)?;
+        let (of_tasks, rest) = rest.split_at_checked(4 * t)?;
+        let (errors, of_features) = rest.split_at_checked(RowErrors::n_numbers(t))?;
         let matrix = |half: usize| {
             let values = of_features.get(half * d * t..(half + 1) * d * t)?;
             Matrix::from_vec(values.to_vec(), d, t).ok()
@@ -276,6 +332,7 @@ impl PassSums {
             labels: list(3),
             v_a: matrix(0)?,
             inputs: matrix(1)?,
+            errors: RowErrors::from_numbers(errors, t)?,
         })
     }
 

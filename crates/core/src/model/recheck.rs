@@ -131,8 +131,9 @@ impl Model {
         let stored = self.certificate().primal;
         let of_the_fit = close(primal, stored) || !close(best, stored);
         // Those of rows that are elsewhere are as good as their certificate says.
-        let known = if self.about.from_statistics { recomputed.gap } else { 0.0 };
-        if of_the_fit && primal - best <= MODEL_TOLERANCE * best.abs() + known {
+        let known = if self.about.from_statistics { recomputed.gap } else { f64::MIN_POSITIVE };
+        let same = primal == best && primal == stored;
+        if same || of_the_fit && primal - best <= MODEL_TOLERANCE * best.abs() + known {
             return Ok(None);
         }
         let why = format!("the objective is {primal}, the best intercepts give {best}");

@@ -4,7 +4,9 @@ use super::Model;
 use crate::backend::{Backend, FeatureBackend};
 use crate::certificate::RowsGrade;
 use crate::intercept::cost::costs_of_directions;
-use crate::rows::{BalanceSums, GradeSums, Question, RowsPoint, RowsSetting, add_answer, balancing_factors};
+use crate::rows::{
+    BalanceSums, GradeAt, GradeSums, Question, RowsPoint, RowsSetting, add_answer, balancing_factors,
+};
 use crate::{Certificate, Error, Inputs, Observations, Result};
 
 /// What is asked now, and the answers so far.
@@ -55,7 +57,8 @@ impl RowsPasses {
         let spec = &model.about.problem;
         self.rho = costs_of_directions(spec.intercept, spec.c, &sums.directions);
         let factors = balancing_factors(&sums.positive, &sums.negative, self.rho.as_deref());
-        self.question = Question::Grade(point.clone(), factors);
+        let errors = self.grade(model, point)?.errors()?;
+        self.question = Question::Grade(point.clone(), GradeAt { factors, errors });
         Ok(true)
     }
 
@@ -76,13 +79,19 @@ impl RowsPasses {
     }
 
     pub(super) fn finish(self, model: &Model) -> Result<Certificate> {
-        let (Question::Grade(point, _), Some(v), Some(units)) = (&self.question, &model.v, self.units) else {
-            return Err(Error::Incompatible("all rows have to be added once more".into()));
-        };
-        let shape = (v.rows(), v.cols());
-        let sums = GradeSums::from_numbers(&self.sum.unwrap_or_default(), shape)?;
-        let (spec, rho) = (&model.about.problem, self.rho.as_deref());
-        let grade = RowsGrade { spec, units, v, intercept: &point.intercept, rho };
-        grade.certificate(&sums, model.tasks())
+        let Question::Grade(point, _) = &self.question else { return Err(once_more()) };
+        let shape = (point.weights.rows(), point.weights.cols());
+        let sums = GradeSums::from_numbers(self.sum.as_deref().unwrap_or_default(), shape)?;
+        self.grade(model, point)?.certificate(&sums, model.tasks())
     }
+
+    fn grade<'a>(&'a self, model: &'a Model, point: &'a RowsPoint) -> Result<RowsGrade<'a>> {
+        let (Some(v), Some(units)) = (&model.v, self.units) else { return Err(once_more()) };
+        let (spec, rho) = (&model.about.problem, self.rho.as_deref());
+        Ok(RowsGrade { spec, units, v, intercept: &point.intercept, rho })
+    }
+}
+
+fn once_more() -> Error {
+    Error::Incompatible("all rows have to be added once more".into())
 }

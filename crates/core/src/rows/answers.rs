@@ -1,9 +1,9 @@
 //! What some rows answer to a question: numbers, in the caller's units, that add up.
 
-use super::question::TaskSquares;
+use super::question::{GradeAt, TaskSquares};
 use super::{PreparedRows, Question, RowsPoint, RowsSetting};
 use crate::backend::{self, Backend, Expansion, Interrupt};
-use crate::certificate::{predictions, terms_of_answers};
+use crate::certificate::{predictions, row_errors, terms_of_answers};
 use crate::inputs::Inputs;
 use crate::intercept::cost::label_directions;
 use crate::linalg::{self, view, view_mut};
@@ -36,7 +36,7 @@ impl RowsSetting {
             }
             Question::Curve(point, direction) => asked.curve(point, direction),
             Question::Balance(point) => asked.balance(point),
-            Question::Grade(point, factors) => asked.grade(point, factors),
+            Question::Grade(point, at) => asked.grade(point, at),
         })
     }
 }
@@ -89,14 +89,18 @@ impl AskedRows<'_> {
         Ok(out)
     }
 
-    fn grade(&self, point: &RowsPoint, factors: &[[f64; 2]]) -> Result<Vec<f64>> {
+    fn grade(&self, point: &RowsPoint, GradeAt { factors, errors }: &GradeAt) -> Result<Vec<f64>> {
         let (problem, unit) = (self.problem, self.problem.unit());
         let obs = problem.observations();
-        if factors.len() != obs.n_tasks() {
+        if factors.len() != obs.n_tasks() || errors.len() != obs.n_tasks() {
             return Err(Error::Incompatible("a question about rows is about other tasks".into()));
         }
+        let (mut predictions, mut curvature) = (vec![], vec![]);
         let answers = |z: Vec<f64>| {
-            let mut kappa = evaluated(problem, z, point.smoothing).kappa;
+            predictions.clone_from(&z);
+            let found = evaluated(problem, z, point.smoothing);
+            curvature = found.curvature;
+            let mut kappa = found.kappa;
             kappa.iter_mut().enumerate().for_each(|(o, kappa)| {
                 *kappa *= factors[obs.task(o)][usize::from(*kappa < 0.0)];
             });
@@ -109,7 +113,10 @@ impl AskedRows<'_> {
         out.extend([unit * terms.value, unit * terms.conj]);
         out.extend(terms.gap.iter().map(|gap| unit * gap));
         out.extend(self.task_sums(&kappa, |kappa| kappa));
-        out.extend(self.task_sums(&kappa, f64::abs));
+        let scale = self.backend.unit() / self.backend.coordinate_unit();
+        let errors: Vec<_> = errors.iter().map(|error| error.scaled(scale)).collect();
+        let errors = row_errors(problem, (&kappa, &predictions), |o| curvature[o], &errors);
+        out.extend(errors.scaled(unit, self.backend.coordinate_unit()).to_numbers());
         out.extend(self.state(&kappa)?.into_vec());
         Ok(out)
     }

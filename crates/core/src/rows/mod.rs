@@ -21,7 +21,7 @@ mod setting;
 mod sums;
 
 pub(crate) use answers::{answering_duals, observed_curvatures};
-pub use question::{Question, RowsPoint, TaskSquares};
+pub use question::{GradeAt, Question, RowsPoint, TaskSquares};
 pub use resident::ResidentRows;
 pub use setting::{PreparedRows, RowsSetting};
 pub(crate) use sums::{BalanceSums, CurveSums, GradeSums, LookSums, balancing_factors};

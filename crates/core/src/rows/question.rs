@@ -1,5 +1,6 @@
 //! Questions about rows, and their bytes.
 
+use crate::certificate::PredictionErrors;
 use crate::tensors::{self, FileKind, Tensors, doubles, matrix, wrong};
 use crate::{Matrix, Result};
 use serde::{Deserialize, Serialize};
@@ -32,10 +33,18 @@ pub enum Question {
     /// Sums of positive and of negative duals, and how many labels are such that their loss falls for ever upwards,
     /// downwards, or neither.
     Balance(RowsPoint),
-    /// The terms of the certificate for duals kappa, the positive and the negative ones of each task multiplied by
-    /// these two factors: values of losses and conjugates, Fenchel-Young terms, sums of duals and of their sizes,
-    /// X'kappa. With the numbers of rows and of labels.
-    Grade(RowsPoint, Vec<[f64; 2]>),
+    /// The terms of the certificate for duals kappa: values of losses and conjugates, Fenchel-Young terms, sums of
+    /// duals, X'kappa. With what rounding may change, and the numbers of rows and of labels.
+    Grade(RowsPoint, GradeAt),
+}
+
+/// What duals and predictions of each task are graded with.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct GradeAt {
+    /// Factors of the positive and of the negative duals.
+    pub(crate) factors: Vec<[f64; 2]>,
+    /// Rounding of predictions, for inputs of length one.
+    pub(crate) errors: Vec<PredictionErrors>,
 }
 
 /// Whether X'DX is wanted.
@@ -50,7 +59,7 @@ pub enum TaskSquares {
 const FILE_KIND: FileKind = FileKind { key: "kinfolk_question", name: "a question", newest_version: 1 };
 
 /// Every name that means something in some question.
-const NAMES: [&str; 5] = ["weights", "intercept", "smoothing", "direction", "factors"];
+const NAMES: [&str; 6] = ["weights", "intercept", "smoothing", "direction", "factors", "errors"];
 
 /// Everything that is not an array.
 #[derive(Serialize, Deserialize)]
@@ -120,8 +129,10 @@ impl Question {
         ];
         match self {
             Question::Curve(_, direction) => out.push(("direction", matrix(direction))),
-            Question::Grade(_, factors) => {
+            Question::Grade(_, GradeAt { factors, errors }) => {
+                let errors: Vec<[f64; 2]> = errors.iter().map(|one| [one.score, one.added]).collect();
                 out.push(("factors", doubles(factors.as_flattened(), vec![tasks, 2])));
+                out.push(("errors", doubles(errors.as_flattened(), vec![tasks, 2])));
             }
             Question::Look(..) | Question::Values(_) | Question::Balance(_) => {}
         }
@@ -161,7 +172,10 @@ impl Question {
             QuestionKind::Balance => Question::Balance(point),
             QuestionKind::Grade => {
                 let factors = tensors.doubles("factors", &[tasks, 2])?;
-                Question::Grade(point, factors.as_chunks().0.to_vec())
+                let errors = tensors.doubles("errors", &[tasks, 2])?;
+                let error = |&[score, added]: &[f64; 2]| PredictionErrors { score, added };
+                let errors = errors.as_chunks().0.iter().map(error).collect();
+                Question::Grade(point, GradeAt { factors: factors.as_chunks().0.to_vec(), errors })
             }
         };
         tensors.finish(&NAMES, "a question about rows")?;

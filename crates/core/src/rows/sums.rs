@@ -1,5 +1,6 @@
 //! Answers of all rows, taken apart.
 
+use crate::certificate::RowErrors;
 use crate::{Error, Matrix, Result};
 
 /// The sums of [`Look`](super::Question::Look).
@@ -41,9 +42,9 @@ pub(crate) struct GradeSums {
     pub(crate) value: f64,
     pub(crate) conj: f64,
     pub(crate) gap: Vec<f64>,
-    /// Of each task: duals, and their sizes.
+    /// Of the duals of each task.
     pub(crate) sums: Vec<f64>,
-    pub(crate) sizes: Vec<f64>,
+    pub(crate) errors: RowErrors,
     pub(crate) v_a: Matrix,
 }
 
@@ -136,7 +137,7 @@ impl GradeSums {
             conj: numbers.number()?,
             gap: numbers.list(t)?,
             sums: numbers.list(t)?,
-            sizes: numbers.list(t)?,
+            errors: RowErrors::from_numbers(&numbers.list(RowErrors::n_numbers(t))?, t).ok_or_else(wrong)?,
             v_a: numbers.matrix(d, t)?,
         };
         numbers.finish()?;

@@ -79,14 +79,15 @@ pub(super) fn rows_have_one_weight(observations: &Observations) -> bool {
 }
 
 /// Sums and flags of a batch.
-pub(super) fn counts_of(inputs: &Inputs<'_>, observations: &Observations, targets: &[f64]) -> Counts {
+pub(super) fn counts_of(inputs: &Inputs<'_>, observations: &Observations) -> Counts {
     let weights = (0..observations.len()).map(|o| observations.weight(o)).filter(|w| *w > 0.0);
     Counts {
         inputs: inputs.n_inputs() as u64,
         observations: observations.len() as u64,
         complete: observations.is_complete(),
         sparse: matches!(inputs, Inputs::Sparse(_)),
-        only_signs: targets.iter().all(|y| y.abs() == 1.0),
+        only_signs: observations.labels().iter().all(|y| y.abs() == 1.0),
+        offsets: observations.offsets().is_some(),
         lightest: weights.fold(f64::INFINITY, f64::min),
     }
 }

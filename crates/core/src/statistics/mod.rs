@@ -99,6 +99,9 @@ struct Counts {
     sparse: bool,
     /// Whether all labels are -1 or +1.
     only_signs: bool,
+    /// Whether any row has an offset.
+    #[serde(default)]
+    offsets: bool,
     /// The smallest positive weight of an observation.
     #[serde(with = "crate::serde_f64::number")]
     lightest: f64,
@@ -112,6 +115,7 @@ impl Default for Counts {
             complete: true,
             sparse: true,
             only_signs: true,
+            offsets: false,
             lightest: f64::INFINITY,
         }
     }
@@ -124,6 +128,7 @@ impl Counts {
         self.complete &= other.complete;
         self.sparse &= other.sparse;
         self.only_signs &= other.only_signs;
+        self.offsets |= other.offsets;
         self.lightest = self.lightest.min(other.lightest);
     }
 }
@@ -166,15 +171,17 @@ impl Statistics {
     ///
     /// # Errors
     /// [`Error::Incompatible`] for kernel values, another number of features, or other kinds of task names;
-    /// [`Error::Label`] for a label that is not finite; [`Error::Memory`] if the moments of all tasks are too large.
+    /// [`Error::Label`] for a label that is not finite; [`Error::Memory`] if the moments are too large.
     pub fn update(&mut self, inputs: &Inputs<'_>, observations: &Observations) -> Result<()> {
         let targets = check_batch(inputs, observations)?;
         let mut batch = self.empty_like(inputs.n_features(), observations.task_names().clone());
-        batch.counts = counts_of(inputs, observations, &targets);
+        batch.counts = counts_of(inputs, observations);
         let shared = observations.is_complete() && rows_have_one_weight(observations);
         if !shared {
             batch.layout = Layout::PerTask(vec![None; observations.n_tasks()]);
         }
+        // Sparse rows may have many more features than numbers.
+        self.check_memory(inputs.n_features(), if shared { None } else { Some(observations.n_tasks()) })?;
         let pool = Pool::new(self.threads)?;
         batch.sample = pool.install(|| self.sample_of((inputs, observations), &targets));
         // Before the work: later nothing can fail.
@@ -258,6 +265,11 @@ impl Statistics {
         self.counts.only_signs
     }
 
+    /// Whether any row has an offset. Only labels less offsets are kept.
+    pub fn has_offsets(&self) -> bool {
+        self.counts.offsets
+    }
+
     /// Number of labels of positive weight of each task.
     pub fn task_counts(&self) -> Vec<u64> {
         match &self.layout {
@@ -288,6 +300,23 @@ impl Statistics {
             memory: self.memory,
             threads: self.threads,
         }
+    }
+
+    /// `Err` if moments of so many features need more than the budget: those of all tasks together, or of each of so
+    /// many.
+    fn check_memory(&self, n_features: usize, n_tasks: Option<usize>) -> Result<()> {
+        let (d, t) = (n_features as u64, n_tasks.unwrap_or(1) as u64);
+        let needed = d.saturating_mul(d).saturating_mul(8).saturating_mul(t);
+        if needed <= self.memory {
+            return Ok(());
+        }
+        let what = match n_tasks {
+            Some(_) => {
+                "the moments of all tasks (tasks have their own rows, labels are missing, or their weights differ)"
+            }
+            None => "the moments of the rows, features x features",
+        };
+        Err(Error::Memory { what, needed, budget: self.memory })
     }
 
     fn sample_of(&self, data: (&Inputs<'_>, &Observations), targets: &[f64]) -> RowSample {
@@ -340,15 +369,7 @@ impl Statistics {
         let has_all = |map: &[usize]| map.len() == tasks.len();
         let shared =
             (own_is_new || is_shared(self) && has_all(&own_map)) && is_shared(other) && has_all(&map);
-        if !shared {
-            let (d, t) = (other.n_features as u64, tasks.len() as u64);
-            let needed = d.saturating_mul(d).saturating_mul(8).saturating_mul(t);
-            if needed > self.memory {
-                let what = "the moments of all tasks (tasks have their own rows, labels are missing, or their \
-                            weights differ)";
-                return Err(Error::Memory { what, needed, budget: self.memory });
-            }
-        }
+        self.check_memory(other.n_features, if shared { None } else { Some(tasks.len()) })?;
         for (one, map) in [(&mut *self, &own_map), (&mut *other, &map)] {
             if is_shared(one) != shared || !as_they_are(map) {
                 one.counts.complete &= has_all(map) || one.counts.inputs == 0;

@@ -6,8 +6,8 @@ use kinfolk::kernel::Gamma;
 use kinfolk::loss::Loss;
 use kinfolk::regularizer::Entrywise;
 use kinfolk::{
-    Dataset, DatasetOptions, Form, Kernel, LossKind, Matrix, Observations, Problem, RegularizerKind,
-    Settings, Status, certify, fit,
+    Dataset, DatasetOptions, Form, Intercept, Kernel, LossKind, Matrix, Observations, Problem, ProblemSpec,
+    RegularizerKind, Settings, Status, certify, fit,
 };
 
 const C: f64 = 0.7;
@@ -217,6 +217,51 @@ fn rounding_is_no_proof() {
         fit.certificate(),
         fit.certificate().rounding
     );
+}
+
+/// Offsets and intercepts meet the labels up to their last digits, and the losses that are left are those of the
+/// roundings of `(z + b) + offset`.
+#[test]
+fn rounding_of_sums_is_no_proof() {
+    let inputs = Inputs::from(Dense::f64(&[0.0; 3], 3, 1).unwrap());
+    let labels = vec![1.0, -0.7, 0.3];
+    for loss in [LossKind::Absolute, LossKind::Epsilon { epsilon: 1e-15 }, LossKind::Squared] {
+        for (apart, is_precise) in [(1e-3, true), (1e-15, false)] {
+            let offsets = labels.iter().map(|y| y * (1.0 + apart)).collect();
+            let observations = Observations::multi_task(&[0, 1, 2], labels.clone()).unwrap();
+            let observations = observations.with_offsets(offsets).unwrap();
+            let data = Dataset::new(&inputs, &observations, linear()).unwrap();
+            let spec =
+                ProblemSpec { intercept: Intercept::Ridge(0.01), ..spec(loss.clone(), power(1), 1e4, 1.0) };
+            let fit = fit(
+                &Problem::new(&data, spec).unwrap(),
+                &Settings { tolerance: 1e-3, ..Settings::default() },
+            );
+            let (fit, case) = (fit.unwrap(), format!("{loss}, {apart:e}"));
+            let is_certified = fit.status() == Status::Certified;
+            assert_eq!(is_certified, is_precise, "{case}: {:?}", fit.certificate());
+        }
+    }
+    // Labels that are met exactly: rounding is no part of an objective of zero.
+    let one = Inputs::from(Dense::f64(&[1.0], 1, 1).unwrap());
+    let observations = Observations::multi_task(&[0], vec![2.5]).unwrap().with_offsets(vec![1.0]).unwrap();
+    let data = Dataset::new(&one, &observations, linear()).unwrap();
+    for loss in [LossKind::Squared, LossKind::Absolute] {
+        let spec = ProblemSpec { intercept: Intercept::Free, ..spec(loss, power(1), 1.0, 1.0) };
+        let met = fit(&Problem::new(&data, spec).unwrap(), &Settings::default()).unwrap();
+        assert_eq!((met.status(), met.certificate().primal), (Status::Certified, 0.0));
+    }
+    // Far labels, which are met up to what their differences are.
+    for (far, is_precise) in [(0.0, true), (1e5, true), (1e14, false)] {
+        let inputs = Inputs::from(Dense::f64(&[1.0, 2.0, 4.0, -3.0], 4, 1).unwrap());
+        let labels = [1.0, 3.0, 2.0, -5.0].map(|y| y + far).to_vec();
+        let observations = Observations::multi_task(&[0, 0, 1, 1], labels).unwrap();
+        let data = Dataset::new(&inputs, &observations, linear()).unwrap();
+        let spec = ProblemSpec { intercept: Intercept::Free, ..spec(LossKind::Absolute, power(1), 1.0, 1.0) };
+        let fit = fit(&Problem::new(&data, spec).unwrap(), &sdca(1e-9)).unwrap();
+        let certificate = fit.certificate();
+        assert_eq!(certificate.rel_error() <= 1e-8, is_precise, "{far:e}: {certificate:?}");
+    }
 }
 
 /// All kernel values are 1e10, so two points differ by nothing if their coefficients have the same sum. What is

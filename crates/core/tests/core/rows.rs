@@ -176,6 +176,34 @@ fn every_loss_has_the_optimum_of_rows_in_memory() {
     }
 }
 
+/// Labels that are near 1e12 and differ by one: the last digits decide about an objective of one a row.
+#[test]
+fn rounding_counts_as_for_rows_in_memory() {
+    for loss in [LossKind::Squared, LossKind::Absolute, LossKind::Huber { delta: 0.5 }] {
+        let mut table = Table::new(Shape::Own, (300, 4, 3), &loss);
+        for (shift, is_precise) in [(0.0, true), (1e12, false)] {
+            table.labels.iter_mut().flatten().for_each(|(_, y)| *y += shift);
+            let spec = problem_spec(&loss, Intercept::Free);
+            let (fit, _) = fit_parts(&table, 3, &spec, 1e-3);
+            let (here, there) = (fit.certificate(), fit_in_memory(&table, &spec, 1e-3));
+            let case = format!("{loss} at {shift:e}: {here}, rounding {:e}", here.rounding);
+            let in_memory = there.certificate().rounding;
+            assert!(here.rounding > 0.0 && in_memory > 0.0, "{case}");
+            assert_eq!(here.rounding <= 1e-6 * here.primal, is_precise, "{case}");
+            assert!((1e-2..1e2).contains(&(here.rounding / in_memory)), "{case}, in memory {in_memory:e}");
+            // From the model and its rows.
+            let mut passes = fit.model.certify_parts(&CertifyOptions::default()).unwrap();
+            let (inputs, labels) = table.part(0, 1);
+            passes.add(&inputs, &labels).unwrap();
+            if passes.again().unwrap() {
+                passes.add(&inputs, &labels).unwrap();
+            }
+            let again = passes.finish().unwrap().rounding;
+            assert!((0.5..2.0).contains(&(again / here.rounding)), "{case}, again {again:e}");
+        }
+    }
+}
+
 #[test]
 fn many_features_and_tasks_lead_to_the_same_optimum() {
     for (loss, shape) in [

@@ -136,6 +136,7 @@ impl RowsRun<'_> {
             model.mu = FIRST_SMOOTHING * model.mean_loss(&point);
             point = VPoint::at(model, point.v);
         }
+        let least_smoothing = f64::EPSILON * model.mu;
         point = model.with_balance(point, ROUGH_BALANCE);
         model.check()?;
         let mut goal = f64::INFINITY;
@@ -157,6 +158,10 @@ impl RowsRun<'_> {
                 if kinked && by_losses > SMOOTHING_SHARE * tolerance && estimate <= by_losses {
                     let wanted = (0.8 * SMOOTHING_SHARE * tolerance / by_losses).powf(0.6);
                     let factor = wanted.clamp(SMOOTHING_STEPS.0, SMOOTHING_STEPS.1);
+                    // Labels that are met exactly leave an objective of zero, and no share of it is small.
+                    if factor * model.mu < least_smoothing {
+                        return Ok(Status::Stalled);
+                    }
                     let v =
                         model.with_less_smoothing(&point, factor, &mut || self.clock.must_stop().is_some());
                     point = model.with_balance(VPoint::at(model, v), ROUGH_BALANCE);

@@ -9,7 +9,7 @@ use crate::certificate::RowsGrade;
 use crate::linalg::{self, view};
 use crate::regularizer::SumRegularizer;
 use crate::rows::{
-    CurveSums, GradeSums, LookSums, Question, Rows, RowsPoint, TaskSquares, balancing_factors,
+    CurveSums, GradeAt, GradeSums, LookSums, Question, Rows, RowsPoint, TaskSquares, balancing_factors,
 };
 use crate::solver::newton::NewtonModel;
 use crate::solver::newton_system::linear::Linear;
@@ -207,9 +207,6 @@ impl<'a> RowsModel<'a> {
         let Some(asked) = seen.point.clone() else { return Err(Error::Interrupted) };
         let factors = balancing_factors(&seen.positive, &seen.negative, self.rho.as_deref());
         let shape = (asked.weights.rows(), asked.weights.cols());
-        let numbers = self.ask(&Question::Grade(asked, factors));
-        self.check()?;
-        let sums = GradeSums::from_numbers(&numbers.unwrap_or_default(), shape)?;
         let (backend, unit) = (problem.data().backend(), problem.unit());
         let own = self.turned_back(&point.v);
         let mut v = own.clone();
@@ -222,6 +219,9 @@ impl<'a> RowsModel<'a> {
             intercept: &seen.intercept,
             rho: rho.as_deref(),
         };
+        let numbers = self.ask(&Question::Grade(asked, GradeAt { factors, errors: grade.errors()? }));
+        self.check()?;
+        let sums = GradeSums::from_numbers(&numbers.unwrap_or_default(), shape)?;
         let certificate = grade.certificate(&sums, problem.observations().task_names())?;
         let (theta, gram) = (point.theta.clone(), point.gram.clone());
         let (intercept, smoothing, counts) = (seen.intercept.clone(), self.mu, sums.counts);

@@ -10,6 +10,7 @@ mod rows;
 
 use crate::data_files::DataFiles;
 use crate::failure::{Failure, Result};
+use crate::limits::Need;
 use crate::report::Report;
 use crate::watch::Watch;
 use crate::{interrupt, text};
@@ -130,6 +131,9 @@ fn first_pass(
             Some(classes) => table.observations_in(&found.encoding, classes)?,
             None => table.observations(&found.encoding)?,
         };
+        if statistics.n_inputs() == 0 {
+            Need::sums(&table.inputs, &observations).check()?;
+        }
         statistics.update(&table.inputs, &observations)?;
         Ok(true)
     })?;
