@@ -40,9 +40,9 @@ pub struct CertifyParts<'a> {
 #[derive(Debug)]
 enum CertifyPass {
     /// One pass for the squared loss.
-    Squared(PartialCertificate),
+    Squared(Box<PartialCertificate>),
     /// Two for others.
-    Rows(RowsPasses),
+    Rows(Box<RowsPasses>),
 }
 
 impl Model {
@@ -57,12 +57,12 @@ impl Model {
             ));
         };
         let pass = match self.about.problem.loss == LossKind::Squared.into() {
-            true => CertifyPass::Squared(PartialCertificate::new(
+            true => CertifyPass::Squared(Box::new(PartialCertificate::new(
                 self.about.problem.clone(),
                 v,
                 self.intercept.clone(),
-            )),
-            false => CertifyPass::Rows(RowsPasses::new(self)?),
+            ))),
+            false => CertifyPass::Rows(Box::new(RowsPasses::new(self)?)),
         };
         Ok(CertifyParts { model: self, options: options.clone(), pass, n_inputs: 0, n_observations: 0 })
     }
