@@ -183,7 +183,7 @@ impl<'a> Dataset<'a> {
             options: self.options.clone(),
             backend: self.backend.clone(),
             resident: self.resident.clone(),
-            pool: self.pool.clone(),
+            pool: self.pool,
             plain: self.plain.of_same_inputs(),
             centred: self.centred.of_same_inputs(),
             device_labels: OnceLock::new(),

@@ -331,8 +331,36 @@ fn one_over(deviation: f64, unit: f64, j: usize) -> Result<f64> {
 }
 
 fn standardised(x: &Dense<'_>, mean: &[f64], factor: &[f64]) -> Result<Dense<'static>> {
+    let mut out = vec![0.0; x.rows() * x.cols()];
+    x.load_range(0..x.rows(), &mut out);
+    pulp::Arch::new().dispatch(Standardise { rows: &mut out, mean, factor });
+    match Dense::of_any_length(Values::F64(Cow::Owned(out)), x.rows(), x.cols()) {
+        Err(Error::NonFiniteInput { .. }) => standardised_by_halves(x, mean, factor),
+        other => other,
+    }
+}
+
+struct Standardise<'a> {
+    rows: &'a mut [f64],
+    mean: &'a [f64],
+    factor: &'a [f64],
+}
+
+impl pulp::NullaryFnOnce for Standardise<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        for row in self.rows.chunks_exact_mut(self.mean.len().max(1)) {
+            let columns = row.iter_mut().zip(self.mean).zip(self.factor);
+            columns.for_each(|((x, mean), factor)| *x = (*x - mean) * factor);
+        }
+    }
+}
+
+/// The same where some differences of two huge numbers are out of range, and their halves are not.
+fn standardised_by_halves(x: &Dense<'_>, mean: &[f64], factor: &[f64]) -> Result<Dense<'static>> {
     let scaled = |x: f64, j: usize| match x - mean[j] {
-        // The difference of two huge numbers, whose halves are in range.
         difference if difference.is_infinite() => (0.5 * x - 0.5 * mean[j]) * factor[j] * 2.0,
         difference => difference * factor[j],
     };

@@ -2,7 +2,7 @@
 
 mod spread;
 
-pub(crate) use spread::shrunk;
+pub(crate) use spread::{ENOUGH_LABELS, shrunk};
 
 use crate::linalg::power_of_two;
 use crate::names::display_and_parse_names;
@@ -15,12 +15,12 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum TargetScale {
-    /// `task`, but `shrunk` if tasks have fewer than six labels on average.
+    /// `task`, but `shrunk` if some tasks have fewer than six labels.
     Auto,
     /// Each task by its own spread: units of a task do not matter.
     Task,
-    /// Each task by its own spread, drawn to that of all tasks as far as its few labels leave it uncertain. `task` if
-    /// tasks have six labels or more on average.
+    /// Each task by its own spread; that of a task with fewer than six labels is drawn to those of all tasks as far as
+    /// its labels leave it uncertain.
     Shrunk,
     /// All tasks by one spread, the root of the mean of their variances: for tasks in the same units.
     Common,
@@ -33,6 +33,15 @@ impl TargetScale {
     /// All of them.
     pub const ALL: [TargetScale; 5] =
         [TargetScale::Auto, TargetScale::Task, TargetScale::Shrunk, TargetScale::Common, TargetScale::None];
+
+    /// Whether a task with so many labels is in units of these alone.
+    pub fn is_own_unit(self, labels: usize) -> bool {
+        match self {
+            TargetScale::Task => true,
+            TargetScale::Shrunk => labels as f64 >= ENOUGH_LABELS,
+            _ => false,
+        }
+    }
 
     fn name(self) -> &'static str {
         match self {
@@ -300,7 +309,7 @@ impl TaskSums {
     }
 }
 
-/// Draws spreads to that of all tasks, if labels are few: whether they are.
+/// Draws spreads of few labels to those of all tasks: whether there are such tasks.
 fn shrink(moments: &mut [TaskMoments]) -> bool {
     let known = || moments.iter().filter_map(|own| Some((own.labels, own.spread?.ln())));
     let Some(units) = shrunk(&known().collect::<Vec<_>>()) else { return false };

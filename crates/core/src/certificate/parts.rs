@@ -65,29 +65,33 @@ impl PartialCertificate {
         PartialCertificate { spec, v, intercept, units: None, sums: None }
     }
 
-    /// Adds the rows of a problem with the same specification.
-    pub(crate) fn add(&mut self, problem: &Problem<'_>) -> Result<()> {
+    /// Whether there are units for all rows.
+    pub(crate) fn has_begun(&self) -> bool {
+        self.units.is_some()
+    }
+
+    /// Takes the units that suit the first rows.
+    pub(crate) fn begin(&mut self, problem: &Problem<'_>) -> Result<()> {
+        let backend = problem.data().backend();
+        self.units = Some(self.in_units((backend.unit(), backend.coordinate_unit()))?);
+        Ok(())
+    }
+
+    /// The sums of the rows of a problem with the same specification, after the beginning.
+    pub(crate) fn sums_of(&self, problem: &Problem<'_>) -> Result<PassSums> {
         if problem.only_loss().is_none_or(|loss| loss.name() != "squared") {
             return Err(Error::Incompatible(
                 "rows in parts can be certified for the squared loss only".into(),
             ));
         }
         let backend = problem.data().backend();
-        if self.units.is_none() {
-            let units = (backend.unit(), backend.coordinate_unit());
-            self.units = Some(self.in_units(units)?);
-        }
         let scale = backend.unit() / backend.coordinate_unit();
         let (weights, errors) = self.units.as_ref().map_or_else(Default::default, |units| {
             let errors: Vec<_> = units.errors.iter().map(|error| error.scaled(scale)).collect();
             (scaled(&units.weights, scale), errors)
         });
-        let sums = problem
-            .data()
-            .pool()
-            .install(|| PassSums::of_rows(problem, (&weights, &errors), self.intercept.as_deref()))?;
-        self.add_sums(&sums);
-        Ok(())
+        let of_rows = || PassSums::of_rows(problem, (&weights, &errors), self.intercept.as_deref());
+        problem.data().pool().install(of_rows)
     }
 
     fn in_units(&self, units: (f64, f64)) -> Result<PassUnits> {

@@ -120,9 +120,7 @@ impl<'a> Dense<'a> {
     /// If a row is out of range or `out` is not of length `rows.len() * cols`.
     pub fn load(&self, rows: &[u32], out: &mut [f64]) {
         assert_room(out, rows.len(), self.cols);
-        for (&i, out) in rows.iter().zip(out.chunks_exact_mut(self.cols)) {
-            self.values.load(self.span(i), out);
-        }
+        self.values.load_rows(rows, self.cols, out);
     }
 
     /// Writes a range of rows into `out`. Panics as [`load`](Self::load) does.

@@ -49,6 +49,14 @@ impl Values<'_> {
         }
     }
 
+    /// Copies rows of so many values into `out`, one after another.
+    pub(crate) fn load_rows(&self, rows: &[u32], cols: usize, out: &mut [f64]) {
+        match self {
+            Values::F32(values) => pulp::Arch::new().dispatch(LoadRows { values, rows, cols, out }),
+            Values::F64(values) => pulp::Arch::new().dispatch(LoadRows { values, rows, cols, out }),
+        }
+    }
+
     pub(crate) fn view(&self) -> Values<'_> {
         match self {
             Values::F32(v) => Values::F32(Cow::Borrowed(v)),
@@ -81,16 +89,60 @@ fn gather<T: Copy>(values: &[T], ranges: impl Iterator<Item = std::ops::Range<us
     out
 }
 
+/// Values looked at together, so that compilers make vector instructions of it.
+const LANES: usize = 16;
+
 fn max_abs<T: Copy + Into<f64>>(values: &[T]) -> Result<f64, usize> {
-    let mut max = 0.0_f64;
-    let mut finite = true;
-    for &x in values {
-        let x = x.into().abs();
-        finite &= x < f64::INFINITY;
-        max = max.max(x);
+    match pulp::Arch::new().dispatch(MaxAbs(values)) {
+        (max, true) => Ok(max),
+        (_, false) => Err(values.iter().position(|&x| !x.into().is_finite()).unwrap_or(0)),
     }
-    match finite {
-        true => Ok(max),
-        false => Err(values.iter().position(|&x| !x.into().is_finite()).unwrap_or(0)),
+}
+
+/// Copies rows, in double precision.
+struct LoadRows<'a, T> {
+    values: &'a [T],
+    rows: &'a [u32],
+    cols: usize,
+    out: &'a mut [f64],
+}
+
+impl<T: Copy + Into<f64>> pulp::NullaryFnOnce for LoadRows<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        let LoadRows { values, rows, cols, out } = self;
+        for (&i, out) in rows.iter().zip(out.chunks_exact_mut(cols)) {
+            let own = &values[i as usize * cols..(i as usize + 1) * cols];
+            out.iter_mut().zip(own).for_each(|(out, x)| *out = (*x).into());
+        }
+    }
+}
+
+/// The largest absolute value, and whether all are finite.
+struct MaxAbs<'a, T>(&'a [T]);
+
+impl<T: Copy + Into<f64>> pulp::NullaryFnOnce for MaxAbs<'_, T> {
+    type Output = (f64, bool);
+
+    #[inline(always)]
+    fn call(self) -> (f64, bool) {
+        // A product with zero is NaN for what is not finite.
+        let (mut max, mut zero) = ([0.0_f64; LANES], [0.0_f64; LANES]);
+        let (chunks, rest) = self.0.as_chunks::<LANES>();
+        for chunk in chunks {
+            for k in 0..LANES {
+                let x = chunk[k].into().abs();
+                max[k] = if x > max[k] { x } else { max[k] };
+                zero[k] += x * 0.0;
+            }
+        }
+        for (k, x) in rest.iter().enumerate() {
+            let x = (*x).into().abs();
+            max[k] = if x > max[k] { x } else { max[k] };
+            zero[k] += x * 0.0;
+        }
+        (max.into_iter().fold(0.0, f64::max), zero.iter().all(|x| *x == 0.0))
     }
 }

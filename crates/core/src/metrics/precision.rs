@@ -1,6 +1,6 @@
 //! What the spread of few rows says about the unit of a task.
 
-use crate::target_scaling::shrunk;
+use crate::target_scaling::{ENOUGH_LABELS, shrunk};
 
 /// A mean square is known well enough to be divided by if it is of more rows than this: of n normal labels,
 /// `(n - 3) / SST` is an unbiased estimate of 1 / variance, and `1 / SST` has no finite mean for n <= 3.
@@ -10,11 +10,14 @@ const ROWS_WITHOUT_PRECISION: f64 = 3.0;
 /// `n_t` rows: `(n_t - 3) / n_t`, or none.
 ///
 /// A task whose few rows happen to lie close to its mean has a small `s_t`, and every error looks large in such a unit:
-/// such tasks would decide. So if tasks have few rows, errors are measured in units `u_t` between `s_t` and the typical
-/// one, as labels are with [`TargetScale::Shrunk`](crate::TargetScale::Shrunk): the weights are `s_t^2 / u_t^2`.
+/// such tasks would decide. So if tasks have few rows on average, errors are measured in units `u_t` between `s_t` and
+/// the typical one, as labels are with [`TargetScale::Shrunk`](crate::TargetScale::Shrunk). Then the weights are
+/// `s_t^2 / u_t^2`.
 pub fn precision_weights(ln_mean_squares: &[f64], rows: &[f64]) -> Vec<f64> {
     let spreads: Vec<(f64, f64)> = rows.iter().zip(ln_mean_squares).map(|(n, l)| (*n, 0.5 * l)).collect();
-    if let Some(units) = shrunk(&spreads) {
+    let known = || rows.iter().filter(|n| **n >= 2.0);
+    let are_few = known().sum::<f64>() < ENOUGH_LABELS * known().count() as f64;
+    if let Some(units) = shrunk(&spreads).filter(|_| are_few) {
         let logs: Vec<f64> = ln_mean_squares.iter().zip(&units).map(|(l, unit)| l - 2.0 * unit).collect();
         let largest = logs.iter().fold(f64::NEG_INFINITY, |a, &b| a.max(b));
         return logs.iter().map(|l| (l - largest).exp()).collect();

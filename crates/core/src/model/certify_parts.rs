@@ -3,9 +3,14 @@
 use super::rows_passes::RowsPasses;
 use super::{CertifyOptions, Model};
 use crate::certificate::{PartialCertificate, PassSums};
+use crate::pool::Pool;
 use crate::{
     Certificate, Dataset, DatasetOptions, Error, Inputs, LossKind, Observations, Problem, Result, Status,
 };
+use rayon::prelude::*;
+
+/// Rows that one thread takes at a time: sums do not depend on how many threads there are.
+const SLICE_ROWS: usize = 4096;
 
 /// A pass over the rows of a model from [`Statistics`](crate::Statistics), which certifies it from the data.
 ///
@@ -111,14 +116,49 @@ impl CertifyParts<'_> {
             }
         };
         let observations = observations.clone().for_tasks(model.tasks())?;
-        let inputs = model.scaling.apply(inputs)?;
-        let scaled = model.target_scaling.as_ref().map(|scaling| scaling.apply(&observations)).transpose()?;
-        let observations = scaled.as_ref().unwrap_or(&observations);
-        let (kernel, bias) = (about.kernel.clone(), about.bias);
-        let CertifyOptions { memory, threads, device } = self.options.clone();
-        let options = DatasetOptions { kernel, bias, memory, threads, device };
-        let data = Dataset::new(&inputs, observations, options)?;
-        partial.add(&Problem::new(&data, about.problem.clone())?)?;
+        let pool = Pool::new(self.options.threads)?;
+        let threads = pool.threads();
+        // In a pool, work inside shares its threads.
+        let options = CertifyOptions { threads, ..self.options.clone() };
+        let first: Vec<usize> = (0..inputs.n_inputs()).step_by(SLICE_ROWS).collect();
+        let slice = |first: usize, ask: &mut dyn FnMut(&Problem<'_>) -> Result<()>| {
+            let mut rows: Vec<u32> =
+                (first..inputs.n_inputs().min(first + SLICE_ROWS)).map(|i| i as u32).collect();
+            let of_row = |&i: &u32| observations.of_input(i as usize);
+            // Rows of a task beside each other are multiplied where they lie.
+            rows.sort_by_key(|row| of_row(row).next().map(|o| observations.task(o)));
+            if !rows.iter().flat_map(of_row).any(|o| observations.weight(o) > 0.0) {
+                return Ok(());
+            }
+            let (inputs, observations) = (inputs.select_rows(&rows), observations.select_inputs(&rows)?);
+            let inputs = model.scaling.apply(&inputs)?;
+            let scaled =
+                model.target_scaling.as_ref().map(|scaling| scaling.apply(&observations)).transpose()?;
+            let observations = scaled.as_ref().unwrap_or(&observations);
+            let (kernel, bias) = (about.kernel.clone(), about.bias);
+            let CertifyOptions { memory, threads, device } = options.clone();
+            let options = DatasetOptions { kernel, bias, memory, threads, device };
+            let data = Dataset::new(&inputs, observations, options)?;
+            ask(&Problem::new(&data, about.problem.clone())?)
+        };
+        // The first rows give the units of all.
+        for &first in &first {
+            if !partial.has_begun() {
+                slice(first, &mut |problem| partial.begin(problem))?;
+            }
+        }
+        let sums_of = |&first: &usize| {
+            let mut sums = None;
+            slice(first, &mut |problem| {
+                sums = Some(partial.sums_of(problem)?);
+                Ok(())
+            })?;
+            Ok(sums)
+        };
+        let sums: Vec<Result<Option<PassSums>>> = pool.install(|| first.par_iter().map(sums_of).collect());
+        for sums in sums {
+            sums?.iter().for_each(|sums| partial.add_sums(sums));
+        }
         self.n_inputs += inputs.n_inputs();
         self.n_observations += observations.len();
         Ok(())

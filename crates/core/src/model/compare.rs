@@ -20,6 +20,9 @@ pub const MODEL_TOLERANCE: f64 = 1e-6;
 /// of one sign, and rounded differently on another machine.
 pub const CERTIFICATE_TOLERANCE: f64 = 1e-12;
 
+/// What rounding may add to the gap is known up to this factor.
+const ROUNDING_FACTOR: f64 = 10.0;
+
 /// Sizes below this share of the largest one are taken as this share: below, entries are rounding errors.
 const SMALLEST_SIZE: f64 = 1e-8;
 
@@ -275,8 +278,22 @@ fn of_statistics(stored: &Certificate, recomputed: &Certificate, size: f64) -> O
         && stored.dual - recomputed.primal <= allowed
         && recomputed.dual - stored.primal <= allowed
         && fits_together(stored, allowed_sum);
+    if same && !same_rounding(stored, recomputed, allowed) {
+        return Some(rounding_mismatch(stored, recomputed));
+    }
     let why = || format!("it is not that of the data given: stored {stored}; recomputed {recomputed}");
     (!same).then(|| Mismatch::new("certificate", why()))
+}
+
+/// Whether what rounding may add is the same estimate. It is about errors, which are others on another machine.
+fn same_rounding(stored: &Certificate, recomputed: &Certificate, negligible: f64) -> bool {
+    let (a, b) = (stored.rounding, recomputed.rounding);
+    a == b || a.max(b) <= negligible || a.max(b) <= ROUNDING_FACTOR * a.min(b)
+}
+
+fn rounding_mismatch(stored: &Certificate, recomputed: &Certificate) -> Mismatch {
+    let (found, right) = (stored.rounding, recomputed.rounding);
+    Mismatch::new("certificate", format!("rounding may add {found:.1e} by the file, {right:.1e} by the data"))
 }
 
 /// Whether the gap is that of objective and bound. Without a bound it is infinite.
@@ -300,10 +317,11 @@ pub(super) fn certificate(model: &Model, recomputed: &Certificate, induced: bool
     }
     let primal = close(stored.primal, recomputed.primal);
     let dual = close(stored.dual, recomputed.dual);
+    let rounding = same_rounding(stored, recomputed, CERTIFICATE_TOLERANCE * size);
     let parts = stored.task_gaps.len() == recomputed.task_gaps.len()
         && stored.task_gaps.iter().zip(&recomputed.task_gaps).all(|(a, b)| close(*a, *b));
     if primal && dual && parts && close(stored.gap, recomputed.gap) {
-        return None;
+        return (!rounding).then(|| rounding_mismatch(stored, recomputed));
     }
     let (part, what) = match recomputed.form {
         Form::OnePoint if !induced => ("alpha", "the duals"),

@@ -30,6 +30,11 @@ pub struct PreparedRows {
 }
 
 impl PreparedRows {
+    /// How many there are.
+    pub fn n_rows(&self) -> usize {
+        self.inputs.n_inputs()
+    }
+
     /// Bytes that the features take.
     pub fn bytes(&self) -> u64 {
         let numbers = match &self.inputs {

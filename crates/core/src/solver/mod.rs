@@ -26,6 +26,8 @@ pub use admm::Admm;
 pub use auto::Auto;
 pub use interior::InteriorPoint;
 pub use newton::Newton;
+#[doc(hidden)]
+pub use newton_system::newton_work_so_far;
 pub use proximal::Proximal;
 pub use run::{Algorithm, SolverOutcome, SolverRun};
 pub use sdca::{Sdca, VisitOrder};

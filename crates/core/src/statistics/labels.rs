@@ -29,6 +29,14 @@ impl Statistics {
         (0..counts.len() as u32).filter(|&t| counts[t as usize] == 0).collect()
     }
 
+    /// The rows that were kept, as they were added, labels less offsets; `None` if none were kept.
+    ///
+    /// # Errors
+    /// If they do not fit together: statistics from a file may say anything.
+    pub fn kept_rows(&self) -> Result<Option<(Inputs<'static>, Observations)>> {
+        self.scaled_sample(&Scaling::None, None)
+    }
+
     /// The rows that were kept, scaled, with the weight of all rows: they stand for them where a fit begins. `None` if
     /// none were kept.
     ///

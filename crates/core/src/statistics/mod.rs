@@ -191,13 +191,7 @@ impl Statistics {
         } else {
             parts_of_tasks(observations, &targets)
         };
-        for parts in parts.chunks(pool.threads()) {
-            let of_part = |part: &BatchPart| RowMoments::of_rows(inputs, &part.labelled());
-            let moments: Vec<RowMoments> = pool.install(|| parts.par_iter().map(of_part).collect());
-            for (part, moments) in parts.iter().zip(moments) {
-                self.absorb_part(part.task, &map, moments);
-            }
-        }
+        pool.install(|| self.add_parts(inputs, &map, &parts, pool.threads()));
         self.counts.add(&batch.counts);
         self.sample.absorb(batch.sample);
         Ok(())
@@ -325,7 +319,7 @@ impl Statistics {
         let starts: Vec<usize> = (0..n).step_by(PART_ROWS).collect();
         let of_part = |&start: &usize| {
             let rows = start..n.min(start + PART_ROWS);
-            RowSample::of_inputs(self.sample.most_rows, data, targets, &hashes, rows)
+            self.sample.of_inputs(data, targets, &hashes, rows)
         };
         let parts: Vec<RowSample> = starts.par_iter().map(of_part).collect();
         let mut all = RowSample::new(self.sample.most_rows);
@@ -333,14 +327,46 @@ impl Statistics {
         all
     }
 
-    fn absorb_part(&mut self, task: Option<usize>, map: &[usize], moments: RowMoments) {
-        match (&mut self.layout, task) {
-            (Layout::Shared(own), _) => match own {
-                Some(own) => own.absorb(moments.select_labels(&inverse(map))),
-                None => *own = Some(Box::new(moments.select_labels(&inverse(map)))),
-            },
-            (Layout::PerTask(own), Some(task)) => absorb(&mut own[map[task]], Some(moments)),
-            (Layout::PerTask(own), None) => {
+    /// Adds the rows of pieces of work, each task's in their order.
+    fn add_parts(&mut self, inputs: &Inputs<'_>, map: &[usize], parts: &[BatchPart], threads: usize) {
+        // Labels of all tasks: pieces side by side, some at a time.
+        let all: Vec<&BatchPart> = parts.iter().filter(|part| part.task.is_none()).collect();
+        for parts in all.chunks(threads) {
+            let of_part = |part: &&BatchPart| RowMoments::of_rows(inputs, &part.labelled());
+            for moments in parts.par_iter().map(of_part).collect::<Vec<_>>() {
+                self.absorb_all_labels(map, moments);
+            }
+        }
+        let Layout::PerTask(own) = &mut self.layout else { return };
+        let mut of_task: Vec<Vec<&BatchPart>> = vec![vec![]; own.len()];
+        for part in parts {
+            if let Some(task) = part.task {
+                of_task[map[task]].push(part);
+            }
+        }
+        // Tasks side by side, and pieces of large ones.
+        own.par_iter_mut().zip(of_task).for_each(|(own, parts)| {
+            if let (Some(own), [part]) = (&mut *own, &parts[..]) {
+                return own.add_rows(inputs, &part.labelled());
+            }
+            for parts in parts.chunks(threads) {
+                let of_part = |part: &&BatchPart| RowMoments::of_rows(inputs, &part.labelled());
+                let moments: Vec<RowMoments> = parts.par_iter().map(of_part).collect();
+                moments.into_iter().for_each(|moments| absorb(own, Some(moments)));
+            }
+        });
+    }
+
+    fn absorb_all_labels(&mut self, map: &[usize], moments: RowMoments) {
+        match &mut self.layout {
+            Layout::Shared(own) => {
+                let moments = moments.select_labels(&inverse(map));
+                match own {
+                    Some(own) => own.absorb(moments),
+                    None => *own = Some(Box::new(moments)),
+                }
+            }
+            Layout::PerTask(own) => {
                 for (task, &to) in map.iter().enumerate() {
                     absorb(&mut own[to], Some(moments.select_labels(&[task])));
                 }

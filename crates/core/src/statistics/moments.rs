@@ -16,8 +16,9 @@ use crate::Matrix;
 use crate::inputs::Inputs;
 use crate::linalg::{self, power_of_two, view, view_mut};
 
-/// Rows that are multiplied at a time.
+/// Rows that are multiplied at a time: at least so many, and so many numbers.
 const BLOCK_ROWS: usize = 512;
+const BLOCK_NUMBERS: usize = 1 << 18;
 
 /// RowMoments of rows with d features and k labels each. Columns are the features, then the labels.
 #[derive(Debug, Clone, PartialEq)]
@@ -48,44 +49,50 @@ pub(super) struct LabelledRows<'a> {
 }
 
 impl RowMoments {
-    /// Of some rows; there must be one. Two passes: means, then differences from them.
+    /// Of some rows; there must be one.
     pub(super) fn of_rows(inputs: &Inputs<'_>, given: &LabelledRows<'_>) -> Self {
-        let (d, n) = (inputs.n_features(), given.rows.len());
-        let k = given.labels.len() / n;
-        let (mut unit, mut shift, mut first) = (vec![0.0f64; d + k], vec![0.0; d + k], vec![]);
-        let mut weight = 0.0;
-        for_each_block(inputs, given, |x, y, weights| {
-            for (i, w) in weights.iter().enumerate() {
-                let row = || x.row(i).iter().chain(y.row(i));
-                if first.is_empty() {
-                    first.extend(row().copied());
-                }
-                for (((z, first), unit), shift) in row().zip(&first).zip(&mut unit).zip(&mut shift) {
-                    *unit = unit.max(z.abs());
-                    // Differences from some row: equal values have exactly this mean.
-                    *shift += w * (z - first);
-                }
-                weight += w;
+        let mut blocks = RowBlocks::new(inputs, given);
+        let (d, k) = (blocks.d, blocks.k);
+        let RowMeans { weight, unit, mean, mean_rest } = RowMeans::of(&mut blocks);
+        let (xx, xy, yy) = (Matrix::zeros(d, d), Matrix::zeros(d, k), vec![0.0; k]);
+        let mut own = RowMoments { rows: given.rows.len() as u64, weight, unit, mean, mean_rest, xx, xy, yy };
+        let (mean, mean_rest) = (own.mean.clone(), own.mean_rest.clone());
+        own.add_squares(&mut blocks, &mean, &mean_rest);
+        own
+    }
+
+    /// Adds some rows; there must be one.
+    pub(super) fn add_rows(&mut self, inputs: &Inputs<'_>, given: &LabelledRows<'_>) {
+        let mut blocks = RowBlocks::new(inputs, given);
+        let mut more = RowMeans::of(&mut blocks);
+        let unit: Vec<f64> = self.unit.iter().zip(&more.unit).map(|(a, b)| a.max(*b)).collect();
+        self.in_units(&unit);
+        more.in_units(&unit);
+        self.add_squares(&mut blocks, &more.mean, &more.mean_rest);
+        self.join(&more, given.rows.len() as u64);
+    }
+
+    /// Adds the squares of differences from these means, in the units of these moments.
+    fn add_squares(&mut self, blocks: &mut RowBlocks<'_>, mean: &[f64], mean_rest: &[f64]) {
+        let d = self.n_features();
+        let inverse: Vec<f64> = self.unit.iter().map(|unit| 1.0 / unit).collect();
+        for block in 0..blocks.len() {
+            let (x, y, weights) = blocks.load(block);
+            for (rows, columns) in [(&mut *x, 0..d), (&mut *y, d..inverse.len())] {
+                pulp::Arch::new().dispatch(CentreRows {
+                    rows: rows.as_mut_slice(),
+                    weights,
+                    inverse: &inverse[columns.clone()],
+                    mean: &mean[columns.clone()],
+                    mean_rest: &mean_rest[columns],
+                });
             }
-        });
-        unit.iter_mut().for_each(|unit| *unit = power_of_two(*unit));
-        let (mut mean, mut mean_rest) = (vec![0.0; d + k], vec![0.0; d + k]);
-        for j in 0..d + k {
-            (mean[j], mean_rest[j]) = two_sum(first[j] / unit[j], shift[j] / weight / unit[j]);
+            for i in 0..weights.len() {
+                self.yy.iter_mut().zip(y.row(i)).for_each(|(sum, y)| *sum += y * y);
+            }
+            linalg::add_gram_lower(view_mut(&mut self.xx), view(x), 1.0, 1);
+            linalg::add_product(view_mut(&mut self.xy), view(x).transpose(), view(y), 1);
         }
-        let (mut xx, mut xy, mut yy) = (Matrix::zeros(d, d), Matrix::zeros(d, k), vec![0.0; k]);
-        for_each_block(inputs, given, |x, y, weights| {
-            for (i, w) in weights.iter().enumerate() {
-                let (root, columns) = (w.sqrt(), (x.row_mut(i).iter_mut()).chain(y.row_mut(i)));
-                for (j, z) in columns.enumerate() {
-                    *z = (*z / unit[j] - mean[j] - mean_rest[j]) * root;
-                }
-                yy.iter_mut().zip(y.row(i)).for_each(|(sum, y)| *sum += y * y);
-            }
-            linalg::add_gram_lower(view_mut(&mut xx), view(x), 1.0, 1);
-            linalg::add_product(view_mut(&mut xy), view(x).transpose(), view(y), 1);
-        });
-        RowMoments { rows: n as u64, weight, unit, mean, mean_rest, xx, xy, yy }
     }
 
     pub(super) fn n_features(&self) -> usize {
@@ -94,30 +101,40 @@ impl RowMoments {
 
     /// The moments of these rows and of others.
     pub(super) fn absorb(&mut self, mut other: RowMoments) {
-        let (d, columns) = (self.n_features(), self.unit.len());
+        let d = self.n_features();
         let unit: Vec<f64> = self.unit.iter().zip(&other.unit).map(|(a, b)| a.max(*b)).collect();
         self.in_units(&unit);
         other.in_units(&unit);
+        for i in 0..d {
+            let (own, others) = (&mut self.xx.row_mut(i)[..=i], &other.xx.row(i)[..=i]);
+            own.iter_mut().zip(others).for_each(|(own, other)| *own += other);
+            linalg::axpy(self.xy.row_mut(i), 1.0, other.xy.row(i));
+        }
+        linalg::axpy(&mut self.yy, 1.0, &other.yy);
+        let RowMoments { rows, weight, unit, mean, mean_rest, .. } = other;
+        self.join(&RowMeans { weight, unit, mean, mean_rest }, rows);
+    }
+
+    /// Adds what comes from the distance of the means of others, whose squares were added, in the same units.
+    fn join(&mut self, other: &RowMeans, rows: u64) {
+        let d = self.n_features();
         let total = self.weight + other.weight;
         let (share, factor) = (other.weight / total, self.weight * (other.weight / total));
-        let apart: Vec<f64> = (0..columns)
+        let apart: Vec<f64> = (0..self.unit.len())
             .map(|j| (other.mean[j] - self.mean[j]) + (other.mean_rest[j] - self.mean_rest[j]))
             .collect();
         for (i, apart_i) in apart[..d].iter().enumerate() {
-            let (own, others) = (&mut self.xx.row_mut(i)[..=i], &other.xx.row(i)[..=i]);
-            own.iter_mut().zip(others).for_each(|(own, other)| *own += other);
-            linalg::axpy(own, factor * apart_i, &apart[..=i]);
-            linalg::axpy(self.xy.row_mut(i), 1.0, other.xy.row(i));
+            linalg::axpy(&mut self.xx.row_mut(i)[..=i], factor * apart_i, &apart[..=i]);
             linalg::axpy(self.xy.row_mut(i), factor * apart_i, &apart[d..]);
         }
-        for ((own, other), apart) in self.yy.iter_mut().zip(&other.yy).zip(&apart[d..]) {
-            *own += other + factor * apart * apart;
+        for (own, apart) in self.yy.iter_mut().zip(&apart[d..]) {
+            *own += factor * apart * apart;
         }
         for ((mean, rest), apart) in self.mean.iter_mut().zip(&mut self.mean_rest).zip(&apart) {
             (*mean, *rest) = two_sum(*mean, *rest + share * apart);
         }
         self.weight = total;
-        self.rows += other.rows;
+        self.rows += rows;
     }
 
     /// The same in other units, powers of two: exact.
@@ -222,22 +239,140 @@ impl ColumnMoments {
     }
 }
 
-/// Calls `visit(features, labels, weights)` for blocks of rows, in double precision.
-fn for_each_block(
-    inputs: &Inputs<'_>,
-    given: &LabelledRows<'_>,
-    mut visit: impl FnMut(&mut Matrix, &mut Matrix, &[f64]),
-) {
-    let (d, n) = (inputs.n_features(), given.rows.len());
-    let k = given.labels.len() / n;
-    let (mut x, mut y) = (Matrix::default(), Matrix::default());
-    for start in (0..n).step_by(BLOCK_ROWS) {
-        let block = start..n.min(start + BLOCK_ROWS);
-        x.reset(block.len(), d);
-        y.reset(block.len(), k);
-        inputs.load(&given.rows[block.clone()], x.as_mut_slice());
-        y.as_mut_slice().copy_from_slice(&given.labels[block.start * k..block.end * k]);
-        visit(&mut x, &mut y, &given.weights[block]);
+/// Means of some rows, in units.
+struct RowMeans {
+    weight: f64,
+    unit: Vec<f64>,
+    mean: Vec<f64>,
+    mean_rest: Vec<f64>,
+}
+
+impl RowMeans {
+    fn of(blocks: &mut RowBlocks<'_>) -> Self {
+        let (d, k) = (blocks.d, blocks.k);
+        let (mut unit, mut shift, mut first) = (vec![0.0f64; d + k], vec![0.0; d + k], vec![]);
+        let mut weight = 0.0;
+        for block in 0..blocks.len() {
+            let (x, y, weights) = blocks.load(block);
+            if first.is_empty() {
+                first = [x.row(0), y.row(0)].concat();
+            }
+            for (rows, columns) in [(&*x, 0..d), (&*y, d..d + k)] {
+                pulp::Arch::new().dispatch(LookAtRows {
+                    rows: rows.as_slice(),
+                    weights,
+                    first: &first[columns.clone()],
+                    largest: &mut unit[columns.clone()],
+                    shift: &mut shift[columns],
+                });
+            }
+            weights.iter().for_each(|w| weight += w);
+        }
+        unit.iter_mut().for_each(|unit| *unit = power_of_two(*unit));
+        let (mut mean, mut mean_rest) = (vec![0.0; d + k], vec![0.0; d + k]);
+        for j in 0..d + k {
+            (mean[j], mean_rest[j]) = two_sum(first[j] / unit[j], shift[j] / weight / unit[j]);
+        }
+        RowMeans { weight, unit, mean, mean_rest }
+    }
+
+    /// The same in other units, powers of two.
+    fn in_units(&mut self, unit: &[f64]) {
+        for (j, unit) in unit.iter().enumerate() {
+            self.mean[j] *= self.unit[j] / unit;
+            self.mean_rest[j] *= self.unit[j] / unit;
+        }
+        self.unit = unit.to_vec();
+    }
+}
+
+/// Finds the largest absolute values of columns, and adds up differences from some row: equal values have exactly this
+/// mean.
+struct LookAtRows<'a> {
+    rows: &'a [f64],
+    weights: &'a [f64],
+    first: &'a [f64],
+    largest: &'a mut [f64],
+    shift: &'a mut [f64],
+}
+
+impl pulp::NullaryFnOnce for LookAtRows<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        let LookAtRows { rows, weights, first, largest, shift } = self;
+        for (row, w) in rows.chunks_exact(first.len().max(1)).zip(weights) {
+            let columns = row.iter().zip(first).zip(&mut *largest).zip(&mut *shift);
+            columns.for_each(|(((z, first), largest), shift)| {
+                let size = z.abs();
+                *largest = if size > *largest { size } else { *largest };
+                *shift += w * (z - first);
+            });
+        }
+    }
+}
+
+/// Brings rows to units, less their means, times the roots of their weights.
+struct CentreRows<'a> {
+    rows: &'a mut [f64],
+    weights: &'a [f64],
+    inverse: &'a [f64],
+    mean: &'a [f64],
+    mean_rest: &'a [f64],
+}
+
+impl pulp::NullaryFnOnce for CentreRows<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        let CentreRows { rows, weights, inverse, mean, mean_rest } = self;
+        for (row, w) in rows.chunks_exact_mut(mean.len().max(1)).zip(weights) {
+            let root = w.sqrt();
+            let columns = row.iter_mut().zip(inverse).zip(mean).zip(mean_rest);
+            columns.for_each(|(((z, inverse), mean), rest)| *z = (*z * inverse - mean - rest) * root);
+        }
+    }
+}
+
+/// Rows that are loaded some at a time, in double precision.
+struct RowBlocks<'a> {
+    inputs: &'a Inputs<'a>,
+    given: &'a LabelledRows<'a>,
+    d: usize,
+    k: usize,
+    /// Rows of a block.
+    most: usize,
+    x: Matrix,
+    y: Matrix,
+    /// The block that is loaded.
+    loaded: Option<usize>,
+}
+
+impl<'a> RowBlocks<'a> {
+    fn new(inputs: &'a Inputs<'a>, given: &'a LabelledRows<'a>) -> Self {
+        let (d, n) = (inputs.n_features(), given.rows.len());
+        let (k, most) = (given.labels.len() / n, (BLOCK_NUMBERS / d).max(BLOCK_ROWS));
+        RowBlocks { inputs, given, d, k, most, x: Matrix::default(), y: Matrix::default(), loaded: None }
+    }
+
+    fn len(&self) -> usize {
+        self.given.rows.len().div_ceil(self.most)
+    }
+
+    /// Features, labels and weights of a block. A block that is loaded already is as it was left.
+    fn load(&mut self, block: usize) -> (&mut Matrix, &mut Matrix, &'a [f64]) {
+        let (first, k) = (block * self.most, self.k);
+        let rows = first..self.given.rows.len().min(first + self.most);
+        if self.loaded != Some(block) {
+            self.x.reset(rows.len(), self.d);
+            self.y.reset(rows.len(), k);
+            self.inputs.load(&self.given.rows[rows.clone()], self.x.as_mut_slice());
+            self.y.as_mut_slice().copy_from_slice(&self.given.labels[rows.start * k..rows.end * k]);
+            self.loaded = Some(block);
+        }
+        (&mut self.x, &mut self.y, &self.given.weights[rows])
     }
 }
 

@@ -6,6 +6,9 @@
 use crate::inputs::Inputs;
 use crate::{Observations, Result, TaskNames};
 
+/// Rows that are loaded at a time. Sparse ones may have very many features.
+const BLOCK_ROWS: usize = 16;
+
 /// A label of a row.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct SampledLabel {
@@ -30,7 +33,8 @@ impl SampledRow {
     }
 
     pub(super) fn set_hash(&mut self, task_hashes: &[u64]) {
-        self.hash = hash(&self.features, &self.labels, task_hashes);
+        let factors = factors(self.features.len());
+        self.hash = hash((&self.features, &factors), &self.labels, task_hashes);
     }
 }
 
@@ -46,41 +50,49 @@ impl RowSample {
         RowSample { most_rows, rows: vec![] }
     }
 
-    /// Some inputs of a batch; tasks are known by the hashes of their names.
+    /// Some inputs of a batch that may be among those with the smallest hashes; tasks are known by the hashes of their
+    /// names.
     pub(super) fn of_inputs(
-        most_rows: usize,
+        &self,
         (inputs, observations): (&Inputs<'_>, &Observations),
         targets: &[f64],
         task_hashes: &[u64],
         rows: std::ops::Range<usize>,
     ) -> Self {
-        let mut sample = RowSample::new(most_rows);
-        let mut features = vec![0.0; inputs.n_features()];
+        let mut sample = RowSample::new(self.most_rows);
+        if self.most_rows == 0 {
+            return sample;
+        }
+        let (d, factors) = (inputs.n_features(), factors(inputs.n_features()));
+        let (mut block, mut labels): (Vec<f64>, Vec<SampledLabel>) = (vec![], vec![]);
         // The largest hash that may still be among the smallest.
-        let mut limit = u64::MAX;
-        for i in rows {
-            let mut labels: Vec<SampledLabel> = observations
-                .of_input(i)
-                .filter(|&o| observations.weight(o) > 0.0)
-                .map(|o| SampledLabel {
-                    task: observations.task(o) as u32,
-                    label: targets[o],
-                    weight: observations.weight(o),
-                })
-                .collect();
-            if labels.is_empty() || most_rows == 0 {
-                continue;
-            }
-            inputs.load(&[i as u32], &mut features);
-            labels.sort_by_key(|label| label.task);
-            let hash = hash(&features, &labels, task_hashes);
-            if hash > limit {
-                continue;
-            }
-            sample.rows.push(SampledRow { hash, features: features.clone(), labels });
-            if sample.rows.len() >= 2 * most_rows {
-                sample.tidy();
-                limit = sample.rows.last().map_or(limit, |row| row.hash);
+        let is_full = self.rows.len() >= self.most_rows;
+        let mut limit = self.rows.last().filter(|_| is_full).map_or(u64::MAX, |row| row.hash);
+        for first in rows.clone().step_by(BLOCK_ROWS) {
+            let some: Vec<u32> = (first..rows.end.min(first + BLOCK_ROWS)).map(|i| i as u32).collect();
+            block.resize(some.len() * d, 0.0);
+            inputs.load(&some, &mut block);
+            for (&i, features) in some.iter().zip(block.chunks_exact(d)) {
+                let own = observations.of_input(i as usize).filter(|&o| observations.weight(o) > 0.0);
+                labels.clear();
+                labels.extend(own.map(|o| {
+                    let (task, weight) = (observations.task(o) as u32, observations.weight(o));
+                    SampledLabel { task, label: targets[o], weight }
+                }));
+                if labels.is_empty() {
+                    continue;
+                }
+                labels.sort_by_key(|label| label.task);
+                let hash = hash((features, &factors), &labels, task_hashes);
+                if hash > limit {
+                    continue;
+                }
+                let (features, labels) = (features.to_vec(), labels.clone());
+                sample.rows.push(SampledRow { hash, features, labels });
+                if sample.rows.len() >= 2 * self.most_rows {
+                    sample.tidy();
+                    limit = sample.rows.last().map_or(limit, |row| row.hash);
+                }
             }
         }
         sample.tidy();
@@ -156,14 +168,24 @@ pub(super) fn hashes_of_names(tasks: &TaskNames) -> Vec<u64> {
     tasks.iter().map(hash).collect()
 }
 
-/// Of features, labels and tasks; not of weights.
-fn hash(features: &[f64], labels: &[SampledLabel], task_hashes: &[u64]) -> u64 {
-    // Adding zero makes -0 and 0 the same.
-    let number = |hash: u64, x: f64| mixed(hash ^ (x + 0.0).to_bits());
-    let hash = features.iter().fold(0, |hash, &x| number(hash, x));
+/// An odd number for each feature.
+fn factors(n_features: usize) -> Vec<u64> {
+    (0..n_features as u64).map(|j| mixed(j) | 1).collect()
+}
+
+/// Of features, labels and tasks; not of weights. Features count with a factor for each, a sum that takes no feature to
+/// be known before the next (multilinear hashing, Carter, Wegman 1979).
+fn hash((features, factors): (&[f64], &[u64]), labels: &[SampledLabel], task_hashes: &[u64]) -> u64 {
+    // Adding zero makes -0 and 0 the same. Of numbers with few digits, only the upper bits differ.
+    let bits = |x: f64| {
+        let bits = (x + 0.0).to_bits();
+        bits ^ (bits >> 32)
+    };
+    let term = |(x, factor): (&f64, &u64)| bits(*x).wrapping_mul(*factor);
+    let hash = features.iter().zip(factors).map(term).fold(0, u64::wrapping_add);
     // A sum: tasks may be in another order elsewhere.
-    let of_label = |label: &SampledLabel| number(task_hashes[label.task as usize], label.label);
-    mixed(labels.iter().fold(hash, |sum, label| sum.wrapping_add(of_label(label))))
+    let of_label = |own: &SampledLabel| mixed(task_hashes[own.task as usize] ^ bits(own.label));
+    mixed(labels.iter().fold(mixed(hash), |sum, label| sum.wrapping_add(of_label(label))))
 }
 
 /// The finaliser of SplitMix64 (Steele, Lea, Flood 2014): every bit of the result depends on every bit of `x`.

@@ -2,12 +2,13 @@
 
 use crate::special::{digamma, trigamma};
 
-/// From so many labels of a task on, on average, own spreads are taken as they are: they are known well enough, and
-/// units of tasks then never matter.
-const ENOUGH_LABELS: f64 = 6.0;
+/// From so many labels of a task on its own spread is taken as it is: it is known well enough, and the unit of such a
+/// task does not matter to itself.
+pub(crate) const ENOUGH_LABELS: f64 = 6.0;
 
-/// Logarithms of the units of tasks, from the numbers of labels and the logarithms of spreads `ln s`: each spread drawn
-/// to the mean of all as far as it is uncertain. `None` if labels are not few, or fewer than two tasks have two.
+/// Logarithms of the units of tasks, from the numbers of labels and the logarithms of spreads `ln s`: the spread of few
+/// labels is drawn to the mean of all as far as it is uncertain. `None` if no task has few labels, or fewer than two
+/// tasks have two.
 ///
 /// For n normal labels, `s^2` is `sigma^2 / n` times a chi-square variable with n - 1 degrees of freedom, so `ln s` has
 /// the mean `ln sigma + (psi((n-1)/2) - ln(n/2)) / 2` and the variance `v = psi'((n-1)/2) / 4`. Let tau^2 be the
@@ -16,19 +17,20 @@ const ENOUGH_LABELS: f64 = 6.0;
 /// alone have the error v, and one spread for all has tau^2. All means are over labels. A task with one label has m.
 pub(crate) fn shrunk(spreads: &[(f64, f64)]) -> Option<Vec<f64>> {
     let known = || spreads.iter().copied().filter(|(labels, _)| *labels >= 2.0);
-    let (total, tasks) = known().fold((0.0, 0), |(total, tasks), (n, _)| (total + n, tasks + 1));
-    if tasks < 2 || total >= ENOUGH_LABELS * f64::from(tasks) {
+    if known().count() < 2 || known().all(|(n, _)| n >= ENOUGH_LABELS) {
         return None;
     }
+    let total: f64 = known().map(|(n, _)| n).sum();
     let mean = |value: &dyn Fn(f64, f64) -> f64| known().map(|(n, l)| n * value(n, l)).sum::<f64>() / total;
     let unbiased = |n: f64, l: f64| l - 0.5 * (digamma(0.5 * (n - 1.0)) - (0.5 * n).ln());
     let uncertain = |n: f64| 0.25 * trigamma(0.5 * (n - 1.0));
     let centre = mean(&unbiased);
     let seen = mean(&|n, l| (unbiased(n, l) - centre).powi(2));
     let differ = (seen - mean(&|n, _| uncertain(n))).max(0.0);
-    let unit = |&(n, l): &(f64, f64)| match n >= 2.0 {
-        true => centre + (unbiased(n, l) - centre) * differ / (differ + uncertain(n)),
-        false => centre,
+    let unit = |&(n, l): &(f64, f64)| match n {
+        n if n >= ENOUGH_LABELS => l,
+        n if n >= 2.0 => centre + (unbiased(n, l) - centre) * differ / (differ + uncertain(n)),
+        _ => centre,
     };
     Some(spreads.iter().map(unit).collect())
 }
@@ -62,6 +64,19 @@ mod tests {
         // In between, they are drawn together.
         let found = units(4.0, &[1.0, 4.0, 0.25, 1.0]).unwrap();
         assert!(found[1] < 4.0 && found[1] > 1.5 && found[2] > 0.25 && found[2] < 0.8, "{found:?}");
+    }
+
+    #[test]
+    fn a_task_of_two_labels_among_large_ones_has_their_unit() {
+        let mut tasks: Vec<(f64, f64)> = [1.0, 1.3, 0.8, 1.1].map(|s: f64| (40.0, s.ln())).to_vec();
+        tasks.push((2.0, 0.01_f64.ln()));
+        let found = shrunk(&tasks).unwrap();
+        assert_eq!(found[..4], tasks.iter().map(|(_, l)| *l).collect::<Vec<_>>()[..4]);
+        assert!((0.5..1.3).contains(&found[4].exp()), "{found:?}");
+        // Where units of large tasks are far apart, they say little about that of a small one.
+        tasks[0].1 = 1000.0_f64.ln();
+        tasks[1].1 = 0.001_f64.ln();
+        assert!(shrunk(&tasks).unwrap()[4].exp() < 0.1);
     }
 
     #[test]

@@ -178,6 +178,28 @@ fn every_loss_has_the_optimum_of_rows_in_memory() {
 
 /// Labels that are near 1e12 and differ by one: the last digits decide about an objective of one a row.
 #[test]
+fn kinks_far_apart_or_of_few_rows_are_solved() {
+    // No label outside of the tube: the mean loss, which the first smoothing follows, is next to nothing.
+    let wide = LossKind::Epsilon { epsilon: 1.2 };
+    // Tasks of ten rows, whose intercepts have a kink on each side and nothing else near.
+    let small = [LossKind::Epsilon { epsilon: 0.1 }, LossKind::Absolute, LossKind::Hinge];
+    let problems = [(wide.clone(), 900, 4, 1.0), (wide, 900, 4, 100.0)];
+    for (loss, n, tasks, c) in problems.into_iter().chain(small.map(|loss| (loss, 140, 14, 30.0))) {
+        let table = Table::new(Shape::Own, (n, 5, tasks), &loss);
+        let spec = ProblemSpec { c, ..problem_spec(&loss, Intercept::Free) };
+        let (found, questions) = fit_parts(&table, 3, &spec, 1e-5);
+        let certificate = found.certificate();
+        assert_eq!(found.model.status(), Some(Status::Certified), "{loss} at {c}: {certificate:?}");
+        assert!(questions < 500, "{loss} at {c}: {questions} questions");
+        let memory = fit_in_memory(&table, &spec, 1e-6).certificate().primal;
+        assert!(
+            (certificate.primal - memory).abs() <= 2e-5 * memory,
+            "{loss} at {c}: {certificate:?}, {memory}"
+        );
+    }
+}
+
+#[test]
 fn rounding_counts_as_for_rows_in_memory() {
     for loss in [LossKind::Squared, LossKind::Absolute, LossKind::Huber { delta: 0.5 }] {
         let mut table = Table::new(Shape::Own, (300, 4, 3), &loss);

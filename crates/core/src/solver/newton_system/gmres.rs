@@ -51,6 +51,7 @@ pub(in crate::solver) fn solve<O: Operator>(
             return None;
         }
         let mut column = vec![0.0; step + 2];
+        super::count(0);
         let mut next = operator.apply(&images[step]);
         orthogonalise(operator, &mut next, &basis, &images, &mut column);
         let taken = dot(&column, &column);

@@ -20,6 +20,21 @@ use crate::design::Curvature;
 use crate::linalg::{self, inner};
 use crate::regularizer::{Atom, SumRegularizer};
 use kronecker::TaskCurvature;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Products with second derivatives, and evaluations of losses, by all solvers of this process.
+static WORK: [AtomicU64; 2] = [AtomicU64::new(0), AtomicU64::new(0)];
+
+fn count(which: usize) {
+    WORK[which].fetch_add(1, Ordering::Relaxed);
+}
+
+/// How many products with second derivatives, and how many evaluations of losses, Newton's method took in this process:
+/// for benchmarks.
+#[doc(hidden)]
+pub fn newton_work_so_far() -> [u64; 2] {
+    [WORK[0].load(Ordering::Relaxed), WORK[1].load(Ordering::Relaxed)]
+}
 
 /// Losses as a function of the weights W, and the regulariser.
 pub(super) trait Smooth: Sync {
@@ -66,6 +81,7 @@ impl<S, M> VPoint<S, M> {
         let gram = algebra.gram(&v);
         let theta = model.output().theta(&gram);
         let w = algebra.times_small(&v, &theta);
+        count(1);
         let (losses, side) = model.losses(&w);
         let psi = losses + inner(&theta, &gram) - 0.5 * model.output().value(&gram);
         VPoint { v, gram, theta, w, psi: if psi.is_nan() { f64::INFINITY } else { psi }, side }

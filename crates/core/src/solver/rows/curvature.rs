@@ -4,6 +4,7 @@
 //! With intercepts as functions of W, the block of a task is `X'DX - mm' / (d + rho)` for `m = X'D`, d the sum of its
 //! curvatures: see `design/curvature.rs`.
 
+use super::intercepts::InterceptPulls;
 use super::model::{RowsModel, RowsVPoint, Seen};
 use crate::algebra::Host;
 use crate::linalg::{self, axpy, dot, view};
@@ -116,7 +117,7 @@ impl SampleShape {
 pub(super) struct RowsCurvature<'c, 'a> {
     model: &'c RowsModel<'a>,
     seen: &'c Seen,
-    /// Of each task: `1 / (d + rho)`; nothing without intercepts.
+    /// Of each task: `1 / (d + rho)`, see `intercepts.rs`; nothing without intercepts.
     shares: Option<Vec<f64>>,
     /// The blocks of all tasks, where they are known.
     squares: Vec<Matrix>,
@@ -124,10 +125,7 @@ pub(super) struct RowsCurvature<'c, 'a> {
 
 impl<'c, 'a> RowsCurvature<'c, 'a> {
     pub(super) fn new(model: &'c RowsModel<'a>, seen: &'c Seen) -> Self {
-        let shares = model.rho.as_ref().map(|rho| {
-            let share = |(sum, rho): (&f64, &f64)| if *sum > 0.0 { 1.0 / (sum + rho) } else { 0.0 };
-            seen.curvature.iter().zip(rho).map(share).collect::<Vec<f64>>()
-        });
+        let shares = model.rho.as_ref().map(|_| InterceptPulls::of(model, seen).shares());
         let mut squares = seen.blocks.clone();
         if let Some(shares) = &shares {
             let moments = linalg::transposed(&seen.moment);

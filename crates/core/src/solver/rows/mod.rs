@@ -17,6 +17,7 @@ mod search;
 use super::newton::{NewtonModel, mismatch, shortened};
 use super::newton_system::{NewtonStep, Smooth, VPoint};
 use super::{CheckedSettings, Clock, Status, TracePoint, badness};
+use crate::linalg;
 use crate::rows::Rows;
 use crate::{Certificate, Error, Matrix, Observer, Problem, Result};
 use model::{RowsModel, RowsVPoint};
@@ -55,12 +56,21 @@ pub(crate) struct RowsSolution {
 
 /// The first mu, in units of the mean loss.
 const FIRST_SMOOTHING: f64 = 0.5;
+/// The factor of mu where it was too small to take a step, and how often it may be raised.
+const RAISE: f64 = 16.0;
+const MAX_RAISES: usize = 6;
 /// The least factor of mu from one level to the next, and the largest.
 const SMOOTHING_STEPS: (f64, f64) = (0.25, 0.5);
 /// The part of the gap that smoothing may have in the end.
 const SMOOTHING_SHARE: f64 = 0.5;
+/// The largest factor of mu. Between the least and this, the way is shortened where it leads astray.
+const LAST_FACTOR: f64 = 0.92;
+/// Newton steps after which a way is taken to lead astray.
+const MOST_STEPS: usize = 15;
 /// What a level of mu is solved to, in units of the gap that its smoothing leaves.
 const LEVEL_SHARE: f64 = 0.2;
+/// The part of the tolerance that rounding may have for a smaller gap to be worth its questions.
+const ROUNDING_ROOM: f64 = 0.1;
 /// Before the relative gap is estimated to be this, a certificate would say little.
 const WORTH_GRADING: f64 = 0.1;
 /// What a smooth problem is solved to, in units of the tolerance.
@@ -82,13 +92,21 @@ pub(crate) fn solve(
     let kinked = (0..problem.observations().n_tasks()).any(|task| !problem.loss(task).is_smooth());
     let mut model = RowsModel::new(problem, &start, rows)?;
     model.mu = if kinked { FIRST_SMOOTHING * start.mean_loss } else { 0.0 };
-    let mut run = RowsRun { clock: Clock::new("newton on rows", settings, observer), best: None };
+    let mut run = RowsRun {
+        clock: Clock::new("newton on rows", settings, observer),
+        best: None,
+        tolerance: settings.tolerance,
+    };
     let pool = problem.data().pool();
     let ended = pool.install(|| run.descend(&mut model, start.v, settings.tolerance, kinked));
-    let RowsRun { clock, best } = run;
+    let RowsRun { clock, best, .. } = run;
     let (questions, trace) = (model.questions(), clock.trace);
     match (ended, best) {
-        (Ok(status), Some(point)) => Ok(RowsSolution { point, status, questions, trace }),
+        (Ok(status), Some(point)) => {
+            let is_reached = point.certificate.rel_gap() <= settings.tolerance;
+            let status = if is_reached { Status::Certified } else { status };
+            Ok(RowsSolution { point, status, questions, trace })
+        }
         // Stopped while rows were asked: what was certified last is still true.
         (Err(Error::Interrupted), Some(point)) => {
             Ok(RowsSolution { point, status: Status::Stopped, questions, trace })
@@ -114,10 +132,33 @@ fn step(
     search::search(model, point, &step)
 }
 
+/// The last smoothing that was solved, and the factor to the next one.
+struct Level {
+    point: RowsVPoint,
+    mu: f64,
+    factor: f64,
+}
+
+impl Level {
+    /// Whether the way to the next smoothing may be shortened.
+    fn is_long(&self) -> bool {
+        self.factor.sqrt() <= LAST_FACTOR
+    }
+
+    /// Where the way to the next smoothing begins.
+    fn next_point(&self, model: &mut RowsModel<'_>, stop: &mut dyn FnMut() -> bool) -> RowsVPoint {
+        model.mu = self.mu;
+        let v = model.with_less_smoothing(&self.point, self.factor, stop);
+        model.with_balance(VPoint::at(model, v), ROUGH_BALANCE)
+    }
+}
+
 /// A run with the best point so far.
 struct RowsRun<'a> {
     clock: Clock<'a>,
     best: Option<RowsPointFound>,
+    /// The relative error that is asked for.
+    tolerance: f64,
 }
 
 impl RowsRun<'_> {
@@ -137,6 +178,9 @@ impl RowsRun<'_> {
             point = VPoint::at(model, point.v);
         }
         let least_smoothing = f64::EPSILON * model.mu;
+        let (mut raises, mut left_zero) = (0, false);
+        let mut level: Option<Level> = None;
+        let (mut steps, mut least_factor) = (0, SMOOTHING_STEPS.0);
         point = model.with_balance(point, ROUGH_BALANCE);
         model.check()?;
         let mut goal = f64::INFINITY;
@@ -157,14 +201,14 @@ impl RowsRun<'_> {
                 let by_losses = loss_part(&found.certificate);
                 if kinked && by_losses > SMOOTHING_SHARE * tolerance && estimate <= by_losses {
                     let wanted = (0.8 * SMOOTHING_SHARE * tolerance / by_losses).powf(0.6);
-                    let factor = wanted.clamp(SMOOTHING_STEPS.0, SMOOTHING_STEPS.1);
+                    let factor = wanted.clamp(least_factor, SMOOTHING_STEPS.1.max(least_factor));
+                    (steps, least_factor) = (0, least_factor.powi(2).max(SMOOTHING_STEPS.0));
                     // Labels that are met exactly leave an objective of zero, and no share of it is small.
                     if factor * model.mu < least_smoothing {
                         return Ok(Status::Stalled);
                     }
-                    let v =
-                        model.with_less_smoothing(&point, factor, &mut || self.clock.must_stop().is_some());
-                    point = model.with_balance(VPoint::at(model, v), ROUGH_BALANCE);
+                    let last = level.insert(Level { mu: model.mu, point, factor });
+                    point = last.next_point(model, &mut || self.clock.must_stop().is_some());
                     model.check()?;
                     // The gap of a level falls faster than mu.
                     goal = LEVEL_SHARE * tolerance.max(by_losses * factor.powf(1.5));
@@ -177,12 +221,38 @@ impl RowsRun<'_> {
             let wanted = 0.3 * (tolerance / estimate).sqrt();
             let accuracy = estimate.sqrt().max(wanted).clamp(1e-4, 0.1);
             let mut stop = || self.clock.must_stop().is_some() || model.has_failed();
-            let next = step(model, &point, &residual, accuracy, &mut stop);
+            steps += 1;
+            let is_astray = steps > MOST_STEPS && level.as_ref().is_some_and(Level::is_long);
+            let next = match is_astray {
+                true => None,
+                false => step(model, &point, &residual, accuracy, &mut stop),
+            };
             model.check()?;
             match next {
                 Some(next) => point = model.with_balance(next, ROUGH_BALANCE),
                 None if self.best.is_some() && self.clock.must_stop().is_some() => {}
+                // No step leads away from zero where Theta has no part of first order there.
+                None if linalg::inner(&point.v, &point.v) == 0.0 && !left_zero => {
+                    left_zero = true;
+                    point = shortened(model, VPoint::at(model, point.side.v_a().clone()));
+                    model.check()?;
+                }
+                // So little smoothing that nothing is known of a point's neighbours.
+                None if kinked && raises < MAX_RAISES && self.is_far() => {
+                    raises += 1;
+                    model.mu *= RAISE;
+                    point = model.with_balance(VPoint::at(model, point.v), ROUGH_BALANCE);
+                    model.check()?;
+                    goal = WORTH_GRADING;
+                }
                 None => {
+                    if let Some(last) = level.as_mut().filter(|last| last.is_long()) {
+                        last.factor = last.factor.sqrt();
+                        (steps, least_factor) = (0, last.factor);
+                        point = last.next_point(model, &mut || self.clock.must_stop().is_some());
+                        model.check()?;
+                        continue;
+                    }
                     point = model.with_balance(point, BALANCE_SHARE * tolerance);
                     let found = model.grade(&point)?;
                     let status = self.report(model, found);
@@ -192,10 +262,22 @@ impl RowsRun<'_> {
         }
     }
 
+    /// Whether no certificate says anything yet.
+    fn is_far(&self) -> bool {
+        self.best.as_ref().is_none_or(|best| best.certificate.rel_gap() > WORTH_GRADING)
+    }
+
     /// Records a certificate and keeps the best point; a status if the run must end now.
     fn report(&mut self, model: &RowsModel<'_>, found: RowsPointFound) -> Option<Status> {
         self.clock.passes = model.questions();
         let status = self.clock.report(&found.certificate, None);
+        // With the rounding of all sums the gap may be too large. A smaller gap leaves room for it, where rounding is
+        // so small that it stays so with less smoothing.
+        let certificate = &found.certificate;
+        let status = status.filter(|status| {
+            let has_room = certificate.rel_error() - certificate.rel_gap() < ROUNDING_ROOM * self.tolerance;
+            *status != Status::Certified || certificate.rel_error() <= self.tolerance || !has_room
+        });
         let better = |best: &RowsPointFound| badness(&found.certificate) < badness(&best.certificate);
         if self.best.as_ref().is_none_or(better) {
             self.best = Some(found);

@@ -59,6 +59,13 @@ pub(super) struct Seen {
     pub(super) point: Option<RowsPoint>,
 }
 
+impl Seen {
+    /// `X'kappa`.
+    pub(super) fn v_a(&self) -> &Matrix {
+        &self.v_a
+    }
+}
+
 pub(super) type RowsVPoint = newton_system::VPoint<Seen>;
 
 impl<'a> RowsModel<'a> {
@@ -69,6 +76,9 @@ impl<'a> RowsModel<'a> {
         let rho = start.rho.as_ref().map(|rho| rho.iter().map(|rho| rho / unit).collect());
         let mut gammas = vec![0.0; obs.n_tasks()];
         (0..obs.len()).for_each(|o| gammas[obs.task(o)] += problem.gamma(o));
+        // Some tasks may have no rows here.
+        let mean = gammas.iter().sum::<f64>() / gammas.len() as f64;
+        gammas.iter_mut().filter(|gamma| **gamma == 0.0).for_each(|gamma| *gamma = mean);
         let base = Base { seen: Seen { intercept: start.intercept.clone(), ..Seen::default() }, reach: None };
         Ok(RowsModel {
             problem,
@@ -235,7 +245,7 @@ impl<'a> RowsModel<'a> {
         if pulls.is_balanced(share) {
             return point;
         }
-        let guess = pulls.steps();
+        let guess = pulls.first_steps();
         match self.settled(&point.w, guess, share) {
             Some(side) => {
                 *locked(&self.base) = Base { seen: side.clone(), reach: None };

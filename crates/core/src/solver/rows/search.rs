@@ -4,6 +4,7 @@ use super::model::{RowsModel, RowsVPoint, locked};
 use crate::Matrix;
 use crate::linalg::{self, inner, view};
 use crate::rows::{Question, RowsPoint};
+use crate::solver::newton::{NewtonModel, mismatch};
 use crate::solver::newton_system::search::curved;
 use crate::solver::newton_system::{NewtonStep, Smooth, VPoint};
 
@@ -12,6 +13,8 @@ const PARTS: [f64; 9] = [1.0, 0.7, 0.45, 0.25, 0.12, 0.04, 0.01, 1e-3, 5e-5];
 /// The fall of psi with which a whole step is good, and with which any is, as shares of what its slope promises.
 const GOOD_FALL: f64 = 0.1;
 const LEAST_FALL: f64 = 1e-4;
+/// Changes of psi below this share of it may be rounding, since sums over all rows are behind it.
+const ROUNDING_SHARE: f64 = 1e-11;
 
 /// The best of the points that are tried, if psi falls enough there: straight ones and curved ones, as in
 /// `newton_system/search.rs`.
@@ -20,6 +23,12 @@ pub(super) fn search(model: &RowsModel<'_>, point: &RowsVPoint, step: &NewtonSte
     let enough = |t: f64, share: f64| point.psi + share * t * step.slope + 1e-14 * point.psi.abs();
     let first = VPoint::at(model, trial(model, point, step, 1.0, straight_first)?);
     if first.psi <= enough(1.0, GOOD_FALL) {
+        return Some(first);
+    }
+    // The fall is below the rounding of psi: a better derivative says that the step was good.
+    let is_below_rounding = step.slope.abs() <= ROUNDING_SHARE * point.psi.abs();
+    let miss = |at: &RowsVPoint| mismatch(model, at, &model.residual(at));
+    if is_below_rounding && first.psi.is_finite() && miss(&first) < 0.5 * miss(point) {
         return Some(first);
     }
     let kinds = [straight_first, !straight_first];
