@@ -4,9 +4,12 @@
 //! right in most places.
 
 mod arrays;
+#[cfg(feature = "models")]
 mod models;
+#[cfg(feature = "models")]
 mod pages;
 mod readers;
+#[cfg(feature = "models")]
 mod specs;
 mod texts;
 
@@ -18,7 +21,9 @@ pub const TARGETS: &[Target] = &[
     ("csv", |bytes| readers::read_named(bytes, "a.csv")),
     ("tsv", |bytes| readers::read_named(bytes, "a.tsv")),
     ("jsonl", |bytes| readers::read_named(bytes, "a.jsonl")),
+    #[cfg(feature = "columns")]
     ("parquet", |bytes| readers::read_named(bytes, "a.parquet")),
+    #[cfg(feature = "columns")]
     ("arrow", |bytes| readers::read_named(bytes, "a.arrow")),
     ("npy", |bytes| readers::read_twice(bytes, "a.npy")),
     ("npz", |bytes| readers::read_twice(bytes, "a.npz")),
@@ -31,8 +36,12 @@ pub const TARGETS: &[Target] = &[
     ("svm-made", texts::svm),
     ("npy-made", arrays::npy),
     ("npz-made", arrays::npz),
+    #[cfg(feature = "models")]
     ("model", models::loaded),
+    #[cfg(feature = "models")]
     ("model-made", models::patched),
+    #[cfg(feature = "models")]
     ("spec", specs::parsed),
+    #[cfg(feature = "models")]
     ("page", pages::named),
 ];

@@ -132,6 +132,20 @@ impl CategoricalBuilder {
         self.index.push(code);
     }
 
+    /// Adds rows, of which is known which of these names each has.
+    pub(crate) fn extend(&mut self, names: &[String], which: &[u32]) {
+        let rows = self.index.len();
+        let codes: Vec<u32> = names
+            .iter()
+            .map(|name| {
+                self.push(name);
+                self.index[self.index.len() - 1]
+            })
+            .collect();
+        self.index.truncate(rows);
+        self.index.extend(which.iter().map(|&name| codes[name as usize]));
+    }
+
     pub(crate) fn finish(self) -> Result<Categorical> {
         Categorical::new(self.index, TaskNames::Strings(self.names))
     }

@@ -168,8 +168,8 @@ fn year_month_day(text: &str, order: DateOrder) -> Option<(&str, &str, &str, &st
         let (first, second, year) = (bare()?, bare()?, bare()?);
         let time = words.next().unwrap_or("");
         return match order {
-            DateOrder::Dmy if is_name(second) => Some((year, second, first, time)),
-            DateOrder::Mdy if is_name(first) => Some((year, first, second, time)),
+            DateOrder::Dmy if is_name(second) => Some((year, second, cardinal(first), time)),
+            DateOrder::Mdy if is_name(first) => Some((year, first, cardinal(second), time)),
             _ => None,
         };
     }
@@ -190,9 +190,19 @@ fn year_month_day(text: &str, order: DateOrder) -> Option<(&str, &str, &str, &st
     }
 }
 
+/// The digits of a day that may be written as an ordinal: `1er`, `2nd`.
+fn cardinal(day: &str) -> &str {
+    let digits = day.trim_end_matches(|c: char| !c.is_ascii_digit());
+    match &day[digits.len()..] {
+        "er" | "st" | "nd" | "rd" | "th" | "\u{ba}" | "\u{b0}" => digits,
+        _ => day,
+    }
+}
+
 /// Whether a text with a time names its zone; `None` if it has no time.
 pub(crate) fn names_zone(text: &str) -> Option<bool> {
-    let (_, time) = text.split_once(':')?;
+    let lower = text.to_ascii_lowercase();
+    let (_, time) = text.split_once(':').or_else(|| french_hour(&lower).map(|at| lower.split_at(at)))?;
     let time = time.trim_ascii_end().to_ascii_lowercase();
     Some(time.ends_with('z') || time.ends_with("utc") || time.contains(['+', '-']))
 }
@@ -207,9 +217,20 @@ pub(crate) fn has_short_year(text: &str) -> bool {
         && parts[2].len() == 2
 }
 
+/// Where hours end that have an h behind them, as people in France write: `17h54`. The text is in lower case.
+fn french_hour(text: &str) -> Option<usize> {
+    let is_digit = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_digit);
+    let bytes = text.as_bytes();
+    let is_between = |at: &usize| is_digit(bytes.get(at - 1)) && is_digit(bytes.get(at + 1));
+    (1..bytes.len()).filter(|&at| bytes[at] == b'h').find(is_between)
+}
+
 /// Seconds and nanoseconds since midnight, in UTC where the text names a zone.
 fn time_of_day(text: &str) -> Option<(i64, i64)> {
-    let lower = text.to_ascii_lowercase();
+    let mut lower = text.to_ascii_lowercase();
+    if let Some(at) = french_hour(&lower) {
+        lower.replace_range(at..=at, ":");
+    }
     let (text, twelve) = match (lower.strip_suffix("am"), lower.strip_suffix("pm")) {
         (Some(rest), _) => (rest.trim_end(), Some(0)),
         (_, Some(rest)) => (rest.trim_end(), Some(12)),
@@ -303,6 +324,11 @@ mod tests {
             ("14. M\u{e4}rz 2024", DateOrder::Dmy, 19_796.0),
             ("14 mars 2024 12:00", DateOrder::Dmy, 19_796.5),
             ("14 Mar 2024", DateOrder::Dmy, 19_796.0),
+            ("1er mars 2024", DateOrder::Dmy, 19_783.0),
+            ("14th March 2024", DateOrder::Dmy, 19_796.0),
+            ("March 1st, 2024", DateOrder::Mdy, 19_783.0),
+            ("14/03/2024 18h00", DateOrder::Dmy, 19_796.75),
+            ("14.3.2024 6H00:00", DateOrder::Dmy, 19_796.25),
             ("March 14, 2024", DateOrder::Mdy, 19_796.0),
             ("14-marzo-2024", DateOrder::Dmy, 19_796.0),
             ("2024-03-14T12:00:00Z", DateOrder::Ymd, 19_796.5),
@@ -330,6 +356,9 @@ mod tests {
             "14 2024 March",
             "12345 March 20",
             "14 jui 2024",
+            "1x mars 2024",
+            "14/03/2024 h30",
+            "14/03/2024 24h30",
         ] {
             assert!(orders(word).iter().all(|is| !is), "{word}");
         }
@@ -341,7 +370,7 @@ mod tests {
         assert_eq!(orders("13/04/2024"), [false, true, false]);
         assert_eq!(orders("3 Apr 2024"), [false, true, false]);
         assert_eq!(
-            ["2024-03-14 10:00", "2024-03-14T10:00Z", "2024-03-14 10:00+02:00", "14.3.2024"].map(names_zone),
+            ["2024-03-14 10h00", "2024-03-14T10:00Z", "2024-03-14 10:00+02:00", "14.3.2024"].map(names_zone),
             [Some(false), Some(true), Some(true), None]
         );
     }

@@ -50,10 +50,12 @@ pub(crate) fn join(
     keep_dense: bool,
 ) -> Result<(Inputs<'static>, Storage)> {
     let rows: usize = parts.iter().map(Inputs::n_inputs).sum();
-    let nonzero: u128 = parts.iter().map(nonzeros).sum();
-    let cells = rows as u128 * cols as u128;
-    let by_numbers = if is_sparse(nonzero, cells) && !keep_dense { Storage::Sparse } else { Storage::Dense };
-    let storage = storage.unwrap_or(by_numbers);
+    let by_numbers = || {
+        let nonzero: u128 = parts.iter().map(nonzeros).sum();
+        let cells = rows as u128 * cols as u128;
+        if is_sparse(nonzero, cells) && !keep_dense { Storage::Sparse } else { Storage::Dense }
+    };
+    let storage = storage.unwrap_or_else(by_numbers);
     let single = parts.iter().all(is_single);
     if parts.len() == 1 && is_stored(&parts[0], cols, storage) {
         let inputs = parts.pop_front().ok_or_else(|| wrong!("there are no rows"))?;
@@ -135,9 +137,18 @@ fn nonzeros(inputs: &Inputs<'_>) -> u128 {
 }
 
 fn has_minus_zero(x: &Dense<'_>) -> bool {
+    // Some at a time: compilers make vector instructions of it.
+    const AT_A_TIME: usize = 256;
+    let any = |found: bool, is: bool| found | is;
     match (x.as_f32(), x.as_f64()) {
-        (Some(values), _) => values.iter().any(|x| x.to_bits() == (-0.0f32).to_bits()),
-        (_, Some(values)) => values.iter().any(|x| x.to_bits() == (-0.0f64).to_bits()),
+        (Some(values), _) => {
+            let is = |x: &f32| x.to_bits() == (-0.0f32).to_bits();
+            values.chunks(AT_A_TIME).any(|values| values.iter().map(is).fold(false, any))
+        }
+        (_, Some(values)) => {
+            let is = |x: &f64| x.to_bits() == (-0.0f64).to_bits();
+            values.chunks(AT_A_TIME).any(|values| values.iter().map(is).fold(false, any))
+        }
         _ => false,
     }
 }

@@ -37,8 +37,8 @@ pub enum Hint {
     OneHot(String),
     /// Fill in missing values: [`ColumnRoles::missing`](crate::ColumnRoles::missing).
     FillMissing,
-    /// Take this text for a missing value: [`ColumnRoles::missing_words`](crate::ColumnRoles::missing_words).
-    MissingWord(String),
+    /// Take these texts for missing values: [`ColumnRoles::missing_words`](crate::ColumnRoles::missing_words).
+    MissingWords(Vec<String>),
     /// Say in which order dates are written: [`ColumnRoles::date_order`](crate::ColumnRoles::date_order).
     DateOrder,
     /// Say which decimal sign numbers in text have: [`ColumnRoles::decimal`](crate::ColumnRoles::decimal).
@@ -49,6 +49,8 @@ pub enum Hint {
     EitherDecimal(String),
     /// Say whether indices of an svm file count from 0: [`ColumnRoles::zero_based`](crate::ColumnRoles::zero_based).
     ZeroBased(bool),
+    /// Take the labels for classes: [`ColumnRoles::classes`](crate::ColumnRoles::classes).
+    Classes,
     /// Keep inputs dense: [`ColumnRoles::dense`](crate::ColumnRoles::dense); or scale them without centring.
     Dense,
     /// Take words that differ in letter case only for one:
@@ -58,6 +60,8 @@ pub enum Hint {
     FillColumns,
     /// Fill in cells of columns that had no gaps in training, in the same way.
     FillCells,
+    /// Look through all rows before they are read: [`LookThrough::All`](crate::LookThrough::All).
+    LookThrough,
     /// Look at what is named for these roles.
     CheckRoles(Vec<Role>),
 }
@@ -70,7 +74,10 @@ impl fmt::Display for Hint {
             Hint::Drop(_) => f.write_str("leave the column out"),
             Hint::OneHot(_) => f.write_str("make features of its words (one-hot)"),
             Hint::FillMissing => f.write_str("have it filled in"),
-            Hint::MissingWord(word) => write!(f, "take {} for a missing value", quoted(word)),
+            Hint::MissingWords(words) => match words.as_slice() {
+                [word] => write!(f, "take {} for a missing value", quoted(word)),
+                words => write!(f, "take {} for missing values", listed(words)),
+            },
             Hint::DateOrder => f.write_str("say whether the day or the month comes first"),
             Hint::Decimal => f.write_str("say whether the decimal sign is a comma or a point"),
             Hint::DecimalOf(_) => f.write_str("say whether its decimal sign is a comma or a point"),
@@ -80,10 +87,12 @@ impl fmt::Display for Hint {
             Hint::ZeroBased(is) => {
                 write!(f, "if they count from {} in this file, say so", u8::from(!is))
             }
+            Hint::Classes => f.write_str("without such a column, declare them classes"),
             Hint::Dense => {
                 f.write_str("keep inputs dense, or choose spread scaling, which divides by the same numbers")
             }
             Hint::IgnoreCase => f.write_str("take words that differ in letter case only for one"),
+            Hint::LookThrough => f.write_str("look through all rows before"),
             Hint::FillColumns => f.write_str("have them filled in as missing values"),
             Hint::FillCells => f.write_str("have it filled in with the mean of the training rows"),
             Hint::CheckRoles(roles) => {

@@ -44,6 +44,9 @@ pub enum Feature {
         /// The value without a feature, where there are two that say yes and no.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         no: Option<String>,
+        /// What a missing or unknown value of these two becomes, between no (0) and yes (1).
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        fill: Option<f64>,
     },
     /// A column of dates: days since 1970-01-01, one feature for each value of its parts, and 1 where it is missing.
     Date {

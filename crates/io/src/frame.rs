@@ -2,7 +2,7 @@
 
 use crate::columns::cells::TypedCell;
 use crate::columns::{self, ColumnCursor, ColumnNames, ColumnType, RowPlace, VisitCell};
-use crate::{ColumnRoles, Missing, Result, Schema, Table, assemble, source};
+use crate::{ColumnRoles, LookThrough, Missing, Result, Schema, Table, assemble, source};
 use std::path::{Path, PathBuf};
 
 /// A column of a data frame.
@@ -107,7 +107,8 @@ pub fn read_frame(
     let cursor = columns::with_lists_as_columns(Box::new(FrameCursor::new(columns)?))?;
     // That a column holds lists is known to who has the frame.
     let known = cursor.remark();
-    let mut sources = columns::open(vec![(PathBuf::new(), cursor)], &roles, schema.as_ref())?;
+    let mut sources =
+        columns::open(vec![(PathBuf::new(), cursor)], &roles, schema.as_ref(), LookThrough::All)?;
     let mut source = source::checked(sources.remove(0), Path::new(""), schema.as_ref());
     let (table, schema) = assemble::read_all(&mut *source, schema.as_ref())?;
     let remarks = source.remarks().into_iter().filter(|remark| Some(remark) != known.as_ref());

@@ -52,8 +52,11 @@ impl Table {
             }
             Targets::Wide { label, .. } if classification => binary_numbers(label.as_slice()),
             Targets::Wide { .. } => Ok(LabelEncoding::Numbers),
-            Targets::Tasks { label: Some(Labels::Words(labels)), .. } if classification => {
+            Targets::Tasks { task, label: Some(Labels::Words(labels)) } if classification => {
+                // Where a file has no column of tasks, there is one.
+                let may_be_classes = task.names.len() == 1;
                 binary_words(labels)
+                    .map_err(|error| if may_be_classes { error.hint(Hint::Classes) } else { error })
             }
             Targets::Tasks { label: Some(Labels::Words(labels)), .. } => {
                 let words = listed(names_in_use(labels));
@@ -84,7 +87,10 @@ impl LabelEncoding {
 }
 
 pub(crate) fn no_labels() -> Error {
-    wrong!("there are no labels (npz: arrays y and task, or label, or Y; csv and parquet: name the target)")
+    wrong!(
+        "there are no labels (files of named columns: --target names their column; npz: arrays y and task, or label, \
+         or Y, as of numpy.savez(FILE, X=X, y=y))"
+    )
 }
 
 /// Labels are finite, or missing.

@@ -56,6 +56,7 @@ mod generate;
 mod label_encoding;
 mod months;
 mod observations;
+mod read_threads;
 mod schema;
 mod schema_notes;
 mod source;
@@ -66,8 +67,8 @@ mod text_table;
 mod two_values;
 
 pub use categories::Categorical;
-pub use columns::cells::split as part_number;
-pub use columns::{ColumnProfile, FileProfile};
+pub use columns::cells::{folded, is_missing_word, part_in_words, split as part_number};
+pub use columns::{ColumnProfile, FileProfile, LookThrough};
 pub use dates::{DateOrder, DatePart};
 pub use digits::digits;
 pub use error::{Error, Hint, Result};
@@ -76,12 +77,15 @@ pub use feature::{Decimal, Feature, MAX_LEVELS, Missing, MissingColumns};
 pub use folds_by::{FoldKeys, FoldsBy};
 pub use format::{
     CellKind, Cells, FileFormat, TableWriter, columns_as, columns_of, format_names, format_of, npy_bytes,
-    open, open_all, open_bytes, output_format_names, profile, read_array, read_texts, write_table,
-    write_table_as,
+    open, open_all, open_bytes, open_labels, open_looking, output_format_names, profile, read_array,
+    read_texts, write_table, write_table_as,
 };
 pub use frame::{FrameCells, FrameColumn, FrameReading, FrameValue, read_frame};
 pub use generate::{Generator, GroundTruth, Kinship};
+pub use nearest::meant as meant_name;
+pub use read_threads::ReadThreads;
 pub use schema::{ColumnRoles, LabelEncoding, LeftOut, Role, Schema, Storage, TargetValues};
 pub use source::{Source, read, read_all, read_bytes};
 pub use table::{KeptColumn, Labels, Table, Targets};
+pub use text::is_unprintable;
 pub use text_table::{ChooseColumns, TextTable};

@@ -16,16 +16,21 @@ const MIN_LIKENESS: f64 = 0.75;
 pub(crate) fn not_there(name: &str, names: &[String]) -> String {
     let mut near: Vec<(f64, &String)> = names.iter().map(|other| (likeness(name, other), other)).collect();
     near.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let meant = match near.first() {
-        Some((likeness, other)) if *likeness >= MIN_LIKENESS => format!("did you mean {}? ", quoted(other)),
-        _ => String::new(),
-    };
+    let meant = near.first().filter(|(likeness, _)| *likeness >= MIN_LIKENESS);
+    let meant = meant.map_or(String::new(), |(_, other)| format!("did you mean {}? ", quoted(other)));
     let is_near = near.first().is_some_and(|(likeness, _)| *likeness >= MIN_NEAR);
     if names.len() <= MAX_NAMES || !is_near {
         return format!("{meant}the columns are {}", listed(names));
     }
     let nearest: Vec<String> = near.iter().take(MAX_NAMES).map(|(_, other)| quoted(other)).collect();
     format!("{meant}of the {} columns the nearest are {}", names.len(), nearest.join(", "))
+}
+
+/// The one of some names that may be meant by another one.
+pub fn meant(name: &str, names: impl IntoIterator<Item = String>) -> Option<String> {
+    let alike = names.into_iter().map(|other| (likeness(name, &other), other));
+    let (likeness, other) = alike.max_by(|a, b| a.0.total_cmp(&b.0))?;
+    (likeness >= MIN_LIKENESS).then_some(other)
 }
 
 /// From 0 to 1: 1 for names that differ in case, spaces and underscores at most.

@@ -78,8 +78,15 @@ impl Schema {
             }
         };
         note(&mut notes, "missing values: ", filled.collect(), &tail);
+        let becomes_share = |feature: &Feature| matches!(feature, Feature::OneHot { fill: Some(_), .. });
+        let shares = features().filter(|feature| feature.is_filled() && becomes_share(feature));
+        let shares = shares.map(|feature| quoted(feature.column())).collect();
+        note(&mut notes, &format!("missing words of two become {how} of 1 and 0: "), shares, "");
         let words = |is: bool| {
-            let fits = move |feature: &&Feature| feature.is_filled() && feature.has_indicator() == is;
+            let is_no_share = |feature: &Feature| feature.has_indicator() || !becomes_share(feature);
+            let fits = move |feature: &&Feature| {
+                feature.is_filled() && feature.has_indicator() == is && is_no_share(feature)
+            };
             let words = features().filter(|feature| !is_number(feature)).filter(fits);
             words.map(|feature| quoted(feature.column())).collect::<Vec<_>>()
         };

@@ -1,7 +1,7 @@
 //! Rows of a file, a chunk at a time, or all of them.
 
 use crate::error::quoted;
-use crate::{ColumnRoles, Result, Schema, Storage, Table, assemble, dense_or_sparse, format};
+use crate::{ColumnRoles, ReadThreads, Result, Schema, Storage, Table, assemble, dense_or_sparse, format};
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 
@@ -9,6 +9,12 @@ use std::path::{Path, PathBuf};
 pub trait Source: Send {
     /// The next rows, at most this many; `None` at the end. Chunks are whole tables with the same features.
     fn next_chunk(&mut self, max_rows: usize) -> Result<Option<Table>>;
+
+    /// Lets columns be decoded in these threads. What is read stays the same.
+    fn use_threads(&mut self, _threads: &ReadThreads) {}
+
+    /// Takes no rows at all for what they are, and not for an error: of one of several files.
+    fn let_be_empty(&mut self) {}
 
     /// How many rows there are in all, if the format says so before they are read.
     fn n_rows(&self) -> Option<usize> {
@@ -70,8 +76,11 @@ pub(crate) fn checked(source: Box<dyn Source>, path: &Path, schema: Option<&Sche
 }
 
 /// Sources one after the other.
-pub(crate) fn chained(sources: Vec<Box<dyn Source>>, fitting: bool) -> Box<dyn Source> {
-    Box::new(ChainedSources { sources, current: 0, fitting })
+pub(crate) fn chained(mut sources: Vec<Box<dyn Source>>, fitting: bool) -> Box<dyn Source> {
+    if sources.len() > 1 {
+        sources.iter_mut().for_each(|source| source.let_be_empty());
+    }
+    Box::new(ChainedSources { sources, current: 0, fitting, has_rows: false })
 }
 
 struct ChainedSources {
@@ -79,17 +88,26 @@ struct ChainedSources {
     current: usize,
     /// Whether they are read to fit a model.
     fitting: bool,
+    has_rows: bool,
 }
 
 impl Source for ChainedSources {
+    fn use_threads(&mut self, threads: &ReadThreads) {
+        self.sources.iter_mut().for_each(|source| source.use_threads(threads));
+    }
+
     fn next_chunk(&mut self, max_rows: usize) -> Result<Option<Table>> {
         while let Some(source) = self.sources.get_mut(self.current) {
             if let Some(chunk) = source.next_chunk(max_rows)? {
+                self.has_rows = true;
                 return Ok(Some(chunk));
             }
             self.current += 1;
         }
-        Ok(None)
+        match self.has_rows || self.dropped_rows() > 0 {
+            true => Ok(None),
+            false => Err(wrong!("there are no rows in any of the files")),
+        }
     }
 
     fn n_rows(&self) -> Option<usize> {
@@ -134,6 +152,14 @@ struct CheckedSource {
 }
 
 impl Source for CheckedSource {
+    fn use_threads(&mut self, threads: &ReadThreads) {
+        self.source.use_threads(threads);
+    }
+
+    fn let_be_empty(&mut self) {
+        self.source.let_be_empty();
+    }
+
     fn next_chunk(&mut self, max_rows: usize) -> Result<Option<Table>> {
         let chunk = self.source.next_chunk(max_rows).and_then(|chunk| match (chunk, &self.known) {
             (Some(chunk), Some(schema)) => {

@@ -1,6 +1,6 @@
 //! What a file holds, before it is a learning problem.
 
-use crate::{Categorical, Error, FoldKeys, Hint, Result, Role};
+use crate::{Categorical, Error, FoldKeys, Hint, Result, Role, part_in_words};
 use kinfolk::{Inputs, Matrix, TaskNames};
 use std::collections::BTreeMap;
 
@@ -162,8 +162,9 @@ impl Table {
             let mut counts = BTreeMap::new();
             split.iter().for_each(|part| *counts.entry(part).or_insert(0usize) += 1);
             let parts =
-                counts.iter().take(10).map(|(part, n)| format!("{part} ({n} rows)")).collect::<Vec<_>>();
-            return Err(wrong!("no row is in part {part}; there is {}", parts.join(", ")).in_column("split"));
+                counts.iter().take(10).map(|(part, n)| format!("{}: {n} rows", part_in_words(**part)));
+            let (part, parts) = (part_in_words(part), parts.collect::<Vec<_>>().join(", "));
+            return Err(wrong!("no row is in part {part}; there is {parts}").in_column("split"));
         }
         Ok(self.select_rows(&rows))
     }
@@ -240,7 +241,10 @@ mod tests {
     #[test]
     fn a_part_that_is_not_there_is_an_error_that_lists_those_that_are() {
         let error = table().take_split(2).unwrap_err().to_string();
-        assert_eq!(error, "column \"split\": no row is in part 2; there is 0 (2 rows), 1 (1 rows)");
+        assert_eq!(
+            error,
+            "column \"split\": no row is in part 2 (validation); there is 0 (train): 2 rows, 1 (test): 1 rows"
+        );
     }
 
     #[test]

@@ -1,4 +1,14 @@
-//! Numbers as text.
+//! Numbers as text, and characters that no text for people should hold.
+
+/// Whether a character says something to a terminal or an editor, or shows nothing at all: control characters, those
+/// that change the direction of the text around them, ends of lines and of paragraphs, and blanks without width. A name
+/// in a file may have any of them.
+pub fn is_unprintable(c: char) -> bool {
+    c.is_control()
+        || matches!(c,
+            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+}
 
 /// The shortest text that gives the number back: `1`, `0.1`, `1e300`.
 pub(crate) fn of_number(x: f64) -> String {
@@ -17,6 +27,14 @@ pub(crate) fn rounded(x: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_changes_the_direction_of_a_text_is_unprintable() {
+        let all =
+            "\u{7}\n\u{85}\u{9b}\u{200b}\u{200f}\u{2028}\u{2029}\u{202a}\u{202e}\u{2066}\u{2069}\u{feff}";
+        assert!(all.chars().all(is_unprintable));
+        assert!(!"a é 日本 \u{a0}\u{301} 🙂".chars().any(is_unprintable));
+    }
 
     #[test]
     fn text_gives_the_number_back() {

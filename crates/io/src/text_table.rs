@@ -1,6 +1,8 @@
 //! Small tables beside the data, such as relations of tasks: every cell as its text.
 
-use crate::{Error, Result};
+use crate::columns::cells::folded;
+use crate::{ColumnRoles, Error, Result};
+use std::collections::HashMap;
 
 /// Some columns of a file, every cell as its text; a missing value is empty.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -14,6 +16,35 @@ pub struct TextTable {
 }
 
 impl TextTable {
+    /// The same read as data are: texts that stand for a missing value are empty, and if letter case does not count,
+    /// words have the spelling of those that are `known`, or of the first that is alike.
+    #[must_use]
+    pub fn read_as<'a>(mut self, columns: &ColumnRoles, known: impl IntoIterator<Item = &'a String>) -> Self {
+        let is_missing = |text: &str| match columns.ignore_case {
+            true => columns.missing_words.iter().any(|word| folded(word) == folded(text)),
+            false => columns.missing_words.iter().any(|word| word == text.trim()),
+        };
+        for cell in self.rows.iter_mut().flatten().filter(|cell| is_missing(cell)) {
+            cell.clear();
+        }
+        if !columns.ignore_case {
+            return self;
+        }
+        let mut spellings: HashMap<String, String> =
+            known.into_iter().map(|name| (folded(name), name.clone())).collect();
+        // The first line may name tasks, too.
+        for name in self.columns.iter_mut().skip(1) {
+            if let Some(spelling) = spellings.get(&folded(name)) {
+                name.clone_from(spelling);
+            }
+        }
+        let has_letters = |cell: &&mut String| cell.contains(char::is_alphabetic);
+        for cell in self.rows.iter_mut().flatten().filter(has_letters) {
+            *cell = spellings.entry(folded(cell)).or_insert_with(|| cell.trim().into()).clone();
+        }
+        self
+    }
+
     /// An error about a row, with its line where there is one.
     pub fn at(&self, row: usize, error: Error) -> Error {
         match self.lines.get(row) {

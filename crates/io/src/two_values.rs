@@ -85,6 +85,15 @@ pub(crate) fn yes_and_no<'a>(words: impl Iterator<Item = &'a String>) -> Option<
     }
 }
 
+/// Whether a word says yes or no; `None` if it says something else.
+pub(crate) fn is_yes(word: &str) -> Option<bool> {
+    match (known_sign(word), folded(word).as_str()) {
+        (1, _) | (_, "t") => Some(true),
+        (-1, _) | (_, "f") => Some(false),
+        _ => None,
+    }
+}
+
 /// 1 for what says yes, -1 for what says no, 0 for other values.
 pub(crate) fn known_sign(value: &str) -> i8 {
     let value = value.trim().to_lowercase();

@@ -162,16 +162,25 @@ impl CellRules {
         NumberForm { unit: self.units.get(column).cloned(), decimal: self.decimals.get(column).copied() }
     }
 
+    /// Whether a number that is one by its type is never a missing value.
+    pub(super) fn takes_typed_numbers(&self) -> bool {
+        self.missing_words.is_empty()
+    }
+
     /// Whether letter case does not count.
     pub(crate) fn ignores_case(&self) -> bool {
         self.spellings.is_some()
     }
 
-    /// A word in the spelling that stands for all that are the same; an unknown word as it is.
+    /// A word in the spelling that stands for all that are the same; an unknown word without the blanks around it.
     pub(crate) fn folded<'a>(&self, word: Cow<'a, str>) -> Cow<'a, str> {
-        match self.spellings.as_ref().and_then(|spellings| spellings.get(&folded(&word))) {
+        let Some(spellings) = &self.spellings else { return word };
+        let bare = word.trim();
+        match spellings.get(&folded(bare)) {
             Some(spelling) => Cow::Owned(spelling.clone()),
-            None => word,
+            // Words without letters have no spellings: `0105 ` is `0105`, and blanks alone are a name.
+            None if bare.len() == word.len() || bare.is_empty() => word,
+            None => Cow::Owned(canonical(bare.into()).into_owned()),
         }
     }
 
@@ -225,13 +234,16 @@ impl CellRules {
         if self.missing_words.is_empty() {
             return false;
         }
-        let is = |text: &str| self.missing_words.iter().any(|word| word == text);
+        let is = |text: &str| match self.ignores_case() {
+            true => self.missing_words.iter().any(|word| folded(word) == folded(text)),
+            false => self.missing_words.iter().any(|word| word == text),
+        };
         cell.text().is_ok_and(|text| is(text.trim_ascii()) || is(&canonical(text)))
     }
 }
 
 /// A word without letter case and spaces around it.
-pub(crate) fn folded(word: &str) -> String {
+pub fn folded(word: &str) -> String {
     word.trim().to_lowercase()
 }
 
@@ -449,6 +461,12 @@ pub(crate) fn is_missing(text: &str) -> bool {
     text.len() <= 8 && MISSING.iter().any(|word| text.eq_ignore_ascii_case(word))
 }
 
+/// Whether a text stands for a missing value among words, where `none` is a word.
+pub fn is_missing_word(text: &str) -> bool {
+    let text = text.trim_ascii();
+    is_missing(text) && !text.eq_ignore_ascii_case("none")
+}
+
 /// Whether a text is written exactly as an integer is: such texts may be names among words, decimals may not.
 pub(crate) fn is_integer(text: &str) -> bool {
     let digits = text.strip_prefix('-').unwrap_or(text).as_bytes();
@@ -465,12 +483,28 @@ pub(crate) fn is_integer(text: &str) -> bool {
 /// If it is neither.
 pub fn split(text: &str) -> Result<i64> {
     let text = text.trim_ascii();
-    match text.to_ascii_lowercase().as_str() {
-        "train" | "training" => Ok(0),
-        "test" => Ok(1),
-        "validation" | "valid" | "val" | "dev" => Ok(2),
-        _ => text.parse().map_err(|_| messages::split(text)),
+    part_of_word(text).map_or_else(|| text.parse().map_err(|_| messages::split(text)), Ok)
+}
+
+/// Which part one of the usual words means.
+pub(super) fn part_of_word(word: &str) -> Option<i64> {
+    match word.trim_ascii().to_ascii_lowercase().as_str() {
+        "train" | "training" => Some(0),
+        "test" => Some(1),
+        "validation" | "valid" | "val" | "dev" => Some(2),
+        _ => None,
     }
+}
+
+/// A part with its usual word: `1 (test)`.
+pub fn part_in_words(part: i64) -> String {
+    let word = match part {
+        0 => " (train)",
+        1 => " (test)",
+        2 => " (validation)",
+        _ => "",
+    };
+    format!("{part}{word}")
 }
 
 #[cfg(test)]

@@ -1,9 +1,10 @@
 //! What a format of named columns has to offer: everything else is the same for all of them.
 
 use super::ColumnNames;
+use super::blocks::ColumnBlocks;
 use super::cells::TableCell;
 use crate::dates::ClockUnit;
-use crate::{Error, Result};
+use crate::{Error, ReadThreads, Result};
 use std::fmt;
 
 /// A file with named columns, read from top to bottom, some rows at a time.
@@ -48,6 +49,27 @@ pub(crate) trait ColumnCursor: Send {
     /// Visits the cells of these columns in the next rows, at most so many; how many rows there were: 0 at the end.
     /// Each column is visited from top to bottom.
     fn visit(&mut self, columns: &[usize], most: usize, visit: &mut VisitCell<'_>) -> Result<usize>;
+
+    /// The next rows, at most so many, as blocks of columns: `None` if the format has none. Of each column it is said
+    /// whether plain numbers are wanted as such. No rows at the end.
+    fn next_blocks(
+        &mut self,
+        _columns: &[(usize, bool)],
+        _most: usize,
+        _threads: Option<&ReadThreads>,
+    ) -> Result<Option<ColumnBlocks>> {
+        Ok(None)
+    }
+
+    /// How many rows can be read next without looking further into the file, if that is known.
+    fn rows_at_hand(&self) -> Option<usize> {
+        None
+    }
+
+    /// How many cells of a column are null, if the file says so.
+    fn nulls(&self, _column: usize) -> Option<u64> {
+        None
+    }
 
     /// Goes back to the first row.
     fn rewind(&mut self) -> Result<()>;
@@ -94,6 +116,8 @@ pub(crate) enum ColumnType {
     Number { single: bool },
     /// Text.
     Text,
+    /// Numbers or text that are categories: words, whatever they look like.
+    Category,
     /// Dates and times.
     Date,
     /// Lists of numbers; `single` if all of them fit into single precision. [`lists`](super::lists) makes columns of

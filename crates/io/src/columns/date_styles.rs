@@ -65,7 +65,7 @@ pub(super) fn not_all(found: &ColumnSurvey) -> Option<String> {
 }
 
 /// What is wrong with a column of dates in which a few cells are none.
-pub(super) fn odd_cells(found: &ColumnSurvey) -> Option<(Error, Option<String>)> {
+pub(super) fn odd_cells(found: &ColumnSurvey) -> Option<Error> {
     let (styles, present) = (&found.date_styles, found.present());
     if styles.dates == present || !found.is_nearly_all(styles.dates) {
         return None;
@@ -73,10 +73,13 @@ pub(super) fn odd_cells(found: &ColumnSurvey) -> Option<(Error, Option<String>)>
     let others = present - styles.dates;
     Some(match &styles.other {
         Some((place, word)) => {
-            let error = wrong!("{} is not a date, and {others} of {present} values are not", quoted(word));
-            (place.mark(error), Some(word.clone()))
+            let error = match found.odd_words.listed() {
+                Some(listed) => wrong!("{listed} are not dates, and the other values are"),
+                None => wrong!("{} is not a date, and {others} of {present} values are not", quoted(word)),
+            };
+            place.mark(error)
         }
-        None => (wrong!("{others} of {present} values are numbers, and the others are dates"), None),
+        None => wrong!("{others} of {present} values are numbers, and the others are dates"),
     })
 }
 

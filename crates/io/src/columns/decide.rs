@@ -1,7 +1,8 @@
 //! From what is found in a column to the features that it becomes.
 
+use super::remarks::AS_IDENTIFIERS;
 use super::survey::ColumnSurvey;
-use super::{ColumnType, LabelKind, date_styles, decimals, units};
+use super::{ColumnType, LabelKind, RowPlace, date_styles, decimals, odd_words, units};
 use crate::error::quoted;
 use crate::{
     Categorical, ColumnRoles, Error, Feature, Hint, LeftOut, MAX_LEVELS, Missing, Result, two_values,
@@ -38,12 +39,13 @@ pub(crate) fn decide(name: &str, found: &ColumnSurvey, roles: &ColumnRoles) -> D
         };
     }
     if let Some((place, text)) = &found.first_not_finite {
-        let error = wrong!("{} is not a finite number", quoted(text));
-        let few = found.are_few(found.not_finite);
-        return in_the_way(place.mark(if few { error.hint(Hint::MissingWord(text.clone())) } else { error }));
+        return in_the_way(not_finite(*place, text, found));
     }
     if found.present() == 0 {
         return leave_out("it has no values".into());
+    }
+    if is_unnamed_by_pandas(name) && found.counts_rows() && roles.features.is_none() {
+        return leave_out("it counts the rows, and had no name in a file that pandas read".into());
     }
     if found.missing > 0 && roles.missing == Missing::Error {
         let (missing, rows) = (found.missing, found.rows);
@@ -67,6 +69,11 @@ pub(crate) fn decide(name: &str, found: &ColumnSurvey, roles: &ColumnRoles) -> D
         None if found.words == 0 => Decision::Use(number(name, found, roles)),
         None => words(name, found, roles, in_the_way, leave_out),
     }
+}
+
+/// Whether pandas gave a column its name, `Unnamed: 0`, since it had none.
+fn is_unnamed_by_pandas(name: &str) -> bool {
+    name.strip_prefix("Unnamed: ").is_some_and(|place| place.parse::<u32>().is_ok())
 }
 
 fn number(name: &str, found: &ColumnSurvey, roles: &ColumnRoles) -> Feature {
@@ -98,12 +105,8 @@ fn words(
     if let Some(why) = date_styles::two_styles(found) {
         return leave_out(why);
     }
-    if let Some((error, word)) = date_styles::odd_cells(found) {
-        let error = match word {
-            Some(word) => missing_word(error, &word, found),
-            None => error,
-        };
-        return in_the_way(error.hint(Hint::OneHot(name.into())));
+    if let Some(error) = date_styles::odd_cells(found) {
+        return in_the_way(odd_words::or_missing(error, found).hint(Hint::OneHot(name.into())));
     }
     if let Some(why) = date_styles::short_years(found) {
         return leave_out(why);
@@ -112,9 +115,12 @@ fn words(
     let are_numbers = found.numbers.n > found.words && many_values || found.is_nearly_all(found.numbers.n);
     if let Some((place, text)) = found.first_word.as_ref().filter(|_| are_numbers) {
         let (words, text) = (found.words, text.trim_ascii());
-        let error = wrong!("{} is not a number, and {words} of {present} values are not", quoted(text));
-        let error = missing_word(place.mark(error), text, found).hint(Hint::OneHot(name.into()));
-        return in_the_way(error);
+        let error = match found.odd_words.listed() {
+            Some(listed) => wrong!("{listed} are not numbers, and the other values are"),
+            None => wrong!("{} is not a number, and {words} of {present} values are not", quoted(text)),
+        };
+        let error = odd_words::or_missing(place.mark(error), found);
+        return in_the_way(error.hint(Hint::OneHot(name.into())));
     }
     if levels > MANY_WORDS && mostly_different {
         if found.examples.first().is_some_and(|text| text.trim_ascii().starts_with('[')) {
@@ -127,7 +133,7 @@ fn words(
         }
         let more = if found.more_levels { "more than " } else { "" };
         return leave_out(format!(
-            "text of {more}{levels} different values in {present} rows, as identifiers have"
+            "text of {more}{levels} different values in {present} rows, {AS_IDENTIFIERS}"
         ));
     }
     let (yes, no) = match two_values::yes_and_no(found.levels.keys()) {
@@ -136,31 +142,62 @@ fn words(
     };
     // One number, as of `true` and `false`.
     let mut feature = one_hot(name, found, roles, most);
-    if let Feature::OneHot { values, no: without, .. } = &mut feature {
+    if let Feature::OneHot { values, no: without, fill, .. } = &mut feature {
         (*values, *without) = (vec![yes.clone()], Some(no.clone()));
+        *fill = fill_of_two(found.levels[yes], found.levels[no], roles.missing);
     }
     Decision::Use(feature)
 }
 
-/// The values in increasing order: as numbers if all are integers, else as bytes; of too many, the most frequent ones.
+/// What a missing value of so many that say yes and no becomes; `None` if that is no.
+fn fill_of_two(yes: u64, no: u64, missing: Missing) -> Option<f64> {
+    let fill = match missing {
+        Missing::Zero => 0.0,
+        Missing::Median if yes != no => f64::from(u8::from(yes > no)),
+        _ => yes as f64 / (yes + no) as f64,
+    };
+    Some(fill).filter(|fill| *fill > 0.0)
+}
+
+/// The values in increasing order: as numbers if all are integers, else as bytes; of too many, the most frequent ones,
+/// and of these none that is in one row only.
 fn one_hot(name: &str, found: &ColumnSurvey, roles: &ColumnRoles, most: usize) -> Feature {
     let mut levels: Vec<(&String, u64)> = found.levels.iter().map(|(word, rows)| (word, *rows)).collect();
     levels.sort_unstable_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0)));
     let other = levels.len() > most;
     levels.truncate(most);
+    if other && levels.first().is_some_and(|(_, rows)| *rows > 1) {
+        levels.retain(|(_, rows)| *rows > 1);
+    }
     let words: Vec<&String> = levels.into_iter().map(|(word, _)| word).collect();
     let values = Categorical::from_words(&words).names.iter().collect();
     let fills = !matches!(roles.missing, Missing::Drop | Missing::Error);
     let fills = found.missing > 0 && fills;
     let missing = fills && found.wants_indicator();
-    Feature::OneHot { column: name.into(), values, other, missing, filled: fills && !missing, no: None }
+    Feature::OneHot {
+        column: name.into(),
+        values,
+        other,
+        missing,
+        filled: fills && !missing,
+        no: None,
+        fill: None,
+    }
 }
 
-/// The error with the hint that a word may stand for a missing value, if few cells hold it.
-fn missing_word(error: Error, word: &str, found: &ColumnSurvey) -> Error {
-    // A number with a unit is no sign for a missing value.
-    let may_be = found.is_rare(word) && units::number_and_unit(word).is_none();
-    if may_be { error.hint(Hint::MissingWord(word.into())) } else { error }
+/// What is wrong with a column that has infinities; `text` is the first of them.
+fn not_finite(place: RowPlace, text: &str, found: &ColumnSurvey) -> Error {
+    let error = match found.odd_words.listed() {
+        Some(listed) => wrong!("{listed} are not finite numbers"),
+        None => wrong!("{} is not a finite number", quoted(text)),
+    };
+    odd_words::or_missing(place.mark(error), found)
+}
+
+/// What is wrong with labels that are numbers of which some are infinite.
+pub(crate) fn infinite_labels(found: &ColumnSurvey) -> Option<Error> {
+    let (place, text) = found.first_not_finite.as_ref().filter(|_| found.words < found.numbers.n)?;
+    Some(not_finite(*place, text, found))
 }
 
 /// What labels are: numbers if all of them are, in every format. Integers among words are words, decimals among words
@@ -169,13 +206,19 @@ pub(crate) fn label_kind(name: &str, found: &ColumnSurvey, has_task: bool) -> Re
     if let Some((place, why)) = &found.unreadable {
         return Err(place.mark(Error::of_table(why)).in_column(name));
     }
+    let words = if has_task { LabelKind::Words } else { LabelKind::Classes };
+    if found.column_type == ColumnType::Category {
+        return Ok(words);
+    }
+    if let Some(error) = infinite_labels(found) {
+        return Err(error.in_column(name));
+    }
     if let Some(error) = decimals::other_sign(name, found) {
         return Err(error.in_column(name));
     }
     if let Some(error) = units::mixed(found) {
         return Err(error.in_column(name));
     }
-    let words = if has_task { LabelKind::Words } else { LabelKind::Classes };
     if found.column_type == ColumnType::Text && found.words > 0 {
         return Ok(words);
     }
@@ -189,7 +232,7 @@ pub(crate) fn label_kind(name: &str, found: &ColumnSurvey, has_task: bool) -> Re
                 quoted(word),
                 quoted(decimal)
             );
-            Err(missing_word(place.mark(error).in_column(name), word, found))
+            Err(odd_words::or_missing(place.mark(error).in_column(name), found))
         }
     }
 }

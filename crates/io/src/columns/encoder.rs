@@ -34,6 +34,11 @@ pub(crate) enum Code {
 /// Stands for no feature of a one-hot column.
 const NOTHING: f64 = f64::NAN;
 
+/// A missing one of two values that say yes and no is this less what it becomes, an unknown one is `UNKNOWN` less that:
+/// other codes of a one-hot column are not negative.
+const MISSING: f64 = 0.0;
+const UNKNOWN: f64 = -2.0;
+
 impl FeatureColumn {
     pub(crate) fn new(column: usize, feature: Feature) -> Self {
         let codes = match &feature {
@@ -62,8 +67,12 @@ impl FeatureColumn {
         let mut column = FeatureColumn::new(0, feature);
         let mut constant = vec![0.0; column.width];
         match &column.feature {
-            Feature::OneHot { missing: true, .. } => constant[column.width - 1] = 1.0,
-            Feature::OneHot { filled: true, .. } => {}
+            Feature::OneHot { missing: true, fill, .. } => {
+                constant[0] = fill.unwrap_or(0.0);
+                constant[column.width - 1] = 1.0;
+            }
+            Feature::OneHot { filled: true, fill: None, .. } => {}
+            Feature::OneHot { filled: true, fill: Some(fill), .. } => constant[0] = *fill,
             Feature::Filled { .. } | Feature::Date { fill: Some(_), .. } => {
                 column.spread(f64::NAN, |place, value| constant[place] = value);
             }
@@ -84,6 +93,18 @@ impl FeatureColumn {
         !self.is_absent() && matches!(self.feature, Feature::Number(_))
     }
 
+    /// Whether the code of a number is that number, and that of a missing one NaN, or 0 where none may be missing.
+    pub(crate) fn takes_numbers(&self) -> bool {
+        !self.is_absent() && matches!(self.feature, Feature::Number(_) | Feature::Filled { .. })
+    }
+
+    /// Whether all its features are 0 or 1.
+    pub(crate) fn is_zero_or_one(&self) -> bool {
+        let has_shares =
+            matches!(self.feature, Feature::OneHot { fill: Some(_), .. }) && self.feature.is_filled();
+        self.is_one_hot() && !has_shares
+    }
+
     /// Whether it is 0 in almost all of its features.
     pub(crate) fn is_one_hot(&self) -> bool {
         matches!(self.feature, Feature::OneHot { .. })
@@ -101,7 +122,7 @@ impl FeatureColumn {
                 Reading::Missing => Ok(Code::Missing),
                 other => Err(messages::feature(column, &cell.text()?, other, fitting)),
             },
-            Feature::OneHot { values, other, missing, filled, no, .. } => match rules.word(cell)? {
+            Feature::OneHot { values, other, missing, filled, no, fill, .. } => match rules.word(cell)? {
                 Some(word) => Ok(match (self.codes.get(word.as_ref()), other) {
                     (Some(code), _) => Code::Value(f64::from(*code)),
                     (None, _) if no.as_deref() == Some(&*word) => Code::Value(NOTHING),
@@ -109,13 +130,14 @@ impl FeatureColumn {
                     (None, false) => Code::Unseen,
                 }),
                 // Beside other words, `none` is one of them.
-                None => Ok(match rules.none(cell).map(|word| self.codes.get(word.as_ref())) {
-                    Some(Some(code)) => Code::Value(f64::from(*code)),
+                None => Ok(match (rules.none(cell).map(|word| self.codes.get(word.as_ref())), fill) {
+                    (Some(Some(code)), _) => Code::Value(f64::from(*code)),
+                    (_, Some(fill)) if *missing || *filled => Code::Value(MISSING - fill),
                     _ if *missing => Code::Value((values.len() + usize::from(*other)) as f64),
                     _ if *filled => Code::Value(NOTHING),
-                    Some(None) if *other => Code::Rest(values.len() as f64),
-                    Some(None) => Code::Unseen,
-                    None => Code::Missing,
+                    (Some(None), _) if *other => Code::Rest(values.len() as f64),
+                    (Some(None), _) => Code::Unseen,
+                    (None, _) => Code::Missing,
                 }),
             },
             Feature::Date { order, fill, .. } => match cell.date(*order) {
@@ -137,9 +159,24 @@ impl FeatureColumn {
         }
     }
 
-    /// The code of no feature at all.
+    /// The code of a value that says nothing.
     pub(crate) fn nothing(&self) -> f64 {
-        if self.is_one_hot() { NOTHING } else { 0.0 }
+        match &self.feature {
+            Feature::OneHot { fill: Some(fill), .. } => UNKNOWN - fill,
+            Feature::OneHot { .. } => NOTHING,
+            _ => 0.0,
+        }
+    }
+
+    /// Whether a code is that of a missing value.
+    pub(crate) fn is_missing(&self, code: f64) -> bool {
+        match &self.feature {
+            Feature::Number(_) => false,
+            Feature::Filled { .. } | Feature::Date { .. } => code.is_nan(),
+            Feature::OneHot { fill: Some(_), .. } => code < MISSING && code > UNKNOWN,
+            Feature::OneHot { missing: true, .. } => code == (self.width - 1) as f64,
+            Feature::OneHot { filled, no, .. } => *filled && no.is_none() && code.is_nan(),
+        }
     }
 
     /// Calls `put` with the features that a code stands for, those that are 0 left out or not.
@@ -150,6 +187,13 @@ impl FeatureColumn {
         match &self.feature {
             Feature::Number(_) => put(0, code),
             Feature::OneHot { .. } if code.is_nan() => {}
+            Feature::OneHot { .. } if code < UNKNOWN => put(0, UNKNOWN - code),
+            Feature::OneHot { missing, .. } if code < MISSING => {
+                put(0, MISSING - code);
+                if *missing {
+                    put(self.width - 1, 1.0);
+                }
+            }
             Feature::OneHot { .. } => put(code as usize, 1.0),
             Feature::Filled { fill, .. } | Feature::Date { fill: Some(fill), .. } if code.is_nan() => {
                 put(0, *fill);

@@ -38,14 +38,20 @@ pub(super) fn features_to_fit(
         }
     };
     if chosen.is_empty() {
-        return Err(nothing_left());
+        return Err(nothing_left(&left_out));
     }
     let feature = |column| FeatureColumn::new(column, Feature::Number(names.name(column).into()));
     Ok((chosen.into_iter().map(feature).collect(), left_out))
 }
 
-pub(super) fn nothing_left() -> Error {
-    wrong!("there is no column left to learn from")
+pub(super) fn nothing_left(left_out: &[LeftOut]) -> Error {
+    const MAX_NAMED: usize = 4;
+    let named = left_out
+        .iter()
+        .take(MAX_NAMED)
+        .map(|own| format!("; {} is left out: {}", quoted(&own.column), own.why));
+    let more = if left_out.len() > MAX_NAMED { "; ..." } else { "" };
+    wrong!("there is no column left to learn from{}{more}", named.collect::<String>())
 }
 
 /// The column in which pandas keeps an index.

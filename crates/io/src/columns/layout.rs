@@ -35,6 +35,8 @@ pub(crate) struct ColumnLayout {
     pub(crate) part: Option<i64>,
     /// Whether no row may be left out for a missing value.
     pub(crate) keeps_rows: bool,
+    /// Whether only the first rows were looked at.
+    pub(crate) only_start_known: bool,
     schema: Schema,
 }
 
@@ -121,6 +123,7 @@ impl ColumnLayout {
             fitting: true,
             part: columns.part,
             keeps_rows: columns.keep_rows,
+            only_start_known: false,
             schema: Schema {
                 left_out,
                 ..Schema::new(ColumnRoles { part: None, folds_by: None, ..columns.clone() }, None, 0)
@@ -184,7 +187,7 @@ impl ColumnLayout {
         self.schema.left_out.extend_from_slice(left_out);
         self.note_features();
         match features.is_empty() {
-            true => Err(nothing_left()),
+            true => Err(nothing_left(&self.schema.left_out)),
             false => Ok(()),
         }
     }

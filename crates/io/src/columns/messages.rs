@@ -4,7 +4,7 @@ use super::cells::{Reading, decimal_sign, has_two_readings};
 use super::units::number_and_unit;
 use crate::error::quoted;
 use crate::label_encoding::neither;
-use crate::{DateOrder, Error, Hint, Missing, dates};
+use crate::{DateOrder, Error, Hint, Missing, dates, two_values};
 
 /// A feature that is not a finite number; `text` is what the cell holds. Only a fit can still choose its
 /// columns.
@@ -27,7 +27,11 @@ pub(super) fn feature(column: &str, text: &str, reading: Reading, fitting: bool)
         Reading::Word if number_and_unit(text).is_some() => Error::of_table(found),
         Reading::Word => {
             let error = wrong!("{found}, and in training all values were");
-            error.hint(Hint::MissingWord(text.trim_ascii().into()))
+            match two_values::is_yes(text) {
+                Some(true) => wrong!("{found}, and in training all values were; write 1 for yes"),
+                Some(false) => wrong!("{found}, and in training all values were; write 0 for no"),
+                None => error.hint(Hint::MissingWords(vec![text.trim_ascii().into()])),
+            }
         }
         _ => Error::of_table(found),
     }

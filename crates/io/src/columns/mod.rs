@@ -25,6 +25,7 @@
 //! **Names** (tasks, classes, words) are taken as they are written, and spaces count; but `1.0` is `1`, since programs
 //! write whole numbers in both ways.
 
+mod blocks;
 pub(crate) mod cells;
 mod cursor;
 mod date_styles;
@@ -38,6 +39,7 @@ mod lists;
 mod messages;
 mod names;
 mod number_form;
+mod odd_words;
 mod patterns;
 mod profile;
 mod remarks;
@@ -47,6 +49,8 @@ mod survey;
 mod target_values;
 mod units;
 
+#[cfg(feature = "parquet")]
+pub(crate) use blocks::{CellBlock, ColumnBlock, ColumnBlocks, VisitRow};
 pub(crate) use cursor::{ColumnCursor, ColumnType, RowPlace, VisitCell};
 pub(crate) use layout::{ColumnLayout, ColumnUse, LabelKind, TargetColumns};
 pub(crate) use lists::with_lists_as_columns;
@@ -54,4 +58,5 @@ pub(crate) use names::ColumnNames;
 pub(crate) use profile::profile;
 pub use profile::{ColumnProfile, FileProfile};
 pub(crate) use rows::{Precision, RowBuffer};
-pub(crate) use source::{dropped_rows_in_words, empty_rows_in_words, open, texts};
+pub use source::LookThrough;
+pub(crate) use source::{dropped_rows_in_words, empty_rows_in_words, open, open_labels, texts};

@@ -2,7 +2,7 @@
 //! decimal sign.
 
 use super::cells::{self, Reading, TableCell};
-use super::units::number_and_unit;
+use super::units::{is_same, number_and_unit};
 use crate::error::quoted;
 use crate::{DateOrder, Decimal, Hint, Result};
 use std::borrow::Cow;
@@ -27,8 +27,9 @@ impl NumberForm {
         };
         let unit = self.unit.as_deref();
         read.map_err(|mut error| {
-            let is_other =
-                |text: Cow<'_, str>| number_and_unit(&text).is_some_and(|(_, own)| Some(own) != unit);
+            let is_other = |text: Cow<'_, str>| {
+                number_and_unit(&text).is_some_and(|(_, own)| !unit.is_some_and(|unit| is_same(own, unit)))
+            };
             let has_other = cell.text().is_ok_and(is_other);
             if has_other && unit.is_some() {
                 error.hints.retain(|hint| !matches!(hint, Hint::Decimal));
@@ -46,7 +47,7 @@ impl NumberForm {
     /// Whether a cell is a number that lacks the unit of its column. `decimal` is the sign of the file.
     pub(super) fn lacks_unit(&self, cell: &dyn TableCell, decimal: Decimal) -> bool {
         let Some(unit) = &self.unit else { return false };
-        let has_unit = |text: Cow<'_, str>| number_and_unit(&text).is_some_and(|(_, own)| own == unit);
+        let has_unit = |text: Cow<'_, str>| number_and_unit(&text).is_some_and(|(_, own)| is_same(own, unit));
         let decimal = self.decimal.unwrap_or(decimal);
         matches!(cell.number(decimal), Reading::Number(_)) && !cell.text().is_ok_and(has_unit)
     }
@@ -61,7 +62,8 @@ struct FormedCell<'a> {
 impl FormedCell<'_> {
     /// The text without the unit of the column.
     fn bare<'b>(&self, text: Cow<'b, str>) -> Cow<'b, str> {
-        match number_and_unit(&text).filter(|(_, unit)| Some(*unit) == self.form.unit.as_deref()) {
+        let is_own = |unit: &str| self.form.unit.as_deref().is_some_and(|own| is_same(unit, own));
+        match number_and_unit(&text).filter(|(_, unit)| is_own(unit)) {
             Some((number, _)) => Cow::Owned(number.to_string()),
             None => text,
         }

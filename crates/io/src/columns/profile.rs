@@ -1,13 +1,14 @@
 //! What is in the columns of a file, for people who do not know it yet.
 
 use super::cells::CellRules;
-use super::decide::{Decision, decide};
+use super::decide::{Decision, decide, label_kind};
 use super::decimals::{self, DecimalSigns};
 use super::number_form::NumberForm;
+use super::source::count_spellings;
 use super::survey::ColumnSurvey;
 use super::{ColumnCursor, ColumnType, units};
 use crate::error::quoted;
-use crate::spelling::differ_in_case;
+use crate::spelling::{SpellingCounts, differ_in_case};
 use crate::{ColumnRoles, Error, Feature, Hint, Missing, Result, Role, dates, text};
 use std::collections::BTreeMap;
 
@@ -49,8 +50,8 @@ pub struct ColumnProfile {
     pub used_as: &'static str,
     /// What it becomes, or why it cannot be used.
     pub why: String,
-    /// If it is in the way: a word that may stand for a missing value.
-    pub missing_word: Option<String>,
+    /// If it is in the way: words that may stand for missing values.
+    pub missing_words: Vec<String>,
     /// Which number of a list it is, from 0, and of how many.
     pub in_list: Option<(usize, usize)>,
 }
@@ -61,6 +62,11 @@ pub(crate) fn profile(cursor: &mut dyn ColumnCursor, columns: &ColumnRoles) -> R
     let unknown = columns.named().filter_map(|(role, name)| cursor.names().require(name, role).err());
     if let Some(error) = Error::several(unknown) {
         return Err(error);
+    }
+    if columns.ignore_case {
+        let mut words = SpellingCounts::default();
+        count_spellings(cursor, &mut words)?;
+        columns.spellings = words.finish();
     }
     let mut surveys = look_through(cursor, &columns)?;
     let names = cursor.names();
@@ -91,16 +97,23 @@ pub(crate) fn profile(cursor: &mut dyn ColumnCursor, columns: &ColumnRoles) -> R
         let name = names.name(column);
         let role = columns.named().find(|(_, own)| *own == name).map(|(role, _)| role);
         let chosen = columns.features.as_ref().is_none_or(|features| features.iter().any(|own| own == name));
-        let mut missing_word = None;
+        let mut missing_words = vec![];
         let (used_as, why) = match role {
             Some(Role::OneHot) | None if names.is_unnamed(column) => ("left out", "it has no name".into()),
             None if !chosen => ("left out", "it is not among the features".into()),
             Some(Role::OneHot) | None if unclear.contains_key(name) => ("unclear", unclear[name].clone()),
             Some(Role::OneHot) | None => {
                 let decision = decide(name, found, &columns);
-                missing_word = word_for_missing(&decision);
+                if let Decision::InTheWay(error) = &decision {
+                    missing_words = words_for_missing(error);
+                }
                 let (used_as, why) = in_words(decision);
                 (used_as, with_unit(why, columns.units.get(name)))
+            }
+            Some(Role::Target) => {
+                let error = label_kind(name, found, columns.task.is_some()).err();
+                missing_words = error.as_ref().map_or(vec![], words_for_missing);
+                ("", String::new())
             }
             Some(_) => ("", String::new()),
         };
@@ -115,7 +128,7 @@ pub(crate) fn profile(cursor: &mut dyn ColumnCursor, columns: &ColumnRoles) -> R
             role,
             used_as,
             why,
-            missing_word,
+            missing_words,
             in_list: names.lists().iter().find_map(|list| {
                 let place = column.checked_sub(list.first).filter(|place| *place < list.length)?;
                 Some((place, list.length))
@@ -152,12 +165,12 @@ fn with_unit(why: String, unit: Option<&String>) -> String {
     unit.map_or(why.clone(), |unit| format!("{why}; its numbers are in {}", quoted(unit)))
 }
 
-fn word_for_missing(decision: &Decision) -> Option<String> {
-    let Decision::InTheWay(error) = decision else { return None };
-    error.hints.iter().find_map(|hint| match hint {
-        Hint::MissingWord(word) => Some(word.clone()),
+fn words_for_missing(error: &Error) -> Vec<String> {
+    let words = error.hints.iter().find_map(|hint| match hint {
+        Hint::MissingWords(words) => Some(words.clone()),
         _ => None,
-    })
+    });
+    words.unwrap_or_default()
 }
 
 fn in_words(decision: Decision) -> (&'static str, String) {

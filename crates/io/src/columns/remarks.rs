@@ -1,11 +1,11 @@
 //! What is to be said about columns before a fit: signs that were taken off, columns without effect, identifiers.
 
-use super::ColumnCursor;
 use super::source::NamedCursor;
 use super::survey::ColumnSurvey;
+use super::{ColumnCursor, cells};
 use crate::dates::ClockUnit;
 use crate::error::{listed, quoted};
-use crate::family;
+use crate::{LeftOut, MAX_LEVELS, Schema, dates, family};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// So many columns that are called like the target are a family.
@@ -85,6 +85,8 @@ pub(super) fn of_columns(
             same.join(", ")
         ));
     }
+    said.extend(surveys.iter().filter_map(|(name, found)| far_value(name, found)));
+    said.extend(features.iter().filter_map(|(name, found)| parts_of_data(name, found)));
     said.extend(features.iter().filter_map(|(name, found)| identifiers(name, found)));
     said.extend(siblings(features, target));
     said.extend(other_outcomes(features, target));
@@ -155,8 +157,15 @@ fn names(surveys: &[(String, ColumnSurvey)], is: impl Fn(&ColumnSurvey) -> bool)
     surveys.iter().filter(|(_, found)| is(found)).map(|(name, _)| name.clone()).collect()
 }
 
+/// Whether nothing is to be said about a column of numbers whose rows begin like this, whatever numbers follow: they
+/// are not all the same, and no identifiers.
+pub(super) fn rest_says_nothing(name: &str, found: &ColumnSurvey) -> bool {
+    let are_numbers = found.words == 0 && found.missing == 0 && found.numbers.n > 1 && !found.is_constant();
+    are_numbers && (found.has_fraction() || !found.has_different_integers() && !is_called_id(name))
+}
+
 /// Columns that have the same value in each row as one further to the left.
-fn duplicates(features: &[(String, ColumnSurvey)]) -> Vec<String> {
+pub(super) fn duplicates(features: &[(String, ColumnSurvey)]) -> Vec<String> {
     let mut first: HashMap<(u64, u64, u64), &str> = HashMap::new();
     let mut same = vec![];
     for (name, found) in features.iter().filter(|(_, found)| found.present() > 1 && !found.is_constant()) {
@@ -212,20 +221,59 @@ fn first_word(name: &str) -> Option<String> {
     (word.chars().count() >= MIN_WORD_CHARS && word.contains(char::is_alphabetic)).then_some(word)
 }
 
+/// A sentence about a value that is far from all others: a slip of the pen, or a number that stands for no value.
+fn far_value(name: &str, found: &ColumnSurvey) -> Option<String> {
+    let (tally, is_date) = match found.date_order() {
+        Some((order, _)) => (&found.dates[order as usize], true),
+        None => (&found.numbers, false),
+    };
+    let far = tally.far_value().filter(|_| is_date || found.words == 0)?;
+    let text = |value: f64| if is_date { dates::text(value) } else { value.to_string() };
+    let rows = if far.rows == 1 { "1 row".to_string() } else { format!("{} rows", far.rows) };
+    let word = if is_date { "WORD".to_string() } else { far.value.to_string() };
+    Some(format!(
+        "column {}: {} ({rows}) is far from all other values, which are {} to {} (--missing-word {word} takes it for \
+         a missing one)",
+        quoted(name),
+        text(far.value),
+        text(far.others[0]),
+        text(far.others[1]),
+    ))
+}
+
+/// A sentence about a column of words that name the parts of data, which new rows do not have.
+fn parts_of_data(name: &str, found: &ColumnSurvey) -> Option<String> {
+    let mut words: Vec<&str> = found.levels.keys().map(String::as_str).collect();
+    words.sort_unstable();
+    let are_parts = words.len() > 1 && words.iter().all(|word| cells::part_of_word(word).is_some());
+    are_parts.then(|| {
+        format!(
+            "column {} says which part of the data a row is in ({}), and is learned from (--split-column {} --split \
+             {} learns from that part alone, --drop {} leaves it out)",
+            quoted(name),
+            words.join(", "),
+            quoted(name),
+            words.iter().find(|word| cells::part_of_word(word) == Some(0)).unwrap_or(&words[0]),
+            quoted(name),
+        )
+    })
+}
+
 /// A sentence about a column that holds identifiers: whole numbers that are called so or written so, or that count the
 /// rows.
 fn identifiers(name: &str, found: &ColumnSurvey) -> Option<String> {
-    if found.rows < MIN_ROWS_OF_IDS || found.words > 0 {
+    if found.rows < MIN_ROWS_OF_IDS {
         return None;
+    }
+    if found.words > 0 {
+        return word_identifiers(name, found);
     }
     let count_rows = found.numbers.high - found.numbers.low == (found.rows - 1) as f64;
     let (is_called_id, are_different) = (is_called_id(name), found.has_different_integers());
     let name = quoted(name);
     let drop = format!("--drop {name} leaves it out");
     if are_different && (count_rows || is_called_id) {
-        return Some(format!(
-            "column {name} has another whole number in each row, as identifiers have ({drop})"
-        ));
+        return Some(format!("{} ({drop})", other_in_each_row(&name)));
     }
     if let Some(code) = &found.code {
         return Some(format!(
@@ -242,8 +290,40 @@ fn identifiers(name: &str, found: &ColumnSurvey) -> Option<String> {
     })
 }
 
+/// A sentence about words that are called identifiers, each of which is in several rows.
+fn word_identifiers(name: &str, found: &ColumnSurvey) -> Option<String> {
+    let (levels, is_feature) = (found.levels.len(), found.levels.len() as u64 * 2 <= found.present());
+    let has_many = levels > MAX_LEVELS && !found.more_levels && is_feature;
+    (has_many && is_called_id(name)).then(|| {
+        let name = quoted(name);
+        format!(
+            "column {name} is called like an identifier and has {levels} values, of which the most frequent are \
+             learned from (--drop {name} leaves it out, --folds-by group:{name} keeps its rows together in folds)"
+        )
+    })
+}
+
+/// What is said about whole numbers that identify rows; the name is in quotes.
+fn other_in_each_row(name: &str) -> String {
+    format!("column {name} has another whole number in each row, as identifiers have")
+}
+
+/// Whether a column has identifiers: by its name, or as a fit saw.
+pub(super) fn is_identifier(name: &str, schema: &Schema) -> bool {
+    let said = other_in_each_row(&quoted(name));
+    let is_left_out = |own: &LeftOut| {
+        own.column == name && own.why.ends_with(AS_IDENTIFIERS) && own.why.starts_with("text of")
+    };
+    is_called_id(name)
+        || schema.remarks.iter().any(|remark| remark.starts_with(&said))
+        || schema.left_out.iter().any(is_left_out)
+}
+
+/// What is said about texts of which few appear again.
+pub(super) const AS_IDENTIFIERS: &str = "as identifiers have";
+
 /// Whether a column is called like an identifier.
-pub(super) fn is_called_id(name: &str) -> bool {
+fn is_called_id(name: &str) -> bool {
     let lower = name.to_lowercase();
     let mut parts = lower.split(|c: char| !c.is_alphanumeric());
     let ends = parts.clone().next_back().is_some_and(|part| ID_ENDINGS.contains(&part));

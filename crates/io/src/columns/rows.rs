@@ -1,11 +1,12 @@
 //! A chunk of rows while it is being read.
 
-use super::cells::{self, CellRules, Reading, TableCell};
+use super::blocks::{ColumnBlock, ColumnBlocks, write_rows};
+use super::cells::{self, CellRules, Reading, TableCell, TypedCell};
 use super::encoder::{Code, FeatureColumn};
 use super::fold_column::FoldCells;
 use super::{ColumnLayout, ColumnUse, LabelKind, RowPlace, TargetColumns, messages};
 use crate::categories::CategoricalBuilder;
-use crate::{Categorical, KeptColumn, Labels, Missing, Result, Table, Targets};
+use crate::{Categorical, Hint, KeptColumn, Labels, Missing, ReadThreads, Result, Table, Targets};
 use kinfolk::inputs::{Dense, Inputs, Sparse};
 use kinfolk::{Matrix, TaskNames};
 use std::collections::BTreeMap;
@@ -23,7 +24,7 @@ pub(crate) struct RowBuffer {
     /// Rows that lack a value which is not filled in, with its feature column.
     incomplete: Vec<(usize, usize)>,
     pub(super) remarks: RowRemarks,
-    features: Vec<f64>,
+    features: FeatureValues,
     task: CategoricalBuilder,
     words: CategoricalBuilder,
     numbers: Vec<f64>,
@@ -34,6 +35,55 @@ pub(crate) struct RowBuffer {
     keep: Vec<Vec<String>>,
 }
 
+/// One number per row and feature column.
+enum FeatureValues {
+    /// All columns are plain numbers in single precision.
+    Single(Vec<f32>),
+    Double(Vec<f64>),
+}
+
+impl Default for FeatureValues {
+    fn default() -> Self {
+        FeatureValues::Double(vec![])
+    }
+}
+
+impl FeatureValues {
+    fn resize(&mut self, n: usize) {
+        match self {
+            FeatureValues::Single(values) => values.resize(n, 0.0),
+            FeatureValues::Double(values) => values.resize(n, 0.0),
+        }
+    }
+
+    fn set(&mut self, i: usize, value: f64) {
+        match self {
+            FeatureValues::Single(values) => values[i] = value as f32,
+            FeatureValues::Double(values) => values[i] = value,
+        }
+    }
+
+    /// Writes columns into the last rows.
+    fn write(
+        &mut self,
+        n: usize,
+        width: usize,
+        columns: &[(usize, &ColumnBlock)],
+        threads: Option<&ReadThreads>,
+    ) {
+        match self {
+            FeatureValues::Single(values) => {
+                let first = values.len() - n * width;
+                write_rows(&mut values[first..], width, columns, (|x| x, |x| x as f32), threads);
+            }
+            FeatureValues::Double(values) => {
+                let first = values.len() - n * width;
+                write_rows(&mut values[first..], width, columns, (f64::from, |x| x), threads);
+            }
+        }
+    }
+}
+
 /// Feature columns with an example of a word and the rows that have such words.
 type WordsOfColumns = BTreeMap<usize, (String, u64)>;
 
@@ -42,6 +92,9 @@ fn note_word(words: &mut WordsOfColumns, column: usize, cell: &dyn TableCell) {
     words.entry(column).or_insert_with(word).1 += 1;
 }
 
+/// Gets rows, which of the columns a cell is in, its row among the last ones, and the cell.
+type PutCell<'a> = dyn FnMut(&mut RowBuffer, usize, usize, &dyn TableCell) -> Result<()> + 'a;
+
 /// What was done to rows that nobody asked for.
 #[derive(Default)]
 pub(crate) struct RowRemarks {
@@ -49,6 +102,8 @@ pub(crate) struct RowRemarks {
     pub(super) unseen: WordsOfColumns,
     /// Values that count as one of the rest.
     pub(super) rest: WordsOfColumns,
+    /// Missing values: feature column, rows.
+    pub(super) missing: BTreeMap<usize, u64>,
     /// Rows left out for a missing value.
     pub(super) dropped: u64,
     /// A task whose name was shortened.
@@ -71,9 +126,11 @@ impl RowRemarks {
         for (own, more) in [(&mut self.unseen, more.unseen), (&mut self.rest, more.rest)] {
             more.into_iter().for_each(|(k, (word, rows))| own.entry(k).or_insert((word, 0)).1 += rows);
         }
-        for (own, more) in
-            [(&mut self.other_zone, more.other_zone), (&mut self.without_unit, more.without_unit)]
-        {
+        for (own, more) in [
+            (&mut self.missing, more.missing),
+            (&mut self.other_zone, more.other_zone),
+            (&mut self.without_unit, more.without_unit),
+        ] {
             more.into_iter().for_each(|(k, rows)| *own.entry(k).or_default() += rows);
         }
         for (k, rows) in more.other_money {
@@ -92,6 +149,106 @@ pub(crate) enum Precision {
 }
 
 impl RowBuffer {
+    /// Without rows yet, but with room for so many.
+    pub(crate) fn new(layout: &ColumnLayout, precision: Precision, room: usize) -> Self {
+        let are_plain = layout.features.iter().all(FeatureColumn::is_plain_number);
+        let room = room * layout.features.len();
+        let features = match precision {
+            Precision::Single if are_plain => FeatureValues::Single(Vec::with_capacity(room)),
+            _ => FeatureValues::Double(Vec::with_capacity(room)),
+        };
+        RowBuffer { features, ..RowBuffer::default() }
+    }
+
+    /// Makes room for so many more rows, of which the first is at this place of the file.
+    pub(super) fn add_rows(&mut self, n: usize, first: u64, layout: &ColumnLayout) {
+        self.n += n;
+        self.places.extend((first..first + n as u64).map(RowPlace::Row));
+        self.features.resize(self.n * layout.features.len());
+        self.numbers.resize(self.n * numbers_per_row(layout), f64::NAN);
+    }
+
+    /// Puts blocks of columns into rows that there is room for, which are the last ones. `put` gets the other cells:
+    /// which of the columns they are in, their rows among these, and the cells.
+    pub(super) fn put_blocks(
+        &mut self,
+        blocks: &ColumnBlocks,
+        (uses, column_names): (&[ColumnUse], &[String]),
+        (layout, rules): (&ColumnLayout, &CellRules),
+        threads: Option<&ReadThreads>,
+        put: &mut PutCell<'_>,
+    ) -> Result<()> {
+        let (n, width) = (blocks.n_rows, layout.features.len());
+        let first = self.n - n;
+        let mut plain = vec![];
+        for (i, (block, column_use)) in blocks.columns.iter().zip(uses).enumerate() {
+            match (block, column_use) {
+                (ColumnBlock::Cells(cells), ColumnUse::Task) => {
+                    let mut names = vec![];
+                    let which = cells.visit_different(&mut |cell, row| {
+                        let place = RowPlace::Row(blocks.first_row + row as u64);
+                        let wrong = |error| place.mark(error).in_column(&*column_names[i]);
+                        names.push(self.task_name(cell, rules).map_err(wrong)?);
+                        Ok(())
+                    })?;
+                    self.task.extend(&names, &which);
+                }
+                (ColumnBlock::Cells(cells), _) => {
+                    cells.visit(&mut |cell, row| put(self, i, row, cell))?;
+                }
+                (_, ColumnUse::Feature(k)) if layout.features[*k].takes_numbers() => {
+                    plain.push((*k, block));
+                    if !block.has_gaps() {
+                        continue;
+                    }
+                    let may_lack = !layout.features[*k].is_plain_number();
+                    for row in 0..n {
+                        let value = block.number(row).unwrap_or(f64::NAN);
+                        if value.is_nan() && may_lack && !layout.fitting {
+                            *self.remarks.missing.entry(*k).or_default() += 1;
+                        }
+                        if value.is_infinite() || value.is_nan() && !may_lack {
+                            put(self, i, row, &TypedCell::Number(value, value.to_string()))?;
+                        }
+                    }
+                }
+                (_, ColumnUse::Number(t)) if layout.pair(*t).is_none() => {
+                    let per_row = numbers_per_row(layout);
+                    for row in 0..n {
+                        let value = block.number(row).unwrap_or(f64::NAN);
+                        match value.is_infinite() {
+                            true => put(self, i, row, &TypedCell::Number(value, value.to_string()))?,
+                            false => self.numbers[(first + row) * per_row + t] = value,
+                        }
+                    }
+                }
+                _ => {
+                    for row in 0..n {
+                        let value = block.number(row).unwrap_or(f64::NAN);
+                        put(self, i, row, &TypedCell::Number(value, value.to_string()))?;
+                    }
+                }
+            }
+        }
+        self.features.write(n, width, &plain, threads);
+        // A missing value of a plain number is 0.
+        let rows = self.incomplete.iter().rev().take_while(|(row, _)| *row >= first);
+        for (row, k) in rows.filter(|(_, k)| layout.features[*k].is_plain_number()) {
+            self.features.set(row * width + k, 0.0);
+        }
+        Ok(())
+    }
+
+    /// The name of the task in a cell.
+    fn task_name(&mut self, cell: &dyn TableCell, rules: &CellRules) -> Result<String> {
+        let name = rules.name(cell, "task")?;
+        let short = rules.folded(cells::canonical(name.as_ref().into()));
+        if short != name && !rules.ignores_case() && self.remarks.renamed_task.is_none() {
+            self.remarks.renamed_task = Some(name.to_string());
+        }
+        Ok(short.into_owned())
+    }
+
     /// How many rows a chunk should have: what is asked for, at least one, and no more than memory is meant
     /// to hold.
     pub(crate) fn at_most(max_rows: usize, layout: &ColumnLayout) -> usize {
@@ -116,7 +273,7 @@ impl RowBuffer {
         }
         self.n = row + 1;
         self.places.resize(self.n, place);
-        self.features.resize(self.n * layout.features.len(), 0.0);
+        self.features.resize(self.n * layout.features.len());
         self.numbers.resize(self.n * numbers_per_row(layout), f64::NAN);
     }
 
@@ -136,7 +293,12 @@ impl RowBuffer {
                     *self.remarks.other_zone.entry(k).or_default() += 1;
                 }
                 let value = match feature.code(cell, rules, layout.fitting)? {
-                    Code::Value(value) => value,
+                    Code::Value(value) => {
+                        if !layout.fitting && feature.is_missing(value) {
+                            *self.remarks.missing.entry(k).or_default() += 1;
+                        }
+                        value
+                    }
                     Code::Rest(value) if layout.fitting => value,
                     Code::Rest(value) => {
                         note_word(&mut self.remarks.rest, k, cell);
@@ -151,15 +313,11 @@ impl RowBuffer {
                         feature.nothing()
                     }
                 };
-                self.features[row * layout.features.len() + k] = value;
+                self.features.set(row * layout.features.len() + k, value);
             }
             ColumnUse::Task => {
-                let name = rules.name(cell, "task")?;
-                let short = rules.folded(cells::canonical(name.as_ref().into()));
-                if short != name && !rules.ignores_case() && self.remarks.renamed_task.is_none() {
-                    self.remarks.renamed_task = Some(name.to_string());
-                }
-                self.task.push(&short);
+                let name = self.task_name(cell, rules)?;
+                self.task.push(&name);
             }
             ColumnUse::Number(t) => {
                 let label = match (layout.pair(t), rules.number(cell)) {
@@ -206,7 +364,10 @@ impl RowBuffer {
             let missing = layout.schema().columns.missing;
             let may_drop = missing == Missing::Drop && !layout.keeps_rows;
             if !may_drop && !self.is_of_other_part(row, layout) {
-                let error = messages::missing(missing, layout.fitting);
+                let mut error = messages::missing(missing, layout.fitting);
+                if layout.only_start_known {
+                    error = error.hint(Hint::LookThrough);
+                }
                 return Err(self.places[row].mark(error).in_column(layout.features[k].feature.column()));
             }
             rows.push(row);
@@ -294,17 +455,26 @@ fn numbers_per_row(layout: &ColumnLayout) -> usize {
 /// Whether one-hot columns alone make the inputs sparse, by the rule of [`Table`]: then they are never
 /// written out.
 fn is_sparse(layout: &ColumnLayout) -> bool {
-    layout.features.len() * 10 <= layout.n_features()
+    !layout.features.is_empty() && layout.features.len() * 10 <= layout.n_features()
 }
 
 /// Features as they are, or with one-hot columns written out.
 fn inputs(
-    values: Vec<f64>,
+    values: FeatureValues,
     n: usize,
     layout: &ColumnLayout,
     precision: Precision,
 ) -> Result<Inputs<'static>> {
     let n_features = layout.n_features();
+    if layout.features.is_empty() {
+        return Ok(Inputs::Dense(Dense::f32_owned(vec![0.0; n], n, 1)?));
+    }
+    let values = match values {
+        FeatureValues::Single(values) => {
+            return Ok(Inputs::Dense(Dense::f32_owned(values, n, n_features)?));
+        }
+        FeatureValues::Double(values) => values,
+    };
     let single = precision == Precision::Single;
     let narrow = |values: Vec<f64>| values.into_iter().map(|value| value as f32).collect::<Vec<f32>>();
     if is_sparse(layout) {

@@ -1,7 +1,7 @@
 //! Files with named columns as sources of tables.
 
 use super::cells::{CellRules, TableCell};
-use super::decide::{Decision, decide, label_kind};
+use super::decide::{Decision, decide, infinite_labels, label_kind};
 use super::decimals::{self, DecimalSigns};
 use super::fold_column::FoldColumn;
 use super::names::ListColumn;
@@ -15,8 +15,8 @@ use super::{
 use crate::error::{listed, quoted};
 use crate::spelling::SpellingCounts;
 use crate::{
-    ChooseColumns, ColumnRoles, Error, Feature, Hint, LeftOut, Missing, Result, Schema, Source, Table,
-    TextTable,
+    ChooseColumns, ColumnRoles, Error, Feature, Hint, LeftOut, Missing, ReadThreads, Result, Schema, Source,
+    Table, TextTable,
 };
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -24,6 +24,24 @@ use std::path::PathBuf;
 
 /// Rows looked at in one go.
 const BATCH_ROWS: usize = 4096;
+
+/// Rows of the first file whose numbers are looked at where types say the rest.
+const START_ROWS: usize = 1024;
+
+/// How much of files is looked at before they are read for a fit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum LookThrough {
+    /// All rows.
+    #[default]
+    All,
+    /// The first rows, if all columns to learn from are numbers by their types, and what a fit needs to know does not
+    /// depend on the others: as long as no value is missing. One that is missing further down is then an error with
+    /// the hint [`Hint::LookThrough`].
+    Start,
+}
+
+/// So many rows, at least, without a value in a column are worth a word.
+const MIN_ROWS_OF_A_GAP: u64 = 10;
 
 /// A file, and its name.
 pub(crate) type NamedCursor = (PathBuf, Box<dyn ColumnCursor>);
@@ -33,6 +51,7 @@ pub(crate) fn open(
     mut files: Vec<NamedCursor>,
     columns: &ColumnRoles,
     schema: Option<&Schema>,
+    look: LookThrough,
 ) -> Result<Vec<Box<dyn Source>>> {
     let layouts = match schema {
         Some(schema) => {
@@ -44,7 +63,7 @@ pub(crate) fn open(
             };
             files.iter().map(layout).collect::<Result<Vec<_>>>()?
         }
-        None => for_fitting(&mut files, columns)?,
+        None => for_fitting(&mut files, columns, look)?,
     };
     let sources = files.into_iter().zip(layouts).map(|((path, cursor), layout)| {
         let source = ColumnSource::new(cursor, layout).map_err(|error| error.in_file(path))?;
@@ -53,8 +72,102 @@ pub(crate) fn open(
     sources.collect()
 }
 
+/// Files of which the labels matter and nothing else: rows with one feature that is 0. `None` if only all columns can
+/// tell what the labels are.
+pub(crate) fn open_labels(
+    mut files: Vec<NamedCursor>,
+    columns: &ColumnRoles,
+) -> Result<Option<Vec<Box<dyn Source>>>> {
+    let Some((first, cursor)) = files.first() else { return Ok(None) };
+    let columns = columns.expanded(cursor.names()).map_err(|error| error.in_file(first))?;
+    let layout = |(path, cursor): &NamedCursor| {
+        ColumnLayout::for_fitting(cursor.names(), &columns).map_err(|error| error.in_file(path))
+    };
+    let mut layouts = files.iter().map(layout).collect::<Result<Vec<_>>>()?;
+    let of_numbers = layouts.iter_mut().zip(&files).all(|(layout, (_, cursor))| {
+        layout.features.clear();
+        match &mut layout.target {
+            Some(TargetColumns::One { column, kind, .. }) => {
+                let is_number = matches!(cursor.column_type(*column), ColumnType::Number { .. });
+                *kind = LabelKind::Numbers;
+                is_number && !columns.classes
+            }
+            Some(TargetColumns::Wide { columns, .. }) => {
+                columns.iter().flatten().all(|&column| is_number(&**cursor, column))
+            }
+            None => false,
+        }
+    });
+    if !of_numbers {
+        return Ok(None);
+    }
+    let sources = files.drain(..).zip(layouts).map(|((path, cursor), layout)| {
+        let source = ColumnSource::new(cursor, layout).map_err(|error| error.in_file(path))?;
+        Ok(Box::new(source) as Box<dyn Source>)
+    });
+    sources.collect::<Result<Vec<_>>>().map(Some)
+}
+
+fn is_number(cursor: &dyn ColumnCursor, column: usize) -> bool {
+    matches!(cursor.column_type(column), ColumnType::Number { .. })
+}
+
+/// What is found in the first rows, if types and these rows tell what all rows would: every column to learn from is one
+/// of numbers, no value is known to be missing, and what is said about columns of certain contents (all the same, all
+/// different, those of another column) is not so already.
+fn start_of(
+    files: &mut [NamedCursor],
+    layouts: &[ColumnLayout],
+    columns: &ColumnRoles,
+) -> Result<Option<Vec<(String, ColumnSurvey)>>> {
+    let simple = !columns.ignore_case
+        && columns.missing_words.is_empty()
+        && columns.one_hot.is_empty()
+        && columns.folds_by.is_none();
+    let typed = |(layout, (_, cursor)): (&ColumnLayout, &NamedCursor)| {
+        let names = files[0].1.names();
+        let feature = |column: usize| {
+            let own = cursor.names().find(names.name(column));
+            own.is_some_and(|own| {
+                is_number(&**cursor, own) && cursor.nulls(own).is_none_or(|nulls| nulls == 0)
+            })
+        };
+        let label = match &layout.target {
+            Some(TargetColumns::One { kind: LabelKind::Unknown, column, .. }) => {
+                is_number(&**cursor, *column)
+            }
+            Some(TargetColumns::One { .. }) | None => true,
+            Some(TargetColumns::Wide { columns, .. }) => {
+                columns.iter().all(|column| column.is_some_and(|column| is_number(&**cursor, column)))
+            }
+        };
+        label && layouts[0].features.iter().all(|own| feature(own.column))
+    };
+    if !simple || !layouts.iter().zip(files.iter()).all(typed) {
+        return Ok(None);
+    }
+    let (path, cursor) = &mut files[0];
+    let mut surveys = new_surveys(cursor.names(), &**cursor, layouts, columns);
+    let rules = CellRules::new(columns);
+    let look = look_at(&mut **cursor, &mut surveys, columns, &rules, START_ROWS);
+    look.and_then(|()| cursor.rewind()).map_err(|error| error.in_file(&*path))?;
+    let n_features = layouts[0].features.len();
+    let is_settled = |(name, found): &(String, ColumnSurvey)| {
+        found.unreadable.is_none()
+            && found.first_not_finite.is_none()
+            && remarks::rest_says_nothing(name, found)
+    };
+    let settled = surveys[..n_features].iter().all(is_settled)
+        && remarks::duplicates(&surveys[..n_features]).is_empty();
+    Ok(settled.then_some(surveys))
+}
+
 /// Layouts for a fit: what the columns of all files hold decides what they become.
-fn for_fitting(files: &mut [NamedCursor], columns: &ColumnRoles) -> Result<Vec<ColumnLayout>> {
+fn for_fitting(
+    files: &mut [NamedCursor],
+    columns: &ColumnRoles,
+    look: LookThrough,
+) -> Result<Vec<ColumnLayout>> {
     let Some((first, cursor)) = files.first() else { return Ok(vec![]) };
     let mut columns = columns.expanded(cursor.names()).map_err(|error| error.in_file(first))?;
     if columns.ignore_case {
@@ -64,7 +177,15 @@ fn for_fitting(files: &mut [NamedCursor], columns: &ColumnRoles) -> Result<Vec<C
         ColumnLayout::for_fitting(cursor.names(), &columns).map_err(|error| error.in_file(path))
     };
     let mut layouts = files.iter().map(layout).collect::<Result<Vec<_>>>()?;
-    let mut surveys = look_through(files, &layouts, &columns)?;
+    let start = match look {
+        LookThrough::Start => start_of(files, &layouts, &columns)?,
+        LookThrough::All => None,
+    };
+    layouts.iter_mut().for_each(|layout| layout.only_start_known = start.is_some());
+    let mut surveys = match start {
+        Some(surveys) => surveys,
+        None => look_through(files, &layouts, &columns)?,
+    };
     columns.units = units::find(surveys.iter().map(|(name, found)| (name.as_str(), found)));
     let lacking = units::lacking_note(&surveys, &columns.units);
     if !columns.units.is_empty() {
@@ -128,21 +249,24 @@ fn remarks(
 fn spellings(files: &mut [NamedCursor]) -> Result<BTreeMap<String, String>> {
     let mut words = SpellingCounts::default();
     for (path, cursor) in files.iter_mut() {
-        let has_words =
-            |column: &usize| matches!(cursor.column_type(*column), ColumnType::Unknown | ColumnType::Text);
-        let places: Vec<usize> = (0..cursor.names().len()).filter(has_words).collect();
-        let mut count = |cell: &dyn TableCell| cell.text().map_or((), |text| words.add(&text));
-        while cursor
-            .visit(&places, BATCH_ROWS, &mut |cell, _, _, _| {
-                count(cell);
-                Ok(())
-            })
-            .map_err(|error| error.in_file(&*path))?
-            > 0
-        {}
+        count_spellings(&mut **cursor, &mut words).map_err(|error| error.in_file(&*path))?;
     }
-    rewind(files)?;
     Ok(words.finish())
+}
+
+/// Counts the words of a file, and goes back to its first row.
+pub(super) fn count_spellings(cursor: &mut dyn ColumnCursor, words: &mut SpellingCounts) -> Result<()> {
+    let has_words = |column: &usize| {
+        matches!(cursor.column_type(*column), ColumnType::Unknown | ColumnType::Text | ColumnType::Category)
+    };
+    let places: Vec<usize> = (0..cursor.names().len()).filter(has_words).collect();
+    let mut count = |cell: &dyn TableCell| cell.text().map_or((), |text| words.add(&text));
+    while cursor.visit(&places, BATCH_ROWS, &mut |cell, _, _, _| {
+        count(cell);
+        Ok(())
+    })? > 0
+    {}
+    cursor.rewind()
 }
 
 fn rewind(files: &mut [NamedCursor]) -> Result<()> {
@@ -155,7 +279,23 @@ fn look_through(
     layouts: &[ColumnLayout],
     columns: &ColumnRoles,
 ) -> Result<Vec<(String, ColumnSurvey)>> {
-    let (names, rules) = (files[0].1.names(), CellRules::new(columns));
+    let rules = CellRules::new(columns);
+    let mut surveys = new_surveys(files[0].1.names(), &*files[0].1, layouts, columns);
+    for (file, (path, cursor)) in files.iter_mut().enumerate() {
+        look_at(&mut **cursor, &mut surveys, columns, &rules, usize::MAX)
+            .map_err(|error| error.in_file(path))?;
+        surveys.iter_mut().for_each(|(_, found)| found.end_file(file));
+    }
+    Ok(surveys)
+}
+
+/// What is to be found out about columns, of which nothing is known yet.
+fn new_surveys(
+    names: &ColumnNames,
+    cursor: &dyn ColumnCursor,
+    layouts: &[ColumnLayout],
+    columns: &ColumnRoles,
+) -> Vec<(String, ColumnSurvey)> {
     let mut wanted: Vec<String> =
         layouts[0].features.iter().map(|feature| names.name(feature.column).to_string()).collect();
     match &layouts[0].target {
@@ -166,8 +306,7 @@ fn look_through(
         _ => {}
     }
     let survey = |name: &String, wants_words: bool| {
-        let column_type =
-            names.find(name).map_or(ColumnType::Unknown, |column| files[0].1.column_type(column));
+        let column_type = names.find(name).map_or(ColumnType::Unknown, |column| cursor.column_type(column));
         (name.clone(), ColumnSurvey::new(column_type, wants_words, columns.missing))
     };
     let mut surveys: Vec<(String, ColumnSurvey)> =
@@ -175,10 +314,7 @@ fn look_through(
     if let Some(FoldColumn::Time(time)) = &layouts[0].folds {
         surveys.push(survey(&names.name(time.column).to_string(), false));
     }
-    for (path, cursor) in files.iter_mut() {
-        look_at(&mut **cursor, &mut surveys, columns, &rules).map_err(|error| error.in_file(path))?;
-    }
-    Ok(surveys)
+    surveys
 }
 
 fn look_at(
@@ -186,6 +322,7 @@ fn look_at(
     surveys: &mut [(String, ColumnSurvey)],
     columns: &ColumnRoles,
     rules: &CellRules,
+    most: usize,
 ) -> Result<()> {
     let names = cursor.names();
     // The part of a row comes first: rows of other parts do not count.
@@ -205,10 +342,11 @@ fn look_at(
     let texts: Vec<String> = places.iter().map(|&column| cursor.names().name(column).to_string()).collect();
     let forms: Vec<NumberForm> = texts.iter().map(|name| rules.form(name)).collect();
     let shift = usize::from(part.is_some());
-    let mut counts: Vec<bool> = vec![];
+    let (mut counts, mut seen_rows): (Vec<bool>, usize) = (vec![], 0);
     loop {
         counts.clear();
-        let rows = cursor.visit(&places, BATCH_ROWS, &mut |cell, i, row, place| {
+        let next = BATCH_ROWS.min(most - seen_rows);
+        let rows = cursor.visit(&places, next, &mut |cell, i, row, place| {
             let seen = match (i, part) {
                 (0, Some((part, _))) => {
                     cell.text().and_then(|text| cells::split(&text)).map(|own| counts.push(own == part))
@@ -221,7 +359,8 @@ fn look_at(
             };
             seen.map_err(|error| place.mark(error).in_column(&*texts[i]))
         })?;
-        if rows == 0 {
+        seen_rows += rows;
+        if rows == 0 || seen_rows >= most {
             return Ok(());
         }
     }
@@ -253,7 +392,13 @@ fn decide_all(
                 features.push(if again { feature.without_indicator() } else { feature });
             }
             Decision::LeaveOut(column) => left_out.push(column),
-            Decision::InTheWay(error) => in_the_way.push(about_list(error, name, files[0].1.names())),
+            Decision::InTheWay(error) => {
+                let error = about_list(error, name, files[0].1.names());
+                in_the_way.push(match found.file_of(&error) {
+                    Some(file) => error.in_file(&files[file].0),
+                    None => error,
+                });
+            }
         }
     }
     let is_timed = matches!(layouts[0].folds, Some(FoldColumn::Time(_)));
@@ -266,6 +411,8 @@ fn decide_all(
         in_the_way.extend(layouts.iter_mut().try_for_each(decide).err());
     }
     let is_wide = matches!(layouts[0].target, Some(TargetColumns::Wide { .. }));
+    let infinite = labels.iter().filter(|_| is_wide);
+    in_the_way.extend(infinite.filter_map(|(name, found)| Some(infinite_labels(found)?.in_column(name))));
     match if is_wide { target_values::find(labels, &CellRules::new(columns)) } else { Ok(vec![]) } {
         Ok(values) => {
             let none_is_label = labels.iter().any(|(_, found)| found.has_none_among_words());
@@ -278,7 +425,11 @@ fn decide_all(
         if let (Some((name, found)), Some(TargetColumns::One { kind, .. })) =
             (labels.first(), &mut layout.target)
         {
-            match label_kind(name, found, has_task) {
+            let in_file = |error: Error| match found.file_of(&error) {
+                Some(file) => error.in_file(&files[file].0),
+                None => error,
+            };
+            match label_kind(name, found, has_task).map_err(in_file) {
                 Ok(found) => *kind = found,
                 Err(error) if in_the_way.iter().all(|other| other.to_string() != error.to_string()) => {
                     in_the_way.push(error);
@@ -321,6 +472,8 @@ struct ColumnSource {
     precision: Precision,
     n_rows: u64,
     remarks: RowRemarks,
+    threads: Option<ReadThreads>,
+    may_be_empty: bool,
 }
 
 impl ColumnSource {
@@ -336,7 +489,7 @@ impl ColumnSource {
         let single = layout
             .features
             .iter()
-            .all(|feature| feature.is_one_hot() || feature.is_plain_number() && single(feature.column));
+            .all(|feature| feature.is_zero_or_one() || feature.is_plain_number() && single(feature.column));
         let precision = if single { Precision::Single } else { Precision::Double };
         let names: Vec<String> =
             uses.iter().map(|(column, _)| cursor.names().name(*column).to_string()).collect();
@@ -348,39 +501,100 @@ impl ColumnSource {
             false => rules.form(name),
         };
         let forms = names.iter().zip(&uses).map(form).collect();
-        Ok(ColumnSource { cursor, layout, uses, names, forms, rules, precision, n_rows: 0, remarks })
+        let (n_rows, threads, may_be_empty) = (0, None, false);
+        Ok(ColumnSource {
+            cursor,
+            layout,
+            uses,
+            names,
+            forms,
+            rules,
+            precision,
+            n_rows,
+            remarks,
+            threads,
+            may_be_empty,
+        })
     }
 }
 
+impl ColumnSource {
+    /// Adds the next rows, at most so many; how many there were.
+    fn read_rows(&mut self, rows: &mut RowBuffer, most: usize) -> Result<usize> {
+        let (layout, rules, uses, names) = (&self.layout, &self.rules, &self.uses, &self.names);
+        let (forms, first) = (&self.forms, rows.n_rows());
+        let put = |rows: &mut RowBuffer, cell: &dyn TableCell, i: usize, row: usize, place: RowPlace| {
+            if !layout.fitting && forms[i].lacks_unit(cell, rules.decimal) {
+                *rows.remarks.without_unit.entry(i).or_default() += 1;
+            }
+            if let Some(sign) = layout.other_money(&names[i], uses[i].1, cell) {
+                rows.remarks.note_money(i, sign);
+            }
+            let put = forms[i].read(cell, |cell| rows.put(first + row, uses[i].1, cell, layout, rules));
+            put.map_err(|error| place.mark(error).in_column(&*names[i]))
+        };
+        let wanted: Vec<(usize, bool)> = uses
+            .iter()
+            .zip(forms)
+            .map(|(own, form)| (own.0, takes_numbers(own.1, form, (layout, rules))))
+            .collect();
+        if let Some(blocks) = self.cursor.next_blocks(&wanted, most, self.threads.as_ref())? {
+            let column_uses: Vec<ColumnUse> = uses.iter().map(|own| own.1).collect();
+            rows.add_rows(blocks.n_rows, blocks.first_row, layout);
+            if blocks.n_rows > 0 {
+                let put = &mut |rows: &mut RowBuffer, i: usize, row: usize, cell: &dyn TableCell| {
+                    put(rows, cell, i, row, RowPlace::Row(blocks.first_row + row as u64))
+                };
+                rows.put_blocks(&blocks, (&column_uses, names), (layout, rules), self.threads.as_ref(), put)?;
+            }
+            return Ok(blocks.n_rows);
+        }
+        let columns: Vec<usize> = uses.iter().map(|(column, _)| *column).collect();
+        self.cursor.visit(&columns, most, &mut |cell, i, row, place| {
+            rows.reach(first + row, place, layout);
+            put(rows, cell, i, row, place)
+        })
+    }
+}
+
+/// Whether numbers of a column for this use are taken as they are.
+fn takes_numbers(
+    column_use: ColumnUse,
+    form: &NumberForm,
+    (layout, rules): (&ColumnLayout, &CellRules),
+) -> bool {
+    let of_use = match column_use {
+        ColumnUse::Feature(k) => layout.features[k].takes_numbers(),
+        ColumnUse::Number(t) => layout.pair(t).is_none(),
+        _ => false,
+    };
+    of_use && *form == NumberForm::default() && rules.takes_typed_numbers()
+}
+
 impl Source for ColumnSource {
+    fn use_threads(&mut self, threads: &ReadThreads) {
+        self.threads = Some(threads.clone());
+    }
+
+    fn let_be_empty(&mut self) {
+        self.may_be_empty = true;
+    }
+
     fn next_chunk(&mut self, max_rows: usize) -> Result<Option<Table>> {
         let max_rows = RowBuffer::at_most(max_rows, &self.layout);
-        let columns: Vec<usize> = self.uses.iter().map(|(column, _)| *column).collect();
         loop {
-            let mut rows = RowBuffer::default();
+            // What a file claims is not believed where nothing is known of it.
+            let left = self.cursor.rows_at_hand().unwrap_or(0).min(max_rows);
+            let mut rows = RowBuffer::new(&self.layout, self.precision, left);
             while rows.n_rows() < max_rows {
-                let (first, most) = (rows.n_rows(), BATCH_ROWS.min(max_rows - rows.n_rows()));
-                let (layout, rules, uses, names) = (&self.layout, &self.rules, &self.uses, &self.names);
-                let forms = &self.forms;
-                let read = self.cursor.visit(&columns, most, &mut |cell, i, row, place| {
-                    rows.reach(first + row, place, layout);
-                    if !layout.fitting && forms[i].lacks_unit(cell, rules.decimal) {
-                        *rows.remarks.without_unit.entry(i).or_default() += 1;
-                    }
-                    if let Some(sign) = layout.other_money(&names[i], uses[i].1, cell) {
-                        rows.remarks.note_money(i, sign);
-                    }
-                    let put =
-                        forms[i].read(cell, |cell| rows.put(first + row, uses[i].1, cell, layout, rules));
-                    put.map_err(|error| place.mark(error).in_column(&*names[i]))
-                })?;
-                if read == 0 {
+                let most = BATCH_ROWS.min(max_rows - rows.n_rows());
+                if self.read_rows(&mut rows, most)? == 0 {
                     break;
                 }
             }
             self.n_rows += rows.n_rows() as u64;
             match (rows.n_rows(), self.n_rows) {
-                (0, 0) => return Err(wrong!("there are no rows")),
+                (0, 0) if !self.may_be_empty => return Err(wrong!("there are no rows")),
                 (0, _) => return Ok(None),
                 _ => {}
             }
@@ -421,8 +635,15 @@ impl Source for ColumnSource {
         };
         let names = self.cursor.names();
         let free = (0..names.len()).filter(|&i| !names.is_unnamed(i) && Some(i) != self.layout.task);
-        let names = free.map(|i| names.name(i)).filter(|name| is_date(name) || remarks::is_called_id(name));
-        names.filter(|_| self.layout.keep.is_empty()).map(String::from).collect()
+        let mut could: Vec<(bool, String)> = free
+            .map(|i| names.name(i))
+            .map(|name| (remarks::is_identifier(name, schema), name))
+            .filter(|(is_id, name)| *is_id || is_date(name))
+            .map(|(is_id, name)| (!is_id, name.to_string()))
+            .collect();
+        // A date tells less than an identifier which row is meant.
+        could.sort_by_key(|(is_date, _)| *is_date);
+        could.into_iter().map(|(_, name)| name).filter(|_| self.layout.keep.is_empty()).collect()
     }
 
     fn remarks(&self) -> Vec<String> {
@@ -437,6 +658,15 @@ impl Source for ColumnSource {
         let rest = rest.map(|(k, (word, rows))| {
             words(*k, word, *rows, "was rare in training or not there, and counts as one of the rest")
         });
+        let gone = self
+            .remarks
+            .missing
+            .iter()
+            .filter(|(_, rows)| **rows == self.n_rows && **rows >= MIN_ROWS_OF_A_GAP);
+        let gone: Vec<String> =
+            gone.map(|(k, _)| self.layout.features[*k].feature.column().to_string()).collect();
+        let gone = (!gone.is_empty())
+            .then(|| format!("no value in any row, filled in as missing: {}", listed(&gone)));
         let absent = self.layout.absent_columns();
         let absent = (!absent.is_empty()).then(|| {
             let (column, is) = if absent.len() == 1 { ("column", "is") } else { ("columns", "are") };
@@ -447,7 +677,7 @@ impl Source for ColumnSource {
         let empty = empty_rows_in_words(self.cursor.empty_rows());
         let rows = unseen.chain(rest).chain(self.other_zones()).chain(self.without_units());
         let rows = rows.chain(self.other_money());
-        let rows = rows.chain(task).chain(dropped).chain(empty);
+        let rows = rows.chain(gone).chain(task).chain(dropped).chain(empty);
         self.cursor.remark().into_iter().chain(absent).chain(self.absent_task()).chain(rows).collect()
     }
 }

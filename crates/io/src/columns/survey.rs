@@ -3,10 +3,11 @@
 
 use super::cells::{self, CellRules, Reading, TableCell};
 use super::date_styles::DateStyles;
+use super::odd_words::OddWords;
 use super::units::UnitCounts;
 use super::{ColumnType, RowPlace};
 use crate::dates::ClockUnit;
-use crate::{DateOrder, Decimal, Missing, Result, dates};
+use crate::{DateOrder, Decimal, Error, Missing, Result, dates};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -54,12 +55,15 @@ pub(crate) struct ColumnSurvey {
     pub(crate) first_word: Option<(RowPlace, String)>,
     pub(crate) first_decimal: Option<(RowPlace, String)>,
     pub(crate) first_not_finite: Option<(RowPlace, String)>,
-    pub(crate) not_finite: u64,
+    /// Cells that are neither numbers nor dates, and infinities.
+    pub(super) odd_words: OddWords,
     /// In which rows values are missing, as a number that is the same for the same rows.
     pub(crate) gaps: u64,
     /// Cells that say `none`, counted as missing, and their part of `gaps`.
     nones: BTreeMap<String, u64>,
     none_gaps: u64,
+    /// Cells of text that say `inf` and the like.
+    infinities: BTreeMap<String, u64>,
     /// A number that has another value with another decimal sign: `1.234`.
     pub(crate) first_with_two_readings: Option<(RowPlace, String)>,
     /// Why a cell cannot be read at all.
@@ -88,6 +92,8 @@ pub(crate) struct ColumnSurvey {
     /// Whether some number can be read with this decimal sign only.
     pub(crate) has_point: bool,
     pub(crate) has_comma: bool,
+    /// The files of the first cells of several kinds, those that errors are about before others.
+    files: [Option<(RowPlace, usize)>; 5],
 }
 
 /// Numbers, added up in the order of the rows.
@@ -97,22 +103,65 @@ pub(crate) struct NumberTally {
     sum: f64,
     pub(crate) low: f64,
     pub(crate) high: f64,
+    /// The smallest and the largest of the others, if there are any, and how often the first two are there.
+    next: [f64; 2],
+    times: [u64; 2],
     /// All of them, if they are kept.
     all: Vec<f64>,
 }
 
+/// A value that is far from all others.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct FarValue {
+    pub(crate) value: f64,
+    /// How often it is there.
+    pub(crate) rows: u64,
+    /// The smallest and the largest of the others.
+    pub(crate) others: [f64; 2],
+}
+
+/// Of fewer numbers none is far from the others.
+const MIN_NUMBERS: u64 = 20;
+/// A value is far from others if it is farther than so many of their ranges.
+const FAR_RANGES: f64 = 3.0;
+
 impl NumberTally {
     fn add(&mut self, value: f64, keep: bool) {
-        (self.low, self.high) = match self.n {
-            0 => (value, value),
-            _ => (self.low.min(value), self.high.max(value)),
-        };
+        if self.n == 0 {
+            (self.low, self.high, self.next) = (value, value, [value, value]);
+        }
+        // The second ones differ from the first, except before there are any.
+        if value < self.low {
+            (self.low, self.next[0], self.times[0]) = (value, self.low, 0);
+        } else if value > self.low && (value < self.next[0] || self.next[0] == self.low) {
+            self.next[0] = value;
+        }
+        if value > self.high {
+            (self.high, self.next[1], self.times[1]) = (value, self.high, 0);
+        } else if value < self.high && (value > self.next[1] || self.next[1] == self.high) {
+            self.next[1] = value;
+        }
+        self.times[0] += u64::from(value == self.low);
+        self.times[1] += u64::from(value == self.high);
         self.n += 1;
         // The mean of very large numbers does not overflow.
         self.sum += value * 2f64.powi(-60);
         if keep {
             self.all.push(value);
         }
+    }
+
+    /// A value in few rows that is far from all others.
+    pub(crate) fn far_value(&self) -> Option<FarValue> {
+        let is_far = |far: &FarValue| {
+            let [low, high] = far.others;
+            let gap = if far.value > high { far.value - high } else { low - far.value };
+            let range = high - low;
+            range > 0.0 && gap > FAR_RANGES * range && far.rows * MAX_RARE_SHARE <= self.n
+        };
+        let largest = FarValue { value: self.high, rows: self.times[1], others: [self.low, self.next[1]] };
+        let smallest = FarValue { value: self.low, rows: self.times[0], others: [self.next[0], self.high] };
+        [largest, smallest].into_iter().find(is_far).filter(|_| self.n >= MIN_NUMBERS)
     }
 
     fn mean(&self) -> f64 {
@@ -158,10 +207,11 @@ impl ColumnSurvey {
             first_word: None,
             first_decimal: None,
             first_not_finite: None,
-            not_finite: 0,
+            odd_words: OddWords::default(),
             gaps: 0,
             nones: BTreeMap::new(),
             none_gaps: 0,
+            infinities: BTreeMap::new(),
             first_with_two_readings: None,
             unreadable: None,
             units: BTreeSet::new(),
@@ -177,13 +227,36 @@ impl ColumnSurvey {
             other_sign: 0,
             has_point: false,
             has_comma: false,
+            files: [None; 5],
         }
     }
 
-    /// The same with `none` as a word, if there are other words, and not mostly numbers or dates.
+    /// Says that this file was looked through, after those before it.
+    pub(super) fn end_file(&mut self, file: usize) {
+        let firsts = [
+            &self.first_word,
+            &self.first_not_finite,
+            &self.unreadable,
+            &self.first_with_two_readings,
+            &self.first_decimal,
+        ];
+        let places = firsts.map(|first| first.as_ref().map(|(place, _)| (*place, file)));
+        self.files.iter_mut().zip(places).for_each(|(own, place)| *own = own.or(place));
+    }
+
+    /// The file of a place that an error is about.
+    pub(super) fn file_of(&self, error: &Error) -> Option<usize> {
+        let is = |place: RowPlace| match place {
+            RowPlace::Line(line) => error.line == Some(line),
+            RowPlace::Row(row) => error.row == Some(row),
+        };
+        self.files.iter().flatten().find(|(place, _)| is(*place)).map(|(_, file)| *file)
+    }
+
+    /// The same with `none` and `inf` as words, if there are other words, and not mostly numbers or dates.
     pub(crate) fn settled(&self) -> Cow<'_, Self> {
         let is_word = self.words > 0 && self.words >= self.numbers.n && self.date_order().is_none();
-        if self.nones.is_empty() || !is_word {
+        if self.nones.is_empty() && self.infinities.is_empty() || !is_word {
             return Cow::Borrowed(self);
         }
         let mut settled = self.clone();
@@ -193,12 +266,17 @@ impl ColumnSurvey {
             settled.levels.insert(word, rows);
         }
         settled.gaps ^= settled.none_gaps;
+        for (word, rows) in std::mem::take(&mut settled.infinities) {
+            settled.words += rows;
+            settled.levels.insert(word, rows);
+            settled.first_not_finite = None;
+        }
         Cow::Owned(settled)
     }
 
     /// Whether `none` is a word in this column.
     pub(crate) fn has_none_among_words(&self) -> bool {
-        matches!(self.settled(), Cow::Owned(_))
+        !self.nones.is_empty() && matches!(self.settled(), Cow::Owned(_))
     }
 
     /// Whether few cells hold this word, so that it may stand for a missing value.
@@ -262,15 +340,14 @@ impl ColumnSurvey {
             }
             return Ok(());
         }
+        if self.column_type == ColumnType::Category {
+            return self.look_at_category(cell, rules);
+        }
         let typed = matches!(self.column_type, ColumnType::Number { .. });
         let reading = rules.number(cell);
         match reading {
             Reading::Missing => {
-                self.note_gap();
-                if let Some(word) = rules.none(cell) {
-                    *self.nones.entry(word.into_owned()).or_default() += 1;
-                    self.none_gaps ^= scattered(self.rows);
-                }
+                self.note_missing(cell, rules);
                 return Ok(());
             }
             Reading::Number(value) => {
@@ -292,17 +369,17 @@ impl ColumnSurvey {
             }
             Reading::NotFinite => {
                 let text = cell.text()?.into_owned();
+                self.odd_words.add(&text);
+                if let Some(word) = rules.word(cell)?.filter(|_| cell.is_text()) {
+                    *self.infinities.entry(word.into_owned()).or_default() += 1;
+                }
                 self.first_not_finite.get_or_insert((place, text));
-                self.not_finite += 1;
                 return Ok(());
             }
             Reading::Word => {
                 let text = cell.text()?;
                 self.words += 1;
-                self.note_contents(
-                    text.bytes()
-                        .fold(FNV_START, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(FNV_FACTOR)),
-                );
+                self.note_text(&text);
                 self.units_of_words.add(&text);
                 let other = cells::decimal_sign(&text).is_some_and(|sign| sign != rules.decimal);
                 self.other_sign += u64::from(other);
@@ -317,6 +394,9 @@ impl ColumnSurvey {
                     }
                 }
                 self.date_styles.add(&text, place, fits);
+                if fits == [false; 3] {
+                    self.odd_words.add(&text);
+                }
                 if fits.contains(&true) {
                     self.note_zone(dates::names_zone(&text));
                 }
@@ -348,6 +428,32 @@ impl ColumnSurvey {
         Ok(())
     }
 
+    /// Looks at a cell of a column of categories, which are words.
+    fn look_at_category(&mut self, cell: &dyn TableCell, rules: &CellRules) -> Result<()> {
+        let Some(word) = rules.word(cell)? else {
+            self.note_missing(cell, rules);
+            return Ok(());
+        };
+        self.words += 1;
+        self.note_text(&word);
+        self.note_level(&word);
+        Ok(())
+    }
+
+    /// Notes a missing value; among words, `none` is none.
+    fn note_missing(&mut self, cell: &dyn TableCell, rules: &CellRules) {
+        self.note_gap();
+        if let Some(word) = rules.none(cell) {
+            *self.nones.entry(word.into_owned()).or_default() += 1;
+            self.none_gaps ^= scattered(self.rows);
+        }
+    }
+
+    fn note_text(&mut self, text: &str) {
+        let mix = |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(FNV_FACTOR);
+        self.note_contents(text.bytes().fold(FNV_START, mix));
+    }
+
     fn note_zone(&mut self, has_zone: Option<bool>) {
         match has_zone {
             Some(true) => self.with_zone += 1,
@@ -370,9 +476,22 @@ impl ColumnSurvey {
         }
     }
 
+    /// Whether some number is not whole.
+    pub(super) fn has_fraction(&self) -> bool {
+        self.has_fraction
+    }
+
     /// Whether all values are whole numbers, and no two are the same.
     pub(crate) fn has_different_integers(&self) -> bool {
         self.integers.is_some() && self.missing == 0 && self.numbers.n == self.rows
+    }
+
+    /// Whether the values are the numbers of the rows, from 0 or 1 on.
+    pub(crate) fn counts_rows(&self) -> bool {
+        let last = self.rows.saturating_sub(1) as f64;
+        self.has_different_integers()
+            && [0.0, 1.0].contains(&self.numbers.low)
+            && self.numbers.high == self.numbers.low + last
     }
 
     /// Whether all values that are there are whole numbers, and there are many different ones.

@@ -2,9 +2,10 @@
 
 use super::cells::{self, CellRules, Reading, TableCell};
 use super::survey::ColumnSurvey;
-use super::{ColumnType, messages};
+use super::{ColumnType, messages, odd_words};
 use crate::error::{listed, quoted};
 use crate::{Error, Hint, Result, Role, TargetValues, spelling, text, two_values};
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 /// The values of all targets; nothing if all hold numbers.
@@ -16,7 +17,6 @@ pub(super) fn find(
     rules: &CellRules,
 ) -> std::result::Result<Vec<TargetValues>, Vec<Error>> {
     let targets: Vec<(&String, _)> = targets.iter().map(|(name, found)| (name, found.settled())).collect();
-    let has_words = |found: &ColumnSurvey| found.words > 0 || found.column_type == ColumnType::Date;
     let Some((first, _)) = targets.iter().find(|(_, found)| has_words(found)) else { return Ok(vec![]) };
     let values: Vec<Vec<String>> = targets.iter().map(|(_, found)| different(found, rules)).collect();
     let pairs: Vec<(&str, &str)> = values.iter().filter_map(|values| pair_of_two(values)).collect();
@@ -31,7 +31,27 @@ pub(super) fn find(
             _ => wrong.push(not_two(found, values, first).in_column(*column)),
         }
     }
-    if wrong.is_empty() { Ok(known) } else { Err(wrong) }
+    if wrong.is_empty() { Ok(known) } else { Err(few_with_words(&targets).unwrap_or(wrong)) }
+}
+
+/// What is wrong with the columns of words, where most targets are numbers of many values: then these are too many.
+fn few_with_words(targets: &[(&String, Cow<'_, ColumnSurvey>)]) -> Option<Vec<Error>> {
+    let (with_words, numbers): (Vec<_>, Vec<_>) = targets.iter().partition(|(_, found)| has_words(found));
+    let n = numbers.iter().filter(|(_, found)| found.levels.len() > 2).count();
+    if with_words.len() >= n || with_words.iter().any(|(_, found)| found.unreadable.is_some()) {
+        return None;
+    }
+    let error = |(column, found): &(&String, Cow<'_, ColumnSurvey>)| {
+        let word = found.first_word.as_ref().map_or("a date".into(), |(_, word)| quoted(word.trim_ascii()));
+        let error = wrong!("it has words, such as {word}, and {n} other targets have numbers");
+        let error = odd_words::or_missing(error, found).hint(Hint::Drop(column.to_string()));
+        error.hint(Hint::CheckRoles(vec![Role::Target])).in_column(*column)
+    };
+    Some(with_words.into_iter().map(error).collect())
+}
+
+fn has_words(found: &ColumnSurvey) -> bool {
+    found.words > 0 || found.column_type == ColumnType::Date
 }
 
 /// The different values of a target, in order; numbers count as numbers, however they are written.
@@ -91,7 +111,7 @@ fn not_two(found: &ColumnSurvey, values: &[String], with_words: &str) -> Error {
                 return error.hint(Hint::IgnoreCase);
             }
             match rare.filter(|(word, _)| n == 3 && found.is_rare(word)) {
-                Some((word, _)) => error.hint(Hint::MissingWord(word.clone())),
+                Some((word, _)) => error.hint(Hint::MissingWords(vec![word.clone()])),
                 None => error.hint(roles),
             }
         }

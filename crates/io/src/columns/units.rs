@@ -50,10 +50,31 @@ fn is_unit(text: &str) -> bool {
         && !is_rest
 }
 
+/// A unit with digits in place of superscripts and one sign for micro: `m²` is `m2`.
+fn plain(unit: &str) -> String {
+    let sign = |c: char| match c {
+        '\u{b9}' => '1',
+        '\u{b2}' => '2',
+        '\u{b3}' => '3',
+        '\u{2070}' => '0',
+        '\u{2074}'..='\u{2079}' => char::from(b'4' + (c as u32 - 0x2074) as u8),
+        '\u{207b}' | '\u{2212}' => '-',
+        '\u{b5}' => '\u{3bc}',
+        c => c,
+    };
+    unit.chars().map(sign).collect()
+}
+
+/// Whether two units are the same, however they are written.
+pub(super) fn is_same(one: &str, other: &str) -> bool {
+    one == other || plain(one) == plain(other)
+}
+
 /// Units of the words of a column, with their rows.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct UnitCounts {
-    rows: BTreeMap<String, u64>,
+    /// By the unit in plain signs: how it is written first, and its rows.
+    rows: BTreeMap<String, (String, u64)>,
     more: bool,
     /// Rows with a unit directly behind the number: `12a`, which may be the name of something.
     attached: u64,
@@ -69,15 +90,16 @@ impl UnitCounts {
         let is_word = unit.starts_with(char::is_alphabetic);
         self.attached += u64::from(is_word && text.trim().len() == number.len() + unit.len());
         let has_room = self.rows.len() < MAX_UNITS;
-        match (self.rows.get_mut(unit), has_room) {
-            (Some(rows), _) => *rows += 1,
-            (None, true) => drop(self.rows.insert(unit.to_string(), 1)),
+        let plain = plain(unit);
+        match (self.rows.get_mut(&plain), has_room) {
+            (Some((_, rows)), _) => *rows += 1,
+            (None, true) => drop(self.rows.insert(plain, (unit.to_string(), 1))),
             (None, false) => self.more = true,
         }
     }
 
     fn total(&self) -> u64 {
-        self.rows.values().sum()
+        self.rows.values().map(|(_, rows)| rows).sum()
     }
 }
 
@@ -104,7 +126,7 @@ pub(super) fn find<'a>(
     surveys: impl Iterator<Item = (&'a str, &'a ColumnSurvey)>,
 ) -> BTreeMap<String, String> {
     let unit = |(name, found): (&str, &ColumnSurvey)| {
-        let (unit, &rows) = found.units_of_words.rows.first_key_value()?;
+        let (unit, rows) = found.units_of_words.rows.values().next()?;
         let is_only = found.units_of_words.rows.len() == 1 && !found.units_of_words.more;
         let others = found.words - rows - found.other_sign;
         let fits = others == 0
@@ -131,17 +153,24 @@ pub(super) fn lacking_note(
         .then(|| format!("some numbers lack the unit of their column: {}", lacking.join(", ")))
 }
 
-/// What is wrong with a column of numbers with different units.
+/// What is wrong with a column of numbers with different units. Other words are few.
 pub(super) fn mixed(found: &ColumnSurvey) -> Option<Error> {
     let units = &found.units_of_words;
-    let all = units.rows.len() > 1 && !units.more && units.total() == found.words;
+    let others = found.words.saturating_sub(units.total() + found.other_sign);
+    let fits = others == 0 || found.is_nearly_all(found.present() - others);
+    let all = units.rows.len() > 1 && !units.more && fits;
     // A few sizes (`250 ml`, `1 l`) are words, unless most cells are plain numbers.
     let are = has_many_values(found) || found.numbers.n > found.words && are_measured(found);
     let (place, _) = found.first_word.as_ref().filter(|_| all && are)?;
     let rows = |n: u64| if n == 1 { "1 row".to_string() } else { format!("{n} rows") };
-    let list: Vec<String> =
-        units.rows.iter().map(|(unit, n)| format!("{} ({})", quoted(unit), rows(*n))).collect();
-    let error = wrong!("its numbers have different units: {}; write all in one unit", list.join(", "));
+    let one = |(unit, n): &(String, u64)| format!("{} ({})", quoted(unit), rows(*n));
+    let list: Vec<String> = units.rows.values().map(one).collect();
+    let without = match found.numbers.n {
+        0 => String::new(),
+        n => format!(", none ({})", rows(n)),
+    };
+    let list = list.join(", ");
+    let error = wrong!("its numbers have different units: {list}{without}; write all in one unit");
     Some(place.mark(error))
 }
 

@@ -1,14 +1,17 @@
 //! Where bytes come from, and how many may come out of few.
 
 use super::Compression;
+use super::unpacked::Unpacked;
 use crate::Result;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read, Seek};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Large enough that a read costs nothing beside what is done with it, small enough for the cache.
 const BUFFER_BYTES: usize = 256 * 1024;
+/// Compressed texts of at most this size are unpacked once and kept.
+const KEPT_BYTES: u64 = 1 << 20;
 /// Compressed data may grow to this many bytes without question...
 const FREE_BYTES: u64 = 1 << 28;
 /// ... and beyond that to this many times their size. Numbers that are worth learning from do not shrink more
@@ -22,6 +25,8 @@ pub(crate) struct InputFile {
     /// What stands for the file.
     pub(super) bytes: Option<Arc<[u8]>>,
     compression: Compression,
+    /// A small text that was compressed; `None` if there is more of it than is kept.
+    unpacked: Arc<OnceLock<Option<Unpacked>>>,
 }
 
 /// Bytes with a position.
@@ -31,7 +36,7 @@ impl<T: BufRead + Seek + Send> SeekableBytes for T {}
 impl InputFile {
     /// A file, or `bytes` that stand for one.
     pub(crate) fn new(path: &Path, bytes: Option<Arc<[u8]>>, compression: Compression) -> Self {
-        InputFile { path: path.to_path_buf(), bytes, compression }
+        InputFile { path: path.to_path_buf(), bytes, compression, unpacked: Arc::default() }
     }
 
     /// Whether a second reading gives the same bytes: not so for a pipe.
@@ -58,16 +63,23 @@ impl InputFile {
 
     /// The bytes from the beginning, decompressed.
     pub(crate) fn text(&self) -> Result<Box<dyn BufRead + Send>> {
-        let bytes = self.bytes()?;
         if self.compression == Compression::None {
-            return Ok(Box::new(bytes));
+            return Ok(Box::new(self.bytes()?));
         }
         let size = match &self.bytes {
             Some(bytes) => bytes.len() as u64,
             None => self.path.metadata().map_or(0, |metadata| metadata.len()),
         };
-        let text = Bounded::new(self.compression.decoder(bytes), size);
-        Ok(Box::new(BufReader::with_capacity(BUFFER_BYTES, text)))
+        let stream = || self.bytes().map(|bytes| Bounded::new(self.compression.decoder(bytes), size));
+        if size <= KEPT_BYTES && self.is_repeatable() {
+            if self.unpacked.get().is_none() {
+                let _ = self.unpacked.set(Unpacked::read(stream()?));
+            }
+            if let Some(Some(kept)) = self.unpacked.get() {
+                return Ok(Box::new(kept.text()));
+            }
+        }
+        Ok(Box::new(BufReader::with_capacity(BUFFER_BYTES, stream()?)))
     }
 }
 

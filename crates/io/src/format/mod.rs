@@ -21,6 +21,7 @@ mod output;
 mod parquet;
 mod svm;
 mod table_columns;
+mod unpacked;
 mod writer;
 
 pub use cells::{CellKind, Cells};
@@ -35,7 +36,9 @@ pub(crate) use writer::ColumnWriter;
 pub use writer::TableWriter;
 
 use crate::columns::{self, ColumnCursor};
-use crate::{ChooseColumns, ColumnRoles, Error, FileProfile, Result, Schema, Source, Table, TextTable};
+use crate::{
+    ChooseColumns, ColumnRoles, Error, FileProfile, LookThrough, Result, Schema, Source, Table, TextTable,
+};
 use kinfolk::Inputs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -167,7 +170,7 @@ const WRITTEN: &str = ".gz or .bz2";
 /// Without a schema, chunks come as the format has them, and [`read`](crate::read) decides how they are
 /// stored.
 pub fn open(path: &Path, columns: &ColumnRoles, schema: Option<&Schema>) -> Result<Box<dyn Source>> {
-    open_inputs(&[input_file(path, schema.is_none())?], columns, schema)
+    open_inputs(&[input_file(path, schema.is_none())?], columns, schema, LookThrough::All)
 }
 
 /// [`open`] of several files, one after the other, as if they were one.
@@ -177,7 +180,34 @@ pub fn open_all(
     schema: Option<&Schema>,
 ) -> Result<Box<dyn Source>> {
     let inputs = paths.iter().map(|path| input_file(path, schema.is_none())).collect::<Result<Vec<_>>>()?;
-    open_inputs(&inputs, columns, schema)
+    open_inputs(&inputs, columns, schema, LookThrough::All)
+}
+
+/// [`open_all`] for a fit, where not all rows need be looked at before.
+///
+/// # Errors
+/// As of [`open_all`].
+pub fn open_looking(paths: &[PathBuf], columns: &ColumnRoles, look: LookThrough) -> Result<Box<dyn Source>> {
+    let inputs = paths.iter().map(|path| input_file(path, true)).collect::<Result<Vec<_>>>()?;
+    open_inputs(&inputs, columns, None, look)
+}
+
+/// Opens files whose labels matter and nothing else: where the types of columns say what labels are, rows have one
+/// feature that is 0, and no other column is read. `None` for other files.
+///
+/// # Errors
+/// As of [`open_all`].
+pub fn open_labels(paths: &[PathBuf], columns: &ColumnRoles) -> Result<Option<Box<dyn Source>>> {
+    let mut cursors = vec![];
+    for path in paths {
+        let (format, input) = input_file(path, true)?;
+        let Reader::Columns(open) = format.reader else { return Ok(None) };
+        let cursor = open_columns(open, &input).map_err(|error| error.in_file(&input.path))?;
+        cursors.push((input.path.clone(), cursor));
+    }
+    let Some(sources) = columns::open_labels(cursors, columns)? else { return Ok(None) };
+    let checked = |(source, path): (Box<dyn Source>, &PathBuf)| crate::source::checked(source, path, None);
+    Ok(Some(crate::source::chained(sources.into_iter().zip(paths).map(checked).collect(), true)))
 }
 
 /// [`open`] of a file in memory; `path` gives the format, and its name in messages.
@@ -188,7 +218,8 @@ pub fn open_bytes(
     schema: Option<&Schema>,
 ) -> Result<Box<dyn Source>> {
     let (format, compression) = format_and_compression(path)?;
-    open_inputs(&[(format, InputFile::new(path, Some(bytes.into()), compression))], columns, schema)
+    let input = InputFile::new(path, Some(bytes.into()), compression);
+    open_inputs(&[(format, input)], columns, schema, LookThrough::All)
 }
 
 /// Reads some columns of a file of named columns as texts. The file should be small: it is read as a whole.
@@ -277,6 +308,7 @@ fn open_inputs(
     inputs: &[(&'static FileFormat, InputFile)],
     columns: &ColumnRoles,
     schema: Option<&Schema>,
+    look: LookThrough,
 ) -> OpenResult {
     let (mut sources, mut cursors) = (vec![], vec![]);
     for (format, input) in inputs {
@@ -291,7 +323,7 @@ fn open_inputs(
     if !sources.is_empty() && !cursors.is_empty() {
         return Err(wrong!("some of the files have named columns and others have not; give one kind"));
     }
-    sources.extend(columns::open(cursors, columns, schema)?);
+    sources.extend(columns::open(cursors, columns, schema, look)?);
     let checked = |(source, (_, input)): (Box<dyn Source>, &(_, InputFile))| {
         crate::source::checked(source, &input.path, schema)
     };

@@ -5,7 +5,7 @@ use crate::columns::ColumnNames;
 use crate::columns::encoder::FeatureColumn;
 use crate::columns::feature_columns::{known_features, present_features};
 use crate::columns::target_values::TargetPair;
-use crate::{ColumnRoles, Feature, LabelEncoding, MissingColumns, Result, Role, Schema};
+use crate::{ColumnRoles, Feature, Hint, LabelEncoding, MissingColumns, Result, Role, Schema};
 use std::collections::BTreeMap;
 
 impl ColumnLayout {
@@ -30,6 +30,7 @@ impl ColumnLayout {
             fitting: false,
             part: None,
             keeps_rows: roles.keep_rows,
+            only_start_known: false,
             schema: schema.clone(),
         };
         layout.schema.columns.missing_words.extend_from_slice(&roles.missing_words);
@@ -52,6 +53,10 @@ impl ColumnLayout {
             Some(features) => known_features(names, features)?,
             None => layout.unnamed_features(names)?,
         };
+        // Predictions need no labels, and new rows may have remarks in their place. Columns of labels can be tasks.
+        if layout.keeps_rows && layout.task.is_some() {
+            layout.target = None;
+        }
         Ok(layout)
     }
 
@@ -63,10 +68,13 @@ impl ColumnLayout {
         let features: Vec<_> = (0..names.len()).filter(|&i| !used[i] && !names.is_unnamed(i)).collect();
         let (n, expected) = (features.len(), self.schema.n_features);
         if n != expected {
-            return Err(wrong!(
+            let error = wrong!(
                 "the model has {expected} features without names, and {n} columns are left for them here: {}",
                 names.listed()
-            ));
+            );
+            // A column that is carried along is no feature.
+            let keep = Hint::CheckRoles(vec![Role::Keep]);
+            return Err(if n > expected { error.hint(keep) } else { error });
         }
         let feature = |column| FeatureColumn::new(column, Feature::Number(names.name(column).into()));
         Ok(features.into_iter().map(feature).collect())
@@ -100,6 +108,10 @@ fn target_for_prediction(
 ) -> Result<Option<TargetColumns>> {
     let old = &schema.columns;
     let given = !columns.target.is_empty();
+    // Rows that tell their task have one score, and not one for each of several targets.
+    if !given && columns.task.is_some() && old.target.len() > 1 {
+        return Ok(None);
+    }
     let targets = if given { &columns.target } else { &old.target };
     let find = |name: &String| match given {
         true => names.require(name, Role::Target).map(Some),

@@ -29,7 +29,12 @@ pub(super) fn column_type(data_type: &DataType) -> ColumnType {
         // Bytes may be text, and are told apart when they are read.
         DataType::Binary | DataType::LargeBinary | DataType::BinaryView => ColumnType::Text,
         DataType::Date32 | DataType::Date64 | DataType::Timestamp(..) => ColumnType::Date,
-        DataType::Dictionary(_, values) => column_type(values),
+        DataType::Dictionary(_, values) => match column_type(values) {
+            ColumnType::Number { .. } | ColumnType::Text if **values != DataType::Boolean => {
+                ColumnType::Category
+            }
+            other => other,
+        },
         DataType::List(field) | DataType::LargeList(field) | DataType::FixedSizeList(field, _) => {
             match column_type(field.data_type()) {
                 ColumnType::Number { single } => ColumnType::List { single },

@@ -122,6 +122,9 @@ fn check_width(record: &CsvRecords, names: &ColumnNames) -> Result<()> {
         _ if record.has_line_ends() => " (is a quote on this line not closed?)",
         // A name of the table, or a date, as programs write it above what they export.
         _ if expected == 1 => "; the first line must name the columns: delete what is above it",
+        _ if n == expected + 1 && record.line() == 2 => {
+            "; if lines begin with the name of a row, as those of R's write.table do, give it a name in the first line"
+        }
         _ => "",
     };
     Err(wrong!("there are {n} cells, and the header has {expected}{why}").at_line(record.line()))

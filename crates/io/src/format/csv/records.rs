@@ -160,18 +160,18 @@ impl LineCount {
 
 /// Everything up to the end of the first line that is not empty, without a byte order mark.
 fn first_line(input: &mut impl BufRead) -> io::Result<Vec<u8>> {
-    let mut line = vec![];
+    let (mut line, mut is_empty) = (vec![], true);
     loop {
         let buffer = input.fill_buf()?;
         let end = memchr::memchr2(b'\n', b'\r', buffer).map(|at| at + 1);
         let n = end.unwrap_or(buffer.len());
         line.extend_from_slice(&buffer[..n]);
+        is_empty &= buffer[..n].iter().all(|byte| b"\r\n".contains(byte));
         input.consume(n);
         if line.len() > MAX_RECORD_BYTES {
             return Err(too_long());
         }
-        let is_empty = || line.iter().all(|byte| b"\r\n".contains(byte));
-        if n == 0 || end.is_some() && !is_empty() {
+        if n == 0 || end.is_some() && !is_empty {
             let mark = if line.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
             line.drain(..mark);
             return Ok(line);

@@ -15,6 +15,12 @@ impl NpySource {
         columns.refuse_all("npy")?;
         let mut from = input.bytes()?;
         let header = ArrayHeader::read(&mut from)?;
+        if let [n] = header.shape[..] {
+            return Err(wrong!(
+                "it is a list of {n}; inputs have rows and columns, and labels go beside them into one file: \
+                 numpy.savez(\"data.npz\", X=X, y=y)"
+            ));
+        }
         let rows = MatrixReader::new(Box::new(from), header)?;
         let storage = schema.map_or(Storage::Dense, |schema| schema.storage);
         let schema = Schema { storage, ..Schema::new(columns.clone(), None, rows.cols()) };

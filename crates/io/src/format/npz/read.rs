@@ -33,6 +33,7 @@ impl NpzSource {
         let offset = wanted.array(&archive, |roles| &roles.offset, "offset")?;
         let split = wanted.array(&archive, |roles| &roles.split, "split")?;
         let weight = per_row(&mut archive, weight, n_rows, columns::weights)?;
+        let offset_name = offset.clone();
         let offset = per_row(&mut archive, offset, n_rows, columns::offsets)?;
         let split = per_row(&mut archive, split, n_rows, columns::parts)?;
         let fold_keys = match &columns.folds_by {
@@ -43,7 +44,8 @@ impl NpzSource {
         let own = || {
             let numbers = features.as_ref().map(|names| names.iter().cloned().map(Feature::Number).collect());
             let storage = if array == "K" { Storage::Kernel } else { Storage::Dense };
-            let columns = ColumnRoles { folds_by: None, ..columns.clone() };
+            // The array has this name without being asked for: predictions for new rows must know that it was there.
+            let columns = ColumnRoles { folds_by: None, offset: offset_name, ..columns.clone() };
             Schema { storage, ..Schema::new(columns, numbers, cols) }
         };
         let schema = schema.cloned().unwrap_or_else(own);

@@ -7,6 +7,24 @@ use std::io::Read;
 /// group in one.
 const MAX_PAGE_BYTES: usize = 1 << 30;
 
+/// `Err` if pages are compressed in a way that is not known here, with what to do.
+pub(super) fn check(compression: Compression) -> Result<(), String> {
+    match compression {
+        Compression::UNCOMPRESSED
+        | Compression::SNAPPY
+        | Compression::GZIP(_)
+        | Compression::ZSTD(_)
+        | Compression::LZ4_RAW => Ok(()),
+        other => {
+            let name = format!("{other:?}").to_lowercase();
+            let name = name.split('(').next().unwrap_or_default().to_string();
+            Err(format!(
+                "it is compressed with {name}, which is not read here: write it with snappy, zstd or gzip"
+            ))
+        }
+    }
+}
+
 /// Decompresses a page. The parquet crate could do so too, but reserves what the file claims, and gzip
 /// without end.
 pub(super) fn decompress(compression: Compression, bytes: &[u8]) -> Result<Vec<u8>, String> {
@@ -19,7 +37,7 @@ pub(super) fn decompress(compression: Compression, bytes: &[u8]) -> Result<Vec<u
             read(decoder)
         }
         Compression::LZ4_RAW => lz4(bytes),
-        other => Err(format!("it is compressed with {other:?}; use snappy, gzip, zstd or lz4 (raw)")),
+        other => check(other).map(|()| bytes.to_vec()),
     }
 }
 
@@ -84,6 +102,17 @@ mod tests {
             let cut = decompress(compression, &bytes[..bytes.len() / 2]);
             assert_ne!(cut.as_deref(), Ok(&text[..]), "{compression:?}");
         }
+    }
+
+    #[test]
+    fn other_codecs_are_named() {
+        let brotli = Compression::BROTLI(Default::default());
+        assert_eq!(
+            check(brotli).unwrap_err(),
+            "it is compressed with brotli, which is not read here: write it with snappy, zstd or gzip"
+        );
+        assert!(check(Compression::LZO).unwrap_err().contains("with lzo,"));
+        assert!(check(Compression::UNCOMPRESSED).is_ok());
     }
 
     #[test]

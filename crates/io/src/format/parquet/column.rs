@@ -1,12 +1,15 @@
 //! A column of a row group, read a few rows at a time.
 
 use super::schema::ValueType;
-use crate::columns::cells::{self, Reading, TableCell};
+use crate::columns::cells::{self, Reading, TableCell, TypedCell};
+use crate::columns::{CellBlock, ColumnBlock, VisitRow};
 use crate::format::no_panic::no_panic;
 use crate::{DateOrder, Decimal, dates};
 use parquet::column::reader::{ColumnReader as TypedReader, ColumnReaderImpl};
 use parquet::data_type::{ByteArray, DataType, FixedLenByteArray};
+use parquet::errors::ParquetError;
 use std::borrow::Cow;
+use std::io;
 
 /// Where a column is being read.
 pub(super) struct ColumnReader {
@@ -73,6 +76,62 @@ impl Batch {
     }
 }
 
+impl CellBlock for Batch {
+    fn visit(&self, visit: &mut VisitRow<'_>) -> crate::Result<()> {
+        for (row, list) in self.lists().into_iter().enumerate() {
+            visit(&list.map_or(TypedCell::Null, TypedCell::List), row)?;
+        }
+        self.cells().enumerate().try_for_each(|(row, cell)| visit(&cell, row))
+    }
+
+    fn visit_different(&self, visit: &mut VisitRow<'_>) -> crate::Result<Vec<u32>> {
+        let mut which = vec![];
+        let (mut known, mut n) = (KnownCells::new(), 0);
+        for (row, cell) in self.cells().enumerate() {
+            // Equal texts of a dictionary are at the same place.
+            let key = match cell.0 {
+                None => (0, 0),
+                Some(PageCell::Raw(_, raw)) => (raw, 1),
+                Some(PageCell::Text(_, bytes)) => (bytes.as_ptr().addr() as u64, 2 + bytes.len() as u64),
+            };
+            which.push(match known.find(key) {
+                Some(number) => number,
+                None => {
+                    visit(&cell, row)?;
+                    known.insert(key, n);
+                    n += 1;
+                    n - 1
+                }
+            });
+        }
+        Ok(which)
+    }
+}
+
+/// Keys that were seen, and their numbers: as many as there are places, each key at its own.
+struct KnownCells(Vec<Option<((u64, u64), u32)>>);
+
+impl KnownCells {
+    const PLACES_LOG2: u32 = 12;
+
+    fn new() -> Self {
+        KnownCells(vec![None; 1 << Self::PLACES_LOG2])
+    }
+
+    /// The upper bits of a product with an odd number near 2^64 / phi (Knuth).
+    fn place(key: (u64, u64)) -> usize {
+        ((key.0 ^ key.1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - Self::PLACES_LOG2)) as usize
+    }
+
+    fn find(&self, key: (u64, u64)) -> Option<u32> {
+        self.0[Self::place(key)].filter(|(own, _)| *own == key).map(|(_, number)| number)
+    }
+
+    fn insert(&mut self, key: (u64, u64), number: u32) {
+        self.0[Self::place(key)] = Some((key, number));
+    }
+}
+
 /// A value.
 #[derive(Clone, Copy)]
 pub(super) enum PageCell<'a> {
@@ -110,6 +169,45 @@ impl ColumnReader {
     }
 }
 
+impl ColumnReader {
+    /// The next n rows, plain numbers as such if they are wanted.
+    pub(super) fn read_block(&mut self, n: usize, as_numbers: bool) -> Result<ColumnBlock, String> {
+        if !as_numbers || !self.kind.is_plain_number() {
+            return Ok(ColumnBlock::Cells(Box::new(self.read(n)?)));
+        }
+        let (mut levels, mut repeats) = (vec![], vec![]);
+        let to = &mut (&mut levels, &mut repeats);
+        let most = self.kind.present_level();
+        Ok(match &mut self.reader {
+            TypedReader::FloatColumnReader(from) => {
+                let values = rows(from, n, to)?;
+                ColumnBlock::of_singles(with_gaps(values, &levels, most, f32::NAN))
+            }
+            TypedReader::DoubleColumnReader(from) => {
+                let values = rows(from, n, to)?;
+                ColumnBlock::of_doubles(with_gaps(values, &levels, most, f64::NAN))
+            }
+            _ => {
+                let batch = self.read(n)?;
+                let Values::Raw(values) = &batch.values else {
+                    return Ok(ColumnBlock::Cells(Box::new(batch)));
+                };
+                let values = values.iter().map(|raw| self.kind.number(*raw)).collect();
+                ColumnBlock::of_doubles(with_gaps(values, &batch.levels, most, f64::NAN))
+            }
+        })
+    }
+}
+
+/// Values in their rows, where those of nulls are not stored.
+fn with_gaps<T: Copy>(values: Vec<T>, levels: &[i16], present: i16, gap: T) -> Vec<T> {
+    if values.len() >= levels.len() {
+        return values;
+    }
+    let mut next = values.into_iter();
+    levels.iter().map(|level| if *level >= present { next.next().unwrap_or(gap) } else { gap }).collect()
+}
+
 /// Where definition levels and repetition levels go.
 type Levels<'a> = (&'a mut Vec<i16>, &'a mut Vec<i16>);
 
@@ -128,11 +226,22 @@ fn rows<T: DataType>(
     (levels, repeats): &mut Levels<'_>,
 ) -> Result<Vec<T::T>, String> {
     let mut values = vec![];
-    let read = no_panic(|| from.read_records(n, Some(levels), Some(repeats), &mut values));
-    match read.map_err(|why| format!("a page is corrupt: {why}"))? {
-        (rows, ..) if rows < n => Err("it has fewer rows than the file claims".into()),
-        _ => Ok(values),
+    let read = no_panic(|| Ok::<_, String>(from.read_records(n, Some(levels), Some(repeats), &mut values)));
+    let corrupt = |why: String| format!("a page is corrupt: {why}");
+    match read.map_err(corrupt)? {
+        Ok((rows, ..)) if rows < n => Err("it has fewer rows than the file claims".into()),
+        Ok(_) => Ok(values),
+        // Said by the system, not by the file: there may be too many open ones.
+        Err(ParquetError::External(why)) if !is_damage(&*why) => {
+            Err(format!("the file cannot be read: {why}"))
+        }
+        Err(error) => Err(corrupt(error.to_string())),
     }
+}
+
+/// Whether a header cannot be what it says, as [`thrift`](super::thrift) finds out.
+fn is_damage(why: &(dyn std::error::Error + 'static)) -> bool {
+    why.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::InvalidData)
 }
 
 /// A cell that may be null.

@@ -14,15 +14,18 @@
 //! A wrong file must end in an [`Error`](crate::Error). The `parquet` crate of arrow-rs, which reads and writes
 //! the files, may panic on corrupt input (apache/arrow-rs issue 9742), and sets memory aside for what a page
 //! claims. So it runs behind `no_panic`, which turns a panic into an error. Pages are decompressed by `codec`,
-//! up to a limit, and `claims` compares what they claim with their bytes before the crate decodes them.
+//! up to a limit, and `claims` compares what they claim with their bytes before the crate decodes them; `thrift`
+//! does so with headers.
 
+mod arrow_schema;
 mod claims;
 mod codec;
 mod column;
-mod durations;
 mod pages;
 mod read;
 mod schema;
+mod shared_file;
+mod thrift;
 mod write;
 
 use super::{FileFormat, table_columns};

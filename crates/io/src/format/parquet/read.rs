@@ -1,14 +1,15 @@
 //! A parquet file, read from top to bottom.
 
+use super::arrow_schema;
 use super::column::ColumnReader;
-use super::durations;
 use super::pages::ParquetFile;
 use super::schema::{self, Field};
-use crate::columns::cells::TypedCell;
-use crate::columns::{ColumnCursor, ColumnNames, ColumnType, RowPlace, VisitCell};
+use super::shared_file::SharedFile;
+use crate::columns::{CellBlock, ColumnBlocks, ColumnCursor, ColumnNames, ColumnType, RowPlace, VisitCell};
 use crate::dates::ClockUnit;
 use crate::format::{InputFile, OpenCursorResult};
-use crate::{Error, Result};
+use crate::{Error, ReadThreads, Result};
+use rayon::prelude::*;
 
 /// A file may claim this many cells without question...
 const FREE_CELLS: u128 = 1 << 24;
@@ -35,14 +36,14 @@ impl ParquetCursor {
         let mut fields = schema::fields(of_file.schema_descr());
         let notes = of_file.key_value_metadata().into_iter().flatten();
         let mut notes =
-            notes.filter(|note| note.key == durations::KEY).filter_map(|note| note.value.as_ref());
-        let durations = notes.next().map_or(vec![], |text| durations::in_arrow_schema(text));
-        for (name, per_second) in durations {
+            notes.filter(|note| note.key == arrow_schema::KEY).filter_map(|note| note.value.as_ref());
+        for (name, arrow_type) in notes.next().map_or(vec![], |text| arrow_schema::in_note(text)) {
             let own = fields.iter_mut().filter(|field| field.name == name);
-            own.for_each(|field| field.as_durations(per_second));
+            own.for_each(|field| field.refine(arrow_type));
         }
         let names = ColumnNames::of_file(fields.iter().map(|field| field.name.clone()).collect())?;
         let (group, left, row) = (0, 0, 0);
+        file.close();
         Ok(Box::new(ParquetCursor { file, fields, names, group, left, columns: vec![], row }))
     }
 
@@ -50,7 +51,11 @@ impl ParquetCursor {
     /// are then open; 0 at the end.
     fn next_rows(&mut self, columns: &[usize], most: usize) -> Result<usize> {
         while self.left == 0 {
-            let Some(group) = self.file.metadata.row_groups().get(self.group) else { return Ok(0) };
+            let Some(group) = self.file.metadata.row_groups().get(self.group) else {
+                self.columns.clear();
+                self.file.close();
+                return Ok(0);
+            };
             let claimed = group.num_rows();
             self.left =
                 u64::try_from(claimed).map_err(|_| wrong!("a row group claims to have {claimed} rows"))?;
@@ -80,6 +85,7 @@ impl ColumnCursor for ParquetCursor {
         match &self.fields[column].content {
             Err(why) => ColumnType::Unusable(why.clone()),
             Ok((_, kind)) if kind.list.is_some() => ColumnType::List { single: kind.fits_single() },
+            Ok((_, kind)) if kind.is_category() => ColumnType::Category,
             Ok((_, kind)) if kind.is_text() => ColumnType::Text,
             Ok((_, kind)) if kind.is_date() => ColumnType::Date,
             Ok((_, kind)) => ColumnType::Number { single: kind.fits_single() },
@@ -112,22 +118,57 @@ impl ColumnCursor for ParquetCursor {
         }
         for (i, &column) in columns.iter().enumerate() {
             let batch = self.columns[i].read(n).map_err(|why| self.at(column, &why))?;
-            for (row, list) in batch.lists().into_iter().enumerate() {
-                let cell = list.map_or(TypedCell::Null, TypedCell::List);
-                visit(&cell, i, row, RowPlace::Row(self.row + row as u64))?;
-            }
-            for (row, cell) in batch.cells().enumerate() {
-                visit(&cell, i, row, RowPlace::Row(self.row + row as u64))?;
-            }
+            batch.visit(&mut |cell, row| visit(cell, i, row, RowPlace::Row(self.row + row as u64)))?;
         }
         self.left -= n as u64;
         self.row += n as u64;
         Ok(n)
     }
 
+    fn next_blocks(
+        &mut self,
+        columns: &[(usize, bool)],
+        most: usize,
+        threads: Option<&ReadThreads>,
+    ) -> Result<Option<ColumnBlocks>> {
+        let places: Vec<usize> = columns.iter().map(|(column, _)| *column).collect();
+        let n_rows = self.next_rows(&places, most)?;
+        let first_row = self.row;
+        if n_rows == 0 {
+            return Ok(Some(ColumnBlocks { first_row, n_rows, columns: vec![] }));
+        }
+        let read = |(reader, (_, as_numbers)): (&mut ColumnReader, &(usize, bool))| {
+            reader.read_block(n_rows, *as_numbers)
+        };
+        let readers = &mut self.columns;
+        let blocks: Vec<_> = ReadThreads::run(threads, || match threads {
+            Some(_) => readers.par_iter_mut().zip(columns).map(read).collect(),
+            None => readers.iter_mut().zip(columns).map(read).collect(),
+        });
+        let named = |(block, &(column, _)): (std::result::Result<_, String>, &(usize, bool))| {
+            block.map_err(|why| self.at(column, &why))
+        };
+        let columns = blocks.into_iter().zip(columns).map(named).collect::<Result<Vec<_>>>()?;
+        self.left -= n_rows as u64;
+        self.row += n_rows as u64;
+        Ok(Some(ColumnBlocks { first_row, n_rows, columns }))
+    }
+
+    fn rows_at_hand(&self) -> Option<usize> {
+        // A row group claims them; `check_size` has compared the claims with the bytes of the file.
+        usize::try_from(self.left).ok()
+    }
+
+    fn nulls(&self, column: usize) -> Option<u64> {
+        let (leaf, _) = self.fields[column].content.as_ref().ok()?;
+        let groups = self.file.metadata.row_groups().iter();
+        groups.map(|group| group.columns().get(*leaf)?.statistics()?.null_count_opt()).sum()
+    }
+
     fn rewind(&mut self) -> Result<()> {
         (self.group, self.left, self.row) = (0, 0, 0);
         self.columns.clear();
+        self.file.close();
         Ok(())
     }
 }
@@ -139,7 +180,7 @@ pub(super) fn open_file(input: &InputFile) -> Result<ParquetFile> {
         None if !input.is_repeatable() && input.path.exists() => {
             return Err(wrong!("it is not a regular file"));
         }
-        None => ParquetFile::new(input.file()?),
+        None => ParquetFile::new(SharedFile::new(&input.path, input.file()?)?),
     };
     file.map_err(|error| wrong!("it is not a whole parquet file: {error}"))
 }

@@ -1,5 +1,6 @@
 //! What the columns of a file hold.
 
+use super::arrow_schema::ArrowType;
 use crate::dates::ClockUnit;
 use crate::{dates, decimal, text};
 use half::f16;
@@ -49,6 +50,8 @@ pub(super) struct ValueType {
     pub(super) nullable: bool,
     /// If it is a list, its levels.
     pub(super) list: Option<ListLevels>,
+    /// Whether programs had the values as categories.
+    is_dictionary: bool,
 }
 
 /// What definition levels of a list mean.
@@ -61,6 +64,24 @@ pub(super) struct ListLevels {
 }
 
 impl ValueType {
+    /// Whether values are categories: numbers or text by themselves, but no booleans, dates or decimals.
+    pub(super) fn is_category(self) -> bool {
+        self.is_dictionary && self.meaning == Meaning::Number && self.physical != Physical::Bool
+    }
+
+    /// Whether values are numbers and nothing else: no dates, decimals or categories, and no lists.
+    pub(super) fn is_plain_number(self) -> bool {
+        self.meaning == Meaning::Number
+            && self.physical != Physical::Text
+            && self.list.is_none()
+            && !self.is_dictionary
+    }
+
+    /// The definition level of a value that is there.
+    pub(super) fn present_level(self) -> i16 {
+        i16::from(self.nullable)
+    }
+
     pub(super) fn is_text(self) -> bool {
         self.physical == Physical::Text && self.meaning == Meaning::Number
     }
@@ -163,13 +184,17 @@ pub(super) struct Field {
 }
 
 impl Field {
-    /// The same column with integers as durations, so many to a second.
-    pub(super) fn as_durations(&mut self, per_second: i64) {
-        if let Ok((_, kind)) = &mut self.content
-            && kind.physical == Physical::Int64
-            && kind.meaning == Meaning::Number
-        {
-            kind.meaning = Meaning::Duration(per_second);
+    /// The same column as one of this Arrow type.
+    pub(super) fn refine(&mut self, arrow_type: ArrowType) {
+        let Ok((_, kind)) = &mut self.content else { return };
+        match arrow_type {
+            ArrowType::Duration(per_second)
+                if kind.physical == Physical::Int64 && kind.meaning == Meaning::Number =>
+            {
+                kind.meaning = Meaning::Duration(per_second);
+            }
+            ArrowType::Duration(_) => {}
+            ArrowType::Dictionary => kind.is_dictionary = true,
         }
     }
 }
@@ -250,7 +275,15 @@ fn meaning(column: &ColumnDescriptor) -> Option<Meaning> {
 fn kind(column: &ColumnDescriptor) -> Result<ValueType, String> {
     let nullable = column.max_def_level() > 0;
     let of = |physical, bits, signed| {
-        Ok(ValueType { physical, meaning: Meaning::Number, bits, signed, nullable, list: None })
+        Ok(ValueType {
+            physical,
+            meaning: Meaning::Number,
+            bits,
+            signed,
+            nullable,
+            list: None,
+            is_dictionary: false,
+        })
     };
     if let Some(meaning) = meaning(column) {
         let physical = match column.physical_type() {
@@ -259,7 +292,8 @@ fn kind(column: &ColumnDescriptor) -> Result<ValueType, String> {
             // Bytes are kept as they are.
             _ => Physical::Text,
         };
-        return Ok(ValueType { physical, meaning, bits: 0, signed: true, nullable, list: None });
+        let (list, is_dictionary) = (None, false);
+        return Ok(ValueType { physical, meaning, bits: 0, signed: true, nullable, list, is_dictionary });
     }
     let (logical, converted) = (column.logical_type_ref(), column.converted_type());
     let no_numbers = || {

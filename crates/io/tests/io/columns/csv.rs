@@ -114,6 +114,7 @@ fn words_become_one_feature_each() {
             missing: false,
             filled: false,
             no: None,
+            fill: None,
         },
     ];
     assert_eq!((schema.features.as_ref(), schema.n_features), (Some(&expected), 3));
@@ -182,7 +183,8 @@ fn features_without_names_are_all_that_is_left() {
     let message = one_line(read_as("t,b,a\nu,1,2\n", &ColumnRoles::default(), Some(&schema)).map(|_| ()));
     assert_eq!(
         message,
-        "a.csv: the model has 2 features without names, and 3 columns are left for them here: \"t\", \"b\", \"a\""
+        "a.csv: the model has 2 features without names, and 3 columns are left for them here: \"t\", \"b\", \"a\"; \
+         check the columns given as column to keep"
     );
 }
 
@@ -225,4 +227,12 @@ fn compressed_files_of_several_members_are_read_to_the_end() {
     std::fs::write(&path, &bytes[..bytes.len() - 5]).unwrap();
     let cut = kinfolk_io::open(&path, &columns("t", "y"), None).map(|_| ());
     assert!(one_line(cut).ends_with("the file ends early; it was cut off"));
+}
+
+/// Found by a fuzzer: 110,407 line ends in 24 bytes of zstd took a second and a half. Four million would not end.
+#[test]
+fn many_empty_lines_are_passed_once() {
+    let text = ["\n".repeat(1 << 22), TREES.into()].concat();
+    let (rows, _) = read(&text, &columns("kind", "y")).unwrap();
+    assert_eq!(rows, read(TREES, &columns("kind", "y")).unwrap().0);
 }

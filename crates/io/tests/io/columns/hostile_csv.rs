@@ -26,7 +26,10 @@ fn a_word_among_numbers_offers_what_can_be_done() {
          missing value, or make features of its words (one-hot), or leave the column out"
     );
     let name = || "my city".to_string();
-    assert_eq!(error.hints, [Hint::MissingWord("Rome".into()), Hint::OneHot(name()), Hint::Drop(name())]);
+    assert_eq!(
+        error.hints,
+        [Hint::MissingWords(vec!["Rome".into()]), Hint::OneHot(name()), Hint::Drop(name())]
+    );
 }
 
 #[test]

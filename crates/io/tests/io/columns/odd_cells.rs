@@ -193,3 +193,120 @@ fn all_names_that_are_not_there_are_named() {
     let error = read(table(|i| i.to_string()), &columns("tt", "yy")).unwrap_err();
     assert_eq!(error.others.map_or(0, |others| others.len()), 1);
 }
+
+#[test]
+fn all_words_that_are_no_numbers_are_named_at_once() {
+    let cell = |i: usize| match i {
+        3 | 9 | 20 => "NC".into(),
+        5 | 6 => " non renseign\u{e9} ".into(),
+        7 => "?".into(),
+        8 => "inf".into(),
+        _ => format!("{}.5", i % 17),
+    };
+    let error = read(table(cell), &y()).unwrap_err();
+    let words = names(&["NC", "non renseign\u{e9}", "?", "inf"]);
+    assert!(error.hints.contains(&kinfolk_io::Hint::MissingWords(words.clone())), "{error}");
+    let listed =
+        "\"NC\" (3 rows), \"non renseign\u{e9}\" (2 rows), \"?\" (1 row) and \"inf\" (1 row) are not finite";
+    assert!(error.to_string().contains(listed), "{error}");
+    let cured = ColumnRoles { missing_words: words, ..y() };
+    let (_, schema) = read(table(cell), &cured).unwrap();
+    assert!(matches!(schema.features.unwrap()[0], Feature::Filled { rows: 7, .. }));
+    // Labels, too.
+    let labels = |i: usize| format!("{},{i}", cell(i));
+    let text = table(labels).replace("t,c,x,y\n", "t,y,c,x,z\n");
+    let error = read(&text, &y()).unwrap_err();
+    assert!(
+        matches!(&error.hints[..], [kinfolk_io::Hint::MissingWords(words)] if words.len() == 4),
+        "{error}"
+    );
+    assert!(read(text, &cured).is_ok());
+}
+
+#[test]
+fn infinity_is_a_word_among_words() {
+    let (rows, schema) = read(table(|i| ["inf", "sup", "mid"][i % 3].into()), &y()).unwrap();
+    assert_eq!(schema.feature_names().unwrap()[..3], names(&["c=inf", "c=mid", "c=sup"]));
+    assert_eq!(rows[0].x[..3], bits(&[1.0, 0.0, 0.0]));
+}
+
+#[test]
+fn infinite_labels_may_be_missing() {
+    for target in ["y", "x,y"] {
+        let roles =
+            ColumnRoles { target: target.split(',').map(String::from).collect(), ..ColumnRoles::default() };
+        let text = table(|i| i.to_string()).replace(",7\n", ",-inf\n");
+        let error = read(&text, &roles).unwrap_err();
+        assert_eq!(error.hints, [kinfolk_io::Hint::MissingWords(names(&["-inf"]))], "{error}");
+        assert!(read(&text, &ColumnRoles { missing_words: names(&["-inf"]), ..roles }).is_ok());
+    }
+}
+
+#[test]
+fn superscripts_are_digits_in_units() {
+    let text = |unit: [&str; 2]| table(|i| format!("{i}.5 {}", unit[i % 2]));
+    let (rows, schema) = read(text(["m\u{b2}", "m2"]), &y()).unwrap();
+    assert_eq!(rows[3].x[0], 3.5f64.to_bits());
+    let mut source = open(text(["m2", "m2"]), &ColumnRoles::default(), Some(&schema)).unwrap();
+    assert_eq!(all_rows(&mut *source, 100).unwrap()[3].x, rows[3].x);
+    // Units that differ are named, with what lacks one, though there are other words.
+    let mixed = |i: usize| match i {
+        0..=9 => format!("{i}.5 m\u{b2}"),
+        10..=17 => format!("{i}.5 ft2"),
+        18 => "NC".into(),
+        _ => format!("{i}.5"),
+    };
+    let said = message(table(mixed), &y());
+    assert!(
+        said.contains("different units: \"ft2\" (8 rows), \"m\u{b2}\" (10 rows), none (11 rows)"),
+        "{said}"
+    );
+}
+
+#[test]
+fn one_odd_target_of_many_is_the_only_one_named() {
+    let row = |i: usize| format!("{i},{}.5,{}.5,{}.5,{}\n", i % 7, i % 5, i % 6, ["ok", "bad", "odd"][i % 3]);
+    let text = String::from("x,y_1,y_2,y_3,y_note\n") + &(0..30).map(row).collect::<String>();
+    let roles = ColumnRoles { target: names(&["y_*"]), ..ColumnRoles::default() };
+    let error = read(&text, &roles).unwrap_err();
+    assert!(error.others.is_none(), "{error}");
+    let wanted =
+        "a.csv: column \"y_note\": it has words, such as \"ok\", and 3 other targets have numbers; leave the";
+    assert!(error.to_string().starts_with(wanted), "{error}");
+    assert!(read(&text, &ColumnRoles { drop: names(&["y_note"]), ..roles }).is_ok());
+}
+
+#[test]
+fn blanks_around_names_without_letters_do_not_count_if_case_does_not() {
+    let text = table(|i| i.to_string()).replace("\nt0,", "\n0105 ,").replace("\nt1,", "\n0105,");
+    let folded = ColumnRoles { ignore_case: true, ..y() };
+    let (rows, schema) = read(&text, &folded).unwrap();
+    assert!(rows.iter().all(|row| matches!(&row.target, Label::Number(task, _) if task == "0105")));
+    let new = text.replace("0105", "0107").replace("0107 ", " 0105 ");
+    let mut source = open(new, &ColumnRoles::default(), Some(&schema)).unwrap();
+    assert_eq!(all_rows(&mut *source, 100).unwrap()[0].target, number("0105", 0.0));
+    let (table, schema) = kinfolk_io::read_bytes(Path::new("a.csv"), text.as_bytes(), &y(), None).unwrap();
+    assert!(schema.spelling_notes(&table)[0].starts_with("tasks: 2 different spellings of 1 word"));
+}
+
+#[test]
+fn row_numbers_that_pandas_named_are_no_features() {
+    for (first, step, is_left_out) in [(0, 1, true), (1, 1, true), (2, 1, false), (0, 2, false)] {
+        let text = table(|i| (first + step * i).to_string()).replace("t,c,x", "t,Unnamed: 0,x");
+        let (_, schema) = read(&text, &y()).unwrap();
+        assert_eq!(schema.feature_names().unwrap().len(), if is_left_out { 1 } else { 2 }, "{first} {step}");
+        assert_eq!(schema.left_out.len(), usize::from(is_left_out));
+        let listed = ColumnRoles { features: Some(names(&["Unnamed: 0"])), ..y() };
+        assert_eq!(read(&text, &listed).unwrap().1.feature_names().unwrap().len(), 1);
+    }
+}
+
+#[test]
+fn nothing_to_learn_from_says_what_is_left_out() {
+    let lists = (0..30).map(|i| format!("\"[{i}, 2]\",{i}\n")).collect::<String>();
+    let said = message("emb,y\n".to_string() + &lists, &columns("", "y"));
+    assert!(
+        said.contains("no column left to learn from; \"emb\" is left out: lists in text; write them as"),
+        "{said}"
+    );
+}

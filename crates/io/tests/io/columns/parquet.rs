@@ -133,6 +133,7 @@ fn columns_of_any_type_may_be_names() {
             missing: false,
             filled: false,
             no: None,
+            fill: None,
         };
         let features = vec![
             Feature::Number("u8".into()),
@@ -242,6 +243,20 @@ fn broken_files_say_so_wherever_they_are_cut_or_changed() {
                 assert!(!error.to_string().contains('\n'));
             }
         }
+    }
+}
+
+/// Found by a fuzzer: the header of a page claims 161,532,287 numbers, and the crate goes through all of them.
+#[test]
+fn a_list_in_a_header_does_not_claim_more_than_there_is() {
+    let chosen = ColumnRoles { target: names(&["kind"]), drop: names(&["z"]), ..ColumnRoles::default() };
+    let bytes = std::fs::read(fixture("hostile_list")).unwrap();
+    for read in [
+        kinfolk_io::read(&fixture("hostile_list"), &chosen, None),
+        kinfolk_io::read_bytes(Path::new("a.parquet"), &bytes, &chosen, None),
+    ] {
+        let message = one_line(read.map(|_| ()));
+        assert!(message.contains("a page is corrupt: "), "{message}");
     }
 }
 

@@ -98,3 +98,23 @@ fn dates_of_text_and_of_a_type_are_one_column() {
         assert!((0..8).any(|row| day(row) == 19_787.0), "5 March 2024");
     }
 }
+
+#[test]
+fn categories_are_words_whatever_they_look_like() {
+    for name in ["categories.parquet", "categories.arrow"] {
+        let (rows, schema) = read_file(name, &columns("t", "y"));
+        let wanted = names(&["grade=1", "grade=2", "grade=3", "code=9", "code=10", "plain"]);
+        assert_eq!(schema.feature_names().unwrap(), wanted, "{name}");
+        assert_eq!(rows[1].x, bits(&[0.0, 1.0, 0.0, 1.0, 0.0, 1.0]), "{name}");
+        assert!(
+            schema.notes()[0]
+                .starts_with("words became a feature for each value: \"grade\" (3), \"code\" (2)")
+        );
+        // New rows without types are read alike, and categories to be learned are classes.
+        let csv = "t,grade,code,plain\na,3,10,7\n";
+        let mut source = open(csv, &ColumnRoles::default(), Some(&schema)).unwrap();
+        assert_eq!(all_rows(&mut *source, 10).unwrap()[0].x, bits(&[0.0, 0.0, 1.0, 0.0, 1.0, 7.0]), "{name}");
+        let (rows, _) = read_file(name, &columns("", "grade"));
+        assert_eq!(rows[0].target, Label::Class("1".into()), "{name}");
+    }
+}
