@@ -174,6 +174,31 @@ pub(crate) fn training<'a>(
     })
 }
 
+/// The rows that were kept with statistics, as data to choose settings on.
+///
+/// # Errors
+/// If none were kept, or the spec asks for anything that cannot be had without the rows at hand.
+pub fn kept_rows(spec: &FitSpec, statistics: &Statistics, schema: &Schema) -> Result<Training<'static>> {
+    spec.check()?;
+    let losses = spec.loss.losses(statistics.only_signs());
+    check(spec, &losses, true)?;
+    let Some((inputs, observations)) = statistics.kept_rows()? else {
+        return Err(Error::Spec("no rows were kept with the statistics to choose settings on".into()));
+    };
+    Ok(Training {
+        inputs,
+        scaling: kinfolk::Scaling::None,
+        observations: Cow::Owned(observations),
+        target_scaling: None,
+        losses,
+        schema: schema.clone(),
+        notes: vec![],
+        fold_keys: None,
+        ranges: None,
+        statistics: None,
+    })
+}
+
 fn check(spec: &FitSpec, losses: &Losses, has_rows: bool) -> Result<()> {
     let wrong = |why: &str| Err(Error::Spec(why.into()));
     let is_squared = |loss: &LossKind| *loss == LossKind::Squared;

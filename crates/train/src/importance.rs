@@ -4,7 +4,7 @@ use crate::parallel::{in_parallel, threads_or_cores};
 use crate::select::mean_and_sd;
 use crate::{Error, Metric, Result, Score, StudyObserver, predict};
 use kinfolk::inputs::Dense;
-use kinfolk::{Inputs, Model, Observations};
+use kinfolk::{Inputs, Kernel, Model, Observations};
 use kinfolk_io::{Feature, Schema};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -12,6 +12,12 @@ use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Rows that are predicted at a time, between two questions whether to stop; the engine takes as many at once.
+const MOST_ROWS: usize = 256;
+
+/// Products that a prediction of so many rows may take: a tenth of a second or so.
+const PRODUCTS_AT_ONCE: usize = 200_000_000;
 
 /// So many features of names that count from 0 (`emb_0`, `emb_1`, ...) are the numbers of one list.
 const MIN_LIST_LENGTH: usize = 32;
@@ -106,11 +112,11 @@ pub fn importances(
     metric.check(observations, losses)?;
     let (n, d) = (inputs.n_inputs(), inputs.n_features());
     let values = dense_values(inputs)?;
-    let scored = |values: Vec<f64>| -> Result<Score> {
-        let inputs = Inputs::from(Dense::f64_owned(values, n, d)?);
-        metric.score(observations, losses, &predict(model, &inputs, observations)?)
+    let scored = |values: &[f64]| -> Result<Option<Score>> {
+        let Some(predictions) = predict_rows(model, values, observations, observer)? else { return Ok(None) };
+        metric.score(observations, losses, &predictions).map(Some)
     };
-    let whole = scored(values.clone())?;
+    let Some(whole) = scored(&values)? else { return Ok(None) };
     let orders: Vec<Vec<usize>> = (0..shuffles.times)
         .map(|time| {
             let mut order: Vec<usize> = (0..n).collect();
@@ -123,16 +129,14 @@ pub fn importances(
     let fall = |column: &SourceColumn| -> Result<Option<Importance>> {
         let mut scores = vec![];
         for order in &orders {
-            if observer.stop() {
-                return Ok(None);
-            }
             let mut shuffled = values.clone();
             for (i, &from) in order.iter().enumerate() {
                 let (to, from) = (i * d, from * d);
                 let (first, last) = (column.features.start, column.features.end);
                 shuffled[to + first..to + last].copy_from_slice(&values[from + first..from + last]);
             }
-            scores.push(scored(shuffled)?);
+            let Some(score) = scored(&shuffled)? else { return Ok(None) };
+            scores.push(score);
         }
         let falls: Vec<f64> = scores.iter().map(|score| sign * (whole.value - score.value)).collect();
         let (fall, sd) = mean_and_sd(&falls);
@@ -150,6 +154,41 @@ pub fn importances(
     };
     found.sort_by(|a, b| b.fall.total_cmp(&a.fall));
     Ok(Some(Importances { metric, score: whole.value, columns: found }))
+}
+
+/// As [`predict`] does, some rows at a time; `None` if the observer said stop.
+fn predict_rows(
+    model: &Model,
+    values: &[f64],
+    observations: &Observations,
+    observer: &dyn StudyObserver,
+) -> Result<Option<Vec<f64>>> {
+    let about = model.about();
+    let d = about.n_features.max(1);
+    let per_input = match about.kernel {
+        Kernel::Linear | Kernel::Cosine => about.tasks.len(),
+        _ => about.n_inputs,
+    };
+    let rows = (PRODUCTS_AT_ONCE / d.saturating_mul(per_input).max(1)).clamp(1, MOST_ROWS);
+    let mut predictions = vec![0.0; observations.len()];
+    for (chunk, values) in values.chunks(rows * d).enumerate() {
+        if observer.stop() {
+            return Ok(None);
+        }
+        let (first, n) = (chunk * rows, values.len() / d);
+        let inputs = Inputs::from(Dense::f64(values, n, d)?);
+        let places: Vec<usize> = (first..first + n).flat_map(|i| observations.of_input(i)).collect();
+        if places.is_empty() {
+            continue;
+        }
+        let input = places.iter().map(|&o| (observations.input(o) - first) as u32).collect();
+        let task = places.iter().map(|&o| observations.task(o) as u32).collect();
+        let labels = vec![0.0; places.len()];
+        let own = Observations::from_triples(n, observations.n_tasks(), input, task, labels)?;
+        places.iter().zip(predict(model, &inputs, &own)?).for_each(|(&o, score)| predictions[o] = score);
+    }
+    observations.add_offsets(&mut predictions);
+    Ok(Some(predictions))
 }
 
 /// All values, row by row.
@@ -183,6 +222,7 @@ mod tests {
             missing: true,
             filled: false,
             no: None,
+            fill: None,
         });
         features.extend((0..40).map(|k| number(format!("emb_{k}"))));
         features.push(number("age".into()));

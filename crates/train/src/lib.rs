@@ -28,9 +28,10 @@ mod within_task;
 
 pub use auto_c::{AutoC, Baseline, BaselineScore, HeldOutRows, TriedStrength};
 pub use error::{Error, Result};
+pub use from_statistics::kept_rows;
 pub use importance::{Importance, Importances, Shuffles, SourceColumn, importances, source_columns};
 pub use kinfolk::Claim;
-pub use method::{FitRequest, Job, Method, MethodInfo, StepToward, SupportedLosses};
+pub use method::{FitRequest, Job, Method, MethodInfo, Step, StepWhen, SupportedLosses};
 pub use methods::{CONVEX_OKL, Engine, GMTL, Gmtl, MTL_SDCA, MTRL, OKL, Regroup, find, registry};
 pub use metric::{Average, Measure, Metric, Predictions, Score, class_probabilities, predict};
 pub use observer::{StudyObserver, Unobserved};
@@ -48,3 +49,4 @@ pub use trained::{
     FREE_PART, FitOutcome, HalfWidths, KinRule, NewTasks, NoIntervals, ThetaPart, Trained, free_correlation,
     percent, shared_correlation, shares, shares_in_words, theta_parts,
 };
+pub use within_task::DATA_GROUPS;

@@ -105,15 +105,22 @@ pub(crate) fn duals(start: Start<'_>) -> Option<&[f64]> {
     }
 }
 
-/// A value of a parameter that brings a method nearer to a simple prediction.
+/// Other values of parameters that are worth a try.
 #[derive(Debug, Clone, Copy)]
-pub struct StepToward {
-    /// The simple prediction.
-    pub baseline: Baseline,
-    /// The parameter, which must be left to the data.
-    pub param: &'static str,
-    /// Its value.
-    pub value: &'static str,
+pub struct Step {
+    /// Where they are.
+    pub when: StepWhen,
+    /// The parameters, which must all be left to the data, with their values.
+    pub params: &'static [(&'static str, &'static str)],
+}
+
+/// Where another setting is worth a try.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StepWhen {
+    /// A simple prediction, which the setting is nearer to, is nearly as good on held-out rows, or better.
+    Near(Baseline),
+    /// All tasks have the same rows, in columns of one table. Classes that exclude each other do not count.
+    Table,
 }
 
 /// What a method is, in words and lists.
@@ -143,8 +150,8 @@ pub struct MethodInfo {
     pub losses: SupportedLosses,
     /// Whether selection tries other kernels too.
     pub tries_kernels: bool,
-    /// What else is tried where a simple prediction is better on held-out rows.
-    pub steps: &'static [StepToward],
+    /// What else is tried on held-out rows; small steps first.
+    pub steps: &'static [Step],
     /// Whether others are compared with it: independent tasks, one model for all.
     pub is_baseline: bool,
     /// Whether a fit can go on from a checkpoint; not if it solves many problems in turn.

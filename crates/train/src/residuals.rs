@@ -7,13 +7,15 @@ mod new_tasks;
 pub(crate) use new_task_folds::{NewTaskFolds, Setting};
 pub use new_tasks::NewTaskErrors;
 
+use kinfolk::TargetScale;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 
 /// Errors that a model file keeps; of more, as many that are evenly spaced in their order.
 const MAX_KEPT_ERRORS: usize = 501;
 
-/// The typical error of a task is drawn to that of all tasks as if so many more of its rows had had that one.
+/// The typical error of a task is drawn to that of tasks like it as if so many more of its rows had had that one, and
+/// theirs to that of all tasks.
 const SHRINKAGE_ROWS: f64 = FEW_LABELS as f64;
 
 /// A task with fewer labels says less about itself than all tasks together say about it.
@@ -50,6 +52,20 @@ pub struct Residuals {
     factors: Vec<f64>,
 }
 
+/// Tasks with few rows are predicted worse than others: what is typical is that of tasks with about as many.
+fn group(rows: f64) -> usize {
+    usize::from(rows < FEW_LABELS as f64)
+}
+
+/// For tasks with so many labels, how much wider intervals are where a task is in units of these; none if no task is.
+fn factors(scale: TargetScale, labels: &[usize]) -> Vec<f64> {
+    let has_own = |n: usize| scale.is_own_unit(n);
+    match labels.iter().any(|&n| has_own(n)) {
+        true => labels.iter().map(|&n| if has_own(n) { few_rows::factor(n) } else { 1.0 }).collect(),
+        false => vec![],
+    }
+}
+
 /// Sizes from a file, which may say anything.
 fn not_negative<'de, D: Deserializer<'de>>(numbers: D) -> Result<Vec<f64>, D::Error> {
     let sizes = Vec::<f64>::deserialize(numbers)?;
@@ -60,8 +76,8 @@ fn not_negative<'de, D: Deserializer<'de>>(numbers: D) -> Result<Vec<f64>, D::Er
 }
 
 impl Residuals {
-    /// Of these errors; `None` if there are none. `own_units` says that each task is in units of its own labels.
-    pub fn new(n_tasks: usize, mut errors: Vec<HeldOutError>, own_units: bool) -> Option<Self> {
+    /// Of these errors; `None` if there are none. `scale` says which tasks are in units of their own labels.
+    pub fn new(n_tasks: usize, mut errors: Vec<HeldOutError>, scale: TargetScale) -> Option<Self> {
         errors.retain(|row| row.error.is_finite());
         let rows = errors.len();
         // Squares of errors of any size stay finite in this unit.
@@ -74,14 +90,20 @@ impl Residuals {
             sums[row.task].0 += square(row);
             sums[row.task].1 += 1.0;
         }
-        let size = |(sum, count): (f64, f64), of_all: f64| {
-            unit * ((sum + SHRINKAGE_ROWS * of_all) / (count + SHRINKAGE_ROWS)).max(0.0).sqrt()
+        let mut of_group = [(0.0, 0.0); 2];
+        for own in &sums {
+            let group = &mut of_group[group(own.1)];
+            *group = (group.0 + own.0, group.1 + own.1);
+        }
+        let mean = |(sum, count): (f64, f64), usual: f64| {
+            ((sum + SHRINKAGE_ROWS * usual) / (count + SHRINKAGE_ROWS)).max(0.0)
         };
-        let sizes: Vec<f64> = sums.iter().map(|sums| size(*sums, of_all)).collect();
-        let factors: Vec<f64> = match own_units {
-            true => sums.iter().map(|(_, count)| few_rows::factor(*count as usize)).collect(),
-            false => vec![],
+        let size = |own: (f64, f64), of_group: (f64, f64), of_all: f64| {
+            unit * mean(own, mean(of_group, of_all)).sqrt()
         };
+        let sizes: Vec<f64> = sums.iter().map(|own| size(*own, of_group[group(own.1)], of_all)).collect();
+        let labels: Vec<usize> = sums.iter().map(|(_, count)| *count as usize).collect();
+        let factors = factors(scale, &labels);
         // A new error is no part of the typical one, so neither is this one. A single task needs no units.
         let is_single = sums.iter().filter(|(_, count)| *count > 0.0).count() < 2;
         let unit_of = |row: &HeldOutError| {
@@ -89,7 +111,9 @@ impl Residuals {
             match is_single {
                 true => sizes[row.task],
                 false => {
-                    size(((sum - own).max(0.0), count - 1.0), ((total - own) / (rows - 1) as f64).max(0.0))
+                    let others = of_group[group(count)];
+                    let without = |(sum, count): (f64, f64)| ((sum - own).max(0.0), count - 1.0);
+                    size(without((sum, count)), without(others), ((total - own) / (rows - 1) as f64).max(0.0))
                 }
             }
         };
@@ -121,10 +145,15 @@ impl Residuals {
     }
 
     /// The same for a fit whose tasks have so many labels, of which some were looked at.
-    pub(crate) fn with_labels(mut self, labels: &[usize]) -> Self {
-        if !self.factors.is_empty() {
-            self.factors = labels.iter().map(|&n| few_rows::factor(n)).collect();
-        }
+    pub(crate) fn with_labels(self, labels: &[usize], scale: TargetScale) -> Self {
+        let factors = if self.factors.is_empty() { vec![] } else { factors(scale, labels) };
+        Residuals { factors, ..self }
+    }
+
+    /// The same if errors are larger or smaller by this factor.
+    pub(crate) fn with_errors_times(mut self, factor: f64) -> Self {
+        self.sizes.iter_mut().for_each(|size| *size *= factor);
+        self.size_of_all *= factor;
         self
     }
 
@@ -160,13 +189,14 @@ mod tests {
     use super::*;
 
     fn of_one_task(errors: impl Iterator<Item = f64>) -> Residuals {
-        Residuals::new(1, errors.map(|error| HeldOutError { task: 0, error }).collect(), false).unwrap()
+        Residuals::new(1, errors.map(|error| HeldOutError { task: 0, error }).collect(), TargetScale::None)
+            .unwrap()
     }
 
     #[test]
     fn sizes_below_zero_are_no_residuals() {
         let errors = (0..20).map(|i| HeldOutError { task: 0, error: f64::from(i) }).collect();
-        let text = serde_json::to_string(&Residuals::new(1, errors, true).unwrap()).unwrap();
+        let text = serde_json::to_string(&Residuals::new(1, errors, TargetScale::Task).unwrap()).unwrap();
         assert!(serde_json::from_str::<Residuals>(&text).is_ok());
         let other = text.replacen("\"sizes\":[", "\"sizes\":[-", 1);
         assert!(
@@ -185,7 +215,10 @@ mod tests {
         let many = of_one_task((1..=100_000).map(f64::from));
         let half = many.half_widths(0.9, Some(&[2.0])).unwrap()[0] / 2.0;
         assert!((90_000.0..90_400.0).contains(&half), "{half}");
-        assert_eq!(Residuals::new(1, vec![HeldOutError { task: 0, error: f64::NAN }], false), None);
+        assert_eq!(
+            Residuals::new(1, vec![HeldOutError { task: 0, error: f64::NAN }], TargetScale::None),
+            None
+        );
     }
 
     #[test]
@@ -194,7 +227,7 @@ mod tests {
             let task = i % 2;
             HeldOutError { task, error: (i as f64 * 0.7).sin() * [1.0, 3.0][task] }
         };
-        let found = Residuals::new(3, (0..2000).map(error).collect(), false).unwrap();
+        let found = Residuals::new(3, (0..2000).map(error).collect(), TargetScale::None).unwrap();
         let widths = found.half_widths(0.9, None).unwrap();
         assert!((2.9..3.0).contains(&(widths[1] / widths[0])), "{widths:?}");
         // A task that was not looked at has the typical error.
@@ -208,14 +241,14 @@ mod tests {
     #[test]
     fn tasks_with_few_rows_have_wider_intervals() {
         let error = |i: usize| HeldOutError { task: usize::from(i < 3), error: (i as f64 * 0.7).sin() };
-        let found = Residuals::new(2, (0..2000).map(error).collect(), true).unwrap();
+        let found = Residuals::new(2, (0..2000).map(error).collect(), TargetScale::Task).unwrap();
         let widths = found.half_widths(0.9, None).unwrap();
         assert!((1.9..2.6).contains(&(widths[1] / widths[0])), "{widths:?}");
         // Three rows of two thousand do not change the others.
-        let plain = Residuals::new(2, (0..2000).map(error).collect(), false).unwrap();
+        let plain = Residuals::new(2, (0..2000).map(error).collect(), TargetScale::None).unwrap();
         let plain = plain.half_widths(0.9, None).unwrap();
         assert!((widths[0] / plain[0] - 1.0).abs() < 0.01, "{widths:?} {plain:?}");
-        let known = found.clone().with_labels(&[1997, 30]).half_widths(0.9, None).unwrap();
+        let known = found.clone().with_labels(&[1997, 30], TargetScale::Task).half_widths(0.9, None).unwrap();
         assert!(known[1] < widths[1] && known[1] > plain[1], "{known:?}");
         let scaled = found.half_widths(0.9, Some(&[1.0, 1e6])).unwrap();
         assert!((scaled[1] / widths[1] / 1e6 - 1.0).abs() < 1e-12 && scaled[0] == widths[0]);

@@ -23,7 +23,7 @@ use crate::{auto_c, within_task};
 use kinfolk::rows::Rows;
 use kinfolk::{
     CScale, Dataset, DatasetOptions, Fit, Inputs, Intercept, LossKind, Losses, Model, Observations, Observer,
-    Scaling, ScalingKind, Settings, Start, Statistics, TargetScaling,
+    Scaling, ScalingKind, Settings, Start, Statistics, TargetScale, TargetScaling,
 };
 use kinfolk_io::{FoldKeys, FoldsBy, Hint, Labels, Schema, Table, Targets};
 use std::borrow::Cow;
@@ -368,8 +368,10 @@ impl<'a> Training<'a> {
             trained.outcome.notes.extend_from_slice(&prepared.atoms.notes);
         }
         let residuals = auto_c.as_mut().and_then(|chosen| chosen.residuals.take());
+        let scale = self.target_scaling.as_ref().map_or(TargetScale::None, TargetScaling::kind);
         trained.outcome.residuals =
-            residuals.map(|found| found.with_labels(&self.observations.task_counts()));
+            residuals.map(|found| found.with_labels(&self.observations.task_counts(), scale));
+        trained.outcome.class_exponent = auto_c.as_ref().and_then(|chosen| chosen.class_exponent);
         trained.outcome.auto_c = auto_c;
         trained.seconds = began.elapsed().as_secs_f64();
         Ok(trained)
@@ -544,7 +546,7 @@ impl<'a> PreparedData<'a> {
     /// If a file cannot be read, or an atom does not suit the tasks.
     pub fn with_atoms(mut self, spec: &FitSpec) -> Result<Self> {
         let tasks = self.data.observations().task_names();
-        self.atoms = ResolvedAtoms::new(&spec.atoms, tasks, spec.columns.task.as_deref())?;
+        self.atoms = ResolvedAtoms::new(&spec.atoms, tasks, &spec.columns)?;
         Ok(self)
     }
 

@@ -7,6 +7,7 @@ mod kin;
 mod legacy;
 mod new_tasks;
 mod parts;
+mod sizes;
 
 pub use intervals::{HalfWidths, NoIntervals};
 pub use kin::KinRule;
@@ -20,7 +21,8 @@ use crate::{AutoC, Error, FitSpec, InputRanges, NewTaskErrors, Residuals, Result
 use kinfolk::solver::TracePoint;
 use kinfolk::{Fit, Model};
 use kinfolk_io::Schema;
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 use std::path::Path;
 
 /// The key under which a model file keeps what is here besides the model.
@@ -62,6 +64,9 @@ pub struct FitOutcome {
     /// Errors of held-out predictions, for intervals.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub residuals: Option<Residuals>,
+    /// What probabilities of classes are raised to before they are divided by their sum, from held-out rows.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "positive")]
+    pub class_exponent: Option<f64>,
     /// Errors of predictions for whole tasks that were held out, for intervals of tasks without training rows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub new_task_errors: Option<NewTaskErrors>,
@@ -73,6 +78,14 @@ pub struct FitOutcome {
     pub selection_score: Option<String>,
 }
 
+/// An exponent from a file, which may say anything.
+fn positive<'de, D: Deserializer<'de>>(number: D) -> std::result::Result<Option<f64>, D::Error> {
+    match Option::<f64>::deserialize(number)? {
+        Some(x) if !(x > 0.0 && x.is_finite()) => Err(D::Error::custom(format!("an exponent is {x}"))),
+        found => Ok(found),
+    }
+}
+
 impl FitOutcome {
     /// The parts that no proof covers: they are about rows that were held out, or about the way to the fit.
     pub fn unchecked(&self) -> Vec<&'static str> {
@@ -81,6 +94,7 @@ impl FitOutcome {
             (self.selection_score.is_some(), "the score of the selection"),
             (self.residuals.is_some(), "errors of held-out rows"),
             (self.new_task_errors.is_some(), "errors of held-out tasks"),
+            (self.class_exponent.is_some(), "the exponent of class probabilities"),
             (self.ranges.is_some(), "ranges of features"),
             (!self.notes.is_empty(), "notes about labels"),
         ];
@@ -95,10 +109,16 @@ impl FitOutcome {
             notes: vec![],
             auto_c: None,
             residuals: None,
+            class_exponent: None,
             new_task_errors: None,
             ranges: None,
             selection_score: None,
         }
+    }
+
+    /// What probabilities of classes are raised to before they are divided by their sum; 1 if nothing was held out.
+    pub fn exponent_of_classes(&self) -> f64 {
+        self.class_exponent.unwrap_or(1.0)
     }
 
     /// How good the model is on held-out rows, and simpler predictions; `None` if nothing was held out.
@@ -130,10 +150,12 @@ impl Trained {
     /// # Errors
     /// If it has nothing attached that says what made it.
     pub fn from_model(mut model: Model) -> Result<Self> {
-        let Attachment { schema_version, mut spec, schema, outcome } = match model.attachment(KEY) {
+        let attachment: Attachment = match model.attachment(KEY) {
             Some(text) => parse(KEY, text)?,
             None => legacy::read(&mut model)?,
         };
+        attachment.check_sizes(model.about())?;
+        let Attachment { schema_version, mut spec, schema, outcome } = attachment;
         if schema_version < 3 {
             // Before, labels were as they are, and specs did not say so.
             spec.target_scale = model.about().target_scale;

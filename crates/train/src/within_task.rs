@@ -4,6 +4,10 @@ use crate::{FitSpec, Training};
 use kinfolk::{Inputs, Intercept, Kernel, Observations};
 use kinfolk_io::{Feature, Schema};
 
+/// What a relation of tasks that a column of the data tells begins with. Callers that know the file put its name in
+/// place of `DATA`.
+pub const DATA_GROUPS: &str = "groups=DATA:";
+
 /// Names given in a note; the others are counted.
 const MAX_NAMES: usize = 8;
 
@@ -30,7 +34,8 @@ pub(crate) fn note(training: &Training<'_>, spec: &FitSpec) -> Option<String> {
         _ => ("columns do", "their", "they have"),
     };
     let relation = words.first().filter(|_| spec.atoms.is_empty()).map_or(String::new(), |word| {
-        format!("; if it groups the tasks, --atom groups=DATA:{word} makes a known relation of it")
+        let atom = format!("{DATA_GROUPS}{word}");
+        format!("; if it groups the tasks, --atom {atom:?} makes a known relation of it")
     });
     Some(format!(
         "{n} {columns} not change within any task: the intercept of each task takes {they} place, and {have} no effect \

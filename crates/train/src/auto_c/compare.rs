@@ -17,6 +17,10 @@ pub(super) const WORTH_A_CURVE: f64 = 1.64;
 /// Share of the held-out loss that a curved function must save: straight ones have coefficients that people can read.
 pub(super) const MIN_GAIN_OF_A_CURVE: f64 = 0.02;
 
+/// Share of the held-out loss by which a simple prediction must be better for a warning: less makes no difference to
+/// anybody, however sure it is.
+pub(super) const WORTH_A_WARNING: f64 = 0.02;
+
 /// What a model is compared with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

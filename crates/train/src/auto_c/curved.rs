@@ -3,7 +3,10 @@
 
 use super::compare::{BEYOND_NOISE, MIN_GAIN_OF_A_CURVE};
 use crate::metric::{RowLoss, is_better, mean};
-use crate::select::{Study, must_be_clearly_better, rbf_kernels, ridge_errors, tries_kernels};
+use crate::select::{
+    ROWS_OF_A_LONG_LOOK, ROWS_OF_A_LOOK, Study, must_be_clearly_better, rbf_kernels, ridge_errors,
+    tries_kernels,
+};
 use crate::{Result, StudyObserver, all_losses};
 use kinfolk::{Inputs, Kernel, LossKind};
 
@@ -12,9 +15,14 @@ pub(super) fn kernel_to_try(study: &Study<'_>, observer: &dyn StudyObserver) -> 
     if !tries_kernels(study) {
         return Ok(None);
     }
-    let is_long = must_be_clearly_better(study.inputs.n_inputs());
-    let is_promising = |curve: &BestCurve| curve.saves_enough() && (!is_long || curve.is_clearly_better());
-    Ok(best_curve(study, observer)?.filter(is_promising).map(|curve| curve.kernel))
+    let Some(curve) = best_curve(study, observer)?.filter(BestCurve::saves_enough) else { return Ok(None) };
+    if !must_be_clearly_better(study.inputs.n_inputs()) || curve.is_clearly_better() {
+        return Ok(Some(curve.kernel));
+    }
+    // In doubt: more rows, with this kernel alone.
+    let more = curve_of(study, vec![curve.kernel], ROWS_OF_A_LONG_LOOK, observer)?;
+    let is_promising = |curve: &BestCurve| curve.saves_enough() && curve.is_clearly_better();
+    Ok(more.filter(is_promising).map(|curve| curve.kernel))
 }
 
 /// What to say where rows are too many to try a kernel on all of them, and some say that it would pay. The loss of
@@ -54,9 +62,18 @@ fn best_curve(study: &Study<'_>, observer: &dyn StudyObserver) -> Result<Option<
     if !is_dense || !study.spec.method.method().info().tries_kernels {
         return Ok(None);
     }
-    let curved = rbf_kernels(study)?;
+    curve_of(study, rbf_kernels(study)?, ROWS_OF_A_LOOK, observer)
+}
+
+/// The best of these kernels for so many rows.
+fn curve_of(
+    study: &Study<'_>,
+    curved: Vec<Kernel>,
+    rows: usize,
+    observer: &dyn StudyObserver,
+) -> Result<Option<BestCurve>> {
     let kernels = [&[Kernel::Linear], &curved[..]].concat();
-    let Some(mut all) = ridge_errors(study, &kernels, observer)? else { return Ok(None) };
+    let Some(mut all) = ridge_errors(study, &kernels, rows, observer)? else { return Ok(None) };
     let straight = all.remove(0);
     let best = curved.into_iter().zip(all).min_by(|(_, a), (_, b)| mean(a).total_cmp(&mean(b)));
     Ok(best.map(|(kernel, errors)| BestCurve { kernel, errors, straight }))

@@ -19,11 +19,13 @@
 //! | `trials` | what is tried on the folds, and in which order |
 //! | `curved` | whether an RBF kernel is worth a try |
 //! | `widths` | fits with it, and with the next widths |
+//! | `more_rows` | how much smaller errors are with all rows |
 //! | `compare` | simple predictions on the same folds |
 
 mod compare;
 mod curved;
 mod distinct;
+mod more_rows;
 mod scoring;
 mod search;
 mod some_tasks;
@@ -106,6 +108,9 @@ pub struct AutoC {
     /// Errors of the held-out rows with the strength that was chosen, for numbers.
     #[serde(skip)]
     pub(crate) residuals: Option<Residuals>,
+    /// The exponent of probabilities that is best for these rows, for classes.
+    #[serde(skip)]
+    pub(crate) class_exponent: Option<f64>,
 }
 
 /// Which rows are held out together.
@@ -182,6 +187,7 @@ impl AutoC {
             method: None,
             kernel: None,
             residuals: None,
+            class_exponent: None,
         }
     }
 
@@ -319,7 +325,7 @@ fn of_study(
     curve: Option<Kernel>,
     observer: &SharedObserver<'_>,
 ) -> Result<AutoC> {
-    let Searched { metric, method, kernel, mut tried, best, baselines, residuals } =
+    let Searched { metric, method, kernel, mut tried, best, baselines, residuals, class_exponent } =
         trials::search(study, scale, curve, observer)?;
     let Some(best) = best.or_else(|| search::best(&tried)) else {
         return Ok(AutoC::middle(if observer.stopped() { "ended early" } else { "labels do not differ" }));
@@ -350,6 +356,7 @@ fn of_study(
         method: Some(method),
         kernel,
         residuals,
+        class_exponent,
     })
 }
 

@@ -1,7 +1,7 @@
 //! Losses of held-out rows: what settings are chosen by.
 
 use super::compare;
-use crate::metric::{RowLoss, is_better, mean};
+use crate::metric::{RowLoss, bound, is_better, mean};
 use crate::select::{FoldRows, HeldOut, Study, defined_metric};
 use crate::{Average, Measure, Metric, Result};
 
@@ -80,6 +80,7 @@ impl<'a> FoldScoring<'a> {
         if folds == Folds::First {
             rows.retain(|row| self.is_first[row.input as usize]);
         }
+        bound(&mut rows);
         Ok(rows)
     }
 

@@ -66,7 +66,12 @@ impl<'a> ScaleOfAll<'a> {
 
     /// The scale for a random part of the rows.
     fn of_part(&self, part: &Observations) -> CScale {
-        self.c_scale.of_share(total_weight(part) / self.weight)
+        self.c_scale.of_share(self.share_of(part))
+    }
+
+    /// The share of all rows that a part has.
+    pub(super) fn share_of(&self, part: &Observations) -> f64 {
+        total_weight(part) / self.weight
     }
 }
 

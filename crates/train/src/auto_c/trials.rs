@@ -1,15 +1,16 @@
 //! What is tried on the folds, and in which order.
 
 use super::compare::{self, Baseline, BaselineScore};
+use super::more_rows;
 use super::scoring::{FoldScoring, Folds, HeldOutPredictions};
 use super::search::StrengthTrial;
 use super::strengths::{CONTENDERS, ScaleOfAll, StrengthFit, Strengths};
-use super::widths::WidthData;
+use super::widths::{FAR_WORSE, WidthData};
 use crate::metric::{is_better, mean};
 use crate::parallel::{in_parallel, threads_or_cores};
 use crate::select::{FoldRows, POOLED, STL, Study, TrainingFold};
-use crate::{FitSpec, Measure, MethodSpec, Metric, Residuals, Result, StudyObserver, Training};
-use kinfolk::{CScale, Dataset, Kernel};
+use crate::{FitSpec, Measure, MethodSpec, Metric, Residuals, Result, StepWhen, StudyObserver, Training};
+use kinfolk::{CScale, Dataset, Kernel, Observations};
 
 /// What was found on the folds.
 pub(super) struct Searched {
@@ -24,6 +25,8 @@ pub(super) struct Searched {
     pub(super) baselines: Vec<BaselineScore>,
     /// Errors of the best strength, for numbers.
     pub(super) residuals: Option<Residuals>,
+    /// The exponent of probabilities of the best strength, for classes.
+    pub(super) class_exponent: Option<f64>,
 }
 
 /// Tries strengths until the best is known, or the observer says stop; then the kernel of a curved function, if there
@@ -47,6 +50,7 @@ pub(super) fn search(
         best: None,
         baselines: vec![],
         residuals: None,
+        class_exponent: None,
     };
     let threads = threads_or_cores(study.spec.threads);
     // Fits run side by side, each with one thread: the choice does not depend on the number of threads.
@@ -82,28 +86,58 @@ pub(super) fn search(
         let Some(predicted) = predicted.filter(|_| !observer.stop()) else { break };
         simple.push((baseline, predicted));
     }
-    for (baseline, predicted) in &simple {
-        // Nothing is to be gained from a step toward what is worse.
-        let Some(method) = study.spec.method.nearer_to(*baseline) else { continue };
-        if found.method == method || mean(&predicted.losses) >= own.trial.loss {
+    for (when, method) in study.spec.method.steps()? {
+        let method = method.for_data(study.observations);
+        // Nothing is to be gained from a step toward what is far worse.
+        let is_near = |(_, predicted): &(Baseline, HeldOutPredictions)| {
+            mean(&predicted.losses) < (1.0 + FAR_WORSE) * own.trial.loss
+        };
+        let is_worth_a_try = match when {
+            StepWhen::Near(baseline) => simple.iter().any(|other| other.0 == baseline && is_near(other)),
+            StepWhen::Table => is_table(study.observations),
+        };
+        if found.method == method || !is_worth_a_try || observer.stop() {
             continue;
         }
-        let other = fits.search(&method.for_data(study.observations), own.trial.step, CONTENDERS)?;
+        let other = fits.search(&method, own.trial.step, CONTENDERS)?;
         let Some(best) = other.best else { continue };
         if is_better(&best.predicted.losses, &own.predicted.losses, compare::WORTH_A_STEP) {
             (found.method, found.tried, own) = (method, other.tried, best);
         }
     }
+    found.class_exponent = scoring.held_out().class_exponent(&own.predicted.values);
     let errors = scoring.held_out().errors(&own.predicted.values, None);
-    let (n_tasks, own_units) = (study.observations.n_tasks(), study.has_own_units()?);
-    found.residuals = errors.and_then(|errors| Residuals::new(n_tasks, errors, own_units));
+    let (n_tasks, scale_of_labels) = (study.observations.n_tasks(), study.target_scale()?);
+    if let Some(residuals) = errors.and_then(|errors| Residuals::new(n_tasks, errors, scale_of_labels)) {
+        let factor = || {
+            let c_scale = c_scale_of(study, &fits.spec)?;
+            let of_study = ScaleOfAll::new(&c_scale, study.observations);
+            let setting = (&fits, &found.method, &own);
+            let growth = more_rows::growth(study, &rows, of_study, mean_share(&open, of_study), setting)?;
+            Ok::<_, crate::Error>(growth.map_or(1.0, |growth| growth.error_factor(mean_share(&open, scale))))
+        };
+        // What goes wrong with parts of folds is no reason to give up what is known from whole ones.
+        found.residuals = Some(residuals.with_errors_times(factor().unwrap_or(1.0)));
+    }
     for (baseline, predicted) in simple {
-        let is_better = is_better(&predicted.losses, &own.predicted.losses, compare::BEYOND_NOISE);
+        let is_better = mean(&predicted.losses) < (1.0 - compare::WORTH_A_WARNING) * own.trial.loss
+            && is_better(&predicted.losses, &own.predicted.losses, compare::BEYOND_NOISE);
         let score = scoring.score(Folds::All, &predicted.values)?;
         found.baselines.push(BaselineScore { baseline, score, is_better });
     }
     found.best = Some(own.trial);
     Ok(found)
+}
+
+/// Whether rows have labels of several tasks, which are no classes that exclude each other.
+fn is_table(observations: &Observations) -> bool {
+    let of_classes = Metric::default_for(observations).measure == Measure::ClassAccuracy;
+    observations.len() > observations.n_inputs() && !of_classes
+}
+
+/// The share of all rows that a fold is fitted to.
+fn mean_share(open: &[TrainingFold], scale: ScaleOfAll<'_>) -> f64 {
+    open.iter().map(|fold| scale.share_of(&fold.training.observations)).sum::<f64>() / open.len() as f64
 }
 
 /// The best on the same folds.

@@ -9,8 +9,8 @@ use crate::{FitSpec, MethodSpec, Result};
 use kinfolk::kernel::Gamma;
 use kinfolk::{Dataset, Kernel};
 
-/// A loss that is larger by this share is far worse: the next widths do not make up for it.
-const FAR_WORSE: f64 = 0.05;
+/// A loss that is larger by this share is far worse: the next width, or the next step, does not make up for it.
+pub(super) const FAR_WORSE: f64 = 0.05;
 
 /// Most widths in each direction.
 const MAX_WIDTHS: i32 = 2;

@@ -2,12 +2,11 @@
 
 use super::Engine;
 use crate::params::Allowed;
-use crate::{Baseline, MethodInfo, Param, StepToward};
+use crate::{Baseline, MethodInfo, Param, Step, StepWhen};
 use kinfolk::regularizer::AtomKind;
 use kinfolk::{Observations, RegularizerKind};
 
-/// Weights of atoms.
-const WEIGHT: Allowed = Allowed::Number(0.0, HEAVIEST);
+/// The largest weight of an atom.
 const HEAVIEST: f64 = 1e12;
 
 /// Weight of what tasks share if each has rows of its own: they measure the same thing in several places.
@@ -18,6 +17,11 @@ const COMMON_WEIGHT_OF_OWN_ROWS: f64 = 100.0;
 fn common_weight(observations: &Observations) -> f64 {
     let is_table = observations.len() > observations.n_inputs();
     if is_table { 0.0 } else { COMMON_WEIGHT_OF_OWN_ROWS }
+}
+
+/// Weight of what each task has of its own.
+fn own_weight(_: &Observations) -> f64 {
+    10.0
 }
 
 /// `fmtl` with the two relations that every set of tasks may have.
@@ -44,9 +48,10 @@ pub(crate) const KIN: Engine = Engine {
             },
             Param {
                 name: "own",
-                meaning: "weight of what each task has of its own; 0 switches it off",
-                allowed: WEIGHT,
-                default: "10",
+                meaning: "weight of what each task has of its own; 0 switches it off. auto: 10 (0 if held-out rows are \
+                          for it)",
+                allowed: Allowed::NumberOrAuto(0.0, HEAVIEST, own_weight),
+                default: "auto",
                 grid: &["0", "10", "100"],
                 only_with: None,
             },
@@ -63,8 +68,11 @@ pub(crate) const KIN: Engine = Engine {
         takes_atoms: true,
         tries_kernels: true,
         steps: &[
-            StepToward { baseline: Baseline::TasksAlone, param: "common", value: "0" },
-            StepToward { baseline: Baseline::OneForAll, param: "common", value: "1000" },
+            Step { when: StepWhen::Near(Baseline::TasksAlone), params: &[("common", "0")] },
+            Step { when: StepWhen::Near(Baseline::OneForAll), params: &[("common", "1000")] },
+            Step { when: StepWhen::Near(Baseline::OneForAll), params: &[("common", "1000"), ("own", "0")] },
+            Step { when: StepWhen::Table, params: &[("own", "0")] },
+            Step { when: StepWhen::Table, params: &[("common", "1000"), ("own", "0")] },
         ],
         cost: "about that of fmtl",
         ..MethodInfo::DEFAULTS

@@ -16,7 +16,7 @@ pub use class_probabilities::class_probabilities;
 pub use predictions::{Predictions, predict};
 pub use score::Score;
 
-pub(crate) use row_loss::{RowLoss, is_better, mean};
+pub(crate) use row_loss::{RowLoss, bound, gain, is_better, mean};
 
 use crate::{Error, Result, all_losses};
 use kinfolk::{LossKind, Losses, Observations};
@@ -158,7 +158,13 @@ impl Metric {
         let measure = MEASURES.iter().find(|(known, ..)| same(known)).map_or("", |(_, _, meaning)| meaning);
         match self.average {
             Average::Tasks => format!("{measure}. The mean over the tasks where it is defined."),
-            Average::Rows => format!("{measure}. Of the rows of all tasks together."),
+            Average::Rows => match self.measure {
+                Measure::R2 | Measure::ExplainedVariance | Measure::Nrmse => format!(
+                    "{measure}. Of the rows of all tasks together, around the mean of each task and in units of its \
+                     variance; so it is not r2_score over all rows."
+                ),
+                _ => format!("{measure}. Of the rows of all tasks together."),
+            },
         }
     }
 
@@ -215,19 +221,32 @@ impl Metric {
 
     /// `Err` if the score makes no sense for these labels or losses.
     pub fn check(self, observations: &Observations, losses: &Losses) -> Result<()> {
-        use Measure::{Accuracy, Auc, BalancedAccuracy, Brier, F1Macro, LogLoss, PrAuc};
-        let why = match self.measure {
-            Auc | PrAuc | Accuracy | BalancedAccuracy | F1Macro if !has_signs(observations) => {
-                "needs labels of two values"
-            }
-            LogLoss | Brier if !is_logistic(losses) => "needs the logistic loss",
-            Measure::Loss if !is_classification(losses) => "needs losses for two classes",
-            Measure::ClassAccuracy | Measure::TopK(_) if !is_one_vs_all(observations) => {
-                "needs one class per row"
-            }
-            _ => return Ok(()),
+        let Some(lacks) = self.lacks(observations, losses) else { return Ok(()) };
+        let suits = |(measure, ..): &&(Measure, &str, &str)| {
+            Metric::new(*measure).lacks(observations, losses).is_none()
         };
-        Err(Error::Study(format!("the metric {self} {why}")))
+        let others: Vec<&str> = MEASURES.iter().filter(suits).map(|(_, name, _)| *name).collect();
+        Err(Error::Study(format!("the metric {self} needs {lacks}; {} suit here", others.join(", "))))
+    }
+
+    /// What the score needs that these labels or losses do not have; `None` if it suits them.
+    fn lacks(self, observations: &Observations, losses: &Losses) -> Option<&'static str> {
+        use Measure::{Accuracy, Auc, BalancedAccuracy, Brier, ClassAccuracy, F1Macro, LogLoss, PrAuc, TopK};
+        match self.measure {
+            Auc | PrAuc | Accuracy | BalancedAccuracy | F1Macro if !has_signs(observations) => {
+                Some("labels of two values")
+            }
+            LogLoss | Brier if !is_logistic(losses) => Some("the logistic loss"),
+            Measure::Loss if !is_classification(losses) => Some("losses for two classes"),
+            ClassAccuracy | TopK(_) if !is_one_vs_all(observations) => Some("one class per row"),
+            // Scores of such losses are not in the units of the labels.
+            Measure::R2 | Measure::ExplainedVariance | Measure::Rmse | Measure::Nrmse | Measure::Mae
+                if is_classification(losses) =>
+            {
+                Some("labels that are numbers")
+            }
+            _ => None,
+        }
     }
 
     /// The score of predictions, one for each observation, by the weights of the observations.

@@ -1,6 +1,6 @@
 //! Labels with what was predicted for them, ready to be scored.
 
-use super::class_probabilities::{class_probabilities, ln_class_probabilities};
+use super::class_probabilities::{ClassRow, best_exponent, class_probabilities, ln_class_probabilities};
 use super::{Measure, Metric, RowLoss, Score};
 use crate::Result;
 use kinfolk::loss::Loss;
@@ -16,6 +16,8 @@ pub struct Predictions {
     losses: Vec<LossKind>,
     n_tasks: usize,
     rows: Vec<PredictedRow>,
+    /// What probabilities of classes are raised to before they are divided by their sum.
+    class_exponent: f64,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -57,7 +59,28 @@ impl Predictions {
                 return Err(crate::Error::Study(why));
             }
         };
-        Ok(Predictions { losses, n_tasks, rows: vec![] })
+        Ok(Predictions { losses, n_tasks, rows: vec![], class_exponent: 1.0 })
+    }
+
+    /// The same with probabilities of classes to this power; see [`class_probabilities`].
+    pub fn with_class_exponent(self, class_exponent: f64) -> Self {
+        Predictions { class_exponent, ..self }
+    }
+
+    /// The exponent of probabilities of classes that is best for these rows; `None` if they are not of three classes
+    /// or more, or have no probabilities.
+    pub(crate) fn best_class_exponent(&self) -> Option<f64> {
+        let is_logistic = self.losses.iter().all(|loss| *loss == LossKind::Logistic);
+        if self.n_tasks < 3 || !is_logistic || !self.is_of_classes(Measure::LogLoss) {
+            return None;
+        }
+        let row = |input: &[PredictedRow]| {
+            let class = input.iter().position(|row| row.label > 0.0)?;
+            let scores: Vec<f64> = input.iter().map(|row| row.score).collect();
+            Some(ClassRow::new(&scores, class, input[class].weight))
+        };
+        let rows: Vec<ClassRow> = self.rows.chunks(self.n_tasks).filter_map(row).collect();
+        Some(best_exponent(&rows))
     }
 
     /// Makes room for tasks up to so many, with the loss of the first one.
@@ -133,7 +156,9 @@ impl Predictions {
         let score = |fold: usize| {
             let own = self.rows.iter().filter(|row| row.fold as usize == fold);
             let rows = own.map(|row| PredictedRow { baseline: None, ..*row }).collect();
-            Predictions { losses: self.losses.clone(), n_tasks: self.n_tasks, rows }.score(metric)
+            let losses = self.losses.clone();
+            Predictions { losses, n_tasks: self.n_tasks, rows, class_exponent: self.class_exponent }
+                .score(metric)
         };
         (0..n_folds).map(score).collect()
     }
@@ -219,10 +244,10 @@ impl Predictions {
             Measure::ExplainedVariance => self.in_units_of_tasks(true),
             Measure::ClassAccuracy | Measure::TopK(_) => self.places(),
             Measure::LogLoss if self.is_of_classes(measure) => {
-                self.of_inputs(|scores, own| -ln_class_probabilities(scores)[own])
+                self.of_inputs(|scores, own| -ln_class_probabilities(scores, self.class_exponent)[own])
             }
             Measure::Brier if self.is_of_classes(measure) => self.of_inputs(|scores, own| {
-                let probabilities = class_probabilities(scores).into_iter().enumerate();
+                let probabilities = class_probabilities(scores, self.class_exponent).into_iter().enumerate();
                 probabilities.map(|(c, p)| (p - f64::from(u8::from(c == own))).powi(2)).sum()
             }),
             Measure::Loss => {

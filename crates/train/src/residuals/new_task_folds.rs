@@ -44,7 +44,9 @@ impl<'a> NewTaskFolds<'a> {
             () if training.statistics.is_some() => Some("there are only sums of the rows"),
             () if all_losses(&training.losses, LossKind::is_classification) => Some("labels are classes"),
             () if groups < 2 => Some("there are fewer than two tasks"),
-            () if !one_task_per_row(&training.observations) => Some("tasks have the same rows"),
+            () if !one_task_per_row(&training.observations) => {
+                Some("tasks have the same rows, and each needs rows of its own")
+            }
             () => None,
         };
         match why {

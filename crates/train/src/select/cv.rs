@@ -5,7 +5,7 @@ use super::growth::SettingGrid;
 use super::held_out::FoldedScore;
 use super::open_folds::{self, with_open_folds};
 use super::search::CandidateSearch;
-use super::{Candidate, FoldRows, GrownGrid, HeldOut, Study};
+use super::{Candidate, FoldRows, GrownGrid, HeldOut, KernelGrid, Study, must_be_clearly_better};
 use crate::observer::{LaterObserver, RoundObserver};
 use crate::parallel::threads_or_cores;
 use crate::{
@@ -53,6 +53,9 @@ pub struct Row {
     /// Errors of held-out rows of the first cut, for numbers.
     #[serde(skip)]
     residuals: Option<Residuals>,
+    /// The exponent of probabilities of classes that is best for held-out rows of the first cut.
+    #[serde(skip)]
+    class_exponent: Option<f64>,
     /// Errors for tasks that had no training rows in their fold, of the first cut.
     #[serde(skip)]
     new_task_errors: Option<NewTaskErrors>,
@@ -69,11 +72,12 @@ impl Row {
         self.candidate
     }
 
-    /// Keeps the errors of held-out rows in a model of the same setting, for intervals.
+    /// Keeps what held-out rows say about errors in a model of the same setting, for intervals and probabilities.
     pub fn give_errors_to(&self, trained: &mut Trained) {
         let outcome = &mut trained.outcome;
         outcome.residuals = self.residuals.clone().or(outcome.residuals.take());
         outcome.new_task_errors = self.new_task_errors.clone().or(outcome.new_task_errors.take());
+        outcome.class_exponent = self.class_exponent.or(outcome.class_exponent);
     }
 
     /// Errors for tasks that had no training rows in their fold, if there were any.
@@ -104,6 +108,9 @@ impl Row {
     }
 }
 
+/// Training rows of a fold where curved functions are tried on many rows.
+const MAX_ROWS_OF_CURVES: usize = 1500;
+
 /// What cross-validation found.
 #[derive(Debug, Clone)]
 pub struct Selection {
@@ -115,6 +122,10 @@ pub struct Selection {
     pub grown: Vec<GrownGrid>,
     /// How often the data were cut into folds.
     pub repeats: usize,
+    /// Training rows of each fold, if these are only some of those that it has.
+    pub fewer_rows: Option<usize>,
+    /// Whether the search was stopped before its end.
+    pub ended_early: bool,
     /// All settings, candidate by candidate.
     pub rows: Vec<Row>,
     /// For each candidate its best row.
@@ -150,8 +161,7 @@ pub fn cross_validate(
     candidates: &[Candidate],
     observer: &dyn StudyObserver,
 ) -> Result<Option<Selection>> {
-    let cuts: Vec<FoldCut<'_>> = study.cuts()?.into_iter().map(|folds| FoldCut::new(study, folds)).collect();
-    CrossValidation::new(study, &cuts, None)?.run(candidates, observer)
+    of_cuts(study, study.cuts()?, None, (candidates, observer))
 }
 
 /// Cross-validates all candidates on the folds of a caller, perhaps with a score of a caller. `None` if the
@@ -169,8 +179,38 @@ pub fn cross_validate_on(
     if folds.is_empty() {
         return Err(Error::Study("cross-validation needs at least one fold".into()));
     }
-    let cut = FoldCut::new(study, folds.to_vec());
-    CrossValidation::new(study, std::slice::from_ref(&cut), scorer)?.run(candidates, observer)
+    of_cuts(study, vec![folds.to_vec()], scorer, (candidates, observer))
+}
+
+/// With fewer training rows in each fold where curved functions are among the settings of many rows.
+fn of_cuts(
+    study: &Study<'_>,
+    cuts: Vec<Vec<FoldRows>>,
+    scorer: Option<&FoldScorer<'_>>,
+    (candidates, observer): (&[Candidate], &dyn StudyObserver),
+) -> Result<Option<Selection>> {
+    let kernels = |candidate: &Candidate| candidate.kernels.kernels(study, observer);
+    let kernels: Vec<Vec<Option<Kernel>>> = candidates.iter().map(kernels).collect::<Result<_>>()?;
+    let has_curves = candidates.iter().zip(&kernels).any(|(candidate, kernels)| {
+        candidate.kernels == KernelGrid::Auto
+            && kernels.len() > 1
+            && must_be_clearly_better(study.inputs.n_inputs())
+    });
+    let limited = |rows: FoldRows| -> Result<FoldRows> {
+        match has_curves && rows.train.len() > MAX_ROWS_OF_CURVES {
+            false => Ok(rows),
+            true => {
+                let share = MAX_ROWS_OF_CURVES as f64 / rows.train.len() as f64;
+                rows.with_share(study.observations, share, study.seed)
+            }
+        }
+    };
+    let cut = |folds: Vec<FoldRows>| -> Result<FoldCut<'_>> {
+        Ok(FoldCut::new(study, folds.into_iter().map(limited).collect::<Result<_>>()?))
+    };
+    let cuts = cuts.into_iter().map(cut).collect::<Result<Vec<_>>>()?;
+    let found = CrossValidation::new(study, &cuts, scorer)?.run(candidates, &kernels, observer)?;
+    Ok(found.map(|found| Selection { fewer_rows: has_curves.then_some(MAX_ROWS_OF_CURVES), ..found }))
 }
 
 impl<'a> FoldCut<'a> {
@@ -213,16 +253,13 @@ impl<'a> CrossValidation<'a> {
     fn run<'c>(
         &self,
         candidates: &'c [Candidate],
+        of_candidates: &[Vec<Option<Kernel>>],
         observer: &dyn StudyObserver,
     ) -> Result<Option<Selection>> {
-        let of_candidates: Vec<Vec<Option<Kernel>>> = candidates
-            .iter()
-            .map(|candidate| candidate.kernels.kernels(self.study, observer))
-            .collect::<Result<_>>()?;
         let mut kernels: Vec<Option<Kernel>> = vec![];
         let between: Vec<Option<Kernel>> = candidates
             .iter()
-            .zip(&of_candidates)
+            .zip(of_candidates)
             .flat_map(|(candidate, own)| candidate.kernels.next_widths(own))
             .collect();
         for kernel in of_candidates.iter().flatten().chain(&between) {
@@ -270,7 +307,7 @@ impl<'a> CrossValidation<'a> {
         fits: &GridFits<'_>,
         observer: &dyn StudyObserver,
     ) -> Result<Option<Selection>> {
-        let (mut rows, mut place): (Vec<Row>, usize) = (vec![], 0);
+        let (mut rows, mut place, mut ended_early): (Vec<Row>, usize, bool) = (vec![], 0, false);
         loop {
             let next = searches.iter_mut().flat_map(|search| search.next(&rows, self.sign(), &mut place));
             let grids: Vec<SettingGrid> = next.collect();
@@ -278,7 +315,14 @@ impl<'a> CrossValidation<'a> {
                 break;
             }
             let later = LaterObserver { observer, before: rows.iter().map(|row| row.folds.len()).sum() };
-            let Some(found) = fits(&grids, &later)? else { return Ok(None) };
+            let Some(found) = fits(&grids, &later)? else {
+                // All candidates have rows after the first round.
+                if rows.is_empty() || !observer.takes_best_so_far() {
+                    return Ok(None);
+                }
+                ended_early = true;
+                break;
+            };
             rows.extend(self.rows(&grids, &found)?);
             rows.sort_by(|a, b| {
                 let places = a.candidate.cmp(&b.candidate).then(a.place.cmp(&b.place));
@@ -292,6 +336,8 @@ impl<'a> CrossValidation<'a> {
             instead_of: self.instead_of,
             grown: grids.filter_map(SettingGrid::grown).collect(),
             repeats: self.cuts.len(),
+            fewer_rows: None,
+            ended_early,
             rows,
             best,
             winner,
@@ -366,6 +412,7 @@ impl<'a> CrossValidation<'a> {
                     folds,
                     cuts: vec![all],
                     residuals: self.residuals(cut, &predictions),
+                    class_exponent: self.class_exponent(cut, &predictions),
                     new_task_errors: self.new_task_errors(cut, &predictions),
                     candidate: grid.candidate,
                     place: grid.place,
@@ -403,10 +450,14 @@ impl<'a> CrossValidation<'a> {
             return None;
         }
         let spread = self.target_scaling.as_ref().map(TargetScaling::spread);
-        let own_units = self.target_scaling.as_ref().is_some_and(|own| own.kind() == TargetScale::Task);
+        let scale = self.target_scaling.as_ref().map_or(TargetScale::None, TargetScaling::kind);
         let errors = cut.held_out.errors(predictions, spread)?;
-        let found = Residuals::new(self.study.observations.n_tasks(), errors, own_units)?;
-        Some(found.with_labels(&self.study.observations.task_counts()))
+        let found = Residuals::new(self.study.observations.n_tasks(), errors, scale)?;
+        Some(found.with_labels(&self.study.observations.task_counts(), scale))
+    }
+
+    fn class_exponent(&self, cut: &FoldCut<'_>, predictions: &[f64]) -> Option<f64> {
+        if self.scorer.is_some() { None } else { cut.held_out.class_exponent(predictions) }
     }
 
     fn new_task_errors(&self, cut: &FoldCut<'_>, predictions: &[f64]) -> Option<NewTaskErrors> {
@@ -443,6 +494,15 @@ impl Selection {
     /// What a reader should know about the choice, in words.
     pub fn notes(&self) -> Vec<String> {
         let mut notes = self.undefined_notes();
+        if self.ended_early {
+            notes.push("the search ended early: settings that it did not come to may be better".to_string());
+        }
+        notes.extend(self.fewer_rows.map(|most| {
+            format!(
+                "curved functions are tried, so folds are fitted to at most {most} rows; the model has all rows, and \
+                 may be better than its score (--kernel linear uses all rows of the folds)"
+            )
+        }));
         for GrownGrid { method, first, last } in &self.grown {
             let (method, first, last) = (method.brief(), first.number(), last.number());
             notes.push(format!(

@@ -25,6 +25,16 @@ impl FoldRows {
         };
         (0..n_folds).map(|fold| FoldRows { train: rows(fold, false), test: rows(fold, true) }).collect()
     }
+
+    /// The same with a random part of the training rows, in which tasks and classes have their shares.
+    ///
+    /// # Errors
+    /// If the part, or the rest, would be empty.
+    pub(crate) fn with_share(&self, observations: &Observations, share: f64, seed: u64) -> Result<FoldRows> {
+        let (some, _) = split(&observations.select_inputs(&self.train)?, share, seed)?;
+        let train = some.into_iter().map(|i| self.train[i as usize]).collect();
+        Ok(FoldRows { train, test: self.test.clone() })
+    }
 }
 
 /// In which order strata, the classes of tasks, are dealt to the folds. Each stratum goes on where the last one

@@ -109,6 +109,11 @@ impl<'a> HeldOut<'a> {
         numbers.then(|| known().map(error).collect())
     }
 
+    /// The exponent of probabilities of classes that is best for these predictions; `None` without such probabilities.
+    pub(crate) fn class_exponent(&self, predictions: &[f64]) -> Option<f64> {
+        self.predictions(predictions).ok()?.best_class_exponent()
+    }
+
     /// Errors of predictions of numbers for tasks without training rows in their fold, in the units of the labels;
     /// `None` for classes.
     pub(super) fn errors_of_new_tasks(&self, predictions: &[f64]) -> Option<Vec<HeldOutError>> {

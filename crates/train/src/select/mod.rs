@@ -57,6 +57,6 @@ pub(crate) use kernels::{
     NEXT_GAMMA, must_be_clearly_better, rbf_kernels, rounded, too_many_for_kernels, tries_kernels,
 };
 pub(crate) use keyed_folds::one_task_per_row;
-pub(crate) use ridge::ridge_errors;
+pub(crate) use ridge::{ROWS_OF_A_LONG_LOOK, ROWS_OF_A_LOOK, ridge_errors};
 pub(crate) use study::StudyRows;
 pub(crate) use training_fold::TrainingFold;

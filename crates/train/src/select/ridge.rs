@@ -5,13 +5,16 @@
 //! ```
 
 use super::{Study, folds};
-use crate::metric::{RowLoss, mean};
+use crate::metric::{RowLoss, bound, mean};
 use crate::{Result, StudyObserver, Training};
 use kinfolk::kernel::{self, Scratch};
 use kinfolk::{Inputs, Kernel, Matrix, Observations};
 
-/// Rows that are looked at.
-const MAX_ROWS: usize = 500;
+/// Rows that are looked at first.
+pub(crate) const ROWS_OF_A_LOOK: usize = 500;
+
+/// Rows of a second look, where the first one is in doubt.
+pub(crate) const ROWS_OF_A_LONG_LOOK: usize = 1200;
 
 /// Values of s, in units of the mean of the kernel's diagonal.
 const SHIFTS: [f64; 8] = [1e-4, 1e-3, 1e-2, 0.1, 1.0, 10.0, 100.0, 1000.0];
@@ -22,15 +25,17 @@ const CONSTANT: f64 = 1e3;
 /// Of tasks with rows of their own, the share of the kernel that they have in common.
 const COMMON_SHARE: f64 = 0.5;
 
-/// Squared errors of some rows of a study with each of these kernels; `None` if the observer says stop.
+/// Squared errors of some rows of a study, at most so many, with each of these kernels; `None` if the observer says
+/// stop.
 pub(crate) fn ridge_errors(
     study: &Study<'_>,
     kernels: &[Kernel],
+    most: usize,
     observer: &dyn StudyObserver,
 ) -> Result<Option<Vec<Vec<RowLoss>>>> {
     let n = study.inputs.n_inputs();
-    let rows = match n > MAX_ROWS {
-        true => folds::split(study.observations, MAX_ROWS as f64 / n as f64, study.seed)?.0,
+    let rows = match n > most {
+        true => folds::split(study.observations, most as f64 / n as f64, study.seed)?.0,
         false => (0..n as u32).collect(),
     };
     let training = Training::of_rows(&study.spec, study.inputs, study.observations, &study.losses, &rows)?;
@@ -90,7 +95,11 @@ impl RidgeTargets {
             };
             (0..solved.rows()).map(row).collect::<Vec<_>>()
         });
-        let least = errors.into_iter().min_by(|a, b| mean(a).total_cmp(&mean(b)));
+        let bounded = errors.into_iter().map(|mut rows| {
+            bound(&mut rows);
+            rows
+        });
+        let least = bounded.min_by(|a, b| mean(a).total_cmp(&mean(b)));
         Ok(least.unwrap_or_default())
     }
 
@@ -147,7 +156,10 @@ mod tests {
                     others.iter().zip(weights.as_slice()).map(|(&j, w)| matrix[(i, j)] * w).sum();
                 (targets.labels[(i, 0)] - predicted).powi(2)
             };
-            (0..8).map(error).sum::<f64>() / 8.0
+            let row = |i: usize| RowLoss { input: i as u32, loss: error(i), weight: 1.0 };
+            let mut rows: Vec<RowLoss> = (0..8).map(row).collect();
+            bound(&mut rows);
+            mean(&rows)
         });
         let least = squares.into_iter().fold(f64::INFINITY, f64::min);
         let found = mean(&targets.errors(&Kernel::Linear, &inputs).expect("errors"));

@@ -2,7 +2,7 @@
 //! with the square of their number.
 
 use super::axes::HOPELESS;
-use super::{Study, must_be_clearly_better, ridge_errors};
+use super::{ROWS_OF_A_LONG_LOOK, ROWS_OF_A_LOOK, Study, must_be_clearly_better, ridge_errors};
 use crate::metric::{RowLoss, is_better, mean};
 use crate::{Result, StudyObserver};
 use kinfolk::Kernel;
@@ -21,9 +21,10 @@ pub(super) fn promising(
     if kernels.len() < 2 || study.inputs.n_inputs() <= FEW_ROWS {
         return Ok(kernels);
     }
-    let Some(errors) = ridge_errors(study, &kernels, observer)? else { return Ok(kernels) };
-    let Some(best) = errors.iter().min_by(|a, b| mean(a).total_cmp(&mean(b))) else { return Ok(kernels) };
     let is_long = must_be_clearly_better(study.inputs.n_inputs());
+    let rows = if is_long { ROWS_OF_A_LONG_LOOK } else { ROWS_OF_A_LOOK };
+    let Some(errors) = ridge_errors(study, &kernels, rows, observer)? else { return Ok(kernels) };
+    let Some(best) = errors.iter().min_by(|a, b| mean(a).total_cmp(&mean(b))) else { return Ok(kernels) };
     let keep = |own: &Vec<RowLoss>| match is_long {
         true => std::ptr::eq(own, best) && is_better(own, &errors[0], HOPELESS),
         false => !is_better(best, own, HOPELESS),

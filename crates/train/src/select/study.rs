@@ -151,9 +151,9 @@ impl<'a> Study<'a> {
         Ok(TargetScaling::fit(self.spec.target_scale, self.observations, &self.losses, centred)?)
     }
 
-    /// Whether each task is in units of its own labels.
-    pub(crate) fn has_own_units(&self) -> Result<bool> {
-        Ok(self.target_scaling()?.is_some_and(|scaling| scaling.kind() == TargetScale::Task))
+    /// The scaling of the labels of all rows that `auto` stands for.
+    pub(crate) fn target_scale(&self) -> Result<TargetScale> {
+        Ok(self.target_scaling()?.map_or(TargetScale::None, |scaling| scaling.kind()))
     }
 
     /// Whether folds hold out whole tasks, so that no prediction is for a task that had rows.

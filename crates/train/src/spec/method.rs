@@ -2,7 +2,7 @@
 
 use crate::params::{Allowed, Param, Value};
 use crate::task_matrix;
-use crate::{Baseline, Error, Method, Params, Result, find};
+use crate::{Error, Method, Params, Result, StepWhen, find};
 use kinfolk::{Model, Observations, TaskNames};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::path::{Path, PathBuf};
@@ -146,11 +146,14 @@ impl MethodSpec {
         self.with_params(params)
     }
 
-    /// The same a step nearer to a simple prediction, if the method has such a step and leaves it to the data.
-    pub(crate) fn nearer_to(&self, baseline: Baseline) -> Option<Self> {
-        let step = self.method.info().steps.iter().find(|step| step.baseline == baseline)?;
-        let param = self.method.params().iter().find(|param| param.name == step.param)?;
-        self.params.is_auto(param).then(|| self.with(&[(step.param, step.value)]).ok())?
+    /// The same with each of the method's steps whose parameters are all left to the data, and when they are worth a
+    /// try.
+    pub(crate) fn steps(&self) -> Result<Vec<(StepWhen, Self)>> {
+        let is_auto =
+            |name: &str| self.method.params().iter().any(|p| p.name == name && self.params.is_auto(p));
+        let steps = self.method.info().steps.iter();
+        let open = steps.filter(|step| step.params.iter().all(|(name, _)| is_auto(name)));
+        open.map(|step| Ok((step.when, self.with(step.params)?))).collect()
     }
 
     /// The files that task matrices are in.
@@ -283,7 +286,7 @@ mod tests {
         let fixed: MethodSpec = "fmtl:output=fixed,theta=[[1,0.5],[0.5,1]]".parse().unwrap();
         assert_eq!(fixed.to_string().parse::<MethodSpec>().unwrap(), fixed);
         assert_eq!(fixed.brief(), "fmtl:output=fixed,theta=[2 x 2]");
-        assert_eq!(MethodSpec::default().to_string(), "kin:common=auto,k=1,own=10");
+        assert_eq!(MethodSpec::default().to_string(), "kin:common=auto,k=1,own=auto");
     }
 
     #[test]

@@ -9,6 +9,7 @@ mod kernel;
 mod loss;
 mod memory;
 mod method;
+mod toml_text;
 mod weight;
 
 pub use atoms::{
@@ -234,8 +235,9 @@ impl FitSpec {
     /// # Errors
     /// If a file cannot be read, or has no matrix for these tasks.
     pub fn with_files_read(&self, tasks: &TaskNames) -> Result<Self> {
-        let task_column = self.columns.task.as_deref();
-        let atoms = self.atoms.iter().map(|atom| atom.with_file_read(task_column)).collect::<Result<_>>()?;
+        let names: Vec<String> = tasks.iter().collect();
+        let read = |atom: &AtomSetting| atom.with_file_read(&self.columns, &names);
+        let atoms = self.atoms.iter().map(read).collect::<Result<_>>()?;
         Ok(FitSpec { method: self.method.with_files_read(tasks)?, atoms, ..self.clone() })
     }
 
@@ -321,7 +323,7 @@ impl FitSpec {
     /// # Errors
     /// If a number is too large for TOML.
     pub fn to_toml(&self) -> Result<String> {
-        toml::to_string(self).map_err(|error| Error::Spec(error.to_string()))
+        toml_text::of(self).map_err(|error| Error::Spec(error.to_string()))
     }
 
     /// From JSON.

@@ -11,14 +11,28 @@ impl Trained {
     /// Whatever the spec says that the problem of the model contradicts: the method, its claim, and settings that do
     /// not depend on the data. Empty for an honest file.
     pub fn spec_mismatches(&self) -> Vec<Mismatch> {
-        [self.claim_mismatch(), self.method_mismatch()].into_iter().flatten().chain(self.settings()).collect()
+        let parts = [self.claim_mismatch(), self.status_mismatch(), self.method_mismatch()];
+        parts.into_iter().flatten().chain(self.settings()).collect()
+    }
+
+    /// What this program writes says what is claimed and how the fit ended; files of 0.1.0 need not.
+    fn must_say(&self, part: &'static str) -> Option<Mismatch> {
+        let why = "it is missing, and every model of this format has it".to_string();
+        self.model.attachment(super::KEY).map(|_| Mismatch { part, why })
+    }
+
+    fn status_mismatch(&self) -> Option<Mismatch> {
+        if self.model.status().is_some() { None } else { self.must_say("status") }
     }
 
     /// A claim in the model that is not the one that the method of the spec makes.
     fn claim_mismatch(&self) -> Option<Mismatch> {
         let method = &self.spec.method;
         let own = method.method().claim(method.params());
-        let stored = self.model.claim().filter(|stored| **stored != own)?;
+        let Some(stored) = self.model.claim() else { return self.must_say("claim") };
+        if *stored == own {
+            return None;
+        }
         let why = format!("it says \"{stored}\", but a fit of {} is \"{own}\"", method.name());
         Some(Mismatch { part: "claim", why })
     }

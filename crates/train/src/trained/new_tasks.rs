@@ -2,9 +2,11 @@
 
 use super::Trained;
 use crate::spec::AtomExtension;
-use crate::{AtomSetting, Error, Result};
+use crate::{AtomSetting, Error, RelationData, Result};
 use kinfolk::model::BorrowedTask;
 use kinfolk::regularizer::AtomKind;
+use kinfolk_io::ColumnRoles;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// What the atoms of a model say about tasks without training rows.
 #[derive(Debug)]
@@ -13,6 +15,8 @@ pub struct NewTasks<'a> {
     atoms: Vec<PartOfNew<'a>>,
     /// phi'(0).
     strangers: f64,
+    /// If letter case does not count: the spelling of tasks of atoms that are not of the model.
+    spellings: HashMap<String, String>,
 }
 
 /// What one atom says.
@@ -24,6 +28,25 @@ struct PartOfNew<'a> {
 }
 
 impl Trained {
+    /// Atoms of new tasks, with their files read as the data are: as at the fit, and as `columns` say of new rows.
+    ///
+    /// # Errors
+    /// If a file cannot be read.
+    pub fn read_atoms(&self, atoms: &[AtomSetting], columns: &ColumnRoles) -> Result<Vec<AtomSetting>> {
+        let mut roles = self.schema.columns.clone();
+        roles.task = columns.task.clone().or(roles.task);
+        roles.missing_words.extend_from_slice(&columns.missing_words);
+        let read = |atom: &AtomSetting| {
+            let own = self.spec.atoms.iter().find(|own| own.name == atom.name);
+            let mut known: Vec<String> =
+                own.and_then(|own| own.data.as_deref()).map_or(vec![], RelationData::texts);
+            // Tasks come last: their spelling counts.
+            known.extend(self.model.tasks().iter());
+            atom.with_file_read(&roles, &known)
+        };
+        atoms.iter().map(read).collect()
+    }
+
     /// What atoms say about tasks without training rows. `more` are the same atoms, by their names, for tasks that were
     /// not known at the time of the fit.
     ///
@@ -34,9 +57,16 @@ impl Trained {
             || self.model.atoms().iter().map(|atom| atom.name.to_string()).collect::<Vec<_>>().join(", ");
         let settings = &self.spec.atoms;
         if let Some(atom) = more.iter().find(|atom| settings.iter().all(|own| own.name != atom.name)) {
-            let known =
-                if settings.is_empty() { "it has none".into() } else { format!("its atoms are {}", names()) };
-            return Err(Error::Spec(format!("the model has no atom {:?} of a file; {known}", atom.name)));
+            let name = &atom.name;
+            return Err(Error::Spec(match settings.is_empty() {
+                true => {
+                    format!("the model was fitted without --atom, so it cannot use the relation {name:?}")
+                }
+                false => format!(
+                    "the model was fitted without an atom {name:?}; its atoms are {}; ,name=NAME names one",
+                    names()
+                ),
+            }));
         }
         let problem = &self.model.about().problem;
         let mut atoms = vec![];
@@ -50,11 +80,25 @@ impl Trained {
             atoms.push(PartOfNew { coefficient: part.coefficient, relation: &spec.relation, extension });
         }
         let strangers = if atoms.is_empty() { 0.0 } else { self.model.theta_of_strangers()? };
-        Ok(NewTasks { trained: self, atoms, strangers })
+        let mut spellings = HashMap::new();
+        if self.schema.columns.ignore_case {
+            let all = more.iter().chain(settings).filter_map(|atom| atom.data.as_deref());
+            let tasks = all.flat_map(RelationData::tasks);
+            spellings.extend(tasks.map(|task| (kinfolk_io::folded(task), task.to_string())));
+        }
+        Ok(NewTasks { trained: self, atoms, strangers, spellings })
     }
 }
 
 impl NewTasks<'_> {
+    /// Tasks of atoms that were given for new tasks, where the model does not know them.
+    pub fn beyond_model(&self) -> Vec<String> {
+        let known: HashSet<String> = self.trained.model.tasks().iter().collect();
+        let extensions = self.atoms.iter().filter_map(|atom| atom.extension.as_ref());
+        let all: BTreeSet<String> = extensions.flat_map(AtomExtension::new_tasks).collect();
+        all.into_iter().filter(|task| !known.contains(task)).collect()
+    }
+
     /// How an atom that can take new tasks was given at the fit, such as `groups=FILE:region`; `None` if there is none.
     pub fn extendable(&self) -> Option<String> {
         let setting = self.trained.spec.atoms.iter().find(|atom| atom.file.is_some())?;
@@ -69,6 +113,7 @@ impl NewTasks<'_> {
     /// # Errors
     /// If the relation of the task does not suit those of the others.
     pub fn find(&self, name: &str) -> Result<Option<BorrowedTask>> {
+        let name = self.spellings.get(&kinfolk_io::folded(name)).map_or(name, String::as_str);
         let model = &self.trained.model;
         let n = model.tasks().len();
         let learned: Vec<bool> = (0..n).map(|t| !model.is_empty_task(t)).collect();

@@ -3,6 +3,7 @@
 use kinfolk::inputs::{Dense, Inputs};
 use kinfolk::regularizer::AtomKind;
 use kinfolk::{Intercept, Observations, Silent, Start, TaskNames};
+use kinfolk_io::ColumnRoles;
 use kinfolk_train::{
     AtomSetting, Data, FitSpec, RelationData, RelationKind, ResolvedAtoms, TaskKernel, Trained, Weight,
     shares_in_words, theta_parts, train,
@@ -37,7 +38,8 @@ fn resolved(atom: &str, text: &str, names: &[&str]) -> Result<ResolvedAtoms, Str
     let file = TextFile::new(text);
     let (kind, rest) = atom.split_once('=').unwrap_or((atom, ""));
     let atom: AtomSetting = format!("{kind}={}{rest}", file.path().display()).parse().unwrap();
-    ResolvedAtoms::new(&[atom], &tasks(names), Some("shop"))
+    let columns = ColumnRoles { task: Some("shop".into()), ..ColumnRoles::default() };
+    ResolvedAtoms::new(&[atom], &tasks(names), &columns)
         .map_err(|error| error.to_string().replace(&file.path().display().to_string(), "r.csv"))
 }
 
@@ -188,10 +190,12 @@ fn files_that_make_no_sense_are_refused_with_line_and_cure() {
         "it is not positive semidefinite: its smallest eigenvalue is -0.333 times the largest; give a similarity"
     ));
     let missing: AtomSetting = "groups=nowhere.csv".parse().unwrap();
-    let error = ResolvedAtoms::new(&[missing], &tasks(&["a"]), None).unwrap_err().to_string();
+    let error =
+        ResolvedAtoms::new(&[missing], &tasks(&["a"]), &ColumnRoles::default()).unwrap_err().to_string();
     assert!(error.starts_with("nowhere.csv: "), "{error}");
     let array: AtomSetting = "matrix=m.npy".parse().unwrap();
-    let error = ResolvedAtoms::new(&[array], &tasks(&["a"]), None).unwrap_err().to_string();
+    let error =
+        ResolvedAtoms::new(&[array], &tasks(&["a"]), &ColumnRoles::default()).unwrap_err().to_string();
     assert_eq!(
         error,
         "m.npy: it has no names; expected .csv, .tsv, .txt, .jsonl, .ndjson, .parquet, .arrow, .feather or .ipc; \
@@ -207,7 +211,7 @@ fn small_negative_eigenvalues_are_cut_off_aloud() {
         RelationKind::Matrix,
         RelationData::Rows { tasks: texts(&["a", "b"]), rows },
     );
-    let found = ResolvedAtoms::new(&[atom], &tasks(&["a", "b"]), None).unwrap();
+    let found = ResolvedAtoms::new(&[atom], &tasks(&["a", "b"]), &ColumnRoles::default()).unwrap();
     assert_eq!(
         found.notes,
         ["atom \"likeness\": negative eigenvalues, down to -5.0e-3 times the largest, were set to 0"]
@@ -365,10 +369,14 @@ fn a_new_task_is_predicted_as_the_model_with_an_empty_task_predicts_it() {
         let task = new.find("new").unwrap().unwrap_or_else(|| panic!("{}", atom.kind));
         let predicted = model.predict_borrowed(&inputs, &task).unwrap();
         // By hand, from the definition: F(x, new) = sum_s Theta_new,s (V'x)_s with V = W Theta^-1.
-        let bigger =
-            ResolvedAtoms::new(std::slice::from_ref(&atom), &tasks(&all), None).unwrap().atoms[0].clone();
-        let own =
-            ResolvedAtoms::new(std::slice::from_ref(&atom), &tasks(&NAMES), None).unwrap().atoms[0].clone();
+        let bigger = ResolvedAtoms::new(std::slice::from_ref(&atom), &tasks(&all), &ColumnRoles::default())
+            .unwrap()
+            .atoms[0]
+            .clone();
+        let own = ResolvedAtoms::new(std::slice::from_ref(&atom), &tasks(&NAMES), &ColumnRoles::default())
+            .unwrap()
+            .atoms[0]
+            .clone();
         let (s, s_own) = (bigger.build_for(7).unwrap().matrix(), own.build_for(6).unwrap().matrix());
         let known = model.atoms()[0].coefficient;
         assert!(known > 0.0, "{}", atom.kind);
@@ -428,7 +436,10 @@ fn a_task_that_is_told_of_later_is_predicted_like_one_that_was_known() {
     let graph = fitted(vec![edges(&[("a", "c", 1.0), ("b", "d", 2.0)])], &NAMES, 0);
     assert_eq!(predict(&graph, &[edges(&[("new", "a", 1.0)])]).len(), 72);
     let error = graph.new_tasks(&[region(&["new"], &["s"])]).unwrap_err().to_string();
-    assert_eq!(error, "the model has no atom \"region\" of a file; its atoms are roads");
+    assert_eq!(
+        error,
+        "the model was fitted without an atom \"region\"; its atoms are roads; ,name=NAME names one"
+    );
 }
 
 #[test]

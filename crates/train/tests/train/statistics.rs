@@ -51,8 +51,9 @@ fn c_is_chosen_as_on_the_rows() {
     assert!(b.strength >= a.strength / 10.0 && b.strength <= 10.0 * a.strength, "{a:?} {b:?}");
     assert!((a.score - b.score).abs() <= 0.1, "{a:?} {b:?}");
     assert!(trained.outcome.residuals.is_some());
-    // With the strength of the rows the models are the same.
-    let spec = FitSpec { c: kinfolk_train::Weight::C(of_rows.model.about().problem.c), ..spec };
+    // With what was chosen on the rows the models are the same.
+    let method = spec.method.with_weights_of(&of_rows.model);
+    let spec = FitSpec { c: kinfolk_train::Weight::C(of_rows.model.about().problem.c), method, ..spec };
     let same = of_statistics(&spec, &statistics(240, 3, 3000)).unwrap();
     let (a, b) = (of_rows.model.predict_all(&inputs).unwrap(), same.model.predict_all(&inputs).unwrap());
     let apart = a.as_slice().iter().zip(b.as_slice()).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);

@@ -4,6 +4,7 @@ mod initial_groups;
 mod reassign;
 
 use crate::method::duals;
+use crate::observer::{SearchObserver, after_search};
 use crate::params::Allowed;
 use crate::{Claim, FitRequest, Job, Method, MethodInfo, Param, Params, Result, Weight};
 use kinfolk::{
@@ -12,6 +13,7 @@ use kinfolk::{
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::collections::BTreeSet;
+use std::time::Instant;
 
 /// How groups are improved, from the inner products of the tasks' functions, the groups that these were
 /// fitted with, the number of groups at most and a source of random numbers.
@@ -94,25 +96,29 @@ impl Method for Gmtl {
         }
         let mut random = ChaCha8Rng::seed_from_u64(job.settings.seed);
         let mut best: Option<(Vec<u32>, Fit)> = None;
+        let began = Instant::now();
+        let mut searching = SearchObserver::new(&mut *observer, job.settings.max_time);
         for restart in 0..params.integer("restarts")? {
-            let start = guess(job, c, restart, most, &mut random, observer)?;
+            let start = guess(job, c, restart, most, &mut random, &mut searching)?;
             let found = search(
                 job,
                 c,
                 start,
                 &mut |fit, groups| (self.regroup)(&fit.products, groups, most, &mut random),
-                observer,
+                &mut searching,
             )?;
             let better = |fit: &Fit| found.1.certificate().primal < fit.certificate().primal;
             if best.as_ref().is_none_or(|(_, fit)| better(fit)) {
                 best = Some(found);
             }
-            if observer.poll() == Flow::Stop {
+            if searching.poll() == Flow::Stop {
                 break;
             }
         }
         let Some((groups, rough)) = best else { unreachable!("there is at least one restart") };
-        fit_groups(job, c, groups, job.settings.tolerance, rough.model.alpha(), observer)
+        let settings = after_search(job.settings, began);
+        let job = Job { settings: &settings, ..*job };
+        fit_groups(&job, c, groups, settings.tolerance, rough.model.alpha(), observer)
     }
 }
 

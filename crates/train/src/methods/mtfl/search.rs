@@ -2,12 +2,14 @@
 
 use super::hull::Hull;
 use super::lattice::Lattice;
+use crate::observer::{SearchObserver, after_search};
 use crate::{Job, Result};
 use kinfolk::{
     Certificate, Fit, Fitter, Flow, Matrix, Observer, Problem, ProblemSpec, RegularizerKind, Settings,
     Status, certify,
 };
 use std::fmt;
+use std::time::Instant;
 
 /// Rounds for one set of groups: at the end, and while more groups may follow and the bound is loose.
 const MAX_ROUNDS: usize = 300;
@@ -143,6 +145,21 @@ impl<'a> Search<'a> {
 
     /// The model of the best groups found. Its remark says what the search knows about all other groups.
     pub(super) fn run(&mut self, observer: &mut dyn Observer) -> Result<Fit> {
+        let began = Instant::now();
+        self.search(&mut SearchObserver::new(observer, self.job.settings.max_time))?;
+        let Some(best) = self.best.take() else { unreachable!("solved at least once") };
+        let problem = self.inner_problem(&best.theta)?;
+        let settings = after_search(self.job.settings, began);
+        let mut fit = Fitter::new(&settings).warm(Some(&best.alpha)).observer(observer).fit(&problem)?;
+        (fit.solver, fit.passes) = ("lattice", self.passes);
+        if best.bound.primal.is_finite() && best.bound.dual.is_finite() {
+            fit.model.set_remark(best.bound.to_string());
+        }
+        Ok(fit)
+    }
+
+    /// Adds groups as long as they pay.
+    fn search(&mut self, observer: &mut dyn Observer) -> Result<()> {
         let (mut least, mut idle) = (f64::INFINITY, 0);
         let mut stopped;
         loop {
@@ -166,13 +183,7 @@ impl<'a> Search<'a> {
         if !stopped {
             self.solve(MAX_ROUNDS, observer)?;
         }
-        let Some(best) = self.best.take() else { unreachable!("solved at least once") };
-        let problem = self.inner_problem(&best.theta)?;
-        let mut fit =
-            Fitter::new(self.job.settings).warm(Some(&best.alpha)).observer(observer).fit(&problem)?;
-        (fit.solver, fit.passes) = ("lattice", self.passes);
-        fit.model.set_remark(best.bound.to_string());
-        Ok(fit)
+        Ok(())
     }
 
     /// The problem for a given Theta.

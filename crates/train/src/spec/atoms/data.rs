@@ -1,6 +1,7 @@
 //! What relations are given as: always by the names of tasks, never by their position.
 
 use super::RelationKind;
+use super::path::nodes;
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
 
@@ -9,7 +10,8 @@ use std::collections::{HashMap, HashSet};
 #[serde(try_from = "RelationTable", into = "RelationTable")]
 #[non_exhaustive]
 pub enum RelationData {
-    /// A text for each task: its group, or its path in a tree, such as `animal/cat/tabby`.
+    /// A text for each task: its group, or its path in a tree, such as `animal/cat/tabby`. A slash inside a name of a
+    /// path has a backslash before it.
     Labels {
         /// Names.
         tasks: Vec<String>,
@@ -137,8 +139,16 @@ impl RelationData {
         }
     }
 
+    /// Names of groups and paths.
+    pub(crate) fn texts(&self) -> Vec<String> {
+        match self {
+            RelationData::Labels { labels, .. } => labels.clone(),
+            _ => vec![],
+        }
+    }
+
     /// All tasks that it names, each once, in the order of their first place.
-    pub(super) fn tasks(&self) -> Vec<&str> {
+    pub(crate) fn tasks(&self) -> Vec<&str> {
         let mut seen = HashSet::new();
         let all: Vec<&String> = match self {
             RelationData::Labels { tasks, .. } | RelationData::Rows { tasks, .. } => tasks.iter().collect(),
@@ -148,9 +158,9 @@ impl RelationData {
     }
 
     /// Nodes above others in the paths of a tree.
-    pub(super) fn inner_nodes(&self) -> HashSet<&str> {
+    pub(super) fn inner_nodes(&self) -> HashSet<String> {
         let RelationData::Labels { labels, .. } = self else { return HashSet::new() };
-        labels.iter().flat_map(|path| path.rsplit('/').skip(1)).collect()
+        labels.iter().flat_map(|path| nodes(path).into_iter().rev().skip(1)).collect()
     }
 
     /// How many numbers it holds, about.

@@ -5,10 +5,12 @@
 //! | `text` | `groups=regions.csv:region,weight=10`, and the table form of toml and json |
 //! | `data` | what a relation is given as, by the names of tasks |
 //! | `read` | from a file to such data |
+//! | `path` | paths of trees as texts, and names with slashes in them |
 //! | `similarity` | from data to a similarity of tasks: one formula for each kind |
 //! | `resolve` | the atoms of the tasks of a fit, and what they say about tasks without rows |
 
 mod data;
+mod path;
 mod read;
 mod resolve;
 mod similarity;
@@ -20,6 +22,7 @@ pub use resolve::ResolvedAtoms;
 
 use crate::{Error, Result};
 use kinfolk::TaskNames;
+use kinfolk_io::ColumnRoles;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -187,14 +190,16 @@ impl AtomSetting {
         }
     }
 
-    /// The same with its file read. The data may be about more tasks than a fit has.
+    /// The same with its file read, as `columns` say for the data: the name of the column of tasks, texts that stand
+    /// for a missing value, and whether letter case counts; if not, names are spelled as those that are `known`. The
+    /// data may be about more tasks than a fit has.
     ///
     /// # Errors
     /// If the file cannot be read, with the line.
-    pub fn with_file_read(&self, task_column: Option<&str>) -> Result<Self> {
+    pub fn with_file_read(&self, columns: &ColumnRoles, known: &[String]) -> Result<Self> {
         match (&self.data, &self.file) {
             (None, Some(file)) => {
-                let data = read::read(self.kind, file, self.column.as_deref(), task_column)?;
+                let data = read::read(self.kind, file, self.column.as_deref(), columns, known)?;
                 Ok(AtomSetting { data: Some(Arc::new(data)), ..self.clone() })
             }
             _ => Ok(self.clone()),

@@ -1,33 +1,36 @@
 //! From files to relations. Tasks have names in every file; the order of rows and columns means nothing.
 
 use super::data::ordered;
+use super::path;
 use super::{RelationData, RelationKind};
 use crate::Result;
-use kinfolk_io::{Error as FileError, TextTable, read_texts};
+use kinfolk_io::{ColumnRoles, Error as FileError, TextTable, is_missing_word, read_texts};
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 /// A result whose error does not name the file yet.
 type FileResult<T> = std::result::Result<T, FileError>;
 
-/// The relation in a file of named columns. `task_column` is the name that the column of tasks has in the data.
+/// The relation in a file of named columns, which is read as the data are: `columns`, with the spellings of tasks that
+/// are `known`.
 pub(super) fn read(
     kind: RelationKind,
     path: &Path,
     column: Option<&str>,
-    task_column: Option<&str>,
+    columns: &ColumnRoles,
+    known: &[String],
 ) -> Result<RelationData> {
+    let task_column = columns.task.as_deref();
     let in_file = |error: FileError| error.in_file(path);
-    let read = || -> FileResult<RelationData> {
+    let read = |index: Index| -> FileResult<RelationData> {
         if let RelationKind::Groups | RelationKind::Tree = kind {
-            let table = read_texts(path, &|names| two_columns(kind, names, column, task_column))?;
-            return if kind == RelationKind::Tree && table.columns[1] == "parent" {
-                paths_of_parents(&table)
-            } else {
-                labels(&table)
-            };
+            let table = read_texts(path, &|names| two_columns(kind, names, column, (task_column, index)))?;
+            let has_parents = kind == RelationKind::Tree && table.columns[1] == "parent";
+            let table = table.read_as(columns, known);
+            return if has_parents { paths_of_parents(&table) } else { labels(&table) };
         }
-        let table = read_texts(path, &|names| Ok(all_columns(names, task_column)))?;
+        let table = read_texts(path, &|names| Ok(all_columns(names, (task_column, index))))?;
+        let table = table.read_as(columns, known);
         match kind {
             RelationKind::Graph => edges(&table),
             RelationKind::Features => features(&table),
@@ -35,16 +38,31 @@ pub(super) fn read(
             _ => square(&table),
         }
     };
-    let data = read().map_err(in_file)?;
+    let names_a_task =
+        |data: &RelationData| data.tasks().into_iter().any(|task| known.iter().any(|own| own == task));
+    let mut data = read(Index::Tasks);
+    // Names of rows as R writes them are numbers.
+    if !known.is_empty() && !data.as_ref().is_ok_and(names_a_task) {
+        let other = read(Index::Rows).ok().filter(names_a_task);
+        data = other.map_or(data, Ok);
+    }
+    let data = data.map_err(in_file)?;
     data.check(kind).map_err(|why| in_file(FileError::of_table(why)))?;
     Ok(data)
 }
 
-/// The column of tasks: called as in the data, or `task`, or an index without a name, or the first.
-fn place_of_tasks(names: &[String], task_column: Option<&str>) -> usize {
+/// What an index without a name holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Index {
+    Tasks,
+    Rows,
+}
+
+/// The column of tasks: called as in the data, or `task`, or an index without a name if that may be, or the first one.
+fn place_of_tasks(names: &[String], (task_column, index): (Option<&str>, Index)) -> usize {
     let place = |name: &str| names.iter().position(|other| other == name);
-    let index = || names.iter().position(|name| is_index(name));
-    task_column.and_then(place).or_else(|| place("task")).or_else(index).unwrap_or(0)
+    let first = || names.iter().position(|name| is_index(name) == (index == Index::Tasks));
+    task_column.and_then(place).or_else(|| place("task")).or_else(first).unwrap_or(0)
 }
 
 /// Whether a column is the index of a pandas table, which has no name in csv and this one in parquet.
@@ -56,10 +74,11 @@ fn two_columns(
     kind: RelationKind,
     names: &[String],
     column: Option<&str>,
-    task_column: Option<&str>,
+    (task_column, index): (Option<&str>, Index),
 ) -> FileResult<Vec<usize>> {
-    let task = place_of_tasks(names, task_column);
-    let others: Vec<usize> = (0..names.len()).filter(|&i| i != task).collect();
+    let task = place_of_tasks(names, (task_column, index));
+    let is_other = |&i: &usize| i != task && (index == Index::Tasks || !is_index(&names[i]));
+    let others: Vec<usize> = (0..names.len()).filter(is_other).collect();
     let place = |name: &str| others.iter().copied().find(|&i| names[i] == name);
     let listed = || names.iter().map(|name| format!("{name:?}")).take(10).collect::<Vec<_>>().join(", ");
     let usual = || match kind {
@@ -85,18 +104,18 @@ fn two_columns(
 }
 
 /// All columns, that of the tasks first; an index beside it says nothing.
-fn all_columns(names: &[String], task_column: Option<&str>) -> Vec<usize> {
-    let task = place_of_tasks(names, task_column);
+fn all_columns(names: &[String], tasks: (Option<&str>, Index)) -> Vec<usize> {
+    let task = place_of_tasks(names, tasks);
     let others = (0..names.len()).filter(|&i| i != task && !is_index(&names[i]));
     std::iter::once(task).chain(others).collect()
 }
 
-/// A text for each task. A task may have many rows, which must agree; an empty cell says nothing.
+/// A text for each task. A task may have many rows, which must agree; a missing value says nothing.
 fn labels(table: &TextTable) -> FileResult<RelationData> {
     let (mut tasks, mut labels, mut place) = (vec![], vec![], HashMap::new());
     for row in 0..table.rows.len() {
         let (task, label) = (table.name(row, 0)?.to_string(), table.rows[row][1].trim());
-        if label.is_empty() {
+        if is_missing_word(label) {
             continue;
         }
         match place.get(&task) {
@@ -121,6 +140,7 @@ fn paths_of_parents(table: &TextTable) -> FileResult<RelationData> {
     let mut tasks = vec![];
     for row in 0..table.rows.len() {
         let (task, above) = (table.name(row, 0)?, table.rows[row][1].trim());
+        let above = if is_missing_word(above) { "" } else { above };
         match parent.insert(task, (above, row)) {
             None => tasks.push(task.to_string()),
             Some((other, _)) if other == above => {}
@@ -130,7 +150,7 @@ fn paths_of_parents(table: &TextTable) -> FileResult<RelationData> {
             }
         }
     }
-    let path = |task: &String| {
+    let path_of = |task: &String| {
         let (mut nodes, mut seen) = (vec![task.as_str()], HashSet::from([task.as_str()]));
         while let Some((above, row)) =
             parent.get(nodes[nodes.len() - 1]).filter(|(above, _)| !above.is_empty())
@@ -142,9 +162,9 @@ fn paths_of_parents(table: &TextTable) -> FileResult<RelationData> {
             nodes.push(above);
         }
         nodes.reverse();
-        Ok(nodes.join("/"))
+        Ok(path::joined(&nodes))
     };
-    let labels = tasks.iter().map(path).collect::<FileResult<_>>()?;
+    let labels = tasks.iter().map(path_of).collect::<FileResult<_>>()?;
     Ok(RelationData::Labels { tasks, labels })
 }
 

@@ -6,6 +6,7 @@ use super::{AtomSetting, RelationData, RelationKind, texts};
 use crate::Result;
 use kinfolk::regularizer::{AtomKind, AtomSpec, nearest_psd};
 use kinfolk::{Matrix, TaskNames};
+use kinfolk_io::ColumnRoles;
 use std::collections::{HashMap, HashSet};
 
 /// Negative eigenvalues down to this share of the largest are cut off, aloud. Beyond, a matrix is refused.
@@ -24,14 +25,14 @@ pub struct ResolvedAtoms {
 }
 
 impl ResolvedAtoms {
-    /// The atoms of these settings for these tasks.
+    /// The atoms of these settings for these tasks. Files are read as `columns` say for the data.
     ///
     /// # Errors
     /// If a file cannot be read, tasks are missing in it, or a matrix is not positive semidefinite.
-    pub fn new(settings: &[AtomSetting], tasks: &TaskNames, task_column: Option<&str>) -> Result<Self> {
+    pub fn new(settings: &[AtomSetting], tasks: &TaskNames, columns: &ColumnRoles) -> Result<Self> {
         let (names, mut out) = (texts(tasks), ResolvedAtoms::default());
         for setting in settings {
-            let setting = setting.with_file_read(task_column)?;
+            let setting = setting.with_file_read(columns, &names)?;
             let relation = setting.relation(&names, &mut out.notes)?;
             out.atoms.push(AtomSpec::new(setting.name.clone(), setting.weight_or_default(), relation));
         }
@@ -109,7 +110,7 @@ impl AtomSetting {
         let own: HashSet<&str> = names.iter().map(String::as_str).collect();
         let others = data.tasks().into_iter().filter(|task| !own.contains(task));
         let inner = if self.kind == RelationKind::Tree { data.inner_nodes() } else { HashSet::new() };
-        let (inner, others): (Vec<&str>, Vec<&str>) = others.partition(|task| inner.contains(task));
+        let (inner, others): (Vec<&str>, Vec<&str>) = others.partition(|task| inner.contains(*task));
         if !inner.is_empty() {
             let list = listed(&inner);
             notes.push(format!("atom {:?}: inner nodes of the tree, which are no tasks: {list}", self.name));
@@ -227,6 +228,13 @@ impl<'a> AtomExtension<'a> {
         let fitted = part(&similarity, n);
         let cut = nearest_psd("its matrix", &fitted).map_err(|error| setting.wrong(error.to_string()))?;
         Ok(Some(AtomExtension { setting, more, names, similarity, nodes, norm: norm(&cut.matrix) }))
+    }
+
+    /// Tasks of the data that came after the fit.
+    pub(crate) fn new_tasks(&self) -> Vec<String> {
+        let Some(more) = self.more else { return vec![] };
+        let inner = if self.setting.kind == RelationKind::Tree { more.inner_nodes() } else { HashSet::new() };
+        more.tasks().into_iter().filter(|task| !inner.contains(*task)).map(String::from).collect()
     }
 
     /// Row `new` of S against the tasks of the fit, as it would be with the new task, normalised as S was. `None` if

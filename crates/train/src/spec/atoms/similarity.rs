@@ -2,6 +2,7 @@
 //! tasks, and numbers that a formula takes from the data (medians, means) come from the tasks with rows alone.
 
 use super::TaskKernel;
+use super::path::nodes;
 use kinfolk::Matrix;
 
 /// A symmetric matrix from its entries on and below the diagonal.
@@ -24,10 +25,7 @@ pub(super) fn of_groups(labels: &[&str]) -> Matrix {
 /// `S_rs` = the number of nodes that the paths of r and s share, counted from the root: the sum over the levels of
 /// the tree of one block for each node of that level. So it is positive semidefinite.
 pub(super) fn of_paths(paths: &[&str]) -> Matrix {
-    let nodes: Vec<Vec<&str>> = paths
-        .iter()
-        .map(|path| path.split('/').map(str::trim).filter(|node| !node.is_empty()).collect())
-        .collect();
+    let nodes: Vec<Vec<String>> = paths.iter().map(|path| nodes(path)).collect();
     symmetric(paths.len(), |r, s| nodes[r].iter().zip(&nodes[s]).take_while(|(a, b)| a == b).count() as f64)
 }
 
