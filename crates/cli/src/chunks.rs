@@ -18,10 +18,14 @@ pub(crate) fn for_each(source: &mut dyn Source, mut visit: impl FnMut(Table) -> 
     Ok(())
 }
 
-/// Bytes of features of a chunk that is read ahead: enough rows for several threads.
-const AHEAD_BYTES: usize = 64 << 20;
+/// Bytes of features of a chunk that is read ahead, in double precision: enough rows for several threads, and as much
+/// memory as programs keep for the next one.
+const AHEAD_BYTES: usize = 32 << 20;
 /// Rows of such a chunk.
 const AHEAD_ROWS: usize = 65_536;
+
+/// Chunks that wait to be visited: reading goes on while the rows of a file are loaded from the disk.
+const WAITING: usize = 4;
 
 /// The same with the next chunks being read while one is visited. `visit` says whether to go on; the result is whether
 /// it said no.
@@ -32,7 +36,7 @@ pub(crate) fn for_each_ahead(
     let width = source.schema().n_features.max(1);
     let rows = (AHEAD_BYTES / 8 / width).clamp(1, AHEAD_ROWS);
     std::thread::scope(|scope| {
-        let (sender, chunks) = std::sync::mpsc::sync_channel(1);
+        let (sender, chunks) = std::sync::mpsc::sync_channel(WAITING);
         scope.spawn(move || {
             loop {
                 let chunk = source.next_chunk(rows).transpose();

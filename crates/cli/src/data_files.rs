@@ -81,9 +81,20 @@ fn in_folder(folder: &Path) -> Result<Vec<PathBuf>> {
     let entries = std::fs::read_dir(folder).map_err(wrong)?;
     let paths = entries.map(|entry| entry.map(|entry| entry.path())).collect::<std::io::Result<Vec<_>>>();
     let is_data = |path: &PathBuf| path.is_file() && kinfolk_io::format_of(path).is_ok();
-    let mut files: Vec<PathBuf> = paths.map_err(wrong)?.into_iter().filter(is_data).collect();
+    let paths = paths.map_err(wrong)?;
+    // As pandas and Spark write partitions: the name of the folder is a value that its files do not have.
+    let is_partition = |path: &PathBuf| {
+        path.is_dir() && path.file_name().is_some_and(|name| name.to_string_lossy().contains('='))
+    };
+    let has_partitions = paths.iter().any(is_partition);
+    let mut files: Vec<PathBuf> = paths.into_iter().filter(is_data).collect();
     files.sort();
     match files.is_empty() {
+        true if has_partitions => {
+            let why = "the folder has a folder for each value of a column, and these are not read: write one file \
+                       with that column in it";
+            Err(Failure::input(why).about(folder))
+        }
         true => Err(Failure::input("the folder has no data files").about(folder)),
         false => Ok(files),
     }

@@ -22,6 +22,8 @@ const MOST_CHARACTERS: usize = 1500;
 pub(crate) struct Failure {
     pub(crate) code: u8,
     message: String,
+    /// Whether files have to be looked through before they are read.
+    pub(crate) is_cured_by_look: bool,
 }
 
 /// A result whose error knows its exit code.
@@ -29,17 +31,17 @@ pub(crate) type Result<T> = std::result::Result<T, Failure>;
 
 impl Failure {
     fn new(code: u8, message: impl fmt::Display) -> Self {
-        Failure { code, message: one_line(&message.to_string()) }
+        Failure { code, message: one_line(&message.to_string()), is_cured_by_look: false }
     }
 
     /// Several errors of a file: a line for each.
-    fn of_lines(code: u8, message: &str) -> Self {
+    fn of_lines(code: u8, message: &str, n_columns: usize) -> Self {
         let lines: Vec<String> = message.lines().map(one_line).collect();
         let message = match lines.as_slice() {
             [one] => one.clone(),
-            lines => format!("{} columns are in the way\n  {}", lines.len(), lines.join("\n  ")),
+            lines => format!("{n_columns} columns are in the way\n  {}", lines.join("\n  ")),
         };
-        Failure { code, message }
+        Failure { code, message, is_cured_by_look: false }
     }
 
     /// The command line makes no sense.
@@ -68,6 +70,12 @@ impl Failure {
     /// The same, with the rows it is about in front: the number of the first and of the last, over all files.
     pub(crate) fn in_rows(mut self, first: usize, last: usize) -> Self {
         self.message = format!("rows {first} to {last}: {}", self.message);
+        self
+    }
+
+    /// The same, and another one after it.
+    pub(crate) fn and(mut self, other: Failure) -> Self {
+        self.message = format!("{}; {}", self.message, other.message);
         self
     }
 
@@ -114,8 +122,31 @@ pub(crate) fn about_a_number(message: &str) -> Option<String> {
 }
 
 impl From<kinfolk_io::Error> for Failure {
-    fn from(error: kinfolk_io::Error) -> Self {
-        Self::of_lines(INPUT, &error.with_hints(option))
+    fn from(mut error: kinfolk_io::Error) -> Self {
+        let hints = error.hints.len();
+        error.hints.retain(|hint| *hint != Hint::LookThrough);
+        let is_cured_by_look = error.hints.len() < hints;
+        let mut text = error.with_hints(option);
+        let columns = std::iter::once(&error).chain(error.others.iter().flat_map(|others| others.iter()));
+        let words: Vec<&Vec<String>> = columns
+            .flat_map(|error| &error.hints)
+            .filter_map(|hint| match hint {
+                Hint::MissingWords(words) => Some(words),
+                _ => None,
+            })
+            .collect();
+        // One line for all columns, which needs no second try.
+        if words.len() > 1 {
+            let mut all: Vec<String> = vec![];
+            for word in words.into_iter().flatten() {
+                if !all.contains(word) {
+                    all.push(word.clone());
+                }
+            }
+            text += &format!("\nall of these words as missing values: {}", missing_words(&all));
+        }
+        let n_columns = 1 + error.others.as_ref().map_or(0, |others| others.len());
+        Failure { is_cured_by_look, ..Self::of_lines(INPUT, &text, n_columns) }
     }
 }
 
@@ -125,8 +156,9 @@ fn option(hint: &Hint) -> String {
         Hint::Drop(column) => format!("leave the column out with --drop {}", argument(column)),
         Hint::OneHot(column) => format!("make features of its words with --one-hot {}", argument(column)),
         Hint::FillMissing => "have it filled in with --missing mean, median or zero".into(),
-        Hint::MissingWord(word) => {
-            format!("take it for a missing value with --missing-word {}", argument(word))
+        Hint::MissingWords(words) => {
+            let what = if words.len() == 1 { "it for a missing value" } else { "them for missing values" };
+            format!("take {what} with {}", missing_words(words))
         }
         Hint::Decimal => {
             "say which with --decimal , (thousands have points) or --decimal . (decimal points)".into()
@@ -147,6 +179,7 @@ fn option(hint: &Hint) -> String {
             format!("if they count from {} in this file, say so with --zero-based {is}", u8::from(!is))
         }
         Hint::DateOrder => "say which with --date-order dmy or mdy".into(),
+        Hint::Classes => "without such a column, --classes takes them for classes".into(),
         Hint::Dense => "--scale spread divides by the same numbers, --dense keeps all zeros in memory".into(),
         Hint::IgnoreCase => "--ignore-case takes words that differ in letter case only for one".into(),
         Hint::FillColumns => {
@@ -161,6 +194,13 @@ fn option(hint: &Hint) -> String {
         }
         other => other.to_string(),
     }
+}
+
+/// Options that take words for missing values.
+pub(crate) fn missing_words(words: &[String]) -> String {
+    let options: Vec<String> =
+        words.iter().map(|word| format!("--missing-word {}", argument(word))).collect();
+    options.join(" ")
 }
 
 fn role_option(role: Role) -> &'static str {
@@ -189,7 +229,8 @@ impl From<kinfolk_train::Error> for Failure {
         match error {
             kinfolk_train::Error::Engine(error) => error.into(),
             kinfolk_train::Error::Io(error) => error.into(),
-            other => Self::input(other),
+            // Fields of a spec are options here.
+            other => Self::input(other.to_string().replace("(interval_new_tasks)", "(--interval-new-tasks)")),
         }
     }
 }

@@ -34,6 +34,11 @@ pub(crate) fn end_well() {
     CAN_END_WELL.store(true, Ordering::SeqCst);
 }
 
+/// The work that looks is over: from now on Ctrl-C ends the program at once, as before.
+pub(crate) fn end_at_once() {
+    CAN_END_WELL.store(false, Ordering::SeqCst);
+}
+
 /// Announces a file that will be written, so that nothing unfinished stays beside it.
 pub(crate) fn will_write(path: &Path) {
     let directory = match path.parent() {

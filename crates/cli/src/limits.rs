@@ -21,6 +21,8 @@ use std::path::{Path, PathBuf};
 const SMALL_BYTES: u64 = 16 << 20;
 /// Bytes at the start of a text file from which its numbers are estimated.
 const SAMPLE_BYTES: u64 = 64 << 10;
+/// Matrices of tasks x tasks that every fit has at a time: Theta, the Gram matrix, and two of the certificate.
+const TASK_MATRICES: u64 = 4;
 /// Limits above this mean that there is none.
 const NO_LIMIT_BYTES: u64 = 1 << 60;
 
@@ -55,16 +57,17 @@ impl Need {
         Need { what: "the model", bytes, cure: "use a machine with more memory, or raise the limit" }
     }
 
-    /// What a new file needs for each feature: its name, or its number in a row. Sparse rows may have many more
-    /// features than numbers, and are written as they are to svm files.
-    pub(crate) fn columns(inputs: &Inputs<'_>, format: &FileFormat) -> Self {
-        let bytes = match format.has_named_columns {
-            _ if format.is_sparse() => 0,
-            true => size_of::<String>(),
-            false => size_of::<f64>(),
+    /// What a new file of these rows holds: sparse rows may have many more features than numbers, and only svm files
+    /// are written as they are. Whatever reads a dense file has all of its zeros in memory.
+    pub(crate) fn new_file(inputs: &Inputs<'_>, format: &FileFormat) -> Self {
+        let features = inputs.n_features() as u64;
+        let names = if format.has_named_columns { size_of::<String>() as u64 } else { 0 };
+        let cells = match inputs {
+            Inputs::Sparse(_) => (inputs.n_inputs() as u64).saturating_mul(size_of::<f64>() as u64),
+            _ => 0,
         };
-        let bytes = (bytes as u64).saturating_mul(inputs.n_features() as u64);
-        Need { what: "the columns", bytes, cure: "write an .svm file, or raise the limit" }
+        let bytes = if format.is_sparse() { 0 } else { features.saturating_mul(names + cells) };
+        Need { what: "the rows with all their zeros", bytes, cure: "write an .svm file, or raise the limit" }
     }
 
     /// A mean and a spread of each feature, of which sparse rows may have many more than numbers.
@@ -85,20 +88,27 @@ impl Need {
         }
     }
 
-    /// What a fit keeps besides its rows: weights, or a kernel matrix that the budget allows.
+    /// What a fit keeps besides its rows: matrices of tasks x tasks, and weights or a kernel matrix that the budget
+    /// allows.
     pub(crate) fn fit(spec: &FitSpec, inputs: &Inputs<'_>, observations: &Observations) -> Self {
         let (n, d, t) = (inputs.n_inputs() as u64, inputs.n_features() as u64, observations.n_tasks() as u64);
         let times = |a: u64, b: u64| 8u64.saturating_mul(a).saturating_mul(b);
+        let of_tasks = Need {
+            what: "matrices with a number for each pair of tasks",
+            bytes: TASK_MATRICES.saturating_mul(times(t, t)),
+            cure: "fit fewer tasks at a time, or raise the limit",
+        };
         if matches!(spec.dataset_options(inputs).kernel, Kernel::Linear | Kernel::Cosine) {
-            let cure = "fit fewer features (--drop) or tasks, or raise the limit";
-            return Need { what: "the weights", bytes: times(d, t), cure };
+            let (what, cure) = ("the weights", "fit fewer features (--drop) or tasks, or raise the limit");
+            return Need { what, bytes: times(d, t), cure }.or_larger(of_tasks);
         }
         let bytes = Some(times(n, n)).filter(|bytes| *bytes <= spec.memory.0).unwrap_or(0);
-        Need {
-            what: "the kernel matrix",
-            bytes,
-            cure: "--memory with less computes its values when they are needed",
-        }
+        let cure = "--memory with less computes its values when they are needed";
+        Need { what: "the kernel matrix", bytes, cure }.or_larger(of_tasks)
+    }
+
+    fn or_larger(self, other: Need) -> Need {
+        if other.bytes > self.bytes { other } else { self }
     }
 
     /// `Err` if there is less memory.
@@ -294,6 +304,17 @@ mod tests {
         assert_eq!(file("empty.csv", ""), 0);
         assert_eq!(bytes_of_rows(Path::new("/dev/zero")), 0);
         assert_eq!(bytes_of_rows(Path::new("not there.csv")), 0);
+    }
+
+    #[test]
+    fn a_dense_file_has_all_zeros_of_sparse_rows() {
+        let sparse =
+            kinfolk::inputs::Sparse::f64(vec![0, 1, 2, 3], vec![0, 1, 2], vec![1.0; 3], 1_000_000_000);
+        let inputs = Inputs::from(sparse.unwrap());
+        let bytes =
+            |name: &str| Need::new_file(&inputs, kinfolk_io::format_of(Path::new(name)).unwrap()).bytes;
+        assert_eq!((bytes("a.npz"), bytes("a.svm")), (24_000_000_000, 0));
+        assert!(bytes("a.csv") > 24_000_000_000);
     }
 
     #[test]

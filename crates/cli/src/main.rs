@@ -30,14 +30,7 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        Err(error) => {
-            // Help and version go to stdout with code 0, the rest to stderr with code 2.
-            let _ = match failure::about_a_number(&error.render().to_string()) {
-                Some(text) => std::io::stderr().write_all(text.as_bytes()),
-                None => error.print(),
-            };
-            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(failure::USAGE));
-        }
+        Err(error) => return told(&printable(error)),
     };
     start_log(cli.global.verbose, cli.global.quiet);
     interrupt::listen();
@@ -48,6 +41,33 @@ fn main() -> ExitCode {
             ExitCode::from(failure.code)
         }
     }
+}
+
+/// The error with the words of the command line as they can be printed.
+fn printable(error: clap::Error) -> clap::Error {
+    let words: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+    let shown: Vec<String> = words.iter().map(|word| text::one_line(word)).collect();
+    match Cli::try_parse_from(&shown) {
+        Err(same) if shown != words && same.kind() == error.kind() => same,
+        _ => error,
+    }
+}
+
+/// Help and version go to stdout with code 0, errors to stderr with code 2.
+fn told(error: &clap::Error) -> ExitCode {
+    let mut written = match failure::about_a_number(&error.render().to_string()) {
+        Some(text) => std::io::stderr().write_all(text.as_bytes()),
+        None => error.print(),
+    };
+    if !error.use_stderr() {
+        written = written.and_then(|()| std::io::stdout().flush());
+        let lost = written.err().filter(|why| why.kind() != std::io::ErrorKind::BrokenPipe);
+        if let Some(why) = lost {
+            let _ = writeln!(std::io::stderr(), "{} stdout: {why}", report::marked("error:"));
+            return ExitCode::from(failure::OUTPUT);
+        }
+    }
+    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(failure::USAGE))
 }
 
 fn run(mut cli: Cli) -> Result<ExitCode> {
@@ -75,7 +95,7 @@ fn run(mut cli: Cli) -> Result<ExitCode> {
         Command::Data(args) => cmd::data::run(args, global, report),
         Command::Explain(args) => cmd::explain::run(args, report),
         Command::Completions(args) => cmd::completions::run(args),
-        Command::Man(args) => cmd::man::run(args, report),
+        Command::Man(args) => cmd::man::run(args, global, report),
     }
 }
 

@@ -13,6 +13,8 @@ pub(crate) enum OutputKind {
     Trace,
     Results,
     Report,
+    /// A page for `man`.
+    Manual,
     /// A format that other programs write too. Such a file may be anybody's.
     General,
 }
@@ -28,6 +30,7 @@ impl OutputKind {
             OutputKind::Trace => "a trace of kinfolk fit",
             OutputKind::Results => "results of kinfolk select",
             OutputKind::Report => "a report of kinfolk",
+            OutputKind::Manual => "a manual page of kinfolk",
             OutputKind::General => "a file of kinfolk",
         }
     }
@@ -41,6 +44,7 @@ impl OutputKind {
             OutputKind::Trace => text.starts_with(crate::trace::HEADER),
             OutputKind::Results => text.starts_with("{\"metric\":"),
             OutputKind::Report => text.contains("kinfolk report</title>"),
+            OutputKind::Manual => text.lines().any(|line| line.starts_with(".TH kinfolk")),
             OutputKind::General => false,
         }
     }
@@ -85,6 +89,12 @@ impl CommandFiles {
     pub(crate) fn check(&self, global: &Global) -> Result<()> {
         let identities: Vec<Identity> = self.written.iter().map(|(path, _)| Identity::of(path)).collect();
         for (i, (path, kind)) in self.written.iter().enumerate() {
+            if path.as_os_str() == "-" {
+                return Err(Failure::usage(format!(
+                    "-: {} goes to a file, not to standard output; give it a name",
+                    kind.name()
+                )));
+            }
             check_place(path)?;
             let refuse = |why: String| Err(Failure::usage(why).about(path));
             // Standard input may be a file, too.
@@ -113,6 +123,28 @@ impl CommandFiles {
             kinfolk::AtomicFile::create(path).map_err(|error| Failure::output(error).about(path))?;
         }
         Ok(())
+    }
+}
+
+/// What became of the files that a command writes after its work: one that cannot be written (a full disk) keeps no
+/// other from being written, and is told at the end.
+#[derive(Debug, Default)]
+pub(crate) struct Written(Vec<Failure>);
+
+impl Written {
+    /// Takes note of one; whether it is there.
+    pub(crate) fn add(&mut self, written: Result<()>) -> bool {
+        let is_there = written.is_ok();
+        self.0.extend(written.err());
+        is_there
+    }
+
+    /// `Err` with all that could not be written.
+    pub(crate) fn finish(self) -> Result<()> {
+        match self.0.into_iter().reduce(Failure::and) {
+            Some(failure) => Err(failure),
+            None => Ok(()),
+        }
     }
 }
 
@@ -162,5 +194,29 @@ impl Identity {
             false => name.to_os_string(),
         };
         Identity::Place(place.join(name))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_could_not_be_written_is_told_at_the_end() {
+        let mut written = Written::default();
+        assert!(!written.add(Err(Failure::output("a.csv: the disk is full"))));
+        assert!(written.add(Ok(())));
+        assert!(!written.add(Err(Failure::output("b.json: the disk is full"))));
+        let failure = written.finish().unwrap_err();
+        assert_eq!(failure.to_string(), "a.csv: the disk is full; b.json: the disk is full");
+        assert_eq!(failure.code, crate::failure::OUTPUT);
+        assert!(Written::default().finish().is_ok());
+    }
+
+    #[test]
+    fn manual_pages_of_others_are_not_ours() {
+        let page = |command: &str| format!(".ie \\n(.g .ds Aq \\(aq\n.el .ds Aq '\n.TH {command} 1 \n");
+        assert!(OutputKind::Manual.recognises(page("kinfolk-fit").as_bytes()));
+        assert!(!OutputKind::Manual.recognises(page("git-fit").as_bytes()));
     }
 }

@@ -3,9 +3,9 @@
 use crate::failure::{Failure, Result};
 use clap::ValueEnum;
 use kinfolk::model::BorrowedTask;
-use kinfolk::{Inputs, Matrix, Model, Observations, TaskNames};
+use kinfolk::{Inputs, LossKind, Matrix, Model, Observations, TaskNames};
 use kinfolk_io::{Categorical, Table, Targets};
-use kinfolk_train::{NewTasks, Trained, predict};
+use kinfolk_train::{NewTasks, Trained, all_losses, predict};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -39,8 +39,8 @@ pub(crate) struct Chunk<'a> {
     pub(crate) task_column: Option<&'a str>,
 }
 
-/// Scores of a file's rows: for their own tasks where the file says which, else for all. Tasks without training rows
-/// get what atoms say about them, or what is asked for instead.
+/// Scores of a file's rows: for their own tasks where the file says which, else for all, with the offsets of the rows.
+/// Tasks without training rows get what atoms say about them, or what is asked for instead.
 pub(crate) fn scores(
     model: &Model,
     new_tasks: &NewTasks<'_>,
@@ -50,8 +50,12 @@ pub(crate) fn scores(
     let Chunk { table, path, first_row, task_column } = *chunk;
     let about = |error: kinfolk::Error| Failure::from(error).about(path);
     let Targets::Tasks { task, .. } = &table.targets else {
-        let all = of_all_tasks(model, new_tasks, &table.inputs, instead);
-        return Ok(Scores::All(all.map_err(|why| why.about(path))?));
+        let mut all =
+            of_all_tasks(model, new_tasks, &table.inputs, instead).map_err(|why| why.about(path))?;
+        for (i, offset) in table.offset.iter().flatten().enumerate() {
+            all.row_mut(i).iter_mut().for_each(|score| *score += offset);
+        }
+        return Ok(Scores::All(all));
     };
     let place = task.find_in(model.tasks());
     let row_of = |row: usize| place[task.index[row] as usize].filter(|&t| !model.is_empty_task(t as usize));
@@ -80,6 +84,7 @@ pub(crate) fn scores(
         };
         rows.iter().zip(found).for_each(|(&row, score)| scores[row as usize] = score);
     }
+    scores.iter_mut().zip(table.offset.iter().flatten()).for_each(|(score, offset)| *score += offset);
     Ok(Scores::Own(scores))
 }
 
@@ -162,8 +167,8 @@ pub(crate) fn of_labelled(
     names.extend(new);
     let tasks = TaskNames::Strings(names.clone());
     let observations = table.observations_in(&trained.schema.label_encoding, &tasks).map_err(about)?;
-    let mut scores: Vec<f64> = (0..observations.len()).map(|o| own[observations.input(o)]).collect();
-    observations.add_offsets(&mut scores);
+    // The offsets of the rows are in them.
+    let scores = (0..observations.len()).map(|o| own[observations.input(o)]).collect();
     Ok((observations, scores))
 }
 
@@ -176,16 +181,56 @@ fn strangers(table: &Table, model: &Model) -> Vec<String> {
     unknown.map(|t| task.names.name(t as usize)).collect()
 }
 
+/// How many of these rows are of each task that neither the model nor a relation knows.
+pub(crate) fn rows_of_unknown_tasks(
+    table: &Table,
+    model: &Model,
+    new_tasks: &NewTasks<'_>,
+) -> Result<BTreeMap<String, usize>> {
+    let mut rows = BTreeMap::new();
+    let Targets::Tasks { task, .. } = &table.targets else { return Ok(rows) };
+    for name in strangers(table, model) {
+        if new_tasks.find(&name)?.is_none() {
+            rows.insert(name, 0);
+        }
+    }
+    for row in 0..task.len() {
+        if let (false, Some(count)) = (rows.is_empty(), rows.get_mut(&task.name(row))) {
+            *count += 1;
+        }
+    }
+    Ok(rows)
+}
+
+/// What is to be said about a name that no task has: the one that may be meant.
+pub(crate) fn meant(name: &str, known: &TaskNames) -> Option<String> {
+    kinfolk_io::meant_name(name, (0..known.len()).map(|t| known.name(t)))
+        .map(|meant| format!("did you mean {meant:?}?"))
+}
+
+/// What is to be said about probabilities, if classes counted alike in the fit.
+pub(crate) fn about_probabilities(trained: &Trained) -> Option<&'static str> {
+    let of_scores = all_losses(&trained.model.about().problem.loss, |loss| *loss == LossKind::Logistic);
+    (of_scores && trained.spec.class_weight.is_some()).then_some(
+        "the model was fitted with --class-weight balanced: its probabilities are those of classes that are equally \
+         frequent, not of their shares in the data",
+    )
+}
+
 /// Rows without labels, where labels are needed.
 pub(crate) fn without_labels(trained: &Trained) -> Failure {
     let columns = &trained.schema.columns;
-    let named = |names: Vec<String>| match names.len() {
+    let task =
+        columns.task.as_ref().map_or(String::new(), |task| format!(", and tasks in {task:?} (--task NAME)"));
+    let target: Vec<String> = columns.target.iter().take(3).map(|name| format!("{name:?}")).collect();
+    let where_ = match target.len() {
         0 => String::new(),
-        _ => format!(" (the model has them in {})", names.join(", ")),
+        _ => format!(
+            ": the model has them in {}{task}; --target NAME says which column has them here",
+            target.join(", ")
+        ),
     };
-    let (task, target) = (columns.task.iter(), columns.target.iter().take(3));
-    let names = named(target.chain(task).map(|name| format!("{name:?}")).collect());
-    Failure::input(format!("there are no labels to compare with{names}; kinfolk predict needs none"))
+    Failure::input(format!("there are no labels to compare with{where_}; kinfolk predict needs none"))
 }
 
 /// Where a row is: its line in a text file, else its number from 1.
@@ -199,6 +244,7 @@ pub(crate) fn place_of(table: &Table, row: usize, rows_before: usize) -> String 
 /// A task or class that the model does not know.
 pub(crate) fn unknown(name: &str, known: &TaskNames, place: &str, column: Option<&str>) -> Failure {
     let why = known.find(name).err().map_or_else(|| format!("task {name:?}"), |error| error.to_string());
+    let why = meant(name, known).map_or(why.clone(), |meant| format!("{why}; {meant}"));
     let column = column.map_or(String::new(), |column| format!(", column {column:?}"));
     Failure::input(format!("{place}{column}: {why}"))
 }

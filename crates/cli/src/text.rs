@@ -1,5 +1,6 @@
 //! Text for people: aligned tables, short numbers.
 
+use kinfolk_io::is_unprintable;
 pub(crate) use kinfolk_report::{count, number, plural, score};
 use std::fmt::Write;
 
@@ -51,8 +52,9 @@ impl std::fmt::Display for Grid {
     }
 }
 
-/// The same text without control characters: they are written out, as in `\u{1b}`, so that a name in a file cannot end
-/// a line, colour a terminal or do worse.
+/// The same text with characters written out that are not for people, as in `\u{1b}`: a name in a file cannot end a
+/// line, colour a terminal, turn the text after it around or do worse. All that is printed goes through this; files are
+/// written as names are.
 pub(crate) fn one_line(text: &str) -> String {
     printable(text, |_| false)
 }
@@ -65,7 +67,7 @@ pub(crate) fn lines(text: &str) -> String {
 fn printable(text: &str, keep: impl Fn(char) -> bool) -> String {
     let mut found = String::with_capacity(text.len());
     for c in text.chars() {
-        if c.is_control() && !keep(c) { found.extend(c.escape_default()) } else { found.push(c) }
+        if is_unprintable(c) && !keep(c) { found.extend(c.escape_default()) } else { found.push(c) }
     }
     found
 }
@@ -123,6 +125,7 @@ mod tests {
         grid.row(["\u{1b}[31mred\n".into()]);
         assert_eq!(grid.to_string(), "task\n\\u{1b}[31mred\\n\n");
         assert_eq!(lines("a\tb\n\u{7}"), "a\\tb\n\\u{7}");
+        assert_eq!(one_line("a\u{202e}b\u{85}\u{2028}"), "a\\u{202e}b\\u{85}\\u{2028}");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What the columns of a file mean.
 
 use crate::failure::{Failure, Result};
-use clap::Args;
+use clap::{Arg, Args};
 use kinfolk_io::{ColumnRoles, DateOrder, DatePart, Decimal, MAX_LEVELS, Missing};
 use std::convert::Infallible;
 use std::str::FromStr;
@@ -174,25 +174,37 @@ impl ColumnArgs {
         columns.dense |= self.dense;
     }
 
+    /// Hides options that only a fit can follow from the help of commands that have a model.
+    pub(crate) fn hide_options_of_fits(option: Arg) -> Arg {
+        let is = |(name, _): &(&str, bool)| option.get_long() == Some(name);
+        let hide = ColumnArgs::default().options_of_fits().iter().any(is);
+        option.hide(hide)
+    }
+
+    /// The long names of options that only a fit can follow, and whether they are given.
+    fn options_of_fits(&self) -> [(&'static str, bool); 10] {
+        [
+            ("features", self.features.is_some()),
+            ("drop", !self.drop.is_empty()),
+            ("one-hot", !self.one_hot.is_empty()),
+            ("max-levels", self.max_levels.is_some()),
+            ("missing", self.missing.is_some()),
+            ("date-parts", !self.date_parts.is_empty()),
+            ("date-order", self.date_order.is_some()),
+            ("classes", self.classes),
+            ("ignore-case", self.ignore_case),
+            ("dense", self.dense),
+        ]
+    }
+
     /// What is said about the columns of new rows. The model keeps how the others are read.
     ///
     /// # Errors
     /// If an option is given that only a fit can follow.
     pub(crate) fn for_model(&self) -> Result<ColumnRoles> {
-        let without_effect = [
-            ("--features", self.features.is_some()),
-            ("--drop", !self.drop.is_empty()),
-            ("--one-hot", !self.one_hot.is_empty()),
-            ("--max-levels", self.max_levels.is_some()),
-            ("--missing", self.missing.is_some()),
-            ("--date-parts", !self.date_parts.is_empty()),
-            ("--date-order", self.date_order.is_some()),
-            ("--ignore-case", self.ignore_case),
-            ("--dense", self.dense),
-        ];
-        match without_effect.into_iter().find(|(_, given)| *given) {
+        match self.options_of_fits().into_iter().find(|(_, given)| *given) {
             Some((option, _)) => Err(Failure::usage(format!(
-                "{option} has no effect on a model, which keeps how its columns are read; give it to fit or select"
+                "--{option} has no effect on a model, which keeps how its columns are read; give it to fit or select"
             ))),
             None => Ok(self.columns()),
         }

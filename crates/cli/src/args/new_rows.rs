@@ -52,9 +52,7 @@ impl NewRowArgs {
     /// # Errors
     /// If a file cannot be read.
     pub(crate) fn atoms(&self, columns: &ColumnArgs, trained: &Trained) -> Result<Vec<AtomSetting>> {
-        let task_column = task_column(columns, trained);
-        let read = |atom: &AtomSetting| atom.with_file_read(task_column.as_deref());
-        Ok(self.atoms.iter().map(read).collect::<kinfolk_train::Result<Vec<_>>>()?)
+        Ok(trained.read_atoms(&self.atoms, &columns.columns())?)
     }
 }
 

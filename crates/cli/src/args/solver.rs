@@ -20,7 +20,7 @@ pub(crate) struct SolverArgs {
     /// Passes over the data after which to stop [default: 1000].
     #[arg(long, value_name = "N")]
     max_passes: Option<usize>,
-    /// Time after which to stop.
+    /// Time after which to stop, with the best so far.
     #[arg(long, allow_negative_numbers = true, value_name = "SECONDS", value_parser = positive)]
     max_seconds: Option<f64>,
     /// Memory for kernel matrices and the like [default: 4GB].

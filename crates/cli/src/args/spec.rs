@@ -28,7 +28,8 @@ pub(crate) struct SpecArgs {
     folds_by: Option<FoldsBy>,
     /// Also learn how large errors for new tasks are, for predict --interval: folds of whole tasks are fitted with the
     /// settings of the model. The price is ten more fits, or one for each task if there are fewer; 90 % intervals need
-    /// nine tasks. For numbers; with folds of whole tasks (--folds-by group:TASK) it is done without this.
+    /// nine tasks. For numbers, and tasks with rows of their own: not for tasks that are columns. With folds of whole
+    /// tasks (--folds-by group:TASK) it is done without this.
     #[arg(long)]
     interval_new_tasks: bool,
     #[arg(long, help_heading = "Problem", help = loss_help())]
@@ -37,8 +38,8 @@ pub(crate) struct SpecArgs {
     #[arg(long, allow_negative_numbers = true, value_name = "X", value_parser = positive, help_heading = "Problem")]
     lambda: Option<f64>,
     /// Scaling of labels that are numbers, kept in the model: each task in units of its own standard deviation (task),
-    /// all tasks in units of a common one (common), or between the two, the closer to the common one the fewer rows a
-    /// task has (shrunk); auto is shrunk if tasks have fewer than six rows on average, and else task. Parameters of
+    /// the same with those of tasks with fewer than six labels drawn to the usual one (shrunk), or all tasks in units
+    /// of a common one (common); auto is shrunk if there are tasks with so few labels, and else task. Parameters of
     /// losses (epsilon, huber) are in the same units; predictions are in those of the data [default: auto].
     #[arg(long, value_name = "auto|task|shrunk|common|none", help_heading = "Problem")]
     target_scale: Option<TargetScale>,

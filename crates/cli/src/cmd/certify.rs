@@ -27,7 +27,7 @@ Examples:
 /// relative gap is within the tolerance. Exit code 1 if not; the parts that do not agree are named. Scores and
 /// errors of held-out rows are not checked, and the output says so.
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, mut_args = ColumnArgs::hide_options_of_fits)]
 pub(crate) struct CertifyArgs {
     /// A model that fit wrote.
     model: PathBuf,

@@ -27,7 +27,7 @@ struct Explanation<'a> {
 }
 
 /// Words with their meanings.
-const WORDS: [(&str, &str); 31] = [
+const WORDS: [(&str, &str); 33] = [
     (
         "task",
         "One of the problems that are learned together: a shop, a sensor, a class, a column of labels. --task names \
@@ -138,6 +138,17 @@ const WORDS: [(&str, &str); 31] = [
       label, or of each class.",
     ),
     (
+        "intercept",
+        "A number that each task adds to its predictions, outside Theta. --intercept free, the default, costs nothing; \
+      ridge:B draws it to zero, that is to a probability of one half; none leaves it out. With the logistic loss, the \
+      intercept of a task of one class is drawn to zero, too, as otherwise probabilities would be 0 or 1.",
+    ),
+    (
+        "auto",
+        "Left to the data: the rows that --c auto holds out decide about C, the kernel and what tasks have in common. \
+      `fit` prints what was chosen, and from which rows.",
+    ),
+    (
         "common",
         "The atom that says that all tasks are one. Its part of Theta is what all tasks have in common; it predicts \
       for tasks that the model does not know.",
@@ -179,7 +190,7 @@ const WORDS: [(&str, &str); 31] = [
 ];
 
 /// Names that the output prints, and the words that explain them.
-const OTHER_NAMES: [(&str, &str); 8] = [
+const OTHER_NAMES: [(&str, &str); 12] = [
     ("closest kin", "correlation"),
     ("nearest kin", "correlation"),
     ("kinship", "correlation"),
@@ -188,6 +199,10 @@ const OTHER_NAMES: [(&str, &str); 8] = [
     ("proof", "certificate"),
     ("objective", "gap"),
     ("free part", "found in the data"),
+    ("probability", "proba"),
+    ("probabilities", "proba"),
+    ("categorical", "one-hot"),
+    ("group", "atom"),
 ];
 
 /// A word with its meaning: of this list, a method, or a metric.
@@ -247,7 +262,7 @@ mod tests {
         }
         for metric in Metric::names() {
             let (_, meaning) = find(&format!("pooled-{metric}")).unwrap();
-            assert!(meaning.ends_with("Of the rows of all tasks together."), "{metric}: {meaning}");
+            assert!(meaning.contains("Of the rows of all tasks together"), "{metric}: {meaning}");
         }
         assert!(find("top-3").is_some() && find("pooled r2").is_some() && find("nothing").is_none());
     }

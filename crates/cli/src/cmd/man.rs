@@ -1,7 +1,8 @@
 //! `kinfolk man`: manual pages.
 
-use crate::args::Cli;
+use crate::args::{Cli, Global};
 use crate::failure::{Failure, Result};
+use crate::outputs::{CommandFiles, OutputKind};
 use crate::report::Report;
 use crate::{files, text};
 use clap::{Args, Command, CommandFactory};
@@ -27,24 +28,24 @@ struct ManOutput<'a> {
     pages: usize,
 }
 
-pub(crate) fn run(args: ManArgs, report: Report) -> Result<ExitCode> {
+pub(crate) fn run(args: ManArgs, global: &Global, report: Report) -> Result<ExitCode> {
     std::fs::create_dir_all(&args.folder).map_err(|error| Failure::output(error).about(&args.folder))?;
     let mut command = Cli::command();
     command.build();
-    let pages = write(&command, "kinfolk", &args.folder)?;
-    let said = format!("{} in {}\n", text::plural(pages, "page"), args.folder.display());
-    report.done(&ManOutput { folder: &args.folder, pages }, said)?;
+    let mut pages = vec![];
+    render(&command, "kinfolk", &args.folder, &mut pages)?;
+    CommandFiles::default().writes(pages.iter().map(|(path, _)| path), OutputKind::Manual).check(global)?;
+    pages.iter().try_for_each(|(path, page)| files::write(path, page))?;
+    let said = format!("{} in {}\n", text::plural(pages.len(), "page"), args.folder.display());
+    report.done(&ManOutput { folder: &args.folder, pages: pages.len() }, said)?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// The page of a command, and those of the commands below it; how many.
-fn write(command: &Command, name: &str, folder: &Path) -> Result<usize> {
+/// The page of a command, and those of the commands below it.
+fn render(command: &Command, name: &str, folder: &Path, pages: &mut Vec<(PathBuf, Vec<u8>)>) -> Result<()> {
     let mut page = vec![];
     clap_mangen::Man::new(command.clone()).render(&mut page).map_err(Failure::output)?;
-    files::write(&folder.join(format!("{name}.1")), &page)?;
-    let mut pages = 1;
-    for inner in command.get_subcommands().filter(|inner| inner.get_name() != "help") {
-        pages += write(inner, &format!("{name}-{}", inner.get_name()), folder)?;
-    }
-    Ok(pages)
+    pages.push((folder.join(format!("{name}.1")), page));
+    let mut inner = command.get_subcommands().filter(|inner| inner.get_name() != "help");
+    inner.try_for_each(|inner| render(inner, &format!("{name}-{}", inner.get_name()), folder, pages))
 }

@@ -101,7 +101,7 @@ struct ModelOutput<'a> {
 }
 
 /// `features x tasks`, in the units of the data.
-#[derive(Serialize)]
+#[derive(Clone, Serialize)]
 struct Coefficients {
     features: Vec<String>,
     values: Vec<Vec<f64>>,
@@ -151,7 +151,8 @@ fn coef(args: &CoefArgs, global: &Global, report: Report) -> Result<ExitCode> {
             "--per-spread: the features of this model are not scaled, so it knows no spread",
         ));
     }
-    let spread = |j: usize| spread.get(j).copied().unwrap_or(1.0);
+    let known = spread;
+    let spread = |j: usize| known.get(j).copied().unwrap_or(1.0);
     // Coefficients are in units of their features: what a feature contributes is its coefficient times its spread.
     let size = |j: usize| all.values[j].iter().fold(0.0_f64, |most, w| most.max((w * spread(j)).abs()));
     let mut order: Vec<usize> = (0..all.features.len()).collect();
@@ -177,12 +178,49 @@ fn coef(args: &CoefArgs, global: &Global, report: Report) -> Result<ExitCode> {
     if args.out.is_some() && global.quiet {
         return Ok(ExitCode::SUCCESS);
     }
-    let text = readable(&tasks, &all);
+    let scale = |j: usize| if args.per_spread { Some(1.0) } else { known.get(j).copied() };
+    let scale: Option<Vec<f64>> = order.iter().map(|&j| scale(j)).collect();
+    let mut text = readable(&tasks, &scale.map_or_else(|| all.clone(), |scale| all.without_rounding(&scale)));
+    if args.task.is_empty() && args.top.is_none() {
+        text = first_lines(&text);
+    }
     report.answer(&all, text)?;
     Ok(ExitCode::SUCCESS)
 }
 
+/// Most lines of coefficients that are printed unless tasks or features are chosen.
+const MAX_LINES: usize = 40;
+
+/// The first lines of a table, and how many more there are.
+fn first_lines(table: &str) -> String {
+    let n = table.lines().count();
+    if n <= MAX_LINES {
+        return table.into();
+    }
+    let first: Vec<&str> = table.lines().take(MAX_LINES).collect();
+    format!(
+        "{}\n... and {} more lines; --task NAME prints all of a task, -o FILE writes all\n",
+        first.join("\n"),
+        n - MAX_LINES
+    )
+}
+
+/// What adds less to predictions than this share of the feature that adds most is rounding.
+const ROUNDING: f64 = 1e-9;
+
 impl Coefficients {
+    /// For people: rounding is 0. `spread` has the standard deviations of the features.
+    fn without_rounding(&self, spread: &[f64]) -> Coefficients {
+        let mut plain = self.clone();
+        for t in 0..self.intercept.len() {
+            let sizes = || self.values.iter().zip(spread).map(|(row, spread)| (row[t] * spread).abs());
+            let most = sizes().fold(0.0, f64::max);
+            let small = plain.values.iter_mut().zip(sizes()).filter(|(_, size)| *size < ROUNDING * most);
+            small.for_each(|(row, _)| row[t] = 0.0);
+        }
+        plain
+    }
+
     /// Keeps these tasks, or all if none is named; their names.
     fn choose_tasks(&mut self, trained: &Trained, names: &[String]) -> Result<Vec<String>> {
         let tasks = trained.model.tasks();
@@ -241,6 +279,11 @@ fn text(trained: &Trained, path: &Path, coefficients: Option<&Coefficients>) -> 
     text += &format!("\n{}: {}\n", plural(tasks.len(), "task"), tasks.join(", "));
     if let Some(names) = trained.schema.feature_names() {
         text += &format!("{}: {}\n", plural(names.len(), "feature"), names.join(", "));
+    }
+    let units = trained.schema.columns.units.iter();
+    let units: Vec<String> = units.map(|(column, unit)| format!("{column} ({unit})")).collect();
+    if !units.is_empty() {
+        text += &format!("units, which new rows must have or lack: {}\n", units.join(", "));
     }
     if let Some(coefficients) = coefficients {
         text += &format!("\n{}", readable(&tasks, coefficients));

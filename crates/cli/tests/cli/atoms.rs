@@ -139,7 +139,8 @@ fn a_shop_without_rows_is_predicted_from_its_region() {
     let later = place.ok("predict known.st all.csv --atom groups=new.csv:region");
     assert_eq!(later, place.ok("predict m.st all.csv"));
     let said = place.run("predict known.st all.csv --atom groups=new.csv:region,name=area");
-    assert_eq!(said.stderr, "error: the model has no atom \"area\" of a file; its atoms are region\n");
+    let why = "the model was fitted without an atom \"area\"; its atoms are region; ,name=NAME names one";
+    assert_eq!(said.stderr, format!("error: {why}\n"));
     // What all have in common is known of any task.
     place.ok(&format!("{FIT} --atom common,weight=100 -o common.st -q"));
     assert_eq!(place.run("predict common.st all.csv").code, 3);

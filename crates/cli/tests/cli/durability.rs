@@ -63,7 +63,7 @@ fn a_checkpoint_of_another_fit_is_refused_with_the_reason() {
     let said = place.run("fit data.npz -o m2.st --k 2 --c 7 --checkpoint c.st --resume");
     assert_eq!(said.code, 3);
     assert!(said.stderr.starts_with("error: c.st: this checkpoint is of another fit: "), "{}", said.stderr);
-    let method = "method was \"kin:common=auto,k=1,own=10\" and is \"kin:common=auto,k=2,own=10\"";
+    let method = "method was \"kin:common=auto,k=1,own=auto\" and is \"kin:common=auto,k=2,own=auto\"";
     assert!(said.stderr.contains(method) && said.stderr.contains("c was "), "{}", said.stderr);
     let said = place.run("fit other.npz -o m2.st --checkpoint c.st --resume");
     assert!(said.stderr.contains("the values of the inputs differ"), "{}", said.stderr);

@@ -79,3 +79,22 @@ fn ctrl_c_in_the_middle_of_writing_leaves_nothing_unfinished() {
     assert_eq!(place.files(), ["m.st", "pipe.svm", "scores.csv", "train.svm"]);
     assert_eq!(place.read("scores.csv"), b"precious");
 }
+
+#[test]
+fn ctrl_c_ends_importance_within_a_second_or_so() {
+    let place = Place::new();
+    place.ok("data generate d.csv --tasks 10 --rows 600 --features 40 -q");
+    place.ok("fit d.csv --task task --target y --c 1 --kernel rbf:0.1 --tol 0.5 -o m.st -q");
+    let words = "evaluate m.st d.csv --importance --shuffles 1000";
+    let child = place.command(words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    std::thread::sleep(Duration::from_secs(2));
+    let start = Instant::now();
+    interrupt(&child);
+    let output = child.wait_with_output().unwrap();
+    // Tests run without optimization, and beside others.
+    assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(130), "{said}");
+    assert!(output.stdout.is_empty() && said.starts_with("note: stopped before the last column"), "{said}");
+    assert_eq!(said.lines().count(), 1, "nobody waits for more: {said}");
+}

@@ -91,8 +91,8 @@ fn one_model_has_intervals_for_known_and_for_new_tasks() {
         // A task with three rows knows at least what one without rows knows.
         assert!(widths[2] <= widths[0] * (1.0 + 1e-9), "{widths:?}");
     }
-    // Without errors for new tasks it is wider; large tasks do not change.
-    assert!(width("known.st", 2) > width("both.st", 2) && width("known.st", 0).is_nan());
+    // Without errors for new tasks it is at least as wide; large tasks do not change.
+    assert!(width("known.st", 2) >= width("both.st", 2) && width("known.st", 0).is_nan());
     assert_eq!(width("known.st", 1), width("both.st", 1));
     // The model itself is the same.
     assert_eq!(place.ok("predict both.st shops.csv"), place.ok("predict known.st shops.csv"));

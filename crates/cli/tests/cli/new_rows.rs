@@ -155,8 +155,8 @@ fn rows_without_labels_are_for_predict() {
     for file in ["new.csv", "new.jsonl"] {
         for command in [format!("evaluate m.st {file}"), format!("report m.st {file} -o r.html")] {
             let said = place.run(&command);
-            let why = "there are no labels to compare with (the model has them in \"sales\", \"shop\"); kinfolk \
-                       predict needs none\n";
+            let why = "there are no labels to compare with: the model has them in \"sales\", and tasks in \"shop\" \
+                       (--task NAME); --target NAME says which column has them here; kinfolk predict needs none\n";
             assert!(said.code == 3 && said.stderr.ends_with(why), "{command}: {}", said.stderr);
         }
     }

@@ -157,7 +157,7 @@ fn words_that_group_tasks_may_be_a_known_relation() {
     place.write("a.csv", "shop,region,x,y\n".to_string() + &(0..90).map(row).collect::<String>());
     let said = place.ok("fit a.csv --task shop --target y --c 1 -o m.st");
     assert!(
-        said.contains("if it groups the tasks, --atom groups=DATA:region makes a known relation of it"),
+        said.contains("if it groups the tasks, --atom \"groups=a.csv:region\" makes a known relation of it"),
         "{said}"
     );
     place.ok("fit a.csv --task shop --target y --c 1 --atom groups=a.csv:region -o m.st");

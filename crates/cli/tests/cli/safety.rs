@@ -419,3 +419,79 @@ fn more_than_the_memory_is_refused_before_the_work() {
     }
     assert!(!place.path("new.st").exists() && !place.path("new.npz").exists());
 }
+
+#[test]
+fn manual_pages_replace_those_of_the_program_alone() {
+    let place = Place::new();
+    place.ok("man pages -q");
+    place.ok("man pages -q");
+    place.write("pages/kinfolk-fit.1", "precious");
+    let before = place.read("pages/kinfolk.1");
+    place.write("pages/kinfolk.1", [&before[..], b"old"].concat());
+    let said = place.run("man pages -q");
+    assert_eq!(said.code, 4);
+    assert!(said.stderr.contains("it exists and is not a manual page of kinfolk: replace it with --force"));
+    assert_eq!(place.read("pages/kinfolk-fit.1"), b"precious");
+    // Nothing is written unless all can be.
+    assert_ne!(place.read("pages/kinfolk.1"), before);
+    place.ok("man pages -q --force");
+    assert_eq!(place.read("pages/kinfolk.1"), before);
+}
+
+/// Names that turn text around or end lines: printed by no command, kept as they are in what it writes.
+#[test]
+fn names_of_any_characters_are_printed_escaped() {
+    let place = Place::new();
+    let odd = ["a\u{202e}b", "c\u{85}d", "e\u{200b}\u{9b}", "f\u{2028}\u{feff}"];
+    let mut text = format!("task,{},{},y\n", odd[0], odd[1]);
+    for i in 0..40 {
+        text += &format!("{},{},{},{}\n", odd[2 + i % 2], i * 7 % 13, i * 5 % 11, i * 3 % 17);
+    }
+    place.write("d.csv", &text);
+    place.ok("fit d.csv --task task --target y --c 1 -o m.st -q");
+    for words in [
+        "data info d.csv",
+        "fit d.csv --task task --target y --c 1 -o n.st",
+        "theta m.st",
+        "theta m.st --parts",
+        "model show m.st",
+        "model show m.st --spec",
+        "model coef m.st",
+        "evaluate m.st d.csv",
+        "evaluate m.st d.csv --importance --by-task",
+        "certify m.st d.csv",
+    ] {
+        let said = place.run(words);
+        let all = said.stdout + &said.stderr;
+        assert_eq!(said.code, 0, "{words}: {all}");
+        let odd = all.chars().find(|c| kinfolk_io::is_unprintable(*c) && *c != '\n');
+        assert_eq!(odd, None, "{words}: {all}");
+    }
+    assert!(place.ok("predict m.st d.csv").contains(odd[2]));
+    let said = place.run("fit d.csv -o x.st --atom \"x\u{202e}\r\ny=z\"");
+    assert_eq!(said.code, 2);
+    assert!(said.stderr.contains("x\\u{202e}\\r\\ny"), "{}", said.stderr);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn help_that_cannot_be_written_is_an_error() {
+    for words in ["--help", "--version", "fit --help"] {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let output = Place::new().command(words).stdout(full).output().unwrap();
+        assert_eq!(output.status.code(), Some(4), "{words}");
+        assert!(String::from_utf8_lossy(&output.stderr).starts_with("error: stdout: "), "{words}");
+    }
+}
+
+#[test]
+fn sparse_rows_with_very_many_features_are_not_written_as_dense_ones() {
+    let place = Place::new();
+    place.write("wide.svm", "1 qid:1 1:1 1000000000:1\n2 qid:1 2:1\n3 qid:2 1:3\n".repeat(400));
+    for out in ["w.npz", "w.csv"] {
+        let said = place.run(&format!("data convert wide.svm {out}"));
+        assert_eq!(said.code, 3, "{out}: {}", said.stderr);
+        assert!(said.stderr.contains("the rows with all their zeros need at least"), "{}", said.stderr);
+    }
+    assert_eq!(place.files(), ["wide.svm"]);
+}

@@ -196,3 +196,153 @@ fn next_to_no_rows_are_no_trouble() {
         }
     }
 }
+
+/// Rows of shops with numbers, in files of this kind; `odd` may change the cells of a row of the second file.
+fn typed(place: &Place, kind: &str, files: usize, odd: impl Fn(usize, &mut [String; 4])) {
+    for part in 0..files {
+        let mut text = String::from("shop,size,price,sales\n");
+        for i in 0..1500 {
+            let k = part * 1500 + i;
+            let (size, price) = ((k * 37 % 1013) as f64 / 50.0, (k * 53 % 977) as f64 / 40.0);
+            let sales = size - price + 0.3 * (k % 3) as f64 + (k * 29 % 89) as f64 / 60.0;
+            let shop = ["east", "north", "west"][k % 3].to_string();
+            let mut cells = [shop, size.to_string(), price.to_string(), sales.to_string()];
+            if part == 1 {
+                odd(i, &mut cells);
+            }
+            text += &(cells.join(",") + "\n");
+        }
+        place.write("part.csv", text);
+        place.ok(&format!(
+            "data convert part.csv part-{part}.{kind} --task shop --target sales --force --quiet --missing zero"
+        ));
+    }
+}
+
+#[test]
+fn typed_columns_are_not_looked_through_before() {
+    for kind in ["parquet", "arrow"] {
+        let place = Place::new();
+        typed(&place, kind, 3, |_, _| {});
+        let options = "--task shop --target sales --tol 1e-8 --c 0.5 --kernel linear";
+        let whole = place.json(&format!("fit part-*.{kind} {options} -o whole.st"));
+        for threads in [1, 2, 5] {
+            let said = place.run(&format!(
+                "fit part-*.{kind} {options} --stream --threads {threads} -o {threads}.st --json"
+            ));
+            assert_eq!(said.code, 0, "{}", said.stderr);
+            assert!(!said.stderr.contains("looked through"), "{}", said.stderr);
+            let stream: serde_json::Value = serde_json::from_str(said.stdout.trim()).unwrap();
+            assert_eq!((&stream["status"], &stream["n_inputs"]), (&"certified".into(), &4500.into()));
+            let (a, b) = (number(&whole, "primal"), number(&stream, "primal"));
+            assert!((a - b).abs() <= 1e-7 * a, "{kind}: {a} {b}");
+            // Bits do not depend on threads.
+            place.ok(&format!("model coef {threads}.st -o {threads}.csv --quiet"));
+            assert_eq!(
+                place.read("1.csv"),
+                place.read(&format!("{threads}.csv")),
+                "{kind}, {threads} threads"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_value_that_is_missing_far_down_is_filled_in_as_in_memory() {
+    // An arrow file does not say how many values are missing.
+    for kind in ["parquet", "arrow"] {
+        let place = Place::new();
+        typed(&place, kind, 3, |_, _| {});
+        // A hole that is a null there.
+        let rows = "shop,size,price,sales\neast,1.5,,2.25\nwest,2.5,3.5,1.25\nnorth,0.5,2.5,1.75\n";
+        place.write("hole.csv", rows);
+        let text = "fit hole.csv --task shop --target sales --c 1 -o h.st --quiet";
+        place.ok(text);
+        place.write("holes.jsonl", {
+            let cell =
+                |k: usize| if k == 1400 { "null".into() } else { format!("{}", (k * 31 % 53) as f64 / 7.0) };
+            let row = |k: usize| {
+                let (shop, size) = (["east", "north", "west"][k % 3], (k * 37 % 101) as f64 / 50.0);
+                format!(
+                    "{{\"shop\":\"{shop}\",\"size\":{size},\"price\":{},\"sales\":{}}}\n",
+                    cell(k),
+                    k % 17
+                )
+            };
+            (0..1500).map(row).collect::<String>()
+        });
+        let options = "--task shop --target sales --tol 1e-8 --c 0.5 --kernel linear";
+        let whole = place.json(&format!("fit part-0.{kind} part-1.{kind} {options} -o whole.st"));
+        let stream = place.json(&format!("fit part-0.{kind} part-1.{kind} {options} --stream -o stream.st"));
+        assert!(
+            (number(&whole, "primal") - number(&stream, "primal")).abs() <= 1e-7 * number(&whole, "primal")
+        );
+        let whole = place.json(&format!("fit holes.jsonl {options} -o whole.st --force"));
+        let stream = place.json(&format!("fit holes.jsonl {options} --stream -o stream.st --force"));
+        assert!(
+            (number(&whole, "primal") - number(&stream, "primal")).abs() <= 1e-7 * number(&whole, "primal")
+        );
+    }
+}
+
+#[test]
+fn bad_files_are_named_with_their_rows() {
+    let place = Place::new();
+    typed(&place, "parquet", 3, |_, _| {});
+    let options = "--task shop --target sales --stream -o no.st";
+    let fails = |files: &str, words: &[&str]| {
+        let said = place.run(&format!("fit {files} {options}"));
+        assert_eq!(said.code, 3, "{files}: {}", said.stderr);
+        for words in words {
+            assert!(said.stderr.contains(words), "{files}: {words}: {}", said.stderr);
+        }
+        assert!(!place.files().contains(&"no.st".to_string()), "{files}");
+    };
+    // A column less, a type that is another one, a file that was cut off, none at all.
+    place.write("less.csv", "shop,size,sales\neast,1.5,2\nwest,2.5,3\n");
+    place.ok("data convert less.csv less.parquet --task shop --target sales --quiet");
+    fails("part-0.parquet less.parquet", &["less.parquet", "there is no column \"price\""]);
+    place.write("words.csv", "shop,size,price,sales\neast,1.5,dear,2\nwest,2.5,cheap,3\n");
+    place.write("plain.csv", place.read("part.csv"));
+    fails("plain.csv words.csv", &["words.csv: line 2", "\"dear\""]);
+    place.write("far.csv", "shop,size,price,sales\neast,1.5,2,2\nwest,2.5,inf,3\n");
+    fails("plain.csv far.csv", &["far.csv: line 3", "not a finite number"]);
+    let whole = place.read("part-1.parquet");
+    place.write("cut.parquet", &whole[..whole.len() / 2]);
+    fails("part-0.parquet cut.parquet", &["cut.parquet", "not a whole parquet file"]);
+    place.write("zero.parquet", "");
+    fails("part-0.parquet zero.parquet", &["zero.parquet", "not a whole parquet file"]);
+    fails("part-0.parquet gone.parquet", &["gone.parquet", "No such file"]);
+}
+
+#[test]
+fn files_without_rows_are_no_trouble_among_others() {
+    let place = Place::new();
+    typed(&place, "csv", 2, |_, _| {});
+    place.write("none.csv", "shop,size,price,sales\n");
+    let options = "--task shop --target sales --tol 1e-8 --c 0.5 --kernel linear";
+    let whole = place.json(&format!("fit part-0.csv part-1.csv {options} --stream -o whole.st"));
+    let with_none = place.json(&format!("fit part-0.csv none.csv part-1.csv {options} --stream -o none.st"));
+    assert_eq!(number(&whole, "primal").to_bits(), number(&with_none, "primal").to_bits());
+    let said = place.run(&format!("fit none.csv none.csv {options} --stream -o no.st"));
+    assert!(said.code == 3 && said.stderr.contains("there are no rows"), "{}", said.stderr);
+}
+
+#[test]
+fn select_chooses_on_rows_that_are_kept_and_fits_all() {
+    let place = Place::new();
+    typed(&place, "parquet", 3, |_, _| {});
+    let options = "part-0.parquet part-1.parquet part-2.parquet --task shop --target sales --tol 1e-6";
+    let said = place.run(&format!("select {options} --method kin,stl --folds 3 --stream -o best.st --json"));
+    assert_eq!(said.code, 0, "{}", said.stderr);
+    assert!(said.stderr.contains("settings are chosen on 3000 rows of 4500"), "{}", said.stderr);
+    let results: serde_json::Value = serde_json::from_str(said.stdout.trim()).unwrap();
+    assert_eq!(
+        (&results["fit"]["status"], &results["fit"]["claim"]),
+        (&"certified".into(), &"optimal".into())
+    );
+    let checked = place.json("certify best.st part-0.parquet part-1.parquet part-2.parquet");
+    assert_eq!(checked["holds"], true, "{checked}");
+    let curved = place.run(&format!("select {options} --grid kernel=linear,rbf:0.1 --stream -o no.st"));
+    assert!(curved.code == 2 && curved.stderr.contains("linear kernel"), "{}", curved.stderr);
+}

@@ -56,7 +56,7 @@ pub(super) fn run(args: ConvertArgs, global: &Global, report: Report) -> Result<
     let (table, schema) = kinfolk_io::read_all(data.paths(), &args.columns.columns(), None)?;
     schema.notes().iter().for_each(|note| report.note(note));
     let format = kinfolk_io::format_of(&out).map_err(Failure::usage)?;
-    Need::columns(&table.inputs, format).check().map_err(|failure| failure.about(&args.data))?;
+    Need::new_file(&table.inputs, format).check().map_err(|failure| failure.about(&args.data))?;
     interrupt::will_write(&out);
     kinfolk_io::write_table_as(&table, &out, &schema.columns).map_err(Failure::output)?;
     let (n_inputs, n_features) = (table.inputs.n_inputs(), table.inputs.n_features());

@@ -10,7 +10,7 @@ use crate::report::Report;
 use crate::text::{count, number, plural};
 use crate::{chunks, text};
 use clap::Args;
-use kinfolk_io::{ColumnRoles, FileProfile, Role, Storage};
+use kinfolk_io::{ColumnRoles, FileProfile, Role, Schema, Storage};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -104,6 +104,11 @@ pub(super) fn run(args: InfoArgs, report: Report) -> Result<ExitCode> {
         in_the_way.get_or_insert(why);
         None
     });
+    let (suggestion, suggested) = suggestion.unzip();
+    // What is in the way of one column says nothing about the others.
+    let notes = schema.as_ref().or(suggested.as_ref().and_then(Option::as_ref)).map_or(vec![], |schema| {
+        schema.notes().into_iter().chain(counts.correlations.note(schema)).collect()
+    });
     let info = DataInfo {
         data: &data,
         bytes: data.bytes(),
@@ -123,9 +128,7 @@ pub(super) fn run(args: InfoArgs, report: Report) -> Result<ExitCode> {
         offsets: counts.offsets,
         split: &counts.parts,
         columns: profile.as_ref().map_or(vec![], columns::output),
-        notes: schema.as_ref().map_or(vec![], |schema| {
-            schema.notes().into_iter().chain(counts.correlations.note(schema)).collect()
-        }),
+        notes,
         in_the_way,
         suggestion,
         n_targets: profile.as_ref().map_or(0, count_targets),
@@ -139,29 +142,30 @@ fn count_targets(profile: &FileProfile) -> usize {
     profile.columns.iter().filter(|column| column.role == Some(Role::Target)).count()
 }
 
-/// The command to go on with. `Err` says why it would fail.
+/// The command to go on with, and how it reads the file, if the file is read for that. `Err` says why it would fail.
 fn suggest(
     profile: &FileProfile,
     roles: &ColumnRoles,
     data: &DataFiles,
     is_readable: bool,
-) -> std::result::Result<String, String> {
+) -> std::result::Result<(String, Option<Schema>), String> {
     let suggestion = Suggestion::new(profile, roles);
-    match &suggestion.roles {
+    let schema = match &suggestion.roles {
         Some(roles) => {
             let mut source = kinfolk_io::open_all(data.paths(), roles, None).map_err(in_words_of)?;
             chunks::for_each(&mut *source, |_| Ok(())).map_err(|failure| failure.to_string())?;
+            Some(source.schema())
         }
-        None if is_readable => {}
+        None if is_readable => None,
         None => {
             let mut without = roles.clone();
             let in_the_way = profile.columns.iter().filter(|column| column.used_as == "in the way");
             without.drop.extend(in_the_way.map(|column| column.name.clone()));
-            kinfolk_io::open_all(data.paths(), &without, None).map_err(in_words_of)?;
+            Some(kinfolk_io::open_all(data.paths(), &without, None).map_err(in_words_of)?.schema())
         }
-    }
+    };
     let given = suggestion::given_words(std::env::args_os().map(|word| word.to_string_lossy().into_owned()));
-    Ok(suggestion::command(&given, &suggestion.options, data.first()))
+    Ok((suggestion::command(&given, &suggestion.options, data.first()), schema))
 }
 
 fn in_words_of(error: kinfolk_io::Error) -> String {

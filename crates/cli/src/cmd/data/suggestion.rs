@@ -1,6 +1,6 @@
 //! The command that fits a file, as far as its columns tell.
 
-use crate::failure::argument;
+use crate::failure::{argument, missing_words};
 use kinfolk_io::{ColumnProfile, ColumnRoles, FileProfile, Role};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -154,11 +154,12 @@ impl Suggestion {
             free.iter().filter(|column| column.used_as == "in the way" && !is_used(&column.name));
         // Few cells that stand for missing values are no reason to leave a column out.
         let (with_word, in_the_way): (Vec<&ColumnProfile>, Vec<&ColumnProfile>) =
-            in_the_way.partition(|column| column.missing_word.is_some());
-        for word in with_word.into_iter().filter_map(|column| column.missing_word.clone()) {
-            if !roles.missing_words.contains(&word) {
-                options.push(format!("--missing-word {}", argument(&word)));
-                roles.missing_words.push(word);
+            in_the_way.partition(|column| !column.missing_words.is_empty());
+        let targets = given().filter(|column| columns.target.contains(&column.name));
+        for word in with_word.into_iter().chain(targets).flat_map(|column| &column.missing_words) {
+            if !roles.missing_words.contains(word) {
+                options.push(missing_words(std::slice::from_ref(word)));
+                roles.missing_words.push(word.clone());
             }
         }
         let in_the_way: Vec<String> = in_the_way.iter().map(|column| column.name.clone()).collect();
@@ -253,7 +254,7 @@ mod tests {
             role: None,
             used_as: "feature",
             why: String::new(),
-            missing_word: None,
+            missing_words: vec![],
             in_list: None,
         };
         FileProfile { rows: 200, remark: None, columns: columns.iter().map(column).collect() }
@@ -288,7 +289,7 @@ mod tests {
         let roles = ColumnRoles { target: vec!["y".into()], ..ColumnRoles::default() };
         let mut odd = profile(&[("age", "mixed", 60), ("size", "mixed", 60), ("code", "mixed", 60)]);
         odd.columns.iter_mut().for_each(|column| column.used_as = "in the way");
-        odd.columns[..2].iter_mut().for_each(|column| column.missing_word = Some("n. v.".into()));
+        odd.columns[..2].iter_mut().for_each(|column| column.missing_words = vec!["n. v.".into()]);
         assert_eq!(options(&odd, &roles), ["--missing-word \"n. v.\"", "--drop code"]);
     }
 

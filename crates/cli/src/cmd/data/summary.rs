@@ -43,9 +43,7 @@ impl TaskCounts {
     }
 
     fn add_names(&mut self, column: &Categorical) {
-        let mut counts = vec![0; column.names.len()];
-        column.index.iter().for_each(|&t| counts[t as usize] += 1);
-        counts.iter().enumerate().for_each(|(t, &n)| self.add(column.names.name(t), n));
+        counts(column).into_iter().enumerate().for_each(|(t, n)| self.add(column.names.name(t), n));
     }
 
     /// Smallest, median and largest.
@@ -54,6 +52,13 @@ impl TaskCounts {
         sorted.sort_unstable();
         Some([*sorted.first()?, sorted[sorted.len() / 2], *sorted.last()?])
     }
+}
+
+/// How many rows have each name.
+fn counts(column: &Categorical) -> Vec<usize> {
+    let mut counts = vec![0; column.names.len()];
+    column.index.iter().for_each(|&t| counts[t as usize] += 1);
+    counts
 }
 
 /// What labels are like.
@@ -83,12 +88,16 @@ impl LabelCounts {
     }
 
     fn add_words(&mut self, column: &Categorical) {
-        self.known += column.len();
-        for row in 0..column.len() {
-            if self.values.len() > MAX_LISTED_VALUES {
-                break;
+        for (t, rows) in counts(column).into_iter().enumerate().filter(|(_, rows)| *rows > 0) {
+            let name = column.names.name(t);
+            if name.is_empty() {
+                self.missing += rows;
+                continue;
             }
-            self.values.insert(column.name(row));
+            self.known += rows;
+            if self.values.len() <= MAX_LISTED_VALUES {
+                self.values.insert(name);
+            }
         }
     }
 
@@ -112,7 +121,13 @@ impl RowCounts {
             Targets::None => self.targets = "none",
             Targets::Classes(keys) => {
                 self.targets = "classes";
-                self.tasks.add_names(keys);
+                // A row without a class has the empty name.
+                for (t, n) in counts(keys).into_iter().enumerate().filter(|(_, n)| *n > 0) {
+                    match keys.names.name(t) {
+                        name if name.is_empty() => self.labels.missing += n,
+                        name => self.tasks.add(name, n),
+                    }
+                }
             }
             Targets::Tasks { task, label } => {
                 self.targets = "tasks";

@@ -57,13 +57,18 @@ pub(super) fn run(
         return Err(about(without_labels(trained)));
     }
     let observations = trained.observations(&table, data.first(), 0)?;
-    let metric = args.metric.unwrap_or_else(|| Metric::default_for(&observations));
+    let metric = match args.metric[..] {
+        [] => Metric::default_for(&observations),
+        [metric] => metric,
+        _ => return Err(Failure::usage("--importance is about one score: give --metric one name")),
+    };
     let columns = source_columns(&trained.schema, table.inputs.n_features());
     let shuffles = Shuffles { times: args.shuffles as usize, seed: global.seed(), threads: global.threads() };
     interrupt::end_well();
     let bar = Bar::of("columns", report.quiet);
     let found = importances(&trained.model, (&table.inputs, &observations), &columns, metric, shuffles, &bar);
     bar.finish();
+    interrupt::end_at_once();
     let Some(found) = found? else {
         report.note("stopped before the last column: nothing is known yet");
         return Ok(ExitCode::from(INTERRUPTED));

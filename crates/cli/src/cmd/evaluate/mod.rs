@@ -10,7 +10,8 @@ use crate::failure::{Failure, Result};
 use crate::limits::Need;
 use crate::recheck::recheck;
 use crate::report::Report;
-use crate::{chunks, training};
+use crate::scores::about_probabilities;
+use crate::{chunks, interrupt, training};
 use clap::Args;
 use kinfolk::CertifyOptions;
 use kinfolk_io::{LabelEncoding, Table};
@@ -35,7 +36,7 @@ Examples:
 /// is left out of the mean and counted. Of all rows together, R2, explained variance and NRMSE are in units of each
 /// task's variance, and a task of n rows counts as n - 3: its variance is not known exactly.
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, mut_args = ColumnArgs::hide_options_of_fits)]
 pub(crate) struct EvaluateArgs {
     /// A model that fit wrote.
     model: PathBuf,
@@ -52,10 +53,10 @@ pub(crate) struct EvaluateArgs {
     /// Use the weights of the rows.
     #[arg(long)]
     weighted: bool,
-    #[arg(long, value_name = "NAME", help = format!(
-        "Only this score, one of those of select: {} [default: all that suit the labels]", Metric::names().join(", ")
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',', help = format!(
+        "Only these scores, of those of select: {} [default: all that suit the labels]", Metric::names().join(", ")
     ))]
-    metric: Option<Metric>,
+    metric: Vec<Metric>,
     /// For numbers: also how many labels the intervals of this level hold, as predict --interval gives them.
     #[arg(long, value_name = "LEVEL", value_parser = super::predict::level)]
     interval: Option<f64>,
@@ -81,14 +82,20 @@ pub(crate) fn run(args: EvaluateArgs, global: &Global, report: Report) -> Result
     let data = DataFiles::find(&args.data)?;
     if args.importance {
         let code = importance::run(&args, &data, &trained, global, report)?;
-        args.note_training_data(&data, &trained, global, report)?;
+        // Nobody waits for it after Ctrl-C.
+        if !interrupt::asked() {
+            args.note_training_data(&data, &trained, global, report)?;
+        }
         return Ok(code);
     }
     match trained.schema.label_encoding {
-        LabelEncoding::Classes if args.metric.is_none() && args.interval.is_none() => {
+        LabelEncoding::Classes if args.metric.is_empty() && args.interval.is_none() => {
             classes::run(&args, &data, &trained, report)?
         }
-        _ => per_task::run(&args, &data, &trained, report)?,
+        _ => {
+            per_task::run(&args, &data, &trained, report)?;
+            about_probabilities(&trained).into_iter().for_each(|note| report.note(note));
+        }
     }
     args.note_training_data(&data, &trained, global, report)?;
     Ok(ExitCode::SUCCESS)
@@ -147,6 +154,7 @@ impl EvaluateArgs {
         source.remarks().iter().for_each(|remark| report.note(remark));
         match (rows, self.split) {
             (0, Some(part)) => {
+                let part = kinfolk_io::part_in_words(part);
                 Err(Failure::input(format!("there are no rows of part {part}")).about(data.first()))
             }
             (0, None) => Err(Failure::input("there are no rows").about(data.first())),

@@ -11,7 +11,7 @@ use crate::scores::{Chunk, of_labelled, without_labels};
 use crate::text::{self, Grid, count, plural};
 use kinfolk::{LossKind, Losses};
 use kinfolk_io::Targets;
-use kinfolk_train::{Measure, Metric, Predictions, Score, Trained, all_losses};
+use kinfolk_train::{Average, Measure, Metric, Predictions, Score, Trained, all_losses};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::path::Path;
@@ -21,6 +21,10 @@ const SIGNS: [Measure; 5] =
 const LOGISTIC: [Measure; 2] = [Measure::LogLoss, Measure::Brier];
 const NUMBERS: [Measure; 5] =
     [Measure::R2, Measure::ExplainedVariance, Measure::Rmse, Measure::Nrmse, Measure::Mae];
+
+/// Names of lines.
+const MEAN: &str = "mean over tasks";
+const TOGETHER: &str = "all rows together";
 
 #[derive(Serialize)]
 struct TaskScores<'a> {
@@ -114,7 +118,8 @@ pub(super) fn run(args: &EvaluateArgs, data: &DataFiles, trained: &Trained, repo
     let metrics = metrics(args, loss, signs);
     let widths = args.interval.map(|level| half_widths(trained, level)).transpose()?;
     let (mut coverage, mut n_inputs): (Vec<Coverage>, usize) = (vec![], 0);
-    let mut seen = Predictions::new(loss, model.tasks().len())?;
+    let seen = Predictions::new(loss, model.tasks().len())?;
+    let mut seen = seen.with_class_exponent(trained.outcome.exponent_of_classes());
     let mut names: Vec<String> = model.tasks().iter().collect();
     let atoms = args.new_rows.atoms(&args.columns, trained)?;
     let new_tasks = trained.new_tasks(&atoms)?;
@@ -131,9 +136,7 @@ pub(super) fn run(args: &EvaluateArgs, data: &DataFiles, trained: &Trained, repo
         let unknown = args.new_rows.unknown_task;
         let (observations, scores) = of_labelled(trained, &new_tasks, &chunk, unknown, &mut names)?;
         seen.reach(names.len());
-        if let Some(metric) = args.metric {
-            metric.check(&observations, loss)?;
-        }
+        args.metric.iter().try_for_each(|metric| metric.check(&observations, loss))?;
         coverage.resize(names.len(), Coverage::default());
         let mut has_label = vec![false; table.n_rows()];
         for (o, score) in scores.into_iter().enumerate() {
@@ -174,7 +177,8 @@ pub(super) fn run(args: &EvaluateArgs, data: &DataFiles, trained: &Trained, repo
         let (coverage, mean_width) = (all.share(), all.mean_width());
         IntervalOutput { level, coverage, mean_width, n_without_interval: all.without }
     });
-    let words = in_words(&tasks, &means, &metrics, signs, interval.as_ref());
+    let mut words = in_words(&tasks, &means, &metrics, signs, interval.as_ref());
+    words += &about_lines(&metrics, &args.metric);
     let named = metrics.iter().zip(&means).map(|(metric, m)| (key(metric), serde_json::json!(m)));
     let said = TaskScores {
         model: &args.model,
@@ -202,14 +206,40 @@ impl From<&Score> for Mean {
 
 /// The one that is asked for, or all that suit the labels.
 fn metrics(args: &EvaluateArgs, loss: &Losses, signs: bool) -> Vec<Metric> {
-    if let Some(metric) = args.metric {
-        return vec![metric];
+    if !args.metric.is_empty() {
+        return args.metric.clone();
     }
     let mut measures = if signs { SIGNS.to_vec() } else { NUMBERS.to_vec() };
     if all_losses(loss, |loss| *loss == LossKind::Logistic) {
         measures.extend(LOGISTIC);
     }
     measures.into_iter().map(Metric::new).collect()
+}
+
+/// Which line is the score that is asked for, and that scores of all rows together are no scores over all rows.
+fn about_lines(metrics: &[Metric], asked: &[Metric]) -> String {
+    let line = |metric: &Metric| match metric.average {
+        Average::Tasks => format!("{metric} is the line {MEAN}\n"),
+        Average::Rows => format!("{metric} is the line {TOGETHER}\n"),
+    };
+    let in_units = |metric: &&Metric| {
+        matches!(metric.measure, Measure::R2 | Measure::ExplainedVariance | Measure::Nrmse)
+    };
+    let names: Vec<String> = metrics.iter().filter(in_units).map(|metric| in_table(*metric)).collect();
+    let units = match names.as_slice() {
+        [] => String::new(),
+        names => format!(
+            "{TOGETHER} takes {} around the mean of each task and in units of its variance, unlike r2_score over all \
+             rows\n",
+            names.join(", ")
+        ),
+    };
+    asked.iter().map(line).collect::<String>() + &units
+}
+
+/// The name of a score in the first line of the table.
+fn in_table(metric: Metric) -> String {
+    metric.measure_name().replace('-', " ")
 }
 
 fn in_words(
@@ -221,8 +251,7 @@ fn in_words(
 ) -> String {
     let mut heads = vec!["task".to_string(), ">rows".into()];
     heads.extend(signs.then(|| ">positive".into()));
-    let name = |metric: &Metric| metric.measure_name().replace('-', " ");
-    heads.extend(metrics.iter().map(|metric| format!(">{}", name(metric))));
+    heads.extend(metrics.iter().map(|metric| format!(">{}", in_table(*metric))));
     heads.extend(interval.map(|_| ">in interval".into()));
     let mut grid = Grid::new(&heads.iter().map(String::as_str).collect::<Vec<_>>());
     let cell = |value: Option<f64>| value.map_or("undefined".into(), text::score);
@@ -243,8 +272,8 @@ fn in_words(
     };
     let of_tasks: Vec<f64> = tasks.iter().filter_map(|task| task.coverage).collect();
     let mean = (!of_tasks.is_empty()).then(|| of_tasks.iter().sum::<f64>() / of_tasks.len() as f64);
-    summary("mean over tasks", &|m| m.mean, mean);
-    summary("all rows together", &|m| m.pooled, interval.and_then(|interval| interval.coverage));
+    summary(MEAN, &|m| m.mean, mean);
+    summary(TOGETHER, &|m| m.pooled, interval.and_then(|interval| interval.coverage));
     let mut text = grid.to_string();
     if let Some(interval) = interval {
         let width = interval
@@ -256,7 +285,7 @@ fn in_words(
         }
     }
     for (metric, m) in metrics.iter().zip(means).filter(|(_, m)| m.n_undefined > 0) {
-        let (name, n) = (name(metric), plural(m.n_undefined, "task"));
+        let (name, n) = (in_table(*metric), plural(m.n_undefined, "task"));
         text += &format!("{name} is undefined for {n}, left out of the mean\n");
     }
     let is_lone = |task: &&Task| task.n_positive.is_some_and(|positive| positive.min(task.n - positive) == 1);

@@ -9,7 +9,7 @@ use crate::checkpoint::{self, Fingerprint, Saver};
 use crate::data_files::DataFiles;
 use crate::failure::{Failure, INTERRUPTED, NO, Result};
 use crate::limits::Need;
-use crate::outputs::{CommandFiles, OutputKind};
+use crate::outputs::{CommandFiles, OutputKind, Written};
 use crate::report::Report;
 use crate::watch::Watch;
 use crate::{files, interrupt, text, trace};
@@ -92,9 +92,10 @@ pub(crate) fn run(args: FitArgs, global: &Global, report: Report) -> Result<Exit
         .writes(&args.trace, OutputKind::Trace)
         .writes(&args.long_run.checkpoint, OutputKind::Checkpoint)
         .check(global)?;
+    let mut written = Written::default();
     let mut trained = match args.stream {
         true => stream::fit(&data, &spec, report)?,
-        false => in_memory(&data, &spec, &args.long_run, report)?,
+        false => in_memory(&data, &spec, &args.long_run, &mut written, report)?,
     };
     match args.interval_folds {
         Some(_) if spec.c == Weight::Auto => {
@@ -103,12 +104,17 @@ pub(crate) fn run(args: FitArgs, global: &Global, report: Report) -> Result<Exit
         Some(folds) => intervals::measure(&data, &spec, folds as usize, &mut trained, report)?,
         None => {}
     }
-    files::write(&args.out, &trained.to_bytes().map_err(Failure::output)?)?;
+    let bytes = trained.to_bytes().map_err(Failure::output);
+    let has_model = written.add(bytes.and_then(|bytes| files::write(&args.out, &bytes)));
     if let Some(path) = &args.trace {
-        trace::write(path, &trained.trace)?;
+        written.add(trace::write(path, &trained.trace));
     }
-    let output = print::FitOutput::new(&trained, &args.out);
-    report.done(&output, print::text(&trained, &args.out) + &print::next_steps(&data, &args.out))?;
+    if has_model {
+        let output = print::FitOutput::new(&trained, &args.out);
+        let text = print::with_file_name(print::text(&trained, &args.out), &data);
+        report.done(&output, text + &print::next_steps(&data, &args.out))?;
+    }
+    written.finish()?;
     Ok(match trained.model.status() {
         Some(Status::Stopped) => ExitCode::from(INTERRUPTED),
         // Something that came before or after the model's own fit was left out.
@@ -122,7 +128,13 @@ pub(crate) fn run(args: FitArgs, global: &Global, report: Report) -> Result<Exit
 /// Files up to this size fit the memory of every machine.
 const SMALL_FILES_BYTES: u64 = 1 << 30;
 
-fn in_memory(data: &DataFiles, spec: &FitSpec, long_run: &LongRunArgs, report: Report) -> Result<Trained> {
+fn in_memory(
+    data: &DataFiles,
+    spec: &FitSpec,
+    long_run: &LongRunArgs,
+    written: &mut Written,
+    report: Report,
+) -> Result<Trained> {
     let cure = "--stream reads them in chunks (squared loss), or fit fewer rows";
     Need::rows(data, &spec.columns_to_read(), cure).check().map_err(|failure| failure.about(data.first()))?;
     if data.bytes() > spec.memory.0.max(SMALL_FILES_BYTES) {
@@ -136,7 +148,7 @@ fn in_memory(data: &DataFiles, spec: &FitSpec, long_run: &LongRunArgs, report: R
     let spec = spec.with_files_read(training.observations.task_names())?;
     // From here on Ctrl-C ends with the model reached.
     interrupt::end_well();
-    long_run.fit(&spec, &training, report)
+    long_run.fit(&spec, &training, written, report)
 }
 
 /// The data of a file, as a spec asks for them.
@@ -169,7 +181,13 @@ impl LongRunArgs {
         )))
     }
 
-    fn fit(&self, spec: &FitSpec, training: &Training<'_>, report: Report) -> Result<Trained> {
+    fn fit(
+        &self,
+        spec: &FitSpec,
+        training: &Training<'_>,
+        written: &mut Written,
+        report: Report,
+    ) -> Result<Trained> {
         let Some(path) = &self.checkpoint else {
             let mut watch = Watch::new(spec.tol, report.quiet, None);
             let trained = training.fit(spec, Start::Cold, &mut watch);
@@ -197,9 +215,18 @@ impl LongRunArgs {
         let trained = training.fit(spec, start, &mut watch);
         watch.finish();
         let trained = trained?;
-        if !saver.finish()? {
-            let solver = &trained.outcome.solver;
-            report.note(format!("no checkpoint was written: {solver} cannot be resumed, only started again"));
+        match saver.finish() {
+            Ok(true) => {}
+            Ok(false) => {
+                let solver = &trained.outcome.solver;
+                report.note(format!(
+                    "no checkpoint was written: {solver} cannot be resumed, only started again"
+                ));
+            }
+            // The model is there all the same.
+            Err(failure) => {
+                written.add(Err(failure));
+            }
         }
         Ok(trained)
     }

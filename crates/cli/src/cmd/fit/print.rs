@@ -5,7 +5,9 @@ use crate::failure::argument;
 use crate::text::{self, number, plural, plural_es};
 use kinfolk::model::{About, AtomPart};
 use kinfolk::{Certificate, CertificateSummary, Claim, Kernel, Model, ScalingKind, Status, TargetScale};
-use kinfolk_train::{AutoC, FitOutcome, FitSpec, LossSpec, Trained, Weight, shares_in_words};
+use kinfolk_train::{
+    AutoC, Baseline, DATA_GROUPS, FitOutcome, FitSpec, LossSpec, Trained, Weight, shares_in_words,
+};
 use serde::Serialize;
 use std::path::Path;
 
@@ -110,6 +112,17 @@ pub(crate) fn text(trained: &Trained, model: &Path) -> String {
     lines.join("\n")
 }
 
+/// The text of a fit in which relations of tasks that the data tell have the name of their file, as one would type it.
+pub(super) fn with_file_name(text: String, data: &DataFiles) -> String {
+    let name = data.first().display().to_string();
+    // Other names would be read in another way.
+    if data.has_stdin() || name.contains([',', ':']) {
+        return text;
+    }
+    let escaped = format!("{name:?}");
+    text.replace(DATA_GROUPS, &format!("groups={}:", escaped.trim_matches('"')))
+}
+
 /// The commands that make sense after a fit.
 pub(super) fn next_steps(data: &DataFiles, model: &Path) -> String {
     let name = argument(&model.display().to_string());
@@ -130,8 +143,31 @@ pub(super) fn next_steps(data: &DataFiles, model: &Path) -> String {
 /// How good the model is on held-out rows, as far as that is known.
 fn goodness(outcome: &FitOutcome) -> Vec<String> {
     let score = outcome.score_in_words().map(|score| format!("score    {score}"));
-    let warning = outcome.auto_c.as_ref().and_then(AutoC::warning);
-    score.into_iter().chain(warning.map(|warning| format!("warning  {warning}"))).collect()
+    let warnings = outcome.auto_c.iter().flat_map(|auto_c| [better_elsewhere(auto_c), ended_early(auto_c)]);
+    score.into_iter().chain(warnings.flatten().map(|warning| format!("warning  {warning}"))).collect()
+}
+
+/// Simpler predictions that are better, with the commands that help.
+fn better_elsewhere(auto_c: &AutoC) -> Option<String> {
+    let method = |baseline: Baseline| match baseline {
+        Baseline::TasksAlone => Some("--method stl fits tasks alone"),
+        Baseline::OneForAll => Some("--method pooled fits one model for all"),
+        _ => None,
+    };
+    let better = auto_c.baselines.iter().filter(|found| found.is_better);
+    let mut cures: Vec<&str> = better.filter_map(|found| method(found.baseline)).collect();
+    cures.push("kinfolk select --compare compares methods");
+    auto_c.warning().map(|warning| format!("{warning}: {}", cures.join(", ")))
+}
+
+/// C from a search that had no time to end: it says so in its note.
+fn ended_early(auto_c: &AutoC) -> Option<String> {
+    auto_c.note.as_ref().filter(|note| note.contains("ended early"))?;
+    let used = match auto_c.metric {
+        Some(_) => "the best so far is used",
+        None => "the middle of the scale is used",
+    };
+    Some(format!("the choice of C ended early: {used}"))
 }
 
 fn problem(trained: &Trained, about: &About) -> String {
@@ -143,7 +179,9 @@ fn problem(trained: &Trained, about: &About) -> String {
     let labels = match about.target_scale {
         TargetScale::None => String::new(),
         TargetScale::Common => ", labels in one unit".into(),
-        TargetScale::Shrunk => ", labels scaled by task and by all tasks, since each has few".into(),
+        TargetScale::Shrunk => {
+            ", labels scaled by task, those of tasks with few labels also by the others".into()
+        }
         scale => format!(", labels scaled by {scale}"),
     };
     let rule = match &trained.outcome.auto_c {
@@ -197,5 +235,49 @@ fn in_words(status: Option<Status>) -> String {
         None => "ended".into(),
         Some(status @ Status::Certified) => status.words().into(),
         Some(other) => format!("not certified: {}", other.words()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn choice(metric: &str, baselines: &str, note: &str) -> AutoC {
+        let text = format!(
+            "{{\"strength\":1.0,\"metric\":{metric},\"score\":0.5,\"baselines\":[{baselines}],\"folds\":3,\"rows\":60,\
+             \"tried\":[],\"note\":\"{note}\"}}"
+        );
+        serde_json::from_str(&text).unwrap()
+    }
+
+    #[test]
+    fn a_choice_that_ended_early_is_a_warning() {
+        let said = |metric, note| ended_early(&choice(metric, "", note));
+        assert_eq!(
+            said("null", "ended early").unwrap(),
+            "the choice of C ended early: the middle of the scale is used"
+        );
+        assert_eq!(
+            said("\"auc\"", "the choice of C ended early").unwrap(),
+            "the choice of C ended early: the best so far is used"
+        );
+        assert_eq!(said("\"auc\"", "1500 of 1797 rows"), None);
+    }
+
+    #[test]
+    fn the_warning_names_what_helps() {
+        let better = |name: &str| format!("{{\"baseline\":\"{name}\",\"score\":0.6,\"is_better\":true}}");
+        let said = |baselines: &str| better_elsewhere(&choice("\"auc\"", baselines, ""));
+        assert_eq!(said(""), None);
+        let alone = said(&better("tasks-alone")).unwrap();
+        assert!(
+            alone.ends_with(
+                "tasks alone is smaller, beyond noise: --method stl fits tasks alone, kinfolk select --compare \
+                 compares methods"
+            ),
+            "{alone}"
+        );
+        assert!(said(&better("one-for-all")).unwrap().contains("--method pooled fits one model for all"));
+        assert!(!said(&better("task-mean")).unwrap().contains("--method"));
     }
 }

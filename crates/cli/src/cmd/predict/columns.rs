@@ -102,12 +102,40 @@ impl OutputColumns {
         task.index.iter().filter(lacks).count()
     }
 
+    /// Whether each row has a score for every task of the model.
+    pub(super) fn are_all_tasks(&self) -> bool {
+        matches!(self.rows, ScoredTasks::All { .. })
+    }
+
     pub(super) fn has_words(&self) -> bool {
         self.labels.is_some() || !self.kept.is_empty()
     }
 
-    /// Names of the columns, and what they hold; scores are numbers.
+    /// Sentences about columns that have another name than usual, since a column that is carried along has it.
+    pub(super) fn renamed(&self) -> Vec<String> {
+        let (own, names) = (self.own_columns(), self.columns());
+        let changed =
+            own.iter().zip(&names[self.kept.len()..]).filter(|((usual, _), (name, _))| usual != name);
+        let said = |((usual, _), (name, _)): (&(String, CellKind), &(String, CellKind))| {
+            format!("the predicted {usual} is in column {name:?}: {usual:?} is a column of the data (--keep)")
+        };
+        changed.map(said).collect()
+    }
+
+    /// Names of the columns, and what they hold.
     pub(super) fn columns(&self) -> Vec<(String, CellKind)> {
+        let mut columns = self.own_columns();
+        // Columns of the data come first, and keep their names.
+        for (name, _) in &mut columns {
+            while self.kept.contains(name) {
+                name.push('_');
+            }
+        }
+        self.kept.iter().map(|name| (name.clone(), CellKind::Words)).chain(columns).collect()
+    }
+
+    /// The columns that are predicted, by their usual names; scores are numbers.
+    fn own_columns(&self) -> Vec<(String, CellKind)> {
         let kind = |integers: bool| if integers { CellKind::Integers } else { CellKind::Words };
         let label = |name: String| (name, kind(self.integer_labels));
         let number = |name: String| (name, CellKind::Numbers);
@@ -136,13 +164,7 @@ impl OutputColumns {
                 columns.push(label(name));
             }
         }
-        // Columns of the data come first, and keep their names.
-        for (name, _) in &mut columns {
-            while self.kept.contains(name) {
-                name.push('_');
-            }
-        }
-        self.kept.iter().map(|name| (name.clone(), CellKind::Words)).chain(columns).collect()
+        columns
     }
 
     pub(super) fn names(&self) -> Vec<String> {
@@ -188,7 +210,7 @@ impl OutputColumns {
         let classes = trained.schema.label_encoding == LabelEncoding::Classes;
         let written = |row: &[f64]| match self.proba {
             false => row.to_vec(),
-            true if classes => class_probabilities(row),
+            true if classes => class_probabilities(row, trained.outcome.exponent_of_classes()),
             true => row.iter().map(|score| probability(*score)).collect(),
         };
         let written: Vec<Vec<f64>> = rows().map(written).collect();
@@ -234,10 +256,16 @@ fn probability(score: f64) -> f64 {
 fn check_probabilities(trained: &Trained) -> Result<()> {
     match all_losses(&trained.model.about().problem.loss, |loss| *loss == LossKind::Logistic) {
         true => Ok(()),
-        false => Err(Failure::usage(format!(
-            "--proba needs the logistic loss, and this model has {}; fit it with --loss logistic",
-            loss_name(trained)
-        ))),
+        false => {
+            let cure = match trained.schema.label_encoding {
+                LabelEncoding::Numbers if trained.schema.target_values.is_empty() => {
+                    "it predicts numbers, and --interval LEVEL says how far off they may be"
+                }
+                _ => "fit it with --loss logistic",
+            };
+            let loss = loss_name(trained);
+            Err(Failure::usage(format!("--proba needs the logistic loss, and this model has {loss}; {cure}")))
+        }
     }
 }
 
@@ -254,7 +282,7 @@ pub(crate) fn half_widths(trained: &Trained, level: f64) -> Result<HalfWidths> {
             NoIntervals::NoErrors if trained.schema.label_encoding == LabelEncoding::Numbers => {
                 "--interval: this model has no errors of held-out rows; fit it without --c, so that C is auto, with \
                  --interval-folds 5, or with select, which takes a given C as --grid c=X; for tasks without rows, \
-                 with --interval-new-tasks"
+                 where tasks have rows of their own, with --interval-new-tasks"
                     .into()
             }
             NoIntervals::NoErrors => "--interval: this model predicts classes; see --proba".into(),

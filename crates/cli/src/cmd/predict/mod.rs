@@ -8,7 +8,7 @@ use crate::data_files::DataFiles;
 use crate::failure::{Failure, Result, argument};
 use crate::outputs::{CommandFiles, OutputKind};
 use crate::report::Report;
-use crate::scores::Chunk;
+use crate::scores::{Chunk, about_probabilities, meant, rows_of_unknown_tasks};
 use crate::text::plural;
 use crate::{chunks, files, training};
 use clap::Args;
@@ -17,6 +17,7 @@ pub(crate) use columns::half_widths;
 use kinfolk_io::{ColumnRoles, Decimal, Table};
 use kinfolk_train::{FarOffRows, Trained};
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use writer::PredictionWriter;
@@ -33,7 +34,7 @@ Examples:
 /// Rows with a task get one score, for that task; others get a column of scores for every task. Files
 /// larger than memory are read and written in chunks.
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, mut_args = ColumnArgs::hide_options_of_fits)]
 pub(crate) struct PredictArgs {
     /// A model that fit wrote.
     model: PathBuf,
@@ -77,6 +78,9 @@ fn out_help() -> String {
     format!("Where to write, by its ending: {formats} (npy: scores alone) [default: csv to stdout]")
 }
 
+/// Tasks that a note names.
+const MAX_NAMED: usize = 8;
+
 /// What to predict.
 struct PredictJob<'a> {
     data: &'a DataFiles,
@@ -97,7 +101,6 @@ pub(super) struct WantedColumns {
     interval: Option<f64>,
 }
 
-/// A probability.
 /// A probability.
 pub(crate) fn level(text: &str) -> std::result::Result<f64, String> {
     match text.parse::<f64>() {
@@ -125,7 +128,7 @@ pub(crate) fn run(mut args: PredictArgs, global: &Global, report: Report) -> Res
     let trained = files::load_model(&args.model)?;
     let has_names = |path: &PathBuf| kinfolk_io::format_of(path).is_ok_and(|format| format.has_named_columns);
     let wanted = WantedColumns {
-        labels: args.labels || args.columns.columns().classes,
+        labels: args.labels,
         scores_alone: args.out.as_ref().is_some_and(|out| !has_names(out)),
         proba: args.proba,
         interval: args.interval,
@@ -182,6 +185,30 @@ impl PredictJob<'_> {
         }
     }
 
+    /// Says which tasks were not there in training, as a name may be misspelt.
+    fn note_strangers(&self, trained: &Trained, strangers: &BTreeMap<String, usize>) {
+        let named = strangers.iter().take(MAX_NAMED).map(|(name, rows)| {
+            let meant =
+                meant(name, trained.model.tasks()).map_or(String::new(), |meant| format!("; {meant}"));
+            format!("{name:?} ({}{meant})", plural(*rows, "row"))
+        });
+        let named = named.collect::<Vec<_>>().join(", ");
+        let more = strangers.len().saturating_sub(MAX_NAMED);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        self.report
+            .note(format!("not there in training, and predicted as --unknown-task says: {named}{more}"));
+    }
+
+    /// Says that the offsets of the fit are not known for these rows.
+    fn note_lost_offset(&self, trained: &Trained, table: &Table) {
+        let Some(name) = trained.schema.columns.offset.as_ref().filter(|_| table.offset.is_none()) else {
+            return;
+        };
+        self.report.note(format!(
+            "no column {name:?}, the offset of the fit: predictions are for offset 0 (--offset names another column)"
+        ));
+    }
+
     /// Predicts chunk by chunk; how many rows, and the names of the columns written.
     fn run(
         &self,
@@ -194,6 +221,7 @@ impl PredictJob<'_> {
         let atoms = self.new_rows.atoms(self.columns, trained)?;
         let (new_tasks, unknown) = (trained.new_tasks(&atoms)?, self.new_rows.unknown_task);
         let (mut open, mut out, mut rows, mut without_interval) = (Some(open), None, 0, 0);
+        let mut strangers: BTreeMap<String, usize> = BTreeMap::new();
         let mut far_off = trained.outcome.ranges.as_ref().map(FarOffRows::new);
         chunks::for_each(&mut *source, |table| {
             let Some(table) =
@@ -203,6 +231,7 @@ impl PredictJob<'_> {
             };
             if let Some(open) = open.take() {
                 self.note_lost_columns(trained, &table);
+                self.note_lost_offset(trained, &table);
                 let columns = OutputColumns::new(trained, &table, &self.wanted, unknown)?;
                 out = Some((open(&columns)?, columns));
             }
@@ -213,9 +242,32 @@ impl PredictJob<'_> {
             rows += table.n_rows();
             far_off.iter_mut().for_each(|far_off| far_off.add(&table.inputs));
             without_interval += columns.rows_without_interval(trained, &table);
+            for (name, rows) in rows_of_unknown_tasks(&table, &trained.model, &new_tasks)? {
+                *strangers.entry(name).or_default() += rows;
+            }
             Ok(())
         })?;
         source.remarks().iter().for_each(|remark| self.report.note(remark));
+        if !strangers.is_empty() {
+            self.note_strangers(trained, &strangers);
+        }
+        let beyond = new_tasks.beyond_model();
+        let has_all = out.as_ref().is_some_and(|(_, columns)| columns.are_all_tasks());
+        if has_all && !beyond.is_empty() {
+            let named =
+                beyond.iter().take(MAX_NAMED).map(|task| format!("{task:?}")).collect::<Vec<_>>().join(", ");
+            let more = if beyond.len() > MAX_NAMED { ", ..." } else { "" };
+            self.report.note(format!(
+                "not predicted, since each row has a score for the tasks of the model alone: {named}{more}; for other \
+                 tasks add a column with the name of the task to the rows, and name it with --task COLUMN"
+            ));
+        }
+        if let Some((_, columns)) = &out {
+            columns.renamed().into_iter().for_each(|said| self.report.note(said));
+        }
+        if let Some(note) = about_probabilities(trained).filter(|_| self.wanted.proba) {
+            self.report.note(note);
+        }
         if let Some(name) = source.could_be_kept().first() {
             let name = argument(name);
             self.report.note(format!(
@@ -230,6 +282,9 @@ impl PredictJob<'_> {
                 "{} without interval: {}",
                 plural(without_interval, "prediction"),
                 match trained.outcome.residuals {
+                    Some(_) if trained.schema.columns.target.len() > 1 => {
+                        "nothing is known about errors for tasks without training rows"
+                    }
                     Some(_) => {
                         "nothing is known about errors for tasks without training rows (fit --interval-new-tasks \
                          measures them)"

@@ -29,7 +29,7 @@ Examples:
 /// certificate if they are the data of the fit. With the results of `kinfolk select --compare --results FILE`, it shows
 /// which tasks gained by joint learning, and the path over C. Sections without data say how to get them.
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, mut_args = ColumnArgs::hide_options_of_fits)]
 pub(crate) struct ReportArgs {
     /// A model that fit or select wrote.
     model: PathBuf,

@@ -5,20 +5,23 @@ pub(crate) mod progress;
 mod splits;
 
 use crate::args::{Global, SpecArgs, positive};
+use crate::cmd::fit::stream::StreamedData;
 use crate::data_files::DataFiles;
 use crate::failure::{Failure, INTERRUPTED, Result};
 use crate::limits::Need;
-use crate::outputs::{CommandFiles, OutputKind};
+use crate::outputs::{CommandFiles, OutputKind, Written};
 use crate::report::Report;
 use crate::watch::Watch;
 use crate::{files, interrupt};
 use clap::Args;
-use kinfolk_train::select::{self, Axis, Candidate, Refit, Scored, SelectionResults, Study};
-use kinfolk_train::{Metric, ResolvedAtoms, Trained, method_texts};
+use kinfolk::Kernel;
+use kinfolk_train::select::{self, Axis, Candidate, KernelGrid, Refit, Scored, SelectionResults, Study};
+use kinfolk_train::{FitSpec, Metric, ResolvedAtoms, Trained, Training, method_texts};
 use progress::Bar;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::{Duration, Instant};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -84,6 +87,10 @@ pub(crate) struct SelectArgs {
     /// Print every setting, not only the best of each method.
     #[arg(long)]
     all: bool,
+    /// Read the files in chunks and never hold them in memory: choose on some of the rows, fit the winner to all of
+    /// them. For linear functions, as `kinfolk fit --stream`.
+    #[arg(long)]
+    stream: bool,
     #[command(flatten)]
     spec: SpecArgs,
 }
@@ -112,6 +119,12 @@ impl From<ScoredChoice> for Scored {
     }
 }
 
+/// Of a time limit, the share that the search may take; the rest is for the fit to all rows.
+const SEARCH_SHARE: f64 = 0.8;
+
+/// What that fit has at least.
+const SHORTEST_FIT_SECONDS: f64 = 0.1;
+
 pub(crate) fn run(args: SelectArgs, global: &Global, report: Report) -> Result<ExitCode> {
     if args.splits.is_some() && args.out.is_some() {
         return Err(Failure::usage(
@@ -133,20 +146,21 @@ pub(crate) fn run(args: SelectArgs, global: &Global, report: Report) -> Result<E
     let methods = args.method.as_deref().map_or_else(|| vec![spec.method_text()], method_texts);
     let grid = Axis::with_atoms(&args.grid, &spec.atoms);
     // Options are checked before files are read.
-    candidates(&methods, args.compare.then_some(&BaselinesThatSuit::default()), &grid)?;
-    let cure = "give fewer rows or columns (--drop)";
-    Need::rows(&data, &spec.columns_to_read(), cure)
-        .check()
-        .map_err(|failure| failure.about(data.first()))?;
-    let (table, schema) = kinfolk_io::read_all(data.paths(), &spec.columns_to_read(), None)?;
-    schema.notes().iter().for_each(|note| report.note(note));
-    let training = kinfolk_train::unscaled(&spec, table, schema)
-        .map_err(|error| Failure::of_data(error, data.first()))?;
+    let all = candidates(&methods, args.compare.then_some(&BaselinesThatSuit::default()), &grid)?;
+    let streamed = if args.stream { Some(streamed(&data, &mut spec, &all, report)?) } else { None };
+    let training = match &streamed {
+        Some(read) => kinfolk_train::kept_rows(&spec, &read.statistics, &read.schema)?,
+        None => in_memory(&data, &spec, report)?,
+    };
+    if let Some(read) = &streamed {
+        let (kept, all) = (training.inputs.n_inputs(), read.statistics.n_inputs());
+        report.note(format!("settings are chosen on {kept} rows of {all}, and the winner is fitted to all"));
+    }
     Need::fit(&spec, &training.inputs, &training.observations).check()?;
     training.notes.iter().for_each(|note| report.note(note));
     let tasks = training.observations.task_names();
     let spec = spec.with_files_read(tasks)?;
-    let atoms = ResolvedAtoms::new(&spec.atoms, tasks, spec.columns.task.as_deref())?;
+    let atoms = ResolvedAtoms::new(&spec.atoms, tasks, &spec.columns)?;
     atoms.notes.iter().for_each(|note| report.note(note));
     let mut study = Study::new(&training.inputs, &training.observations, training.losses.clone(), spec);
     study.metric = args.metric;
@@ -162,26 +176,78 @@ pub(crate) fn run(args: SelectArgs, global: &Global, report: Report) -> Result<E
     if let (Some(n), Some(share)) = (args.splits, args.train_share) {
         return splits::run(&study, &candidates, n.get(), share, report);
     }
-    let bar = Bar::new(report.quiet);
+    let began = Instant::now();
+    let limit = study.spec.max_seconds.take();
+    let deadline = limit.and_then(|seconds| Duration::try_from_secs_f64(SEARCH_SHARE * seconds).ok());
+    let bar = Bar::new(report.quiet).until(deadline.and_then(|limit| began.checked_add(limit)));
     let selection = select::cross_validate(&study, &candidates, &bar);
     bar.finish();
-    let Some(selection) = selection? else { return Ok(stopped(report)) };
+    let Some(selection) = selection? else { return stopped(report) };
+    study.spec.max_seconds =
+        limit.map(|seconds| (seconds - began.elapsed().as_secs_f64()).max(SHORTEST_FIT_SECONDS));
     let winner = &selection.rows[selection.winner];
     let mut results = SelectionResults::new(&study, &selection);
     results.notes.iter().for_each(|note| report.note(note));
-    if let Some(out) = &args.out {
-        let mut watch = Watch::new(study.spec.tol, report.quiet, None);
-        let trained = study.refit(winner, &training.schema, &mut watch);
-        watch.finish();
-        let mut trained = trained?;
+    let mut written = Written::default();
+    if let (Some(_), true) = (&args.out, interrupt::asked()) {
+        report.note(format!(
+            "stopped before the last fit: no model was written; the best so far is {}",
+            winner.method
+        ));
+    } else if let Some(out) = &args.out {
+        let mut trained = match &streamed {
+            Some(read) => {
+                let mut trained = read.fit(&data, &study.spec_of(winner), report)?;
+                winner.give_errors_to(&mut trained);
+                trained
+            }
+            None => {
+                let mut watch = Watch::new(study.spec.tol, report.quiet, None);
+                let trained = study.refit(winner, &training.schema, &mut watch);
+                watch.finish();
+                trained?
+            }
+        };
         trained.outcome.selection_score = Some(results.score_in_words(suit.whole_tasks));
-        save(&mut results, &trained, out)?;
+        written.add(save(&mut results, &trained, out));
     }
     if let Some(path) = &args.results {
-        files::write(path, &serde_json::to_vec(&results).map_err(Failure::output)?)?;
+        let bytes = serde_json::to_vec(&results).map_err(Failure::output);
+        written.add(bytes.and_then(|bytes| files::write(path, &bytes)));
     }
     report.answer(&results, print::text(&results, args.all))?;
+    written.finish()?;
     Ok(if interrupt::asked() { ExitCode::from(INTERRUPTED) } else { ExitCode::SUCCESS })
+}
+
+/// All rows, in memory.
+fn in_memory(data: &DataFiles, spec: &FitSpec, report: Report) -> Result<Training<'static>> {
+    let cure = "--stream chooses on some of the rows, or give fewer rows or columns (--drop)";
+    Need::rows(data, &spec.columns_to_read(), cure).check().map_err(|failure| failure.about(data.first()))?;
+    let (table, schema) = kinfolk_io::read_all(data.paths(), &spec.columns_to_read(), None)?;
+    schema.notes().iter().for_each(|note| report.note(note));
+    kinfolk_train::unscaled(spec, table, schema).map_err(|error| Failure::of_data(error, data.first()))
+}
+
+/// What a pass over all rows finds out. Functions are linear then.
+fn streamed(
+    data: &DataFiles,
+    spec: &mut FitSpec,
+    candidates: &[Candidate],
+    report: Report,
+) -> Result<StreamedData> {
+    let is_curved = |kernel: &Kernel| *kernel != Kernel::Linear;
+    let in_grid = |candidate: &Candidate| match &candidate.kernels {
+        KernelGrid::These(kernels) => kernels.iter().any(is_curved),
+        _ => false,
+    };
+    if spec.kernel.as_ref().is_some_and(is_curved) || candidates.iter().any(in_grid) {
+        return Err(Failure::usage(
+            "--stream is for the linear kernel: leave out other kernels, or --stream",
+        ));
+    }
+    spec.kernel = Some(Kernel::Linear);
+    StreamedData::read(data, spec, report)
 }
 
 /// Which baselines can be compared with.
@@ -241,7 +307,13 @@ pub(crate) fn save(results: &mut SelectionResults, trained: &Trained, out: &Path
     Ok(())
 }
 
-fn stopped(report: Report) -> ExitCode {
-    report.note("stopped before the last fit: nothing is selected, nothing was written");
-    ExitCode::from(INTERRUPTED)
+/// Nothing was compared before Ctrl-C, or before the time was over.
+fn stopped(report: Report) -> Result<ExitCode> {
+    if !interrupt::asked() {
+        let why =
+            "the time was over before any settings were compared: raise --max-seconds, or give fewer rows";
+        return Err(Failure::input(why));
+    }
+    report.note("stopped before any settings were compared: nothing is selected, nothing was written");
+    Ok(ExitCode::from(INTERRUPTED))
 }

@@ -1,12 +1,15 @@
-//! A progress bar over fits or other pieces of work, and Ctrl-C.
+//! A progress bar over fits or other pieces of work, Ctrl-C and a deadline.
 
 use crate::interrupt;
 use indicatif::{ProgressBar, ProgressStyle};
 use kinfolk_train::StudyObserver;
 use std::io::IsTerminal;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-pub(crate) struct Bar(ProgressBar);
+pub(crate) struct Bar {
+    bar: ProgressBar,
+    deadline: Option<Instant>,
+}
 
 impl Bar {
     /// Silent unless stderr is a terminal and nobody asked for quiet.
@@ -25,22 +28,31 @@ impl Bar {
             bar.set_style(style);
         }
         bar.enable_steady_tick(Duration::from_millis(250));
-        Bar(bar)
+        Bar { bar, deadline: None }
+    }
+
+    /// Ends the work at this time, too, with the best so far.
+    pub(crate) fn until(self, deadline: Option<Instant>) -> Self {
+        Bar { deadline, ..self }
     }
 
     /// Clears the line.
     pub(crate) fn finish(&self) {
-        self.0.finish_and_clear();
+        self.bar.finish_and_clear();
     }
 }
 
 impl StudyObserver for Bar {
     fn done(&self, _: &str, done: usize, of: usize) {
-        self.0.set_length(of as u64);
-        self.0.set_position(done as u64);
+        self.bar.set_length(of as u64);
+        self.bar.set_position(done as u64);
     }
 
     fn stop(&self) -> bool {
-        interrupt::asked()
+        interrupt::asked() || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+    }
+
+    fn takes_best_so_far(&self) -> bool {
+        true
     }
 }

@@ -44,7 +44,7 @@ pub(super) fn run(
     let bar = Bar::new(report.quiet);
     let results = select::repeat(study, candidates, share, n, &bar, &mut |_| ());
     bar.finish();
-    let Some(results) = results? else { return Ok(stopped(report)) };
+    let Some(results) = results? else { return stopped(report) };
     let asked = study.metric();
     let metric = results.first().map_or(asked, |first| first.metric);
     if metric != asked {

@@ -153,13 +153,17 @@ fn forged_metadata_do_not_hold() {
     place.ok("fit d.csv --task task --target y --loss squared --intercept none --bias 1 -o m.st --threads 1 --quiet");
     let original = Parts::of(&place.read("m.st"));
     type Edit = fn(&mut Value);
-    let edits: [(&str, Edit); 5] = [
+    let edits: [(&str, Edit); 9] = [
         ("the objective", |about| {
             about["certificate"]["primal"] = json!(0.5 * about["certificate"]["primal"].as_f64().unwrap())
         }),
         ("the bound", |about| about["certificate"]["dual"] = about["certificate"]["primal"].clone()),
         ("C", |about| about["problem"]["c"] = json!(2.0 * about["problem"]["c"].as_f64().unwrap())),
         ("the bias", |about| about["bias"] = json!(3.0)),
+        ("no claim", |about| about["claim"] = Value::Null),
+        ("no status", |about| about["status"] = Value::Null),
+        ("larger rounding", |about| about["certificate"]["rounding"] = json!(1.0)),
+        ("rounding without end", |about| about["certificate"]["rounding"] = json!("inf")),
         ("the tasks", |about| about["tasks"].as_array_mut().map_or((), |tasks| tasks.reverse())),
     ];
     for (what, edit) in edits {
@@ -275,4 +279,44 @@ fn a_model_without_duals_says_so() {
     model.save(place.path("m.st")).unwrap();
     let said = place.run("certify m.st d.csv");
     assert!(said.code != 0 && said.stderr.contains("duals of the model were dropped"), "{}", said.stderr);
+}
+
+/// Parts with checksums of their own that are of another size than the model: an error of one line, whatever reads it.
+#[test]
+fn parts_of_another_size_are_refused() {
+    let place = Place::new();
+    let label = |line: &str| line.replace(",-1", ",-1.5");
+    place.write("d.csv", super::rows().lines().map(|line| label(line) + "\n").collect::<String>());
+    place.ok("fit d.csv --task task --target y --loss squared -o m.st --threads 1 --quiet");
+    place.ok("predict m.st d.csv --interval 0.5 -o p.csv");
+    let original = Parts::of(&place.read("m.st"));
+    type Edit = fn(&mut Value);
+    let edits: [(&str, Edit); 8] = [
+        ("no features", |own| own["schema"]["features"] = json!([])),
+        ("fewer features", |own| drop(own["schema"]["features"].as_array_mut().unwrap().pop())),
+        ("another number of features", |own| own["schema"]["n_features"] = json!(5)),
+        ("no named features, and another number", |own| {
+            own["schema"]["features"] = Value::Null;
+            own["schema"]["n_features"] = json!(0);
+        }),
+        ("no errors", |own| own["outcome"]["residuals"]["errors"] = json!([])),
+        ("errors of fewer tasks", |own| own["outcome"]["residuals"]["sizes"] = json!([1.0])),
+        ("errors of more tasks", |own| own["outcome"]["residuals"]["sizes"] = json!([1.0, 1.0, 1.0, 1.0])),
+        ("errors of very many rows", |own| own["outcome"]["residuals"]["rows"] = json!(u64::MAX)),
+    ];
+    for (what, edit) in edits {
+        let mut parts = original.clone();
+        let mut attachments: Value = serde_json::from_str(parts.attachments.as_ref().unwrap()).unwrap();
+        edit(&mut attachments["trained"]);
+        parts.attachments = Some(attachments.to_string());
+        place.write("forged.st", parts.seal());
+        for words in
+            ["predict forged.st d.csv --interval 0.5", "evaluate forged.st d.csv", "model show forged.st"]
+        {
+            let said = place.run(words);
+            assert_eq!((said.code, said.stdout.as_str()), (3, ""), "{what}: {words}\n{}", said.stderr);
+            assert_eq!(said.stderr.lines().count(), 1, "{what}: {}", said.stderr);
+            assert!(said.stderr.contains("contradicts itself"), "{what}: {}", said.stderr);
+        }
+    }
 }

@@ -6,7 +6,7 @@ use crate::failure::{Failure, Result};
 use crate::report::Report;
 use kinfolk::inputs::Dense;
 use kinfolk::{LossKind, TaskNames};
-use kinfolk_io::{Categorical, LabelEncoding, Labels, Table, Targets};
+use kinfolk_io::{Categorical, LabelEncoding, Labels, LookThrough, Table, Targets};
 use kinfolk_train::{FitSpec, LossSpec};
 use std::collections::BTreeSet;
 
@@ -30,7 +30,12 @@ struct LabelsSoFar {
 }
 
 /// Looks through the labels of all rows, if they may be classes; and only as long as they may.
-pub(super) fn look_through(data: &DataFiles, spec: &FitSpec, report: Report) -> Result<FoundLabels> {
+pub(super) fn look_through(
+    data: &DataFiles,
+    spec: &FitSpec,
+    look: LookThrough,
+    report: Report,
+) -> Result<FoundLabels> {
     let numbers = FoundLabels { encoding: LabelEncoding::Numbers, classes: None };
     let is_class_loss = match &spec.loss {
         LossSpec::Auto => None,
@@ -40,10 +45,14 @@ pub(super) fn look_through(data: &DataFiles, spec: &FitSpec, report: Report) -> 
     if is_class_loss == Some(false) && !spec.columns.classes {
         return Ok(numbers);
     }
-    let mut source = kinfolk_io::open_all(data.paths(), &spec.columns_to_read(), None)?;
+    let columns = spec.columns_to_read();
+    let mut source = match kinfolk_io::open_labels(data.paths(), &columns)? {
+        Some(source) => source,
+        None => kinfolk_io::open_looking(data.paths(), &columns, look)?,
+    };
     let mut seen = LabelsSoFar::default();
     let name = "pass over the labels".to_string();
-    let pass = StreamPass { data, split: spec.split, name, report };
+    let pass = StreamPass { data, split: spec.split, name, threads: spec.threads, report };
     let end = pass.run(&mut *source, |table| {
         seen.add(table);
         Ok(seen.may_be_classes())

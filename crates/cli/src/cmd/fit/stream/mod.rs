@@ -15,7 +15,7 @@ use crate::report::Report;
 use crate::watch::Watch;
 use crate::{interrupt, text};
 use kinfolk::{Certificate, CertifyOptions, LossKind, Start, Statistics, StatisticsOptions};
-use kinfolk_io::{ColumnRoles, LabelEncoding, Schema, Storage};
+use kinfolk_io::{ColumnRoles, LabelEncoding, LookThrough, Schema, Storage};
 use kinfolk_train::{Data, FitSpec, Trained, Training};
 use labels::FoundLabels;
 use pass::StreamPass;
@@ -26,23 +26,56 @@ use std::sync::Mutex;
 
 /// Fits a spec to files.
 pub(super) fn fit(data: &DataFiles, spec: &FitSpec, report: Report) -> Result<Trained> {
-    check(spec)?;
-    check_files(data)?;
-    let found = labels::look_through(data, spec, report)?;
-    let (statistics, schema) = first_pass(data, spec, &found, report)?;
-    tracing::info!("{}: {} tasks", data.in_words(), statistics.tasks().len());
+    let read = StreamedData::read(data, spec, report)?;
     // From here on Ctrl-C ends with the model reached.
     interrupt::end_well();
+    read.fit(data, spec, report)
+}
+
+/// What one pass over the rows of files finds out.
+pub(crate) struct StreamedData {
+    pub(crate) statistics: Statistics,
+    pub(crate) schema: Schema,
+    /// Of the pass.
+    seconds: f64,
+}
+
+impl StreamedData {
+    /// Reads all rows once.
+    pub(crate) fn read(data: &DataFiles, spec: &FitSpec, report: Report) -> Result<Self> {
+        check(spec)?;
+        check_files(data)?;
+        let read = match first_passes(data, spec, LookThrough::Start, report) {
+            Err(failure) if failure.is_cured_by_look => {
+                report.note(format!(
+                    "{failure}: all rows are looked through before, to fill in what is missing"
+                ));
+                first_passes(data, spec, LookThrough::All, report)?
+            }
+            other => other?,
+        };
+        tracing::info!("{}: {} tasks", data.in_words(), read.statistics.tasks().len());
+        Ok(read)
+    }
+
+    /// Fits a spec to all rows, which are read again to certify the model.
+    pub(crate) fn fit(&self, data: &DataFiles, spec: &FitSpec, report: Report) -> Result<Trained> {
+        fit_read(data, spec, self, report)
+    }
+}
+
+fn fit_read(data: &DataFiles, spec: &FitSpec, read: &StreamedData, report: Report) -> Result<Trained> {
+    let StreamedData { statistics, schema, .. } = read;
     let rows = StreamedRows {
         data,
         split: spec.split,
-        schema: &schema,
+        schema,
         tasks: statistics.tasks(),
         threads: spec.threads,
         report,
         state: Mutex::default(),
     };
-    let trained = of_rows(spec, data, &statistics, &rows, report);
+    let trained = of_rows(spec, data, read, &rows, report);
     let StreamState { failure, questions, seconds, .. } =
         rows.state.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
     if let Some(failure) = failure {
@@ -66,18 +99,19 @@ fn is_squared(trained: &Trained) -> bool {
 fn of_rows(
     spec: &FitSpec,
     data: &DataFiles,
-    statistics: &Statistics,
+    read: &StreamedData,
     rows: &StreamedRows<'_>,
     report: Report,
 ) -> Result<Trained> {
     let schema = rows.schema.clone();
-    let mut training = Training::new(spec, Data::Rows(statistics, rows))
+    let mut training = Training::new(spec, Data::Rows(&read.statistics, rows))
         .map_err(|error| Failure::of_data(error, data.first()))?;
     training.schema = schema;
     if training.losses != LossKind::Squared.into() {
-        report.note(
-            "the rows are read again as often as Newton's method asks about them, some ten times or more",
-        );
+        let each = text::seconds(read.seconds);
+        report.note(format!(
+            "the rows are read again as often as Newton's method asks about them, some ten times or more: {each} each"
+        ));
     }
     let mut watch = Watch::new(spec.tol, report.quiet, None);
     let trained = training.fit(spec, Start::Cold, &mut watch);
@@ -105,13 +139,19 @@ fn check_files(data: &DataFiles) -> Result<()> {
 }
 
 /// Statistics of all rows, and how they are read.
+fn first_passes(data: &DataFiles, spec: &FitSpec, look: LookThrough, report: Report) -> Result<StreamedData> {
+    let found = labels::look_through(data, spec, look, report)?;
+    first_pass(data, spec, &found, look, report)
+}
+
 fn first_pass(
     data: &DataFiles,
     spec: &FitSpec,
     found: &FoundLabels,
+    look: LookThrough,
     report: Report,
-) -> Result<(Statistics, Schema)> {
-    let mut source = kinfolk_io::open_all(data.paths(), &spec.columns_to_read(), None)?;
+) -> Result<StreamedData> {
+    let mut source = kinfolk_io::open_looking(data.paths(), &spec.columns_to_read(), look)?;
     let rows = source.n_rows().map_or(String::new(), |n| format!(", {n} rows"));
     let files = text::plural(data.paths().len(), "file");
     let squared = found.encoding == LabelEncoding::Numbers
@@ -125,7 +165,7 @@ fn first_pass(
         StatisticsOptions { memory: spec.memory.0, threads: spec.threads, ..StatisticsOptions::default() };
     let mut statistics = Statistics::new(&options);
     let name = if squared { "pass 1 of 2, statistics" } else { "pass 1, statistics" };
-    let pass = StreamPass { data, split: spec.split, name: name.into(), report };
+    let pass = StreamPass { data, split: spec.split, name: name.into(), threads: spec.threads, report };
     let end = pass.run(&mut *source, |table| {
         let observations = match &found.classes {
             Some(classes) => table.observations_in(&found.encoding, classes)?,
@@ -150,7 +190,7 @@ fn first_pass(
     schema.n_features = statistics.n_features();
     schema.storage = if statistics.is_sparse() { Storage::Sparse } else { Storage::Dense };
     schema.label_encoding = found.encoding.clone();
-    Ok((statistics, schema))
+    Ok(StreamedData { statistics, schema, seconds: end.seconds })
 }
 
 /// Certifies a model from the rows. Ctrl-C leaves the certificate of the statistics.
@@ -179,7 +219,8 @@ pub(crate) fn certificate(
     for pass in passes {
         let mut source = trained.open(data.paths(), columns)?;
         let name = format!("{pass}, certificate");
-        let pass = StreamPass { data, split: trained.spec.split, name, report };
+        let (split, threads) = (trained.spec.split, options.threads);
+        let pass = StreamPass { data, split, name, threads, report };
         let end = pass.run(&mut *source, |table| {
             let encoding = &trained.schema.label_encoding;
             let observations = table.observations_in(encoding, trained.model.tasks())?;

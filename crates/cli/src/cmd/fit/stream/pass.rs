@@ -5,7 +5,7 @@ use crate::failure::{Failure, Result};
 use crate::report::Report;
 use crate::watch::PassWatch;
 use crate::{chunks, interrupt, text, training};
-use kinfolk_io::{Source, Table};
+use kinfolk_io::{ReadThreads, Source, Table};
 use std::path::Path;
 
 /// A pass over the rows of files.
@@ -15,6 +15,8 @@ pub(super) struct StreamPass<'a> {
     pub(super) split: Option<i64>,
     /// Such as "pass 1 of 2, statistics".
     pub(super) name: String,
+    /// Threads that read; 0 = one per core.
+    pub(super) threads: usize,
     pub(super) report: Report,
 }
 
@@ -34,6 +36,7 @@ impl StreamPass<'_> {
         source: &mut dyn Source,
         mut visit: impl FnMut(&Table) -> Result<bool>,
     ) -> Result<PassEnd> {
+        source.use_threads(&ReadThreads::new(self.threads)?);
         let mut watch = PassWatch::new(self.name.clone(), source.n_rows(), self.report.quiet);
         let (mut rows, mut unlabelled) = (0usize, 0usize);
         let stopped = chunks::for_each_ahead(source, |table| {

@@ -46,7 +46,8 @@ impl StreamedRows<'_> {
         };
         let mut source = kinfolk_io::open_all(self.data.paths(), &ColumnRoles::default(), Some(self.schema))?;
         let name = format!("pass {number}, {}", question.name());
-        let pass = StreamPass { data: self.data, split: self.split, name, report: self.report };
+        let (data, split, threads, report) = (self.data, self.split, self.threads, self.report);
+        let pass = StreamPass { data, split, name, threads, report };
         let mut sum = None;
         let end = pass.run(&mut *source, |table| {
             let observations = table.observations_in(&self.schema.label_encoding, self.tasks)?;
