@@ -1,6 +1,7 @@
 //! Runs a fit in a background thread while the calling thread handles signals and callbacks, which must run
 //! in a thread that Python knows. The fit itself does not touch Python.
 
+use crate::rows::{Asked, PythonRows};
 use kinfolk::{Flow, Observer, Progress};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -14,9 +15,27 @@ const SIGNAL_CHECK_INTERVAL: Duration = Duration::from_millis(50);
 /// Progress of a fit: solver, passes, seconds, primal, dual, relative gap.
 pub(crate) type ProgressReport = (&'static str, usize, f64, f64, f64, f64);
 
+/// What a fit sends to the calling thread.
+pub(crate) enum Message {
+    /// How far it is.
+    Progress(ProgressReport),
+    /// A question about rows that Python reaches.
+    Asked(Asked),
+}
+
+/// The functions of Python that a fit calls, if there are any.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Callbacks<'a> {
+    /// Hears every progress report, and may raise an exception to end the work.
+    pub(crate) listener: Option<&'a Py<PyAny>>,
+    /// Answers questions about rows.
+    pub(crate) ask: Option<&'a Py<PyAny>>,
+}
+
 /// Sends progress to the calling thread, and stops the fit when that thread asks for it.
 pub(crate) struct ChannelObserver<'a> {
-    reports: Option<Sender<ProgressReport>>,
+    messages: Sender<Message>,
+    has_listener: bool,
     stop: &'a AtomicBool,
 }
 
@@ -29,17 +48,23 @@ impl ChannelObserver<'_> {
     fn flow(&self) -> Flow {
         if self.stop_requested() { Flow::Stop } else { Flow::Continue }
     }
+
+    /// Rows that the calling thread asks Python about.
+    pub(crate) fn rows(&self) -> PythonRows {
+        PythonRows::new(self.messages.clone())
+    }
 }
 
 impl Observer for ChannelObserver<'_> {
     fn progress(&mut self, progress: &Progress<'_>) -> Flow {
-        if let Some(reports) = &self.reports {
+        if self.has_listener {
             let certificate = progress.certificate;
             let seconds = progress.elapsed.as_secs_f64();
             let (primal, dual) = (certificate.primal, certificate.dual);
             let gap = certificate.rel_gap();
             // An error means that the receiver is gone; then the flag is set too.
-            let _ = reports.send((progress.solver, progress.passes, seconds, primal, dual, gap));
+            let report = (progress.solver, progress.passes, seconds, primal, dual, gap);
+            let _ = self.messages.send(Message::Progress(report));
         }
         self.flow()
     }
@@ -50,25 +75,22 @@ impl Observer for ChannelObserver<'_> {
 }
 
 /// The result of the work, and the exception that ended it early if there was one. After an exception the work
-/// is asked to stop, and its result is what it has by then. `listener` is called with every progress report, and
-/// may raise an exception to end the work.
+/// is asked to stop, and its result is what it has by then.
 pub(crate) fn run_in_background<T: Send>(
     py: Python<'_>,
-    listener: Option<&Py<PyAny>>,
+    callbacks: Callbacks<'_>,
     work: impl FnOnce(&mut ChannelObserver<'_>) -> T + Send,
 ) -> PyResult<(T, Option<PyErr>)> {
     let (result, raised) = py.detach(|| {
         let stop = AtomicBool::new(false);
         // Receivers belong to one thread, so they are made inside `detach`.
-        let (sender, reports) = channel();
-        let (done, ended) = channel::<()>();
-        let mut observer = ChannelObserver { reports: listener.is_some().then_some(sender), stop: &stop };
+        let (sender, messages) = channel();
+        let has_listener = callbacks.listener.is_some();
+        let mut observer = ChannelObserver { messages: sender, has_listener, stop: &stop };
         std::thread::scope(|scope| {
-            let work = scope.spawn(move || {
-                let _done = done; // dropped at the end, also after a panic
-                work(&mut observer)
-            });
-            let raised = attend(listener, &reports, &ended);
+            // The observer is dropped at the end, also after a panic: no message can come any more.
+            let work = scope.spawn(move || work(&mut observer));
+            let raised = attend(callbacks, messages);
             stop.store(raised.is_some(), Ordering::Relaxed);
             (work.join(), raised)
         })
@@ -81,29 +103,33 @@ pub(crate) fn run_in_background<T: Send>(
     Ok((result, raised))
 }
 
-/// Calls the listener until the work ends or Python raises an exception: Ctrl-C, or one of the listener.
-fn attend(
-    listener: Option<&Py<PyAny>>,
-    reports: &Receiver<ProgressReport>,
-    ended: &Receiver<()>,
-) -> Option<PyErr> {
+/// Serves the work until it ends or Python raises an exception: Ctrl-C, or one of a callback. Takes the receiver, so
+/// that a question after that ends at once.
+#[expect(clippy::needless_pass_by_value, reason = "the receiver must be gone at the end")]
+fn attend(callbacks: Callbacks<'_>, messages: Receiver<Message>) -> Option<PyErr> {
     loop {
-        let over = matches!(ended.recv_timeout(SIGNAL_CHECK_INTERVAL), Err(RecvTimeoutError::Disconnected));
-        let new_reports: Vec<ProgressReport> = reports.try_iter().collect();
+        let first = messages.recv_timeout(SIGNAL_CHECK_INTERVAL);
+        let over = matches!(first, Err(RecvTimeoutError::Disconnected));
+        let new: Vec<Message> = first.into_iter().chain(messages.try_iter()).collect();
         let result = Python::attach(|py| {
-            if let Some(listener) = listener {
-                new_reports.into_iter().try_for_each(|report| listener.call1(py, report).map(|_| ()))?;
-            }
-            if over {
-                return Ok(());
-            }
-            py.check_signals()
+            new.into_iter().try_for_each(|message| callbacks.serve(py, message))?;
+            if over { Ok(()) } else { py.check_signals() }
         });
         if let Err(error) = result {
             return Some(error);
         }
         if over {
             return None;
+        }
+    }
+}
+
+impl Callbacks<'_> {
+    fn serve(&self, py: Python<'_>, message: Message) -> PyResult<()> {
+        match (message, self.listener, self.ask) {
+            (Message::Progress(report), Some(listener), _) => listener.call1(py, report).map(|_| ()),
+            (Message::Asked(asked), _, Some(ask)) => asked.answer_by(py, ask),
+            (Message::Progress(_), None, _) | (Message::Asked(_), _, None) => Ok(()),
         }
     }
 }

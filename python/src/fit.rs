@@ -1,6 +1,6 @@
 //! Fitting.
 
-use crate::background::{ChannelObserver, run_in_background};
+use crate::background::{Callbacks, ChannelObserver, run_in_background};
 use crate::error::{of_method, value};
 use crate::features::Features;
 use crate::model::PyModel;
@@ -55,7 +55,8 @@ pub(crate) fn fit_path(
         fits.iter_mut().for_each(|fit| fit.outcome.notes.extend(note.clone()));
         Ok(fits)
     };
-    let (fits, mut raised) = run_in_background(py, listener.as_ref(), work)?;
+    let callbacks = Callbacks { listener: listener.as_ref(), ..Callbacks::default() };
+    let (fits, mut raised) = run_in_background(py, callbacks, work)?;
     // An error here may mean that the fit was stopped before it had a model.
     let fits = fits.map_err(|error| raised.take().unwrap_or_else(|| of_method(error)))?;
     let last = fits.len().saturating_sub(1);

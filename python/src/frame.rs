@@ -153,7 +153,10 @@ fn hint(hint: &Hint) -> String {
         Hint::OneHot(_) => "make words of all its values".into(),
         Hint::FillMissing => "have it filled in with missing='mean', 'median' or 'zero'".into(),
         Hint::FillColumns => "add what is missing to X".into(),
-        Hint::MissingWord(word) => format!("replace {word:?} by None if it stands for a missing value"),
+        Hint::MissingWords(words) => match words.as_slice() {
+            [word] => format!("replace {word:?} by None if it stands for a missing value"),
+            words => format!("replace {words:?} by None if they stand for missing values"),
+        },
         Hint::DateOrder => "make dates of it, for example with pandas.to_datetime(..., dayfirst=True)".into(),
         other => other.to_string(),
     }

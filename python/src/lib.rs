@@ -10,6 +10,7 @@ mod model;
 mod observations;
 mod registry;
 mod report;
+mod rows;
 mod select;
 mod statistics;
 
@@ -30,6 +31,8 @@ mod _native {
     use super::registry::{describe, is_classification, methods};
     #[pymodule_export]
     use super::report::report;
+    #[pymodule_export]
+    use super::rows::{PyRowsPart, memory_bytes};
     #[pymodule_export]
     use super::select::{cross_validate, splits};
     #[pymodule_export]

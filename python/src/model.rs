@@ -81,6 +81,12 @@ impl PyModel {
         atoms.map(|atom| (atom.name.to_string(), atom.weight, atom.coefficient, atom.share)).collect()
     }
 
+    /// What probabilities of classes are raised to before they are divided by their sum; 1 if nothing was held out.
+    #[getter]
+    fn class_exponent(&self) -> f64 {
+        self.0.outcome.exponent_of_classes()
+    }
+
     /// Everything about the problem and the data but the arrays, as JSON.
     #[getter]
     fn about(&self) -> PyResult<String> {
@@ -155,8 +161,8 @@ impl PyModel {
                     Ok(HeldOutError { task, error: error / spread.map_or(1.0, |spread| spread[task]) })
                 };
                 let rows = tasks.as_slice()?.iter().zip(errors.as_slice()?).map(row);
-                let own_units = model.target_scaling().is_some_and(|own| own.kind() == TargetScale::Task);
-                Residuals::new(model.tasks().len(), rows.collect::<PyResult<_>>()?, own_units)
+                let scale = model.target_scaling().map_or(TargetScale::None, TargetScaling::kind);
+                Residuals::new(model.tasks().len(), rows.collect::<PyResult<_>>()?, scale)
             }
         };
         if given.is_none() && outcome.residuals.is_none() {

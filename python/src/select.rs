@@ -1,6 +1,6 @@
 //! Cross-validation.
 
-use crate::background::{ChannelObserver, run_in_background};
+use crate::background::{Callbacks, ChannelObserver, run_in_background};
 use crate::error::{of_method, value};
 use crate::features::Features;
 use crate::fit::{is_gram, parse, parse_weights};
@@ -126,7 +126,7 @@ pub(crate) fn cross_validate<'py>(
     let work =
         |observer: &mut ChannelObserver<'_>| cross_validate_on(&study, &all, &folds, scorer, &*observer);
     let by_function = scorer.is_some();
-    let (selection, raised) = run_in_background(py, None, work)?;
+    let (selection, raised) = run_in_background(py, Callbacks::default(), work)?;
     let raised_by_scorer = raised_by_scorer.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
     if let Some(error) = raised.or(raised_by_scorer) {
         return Err(error);

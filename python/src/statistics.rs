@@ -1,6 +1,6 @@
 //! Statistics, and fits of them.
 
-use crate::background::{ChannelObserver, run_in_background};
+use crate::background::{Callbacks, ChannelObserver, run_in_background};
 use crate::error::{of_engine, of_method, value};
 use crate::features::Features;
 use crate::fit::{FitResult, parse, parse_weights};
@@ -105,23 +105,32 @@ pub(crate) fn names<'py>(py: Python<'py>, names: &TaskNames) -> PyResult<Bound<'
     }
 }
 
-/// Fits a spec, which is JSON, with this weight of the losses, to statistics.
+/// Fits a spec, which is JSON, with this weight of the losses, to statistics. With `ask`, which answers questions about
+/// the rows, any loss will do.
 #[pyfunction]
-#[pyo3(signature = (statistics, spec, weight, listener=None))]
+#[pyo3(signature = (statistics, spec, weight, listener=None, ask=None))]
 pub(crate) fn fit_statistics(
     py: Python<'_>,
     statistics: &PyStatistics,
     spec: &str,
     weight: String,
     listener: Option<Py<PyAny>>,
+    ask: Option<Py<PyAny>>,
 ) -> PyResult<FitResult> {
     let c = parse_weights(&[weight])?.remove(0);
     let spec = FitSpec { c, ..parse(spec)? };
     let statistics = &statistics.0;
+    let callbacks = Callbacks { listener: listener.as_ref(), ask: ask.as_ref() };
+    let can_ask = ask.is_some();
     let work = |observer: &mut ChannelObserver<'_>| {
-        train(&spec, Data::Statistics(statistics), Start::Cold, observer)
+        let rows = can_ask.then(|| observer.rows());
+        let data = match &rows {
+            Some(rows) => Data::Rows(statistics, rows),
+            None => Data::Statistics(statistics),
+        };
+        train(&spec, data, Start::Cold, observer)
     };
-    let (fit, mut raised) = run_in_background(py, listener.as_ref(), work)?;
+    let (fit, mut raised) = run_in_background(py, callbacks, work)?;
     let fit = fit.map_err(|error| raised.take().unwrap_or_else(|| of_method(error)))?;
     Ok((PyModel(fit), raised))
 }

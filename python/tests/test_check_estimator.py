@@ -47,9 +47,7 @@ TOO_EXACT = dict.fromkeys(
 
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: repr(e).replace("\n", ""))
 def test_scikit_learn_checks(estimator, capsys):
-    # Regressors at their defaults pass all of them.
-    expected = {} if repr(estimator) in ("MultiTaskRegressor()", "OutputKernelRegressor()") else TOO_EXACT
-    results = check_estimator(estimator, on_skip=None, on_fail=None, expected_failed_checks=expected)
+    results = check_estimator(estimator, on_skip=None, on_fail=None, expected_failed_checks=TOO_EXACT)
     failed = [f"{r['check_name']}: {r['exception']!r}" for r in results if r["status"] == "failed"]
     left_out = [
         f"{r['check_name']} ({r['status']}): {r['exception']!r:.120}"
@@ -104,14 +102,19 @@ TIGHT = {"tol": 1e-12, "max_passes": 100_000}
 )
 def test_weights_are_repetitions(estimator):
     weighted, repeated, difference = weighted_and_repeated(estimator)
-    for name in ("C_", "best_C_"):
+    # Settings of a search may be equally good, and then last digits decide which is the best.
+    for name in ("C_", "best_score_"):
         if hasattr(weighted, name):
             assert getattr(weighted, name) == pytest.approx(getattr(repeated, name), rel=1e-9)
     # Scores are of size one.
     assert difference < 1e-5
 
 
-@pytest.mark.parametrize("kind", [MultiTaskClassifier, OutputKernelClassifier], ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize(
+    "kind",
+    [MultiTaskClassifier, OutputKernelClassifier, MultiTaskRegressor, OutputKernelRegressor],
+    ids=lambda kind: kind.__name__,
+)
 def test_the_difference_of_weights_and_repetitions_is_that_of_the_tolerance(kind):
     """An objective within tol of the optimum means scores within some multiple of sqrt(tol)."""
     for tol in (1e-3, 1e-6, 1e-9, 1e-12):
@@ -138,7 +141,9 @@ def test_the_check_of_the_array_api_is_not_skipped():
         from sklearn.utils.estimator_checks import check_estimator
         from kinfolk import MultiTaskRegressor
 
-        results = check_estimator(MultiTaskRegressor(), on_skip=None)
+        results = check_estimator(MultiTaskRegressor(), on_skip=None, on_fail=None)
+        exact = "check_sample_weight_equivalence"  # see TOO_EXACT
+        results = [r for r in results if not r["check_name"].startswith(exact)]
         left_out = [(r["check_name"], r["exception"]) for r in results if r["status"] != "passed"]
         assert not left_out, left_out
     """

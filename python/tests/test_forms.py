@@ -48,8 +48,8 @@ def test_a_table_with_missing_labels_is_the_same_as_rows():
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(30, 4)), rng.normal(size=(30, 3))
     Y[rng.random(Y.shape) < 0.4] = np.nan
-    # By default, columns of a table have no common part, and tasks with rows of their own have.
-    same = {"method": "kin:common=100", "tol": 1e-10}
+    # By default, the common part and the own one of columns of a table are not those of tasks with rows of their own.
+    same = {"method": "kin:common=100,own=10", "tol": 1e-10}
     wide = MultiTaskRegressor(**same).fit(X, pd.DataFrame(Y, columns=["u", "v", "w"]))
     row, column = np.nonzero(~np.isnan(Y))
     names = np.asarray(["u", "v", "w"])[column]

@@ -174,7 +174,9 @@ class Theta:
 
     def __init__(self, command, model):
         def read(*more):
-            text = command("theta", model.name, "--format", "csv", *more, cwd=model.parent)
+            # A file has names as they are; what is printed has no characters that change the text around them.
+            command("theta", model.name, "-o", "theta.csv", "--force", *more, cwd=model.parent)
+            text = (model.parent / "theta.csv").read_text(encoding="utf-8")
             head, *rows = csv.reader(io.StringIO(text))
             return head[1:], np.array([[float(x) for x in row[1:]] for row in rows])
 

@@ -197,11 +197,14 @@ class BaseKinfolkEstimator(
         self._warn(model.summary)
         self._after_fit(data)
 
-    def _fit_native_statistics(self, statistics: Any, losses: list[str], outputs: list[Any]) -> None:
-        """Fits statistics of the engine, and stores the result even if the fit is interrupted."""
+    def _fit_native_statistics(
+        self, statistics: Any, losses: list[str], outputs: list[Any], ask: Callable[..., Any] | None = None
+    ) -> None:
+        """Fits statistics of the engine, and stores the result even if the fit is interrupted. `ask` answers questions
+        about the rows behind them."""
         spec, weight = specification(self, losses, outputs), str(_checks.weight(self.C))
         with _Progress(self) as listener:
-            model, raised = _native.fit_statistics(statistics, spec, weight, listener)
+            model, raised = _native.fit_statistics(statistics, spec, weight, listener, ask)
         self._store_fit(model)
         if raised is not None and not isinstance(raised, _StopRequested):
             raise raised

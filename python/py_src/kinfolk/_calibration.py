@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from scipy.special import expit, logit
+from scipy.special import expit, log_expit, logit, softmax
 
 from . import _checks, _distinct, _inputs, _native
 
@@ -131,9 +131,19 @@ def log_odds(sigmoids: np.ndarray, scores: np.ndarray) -> np.ndarray:
 
 
 def normalised(yes: np.ndarray) -> np.ndarray:
-    """Probabilities of classes that exclude each other."""
+    """Probabilities of classes that exclude each other, from those of each class against the others."""
     total = yes.sum(axis=1, keepdims=True)
     return np.where(total > 0, yes / np.where(total > 0, total, 1.0), 1 / yes.shape[1])
+
+
+def of_classes(scores: np.ndarray, exponent: float) -> np.ndarray:
+    """The same from scores, with the probabilities of each class against the others to this power."""
+    return np.asarray(softmax(exponent * log_expit(scores), axis=1))
+
+
+def class_exponent(estimator: Any) -> float:
+    """That of the fit, from held-out rows; 1 if sigmoids are calibrated instead."""
+    return 1.0 if hasattr(estimator, "calibration_") else float(estimator.model_.class_exponent)
 
 
 def has_probabilities(estimator: Any) -> bool:

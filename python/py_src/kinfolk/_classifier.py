@@ -59,6 +59,10 @@ class MultiTaskClassifier(ClassifierMixin, ClassParameters, MultiTask):  # type:
 
     def _prepare_checked(self, x: Any, y: Any, task: np.ndarray | None, sample_weight: Any) -> TrainingData:
         data = super()._prepare_checked(x, y, task, sample_weight)
+        self._store_classes()
+        return data
+
+    def _store_classes(self) -> None:
         classes = self._targets.classes
         assert classes is not None
         # One array of classes for a table too, if its columns have the same classes.
@@ -67,7 +71,16 @@ class MultiTaskClassifier(ClassifierMixin, ClassParameters, MultiTask):  # type:
         declared = getattr(self, "_declared", None)
         found = np.unique(np.concatenate(classes)) if declared is None else declared
         self.classes_: Any = classes if by_column else found
-        return data
+
+    def _label_targets(self, y: Any, task: np.ndarray | None) -> Targets:
+        """Tasks and classes, from labels among which all of them are."""
+        self._declared = None
+        return _targets.classes(y, task)
+
+    def _store_targets(self, targets: Targets) -> list[str]:
+        self._targets, self.tasks_ = targets.with_triples(None), targets.tasks
+        self._store_classes()
+        return self._losses(targets)
 
     def _weights(self, y: Any, weight: np.ndarray | None) -> np.ndarray | None:
         if not isinstance(self.class_weight, Mapping):

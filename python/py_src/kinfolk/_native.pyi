@@ -10,6 +10,7 @@ __all__ = [
     "VERSION",
     "Model",
     "Observations",
+    "RowsPart",
     "Statistics",
     "certified",
     "certify_part",
@@ -20,6 +21,7 @@ __all__ = [
     "fit_path",
     "fit_statistics",
     "is_classification",
+    "memory_bytes",
     "methods",
     "report",
     "resolve_weights",
@@ -65,6 +67,8 @@ class Model:
     def tasks(self) -> _Names: ...
     @property
     def atoms(self) -> list[tuple[str, float, float, float]]: ...
+    @property
+    def class_exponent(self) -> float: ...
     @property
     def about(self) -> str: ...
     @property
@@ -165,7 +169,22 @@ class Statistics:
     def load(path: str) -> Statistics: ...
 
 def fit_statistics(
-    statistics: Statistics, spec: str, weight: str, listener: Callable[..., None] | None = None
+    statistics: Statistics,
+    spec: str,
+    weight: str,
+    listener: Callable[..., None] | None = None,
+    ask: Callable[[str, bytes, bytes], NDArray[np.float64]] | None = None,
 ) -> tuple[Model, BaseException | None]: ...
+@final
+class RowsPart:
+    def __new__(cls, setting: bytes) -> RowsPart: ...
+    def add(self, x: _Features, observations: Observations) -> None: ...
+    @property
+    def nbytes(self) -> int: ...
+    @property
+    def n_rows(self) -> int: ...
+    def answer(self, question: bytes, threads: int) -> NDArray[np.float64] | None: ...
+
+def memory_bytes(memory: str) -> int: ...
 def certify_part(model: Model, x: _Features, observations: Observations, threads: int) -> list[float]: ...
 def certified(model: Model, parts: list[NDArray[np.float64]], tolerance: float) -> Model: ...

@@ -132,34 +132,49 @@ def _shares(graph: Graph, chances: str, uniform: str) -> str:
     return graph.add("Where", some, graph.add("Div", chances, graph.add("Where", some, total, one)), uniform)
 
 
+def _of_classes(graph: Graph, scores: str, exponent: float) -> str:
+    """The same from scores, with probabilities to this power: -ln(1 + exp(-score)) is their logarithm."""
+    # Softplus is not there in double precision: max(0, -score) + ln(1 + exp(-|score|)).
+    small = graph.add("Exp", graph.add("Neg", graph.add("Abs", scores)))
+    rest = graph.add("Log", graph.add("Add", small, graph.constant(np.asarray(1.0))))
+    losses = graph.add("Add", graph.add("Relu", graph.add("Neg", scores)), rest)
+    powers = graph.add("Mul", losses, graph.constant(np.asarray(-exponent)))
+    return graph.add("Softmax", powers, axis=1)
+
+
 def _many_classes(graph: Graph, estimator: Any, scores: str, index: str | None) -> None:
     """A score for each class, -inf for those that the task of the row does not have."""
     classes, targets = estimator.classes_, getattr(estimator, "_targets", None)
-    shape, n_outputs = [None, len(classes)], len(estimator.theta_names_)
     if targets is None:  # classes are tasks
-        own, chances = scores, graph.add("Sigmoid", scores)
-        uniform = graph.constant(np.full((1, n_outputs), 1 / n_outputs))
+        likely = _of_classes(graph, scores, _calibration.class_exponent(estimator)) if _is_likely(estimator) else None
+        _add_outputs(graph, classes, scores, likely)
+        return
+    columns = _Columns.of(graph, scores, len(estimator.theta_names_))
+    places = [columns.places(targets, t, classes) for t in range(len(targets.tasks))]
+    there = np.asarray([np.isin(classes, own) for own in targets.classes], dtype=float)
+    tables = [np.asarray([own for own, _ in places]), np.asarray([own for _, own in places])]
+    even = there / there.sum(axis=1, keepdims=True)
+    if index is None:
+        parts = zip((columns.scores, columns.chances), tables, strict=True)
+        own, chances = (graph.add("Gather", all_, graph.constant(at[0]), axis=1) for all_, at in parts)
+        uniform = graph.constant(even[:1])
     else:
-        columns = _Columns.of(graph, scores, n_outputs)
-        places = [columns.places(targets, t, classes) for t in range(len(targets.tasks))]
-        there = np.asarray([np.isin(classes, own) for own in targets.classes], dtype=float)
-        tables = [np.asarray([own for own, _ in places]), np.asarray([own for _, own in places])]
-        even = there / there.sum(axis=1, keepdims=True)
-        if index is None:
-            parts = zip((columns.scores, columns.chances), tables, strict=True)
-            own, chances = (graph.add("Gather", all_, graph.constant(at[0]), axis=1) for all_, at in parts)
-            uniform = graph.constant(even[:1])
-        else:
-            at_scores, at_chances = (graph.add("Gather", graph.constant(table), index) for table in tables)
-            own = graph.add("GatherElements", columns.scores, at_scores, axis=1)
-            chances = graph.add("GatherElements", columns.chances, at_chances, axis=1)
-            uniform = graph.add("Gather", graph.constant(even), index)
-    label, kind = _chosen(graph, classes, graph.add("ArgMax", own, axis=1, keepdims=0))
-    if _is_likely(estimator):
-        graph.numbers("probabilities", _shares(graph, chances, uniform), shape)
+        at_scores, at_chances = (graph.add("Gather", graph.constant(table), index) for table in tables)
+        own = graph.add("GatherElements", columns.scores, at_scores, axis=1)
+        chances = graph.add("GatherElements", columns.chances, at_chances, axis=1)
+        uniform = graph.add("Gather", graph.constant(even), index)
+    _add_outputs(graph, classes, own, _shares(graph, chances, uniform) if _is_likely(estimator) else None)
+
+
+def _add_outputs(graph: Graph, classes: np.ndarray, scores: str, probabilities: str | None) -> None:
+    """The class of the highest score, the scores, and probabilities if there are any."""
+    shape = [None, len(classes)]
+    label, kind = _chosen(graph, classes, graph.add("ArgMax", scores, axis=1, keepdims=0))
+    if probabilities is not None:
+        graph.numbers("probabilities", probabilities, shape)
     graph.output("label", label, kind, [None])
     one_score = len(classes) == 1
-    graph.numbers("scores", graph.flat(own) if one_score else own, [None] if one_score else shape)
+    graph.numbers("scores", graph.flat(scores) if one_score else scores, [None] if one_score else shape)
 
 
 def _tables(graph: Graph, estimator: Any, scores: str) -> None:

@@ -284,6 +284,20 @@ class OutputKernelClassifier(ClassifierMixin, ClassParameters, OutputKernel):  #
         signs = np.where(known, 2.0 * label - 1.0, np.nan)
         return _native.Observations.table(_targets.plain(self.classes_), signs), None, _targets.present(signs)
 
+    def _label_targets(self, y: Any, task: np.ndarray | None) -> _targets.Targets:
+        """Tasks and classes, from labels among which all of them are."""
+        if task is not None:
+            raise ValueError("rows of this estimator have no tasks; use MultiTaskClassifier")
+        self._encode(y)
+        names, count = _targets.plain(self.classes_), len(self.classes_)
+        if self._multilabel:
+            both = [np.asarray([0, 1])] * count
+            return _targets.Targets("wide", self.classes_, names, np.arange(count + 1), both)
+        return _targets.Targets("single", np.asarray([0]), names, np.asarray([0, count]), [self.classes_])
+
+    def _store_targets(self, targets: _targets.Targets) -> list[str]:
+        return [self._loss()]  # `_label_targets` kept the classes
+
     def _takes_tables(self) -> bool:
         return self._multilabel
 
@@ -328,11 +342,13 @@ class OutputKernelClassifier(ClassifierMixin, ClassParameters, OutputKernel):  #
     @_inputs.returns_like_x
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probabilities of `classes_`, for the logistic loss or with `calibrate`: those of each class against the
-        others, divided by their sum. For a table of labels, the probability of each."""
-        yes: np.ndarray = expit(self.decision_function(X))
-        if self._multilabel:
-            return yes
-        return np.column_stack([1 - yes, yes]) if yes.ndim == 1 else _calibration.normalised(yes)
+        others, divided by their sum; where C was chosen on held-out rows, after they are raised to the power that is
+        best there. For a table of labels, the probability of each."""
+        scores = self.decision_function(X)
+        if scores.ndim > 1 and not self._multilabel:
+            return _calibration.of_classes(scores, _calibration.class_exponent(self))
+        yes: np.ndarray = expit(scores)
+        return yes if self._multilabel else np.column_stack([1 - yes, yes])
 
     @available_if(_calibration.has_probabilities)
     @_inputs.returns_like_x

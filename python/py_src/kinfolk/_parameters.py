@@ -336,8 +336,8 @@ class NumberParameters:
         "auto",
         "{{target_scales}}",
         """Scaling of the labels, kept in the model: "task" learns each task in units of its own standard deviation,
-        "common" all tasks in units of one, and "shrunk" in units between the two, closer to the common one the fewer
-        rows a task has. "auto" is "task", but "shrunk" if tasks have fewer than six rows on average.
+        "common" all tasks in units of one, and "shrunk" as "task" does, with the units of tasks that have fewer than
+        six labels drawn to the usual one. "auto" is "shrunk" if there are such tasks, else "task".
         Parameters of losses (epsilon, huber) are in the same units. Predictions, `coef_` and
         `intercept_` are in the units of y.""",
         key="target_scale",

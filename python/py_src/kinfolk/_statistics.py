@@ -8,11 +8,9 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils import check_array
-from sklearn.utils.validation import check_consistent_length
 
-from . import _checks, _inputs, _names, _native, _tables, _targets
-from ._base import each_weight
+from . import _checks, _native, _tables
+from ._row_reader import RowReader
 from ._targets import Form, Targets
 
 
@@ -64,12 +62,19 @@ class Statistics:
         memory: int | str = "4GB",
         n_jobs: int | None = None,
     ) -> None:
-        self.target, self.task, self.weight = target, task, weight
+        self._reader = RowReader(target, task, weight)
         self.n_jobs = n_jobs
         rows = _checks.whole("sample_rows", sample_rows, 0)
         self._native = _native.Statistics(rows, str(memory), _checks.threads(n_jobs))
         self._form: Form | None = None
         self._features: list[str] | None = None
+
+    @staticmethod
+    def _of_reader(reader: RowReader) -> Statistics:
+        """Statistics of no rows, of one thread, for rows that are read in this way."""
+        own = Statistics(n_jobs=1)
+        own._reader = reader
+        return own
 
     # --- rows ---
 
@@ -77,13 +82,12 @@ class Statistics:
         """Adds rows. The arguments are as for `MultiTaskRegressor.fit`; with `target`, the labels (and tasks and
         weights) are columns of X, which may be a frame of pandas or polars, a pyarrow table or record batch, or
         anything with `__arrow_c_stream__`. On an error nothing is added."""
-        x, names, targets, weight = self._read(X, y, task, sample_weight)
-        self._check_form(targets.form, names)
-        if self._form is not None and weight is not None and not weight.any():  # rows that do not count
+        rows = self._reader.read(X, y, task, sample_weight, offset)
+        self._check_form(rows.targets.form, rows.names)
+        if self._form is not None and rows.weight is not None and not rows.weight.any():  # rows that do not count
             return self
-        observations = _observations(x, targets, weight, offset)
-        self._native.update(_inputs.native(x), observations)
-        self._form, self._features = targets.form, names
+        self._native.update(rows.inputs(), rows.observations())
+        self._form, self._features = rows.targets.form, rows.names
         self._keep()
         return self
 
@@ -96,56 +100,16 @@ class Statistics:
     def of_batches(self) -> Callable[[Iterable[Any]], Iterator[Any]]:
         """A function from an iterator of record batches to one record batch, whose only column, `statistics`, has the
         statistics of these batches as bytes: for `mapInArrow` of Spark and its like. `Statistics.sum` joins them."""
-        settings = {"target": self.target, "task": self.task, "weight": self.weight}
+        settings = self._reader.columns()
 
         def map_batches(batches: Iterable[Any]) -> Iterator[Any]:
             import pyarrow as pa
 
-            own = Statistics(**settings).update_batches(batches)  # type: ignore[arg-type]
+            own = Statistics(**settings).update_batches(batches)
             if own.n_rows:
                 yield pa.record_batch([pa.array([own.to_bytes()], pa.binary())], names=["statistics"])
 
         return map_batches
-
-    def _read(self, X: Any, y: Any, task: Any, weight: Any) -> tuple[Any, list[str] | None, Targets, Any]:
-        """Features, names of their columns, labels, and weights."""
-        X = _inputs.frame(_as_table(X))
-        if self.target is not None:
-            if y is not None:
-                raise ValueError("y: the labels are in the columns that target names")
-            X, y, task, weight = self._split(X, task, weight)
-        if y is None:
-            raise ValueError("Statistics.update requires y, or target, the column of X with the labels")
-        names = [str(name) for name in _inputs.column_names(X)] if _inputs.is_table(X) else None
-        x = check_array(
-            np.asarray(X) if isinstance(X, _tables.Table) else X, input_name="X", **_inputs._FORM
-        )
-        y = _inputs.frame(y)
-        check_consistent_length(x, y)
-        column = None if task is None else _names.task_names(task, x.shape[0])
-        labels = _inputs.table(y)
-        wide = labels.ndim == 2 and labels.shape[1] > 1
-        tasks = _targets.columns(y, labels.shape[1]).tolist() if wide else None
-        each = None if weight is None else _inputs.weights(weight, len(labels), tasks, lambda: _inputs.known(labels))
-        return x, names, _targets.numbers(y, column), each
-
-    def _split(self, X: Any, task: Any, weight: Any) -> tuple[Any, Any, Any, Any]:
-        """A frame without the columns of labels, tasks and weights, and these."""
-        if not _inputs.is_table(X):
-            raise ValueError("X: with target, rows come in frames with named columns")
-        table = _tables.read(X)
-        labels = [self.target] if isinstance(self.target, str) else list(self.target or [])
-        for name in [*labels, *(own for own in (self.task, self.weight) if own is not None)]:
-            if name not in table.names:
-                raise ValueError(f"X has no column {name!r}, but {', '.join(map(str, table.names[:10]))}")
-        columns = [table.column(name) for name in labels]
-        y: Any = columns[0] if isinstance(self.target, str) else _tables.Table(labels, columns)
-        task = table.column(self.task) if self.task is not None else task
-        weight = table.column(self.weight) if self.weight is not None else weight
-        for used in dict.fromkeys([*labels, self.task, self.weight]):
-            if used is not None:
-                table = table.without(used)
-        return table, y, task, weight
 
     def _check_form(self, form: Form, names: list[str] | None) -> None:
         if self._form is not None and self._form != form:
@@ -228,13 +192,7 @@ class Statistics:
 
     def _keep(self) -> None:
         """Keeps with the sums what the engine does not need."""
-        own = {
-            "form": self._form,
-            "features": self._features,
-            "target": self.target,
-            "task": self.task,
-            "weight": self.weight,
-        }
+        own = {"form": self._form, "features": self._features, **self._reader.columns()}
         self._native.attach(json.dumps(own))
 
     @staticmethod
@@ -243,7 +201,7 @@ class Statistics:
         stored = json.loads(native.attachment or "{}")
         own._native, own.n_jobs = native, None
         own._form, own._features = stored.get("form"), stored.get("features")
-        own.target, own.task, own.weight = (stored.get(name) for name in ("target", "task", "weight"))
+        own._reader = RowReader(*(stored.get(name) for name in ("target", "task", "weight")))
         if own._form is None and native.n_rows:  # not written by this package
             own._form = "rows"
         return own
@@ -270,28 +228,6 @@ class Statistics:
         return Statistics.from_bytes, (self.to_bytes(),)
 
 
-def _observations(x: Any, targets: Targets, weight: np.ndarray | None, offset: Any) -> Any:
-    observations = _targets.observations(x.shape[0], targets)
-    if weight is not None:
-        observations = observations.weighted(each_weight(weight, targets.triples, (0, 0)))
-    if offset is not None:
-        each = np.asarray(offset, dtype=np.float64)
-        if each.shape != (x.shape[0],):
-            raise ValueError(f"offset has shape {each.shape}, expected {(x.shape[0],)}")
-        assert targets.triples is not None
-        observations = observations.with_offsets(np.ascontiguousarray(each[targets.triples.input]))
-    return observations
-
-
-def _as_table(x: Any) -> Any:
-    """Record batches of pyarrow as tables."""
-    if type(x).__name__ == "RecordBatch" and type(x).__module__.startswith("pyarrow"):
-        import pyarrow as pa
-
-        return pa.Table.from_batches([x])
-    return x
-
-
 def _shown(names: list[str] | None) -> str:
     return "without names" if names is None else ", ".join(names[:10]) + (", ..." if len(names) > 10 else "")
 
@@ -305,18 +241,7 @@ class StatisticsMixin:
         The certificate is about the statistics: it proves the optimum of the problem that they define, which is that of
         the rows up to the rounding of the sums. `certify_rows` certifies the model by another pass over the rows. The
         loss is the squared one and the kernel linear. The model has no dual variables of rows."""
-        own: Any = self
-        if getattr(own, "task_column", None) is not None:
-            raise ValueError("task_column: statistics have their tasks already; leave it out and predict with task=...")
-        targets = statistics._targets()
-        losses = own._store_targets(targets)
-        own._recipe, own._data, own._checksum, own._has_offset = None, None, None, False
-        own.n_features_in_ = statistics.n_features
-        own.__dict__.pop("feature_names_in_", None)
-        if statistics._features is not None:
-            own.feature_names_in_ = np.asarray(statistics._features, dtype=object)
-        own.__dict__.pop("_statistics", None)
-        own._fit_native_statistics(statistics._native, losses, targets.outputs)
+        fit_sums(self, statistics, statistics._targets())
         return self
 
     def certify_rows(self, batches: Iterable[Any], statistics: Statistics | None = None) -> Self:
@@ -324,7 +249,7 @@ class StatisticsMixin:
         are then from the data. `batches` are those that the statistics were made of, as for
         `Statistics.update_batches`, with the same `statistics` if these read columns of frames."""
         own: Any = self
-        reader = Statistics() if statistics is None else statistics
+        reader = RowReader() if statistics is None else statistics._reader
         threads = _checks.threads(own.n_jobs)
         parts = []
         for batch in batches:
@@ -334,9 +259,23 @@ class StatisticsMixin:
         return self
 
 
-def certify_part(model: Any, reader: Statistics, args: tuple[Any, ...], threads: int) -> list[float]:
+def fit_sums(
+    estimator: Any, statistics: Statistics, targets: Targets, ask: Callable[[str, bytes, bytes], Any] | None = None
+) -> None:
+    """Fits an estimator to statistics; with `ask`, which answers questions about the rows, for any loss."""
+    if getattr(estimator, "task_column", None) is not None:
+        raise ValueError("task_column: statistics have their tasks already; leave it out and predict with task=...")
+    losses = estimator._store_targets(targets)
+    estimator._recipe, estimator._data, estimator._checksum, estimator._has_offset = None, None, None, False
+    estimator.n_features_in_ = statistics.n_features
+    estimator.__dict__.pop("feature_names_in_", None)
+    if statistics._features is not None:
+        estimator.feature_names_in_ = np.asarray(statistics._features, dtype=object)
+    estimator.__dict__.pop("_statistics", None)
+    estimator._fit_native_statistics(statistics._native, losses, targets.outputs, ask)
+
+
+def certify_part(model: Any, reader: RowReader, args: tuple[Any, ...], threads: int) -> list[float]:
     """What one pass over a batch finds about a model, as numbers that add up."""
-    x, y, task, weight, offset = (*args, None, None, None, None)[:5]
-    x, _, targets, weight = reader._read(x, y, task, weight)
-    observations = _observations(x, targets, weight, offset)
-    return _native.certify_part(model, _inputs.native(x), observations, threads)
+    rows = reader.read(*args)
+    return _native.certify_part(model, rows.inputs(), rows.observations(), threads)

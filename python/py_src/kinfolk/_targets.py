@@ -7,7 +7,7 @@ come in three forms: `single`, one task; `wide`, a table with a column for each 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -64,6 +64,10 @@ class Targets:
     def one_output_each(self) -> bool:
         """Whether every task is one output."""
         return len(self.outputs) == len(self.tasks)
+
+    def with_triples(self, triples: Triples | None) -> Targets:
+        """The same tasks and classes for other labels."""
+        return replace(self, triples=triples)
 
     def find(self, task: np.ndarray, rows: np.ndarray | None = None, cure: str = "") -> np.ndarray:
         """Positions of tasks by name. `rows` are the numbers of the rows, if they are some of many; `cure` ends the

@@ -1,9 +1,12 @@
-"""Fits of rows that lie in many files or on many machines, for the squared loss.
+"""Fits of rows that lie in many files or on many machines, for every loss.
 
 The rows are cut into shards. Each shard is a recipe, a few hundred bytes that say how to read its rows, so that a lost
-worker is no loss: another one reads the recipe again. Workers never wait for each other. The first exchange adds up
-`Statistics`, the second certifies the model from the rows. Sums are added in a fixed order by the number of the shard:
-their bits depend on the list of shards alone, and not on workers or on who is fast.
+worker is no loss: another one reads the recipe again. Workers never wait for each other. The driver asks all shards the
+same question and adds up their answers in a fixed order by the number of the shard: bits depend on the list of shards
+alone, and not on workers or on who is fast.
+
+The squared loss takes two questions: `Statistics`, and the certificate. Other losses take as many as Newton's method
+asks, some ten times or more; workers keep their rows between two questions.
 
 >>> import numpy as np
 >>> from kinfolk import MultiTaskRegressor
@@ -19,7 +22,9 @@ their bits depend on the list of shards alone, and not on workers or on who is f
 from __future__ import annotations
 
 from ._driver import fit
-from ._engines import ShardError
-from ._sources import Recipe, Source, arrays, arrow, parquet
+from ._sources import Recipe, Source, arrays, arrow, dask, parquet, ray_dataset
+from ._team import Engine, ShardError, Team
 
-__all__ = ["Recipe", "ShardError", "Source", "arrays", "arrow", "fit", "parquet"]
+__all__ = [
+    "Engine", "Recipe", "ShardError", "Source", "Team", "arrays", "arrow", "dask", "fit", "parquet", "ray_dataset"
+]

@@ -1,132 +1,169 @@
-"""Who does the work: this process, other processes of this machine, Ray, or MPI. All of them answer the same question:
-the results of a function for a list of items, in their order."""
+"""Engines by their names, and the one that uses processes of this machine."""
 
 from __future__ import annotations
 
 import multiprocessing
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from multiprocessing.connection import wait
-from typing import Any, Protocol
+from typing import Any
 
-Work = Callable[[Any], Any]
-
-
-class ShardError(ValueError):
-    """A shard that cannot be read, or a worker that does not answer. `shard` is its number."""
-
-    def __init__(self, message: str, shard: int) -> None:
-        super().__init__(message)
-        self.shard = shard
-
-    def __reduce__(self) -> Any:
-        return ShardError, (str(self), self.shard)
+from ._mpi import MpiEngine
+from ._ray import RayEngine
+from ._team import Engine, ShardError, Team, Worker, too_late
 
 
-class Engine(Protocol):
-    """Runs work somewhere."""
+_MAIN_GUARD = "a script must start its work below `if __name__ == '__main__':`, since workers import it"
 
-    def run(self, work: Work, items: list[Any], timeout: float) -> Iterator[Any]:
-        """The results, in the order of the items. `timeout` is the number of seconds that the work on one item may
-        take."""
+
+def named(engine: Any, workers: int | None, retries: int) -> Engine:
+    """An engine by its name, or one of the caller's own."""
+    if not isinstance(engine, str):
+        found: Engine = engine
+        return found
+    if engine == "local":
+        return LocalEngine(workers or 1, retries)
+    if engine == "ray":
+        return RayEngine(workers, retries)
+    if engine == "mpi":
+        return MpiEngine()
+    raise ValueError(f"engine = {engine!r}: it must be 'local', 'ray', 'mpi' or an engine")
 
 
 class LocalEngine:
-    """Processes of this machine, each with a pipe of its own: nothing that a dying process could leave locked. One that
-    dies is replaced, and its item is done again."""
+    """This process, or processes of this machine."""
 
     def __init__(self, workers: int, retries: int) -> None:
         self.workers, self.retries = workers, retries
 
-    def run(self, work: Work, items: list[Any], timeout: float) -> Iterator[Any]:
+    def start(self, make: Callable[[], Worker], n_shards: int, timeout: float) -> Team:
         if self.workers <= 1:
-            yield from map(work, items)
-            return
-        todo, done = deque(range(len(items))), dict[int, Any]()
-        deaths, given = [0] * len(items), 0
-        workers: list[_Worker] = []
-        try:
-            while given < len(items):
-                while todo and len(workers) < self.workers:
-                    workers.append(_Worker(work, items, todo.popleft(), timeout))
-                first = min(worker.deadline for worker in workers)
-                wait([worker.pipe for worker in workers], max(0.0, first - time.monotonic()))
-                for worker in list(workers):
-                    at = worker.at
-                    try:
-                        answer = worker.answer()
-                    except (EOFError, OSError):
-                        deaths[at] += 1
-                        if deaths[at] > self.retries:
-                            why = f"shard {at}: workers died {deaths[at]} times; is there enough memory?"
-                            raise ShardError(why, at) from None
-                        workers.remove(worker.ended())
-                        todo.appendleft(at)
-                        continue
-                    if answer is None:
-                        continue
-                    result, error = answer
-                    if error is not None:
-                        raise error
-                    done[at] = result
-                    if todo:
-                        worker.give(items, todo.popleft(), timeout)
-                    else:
-                        workers.remove(worker.ended())
-                while given in done:
-                    yield done.pop(given)
-                    given += 1
-        finally:
-            for worker in workers:
-                worker.ended()
+            return SameProcess(make())
+        return LocalTeam(make, min(self.workers, max(n_shards, 1)), timeout, self.retries)
 
 
-class _Worker:
-    """A process that works on one item at a time."""
+class SameProcess(Team):
+    """The one worker is this process."""
 
-    def __init__(self, work: Work, items: list[Any], at: int, timeout: float) -> None:
+    def __init__(self, worker: Worker) -> None:
+        self.worker = worker
+
+    def ask(self, question: Any, shards: Sequence[int]) -> Iterator[Any]:
+        for shard in shards:
+            yield self.worker.answer(shard, question)
+
+
+class LocalTeam(Team):
+    """Processes of this machine, each with a pipe of its own: nothing that a dying process could leave locked."""
+
+    def __init__(self, make: Callable[[], Worker], size: int, timeout: float, retries: int) -> None:
+        self.make, self.timeout, self.retries = make, timeout, retries
+        self.processes: list[_Process | None] = [None] * size
+
+    def ask(self, question: Any, shards: Sequence[int]) -> Iterator[Any]:
+        todo = [deque(shard for shard in shards if shard % len(self.processes) == p) for p in range(self.size)]
+        deaths, done, given = dict.fromkeys(shards, 0), dict[int, Any](), 0
+        for p, own in enumerate(todo):
+            if own:
+                self._give(p, question, own)
+        while given < len(shards):
+            busy = {p: process for p, process in enumerate(self.processes) if process is not None and todo[p]}
+            first = min(process.deadline for process in busy.values())
+            wait([process.pipe for process in busy.values()], max(0.0, first - time.monotonic()))
+            for p, process in busy.items():
+                shard = todo[p][0]
+                try:
+                    answer = process.answer(shard)
+                except (EOFError, OSError):
+                    deaths[shard] += 1
+                    if deaths[shard] > self.retries:
+                        why = f"shard {shard}: workers died {deaths[shard]} times; is there enough memory?"
+                        why += f" If they never began: {_MAIN_GUARD}"
+                        raise ShardError(why, shard) from None
+                    self._give(p, question, todo[p], again=True)
+                    continue
+                if answer is None:
+                    continue
+                result, error = answer
+                if error is not None:
+                    raise error
+                done[todo[p].popleft()] = result
+            while given < len(shards) and shards[given] in done:
+                yield done.pop(shards[given])
+                given += 1
+
+    @property
+    def size(self) -> int:
+        return len(self.processes)
+
+    def _give(self, p: int, question: Any, shards: Sequence[int], *, again: bool = False) -> None:
+        process = self.processes[p]
+        if process is None or again:
+            if process is not None:
+                process.end()
+            process = self.processes[p] = _Process(self.make, self.timeout)
+        process.give(question, list(shards))
+
+    def close(self) -> None:
+        for process in self.processes:
+            if process is not None:
+                process.end()
+        self.processes = [None] * self.size
+
+
+class _Process:
+    """A process with a worker."""
+
+    def __init__(self, make: Callable[[], Worker], timeout: float) -> None:
+        self.timeout = timeout
         context = _context()
         self.pipe, other = context.Pipe()
-        self.process = context.Process(target=_serve, args=(work, other), daemon=True)
-        self.process.start()
-        other.close()
-        self.give(items, at, timeout)
-
-    def give(self, items: list[Any], at: int, timeout: float) -> None:
-        self.at, self.timeout, self.deadline = at, timeout, time.monotonic() + timeout
+        self.process = context.Process(target=_serve, args=(make, other), daemon=True)
         try:
-            self.pipe.send(items[at])
+            self.process.start()
+        except BrokenPipeError:
+            raise RuntimeError(f"a worker ended before it began; {_MAIN_GUARD}") from None
+        other.close()
+        self.deadline = time.monotonic() + timeout
+
+    def give(self, question: Any, shards: list[int]) -> None:
+        """Asks a question about some shards, whose answers come in their order."""
+        self.deadline = time.monotonic() + self.timeout
+        try:
+            self.pipe.send((question, shards))
         except OSError:
             pass  # it died: its answer says so
 
-    def answer(self) -> tuple[Any, Exception | None] | None:
-        """Result and error; None if it is still at work."""
+    def answer(self, shard: int) -> tuple[Any, Exception | None] | None:
+        """The next answer or error; None if it is still at work."""
         if self.pipe.poll():
             found: tuple[Any, Exception | None] = self.pipe.recv()
+            self.deadline = time.monotonic() + self.timeout
             return found
         if time.monotonic() > self.deadline:
-            raise ShardError(f"shard {self.at}: no answer within {self.timeout:g} seconds", self.at)
+            raise too_late(shard, self.timeout)
         return None
 
-    def ended(self) -> _Worker:
+    def end(self) -> None:
         self.pipe.close()
         self.process.kill()
         self.process.join()
-        return self
 
 
-def _serve(work: Work, pipe: Any) -> None:
+def _serve(make: Callable[[], Worker], pipe: Any) -> None:
     """What a process does until nobody listens."""
     try:
+        worker = make()
         while True:
-            item = pipe.recv()
-            answer: tuple[Any, Exception | None]
-            try:
-                answer = (work(item), None)
-            except Exception as error:  # it is raised where the result is asked for
-                answer = (None, error)
-            pipe.send(answer)
+            question, shards = pipe.recv()
+            for shard in shards:
+                answer: tuple[Any, Exception | None]
+                try:
+                    answer = (worker.answer(shard, question), None)
+                except Exception as error:  # it is raised where the answer is asked for
+                    answer = (None, error)
+                pipe.send(answer)
     except (EOFError, OSError):
         pass
 
@@ -139,95 +176,3 @@ def _context() -> Any:
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["kinfolk.cluster"])
     return context
-
-
-class RayEngine:
-    """Tasks of Ray, on the cluster that `ray.init` connected to. Ray runs the tasks of lost workers again."""
-
-    def __init__(self, retries: int) -> None:
-        self.retries = retries
-
-    def run(self, work: Work, items: list[Any], timeout: float) -> Iterator[Any]:
-        import ray
-
-        if not ray.is_initialized():
-            ray.init(log_to_driver=False)
-        task = ray.remote(work).options(max_retries=self.retries, num_cpus=1)
-        references = [task.remote(item) for item in items]
-        waiting = dict(enumerate(references))
-        try:
-            for at, reference in enumerate(references):
-                try:
-                    result = ray.get(reference, timeout=timeout)
-                    del waiting[at]  # tasks that have ended must not be cancelled
-                    yield result
-                except ray.exceptions.GetTimeoutError:
-                    raise ShardError(f"shard {at}: no answer within {timeout:g} seconds", at) from None
-                except ray.exceptions.RayTaskError as error:
-                    raise error.cause if isinstance(error.cause, Exception) else error from None
-                except ray.exceptions.RayError as error:
-                    raise ShardError(f"shard {at}: {error}", at) from None
-        finally:
-            ended, _ = ray.wait(list(waiting.values()), num_returns=len(waiting), timeout=0) if waiting else ([], [])
-            for reference in waiting.values():
-                if reference not in ended:
-                    ray.cancel(reference, force=True)
-
-
-class MpiEngine:
-    """Ranks of an MPI program, each of which calls `fit`. Items are dealt to the ranks, and all get all results. If a
-    rank dies, MPI ends the program: start it again with the same `checkpoint`."""
-
-    def __init__(self) -> None:
-        from mpi4py import MPI
-
-        self.comm = MPI.COMM_WORLD
-
-    def run(self, work: Work, items: list[Any], timeout: float) -> Iterator[Any]:
-        comm, rank, size = self.comm, self.comm.Get_rank(), self.comm.Get_size()
-        own: dict[int, Any] = {}
-        error: Exception | None = None
-        for at in range(rank, len(items), size):
-            try:
-                own[at] = work(items[at])
-            except Exception as raised:  # every rank must learn of it
-                error = raised
-                break
-        if rank:
-            comm.send((own, error), dest=0)
-            error, results = comm.bcast(None, root=0)
-        else:
-            found, errors = [own], [error]
-            for other in range(1, size):
-                deadline = time.monotonic() + timeout * -(-len(items) // size)
-                # Not irecv, whose buffer has a fixed size.
-                while (arrived := comm.improbe(source=other)) is None:
-                    if time.monotonic() > deadline:
-                        print(f"kinfolk: rank {other} gave no answer within {timeout:g} seconds a shard", flush=True)
-                        comm.Abort(1)
-                    time.sleep(0.001)
-                message = arrived.recv()
-                found.append(message[0])
-                errors.append(message[1])
-            known = [one for one in errors if one is not None]
-            error = min(known, key=lambda one: getattr(one, "shard", 0)) if known else None
-            together = {at: result for part in found for at, result in part.items()}
-            results = None if error else [together[at] for at in range(len(items))]
-            comm.bcast((error, results), root=0)
-        if error is not None:
-            raise error
-        yield from results
-
-
-def named(engine: Any, workers: int, retries: int) -> Engine:
-    """An engine by its name, or one of the caller's own."""
-    if not isinstance(engine, str):
-        found: Engine = engine
-        return found
-    if engine == "local":
-        return LocalEngine(workers, retries)
-    if engine == "ray":
-        return RayEngine(retries)
-    if engine == "mpi":
-        return MpiEngine()
-    raise ValueError(f"engine = {engine!r}: it must be 'local', 'ray', 'mpi' or an engine")

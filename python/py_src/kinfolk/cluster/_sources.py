@@ -10,8 +10,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from .._statistics import Statistics
-
 Batch = tuple[str, Any]
 """Where it is from, in words, and the arguments of `Statistics.update`: a tuple, or a frame."""
 
@@ -19,8 +17,8 @@ Batch = tuple[str, Any]
 class Recipe(Protocol):
     """How the rows of one shard are read: small, and it can be pickled."""
 
-    def batches(self) -> Iterator[Batch]:
-        """The rows, in batches, the same in every call."""
+    def batches(self, columns: list[str] | None = None) -> Iterator[Batch]:
+        """The rows, in batches, the same in every call. If `columns` are given, frames need no others."""
 
     def fingerprint(self) -> str:
         """Changes if the rows do."""
@@ -32,10 +30,6 @@ class Source:
 
     recipes: list[Any]
     columns: dict[str, Any] = field(default_factory=dict)
-
-    def reader(self) -> Statistics:
-        """Statistics of no rows that read such columns."""
-        return Statistics(**self.columns)
 
 
 def arrays(parts: Sequence[Any]) -> Source:
@@ -89,7 +83,23 @@ def parquet(
     else:
         cut = [groups[len(groups) * s // shards : len(groups) * (s + 1) // shards] for s in range(shards)]
     columns = {"target": target, "task": task, "weight": weight}
-    return Source([_Parquet(own, batch_rows) for own in cut], columns)
+    stamps = {file: _stamp(file) for file in files}
+    used = [{file: stamps[file] for file, _, _ in own} for own in cut]
+    return Source([_Parquet(own, batch_rows, stamp) for own, stamp in zip(cut, used, strict=True)], columns)
+
+
+def dask(frame: Any, *, target: str | list[str], task: str | None = None, weight: str | None = None) -> Source:
+    """One shard for each partition of a Dask frame. Its graph travels to the workers, each of which computes its own
+    partitions."""
+    columns = {"target": target, "task": task, "weight": weight}
+    return Source([_Partition(own) for own in frame.to_delayed()], columns)
+
+
+def ray_dataset(dataset: Any, *, target: str | list[str], task: str | None = None, weight: str | None = None) -> Source:
+    """One shard for each block of a Ray dataset, which is computed and stays in the object store of Ray. For the engine
+    "ray", or "local" with one worker."""
+    columns = {"target": target, "task": task, "weight": weight}
+    return Source([_Block(own) for own in dataset.to_arrow_refs()], columns)
 
 
 def _files(path: Any) -> list[str]:
@@ -121,7 +131,7 @@ def _difference(schema: Any, other: Any) -> str:
 class _Arrays:
     part: tuple[Any, ...]
 
-    def batches(self) -> Iterator[Batch]:
+    def batches(self, columns: list[str] | None = None) -> Iterator[Batch]:
         yield "", self.part
 
     def fingerprint(self) -> str:
@@ -132,7 +142,7 @@ class _Arrays:
 class _Calls:
     call: Callable[[], Iterable[Any]]
 
-    def batches(self) -> Iterator[Batch]:
+    def batches(self, columns: list[str] | None = None) -> Iterator[Batch]:
         first = 0
         for batch in self.call():
             rows = len(batch) if hasattr(batch, "__len__") else batch.num_rows
@@ -144,20 +154,58 @@ class _Calls:
 
 
 @dataclass
+class _Partition:
+    partition: Any
+    """A delayed frame of Dask."""
+
+    def batches(self, columns: list[str] | None = None) -> Iterator[Batch]:
+        frame = self.partition.compute(scheduler="synchronous")
+        if len(frame):
+            yield f"rows 0 to {len(frame) - 1}", frame if columns is None else frame[columns]
+
+    def fingerprint(self) -> str:
+        return str(self.partition.key)
+
+
+@dataclass
+class _Block:
+    block: Any
+    """A table of Arrow in the object store of Ray."""
+
+    def batches(self, columns: list[str] | None = None) -> Iterator[Batch]:
+        import ray
+
+        table = ray.get(self.block)
+        if table.num_rows:
+            yield f"rows 0 to {table.num_rows - 1}", table if columns is None else table.select(columns)
+
+    def fingerprint(self) -> str:
+        return str(self.block.hex())
+
+
+def _stamp(file: str) -> tuple[int, float]:
+    """Size and time of change of a file."""
+    about = os.stat(file)
+    return about.st_size, about.st_mtime
+
+
+@dataclass
 class _Parquet:
     groups: list[tuple[str, int, int]]
     batch_rows: int
+    stamps: dict[str, tuple[int, float]]
 
-    def batches(self) -> Iterator[Batch]:
+    def batches(self, columns: list[str] | None = None) -> Iterator[Batch]:
         import pyarrow.parquet as pq
 
         for file, group, first in self.groups:
+            if _stamp(file) != self.stamps[file]:
+                raise ValueError(f"{file}: it has changed since the fit began")
             with pq.ParquetFile(file) as opened:
-                for batch in opened.iter_batches(batch_size=self.batch_rows, row_groups=[group]):
+                for batch in opened.iter_batches(self.batch_rows, [group], columns):
                     if batch.num_rows:
                         yield f"{file}, rows {first} to {first + batch.num_rows - 1}", batch
                     first += batch.num_rows
 
     def fingerprint(self) -> str:
-        about = [(file, group, os.path.getsize(file), os.path.getmtime(file)) for file, group, _ in self.groups]
-        return hashlib.sha256(repr((about, self.batch_rows)).encode()).hexdigest()
+        return hashlib.sha256(repr((self.groups, self.stamps, self.batch_rows)).encode()).hexdigest()
