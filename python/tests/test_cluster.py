@@ -333,8 +333,8 @@ def test_ray(folder, table, monkeypatch):
         blocks = ray_dataset(ray.data.from_arrow([table.slice(0, 400), table.slice(400)]), target="sales", task="shop")
         model = fit(MultiTaskRegressor(**TIGHT), blocks, engine="ray", timeout=120)
         np.testing.assert_allclose(model.coef_, whole(table).coef_, atol=1e-3)
-        # Cross-validation on the cluster, by joblib. Ray's backend puts its own pool under that of "multiprocessing" for
-        # the rest of the process; the patch undoes it.
+        # Cross-validation on the cluster, by joblib. Ray puts its own pool under the backend "multiprocessing" for the
+        # rest of the process; the patch undoes it.
         from joblib.pool import PicklingPool
         from ray.util.joblib import register_ray
 
