@@ -317,11 +317,14 @@ def test_a_killed_driver_goes_on_from_its_checkpoint(folder, tmp_path):
     assert "(5 from the checkpoint)" not in lines[-4]
 
 
-def test_ray(folder, table, monkeypatch):
+def test_ray(folder, table):
     if importlib.util.find_spec("ray") is None:
         skipped("no ray")
     import ray
+    from joblib.pool import PicklingPool
 
+    # Ray puts its own pool under joblib's backend "multiprocessing" for the rest of the process.
+    bases = PicklingPool.__bases__
     ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, ignore_reinit_error=True)
     try:
         for loss in ("squared", "epsilon:0.1"):
@@ -333,12 +336,9 @@ def test_ray(folder, table, monkeypatch):
         blocks = ray_dataset(ray.data.from_arrow([table.slice(0, 400), table.slice(400)]), target="sales", task="shop")
         model = fit(MultiTaskRegressor(**TIGHT), blocks, engine="ray", timeout=120)
         np.testing.assert_allclose(model.coef_, whole(table).coef_, atol=1e-3)
-        # Cross-validation on the cluster, by joblib. Ray puts its own pool under the backend "multiprocessing" for the
-        # rest of the process; the patch undoes it.
-        from joblib.pool import PicklingPool
+        # Cross-validation on the cluster, by joblib.
         from ray.util.joblib import register_ray
 
-        monkeypatch.setattr(PicklingPool, "__bases__", PicklingPool.__bases__)
         register_ray()
         X, y = np.column_stack([table[f"x{j}"].to_numpy() for j in range(4)]), table["sales"].to_numpy()
         with joblib.parallel_backend("ray"):
@@ -348,6 +348,7 @@ def test_ray(folder, table, monkeypatch):
         with pytest.raises(ShardError, match=r"shard 4, .*|shard \d.*part-2"):
             fit(MultiTaskRegressor(**TIGHT), _stale(folder, table), engine="ray", timeout=120)
     finally:
+        PicklingPool.__bases__ = bases
         ray.shutdown()
 
 
