@@ -91,7 +91,9 @@ impl CScale {
             .into_iter()
             .map(|sample| match unbounded.get(sample.task) {
                 Some(unbounded) => {
-                    let cost = if *unbounded { COST_WITHOUT_OPTIMUM } else { 0.0 };
+                    let free = if *unbounded { COST_WITHOUT_OPTIMUM } else { 0.0 };
+                    // In units of C, which is not known yet.
+                    let cost = if let Intercept::Shrunk(rows) = intercept { rows } else { free };
                     let loss = loss_of(sample.task);
                     sample.with_best_constant(obs, loss, cost)
                 }

@@ -26,12 +26,17 @@ impl Losses {
         }
     }
 
+    /// The loss of task t, if it has one.
+    pub fn of_task(&self, t: usize) -> Option<&LossKind> {
+        match self {
+            Losses::Same(loss) => Some(loss),
+            Losses::PerTask(all) => all.get(t),
+        }
+    }
+
     /// Whether the loss of task t is about classes; false for a task without a loss.
     pub fn is_classification(&self, t: usize) -> bool {
-        match self {
-            Losses::Same(loss) => loss.is_classification(),
-            Losses::PerTask(all) => all.get(t).is_some_and(LossKind::is_classification),
-        }
+        self.of_task(t).is_some_and(LossKind::is_classification)
     }
 }
 
@@ -176,16 +181,19 @@ impl<'a> Problem<'a> {
     /// `Err` if intercepts of the size of the labels cost nothing in double precision, in the problem's own units: a
     /// certificate would not see them.
     fn check_intercepts(&self) -> Result<()> {
-        let (Intercept::Ridge(size), Some(costs)) = (self.spec.intercept, self.intercept_costs()) else {
+        let (Intercept::Ridge(size) | Intercept::Shrunk(size), Some(costs)) =
+            (self.spec.intercept, self.intercept_costs())
+        else {
             return Ok(());
         };
+        let name = if matches!(self.spec.intercept, Intercept::Ridge(_)) { "B" } else { "K" };
         let weight = costs.first().copied().unwrap_or(f64::NAN);
         let obs = self.observations();
         let largest =
             obs.labels().iter().enumerate().map(|(o, y)| (y - obs.offset(o)).abs()).fold(0.0, f64::max);
         if largest > 0.0 && !(weight.is_finite() && weight * largest * largest >= LEAST_COST) {
             let expected = "is too far from the scale of the kernel values and labels for double precision";
-            return Err(Error::Parameter { name: "B", value: size, expected });
+            return Err(Error::Parameter { name, value: size, expected });
         }
         Ok(())
     }

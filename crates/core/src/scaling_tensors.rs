@@ -1,7 +1,7 @@
 //! Scalings of features and labels as tensors.
 
 use crate::tensors::{Tensor, Tensors, doubles, wrong};
-use crate::{Result, Scaling, ScalingKind, TargetScale, TargetScaling};
+use crate::{Losses, Result, Scaling, ScalingKind, TargetScale, TargetScaling};
 
 /// Adds the numbers of scalings to a list of tensors.
 pub(crate) fn push_scalings(
@@ -46,10 +46,11 @@ impl Tensors<'_> {
         })
     }
 
-    /// A scaling of labels of this kind.
+    /// A scaling of labels of this kind, for these losses.
     pub(crate) fn target_scaling(
         &mut self,
         kind: TargetScale,
+        losses: &Losses,
         n_tasks: usize,
     ) -> Result<Option<TargetScaling>> {
         if kind == TargetScale::None {
@@ -57,6 +58,6 @@ impl Tensors<'_> {
         }
         let centre = self.if_listed("target_centre", |tensors, name| tensors.doubles(name, &[n_tasks]))?;
         let spread = self.doubles("target_scale", &[n_tasks])?;
-        Ok(Some(TargetScaling::from_parts(kind, centre, spread)))
+        Ok(Some(TargetScaling::from_parts(kind, centre, spread, losses)))
     }
 }

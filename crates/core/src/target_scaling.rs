@@ -1,16 +1,19 @@
 //! Labels that are numbers, in units of their own spread. Part of the model, as the scaling of inputs is.
 
+mod moments;
 mod spread;
 
+pub(crate) use moments::{TaskLabels, TaskMoments};
 pub(crate) use spread::{ENOUGH_LABELS, shrunk};
 
-use crate::linalg::power_of_two;
+use moments::{common_log_odds, median, moments, pool, root_mean_square, shrink};
+
 use crate::names::display_and_parse_names;
-use crate::{Error, Losses, Observations, Result};
+use crate::{Error, LossKind, Losses, Observations, Result};
 use serde::{Deserialize, Serialize};
 
 /// How labels that are numbers are scaled, as written in settings and on the command line: `auto`, `task`, `shrunk`,
-/// `common` or `none`. Files of models have what `auto` stands for.
+/// `common`, `pooled` or `none`. Files of models have what `auto` stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -24,6 +27,8 @@ pub enum TargetScale {
     Shrunk,
     /// All tasks by one spread, the root of the mean of their variances: for tasks in the same units.
     Common,
+    /// All labels by one mean and one spread: for tasks whose levels can be compared, with penalised intercepts.
+    Pooled,
     /// Labels stay as they are.
     #[default]
     None,
@@ -31,8 +36,14 @@ pub enum TargetScale {
 
 impl TargetScale {
     /// All of them.
-    pub const ALL: [TargetScale; 5] =
-        [TargetScale::Auto, TargetScale::Task, TargetScale::Shrunk, TargetScale::Common, TargetScale::None];
+    pub const ALL: [TargetScale; 6] = [
+        TargetScale::Auto,
+        TargetScale::Task,
+        TargetScale::Shrunk,
+        TargetScale::Common,
+        TargetScale::Pooled,
+        TargetScale::None,
+    ];
 
     /// Whether a task with so many labels is in units of these alone.
     pub fn is_own_unit(self, labels: usize) -> bool {
@@ -49,6 +60,7 @@ impl TargetScale {
             TargetScale::Task => "task",
             TargetScale::Shrunk => "shrunk",
             TargetScale::Common => "common",
+            TargetScale::Pooled => "pooled",
             TargetScale::None => "none",
         }
     }
@@ -60,7 +72,9 @@ display_and_parse_names!(TargetScale, "target scale");
 /// `centre_t + spread_t F(x, t)`. An offset is divided by the spread.
 ///
 /// With weights, means and spreads are weighted. Offsets count as known parts of the labels: centre and spread are
-/// those of labels less offsets. A task with a loss for classes has centre 0 and spread 1.
+/// those of labels less offsets. A task with a loss for classes has spread 1 and labels as they were. Its centre is 0,
+/// or, with the logistic loss, the log-odds that all tasks have in common: a part of its offsets. It is there if
+/// something draws intercepts to it, which is so for tasks of one class and with `pooled`.
 ///
 /// ```
 /// use kinfolk::{LossKind, Observations, TargetScale, TargetScaling};
@@ -76,15 +90,19 @@ pub struct TargetScaling {
     /// `None` if labels were not centred.
     centre: Option<Vec<f64>>,
     spread: Vec<f64>,
+    /// Tasks of classes: their centre is an offset.
+    is_class: Vec<bool>,
 }
 
 impl TargetScaling {
     /// The scaling of this kind for these training labels; `None` if there is nothing to scale: the kind is `none`,
-    /// no loss is about numbers, or all labels are -1 or +1, which are classes whatever the loss.
+    /// or no loss is about numbers, or all labels are -1 or +1, which are classes whatever the loss, and nothing draws
+    /// to the common log-odds of classes.
     ///
     /// The spread is the root of the mean of squared differences from the centre: the standard deviation, or the root
     /// mean square of labels that are not `centred`. Where it says nothing (one label, equal labels, none), it is the
-    /// median of the other tasks' spreads, 1 if there is none.
+    /// median of the other tasks' spreads, 1 if there is none. With `pooled`, the centre of all tasks is the mean of
+    /// their means, in which a task of n labels counts as `n / (n + 3)`, and the spread is that of all labels about it.
     ///
     /// # Errors
     /// [`Error::Incompatible`] if a mean or a spread is out of the range of double precision.
@@ -94,29 +112,30 @@ impl TargetScaling {
         losses: &Losses,
         centred: bool,
     ) -> Result<Option<Self>> {
-        let n_tasks = observations.n_tasks();
-        let is_number: Vec<bool> = (0..n_tasks).map(|t| !losses.is_classification(t)).collect();
         let only_signs = observations.labels().iter().all(|y| y.abs() == 1.0);
-        if kind == TargetScale::None || only_signs || !is_number.contains(&true) {
+        let kinds = TaskLabels::of_tasks(losses, observations.n_tasks(), only_signs);
+        if kind == TargetScale::None || kinds.iter().all(|kind| *kind == TaskLabels::Other) {
             return Ok(None);
         }
-        let mut moments = moments(observations, centred);
-        moments
-            .iter_mut()
-            .zip(&is_number)
-            .filter(|(_, number)| !**number)
-            .for_each(|(own, _)| *own = TaskMoments::default());
-        TargetScaling::of_moments(kind, moments, &is_number, centred).map(Some)
+        TargetScaling::of_moments(kind, moments(observations, &kinds, centred), &kinds, centred)
     }
 
-    /// The scaling of this kind, `none` aside, for tasks whose labels are like this; `is_number` says which are to be
-    /// scaled.
+    /// The scaling of this kind, `none` aside, for tasks whose labels are like this.
     pub(crate) fn of_moments(
         kind: TargetScale,
         mut moments: Vec<TaskMoments>,
-        is_number: &[bool],
+        kinds: &[TaskLabels],
         centred: bool,
-    ) -> Result<Self> {
+    ) -> Result<Option<Self>> {
+        let level = common_log_odds(kind, &moments, kinds).filter(|_| centred);
+        if level.is_none() && !kinds.contains(&TaskLabels::Number) {
+            return Ok(None);
+        }
+        let classes = moments.iter_mut().zip(kinds).filter(|(_, kind)| **kind != TaskLabels::Number);
+        classes.for_each(|(own, _)| *own = TaskMoments::default());
+        if kind == TargetScale::Pooled {
+            pool(&mut moments, kinds);
+        }
         let shrunk = match kind {
             TargetScale::Auto | TargetScale::Shrunk => shrink(&mut moments),
             _ => false,
@@ -128,29 +147,40 @@ impl TargetScaling {
         };
         let known: Vec<f64> = moments.iter().filter_map(|own| own.spread).collect();
         let (usual, common) = (median(&known), root_mean_square(&known));
-        let spread_of = |(t, own): (usize, &TaskMoments)| match kind {
-            _ if !is_number[t] => 1.0,
+        let spread_of = |(own, label): (&TaskMoments, &TaskLabels)| match kind {
+            _ if *label != TaskLabels::Number => 1.0,
             TargetScale::Common => common,
             _ => own.spread.unwrap_or(usual),
         };
-        let spread = moments.iter().enumerate().map(spread_of).collect();
-        let centre = centred.then(|| moments.iter().map(|own| own.centre).collect());
-        let scaling = TargetScaling { kind, centre, spread };
+        let centre_of = |(own, label): (&TaskMoments, &TaskLabels)| match label {
+            TaskLabels::LogOdds => level.unwrap_or(0.0),
+            _ => own.centre,
+        };
+        let spread = moments.iter().zip(kinds).map(spread_of).collect();
+        let centre = centred.then(|| moments.iter().zip(kinds).map(centre_of).collect());
+        let is_class = kinds.iter().map(|kind| *kind == TaskLabels::LogOdds).collect();
+        let scaling = TargetScaling { kind, centre, spread, is_class };
         scaling.check_numbers()?;
-        Ok(scaling)
+        Ok(Some(scaling))
     }
 
-    /// From its numbers, as a model file has them.
-    pub(crate) fn from_parts(kind: TargetScale, centre: Option<Vec<f64>>, spread: Vec<f64>) -> Self {
-        TargetScaling { kind, centre, spread }
+    /// From its numbers, as a model file with these losses has them.
+    pub(crate) fn from_parts(
+        kind: TargetScale,
+        centre: Option<Vec<f64>>,
+        spread: Vec<f64>,
+        losses: &Losses,
+    ) -> Self {
+        let is_class = (0..spread.len()).map(|t| losses.of_task(t) == Some(&LossKind::Logistic)).collect();
+        TargetScaling { kind, centre, spread, is_class }
     }
 
-    /// Its kind: `task`, `shrunk` or `common`.
+    /// Its kind: `task`, `shrunk`, `common` or `pooled`.
     pub fn kind(&self) -> TargetScale {
         self.kind
     }
 
-    /// What is subtracted from the labels of each task; `None` if nothing is.
+    /// What is subtracted from the labels of each task, or added to the offsets of classes; `None` if nothing is.
     pub fn centre(&self) -> Option<&[f64]> {
         self.centre.as_deref()
     }
@@ -168,6 +198,9 @@ impl TargetScaling {
         self.check_tasks(observations.n_tasks())?;
         let scaled = |o: usize| {
             let (t, y) = (observations.task(o), observations.label(o));
+            if self.is_class[t] {
+                return y;
+            }
             let (centre, spread) = (self.centre_of(t), self.spread[t]);
             match y - centre {
                 // The difference of two huge numbers, whose halves are in range.
@@ -176,9 +209,12 @@ impl TargetScaling {
             }
         };
         let labels: Vec<f64> = (0..observations.len()).map(scaled).collect();
-        let offset = |(o, offset): (usize, &f64)| offset / self.spread[observations.task(o)];
-        let offsets =
-            observations.offsets().map(|all| all.iter().enumerate().map(offset).collect::<Vec<f64>>());
+        let offset = |o: usize| {
+            let t = observations.task(o);
+            observations.offset(o) / self.spread[t] + if self.is_class[t] { self.centre_of(t) } else { 0.0 }
+        };
+        let has_offsets = observations.offsets().is_some() || self.has_start();
+        let offsets: Option<Vec<f64>> = has_offsets.then(|| (0..observations.len()).map(offset).collect());
         let not_finite = |(o, y): (usize, &f64)| (!y.is_finite()).then_some(o);
         let mut wrong =
             labels.iter().enumerate().chain(offsets.iter().flatten().enumerate()).filter_map(not_finite);
@@ -199,10 +235,37 @@ impl TargetScaling {
         }
     }
 
+    /// Labels and offsets as they were before [`apply`](Self::apply).
+    ///
+    /// # Errors
+    /// [`Error::Incompatible`] for another number of tasks, or a label that leaves the range of double precision.
+    pub fn undo(&self, observations: &Observations) -> Result<Observations> {
+        self.check_tasks(observations.n_tasks())?;
+        let label = |o: usize| {
+            let (t, y) = (observations.task(o), observations.label(o));
+            if self.is_class[t] { y } else { self.unscale(t, y) }
+        };
+        let given = observations.clone().with_labels((0..observations.len()).map(label).collect())?;
+        let offset = |o: usize| {
+            let t = observations.task(o);
+            let own = observations.offset(o) - if self.is_class[t] { self.centre_of(t) } else { 0.0 };
+            own * self.spread[t]
+        };
+        match observations.offsets() {
+            Some(_) => given.with_offsets((0..observations.len()).map(offset).collect()),
+            None => Ok(given),
+        }
+    }
+
     /// A prediction of task t in the caller's units.
     #[inline]
     pub fn unscale(&self, t: usize, prediction: f64) -> f64 {
         self.centre_of(t) + self.spread[t] * prediction
+    }
+
+    /// Whether the centres of some classes are not zero.
+    fn has_start(&self) -> bool {
+        (0..self.spread.len()).any(|t| self.is_class[t] && self.centre_of(t) != 0.0)
     }
 
     fn centre_of(&self, t: usize) -> f64 {
@@ -236,98 +299,4 @@ impl TargetScaling {
             None => Ok(()),
         }
     }
-}
-
-/// Sums over the observations of one task.
-#[derive(Clone, Default)]
-struct TaskSums {
-    /// A power of two near the largest label or offset: in these units no square over- or underflows.
-    unit: f64,
-    heaviest: f64,
-    count: f64,
-    /// One of the targets. Differences from it make equal targets have spread exactly 0.
-    some: f64,
-    weight: f64,
-    /// Weighted sum of differences from `some`, then their mean.
-    mean: f64,
-    squares: f64,
-}
-
-/// What the labels of a task are like.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct TaskMoments {
-    /// 0 if labels are not centred.
-    pub(crate) centre: f64,
-    /// Where it has one.
-    pub(crate) spread: Option<f64>,
-    /// Number of labels; one of double weight counts twice.
-    pub(crate) labels: f64,
-}
-
-/// The moments of all tasks.
-fn moments(observations: &Observations, centred: bool) -> Vec<TaskMoments> {
-    let mut sums = vec![TaskSums::default(); observations.n_tasks()];
-    let counted: Vec<usize> = (0..observations.len()).filter(|&o| observations.weight(o) > 0.0).collect();
-    for &o in &counted {
-        let own = &mut sums[observations.task(o)];
-        own.unit = own.unit.max(observations.label(o).abs()).max(observations.offset(o).abs());
-        own.heaviest = own.heaviest.max(observations.weight(o));
-        own.count += 1.0;
-    }
-    sums.iter_mut().for_each(|own| own.unit = power_of_two(own.unit));
-    let target =
-        |own: &TaskSums, o: usize| observations.label(o) / own.unit - observations.offset(o) / own.unit;
-    for &o in counted.iter().rev() {
-        let own = &mut sums[observations.task(o)];
-        own.some = if centred { target(own, o) } else { 0.0 };
-    }
-    for &o in counted.iter().filter(|_| centred) {
-        let own = &mut sums[observations.task(o)];
-        let weight = observations.weight(o) / own.heaviest;
-        own.weight += weight;
-        own.mean += weight * (target(own, o) - own.some);
-    }
-    sums.iter_mut().filter(|own| own.weight > 0.0).for_each(|own| own.mean /= own.weight);
-    sums.iter_mut().for_each(|own| own.weight = 0.0);
-    for &o in &counted {
-        let own = &mut sums[observations.task(o)];
-        let weight = observations.weight(o) / own.heaviest;
-        own.weight += weight;
-        own.squares += weight * (target(own, o) - own.some - own.mean).powi(2);
-    }
-    let lightest = counted.iter().map(|&o| observations.weight(o)).fold(f64::INFINITY, f64::min);
-    sums.iter().map(|own| own.moments(lightest)).collect()
-}
-
-impl TaskSums {
-    fn moments(&self, lightest: f64) -> TaskMoments {
-        let centre = (self.some + self.mean) * self.unit;
-        let spread = (self.squares / self.weight).sqrt();
-        // Rounding may leave that much of equal targets. False for NaN, of a task without observations.
-        let spread = (spread > self.count * f64::EPSILON).then_some(spread * self.unit);
-        TaskMoments { centre, spread, labels: self.weight * (self.heaviest / lightest) }
-    }
-}
-
-/// Draws spreads of few labels to those of all tasks: whether there are such tasks.
-fn shrink(moments: &mut [TaskMoments]) -> bool {
-    let known = || moments.iter().filter_map(|own| Some((own.labels, own.spread?.ln())));
-    let Some(units) = shrunk(&known().collect::<Vec<_>>()) else { return false };
-    let spreads = moments.iter_mut().filter_map(|own| own.spread.as_mut());
-    spreads.zip(units).for_each(|(spread, unit)| *spread = unit.exp());
-    true
-}
-
-/// 1 for an empty list; of two in the middle the smaller.
-fn median(values: &[f64]) -> f64 {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    if sorted.is_empty() { 1.0 } else { sorted[(sorted.len() - 1) / 2] }
-}
-
-/// 1 for an empty list.
-fn root_mean_square(values: &[f64]) -> f64 {
-    let largest = values.iter().copied().fold(0.0, f64::max);
-    let squares: f64 = values.iter().map(|x| (x / largest).powi(2)).sum();
-    if values.is_empty() { 1.0 } else { largest * (squares / values.len() as f64).sqrt() }
 }

@@ -144,7 +144,7 @@ pub(crate) fn training<'a>(
         (ScalingKind::Unit, Some(_)) => kinfolk::Scaling::Unit,
         (kind, _) => statistics.scaling(kind)?,
     };
-    let target_scaling = statistics.target_scaling(spec.target_scale, &losses, spec.centres_targets())?;
+    let target_scaling = statistics.target_scaling(spec.target_scale(), &losses, spec.centres_targets())?;
     let (inputs, observations, form) = match rows {
         None => {
             let Surrogate { inputs, observations, sample, sample_factor } =

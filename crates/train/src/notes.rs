@@ -5,7 +5,8 @@ use kinfolk::{Intercept, Losses, Observations};
 /// Names given in a note; the others are counted.
 const MAX_NAMES: usize = 8;
 
-const PENALISED: &str = "labels of one class only (intercept penalised, so that no probability is 0 or 1):";
+const PENALISED: &str =
+    "labels of one class only (intercept drawn to that of all tasks, so that no probability is 0 or 1):";
 
 /// Labels of one task.
 #[derive(Clone, Copy, Default)]

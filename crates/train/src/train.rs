@@ -491,7 +491,7 @@ fn with_scaled_labels<'a>(
     observations: Cow<'a, Observations>,
     losses: &Losses,
 ) -> Result<(Cow<'a, Observations>, Option<TargetScaling>)> {
-    let scaling = TargetScaling::fit(spec.target_scale, &observations, losses, spec.centres_targets())?;
+    let scaling = TargetScaling::fit(spec.target_scale(), &observations, losses, spec.centres_targets())?;
     match scaling {
         None => Ok((observations, None)),
         Some(scaling) => Ok((Cow::Owned(scaling.apply(&observations)?), Some(scaling))),

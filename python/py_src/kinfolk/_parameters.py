@@ -104,12 +104,13 @@ def _class_weight(estimator: Any, name: str) -> str | None:
 
 def _intercept(estimator: Any, name: str) -> str:
     value = estimator.intercept
-    if isinstance(value, str) and value.startswith("ridge:"):
+    kind, colon, size = value.partition(":") if isinstance(value, str) else ("", "", "")
+    if colon and kind in ("shrunk", "ridge"):
         try:
-            return f"ridge:{number(name, float(value.removeprefix('ridge:')))!r}"
+            return f"{kind}:{number(name, float(size))!r}"
         except ValueError:
-            raise ValueError(f"intercept = {value!r}: it must be ridge:B with a positive number B") from None
-    return choice(name, value, ("free", "none", "ridge:B"))
+            raise ValueError(f"intercept = {value!r}: it must be {kind}: and a positive number") from None
+    return choice(name, value, ("free", "none", "shrunk:K", "ridge:B"))
 
 
 def _memory(estimator: Any, name: str) -> int | str:
@@ -189,9 +190,9 @@ class EngineParameters:
     coef0: float = parameter(0.0, "float", """Constant term of the polynomial kernel.""", convert=_not_negative)
     intercept: str = parameter(
         "free",
-        '"free", "none" or "ridge:B"',
-        """Intercept of each task, outside the task matrix: "free" is not penalised, "ridge:B" is penalised like a
-        number of about the size B, which suits tasks with very few rows.""",
+        '"free", "none", "shrunk:K" or "ridge:B"',
+        """Intercept of each task, outside the task matrix: "free" is not penalised, "shrunk:K" is drawn to what all
+        tasks have in common as by K more rows of each, "ridge:B" is penalised like a number of about the size B.""",
         key="intercept",
         convert=_intercept,
     )
@@ -337,7 +338,8 @@ class NumberParameters:
         "{{target_scales}}",
         """Scaling of the labels, kept in the model: "task" learns each task in units of its own standard deviation,
         "common" all tasks in units of one, and "shrunk" as "task" does, with the units of tasks that have fewer than
-        six labels drawn to the usual one. "auto" is "shrunk" if there are such tasks, else "task".
+        six labels drawn to the usual one; "pooled" has one mean and one unit for all labels. "auto" is "pooled" with
+        intercepts that are "shrunk:K", else "shrunk" if there are such tasks, else "task".
         Parameters of losses (epsilon, huber) are in the same units. Predictions, `coef_` and
         `intercept_` are in the units of y.""",
         key="target_scale",

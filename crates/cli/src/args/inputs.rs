@@ -27,9 +27,9 @@ pub(crate) struct InputArgs {
     /// or rows of length 1 (unit); auto is standard for dense features and spread for sparse ones [default: auto].
     #[arg(long, value_name = "auto|none|standard|spread|unit")]
     scale: Option<ScalingKind>,
-    /// Intercept of each task: not penalised (free), penalised like a number of about the size B (ridge:B), or none
-    /// [default: free].
-    #[arg(long, value_name = "free|ridge:B|none")]
+    /// Intercept of each task: not penalised (free), drawn to what all tasks have in common as by K more rows of each
+    /// (shrunk:K), penalised like a number of about the size B (ridge:B), or none [default: free].
+    #[arg(long, value_name = "free|shrunk:K|ridge:B|none")]
     intercept: Option<Intercept>,
     /// A constant feature B, penalised and mixed by Theta like any other: B^2 is added to the kernel; 0 = none
     /// [default: 0].

@@ -140,8 +140,9 @@ const WORDS: [(&str, &str); 33] = [
     (
         "intercept",
         "A number that each task adds to its predictions, outside Theta. --intercept free, the default, costs nothing; \
-      ridge:B draws it to zero, that is to a probability of one half; none leaves it out. With the logistic loss, the \
-      intercept of a task of one class is drawn to zero, too, as otherwise probabilities would be 0 or 1.",
+      shrunk:K draws it to what all tasks have in common, as K more rows of each task would; ridge:B draws it to zero; \
+      none leaves it out. With the logistic loss, the intercept of a task of one class is always drawn to what all \
+      tasks have in common: otherwise probabilities would be 0 or 1.",
     ),
     (
         "auto",

@@ -274,14 +274,15 @@ fn tasks_of_one_class_are_not_certain() {
     // With age in a straight line, which says nothing: a curve finds the period of the labels, and is right to be sure.
     let said = place
         .ok("fit a.csv --task clinic --target cured --loss logistic --kernel linear --threads 1 -o m.st");
-    let note = "2 tasks have labels of one class only (intercept penalised, so that no probability is 0 or 1): few, m";
+    let note = "2 tasks have labels of one class only (intercept drawn to that of all tasks, so that no probability \
+                is 0 or 1): few, m";
     assert!(said.contains(note), "{said}");
     assert_eq!(place.json("certify m.st a.csv")["holds"], true);
     place.ok("predict m.st new.csv --proba -o p.csv --quiet");
     let text = String::from_utf8(place.read("p.csv")).unwrap();
     let found: Vec<f64> =
         text.lines().skip(1).map(|l| l.rsplit(',').next().unwrap().parse().unwrap()).collect();
-    assert!(0.5 < found[1] && found[1] + 0.1 < found[2] && found[2] < 0.99, "{found:?}");
+    assert!(0.7 < found[1] && found[1] + 0.05 < found[2] && found[2] < 0.99, "{found:?}");
 }
 
 /// Rows of two features; the label says which is larger.

@@ -120,7 +120,7 @@ impl PartialCertificate {
         let rho = match self.spec.intercept {
             Intercept::None => None,
             Intercept::Free => Some(0.0),
-            Intercept::Ridge(size) => Some(1.0 / size / size),
+            penalised => penalised.fixed_cost(self.spec.c),
         };
         let intercept = self.intercept.unwrap_or_default();
         sums.add_intercepts(rho, &intercept);

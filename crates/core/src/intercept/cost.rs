@@ -23,8 +23,9 @@ pub(crate) fn costs<'a>(
 ) -> Option<Vec<f64>> {
     match intercept {
         Intercept::None => None,
-        // B may be so small that its square is zero.
-        Intercept::Ridge(size) => Some(vec![1.0 / size / size; obs.n_tasks()]),
+        Intercept::Ridge(_) | Intercept::Shrunk(_) => {
+            intercept.fixed_cost(c).map(|cost| vec![cost; obs.n_tasks()])
+        }
         Intercept::Free => {
             let cost = |unbounded: bool| if unbounded { COST_WITHOUT_OPTIMUM * c } else { 0.0 };
             Some(without_optimum(obs, loss_of).into_iter().map(cost).collect())
@@ -91,7 +92,9 @@ pub(crate) fn costs_of_directions(
     let [up, down, neither] = directions;
     match intercept {
         Intercept::None => None,
-        Intercept::Ridge(size) => Some(vec![1.0 / size / size; up.len()]),
+        Intercept::Ridge(_) | Intercept::Shrunk(_) => {
+            intercept.fixed_cost(c).map(|cost| vec![cost; up.len()])
+        }
         Intercept::Free => {
             let cost = |t: usize| {
                 let unbounded = neither[t] == 0.0 && (up[t] > 0.0) != (down[t] > 0.0);

@@ -4,6 +4,7 @@
 //! F(x, t) = <w_t, x> + b_t
 //! free    the objective does not contain b; the duals of each task add up to zero (but see `cost.rs`)
 //! ridge   the objective has sum_t b_t^2 / (2 B^2); the dual value has -B^2 / 2 sum_t s_t^2, s_t = sum of duals
+//! shrunk  the objective has C K sum_t b_t^2 / 2, as if each task had K more rows where the prediction should be zero
 //! none    b = 0, as in the paper
 //! ```
 
@@ -17,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// Whether tasks have intercepts. As text: `free`, `none`, or `ridge:2` for B = 2.
+/// Whether tasks have intercepts. As text: `free`, `none`, `ridge:2` for B = 2, or `shrunk:3` for K = 3.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Intercept {
@@ -27,6 +28,10 @@ pub enum Intercept {
     Free,
     /// Penalised by `b^2 / (2 B^2)`: intercepts of about the size B cost little. For tasks with very few rows.
     Ridge(f64),
+    /// Penalised by `C K b^2 / 2`: drawn to zero as by K more rows of each task. With
+    /// [`TargetScale::Pooled`](crate::TargetScale::Pooled), zero is the common level of the tasks, and they are drawn
+    /// to it the more, the fewer rows they have.
+    Shrunk(f64),
     /// All zero.
     None,
 }
@@ -43,7 +48,21 @@ impl Intercept {
             Intercept::Ridge(size) if !(size.is_finite() && size > 0.0) => {
                 Err(Error::Parameter { name: "B", value: size, expected: "must be positive and finite" })
             }
+            Intercept::Shrunk(rows) if !(rows.is_finite() && rows > 0.0) => {
+                Err(Error::Parameter { name: "K", value: rows, expected: "must be positive and finite" })
+            }
             _ => Ok(self),
+        }
+    }
+
+    /// The factor of `b^2 / 2` in the objective with this C; `None` where it depends on the labels, or there are no
+    /// intercepts.
+    pub(crate) fn fixed_cost(self, c: f64) -> Option<f64> {
+        match self {
+            // B may be so small that its square is zero.
+            Intercept::Ridge(size) => Some(1.0 / size / size),
+            Intercept::Shrunk(rows) => Some(c * rows),
+            Intercept::Free | Intercept::None => None,
         }
     }
 }
@@ -53,6 +72,7 @@ impl fmt::Display for Intercept {
         match self {
             Intercept::Free => f.pad("free"),
             Intercept::Ridge(size) => write!(f, "ridge:{size}"),
+            Intercept::Shrunk(rows) => write!(f, "shrunk:{rows}"),
             Intercept::None => f.pad("none"),
         }
     }
@@ -65,13 +85,16 @@ impl FromStr for Intercept {
         let wrong = || Error::Parse {
             what: "intercept",
             text: text.into(),
-            why: "it is free, none, or ridge:B with a positive number B".into(),
+            why: "it is free, none, ridge:B or shrunk:K with a positive number B or K".into(),
         };
         match text.split_once(':') {
             None if text == "free" => Ok(Intercept::Free),
             None if text == "none" => Ok(Intercept::None),
             Some(("ridge", size)) => {
                 Intercept::Ridge(size.parse().map_err(|_| wrong())?).check().map_err(|_| wrong())
+            }
+            Some(("shrunk", rows)) => {
+                Intercept::Shrunk(rows.parse().map_err(|_| wrong())?).check().map_err(|_| wrong())
             }
             _ => Err(wrong()),
         }
@@ -98,10 +121,12 @@ mod tests {
 
     #[test]
     fn texts_come_back_and_others_are_refused() {
-        for intercept in [Intercept::Free, Intercept::None, Intercept::Ridge(0.25)] {
+        for intercept in [Intercept::Free, Intercept::None, Intercept::Ridge(0.25), Intercept::Shrunk(3.5)] {
             assert_eq!(intercept.to_string().parse::<Intercept>().unwrap(), intercept);
         }
-        for wrong in ["", "ridge", "ridge:0", "ridge:-1", "ridge:inf", "ridge:x", "free:1", "Free"] {
+        for wrong in
+            ["", "ridge", "ridge:0", "ridge:-1", "ridge:inf", "ridge:x", "shrunk:0", "free:1", "Free"]
+        {
             assert!(wrong.parse::<Intercept>().is_err(), "{wrong}");
         }
     }

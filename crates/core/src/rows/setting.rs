@@ -116,7 +116,7 @@ impl RowsSetting {
         let SettingAbout { loss, c, n_features, tasks, scaling, target_scale } =
             serde_json::from_str(envelope.about.get()).map_err(|error| wrong("about", error))?;
         let scaling = tensors.scaling(scaling, n_features)?;
-        let target_scaling = tensors.target_scaling(target_scale, tasks.len())?;
+        let target_scaling = tensors.target_scaling(target_scale, &loss, tasks.len())?;
         tensors.finish(&[], "a setting of rows")?;
         Ok(RowsSetting { loss, c, n_features, tasks, scaling, target_scaling })
     }

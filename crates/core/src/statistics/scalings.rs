@@ -3,7 +3,7 @@
 use super::moments::ColumnMoments;
 use super::{Layout, Statistics};
 use crate::scaling::FeatureSpread;
-use crate::target_scaling::TaskMoments;
+use crate::target_scaling::{TaskLabels, TaskMoments};
 use crate::{Error, Losses, Result, Scaling, ScalingKind, TargetScale, TargetScaling};
 
 impl Statistics {
@@ -50,17 +50,16 @@ impl Statistics {
         losses: &Losses,
         centred: bool,
     ) -> Result<Option<TargetScaling>> {
-        let is_number: Vec<bool> = (0..self.tasks.len()).map(|t| !losses.is_classification(t)).collect();
-        if kind == TargetScale::None || self.counts.only_signs || !is_number.contains(&true) {
+        let kinds = TaskLabels::of_tasks(losses, self.tasks.len(), self.counts.only_signs);
+        if kind == TargetScale::None || kinds.iter().all(|kind| *kind == TaskLabels::Other) {
             return Ok(None);
         }
         let counts = self.task_counts();
-        let task = |t: usize| match self.label(t).filter(|_| is_number[t]) {
-            Some(own) => self.task(own, counts[t], centred),
-            None => TaskMoments::default(),
+        let task = |t: usize| {
+            self.label(t).map_or_else(TaskMoments::default, |own| self.task(own, counts[t], centred))
         };
         let moments: Vec<TaskMoments> = (0..self.tasks.len()).map(task).collect();
-        TargetScaling::of_moments(kind, moments, &is_number, centred).map(Some)
+        TargetScaling::of_moments(kind, moments, &kinds, centred)
     }
 
     fn task(&self, own: ColumnMoments, rows: u64, centred: bool) -> TaskMoments {

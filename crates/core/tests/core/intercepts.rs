@@ -35,22 +35,32 @@ fn a_conic_solver_agrees_for_every_solver() {
         let labels = numbers(&golden[if loss.is_classification() { "y_class" } else { "y_number" }]);
         let observations = Observations::multi_task(&task, labels.clone()).unwrap();
         let data = Dataset::new(&inputs, &observations, DatasetOptions::default()).unwrap();
-        let intercept = match cell["intercept"].as_str().unwrap() {
-            "ridge" => Intercept::Ridge(cell["B"].as_f64().unwrap()),
-            name => name.parse().unwrap(),
-        };
         let (c, lambda) = (cell["C"].as_f64().unwrap(), cell["lam"].as_f64().unwrap());
+        // K rows of each task cost what a size of B costs: C K = 1 / B^2.
+        let intercepts = match (cell["intercept"].as_str().unwrap(), cell["B"].as_f64()) {
+            ("ridge", Some(size)) => vec![Intercept::Ridge(size), Intercept::Shrunk(1.0 / (c * size * size))],
+            (name, _) => vec![name.parse().unwrap()],
+        };
         let output = RegularizerKind::Power { k: 1 };
         let atom = |name: &str, kind| AtomSpec::new(name, cell[format!("w_{name}")].as_f64().unwrap(), kind);
         let atoms = vec![atom("common", AtomKind::Common), atom("own", AtomKind::Own)];
-        let spec = ProblemSpec { loss: loss.clone().into(), output, c, lambda, atoms, intercept };
-        let problem = Problem::new(&data, spec).unwrap();
-        for solver in SolverKind::ALL {
+        let spec = |intercept| ProblemSpec {
+            loss: loss.clone().into(),
+            output: output.clone(),
+            c,
+            lambda,
+            atoms: atoms.clone(),
+            intercept,
+        };
+        for (intercept, solver) in
+            intercepts.iter().flat_map(|own| SolverKind::ALL.map(|solver| (*own, solver)))
+        {
+            let problem = Problem::new(&data, spec(intercept)).unwrap();
             if solver.build().suits(&problem).is_err() {
                 continue;
             }
             let Fit { model, .. } = fit(&problem, &settings(1e-10, solver)).unwrap();
-            let (certificate, what) = (model.certificate(), format!("{solver} on {cell}"));
+            let (certificate, what) = (model.certificate(), format!("{solver}, {intercept} on {cell}"));
             let optimum = cell["optimum"].as_f64().unwrap();
             assert!(certificate.rel_gap() <= 1e-7, "{what}: {certificate}");
             assert!((certificate.primal / optimum - 1.0).abs() <= 1e-6, "{what}: {certificate}");
@@ -80,7 +90,7 @@ fn a_conic_solver_agrees_for_every_solver() {
             solved += 1;
         }
     }
-    assert!(solved >= 72 * 4, "{solved}");
+    assert!(solved >= 96 * 4, "{solved}");
 }
 
 /// A random problem: own rows for each task, or all labels for all inputs.

@@ -115,6 +115,58 @@ fn classes_stay_as_they_are() {
 }
 
 #[test]
+fn pooled_labels_have_one_mean_and_one_spread() {
+    // Means 2 and 20 of 2 and 3 labels count as 2/5 and 3/6.
+    let (task, label) = ([0, 0, 1, 1, 1], [1.0, 3.0, 10.0, 10.0, 40.0]);
+    let centre = (0.4 * 2.0 + 0.5 * 20.0) / 0.9;
+    let square: f64 = label.iter().map(|y: &f64| (y - centre).powi(2)).sum();
+    for unit in [1e-300, 1.0, 1e150] {
+        let label: Vec<f64> = label.iter().map(|y| unit * y).collect();
+        let own = scaling(TargetScale::Pooled, &task, &label, true);
+        close(own.centre().unwrap(), &[unit * centre; 2]);
+        close(own.spread(), &[unit * (square / 5.0).sqrt(); 2]);
+    }
+    let bare = scaling(TargetScale::Pooled, &task, &label, false);
+    assert_eq!(bare.centre(), None);
+    close(bare.spread(), &[(label.iter().map(|y| y * y).sum::<f64>() / 5.0).sqrt(); 2]);
+    assert_eq!(scaling(TargetScale::Pooled, &[0, 1, 1], &[5.0; 3], true).spread(), [1.0; 2]);
+}
+
+/// A task of one class begins at the log-odds of all tasks; labels stay, and offsets come back.
+#[test]
+fn classes_begin_at_the_log_odds_that_tasks_have_in_common() {
+    let logistic = Losses::from(LossKind::Logistic);
+    let (task, label) = ([0, 0, 0, 1, 1, 2], vec![1.0, -1.0, -1.0, -1.0, 1.0, -1.0]);
+    let observations = Observations::multi_task(&task, label).unwrap();
+    let fitted = |y: &Observations, kind, losses: &Losses| TargetScaling::fit(kind, y, losses, true).unwrap();
+    // Of 3, 2 and 1 labels with the shares 1/3, 1/2 and 0.
+    let share = (0.5 / 3.0 + 0.4 * 0.5) / (0.5 + 0.4 + 0.25);
+    let expected: f64 = share / (1.0 - share);
+    let own = fitted(&observations, TargetScale::Auto, &logistic).unwrap();
+    close(own.centre().unwrap(), &[expected.ln(); 3]);
+    assert_eq!((own.kind(), own.spread()), (TargetScale::Task, &[1.0; 3][..]));
+    for offset in [0.0, 0.25] {
+        let given = observations.clone().with_offsets(vec![offset; 6]).unwrap();
+        let scaled = own.apply(&given).unwrap();
+        assert_eq!(scaled.labels(), observations.labels());
+        close(scaled.offsets().unwrap(), &[expected.ln() + offset; 6]);
+        let back = own.undo(&scaled).unwrap();
+        assert!((0..6).all(|o| (back.offset(o) - offset).abs() < 1e-15), "{back:?}");
+        // Offsets are no part of the shares.
+        assert_eq!(fitted(&given, TargetScale::Auto, &logistic).unwrap(), own);
+    }
+    assert_eq!(own.unscale(2, 0.0), own.centre().unwrap()[2]);
+    // With both classes everywhere nothing draws to it, unless that is asked for.
+    let both = Observations::multi_task(&[0, 0, 1, 1], vec![1.0, -1.0, 1.0, -1.0]).unwrap();
+    assert_eq!(fitted(&both, TargetScale::Auto, &logistic), None);
+    assert_eq!(fitted(&both, TargetScale::Pooled, &logistic).unwrap().centre(), Some(&[0.0; 2][..]));
+    // One class everywhere says nothing about the odds.
+    let one = Observations::multi_task(&[0, 0, 1, 1], vec![1.0; 4]).unwrap();
+    assert_eq!(fitted(&one, TargetScale::Pooled, &logistic), None);
+    assert_eq!(fitted(&observations, TargetScale::Pooled, &LossKind::Hinge.into()), None);
+}
+
+#[test]
 fn hostile_scales_are_scaled_and_what_is_out_of_range_is_said() {
     for unit in [1e-300, 1e-150, 1e150, 1e300] {
         let own = scaling(TargetScale::Task, &[0, 0, 1, 1], &[unit, 3.0 * unit, 1.0, 2.0], true);
@@ -144,7 +196,7 @@ fn names() {
     let error = "class".parse::<TargetScale>().unwrap_err().to_string();
     assert_eq!(
         error,
-        "target scale \"class\" is not understood: it is one of auto, task, shrunk, common, none"
+        "target scale \"class\" is not understood: it is one of auto, task, shrunk, common, pooled, none"
     );
 }
 

@@ -4,7 +4,7 @@
 use super::NewTaskErrors;
 use crate::select::{Candidate, KernelGrid, Study, cross_validate, one_task_per_row};
 use crate::{FitSpec, MethodSpec, Result, StudyObserver, Training, Weight, all_losses};
-use kinfolk::{Kernel, LossKind, Observations, TargetScaling};
+use kinfolk::{Kernel, LossKind, Observations};
 use kinfolk_io::FoldKeys;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -88,15 +88,7 @@ impl<'a> NewTaskFolds<'a> {
     fn labels_as_given(&self) -> Result<Cow<'a, Observations>> {
         let observations = &self.training.observations;
         let Some(scaling) = &self.training.target_scaling else { return Ok(Cow::Borrowed(observations)) };
-        let label = |o: usize| scaling.unscale(observations.task(o), observations.label(o));
-        let given =
-            Observations::clone(observations).with_labels((0..observations.len()).map(label).collect())?;
-        let spread = TargetScaling::spread(scaling);
-        let offset = |(o, offset): (usize, &f64)| offset * spread[observations.task(o)];
-        Ok(Cow::Owned(match observations.offsets() {
-            Some(all) => given.with_offsets(all.iter().enumerate().map(offset).collect())?,
-            None => given,
-        }))
+        Ok(Cow::Owned(scaling.undo(observations)?))
     }
 }
 

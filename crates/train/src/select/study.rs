@@ -148,7 +148,7 @@ impl<'a> Study<'a> {
     /// How labels of all rows are scaled, if they are.
     pub(super) fn target_scaling(&self) -> Result<Option<TargetScaling>> {
         let centred = self.spec.centres_targets();
-        Ok(TargetScaling::fit(self.spec.target_scale, self.observations, &self.losses, centred)?)
+        Ok(TargetScaling::fit(self.spec.target_scale(), self.observations, &self.losses, centred)?)
     }
 
     /// The scaling of the labels of all rows that `auto` stands for.

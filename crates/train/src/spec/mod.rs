@@ -275,6 +275,14 @@ impl FitSpec {
         self.intercept != Intercept::None
     }
 
+    /// The scaling of labels: `auto` is `pooled` with intercepts that are drawn to the common level.
+    pub fn target_scale(&self) -> TargetScale {
+        match (self.target_scale, self.intercept) {
+            (TargetScale::Auto, Intercept::Shrunk(_)) => TargetScale::Pooled,
+            (given, _) => given,
+        }
+    }
+
     /// The method as text, for lists of candidates; only its name if all parameters have their defaults.
     pub fn method_text(&self) -> String {
         match MethodSpec::new(self.method.name(), &[]) {

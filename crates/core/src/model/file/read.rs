@@ -96,10 +96,10 @@ fn model(about: About, tensors: &mut Tensors<'_>) -> Result<Model> {
         }
     };
     let scaling = tensors.scaling(about.scaling, about.n_features)?;
-    let target_scaling = tensors.target_scaling(about.target_scale, n_tasks)?;
+    let target_scaling = tensors.target_scaling(about.target_scale, &about.problem.loss, n_tasks)?;
     let intercept = match about.problem.intercept {
         Intercept::None => None,
-        Intercept::Free | Intercept::Ridge(_) => Some(tensors.doubles("intercept", &[n_tasks])?),
+        _ => Some(tensors.doubles("intercept", &[n_tasks])?),
     };
     let atoms = match about.problem.atoms.len() {
         0 => AtomParts::default(),
