@@ -260,12 +260,18 @@ pub(super) fn empty_tasks(about: &About, observations: &Observations) -> Option<
     (*stored != right).then(|| Mismatch::new("empty_tasks", why()))
 }
 
-/// The numbers of observations of tasks against the data.
-pub(super) fn task_labels(about: &About, observations: &Observations) -> Option<Mismatch> {
-    let (stored, right) = (about.task_labels.as_ref()?, super::task_labels(observations)?);
-    let t = (0..right.len()).find(|&t| stored[t] != right[t])?;
-    let why = format!("task {t} has {} labels by the model, {} by the data", stored[t], right[t]);
-    Some(Mismatch::new("task_labels", why))
+/// The numbers of observations of tasks against the data, and those of the rarer classes.
+pub(super) fn task_labels(about: &About, observations: &Observations) -> Vec<Mismatch> {
+    let labels = (&about.task_labels, super::task_labels(observations));
+    let rarer = (&about.rarer_labels, super::rarer_labels(observations, &about.problem.loss));
+    let differ = |part, of: &str, (stored, right): (&Option<Vec<u32>>, Option<Vec<u32>>)| {
+        let (stored, right) = (stored.as_ref()?, right?);
+        let t = (0..right.len()).find(|&t| stored[t] != right[t])?;
+        let why = format!("task {t} has {} labels{of} by the model, {} by the data", stored[t], right[t]);
+        Some(Mismatch::new(part, why))
+    };
+    let both = [differ("task_labels", "", labels), differ("rarer_labels", " of the rarer class", rarer)];
+    both.into_iter().flatten().collect()
 }
 
 /// The certificate of a model from statistics against the one from its rows. Sums of squares were rounded, and the

@@ -42,7 +42,7 @@ impl Model {
         let about = &mut self.about;
         about.n_inputs = statistics.n_inputs() as usize;
         about.n_observations = statistics.n_observations() as usize;
-        about.task_labels = None;
+        (about.task_labels, about.rarer_labels) = (None, None);
         about.empty_tasks = Some(statistics.empty_tasks());
         about.complete = statistics.is_complete();
         about.from_statistics = true;

@@ -28,7 +28,7 @@ pub use summary::CertificateSummary;
 
 use crate::solver::Solution;
 use crate::{
-    Certificate, Error, Inputs, Kernel, Matrix, Observations, Problem, ProblemSpec, Result, Scaling,
+    Certificate, Error, Inputs, Kernel, Losses, Matrix, Observations, Problem, ProblemSpec, Result, Scaling,
     ScalingKind, Status, TargetScale, TargetScaling, TaskNames,
 };
 use atoms::AtomParts;
@@ -87,6 +87,10 @@ pub struct About {
     /// files of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task_labels: Option<Vec<u32>>,
+    /// Of two classes, number of observations of the rarer one, for each task; of tasks that learn numbers, of all.
+    /// Absent if no task learns classes, in models from statistics, and in files of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rarer_labels: Option<Vec<u32>>,
     /// Number of training inputs.
     pub n_inputs: usize,
     /// Number of features, or of training inputs for a precomputed kernel.
@@ -140,6 +144,7 @@ impl Model {
             tasks: obs.task_names().clone(),
             empty_tasks: Some(empty_tasks(obs)),
             task_labels: task_labels(obs),
+            rarer_labels: rarer_labels(obs, &problem.spec().loss),
             n_inputs: obs.n_inputs(),
             n_features: data.inputs().n_features(),
             n_observations: obs.len(),
@@ -394,6 +399,11 @@ impl Model {
         }
     }
 
+    /// The same, but only those of the rarer class of tasks that learn two classes; `None` if it is not known.
+    pub fn rarer_labels(&self) -> Option<Vec<usize>> {
+        self.about.rarer_labels.as_ref().map(|labels| labels.iter().map(|&n| n as usize).collect())
+    }
+
     fn predict_scaled(&self, inputs: &Inputs<'_>, tasks: Option<&[u32]>) -> Result<Matrix> {
         self.predictor.check_inputs(&self.about, inputs)?;
         let mut out = self.predictor.predict(&self.about, &self.scaling.apply(inputs)?, tasks)?;
@@ -434,6 +444,24 @@ fn is_none(scale: &TargetScale) -> bool {
 fn task_labels(observations: &Observations) -> Option<Vec<u32>> {
     let counts = || observations.task_counts().into_iter().map(|n| n as u32).collect();
     (!observations.is_complete()).then(counts)
+}
+
+/// Number of observations of the rarer class of each task; of tasks that learn numbers, of all. `None` if all do.
+fn rarer_labels(observations: &Observations, loss: &Losses) -> Option<Vec<u32>> {
+    let n_tasks = observations.n_tasks();
+    if !(0..n_tasks).any(|t| loss.is_classification(t)) {
+        return None;
+    }
+    let mut positive = vec![0; n_tasks];
+    for o in (0..observations.len()).filter(|&o| observations.label(o) > 0.0) {
+        positive[observations.task(o)] += 1;
+    }
+    let all = observations.task_counts();
+    let rarer = |t: usize| match loss.is_classification(t) {
+        true => positive[t].min(all[t] - positive[t]) as u32,
+        false => all[t] as u32,
+    };
+    Some((0..n_tasks).map(rarer).collect())
 }
 
 /// Tasks without an observation of positive weight.

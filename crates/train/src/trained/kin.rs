@@ -6,7 +6,8 @@ use kinfolk::{Matrix, Model};
 /// Which tasks have a say in relations of others, by how many labels they have.
 ///
 /// What is known about a task with few labels is mostly what all tasks have in common, so it is close to all of them.
-/// It is not named as kin of others, unless most tasks have about as few labels.
+/// It is not named as kin of others, unless most tasks have about as few labels. Of two classes, the labels of the
+/// rarer one count: a hundred rows of which one is positive say as little about what makes a row positive.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KinRule {
     /// `None` if all tasks have one.
@@ -16,7 +17,8 @@ pub struct KinRule {
 impl KinRule {
     /// For the tasks of a model; all of them may be named if it does not say how many labels they had.
     pub fn new(model: &Model) -> Self {
-        KinRule { has_a_say: model.task_labels().map(|labels| have_a_say(&labels)) }
+        let labels = model.rarer_labels().or_else(|| model.task_labels());
+        KinRule { has_a_say: labels.map(|labels| have_a_say(&labels)) }
     }
 
     /// The same for tasks in another order.
@@ -25,8 +27,8 @@ impl KinRule {
         KinRule { has_a_say: self.has_a_say.as_ref().map(|all| order.iter().map(|&t| all[t]).collect()) }
     }
 
-    /// Whether something can be told about the relations of a task: it has ten labels, or half as many as the task in
-    /// the middle.
+    /// Whether something can be told about the relations of a task: it has ten labels (of the rarer class),
+    /// or half as many as the task in the middle.
     pub fn has_a_say(&self, task: usize) -> bool {
         self.has_a_say.as_ref().is_none_or(|all| all[task])
     }
@@ -58,6 +60,29 @@ fn have_a_say(labels: &[usize]) -> Vec<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use kinfolk::inputs::{Dense, Inputs};
+    use kinfolk::{Dataset, DatasetOptions, LossKind, Observations, Problem, ProblemSpec, Settings};
+
+    /// Thirty rows of each of three tasks; of task 1 only two are positive.
+    fn model_of(loss: LossKind) -> Model {
+        let x: Vec<f64> = (0..90).map(|i| f64::from(i * 37 % 91) / 45.0 - 1.0).collect();
+        let task: Vec<u32> = (0..90).map(|i| i / 30).collect();
+        let is_positive = |i: u32| if i / 30 == 1 { i % 30 < 2 } else { i % 3 == 0 };
+        let label = (0..90).map(|i| if is_positive(i) { 1.0 } else { -1.0 }).collect();
+        let inputs = Inputs::from(Dense::f64(&x, 90, 1).unwrap());
+        let observations = Observations::multi_task(&task, label).unwrap();
+        let data = Dataset::new(&inputs, &observations, DatasetOptions::default()).unwrap();
+        let spec = ProblemSpec { loss: loss.into(), ..ProblemSpec::default() };
+        kinfolk::fit(&Problem::new(&data, spec).unwrap(), &Settings::default()).unwrap().model
+    }
+
+    #[test]
+    fn the_rarer_class_counts() {
+        let classes = KinRule::new(&model_of(LossKind::Logistic));
+        assert_eq!(classes, KinRule { has_a_say: Some(vec![true, false, true]) });
+        let numbers = KinRule::new(&model_of(LossKind::Squared));
+        assert_eq!(numbers, KinRule { has_a_say: Some(vec![true; 3]) });
+    }
 
     #[test]
     fn a_task_with_few_labels_is_no_kin_of_a_large_one() {

@@ -19,8 +19,10 @@ pub(super) fn about(about: &About) -> Result<()> {
     }
     about.problem.losses(n_tasks).map_err(in_about)?;
     empty_tasks(about.empty_tasks.as_deref().unwrap_or_default(), n_tasks)?;
-    if about.task_labels.as_ref().is_some_and(|labels| labels.len() != n_tasks) {
-        return Err(wrong("about", "task_labels must have a number for each task"));
+    for (what, labels) in [("task_labels", &about.task_labels), ("rarer_labels", &about.rarer_labels)] {
+        if labels.as_ref().is_some_and(|labels| labels.len() != n_tasks) {
+            return Err(wrong("about", format!("{what} must have a number for each task")));
+        }
     }
     atoms(&about.problem.atoms, n_tasks)?;
     output(&about.problem.output, n_tasks)

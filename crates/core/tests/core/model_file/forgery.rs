@@ -227,6 +227,7 @@ fn everything_in_about_is_checked() {
         (&linear, "/empty_tasks", json!([0, 0]), "about: empty_tasks must increase"),
         (&linear, "/empty_tasks", json!([3]), "about: empty_tasks must increase"),
         (&linear, "/task_labels", json!([3]), "about: task_labels must have a number for each task"),
+        (&linear, "/rarer_labels", json!([3]), "about: rarer_labels must have a number for each task"),
         (&gram, "/scaling", json!("unit"), "scaling: unit scaling is about features"),
         (&linear, "/bias", json!(1.0), "tensor weights: its shape is [4, 3], expected [5, 3]"),
         (&linear, "/tasks", json!({"strings": ["a", "b", "a"]}), "\"a\" is given twice, to tasks 0 and 2"),
@@ -473,4 +474,23 @@ fn a_forged_kind_of_scaling_or_list_of_tasks_is_named() {
         let check = model.check(&case.inputs, &case.observations, &one_thread()).unwrap();
         assert_eq!(check.mismatches.iter().map(|mismatch| mismatch.part).collect::<Vec<_>>(), [part]);
     }
+}
+
+/// Which tasks are named as kin depends on them.
+#[test]
+fn a_forged_number_of_labels_of_the_rarer_class_is_named() {
+    let case = fixtures::linear();
+    let rarer = case.model.rarer_labels().unwrap();
+    let labels = case.model.task_labels().unwrap();
+    assert!(rarer.iter().zip(&labels).all(|(rarer, all)| 2 * rarer <= *all), "{rarer:?} of {labels:?}");
+    let mut parts = Parts::of(&case.model.to_bytes().unwrap());
+    parts.about["rarer_labels"][0] = json!(rarer[0] + 1);
+    let model = Model::from_bytes(&parts.seal()).unwrap();
+    let check = model.check(&case.inputs, &case.observations, &one_thread()).unwrap();
+    assert_eq!(check.mismatches.iter().map(|mismatch| mismatch.part).collect::<Vec<_>>(), ["rarer_labels"]);
+    // Files of earlier versions do not have it.
+    parts.about.as_object_mut().unwrap().remove("rarer_labels");
+    let model = Model::from_bytes(&parts.seal()).unwrap();
+    assert_eq!(model.rarer_labels(), None);
+    assert!(model.check(&case.inputs, &case.observations, &one_thread()).unwrap().mismatches.is_empty());
 }
