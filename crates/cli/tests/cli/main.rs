@@ -24,6 +24,7 @@ mod needs;
 mod new_rows;
 mod newcomers;
 mod notes;
+mod odd_files;
 mod offsets;
 mod report;
 mod safety;

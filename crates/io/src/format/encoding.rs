@@ -1,6 +1,8 @@
-//! Texts that are not UTF-8: spreadsheets in Europe and America often write Windows-1252.
+//! Texts that are not UTF-8: spreadsheets in Europe and America often write Windows-1252, and "Unicode text" of Windows
+//! is UTF-16.
 
-use encoding_rs::{Decoder, WINDOWS_1252};
+use super::unpacked::End;
+use encoding_rs::{Decoder, DecoderResult, UTF_16BE, UTF_16LE, WINDOWS_1252};
 use std::io::{self, BufRead, Read};
 
 /// Bytes decoded in one go.
@@ -33,7 +35,7 @@ impl Encoding {
             }
             let n = buffer.len();
             if memchr::memchr(0, buffer).is_some() {
-                // Not a text: UTF-16, or a file of another kind.
+                // Not a text, or UTF-16 without a mark that says so.
                 return Ok(Encoding::Utf8);
             }
             if rest.is_empty() && buffer.is_ascii() {
@@ -72,10 +74,7 @@ impl Encoding {
     pub(crate) fn decoded(self, text: Box<dyn BufRead + Send>) -> Box<dyn BufRead + Send> {
         match self {
             Encoding::Utf8 => text,
-            Encoding::Windows1252 => {
-                let decoder = WINDOWS_1252.new_decoder_without_bom_handling();
-                Box::new(io::BufReader::new(Decoded { text, decoder, out: vec![], next: 0 }))
-            }
+            Encoding::Windows1252 => Decoded::new(text, WINDOWS_1252.new_decoder_without_bom_handling()),
         }
     }
 
@@ -90,29 +89,65 @@ fn is_byte_order_mark(text: &[u8]) -> bool {
     text.strip_prefix(b"\xef\xbb\xbf").is_some_and(<[u8]>::is_ascii)
 }
 
+/// The text in UTF-8 if it begins with a byte order mark of UTF-16; any other as it is. An error comes when it is read.
+pub(super) fn from_utf16(mut text: Box<dyn BufRead + Send>) -> Box<dyn BufRead + Send> {
+    let mut first = vec![];
+    let read = match text.fill_buf().map(|bytes| bytes.first().copied()) {
+        // A pipe may give one byte at a time.
+        Ok(Some(0xfe | 0xff)) => (&mut text).take(2).read_to_end(&mut first).map(drop),
+        other => other.map(drop),
+    };
+    match (read, &first[..]) {
+        (Err(error), _) => Box::new(End::after(&error)),
+        (Ok(()), []) => text,
+        (Ok(()), [0xff, 0xfe]) => Decoded::new(text, UTF_16LE.new_decoder_without_bom_handling()),
+        (Ok(()), [0xfe, 0xff]) => Decoded::new(text, UTF_16BE.new_decoder_without_bom_handling()),
+        (Ok(()), _) => Box::new(io::Cursor::new(first).chain(text)),
+    }
+}
+
 /// A text in UTF-8, decoded as it is read.
 struct Decoded {
     text: Box<dyn BufRead + Send>,
     decoder: Decoder,
     out: Vec<u8>,
     next: usize,
+    is_at_end: bool,
+}
+
+impl Decoded {
+    fn new(text: Box<dyn BufRead + Send>, decoder: Decoder) -> Box<dyn BufRead + Send> {
+        Box::new(io::BufReader::new(Decoded { text, decoder, out: vec![], next: 0, is_at_end: false }))
+    }
+
+    /// Decodes some more bytes.
+    fn advance(&mut self) -> io::Result<()> {
+        let bytes = self.text.fill_buf()?;
+        let taken = bytes.len().min(CHUNK_BYTES);
+        self.is_at_end = taken == 0;
+        // Each byte becomes at most three.
+        self.out.resize(3 * taken + 16, 0);
+        let (result, read, wrote) =
+            self.decoder.decode_to_utf8_without_replacement(&bytes[..taken], &mut self.out, self.is_at_end);
+        if let DecoderResult::Malformed(..) = result {
+            let name = self.decoder.encoding().name();
+            return Err(io::Error::other(format!(
+                "it is {name} text, and damaged: some bytes are no character"
+            )));
+        }
+        debug_assert_eq!(read, taken, "there is room for all of it");
+        self.text.consume(read);
+        self.out.truncate(wrote);
+        self.next = 0;
+        Ok(())
+    }
 }
 
 impl Read for Decoded {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        if self.next == self.out.len() {
-            let bytes = self.text.fill_buf()?;
-            let taken = bytes.len().min(CHUNK_BYTES);
-            if taken == 0 {
-                return Ok(0);
-            }
-            // Each byte becomes at most three.
-            self.out.resize(3 * taken + 16, 0);
-            let (_, read, wrote, _) = self.decoder.decode_to_utf8(&bytes[..taken], &mut self.out, false);
-            debug_assert_eq!(read, taken, "there is room for all of it");
-            self.text.consume(read);
-            self.out.truncate(wrote);
-            self.next = 0;
+        // A part of a character becomes nothing yet.
+        while self.next == self.out.len() && !self.is_at_end {
+            self.advance()?;
         }
         let n = out.len().min(self.out.len() - self.next);
         out[..n].copy_from_slice(&self.out[self.next..self.next + n]);
@@ -160,5 +195,38 @@ mod tests {
         );
         let long: &'static [u8] = Box::leak(vec![0xe4; 100_000].into_boxed_slice());
         assert_eq!(decoded(long), "\u{e4}".repeat(100_000));
+    }
+
+    /// One byte at a time, as a pipe may give them.
+    struct Slow(io::Cursor<Vec<u8>>);
+
+    impl Read for Slow {
+        fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+            let n = out.len().min(1);
+            self.0.read(&mut out[..n])
+        }
+    }
+
+    fn from_bytes(bytes: Vec<u8>) -> io::Result<String> {
+        let mut text = String::new();
+        from_utf16(Box::new(BufReader::new(Slow(io::Cursor::new(bytes))))).read_to_string(&mut text)?;
+        Ok(text)
+    }
+
+    #[test]
+    fn a_mark_of_utf_16_says_how_to_read() {
+        let plain = "a\tM\u{fc}ller \u{20ac} \u{1f600}\r\n".repeat(3000);
+        let bytes = |order: fn(u16) -> [u8; 2]| -> Vec<u8> {
+            "\u{feff}".encode_utf16().chain(plain.encode_utf16()).flat_map(order).collect()
+        };
+        assert_eq!(from_bytes(bytes(u16::to_le_bytes)).unwrap(), plain);
+        assert_eq!(from_bytes(bytes(u16::to_be_bytes)).unwrap(), plain);
+        for other in ["", "a", "\u{feff}a", &plain] {
+            assert_eq!(from_bytes(other.into()).unwrap(), other);
+        }
+        let mut cut = bytes(u16::to_le_bytes);
+        cut.pop();
+        assert!(from_bytes(cut).unwrap_err().to_string().contains("it is UTF-16LE text"));
+        assert!(from_bytes(b"\xff\xfe\0\xd8a\0".to_vec()).is_err(), "half of a character");
     }
 }

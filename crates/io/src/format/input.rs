@@ -1,6 +1,5 @@
 //! Where bytes come from, and how many may come out of few.
 
-use super::Compression;
 use super::unpacked::Unpacked;
 use crate::Result;
 use std::fs::File;
@@ -61,7 +60,7 @@ impl InputFile {
         })
     }
 
-    /// The bytes from the beginning, decompressed.
+    /// The bytes from the beginning, decompressed; of a text in UTF-16, the same text in UTF-8.
     pub(crate) fn text(&self) -> Result<Box<dyn BufRead + Send>> {
         if self.compression == Compression::None {
             return Ok(Box::new(self.bytes()?));
@@ -72,6 +71,10 @@ impl InputFile {
         };
         let stream = || self.bytes().map(|bytes| Bounded::new(self.compression.decoder(bytes), size));
         if size <= KEPT_BYTES && self.is_repeatable() {
+        Ok(encoding::from_utf16(self.decompressed()?))
+    }
+
+    fn decompressed(&self) -> Result<Box<dyn BufRead + Send>> {
             if self.unpacked.get().is_none() {
                 let _ = self.unpacked.set(Unpacked::read(stream()?));
             }

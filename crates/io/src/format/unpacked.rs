@@ -29,7 +29,14 @@ impl Unpacked {
 }
 
 /// No bytes, or an error.
-struct End(Option<(ErrorKind, String)>);
+pub(super) struct End(Option<(ErrorKind, String)>);
+
+impl End {
+    /// This error, every time.
+    pub(super) fn after(error: &io::Error) -> Self {
+        End(Some((error.kind(), error.to_string())))
+    }
+}
 
 impl BufRead for End {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {

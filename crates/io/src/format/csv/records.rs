@@ -42,9 +42,6 @@ impl CsvRecords {
                 first_line.remove(0);
             }
         }
-        if first_line.starts_with(b"\xff\xfe") || first_line.starts_with(b"\xfe\xff") {
-            return Err(wrong!("it is in UTF-16; save it as UTF-8"));
-        }
         let delimiter = said.unwrap_or_else(|| delimiter(&first_line));
         let core = ReaderBuilder::new().delimiter(delimiter).build();
         Ok(CsvRecords {

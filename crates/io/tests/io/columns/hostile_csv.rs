@@ -133,7 +133,8 @@ fn headers_must_name_the_columns() {
         ("y\n1\n", "there is no column left to learn from"),
     ];
     says(&cases);
-    assert_eq!(message(b"\xff\xfea\0,\0", &y()), "a.csv: it is in UTF-16; save it as UTF-8");
+    let half = message(b"\xff\xfea\0,\0y\0\n\x001\0,\0\x002", &y());
+    assert_eq!(half, "a.csv: it is UTF-16LE text, and damaged: some bytes are no character");
 }
 
 #[test]
