@@ -75,29 +75,28 @@ impl Serialize for DataFiles {
     }
 }
 
-/// The files of a folder that can be read, by name.
+/// The files of a folder that can be read, by name, and those of its folders that are called `column=value`.
 fn in_folder(folder: &Path) -> Result<Vec<PathBuf>> {
-    let wrong = |error: std::io::Error| Failure::input(error).about(folder);
-    let entries = std::fs::read_dir(folder).map_err(wrong)?;
-    let paths = entries.map(|entry| entry.map(|entry| entry.path())).collect::<std::io::Result<Vec<_>>>();
-    let is_data = |path: &PathBuf| path.is_file() && kinfolk_io::format_of(path).is_ok();
-    let paths = paths.map_err(wrong)?;
-    // As pandas and Spark write partitions: the name of the folder is a value that its files do not have.
-    let is_partition = |path: &PathBuf| {
-        path.is_dir() && path.file_name().is_some_and(|name| name.to_string_lossy().contains('='))
-    };
-    let has_partitions = paths.iter().any(is_partition);
-    let mut files: Vec<PathBuf> = paths.into_iter().filter(is_data).collect();
+    let mut files = vec![];
+    add_files(folder, &mut files)?;
     files.sort();
     match files.is_empty() {
-        true if has_partitions => {
-            let why = "the folder has a folder for each value of a column, and these are not read: write one file \
-                       with that column in it";
-            Err(Failure::input(why).about(folder))
-        }
         true => Err(Failure::input("the folder has no data files").about(folder)),
         false => Ok(files),
     }
+}
+
+fn add_files(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
+    let wrong = |error: std::io::Error| Failure::input(error).about(folder);
+    for entry in std::fs::read_dir(folder).map_err(wrong)? {
+        let path = entry.map_err(wrong)?.path();
+        if path.is_file() && kinfolk_io::format_of(&path).is_ok() {
+            files.push(path);
+        } else if path.is_dir() && kinfolk_io::is_partition(&path) {
+            add_files(&path, files)?;
+        }
+    }
+    Ok(())
 }
 
 fn fitting(argument: &Path, pattern: &str) -> Result<Vec<PathBuf>> {

@@ -68,7 +68,7 @@ mod two_values;
 
 pub use categories::Categorical;
 pub use columns::cells::{folded, is_missing_word, part_in_words, split as part_number};
-pub use columns::{ColumnProfile, FileProfile, LookThrough};
+pub use columns::{ColumnProfile, FileProfile, LookThrough, is_partition};
 pub use dates::{DateOrder, DatePart};
 pub use digits::digits;
 pub use error::{Error, Hint, Result};

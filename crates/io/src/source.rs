@@ -138,7 +138,13 @@ impl Source for ChainedSources {
     }
 
     fn remarks(&self) -> Vec<String> {
-        self.sources.iter().flat_map(|source| source.remarks()).collect()
+        let mut remarks: Vec<String> = vec![];
+        for remark in self.sources.iter().flat_map(|source| source.remarks()) {
+            if !remarks.contains(&remark) {
+                remarks.push(remark);
+            }
+        }
+        remarks
     }
 }
 

@@ -25,6 +25,21 @@ fn whole(countries: &[&str], name: &str) -> String {
     format!("{HEADER},{name}\n{}", rows.collect::<String>())
 }
 
+/// A folder for each country, with files of this format.
+fn write_partitions(place: &Place, folder: &str, countries: &[&str], format: &str) {
+    for country in countries {
+        let rows = sales(&[country]).into_iter().map(|(row, _)| row + "\n");
+        place.write("part.csv", format!("{HEADER}\n{}", rows.collect::<String>()));
+        if format != "csv" {
+            place.ok(&format!("data convert part.csv -o part.{format} --target sales --force --quiet"));
+        }
+        let own = format!("{folder}/country={country}");
+        std::fs::create_dir_all(place.path(&own)).unwrap();
+        std::fs::rename(place.path(&format!("part.{format}")), place.path(&format!("{own}/part-0.{format}")))
+            .unwrap();
+    }
+}
+
 fn utf16(text: &str, order: fn(u16) -> [u8; 2]) -> Vec<u8> {
     "\u{feff}".encode_utf16().chain(text.encode_utf16()).flat_map(order).collect()
 }
@@ -53,4 +68,60 @@ fn texts_in_utf_16_give_the_same_model() {
     place.write("cut.txt", cut);
     let said = place.run(&format!("fit cut.txt {fit} -o cut.st"));
     assert!(said.stderr.contains("cut.txt: line 61: it is UTF-16LE text, and damaged"), "{said:?}");
+}
+
+#[test]
+fn folders_of_partitions_have_their_column() {
+    let place = Place::new();
+    let countries = ["at", "de", "fr"];
+    place.write("whole.csv", whole(&countries, "country"));
+    write_partitions(&place, "parts", &countries, "parquet");
+    write_partitions(&place, "texts", &countries, "csv");
+    place.write("parts/_SUCCESS", "");
+    let columns = "--task country --target sales --features size,day";
+    let fit = format!("{columns} --c 1 --threads 1");
+    place.ok(&format!("fit whole.csv {fit} -o whole.st --quiet"));
+    let said = place.ok(&format!("fit parts {fit} -o parts.st"));
+    assert_eq!(said.matches("column from the names of folders: \"country\"").count(), 1, "{said}");
+    place.ok(&format!("fit texts {fit} -o texts.st --quiet"));
+    assert_eq!(place.read("parts.st"), place.read("whole.st"));
+    assert_eq!(place.read("texts.st"), place.read("whole.st"));
+    place.ok(&format!("fit parts {fit} --stream -o stream.st --quiet"));
+    place.ok(&format!("fit whole.csv {fit} --stream -o stream-whole.st --quiet"));
+    assert_eq!(place.read("stream.st"), place.read("stream-whole.st"));
+    let predicted = place.ok("predict whole.st whole.csv");
+    assert_eq!(place.ok("predict whole.st parts"), predicted);
+    assert_eq!(place.ok("predict whole.st texts/*/part-0.csv"), predicted);
+    let one = place.ok("predict whole.st parts/country=fr/part-0.parquet");
+    assert_eq!(one.lines().count(), 21, "{one}");
+    assert_eq!(place.json("certify parts.st parts")["holds"], true);
+    let info = place.json(&format!("data info parts {columns}"));
+    assert_eq!((&info["n_tasks"], &info["n_inputs"]), (&3.into(), &60.into()), "{info}");
+    // Words, to learn from.
+    let said = place.ok("fit texts --target sales --c 1 --threads 1 -o words.st");
+    assert!(said.contains("\"country\" (3)"), "{said}");
+}
+
+#[test]
+fn values_of_folders_are_numbers_where_all_are() {
+    let place = Place::new();
+    for year in ["2019", "2020", "2021"] {
+        let folder = format!("parts/year={year}/place=a%2Fb");
+        std::fs::create_dir_all(place.path(&folder)).unwrap();
+        let rows: String = (0..10).map(|i| format!("{i},{}\n", 2 * i + i % 3)).collect();
+        place.write(&format!("{folder}/x.csv"), format!("a,y\n{rows}"));
+    }
+    let columns = &place.json("data info parts --target y")["columns"];
+    let of = |name: &str| columns.as_array().unwrap().iter().find(|own| own["name"] == name).unwrap().clone();
+    assert_eq!(of("year")["type"], "integers", "{columns}");
+    assert_eq!(of("place")["examples"][0], "a/b", "{columns}");
+    // The split of rows may be in the folders, too.
+    for part in ["train", "test"] {
+        let folder = format!("split/part={part}");
+        std::fs::create_dir_all(place.path(&folder)).unwrap();
+        let rows: String = (0..10).map(|i| format!("{i},{}\n", 2 * i + i % 3)).collect();
+        place.write(&format!("{folder}/x.csv"), format!("a,y\n{rows}"));
+    }
+    let said = place.json("fit split --target y --split-column part --split train --c 1 --threads 1 -o m.st");
+    assert_eq!(said["n_inputs"], 10, "{said}");
 }

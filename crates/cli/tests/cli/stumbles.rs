@@ -132,7 +132,7 @@ fn relations_of_files_with_names_of_rows_are_found() {
     // Names of tasks in such a column are found as before.
     place.write("index.csv", ",genus\nsp_a,x\nsp_b,x\nsp_c,y\n");
     place.ok("fit a.csv --target sp_* --atom groups=index.csv:genus --c 1 --threads 1 -o n.st");
-    assert_eq!(place.read("m.st").len(), place.read("n.st").len());
+    assert_eq!(place.ok("predict m.st a.csv"), place.ok("predict n.st a.csv"));
 }
 
 #[test]
@@ -144,14 +144,6 @@ fn values_of_one_row_have_no_feature_where_there_are_too_many() {
     place.write("a.csv", shops("said,size", |i| format!("{},{}", phrase(i), i * 3 % 11)));
     let said = place.ok(&format!("fit a.csv {COLUMNS} --c 1 --max-levels 10 --threads 1 -o m.st"));
     assert!(said.contains("\"said\" (3 and the rest together)"), "{said}");
-}
-
-#[test]
-fn partitions_are_called_so() {
-    let place = Place::new();
-    std::fs::create_dir_all(place.path("parts/shop=east")).unwrap();
-    let said = place.run("data info parts");
-    assert!(said.stderr.contains("a folder for each value of a column"), "{said:?}");
 }
 
 #[test]

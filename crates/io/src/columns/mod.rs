@@ -13,6 +13,7 @@
 //! [`Schema`](crate::Schema).
 //!
 //! **Lists of numbers**, such as embeddings, become a column for each number before anything else (`lists`).
+//! So do folders of the path that are called `column=value` (`partitions`).
 //!
 //! **For prediction** the schema of the training file says it all: features are found by
 //! name, in any order, other columns are ignored, and task, target, weight, offset and split may be absent. A
@@ -40,6 +41,7 @@ mod messages;
 mod names;
 mod number_form;
 mod odd_words;
+mod partitions;
 mod patterns;
 mod profile;
 mod remarks;
@@ -55,8 +57,10 @@ pub(crate) use cursor::{ColumnCursor, ColumnType, RowPlace, VisitCell};
 pub(crate) use layout::{ColumnLayout, ColumnUse, LabelKind, TargetColumns};
 pub(crate) use lists::with_lists_as_columns;
 pub(crate) use names::ColumnNames;
+pub use partitions::is_partition;
+pub(crate) use partitions::with_partitions;
 pub(crate) use profile::profile;
 pub use profile::{ColumnProfile, FileProfile};
 pub(crate) use rows::{Precision, RowBuffer};
 pub use source::LookThrough;
-pub(crate) use source::{dropped_rows_in_words, empty_rows_in_words, open, open_labels, texts};
+pub(crate) use source::{NamedCursor, dropped_rows_in_words, empty_rows_in_words, open, open_labels, texts};

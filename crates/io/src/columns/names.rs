@@ -57,6 +57,12 @@ impl ColumnNames {
         self
     }
 
+    /// The same with more columns at the end.
+    pub(crate) fn with_more(&self, more: Vec<String>) -> Result<Self> {
+        let names = ColumnNames::new(self.names.iter().cloned().chain(more).collect())?;
+        Ok(names.with_lists(self.lists.clone(), self.unnamed.clone()))
+    }
+
     /// Columns of lists.
     pub(crate) fn lists(&self) -> &[ListColumn] {
         &self.lists

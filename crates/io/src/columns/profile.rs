@@ -4,25 +4,25 @@ use super::cells::CellRules;
 use super::decide::{Decision, decide, label_kind};
 use super::decimals::{self, DecimalSigns};
 use super::number_form::NumberForm;
-use super::source::count_spellings;
+use super::source::{NamedCursor, rewind, spellings};
 use super::survey::ColumnSurvey;
-use super::{ColumnCursor, ColumnType, units};
+use super::{ColumnType, units};
 use crate::error::quoted;
-use crate::spelling::{SpellingCounts, differ_in_case};
+use crate::spelling::differ_in_case;
 use crate::{ColumnRoles, Error, Feature, Hint, Missing, Result, Role, dates, text};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Rows looked at in one go.
 const BATCH_ROWS: usize = 4096;
 
-/// The columns of a file.
+/// The columns of files.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FileProfile {
     /// Number of rows.
     pub rows: u64,
-    /// How the file is read, where that is not as usual.
+    /// How the files are read, where that is not as usual.
     pub remark: Option<String>,
-    /// In the order of the file.
+    /// In the order of the first file.
     pub columns: Vec<ColumnProfile>,
 }
 
@@ -56,30 +56,30 @@ pub struct ColumnProfile {
     pub in_list: Option<(usize, usize)>,
 }
 
-/// Looks through a file.
-pub(crate) fn profile(cursor: &mut dyn ColumnCursor, columns: &ColumnRoles) -> Result<FileProfile> {
-    let mut columns = columns.expanded(cursor.names())?;
+/// Looks through files; their columns are those of the first one.
+pub(crate) fn profile(files: &mut [NamedCursor], columns: &ColumnRoles) -> Result<Option<FileProfile>> {
+    let Some((first, cursor)) = files.first() else { return Ok(None) };
+    let in_first = |error: Error| error.in_file(first);
+    let mut columns = columns.expanded(cursor.names()).map_err(in_first)?;
     let unknown = columns.named().filter_map(|(role, name)| cursor.names().require(name, role).err());
     if let Some(error) = Error::several(unknown) {
-        return Err(error);
+        return Err(in_first(error));
     }
     if columns.ignore_case {
-        let mut words = SpellingCounts::default();
-        count_spellings(cursor, &mut words)?;
-        columns.spellings = words.finish();
+        columns.spellings = spellings(files)?;
     }
-    let mut surveys = look_through(cursor, &columns)?;
-    let names = cursor.names();
+    let mut surveys = look_through(files, &columns)?;
+    let names = files[0].1.names();
     columns.units =
         units::find(surveys.iter().enumerate().map(|(column, found)| (names.name(column), found)));
     if !columns.units.is_empty() {
-        cursor.rewind()?;
-        surveys = look_through(cursor, &columns)?;
+        rewind(files)?;
+        surveys = look_through(files, &columns)?;
     }
-    let names = cursor.names();
+    let names = files[0].1.names();
     let all = surveys.iter().enumerate().map(|(column, found)| (names.name(column), found));
     let signs = DecimalSigns::find(all.clone(), &columns.decimals);
-    let may_have_commas = cursor.may_have_decimal_commas();
+    let may_have_commas = files.iter().any(|(_, cursor)| cursor.may_have_decimal_commas());
     let unclear = decimals::unclear(all, &columns.decimals, may_have_commas).into_iter();
     let unclear = unclear.filter(|_| columns.decimal.is_none());
     let unclear: BTreeMap<String, String> =
@@ -87,11 +87,11 @@ pub(crate) fn profile(cursor: &mut dyn ColumnCursor, columns: &ColumnRoles) -> R
     if columns.decimal.is_none() && signs != (DecimalSigns { file: None, columns: columns.decimals.clone() })
     {
         (columns.decimal, columns.decimals) = (signs.file, signs.columns);
-        cursor.rewind()?;
-        surveys = look_through(cursor, &columns)?;
+        rewind(files)?;
+        surveys = look_through(files, &columns)?;
     }
     let rows = surveys.iter().map(|found| found.rows).max().unwrap_or(0);
-    let names = cursor.names();
+    let names = files[0].1.names();
     let one = |(column, found): (usize, &ColumnSurvey)| {
         let found = &*found.settled();
         let name = names.name(column);
@@ -136,28 +136,40 @@ pub(crate) fn profile(cursor: &mut dyn ColumnCursor, columns: &ColumnRoles) -> R
         }
     };
     let columns = surveys.iter().enumerate().map(one).collect();
-    Ok(FileProfile { rows, remark: cursor.remark(), columns })
+    let of_files: BTreeSet<String> = files.iter().filter_map(|(_, cursor)| cursor.remark()).collect();
+    let remarks: Vec<String> = of_files.into_iter().collect();
+    let remark = (!remarks.is_empty()).then(|| remarks.join("; "));
+    Ok(Some(FileProfile { rows, remark, columns }))
 }
 
-fn look_through(cursor: &mut dyn ColumnCursor, columns: &ColumnRoles) -> Result<Vec<ColumnSurvey>> {
+fn look_through(files: &mut [NamedCursor], columns: &ColumnRoles) -> Result<Vec<ColumnSurvey>> {
     let rules = CellRules::new(columns);
-    let survey = |column| {
-        let wants_words = columns.one_hot.iter().any(|name| name == cursor.names().name(column));
-        ColumnSurvey::new(cursor.column_type(column), wants_words, Missing::Mean)
+    let Some((_, first)) = files.first() else { return Ok(vec![]) };
+    let names: Vec<String> = (0..first.names().len()).map(|i| first.names().name(i).to_string()).collect();
+    let survey = |(column, name): (usize, &String)| {
+        ColumnSurvey::new(first.column_type(column), columns.one_hot.contains(name), Missing::Mean)
     };
-    let mut surveys: Vec<ColumnSurvey> = (0..cursor.names().len()).map(survey).collect();
-    let usable = |column: &usize| !matches!(surveys[*column].column_type, ColumnType::Unusable(_));
-    let places: Vec<usize> = (0..surveys.len()).filter(usable).collect();
-    cursor.check_size(places.len())?;
-    let form = |&column: &usize| rules.form(cursor.names().name(column));
-    let forms: Vec<NumberForm> = places.iter().map(form).collect();
-    while cursor.visit(&places, BATCH_ROWS, &mut |cell, i, _, place| {
-        forms[i].read(cell, |cell| {
-            surveys[places[i]].add(cell, &rules, place);
+    let mut surveys: Vec<ColumnSurvey> = names.iter().enumerate().map(survey).collect();
+    for (path, cursor) in files {
+        let own = |(i, name): (usize, &String)| {
+            let column = cursor.names().find(name)?;
+            (!matches!(cursor.column_type(column), ColumnType::Unusable(_))).then_some((i, column))
+        };
+        let (which, places): (Vec<usize>, Vec<usize>) = names.iter().enumerate().filter_map(own).unzip();
+        let forms: Vec<NumberForm> = which.iter().map(|&i| rules.form(&names[i])).collect();
+        let mut look = || {
+            cursor.check_size(places.len())?;
+            while cursor.visit(&places, BATCH_ROWS, &mut |cell, i, _, place| {
+                forms[i].read(cell, |cell| {
+                    surveys[which[i]].add(cell, &rules, place);
+                    Ok(())
+                })
+            })? > 0
+            {}
             Ok(())
-        })
-    })? > 0
-    {}
+        };
+        look().map_err(|error: Error| error.in_file(path))?;
+    }
     Ok(surveys)
 }
 

@@ -246,7 +246,7 @@ fn remarks(
 }
 
 /// The most frequent spelling of each word of the files.
-fn spellings(files: &mut [NamedCursor]) -> Result<BTreeMap<String, String>> {
+pub(super) fn spellings(files: &mut [NamedCursor]) -> Result<BTreeMap<String, String>> {
     let mut words = SpellingCounts::default();
     for (path, cursor) in files.iter_mut() {
         count_spellings(&mut **cursor, &mut words).map_err(|error| error.in_file(&*path))?;
@@ -255,7 +255,7 @@ fn spellings(files: &mut [NamedCursor]) -> Result<BTreeMap<String, String>> {
 }
 
 /// Counts the words of a file, and goes back to its first row.
-pub(super) fn count_spellings(cursor: &mut dyn ColumnCursor, words: &mut SpellingCounts) -> Result<()> {
+fn count_spellings(cursor: &mut dyn ColumnCursor, words: &mut SpellingCounts) -> Result<()> {
     let has_words = |column: &usize| {
         matches!(cursor.column_type(*column), ColumnType::Unknown | ColumnType::Text | ColumnType::Category)
     };
@@ -269,7 +269,7 @@ pub(super) fn count_spellings(cursor: &mut dyn ColumnCursor, words: &mut Spellin
     cursor.rewind()
 }
 
-fn rewind(files: &mut [NamedCursor]) -> Result<()> {
+pub(super) fn rewind(files: &mut [NamedCursor]) -> Result<()> {
     files.iter_mut().try_for_each(|(path, cursor)| cursor.rewind().map_err(|error| error.in_file(path)))
 }
 

@@ -35,7 +35,7 @@ pub use table_columns::{columns_as, columns_of};
 pub(crate) use writer::ColumnWriter;
 pub use writer::TableWriter;
 
-use crate::columns::{self, ColumnCursor};
+use crate::columns::{self, ColumnCursor, NamedCursor};
 use crate::{
     ChooseColumns, ColumnRoles, Error, FileProfile, LookThrough, Result, Schema, Source, Table, TextTable,
 };
@@ -179,7 +179,8 @@ pub fn open_all(
     columns: &ColumnRoles,
     schema: Option<&Schema>,
 ) -> Result<Box<dyn Source>> {
-    let inputs = paths.iter().map(|path| input_file(path, schema.is_none())).collect::<Result<Vec<_>>>()?;
+    let inputs =
+        paths.iter().map(|path| input_file(path, schema.is_none())).collect::<Result<Vec<_>>>()?;
     open_inputs(&inputs, columns, schema, LookThrough::All)
 }
 
@@ -198,13 +199,7 @@ pub fn open_looking(paths: &[PathBuf], columns: &ColumnRoles, look: LookThrough)
 /// # Errors
 /// As of [`open_all`].
 pub fn open_labels(paths: &[PathBuf], columns: &ColumnRoles) -> Result<Option<Box<dyn Source>>> {
-    let mut cursors = vec![];
-    for path in paths {
-        let (format, input) = input_file(path, true)?;
-        let Reader::Columns(open) = format.reader else { return Ok(None) };
-        let cursor = open_columns(open, &input).map_err(|error| error.in_file(&input.path))?;
-        cursors.push((input.path.clone(), cursor));
-    }
+    let Some(cursors) = open_cursors(paths)? else { return Ok(None) };
     let Some(sources) = columns::open_labels(cursors, columns)? else { return Ok(None) };
     let checked = |(source, path): (Box<dyn Source>, &PathBuf)| crate::source::checked(source, path, None);
     Ok(Some(crate::source::chained(sources.into_iter().zip(paths).map(checked).collect(), true)))
@@ -236,15 +231,27 @@ pub fn read_texts(path: &Path, choose: &ChooseColumns<'_>) -> Result<TextTable> 
     read.map_err(|error| error.in_file(path))
 }
 
-/// What is in the columns of a file, and what they would be used for; `None` if it has no named columns.
+/// What is in the columns of files, and what they would be used for; `None` if one has no named columns.
 ///
 /// # Errors
-/// If it cannot be read.
-pub fn profile(path: &Path, columns: &ColumnRoles) -> Result<Option<FileProfile>> {
-    let (format, input) = input_file(path, true)?;
-    let Reader::Columns(open) = format.reader else { return Ok(None) };
-    let profile = open_columns(open, &input).and_then(|mut cursor| columns::profile(&mut *cursor, columns));
-    profile.map(Some).map_err(|error| error.in_file(path))
+/// If one cannot be read.
+pub fn profile(paths: &[PathBuf], columns: &ColumnRoles) -> Result<Option<FileProfile>> {
+    match open_cursors(paths)? {
+        Some(mut cursors) => columns::profile(&mut cursors, columns),
+        None => Ok(None),
+    }
+}
+
+/// Files of named columns; `None` if one has none.
+fn open_cursors(paths: &[PathBuf]) -> Result<Option<Vec<NamedCursor>>> {
+    let mut cursors = vec![];
+    for path in paths {
+        let (format, input) = input_file(path, true)?;
+        let Reader::Columns(open) = format.reader else { return Ok(None) };
+        let cursor = open_columns(open, &input).map_err(|error| error.in_file(&input.path))?;
+        cursors.push((input.path.clone(), cursor));
+    }
+    Ok(Some(cursors))
 }
 
 /// Writes a table in the format that the name of the file asks for.
@@ -299,9 +306,9 @@ fn standard_input() -> std::io::Result<Arc<[u8]>> {
     Ok(Arc::clone(kept.insert(bytes.into())))
 }
 
-/// A file of named columns, with its lists as columns of numbers.
+/// A file of named columns, with its lists as columns of numbers, and with the columns that are in its path.
 fn open_columns(open: OpenCursor, input: &InputFile) -> OpenCursorResult {
-    columns::with_lists_as_columns(open(input)?)
+    columns::with_partitions(columns::with_lists_as_columns(open(input)?)?, &input.path)
 }
 
 fn open_inputs(

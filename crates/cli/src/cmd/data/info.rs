@@ -73,7 +73,7 @@ struct DataInfo<'a> {
 
 pub(super) fn run(args: InfoArgs, report: Report) -> Result<ExitCode> {
     let (data, roles) = (DataFiles::find(&args.data)?, args.columns.columns());
-    let profile = kinfolk_io::profile(data.first(), &roles)?;
+    let profile = kinfolk_io::profile(data.paths(), &roles)?;
     let mut counts = RowCounts::default();
     let read =
         kinfolk_io::open_all(data.paths(), &roles, None).map_err(Failure::from).and_then(|mut source| {
