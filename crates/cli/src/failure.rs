@@ -155,6 +155,11 @@ fn option(hint: &Hint) -> String {
     match hint {
         Hint::Drop(column) => format!("leave the column out with --drop {}", argument(column)),
         Hint::OneHot(column) => format!("make features of its words with --one-hot {}", argument(column)),
+        Hint::Rename(what) => {
+            format!(
+                "if a {what} is really called so, take no word for a missing value with --missing-words none"
+            )
+        }
         Hint::FillMissing => "have it filled in with --missing mean, median or zero".into(),
         Hint::MissingWords(words) => {
             let what = if words.len() == 1 { "it for a missing value" } else { "them for missing values" };

@@ -91,6 +91,8 @@ pub fn read_frame(
         let columns = ColumnRoles {
             missing: kept(own.missing),
             missing_words: own.missing_words.clone(),
+            only_missing: own.only_missing.clone(),
+            only_missing_of: own.only_missing_of.clone(),
             decimal: own.decimal,
             dense: own.dense,
             ignore_case: own.ignore_case,

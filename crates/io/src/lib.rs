@@ -67,7 +67,7 @@ mod text_table;
 mod two_values;
 
 pub use categories::Categorical;
-pub use columns::cells::{folded, is_missing_word, part_in_words, split as part_number};
+pub use columns::cells::{folded, part_in_words, split as part_number};
 pub use columns::{ColumnProfile, FileProfile, LookThrough, is_partition};
 pub use dates::{DateOrder, DatePart};
 pub use digits::digits;

@@ -39,6 +39,12 @@ pub struct ColumnRoles {
     /// More texts that stand for a missing value.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing_words: Vec<String>,
+    /// The only texts that stand for a missing value, besides these and an empty cell; `None` = the usual ones.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub only_missing: Option<Vec<String>>,
+    /// The same for single columns, by their names.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub only_missing_of: BTreeMap<String, Vec<String>>,
     /// Most values of a column of words that become a feature each; the rest is one feature together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_levels: Option<usize>,

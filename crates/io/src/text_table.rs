@@ -1,6 +1,6 @@
 //! Small tables beside the data, such as relations of tasks: every cell as its text.
 
-use crate::columns::cells::folded;
+use crate::columns::cells::{folded, is_missing_word};
 use crate::{ColumnRoles, Error, Result};
 use std::collections::HashMap;
 
@@ -13,6 +13,8 @@ pub struct TextTable {
     pub rows: Vec<Vec<String>>,
     /// The line of each row in a text file; none for other files.
     pub lines: Vec<u64>,
+    /// Whether the usual words for a missing value, such as NA, are words like others.
+    pub has_own_missing: bool,
 }
 
 impl TextTable {
@@ -20,9 +22,11 @@ impl TextTable {
     /// words have the spelling of those that are `known`, or of the first that is alike.
     #[must_use]
     pub fn read_as<'a>(mut self, columns: &ColumnRoles, known: impl IntoIterator<Item = &'a String>) -> Self {
+        self.has_own_missing = columns.only_missing.is_some();
+        let words = || columns.missing_words.iter().chain(columns.only_missing.iter().flatten());
         let is_missing = |text: &str| match columns.ignore_case {
-            true => columns.missing_words.iter().any(|word| folded(word) == folded(text)),
-            false => columns.missing_words.iter().any(|word| word == text.trim()),
+            true => words().any(|word| folded(word) == folded(text)),
+            false => words().any(|word| word == text.trim()),
         };
         for cell in self.rows.iter_mut().flatten().filter(|cell| is_missing(cell)) {
             cell.clear();
@@ -43,6 +47,11 @@ impl TextTable {
             *cell = spellings.entry(folded(cell)).or_insert_with(|| cell.trim().into()).clone();
         }
         self
+    }
+
+    /// Whether a text stands for a missing value.
+    pub fn is_missing(&self, text: &str) -> bool {
+        if self.has_own_missing { text.trim().is_empty() } else { is_missing_word(text) }
     }
 
     /// An error about a row, with its line where there is one.

@@ -38,6 +38,10 @@ pub(crate) struct ColumnArgs {
     /// More texts that stand for a missing value, such as ? or -999. May be repeated.
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     missing_word: Vec<String>,
+    /// The only texts that stand for a missing value, in place of NA, NaN, null and the like, or none of them: an empty
+    /// cell is one still. COL=... is for a column, such as one of names; may be repeated.
+    #[arg(long, value_name = "[COL=]none|TEXT,...", allow_hyphen_values = true)]
+    missing_words: Vec<MissingWords>,
     /// Parts of dates that become features beside the date itself.
     #[arg(long, value_name = "month,weekday,hour", value_delimiter = ',')]
     date_parts: Vec<DatePart>,
@@ -113,6 +117,26 @@ impl FromStr for DecimalSign {
     }
 }
 
+/// What stands for a missing value in a file, or in a column.
+#[derive(Debug, Clone, PartialEq)]
+struct MissingWords {
+    column: Option<String>,
+    words: Vec<String>,
+}
+
+impl FromStr for MissingWords {
+    type Err = Infallible;
+
+    fn from_str(text: &str) -> std::result::Result<Self, Infallible> {
+        let (column, words) = match text.rsplit_once('=') {
+            Some((column, words)) => (Some(column.to_string()), words),
+            None => (None, text),
+        };
+        let Ok(NameList(list)) = words.parse();
+        Ok(MissingWords { column, words: if words == "none" { vec![] } else { list } })
+    }
+}
+
 /// Where indices begin, or that the file says it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct ZeroBased(Option<bool>);
@@ -156,6 +180,12 @@ impl ColumnArgs {
         }
         if !self.missing_word.is_empty() {
             columns.missing_words.clone_from(&self.missing_word);
+        }
+        for own in &self.missing_words {
+            match &own.column {
+                Some(column) => drop(columns.only_missing_of.insert(column.clone(), own.words.clone())),
+                None => columns.only_missing = Some(own.words.clone()),
+            }
         }
         if !self.date_parts.is_empty() {
             columns.date_parts.clone_from(&self.date_parts);
@@ -241,5 +271,17 @@ mod tests {
         let either = DecimalSign { column: Some("a=b".into()), sign: Decimal::Either };
         assert_eq!(sign("a=b=either"), Ok(either));
         assert!(sign("a").is_err() && sign("a=;").is_err());
+    }
+
+    #[test]
+    fn words_for_missing_values_are_those_of_the_file_or_of_a_column() {
+        let words = |text: &str| {
+            let MissingWords { column, words } = text.parse().unwrap();
+            (column.unwrap_or_default(), words)
+        };
+        assert_eq!(words("none"), (String::new(), vec![]));
+        assert_eq!(words("?,-999"), (String::new(), vec!["?".into(), "-999".into()]));
+        assert_eq!(words("country=none"), ("country".into(), vec![]));
+        assert_eq!(words("a=b=\"x, y\""), ("a=b".into(), vec!["x, y".into()]));
     }
 }

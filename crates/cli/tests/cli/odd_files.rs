@@ -125,3 +125,50 @@ fn values_of_folders_are_numbers_where_all_are() {
     let said = place.json("fit split --target y --split-column part --split train --c 1 --threads 1 -o m.st");
     assert_eq!(said["n_inputs"], 10, "{said}");
 }
+
+#[test]
+fn a_task_may_be_called_na() {
+    let place = Place::new();
+    place.write("a.csv", whole(&["DE", "NA", "ZA"], "country"));
+    let fit = "--task country --target sales --c 1 --threads 1";
+    let said = place.run(&format!("fit a.csv {fit} -o a.st"));
+    assert!(said.code == 3 && said.stderr.contains("with --missing-words none"), "{said:?}");
+    place.ok(&format!("fit a.csv {fit} --missing-words none -o a.st"));
+    assert_eq!(place.json("model show a.st")["tasks"][1], "NA");
+    // The model keeps it.
+    let predicted = place.ok("predict a.st a.csv");
+    assert!(predicted.contains("NA,"), "{predicted}");
+    place.ok(&format!("fit a.csv {fit} --missing-words country=none -o b.st"));
+    assert_eq!(place.ok("predict b.st a.csv"), predicted);
+    // Types say what is missing.
+    place.ok("data convert a.csv -o a.parquet --task country --target sales --missing-words none --quiet");
+    place.ok("data convert a.csv -o a.arrow --task country --target sales --missing-words none --quiet");
+    for file in ["a.parquet", "a.arrow"] {
+        place.ok(&format!("fit {file} {fit} -o c.st --quiet"));
+        assert_eq!(place.ok(&format!("predict c.st {file}")), predicted, "{file}");
+        place.ok(&format!("fit {file} {fit} --stream -o s.st --quiet"));
+    }
+    let said = place.run("predict c.st a.csv");
+    assert!(said.code == 3 && said.stderr.contains("with --missing-words none"), "{said:?}");
+    assert_eq!(place.ok("predict c.st a.csv --missing-words none"), predicted);
+}
+
+#[test]
+fn only_given_words_are_missing() {
+    let place = Place::new();
+    let rows: String = (0..40)
+        .map(|i| {
+            let size = if i % 16 == 3 { "?".into() } else { (i % 7).to_string() };
+            format!("{size},{},{}\n", ["NA", "EU", "none"][i % 3], i % 5 + i % 3)
+        })
+        .collect();
+    place.write("a.csv", format!("size,region,y\n{rows}"));
+    let said = place.ok("fit a.csv --target y --c 1 --missing-words ? -o m.st");
+    assert!(said.contains("\"region\" (3)"), "NA is a word: {said}");
+    let said = place.ok("fit a.csv --target y --c 1 --missing-word ? --missing-words region=none -o m.st");
+    assert!(said.contains("\"region\" (3)"), "{said}");
+    let said = place.run("fit a.csv --target y --c 1 --missing-words none -o m.st");
+    assert!(said.code == 3 && said.stderr.contains("\"?\""), "{said:?}");
+    let said = place.run("fit a.csv --target y --missing-words regio=none -o m.st");
+    assert!(said.stderr.contains("there is no column \"regio\""), "{said:?}");
+}

@@ -20,6 +20,16 @@ pub(crate) trait TableCell {
         true
     }
 
+    /// Whether its file has nulls: then no word in a column of names stands for a missing one.
+    fn has_nulls(&self) -> bool {
+        false
+    }
+
+    /// The only words that stand for a missing value in its column, if these are not those of the file.
+    fn only_missing(&self) -> Option<&[String]> {
+        None
+    }
+
     /// Days since 1970-01-01, if it holds a date; in text, in this order.
     fn date(&self, order: DateOrder) -> Option<f64> {
         self.text().ok().and_then(|text| dates::parse(&text, order))
@@ -112,6 +122,10 @@ impl TableCell for TypedCell {
         matches!(self, TypedCell::Text(_) | TypedCell::Bytes(_))
     }
 
+    fn has_nulls(&self) -> bool {
+        true
+    }
+
     fn is_date(&self) -> bool {
         matches!(self, TypedCell::Day(..))
     }
@@ -140,6 +154,9 @@ impl TableCell for TypedCell {
 pub(crate) struct CellRules {
     pub(crate) decimal: Decimal,
     missing_words: Vec<String>,
+    /// What stands for a missing value besides, instead of the usual words; and in some columns.
+    only_missing: Option<Vec<String>>,
+    only_missing_of: BTreeMap<String, Vec<String>>,
     /// The spelling of each word, if letter case does not count.
     spellings: Option<BTreeMap<String, String>>,
     units: BTreeMap<String, String>,
@@ -151,20 +168,26 @@ impl CellRules {
         CellRules {
             decimal: columns.decimal.unwrap_or_default(),
             missing_words: columns.missing_words.clone(),
+            only_missing: columns.only_missing.clone(),
+            only_missing_of: columns.only_missing_of.clone(),
             spellings: columns.ignore_case.then(|| columns.spellings.clone()),
             units: columns.units.clone(),
             decimals: columns.decimals.clone(),
         }
     }
 
-    /// How the numbers of this column are written.
+    /// How the numbers of this column are written, and what stands for a missing one.
     pub(super) fn form(&self, column: &str) -> NumberForm {
-        NumberForm { unit: self.units.get(column).cloned(), decimal: self.decimals.get(column).copied() }
+        NumberForm {
+            unit: self.units.get(column).cloned(),
+            decimal: self.decimals.get(column).copied(),
+            only_missing: self.only_missing_of.get(column).cloned(),
+        }
     }
 
     /// Whether a number that is one by its type is never a missing value.
     pub(super) fn takes_typed_numbers(&self) -> bool {
-        self.missing_words.is_empty()
+        self.missing_words.is_empty() && self.only_missing.as_ref().is_none_or(Vec::is_empty)
     }
 
     /// Whether letter case does not count.
@@ -186,16 +209,22 @@ impl CellRules {
 
     /// The number of a cell.
     pub(crate) fn number(&self, cell: &dyn TableCell) -> Reading {
-        match self.is_missing_word(cell) {
-            true => Reading::Missing,
-            false => cell.number(self.decimal),
+        if self.is_missing_word(cell) {
+            return Reading::Missing;
+        }
+        match cell.number(self.decimal) {
+            Reading::Missing if cell.is_text() && self.has_own_words(cell) => match cell.text() {
+                Ok(text) if !self.says_missing(cell, text.trim_ascii()) => Reading::Word,
+                _ => Reading::Missing,
+            },
+            other => other,
         }
     }
 
     /// The text of a cell, as one of several values; `None` if it is missing.
     pub(crate) fn word<'a>(&self, cell: &'a dyn TableCell) -> Result<Option<Cow<'a, str>>> {
         let text = cell.text()?;
-        let missing = is_missing(text.trim_ascii()) || self.is_missing_word(cell);
+        let missing = self.says_missing(cell, text.trim_ascii()) || self.is_missing_word(cell);
         Ok((!missing).then(|| self.folded(canonical(text))))
     }
 
@@ -204,7 +233,9 @@ impl CellRules {
         let text = cell.text()?;
         let word = text.trim_ascii();
         // A name of blanks is a name, and so is `none`, as elsewhere among words.
-        let missing = !word.is_empty() && is_missing(word) && self.none(cell).is_none();
+        let is_text_beside_nulls = cell.has_nulls() && cell.is_text();
+        let is_name = word.is_empty() || is_text_beside_nulls || self.none(cell).is_some();
+        let missing = !is_name && self.says_missing(cell, word);
         match text.is_empty() || missing || self.is_missing_word(cell) {
             true => Err(messages::no_name(&text, what)),
             false => Ok(text),
@@ -224,21 +255,41 @@ impl CellRules {
         }
         let text = cell.text()?;
         let word = text.trim_ascii();
-        match !word.is_empty() && is_missing(word) || self.is_missing_word(cell) {
+        match !word.is_empty() && self.says_missing(cell, word) || self.is_missing_word(cell) {
             true => Ok(Cow::Borrowed("")),
             false => Ok(self.folded(canonical(text))),
         }
     }
 
+    /// Whether a cell holds one of the words that were added to the usual ones, or given in their place.
     fn is_missing_word(&self, cell: &dyn TableCell) -> bool {
-        if self.missing_words.is_empty() {
+        let only = self.own_words(cell).unwrap_or_default();
+        if self.missing_words.is_empty() && only.is_empty() {
             return false;
         }
+        let words = || self.missing_words.iter().chain(only);
         let is = |text: &str| match self.ignores_case() {
-            true => self.missing_words.iter().any(|word| folded(word) == folded(text)),
-            false => self.missing_words.iter().any(|word| word == text),
+            true => words().any(|word| folded(word) == folded(text)),
+            false => words().any(|word| word == text),
         };
         cell.text().is_ok_and(|text| is(text.trim_ascii()) || is(&canonical(text)))
+    }
+
+    /// What was given in place of the usual words.
+    fn own_words<'a>(&'a self, cell: &'a dyn TableCell) -> Option<&'a [String]> {
+        cell.only_missing().or(self.only_missing.as_deref())
+    }
+
+    fn has_own_words(&self, cell: &dyn TableCell) -> bool {
+        self.own_words(cell).is_some()
+    }
+
+    /// Whether a text of a cell stands for a missing value, if nothing was added.
+    fn says_missing(&self, cell: &dyn TableCell, text: &str) -> bool {
+        match self.has_own_words(cell) {
+            true => text.is_empty(),
+            false => is_missing(text),
+        }
     }
 }
 
@@ -462,7 +513,7 @@ pub(crate) fn is_missing(text: &str) -> bool {
 }
 
 /// Whether a text stands for a missing value among words, where `none` is a word.
-pub fn is_missing_word(text: &str) -> bool {
+pub(crate) fn is_missing_word(text: &str) -> bool {
     let text = text.trim_ascii();
     is_missing(text) && !text.eq_ignore_ascii_case("none")
 }

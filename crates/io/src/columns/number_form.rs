@@ -7,11 +7,12 @@ use crate::error::quoted;
 use crate::{DateOrder, Decimal, Hint, Result};
 use std::borrow::Cow;
 
-/// The unit and the decimal sign of a column, if it has its own.
+/// The unit and the decimal sign of a column, and the words that stand for a missing value, if it has its own.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct NumberForm {
     pub(super) unit: Option<String>,
     pub(super) decimal: Option<Decimal>,
+    pub(super) only_missing: Option<Vec<String>>,
 }
 
 impl NumberForm {
@@ -22,7 +23,7 @@ impl NumberForm {
         visit: impl FnOnce(&dyn TableCell) -> Result<T>,
     ) -> Result<T> {
         let read = match self {
-            NumberForm { unit: None, decimal: None } => visit(cell),
+            NumberForm { unit: None, decimal: None, only_missing: None } => visit(cell),
             form => visit(&FormedCell { cell, form }),
         };
         let unit = self.unit.as_deref();
@@ -96,6 +97,14 @@ impl TableCell for FormedCell<'_> {
 
     fn is_text(&self) -> bool {
         self.cell.is_text()
+    }
+
+    fn has_nulls(&self) -> bool {
+        self.cell.has_nulls()
+    }
+
+    fn only_missing(&self) -> Option<&[String]> {
+        self.form.only_missing.as_deref()
     }
 
     fn date(&self, order: DateOrder) -> Option<f64> {

@@ -2,7 +2,7 @@
 
 use super::ColumnNames;
 use crate::{ColumnRoles, Hint, Result, Role, error::quoted};
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 impl ColumnRoles {
     /// The same with patterns, and names of lists, replaced by the columns that fit. A column that is named elsewhere
@@ -46,19 +46,26 @@ impl ColumnRoles {
             }
             *list = all;
         }
-        roles.decimals.clear();
-        for (name, sign) in &self.decimals {
-            let is_pattern = names.find(name).is_none() && name.contains(['*', '?']);
-            let is_meant = |column: &str| if is_pattern { fits(name, column) } else { column == name };
-            let found = (0..names.len()).map(|i| names.name(i)).filter(|column| is_meant(column));
-            let before = roles.decimals.len();
-            roles.decimals.extend(found.map(|column| (column.to_string(), *sign)));
-            if roles.decimals.len() == before {
-                return Err(wrong!("there is no column {}; {}", quoted(name), names.instead_of(name)));
-            }
-        }
+        roles.decimals = of_columns(&self.decimals, names)?;
+        roles.only_missing_of = of_columns(&self.only_missing_of, names)?;
         Ok(roles)
     }
+}
+
+/// What is said of columns by name or by pattern, of each that fits.
+fn of_columns<T: Clone>(said: &BTreeMap<String, T>, names: &ColumnNames) -> Result<BTreeMap<String, T>> {
+    let mut of_columns = BTreeMap::new();
+    for (name, value) in said {
+        let is_pattern = names.find(name).is_none() && name.contains(['*', '?']);
+        let is_meant = |column: &str| if is_pattern { fits(name, column) } else { column == name };
+        let found = (0..names.len()).map(|i| names.name(i)).filter(|column| is_meant(column));
+        let before = of_columns.len();
+        of_columns.extend(found.map(|column| (column.to_string(), value.clone())));
+        if of_columns.len() == before {
+            return Err(wrong!("there is no column {}; {}", quoted(name), names.instead_of(name)));
+        }
+    }
+    Ok(of_columns)
 }
 
 /// Whether a text fits a pattern, in which `*` is any text and `?` any character.

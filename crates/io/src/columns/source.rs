@@ -120,8 +120,9 @@ fn start_of(
     layouts: &[ColumnLayout],
     columns: &ColumnRoles,
 ) -> Result<Option<Vec<(String, ColumnSurvey)>>> {
+    let rules = CellRules::new(columns);
     let simple = !columns.ignore_case
-        && columns.missing_words.is_empty()
+        && rules.takes_typed_numbers()
         && columns.one_hot.is_empty()
         && columns.folds_by.is_none();
     let typed = |(layout, (_, cursor)): (&ColumnLayout, &NamedCursor)| {
@@ -148,7 +149,6 @@ fn start_of(
     }
     let (path, cursor) = &mut files[0];
     let mut surveys = new_surveys(cursor.names(), &**cursor, layouts, columns);
-    let rules = CellRules::new(columns);
     let look = look_at(&mut **cursor, &mut surveys, columns, &rules, START_ROWS);
     look.and_then(|()| cursor.rewind()).map_err(|error| error.in_file(&*path))?;
     let n_features = layouts[0].features.len();

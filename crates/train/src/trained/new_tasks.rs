@@ -36,6 +36,7 @@ impl Trained {
         let mut roles = self.schema.columns.clone();
         roles.task = columns.task.clone().or(roles.task);
         roles.missing_words.extend_from_slice(&columns.missing_words);
+        roles.only_missing = columns.only_missing.clone().or(roles.only_missing);
         let read = |atom: &AtomSetting| {
             let own = self.spec.atoms.iter().find(|own| own.name == atom.name);
             let mut known: Vec<String> =

@@ -35,6 +35,11 @@ impl ColumnLayout {
         };
         layout.schema.columns.missing_words.extend_from_slice(&roles.missing_words);
         let columns = &mut layout.schema.columns;
+        if roles.only_missing.is_some() {
+            columns.only_missing.clone_from(&roles.only_missing);
+            columns.only_missing_of.clear();
+        }
+        columns.only_missing_of.extend(roles.only_missing_of.clone());
         columns.decimal = roles.decimal.or(old.decimal);
         if roles.decimal.is_some() {
             columns.decimals.clear();
@@ -45,6 +50,7 @@ impl ColumnLayout {
             as_in(&mut columns.units, new, old);
             as_in(&mut columns.decimals, new, old);
             as_in(&mut columns.money, new, old);
+            as_in(&mut columns.only_missing_of, new, old);
         }
         layout.features = match &schema.features {
             Some(features) if roles.missing_columns == MissingColumns::Fill => {

@@ -279,6 +279,14 @@ impl TableCell for NullableCell<'_> {
         }
     }
 
+    fn is_text(&self) -> bool {
+        matches!(self.0, Some(PageCell::Text(kind, _)) if !kind.is_decimal())
+    }
+
+    fn has_nulls(&self) -> bool {
+        true
+    }
+
     fn is_date(&self) -> bool {
         matches!(self.0, Some(PageCell::Raw(kind, _)) if kind.is_date())
     }

@@ -4,7 +4,7 @@ use super::data::ordered;
 use super::path;
 use super::{RelationData, RelationKind};
 use crate::Result;
-use kinfolk_io::{ColumnRoles, Error as FileError, TextTable, is_missing_word, read_texts};
+use kinfolk_io::{ColumnRoles, Error as FileError, TextTable, read_texts};
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
@@ -115,7 +115,7 @@ fn labels(table: &TextTable) -> FileResult<RelationData> {
     let (mut tasks, mut labels, mut place) = (vec![], vec![], HashMap::new());
     for row in 0..table.rows.len() {
         let (task, label) = (table.name(row, 0)?.to_string(), table.rows[row][1].trim());
-        if is_missing_word(label) {
+        if table.is_missing(label) {
             continue;
         }
         match place.get(&task) {
@@ -140,7 +140,7 @@ fn paths_of_parents(table: &TextTable) -> FileResult<RelationData> {
     let mut tasks = vec![];
     for row in 0..table.rows.len() {
         let (task, above) = (table.name(row, 0)?, table.rows[row][1].trim());
-        let above = if is_missing_word(above) { "" } else { above };
+        let above = if table.is_missing(above) { "" } else { above };
         match parent.insert(task, (above, row)) {
             None => tasks.push(task.to_string()),
             Some((other, _)) if other == above => {}
