@@ -155,6 +155,9 @@ fn option(hint: &Hint) -> String {
     match hint {
         Hint::Drop(column) => format!("leave the column out with --drop {}", argument(column)),
         Hint::OneHot(column) => format!("make features of its words with --one-hot {}", argument(column)),
+        Hint::SkipLines => {
+            "if lines of a title are above the header, leave them out with --skip-lines N".into()
+        }
         Hint::Rename(what) => {
             format!(
                 "if a {what} is really called so, take no word for a missing value with --missing-words none"

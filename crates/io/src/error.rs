@@ -31,6 +31,8 @@ pub enum Hint {
     FillIn,
     /// A name, of this kind of thing, that stands for a missing value: give it another one.
     Rename(String),
+    /// There are other lines above the header: [`ColumnRoles::skip_lines`](crate::ColumnRoles::skip_lines).
+    SkipLines,
     /// Leave this column out: [`ColumnRoles::drop`](crate::ColumnRoles::drop).
     Drop(String),
     /// Make features of the words of this column: [`ColumnRoles::one_hot`](crate::ColumnRoles::one_hot).
@@ -70,6 +72,7 @@ impl fmt::Display for Hint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Hint::FillIn => f.write_str("fill it in or delete the row"),
+            Hint::SkipLines => f.write_str("the header must be the first line: leave out what is above it"),
             Hint::Rename(what) => write!(f, "if a {what} is really called so, give it another name"),
             Hint::Drop(_) => f.write_str("leave the column out"),
             Hint::OneHot(_) => f.write_str("make features of its words (one-hot)"),

@@ -57,6 +57,9 @@ pub struct ColumnRoles {
     /// The decimal sign of numbers in text; `None` = as the numbers show.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decimal: Option<Decimal>,
+    /// Lines above the header of a csv file, which are not read; `None` = those that look like a title.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skip_lines: Option<u64>,
     /// Whether indices of svm files count from 0; `None` = if one is 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub zero_based: Option<bool>,

@@ -42,6 +42,9 @@ pub(crate) struct ColumnArgs {
     /// cell is one still. COL=... is for a column, such as one of names; may be repeated.
     #[arg(long, value_name = "[COL=]none|TEXT,...", allow_hyphen_values = true)]
     missing_words: Vec<MissingWords>,
+    /// Lines of csv files above the header, which are left out [default: those that look like a title].
+    #[arg(long, value_name = "N")]
+    skip_lines: Option<u64>,
     /// Parts of dates that become features beside the date itself.
     #[arg(long, value_name = "month,weekday,hour", value_delimiter = ',')]
     date_parts: Vec<DatePart>,
@@ -191,6 +194,7 @@ impl ColumnArgs {
             columns.date_parts.clone_from(&self.date_parts);
         }
         columns.missing = self.missing.unwrap_or(columns.missing);
+        columns.skip_lines = self.skip_lines.or(columns.skip_lines);
         columns.max_levels = self.max_levels.or(columns.max_levels);
         columns.date_order = self.date_order.or(columns.date_order);
         columns.decimal = self.decimal().or(columns.decimal);

@@ -127,6 +127,77 @@ fn values_of_folders_are_numbers_where_all_are() {
 }
 
 #[test]
+fn lines_of_a_title_are_skipped_aloud() {
+    let place = Place::new();
+    let table = whole(&["at", "de"], "country");
+    place.write("plain.csv", &table);
+    let fit = "--task country --target sales --c 1 --threads 1";
+    place.ok(&format!("fit plain.csv {fit} -o plain.st --quiet"));
+    let titles = [
+        ("Sales report\n", 2),
+        ("\u{feff}Sales report\n\nmade on 2024-03-01\n\n", 5),
+        ("Sales report,,,\nMade by,Ann,,\n,,,\n", 4),
+        ("Sales report\nMade by,Ann\nFrom,2024-01-01,to\n", 4),
+        ("\"Sales, of \"\"all\"\"\"\r\n\r\n", 3),
+    ];
+    for (title, line) in titles {
+        place.write("title.csv", format!("{title}{table}"));
+        let said = place.ok(&format!("fit title.csv {fit} -o title.st"));
+        let note = format!("the header is line {line} of the text: what is above it is left out");
+        assert!(said.contains(&note), "{title:?}: {said}");
+        assert_eq!(place.read("title.st"), place.read("plain.st"), "{title:?}");
+        let predicted = place.run("predict plain.st title.csv");
+        assert_eq!(
+            (&predicted.stdout, predicted.stderr.contains(&note)),
+            (&place.ok("predict plain.st plain.csv"), true)
+        );
+    }
+    // Places are those of the file.
+    place.write("title.csv", format!("Sales\n\n{}", table.replacen("0,0,", "0,x,", 1)));
+    let said = place.run(&format!("fit title.csv {fit} -o title.st"));
+    assert!(said.stderr.contains("line 4"), "{said:?}");
+    // Words alone do not show where the header is, and an option says it.
+    let words = "Towns\n\nname,river,mood\nann,rhine,good\nbob,main,bad\neve,rhine,bad\nada,main,good\n";
+    place.write("words.csv", words);
+    let said = place.run("fit words.csv --target mood --c 1 -o w.st");
+    assert!(said.code == 3 && said.stderr.contains("leave them out with --skip-lines N"), "{said:?}");
+    place.ok("fit words.csv --target mood --c 1 --skip-lines 2 -o w.st");
+    assert_eq!(place.ok("predict w.st words.csv --skip-lines 2").lines().count(), 5);
+}
+
+#[test]
+fn no_header_is_taken_for_a_title() {
+    let place = Place::new();
+    let refused = [
+        // Lines that begin with names of rows, as R writes them.
+        "town,size\nr1,Rome,3\nr2,Oslo,NA\n",
+        "town,size\nr1,Rome,NA\nr2,Oslo,3\n",
+        // A header without names for what follows.
+        "name\nann,rome,31\nbob,oslo,22\n",
+        // A row that is too long.
+        "a,b\n1,2\nx,y,z\n1,2,3\n",
+    ];
+    for text in refused {
+        place.write("a.csv", text);
+        let said = place.run("data info a.csv");
+        assert!(said.code == 3 && said.stderr.contains("and the header has"), "{text:?}: {said:?}");
+    }
+    let kept = [
+        (",,x\na,b,1\nc,d,2\n", "x"),
+        ("x,,\nred,b,1\nblue,d,2\n", "x"),
+        ("a,b\n1,\n2,\n", "a"),
+        ("a\nx\n1\n", "a"),
+        ("n,,,\n1,a,b,2\n2,c,d,3\n", "n"),
+    ];
+    for (text, column) in kept {
+        place.write("a.csv", text);
+        let info = place.json("data info a.csv");
+        let columns = info["columns"].as_array().unwrap();
+        assert!(columns.iter().any(|own| own["name"] == column), "{text:?}: {info}");
+    }
+}
+
+#[test]
 fn a_task_may_be_called_na() {
     let place = Place::new();
     place.write("a.csv", whole(&["DE", "NA", "ZA"], "country"));

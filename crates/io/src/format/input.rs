@@ -1,6 +1,7 @@
 //! Where bytes come from, and how many may come out of few.
 
 use super::unpacked::Unpacked;
+use super::{Compression, encoding};
 use crate::Result;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read, Seek};
@@ -24,6 +25,8 @@ pub(crate) struct InputFile {
     /// What stands for the file.
     pub(super) bytes: Option<Arc<[u8]>>,
     compression: Compression,
+    /// Lines above the header of a csv file, if that is said.
+    pub(super) skip_lines: Option<u64>,
     /// A small text that was compressed; `None` if there is more of it than is kept.
     unpacked: Arc<OnceLock<Option<Unpacked>>>,
 }
@@ -35,7 +38,13 @@ impl<T: BufRead + Seek + Send> SeekableBytes for T {}
 impl InputFile {
     /// A file, or `bytes` that stand for one.
     pub(crate) fn new(path: &Path, bytes: Option<Arc<[u8]>>, compression: Compression) -> Self {
-        InputFile { path: path.to_path_buf(), bytes, compression, unpacked: Arc::default() }
+        let (path, unpacked) = (path.to_path_buf(), Arc::default());
+        InputFile { path, bytes, compression, skip_lines: None, unpacked }
+    }
+
+    /// The same with so many lines above the header of a csv file, if that is said.
+    pub(super) fn with_lines_above(self, skip_lines: Option<u64>) -> Self {
+        InputFile { skip_lines, ..self }
     }
 
     /// Whether a second reading gives the same bytes: not so for a pipe.
@@ -62,6 +71,10 @@ impl InputFile {
 
     /// The bytes from the beginning, decompressed; of a text in UTF-16, the same text in UTF-8.
     pub(crate) fn text(&self) -> Result<Box<dyn BufRead + Send>> {
+        Ok(encoding::from_utf16(self.decompressed()?))
+    }
+
+    fn decompressed(&self) -> Result<Box<dyn BufRead + Send>> {
         if self.compression == Compression::None {
             return Ok(Box::new(self.bytes()?));
         }
@@ -71,10 +84,6 @@ impl InputFile {
         };
         let stream = || self.bytes().map(|bytes| Bounded::new(self.compression.decoder(bytes), size));
         if size <= KEPT_BYTES && self.is_repeatable() {
-        Ok(encoding::from_utf16(self.decompressed()?))
-    }
-
-    fn decompressed(&self) -> Result<Box<dyn BufRead + Send>> {
             if self.unpacked.get().is_none() {
                 let _ = self.unpacked.set(Unpacked::read(stream()?));
             }

@@ -170,7 +170,7 @@ const WRITTEN: &str = ".gz or .bz2";
 /// Without a schema, chunks come as the format has them, and [`read`](crate::read) decides how they are
 /// stored.
 pub fn open(path: &Path, columns: &ColumnRoles, schema: Option<&Schema>) -> Result<Box<dyn Source>> {
-    open_inputs(&[input_file(path, schema.is_none())?], columns, schema, LookThrough::All)
+    open_inputs(&[input_file(path, columns, schema.is_none())?], columns, schema, LookThrough::All)
 }
 
 /// [`open`] of several files, one after the other, as if they were one.
@@ -180,7 +180,7 @@ pub fn open_all(
     schema: Option<&Schema>,
 ) -> Result<Box<dyn Source>> {
     let inputs =
-        paths.iter().map(|path| input_file(path, schema.is_none())).collect::<Result<Vec<_>>>()?;
+        paths.iter().map(|path| input_file(path, columns, schema.is_none())).collect::<Result<Vec<_>>>()?;
     open_inputs(&inputs, columns, schema, LookThrough::All)
 }
 
@@ -189,7 +189,7 @@ pub fn open_all(
 /// # Errors
 /// As of [`open_all`].
 pub fn open_looking(paths: &[PathBuf], columns: &ColumnRoles, look: LookThrough) -> Result<Box<dyn Source>> {
-    let inputs = paths.iter().map(|path| input_file(path, true)).collect::<Result<Vec<_>>>()?;
+    let inputs = paths.iter().map(|path| input_file(path, columns, true)).collect::<Result<Vec<_>>>()?;
     open_inputs(&inputs, columns, None, look)
 }
 
@@ -199,7 +199,7 @@ pub fn open_looking(paths: &[PathBuf], columns: &ColumnRoles, look: LookThrough)
 /// # Errors
 /// As of [`open_all`].
 pub fn open_labels(paths: &[PathBuf], columns: &ColumnRoles) -> Result<Option<Box<dyn Source>>> {
-    let Some(cursors) = open_cursors(paths)? else { return Ok(None) };
+    let Some(cursors) = open_cursors(paths, columns)? else { return Ok(None) };
     let Some(sources) = columns::open_labels(cursors, columns)? else { return Ok(None) };
     let checked = |(source, path): (Box<dyn Source>, &PathBuf)| crate::source::checked(source, path, None);
     Ok(Some(crate::source::chained(sources.into_iter().zip(paths).map(checked).collect(), true)))
@@ -214,6 +214,7 @@ pub fn open_bytes(
 ) -> Result<Box<dyn Source>> {
     let (format, compression) = format_and_compression(path)?;
     let input = InputFile::new(path, Some(bytes.into()), compression);
+    let input = input.with_lines_above(columns.skip_lines);
     open_inputs(&[(format, input)], columns, schema, LookThrough::All)
 }
 
@@ -222,7 +223,7 @@ pub fn open_bytes(
 /// # Errors
 /// If it cannot be read, or its columns have no names.
 pub fn read_texts(path: &Path, choose: &ChooseColumns<'_>) -> Result<TextTable> {
-    let (format, input) = input_file(path, false)?;
+    let (format, input) = input_file(path, &ColumnRoles::default(), false)?;
     let Reader::Columns(open) = format.reader else {
         let known = list_formats(".", |format| matches!(format.reader, Reader::Columns(_)), READ);
         return Err(Error::new(path, format!("it has no names; expected {known}")));
@@ -236,17 +237,17 @@ pub fn read_texts(path: &Path, choose: &ChooseColumns<'_>) -> Result<TextTable> 
 /// # Errors
 /// If one cannot be read.
 pub fn profile(paths: &[PathBuf], columns: &ColumnRoles) -> Result<Option<FileProfile>> {
-    match open_cursors(paths)? {
+    match open_cursors(paths, columns)? {
         Some(mut cursors) => columns::profile(&mut cursors, columns),
         None => Ok(None),
     }
 }
 
 /// Files of named columns; `None` if one has none.
-fn open_cursors(paths: &[PathBuf]) -> Result<Option<Vec<NamedCursor>>> {
+fn open_cursors(paths: &[PathBuf], columns: &ColumnRoles) -> Result<Option<Vec<NamedCursor>>> {
     let mut cursors = vec![];
     for path in paths {
-        let (format, input) = input_file(path, true)?;
+        let (format, input) = input_file(path, columns, true)?;
         let Reader::Columns(open) = format.reader else { return Ok(None) };
         let cursor = open_columns(open, &input).map_err(|error| error.in_file(&input.path))?;
         cursors.push((input.path.clone(), cursor));
@@ -278,20 +279,23 @@ pub fn write_table_as(table: &Table, path: &Path, names: &ColumnRoles) -> Result
 }
 
 /// A file with its format. Standard input and pipes are read into memory, at least where they are read twice.
-fn input_file(path: &Path, twice: bool) -> Result<(&'static FileFormat, InputFile)> {
+fn input_file(path: &Path, columns: &ColumnRoles, twice: bool) -> Result<(&'static FileFormat, InputFile)> {
     let in_file = |error: std::io::Error| Error::new(path, error);
+    let file = |path: &Path, bytes, compression| {
+        InputFile::new(path, bytes, compression).with_lines_above(columns.skip_lines)
+    };
     if path == Path::new("-") {
         let bytes = standard_input().map_err(|error| Error::new("stdin", error))?;
         let (format, compression) = format_of_bytes(&bytes);
-        return Ok((format, InputFile::new(Path::new("stdin"), Some(bytes), compression)));
+        return Ok((format, file(Path::new("stdin"), Some(bytes), compression)));
     }
     let (format, compression) = format_and_compression(path)?;
-    let input = InputFile::new(path, None, compression);
+    let input = file(path, None, compression);
     if !twice || input.is_repeatable() || !path.exists() || path.is_dir() {
         return Ok((format, input));
     }
     let bytes = std::fs::read(path).map_err(in_file)?;
-    Ok((format, InputFile::new(path, Some(bytes.into()), compression)))
+    Ok((format, file(path, Some(bytes.into()), compression)))
 }
 
 /// All of standard input. It can be read only once, so it is kept for those who ask again.

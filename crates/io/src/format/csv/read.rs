@@ -1,10 +1,11 @@
 //! A csv file, read from top to bottom.
 
 use super::records::CsvRecords;
+use super::titles;
 use crate::columns::cells::{self, Reading, TableCell};
 use crate::columns::{ColumnCursor, ColumnNames, ColumnType, RowPlace, VisitCell};
 use crate::format::{Encoding, InputFile, OpenCursorResult};
-use crate::{Decimal, Result};
+use crate::{Decimal, Hint, Result};
 use std::borrow::Cow;
 
 /// Names of columns take memory before any row is seen, so there is an end to them.
@@ -16,6 +17,9 @@ pub(super) struct CsvCursor {
     encoding: Encoding,
     names: ColumnNames,
     records: CsvRecords,
+    /// Lines above the header.
+    above: u64,
+    is_at_first_row: bool,
     empty_rows: u64,
 }
 
@@ -26,14 +30,22 @@ impl CsvCursor {
             true => Encoding::of(input.text()?).unwrap_or(Encoding::Utf8),
             false => Encoding::Utf8,
         };
-        let (records, names) = first_record(input, encoding)?;
+        let above = match input.skip_lines {
+            Some(lines) => lines,
+            None if input.is_repeatable() => titles::lines_above_header(&|behind, delimiter| {
+                CsvRecords::new(encoding.decoded(input.text()?), behind, delimiter)
+            }),
+            None => 0,
+        };
+        let (records, names) = first_record(input, encoding, above)?;
         if names.len() == 1 && input.is_repeatable() {
-            let (mut records, _) = first_record(input, encoding)?;
+            let (mut records, _) = first_record(input, encoding, above)?;
             if records.advance()? {
-                check_width(&records, &names)?;
+                check_width(&records, &names, true)?;
             }
         }
-        Ok(Box::new(CsvCursor { input: input.clone(), encoding, names, records, empty_rows: 0 }))
+        let (input, empty_rows, is_at_first_row) = (input.clone(), 0, true);
+        Ok(Box::new(CsvCursor { input, encoding, names, records, above, is_at_first_row, empty_rows }))
     }
 }
 
@@ -58,7 +70,8 @@ impl ColumnCursor for CsvCursor {
                 }
                 self.empty_rows += 1;
             }
-            check_width(&self.records, &self.names)?;
+            check_width(&self.records, &self.names, self.is_at_first_row)?;
+            self.is_at_first_row = false;
             let place = RowPlace::Line(self.records.line());
             for (i, &column) in columns.iter().enumerate() {
                 visit(&TextCell(self.records.cell(column)), i, row, place)?;
@@ -68,8 +81,8 @@ impl ColumnCursor for CsvCursor {
     }
 
     fn rewind(&mut self) -> Result<()> {
-        self.records = first_record(&self.input, self.encoding)?.0;
-        self.empty_rows = 0;
+        self.records = first_record(&self.input, self.encoding, self.above)?.0;
+        (self.empty_rows, self.is_at_first_row) = (0, true);
         Ok(())
     }
 
@@ -82,13 +95,18 @@ impl ColumnCursor for CsvCursor {
     }
 
     fn remark(&self) -> Option<String> {
-        self.encoding.remark()
+        let above = (self.above > 0).then(|| {
+            let header = self.above + 1;
+            format!("the header is line {header} of the text: what is above it is left out")
+        });
+        let all: Vec<String> = self.encoding.remark().into_iter().chain(above).collect();
+        (!all.is_empty()).then(|| all.join("; "))
     }
 }
 
-/// Opens the file and reads the names of its columns.
-fn first_record(input: &InputFile, encoding: Encoding) -> Result<(CsvRecords, ColumnNames)> {
-    let mut records = CsvRecords::new(encoding.decoded(input.text()?))?;
+/// Opens the file and reads the names of its columns, which are below so many lines.
+fn first_record(input: &InputFile, encoding: Encoding, above: u64) -> Result<(CsvRecords, ColumnNames)> {
+    let mut records = CsvRecords::new(encoding.decoded(input.text()?), above, None)?;
     if !records.advance()? {
         return Err(wrong!("it is empty; the first line must name the columns"));
     }
@@ -112,22 +130,22 @@ fn column_names(records: &CsvRecords) -> Result<ColumnNames> {
     ColumnNames::of_file(names)
 }
 
-/// Every record has as many cells as the header.
-fn check_width(record: &CsvRecords, names: &ColumnNames) -> Result<()> {
+/// Every record has as many cells as the header. What is above a header may be taken for it until the first row.
+fn check_width(record: &CsvRecords, names: &ColumnNames, is_first_row: bool) -> Result<()> {
     let (n, expected) = (record.len(), names.len());
     if n == expected {
         return Ok(());
     }
     let why = match () {
         _ if record.has_line_ends() => " (is a quote on this line not closed?)",
-        // A name of the table, or a date, as programs write it above what they export.
-        _ if expected == 1 => "; the first line must name the columns: delete what is above it",
         _ if n == expected + 1 && record.line() == 2 => {
             "; if lines begin with the name of a row, as those of R's write.table do, give it a name in the first line"
         }
         _ => "",
     };
-    Err(wrong!("there are {n} cells, and the header has {expected}{why}").at_line(record.line()))
+    let error = wrong!("there are {n} cells, and the header has {expected}{why}").at_line(record.line());
+    // A name of the table, or a date, as programs write it above what they export.
+    Err(if is_first_row && n > expected { error.hint(Hint::SkipLines) } else { error })
 }
 
 /// The bytes of a cell, without its quotes.

@@ -25,15 +25,19 @@ pub(super) struct CsvRecords {
 }
 
 impl CsvRecords {
-    /// From the beginning: skips a byte order mark, and finds the delimiter in the first line.
-    pub(super) fn new(mut input: Box<dyn BufRead + Send>) -> Result<Self> {
-        let read_line = |input: &mut Box<dyn BufRead + Send>| {
-            first_line(input).map_err(|error| Error::of_table(reason(&error)).at_line(1))
-        };
-        let (mut first_line, mut lines) = (read_line(&mut input)?, LineCount::default());
-        let mut said = None;
+    /// From behind so many lines: skips a byte order mark, and finds the delimiter in the first line, if it is not
+    /// known.
+    pub(super) fn new(mut input: Box<dyn BufRead + Send>, behind: u64, known: Option<u8>) -> Result<Self> {
+        let wrong = |error| Error::of_table(reason(&error)).at_line(1);
+        let read_line = |input: &mut Box<dyn BufRead + Send>| first_line(input).map_err(wrong);
+        let mut lines = LineCount::default();
+        lines.skip(&mut input, behind).map_err(wrong)?;
+        let mut first_line = read_line(&mut input)?;
+        let mut said = known;
         // Excel may say in a line of its own what separates cells.
-        if let [b's' | b'S', b'e' | b'E', b'p' | b'P', b'=', separator, b'\r' | b'\n', ..] = first_line[..] {
+        if let [b's' | b'S', b'e' | b'E', b'p' | b'P', b'=', separator, b'\r' | b'\n', ..] = first_line[..]
+            && known.is_none()
+        {
             said = Some(separator);
             lines.pass(&first_line);
             first_line = read_line(&mut input)?;
@@ -50,7 +54,7 @@ impl CsvRecords {
             cells: vec![0; 4096],
             ends: vec![0; 64],
             n_cells: 0,
-            line: 1,
+            line: lines.so_far + 1,
             lines,
             delimiter,
         })
@@ -144,6 +148,20 @@ struct LineCount {
 }
 
 impl LineCount {
+    /// Reads to the end of this line.
+    fn skip(&mut self, input: &mut impl BufRead, line: u64) -> io::Result<()> {
+        while self.so_far < line {
+            let buffer = input.fill_buf()?;
+            let n = memchr::memchr2(b'\n', b'\r', buffer).map_or(buffer.len(), |at| at + 1);
+            if n == 0 {
+                break;
+            }
+            self.pass(&buffer[..n]);
+            input.consume(n);
+        }
+        Ok(())
+    }
+
     fn pass(&mut self, bytes: &[u8]) {
         for at in memchr::memchr2_iter(b'\n', b'\r', bytes) {
             let after_return = if at == 0 { self.after_return } else { bytes[at - 1] == b'\r' };
