@@ -137,7 +137,7 @@ impl FrameCursor {
             let n = other.cells.len();
             return Err(wrong!("there are {n} rows, and {n_rows} in the first column").in_column(&other.name));
         }
-        let names = ColumnNames::of_file(columns.iter().map(|column| column.name.clone()).collect())?;
+        let names = ColumnNames::as_written(columns.iter().map(|column| column.name.clone()).collect())?;
         let columns = columns.into_iter().map(|column| match column.cells {
             FrameCells::Values { index, values } => {
                 CursorCells::Values(index, values.into_iter().map(typed).collect())

@@ -87,5 +87,5 @@ pub use read_threads::ReadThreads;
 pub use schema::{ColumnRoles, LabelEncoding, LeftOut, Role, Schema, Storage, TargetValues};
 pub use source::{Source, read, read_all, read_bytes};
 pub use table::{KeptColumn, Labels, Table, Targets};
-pub use text::is_unprintable;
+pub use text::{is_unprintable, nfc, tidy_name};
 pub use text_table::{ChooseColumns, TextTable};

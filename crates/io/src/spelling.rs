@@ -3,6 +3,7 @@
 use crate::columns::cells::folded;
 use crate::error::{listed, quoted};
 use crate::label_encoding::{counts_in_use, names_in_use};
+use crate::text::nfc;
 use crate::{Categorical, Feature, Labels, Schema, Table, TargetValues, Targets, two_values};
 use std::collections::BTreeMap;
 
@@ -29,7 +30,7 @@ impl SpellingCounts {
         if self.0.len() >= MAX_WORDS && !self.0.contains_key(&key) || !word.contains(char::is_alphabetic) {
             return;
         }
-        *self.0.entry(key).or_default().entry(word.trim().to_string()).or_default() += 1;
+        *self.0.entry(key).or_default().entry(nfc(word.trim().into()).into_owned()).or_default() += 1;
     }
 
     /// The most frequent spelling of each word; of equally frequent ones the last, which has small letters.

@@ -1,4 +1,21 @@
-//! Numbers as text, and characters that no text for people should hold.
+//! Numbers as text, letters with accents, and characters that no text for people should hold.
+
+use std::borrow::Cow;
+use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
+
+/// A text in which letters with accents are one character each (NFC), as most programs write them; macOS may write the
+/// accents as characters of their own.
+pub fn nfc(text: Cow<'_, str>) -> Cow<'_, str> {
+    match text.is_ascii() || is_nfc_quick(text.chars()) == IsNormalized::Yes {
+        true => text,
+        false => Cow::Owned(text.nfc().collect()),
+    }
+}
+
+/// The name of a column without blanks around it, in that form.
+pub fn tidy_name(name: &str) -> Cow<'_, str> {
+    nfc(name.trim().into())
+}
 
 /// Whether a character says something to a terminal or an editor, or shows nothing at all: control characters, those
 /// that change the direction of the text around them, ends of lines and of paragraphs, and blanks without width. A name

@@ -227,7 +227,8 @@ impl Coefficients {
         if names.is_empty() {
             return Ok(tasks.iter().collect());
         }
-        let places = names.iter().map(|name| tasks.find(name)).collect::<kinfolk::Result<Vec<_>>>()?;
+        let place = |name: &String| tasks.find(&kinfolk_io::nfc(name.into()));
+        let places = names.iter().map(place).collect::<kinfolk::Result<Vec<_>>>()?;
         let chosen = |row: &Vec<f64>| places.iter().map(|&t| row[t]).collect();
         self.values = self.values.iter().map(chosen).collect();
         self.intercept = chosen(&self.intercept);

@@ -126,6 +126,72 @@ fn values_of_folders_are_numbers_where_all_are() {
     assert_eq!(said["n_inputs"], 10, "{said}");
 }
 
+/// With letters and their accents as characters of their own, as macOS writes them.
+fn decomposed(text: &str) -> String {
+    text.replace('\u{f6}', "o\u{308}").replace('\u{fc}', "u\u{308}").replace('\u{e9}', "e\u{301}")
+}
+
+#[test]
+fn accents_of_macos_are_those_of_others() {
+    let place = Place::new();
+    let text = whole(&["K\u{f6}ln", "M\u{fc}nchen", "Orl\u{e9}ans"], "st\u{e4}dte")
+        .replace("size", "gr\u{f6}\u{df}e");
+    let rows = |text: &str| {
+        text.lines().skip(1).map(|line| line.to_string() + ",\u{e9}t\u{e9}\n").collect::<String>()
+    };
+    let text = format!(
+        "{},saison\n{}",
+        text.lines().next().unwrap(),
+        rows(&text).replacen("\u{e9}t\u{e9}", "hiver", 9)
+    );
+    place.write("a.csv", &text);
+    place.write("mac.csv", decomposed(&text));
+    let fit = "--target sales --c 1 --threads 1";
+    let plain = place.ok(&format!("fit a.csv --task st\u{e4}dte {fit} -o a.st"));
+    let said = place.ok(&format!(
+        "fit mac.csv --task st\u{e4}dte --drop {} {fit} -o mac.st",
+        decomposed("gr\u{f6}\u{df}e")
+    ));
+    assert!(!said.contains("taken for") && !plain.contains("taken for"), "{said}");
+    place.ok(&format!("fit a.csv --task st\u{e4}dte --drop gr\u{f6}* {fit} -o b.st --quiet"));
+    assert_eq!(place.ok("predict mac.st a.csv"), place.ok("predict b.st mac.csv"));
+    let predicted = place.run("predict a.st mac.csv");
+    assert_eq!((predicted.stderr.as_str(), predicted.stdout), ("", place.ok("predict a.st a.csv")));
+    place.ok(&format!("model coef b.st --task {}", decomposed("K\u{f6}ln")));
+    place.write(
+        "groups.csv",
+        decomposed("st\u{e4}dte,r\u{e9}gion\nK\u{f6}ln,e\nM\u{fc}nchen,e\nOrl\u{e9}ans,w\n"),
+    );
+    let said =
+        place.ok(&format!("fit a.csv --task st\u{e4}dte --atom groups=groups.csv:r\u{e9}gion {fit} -o g.st"));
+    assert!(!said.contains("group of its own"), "{said}");
+}
+
+#[test]
+fn names_of_columns_may_have_spaces_and_other_capitals() {
+    let place = Place::new();
+    place.write("plain.csv", whole(&["at", "de"], "country"));
+    place.write("odd.csv", whole(&["at", "de"], "Country").replacen("size,day,", " Size,day ,\t", 1));
+    let fit = "--c 1 --threads 1";
+    place.ok(&format!("fit plain.csv --task country --target sales --drop size {fit} -o plain.st"));
+    let said = place.ok(&format!("fit odd.csv --task country --target sales --drop SIZE {fit} -o odd.st"));
+    assert!(said.contains("\"country\" is taken for the column \"Country\""), "{said}");
+    assert!(said.contains("\"SIZE\" is taken for the column \"Size\""), "{said}");
+    let predicted = place.run("predict odd.st plain.csv --task COUNTRY");
+    assert!(
+        predicted.stderr.contains("note: \"COUNTRY\" is taken for the column \"country\""),
+        "{predicted:?}"
+    );
+    assert_eq!(predicted.stdout.lines().skip(1).collect::<Vec<_>>(), {
+        let plain = place.ok("predict plain.st plain.csv");
+        plain.lines().skip(1).map(String::from).collect::<Vec<_>>()
+    });
+    // Which of two columns is meant is not guessed.
+    place.write("two.csv", "Age,AGE,y\n1,2,3\n2,1,4\n");
+    let said = place.run("fit two.csv --target y --drop age -o m.st");
+    assert!(said.code == 3 && said.stderr.contains("there is no column \"age\"; did you mean"), "{said:?}");
+}
+
 #[test]
 fn lines_of_a_title_are_skipped_aloud() {
     let place = Place::new();

@@ -3,6 +3,7 @@
 use super::messages;
 use super::number_form::NumberForm;
 use crate::error::quoted;
+use crate::text::nfc;
 use crate::{ColumnRoles, DateOrder, Decimal, Result, dates};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -165,11 +166,16 @@ pub(crate) struct CellRules {
 
 impl CellRules {
     pub(crate) fn new(columns: &ColumnRoles) -> Self {
+        let words = |words: &Vec<String>| words.iter().map(|word| nfc(word.into()).into_owned()).collect();
         CellRules {
             decimal: columns.decimal.unwrap_or_default(),
-            missing_words: columns.missing_words.clone(),
-            only_missing: columns.only_missing.clone(),
-            only_missing_of: columns.only_missing_of.clone(),
+            missing_words: words(&columns.missing_words),
+            only_missing: columns.only_missing.as_ref().map(words),
+            only_missing_of: columns
+                .only_missing_of
+                .iter()
+                .map(|(of, own)| (of.clone(), words(own)))
+                .collect(),
             spellings: columns.ignore_case.then(|| columns.spellings.clone()),
             units: columns.units.clone(),
             decimals: columns.decimals.clone(),
@@ -295,11 +301,13 @@ impl CellRules {
 
 /// A word without letter case and spaces around it.
 pub fn folded(word: &str) -> String {
-    word.trim().to_lowercase()
+    nfc(word.trim().into()).to_lowercase()
 }
 
-/// A name as it is written without decimals that are zero: `1.0` is `1`, as which other programs write it.
+/// A name as it is written without decimals that are zero: `1.0` is `1`, as which other programs write it. Letters with
+/// accents are one character each.
 pub(crate) fn canonical(name: Cow<'_, str>) -> Cow<'_, str> {
+    let name = nfc(name);
     let whole = name.split_once('.').filter(|(whole, zeros)| {
         is_integer(whole) && !zeros.is_empty() && zeros.bytes().all(|byte| byte == b'0')
     });

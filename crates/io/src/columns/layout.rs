@@ -37,6 +37,8 @@ pub(crate) struct ColumnLayout {
     pub(crate) keeps_rows: bool,
     /// Whether only the first rows were looked at.
     pub(crate) only_start_known: bool,
+    /// What is to be said about the names that the caller gave.
+    pub(crate) said: Vec<String>,
     schema: Schema,
 }
 
@@ -124,6 +126,7 @@ impl ColumnLayout {
             part: columns.part,
             keeps_rows: columns.keep_rows,
             only_start_known: false,
+            said: vec![],
             schema: Schema {
                 left_out,
                 ..Schema::new(ColumnRoles { part: None, folds_by: None, ..columns.clone() }, None, 0)

@@ -1,6 +1,8 @@
 //! Names of columns.
 
+use super::cells::folded;
 use crate::error::{listed, quoted};
+use crate::text::tidy_name;
 use crate::{Hint, Result, Role, nearest};
 use std::collections::HashMap;
 
@@ -39,8 +41,13 @@ impl ColumnNames {
         Ok(ColumnNames { names, position, unnamed: vec![], lists: vec![] })
     }
 
-    /// Names of a file, where those of some columns may be empty: those of rows, as R and pandas write them.
+    /// Names of a file, without blanks around them.
     pub(crate) fn of_file(names: Vec<String>) -> Result<Self> {
+        ColumnNames::as_written(tidied(names))
+    }
+
+    /// Names as they are. Those of some columns may be empty: those of rows, as R and pandas write them.
+    pub(crate) fn as_written(names: Vec<String>) -> Result<Self> {
         let named = |(i, name): (usize, &String)| match name.as_str() {
             "" => format!("(column {})", i + 1),
             _ => name.clone(),
@@ -88,7 +95,15 @@ impl ColumnNames {
     }
 
     pub(crate) fn find(&self, name: &str) -> Option<usize> {
-        self.position.get(name).copied()
+        let exact = self.position.get(name);
+        exact.or_else(|| self.position.get(&*tidy_name(name))).copied()
+    }
+
+    /// The only column that is called so if letter case does not count.
+    pub(crate) fn find_in_other_case(&self, name: &str) -> Option<usize> {
+        let name = folded(name);
+        let mut alike = (0..self.len()).filter(|&i| !self.is_unnamed(i) && folded(self.name(i)) == name);
+        alike.next().filter(|_| alike.next().is_none())
     }
 
     /// The column of this name, which the caller gave for a role.
@@ -110,6 +125,17 @@ impl ColumnNames {
     }
 }
 
+/// The names without blanks around them, where they are still different.
+fn tidied(names: Vec<String>) -> Vec<String> {
+    let mut times: HashMap<String, u32> = HashMap::new();
+    names.iter().for_each(|name| *times.entry(tidy_name(name).into_owned()).or_default() += 1);
+    let tidied = |name: String| match tidy_name(&name).into_owned() {
+        tidy if tidy.is_empty() || times[&tidy] == 1 => tidy,
+        _ => name,
+    };
+    names.into_iter().map(tidied).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -123,6 +149,22 @@ mod tests {
         let message = |list: &[&str]| names(list).err().unwrap().to_string();
         assert_eq!(message(&["a", "b", "a"]), "columns 1 and 3 are both named \"a\"; rename one of them");
         assert!(message(&["", "b"]).starts_with("column 1 has no name"));
+    }
+
+    #[test]
+    fn names_of_files_have_no_blanks_around_them_and_one_form_of_accents() {
+        let of =
+            |list: &[&str]| ColumnNames::of_file(list.iter().map(|name| name.to_string()).collect()).unwrap();
+        let names = of(&["a ", " gr\u{f6}\u{df}e", "x", " x", "  "]);
+        assert_eq!(names.names, ["a", "gr\u{f6}\u{df}e", "x", " x", "(column 5)"]);
+        assert_eq!(
+            ["a", " a", "gro\u{308}\u{df}e", " x", "X"].map(|name| names.find(name)),
+            [Some(0), Some(0), Some(1), Some(3), None]
+        );
+        assert_eq!(
+            ["A", "GR\u{d6}\u{df}E", "X", "b"].map(|name| names.find_in_other_case(name)),
+            [Some(0), Some(1), None, None]
+        );
     }
 
     #[test]

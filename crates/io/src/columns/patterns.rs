@@ -1,16 +1,18 @@
 //! Columns chosen by a pattern: `tox_*`.
 
 use super::ColumnNames;
-use crate::{ColumnRoles, Hint, Result, Role, error::quoted};
+use crate::error::quoted;
+use crate::text::nfc;
+use crate::{ColumnRoles, FoldsBy, Hint, Result, Role};
 use std::collections::{BTreeMap, HashSet};
 
 impl ColumnRoles {
-    /// The same with patterns, and names of lists, replaced by the columns that fit. A column that is named elsewhere
-    /// is not among them.
-    pub(crate) fn expanded(&self, names: &ColumnNames) -> Result<ColumnRoles> {
-        let mut roles = self.clone();
+    /// The same with the names of columns as the file has them, patterns and names of lists replaced by the columns
+    /// that fit, and what is to be said about it. A column that is named elsewhere fits no pattern.
+    pub(crate) fn expanded(&self, names: &ColumnNames) -> Result<(ColumnRoles, Vec<String>)> {
+        let (mut roles, said) = self.as_called(names);
         let exact: HashSet<String> = {
-            let named = self.named().map(|(_, name)| name).chain(self.features.iter().flatten());
+            let named = roles.named().map(|(_, name)| name).chain(roles.features.iter().flatten());
             named.filter(|name| names.find(name).is_some()).cloned().collect()
         };
         let lists = [
@@ -46,10 +48,48 @@ impl ColumnRoles {
             }
             *list = all;
         }
-        roles.decimals = of_columns(&self.decimals, names)?;
-        roles.only_missing_of = of_columns(&self.only_missing_of, names)?;
-        Ok(roles)
+        roles.decimals = of_columns(&roles.decimals, names)?;
+        roles.only_missing_of = of_columns(&roles.only_missing_of, names)?;
+        Ok((roles, said))
     }
+
+    /// The same with the names of columns as the file has them. A name in other letters is that of the only column that
+    /// fits, aloud.
+    fn as_called(&self, names: &ColumnNames) -> (ColumnRoles, Vec<String>) {
+        let (mut roles, mut said) = (self.clone(), vec![]);
+        let mut rename = |name: &mut String| {
+            let is_known = names.find(name).is_some() || names.numbers_of_list(name).is_some();
+            let in_other_case = || names.find_in_other_case(name).filter(|_| !is_known);
+            if let Some(column) = in_other_case() {
+                said.push(format!("{} is taken for the column {}", quoted(name), quoted(names.name(column))));
+            }
+            match names.find(name).or_else(in_other_case) {
+                Some(column) => names.name(column).clone_into(name),
+                // Patterns, too, have accents.
+                None => *name = nfc(name.as_str().into()).into_owned(),
+            }
+        };
+        let one = [&mut roles.task, &mut roles.weight, &mut roles.offset, &mut roles.split];
+        one.into_iter().flatten().for_each(&mut rename);
+        let lists = [&mut roles.target, &mut roles.drop, &mut roles.one_hot, &mut roles.keep];
+        lists.into_iter().chain(&mut roles.features).flatten().for_each(&mut rename);
+        if let Some(FoldsBy::Group(name) | FoldsBy::Time(name)) = &mut roles.folds_by {
+            rename(name);
+        }
+        roles.decimals = renamed(&roles.decimals, &mut rename);
+        roles.only_missing_of = renamed(&roles.only_missing_of, &mut rename);
+        said.dedup();
+        (roles, said)
+    }
+}
+
+fn renamed<T: Clone>(said: &BTreeMap<String, T>, rename: &mut dyn FnMut(&mut String)) -> BTreeMap<String, T> {
+    let one = |(name, value): (&String, &T)| {
+        let mut name = name.clone();
+        rename(&mut name);
+        (name, value.clone())
+    };
+    said.iter().map(one).collect()
 }
 
 /// What is said of columns by name or by pattern, of each that fits.
@@ -117,7 +157,11 @@ mod tests {
         let names = ColumnNames::new(names).unwrap();
         let list = |names: &[&str]| names.iter().map(|name| name.to_string()).collect::<Vec<_>>();
         let roles = ColumnRoles { target: list(&["t_*"]), drop: list(&["t_2"]), ..ColumnRoles::default() };
-        assert_eq!(roles.expanded(&names).unwrap().target, list(&["t_1", "t_3"]));
+        assert_eq!(roles.expanded(&names).unwrap().0.target, list(&["t_1", "t_3"]));
+        let other = ColumnRoles { target: list(&["X"]), drop: list(&["T_2"]), ..ColumnRoles::default() };
+        let (other, said) = other.expanded(&names).unwrap();
+        assert_eq!((other.target, other.drop), (list(&["x"]), list(&["t_2"])));
+        assert_eq!(said, ["\"X\" is taken for the column \"x\"", "\"T_2\" is taken for the column \"t_2\""]);
         let none = ColumnRoles { target: list(&["u*"]), ..ColumnRoles::default() };
         assert!(none.expanded(&names).unwrap_err().to_string().starts_with("no column fits \"u*\""));
     }

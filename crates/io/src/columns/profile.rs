@@ -60,7 +60,7 @@ pub struct ColumnProfile {
 pub(crate) fn profile(files: &mut [NamedCursor], columns: &ColumnRoles) -> Result<Option<FileProfile>> {
     let Some((first, cursor)) = files.first() else { return Ok(None) };
     let in_first = |error: Error| error.in_file(first);
-    let mut columns = columns.expanded(cursor.names()).map_err(in_first)?;
+    let (mut columns, said) = columns.expanded(cursor.names()).map_err(in_first)?;
     let unknown = columns.named().filter_map(|(role, name)| cursor.names().require(name, role).err());
     if let Some(error) = Error::several(unknown) {
         return Err(in_first(error));
@@ -137,7 +137,7 @@ pub(crate) fn profile(files: &mut [NamedCursor], columns: &ColumnRoles) -> Resul
     };
     let columns = surveys.iter().enumerate().map(one).collect();
     let of_files: BTreeSet<String> = files.iter().filter_map(|(_, cursor)| cursor.remark()).collect();
-    let remarks: Vec<String> = of_files.into_iter().collect();
+    let remarks: Vec<String> = of_files.into_iter().chain(said).collect();
     let remark = (!remarks.is_empty()).then(|| remarks.join("; "));
     Ok(Some(FileProfile { rows, remark, columns }))
 }

@@ -6,6 +6,7 @@ use super::encoder::{Code, FeatureColumn};
 use super::fold_column::FoldCells;
 use super::{ColumnLayout, ColumnUse, LabelKind, RowPlace, TargetColumns, messages};
 use crate::categories::CategoricalBuilder;
+use crate::text::nfc;
 use crate::{Categorical, Hint, KeptColumn, Labels, Missing, ReadThreads, Result, Table, Targets};
 use kinfolk::inputs::{Dense, Inputs, Sparse};
 use kinfolk::{Matrix, TaskNames};
@@ -241,7 +242,7 @@ impl RowBuffer {
 
     /// The name of the task in a cell.
     fn task_name(&mut self, cell: &dyn TableCell, rules: &CellRules) -> Result<String> {
-        let name = rules.name(cell, "task")?;
+        let name = nfc(rules.name(cell, "task")?);
         let short = rules.folded(cells::canonical(name.as_ref().into()));
         if short != name && !rules.ignores_case() && self.remarks.renamed_task.is_none() {
             self.remarks.renamed_task = Some(name.to_string());

@@ -14,11 +14,11 @@ use super::{
 };
 use crate::error::{listed, quoted};
 use crate::spelling::SpellingCounts;
+use crate::text::nfc;
 use crate::{
     ChooseColumns, ColumnRoles, Error, Feature, Hint, LeftOut, Missing, ReadThreads, Result, Schema, Source,
     Table, TextTable,
 };
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::PathBuf;
 
@@ -56,9 +56,11 @@ pub(crate) fn open(
     let layouts = match schema {
         Some(schema) => {
             let layout = |(path, cursor): &NamedCursor| {
-                let columns = columns.expanded(cursor.names());
-                let layout = columns
-                    .and_then(|columns| ColumnLayout::for_prediction(cursor.names(), &columns, schema));
+                let layout = columns.expanded(cursor.names()).and_then(|(columns, said)| {
+                    let mut layout = ColumnLayout::for_prediction(cursor.names(), &columns, schema)?;
+                    layout.said = said;
+                    Ok(layout)
+                });
                 layout.map_err(|error| error.in_file(path))
             };
             files.iter().map(layout).collect::<Result<Vec<_>>>()?
@@ -79,7 +81,7 @@ pub(crate) fn open_labels(
     columns: &ColumnRoles,
 ) -> Result<Option<Vec<Box<dyn Source>>>> {
     let Some((first, cursor)) = files.first() else { return Ok(None) };
-    let columns = columns.expanded(cursor.names()).map_err(|error| error.in_file(first))?;
+    let (columns, _) = columns.expanded(cursor.names()).map_err(|error| error.in_file(first))?;
     let layout = |(path, cursor): &NamedCursor| {
         ColumnLayout::for_fitting(cursor.names(), &columns).map_err(|error| error.in_file(path))
     };
@@ -169,7 +171,7 @@ fn for_fitting(
     look: LookThrough,
 ) -> Result<Vec<ColumnLayout>> {
     let Some((first, cursor)) = files.first() else { return Ok(vec![]) };
-    let mut columns = columns.expanded(cursor.names()).map_err(|error| error.in_file(first))?;
+    let (mut columns, said) = columns.expanded(cursor.names()).map_err(|error| error.in_file(first))?;
     if columns.ignore_case {
         columns.spellings = spellings(files)?;
     }
@@ -212,7 +214,8 @@ fn for_fitting(
     layouts.iter_mut().for_each(|layout| layout.set_money(&columns.money));
     let empty = files.iter().map(|(_, cursor)| cursor.empty_rows()).sum();
     layouts.iter_mut().for_each(|layout| layout.set_empty_rows(empty));
-    let mut remarks = remarks(files, &surveys, layouts[0].features.len(), &columns);
+    let mut remarks = said;
+    remarks.extend(self::remarks(files, &surveys, layouts[0].features.len(), &columns));
     remarks.extend(remarks::grouped_numbers(&surveys).filter(|_| columns.decimal.is_none() && !has_point));
     remarks.extend(lacking);
     layouts.iter_mut().for_each(|layout| layout.set_remarks(remarks.clone()));
@@ -678,7 +681,15 @@ impl Source for ColumnSource {
         let rows = unseen.chain(rest).chain(self.other_zones()).chain(self.without_units());
         let rows = rows.chain(self.other_money());
         let rows = rows.chain(gone).chain(task).chain(dropped).chain(empty);
-        self.cursor.remark().into_iter().chain(absent).chain(self.absent_task()).chain(rows).collect()
+        let said = self.layout.said.iter().cloned();
+        self.cursor
+            .remark()
+            .into_iter()
+            .chain(said)
+            .chain(absent)
+            .chain(self.absent_task())
+            .chain(rows)
+            .collect()
     }
 }
 
@@ -781,8 +792,8 @@ pub(crate) fn texts(cursor: &mut dyn ColumnCursor, choose: &ChooseColumns<'_>) -
                     lines.push(line);
                 }
             }
-            let text = cell.text().map(Cow::into_owned).map_err(|error| place.mark(error))?;
-            rows[first + row].push(text);
+            let text = cell.text().map_err(|error| place.mark(error))?;
+            rows[first + row].push(nfc(text).into_owned());
             Ok(())
         })?;
         if read == 0 {

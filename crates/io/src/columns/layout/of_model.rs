@@ -31,6 +31,7 @@ impl ColumnLayout {
             part: None,
             keeps_rows: roles.keep_rows,
             only_start_known: false,
+            said: vec![],
             schema: schema.clone(),
         };
         layout.schema.columns.missing_words.extend_from_slice(&roles.missing_words);

@@ -4,7 +4,7 @@ use super::data::ordered;
 use super::path;
 use super::{RelationData, RelationKind};
 use crate::Result;
-use kinfolk_io::{ColumnRoles, Error as FileError, TextTable, read_texts};
+use kinfolk_io::{ColumnRoles, Error as FileError, TextTable, folded, read_texts, tidy_name};
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
@@ -60,7 +60,11 @@ enum Index {
 
 /// The column of tasks: called as in the data, or `task`, or an index without a name if that may be, or the first one.
 fn place_of_tasks(names: &[String], (task_column, index): (Option<&str>, Index)) -> usize {
-    let place = |name: &str| names.iter().position(|other| other == name);
+    let place = |name: &str| {
+        let exact = names.iter().position(|other| *other == tidy_name(name));
+        let mut alike = (0..names.len()).filter(|&i| folded(&names[i]) == folded(name));
+        exact.or_else(|| alike.next().filter(|_| alike.next().is_none()))
+    };
     let first = || names.iter().position(|name| is_index(name) == (index == Index::Tasks));
     task_column.and_then(place).or_else(|| place("task")).or_else(first).unwrap_or(0)
 }
@@ -79,7 +83,7 @@ fn two_columns(
     let task = place_of_tasks(names, (task_column, index));
     let is_other = |&i: &usize| i != task && (index == Index::Tasks || !is_index(&names[i]));
     let others: Vec<usize> = (0..names.len()).filter(is_other).collect();
-    let place = |name: &str| others.iter().copied().find(|&i| names[i] == name);
+    let place = |name: &str| others.iter().copied().find(|&i| names[i] == tidy_name(name));
     let listed = || names.iter().map(|name| format!("{name:?}")).take(10).collect::<Vec<_>>().join(", ");
     let usual = || match kind {
         RelationKind::Tree => place("path").or_else(|| place("parent")),
