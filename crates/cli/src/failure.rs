@@ -195,7 +195,7 @@ fn option(hint: &Hint) -> String {
                 .into()
         }
         Hint::FillCells => {
-            "have it filled in with the mean of the training rows with --missing-columns fill".into()
+            "have it filled in with the mean of the training rows with --missing-cells fill".into()
         }
         Hint::CheckRoles(roles) => {
             format!("see {}", roles.iter().map(|role| role_option(*role)).collect::<Vec<_>>().join(" and "))

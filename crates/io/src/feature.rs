@@ -167,19 +167,19 @@ named! {
     Error = "error",
 }
 
-/// What becomes of columns of a model that new rows do not have.
+/// What becomes of what new rows lack and training rows had: columns, or single values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum MissingColumns {
+pub enum NewGaps {
     /// It is an error.
     #[default]
     Error,
-    /// All their values are missing: they are filled in by the recipe of the model, or with the mean of the training
-    /// rows if no value was missing there.
+    /// Columns are ones of missing values, filled in by the recipe of the model. Where no value was missing in
+    /// training, the means of the features in the training rows stand for one.
     Fill,
 }
 
 named! {
-    MissingColumns, "way to treat missing columns":
+    NewGaps, "way to treat gaps":
     Error = "error",
     Fill = "fill",
 }

@@ -73,7 +73,7 @@ pub use dates::{DateOrder, DatePart};
 pub use digits::digits;
 pub use error::{Error, Hint, Result};
 pub use families::family;
-pub use feature::{Decimal, Feature, MAX_LEVELS, Missing, MissingColumns};
+pub use feature::{Decimal, Feature, MAX_LEVELS, Missing, NewGaps};
 pub use folds_by::{FoldKeys, FoldsBy};
 pub use format::{
     CellKind, Cells, FileFormat, TableWriter, columns_as, columns_of, format_names, format_of, npy_bytes,

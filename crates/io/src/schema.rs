@@ -2,7 +2,7 @@
 
 use crate::error::quoted;
 use crate::label_encoding::{listed, names_in_use};
-use crate::{DateOrder, DatePart, Decimal, Feature, FoldsBy, Missing, MissingColumns, Result, Targets};
+use crate::{DateOrder, DatePart, Decimal, Feature, FoldsBy, Missing, NewGaps, Result, Targets};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -71,7 +71,10 @@ pub struct ColumnRoles {
     pub folds_by: Option<FoldsBy>,
     /// What becomes of columns of a model that new rows do not have.
     #[serde(skip)]
-    pub missing_columns: MissingColumns,
+    pub missing_columns: NewGaps,
+    /// What becomes of missing values in columns that had none in training.
+    #[serde(skip)]
+    pub missing_cells: NewGaps,
     /// Whether no row may be left out: then a missing value is an error that [`Missing::Drop`] would leave out.
     #[serde(skip)]
     pub keep_rows: bool,

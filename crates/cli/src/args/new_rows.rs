@@ -4,7 +4,7 @@ use super::ColumnArgs;
 use crate::failure::Result;
 use crate::scores::UnknownTask;
 use clap::Args;
-use kinfolk_io::{ColumnRoles, MissingColumns};
+use kinfolk_io::{ColumnRoles, NewGaps};
 use kinfolk_train::{AtomSetting, Trained};
 use std::path::PathBuf;
 
@@ -20,15 +20,23 @@ pub(crate) struct NewRowArgs {
     #[arg(long = "atom", value_name = "KIND=FILE")]
     atoms: Vec<AtomSetting>,
     /// Columns of the model that the file does not have: an error, or their values are missing ones and filled in as
-    /// the model does, with means if none were missing in training (fill) [default: error]. With fill, empty cells of
-    /// numbers that had no gaps in training have their mean, too.
+    /// the model does, with means if none were missing in training (fill) [default: error].
     #[arg(long, value_name = "error|fill")]
-    missing_columns: Option<MissingColumns>,
+    missing_columns: Option<NewGaps>,
+    /// Missing values in columns that had none in training: an error, or the mean of the training rows (fill) [default:
+    /// error].
+    #[arg(long, value_name = "error|fill")]
+    missing_cells: Option<NewGaps>,
 }
 
 impl Default for NewRowArgs {
     fn default() -> Self {
-        NewRowArgs { unknown_task: UnknownTask::Error, atoms: vec![], missing_columns: None }
+        NewRowArgs {
+            unknown_task: UnknownTask::Error,
+            atoms: vec![],
+            missing_columns: None,
+            missing_cells: None,
+        }
     }
 }
 
@@ -44,7 +52,8 @@ impl NewRowArgs {
     /// If an option is given that only a fit can follow.
     pub(crate) fn roles(&self, columns: &ColumnArgs) -> Result<ColumnRoles> {
         let missing_columns = self.missing_columns.unwrap_or_default();
-        Ok(ColumnRoles { missing_columns, ..columns.for_model()? })
+        let missing_cells = self.missing_cells.unwrap_or_default();
+        Ok(ColumnRoles { missing_columns, missing_cells, ..columns.for_model()? })
     }
 
     /// The atoms, with their files read.

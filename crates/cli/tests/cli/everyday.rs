@@ -255,7 +255,7 @@ fn rows_stay_in_their_places() {
     assert!(said.code == 3 && said.stderr.contains("column \"age\": the value is missing"), "{said:?}");
     assert!(!place.files().contains(&"out.csv".to_string()));
     place.ok("certify m.st gaps.csv");
-    place.ok("predict m.st gaps.csv --missing-columns fill -o out.csv");
+    place.ok("predict m.st gaps.csv --missing-cells fill -o out.csv");
     // Rows that do not say their task.
     let without: String =
         school().lines().map(|line| line.split_once(',').unwrap().1.to_string() + "\n").collect();

@@ -81,14 +81,27 @@ fn empty_cells_of_columns_without_gaps_have_their_mean_on_request() {
     };
     place.write("gap.csv", with_gap(""));
     let said = place.run("predict m.st gap.csv");
-    assert!(said.code == 3 && said.stderr.contains("--missing-columns fill"), "{}", said.stderr);
-    let filled = place.ok("predict m.st gap.csv --missing-columns fill -q");
+    assert!(said.code == 3 && said.stderr.contains("--missing-cells fill"), "{}", said.stderr);
+    assert_eq!(
+        place.run("predict m.st gap.csv --missing-columns fill").stderr,
+        said.stderr,
+        "no column is absent"
+    );
+    let filled = place.run("predict m.st gap.csv --missing-cells fill");
+    let note = "note: missing values filled in with the mean of training: \"rain\" (1)\n";
+    assert_eq!((filled.code, filled.stderr.as_str()), (0, note));
+    let filled = filled.stdout;
     let second = |text: &str| text.lines().nth(1).unwrap().to_string();
     // The first row lies between those with less and with more rain; the others are as they were.
     place.write("whole.csv", with_gap("0.5"));
     let whole = place.ok("predict m.st whole.csv -q");
     assert_eq!(filled.lines().skip(2).collect::<Vec<_>>(), whole.lines().skip(2).collect::<Vec<_>>());
     assert_ne!(second(&filled), second(&whole));
+    // Of a model that leaves out rows, and of words, too.
+    place.ok("fit a.csv --task shop --target sales --c 1 --missing drop -o d.st --threads 1 --quiet");
+    place.write("words.csv", sales(6, &["shop", "size", "rain", "kind"]).replacen(",new\n", ",\n", 1));
+    let said = place.run("predict d.st words.csv --missing-cells fill");
+    assert!(said.code == 0 && said.stderr.contains("\"kind\" (1)"), "{said:?}");
 }
 
 #[test]

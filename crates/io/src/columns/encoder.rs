@@ -16,6 +16,8 @@ pub(crate) struct FeatureColumn {
     codes: HashMap<String, u32>,
     /// The features of all rows, if the column is absent.
     constant: Option<Vec<f64>>,
+    /// The features of rows that lack a value, if there was none in training, and they are to be filled in.
+    gap: Option<Vec<f64>>,
 }
 
 /// What a cell becomes. One number per column stands for all features of the column, until the rows are complete.
@@ -39,6 +41,9 @@ const NOTHING: f64 = f64::NAN;
 const MISSING: f64 = 0.0;
 const UNKNOWN: f64 = -2.0;
 
+/// Stands for a missing value where there was none in training. No value is infinite.
+const GAP: f64 = f64::INFINITY;
+
 impl FeatureColumn {
     pub(crate) fn new(column: usize, feature: Feature) -> Self {
         let codes = match &feature {
@@ -58,7 +63,7 @@ impl FeatureColumn {
                 1 + parts + usize::from(feature.has_indicator())
             }
         };
-        FeatureColumn { column, feature, width, codes, constant: None }
+        FeatureColumn { column, feature, width, codes, constant: None, gap: None }
     }
 
     /// A column that is absent. All its values are missing: they are filled in by the recipe, or with the `means` of
@@ -83,6 +88,18 @@ impl FeatureColumn {
         Some(column)
     }
 
+    /// Fills in missing values with these means of its features, if there was none in training.
+    pub(super) fn fill_gaps(&mut self, means: &[f64]) {
+        if !self.is_absent() && !self.feature.is_filled() {
+            self.gap = Some(means.to_vec());
+        }
+    }
+
+    /// Whether missing values are filled in although there was none in training.
+    pub(super) fn fills_gaps(&self) -> bool {
+        self.gap.is_some()
+    }
+
     /// Whether the file does not have it.
     pub(crate) fn is_absent(&self) -> bool {
         self.constant.is_some()
@@ -90,19 +107,19 @@ impl FeatureColumn {
 
     /// Whether a code is the feature itself.
     pub(crate) fn is_plain_number(&self) -> bool {
-        !self.is_absent() && matches!(self.feature, Feature::Number(_))
+        !self.is_absent() && !self.fills_gaps() && matches!(self.feature, Feature::Number(_))
     }
 
     /// Whether the code of a number is that number, and that of a missing one NaN, or 0 where none may be missing.
     pub(crate) fn takes_numbers(&self) -> bool {
-        !self.is_absent() && matches!(self.feature, Feature::Number(_) | Feature::Filled { .. })
+        self.is_plain_number() || !self.is_absent() && matches!(self.feature, Feature::Filled { .. })
     }
 
     /// Whether all its features are 0 or 1.
     pub(crate) fn is_zero_or_one(&self) -> bool {
         let has_shares =
             matches!(self.feature, Feature::OneHot { fill: Some(_), .. }) && self.feature.is_filled();
-        self.is_one_hot() && !has_shares
+        self.is_one_hot() && !has_shares && !self.fills_gaps()
     }
 
     /// Whether it is 0 in almost all of its features.
@@ -112,6 +129,13 @@ impl FeatureColumn {
 
     /// The code of a cell.
     pub(crate) fn code(&self, cell: &dyn TableCell, rules: &CellRules, fitting: bool) -> Result<Code> {
+        Ok(match self.own_code(cell, rules, fitting)? {
+            Code::Missing if self.fills_gaps() => Code::Value(GAP),
+            code => code,
+        })
+    }
+
+    fn own_code(&self, cell: &dyn TableCell, rules: &CellRules, fitting: bool) -> Result<Code> {
         let column = self.feature.column();
         match &self.feature {
             Feature::Number(_) | Feature::Filled { .. } => match rules.number(cell) {
@@ -171,6 +195,7 @@ impl FeatureColumn {
     /// Whether a code is that of a missing value.
     pub(crate) fn is_missing(&self, code: f64) -> bool {
         match &self.feature {
+            _ if code == GAP => true,
             Feature::Number(_) => false,
             Feature::Filled { .. } | Feature::Date { .. } => code.is_nan(),
             Feature::OneHot { fill: Some(_), .. } => code < MISSING && code > UNKNOWN,
@@ -181,7 +206,7 @@ impl FeatureColumn {
 
     /// Calls `put` with the features that a code stands for, those that are 0 left out or not.
     pub(crate) fn spread(&self, code: f64, mut put: impl FnMut(usize, f64)) {
-        if let Some(constant) = &self.constant {
+        if let Some(constant) = self.constant.as_ref().or(self.gap.as_ref().filter(|_| code == GAP)) {
             return constant.iter().enumerate().for_each(|(place, value)| put(place, *value));
         }
         match &self.feature {

@@ -97,7 +97,7 @@ pub(super) fn present_features(
         let means = schema.feature_means.as_ref().and_then(|means| means.get(first..first + width));
         first += width;
         match names.find(feature.column()) {
-            Some(column) => Ok(FeatureColumn::new(column, with_mean(feature, means))),
+            Some(column) => Ok(FeatureColumn::new(column, feature.clone())),
             None => FeatureColumn::absent(feature.clone(), schema.columns.missing, means).ok_or_else(|| {
                 wrong!(
                     "the column is not there, had no gaps in training, and the model does not know its mean (its \
@@ -110,13 +110,15 @@ pub(super) fn present_features(
     features.iter().map(place).collect()
 }
 
-/// A column of numbers without gaps in training: cells that are empty now have the mean of the training rows.
-fn with_mean(feature: &Feature, means: Option<&[f64]>) -> Feature {
-    match (feature, means) {
-        (Feature::Number(column), Some([mean])) => {
-            Feature::Filled { column: column.clone(), fill: *mean, indicator: false, rows: 0 }
+/// Has missing values filled in with the means of the training rows where none was missing, if these are known.
+pub(super) fn fill_cells(columns: &mut [FeatureColumn], schema: &Schema) {
+    let Some(means) = &schema.feature_means else { return };
+    let mut first = 0;
+    for column in columns {
+        if let Some(means) = means.get(first..first + column.width) {
+            column.fill_gaps(means);
         }
-        _ => feature.clone(),
+        first += column.width;
     }
 }
 

@@ -670,6 +670,15 @@ impl Source for ColumnSource {
             gone.map(|(k, _)| self.layout.features[*k].feature.column().to_string()).collect();
         let gone = (!gone.is_empty())
             .then(|| format!("no value in any row, filled in as missing: {}", listed(&gone)));
+        let filled = self.remarks.missing.iter().filter(|(k, rows)| {
+            let is_gone = **rows == self.n_rows && **rows >= MIN_ROWS_OF_A_GAP;
+            self.layout.features[**k].fills_gaps() && !is_gone
+        });
+        let filled: Vec<String> = filled
+            .map(|(k, rows)| format!("{} ({rows})", quoted(self.layout.features[*k].feature.column())))
+            .collect();
+        let filled = (!filled.is_empty())
+            .then(|| format!("missing values filled in with the mean of training: {}", filled.join(", ")));
         let absent = self.layout.absent_columns();
         let absent = (!absent.is_empty()).then(|| {
             let (column, is) = if absent.len() == 1 { ("column", "is") } else { ("columns", "are") };
@@ -680,7 +689,7 @@ impl Source for ColumnSource {
         let empty = empty_rows_in_words(self.cursor.empty_rows());
         let rows = unseen.chain(rest).chain(self.other_zones()).chain(self.without_units());
         let rows = rows.chain(self.other_money());
-        let rows = rows.chain(gone).chain(task).chain(dropped).chain(empty);
+        let rows = rows.chain(gone).chain(filled).chain(task).chain(dropped).chain(empty);
         let said = self.layout.said.iter().cloned();
         self.cursor
             .remark()

@@ -3,7 +3,7 @@
 use super::Trained;
 use crate::Result;
 use kinfolk::{Observations, Scaling};
-use kinfolk_io::{ColumnRoles, MissingColumns, Schema, Source, Storage, Table};
+use kinfolk_io::{ColumnRoles, NewGaps, Schema, Source, Storage, Table};
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
@@ -32,11 +32,11 @@ impl Trained {
         Ok(kinfolk_io::read_all(paths, columns, Some(&self.schema_with_means(columns)))?.0)
     }
 
-    /// The schema, with the means of features if columns may be absent. Scaling by feature has them.
+    /// The schema, with the means of features if columns or values may be absent. Scaling by feature has them.
     fn schema_with_means(&self, columns: &ColumnRoles) -> Cow<'_, Schema> {
-        match columns.missing_columns {
-            MissingColumns::Error => Cow::Borrowed(&self.schema),
-            MissingColumns::Fill => {
+        match (columns.missing_columns, columns.missing_cells) {
+            (NewGaps::Error, NewGaps::Error) => Cow::Borrowed(&self.schema),
+            _ => {
                 let feature_means = match self.model.scaling() {
                     Scaling::Standard { mean, .. } | Scaling::Spread { mean, .. } => Some(mean.clone()),
                     _ => None,

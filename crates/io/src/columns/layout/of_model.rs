@@ -3,9 +3,9 @@
 use super::{ColumnLayout, LabelKind, TargetColumns};
 use crate::columns::ColumnNames;
 use crate::columns::encoder::FeatureColumn;
-use crate::columns::feature_columns::{known_features, present_features};
+use crate::columns::feature_columns::{fill_cells, known_features, present_features};
 use crate::columns::target_values::TargetPair;
-use crate::{ColumnRoles, Feature, Hint, LabelEncoding, MissingColumns, Result, Role, Schema};
+use crate::{ColumnRoles, Feature, Hint, LabelEncoding, NewGaps, Result, Role, Schema};
 use std::collections::BTreeMap;
 
 impl ColumnLayout {
@@ -54,12 +54,15 @@ impl ColumnLayout {
             as_in(&mut columns.only_missing_of, new, old);
         }
         layout.features = match &schema.features {
-            Some(features) if roles.missing_columns == MissingColumns::Fill => {
+            Some(features) if roles.missing_columns == NewGaps::Fill => {
                 present_features(names, features, schema)?
             }
             Some(features) => known_features(names, features)?,
             None => layout.unnamed_features(names)?,
         };
+        if roles.missing_cells == NewGaps::Fill {
+            fill_cells(&mut layout.features, schema);
+        }
         // Predictions need no labels, and new rows may have remarks in their place. Columns of labels can be tasks.
         if layout.keeps_rows && layout.task.is_some() {
             layout.target = None;
