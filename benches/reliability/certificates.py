@@ -90,7 +90,8 @@ def one(worker):
         worker.finding(bad, about=problem.about, words=words, said=said[-500:], draw=worker.draw)
     elif code != 0:
         lines = said.strip().splitlines()
-        worker.count("refused", lines[-1].split(": ")[1][:50] if lines and ": " in lines[-1] else "without a word")
+        why = lines[-1].partition(": ")[2] if lines else ""
+        worker.count("refused", why.replace("/", " or ")[:70] or "without a word")
         if (worker.folder / "m.st").exists():
             worker.finding("a model of a fit that failed", words=words, said=said)
     else:

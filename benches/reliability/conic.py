@@ -108,11 +108,8 @@ def optimum(about, tensors, data):
     problem, n_tasks = about["problem"], len(tensors["theta"])
     geometry = recheck.Geometry(about, tensors, data, recheck.wide)
     x = (geometry.x if geometry.is_linear else geometry.root()).astype(float)
-    y, offset = data.y.astype(float), data.offset.astype(float)
-    if "target_scale" in tensors:
-        unit = tensors["target_scale"][data.task]
-        centre = tensors["target_centre"][data.task] if "target_centre" in tensors else 0
-        y, offset = (y - centre) / unit, offset / unit
+    labels = recheck.scaled_labels(problem, tensors, data.task, recheck.wide(data.y), recheck.wide(data.offset))
+    y, offset = (values.astype(float) for values in labels)
     each = problem["c"] * (
         tensors["observation_weight"].reshape(-1) if "observation_weight" in tensors else np.ones(len(y))
     )
@@ -128,8 +125,8 @@ def optimum(about, tensors, data):
     intercept = problem["intercept"]
     if intercept == "none":
         limits.append(b == 0)
-    elif intercept.startswith("ridge:"):
-        cost += cp.sum_squares(b) / (2 * float(intercept.split(":")[1]) ** 2)
+    elif intercept != "free":
+        cost += float(recheck.weight_of_intercepts(intercept, problem["c"])) / 2 * cp.sum_squares(b)
     else:
         # Logistic loss, all labels of one class: there is no best intercept, and it costs c b^2 / 2 (docs/problem.md).
         own = [y[(data.task == t) & (each > 0)] for t in range(n_tasks)]

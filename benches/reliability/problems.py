@@ -9,6 +9,8 @@ import recheck
 NUMBER_LOSSES = ["squared", "epsilon:0.1", "squared_epsilon:0.2", "huber:0.7", "absolute", "quantile:0.3"]
 CLASS_LOSSES = ["hinge", "squared_hinge", "smoothed_hinge:0.5", "logistic"]
 KERNELS = ["rbf", "rbf:0.3", "polynomial:2,0.5,1", "polynomial:3,scale,0", "laplacian", "cosine"]
+INTERCEPTS = ["free", "free", "free", "none", "auto", "ridge:1", "ridge:0.01", "ridge:1000"]
+INTERCEPTS += ["shrunk:1", "shrunk:0.03", "shrunk:300"]
 SOLVERS = ["sdca", "sdca-sequential", "newton", "proximal", "interior-point", "spectral", "admm"]
 MOST_EXPONENT = 150
 STREAMED = 0.4
@@ -197,13 +199,13 @@ def draw_settings(rng, problem, classes):
         else repr(float(10.0 ** rng.uniform(-4, 4)) * scale(rng, 0.1))
     )
     options += ["--c", c]
-    intercept = any_of(rng, ["free", "free", "none", "ridge:1", "ridge:0.01", "ridge:1000"])
+    intercept = any_of(rng, INTERCEPTS)
     problem.about["intercept"] = intercept.split(":")[0]
     options += ["--intercept", intercept]
     if rng.random() < 0.15:
         options += ["--bias", any_of(rng, ["1", "0.1", "1e6"])]
-    if not classes and rng.random() < 0.6:
-        options += ["--target-scale", any_of(rng, ["none", "task", "common"])]
+    if rng.random() < (0.2 if classes else 0.7):
+        options += ["--target-scale", any_of(rng, ["none", "task", "common", "shrunk", "pooled"])]
     if classes and rng.random() < 0.15:
         options += ["--class-weight", "balanced"]
     if rng.random() < 0.2:

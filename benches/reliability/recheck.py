@@ -167,12 +167,7 @@ def recheck(about, tensors, data, shaken=wide):
     problem, faults = about["problem"], []
     c, lam, output = wide(problem["c"]), wide(problem["lambda"]), problem["output"]
     n_tasks, row, task = len(tensors["theta"]), data.row, data.task
-    y, offset = wide(data.y), wide(data.offset)
-    if "target_scale" in tensors:
-        unit = wide(tensors["target_scale"])[task]
-        centre = wide(tensors["target_centre"])[task] if "target_centre" in tensors else 0
-        # Scaled labels are numbers in double precision: the problem is about these.
-        y, offset = wide(np.float64((y - centre) / unit)), wide(np.float64(offset / unit))
+    y, offset = scaled_labels(problem, tensors, task, wide(data.y), wide(data.offset))
     of_numbers = are_numbers(problem, task)
     y, offset = np.where(of_numbers, shaken(y), y), shaken(offset)
     # Losses of numbers are functions of `y - z - offset`: labels less offsets are the same problem. Terms such as
@@ -234,11 +229,24 @@ def recheck(about, tensors, data, shaken=wide):
     primal, dual = [*values, *costs], [*-conjugates, *-(alpha * offset), *(-bound for bound in bounds)]
     one_class = np.array([falls_for_ever(losses[t], y[(task == t) & (ci > 0)]) for t in range(n_tasks)])
     sums = wide([alpha[task == t].sum() for t in range(n_tasks)])
-    of_intercepts(problem["intercept"], b, sums, (c, one_class), primal, dual)
+    of_intercepts(problem["intercept"], b, sums, c, one_class, primal, dual)
     if problem["intercept"] == "free":
         faults += balance_faults(alpha, task, np.flatnonzero(~one_class))
     size = abs(wide([term for term in [*primal, *dual] if np.isfinite(term)])).sum()
     return Recheck(wide(primal).sum(), wide(dual).sum(), size, sorted(set(faults)), theta, zero.sum(), reach.max())
+
+
+def scaled_labels(problem, tensors, task, y, offset):
+    """Labels and offsets as the losses see them: numbers in double precision, which the problem is about."""
+    if "target_scale" not in tensors:
+        return y, offset
+    unit = wide(tensors["target_scale"])[task]
+    centre = wide(tensors["target_centre"])[task] if "target_centre" in tensors else 0 * unit
+    # With the logistic loss labels stay as they are, and the centre is a part of the offset.
+    odds = np.array(["logistic" in str(loss) for loss in losses_of(problem, len(tensors["theta"]))])[task]
+    y = np.where(odds, y, (y - centre) / unit)
+    offset = np.where(odds, offset + centre, offset / unit)
+    return wide(np.float64(y)), wide(np.float64(offset))
 
 
 def answering_duals(about, ci, observations, f):
@@ -313,16 +321,24 @@ def falls_for_ever(loss, y):
     return "logistic" in str(loss) and len(set(y.tolist())) == 1
 
 
-def of_intercepts(kind, b, sums, without_best, primal, dual):
+def weight_of_intercepts(kind, c):
+    """The number w of the penalty `w b^2 / 2` of every task, if there is one."""
+    if kind.startswith("ridge:"):
+        return 1 / wide(float(kind.split(":")[1])) ** 2
+    if kind.startswith("shrunk:"):
+        return wide(c) * wide(float(kind.split(":")[1]))
+    return None
+
+
+def of_intercepts(kind, b, sums, c, without_best, primal, dual):
     """Adds what penalised intercepts cost; free ones cost `c b^2 / 2` where there is no best one."""
     if kind == "free":
-        c, own = without_best
-        primal.append(c / 2 * (b[own] ** 2).sum())
-        dual.append(-(sums[own] ** 2).sum() / (2 * c))
-    if kind.startswith("ridge:"):
-        size = wide(float(kind.split(":")[1]))
-        primal.append((b**2).sum() / (2 * size**2))
-        dual.append(-(size**2) / 2 * (sums**2).sum())
+        primal.append(c / 2 * (b[without_best] ** 2).sum())
+        dual.append(-(sums[without_best] ** 2).sum() / (2 * c))
+    weight = weight_of_intercepts(kind, c)
+    if weight is not None:
+        primal.append(weight / 2 * (b**2).sum())
+        dual.append(-(sums**2).sum() / (2 * weight))
 
 
 def inner(geometry, stored, scores):

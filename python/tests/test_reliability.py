@@ -98,6 +98,29 @@ def test_penalties_of_the_checker_are_never_below_the_inner_product(output):
         assert omega + bound >= (weights * duals).sum() - 1e-12
 
 
+@pytest.mark.parametrize("kind, weight", [("ridge:0.5", 4.0), ("shrunk:3", 6.0)])
+def test_penalised_intercepts_of_the_checker_are_never_below_the_sums_of_duals(kind, weight):
+    c, rng = 2.0, np.random.default_rng(0)
+    assert float(recheck.weight_of_intercepts(kind, c)) == weight
+
+    def both(b, sums):
+        primal, dual = [], []
+        recheck.of_intercepts(kind, formulas.wide(b), formulas.wide(sums), c, np.zeros(4, bool), primal, dual)
+        return float(sum(primal) - sum(dual))
+
+    for b, sums in rng.normal(size=(20, 2, 4)):
+        assert both(b, sums) >= (b * sums).sum()
+        assert both(sums / weight, sums) == pytest.approx((sums**2).sum() / weight)
+
+
+def test_the_checker_adds_the_common_log_odds_of_classes_to_their_offsets():
+    problem = {"loss": [{"kind": "squared"}, {"kind": "logistic"}]}
+    tensors = {"theta": np.eye(2), "target_scale": np.array([2.0, 1.0]), "target_centre": np.array([3.0, 0.5])}
+    task, y, offset = np.array([0, 1]), formulas.wide([7.0, -1.0]), formulas.wide([1.0, 1.0])
+    y, offset = recheck.scaled_labels(problem, tensors, task, y, offset)
+    assert (y.tolist(), offset.tolist()) == ([2.0, -1.0], [0.5, 1.5])
+
+
 def test_the_checker_finds_a_certificate_that_was_changed(tmp_path):
     kinfolk = pytest.importorskip("kinfolk")
     rng = np.random.default_rng(0)
