@@ -112,7 +112,8 @@ fn other(bytes: &mut Unstructured<'_>, now: &Value) -> Result<Value> {
         4 => i8::arbitrary(bytes)?.into(),
         5 => <&str>::arbitrary(bytes)?.into(),
         6 => (*bytes.choose(&[
-            "none", "free", "ridge:1", "auto", "linear", "rbf", "squared", "hinge", "inf", "nan",
+            "none", "free", "ridge:1", "shrunk:2", "pooled", "auto", "linear", "rbf", "squared", "hinge",
+            "inf", "nan",
         ])?)
         .into(),
         7 => Value::Array(vec![now.clone(), now.clone()]),

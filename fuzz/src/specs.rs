@@ -1,7 +1,7 @@
 //! Settings of a fit: files and the texts of their parts. What is read is printed and read again to the same.
 
 use crate::readers::check_message;
-use kinfolk::Kernel;
+use kinfolk::{Intercept, Kernel, TargetScale};
 use kinfolk_train::{AtomSetting, FitSpec, LossSpec, Memory, MethodSpec, Weight};
 use std::fmt::Display;
 use std::str::FromStr;
@@ -44,6 +44,8 @@ pub fn parsed(bytes: &[u8]) {
     again::<Weight>(text);
     again::<Memory>(text);
     again::<Kernel>(text);
+    again::<Intercept>(text);
+    again::<TargetScale>(text);
     if let Err(error) = text.parse::<AtomSetting>() {
         check_message(error);
     }
