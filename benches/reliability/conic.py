@@ -110,9 +110,9 @@ def optimum(about, tensors, data):
     x = (geometry.x if geometry.is_linear else geometry.root()).astype(float)
     labels = recheck.scaled_labels(problem, tensors, data.task, recheck.wide(data.y), recheck.wide(data.offset))
     y, offset = (values.astype(float) for values in labels)
-    each = problem["c"] * (
-        tensors["observation_weight"].reshape(-1) if "observation_weight" in tensors else np.ones(len(y))
-    )
+    # Models of rows that nobody kept have no weights of theirs, but those of the data count.
+    weight = tensors.get("observation_weight", np.ones(len(y)) if data.weight is None else data.weight)
+    each = problem["c"] * np.asarray(weight, float).reshape(-1)
     weights, b = cp.Variable((x.shape[1], n_tasks)), cp.Variable(n_tasks)
     cost, limits = penalty(problem, weights, n_tasks)
     predictions = x @ weights
@@ -167,7 +167,11 @@ def settings(options):
 def work(worker):
     warnings.simplefilter("ignore")
     draw = 0
-    while worker.alive():
+    only = worker.options.only
+    while worker.alive() and not (only and draw > max(only)):
+        if only and draw not in only:
+            draw += 1
+            continue
         worker.rng = np.random.default_rng([worker.options.seed, worker.number, draw, 1])
         draw += 1
         problem = problems.draw(worker.rng)
@@ -222,4 +226,6 @@ def summary(extra):
 
 
 if __name__ == "__main__":
-    common.main(work, common.parser(__doc__).parse_args(), summary)
+    parser = common.parser(__doc__)
+    parser.add_argument("--only", type=int, nargs="+", metavar="DRAW", help="only these problems of each job")
+    common.main(work, parser.parse_args(), summary)
