@@ -158,7 +158,7 @@ impl Model {
         };
         let (alpha, scaling, attachments) = (Some(alpha), Scaling::None, Attachments::default());
         let written_by = env!("CARGO_PKG_VERSION").to_string();
-        Ok(Model {
+        let model = Model {
             theta,
             alpha,
             v,
@@ -171,7 +171,28 @@ impl Model {
             attachments,
             written_by,
             about,
-        })
+        };
+        model.check_range()?;
+        Ok(model)
+    }
+
+    /// `Err` if a number has left the range of double precision: the model could be neither kept nor used.
+    fn check_range(&self) -> Result<()> {
+        let parts = [
+            ("theta", Some(self.theta.as_slice())),
+            ("a weight", Some(self.predictor.function().as_slice())),
+            ("a dual variable", self.alpha.as_deref()),
+            ("a coordinate of the primal point", self.v.as_ref().map(Matrix::as_slice)),
+            ("an intercept", self.intercept.as_deref()),
+        ];
+        let is_out = |values: &[f64]| values.iter().any(|x| !x.is_finite());
+        match parts.iter().find(|(_, values)| values.is_some_and(is_out)) {
+            None => Ok(()),
+            Some((name, _)) => Err(Error::Incompatible(format!(
+                "{name} of the model is out of the range of double precision: inputs, labels or C are too large; scale \
+                 the inputs or the labels, or choose a smaller C"
+            ))),
+        }
     }
 
     /// The task matrix (tasks x tasks), positive semidefinite.

@@ -54,6 +54,14 @@ impl Predictor {
         Predictor::Kernel(KernelExpansion { support, rows, coefficients })
     }
 
+    /// Weights, or the coefficients of the inputs that are remembered.
+    pub(super) fn function(&self) -> &Matrix {
+        match self {
+            Predictor::Weights(weights) => weights,
+            Predictor::Kernel(expansion) => &expansion.coefficients,
+        }
+    }
+
     /// `Err` unless these are inputs that the model can predict.
     pub(super) fn check_inputs(&self, about: &About, inputs: &Inputs<'_>) -> Result<()> {
         if inputs.n_features() != about.n_features || matches!(inputs, Inputs::Gram(_)) {

@@ -101,8 +101,18 @@ fn fit_asked(
     tolerance: f64,
     observer: &mut dyn Observer,
 ) -> kinfolk::Result<Fit> {
+    fit_scaled(table, rows, spec, (tolerance, ScalingKind::Auto), observer)
+}
+
+fn fit_scaled(
+    table: &Table,
+    rows: &dyn Rows,
+    spec: &ProblemSpec,
+    (tolerance, scaling): (f64, ScalingKind),
+    observer: &mut dyn Observer,
+) -> kinfolk::Result<Fit> {
     let statistics = statistics_of(table);
-    let scaling = statistics.scaling(ScalingKind::Auto).unwrap();
+    let scaling = statistics.scaling(scaling).unwrap();
     let (inputs, labels) = statistics.stand_in(&scaling, None).unwrap().unwrap();
     let data = Dataset::new(&inputs, &labels, DatasetOptions::default()).unwrap();
     let problem = Problem::new(&data, spec.clone()).unwrap();
@@ -388,4 +398,24 @@ fn a_pass_limit_ends_with_a_true_certificate() {
     assert_eq!(fit.status(), Status::Stopped);
     let in_memory = fit_in_memory(&table, &spec, 1e-7);
     assert!(fit.certificate().dual <= in_memory.certificate().primal);
+}
+
+/// Inputs so large that a step leaves double precision: the fit ends with the best point before, and nobody has
+/// interrupted it.
+#[test]
+fn predictions_beyond_double_precision_are_no_interrupt() {
+    let loss = LossKind::Absolute;
+    for output in [RegularizerKind::Exp { prior: None }, RegularizerKind::Cosh] {
+        for size in [1e20, 1e94] {
+            let mut table = Table::new(Shape::Own, (12, 1, 2), &loss);
+            table.x.iter_mut().for_each(|x| *x *= size);
+            let spec =
+                ProblemSpec { output: output.clone(), c: 0.76, ..problem_spec(&loss, Intercept::Free) };
+            let held = table.parts(1);
+            let rows = ResidentRows::new(held.iter().map(|(inputs, labels)| (inputs, labels)).collect(), 1);
+            let fit = fit_scaled(&table, &rows, &spec, (1e-6, ScalingKind::None), &mut Silent).unwrap();
+            assert_ne!(fit.status(), Status::Stopped, "{output}, {size:e}");
+            assert!(fit.certificate().primal.is_finite(), "{output}, {size:e}: {}", fit.certificate());
+        }
+    }
 }

@@ -355,6 +355,21 @@ fn duals_below_double_precision_are_an_error() {
     assert!(error.contains("scale the inputs or the labels"), "{error}");
 }
 
+/// C so large beside large inputs that numbers of the model are infinite, or none at all.
+#[test]
+fn a_model_beyond_double_precision_is_an_error() {
+    let x = [1e73, 5e72, -3e72, 8e72];
+    let inputs: Inputs<'_> = Dense::f64(&x, 4, 1).unwrap().into();
+    let observations = Observations::multi_task(&[0, 0, 1, 1], vec![5e72, 2e72, -1e72, 6e72]).unwrap();
+    let data = Dataset::new(&inputs, &observations, linear()).unwrap();
+    let theta = vec![vec![1.0, 0.0], vec![0.0, 1.0]];
+    for (output, name) in [(RegularizerKind::Fixed { theta }, "a weight"), (power(1), "theta")] {
+        let problem = Problem::new(&data, spec(LossKind::Squared, output, 1e150, 1.0)).unwrap();
+        let error = fit(&problem, &Settings::default()).unwrap_err().to_string();
+        assert!(error.starts_with(name) && error.contains("scale the inputs or the labels"), "{error}");
+    }
+}
+
 /// Labels that every prediction 0 already fits: no dual moves, no input is remembered.
 #[test]
 fn nothing_to_learn() {

@@ -192,7 +192,7 @@ impl RowsRun<'_> {
             let estimate = mismatch(model, &point, &residual) / point.psi.abs();
             if estimate <= goal {
                 point = model.with_balance(point, BALANCE_SHARE * tolerance.max(estimate.min(1.0)));
-                let found = model.grade(&point)?;
+                let Some(found) = model.grade(&point)? else { return self.lost() };
                 if let Some(status) = self.report(model, found.clone()) {
                     return Ok(status);
                 }
@@ -254,11 +254,23 @@ impl RowsRun<'_> {
                         continue;
                     }
                     point = model.with_balance(point, BALANCE_SHARE * tolerance);
-                    let found = model.grade(&point)?;
+                    let Some(found) = model.grade(&point)? else { return self.lost() };
                     let status = self.report(model, found);
                     return Ok(status.unwrap_or(Status::Stalled));
                 }
             }
+        }
+    }
+
+    /// The end at a point whose predictions are beyond double precision: the best one before is the result.
+    fn lost(&self) -> Result<Status> {
+        match self.best {
+            Some(_) => Ok(Status::Stalled),
+            None => Err(Error::Incompatible(
+                "predictions leave the range of double precision: inputs, labels or C are too large; scale the inputs \
+                 or the labels, or choose a smaller C"
+                    .into(),
+            )),
         }
     }
 

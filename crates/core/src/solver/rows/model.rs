@@ -210,11 +210,12 @@ impl<'a> RowsModel<'a> {
         Some((self.own_state(&product), sums.into_iter().map(|x| x / unit).collect()))
     }
 
-    /// The certificate of a point and the duals that answer to it, from all rows.
-    pub(super) fn grade(&self, point: &RowsVPoint) -> Result<RowsPointFound> {
+    /// The certificate of a point and the duals that answer to it, from all rows; `None` if its predictions are beyond
+    /// double precision.
+    pub(super) fn grade(&self, point: &RowsVPoint) -> Result<Option<RowsPointFound>> {
         self.check()?;
         let (seen, problem) = (&point.side, self.problem);
-        let Some(asked) = seen.point.clone() else { return Err(Error::Interrupted) };
+        let Some(asked) = seen.point.clone() else { return Ok(None) };
         let factors = balancing_factors(&seen.positive, &seen.negative, self.rho.as_deref());
         let shape = (asked.weights.rows(), asked.weights.cols());
         let (backend, unit) = (problem.data().backend(), problem.unit());
@@ -235,7 +236,7 @@ impl<'a> RowsModel<'a> {
         let certificate = grade.certificate(&sums, problem.observations().task_names())?;
         let (theta, gram) = (point.theta.clone(), point.gram.clone());
         let (intercept, smoothing, counts) = (seen.intercept.clone(), self.mu, sums.counts);
-        Ok(RowsPointFound { v: own, intercept, smoothing, theta, gram, certificate, counts })
+        Ok(Some(RowsPointFound { v: own, intercept, smoothing, theta, gram, certificate, counts }))
     }
 
     /// A point with the best intercepts: the duals of each task add up to what they demand, to this share of their
